@@ -1,0 +1,77 @@
+/* The compiler as the OpenCL API sees it: sources in, program binaries out,
+ * program binaries read into plain data. Nothing here loads LLVM or NVRTC: a
+ * build is a disk-cache hit or the work of a helper process (tegraclc).
+ * All functions may be called from several threads at once.
+ */
+#ifndef TEGRACL_COMPILER_H
+#define TEGRACL_COMPILER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/kernel_code.h"
+
+enum cc_status {
+  CC_OK = 0,
+  CC_BUILD_FAILURE,   /* the source is at fault; see the log */
+  CC_INVALID_OPTIONS, /* an option is at fault; the log names it */
+  CC_NOT_AVAILABLE,   /* clang or NVRTC missing; the log says what to install */
+  CC_INVALID_BINARY,  /* cc_module_read: truncated, damaged or foreign */
+  CC_WRONG_DEVICE,    /* cc_module_read: valid, but for another SM */
+  CC_OUT_OF_MEMORY,
+  CC_INTERNAL_ERROR, /* the helper crashed or timed out; see the log */
+};
+
+/* What the device offers, derived once by the caller from the device; becomes
+ * predefined macros and clang's -cl-ext list. */
+struct cc_device {
+  unsigned sm;               /* 87 */
+  const char *extensions;    /* CL_DEVICE_EXTENSIONS, blank-separated */
+  const char *c_features;    /* OpenCL C feature macros, blank-separated */
+  unsigned long long local_mem_bytes;
+};
+
+struct cc_source {
+  const char *text; /* need not end in NUL */
+  size_t size;
+};
+
+struct cc_header {
+  const char *name; /* as written in #include */
+  const char *text;
+};
+
+struct cc_job {
+  const struct cc_device *device;
+  const struct cc_source *sources; /* concatenated, as OpenCL says */
+  size_t source_count;
+  const struct cc_header *headers;
+  size_t header_count;
+  const char *options; /* as given to clBuildProgram; NULL = "" */
+};
+
+struct cc_result {
+  char *log;    /* NUL-terminated, never NULL after cc_build */
+  void *binary; /* program binary, NULL unless CC_OK */
+  size_t binary_size;
+  bool from_cache;
+};
+
+/* Builds a program. Blocks until done. The result must be given to
+ * cc_result_finish whatever the status. */
+enum cc_status cc_build(const struct cc_job *job, struct cc_result *result);
+void cc_result_finish(struct cc_result *result);
+
+/* True if a build could succeed here (clang and NVRTC found); used for
+ * CL_DEVICE_COMPILER_AVAILABLE. Cheap: starts no process. */
+bool cc_available(void);
+
+/* Reads a program binary (our container, or a raw sm_80/86/87 CUBIN). On CC_OK
+ * *module is owned by the caller until cc_module_free. The binary's bytes are
+ * copied. On failure a sentence is left in error. */
+enum cc_status cc_module_read(const void *binary, size_t size,
+                              struct module_code **module, char *error,
+                              size_t error_size);
+void cc_module_free(struct module_code *module);
+
+#endif

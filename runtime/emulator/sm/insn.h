@@ -1,0 +1,71 @@
+/* One decoded SM 8.7 instruction, as the generated decoder (from the ISA table)
+ * gives it to the disassembler and to the interpreter's lowering. Names of
+ * operations and modifiers come from the table (isa_gen.h, generated).
+ */
+#ifndef TEGRACL_SM_INSN_H
+#define TEGRACL_SM_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa_gen.h" /* enum sm_op (SM_OP_IADD3, SM_OP_IADD3_X, ...), enum sm_mod
+                      * (SM_MOD_CMP, SM_MOD_FTZ, ...), SM_MOD_COUNT */
+
+enum sm_operand_kind {
+  SM_OPERAND_NONE,
+  SM_OPERAND_REG,   /* R0..R254, 255 = RZ */
+  SM_OPERAND_UREG,  /* UR0..UR62, 63 = URZ */
+  SM_OPERAND_PRED,  /* P0..P6, 7 = PT */
+  SM_OPERAND_UPRED, /* UP0..UP6, 7 = UPT */
+  SM_OPERAND_IMM,   /* value: raw 32-bit word, or a small field */
+  SM_OPERAND_CONST, /* c[bank][value]; index = register added (RZ = none) */
+  SM_OPERAND_CONST_BINDLESS, /* cx[UR reg][value] */
+  SM_OPERAND_MEM,   /* [reg * scale + ureg + value] */
+  SM_OPERAND_TARGET, /* value: signed byte offset from the next instruction */
+  SM_OPERAND_BARRIER, /* convergence barrier B0..B15 or a BMOV special (value) */
+  SM_OPERAND_SPECIAL, /* special register number */
+  SM_OPERAND_SCOREBOARD,
+  SM_OPERAND_PR, /* the whole predicate register file (P2R, R2P) */
+};
+
+struct sm_operand {
+  uint8_t kind;    /* enum sm_operand_kind */
+  uint8_t reg;     /* register or predicate number, base register of MEM */
+  uint8_t ureg;    /* MEM: UR added to the address, 63 = none */
+  uint8_t bank;    /* CONST */
+  uint8_t index;   /* CONST: index register, 255 = none */
+  uint8_t scale;   /* MEM: 1, 4, 8 or 16 */
+  uint8_t select;  /* half, byte or swizzle selection as in the table */
+  bool dst;        /* written */
+  bool neg, abs, inv, not_;
+  int64_t value;
+};
+
+#define SM_MAX_OPERANDS 8
+
+struct sm_insn {
+  uint16_t op;   /* enum sm_op: the mnemonic with its variant, whatever the
+                  * operand form (register, immediate, constant, uniform) */
+  uint16_t row;  /* row of the table */
+  uint16_t opcode; /* 13 bits: bit 91 << 12 | bits 11:0 */
+  uint8_t operand_count;
+  uint8_t guard; /* predicate number, 7 = PT */
+  bool guard_not;
+  bool guard_uniform; /* the guard is UPn */
+  struct sm_operand operand[SM_MAX_OPERANDS]; /* in print order */
+  uint8_t mod[SM_MOD_COUNT]; /* field values of the modifiers in use, else 0 */
+  uint8_t stall, yield, write_sb, read_sb, wait_mask, reuse;
+  uint64_t word[2];
+};
+
+/* Decodes one 16-byte instruction. False if no row matches or an operand or
+ * modifier has a reserved value; *insn then holds only the words. */
+bool sm_decode(const uint64_t word[2], struct sm_insn *insn);
+
+/* Prints the instruction as nvdisasm does (without the trailing " ;"); pc is
+ * its byte offset in the section, for branch targets. Always terminates text;
+ * returns the length that was needed. */
+size_t sm_disassemble(const struct sm_insn *insn, uint64_t pc, char *text, size_t size);
+
+#endif

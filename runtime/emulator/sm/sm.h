@@ -1,0 +1,109 @@
+/* The streaming multiprocessor: runs CTAs of SM 8.7 machine code. It knows of
+ * neither OpenCL nor the command stream: the compute front end hands it grids.
+ *
+ * Threads: a struct sm_code is shared; each host thread has its own
+ * struct sm_worker and runs one CTA at a time on it.
+ */
+#ifndef TEGRACL_SM_H
+#define TEGRACL_SM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A run of GPU virtual addresses that is contiguous in host memory. */
+struct sm_range {
+  uint64_t gpu;
+  uint64_t size;
+  uint8_t *host;
+  bool writable;
+};
+
+/* The MMU as the SM sees it. find fills in the mapping that holds address, or
+ * returns false. The SM caches ranges for the time of a grid; the address
+ * space does not change under a running grid (unmapping waits for it). */
+struct sm_memory {
+  bool (*find)(void *space, uint64_t address, struct sm_range *range);
+  void *space;
+};
+
+/* Decoded code of one address space: pages of instructions, decoded at first
+ * execution and kept until invalidated. */
+struct sm_code;
+struct sm_code *sm_code_create(const struct sm_memory *memory);
+void sm_code_destroy(struct sm_code *code);
+/* The instruction cache is invalidated: forget everything. No grid runs. */
+void sm_code_invalidate(struct sm_code *code);
+
+#define SM_BANKS 8
+
+/* What a launch descriptor says, with addresses translated. */
+struct sm_grid {
+  struct sm_code *code;
+  struct sm_memory memory;
+  uint64_t program; /* GPU virtual address of the entry */
+  uint32_t grid[3], block[3];
+  struct {
+    const uint8_t *data; /* NULL: bank not valid */
+    uint32_t size;
+  } bank[SM_BANKS];
+  uint32_t registers;    /* 1 to 255 */
+  uint32_t barriers;     /* named barriers, 0 to 16 */
+  uint32_t shared_bytes; /* SHARED_MEMORY_SIZE */
+  uint32_t local_low;    /* bytes per thread from the window's bottom */
+  uint32_t local_high;   /* bytes per thread from the window's top (16 MiB) */
+  uint64_t shared_window; /* generic addresses; 16 MiB each */
+  uint64_t local_window;
+  uint32_t sm_count;
+  uint64_t (*time_ns)(void); /* PTIMER */
+};
+
+enum sm_fault_kind {
+  SM_FAULT_NONE,
+  SM_FAULT_MMU,             /* no mapping, or a write to a read-only one */
+  SM_FAULT_MISALIGNED,      /* hww_warp_esr 0x10 */
+  SM_FAULT_SHARED_RANGE,    /* shared address out of range */
+  SM_FAULT_LOCAL_RANGE,     /* local address out of range */
+  SM_FAULT_ILLEGAL_INSTRUCTION,
+  SM_FAULT_REGISTER_RANGE,  /* register beyond the launch's count */
+  SM_FAULT_BARRIER_RANGE,   /* barrier beyond the launch's count */
+  SM_FAULT_PC_RANGE,        /* fetch outside a mapping */
+  SM_FAULT_TRAP,            /* BPT.TRAP */
+  SM_FAULT_DEADLOCK,        /* no lane of the CTA can ever run again */
+  SM_FAULT_NOT_IMPLEMENTED, /* decoded, but this emulator lacks it */
+};
+
+struct sm_fault {
+  enum sm_fault_kind kind;
+  uint64_t address;
+  uint32_t access_bytes;
+  bool is_write;
+  uint64_t pc; /* GPU virtual address */
+  uint64_t word[2];
+  uint32_t ctaid[3], tid[3];
+  char instruction[96];
+  char message[256];
+};
+
+struct sm_worker;
+struct sm_worker *sm_worker_create(uint32_t sm_id);
+void sm_worker_destroy(struct sm_worker *worker);
+
+enum sm_result { SM_DONE, SM_PREEMPTED, SM_FAULTED };
+
+/* Starts a CTA on the worker (its state is kept in *cta, created from the
+ * worker's pool) and runs it until it ends, faults, or has executed budget warp
+ * instructions (then it may be resumed by sm_cta_run on any worker, so that
+ * CTAs that wait for each other make progress). */
+struct sm_cta;
+struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid,
+                            uint32_t x, uint32_t y, uint32_t z);
+enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,
+                          struct sm_fault *fault);
+/* Gives its memory back to the worker's pool. */
+void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta);
+
+/* Warp instructions this worker has executed since it was created. */
+uint64_t sm_worker_instructions(const struct sm_worker *worker);
+
+#endif

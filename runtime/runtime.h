@@ -1,0 +1,168 @@
+/* One Orin GPU as a user-space driver: device, contexts (address space and
+ * TSG), buffers, modules, queues (channels), launches, waits.
+ *
+ * Sizes are bytes and times PTIMER nanoseconds unless said. Functions that can
+ * fail return 0 or -errno. A context, its buffers and modules may be used from
+ * several threads; a queue must be locked by its user (icd/ has a lock for each
+ * command queue) except for rt_queue_completed and rt_queue_wait.
+ */
+#ifndef TEGRACL_RUNTIME_H
+#define TEGRACL_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler/kernel_code.h"
+
+struct rt_device;
+struct rt_context;
+struct rt_module;
+struct rt_queue;
+
+/* ---- device ------------------------------------------------------------- */
+
+/* What the characteristics ioctl and its kin say; never constants. */
+struct rt_device_info {
+  char chip[16];            /* "ga10b" */
+  char board[64];           /* e.g. "Jetson AGX Orin 64GB", or "" if unknown */
+  bool emulated;            /* the software Orin */
+  uint32_t sm_count;        /* NUM_VSMS */
+  uint32_t tpc_count;       /* maximum physical TPCs, for local memory */
+  uint32_t sm_version;      /* 0x807 */
+  uint32_t max_clock_mhz;
+  uint32_t warp_size;
+  uint32_t warps_per_sm;
+  uint32_t max_threads_per_block;
+  uint32_t max_block[3];
+  uint32_t max_grid[3];
+  uint32_t registers_per_sm;
+  uint32_t shared_per_block; /* what OpenCL may use */
+  uint64_t l2_bytes;
+  uint64_t memory_bytes;    /* RAM that buffers can come from */
+  uint64_t max_buffer_bytes;
+  uint32_t max_param_bytes; /* kernel parameters, hidden block included */
+  uint32_t timer_step_ns;   /* 32 */
+};
+
+/* Opens the GPU: the real nodes where they exist, else the software Orin
+ * (TEGRACL_DEVICE=board|emulator forces one). -ENODEV and a message by
+ * rt_last_message() otherwise. */
+int rt_device_open(struct rt_device **device);
+void rt_device_close(struct rt_device *device);
+const struct rt_device_info *rt_device_info(const struct rt_device *device);
+
+/* GPU time now, and the CPU's CLOCK_MONOTONIC of the same moment. */
+int rt_device_time(struct rt_device *device, uint64_t *gpu_ns, uint64_t *cpu_ns);
+
+/* Warp instructions executed so far. -ENOTSUP on hardware. */
+int rt_device_warp_instructions(struct rt_device *device, uint64_t *count);
+
+/* ---- context: address space, TSG and what lives in them ------------------- */
+
+int rt_context_create(struct rt_device *device, struct rt_context **context);
+/* Destroys queues' leftovers too; the caller has destroyed all it created. */
+void rt_context_destroy(struct rt_context *context);
+
+/* After a device fault every queue of the context is dead and all later calls
+ * fail with -EIO; a new context works. NULL while healthy, else the message
+ * (kernel, address, nearest buffer, ...), owned by the context. */
+const char *rt_context_fault(struct rt_context *context);
+
+/* ---- buffers -------------------------------------------------------------- */
+
+struct rt_buffer {
+  uint64_t gpu;  /* GPU virtual address */
+  void *cpu;     /* CPU mapping, the same number where possible */
+  uint64_t size; /* as asked for; backed up to the next 4 KiB */
+  struct rt_context *context;
+};
+
+enum rt_memory_type {
+  RT_MEMORY_CACHED,        /* data: inner-cacheable, I/O-coherent */
+  RT_MEMORY_WRITE_COMBINE, /* what the CPU writes once: rings, QMDs */
+};
+
+/* Zeroed memory, mapped for GPU and CPU. size > 0. -ENOMEM when there is none. */
+int rt_buffer_create(struct rt_context *context, uint64_t size,
+                     enum rt_memory_type type, struct rt_buffer **buffer);
+/* NULL is fine. The caller has waited for work that uses it. */
+void rt_buffer_destroy(struct rt_buffer *buffer);
+
+/* ---- modules --------------------------------------------------------------- */
+
+/* Places and relocates a module's sections in GPU memory. The module_code must
+ * outlive the rt_module. */
+int rt_module_create(struct rt_context *context, const struct module_code *code,
+                     struct rt_module **module);
+void rt_module_destroy(struct rt_module *module);
+
+/* ---- queues ---------------------------------------------------------------- */
+
+enum rt_priority { RT_PRIORITY_LOW, RT_PRIORITY_MEDIUM, RT_PRIORITY_HIGH };
+
+int rt_queue_create(struct rt_context *context, enum rt_priority priority,
+                    struct rt_queue **queue);
+/* Waits for its work first (or finds it dead). NULL is fine. */
+void rt_queue_destroy(struct rt_queue *queue);
+
+/* GPU times of one launch, written by the GPU; 0 while not yet reached. Lives
+ * in GPU memory: get it before, put it back after the launch has completed. */
+struct rt_times {
+  volatile uint64_t start_ns;
+  volatile uint64_t end_ns;
+};
+int rt_times_get(struct rt_context *context, struct rt_times **times);
+void rt_times_put(struct rt_context *context, struct rt_times *times);
+
+struct rt_launch {
+  struct rt_module *module;
+  uint32_t kernel;         /* index in module_code.kernels */
+  uint32_t grid[3];        /* CTAs */
+  uint32_t block[3];       /* work-items in a CTA */
+  uint32_t dynamic_shared; /* bytes behind the kernel's static shared memory */
+  const void *params;      /* param_bytes of the kernel, hidden block included;
+                            * read before rt_queue_launch returns */
+  struct rt_times *times;  /* NULL: do not profile */
+};
+
+/* Checks a launch against the device's limits without submitting it: 0, or
+ * -EINVAL (block), -E2BIG (registers or shared memory do not fit). Also gives
+ * the largest block (work-items) this kernel can have, if wanted. */
+int rt_launch_check(const struct rt_context *context, const struct rt_launch *launch);
+uint32_t rt_kernel_max_threads(const struct rt_context *context,
+                               const struct kernel_code *kernel);
+/* Bytes of local (private) memory per work-item that a launch reserves. */
+uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel);
+
+/* Submits one grid, ordered behind everything in this queue. *point is the
+ * queue's timeline value that is reached when it has completed and its writes
+ * are visible. No system call and no allocation in the steady state; waits for
+ * room if the launch ring is full. */
+int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch,
+                    uint64_t *point);
+
+/* A point reached when everything submitted so far has completed. times as in
+ * rt_launch (for markers and barriers); NULL allowed. */
+int rt_queue_marker(struct rt_queue *queue, struct rt_times *times, uint64_t *point);
+
+/* Later work of queue starts only when other has reached point (a semaphore
+ * acquire on the GPU). point must have been submitted; same context. */
+int rt_queue_acquire(struct rt_queue *queue, struct rt_queue *other, uint64_t point);
+
+/* Points: completed so far (one load); last submitted. */
+uint64_t rt_queue_completed(const struct rt_queue *queue);
+uint64_t rt_queue_submitted(const struct rt_queue *queue);
+
+/* Waits until point is reached: 0; -ETIMEDOUT after timeout_ns (UINT64_MAX: no
+ * limit); -EIO when the context has faulted before it was reached. Spins
+ * briefly, then sleeps. Thread-safe. */
+int rt_queue_wait(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
+
+/* ---- messages ---------------------------------------------------------------- */
+
+/* One sentence about the last failure in this thread: what was wrong, with
+ * which value, what to do. Never NULL. */
+const char *rt_last_message(void);
+
+#endif
