@@ -1,0 +1,29 @@
+/* Where clang, NVRTC and tegraclc are. Used by both sides, so that
+ * cc_available() and the compiler agree. Starts no process, loads nothing.
+ */
+#ifndef TEGRACL_FIND_H
+#define TEGRACL_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CC_PATH_MAX = 4096 };
+
+/* The file name of the compiler command: TEGRACL_COMPILER, else next to the
+ * object this code is linked into (a build tree: ../compiler/tegraclc; an
+ * installation: ../libexec/tegracl, ../bin), or that object itself when it is
+ * tegraclc, else PATH. */
+bool cc_find_tegraclc(char path[CC_PATH_MAX]);
+
+/* The clang executable: TEGRACL_CLANG, else the one of the LLVM release that
+ * tegraclc is built with (its bitcode must be readable by it): clang-N on PATH,
+ * /usr/lib/llvm-N/bin/clang. Plain "clang" only when these are missing. */
+bool cc_find_clang(char path[CC_PATH_MAX]);
+
+/* The file name of libnvrtc.so to dlopen: TEGRACL_NVRTC (file or folder), then
+ * the folder nvrtc/ of the build tree (../nvrtc or ../../nvrtc from tegraclc;
+ * where tests/demo puts the PyPI package), then libnvrtc.so.13, .12, .11.2 in
+ * the dynamic loader's folders, then /usr/local/cuda*. */
+bool cc_find_nvrtc(char path[CC_PATH_MAX]);
+
+#endif
