@@ -1,0 +1,129 @@
+/* What every file of the OpenCL layer shares: the header at the front of each
+ * object, reference counts, the error helper, the writers of info queries.
+ * The objects themselves are in icd/objects.h.
+ *
+ * Entry points bear their OpenCL names (hidden in the library except for those
+ * of icd/exports.map) and are gathered in icd/dispatch.c. Each checks in the
+ * order of the specification's error lists and says why it refuses.
+ */
+#ifndef TEGRACL_ICD_H
+#define TEGRACL_ICD_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <CL/cl_icd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- objects ---------------------------------------------------------------- */
+
+/* One word for each kind of object, so that a foreign or stale handle is an
+ * error and not a crash. Cleared when the object dies. */
+enum icd_magic {
+  ICD_MAGIC_PLATFORM = 0x7C1A0001,
+  ICD_MAGIC_DEVICE,
+  ICD_MAGIC_CONTEXT,
+  ICD_MAGIC_QUEUE,
+  ICD_MAGIC_MEM,
+  ICD_MAGIC_PROGRAM,
+  ICD_MAGIC_KERNEL,
+  ICD_MAGIC_EVENT,
+};
+
+/* First member of every object; cl_khr_icd demands that the dispatch pointer
+ * comes first. */
+struct icd_object {
+  const cl_icd_dispatch *dispatch;
+  _Atomic uint32_t magic;
+  _Atomic uint32_t references; /* all: the application's and the driver's own */
+  _Atomic uint32_t handles;    /* the application's: what *_REFERENCE_COUNT says */
+};
+
+extern const cl_icd_dispatch icd_dispatch;
+
+/* Makes a new object valid with one reference, the application's handle. */
+void icd_object_init(struct icd_object *object, enum icd_magic magic);
+
+/* The driver's own references. icd_object_drop is true when the last reference
+ * went: the handle is invalid then, and the caller destroys the object. */
+void icd_object_hold(struct icd_object *object);
+bool icd_object_drop(struct icd_object *object);
+
+/* The application's references, for clRetain* and clRelease*.
+ * icd_object_release gives CL_SUCCESS, or invalid if the application has no
+ * handle left to release (the object lives on for the driver's sake); *last as
+ * icd_object_drop. */
+void icd_object_retain(struct icd_object *object);
+cl_int icd_object_release(struct icd_object *object, cl_int invalid, bool *last);
+
+static inline bool icd_object_is(const struct icd_object *object, enum icd_magic magic) {
+  return object && atomic_load_explicit(&((struct icd_object *)object)->magic,
+                                        memory_order_relaxed) == (uint32_t)magic;
+}
+
+/* True if the handle is a live object of that kind of ours. */
+#define icd_is_platform(handle)                                                                    \
+  icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_PLATFORM)
+#define icd_is_device(handle)  icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_DEVICE)
+#define icd_is_context(handle) icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_CONTEXT)
+#define icd_is_queue(handle)   icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_QUEUE)
+#define icd_is_mem(handle)     icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_MEM)
+#define icd_is_program(handle) icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_PROGRAM)
+#define icd_is_kernel(handle)  icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_KERNEL)
+#define icd_is_event(handle)   icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_EVENT)
+
+/* ---- errors ----------------------------------------------------------------- */
+
+/* Returns code. The sentence goes to stderr if TEGRACL_DEBUG has "api", and to
+ * the notify callback of the context if there is one (context may be NULL). */
+cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *format, ...)
+    __attribute__((format(printf, 4, 5), cold));
+#define ICD_FAIL(context, code, ...) icd_fail((context), (code), __func__, __VA_ARGS__)
+
+/* The same for entry points that return an object: stores the code, gives NULL. */
+static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
+  if (errcode_ret)
+    *errcode_ret = code;
+  return NULL;
+}
+#define ICD_FAIL_NULL(errcode_ret, context, code, ...)                                             \
+  icd_null((errcode_ret), icd_fail((context), (code), __func__, __VA_ARGS__))
+
+/* Gives object with CL_SUCCESS stored. */
+#define ICD_GIVE(errcode_ret, object)                                                              \
+  (((errcode_ret) ? (void)(*(errcode_ret) = CL_SUCCESS) : (void)0), (object))
+
+/* The OpenCL code for a -errno of the runtime: -ENOMEM gives no_memory. */
+cl_int icd_code(int error, cl_int no_memory);
+
+/* True if TEGRACL_DEBUG has the word "api". */
+bool icd_debug(void);
+
+/* ---- info queries --------------------------------------------------------------- */
+
+/* The caller's place for one answer. */
+struct icd_answer {
+  size_t size;
+  void *value;
+  size_t *size_ret;
+};
+
+/* Writes size bytes of data: CL_SUCCESS, or CL_INVALID_VALUE (with a sentence
+ * under the name of call) if the place is too small. */
+cl_int icd_answer_bytes(const struct icd_answer *answer, const char *call, const void *data,
+                        size_t size);
+cl_int icd_answer_string(const struct icd_answer *answer, const char *call, const char *text);
+#define ICD_ANSWER(answer, type, expression)                                                       \
+  icd_answer_bytes((answer), __func__, &(type){(expression)}, sizeof(type))
+#define ICD_ANSWER_STRING(answer, text) icd_answer_string((answer), __func__, (text))
+
+#endif

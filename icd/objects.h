@@ -1,0 +1,277 @@
+/* The OpenCL objects. Who may touch what: each struct's comment says which lock
+ * guards which fields. Locks are taken in this order: program, kernel, queue,
+ * context (events, queue list); never two of one kind.
+ */
+#ifndef TEGRACL_OBJECTS_H
+#define TEGRACL_OBJECTS_H
+
+#include <pthread.h>
+
+#include "compiler/compiler.h"
+#include "icd/icd.h"
+#include "runtime/runtime.h"
+
+/* ---- platform and device: static, one each ------------------------------------ */
+
+struct _cl_platform_id {
+  struct icd_object object;
+};
+
+struct _cl_device_id {
+  struct icd_object object;
+  struct rt_device *rt; /* opened on first use */
+  const struct rt_device_info *info;
+  struct cc_device cc; /* what the compiler must know */
+  char name[160];
+  pthread_mutex_t clock_lock;
+  uint64_t clock_measured_ns; /* CPU time of the last comparison */
+  int64_t clock_offset_ns;    /* GPU time less CPU time */
+};
+
+extern struct _cl_platform_id icd_platform;
+
+/* The device, opened on first use; NULL (with a sentence) if there is none. */
+cl_device_id icd_device(void);
+
+/* A CPU time (CLOCK_MONOTONIC ns) on the device's clock. */
+uint64_t icd_device_clock(cl_device_id device, uint64_t cpu_ns);
+uint64_t icd_cpu_clock(void);
+
+/* ---- context -------------------------------------------------------------------- */
+
+/* Something (a buffer, a module) that nobody refers to any more but work on the
+ * GPU may still use. Embedded in its owner. */
+struct icd_retired {
+  struct icd_retired *next;
+  void (*destroy)(void *owner);
+  void *owner;
+  uint64_t queue; /* waits for the queue of this serial number ... */
+  uint64_t point; /* ... to reach this point */
+};
+
+typedef void(CL_CALLBACK *icd_context_notify)(const char *, const void *, size_t, void *);
+typedef void(CL_CALLBACK *icd_context_callback)(cl_context, void *);
+
+struct icd_context_destructor {
+  struct icd_context_destructor *next;
+  icd_context_callback function;
+  void *data;
+};
+
+struct icd_event_chunk;
+
+struct _cl_context {
+  struct icd_object object;
+  cl_device_id device;
+  struct rt_context *rt;
+  cl_context_properties *properties; /* as given, 0-terminated; NULL if none */
+  size_t property_count;             /* words, with the 0; 0 if none */
+  icd_context_notify notify;
+  void *notify_data;
+  atomic_bool fault_told; /* the fault's message has gone to notify */
+
+  /* Guards everything below and the state of all the context's events. */
+  pthread_mutex_t lock;
+  pthread_cond_t changed; /* an event got a new state, a queue's list shrank */
+  struct icd_context_destructor *destructors;
+  cl_command_queue queues; /* by rising serial number */
+  uint64_t next_queue;
+  struct icd_retired *retired;
+  atomic_bool any_retired;
+  cl_event free_events;
+  struct icd_event_chunk *event_chunks;
+};
+
+/* The driver's own reference to a context. */
+void icd_context_hold(cl_context context);
+void icd_context_drop(cl_context context);
+
+/* Calls destroy(owner) once all work has completed that was submitted to any
+ * queue of the context until now; at once if there is none. Neither blocks nor
+ * fails. The node lives in owner. The context must stay alive until destroy is
+ * called: owner holds it. */
+void icd_context_retire(cl_context context, struct icd_retired *node, void (*destroy)(void *),
+                        void *owner);
+
+/* Destroys the retired whose time has come; wait: waits for all of them. */
+void icd_context_reap(cl_context context, bool wait);
+
+/* If the context has faulted: tells notify and TEGRACL_DEBUG=api once. */
+void icd_context_tell_fault(cl_context context);
+
+/* ---- buffer ---------------------------------------------------------------------- */
+
+typedef void(CL_CALLBACK *icd_mem_callback)(cl_mem, void *);
+
+struct icd_mem_destructor {
+  struct icd_mem_destructor *next;
+  icd_mem_callback function;
+  void *data;
+};
+
+/* A region that the application has mapped. */
+struct icd_mapping {
+  struct icd_mapping *next;
+  char *pointer;
+  size_t offset; /* in the buffer itself, not its parent */
+  size_t size;
+  cl_map_flags flags;
+};
+
+struct _cl_mem {
+  struct icd_object object;
+  cl_context context;
+  cl_mem parent; /* of a sub-buffer, else NULL */
+  size_t origin; /* in the parent */
+  size_t size;
+  cl_mem_flags flags;
+  void *host_ptr;           /* CL_MEM_USE_HOST_PTR */
+  struct rt_buffer *buffer; /* the parent's for a sub-buffer */
+  uint64_t gpu;             /* address of the first byte, what a kernel gets */
+  char *cpu;                /* the same byte for the CPU */
+  cl_mem_properties *properties;
+  size_t property_count;
+  struct icd_retired retired;
+
+  pthread_mutex_t lock; /* guards what follows */
+  struct icd_mapping *mappings;
+  cl_uint map_count;
+  struct icd_mem_destructor *destructors;
+};
+
+void icd_mem_hold(cl_mem mem);
+void icd_mem_drop(cl_mem mem);
+
+/* ---- program and kernel (icd/program.c, icd/kernel.c) ------------------------------ */
+
+struct icd_program_destructor {
+  struct icd_program_destructor *next;
+  void(CL_CALLBACK *function)(cl_program, void *);
+  void *data;
+};
+
+struct _cl_program {
+  struct icd_object object;
+  cl_context context;
+  struct icd_retired retired;
+
+  pthread_mutex_t lock; /* guards what follows */
+  pthread_cond_t built; /* a build has ended */
+  char *source;         /* NULL if made from a binary */
+  size_t source_size;
+  char *options; /* of the last build, never NULL */
+  char *log;     /* of the last build, never NULL */
+  cl_build_status status;
+  cl_program_binary_type binary_type;
+  void *binary; /* program binary, NULL if not built */
+  size_t binary_size;
+  struct module_code *code; /* of the binary */
+  struct rt_module *module; /* code placed in the context's memory */
+  cl_uint kernels;          /* kernel objects attached */
+  struct icd_program_destructor *destructors;
+};
+
+void icd_program_hold(cl_program program);
+void icd_program_drop(cl_program program);
+
+struct _cl_kernel {
+  struct icd_object object;
+  cl_program program; /* held; its module lives as long */
+  const struct kernel_code *code;
+  uint32_t index; /* of code in module_code.kernels */
+  struct rt_module *module;
+  uint32_t max_threads; /* rt_kernel_max_threads */
+  uint32_t local_args;  /* number of arguments of kind KERNEL_ARG_LOCAL */
+
+  /* Guards what follows. clEnqueueNDRangeKernel writes the hidden block and the
+   * offsets of local arguments into params while it holds it. */
+  pthread_mutex_t lock;
+  unsigned char *params; /* code->param_bytes */
+  uint32_t *local_sizes; /* by argument: bytes given for KERNEL_ARG_LOCAL */
+  cl_mem *buffers;       /* by argument: the buffer given, or NULL; not held,
+                          * as the specification wants */
+  bool *set;             /* by argument: has been given */
+  uint32_t unset;        /* arguments not yet given */
+};
+
+void icd_kernel_hold(cl_kernel kernel);
+void icd_kernel_drop(cl_kernel kernel);
+
+/* ---- event -------------------------------------------------------------------------- */
+
+typedef void(CL_CALLBACK *icd_event_notify)(cl_event, cl_int, void *);
+
+struct icd_event_callback {
+  struct icd_event_callback *next;
+  cl_int status; /* CL_SUBMITTED, CL_RUNNING or CL_COMPLETE */
+  icd_event_notify function;
+  void *data;
+};
+
+/* An event is tracked once its command has been submitted to the GPU: from then
+ * on the queue's timeline says whether it has completed, and status follows
+ * when somebody looks. Other events get their status from a thread. */
+struct _cl_event {
+  struct icd_object object;
+  cl_context context;
+  cl_command_queue queue; /* NULL: user event */
+  cl_command_type type;
+  atomic_int status; /* CL_QUEUED ... CL_COMPLETE or negative */
+  atomic_bool tracked;
+  uint64_t point; /* of queue; valid once tracked */
+  bool profiled;
+  struct rt_times *times;               /* tracked and profiled, until completion */
+  uint64_t queued_ns, submit_ns;        /* CPU clock */
+  uint64_t start_ns, end_ns;            /* GPU clock; valid once CL_COMPLETE */
+  struct icd_event_callback *callbacks; /* context lock */
+  struct icd_retired retired;
+  cl_event next_free;
+};
+
+/* A new event of a queue, in state CL_QUEUED; NULL if there is no memory. The
+ * caller has the only reference, which is a handle. */
+cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command_type type);
+void icd_event_hold(cl_event event);
+void icd_event_drop(cl_event event);
+
+/* State now, looking at the GPU's timeline. */
+cl_int icd_event_status(cl_event event);
+
+/* Moves the event on: CL_SUBMITTED, CL_RUNNING, CL_COMPLETE or negative. Runs
+ * callbacks. The caller holds no lock. start and end are times on the device's
+ * clock, used with CL_COMPLETE only. */
+void icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns);
+
+/* The command has been submitted and completes when the queue reaches point. */
+void icd_event_track(cl_event event, uint64_t point, struct rt_times *times);
+
+/* Waits until the event is complete: CL_COMPLETE or its negative status. */
+cl_int icd_event_wait(cl_event event);
+
+/* ---- command queue -------------------------------------------------------------------- */
+
+struct icd_command;
+
+struct _cl_command_queue {
+  struct icd_object object;
+  cl_context context;
+  cl_device_id device;
+  cl_command_queue_properties flags;
+  cl_queue_properties *properties; /* as given, 0-terminated; NULL if none */
+  size_t property_count;
+  struct rt_queue *rt;
+  uint64_t serial;       /* of the context */
+  cl_command_queue next; /* in the context's list */
+
+  pthread_mutex_t lock;             /* guards rt and what follows */
+  pthread_cond_t work;              /* for the worker: a command has come, or stop */
+  pthread_cond_t idle;              /* the worker has run the last deferred command */
+  struct icd_command *first, *last; /* deferred commands; the first is running */
+  pthread_t worker;
+  bool has_worker, stop;
+};
+
+void icd_queue_hold(cl_command_queue queue);
+void icd_queue_drop(cl_command_queue queue);
+
+#endif
