@@ -1,0 +1,13 @@
+#!/bin/bash
+# Debian's clinfo, in all its forms: every query answered, no error line, a GPU.
+set -euo pipefail
+for form in "" --raw --list "--human --offline"; do
+  out=$(clinfo $form 2>&1)
+  if grep -nEi 'error|invalid|bad |fail|-[0-9]+>|CL_(INVALID|OUT)' <<<"$out" |
+    grep -vE 'CL_DEVICE_ERROR_CORRECTION|Error correction|CL_INVALID_DEVICE_PARTITION' ; then
+    echo "clinfo $form has error lines"
+    exit 1
+  fi
+done
+clinfo --raw | grep -E 'CL_DEVICE_TYPE +CL_DEVICE_TYPE_GPU'
+clinfo --raw | grep -E 'CL_DEVICE_MAX_COMPUTE_UNITS +[1-9]'

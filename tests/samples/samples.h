@@ -1,0 +1,56 @@
+/* The sample programs' common ground: one OpenCL device, kernels built from
+ * tests/samples/kernels/, a line of facts for each kernel that ran.
+ */
+#ifndef TEGRACL_SAMPLES_H
+#define TEGRACL_SAMPLES_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct host {
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  const char *pictures; /* folder for PNG files */
+  const char *photo;    /* JPEG file for the edges, or NULL */
+};
+
+/* A program with one or more kernels, from tests/samples/kernels/NAME.cl. NULL
+ * after a message (with the build log) on failure. */
+cl_program sample_build(const struct host *host, const char *name);
+
+/* A buffer of size bytes, filled from data unless NULL. Fails by message and
+ * NULL. */
+cl_mem sample_buffer(const struct host *host, size_t size, const void *data);
+
+/* Sets the arguments (pairs of size and pointer, sizes of size_t type, ended by
+ * a size of SAMPLE_END) and runs kernel over global[] work-items; prints its
+ * line: kernel, work-items, registers, CUBIN bytes, warp instructions, time. */
+#define SAMPLE_END SIZE_MAX
+bool sample_run(const struct host *host, cl_program program, const char *kernel, cl_uint dims,
+                const size_t *global, const size_t *local, ...);
+
+/* Copies a buffer to the host (blocking) and releases it. */
+bool sample_fetch(const struct host *host, cl_mem buffer, size_t size, void *data);
+
+/* Reports one sample's verdict; returns ok. */
+bool sample_verdict(const char *name, bool ok, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* 8-bit grey picture files; true on success, else a message. */
+bool picture_write_png(const char *folder, const char *file, const uint8_t *grey, int width,
+                       int height);
+bool picture_read_jpeg(const char *file, uint8_t **grey, int *width, int *height);
+
+/* The samples: true when the results equal the CPU's. */
+bool sample_mandelbrot(const struct host *host);
+bool sample_matmul(const struct host *host);
+bool sample_histogram(const struct host *host);
+bool sample_nbody(const struct host *host);
+bool sample_sha256(const struct host *host);
+bool sample_edges(const struct host *host);
+
+#endif

@@ -1,0 +1,88 @@
+# Set-up shared by tests/demo and tests/check (sourced by bash): Debian packages,
+# NVRTC, a build folder. Costs nothing when all is there. Needs root only when a
+# package is missing, and then asks for it by sudo.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${TEGRACL_BUILD:-$top/build}
+
+build_packages=(gcc libc6-dev meson ninja-build pkgconf python3 clang-15 llvm-15-dev
+  libclang-common-15-dev opencl-c-headers ocl-icd-libopencl1 ocl-icd-opencl-dev libxxhash-dev
+  libcmocka-dev libelf-dev libpng-dev libjpeg62-turbo-dev libssl-dev clinfo python-matplotlib-data)
+check_packages=(clang-format-14 clang-tidy-14 clpeak git hcxkeys python3-numpy python3-pyopencl
+  strace)
+
+say() { printf '\n== %s\n' "$*"; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Installs those of the given Debian packages that are not there.
+need_packages() {
+  command -v dpkg-query >/dev/null || {
+    echo "Not a Debian system: make sure that these are there: $*"
+    return
+  }
+  local missing=() name
+  for name in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$name" 2>/dev/null)" = 'ii ' ] ||
+      missing+=("$name")
+  done
+  [ ${#missing[@]} = 0 ] && return
+  say "Installing ${missing[*]}"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" >/dev/null
+}
+
+# Prints the folder or file of an installed NVRTC; fails if there is none.
+find_nvrtc() {
+  if [ -n "${TEGRACL_NVRTC:-}" ]; then
+    echo "$TEGRACL_NVRTC"
+    return
+  fi
+  local file
+  for file in $(ldconfig -p | awk '/libnvrtc\.so\.(13|12|11\.2) /{print $NF}') \
+    /usr/local/cuda*/lib64/libnvrtc.so* /usr/local/cuda*/targets/*/lib/libnvrtc.so* \
+    $(find "$build/nvrtc" -name 'libnvrtc.so.*' 2>/dev/null); do
+    if [ -e "$file" ]; then
+      dirname "$file"
+      return
+    fi
+  done
+  return 1
+}
+
+# NVRTC from an installed toolkit or JetPack, else from PyPI into the build
+# folder, else from Debian's non-free component.
+need_nvrtc() {
+  local found
+  if ! found=$(find_nvrtc); then
+    need_packages python3-pip
+    say "Fetching NVRTC (PyPI package nvidia-cuda-nvrtc) into $build/nvrtc"
+    mkdir -p "$build"
+    if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+      --target "$build/nvrtc" nvidia-cuda-nvrtc; then
+      echo "PyPI gave none; trying Debian's non-free package libnvrtc11.2"
+      as_root apt-get install -y -qq --no-install-recommends libnvrtc11.2 >/dev/null || {
+        echo "No NVRTC. Install a CUDA toolkit (11.4 or newer), or set TEGRACL_NVRTC to the" \
+          "folder of libnvrtc.so." >&2
+        return 1
+      }
+    fi
+    found=$(find_nvrtc)
+  fi
+  echo "NVRTC: $found"
+}
+
+# need_build FOLDER [meson options]: configures and builds.
+need_build() {
+  local folder=$1
+  shift
+  [ -f "$folder/build.ninja" ] || meson setup "$folder" "$top" "$@"
+  ninja -C "$folder" -v >"$folder/build.log" 2>&1 || {
+    grep -E -A12 'error:|FAILED:' "$folder/build.log" | head -60
+    echo "The build failed; the whole log is $folder/build.log" >&2
+    return 1
+  }
+}
