@@ -18,8 +18,8 @@ struct nvgpu_os {
   /* The ioctl's result (>= 0) or -errno. Retries EINTR. */
   int (*ioctl)(int fd, unsigned long request, void *argument);
   /* The address, or NULL with *error = -errno. */
-  void *(*mmap)(void *address, size_t length, int protection, int flags, int fd,
-                off_t offset, int *error);
+  void *(*mmap)(void *address, size_t length, int protection, int flags, int fd, off_t offset,
+                int *error);
   int (*munmap)(void *address, size_t length);
   /* Stores the work-submit token at +0x90 of the user-mode page (a mapping of
    * the control node), with the barrier that must stand before it. */

@@ -1,0 +1,19 @@
+/* Bit fields of 32-bit words. The generated headers name a field as its
+ * "high bit, low bit", which these functions take as two arguments.
+ */
+#ifndef TEGRACL_HW_FIELD_H
+#define TEGRACL_HW_FIELD_H
+
+#include <stdint.h>
+
+/* value placed in bits high:low; bits of value that do not fit are cut off. */
+static inline uint32_t hw_bits(unsigned high, unsigned low, uint32_t value) {
+  return (value & (UINT32_MAX >> (31 - (high - low)))) << low;
+}
+
+/* Bits high:low of word. */
+static inline uint32_t hw_field(uint32_t word, unsigned high, unsigned low) {
+  return (word >> low) & (UINT32_MAX >> (31 - (high - low)));
+}
+
+#endif

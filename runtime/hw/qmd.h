@@ -1,0 +1,44 @@
+/* The QMD (version 3.0): the 256-byte descriptor of one grid. Field names and
+ * places come from qmd-v03.csv, e.g. qmd_set(qmd, QMD_BARRIER_COUNT, 1).
+ */
+#ifndef TEGRACL_HW_QMD_H
+#define TEGRACL_HW_QMD_H
+
+#include "runtime/hw/field.h"
+#include "runtime/hw/qmd_gen.h"
+
+enum {
+  QMD_WORDS = 64,
+  QMD_BYTES = 256,
+  QMD_ALIGN = 256, /* the launch methods take the address >> 8 */
+  QMD_ADDRESS_SHIFT = 8,
+  QMD_CONSTANT_BANKS = 8,
+  QMD_CONSTANT_SIZE_SHIFT = 4, /* SIZE_SHIFTED4; facts: gpu-command-stream.md 5.3 */
+  QMD_PREFETCH_SIZE_SHIFT = 8, /* PROGRAM_PREFETCH_SIZE */
+};
+
+/* Values of fields; gpu-command-stream.md 5.1 and qmd-v03.csv. */
+enum {
+  QMD_MAJOR_VERSION_VALUE = 3,
+  QMD_VERSION_VALUE = 0,
+  QMD_GROUP_COMPUTE = 0x3f, /* CUDA and the seeds */
+  QMD_MEMBAR_NONE = 0,
+  QMD_MEMBAR_L1_SYSMEMBAR = 1,
+  QMD_MEMBAR_L1_MEMBAR = 3,
+  QMD_CALL_LIMIT_NO_CHECK = 1,
+  QMD_SAMPLER_INDEPENDENTLY = 0,
+  QMD_SAMPLER_VIA_HEADER_INDEX = 1,
+  QMD_SASS_VERSION_87 = 0x87,
+};
+
+/* No field crosses a word (the generator refuses one that does). */
+static inline void qmd_set(uint32_t *qmd, unsigned high, unsigned low, uint32_t value) {
+  uint32_t *word = &qmd[low / 32];
+  *word = (*word & ~hw_bits(high % 32, low % 32, UINT32_MAX)) | hw_bits(high % 32, low % 32, value);
+}
+
+static inline uint32_t qmd_get(const uint32_t *qmd, unsigned high, unsigned low) {
+  return hw_field(qmd[low / 32], high % 32, low % 32);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* The hardware tables as data, so that dumps and error messages can name every
+ * word. Generated from qmd-v03.csv and methods.csv.
+ */
+#ifndef TEGRACL_HW_TABLES_H
+#define TEGRACL_HW_TABLES_H
+
+#include <stdint.h>
+
+struct hw_field_name {
+  const char *name;
+  uint16_t high;
+  uint16_t low;
+  const char *meaning;
+};
+
+/* An array method has count members, step bytes apart; others count 1. */
+struct hw_method {
+  uint16_t class_id;
+  uint16_t offset;
+  uint16_t count;
+  uint16_t step;
+  uint16_t field_count;
+  const char *name; /* without the class prefix */
+  const struct hw_field_name *fields;
+};
+
+extern const struct hw_field_name qmd_fields[];
+extern const unsigned qmd_field_count;
+
+/* Sorted by class and offset. */
+extern const struct hw_method hw_methods[];
+extern const unsigned hw_method_count;
+
+/* The method at byte address offset of a class, or NULL; *index, if wanted, is
+ * the member of an array method. */
+const struct hw_method *hw_method_find(uint32_t class_id, uint32_t offset, uint32_t *index);
+
+#endif

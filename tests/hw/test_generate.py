@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The table generator refuses tables that contradict themselves."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+GENERATE, QMD, METHODS = sys.argv[1:4]
+
+
+def run(kind, text):
+    with tempfile.TemporaryDirectory() as folder:
+        table = os.path.join(folder, 'table.csv')
+        with open(table, 'w', encoding='utf-8') as f:
+            f.write(text)
+        return subprocess.run([sys.executable, GENERATE, kind, table,
+                               os.path.join(folder, 'out.h')], capture_output=True, text=True,
+                              check=False)
+
+
+def lines(path):
+    with open(path, encoding='utf-8') as f:
+        return f.read().splitlines()
+
+
+class Refusals(unittest.TestCase):
+    def refuse(self, kind, table, words):
+        result = run(kind, '\n'.join(table) + '\n')
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(words, result.stderr)
+
+    def edited_qmd(self, old, new):
+        table = lines(QMD)
+        found = [i for i, line in enumerate(table) if line.startswith(old)]
+        self.assertEqual(len(found), 1)
+        table[found[0]] = new + table[found[0]][len(old):]
+        return table
+
+    def test_the_real_tables_pass(self):
+        self.assertEqual(run('qmd', '\n'.join(lines(QMD)) + '\n').returncode, 0)
+        self.assertEqual(run('methods', '\n'.join(lines(METHODS)) + '\n').returncode, 0)
+
+    def test_overlapping_qmd_fields(self):
+        self.refuse('qmd', self.edited_qmd('BARRIER_COUNT,767,763', 'BARRIER_COUNT,768,763'),
+                    'overlap at bit 768')
+
+    def test_gap_in_the_qmd(self):
+        self.refuse('qmd', self.edited_qmd('BARRIER_COUNT,767,763', 'BARRIER_COUNT,767,764'),
+                    'bit 763 belongs to no field')
+
+    def test_reversed_bits(self):
+        self.refuse('qmd', self.edited_qmd('BARRIER_COUNT,767,763', 'BARRIER_COUNT,763,767'),
+                    'below low bit')
+
+    def test_field_listed_twice(self):
+        self.refuse('qmd', self.edited_qmd('IS_QUEUE', 'QMD_GROUP_ID'), 'listed twice')
+
+    def test_overlapping_method_fields(self):
+        self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,7:0=A x | 8:7=B y,'],
+                    'B and A overlap at bit 7')
+
+    def test_unreadable_field(self):
+        self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,bits=A,'], 'cannot read')
+
+    def test_two_methods_in_one_place(self):
+        self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,7:0=A x,',
+                                'c7c0,0x0100,N,7:0=A x,'], 'two methods at 0x100')
+
+    def test_method_wider_than_a_word(self):
+        self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,32:0=A x,'], '32 bits')
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
