@@ -1,0 +1,171 @@
+/* Bad input from the application: each gives the specification's error and a
+ * message that helps, and the application goes on.
+ *
+ *   bad_input syntax | fault | binary | nvrtc
+ */
+#include "tests/road/road.h"
+
+#include "icd/cl_tegracl.h"
+
+static const char *build_log(const struct road *road, cl_program program) {
+  static char log[16384];
+  CHECK_CL(clGetProgramBuildInfo(program, road->device, CL_PROGRAM_BUILD_LOG, sizeof log, log,
+                                 NULL),
+           CL_SUCCESS);
+  return log;
+}
+
+static void expect_in(const char *text, const char *part) {
+  if (!strstr(text, part)) {
+    fprintf(stderr, "no \"%s\" in: %s\n", part, text);
+    exit(1);
+  }
+}
+
+/* clang's message with the user's line number. */
+static void syntax(void) {
+  struct road road;
+  road_open(&road);
+  cl_program program = road_program(&road, "kernel void k(global int *p) {\n"
+                                           "  int a = 1;\n"
+                                           "  p[0] = a + undeclared_name;\n"
+                                           "}\n");
+  CHECK_CL(clBuildProgram(program, 1, &road.device, "", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+  const char *log = build_log(&road, program);
+  expect_in(log, ":3:14: error:");
+  expect_in(log, "undeclared_name");
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+
+  program = road_program(&road, "kernel void k(global int *p) { p[0] = 1; }\n");
+  CHECK_CL(clBuildProgram(program, 1, &road.device, "-cl-no-such-option", NULL, NULL),
+           CL_INVALID_BUILD_OPTIONS);
+  expect_in(build_log(&road, program), "-cl-no-such-option");
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  road_close(&road);
+}
+
+/* A kernel that reads far outside its buffer: a failed event and a message; a
+ * new context works. */
+static void fault(void) {
+  struct road road;
+  road_open(&road);
+  cl_int error;
+  cl_kernel kernel = road_kernel(&road,
+                                 "kernel void stray(global int *p, ulong far) {\n"
+                                 "  p[get_global_id(0)] = p[far];\n"
+                                 "}\n",
+                                 "stray");
+  cl_mem buffer = clCreateBuffer(road.context, CL_MEM_READ_WRITE, 4096, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_ulong far = 1ull << 30;
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof far, &far), CL_SUCCESS);
+  cl_event event;
+  size_t global = 64;
+  CHECK_CL(clEnqueueNDRangeKernel(road.queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event),
+           CL_SUCCESS);
+  CHECK_CL(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  cl_int status;
+  CHECK_CL(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+           CL_SUCCESS);
+  CHECK(status < 0);
+  char message[1024];
+  CHECK_CL(clGetContextInfo(road.context, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
+           CL_SUCCESS);
+  printf("%s\n", message);
+  expect_in(message, "stray");  /* the kernel */
+  expect_in(message, "0x");     /* the address */
+  expect_in(message, "buffer"); /* the nearest one */
+  CHECK_CL(clReleaseEvent(event), CL_SUCCESS);
+  CHECK(clEnqueueNDRangeKernel(road.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL) < 0);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
+  road_close(&road);
+
+  road_open(&road);
+  kernel = road_kernel(&road, "kernel void seven(global int *p) { *p = 7; }", "seven");
+  buffer = clCreateBuffer(road.context, CL_MEM_READ_WRITE, 4, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  global = 1;
+  CHECK_CL(clEnqueueNDRangeKernel(road.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  cl_int seven = 0;
+  CHECK_CL(clEnqueueReadBuffer(road.queue, buffer, CL_TRUE, 0, 4, &seven, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK(seven == 7);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
+  road_close(&road);
+}
+
+/* Every truncation of a program binary, and a damaged byte. */
+static void binary(void) {
+  struct road road;
+  road_open(&road);
+  cl_program program = road_program(&road, "kernel void k(global int *p) { p[0] = 1; }\n");
+  CHECK_CL(clBuildProgram(program, 1, &road.device, "", NULL, NULL), CL_SUCCESS);
+  size_t size;
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
+           CL_SUCCESS);
+  unsigned char *bytes = malloc(size);
+  CHECK(bytes);
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  const unsigned char *view = bytes;
+  cl_int error, status;
+  for (size_t length = 1; length < size; length += length < 256 ? 1 : 61) {
+    program = clCreateProgramWithBinary(road.context, 1, &road.device, &length, &view, &status,
+                                        &error);
+    CHECK(!program);
+    CHECK_CL(error, CL_INVALID_BINARY);
+    CHECK_CL(status, CL_INVALID_BINARY);
+  }
+  bytes[size / 2] ^= 1;
+  program =
+      clCreateProgramWithBinary(road.context, 1, &road.device, &size, &view, &status, &error);
+  CHECK(!program && error == CL_INVALID_BINARY && status == CL_INVALID_BINARY);
+  bytes[size / 2] ^= 1;
+  program =
+      clCreateProgramWithBinary(road.context, 1, &road.device, &size, &view, &status, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(status, CL_SUCCESS);
+  CHECK_CL(clBuildProgram(program, 1, &road.device, "", NULL, NULL), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(bytes);
+  road_close(&road);
+}
+
+/* No NVRTC on the machine: the build says what to install. */
+static void nvrtc(void) {
+  setenv("TEGRACL_NVRTC", "/nonexistent", 1);
+  setenv("TEGRACL_CACHE", "0", 1);
+  struct road road;
+  road_open(&road);
+  cl_bool available = CL_TRUE;
+  CHECK_CL(clGetDeviceInfo(road.device, CL_DEVICE_COMPILER_AVAILABLE, sizeof available, &available,
+                           NULL),
+           CL_SUCCESS);
+  CHECK(!available);
+  cl_program program = road_program(&road, "kernel void k(global int *p) { p[0] = 1; }\n");
+  CHECK_CL(clBuildProgram(program, 1, &road.device, "", NULL, NULL), CL_COMPILER_NOT_AVAILABLE);
+  const char *log = build_log(&road, program);
+  expect_in(log, "NVRTC");
+  expect_in(log, "nstall");
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  road_close(&road);
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } cases[] = {{"syntax", syntax}, {"fault", fault}, {"binary", binary}, {"nvrtc", nvrtc}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    if (argc == 2 && !strcmp(argv[1], cases[i].name)) {
+      cases[i].run();
+      return 0;
+    }
+  fprintf(stderr, "usage: bad_input syntax|fault|binary|nvrtc\n");
+  return 2;
+}

@@ -1,0 +1,100 @@
+/* The enqueue path in the steady state: no system call and no allocation, and a
+ * map copies nothing. Run by steady.sh, which counts the system calls of this
+ * thread between the two getppid calls in a system-call trace.
+ */
+#include "tests/road/road.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+/* Allocations of the thread that counts. */
+static _Thread_local long allocations = -1;
+
+#define COUNTED(type, name, parameters, arguments)                                                 \
+  type name parameters;                                                                            \
+  type name parameters {                                                                           \
+    static type(*next) parameters;                                                                 \
+    if (!next)                                                                                     \
+      next = (type(*) parameters)dlsym(RTLD_NEXT, #name);                                          \
+    if (allocations >= 0)                                                                          \
+      allocations++;                                                                               \
+    return next arguments;                                                                         \
+  }
+
+COUNTED(void *, malloc, (size_t size), (size))
+COUNTED(void *, realloc, (void *old, size_t size), (old, size))
+COUNTED(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+
+int main(void) {
+  enum { LAUNCHES = 400, ITEMS = 1 << 14 };
+  struct road road;
+  road_open(&road);
+  cl_int error;
+  /* Long enough that the device is still busy when the last is enqueued. */
+  cl_kernel kernel = road_kernel(&road,
+                                 "kernel void spin(global uint *p, uint n) {\n"
+                                 "  uint x = p[get_global_id(0)];\n"
+                                 "  for (uint i = 0; i < n; i++) x = x * 1664525 + 1013904223;\n"
+                                 "  p[get_global_id(0)] = x;\n"
+                                 "}\n",
+                                 "spin");
+  cl_mem buffer = clCreateBuffer(road.context, CL_MEM_READ_WRITE, ITEMS * 4, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_uint *mapped = clEnqueueMapBuffer(road.queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                       ITEMS * 4, 0, NULL, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  memset(mapped, 0, ITEMS * 4);
+  CHECK_CL(clEnqueueUnmapMemObject(road.queue, buffer, mapped, 0, NULL, NULL), CL_SUCCESS);
+  cl_uint n = 64;
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof n, &n), CL_SUCCESS);
+  size_t global = ITEMS, local = 256;
+  static cl_event events[LAUNCHES];
+  /* Warm up, so that pools have grown and the device is awake. */
+  for (int i = 0; i < LAUNCHES; i++)
+    CHECK_CL(clEnqueueNDRangeKernel(road.queue, kernel, 1, NULL, &global, &local, 0, NULL,
+                                    &events[i]),
+             CL_SUCCESS);
+  CHECK_CL(clFinish(road.queue), CL_SUCCESS);
+  for (int i = 0; i < LAUNCHES; i++)
+    CHECK_CL(clReleaseEvent(events[i]), CL_SUCCESS);
+  n = 1 << 14;
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof n, &n), CL_SUCCESS);
+  for (int i = 0; i < 4; i++)
+    CHECK_CL(clEnqueueNDRangeKernel(road.queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL),
+             CL_SUCCESS);
+  n = 1;
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof n, &n), CL_SUCCESS);
+
+  getppid();
+  allocations = 0;
+  for (int i = 0; i < LAUNCHES; i++)
+    CHECK_CL(clEnqueueNDRangeKernel(road.queue, kernel, 1, NULL, &global, &local, 0, NULL,
+                                    i % 2 ? &events[i] : NULL),
+             CL_SUCCESS);
+  long counted = allocations;
+  allocations = -1;
+  getppid();
+
+  printf("%d enqueues: %ld allocations\n", LAUNCHES, counted);
+  CHECK(counted == 0);
+  CHECK_CL(clFinish(road.queue), CL_SUCCESS);
+  for (int i = 1; i < LAUNCHES; i += 2)
+    CHECK_CL(clReleaseEvent(events[i]), CL_SUCCESS);
+
+  /* The same address again, and a kernel's writes appear in the mapping. */
+  cl_uint *again = clEnqueueMapBuffer(road.queue, buffer, CL_TRUE, CL_MAP_READ, 0, ITEMS * 4, 0,
+                                      NULL, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK(again == mapped);
+  cl_uint before = again[5];
+  CHECK_CL(clEnqueueNDRangeKernel(road.queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clFinish(road.queue), CL_SUCCESS);
+  CHECK(again[5] == before * 1664525u + 1013904223u);
+  CHECK_CL(clEnqueueUnmapMemObject(road.queue, buffer, again, 0, NULL, NULL), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  road_close(&road);
+  return 0;
+}
