@@ -9,9 +9,9 @@
 
 static const char *build_log(const struct road *road, cl_program program) {
   static char log[16384];
-  CHECK_CL(clGetProgramBuildInfo(program, road->device, CL_PROGRAM_BUILD_LOG, sizeof log, log,
-                                 NULL),
-           CL_SUCCESS);
+  CHECK_CL(
+      clGetProgramBuildInfo(program, road->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL),
+      CL_SUCCESS);
   return log;
 }
 
@@ -115,19 +115,17 @@ static void binary(void) {
   const unsigned char *view = bytes;
   cl_int error, status;
   for (size_t length = 1; length < size; length += length < 256 ? 1 : 61) {
-    program = clCreateProgramWithBinary(road.context, 1, &road.device, &length, &view, &status,
-                                        &error);
+    program =
+        clCreateProgramWithBinary(road.context, 1, &road.device, &length, &view, &status, &error);
     CHECK(!program);
     CHECK_CL(error, CL_INVALID_BINARY);
     CHECK_CL(status, CL_INVALID_BINARY);
   }
   bytes[size / 2] ^= 1;
-  program =
-      clCreateProgramWithBinary(road.context, 1, &road.device, &size, &view, &status, &error);
+  program = clCreateProgramWithBinary(road.context, 1, &road.device, &size, &view, &status, &error);
   CHECK(!program && error == CL_INVALID_BINARY && status == CL_INVALID_BINARY);
   bytes[size / 2] ^= 1;
-  program =
-      clCreateProgramWithBinary(road.context, 1, &road.device, &size, &view, &status, &error);
+  program = clCreateProgramWithBinary(road.context, 1, &road.device, &size, &view, &status, &error);
   CHECK_CL(error, CL_SUCCESS);
   CHECK_CL(status, CL_SUCCESS);
   CHECK_CL(clBuildProgram(program, 1, &road.device, "", NULL, NULL), CL_SUCCESS);

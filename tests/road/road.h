@@ -47,8 +47,7 @@ static inline void road_open(struct road *road) {
   road->context = clCreateContext(NULL, 1, &road->device, NULL, NULL, &error);
   CHECK_CL(error, CL_SUCCESS);
   const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
-  road->queue =
-      clCreateCommandQueueWithProperties(road->context, road->device, properties, &error);
+  road->queue = clCreateCommandQueueWithProperties(road->context, road->device, properties, &error);
   CHECK_CL(error, CL_SUCCESS);
 }
 
@@ -64,8 +63,7 @@ static inline cl_program road_program(const struct road *road, const char *sourc
   return program;
 }
 
-static inline cl_kernel road_kernel(const struct road *road, const char *source,
-                                    const char *name) {
+static inline cl_kernel road_kernel(const struct road *road, const char *source, const char *name) {
   cl_int error;
   cl_program program = road_program(road, source);
   error = clBuildProgram(program, 1, &road->device, "", NULL, NULL);

@@ -15,7 +15,9 @@ static uint32_t random_u32(void) {
   random_state ^= random_state << 5;
   return random_state;
 }
-static float random_float(void) { return (float)(random_u32() >> 8) / 16777216.0f; }
+static float random_float(void) {
+  return (float)(random_u32() >> 8) / 16777216.0f;
+}
 
 bool sample_mandelbrot(const struct host *host) {
   enum { SIZE = 1024, LIMIT = 256 };
@@ -181,8 +183,8 @@ bool sample_sha256(const struct host *host) {
     bool same = true;
     for (int k = 0; k < WORDS; k++) {
       const uint8_t *d = digest + k * 4;
-      same &= got[i * WORDS + k] == ((uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 |
-                                     (uint32_t)d[2] << 8 | (uint32_t)d[3]);
+      same &= got[i * WORDS + k] ==
+              ((uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | (uint32_t)d[3]);
     }
     wrong += !same;
   }
@@ -234,13 +236,13 @@ bool sample_edges(const struct host *host) {
   cl_mem middle = sample_buffer(host, size, NULL), out = sample_buffer(host, size, NULL);
   const size_t local[2] = {32, 8};
   const size_t global[2] = {((size_t)width + 31) / 32 * 32, ((size_t)height + 7) / 8 * 8};
-  bool ran = got && smooth && expected && program && in && middle && out &&
-             sample_run(host, program, "blur", 2, global, local, sizeof in, &in, sizeof middle,
-                        &middle, sizeof width, &width, sizeof height, &height, SAMPLE_END) &&
-             sample_run(host, program, "sobel", 2, global, local, sizeof middle, &middle,
-                        sizeof out, &out, sizeof width, &width, sizeof height, &height,
-                        SAMPLE_END) &&
-             sample_fetch(host, out, size, got);
+  bool ran =
+      got && smooth && expected && program && in && middle && out &&
+      sample_run(host, program, "blur", 2, global, local, sizeof in, &in, sizeof middle, &middle,
+                 sizeof width, &width, sizeof height, &height, SAMPLE_END) &&
+      sample_run(host, program, "sobel", 2, global, local, sizeof middle, &middle, sizeof out, &out,
+                 sizeof width, &width, sizeof height, &height, SAMPLE_END) &&
+      sample_fetch(host, out, size, got);
   int wrong = 0;
   if (ran) {
     clReleaseMemObject(in);

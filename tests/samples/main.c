@@ -136,8 +136,7 @@ bool sample_run(const struct host *host, cl_program program, const char *name, c
   for (cl_uint i = 0; i < dims; i++)
     items *= global[i];
   printf("  %-12s %9zu work-items %4llu registers %7zu bytes %12llu warp instructions %9.2f ms\n",
-         name, items,
-         (unsigned long long)kernel_number(host, kernel, CL_KERNEL_REGISTERS_TEGRACL),
+         name, items, (unsigned long long)kernel_number(host, kernel, CL_KERNEL_REGISTERS_TEGRACL),
          binary_bytes(program), (unsigned long long)(warp_instructions(host) - before),
          end - start);
   fflush(stdout);
@@ -146,8 +145,7 @@ bool sample_run(const struct host *host, cl_program program, const char *name, c
 }
 
 bool sample_fetch(const struct host *host, cl_mem buffer, size_t size, void *data) {
-  cl_int error =
-      clEnqueueReadBuffer(host->queue, buffer, CL_TRUE, 0, size, data, 0, NULL, NULL);
+  cl_int error = clEnqueueReadBuffer(host->queue, buffer, CL_TRUE, 0, size, data, 0, NULL, NULL);
   clReleaseMemObject(buffer);
   if (error != CL_SUCCESS)
     fprintf(stderr, "clEnqueueReadBuffer(%zu): error %d\n", size, error);
@@ -186,8 +184,7 @@ static bool open_device(struct host *host, const char *wanted) {
       fprintf(stderr, "no context or queue on %s: error %d\n", name, error);
     return error == CL_SUCCESS;
   }
-  fprintf(stderr, "no OpenCL platform with \"%s\" in its name (is OCL_ICD_VENDORS set?)\n",
-          wanted);
+  fprintf(stderr, "no OpenCL platform with \"%s\" in its name (is OCL_ICD_VENDORS set?)\n", wanted);
   return false;
 }
 
