@@ -1,0 +1,339 @@
+/* The program binary. All integers are little-endian.
+ *
+ *   offset  bytes  what
+ *        0      8  magic
+ *        8      4  format version
+ *       12      4  SM of the code
+ *       16      8  size of the whole file
+ *       24      8  xxHash64 of everything from offset 32 on
+ *       32     16  version of tegracl that wrote it, NUL-padded
+ *       48      4  number of kernels
+ *       52      4  reserved, 0
+ *       56      8  offset of the CUBIN (16-aligned)
+ *       64      8  size of the CUBIN
+ *       72         kernels, one behind the other
+ *
+ * kernel: name, attributes, 3 u32 required block, 3 u32 hinted block, u32 number
+ * of arguments, arguments. Argument: name, type name, u32 kind, access,
+ * qualifiers, size, alignment. String: u32 length, bytes, NUL.
+ */
+#include "compiler/binary.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "compiler/cubin.h"
+
+static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
+
+enum {
+  FORMAT_VERSION = 1,
+  HASHED_FROM = 32, /* offset of the first byte under the checksum */
+  CUBIN_ALIGN = 16,
+  MIN_KERNEL_BYTES = 2 * 5 + 7 * 4, /* a kernel with empty strings, no arguments */
+  DEFAULT_LOCAL_ALIGN = 16,
+};
+
+struct header {
+  char magic[8];
+  uint32_t format;
+  uint32_t sm;
+  uint64_t size;
+  uint64_t hash;
+  char version[16];
+  uint32_t kernel_count;
+  uint32_t reserved;
+  uint64_t cubin_offset;
+  uint64_t cubin_size;
+};
+_Static_assert(sizeof(struct header) == 72, "layout above");
+_Static_assert(offsetof(struct header, version) == HASHED_FROM, "layout above");
+_Static_assert(sizeof(struct kernel_hidden) == 56, "part of the format");
+
+bool cc_binary_is_container(const void *bytes, size_t size) {
+  return size >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0;
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+/* Counts when bytes is NULL, so that one function describes the layout. */
+struct writer {
+  unsigned char *bytes;
+  size_t at;
+};
+
+static void put(struct writer *w, const void *data, size_t size) {
+  if (w->bytes && size)
+    memcpy(w->bytes + w->at, data, size);
+  w->at += size;
+}
+
+static void put32(struct writer *w, uint32_t value) {
+  put(w, &value, sizeof(value));
+}
+
+static void put_string(struct writer *w, const char *text) {
+  if (!text)
+    text = "";
+  size_t length = strlen(text);
+  put32(w, (uint32_t)length);
+  put(w, text, length + 1);
+}
+
+static void put_kernel(struct writer *w, const struct binary_kernel *kernel) {
+  put_string(w, kernel->name);
+  put_string(w, kernel->attributes);
+  for (int i = 0; i < 3; i++)
+    put32(w, kernel->required_block[i]);
+  for (int i = 0; i < 3; i++)
+    put32(w, kernel->hinted_block[i]);
+  put32(w, kernel->arg_count);
+  for (uint32_t i = 0; i < kernel->arg_count; i++) {
+    const struct binary_arg *arg = &kernel->args[i];
+    put_string(w, arg->name);
+    put_string(w, arg->type_name);
+    put32(w, arg->kind);
+    put32(w, arg->access);
+    put32(w, arg->qualifiers);
+    put32(w, arg->size);
+    put32(w, arg->align);
+  }
+}
+
+static void put_program(struct writer *w, const struct binary_program *program) {
+  struct header header = {
+      .format = FORMAT_VERSION,
+      .sm = program->sm,
+      .kernel_count = program->kernel_count,
+      .cubin_size = program->cubin_size,
+  };
+  memcpy(header.magic, magic, sizeof(magic));
+  snprintf(header.version, sizeof(header.version), "%s", TEGRACL_VERSION);
+  w->at = sizeof(header);
+  for (uint32_t i = 0; i < program->kernel_count; i++)
+    put_kernel(w, &program->kernels[i]);
+  w->at = (w->at + CUBIN_ALIGN - 1) & ~(size_t)(CUBIN_ALIGN - 1);
+  header.cubin_offset = w->at;
+  put(w, program->cubin, program->cubin_size);
+  header.size = w->at;
+  if (!w->bytes)
+    return;
+  memcpy(w->bytes, &header, sizeof(header));
+  header.hash = XXH64(w->bytes + HASHED_FROM, w->at - HASHED_FROM, 0);
+  memcpy(w->bytes, &header, sizeof(header));
+}
+
+int cc_binary_write(const struct binary_program *program, void **bytes, size_t *size) {
+  struct writer w = {0};
+  put_program(&w, program);
+  w.bytes = calloc(1, w.at);
+  if (!w.bytes)
+    return -ENOMEM;
+  put_program(&w, program);
+  *bytes = w.bytes;
+  *size = w.at;
+  return 0;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+struct reader {
+  const unsigned char *bytes;
+  size_t at, end; /* of the kernels part */
+  struct arena *arena;
+  char *error;
+  size_t error_size;
+};
+
+__attribute__((format(printf, 3, 4))) static enum cc_status
+refuse(struct reader *r, enum cc_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (r->error_size)
+    vsnprintf(r->error, r->error_size, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+static enum cc_status damaged(struct reader *r, const char *what) {
+  return refuse(r, CC_INVALID_BINARY, "damaged program binary: %s", what);
+}
+
+static enum cc_status no_memory(struct reader *r) {
+  return refuse(r, CC_OUT_OF_MEMORY, "out of memory while reading a program binary");
+}
+
+static bool take32(struct reader *r, uint32_t *value) {
+  if (r->end - r->at < sizeof(*value))
+    return false;
+  memcpy(value, r->bytes + r->at, sizeof(*value));
+  r->at += sizeof(*value);
+  return true;
+}
+
+static bool take_string(struct reader *r, const char **text) {
+  uint32_t length;
+  if (!take32(r, &length) || r->end - r->at <= length)
+    return false;
+  const char *start = (const char *)r->bytes + r->at;
+  if (memchr(start, 0, (size_t)length + 1) != start + length)
+    return false;
+  *text = start;
+  r->at += (size_t)length + 1;
+  return true;
+}
+
+static bool take_block(struct reader *r, uint32_t block[3]) {
+  return take32(r, &block[0]) && take32(r, &block[1]) && take32(r, &block[2]);
+}
+
+/* Reads one argument's metadata over what the CUBIN said about it. */
+static enum cc_status read_arg(struct reader *r, struct kernel_arg *arg) {
+  uint32_t kind, access, size;
+  if (!take_string(r, &arg->name) || !take_string(r, &arg->type_name) || !take32(r, &kind) ||
+      !take32(r, &access) || !take32(r, &arg->qualifiers) || !take32(r, &size) ||
+      !take32(r, &arg->align))
+    return damaged(r, "it ends inside an argument");
+  if (kind > KERNEL_ARG_LOCAL || access > KERNEL_ARG_ACCESS_NONE || (arg->align & (arg->align - 1)))
+    return damaged(r, "an argument of unknown kind");
+  arg->kind = kind;
+  arg->access = access;
+  uint32_t wanted = kind == KERNEL_ARG_LOCAL   ? (uint32_t)sizeof(uint32_t)
+                    : kind == KERNEL_ARG_VALUE ? size
+                                               : (uint32_t)sizeof(uint64_t);
+  if (wanted && wanted != arg->size)
+    return damaged(r, "an argument's size differs from the one in its code");
+  if (kind == KERNEL_ARG_LOCAL && arg->align == 0)
+    arg->align = DEFAULT_LOCAL_ALIGN;
+  return CC_OK;
+}
+
+static const struct kernel_code *find_code(const struct module_code *cubin, const char *name) {
+  size_t prefix = strlen(BINARY_KERNEL_PREFIX);
+  for (uint32_t i = 0; i < cubin->kernel_count; i++)
+    if (strncmp(cubin->kernels[i].name, BINARY_KERNEL_PREFIX, prefix) == 0 &&
+        strcmp(cubin->kernels[i].name + prefix, name) == 0)
+      return &cubin->kernels[i];
+  return NULL;
+}
+
+static enum cc_status read_kernel(struct reader *r, const struct module_code *cubin,
+                                  struct kernel_code *kernel) {
+  const char *name, *attributes;
+  uint32_t required[3], hinted[3], arg_count;
+  if (!take_string(r, &name) || !take_string(r, &attributes) || !take_block(r, required) ||
+      !take_block(r, hinted) || !take32(r, &arg_count))
+    return damaged(r, "it ends inside a kernel");
+  const struct kernel_code *code = find_code(cubin, name);
+  if (!code)
+    return refuse(r, CC_INVALID_BINARY, "damaged program binary: no code for kernel %s", name);
+  /* The hidden block is the last parameter. */
+  if (code->arg_count == 0 || code->arg_count - 1 != arg_count ||
+      code->args[arg_count].size != sizeof(struct kernel_hidden))
+    return refuse(r, CC_INVALID_BINARY,
+                  "damaged program binary: kernel %s has %u parameters in its code, %u outside",
+                  name, code->arg_count, arg_count);
+  struct kernel_arg *args = arena_alloc(r->arena, arg_count, sizeof(*args));
+  if (!args)
+    return no_memory(r);
+  *kernel = *code;
+  kernel->name = name;
+  kernel->attributes = attributes;
+  kernel->args = args;
+  kernel->arg_count = arg_count;
+  kernel->args_known = 1;
+  kernel->hidden_offset = code->args[arg_count].offset;
+  memcpy(kernel->hinted_block, hinted, sizeof(hinted));
+  if (required[0])
+    memcpy(kernel->required_block, required, sizeof(required));
+  for (uint32_t i = 0; i < arg_count; i++) {
+    args[i] = code->args[i];
+    enum cc_status status = read_arg(r, &args[i]);
+    if (status != CC_OK)
+      return status;
+  }
+  return CC_OK;
+}
+
+static enum cc_status read_container(struct reader *r, size_t size, struct module_code *code) {
+  struct header header;
+  if (size < sizeof(header))
+    return refuse(r, CC_INVALID_BINARY, "truncated program binary: %zu bytes", size);
+  memcpy(&header, r->bytes, sizeof(header));
+  if (header.format != FORMAT_VERSION)
+    return refuse(r, CC_INVALID_BINARY,
+                  "program binary of format %u; this tegracl reads format %d: build it again",
+                  header.format, FORMAT_VERSION);
+  if (header.size != size)
+    return refuse(r, CC_INVALID_BINARY, "truncated program binary: %zu of %llu bytes", size,
+                  (unsigned long long)header.size);
+  if (header.hash != XXH64(r->bytes + HASHED_FROM, size - HASHED_FROM, 0))
+    return damaged(r, "its checksum is wrong");
+  if (header.cubin_offset < sizeof(header) || header.cubin_offset % CUBIN_ALIGN ||
+      header.cubin_offset > size || header.cubin_size > size - header.cubin_offset)
+    return damaged(r, "its CUBIN is outside the file");
+  r->at = sizeof(header);
+  r->end = header.cubin_offset;
+  if (header.kernel_count > (r->end - r->at) / MIN_KERNEL_BYTES)
+    return damaged(r, "it has fewer kernels than it says");
+  struct module_code cubin;
+  enum cc_status status = cubin_read(r->bytes + header.cubin_offset, header.cubin_size, r->arena,
+                                     &cubin, r->error, r->error_size);
+  if (status != CC_OK)
+    return status;
+  struct kernel_code *kernels = arena_alloc(r->arena, header.kernel_count, sizeof(*kernels));
+  if (!kernels)
+    return no_memory(r);
+  for (uint32_t i = 0; i < header.kernel_count && status == CC_OK; i++)
+    status = read_kernel(r, &cubin, &kernels[i]);
+  *code = cubin;
+  code->kernels = kernels;
+  code->kernel_count = header.kernel_count;
+  return status;
+}
+
+enum cc_status cc_module_read(const void *binary, size_t size, struct module_code **module,
+                              char *error, size_t error_size) {
+  struct arena *arena = calloc(1, sizeof(*arena));
+  struct reader r = {.arena = arena, .error = error, .error_size = error_size};
+  struct module_code *code = arena ? arena_alloc(arena, 1, sizeof(*code)) : NULL;
+  unsigned char *copy = code ? arena_alloc(arena, size, 1) : NULL;
+  enum cc_status status;
+  if (!copy) {
+    status = no_memory(&r);
+  } else if (size == 0 || !binary) {
+    status = refuse(&r, CC_INVALID_BINARY, "an empty program binary");
+  } else {
+    memcpy(copy, binary, size);
+    r.bytes = copy;
+    if (cc_binary_is_container(copy, size))
+      status = read_container(&r, size, code);
+    else if (cubin_is_elf(copy, size))
+      status = cubin_read(copy, size, arena, code, error, error_size);
+    else
+      status = refuse(&r, CC_INVALID_BINARY,
+                      "neither a tegracl program binary nor a CUBIN (%zu bytes)", size);
+  }
+  if (status == CC_OK) {
+    code->storage = arena;
+    *module = code;
+  } else if (arena) {
+    arena_finish(arena);
+    free(arena);
+  }
+  return status;
+}
+
+void cc_module_free(struct module_code *module) {
+  if (!module)
+    return;
+  struct arena *arena = module->storage;
+  arena_finish(arena); /* module itself lives in it */
+  free(arena);
+}
