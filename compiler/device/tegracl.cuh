@@ -5,9 +5,7 @@
 #ifndef TEGRACL_CUH
 #define TEGRACL_CUH
 
-#define OCL_FN __device__ __forceinline__
-/* For functions so large that a copy for each call would not pay. */
-#define OCL_BIG  inline __device__ __noinline__
+#define OCL_FN   __device__ __forceinline__
 #define OCL_EACH _Pragma("unroll") for (int i = 0; i < N; i++)
 
 namespace ocl {
@@ -25,37 +23,70 @@ struct half {
 
 template <class T, int N> struct vec { T s[N]; };
 
-/* Vector forms: every element for itself, where the scalar function of the
- * same name decides the element type of the result. S is a scalar argument
- * which all elements share. */
-#define OCL_MAP1(f)                                                                                \
-  template <class T, int N> OCL_FN auto f(vec<T, N> a)->vec<decltype(f(a.s[0])), N> {              \
-    vec<decltype(f(a.s[0])), N> r;                                                                 \
-    OCL_EACH r.s[i] = f(a.s[i]);                                                                   \
+/* Type traits: element type, "is no vector", signedness, and the integer types
+ * by size. */
+template <class T> constexpr bool is_vec = false;
+template <class T, int N> constexpr bool is_vec<vec<T, N>> = true;
+template <class T> constexpr bool is_float = false;
+template <> constexpr bool is_float<float> = true;
+template <> constexpr bool is_float<double> = true;
+template <class T> constexpr bool is_signed = T(-1) < T(0);
+template <bool, class T> struct only_if {};
+template <class T> struct only_if<true, T> { typedef T type; };
+template <class T> using scalar = typename only_if<!is_vec<T>, T>::type;
+template <bool, class A, class B> struct either { typedef A type; };
+template <class A, class B> struct either<false, A, B> { typedef B type; };
+template <bool C, class A, class B> using pick = typename either<C, A, B>::type;
+template <int BYTES>
+using sbits = pick<BYTES == 1, signed char, pick<BYTES == 2, short, pick<BYTES == 4, int, slong>>>;
+template <int BYTES>
+using ubits = pick<BYTES == 1, uchar, pick<BYTES == 2, ushort, pick<BYTES == 4, uint, ulong>>>;
+template <class T> using to_signed = sbits<sizeof(T)>;
+template <class T> using to_unsigned = ubits<sizeof(T)>;
+template <class T> constexpr to_unsigned<T> all_ones = to_unsigned<T>(~0ull);
+template <class T> constexpr T max_of = is_signed<T> ? T(all_ones<T> >> 1) : T(all_ones<T>);
+template <class T> constexpr T min_of = T(-1) - max_of<T>;
+
+OCL_FN uint bits_of(float x) {
+  return __float_as_uint(x);
+}
+OCL_FN ulong bits_of(double x) {
+  return __double_as_longlong(x);
+}
+OCL_FN float from_bits(uint x, float) {
+  return __uint_as_float(x);
+}
+OCL_FN double from_bits(ulong x, double) {
+  return __longlong_as_double(x);
+}
+
+/* Vector forms of a function: every element for itself; the scalar function of
+ * the same name decides the element type of the result. The letters say which
+ * arguments are vectors (V) and which are scalars shared by all elements (S). */
+#define OCL_MAP(f, types, params, at)                                                              \
+  template <types, int N> OCL_FN auto f params->vec<decltype(f at(0)), N> {                        \
+    vec<decltype(f at(0)), N> r;                                                                   \
+    OCL_EACH r.s[i] = f at(i);                                                                     \
     return r;                                                                                      \
   }
-#define OCL_MAP2(f)                                                                                \
-  template <class T, class U, int N>                                                               \
-  OCL_FN auto f(vec<T, N> a, vec<U, N> b)->vec<decltype(f(a.s[0], b.s[0])), N> {                   \
-    vec<decltype(f(a.s[0], b.s[0])), N> r;                                                         \
-    OCL_EACH r.s[i] = f(a.s[i], b.s[i]);                                                           \
-    return r;                                                                                      \
-  }
-#define OCL_MAP2S(f)                                                                               \
-  template <class T, class S, int N>                                                               \
-  OCL_FN auto f(vec<T, N> a, S b)->vec<decltype(f(a.s[0], b)), N> {                                \
-    vec<decltype(f(a.s[0], b)), N> r;                                                              \
-    OCL_EACH r.s[i] = f(a.s[i], b);                                                                \
-    return r;                                                                                      \
-  }
-#define OCL_MAP3(f)                                                                                \
-  template <class T, class U, class V, int N>                                                      \
-  OCL_FN auto f(vec<T, N> a, vec<U, N> b, vec<V, N> c)                                             \
-      ->vec<decltype(f(a.s[0], b.s[0], c.s[0])), N> {                                              \
-    vec<decltype(f(a.s[0], b.s[0], c.s[0])), N> r;                                                 \
-    OCL_EACH r.s[i] = f(a.s[i], b.s[i], c.s[i]);                                                   \
-    return r;                                                                                      \
-  }
+#define OCL_AT_V(i)    (a.s[i])
+#define OCL_AT_VV(i)   (a.s[i], b.s[i])
+#define OCL_AT_VS(i)   (a.s[i], b)
+#define OCL_AT_SV(i)   (a, b.s[i])
+#define OCL_AT_VVV(i)  (a.s[i], b.s[i], c.s[i])
+#define OCL_AT_VVS(i)  (a.s[i], b.s[i], c)
+#define OCL_AT_VSS(i)  (a.s[i], b, c)
+#define OCL_AT_SSV(i)  (a, b, c.s[i])
+#define OCL_TYPES2     class T, class U
+#define OCL_TYPES3     class T, class U, class V
+#define OCL_MAP_V(f)   OCL_MAP(f, class T, (vec<T, N> a), OCL_AT_V)
+#define OCL_MAP_VV(f)  OCL_MAP(f, OCL_TYPES2, (vec<T, N> a, vec<U, N> b), OCL_AT_VV)
+#define OCL_MAP_VS(f)  OCL_MAP(f, OCL_TYPES2, (vec<T, N> a, U b), OCL_AT_VS)
+#define OCL_MAP_SV(f)  OCL_MAP(f, OCL_TYPES2, (T a, vec<U, N> b), OCL_AT_SV)
+#define OCL_MAP_VVV(f) OCL_MAP(f, OCL_TYPES3, (vec<T, N> a, vec<U, N> b, vec<V, N> c), OCL_AT_VVV)
+#define OCL_MAP_VVS(f) OCL_MAP(f, OCL_TYPES3, (vec<T, N> a, vec<U, N> b, V c), OCL_AT_VVS)
+#define OCL_MAP_VSS(f) OCL_MAP(f, OCL_TYPES3, (vec<T, N> a, U b, V c), OCL_AT_VSS)
+#define OCL_MAP_SSV(f) OCL_MAP(f, OCL_TYPES3, (T a, U b, vec<V, N> c), OCL_AT_SSV)
 
 /* struct kernel_hidden of compiler/kernel_code.h. */
 struct hidden {

@@ -1,0 +1,11 @@
+/* convert_uint and its forms; see convert.cuh. */
+#ifndef TEGRACL_CONVERT_UINT_CUH
+#define TEGRACL_CONVERT_UINT_CUH
+#include "convert.cuh"
+
+namespace ocl {
+
+OCL_CONVERT_INTEGER(uint, uint)
+
+} // namespace ocl
+#endif
