@@ -1,0 +1,236 @@
+/* The search for tegraclc, clang and NVRTC: see find.h for the order. */
+#include "compiler/find.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(CC_PATH_MAX >= PATH_MAX, "realpath writes up to PATH_MAX");
+
+#if defined(__x86_64__)
+#define MULTIARCH "x86_64-linux-gnu"
+#elif defined(__aarch64__)
+#define MULTIARCH "aarch64-linux-gnu"
+#else
+#error "tegracl runs on 64-bit ARM and x86-64"
+#endif
+
+__attribute__((format(printf, 2, 3))) static bool make_path(char path[CC_PATH_MAX],
+                                                            const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(path, CC_PATH_MAX, format, arguments);
+  va_end(arguments);
+  return length >= 0 && length < CC_PATH_MAX;
+}
+
+static bool is_file(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static bool is_folder(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool is_command(const char *path) {
+  return is_file(path) && access(path, X_OK) == 0;
+}
+
+static const char *environment(const char *name) {
+  const char *value = getenv(name);
+  return value && *value ? value : NULL;
+}
+
+/* Cuts the last component off a path. */
+static void cut(char *path) {
+  char *slash = strrchr(path, '/');
+  if (slash)
+    *slash = 0;
+}
+
+/* Calls visit for each part of a colon-separated list until it is true. */
+static bool each_part(const char *list, bool (*visit)(const char *part, void *data), void *data) {
+  char part[CC_PATH_MAX];
+  while (list && *list) {
+    size_t length = strcspn(list, ":");
+    if (length > 0 && length < sizeof(part)) {
+      memcpy(part, list, length);
+      part[length] = 0;
+      if (visit(part, data))
+        return true;
+    }
+    list += length + (list[length] == ':');
+  }
+  return false;
+}
+
+struct named {
+  const char *name;
+  char *path;
+};
+
+static bool command_in(const char *folder, void *data) {
+  struct named *wanted = data;
+  return make_path(wanted->path, "%s/%s", folder, wanted->name) && is_command(wanted->path);
+}
+
+static bool command_on_path(const char *name, char path[CC_PATH_MAX]) {
+  struct named wanted = {name, path};
+  return each_part(environment("PATH"), command_in, &wanted);
+}
+
+/* ---- tegraclc ---------------------------------------------------------------- */
+
+static char own_folder[CC_PATH_MAX];
+static pthread_once_t own_folder_once = PTHREAD_ONCE_INIT;
+
+/* The folder of the object that this code is linked into. The loader knows a
+ * library by its path, but a program by the name it was called with. */
+static void find_own_folder(void) {
+  Dl_info info;
+  if (dladdr(own_folder, &info) && info.dli_fname && strchr(info.dli_fname, '/') &&
+      realpath(info.dli_fname, own_folder)) {
+    cut(own_folder);
+    return;
+  }
+  ssize_t length = readlink("/proc/self/exe", own_folder, sizeof(own_folder) - 1);
+  own_folder[length > 0 ? length : 0] = 0;
+  cut(own_folder);
+}
+
+bool cc_find_tegraclc(char path[CC_PATH_MAX]) {
+  const char *forced = environment("TEGRACL_COMPILER");
+  if (forced)
+    return make_path(path, "%s", forced) && is_command(path);
+  static const char *const places[] = {
+      "",                /* tegraclc itself */
+      "../compiler/",    /* build tree, from icd/ */
+      "../../compiler/", /* build tree, from tests/X/ */
+      "../libexec/tegracl/",
+      "../bin/", /* prefix/lib */
+      "../../libexec/tegracl/",
+      "../../bin/", /* prefix/lib/<multiarch> */
+  };
+  pthread_once(&own_folder_once, find_own_folder);
+  for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+    if (make_path(path, "%s/%stegraclc", own_folder, places[i]) && is_command(path))
+      return true;
+  return command_on_path("tegraclc", path);
+}
+
+/* ---- clang ------------------------------------------------------------------- */
+
+bool cc_find_clang(char path[CC_PATH_MAX]) {
+  const char *forced = environment("TEGRACL_CLANG");
+  if (forced)
+    return make_path(path, "%s", forced) && is_command(path);
+  char name[32];
+  snprintf(name, sizeof(name), "clang-%d", TEGRACL_LLVM_MAJOR);
+  if (command_on_path(name, path))
+    return true;
+  if (make_path(path, "/usr/lib/llvm-%d/bin/clang", TEGRACL_LLVM_MAJOR) && is_command(path))
+    return true;
+  return command_on_path("clang", path);
+}
+
+/* ---- NVRTC ------------------------------------------------------------------- */
+
+/* Newest first: sonames of CUDA 13, 12, and 11.3 to 11.8. */
+static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
+enum { NVRTC_NAMES = sizeof(nvrtc_names) / sizeof(nvrtc_names[0]) };
+
+/* The match of a pattern with the highest version at the end of its name. */
+static bool newest_match(const char *pattern, char path[CC_PATH_MAX]) {
+  glob_t found;
+  if (glob(pattern, 0, NULL, &found) != 0)
+    return false;
+  const char *best = NULL;
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    const char *file = found.gl_pathv[i];
+    if (is_file(file) && (!best || strverscmp(strrchr(file, '/') + 1, strrchr(best, '/') + 1) > 0))
+      best = file;
+  }
+  bool done = best && make_path(path, "%s", best);
+  globfree(&found);
+  return done;
+}
+
+/* NVRTC in a folder that holds the library, a toolkit or the PyPI package. */
+static bool nvrtc_below(const char *folder, char path[CC_PATH_MAX]) {
+  static const char *const places[] = {"", "lib64/", "lib/", "nvidia/*/lib/", "targets/*/lib/"};
+  char pattern[CC_PATH_MAX];
+  for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+    if (make_path(pattern, "%s/%slibnvrtc.so.*", folder, places[i]) && newest_match(pattern, path))
+      return true;
+  return false;
+}
+
+static bool file_in(const char *folder, void *data) {
+  struct named *wanted = data;
+  return make_path(wanted->path, "%s/%s", folder, wanted->name) && is_file(wanted->path);
+}
+
+/* The folders named in the dynamic loader's configuration: one in a line, or
+ * "include PATTERN". */
+static bool file_by_loader_configuration(const char *configuration, struct named *wanted,
+                                         int depth) {
+  enum { MAX_DEPTH = 4 };
+  FILE *file = depth < MAX_DEPTH ? fopen(configuration, "re") : NULL;
+  if (!file)
+    return false;
+  char line[CC_PATH_MAX], word[CC_PATH_MAX];
+  bool done = false;
+  while (!done && fgets(line, sizeof(line), file)) {
+    line[strcspn(line, "#\n")] = 0;
+    glob_t found;
+    if (sscanf(line, " include %4095s", word) == 1) {
+      if (glob(word, 0, NULL, &found) != 0)
+        continue;
+      for (size_t i = 0; !done && i < found.gl_pathc; i++)
+        done = file_by_loader_configuration(found.gl_pathv[i], wanted, depth + 1);
+      globfree(&found);
+    } else if (sscanf(line, " %4095s", word) == 1 && word[0] == '/') {
+      done = file_in(word, wanted);
+    }
+  }
+  fclose(file);
+  return done;
+}
+
+/* A library where dlopen would look for its name. */
+static bool loader_would_find(const char *name, char path[CC_PATH_MAX]) {
+  struct named wanted = {name, path};
+  static const char standard[] =
+      "/lib/" MULTIARCH ":/usr/lib/" MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib";
+  return each_part(environment("LD_LIBRARY_PATH"), file_in, &wanted) ||
+         file_by_loader_configuration("/etc/ld.so.conf", &wanted, 0) ||
+         each_part(standard, file_in, &wanted);
+}
+
+bool cc_find_nvrtc(char path[CC_PATH_MAX]) {
+  const char *forced = environment("TEGRACL_NVRTC");
+  if (forced)
+    return is_folder(forced) ? nvrtc_below(forced, path)
+                             : make_path(path, "%s", forced) && is_file(path);
+  char command[CC_PATH_MAX], folder[CC_PATH_MAX];
+  if (cc_find_tegraclc(command)) {
+    cut(command);
+    if ((make_path(folder, "%s/../nvrtc", command) && nvrtc_below(folder, path)) ||
+        (make_path(folder, "%s/../../nvrtc", command) && nvrtc_below(folder, path)))
+      return true;
+  }
+  for (size_t i = 0; i < NVRTC_NAMES; i++)
+    if (loader_would_find(nvrtc_names[i], path))
+      return true;
+  return newest_match("/usr/local/cuda*/lib64/libnvrtc.so.*", path) ||
+         newest_match("/usr/local/cuda*/targets/*/lib/libnvrtc.so.*", path);
+}

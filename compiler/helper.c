@@ -1,0 +1,273 @@
+/* Helper processes. Each is connected by a socket pair; its standard input is
+ * its end. Its output goes to a memory file, so that what a crash leaves behind
+ * (LLVM's last words) can be put into the build log and nothing reaches the
+ * application's terminal. It leads a process group of its own: a Ctrl-C meant
+ * for the application does not reach it, and killing it takes its clang along.
+ */
+#include "compiler/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+extern char **environ;
+
+struct helper {
+  struct helper *next;
+  pid_t pid;
+  pid_t owner; /* the process that started it; not its child after fork() */
+  int fd;
+  int output;           /* memory file of what it printed */
+  uint64_t environment; /* hash of the environment it was started in */
+  bool used;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t freed = PTHREAD_COND_INITIALIZER;
+static struct helper *idle;
+static struct helper *leaving; /* socket closed, not yet reaped */
+static long busy;
+
+static uint64_t hash_environment(const char *path) {
+  uint64_t hash = XXH64(path, strlen(path), 0);
+  for (char **variable = environ; variable && *variable; variable++)
+    hash = XXH64(*variable, strlen(*variable), hash);
+  return hash;
+}
+
+/* Closes our side. The helper sees that and leaves; its process is reaped when
+ * it has (never waited for here). The lock is held. */
+static void let_go(struct helper *helper) {
+  close(helper->fd);
+  close(helper->output);
+  if (helper->owner != getpid()) {
+    free(helper);
+    return;
+  }
+  helper->next = leaving;
+  leaving = helper;
+}
+
+static void reap(void) {
+  for (struct helper **place = &leaving; *place;) {
+    struct helper *helper = *place;
+    if (helper->owner == getpid() && waitpid(helper->pid, NULL, WNOHANG) == 0) {
+      place = &helper->next;
+      continue;
+    }
+    *place = helper->next;
+    free(helper);
+  }
+}
+
+/* True if the other side has closed, or the socket has bytes nobody asked for. */
+static bool is_stale(int fd) {
+  char byte;
+  ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got >= 0 || errno != EAGAIN;
+}
+
+/* An idle helper that is good for a build in this environment. Lets go of those
+ * that are not. The lock is held. */
+static struct helper *take_idle(uint64_t environment) {
+  struct helper *taken = NULL;
+  for (struct helper **place = &idle; *place;) {
+    struct helper *helper = *place;
+    bool good =
+        helper->owner == getpid() && helper->environment == environment && !is_stale(helper->fd);
+    if (good && taken) {
+      place = &helper->next;
+      continue;
+    }
+    *place = helper->next;
+    if (good)
+      taken = helper;
+    else
+      let_go(helper);
+  }
+  return taken;
+}
+
+static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int fd,
+                  int output) {
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  int error = posix_spawn_file_actions_adddup2(actions, fd, STDIN_FILENO);
+  if (!error)
+    error = posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
+  if (!error)
+    error = posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
+  if (!error)
+    error = posix_spawnattr_setsigmask(attributes, &none);
+  if (!error)
+    error = posix_spawnattr_setsigdefault(attributes, &all);
+  if (!error)
+    error = posix_spawnattr_setpgroup(attributes, 0);
+  if (!error)
+    error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                     POSIX_SPAWN_SETPGROUP);
+  return error;
+}
+
+static int spawn(const char *path, int fd, int output, pid_t *pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error)
+    return -error;
+  error = posix_spawnattr_init(&attributes);
+  if (error) {
+    posix_spawn_file_actions_destroy(&actions);
+    return -error;
+  }
+  char *arguments[] = {(char *)path, "--serve", NULL};
+  error = set_up(&actions, &attributes, fd, output);
+  if (!error)
+    error = posix_spawn(pid, path, &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return -error;
+}
+
+/* The lowest number from 3 up, so that it is none of those which set_up gives a
+ * meaning (the application may have closed its standard streams). */
+static int above_standard(int fd) {
+  if (fd < 0 || fd > STDERR_FILENO)
+    return fd;
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(fd);
+  return moved;
+}
+
+static struct helper *start(const char *path, uint64_t environment, int *error) {
+  int ends[2] = {-1, -1};
+  int output = -1;
+  struct helper *helper = calloc(1, sizeof(*helper));
+  *error = -ENOMEM;
+  if (!helper)
+    return NULL;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    *error = -errno;
+    goto fail;
+  }
+  ends[0] = above_standard(ends[0]);
+  ends[1] = above_standard(ends[1]);
+  output = above_standard(memfd_create("tegraclc", MFD_CLOEXEC));
+  if (ends[0] < 0 || ends[1] < 0 || output < 0) {
+    *error = -errno;
+    goto fail;
+  }
+  *error = spawn(path, ends[1], output, &helper->pid);
+  if (*error)
+    goto fail;
+  close(ends[1]);
+  helper->fd = ends[0];
+  helper->output = output;
+  helper->owner = getpid();
+  helper->environment = environment;
+  return helper;
+fail:
+  for (int i = 0; i < 2; i++)
+    if (ends[i] >= 0)
+      close(ends[i]);
+  if (output >= 0)
+    close(output);
+  free(helper);
+  return NULL;
+}
+
+static void leave_busy(void) {
+  pthread_mutex_lock(&lock);
+  busy--;
+  pthread_cond_signal(&freed);
+  pthread_mutex_unlock(&lock);
+}
+
+struct helper *helper_get(const char *path, bool *used, int *error) {
+  uint64_t environment = hash_environment(path);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  pthread_mutex_lock(&lock);
+  while (busy >= (cores > 0 ? cores : 1))
+    pthread_cond_wait(&freed, &lock);
+  busy++;
+  reap();
+  struct helper *helper = take_idle(environment);
+  pthread_mutex_unlock(&lock);
+  *error = 0;
+  *used = helper && helper->used;
+  if (!helper)
+    helper = start(path, environment, error);
+  if (!helper)
+    leave_busy();
+  return helper;
+}
+
+int helper_ask(struct helper *helper, const struct message *request, struct message *answer,
+               int64_t deadline_ms) {
+  int error = message_send(helper->fd, request, deadline_ms);
+  if (!error)
+    error = message_receive(helper->fd, answer, deadline_ms);
+  helper->used = true;
+  return error;
+}
+
+void helper_put(struct helper *helper) {
+  pthread_mutex_lock(&lock);
+  helper->next = idle;
+  idle = helper;
+  busy--;
+  pthread_cond_signal(&freed);
+  pthread_mutex_unlock(&lock);
+}
+
+/* The last of what the helper printed, at most size - 1 characters. */
+static void last_words(int output, char *words, size_t size) {
+  off_t end = lseek(output, 0, SEEK_END);
+  off_t from = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
+  ssize_t got = end > 0 ? pread(output, words, size - 1, from) : 0;
+  words[got > 0 ? got : 0] = 0;
+}
+
+void helper_end(struct helper *helper, char *words, size_t size) {
+  char printed[2048];
+  int status = 0;
+  /* A helper that is going by itself gets a moment, so that we learn how. */
+  enum { MOMENTS = 100, MOMENT_US = 1000 };
+  pid_t ended = 0;
+  if (is_stale(helper->fd))
+    for (int i = 0; i < MOMENTS && ended == 0; i++) {
+      ended = waitpid(helper->pid, &status, WNOHANG);
+      if (ended == 0)
+        usleep(MOMENT_US);
+    }
+  bool by_itself = ended == helper->pid;
+  kill(-helper->pid, SIGKILL);
+  if (ended == 0)
+    while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+  last_words(helper->output, printed, sizeof(printed));
+  if (by_itself && WIFSIGNALED(status))
+    snprintf(words, size, "it was ended by signal %d (%s)\n%s", WTERMSIG(status),
+             strsignal(WTERMSIG(status)), printed);
+  else if (by_itself)
+    snprintf(words, size, "it left with exit status %d\n%s", WEXITSTATUS(status), printed);
+  else
+    snprintf(words, size, "it was killed\n%s", printed);
+  close(helper->fd);
+  close(helper->output);
+  free(helper);
+  leave_busy();
+}
