@@ -2,7 +2,6 @@
 #ifndef TEGRACL_GEOMETRIC_CUH
 #define TEGRACL_GEOMETRIC_CUH
 #include "math.cuh"
-#include "native.cuh"
 #include "relational.cuh"
 
 namespace ocl {
@@ -98,7 +97,7 @@ template <class T> OCL_FN T fast_length(T x) {
   return length(x);
 }
 template <int N> OCL_FN float fast_length(vec<float, N> x) {
-  return half_sqrt(dot(x, x));
+  return sqrt(dot(x, x));
 }
 OCL_FN float fast_distance(float x, float y) {
   return distance(x, y);
@@ -111,7 +110,7 @@ OCL_FN float fast_normalize(float x) {
 }
 template <int N> OCL_FN vec<float, N> fast_normalize(vec<float, N> x) {
   float square = dot(x, x);
-  return scaled(x, square > 0 ? half_rsqrt(square) : 1.0f);
+  return scaled(x, square > 0 ? rsqrt(square) : 1.0f);
 }
 
 } // namespace ocl

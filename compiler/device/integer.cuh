@@ -8,19 +8,24 @@ namespace ocl {
 
 template <class T> OCL_FN to_unsigned<scalar<T>> abs(T x) {
   typedef to_unsigned<T> U;
-  return x < T(0) ? U(0 - U(x)) : U(x);
+  if constexpr (is_signed<T>)
+    return x < 0 ? U(0 - U(x)) : U(x);
+  else
+    return x;
 }
-OCL_MAP_V(abs)
+OCL_MAP_AUTO_V(abs)
 
 template <class T> OCL_FN to_unsigned<scalar<T>> abs_diff(T x, T y) {
   typedef to_unsigned<T> U;
   return x > y ? U(U(x) - U(y)) : U(U(y) - U(x));
 }
-OCL_MAP_VV(abs_diff)
+OCL_MAP_AUTO_VV(abs_diff)
 
 /* A sum or product that fits W, brought into the range of T. */
 template <class T, class W> OCL_FN T saturate(W x) {
-  return x < W(min_of<T>) ? min_of<T> : x > W(max_of<T>) ? max_of<T> : T(x);
+  if constexpr (is_signed<W>)
+    x = x < W(min_of<T>) ? W(min_of<T>) : x;
+  return T(x > W(max_of<T>) ? W(max_of<T>) : x);
 }
 
 template <class T> OCL_FN scalar<T> add_sat(T x, T y) {
@@ -164,7 +169,7 @@ OCL_FN pick<is_signed<scalar<T>>, sbits<2 * sizeof(T)>, ubits<2 * sizeof(T)>> up
   typedef ubits<2 * sizeof(T)> W;
   return W(W(to_unsigned<T>(high)) << 8 * sizeof(T) | W(low));
 }
-OCL_MAP_VV(upsample)
+OCL_MAP_AUTO_VV(upsample)
 
 } // namespace ocl
 #endif

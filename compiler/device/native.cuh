@@ -3,7 +3,8 @@
  * absolute (sin, cos, tan, log near their zeros) they are the full ones. */
 #ifndef TEGRACL_NATIVE_CUH
 #define TEGRACL_NATIVE_CUH
-#include "math.cuh"
+#include "exponential.cuh"
+#include "trigonometric.cuh"
 
 namespace ocl {
 

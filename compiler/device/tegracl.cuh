@@ -60,33 +60,38 @@ OCL_FN double from_bits(ulong x, double) {
   return __longlong_as_double(x);
 }
 
-/* Vector forms of a function: every element for itself; the scalar function of
- * the same name decides the element type of the result. The letters say which
- * arguments are vectors (V) and which are scalars shared by all elements (S). */
-#define OCL_MAP(f, types, params, at)                                                              \
-  template <types, int N> OCL_FN auto f params->vec<decltype(f at(0)), N> {                        \
-    vec<decltype(f at(0)), N> r;                                                                   \
+/* Vector forms of a function: every element for itself. The letters say which
+ * arguments are vectors (V) and which are scalars shared by all elements (S).
+ * The result has the vector argument's element type, or what the scalar
+ * function of the same name returns (OCL_MAP_AUTO_). */
+#define OCL_MAP(f, types, R, params, at)                                                           \
+  template <types, int N> OCL_FN vec<R, N> f params {                                              \
+    vec<R, N> r;                                                                                   \
     OCL_EACH r.s[i] = f at(i);                                                                     \
     return r;                                                                                      \
   }
-#define OCL_AT_V(i)    (a.s[i])
-#define OCL_AT_VV(i)   (a.s[i], b.s[i])
-#define OCL_AT_VS(i)   (a.s[i], b)
-#define OCL_AT_SV(i)   (a, b.s[i])
-#define OCL_AT_VVV(i)  (a.s[i], b.s[i], c.s[i])
-#define OCL_AT_VVS(i)  (a.s[i], b.s[i], c)
-#define OCL_AT_VSS(i)  (a.s[i], b, c)
-#define OCL_AT_SSV(i)  (a, b, c.s[i])
-#define OCL_TYPES2     class T, class U
-#define OCL_TYPES3     class T, class U, class V
-#define OCL_MAP_V(f)   OCL_MAP(f, class T, (vec<T, N> a), OCL_AT_V)
-#define OCL_MAP_VV(f)  OCL_MAP(f, OCL_TYPES2, (vec<T, N> a, vec<U, N> b), OCL_AT_VV)
-#define OCL_MAP_VS(f)  OCL_MAP(f, OCL_TYPES2, (vec<T, N> a, U b), OCL_AT_VS)
-#define OCL_MAP_SV(f)  OCL_MAP(f, OCL_TYPES2, (T a, vec<U, N> b), OCL_AT_SV)
-#define OCL_MAP_VVV(f) OCL_MAP(f, OCL_TYPES3, (vec<T, N> a, vec<U, N> b, vec<V, N> c), OCL_AT_VVV)
-#define OCL_MAP_VVS(f) OCL_MAP(f, OCL_TYPES3, (vec<T, N> a, vec<U, N> b, V c), OCL_AT_VVS)
-#define OCL_MAP_VSS(f) OCL_MAP(f, OCL_TYPES3, (vec<T, N> a, U b, V c), OCL_AT_VSS)
-#define OCL_MAP_SSV(f) OCL_MAP(f, OCL_TYPES3, (T a, U b, vec<V, N> c), OCL_AT_SSV)
+#define OCL_AT_V(i)        (a.s[i])
+#define OCL_AT_VV(i)       (a.s[i], b.s[i])
+#define OCL_AT_VS(i)       (a.s[i], b)
+#define OCL_AT_SV(i)       (a, b.s[i])
+#define OCL_AT_VVV(i)      (a.s[i], b.s[i], c.s[i])
+#define OCL_AT_VVS(i)      (a.s[i], b.s[i], c)
+#define OCL_AT_VSS(i)      (a.s[i], b, c)
+#define OCL_AT_SSV(i)      (a, b, c.s[i])
+#define OCL_TYPES2         class T, class U
+#define OCL_TYPES3         class T, class U, class V
+#define OCL_PARAMS_VV      (vec<T, N> a, vec<U, N> b)
+#define OCL_PARAMS_VVV     (vec<T, N> a, vec<U, N> b, vec<V, N> c)
+#define OCL_MAP_V(f)       OCL_MAP(f, class T, T, (vec<T, N> a), OCL_AT_V)
+#define OCL_MAP_VV(f)      OCL_MAP(f, OCL_TYPES2, T, OCL_PARAMS_VV, OCL_AT_VV)
+#define OCL_MAP_VS(f)      OCL_MAP(f, OCL_TYPES2, T, (vec<T, N> a, U b), OCL_AT_VS)
+#define OCL_MAP_SV(f)      OCL_MAP(f, OCL_TYPES2, U, (T a, vec<U, N> b), OCL_AT_SV)
+#define OCL_MAP_VVV(f)     OCL_MAP(f, OCL_TYPES3, T, OCL_PARAMS_VVV, OCL_AT_VVV)
+#define OCL_MAP_VVS(f)     OCL_MAP(f, OCL_TYPES3, T, (vec<T, N> a, vec<U, N> b, V c), OCL_AT_VVS)
+#define OCL_MAP_VSS(f)     OCL_MAP(f, OCL_TYPES3, T, (vec<T, N> a, U b, V c), OCL_AT_VSS)
+#define OCL_MAP_SSV(f)     OCL_MAP(f, OCL_TYPES3, V, (T a, U b, vec<V, N> c), OCL_AT_SSV)
+#define OCL_MAP_AUTO_V(f)  OCL_MAP(f, class T, decltype(f(T())), (vec<T, N> a), OCL_AT_V)
+#define OCL_MAP_AUTO_VV(f) OCL_MAP(f, OCL_TYPES2, decltype(f(T(), U())), OCL_PARAMS_VV, OCL_AT_VV)
 
 /* struct kernel_hidden of compiler/kernel_code.h. */
 struct hidden {

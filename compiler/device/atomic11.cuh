@@ -1,0 +1,108 @@
+/* OpenCL C 2.0 atomic functions (section 6.15.12 of OpenCL C 3.0). An ordered
+ * operation is a relaxed one between fences; without an order it is
+ * sequentially consistent, without a scope device-wide. */
+#ifndef TEGRACL_ATOMIC11_CUH
+#define TEGRACL_ATOMIC11_CUH
+#include "atomic.cuh"
+
+namespace ocl {
+
+OCL_FN void fence_before(int order, int scope) {
+  if (order == ORDER_RELEASE || order == ORDER_ACQ_REL || order == ORDER_SEQ_CST)
+    fence(scope);
+}
+OCL_FN void fence_after(int order, int scope) {
+  if (order == ORDER_ACQUIRE || order == ORDER_ACQ_REL || order == ORDER_SEQ_CST)
+    fence(scope);
+}
+
+template <class T> OCL_FN void atomic_init(volatile T *p, T x) {
+  *p = x;
+}
+
+template <class T>
+OCL_FN T atomic_load_explicit(volatile T *p, int order, int scope = SCOPE_DEVICE) {
+  if (order == ORDER_SEQ_CST)
+    fence(scope);
+  T x = *p;
+  fence_after(order, scope);
+  return x;
+}
+template <class T> OCL_FN T atomic_load(volatile T *p) {
+  return atomic_load_explicit(p, ORDER_SEQ_CST);
+}
+
+template <class T, class U>
+OCL_FN void atomic_store_explicit(volatile T *p, U x, int order, int scope = SCOPE_DEVICE) {
+  fence_before(order, scope);
+  *p = T(x);
+  if (order == ORDER_SEQ_CST)
+    fence(scope);
+}
+template <class T, class U> OCL_FN void atomic_store(volatile T *p, U x) {
+  atomic_store_explicit(p, x, ORDER_SEQ_CST);
+}
+
+#define OCL_ATOMIC_ORDERED(name, op)                                                               \
+  template <class T, class U>                                                                      \
+  OCL_FN T name##_explicit(volatile T *p, U x, int order, int scope = SCOPE_DEVICE) {              \
+    fence_before(order, scope);                                                                    \
+    T old = op(p, T(x));                                                                           \
+    fence_after(order, scope);                                                                     \
+    return old;                                                                                    \
+  }                                                                                                \
+  template <class T, class U> OCL_FN T name(volatile T *p, U x) {                                  \
+    return name##_explicit(p, x, ORDER_SEQ_CST);                                                   \
+  }
+/* Addition also of float and double, as cl_ext_float_atomics has it. */
+template <class T> OCL_FN T add_any(volatile T *p, T x) {
+  if constexpr (is_float<T>)
+    return ::atomicAdd(const_cast<T *>(p), x);
+  else
+    return relaxed_add(p, x);
+}
+OCL_ATOMIC_ORDERED(atomic_exchange, relaxed_xchg)
+OCL_ATOMIC_ORDERED(atomic_fetch_add, add_any)
+OCL_ATOMIC_ORDERED(atomic_fetch_sub, relaxed_sub)
+OCL_ATOMIC_ORDERED(atomic_fetch_and, relaxed_and)
+OCL_ATOMIC_ORDERED(atomic_fetch_or, relaxed_or)
+OCL_ATOMIC_ORDERED(atomic_fetch_xor, relaxed_xor)
+OCL_ATOMIC_ORDERED(atomic_fetch_min, relaxed_min)
+OCL_ATOMIC_ORDERED(atomic_fetch_max, relaxed_max)
+
+/* The weak form never fails spuriously either. */
+#define OCL_COMPARE_EXCHANGE(name)                                                                 \
+  template <class T, class U>                                                                      \
+  OCL_FN bool name##_explicit(volatile T *p, T *expected, U x, int success, int failure,           \
+                              int scope = SCOPE_DEVICE) {                                          \
+    fence_before(success, scope);                                                                  \
+    T wanted = *expected, old = relaxed_cmpxchg(p, wanted, T(x));                                  \
+    bool same = as_bits(old) == as_bits(wanted);                                                   \
+    if (!same)                                                                                     \
+      *expected = old;                                                                             \
+    fence_after(same ? success : failure, scope);                                                  \
+    return same;                                                                                   \
+  }                                                                                                \
+  template <class T, class U> OCL_FN bool name(volatile T *p, T *expected, U x) {                  \
+    return name##_explicit(p, expected, x, ORDER_SEQ_CST, ORDER_SEQ_CST);                          \
+  }
+OCL_COMPARE_EXCHANGE(atomic_compare_exchange_strong)
+OCL_COMPARE_EXCHANGE(atomic_compare_exchange_weak)
+
+/* atomic_flag is an int. */
+OCL_FN bool atomic_flag_test_and_set_explicit(volatile int *p, int order,
+                                              int scope = SCOPE_DEVICE) {
+  return atomic_exchange_explicit(p, 1, order, scope) != 0;
+}
+OCL_FN bool atomic_flag_test_and_set(volatile int *p) {
+  return atomic_exchange(p, 1) != 0;
+}
+OCL_FN void atomic_flag_clear_explicit(volatile int *p, int order, int scope = SCOPE_DEVICE) {
+  atomic_store_explicit(p, 0, order, scope);
+}
+OCL_FN void atomic_flag_clear(volatile int *p) {
+  atomic_store(p, 0);
+}
+
+} // namespace ocl
+#endif

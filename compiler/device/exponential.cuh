@@ -1,0 +1,85 @@
+/* Exponentials, logarithms, powers and roots of OpenCL C, and what takes numbers
+ * apart by exponent. */
+#ifndef TEGRACL_EXPONENTIAL_CUH
+#define TEGRACL_EXPONENTIAL_CUH
+#include "math.cuh"
+
+namespace ocl {
+
+OCL_MATH_V(cbrt)
+OCL_MATH_V(exp)
+OCL_MATH_V(exp10)
+OCL_MATH_V(exp2)
+OCL_MATH_V(expm1)
+OCL_MATH_V(log)
+OCL_MATH_V(log10)
+OCL_MATH_V(log1p)
+OCL_MATH_V(log2)
+OCL_MATH_V(logb)
+OCL_MATH_VV(hypot)
+OCL_MATH_VV(pow)
+
+/* x to the power n. An n that float cannot hold is split into two of the same
+ * sign, so that neither factor leaves the range before the product does. */
+OCL_FN float pown(float x, int n) {
+  float high = __int2float_rz(n);
+  int low = n - int(high);
+  float r = ::powf(x, high);
+  return low == 0 ? r : r * ::powf(x, float(low));
+}
+OCL_FN double pown(double x, int n) {
+  return ::pow(x, double(n));
+}
+OCL_MAP_VV(pown)
+
+/* pow for x >= 0 as exp2(y * log2(x)): where a limit does not exist, NaN. */
+template <class T> OCL_FN scalar<T> powr(T x, T y) {
+  T a = fabs(x);
+  T r = pow(a, y);
+  bool nowhere =
+      x < 0 || x != x || y != y || (y == 0 && (a == 0 || ::isinf(a))) || (a == 1 && ::isinf(y));
+  return nowhere ? T(__uint_as_float(0x7fffffffu)) : r;
+}
+OCL_MAP_VV(powr)
+
+/* The n-th root. 1 / n is rounded; the second factor makes up for what that
+ * lost: x^(e + d) = x^e * (1 + d * ln x) for a small d. */
+template <class T> OCL_FN scalar<T> rootn(T x, int n) {
+  T a = fabs(x), m = T(n);
+  T e = T(1) / m;
+  T r = pow(a, e);
+  if (n == 0 || (x < 0 && (n & 1) == 0))
+    return T(__uint_as_float(0x7fffffffu));
+  if (a > 0 && !::isinf(a) && !::isinf(r))
+    r = fma(r, fma(-e, m, T(1)) / m * log(a), r);
+  return n & 1 ? copysign(r, x) : r;
+}
+OCL_MAP_VV(rootn)
+
+OCL_FN int ilogb(float x) {
+  return x != x ? max_of<int> : ::ilogbf(x);
+}
+OCL_FN int ilogb(double x) {
+  return x != x ? max_of<int> : ::ilogb(x);
+}
+OCL_MAP_AUTO_V(ilogb)
+
+OCL_FN float ldexp(float x, int n) {
+  return ::ldexpf(x, n);
+}
+OCL_FN double ldexp(double x, int n) {
+  return ::ldexp(x, n);
+}
+OCL_MAP_VV(ldexp)
+OCL_MAP_VS(ldexp)
+
+OCL_FN float frexp(float x, int *exponent) {
+  return ::frexpf(x, exponent);
+}
+OCL_FN double frexp(double x, int *exponent) {
+  return ::frexp(x, exponent);
+}
+OCL_MAP_POINTER(frexp, int)
+
+} // namespace ocl
+#endif

@@ -1,0 +1,79 @@
+/* Error and gamma functions, remainders, fract, modf and nextafter of OpenCL C. */
+#ifndef TEGRACL_SPECIAL_CUH
+#define TEGRACL_SPECIAL_CUH
+#include "math.cuh"
+
+namespace ocl {
+
+OCL_MATH_V(erf)
+OCL_MATH_V(erfc)
+OCL_MATH_V(lgamma)
+OCL_MATH_V(tgamma)
+OCL_MATH_VV(fmod)
+OCL_MATH_VV(nextafter)
+OCL_MATH_VV(remainder)
+
+/* Gamma is negative between -1 and 0, -3 and -2, and so on. */
+template <class T> OCL_FN scalar<T> lgamma_r(T x, int *sign) {
+  T half_floor = floor(x) * T(0.5);
+  *sign = x < 0 && half_floor != floor(half_floor) ? -1 : 1;
+  return lgamma(x);
+}
+OCL_MAP_POINTER(lgamma_r, int)
+
+/* Below 1 also where x - floor(x) rounds up to it. */
+template <class T> OCL_FN scalar<T> fract(T x, T *whole) {
+  T w = floor(x), r = x - w;
+  *whole = w;
+  if (::isinf(x))
+    return copysign(T(0), x);
+  return r >= 1 ? T(sizeof(T) == 4 ? 0x1.fffffep-1 : 0x1.fffffffffffffp-1) : r;
+}
+OCL_MAP_POINTER(fract, T)
+
+OCL_FN float modf(float x, float *whole) {
+  return ::modff(x, whole);
+}
+OCL_FN double modf(double x, double *whole) {
+  return ::modf(x, whole);
+}
+OCL_MAP_POINTER(modf, T)
+
+/* remainder, and the low seven bits of the rounded quotient with its sign.
+ * Every subtraction is exact: the remainder is less than twice what is taken
+ * off. Multiples of y that overflow are never taken off, as it should be. */
+template <class T> OCL_FN scalar<T> remquo(T x, T y, int *quotient) {
+  constexpr int BITS = 7;
+  T b = fabs(y), r = fmod(fabs(x), b * T(1 << BITS));
+  int q = 0;
+  for (int bit = BITS - 1; bit >= 0; bit--) {
+    T multiple = b * T(1 << bit);
+    if (r >= multiple) {
+      r -= multiple;
+      q |= 1 << bit;
+    }
+  }
+  if (r + r > b || (r + r == b && (q & 1))) {
+    r -= b;
+    q++;
+  }
+  q &= (1 << BITS) - 1;
+  bool none = x != x || y != y || ::isinf(x) || b == 0;
+  *quotient = none ? 0 : (x < 0) != (y < 0) ? -q : q;
+  return none                                         ? T(__uint_as_float(0x7fffffffu))
+         : ::isinf(y)                                 ? x
+         : x < 0 || bits_of(x) >> (8 * sizeof(T) - 1) ? -r
+                                                      : r;
+}
+template <class T, int N> OCL_FN vec<T, N> remquo(vec<T, N> x, vec<T, N> y, vec<int, N> *quotient) {
+  vec<T, N> r;
+  OCL_EACH {
+    int q;
+    r.s[i] = remquo(x.s[i], y.s[i], &q);
+    quotient->s[i] = q;
+  }
+  return r;
+}
+
+} // namespace ocl
+#endif

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Every overload of every OpenCL C built-in function that clang declares must
+compile: this reads clang's opencl-c.h, writes one CUDA C kernel per function
+name which calls each declared overload and checks its result type, finds the
+files to include through groups.txt as the compiler does, and has NVRTC make
+SM 8.7 code of it.
+
+usage: device_overloads.py DEVICE-FOLDER [name...]
+Environment: TEGRACL_CLANG, TEGRACL_NVRTC. Exit 77 (meson: SKIP) where clang's
+header or NVRTC is missing."""
+
+import collections
+import concurrent.futures
+import ctypes
+import ctypes.util
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+SKIP = 77
+EXTENSIONS = [
+    "cl_khr_fp64", "cl_khr_byte_addressable_store",
+    "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
+    "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
+    "cl_khr_local_int32_base_atomics", "cl_khr_local_int32_extended_atomics",
+]
+# Images are not in the device library yet; printf is the printer's.
+NOT_HERE = re.compile(r"(read_image|write_image|get_image_|printf$)")
+SCALARS = {
+    "char": "signed char", "uchar": "ocl::uchar", "short": "short", "ushort": "ocl::ushort",
+    "int": "int", "uint": "ocl::uint", "long": "long long", "ulong": "ocl::ulong",
+    "float": "float", "double": "double", "half": "ocl::half", "void": "void", "bool": "bool",
+    "size_t": "ocl::ulong", "event_t": "char *", "cl_mem_fence_flags": "ocl::uint",
+}
+QUALIFIERS = ("const", "volatile")
+WORK_ITEM = {
+    "get_work_dim", "get_global_size", "get_global_id", "get_local_size", "get_local_id",
+    "get_num_groups", "get_group_id", "get_global_offset",
+}
+
+
+def cuda_type(text):
+    """CUDA C for an OpenCL C type (a parameter's name may follow); None for a
+    type that has no place here. Address spaces are dropped."""
+    words = re.findall(r"\w+|\*", text)
+    stars = words.count("*")
+    names = [w for w in words if w != "*" and not w.startswith("__") and w not in QUALIFIERS]
+    base = "uint" if names[0] == "unsigned" else names[0]
+    vector = re.fullmatch(r"([a-z]+)(2|3|4|8|16)", base)
+    if vector and vector.group(1) in SCALARS:
+        base = "ocl::vec<%s, %s>" % (SCALARS[vector.group(1)], vector.group(2))
+    elif base in SCALARS:
+        base = SCALARS[base]
+    else:
+        return None
+    qualifiers = [q for q in QUALIFIERS if q in words] if stars else []
+    return " ".join(qualifiers + [base]) + (" " + "*" * stars if stars else "")
+
+
+def declarations(clang):
+    """{name: set of (result, (parameters...))} in CUDA types."""
+    folder = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True)
+    header = os.path.join(folder.stdout.strip(), "include", "opencl-c.h")
+    if not os.path.exists(header):
+        print("SKIP: clang has no", header)
+        sys.exit(SKIP)
+    text = subprocess.run(
+        [clang, "-E", "-P", "-x", "cl", "-cl-std=CL1.2", "-target", "nvptx64-nvidia-nvcl",
+         "-Xclang", "-finclude-default-header", "-include", header,
+         "-Xclang", "-cl-ext=-all," + ",".join("+" + e for e in EXTENSIONS), os.devnull],
+        capture_output=True, text=True, check=True).stdout
+    text = re.sub(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
+    found = collections.defaultdict(set)
+    unknown = set()
+    for statement in text.split(";"):
+        match = re.fullmatch(r"\s*([\w\s]+?[\s*]+)(\w+)\s*\(([^()]*)\)\s*", statement)
+        if not match or "typedef" in statement or NOT_HERE.match(match.group(2)):
+            continue
+        parameters = [p for p in match.group(3).split(",") if p.strip() not in ("", "void")]
+        types = [cuda_type(p) for p in parameters]
+        result = cuda_type(match.group(1))
+        if result is None or None in types:
+            unknown.add(" ".join(statement.split()))
+            continue
+        found[match.group(2)].add((result, tuple(types)))
+    return found, unknown
+
+
+def groups(folder):
+    lines = [l.split() for l in open(os.path.join(folder, "groups.txt")) if l.strip() and l[0] != "#"]
+    return dict(lines)
+
+
+def file_of(table, name):
+    if name in table:
+        return table[name]
+    prefixes = [p for p in table if p.endswith("*") and name.startswith(p[:-1])]
+    return table[max(prefixes, key=len)] if prefixes else "tegracl.cuh"
+
+
+def kernel(name, overloads):
+    lines = ['extern "C" __global__ void call_%s(char *p, const ocl::hidden h) {' % name]
+    for result, parameters in sorted(overloads):
+        arguments = ["h"] if name in WORK_ITEM else []
+        for parameter in parameters:
+            if parameter.endswith("*"):
+                arguments.append("(%s)(p += 256)" % parameter)
+            else:
+                arguments.append("*(%s *)(p += 256)" % parameter)
+        # Sequenced, so that each argument has its own place.
+        lines.append("  {")
+        for i, argument in enumerate(arguments):
+            lines.append("    auto %sa%d = %s;" % ("&" if argument == "h" else "", i, argument))
+        call = "ocl::%s(%s)" % (name, ", ".join("a%d" % i for i in range(len(arguments))))
+        if result == "void":
+            lines.append("    %s;" % call)
+        else:
+            lines.append("    auto r = %s;" % call)
+            lines.append("    static_assert(same<decltype(r), %s>, \"result type\");" % result)
+            lines.append("    *(%s *)(p += 256) = r;" % result)
+        lines.append("  }")
+    return "\n".join(lines + ["}", ""])
+
+
+PRELUDE = """#include "tegracl.cuh"
+template <class A, class B> constexpr bool same = false;
+template <class A> constexpr bool same<A, A> = true;
+"""
+
+
+class Nvrtc:
+    def __init__(self, folder):
+        names = [os.environ.get("TEGRACL_NVRTC")] if os.environ.get("TEGRACL_NVRTC") else []
+        names += ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"]
+        for cuda in sorted(glob.glob("/usr/local/cuda*")):
+            names += sorted(glob.glob(cuda + "/lib64/libnvrtc.so*"))
+        self.library = None
+        for name in names:
+            try:
+                self.library = ctypes.CDLL(name)
+                break
+            except OSError:
+                continue
+        if not self.library:
+            print("SKIP: no NVRTC; tried", ", ".join(names))
+            sys.exit(SKIP)
+        self.headers = {os.path.basename(f): open(f, "rb").read()
+                        for f in glob.glob(os.path.join(folder, "*.cuh"))}
+
+    def compile(self, source):
+        """(status, log) of one compilation to SM 8.7 code."""
+        library, program = self.library, ctypes.c_void_p()
+        count = len(self.headers)
+        texts = (ctypes.c_char_p * count)(*self.headers.values())
+        names = (ctypes.c_char_p * count)(*[n.encode() for n in self.headers])
+        library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"test.cu", count,
+                                   texts, names)
+        options = [b"-arch=sm_87", b"-std=c++17"]
+        status = library.nvrtcCompileProgram(program, len(options),
+                                             (ctypes.c_char_p * len(options))(*options))
+        size = ctypes.c_size_t()
+        library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+        log = ctypes.create_string_buffer(size.value)
+        library.nvrtcGetProgramLog(program, log)
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+        return status, log.value.decode()
+
+
+def main():
+    folder = sys.argv[1]
+    wanted = sys.argv[2:]
+    clang = os.environ.get("TEGRACL_CLANG") or shutil.which("clang-15") or shutil.which("clang")
+    if not clang:
+        print("SKIP: no clang")
+        return SKIP
+    nvrtc = Nvrtc(folder)
+    found, unknown = declarations(clang)
+    for statement in sorted(unknown):
+        print("declaration not understood:", statement)
+    table = groups(folder)
+    failures = len(unknown)
+    for name in table:
+        if not os.path.exists(os.path.join(folder, table[name])):
+            print("groups.txt names a missing file:", table[name])
+            failures += 1
+
+    def check(name):
+        overloads = found[name]
+        # The conversions and the wide forms are many: narrow pieces compile faster.
+        source = PRELUDE + '#include "%s"\n' % file_of(table, name) + kernel(name, overloads)
+        return name, len(overloads), nvrtc.compile(source)
+
+    names = [n for n in sorted(found) if not wanted or n in wanted]
+    total = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for name, count, (status, log) in pool.map(check, names):
+            total += count
+            if status or log.strip("\0 \n"):
+                print("FAIL %s (%d overloads)\n%s" % (name, count, log[:2000]))
+                failures += 1
+    print("%d functions, %d overloads, %d failures" % (len(names), total, failures))
+    return 1 if failures or (not wanted and total < 3000) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
