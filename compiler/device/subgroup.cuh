@@ -9,53 +9,56 @@ namespace ocl {
 
 constexpr uint WARP = 32;
 
-OCL_FN uint work_group_size(const hidden &) {
+OCL_FN uint work_group_size() {
   return blockDim.x * blockDim.y * blockDim.z;
 }
-OCL_FN uint get_sub_group_local_id(const hidden &h) {
-  return get_local_linear_id(h) % WARP;
+OCL_FN uint local_place() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
-OCL_FN uint get_sub_group_id(const hidden &h) {
-  return get_local_linear_id(h) / WARP;
+OCL_FN uint get_sub_group_local_id() {
+  return local_place() % WARP;
 }
-OCL_FN uint get_num_sub_groups(const hidden &h) {
-  return (work_group_size(h) + WARP - 1) / WARP;
+OCL_FN uint get_sub_group_id() {
+  return local_place() / WARP;
 }
-OCL_FN uint get_enqueued_num_sub_groups(const hidden &h) {
-  return get_num_sub_groups(h);
+OCL_FN uint get_num_sub_groups() {
+  return (work_group_size() + WARP - 1) / WARP;
 }
-OCL_FN uint get_max_sub_group_size(const hidden &) {
+OCL_FN uint get_enqueued_num_sub_groups() {
+  return get_num_sub_groups();
+}
+OCL_FN uint get_max_sub_group_size() {
   return WARP;
 }
-OCL_FN uint get_sub_group_size(const hidden &h) {
-  uint rest = work_group_size(h) - get_sub_group_id(h) * WARP;
+OCL_FN uint get_sub_group_size() {
+  uint rest = work_group_size() - get_sub_group_id() * WARP;
   return rest < WARP ? rest : WARP;
 }
 /* The lanes that exist: all of them take part in a sub-group function. */
-OCL_FN uint lanes(const hidden &h) {
-  return ~0u >> (WARP - get_sub_group_size(h));
+OCL_FN uint lanes() {
+  return ~0u >> (WARP - get_sub_group_size());
 }
 
-OCL_FN void sub_group_barrier(const hidden &h, uint) {
-  __syncwarp(lanes(h));
+OCL_FN void sub_group_barrier(uint) {
+  __syncwarp(lanes());
 }
-OCL_FN void sub_group_barrier(const hidden &h, uint, int) {
-  __syncwarp(lanes(h));
+OCL_FN void sub_group_barrier(uint, int) {
+  __syncwarp(lanes());
 }
-OCL_FN int sub_group_all(const hidden &h, int x) {
-  return __all_sync(lanes(h), x);
+OCL_FN int sub_group_all(int x) {
+  return __all_sync(lanes(), x);
 }
-OCL_FN int sub_group_any(const hidden &h, int x) {
-  return __any_sync(lanes(h), x);
+OCL_FN int sub_group_any(int x) {
+  return __any_sync(lanes(), x);
 }
 
 /* Shuffles of every scalar type; the narrow ones travel as 32 bits. */
 #define OCL_SHUFFLE(name, cuda)                                                                    \
-  template <class T> OCL_FN T name(const hidden &h, T x, uint lane) {                              \
+  template <class T> OCL_FN T name(T x, uint lane) {                                               \
     if constexpr (sizeof(T) < 4)                                                                   \
-      return T(cuda(lanes(h), int(x), lane));                                                      \
+      return T(cuda(lanes(), int(x), lane));                                                       \
     else                                                                                           \
-      return cuda(lanes(h), x, lane);                                                              \
+      return cuda(lanes(), x, lane);                                                               \
   }
 OCL_SHUFFLE(sub_group_broadcast, __shfl_sync)
 OCL_SHUFFLE(sub_group_shuffle, __shfl_sync)
@@ -86,26 +89,26 @@ struct op_max {
   template <class T> static OCL_FN T apply(T a, T b) { return a < b ? b : a; }
 };
 
-template <class OP, class T> OCL_FN T scan_inclusive(const hidden &h, T x) {
-  uint lane = get_sub_group_local_id(h);
+template <class OP, class T> OCL_FN T scan_inclusive(T x) {
+  uint lane = get_sub_group_local_id();
 #pragma unroll
   for (uint step = 1; step < WARP; step *= 2) {
-    T other = sub_group_shuffle_up(h, x, step);
+    T other = sub_group_shuffle_up(x, step);
     x = lane >= step ? OP::apply(other, x) : x;
   }
   return x;
 }
 
 #define OCL_SCAN(op)                                                                               \
-  template <class T> OCL_FN T sub_group_scan_inclusive_##op(const hidden &h, T x) {                \
-    return scan_inclusive<op_##op>(h, x);                                                          \
+  template <class T> OCL_FN T sub_group_scan_inclusive_##op(T x) {                                 \
+    return scan_inclusive<op_##op>(x);                                                             \
   }                                                                                                \
-  template <class T> OCL_FN T sub_group_scan_exclusive_##op(const hidden &h, T x) {                \
-    T before = sub_group_shuffle_up(h, scan_inclusive<op_##op>(h, x), 1);                          \
-    return get_sub_group_local_id(h) == 0 ? op_##op::identity<T>() : before;                       \
+  template <class T> OCL_FN T sub_group_scan_exclusive_##op(T x) {                                 \
+    T before = sub_group_shuffle_up(scan_inclusive<op_##op>(x), 1);                                \
+    return get_sub_group_local_id() == 0 ? op_##op::identity<T>() : before;                        \
   }                                                                                                \
-  template <class T> OCL_FN T sub_group_reduce_##op(const hidden &h, T x) {                        \
-    return sub_group_broadcast(h, scan_inclusive<op_##op>(h, x), get_sub_group_size(h) - 1);       \
+  template <class T> OCL_FN T sub_group_reduce_##op(T x) {                                         \
+    return sub_group_broadcast(scan_inclusive<op_##op>(x), get_sub_group_size() - 1);              \
   }
 OCL_SCAN(add)
 OCL_SCAN(min)

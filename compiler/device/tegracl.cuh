@@ -196,5 +196,9 @@ OCL_FN void atomic_work_item_fence(uint, int order, int scope) {
     fence(scope);
 }
 
+OCL_FN uint get_fence(const void *p) {
+  return __isShared(p) ? FENCE_LOCAL : FENCE_GLOBAL;
+}
+
 } // namespace ocl
 #endif
