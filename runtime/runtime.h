@@ -24,12 +24,12 @@ struct rt_queue;
 
 /* What the characteristics ioctl and its kin say; never constants. */
 struct rt_device_info {
-  char chip[16];            /* "ga10b" */
-  char board[64];           /* e.g. "Jetson AGX Orin 64GB", or "" if unknown */
-  bool emulated;            /* the software Orin */
-  uint32_t sm_count;        /* NUM_VSMS */
-  uint32_t tpc_count;       /* maximum physical TPCs, for local memory */
-  uint32_t sm_version;      /* 0x807 */
+  char chip[16];       /* "ga10b" */
+  char board[64];      /* e.g. "Jetson AGX Orin 64GB", or "" if unknown */
+  bool emulated;       /* the software Orin */
+  uint32_t sm_count;   /* NUM_VSMS */
+  uint32_t tpc_count;  /* maximum physical TPCs, for local memory */
+  uint32_t sm_version; /* 0x807 */
   uint32_t max_clock_mhz;
   uint32_t warp_size;
   uint32_t warps_per_sm;
@@ -39,7 +39,7 @@ struct rt_device_info {
   uint32_t registers_per_sm;
   uint32_t shared_per_block; /* what OpenCL may use */
   uint64_t l2_bytes;
-  uint64_t memory_bytes;    /* RAM that buffers can come from */
+  uint64_t memory_bytes; /* RAM that buffers can come from */
   uint64_t max_buffer_bytes;
   uint32_t max_param_bytes; /* kernel parameters, hidden block included */
   uint32_t timer_step_ns;   /* 32 */
@@ -84,8 +84,8 @@ enum rt_memory_type {
 };
 
 /* Zeroed memory, mapped for GPU and CPU. size > 0. -ENOMEM when there is none. */
-int rt_buffer_create(struct rt_context *context, uint64_t size,
-                     enum rt_memory_type type, struct rt_buffer **buffer);
+int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_type type,
+                     struct rt_buffer **buffer);
 /* NULL is fine. The caller has waited for work that uses it. */
 void rt_buffer_destroy(struct rt_buffer *buffer);
 
@@ -101,15 +101,17 @@ void rt_module_destroy(struct rt_module *module);
 
 enum rt_priority { RT_PRIORITY_LOW, RT_PRIORITY_MEDIUM, RT_PRIORITY_HIGH };
 
-int rt_queue_create(struct rt_context *context, enum rt_priority priority,
-                    struct rt_queue **queue);
+int rt_queue_create(struct rt_context *context, enum rt_priority priority, struct rt_queue **queue);
 /* Waits for its work first (or finds it dead). NULL is fine. */
 void rt_queue_destroy(struct rt_queue *queue);
 
 /* GPU times of one launch, written by the GPU; 0 while not yet reached. Lives
- * in GPU memory: get it before, put it back after the launch has completed. */
+ * in GPU memory: get it before, put it back after the launch has completed.
+ * Two 16-byte semaphore releases: payload, then time. */
 struct rt_times {
+  volatile uint64_t start_mark; /* 1 once start_ns is there */
   volatile uint64_t start_ns;
+  volatile uint64_t end_mark;
   volatile uint64_t end_ns;
 };
 int rt_times_get(struct rt_context *context, struct rt_times **times);
@@ -130,8 +132,7 @@ struct rt_launch {
  * -EINVAL (block), -E2BIG (registers or shared memory do not fit). Also gives
  * the largest block (work-items) this kernel can have, if wanted. */
 int rt_launch_check(const struct rt_context *context, const struct rt_launch *launch);
-uint32_t rt_kernel_max_threads(const struct rt_context *context,
-                               const struct kernel_code *kernel);
+uint32_t rt_kernel_max_threads(const struct rt_context *context, const struct kernel_code *kernel);
 /* Bytes of local (private) memory per work-item that a launch reserves. */
 uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel);
 
@@ -139,8 +140,7 @@ uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel);
  * queue's timeline value that is reached when it has completed and its writes
  * are visible. No system call and no allocation in the steady state; waits for
  * room if the launch ring is full. */
-int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch,
-                    uint64_t *point);
+int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint64_t *point);
 
 /* A point reached when everything submitted so far has completed. times as in
  * rt_launch (for markers and barriers); NULL allowed. */

@@ -15,6 +15,7 @@ enum {
   QMD_CONSTANT_BANKS = 8,
   QMD_CONSTANT_SIZE_SHIFT = 4, /* SIZE_SHIFTED4; facts: gpu-command-stream.md 5.3 */
   QMD_PREFETCH_SIZE_SHIFT = 8, /* PROGRAM_PREFETCH_SIZE */
+  QMD_PREFETCH_SIZE_MAX = 0x1ff,
 };
 
 /* Values of fields; gpu-command-stream.md 5.1 and qmd-v03.csv. */

@@ -27,5 +27,7 @@ struct nvgpu_os {
 };
 
 extern const struct nvgpu_os nvgpu_os_linux;
+/* Defined by runtime/emulator/; whoever links this library links that one. */
+extern const struct nvgpu_os nvgpu_os_emulator;
 
 #endif

@@ -1,0 +1,48 @@
+/* Buffers: memory in a context's list, which fault messages look through. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "runtime/context.h"
+#include "runtime/message.h"
+
+int rt_buffer_create(struct rt_context *c, uint64_t size, enum rt_memory_type type,
+                     struct rt_buffer **buffer) {
+  if (size == 0)
+    return rt_fail(-EINVAL, "a buffer of 0 bytes");
+  struct rt_buffer_node *node = calloc(1, sizeof(*node));
+  if (!node)
+    return rt_fail(-ENOMEM, "no memory for a buffer's record");
+  int result = rt_memory_create(c->device, c->as_fd, size, type, &node->memory);
+  if (result) {
+    free(node);
+    return result;
+  }
+  rt_memory_drop_fd(c->device, &node->memory);
+  node->buffer = (struct rt_buffer){
+      .gpu = node->memory.gpu, .cpu = node->memory.cpu, .size = size, .context = c};
+  pthread_mutex_lock(&c->lock);
+  node->next = c->buffers;
+  if (node->next)
+    node->next->previous = node;
+  c->buffers = node;
+  pthread_mutex_unlock(&c->lock);
+  *buffer = &node->buffer;
+  return 0;
+}
+
+void rt_buffer_destroy(struct rt_buffer *buffer) {
+  if (!buffer)
+    return;
+  struct rt_context *c = buffer->context;
+  struct rt_buffer_node *node = (struct rt_buffer_node *)buffer;
+  pthread_mutex_lock(&c->lock);
+  if (node->previous)
+    node->previous->next = node->next;
+  else
+    c->buffers = node->next;
+  if (node->next)
+    node->next->previous = node->previous;
+  pthread_mutex_unlock(&c->lock);
+  rt_memory_destroy(c->device, &node->memory);
+  free(node);
+}

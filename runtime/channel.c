@@ -1,0 +1,112 @@
+/* Channels: the kernel's part of a queue, in the order in which it ran on boards
+ * (orin-bringup-lessons.md 2).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "runtime/hw/host.h"
+#include "runtime/hw/methods.h"
+#include "runtime/message.h"
+#include "runtime/nvgpu/uapi.h"
+#include "runtime/queue.h"
+
+/* The kernel refuses a channel that is bound to a TSG before its address space. */
+static int bind(struct rt_context *c, const struct rt_tsg *tsg, struct rt_channel *ch) {
+  const struct nvgpu_os *os = c->device->os;
+  struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)ch->fd};
+  int result = os->ioctl(c->as_fd, NVGPU_AS_IOCTL_BIND_CHANNEL, &as);
+  if (result)
+    return rt_fail_call(result, "AS BIND_CHANNEL");
+  struct nvgpu_tsg_bind_channel_ex_args ex = {.channel_fd = ch->fd, .subcontext_id = tsg->veid};
+  result = os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &ex);
+  return result ? rt_fail_call(result, "TSG BIND_CHANNEL_EX, subcontext %u", tsg->veid) : 0;
+}
+
+/* Ring and USERD in memory of their own, at offset 0 and of exact size: a 3 MiB
+ * ring froze a board (nvgpu-uapi.md trap T1). */
+static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
+  struct rt_device *d = c->device;
+  struct nvgpu_channel_wdt_args wdt = {.wdt_status = NVGPU_WDT_DISABLE};
+  int result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_WDT, &wdt);
+  if (result)
+    return rt_fail_call(result, "channel WDT");
+  result = rt_memory_create(d, RT_NO_ADDRESS_SPACE, RT_GPFIFO_ENTRIES * GP_ENTRY_BYTES,
+                            RT_MEMORY_WRITE_COMBINE, &ch->gpfifo);
+  if (result == 0)
+    result =
+        rt_memory_create(d, RT_NO_ADDRESS_SPACE, USERD_BYTES, RT_MEMORY_WRITE_COMBINE, &ch->userd);
+  if (result)
+    return result;
+  struct nvgpu_channel_setup_bind_args args = {.num_gpfifo_entries = RT_GPFIFO_ENTRIES,
+                                               .flags = NVGPU_SETUP_BIND_DETERMINISTIC |
+                                                        NVGPU_SETUP_BIND_USERMODE_SUPPORT,
+                                               .userd_dmabuf_fd = ch->userd.fd,
+                                               .gpfifo_dmabuf_fd = ch->gpfifo.fd};
+  result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND, &args);
+  if (result)
+    return rt_fail_call(result, "channel SETUP_BIND with %d entries", RT_GPFIFO_ENTRIES);
+  ch->token = args.work_submit_token;
+  rt_memory_drop_fd(d, &ch->gpfifo);
+  rt_memory_drop_fd(d, &ch->userd);
+  return 0;
+}
+
+static int object(struct rt_context *c, struct rt_channel *ch) {
+  const struct nvgpu_os *os = c->device->os;
+  struct nvgpu_alloc_obj_ctx_args obj = {.class_num = CLASS_COMPUTE};
+  int result = os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &obj);
+  if (result)
+    return rt_fail_call(result, "ALLOC_OBJ_CTX of class 0x%x", CLASS_COMPUTE);
+  if (!c->device->compute_cilp)
+    return 0;
+  /* Without it a kernel of more than 3 s that others wait behind is killed
+   * (nvgpu-uapi.md trap T13). */
+  struct nvgpu_preemption_mode_args mode = {.compute_preempt_mode = NVGPU_PREEMPT_COMPUTE_CILP};
+  result = os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &mode);
+  return result ? rt_fail_call(result, "SET_PREEMPTION_MODE") : 0;
+}
+
+static int set_notifier(struct rt_context *c, struct rt_channel *ch) {
+  struct rt_device *d = c->device;
+  int result = rt_memory_create(d, RT_NO_ADDRESS_SPACE, sizeof(struct error_notifier),
+                                RT_MEMORY_CACHED, &ch->notifier);
+  if (result)
+    return result;
+  struct nvgpu_set_error_notifier args = {.size = sizeof(struct error_notifier),
+                                          .mem = (uint32_t)ch->notifier.fd};
+  result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, &args);
+  if (result)
+    return rt_fail_call(result, "SET_ERROR_NOTIFIER");
+  rt_memory_drop_fd(d, &ch->notifier);
+  return 0;
+}
+
+int rt_channel_create(struct rt_context *c, const struct rt_tsg *tsg, struct rt_channel *ch) {
+  memset(ch, 0, sizeof(*ch));
+  ch->fd = -1;
+  struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
+  int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_CHANNEL, &open);
+  if (result)
+    return rt_fail_call(result, "OPEN_CHANNEL");
+  ch->fd = open.out.channel_fd;
+  result = bind(c, tsg, ch);
+  if (result == 0)
+    result = setup_bind(c, ch);
+  if (result == 0)
+    result = object(c, ch);
+  if (result == 0)
+    result = set_notifier(c, ch);
+  if (result)
+    rt_channel_destroy(c, ch);
+  return result;
+}
+
+/* The channel first: from then on the hardware reads none of its memory. */
+void rt_channel_destroy(struct rt_context *c, struct rt_channel *ch) {
+  if (ch->fd >= 0)
+    c->device->os->close(ch->fd);
+  ch->fd = -1;
+  rt_memory_destroy(c->device, &ch->notifier);
+  rt_memory_destroy(c->device, &ch->userd);
+  rt_memory_destroy(c->device, &ch->gpfifo);
+}

@@ -1,0 +1,195 @@
+/* Contexts: address space, TSGs, the local memory pool. */
+#include "runtime/context.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "runtime/hw/memory.h"
+#include "runtime/message.h"
+#include "runtime/nvgpu/uapi.h"
+#include "runtime/queue.h"
+
+/* Address ranges. CUDA's begins at 64 MiB and ends at 128 GiB; ours are the first
+ * seven multiples of that size, so that several contexts of a process use
+ * different addresses and each can map its buffers for the CPU at their GPU
+ * address. The last one and the kernel's 4 GiB behind it end at 0xe100000000,
+ * below the windows and far below 2^40, beyond which the kernel's own mappings
+ * would be cut off and the machine freeze (nvgpu-uapi.md trap T1). */
+enum { RANGES = 7 };
+#define RANGE_BYTES UINT64_C(0x2000000000)
+#define RANGE_FIRST UINT64_C(0x4000000)
+_Static_assert(RANGES *RANGE_BYTES + NVGPU_AS_KERNEL_BYTES <= RT_LOCAL_WINDOW,
+               "no context's range may reach a window");
+
+static atomic_uint ranges_used;
+
+/* The lowest free range; the first one again when all are taken (its buffers
+ * then have CPU addresses of their own). */
+static int range_take(void) {
+  unsigned used = atomic_load(&ranges_used);
+  for (;;) {
+    int range = __builtin_ctz(~used);
+    if (range >= RANGES)
+      return -1;
+    if (atomic_compare_exchange_weak(&ranges_used, &used, used | 1u << range))
+      return range;
+  }
+}
+
+static void range_put(int range) {
+  if (range >= 0)
+    atomic_fetch_and(&ranges_used, ~(1u << range));
+}
+
+static int create_as(struct rt_context *c) {
+  uint64_t range = c->range < 0 ? 0 : (uint64_t)c->range;
+  struct nvgpu_alloc_as_args args = {.va_range_start = range ? range * RANGE_BYTES : RANGE_FIRST,
+                                     .va_range_end = (range + 1) * RANGE_BYTES};
+  int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_ALLOC_AS, &args);
+  if (result)
+    return rt_fail_call(result, "ALLOC_AS from 0x%llx to 0x%llx",
+                        (unsigned long long)args.va_range_start,
+                        (unsigned long long)args.va_range_end);
+  c->as_fd = args.as_fd;
+  return 0;
+}
+
+static void close_tsg(struct rt_context *c, struct rt_tsg *tsg) {
+  if (tsg->fd >= 0)
+    c->device->os->close(tsg->fd);
+  tsg->fd = -1;
+}
+
+/* Compute runs in an asynchronous subcontext; on the synchronous one pushbuffers
+ * were seen to have no effect (nvgpu-uapi.md trap T14). */
+static int create_tsg(struct rt_context *c, struct rt_tsg *tsg) {
+  const struct nvgpu_os *os = c->device->os;
+  struct nvgpu_gpu_open_tsg_args open = {0};
+  int result = os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_TSG, &open);
+  if (result)
+    return rt_fail_call(result, "OPEN_TSG");
+  tsg->fd = (int)open.tsg_fd;
+  struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as_fd};
+  result = os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
+  if (result) {
+    close_tsg(c, tsg);
+    return rt_fail_call(result, "CREATE_SUBCONTEXT");
+  }
+  tsg->veid = sub.veid;
+  return 0;
+}
+
+/* nvgpu gives every TSG the lowest interleave level, so low and medium are the
+ * same; only high is above other programs. */
+int rt_context_tsg(struct rt_context *c, enum rt_priority priority, struct rt_tsg **tsg) {
+  *tsg = priority == RT_PRIORITY_HIGH ? &c->high_tsg : &c->tsg;
+  pthread_mutex_lock(&c->lock);
+  int result = 0;
+  if ((*tsg)->fd < 0) {
+    result = create_tsg(c, *tsg);
+    struct nvgpu_runlist_interleave_args level = {.level = NVGPU_INTERLEAVE_HIGH};
+    /* A hint: an administrator's scheduler control may refuse it with EPERM. */
+    if (result == 0)
+      c->device->os->ioctl((*tsg)->fd, NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, &level);
+  }
+  pthread_mutex_unlock(&c->lock);
+  return result;
+}
+
+int rt_context_create(struct rt_device *device, struct rt_context **context) {
+  struct rt_context *c = calloc(1, sizeof(*c));
+  if (!c)
+    return rt_fail(-ENOMEM, "no memory for a context's record");
+  c->device = device;
+  c->as_fd = c->tsg.fd = c->high_tsg.fd = -1;
+  c->range = range_take();
+  pthread_mutex_init(&c->lock, NULL);
+  pthread_rwlock_init(&c->pool_lock, NULL);
+  int result = create_as(c);
+  if (result == 0) {
+    rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
+    rt_slots_init(&c->times, device, c->as_fd, sizeof(struct rt_times));
+    result = create_tsg(c, &c->tsg);
+  }
+  if (result) {
+    rt_context_destroy(c);
+    return result;
+  }
+  *context = c;
+  return 0;
+}
+
+void rt_context_destroy(struct rt_context *c) {
+  if (!c)
+    return;
+  close_tsg(c, &c->high_tsg);
+  close_tsg(c, &c->tsg);
+  rt_memory_destroy(c->device, &c->pool.memory);
+  rt_slots_destroy(&c->times);
+  rt_slots_destroy(&c->timelines);
+  if (c->as_fd >= 0)
+    c->device->os->close(c->as_fd);
+  range_put(c->range);
+  pthread_rwlock_destroy(&c->pool_lock);
+  pthread_mutex_destroy(&c->lock);
+  free(c->fault_message);
+  free(c);
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/* Sizes: gpu-command-stream.md 4.3. The old pool may be in use by every queue of
+ * the context, so all of them become idle first; new launches wait at pool_lock. */
+int rt_pool_grow(struct rt_context *c, uint32_t thread_bytes) {
+  int result = 0;
+  pthread_rwlock_wrlock(&c->pool_lock);
+  if (c->pool.thread_bytes >= thread_bytes)
+    goto out;
+  uint64_t warp = round_up((uint64_t)thread_bytes * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
+  uint64_t tpc = round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
+  uint64_t total = round_up(tpc * c->device->info.tpc_count, LOCAL_POOL_UNIT);
+  if (thread_bytes > SHADER_WINDOW_BYTES || total > c->device->info.max_buffer_bytes) {
+    result = rt_fail(-ENOMEM, "%u bytes of private memory for each work-item are too many",
+                     thread_bytes);
+    goto out;
+  }
+  pthread_mutex_lock(&c->lock);
+  for (struct rt_queue *q = c->queues; q && result == 0; q = q->next)
+    result = rt_queue_idle(q);
+  pthread_mutex_unlock(&c->lock);
+  if (result) {
+    result = rt_context_check(c);
+    goto out;
+  }
+  struct rt_memory memory;
+  result = rt_memory_create(c->device, c->as_fd, total, RT_MEMORY_CACHED, &memory);
+  if (result)
+    goto out;
+  rt_memory_drop_fd(c->device, &memory);
+  rt_memory_destroy(c->device, &c->pool.memory);
+  c->pool.memory = memory;
+  c->pool.tpc_bytes = tpc;
+  c->pool.thread_bytes = thread_bytes;
+  c->pool.generation++;
+out:
+  pthread_rwlock_unlock(&c->pool_lock);
+  return result;
+}
+
+int rt_times_get(struct rt_context *c, struct rt_times **times) {
+  void *slot = NULL;
+  int result = rt_slots_get(&c->times, &slot);
+  if (result)
+    return result;
+  struct rt_times *t = slot;
+  t->start_mark = t->start_ns = t->end_mark = t->end_ns = 0;
+  *times = t;
+  return 0;
+}
+
+void rt_times_put(struct rt_context *c, struct rt_times *times) {
+  if (times)
+    rt_slots_put(&c->times, times);
+}

@@ -1,0 +1,70 @@
+/* A context: one GPU address space, its TSGs, and the lists of what lives in it. */
+#ifndef TEGRACL_RUNTIME_CONTEXT_H
+#define TEGRACL_RUNTIME_CONTEXT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/memory.h"
+#include "runtime/slots.h"
+
+/* Generic-address windows of the board-proven stack (gpu-command-stream.md 4.2).
+ * Every context's range, and the 4 GiB that the kernel uses behind it, ends
+ * below them, so they need no reservation. */
+#define RT_LOCAL_WINDOW  UINT64_C(0xfd00000000)
+#define RT_SHARED_WINDOW UINT64_C(0xfe00000000)
+
+/* Channels of one priority, with one subcontext. */
+struct rt_tsg {
+  int fd; /* -1 while there is none */
+  uint32_t veid;
+};
+
+/* Backing store of local memory. Written under context.pool_lock. */
+struct rt_pool {
+  struct rt_memory memory;
+  uint64_t tpc_bytes;
+  uint32_t thread_bytes; /* what it suffices for */
+  uint32_t generation;   /* counts changes, so that queues tell their channel */
+};
+
+struct rt_buffer_node {
+  struct rt_buffer buffer; /* first: what the user holds */
+  struct rt_memory memory;
+  struct rt_buffer_node *next, *previous;
+};
+
+struct rt_context {
+  struct rt_device *device;
+  int as_fd;
+  int range;              /* number of its address range */
+  struct rt_tsg tsg;      /* medium and low priority */
+  struct rt_tsg high_tsg; /* made when first asked for */
+  struct rt_slots timelines;
+  struct rt_slots times;
+
+  pthread_mutex_t lock; /* the lists, high_tsg and fault_message */
+  struct rt_buffer_node *buffers;
+  struct rt_module *modules;
+  struct rt_queue *queues;
+  char *fault_message;
+
+  /* Launches hold it for reading from the look at the pool to the doorbell. */
+  pthread_rwlock_t pool_lock;
+  struct rt_pool pool;
+
+  atomic_bool faulted;
+  atomic_uint code_generation; /* counts uploads of code and constants */
+};
+
+/* The TSG for a priority, made if need be. */
+int rt_context_tsg(struct rt_context *context, enum rt_priority priority, struct rt_tsg **tsg);
+
+/* -EIO with the fault as message if the context has faulted, else 0. Takes
+ * context.lock. */
+int rt_context_check(struct rt_context *context);
+
+/* Makes the local memory pool suffice for thread_bytes. Caller holds no lock. */
+int rt_pool_grow(struct rt_context *context, uint32_t thread_bytes);
+
+#endif

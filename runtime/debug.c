@@ -1,0 +1,124 @@
+/* Topics of TEGRACL_DEBUG, and the trace of calls to the kernel. */
+#include "runtime/debug.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/nvgpu/emulator_node.h"
+#include "runtime/nvgpu/uapi.h"
+
+static struct {
+  bool launch;
+  bool ioctl;
+} topics;
+
+static bool listed(const char *list, const char *topic) {
+  size_t length = strlen(topic);
+  while (*list) {
+    size_t n = strcspn(list, ",");
+    if (n == length && strncmp(list, topic, n) == 0)
+      return true;
+    list += n + (list[n] == ',');
+  }
+  return false;
+}
+
+static void read_topics(void) {
+  const char *list = getenv("TEGRACL_DEBUG");
+  if (!list)
+    return;
+  topics.launch = listed(list, "launch");
+  topics.ioctl = listed(list, "ioctl");
+}
+
+static void ready(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, read_topics);
+}
+
+bool rt_debug_launch(void) {
+  ready();
+  return topics.launch;
+}
+
+static const struct nvgpu_os *traced;
+
+static int trace_open(const char *path, int flags) {
+  int result = traced->open(path, flags);
+  fprintf(stderr, "tegracl: %s: open %s = %d\n", traced->name, path, result);
+  return result;
+}
+
+static int trace_close(int fd) {
+  int result = traced->close(fd);
+  fprintf(stderr, "tegracl: %s: close %d = %d\n", traced->name, fd, result);
+  return result;
+}
+
+static const char *request_name(uint32_t request) {
+  switch (request) {
+  case EMULATOR_IOCTL_FAULT:
+    return "EMULATOR_IOCTL_FAULT";
+  case EMULATOR_IOCTL_COUNTERS:
+    return "EMULATOR_IOCTL_COUNTERS";
+  default:
+    break;
+  }
+  const char *name = nvgpu_request_name(request);
+  return name ? name : "unknown request";
+}
+
+static int trace_ioctl(int fd, unsigned long request, void *argument) {
+  enum { SHOWN = 128 };
+  size_t size = _IOC_SIZE((uint32_t)request);
+  uint32_t words[SHOWN / 4] = {0};
+  int result = traced->ioctl(fd, request, argument);
+  if (size > SHOWN)
+    size = SHOWN;
+  if (size && argument)
+    memcpy(words, argument, size);
+  char text[SHOWN / 4 * 9 + 1] = "";
+  for (size_t i = 0; i < (size + 3) / 4; i++)
+    snprintf(text + 9 * i, 10, " %08x", words[i]);
+  fprintf(stderr, "tegracl: %s: ioctl %d %s = %d, after:%s\n", traced->name, fd,
+          request_name((uint32_t)request), result, text);
+  return result;
+}
+
+static void *trace_mmap(void *address, size_t length, int protection, int flags, int fd,
+                        off_t offset, int *error) {
+  void *p = traced->mmap(address, length, protection, flags, fd, offset, error);
+  fprintf(stderr, "tegracl: %s: mmap %p, %zu bytes of fd %d = %p (%d)\n", traced->name, address,
+          length, fd, p, *error);
+  return p;
+}
+
+static int trace_munmap(void *address, size_t length) {
+  int result = traced->munmap(address, length);
+  fprintf(stderr, "tegracl: %s: munmap %p, %zu bytes = %d\n", traced->name, address, length,
+          result);
+  return result;
+}
+
+static void trace_doorbell(void *page, uint32_t token) {
+  fprintf(stderr, "tegracl: %s: doorbell 0x%x\n", traced->name, token);
+  traced->doorbell(page, token);
+}
+
+const struct nvgpu_os *rt_debug_trace_os(const struct nvgpu_os *os) {
+  static const struct nvgpu_os trace = {
+      .name = "trace",
+      .open = trace_open,
+      .close = trace_close,
+      .ioctl = trace_ioctl,
+      .mmap = trace_mmap,
+      .munmap = trace_munmap,
+      .doorbell = trace_doorbell,
+  };
+  ready();
+  if (!topics.ioctl)
+    return os;
+  traced = os;
+  return &trace;
+}

@@ -1,0 +1,21 @@
+/* The opened GPU, as the rest of runtime/ sees it. */
+#ifndef TEGRACL_RUNTIME_DEVICE_H
+#define TEGRACL_RUNTIME_DEVICE_H
+
+#include "runtime/nvgpu/os.h"
+#include "runtime/runtime.h"
+
+struct rt_device {
+  const struct nvgpu_os *os;
+  int nvmap_fd;
+  int ctrl_fd;
+  int emulator_fd;   /* -1 on a board */
+  void *usermode;    /* the user-mode register page; one mapping per open of ctrl */
+  bool compute_cilp; /* compute-instruction-level preemption is offered */
+  struct rt_device_info info;
+};
+
+/* Opens the GPU behind one implementation of the kernel boundary. */
+int rt_device_create(const struct nvgpu_os *os, struct rt_device **device);
+
+#endif

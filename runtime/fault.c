@@ -1,0 +1,173 @@
+/* What went wrong on the GPU, in words: from the error notifier, and from what
+ * the kernel (SM error states) or the software Orin (its own node) tells.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/hw/host.h"
+#include "runtime/message.h"
+#include "runtime/module.h"
+#include "runtime/nvgpu/emulator_node.h"
+#include "runtime/nvgpu/uapi.h"
+#include "runtime/queue.h"
+
+static const char out_of_memory[] = "the GPU faulted, and there is no memory to say how";
+
+static const char *notifier_text(uint32_t code) {
+  switch (code) {
+  case NOTIFIER_IDLE_TIMEOUT:
+    return "the GPU was busy for longer than the kernel allows";
+  case NOTIFIER_COPY_ENGINE:
+    return "copy engine error";
+  case NOTIFIER_GR_UNKNOWN_METHOD:
+    return "unknown method";
+  case NOTIFIER_GR_EXCEPTION:
+    return "exception in a shader or the scheduler";
+  case NOTIFIER_SEMAPHORE_TIMEOUT:
+    return "semaphore timeout";
+  case NOTIFIER_GR_ILLEGAL_NOTIFY:
+    return "illegal notify";
+  case NOTIFIER_MMU_FAULT:
+    return "MMU fault";
+  case NOTIFIER_PBDMA_ERROR:
+    return "error in a pushbuffer or its ring";
+  case NOTIFIER_FECS_METHOD:
+    return "unimplemented firmware method";
+  case NOTIFIER_FORCE_RESET:
+    return "the channel was reset";
+  case NOTIFIER_PB_CRC:
+    return "pushbuffer checksum mismatch";
+  default:
+    return "unknown error";
+  }
+}
+
+/* The buffer an address lies in, or else the nearest one. */
+static void put_nearest(FILE *out, const struct rt_context *c, uint64_t address) {
+  const struct rt_buffer *nearest = NULL;
+  uint64_t least = UINT64_MAX;
+  for (const struct rt_buffer_node *n = c->buffers; n; n = n->next) {
+    const struct rt_buffer *b = &n->buffer;
+    uint64_t distance = address < b->gpu             ? b->gpu - address
+                        : address - b->gpu < b->size ? 0
+                                                     : address - b->gpu - b->size;
+    if (distance < least || !nearest) {
+      least = distance;
+      nearest = b;
+    }
+  }
+  if (!nearest) {
+    fprintf(out, "; the context has no buffers");
+    return;
+  }
+  uint64_t offset = address - nearest->gpu;
+  if (address < nearest->gpu)
+    fprintf(out, "; %" PRIu64 " bytes before", nearest->gpu - address);
+  else if (offset < nearest->size)
+    fprintf(out, "; %" PRIu64 " bytes into", offset);
+  else
+    fprintf(out, "; %" PRIu64 " bytes behind the end of", offset - nearest->size);
+  fprintf(out, " a buffer of %" PRIu64 " bytes at 0x%" PRIx64, nearest->size, nearest->gpu);
+}
+
+static void put_kernel(FILE *out, const struct rt_context *c, uint64_t pc) {
+  uint64_t offset = 0;
+  const struct kernel_code *k = rt_module_kernel_at(c, pc, &offset);
+  if (k)
+    fprintf(out, " in kernel %s at +0x%" PRIx64, k->name, offset);
+  else if (pc)
+    fprintf(out, " at 0x%" PRIx64 ", where no kernel is", pc);
+}
+
+/* True if the software Orin knew. */
+static bool put_emulator_fault(FILE *out, const struct rt_context *c) {
+  struct emulator_fault f = {.as_fd = c->as_fd};
+  if (c->device->emulator_fd < 0 ||
+      c->device->os->ioctl(c->device->emulator_fd, EMULATOR_IOCTL_FAULT, &f) || f.serial == 0)
+    return false;
+  put_kernel(out, c, f.pc ? f.pc : f.program);
+  if (f.instruction[0])
+    fprintf(out, " (%.*s)", (int)sizeof(f.instruction), f.instruction);
+  if (f.message[0])
+    fprintf(out, ": %.*s", (int)sizeof(f.message), f.message);
+  if (f.access_bytes) {
+    fprintf(out, "; %s of %u bytes at 0x%" PRIx64, f.is_write ? "write" : "read", f.access_bytes,
+            f.address);
+    put_nearest(out, c, f.address);
+  }
+  if (f.pc)
+    fprintf(out, "; work-group (%u, %u, %u), work-item (%u, %u, %u)", f.ctaid[0], f.ctaid[1],
+            f.ctaid[2], f.tid[0], f.tid[1], f.tid[2]);
+  return true;
+}
+
+/* On a board: the SMs that stopped, with the program counter of the warp. */
+static void put_sm_errors(FILE *out, const struct rt_context *c, const struct rt_tsg *tsg) {
+  if (tsg->fd < 0)
+    return;
+  for (uint32_t sm = 0; sm < c->device->info.sm_count; sm++) {
+    struct nvgpu_tsg_sm_error_state_record record = {0};
+    struct nvgpu_tsg_read_single_sm_error_state_args args = {
+        .sm_id = sm, .record_mem = (uintptr_t)&record, .record_size = sizeof(record)};
+    if (c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_READ_SINGLE_SM_ERROR_STATE, &args) ||
+        (record.warp_esr == 0 && record.global_esr == 0))
+      continue;
+    put_kernel(out, c, record.warp_esr_pc);
+    fprintf(out, " (SM %u, warp error 0x%x, global error 0x%x)", sm, record.warp_esr,
+            record.global_esr);
+    return;
+  }
+}
+
+/* The oldest launch of a queue that has not completed. */
+static void put_oldest(FILE *out, struct rt_queue *q) {
+  uint64_t completed = rt_queue_completed(q);
+  for (uint64_t p = completed + 1; p <= rt_queue_submitted(q); p++) {
+    const char *kernel = q->submissions[(p - q->first) % RT_GPFIFO_ENTRIES].kernel;
+    if (kernel) {
+      fprintf(out, "; the oldest unfinished launch is kernel %s", kernel);
+      return;
+    }
+  }
+}
+
+/* Caller holds context.lock. */
+static char *describe(struct rt_context *c, struct rt_queue *q, uint32_t code) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out)
+    return NULL;
+  fprintf(out, "GPU fault, %s (error notifier %u)", notifier_text(code), code);
+  if (!put_emulator_fault(out, c)) {
+    put_sm_errors(out, c, &c->tsg);
+    put_sm_errors(out, c, &c->high_tsg);
+    put_oldest(out, q);
+  }
+  return fclose(out) ? NULL : text;
+}
+
+const char *rt_context_fault(struct rt_context *c) {
+  pthread_mutex_lock(&c->lock);
+  if (!c->fault_message)
+    for (struct rt_queue *q = c->queues; q; q = q->next) {
+      const struct error_notifier *n = q->channel.notifier.cpu;
+      if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) != ERROR_NOTIFIER_WRITTEN)
+        continue;
+      atomic_store(&c->faulted, true);
+      c->fault_message = describe(c, q, n->code);
+      break;
+    }
+  const char *message = c->fault_message;
+  if (!message && atomic_load(&c->faulted))
+    message = out_of_memory;
+  pthread_mutex_unlock(&c->lock);
+  return message;
+}
+
+int rt_context_check(struct rt_context *c) {
+  const char *fault = rt_context_fault(c);
+  return fault ? rt_fail(-EIO, "%s", fault) : 0;
+}

@@ -1,0 +1,196 @@
+/* Launches: limits, and one grid's QMD, constant bank 0 and pushbuffer. */
+#include <errno.h>
+#include <string.h>
+
+#include "runtime/debug.h"
+#include "runtime/hw/memory.h"
+#include "runtime/hw/methods.h"
+#include "runtime/message.h"
+#include "runtime/module.h"
+#include "runtime/queue.h"
+
+static uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/* Warps whose registers fit in an SM; gpu-command-stream.md 5.2. */
+static uint32_t warps_by_registers(const struct kernel_code *k) {
+  uint32_t registers = k->registers > REGISTERS_MIN ? k->registers : REGISTERS_MIN;
+  uint32_t warp = (uint32_t)round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
+  return SM_REGISTERS / warp / WARP_UNIT * WARP_UNIT;
+}
+
+uint32_t rt_kernel_max_threads(const struct rt_context *c, const struct kernel_code *k) {
+  uint32_t threads = warps_by_registers(k) * GPU_WARP_SIZE;
+  if (k->max_threads && k->max_threads < threads)
+    threads = k->max_threads;
+  uint32_t limit = c->device->info.max_threads_per_block;
+  return threads < limit ? threads : limit;
+}
+
+int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
+  const struct rt_device_info *info = &c->device->info;
+  const struct module_code *code = l->module->code;
+  if (l->kernel >= code->kernel_count)
+    return rt_fail(-EINVAL, "the module has no kernel number %u", l->kernel);
+  const struct kernel_code *k = &code->kernels[l->kernel];
+  uint64_t threads = 1;
+  for (int i = 0; i < 3; i++) {
+    if (l->block[i] == 0 || l->block[i] > info->max_block[i] || l->grid[i] == 0 ||
+        l->grid[i] > info->max_grid[i])
+      return rt_fail(-EINVAL, "kernel %s: a grid of %u x %u x %u blocks of %u x %u x %u", k->name,
+                     l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
+    threads *= l->block[i];
+  }
+  if (threads > info->max_threads_per_block)
+    return rt_fail(-EINVAL, "kernel %s: %llu work-items in a block, at most %u are possible",
+                   k->name, (unsigned long long)threads, info->max_threads_per_block);
+  if (threads > rt_kernel_max_threads(c, k))
+    return rt_fail(-E2BIG,
+                   "kernel %s: %llu work-items in a block; with %u registers each, or by its own "
+                   "bound, at most %u are possible",
+                   k->name, (unsigned long long)threads, k->registers, rt_kernel_max_threads(c, k));
+  uint64_t shared = (uint64_t)k->shared_bytes + l->dynamic_shared;
+  if (shared > info->shared_per_block)
+    return rt_fail(-E2BIG, "kernel %s: %llu bytes of local memory, at most %u are possible",
+                   k->name, (unsigned long long)shared, info->shared_per_block);
+  return 0;
+}
+
+/* Shared memory of a block, and the carve-outs: at least what one block needs,
+ * aiming for what all blocks need that can be resident otherwise
+ * (gpu-command-stream.md 5.4). */
+static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct rt_launch *l) {
+  uint32_t shared = (uint32_t)round_up((uint64_t)k->shared_bytes + l->dynamic_shared, SHARED_UNIT);
+  uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+  uint32_t warps = (threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
+  uint32_t limit = warps_by_registers(k) < SM_WARPS ? warps_by_registers(k) : SM_WARPS;
+  uint32_t blocks = limit / warps < SM_BLOCKS ? limit / warps : SM_BLOCKS;
+  qmd_set(qmd, QMD_SHARED_MEMORY_SIZE, shared);
+  qmd_set(qmd, QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE, shared_carveout_for(shared));
+  qmd_set(qmd, QMD_TARGET_SM_CONFIG_SHARED_MEM_SIZE,
+          shared_carveout_for((uint64_t)shared * (blocks ? blocks : 1)));
+}
+
+static void write_qmd(struct rt_slice *s, const struct rt_kernel *r, const struct kernel_code *k,
+                      const struct rt_launch *l, uint64_t bank0, uint64_t serial) {
+  uint32_t q[QMD_WORDS];
+  memcpy(q, r->qmd, sizeof(q));
+  qmd_set(q, QMD_CTA_RASTER_WIDTH, l->grid[0]);
+  qmd_set(q, QMD_CTA_RASTER_HEIGHT, l->grid[1]);
+  qmd_set(q, QMD_CTA_RASTER_DEPTH, l->grid[2]);
+  qmd_set(q, QMD_CTA_THREAD_DIMENSION0, l->block[0]);
+  qmd_set(q, QMD_CTA_THREAD_DIMENSION1, l->block[1]);
+  qmd_set(q, QMD_CTA_THREAD_DIMENSION2, l->block[2]);
+  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank0);
+  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank0 >> 32));
+  qmd_set(q, QMD_DEBUG_ID_LOWER, (uint32_t)serial);
+  set_shared(q, k, l);
+  memcpy(s->cpu, q, sizeof(q));
+}
+
+static void write_bank0(char *bank, size_t bytes, const struct rt_kernel *r,
+                        const struct kernel_code *k, const struct rt_launch *l, uint64_t serial) {
+  uint32_t head[BANK0_PARAMS / 4];
+  memcpy(head, r->bank0, sizeof(head));
+  for (int i = 0; i < 3; i++) {
+    head[BANK0_BLOCK_X / 4 + i] = l->block[i];
+    head[BANK0_GRID_X / 4 + i] = l->grid[i];
+  }
+  head[BANK0_DYNAMIC_SHARED / 4] = l->dynamic_shared;
+  head[BANK0_GRID_ID / 4] = (uint32_t)serial;
+  head[BANK0_GRID_ID / 4 + 1] = (uint32_t)(serial >> 32);
+  size_t params_end = (size_t)k->param_offset + k->param_bytes;
+  memcpy(bank, head, sizeof(head));
+  memset(bank + sizeof(head), 0, k->param_offset - sizeof(head));
+  if (k->param_bytes)
+    memcpy(bank + k->param_offset, l->params, k->param_bytes);
+  memset(bank + params_end, 0, bytes - params_end);
+}
+
+/* The pool's address and size per TPC, when this channel does not know them yet;
+ * the front end is idle before the change (gpu-command-stream.md 4.3). */
+static void put_pool(struct rt_queue *q, struct rt_slice *s) {
+  const struct rt_pool *pool = &q->context->pool;
+  if (q->seen_pool == pool->generation)
+    return;
+  q->seen_pool = pool->generation;
+  *s->at++ = method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
+  *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 2);
+  *s->at++ = (uint32_t)(pool->memory.gpu >> 32);
+  *s->at++ = (uint32_t)pool->memory.gpu;
+  *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE,
+                           NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A, 3);
+  *s->at++ = (uint32_t)(pool->tpc_bytes >> 32);
+  *s->at++ = (uint32_t)pool->tpc_bytes;
+  *s->at++ = LOCAL_MAX_SM_COUNT;
+}
+
+static void dump(const struct rt_slice *s, const struct kernel_code *k, const struct rt_launch *l,
+                 const struct rt_kernel *r, size_t bank_bytes) {
+  fprintf(stderr,
+          "tegracl: launch %s: grid %u x %u x %u, block %u x %u x %u, %u registers, %u + %u bytes "
+          "shared, %u bytes local\n QMD at 0x%llx:\n",
+          k->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+          k->registers, k->shared_bytes, l->dynamic_shared, r->local_bytes,
+          (unsigned long long)s->gpu);
+  rt_dump_qmd(stderr, (const uint32_t *)s->cpu);
+  fprintf(stderr, " constant bank 0:\n");
+  rt_dump_bank0(stderr, (const uint32_t *)(s->cpu + QMD_BYTES), bank_bytes, k->param_offset);
+}
+
+/* The action with which a real Orin ran and which drops a cached QMD of the same
+ * address (gpu-command-stream.md 4.5, 8.3). The release of the launch before has
+ * waited for idle, so grids of a queue never overlap. */
+static void put_launch(struct rt_slice *s) {
+  *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, 1);
+  *s->at++ = (uint32_t)(s->gpu >> QMD_ADDRESS_SHIFT);
+  *s->at++ = method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B,
+                           PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+}
+
+/* Caller holds pool_lock for reading. */
+static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
+  const struct rt_kernel *r = &l->module->kernels[l->kernel];
+  size_t bank_bytes = round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
+  struct rt_slice s;
+  int result = rt_slice_begin(q, QMD_BYTES + round_up(bank_bytes, CONSTANT_BANK_ALIGN), &s);
+  if (result)
+    return result;
+  uint64_t serial = rt_queue_submitted(q) + 1;
+  write_qmd(&s, r, k, l, s.gpu + QMD_BYTES, serial);
+  write_bank0(s.cpu + QMD_BYTES, bank_bytes, r, k, l, serial);
+  if (r->local_bytes)
+    put_pool(q, &s);
+  if (l->times)
+    rt_slice_timestamp(&s, rt_slot_gpu(&l->times->start_mark), false);
+  put_launch(&s);
+  if (l->times)
+    rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
+  if (rt_debug_launch())
+    dump(&s, k, l, r, bank_bytes);
+  uint64_t reached = rt_slice_submit(q, &s, k->name);
+  if (point)
+    *point = reached;
+  return 0;
+}
+
+int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  struct rt_context *c = q->context;
+  int result = rt_launch_check(c, l);
+  if (result)
+    return result;
+  uint32_t local = l->module->kernels[l->kernel].local_bytes;
+  pthread_rwlock_rdlock(&c->pool_lock);
+  while (c->pool.thread_bytes < local) {
+    pthread_rwlock_unlock(&c->pool_lock);
+    result = rt_pool_grow(c, local);
+    if (result)
+      return result;
+    pthread_rwlock_rdlock(&c->pool_lock);
+  }
+  result = launch(q, l, point);
+  pthread_rwlock_unlock(&c->pool_lock);
+  return result;
+}

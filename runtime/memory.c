@@ -1,0 +1,128 @@
+/* nvmap handle, dmabuf fd, GPU mapping, CPU mapping. */
+#include "runtime/memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/hw/memory.h"
+#include "runtime/message.h"
+#include "runtime/nvgpu/uapi.h"
+
+/* Owner's tag of our allocations in nvmap's statistics; without one the kernel
+ * logs a warning (nvgpu-uapi.md 3.5). Any value will do. */
+enum { NVMAP_TAG = 0x0c1 };
+
+static const uint32_t cache_types[] = {
+    /* The GPU snoops CPU caches, so data needs no maintenance (nvgpu-uapi.md 5). */
+    [RT_MEMORY_CACHED] = NVMAP_INNER_CACHEABLE,
+    [RT_MEMORY_WRITE_COMBINE] = NVMAP_WRITE_COMBINE,
+};
+
+/* A dmabuf fd that is not 0, which SETUP_BIND would refuse (trap T6). */
+static int get_fd(struct rt_device *d, uint32_t handle) {
+  struct nvmap_create_handle args = {.handle = handle};
+  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
+  if (result || args.fd != 0)
+    return result ? result : args.fd;
+  args = (struct nvmap_create_handle){.handle = handle};
+  result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
+  d->os->close(0);
+  return result ? result : args.fd;
+}
+
+/* The dmabuf alone keeps the memory, so the handle ends here. */
+static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type) {
+  struct nvmap_create_handle create = {.size64 = size};
+  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_CREATE_64, &create);
+  if (result)
+    return rt_fail_call(result, "nvmap CREATE of %llu bytes", (unsigned long long)size);
+  uint32_t handle = create.handle64;
+  struct nvmap_alloc_handle alloc = {.handle = handle,
+                                     .heap_mask = NVMAP_HEAP_IOVMM,
+                                     .flags = cache_types[type] | NVMAP_TAG << NVMAP_TAG_SHIFT,
+                                     .align = GPU_PAGE_BYTES,
+                                     .numa_nid = NVMAP_NUMA_ANY};
+  result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_ALLOC, &alloc);
+  if (result) {
+    rt_fail_call(result, "nvmap ALLOC of %llu bytes", (unsigned long long)size);
+  } else {
+    result = get_fd(d, handle);
+    if (result < 0)
+      rt_fail_call(result, "nvmap GET_FD");
+  }
+  d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)handle);
+  return result;
+}
+
+/* No flags, so not kept in the GPU's L2 beyond an access: what both public
+ * stacks ran on Orin, coherent without flushes (orin-bringup-lessons.md 2). */
+static int map_gpu(struct rt_device *d, struct rt_memory *m) {
+  struct nvgpu_as_map_buffer_ex_args args = {.compr_kind = NVGPU_KIND_NONE,
+                                             .incompr_kind = NVGPU_KIND_PITCH,
+                                             .dmabuf_fd = (uint32_t)m->fd,
+                                             .page_size = GPU_PAGE_BYTES};
+  int result = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_MAP_BUFFER_EX, &args);
+  if (result)
+    return rt_fail_call(result, "MAP_BUFFER_EX of %llu bytes", (unsigned long long)m->size);
+  m->gpu = args.offset;
+  return 0;
+}
+
+static int map_cpu(struct rt_device *d, struct rt_memory *m) {
+  int error = 0;
+  if (m->gpu) {
+    void *wanted = (void *)(uintptr_t)m->gpu;
+    m->cpu = d->os->mmap(wanted, m->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                         m->fd, 0, &error);
+    if (m->cpu)
+      return 0;
+  }
+  m->cpu = d->os->mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0, &error);
+  return m->cpu
+             ? 0
+             : rt_fail_call(error, "mmap of a dmabuf of %llu bytes", (unsigned long long)m->size);
+}
+
+int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memory_type type,
+                     struct rt_memory *m) {
+  memset(m, 0, sizeof(*m));
+  m->as_fd = as_fd;
+  m->fd = -1;
+  if (size > UINT64_MAX - GPU_PAGE_BYTES)
+    return rt_fail(-ENOMEM, "a buffer of %llu bytes is larger than any memory",
+                   (unsigned long long)size);
+  m->size = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  int result = allocate(d, m->size, type);
+  if (result < 0)
+    return result;
+  m->fd = result;
+  result = as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
+  if (result == 0)
+    result = map_cpu(d, m);
+  if (result)
+    rt_memory_destroy(d, m);
+  return result;
+}
+
+void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {
+  if (m->fd >= 0)
+    d->os->close(m->fd);
+  m->fd = -1;
+}
+
+/* GPU first, then CPU, then the fd: the order that left no kernel warnings
+ * (orin-bringup-lessons.md trap 26). */
+void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
+  if (m->size == 0)
+    return;
+  if (m->gpu) {
+    struct nvgpu_as_unmap_buffer_args args = {.offset = m->gpu};
+    d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &args);
+  }
+  if (m->cpu)
+    d->os->munmap(m->cpu, m->size);
+  rt_memory_drop_fd(d, m);
+  memset(m, 0, sizeof(*m));
+  m->fd = -1;
+}

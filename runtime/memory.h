@@ -1,0 +1,28 @@
+/* GPU memory from nvmap: allocated, mapped into an address space, mapped for the
+ * CPU at the same address where that is free.
+ */
+#ifndef TEGRACL_RUNTIME_MEMORY_H
+#define TEGRACL_RUNTIME_MEMORY_H
+
+#include "runtime/device.h"
+
+enum { RT_NO_ADDRESS_SPACE = -1 };
+
+struct rt_memory {
+  uint64_t gpu;  /* 0 when not mapped for the GPU */
+  void *cpu;     /* NULL when there is no memory here */
+  uint64_t size; /* mapped bytes, a multiple of 4 KiB */
+  int as_fd;     /* the address space it is mapped in, or RT_NO_ADDRESS_SPACE */
+  int fd;        /* dmabuf, -1 when dropped; never 0 */
+};
+
+/* Zeroed memory with its dmabuf fd still open. as_fd may be RT_NO_ADDRESS_SPACE
+ * for what only the kernel maps (rings). On failure nothing is left. */
+int rt_memory_create(struct rt_device *device, int as_fd, uint64_t size, enum rt_memory_type type,
+                     struct rt_memory *memory);
+/* Closes the dmabuf fd; the mappings hold the memory (nvgpu-uapi.md 3.2). */
+void rt_memory_drop_fd(struct rt_device *device, struct rt_memory *memory);
+/* Harmless on a zeroed struct. */
+void rt_memory_destroy(struct rt_device *device, struct rt_memory *memory);
+
+#endif

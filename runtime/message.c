@@ -1,0 +1,56 @@
+/* The last message of each thread. */
+#include "runtime/message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/runtime.h"
+
+static _Thread_local char message[768] = "no failure so far";
+
+const char *rt_last_message(void) {
+  return message;
+}
+
+int rt_fail(int error, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+  return error;
+}
+
+static const char *advice(int error) {
+  switch (-error) {
+  case EACCES:
+  case EPERM:
+    return "; the user must be in the group that owns the GPU's nodes (\"video\" on L4T)";
+  case ENOENT:
+  case ENODEV:
+  case ENXIO:
+    return "; is this a Jetson Orin with NVIDIA's nvgpu driver loaded?";
+  case EMFILE:
+  case ENFILE:
+    return "; raise the limit of open files";
+  case ENOTTY:
+    return "; this kernel's nvgpu interface differs from L4T r36";
+  case ENOMEM:
+    return "; memory, or the GPU's channels or address space, are used up";
+  default:
+    return "";
+  }
+}
+
+int rt_fail_call(int error, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int n = vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+  size_t used = n < 0 ? 0 : (size_t)n;
+  if (used < sizeof(message))
+    snprintf(message + used, sizeof(message) - used, ": %s (errno %d)%s", strerror(-error), -error,
+             advice(error));
+  return error;
+}

@@ -1,0 +1,28 @@
+/* Which GPU: the board's nodes where they exist, else the software Orin. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device.h"
+#include "runtime/message.h"
+#include "runtime/nvgpu/uapi.h"
+
+int rt_device_open(struct rt_device **device) {
+  const char *choice = getenv("TEGRACL_DEVICE");
+  if (choice && *choice) {
+    if (strcmp(choice, "board") == 0)
+      return rt_device_create(&nvgpu_os_linux, device);
+    if (strcmp(choice, "emulator") == 0)
+      return rt_device_create(&nvgpu_os_emulator, device);
+    return rt_fail(-ENODEV, "TEGRACL_DEVICE is \"%s\"; it can be \"board\" or \"emulator\"",
+                   choice);
+  }
+  /* Only a node that is not there means "no board": one that refuses us must be
+   * reported, not silently replaced by software. */
+  int fd = nvgpu_os_linux.open(NVGPU_CTRL_NODE, O_RDWR);
+  if (fd >= 0)
+    nvgpu_os_linux.close(fd);
+  bool absent = fd == -ENOENT || fd == -ENOTDIR;
+  return rt_device_create(absent ? &nvgpu_os_emulator : &nvgpu_os_linux, device);
+}

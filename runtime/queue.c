@@ -1,0 +1,361 @@
+/* Queues: rings, submission, the timeline, waiting. */
+#include "runtime/queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/debug.h"
+#include "runtime/hw/host.h"
+#include "runtime/hw/methods.h"
+#include "runtime/hw/qmd.h"
+#include "runtime/message.h"
+
+enum {
+  PUSHBUFFER_BYTES_MAX = 1024, /* the longest that is ever built, and more */
+  SLICE_ALIGN = QMD_ALIGN,
+  SPIN_NS = 30000,
+  SPIN_ROUNDS = 64, /* looks at the timeline between two looks at the clock */
+  SLEEP_FIRST_NS = 5000,
+  SLEEP_LAST_NS = 200000,
+};
+
+static uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/* ---- life ------------------------------------------------------------------- */
+
+static void release(struct rt_queue *q, void *timeline) {
+  rt_channel_destroy(q->context, &q->channel);
+  rt_memory_destroy(q->context->device, &q->slices);
+  if (timeline)
+    rt_slots_put(&q->context->timelines, timeline);
+  free(q);
+}
+
+int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_queue **queue) {
+  int result = rt_context_check(c);
+  if (result)
+    return result;
+  struct rt_queue *q = calloc(1, sizeof(*q));
+  if (!q)
+    return rt_fail(-ENOMEM, "no memory for a queue's record");
+  q->context = c;
+  q->channel.fd = -1;
+  void *timeline = NULL;
+  struct rt_tsg *tsg = NULL;
+  result = rt_slots_get(&c->timelines, &timeline);
+  if (result == 0)
+    result = rt_context_tsg(c, priority, &tsg);
+  if (result == 0)
+    result = rt_channel_create(c, tsg, &q->channel);
+  if (result == 0)
+    result =
+        rt_memory_create(c->device, c->as_fd, RT_SLICES_BYTES, RT_MEMORY_WRITE_COMBINE, &q->slices);
+  if (result) {
+    release(q, timeline);
+    return result;
+  }
+  rt_memory_drop_fd(c->device, &q->slices);
+  /* A timeline goes on from its last user's value, so that a late acquire of an
+   * old point is satisfied for ever. */
+  q->timeline = timeline;
+  q->first = *q->timeline;
+  atomic_init(&q->submitted, q->first);
+  pthread_mutex_lock(&c->lock);
+  q->next = c->queues;
+  if (q->next)
+    q->next->previous = q;
+  c->queues = q;
+  pthread_mutex_unlock(&c->lock);
+  *queue = q;
+  return 0;
+}
+
+void rt_queue_destroy(struct rt_queue *q) {
+  if (!q)
+    return;
+  rt_queue_idle(q);
+  struct rt_context *c = q->context;
+  /* Keep what the notifier says: the context stays faulted without this queue. */
+  rt_context_fault(c);
+  pthread_mutex_lock(&c->lock);
+  if (q->previous)
+    q->previous->next = q->next;
+  else
+    c->queues = q->next;
+  if (q->next)
+    q->next->previous = q->previous;
+  pthread_mutex_unlock(&c->lock);
+  release(q, (void *)(uintptr_t)q->timeline);
+}
+
+/* ---- points ------------------------------------------------------------------- */
+
+uint64_t rt_queue_completed(const struct rt_queue *q) {
+  return __atomic_load_n(q->timeline, __ATOMIC_ACQUIRE);
+}
+
+uint64_t rt_queue_submitted(const struct rt_queue *q) {
+  return atomic_load_explicit(&q->submitted, memory_order_acquire);
+}
+
+bool rt_queue_dead(struct rt_queue *q) {
+  struct rt_context *c = q->context;
+  if (atomic_load_explicit(&c->faulted, memory_order_acquire))
+    return true;
+  const struct error_notifier *n = q->channel.notifier.cpu;
+  if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) != ERROR_NOTIFIER_WRITTEN)
+    return false;
+  atomic_store(&c->faulted, true);
+  return true;
+}
+
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void relax(void) {
+#if defined(__aarch64__)
+  __asm__ volatile("yield");
+#elif defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/* Small work ends within tens of microseconds (nvgpu-uapi.md 9), so spinning that
+ * long costs less than a sleep; then ever longer sleeps. */
+static int wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
+  if (rt_queue_completed(q) >= point)
+    return 0;
+  uint64_t start = monotonic_ns();
+  uint64_t deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
+  uint64_t spin_end = start + SPIN_NS;
+  uint64_t sleep_ns = SLEEP_FIRST_NS;
+  for (;;) {
+    for (int i = 0; i < SPIN_ROUNDS; i++) {
+      if (rt_queue_completed(q) >= point)
+        return 0;
+      relax();
+    }
+    /* The release may have come between the two looks. */
+    if (rt_queue_dead(q))
+      return rt_queue_completed(q) >= point ? 0 : -EIO;
+    uint64_t now = monotonic_ns();
+    if (now >= deadline)
+      return -ETIMEDOUT;
+    if (now < spin_end)
+      continue;
+    if (sleep_ns > deadline - now)
+      sleep_ns = deadline - now;
+    nanosleep(&(struct timespec){.tv_nsec = (long)sleep_ns}, NULL);
+    sleep_ns = sleep_ns * 2 < SLEEP_LAST_NS ? sleep_ns * 2 : SLEEP_LAST_NS;
+  }
+}
+
+int rt_queue_idle(struct rt_queue *q) {
+  return wait_point(q, rt_queue_submitted(q), UINT64_MAX);
+}
+
+int rt_queue_wait(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
+  int result = wait_point(q, point, timeout_ns);
+  if (result == -EIO)
+    return rt_context_check(q->context);
+  if (result == -ETIMEDOUT)
+    return rt_fail(result, "point %llu was not reached in %llu ns", (unsigned long long)point,
+                   (unsigned long long)timeout_ns);
+  return result;
+}
+
+/* ---- submissions --------------------------------------------------------------- */
+
+static struct rt_submission *submission(struct rt_queue *q, uint64_t point) {
+  return &q->submissions[(point - q->first) % RT_GPFIFO_ENTRIES];
+}
+
+static void put(struct rt_slice *s, uint32_t word) {
+  *s->at++ = word;
+}
+
+static void put_compute(struct rt_slice *s, uint32_t method, uint32_t count) {
+  put(s, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, method, count));
+}
+
+static void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
+                          uint32_t execute) {
+  put(s, method_header(METHOD_INC, 0, NVC76F_SEM_ADDR_LO, 5));
+  put(s, (uint32_t)address);
+  put(s, (uint32_t)(address >> 32));
+  put(s, (uint32_t)payload);
+  put(s, (uint32_t)(payload >> 32));
+  put(s, execute | hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1));
+}
+
+void rt_slice_timestamp(struct rt_slice *s, uint64_t address, bool wait_for_idle) {
+  put_semaphore(s, address, 1,
+                hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |
+                    hw_bits(NVC76F_SEM_EXECUTE_RELEASE_WFI, wait_for_idle) |
+                    hw_bits(NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP, 1));
+}
+
+static void put_set_up(struct rt_slice *s) {
+  put_compute(s, NVC7C0_SET_OBJECT, 1);
+  put(s, CLASS_COMPUTE);
+  put_compute(s, NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A, 2);
+  put(s, (uint32_t)(RT_SHARED_WINDOW >> 32));
+  put(s, (uint32_t)RT_SHARED_WINDOW);
+  put_compute(s, NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A, 2);
+  put(s, (uint32_t)(RT_LOCAL_WINDOW >> 32));
+  put(s, (uint32_t)RT_LOCAL_WINDOW);
+}
+
+/* What the channel has to hear before its next work. */
+static void put_due(struct rt_queue *q, struct rt_slice *s) {
+  if (!q->set_up)
+    put_set_up(s);
+  q->set_up = true;
+  for (unsigned i = 0; i < q->acquire_count; i++)
+    put_semaphore(s, q->acquires[i].timeline, q->acquires[i].point,
+                  hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_ACQ_CIRC_GEQ) |
+                      hw_bits(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG, 1));
+  q->acquire_count = 0;
+  if (q->skeds_stale)
+    put(s, method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0));
+  q->skeds_stale = false;
+  uint32_t code = atomic_load(&q->context->code_generation);
+  if (q->seen_code != code) {
+    put_compute(s, NVC7C0_INVALIDATE_SHADER_CACHES, 1);
+    put(s, hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION, 1) |
+               hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_DATA, 1) |
+               hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1));
+  }
+  q->seen_code = code;
+}
+
+static int wait_for_room(struct rt_queue *q, uint64_t point) {
+  int result = wait_point(q, point, UINT64_MAX);
+  return result ? rt_context_check(q->context) : 0;
+}
+
+int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
+  if (rt_queue_dead(q))
+    return rt_context_check(q->context);
+  uint64_t need = payload + PUSHBUFFER_BYTES_MAX;
+  if (need > RT_SLICES_BYTES)
+    return rt_fail(-E2BIG, "a launch of %llu bytes of parameters is too large",
+                   (unsigned long long)payload);
+  uint64_t submitted = rt_queue_submitted(q);
+  /* At most entries - 1 may be in flight: GP_PUT = GP_GET means empty. */
+  int result = 0;
+  if (submitted + 1 - q->first >= RT_GPFIFO_ENTRIES)
+    result = wait_for_room(q, submitted + 2 - RT_GPFIFO_ENTRIES);
+  uint64_t rest = RT_SLICES_BYTES - q->slice_head % RT_SLICES_BYTES;
+  uint64_t start = q->slice_head;
+  if (rest < need) {
+    start += rest;
+    q->skeds_stale = true;
+  }
+  while (result == 0) {
+    uint64_t completed = rt_queue_completed(q);
+    if (completed >= submitted)
+      break;
+    uint64_t tail = completed == q->first ? 0 : submission(q, completed)->slice_end;
+    if (start + need - tail <= RT_SLICES_BYTES)
+      break;
+    result = wait_for_room(q, completed + 1);
+  }
+  if (result)
+    return result;
+  uint64_t offset = start % RT_SLICES_BYTES;
+  s->gpu = q->slices.gpu + offset;
+  s->cpu = (char *)q->slices.cpu + offset;
+  s->bytes = payload;
+  s->start = start;
+  s->words = (uint32_t *)(s->cpu + payload);
+  s->at = s->words;
+  put_due(q, s);
+  return 0;
+}
+
+/* Orders write-combined stores before those that follow, as seen by the GPU. */
+static void write_barrier(void) {
+#if defined(__aarch64__)
+  __asm__ volatile("dmb oshst" ::: "memory");
+#elif defined(__x86_64__)
+  __builtin_ia32_sfence();
+#else
+  __sync_synchronize();
+#endif
+}
+
+uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
+  uint64_t point = rt_queue_submitted(q) + 1;
+  put_semaphore(s, rt_slot_gpu(q->timeline), point,
+                hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |
+                    hw_bits(NVC76F_SEM_EXECUTE_RELEASE_WFI, 1));
+  size_t words = (size_t)(s->at - s->words);
+  uint64_t used = round_up(s->bytes + words * sizeof(uint32_t), SLICE_ALIGN);
+  q->slice_head = s->start + used;
+  *submission(q, point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
+
+  uint32_t index = (uint32_t)((point - q->first - 1) % RT_GPFIFO_ENTRIES);
+  uint64_t entry = gp_entry(s->gpu + s->bytes, (uint32_t)words, 0);
+  if (rt_debug_launch()) {
+    fprintf(stderr, "tegracl: channel 0x%x, point %llu: pushbuffer at 0x%llx\n", q->channel.token,
+            (unsigned long long)point, (unsigned long long)(s->gpu + s->bytes));
+    rt_dump_pushbuffer(stderr, s->words, words);
+    rt_dump_gp_entry(stderr, index, entry);
+  }
+  volatile uint64_t *ring = q->channel.gpfifo.cpu;
+  ring[index] = entry;
+  atomic_store_explicit(&q->submitted, point, memory_order_release);
+  write_barrier();
+  *(volatile uint32_t *)((char *)q->channel.userd.cpu + USERD_GP_PUT) =
+      (index + 1) % RT_GPFIFO_ENTRIES;
+  q->context->device->os->doorbell(q->context->device->usermode, q->channel.token);
+  return point;
+}
+
+int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
+  struct rt_slice s;
+  int result = rt_slice_begin(q, 0, &s);
+  if (result)
+    return result;
+  if (times) {
+    rt_slice_timestamp(&s, rt_slot_gpu(&times->start_mark), false);
+    rt_slice_timestamp(&s, rt_slot_gpu(&times->end_mark), true);
+  }
+  uint64_t reached = rt_slice_submit(q, &s, NULL);
+  if (point)
+    *point = reached;
+  return 0;
+}
+
+/* Acquires wait here for the next submission and travel in front of it. */
+int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point) {
+  if (rt_queue_dead(q))
+    return rt_context_check(q->context);
+  if (q->context != other->context)
+    return rt_fail(-EINVAL, "queues of different contexts cannot wait for each other on the GPU");
+  if (point > rt_queue_submitted(other))
+    return rt_fail(-EINVAL, "point %llu has not been submitted", (unsigned long long)point);
+  if (q == other || rt_queue_completed(other) >= point)
+    return 0;
+  uint64_t timeline = rt_slot_gpu(other->timeline);
+  for (unsigned i = 0; i < q->acquire_count; i++)
+    if (q->acquires[i].timeline == timeline) {
+      if (q->acquires[i].point < point)
+        q->acquires[i].point = point;
+      return 0;
+    }
+  if (q->acquire_count == RT_ACQUIRES_MAX) {
+    int result = rt_queue_marker(q, NULL, NULL);
+    if (result)
+      return result;
+  }
+  q->acquires[q->acquire_count++] = (struct rt_acquire){timeline, point};
+  return 0;
+}

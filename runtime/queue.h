@@ -1,0 +1,85 @@
+/* A queue: one channel, its rings, and its timeline. */
+#ifndef TEGRACL_RUNTIME_QUEUE_H
+#define TEGRACL_RUNTIME_QUEUE_H
+
+#include "runtime/context.h"
+
+enum {
+  RT_GPFIFO_ENTRIES = 1024, /* as CUDA and the seeds */
+  RT_SLICES_BYTES = 1 << 20,
+  RT_ACQUIRES_MAX = 8,
+  /* Timelines of different queues are polled by different threads. */
+  RT_TIMELINE_STRIDE = 64,
+};
+
+/* What the kernel and host share with us. */
+struct rt_channel {
+  int fd;
+  uint32_t token;
+  struct rt_memory gpfifo;
+  struct rt_memory userd;
+  struct rt_memory notifier;
+};
+
+int rt_channel_create(struct rt_context *context, const struct rt_tsg *tsg,
+                      struct rt_channel *channel);
+/* Harmless on a zeroed struct with fd -1. */
+void rt_channel_destroy(struct rt_context *context, struct rt_channel *channel);
+
+/* One submission that has been made: point p has number (p - first) % entries. */
+struct rt_submission {
+  uint64_t slice_end; /* the ring is free up to here once it has completed */
+  const char *kernel; /* name, NULL for a marker */
+};
+
+struct rt_acquire {
+  uint64_t timeline; /* GPU address */
+  uint64_t point;
+};
+
+struct rt_queue {
+  struct rt_context *context;
+  struct rt_channel channel;
+  struct rt_memory slices;     /* ring of QMDs, constant banks, pushbuffers */
+  uint64_t slice_head;         /* bytes ever used, rests at the ring's end included */
+  volatile uint64_t *timeline; /* written by the GPU */
+  uint64_t first;              /* its value before the first submission */
+  _Atomic uint64_t submitted;
+  struct rt_submission submissions[RT_GPFIFO_ENTRIES];
+  struct rt_acquire acquires[RT_ACQUIRES_MAX]; /* go in front of the next submission */
+  unsigned acquire_count;
+  bool set_up;        /* the channel has its class and windows */
+  bool skeds_stale;   /* the slice ring has wrapped since the last submission */
+  uint32_t seen_code; /* generations that the channel knows */
+  uint32_t seen_pool;
+  struct rt_queue *next, *previous;
+};
+
+/* True if this queue's channel, or the context, is dead. Takes no lock. */
+bool rt_queue_dead(struct rt_queue *queue);
+
+/* Waits for all submitted work; -EIO if dead. Takes no lock, sets no message. */
+int rt_queue_idle(struct rt_queue *queue);
+
+/* A submission in the making. */
+struct rt_slice {
+  uint64_t gpu; /* of the piece of the ring */
+  char *cpu;
+  uint64_t bytes;
+  uint64_t start;  /* in the count of slice_head */
+  uint32_t *words; /* the pushbuffer's beginning */
+  uint32_t *at;    /* and its end so far */
+};
+
+/* Takes payload bytes (a multiple of 256) and room for a pushbuffer from the
+ * ring, waiting if it is full, and begins the pushbuffer with what is due: class
+ * and windows, invalidates, acquires. */
+int rt_slice_begin(struct rt_queue *queue, uint64_t payload, struct rt_slice *slice);
+
+/* Ends the pushbuffer with the timeline's release, and rings the doorbell. */
+uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
+
+/* A release with PTIMER time; see struct rt_times. */
+void rt_slice_timestamp(struct rt_slice *slice, uint64_t address, bool wait_for_idle);
+
+#endif
