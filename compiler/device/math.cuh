@@ -2,10 +2,8 @@
  * Where CUDA's function meets OpenCL's error bound (CUDA C Programming Guide,
  * "Mathematical Functions", against OpenCL C's "Relative Error as ULPs") it is
  * used as it is; the others say what they add.
- *
- * TEGRACL_CORRECT_DIVIDE_SQRT is defined for -cl-fp32-correctly-rounded-divide-
- * sqrt. Without it sqrt and divide of floats use the machine's faster forms
- * (PTX ISA: sqrt.approx 2^-23 relative; div.full 2 ulp; OpenCL allows 3 and 2.5).
+ * NVRTC's --prec-div and --prec-sqrt, which follow -cl-fp32-correctly-rounded-
+ * divide-sqrt, decide about sqrt and / of floats.
  */
 #ifndef TEGRACL_MATH_CUH
 #define TEGRACL_MATH_CUH
@@ -49,6 +47,7 @@ OCL_MATH_V(floor)
 OCL_MATH_V(rint)
 OCL_MATH_V(round)
 OCL_MATH_V(rsqrt)
+OCL_MATH_V(sqrt)
 OCL_MATH_V(trunc)
 OCL_MATH_VV(copysign)
 OCL_MATH_VV(fdim)
@@ -68,34 +67,6 @@ template <class T> OCL_FN scalar<T> mad(T x, T y, T z) {
   return fma(x, y, z);
 }
 OCL_MAP_VVV(mad)
-
-#ifdef TEGRACL_CORRECT_DIVIDE_SQRT
-OCL_FN float sqrt(float x) {
-  return __fsqrt_rn(x);
-}
-OCL_FN float divide(float x, float y) {
-  return __fdiv_rn(x, y);
-}
-#else
-OCL_FN float sqrt(float x) {
-  float r;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
-  return r;
-}
-OCL_FN float divide(float x, float y) {
-  float r;
-  asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-  return r;
-}
-#endif
-OCL_FN double sqrt(double x) {
-  return ::sqrt(x);
-}
-OCL_MAP_V(sqrt)
-OCL_FN double divide(double x, double y) {
-  return x / y;
-}
-OCL_MAP_VV(divide)
 
 template <class T> OCL_FN scalar<T> maxmag(T x, T y) {
   T a = fabs(x), b = fabs(y);

@@ -53,7 +53,7 @@ OCL_FAST_V(half_log10, log10(x))
 OCL_FAST_V(half_log2, log2(x))
 OCL_FAST_V(half_sin, sin(x))
 OCL_FAST_V(half_tan, tan(x))
-OCL_FAST_VV(half_divide, divide(x, y))
+OCL_FAST_VV(half_divide, x / y)
 OCL_FAST_VV(half_powr, powr(x, y))
 
 } // namespace ocl
