@@ -72,7 +72,7 @@ struct _cl_context {
 
   /* Guards everything below and the state of all the context's events. */
   pthread_mutex_t lock;
-  pthread_cond_t changed; /* an event got a new state, a queue's list shrank */
+  pthread_cond_t changed; /* an event got a new state */
   struct icd_context_destructor *destructors;
   cl_command_queue queues; /* by rising serial number */
   uint64_t next_queue;
@@ -142,33 +142,40 @@ struct _cl_mem {
 void icd_mem_hold(cl_mem mem);
 void icd_mem_drop(cl_mem mem);
 
-/* ---- program and kernel (icd/program.c, icd/kernel.c) ------------------------------ */
+/* ---- program and kernel (icd/program.c, build.c, kernel.c) ------------------------- */
 
-struct icd_program_destructor {
-  struct icd_program_destructor *next;
-  void(CL_CALLBACK *function)(cl_program, void *);
-  void *data;
+/* The code of one build, placed in the context's memory. Programs and kernels
+ * refer to it; when nobody does any more it stays until the GPU's work that was
+ * submitted by then has completed. */
+struct icd_module {
+  _Atomic uint32_t references;
+  struct icd_retired retired;
+  cl_context context; /* held */
+  struct module_code *code;
+  struct rt_module *rt;
 };
+
+/* Takes over code, on failure too. 0 or -errno with rt_last_message. The caller
+ * has the only reference. */
+int icd_module_create(cl_context context, struct module_code *code, struct icd_module **module);
+void icd_module_hold(struct icd_module *module);
+void icd_module_drop(struct icd_module *module); /* NULL is fine */
 
 struct _cl_program {
   struct icd_object object;
-  cl_context context;
-  struct icd_retired retired;
+  cl_context context; /* held */
+  char *source;       /* concatenated, NUL-terminated; NULL if made from a binary */
+  size_t source_size; /* without the NUL */
 
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t built; /* a build has ended */
-  char *source;         /* NULL if made from a binary */
-  size_t source_size;
-  char *options; /* of the last build, never NULL */
-  char *log;     /* of the last build, never NULL */
+  char *options;        /* of the last build; NULL: "" */
+  char *log;            /* of the last build; NULL: "" */
   cl_build_status status;
   cl_program_binary_type binary_type;
-  void *binary; /* program binary, NULL if not built */
+  void *binary; /* program binary: given at creation or built; else NULL */
   size_t binary_size;
-  struct module_code *code; /* of the binary */
-  struct rt_module *module; /* code placed in the context's memory */
-  cl_uint kernels;          /* kernel objects attached */
-  struct icd_program_destructor *destructors;
+  struct icd_module *module; /* NULL if not built */
+  cl_uint kernels;           /* kernels which the application has */
 };
 
 void icd_program_hold(cl_program program);
@@ -176,12 +183,14 @@ void icd_program_drop(cl_program program);
 
 struct _cl_kernel {
   struct icd_object object;
-  cl_program program; /* held; its module lives as long */
+  cl_program program;       /* held */
+  struct icd_module *owner; /* held: what code and module belong to */
   const struct kernel_code *code;
   uint32_t index; /* of code in module_code.kernels */
   struct rt_module *module;
   uint32_t max_threads; /* rt_kernel_max_threads */
   uint32_t local_args;  /* number of arguments of kind KERNEL_ARG_LOCAL */
+  atomic_bool detached; /* the application has released it */
 
   /* Guards what follows. clEnqueueNDRangeKernel writes the hidden block and the
    * offsets of local arguments into params while it holds it. */
@@ -226,6 +235,7 @@ struct _cl_event {
   struct icd_event_callback *callbacks; /* context lock */
   struct icd_retired retired;
   cl_event next_free;
+  cl_event next_watched; /* icd/watcher.c */
 };
 
 /* A new event of a queue, in state CL_QUEUED; NULL if there is no memory. The
@@ -242,8 +252,15 @@ cl_int icd_event_status(cl_event event);
  * clock, used with CL_COMPLETE only. */
 void icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t end_ns);
 
-/* The command has been submitted and completes when the queue reaches point. */
-void icd_event_track(cl_event event, uint64_t point, struct rt_times *times);
+/* The same in two steps: the second runs the callbacks that the first found. */
+struct icd_event_callback *icd_event_move(cl_event event, cl_int status, uint64_t start_ns,
+                                          uint64_t end_ns);
+void icd_event_call(cl_event event, cl_int status, struct icd_event_callback *callbacks);
+
+/* The command has been submitted and completes when the queue reaches point.
+ * times: what the GPU writes, owned by the event from now on; may be NULL. The
+ * callbacks for CL_SUBMITTED are left to the caller as by icd_event_move. */
+struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struct rt_times *times);
 
 /* Waits until the event is complete: CL_COMPLETE or its negative status. */
 cl_int icd_event_wait(cl_event event);
@@ -260,13 +277,15 @@ struct _cl_command_queue {
   cl_queue_properties *properties; /* as given, 0-terminated; NULL if none */
   size_t property_count;
   struct rt_queue *rt;
-  uint64_t serial;       /* of the context */
-  cl_command_queue next; /* in the context's list */
+  uint64_t serial;            /* of the context */
+  _Atomic uint64_t submitted; /* rt_queue_submitted, to be read without the lock */
+  cl_command_queue next;      /* in the context's list */
 
   pthread_mutex_t lock;             /* guards rt and what follows */
   pthread_cond_t work;              /* for the worker: a command has come, or stop */
-  pthread_cond_t idle;              /* the worker has run the last deferred command */
+  pthread_cond_t done;              /* the worker has done a command */
   struct icd_command *first, *last; /* deferred commands; the first is running */
+  uint64_t deferred, finished; /* commands that have gone to the worker, and that it has done */
   pthread_t worker;
   bool has_worker, stop;
 };

@@ -1,0 +1,330 @@
+/* Kernel objects and their arguments. Argument values are kept as the bytes of
+ * the kernel's parameter area, ready to be copied into a launch.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "icd/objects.h"
+
+void icd_kernel_hold(cl_kernel kernel) {
+  icd_object_hold(&kernel->object);
+}
+
+static void destroy_kernel(cl_kernel kernel) {
+  icd_module_drop(kernel->owner);
+  icd_program_drop(kernel->program);
+  pthread_mutex_destroy(&kernel->lock);
+  free(kernel->params);
+  free(kernel->local_sizes);
+  free(kernel->buffers);
+  free(kernel->set);
+  free(kernel);
+}
+
+void icd_kernel_drop(cl_kernel kernel) {
+  if (icd_object_drop(&kernel->object))
+    destroy_kernel(kernel);
+}
+
+/* A kernel of a built module, not yet counted in the program. NULL: no memory. */
+static cl_kernel create_kernel(cl_program program, struct icd_module *module, uint32_t index) {
+  cl_kernel kernel = calloc(1, sizeof *kernel);
+  if (!kernel)
+    return NULL;
+  const struct kernel_code *code = &module->code->kernels[index];
+  const size_t count = code->arg_count;
+  kernel->params = calloc(1, code->param_bytes + 1);
+  kernel->local_sizes = calloc(count + 1, sizeof *kernel->local_sizes);
+  kernel->buffers = calloc(count + 1, sizeof(cl_mem));
+  kernel->set = calloc(count + 1, sizeof *kernel->set);
+  if (!kernel->params || !kernel->local_sizes || !kernel->buffers || !kernel->set) {
+    free(kernel->params);
+    free(kernel->local_sizes);
+    free(kernel->buffers);
+    free(kernel->set);
+    free(kernel);
+    return NULL;
+  }
+  kernel->program = program;
+  kernel->owner = module;
+  kernel->code = code;
+  kernel->index = index;
+  kernel->module = module->rt;
+  kernel->max_threads = rt_kernel_max_threads(program->context->rt, code);
+  kernel->unset = code->arg_count;
+  for (size_t i = 0; i < count; i++)
+    kernel->local_args += code->args[i].kind == KERNEL_ARG_LOCAL;
+  pthread_mutex_init(&kernel->lock, NULL);
+  icd_program_hold(program);
+  icd_module_hold(module);
+  icd_object_init(&kernel->object, ICD_MAGIC_KERNEL);
+  return kernel;
+}
+
+/* ---- creation ------------------------------------------------------------------- */
+
+/* The module of a program that has been built, held; NULL otherwise. count more
+ * kernels are counted in the program. */
+static struct icd_module *attach(cl_program program, cl_uint count) {
+  pthread_mutex_lock(&program->lock);
+  struct icd_module *module = program->module;
+  if (module) {
+    icd_module_hold(module);
+    program->kernels += count;
+  }
+  pthread_mutex_unlock(&program->lock);
+  return module;
+}
+
+static void detach(cl_program program, cl_uint count) {
+  pthread_mutex_lock(&program->lock);
+  program->kernels -= count;
+  pthread_mutex_unlock(&program->lock);
+}
+
+static cl_int find_kernel(cl_program program, const struct module_code *code, const char *name,
+                          uint32_t *index, const char *call) {
+  if (!name)
+    return icd_fail(program->context, CL_INVALID_VALUE, call, "kernel_name is NULL");
+  for (*index = 0; *index < code->kernel_count; ++*index)
+    if (!strcmp(code->kernels[*index].name, name))
+      return CL_SUCCESS;
+  return icd_fail(program->context, CL_INVALID_KERNEL_NAME, call,
+                  "the program has no kernel named %s", name);
+}
+
+CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name,
+                                                  cl_int *errcode_ret) {
+  if (!icd_is_program(program))
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_PROGRAM, "program is not a program");
+  struct icd_module *module = attach(program, 1);
+  if (!module)
+    return ICD_FAIL_NULL(errcode_ret, program->context, CL_INVALID_PROGRAM_EXECUTABLE,
+                         "the program has not been built");
+  uint32_t index = 0;
+  cl_kernel kernel = NULL;
+  cl_int code = find_kernel(program, module->code, kernel_name, &index, __func__);
+  if (!code) {
+    kernel = create_kernel(program, module, index);
+    if (!kernel)
+      code = ICD_FAIL(program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
+  }
+  if (code)
+    detach(program, 1);
+  icd_module_drop(module);
+  return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, kernel);
+}
+
+/* What the application's last release of a kernel means for its program: it may
+ * be built again, even if the driver still uses the kernel. */
+static void leave_program(cl_kernel kernel) {
+  if (!atomic_load(&kernel->object.handles) && !atomic_exchange(&kernel->detached, true))
+    detach(kernel->program, 1);
+}
+
+static cl_int release_kernel(cl_kernel kernel) {
+  bool last;
+  icd_kernel_hold(kernel);
+  const cl_int code = icd_object_release(&kernel->object, CL_INVALID_KERNEL, &last);
+  if (!code)
+    leave_program(kernel);
+  icd_kernel_drop(kernel);
+  return code;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint num_kernels,
+                                                         cl_kernel *kernels,
+                                                         cl_uint *num_kernels_ret) {
+  if (!icd_is_program(program))
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+  struct icd_module *module = attach(program, 0);
+  if (!module)
+    return ICD_FAIL(program->context, CL_INVALID_PROGRAM_EXECUTABLE,
+                    "the program has not been built");
+  const cl_uint count = module->code->kernel_count;
+  cl_int code = CL_SUCCESS;
+  if (kernels && num_kernels < count)
+    code = ICD_FAIL(program->context, CL_INVALID_VALUE,
+                    "there is room for %u kernels, the program has %u", num_kernels, count);
+  for (cl_uint i = 0; kernels && !code && i < count; i++) {
+    struct icd_module *same = attach(program, 1);
+    kernels[i] = same == module ? create_kernel(program, module, i) : NULL;
+    if (!kernels[i]) {
+      code = same == module ? ICD_FAIL(program->context, CL_OUT_OF_HOST_MEMORY, "no memory")
+                            : ICD_FAIL(program->context, CL_INVALID_PROGRAM_EXECUTABLE,
+                                       "the program is being built again");
+      if (same)
+        detach(program, 1);
+      while (i-- > 0)
+        release_kernel(kernels[i]);
+    }
+    icd_module_drop(same);
+    if (code)
+      break;
+  }
+  icd_module_drop(module);
+  if (!code && num_kernels_ret)
+    *num_kernels_ret = count;
+  return code;
+}
+
+CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int *errcode_ret) {
+  if (!icd_is_kernel(source_kernel))
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_KERNEL, "source_kernel is not a kernel");
+  cl_program program = source_kernel->program;
+  cl_kernel kernel = create_kernel(program, source_kernel->owner, source_kernel->index);
+  if (!kernel)
+    return ICD_FAIL_NULL(errcode_ret, program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
+  pthread_mutex_lock(&program->lock);
+  program->kernels++;
+  pthread_mutex_unlock(&program->lock);
+  const size_t count = kernel->code->arg_count;
+  pthread_mutex_lock(&source_kernel->lock);
+  memcpy(kernel->params, source_kernel->params, kernel->code->param_bytes);
+  memcpy(kernel->local_sizes, source_kernel->local_sizes, count * sizeof *kernel->local_sizes);
+  memcpy(kernel->buffers, source_kernel->buffers, count * sizeof(cl_mem));
+  memcpy(kernel->set, source_kernel->set, count * sizeof *kernel->set);
+  kernel->unset = source_kernel->unset;
+  pthread_mutex_unlock(&source_kernel->lock);
+  return ICD_GIVE(errcode_ret, kernel);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel) {
+  if (!icd_is_kernel(kernel))
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+  icd_object_retain(&kernel->object);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) {
+  if (!icd_is_kernel(kernel) || release_kernel(kernel) != CL_SUCCESS)
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel, or released too often");
+  return CL_SUCCESS;
+}
+
+/* ---- arguments --------------------------------------------------------------------- */
+
+/* Kernel and argument as a message names them. */
+#define ARGUMENT_FORMAT     "argument %u (%s) of kernel %s"
+#define ARGUMENT(kernel, i) (i), argument_name(kernel, i), (kernel)->code->name
+
+static const char *argument_name(cl_kernel kernel, cl_uint i) {
+  const char *name = kernel->code->args[i].name;
+  return name && *name ? name : "unnamed";
+}
+
+/* Checks a buffer argument and gives its address; a NULL buffer is allowed. */
+static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *value,
+                          cl_mem *buffer, const char *call) {
+  cl_context context = kernel->program->context;
+  if (size != sizeof(cl_mem))
+    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
+                    ARGUMENT_FORMAT " is a buffer: arg_size must be %zu, not %zu",
+                    ARGUMENT(kernel, i), sizeof(cl_mem), size);
+  *buffer = NULL;
+  if (value)
+    memcpy(buffer, value, sizeof(cl_mem));
+  if (*buffer && (!icd_is_mem(*buffer) || (*buffer)->context != context))
+    return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
+                    ARGUMENT_FORMAT " is not a buffer of the kernel's context",
+                    ARGUMENT(kernel, i));
+  return CL_SUCCESS;
+}
+
+static cl_int check_local(cl_kernel kernel, cl_uint i, size_t size, const void *value,
+                          const char *call) {
+  cl_context context = kernel->program->context;
+  if (value)
+    return icd_fail(context, CL_INVALID_ARG_VALUE, call,
+                    ARGUMENT_FORMAT " is local memory: arg_value must be NULL",
+                    ARGUMENT(kernel, i));
+  if (!size)
+    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
+                    ARGUMENT_FORMAT " is local memory: arg_size must not be 0",
+                    ARGUMENT(kernel, i));
+  if (size > context->device->info->shared_per_block)
+    return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                    ARGUMENT_FORMAT ": %zu bytes of local memory; the device has %u",
+                    ARGUMENT(kernel, i), size, context->device->info->shared_per_block);
+  return CL_SUCCESS;
+}
+
+static cl_int check_value(cl_kernel kernel, cl_uint i, size_t size, const void *value,
+                          const char *call) {
+  cl_context context = kernel->program->context;
+  if (!value)
+    return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
+                    ARGUMENT(kernel, i));
+  if (size != kernel->code->args[i].size)
+    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
+                    ARGUMENT_FORMAT " has %u bytes, arg_size is %zu", ARGUMENT(kernel, i),
+                    kernel->code->args[i].size, size);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
+                                               const void *arg_value) {
+  if (!icd_is_kernel(kernel))
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+  if (arg_index >= kernel->code->arg_count)
+    return ICD_FAIL(kernel->program->context, CL_INVALID_ARG_INDEX,
+                    "kernel %s has %u arguments, there is no argument %u", kernel->code->name,
+                    kernel->code->arg_count, arg_index);
+  const struct kernel_arg *arg = &kernel->code->args[arg_index];
+  cl_mem buffer = NULL;
+  const uint64_t address_size = sizeof(uint64_t);
+  cl_int code = CL_SUCCESS;
+  switch (arg->kind) {
+  case KERNEL_ARG_GLOBAL:
+  case KERNEL_ARG_CONSTANT:
+    code = read_buffer(kernel, arg_index, arg_size, arg_value, &buffer, __func__);
+    break;
+  case KERNEL_ARG_LOCAL:
+    code = check_local(kernel, arg_index, arg_size, arg_value, __func__);
+    break;
+  case KERNEL_ARG_VALUE:
+    code = check_value(kernel, arg_index, arg_size, arg_value, __func__);
+    break;
+  }
+  if (code)
+    return code;
+
+  pthread_mutex_lock(&kernel->lock);
+  switch (arg->kind) {
+  case KERNEL_ARG_GLOBAL:
+  case KERNEL_ARG_CONSTANT: {
+    const uint64_t address = buffer ? buffer->gpu : 0;
+    memcpy(kernel->params + arg->offset, &address, address_size);
+    kernel->buffers[arg_index] = buffer;
+    break;
+  }
+  case KERNEL_ARG_LOCAL:
+    kernel->local_sizes[arg_index] = (uint32_t)arg_size;
+    break;
+  case KERNEL_ARG_VALUE:
+    memcpy(kernel->params + arg->offset, arg_value, arg_size);
+    break;
+  }
+  kernel->unset -= !kernel->set[arg_index];
+  kernel->set[arg_index] = true;
+  pthread_mutex_unlock(&kernel->lock);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
+                                                         const void *arg_value) {
+  if (!icd_is_kernel(kernel))
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+  return ICD_FAIL(kernel->program->context, CL_INVALID_OPERATION,
+                  "the device has no shared virtual memory");
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
+                                                    cl_kernel_exec_info param_name,
+                                                    size_t param_value_size,
+                                                    const void *param_value) {
+  if (!icd_is_kernel(kernel))
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+  return ICD_FAIL(kernel->program->context, CL_INVALID_OPERATION,
+                  "the device has no shared virtual memory");
+}

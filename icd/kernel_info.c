@@ -1,0 +1,154 @@
+/* Queries about kernels: names, arguments, and what they take of the device. */
+#include <string.h>
+
+#include "icd/objects.h"
+
+#include "icd/cl_tegracl.h"
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info param_name,
+                                                size_t param_value_size, void *param_value,
+                                                size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_kernel(kernel))
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+  switch (param_name) {
+  case CL_KERNEL_FUNCTION_NAME:
+    return ICD_ANSWER_STRING(&answer, kernel->code->name);
+  case CL_KERNEL_NUM_ARGS:
+    return ICD_ANSWER(&answer, cl_uint, kernel->code->arg_count);
+  case CL_KERNEL_REFERENCE_COUNT:
+    return ICD_ANSWER(&answer, cl_uint, atomic_load(&kernel->object.handles));
+  case CL_KERNEL_CONTEXT:
+    return ICD_ANSWER(&answer, cl_context, kernel->program->context);
+  case CL_KERNEL_PROGRAM:
+    return ICD_ANSWER(&answer, cl_program, kernel->program);
+  case CL_KERNEL_ATTRIBUTES:
+    return ICD_ANSWER_STRING(&answer, kernel->code->attributes);
+  default:
+    return ICD_FAIL(kernel->program->context, CL_INVALID_VALUE, "unknown param_name 0x%x",
+                    param_name);
+  }
+}
+
+static cl_kernel_arg_address_qualifier address_qualifier(enum kernel_arg_kind kind) {
+  switch (kind) {
+  case KERNEL_ARG_GLOBAL:
+    return CL_KERNEL_ARG_ADDRESS_GLOBAL;
+  case KERNEL_ARG_CONSTANT:
+    return CL_KERNEL_ARG_ADDRESS_CONSTANT;
+  case KERNEL_ARG_LOCAL:
+    return CL_KERNEL_ARG_ADDRESS_LOCAL;
+  case KERNEL_ARG_VALUE:
+    break;
+  }
+  return CL_KERNEL_ARG_ADDRESS_PRIVATE;
+}
+
+_Static_assert(CL_KERNEL_ARG_ACCESS_READ_ONLY + KERNEL_ARG_ACCESS_NONE == CL_KERNEL_ARG_ACCESS_NONE,
+               "enum kernel_arg_access is in OpenCL's order");
+_Static_assert(KERNEL_ARG_CONST == CL_KERNEL_ARG_TYPE_CONST &&
+                   KERNEL_ARG_RESTRICT == CL_KERNEL_ARG_TYPE_RESTRICT &&
+                   KERNEL_ARG_VOLATILE == CL_KERNEL_ARG_TYPE_VOLATILE,
+               "enum kernel_arg_qualifier has OpenCL's bits");
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg_index,
+                                                   cl_kernel_arg_info param_name,
+                                                   size_t param_value_size, void *param_value,
+                                                   size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_kernel(kernel))
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+  cl_context context = kernel->program->context;
+  if (arg_index >= kernel->code->arg_count)
+    return ICD_FAIL(context, CL_INVALID_ARG_INDEX,
+                    "kernel %s has %u arguments, there is no argument %u", kernel->code->name,
+                    kernel->code->arg_count, arg_index);
+  const struct kernel_arg *arg = &kernel->code->args[arg_index];
+  if (!*arg->type_name)
+    return ICD_FAIL(context, CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
+                    "the program was not built with -cl-kernel-arg-info");
+  switch (param_name) {
+  case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
+    return ICD_ANSWER(&answer, cl_kernel_arg_address_qualifier, address_qualifier(arg->kind));
+  case CL_KERNEL_ARG_ACCESS_QUALIFIER:
+    return ICD_ANSWER(&answer, cl_kernel_arg_access_qualifier,
+                      CL_KERNEL_ARG_ACCESS_READ_ONLY + arg->access);
+  case CL_KERNEL_ARG_TYPE_NAME:
+    return ICD_ANSWER_STRING(&answer, arg->type_name);
+  case CL_KERNEL_ARG_TYPE_QUALIFIER:
+    return ICD_ANSWER(&answer, cl_kernel_arg_type_qualifier, arg->qualifiers);
+  case CL_KERNEL_ARG_NAME:
+    return ICD_ANSWER_STRING(&answer, arg->name);
+  default:
+    return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}
+
+/* Static local memory and what the local arguments given so far take, each
+ * aligned as its type wants. */
+static cl_ulong local_memory(cl_kernel kernel) {
+  cl_ulong bytes = kernel->code->shared_bytes;
+  pthread_mutex_lock(&kernel->lock);
+  for (uint32_t i = 0; i < kernel->code->arg_count; i++) {
+    const struct kernel_arg *arg = &kernel->code->args[i];
+    if (arg->kind == KERNEL_ARG_LOCAL && kernel->set[i])
+      bytes = ((bytes + arg->align - 1) & ~((cl_ulong)arg->align - 1)) + kernel->local_sizes[i];
+  }
+  pthread_mutex_unlock(&kernel->lock);
+  return bytes;
+}
+
+/* Returns size_t[3] of three numbers. */
+static cl_int answer_block(const struct icd_answer *answer, const char *call,
+                           const uint32_t block[3]) {
+  const size_t sizes[3] = {block[0], block[1], block[2]};
+  return icd_answer_bytes(answer, call, sizes, sizeof sizes);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                         cl_kernel_work_group_info param_name,
+                                                         size_t param_value_size, void *param_value,
+                                                         size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_kernel(kernel))
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+  cl_context context = kernel->program->context;
+  if (device && device != context->device)
+    return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not one of the kernel's");
+  const struct kernel_code *code = kernel->code;
+  switch (param_name) {
+  case CL_KERNEL_WORK_GROUP_SIZE:
+    return ICD_ANSWER(&answer, size_t, kernel->max_threads);
+  case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
+    return answer_block(&answer, __func__, code->required_block);
+  case CL_KERNEL_LOCAL_MEM_SIZE:
+    return ICD_ANSWER(&answer, cl_ulong, local_memory(kernel));
+  case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
+    return ICD_ANSWER(&answer, size_t, context->device->info->warp_size);
+  case CL_KERNEL_PRIVATE_MEM_SIZE:
+    return ICD_ANSWER(&answer, cl_ulong, rt_kernel_local_bytes(code));
+  case CL_KERNEL_REGISTERS_TEGRACL:
+    return ICD_ANSWER(&answer, cl_uint, code->registers);
+  case CL_KERNEL_CODE_BYTES_TEGRACL:
+    return ICD_ANSWER(&answer, cl_ulong, kernel->owner->code->sections[code->text].size);
+  case CL_KERNEL_GLOBAL_WORK_SIZE:
+    return ICD_FAIL(context, CL_INVALID_VALUE,
+                    "CL_KERNEL_GLOBAL_WORK_SIZE is for built-in kernels and custom devices");
+  default:
+    return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                        cl_kernel_sub_group_info param_name,
+                                                        size_t input_value_size,
+                                                        const void *input_value,
+                                                        size_t param_value_size, void *param_value,
+                                                        size_t *param_value_size_ret) {
+  if (!icd_is_kernel(kernel))
+    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+  cl_context context = kernel->program->context;
+  if (device && device != context->device)
+    return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not one of the kernel's");
+  return ICD_FAIL(context, CL_INVALID_OPERATION, "the device has no sub-groups");
+}
