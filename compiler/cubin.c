@@ -345,7 +345,7 @@ static bool check_record(struct reader *r, const char *section, const struct rec
 static bool read_module_info(struct reader *r, const struct section *s) {
   const unsigned char *at = r->data + s->header.sh_offset;
   const unsigned char *end = at + s->header.sh_size;
-  struct record record;
+  struct record record = {0};
   while (next_record(r, s->name, &at, end, &record)) {
     if (record.code != EIATTR_REGCOUNT && record.code != EIATTR_FRAME_SIZE &&
         record.code != EIATTR_MIN_STACK_SIZE)
@@ -387,7 +387,7 @@ static bool read_kernel_info(struct reader *r, const struct section *s,
                              struct kernel_code *kernel) {
   const unsigned char *at = r->data + s->header.sh_offset;
   const unsigned char *end = at + s->header.sh_size;
-  struct record record;
+  struct record record = {0};
   uint32_t unused[3];
   while (next_record(r, s->name, &at, end, &record)) {
     switch (record.code) {
@@ -447,7 +447,7 @@ static bool read_arguments(struct reader *r, const struct section *s, struct ker
     return no_memory(r);
   const unsigned char *at = r->data + s->header.sh_offset;
   const unsigned char *end = at + s->header.sh_size;
-  struct record record;
+  struct record record = {0};
   while (next_record(r, s->name, &at, end, &record)) {
     if (record.code != EIATTR_KPARAM_INFO && record.code != EIATTR_KPARAM_INFO_V2)
       continue;
