@@ -31,12 +31,12 @@ static uint64_t lay_out(const struct module_code *code, uint64_t *offsets) {
       if (text != (pass == 0))
         continue;
       uint64_t align = s->align ? s->align : 1;
+      if (align > GPU_PAGE_BYTES || (align & (align - 1)) || s->size > MODULE_BYTES_MAX)
+        return 0;
       if (text && align < TEXT_ALIGN)
         align = TEXT_ALIGN;
       if (is_bank(s->kind) && align < CONSTANT_BANK_ALIGN)
         align = CONSTANT_BANK_ALIGN;
-      if (align > GPU_PAGE_BYTES || (align & (align - 1)) || s->size > MODULE_BYTES_MAX)
-        return 0;
       at = round_up(at, align);
       offsets[i] = at;
       at += s->size;

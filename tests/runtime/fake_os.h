@@ -1,0 +1,29 @@
+/* A kernel that grants everything, counts what is alive, and can refuse its
+ * n-th call. It runs no GPU work.
+ */
+#ifndef TEGRACL_TESTS_FAKE_OS_H
+#define TEGRACL_TESTS_FAKE_OS_H
+
+#include <stdbool.h>
+
+#include "runtime/nvgpu/os.h"
+
+extern const struct nvgpu_os fake_os;
+
+/* Counters start at zero; call number refuse (from 1; 0: none) fails with EIO.
+ * zero_fds: the first dmabuf fd is number 0, as when a program has closed stdin. */
+void fake_os_reset(unsigned refuse, bool zero_fds);
+bool fake_os_refused(void);
+const char *fake_os_refused_call(void);
+
+struct fake_alive {
+  int fds, handles, gpu_mappings, cpu_mappings;
+};
+struct fake_alive fake_os_alive(void);
+
+/* The address range and mapping addresses that contexts were given. */
+unsigned long long fake_os_last_va_end(void);
+/* dmabuf fd numbers that SETUP_BIND was handed. */
+bool fake_os_saw_fd_zero(void);
+
+#endif

@@ -1,0 +1,262 @@
+/* Every call to the kernel that bring-up makes fails once: the failure is an
+ * error with a sentence, and nothing stays behind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/context.h"
+#include "runtime/device.h"
+#include "runtime/hw/memory.h"
+#include "tests/runtime/fake_os.h"
+
+static const char text[256] = {0};
+
+static struct module_section sections[] = {
+    {.kind = MODULE_TEXT, .size = sizeof(text), .align = 128, .data = text},
+    {.kind = MODULE_BANK4, .size = 8, .align = 8},
+};
+static struct module_reloc relocs[] = {
+    {.section = 1, .target = 0, .offset = 0, .value = 16, .kind = MODULE_RELOC_ABS64},
+};
+static struct kernel_code kernels[] = {
+    {.name = "k",
+     .registers = 16,
+     .bank0_bytes = 0x170,
+     .param_offset = 0x160,
+     .param_bytes = 16,
+     .bank2 = MODULE_NO_SECTION},
+};
+static const struct module_code code = {.sections = sections,
+                                        .section_count = 2,
+                                        .relocs = relocs,
+                                        .reloc_count = 1,
+                                        .kernels = kernels,
+                                        .kernel_count = 1,
+                                        .bank3 = MODULE_NO_SECTION,
+                                        .bank4 = 1};
+
+/* Brings up everything there is, then takes it down; the first failure's result. */
+static int whole_life(void) {
+  struct rt_device *device = NULL;
+  struct rt_context *context = NULL;
+  struct rt_queue *queues[2] = {NULL, NULL};
+  struct rt_buffer *buffer = NULL;
+  struct rt_module *module = NULL;
+  struct rt_times *times = NULL;
+  int result = rt_device_create(&fake_os, &device);
+  if (result == 0)
+    result = rt_context_create(device, &context);
+  if (result == 0)
+    result = rt_queue_create(context, RT_PRIORITY_MEDIUM, &queues[0]);
+  if (result == 0)
+    result = rt_queue_create(context, RT_PRIORITY_HIGH, &queues[1]);
+  if (result == 0)
+    result = rt_buffer_create(context, 5000, RT_MEMORY_CACHED, &buffer);
+  if (result == 0)
+    result = rt_module_create(context, &code, &module);
+  if (result == 0)
+    result = rt_times_get(context, &times);
+  if (result == 0)
+    result = rt_pool_grow(context, 1024);
+  if (context)
+    rt_times_put(context, times);
+  rt_module_destroy(module);
+  rt_buffer_destroy(buffer);
+  rt_queue_destroy(queues[1]);
+  rt_queue_destroy(queues[0]);
+  rt_context_destroy(context);
+  rt_device_close(device);
+  return result;
+}
+
+static void assert_nothing_alive(const char *after) {
+  struct fake_alive a = fake_os_alive();
+  if (a.fds || a.handles || a.gpu_mappings || a.cpu_mappings)
+    fail_msg("after %s failed: %d fds, %d handles, %d GPU mappings, %d CPU mappings are left",
+             after, a.fds, a.handles, a.gpu_mappings, a.cpu_mappings);
+}
+
+/* Calls whose failure bring-up survives, for each has another answer. */
+static bool optional(const char *call) {
+  return strcmp(call, "NVGPU_GPU_IOCTL_CLK_GET_RANGE") == 0 ||
+         strcmp(call, "NVMAP_IOC_QUERY_HEAP_PARAMS") == 0 ||
+         strcmp(call, "NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE") == 0 ||
+         strcmp(call, "mmap") == 0; /* the wish for an address has a second try */
+}
+
+static void every_call_fails_in_turn(void **state) {
+  (void)state;
+  unsigned failures = 0;
+  for (unsigned n = 1;; n++) {
+    fake_os_reset(n, false);
+    int result = whole_life();
+    assert_nothing_alive(fake_os_refused_call());
+    if (!fake_os_refused()) {
+      assert_int_equal(result, 0);
+      /* Two channels alone make ten refusable calls each. */
+      assert_true(failures > 40);
+      break;
+    }
+    if (result == 0) {
+      if (!optional(fake_os_refused_call()))
+        fail_msg("the failure of %s went unnoticed", fake_os_refused_call());
+      continue;
+    }
+    failures++;
+    assert_int_equal(result, -5);
+    assert_non_null(strstr(rt_last_message(), "Input/output error"));
+  }
+}
+
+static void dmabuf_fd_zero_is_avoided(void **state) {
+  (void)state;
+  fake_os_reset(0, true);
+  assert_int_equal(whole_life(), 0);
+  assert_false(fake_os_saw_fd_zero());
+  assert_nothing_alive("nothing");
+}
+
+/* CPU and GPU addresses agree, also for several contexts; no range comes near
+ * the windows or 2^40. */
+static void contexts_have_their_own_addresses(void **state) {
+  (void)state;
+  enum { CONTEXTS = 9 };
+  fake_os_reset(0, false);
+  struct rt_device *device = NULL;
+  struct rt_context *contexts[CONTEXTS];
+  struct rt_buffer *buffers[CONTEXTS];
+  assert_int_equal(rt_device_create(&fake_os, &device), 0);
+  unsigned same = 0;
+  for (int i = 0; i < CONTEXTS; i++) {
+    assert_int_equal(rt_context_create(device, &contexts[i]), 0);
+    assert_true(fake_os_last_va_end() + (1ull << 32) <= RT_LOCAL_WINDOW);
+    assert_int_equal(rt_buffer_create(contexts[i], 4096, RT_MEMORY_CACHED, &buffers[i]), 0);
+    same += buffers[i]->gpu == (uintptr_t)buffers[i]->cpu;
+    memset(buffers[i]->cpu, i, 4096);
+  }
+  for (int i = 0; i < CONTEXTS; i++)
+    assert_int_equal(*(unsigned char *)buffers[i]->cpu, i);
+#ifndef __SANITIZE_ADDRESS__
+  assert_true(same >= 7);
+#endif
+  for (int i = 0; i < CONTEXTS; i++) {
+    rt_buffer_destroy(buffers[i]);
+    rt_context_destroy(contexts[i]);
+  }
+  rt_device_close(device);
+  assert_nothing_alive("nothing");
+}
+
+static void device_information(void **state) {
+  (void)state;
+  fake_os_reset(0, false);
+  struct rt_device *device = NULL;
+  assert_int_equal(rt_device_create(&fake_os, &device), 0);
+  const struct rt_device_info *info = rt_device_info(device);
+  assert_string_equal(info->chip, "ga10b");
+  assert_int_equal(info->sm_count, 16);
+  assert_int_equal(info->tpc_count, 8);
+  assert_int_equal(info->max_clock_mhz, 1300);
+  assert_false(info->emulated);
+  assert_true(info->memory_bytes > 0);
+  uint64_t count;
+  assert_int_equal(rt_device_warp_instructions(device, &count), -95);
+  rt_device_close(device);
+}
+
+static void bad_modules_are_refused(void **state) {
+  (void)state;
+  fake_os_reset(0, false);
+  struct rt_device *device = NULL;
+  struct rt_context *context = NULL;
+  struct rt_module *module = NULL;
+  assert_int_equal(rt_device_create(&fake_os, &device), 0);
+  assert_int_equal(rt_context_create(device, &context), 0);
+  struct kernel_code good = kernels[0];
+  kernels[0].entry = 256;
+  assert_int_equal(rt_module_create(context, &code, &module), -22);
+  kernels[0] = good;
+  kernels[0].registers = 256;
+  assert_int_equal(rt_module_create(context, &code, &module), -22);
+  kernels[0] = good;
+  kernels[0].param_bytes = 17;
+  assert_int_equal(rt_module_create(context, &code, &module), -22);
+  kernels[0] = good;
+  relocs[0].offset = 1;
+  assert_int_equal(rt_module_create(context, &code, &module), -22);
+  assert_non_null(strstr(rt_last_message(), "relocation 0"));
+  relocs[0].offset = 0;
+  sections[1].align = 3;
+  assert_int_equal(rt_module_create(context, &code, &module), -22);
+  sections[1].align = 8;
+  sections[1].size = UINT64_MAX;
+  assert_int_equal(rt_module_create(context, &code, &module), -22);
+  sections[1].size = 8;
+  assert_int_equal(rt_module_create(context, &code, &module), 0);
+  rt_module_destroy(module);
+  rt_context_destroy(context);
+  rt_device_close(device);
+  assert_nothing_alive("nothing");
+}
+
+static void launch_limits(void **state) {
+  (void)state;
+  fake_os_reset(0, false);
+  struct rt_device *device = NULL;
+  struct rt_context *context = NULL;
+  struct rt_module *module = NULL;
+  assert_int_equal(rt_device_create(&fake_os, &device), 0);
+  assert_int_equal(rt_context_create(device, &context), 0);
+  assert_int_equal(rt_module_create(context, &code, &module), 0);
+  struct rt_launch l = {.module = module, .grid = {1, 1, 1}, .block = {1024, 1, 1}};
+  assert_int_equal(rt_launch_check(context, &l), 0);
+  l.block[0] = 1025;
+  assert_int_equal(rt_launch_check(context, &l), -22);
+  l.block[0] = 0;
+  assert_int_equal(rt_launch_check(context, &l), -22);
+  l = (struct rt_launch){.module = module, .grid = {1, 65536, 1}, .block = {1, 1, 1}};
+  assert_int_equal(rt_launch_check(context, &l), -22);
+  l = (struct rt_launch){.module = module, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+  l.dynamic_shared = 49152;
+  assert_int_equal(rt_launch_check(context, &l), 0);
+  l.dynamic_shared = 49153;
+  assert_int_equal(rt_launch_check(context, &l), -7);
+  l.dynamic_shared = 0;
+  l.kernel = 1;
+  assert_int_equal(rt_launch_check(context, &l), -22);
+  struct kernel_code k = kernels[0];
+  k.registers = 255;
+  assert_int_equal(rt_kernel_max_threads(context, &k), 256);
+  k.registers = 64;
+  assert_int_equal(rt_kernel_max_threads(context, &k), 1024);
+  k.registers = 65;
+  assert_int_equal(rt_kernel_max_threads(context, &k), 896);
+  k.max_threads = 100;
+  assert_int_equal(rt_kernel_max_threads(context, &k), 100);
+  assert_int_equal(rt_kernel_local_bytes(&k), 0);
+  k.stack_bytes = 8;
+  assert_int_equal(rt_kernel_local_bytes(&k), 608);
+  k.frame_unknown = 1;
+  assert_int_equal(rt_kernel_local_bytes(&k), 1632);
+  rt_module_destroy(module);
+  rt_context_destroy(context);
+  rt_device_close(device);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_call_fails_in_turn),
+      cmocka_unit_test(dmabuf_fd_zero_is_avoided),
+      cmocka_unit_test(contexts_have_their_own_addresses),
+      cmocka_unit_test(device_information),
+      cmocka_unit_test(bad_modules_are_refused),
+      cmocka_unit_test(launch_limits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
