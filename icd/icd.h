@@ -9,7 +9,9 @@
 #ifndef TEGRACL_ICD_H
 #define TEGRACL_ICD_H
 
+#ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 300
+#endif
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -56,6 +58,8 @@ void icd_object_init(struct icd_object *object, enum icd_magic magic);
 /* The driver's own references. icd_object_drop is true when the last reference
  * went: the handle is invalid then, and the caller destroys the object. */
 void icd_object_hold(struct icd_object *object);
+/* False if the object is about to die: its last reference has gone already. */
+bool icd_object_try_hold(struct icd_object *object);
 bool icd_object_drop(struct icd_object *object);
 
 /* The application's references, for clRetain* and clRelease*.

@@ -1,0 +1,271 @@
+/* The ways of a command: at once on the GPU, at once in the calling thread, or
+ * to the worker (worker.c).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "icd/command.h"
+
+cl_int icd_check_queue(cl_command_queue queue, const char *call) {
+  if (!icd_is_queue(queue))
+    return icd_fail(NULL, CL_INVALID_COMMAND_QUEUE, call, "command_queue is not a command queue");
+  return CL_SUCCESS;
+}
+
+cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
+                       const char *call) {
+  if (!wait_count != !waits)
+    return icd_fail(queue->context, CL_INVALID_EVENT_WAIT_LIST, call,
+                    "num_events_in_wait_list is %u but event_wait_list is %s", wait_count,
+                    waits ? "not NULL" : "NULL");
+  for (cl_uint i = 0; i < wait_count; i++) {
+    if (!icd_is_event(waits[i]))
+      return icd_fail(queue->context, CL_INVALID_EVENT_WAIT_LIST, call,
+                      "event_wait_list[%u] is not an event", i);
+    if (waits[i]->context != queue->context)
+      return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
+                      "event_wait_list[%u] is of another context", i);
+  }
+  return CL_SUCCESS;
+}
+
+bool icd_queue_is_idle(cl_command_queue queue) {
+  return rt_queue_completed(queue->rt) >= atomic_load(&queue->submitted);
+}
+
+/* ---- doing it ------------------------------------------------------------------- */
+
+static void copy_box(const struct icd_copy *copy) {
+  const size_t row = copy->region[0];
+  for (size_t z = 0; z < copy->region[2]; z++) {
+    char *target = copy->target + z * copy->target_slice;
+    const char *source = copy->source + z * copy->source_slice;
+    if (copy->target_row == row && copy->source_row == row) {
+      memcpy(target, source, row * copy->region[1]);
+      continue;
+    }
+    for (size_t y = 0; y < copy->region[1]; y++)
+      memcpy(target + y * copy->target_row, source + y * copy->source_row, row);
+  }
+}
+
+/* Doubles what is already filled, so that memcpy does the work. */
+static void fill(const struct icd_fill *fill) {
+  size_t done = fill->pattern_size;
+  memcpy(fill->target, fill->pattern, done);
+  while (done < fill->size) {
+    const size_t more = done < fill->size - done ? done : fill->size - done;
+    memcpy(fill->target + done, fill->target, more);
+    done += more;
+  }
+}
+
+void icd_do(const struct icd_operation *operation) {
+  if (operation->kind == ICD_COPY)
+    copy_box(&operation->copy);
+  else if (operation->kind == ICD_FILL)
+    fill(&operation->fill);
+}
+
+/* The runtime refuses a launch for other reasons than the API does in general. */
+static cl_int launch_code(int error) {
+  switch (error) {
+  case -EINVAL:
+    return CL_INVALID_WORK_GROUP_SIZE;
+  case -ENOMEM:
+    return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  default:
+    return icd_code(error, CL_OUT_OF_RESOURCES);
+  }
+}
+
+cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
+                  const cl_event *waits, cl_event event, struct icd_event_callback **due) {
+  struct rt_times *times = NULL;
+  uint64_t point = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
+  bool acquired = false;
+  int error = 0;
+  *due = NULL;
+  for (cl_uint i = 0; i < wait_count && !error; i++) {
+    /* This queue is in order; what was never tracked has been done by the host. */
+    if (waits[i]->queue == queue || !atomic_load(&waits[i]->tracked) ||
+        rt_queue_completed(waits[i]->queue->rt) >= waits[i]->point)
+      continue;
+    error = rt_queue_acquire(queue->rt, waits[i]->queue->rt, waits[i]->point);
+    acquired = true;
+  }
+  if (!error && event && event->profiled) {
+    event->submit_ns = icd_cpu_clock();
+    error = rt_times_get(queue->context->rt, &times);
+  }
+  if (!error && operation->kind == ICD_LAUNCH) {
+    struct rt_launch launch = operation->launch.rt;
+    launch.times = times;
+    error = rt_queue_launch(queue->rt, &launch, &point);
+  } else if (!error && (times || acquired)) {
+    error = rt_queue_marker(queue->rt, times, &point);
+  }
+  if (error) {
+    if (times)
+      rt_times_put(queue->context->rt, times);
+    return operation->kind == ICD_LAUNCH ? launch_code(error)
+                                         : icd_code(error, CL_OUT_OF_RESOURCES);
+  }
+  atomic_store(&queue->submitted, point);
+  if (event)
+    *due = icd_event_track(event, point, times);
+  return CL_SUCCESS;
+}
+
+/* ---- which way ------------------------------------------------------------------- */
+
+enum dependencies {
+  ALL_COMPLETE,
+  ALL_ON_GPU, /* some are incomplete, but tracked */
+  SOME_OPEN,  /* some are still with the host */
+  SOME_FAILED,
+};
+
+static enum dependencies look(cl_uint wait_count, const cl_event *waits) {
+  enum dependencies result = ALL_COMPLETE;
+  for (cl_uint i = 0; i < wait_count; i++) {
+    const cl_int status = icd_event_status(waits[i]);
+    if (status < 0)
+      return SOME_FAILED;
+    if (status == CL_COMPLETE)
+      continue;
+    if (!atomic_load_explicit(&waits[i]->tracked, memory_order_acquire))
+      result = SOME_OPEN;
+    else if (result == ALL_COMPLETE)
+      result = ALL_ON_GPU;
+  }
+  return result;
+}
+
+/* The command has been done in this thread from start to now. */
+static void complete(cl_event event, uint64_t start_cpu_ns) {
+  if (!event)
+    return;
+  uint64_t start = 0, end = 0;
+  if (event->profiled) {
+    event->submit_ns = start_cpu_ns;
+    start = icd_device_clock(event->queue->device, start_cpu_ns);
+    end = start + (icd_cpu_clock() - start_cpu_ns);
+  }
+  icd_event_set(event, CL_COMPLETE, start, end);
+}
+
+/* Outcome of one try at doing a command at once. */
+enum attempt { DONE, SUBMITTED, MUST_WAIT, MUST_DEFER };
+
+/* Tries to do the operation at once. Takes and frees the queue's lock. *due are
+ * the callbacks for icd_event_call. */
+static enum attempt attempt(cl_command_queue queue, struct icd_operation *operation,
+                            enum dependencies dependencies, cl_uint wait_count,
+                            const cl_event *waits, cl_event event, cl_int *code,
+                            struct icd_event_callback **due) {
+  *code = CL_SUCCESS;
+  if (queue->first || dependencies == SOME_OPEN)
+    return MUST_DEFER;
+  if (operation->kind == ICD_LAUNCH) {
+    *code = icd_submit(queue, operation, wait_count, waits, event, due);
+    return SUBMITTED;
+  }
+  if (dependencies == ALL_COMPLETE && icd_queue_is_idle(queue)) {
+    icd_do(operation);
+    return DONE;
+  }
+  if (operation->kind == ICD_MARK) {
+    *code = icd_submit(queue, operation, wait_count, waits, event, due);
+    return SUBMITTED;
+  }
+  return MUST_WAIT;
+}
+
+static cl_int refuse(cl_command_queue queue, cl_event event, cl_int code, const char *call,
+                     const char *why) {
+  if (event)
+    icd_event_drop(event);
+  if (code == CL_OUT_OF_RESOURCES)
+    icd_context_tell_fault(queue->context);
+  return icd_fail(queue->context, code, call, "%s", why);
+}
+
+cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
+                   cl_uint wait_count, const cl_event *waits, cl_event *event_ret,
+                   const char *call) {
+  cl_context context = queue->context;
+  icd_context_reap(context, false);
+  const char *fault = rt_context_fault(context->rt);
+  if (fault)
+    return refuse(queue, NULL, CL_OUT_OF_RESOURCES, call, fault);
+  cl_event event = NULL;
+  if (event_ret || blocking) {
+    event = icd_event_create(context, queue, operation->type);
+    if (!event)
+      return refuse(queue, NULL, CL_OUT_OF_HOST_MEMORY, call, "no memory for an event");
+  }
+  if (blocking)
+    for (cl_uint i = 0; i < wait_count; i++)
+      icd_event_wait(waits[i]);
+
+  const enum dependencies dependencies = look(wait_count, waits);
+  if (dependencies == SOME_FAILED) {
+    const cl_int failed = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (blocking)
+      return refuse(queue, event, failed, call, "an event in the wait list has failed");
+    if (event) {
+      icd_event_set(event, failed, 0, 0);
+      *event_ret = event;
+    }
+    return CL_SUCCESS;
+  }
+
+  struct icd_event_callback *due = NULL;
+  cl_int code;
+  cl_kernel kernel = operation->kernel;
+  uint64_t start_ns = event && event->profiled ? icd_cpu_clock() : 0;
+  if (kernel) {
+    pthread_mutex_lock(&kernel->lock);
+    icd_launch_prepare(operation);
+  }
+  pthread_mutex_lock(&queue->lock);
+  enum attempt outcome =
+      attempt(queue, operation, dependencies, wait_count, waits, event, &code, &due);
+  if (outcome == MUST_WAIT && blocking) {
+    /* Wait without the lock; if others have come between, get in line. */
+    const uint64_t point = atomic_load(&queue->submitted);
+    pthread_mutex_unlock(&queue->lock);
+    rt_queue_wait(queue->rt, point, UINT64_MAX); /* a fault shows in what follows */
+    start_ns = event->profiled ? icd_cpu_clock() : 0;
+    pthread_mutex_lock(&queue->lock);
+    if (rt_context_fault(context->rt))
+      code = CL_OUT_OF_RESOURCES;
+    else
+      outcome = attempt(queue, operation, dependencies, wait_count, waits, event, &code, &due);
+  }
+  if (!code && (outcome == MUST_WAIT || outcome == MUST_DEFER))
+    code = icd_defer(queue, operation, wait_count, waits, event);
+  pthread_mutex_unlock(&queue->lock);
+  if (kernel)
+    pthread_mutex_unlock(&kernel->lock);
+
+  if (code) {
+    fault = rt_context_fault(context->rt);
+    return refuse(queue, event, code, call, fault ? fault : rt_last_message());
+  }
+  if (outcome == DONE)
+    complete(event, start_ns);
+  else if (event)
+    icd_event_call(event, CL_SUBMITTED, due);
+  if (blocking && outcome != DONE) {
+    const cl_int status = icd_event_wait(event);
+    if (status < 0)
+      return refuse(queue, event, status, call, "the command has failed");
+  }
+  if (event_ret)
+    *event_ret = event;
+  else if (event)
+    icd_event_drop(event);
+  return CL_SUCCESS;
+}

@@ -1,0 +1,101 @@
+/* Commands on their way: what an enqueue call has checked and wants done.
+ *
+ * Kernels whose dependencies are all on the GPU are submitted at once in the
+ * calling thread, markers likewise. What the host does (copies in unified
+ * memory) is done at once if the queue is idle, or if the call blocks. Anything
+ * else, and everything behind it, goes to the queue's worker thread until that
+ * has done it all. The GPU never waits for the host.
+ */
+#ifndef TEGRACL_COMMAND_H
+#define TEGRACL_COMMAND_H
+
+#include "icd/objects.h"
+
+enum { ICD_PATTERN_BYTES = 128 }; /* the longest fill pattern: long16 */
+
+enum icd_operation_kind {
+  ICD_LAUNCH, /* a grid on the GPU */
+  ICD_MARK,   /* nothing but a place in the order */
+  ICD_COPY,   /* the host copies a box of bytes */
+  ICD_FILL,   /* the host repeats a pattern */
+};
+
+struct icd_copy {
+  char *target; /* first byte of the box */
+  const char *source;
+  size_t region[3];                                          /* bytes, rows, slices */
+  size_t target_row, target_slice, source_row, source_slice; /* pitches in bytes */
+};
+
+struct icd_fill {
+  char *target;
+  size_t size; /* a multiple of pattern_size */
+  size_t pattern_size;
+  unsigned char pattern[ICD_PATTERN_BYTES];
+};
+
+struct icd_launch {
+  struct rt_launch rt;         /* all but params and times */
+  struct kernel_hidden hidden; /* goes into the parameters if the kernel wants it */
+};
+
+/* What to do. Lives on the caller's stack; copied if it must wait. */
+struct icd_operation {
+  enum icd_operation_kind kind;
+  cl_command_type type;
+  cl_mem mems[2];   /* buffers that a COPY or FILL uses, or NULL */
+  cl_kernel kernel; /* of a LAUNCH */
+  union {
+    struct icd_launch launch;
+    struct icd_copy copy;
+    struct icd_fill fill;
+  };
+};
+
+/* Brings the operation into the queue. blocking: returns when it is done (not
+ * for LAUNCH). Waits is a checked wait list. event: where the application wants
+ * an event, or NULL. The error codes are those of all clEnqueue* functions;
+ * call is the name of the entry point. */
+cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
+                   cl_uint wait_count, const cl_event *waits, cl_event *event, const char *call);
+
+/* Checks that queue is a queue and the wait list is sound:
+ * CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
+cl_int icd_check_queue(cl_command_queue queue, const char *call);
+cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
+                       const char *call);
+
+/* Puts a command behind all others for the worker. The locks of the queue and of
+ * the kernel are held.
+ * event may be NULL. CL_SUCCESS, CL_OUT_OF_HOST_MEMORY or CL_OUT_OF_RESOURCES
+ * (no thread). */
+cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
+                 const cl_event *waits, cl_event event);
+
+/* Submits a LAUNCH or a MARK to the GPU behind the events in waits, which are
+ * tracked or complete. The queue's lock is held. The event may be NULL; *due
+ * are callbacks to be called once the lock is free. */
+cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
+                  const cl_event *waits, cl_event event, struct icd_event_callback **due);
+
+/* Completes the kernel's parameters for this launch: offsets of its local blocks,
+ * hidden block. The kernel's lock is held until the launch has been submitted or
+ * deferred. */
+void icd_launch_prepare(struct icd_operation *operation);
+
+/* Does a COPY or a FILL. */
+void icd_do(const struct icd_operation *operation);
+
+/* True if all that was submitted to the GPU by this queue has completed. */
+bool icd_queue_is_idle(cl_command_queue queue);
+
+/* Waits for all that has been enqueued until now: 0 or -errno. */
+int icd_queue_finish(cl_command_queue queue);
+
+/* Tells the worker to end, and waits for it unless it is the caller. */
+void icd_worker_stop(cl_command_queue queue);
+
+/* Destroys a queue whose last reference has gone. */
+void icd_queue_destroy(cl_command_queue queue);
+
+#endif

@@ -1,0 +1,292 @@
+/* Contexts: one address space of the GPU each. Also the graveyard for memory and
+ * modules that the application has released while the GPU may still use them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "icd/event_pool.h"
+#include "icd/objects.h"
+
+#include "icd/cl_tegracl.h"
+
+void icd_context_hold(cl_context context) {
+  icd_object_hold(&context->object);
+}
+
+/* Everything of the context holds it, so nothing else of it is left here. */
+static void destroy_context(cl_context context) {
+  struct icd_context_destructor *destructor = context->destructors;
+  while (destructor) { /* the last registered comes first */
+    struct icd_context_destructor *next = destructor->next;
+    destructor->function(context, destructor->data);
+    free(destructor);
+    destructor = next;
+  }
+  rt_context_destroy(context->rt);
+  icd_event_pool_finish(context);
+  pthread_cond_destroy(&context->changed);
+  pthread_mutex_destroy(&context->lock);
+  icd_object_drop(&context->device->object);
+  free(context->properties);
+  free(context);
+}
+
+void icd_context_drop(cl_context context) {
+  if (icd_object_drop(&context->object))
+    destroy_context(context);
+}
+
+/* ---- the graveyard ---------------------------------------------------------- */
+
+/* True if the work that could use the retired has completed. Goes through the
+ * queues one after the other: the node says which one it waits for, and for
+ * which point. A queue which it comes to later may have got more work meanwhile;
+ * waiting for that too is more than is needed, but ends. Context lock held. */
+static bool is_over(cl_context context, struct icd_retired *node) {
+  cl_command_queue queue = context->queues;
+  const bool dead = rt_context_fault(context->rt);
+  for (; queue && !dead; queue = queue->next) {
+    if (queue->serial < node->queue)
+      continue;
+    if (queue->serial > node->queue || !node->point) {
+      node->queue = queue->serial;
+      node->point = atomic_load(&queue->submitted);
+    }
+    if (rt_queue_completed(queue->rt) < node->point)
+      return false;
+    node->queue = queue->serial + 1;
+    node->point = 0;
+  }
+  return true;
+}
+
+void icd_context_retire(cl_context context, struct icd_retired *node, void (*destroy)(void *),
+                        void *owner) {
+  *node = (struct icd_retired){.destroy = destroy, .owner = owner};
+  pthread_mutex_lock(&context->lock);
+  const bool over = is_over(context, node);
+  if (!over) {
+    node->next = context->retired;
+    context->retired = node;
+    atomic_store(&context->any_retired, true);
+  }
+  pthread_mutex_unlock(&context->lock);
+  if (over)
+    destroy(owner);
+}
+
+/* A queue which a retired node waits for, held; NULL if there is none, or if it
+ * is about to be destroyed: its destruction waits for its work and reaps. */
+static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
+  for (struct icd_retired *node = context->retired; node; node = node->next)
+    for (cl_command_queue queue = context->queues; queue; queue = queue->next)
+      if (queue->serial == node->queue && icd_object_try_hold(&queue->object)) {
+        *point = node->point;
+        return queue;
+      }
+  return NULL;
+}
+
+void icd_context_reap(cl_context context, bool wait) {
+  if (!atomic_load_explicit(&context->any_retired, memory_order_relaxed))
+    return;
+  for (;;) {
+    struct icd_retired *over = NULL;
+    cl_command_queue queue = NULL;
+    uint64_t point = 0;
+    pthread_mutex_lock(&context->lock);
+    for (struct icd_retired **link = &context->retired; *link;) {
+      struct icd_retired *node = *link;
+      if (is_over(context, node)) {
+        *link = node->next;
+        node->next = over;
+        over = node;
+      } else {
+        link = &node->next;
+      }
+    }
+    atomic_store(&context->any_retired, context->retired != NULL);
+    if (wait)
+      queue = awaited_queue(context, &point);
+    pthread_mutex_unlock(&context->lock);
+    while (over) {
+      struct icd_retired *next = over->next;
+      over->destroy(over->owner);
+      over = next;
+    }
+    if (!queue)
+      return;
+    rt_queue_wait(queue->rt, point, UINT64_MAX);
+    icd_queue_drop(queue);
+  }
+}
+
+void icd_context_tell_fault(cl_context context) {
+  const char *fault = rt_context_fault(context->rt);
+  if (fault && !atomic_exchange(&context->fault_told, true))
+    icd_fail(context, CL_OUT_OF_RESOURCES, "GPU fault", "%s", fault);
+}
+
+/* ---- entry points ------------------------------------------------------------- */
+
+/* Checks a property list: CL_SUCCESS, and how many words it has. */
+static cl_int check_properties(const cl_context_properties *properties, size_t *count,
+                               const char *call) {
+  bool platform = false, sync = false;
+  *count = 0;
+  if (!properties)
+    return CL_SUCCESS;
+  for (; properties[*count]; *count += 2) {
+    const cl_context_properties name = properties[*count], value = properties[*count + 1];
+    bool *seen = name == CL_CONTEXT_PLATFORM            ? &platform
+                 : name == CL_CONTEXT_INTEROP_USER_SYNC ? &sync
+                                                        : NULL;
+    if (!seen)
+      return icd_fail(NULL, CL_INVALID_PROPERTY, call, "unknown property 0x%llx",
+                      (unsigned long long)name);
+    if (*seen)
+      return icd_fail(NULL, CL_INVALID_PROPERTY, call, "property 0x%llx is given twice",
+                      (unsigned long long)name);
+    *seen = true;
+    if (name == CL_CONTEXT_PLATFORM && !icd_is_platform(value))
+      return icd_fail(NULL, CL_INVALID_PLATFORM, call, "CL_CONTEXT_PLATFORM is not tegracl");
+    if (name == CL_CONTEXT_INTEROP_USER_SYNC && value != CL_TRUE && value != CL_FALSE)
+      return icd_fail(NULL, CL_INVALID_PROPERTY, call,
+                      "CL_CONTEXT_INTEROP_USER_SYNC is neither CL_TRUE nor CL_FALSE");
+  }
+  *count += 1;
+  return CL_SUCCESS;
+}
+
+static cl_context create(const cl_context_properties *properties, size_t property_count,
+                         cl_device_id device, icd_context_notify notify, void *notify_data,
+                         cl_int *errcode_ret, const char *call) {
+  cl_context context = calloc(1, sizeof *context);
+  if (!context)
+    goto no_memory;
+  if (property_count) {
+    context->properties = malloc(property_count * sizeof *properties);
+    if (!context->properties)
+      goto no_memory;
+    memcpy(context->properties, properties, property_count * sizeof *properties);
+    context->property_count = property_count;
+  }
+  const int error = rt_context_create(device->rt, &context->rt);
+  if (error) {
+    free(context->properties);
+    free(context);
+    return icd_null(errcode_ret, icd_fail(NULL, icd_code(error, CL_OUT_OF_HOST_MEMORY), call, "%s",
+                                          rt_last_message()));
+  }
+  context->device = device;
+  context->notify = notify;
+  context->notify_data = notify_data;
+  context->next_queue = 1;
+  pthread_mutex_init(&context->lock, NULL);
+  pthread_cond_init(&context->changed, NULL);
+  icd_object_hold(&device->object);
+  icd_object_init(&context->object, ICD_MAGIC_CONTEXT);
+  return ICD_GIVE(errcode_ret, context);
+
+no_memory:
+  free(context);
+  return icd_null(errcode_ret, icd_fail(NULL, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+}
+
+CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
+    const cl_context_properties *properties, cl_uint num_devices, const cl_device_id *devices,
+    void(CL_CALLBACK *pfn_notify)(const char *, const void *, size_t, void *), void *user_data,
+    cl_int *errcode_ret) {
+  size_t count;
+  const cl_int code = check_properties(properties, &count, __func__);
+  if (code)
+    return icd_null(errcode_ret, code);
+  if (!devices || !num_devices)
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_VALUE, "no devices are given");
+  if (!pfn_notify && user_data)
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_VALUE,
+                         "user_data without a pfn_notify to get it");
+  for (cl_uint i = 0; i < num_devices; i++) /* duplicates are allowed and ignored */
+    if (!icd_is_device(devices[i]))
+      return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_DEVICE,
+                           "devices[%u] is not one of tegracl's", i);
+  return create(properties, count, devices[0], pfn_notify, user_data, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_context CL_API_CALL
+clCreateContextFromType(const cl_context_properties *properties, cl_device_type device_type,
+                        void(CL_CALLBACK *pfn_notify)(const char *, const void *, size_t, void *),
+                        void *user_data, cl_int *errcode_ret) {
+  size_t count;
+  cl_int code = check_properties(properties, &count, __func__);
+  if (code)
+    return icd_null(errcode_ret, code);
+  if (!pfn_notify && user_data)
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_VALUE,
+                         "user_data without a pfn_notify to get it");
+  cl_device_id device;
+  code = clGetDeviceIDs(&icd_platform, device_type, 1, &device, NULL);
+  if (code)
+    return icd_null(errcode_ret, code);
+  return create(properties, count, device, pfn_notify, user_data, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context) {
+  if (!icd_is_context(context))
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+  icd_object_retain(&context->object);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context) {
+  bool last;
+  if (!icd_is_context(context) ||
+      icd_object_release(&context->object, CL_INVALID_CONTEXT, &last) != CL_SUCCESS)
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context, or released too often");
+  if (last)
+    destroy_context(context);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info param_name,
+                                                 size_t param_value_size, void *param_value,
+                                                 size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_context(context))
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+  switch (param_name) {
+  case CL_CONTEXT_REFERENCE_COUNT:
+    return ICD_ANSWER(&answer, cl_uint, atomic_load(&context->object.handles));
+  case CL_CONTEXT_NUM_DEVICES:
+    return ICD_ANSWER(&answer, cl_uint, 1);
+  case CL_CONTEXT_DEVICES:
+    return ICD_ANSWER(&answer, cl_device_id, context->device);
+  case CL_CONTEXT_PROPERTIES:
+    return icd_answer_bytes(&answer, __func__, context->properties,
+                            context->property_count * sizeof *context->properties);
+  case CL_CONTEXT_FAULT_TEGRACL: {
+    const char *fault = rt_context_fault(context->rt);
+    return ICD_ANSWER_STRING(&answer, fault ? fault : "");
+  }
+  default:
+    return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetContextDestructorCallback(
+    cl_context context, void(CL_CALLBACK *pfn_notify)(cl_context, void *), void *user_data) {
+  if (!icd_is_context(context))
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+  if (!pfn_notify)
+    return ICD_FAIL(context, CL_INVALID_VALUE, "pfn_notify is NULL");
+  struct icd_context_destructor *destructor = malloc(sizeof *destructor);
+  if (!destructor)
+    return ICD_FAIL(context, CL_OUT_OF_HOST_MEMORY, "no memory");
+  destructor->function = pfn_notify;
+  destructor->data = user_data;
+  pthread_mutex_lock(&context->lock);
+  destructor->next = context->destructors;
+  context->destructors = destructor;
+  pthread_mutex_unlock(&context->lock);
+  return CL_SUCCESS;
+}

@@ -1,0 +1,76 @@
+/* Names, versions and extension lists of platform and device. Each list is one
+ * table macro, from which both forms that OpenCL asks for are made.
+ */
+#include "icd/device_text.h"
+
+/* X(name, version). Only what works. */
+#define PLATFORM_EXTENSIONS(X)                                                                     \
+  X("cl_khr_icd", CL_MAKE_VERSION(1, 0, 0))                                                        \
+  X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))
+
+#define DEVICE_EXTENSIONS(X)                                                                       \
+  X("cl_khr_icd", CL_MAKE_VERSION(1, 0, 0))                                                        \
+  X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))                                        \
+  X("cl_khr_create_command_queue", CL_MAKE_VERSION(1, 0, 0))                                       \
+  X("cl_khr_byte_addressable_store", CL_MAKE_VERSION(1, 0, 0))                                     \
+  X("cl_khr_global_int32_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                  \
+  X("cl_khr_global_int32_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                              \
+  X("cl_khr_local_int32_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                   \
+  X("cl_khr_local_int32_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                               \
+  X("cl_khr_int64_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                         \
+  X("cl_khr_int64_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                                     \
+  X("cl_khr_fp64", CL_MAKE_VERSION(1, 0, 0))                                                       \
+  X("cl_nv_device_attribute_query", CL_MAKE_VERSION(1, 0, 0))                                      \
+  X("cl_tegracl_launch_info", CL_MAKE_VERSION(1, 0, 0))
+
+#define C_VERSIONS(X)                                                                              \
+  X("OpenCL C", CL_MAKE_VERSION(1, 0, 0))                                                          \
+  X("OpenCL C", CL_MAKE_VERSION(1, 1, 0))                                                          \
+  X("OpenCL C", CL_MAKE_VERSION(1, 2, 0))                                                          \
+  X("OpenCL C", CL_MAKE_VERSION(3, 0, 0))
+
+#define C_FEATURES(X)                                                                              \
+  X("__opencl_c_fp64", CL_MAKE_VERSION(3, 0, 0))                                                   \
+  X("__opencl_c_int64", CL_MAKE_VERSION(3, 0, 0))
+
+#define AS_WORD(name, version)  name " "
+#define AS_ENTRY(name, version) {version, name},
+
+static const cl_name_version platform_extensions[] = {PLATFORM_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version device_extensions[] = {DEVICE_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version c_versions[] = {C_VERSIONS(AS_ENTRY)};
+static const cl_name_version c_features[] = {C_FEATURES(AS_ENTRY)};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const char *icd_platform_extensions(void) {
+  return PLATFORM_EXTENSIONS(AS_WORD);
+}
+
+const cl_name_version *icd_platform_extension_list(size_t *count) {
+  *count = COUNT(platform_extensions);
+  return platform_extensions;
+}
+
+const char *icd_device_extensions(void) {
+  return DEVICE_EXTENSIONS(AS_WORD);
+}
+
+const cl_name_version *icd_device_extension_list(size_t *count) {
+  *count = COUNT(device_extensions);
+  return device_extensions;
+}
+
+const cl_name_version *icd_c_version_list(size_t *count) {
+  *count = COUNT(c_versions);
+  return c_versions;
+}
+
+const char *icd_c_features(void) {
+  return C_FEATURES(AS_WORD);
+}
+
+const cl_name_version *icd_c_feature_list(size_t *count) {
+  *count = COUNT(c_features);
+  return c_features;
+}

@@ -1,0 +1,182 @@
+/* The dispatch table that cl_khr_icd puts at the front of every object, and the
+ * ways to find functions by name. Entries of Direct3D and DX9 exist on Windows
+ * only and are NULL here, as in every driver for Linux.
+ */
+#include <string.h>
+
+#include "icd/icd.h"
+
+/* Every function of the table in <CL/cl_icd.h>, in its order. */
+/* clang-format off */
+#define ENTRIES(X) \
+  X(clGetPlatformIDs) \
+  X(clGetPlatformInfo) \
+  X(clGetDeviceIDs) \
+  X(clGetDeviceInfo) \
+  X(clCreateContext) \
+  X(clCreateContextFromType) \
+  X(clRetainContext) \
+  X(clReleaseContext) \
+  X(clGetContextInfo) \
+  X(clCreateCommandQueue) \
+  X(clRetainCommandQueue) \
+  X(clReleaseCommandQueue) \
+  X(clGetCommandQueueInfo) \
+  X(clSetCommandQueueProperty) \
+  X(clCreateBuffer) \
+  X(clCreateImage2D) \
+  X(clCreateImage3D) \
+  X(clRetainMemObject) \
+  X(clReleaseMemObject) \
+  X(clGetSupportedImageFormats) \
+  X(clGetMemObjectInfo) \
+  X(clGetImageInfo) \
+  X(clCreateSampler) \
+  X(clRetainSampler) \
+  X(clReleaseSampler) \
+  X(clGetSamplerInfo) \
+  X(clCreateProgramWithSource) \
+  X(clCreateProgramWithBinary) \
+  X(clRetainProgram) \
+  X(clReleaseProgram) \
+  X(clBuildProgram) \
+  X(clUnloadCompiler) \
+  X(clGetProgramInfo) \
+  X(clGetProgramBuildInfo) \
+  X(clCreateKernel) \
+  X(clCreateKernelsInProgram) \
+  X(clRetainKernel) \
+  X(clReleaseKernel) \
+  X(clSetKernelArg) \
+  X(clGetKernelInfo) \
+  X(clGetKernelWorkGroupInfo) \
+  X(clWaitForEvents) \
+  X(clGetEventInfo) \
+  X(clRetainEvent) \
+  X(clReleaseEvent) \
+  X(clGetEventProfilingInfo) \
+  X(clFlush) \
+  X(clFinish) \
+  X(clEnqueueReadBuffer) \
+  X(clEnqueueWriteBuffer) \
+  X(clEnqueueCopyBuffer) \
+  X(clEnqueueReadImage) \
+  X(clEnqueueWriteImage) \
+  X(clEnqueueCopyImage) \
+  X(clEnqueueCopyImageToBuffer) \
+  X(clEnqueueCopyBufferToImage) \
+  X(clEnqueueMapBuffer) \
+  X(clEnqueueMapImage) \
+  X(clEnqueueUnmapMemObject) \
+  X(clEnqueueNDRangeKernel) \
+  X(clEnqueueTask) \
+  X(clEnqueueNativeKernel) \
+  X(clEnqueueMarker) \
+  X(clEnqueueWaitForEvents) \
+  X(clEnqueueBarrier) \
+  X(clGetExtensionFunctionAddress) \
+  X(clCreateFromGLBuffer) \
+  X(clCreateFromGLTexture2D) \
+  X(clCreateFromGLTexture3D) \
+  X(clCreateFromGLRenderbuffer) \
+  X(clGetGLObjectInfo) \
+  X(clGetGLTextureInfo) \
+  X(clEnqueueAcquireGLObjects) \
+  X(clEnqueueReleaseGLObjects) \
+  X(clGetGLContextInfoKHR) \
+  X(clSetEventCallback) \
+  X(clCreateSubBuffer) \
+  X(clSetMemObjectDestructorCallback) \
+  X(clCreateUserEvent) \
+  X(clSetUserEventStatus) \
+  X(clEnqueueReadBufferRect) \
+  X(clEnqueueWriteBufferRect) \
+  X(clEnqueueCopyBufferRect) \
+  X(clCreateSubDevicesEXT) \
+  X(clRetainDeviceEXT) \
+  X(clReleaseDeviceEXT) \
+  X(clCreateEventFromGLsyncKHR) \
+  X(clCreateSubDevices) \
+  X(clRetainDevice) \
+  X(clReleaseDevice) \
+  X(clCreateImage) \
+  X(clCreateProgramWithBuiltInKernels) \
+  X(clCompileProgram) \
+  X(clLinkProgram) \
+  X(clUnloadPlatformCompiler) \
+  X(clGetKernelArgInfo) \
+  X(clEnqueueFillBuffer) \
+  X(clEnqueueFillImage) \
+  X(clEnqueueMigrateMemObjects) \
+  X(clEnqueueMarkerWithWaitList) \
+  X(clEnqueueBarrierWithWaitList) \
+  X(clGetExtensionFunctionAddressForPlatform) \
+  X(clCreateFromGLTexture) \
+  X(clCreateFromEGLImageKHR) \
+  X(clEnqueueAcquireEGLObjectsKHR) \
+  X(clEnqueueReleaseEGLObjectsKHR) \
+  X(clCreateEventFromEGLSyncKHR) \
+  X(clCreateCommandQueueWithProperties) \
+  X(clCreatePipe) \
+  X(clGetPipeInfo) \
+  X(clSVMAlloc) \
+  X(clSVMFree) \
+  X(clEnqueueSVMFree) \
+  X(clEnqueueSVMMemcpy) \
+  X(clEnqueueSVMMemFill) \
+  X(clEnqueueSVMMap) \
+  X(clEnqueueSVMUnmap) \
+  X(clCreateSamplerWithProperties) \
+  X(clSetKernelArgSVMPointer) \
+  X(clSetKernelExecInfo) \
+  X(clGetKernelSubGroupInfoKHR) \
+  X(clCloneKernel) \
+  X(clCreateProgramWithIL) \
+  X(clEnqueueSVMMigrateMem) \
+  X(clGetDeviceAndHostTimer) \
+  X(clGetHostTimer) \
+  X(clGetKernelSubGroupInfo) \
+  X(clSetDefaultDeviceCommandQueue) \
+  X(clSetProgramReleaseCallback) \
+  X(clSetProgramSpecializationConstant) \
+  X(clCreateBufferWithProperties) \
+  X(clCreateImageWithProperties) \
+  X(clSetContextDestructorCallback)
+/* clang-format on */
+
+#define AS_FIELD(name) .name = name,
+const cl_icd_dispatch icd_dispatch = {ENTRIES(AS_FIELD)};
+
+struct named {
+  const char *name;
+  void *address;
+};
+
+/* Functions of extensions; the core's are found as well, which applications that
+ * load the driver without a loader rely on. */
+#define AS_NAMED(entry) {#entry, (void *)(entry)},
+static const struct named functions[] = {
+    ENTRIES(AS_NAMED){"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR},
+    {"clCreateCommandQueueWithPropertiesKHR", (void *)clCreateCommandQueueWithProperties},
+};
+
+static void *find(const char *name) {
+  for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++)
+    if (!strcmp(name, functions[i].name))
+      return functions[i].address;
+  return NULL;
+}
+
+__attribute__((visibility("default"))) CL_API_ENTRY void *CL_API_CALL
+clGetExtensionFunctionAddress(const char *name) {
+  return find(name);
+}
+
+CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id platform,
+                                                                        const char *name) {
+  if (!icd_is_platform(platform)) {
+    ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
+    return NULL;
+  }
+  return find(name);
+}

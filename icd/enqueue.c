@@ -1,0 +1,336 @@
+/* Launches, markers, barriers and migration. */
+#include <errno.h>
+#include <string.h>
+
+#include "icd/command.h"
+#include "icd/transfer.h"
+
+/* Work-items of a work-group if the application leaves the choice to us: enough
+ * warps to hide latency, few enough that several groups share an SM. */
+enum { GOOD_GROUP = 256 };
+
+/* ---- the size of work-groups ----------------------------------------------------- */
+
+/* The largest divisor of size that is at most limit, a multiple of the warp if
+ * there is one. */
+static uint32_t good_divisor(size_t size, uint32_t limit, uint32_t warp) {
+  for (uint32_t d = limit / warp * warp; d; d -= warp)
+    if (size % d == 0)
+      return d;
+  for (uint32_t d = limit; d > 1; d--)
+    if (size % d == 0)
+      return d;
+  return 1;
+}
+
+/* The smallest divisor that leaves at most max groups; 0 if there is none. */
+static uint32_t least_divisor(size_t size, uint32_t max_groups, uint32_t limit) {
+  for (uint32_t d = 1; d <= limit; d++)
+    if (size % d == 0 && size / d <= max_groups)
+      return d;
+  return 0;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+/* Chooses block[3] for a global size; false if no size fits the device. */
+static bool choose_block(const struct rt_device_info *info, uint32_t max_threads,
+                         const size_t global[3], uint32_t block[3]) {
+  uint32_t floor[3]; /* what the limit on groups demands of y and z */
+  for (int i = 0; i < 3; i++) {
+    floor[i] = least_divisor(global[i], info->max_grid[i], least(info->max_block[i], max_threads));
+    if (!floor[i])
+      return false;
+  }
+  const uint32_t others = floor[1] * floor[2];
+  if ((uint64_t)others * floor[0] > max_threads)
+    return false;
+  const uint32_t most = least(info->max_block[0], max_threads / others);
+  block[0] = good_divisor(global[0], least(most, GOOD_GROUP), info->warp_size);
+  if (block[0] < info->warp_size) /* a prime, say: better one large group than many tiny ones */
+    block[0] = good_divisor(global[0], most, info->warp_size);
+  if (block[0] < floor[0])
+    block[0] = floor[0];
+  /* What is left of a good group goes to y and z. */
+  for (int i = 1; i < 3; i++) {
+    const uint32_t below = i == 1 ? block[0] : block[0] * block[1];
+    const uint32_t rest = i == 1 ? floor[2] : 1;
+    const uint32_t good =
+        least(info->max_block[i], least(GOOD_GROUP, max_threads) / (below * rest));
+    block[i] = good ? good_divisor(global[i], good, info->warp_size) : 1;
+    if (block[i] < floor[i])
+      block[i] = floor[i];
+  }
+  return true;
+}
+
+/* ---- launches ----------------------------------------------------------------------- */
+
+/* Bytes behind the static shared memory for the blocks of __local arguments; by
+ * argument the offset of its block goes to its place in params, if wanted. The
+ * kernel's lock is held. */
+static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
+  uint64_t end = 0;
+  for (uint32_t i = 0; kernel->local_args && i < kernel->code->arg_count; i++) {
+    const struct kernel_arg *arg = &kernel->code->args[i];
+    if (arg->kind != KERNEL_ARG_LOCAL)
+      continue;
+    const uint64_t align = arg->align ? arg->align : 1;
+    end = (end + align - 1) & ~(align - 1);
+    const uint32_t offset = (uint32_t)end;
+    if (params)
+      memcpy(params + arg->offset, &offset, sizeof offset);
+    end += kernel->local_sizes[i];
+  }
+  return end;
+}
+
+void icd_launch_prepare(struct icd_operation *operation) {
+  cl_kernel kernel = operation->kernel;
+  lay_out_locals(kernel, kernel->params);
+  if (kernel->code->hidden_offset != UINT32_MAX)
+    memcpy(kernel->params + kernel->code->hidden_offset, &operation->launch.hidden,
+           sizeof operation->launch.hidden);
+}
+
+/* Works out local sizes and the grid. CL_SUCCESS or the error for it. */
+static cl_int shape(cl_kernel kernel, cl_uint work_dim, const size_t *global, const size_t *local,
+                    struct rt_launch *launch, const char *call) {
+  cl_context context = kernel->program->context;
+  const struct rt_device_info *info = context->device->info;
+  const struct kernel_code *code = kernel->code;
+  const bool required = code->required_block[0];
+  size_t size[3] = {1, 1, 1};
+  memcpy(size, global, work_dim * sizeof *global);
+
+  if (local) {
+    uint64_t threads = 1;
+    for (cl_uint i = 0; i < 3; i++) {
+      const size_t count = i < work_dim ? local[i] : 1;
+      if (!count)
+        return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call, "local_work_size[%u] is 0", i);
+      if (required && count != code->required_block[i])
+        return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
+                        "local_work_size[%u] is %zu, reqd_work_group_size is %u", i, count,
+                        code->required_block[i]);
+      if (count > info->max_block[i])
+        return icd_fail(context, CL_INVALID_WORK_ITEM_SIZE, call,
+                        "local_work_size[%u] is %zu, the device's limit is %u", i, count,
+                        info->max_block[i]);
+      launch->block[i] = (uint32_t)count;
+      threads *= count;
+    }
+    if (threads > kernel->max_threads)
+      return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
+                      "a work-group of %llu work-items; %s can have %u",
+                      (unsigned long long)threads, code->name, kernel->max_threads);
+  } else if (required) {
+    memcpy(launch->block, code->required_block, sizeof launch->block);
+  } else if (!choose_block(info, kernel->max_threads, size, launch->block)) {
+    return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                    "no work-group size divides %zux%zux%zu into a grid of at most %ux%ux%u",
+                    size[0], size[1], size[2], info->max_grid[0], info->max_grid[1],
+                    info->max_grid[2]);
+  }
+  for (cl_uint i = 0; i < 3; i++) {
+    if (size[i] % launch->block[i])
+      return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
+                      "global_work_size[%u] %zu is not a multiple of the work-group's %u", i,
+                      size[i], launch->block[i]);
+    const size_t groups = size[i] / launch->block[i];
+    if (groups > info->max_grid[i])
+      return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                      "%zu work-groups in dimension %u, the device's limit is %u", groups, i,
+                      info->max_grid[i]);
+    launch->grid[i] = (uint32_t)groups;
+  }
+  return CL_SUCCESS;
+}
+
+/* Checks arguments and shared memory. */
+static cl_int check_resources(cl_kernel kernel, struct rt_launch *launch, const char *call) {
+  cl_context context = kernel->program->context;
+  pthread_mutex_lock(&kernel->lock);
+  const uint32_t unset = kernel->unset;
+  const uint64_t shared = lay_out_locals(kernel, NULL);
+  pthread_mutex_unlock(&kernel->lock);
+  if (unset)
+    return icd_fail(context, CL_INVALID_KERNEL_ARGS, call, "%u arguments of %s are not set", unset,
+                    kernel->code->name);
+  if (shared > context->device->info->shared_per_block)
+    return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                    "the __local arguments need %llu bytes, the device has %u",
+                    (unsigned long long)shared, context->device->info->shared_per_block);
+  launch->dynamic_shared = (uint32_t)shared;
+  return CL_SUCCESS;
+}
+
+static cl_int check_fit(cl_kernel kernel, const struct rt_launch *launch, const char *call) {
+  const int error = rt_launch_check(kernel->program->context->rt, launch);
+  if (error)
+    return icd_fail(kernel->program->context,
+                    error == -EINVAL ? CL_INVALID_WORK_GROUP_SIZE : CL_OUT_OF_RESOURCES, call, "%s",
+                    rt_last_message());
+  return CL_SUCCESS;
+}
+
+static cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_command_type type,
+                     cl_uint work_dim, const size_t *offset, const size_t *global,
+                     const size_t *local, cl_uint wait_count, const cl_event *waits,
+                     cl_event *event, const char *call) {
+  cl_int code = icd_check_queue(queue, call);
+  if (code)
+    return code;
+  cl_context context = queue->context;
+  if (!icd_is_kernel(kernel))
+    return icd_fail(context, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+  if (kernel->program->context != context)
+    return icd_fail(context, CL_INVALID_CONTEXT, call,
+                    "kernel and command_queue are of different contexts");
+  struct icd_operation operation = {
+      .kind = ICD_LAUNCH,
+      .type = type,
+      .kernel = kernel,
+      .launch = {
+          .rt = {.module = kernel->module, .kernel = kernel->index, .params = kernel->params},
+          .hidden = {.global_size = {1, 1, 1}, .work_dim = work_dim}}};
+  struct rt_launch *rt = &operation.launch.rt;
+  struct kernel_hidden *hidden = &operation.launch.hidden;
+  if ((code = check_resources(kernel, rt, call)))
+    return code;
+  if (work_dim < 1 || work_dim > 3)
+    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
+  bool nothing = !global; /* no work-items: since OpenCL 2.1 that is allowed */
+  for (cl_uint i = 0; i < work_dim && global; i++) {
+    nothing |= !global[i];
+    hidden->global_size[i] = global[i];
+    hidden->global_offset[i] = offset ? offset[i] : 0;
+    if (hidden->global_offset[i] > SIZE_MAX - global[i])
+      return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
+                      "global_work_offset[%u] + global_work_size[%u] exceeds 64 bits", i, i);
+    if (hidden->global_offset[i] && kernel->code->hidden_offset == UINT32_MAX)
+      return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
+                      "%s was not compiled for OpenCL and knows no offsets", kernel->code->name);
+  }
+  if (nothing) {
+    operation.kind = ICD_MARK;
+    operation.kernel = NULL;
+  } else if ((code = shape(kernel, work_dim, global, local, rt, call)) ||
+             (code = check_fit(kernel, rt, call))) {
+    return code;
+  }
+  if ((code = icd_check_waits(queue, wait_count, waits, call)))
+    return code;
+  return icd_enqueue(queue, &operation, false, wait_count, waits, event, call);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
+                                                       cl_uint work_dim, const size_t *offset,
+                                                       const size_t *global, const size_t *local,
+                                                       cl_uint wait_count, const cl_event *waits,
+                                                       cl_event *event) {
+  return launch(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, work_dim, offset, global, local,
+                wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel,
+                                              cl_uint wait_count, const cl_event *waits,
+                                              cl_event *event) {
+  const size_t one = 1;
+  return launch(queue, kernel, CL_COMMAND_TASK, 1, NULL, &one, &one, wait_count, waits, event,
+                __func__);
+}
+
+/* ---- places in the order ---------------------------------------------------------------- */
+
+static cl_int mark(cl_command_queue queue, cl_command_type type, cl_uint wait_count,
+                   const cl_event *waits, cl_event *event, const char *call) {
+  const cl_int code = icd_check_waits(queue, wait_count, waits, call);
+  if (code)
+    return code;
+  struct icd_operation operation = {.kind = ICD_MARK, .type = type};
+  return icd_enqueue(queue, &operation, false, wait_count, waits, event, call);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue,
+                                                            cl_uint wait_count,
+                                                            const cl_event *waits,
+                                                            cl_event *event) {
+  const cl_int code = icd_check_queue(queue, __func__);
+  return code ? code : mark(queue, CL_COMMAND_MARKER, wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue queue,
+                                                             cl_uint wait_count,
+                                                             const cl_event *waits,
+                                                             cl_event *event) {
+  const cl_int code = icd_check_queue(queue, __func__);
+  return code ? code : mark(queue, CL_COMMAND_BARRIER, wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarker(cl_command_queue queue, cl_event *event) {
+  const cl_int code = icd_check_queue(queue, __func__);
+  if (code)
+    return code;
+  if (!event)
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "event is NULL");
+  return mark(queue, CL_COMMAND_MARKER, 0, NULL, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue) {
+  const cl_int code = icd_check_queue(queue, __func__);
+  return code ? code : mark(queue, CL_COMMAND_BARRIER, 0, NULL, NULL, __func__);
+}
+
+/* OpenCL 1.0; an invalid event has a code of its own here. */
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count,
+                                                       const cl_event *events) {
+  const cl_int code = icd_check_queue(queue, __func__);
+  if (code)
+    return code;
+  if (!count || !events)
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "no events are given");
+  for (cl_uint i = 0; i < count; i++)
+    if (!icd_is_event(events[i]))
+      return ICD_FAIL(queue->context, CL_INVALID_EVENT, "event_list[%u] is not an event", i);
+  return mark(queue, CL_COMMAND_BARRIER, count, events, NULL, __func__);
+}
+
+/* There is one memory: nothing moves. */
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count,
+                                                           const cl_mem *mems,
+                                                           cl_mem_migration_flags flags,
+                                                           cl_uint wait_count,
+                                                           const cl_event *waits, cl_event *event) {
+  cl_int code = icd_check_queue(queue, __func__);
+  if (code)
+    return code;
+  if (!count || !mems)
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "no memory objects are given");
+  for (cl_uint i = 0; i < count; i++)
+    if ((code = icd_check_mem(queue, mems[i], __func__)))
+      return code;
+  const cl_mem_migration_flags known =
+      CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+  if (flags & ~known)
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "unknown flags 0x%llx",
+                    (unsigned long long)flags);
+  return mark(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue,
+                                                      void(CL_CALLBACK *function)(void *),
+                                                      void *args, size_t args_size,
+                                                      cl_uint mem_count, const cl_mem *mems,
+                                                      const void **places, cl_uint wait_count,
+                                                      const cl_event *waits, cl_event *event) {
+  const cl_int code = icd_check_queue(queue, __func__);
+  if (code)
+    return code;
+  if (!function)
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "user_func is NULL");
+  return ICD_FAIL(queue->context, CL_INVALID_OPERATION,
+                  "the device has no CL_EXEC_NATIVE_KERNEL capability");
+}

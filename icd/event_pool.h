@@ -1,0 +1,20 @@
+/* Where events come from, and who looks after those that have callbacks. */
+#ifndef TEGRACL_EVENT_POOL_H
+#define TEGRACL_EVENT_POOL_H
+
+#include "icd/objects.h"
+
+/* A cleared event from the context's free list, so that an enqueue allocates
+ * nothing in the steady state; NULL if there is no memory. And back to it. */
+cl_event icd_event_pool_get(cl_context context);
+void icd_event_pool_put(cl_context context, cl_event event);
+
+/* Frees the chunks of a context whose events are all back. */
+void icd_event_pool_finish(cl_context context);
+
+/* A thread of the driver looks at the event until it is complete, so that its
+ * callbacks are called though nobody waits for it. Holds the event. False if no
+ * thread could be started. */
+bool icd_watch(cl_event event);
+
+#endif

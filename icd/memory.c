@@ -1,0 +1,301 @@
+/* Buffers and sub-buffers: memory of the context, the same for CPU and GPU. The
+ * host's pointer of CL_MEM_USE_HOST_PTR is a second copy, brought up to date by
+ * map and unmap, as the specification allows.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icd/objects.h"
+
+#define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
+#define HOST_POINTER  (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
+#define HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
+#define KNOWN_FLAGS   (DEVICE_ACCESS | HOST_POINTER | HOST_ACCESS)
+
+void icd_mem_hold(cl_mem mem) {
+  icd_object_hold(&mem->object);
+}
+
+/* The GPU is done with it. */
+static void bury(void *owner) {
+  cl_mem mem = owner;
+  cl_context context = mem->context;
+  struct icd_mem_destructor *destructor = mem->destructors;
+  while (destructor) { /* the last registered comes first */
+    struct icd_mem_destructor *next = destructor->next;
+    destructor->function(mem, destructor->data);
+    free(destructor);
+    destructor = next;
+  }
+  struct icd_mapping *mapping = mem->mappings;
+  while (mapping) {
+    struct icd_mapping *next = mapping->next;
+    free(mapping);
+    mapping = next;
+  }
+  if (mem->parent)
+    icd_mem_drop(mem->parent);
+  else
+    rt_buffer_destroy(mem->buffer);
+  pthread_mutex_destroy(&mem->lock);
+  free(mem->properties);
+  free(mem);
+  icd_context_drop(context);
+}
+
+void icd_mem_drop(cl_mem mem) {
+  if (icd_object_drop(&mem->object))
+    icd_context_retire(mem->context, &mem->retired, bury, mem);
+}
+
+static int bits(cl_mem_flags flags) {
+  return __builtin_popcountll(flags);
+}
+
+/* What both kinds of buffer demand of their flags. */
+static cl_int check_flags(cl_context context, cl_mem_flags flags, const char *call) {
+  if (flags & ~(cl_mem_flags)KNOWN_FLAGS)
+    return icd_fail(context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
+                    (unsigned long long)(flags & ~(cl_mem_flags)KNOWN_FLAGS));
+  if (bits(flags & DEVICE_ACCESS) > 1)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_READ_WRITE, _WRITE_ONLY and _READ_ONLY exclude each other");
+  if (bits(flags & HOST_ACCESS) > 1)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_HOST_WRITE_ONLY, _READ_ONLY and _NO_ACCESS exclude each other");
+  return CL_SUCCESS;
+}
+
+/* Memory from the runtime; when there is none, after all that was released has
+ * really gone. */
+static int allocate(cl_context context, size_t size, struct rt_buffer **buffer) {
+  int error = rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer);
+  if (error == -ENOMEM) {
+    icd_context_reap(context, true);
+    error = rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer);
+  }
+  return error;
+}
+
+static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                     const cl_mem_properties *properties, cl_int *errcode_ret, const char *call) {
+  if (!icd_is_context(context))
+    return icd_null(errcode_ret,
+                    icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
+  /* No property is known; the list may be there, but empty. */
+  if (properties && properties[0])
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_INVALID_PROPERTY, call, "unknown property 0x%llx",
+                             (unsigned long long)properties[0]));
+  cl_int code = check_flags(context, flags, call);
+  if (!code && (flags & CL_MEM_USE_HOST_PTR) && bits(flags & HOST_POINTER) > 1)
+    code = icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_USE_HOST_PTR excludes _ALLOC_HOST_PTR and _COPY_HOST_PTR");
+  if (code)
+    return icd_null(errcode_ret, code);
+  const uint64_t most = context->device->info->max_buffer_bytes;
+  if (!size || size > most)
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
+                             "size is %zu; it must be 1 to %llu", size, (unsigned long long)most));
+  const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+  if (wants_pointer != (host_ptr != NULL))
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_INVALID_HOST_PTR, call,
+                             wants_pointer ? "host_ptr is NULL"
+                                           : "host_ptr is given, but no flag that uses it"));
+  icd_context_reap(context, false);
+  cl_mem mem = calloc(1, sizeof *mem);
+  cl_mem_properties *copy = properties ? calloc(1, sizeof *copy) : NULL;
+  if (!mem || (properties && !copy)) {
+    free(mem);
+    free(copy);
+    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  }
+  const int error = allocate(context, size, &mem->buffer);
+  if (error) {
+    free(mem);
+    free(copy);
+    return icd_null(errcode_ret,
+                    icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
+                             rt_last_message()));
+  }
+  mem->context = context;
+  mem->size = size;
+  mem->flags = flags & DEVICE_ACCESS ? flags : flags | CL_MEM_READ_WRITE;
+  mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
+  mem->gpu = mem->buffer->gpu;
+  mem->cpu = mem->buffer->cpu;
+  mem->properties = copy;
+  mem->property_count = copy ? 1 : 0;
+  if (host_ptr)
+    memcpy(mem->cpu, host_ptr, size);
+  pthread_mutex_init(&mem->lock, NULL);
+  icd_context_hold(context);
+  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  return ICD_GIVE(errcode_ret, mem);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
+                                               void *host_ptr, cl_int *errcode_ret) {
+  return create(context, flags, size, host_ptr, NULL, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
+                                                             const cl_mem_properties *properties,
+                                                             cl_mem_flags flags, size_t size,
+                                                             void *host_ptr, cl_int *errcode_ret) {
+  return create(context, flags, size, host_ptr, properties, errcode_ret, __func__);
+}
+
+/* The parent's rights, unless the sub-buffer names its own; it cannot have more.
+ * CL_SUCCESS or CL_INVALID_VALUE. */
+static cl_int inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call) {
+  const cl_mem_flags device = *flags & DEVICE_ACCESS, host = *flags & HOST_ACCESS;
+  const cl_mem_flags has = parent->flags;
+  if ((has & CL_MEM_WRITE_ONLY && device & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) ||
+      (has & CL_MEM_READ_ONLY && device & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)))
+    return icd_fail(parent->context, CL_INVALID_VALUE, call,
+                    "the buffer does not allow the device what flags demand");
+  if ((has & CL_MEM_HOST_WRITE_ONLY && host & CL_MEM_HOST_READ_ONLY) ||
+      (has & CL_MEM_HOST_READ_ONLY && host & CL_MEM_HOST_WRITE_ONLY) ||
+      (has & CL_MEM_HOST_NO_ACCESS && host & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)))
+    return icd_fail(parent->context, CL_INVALID_VALUE, call,
+                    "the buffer does not allow the host what flags demand");
+  if (*flags & HOST_POINTER)
+    return icd_fail(parent->context, CL_INVALID_VALUE, call,
+                    "a sub-buffer takes the host pointer flags of its buffer");
+  if (!device)
+    *flags |= has & DEVICE_ACCESS;
+  if (!host)
+    *flags |= has & HOST_ACCESS;
+  *flags |= has & HOST_POINTER;
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags,
+                                                  cl_buffer_create_type buffer_create_type,
+                                                  const void *buffer_create_info,
+                                                  cl_int *errcode_ret) {
+  if (!icd_is_mem(buffer) || buffer->parent)
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_MEM_OBJECT,
+                         "buffer is not a buffer, or a sub-buffer itself");
+  cl_context context = buffer->context;
+  cl_int code = check_flags(context, flags, __func__);
+  if (!code)
+    code = inherit_flags(buffer, &flags, __func__);
+  if (code)
+    return icd_null(errcode_ret, code);
+  const cl_buffer_region *region = buffer_create_info;
+  if (buffer_create_type != CL_BUFFER_CREATE_TYPE_REGION || !region)
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
+                         "buffer_create_type is not CL_BUFFER_CREATE_TYPE_REGION, or no region");
+  if (region->origin > buffer->size || region->size > buffer->size - region->origin)
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE,
+                         "region %zu+%zu is outside the buffer's %zu bytes", region->origin,
+                         region->size, buffer->size);
+  if (!region->size)
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_BUFFER_SIZE, "the region is empty");
+  cl_uint align_bits;
+  clGetDeviceInfo(context->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits,
+                  NULL);
+  if (region->origin % (align_bits / 8))
+    return ICD_FAIL_NULL(errcode_ret, context, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+                         "origin %zu is not a multiple of %u", region->origin, align_bits / 8);
+  cl_mem mem = calloc(1, sizeof *mem);
+  if (!mem)
+    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
+  mem->context = context;
+  mem->parent = buffer;
+  mem->origin = region->origin;
+  mem->size = region->size;
+  mem->flags = flags;
+  mem->host_ptr = buffer->host_ptr ? (char *)buffer->host_ptr + region->origin : NULL;
+  mem->buffer = buffer->buffer;
+  mem->gpu = buffer->gpu + region->origin;
+  mem->cpu = buffer->cpu + region->origin;
+  pthread_mutex_init(&mem->lock, NULL);
+  icd_mem_hold(buffer);
+  icd_context_hold(context);
+  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  return ICD_GIVE(errcode_ret, mem);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem mem) {
+  if (!icd_is_mem(mem))
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+  icd_object_retain(&mem->object);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem mem) {
+  if (!icd_is_mem(mem))
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+  bool last;
+  if (icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT, &last))
+    return ICD_FAIL(mem->context, CL_INVALID_MEM_OBJECT, "memobj has been released too often");
+  if (last)
+    icd_context_retire(mem->context, &mem->retired, bury, mem);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(
+    cl_mem mem, void(CL_CALLBACK *pfn_notify)(cl_mem, void *), void *user_data) {
+  if (!icd_is_mem(mem))
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+  if (!pfn_notify)
+    return ICD_FAIL(mem->context, CL_INVALID_VALUE, "pfn_notify is NULL");
+  struct icd_mem_destructor *destructor = malloc(sizeof *destructor);
+  if (!destructor)
+    return ICD_FAIL(mem->context, CL_OUT_OF_HOST_MEMORY, "no memory");
+  destructor->function = pfn_notify;
+  destructor->data = user_data;
+  pthread_mutex_lock(&mem->lock);
+  destructor->next = mem->destructors;
+  mem->destructors = destructor;
+  pthread_mutex_unlock(&mem->lock);
+  return CL_SUCCESS;
+}
+
+static cl_uint map_count(cl_mem mem) {
+  pthread_mutex_lock(&mem->lock);
+  const cl_uint count = mem->map_count;
+  pthread_mutex_unlock(&mem->lock);
+  return count;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param_name,
+                                                   size_t param_value_size, void *param_value,
+                                                   size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_mem(mem))
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
+  switch (param_name) {
+  case CL_MEM_TYPE:
+    return ICD_ANSWER(&answer, cl_mem_object_type, CL_MEM_OBJECT_BUFFER);
+  case CL_MEM_FLAGS:
+    return ICD_ANSWER(&answer, cl_mem_flags, mem->flags);
+  case CL_MEM_SIZE:
+    return ICD_ANSWER(&answer, size_t, mem->size);
+  case CL_MEM_HOST_PTR:
+    return ICD_ANSWER(&answer, void *, mem->host_ptr);
+  case CL_MEM_MAP_COUNT:
+    return ICD_ANSWER(&answer, cl_uint, map_count(mem));
+  case CL_MEM_REFERENCE_COUNT:
+    return ICD_ANSWER(&answer, cl_uint, atomic_load(&mem->object.handles));
+  case CL_MEM_CONTEXT:
+    return ICD_ANSWER(&answer, cl_context, mem->context);
+  case CL_MEM_ASSOCIATED_MEMOBJECT:
+    return ICD_ANSWER(&answer, cl_mem, mem->parent);
+  case CL_MEM_OFFSET:
+    return ICD_ANSWER(&answer, size_t, mem->origin);
+  case CL_MEM_USES_SVM_POINTER: /* there is no SVM */
+    return ICD_ANSWER(&answer, cl_bool, CL_FALSE);
+  case CL_MEM_PROPERTIES:
+    return icd_answer_bytes(&answer, __func__, mem->properties,
+                            mem->property_count * sizeof *mem->properties);
+  default:
+    return ICD_FAIL(mem->context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}

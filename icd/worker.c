@@ -1,0 +1,210 @@
+/* The worker: a thread of a command queue that does, in order, what could not be
+ * done at once. Created when first needed; sleeps while there is nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "icd/command.h"
+
+/* A deferred command, with all it needs held. */
+struct icd_command {
+  struct icd_command *next;
+  cl_event event; /* or NULL */
+  struct icd_operation operation;
+  cl_event *waits;
+  cl_mem *mems; /* those of the operation or of the kernel's arguments */
+  cl_uint wait_count;
+  uint32_t mem_count;
+  unsigned char *params; /* of a LAUNCH: as they were when it was enqueued */
+};
+
+static void release(struct icd_command *command) {
+  for (cl_uint i = 0; i < command->wait_count; i++)
+    icd_event_drop(command->waits[i]);
+  for (uint32_t i = 0; i < command->mem_count; i++)
+    icd_mem_drop(command->mems[i]);
+  if (command->operation.kernel)
+    icd_kernel_drop(command->operation.kernel);
+  if (command->event)
+    icd_event_drop(command->event);
+  free(command);
+}
+
+/* One block of memory for the command and all its lists. */
+static struct icd_command *make(const struct icd_operation *operation, cl_uint wait_count,
+                                const cl_event *waits, cl_event event) {
+  cl_kernel kernel = operation->kind == ICD_LAUNCH ? operation->kernel : NULL;
+  const uint32_t most_mems = kernel ? kernel->code->arg_count : 2;
+  const size_t param_bytes = kernel ? kernel->code->param_bytes : 0;
+  const size_t size = sizeof(struct icd_command) + wait_count * sizeof(cl_event) +
+                      most_mems * sizeof(cl_mem) + param_bytes;
+  struct icd_command *command = calloc(1, size);
+  if (!command)
+    return NULL;
+  command->operation = *operation;
+  command->waits = (cl_event *)(command + 1);
+  command->mems = (cl_mem *)(command->waits + wait_count);
+  command->params = (unsigned char *)(command->mems + most_mems);
+
+  for (cl_uint i = 0; i < wait_count; i++) {
+    icd_event_hold(waits[i]);
+    command->waits[command->wait_count++] = waits[i];
+  }
+  const cl_mem *mems = kernel ? kernel->buffers : operation->mems;
+  for (uint32_t i = 0; i < most_mems; i++)
+    if (mems[i]) {
+      icd_mem_hold(mems[i]);
+      command->mems[command->mem_count++] = mems[i];
+    }
+  if (kernel) {
+    icd_kernel_hold(kernel);
+    memcpy(command->params, operation->launch.rt.params, param_bytes);
+    command->operation.launch.rt.params = command->params;
+  }
+  if (event) {
+    icd_event_hold(event);
+    command->event = event;
+  }
+  return command;
+}
+
+/* ---- in the worker ------------------------------------------------------------------- */
+
+/* Events of this queue that are on the GPU need no waiting: it is in order. */
+static cl_int wait_for_all(cl_command_queue queue, const struct icd_command *command) {
+  cl_int code = CL_SUCCESS;
+  for (cl_uint i = 0; i < command->wait_count; i++) {
+    cl_event event = command->waits[i];
+    const bool ordered = event->queue == queue && atomic_load(&event->tracked);
+    const cl_int status = ordered ? icd_event_status(event) : icd_event_wait(event);
+    if (status < 0)
+      code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  }
+  return code;
+}
+
+/* Does the command. *status: CL_COMPLETE or negative if it has ended here,
+ * CL_SUBMITTED if it is on the GPU. Gives the callbacks that are due. */
+static struct icd_event_callback *run(cl_command_queue queue, struct icd_command *command,
+                                      cl_int *status) {
+  struct icd_event_callback *due = NULL;
+  const struct icd_operation *operation = &command->operation;
+  cl_event event = command->event;
+  *status = wait_for_all(queue, command);
+  if (!*status && (operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK)) {
+    pthread_mutex_lock(&queue->lock);
+    *status = icd_submit(queue, operation, 0, NULL, event, &due);
+    pthread_mutex_unlock(&queue->lock);
+    if (!*status) {
+      *status = CL_SUBMITTED;
+      return due;
+    }
+  }
+  uint64_t start_ns = 0, end_ns = 0;
+  if (!*status && rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX))
+    *status = CL_OUT_OF_RESOURCES;
+  if (!*status) {
+    const uint64_t cpu_ns = icd_cpu_clock();
+    icd_do(operation);
+    if (event && event->profiled) {
+      event->submit_ns = cpu_ns;
+      start_ns = icd_device_clock(queue->device, cpu_ns);
+      end_ns = start_ns + (icd_cpu_clock() - cpu_ns);
+    }
+  } else {
+    icd_context_tell_fault(queue->context);
+  }
+  return event ? icd_event_move(event, *status, start_ns, end_ns) : NULL;
+}
+
+/* Takes the command off the list; true if it was the last. */
+static bool finish(cl_command_queue queue, struct icd_command *command) {
+  pthread_mutex_lock(&queue->lock);
+  queue->first = command->next;
+  if (!queue->first)
+    queue->last = NULL;
+  queue->finished++;
+  const bool empty = !queue->first;
+  pthread_cond_broadcast(&queue->done);
+  pthread_mutex_unlock(&queue->lock);
+  return empty;
+}
+
+static void *work(void *data) {
+  cl_command_queue queue = data;
+  for (;;) {
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && !queue->stop)
+      pthread_cond_wait(&queue->work, &queue->lock);
+    struct icd_command *command = queue->first;
+    pthread_mutex_unlock(&queue->lock);
+    if (!command)
+      return NULL;
+
+    cl_int status;
+    struct icd_event_callback *due = run(queue, command, &status);
+    const bool empty = finish(queue, command);
+    if (command->event)
+      icd_event_call(command->event, status, due);
+    release(command);
+    /* The list held the queue while it was not empty. If the application has no
+     * handle left, nobody else will look after what was retired meanwhile. */
+    if (empty) {
+      if (!atomic_load(&queue->object.handles))
+        rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
+      icd_context_reap(queue->context, false);
+      if (icd_object_drop(&queue->object)) {
+        icd_queue_destroy(queue);
+        return NULL;
+      }
+    }
+  }
+}
+
+/* ---- from outside ---------------------------------------------------------------------- */
+
+cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
+                 const cl_event *waits, cl_event event) {
+  struct icd_command *command = make(operation, wait_count, waits, event);
+  if (!command)
+    return CL_OUT_OF_HOST_MEMORY;
+  if (!queue->has_worker) {
+    if (pthread_create(&queue->worker, NULL, work, queue)) {
+      release(command);
+      return CL_OUT_OF_RESOURCES;
+    }
+    queue->has_worker = true;
+  }
+  if (queue->first) {
+    queue->last->next = command;
+  } else {
+    icd_queue_hold(queue);
+    queue->first = command;
+  }
+  queue->last = command;
+  queue->deferred++;
+  pthread_cond_signal(&queue->work);
+  return CL_SUCCESS;
+}
+
+int icd_queue_finish(cl_command_queue queue) {
+  pthread_mutex_lock(&queue->lock);
+  const uint64_t target = queue->deferred;
+  while (queue->finished < target)
+    pthread_cond_wait(&queue->done, &queue->lock);
+  pthread_mutex_unlock(&queue->lock);
+  return rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
+}
+
+void icd_worker_stop(cl_command_queue queue) {
+  if (!queue->has_worker)
+    return;
+  pthread_mutex_lock(&queue->lock);
+  queue->stop = true;
+  pthread_cond_signal(&queue->work);
+  pthread_mutex_unlock(&queue->lock);
+  if (pthread_equal(pthread_self(), queue->worker))
+    pthread_detach(queue->worker);
+  else
+    pthread_join(queue->worker, NULL);
+}
