@@ -1,12 +1,19 @@
-/* The compiler itself, as tegraclc and its --serve loop call it. */
+/* A whole build in this process: OpenCL C to program binary. Only tegraclc
+ * links this; applications reach it through cc_build (compiler.h). */
 #ifndef TEGRACL_COMPILE_H
 #define TEGRACL_COMPILE_H
 
 #include "compiler/compiler.h"
 
-/* Compiles one job in this process: clang, lowering, NVRTC. *result is zeroed by
- * the caller; the log is set whatever the status (NULL only without memory), the
- * binary with CC_OK. The caller gives the result to cc_result_finish. */
+/* The stages that tegraclc can stop at. */
+enum compile_stage { COMPILE_IR, COMPILE_CUDA, COMPILE_CUBIN, COMPILE_BINARY };
+
+/* As cc_build, here and now, without the cache. */
 enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result);
+
+/* Stops at a stage; result->binary is what that stage made (LLVM IR as text,
+ * CUDA C, a CUBIN, or the program binary). */
+enum cc_status compile_until(const struct cc_job *job, enum compile_stage stage,
+                             struct cc_result *result);
 
 #endif

@@ -1,0 +1,105 @@
+/* The stages of a build, one after another. */
+#include "compiler/compile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/binary.h"
+#include "compiler/frontend.h"
+#include "compiler/lower.h"
+#include "compiler/nvrtc.h"
+#include "compiler/options.h"
+
+static enum cc_status make_binary(const struct cc_job *job, const struct lowered *lowered,
+                                  const struct text *cubin, struct cc_result *result) {
+  struct binary_program program = {.sm = job->device->sm,
+                                   .kernels = lowered->kernels,
+                                   .kernel_count = lowered->kernel_count,
+                                   .cubin = cubin->data,
+                                   .cubin_size = cubin->size};
+  return cc_binary_write(&program, &result->binary, &result->binary_size) ? CC_OUT_OF_MEMORY
+                                                                          : CC_OK;
+}
+
+static enum cc_status give(struct text *text, struct cc_result *result) {
+  if (text->failed)
+    return CC_OUT_OF_MEMORY;
+  result->binary = text->data;
+  result->binary_size = text->size;
+  *text = (struct text){0};
+  return CC_OK;
+}
+
+/* -cl-nv-verbose: what each kernel needs, in the log. */
+static void report(const struct cc_result *result, struct text *log) {
+  struct module_code *module = NULL;
+  char error[256];
+  if (cc_module_read(result->binary, result->binary_size, &module, error, sizeof error) != CC_OK) {
+    text_printf(log, "%s\n", error);
+    return;
+  }
+  for (uint32_t i = 0; i < module->kernel_count; i++) {
+    const struct kernel_code *kernel = &module->kernels[i];
+    text_printf(log, "%s: %u registers, %u bytes of local memory, %u bytes of stack\n",
+                kernel->name, kernel->registers, kernel->shared_bytes, kernel->stack_bytes);
+  }
+  cc_module_free(module);
+}
+
+static enum cc_status run_stages(const struct cc_job *job, enum compile_stage stage,
+                                 const struct options *options, struct cc_result *result,
+                                 struct text *log) {
+  struct text ir = {0}, cubin = {0};
+  struct lowered lowered = {0};
+  enum cc_status status = frontend_run(
+      job, options, stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE, &ir, log);
+  if (status == CC_OK && ir.failed)
+    status = CC_OUT_OF_MEMORY;
+  if (status == CC_OK && stage != COMPILE_IR)
+    status = lower_bitcode(ir.data, ir.size, options->arg_info, &lowered, log);
+  if (status == CC_OK && stage > COMPILE_CUDA)
+    status = nvrtc_compile(lowered.cuda.data, job->device->sm, options, &cubin, log);
+  if (status == CC_OK && stage == COMPILE_BINARY) {
+    status = make_binary(job, &lowered, &cubin, result);
+    if (status == CC_OK && options->verbose)
+      report(result, log);
+  } else if (status == CC_OK) {
+    status = give(stage == COMPILE_IR     ? &ir
+                  : stage == COMPILE_CUDA ? &lowered.cuda
+                                          : &cubin,
+                  result);
+  }
+  text_finish(&ir);
+  text_finish(&cubin);
+  lowered_finish(&lowered);
+  return status;
+}
+
+enum cc_status compile_until(const struct cc_job *job, enum compile_stage stage,
+                             struct cc_result *result) {
+  struct options options = {0};
+  struct text log = {0};
+  enum cc_status status = CC_INVALID_OPTIONS;
+  *result = (struct cc_result){0};
+  text_add(&log, "", 0);
+  if (options_parse(job->options ? job->options : "", &options, &log))
+    status = run_stages(job, stage, &options, result, &log);
+  options_finish(&options);
+  if (log.failed) {
+    text_finish(&log);
+    log.data = strdup("error: out of memory\n");
+    status = CC_OUT_OF_MEMORY;
+  }
+  result->log = log.data;
+  if (status != CC_OK) {
+    free(result->binary);
+    result->binary = NULL;
+    result->binary_size = 0;
+  }
+  return status;
+}
+
+enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
+  return compile_until(job, COMPILE_BINARY, result);
+}

@@ -1,0 +1,156 @@
+/* Inline assembly: PTX passed through. LLVM's notation ($0, constraint list in
+ * one string) is turned back into that of GNU C, which CUDA C shares. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/lower_state.h"
+
+enum { OPERANDS_MAX = 64 };
+
+/* LLVM 15's C interface cannot read an InlineAsm, but prints it as
+ *   void ()* asm [sideeffect] "text", "constraints"
+ * with \XX for quotes, backslashes and unprintable bytes. */
+static const char *quoted(const char *at, struct text *out) {
+  at = strchr(at, '"');
+  if (!at)
+    return NULL;
+  text_add(out, "", 0);
+  for (at++; *at && *at != '"'; at++) {
+    char byte = *at;
+    if (byte == '\\' && at[1] && at[2]) {
+      char digits[3] = {at[1], at[2], 0};
+      byte = (char)strtoul(digits, NULL, 16);
+      at += 2;
+    }
+    text_add(out, &byte, 1);
+  }
+  return *at ? at + 1 : NULL;
+}
+
+static void put_c_string(struct text *out, const char *bytes, size_t size) {
+  text_puts(out, "\"");
+  for (size_t i = 0; i < size; i++) {
+    if (bytes[i] == '\n')
+      text_puts(out, "\\n");
+    else if (bytes[i] == '\t')
+      text_puts(out, "\\t");
+    else if (bytes[i] == '"' || bytes[i] == '\\')
+      text_printf(out, "\\%c", bytes[i]);
+    else
+      text_add(out, &bytes[i], 1);
+  }
+  text_puts(out, "\"");
+}
+
+/* $0 and ${0:x} become %0, $$ becomes $, and a literal % doubles. */
+static void put_template(struct text *out, const char *text) {
+  struct text c = {0};
+  for (; *text; text++) {
+    if (*text == '%') {
+      text_puts(&c, "%%");
+    } else if (*text == '$' && text[1] == '$') {
+      text_puts(&c, "$");
+      text++;
+    } else if (*text == '$' && text[1] == '{') {
+      size_t size = strcspn(text + 2, ":}");
+      text_printf(&c, "%%%.*s", (int)size, text + 2);
+      text += strcspn(text, "}") - 1;
+      text += text[1] == '}';
+    } else if (*text == '$') {
+      text_puts(&c, "%");
+    } else {
+      text_add(&c, text, 1);
+    }
+  }
+  put_c_string(out, c.data ? c.data : "", c.size);
+  text_finish(&c);
+}
+
+/* The letter that CUDA wants for an operand; PTX has no 8-bit registers. */
+static const char *variable_for(struct lower *lower, const struct leaf *leaf, char letter) {
+  bool narrow = leaf->kind == SCALAR_U8 || leaf->kind == SCALAR_BOOL;
+  return lower_temporary(lower, narrow && letter == 'r'                     ? SCALAR_U32
+                                : narrow                                    ? SCALAR_U16
+                                : leaf->kind == SCALAR_POINTER              ? SCALAR_U64
+                                : leaf->kind == SCALAR_U16 && letter == 'r' ? SCALAR_U32
+                                                                            : leaf->kind);
+}
+
+struct lists {
+  struct text outputs, inputs, clobbers, before, after;
+};
+
+static bool put_operands(struct lower *lower, LLVMValueRef call, char *constraints,
+                         struct lists *lists) {
+  struct leaves results = lower_leaves(lower, LLVMTypeOf(call));
+  unsigned input = 0, output = 0;
+  char *rest;
+  for (char *one = strtok_r(constraints, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+    if (*one == '~') {
+      if (!strcmp(one, "~{memory}"))
+        text_puts(&lists->clobbers, "\"memory\"");
+      continue;
+    }
+    if (strchr(one, '*'))
+      return false; /* an operand in memory */
+    if (*one == '=') {
+      if (output >= results.count)
+        return false;
+      const struct leaf *leaf = &results.at[output];
+      const char *early = one[1] == '&' ? "&" : "";
+      char letter = one[1 + strlen(early)];
+      const char *name = variable_for(lower, leaf, letter);
+      text_printf(&lists->outputs, "%s\"=%s%c\"(%s)", output ? ", " : "", early, letter, name);
+      text_printf(&lists->after, "%s = (%s)%s;\n", lower_variable(lower, call, output, leaf->kind),
+                  scalar_names[leaf->kind], name);
+      output++;
+      continue;
+    }
+    LLVMValueRef value = LLVMGetOperand(call, input);
+    struct leaves leaves = lower_leaves(lower, LLVMTypeOf(value));
+    if (leaves.count != 1)
+      return false;
+    const char *text = lower_use(lower, value, 0);
+    if (*one != 'n' && *one != 'i') {
+      const char *name = variable_for(lower, &leaves.at[0], *one);
+      bool is_pointer = leaves.at[0].kind == SCALAR_POINTER;
+      text_printf(&lists->before, "%s = %s%s;\n", name, is_pointer ? "(u64)" : "", text);
+      text = name;
+    }
+    text_printf(&lists->inputs, "%s\"%s\"(%s)", input ? ", " : "", one, text);
+    input++;
+  }
+  return true;
+}
+
+void lower_asm(struct lower *lower, LLVMValueRef call, LLVMValueRef assembly) {
+  struct text code = {0}, constraints = {0};
+  struct lists lists = {0};
+  char *printed = LLVMPrintValueToString(assembly);
+  const char *at = strstr(printed, " asm ");
+  bool is_volatile = at && strstr(at, " sideeffect \"") != NULL;
+  at = at ? quoted(at, &code) : NULL;
+  at = at ? quoted(at, &constraints) : NULL;
+  if (!at || !put_operands(lower, call, constraints.data, &lists)) {
+    lower_fail(lower, "inline assembly with these operands is not supported: %.200s", printed);
+  } else {
+    struct text *body = &lower->body;
+    text_puts(body, lists.before.data ? lists.before.data : "");
+    text_puts(body, is_volatile ? "asm volatile(" : "asm(");
+    put_template(body, code.data);
+    text_printf(body, " : %s : %s", lists.outputs.data ? lists.outputs.data : "",
+                lists.inputs.data ? lists.inputs.data : "");
+    if (lists.clobbers.data)
+      text_printf(body, " : %s", lists.clobbers.data);
+    text_puts(body, ");\n");
+    text_puts(body, lists.after.data ? lists.after.data : "");
+  }
+  LLVMDisposeMessage(printed);
+  text_finish(&code);
+  text_finish(&constraints);
+  text_finish(&lists.outputs);
+  text_finish(&lists.inputs);
+  text_finish(&lists.clobbers);
+  text_finish(&lists.before);
+  text_finish(&lists.after);
+}

@@ -1,0 +1,313 @@
+/* Loads, stores and atomic operations. Neighbouring elements are moved with one
+ * wide access where the alignment allows it; accesses below their natural
+ * alignment are made of smaller ones. */
+#include <inttypes.h>
+
+#include "compiler/lower_state.h"
+
+enum { WIDE_BYTES = 16, ROOT_DEPTH_MAX = 12 };
+
+const char *lower_space_hint(const struct lower *lower, const struct leaf *leaf) {
+  return leaf->kind == SCALAR_POINTER && leaf->space == SPACE_GLOBAL ? "as_global" : "";
+}
+
+/* Whether NVRTC can see for itself where a pointer points to. */
+static bool is_rooted(struct lower *lower, LLVMValueRef pointer, unsigned depth) {
+  if (depth > ROOT_DEPTH_MAX)
+    return true;
+  if (LLVMIsAGlobalVariable(pointer))
+    return true;
+  if (LLVMIsAArgument(pointer))
+    return lower->in_kernel;
+  bool is_expression = LLVMGetValueKind(pointer) == LLVMConstantExprValueKind;
+  if (!is_expression && !LLVMIsAInstruction(pointer))
+    return false;
+  LLVMOpcode opcode =
+      is_expression ? LLVMGetConstOpcode(pointer) : LLVMGetInstructionOpcode(pointer);
+  switch (opcode) {
+  case LLVMAlloca:
+    return true;
+  case LLVMGetElementPtr:
+  case LLVMBitCast:
+  case LLVMAddrSpaceCast:
+  case LLVMFreeze:
+    return is_rooted(lower, LLVMGetOperand(pointer, 0), depth + 1);
+  case LLVMSelect:
+    return is_rooted(lower, LLVMGetOperand(pointer, 1), depth + 1) &&
+           is_rooted(lower, LLVMGetOperand(pointer, 2), depth + 1);
+  case LLVMPHI:
+    for (unsigned i = 0; i < LLVMCountIncoming(pointer); i++)
+      if (!is_rooted(lower, LLVMGetIncomingValue(pointer, i), depth + ROOT_DEPTH_MAX / 3))
+        return false;
+    return true;
+  default:
+    return false;
+  }
+}
+
+const char *lower_pointer(struct lower *lower, LLVMValueRef pointer, unsigned leaf) {
+  const char *text = lower_use(lower, pointer, leaf);
+  /* The hint at the access, not at the definition, keeps null pointers null. */
+  if (LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMPointerTypeKind &&
+      LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == SPACE_LOCAL &&
+      !is_rooted(lower, pointer, 0))
+    return lower_print(lower, "as_shared(%s)", text);
+  return text;
+}
+
+static const char *place(struct lower *lower, const char *pointer, uint64_t offset) {
+  return offset ? lower_print(lower, "%s + %" PRIu64, pointer, offset) : pointer;
+}
+
+static uint64_t align_at(uint64_t align, uint64_t offset) {
+  uint64_t low = offset & (~offset + 1);
+  return low && low < align ? low : align;
+}
+
+static const char *unsigned_of_bytes(uint64_t bytes) {
+  return bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64";
+}
+
+/* Bytes that a leaf takes in memory; i24 takes 3. */
+static uint64_t memory_bytes(const struct leaf *leaf) {
+  return (leaf->bits + 7) / 8;
+}
+
+static bool is_power_of_two(uint64_t value) {
+  return value && !(value & (value - 1));
+}
+
+/* The largest piece of an access with this alignment. */
+static uint64_t piece_size(uint64_t left, uint64_t align) {
+  enum { PIECE_MAX = 8 };
+  uint64_t size = PIECE_MAX;
+  while (size > left || size > align)
+    size /= 2;
+  return size;
+}
+
+static struct leaf bits_leaf(const struct leaf *leaf) {
+  struct leaf bits = *leaf;
+  bits.kind = leaf->bits <= 8    ? SCALAR_U8
+              : leaf->bits <= 16 ? SCALAR_U16
+              : leaf->bits <= 32 ? SCALAR_U32
+              : leaf->bits <= 64 ? SCALAR_U64
+                                 : SCALAR_U128;
+  return bits;
+}
+
+static const char *memory_name(const struct leaf *leaf) {
+  return leaf->kind == SCALAR_BOOL ? "u8" : scalar_names[leaf->kind];
+}
+
+static const char *load_leaf(struct lower *lower, const struct leaf *leaf, const char *pointer,
+                             uint64_t align, const char *is_volatile) {
+  uint64_t bytes = memory_bytes(leaf);
+  if (is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes) {
+    const char *text = lower_print(lower, "*(const %s%s *)(%s)", is_volatile, memory_name(leaf),
+                                   place(lower, pointer, leaf->offset));
+    return leaf->kind == SCALAR_BOOL ? lower_print(lower, "(%s) & 1", text) : text;
+  }
+  struct leaf bits = bits_leaf(leaf);
+  const char *wide = scalar_names[bits.kind], *text = NULL;
+  for (uint64_t at = 0, size; at < bytes; at += size) {
+    uint64_t offset = leaf->offset + at;
+    size = piece_size(bytes - at, align_at(align, offset));
+    const char *part =
+        lower_print(lower, "(%s)((%s)*(const %s%s *)(%s) << %" PRIu64 ")", wide, wide, is_volatile,
+                    unsigned_of_bytes(size), place(lower, pointer, offset), at * 8);
+    text = text ? lower_print(lower, "%s | %s", text, part) : part;
+  }
+  return lower_reinterpret(lower, &bits, leaf, lower_print(lower, "(%s)(%s)", wide, text));
+}
+
+static void store_leaf(struct lower *lower, const struct leaf *leaf, const char *pointer,
+                       uint64_t align, const char *is_volatile, const char *value) {
+  uint64_t bytes = memory_bytes(leaf);
+  if (is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes) {
+    text_printf(&lower->body, "*(%s%s *)(%s) = %s;\n", is_volatile, memory_name(leaf),
+                place(lower, pointer, leaf->offset), value);
+    return;
+  }
+  struct leaf bits = bits_leaf(leaf);
+  const char *name = lower_temporary(lower, bits.kind);
+  text_printf(&lower->body, "%s = %s;\n", name, lower_reinterpret(lower, leaf, &bits, value));
+  for (uint64_t at = 0, size; at < bytes; at += size) {
+    uint64_t offset = leaf->offset + at;
+    size = piece_size(bytes - at, align_at(align, offset));
+    text_printf(&lower->body, "*(%s%s *)(%s) = (%s)(%s >> %" PRIu64 ");\n", is_volatile,
+                unsigned_of_bytes(size), place(lower, pointer, offset), unsigned_of_bytes(size),
+                name, at * 8);
+  }
+}
+
+/* How many leaves from first on lie side by side, are of one kind, and can be
+ * moved with one access of at most 16 bytes: 4, 2 or 1. */
+static unsigned run_length(const struct leaves *leaves, unsigned first, uint64_t align) {
+  const struct leaf *leaf = &leaves->at[first];
+  uint64_t bytes = memory_bytes(leaf);
+  if (leaf->kind == SCALAR_BOOL || leaf->kind == SCALAR_U128 || !is_power_of_two(bytes) ||
+      leaf->bits != scalar_storage_bits(leaf->kind))
+    return 1;
+  for (unsigned count = 4; count > 1; count /= 2) {
+    if (first + count > leaves->count || count * bytes > WIDE_BYTES ||
+        align_at(align, leaf->offset) < count * bytes)
+      continue;
+    unsigned same = 1;
+    while (same < count && leaves->at[first + same].kind == leaf->kind &&
+           leaves->at[first + same].offset == leaf->offset + same * bytes)
+      same++;
+    if (same == count)
+      return count;
+  }
+  return 1;
+}
+
+static uint64_t access_align(struct lower *lower, LLVMValueRef instruction, LLVMTypeRef type) {
+  uint64_t align = LLVMGetAlignment(instruction);
+  return align ? align : LLVMABIAlignmentOfType(lower->layout, type);
+}
+
+static const char pack_members[] = "abcd";
+
+void lower_load(struct lower *lower, LLVMValueRef instruction) {
+  LLVMTypeRef type = LLVMTypeOf(instruction);
+  struct leaves leaves = lower_leaves(lower, type);
+  uint64_t align = access_align(lower, instruction, type);
+  bool plain =
+      !LLVMGetVolatile(instruction) && LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic;
+  const char *pointer = lower_pointer(lower, LLVMGetOperand(instruction, 0), 0);
+  if (LLVMGetOrdering(instruction) > LLVMAtomicOrderingMonotonic)
+    text_puts(&lower->body, "__threadfence();\n");
+  for (unsigned i = 0, count; i < leaves.count; i += count) {
+    const struct leaf *leaf = &leaves.at[i];
+    count = plain ? run_length(&leaves, i, align) : 1;
+    if (count == 1) {
+      const char *text = load_leaf(lower, leaf, pointer, align, plain ? "" : "volatile ");
+      text_printf(&lower->body, "%s = %s(%s);\n", lower_variable(lower, instruction, i, leaf->kind),
+                  lower_space_hint(lower, leaf), text);
+      continue;
+    }
+    text_printf(&lower->body, "{ const pack%u<%s> t = *(const pack%u<%s> *)(%s);", count,
+                scalar_names[leaf->kind], count, scalar_names[leaf->kind],
+                place(lower, pointer, leaf->offset));
+    for (unsigned k = 0; k < count; k++)
+      text_printf(&lower->body, " %s = %s(t.%c);",
+                  lower_variable(lower, instruction, i + k, leaf->kind),
+                  lower_space_hint(lower, leaf), pack_members[k]);
+    text_puts(&lower->body, " }\n");
+  }
+  if (LLVMGetOrdering(instruction) > LLVMAtomicOrderingMonotonic)
+    text_puts(&lower->body, "__threadfence();\n");
+}
+
+void lower_store(struct lower *lower, LLVMValueRef instruction) {
+  LLVMValueRef value = LLVMGetOperand(instruction, 0);
+  LLVMTypeRef type = LLVMTypeOf(value);
+  struct leaves leaves = lower_leaves(lower, type);
+  uint64_t align = access_align(lower, instruction, type);
+  bool plain =
+      !LLVMGetVolatile(instruction) && LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic;
+  const char *pointer = lower_pointer(lower, LLVMGetOperand(instruction, 1), 0);
+  if (LLVMGetOrdering(instruction) > LLVMAtomicOrderingMonotonic)
+    text_puts(&lower->body, "__threadfence();\n");
+  for (unsigned i = 0, count; i < leaves.count; i += count) {
+    const struct leaf *leaf = &leaves.at[i];
+    count = plain ? run_length(&leaves, i, align) : 1;
+    if (count == 1) {
+      store_leaf(lower, leaf, pointer, align, plain ? "" : "volatile ", lower_use(lower, value, i));
+      continue;
+    }
+    text_printf(&lower->body, "*(pack%u<%s> *)(%s) = pack%u<%s>{", count, scalar_names[leaf->kind],
+                place(lower, pointer, leaf->offset), count, scalar_names[leaf->kind]);
+    for (unsigned k = 0; k < count; k++)
+      text_printf(&lower->body, "%s%s", k ? ", " : "", lower_use(lower, value, i + k));
+    text_puts(&lower->body, "};\n");
+  }
+  if (LLVMGetOrdering(instruction) == LLVMAtomicOrderingSequentiallyConsistent)
+    text_puts(&lower->body, "__threadfence();\n");
+}
+
+void lower_fence(struct lower *lower, LLVMValueRef instruction) {
+  text_puts(&lower->body, "__threadfence();\n");
+}
+
+static const struct {
+  LLVMAtomicRMWBinOp operation;
+  const char *function;
+  bool is_signed;
+} atomics[] = {
+    {LLVMAtomicRMWBinOpXchg, "atomicExch", false}, {LLVMAtomicRMWBinOpAdd, "atomicAdd", false},
+    {LLVMAtomicRMWBinOpAnd, "atomicAnd", false},   {LLVMAtomicRMWBinOpOr, "atomicOr", false},
+    {LLVMAtomicRMWBinOpXor, "atomicXor", false},   {LLVMAtomicRMWBinOpMax, "atomicMax", true},
+    {LLVMAtomicRMWBinOpMin, "atomicMin", true},    {LLVMAtomicRMWBinOpUMax, "atomicMax", false},
+    {LLVMAtomicRMWBinOpUMin, "atomicMin", false},  {LLVMAtomicRMWBinOpFAdd, "atomicAdd", false},
+};
+
+/* CUDA's 32- and 64-bit atomic functions take these types. */
+static const char *atomic_name(struct lower *lower, const struct leaf *leaf, bool is_signed) {
+  switch (leaf->kind) {
+  case SCALAR_U32:
+    return is_signed ? "s32" : "u32";
+  case SCALAR_U64:
+  case SCALAR_POINTER:
+    return is_signed ? "s64" : "u64";
+  case SCALAR_FLOAT:
+  case SCALAR_DOUBLE:
+    return scalar_names[leaf->kind];
+  default:
+    lower_fail(lower, "atomic operations on %u bits are not supported", leaf->bits);
+    return "u32";
+  }
+}
+
+static void atomic_rmw(struct lower *lower, LLVMValueRef instruction) {
+  LLVMAtomicRMWBinOp operation = LLVMGetAtomicRMWBinOp(instruction);
+  struct leaves leaves = lower_leaves(lower, LLVMTypeOf(instruction));
+  const struct leaf *leaf = &leaves.at[0];
+  const char *value = lower_use(lower, LLVMGetOperand(instruction, 1), 0);
+  const char *pointer = lower_pointer(lower, LLVMGetOperand(instruction, 0), 0);
+  const char *result = lower_variable(lower, instruction, 0, leaf->kind);
+  if (operation == LLVMAtomicRMWBinOpSub) {
+    operation = LLVMAtomicRMWBinOpAdd;
+    value = lower_print(lower, "0 - %s", value);
+  }
+  for (size_t i = 0; i < sizeof atomics / sizeof atomics[0]; i++) {
+    if (atomics[i].operation != operation)
+      continue;
+    const char *name = atomic_name(lower, leaf, atomics[i].is_signed);
+    text_printf(&lower->body, "%s = (%s)%s((%s *)(%s), (%s)(%s));\n", result,
+                scalar_names[leaf->kind], atomics[i].function, name, pointer, name, value);
+    return;
+  }
+  lower_fail(lower, "atomic operation %d is not supported", (int)operation);
+}
+
+static void atomic_cmpxchg(struct lower *lower, LLVMValueRef instruction) {
+  LLVMValueRef expected = LLVMGetOperand(instruction, 1), desired = LLVMGetOperand(instruction, 2);
+  struct leaves leaves = lower_leaves(lower, LLVMTypeOf(expected));
+  const struct leaf *leaf = &leaves.at[0];
+  const char *name = atomic_name(lower, leaf, false);
+  const char *pointer = lower_pointer(lower, LLVMGetOperand(instruction, 0), 0);
+  const char *old = lower_variable(lower, instruction, 0, leaf->kind);
+  text_printf(&lower->body, "%s = (%s)atomicCAS((%s *)(%s), (%s)%s, (%s)%s);\n", old,
+              scalar_names[leaf->kind], name, pointer, name, lower_use(lower, expected, 0), name,
+              lower_use(lower, desired, 0));
+  text_printf(&lower->body, "%s = %s == %s;\n", lower_variable(lower, instruction, 1, SCALAR_BOOL),
+              old, lower_use(lower, expected, 0));
+}
+
+void lower_atomic(struct lower *lower, LLVMValueRef instruction) {
+  bool is_rmw = LLVMGetInstructionOpcode(instruction) == LLVMAtomicRMW;
+  LLVMAtomicOrdering ordering =
+      is_rmw ? LLVMGetOrdering(instruction) : LLVMGetCmpXchgSuccessOrdering(instruction);
+  /* CUDA's atomic functions are relaxed. */
+  if (ordering > LLVMAtomicOrderingMonotonic)
+    text_puts(&lower->body, "__threadfence();\n");
+  if (is_rmw)
+    atomic_rmw(lower, instruction);
+  else
+    atomic_cmpxchg(lower, instruction);
+  if (ordering > LLVMAtomicOrderingMonotonic)
+    text_puts(&lower->body, "__threadfence();\n");
+}

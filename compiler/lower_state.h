@@ -1,0 +1,172 @@
+/* What the files of the printer (lower*.c) share. An LLVM value of any first-
+ * class type is a list of leaves: the scalars it consists of, in memory order.
+ * Each leaf is a C expression: a local variable, assigned where the value is
+ * defined, or a constant; taking a vector apart or together only passes these
+ * expressions on. All integers are kept in unsigned variables; those of odd
+ * widths (i24) with zero bits above. */
+#ifndef TEGRACL_LOWER_STATE_H
+#define TEGRACL_LOWER_STATE_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/lower.h"
+#include "compiler/mangle.h"
+
+enum scalar {
+  SCALAR_BOOL,
+  SCALAR_U8,
+  SCALAR_U16,
+  SCALAR_U32,
+  SCALAR_U64,
+  SCALAR_U128,
+  SCALAR_HALF, /* bits in a u16 */
+  SCALAR_FLOAT,
+  SCALAR_DOUBLE,
+  SCALAR_POINTER,
+  SCALAR_KINDS
+};
+
+/* The address spaces of nvptx64-nvidia-nvcl (clang's NVPTX address space map). */
+enum space { SPACE_GENERIC = 0, SPACE_GLOBAL = 1, SPACE_LOCAL = 3, SPACE_CONSTANT = 4 };
+
+struct leaf {
+  enum scalar kind;
+  unsigned bits;   /* exact width: 24 for i24 in a U32 */
+  unsigned space;  /* of a pointer */
+  uint64_t offset; /* bytes from the start of the value in memory */
+};
+
+struct leaves {
+  unsigned count;
+  struct leaf *at;
+};
+
+struct value {
+  LLVMValueRef key; /* NULL: empty slot */
+  const char **leaf;
+};
+
+struct function {
+  LLVMValueRef ref;
+  const char *name;  /* of the C function, for calls */
+  bool needs_hidden; /* it or a callee asks for the launch block */
+  bool called;       /* by another function */
+  bool reached;
+};
+
+struct lower {
+  LLVMModuleRef module;
+  LLVMTargetDataRef layout;
+  struct text *log;
+  struct lowered *result;
+  bool arg_info;
+  bool failed;
+
+  struct arena arena; /* whole module */
+  struct function *functions;
+  unsigned function_count;
+  unsigned result_types; /* structs for multi-leaf results: r0, r1 .. */
+  struct text head;      /* variables, types and prototypes */
+  struct text code;      /* function bodies */
+  struct text includes;  /* #include lines */
+  bool *group_used;      /* by number of device file */
+
+  /* The function being printed. */
+  struct function *function;
+  bool in_kernel;
+  struct arena names;
+  struct value *values; /* hash table, a power of two of slots */
+  unsigned value_slots;
+  unsigned value_count;
+  unsigned next_name;
+  struct text locals[SCALAR_KINDS];
+  struct text arrays; /* allocas and other declarations */
+  struct text body;
+};
+
+/* lower.c */
+void lower_fail(struct lower *lower, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct function *lower_function(struct lower *lower, LLVMValueRef ref);
+/* Makes the device library's file available to the source. */
+void lower_use_group(struct lower *lower, const char *file);
+
+/* lower_type.c */
+extern const char *const scalar_names[SCALAR_KINDS];
+extern const char *const signed_names[SCALAR_KINDS]; /* of the integers */
+bool scalar_is_integer(enum scalar kind);
+unsigned scalar_storage_bits(enum scalar kind);
+struct leaves lower_leaves(struct lower *lower, LLVMTypeRef type);
+unsigned lower_leaf_count(struct lower *lower, LLVMTypeRef type);
+/* The number of the first leaf of element index. */
+unsigned lower_leaf_of_element(struct lower *lower, LLVMTypeRef type, unsigned index);
+LLVMTypeRef lower_element_type(LLVMTypeRef type, unsigned index);
+uint64_t lower_size(struct lower *lower, LLVMTypeRef type); /* in an array */
+/* "" or " & 0xffffffu" for odd widths. */
+const char *lower_mask(struct lower *lower, const struct leaf *leaf);
+/* expression as a signed value of at least 32 bits. */
+const char *lower_signed(struct lower *lower, const struct leaf *leaf, const char *expression);
+
+/* lower_value.c */
+const char *lower_print(struct lower *lower, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The expression for a leaf of an operand. */
+const char *lower_use(struct lower *lower, LLVMValueRef value, unsigned leaf);
+/* Passes an expression on as the leaf of a value, without a variable. */
+void lower_alias(struct lower *lower, LLVMValueRef value, unsigned leaf, const char *expression);
+/* Gives the leaf a variable and returns its name. */
+const char *lower_variable(struct lower *lower, LLVMValueRef value, unsigned leaf,
+                           enum scalar kind);
+/* A variable that is no LLVM value. */
+const char *lower_temporary(struct lower *lower, enum scalar kind);
+void lower_forget(struct lower *lower);
+/* lower_global.c */
+const char *lower_global_address(struct lower *lower, LLVMValueRef variable);
+/* Declares every global variable that is used. */
+void lower_globals(struct lower *lower);
+const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bits);
+
+/* lower_expression.c: pure operations, of instructions and constants alike. */
+bool lower_is_pure(LLVMOpcode opcode);
+const char *lower_expression(struct lower *lower, LLVMValueRef value, LLVMOpcode opcode,
+                             unsigned leaf);
+/* Bits of the leaves of a value seen as another type of the same size. */
+const char *lower_reinterpret(struct lower *lower, const struct leaf *from, const struct leaf *to,
+                              const char *expression);
+
+/* lower_memory.c */
+void lower_load(struct lower *lower, LLVMValueRef instruction);
+void lower_store(struct lower *lower, LLVMValueRef instruction);
+void lower_atomic(struct lower *lower, LLVMValueRef instruction);
+void lower_fence(struct lower *lower, LLVMValueRef instruction);
+/* The pointer operand for an access, its address space made known to NVRTC. */
+const char *lower_pointer(struct lower *lower, LLVMValueRef pointer, unsigned leaf);
+/* A pointer that came out of nowhere (memory, an integer, a caller). */
+const char *lower_space_hint(const struct lower *lower, const struct leaf *leaf);
+
+/* lower_call.c */
+void lower_call(struct lower *lower, LLVMValueRef instruction);
+/* The C type of a function's result: a scalar, or a struct of its leaves. */
+const char *lower_result_type(struct lower *lower, const struct function *function);
+bool lower_call_needs_hidden(const char *symbol);
+
+/* lower_intrinsic.c, lower_asm.c */
+void lower_intrinsic(struct lower *lower, LLVMValueRef call, const char *name);
+void lower_asm(struct lower *lower, LLVMValueRef call, LLVMValueRef assembly);
+
+/* lower_block.c: instructions and control flow of one function. */
+void lower_body(struct lower *lower, LLVMValueRef function);
+
+/* lower_kernel.c: kernel entry points and what OpenCL asks about them. */
+bool lower_is_kernel(LLVMValueRef function);
+/* Prints the heading, names the parameters, and fills in the description. */
+void lower_kernel(struct lower *lower, LLVMValueRef function, struct binary_kernel *kernel);
+/* The struct that a pointer argument passes by value, or NULL. */
+LLVMTypeRef lower_byval_type(LLVMValueRef function, unsigned argument);
+/* The alignment that a pointer argument promises, else that of type. */
+uint64_t lower_argument_align(struct lower *lower, LLVMValueRef function, unsigned argument,
+                              LLVMTypeRef type);
+
+#endif

@@ -1,0 +1,237 @@
+/* tegraclc, the compiler command: offline builds, and the helper of the OpenCL
+ * driver (--serve). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/compile.h"
+#include "compiler/serve.h"
+#include "compiler/text.h"
+
+static const char help[] =
+    "usage: tegraclc [options] FILE...\n"
+    "Compiles OpenCL C for the GPU of Jetson Orin (SM 8.7).\n"
+    "  -o FILE           write there instead of standard output\n"
+    "  --emit STAGE      ir: LLVM IR, cuda: CUDA C, cubin: machine code (ELF),\n"
+    "                    info: what the kernels need, bin: program binary (default)\n"
+    "  --serve           answer build requests of the OpenCL driver on standard input\n"
+    "  --version, --help\n"
+    "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
+    "FILE may be - for standard input.\n";
+
+/* The device that an offline build is for, when no driver says. */
+static const struct cc_device orin = {
+    .sm = 87,
+    .extensions = "cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
+                  "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics "
+                  "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics "
+                  "cl_khr_byte_addressable_store cl_khr_fp64 cl_nv_device_attribute_query "
+                  "cl_nv_compiler_options",
+    .c_features = "__opencl_c_int64 __opencl_c_fp64",
+    .local_mem_bytes = 48 * 1024,
+};
+
+enum stage { STAGE_IR, STAGE_CUDA, STAGE_CUBIN, STAGE_INFO, STAGE_BINARY, STAGE_COUNT };
+
+static const struct {
+  const char *name;
+  enum compile_stage compile;
+} stages[STAGE_COUNT] = {
+    [STAGE_IR] = {"ir", COMPILE_IR},          [STAGE_CUDA] = {"cuda", COMPILE_CUDA},
+    [STAGE_CUBIN] = {"cubin", COMPILE_CUBIN}, [STAGE_INFO] = {"info", COMPILE_BINARY},
+    [STAGE_BINARY] = {"bin", COMPILE_BINARY},
+};
+
+struct command {
+  const char *output;
+  enum stage stage;
+  struct cc_source *sources;
+  struct text *texts; /* what the sources point to */
+  size_t source_count;
+  struct text options;
+};
+
+static bool read_file(const char *name, struct text *text) {
+  enum { CHUNK = 65536 };
+  bool is_input = !strcmp(name, "-");
+  FILE *file = is_input ? stdin : fopen(name, "rbe");
+  char chunk[CHUNK];
+  size_t size;
+  if (!file)
+    return false;
+  text_add(text, "", 0);
+  while ((size = fread(chunk, 1, sizeof chunk, file)))
+    text_add(text, chunk, size);
+  bool good = !ferror(file) && !text->failed;
+  if (!is_input)
+    fclose(file);
+  return good;
+}
+
+static bool write_file(const char *name, const void *bytes, size_t size) {
+  FILE *file = name ? fopen(name, "wbe") : stdout;
+  if (!file)
+    return false;
+  bool written = fwrite(bytes, 1, size, file) == size;
+  return (name ? fclose(file) : fflush(file)) == 0 && written;
+}
+
+static const char *argument_kind(enum kernel_arg_kind kind) {
+  return kind == KERNEL_ARG_VALUE    ? "value"
+         : kind == KERNEL_ARG_GLOBAL ? "global"
+         : kind == KERNEL_ARG_LOCAL  ? "local"
+                                     : "constant";
+}
+
+static bool make_info(const struct cc_result *result, struct text *out, struct text *error) {
+  struct module_code *module = NULL;
+  char sentence[256] = "";
+  if (cc_module_read(result->binary, result->binary_size, &module, sentence, sizeof sentence) !=
+      CC_OK) {
+    text_printf(error, "%s\n", sentence);
+    return false;
+  }
+  text_printf(out, "cubin %llu bytes\n", (unsigned long long)module->cubin_bytes);
+  for (uint32_t i = 0; i < module->kernel_count; i++) {
+    const struct kernel_code *kernel = &module->kernels[i];
+    text_printf(out, "kernel %s\n", kernel->name);
+    text_printf(out, "  code %llu bytes\n  registers %u\n  shared %u bytes\n  stack %u bytes\n",
+                (unsigned long long)module->sections[kernel->text].size, kernel->registers,
+                kernel->shared_bytes, kernel->stack_bytes);
+    text_printf(out, "  barriers %u\n  parameters %u bytes\n", kernel->barriers,
+                kernel->param_bytes);
+    if (*kernel->attributes)
+      text_printf(out, "  attributes %s\n", kernel->attributes);
+    for (uint32_t k = 0; k < kernel->arg_count; k++) {
+      const struct kernel_arg *arg = &kernel->args[k];
+      text_printf(out, "  argument %u %s offset %u size %u", k, argument_kind(arg->kind),
+                  arg->offset, arg->size);
+      if (arg->kind == KERNEL_ARG_LOCAL)
+        text_printf(out, " align %u", arg->align);
+      if (arg->name && *arg->name)
+        text_printf(out, " %s %s", arg->type_name, arg->name);
+      text_puts(out, "\n");
+    }
+  }
+  cc_module_free(module);
+  return true;
+}
+
+/* A word as it must stand in an option string to come out of it unchanged. */
+static void add_option(struct text *options, const char *word) {
+  text_puts(options, " \"");
+  for (; *word; word++) {
+    if (*word == '"' || *word == '\\')
+      text_puts(options, "\\");
+    text_add(options, word, 1);
+  }
+  text_puts(options, "\"");
+}
+
+static bool parse_stage(const char *name, enum stage *stage) {
+  for (int i = 0; i < STAGE_COUNT; i++)
+    if (!strcmp(name, stages[i].name)) {
+      *stage = (enum stage)i;
+      return true;
+    }
+  return false;
+}
+
+/* Options that OpenCL lets stand apart from their value. */
+static bool takes_value(const char *word) {
+  static const char *const names[] = {"-D", "-I", "-U", "-cl-nv-maxrregcount", "-cl-nv-opt-level"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (!strcmp(word, names[i]))
+      return true;
+  return false;
+}
+
+static bool parse_command(int count, char **words, struct command *command) {
+  for (int i = 1; i < count; i++) {
+    const char *word = words[i], *next = i + 1 < count ? words[i + 1] : NULL;
+    if (!strcmp(word, "-o") || !strcmp(word, "--emit")) {
+      i++;
+      if (next && word[1] == 'o') {
+        command->output = next;
+      } else if (!next || !parse_stage(next, &command->stage)) {
+        fprintf(stderr, "tegraclc: %s needs %s\n", word,
+                word[1] == 'o' ? "a file name" : "ir, cuda, cubin, info or bin");
+        return false;
+      }
+    } else if (word[0] == '-' && word[1]) {
+      add_option(&command->options, word);
+      if (takes_value(word) && next) {
+        add_option(&command->options, next);
+        i++;
+      }
+    } else if (!read_file(word, &command->texts[command->source_count])) {
+      fprintf(stderr, "tegraclc: %s: %s\n", word, strerror(errno));
+      return false;
+    } else {
+      command->source_count++;
+    }
+  }
+  if (!command->source_count)
+    fputs("tegraclc: no source file; see tegraclc --help\n", stderr);
+  return command->source_count != 0;
+}
+
+static int build(struct command *command) {
+  for (size_t i = 0; i < command->source_count; i++)
+    command->sources[i] =
+        (struct cc_source){.text = command->texts[i].data, .size = command->texts[i].size};
+  const struct cc_job job = {.device = &orin,
+                             .sources = command->sources,
+                             .source_count = command->source_count,
+                             .options = command->options.data};
+  struct cc_result result;
+  struct text info = {0}, error = {0};
+  int exit_status = EXIT_FAILURE;
+  enum cc_status status = compile_until(&job, stages[command->stage].compile, &result);
+  if (result.log)
+    fputs(result.log, stderr);
+  if (status == CC_OK && command->stage == STAGE_INFO && !make_info(&result, &info, &error))
+    status = CC_INTERNAL_ERROR;
+  if (error.data)
+    fprintf(stderr, "tegraclc: %s", error.data);
+  if (status == CC_OK) {
+    bool is_info = command->stage == STAGE_INFO;
+    if (write_file(command->output, is_info ? info.data : result.binary,
+                   is_info ? info.size : result.binary_size))
+      exit_status = EXIT_SUCCESS;
+    else
+      fprintf(stderr, "tegraclc: %s: %s\n", command->output ? command->output : "standard output",
+              strerror(errno));
+  }
+  text_finish(&info);
+  text_finish(&error);
+  cc_result_finish(&result);
+  return exit_status;
+}
+
+int main(int count, char **words) {
+  if (count == 2 && !strcmp(words[1], "--serve"))
+    return cc_serve(STDIN_FILENO);
+  if (count == 2 && !strcmp(words[1], "--version")) {
+    puts("tegraclc " TEGRACL_VERSION);
+    return EXIT_SUCCESS;
+  }
+  if (count == 2 && !strcmp(words[1], "--help")) {
+    fputs(help, stdout);
+    return EXIT_SUCCESS;
+  }
+  struct command command = {.stage = STAGE_BINARY,
+                            .sources = calloc((size_t)count, sizeof(struct cc_source)),
+                            .texts = calloc((size_t)count, sizeof(struct text))};
+  int exit_status = EXIT_FAILURE;
+  if (command.sources && command.texts && parse_command(count, words, &command))
+    exit_status = build(&command);
+  for (int i = 0; command.texts && i < count; i++)
+    text_finish(&command.texts[i]);
+  free(command.texts);
+  free(command.sources);
+  text_finish(&command.options);
+  return exit_status;
+}

@@ -1,0 +1,48 @@
+/* Reads the Itanium-mangled names that clang gives to OpenCL built-in
+ * functions and to overloadable user functions: LLVM IR knows no signedness,
+ * the name does. */
+#ifndef TEGRACL_MANGLE_H
+#define TEGRACL_MANGLE_H
+
+#include <stdbool.h>
+
+enum { MANGLE_ARGS_MAX = 32, MANGLE_NAME_MAX = 128 };
+
+enum mangle_base {
+  MANGLE_VOID,
+  MANGLE_BOOL,
+  MANGLE_CHAR,
+  MANGLE_UCHAR,
+  MANGLE_SHORT,
+  MANGLE_USHORT,
+  MANGLE_INT,
+  MANGLE_UINT,
+  MANGLE_LONG,
+  MANGLE_ULONG,
+  MANGLE_HALF,
+  MANGLE_FLOAT,
+  MANGLE_DOUBLE,
+  MANGLE_NAMED,    /* an enum, struct, image, sampler or event; see name */
+  MANGLE_VARIADIC, /* the three dots */
+};
+
+struct mangle_type {
+  enum mangle_base base;
+  unsigned lanes;    /* 1, or the vector's length */
+  unsigned pointers; /* depth: 0, 1, 2 */
+  bool is_const;     /* of the innermost pointee */
+  bool is_volatile;
+  bool is_atomic;
+  char name[MANGLE_NAME_MAX]; /* MANGLE_NAMED */
+};
+
+struct mangle {
+  char base[MANGLE_NAME_MAX];
+  struct mangle_type args[MANGLE_ARGS_MAX];
+  unsigned arg_count;
+};
+
+/* False if symbol is not a mangled function name of the forms OpenCL C needs. */
+bool mangle_parse(const char *symbol, struct mangle *out);
+
+#endif

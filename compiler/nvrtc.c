@@ -1,0 +1,183 @@
+/* NVRTC through dlopen: one binary serves CUDA 11.4 to 13. The few functions
+ * used are declared here, as NVRTC's documentation gives them, so that the
+ * build needs no CUDA toolkit. */
+#include "compiler/nvrtc.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compiler/device_files.h"
+#include "compiler/find.h"
+
+struct nvrtc_program;
+enum { NVRTC_SUCCESS = 0, NVRTC_ERROR_COMPILATION = 6 };
+
+static struct {
+  void *library;
+  const char *(*error_string)(int result);
+  int (*version)(int *major, int *minor);
+  int (*create)(struct nvrtc_program **program, const char *source, const char *name,
+                int header_count, const char *const *headers, const char *const *names);
+  int (*destroy)(struct nvrtc_program **program);
+  int (*compile)(struct nvrtc_program *program, int option_count, const char *const *options);
+  int (*cubin_size)(struct nvrtc_program *program, size_t *size);
+  int (*cubin)(struct nvrtc_program *program, char *bytes);
+  int (*log_size)(struct nvrtc_program *program, size_t *size);
+  int (*log)(struct nvrtc_program *program, char *text);
+} nvrtc;
+
+static const struct {
+  const char *name;
+  void **function;
+} functions[] = {
+    {"nvrtcGetErrorString", (void **)&nvrtc.error_string},
+    {"nvrtcVersion", (void **)&nvrtc.version},
+    {"nvrtcCreateProgram", (void **)&nvrtc.create},
+    {"nvrtcDestroyProgram", (void **)&nvrtc.destroy},
+    {"nvrtcCompileProgram", (void **)&nvrtc.compile},
+    {"nvrtcGetCUBINSize", (void **)&nvrtc.cubin_size},
+    {"nvrtcGetCUBIN", (void **)&nvrtc.cubin},
+    {"nvrtcGetProgramLogSize", (void **)&nvrtc.log_size},
+    {"nvrtcGetProgramLog", (void **)&nvrtc.log},
+};
+
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool load_locked(struct text *log) {
+  char path[CC_PATH_MAX];
+  if (nvrtc.library)
+    return true;
+  if (!cc_find_nvrtc(path)) {
+    text_puts(log, "error: NVRTC (libnvrtc.so) was not found; install it with JetPack's CUDA, "
+                   "the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or set TEGRACL_NVRTC to "
+                   "the file or its folder\n");
+    return false;
+  }
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    text_printf(log, "error: NVRTC cannot be loaded: %s\n", dlerror());
+    return false;
+  }
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+    *functions[i].function = dlsym(library, functions[i].name);
+    if (!*functions[i].function) {
+      text_printf(log, "error: %s has no %s; NVRTC 11.4 or newer is needed\n", path,
+                  functions[i].name);
+      dlclose(library);
+      return false;
+    }
+  }
+  nvrtc.library = library;
+  return true;
+}
+
+static bool load(struct text *log) {
+  pthread_mutex_lock(&load_lock);
+  bool loaded = load_locked(log);
+  pthread_mutex_unlock(&load_lock);
+  return loaded;
+}
+
+/* The option list lives in fixed storage: every option is short. */
+enum { OPTIONS_MAX = 16, OPTION_SIZE = 48 };
+
+struct option_list {
+  const char *pointers[OPTIONS_MAX];
+  char storage[OPTIONS_MAX][OPTION_SIZE];
+  int count;
+};
+
+static void add(struct option_list *list, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void add(struct option_list *list, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  vsnprintf(list->storage[list->count], OPTION_SIZE, format, values);
+  va_end(values);
+  list->pointers[list->count] = list->storage[list->count];
+  list->count++;
+}
+
+static const char *truth(bool value) {
+  return value ? "true" : "false";
+}
+
+static void make_options(struct option_list *list, unsigned sm, const struct options *options) {
+  add(list, "--gpu-architecture=sm_%u", sm);
+  add(list, "--std=c++17");
+  add(list, "--device-as-default-execution-space");
+  add(list, "--device-int128");
+  add(list, "--disable-warnings");
+  add(list, "--fmad=%s", truth(options->contract));
+  add(list, "--ftz=%s", truth(options->flush_denormals));
+  /* Without the option OpenCL allows 2.5 ulp for a division, 3 for a root. */
+  add(list, "--prec-div=%s", truth(options->exact_division));
+  add(list, "--prec-sqrt=%s", truth(options->exact_division));
+  if (options->line_info)
+    add(list, "--generate-line-info");
+  if (options->max_registers)
+    add(list, "--maxrregcount=%u", options->max_registers);
+}
+
+static enum cc_status add_cubin(struct nvrtc_program *program, struct text *cubin) {
+  size_t size = 0;
+  if (nvrtc.cubin_size(program, &size) != NVRTC_SUCCESS || size == 0)
+    return CC_INTERNAL_ERROR;
+  char *bytes = malloc(size);
+  if (!bytes)
+    return CC_OUT_OF_MEMORY;
+  enum cc_status status = CC_INTERNAL_ERROR;
+  if (nvrtc.cubin(program, bytes) == NVRTC_SUCCESS) {
+    text_add(cubin, bytes, size);
+    status = cubin->failed ? CC_OUT_OF_MEMORY : CC_OK;
+  }
+  free(bytes);
+  return status;
+}
+
+static void add_log(struct nvrtc_program *program, struct text *log) {
+  size_t size = 0;
+  if (nvrtc.log_size(program, &size) != NVRTC_SUCCESS || size <= 1)
+    return;
+  char *text = malloc(size);
+  if (text && nvrtc.log(program, text) == NVRTC_SUCCESS)
+    text_puts(log, text);
+  free(text);
+}
+
+enum cc_status nvrtc_compile(const char *source, unsigned sm, const struct options *options,
+                             struct text *cubin, struct text *log) {
+  struct nvrtc_program *program = NULL;
+  struct option_list list = {.count = 0};
+  enum cc_status status = CC_INTERNAL_ERROR;
+  if (!load(log))
+    return CC_NOT_AVAILABLE;
+
+  const char **texts = calloc(2 * (size_t)device_file_count, sizeof *texts);
+  if (!texts)
+    return CC_OUT_OF_MEMORY;
+  const char **names = texts + device_file_count;
+  for (unsigned i = 0; i < device_file_count; i++) {
+    texts[i] = device_files[i].text;
+    names[i] = device_files[i].name;
+  }
+  int result = nvrtc.create(&program, source, "kernels.cu", (int)device_file_count, texts, names);
+  if (result == NVRTC_SUCCESS) {
+    make_options(&list, sm, options);
+    result = nvrtc.compile(program, list.count, list.pointers);
+    if (result == NVRTC_SUCCESS) {
+      status = add_cubin(program, cubin);
+    } else {
+      text_printf(log, "error: NVRTC refused the generated code (%s); this is a fault of tegracl\n",
+                  nvrtc.error_string(result));
+      add_log(program, log);
+    }
+    nvrtc.destroy(&program);
+  } else {
+    text_printf(log, "error: NVRTC: %s\n", nvrtc.error_string(result));
+  }
+  free(texts);
+  return status;
+}

@@ -1,0 +1,24 @@
+/* A growing string. Running out of memory is remembered in failed and reported
+ * once, at the end, by whoever owns the text. */
+#ifndef TEGRACL_TEXT_H
+#define TEGRACL_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+  char *data; /* NUL-terminated once anything was added; NULL before */
+  size_t size;
+  size_t capacity;
+  bool failed;
+};
+
+void text_add(struct text *text, const char *bytes, size_t size);
+void text_puts(struct text *text, const char *string);
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+void text_finish(struct text *text);
+
+#endif
