@@ -132,7 +132,7 @@ static bool decode_operand(const struct sm_isa_operand *d, const uint64_t word[2
     return true;
   default:
     decode_value(d, d->bits, word, o);
-    return !d->values || listed(d->values - 1u, (uint64_t)o->value);
+    return !d->values || d->kind == SM_ISA_SPECIAL || listed(d->values - 1u, (uint64_t)o->value);
   }
 }
 

@@ -122,7 +122,7 @@ static void put_immediate(struct text *t, const struct sm_insn *insn,
 
 static void put_const(struct text *t, const struct sm_isa_operand *d, const struct sm_operand *o) {
   int64_t offset = (int16_t)o->value;
-  put(t, "c[0x%x][", o->bank);
+  put(t, d->style == SM_STYLE_F16 ? "c[0x%x] [" : "c[0x%x][", o->bank);
   if (d->uindex.piece[0].length)
     put_reg(t, "UR", o->ureg, URZ);
   else if (o->index != RZ || (d->index.piece[0].length && !offset))
@@ -175,19 +175,13 @@ static void put_mem(struct text *t, const struct sm_isa_operand *d, const struct
   put(t, "]");
 }
 
-static void put_special(struct text *t, unsigned number) {
-  static const char *const names[256] = {
-      [0] = "LANEID",         [1] = "CLOCK",          [2] = "VIRTCFG",  [3] = "VIRTID",
-      [33] = "TID.X",         [34] = "TID.Y",         [35] = "TID.Z",   [37] = "CTAID.X",
-      [38] = "CTAID.Y",       [39] = "CTAID.Z",       [40] = "NTID",    [50] = "SMEMSZ",
-      [56] = "EQMASK",        [57] = "LTMASK",        [58] = "LEMASK",  [59] = "GTMASK",
-      [60] = "GEMASK",        [67] = "VIRTUALSMID",   [80] = "CLOCKLO", [81] = "CLOCKHI",
-      [82] = "GLOBALTIMERLO", [83] = "GLOBALTIMERHI",
-  };
-  if (number == 255)
-    put(t, "SRZ");
-  else if (names[number & 255])
-    put(t, "SR_%s", names[number & 255]);
+static void put_special(struct text *t, const struct sm_isa_operand *d, unsigned number) {
+  const struct sm_isa_values *names = &sm_isa_values[d->values - 1];
+  const char *name = number < names->count ? names->text[number] : NULL;
+  /* Two names lack the prefix. */
+  bool bare = number == SM_SR_SRZ || number == SM_SR_SM_SHADER_TYPE;
+  if (name)
+    put(t, bare ? "%s" : "SR_%s", name);
   else
     put(t, "SR%u", number);
 }
@@ -216,14 +210,8 @@ static void put_target(struct text *t, const struct sm_isa_operand *d, const str
     put_reg(t, "R", o->reg, RZ);
     put(t, " ");
   }
-  put_hex(t, o->absolute ? o->value : (int64_t)(pc + INSTRUCTION_SIZE + (uint64_t)o->value));
-}
-
-static void put_reuse(struct text *t, const struct sm_insn *insn, const struct sm_isa_operand *d) {
-  static const uint8_t slots[] = {24, 32, 64}; /* lowest bit of the operand's field */
-  for (unsigned i = 0; i < 3; i++)
-    if (!d->dst && d->bits.piece[0].low == slots[i] && insn->reuse >> i & 1)
-      put(t, ".reuse");
+  put_hex(t, o->absolute || d->offset ? o->value
+                                      : (int64_t)(pc + INSTRUCTION_SIZE + (uint64_t)o->value));
 }
 
 static void put_operand(struct text *t, const struct sm_insn *insn, const struct sm_isa_operand *d,
@@ -237,7 +225,6 @@ static void put_operand(struct text *t, const struct sm_insn *insn, const struct
   switch (d->kind) {
   case SM_ISA_REG:
     put_reg(t, "R", o->reg, RZ);
-    put_reuse(t, insn, d);
     break;
   case SM_ISA_UREG:
     put_reg(t, "UR", o->reg, URZ);
@@ -272,7 +259,7 @@ static void put_operand(struct text *t, const struct sm_insn *insn, const struct
       put(t, "B%d", (int)o->value);
     break;
   case SM_ISA_SPECIAL:
-    put_special(t, (unsigned)o->value);
+    put_special(t, d, (unsigned)o->value);
     break;
   case SM_ISA_SCOREBOARD:
     put(t, "SB%d", (int)o->value);
@@ -297,6 +284,8 @@ static void put_operand(struct text *t, const struct sm_insn *insn, const struct
   }
   if (o->abs)
     put(t, "|");
+  if (d->reuse && insn->reuse >> (d->reuse - 1) & 1)
+    put(t, ".reuse");
   if (d->style == SM_STYLE_ROW || d->style == SM_STYLE_COL)
     put(t, d->style == SM_STYLE_ROW ? ".ROW" : ".COL");
   if (d->select_values) {
@@ -322,17 +311,23 @@ static bool neutral(const struct sm_isa_operand *d, const struct sm_operand *o) 
   }
 }
 
-/* IMAD has spellings of its own for what it is used as. */
+/* IMAD has spellings of its own for what it is used as; 0x10000 is none of its
+ * shifts. */
 static void put_imad_use(struct text *t, const struct sm_insn *insn) {
+  enum { SHIFT_EXCEPTION = 0x10000 };
   const struct sm_operand *a = &insn->operand[1], *b = &insn->operand[2], *c = &insn->operand[3];
-  bool c_zero = c->kind == SM_OPERAND_REG && c->reg == RZ && !c->neg;
+  bool c_zero = c->kind == SM_OPERAND_REG && c->reg == RZ;
   bool b_zero = b->kind == SM_OPERAND_REG && b->reg == RZ;
-  if (a->reg == RZ && b_zero)
+  bool immediate = b->kind == SM_OPERAND_IMM;
+  if (b->kind == SM_OPERAND_UREG || c->kind == SM_OPERAND_UREG)
+    return;
+  if (a->reg == RZ || b_zero || (immediate && (!b->value || (b->value == 1 && c_zero))))
     put(t, ".MOV");
-  else if (b->kind == SM_OPERAND_IMM && c_zero && b->value > 1 && !(b->value & (b->value - 1)))
-    put(t, ".SHL");
-  else if (b->kind == SM_OPERAND_IMM && b->value == 1)
+  else if (immediate && b->value == 1)
     put(t, ".IADD");
+  else if (immediate && c_zero && b->value < 1ll << 31 && b->value != SHIFT_EXCEPTION &&
+           !(b->value & (b->value - 1)))
+    put(t, ".SHL");
 }
 
 static void put_name(struct text *t, const struct sm_insn *insn, const struct sm_isa_row *row) {

@@ -54,7 +54,8 @@ struct sm_isa_operand {
   /* Single bits of the word; 0: none. */
   uint8_t neg_bit, abs_bit, not_bit, inv_bit, e_bit, desc_bit, policy_bit, wide_bit;
   uint8_t absolute_if_bit;
-  bool dst, optional, inverted, absolute, is_signed;
+  bool dst, optional, inverted, absolute, offset, is_signed;
+  uint8_t reuse;                 /* operand-cache slot + 1; 0: none */
   uint8_t unit;                  /* value is in these; 0: in ones */
   uint8_t neutral;               /* value not printed if optional */
   uint8_t values, select_values; /* index + 1 into sm_isa_values */
@@ -62,7 +63,7 @@ struct sm_isa_operand {
 
 struct sm_isa_values {
   const char *const *text; /* NULL: reserved */
-  uint8_t count;
+  uint16_t count;
 };
 
 struct sm_isa_mod {

@@ -17,7 +17,7 @@ KINDS = ['none', 'reg', 'ureg', 'pred', 'upred', 'imm', 'const', 'bindless', 'me
          'barrier', 'special', 'scoreboard', 'pr', 'upr', 'enum', 'sbset', 'swizzle']
 FIELD_KEYS = ('bits', 'value', 'bank', 'index', 'uindex', 'ureg', 'scale')
 BIT_KEYS = ('neg', 'abs', 'not', 'inv', 'e', 'desc', 'policy', 'wide', 'absolute_if')
-FLAG_KEYS = ('inverted', 'absolute')
+FLAG_KEYS = ('inverted', 'absolute', 'offset')
 # Fields that every instruction has: opcode, guard, the profiler's predicate
 # (103:102) and scheduling from 105 up.
 COMMON = [(0, 12), (91, 1), (12, 4), (102, 2), (105, 23)]
@@ -81,6 +81,7 @@ class Operand:
         self.select = None  # (values, pieces)
         self.style = 'plain'
         self.half = None
+        self.reuse = 0
 
     def copy(self):
         o = Operand(self.kind)
@@ -102,7 +103,7 @@ class Operand:
     def key(self):
         return (self.kind, tuple(sorted(self.field.items())), tuple(sorted(self.bit.items())),
                 tuple(sorted(self.flags)), self.shift, self.signed, self.neutral, self.values,
-                self.select, self.style)
+                self.select, self.style, self.reuse)
 
 
 def parse_operand(isa, words):
@@ -137,7 +138,12 @@ def parse_operand(isa, words):
     return o
 
 
-def use_operand(isa, token, form):
+# The operand-cache slot that the name of an ALU operand means (bits 124:122).
+REUSE = {'Ra': 1, 'R32': 2, 'B': 2, 'C': 3, 'S': 3, 'T': 3, 'Rt': 3}
+VARIABLE_LATENCY = 0x100  # opcodes with this bit have no operand cache
+
+
+def use_operand(isa, token, form, base):
     """One operand of a row: a name with its prefix and suffixes, made plain."""
     flags = set()
     while token[:1] in ('>', '?'):
@@ -147,6 +153,7 @@ def use_operand(isa, token, form):
     if not m:
         raise Refused('bad operand %r' % token)
     name, classes, suffixes = m.groups()
+    reuse = 0 if base & VARIABLE_LATENCY else REUSE.get(name, 0)
     slots = isa.forms[form]
     for _ in range(2):
         name = slots.get(name, name)
@@ -157,6 +164,7 @@ def use_operand(isa, token, form):
         raise Refused('unknown operand %r' % name)
     o = isa.operands[name].copy()
     o.flags |= flags
+    o.reuse = reuse if o.kind == 'reg' else 0
     keep = set()
     style = 'plain'
     for c in classes:
@@ -175,9 +183,9 @@ def use_operand(isa, token, form):
                 o.select = ('half', o.half)
         else:
             raise Refused('unknown operand class %r' % c)
-    if o.kind == 'imm':
+    if o.kind == 'imm' or style == 'f16':
         o.style = style
-    else:
+    if o.kind != 'imm':
         if 'inv' in keep and 'neg' in o.bit:
             o.bit['inv'] = o.bit.pop('neg')
         for key in ('neg', 'abs'):
@@ -257,7 +265,7 @@ def parse_rows(isa, line, number):
             raise Refused('form %r is not an even number below 20' % form)
         row = {'op': op, 'text': text, 'mods': mods, 'when': when, 'uniform': uniform,
                'opcode': prefix << 8 | base, 'line': number, 'seen': seen,
-               'operands': [use_operand(isa, t, form) for t in operands.split()]}
+               'operands': [use_operand(isa, t, form, base) for t in operands.split()]}
         if len(row['operands']) > OPERANDS_MAX:
             raise Refused('more than %d operands' % OPERANDS_MAX)
         check_fields(isa, row)
@@ -319,8 +327,13 @@ def parse(path):
     isa = Isa()
     tables = {'values': isa.values, 'operand': isa.operands, 'form': isa.forms}
     with open(path) as f:
+        kept = ''
         for number, line in enumerate(f, 1):
-            line = line.rstrip('\n')
+            line = kept + line.rstrip('\n')
+            kept = ''
+            if line.endswith('\\'):
+                kept = line[:-1]
+                continue
             try:
                 if not line.strip() or line.startswith('#'):
                     continue
@@ -413,6 +426,8 @@ def tables(isa):
                 parts += ['.%s = true' % k for k in sorted(o.flags - {'shared'})]
                 if o.shift != 1:
                     parts.append('.unit = %d' % o.shift)
+                if o.reuse:
+                    parts.append('.reuse = %d' % o.reuse)
                 if o.signed:
                     parts.append('.is_signed = true')
                 if o.neutral is not None:
