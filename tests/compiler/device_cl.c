@@ -1,0 +1,102 @@
+/* See device_cl.h. */
+#include "tests/compiler/device_cl.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARRAYS_MAX = 8 };
+
+bool device_cl_open(struct device_cl *cl) {
+  cl_platform_id platform;
+  char name[128] = "";
+  cl_int status = clGetPlatformIDs(1, &platform, NULL);
+  if (!status)
+    status = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &cl->device, NULL);
+  if (status) {
+    printf("no OpenCL device (%d)\n", status);
+    return false;
+  }
+  clGetDeviceInfo(cl->device, CL_DEVICE_NAME, sizeof name, name, NULL);
+  cl->context = clCreateContext(NULL, 1, &cl->device, NULL, NULL, &status);
+  if (!status)
+    cl->queue = clCreateCommandQueue(cl->context, cl->device, 0, &status);
+  printf("device %s: %d\n", name, status);
+  return status == CL_SUCCESS;
+}
+
+void device_cl_close(struct device_cl *cl) {
+  clReleaseCommandQueue(cl->queue);
+  clReleaseContext(cl->context);
+}
+
+cl_program device_cl_build(struct device_cl *cl, const char *source) {
+  cl_int status;
+  cl_program program = clCreateProgramWithSource(cl->context, 1, &source, NULL, &status);
+  if (!status)
+    status = clBuildProgram(program, 1, &cl->device, "", NULL, NULL);
+  if (!status)
+    return program;
+  size_t size = 0;
+  clGetProgramBuildInfo(program, cl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  char *log = calloc(1, size + 1);
+  if (log)
+    clGetProgramBuildInfo(program, cl->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+  printf("build failed (%d):\n%s\n", status, log ? log : "");
+  free(log);
+  clReleaseProgram(program);
+  return NULL;
+}
+
+bool device_cl_run(struct device_cl *cl, cl_program program, const char *name, size_t items,
+                   const struct device_array *arrays, size_t array_count) {
+  cl_mem buffers[ARRAYS_MAX] = {NULL};
+  cl_int status;
+  cl_kernel kernel = clCreateKernel(program, name, &status);
+  for (size_t i = 0; !status && i < array_count && i < ARRAYS_MAX; i++) {
+    buffers[i] = clCreateBuffer(cl->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                arrays[i].size, arrays[i].data, &status);
+    if (!status)
+      status = clSetKernelArg(kernel, (cl_uint)i, sizeof buffers[i], &buffers[i]);
+  }
+  if (!status)
+    status = clEnqueueNDRangeKernel(cl->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+  for (size_t i = 0; !status && i < array_count; i++)
+    if (arrays[i].read)
+      status = clEnqueueReadBuffer(cl->queue, buffers[i], CL_TRUE, 0, arrays[i].size,
+                                   arrays[i].data, 0, NULL, NULL);
+  if (!status)
+    status = clFinish(cl->queue);
+  for (size_t i = 0; i < ARRAYS_MAX; i++)
+    if (buffers[i])
+      clReleaseMemObject(buffers[i]);
+  if (kernel)
+    clReleaseKernel(kernel);
+  if (status)
+    printf("kernel %s failed (%d)\n", name, status);
+  return status == CL_SUCCESS;
+}
+
+void device_text_add(struct device_text *text, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  int size = vsnprintf(NULL, 0, format, list);
+  va_end(list);
+  char *data = realloc(text->data, text->size + (size_t)size + 1);
+  if (!data)
+    abort();
+  va_start(list, format);
+  vsnprintf(data + text->size, (size_t)size + 1, format, list);
+  va_end(list);
+  text->data = data;
+  text->size += (size_t)size;
+}
+
+uint64_t device_random(void) {
+  static uint64_t state = 0x9e3779b97f4a7c15u;
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545f4914f6cdd1du;
+}

@@ -1,0 +1,49 @@
+/* What the device library's numeric tests share: an OpenCL device from the
+ * loader, a program, one launch over arrays, and the counting of failures. */
+#ifndef TEGRACL_TESTS_DEVICE_CL_H
+#define TEGRACL_TESTS_DEVICE_CL_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device_cl {
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+};
+
+/* One kernel argument: a buffer filled from data and, if read is set, read back
+ * into it. */
+struct device_array {
+  void *data;
+  size_t size;
+  bool read;
+};
+
+/* The first device of the first platform. False, with a message, if there is
+ * none. */
+bool device_cl_open(struct device_cl *cl);
+void device_cl_close(struct device_cl *cl);
+
+/* NULL, with the build log printed, on failure. */
+cl_program device_cl_build(struct device_cl *cl, const char *source);
+
+/* Runs the kernel over so many work-items and waits. */
+bool device_cl_run(struct device_cl *cl, cl_program program, const char *kernel, size_t items,
+                   const struct device_array *arrays, size_t array_count);
+
+/* Text that grows; the pieces of a generated program. */
+struct device_text {
+  char *data;
+  size_t size;
+};
+void device_text_add(struct device_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* xorshift64*: the same numbers on every machine. */
+uint64_t device_random(void);
+
+#endif
