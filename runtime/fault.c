@@ -85,7 +85,7 @@ static void put_kernel(FILE *out, const struct rt_context *c, uint64_t pc) {
 static bool put_emulator_fault(FILE *out, const struct rt_context *c) {
   struct emulator_fault f = {.as_fd = c->as_fd};
   if (c->device->emulator_fd < 0 ||
-      c->device->os->ioctl(c->device->emulator_fd, EMULATOR_IOCTL_FAULT, &f) || f.serial == 0)
+      c->device->os->ioctl(c->device->emulator_fd, EMULATOR_IOCTL_FAULT, &f) || f.code == 0)
     return false;
   put_kernel(out, c, f.pc ? f.pc : f.program);
   if (f.instruction[0])
