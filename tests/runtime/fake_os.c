@@ -21,6 +21,8 @@ static struct {
   struct fake_alive alive;
   uint32_t next_handle;
   uint64_t next_va, va_end;
+  unsigned error_sm;
+  uint64_t error_pc; /* 0: none */
 } os;
 
 void fake_os_reset(unsigned refuse, bool zero_fds) {
@@ -44,6 +46,11 @@ unsigned long long fake_os_last_va_end(void) {
 }
 bool fake_os_saw_fd_zero(void) {
   return os.saw_zero;
+}
+
+void fake_os_sm_error(unsigned sm, unsigned long long pc) {
+  os.error_sm = sm;
+  os.error_pc = pc;
 }
 
 static bool refuse(const char *call) {
@@ -155,6 +162,15 @@ static int fake_ioctl(int fd, unsigned long request, void *argument) {
     struct nvgpu_channel_setup_bind_args *a = argument;
     os.saw_zero = os.saw_zero || a->gpfifo_dmabuf_fd == 0 || a->userd_dmabuf_fd == 0;
     a->work_submit_token = 511;
+    return 0;
+  }
+  case NVGPU_TSG_IOCTL_READ_SINGLE_SM_ERROR_STATE: {
+    struct nvgpu_tsg_read_single_sm_error_state_args *a = argument;
+    struct nvgpu_tsg_sm_error_state_record record = {0};
+    if (os.error_pc && a->sm_id == os.error_sm)
+      record =
+          (struct nvgpu_tsg_sm_error_state_record){.warp_esr = 0x10, .warp_esr_pc = os.error_pc};
+    memcpy((void *)(uintptr_t)a->record_mem, &record, sizeof(record));
     return 0;
   }
   default:

@@ -21,6 +21,9 @@ struct fake_alive {
 };
 struct fake_alive fake_os_alive(void);
 
+/* From now on SM number sm reports an error of the warp at pc. */
+void fake_os_sm_error(unsigned sm, unsigned long long pc);
+
 /* The address range and mapping addresses that contexts were given. */
 unsigned long long fake_os_last_va_end(void);
 /* dmabuf fd numbers that SETUP_BIND was handed. */

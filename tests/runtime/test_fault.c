@@ -1,0 +1,128 @@
+/* What a board's fault looks like: an error notifier, SM error states, nothing
+ * else. The kernel of the test runs no work, so launches stay unfinished.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "runtime/device.h"
+#include "runtime/hw/host.h"
+#include "runtime/module.h"
+#include "runtime/queue.h"
+#include "tests/runtime/fake_os.h"
+
+static const char text[512];
+static const struct module_section sections[] = {{MODULE_TEXT, sizeof(text), 128, text}};
+static const struct kernel_code kernels[] = {{.name = "culprit",
+                                              .registers = 16,
+                                              .bank0_bytes = 0x160,
+                                              .param_offset = 0x160,
+                                              .bank2 = MODULE_NO_SECTION}};
+static const struct module_code code = {.sections = sections,
+                                        .section_count = 1,
+                                        .kernels = kernels,
+                                        .kernel_count = 1,
+                                        .bank3 = MODULE_NO_SECTION,
+                                        .bank4 = MODULE_NO_SECTION};
+
+struct board {
+  struct rt_device *device;
+  struct rt_context *context;
+  struct rt_queue *queue;
+  struct rt_module *module;
+  uint64_t point;
+};
+
+static void begin(struct board *b) {
+  fake_os_reset(0, false);
+  assert_int_equal(rt_device_create(&fake_os, &b->device), 0);
+  assert_int_equal(rt_context_create(b->device, &b->context), 0);
+  assert_int_equal(rt_queue_create(b->context, RT_PRIORITY_MEDIUM, &b->queue), 0);
+  assert_int_equal(rt_module_create(b->context, &code, &b->module), 0);
+  struct rt_launch l = {.module = b->module, .grid = {1, 1, 1}, .block = {32, 1, 1}};
+  assert_int_equal(rt_queue_launch(b->queue, &l, &b->point), 0);
+  assert_int_equal(rt_queue_wait(b->queue, b->point, 1000000), -ETIMEDOUT);
+  assert_null(rt_context_fault(b->context));
+}
+
+static void end(struct board *b) {
+  rt_queue_destroy(b->queue);
+  rt_module_destroy(b->module);
+  rt_context_destroy(b->context);
+  rt_device_close(b->device);
+  struct fake_alive a = fake_os_alive();
+  assert_int_equal(a.fds | a.handles | a.gpu_mappings | a.cpu_mappings, 0);
+}
+
+static void post(struct board *b, uint32_t error) {
+  struct error_notifier *n = b->queue->channel.notifier.cpu;
+  n->code = error;
+  n->status = ERROR_NOTIFIER_WRITTEN;
+}
+
+static void an_sm_error_names_the_kernel(void **state) {
+  (void)state;
+  struct board b;
+  begin(&b);
+  fake_os_sm_error(3, b.module->memory.gpu + 0x50);
+  post(&b, NOTIFIER_GR_EXCEPTION);
+  assert_int_equal(rt_queue_wait(b.queue, b.point, UINT64_MAX), -EIO);
+  const char *fault = rt_context_fault(b.context);
+  assert_non_null(strstr(fault, "exception in a shader or the scheduler (error notifier 13)"));
+  assert_non_null(strstr(fault, "in kernel culprit at +0x50 (SM 3, warp error 0x10"));
+  /* The message stays what it was. */
+  assert_ptr_equal(rt_context_fault(b.context), fault);
+  end(&b);
+}
+
+static void without_an_sm_error_the_oldest_launch_is_named(void **state) {
+  (void)state;
+  struct board b;
+  begin(&b);
+  post(&b, NOTIFIER_MMU_FAULT);
+  /* Found by the next launch as well as by a wait. */
+  struct rt_launch l = {.module = b.module, .grid = {1, 1, 1}, .block = {32, 1, 1}};
+  assert_int_equal(rt_queue_launch(b.queue, &l, NULL), -EIO);
+  assert_non_null(strstr(rt_last_message(), "MMU fault (error notifier 31)"));
+  assert_non_null(strstr(rt_last_message(), "oldest unfinished launch is kernel culprit"));
+  end(&b);
+}
+
+/* What was completed before the fault is completed. */
+static void a_point_reached_before_the_fault_counts(void **state) {
+  (void)state;
+  struct board b;
+  begin(&b);
+  *(volatile uint64_t *)b.queue->timeline = b.point;
+  post(&b, NOTIFIER_PBDMA_ERROR);
+  assert_int_equal(rt_queue_wait(b.queue, b.point, UINT64_MAX), 0);
+  assert_non_null(rt_context_fault(b.context));
+  end(&b);
+}
+
+static void the_fault_outlives_its_queue(void **state) {
+  (void)state;
+  struct board b;
+  begin(&b);
+  post(&b, NOTIFIER_IDLE_TIMEOUT);
+  rt_queue_destroy(b.queue);
+  b.queue = NULL;
+  assert_non_null(strstr(rt_context_fault(b.context), "error notifier 8"));
+  assert_int_equal(rt_queue_create(b.context, RT_PRIORITY_LOW, &b.queue), -EIO);
+  end(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_sm_error_names_the_kernel),
+      cmocka_unit_test(without_an_sm_error_the_oldest_launch_is_named),
+      cmocka_unit_test(a_point_reached_before_the_fault_counts),
+      cmocka_unit_test(the_fault_outlives_its_queue),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
