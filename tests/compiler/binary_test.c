@@ -1,0 +1,183 @@
+/* The program binary: what is written is read back, joined with what the CUBIN
+ * says; what is damaged is refused with a sentence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compiler/binary.h"
+#include "tests/compiler/cubin_file.h"
+
+static const struct binary_arg arguments[] = {
+    {"a", "float*", KERNEL_ARG_GLOBAL, KERNEL_ARG_ACCESS_NONE,
+     KERNEL_ARG_CONST | KERNEL_ARG_RESTRICT, 8, 0},
+    {"n", "int", KERNEL_ARG_VALUE, KERNEL_ARG_ACCESS_NONE, 0, 0, 0},
+    {"l", "int4*", KERNEL_ARG_LOCAL, KERNEL_ARG_ACCESS_NONE, 0, 4, 32},
+};
+
+static const struct binary_kernel hidden = {
+    .name = "hidden",
+    .attributes = "__attribute__((reqd_work_group_size(8,2,1)))",
+    .required_block = {8, 2, 1},
+    .hinted_block = {64, 1, 1},
+    .args = arguments,
+    .arg_count = 3,
+};
+
+struct bytes {
+  unsigned char *bytes;
+  size_t size;
+};
+
+static struct bytes write_program(const struct binary_kernel *kernels, uint32_t count) {
+  struct cubin_file cubin = cubin_file_read("hidden-13.0.cubin");
+  assert_non_null(cubin.bytes);
+  const struct binary_program program = {
+      .sm = 87,
+      .kernels = kernels,
+      .kernel_count = count,
+      .cubin = cubin.bytes,
+      .cubin_size = cubin.size,
+  };
+  struct bytes written = {0};
+  void *bytes = NULL;
+  assert_int_equal(cc_binary_write(&program, &bytes, &written.size), 0);
+  written.bytes = bytes;
+  free(cubin.bytes);
+  return written;
+}
+
+static enum cc_status read_status(const struct bytes *binary, size_t size, char error[256]) {
+  struct module_code *code = NULL;
+  unsigned char *exact = malloc(size + 1);
+  memcpy(exact, binary->bytes, size);
+  enum cc_status status = cc_module_read(exact, size, &code, error, 256);
+  free(exact);
+  if (status == CC_OK)
+    cc_module_free(code);
+  return status;
+}
+
+static void test_round_trip(void **state) {
+  (void)state;
+  struct bytes binary = write_program(&hidden, 1);
+  assert_true(cc_binary_is_container(binary.bytes, binary.size));
+  char error[256] = "";
+  struct module_code *code = NULL;
+  assert_int_equal(cc_module_read(binary.bytes, binary.size, &code, error, sizeof(error)), CC_OK);
+  memset(binary.bytes, 0, binary.size); /* the reader has its own copy */
+  free(binary.bytes);
+  assert_int_equal(code->kernel_count, 1);
+  const struct kernel_code *kernel = &code->kernels[0];
+  assert_string_equal(kernel->name, "hidden");
+  assert_string_equal(kernel->attributes, hidden.attributes);
+  assert_memory_equal(kernel->required_block, hidden.required_block, sizeof(hidden.required_block));
+  assert_memory_equal(kernel->hinted_block, hidden.hinted_block, sizeof(hidden.hinted_block));
+  assert_int_equal(kernel->args_known, 1);
+  assert_int_equal(kernel->arg_count, 3);
+  assert_int_equal(kernel->hidden_offset, 16);
+  assert_int_equal(kernel->param_bytes, 16 + sizeof(struct kernel_hidden));
+  assert_string_equal(kernel->args[0].name, "a");
+  assert_string_equal(kernel->args[0].type_name, "float*");
+  assert_int_equal(kernel->args[0].kind, KERNEL_ARG_GLOBAL);
+  assert_int_equal(kernel->args[0].qualifiers, KERNEL_ARG_CONST | KERNEL_ARG_RESTRICT);
+  assert_int_equal(kernel->args[1].kind, KERNEL_ARG_VALUE);
+  assert_int_equal(kernel->args[1].offset, 8);
+  assert_int_equal(kernel->args[1].size, 4); /* from the CUBIN */
+  assert_int_equal(kernel->args[2].kind, KERNEL_ARG_LOCAL);
+  assert_int_equal(kernel->args[2].offset, 12);
+  assert_int_equal(kernel->args[2].align, 32);
+  cc_module_free(code);
+}
+
+static void test_same_bytes(void **state) {
+  (void)state;
+  struct bytes one = write_program(&hidden, 1), two = write_program(&hidden, 1);
+  assert_int_equal(one.size, two.size);
+  assert_memory_equal(one.bytes, two.bytes, one.size);
+  free(one.bytes);
+  free(two.bytes);
+}
+
+static void test_truncated(void **state) {
+  (void)state;
+  struct bytes binary = write_program(&hidden, 1);
+  char error[256];
+  for (size_t size = 0; size < binary.size; size++) {
+    error[0] = 0;
+    assert_int_equal(read_status(&binary, size, error), CC_INVALID_BINARY);
+    assert_true(strlen(error) > 10);
+  }
+  assert_int_equal(read_status(&binary, binary.size, error), CC_OK);
+  free(binary.bytes);
+}
+
+/* Every single bit matters: magic, format, size, checksum or what it covers. The
+ * SM number is the exception, since the CUBIN has its own. */
+static void test_every_bit(void **state) {
+  (void)state;
+  enum { SM_AT = 12, SM_END = 16 };
+  struct bytes binary = write_program(&hidden, 1);
+  char error[256];
+  for (size_t at = 0; at < binary.size; at++) {
+    if (at >= SM_AT && at < SM_END)
+      continue;
+    unsigned char bit = (unsigned char)(1u << (at % 8));
+    binary.bytes[at] ^= bit;
+    assert_int_equal(read_status(&binary, binary.size, error), CC_INVALID_BINARY);
+    binary.bytes[at] ^= bit;
+  }
+  free(binary.bytes);
+}
+
+static void check_mismatch(struct binary_kernel kernel, const char *words) {
+  struct bytes binary = write_program(&kernel, 1);
+  char error[256] = "";
+  assert_int_equal(read_status(&binary, binary.size, error), CC_INVALID_BINARY);
+  if (!strstr(error, words))
+    fail_msg("\"%s\" does not say \"%s\"", error, words);
+  free(binary.bytes);
+}
+
+/* Metadata that contradict the code. */
+static void test_mismatch(void **state) {
+  (void)state;
+  struct binary_kernel kernel = hidden;
+  kernel.name = "other";
+  check_mismatch(kernel, "other");
+  kernel = hidden;
+  kernel.arg_count = 2;
+  check_mismatch(kernel, "parameters");
+  kernel = hidden;
+  struct binary_arg changed[3] = {arguments[0], arguments[1], arguments[2]};
+  kernel.args = changed;
+  changed[1].size = 8;
+  check_mismatch(kernel, "size");
+  changed[1] = arguments[1];
+  changed[1].kind = KERNEL_ARG_GLOBAL;
+  check_mismatch(kernel, "size");
+  changed[1] = arguments[1];
+  changed[2].align = 12;
+  check_mismatch(kernel, "kind");
+}
+
+static void test_no_kernels(void **state) {
+  (void)state;
+  struct bytes binary = write_program(NULL, 0);
+  char error[256] = "";
+  struct module_code *code = NULL;
+  assert_int_equal(cc_module_read(binary.bytes, binary.size, &code, error, sizeof(error)), CC_OK);
+  assert_int_equal(code->kernel_count, 0);
+  cc_module_free(code);
+  free(binary.bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_same_bytes),
+      cmocka_unit_test(test_truncated),  cmocka_unit_test(test_every_bit),
+      cmocka_unit_test(test_mismatch),   cmocka_unit_test(test_no_kernels),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

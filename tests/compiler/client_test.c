@@ -1,0 +1,430 @@
+/* Builds through helper processes and the disk cache: that they arrive, that
+ * helpers are reused, and that nothing a helper does hurts its client. The helper
+ * is tests/compiler/fake_compiler.c. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "compiler/cache.h"
+#include "compiler/compiler.h"
+#include "compiler/find.h"
+#include "compiler/message.h"
+
+static char folder[] = "/tmp/tegracl-client-XXXXXX";
+
+static const struct cc_device device = {
+    .sm = 87,
+    .extensions = "cl_khr_one cl_khr_two",
+    .c_features = "__opencl_c_fp64",
+    .local_mem_bytes = 49152,
+};
+
+static enum cc_status build(const char *source, const char *options, struct cc_result *result) {
+  const struct cc_source text = {source, strlen(source)};
+  const struct cc_job job = {
+      .device = &device, .sources = &text, .source_count = 1, .options = options};
+  return cc_build(&job, result);
+}
+
+/* The helper's process, as the fake compiler tells it. */
+static int helper_of(const struct cc_result *result) {
+  int pid = 0;
+  assert_int_equal(sscanf(result->binary, "pid %d", &pid), 1);
+  return pid;
+}
+
+static int build_and_tell_helper(const char *source) {
+  struct cc_result result;
+  assert_int_equal(build(source, "", &result), CC_OK);
+  int pid = helper_of(&result);
+  cc_result_finish(&result);
+  return pid;
+}
+
+static void check_failure(const char *source, enum cc_status status, const char *words) {
+  struct cc_result result;
+  assert_int_equal(build(source, NULL, &result), status);
+  assert_non_null(result.log);
+  assert_null(result.binary);
+  if (!strstr(result.log, words))
+    fail_msg("\"%s\" does not say \"%s\"", result.log, words);
+  cc_result_finish(&result);
+}
+
+static void cache_on(const char *path) {
+  setenv("TEGRACL_CACHE_DIR", path, 1);
+  unsetenv("TEGRACL_CACHE");
+}
+
+static void cache_off(void) {
+  setenv("TEGRACL_CACHE", "0", 1);
+}
+
+static void test_job_arrives(void **state) {
+  (void)state;
+  cache_off();
+  struct cc_result result;
+  assert_int_equal(build("kernel", "-DX=1", &result), CC_OK);
+  assert_string_equal(result.log, "a warning\n");
+  assert_false(result.from_cache);
+  char expected[8192], here[4096];
+  assert_non_null(getcwd(here, sizeof(here)));
+  snprintf(expected, sizeof(expected),
+           "pid %d sm 87 local 49152 ext cl_khr_one cl_khr_two feat __opencl_c_fp64 opt -DX=1 "
+           "headers 0 in %s",
+           helper_of(&result), here);
+  assert_string_equal(result.binary, expected);
+  cc_result_finish(&result);
+}
+
+static void test_helper_is_reused(void **state) {
+  (void)state;
+  cache_off();
+  int first = build_and_tell_helper("kernel");
+  assert_int_not_equal(first, getpid());
+  assert_int_equal(build_and_tell_helper("kernel"), first);
+  /* Another environment may mean other tools. */
+  setenv("TEGRACL_TEST_VARIABLE", "1", 1);
+  assert_int_not_equal(build_and_tell_helper("kernel"), first);
+  unsetenv("TEGRACL_TEST_VARIABLE");
+}
+
+static void test_build_failure(void **state) {
+  (void)state;
+  cache_off();
+  int helper = build_and_tell_helper("kernel");
+  check_failure("wrong", CC_BUILD_FAILURE, "source:1: error: wrong");
+  assert_int_equal(build_and_tell_helper("kernel"), helper);
+}
+
+static void test_crashes(void **state) {
+  (void)state;
+  cache_off();
+  check_failure("abort", CC_INTERNAL_ERROR, "signal 6");
+  check_failure("abort", CC_INTERNAL_ERROR, "last words");
+  check_failure("exit", CC_INTERNAL_ERROR, "exit status 3");
+  build_and_tell_helper("kernel");
+}
+
+static void test_hang(void **state) {
+  (void)state;
+  cache_off();
+  int64_t start = message_now_ms();
+  setenv("TEGRACL_COMPILER_TIMEOUT", "1", 1);
+  check_failure("hang", CC_INTERNAL_ERROR, "did not finish in 1 seconds");
+  unsetenv("TEGRACL_COMPILER_TIMEOUT");
+  assert_in_range(message_now_ms() - start, 900, 10000);
+  build_and_tell_helper("kernel");
+}
+
+static void test_protocol_errors(void **state) {
+  (void)state;
+  cache_off();
+  setenv("FAKE_COMPILER", "junk", 1);
+  check_failure("kernel", CC_INTERNAL_ERROR, "broken answer");
+  setenv("FAKE_COMPILER", "leave", 1);
+  check_failure("kernel", CC_INTERNAL_ERROR, "crashed");
+  unsetenv("FAKE_COMPILER");
+}
+
+static void test_missing(void **state) {
+  (void)state;
+  cache_off();
+  char *old = strdup(getenv("TEGRACL_COMPILER"));
+  setenv("TEGRACL_COMPILER", "/nonexistent/tegraclc", 1);
+  check_failure("kernel", CC_NOT_AVAILABLE, "TEGRACL_COMPILER");
+  assert_false(cc_available());
+  setenv("TEGRACL_COMPILER", old, 1);
+  free(old);
+  char nvrtc[] = "/tmp/tegracl-nvrtc-XXXXXX";
+  assert_non_null(mkdtemp(nvrtc));
+  setenv("TEGRACL_NVRTC", nvrtc, 1);
+  assert_false(cc_available());
+  char library[64], path[CC_PATH_MAX];
+  snprintf(library, sizeof(library), "%s/libnvrtc.so.12", nvrtc);
+  fclose(fopen(library, "w"));
+  assert_true(cc_find_nvrtc(path));
+  assert_string_equal(path + strlen(path) - strlen("/libnvrtc.so.12"), "/libnvrtc.so.12");
+  unlink(library);
+  rmdir(nvrtc);
+  unsetenv("TEGRACL_NVRTC");
+}
+
+/* A helper that was killed while idle is replaced without a word. */
+static void test_killed_while_idle(void **state) {
+  (void)state;
+  cache_off();
+  int helper = build_and_tell_helper("kernel");
+  kill(helper, SIGKILL);
+  usleep(50 * 1000);
+  assert_int_not_equal(build_and_tell_helper("kernel"), helper);
+}
+
+static void *build_slowly(void *argument) {
+  struct cc_result result;
+  bool good = build("slow", argument, &result) == CC_OK;
+  cc_result_finish(&result);
+  return good ? argument : NULL;
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  cache_off();
+  enum { THREADS = 8 };
+  pthread_t threads[THREADS];
+  static char options[THREADS][16];
+  for (int i = 0; i < THREADS; i++) {
+    snprintf(options[i], sizeof(options[i]), "-DT=%d", i);
+    assert_int_equal(pthread_create(&threads[i], NULL, build_slowly, options[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    void *value = NULL;
+    pthread_join(threads[i], &value);
+    assert_ptr_equal(value, options[i]);
+  }
+}
+
+/* No descriptor is left behind by builds, good or bad. */
+static int open_files(void) {
+  int count = 0;
+  DIR *directory = opendir("/proc/self/fd");
+  while (readdir(directory))
+    count++;
+  closedir(directory);
+  return count;
+}
+
+static void test_no_leak(void **state) {
+  (void)state;
+  cache_off();
+  int before = 0;
+  for (int i = 0; i < 10; i++) {
+    check_failure("exit", CC_INTERNAL_ERROR, "exit status");
+    build_and_tell_helper("kernel");
+    if (i == 4) /* the helpers of earlier tests are gone */
+      before = open_files();
+  }
+  assert_int_equal(open_files(), before);
+}
+
+/* A process that forks keeps its own helpers; the child starts its own. */
+static void test_fork(void **state) {
+  (void)state;
+  cache_off();
+  int helper = build_and_tell_helper("kernel");
+  pid_t child = fork();
+  if (child == 0) {
+    struct cc_result result;
+    bool good = build("kernel", "", &result) == CC_OK && helper_of(&result) != helper;
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_int_equal(build_and_tell_helper("kernel"), helper);
+}
+
+/* ---- the cache ---------------------------------------------------------------- */
+
+static int count_entries(const char *path, char last[512]) {
+  int count = 0;
+  DIR *directory = opendir(path);
+  if (!directory)
+    return 0;
+  for (struct dirent *item; (item = readdir(directory));)
+    if (strstr(item->d_name, ".bin")) {
+      snprintf(last, 512, "%s/%s", path, item->d_name);
+      count++;
+    }
+  closedir(directory);
+  return count;
+}
+
+static void build_expecting(const char *source, const char *options, bool from_cache) {
+  struct cc_result result;
+  assert_int_equal(build(source, options, &result), CC_OK);
+  assert_int_equal(result.from_cache, from_cache);
+  assert_string_equal(result.log, "a warning\n");
+  assert_true(result.binary_size > 0);
+  cc_result_finish(&result);
+}
+
+static void test_cache(void **state) {
+  (void)state;
+  char path[256], entry[512];
+  snprintf(path, sizeof(path), "%s/a/b", folder); /* made with its parents */
+  cache_on(path);
+  build_expecting("cached", "-DA", false);
+  build_expecting("cached", "-DA", true);
+  build_expecting("cached", "-DB", false);
+  build_expecting("cached ", "-DA", false);
+  assert_int_equal(count_entries(path, entry), 3);
+  check_failure("wrong", CC_BUILD_FAILURE, "wrong"); /* failures are not kept */
+  assert_int_equal(count_entries(path, entry), 3);
+  cache_off();
+  build_expecting("cached", "-DA", false);
+}
+
+/* Any damage is a miss, and the entry is written anew. */
+static void test_corrupt_entry(void **state) {
+  (void)state;
+  char path[256], entry[512];
+  snprintf(path, sizeof(path), "%s/corrupt", folder);
+  cache_on(path);
+  build_expecting("corrupt", "", false);
+  assert_int_equal(count_entries(path, entry), 1);
+  struct stat status;
+  assert_int_equal(stat(entry, &status), 0);
+  for (off_t at = 0; at < status.st_size; at += 7) {
+    FILE *file = fopen(entry, "r+b");
+    assert_non_null(file);
+    fseek(file, at, SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, at, SEEK_SET);
+    fputc(byte ^ 0x10, file);
+    fclose(file);
+    build_expecting("corrupt", "", false);
+    build_expecting("corrupt", "", true);
+  }
+  for (off_t size = 0; size < status.st_size; size += 13) {
+    assert_int_equal(truncate(entry, size), 0);
+    build_expecting("corrupt", "", false);
+    build_expecting("corrupt", "", true);
+  }
+}
+
+/* What could depend on more than the job is built each time. */
+static void test_not_cached(void **state) {
+  (void)state;
+  char path[256], entry[512];
+  snprintf(path, sizeof(path), "%s/world", folder);
+  cache_on(path);
+  static const char *const sources[] = {
+      "kernel\n#include \"x.h\"\n", "kernel\n# /**/ include <x.h>\n", "kernel\n#inc\\\nlude <x>\n",
+      "kernel\n__TIME__\n",         "kernel\n#import \"x\"\n",
+  };
+  for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+    for (int again = 0; again < 2; again++)
+      build_expecting(sources[i], "", false);
+  for (int again = 0; again < 2; again++)
+    build_expecting("kernel", "-include x.h", false);
+  assert_int_equal(count_entries(path, entry), 0);
+}
+
+static void test_unwritable(void **state) {
+  (void)state;
+  cache_on("/proc/nowhere");
+  build_expecting("unwritable", "", false);
+  build_expecting("unwritable", "", false);
+}
+
+static void write_file(const char *path, size_t size, time_t age) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  for (size_t i = 0; i < size; i++)
+    fputc('x', file);
+  fclose(file);
+  struct timespec times[2] = {{.tv_sec = time(NULL) - age}, {.tv_sec = time(NULL) - age}};
+  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void test_eviction(void **state) {
+  (void)state;
+  char path[256], name[512];
+  snprintf(path, sizeof(path), "%s/full", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  for (int i = 0; i < 10; i++) {
+    snprintf(name, sizeof(name), "%s/entry%d.bin", path, i);
+    write_file(name, 1000, 100 + i); /* entry9 is the oldest */
+  }
+  snprintf(name, sizeof(name), "%s/old.tmp", path);
+  write_file(name, 10, 24 * 3600);
+  snprintf(name, sizeof(name), "%s/new.tmp", path);
+  write_file(name, 10, 0);
+  snprintf(name, sizeof(name), "%s/precious.txt", path);
+  write_file(name, 5000, 24 * 3600);
+  cache_trim(path, 3500);
+  for (int i = 0; i < 10; i++) {
+    snprintf(name, sizeof(name), "%s/entry%d.bin", path, i);
+    assert_int_equal(access(name, F_OK) == 0, i < 3);
+  }
+  snprintf(name, sizeof(name), "%s/old.tmp", path);
+  assert_int_not_equal(access(name, F_OK), 0);
+  snprintf(name, sizeof(name), "%s/new.tmp", path);
+  assert_int_equal(access(name, F_OK), 0);
+  snprintf(name, sizeof(name), "%s/precious.txt", path);
+  assert_int_equal(access(name, F_OK), 0);
+}
+
+/* ---- messages ------------------------------------------------------------------ */
+
+/* Any cut of a request is refused, not misread. */
+static void test_cut_request(void **state) {
+  (void)state;
+  const struct cc_source sources[2] = {{"one", 3}, {"", 0}};
+  const struct cc_header headers[1] = {{"h.h", "#define H"}};
+  const struct cc_job job = {.device = &device,
+                             .sources = sources,
+                             .source_count = 2,
+                             .headers = headers,
+                             .header_count = 1,
+                             .options = NULL};
+  struct message message = {0};
+  message_put_job(&message, &job, "/");
+  assert_false(message.broken);
+  for (size_t size = 0; size <= message.size; size++) {
+    unsigned char *exact = malloc(size + 1);
+    memcpy(exact, message.bytes, size);
+    struct message cut = {.bytes = exact, .size = size};
+    struct message_job taken;
+    bool good = message_take_job(&cut, &taken);
+    assert_int_equal(good, size == message.size);
+    if (good) {
+      assert_int_equal(taken.job.source_count, 2);
+      assert_memory_equal(taken.sources[0].text, "one", 3);
+      assert_string_equal(taken.headers[0].text, "#define H");
+      assert_string_equal(taken.job.options, "");
+    }
+    message_free_job(&taken);
+    free(exact);
+  }
+  message_finish(&message);
+}
+
+static int make_folder(void **state) {
+  (void)state;
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  char command[64];
+  snprintf(command, sizeof(command), "rm -rf %s", folder);
+  return system(command);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_job_arrives),   cmocka_unit_test(test_helper_is_reused),
+      cmocka_unit_test(test_build_failure), cmocka_unit_test(test_crashes),
+      cmocka_unit_test(test_hang),          cmocka_unit_test(test_protocol_errors),
+      cmocka_unit_test(test_missing),       cmocka_unit_test(test_killed_while_idle),
+      cmocka_unit_test(test_threads),       cmocka_unit_test(test_no_leak),
+      cmocka_unit_test(test_fork),          cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_corrupt_entry), cmocka_unit_test(test_not_cached),
+      cmocka_unit_test(test_unwritable),    cmocka_unit_test(test_eviction),
+      cmocka_unit_test(test_cut_request),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,329 @@
+/* The CUBIN reader: what it finds in files of CUDA 11.8 to 13.0, compared with
+ * the source they were made from (data/sample.cu) and with libelf's view, and
+ * what it refuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gelf.h>
+
+#include "compiler/compiler.h"
+#include "compiler/cubin_format.h"
+#include "tests/compiler/cubin_file.h"
+
+static struct module_code *read_good(const char *name) {
+  struct cubin_file file = cubin_file_read(name);
+  assert_non_null(file.bytes);
+  char error[256] = "";
+  struct module_code *code = NULL;
+  enum cc_status status = cc_module_read(file.bytes, file.size, &code, error, sizeof(error));
+  /* The reader keeps a copy: ours may go. */
+  memset(file.bytes, 0xee, file.size);
+  free(file.bytes);
+  if (status != CC_OK)
+    print_error("%s: %s\n", name, error);
+  assert_int_equal(status, CC_OK);
+  return code;
+}
+
+static enum cc_status read_bytes(const void *bytes, size_t size, char error[256]) {
+  struct module_code *code = NULL;
+  enum cc_status status = cc_module_read(bytes, size, &code, error, 256);
+  if (status == CC_OK)
+    cc_module_free(code);
+  return status;
+}
+
+static const struct kernel_code *kernel_named(const struct module_code *code, const char *name) {
+  for (uint32_t i = 0; i < code->kernel_count; i++)
+    if (strcmp(code->kernels[i].name, name) == 0)
+      return &code->kernels[i];
+  fail_msg("no kernel %s", name);
+  return NULL;
+}
+
+static void check_arg(const struct kernel_code *kernel, uint32_t i, uint32_t offset,
+                      uint32_t size) {
+  assert_true(i < kernel->arg_count);
+  assert_int_equal(kernel->args[i].offset, offset);
+  assert_int_equal(kernel->args[i].size, size);
+}
+
+/* What holds for every compiler version. */
+static void check_sample(const char *name, bool big) {
+  struct module_code *code = read_good(name);
+  assert_int_equal(code->kernel_count, big ? 7 : 6);
+  assert_int_not_equal(code->bank3, MODULE_NO_SECTION);
+  assert_int_equal(code->sections[code->bank3].kind, MODULE_BANK3);
+  const float table[4] = {1, 2, 3, 4};
+  assert_memory_equal(code->sections[code->bank3].data, table, sizeof(table));
+
+  const struct kernel_code *add = kernel_named(code, "k_add");
+  assert_int_equal(add->arg_count, 5);
+  check_arg(add, 0, 0, 8);
+  check_arg(add, 1, 8, 8);
+  check_arg(add, 2, 16, 4);
+  check_arg(add, 3, 32, 16);
+  check_arg(add, 4, 48, 4);
+  assert_int_equal(add->param_offset, 0x160);
+  assert_int_equal(add->param_bytes, 52);
+  assert_int_equal(add->bank0_bytes, 0x160 + 52);
+  assert_int_equal(add->shared_bytes, 144); /* float[33], aligned to 16 */
+  assert_int_equal(add->barriers, 1);
+  assert_int_equal(add->max_threads, 256);
+  assert_int_equal(add->hidden_offset, UINT32_MAX);
+  assert_int_equal(add->args_known, 0);
+  assert_int_equal(add->frame_unknown, 0);
+  assert_in_range(add->registers, 8, 32);
+  assert_int_equal(code->sections[add->text].kind, MODULE_TEXT);
+  assert_true(add->entry < code->sections[add->text].size);
+
+  assert_int_equal(kernel_named(code, "k_recursive")->frame_unknown, 1);
+  assert_int_equal(kernel_named(code, "k_pointer")->frame_unknown, 1);
+  assert_true(kernel_named(code, "k_stack")->stack_bytes >= 200); /* volatile int[50] */
+  const struct kernel_code *nothing = kernel_named(code, "k_nothing");
+  assert_int_equal(nothing->arg_count, 0);
+  assert_int_equal(nothing->param_bytes, 0);
+  assert_int_equal(nothing->shared_bytes, 0);
+  assert_int_equal(nothing->barriers, 0);
+  if (big) {
+    const struct kernel_code *kernel = kernel_named(code, "k_big");
+    assert_int_equal(kernel->param_offset, 0x1a80);
+    check_arg(kernel, 1, 8, 5000);
+    check_arg(kernel, 2, 5008, 4);
+  }
+  cc_module_free(code);
+}
+
+static void test_samples(void **state) {
+  (void)state;
+  check_sample("sample-11.8.cubin", false);
+  check_sample("sample-12.4.cubin", true);
+  check_sample("sample-13.0.cubin", true);
+  check_sample("debug-13.0.cubin", false);
+  check_sample("sm86-13.0.cubin", true);
+}
+
+static void test_required_block(void **state) {
+  (void)state;
+  static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin",
+                                      "sample-13.0.cubin"};
+  for (size_t i = 0; i < 3; i++) {
+    struct module_code *code = read_good(names[i]);
+    const struct kernel_code *kernel = kernel_named(code, "k_required");
+    assert_int_equal(kernel->required_block[0], 32);
+    assert_int_equal(kernel->required_block[1], 2);
+    assert_int_equal(kernel->required_block[2], 1);
+    cc_module_free(code);
+  }
+}
+
+/* counter_address (.nv.global.init) must point to counter (.nv.global). */
+static void test_pointer_initialiser(void **state) {
+  (void)state;
+  struct module_code *code = read_good("sample-13.0.cubin");
+  unsigned found = 0;
+  for (uint32_t i = 0; i < code->reloc_count; i++) {
+    const struct module_reloc *reloc = &code->relocs[i];
+    const struct module_section *place = &code->sections[reloc->section];
+    if (place->kind != MODULE_GLOBAL)
+      continue;
+    assert_non_null(place->data);
+    assert_int_equal(reloc->kind, MODULE_RELOC_ABS64);
+    assert_int_equal(code->sections[reloc->target].kind, MODULE_GLOBAL);
+    assert_null(code->sections[reloc->target].data);
+    assert_int_equal(code->sections[reloc->target].size, sizeof(int));
+    assert_int_equal(reloc->value, 0);
+    found++;
+  }
+  assert_int_equal(found, 1);
+  cc_module_free(code);
+}
+
+/* In debugging code calls and addresses are relocated in the instructions. */
+static void test_code_relocations(void **state) {
+  (void)state;
+  struct module_code *code = read_good("debug-13.0.cubin");
+  unsigned kinds[MODULE_RELOC_ABS47_34 + 1] = {0};
+  for (uint32_t i = 0; i < code->reloc_count; i++) {
+    const struct module_reloc *reloc = &code->relocs[i];
+    kinds[reloc->kind]++;
+    if (reloc->kind >= MODULE_RELOC_LO32_32) {
+      assert_int_equal(code->sections[reloc->section].kind, MODULE_TEXT);
+      assert_int_equal(reloc->offset % 16, 0);
+    }
+  }
+  assert_int_equal(kinds[MODULE_RELOC_LO32_32], kinds[MODULE_RELOC_HI32_32]);
+  assert_true(kinds[MODULE_RELOC_LO32_32] > 0);
+  assert_true(kinds[MODULE_RELOC_ABS47_34] > 0);
+  cc_module_free(code);
+}
+
+/* ---- the second opinion ------------------------------------------------------ */
+
+struct elf_view {
+  uint64_t text_bytes, global_bytes;
+  unsigned kernels, relocs;
+};
+
+static bool is_loaded(const char *name) {
+  static const char *const prefixes[] = {".text.", ".nv.global", ".nv.constant2", ".nv.constant3",
+                                         ".nv.constant4"};
+  for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+      return true;
+  return false;
+}
+
+static bool is_hint(unsigned type) {
+  return type == R_CUDA_NONE || (type >= R_CUDA_YIELD_OPCODE9_0 && type <= R_CUDA_UNUSED_CLEAR64);
+}
+
+static unsigned count_relocs(Elf_Scn *section, const GElf_Shdr *header) {
+  unsigned count = 0;
+  Elf_Data *data = elf_getdata(section, NULL);
+  for (int i = 0; i < (int)(header->sh_size / header->sh_entsize); i++) {
+    GElf_Rel rel;
+    GElf_Rela rela;
+    uint64_t info = header->sh_type == SHT_REL ? gelf_getrel(data, i, &rel)->r_info
+                                               : gelf_getrela(data, i, &rela)->r_info;
+    count += !is_hint((unsigned)GELF_R_TYPE(info));
+  }
+  return count;
+}
+
+static struct elf_view view_by_libelf(struct cubin_file *file) {
+  struct elf_view view = {0};
+  assert_int_not_equal(elf_version(EV_CURRENT), EV_NONE);
+  Elf *elf = elf_memory((char *)file->bytes, file->size);
+  assert_non_null(elf);
+  size_t names;
+  assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
+  for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+    GElf_Shdr header, place;
+    assert_non_null(gelf_getshdr(section, &header));
+    const char *name = elf_strptr(elf, names, header.sh_name);
+    if (strncmp(name, ".text.", 6) == 0)
+      view.text_bytes += header.sh_size;
+    if (strncmp(name, ".nv.global", 10) == 0)
+      view.global_bytes += header.sh_size;
+    if (header.sh_type == SHT_REL || header.sh_type == SHT_RELA) {
+      gelf_getshdr(elf_getscn(elf, header.sh_info), &place);
+      if (is_loaded(elf_strptr(elf, names, place.sh_name)))
+        view.relocs += count_relocs(section, &header);
+    }
+    if (header.sh_type == SHT_SYMTAB) {
+      Elf_Data *data = elf_getdata(section, NULL);
+      for (int i = 0; i < (int)(header.sh_size / header.sh_entsize); i++) {
+        GElf_Sym symbol;
+        gelf_getsym(data, i, &symbol);
+        view.kernels +=
+            GELF_ST_TYPE(symbol.st_info) == STT_FUNC && (symbol.st_other & CUBIN_STO_ENTRY) != 0;
+      }
+    }
+  }
+  elf_end(elf);
+  return view;
+}
+
+static void test_libelf_agrees(void **state) {
+  (void)state;
+  static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin", "sample-13.0.cubin",
+                                      "debug-13.0.cubin", "sm86-13.0.cubin"};
+  for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+    struct cubin_file file = cubin_file_read(names[n]);
+    assert_non_null(file.bytes);
+    struct elf_view expected = view_by_libelf(&file), found = {0};
+    free(file.bytes);
+    struct module_code *code = read_good(names[n]);
+    for (uint32_t i = 0; i < code->section_count; i++) {
+      if (code->sections[i].kind == MODULE_TEXT)
+        found.text_bytes += code->sections[i].size;
+      if (code->sections[i].kind == MODULE_GLOBAL)
+        found.global_bytes += code->sections[i].size;
+    }
+    assert_int_equal(found.text_bytes, expected.text_bytes);
+    assert_int_equal(found.global_bytes, expected.global_bytes);
+    assert_int_equal(code->kernel_count, expected.kernels);
+    assert_int_equal(code->reloc_count, expected.relocs);
+    cc_module_free(code);
+  }
+}
+
+/* ---- what is refused ---------------------------------------------------------- */
+
+static void check_refused(const char *name, enum cc_status expected, const char *words) {
+  char error[256] = "";
+  struct cubin_file file = cubin_file_read(name);
+  assert_non_null(file.bytes);
+  assert_int_equal(read_bytes(file.bytes, file.size, error), expected);
+  if (!strstr(error, words))
+    fail_msg("%s: \"%s\" does not say \"%s\"", name, error, words);
+  free(file.bytes);
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  check_refused("sm90-13.0.cubin", CC_WRONG_DEVICE, "sm_90");
+  check_refused("unlinked-13.0.cubin", CC_INVALID_BINARY, "relocatable");
+  check_refused("printf-13.0.cubin", CC_INVALID_BINARY, "vprintf");
+  check_refused("sample.cu", CC_INVALID_BINARY, "neither");
+}
+
+static void test_truncated(void **state) {
+  (void)state;
+  struct cubin_file file = cubin_file_read("sample-13.0.cubin");
+  assert_non_null(file.bytes);
+  char error[256];
+  /* Only the program headers, which nobody reads, lie behind the sections. */
+  Elf64_Ehdr header;
+  memcpy(&header, file.bytes, sizeof(header));
+  size_t needed = header.e_shoff + (size_t)header.e_shnum * sizeof(Elf64_Shdr);
+  for (size_t size = 0; size < needed; size += size < 4096 ? 1 : 97) {
+    unsigned char *part = malloc(size + 1); /* so that ASan sees reads behind it */
+    memcpy(part, file.bytes, size);
+    error[0] = 0;
+    assert_int_equal(read_bytes(part, size, error), CC_INVALID_BINARY);
+    assert_true(strlen(error) > 10);
+    free(part);
+  }
+  free(file.bytes);
+}
+
+static void test_unknown_relocation(void **state) {
+  (void)state;
+  struct cubin_file file = cubin_file_read("sample-13.0.cubin");
+  assert_non_null(file.bytes);
+  Elf64_Ehdr header;
+  memcpy(&header, file.bytes, sizeof(header));
+  bool changed = false;
+  for (unsigned i = 0; i < header.e_shnum && !changed; i++) {
+    Elf64_Shdr section;
+    memcpy(&section, file.bytes + header.e_shoff + i * sizeof(section), sizeof(section));
+    if (section.sh_type != SHT_REL)
+      continue;
+    file.bytes[section.sh_offset + offsetof(Elf64_Rel, r_info)] = 64;
+    changed = true;
+  }
+  assert_true(changed);
+  char error[256] = "";
+  assert_int_equal(read_bytes(file.bytes, file.size, error), CC_INVALID_BINARY);
+  assert_non_null(strstr(error, "64"));
+  free(file.bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_required_block),
+      cmocka_unit_test(test_pointer_initialiser),
+      cmocka_unit_test(test_code_relocations),
+      cmocka_unit_test(test_libelf_agrees),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_unknown_relocation),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* A stand-in for tegraclc in the tests of the client: the real serving loop over
+ * a compiler that does what the source's first word says. With FAKE_COMPILER=junk
+ * or =leave in the environment it does not even speak the protocol. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/compile.h"
+#include "compiler/serve.h"
+
+static enum cc_status answer(struct cc_result *result, enum cc_status status, const char *log) {
+  result->log = strdup(log);
+  return status;
+}
+
+enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
+  char word[16] = "";
+  char text[4096 + 128];
+  char folder[4096];
+  const struct cc_source *source = &job->sources[0];
+  snprintf(word, sizeof(word), "%.*s", (int)source->size, source->text);
+  word[strcspn(word, " \n")] = 0;
+  if (strcmp(word, "abort") == 0) {
+    fprintf(stderr, "last words\n");
+    abort();
+  }
+  if (strcmp(word, "exit") == 0)
+    _exit(3);
+  if (strcmp(word, "hang") == 0)
+    for (;;)
+      pause();
+  if (strcmp(word, "wrong") == 0)
+    return answer(result, CC_BUILD_FAILURE, "source:1: error: wrong\n");
+  if (strcmp(word, "slow") == 0)
+    usleep(300 * 1000);
+  /* Anything else: the job in words is the binary. */
+  snprintf(text, sizeof(text), "pid %d sm %u local %llu ext %s feat %s opt %s headers %zu in %s",
+           getpid(), job->device->sm, job->device->local_mem_bytes, job->device->extensions,
+           job->device->c_features, job->options, job->header_count,
+           getcwd(folder, sizeof(folder)) ? folder : "?");
+  result->binary = strdup(text);
+  result->binary_size = strlen(text) + 1;
+  return answer(result, CC_OK, "a warning\n");
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2 || strcmp(argv[1], "--serve") != 0)
+    return 2;
+  const char *how = getenv("FAKE_COMPILER");
+  if (how && strcmp(how, "junk") == 0) {
+    char junk[64];
+    memset(junk, 'j', sizeof(junk));
+    if (write(STDIN_FILENO, junk, sizeof(junk)) < 0)
+      return 1;
+    sleep(60);
+    return 0;
+  }
+  if (how && strcmp(how, "leave") == 0)
+    return 0;
+  return cc_serve(STDIN_FILENO);
+}
