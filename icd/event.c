@@ -153,7 +153,8 @@ static cl_int settle(cl_event event, cl_int status) {
 /* True if the GPU has begun with a profiled command. */
 static bool has_begun(cl_event event) {
   pthread_mutex_lock(&event->context->lock);
-  const bool begun = event->times && event->times->start_ns;
+  const bool begun =
+      event->times && __atomic_load_n(&event->times->start_ns, __ATOMIC_RELAXED);
   pthread_mutex_unlock(&event->context->lock);
   return begun;
 }

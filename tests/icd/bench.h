@@ -1,0 +1,40 @@
+/* What every test of the OpenCL layer sets up: a context, a queue, the fake
+ * compiler's program; and that nothing is left of them afterwards.
+ */
+#ifndef TEGRACL_TEST_BENCH_H
+#define TEGRACL_TEST_BENCH_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "icd/objects.h"
+#include "tests/icd/fake_runtime.h"
+
+struct bench {
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  cl_program program;
+};
+
+/* For cmocka_unit_test_setup_teardown. */
+int bench_setup(void **state);
+int bench_teardown(void **state);
+
+cl_command_queue bench_queue(struct bench *bench, cl_command_queue_properties flags);
+cl_kernel bench_kernel(struct bench *bench, const char *name);
+cl_mem bench_buffer(struct bench *bench, size_t size);
+
+/* An "add" (or "slow_add") with its arguments set: out[i] = in[i] + n. */
+cl_kernel bench_add(struct bench *bench, const char *name, cl_mem in, cl_mem out, int n);
+
+/* The status of an event now. */
+cl_int bench_status(cl_event event);
+
+#define assert_cl(code) assert_int_equal((code), CL_SUCCESS)
+
+#endif

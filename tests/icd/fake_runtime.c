@@ -1,0 +1,433 @@
+/* The fake runtime; see fake_runtime.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/icd/fake_runtime.h"
+
+#define NS 1000000000ull
+/* So that a CPU time is never mistaken for a GPU time. */
+#define CLOCK_LEAD_NS (12345 * NS)
+
+enum work_kind { LAUNCH, MARKER, ACQUIRE };
+
+struct work {
+  struct work *next;
+  enum work_kind kind;
+  struct rt_launch launch;
+  struct rt_times *times;
+  struct rt_queue *other; /* ACQUIRE */
+  uint64_t other_point, point;
+  unsigned char params[];
+};
+
+struct rt_device {
+  struct rt_device_info info;
+};
+
+struct rt_context {
+  struct rt_device *device;
+  _Atomic(const char *) fault;
+};
+
+struct rt_module {
+  const struct module_code *code;
+  int *alive; /* read by each launch, so that a sanitizer sees a module that went too early */
+};
+
+struct rt_queue {
+  struct rt_context *context;
+  pthread_t thread;
+  struct work *first, *last;
+  uint64_t submitted;
+  _Atomic uint64_t completed;
+  _Atomic int users; /* the caller must lock */
+  bool stop;
+};
+
+struct times {
+  struct rt_times times;
+  _Atomic bool pending;
+};
+
+/* One lock for all: slow, but beyond doubt. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool paused;
+static int failures;
+static _Atomic int live;
+struct fake_launch fake_last_launch;
+static _Thread_local char message[256] = "no failure yet";
+
+static void say(const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  vsnprintf(message, sizeof message, format, values);
+  va_end(values);
+}
+
+const char *rt_last_message(void) {
+  return message;
+}
+
+static void broken(const char *rule) {
+  fprintf(stderr, "fake runtime: rule broken: %s\n", rule);
+  abort();
+}
+
+int fake_live(void) {
+  return live;
+}
+
+void fake_fail_next(int n) {
+  pthread_mutex_lock(&lock);
+  failures = n;
+  pthread_mutex_unlock(&lock);
+}
+
+static bool fails(void) {
+  pthread_mutex_lock(&lock);
+  const bool fail = failures > 0;
+  failures -= fail;
+  pthread_mutex_unlock(&lock);
+  if (fail)
+    say("the test wants a failure");
+  return fail;
+}
+
+void fake_pause(void) {
+  pthread_mutex_lock(&lock);
+  paused = true;
+  pthread_mutex_unlock(&lock);
+}
+
+void fake_resume(void) {
+  pthread_mutex_lock(&lock);
+  paused = false;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- device -------------------------------------------------------------------- */
+
+static uint64_t cpu_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t gpu_clock(void) {
+  return (cpu_clock() + CLOCK_LEAD_NS) & ~31ull;
+}
+
+int rt_device_open(struct rt_device **device) {
+  *device = calloc(1, sizeof **device);
+  (*device)->info = (struct rt_device_info){.chip = "ga10b",
+                                            .board = "Test Board",
+                                            .emulated = true,
+                                            .sm_count = 4,
+                                            .tpc_count = 2,
+                                            .sm_version = 0x807,
+                                            .max_clock_mhz = 1000,
+                                            .warp_size = 32,
+                                            .warps_per_sm = 48,
+                                            .max_threads_per_block = 1024,
+                                            .max_block = {1024, 1024, 64},
+                                            .max_grid = {2147483647, 65535, 65535},
+                                            .registers_per_sm = 65536,
+                                            .shared_per_block = 49152,
+                                            .l2_bytes = 4 << 20,
+                                            .memory_bytes = 1ull << 32,
+                                            .max_buffer_bytes = 1ull << 30,
+                                            .max_param_bytes = 4352,
+                                            .timer_step_ns = 32};
+  return 0;
+}
+
+void rt_device_close(struct rt_device *device) {
+  free(device);
+}
+
+const struct rt_device_info *rt_device_info(const struct rt_device *device) {
+  return &device->info;
+}
+
+int rt_device_time(struct rt_device *device, uint64_t *gpu_ns, uint64_t *cpu_ns) {
+  *cpu_ns = cpu_clock();
+  *gpu_ns = (*cpu_ns + CLOCK_LEAD_NS) & ~31ull;
+  return 0;
+}
+
+int rt_device_warp_instructions(struct rt_device *device, uint64_t *count) {
+  *count = 0;
+  return 0;
+}
+
+/* ---- context, buffers, modules --------------------------------------------------- */
+
+int rt_context_create(struct rt_device *device, struct rt_context **context) {
+  if (fails())
+    return -ENOMEM;
+  *context = calloc(1, sizeof **context);
+  (*context)->device = device;
+  live++;
+  return 0;
+}
+
+void rt_context_destroy(struct rt_context *context) {
+  free(context);
+  live--;
+}
+
+const char *rt_context_fault(struct rt_context *context) {
+  return context->fault;
+}
+
+int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_type type,
+                     struct rt_buffer **buffer) {
+  if (fails())
+    return -ENOMEM;
+  *buffer = calloc(1, sizeof **buffer);
+  (*buffer)->cpu = calloc(1, size);
+  (*buffer)->gpu = (uint64_t)(uintptr_t)(*buffer)->cpu;
+  (*buffer)->size = size;
+  (*buffer)->context = context;
+  live++;
+  return 0;
+}
+
+void rt_buffer_destroy(struct rt_buffer *buffer) {
+  if (!buffer)
+    return;
+  free(buffer->cpu);
+  free(buffer);
+  live--;
+}
+
+int rt_module_create(struct rt_context *context, const struct module_code *code,
+                     struct rt_module **module) {
+  if (fails())
+    return -ENOMEM;
+  *module = calloc(1, sizeof **module);
+  (*module)->code = code;
+  (*module)->alive = malloc(sizeof(int));
+  *(*module)->alive = 1;
+  live++;
+  return 0;
+}
+
+void rt_module_destroy(struct rt_module *module) {
+  if (!module)
+    return;
+  free(module->alive);
+  free(module);
+  live--;
+}
+
+/* ---- queues --------------------------------------------------------------------------- */
+
+/* Under the lock: whether the first work may start. */
+static bool ready(struct rt_queue *queue) {
+  if (!queue->first || (paused && !queue->stop))
+    return false;
+  if (queue->first->kind == ACQUIRE)
+    return queue->first->other->completed >= queue->first->other_point || queue->context->fault;
+  return true;
+}
+
+static void *run(void *data) {
+  struct rt_queue *queue = data;
+  pthread_mutex_lock(&lock);
+  for (;;) {
+    while (!ready(queue) && !(queue->stop && !queue->first))
+      pthread_cond_wait(&changed, &lock);
+    struct work *work = queue->first;
+    if (!work)
+      break;
+    const bool dead = queue->context->fault;
+    pthread_mutex_unlock(&lock);
+
+    const uint64_t start = gpu_clock();
+    bool good = !dead;
+    const struct kernel_code *kernel = NULL;
+    if (work->kind == LAUNCH && !dead) {
+      if (!*work->launch.module->alive)
+        broken("module destroyed before its launch ran");
+      kernel = &work->launch.module->code->kernels[work->launch.kernel];
+      good = fake_find_kernel(kernel->name)(work->params, &work->launch);
+    }
+    pthread_mutex_lock(&lock);
+    if (work->kind == LAUNCH) {
+      memcpy(fake_last_launch.grid, work->launch.grid, sizeof work->launch.grid);
+      memcpy(fake_last_launch.block, work->launch.block, sizeof work->launch.block);
+      fake_last_launch.dynamic_shared = work->launch.dynamic_shared;
+    }
+    queue->first = work->next;
+    if (work->times) {
+      __atomic_store_n(&work->times->start_ns, start, __ATOMIC_RELAXED);
+      work->times->end_ns = gpu_clock() + 32;
+      ((struct times *)work->times)->pending = false;
+    }
+    if (good && !dead)
+      queue->completed = work->point;
+    else if (!queue->context->fault)
+      queue->context->fault = "kernel fault read unmapped memory";
+    free(work);
+    pthread_cond_broadcast(&changed);
+  }
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+int rt_queue_create(struct rt_context *context, enum rt_priority priority,
+                    struct rt_queue **queue) {
+  if (fails())
+    return -ENOMEM;
+  *queue = calloc(1, sizeof **queue);
+  (*queue)->context = context;
+  live++;
+  return -pthread_create(&(*queue)->thread, NULL, run, *queue);
+}
+
+void rt_queue_destroy(struct rt_queue *queue) {
+  if (!queue)
+    return;
+  pthread_mutex_lock(&lock);
+  queue->stop = true;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+  pthread_join(queue->thread, NULL);
+  free(queue);
+  live--;
+}
+
+int rt_times_get(struct rt_context *context, struct rt_times **times) {
+  if (fails())
+    return -ENOMEM;
+  *times = calloc(1, sizeof(struct times));
+  live++;
+  return 0;
+}
+
+void rt_times_put(struct rt_context *context, struct rt_times *times) {
+  if (((struct times *)times)->pending && !context->fault)
+    broken("rt_times_put before the launch has completed");
+  if (!((struct times *)times)->pending)
+    free(times); /* else the dead queue still has it: a leak that the test does not count */
+  live--;
+}
+
+int rt_launch_check(const struct rt_context *context, const struct rt_launch *launch) {
+  const struct kernel_code *kernel = &launch->module->code->kernels[launch->kernel];
+  const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+  if (threads > rt_kernel_max_threads(context, kernel)) {
+    say("the block is too large");
+    return -EINVAL;
+  }
+  if (launch->dynamic_shared + kernel->shared_bytes > context->device->info.shared_per_block) {
+    say("shared memory does not fit");
+    return -E2BIG;
+  }
+  return 0;
+}
+
+uint32_t rt_kernel_max_threads(const struct rt_context *context, const struct kernel_code *kernel) {
+  return kernel->max_threads ? kernel->max_threads : 1024;
+}
+
+uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel) {
+  return kernel->stack_bytes;
+}
+
+static int submit(struct rt_queue *queue, enum work_kind kind, const struct rt_launch *launch,
+                  struct rt_times *times, struct rt_queue *other, uint64_t other_point,
+                  uint64_t *point) {
+  if (queue->users++)
+    broken("two threads in one queue");
+  if (queue->context->fault) {
+    say("%s", queue->context->fault);
+    queue->users--;
+    return -EIO;
+  }
+  const size_t bytes = launch ? launch->module->code->kernels[launch->kernel].param_bytes : 0;
+  struct work *work = calloc(1, sizeof *work + bytes);
+  work->kind = kind;
+  work->times = times;
+  work->other = other;
+  work->other_point = other_point;
+  if (launch) {
+    work->launch = *launch;
+    memcpy(work->params, launch->params, bytes);
+  }
+  if (times)
+    ((struct times *)times)->pending = true;
+  pthread_mutex_lock(&lock);
+  if (kind != ACQUIRE)
+    queue->submitted++;
+  work->point = queue->submitted;
+  /* An acquire completes nothing: its point is that of what came before. */
+  if (queue->first)
+    queue->last->next = work;
+  else
+    queue->first = work;
+  queue->last = work;
+  if (point)
+    *point = work->point;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+  queue->users--;
+  return 0;
+}
+
+int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint64_t *point) {
+  const int error = rt_launch_check(queue->context, launch);
+  return error ? error : submit(queue, LAUNCH, launch, launch->times, NULL, 0, point);
+}
+
+int rt_queue_marker(struct rt_queue *queue, struct rt_times *times, uint64_t *point) {
+  return submit(queue, MARKER, NULL, times, NULL, 0, point);
+}
+
+int rt_queue_acquire(struct rt_queue *queue, struct rt_queue *other, uint64_t point) {
+  pthread_mutex_lock(&lock);
+  if (point > other->submitted)
+    broken("acquire of a point that was not submitted");
+  pthread_mutex_unlock(&lock);
+  return submit(queue, ACQUIRE, NULL, NULL, other, point, NULL);
+}
+
+uint64_t rt_queue_completed(const struct rt_queue *queue) {
+  return queue->completed;
+}
+
+uint64_t rt_queue_submitted(const struct rt_queue *queue) {
+  return queue->submitted;
+}
+
+int rt_queue_wait(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  if (timeout_ns != UINT64_MAX) {
+    const uint64_t ns = (uint64_t)until.tv_nsec + timeout_ns;
+    until.tv_sec += (time_t)(ns / NS);
+    until.tv_nsec = (long)(ns % NS);
+  }
+  int result = 0;
+  pthread_mutex_lock(&lock);
+  while (queue->completed < point && !result) {
+    if (queue->context->fault)
+      result = -EIO;
+    else if (timeout_ns == UINT64_MAX)
+      pthread_cond_wait(&changed, &lock);
+    else
+      result = -pthread_cond_timedwait(&changed, &lock, &until);
+  }
+  pthread_mutex_unlock(&lock);
+  if (result == -EIO)
+    say("%s", queue->context->fault);
+  return result;
+}

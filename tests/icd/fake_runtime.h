@@ -1,0 +1,31 @@
+/* A runtime in host memory: every queue is a thread that does its work in order.
+ * It stands in for runtime/ so that the OpenCL layer's ordering, lifetimes and
+ * error paths can be tested alone, with a GPU as slow or as broken as the test
+ * wants, and it fails when its user breaks a rule of runtime/runtime.h.
+ */
+#ifndef TEGRACL_FAKE_RUNTIME_H
+#define TEGRACL_FAKE_RUNTIME_H
+
+#include "runtime/runtime.h"
+
+/* The GPU takes no new work up between these two. */
+void fake_pause(void);
+void fake_resume(void);
+
+/* The next n calls that create something fail with -ENOMEM. */
+void fake_fail_next(int n);
+
+/* Things created and not destroyed: contexts, queues, buffers, modules, times. */
+int fake_live(void);
+
+/* The last launch that ran. */
+struct fake_launch {
+  uint32_t grid[3], block[3], dynamic_shared;
+};
+extern struct fake_launch fake_last_launch;
+
+/* Kernels that the fake compiler's modules have; see fake_compiler.c. */
+typedef bool (*fake_kernel)(const unsigned char *params, const struct rt_launch *launch);
+fake_kernel fake_find_kernel(const char *name);
+
+#endif

@@ -1,0 +1,514 @@
+/* Order, lifetimes and threads of commands, on the fake runtime. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/icd/bench.h"
+
+enum { N = 64 };
+static const size_t global = N;
+
+static void nap(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+}
+
+static void expect_all(const int *values, int expected) {
+  for (int i = 0; i < N; i++)
+    assert_int_equal(values[i], expected);
+}
+
+static void read_back(cl_command_queue queue, cl_mem mem, int expected) {
+  int values[N];
+  assert_cl(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL));
+  expect_all(values, expected);
+}
+
+static void launch_and_read(void **state) {
+  struct bench *bench = *state;
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel kernel = bench_add(bench, "add", a, b, 7);
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  read_back(bench->queue, b, 7);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+/* A write that may not overtake, a launch behind it, and a read behind that. */
+static void non_blocking_chain(void **state) {
+  struct bench *bench = *state;
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel slow = bench_add(bench, "slow_add", a, b, 1);
+  int values[N], result[2][N];
+  for (int i = 0; i < N; i++)
+    values[i] = 100;
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, slow, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(
+      clEnqueueReadBuffer(bench->queue, b, CL_FALSE, 0, sizeof values, result[0], 0, NULL, NULL));
+  assert_cl(
+      clEnqueueWriteBuffer(bench->queue, a, CL_FALSE, 0, sizeof values, values, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, slow, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(
+      clEnqueueReadBuffer(bench->queue, b, CL_FALSE, 0, sizeof values, result[1], 0, NULL, NULL));
+  assert_cl(clFinish(bench->queue));
+  expect_all(result[0], 1);
+  expect_all(result[1], 101);
+  clReleaseKernel(slow);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+/* Arguments count at the time of the enqueue, though the launch is deferred. */
+static void user_event_holds_back(void **state) {
+  struct bench *bench = *state;
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel kernel = bench_add(bench, "add", a, b, 5);
+  cl_event user = clCreateUserEvent(bench->context, NULL), launched, behind;
+  const int other = 9;
+  assert_cl(
+      clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &launched));
+  assert_cl(clSetKernelArg(kernel, 2, sizeof other, &other));
+  int result[N];
+  assert_cl(
+      clEnqueueReadBuffer(bench->queue, b, CL_FALSE, 0, sizeof result, result, 0, NULL, &behind));
+  nap();
+  assert_int_equal(bench_status(launched), CL_QUEUED);
+  assert_int_equal(bench_status(behind), CL_QUEUED);
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_cl(clWaitForEvents(1, &behind));
+  expect_all(result, 5);
+  assert_int_equal(bench_status(launched), CL_COMPLETE);
+  clReleaseEvent(user);
+  clReleaseEvent(launched);
+  clReleaseEvent(behind);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+static void failed_user_event(void **state) {
+  struct bench *bench = *state;
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel kernel = bench_add(bench, "add", a, b, 5);
+  cl_event user = clCreateUserEvent(bench->context, NULL), launched, late;
+  assert_cl(
+      clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &launched));
+  assert_cl(clSetUserEventStatus(user, -77));
+  assert_int_equal(clWaitForEvents(1, &launched), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  assert_int_equal(bench_status(launched), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  assert_int_equal(bench_status(user), -77);
+  /* one that comes later fails as well; a blocking call says so itself */
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &late));
+  assert_int_equal(bench_status(late), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  int values[N];
+  assert_int_equal(
+      clEnqueueReadBuffer(bench->queue, b, CL_TRUE, 0, sizeof values, values, 1, &user, NULL),
+      CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  assert_cl(clFinish(bench->queue));
+  read_back(bench->queue, b, 0); /* nothing ran, and the queue goes on */
+  clReleaseEvent(user);
+  clReleaseEvent(launched);
+  clReleaseEvent(late);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+/* The event of a launch in one queue holds a launch in another back: on the GPU,
+ * with no thread of ours in between. */
+static void across_queues(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue other = bench_queue(bench, 0);
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4),
+         c = bench_buffer(bench, N * 4);
+  cl_kernel first = bench_add(bench, "slow_add", a, b, 1);
+  cl_kernel second = bench_add(bench, "add", b, c, 1);
+  for (int i = 0; i < 20; i++) {
+    cl_event done;
+    assert_cl(clEnqueueFillBuffer(bench->queue, b, &(int){0}, 4, 0, N * 4, 0, NULL, NULL));
+    assert_cl(clEnqueueNDRangeKernel(bench->queue, first, 1, NULL, &global, NULL, 0, NULL, &done));
+    assert_cl(clEnqueueNDRangeKernel(other, second, 1, NULL, &global, NULL, 1, &done, NULL));
+    assert_false(other->has_worker);
+    read_back(other, c, 2);
+    clReleaseEvent(done);
+  }
+  /* a barrier without an event holds back what the host does behind it */
+  cl_event done;
+  int n = 40;
+  assert_cl(clSetKernelArg(first, 2, sizeof n, &n));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, first, 1, NULL, &global, NULL, 0, NULL, &done));
+  assert_cl(clEnqueueBarrierWithWaitList(other, 1, &done, NULL));
+  read_back(other, b, 40);
+  clReleaseEvent(done);
+  clReleaseCommandQueue(other);
+  clReleaseKernel(first);
+  clReleaseKernel(second);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+  clReleaseMemObject(c);
+}
+
+static void CL_CALLBACK raise_flag(cl_mem mem, void *flag) {
+  atomic_store((atomic_int *)flag, 1);
+}
+
+/* Everything is released while the GPU has yet to begin. */
+static void release_during_execution(void **state) {
+  struct bench *bench = *state;
+  for (int profiled = 0; profiled < 2; profiled++) {
+    cl_command_queue queue = bench_queue(bench, profiled ? CL_QUEUE_PROFILING_ENABLE : 0);
+    cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+    cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
+    atomic_int gone = 0;
+    cl_event event;
+    assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
+    fake_pause();
+    assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+    assert_cl(clReleaseEvent(event));
+    assert_cl(clReleaseKernel(kernel));
+    assert_cl(clReleaseMemObject(a));
+    assert_cl(clReleaseMemObject(b));
+    assert_int_equal(gone, 0);
+    fake_resume();
+    if (profiled)
+      assert_cl(clFinish(queue));
+    assert_cl(clReleaseCommandQueue(queue));
+    assert_int_equal(gone, 1);
+  }
+}
+
+/* The last handles go while the worker holds the command back. */
+static void release_before_deferred(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue queue = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
+  atomic_int gone = 0;
+  cl_event user = clCreateUserEvent(bench->context, NULL), event;
+  assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
+  assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 1, &user, &event));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(a));
+  assert_cl(clReleaseMemObject(b));
+  assert_cl(clReleaseCommandQueue(queue));
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_cl(clWaitForEvents(1, &event));
+  assert_cl(clReleaseEvent(event));
+  assert_cl(clReleaseEvent(user));
+  for (int i = 0; i < 1000 && !gone; i++)
+    nap();
+  assert_int_equal(gone, 1);
+}
+
+/* A user event that will never be set: what waits for it fails. */
+static void abandoned_user_event(void **state) {
+  struct bench *bench = *state;
+  cl_event user = clCreateUserEvent(bench->context, NULL), marker;
+  assert_cl(clEnqueueMarkerWithWaitList(bench->queue, 1, &user, &marker));
+  assert_cl(clReleaseEvent(user));
+  assert_int_equal(clWaitForEvents(1, &marker), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  assert_cl(clReleaseEvent(marker));
+}
+
+static void profiling(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue queue = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
+  cl_event events[5], user = clCreateUserEvent(bench->context, NULL);
+  int values[N];
+  cl_ulong before, after, host, last = 0;
+  assert_cl(clGetDeviceAndHostTimer(bench->device, &before, &host));
+  assert_cl(clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, N * 4, values, 0, NULL, &events[0]));
+  assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &events[1]));
+  assert_cl(clEnqueueMarkerWithWaitList(queue, 0, NULL, &events[2]));
+  assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 1, &user, &events[3]));
+  assert_cl(clEnqueueReadBuffer(queue, b, CL_FALSE, 0, N * 4, values, 0, NULL, &events[4]));
+  cl_ulong time;
+  assert_int_equal(clGetEventProfilingInfo(events[3], CL_PROFILING_COMMAND_END, 8, &time, NULL),
+                   CL_PROFILING_INFO_NOT_AVAILABLE);
+  assert_int_equal(clGetEventProfilingInfo(user, CL_PROFILING_COMMAND_END, 8, &time, NULL),
+                   CL_PROFILING_INFO_NOT_AVAILABLE);
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_cl(clWaitForEvents(5, events));
+  assert_cl(clGetDeviceAndHostTimer(bench->device, &after, &host));
+  for (int i = 0; i < 5; i++) {
+    cl_ulong times[4];
+    for (cl_uint k = 0; k < 4; k++)
+      assert_cl(
+          clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_QUEUED + k, 8, &times[k], NULL));
+    assert_true(times[0] <= times[1] && times[1] <= times[2] && times[2] <= times[3]);
+    /* the clocks' error: a tick of the GPU's and what lies between two readings */
+    assert_true(times[0] + 1000000 >= before && times[3] <= after + 1000000);
+    assert_true(times[2] + 1000000 >= last);
+    last = times[3];
+    clReleaseEvent(events[i]);
+  }
+  clReleaseEvent(user);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+  clReleaseCommandQueue(queue);
+}
+
+static void CL_CALLBACK note_status(cl_event event, cl_int status, void *data) {
+  atomic_store((atomic_int *)data, status + 1000);
+}
+
+static void callbacks(void **state) {
+  struct bench *bench = *state;
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel kernel = bench_add(bench, "add", a, b, 1);
+  atomic_int submitted = 0, running = 0, complete = 0, late = 0;
+  cl_event event;
+  fake_pause();
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+  assert_cl(clSetEventCallback(event, CL_SUBMITTED, note_status, &submitted));
+  assert_cl(clSetEventCallback(event, CL_RUNNING, note_status, &running));
+  assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &complete));
+  assert_int_equal(submitted, 1000 + CL_SUBMITTED);
+  nap();
+  assert_int_equal(running, 0);
+  assert_int_equal(complete, 0);
+  fake_resume();
+  /* nobody waits: the watcher alone must find out */
+  for (int i = 0; i < 1000 && !complete; i++)
+    nap();
+  assert_int_equal(running, 1000 + CL_RUNNING);
+  assert_int_equal(complete, 1000 + CL_COMPLETE);
+  assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &late));
+  assert_int_equal(late, 1000 + CL_COMPLETE);
+  assert_cl(clReleaseEvent(event));
+  /* on an event that is still with the host */
+  atomic_int user_done = 0, deferred_done = 0;
+  cl_event user = clCreateUserEvent(bench->context, NULL);
+  assert_cl(clSetEventCallback(user, CL_COMPLETE, note_status, &user_done));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &event));
+  assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &deferred_done));
+  assert_cl(clReleaseEvent(event));
+  assert_cl(clSetUserEventStatus(user, -5));
+  assert_int_equal(user_done, 1000 - 5);
+  for (int i = 0; i < 1000 && !deferred_done; i++)
+    nap();
+  assert_int_equal(deferred_done, 1000 + CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  assert_cl(clReleaseEvent(user));
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+struct relay {
+  struct bench *bench;
+  cl_kernel kernel;
+  atomic_int left;
+};
+
+/* Enqueues the next launch from within the callback of the last, and touches the
+ * kernel's arguments: no lock of ours may be held here. */
+static void CL_CALLBACK pass_on(cl_event event, cl_int status, void *data) {
+  struct relay *relay = data;
+  cl_event next;
+  const int n = 3;
+  assert_cl(clReleaseEvent(event));
+  if (atomic_fetch_sub(&relay->left, 1) == 1)
+    return;
+  assert_cl(clSetKernelArg(relay->kernel, 2, sizeof n, &n));
+  assert_cl(clEnqueueNDRangeKernel(relay->bench->queue, relay->kernel, 1, NULL, &global, NULL, 0,
+                                   NULL, &next));
+  assert_cl(clSetEventCallback(next, CL_COMPLETE, pass_on, relay));
+}
+
+static void callbacks_enqueue(void **state) {
+  struct bench *bench = *state;
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  struct relay relay = {bench, bench_add(bench, "add", a, b, 3), 50};
+  cl_event event;
+  assert_cl(
+      clEnqueueNDRangeKernel(bench->queue, relay.kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+  assert_cl(clSetEventCallback(event, CL_COMPLETE, pass_on, &relay));
+  for (int i = 0; i < 5000 && relay.left > 0; i++)
+    nap();
+  assert_int_equal(relay.left, 0);
+  clReleaseKernel(relay.kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+static void mapping(void **state) {
+  struct bench *bench = *state;
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel kernel = bench_add(bench, "slow_add", a, b, 2);
+  cl_int code;
+  int *pointer =
+      clEnqueueMapBuffer(bench->queue, a, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL, NULL, &code);
+  assert_cl(code);
+  assert_ptr_equal(pointer, a->cpu); /* nothing is copied */
+  for (int i = 0; i < N; i++)
+    pointer[i] = 30;
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, a, pointer, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  cl_event mapped;
+  pointer =
+      clEnqueueMapBuffer(bench->queue, b, CL_FALSE, CL_MAP_READ, 0, N * 4, 0, NULL, &mapped, &code);
+  assert_cl(code);
+  assert_false(bench->queue->has_worker); /* the GPU keeps the order by itself */
+  assert_cl(clWaitForEvents(1, &mapped));
+  expect_all(pointer, 32);
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, b, pointer, 0, NULL, NULL));
+  assert_int_equal(clEnqueueUnmapMemObject(bench->queue, b, pointer, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  clReleaseEvent(mapped);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+/* With the host's own memory a map brings it up to date, an unmap takes it over. */
+static void host_pointer(void **state) {
+  struct bench *bench = *state;
+  int in[N], out[N];
+  for (int i = 0; i < N; i++)
+    in[i] = 10, out[i] = -1;
+  cl_int code;
+  cl_mem a = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, sizeof in, in, &code);
+  assert_cl(code);
+  cl_mem b = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, sizeof out, out, &code);
+  assert_cl(code);
+  cl_kernel kernel = bench_add(bench, "add", a, b, 1);
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  int *pointer =
+      clEnqueueMapBuffer(bench->queue, b, CL_TRUE, CL_MAP_READ, 0, N * 4, 0, NULL, NULL, &code);
+  assert_ptr_equal(pointer, out);
+  expect_all(out, 11);
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, b, pointer, 0, NULL, NULL));
+  pointer = clEnqueueMapBuffer(bench->queue, a, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, N * 4,
+                               0, NULL, NULL, &code);
+  assert_ptr_equal(pointer, in);
+  for (int i = 0; i < N; i++)
+    in[i] = 20;
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, a, pointer, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  read_back(bench->queue, b, 21);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+}
+
+static atomic_int told;
+static void CL_CALLBACK tell(const char *sentence, const void *info, size_t size, void *data) {
+  if (strstr(sentence, "unmapped memory"))
+    atomic_fetch_add(&told, 1);
+}
+
+/* The GPU faults: what is under way fails, the application goes on elsewhere. */
+static void fault(void **state) {
+  struct bench *bench = *state;
+  cl_int code;
+  struct bench broken = {.device = bench->device, .program = NULL};
+  const char *source = "";
+  broken.context = clCreateContext(NULL, 1, &bench->device, tell, NULL, &code);
+  broken.program = clCreateProgramWithSource(broken.context, 1, &source, NULL, &code);
+  assert_cl(clBuildProgram(broken.program, 0, NULL, NULL, NULL, NULL));
+  broken.queue = bench_queue(&broken, CL_QUEUE_PROFILING_ENABLE);
+  cl_mem mem = bench_buffer(&broken, N * 4);
+  cl_kernel kernel = bench_kernel(&broken, "fault");
+  assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+  cl_event event, behind;
+  int values[N];
+  fake_pause();
+  assert_cl(clEnqueueNDRangeKernel(broken.queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+  assert_cl(
+      clEnqueueReadBuffer(broken.queue, mem, CL_FALSE, 0, sizeof values, values, 0, NULL, &behind));
+  fake_resume();
+  assert_int_equal(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  assert_int_equal(bench_status(event), CL_OUT_OF_RESOURCES);
+  assert_int_equal(clFinish(broken.queue), CL_OUT_OF_RESOURCES);
+  assert_true(bench_status(behind) < 0);
+  assert_true(told > 0);
+  assert_int_equal(
+      clEnqueueNDRangeKernel(broken.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL),
+      CL_OUT_OF_RESOURCES);
+  assert_int_equal(
+      clEnqueueReadBuffer(broken.queue, mem, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL),
+      CL_OUT_OF_RESOURCES);
+  clReleaseEvent(event);
+  clReleaseEvent(behind);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(mem);
+  clReleaseProgram(broken.program);
+  clReleaseCommandQueue(broken.queue);
+  clReleaseContext(broken.context);
+  launch_and_read(state);
+}
+
+/* Many threads on one queue and on their own, with events from everywhere. */
+static void *hammer(void *data) {
+  struct bench *bench = data;
+  cl_command_queue own = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
+  unsigned seed = (unsigned)(uintptr_t)own;
+  for (int round = 0; round < 40; round++) {
+    cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+    cl_kernel kernel = bench_add(bench, "add", a, b, round);
+    cl_command_queue queue = rand_r(&seed) % 2 ? own : bench->queue;
+    cl_event user = clCreateUserEvent(bench->context, NULL), launched, filled;
+    const bool hold = rand_r(&seed) % 2;
+    assert_cl(clEnqueueFillBuffer(own, a, &(int){1000}, 4, 0, N * 4, 0, NULL, &filled));
+    /* Never a user event in the shared queue: the other threads would wait for us. */
+    const cl_event list[2] = {filled, user};
+    assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL,
+                                     hold && queue == own ? 2 : 1, list, &launched));
+    if (rand_r(&seed) % 2)
+      assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+    else
+      assert_cl(clReleaseEvent(filled)), filled = NULL,
+                                         assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+    int values[N];
+    cl_event read;
+    assert_cl(clEnqueueReadBuffer(own, b, rand_r(&seed) % 2, 0, sizeof values, values, 1, &launched,
+                                  &read));
+    assert_cl(clReleaseKernel(kernel));
+    assert_cl(clWaitForEvents(1, &read));
+    expect_all(values, 1000 + round);
+    if (filled)
+      assert_cl(clReleaseEvent(filled));
+    assert_cl(clReleaseEvent(read));
+    assert_cl(clReleaseEvent(user));
+    assert_cl(clReleaseEvent(launched));
+    assert_cl(clReleaseMemObject(a));
+    assert_cl(clReleaseMemObject(b));
+  }
+  assert_cl(clReleaseCommandQueue(own));
+  return NULL;
+}
+
+static void threads(void **state) {
+  pthread_t ids[6];
+  for (int i = 0; i < 6; i++)
+    assert_int_equal(pthread_create(&ids[i], NULL, hammer, *state), 0);
+  for (int i = 0; i < 6; i++)
+    pthread_join(ids[i], NULL);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(launch_and_read),
+      TEST(non_blocking_chain),
+      TEST(user_event_holds_back),
+      TEST(failed_user_event),
+      TEST(across_queues),
+      TEST(release_during_execution),
+      TEST(release_before_deferred),
+      TEST(abandoned_user_event),
+      TEST(profiling),
+      TEST(callbacks),
+      TEST(callbacks_enqueue),
+      TEST(mapping),
+      TEST(host_pointer),
+      TEST(fault),
+      TEST(threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
