@@ -50,7 +50,7 @@ cl_program device_cl_build(struct device_cl *cl, const char *source) {
 }
 
 bool device_cl_run(struct device_cl *cl, cl_program program, const char *name, size_t items,
-                   const struct device_array *arrays, size_t array_count) {
+                   size_t group, const struct device_array *arrays, size_t array_count) {
   cl_mem buffers[ARRAYS_MAX] = {NULL};
   cl_int status;
   cl_kernel kernel = clCreateKernel(program, name, &status);
@@ -61,7 +61,8 @@ bool device_cl_run(struct device_cl *cl, cl_program program, const char *name, s
       status = clSetKernelArg(kernel, (cl_uint)i, sizeof buffers[i], &buffers[i]);
   }
   if (!status)
-    status = clEnqueueNDRangeKernel(cl->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+    status = clEnqueueNDRangeKernel(cl->queue, kernel, 1, NULL, &items, group ? &group : NULL, 0,
+                                    NULL, NULL);
   for (size_t i = 0; !status && i < array_count; i++)
     if (arrays[i].read)
       status = clEnqueueReadBuffer(cl->queue, buffers[i], CL_TRUE, 0, arrays[i].size,

@@ -31,9 +31,10 @@ void device_cl_close(struct device_cl *cl);
 /* NULL, with the build log printed, on failure. */
 cl_program device_cl_build(struct device_cl *cl, const char *source);
 
-/* Runs the kernel over so many work-items and waits. */
+/* Runs the kernel over so many work-items, in work-groups of group (0: the
+ * driver chooses), and waits. */
 bool device_cl_run(struct device_cl *cl, cl_program program, const char *kernel, size_t items,
-                   const struct device_array *arrays, size_t array_count);
+                   size_t group, const struct device_array *arrays, size_t array_count);
 
 /* Text that grows; the pieces of a generated program. */
 struct device_text {

@@ -219,7 +219,7 @@ static int test_integer_type(struct device_cl *cl, const struct type *t) {
                                   {input[1], sizeof input[1], false},
                                   {input[2], sizeof input[2], false},
                                   {result, sizeof result, true}};
-  if (!program || !device_cl_run(cl, program, "test", ITEMS, arrays, 4))
+  if (!program || !device_cl_run(cl, program, "test", ITEMS, 0, arrays, 4))
     return 1;
   clReleaseProgram(program);
   for (unsigned k = 0; k < OPERATIONS; k++)
@@ -368,7 +368,7 @@ static int test_conversions_to(struct device_cl *cl, const struct type *d) {
     make_values(s);
     struct device_array arrays[] = {{input[0], CONVERSION_ITEMS * 8, false},
                                     {result, sizeof result, true}};
-    if (!device_cl_run(cl, program, kernel, CONVERSION_ITEMS, arrays, 2)) {
+    if (!device_cl_run(cl, program, kernel, CONVERSION_ITEMS, 0, arrays, 2)) {
       failures++;
       continue;
     }
@@ -465,7 +465,7 @@ static int test_half_store(struct device_cl *cl, cl_program program, const struc
   }
   snprintf(kernel, sizeof kernel, "store_%s", t->name);
   struct device_array arrays[] = {{input[0], COUNT * 8, false}, {result, sizeof result, true}};
-  if (!device_cl_run(cl, program, kernel, COUNT, arrays, 2))
+  if (!device_cl_run(cl, program, kernel, COUNT, 0, arrays, 2))
     return 1;
   for (unsigned k = 0; k < 7; k++)
     for (unsigned i = 0, shown = 0; i < COUNT; i++) {
@@ -491,7 +491,7 @@ static int test_halfs(struct device_cl *cl) {
   for (unsigned i = 0; i < HALFS; i++)
     halfs[i] = (uint16_t)i;
   struct device_array arrays[] = {{halfs, sizeof halfs, false}, {result, sizeof result, true}};
-  if (!device_cl_run(cl, program, "load", HALFS / 4, arrays, 2))
+  if (!device_cl_run(cl, program, "load", HALFS / 4, 0, arrays, 2))
     return 1;
   for (unsigned k = 0; k < 3; k++)
     for (unsigned i = 0; i < (k < 2 ? HALFS : HALFS / 4 * 3); i++) {

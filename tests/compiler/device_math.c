@@ -528,7 +528,7 @@ static int test_type(struct device_cl *cl, bool is_double, const char *only) {
         {value, ITEMS * size, true},     {second, ITEMS * size, true},
         {integer, sizeof integer, true},
     };
-    if (device_cl_run(cl, program, kernel, ITEMS, arrays, sizeof arrays / sizeof arrays[0]))
+    if (device_cl_run(cl, program, kernel, ITEMS, 0, arrays, sizeof arrays / sizeof arrays[0]))
       failures += check(f, &results, is_double) != 0;
     else
       failures++;
