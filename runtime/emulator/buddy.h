@@ -1,0 +1,32 @@
+/* The allocator of GPU virtual addresses, as nvgpu's buddy allocator behaves:
+ * deterministic, so that a client sees the addresses that a board gives.
+ * Facts: nvgpu-uapi.md 3.2, "VA placement without FIXED".
+ */
+#ifndef TEGRACL_EMULATOR_BUDDY_H
+#define TEGRACL_EMULATOR_BUDDY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { BUDDY_ORDERS = 48, BUDDY_BUCKETS = 1024 };
+
+struct emu_buddy_block;
+
+struct emu_buddy {
+  uint64_t start, end;
+  struct emu_buddy_block *free[BUDDY_ORDERS];    /* the head is taken first */
+  struct emu_buddy_block *bucket[BUDDY_BUCKETS]; /* all blocks, by start */
+};
+
+/* Covers start to end (multiples of 4096). False: out of memory. */
+bool emu_buddy_init(struct emu_buddy *buddy, uint64_t start, uint64_t end);
+void emu_buddy_destroy(struct emu_buddy *buddy);
+/* Room for size bytes, rounded up to a power of two of pages: the address, or 0. */
+uint64_t emu_buddy_alloc(struct emu_buddy *buddy, uint64_t size);
+/* Exactly address to address + size (multiples of 4096): false if any of it is
+ * taken or outside. Must be freed with emu_buddy_free_fixed. */
+bool emu_buddy_alloc_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t size);
+void emu_buddy_free(struct emu_buddy *buddy, uint64_t address);
+void emu_buddy_free_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t size);
+
+#endif

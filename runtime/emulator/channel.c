@@ -1,0 +1,446 @@
+/* Channels: their ioctls and life. nvgpu-uapi.md 2.4, 3.4.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/emulator/gpu.h"
+
+enum {
+  WATCHDOG_DEFAULT_MS = 5000, /* 3.1, OPEN_CHANNEL */
+  KERNEL_ENTRIES_MIN = 4,     /* 3.4, SETUP_BIND order 1 */
+  SYNCPOINT_FIRST = 17,       /* the first a board gave; 6 */
+  SYNCPOINT_CLOSE_STEP = 1000 /* 3.4, close(channel fd) */
+};
+
+/* 3.1, OPEN_CHANNEL: the checks in their order */
+int emu_channel_open(int32_t runlist) {
+  const int32_t runlist_gr = 0;
+  if (runlist > runlist_gr)
+    return -EINVAL; /* order 3 */
+  if (!emu_gpu.free_channel_count)
+    return -ENOMEM; /* order 5 */
+  struct emu_channel *channel = calloc(1, sizeof(*channel));
+  if (!channel)
+    return -ENOMEM;
+  channel->object = (struct emu_object){.kind = EMU_CHANNEL, .refs = 1};
+  channel->watchdog = true;
+  channel->watchdog_ms = WATCHDOG_DEFAULT_MS;
+  channel->syncpoint = -1;
+  channel->subdevice_mask = 1;
+  channel->grids_tail = &channel->grids;
+  channel->id = emu_gpu.free_channels[emu_gpu.free_channel_count - 1];
+  int fd = emu_engine_start();
+  if (fd == 0)
+    fd = emu_table_open("nvhost-ga10b", &channel->object);
+  if (fd < 0) {
+    free(channel);
+    return fd;
+  }
+  emu_gpu.free_channel_count--;
+  emu_gpu.channels[channel->id] = channel;
+  emu_object_put(&channel->object);
+  return fd;
+}
+
+/* 3.4, close(channel fd) */
+void emu_channel_close(struct emu_channel *channel) {
+  emu_object_get(&channel->object);
+  atomic_store(&channel->serviceable, false);
+  emu_gpu.channels[channel->id] = NULL;
+  emu_engine_leave(channel);
+  emu_channel_drop_work(channel);
+  emu_tsg_unlink(channel);
+  emu_gpu.free_channels[emu_gpu.free_channel_count++] = (uint16_t)channel->id;
+  if (channel->syncpoint >= 0) {
+    emu_syncpoint_increment(channel->syncpoint, SYNCPOINT_CLOSE_STEP);
+    emu_gpu.syncpoint_used[channel->syncpoint] = false;
+    struct emu_mapping *m = emu_mmu_find_exact(channel->as, channel->syncpoint_va);
+    if (m)
+      emu_as_unmap(channel->as, m);
+  }
+  if (channel->gpfifo_mapping)
+    emu_as_unmap(channel->as, channel->gpfifo_mapping);
+  channel->gpfifo_mapping = NULL;
+  emu_object_put(&channel->object);
+}
+
+void emu_channel_free(struct emu_channel *channel) {
+  if (channel->gpfifo)
+    emu_object_put(&channel->gpfifo->object);
+  if (channel->userd)
+    emu_object_put(&channel->userd->object);
+  if (channel->notifier)
+    emu_object_put(&channel->notifier->object);
+  if (channel->as)
+    emu_object_put(&channel->as->object);
+  free(channel);
+}
+
+struct emu_dmabuf *emu_syncpoint_memory(void) {
+  if (!emu_gpu.syncpoint_memory) {
+    struct emu_dmabuf *memory = emu_dmabuf_create((uint64_t)EMU_SYNCPOINTS * EMU_SYNCPOINT_STRIDE);
+    if (memory && emu_dmabuf_host(memory)) {
+      emu_object_put(&memory->object);
+      memory = NULL;
+    }
+    emu_gpu.syncpoint_memory = memory;
+  }
+  return emu_gpu.syncpoint_memory;
+}
+
+void emu_syncpoint_increment(int syncpoint, uint32_t by) {
+  _Atomic uint32_t *value = (_Atomic uint32_t *)(void *)(emu_gpu.syncpoint_memory->host +
+                                                         (size_t)syncpoint * EMU_SYNCPOINT_STRIDE);
+  atomic_fetch_add(value, by);
+}
+
+/* A dma-buf with memory that the GPU can reach: 3.4, SETUP_BIND order 14 */
+static int usermode_buffer(int fd, struct emu_dmabuf **out) {
+  int error = emu_dmabuf_from_fd(fd, out);
+  if (error)
+    return error;
+  if ((*out)->allocated && !emu_dmabuf_host(*out))
+    return 0;
+  emu_object_put(&(*out)->object);
+  *out = NULL;
+  return -ENOMEM;
+}
+
+/* 3.4, SETUP_BIND orders 1 to 10 */
+static int check_setup_bind(const struct emu_channel *channel,
+                            const struct nvgpu_channel_setup_bind_args *a) {
+  bool usermode = a->flags & NVGPU_SETUP_BIND_USERMODE_SUPPORT;
+  bool deterministic = a->flags & NVGPU_SETUP_BIND_DETERMINISTIC;
+  uint32_t entries = a->num_gpfifo_entries;
+  if (entries < (usermode ? (uint32_t)GP_ENTRIES_MIN : (uint32_t)KERNEL_ENTRIES_MIN))
+    return -EINVAL; /* order 1 */
+  if (entries & (entries - 1))
+    return -EINVAL; /* order 2 */
+  if (entries > UINT32_MAX / GP_ENTRY_BYTES)
+    return -EINVAL; /* order 3 */
+  if (!channel->as)
+    return -EINVAL; /* order 4 */
+  if (!channel->tsg)
+    return -EINVAL; /* order 5 */
+  if (channel->usermode)
+    return -EEXIST; /* order 6 */
+  if (deterministic && channel->watchdog)
+    return -EINVAL; /* order 8 */
+  if (usermode && !deterministic)
+    return -EINVAL; /* order 9 */
+  /* The driver's own rings (SUBMIT_GPFIFO) are not emulated. */
+  if (!usermode)
+    return -ENOSYS;
+  return 0;
+}
+
+static int setup_bind(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  struct nvgpu_channel_setup_bind_args *a = argument;
+  struct emu_dmabuf *gpfifo = NULL, *userd = NULL;
+  struct emu_mapping *ring = NULL;
+  int error = check_setup_bind(channel, a);
+  if (error)
+    return error;
+  if (a->gpfifo_dmabuf_fd == 0 || a->userd_dmabuf_fd == 0)
+    return -EINVAL; /* order 12 */
+  if (a->gpfifo_dmabuf_offset || a->userd_dmabuf_offset)
+    return -EINVAL;                                      /* order 13 */
+  error = usermode_buffer(a->gpfifo_dmabuf_fd, &gpfifo); /* order 14 */
+  if (error)
+    return error;
+  uint64_t bytes = (uint64_t)a->num_gpfifo_entries * GP_ENTRY_BYTES;
+  if (gpfifo->size < (bytes > GPFIFO_BYTES_MIN ? bytes : GPFIFO_BYTES_MIN)) {
+    error = -EINVAL; /* order 15 */
+    goto fail;
+  }
+  ring = emu_as_map_kernel(channel->as, gpfifo, 0, gpfifo->size, false, -1);
+  if (!ring) {
+    error = -ENOMEM; /* order 16 */
+    goto fail;
+  }
+  error = usermode_buffer(a->userd_dmabuf_fd, &userd); /* order 17 */
+  if (error)
+    goto fail;
+  channel->gpfifo = gpfifo;
+  channel->userd = userd;
+  channel->gpfifo_mapping = ring;
+  channel->entries = a->num_gpfifo_entries;
+  channel->deterministic = true;
+  channel->usermode = true;
+  a->work_submit_token = channel->id;
+  a->gpfifo_gpu_va = 0;
+  a->userd_gpu_va = 0;
+  a->usermode_mmio_gpu_va = 0;
+  return 0;
+fail:
+  if (ring)
+    emu_as_unmap(channel->as, ring);
+  emu_object_put(&gpfifo->object);
+  return error;
+}
+
+/* 3.4, WDT */
+static int watchdog(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_channel_wdt_args *a = argument;
+  uint32_t mode = a->wdt_status & (NVGPU_WDT_DISABLE | NVGPU_WDT_ENABLE);
+  if (mode != NVGPU_WDT_DISABLE && mode != NVGPU_WDT_ENABLE)
+    return -EINVAL;
+  if (channel->deterministic && mode != NVGPU_WDT_DISABLE)
+    return -EINVAL;
+  channel->watchdog = mode == NVGPU_WDT_ENABLE;
+  if (a->wdt_status & NVGPU_WDT_SET_TIMEOUT)
+    channel->watchdog_ms = a->timeout_ms;
+  return 0;
+}
+
+enum { GRAPHICS_CLASS = 1, OTHER_CLASS = 2 };
+
+/* 3.4, ALLOC_OBJ_CTX: the classes that nvgpu knows */
+static int class_kind(uint32_t class) {
+  static const struct {
+    uint16_t class, kind;
+  } known[] = {
+      {0xc797, GRAPHICS_CLASS}, {0xc597, GRAPHICS_CLASS}, {0xc397, GRAPHICS_CLASS},
+      {0xc097, GRAPHICS_CLASS}, {0xb197, GRAPHICS_CLASS}, {0x902d, GRAPHICS_CLASS},
+      {0xc7c0, OTHER_CLASS},    {0xc7b5, OTHER_CLASS},    {0xc76f, OTHER_CLASS},
+      {0xc637, OTHER_CLASS},    {0xc46f, OTHER_CLASS},    {0xc5c0, OTHER_CLASS},
+      {0xc5b5, OTHER_CLASS},    {0xc4b7, OTHER_CLASS},    {0xc3c0, OTHER_CLASS},
+      {0xc3b5, OTHER_CLASS},    {0xc36f, OTHER_CLASS},    {0xc0b5, OTHER_CLASS},
+      {0xc06f, OTHER_CLASS},    {0xc0c0, OTHER_CLASS},    {0xa0b5, OTHER_CLASS},
+      {0xa140, OTHER_CLASS},    {0xb0b5, OTHER_CLASS},    {0xb06f, OTHER_CLASS},
+      {0xb1c0, OTHER_CLASS},
+  };
+  for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    if (known[i].class == class)
+      return known[i].kind;
+  }
+  return 0;
+}
+
+static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
+  const uint32_t flag_gfxp = 1 << 1, flag_cilp = 1 << 2;
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_alloc_obj_ctx_args *a = argument;
+  int kind = class_kind(a->class_num);
+  if (!channel->as || !kind || !channel->tsg)
+    return -EINVAL; /* orders 1 to 3 */
+  if (kind == GRAPHICS_CLASS && channel->veid > 0)
+    return -EINVAL; /* order 4 */
+  struct emu_tsg *tsg = channel->tsg;
+  if (!tsg->has_context) {
+    tsg->has_context = true;
+    tsg->graphics_preemption = NVGPU_PREEMPT_GRAPHICS_WFI;
+    tsg->compute_preemption = NVGPU_PREEMPT_COMPUTE_WFI;
+  }
+  if (a->flags & flag_gfxp)
+    tsg->graphics_preemption = NVGPU_PREEMPT_GRAPHICS_GFXP;
+  if (a->flags & flag_cilp)
+    tsg->compute_preemption = NVGPU_PREEMPT_COMPUTE_CILP;
+  channel->has_object = true;
+  return 0;
+}
+
+/* 3.4, SET_PREEMPTION_MODE */
+static int set_preemption(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_preemption_mode_args *a = argument;
+  struct emu_tsg *tsg = channel->tsg;
+  if (!channel->has_object || !tsg)
+    return -EINVAL;
+  uint32_t graphics =
+      a->graphics_preempt_mode ? a->graphics_preempt_mode : tsg->graphics_preemption;
+  uint32_t compute = a->compute_preempt_mode ? a->compute_preempt_mode : tsg->compute_preemption;
+  if ((graphics != NVGPU_PREEMPT_GRAPHICS_WFI && graphics != NVGPU_PREEMPT_GRAPHICS_GFXP) ||
+      (compute != NVGPU_PREEMPT_COMPUTE_WFI && compute != NVGPU_PREEMPT_COMPUTE_CTA &&
+       compute != NVGPU_PREEMPT_COMPUTE_CILP))
+    return -EINVAL;
+  if (graphics < tsg->graphics_preemption || compute < tsg->compute_preemption)
+    return -EINVAL;
+  if (graphics == NVGPU_PREEMPT_GRAPHICS_GFXP && compute == NVGPU_PREEMPT_COMPUTE_CILP)
+    return -EINVAL;
+  tsg->graphics_preemption = graphics;
+  tsg->compute_preemption = compute;
+  return 0;
+}
+
+/* 3.4, SET_ERROR_NOTIFIER */
+static int set_notifier(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_set_error_notifier *a = argument;
+  if (!a->mem)
+    return -EINVAL;
+  if (channel->notifier)
+    emu_object_put(&channel->notifier->object);
+  channel->notifier = NULL;
+  struct emu_dmabuf *dmabuf;
+  int error = emu_dmabuf_from_fd((int)a->mem, &dmabuf);
+  if (error)
+    return error;
+  uint64_t end = a->offset + sizeof(struct error_notifier);
+  if (end < a->offset || end > dmabuf->size)
+    error = -EINVAL;
+  else if (!dmabuf->allocated || emu_dmabuf_host(dmabuf))
+    error = -ENOMEM;
+  if (error) {
+    emu_object_put(&dmabuf->object);
+    return error;
+  }
+  memset(dmabuf->host + a->offset, 0, sizeof(struct error_notifier));
+  channel->notifier = dmabuf;
+  channel->notifier_offset = a->offset;
+  return 0;
+}
+
+/* 3.4, GET_USER_SYNCPOINT. Without an address space the real driver crashes. */
+static int user_syncpoint(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  struct nvgpu_get_user_syncpoint_args *a = argument;
+  if (!channel->as)
+    return -EINVAL;
+  struct emu_dmabuf *memory = emu_syncpoint_memory();
+  if (!memory)
+    return -ENOMEM;
+  if (channel->syncpoint < 0) {
+    int id = SYNCPOINT_FIRST;
+    while (id < EMU_SYNCPOINTS && emu_gpu.syncpoint_used[id])
+      id++;
+    if (id == EMU_SYNCPOINTS)
+      return -ENOMEM;
+    struct emu_mapping *m = emu_as_map_kernel(
+        channel->as, memory, (uint64_t)id * EMU_SYNCPOINT_STRIDE, EMU_SYNCPOINT_STRIDE, true, id);
+    if (!m)
+      return -ENOMEM;
+    emu_gpu.syncpoint_used[id] = true;
+    channel->syncpoint = id;
+    channel->syncpoint_va = m->gpu;
+  }
+  a->gpu_va = channel->syncpoint_va;
+  a->syncpoint_id = (uint32_t)channel->syncpoint;
+  memcpy(&a->syncpoint_max, memory->host + (size_t)channel->syncpoint * EMU_SYNCPOINT_STRIDE,
+         sizeof(a->syncpoint_max));
+  return 0;
+}
+
+static int get_timedout(struct emu_object *object, int fd, void *argument) {
+  ((struct nvgpu_get_param_args *)argument)->value =
+      !atomic_load(&((struct emu_channel *)object)->serviceable);
+  return 0;
+}
+
+/* SET_NVMAP_FD ignores its argument; the timeouts serve kernel-mode rings only. */
+static int accept(struct emu_object *object, int fd, void *argument) {
+  return 0;
+}
+
+static int set_enabled(struct emu_object *object, bool enabled) {
+  ((struct emu_channel *)object)->disabled = !enabled;
+  emu_engine_wake();
+  return 0;
+}
+
+static int enable(struct emu_object *object, int fd, void *argument) {
+  return set_enabled(object, true);
+}
+
+static int disable(struct emu_object *object, int fd, void *argument) {
+  return set_enabled(object, false);
+}
+
+/* 3.4, FORCE_RESET: always 0 */
+static int force_reset(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  if (channel->tsg)
+    emu_tsg_abort(channel->tsg, NOTIFIER_FORCE_RESET);
+  return 0;
+}
+
+/* 3.4, WAIT. A dma-buf and a value in it, or the notifier's status. */
+static int channel_wait(struct emu_object *object, int fd, void *argument) {
+  enum { WAIT_NOTIFIER = 0, WAIT_SEMAPHORE = 1, WAIT_STEP_US = 100 };
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_wait_args *a = argument;
+  if (!atomic_load(&channel->serviceable))
+    return -ETIMEDOUT;
+  if (a->type > WAIT_SEMAPHORE)
+    return -EINVAL;
+  bool semaphore = a->type == WAIT_SEMAPHORE;
+  uint32_t offset =
+      semaphore ? a->condition.semaphore.offset
+                : a->condition.notifier.offset + (uint32_t)offsetof(struct error_notifier, status);
+  int dmabuf_fd =
+      (int)(semaphore ? a->condition.semaphore.dmabuf_fd : a->condition.notifier.dmabuf_fd);
+  struct emu_dmabuf *dmabuf;
+  if (emu_dmabuf_from_fd(dmabuf_fd, &dmabuf))
+    return -EINVAL;
+  int result = -EINVAL;
+  if (dmabuf->allocated && !emu_dmabuf_host(dmabuf) && offset % sizeof(uint16_t) == 0 &&
+      offset <= dmabuf->size - sizeof(uint32_t)) {
+    uint64_t end = emu_time_ns() + (uint64_t)a->timeout * 1000000u;
+    result = -ETIMEDOUT;
+    for (;;) {
+      uint32_t value;
+      memcpy(&value, dmabuf->host + offset, sizeof(value));
+      if (semaphore ? value == a->condition.semaphore.payload : (uint16_t)value != 0)
+        result = 0;
+      if (result == 0 || emu_time_ns() >= end || !atomic_load(&channel->serviceable))
+        break;
+      emu_object_get(object);
+      pthread_mutex_unlock(&emu_gpu.lock);
+      usleep(WAIT_STEP_US);
+      pthread_mutex_lock(&emu_gpu.lock);
+      emu_object_put(object);
+    }
+  }
+  emu_object_put(&dmabuf->object);
+  return result;
+}
+
+/* 3.4, SUBMIT_GPFIFO: there are only user-mode rings */
+static int submit_gpfifo(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  if (!atomic_load(&channel->serviceable))
+    return -ETIMEDOUT;
+  return channel->usermode ? -EINVAL : -ENOMEM;
+}
+
+static int reschedule(struct emu_object *object, int fd, void *argument) {
+  return -EPERM;
+}
+static int boosted(struct emu_object *object, int fd, void *argument) {
+  return -EINVAL;
+}
+
+/* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE answer ENOTTY: the TSG has them.
+ * ALLOC_GPFIFO_EX, ZCULL_BIND and OPEN are not emulated. */
+static const struct emu_ioctl ioctls[] = {
+    {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, accept},
+    {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, accept},
+    {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX, accept},
+    {NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, get_timedout},
+    {NVGPU_IOCTL_CHANNEL_WAIT, channel_wait},
+    {NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, submit_gpfifo},
+    {NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, alloc_obj_ctx},
+    {NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, set_notifier},
+    {NVGPU_IOCTL_CHANNEL_ENABLE, enable},
+    {NVGPU_IOCTL_CHANNEL_DISABLE, disable},
+    {NVGPU_IOCTL_CHANNEL_PREEMPT, accept},
+    {NVGPU_IOCTL_CHANNEL_FORCE_RESET, force_reset},
+    {NVGPU_IOCTL_CHANNEL_WDT, watchdog},
+    {NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, set_preemption},
+    {NVGPU_IOCTL_CHANNEL_SET_BOOSTED_CTX, boosted},
+    {NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, user_syncpoint},
+    {NVGPU_IOCTL_CHANNEL_RESCHEDULE_RUNLIST, reschedule},
+    {NVGPU_IOCTL_CHANNEL_SETUP_BIND, setup_bind},
+};
+
+const struct emu_node emu_node_channel = {
+    .magic = 'H',
+    .last_number = 128,
+    .largest_argument = 104,
+    .ioctls = ioctls,
+    .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
+};

@@ -1,0 +1,38 @@
+/* What the control, address-space, TSG and channel nodes do with an ioctl before
+ * and after its own function. nvgpu-uapi.md 1.3 and 1.4.
+ */
+#include <errno.h>
+
+#include "runtime/emulator/gpu.h"
+
+/* 328 bytes of characteristics travel by pointer; the largest argument struct is
+ * that of GET_CPU_TIME_CORRELATION_INFO. */
+enum { ARGUMENT_MAX = 512 };
+
+int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
+                 unsigned long request, void *user) {
+  unsigned number = _IOC_NR(request);
+  size_t size = _IOC_SIZE(request);
+  unsigned direction = _IOC_DIR(request);
+  /* nvgpu-uapi.md 1.4, rows "wrong magic" to "size field" */
+  if (_IOC_TYPE(request) != node->magic || number == 0 || number > node->last_number ||
+      size > node->largest_argument)
+    return -EINVAL;
+  _Alignas(8) uint8_t argument[ARGUMENT_MAX] = {0};
+  /* 1.4, row "copy in" */
+  if ((direction & _IOC_WRITE) && emu_copy_from_user(argument, (uintptr_t)user, size))
+    return -EFAULT;
+  const struct emu_ioctl *found = NULL;
+  for (size_t i = 0; i < node->ioctl_count && !found; i++) {
+    if (node->ioctls[i].request == (uint32_t)request)
+      found = &node->ioctls[i];
+  }
+  /* 1.4, row "full 32-bit request not in the table" */
+  if (!found)
+    return -ENOTTY;
+  int result = found->function(object, fd, argument);
+  /* 1.4, row "copy out" */
+  if (result == 0 && (direction & _IOC_READ) && emu_copy_to_user((uintptr_t)user, argument, size))
+    return node->copy_out_error ? node->copy_out_error : (int)size;
+  return result;
+}

@@ -1,0 +1,164 @@
+/* dma-bufs: memfds of the page-rounded size. The client maps the fd itself; the
+ * emulator has its own mapping for the GPU's accesses.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/emulator/gpu.h"
+
+/* fds that only keep pages alive stay out of the client's way: a kernel would
+ * need none for that, and the client's numbers count from the lowest free. */
+static int parking_floor(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+    return 0;
+  return (int)(limit.rlim_cur / 2 < 65536 ? limit.rlim_cur / 2 : 65536);
+}
+
+static int park(int fd) {
+  int parked = fcntl(fd, F_DUPFD_CLOEXEC, parking_floor());
+  if (parked < 0)
+    parked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return parked < 0 ? -errno : parked;
+}
+
+struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
+  struct emu_dmabuf *dmabuf = calloc(1, sizeof(*dmabuf));
+  if (!dmabuf)
+    return NULL;
+  dmabuf->object = (struct emu_object){.kind = EMU_DMABUF, .refs = 1};
+  dmabuf->size = size;
+  dmabuf->parked_fd = -1;
+  dmabuf->next = emu_gpu.dmabufs;
+  emu_gpu.dmabufs = dmabuf;
+  return dmabuf;
+}
+
+void emu_dmabuf_free(struct emu_dmabuf *dmabuf) {
+  struct emu_dmabuf **link = &emu_gpu.dmabufs;
+  while (*link != dmabuf)
+    link = &(*link)->next;
+  *link = dmabuf->next;
+  if (dmabuf->host)
+    munmap(dmabuf->host, dmabuf->size);
+  if (dmabuf->parked_fd >= 0)
+    close(dmabuf->parked_fd);
+  if (dmabuf->allocated)
+    emu_gpu.memory_used -= dmabuf->size;
+  free(dmabuf);
+}
+
+static int client_fd(const struct emu_dmabuf *dmabuf) {
+  for (int fd = 0; fd < emu_gpu.table_size; fd++) {
+    if (emu_gpu.table[fd] == &dmabuf->object)
+      return fd;
+  }
+  return -1;
+}
+
+static int make_memfd(struct emu_dmabuf *dmabuf) {
+  struct stat status;
+  int fd = memfd_create("dmabuf", MFD_CLOEXEC);
+  if (fd < 0)
+    return -errno;
+  if (ftruncate(fd, (off_t)dmabuf->size) < 0 || fstat(fd, &status) < 0) {
+    close(fd);
+    return -ENOMEM;
+  }
+  dmabuf->device = status.st_dev;
+  dmabuf->inode = status.st_ino;
+  dmabuf->has_inode = true;
+  return fd;
+}
+
+int emu_dmabuf_fd(struct emu_dmabuf *dmabuf) {
+  int fd;
+  if (dmabuf->object.fds) {
+    fd = fcntl(client_fd(dmabuf), F_DUPFD_CLOEXEC, 0);
+  } else if (dmabuf->parked_fd >= 0) {
+    fd = fcntl(dmabuf->parked_fd, F_DUPFD_CLOEXEC, 0);
+  } else {
+    fd = make_memfd(dmabuf);
+    if (fd < 0)
+      return fd;
+  }
+  if (fd < 0)
+    return -errno;
+  int error = emu_table_set(fd, &dmabuf->object);
+  if (error) {
+    close(fd);
+    return error;
+  }
+  if (dmabuf->parked_fd >= 0) {
+    close(dmabuf->parked_fd);
+    dmabuf->parked_fd = -1;
+  }
+  return fd;
+}
+
+void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd) {
+  if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->parked_fd < 0) {
+    int parked = park(fd);
+    dmabuf->parked_fd = parked < 0 ? -1 : parked;
+  }
+}
+
+void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf) {
+  if (!dmabuf->handles && dmabuf->parked_fd >= 0) {
+    close(dmabuf->parked_fd);
+    dmabuf->parked_fd = -1;
+  }
+}
+
+int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
+  if (dmabuf->host)
+    return 0;
+  int fd = dmabuf->object.fds ? client_fd(dmabuf) : dmabuf->parked_fd;
+  if (fd < 0) {
+    int made = make_memfd(dmabuf);
+    if (made < 0)
+      return made;
+    dmabuf->parked_fd = park(made);
+    close(made);
+    if (dmabuf->parked_fd < 0)
+      return -EMFILE;
+    fd = dmabuf->parked_fd;
+  }
+  void *host = mmap(NULL, dmabuf->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (host == MAP_FAILED)
+    return -ENOMEM;
+  madvise(host, dmabuf->size, MADV_DONTDUMP);
+  dmabuf->host = host;
+  return 0;
+}
+
+/* A number that the table does not know may be a dup of one it does. */
+static struct emu_dmabuf *same_file(const struct stat *status) {
+  struct emu_dmabuf *dmabuf = emu_gpu.dmabufs;
+  while (dmabuf && !(dmabuf->has_inode && dmabuf->device == status->st_dev &&
+                     dmabuf->inode == status->st_ino))
+    dmabuf = dmabuf->next;
+  return dmabuf;
+}
+
+int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
+  struct stat status;
+  if (fd < 0 || fstat(fd, &status) < 0)
+    return -EBADF;
+  *dmabuf = same_file(&status);
+  if (!*dmabuf)
+    return -EINVAL;
+  emu_object_get(&(*dmabuf)->object);
+  return 0;
+}
+
+/* Maintenance of caches that this machine keeps coherent; nvgpu-uapi.md 4.3. */
+int emu_dmabuf_ioctl(unsigned long request) {
+  return request == DMA_BUF_IOCTL_SYNC ? 0 : -ENOTTY;
+}

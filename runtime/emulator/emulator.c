@@ -1,0 +1,336 @@
+/* The software Orin as an nvgpu_os: which path is which node, what close, ioctl
+ * and mmap mean for each kind of fd, and the life of the whole device.
+ */
+#include "runtime/emulator/emulator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/emulator/gpu.h"
+
+struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
+
+/* A board gives all its memory to whoever asks first; a host program must leave
+ * room for others, so the emulated board has this share of the host's. */
+enum { MEMORY_SHARE = 2 };
+
+uint64_t emu_time_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  return ns / PTIMER_STEP_NS * PTIMER_STEP_NS;
+}
+
+/* A number in a file of a control group, or UINT64_MAX ("max", no file). */
+static uint64_t limit_in_file(const char *path) {
+  unsigned long long value;
+  FILE *f = fopen(path, "re");
+  if (!f)
+    return UINT64_MAX;
+  int got = fscanf(f, "%llu", &value);
+  fclose(f);
+  return got == 1 ? value : UINT64_MAX;
+}
+
+static uint64_t host_memory(void) {
+  uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t limits[] = {limit_in_file("/sys/fs/cgroup/memory.max"),
+                       limit_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes")};
+  for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+    bytes = limits[i] < bytes ? limits[i] : bytes;
+  return bytes;
+}
+
+/* A child of fork has neither the engine nor a use for the parent's objects: its
+ * table starts empty, and what was allocated stays as it is in the copied heap. */
+static void forked_child(void) {
+  memset(&emu_gpu, 0, sizeof(emu_gpu));
+  pthread_mutex_init(&emu_gpu.lock, NULL);
+  pthread_cond_init(&emu_gpu.serviced, NULL);
+}
+
+static void forking(void) {
+  pthread_mutex_lock(&emu_gpu.lock);
+}
+static void forked_parent(void) {
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+static void watch_fork(void) {
+  pthread_atfork(forking, forked_parent, forked_child);
+}
+
+/* The first open makes the device. gpu.lock held. */
+static void device_start(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (emu_gpu.started)
+    return;
+  pthread_once(&once, watch_fork);
+  emu_gpu.started = true;
+  emu_gpu.memory_limit = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  cpu_set_t cpus;
+  emu_gpu.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  /* Ids count up from here for the life of the module; nvgpu-uapi.md 3.5. */
+  if (!emu_gpu.next_handle)
+    emu_gpu.next_handle = 0x7fffffff;
+  /* The last id freed is the next given out, 511 first; 3.1 OPEN_CHANNEL. */
+  emu_gpu.free_channel_count = EMU_CHANNELS;
+  for (int i = 0; i < EMU_CHANNELS; i++)
+    emu_gpu.free_channels[i] = (uint16_t)i;
+}
+
+static bool device_unused(void) {
+  return emu_gpu.started && emu_gpu.fd_count == 0 && !emu_gpu.mapped;
+}
+
+/* No fd and no mapping of the control node is left: the device goes. Called
+ * without gpu.lock. */
+static void device_stop_if_unused(void) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  while (device_unused() && emu_gpu.engine_running)
+    emu_engine_stop();
+  if (device_unused()) {
+    free(emu_gpu.table);
+    emu_gpu.table = NULL;
+    emu_gpu.table_size = 0;
+    if (emu_gpu.syncpoint_memory) {
+      emu_object_put(&emu_gpu.syncpoint_memory->object);
+      emu_gpu.syncpoint_memory = NULL;
+    }
+    emu_gpu.started = false;
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+static struct emu_object *object_create(enum emu_kind kind, size_t size) {
+  struct emu_object *object = calloc(1, size);
+  if (object) {
+    object->kind = kind;
+    object->refs = 1;
+  }
+  return object;
+}
+
+static int open_nvmap(void) {
+  struct emu_object *object = object_create(EMU_NVMAP, sizeof(*object));
+  if (!object)
+    return -ENOMEM;
+  emu_gpu.nvmap_opens++;
+  int fd = emu_table_open("nvmap", object);
+  emu_object_put(object);
+  return fd;
+}
+
+/* The fd of a control node is the user-mode page, so that any way of mapping it
+ * works. */
+static int open_ctrl(void) {
+  struct emu_ctrl *ctrl = (struct emu_ctrl *)object_create(EMU_CTRL, sizeof(struct emu_ctrl));
+  if (!ctrl)
+    return -ENOMEM;
+  ctrl->instance = ++emu_gpu.instances;
+  int fd = emu_table_open("nvgpu-ctrl", &ctrl->object);
+  if (fd >= 0) {
+    uint32_t class = CLASS_USERMODE;
+    if (ftruncate(fd, USERMODE_BYTES) ||
+        pwrite(fd, &class, sizeof(class), USERMODE_CFG0) != sizeof(class)) {
+      emu_table_clear(fd);
+      close(fd);
+      fd = -ENOMEM;
+    }
+  }
+  emu_object_put(&ctrl->object);
+  return fd;
+}
+
+static int open_counters(void) {
+  struct emu_object *object = object_create(EMU_COUNTER_NODE, sizeof(*object));
+  if (!object)
+    return -ENOMEM;
+  int fd = emu_table_open("tegracl-emulator", object);
+  emu_object_put(object);
+  return fd;
+}
+
+static int emulator_open(const char *path, int flags) {
+  static const struct {
+    const char *path;
+    int (*open)(void);
+  } nodes[] = {
+      {NVMAP_NODE, open_nvmap},
+      {NVGPU_CTRL_NODE, open_ctrl},
+      {NVGPU_CTRL_NODE_OLD, open_ctrl},
+      {EMULATOR_NODE_PATH, open_counters},
+  };
+  int result = -ENOENT;
+  pthread_mutex_lock(&emu_gpu.lock);
+  for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+    if (strcmp(path, nodes[i].path) == 0) {
+      device_start();
+      result = nodes[i].open();
+    }
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (result < 0)
+    device_stop_if_unused();
+  return result;
+}
+
+static int emulator_close(int fd) {
+  int result = 0;
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emu_object *object = emu_table_get(fd);
+  if (object && object->kind == EMU_DMABUF)
+    emu_dmabuf_closing((struct emu_dmabuf *)object, fd);
+  /* The number first: when its object has gone, nothing may still show it. */
+  if (close(fd) < 0)
+    result = -errno;
+  if (object)
+    emu_table_clear(fd);
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (object)
+    device_stop_if_unused();
+  return result;
+}
+
+static int emulator_ioctl(int fd, unsigned long request, void *argument) {
+  int result;
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emu_object *object = emu_table_get(fd);
+  switch (object ? object->kind : 0) {
+  case EMU_NVMAP:
+    result = emu_nvmap_ioctl(object, fd, request, argument);
+    break;
+  case EMU_CTRL:
+    result = emu_dispatch(&emu_node_ctrl, object, fd, request, argument);
+    break;
+  case EMU_AS:
+    result = emu_dispatch(&emu_node_as, object, fd, request, argument);
+    break;
+  case EMU_TSG:
+    result = emu_dispatch(&emu_node_tsg, object, fd, request, argument);
+    break;
+  case EMU_CHANNEL:
+    result = emu_dispatch(&emu_node_channel, object, fd, request, argument);
+    break;
+  case EMU_DMABUF:
+    result = emu_dmabuf_ioctl(request);
+    break;
+  case EMU_COUNTER_NODE:
+    result = emu_fault_ioctl(object, fd, request, argument);
+    break;
+  case EMU_EVENT:
+    result = -ENOTTY;
+    break;
+  default:
+    result = fcntl(fd, F_GETFD) < 0 ? -EBADF : -ENOTTY;
+    break;
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return result;
+}
+
+/* nvgpu-uapi.md 4.1 */
+static int check_ctrl_map(const struct emu_ctrl *ctrl, size_t length, off_t offset) {
+  if (ctrl->mapping)
+    return -EBUSY; /* order 2 */
+  if (length > USERMODE_BYTES)
+    return -EINVAL; /* order 3 */
+  if (offset != 0)
+    return -EINVAL; /* order 4 */
+  return 0;
+}
+
+/* nvgpu-uapi.md 4.3, "which fd", "before ALLOC", "beyond the end" */
+static int check_map(struct emu_object *object, size_t length, off_t offset) {
+  switch (object->kind) {
+  case EMU_CTRL:
+    return check_ctrl_map((struct emu_ctrl *)object, length, offset);
+  case EMU_DMABUF: {
+    const struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
+    uint64_t pages = (length + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+    if (offset < 0 || (uint64_t)offset > dmabuf->size || pages > dmabuf->size - (uint64_t)offset)
+      return -EINVAL;
+    return dmabuf->allocated ? 0 : -EPERM;
+  }
+  case EMU_NVMAP:
+    return -EPERM;
+  default:
+    return -ENODEV;
+  }
+}
+
+static void *emulator_mmap(void *address, size_t length, int protection, int flags, int fd,
+                           off_t offset, int *error) {
+  void *mapping = NULL;
+  *error = 0;
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emu_object *object = emu_table_get(fd);
+  if (object)
+    *error = check_map(object, length, offset);
+  if (!*error) {
+    mapping = mmap(address, length, protection, flags, fd, offset);
+    if (mapping == MAP_FAILED) {
+      *error = -errno;
+      mapping = NULL;
+    }
+  }
+  /* nvgpu-uapi.md 4.1 and 4.3: a child of fork has none of these mappings */
+  if (mapping && object)
+    madvise(mapping, length, MADV_DONTFORK);
+  if (mapping && object && object->kind == EMU_CTRL) {
+    struct emu_ctrl *ctrl = (struct emu_ctrl *)object;
+    ctrl->mapping = mapping;
+    ctrl->mapping_length = length;
+    ctrl->next_mapped = emu_gpu.mapped;
+    emu_gpu.mapped = ctrl;
+    emu_object_get(object);
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return mapping;
+}
+
+static int emulator_munmap(void *address, size_t length) {
+  bool dropped = false;
+  pthread_mutex_lock(&emu_gpu.lock);
+  int result = munmap(address, length) < 0 ? -errno : 0;
+  for (struct emu_ctrl **link = &emu_gpu.mapped; result == 0 && *link;) {
+    struct emu_ctrl *ctrl = *link;
+    if ((char *)ctrl->mapping >= (char *)address &&
+        (char *)ctrl->mapping < (char *)address + length) {
+      *link = ctrl->next_mapped;
+      ctrl->mapping = NULL;
+      emu_object_put(&ctrl->object);
+      dropped = true;
+    } else {
+      link = &ctrl->next_mapped;
+    }
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (dropped)
+    device_stop_if_unused();
+  return result;
+}
+
+/* The page itself is write-only to the hardware's reader, so nothing is stored:
+ * the token goes to the engine. */
+static void emulator_doorbell(void *usermode_page, uint32_t token) {
+  (void)usermode_page;
+  emu_doorbell(token);
+}
+
+const struct nvgpu_os nvgpu_os_emulator = {
+    .name = "emulator",
+    .open = emulator_open,
+    .close = emulator_close,
+    .ioctl = emulator_ioctl,
+    .mmap = emulator_mmap,
+    .munmap = emulator_munmap,
+    .doorbell = emulator_doorbell,
+};

@@ -1,0 +1,251 @@
+/* The host engine: one thread that serves the channels round robin. It sleeps
+ * when nothing is to be done, after spinning a little, so that a client which
+ * submits steadily never has to wake it by a system call.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/emulator/gpu.h"
+
+enum {
+  SPIN_NS = 50000,          /* awake without work before the engine sleeps */
+  BLOCKED_SPIN_NS = 100000, /* polling a semaphore before pauses begin */
+  BLOCKED_PAUSE_MIN_NS = 20000,
+  BLOCKED_PAUSE_MAX_NS = 500000,
+  HELPERS_MAX = 63,
+};
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *timeout) {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void emu_engine_wake(void) {
+  atomic_fetch_add(&emu_gpu.doorbell_count, 1);
+  if (atomic_load(&emu_gpu.engine_asleep))
+    futex_wake(&emu_gpu.doorbell_count);
+}
+
+/* A token of no channel is ignored; gpu-command-stream.md 1.4. */
+void emu_doorbell(uint32_t token) {
+  uint32_t id = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
+  if (id >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
+    return;
+  atomic_fetch_or(&emu_gpu.doorbells[id / 64], UINT64_C(1) << (id % 64));
+  emu_engine_wake();
+}
+
+/* Doorbells become scheduled channels. gpu.lock held. */
+static void collect_doorbells(void) {
+  for (int i = 0; i < EMU_CHANNELS / 64; i++) {
+    uint64_t bits = atomic_load_explicit(&emu_gpu.doorbells[i], memory_order_relaxed);
+    if (!bits)
+      continue;
+    bits = atomic_exchange(&emu_gpu.doorbells[i], 0);
+    for (; bits; bits &= bits - 1) {
+      struct emu_channel *channel = emu_gpu.channels[i * 64 + __builtin_ctzll(bits)];
+      if (channel && channel->usermode && !channel->scheduled) {
+        channel->scheduled = true;
+        emu_gpu.scheduled_count++;
+      }
+    }
+  }
+}
+
+static bool runnable(const struct emu_channel *channel) {
+  return channel && channel->scheduled && !channel->disabled && atomic_load(&channel->serviceable);
+}
+
+/* The next channel behind the last one served. gpu.lock held. */
+static struct emu_channel *pick(uint32_t last) {
+  if (!emu_gpu.scheduled_count)
+    return NULL;
+  for (uint32_t i = 1; i <= EMU_CHANNELS; i++) {
+    struct emu_channel *channel = emu_gpu.channels[(last + i) % EMU_CHANNELS];
+    if (runnable(channel))
+      return channel;
+  }
+  return NULL;
+}
+
+bool emu_engine_others_wait(const struct emu_channel *channel) {
+  if (atomic_load_explicit(&emu_gpu.scheduled_count, memory_order_relaxed) > 1)
+    return true;
+  for (int i = 0; i < EMU_CHANNELS / 64; i++) {
+    uint64_t own =
+        (uint32_t)i == channel->id / 64 ? UINT64_C(1) << (channel->id % 64) : UINT64_C(0);
+    if (atomic_load_explicit(&emu_gpu.doorbells[i], memory_order_relaxed) & ~own)
+      return true;
+  }
+  return false;
+}
+
+void emu_channel_unschedule(struct emu_channel *channel) {
+  if (channel->scheduled) {
+    channel->scheduled = false;
+    emu_gpu.scheduled_count--;
+  }
+}
+
+/* Nothing to do: until the doorbell count leaves seen. */
+static void idle(uint32_t seen) {
+  if (emu_gpu.cpus > 1) {
+    uint64_t end = now_ns() + SPIN_NS;
+    do {
+      for (int i = 0; i < 32; i++) {
+        if (atomic_load_explicit(&emu_gpu.doorbell_count, memory_order_relaxed) != seen)
+          return;
+        relax();
+      }
+    } while (now_ns() < end);
+  }
+  atomic_store(&emu_gpu.engine_asleep, 1);
+  while (atomic_load(&emu_gpu.doorbell_count) == seen)
+    futex_wait(&emu_gpu.doorbell_count, seen, NULL);
+  atomic_store(&emu_gpu.engine_asleep, 0);
+}
+
+/* All channels wait for semaphores, which the CPU may write without a doorbell:
+ * look again soon, then less often. */
+static void pause_blocked(uint32_t seen, uint64_t since) {
+  uint64_t waited = now_ns() - since;
+  if (waited < BLOCKED_SPIN_NS && emu_gpu.cpus > 1) {
+    relax();
+    return;
+  }
+  uint64_t ns = waited / 8;
+  ns = ns < BLOCKED_PAUSE_MIN_NS ? BLOCKED_PAUSE_MIN_NS : ns;
+  ns = ns > BLOCKED_PAUSE_MAX_NS ? BLOCKED_PAUSE_MAX_NS : ns;
+  struct timespec timeout = {.tv_nsec = (long)ns};
+  atomic_store(&emu_gpu.engine_asleep, 1);
+  if (atomic_load(&emu_gpu.doorbell_count) == seen)
+    futex_wait(&emu_gpu.doorbell_count, seen, &timeout);
+  atomic_store(&emu_gpu.engine_asleep, 0);
+}
+
+static void *engine_main(void *unused) {
+  uint32_t last = 0;
+  int blocked_in_a_row = 0;
+  uint64_t blocked_since = 0;
+  pthread_mutex_lock(&emu_gpu.lock);
+  while (!atomic_load(&emu_gpu.stop)) {
+    uint32_t seen = atomic_load(&emu_gpu.doorbell_count);
+    collect_doorbells();
+    struct emu_channel *channel = pick(last);
+    if (!channel) {
+      pthread_mutex_unlock(&emu_gpu.lock);
+      idle(seen);
+      pthread_mutex_lock(&emu_gpu.lock);
+      continue;
+    }
+    last = channel->id;
+    emu_gpu.servicing = channel;
+    pthread_mutex_unlock(&emu_gpu.lock);
+    enum emu_outcome outcome = emu_pushbuffer_run(channel);
+    pthread_mutex_lock(&emu_gpu.lock);
+    emu_gpu.servicing = NULL;
+    if (emu_gpu.leaving)
+      pthread_cond_broadcast(&emu_gpu.serviced);
+    if (outcome == EMU_IDLE)
+      emu_channel_unschedule(channel);
+    if (outcome != EMU_BLOCKED) {
+      blocked_in_a_row = 0;
+      continue;
+    }
+    if (blocked_in_a_row++ == 0)
+      blocked_since = now_ns();
+    if (blocked_in_a_row >= emu_gpu.scheduled_count) {
+      pthread_mutex_unlock(&emu_gpu.lock);
+      pause_blocked(seen, blocked_since);
+      pthread_mutex_lock(&emu_gpu.lock);
+    }
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return unused;
+}
+
+void emu_engine_leave(struct emu_channel *channel) {
+  emu_gpu.leaving++;
+  while (emu_gpu.servicing == channel)
+    pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
+  emu_gpu.leaving--;
+}
+
+void emu_channel_drop_work(struct emu_channel *channel) {
+  emu_channel_unschedule(channel);
+  emu_grids_drop(channel);
+  if (channel->as)
+    emu_unpin(channel->as, &channel->pin, true);
+  channel->fetch = (struct emu_fetch){0};
+  channel->run.count = 0;
+}
+
+/* Signals are the application's: no thread of the device takes any. */
+int emu_thread_start(pthread_t *thread, void *(*function)(void *), void *argument) {
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int error = pthread_create(thread, NULL, function, argument);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  return -error;
+}
+
+int emu_engine_start(void) {
+  while (emu_gpu.engine_stopping)
+    pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
+  if (emu_gpu.engine_running)
+    return 0;
+  int helpers = emu_gpu.cpus - 1 < HELPERS_MAX ? emu_gpu.cpus - 1 : HELPERS_MAX;
+  emu_gpu.pool = emu_pool_create(helpers);
+  if (!emu_gpu.pool)
+    return -ENOMEM;
+  atomic_store(&emu_gpu.stop, false);
+  int error = emu_thread_start(&emu_gpu.engine, engine_main, NULL);
+  if (error) {
+    emu_pool_destroy(emu_gpu.pool);
+    emu_gpu.pool = NULL;
+    return error;
+  }
+  emu_gpu.engine_running = true;
+  return 0;
+}
+
+void emu_engine_stop(void) {
+  if (emu_gpu.engine_stopping || !emu_gpu.engine_running)
+    return;
+  emu_gpu.engine_stopping = true;
+  atomic_store(&emu_gpu.stop, true);
+  emu_engine_wake();
+  pthread_mutex_unlock(&emu_gpu.lock);
+  pthread_join(emu_gpu.engine, NULL);
+  pthread_mutex_lock(&emu_gpu.lock);
+  emu_pool_destroy(emu_gpu.pool);
+  emu_gpu.pool = NULL;
+  emu_gpu.engine_running = false;
+  emu_gpu.engine_stopping = false;
+  pthread_cond_broadcast(&emu_gpu.serviced);
+}

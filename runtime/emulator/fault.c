@@ -1,0 +1,94 @@
+/* What happens when the hardware objects: the error notifiers of the TSG, the
+ * end of its channels, and the record of the cause that a board would print to
+ * the kernel log. nvgpu-uapi.md 7.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/emulator/gpu.h"
+
+enum { SYNCPOINT_ABORT_STEP = 1000, EVENT_BLOCKING_SYNC = NVGPU_EVENT_BLOCKING_SYNC };
+
+void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address, const char *format,
+                   ...) {
+  memset(fault, 0, sizeof(*fault));
+  fault->notifier = notifier;
+  fault->record.code = notifier;
+  fault->record.address = address;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(fault->record.message, sizeof(fault->record.message), format, arguments);
+  va_end(arguments);
+}
+
+/* The only-if-empty variant of ga10b: the first error stays. */
+static void post_notifier(struct emu_channel *channel, uint32_t code) {
+  if (!channel->notifier)
+    return;
+  struct error_notifier *notifier =
+      (struct error_notifier *)(void *)(channel->notifier->host + channel->notifier_offset);
+  if (__atomic_load_n(&notifier->status, __ATOMIC_ACQUIRE))
+    return;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  notifier->time_low = (uint32_t)ns;
+  notifier->time_high = (uint32_t)(ns >> 32);
+  notifier->code = code;
+  __atomic_store_n(&notifier->status, (uint16_t)ERROR_NOTIFIER_WRITTEN, __ATOMIC_RELEASE);
+}
+
+void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier) {
+  tsg->aborted = true;
+  for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg) {
+    atomic_store(&c->serviceable, false);
+    emu_channel_unschedule(c);
+    post_notifier(c, notifier);
+    if (c->syncpoint >= 0)
+      emu_syncpoint_increment(c->syncpoint, SYNCPOINT_ABORT_STEP);
+  }
+  emu_events_raise_tsg(tsg, EVENT_BLOCKING_SYNC);
+  emu_engine_wake();
+}
+
+void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emulator_fault *record = &channel->as->fault;
+  int32_t as_fd = record->as_fd;
+  *record = fault->record;
+  record->as_fd = as_fd;
+  record->serial = ++emu_gpu.fault_serial;
+  if (channel->tsg) {
+    channel->tsg->sm_error = (struct nvgpu_tsg_sm_error_state_record){
+        .warp_esr = fault->warp_esr, .warp_esr_pc = fault->record.pc};
+    emu_tsg_abort(channel->tsg, fault->notifier);
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *user) {
+  if ((uint32_t)request == (uint32_t)EMULATOR_IOCTL_COUNTERS) {
+    struct emulator_counters counters = {
+        .warp_instructions = atomic_load(&emu_gpu.instructions),
+        .grids = atomic_load(&emu_gpu.grids),
+        .ctas = atomic_load(&emu_gpu.ctas),
+    };
+    return emu_copy_to_user((uintptr_t)user, &counters, sizeof(counters));
+  }
+  if ((uint32_t)request != (uint32_t)EMULATOR_IOCTL_FAULT)
+    return -ENOTTY;
+  struct emulator_fault record;
+  if (emu_copy_from_user(&record, (uintptr_t)user, sizeof(record)))
+    return -EFAULT;
+  int32_t as_fd = record.as_fd;
+  const struct emu_as *as = emu_table_get_kind(as_fd, EMU_AS);
+  if (!as)
+    return -EINVAL;
+  record = as->fault;
+  record.as_fd = as_fd;
+  record.serial = emu_gpu.fault_serial;
+  return emu_copy_to_user((uintptr_t)user, &record, sizeof(record));
+}

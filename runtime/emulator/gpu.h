@@ -1,0 +1,561 @@
+/* The objects of the software Orin and the functions between its files.
+ *
+ * Locks: gpu.lock guards everything that ioctls change (object table,
+ * reference counts, bindings). The engine thread takes it only between
+ * channels, and pins the address space it works in (struct emu_pin), so that an
+ * unmap never waits and never frees memory under a grid. An address space's
+ * mapping table has its own lock, which look-ups take for reading.
+ */
+#ifndef TEGRACL_EMULATOR_GPU_H
+#define TEGRACL_EMULATOR_GPU_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "runtime/emulator/buddy.h"
+#include "runtime/emulator/sm/sm.h"
+#include "runtime/hw/host.h"
+#include "runtime/hw/memory.h"
+#include "runtime/hw/methods.h"
+#include "runtime/hw/qmd.h"
+#include "runtime/nvgpu/emulator_node.h"
+#include "runtime/nvgpu/uapi.h"
+
+/* AGX Orin 64GB at full power; gpu-command-stream.md 9.2, nvgpu-uapi.md T11, T12. */
+enum {
+  EMU_GPCS = 2,
+  EMU_TPCS_PER_GPC = 4,
+  EMU_TPCS = EMU_GPCS * EMU_TPCS_PER_GPC,
+  EMU_SMS = EMU_TPCS * SMS_PER_TPC,
+  EMU_CHANNELS = 512,
+  EMU_TSGS = 512,
+  EMU_TSG_CHANNELS = 128,
+  EMU_VEIDS = 64,
+  EMU_SYNCPOINTS = 1024,
+  EMU_SYNCPOINT_STRIDE = 0x10000,
+  EMU_EVENTS = 6,
+};
+
+enum emu_kind {
+  EMU_NVMAP = 1,
+  EMU_CTRL,
+  EMU_AS,
+  EMU_TSG,
+  EMU_CHANNEL,
+  EMU_DMABUF,
+  EMU_EVENT,
+  EMU_COUNTER_NODE,
+};
+
+/* The head of every object. An fd, a mapping, or another object that needs it
+ * holds a reference. */
+struct emu_object {
+  enum emu_kind kind;
+  int refs;
+  int fds; /* table entries among refs */
+};
+
+/* Pages that a dma-buf fd gives access to. Lives while an fd, an nvmap handle,
+ * a mapping or a notifier refers to it. */
+struct emu_dmabuf {
+  struct emu_object object;
+  struct emu_dmabuf *next; /* gpu.dmabufs */
+  uint64_t size;           /* multiple of 4096 */
+  bool allocated;          /* has pages (NVMAP ALLOC was done) */
+  uint8_t *host;           /* the emulator's own mapping, made at first need */
+  int handles;             /* nvmap handles among refs */
+  int parked_fd;           /* keeps the memfd while no client fd does; -1 */
+  dev_t device;            /* identify the memfd */
+  ino_t inode;
+  bool has_inode;
+  bool registered, mutable_metadata;
+  uint32_t metadata_size;
+  uint8_t metadata[256];
+};
+
+/* An nvmap handle: one id of the process's nvmap client. */
+struct emu_handle {
+  struct emu_handle *next;
+  uint32_t id;
+  uint32_t heap;
+  uint32_t flags;
+  uint32_t align;
+  bool read_only;
+  struct emu_dmabuf *dmabuf;
+};
+
+struct emu_mapping {
+  uint64_t gpu, size;
+  uint64_t offset; /* into the dma-buf */
+  struct emu_dmabuf *dmabuf;
+  uint8_t *host;
+  bool writable;
+  bool fixed;
+  bool kernel; /* made by the driver itself: GPFIFO, syncpoint windows */
+  uint32_t flags;
+  int16_t kind;
+  int count;     /* times mapped */
+  int syncpoint; /* whose write window it is; -1: plain memory */
+  struct emu_mapping *next_dead;
+  uint64_t dead_serial;
+};
+
+/* A range of ALLOC_SPACE. */
+struct emu_area {
+  struct emu_area *next;
+  uint64_t gpu, size;
+  bool fixed, sparse;
+};
+
+/* While a pin stands, memory that was mapped when it was made stays. */
+struct emu_pin {
+  struct emu_pin *next, *previous;
+  uint64_t serial;
+  bool held;
+};
+
+/* Decoded code, shared by the grids that run it: an invalidate replaces it if a
+ * grid of another channel still executes. */
+struct emu_code {
+  struct sm_code *sm;
+  atomic_int users; /* grids, and the address space while it is its newest */
+};
+
+struct emu_as {
+  struct emu_object object;
+  uint64_t start, end;
+  struct emu_buddy user, kernel;
+  pthread_rwlock_t mappings_lock;
+  struct emu_mapping **mappings; /* sorted by gpu */
+  size_t mapping_count, mapping_capacity;
+  struct emu_area *areas;
+  pthread_mutex_t pin_lock;
+  struct emu_pin pins; /* list head; oldest first */
+  uint64_t serial;
+  struct emu_mapping *dead; /* unmapped, but perhaps in use by a grid */
+  struct emu_code *code;    /* engine thread only */
+  uint64_t syncpoint_ro;    /* GPU address of the read-only window, 0 = none */
+  struct emulator_fault fault;
+};
+
+struct emu_tsg;
+struct emu_channel;
+
+/* A fault as the engine finds it; emu_fault completes it. */
+struct emu_fault {
+  uint32_t notifier; /* enum error_notifier_code */
+  uint32_t warp_esr; /* SM exceptions: for READ_SINGLE_SM_ERROR_STATE */
+  struct emulator_fault record;
+};
+
+struct emu_tsg {
+  struct emu_object object;
+  struct emu_channel *channels;
+  int channel_count;
+  struct emu_as *veid_as[EMU_VEIDS]; /* NULL: not made */
+  int veid_channels[EMU_VEIDS];
+  uint32_t timeslice_us, interleave, evict_last_ways, sector_promotion;
+  struct emu_event *events;
+  uint32_t graphics_preemption, compute_preemption;
+  bool has_context;
+  bool aborted;
+  struct nvgpu_tsg_sm_error_state_record sm_error;
+};
+
+/* An fd that polls readable after the event: an eventfd. */
+struct emu_event {
+  struct emu_object object;
+  struct emu_event *next;
+  struct emu_tsg *tsg;
+  uint32_t event_id;
+  int fd; /* the client's number */
+};
+
+/* State of the host methods of one channel. */
+struct emu_host_state {
+  uint32_t sem_address_low, sem_address_high;
+  uint32_t sem_payload_low, sem_payload_high;
+  uint32_t legacy_address_high, legacy_address_low, legacy_payload;
+  uint32_t mem_op_a, mem_op_b, mem_op_c;
+  uint32_t reference;
+};
+
+/* Inline-to-memory transfer: of the compute class, or of class A140. */
+struct emu_i2m {
+  uint32_t line_length, line_count;
+  uint32_t address_high, address_low, pitch;
+  uint32_t semaphore_high, semaphore_low, semaphore_payload;
+  uint32_t launch;
+  uint64_t remaining; /* bytes of data still to come */
+  uint64_t done;
+};
+
+/* State of the compute class. */
+struct emu_compute {
+  bool bound;
+  uint64_t shared_window, local_window;
+  uint64_t local_base, local_bytes_per_tpc;
+  uint32_t local_max_sm;
+  uint32_t pcas_address;
+  uint64_t report_payload, report_address;
+  uint32_t old_report_high, old_report_low, old_report_payload;
+  uint64_t inline_qmd_address;
+  uint32_t inline_qmd[QMD_WORDS];
+  struct emu_i2m i2m;
+};
+
+struct emu_copy {
+  bool bound;
+  uint32_t semaphore_high, semaphore_low, payload, payload_high;
+  uint32_t in_high, in_low, out_high, out_low;
+  uint32_t pitch_in, pitch_out, line_length, line_count;
+  uint32_t const_a, const_b, components;
+};
+
+struct emu_grid;
+
+/* A run of pushbuffer words that is contiguous in host memory. */
+struct emu_fetch {
+  uint64_t gpu;   /* address of the next word */
+  uint32_t words; /* left in the segment */
+  const uint32_t *host;
+  uint32_t host_words; /* of them readable at host */
+};
+
+/* The methods of one header that are still to be done. */
+struct emu_run {
+  uint32_t op; /* enum method_sec_op */
+  uint32_t method, count, subchannel;
+  uint32_t immediate;
+  bool incremented; /* past the first of ONE_INC */
+};
+
+struct emu_channel {
+  struct emu_object object;
+  uint32_t id;
+  struct emu_as *as;
+  struct emu_tsg *tsg;
+  struct emu_channel *next_in_tsg;
+  uint32_t veid;
+  uint32_t watchdog_ms;
+  bool watchdog;
+  bool deterministic, usermode, railgating_allowed;
+  bool has_object; /* ALLOC_OBJ_CTX was done */
+  atomic_bool serviceable;
+  bool disabled; /* TSG or channel DISABLE */
+  struct emu_dmabuf *gpfifo, *userd;
+  struct emu_mapping *gpfifo_mapping;
+  uint32_t entries; /* of the ring */
+  struct emu_dmabuf *notifier;
+  uint64_t notifier_offset;
+  int syncpoint; /* -1: none */
+  uint64_t syncpoint_va;
+
+  /* The engine's. */
+  bool scheduled; /* has, or may have, work */
+  uint32_t gp_get;
+  struct emu_fetch fetch;
+  struct emu_run run;
+  bool waiting; /* for a semaphore */
+  uint32_t subdevice_mask, stored_subdevice_mask;
+  struct emu_host_state host;
+  struct emu_compute compute;
+  struct emu_i2m i2m;
+  bool i2m_bound;
+  struct emu_copy copy;
+  struct emu_grid *grids, **grids_tail; /* launched, not ended */
+  struct emu_pin pin;
+};
+
+struct emu_ctrl {
+  struct emu_object object;
+  void *mapping; /* of the user-mode page; NULL: not mapped */
+  size_t mapping_length;
+  struct emu_ctrl *next_mapped;
+  uint64_t instance;
+};
+
+struct emu_worker_pool;
+
+struct emu_gpu {
+  pthread_mutex_t lock;
+  bool started;
+  struct emu_object **table; /* by fd */
+  int table_size;
+  int fd_count;
+  int nvmap_opens;
+  struct emu_dmabuf *dmabufs;
+  struct emu_handle *handles;
+  uint32_t next_handle;
+  uint64_t memory_limit, memory_used;
+  uint64_t tags[1024];     /* SET_TAG_LABEL: one bit for each of 65536 */
+  struct emu_ctrl *mapped; /* ctrl nodes with a mapping */
+  uint64_t instances;
+  int tsg_count;
+  struct emu_channel *channels[EMU_CHANNELS];
+  uint16_t free_channels[EMU_CHANNELS];
+  int free_channel_count;
+  struct emu_dmabuf *syncpoint_memory; /* one page stride each */
+  bool syncpoint_used[EMU_SYNCPOINTS];
+  uint64_t fault_serial;
+
+  /* Engine. */
+  bool engine_running, engine_stopping;
+  int leaving; /* threads that wait on serviced for the engine to let go */
+  _Atomic int scheduled_count;
+  pthread_t engine;
+  atomic_bool stop;
+  struct emu_channel *servicing; /* under lock */
+  pthread_cond_t serviced;
+  _Atomic uint64_t doorbells[EMU_CHANNELS / 64];
+  _Atomic uint32_t doorbell_count;
+  _Atomic uint32_t engine_asleep;
+  int cpus;
+  struct emu_worker_pool *pool;
+  _Atomic uint64_t instructions, grids, ctas;
+};
+
+extern struct emu_gpu emu_gpu;
+
+/* Round robin order is by channel id; this much time is one turn. */
+enum { EMU_TURN_NS = 1000000 };
+
+/* PTIMER: nanoseconds in steps of 32. */
+uint64_t emu_time_ns(void);
+
+/* ---- objects.c: the fd table. Callers hold gpu.lock. ---- */
+
+/* Makes fd stand for the object and takes a reference. 0 or -ENOMEM. */
+int emu_table_set(int fd, struct emu_object *object);
+/* The object, or NULL. */
+struct emu_object *emu_table_get(int fd);
+/* The same if it is of that kind, else NULL. */
+void *emu_table_get_kind(int fd, enum emu_kind kind);
+/* Forgets fd (it is, or will be, closed) and drops its reference. */
+void emu_table_clear(int fd);
+/* A new fd (memfd without pages) for the object: the fd, or -errno. */
+int emu_table_open(const char *name, struct emu_object *object);
+void emu_object_get(struct emu_object *object);
+/* Drops a reference; the last one frees. */
+void emu_object_put(struct emu_object *object);
+
+/* ---- user_copy.c: memory of the caller. ---- */
+
+/* 0 or -EFAULT. */
+int emu_copy_from_user(void *to, uint64_t user, size_t bytes);
+int emu_copy_to_user(uint64_t user, const void *from, size_t bytes);
+
+/* ---- dispatch.c: the rules common to all nodes (nvgpu-uapi.md 1.4). ---- */
+
+struct emu_ioctl {
+  uint32_t request;
+  /* argument is a zeroed kernel copy. 0, a positive count of bytes not copied,
+   * or -errno. Called with gpu.lock held. */
+  int (*function)(struct emu_object *object, int fd, void *argument);
+};
+struct emu_node {
+  unsigned magic;
+  unsigned last_number;
+  unsigned largest_argument;
+  int copy_out_error; /* 0: the ioctl returns the bytes not copied */
+  const struct emu_ioctl *ioctls;
+  size_t ioctl_count;
+};
+extern const struct emu_node emu_node_ctrl, emu_node_as, emu_node_tsg, emu_node_channel;
+int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
+                 unsigned long request, void *argument);
+
+/* ---- nvmap.c, dmabuf.c ---- */
+
+int emu_nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument);
+/* The dma-buf of an fd with a new reference: 0, -EBADF or -EINVAL. */
+int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf);
+struct emu_dmabuf *emu_dmabuf_create(uint64_t size);
+/* Maps it for the emulator: 0 or -ENOMEM. */
+int emu_dmabuf_host(struct emu_dmabuf *dmabuf);
+/* A new client fd, or -errno. */
+int emu_dmabuf_fd(struct emu_dmabuf *dmabuf);
+/* The client's fd goes: if it is the last, keep the pages for the handle. */
+void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd);
+int emu_dmabuf_ioctl(unsigned long request);
+void emu_dmabuf_free(struct emu_dmabuf *dmabuf);
+/* A handle is gone: without any, no new fd can be asked for. */
+void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf);
+void emu_nvmap_free_all(void);
+
+/* ---- address_space.c ---- */
+
+struct emu_as *emu_as_create(uint64_t start, uint64_t end);
+void emu_as_free(struct emu_as *as);
+/* Maps size bytes of the dma-buf in the driver's part of the space; NULL: no room. */
+struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmabuf, uint64_t offset,
+                                      uint64_t size, bool writable, int syncpoint);
+void emu_as_unmap(struct emu_as *as, struct emu_mapping *mapping);
+
+/* ---- mmu.c ---- */
+
+int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping);
+void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping);
+/* The mapping that holds address; call under mappings_lock or gpu.lock. */
+struct emu_mapping *emu_mmu_find(const struct emu_as *as, uint64_t address);
+/* The mapping that starts there. */
+struct emu_mapping *emu_mmu_find_exact(const struct emu_as *as, uint64_t address);
+bool emu_mmu_overlaps(const struct emu_as *as, uint64_t address, uint64_t size);
+/* struct sm_memory's find; space is a struct emu_as. */
+bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range);
+/* Accesses of the engine. False: fault filled in. A pin must be held. */
+bool emu_mmu_read(struct emu_as *as, uint64_t address, void *to, size_t bytes,
+                  struct emu_fault *fault);
+bool emu_mmu_write(struct emu_as *as, uint64_t address, const void *from, size_t bytes,
+                   struct emu_fault *fault);
+/* Host address of bytes that lie in one mapping, else NULL and a fault. */
+void *emu_mmu_host(struct emu_as *as, uint64_t address, size_t bytes, bool write,
+                   struct emu_fault *fault);
+void emu_pin(struct emu_as *as, struct emu_pin *pin);
+/* locked: gpu.lock is held. */
+void emu_unpin(struct emu_as *as, struct emu_pin *pin, bool locked);
+/* Frees an unmapped mapping when no pin needs it. gpu.lock held. */
+void emu_mmu_bury(struct emu_as *as, struct emu_mapping *mapping);
+
+/* ---- tsg.c, channel.c ---- */
+
+struct emu_tsg *emu_tsg_create(void);
+void emu_tsg_free(struct emu_tsg *tsg);
+int emu_tsg_open(void);
+struct emu_channel *emu_channel_create(void);
+int emu_channel_open(int32_t runlist);
+/* The fd is gone: the channel stops and leaves its TSG. */
+void emu_channel_close(struct emu_channel *channel);
+void emu_channel_free(struct emu_channel *channel);
+void emu_event_free(struct emu_event *event);
+void emu_tsg_unlink(struct emu_channel *channel);
+/* The memory of all syncpoints, made at first need; NULL: no memory. */
+struct emu_dmabuf *emu_syncpoint_memory(void);
+void emu_syncpoint_increment(int syncpoint, uint32_t by);
+/* Raises an event for every TSG that has channels. Takes gpu.lock. */
+void emu_events_raise(uint32_t event_id);
+void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id);
+
+/* ---- fault.c ---- */
+
+void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
+/* Kills the channel's TSG. Takes gpu.lock. */
+void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault);
+/* The same with gpu.lock held; a NULL record only posts the code. */
+void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier);
+int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument);
+
+/* ---- engine.c ---- */
+
+/* Starts the engine thread if none runs: 0 or -errno. gpu.lock held. */
+int emu_engine_start(void);
+/* Joins it. gpu.lock held (and let go meanwhile); no channel is left. */
+void emu_engine_stop(void);
+/* Something changed that the engine must see. */
+void emu_engine_wake(void);
+void emu_doorbell(uint32_t token);
+/* Another channel has work, so a grid's turn may end. */
+bool emu_engine_others_wait(const struct emu_channel *channel);
+/* Waits until the engine does not work on the channel. gpu.lock held. */
+void emu_engine_leave(struct emu_channel *channel);
+void emu_channel_unschedule(struct emu_channel *channel);
+/* The work of a channel is dropped. The engine does not work on it. */
+void emu_channel_drop_work(struct emu_channel *channel);
+
+int emu_thread_start(pthread_t *thread, void *(*function)(void *), void *argument);
+
+/* ---- pushbuffer.c ---- */
+
+enum emu_outcome {
+  EMU_IDLE,    /* nothing left */
+  EMU_MORE,    /* the turn is over */
+  EMU_BLOCKED, /* waits for a semaphore */
+};
+/* A turn of the channel on the engine. */
+enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel);
+
+/* What a method did. */
+enum emu_step {
+  EMU_NEXT,  /* done; go on */
+  EMU_AGAIN, /* cannot be done yet; offer it again later */
+  EMU_YIELD, /* done; other channels first */
+  EMU_FAULT, /* the fault says why */
+};
+
+enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                              struct emu_fault *fault);
+enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                                 struct emu_fault *fault);
+enum emu_step emu_i2m_method(struct emu_channel *channel, struct emu_i2m *i2m, uint32_t method,
+                             uint32_t data, struct emu_fault *fault);
+bool emu_i2m_owns(uint32_t method);
+/* Words of LOAD_INLINE_DATA. */
+enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, const uint32_t *words,
+                           uint32_t count, struct emu_fault *fault);
+enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                              struct emu_fault *fault);
+
+/* ---- report.c: semaphore writes of the engines ---- */
+
+enum emu_reduction {
+  EMU_RED_ADD,
+  EMU_RED_MIN,
+  EMU_RED_MAX,
+  EMU_RED_INC,
+  EMU_RED_DEC,
+  EMU_RED_AND,
+  EMU_RED_OR,
+  EMU_RED_XOR,
+};
+
+struct emu_report {
+  uint64_t address, payload;
+  bool wide;      /* 64-bit payload */
+  bool timestamp; /* four words with the time */
+  bool reduce;
+  enum emu_reduction reduction;
+  bool reduce_signed;
+};
+/* Writes a semaphore at any 4-byte aligned address (8 for 64 bits). */
+bool emu_report_write(struct emu_as *as, const struct emu_report *report, struct emu_fault *fault);
+
+/* ---- qmd.c ---- */
+
+struct emu_release {
+  bool enabled;
+  bool interrupt;
+  struct emu_report report;
+};
+struct emu_launch {
+  struct sm_grid sm;
+  uint64_t qmd_address;
+  bool invalidate_code;
+  bool one_at_a_time; /* CTAs */
+  struct emu_release release[3];
+  bool dependent;
+  uint64_t dependent_qmd;
+  uint32_t dependent_action;
+};
+/* Reads and checks the descriptor as scheduler and front end do. */
+bool emu_qmd_decode(struct emu_as *as, const struct emu_compute *state, uint64_t qmd_address,
+                    const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault);
+
+/* ---- grid.c ---- */
+
+/* Queues a grid behind the channel's others. The descriptor is read when it starts. */
+bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address, struct emu_fault *fault);
+/* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: turn over. */
+enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
+void emu_grids_drop(struct emu_channel *channel);
+struct emu_worker_pool *emu_pool_create(int helpers);
+void emu_pool_destroy(struct emu_worker_pool *pool);
+/* Instruction cache invalidate. Engine thread. */
+void emu_code_invalidate(struct emu_as *as);
+void emu_code_put(struct emu_code *code);
+
+#endif

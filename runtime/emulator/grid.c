@@ -1,0 +1,509 @@
+/* Grids: their queue on the channel, and their CTAs on the host's cores.
+ *
+ * A grid starts as late as the stream allows: when something must wait for it,
+ * or when the channel has nothing else to do. So a program that forgets to wait
+ * sees the consequences. CTAs are taken from a counter; one that runs long goes
+ * behind the others, within the number that the real SMs would hold.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/emulator/gpu.h"
+
+enum {
+  FIRST_BUDGET = 2000,   /* warp instructions, about 50 us: is this a small grid? */
+  FULL_BUDGET = 1 << 16, /* about a millisecond */
+  HELP_AFTER_NS = 20000, /* a grid that lasts longer is worth waking threads */
+  RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
+  WARP_ESR_MISALIGNED = 0x10, /* nvgpu-uapi.md 7 */
+};
+
+struct emu_grid {
+  struct emu_grid *next;
+  uint64_t qmd_address;
+  uint32_t qmd[QMD_WORDS]; /* as it was when it was launched */
+  struct emu_compute state;
+  bool started;
+  struct emu_launch launch;
+  struct emu_code *code;
+  uint64_t total;
+  int limit; /* CTAs that may be resident */
+  uint64_t grid_id;
+
+  _Atomic uint64_t next_cta;
+  atomic_int resident;
+  atomic_bool stop;
+  pthread_mutex_t lock;                   /* the rest */
+  struct sm_cta *preempted[RESIDENT_MAX]; /* ring */
+  int preempted_first, preempted_count;
+  bool faulted;
+  struct sm_fault fault;
+};
+
+struct helper {
+  struct emu_worker_pool *pool;
+  pthread_t thread;
+  struct sm_worker *worker;
+  bool running;
+};
+
+struct emu_worker_pool {
+  pthread_mutex_t lock;
+  pthread_cond_t call, done;
+  struct emu_grid *grid; /* that helpers are asked for */
+  int seats;             /* of it, still free */
+  int active;            /* helpers at work */
+  bool quit;
+  int helper_count;
+  struct sm_worker *engine_worker;
+  struct sm_worker *reaper; /* frees the CTAs of dropped grids; gpu.lock */
+  struct helper helper[];
+};
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- code ---- */
+
+void emu_code_put(struct emu_code *code) {
+  if (atomic_fetch_sub(&code->users, 1) > 1)
+    return;
+  sm_code_destroy(code->sm);
+  free(code);
+}
+
+static struct emu_code *code_get(struct emu_as *as) {
+  if (!as->code) {
+    struct emu_code *code = calloc(1, sizeof(*code));
+    struct sm_memory memory = {.find = emu_mmu_range, .space = as};
+    if (code)
+      code->sm = sm_code_create(&memory);
+    if (!code || !code->sm) {
+      free(code);
+      return NULL;
+    }
+    atomic_init(&code->users, 1);
+    as->code = code;
+  }
+  atomic_fetch_add(&as->code->users, 1);
+  return as->code;
+}
+
+void emu_code_invalidate(struct emu_as *as) {
+  if (!as->code)
+    return;
+  if (atomic_load(&as->code->users) == 1) {
+    sm_code_invalidate(as->code->sm);
+  } else {
+    emu_code_put(as->code); /* a grid of another channel still runs it */
+    as->code = NULL;
+  }
+}
+
+/* ---- queue ---- */
+
+static bool read_qmd(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault) {
+  if (address + QMD_BYTES > GPU_VA_END) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address, "QMD at 0x%llx: above 40 bits",
+                  (unsigned long long)address);
+    return false;
+  }
+  return emu_mmu_read(as, address, qmd, QMD_BYTES, fault);
+}
+
+static struct emu_grid *grid_create(struct emu_channel *channel, uint64_t qmd_address,
+                                    const struct emu_compute *state, struct emu_fault *fault) {
+  struct emu_grid *grid = calloc(1, sizeof(*grid));
+  if (!grid) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, qmd_address, "the host is out of memory");
+    return NULL;
+  }
+  grid->qmd_address = qmd_address;
+  grid->state = *state;
+  pthread_mutex_init(&grid->lock, NULL);
+  if (read_qmd(channel->as, qmd_address, grid->qmd, fault))
+    return grid;
+  pthread_mutex_destroy(&grid->lock);
+  free(grid);
+  return NULL;
+}
+
+bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address, struct emu_fault *fault) {
+  struct emu_grid *grid = grid_create(channel, qmd_address, &channel->compute, fault);
+  if (!grid)
+    return false;
+  *channel->grids_tail = grid;
+  channel->grids_tail = &grid->next;
+  return true;
+}
+
+static void grid_free(struct emu_grid *grid) {
+  if (grid->code)
+    emu_code_put(grid->code);
+  pthread_mutex_destroy(&grid->lock);
+  free(grid);
+}
+
+static void unlink_first(struct emu_channel *channel) {
+  struct emu_grid *grid = channel->grids;
+  channel->grids = grid->next;
+  if (!channel->grids)
+    channel->grids_tail = &channel->grids;
+  grid_free(grid);
+}
+
+void emu_grids_drop(struct emu_channel *channel) {
+  while (channel->grids) {
+    struct emu_grid *grid = channel->grids;
+    for (int i = 0; i < grid->preempted_count; i++)
+      sm_cta_finish(emu_gpu.pool->reaper,
+                    grid->preempted[(grid->preempted_first + i) % RESIDENT_MAX]);
+    unlink_first(channel);
+  }
+}
+
+/* CTAs that the SMs of the board would hold at once. */
+static int resident_limit(const struct emu_launch *launch) {
+  const struct sm_grid *g = &launch->sm;
+  uint32_t warps = (g->block[0] * g->block[1] * g->block[2] + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
+  uint32_t registers =
+      (g->registers * GPU_WARP_SIZE + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT * warps;
+  uint32_t per_sm = SM_BLOCKS;
+  if (SM_WARPS / warps < per_sm)
+    per_sm = SM_WARPS / warps;
+  if (SM_REGISTERS / registers < per_sm)
+    per_sm = SM_REGISTERS / registers;
+  if (g->shared_bytes && SM_SHARED_BYTES / g->shared_bytes < per_sm)
+    per_sm = SM_SHARED_BYTES / g->shared_bytes;
+  if (launch->one_at_a_time)
+    return 1;
+  return per_sm ? (int)per_sm * EMU_SMS : EMU_SMS;
+}
+
+static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
+                       struct emu_fault *fault) {
+  uint32_t now[QMD_WORDS];
+  if (!read_qmd(channel->as, grid->qmd_address, now, fault))
+    return false;
+  /* A board may take either: gpu-command-stream.md 8.3, hazard 1. */
+  if (memcmp(now, grid->qmd, sizeof(now)) != 0) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address,
+                  "QMD at 0x%llx was overwritten between its launch and its start",
+                  (unsigned long long)grid->qmd_address);
+    return false;
+  }
+  if (!emu_qmd_decode(channel->as, &grid->state, grid->qmd_address, grid->qmd, &grid->launch,
+                      fault))
+    return false;
+  if (grid->launch.invalidate_code)
+    emu_code_invalidate(channel->as);
+  grid->code = code_get(channel->as);
+  if (!grid->code) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address, "the host is out of memory");
+    return false;
+  }
+  grid->launch.sm.code = grid->code->sm;
+  const uint32_t *size = grid->launch.sm.grid;
+  grid->total = (uint64_t)size[0] * size[1] * size[2];
+  grid->limit = resident_limit(&grid->launch);
+  grid->started = true;
+  return true;
+}
+
+/* ---- CTAs ---- */
+
+static struct sm_cta *start_cta(struct emu_grid *grid, struct sm_worker *worker, uint64_t index) {
+  const uint32_t *size = grid->launch.sm.grid;
+  uint32_t x = (uint32_t)(index % size[0]);
+  uint64_t rest = index / size[0];
+  struct sm_cta *cta = sm_cta_start(worker, &grid->launch.sm, x, (uint32_t)(rest % size[1]),
+                                    (uint32_t)(rest / size[1]));
+  if (!cta) {
+    pthread_mutex_lock(&grid->lock);
+    grid->faulted = true;
+    grid->fault = (struct sm_fault){.kind = SM_FAULT_NOT_IMPLEMENTED,
+                                    .message = "the host has no memory for a CTA"};
+    pthread_mutex_unlock(&grid->lock);
+    atomic_fetch_sub(&grid->resident, 1);
+    atomic_store(&grid->stop, true);
+  }
+  return cta;
+}
+
+/* A new CTA while there is room for it, else the one that waits longest. */
+static struct sm_cta *take(struct emu_grid *grid, struct sm_worker *worker) {
+  if (atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total) {
+    if (atomic_fetch_add(&grid->resident, 1) < grid->limit) {
+      uint64_t index = atomic_fetch_add(&grid->next_cta, 1);
+      if (index < grid->total)
+        return start_cta(grid, worker, index);
+    }
+    atomic_fetch_sub(&grid->resident, 1);
+  }
+  struct sm_cta *cta = NULL;
+  pthread_mutex_lock(&grid->lock);
+  if (grid->preempted_count) {
+    cta = grid->preempted[grid->preempted_first];
+    grid->preempted_first = (grid->preempted_first + 1) % RESIDENT_MAX;
+    grid->preempted_count--;
+  }
+  pthread_mutex_unlock(&grid->lock);
+  return cta;
+}
+
+static void put_back(struct emu_grid *grid, struct sm_cta *cta) {
+  pthread_mutex_lock(&grid->lock);
+  grid->preempted[(grid->preempted_first + grid->preempted_count) % RESIDENT_MAX] = cta;
+  grid->preempted_count++;
+  pthread_mutex_unlock(&grid->lock);
+}
+
+static void finish(struct emu_grid *grid, struct sm_worker *worker, struct sm_cta *cta,
+                   enum sm_result result, const struct sm_fault *fault) {
+  if (result == SM_PREEMPTED) {
+    put_back(grid, cta);
+    return;
+  }
+  sm_cta_finish(worker, cta);
+  atomic_fetch_sub(&grid->resident, 1);
+  if (result != SM_FAULTED)
+    return;
+  pthread_mutex_lock(&grid->lock);
+  if (!grid->faulted) {
+    grid->faulted = true;
+    grid->fault = *fault;
+  }
+  pthread_mutex_unlock(&grid->lock);
+  atomic_store(&grid->stop, true);
+}
+
+static void count_instructions(struct sm_worker *worker, uint64_t before) {
+  atomic_fetch_add(&emu_gpu.instructions, sm_worker_instructions(worker) - before);
+}
+
+/* A helper's part: until there is nothing to take. */
+static void help(struct emu_grid *grid, struct sm_worker *worker) {
+  uint64_t before = sm_worker_instructions(worker);
+  struct sm_cta *cta;
+  while (!atomic_load(&grid->stop) && (cta = take(grid, worker)) != NULL) {
+    struct sm_fault fault;
+    finish(grid, worker, cta, sm_cta_run(worker, cta, FULL_BUDGET, &fault), &fault);
+  }
+  count_instructions(worker, before);
+}
+
+static void call_helpers(struct emu_worker_pool *pool, struct emu_grid *grid, uint64_t useful) {
+  pthread_mutex_lock(&pool->lock);
+  pool->grid = grid;
+  pool->seats = useful < (uint64_t)pool->helper_count ? (int)useful : pool->helper_count;
+  pthread_cond_broadcast(&pool->call);
+  pthread_mutex_unlock(&pool->lock);
+}
+
+static bool turn_is_over(const struct emu_channel *channel, uint64_t end) {
+  if (!atomic_load_explicit(&channel->serviceable, memory_order_relaxed))
+    return true;
+  return emu_engine_others_wait(channel) && now_ns() > end;
+}
+
+/* Helpers have left. Meanwhile the turn may end for those that run long. */
+static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
+                            const struct emu_channel *channel, uint64_t end) {
+  enum { LOOK_NS = 200000 };
+  pthread_mutex_lock(&pool->lock);
+  pool->seats = 0;
+  while (pool->active) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    if (until.tv_nsec >= 1000000000) {
+      until.tv_nsec -= 1000000000;
+      until.tv_sec++;
+    }
+    pthread_cond_timedwait(&pool->done, &pool->lock, &until);
+    if (turn_is_over(channel, end))
+      atomic_store(&grid->stop, true);
+  }
+  pool->grid = NULL;
+  pthread_mutex_unlock(&pool->lock);
+}
+
+static uint64_t left(struct emu_grid *grid) {
+  uint64_t next = atomic_load(&grid->next_cta);
+  return (next < grid->total ? grid->total - next : 0) + (uint64_t)grid->preempted_count;
+}
+
+/* The engine's part. */
+static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
+  struct emu_worker_pool *pool = emu_gpu.pool;
+  struct sm_worker *worker = pool->engine_worker;
+  uint64_t before = sm_worker_instructions(worker);
+  uint64_t start = now_ns(), end = start + EMU_TURN_NS;
+  bool called = false;
+  uint64_t budget = FIRST_BUDGET;
+  struct sm_cta *cta;
+  atomic_store(&grid->stop, false);
+  while (!atomic_load(&grid->stop) && (cta = take(grid, worker)) != NULL) {
+    struct sm_fault fault;
+    enum sm_result result = sm_cta_run(worker, cta, budget, &fault);
+    if (!called && pool->helper_count &&
+        (result == SM_PREEMPTED || now_ns() - start > HELP_AFTER_NS)) {
+      pthread_mutex_lock(&grid->lock);
+      uint64_t useful = left(grid);
+      pthread_mutex_unlock(&grid->lock);
+      if (useful) {
+        call_helpers(pool, grid, useful);
+        called = true;
+      }
+      if (result == SM_PREEMPTED && budget == FIRST_BUDGET)
+        result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
+    }
+    budget = FULL_BUDGET;
+    finish(grid, worker, cta, result, &fault);
+    if (turn_is_over(channel, end))
+      atomic_store(&grid->stop, true);
+  }
+  if (called)
+    dismiss_helpers(pool, grid, channel, end);
+  count_instructions(worker, before);
+}
+
+static bool convert_fault(const struct emu_grid *grid, struct emu_fault *fault) {
+  const struct sm_fault *f = &grid->fault;
+  bool mmu = f->kind == SM_FAULT_MMU || f->kind == SM_FAULT_PC_RANGE;
+  emu_fault_set(fault, mmu ? NOTIFIER_MMU_FAULT : NOTIFIER_GR_EXCEPTION, f->address, "%s",
+                f->message);
+  struct emulator_fault *r = &fault->record;
+  r->pc = f->pc;
+  r->program = grid->launch.sm.program;
+  r->access_bytes = f->access_bytes;
+  r->is_write = f->is_write;
+  memcpy(r->opcode, f->word, sizeof(r->opcode));
+  memcpy(r->ctaid, f->ctaid, sizeof(r->ctaid));
+  memcpy(r->tid, f->tid, sizeof(r->tid));
+  memcpy(r->instruction, f->instruction, sizeof(r->instruction));
+  r->instruction[sizeof(r->instruction) - 1] = 0;
+  fault->warp_esr = f->kind == SM_FAULT_MISALIGNED ? WARP_ESR_MISALIGNED : 0;
+  return false;
+}
+
+/* The grid has ended: membar, releases, what depends on it. Facts 5.6. */
+static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct emu_fault *fault) {
+  const struct emu_launch *launch = &grid->launch;
+  atomic_thread_fence(memory_order_seq_cst);
+  atomic_fetch_add(&emu_gpu.grids, 1);
+  atomic_fetch_add(&emu_gpu.ctas, grid->total);
+  for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
+    const struct emu_release *release = &launch->release[i];
+    if (!release->enabled)
+      continue;
+    if (!emu_report_write(channel->as, &release->report, fault))
+      return false;
+    if (release->interrupt)
+      emu_events_raise(NVGPU_EVENT_BLOCKING_SYNC);
+  }
+  if (launch->dependent) {
+    struct emu_grid *next = grid_create(channel, launch->dependent_qmd, &grid->state, fault);
+    if (!next)
+      return false;
+    next->next = grid->next;
+    grid->next = next;
+    if (channel->grids_tail == &grid->next)
+      channel->grids_tail = &next->next;
+  }
+  return true;
+}
+
+enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault) {
+  while (channel->grids) {
+    struct emu_grid *grid = channel->grids;
+    if (!grid->started && !grid_start(channel, grid, fault))
+      return EMU_FAULT;
+    if (grid->total)
+      run_slice(channel, grid);
+    if (grid->faulted) {
+      convert_fault(grid, fault);
+      return EMU_FAULT;
+    }
+    if (atomic_load(&grid->resident) || atomic_load(&grid->next_cta) < grid->total)
+      return EMU_AGAIN;
+    if (!grid_end(channel, grid, fault))
+      return EMU_FAULT;
+    unlink_first(channel);
+  }
+  return EMU_NEXT;
+}
+
+/* ---- threads ---- */
+
+static void *helper_main(void *argument) {
+  struct helper *self = argument;
+  struct emu_worker_pool *pool = self->pool;
+  pthread_mutex_lock(&pool->lock);
+  while (!pool->quit) {
+    if (!pool->seats) {
+      pthread_cond_wait(&pool->call, &pool->lock);
+      continue;
+    }
+    pool->seats--;
+    pool->active++;
+    struct emu_grid *grid = pool->grid;
+    pthread_mutex_unlock(&pool->lock);
+    help(grid, self->worker);
+    pthread_mutex_lock(&pool->lock);
+    if (--pool->active == 0)
+      pthread_cond_signal(&pool->done);
+  }
+  pthread_mutex_unlock(&pool->lock);
+  return NULL;
+}
+
+struct emu_worker_pool *emu_pool_create(int helpers) {
+  struct emu_worker_pool *pool =
+      calloc(1, sizeof(*pool) + (size_t)helpers * sizeof(pool->helper[0]));
+  if (!pool)
+    return NULL;
+  pthread_mutex_init(&pool->lock, NULL);
+  pthread_cond_init(&pool->call, NULL);
+  pthread_cond_init(&pool->done, NULL);
+  pool->helper_count = helpers;
+  pool->engine_worker = sm_worker_create(0);
+  pool->reaper = sm_worker_create(0);
+  bool good = pool->engine_worker && pool->reaper;
+  for (int i = 0; good && i < helpers; i++) {
+    struct helper *h = &pool->helper[i];
+    h->pool = pool;
+    h->worker = sm_worker_create((uint32_t)(i + 1) % EMU_SMS);
+    good = h->worker && emu_thread_start(&h->thread, helper_main, h) == 0;
+    h->running = good;
+  }
+  if (good)
+    return pool;
+  emu_pool_destroy(pool);
+  return NULL;
+}
+
+void emu_pool_destroy(struct emu_worker_pool *pool) {
+  pthread_mutex_lock(&pool->lock);
+  pool->quit = true;
+  pthread_cond_broadcast(&pool->call);
+  pthread_mutex_unlock(&pool->lock);
+  for (int i = 0; i < pool->helper_count; i++) {
+    if (pool->helper[i].running)
+      pthread_join(pool->helper[i].thread, NULL);
+    if (pool->helper[i].worker)
+      sm_worker_destroy(pool->helper[i].worker);
+  }
+  if (pool->engine_worker)
+    sm_worker_destroy(pool->engine_worker);
+  if (pool->reaper)
+    sm_worker_destroy(pool->reaper);
+  pthread_cond_destroy(&pool->call);
+  pthread_cond_destroy(&pool->done);
+  pthread_mutex_destroy(&pool->lock);
+  free(pool);
+}

@@ -1,0 +1,267 @@
+/* The launch descriptor as the scheduler (SKED) reads and checks it. The bit
+ * numbers are those of SKED's exception register.
+ * gpu-command-stream.md 4.8 and 5.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/emulator/gpu.h"
+
+enum sked_esr {
+  SKED_CONSTANT_SIZE = 7,
+  SKED_LOCAL_LOW_SIZE = 9,
+  SKED_LOCAL_HIGH_SIZE = 10,
+  SKED_LOCAL_TOTAL = 12,
+  SKED_REGISTER_COUNT = 13,
+  SKED_TOTAL_THREADS = 18,
+  SKED_PROGRAM_OFFSET = 20,
+  SKED_SHARED_SIZE = 21,
+  SKED_THREAD_DIMENSION_ZERO = 23,
+  SKED_WINDOW_OVERLAP = 24,
+  SKED_L1_CONFIG = 25,
+  SKED_REGISTER_CONSUMPTION = 26,
+};
+
+enum { LOCAL_SIZE_UNIT = 16, CARVEOUT_CODE_UNIT = 4096 };
+
+static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
+                 const char *format, ...) {
+  char what[160];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof(what), format, arguments);
+  va_end(arguments);
+  emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, launch->qmd_address, "SKED ESR bit %d: %s", bit,
+                what);
+  fault->record.program = launch->sm.program;
+  return false;
+}
+
+static bool refuse(struct emu_fault *fault, const struct emu_launch *launch, const char *what) {
+  emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, launch->qmd_address, "QMD at 0x%llx: %s",
+                (unsigned long long)launch->qmd_address, what);
+  fault->record.program = launch->sm.program;
+  return false;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/* Facts 4.2. Both unset are equal too. A buffer in a window could not be reached
+ * by generic accesses: a board would give wrong results. */
+static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
+                          struct emu_fault *fault) {
+  uint64_t shared = launch->sm.shared_window, local = launch->sm.local_window;
+  uint64_t distance = shared > local ? shared - local : local - shared;
+  if (distance < SHADER_WINDOW_BYTES) {
+    char both[64];
+    if (shared == local)
+      snprintf(both, sizeof(both), "both 0x%llx", (unsigned long long)shared);
+    else
+      snprintf(both, sizeof(both), "0x%llx and 0x%llx", (unsigned long long)shared,
+               (unsigned long long)local);
+    return sked(fault, launch, SKED_WINDOW_OVERLAP, "shared and local memory windows overlap (%s)",
+                both);
+  }
+  pthread_rwlock_rdlock(&as->mappings_lock);
+  bool in_shared = emu_mmu_overlaps(as, shared, SHADER_WINDOW_BYTES);
+  bool in_local = emu_mmu_overlaps(as, local, SHADER_WINDOW_BYTES);
+  pthread_rwlock_unlock(&as->mappings_lock);
+  if (in_shared || in_local)
+    return refuse(fault, launch,
+                  in_shared ? "a buffer is mapped inside the shared memory window"
+                            : "a buffer is mapped inside the local memory window");
+  return true;
+}
+
+/* Facts 5.2 */
+static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  struct sm_grid *g = &launch->sm;
+  g->grid[0] = qmd_get(qmd, QMD_CTA_RASTER_WIDTH);
+  g->grid[1] = qmd_get(qmd, QMD_CTA_RASTER_HEIGHT);
+  g->grid[2] = qmd_get(qmd, QMD_CTA_RASTER_DEPTH);
+  g->block[0] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION0);
+  g->block[1] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION1);
+  g->block[2] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION2);
+  g->registers = qmd_get(qmd, QMD_REGISTER_COUNT_V);
+  g->barriers = qmd_get(qmd, QMD_BARRIER_COUNT);
+  uint64_t threads = (uint64_t)g->block[0] * g->block[1] * g->block[2];
+  if (!threads)
+    return sked(fault, launch, SKED_THREAD_DIMENSION_ZERO,
+                "CTA thread dimension zero (%u x %u x %u)", g->block[0], g->block[1], g->block[2]);
+  if (threads > BLOCK_THREADS_MAX || g->block[2] > BLOCK_Z_MAX)
+    return sked(fault, launch, SKED_TOTAL_THREADS, "total threads of a CTA: %u x %u x %u",
+                g->block[0], g->block[1], g->block[2]);
+  if (!g->registers || g->registers > REGISTERS_MAX)
+    return sked(fault, launch, SKED_REGISTER_COUNT, "register count %u", g->registers);
+  uint64_t per_warp = round_up((uint64_t)g->registers * GPU_WARP_SIZE, REGISTER_UNIT);
+  uint64_t warps = SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
+  if (threads > warps * GPU_WARP_SIZE)
+    return sked(fault, launch, SKED_REGISTER_CONSUMPTION,
+                "CTA register consumption: %llu threads of %u registers do not fit an SM",
+                (unsigned long long)threads, g->registers);
+  if (g->barriers > BARRIERS_MAX)
+    return refuse(fault, launch, "BARRIER_COUNT is above 16");
+  return true;
+}
+
+/* Facts 5.4. All three codes zero run on a board (bring-up lessons, 4). */
+static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  uint32_t bytes = qmd_get(qmd, QMD_SHARED_MEMORY_SIZE);
+  uint32_t low = qmd_get(qmd, QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE);
+  uint32_t high = qmd_get(qmd, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE);
+  launch->sm.shared_bytes = bytes;
+  if (bytes > SM_SHARED_BYTES)
+    return sked(fault, launch, SKED_SHARED_SIZE, "shared memory size %u is above %u", bytes,
+                SM_SHARED_BYTES);
+  if (high && (low > high || (uint64_t)bytes > (uint64_t)(high - 1) * CARVEOUT_CODE_UNIT))
+    return sked(fault, launch, SKED_L1_CONFIG,
+                "L1 configuration too small: %u bytes of shared memory, carve-out codes %u to %u",
+                bytes, low, high);
+  return true;
+}
+
+/* Facts 4.3, 5.5: sizes, and that the pool at SET_SHADER_LOCAL_MEMORY holds them */
+static bool check_local(struct emu_as *as, const struct emu_compute *state, const uint32_t *qmd,
+                        struct emu_launch *launch, struct emu_fault *fault) {
+  uint64_t low = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE);
+  uint64_t high = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE);
+  launch->sm.local_low = (uint32_t)low;
+  launch->sm.local_high = (uint32_t)high;
+  if (low % LOCAL_SIZE_UNIT || low > SHADER_WINDOW_BYTES)
+    return sked(fault, launch, SKED_LOCAL_LOW_SIZE, "local memory low size %llu",
+                (unsigned long long)low);
+  if (high % LOCAL_SIZE_UNIT || high > SHADER_WINDOW_BYTES)
+    return sked(fault, launch, SKED_LOCAL_HIGH_SIZE, "local memory high size %llu",
+                (unsigned long long)high);
+  if (!low && !high)
+    return true;
+  uint64_t warp = round_up((low + high) * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
+  uint64_t tpc = round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
+  if (low + high > SHADER_WINDOW_BYTES || tpc > state->local_bytes_per_tpc)
+    return sked(fault, launch, SKED_LOCAL_TOTAL,
+                "local memory total: %llu bytes per thread need %llu per TPC, set are %llu",
+                (unsigned long long)(low + high), (unsigned long long)tpc,
+                (unsigned long long)state->local_bytes_per_tpc);
+  uint64_t pool = state->local_bytes_per_tpc * EMU_TPCS;
+  return emu_mmu_host(as, state->local_base, pool, true, fault) != NULL;
+}
+
+/* Facts 5.3 */
+static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_launch *launch,
+                         struct emu_fault *fault) {
+  for (unsigned i = 0; i < QMD_CONSTANT_BANKS; i++) {
+    if (!qmd_get(qmd, QMD_CONSTANT_BUFFER_VALID(i)))
+      continue;
+    uint64_t address = (uint64_t)qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_UPPER(i)) << 32 |
+                       qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_LOWER(i));
+    uint32_t bytes = qmd_get(qmd, QMD_CONSTANT_BUFFER_SIZE_SHIFTED4(i)) << QMD_CONSTANT_SIZE_SHIFT;
+    if (bytes > (1u << 16))
+      return sked(fault, launch, SKED_CONSTANT_SIZE, "constant bank %u has %u bytes", i, bytes);
+    struct sm_range range;
+    if (!emu_mmu_range(as, address, &range)) {
+      emu_fault_set(fault, NOTIFIER_MMU_FAULT, address,
+                    "read of constant bank %u at 0x%llx: no mapping", i,
+                    (unsigned long long)address);
+      fault->record.program = launch->sm.program;
+      return false;
+    }
+    /* A size that is declared too large only matters where it is read. */
+    uint64_t mapped = range.gpu + range.size - address;
+    launch->sm.bank[i].data = range.host + (address - range.gpu);
+    launch->sm.bank[i].size = mapped < bytes ? (uint32_t)mapped : bytes;
+  }
+  return true;
+}
+
+/* Facts 5.6. The three slots lie apart, so each is named. */
+static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
+                           struct emu_release *release, struct emu_fault *fault) {
+  uint32_t size = qmd_get(slot, QMD_RELEASE0_STRUCTURE_SIZE);
+  release->enabled = qmd_get(slot, QMD_RELEASE0_ENABLE);
+  release->interrupt = qmd_get(slot, QMD_RELEASE0_TRAP_TYPE) != 0;
+  release->report = (struct emu_report){
+      .address = (uint64_t)qmd_get(slot, QMD_RELEASE0_ADDRESS_UPPER) << 32 |
+                 qmd_get(slot, QMD_RELEASE0_ADDRESS_LOWER),
+      .payload = (uint64_t)qmd_get(slot, QMD_RELEASE0_PAYLOAD_UPPER) << 32 |
+                 qmd_get(slot, QMD_RELEASE0_PAYLOAD_LOWER),
+      .wide = qmd_get(slot, QMD_RELEASE0_PAYLOAD64B),
+      .timestamp = size == REPORT_FOUR_WORDS,
+      .reduce = qmd_get(slot, QMD_RELEASE0_REDUCTION_ENABLE),
+      .reduction = qmd_get(slot, QMD_RELEASE0_REDUCTION_OP),
+      .reduce_signed = qmd_get(slot, QMD_RELEASE0_REDUCTION_FORMAT) == 1,
+  };
+  if (!release->enabled)
+    return true;
+  unsigned align = release->report.timestamp ? sizeof(struct semaphore_report)
+                   : release->report.wide    ? sizeof(uint64_t)
+                                             : sizeof(uint32_t);
+  if (!release->report.wide)
+    release->report.payload = (uint32_t)release->report.payload;
+  if (release->report.address % align)
+    return refuse(fault, launch, "misaligned RELEASE address");
+  return true;
+}
+
+static bool decode_releases(const uint32_t *qmd, struct emu_launch *launch,
+                            struct emu_fault *fault) {
+  static const unsigned first_bit[][2] = {
+      {QMD_RELEASE0_ADDRESS_LOWER}, {QMD_RELEASE1_ADDRESS_LOWER}, {QMD_RELEASE2_ADDRESS_LOWER}};
+  static const unsigned slot0[] = {QMD_RELEASE0_ADDRESS_LOWER};
+  for (unsigned i = 0; i < 3; i++) {
+    const uint32_t *slot = qmd + (first_bit[i][1] - slot0[1]) / 32;
+    if (!decode_release(slot, launch, &launch->release[i], fault))
+      return false;
+  }
+  return true;
+}
+
+/* Dependents, queues and counters; facts 5.6 */
+static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
+                              struct emu_fault *fault) {
+  enum { DEPENDENT_SCHEDULE = 1, DEPENDENT_INVALIDATE_COPY_SCHEDULE = 3 };
+  if (qmd_get(qmd, QMD_IS_QUEUE))
+    return refuse(fault, launch, "work queues are not emulated");
+  if (qmd_get(qmd, QMD_DEPENDENCE_COUNTER))
+    return refuse(fault, launch, "DEPENDENCE_COUNTER is not zero, so it would never run");
+  if (qmd_get(qmd, QMD_DEPENDENT_QMD1_ENABLE))
+    return refuse(fault, launch, "DEPENDENT_QMD1 has no pointer in the published layout");
+  launch->dependent = qmd_get(qmd, QMD_DEPENDENT_QMD0_ENABLE);
+  launch->dependent_qmd = (uint64_t)qmd_get(qmd, QMD_DEPENDENT_QMD0_POINTER) << QMD_ADDRESS_SHIFT;
+  uint32_t action = qmd_get(qmd, QMD_DEPENDENT_QMD0_ACTION);
+  if (launch->dependent && action != DEPENDENT_SCHEDULE &&
+      action != DEPENDENT_INVALIDATE_COPY_SCHEDULE)
+    return refuse(fault, launch, "this DEPENDENT_QMD0_ACTION is not emulated");
+  return true;
+}
+
+bool emu_qmd_decode(struct emu_as *as, const struct emu_compute *state, uint64_t qmd_address,
+                    const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  memset(launch, 0, sizeof(*launch));
+  launch->qmd_address = qmd_address;
+  struct sm_grid *g = &launch->sm;
+  g->memory = (struct sm_memory){.find = emu_mmu_range, .space = as};
+  g->program = (uint64_t)qmd_get(qmd, QMD_PROGRAM_ADDRESS_UPPER) << 32 |
+               qmd_get(qmd, QMD_PROGRAM_ADDRESS_LOWER);
+  g->shared_window = state->shared_window;
+  g->local_window = state->local_window;
+  g->sm_count = EMU_SMS;
+  g->time_ns = emu_time_ns;
+  launch->invalidate_code = qmd_get(qmd, QMD_INVALIDATE_INSTRUCTION_CACHE);
+  launch->one_at_a_time = qmd_get(qmd, QMD_SEQUENTIALLY_RUN_CTAS);
+  if (qmd_get(qmd, QMD_QMD_MAJOR_VERSION) != QMD_MAJOR_VERSION_VALUE ||
+      qmd_get(qmd, QMD_QMD_VERSION) != QMD_VERSION_VALUE)
+    return refuse(fault, launch, "the version is not 3.0");
+  if (g->program % TEXT_ALIGN)
+    return sked(fault, launch, SKED_PROGRAM_OFFSET, "program address 0x%llx is not 128-aligned",
+                (unsigned long long)g->program);
+  return check_windows(as, launch, fault) && check_threads(qmd, launch, fault) &&
+         check_shared(qmd, launch, fault) && check_local(as, state, qmd, launch, fault) &&
+         decode_banks(as, qmd, launch, fault) && decode_releases(qmd, launch, fault) &&
+         decode_scheduling(qmd, launch, fault);
+}

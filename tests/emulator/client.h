@@ -1,0 +1,69 @@
+/* A small client of the kernel interface for the tests: the bring-up of
+ * orin-bringup-lessons.md (column A) in C, through a struct nvgpu_os, and a
+ * pushbuffer writer.
+ */
+#ifndef TEGRACL_TEST_CLIENT_H
+#define TEGRACL_TEST_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/emulator/emulator.h"
+#include "runtime/hw/host.h"
+#include "runtime/hw/methods.h"
+#include "runtime/hw/qmd.h"
+#include "runtime/nvgpu/emulator_node.h"
+#include "runtime/nvgpu/uapi.h"
+
+#define OS (&nvgpu_os_emulator)
+
+struct buffer {
+  uint32_t handle;
+  int fd;
+  uint64_t size, va;
+  void *cpu;
+};
+
+struct channel {
+  int fd;
+  uint32_t token, entries, put;
+  struct buffer ring, userd, push, notifier;
+  uint32_t *word; /* next in push */
+  uint32_t start; /* first word not yet submitted */
+};
+
+struct client {
+  int nvmap, ctrl, as, tsg, node;
+  uint32_t veid;
+  void *page;
+};
+
+/* Each ends the test on failure. */
+void client_open(struct client *c);
+void client_close(struct client *c);
+struct buffer buffer_create(struct client *c, uint64_t size, bool map);
+void buffer_destroy(struct client *c, struct buffer *b);
+void channel_open(struct client *c, struct channel *ch, uint32_t entries, uint32_t class_id);
+void channel_close(struct client *c, struct channel *ch);
+
+void push(struct channel *ch, uint32_t word);
+void push_method(struct channel *ch, enum subchannel subchannel, uint32_t method, uint32_t data);
+/* SEM_ADDR_LO to SEM_EXECUTE. */
+void push_semaphore(struct channel *ch, uint64_t va, uint64_t payload, uint32_t execute);
+/* SET_OBJECT, windows, local memory off. */
+void push_compute_setup(struct channel *ch);
+/* What was pushed since the last one becomes a GPFIFO entry; rings the bell. */
+void submit(struct client *c, struct channel *ch);
+void submit_entry(struct client *c, struct channel *ch, uint64_t entry);
+
+/* Within seconds: *word becomes value. */
+bool wait_word(const void *word, uint32_t value);
+bool wait_fault(const struct channel *ch, uint32_t code);
+struct emulator_fault last_fault(struct client *c);
+/* Fills in a valid descriptor: program, bank 0, one warp per CTA. */
+void qmd_make(uint32_t *qmd, uint64_t program, uint64_t bank, uint32_t ctas);
+
+enum { WINDOW_SHARED_HIGH = 0xfe, WINDOW_LOCAL_HIGH = 0xfd };
+enum { RELEASE_64 = 0x01000001, RELEASE_64_WFI = 0x01100001, RELEASE_64_WFI_TIME = 0x03100001 };
+
+#endif

@@ -1,0 +1,113 @@
+/* See fake_sm.h. */
+#include "tests/emulator/fake_sm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/emulator/sm/sm.h"
+
+struct sm_code {
+  int unused;
+};
+struct sm_worker {
+  uint64_t instructions;
+};
+struct sm_cta {
+  const struct sm_grid *grid;
+  uint32_t x, y, z;
+};
+
+struct sm_code *sm_code_create(const struct sm_memory *memory) {
+  return calloc(1, sizeof(struct sm_code));
+}
+void sm_code_destroy(struct sm_code *code) {
+  free(code);
+}
+void sm_code_invalidate(struct sm_code *code) {}
+
+struct sm_worker *sm_worker_create(uint32_t sm_id) {
+  return calloc(1, sizeof(struct sm_worker));
+}
+void sm_worker_destroy(struct sm_worker *worker) {
+  free(worker);
+}
+uint64_t sm_worker_instructions(const struct sm_worker *worker) {
+  return worker->instructions;
+}
+
+struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid, uint32_t x,
+                            uint32_t y, uint32_t z) {
+  struct sm_cta *cta = malloc(sizeof(*cta));
+  if (cta)
+    *cta = (struct sm_cta){grid, x, y, z};
+  return cta;
+}
+
+void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
+  free(cta);
+}
+
+static void *at(const struct sm_grid *grid, uint64_t address) {
+  struct sm_range range;
+  if (!grid->memory.find(grid->memory.space, address, &range))
+    return NULL;
+  return range.host + (address - range.gpu);
+}
+
+static enum sm_result fault(const struct sm_cta *cta, uint64_t address, struct sm_fault *f) {
+  memset(f, 0, sizeof(*f));
+  f->kind = SM_FAULT_MMU;
+  f->address = address;
+  f->access_bytes = 4;
+  f->is_write = true;
+  f->pc = cta->grid->program;
+  f->ctaid[0] = cta->x;
+  f->ctaid[1] = cta->y;
+  f->ctaid[2] = cta->z;
+  snprintf(f->message, sizeof(f->message), "write of 4 bytes at 0x%llx: no mapping",
+           (unsigned long long)address);
+  return SM_FAULTED;
+}
+
+enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,
+                          struct sm_fault *f) {
+  const struct sm_grid *g = cta->grid;
+  const struct fake_program *p = at(g, g->program);
+  if (!p)
+    return fault(cta, g->program, f);
+  uint64_t *word = at(g, p->address);
+  worker->instructions++;
+  if (!word)
+    return fault(cta, p->address, f);
+  switch (p->operation) {
+  case FAKE_ADD:
+    __atomic_fetch_add(word, p->value, __ATOMIC_SEQ_CST);
+    return SM_DONE;
+  case FAKE_SPIN: {
+    for (uint64_t i = 0; i < budget; i++) {
+      if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == p->value) {
+        __atomic_fetch_add((uint64_t *)at(g, p->address2), 1, __ATOMIC_SEQ_CST);
+        return SM_DONE;
+      }
+    }
+    return SM_PREEMPTED;
+  }
+  case FAKE_BANK:
+    __atomic_store_n((uint32_t *)word, *(const uint32_t *)(const void *)g->bank[0].data,
+                     __ATOMIC_SEQ_CST);
+    return SM_DONE;
+  case FAKE_TICKET: {
+    uint64_t mine = g->grid[0] - 1 - cta->x;
+    for (uint64_t i = 0; i < budget; i++) {
+      if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == mine) {
+        __atomic_store_n(word, mine + 1, __ATOMIC_SEQ_CST);
+        return SM_DONE;
+      }
+    }
+    return SM_PREEMPTED;
+  }
+  default:
+    return fault(cta, p->value, f);
+  }
+}

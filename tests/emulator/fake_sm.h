@@ -1,0 +1,24 @@
+/* A stand-in for the SM, so that the command stream and the scheduling of CTAs
+ * can be tested by themselves. A "program" in GPU memory is one operation that
+ * each CTA does.
+ */
+#ifndef TEGRACL_TEST_FAKE_SM_H
+#define TEGRACL_TEST_FAKE_SM_H
+
+#include <stdint.h>
+
+enum fake_operation {
+  FAKE_ADD = 1,   /* *address += value, once for each CTA */
+  FAKE_SPIN,      /* until *address == value; then *address2 += 1 */
+  FAKE_BANK,      /* *address = word 0 of constant bank 0 */
+  FAKE_TICKET,    /* CTA i waits until *address == i, then sets i + 1: reversed order */
+  FAKE_WRITE_BAD, /* a fault at address */
+};
+
+struct fake_program {
+  uint32_t operation;
+  uint32_t pad;
+  uint64_t address, value, address2;
+};
+
+#endif
