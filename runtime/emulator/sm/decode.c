@@ -69,20 +69,23 @@ static void decode_value(const struct sm_isa_operand *d, struct sm_isa_bits bits
   o->value = d->unit ? value * d->unit : value;
 }
 
-static void decode_mem(const struct sm_isa_operand *d, const uint64_t word[2],
+/* A described access has a 64-bit register address. */
+static bool decode_mem(const struct sm_isa_operand *d, const uint64_t word[2],
                        struct sm_operand *o) {
   static const uint8_t scales[] = {1, 4, 8, 16};
   o->reg = (uint8_t)sm_isa_field(word, d->bits);
   o->scale = scales[d->scale.piece[0].length ? sm_isa_field(word, d->scale) : 0];
-  o->base64 = d->wide_bit ? sm_isa_bit(word, d->wide_bit) || sm_isa_bit(word, d->desc_bit)
-                          : d->e_bit || d->desc_bit;
+  o->base64 = sm_isa_bit(word, d->wide_bit ? d->wide_bit : d->e_bit);
   if (d->ureg.piece[0].length) {
     uint8_t ureg = (uint8_t)sm_isa_field(word, d->ureg);
-    if (sm_isa_bit(word, d->desc_bit))
+    o->described = sm_isa_bit(word, d->desc_bit);
+    if (o->described)
       o->desc = ureg;
     else
       o->ureg = ureg;
   }
+  o->policy = sm_isa_bit(word, d->policy_bit);
+  return !o->described || o->base64;
 }
 
 static bool decode_operand(const struct sm_isa_operand *d, const uint64_t word[2],
@@ -121,8 +124,7 @@ static bool decode_operand(const struct sm_isa_operand *d, const uint64_t word[2
       o->ureg = (uint8_t)sm_isa_field(word, d->uindex);
     return true;
   case SM_ISA_MEM:
-    decode_mem(d, word, o);
-    return true;
+    return decode_mem(d, word, o);
   case SM_ISA_TARGET:
     o->reg = d->bits.piece[0].length ? (uint8_t)sm_isa_field(word, d->bits) : RZ;
     o->absolute = d->absolute || sm_isa_bit(word, d->absolute_if_bit);
@@ -163,26 +165,27 @@ static bool decode_row(const struct sm_isa_row *row, struct sm_insn *insn) {
   insn->read_sb = (uint8_t)sm_isa_field(word, read_sb_bits);
   insn->wait_mask = (uint8_t)sm_isa_field(word, wait_bits);
   insn->reuse = (uint8_t)sm_isa_field(word, reuse_bits);
-  for (unsigned i = 0; i < 2; i++)
-    insn->stray[i] = word[i] & ~row->known[i];
   return true;
 }
 
 bool sm_decode(const uint64_t word[2], struct sm_insn *insn) {
   unsigned opcode = (unsigned)(word[0] & OPCODE_MASK) | (unsigned)sm_isa_bit(word, OPCODE_HIGH_BIT)
                                                             << 12;
+  uint64_t stray[2] = {0};
   memset(insn, 0, sizeof(*insn));
-  insn->word[0] = word[0];
-  insn->word[1] = word[1];
+  memcpy(insn->word, word, sizeof(insn->word));
   for (unsigned i = sm_isa_first[opcode]; i < sm_isa_first[opcode + 1]; i++) {
-    if (!selected(&sm_isa_rows[i], insn->word))
+    const struct sm_isa_row *row = &sm_isa_rows[i];
+    if (!selected(row, word))
       continue;
-    if (decode_row(&sm_isa_rows[i], insn))
+    stray[0] = word[0] & ~row->known[0];
+    stray[1] = word[1] & ~row->known[1];
+    if (!(stray[0] | stray[1]) && decode_row(row, insn))
       return true;
     break;
   }
   memset(insn, 0, sizeof(*insn));
-  insn->word[0] = word[0];
-  insn->word[1] = word[1];
+  memcpy(insn->word, word, sizeof(insn->word));
+  memcpy(insn->stray, stray, sizeof(insn->stray));
   return false;
 }

@@ -142,10 +142,10 @@ static void put_const(struct text *t, const struct sm_isa_operand *d, const stru
 
 static void put_mem(struct text *t, const struct sm_isa_operand *d, const struct sm_operand *o,
                     const uint64_t word[2]) {
-  bool has_ureg = d->ureg.piece[0].length && o->desc == URZ && !sm_isa_bit(word, d->desc_bit);
-  bool described = sm_isa_bit(word, d->desc_bit);
+  bool described = o->described;
+  bool has_ureg = d->ureg.piece[0].length && !described;
   bool named = false;
-  if (described && sm_isa_bit(word, d->policy_bit)) {
+  if (described && o->policy) {
     put(t, "desc[");
     put_reg(t, "UR", o->desc, URZ);
     put(t, "]");
@@ -208,6 +208,8 @@ static void put_target(struct text *t, const struct sm_isa_operand *d, const str
                        uint64_t pc) {
   if (d->bits.piece[0].length) {
     put_reg(t, "R", o->reg, RZ);
+    if (d->offset && !o->value)
+      return;
     put(t, " ");
   }
   put_hex(t, o->absolute || d->offset ? o->value

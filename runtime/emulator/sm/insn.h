@@ -52,10 +52,12 @@ struct sm_operand {
   uint8_t select; /* half or byte of the register: SM_HALF_*, SM_H1_*, SM_BYTE_* */
   bool dst;       /* written */
   bool neg, abs, inv, not_;
-  bool absolute; /* TARGET */
-  bool base64;   /* MEM: reg is a 64-bit pair (global and generic memory) */
-  int64_t value; /* IMM of a float operand: its bits: a float, the high word of
-                  * a double, two halves */
+  bool absolute;  /* TARGET */
+  bool described; /* MEM: desc is in use */
+  bool policy;    /* MEM: the UR pair, added or not, is an L2 cache policy */
+  bool base64;    /* MEM: reg is a 64-bit pair (global and generic memory) */
+  int64_t value;  /* IMM of a float operand: its bits: a float, the high word of
+                   * a double, two halves */
 };
 
 #define SM_MAX_OPERANDS 10
@@ -73,14 +75,15 @@ struct sm_insn {
   uint8_t mod[SM_MOD_COUNT];                  /* field values of the modifiers in use, else 0 */
   uint8_t stall, yield, write_sb, read_sb, wait_mask, reuse;
   uint64_t word[2];
-  uint64_t stray[2]; /* bits set that belong to no field of the row */
+  uint64_t stray[2]; /* bits that it was refused for */
 };
 
 extern const char *const sm_op_names[SM_OP_COUNT];   /* "IADD3_X" */
 extern const char *const sm_mod_names[SM_MOD_COUNT]; /* "cmp" */
 
-/* Decodes one 16-byte instruction. False if no row matches or an operand or
- * modifier has a reserved value; *insn then holds only the words. */
+/* Decodes one 16-byte instruction. False if no row matches, an operand or modifier
+ * has a reserved value, or a bit is set that has no meaning in this instruction;
+ * *insn then holds only the words and, in the last case, those bits. */
 bool sm_decode(const uint64_t word[2], struct sm_insn *insn);
 
 /* Prints the instruction as nvdisasm does (without the trailing " ;"); pc is

@@ -62,7 +62,7 @@ class Isa:
         self.values = {}
         self.operands = {}
         self.forms = {}
-        self.insns = []  # (op, text, mods, when, guard_uniform, line)
+        self.insns = []  # (op, text, mods, when, guard_uniform, idle)
         self.rows = []
         self.ops = []
         self.mods = []
@@ -216,7 +216,7 @@ def parse_set(text):
 def parse_insn(isa, line):
     words = line.split()
     op, text = words[1], words[2]
-    when, uniform = [], False
+    when, uniform, idle = [], False, []
     for word in words[3:]:
         if word == 'when':
             continue
@@ -224,6 +224,9 @@ def parse_insn(isa, line):
             uniform = True
             continue
         bits, _, allowed = word.partition('=')
+        if bits == 'idle':
+            idle += [parse_bits(part) for part in allowed.split(',')]
+            continue
         pieces, chosen = parse_bits(bits), parse_set(allowed)
         if max(chosen) >= 1 << width(pieces):
             raise Refused('selector %r does not fit its bits' % word)
@@ -246,12 +249,12 @@ def parse_insn(isa, line):
         raise Refused('bad text %r' % text)
     if op not in isa.ops:
         isa.ops.append(op)
-    isa.insns.append((op, plain, mods, when, uniform))
+    isa.insns.append((op, plain, mods, when, uniform, idle))
 
 
 def parse_rows(isa, line, number):
     forms, base, operands = [part.strip() for part in line.split('|')]
-    op, text, mods, when, uniform = isa.insns[-1]
+    op, text, mods, when, uniform, idle = isa.insns[-1]
     base = int(base, 16)
     if base > 0x1ff:
         raise Refused('base %x has more than nine bits' % base)
@@ -263,13 +266,30 @@ def parse_rows(isa, line, number):
         prefix = int(form, 16)
         if prefix % 2 or prefix > 0x1e:
             raise Refused('form %r is not an even number below 20' % form)
-        row = {'op': op, 'text': text, 'mods': mods, 'when': when, 'uniform': uniform,
+        row = {'op': op, 'text': text, 'idle': idle, 'mods': mods, 'when': when, 'uniform': uniform,
                'opcode': prefix << 8 | base, 'line': number, 'seen': seen,
                'operands': [use_operand(isa, t, form, base) for t in operands.split()]}
         if len(row['operands']) > OPERANDS_MAX:
             raise Refused('more than %d operands' % OPERANDS_MAX)
         check_fields(isa, row)
         isa.rows.append(row)
+
+
+# Where operands usually lie: Rd, Ra, Rc, Pu, Pv, Pp, Pq, Pr. Compilers fill the
+# places that an instruction does not use with RZ, PT or !PT.
+PLACES = [(16, 8), (24, 8), (64, 8), (81, 3), (84, 3), (87, 4), (77, 4), (68, 4)]
+
+
+def idle_bits(row, used):
+    """Bits that may be set though they mean nothing in this instruction."""
+    idle = set()
+    for low, n in PLACES:
+        place = set(range(low, low + n))
+        if not place & used:
+            idle |= place
+    for pieces in row['idle']:
+        idle |= set(bit_list(pieces))
+    return idle
 
 
 def check_fields(isa, row):
@@ -323,6 +343,21 @@ def overlap(a, b):
     return False
 
 
+def identifier(text):
+    return re.sub(r'\W', '_', text).upper()
+
+
+def constants(isa):
+    """All names of the header: [(enum, [(constant, what it is made of, value)])]."""
+    out = [('sm_op', [('SM_OP_' + identifier(op), op, None) for op in isa.ops]),
+           ('sm_mod', [('SM_MOD_' + identifier(mod), mod, None) for mod in isa.mods])]
+    for name, texts in isa.values.items():
+        out.append(('sm_isa_' + name.lower(),
+                    [('SM_%s_%s' % (identifier(name), 'NONE' if t == '-' else identifier(t)),
+                      name + ' ' + t, i) for i, t in enumerate(texts) if t != '?']))
+    return out
+
+
 def parse(path):
     isa = Isa()
     tables = {'values': isa.values, 'operand': isa.operands, 'form': isa.forms}
@@ -348,6 +383,10 @@ def parse(path):
                 if words[0] in tables and words[1] in tables[words[0]]:
                     raise Refused('%s %s twice' % (words[0], words[1]))
                 if words[0] == 'values':
+                    named = [v for v in words[2:] if v != '?']
+                    for v in named:
+                        if named.count(v) > 1:
+                            raise Refused('value %r twice' % v)
                     isa.values[words[1]] = words[2:]
                 elif words[0] == 'operand':
                     isa.operands[words[1]] = parse_operand(isa, words[1:])
@@ -367,28 +406,27 @@ def parse(path):
                               (path, row['line'], row['op'], row['opcode'], other['op'],
                                other['line']))
         by_opcode[row['opcode']].append(row)
+    origin = {}
+    for _, named in constants(isa):
+        for name, what, _ in named:
+            if name in origin:
+                raise Refused('%s: %r and %r both become %s' % (path, origin[name], what, name))
+            origin[name] = what
     isa.rows.sort(key=lambda r: (r['opcode'], r['line']))
     return isa
 
 
-def identifier(text):
-    return re.sub(r'\W', '_', text).upper()
-
 
 def header(isa):
     out = ['/* Generated by isagen.py from sm87.isa: do not edit. */',
-           '#ifndef TEGRACL_SM_ISA_GEN_H', '#define TEGRACL_SM_ISA_GEN_H', '', 'enum sm_op {']
-    out += ['  SM_OP_%s,' % identifier(op) for op in isa.ops]
-    out += ['  SM_OP_COUNT', '};', '', 'enum sm_mod {']
-    out += ['  SM_MOD_%s,' % identifier(mod) for mod in isa.mods]
-    out += ['  SM_MOD_COUNT', '};', '']
-    for name, texts in isa.values.items():
-        lines = []
-        for i, text in enumerate(texts):
-            if text != '?':
-                text = 'NONE' if text == '-' else identifier(text)
-                lines.append('  SM_%s_%s = %d,' % (identifier(name), text, i))
-        out += ['enum sm_isa_%s {' % name.lower()] + lines + ['};', '']
+           '#ifndef TEGRACL_SM_ISA_GEN_H', '#define TEGRACL_SM_ISA_GEN_H', '']
+    for enum, named in constants(isa):
+        out.append('enum %s {' % enum)
+        out += ['  %s,' % name if value is None else '  %s = %d,' % (name, value)
+                for name, _, value in named]
+        if enum in ('sm_op', 'sm_mod'):
+            out.append('  %s_COUNT' % enum.upper())
+        out += ['};', '']
     out += ['#define SM_ISA_OPERANDS_MAX %d' % OPERANDS_MAX,
             '#define SM_ISA_ROWS %d' % len(isa.rows), '', '#endif', '']
     return '\n'.join(out)
@@ -449,7 +487,7 @@ def tables(isa):
             selector_lines.append('  {0x%x, %s},' % (sum(1 << v for v in chosen),
                                                      c_bits(pieces)))
             used |= set(bit_list(pieces))
-        known = sum(1 << b for b in used)
+        known = sum(1 << b for b in used | idle_bits(row, used))
         row_lines.append(
             '  {0x%x, SM_OP_%s, %d, %d, %d, %d, %d, %d, %s, {0x%016xu, 0x%016xu}, "%s"},' % (
                 row['opcode'], identifier(row['op']), first[0], first[1], first[2],

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Compares our disassembly with nvdisasm's, text for text.
+
+    isa_corpus.py ISA_TEXT CORPUS_FOLDER RECORDED [--record]
+
+The kernels of CORPUS_FOLDER are compiled for sm_87 (nvcc, ptxas), at several
+optimisation levels; each distinct word of the result (scheduling apart) is given
+to nvdisasm and to ISA_TEXT. nvdisasm is $TEGRACL_NVDISASM or the one in PATH; it
+and nvcc are tools of this test alone. Without them only the recorded words and
+texts are compared, and the result line says so. --record writes RECORDED anew:
+up to three words of each shape of instruction.
+"""
+import collections
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+FRONT_OPTIONS = [[], ['-use_fast_math'], ['-G']]
+BACK_OPTIONS = [['-O3'], ['-O2'], ['-O1'], ['-O0'], ['-O3', '--maxrregcount', '32']]
+SCHEDULING = ((1 << 17) - 1) << 105  # all but the reuse flags, which are printed
+SHOWN = 20
+RECORDED_EACH = 3
+NOP = 0x000fc000000000000000000000007918
+
+
+def pack(words):
+    return b''.join(struct.pack('<QQ', w & (1 << 64) - 1, w >> 64) for w in words)
+
+
+def ours(tool, words):
+    result = subprocess.run([tool], input=pack(words), capture_output=True, check=True)
+    return result.stdout.decode().split('\n')[:-1]
+
+
+def theirs(nvdisasm, words, folder):
+    """nvdisasm stops at words it refuses; they become 'illegal'."""
+    words, texts = list(words), [None] * len(words)
+    path = os.path.join(folder, 'words.bin')
+    while True:
+        with open(path, 'wb') as f:
+            f.write(pack(words))
+        result = subprocess.run([nvdisasm, '-b', 'SM87', path], capture_output=True, text=True)
+        refused = [int(a, 16) // 16 for a in re.findall(r' at address (0x[0-9a-f]+)', result.stderr)]
+        if not refused:
+            break
+        for i in refused:
+            texts[i], words[i] = 'illegal', NOP
+    if result.returncode:
+        raise RuntimeError(result.stderr[:500])
+    # The text ends in " ;", or ";" alone at the end of a group; floats such as
+    # infinity have a space of their own behind them.
+    for address, text in re.findall(r'/\*([0-9a-f]{4,})\*/ +(.*?) ?;', result.stdout):
+        i = int(address, 16) // 16
+        texts[i] = texts[i] or text
+    return texts
+
+
+def text_sections(path):
+    with open(path, 'rb') as f:
+        data = f.read()
+    table, = struct.unpack_from('<Q', data, 0x28)
+    count, names = struct.unpack_from('<HH', data, 0x3c)
+    headers = [struct.unpack_from('<IIQQQQIIQQ', data, table + 64 * i) for i in range(count)]
+    for h in headers:
+        start = headers[names][4] + h[0]
+        if data[start:].startswith(b'.text.'):
+            yield data[h[4]:h[4] + h[5]]
+
+
+def compile_corpus(folder, corpus):
+    """All words of the compiled corpus."""
+    environment = dict(os.environ)
+    ptxas = shutil.which('ptxas') or os.path.join(os.path.dirname(shutil.which('nvcc')), 'ptxas')
+    for source in sorted(n for n in os.listdir(corpus) if n.endswith('.cu')):
+        for i, front in enumerate(FRONT_OPTIONS):
+            ptx = os.path.join(folder, '%s.%d.ptx' % (source, i))
+            subprocess.run(['nvcc', '-arch=compute_87', '-std=c++17', '-w', '-ptx', *front, '-o', ptx,
+                            os.path.join(corpus, source)], check=True, env=environment)
+            for back in BACK_OPTIONS:
+                if '-G' in front and back != ['-O0']:
+                    continue
+                cubin = ptx + '.cubin'
+                subprocess.run([ptxas, '-arch=sm_87', '-w', *(['-g'] if '-G' in front else []), *back,
+                                '-o', cubin, ptx], check=True, stderr=subprocess.DEVNULL)
+                for code in text_sections(cubin):
+                    for low, high in struct.iter_unpack('<QQ', code):
+                        yield low | high << 64
+
+
+def mnemonic_and_shape(text):
+    return re.sub(r'\d+', '#', re.sub(r'(?<=[ ,\[|+~!-])-?(0x[0-9a-f]+|[0-9.]+(e[+-]\d+)?)', '#', text))
+
+
+def read_recorded(path):
+    words, texts = [], []
+    with open(path) as f:
+        for line in f:
+            if not line.startswith('#'):
+                word, text = line.rstrip('\n').split('\t')
+                words.append(int(word, 16))
+                texts.append(text)
+    return words, texts
+
+
+def record(path, words, texts, nvdisasm, folder):
+    kept, seen = [], collections.Counter()
+    for word, text in zip(words, texts):
+        key = (word & 0xfff, word >> 91 & 1, mnemonic_and_shape(text.split('.reuse')[0]))
+        seen[key] += 1
+        if seen[key] <= RECORDED_EACH:
+            kept.append(word)
+    kept.sort(key=lambda w: (w & 0xfff, w >> 91 & 1, w))
+    with open(path, 'w') as f:
+        f.write('# Words and their text as nvdisasm prints them (at 16 times the number of the line\n'
+                '# before), from the kernels of corpus/. Made by isa_corpus.py --record.\n')
+        for word, text in zip(kept, theirs(nvdisasm, kept, folder)):
+            f.write('%032x\t%s\n' % (word, text))
+
+
+def report(what, words, expected, got):
+    different = [(w, e, g) for w, e, g in zip(words, expected, got) if e != g]
+    for word, e, g in different[:SHOWN]:
+        print('%032x\n  nvdisasm %r\n  ours     %r' % (word, e, g))
+    if len(expected) != len(got):
+        print('%s: %d texts for %d words' % (what, len(got), len(expected)))
+        return 1
+    return len(different)
+
+
+def main():
+    tool, corpus, recorded = sys.argv[1:4]
+    nvdisasm = os.environ.get('TEGRACL_NVDISASM') or shutil.which('nvdisasm')
+    with tempfile.TemporaryDirectory() as folder:
+        if not nvdisasm or not shutil.which('nvcc'):
+            words, texts = read_recorded(recorded)
+            bad = report('recorded', words, texts, ours(tool, words))
+            print('%s not found: %d recorded words compared, %d differ' %
+                  ('nvcc' if nvdisasm else 'nvdisasm', len(words), bad))
+            return 1 if bad or not words else 0
+        total, distinct = 0, {}
+        for word in compile_corpus(folder, corpus):
+            total += 1
+            distinct.setdefault(word & ~SCHEDULING, word)
+        words = list(distinct.values())
+        texts = theirs(nvdisasm, words, folder)
+        bad = report('compiled', words, texts, ours(tool, words))
+        if '--record' in sys.argv:
+            record(recorded, words, texts, nvdisasm, folder)
+        old_words, old_texts = read_recorded(recorded)
+        bad += report('recorded', old_words, old_texts, ours(tool, old_words))
+        print('%d instructions, %d distinct, compared with nvdisasm, and %d recorded words: %d differ' %
+              (total, len(words), len(old_words), bad))
+        return 1 if bad or not words or not old_words else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

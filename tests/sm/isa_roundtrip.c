@@ -1,0 +1,179 @@
+/* Properties of decoder, disassembler and encoder over random input: every row
+ * can be reached, encoding what was decoded gives the word back, a bit without
+ * meaning is refused, and no word whatever is trouble.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "isa_encode.h"
+
+#define WORDS_PER_ROW 300
+#define RANDOM_WORDS  2000000
+#define TEXT_SIZE     256
+
+static uint64_t random_state = 0x9e3779b97f4a7c15;
+
+/* xorshift64* (Vigna) */
+static uint64_t random64(void) {
+  random_state ^= random_state >> 12;
+  random_state ^= random_state << 25;
+  random_state ^= random_state >> 27;
+  return random_state * 0x2545f4914f6cdd1d;
+}
+
+static void set_listed(uint64_t word[2], struct sm_isa_bits bits, unsigned values) {
+  const struct sm_isa_values *v = &sm_isa_values[values];
+  unsigned value;
+  do
+    value = (unsigned)(random64() % v->count);
+  while (!v->text[value]);
+  isa_set_field(word, bits, value);
+}
+
+static bool selected(const struct sm_isa_row *row, const uint64_t word[2]) {
+  for (unsigned i = 0; i < row->selector_count; i++) {
+    const struct sm_isa_selector *s = &sm_isa_selectors[row->first_selector + i];
+    if (!(s->set >> sm_isa_field(word, s->bits) & 1))
+      return false;
+  }
+  return true;
+}
+
+/* A random legal word of the row, all fields drawn from their legal values. */
+static void random_word(const struct sm_isa_row *row, uint64_t word[2]) {
+  const struct sm_isa_bits opcode_low = {{{0, 12}}}, opcode_high = {{{91, 1}}};
+  do {
+    word[0] = random64() & row->known[0];
+    word[1] = random64() & row->known[1];
+    isa_set_field(word, opcode_low, row->opcode & 0xfff);
+    isa_set_field(word, opcode_high, row->opcode >> 12);
+    for (unsigned i = 0; i < row->selector_count; i++) {
+      const struct sm_isa_selector *s = &sm_isa_selectors[row->first_selector + i];
+      unsigned value;
+      do
+        value = (unsigned)random64() & 31;
+      while (!(s->set >> value & 1));
+      isa_set_field(word, s->bits, value);
+    }
+    for (unsigned i = 0; i < row->mod_count; i++) {
+      const struct sm_isa_mod *m = &sm_isa_mods[row->first_mod + i];
+      set_listed(word, m->bits, m->values);
+    }
+    for (unsigned i = 0; i < row->operand_count; i++) {
+      const struct sm_isa_operand *d =
+          &sm_isa_operands[sm_isa_operand_refs[row->first_operand + i]];
+      if (d->select_values)
+        set_listed(word, d->select, d->select_values - 1u);
+      if (d->values && d->kind != SM_ISA_SPECIAL)
+        set_listed(word, d->bits, d->values - 1u);
+      /* A descriptor needs a 64-bit register address. */
+      if (sm_isa_bit(word, d->desc_bit))
+        isa_set_field(word, (struct sm_isa_bits){{{d->wide_bit, 1}}}, 1);
+    }
+  } while (!selected(row, word));
+}
+
+/* The same instruction but for the words, and bits that mean nothing. */
+static bool same(struct sm_insn a, struct sm_insn b) {
+  memcpy(a.word, b.word, sizeof(a.word));
+  return !memcmp(&a, &b, sizeof(a));
+}
+
+static void every_row(void **state) {
+  for (unsigned r = 0; r < SM_ISA_ROWS; r++) {
+    for (unsigned i = 0; i < WORDS_PER_ROW; i++) {
+      uint64_t word[2], again[2], text_only[2];
+      struct sm_insn insn, decoded;
+      char text[TEXT_SIZE], text_again[TEXT_SIZE];
+      random_word(&sm_isa_rows[r], word);
+      assert_true(sm_decode(word, &insn));
+      assert_int_equal(insn.row, r);
+      isa_encode(&insn, again);
+      assert_true(sm_decode(again, &decoded));
+      assert_true(same(insn, decoded));
+      isa_encode(&decoded, text_only);
+      assert_memory_equal(again, text_only, sizeof(again));
+      assert_true(sm_disassemble(&insn, i * 16, text, sizeof(text)) < sizeof(text));
+      assert_true(sm_disassemble(&decoded, i * 16, text_again, sizeof(text_again)) > 2);
+      assert_string_equal(text, text_again);
+    }
+  }
+}
+
+static void stray_bits(void **state) {
+  unsigned tried = 0;
+  for (unsigned r = 0; r < SM_ISA_ROWS; r++) {
+    const struct sm_isa_row *row = &sm_isa_rows[r];
+    for (unsigned bit = 0; bit < 128; bit++) {
+      uint64_t word[2];
+      struct sm_insn insn;
+      if (row->known[bit >> 6] >> (bit & 63) & 1)
+        continue;
+      random_word(row, word);
+      word[bit >> 6] |= 1ull << (bit & 63);
+      assert_false(sm_decode(word, &insn));
+      assert_true(insn.stray[bit >> 6] == 1ull << (bit & 63));
+      tried++;
+    }
+  }
+  assert_true(tried > SM_ISA_ROWS);
+}
+
+/* A text buffer that is too small is filled and terminated, never overrun. */
+static void short_buffers(void **state) {
+  uint64_t word[2];
+  struct sm_insn insn;
+  random_word(&sm_isa_rows[SM_ISA_ROWS / 2], word);
+  assert_true(sm_decode(word, &insn));
+  char whole[TEXT_SIZE];
+  size_t length = sm_disassemble(&insn, 0, whole, sizeof(whole));
+  assert_int_equal(sm_disassemble(&insn, 0, NULL, 0), length);
+  for (size_t size = 1; size <= length + 1; size++) {
+    char text[TEXT_SIZE];
+    memset(text, '#', sizeof(text));
+    assert_int_equal(sm_disassemble(&insn, 0, text, size), length);
+    assert_int_equal(strlen(text), size - 1);
+    assert_memory_equal(text, whole, size - 1);
+    assert_int_equal(text[size], '#');
+  }
+}
+
+static void any_word(void **state) {
+  unsigned legal = 0;
+  for (unsigned i = 0; i < RANDOM_WORDS; i++) {
+    uint64_t word[2] = {random64(), random64()};
+    struct sm_insn insn;
+    char text[TEXT_SIZE];
+    if (i & 1) {
+      /* Near to legal: a legal word with up to three bits changed. */
+      random_word(&sm_isa_rows[random64() % SM_ISA_ROWS], word);
+      for (unsigned flips = (unsigned)random64() & 3; flips; flips--) {
+        unsigned bit = (unsigned)random64() & 127;
+        word[bit >> 6] ^= 1ull << (bit & 63);
+      }
+    }
+    if (sm_decode(word, &insn)) {
+      assert_true(insn.op < SM_OP_COUNT && insn.operand_count <= SM_MAX_OPERANDS);
+      assert_true(sm_disassemble(&insn, random64() & ~15ull, text, sizeof(text)) < sizeof(text));
+      legal++;
+    } else {
+      assert_memory_equal(insn.word, word, sizeof(word));
+    }
+  }
+  assert_true(legal > RANDOM_WORDS / 8);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_row),
+      cmocka_unit_test(stray_bits),
+      cmocka_unit_test(short_buffers),
+      cmocka_unit_test(any_word),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
