@@ -1,0 +1,464 @@
+/* The driver over the software Orin: memory, points, launches, dependencies,
+ * faults, and that nothing is left behind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/context.h"
+#include "runtime/device.h"
+#include "runtime/module.h"
+#include "runtime/queue.h"
+#include "tests/runtime/kernel_words.h"
+
+enum { NUMBER, PRIVATE_SUM };
+
+/* Parameters of both kernels: an address and a word. */
+struct params {
+  uint64_t out;
+  uint32_t value;
+  uint32_t padding;
+};
+
+static const struct module_section sections[] = {
+    {MODULE_TEXT, sizeof(text_number), 128, text_number},
+    {MODULE_TEXT, sizeof(text_private_sum), 128, text_private_sum},
+};
+static const struct kernel_code kernels[] = {
+    [NUMBER] = {.name = "number",
+                .text = 0,
+                .registers = 8,
+                .bank0_bytes = 0x16c,
+                .param_offset = 0x160,
+                .param_bytes = 12,
+                .bank2 = MODULE_NO_SECTION},
+    [PRIVATE_SUM] = {.name = "private_sum",
+                     .text = 1,
+                     .registers = 10,
+                     .stack_bytes = 256,
+                     .bank0_bytes = 0x16c,
+                     .param_offset = 0x160,
+                     .param_bytes = 12,
+                     .bank2 = MODULE_NO_SECTION},
+};
+static const struct module_code code = {.sections = sections,
+                                        .section_count = 2,
+                                        .kernels = kernels,
+                                        .kernel_count = 2,
+                                        .bank3 = MODULE_NO_SECTION,
+                                        .bank4 = MODULE_NO_SECTION};
+
+/* What most tests need. */
+struct orin {
+  struct rt_device *device;
+  struct rt_context *context;
+  struct rt_module *module;
+  struct rt_queue *queue;
+  struct rt_buffer *out; /* 4096 words */
+};
+
+enum { WORDS = 4096, BLOCK = 64 };
+
+static int calls_into_the_kernel;
+
+static int counted_ioctl(int fd, unsigned long request, void *argument) {
+  calls_into_the_kernel++;
+  return nvgpu_os_emulator.ioctl(fd, request, argument);
+}
+
+static void *counted_mmap(void *address, size_t length, int protection, int flags, int fd,
+                          off_t offset, int *error) {
+  calls_into_the_kernel++;
+  return nvgpu_os_emulator.mmap(address, length, protection, flags, fd, offset, error);
+}
+
+static struct nvgpu_os counted_os;
+
+static void begin(struct orin *o) {
+  counted_os = nvgpu_os_emulator;
+  counted_os.ioctl = counted_ioctl;
+  counted_os.mmap = counted_mmap;
+  assert_int_equal(rt_device_create(&counted_os, &o->device), 0);
+  assert_int_equal(rt_context_create(o->device, &o->context), 0);
+  assert_int_equal(rt_module_create(o->context, &code, &o->module), 0);
+  assert_int_equal(rt_queue_create(o->context, RT_PRIORITY_MEDIUM, &o->queue), 0);
+  assert_int_equal(rt_buffer_create(o->context, WORDS * 4, RT_MEMORY_CACHED, &o->out), 0);
+}
+
+static void end(struct orin *o) {
+  rt_buffer_destroy(o->out);
+  rt_queue_destroy(o->queue);
+  rt_module_destroy(o->module);
+  rt_context_destroy(o->context);
+  rt_device_close(o->device);
+}
+
+static int launch(const struct orin *o, struct rt_queue *queue, uint32_t kernel, uint64_t out,
+                  uint32_t items, uint32_t value, struct rt_times *times, uint64_t *point) {
+  struct params params = {.out = out, .value = value};
+  struct rt_launch l = {.module = o->module,
+                        .kernel = kernel,
+                        .grid = {items / BLOCK, 1, 1},
+                        .block = {BLOCK, 1, 1},
+                        .params = &params,
+                        .times = times};
+  return rt_queue_launch(queue, &l, point);
+}
+
+static int count_fds(void) {
+  DIR *d = opendir("/proc/self/fd");
+  int n = 0;
+  while (readdir(d))
+    n++;
+  closedir(d);
+  return n;
+}
+
+static long mapped_kib(void) {
+  FILE *f = fopen("/proc/self/status", "r");
+  char line[256];
+  long kib = -1;
+  while (fgets(line, sizeof(line), f))
+    if (sscanf(line, "VmSize: %ld", &kib) == 1)
+      break;
+  fclose(f);
+  return kib;
+}
+
+static void nothing_is_left_behind(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o); /* what the C library keeps after a first use */
+  end(&o);
+  int fds = count_fds();
+  long kib = mapped_kib();
+  for (int i = 0; i < 20; i++) {
+    begin(&o);
+    uint64_t point;
+    assert_int_equal(rt_queue_marker(o.queue, NULL, &point), 0);
+    end(&o);
+  }
+  assert_int_equal(count_fds(), fds);
+  /* An 8 MiB thread stack may be kept by the C library, but not twenty. */
+  assert_true(mapped_kib() - kib < 20 * 1024);
+}
+
+static void buffers(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  static const uint64_t sizes[] = {1, 4096, 4097, 1 << 20, 16 << 20, 513 << 10};
+  enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
+  struct rt_buffer *b[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    assert_int_equal(rt_buffer_create(o.context, sizes[i],
+                                      i % 2 ? RT_MEMORY_CACHED : RT_MEMORY_WRITE_COMBINE, &b[i]),
+                     0);
+    assert_int_equal(b[i]->size, sizes[i]);
+    assert_int_equal(b[i]->gpu % 4096, 0);
+#ifndef __SANITIZE_ADDRESS__
+    assert_true((uintptr_t)b[i]->cpu == b[i]->gpu);
+#endif
+    const unsigned char *p = b[i]->cpu;
+    for (uint64_t k = 0; k < sizes[i]; k += 512)
+      assert_int_equal(p[k], 0);
+    memset(b[i]->cpu, i + 1, sizes[i]);
+  }
+  for (int i = 0; i < COUNT; i++)
+    assert_int_equal(((unsigned char *)b[i]->cpu)[sizes[i] - 1], i + 1);
+  for (int i = 0; i < COUNT; i++)
+    rt_buffer_destroy(b[i]);
+  struct rt_buffer *none = NULL;
+  assert_int_equal(rt_buffer_create(o.context, 0, RT_MEMORY_CACHED, &none), -EINVAL);
+  assert_int_equal(rt_buffer_create(o.context, UINT64_MAX, RT_MEMORY_CACHED, &none), -ENOMEM);
+  assert_int_equal(rt_buffer_create(o.context, UINT64_C(1) << 50, RT_MEMORY_CACHED, &none),
+                   -ENOMEM);
+  assert_null(none);
+  end(&o);
+}
+
+static void points_and_times(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  uint64_t before = 0, after = 0, cpu = 0, cpu2 = 0, point = 0, next = 0;
+  struct rt_times *times = NULL;
+  assert_int_equal(rt_times_get(o.context, &times), 0);
+  assert_int_equal(times->end_ns, 0);
+  assert_int_equal(rt_device_time(o.device, &before, &cpu), 0);
+  assert_int_equal(rt_queue_marker(o.queue, times, &point), 0);
+  assert_int_equal(rt_queue_submitted(o.queue), point);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  assert_int_equal(rt_queue_completed(o.queue), point);
+  assert_int_equal(rt_device_time(o.device, &after, &cpu2), 0);
+  assert_true(before <= times->start_ns && times->start_ns <= times->end_ns &&
+              times->end_ns <= after);
+  assert_true(cpu <= cpu2);
+  assert_int_equal(rt_queue_marker(o.queue, NULL, &next), 0);
+  assert_int_equal(next, point + 1);
+  assert_int_equal(rt_queue_wait(o.queue, next + 1, 1000000), -ETIMEDOUT);
+  rt_times_put(o.context, times);
+  /* A slot that comes back is clean again. */
+  assert_int_equal(rt_times_get(o.context, &times), 0);
+  assert_int_equal(times->end_ns | times->start_ns | times->start_mark | times->end_mark, 0);
+  rt_times_put(o.context, times);
+  end(&o);
+}
+
+static void a_timeline_goes_on_in_the_next_queue(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  struct rt_queue *q = NULL;
+  uint64_t last = 0;
+  for (int i = 0; i < 4; i++) {
+    uint64_t point = 0;
+    assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_LOW, &q), 0);
+    assert_int_equal(rt_queue_marker(q, NULL, &point), 0);
+    assert_true(point > last);
+    last = point;
+    rt_queue_destroy(q);
+  }
+  end(&o);
+}
+
+static void launches(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  uint64_t point = 0;
+  struct rt_times *times = NULL;
+  assert_int_equal(rt_times_get(o.context, &times), 0);
+  assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, WORDS, 7, times, &point), 0);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  const uint32_t *words = o.out->cpu;
+  for (uint32_t i = 0; i < WORDS; i++)
+    assert_int_equal(words[i], 7 + i);
+  assert_true(times->start_ns > 0 && times->end_ns > times->start_ns);
+  rt_times_put(o.context, times);
+  uint64_t executed = 0;
+  assert_int_equal(rt_device_warp_instructions(o.device, &executed), 0);
+  assert_true(executed >= WORDS / 32 * 10);
+  end(&o);
+}
+
+static void private_memory_grows(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  uint32_t *words = o.out->cpu;
+  for (int round = 0; round < 3; round++) {
+    uint64_t point = 0;
+    for (uint32_t i = 0; i < WORDS; i++)
+      words[i] = i * 37;
+    if (round == 1)
+      assert_int_equal(rt_pool_grow(o.context, 8192), 0);
+    assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, 5, NULL, &point), 0);
+    assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+    for (uint32_t i = 0; i < WORDS; i++)
+      assert_int_equal(words[i], 64 * i + 63 * 64 / 2);
+  }
+  assert_int_equal(rt_pool_grow(o.context, 1 << 30), -ENOMEM);
+  end(&o);
+}
+
+/* More submissions than GPFIFO entries and more slices than the ring holds, all
+ * in flight at once as far as they fit; the last one's result stands. */
+static void rings_wrap_without_calls_into_the_kernel(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  enum { LAUNCHES = 3 * RT_GPFIFO_ENTRIES };
+  uint64_t point = 0;
+  assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, BLOCK, 0, NULL, &point), 0);
+  int calls = calls_into_the_kernel;
+  for (uint32_t i = 0; i < LAUNCHES; i++) {
+    uint64_t out = o.out->gpu + 4 * BLOCK * (i % (WORDS / BLOCK));
+    assert_int_equal(launch(&o, o.queue, NUMBER, out, BLOCK, i, NULL, &point), 0);
+    if (i % 5 == 0)
+      assert_int_equal(rt_queue_marker(o.queue, NULL, &point), 0);
+  }
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  assert_int_equal(calls_into_the_kernel, calls);
+  const uint32_t *words = o.out->cpu;
+  for (uint32_t i = LAUNCHES - WORDS / BLOCK; i < LAUNCHES; i++)
+    for (uint32_t k = 0; k < BLOCK; k++)
+      assert_int_equal(words[BLOCK * (i % (WORDS / BLOCK)) + k], i + k);
+  end(&o);
+}
+
+static void queues_wait_for_each_other(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  struct rt_queue *other = NULL, *high = NULL;
+  assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_MEDIUM, &other), 0);
+  assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_HIGH, &high), 0);
+  uint32_t *words = o.out->cpu;
+  for (uint32_t round = 0; round < 50; round++) {
+    uint64_t slow = 0, fast = 0, third = 0;
+    for (int i = 0; i < 5; i++)
+      assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, round, NULL, &slow), 0);
+    assert_int_equal(rt_queue_acquire(other, o.queue, slow), 0);
+    assert_int_equal(launch(&o, other, NUMBER, o.out->gpu, BLOCK, round, NULL, &fast), 0);
+    assert_int_equal(rt_queue_acquire(high, other, fast), 0);
+    assert_int_equal(rt_queue_acquire(high, o.queue, slow), 0);
+    assert_int_equal(rt_queue_marker(high, NULL, &third), 0);
+    assert_int_equal(rt_queue_wait(high, third, UINT64_MAX), 0);
+    assert_true(rt_queue_completed(o.queue) >= slow);
+    assert_true(rt_queue_completed(other) >= fast);
+    for (uint32_t k = 0; k < BLOCK; k++)
+      assert_int_equal(words[k], round + k);
+  }
+  assert_int_equal(rt_queue_acquire(other, o.queue, rt_queue_submitted(o.queue) + 1), -EINVAL);
+  rt_queue_destroy(high);
+  rt_queue_destroy(other);
+  end(&o);
+}
+
+/* A second module at the first one's address: its own code must run. */
+static void code_is_read_afresh(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  static const struct module_section reversed_sections[] = {
+      {MODULE_TEXT, sizeof(text_private_sum), 128, text_private_sum},
+      {MODULE_TEXT, sizeof(text_number), 128, text_number},
+  };
+  struct kernel_code reversed_kernels[2] = {kernels[NUMBER], kernels[PRIVATE_SUM]};
+  reversed_kernels[NUMBER].text = 1;
+  reversed_kernels[PRIVATE_SUM].text = 0;
+  struct module_code reversed = code;
+  reversed.sections = reversed_sections;
+  reversed.kernels = reversed_kernels;
+  uint64_t address = o.module->memory.gpu, point = 0;
+  assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, BLOCK, 0, NULL, &point), 0);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  for (uint32_t i = 0; i < 6; i++) {
+    rt_module_destroy(o.module);
+    assert_int_equal(rt_module_create(o.context, i % 2 ? &code : &reversed, &o.module), 0);
+    assert_true(o.module->memory.gpu == address);
+    assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, BLOCK, 100 * i, NULL, &point), 0);
+    assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+    assert_int_equal(((uint32_t *)o.out->cpu)[3], 100 * i + 3);
+  }
+  end(&o);
+}
+
+static void a_fault_names_the_kernel_and_the_buffer(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  uint64_t point = 0;
+  assert_null(rt_context_fault(o.context));
+  /* The last block writes behind the buffer. */
+  assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, WORDS + BLOCK, 0, NULL, &point), 0);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_C(10000000000)), -EIO);
+  const char *fault = rt_context_fault(o.context);
+  assert_non_null(fault);
+  char expected[128];
+  snprintf(expected, sizeof(expected), "a buffer of %d bytes at 0x%llx", WORDS * 4,
+           (unsigned long long)o.out->gpu);
+  assert_non_null(strstr(fault, "kernel number"));
+  assert_non_null(strstr(fault, "MMU fault"));
+  assert_non_null(strstr(fault, "0 bytes behind the end of"));
+  assert_non_null(strstr(fault, expected));
+  assert_string_equal(rt_last_message(), fault);
+  assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, BLOCK, 0, NULL, &point), -EIO);
+  assert_int_equal(rt_queue_marker(o.queue, NULL, &point), -EIO);
+  struct rt_queue *q = NULL;
+  assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_LOW, &q), -EIO);
+  struct orin fresh;
+  begin(&fresh);
+  assert_int_equal(launch(&fresh, fresh.queue, NUMBER, fresh.out->gpu, BLOCK, 1, NULL, &point), 0);
+  assert_int_equal(rt_queue_wait(fresh.queue, point, UINT64_MAX), 0);
+  end(&fresh);
+  end(&o);
+}
+
+struct worker {
+  struct orin *o;
+  uint32_t index;
+  int failures;
+};
+
+static void *work(void *argument) {
+  struct worker *w = argument;
+  struct rt_queue *q = NULL;
+  struct rt_buffer *b = NULL;
+  if (rt_queue_create(w->o->context, RT_PRIORITY_MEDIUM, &q) ||
+      rt_buffer_create(w->o->context, BLOCK * 4, RT_MEMORY_CACHED, &b)) {
+    w->failures = 1000;
+  } else {
+    for (uint32_t i = 0; i < 200; i++) {
+      uint64_t point = 0;
+      uint32_t kernel = i % 16 == w->index ? PRIVATE_SUM : NUMBER;
+      uint32_t expected = kernel == NUMBER ? w->index * 1000 + i + 9 : 64 * 9 + 2016;
+      if (launch(w->o, q, kernel, b->gpu, BLOCK, w->index * 1000 + i, NULL, &point) ||
+          rt_queue_wait(q, point, UINT64_MAX) || ((uint32_t *)b->cpu)[9] != expected)
+        w->failures++;
+    }
+  }
+  rt_buffer_destroy(b);
+  rt_queue_destroy(q);
+  return NULL;
+}
+
+static void threads_with_queues_of_their_own(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  struct worker workers[THREADS];
+  for (uint32_t i = 0; i < THREADS; i++) {
+    workers[i] = (struct worker){&o, i, 0};
+    assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    assert_int_equal(workers[i].failures, 0);
+  }
+  end(&o);
+}
+
+static void the_choice_of_device(void **state) {
+  (void)state;
+  struct rt_device *device = NULL;
+  setenv("TEGRACL_DEVICE", "toaster", 1);
+  assert_int_equal(rt_device_open(&device), -ENODEV);
+  assert_non_null(strstr(rt_last_message(), "toaster"));
+  setenv("TEGRACL_DEVICE", "emulator", 1);
+  assert_int_equal(rt_device_open(&device), 0);
+  assert_true(rt_device_info(device)->emulated);
+  assert_string_equal(rt_device_info(device)->chip, "ga10b");
+  rt_device_close(device);
+  unsetenv("TEGRACL_DEVICE");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_choice_of_device),
+      cmocka_unit_test(nothing_is_left_behind),
+      cmocka_unit_test(buffers),
+      cmocka_unit_test(points_and_times),
+      cmocka_unit_test(a_timeline_goes_on_in_the_next_queue),
+      cmocka_unit_test(launches),
+      cmocka_unit_test(private_memory_grows),
+      cmocka_unit_test(rings_wrap_without_calls_into_the_kernel),
+      cmocka_unit_test(queues_wait_for_each_other),
+      cmocka_unit_test(code_is_read_afresh),
+      cmocka_unit_test(a_fault_names_the_kernel_and_the_buffer),
+      cmocka_unit_test(threads_with_queues_of_their_own),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
