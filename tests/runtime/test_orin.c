@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,7 +69,7 @@ struct orin {
 
 enum { WORDS = 4096, BLOCK = 64 };
 
-static int calls_into_the_kernel;
+static atomic_int calls_into_the_kernel;
 
 static int counted_ioctl(int fd, unsigned long request, void *argument) {
   calls_into_the_kernel++;
