@@ -1,0 +1,432 @@
+/* Interpreter core: loads and stores in global, shared, local and constant
+ * memory. Rules: facts sass-sm87.md section 4.10, sass-divergence.md sections 6
+ * and 7. The fields of these uops are explained in exec_mem.h.
+ */
+#include "runtime/emulator/sm/exec_mem.h"
+
+/* Words from 32 places in one piece of host memory to registers. */
+static inline void gather(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
+                          enum size size, uint32_t m) {
+  const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
+  struct sm_lanes t[4];
+  if (size == SIZE_32) {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      memcpy(&t[0].l[i], p + at[i], sizeof(uint32_t));
+  } else if (size < SIZE_32) {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      t[0].l[i] = load_word(p + at[i], size);
+  } else {
+    for (unsigned i = 0; i < SM_LANES; i++) {
+      uint32_t v[4];
+      memcpy(v, p + at[i], size == SIZE_64 ? 8 : 16);
+      for (unsigned k = 0; k < words; k++)
+        t[k].l[i] = v[k];
+    }
+  }
+  for (unsigned k = 0; k < words; k++)
+    sm_blend(REG(d + k * SM_REG_BYTES), t[k].l, m);
+}
+
+static inline void scatter(const struct sm_warp *w, unsigned s, uint8_t *p, const uint32_t *at,
+                           enum size size, uint32_t m) {
+  const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
+  const uint32_t *v = REG(s);
+  if (size == SIZE_32 && m == SM_ALL_LANES) {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      memcpy(p + at[i], &v[i], sizeof(uint32_t));
+  } else if (size <= SIZE_32) {
+    FOR_MASK(i, m)
+    store_word(p + at[i], v[i], size);
+  } else {
+    FOR_MASK(i, m) {
+      uint32_t t[4];
+      for (unsigned k = 0; k < words; k++)
+        t[k] = REG(s + k * SM_REG_BYTES)[i];
+      memcpy(p + at[i], t, size == SIZE_64 ? 8 : 16);
+    }
+  }
+}
+
+/* One host run that holds all the addresses, or NULL; at gets offsets in it. */
+static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uint32_t bytes,
+                               bool write, uint32_t *at) {
+  uint64_t min = a->l[0], max = a->l[0];
+  FOR_LANES {
+    min = a->l[i] < min ? a->l[i] : min;
+    max = a->l[i] > max ? a->l[i] : max;
+  }
+  if (max - min > UINT32_MAX - 64)
+    return NULL;
+  FOR_LANES
+  at[i] = (uint32_t)(a->l[i] - min);
+  return sm_global(w->cta, min, max - min + bytes, write);
+}
+
+enum pattern { PATTERN_ANY, PATTERN_UNIT, PATTERN_SAME };
+
+/* How the lanes' addresses lie when all lanes run: in a row, or all the same. */
+static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
+  const uint32_t l0 = lo[0], h0 = hi[0];
+  uint32_t differ = 0, spread = 0;
+  FOR_LANES {
+    uint32_t high = hi[i] ^ h0, distance = lo[i] - l0;
+    differ |= high | distance;
+    spread |= high | (distance ^ (sm_lane_index[i] * bytes));
+  }
+  if (!spread && l0 <= UINT32_MAX - SM_LANES * 16)
+    return PATTERN_UNIT;
+  return differ ? PATTERN_ANY : PATTERN_SAME;
+}
+
+/* Loads of consecutive elements. */
+static inline void load_row(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
+  uint32_t *r = REG(d);
+  switch (size) {
+  case SIZE_32:
+    memcpy(r, p, SM_REG_BYTES);
+    break;
+  case SIZE_64:
+    for (unsigned k = 0; k < 2; k++) {
+      uint32_t *rk = REG(d + k * SM_REG_BYTES);
+      FOR_LANES
+      memcpy(&rk[i], p + 8 * i + 4 * k, 4);
+    }
+    break;
+  case SIZE_128:
+    for (unsigned k = 0; k < 4; k++) {
+      uint32_t *rk = REG(d + k * SM_REG_BYTES);
+      FOR_LANES
+      memcpy(&rk[i], p + 16 * i + 4 * k, 4);
+    }
+    break;
+  default:
+    for (unsigned i = 0; i < SM_LANES; i++)
+      r[i] = load_word(p + i * size_bytes[size], size);
+  }
+}
+
+static inline void store_row(const struct sm_warp *w, unsigned s, uint8_t *p, enum size size) {
+  switch (size) {
+  case SIZE_32:
+    memcpy(p, REG(s), SM_REG_BYTES);
+    break;
+  case SIZE_64:
+  case SIZE_128: {
+    const unsigned words = size == SIZE_64 ? 2 : 4;
+    for (unsigned k = 0; k < words; k++) {
+      const uint32_t *v = REG(s + k * SM_REG_BYTES);
+      for (unsigned i = 0; i < SM_LANES; i++)
+        memcpy(p + 4 * words * i + 4 * k, &v[i], 4);
+    }
+    break;
+  }
+  default:
+    for (unsigned i = 0; i < SM_LANES; i++)
+      store_word(p + i * size_bytes[size], REG(s)[i], size);
+  }
+}
+
+static inline void load_same(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
+  if (size <= SIZE_32) {
+    sm_splat(REG(d), load_word(p, size));
+    return;
+  }
+  for (unsigned k = 0; k < size_bytes[size] / 4u; k++)
+    sm_splat(REG(d + k * SM_REG_BYTES), load_word(p + 4 * k, SIZE_32));
+}
+
+/* Lane by lane, where the warp's addresses lie in several mappings. */
+static const struct sm_uop *load_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                       const struct addresses *a) {
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  FOR_MASK(i, m) {
+    const uint8_t *p = sm_global(w->cta, a->l[i], bytes, false);
+    if (!p)
+      return sm_raise(w, u, SM_FAULT_MMU, i, a->l[i], bytes, false);
+    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
+      REG(u->d + k * SM_REG_BYTES)[i] = load_word(p + 4 * k, size <= SIZE_32 ? size : SIZE_32);
+  }
+  return u + 1;
+}
+
+static const struct sm_uop *store_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                        const struct addresses *a) {
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  FOR_MASK(i, m) {
+    uint8_t *p = sm_global(w->cta, a->l[i], bytes, true);
+    if (!p)
+      return sm_raise(w, u, SM_FAULT_MMU, i, a->l[i], bytes, true);
+    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
+      store_word(p + 4 * k, REG(u->s[1] + k * SM_REG_BYTES)[i], size <= SIZE_32 ? size : SIZE_32);
+  }
+  return u + 1;
+}
+
+static const struct sm_uop *load_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  struct addresses a;
+  struct sm_lanes at;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  addresses_of(w, u, m, &a);
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, false);
+  const uint8_t *p = one_run(w, &a, bytes, false, at.l);
+  if (UNLIKELY(!p))
+    return load_lanes(w, u, m, &a);
+  gather(w, u->d, p, at.l, size, m);
+  return u + 1;
+}
+
+static const struct sm_uop *store_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  struct addresses a;
+  struct sm_lanes at;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  addresses_of(w, u, m, &a);
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, true);
+  uint8_t *p = one_run(w, &a, bytes, true, at.l);
+  if (UNLIKELY(!p))
+    return store_lanes(w, u, m, &a);
+  scatter(w, u->s[1], p, at.l, size, m);
+  return u + 1;
+}
+
+HANDLER(ld_global) {
+  const uint32_t m = exec_mask(w, u);
+  if (LIKELY(m == SM_ALL_LANES && !u->x[2])) {
+    const enum size size = u->x[0];
+    const uint32_t bytes = size_bytes[size];
+    const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
+    const enum pattern pattern = pattern64(lo, hi, bytes);
+    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
+    if (pattern != PATTERN_ANY && LIKELY(!(base & (bytes - 1)))) {
+      const uint64_t run = pattern == PATTERN_UNIT ? SM_LANES * bytes : bytes;
+      const uint8_t *p = sm_global(w->cta, base, run, false);
+      if (LIKELY(p != NULL)) {
+        if (pattern == PATTERN_UNIT)
+          load_row(w, u->d, p, size);
+        else
+          load_same(w, u->d, p, size);
+        return u + 1;
+      }
+    }
+  }
+  return m ? load_any(w, u, m) : u + 1;
+}
+
+HANDLER(st_global) {
+  const uint32_t m = exec_mask(w, u);
+  if (LIKELY(m == SM_ALL_LANES && !u->x[2])) {
+    const enum size size = u->x[0];
+    const uint32_t bytes = size_bytes[size];
+    const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
+    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
+    if (pattern64(lo, hi, bytes) == PATTERN_UNIT && LIKELY(!(base & (bytes - 1)))) {
+      uint8_t *p = sm_global(w->cta, base, SM_LANES * bytes, true);
+      if (LIKELY(p != NULL)) {
+        store_row(w, u->s[1], p, size);
+        return u + 1;
+      }
+    }
+  }
+  return m ? store_any(w, u, m) : u + 1;
+}
+
+/* Does any lane's address lie in a window? */
+static inline bool any_in_windows(const struct sm_warp *w, const struct addresses *a) {
+  const uint64_t s = w->cta->grid->shared_window, l = w->cta->grid->local_window;
+  uint64_t any = 0;
+  FOR_LANES
+  any |= (a->l[i] - s < SM_WINDOW_BYTES) | (a->l[i] - l < SM_WINDOW_BYTES);
+  return any;
+}
+
+HANDLER(ld_generic) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return u + 1;
+  struct addresses a;
+  addresses_of(w, u, m, &a);
+  if (!any_in_windows(w, &a))
+    return SM_NAME(ld_global)(w, u);
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, false);
+  FOR_MASK(i, m) {
+    struct place place = generic_place(w, u, i, a.l[i], bytes, false);
+    if (!place.p)
+      return NULL;
+    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
+      REG(u->d + k * SM_REG_BYTES)
+      [i] = load_word(place.p + k * place.stride, size <= SIZE_32 ? size : SIZE_32);
+  }
+  return u + 1;
+}
+
+HANDLER(st_generic) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return u + 1;
+  struct addresses a;
+  addresses_of(w, u, m, &a);
+  if (!any_in_windows(w, &a))
+    return SM_NAME(st_global)(w, u);
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, true);
+  FOR_MASK(i, m) {
+    struct place place = generic_place(w, u, i, a.l[i], bytes, true);
+    if (!place.p)
+      return NULL;
+    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
+      store_word(place.p + k * place.stride, REG(u->s[1] + k * SM_REG_BYTES)[i],
+                 size <= SIZE_32 ? size : SIZE_32);
+  }
+  return u + 1;
+}
+
+/* --- shared and local ------------------------------------------------------ */
+
+static inline enum pattern pattern32(const uint32_t *at, uint32_t bytes) {
+  uint32_t differ = 0, spread = 0;
+  const uint32_t a0 = at[0];
+  FOR_LANES {
+    uint32_t distance = at[i] - a0;
+    differ |= distance;
+    spread |= distance ^ (sm_lane_index[i] * bytes);
+  }
+  return !spread ? PATTERN_UNIT : differ ? PATTERN_ANY : PATTERN_SAME;
+}
+
+HANDLER(ld_shared) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return u + 1;
+  struct sm_lanes at;
+  uint32_t high, bits;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  addresses32(w, u, m, at.l, &high, &bits);
+  if (UNLIKELY((uint64_t)high + bytes > w->shared_bytes || bits & (bytes - 1)))
+    return shared_fault(w, u, m, at.l, bytes, false);
+  if (LIKELY(m == SM_ALL_LANES)) {
+    switch (pattern32(at.l, bytes)) {
+    case PATTERN_UNIT:
+      load_row(w, u->d, w->shared + at.l[0], size);
+      return u + 1;
+    case PATTERN_SAME:
+      load_same(w, u->d, w->shared + at.l[0], size);
+      return u + 1;
+    case PATTERN_ANY:
+      break;
+    }
+  }
+  gather(w, u->d, w->shared, at.l, size, m);
+  return u + 1;
+}
+
+HANDLER(st_shared) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return u + 1;
+  struct sm_lanes at;
+  uint32_t high, bits;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  addresses32(w, u, m, at.l, &high, &bits);
+  if (UNLIKELY((uint64_t)high + bytes > w->shared_bytes || bits & (bytes - 1)))
+    return shared_fault(w, u, m, at.l, bytes, true);
+  if (LIKELY(m == SM_ALL_LANES) && pattern32(at.l, bytes) == PATTERN_UNIT)
+    store_row(w, u->s[1], w->shared + at.l[0], size);
+  else
+    scatter(w, u->s[1], w->shared, at.l, size, m);
+  return u + 1;
+}
+
+/* Local offsets wrap at the window's 24 bits. */
+static inline const struct sm_uop *local_access(struct sm_warp *w, const struct sm_uop *u,
+                                                bool write) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return u + 1;
+  struct sm_lanes at;
+  uint32_t high, bits;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  const unsigned words = (bytes + 3) / 4;
+  addresses32(w, u, m, at.l, &high, &bits);
+  if (UNLIKELY(bits & (bytes - 1))) {
+    FOR_MASK(i, m)
+    if (at.l[i] & (bytes - 1))
+      return sm_raise(w, u, SM_FAULT_MISALIGNED, i, at.l[i], bytes, write);
+  }
+  if (size >= SIZE_32 && m == SM_ALL_LANES && pattern32(at.l, bytes) == PATTERN_SAME) {
+    uint8_t *p = local_place(w, at.l[0], bytes, 0);
+    if (!p)
+      return sm_raise(w, u, SM_FAULT_LOCAL_RANGE, 0, at.l[0], bytes, write);
+    for (unsigned k = 0; k < words; k++) {
+      if (write)
+        memcpy(p + k * SM_REG_BYTES, REG(u->s[1] + k * SM_REG_BYTES), SM_REG_BYTES);
+      else
+        memcpy(REG(u->d + k * SM_REG_BYTES), p + k * SM_REG_BYTES, SM_REG_BYTES);
+    }
+    return u + 1;
+  }
+  const enum size part = size <= SIZE_32 ? size : SIZE_32;
+  FOR_MASK(i, m) {
+    uint8_t *p = local_place(w, at.l[i], bytes, i);
+    if (!p)
+      return sm_raise(w, u, SM_FAULT_LOCAL_RANGE, i, at.l[i], bytes, write);
+    for (unsigned k = 0; k < words; k++) {
+      if (write)
+        store_word(p + k * SM_REG_BYTES, REG(u->s[1] + k * SM_REG_BYTES)[i], part);
+      else
+        REG(u->d + k * SM_REG_BYTES)[i] = load_word(p + k * SM_REG_BYTES, part);
+    }
+  }
+  return u + 1;
+}
+
+HANDLER(ld_local) {
+  return local_access(w, u, false);
+}
+HANDLER(st_local) {
+  return local_access(w, u, true);
+}
+
+/* --- constants -------------------------------------------------------------- */
+
+/* A value of a bank; bytes outside of it are 0. */
+static inline uint32_t bank_value(const struct sm_warp *w, unsigned bank, uint64_t offset,
+                                  enum size size) {
+  if (offset + size_bytes[size] > w->bank[bank].size)
+    return 0;
+  return load_word(w->bank[bank].data + offset, size);
+}
+
+/* s[0] and imm are the index registers, x[1] the bank. */
+HANDLER(ldc) {
+  const uint32_t m = exec_mask(w, u);
+  const enum size size = u->x[0];
+  const enum size part = size <= SIZE_32 ? size : SIZE_32;
+  const unsigned words = size == SIZE_64 ? 2 : 1;
+  const uint32_t term = REG(u->imm)[0] + (uint32_t)u->off;
+  struct sm_lanes t[2];
+  const uint32_t *index = REG(u->s[0]);
+  for (unsigned k = 0; k < words; k++) {
+    if (u->s[0] == 0) {
+      sm_splat(t[k].l, bank_value(w, u->x[1], (uint64_t)term + 4 * k, part));
+    } else {
+      for (unsigned i = 0; i < SM_LANES; i++)
+        t[k].l[i] = bank_value(w, u->x[1], (uint64_t)(uint32_t)(index[i] + term) + 4 * k, part);
+    }
+  }
+  for (unsigned k = 0; k < words; k++)
+    sm_blend(REG(u->d + k * SM_REG_BYTES), t[k].l, m);
+  return u + 1;
+}

@@ -1,0 +1,89 @@
+/* What goes wrong in a kernel, put in words. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "runtime/emulator/sm/insn.h"
+#include "runtime/emulator/sm/state.h"
+
+static const char *const space_text[] = {
+    [SM_FAULT_MMU] = "global memory that is not mapped, or not for this",
+    [SM_FAULT_SHARED_RANGE] = "shared memory out of range",
+    [SM_FAULT_LOCAL_RANGE] = "local memory out of range",
+    [SM_FAULT_MISALIGNED] = "a misaligned address",
+};
+
+static void describe(struct sm_fault *f, const struct sm_grid *grid) {
+  char at[64];
+  snprintf(at, sizeof at, "by work-item (%u,%u,%u) of group (%u,%u,%u)", f->tid[0], f->tid[1],
+           f->tid[2], f->ctaid[0], f->ctaid[1], f->ctaid[2]);
+  const char *name = f->instruction[0] ? f->instruction : "an instruction";
+  switch (f->kind) {
+  case SM_FAULT_MMU:
+  case SM_FAULT_SHARED_RANGE:
+  case SM_FAULT_LOCAL_RANGE:
+  case SM_FAULT_MISALIGNED:
+    snprintf(f->message, sizeof f->message, "%s of %u bytes at 0x%" PRIx64 " in %s, %s",
+             f->is_write ? "write" : "read", f->access_bytes, f->address, space_text[f->kind], at);
+    break;
+  case SM_FAULT_ILLEGAL_INSTRUCTION:
+    snprintf(f->message, sizeof f->message,
+             "no SM 8.7 instruction has the words 0x%016" PRIx64 " 0x%016" PRIx64, f->word[0],
+             f->word[1]);
+    break;
+  case SM_FAULT_REGISTER_RANGE:
+    snprintf(f->message, sizeof f->message,
+             "%s names a register beyond the %u that the launch gave", name, grid->registers);
+    break;
+  case SM_FAULT_BARRIER_RANGE:
+    snprintf(f->message, sizeof f->message, "%s uses a barrier beyond the %u that the launch gave",
+             name, grid->barriers);
+    break;
+  case SM_FAULT_PC_RANGE:
+    snprintf(f->message, sizeof f->message,
+             "an instruction is fetched at 0x%" PRIx64 ", where no code is mapped", f->pc);
+    break;
+  case SM_FAULT_TRAP:
+    snprintf(f->message, sizeof f->message, "the kernel trapped, %s", at);
+    break;
+  case SM_FAULT_DEADLOCK:
+    snprintf(f->message, sizeof f->message,
+             "every work-item left of group (%u,%u,%u) waits for another", f->ctaid[0], f->ctaid[1],
+             f->ctaid[2]);
+    break;
+  case SM_FAULT_NOT_IMPLEMENTED:
+    snprintf(f->message, sizeof f->message, "the emulator does not execute %s yet", name);
+    break;
+  case SM_FAULT_NONE:
+    break;
+  }
+}
+
+static void record(struct sm_warp *w, uint64_t pc, const uint64_t *word, enum sm_fault_kind kind,
+                   uint32_t lane, uint64_t address, uint32_t bytes, bool is_write) {
+  struct sm_fault *f = w->cta->fault;
+  w->event = SM_EVENT_FAULT;
+  *f = (struct sm_fault){
+      .kind = kind, .address = address, .access_bytes = bytes, .is_write = is_write, .pc = pc};
+  for (unsigned k = 0; k < 3; k++) {
+    f->ctaid[k] = w->cta->id[k];
+    f->tid[k] = w->tid[k].l[lane];
+  }
+  struct sm_insn insn;
+  if (word) {
+    memcpy(f->word, word, sizeof f->word);
+    if (sm_decode(word, &insn))
+      sm_disassemble(&insn, pc, f->instruction, sizeof f->instruction);
+  }
+  describe(f, w->cta->grid);
+}
+
+const struct sm_uop *sm_raise(struct sm_warp *w, const struct sm_uop *u, enum sm_fault_kind kind,
+                              uint32_t lane, uint64_t address, uint32_t bytes, bool is_write) {
+  sm_account(w, u, u);
+  record(w, sm_pc_of(w, u), w->page->word[u - w->page->uop], kind, lane, address, bytes, is_write);
+  return NULL;
+}
+
+void sm_raise_at(struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind) {
+  record(w, pc, NULL, kind, w->active[0] ? (uint32_t)__builtin_ctz(w->active[0]) : 0, 0, 0, false);
+}

@@ -1,0 +1,85 @@
+/* Thirty-two lanes: the vector type on which a warp's work is done, and its
+ * traffic with lane masks. Loops over lanes are written plainly; the compiler
+ * turns them into the vector instructions of the build at hand (the
+ * interpreter is compiled several times, see core.h).
+ */
+#ifndef TEGRACL_SM_LANES_H
+#define TEGRACL_SM_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define SM_LANES     32
+#define SM_ALL_LANES 0xffffffffu
+#define SM_REG_BYTES 128 /* one register of a warp */
+
+struct sm_lanes {
+  uint32_t l[SM_LANES];
+} __attribute__((aligned(SM_REG_BYTES)));
+
+/* A loop whose iterations do not depend on each other: destination and source
+ * registers are either the same or disjoint. */
+#define FOR_LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < SM_LANES; i++)
+
+#define FOR_MASK(lane, mask)                                                                       \
+  for (uint32_t left_##lane = (mask), lane = 0;                                                    \
+       left_##lane && (lane = (uint32_t)__builtin_ctz(left_##lane), 1);                            \
+       left_##lane &= left_##lane - 1)
+
+static const uint32_t sm_lane_bit[SM_LANES] __attribute__((aligned(SM_REG_BYTES))) = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
+};
+
+static const uint32_t sm_lane_index[SM_LANES] __attribute__((aligned(SM_REG_BYTES))) = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+};
+
+/* One bit per lane from lanes that hold 0 or all ones. */
+static inline uint32_t sm_mask_of(const uint32_t *v) {
+#if defined(__AVX512DQ__)
+  uint32_t low = _mm512_movepi32_mask(_mm512_load_si512(v));
+  uint32_t high = _mm512_movepi32_mask(_mm512_load_si512(v + 16));
+  return low | high << 16;
+#elif defined(__AVX2__)
+  uint32_t mask = 0;
+  for (unsigned i = 0; i < SM_LANES; i += 8)
+    mask |= (uint32_t)_mm256_movemask_ps(_mm256_load_ps((const float *)v + i)) << i;
+  return mask;
+#elif defined(__SSE2__)
+  uint32_t mask = 0;
+  for (unsigned i = 0; i < SM_LANES; i += 4)
+    mask |= (uint32_t)_mm_movemask_ps(_mm_load_ps((const float *)v + i)) << i;
+  return mask;
+#else
+  uint32_t mask = 0;
+  for (unsigned i = 0; i < SM_LANES; i++)
+    mask |= v[i] & sm_lane_bit[i];
+  return mask;
+#endif
+}
+
+/* d = s in the lanes of mask. */
+static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
+#if defined(__AVX512F__)
+  _mm512_mask_store_epi32(d, (__mmask16)mask, _mm512_load_si512(s));
+  _mm512_mask_store_epi32(d + 16, (__mmask16)(mask >> 16), _mm512_load_si512(s + 16));
+#else
+  FOR_LANES
+  d[i] = mask & sm_lane_bit[i] ? s[i] : d[i];
+#endif
+}
+
+static inline void sm_splat(uint32_t *d, uint32_t value) {
+  FOR_LANES
+  d[i] = value;
+}
+
+#endif

@@ -1,0 +1,361 @@
+/* See harness.h. */
+#include "tests/sm/harness.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* --- NVRTC ------------------------------------------------------------------ */
+
+typedef void *nvrtcProgram;
+static struct {
+  int (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
+                const char *const *);
+  int (*compile)(nvrtcProgram, int, const char *const *);
+  int (*log_size)(nvrtcProgram, size_t *);
+  int (*log)(nvrtcProgram, char *);
+  int (*cubin_size)(nvrtcProgram, size_t *);
+  int (*cubin)(nvrtcProgram, char *);
+  int (*destroy)(nvrtcProgram *);
+} nvrtc;
+
+static void *open_nvrtc(void) {
+  static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12",
+                                      "/usr/local/cuda/lib64/libnvrtc.so.13",
+                                      "/usr/local/cuda/lib64/libnvrtc.so.12", "libnvrtc.so.11.2"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    void *library = dlopen(names[k], RTLD_NOW);
+    if (library)
+      return library;
+  }
+  return NULL;
+}
+
+bool harness_available(void) {
+  static void *library;
+  if (library)
+    return true;
+  if (!(library = open_nvrtc())) {
+    fprintf(stderr, "SKIP: no NVRTC on this machine\n");
+    return false;
+  }
+#define LOAD(field, name) *(void **)&nvrtc.field = dlsym(library, name)
+  LOAD(create, "nvrtcCreateProgram");
+  LOAD(compile, "nvrtcCompileProgram");
+  LOAD(log_size, "nvrtcGetProgramLogSize");
+  LOAD(log, "nvrtcGetProgramLog");
+  LOAD(cubin_size, "nvrtcGetCUBINSize");
+  LOAD(cubin, "nvrtcGetCUBIN");
+  LOAD(destroy, "nvrtcDestroyProgram");
+#undef LOAD
+  return true;
+}
+
+static uint8_t *compile(const char *source, const char *const *options, size_t *size) {
+  const char *all[32] = {"--gpu-architecture=sm_87"};
+  int count = 1;
+  for (; options && options[count - 1] && count < 31; count++)
+    all[count] = options[count - 1];
+  nvrtcProgram program;
+  uint8_t *cubin = NULL;
+  if (!harness_available() || nvrtc.create(&program, source, "test.cu", 0, NULL, NULL))
+    return NULL;
+  if (nvrtc.compile(program, count, all)) {
+    size_t n = 0;
+    nvrtc.log_size(program, &n);
+    char *log = calloc(1, n + 1);
+    nvrtc.log(program, log);
+    fprintf(stderr, "%s\n", log);
+    free(log);
+  } else {
+    nvrtc.cubin_size(program, size);
+    cubin = malloc(*size);
+    nvrtc.cubin(program, (char *)cubin);
+  }
+  nvrtc.destroy(&program);
+  return cubin;
+}
+
+/* --- the address space ----------------------------------------------------------- */
+
+/* One flat piece of memory at a GPU address. */
+enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 256, BANK_BYTES = 65536 };
+static const uint64_t SPACE_BASE = 0x200000000ull;
+static const uint64_t SHARED_WINDOW = 0x729400000000ull;
+static const uint64_t LOCAL_WINDOW = 0x729300000000ull;
+
+struct module {
+  uint8_t *elf;
+  size_t elf_size;
+  uint8_t *space;
+  size_t used;
+  uint64_t section_at[MAX_SECTIONS];
+  struct sm_code *code;
+  struct sm_worker *worker;
+};
+
+static bool find(void *space, uint64_t address, struct sm_range *range) {
+  struct module *m = space;
+  if (address < SPACE_BASE || address - SPACE_BASE >= m->used)
+    return false;
+  *range = (struct sm_range){SPACE_BASE, m->used, m->space, true};
+  return true;
+}
+
+uint64_t module_alloc(struct module *m, size_t bytes) {
+  size_t at = (m->used + 255) & ~(size_t)255;
+  if (at + bytes > SPACE_BYTES)
+    return 0;
+  m->used = at + bytes;
+  return SPACE_BASE + at;
+}
+
+void *module_host(struct module *m, uint64_t address) {
+  return m->space + (address - SPACE_BASE);
+}
+
+static const Elf64_Shdr *section(const struct module *m, unsigned index) {
+  const Elf64_Ehdr *h = (const void *)m->elf;
+  return (const Elf64_Shdr *)(const void *)(m->elf + h->e_shoff) + index;
+}
+
+static unsigned section_count(const struct module *m) {
+  return ((const Elf64_Ehdr *)(const void *)m->elf)->e_shnum;
+}
+
+static const char *section_name(const struct module *m, unsigned index) {
+  const Elf64_Ehdr *h = (const void *)m->elf;
+  return (const char *)m->elf + section(m, h->e_shstrndx)->sh_offset + section(m, index)->sh_name;
+}
+
+static int section_named(const struct module *m, const char *prefix, const char *suffix) {
+  char name[512];
+  snprintf(name, sizeof name, "%s%s", prefix, suffix);
+  for (unsigned k = 0; k < section_count(m); k++)
+    if (!strcmp(section_name(m, k), name))
+      return (int)k;
+  return -1;
+}
+
+static const Elf64_Sym *symbols(const struct module *m, size_t *count, const char **names) {
+  for (unsigned k = 0; k < section_count(m); k++) {
+    const Elf64_Shdr *s = section(m, k);
+    if (s->sh_type != SHT_SYMTAB)
+      continue;
+    *count = s->sh_size / sizeof(Elf64_Sym);
+    *names = (const char *)m->elf + section(m, s->sh_link)->sh_offset;
+    return (const void *)(m->elf + s->sh_offset);
+  }
+  *count = 0;
+  return NULL;
+}
+
+static void relocate(struct module *m) {
+  enum { R_CUDA_32 = 1, R_CUDA_64 = 2, R_CUDA_G64 = 4 };
+  size_t symbol_count;
+  const char *names;
+  const Elf64_Sym *symbol = symbols(m, &symbol_count, &names);
+  for (unsigned k = 0; k < section_count(m); k++) {
+    const Elf64_Shdr *s = section(m, k);
+    if ((s->sh_type != SHT_REL && s->sh_type != SHT_RELA) || !m->section_at[s->sh_info])
+      continue;
+    const size_t step = s->sh_type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela);
+    for (size_t at = 0; at + step <= s->sh_size; at += step) {
+      Elf64_Rela r = {0};
+      memcpy(&r, m->elf + s->sh_offset + at, step);
+      const Elf64_Sym *to = &symbol[ELF64_R_SYM(r.r_info)];
+      uint64_t value = m->section_at[to->st_shndx] + to->st_value + (uint64_t)r.r_addend;
+      void *place = module_host(m, m->section_at[s->sh_info] + r.r_offset);
+      switch (ELF64_R_TYPE(r.r_info)) {
+      case R_CUDA_64:
+      case R_CUDA_G64:
+        memcpy(place, &value, 8);
+        break;
+      case R_CUDA_32:
+        memcpy(place, &value, 4);
+        break;
+      default:
+        fprintf(stderr, "relocation %u unknown\n", (unsigned)ELF64_R_TYPE(r.r_info));
+      }
+    }
+  }
+}
+
+struct module *module_compile(const char *source, const char *const *options) {
+  struct module *m = calloc(1, sizeof *m);
+  m->elf = compile(source, options, &m->elf_size);
+  if (!m->elf) {
+    free(m);
+    return NULL;
+  }
+  m->space = calloc(1, SPACE_BYTES);
+  m->used = 256; /* address 0 of the space means nothing */
+  for (unsigned k = 0; k < section_count(m) && k < MAX_SECTIONS; k++) {
+    const Elf64_Shdr *s = section(m, k);
+    const char *name = section_name(m, k);
+    const bool placed = !strncmp(name, ".text.", 6) || !strncmp(name, ".nv.global", 10) ||
+                        !strncmp(name, ".nv.constant", 12);
+    if (!placed)
+      continue;
+    m->section_at[k] = module_alloc(m, s->sh_size + 4096);
+    if (s->sh_type != SHT_NOBITS)
+      memcpy(module_host(m, m->section_at[k]), m->elf + s->sh_offset, s->sh_size);
+  }
+  relocate(m);
+  const struct sm_memory memory = {find, m};
+  m->code = sm_code_create(&memory);
+  m->worker = sm_worker_create(0);
+  return m;
+}
+
+void module_free(struct module *m) {
+  if (!m)
+    return;
+  sm_code_destroy(m->code);
+  sm_worker_destroy(m->worker);
+  free(m->space);
+  free(m->elf);
+  free(m);
+}
+
+uint64_t module_symbol(struct module *m, const char *name) {
+  size_t count;
+  const char *names;
+  const Elf64_Sym *symbol = symbols(m, &count, &names);
+  for (size_t k = 0; k < count; k++)
+    if (!strcmp(names + symbol[k].st_name, name))
+      return m->section_at[symbol[k].st_shndx] + symbol[k].st_value;
+  return 0;
+}
+
+/* --- launches ---------------------------------------------------------------------- */
+
+/* Values of the EIATTR records (facts cubin-elf.md section 5). */
+struct attributes {
+  uint32_t param_base, barriers, registers, stack;
+};
+
+static void read_attributes(const struct module *m, const char *kernel, unsigned symbol_index,
+                            struct attributes *a) {
+  enum { PARAM_CBANK = 0x0a, MIN_STACK_SIZE = 0x12, REGCOUNT = 0x2f, NUM_BARRIERS = 0x4c };
+  enum { FORMAT_SIZED = 4 };
+  *a = (struct attributes){.param_base = 0x160, .registers = 255};
+  int wanted[2] = {section_named(m, ".nv.info.", kernel), section_named(m, ".nv.info", "")};
+  for (unsigned k = 0; k < 2; k++) {
+    if (wanted[k] < 0)
+      continue;
+    const Elf64_Shdr *s = section(m, (unsigned)wanted[k]);
+    const uint8_t *p = m->elf + s->sh_offset, *end = p + s->sh_size;
+    while (p + 4 <= end) {
+      const uint8_t format = p[0], code = p[1];
+      uint16_t size = 0;
+      uint32_t word[3] = {0};
+      if (format == FORMAT_SIZED) {
+        memcpy(&size, p + 2, 2);
+        memcpy(word, p + 4, size < sizeof word ? size : sizeof word);
+      }
+      if (code == PARAM_CBANK && k == 0)
+        a->param_base = word[1] & 0xffff;
+      if (code == NUM_BARRIERS && k == 0)
+        a->barriers = p[2];
+      if (code == REGCOUNT && word[0] == symbol_index)
+        a->registers = word[1];
+      if (code == MIN_STACK_SIZE && word[0] == symbol_index)
+        a->stack = word[1];
+      p += 4 + size;
+    }
+  }
+}
+
+static uint64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void set_bank(struct module *m, struct sm_grid *grid, unsigned bank, int index) {
+  if (index < 0)
+    return;
+  grid->bank[bank].data = module_host(m, m->section_at[index]);
+  grid->bank[bank].size = (uint32_t)section(m, (unsigned)index)->sh_size;
+}
+
+enum sm_result module_run(struct module *m, const char *kernel, const struct launch *launch,
+                          struct sm_fault *fault, uint64_t *instructions) {
+  static struct sm_fault ignored;
+  const int text = section_named(m, ".text.", kernel);
+  if (text < 0)
+    return SM_FAULTED;
+  size_t count;
+  const char *names;
+  const Elf64_Sym *symbol = symbols(m, &count, &names);
+  unsigned index = 0;
+  for (unsigned k = 0; k < count; k++)
+    if (!strcmp(names + symbol[k].st_name, kernel))
+      index = k;
+  struct attributes a;
+  read_attributes(m, kernel, index, &a);
+
+  static uint8_t bank0[BANK_BYTES];
+  memset(bank0, 0, sizeof bank0);
+  enum { STACK_TOP = 0xfffdc0, ABOVE_STACK = 0x1000000 - STACK_TOP };
+  const uint32_t stack_top = STACK_TOP;
+  const int constant3 = section_named(m, ".nv.constant3", "");
+  const uint64_t bank3 = constant3 >= 0 ? m->section_at[constant3] : 0;
+  memcpy(bank0 + 0x00, launch->block, 12);
+  memcpy(bank0 + 0x0c, launch->grid, 12);
+  memcpy(bank0 + 0x18, &SHARED_WINDOW, 8);
+  memcpy(bank0 + 0x20, &LOCAL_WINDOW, 8);
+  memcpy(bank0 + 0x28, &stack_top, 4);
+  memcpy(bank0 + 0x2c, &launch->dynamic_shared, 4);
+  memcpy(bank0 + 0x50, &bank3, 8);
+  memcpy(bank0 + a.param_base, launch->params, launch->param_bytes);
+
+  const int shared = section_named(m, ".nv.shared.", kernel);
+  const uint32_t stack = a.stack + (launch->local_bytes ? launch->local_bytes : 1024);
+  struct sm_grid grid = {
+      .code = m->code,
+      .memory = {find, m},
+      .program = m->section_at[text],
+      .registers = a.registers,
+      .barriers = a.barriers,
+      .shared_bytes = (shared >= 0 ? (uint32_t)section(m, (unsigned)shared)->sh_size : 0) +
+                      launch->dynamic_shared,
+      .local_high = stack + ABOVE_STACK,
+      .shared_window = SHARED_WINDOW,
+      .local_window = LOCAL_WINDOW,
+      .sm_count = 1,
+      .time_ns = now_ns,
+  };
+  memcpy(grid.grid, launch->grid, sizeof grid.grid);
+  memcpy(grid.block, launch->block, sizeof grid.block);
+  grid.bank[0].data = bank0;
+  grid.bank[0].size = a.param_base + (uint32_t)launch->param_bytes;
+  set_bank(m, &grid, 2, section_named(m, ".nv.constant2.", kernel));
+  set_bank(m, &grid, 3, constant3);
+  set_bank(m, &grid, 4, section_named(m, ".nv.constant4", ""));
+
+  const uint64_t before = sm_worker_instructions(m->worker);
+  const uint64_t limit = launch->limit ? launch->limit : 1ull << 40;
+  const uint64_t budget = launch->budget ? launch->budget : limit;
+  enum sm_result result = SM_DONE;
+  for (uint32_t z = 0; z < grid.grid[2]; z++)
+    for (uint32_t y = 0; y < grid.grid[1]; y++)
+      for (uint32_t x = 0; x < grid.grid[0] && result == SM_DONE; x++) {
+        struct sm_cta *cta = sm_cta_start(m->worker, &grid, x, y, z);
+        if (!cta)
+          return SM_FAULTED;
+        uint64_t used = 0;
+        do {
+          result = sm_cta_run(m->worker, cta, budget, fault ? fault : &ignored);
+          used += budget;
+        } while (result == SM_PREEMPTED && used < limit);
+        sm_cta_finish(m->worker, cta);
+      }
+  if (instructions)
+    *instructions = sm_worker_instructions(m->worker) - before;
+  return result;
+}

@@ -1,0 +1,47 @@
+/* Runs CUDA C on the interpreter: NVRTC (loaded at run time) compiles it for SM
+ * 8.7, a small ELF reader places the code, grids run through sm.h.
+ */
+#ifndef TEGRACL_TESTS_SM_HARNESS_H
+#define TEGRACL_TESTS_SM_HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/emulator/sm/sm.h"
+
+/* meson's exit code for a test that cannot run here. */
+#define HARNESS_SKIP 77
+
+/* False, with a line on stderr, where there is no NVRTC. */
+bool harness_available(void);
+
+struct module;
+/* Compiles; prints the log and returns NULL if that fails. options is a list
+ * ended by NULL, or NULL. */
+struct module *module_compile(const char *source, const char *const *options);
+void module_free(struct module *m);
+/* Address of a __device__ variable. */
+uint64_t module_symbol(struct module *m, const char *name);
+
+/* Global memory for kernels; freed with the module. Addresses are GPU virtual
+ * addresses; host gives the place. */
+uint64_t module_alloc(struct module *m, size_t bytes);
+void *module_host(struct module *m, uint64_t address);
+
+struct launch {
+  uint32_t grid[3], block[3];
+  uint32_t dynamic_shared;
+  uint32_t local_bytes; /* more stack than the kernel says; 0: 1024 */
+  uint64_t budget;      /* of each turn; 0: plenty */
+  uint64_t limit;       /* warp instructions of a CTA before the run is given up; 0: plenty */
+  const void *params;
+  size_t param_bytes;
+};
+
+/* Runs a kernel, CTA after CTA in turns of the budget. SM_PREEMPTED: the limit
+ * was reached. *instructions, if not NULL, gets the warp instructions. */
+enum sm_result module_run(struct module *m, const char *kernel, const struct launch *launch,
+                          struct sm_fault *fault, uint64_t *instructions);
+
+#endif
