@@ -1,0 +1,434 @@
+/* Programs and kernels: creation, builds, arguments and queries, with the errors
+ * in the order of the specification; on the fake compiler. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/icd/bench.h"
+
+static cl_program new_program(struct bench *bench, const char *source) {
+  cl_int code;
+  cl_program program = clCreateProgramWithSource(bench->context, 1, &source, NULL, &code);
+  assert_cl(code);
+  return program;
+}
+
+static cl_build_status build_status(struct bench *bench, cl_program program) {
+  cl_build_status status;
+  assert_cl(clGetProgramBuildInfo(program, bench->device, CL_PROGRAM_BUILD_STATUS, sizeof status,
+                                  &status, NULL));
+  return status;
+}
+
+/* ---- programs ------------------------------------------------------------------- */
+
+static void source_errors(void **state) {
+  struct bench *bench = *state;
+  const char *source = "x", *with_null[] = {"x", NULL};
+  cl_int code;
+  assert_null(clCreateProgramWithSource(NULL, 1, &source, NULL, &code));
+  assert_int_equal(code, CL_INVALID_CONTEXT);
+  assert_null(clCreateProgramWithSource(bench->context, 0, &source, NULL, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_null(clCreateProgramWithSource(bench->context, 1, NULL, NULL, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_null(clCreateProgramWithSource(bench->context, 2, with_null, NULL, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_null(clCreateProgramWithSource(bench->context, 0, NULL, NULL, NULL));
+}
+
+/* Strings are joined; a length of 0 means up to the NUL. */
+static void source_is_joined(void **state) {
+  struct bench *bench = *state;
+  const char *parts[] = {"onXXX", "e, ", "two"};
+  const size_t lengths[] = {2, 0, 3};
+  cl_int code;
+  cl_program program = clCreateProgramWithSource(bench->context, 3, parts, lengths, &code);
+  assert_cl(code);
+  char text[32];
+  size_t size;
+  assert_cl(clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof text, text, &size));
+  assert_string_equal(text, "one, two");
+  assert_int_equal(size, sizeof "one, two");
+  assert_int_equal(clGetProgramInfo(program, CL_PROGRAM_SOURCE, size - 1, text, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(build_status(bench, program), CL_BUILD_NONE);
+  assert_cl(clReleaseProgram(program));
+}
+
+static void CL_CALLBACK post(cl_program program, void *data) {
+  sem_post(data);
+}
+
+static void build_errors(void **state) {
+  struct bench *bench = *state;
+  cl_program program = new_program(bench, "x");
+  cl_device_id stranger = (cl_device_id)bench->context;
+  assert_int_equal(clBuildProgram(NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_PROGRAM);
+  assert_int_equal(clBuildProgram((cl_program)bench->context, 0, NULL, NULL, NULL, NULL),
+                   CL_INVALID_PROGRAM);
+  assert_int_equal(clBuildProgram(program, 1, NULL, NULL, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clBuildProgram(program, 0, &bench->device, NULL, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, bench), CL_INVALID_VALUE);
+  assert_int_equal(clBuildProgram(program, 1, &stranger, NULL, NULL, NULL), CL_INVALID_DEVICE);
+  assert_int_equal(build_status(bench, program), CL_BUILD_NONE);
+  size_t count;
+  assert_int_equal(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL),
+                   CL_INVALID_PROGRAM_EXECUTABLE);
+  cl_int code;
+  assert_null(clCreateKernel(program, "add", &code));
+  assert_int_equal(code, CL_INVALID_PROGRAM_EXECUTABLE);
+  assert_cl(clReleaseProgram(program));
+}
+
+static void failed_build(void **state) {
+  struct bench *bench = *state;
+  cl_program program = new_program(bench, "#error");
+  assert_int_equal(clBuildProgram(program, 0, NULL, "-DX", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+  assert_int_equal(build_status(bench, program), CL_BUILD_ERROR);
+  char options[8];
+  assert_cl(clGetProgramBuildInfo(program, bench->device, CL_PROGRAM_BUILD_OPTIONS, sizeof options,
+                                  options, NULL));
+  assert_string_equal(options, "-DX");
+  size_t size = 1;
+  assert_cl(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+  assert_int_equal(size, 0);
+  cl_int code;
+  assert_null(clCreateKernel(program, "add", &code));
+  assert_int_equal(code, CL_INVALID_PROGRAM_EXECUTABLE);
+  assert_cl(clReleaseProgram(program));
+}
+
+static void build_with_callback(void **state) {
+  struct bench *bench = *state;
+  sem_t done;
+  assert_int_equal(sem_init(&done, 0, 0), 0);
+  cl_program good = new_program(bench, "x"), bad = new_program(bench, "#error");
+  assert_cl(clBuildProgram(good, 0, NULL, NULL, post, &done));
+  assert_cl(clBuildProgram(bad, 0, NULL, NULL, post, &done));
+  sem_wait(&done);
+  sem_wait(&done);
+  assert_int_equal(build_status(bench, good), CL_BUILD_SUCCESS);
+  assert_int_equal(build_status(bench, bad), CL_BUILD_ERROR);
+  /* Released while it is being built. */
+  assert_cl(clBuildProgram(good, 0, NULL, NULL, post, &done));
+  assert_cl(clReleaseProgram(good));
+  assert_cl(clReleaseProgram(bad));
+  sem_wait(&done);
+  sem_destroy(&done);
+}
+
+/* A program with kernels cannot be built again; once they are released it can. */
+static void rebuild(void **state) {
+  struct bench *bench = *state;
+  cl_kernel kernel = bench_kernel(bench, "add"), clone;
+  cl_int code;
+  assert_int_equal(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+  clone = clCloneKernel(kernel, &code);
+  assert_cl(code);
+  assert_cl(clRetainKernel(kernel));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseKernel(kernel));
+  assert_int_equal(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+  assert_cl(clReleaseKernel(clone));
+  assert_cl(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL));
+  assert_int_equal(build_status(bench, bench->program), CL_BUILD_SUCCESS);
+}
+
+/* The same, while the GPU still runs the kernel that was released. */
+static void rebuild_while_running(void **state) {
+  struct bench *bench = *state;
+  enum { N = 64 };
+  const size_t global = N;
+  cl_mem in = bench_buffer(bench, N * 4), out = bench_buffer(bench, N * 4);
+  const int zero = 0;
+  int values[N];
+  assert_cl(clEnqueueFillBuffer(bench->queue, in, &zero, sizeof zero, 0, N * 4, 0, NULL, NULL));
+  cl_kernel kernel = bench_add(bench, "slow_add", in, out, 3);
+  for (int i = 0; i < 5; i++)
+    assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL));
+  assert_cl(
+      clEnqueueReadBuffer(bench->queue, out, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL));
+  assert_int_equal(values[N - 1], 3);
+  assert_cl(clReleaseMemObject(in));
+  assert_cl(clReleaseMemObject(out));
+}
+
+static void binaries(void **state) {
+  struct bench *bench = *state;
+  size_t size = 0;
+  assert_cl(clGetProgramInfo(bench->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+  assert_true(size > 0);
+  unsigned char *binary = malloc(size), *places[1] = {binary}, *none[1] = {NULL};
+  size_t places_size;
+  assert_cl(
+      clGetProgramInfo(bench->program, CL_PROGRAM_BINARIES, sizeof places, places, &places_size));
+  assert_int_equal(places_size, sizeof places);
+  assert_cl(clGetProgramInfo(bench->program, CL_PROGRAM_BINARIES, sizeof none, none, NULL));
+  assert_int_equal(clGetProgramInfo(bench->program, CL_PROGRAM_BINARIES, 1, places, NULL),
+                   CL_INVALID_VALUE);
+
+  const unsigned char *given[1] = {binary};
+  cl_int code, status = 1;
+  cl_program program =
+      clCreateProgramWithBinary(bench->context, 1, &bench->device, &size, given, &status, &code);
+  assert_cl(code);
+  assert_cl(status);
+  char text[4];
+  assert_cl(clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof text, text, NULL));
+  assert_string_equal(text, "");
+  assert_cl(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+  cl_kernel kernel = clCreateKernel(program, "add", &code);
+  assert_cl(code);
+  assert_cl(clReleaseKernel(kernel));
+  cl_program_binary_type type;
+  assert_cl(clGetProgramBuildInfo(program, bench->device, CL_PROGRAM_BINARY_TYPE, sizeof type,
+                                  &type, NULL));
+  assert_int_equal(type, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+  assert_cl(clReleaseProgram(program));
+
+  binary[0] ^= 1;
+  assert_null(
+      clCreateProgramWithBinary(bench->context, 1, &bench->device, &size, given, &status, &code));
+  assert_int_equal(code, CL_INVALID_BINARY);
+  assert_int_equal(status, CL_INVALID_BINARY);
+  const size_t empty = 0;
+  assert_null(
+      clCreateProgramWithBinary(bench->context, 1, &bench->device, &empty, given, &status, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_int_equal(status, CL_INVALID_VALUE);
+  assert_null(clCreateProgramWithBinary(bench->context, 0, NULL, &size, given, NULL, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  free(binary);
+}
+
+static void program_queries(void **state) {
+  struct bench *bench = *state;
+  size_t count, size;
+  cl_uint number;
+  assert_cl(clGetProgramInfo(bench->program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL));
+  assert_int_equal(count, 7);
+  char names[128];
+  assert_cl(clGetProgramInfo(bench->program, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, &size));
+  assert_string_equal(names, "add;slow_add;locals;ids;required;bounded;fault");
+  assert_int_equal(size, strlen(names) + 1);
+  assert_cl(clRetainProgram(bench->program));
+  assert_cl(
+      clGetProgramInfo(bench->program, CL_PROGRAM_REFERENCE_COUNT, sizeof number, &number, NULL));
+  assert_int_equal(number, 2);
+  assert_cl(clReleaseProgram(bench->program));
+  assert_int_equal(clGetProgramInfo(bench->program, 0, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clGetProgramBuildInfo(bench->program, NULL, CL_PROGRAM_BUILD_LOG, 0, NULL, NULL),
+                   CL_INVALID_DEVICE);
+  cl_kernel kernels[8];
+  assert_int_equal(clCreateKernelsInProgram(bench->program, 6, kernels, &number), CL_INVALID_VALUE);
+  assert_cl(clCreateKernelsInProgram(bench->program, 0, NULL, &number));
+  assert_int_equal(number, 7);
+  assert_cl(clCreateKernelsInProgram(bench->program, 8, kernels, &number));
+  for (cl_uint i = 0; i < number; i++)
+    assert_cl(clReleaseKernel(kernels[i]));
+}
+
+/* ---- kernels --------------------------------------------------------------------- */
+
+static void kernel_errors(void **state) {
+  struct bench *bench = *state;
+  cl_int code;
+  assert_null(clCreateKernel(NULL, "add", &code));
+  assert_int_equal(code, CL_INVALID_PROGRAM);
+  assert_null(clCreateKernel(bench->program, "nothing", &code));
+  assert_int_equal(code, CL_INVALID_KERNEL_NAME);
+  assert_null(clCreateKernel(bench->program, NULL, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_int_equal(clReleaseKernel(NULL), CL_INVALID_KERNEL);
+  assert_int_equal(clReleaseKernel((cl_kernel)bench->program), CL_INVALID_KERNEL);
+}
+
+static void argument_errors(void **state) {
+  struct bench *bench = *state;
+  cl_kernel add = bench_kernel(bench, "add"), locals = bench_kernel(bench, "locals");
+  cl_mem mem = bench_buffer(bench, 64), wrong = (cl_mem)bench->queue;
+  const int n = 1;
+  const long wide = 1;
+  assert_int_equal(clSetKernelArg(NULL, 0, sizeof mem, &mem), CL_INVALID_KERNEL);
+  assert_int_equal(clSetKernelArg(add, 3, sizeof mem, &mem), CL_INVALID_ARG_INDEX);
+  assert_int_equal(clSetKernelArg(add, 0, sizeof wrong, &wrong), CL_INVALID_MEM_OBJECT);
+  assert_int_equal(clSetKernelArg(add, 0, 4, &mem), CL_INVALID_ARG_SIZE);
+  assert_int_equal(clSetKernelArg(add, 2, sizeof wide, &wide), CL_INVALID_ARG_SIZE);
+  assert_int_equal(clSetKernelArg(add, 2, sizeof n, NULL), CL_INVALID_ARG_VALUE);
+  assert_int_equal(clSetKernelArg(locals, 0, 0, NULL), CL_INVALID_ARG_SIZE);
+  assert_int_equal(clSetKernelArg(locals, 0, 16, &n), CL_INVALID_ARG_VALUE);
+  assert_int_equal(clSetKernelArg(locals, 0, (size_t)1 << 40, NULL), CL_OUT_OF_RESOURCES);
+  assert_int_equal(add->unset, 3);
+  assert_int_equal(locals->unset, 3);
+  assert_int_equal(clSetKernelArgSVMPointer(add, 0, NULL), CL_INVALID_OPERATION);
+  assert_int_equal(clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL),
+                   CL_INVALID_OPERATION);
+  assert_cl(clReleaseKernel(add));
+  assert_cl(clReleaseKernel(locals));
+  assert_cl(clReleaseMemObject(mem));
+}
+
+static uint64_t address_param(cl_kernel kernel, uint32_t i) {
+  uint64_t address;
+  memcpy(&address, kernel->params + kernel->code->args[i].offset, sizeof address);
+  return address;
+}
+
+/* What a launch will copy. */
+static void argument_bytes(void **state) {
+  struct bench *bench = *state;
+  cl_mem mem = bench_buffer(bench, 64), null = NULL;
+  cl_kernel kernel = bench_add(bench, "add", mem, mem, 0x1234);
+  int n;
+  assert_int_equal(kernel->unset, 0);
+  assert_int_equal(address_param(kernel, 0), mem->gpu);
+  assert_ptr_equal(kernel->buffers[1], mem);
+  memcpy(&n, kernel->params + kernel->code->args[2].offset, sizeof n);
+  assert_int_equal(n, 0x1234);
+  /* Setting again, setting NULL in both ways, and cloning. */
+  cl_int code;
+  cl_kernel clone = clCloneKernel(kernel, &code);
+  assert_cl(code);
+  assert_cl(clSetKernelArg(kernel, 0, sizeof null, &null));
+  assert_cl(clSetKernelArg(kernel, 1, sizeof null, NULL));
+  assert_int_equal(address_param(kernel, 0), 0);
+  assert_null(kernel->buffers[1]);
+  assert_int_equal(kernel->unset, 0);
+  assert_int_equal(address_param(clone, 0), mem->gpu);
+  assert_int_equal(clone->unset, 0);
+  assert_cl(clReleaseKernel(clone));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(mem));
+}
+
+static void kernel_queries(void **state) {
+  struct bench *bench = *state;
+  cl_kernel kernel = bench_kernel(bench, "add");
+  char text[32];
+  cl_uint number;
+  size_t size;
+  assert_cl(clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof text, text, &size));
+  assert_string_equal(text, "add");
+  assert_cl(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof number, &number, NULL));
+  assert_int_equal(number, 3);
+  assert_int_equal(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, 1, &number, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clGetKernelInfo(kernel, 0, 0, NULL, NULL), CL_INVALID_VALUE);
+  cl_kernel_arg_address_qualifier space;
+  assert_cl(
+      clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL));
+  assert_int_equal(space, CL_KERNEL_ARG_ADDRESS_GLOBAL);
+  assert_cl(
+      clGetKernelArgInfo(kernel, 2, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL));
+  assert_int_equal(space, CL_KERNEL_ARG_ADDRESS_PRIVATE);
+  assert_cl(clGetKernelArgInfo(kernel, 2, CL_KERNEL_ARG_TYPE_NAME, sizeof text, text, NULL));
+  assert_string_equal(text, "int");
+  assert_int_equal(clGetKernelArgInfo(kernel, 3, CL_KERNEL_ARG_NAME, sizeof text, text, NULL),
+                   CL_INVALID_ARG_INDEX);
+  assert_cl(clReleaseKernel(kernel));
+}
+
+static void work_group_queries(void **state) {
+  struct bench *bench = *state;
+  cl_kernel required = bench_kernel(bench, "required"), locals = bench_kernel(bench, "locals");
+  size_t block[3], size;
+  cl_ulong bytes;
+  assert_cl(clGetKernelWorkGroupInfo(required, bench->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                     sizeof block, block, NULL));
+  assert_int_equal(block[0], 8);
+  assert_int_equal(block[1], 4);
+  assert_int_equal(block[2], 1);
+  assert_cl(clGetKernelWorkGroupInfo(required, NULL, CL_KERNEL_WORK_GROUP_SIZE, sizeof size, &size,
+                                     NULL));
+  assert_int_equal(size, required->max_threads);
+  assert_true(size > 0);
+  assert_cl(clGetKernelWorkGroupInfo(required, NULL, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+                                     sizeof size, &size, NULL));
+  assert_int_equal(size, 32);
+  /* 256 bytes of the kernel's own, 5 of a, then b aligned to 16. */
+  assert_cl(
+      clGetKernelWorkGroupInfo(locals, NULL, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL));
+  assert_int_equal(bytes, 256);
+  assert_cl(clSetKernelArg(locals, 0, 5, NULL));
+  assert_cl(clSetKernelArg(locals, 1, 32, NULL));
+  assert_cl(
+      clGetKernelWorkGroupInfo(locals, NULL, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL));
+  assert_int_equal(bytes, 256 + 16 + 32);
+  assert_int_equal(clGetKernelWorkGroupInfo(locals, (cl_device_id)bench->queue,
+                                            CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL),
+                   CL_INVALID_DEVICE);
+  assert_int_equal(
+      clGetKernelWorkGroupInfo(locals, NULL, CL_KERNEL_GLOBAL_WORK_SIZE, sizeof block, block, NULL),
+      CL_INVALID_VALUE);
+  assert_int_equal(clGetKernelSubGroupInfo(locals, bench->device,
+                                           CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, 0, NULL,
+                                           sizeof size, &size, NULL),
+                   CL_INVALID_OPERATION);
+  assert_cl(clReleaseKernel(required));
+  assert_cl(clReleaseKernel(locals));
+}
+
+/* What this device cannot do. */
+static void unsupported(void **state) {
+  struct bench *bench = *state;
+  cl_int code;
+  assert_null(clCreateProgramWithIL(bench->context, "x", 1, &code));
+  assert_int_equal(code, CL_INVALID_OPERATION);
+  assert_null(clCreateProgramWithBuiltInKernels(bench->context, 1, &bench->device, "x", &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_null(clLinkProgram(bench->context, 0, NULL, NULL, 1, &bench->program, NULL, NULL, &code));
+  assert_int_equal(code, CL_LINKER_NOT_AVAILABLE);
+  assert_null(clLinkProgram(bench->context, 0, NULL, NULL, 0, NULL, NULL, NULL, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_int_equal(clCompileProgram(bench->program, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
+                   CL_COMPILER_NOT_AVAILABLE);
+  assert_cl(clUnloadPlatformCompiler(&icd_platform));
+  assert_int_equal(clUnloadPlatformCompiler(NULL), CL_INVALID_PLATFORM);
+}
+
+static void *use_program(void *argument) {
+  struct bench *bench = argument;
+  for (int i = 0; i < 200; i++) {
+    cl_int code;
+    cl_kernel kernel = clCreateKernel(bench->program, "add", &code);
+    if (code != CL_SUCCESS && code != CL_INVALID_PROGRAM_EXECUTABLE)
+      return argument;
+    if (kernel)
+      clReleaseKernel(kernel);
+    code = clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL);
+    if (code != CL_SUCCESS && code != CL_INVALID_OPERATION)
+      return argument;
+  }
+  return NULL;
+}
+
+/* Builds, kernels and releases from several threads at once. */
+static void threads(void **state) {
+  struct bench *bench = *state;
+  pthread_t list[4];
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_create(&list[i], NULL, use_program, bench), 0);
+  for (int i = 0; i < 4; i++) {
+    void *failed;
+    pthread_join(list[i], &failed);
+    assert_null(failed);
+  }
+  assert_int_equal(bench->program->kernels, 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(source_errors),  TEST(source_is_joined),      TEST(build_errors),
+      TEST(failed_build),   TEST(build_with_callback),   TEST(rebuild),
+      TEST(binaries),       TEST(rebuild_while_running), TEST(program_queries),
+      TEST(kernel_errors),  TEST(argument_errors),       TEST(argument_bytes),
+      TEST(kernel_queries), TEST(work_group_queries),    TEST(unsupported),
+      TEST(threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
