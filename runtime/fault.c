@@ -90,16 +90,11 @@ static bool put_emulator_fault(FILE *out, const struct rt_context *c) {
   put_kernel(out, c, f.pc ? f.pc : f.program);
   if (f.instruction[0])
     fprintf(out, " (%.*s)", (int)sizeof(f.instruction), f.instruction);
+  /* The sentence says which access, and which work-item made it. */
   if (f.message[0])
     fprintf(out, ": %.*s", (int)sizeof(f.message), f.message);
-  if (f.access_bytes) {
-    fprintf(out, "; %s of %u bytes at 0x%" PRIx64, f.is_write ? "write" : "read", f.access_bytes,
-            f.address);
+  if (f.access_bytes && f.code == NOTIFIER_MMU_FAULT)
     put_nearest(out, c, f.address);
-  }
-  if (f.pc)
-    fprintf(out, "; work-group (%u, %u, %u), work-item (%u, %u, %u)", f.ctaid[0], f.ctaid[1],
-            f.ctaid[2], f.tid[0], f.tid[1], f.tid[2]);
   return true;
 }
 
