@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/icd/alloc_fail.h"
 #include "tests/icd/fake_runtime.h"
 
 #define NS 1000000000ull
@@ -58,7 +59,7 @@ struct times {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool paused;
-static int failures;
+static int passes, failures;
 static _Atomic int live;
 struct fake_launch fake_last_launch;
 static _Thread_local char message[256] = "no failure yet";
@@ -83,15 +84,18 @@ int fake_live(void) {
   return live;
 }
 
-void fake_fail_next(int n) {
+void fake_fail_after(int skip, int n) {
   pthread_mutex_lock(&lock);
+  passes = skip;
   failures = n;
   pthread_mutex_unlock(&lock);
 }
 
 static bool fails(void) {
   pthread_mutex_lock(&lock);
-  const bool fail = failures > 0;
+  const bool pass = passes > 0;
+  passes -= pass;
+  const bool fail = !pass && failures > 0;
   failures -= fail;
   pthread_mutex_unlock(&lock);
   if (fail)
@@ -125,7 +129,7 @@ static uint64_t gpu_clock(void) {
 }
 
 int rt_device_open(struct rt_device **device) {
-  *device = calloc(1, sizeof **device);
+  *device = __real_calloc(1, sizeof **device);
   (*device)->info = (struct rt_device_info){.chip = "ga10b",
                                             .board = "Test Board",
                                             .emulated = true,
@@ -172,7 +176,7 @@ int rt_device_warp_instructions(struct rt_device *device, uint64_t *count) {
 int rt_context_create(struct rt_device *device, struct rt_context **context) {
   if (fails())
     return -ENOMEM;
-  *context = calloc(1, sizeof **context);
+  *context = __real_calloc(1, sizeof **context);
   (*context)->device = device;
   live++;
   return 0;
@@ -191,8 +195,8 @@ int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_t
                      struct rt_buffer **buffer) {
   if (fails())
     return -ENOMEM;
-  *buffer = calloc(1, sizeof **buffer);
-  (*buffer)->cpu = calloc(1, size);
+  *buffer = __real_calloc(1, sizeof **buffer);
+  (*buffer)->cpu = __real_calloc(1, size);
   (*buffer)->gpu = (uint64_t)(uintptr_t)(*buffer)->cpu;
   (*buffer)->size = size;
   (*buffer)->context = context;
@@ -212,9 +216,9 @@ int rt_module_create(struct rt_context *context, const struct module_code *code,
                      struct rt_module **module) {
   if (fails())
     return -ENOMEM;
-  *module = calloc(1, sizeof **module);
+  *module = __real_calloc(1, sizeof **module);
   (*module)->code = code;
-  (*module)->alive = malloc(sizeof(int));
+  (*module)->alive = __real_malloc(sizeof(int));
   *(*module)->alive = 1;
   live++;
   return 0;
@@ -287,7 +291,7 @@ int rt_queue_create(struct rt_context *context, enum rt_priority priority,
                     struct rt_queue **queue) {
   if (fails())
     return -ENOMEM;
-  *queue = calloc(1, sizeof **queue);
+  *queue = __real_calloc(1, sizeof **queue);
   (*queue)->context = context;
   live++;
   return -pthread_create(&(*queue)->thread, NULL, run, *queue);
@@ -308,7 +312,7 @@ void rt_queue_destroy(struct rt_queue *queue) {
 int rt_times_get(struct rt_context *context, struct rt_times **times) {
   if (fails())
     return -ENOMEM;
-  *times = calloc(1, sizeof(struct times));
+  *times = __real_calloc(1, sizeof(struct times));
   live++;
   return 0;
 }
@@ -354,7 +358,7 @@ static int submit(struct rt_queue *queue, enum work_kind kind, const struct rt_l
     return -EIO;
   }
   const size_t bytes = launch ? launch->module->code->kernels[launch->kernel].param_bytes : 0;
-  struct work *work = calloc(1, sizeof *work + bytes);
+  struct work *work = __real_calloc(1, sizeof *work + bytes);
   work->kind = kind;
   work->times = times;
   work->other = other;

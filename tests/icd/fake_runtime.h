@@ -12,8 +12,9 @@
 void fake_pause(void);
 void fake_resume(void);
 
-/* The next n calls that create something fail with -ENOMEM. */
-void fake_fail_next(int n);
+/* Of the calls that create something, `skip` pass and `n` behind them fail with
+ * -ENOMEM. */
+void fake_fail_after(int skip, int n);
 
 /* Things created and not destroyed: contexts, queues, buffers, modules, times. */
 int fake_live(void);

@@ -1,0 +1,20 @@
+/* Allocation failures on demand: the test programs are linked with --wrap for
+ * malloc, calloc and realloc. The fakes use the real ones.
+ */
+#ifndef TEGRACL_ALLOC_FAIL_H
+#define TEGRACL_ALLOC_FAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Lets the next `after` allocations pass and fails the one behind them. */
+void alloc_fail_arm(int after);
+/* Disarms; true if an allocation has failed. */
+bool alloc_fail_disarm(void);
+
+/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+#endif
