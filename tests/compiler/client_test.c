@@ -235,6 +235,63 @@ static void test_fork(void **state) {
   assert_int_equal(build_and_tell_helper("kernel"), helper);
 }
 
+/* Whether a process runs; a zombie that nobody reaps does not. */
+static bool is_running(int pid) {
+  char path[64], state = 'Z';
+  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  FILE *file = fopen(path, "r");
+  if (!file)
+    return false;
+  if (fscanf(file, "%*d %*s %c", &state) != 1)
+    state = 'Z';
+  fclose(file);
+  return state != 'Z' && state != 'X';
+}
+
+static bool stops_within(int pid, int64_t milliseconds) {
+  for (int64_t end = message_now_ms() + milliseconds; message_now_ms() < end;) {
+    if (!is_running(pid))
+      return true;
+    usleep(10 * 1000);
+  }
+  return false;
+}
+
+/* An application that dies in the middle of a build takes its helper along. */
+static void test_application_dies(void **state) {
+  (void)state;
+  cache_off();
+  int ends[2], helper = 0;
+  assert_int_equal(pipe(ends), 0);
+  pid_t application = fork();
+  if (application == 0) {
+    helper = build_and_tell_helper("kernel");
+    if (write(ends[1], &helper, sizeof(helper)) == sizeof(helper)) {
+      struct cc_result result;
+      build("hang", "", &result);
+    }
+    _exit(0);
+  }
+  assert_int_equal(read(ends[0], &helper, sizeof(helper)), sizeof(helper));
+  usleep(100 * 1000);
+  assert_true(is_running(helper));
+  kill(application, SIGKILL);
+  waitpid(application, NULL, 0);
+  assert_true(stops_within(helper, 5000));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+/* A helper with nothing to do leaves after ten seconds, not before. */
+static void test_idle_helper_leaves(void **state) {
+  (void)state;
+  cache_off();
+  int helper = build_and_tell_helper("kernel");
+  assert_false(stops_within(helper, 8000));
+  assert_true(stops_within(helper, 5000));
+  assert_int_not_equal(build_and_tell_helper("kernel"), helper);
+}
+
 /* ---- the cache ---------------------------------------------------------------- */
 
 static int count_entries(const char *path, char last[512]) {
@@ -416,14 +473,24 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_job_arrives),   cmocka_unit_test(test_helper_is_reused),
-      cmocka_unit_test(test_build_failure), cmocka_unit_test(test_crashes),
-      cmocka_unit_test(test_hang),          cmocka_unit_test(test_protocol_errors),
-      cmocka_unit_test(test_missing),       cmocka_unit_test(test_killed_while_idle),
-      cmocka_unit_test(test_threads),       cmocka_unit_test(test_no_leak),
-      cmocka_unit_test(test_fork),          cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_corrupt_entry), cmocka_unit_test(test_not_cached),
-      cmocka_unit_test(test_unwritable),    cmocka_unit_test(test_eviction),
+      cmocka_unit_test(test_job_arrives),
+      cmocka_unit_test(test_helper_is_reused),
+      cmocka_unit_test(test_build_failure),
+      cmocka_unit_test(test_crashes),
+      cmocka_unit_test(test_hang),
+      cmocka_unit_test(test_protocol_errors),
+      cmocka_unit_test(test_missing),
+      cmocka_unit_test(test_killed_while_idle),
+      cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_no_leak),
+      cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_application_dies),
+      cmocka_unit_test(test_idle_helper_leaves),
+      cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_corrupt_entry),
+      cmocka_unit_test(test_not_cached),
+      cmocka_unit_test(test_unwritable),
+      cmocka_unit_test(test_eviction),
       cmocka_unit_test(test_cut_request),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
