@@ -21,11 +21,10 @@ static int parking_floor(void) {
   return (int)(limit.rlim_cur / 2 < 65536 ? limit.rlim_cur / 2 : 65536);
 }
 
+/* When the upper half of the numbers is used up, no fd is kept, and only a later
+ * GET_FD of the handle suffers. */
 static int park(int fd) {
-  int parked = fcntl(fd, F_DUPFD_CLOEXEC, parking_floor());
-  if (parked < 0)
-    parked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  return parked < 0 ? -errno : parked;
+  return fcntl(fd, F_DUPFD_CLOEXEC, parking_floor());
 }
 
 struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
@@ -83,10 +82,12 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf) {
     fd = fcntl(client_fd(dmabuf), F_DUPFD_CLOEXEC, 0);
   } else if (dmabuf->parked_fd >= 0) {
     fd = fcntl(dmabuf->parked_fd, F_DUPFD_CLOEXEC, 0);
-  } else {
+  } else if (!dmabuf->has_inode) {
     fd = make_memfd(dmabuf);
     if (fd < 0)
       return fd;
+  } else {
+    return -EMFILE;
   }
   if (fd < 0)
     return -errno;
@@ -103,10 +104,8 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf) {
 }
 
 void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd) {
-  if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->parked_fd < 0) {
-    int parked = park(fd);
-    dmabuf->parked_fd = parked < 0 ? -1 : parked;
-  }
+  if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->parked_fd < 0)
+    dmabuf->parked_fd = park(fd);
 }
 
 void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf) {

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "tests/emulator/fake_sm.h"
+
 static void io(int fd, unsigned long request, void *argument) {
   assert_int_equal(OS->ioctl(fd, request, argument), 0);
 }
@@ -210,4 +212,38 @@ void qmd_make(uint32_t *qmd, uint64_t program, uint64_t bank, uint32_t ctas) {
   qmd_set(qmd, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank);
   qmd_set(qmd, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank >> 32));
   qmd_set(qmd, QMD_CONSTANT_BUFFER_SIZE_SHIFTED4(0), 256 >> 4);
+}
+
+int fixture_setup(void **state) {
+  static struct fixture f;
+  client_open(&f.c);
+  channel_open(&f.c, &f.ch, 1024, CLASS_COMPUTE);
+  f.data = buffer_create(&f.c, 4096, true);
+  f.code = buffer_create(&f.c, 0x10000, true);
+  *state = &f;
+  return 0;
+}
+
+int fixture_teardown(void **state) {
+  struct fixture *f = *state;
+  buffer_destroy(&f->c, &f->data);
+  buffer_destroy(&f->c, &f->code);
+  channel_close(&f->c, &f->ch);
+  client_close(&f->c);
+  return 0;
+}
+
+uint64_t fixture_program(struct fixture *f, unsigned slot, const struct fake_program *program) {
+  memcpy((char *)f->code.cpu + slot * 128, program, sizeof(*program));
+  return f->code.va + slot * 128;
+}
+
+uint32_t *fixture_qmd(struct fixture *f, unsigned slot) {
+  return (uint32_t *)(void *)((char *)f->code.cpu + 0x1000 + slot * QMD_BYTES);
+}
+
+void fixture_launch(struct fixture *f, unsigned slot, uint32_t action) {
+  uint64_t va = f->code.va + 0x1000 + slot * QMD_BYTES;
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)(va >> QMD_ADDRESS_SHIFT));
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, action);
 }

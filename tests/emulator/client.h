@@ -63,6 +63,22 @@ struct emulator_fault last_fault(struct client *c);
 /* Fills in a valid descriptor: program, bank 0, one warp per CTA. */
 void qmd_make(uint32_t *qmd, uint64_t program, uint64_t bank, uint32_t ctas);
 
+/* A client with a channel, a page of results and 64 KiB for code. Setup and
+ * teardown of cmocka. */
+struct fixture {
+  struct client c;
+  struct channel ch;
+  struct buffer data;
+  struct buffer code; /* programs at 0, QMDs at 0x1000, bank 0 at 0x8000 */
+};
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+struct fake_program;
+/* Writes the program into a slot; its address. */
+uint64_t fixture_program(struct fixture *f, unsigned slot, const struct fake_program *program);
+uint32_t *fixture_qmd(struct fixture *f, unsigned slot);
+void fixture_launch(struct fixture *f, unsigned slot, uint32_t action);
+
 enum { WINDOW_SHARED_HIGH = 0xfe, WINDOW_LOCAL_HIGH = 0xfd };
 enum { RELEASE_64 = 0x01000001, RELEASE_64_WFI = 0x01100001, RELEASE_64_WFI_TIME = 0x03100001 };
 
