@@ -13,7 +13,7 @@
 #include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 
-static const char out_of_memory[] = "the GPU faulted, and there is no memory to say how";
+static const char unexplained[] = "the GPU faulted, and there is no memory to say how";
 
 static const char *notifier_text(uint32_t code) {
   switch (code) {
@@ -157,12 +157,16 @@ const char *rt_context_fault(struct rt_context *c) {
     }
   const char *message = c->fault_message;
   if (!message && atomic_load(&c->faulted))
-    message = out_of_memory;
+    message = unexplained;
   pthread_mutex_unlock(&c->lock);
   return message;
 }
 
-int rt_context_check(struct rt_context *c) {
+int rt_context_dead(struct rt_context *c) {
   const char *fault = rt_context_fault(c);
-  return fault ? rt_fail(-EIO, "%s", fault) : 0;
+  return rt_fail(-EIO, "%s", fault ? fault : unexplained);
+}
+
+int rt_context_check(struct rt_context *c) {
+  return rt_context_fault(c) ? rt_context_dead(c) : 0;
 }

@@ -63,7 +63,7 @@ int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
 static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct rt_launch *l) {
   uint32_t shared = (uint32_t)round_up((uint64_t)k->shared_bytes + l->dynamic_shared, SHARED_UNIT);
   uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-  uint32_t warps = (threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
+  uint32_t warps = (threads - 1) / GPU_WARP_SIZE + 1;
   uint32_t limit = warps_by_registers(k) < SM_WARPS ? warps_by_registers(k) : SM_WARPS;
   uint32_t blocks = limit / warps < SM_BLOCKS ? limit / warps : SM_BLOCKS;
   qmd_set(qmd, QMD_SHARED_MEMORY_SIZE, shared);

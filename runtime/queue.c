@@ -2,6 +2,7 @@
 #include "runtime/queue.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -163,7 +164,7 @@ int rt_queue_idle(struct rt_queue *q) {
 int rt_queue_wait(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
   int result = wait_point(q, point, timeout_ns);
   if (result == -EIO)
-    return rt_context_check(q->context);
+    return rt_context_dead(q->context);
   if (result == -ETIMEDOUT)
     return rt_fail(result, "point %llu was not reached in %llu ns", (unsigned long long)point,
                    (unsigned long long)timeout_ns);
@@ -237,12 +238,12 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
 
 static int wait_for_room(struct rt_queue *q, uint64_t point) {
   int result = wait_point(q, point, UINT64_MAX);
-  return result ? rt_context_check(q->context) : 0;
+  return result ? rt_context_dead(q->context) : 0;
 }
 
 int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
   if (rt_queue_dead(q))
-    return rt_context_check(q->context);
+    return rt_context_dead(q->context);
   uint64_t need = payload + PUSHBUFFER_BYTES_MAX;
   if (need > RT_SLICES_BYTES)
     return rt_fail(-E2BIG, "a launch of %llu bytes of parameters is too large",
@@ -302,10 +303,11 @@ uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *ker
   *submission(q, point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
 
   uint32_t index = (uint32_t)((point - q->first - 1) % RT_GPFIFO_ENTRIES);
-  uint64_t entry = gp_entry(s->gpu + s->bytes, (uint32_t)words, 0);
+  uint64_t pushbuffer = s->gpu + s->bytes;
+  uint64_t entry = gp_entry(pushbuffer, (uint32_t)words, 0);
   if (rt_debug_launch()) {
-    fprintf(stderr, "tegracl: channel 0x%x, point %llu: pushbuffer at 0x%llx\n", q->channel.token,
-            (unsigned long long)point, (unsigned long long)(s->gpu + s->bytes));
+    fprintf(stderr, "tegracl: channel 0x%x, point %" PRIu64 ": pushbuffer at 0x%" PRIx64 "\n",
+            q->channel.token, point, pushbuffer);
     rt_dump_pushbuffer(stderr, s->words, words);
     rt_dump_gp_entry(stderr, index, entry);
   }
@@ -337,7 +339,7 @@ int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point)
 /* Acquires wait here for the next submission and travel in front of it. */
 int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point) {
   if (rt_queue_dead(q))
-    return rt_context_check(q->context);
+    return rt_context_dead(q->context);
   if (q->context != other->context)
     return rt_fail(-EINVAL, "queues of different contexts cannot wait for each other on the GPU");
   if (point > rt_queue_submitted(other))
