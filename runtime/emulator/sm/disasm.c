@@ -115,14 +115,22 @@ static void put_immediate(struct text *t, const struct sm_insn *insn,
       put_half(t, bits & 0xffff);
     }
     break;
+  case SM_STYLE_HALF:
+    put_half(t, bits & 0xffff);
+    break;
   default:
     put_hex(t, o->value);
   }
 }
 
+/* Operands that may select a half or a byte have a space before the offset. */
+static bool apart(const struct sm_isa_operand *d) {
+  return d->style == SM_STYLE_F16 || d->select_values;
+}
+
 static void put_const(struct text *t, const struct sm_isa_operand *d, const struct sm_operand *o) {
   int64_t offset = (int16_t)o->value;
-  put(t, d->style == SM_STYLE_F16 ? "c[0x%x] [" : "c[0x%x][", o->bank);
+  put(t, apart(d) ? "c[0x%x] [" : "c[0x%x][", o->bank);
   if (d->uindex.piece[0].length)
     put_reg(t, "UR", o->ureg, URZ);
   else if (o->index != RZ || (d->index.piece[0].length && !offset))
@@ -246,7 +254,7 @@ static void put_operand(struct text *t, const struct sm_insn *insn, const struct
   case SM_ISA_BINDLESS:
     put(t, "cx[");
     put_reg(t, "UR", o->reg, URZ);
-    put(t, "][0x%" PRIx64 "]", (uint64_t)o->value);
+    put(t, apart(d) ? "] [0x%" PRIx64 "]" : "][0x%" PRIx64 "]", (uint64_t)o->value);
     break;
   case SM_ISA_MEM:
     put_mem(t, d, o, insn->word);
@@ -321,7 +329,8 @@ static void put_imad_use(struct text *t, const struct sm_insn *insn) {
   bool c_zero = c->kind == SM_OPERAND_REG && c->reg == RZ;
   bool b_zero = b->kind == SM_OPERAND_REG && b->reg == RZ;
   bool immediate = b->kind == SM_OPERAND_IMM;
-  if (b->kind == SM_OPERAND_UREG || c->kind == SM_OPERAND_UREG)
+  if (b->kind == SM_OPERAND_UREG || c->kind == SM_OPERAND_UREG ||
+      b->kind == SM_OPERAND_CONST_BINDLESS || c->kind == SM_OPERAND_CONST_BINDLESS)
     return;
   if (a->reg == RZ || b_zero || (immediate && (!b->value || (b->value == 1 && c_zero))))
     put(t, ".MOV");

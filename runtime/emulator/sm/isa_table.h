@@ -42,9 +42,10 @@ enum sm_isa_style {
   SM_STYLE_PLAIN,
   SM_STYLE_SIGNED,
   SM_STYLE_F32,
-  SM_STYLE_F64, /* the high word of a double */
-  SM_STYLE_F16, /* two halves */
-  SM_STYLE_ROW, /* IMMA's matrix operands */
+  SM_STYLE_F64,  /* the high word of a double */
+  SM_STYLE_F16,  /* two halves */
+  SM_STYLE_HALF, /* one, in the low bits */
+  SM_STYLE_ROW,  /* IMMA's matrix operands */
   SM_STYLE_COL,
 };
 

@@ -158,7 +158,7 @@ def use_operand(isa, token, form, base):
     for _ in range(2):
         name = slots.get(name, name)
     classes = classes or ''
-    if name == 'R64' and ('h' in classes or 'H' in classes) and 'R64h' in isa.operands:
+    if name == 'R64' and set('hHk') & set(classes) and 'R64h' in isa.operands:
         name = 'R64h'
     if name not in isa.operands:
         raise Refused('unknown operand %r' % name)
@@ -176,10 +176,10 @@ def use_operand(isa, token, form, base):
             style = 'signed'
         elif c == 'F':
             style = 'f32'
-        elif c in 'fdhH':
-            keep |= {'neg', 'abs'}
-            style = {'f': 'f32', 'd': 'f64'}.get(c, 'f16')
-            if c == 'h' and o.half and o.kind != 'imm':
+        elif c in 'fdehHk':
+            keep |= {'neg', 'abs'} if c != 'k' else {'neg'}
+            style = {'f': 'f32', 'd': 'f64', 'e': 'half'}.get(c, 'f16')
+            if c in 'hk' and o.half and o.kind != 'imm':
                 o.select = ('half', o.half)
         else:
             raise Refused('unknown operand class %r' % c)
