@@ -160,7 +160,7 @@ int rt_pool_grow(struct rt_context *c, uint32_t thread_bytes) {
     result = rt_queue_idle(q);
   pthread_mutex_unlock(&c->lock);
   if (result) {
-    result = rt_context_dead(c);
+    rt_context_explain(c);
     goto out;
   }
   struct rt_memory memory;

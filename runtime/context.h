@@ -63,8 +63,8 @@ int rt_context_tsg(struct rt_context *context, enum rt_priority priority, struct
 /* -EIO with the fault as message if the context has faulted, else 0. Takes
  * context.lock. */
 int rt_context_check(struct rt_context *context);
-/* -EIO with the fault as message, for a context that is known to have faulted. */
-int rt_context_dead(struct rt_context *context);
+/* Leaves the fault of a context that is known to have faulted as message. */
+void rt_context_explain(struct rt_context *context);
 
 /* Makes the local memory pool suffice for thread_bytes. Caller holds no lock. */
 int rt_pool_grow(struct rt_context *context, uint32_t thread_bytes);

@@ -162,11 +162,14 @@ const char *rt_context_fault(struct rt_context *c) {
   return message;
 }
 
-int rt_context_dead(struct rt_context *c) {
+void rt_context_explain(struct rt_context *c) {
   const char *fault = rt_context_fault(c);
-  return rt_fail(-EIO, "%s", fault ? fault : unexplained);
+  rt_fail(-EIO, "%s", fault ? fault : unexplained);
 }
 
 int rt_context_check(struct rt_context *c) {
-  return rt_context_fault(c) ? rt_context_dead(c) : 0;
+  if (!rt_context_fault(c))
+    return 0;
+  rt_context_explain(c);
+  return -EIO;
 }

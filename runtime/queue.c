@@ -164,7 +164,7 @@ int rt_queue_idle(struct rt_queue *q) {
 int rt_queue_wait(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
   int result = wait_point(q, point, timeout_ns);
   if (result == -EIO)
-    return rt_context_dead(q->context);
+    rt_context_explain(q->context);
   if (result == -ETIMEDOUT)
     return rt_fail(result, "point %llu was not reached in %llu ns", (unsigned long long)point,
                    (unsigned long long)timeout_ns);
@@ -237,13 +237,17 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
 }
 
 static int wait_for_room(struct rt_queue *q, uint64_t point) {
-  int result = wait_point(q, point, UINT64_MAX);
-  return result ? rt_context_dead(q->context) : 0;
+  if (wait_point(q, point, UINT64_MAX) == 0)
+    return 0;
+  rt_context_explain(q->context);
+  return -EIO;
 }
 
 int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
-  if (rt_queue_dead(q))
-    return rt_context_dead(q->context);
+  if (rt_queue_dead(q)) {
+    rt_context_explain(q->context);
+    return -EIO;
+  }
   uint64_t need = payload + PUSHBUFFER_BYTES_MAX;
   if (need > RT_SLICES_BYTES)
     return rt_fail(-E2BIG, "a launch of %llu bytes of parameters is too large",
@@ -338,8 +342,10 @@ int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point)
 
 /* Acquires wait here for the next submission and travel in front of it. */
 int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point) {
-  if (rt_queue_dead(q))
-    return rt_context_dead(q->context);
+  if (rt_queue_dead(q)) {
+    rt_context_explain(q->context);
+    return -EIO;
+  }
   if (q->context != other->context)
     return rt_fail(-EINVAL, "queues of different contexts cannot wait for each other on the GPU");
   if (point > rt_queue_submitted(other))
