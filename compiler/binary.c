@@ -305,7 +305,7 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
   struct module_code *code = arena ? arena_alloc(arena, 1, sizeof(*code)) : NULL;
   unsigned char *copy = code ? arena_alloc(arena, size, 1) : NULL;
   enum cc_status status;
-  if (!copy) {
+  if (!code || !copy) {
     status = no_memory(&r);
   } else if (size == 0 || !binary) {
     status = refuse(&r, CC_INVALID_BINARY, "an empty program binary");
@@ -320,7 +320,7 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
       status = refuse(&r, CC_INVALID_BINARY,
                       "neither a tegracl program binary nor a CUBIN (%zu bytes)", size);
   }
-  if (status == CC_OK) {
+  if (code && status == CC_OK) {
     code->storage = arena;
     *module = code;
   } else if (arena) {

@@ -9,14 +9,13 @@
 
 #include "compiler/cubin_reader.h"
 
-bool cubin_refuse(struct cubin *r, enum cc_status status, const char *format, ...) {
+void cubin_fail(struct cubin *r, enum cc_status status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   if (r->error_size)
     vsnprintf(r->error, r->error_size, format, arguments);
   va_end(arguments);
   r->status = status;
-  return false;
 }
 
 bool cubin_no_memory(struct cubin *r) {
@@ -149,21 +148,20 @@ static bool add_module_section(struct cubin *r, struct cubin_section *s,
   if ((align & (align - 1)) || align > CUBIN_MAX_ALIGN)
     return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: section %s is aligned to %llu",
                         s->name, (unsigned long long)align);
-  bool bank = kind == MODULE_BANK2 || kind == MODULE_BANK3 || kind == MODULE_BANK4;
-  if (bank && header->sh_size > CUBIN_BANK_BYTES)
+  bool is_bank = kind == MODULE_BANK2 || kind == MODULE_BANK3 || kind == MODULE_BANK4;
+  if (is_bank && header->sh_size > CUBIN_BANK_BYTES)
     return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: constant bank %s has %llu bytes",
                         s->name, (unsigned long long)header->sh_size);
   if (kind == MODULE_TEXT && (no_bits(header) || header->sh_size % CUBIN_INSN_BYTES))
     return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: code section %s has a broken size",
                         s->name);
-  uint32_t *one = kind == MODULE_BANK3   ? &r->code->bank3
-                  : kind == MODULE_BANK4 ? &r->code->bank4
-                                         : NULL;
-  if (one && *one != NONE)
-    return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: two sections %s", s->name);
   s->module = r->code->section_count++;
-  if (one)
-    *one = s->module;
+  if (kind == MODULE_BANK3 || kind == MODULE_BANK4) {
+    uint32_t *bank = kind == MODULE_BANK3 ? &r->code->bank3 : &r->code->bank4;
+    if (*bank != NONE)
+      return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: two sections %s", s->name);
+    *bank = s->module;
+  }
   r->module_sections[s->module] = (struct module_section){
       .kind = kind,
       .size = header->sh_size,

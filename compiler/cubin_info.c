@@ -167,6 +167,8 @@ bool cubin_read_arguments(struct cubin *r, const struct cubin_section *s,
   while (next_record(r, s->name, &at, end, &record)) {
     if (record.code != EIATTR_KPARAM_INFO && record.code != EIATTR_KPARAM_INFO_V2)
       continue;
+    if (!check_record(r, s->name, &record, CUBIN_KPARAM_BYTES))
+      return false;
     uint32_t ordinal = cubin_read16(record.payload + 4);
     uint32_t offset = cubin_read16(record.payload + 6);
     uint32_t size = cubin_read32(record.payload + 8);

@@ -55,9 +55,10 @@ struct cubin {
   struct kernel_code *kernels;
 };
 
-/* Leaves status and a sentence; always false. */
-__attribute__((format(printf, 3, 4))) bool cubin_refuse(struct cubin *r, enum cc_status status,
-                                                        const char *format, ...);
+/* Leaves status and a sentence. */
+__attribute__((format(printf, 3, 4))) void cubin_fail(struct cubin *r, enum cc_status status,
+                                                      const char *format, ...);
+#define cubin_refuse(...) (cubin_fail(__VA_ARGS__), false)
 bool cubin_no_memory(struct cubin *r);
 
 /* The part of name behind prefix, or NULL. */

@@ -115,15 +115,18 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(
     return icd_null(errcode_ret, code);
   if (!lengths || !binaries)
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no binaries are given");
-  for (cl_uint i = 0; i < num_devices; i++) {
-    cl_int status = lengths[i] && binaries[i]
-                        ? check_binary(context, binaries[i], lengths[i], __func__)
-                        : ICD_FAIL(context, CL_INVALID_VALUE, "binaries[%u] is empty", i);
+  cl_uint i = 0;
+  do {
+    cl_int status = CL_INVALID_VALUE;
+    if (lengths[i] && binaries[i])
+      status = check_binary(context, binaries[i], lengths[i], __func__);
+    else
+      ICD_FAIL(context, status, "binaries[%u] is empty", i);
     if (binary_status)
       binary_status[i] = status;
     if (!code)
       code = status;
-  }
+  } while (++i < num_devices);
   if (code)
     return icd_null(errcode_ret, code);
   cl_program program = create_program(context);
@@ -249,13 +252,12 @@ static cl_int answer_program(const struct icd_answer *answer, const char *call, 
     number = atomic_load(&program->object.handles);
     return icd_answer_bytes(answer, call, &number, sizeof number);
   case CL_PROGRAM_CONTEXT:
-    return icd_answer_bytes(answer, call, &program->context, sizeof program->context);
+    return icd_answer_bytes(answer, call, &program->context, sizeof(cl_context));
   case CL_PROGRAM_NUM_DEVICES:
     number = 1;
     return icd_answer_bytes(answer, call, &number, sizeof number);
   case CL_PROGRAM_DEVICES:
-    return icd_answer_bytes(answer, call, &program->context->device,
-                            sizeof program->context->device);
+    return icd_answer_bytes(answer, call, &program->context->device, sizeof(cl_device_id));
   case CL_PROGRAM_SOURCE:
     return icd_answer_bytes(answer, call, program->source ? program->source : "",
                             program->source_size + 1);
