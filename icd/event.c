@@ -123,7 +123,8 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
   atomic_store_explicit(&event->tracked, true, memory_order_release);
   struct icd_event_callback *due = move_locked(event, CL_SUBMITTED, 0, 0);
   pthread_cond_broadcast(&event->context->changed);
-  const bool watch = event->callbacks;
+  const bool watch = event->callbacks && !event->watched;
+  event->watched |= watch;
   pthread_mutex_unlock(&event->context->lock);
   if (watch && !icd_watch(event))
     icd_event_wait(event);
@@ -153,8 +154,7 @@ static cl_int settle(cl_event event, cl_int status) {
 /* True if the GPU has begun with a profiled command. */
 static bool has_begun(cl_event event) {
   pthread_mutex_lock(&event->context->lock);
-  const bool begun =
-      event->times && __atomic_load_n(&event->times->start_ns, __ATOMIC_RELAXED);
+  const bool begun = event->times && __atomic_load_n(&event->times->start_ns, __ATOMIC_RELAXED);
   pthread_mutex_unlock(&event->context->lock);
   return begun;
 }
@@ -286,7 +286,8 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
   pthread_mutex_lock(&event->context->lock);
   const cl_int status = atomic_load(&event->status);
   const bool due = status <= command_exec_callback_type;
-  const bool watch = !due && atomic_load(&event->tracked) && !event->callbacks;
+  const bool watch = !due && atomic_load(&event->tracked) && !event->watched;
+  event->watched |= watch;
   if (!due) {
     struct icd_event_callback **link = &event->callbacks;
     while (*link)

@@ -236,6 +236,7 @@ struct _cl_event {
   struct icd_retired retired;
   cl_event next_free;
   cl_event next_watched; /* icd/watcher.c */
+  bool watched;          /* has been given to it; context lock */
 };
 
 /* A new event of a queue, in state CL_QUEUED; NULL if there is no memory. The

@@ -139,18 +139,19 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
   const cl_int code = icd_check_queue(queue, __func__);
   if (code)
     return code;
+  icd_queue_hold(queue);
+  bool last;
+  const cl_int released = icd_object_release(&queue->object, CL_INVALID_COMMAND_QUEUE, &last);
   /* With the last handle goes the last chance of this queue to look after what
    * was retired: wait for the GPU. What the worker has yet to do it does alone. */
-  if (atomic_load(&queue->object.handles) == 1) {
+  if (!released && !atomic_load(&queue->object.handles)) {
     rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
     icd_context_reap(queue->context, false);
   }
-  bool last;
-  if (icd_object_release(&queue->object, CL_INVALID_COMMAND_QUEUE, &last))
-    return ICD_FAIL(queue->context, CL_INVALID_COMMAND_QUEUE, "released too often");
-  if (last)
-    icd_queue_destroy(queue);
-  return CL_SUCCESS;
+  if (released)
+    ICD_FAIL(queue->context, released, "command_queue has been released too often");
+  icd_queue_drop(queue);
+  return released;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue,

@@ -255,7 +255,8 @@ static void *run(void *data) {
     const bool dead = queue->context->fault;
     pthread_mutex_unlock(&lock);
 
-    const uint64_t start = gpu_clock();
+    if (work->times)
+      __atomic_store_n(&work->times->start_ns, gpu_clock(), __ATOMIC_RELAXED);
     bool good = !dead;
     const struct kernel_code *kernel = NULL;
     if (work->kind == LAUNCH && !dead) {
@@ -272,7 +273,6 @@ static void *run(void *data) {
     }
     queue->first = work->next;
     if (work->times) {
-      __atomic_store_n(&work->times->start_ns, start, __ATOMIC_RELAXED);
       work->times->end_ns = gpu_clock() + 32;
       ((struct times *)work->times)->pending = false;
     }

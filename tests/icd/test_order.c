@@ -319,6 +319,33 @@ static void CL_CALLBACK pass_on(cl_event event, cl_int status, void *data) {
   assert_cl(clSetEventCallback(next, CL_COMPLETE, pass_on, relay));
 }
 
+/* A second callback when the first has been called, while the GPU is at work. */
+static void callbacks_late(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue queue = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
+  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+  cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
+  for (int i = 0; i < 20; i++) {
+    atomic_int running = 0, complete = 0;
+    cl_event event;
+    fake_pause();
+    assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+    assert_cl(clSetEventCallback(event, CL_RUNNING, note_status, &running));
+    fake_resume();
+    while (!running)
+      sched_yield();
+    assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &complete));
+    assert_cl(clReleaseEvent(event));
+    for (int k = 0; k < 1000 && !complete; k++)
+      nap();
+    assert_int_equal(complete, 1000 + CL_COMPLETE);
+  }
+  clReleaseKernel(kernel);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+  clReleaseCommandQueue(queue);
+}
+
 static void callbacks_enqueue(void **state) {
   struct bench *bench = *state;
   cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
@@ -504,6 +531,7 @@ int main(void) {
       TEST(abandoned_user_event),
       TEST(profiling),
       TEST(callbacks),
+      TEST(callbacks_late),
       TEST(callbacks_enqueue),
       TEST(mapping),
       TEST(host_pointer),

@@ -1,0 +1,226 @@
+/* Through the ordinary ICD loader, to the software Orin: the driver is found, its
+ * objects go through the loader's dispatch, and a kernel gives the right answer
+ * in every shape of launch.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include "icd/cl_tegracl.h"
+
+#define assert_cl(code) assert_int_equal((code), CL_SUCCESS)
+
+/* Each work-item says where it is. */
+static const char source[] =
+    "kernel void where(global ulong *out, ulong offset_x, ulong offset_y, ulong offset_z) {\n"
+    "  size_t x = get_global_id(0) - offset_x, y = get_global_id(1) - offset_y;\n"
+    "  size_t z = get_global_id(2) - offset_z;\n"
+    "  size_t i = (z * get_global_size(1) + y) * get_global_size(0) + x;\n"
+    "  out[i] = get_global_id(0) << 40 | get_global_id(1) << 20 | get_global_id(2);\n"
+    "}\n"
+    "kernel void swap(global uint *out, local uint *a, local ulong *b) {\n"
+    "  size_t l = get_local_id(0), n = get_local_size(0);\n"
+    "  a[l] = l; b[l] = l * 2;\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  out[get_global_id(0)] = a[n - 1 - l] + (uint)b[(l + 1) % n];\n"
+    "}\n"
+    "kernel void chain(global uint *p, uint add) { p[get_global_id(0)] = p[get_global_id(0)] * 3 + "
+    "add; }\n";
+
+struct road {
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  cl_program program;
+};
+
+static int setup(void **state) {
+  struct road *road = calloc(1, sizeof *road);
+  cl_uint count;
+  cl_int code;
+  char name[64];
+  const char *text = source;
+  /* OCL_ICD_VENDORS names our file alone, so there is our platform alone. */
+  assert_cl(clGetPlatformIDs(1, &road->platform, &count));
+  assert_int_equal(count, 1);
+  assert_cl(clGetPlatformInfo(road->platform, CL_PLATFORM_NAME, sizeof name, name, NULL));
+  assert_string_equal(name, "tegracl");
+  assert_cl(clGetDeviceIDs(road->platform, CL_DEVICE_TYPE_GPU, 1, &road->device, NULL));
+  road->context = clCreateContext(NULL, 1, &road->device, NULL, NULL, &code);
+  assert_cl(code);
+  road->queue = clCreateCommandQueue(road->context, road->device, CL_QUEUE_PROFILING_ENABLE, &code);
+  assert_cl(code);
+  road->program = clCreateProgramWithSource(road->context, 1, &text, NULL, &code);
+  assert_cl(code);
+  assert_cl(clBuildProgram(road->program, 1, &road->device, NULL, NULL, NULL));
+  *state = road;
+  return 0;
+}
+
+static int teardown(void **state) {
+  struct road *road = *state;
+  assert_cl(clReleaseProgram(road->program));
+  assert_cl(clReleaseCommandQueue(road->queue));
+  assert_cl(clReleaseContext(road->context));
+  free(road);
+  return 0;
+}
+
+static void shapes(void **state) {
+  struct road *road = *state;
+  static const struct {
+    cl_uint dim;
+    size_t offset[3], global[3], local[3];
+  } rows[] = {
+      {1, {0, 0, 0}, {1, 1, 1}, {0}},          {1, {0, 0, 0}, {1000, 1, 1}, {0}},
+      {1, {7, 0, 0}, {1009, 1, 1}, {0}},       {1, {0, 0, 0}, {1024, 1, 1}, {1024, 1, 1}},
+      {2, {3, 5, 0}, {48, 20, 1}, {16, 4, 1}}, {2, {0, 0, 0}, {33, 7, 1}, {0}},
+      {3, {1, 2, 3}, {12, 6, 10}, {4, 3, 5}},  {3, {0, 0, 0}, {5, 3, 64}, {1, 1, 64}},
+      {2, {100000, 0, 0}, {64, 64, 1}, {0}},
+  };
+  cl_int code;
+  enum { MOST = 1 << 13 };
+  static cl_ulong result[MOST];
+  cl_mem out = clCreateBuffer(road->context, CL_MEM_WRITE_ONLY, sizeof result, NULL, &code);
+  assert_cl(code);
+  cl_kernel kernel = clCreateKernel(road->program, "where", &code);
+  assert_cl(code);
+  assert_cl(clSetKernelArg(kernel, 0, sizeof out, &out));
+  for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+    for (cl_uint i = 0; i < 3; i++) {
+      const cl_ulong offset = rows[row].offset[i];
+      assert_cl(clSetKernelArg(kernel, i + 1, sizeof offset, &offset));
+    }
+    assert_cl(clEnqueueNDRangeKernel(road->queue, kernel, rows[row].dim, rows[row].offset,
+                                     rows[row].global, rows[row].local[0] ? rows[row].local : NULL,
+                                     0, NULL, NULL));
+    assert_cl(
+        clEnqueueReadBuffer(road->queue, out, CL_TRUE, 0, sizeof result, result, 0, NULL, NULL));
+    const size_t *global = rows[row].global, *offset = rows[row].offset;
+    for (size_t z = 0, i = 0; z < global[2]; z++)
+      for (size_t y = 0; y < global[1]; y++)
+        for (size_t x = 0; x < global[0]; x++, i++)
+          if (result[i] != ((x + offset[0]) << 40 | (y + offset[1]) << 20 | (z + offset[2])))
+            fail_msg("row %zu, work-item %zu,%zu,%zu: %llx", row, x, y, z,
+                     (unsigned long long)result[i]);
+  }
+  clReleaseKernel(kernel);
+  clReleaseMemObject(out);
+}
+
+static void local_arguments(void **state) {
+  struct road *road = *state;
+  enum { N = 512, GROUP = 64 };
+  cl_int code;
+  cl_uint result[N];
+  const size_t global = N, local = GROUP;
+  cl_mem out = clCreateBuffer(road->context, 0, sizeof result, NULL, &code);
+  assert_cl(code);
+  cl_kernel kernel = clCreateKernel(road->program, "swap", &code);
+  assert_cl(code);
+  assert_cl(clSetKernelArg(kernel, 0, sizeof out, &out));
+  assert_cl(clSetKernelArg(kernel, 1, GROUP * sizeof(cl_uint), NULL));
+  assert_cl(clSetKernelArg(kernel, 2, GROUP * sizeof(cl_ulong), NULL));
+  assert_cl(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL));
+  assert_cl(
+      clEnqueueReadBuffer(road->queue, out, CL_TRUE, 0, sizeof result, result, 0, NULL, NULL));
+  for (cl_uint i = 0; i < N; i++)
+    assert_int_equal(result[i], GROUP - 1 - i % GROUP + 2 * ((i % GROUP + 1) % GROUP));
+  clReleaseKernel(kernel);
+  clReleaseMemObject(out);
+}
+
+/* Launches that depend on each other, alternating between two queues, with the
+ * host coming in between through a user event. */
+static void two_queues(void **state) {
+  struct road *road = *state;
+  enum { N = 256, STEPS = 40 };
+  cl_int code;
+  cl_uint *values, expected = 1;
+  const size_t global = N;
+  cl_command_queue queues[2] = {road->queue,
+                                clCreateCommandQueue(road->context, road->device, 0, &code)};
+  assert_cl(code);
+  cl_mem mem = clCreateBuffer(road->context, 0, N * sizeof(cl_uint), NULL, &code);
+  assert_cl(code);
+  cl_kernel kernel = clCreateKernel(road->program, "chain", &code);
+  assert_cl(code);
+  cl_event last, user = clCreateUserEvent(road->context, &code);
+  assert_cl(clEnqueueFillBuffer(queues[0], mem, &expected, sizeof expected, 0, N * sizeof(cl_uint),
+                                1, &user, &last));
+  assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+  for (cl_uint step = 0; step < STEPS; step++) {
+    cl_event next;
+    assert_cl(clSetKernelArg(kernel, 1, sizeof step, &step));
+    assert_cl(
+        clEnqueueNDRangeKernel(queues[step % 2], kernel, 1, NULL, &global, NULL, 1, &last, &next));
+    assert_cl(clReleaseEvent(last));
+    last = next;
+    expected = expected * 3 + step;
+    if (step == STEPS / 2)
+      assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  }
+  values = clEnqueueMapBuffer(queues[0], mem, CL_TRUE, CL_MAP_READ, 0, N * sizeof(cl_uint), 1,
+                              &last, NULL, &code);
+  assert_cl(code);
+  for (int i = 0; i < N; i++)
+    assert_int_equal(values[i], expected);
+  assert_cl(clEnqueueUnmapMemObject(queues[0], mem, values, 0, NULL, NULL));
+  assert_cl(clReleaseEvent(last));
+  assert_cl(clReleaseEvent(user));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(mem));
+  assert_cl(clReleaseCommandQueue(queues[1]));
+}
+
+static void times(void **state) {
+  struct road *road = *state;
+  const size_t global = 4096;
+  const cl_uint one = 1;
+  cl_int code;
+  cl_ulong before, after, host, stamps[4], instructions[2];
+  cl_mem mem = clCreateBuffer(road->context, 0, global * sizeof(cl_uint), NULL, &code);
+  assert_cl(code);
+  cl_kernel kernel = clCreateKernel(road->program, "chain", &code);
+  assert_cl(code);
+  cl_event event;
+  assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+  assert_cl(clSetKernelArg(kernel, 1, sizeof one, &one));
+  assert_cl(clGetDeviceInfo(road->device, CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL, 8, &instructions[0],
+                            NULL));
+  assert_cl(clGetDeviceAndHostTimer(road->device, &before, &host));
+  assert_cl(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+  assert_cl(clWaitForEvents(1, &event));
+  assert_cl(clGetDeviceAndHostTimer(road->device, &after, &host));
+  for (cl_uint i = 0; i < 4; i++)
+    assert_cl(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED + i, 8, &stamps[i], NULL));
+  assert_true(stamps[0] <= stamps[1] && stamps[1] <= stamps[2] && stamps[2] < stamps[3]);
+  assert_true(stamps[2] >= before && stamps[3] <= after);
+  assert_cl(clGetDeviceInfo(road->device, CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL, 8, &instructions[1],
+                            NULL));
+  /* at least a load, a multiply-add and a store for each of the warps */
+  assert_true(instructions[1] - instructions[0] >= 3 * global / 32);
+  assert_cl(clReleaseEvent(event));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(mem));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shapes),
+      cmocka_unit_test(local_arguments),
+      cmocka_unit_test(two_queues),
+      cmocka_unit_test(times),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
