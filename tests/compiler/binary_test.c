@@ -162,6 +162,40 @@ static void test_mismatch(void **state) {
   check_mismatch(kernel, "kind");
 }
 
+/* The linker sends the reader's allocations here (--wrap=calloc). */
+static int allocations_left = -1; /* negative: no limit */
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size) {
+  if (allocations_left == 0)
+    return NULL;
+  allocations_left -= allocations_left > 0;
+  return __real_calloc(count, size);
+}
+
+/* Whichever allocation fails: a status, no crash, no leak. */
+static void test_no_memory(void **state) {
+  (void)state;
+  struct bytes binary = write_program(&hidden, 1);
+  enum cc_status status = CC_OUT_OF_MEMORY;
+  int failures = 0;
+  while (status == CC_OUT_OF_MEMORY) {
+    char error[256] = "";
+    struct module_code *code = NULL;
+    allocations_left = failures;
+    status = cc_module_read(binary.bytes, binary.size, &code, error, sizeof(error));
+    allocations_left = -1;
+    if (status == CC_OK)
+      cc_module_free(code);
+    else
+      assert_non_null(strstr(error, "memory"));
+    failures++;
+  }
+  assert_int_equal(status, CC_OK);
+  assert_true(failures > 2);
+  free(binary.bytes);
+}
+
 static void test_no_kernels(void **state) {
   (void)state;
   struct bytes binary = write_program(NULL, 0);
@@ -178,6 +212,7 @@ int main(void) {
       cmocka_unit_test(test_round_trip), cmocka_unit_test(test_same_bytes),
       cmocka_unit_test(test_truncated),  cmocka_unit_test(test_every_bit),
       cmocka_unit_test(test_mismatch),   cmocka_unit_test(test_no_kernels),
+      cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
