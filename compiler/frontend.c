@@ -108,8 +108,8 @@ static void build_arguments(struct arguments *arguments, const char *clang,
     add(arguments, "%s", fixed[i]);
   add(arguments, "-cl-std=CL%u.%u", options->c_version / 100, options->c_version / 10 % 10);
   add(arguments, "-O%u", options->opt_level);
-  if (options->contract)
-    add(arguments, "-ffp-contract=fast");
+  /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
+  add(arguments, "-ffp-contract=%s", options->contract ? "fast" : "on");
   add(arguments, "%s", kind == FRONTEND_BITCODE ? "-emit-llvm-bc" : "-emit-llvm");
   add_extensions(arguments, job->device, options);
   if (header_folder)

@@ -1,5 +1,6 @@
 /* Inline assembly: PTX passed through. LLVM's notation ($0, constraint list in
  * one string) is turned back into that of GNU C, which CUDA C shares. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,14 +77,65 @@ static const char *variable_for(struct lower *lower, const struct leaf *leaf, ch
                                                                             : leaf->kind);
 }
 
-struct lists {
-  struct text outputs, inputs, clobbers, before, after;
+struct output {
+  const char *name; /* of its variable */
+  char letter;
+  bool early; /* written before all inputs are read */
+  bool tied;  /* an input has the same register */
 };
+
+struct lists {
+  struct output outputs[OPERANDS_MAX];
+  unsigned output_count;
+  struct text inputs, clobbers, before, after;
+};
+
+static bool add_output(struct lower *lower, LLVMValueRef call, const struct leaves *results,
+                       const char *constraint, struct lists *lists) {
+  unsigned number = lists->output_count;
+  if (number >= results->count || number == OPERANDS_MAX)
+    return false;
+  const struct leaf *leaf = &results->at[number];
+  struct output *output = &lists->outputs[lists->output_count++];
+  output->early = constraint[1] == '&';
+  output->letter = constraint[1 + output->early];
+  output->name = variable_for(lower, leaf, output->letter);
+  bool is_pointer = leaf->kind == SCALAR_POINTER;
+  text_printf(&lists->after, "%s = (%s)%s;\n", lower_variable(lower, call, number, leaf->kind),
+              scalar_names[leaf->kind], output->name);
+  return !is_pointer || output->letter == 'l';
+}
+
+/* An input of its own, or, for a number as constraint, the first content of an
+ * output: CUDA C wants "+r" there. */
+static bool add_input(struct lower *lower, LLVMValueRef value, const char *constraint,
+                      struct lists *lists) {
+  struct leaves leaves = lower_leaves(lower, LLVMTypeOf(value));
+  if (leaves.count != 1)
+    return false;
+  const char *text = lower_use(lower, value, 0);
+  const char *cast = leaves.at[0].kind == SCALAR_POINTER ? "(u64)" : "";
+  if (isdigit((unsigned char)*constraint)) {
+    unsigned long number = strtoul(constraint, NULL, 10);
+    if (number >= lists->output_count)
+      return false;
+    lists->outputs[number].tied = true;
+    text_printf(&lists->before, "%s = %s%s;\n", lists->outputs[number].name, cast, text);
+    return true;
+  }
+  if (*constraint != 'n' && *constraint != 'i') {
+    const char *name = variable_for(lower, &leaves.at[0], *constraint);
+    text_printf(&lists->before, "%s = %s%s;\n", name, cast, text);
+    text = name;
+  }
+  text_printf(&lists->inputs, "%s\"%s\"(%s)", lists->inputs.size ? ", " : "", constraint, text);
+  return true;
+}
 
 static bool put_operands(struct lower *lower, LLVMValueRef call, char *constraints,
                          struct lists *lists) {
   struct leaves results = lower_leaves(lower, LLVMTypeOf(call));
-  unsigned input = 0, output = 0;
+  unsigned input = 0;
   char *rest;
   for (char *one = strtok_r(constraints, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
     if (*one == '~') {
@@ -91,36 +143,21 @@ static bool put_operands(struct lower *lower, LLVMValueRef call, char *constrain
         text_puts(&lists->clobbers, "\"memory\"");
       continue;
     }
-    if (strchr(one, '*'))
-      return false; /* an operand in memory */
-    if (*one == '=') {
-      if (output >= results.count)
-        return false;
-      const struct leaf *leaf = &results.at[output];
-      const char *early = one[1] == '&' ? "&" : "";
-      char letter = one[1 + strlen(early)];
-      const char *name = variable_for(lower, leaf, letter);
-      text_printf(&lists->outputs, "%s\"=%s%c\"(%s)", output ? ", " : "", early, letter, name);
-      text_printf(&lists->after, "%s = (%s)%s;\n", lower_variable(lower, call, output, leaf->kind),
-                  scalar_names[leaf->kind], name);
-      output++;
-      continue;
-    }
-    LLVMValueRef value = LLVMGetOperand(call, input);
-    struct leaves leaves = lower_leaves(lower, LLVMTypeOf(value));
-    if (leaves.count != 1)
+    if (strchr(one, '*')) /* an operand in memory */
       return false;
-    const char *text = lower_use(lower, value, 0);
-    if (*one != 'n' && *one != 'i') {
-      const char *name = variable_for(lower, &leaves.at[0], *one);
-      bool is_pointer = leaves.at[0].kind == SCALAR_POINTER;
-      text_printf(&lists->before, "%s = %s%s;\n", name, is_pointer ? "(u64)" : "", text);
-      text = name;
-    }
-    text_printf(&lists->inputs, "%s\"%s\"(%s)", input ? ", " : "", one, text);
-    input++;
+    if (*one == '=' ? !add_output(lower, call, &results, one, lists)
+                    : !add_input(lower, LLVMGetOperand(call, input++), one, lists))
+      return false;
   }
   return true;
+}
+
+static void put_outputs(struct text *body, const struct lists *lists) {
+  for (unsigned i = 0; i < lists->output_count; i++) {
+    const struct output *output = &lists->outputs[i];
+    text_printf(body, "%s\"%s%s%c\"(%s)", i ? ", " : "", output->tied ? "+" : "=",
+                output->early ? "&" : "", output->letter, output->name);
+  }
 }
 
 void lower_asm(struct lower *lower, LLVMValueRef call, LLVMValueRef assembly) {
@@ -138,8 +175,9 @@ void lower_asm(struct lower *lower, LLVMValueRef call, LLVMValueRef assembly) {
     text_puts(body, lists.before.data ? lists.before.data : "");
     text_puts(body, is_volatile ? "asm volatile(" : "asm(");
     put_template(body, code.data);
-    text_printf(body, " : %s : %s", lists.outputs.data ? lists.outputs.data : "",
-                lists.inputs.data ? lists.inputs.data : "");
+    text_puts(body, " : ");
+    put_outputs(body, &lists);
+    text_printf(body, " : %s", lists.inputs.data ? lists.inputs.data : "");
     if (lists.clobbers.data)
       text_printf(body, " : %s", lists.clobbers.data);
     text_puts(body, ");\n");
@@ -148,7 +186,6 @@ void lower_asm(struct lower *lower, LLVMValueRef call, LLVMValueRef assembly) {
   LLVMDisposeMessage(printed);
   text_finish(&code);
   text_finish(&constraints);
-  text_finish(&lists.outputs);
   text_finish(&lists.inputs);
   text_finish(&lists.clobbers);
   text_finish(&lists.before);

@@ -157,8 +157,8 @@ static void print_alloca(struct lower *lower, LLVMValueRef instruction) {
   }
   unsigned long long size = lower_size(lower, type) * LLVMConstIntGetZExtValue(count);
   const char *name = lower_print(lower, "m%u", lower->next_name++);
-  text_printf(&lower->arrays, "__align__(%u) u8 %s[%llu];\n", LLVMGetAlignment(instruction), name,
-              size ? size : 1);
+  text_printf(&lower->arrays, "__align__(%u) u8 %s[%llu];\n",
+              lower_array_align(LLVMGetAlignment(instruction), size), name, size ? size : 1);
   lower_alias(lower, instruction, 0, lower_print(lower, "((char *)%s)", name));
 }
 

@@ -9,7 +9,7 @@
 
 /* The constant bank of a module holds 64 KiB (facts: cubin-elf.md, bank 3); a
  * part is left for NVRTC's own. */
-enum { CONSTANT_BYTES_MAX = 60 * 1024, LOCAL_ALIGN_LEAST = 4, WORD = 8 };
+enum { CONSTANT_BYTES_MAX = 60 * 1024, WORD = 8 };
 
 /* A pointer inside an initialiser. */
 struct reference {
@@ -125,6 +125,11 @@ static int compare_references(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
+unsigned lower_array_align(unsigned align, uint64_t size) {
+  enum { WIDEST_ACCESS = 16 };
+  return size >= WIDEST_ACCESS && align < WIDEST_ACCESS ? WIDEST_ACCESS : align ? align : 1;
+}
+
 static unsigned global_number(struct lower *lower, LLVMValueRef variable) {
   unsigned number = 0;
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at && at != variable;
@@ -187,8 +192,8 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   if (align < LLVMABIAlignmentOfType(lower->layout, type))
     align = LLVMABIAlignmentOfType(lower->layout, type);
   if (space == SPACE_LOCAL) {
-    text_printf(&lower->head, "static __shared__ __align__(%" PRIu64 ") u8 g%u[%" PRIu64 "];\n",
-                align < LOCAL_ALIGN_LEAST ? LOCAL_ALIGN_LEAST : align, number, size ? size : 1);
+    text_printf(&lower->head, "static __shared__ __align__(%u) u8 g%u[%" PRIu64 "];\n",
+                lower_array_align((unsigned)align, size), number, size ? size : 1);
     return;
   }
   if (!initial) {

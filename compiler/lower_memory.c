@@ -104,7 +104,7 @@ static const char *load_leaf(struct lower *lower, const struct leaf *leaf, const
                              uint64_t align, const char *is_volatile) {
   uint64_t bytes = memory_bytes(leaf);
   if (is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes) {
-    const char *text = lower_print(lower, "*(const %s%s *)(%s)", is_volatile, memory_name(leaf),
+    const char *text = lower_print(lower, "*(%s %sconst *)(%s)", memory_name(leaf), is_volatile,
                                    place(lower, pointer, leaf->offset));
     return leaf->kind == SCALAR_BOOL ? lower_print(lower, "(%s) & 1", text) : text;
   }
@@ -125,7 +125,7 @@ static void store_leaf(struct lower *lower, const struct leaf *leaf, const char 
                        uint64_t align, const char *is_volatile, const char *value) {
   uint64_t bytes = memory_bytes(leaf);
   if (is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes) {
-    text_printf(&lower->body, "*(%s%s *)(%s) = %s;\n", is_volatile, memory_name(leaf),
+    text_printf(&lower->body, "*(%s %s*)(%s) = %s;\n", memory_name(leaf), is_volatile,
                 place(lower, pointer, leaf->offset), value);
     return;
   }

@@ -124,6 +124,9 @@ const char *lower_temporary(struct lower *lower, enum scalar kind);
 void lower_forget(struct lower *lower);
 /* lower_global.c */
 const char *lower_global_address(struct lower *lower, LLVMValueRef variable);
+/* The alignment to give an array: enough for the widest accesses, which the
+ * optimiser makes of narrow ones where it may. */
+unsigned lower_array_align(unsigned align, uint64_t size);
 /* Declares every global variable that is used. */
 void lower_globals(struct lower *lower);
 const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bits);

@@ -115,6 +115,8 @@ static void make_options(struct option_list *list, unsigned sm, const struct opt
   /* Without the option OpenCL allows 2.5 ulp for a division, 3 for a root. */
   add(list, "--prec-div=%s", truth(options->exact_division));
   add(list, "--prec-sqrt=%s", truth(options->exact_division));
+  if (options->fast_math)
+    add(list, "--use_fast_math");
   if (options->line_info)
     add(list, "--generate-line-info");
   if (options->max_registers)

@@ -30,12 +30,18 @@ template <class T, int N, int A> struct __align__(A) param {
 #define LOWER_FN __device__ __forceinline__
 
 /* Makes the address space of a pointer known to the optimiser. A generic
- * address of global memory is the global address. */
+ * address of global memory is the global address. The conversion from generic
+ * is assembly because NVRTC 13.0 never ends on the intrinsic pair when the
+ * pointer comes out of a private array of pointers. */
 LOWER_FN char *as_global(const char *p) {
-  return (char *)__cvta_global_to_generic((size_t)p);
+  u64 address;
+  asm("cvta.to.global.u64 %0, %1;" : "=l"(address) : "l"(p));
+  return (char *)__cvta_global_to_generic(address);
 }
 LOWER_FN char *as_shared(const char *p) {
-  return (char *)__cvta_shared_to_generic(__cvta_generic_to_shared(p));
+  u64 address;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(p));
+  return (char *)__cvta_shared_to_generic(address);
 }
 
 LOWER_FN float half_to_float(u16 h) {
