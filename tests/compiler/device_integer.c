@@ -409,18 +409,15 @@ static unsigned half_bits(real x, int rounding) {
               (rounding == FE_DOWNWARD && !sign);
   if (r > largest)
     return sign | (down ? 0x7bff : 0x7c00);
-  for (unsigned h = 0x7bff;; h--) /* the halfs are in order */
-    if (h == 0 || half_value(h) <= r) {
-      unsigned low = 0, high = 0x7bff;
-      while (low < high) {
-        unsigned middle = (low + high + 1) / 2;
-        if (half_value(middle) <= r)
-          low = middle;
-        else
-          high = middle - 1;
-      }
-      return sign | low;
-    }
+  unsigned low = 0, high = 0x7bff; /* the halfs are in order */
+  while (low < high) {
+    unsigned middle = (low + high + 1) / 2;
+    if (half_value(middle) <= r)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return sign | low;
 }
 
 static const char half_source[] =
