@@ -4,8 +4,8 @@ set -euo pipefail
 for form in "" --raw --list "--human --offline"; do
   out=$(clinfo $form 2>&1)
   if grep -nEi 'error|invalid|bad |fail|-[0-9]+>|CL_(INVALID|OUT)' <<<"$out" |
-    grep -vE 'CL_DEVICE_ERROR_CORRECTION|Error correction|CL_INVALID_DEVICE_PARTITION' ; then
-    echo "clinfo $form has error lines"
+    grep -viE 'error.correction'; then
+    echo "clinfo $form has these error lines"
     exit 1
   fi
 done
