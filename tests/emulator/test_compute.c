@@ -1,0 +1,427 @@
+/* Launches: the scheduler's checks, releases and dependents of a descriptor,
+ * CTAs that wait for each other, grids of several channels, faults.
+ * gpu-command-stream.md 4 and 5.
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "runtime/hw/memory.h"
+#include "tests/emulator/client.h"
+#include "tests/emulator/fake_sm.h"
+
+static uint64_t *word_at(struct fixture *f, unsigned offset) {
+  return (uint64_t *)(void *)((char *)f->data.cpu + offset);
+}
+
+static uint64_t adder(struct fixture *f, unsigned slot, unsigned offset) {
+  return fixture_program(
+      f, slot,
+      &(struct fake_program){.operation = FAKE_ADD, .address = f->data.va + offset, .value = 1});
+}
+
+static void run(struct fixture *f) {
+  static uint32_t serial;
+  serial++;
+  push_semaphore(&f->ch, f->data.va + 4080, serial, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(word_at(f, 4080), serial));
+}
+
+/* Each row spoils a good descriptor in one field. */
+static void descriptor_checks(void **state) {
+#define FIELD(name)                                                                                \
+#name, {                                                                                         \
+    name                                                                                           \
+  }
+  static const struct {
+    const char *name;
+    unsigned field[2];
+    uint32_t value;
+    const char *message;
+  } rows[] = {
+      {FIELD(QMD_QMD_MAJOR_VERSION), 2, "QMD at"},
+      {FIELD(QMD_CTA_THREAD_DIMENSION1), 0, "SKED ESR bit 23:"},
+      {FIELD(QMD_CTA_THREAD_DIMENSION1), 33, "SKED ESR bit 18:"},
+      {FIELD(QMD_REGISTER_COUNT_V), 256, "SKED ESR bit 13:"},
+      {FIELD(QMD_REGISTER_COUNT_V), 0, "SKED ESR bit 13:"},
+      {FIELD(QMD_SHARED_MEMORY_SIZE), 164 * 1024 + 128, "SKED ESR bit 21:"},
+      {FIELD(QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE), 43, "SKED ESR bit 25:"},
+      {FIELD(QMD_PROGRAM_ADDRESS_LOWER), 64, "SKED ESR bit 20:"},
+      {FIELD(QMD_SHADER_LOCAL_MEMORY_LOW_SIZE), 8, "SKED ESR bit 9:"},
+      {FIELD(QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE), 8, "SKED ESR bit 10:"},
+      {FIELD(QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE), 1024, "SKED ESR bit 12:"},
+      {FIELD(QMD_CONSTANT_BUFFER_SIZE_SHIFTED4_0), 4097, "SKED ESR bit 7:"},
+      {FIELD(QMD_CONSTANT_BUFFER_ADDR_LOWER_0), 0x1000, "read of constant bank 0 at"},
+      {FIELD(QMD_BARRIER_COUNT), 17, "QMD at"},
+      {FIELD(QMD_IS_QUEUE), 1, "QMD at"},
+      {FIELD(QMD_DEPENDENCE_COUNTER), 1, "QMD at"},
+  };
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    fixture_setup(state);
+    struct fixture *f = *state;
+    uint32_t *q = fixture_qmd(f, 0);
+    qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 1);
+    qmd_set(q, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE, 42);
+    qmd_set(q, rows[i].field[0], rows[i].field[1], rows[i].value);
+    push_compute_setup(&f->ch);
+    fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+    submit(&f->c, &f->ch);
+    bool mmu = strncmp(rows[i].message, "read", 4) == 0;
+    assert_true(wait_fault(&f->ch, mmu ? NOTIFIER_MMU_FAULT : NOTIFIER_GR_EXCEPTION));
+    struct emulator_fault fault = last_fault(&f->c);
+    if (strncmp(fault.message, rows[i].message, strlen(rows[i].message)) != 0)
+      print_error("%s: %s\n", rows[i].name, fault.message);
+    assert_memory_equal(fault.message, rows[i].message, strlen(rows[i].message));
+    assert_int_equal(*word_at(f, 0), 0);
+    fixture_teardown(state);
+  }
+}
+
+static void register_consumption(void **state) {
+  struct fixture *f = *state;
+  uint32_t *q = fixture_qmd(f, 0);
+  /* 128 registers: 512 threads fit, 544 do not. */
+  qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 1);
+  qmd_set(q, QMD_REGISTER_COUNT_V, 128);
+  qmd_set(q, QMD_CTA_THREAD_DIMENSION0, 512);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_INVALIDATE_COPY_SCHEDULE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 1);
+  qmd_set(q, QMD_CTA_THREAD_DIMENSION0, 544);
+  fixture_launch(f, 0, PCAS_INVALIDATE_COPY_SCHEDULE);
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, NOTIFIER_GR_EXCEPTION));
+  assert_memory_equal(last_fault(&f->c).message, "SKED ESR bit 26:", 16);
+}
+
+static void local_memory(void **state) {
+  struct fixture *f = *state;
+  const uint32_t per_thread = 1024, tpc = 3 << 20;
+  struct buffer pool = buffer_create(&f->c, (uint64_t)tpc * 8, true);
+  qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
+  qmd_set(fixture_qmd(f, 0), QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE, per_thread);
+  push_compute_setup(&f->ch);
+  push(&f->ch, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 2));
+  push(&f->ch, (uint32_t)(pool.va >> 32));
+  push(&f->ch, (uint32_t)pool.va);
+  push(&f->ch, method_header(METHOD_INC, SUBCHANNEL_COMPUTE,
+                             NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A, 3));
+  push(&f->ch, 0);
+  push(&f->ch, tpc);
+  push(&f->ch, 0xff);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 1);
+  /* The same sizes without memory behind them. */
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_B, 0x200000);
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 0);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
+  buffer_destroy(&f->c, &pool);
+}
+
+/* Inline descriptor, releases, a chain of dependents. */
+static void completion(void **state) {
+  struct fixture *f = *state;
+  uint32_t inline_qmd[QMD_WORDS];
+  uint64_t bank = f->code.va + 0x8000;
+  for (unsigned i = 1; i < 4; i++) {
+    uint32_t *q = fixture_qmd(f, i);
+    qmd_make(q, adder(f, i, 0), bank, 10);
+    if (i < 3) {
+      qmd_set(q, QMD_DEPENDENT_QMD0_ENABLE, 1);
+      qmd_set(q, QMD_DEPENDENT_QMD0_ACTION, 1);
+      qmd_set(q, QMD_DEPENDENT_QMD0_POINTER,
+              (uint32_t)((f->code.va + 0x1000 + (i + 1) * QMD_BYTES) >> 8));
+    }
+  }
+  qmd_make(inline_qmd, adder(f, 0, 0), bank, 5);
+  const struct {
+    unsigned low[2], high[2], enable[2], wide[2], size[2], payload[2];
+  } slots[] = {
+      {{QMD_RELEASE0_ADDRESS_LOWER},
+       {QMD_RELEASE0_ADDRESS_UPPER},
+       {QMD_RELEASE0_ENABLE},
+       {QMD_RELEASE0_PAYLOAD64B},
+       {QMD_RELEASE0_STRUCTURE_SIZE},
+       {QMD_RELEASE0_PAYLOAD_LOWER}},
+      {{QMD_RELEASE1_ADDRESS_LOWER},
+       {QMD_RELEASE1_ADDRESS_UPPER},
+       {QMD_RELEASE1_ENABLE},
+       {QMD_RELEASE1_PAYLOAD64B},
+       {QMD_RELEASE1_STRUCTURE_SIZE},
+       {QMD_RELEASE1_PAYLOAD_LOWER}},
+      {{QMD_RELEASE2_ADDRESS_LOWER},
+       {QMD_RELEASE2_ADDRESS_UPPER},
+       {QMD_RELEASE2_ENABLE},
+       {QMD_RELEASE2_PAYLOAD64B},
+       {QMD_RELEASE2_STRUCTURE_SIZE},
+       {QMD_RELEASE2_PAYLOAD_LOWER}},
+  };
+  for (uint32_t i = 0; i < 3; i++) {
+    uint64_t va = f->data.va + 256 + i * 32;
+    qmd_set(inline_qmd, slots[i].low[0], slots[i].low[1], (uint32_t)va);
+    qmd_set(inline_qmd, slots[i].high[0], slots[i].high[1], (uint32_t)(va >> 32));
+    qmd_set(inline_qmd, slots[i].enable[0], slots[i].enable[1], 1);
+    qmd_set(inline_qmd, slots[i].wide[0], slots[i].wide[1], i == 2);
+    qmd_set(inline_qmd, slots[i].size[0], slots[i].size[1], i ? 0 : 1);
+    qmd_set(inline_qmd, slots[i].payload[0], slots[i].payload[1], 0x70 + i);
+  }
+  push_compute_setup(&f->ch);
+  uint64_t place = (f->code.va + 0x1000) >> 8;
+  push(&f->ch, 0x204220c6);
+  push(&f->ch, (uint32_t)(place >> 32));
+  push(&f->ch, (uint32_t)place);
+  for (unsigned i = 0; i < QMD_WORDS; i++)
+    push(&f->ch, inline_qmd[i]);
+  fixture_launch(f, 1, PCAS_PREFETCH_SCHEDULE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 35);
+  assert_memory_equal(fixture_qmd(f, 0), inline_qmd, QMD_BYTES);
+  assert_int_equal(*word_at(f, 256), 0x70);
+  assert_int_equal(*word_at(f, 264), 0);
+  assert_int_equal(*word_at(f, 288), 0x71);
+  assert_true(*word_at(f, 296) != 0);
+  assert_int_equal(*word_at(f, 320), 0x72);
+}
+
+/* Both groups of report semaphores come behind the grid before them. */
+static void reports(void **state) {
+  struct fixture *f = *state;
+  struct channel *ch = &f->ch;
+  qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 7);
+  push_compute_setup(ch);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  push(ch,
+       method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_LOWER, 5));
+  push(ch, 0xcafe);
+  push(ch, 0);
+  push(ch, (uint32_t)f->data.va + 64);
+  push(ch, (uint32_t)(f->data.va >> 32));
+  push(ch, 8); /* release, one word */
+  push(ch, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_REPORT_SEMAPHORE_A, 4));
+  push(ch, (uint32_t)(f->data.va >> 32));
+  push(ch, (uint32_t)f->data.va + 80);
+  push(ch, 0xbeef);
+  push(ch, 0); /* release, four words */
+  submit(&f->c, ch);
+  assert_true(wait_word(word_at(f, 80), 0xbeef));
+  assert_int_equal(*word_at(f, 64), 0xcafe);
+  assert_int_equal(*word_at(f, 0), 7);
+  assert_true(*word_at(f, 88) != 0);
+}
+
+/* CTA i can only go on when CTA i + 1 has: all must be resident, and get turns. */
+static void waiting_ctas(void **state) {
+  struct fixture *f = *state;
+  uint64_t p = fixture_program(
+      f, 0, &(struct fake_program){.operation = FAKE_TICKET, .address = f->data.va});
+  qmd_make(fixture_qmd(f, 0), p, f->code.va + 0x8000, 100);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 100);
+}
+
+/* A grid that spins until another channel's grid has run, and the CPU's word. */
+static void grids_of_two_channels(void **state) {
+  struct fixture *f = *state;
+  struct channel other;
+  channel_open(&f->c, &other, 64, CLASS_COMPUTE);
+  uint64_t spin = fixture_program(
+      f, 0,
+      &(struct fake_program){
+          .operation = FAKE_SPIN, .address = f->data.va, .value = 8, .address2 = f->data.va + 8});
+  qmd_make(fixture_qmd(f, 0), spin, f->code.va + 0x8000, 3);
+  qmd_make(fixture_qmd(f, 1), adder(f, 1, 0), f->code.va + 0x8000, 8);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  /* A release that does not wait may be seen while the grid runs. */
+  push_semaphore(&f->ch, f->data.va + 16, 1, RELEASE_64);
+  push_semaphore(&f->ch, f->data.va + 24, 1, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(word_at(f, 16), 1));
+  usleep(3000);
+  assert_int_equal(*word_at(f, 24), 0);
+  push_compute_setup(&other);
+  push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A,
+              (uint32_t)((f->code.va + 0x1000 + QMD_BYTES) >> 8));
+  push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
+  submit(&f->c, &other);
+  assert_true(wait_word(word_at(f, 24), 1));
+  assert_int_equal(*word_at(f, 8), 3);
+  channel_close(&f->c, &other);
+}
+
+/* An endless grid: its buffers can be unmapped, its channel closed. */
+static void endless_grid(void **state) {
+  struct fixture *f = *state;
+  struct channel other;
+  channel_open(&f->c, &other, 64, CLASS_COMPUTE);
+  struct buffer flag = buffer_create(&f->c, 4096, true);
+  uint64_t spin = fixture_program(
+      f, 0, &(struct fake_program){.operation = FAKE_SPIN, .address = flag.va, .value = 8});
+  qmd_make(fixture_qmd(f, 0), spin, f->code.va + 0x8000, 300);
+  push_compute_setup(&other);
+  push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A,
+              (uint32_t)((f->code.va + 0x1000) >> 8));
+  push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
+  submit(&f->c, &other);
+  usleep(5000);
+  run(f); /* the engine serves others meanwhile */
+  channel_close(&f->c, &other);
+  buffer_destroy(&f->c, &flag);
+  run(f);
+}
+
+static void overwritten_descriptor(void **state) {
+  struct fixture *f = *state;
+  qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  /* The channel has something to do until the descriptor is spoilt, so the grid
+   * must wait for its turn behind a grid that waits for the CPU. */
+  uint64_t spin = fixture_program(f, 1,
+                                  &(struct fake_program){.operation = FAKE_SPIN,
+                                                         .address = f->data.va + 8,
+                                                         .value = 1,
+                                                         .address2 = f->data.va + 16});
+  qmd_make(fixture_qmd(f, 1), spin, f->code.va + 0x8000, 1);
+  qmd_make(fixture_qmd(f, 2), adder(f, 0, 0), f->code.va + 0x8000, 1);
+  fixture_launch(f, 1, PCAS_PREFETCH_SCHEDULE);
+  fixture_launch(f, 2, PCAS_PREFETCH_SCHEDULE);
+  push_semaphore(&f->ch, f->data.va + 24, 1, RELEASE_64);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(word_at(f, 24), 1));
+  qmd_set(fixture_qmd(f, 2), QMD_CTA_RASTER_WIDTH, 2);
+  __atomic_store_n(word_at(f, 8), 1, __ATOMIC_SEQ_CST);
+  assert_true(wait_fault(&f->ch, NOTIFIER_GR_EXCEPTION));
+  assert_non_null(strstr(last_fault(&f->c).message, "overwritten"));
+}
+
+static void fault_in_grid(void **state) {
+  struct fixture *f = *state;
+  uint64_t p = fixture_program(f, 0,
+                               &(struct fake_program){.operation = FAKE_WRITE_BAD,
+                                                      .address = f->data.va,
+                                                      .value = 0x123456000});
+  qmd_make(fixture_qmd(f, 0), p, f->code.va + 0x8000, 50);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
+  struct emulator_fault fault = last_fault(&f->c);
+  assert_int_equal(fault.address, 0x123456000);
+  assert_int_equal(fault.program, p);
+  assert_int_equal(fault.pc, p);
+  assert_int_equal(fault.access_bytes, 4);
+  assert_int_equal(fault.is_write, 1);
+  /* A new TSG and channel in the same space go on. */
+  struct nvgpu_gpu_open_tsg_args tsg = {0};
+  assert_int_equal(OS->ioctl(f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, &tsg), 0);
+  struct nvgpu_tsg_create_subcontext_args sub = {.type = 1, .as_fd = f->c.as};
+  assert_int_equal(OS->ioctl((int)tsg.tsg_fd, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub), 0);
+  struct client second = f->c;
+  second.tsg = (int)tsg.tsg_fd;
+  struct channel ch;
+  channel_open(&second, &ch, 64, CLASS_COMPUTE);
+  push_semaphore(&ch, f->data.va + 32, 9, RELEASE_64_WFI);
+  submit(&second, &ch);
+  assert_true(wait_word(word_at(f, 32), 9));
+  channel_close(&second, &ch);
+  assert_int_equal(OS->close(second.tsg), 0);
+}
+
+static void method_faults(void **state) {
+  static const struct {
+    uint32_t method, data, code;
+    const char *message;
+  } rows[] = {
+      {0x0ffc, 5, 12, "class 0xc7c0 method 0x0ffc (none), data 0x00000005: illegal method"},
+      {0x0220, 0, 12, "class 0xc7c0 method 0x0220 SET_RESERVED_SW_METHOD00"},
+      {0x02bc, 3, 13, "class 0xc7c0 method 0x02bc SEND_SIGNALING_PCAS_B"},
+      {0x3800, 0, 13, "class 0xc7c0 method 0x3800 CALL_MME_MACRO"},
+      {0x01b4, 0, 13, "inline-to-memory: method 0x01b4"},
+  };
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    fixture_setup(state);
+    struct fixture *f = *state;
+    push_compute_setup(&f->ch);
+    push_method(&f->ch, SUBCHANNEL_COMPUTE, rows[i].method, rows[i].data);
+    submit(&f->c, &f->ch);
+    assert_true(wait_fault(&f->ch, rows[i].code));
+    assert_memory_equal(last_fault(&f->c).message, rows[i].message, strlen(rows[i].message));
+    fixture_teardown(state);
+  }
+}
+
+static void buffer_in_window(void **state) {
+  struct fixture *f = *state;
+  struct nvgpu_as_alloc_space_args space = {
+      .pages = 1, .page_size = 4096, .flags = 1, .o_a.offset = UINT64_C(0xfe00fff000)};
+  assert_int_equal(OS->ioctl(f->c.as, NVGPU_AS_IOCTL_ALLOC_SPACE, &space), 0);
+  struct buffer b = buffer_create(&f->c, 4096, false);
+  struct nvgpu_as_map_buffer_ex_args map = {
+      .flags = 1, .dmabuf_fd = (uint32_t)b.fd, .offset = space.o_a.offset};
+  assert_int_equal(OS->ioctl(f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, &map), 0);
+  qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, NOTIFIER_GR_EXCEPTION));
+  assert_non_null(strstr(last_fault(&f->c).message, "inside the shared memory window"));
+  buffer_destroy(&f->c, &b);
+}
+
+/* NON_STALL_INTERRUPT wakes whoever polls the TSG's event; counters count. */
+static void events_and_counters(void **state) {
+  struct fixture *f = *state;
+  struct nvgpu_event_id_ctrl_args event = {.cmd = 1, .event_id = 2};
+  assert_int_equal(OS->ioctl(f->c.tsg, NVGPU_IOCTL_TSG_EVENT_ID_CTRL, &event), 0);
+  struct pollfd p = {.fd = event.event_fd, .events = POLLIN | POLLPRI};
+  assert_int_equal(poll(&p, 1, 0), 0);
+  struct emulator_counters before, after;
+  assert_int_equal(OS->ioctl(f->c.node, EMULATOR_IOCTL_COUNTERS, &before), 0);
+  qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 12);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  push_method(&f->ch, SUBCHANNEL_3D, NVC76F_NON_STALL_INTERRUPT, 0);
+  submit(&f->c, &f->ch);
+  assert_int_equal(poll(&p, 1, 5000), 1);
+  run(f);
+  assert_int_equal(OS->ioctl(f->c.node, EMULATOR_IOCTL_COUNTERS, &after), 0);
+  assert_int_equal(after.grids - before.grids, 1);
+  assert_int_equal(after.ctas - before.ctas, 12);
+  assert_int_equal(after.warp_instructions - before.warp_instructions, 12);
+  assert_int_equal(OS->close(event.event_fd), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(descriptor_checks),
+      TEST(register_consumption),
+      TEST(local_memory),
+      TEST(completion),
+      TEST(reports),
+      TEST(waiting_ctas),
+      TEST(grids_of_two_channels),
+      TEST(endless_grid),
+      TEST(overwritten_descriptor),
+      TEST(fault_in_grid),
+      cmocka_unit_test(method_faults),
+      TEST(buffer_in_window),
+      TEST(events_and_counters),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* Random pushbuffers, GPFIFO entries, descriptors and ioctls, within a budget:
+ * the device may fault its client, but never crash or hang. The seed is printed,
+ * and can be given as the argument.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "runtime/hw/tables.h"
+#include "tests/emulator/client.h"
+#include "tests/emulator/fake_sm.h"
+
+static uint64_t seed = 20260101;
+
+static uint32_t rnd(void) {
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return (uint32_t)(seed >> 16);
+}
+
+/* A word that looks like what is expected more often than chance allows. */
+static uint32_t data_word(uint64_t va) {
+  switch (rnd() % 6) {
+  case 0:
+    return (uint32_t)va + rnd() % 4096;
+  case 1:
+    return (uint32_t)(va >> 32);
+  case 2:
+    return rnd() % 16;
+  case 3:
+    return 0;
+  case 4:
+    return 1u << rnd() % 32;
+  default:
+    return rnd();
+  }
+}
+
+static uint32_t header_word(void) {
+  const struct hw_method *m = &hw_methods[rnd() % hw_method_count];
+  uint32_t op = rnd() % 8 ? METHOD_INC : rnd() % 8;
+  uint32_t subchannel = m->class_id == CLASS_COMPUTE ? SUBCHANNEL_COMPUTE
+                        : m->class_id == CLASS_COPY  ? SUBCHANNEL_COPY
+                                                     : rnd() % 8;
+  return op << 29 | (rnd() % 6) << 16 | subchannel << 13 | (uint32_t)m->offset >> 2;
+}
+
+static void fuzz_stream(struct client *c, bool with_setup) {
+  struct channel ch;
+  channel_open(c, &ch, 64, CLASS_COMPUTE);
+  struct buffer b = buffer_create(c, 8192, true);
+  uint32_t *w = b.cpu;
+  for (int i = 0; i < 1024; i++)
+    w[i] = data_word(b.va);
+  if (with_setup) {
+    push_compute_setup(&ch);
+    push_method(&ch, SUBCHANNEL_COPY, NVC7B5_SET_OBJECT, CLASS_COPY);
+  }
+  for (int i = 0; i < 200; i++)
+    push(&ch, rnd() % 2 ? header_word() : data_word(b.va));
+  submit(c, &ch);
+  if (rnd() % 2)
+    submit_entry(c, &ch, (uint64_t)rnd() << 32 | rnd());
+  usleep(rnd() % 200);
+  buffer_destroy(c, &b);
+  channel_close(c, &ch);
+}
+
+/* Valid descriptors with a few bits changed. */
+static void fuzz_qmd(struct client *c) {
+  struct channel ch;
+  channel_open(c, &ch, 64, CLASS_COMPUTE);
+  struct buffer b = buffer_create(c, 0x10000, true);
+  struct fake_program p = {.operation = FAKE_ADD, .address = b.va + 0x4000, .value = 1};
+  memcpy(b.cpu, &p, sizeof(p));
+  push_compute_setup(&ch);
+  for (uint32_t i = 0; i < 8; i++) {
+    uint32_t *q = (uint32_t *)(void *)((char *)b.cpu + 0x1000 + i * QMD_BYTES);
+    qmd_make(q, b.va, b.va + 0x8000, 1 + rnd() % 8);
+    for (uint32_t j = rnd() % 3; j > 0; j--) {
+      /* Not the grid's size: 2^32 CTAs are legal, and take for ever. */
+      const struct hw_field_name *field = &qmd_fields[rnd() % qmd_field_count];
+      if (strncmp(field->name, "CTA_RASTER", 10) != 0)
+        qmd_set(q, field->high, field->low, rnd());
+    }
+    push_method(&ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A,
+                (uint32_t)((b.va + 0x1000 + i * QMD_BYTES) >> 8));
+    push_method(&ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
+  }
+  submit(c, &ch);
+  usleep(rnd() % 500);
+  buffer_destroy(c, &b);
+  channel_close(c, &ch);
+}
+
+static void fuzz_ioctls(struct client *c) {
+  const int fds[] = {c->nvmap, c->ctrl, c->as, c->tsg, c->node};
+  const char magic[] = "NGATH";
+  for (int i = 0; i < 200; i++) {
+    /* Structs from the stack: pointers in them are random, and refused. */
+    uint64_t argument[64];
+    for (int j = 0; j < 64; j++)
+      argument[j] = rnd() % 3 ? rnd() % 64 : (uint64_t)rnd() << 16;
+    /* The emulator's own fds would be closed under it; keep random FREEs away. */
+    unsigned number = 1 + rnd() % 44;
+    if (number == 4)
+      continue;
+    OS->ioctl(fds[rnd() % 5], _IOC(rnd() % 4, magic[rnd() % 5], number, rnd() % 17 * 4), argument);
+  }
+}
+
+static void fuzz(void **state) {
+  printf("seed %llu\n", (unsigned long long)seed);
+  for (int i = 0; i < 150; i++) {
+    struct client c;
+    client_open(&c);
+    fuzz_stream(&c, i % 3 != 0);
+    client_close(&c);
+    client_open(&c);
+    fuzz_qmd(&c);
+    client_close(&c);
+  }
+  /* Random ioctls make fds that nobody closes: last, in one device. */
+  struct client c;
+  client_open(&c);
+  for (int i = 0; i < 50; i++)
+    fuzz_ioctls(&c);
+  for (int fd = 3; fd < 1024; fd++)
+    OS->close(fd);
+  assert_int_equal(OS->munmap(c.page, 0x10000), 0);
+  /* The device works after all that. */
+  struct channel ch;
+  client_open(&c);
+  channel_open(&c, &ch, 64, CLASS_COMPUTE);
+  push_semaphore(&ch, ch.push.va + 0x8000, 3, 1);
+  submit(&c, &ch);
+  assert_true(wait_word((char *)ch.push.cpu + 0x8000, 3));
+  channel_close(&c, &ch);
+  client_close(&c);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1)
+    seed = strtoull(argv[1], NULL, 0);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fuzz)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
