@@ -82,7 +82,7 @@ static uint8_t *compile(const char *source, const char *const *options, size_t *
 /* --- the address space ----------------------------------------------------------- */
 
 /* One flat piece of memory at a GPU address. */
-enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 256, BANK_BYTES = 65536 };
+enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 8192, BANK_BYTES = 65536 };
 static const uint64_t SPACE_BASE = 0x200000000ull;
 static const uint64_t SHARED_WINDOW = 0x729400000000ull;
 static const uint64_t LOCAL_WINDOW = 0x729300000000ull;
@@ -153,8 +153,23 @@ static const Elf64_Sym *symbols(const struct module *m, size_t *count, const cha
   return NULL;
 }
 
+/* A field of a 128-bit instruction. */
+static void put_bits(uint8_t *word, unsigned low, unsigned count, uint64_t value) {
+  for (unsigned k = 0; k < count; k++) {
+    const unsigned at = low + k;
+    word[at / 8] = (uint8_t)((word[at / 8] & ~(1u << at % 8)) | (value >> k & 1) << at % 8);
+  }
+}
+
 static void relocate(struct module *m) {
-  enum { R_CUDA_32 = 1, R_CUDA_64 = 2, R_CUDA_G64 = 4 };
+  enum {
+    R_CUDA_32 = 1,
+    R_CUDA_64 = 2,
+    R_CUDA_G64 = 4,
+    R_CUDA_ABS32_LO_32 = 56,
+    R_CUDA_ABS32_HI_32 = 57,
+    R_CUDA_ABS47_34 = 58,
+  };
   size_t symbol_count;
   const char *names;
   const Elf64_Sym *symbol = symbols(m, &symbol_count, &names);
@@ -176,6 +191,15 @@ static void relocate(struct module *m) {
         break;
       case R_CUDA_32:
         memcpy(place, &value, 4);
+        break;
+      case R_CUDA_ABS32_LO_32:
+        put_bits(place, 32, 32, value);
+        break;
+      case R_CUDA_ABS32_HI_32:
+        put_bits(place, 32, 32, value >> 32);
+        break;
+      case R_CUDA_ABS47_34:
+        put_bits(place, 34, 47, value >> 2);
         break;
       default:
         fprintf(stderr, "relocation %u unknown\n", (unsigned)ELF64_R_TYPE(r.r_info));

@@ -685,7 +685,7 @@ HANDLER(i2f) {
     const uint32_t *s = source(w, u, 1, &t);
     const unsigned up = 32u - u->x[2];
     for (unsigned i = 0; i < SM_LANES; i++) {
-      uint32_t v = s[i] >> (8 * u->x[1]) << up;
+      uint32_t v = s[i] >> (u->x[2] * u->x[1] & 31) << up;
       in.l[i] = u->x[3] ? (uint64_t)((int32_t)v >> up) : v >> up;
     }
   }

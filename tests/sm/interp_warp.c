@@ -1,0 +1,428 @@
+/* What lanes do together: divergence, barriers, shuffles and votes, atomics,
+ * calls, local and shared memory, on kernels compiled by NVRTC, against results
+ * computed here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sm/harness.h"
+
+#include <cmocka.h>
+
+static const char source[] =
+    "typedef unsigned u32; typedef unsigned long long u64;\n"
+    "#define K extern \"C\" __global__ void\n"
+    "K shuffle(u32 *o) { u32 t = threadIdx.x, v = t * 3 + 1;\n"
+    "  o[t * 4] = __shfl_sync(~0u, v, (t * 7) & 31); o[t * 4 + 1] = __shfl_up_sync(~0u, v, 3);\n"
+    "  o[t * 4 + 2] = __shfl_down_sync(~0u, v, 5, 16); o[t * 4 + 3] = __shfl_xor_sync(~0u, v, 9); "
+    "}\n"
+    "K vote(u32 *o) { u32 t = threadIdx.x;\n"
+    "  o[t * 4] = __ballot_sync(~0u, t % 3 == 0); o[t * 4 + 1] = __any_sync(~0u, t == 40);\n"
+    "  o[t * 4 + 2] = __all_sync(~0u, t < 32); o[t * 4 + 3] = __match_any_sync(~0u, t / 5);}\n"
+    "K reduce(u32 *o) { u32 t = threadIdx.x; o[t * 4] = __reduce_add_sync(~0u, t);\n"
+    "  o[t * 4 + 1] = __reduce_max_sync(~0u, t * 77 % 101); o[t * 4 + 2] = __reduce_xor_sync(~0u, "
+    "t);\n"
+    "  o[t * 4 + 3] = t & 1 ? __reduce_min_sync(0xaaaaaaaau, t * 5 % 31) : "
+    "__reduce_or_sync(0x55555555u, t); }\n"
+    "K diverge(u32 *o) { u32 t = blockIdx.x * blockDim.x + threadIdx.x, s = 0;\n"
+    "  for (u32 i = 0; i < t % 37; i++) { if (i == 29) break; if ((i ^ t) & 1) continue;\n"
+    "    for (u32 j = i; j < 9; j++) { if (j * t % 11 == 3) break; s += j; if (s > 300) goto out; "
+    "} s += i; }\n"
+    "  out: o[t] = s; }\n"
+    "__device__ __noinline__ u32 fib(u32 n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n"
+    "K recurse(u32 *o) { o[threadIdx.x] = fib(threadIdx.x % 13); }\n"
+    "K choose(u32 *o) { u32 t = threadIdx.x, r; switch (t % 11) { case 0: r = 5; break; case 1: r "
+    "= t * t; break;\n"
+    "  case 2: r = t ^ 99; break; case 3: r = o[t] + 1; break; case 4: r = t << 3; break; case 5: "
+    "r = 1 - t; break;\n"
+    "  case 6: r = t / 3; break; case 7: r = ~t; break; case 8: r = t * 12345; break; default: r = "
+    "77; } o[t] = r; }\n"
+    "__device__ u32 f0(u32 x) { return x + 1; } __device__ u32 f1(u32 x) { return x * 2; }\n"
+    "__device__ u32 f2(u32 x) { return x * x; } __device__ u32 (*const table[])(u32) = {f0, f1, "
+    "f2};\n"
+    "K pointers(u32 *o) { u32 t = threadIdx.x; o[t] = table[t % 3](t); }\n"
+    "K local_array(u32 *o) { u32 t = threadIdx.x, a[40]; for (u32 i = 0; i < 40; i++) a[i * 7 % "
+    "40] = i * t;\n"
+    "  u32 s = 0; for (u32 i = 0; i < 40; i++) s = s * 3 + a[(i + t) % 40]; o[t] = s; }\n"
+    "__device__ __noinline__ void bump(u32 *p) { *p += 5; }\n"
+    "K generic(u32 *o) { __shared__ u32 s[64]; u32 t = threadIdx.x, l = t; s[t % 64] = 7;\n"
+    "  u32 *p = t % 3 == 0 ? &l : t % 3 == 1 ? &s[t % 64] : &o[t]; __syncthreads(); bump(p);\n"
+    "  __syncthreads(); if (t % 3 == 0) o[t] = l; else if (t % 3 == 1) o[t] = s[t % 64]; }\n"
+    "K matmul(const float *a, const float *b, float *c, int n) { __shared__ float sa[16][16], "
+    "sb[16][17];\n"
+    "  int x = threadIdx.x, y = threadIdx.y, r = blockIdx.y * 16 + y, q = blockIdx.x * 16 + x; "
+    "float s = 0;\n"
+    "  for (int k = 0; k < n; k += 16) { sa[y][x] = a[r * n + k + x]; sb[y][x] = b[(k + y) * n + "
+    "q]; __syncthreads();\n"
+    "    for (int j = 0; j < 16; j++) s += sa[y][j] * sb[j][x]; __syncthreads(); } c[r * n + q] = "
+    "s; }\n"
+    "K block_sum(u32 *o) { extern __shared__ u32 d[]; u32 t = threadIdx.x; d[t] = t * t + "
+    "blockIdx.x;\n"
+    "  for (u32 s = blockDim.x / 2; s; s >>= 1) { __syncthreads(); if (t < s) d[t] += d[t + s]; }\n"
+    "  if (!t) o[blockIdx.x] = d[0]; }\n"
+    "K counts(u32 *o) { u32 t = threadIdx.x; o[t * 3] = __syncthreads_count(t % 5 == 0);\n"
+    "  o[t * 3 + 1] = __syncthreads_and(t < 999); o[t * 3 + 2] = __syncthreads_or(t == 77); }\n"
+    "K atomics(u32 *o, u64 *w, float *f, double *d) { u32 t = blockIdx.x * blockDim.x + "
+    "threadIdx.x;\n"
+    "  atomicAdd(o, 1); atomicMin(o + 1, t + 5); atomicMax((int *)o + 2, (int)t - 50); atomicInc(o "
+    "+ 3, 99);\n"
+    "  atomicDec(o + 4, 7); atomicAnd(o + 5, ~(1u << t % 32)); atomicOr(o + 6, 1u << t % 31); "
+    "atomicXor(o + 7, t);\n"
+    "  atomicAdd(o + 8 + t % 4, t); u32 before = atomicAdd(o + 12, 2); atomicAdd(w, (u64)before << "
+    "20);\n"
+    "  atomicMax(w + 1, (u64)t << 33); atomicAdd(f, 0.5f); atomicAdd(d, 0.25); atomicExch(o + 13, "
+    "4242);\n"
+    "  __shared__ u32 s[4]; if (threadIdx.x < 4) s[threadIdx.x] = 0; __syncthreads(); "
+    "atomicAdd(&s[t % 4], t);\n"
+    "  __shared__ float sf; if (!threadIdx.x) sf = 0; __syncthreads(); atomicAdd(&sf, 1.0f); "
+    "atomicAdd(&s[0], 1);\n"
+    "  __syncthreads(); if (threadIdx.x < 4) atomicAdd(o + 14 + threadIdx.x, s[threadIdx.x]);\n"
+    "  if (!threadIdx.x) atomicAdd(o + 18, (u32)sf);\n"
+    "  u32 old = o[19], seen; do { seen = old; old = atomicCAS(o + 19, seen, seen * 3 + 1); } "
+    "while (old != seen); }\n"
+    "K spin(u32 *lock, u32 *n) { bool done = false; while (!done) { if (atomicCAS(lock, 0, 1) == "
+    "0) {\n"
+    "    *(volatile u32 *)n = *(volatile u32 *)n + 1; __threadfence(); atomicExch(lock, 0); done = "
+    "true; } } }\n"
+    "K spin_plain(u32 *lock, u32 *n) { while (atomicCAS(lock, 0, 1) != 0); *(volatile u32 *)n = "
+    "*(volatile u32 *)n + 1;\n"
+    "  __threadfence(); atomicExch(lock, 0); }\n"
+    "K masked(u32 *o) { u32 t = threadIdx.x, m = t % 4 < 2 ? 0x33333333u : 0xccccccccu, r;\n"
+    "  if (t & 1) r = 3; else r = 4; r += __shfl_sync(m, t, (t & 3) + 8); __syncwarp(m);\n"
+    "  o[t] = r + __popc(__ballot_sync(m, t > 8)); }\n"
+    "K trap(u32 *o) { if (threadIdx.x == 5) __trap(); o[threadIdx.x] = 1; }\n"
+    "K wild(u32 *o) { if (threadIdx.x == 7) o = (u32 *)0x123456780ull; *o = 1; }\n"
+    "K misaligned(char *o) { *(volatile u32 *)(o + threadIdx.x) = 1; }\n"
+    "K shared_range(u32 *o, u32 n) { extern __shared__ u32 d[]; d[threadIdx.x * n] = 1; "
+    "__syncthreads(); o[0] = d[0]; }\n"
+    "K forever(volatile u32 *o) { while (*o == 0); }\n"
+    "K clocks(u64 *o) { u64 a = clock64(), b = clock64(); o[threadIdx.x] = b > a; }\n";
+
+enum { WORDS = 1 << 16 };
+static struct module *m;
+static uint64_t memory;
+static uint32_t *host;
+
+static enum sm_result run(const char *kernel, uint32_t grid, uint32_t block,
+                          struct sm_fault *fault) {
+  const struct launch launch = {.grid = {grid, 1, 1},
+                                .block = {block, 1, 1},
+                                .dynamic_shared = block * 4,
+                                .local_bytes = 4096,
+                                .limit = 5000000,
+                                .params = &memory,
+                                .param_bytes = 8};
+  return module_run(m, kernel, &launch, fault, NULL);
+}
+
+static void expect_done(const char *kernel, uint32_t grid, uint32_t block) {
+  struct sm_fault fault = {0};
+  memset(host, 0, WORDS * 4);
+  enum sm_result result = run(kernel, grid, block, &fault);
+  if (result != SM_DONE)
+    print_error("%s: result %d, %s (%s)\n", kernel, result, fault.message, fault.instruction);
+  assert_int_equal(result, SM_DONE);
+}
+
+#define CHECK(count, expression)                                                                   \
+  for (uint32_t t = 0; t < (count); t++) {                                                         \
+    const uint32_t expected_ = (uint32_t)(expression);                                             \
+    if (host[t] != expected_)                                                                      \
+      fail_msg("[%u]: got %x, expected %x", t, host[t], expected_);                                \
+  }
+
+static uint32_t pick4(uint32_t t, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  return t % 4 == 0 ? a : t % 4 == 1 ? b : t % 4 == 2 ? c : d;
+}
+
+static void test_shuffle(void **unused) {
+  expect_done("shuffle", 1, 32);
+  CHECK(128, pick4(t, t / 4 * 7 % 32 * 3 + 1, (t / 4 < 3 ? t / 4 : t / 4 - 3) * 3 + 1,
+                   (t / 4 % 16 + 5 < 16 ? t / 4 + 5 : t / 4) * 3 + 1, ((t / 4) ^ 9) * 3 + 1))
+}
+
+static void test_vote(void **unused) {
+  expect_done("vote", 1, 64);
+  for (uint32_t t = 0; t < 64; t++) {
+    uint32_t ballot = 0, match = 0;
+    for (uint32_t k = t & 32; k < (t & 32) + 32; k++) {
+      ballot |= (uint32_t)(k % 3 == 0) << (k & 31);
+      match |= (uint32_t)(k / 5 == t / 5) << (k & 31);
+    }
+    assert_int_equal(host[t * 4], ballot);
+    assert_int_equal(host[t * 4 + 1], t >= 32);
+    assert_int_equal(host[t * 4 + 2], t < 32);
+    assert_int_equal(host[t * 4 + 3], match);
+  }
+}
+
+static void test_reduce(void **unused) {
+  expect_done("reduce", 1, 32);
+  uint32_t max = 0, min = ~0u, or = 0;
+  for (uint32_t t = 0; t < 32; t++) {
+    max = t * 77 % 101 > max ? t * 77 % 101 : max;
+    if (t & 1)
+      min = t * 5 % 31 < min ? t * 5 % 31 : min;
+    else
+      or |= t;
+  }
+  CHECK(128, pick4(t, 496, max, 0, (t / 4 & 1) ? min : or))
+}
+
+static uint32_t diverge(uint32_t t) {
+  uint32_t s = 0;
+  for (uint32_t i = 0; i < t % 37; i++) {
+    if (i == 29)
+      break;
+    if ((i ^ t) & 1)
+      continue;
+    for (uint32_t j = i; j < 9; j++) {
+      if (j * t % 11 == 3)
+        break;
+      s += j;
+      if (s > 300)
+        return s;
+    }
+    s += i;
+  }
+  return s;
+}
+
+static void test_diverge(void **unused) {
+  expect_done("diverge", 3, 100);
+  CHECK(300, diverge(t))
+}
+
+static uint32_t fib(uint32_t n) {
+  return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+static void test_recurse(void **unused) {
+  expect_done("recurse", 1, 64);
+  CHECK(64, fib(t % 13))
+}
+
+static uint32_t choose(uint32_t t) {
+  const uint32_t r[] = {5, t * t, t ^ 99, 1, t << 3, 1 - t, t / 3, ~t, t * 12345, 77, 77};
+  return r[t % 11];
+}
+
+static void test_switch(void **unused) {
+  expect_done("choose", 1, 96);
+  CHECK(96, choose(t))
+}
+
+static void test_function_pointers(void **unused) {
+  expect_done("pointers", 1, 96);
+  CHECK(96, t % 3 == 0 ? t + 1 : t % 3 == 1 ? t * 2 : t * t)
+}
+
+static uint32_t local_array(uint32_t t) {
+  uint32_t a[40], s = 0;
+  for (uint32_t i = 0; i < 40; i++)
+    a[i * 7 % 40] = i * t;
+  for (uint32_t i = 0; i < 40; i++)
+    s = s * 3 + a[(i + t) % 40];
+  return s;
+}
+
+static void test_local_array(void **unused) {
+  expect_done("local_array", 1, 64);
+  CHECK(64, local_array(t))
+}
+
+static void test_generic(void **unused) {
+  expect_done("generic", 1, 64);
+  CHECK(64, t % 3 == 0 ? t + 5 : t % 3 == 1 ? 12 : 5)
+}
+
+static void test_matmul(void **unused) {
+  enum { N = 64 };
+  float *a = (float *)host, *b = a + N * N, *c = b + N * N;
+  for (int i = 0; i < N * N; i++)
+    a[i] = (float)(i % 13) - 6, b[i] = (float)(i % 7) * 0.5f;
+  struct {
+    uint64_t a, b, c;
+    int n;
+  } params = {memory, memory + N * N * 4, memory + N * N * 8, N};
+  const struct launch launch = {
+      .grid = {N / 16, N / 16, 1}, .block = {16, 16, 1}, .params = &params, .param_bytes = 28};
+  struct sm_fault fault = {0};
+  assert_int_equal(module_run(m, "matmul", &launch, &fault, NULL), SM_DONE);
+  for (int r = 0; r < N; r++)
+    for (int q = 0; q < N; q++) {
+      float s = 0;
+      for (int k = 0; k < N; k++)
+        s += a[r * N + k] * b[k * N + q];
+      assert_true(s == c[r * N + q]);
+    }
+}
+
+static void test_block_sum(void **unused) {
+  expect_done("block_sum", 5, 256);
+  uint32_t sum = 0;
+  for (uint32_t t = 0; t < 256; t++)
+    sum += t * t;
+  CHECK(5, sum + 256 * t)
+  expect_done("block_sum", 2, 1024);
+}
+
+static void test_barrier_reductions(void **unused) {
+  expect_done("counts", 1, 200);
+  CHECK(600, t % 3 == 0 ? 40 : 1)
+  expect_done("counts", 1, 70);
+  CHECK(210, t % 3 == 0 ? 14 : t % 3 == 1)
+}
+
+static void test_atomics(void **unused) {
+  enum { GRID = 3, BLOCK = 128, N = GRID * BLOCK };
+  memset(host, 0, WORDS * 4);
+  host[1] = ~0u;
+  host[2] = 0x80000000u;
+  host[5] = ~0u;
+  struct {
+    uint64_t o, w, f, d;
+  } params = {memory, memory + 1024, memory + 2048, memory + 3072};
+  const struct launch launch = {.grid = {GRID, 1, 1},
+                                .block = {BLOCK, 1, 1},
+                                .params = &params,
+                                .param_bytes = sizeof params};
+  struct sm_fault fault = {0};
+  enum sm_result result = module_run(m, "atomics", &launch, &fault, NULL);
+  if (result != SM_DONE)
+    print_error("%s (%s)\n", fault.message, fault.instruction);
+  assert_int_equal(result, SM_DONE);
+  uint32_t x = 0, or = 0, mod4[4] = {0}, dec = 0, cas = 0;
+  uint64_t sum = 0;
+  for (uint32_t t = 0; t < N; t++) {
+    x ^= t;
+    or |= 1u << t % 31;
+    mod4[t % 4] += t;
+    sum += (uint64_t)(2 * t) << 20;
+    dec = dec == 0 || dec > 7 ? 7 : dec - 1;
+    cas = cas * 3 + 1;
+  }
+  assert_int_equal(host[0], N);
+  assert_int_equal(host[1], 5);
+  assert_int_equal((int)host[2], N - 1 - 50);
+  assert_int_equal(host[3], N % 100);
+  assert_int_equal(host[4], dec);
+  assert_int_equal(host[5], 0);
+  assert_int_equal(host[6], or);
+  assert_int_equal(host[7], x);
+  for (uint32_t k = 0; k < 4; k++) {
+    assert_int_equal(host[8 + k], mod4[k]);
+    assert_int_equal(host[14 + k], mod4[k] + (k == 0 ? N : 0));
+  }
+  assert_int_equal(host[12], 2 * N);
+  assert_int_equal(host[13], 4242);
+  assert_int_equal(host[18], N);
+  assert_int_equal(host[19], cas);
+  const uint64_t *w = (const uint64_t *)(const void *)(host + 256);
+  assert_true(w[0] == sum);
+  assert_true(w[1] == (uint64_t)(N - 1) << 33);
+  assert_true(*(float *)(host + 512) == N * 0.5f);
+  assert_true(*(double *)(void *)(host + 768) == N * 0.25);
+}
+
+static void spin(const char *kernel) {
+  memset(host, 0, WORDS * 4);
+  const uint64_t params[2] = {memory, memory + 64};
+  const struct launch launch = {.grid = {2, 1, 1},
+                                .block = {96, 1, 1},
+                                .budget = 1000,
+                                .limit = 50000000,
+                                .params = params,
+                                .param_bytes = sizeof params};
+  struct sm_fault fault = {0};
+  assert_int_equal(module_run(m, kernel, &launch, &fault, NULL), SM_DONE);
+  assert_int_equal(host[16], 192);
+  assert_int_equal(host[0], 0);
+}
+
+static void test_spin_lock(void **unused) {
+  spin("spin");
+  spin("spin_plain");
+}
+
+static void test_masked(void **unused) {
+  expect_done("masked", 1, 32);
+  CHECK(32, (t & 1 ? 3 : 4) + (t & 3) + 8 + (t % 4 < 2 ? 11 : 12))
+}
+
+static void test_faults(void **unused) {
+  struct sm_fault fault = {0};
+  assert_int_equal(run("trap", 1, 32, &fault), SM_FAULTED);
+  assert_int_equal(fault.kind, SM_FAULT_TRAP);
+  assert_int_equal(fault.tid[0], 5);
+  assert_int_equal(run("wild", 1, 32, &fault), SM_FAULTED);
+  assert_int_equal(fault.kind, SM_FAULT_MMU);
+  assert_int_equal(fault.tid[0], 7);
+  assert_true(fault.address == 0x123456780ull && fault.is_write && fault.access_bytes == 4);
+  assert_non_null(strstr(fault.message, "0x123456780"));
+  assert_non_null(strstr(fault.instruction, "ST"));
+  assert_int_equal(run("misaligned", 1, 32, &fault), SM_FAULTED);
+  assert_int_equal(fault.kind, SM_FAULT_MISALIGNED);
+  const struct {
+    uint64_t o;
+    uint32_t n;
+  } params = {memory, 5};
+  const struct launch launch = {.grid = {1, 1, 1},
+                                .block = {32, 1, 1},
+                                .dynamic_shared = 128,
+                                .params = &params,
+                                .param_bytes = 12};
+  assert_int_equal(module_run(m, "shared_range", &launch, &fault, NULL), SM_FAULTED);
+  assert_int_equal(fault.kind, SM_FAULT_SHARED_RANGE);
+  assert_int_equal(fault.address, 140);
+}
+
+static void test_preemption(void **unused) {
+  memset(host, 0, 64);
+  struct sm_fault fault = {0};
+  assert_int_equal(run("forever", 1, 64, &fault), SM_PREEMPTED);
+}
+
+static void test_clock(void **unused) {
+  expect_done("clocks", 1, 32);
+  for (uint32_t t = 0; t < 32; t++)
+    assert_int_equal(host[t * 2], 1);
+}
+
+int main(void) {
+  if (!harness_available())
+    return HARNESS_SKIP;
+  m = module_compile(source, NULL);
+  if (!m)
+    return 1;
+  memory = module_alloc(m, WORDS * 4);
+  host = module_host(m, memory);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_shuffle),
+      cmocka_unit_test(test_vote),
+      cmocka_unit_test(test_reduce),
+      cmocka_unit_test(test_diverge),
+      cmocka_unit_test(test_recurse),
+      cmocka_unit_test(test_switch),
+      cmocka_unit_test(test_function_pointers),
+      cmocka_unit_test(test_local_array),
+      cmocka_unit_test(test_generic),
+      cmocka_unit_test(test_matmul),
+      cmocka_unit_test(test_block_sum),
+      cmocka_unit_test(test_barrier_reductions),
+      cmocka_unit_test(test_atomics),
+      cmocka_unit_test(test_spin_lock),
+      cmocka_unit_test(test_masked),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_preemption),
+      cmocka_unit_test(test_clock),
+  };
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  module_free(m);
+  return failed;
+}
