@@ -29,7 +29,6 @@ enum {
   CACHE_LINE_BYTES = 128,
   BASE_ALIGN_BITS = 4096,   /* as NVIDIA's desktop OpenCL */
   LARGEST_TYPE_BYTES = 128, /* long16, double16 */
-  PRINTF_BYTES = 1 << 20,   /* the least that the full profile allows */
 };
 
 /* Queries whose answer is one cl_uint, size_t ... that is true of every SM 8.x.
@@ -100,7 +99,7 @@ enum {
   X(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, cl_device_affinity_domain, 0)                             \
   X(CL_DEVICE_REFERENCE_COUNT, cl_uint, 1)                                                         \
   X(CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, cl_bool, CL_TRUE)                                       \
-  X(CL_DEVICE_PRINTF_BUFFER_SIZE, size_t, PRINTF_BYTES)                                            \
+  X(CL_DEVICE_PRINTF_BUFFER_SIZE, size_t, 0) /* no printf */                                       \
   X(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities, 0)                                     \
   X(CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, cl_uint, 0)                                     \
   X(CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                       \

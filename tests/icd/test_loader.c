@@ -2,6 +2,7 @@
  * objects go through the loader's dispatch, and a kernel gives the right answer
  * in every shape of launch.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -215,12 +216,54 @@ static void times(void **state) {
   assert_cl(clReleaseMemObject(mem));
 }
 
+/* Threads that share a context, each with its own queue, buffers and kernel. */
+static void *work(void *data) {
+  struct road *road = data;
+  enum { N = 512, ROUNDS = 25 };
+  cl_int code;
+  const size_t global = N;
+  uintptr_t wrong = 0;
+  cl_command_queue queue = clCreateCommandQueue(road->context, road->device, 0, &code);
+  wrong += code != CL_SUCCESS;
+  for (cl_uint round = 0; round < ROUNDS; round++) {
+    cl_uint values[N];
+    cl_event filled, launched;
+    cl_mem mem = clCreateBuffer(road->context, 0, sizeof values, NULL, &code);
+    cl_kernel kernel = clCreateKernel(road->program, "chain", &code);
+    wrong += clEnqueueFillBuffer(road->queue, mem, &round, sizeof round, 0, sizeof values, 0, NULL,
+                                 &filled) != CL_SUCCESS;
+    wrong += clSetKernelArg(kernel, 0, sizeof mem, &mem) != CL_SUCCESS;
+    wrong += clSetKernelArg(kernel, 1, sizeof round, &round) != CL_SUCCESS;
+    wrong += clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 1, &filled, &launched) !=
+             CL_SUCCESS;
+    wrong += clEnqueueReadBuffer(road->queue, mem, CL_TRUE, 0, sizeof values, values, 1, &launched,
+                                 NULL) != CL_SUCCESS;
+    for (int i = 0; i < N; i++)
+      wrong += values[i] != round * 4;
+    clReleaseEvent(filled);
+    clReleaseEvent(launched);
+    clReleaseKernel(kernel);
+    clReleaseMemObject(mem);
+  }
+  wrong += clReleaseCommandQueue(queue) != CL_SUCCESS;
+  return (void *)wrong;
+}
+
+static void threads(void **state) {
+  pthread_t ids[4];
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_create(&ids[i], NULL, work, *state), 0);
+  for (int i = 0; i < 4; i++) {
+    void *wrong;
+    pthread_join(ids[i], &wrong);
+    assert_null(wrong);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shapes),
-      cmocka_unit_test(local_arguments),
-      cmocka_unit_test(two_queues),
-      cmocka_unit_test(times),
+      cmocka_unit_test(shapes), cmocka_unit_test(local_arguments), cmocka_unit_test(two_queues),
+      cmocka_unit_test(times),  cmocka_unit_test(threads),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
