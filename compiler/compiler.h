@@ -25,9 +25,9 @@ enum cc_status {
 /* What the device offers, derived once by the caller from the device; becomes
  * predefined macros and clang's -cl-ext list. */
 struct cc_device {
-  unsigned sm;               /* 87 */
-  const char *extensions;    /* CL_DEVICE_EXTENSIONS, blank-separated */
-  const char *c_features;    /* OpenCL C feature macros, blank-separated */
+  unsigned sm;            /* 87 */
+  const char *extensions; /* CL_DEVICE_EXTENSIONS, blank-separated */
+  const char *c_features; /* OpenCL C feature macros, blank-separated */
   unsigned long long local_mem_bytes;
 };
 
@@ -69,9 +69,8 @@ bool cc_available(void);
 /* Reads a program binary (our container, or a raw sm_80/86/87 CUBIN). On CC_OK
  * *module is owned by the caller until cc_module_free. The binary's bytes are
  * copied. On failure a sentence is left in error. */
-enum cc_status cc_module_read(const void *binary, size_t size,
-                              struct module_code **module, char *error,
-                              size_t error_size);
+enum cc_status cc_module_read(const void *binary, size_t size, struct module_code **module,
+                              char *error, size_t error_size);
 void cc_module_free(struct module_code *module);
 
 #endif

@@ -54,16 +54,16 @@ enum kernel_arg_kind {
 };
 
 enum kernel_arg_access { /* in the order of CL_KERNEL_ARG_ACCESS_* */
-  KERNEL_ARG_ACCESS_READ_ONLY,
-  KERNEL_ARG_ACCESS_WRITE_ONLY,
-  KERNEL_ARG_ACCESS_READ_WRITE,
-  KERNEL_ARG_ACCESS_NONE,
+                         KERNEL_ARG_ACCESS_READ_ONLY,
+                         KERNEL_ARG_ACCESS_WRITE_ONLY,
+                         KERNEL_ARG_ACCESS_READ_WRITE,
+                         KERNEL_ARG_ACCESS_NONE,
 };
 
 enum kernel_arg_qualifier { /* bits, as CL_KERNEL_ARG_TYPE_* */
-  KERNEL_ARG_CONST = 1,
-  KERNEL_ARG_RESTRICT = 2,
-  KERNEL_ARG_VOLATILE = 4,
+                            KERNEL_ARG_CONST = 1,
+                            KERNEL_ARG_RESTRICT = 2,
+                            KERNEL_ARG_VOLATILE = 4,
 };
 
 struct kernel_arg {
@@ -100,10 +100,10 @@ struct kernel_code {
   uint32_t bank0_bytes;   /* size of constant bank 0: driver area + parameters */
   uint32_t param_offset;  /* of the parameter area in bank 0 (0x160 or 0x1a80) */
   uint32_t param_bytes;
-  uint32_t hidden_offset; /* of struct kernel_hidden in the parameter area;
-                           * UINT32_MAX: none (a raw CUBIN from nvcc) */
-  uint32_t bank2;         /* section number or MODULE_NO_SECTION */
-  uint32_t max_threads;   /* launch bound, 0 = none */
+  uint32_t hidden_offset;     /* of struct kernel_hidden in the parameter area;
+                               * UINT32_MAX: none (a raw CUBIN from nvcc) */
+  uint32_t bank2;             /* section number or MODULE_NO_SECTION */
+  uint32_t max_threads;       /* launch bound, 0 = none */
   uint32_t required_block[3]; /* reqd_work_group_size, 0 = none */
   uint32_t hinted_block[3];   /* work_group_size_hint, 0 = none */
   const char *attributes;     /* CL_KERNEL_ATTRIBUTES text */

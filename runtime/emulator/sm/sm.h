@@ -47,11 +47,11 @@ struct sm_grid {
     const uint8_t *data; /* NULL: bank not valid */
     uint32_t size;
   } bank[SM_BANKS];
-  uint32_t registers;    /* 1 to 255 */
-  uint32_t barriers;     /* named barriers, 0 to 16 */
-  uint32_t shared_bytes; /* SHARED_MEMORY_SIZE */
-  uint32_t local_low;    /* bytes per thread from the window's bottom */
-  uint32_t local_high;   /* bytes per thread from the window's top (16 MiB) */
+  uint32_t registers;     /* 1 to 255 */
+  uint32_t barriers;      /* named barriers, 0 to 16 */
+  uint32_t shared_bytes;  /* SHARED_MEMORY_SIZE */
+  uint32_t local_low;     /* bytes per thread from the window's bottom */
+  uint32_t local_high;    /* bytes per thread from the window's top (16 MiB) */
   uint64_t shared_window; /* generic addresses; 16 MiB each */
   uint64_t local_window;
   uint32_t sm_count;
@@ -60,10 +60,10 @@ struct sm_grid {
 
 enum sm_fault_kind {
   SM_FAULT_NONE,
-  SM_FAULT_MMU,             /* no mapping, or a write to a read-only one */
-  SM_FAULT_MISALIGNED,      /* hww_warp_esr 0x10 */
-  SM_FAULT_SHARED_RANGE,    /* shared address out of range */
-  SM_FAULT_LOCAL_RANGE,     /* local address out of range */
+  SM_FAULT_MMU,          /* no mapping, or a write to a read-only one */
+  SM_FAULT_MISALIGNED,   /* hww_warp_esr 0x10 */
+  SM_FAULT_SHARED_RANGE, /* shared address out of range */
+  SM_FAULT_LOCAL_RANGE,  /* local address out of range */
   SM_FAULT_ILLEGAL_INSTRUCTION,
   SM_FAULT_REGISTER_RANGE,  /* register beyond the launch's count */
   SM_FAULT_BARRIER_RANGE,   /* barrier beyond the launch's count */
@@ -96,8 +96,8 @@ enum sm_result { SM_DONE, SM_PREEMPTED, SM_FAULTED };
  * instructions (then it may be resumed by sm_cta_run on any worker, so that
  * CTAs that wait for each other make progress). */
 struct sm_cta;
-struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid,
-                            uint32_t x, uint32_t y, uint32_t z);
+struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid, uint32_t x,
+                            uint32_t y, uint32_t z);
 enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,
                           struct sm_fault *fault);
 /* Gives its memory back to the worker's pool. */
