@@ -46,7 +46,8 @@ static uint64_t now_ns(void) {
 
 void emu_engine_wake(void) {
   atomic_fetch_add(&emu_gpu.doorbell_count, 1);
-  if (atomic_load(&emu_gpu.engine_asleep))
+  /* One call for each sleep, however long the engine takes to get up. */
+  if (atomic_load(&emu_gpu.engine_asleep) && atomic_exchange(&emu_gpu.engine_asleep, 0))
     futex_wake(&emu_gpu.doorbell_count);
 }
 
@@ -123,9 +124,11 @@ static void idle(uint32_t seen) {
       }
     } while (now_ns() < end);
   }
-  atomic_store(&emu_gpu.engine_asleep, 1);
-  while (atomic_load(&emu_gpu.doorbell_count) == seen)
-    futex_wait(&emu_gpu.doorbell_count, seen, NULL);
+  while (atomic_load(&emu_gpu.doorbell_count) == seen) {
+    atomic_store(&emu_gpu.engine_asleep, 1);
+    if (atomic_load(&emu_gpu.doorbell_count) == seen)
+      futex_wait(&emu_gpu.doorbell_count, seen, NULL);
+  }
   atomic_store(&emu_gpu.engine_asleep, 0);
 }
 

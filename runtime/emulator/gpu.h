@@ -40,6 +40,9 @@ enum {
   EMU_EVENTS = 6,
 };
 
+/* Classes that runtime/hw does not name: characteristics, nvgpu-uapi.md 2.1.1. */
+enum { EMU_CLASS_I2M = 0xa140, EMU_CLASS_2D = 0x902d };
+
 enum emu_kind {
   EMU_NVMAP = 1,
   EMU_CTRL,

@@ -2,8 +2,10 @@
  *
  * A grid starts as late as the stream allows: when something must wait for it,
  * or when the channel has nothing else to do. So a program that forgets to wait
- * sees the consequences. CTAs are taken from a counter; one that runs long goes
- * behind the others, within the number that the real SMs would hold.
+ * sees the consequences. CTAs are taken from a counter. Those that run long take
+ * turns with each other; only if none of them ends are others started beside them,
+ * up to the number that the real SMs would hold, for they may wait for one that
+ * has not started.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@ enum {
   FIRST_BUDGET = 2000,   /* warp instructions, about 50 us: is this a small grid? */
   FULL_BUDGET = 1 << 16, /* about a millisecond */
   HELP_AFTER_NS = 20000, /* a grid that lasts longer is worth waking threads */
+  STALLS_MAX = 64,       /* budgets used up without a CTA ending: they wait for others */
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
   WARP_ESR_MISALIGNED = 0x10, /* nvgpu-uapi.md 7 */
 };
@@ -34,9 +37,12 @@ struct emu_grid {
   _Atomic uint64_t next_cta;
   atomic_int resident;
   atomic_bool stop;
+  atomic_int stalls;                      /* budgets used up since a CTA ended */
+  atomic_bool wide;                       /* there were too many */
   pthread_mutex_t lock;                   /* the rest */
   struct sm_cta *preempted[RESIDENT_MAX]; /* ring */
-  int preempted_first, preempted_count;
+  int preempted_first;
+  atomic_int preempted_count; /* read without the lock, to see if there are any */
   bool faulted;
   struct sm_fault fault;
 };
@@ -234,17 +240,11 @@ static struct sm_cta *start_cta(struct emu_grid *grid, struct sm_worker *worker,
   return cta;
 }
 
-/* A new CTA while there is room for it, else the one that waits longest. */
-static struct sm_cta *take(struct emu_grid *grid, struct sm_worker *worker) {
-  if (atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total) {
-    if (atomic_fetch_add(&grid->resident, 1) < grid->limit) {
-      uint64_t index = atomic_fetch_add(&grid->next_cta, 1);
-      if (index < grid->total)
-        return start_cta(grid, worker, index);
-    }
-    atomic_fetch_sub(&grid->resident, 1);
-  }
+/* The CTA that has waited longest for its turn, or NULL. */
+static struct sm_cta *resume(struct emu_grid *grid) {
   struct sm_cta *cta = NULL;
+  if (!atomic_load(&grid->preempted_count))
+    return NULL;
   pthread_mutex_lock(&grid->lock);
   if (grid->preempted_count) {
     cta = grid->preempted[grid->preempted_first];
@@ -253,6 +253,26 @@ static struct sm_cta *take(struct emu_grid *grid, struct sm_worker *worker) {
   }
   pthread_mutex_unlock(&grid->lock);
   return cta;
+}
+
+static struct sm_cta *take(struct emu_grid *grid, struct sm_worker *worker) {
+  int stalls = atomic_load_explicit(&grid->stalls, memory_order_relaxed);
+  if (stalls >= STALLS_MAX)
+    atomic_store(&grid->wide, true);
+  if (!atomic_load_explicit(&grid->wide, memory_order_relaxed)) {
+    struct sm_cta *cta = resume(grid);
+    if (cta)
+      return cta;
+  }
+  if (atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total) {
+    if (atomic_fetch_add(&grid->resident, 1) < grid->limit) {
+      uint64_t index = atomic_fetch_add(&grid->next_cta, 1);
+      if (index < grid->total)
+        return start_cta(grid, worker, index);
+    }
+    atomic_fetch_sub(&grid->resident, 1);
+  }
+  return resume(grid);
 }
 
 static void put_back(struct emu_grid *grid, struct sm_cta *cta) {
@@ -265,9 +285,11 @@ static void put_back(struct emu_grid *grid, struct sm_cta *cta) {
 static void finish(struct emu_grid *grid, struct sm_worker *worker, struct sm_cta *cta,
                    enum sm_result result, const struct sm_fault *fault) {
   if (result == SM_PREEMPTED) {
+    atomic_fetch_add(&grid->stalls, 1);
     put_back(grid, cta);
     return;
   }
+  atomic_store(&grid->stalls, 0);
   sm_cta_finish(worker, cta);
   atomic_fetch_sub(&grid->resident, 1);
   if (result != SM_FAULTED)

@@ -5,8 +5,6 @@
 
 #include "runtime/emulator/gpu.h"
 
-enum { CLASS_I2M = 0xa140, CLASS_2D = 0x902d };
-
 /* Old header forms keep their count and address elsewhere; facts 2.1. */
 #define OLD_HEADER_COUNT   28, 18
 #define OLD_HEADER_ADDRESS 12, 2
@@ -127,8 +125,8 @@ static void consume(struct emu_fetch *f, uint32_t words) {
 static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel, uint32_t data,
                                 struct emu_fault *fault) {
   static const uint16_t classes[] = {
-      [SUBCHANNEL_3D] = CLASS_3D,     [SUBCHANNEL_COMPUTE] = CLASS_COMPUTE,
-      [SUBCHANNEL_I2M] = CLASS_I2M,   [SUBCHANNEL_2D] = CLASS_2D,
+      [SUBCHANNEL_3D] = CLASS_3D,       [SUBCHANNEL_COMPUTE] = CLASS_COMPUTE,
+      [SUBCHANNEL_I2M] = EMU_CLASS_I2M, [SUBCHANNEL_2D] = EMU_CLASS_2D,
       [SUBCHANNEL_COPY] = CLASS_COPY,
   };
   uint32_t class = hw_field(data, NVC76F_SET_OBJECT_NVCLASS);
