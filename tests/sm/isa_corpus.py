@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Compares our disassembly with nvdisasm's, text for text.
 
-    isa_corpus.py ISA_TEXT CORPUS_FOLDER RECORDED [--record]
+    isa_corpus.py ISA_TEXT CORPUS_FOLDER RECORDED [--record] [--mutants NUMBER]
 
-The kernels of CORPUS_FOLDER are compiled for sm_87 (nvcc, ptxas), at several
-optimisation levels; each distinct word of the result (scheduling apart) is given
-to nvdisasm and to ISA_TEXT. nvdisasm is $TEGRACL_NVDISASM or the one in PATH; it
+The kernels of CORPUS_FOLDER, and the PTX of isa_ptx.py, are compiled for sm_87
+(nvcc, ptxas), at several optimisation levels; each distinct word of the result
+(scheduling apart) is given to nvdisasm and to ISA_TEXT. Then so are mutants of
+these words, with one or two bits changed: both must find them valid or not. nvdisasm is $TEGRACL_NVDISASM or the one in PATH; it
 and nvcc are tools of this test alone. Without them only the recorded words and
 texts are compared, and the result line says so. --record writes RECORDED anew:
 up to three words of each shape of instruction.
 """
 import collections
+import itertools
 import os
+import random
 import re
 import shutil
 import struct
@@ -19,11 +22,16 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+import isa_ptx  # noqa: E402
+
 FRONT_OPTIONS = [[], ['-use_fast_math'], ['-G']]
 BACK_OPTIONS = [['-O3'], ['-O2'], ['-O1'], ['-O0'], ['-O3', '--maxrregcount', '32']]
 SCHEDULING = ((1 << 17) - 1) << 105  # all but the reuse flags, which are printed
 SHOWN = 20
 RECORDED_EACH = 3
+MUTANTS = 20000
+MUTANTS_MAY_DIFFER = 0.001  # docs/isa-disagreements.md lists how
 NOP = 0x000fc000000000000000000000007918
 
 
@@ -71,15 +79,13 @@ def text_sections(path):
             yield data[h[4]:h[4] + h[5]]
 
 
-def compile_corpus(folder, corpus):
+def compile_corpus(folder, corpus, ptxas):
     """All words of the compiled corpus."""
-    environment = dict(os.environ)
-    ptxas = shutil.which('ptxas') or os.path.join(os.path.dirname(shutil.which('nvcc')), 'ptxas')
     for source in sorted(n for n in os.listdir(corpus) if n.endswith('.cu')):
         for i, front in enumerate(FRONT_OPTIONS):
             ptx = os.path.join(folder, '%s.%d.ptx' % (source, i))
             subprocess.run(['nvcc', '-arch=compute_87', '-std=c++17', '-w', '-ptx', *front, '-o', ptx,
-                            os.path.join(corpus, source)], check=True, env=environment)
+                            os.path.join(corpus, source)], check=True)
             for back in BACK_OPTIONS:
                 if '-G' in front and back != ['-O0']:
                     continue
@@ -89,6 +95,51 @@ def compile_corpus(folder, corpus):
                 for code in text_sections(cubin):
                     for low, high in struct.iter_unpack('<QQ', code):
                         yield low | high << 64
+
+
+def compile_ptx(folder, ptxas):
+    """All words of the PTX operations."""
+    ptx = os.path.join(folder, 'operations.ptx')
+    with open(ptx, 'w') as f:
+        f.write(isa_ptx.module())
+    for back in BACK_OPTIONS:
+        subprocess.run([ptxas, '-arch=sm_87', '-w', *back, '-o', ptx + '.cubin', ptx], check=True,
+                       stderr=subprocess.DEVNULL)
+        for code in text_sections(ptx + '.cubin'):
+            for low, high in struct.iter_unpack('<QQ', code):
+                yield low | high << 64
+
+
+def mutants(tool, nvdisasm, words, number, folder):
+    """Changes one or two bits of words below the scheduling, and compares. Three
+    ways to differ are rules and not counted: a bit that no field has (we refuse it,
+    nvdisasm ignores it), an instruction that our table lacks as a whole, and an
+    undefined modifier value (nvdisasm prints ??? or INVALID, we refuse)."""
+    generator = random.Random(87)
+    changed = []
+    for _ in range(number):
+        # Neutral scheduling, since nvdisasm refuses some combinations of it.
+        word = generator.choice(words) & ~SCHEDULING & ~(7 << 122) | 0xfe2 << 104
+        for _ in range(generator.choice((1, 1, 2))):
+            word ^= 1 << generator.randrange(0, 102)
+        changed.append(word)
+    opcodes = {word & 0xfff | (word >> 91 & 1) << 12 for word in words}
+    count, differing = collections.Counter(), []
+    for word, t, o in zip(changed, theirs(nvdisasm, changed, folder), ours(tool, changed)):
+        invalid = t is None or t == 'illegal' or '???' in t or 'INVALID' in t
+        if o.startswith('illegal'):
+            unknown = word & 0xfff | (word >> 91 & 1) << 12 not in opcodes
+            kind = ('both refuse' if invalid else 'bit without meaning' if o == 'illegal bits' else
+                    'opcode outside of the corpus' if unknown else 'differ')
+        else:
+            kind = 'differ' if invalid or t != o else 'equal'
+        count[kind] += 1
+        if kind == 'differ':
+            differing.append((word, t, o))
+    for word, t, o in differing:
+        print('mutant %032x\n  nvdisasm %r\n  ours     %r' % (word, t, o))
+    print('%d mutants: %s' % (number, ', '.join('%d %s' % (n, k) for k, n in count.most_common())))
+    return len(differing) > MUTANTS_MAY_DIFFER * number or count['equal'] < number / 4
 
 
 def mnemonic_and_shape(text):
@@ -138,11 +189,12 @@ def main():
         if not nvdisasm or not shutil.which('nvcc'):
             words, texts = read_recorded(recorded)
             bad = report('recorded', words, texts, ours(tool, words))
-            print('%s not found: %d recorded words compared, %d differ' %
+            print('%s not found, no comparison with it; %d recorded words compared, %d differ' %
                   ('nvcc' if nvdisasm else 'nvdisasm', len(words), bad))
             return 1 if bad or not words else 0
         total, distinct = 0, {}
-        for word in compile_corpus(folder, corpus):
+        ptxas = shutil.which('ptxas') or os.path.join(os.path.dirname(shutil.which('nvcc')), 'ptxas')
+        for word in itertools.chain(compile_corpus(folder, corpus, ptxas), compile_ptx(folder, ptxas)):
             total += 1
             distinct.setdefault(word & ~SCHEDULING, word)
         words = list(distinct.values())
@@ -152,6 +204,10 @@ def main():
             record(recorded, words, texts, nvdisasm, folder)
         old_words, old_texts = read_recorded(recorded)
         bad += report('recorded', old_words, old_texts, ours(tool, old_words))
+        number = MUTANTS
+        if '--mutants' in sys.argv:
+            number = int(sys.argv[sys.argv.index('--mutants') + 1])
+        bad += mutants(tool, nvdisasm, words, number, folder)
         print('%d instructions, %d distinct, compared with nvdisasm, and %d recorded words: %d differ' %
               (total, len(words), len(old_words), bad))
         return 1 if bad or not words or not old_words else 0

@@ -1,5 +1,6 @@
 /* Reads 16-byte instruction words from standard input and prints one line for
- * each: its text, or "illegal". The first word is at byte 0 of its section.
+ * each: its text, or "illegal", or "illegal bits" if bits without meaning are set.
+ * The first word is at byte 0 of its section.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ int main(void) {
     if (sm_decode(word, &insn))
       sm_disassemble(&insn, pc, text, sizeof(text));
     else
-      snprintf(text, sizeof(text), "illegal");
+      snprintf(text, sizeof(text), insn.stray[0] | insn.stray[1] ? "illegal bits" : "illegal");
     puts(text);
   }
   return ferror(stdin) || fflush(stdout) ? 1 : 0;

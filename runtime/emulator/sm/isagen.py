@@ -183,7 +183,7 @@ def use_operand(isa, token, form, base):
                 o.select = ('half', o.half)
         else:
             raise Refused('unknown operand class %r' % c)
-    if o.kind == 'imm' or style == 'f16':
+    if o.kind == 'imm' or style == 'f16' and 'H' not in classes:
         o.style = style
     if o.kind != 'imm':
         if 'inv' in keep and 'neg' in o.bit:
