@@ -163,6 +163,10 @@ static void call_library(struct lower *lower, LLVMValueRef call, const char *sym
   enum { FILE_NAME_MAX = 64 };
   struct mangle mangle;
   char file[FILE_NAME_MAX];
+  if (!strcmp(symbol, "printf")) {
+    lower_fail(lower, "printf is not supported by this device's compiler");
+    return;
+  }
   if (!mangle_parse(symbol, &mangle)) {
     lower_fail(lower, "the function '%s' is declared but not defined", symbol);
     return;

@@ -68,6 +68,8 @@ static bool resolve_address(struct lower *lower, LLVMValueRef value, struct refe
   return LLVMIsAGlobalVariable(value) != NULL;
 }
 
+static void declare(struct lower *lower, LLVMValueRef variable);
+
 static void fill(struct lower *lower, struct image *image, LLVMValueRef value, uint64_t offset) {
   LLVMTypeRef type = LLVMTypeOf(value);
   if (LLVMIsUndef(value) || LLVMIsNull(value))
@@ -111,6 +113,7 @@ static void fill(struct lower *lower, struct image *image, LLVMValueRef value, u
     if (resolve_address(lower, value, reference)) {
       reference->offset = offset;
       image->reference_count++;
+      declare(lower, reference->target);
       return;
     }
     char *text = LLVMPrintValueToString(value);
@@ -183,8 +186,7 @@ static void print_initialised(struct lower *lower, const char *space, unsigned n
   text_puts(head, "};\n");
 }
 
-static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned number,
-                           uint64_t *constant_bytes) {
+static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned number) {
   LLVMTypeRef type = LLVMGlobalGetValueType(variable);
   LLVMValueRef initial = LLVMGetInitializer(variable);
   unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(variable));
@@ -213,8 +215,8 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   if (image.bytes && image.references) {
     fill(lower, &image, initial, 0);
     qsort(image.references, image.reference_count, sizeof *image.references, compare_references);
-    bool fits = *constant_bytes + size <= CONSTANT_BYTES_MAX;
-    *constant_bytes += fits ? size : 0;
+    bool fits = lower->constant_bytes + size <= CONSTANT_BYTES_MAX;
+    lower->constant_bytes += fits ? size : 0;
     print_initialised(lower, fits ? "static __constant__" : "static __device__", number, align,
                       size, &image);
   } else {
@@ -224,11 +226,24 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   free(image.references);
 }
 
+/* Once for each variable, after those whose addresses it holds. */
+static void declare(struct lower *lower, LLVMValueRef variable) {
+  unsigned number = global_number(lower, variable);
+  if (lower->globals_declared[number] || lower->failed)
+    return;
+  lower->globals_declared[number] = true;
+  print_variable(lower, variable, number);
+}
+
 void lower_globals(struct lower *lower) {
-  unsigned number = 0;
-  uint64_t constant_bytes = 0;
+  unsigned count = 0;
+  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at))
+    count++;
+  lower->globals_declared = arena_alloc(&lower->arena, count, sizeof *lower->globals_declared);
+  if (!lower->globals_declared)
+    lower_fail(lower, "out of memory");
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at && !lower->failed;
-       at = LLVMGetNextGlobal(at), number++)
+       at = LLVMGetNextGlobal(at))
     if (LLVMGetFirstUse(at))
-      print_variable(lower, at, number, &constant_bytes);
+      declare(lower, at);
 }

@@ -125,10 +125,22 @@ static enum kernel_arg_access access_of(const char *text) {
                                        : KERNEL_ARG_ACCESS_NONE;
 }
 
+/* Types that clang passes as pointers, but that are not addresses of memory. */
+static bool is_opaque(const char *type) {
+  static const char *const names[] = {"image", "sampler_t", "event_t", "queue_t", "pipe "};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (!strncmp(type, names[i], strlen(names[i])))
+      return true;
+  return false;
+}
+
 static void describe_argument(struct lower *lower, LLVMValueRef function, unsigned number,
                               struct binary_arg *arg) {
   const char *qualifiers = string_operand(lower, function, "kernel_arg_type_qual", number);
   const char *access = string_operand(lower, function, "kernel_arg_access_qual", number);
+  const char *base_type = string_operand(lower, function, "kernel_arg_base_type", number);
+  if (!lower->failed && is_opaque(base_type))
+    lower_fail(lower, "kernel arguments of the type '%s' are not supported", base_type);
   if (lower->failed || !lower->arg_info)
     return;
   arg->name = string_operand(lower, function, "kernel_arg_name", number);

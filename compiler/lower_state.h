@@ -68,11 +68,13 @@ struct lower {
   struct arena arena; /* whole module */
   struct function *functions;
   unsigned function_count;
-  unsigned result_types; /* structs for multi-leaf results: r0, r1 .. */
-  struct text head;      /* variables, types and prototypes */
-  struct text code;      /* function bodies */
-  struct text includes;  /* #include lines */
-  bool *group_used;      /* by number of device file */
+  unsigned result_types;   /* structs for multi-leaf results: r0, r1 .. */
+  struct text head;        /* variables, types and prototypes */
+  struct text code;        /* function bodies */
+  struct text includes;    /* #include lines */
+  bool *group_used;        /* by number of device file */
+  bool *globals_declared;  /* by number of global variable */
+  uint64_t constant_bytes; /* of the constant bank, used so far */
 
   /* The function being printed. */
   struct function *function;

@@ -105,3 +105,13 @@ kernel void halves_in_memory(global half *h, global float *f) {
   vstore_half4_rtz((float4)(f[i]), i, h + 16);
   vstore_half(2.0, i, h);
 }
+
+constant int *constant chosen[3] = {&table[1], table, &table[4]};
+constant struct {
+  int before;
+  constant char *name;
+  float after;
+} named = {3, text + 7, 1.5f};
+kernel void addresses(global int *out, int n) {
+  out[n] = *chosen[n] + named.name[n] + named.before + (int)named.after;
+}
