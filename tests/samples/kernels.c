@@ -19,6 +19,30 @@ static float random_float(void) {
   return (float)(random_u32() >> 8) / 16777216.0f;
 }
 
+bool sample_vadd(const struct host *host) {
+  enum { N = 1 << 20 };
+  static float a[N], b[N], got[N];
+  for (int i = 0; i < N; i++) {
+    a[i] = random_float();
+    b[i] = random_float();
+  }
+  cl_program program = sample_build(host, "vadd");
+  cl_mem ma = sample_buffer(host, sizeof a, a), mb = sample_buffer(host, sizeof b, b);
+  cl_mem mc = sample_buffer(host, sizeof got, NULL);
+  if (!program || !ma || !mb || !mc ||
+      !sample_run(host, program, "vadd", 1, (size_t[]){N}, NULL, sizeof ma, &ma, sizeof mb, &mb,
+                  sizeof mc, &mc, SAMPLE_END) ||
+      !sample_fetch(host, mc, sizeof got, got))
+    return sample_verdict("vadd", false, "did not run");
+  clReleaseMemObject(ma);
+  clReleaseMemObject(mb);
+  clReleaseProgram(program);
+  int wrong = 0;
+  for (int i = 0; i < N; i++)
+    wrong += got[i] != a[i] + b[i];
+  return sample_verdict("vadd", wrong == 0, "%d of %d sums differ from the CPU's", wrong, N);
+}
+
 bool sample_mandelbrot(const struct host *host) {
   enum { SIZE = 1024, LIMIT = 256 };
   const int width = SIZE, limit = LIMIT;

@@ -192,8 +192,9 @@ static const struct {
   const char *name;
   bool (*run)(const struct host *host);
 } samples[] = {
-    {"mandelbrot", sample_mandelbrot}, {"matmul", sample_matmul}, {"histogram", sample_histogram},
-    {"nbody", sample_nbody},           {"sha256", sample_sha256}, {"edges", sample_edges},
+    {"vadd", sample_vadd},           {"mandelbrot", sample_mandelbrot}, {"matmul", sample_matmul},
+    {"histogram", sample_histogram}, {"nbody", sample_nbody},           {"sha256", sample_sha256},
+    {"edges", sample_edges},
 };
 #define SAMPLES (sizeof samples / sizeof samples[0])
 

@@ -46,6 +46,7 @@ bool picture_write_png(const char *folder, const char *file, const uint8_t *grey
 bool picture_read_jpeg(const char *file, uint8_t **grey, int *width, int *height);
 
 /* The samples: true when the results equal the CPU's. */
+bool sample_vadd(const struct host *host);
 bool sample_mandelbrot(const struct host *host);
 bool sample_matmul(const struct host *host);
 bool sample_histogram(const struct host *host);
