@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ void emu_doorbell(uint32_t token) {
   if (id >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
     return;
   atomic_fetch_or(&emu_gpu.doorbells[id / 64], UINT64_C(1) << (id % 64));
+  atomic_store_explicit(&emu_gpu.bell_cpu, sched_getcpu(), memory_order_relaxed);
   emu_engine_wake();
 }
 
@@ -112,9 +114,16 @@ void emu_channel_unschedule(struct emu_channel *channel) {
   }
 }
 
+/* The submitting thread was last seen on another core than this one. On the same
+ * core, spinning would only keep it from running. */
+static bool may_spin(void) {
+  return emu_gpu.cpus > 1 &&
+         atomic_load_explicit(&emu_gpu.bell_cpu, memory_order_relaxed) != sched_getcpu();
+}
+
 /* Nothing to do: until the doorbell count leaves seen. */
 static void idle(uint32_t seen) {
-  if (emu_gpu.cpus > 1) {
+  if (may_spin()) {
     uint64_t end = now_ns() + SPIN_NS;
     do {
       for (int i = 0; i < 32; i++) {
@@ -122,7 +131,7 @@ static void idle(uint32_t seen) {
           return;
         relax();
       }
-    } while (now_ns() < end);
+    } while (now_ns() < end && may_spin());
   }
   while (atomic_load(&emu_gpu.doorbell_count) == seen) {
     atomic_store(&emu_gpu.engine_asleep, 1);
@@ -136,7 +145,7 @@ static void idle(uint32_t seen) {
  * look again soon, then less often. */
 static void pause_blocked(uint32_t seen, uint64_t since) {
   uint64_t waited = now_ns() - since;
-  if (waited < BLOCKED_SPIN_NS && emu_gpu.cpus > 1) {
+  if (waited < BLOCKED_SPIN_NS && may_spin()) {
     relax();
     return;
   }

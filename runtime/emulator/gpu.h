@@ -317,6 +317,7 @@ struct emu_gpu {
   _Atomic uint64_t doorbells[EMU_CHANNELS / 64];
   _Atomic uint32_t doorbell_count;
   _Atomic uint32_t engine_asleep;
+  atomic_int bell_cpu; /* where the doorbell was rung last */
   int cpus;
   struct emu_worker_pool *pool;
   _Atomic uint64_t instructions, grids, ctas;
