@@ -16,7 +16,8 @@
 #include "runtime/emulator/gpu.h"
 
 enum {
-  SPIN_NS = 50000,          /* awake without work before the engine sleeps */
+  SPIN_NS = 50000, /* awake without work before the engine sleeps */
+  MOVE_INTERVAL_NS = 2000000,
   BLOCKED_SPIN_NS = 100000, /* polling a semaphore before pauses begin */
   BLOCKED_PAUSE_MIN_NS = 20000,
   BLOCKED_PAUSE_MAX_NS = 500000,
@@ -121,8 +122,27 @@ static bool may_spin(void) {
          atomic_load_explicit(&emu_gpu.bell_cpu, memory_order_relaxed) != sched_getcpu();
 }
 
+/* Goes to another core than the submitter's, if the process may use one, and stays
+ * there until the scheduler thinks otherwise. At most once in a while: on a busy
+ * machine cores are not ours to choose. */
+static void move_away(void) {
+  static uint64_t last;
+  cpu_set_t all, others;
+  uint64_t now = now_ns();
+  if (emu_gpu.cpus < 2 || now - last < MOVE_INTERVAL_NS ||
+      sched_getaffinity(0, sizeof(all), &all) < 0)
+    return;
+  last = now;
+  others = all;
+  CPU_CLR((size_t)atomic_load(&emu_gpu.bell_cpu), &others);
+  if (CPU_COUNT(&others) && sched_setaffinity(0, sizeof(others), &others) == 0)
+    sched_setaffinity(0, sizeof(all), &all);
+}
+
 /* Nothing to do: until the doorbell count leaves seen. */
 static void idle(uint32_t seen) {
+  if (!may_spin())
+    move_away();
   if (may_spin()) {
     uint64_t end = now_ns() + SPIN_NS;
     do {
