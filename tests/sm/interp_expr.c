@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/emulator/sm/state.h"
 #include "tests/sm/harness.h"
 
 #include <cmocka.h>
@@ -360,5 +361,9 @@ int main(void) {
       cmocka_unit_test(test_floats_unoptimised),
       cmocka_unit_test(test_functions_few_registers),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = 0;
+  for (unsigned level = 0; level < SM_CORE_BUILDS; level++)
+    if ((sm_core_override = sm_core_build(level)))
+      failed += cmocka_run_group_tests(tests, NULL, NULL);
+  return failed;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/emulator/sm/state.h"
 #include "tests/sm/harness.h"
 
 #include <cmocka.h>
@@ -397,11 +398,6 @@ static void test_clock(void **unused) {
 int main(void) {
   if (!harness_available())
     return HARNESS_SKIP;
-  m = module_compile(source, NULL);
-  if (!m)
-    return 1;
-  memory = module_alloc(m, WORDS * 4);
-  host = module_host(m, memory);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_shuffle),
       cmocka_unit_test(test_vote),
@@ -422,7 +418,16 @@ int main(void) {
       cmocka_unit_test(test_preemption),
       cmocka_unit_test(test_clock),
   };
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  module_free(m);
+  int failed = 0;
+  for (unsigned level = 0; level < SM_CORE_BUILDS; level++) {
+    if (!(sm_core_override = sm_core_build(level)))
+      continue;
+    if (!(m = module_compile(source, NULL)))
+      return 1;
+    memory = module_alloc(m, WORDS * 4);
+    host = module_host(m, memory);
+    failed += cmocka_run_group_tests(tests, NULL, NULL);
+    module_free(m);
+  }
   return failed;
 }
