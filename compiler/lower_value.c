@@ -87,7 +87,6 @@ void lower_forget(struct lower *lower) {
 }
 
 const char *lower_temporary(struct lower *lower, enum scalar kind) {
-  enum { NAMES_A_LINE = 16 };
   const char *name = lower_print(lower, "v%u", lower->next_name++);
   struct text *list = &lower->locals[kind];
   const char *star = kind == SCALAR_POINTER && list->size ? "*" : "";

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""The compiler command from the outside: tegraclc_test.py TEGRACLC CL-FOLDER.
+
+Every source of the folder becomes machine code with and without optimisation;
+the tiled matrix product becomes the instructions that it should; messages carry
+the user's line numbers; options do what OpenCL says."""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+TEGRACLC, FOLDER = sys.argv[1:3]
+# Bits 8:0 of an instruction: the operation; the three above say the form of the
+# operands (facts: sass-sm87.csv).
+OPERATION = 0x1ff
+GENERIC_LOAD, GENERIC_STORE, GLOBAL_LOAD, GLOBAL_STORE = 0x180, 0x185, 0x181, 0x186
+SHARED_LOAD, LOCAL_LOAD, LOCAL_STORE, FFMA = 0x184, 0x183, 0x187, 0x023
+failures = 0
+
+
+def check(condition, sentence):
+    global failures
+    print('ok  ' if condition else 'FAIL', sentence)
+    failures += not condition
+
+
+def run(source, *options):
+    """Compiles text from standard input; status, output, messages."""
+    done = subprocess.run([TEGRACLC, *options, '-'], input=source.encode(), capture_output=True,
+                          timeout=120)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def opcodes(cubin):
+    """The operation of every instruction of the .text sections."""
+    offset, = struct.unpack_from('<Q', cubin, 0x28)
+    entry, count, names = struct.unpack_from('<HHH', cubin, 0x3a)
+    headers = [struct.unpack_from('<IIQQQQ', cubin, offset + i * entry) for i in range(count)]
+    result = []
+    for name, _, _, _, start, size in headers:
+        at = headers[names][4] + name
+        if cubin[at:at + 6] == b'.text.':
+            result += [struct.unpack_from('<H', cubin, at)[0] & OPERATION
+                       for at in range(start, start + size, 16)]
+    return result
+
+
+def count(codes, *wanted):
+    return sum(code in wanted for code in codes)
+
+
+for name in sorted(os.listdir(FOLDER)):
+    version = ['-cl-std=CL3.0'] if name.startswith('version3') else []
+    with open(os.path.join(FOLDER, name), encoding='utf-8') as file:
+        text = file.read()
+    for level in ([], ['-cl-opt-disable'], ['-cl-fast-relaxed-math', '-cl-nv-maxrregcount=32']):
+        status, output, messages = run(text, '--emit', 'cubin', *version, *level)
+        check(status == 0 and output[:4] == b'\x7fELF' and not messages,
+              f'{name} {" ".join(level)} {messages[:2000]}')
+
+MATMUL = """#define TILE 16
+kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
+matmul(global const float *a, global const float *b, global float *c, int n) {
+  local float at[TILE][TILE], bt[TILE][TILE];
+  int col = get_global_id(0), row = get_global_id(1), lx = get_local_id(0), ly = get_local_id(1);
+  float sum = 0.0f;
+  for (int k = 0; k < n; k += TILE) {
+    at[ly][lx] = a[row * n + k + lx];
+    bt[ly][lx] = b[(k + ly) * n + col];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < TILE; i++)
+      sum += at[ly][i] * bt[i][lx];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  c[row * n + col] = sum;
+}
+"""
+codes = opcodes(run(MATMUL, '--emit', 'cubin')[1])
+fused = count(codes, FFMA)
+check(count(codes, GENERIC_LOAD, GENERIC_STORE) == 0, 'matrix product: no generic access')
+check(count(codes, LOCAL_LOAD, LOCAL_STORE) == 0, 'matrix product: nothing in local memory')
+check(count(codes, GLOBAL_LOAD) > 0 and count(codes, GLOBAL_STORE) == 1,
+      'matrix product: global accesses')
+# A row of the first tile is 4 wide loads, a column of the second 16 narrow ones,
+# for 16 multiply-adds and 2 global loads: the same as for CUDA C.
+check(fused > 0 and fused == 8 * count(codes, GLOBAL_LOAD),
+      f'matrix product: {fused} multiply-adds for {count(codes, GLOBAL_LOAD)} global loads')
+check(count(codes, SHARED_LOAD) * 16 == fused * 20, 'matrix product: wide shared loads')
+
+HINTED = """void put(local int *l, global int *g, int n) __attribute__((noinline));
+void put(local int *l, global int *g, int n) { l[n] = g[n] + 1; g[n + 1] = l[n]; }
+kernel void k(global int *g, local int *l, int n) { put(l, g, n); put(l + 1, g + n, n); }
+"""
+codes = opcodes(run(HINTED, '--emit', 'cubin')[1])
+check(count(codes, GENERIC_LOAD, GENERIC_STORE) == 0, 'pointers of a function: no generic access')
+
+KERNEL = 'kernel void k(global float *a, local int *l, float4 v) { a[0] += v.y + l[0]; }\n'
+status, output, _ = run(KERNEL + 'kernel void second(void) {}', '--emit', 'info',
+                        '-cl-kernel-arg-info')
+info = output.decode()
+check('kernel k\n' in info and 'kernel second\n' in info, 'info names the kernels')
+check('argument 0 global offset 0 size 8 float* a' in info, 'info: global argument')
+check('argument 1 local offset 8 size 4 align 4 int* l' in info, 'info: local argument')
+check('argument 2 value offset 16 size 16 float4 v' in info, 'info: vector argument')
+check(' a\n' not in run(KERNEL, '--emit', 'info')[1].decode(), 'no names without the option')
+SIZED = 'kernel __attribute__((reqd_work_group_size(8, 4, 2))) __attribute__((vec_type_hint(uint4)))'
+check('attributes vec_type_hint(uint4) reqd_work_group_size(8,4,2)' in
+      run(SIZED + ' void k(void) {}', '--emit', 'info')[1].decode(), 'info: attributes')
+
+status, output, messages = run('kernel void k(global int *a) {\n  a[0] = 1\n}\n')
+check(status == 1 and '<program source>:2:11: error: expected' in messages and not output,
+      'an error carries line and column')
+check('<program source>:1:' in run('#warning beware\nkernel void k(void) {}')[2] and
+      run('#warning beware\nkernel void k(void) {}')[0] == 0, 'warnings are in the log')
+check(run('#warning beware\nkernel void k(void) {}', '-Werror')[0] == 1, '-Werror')
+check(run('#warning beware\nkernel void k(void) {}', '-w')[2] == '', '-w')
+for option in ('-cl-std=CL9.9', '-foo', '-cl-nv-maxrregcount=none', '-D=3'):
+    status, _, messages = run(KERNEL, option)
+    check(status == 1 and option in messages, f'bad option {option} is named')
+check(run('kernel void k(global int *a) { a[0] = N; }', '-D', 'N=3 + 4')[0] == 0, '-D with blanks')
+check(run('kernel void k(global int *a) { a[0] = A B; }', '-DA=1', '-DB=+2')[0] == 0, '-Dname=text')
+with tempfile.TemporaryDirectory() as folder:
+    os.mkdir(os.path.join(folder, 'with blank'))
+    with open(os.path.join(folder, 'with blank', 'h.h'), 'w', encoding='utf-8') as file:
+        file.write('#define VALUE 5\n')
+    check(run('#include "h.h"\nkernel void k(global int *a) { a[0] = VALUE; }', '-I',
+              os.path.join(folder, 'with blank'))[0] == 0, '-I of a folder with a blank')
+for version, number in (('CL1.0', 100), ('CL1.1', 110), ('CL1.2', 120), ('CL2.0', 200),
+                        ('CL3.0', 300)):
+    check(run(f'#if __OPENCL_C_VERSION__ != {number}\n#error wrong\n#endif\n'
+              'kernel void k(void) {}', f'-cl-std={version}')[0] == 0, f'-cl-std={version}')
+
+for source, name in (
+        ('kernel void k(read_only image2d_t i) {}', 'image2d_t'),
+        ('kernel void k(void) { printf("x"); }', 'printf'),
+        ('int missing(int);\nkernel void k(global int *a) { a[0] = missing(1); }', 'missing'),
+        ('kernel void k(global int *a) { a[0] = __nvvm_read_ptx_sreg_tid_x(); }',
+         'llvm.nvvm.read.ptx.sreg.tid.x')):
+    status, _, messages = run(source)
+    check(status == 1 and name in messages and 'error: ' in messages, f'{name} is refused by name')
+
+for stage, start in (('ir', b'; ModuleID'), ('cuda', b'#include "tegracl.cuh"')):
+    check(run(KERNEL, '--emit', stage)[1].startswith(start), f'--emit {stage}')
+check(run(KERNEL, '--emit', 'nothing')[0] == 1, 'an unknown stage')
+check(subprocess.run([TEGRACLC], capture_output=True).returncode == 1, 'no file')
+check(subprocess.run([TEGRACLC, '/nonexistent.cl'], capture_output=True).returncode == 1,
+      'a file that is not there')
+environment = dict(os.environ, TEGRACL_NVRTC='/nonexistent')
+done = subprocess.run([TEGRACLC, '-'], input=KERNEL.encode(), capture_output=True, env=environment)
+check(done.returncode == 1 and b'NVRTC' in done.stderr and b'install' in done.stderr,
+      'missing NVRTC is explained')
+
+print(f'{failures} failed')
+sys.exit(failures != 0)
