@@ -72,6 +72,13 @@ static void reap(void) {
   }
 }
 
+/* True if the other side has closed: the helper is going or gone. */
+static bool has_closed(int fd) {
+  char byte;
+  ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno == ECONNRESET);
+}
+
 /* True if the other side has closed, or the socket has bytes nobody asked for. */
 static bool is_stale(int fd) {
   char byte;
@@ -244,10 +251,11 @@ static void last_words(int output, char *words, size_t size) {
 void helper_end(struct helper *helper, char *words, size_t size) {
   char printed[2048];
   int status = 0;
-  /* A helper that is going by itself gets a moment, so that we learn how. */
-  enum { MOMENTS = 100, MOMENT_US = 1000 };
+  /* A helper that is going by itself gets a moment, so that we learn how: on a
+   * busy machine a process can take long from closing its files to its end. */
+  enum { MOMENTS = 2000, MOMENT_US = 1000 };
   pid_t ended = 0;
-  if (is_stale(helper->fd))
+  if (has_closed(helper->fd))
     for (int i = 0; i < MOMENTS && ended == 0; i++) {
       ended = waitpid(helper->pid, &status, WNOHANG);
       if (ended == 0)
