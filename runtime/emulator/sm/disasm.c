@@ -31,6 +31,11 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
     t->length += (size_t)n;
 }
 
+static void put_suffix(struct text *t, const char *name) {
+  if (*name)
+    put(t, ".%s", name);
+}
+
 static void put_hex(struct text *t, int64_t value) {
   if (value < 0)
     put(t, "-0x%" PRIx64, -(uint64_t)value);
@@ -300,7 +305,7 @@ static void put_operand(struct text *t, const struct sm_insn *insn, const struct
     put(t, d->style == SM_STYLE_ROW ? ".ROW" : ".COL");
   if (d->select_values) {
     const char *select = sm_isa_values[d->select_values - 1].text[o->select];
-    put(t, *select ? ".%s" : "", select);
+    put_suffix(t, select);
   }
 }
 
@@ -351,7 +356,7 @@ static void put_name(struct text *t, const struct sm_insn *insn, const struct sm
     if (row->op == SM_OP_IMAD)
       put_imad_use(t, insn);
     const char *value = sm_isa_values[m->values].text[insn->mod[m->mod]];
-    put(t, *value ? ".%s" : "", value);
+    put_suffix(t, value);
     m++;
   }
 }

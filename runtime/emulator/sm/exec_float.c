@@ -105,7 +105,7 @@ HANDLER(fmul_rs) {
 /* .FMZ: zero times anything is +0. */
 static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t *r) {
   FOR_LANES
-  r[i] = (a[i] << 1 == 0) | (b[i] << 1 == 0) ? 0 : r[i];
+  r[i] = ((a[i] << 1 == 0) | (b[i] << 1 == 0)) ? 0 : r[i];
 }
 
 /* x[0]: .FMZ */

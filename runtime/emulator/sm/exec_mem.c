@@ -260,9 +260,10 @@ HANDLER(ld_generic) {
     struct place place = generic_place(w, u, i, a.l[i], bytes, false);
     if (!place.p)
       return NULL;
-    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
-      REG(u->d + k * SM_REG_BYTES)
-      [i] = load_word(place.p + k * place.stride, size <= SIZE_32 ? size : SIZE_32);
+    for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
+      uint32_t *d = REG(u->d + k * SM_REG_BYTES);
+      d[i] = load_word(place.p + k * place.stride, size <= SIZE_32 ? size : SIZE_32);
+    }
   }
   return u + 1;
 }

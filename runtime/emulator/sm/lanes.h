@@ -23,7 +23,12 @@ struct sm_lanes {
 
 /* A loop whose iterations do not depend on each other: destination and source
  * registers are either the same or disjoint. */
-#define FOR_LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < SM_LANES; i++)
+#ifdef __clang__
+#define SM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SM_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#define FOR_LANES SM_INDEPENDENT for (unsigned i = 0; i < SM_LANES; i++)
 
 #define FOR_MASK(lane, mask)                                                                       \
   for (uint32_t left_##lane = (mask), lane = 0;                                                    \

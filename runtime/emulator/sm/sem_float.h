@@ -72,7 +72,7 @@ static inline uint32_t sem_compare_f32(uint32_t a, uint32_t b, uint32_t cmp) {
   uint32_t less = x < y ? cmp & SEM_CMP_LESS : 0;
   uint32_t more = x > y ? cmp & SEM_CMP_GREATER : 0;
   uint32_t same = x == y ? cmp & SEM_CMP_EQUAL : 0;
-  uint32_t nan = sem_is_nan32(a) | sem_is_nan32(b) ? cmp & SEM_CMP_UNORDERED : 0;
+  uint32_t nan = __builtin_isunordered(x, y) ? cmp & SEM_CMP_UNORDERED : 0;
   return (less | more | same | nan) ? ~0u : 0;
 }
 

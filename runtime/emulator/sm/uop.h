@@ -87,28 +87,22 @@ struct sm_page {
 };
 
 /* Handlers. X(name) */
-#define SM_HANDLERS(X)                                                                             \
-  X(nop)                                                                                           \
-  X(mov_reg) X(mov_scalar) X(sel) X(iadd3) X(iadd3_plain) X(iadd3_rrr) X(iadd3_rsr) X(imad)        \
-      X(imad_rrr) X(imad_rsr) X(imad_wide) X(imad_wide_plain) X(lea) X(lea_plain) X(lop3) X(shf)   \
-          X(shl) X(shr) X(sar) X(isetp) X(imnmx) X(iabs) X(popc) X(brev) X(flo) X(sgxt) X(bmsk) X( \
-              prmt) X(prmt_imm) X(dp4a) X(dp2a) X(absdiff) X(absdiff4) X(i2i_sat) X(i2ip) X(p2r)   \
-              X(r2p) X(plop3) X(plop3_sign) X(fadd) X(fadd_rr) X(fadd_rs) X(fmul) X(fmul_rr)       \
-                  X(fmul_rs) X(ffma) X(ffma_rrr) X(ffma_neg) X(ffma_rsr) X(ffma_rrs) X(fmnmx)      \
-                      X(fsel) X(fsetp) X(fset) X(fchk) X(fswzadd) X(dadd) X(dmul) X(dfma) X(dsetp) \
-                          X(hfma2) X(hmnmx2) X(hset2) X(hsetp2) X(mufu) X(mufu_f16) X(f2i)         \
-                              X(f2i_fast) X(i2f) X(i2f_fast) X(f2f) X(frnd) X(f2fp) X(f2ip)        \
-                                  X(ld_global) X(ld_generic) X(ld_shared) X(ld_local) X(st_global) \
-                                      X(st_generic) X(st_shared) X(st_local) X(ldc) X(atom)        \
-                                          X(atom_shared) X(atom_inc) X(ldgsts) X(fence) X(qspc)    \
-                                              X(bra) X(bra_far) X(bra_cond) X(brx) X(exit) X(bssy) \
-                                                  X(bsync) X(break_) X(yield) X(warpsync) X(bmov)  \
-                                                      X(bar) X(b2r) X(trap) X(lepc) X(s2r)         \
-                                                          X(s2r64) X(vote) X(shfl) X(match)        \
-                                                              X(redux) X(r2ur) X(page_end)         \
-                                                                  X(illegal) X(not_implemented)    \
-                                                                      X(register_range)            \
-                                                                          X(pc_range)
+// clang-format off
+#define SM_HANDLERS(X)                                                                            \
+  X(nop) X(mov_reg) X(mov_scalar) X(sel) X(iadd3) X(iadd3_plain) X(iadd3_rrr) X(iadd3_rsr)        \
+  X(imad) X(imad_rrr) X(imad_rsr) X(imad_wide) X(imad_wide_plain) X(lea) X(lea_plain) X(lop3)     \
+  X(shf) X(shl) X(shr) X(sar) X(isetp) X(imnmx) X(iabs) X(popc) X(brev) X(flo) X(sgxt) X(bmsk)    \
+  X(prmt) X(prmt_imm) X(dp4a) X(dp2a) X(absdiff) X(absdiff4) X(i2i_sat) X(i2ip) X(p2r) X(r2p)     \
+  X(plop3) X(plop3_sign) X(fadd) X(fadd_rr) X(fadd_rs) X(fmul) X(fmul_rr) X(fmul_rs) X(ffma)      \
+  X(ffma_rrr) X(ffma_neg) X(ffma_rsr) X(ffma_rrs) X(fmnmx) X(fsel) X(fsetp) X(fset) X(fchk)       \
+  X(fswzadd) X(dadd) X(dmul) X(dfma) X(dsetp) X(hfma2) X(hmnmx2) X(hset2) X(hsetp2) X(mufu)       \
+  X(mufu_f16) X(f2i) X(f2i_fast) X(i2f) X(i2f_fast) X(f2f) X(frnd) X(f2fp) X(f2ip)                \
+  X(ld_global) X(ld_generic) X(ld_shared) X(ld_local) X(st_global) X(st_generic) X(st_shared)     \
+  X(st_local) X(ldc) X(atom) X(atom_shared) X(atom_inc) X(ldgsts) X(fence) X(qspc) X(bra)         \
+  X(bra_far) X(bra_cond) X(brx) X(exit) X(bssy) X(bsync) X(break_) X(yield) X(warpsync)           \
+  X(bmov) X(bar) X(b2r) X(trap) X(lepc) X(s2r) X(s2r64) X(vote) X(shfl) X(match) X(redux)         \
+  X(r2ur) X(page_end) X(illegal) X(not_implemented) X(register_range) X(pc_range)
+// clang-format on
 
 enum sm_handler_id {
 #define X(name) SM_H_##name,
