@@ -88,11 +88,26 @@ static bool parse_extended(struct parser *parser, struct mangle_type *type, unsi
   return remember(parser, type);
 }
 
+/* _Atomic is a type of its own, not a qualifier, although it is written as one. */
+static const char atomic_prefix[] = "U7_Atomic";
+
+static bool at_atomic(const struct parser *parser) {
+  return !strncmp(parser->at, atomic_prefix, strlen(atomic_prefix));
+}
+
+static bool parse_atomic(struct parser *parser, struct mangle_type *type, unsigned depth) {
+  parser->at += strlen(atomic_prefix);
+  if (!parse_type(parser, type, depth + 1))
+    return false;
+  type->is_atomic = true;
+  return remember(parser, type);
+}
+
 /* Qualifiers before a type: r V K and vendor ones. Together they make one
  * substitution candidate. */
 static bool parse_qualified(struct parser *parser, struct mangle_type *type, unsigned depth) {
-  bool is_const = false, is_volatile = false, is_atomic = false;
-  for (;; parser->at++) {
+  bool is_const = false, is_volatile = false;
+  for (; !at_atomic(parser); parser->at++) {
     char name[MANGLE_NAME_MAX];
     if (*parser->at == 'K')
       is_const = true;
@@ -102,7 +117,6 @@ static bool parse_qualified(struct parser *parser, struct mangle_type *type, uns
       parser->at++;
       if (!parse_name(parser, name))
         return false;
-      is_atomic |= strcmp(name, "_Atomic") == 0;
       parser->at--;
     } else if (*parser->at != 'r')
       break;
@@ -111,7 +125,23 @@ static bool parse_qualified(struct parser *parser, struct mangle_type *type, uns
     return false;
   type->is_const |= is_const;
   type->is_volatile |= is_volatile;
-  type->is_atomic |= is_atomic;
+  type->is_qualified = true;
+  return remember(parser, type);
+}
+
+/* In OpenCL C every pointee has an address space. The target's space 0 is not
+ * printed, but the pointee qualified by it is a substitution candidate of its own
+ * (clang's CXXNameMangler::mangleQualifiers). */
+static bool parse_pointer(struct parser *parser, struct mangle_type *type, unsigned depth) {
+  if (!parse_type(parser, type, depth + 1))
+    return false;
+  if (!type->is_qualified) {
+    type->is_qualified = true;
+    if (!remember(parser, type))
+      return false;
+  }
+  type->pointers++;
+  type->is_qualified = false;
   return remember(parser, type);
 }
 
@@ -134,15 +164,13 @@ static bool parse_type(struct parser *parser, struct mangle_type *type, unsigned
     return parse_substitution(parser, type);
   case 'P':
     parser->at++;
-    if (!parse_type(parser, type, depth + 1))
-      return false;
-    type->pointers++;
-    return remember(parser, type);
+    return parse_pointer(parser, type, depth);
   case 'K':
   case 'V':
   case 'U':
   case 'r':
-    return parse_qualified(parser, type, depth);
+    return at_atomic(parser) ? parse_atomic(parser, type, depth)
+                             : parse_qualified(parser, type, depth);
   default:
     *type = (struct mangle_type){.base = MANGLE_NAMED, .lanes = 1};
     return parse_name(parser, type->name) && remember(parser, type);

@@ -33,6 +33,7 @@ struct mangle_type {
   bool is_const;     /* of the innermost pointee */
   bool is_volatile;
   bool is_atomic;
+  bool is_qualified;          /* by an address space at least; only the parser asks */
   char name[MANGLE_NAME_MAX]; /* MANGLE_NAMED */
 };
 

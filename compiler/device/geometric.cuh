@@ -83,12 +83,14 @@ template <class T, int N> OCL_FN vec<T, N> normalize(vec<T, N> x) {
     if (square == 0)
       return x;
   } else if (square > R::huge) {
-    x = scaled(x, R::down);
+    /* Elements that are small beside the others are scaled down last: before,
+     * they would lose bits as subnormals. */
+    vec<T, N> small = scaled(x, R::down);
+    square = dot(small, small);
+    if (square <= R::huge)
+      return scaled(scaled(x, rsqrt(square)), R::down);
+    OCL_EACH x.s[i] = copysign(T(isinf(x.s[i])), x.s[i]);
     square = dot(x, x);
-    if (square > R::huge) {
-      OCL_EACH x.s[i] = copysign(T(isinf(x.s[i])), x.s[i]);
-      square = dot(x, x);
-    }
   }
   return scaled(x, rsqrt(square));
 }

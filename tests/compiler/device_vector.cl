@@ -105,6 +105,9 @@ KERNEL(geometric) {
   CHECK(all(fabs(n - a / exact) < 1e-6f));
   CHECK(all(fabs(normalize(a * 0x1p-100f) - n) < 1e-6f) &&
         all(fabs(normalize(a * 0x1p120f) - n) < 1e-6f));
+  double4 wide = {0x1p511, 0x1.8p-500, 0x1.23456789abcdep-512, -0x1.8p511};
+  double4 unit = normalize(wide * 2), limit = fabs(unit) * 1e-14;
+  CHECK(all(fabs(normalize(wide * 0x1p-400) - unit) <= limit) && unit.z != 0);
   CHECK(all(normalize((float3)0.0f) == 0) &&
         all(normalize((float2)(-INFINITY, 1)) == (float2)(-1, 0)));
   CHECK(all(cross((float3)(1, 0, 0), (float3)(0, 1, 0)) == (float3)(0, 0, 1)));

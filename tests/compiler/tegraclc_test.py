@@ -51,7 +51,7 @@ def count(codes, *wanted):
 
 
 for name in sorted(os.listdir(FOLDER)):
-    version = ['-cl-std=CL3.0'] if name.startswith('version3') else []
+    version = [f'-cl-std=CL{name[len("version")]}.0'] if name.startswith('version') else []
     with open(os.path.join(FOLDER, name), encoding='utf-8') as file:
         text = file.read()
     for level in ([], ['-cl-opt-disable'], ['-cl-fast-relaxed-math', '-cl-nv-maxrregcount=32']):

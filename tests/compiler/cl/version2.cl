@@ -1,0 +1,15 @@
+/* OpenCL C 2.0: pointers into the generic address space, atomics of C11. */
+kernel void atomics(global atomic_int *a, global int *out, local atomic_int *l) {
+  int expected = 1;
+  out[0] = atomic_compare_exchange_strong_explicit(a, &expected, 3, memory_order_relaxed,
+                                                   memory_order_relaxed, memory_scope_device);
+  out[1] = expected;
+  out[2] = atomic_compare_exchange_weak(l, &expected, 5);
+  atomic_store(a + 1, 4);
+  out[3] = atomic_fetch_add_explicit(a + 1, 1, memory_order_relaxed, memory_scope_device);
+  atomic_init(l, 4);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[4] = atomic_exchange(l, 3);
+  out[5] = atomic_fetch_max(l, 9);
+  out[6] = atomic_load(l);
+}
