@@ -54,7 +54,7 @@ static bool runs(const uint64_t word[2], uint32_t registers) {
   if (!sm_decode(word, &insn))
     return false;
   const struct sm_core *core = sm_core();
-  sm_lower(&u, &insn, BASE, registers, core);
+  sm_lower(&u, &insn, BASE, registers, core, NULL);
   return u.handler != core->handler[SM_H_not_implemented] &&
          u.handler != core->handler[SM_H_register_range] && u.handler != core->handler[SM_H_trap];
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/emulator/sm/insn.h"
+#include "runtime/emulator/sm/note.h"
 #include "runtime/emulator/sm/state.h"
 
 enum { BUCKETS = 1024 };
@@ -13,6 +14,7 @@ struct sm_code {
   struct sm_memory memory;
   pthread_mutex_t lock; /* for lowering */
   uint32_t ur_high;     /* uniform registers that any lowered code names */
+  bool annotated;       /* pages are followed by notes */
   struct sm_page *bucket[BUCKETS];
 };
 
@@ -53,6 +55,10 @@ struct sm_code *sm_code_create(const struct sm_memory *memory) {
   code->memory = *memory;
   pthread_mutex_init(&code->lock, NULL);
   return code;
+}
+
+void sm_code_annotate(struct sm_code *code) {
+  code->annotated = true;
 }
 
 void sm_code_invalidate(struct sm_code *code) {
@@ -115,9 +121,10 @@ static void note_uniform(struct sm_code *code, const struct sm_insn *insn) {
 static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t registers) {
   const struct sm_core *core = sm_core();
   struct sm_page *page = NULL;
-  if (posix_memalign((void **)&page, _Alignof(struct sm_uop), sizeof *page))
+  const size_t bytes = sizeof *page + (code->annotated ? SM_PAGE_UOPS * sizeof(struct sm_note) : 0);
+  if (posix_memalign((void **)&page, _Alignof(struct sm_uop), bytes))
     return NULL;
-  memset(page, 0, sizeof *page);
+  memset(page, 0, bytes);
   page->va = va;
   page->registers = registers;
   for (unsigned k = 0; k < SM_PAGE_UOPS; k++) {
@@ -130,7 +137,7 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
       u->handler = core->handler[SM_H_illegal];
     } else {
       note_uniform(code, &insn);
-      sm_lower(u, &insn, pc, registers, core);
+      sm_lower(u, &insn, pc, registers, core, code->annotated ? &sm_page_notes(page)[k] : NULL);
     }
   }
   page->uop[SM_PAGE_UOPS].handler = core->handler[SM_H_page_end];

@@ -23,6 +23,7 @@ static void free_cta(struct sm_cta *cta) {
   free(cta->memory);
   free(cta->shared);
   free(cta->local);
+  sm_watch_free(cta);
   free(cta);
 }
 
@@ -157,10 +158,16 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
   for (uint32_t k = 0; k < warps; k++)
     start_warp(cta, k);
   set_tids(cta, grid->block);
+  if (grid->watch && !sm_watch_start(cta)) {
+    free_cta(cta);
+    return NULL;
+  }
   return cta;
 }
 
 void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
+  if (cta->grid->watch)
+    sm_watch_finish(cta);
   /* Uniform registers that the next CTA in this memory must clear. */
   uint32_t high = sm_code_ur_high(cta->grid->code);
   if (high > SM_UR_COUNT + 1)
@@ -272,6 +279,8 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
 
 static void open_barrier(struct sm_cta *cta, uint8_t id) {
   struct sm_bar *bar = &cta->bar[id];
+  if (cta->grid->watch)
+    sm_watch_barrier(cta, id);
   const uint32_t flag = (bar->reduce == SM_CTABAR_AND ? bar->all : bar->any) ? ~0u : 0;
   for (uint32_t k = 0; k < cta->warps; k++) {
     struct sm_warp *w = sm_warp_at(cta, k);

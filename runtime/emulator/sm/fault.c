@@ -53,17 +53,19 @@ static void describe(struct sm_fault *f, const struct sm_grid *grid) {
   case SM_FAULT_NOT_IMPLEMENTED:
     snprintf(f->message, sizeof f->message, "the emulator does not execute %s yet", name);
     break;
-  case SM_FAULT_NONE:
+  case SM_FAULT_WATCHDOG:
+    snprintf(f->message, sizeof f->message,
+             "group (%u,%u,%u) has executed %" PRIu64 " warp instructions: an endless loop?",
+             f->ctaid[0], f->ctaid[1], f->ctaid[2], grid->watch->watchdog);
+    break;
+  default: /* whoever reports it has the words */
     break;
   }
 }
 
-static void record(struct sm_warp *w, uint64_t pc, const uint64_t *word, enum sm_fault_kind kind,
-                   uint32_t lane, uint64_t address, uint32_t bytes, bool is_write) {
-  struct sm_fault *f = w->cta->fault;
-  w->event = SM_EVENT_FAULT;
-  *f = (struct sm_fault){
-      .kind = kind, .address = address, .access_bytes = bytes, .is_write = is_write, .pc = pc};
+void sm_fault_fill(struct sm_fault *f, const struct sm_warp *w, uint64_t pc, const uint64_t *word,
+                   enum sm_fault_kind kind, uint32_t lane) {
+  *f = (struct sm_fault){.kind = kind, .pc = pc};
   for (unsigned k = 0; k < 3; k++) {
     f->ctaid[k] = w->cta->id[k];
     f->tid[k] = w->tid[k].l[lane];
@@ -74,6 +76,16 @@ static void record(struct sm_warp *w, uint64_t pc, const uint64_t *word, enum sm
     if (sm_decode(word, &insn))
       sm_disassemble(&insn, pc, f->instruction, sizeof f->instruction);
   }
+}
+
+static void record(struct sm_warp *w, uint64_t pc, const uint64_t *word, enum sm_fault_kind kind,
+                   uint32_t lane, uint64_t address, uint32_t bytes, bool is_write) {
+  struct sm_fault *f = w->cta->fault;
+  w->event = SM_EVENT_FAULT;
+  sm_fault_fill(f, w, pc, word, kind, lane);
+  f->address = address;
+  f->access_bytes = bytes;
+  f->is_write = is_write;
   describe(f, w->cta->grid);
 }
 

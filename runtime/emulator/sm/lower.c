@@ -6,8 +6,9 @@
 #include "runtime/emulator/sm/lower.h"
 
 void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_t registers,
-              const struct sm_core *core) {
-  struct lowering l = {.u = u, .insn = insn, .registers = registers, .next_pc = pc + SM_INSN_BYTES};
+              const struct sm_core *core, struct sm_note *note) {
+  struct lowering l = {
+      .u = u, .insn = insn, .registers = registers, .next_pc = pc + SM_INSN_BYTES, .note = note};
   *u = (struct sm_uop){
       .d = SM_SLOT_DISCARD * SM_REG_BYTES,
       .guard = (uint8_t)(insn->guard + (insn->guard_uniform ? SM_PRED_UNIFORM : 0)),
@@ -32,4 +33,9 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
   else if (l.out_of_range)
     handler = SM_H_register_range;
   u->handler = core->handler[handler];
+  if (note) {
+    sm_note_finish(note, insn, handler, u);
+    note->execute = u->handler;
+    u->handler = sm_watch_step;
+  }
 }

@@ -5,6 +5,7 @@
 #define TEGRACL_SM_LOWER_H
 
 #include "runtime/emulator/sm/insn.h"
+#include "runtime/emulator/sm/note.h"
 #include "runtime/emulator/sm/semantics.h"
 #include "runtime/emulator/sm/state.h"
 
@@ -14,8 +15,16 @@ struct lowering {
   uint32_t registers;
   uint64_t next_pc;
   bool out_of_range, unsupported;
-  unsigned at; /* next operand */
+  unsigned at;          /* next operand */
+  struct sm_note *note; /* to be filled in, or NULL */
+  bool address;         /* the operand at hand is part of an address */
 };
+
+/* note.c: a run of slots that the instruction uses. */
+void sm_note_slot(struct sm_note *note, unsigned slot, unsigned count, bool written, bool address);
+/* What does not come from the operands. */
+void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
+                    const struct sm_uop *u);
 
 static inline const struct sm_operand *next(struct lowering *l) {
   static const struct sm_operand none = {.kind = SM_OPERAND_NONE};
@@ -46,6 +55,8 @@ static inline uint16_t reg_slot(struct lowering *l, const struct sm_operand *o, 
   } else if (o->kind != SM_OPERAND_REG && o->kind != SM_OPERAND_UREG) {
     l->unsupported = true;
   }
+  if (l->note)
+    sm_note_slot(l->note, slot, count, dst, l->address);
   return (uint16_t)(slot * SM_REG_BYTES);
 }
 
@@ -61,7 +72,11 @@ static inline uint8_t dst_pred(struct lowering *l) {
   const struct sm_operand *o = next(l);
   if (o->kind != SM_OPERAND_PRED && o->kind != SM_OPERAND_UPRED)
     return SM_PRED_DISCARD;
-  return o->reg == SM_PRED_TRUE ? SM_PRED_DISCARD : pred_index(o);
+  if (o->reg == SM_PRED_TRUE)
+    return SM_PRED_DISCARD;
+  if (l->note)
+    l->note->preds_written |= 1u << pred_index(o);
+  return pred_index(o);
 }
 
 /* Input predicates pp, pq, pr: which is 0, 1, 2. */
@@ -72,6 +87,8 @@ static inline void src_pred(struct lowering *l, unsigned which) {
     return;
   uint8_t *field = which == 0 ? &u->pp : which == 1 ? &u->pq : &u->pr;
   *field = pred_index(o);
+  if (l->note && o->reg != SM_PRED_TRUE)
+    l->note->preds_read |= 1u << *field;
   if (o->not_)
     u->pnot |= (uint8_t)(1u << which);
 }

@@ -10,9 +10,11 @@ static void memory(struct lowering *l) {
     return;
   }
   struct sm_operand reg = {.kind = SM_OPERAND_REG, .reg = o->reg};
+  l->address = true;
   u->s[0] = reg_slot(l, &reg, o->base64 ? 2 : 1, false);
   struct sm_operand ureg = {.kind = SM_OPERAND_UREG, .reg = o->ureg};
   u->imm = reg_slot(l, &ureg, o->base64 ? 2 : 1, false);
+  l->address = false;
   u->off = o->value;
   u->x[1] = (uint8_t)(o->scale > 1 ? __builtin_ctz(o->scale) : 0);
   u->x[2] = !o->base64;

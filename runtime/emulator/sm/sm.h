@@ -35,7 +35,12 @@ void sm_code_destroy(struct sm_code *code);
 /* The instruction cache is invalidated: forget everything. No grid runs. */
 void sm_code_invalidate(struct sm_code *code);
 
+/* Pages decoded from now on keep what a watched grid needs; more memory. */
+void sm_code_annotate(struct sm_code *code);
+
 #define SM_BANKS 8
+
+struct sm_watch;
 
 /* What a launch descriptor says, with addresses translated. */
 struct sm_grid {
@@ -56,6 +61,8 @@ struct sm_grid {
   uint64_t local_window;
   uint32_t sm_count;
   uint64_t (*time_ns)(void); /* PTIMER */
+  /* Check and profile modes, with annotated code; NULL: neither. */
+  const struct sm_watch *watch;
 };
 
 enum sm_fault_kind {
@@ -71,6 +78,13 @@ enum sm_fault_kind {
   SM_FAULT_TRAP,            /* BPT.TRAP */
   SM_FAULT_DEADLOCK,        /* no lane of the CTA can ever run again */
   SM_FAULT_NOT_IMPLEMENTED, /* decoded, but this emulator lacks it */
+  SM_FAULT_WATCHDOG,        /* a CTA ran for longer than the watch allows */
+  /* What only a watch reports, and execution goes on: */
+  SM_REPORT_UNDEFINED,  /* a value that nothing has written decides something */
+  SM_REPORT_RACE,       /* accesses to shared memory that no barrier orders */
+  SM_REPORT_BARRIER,    /* reached by some of the CTA, or at different places */
+  SM_REPORT_WARP_MASK,  /* lanes and masks of a warp-synchronous operation differ */
+  SM_REPORT_SCOREBOARD, /* a result used before its scoreboard was waited for */
 };
 
 struct sm_fault {
@@ -83,6 +97,31 @@ struct sm_fault {
   uint32_t ctaid[3], tid[3];
   char instruction[96];
   char message[256];
+};
+
+/* What the CTAs of one kernel did. */
+enum { SM_COUNTED_CLASSES = 24 };
+struct sm_counts {
+  uint64_t instructions[SM_COUNTED_CLASSES]; /* of warps, by class: sm_class_name */
+  uint64_t lanes;                            /* active in them, summed */
+  uint64_t global_requests, global_sectors;  /* warps' accesses; 32-byte sectors they touch */
+  uint64_t store_sectors;                    /* of these, written */
+  uint64_t shared_requests, shared_passes;   /* passes: 1 each without bank conflicts */
+  uint64_t atomics;
+};
+/* The name of a class, or NULL after the last. */
+const char *sm_class_name(unsigned class);
+
+/* Watches grids. The functions are called by several threads at once. */
+struct sm_watch {
+  bool check;
+  uint64_t watchdog; /* warp instructions of a CTA after which it faults; 0: never */
+  /* Whether a report of a kind at a place is still wanted. */
+  bool (*wanted)(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc);
+  void (*report)(const struct sm_grid *grid, const struct sm_fault *fault);
+  bool profile;
+  /* At the end of each CTA. */
+  void (*count)(const struct sm_grid *grid, const struct sm_counts *counts);
 };
 
 struct sm_worker;

@@ -65,6 +65,7 @@ struct sm_warp {
   uint32_t current; /* running group */
   bool resume;      /* it was interrupted and goes on before others */
   struct sm_group group[SM_LANES];
+  struct sm_lanes scratch; /* a result before it is blended into its register */
   struct sm_lanes breg[SM_BARRIERS];
   struct sm_lanes sync_mask;           /* operand of WARPSYNC, by lane */
   struct sm_lanes bar_count, bar_flag; /* BAR.RED's results */
@@ -105,6 +106,7 @@ struct sm_cta {
   size_t shared_allocated;
   uint8_t *local;
   size_t local_bytes;
+  struct sm_shadow *shadow; /* of a watched grid, see watch.h */
 };
 
 static inline struct sm_warp *sm_warp_at(const struct sm_cta *cta, uint32_t index) {
@@ -120,6 +122,7 @@ struct sm_worker {
 /* --- one build of the core -------------------------------------------------- */
 
 struct sm_insn;
+struct sm_note;
 
 struct sm_core {
   sm_handler handler[SM_HANDLER_COUNT];
@@ -143,9 +146,14 @@ const struct sm_page *sm_code_page(struct sm_code *code, uint64_t va, uint32_t r
 /* How many uniform registers code in this cache may have written. */
 uint32_t sm_code_ur_high(const struct sm_code *code);
 
-/* lower.c: fills in u for the instruction at pc. */
+/* lower.c: fills in u for the instruction at pc, and *note unless it is NULL. */
 void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_t registers,
-              const struct sm_core *core);
+              const struct sm_core *core, struct sm_note *note);
+
+/* The notes on a page of annotated code. */
+static inline struct sm_note *sm_page_notes(const struct sm_page *page) {
+  return (struct sm_note *)(void *)(page + 1);
+}
 
 static inline uint64_t sm_pc_of(const struct sm_warp *w, const struct sm_uop *u) {
   return w->page->va + (uint64_t)(u - w->page->uop) * SM_INSN_BYTES;
@@ -217,6 +225,22 @@ const struct sm_uop *sm_raise(struct sm_warp *w, const struct sm_uop *u, enum sm
 
 /* The same at an address from which nothing could be fetched. */
 void sm_raise_at(struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind);
+
+/* fault.c: the record of something that lanes of w did at pc. */
+void sm_fault_fill(struct sm_fault *f, const struct sm_warp *w, uint64_t pc, const uint64_t *word,
+                   enum sm_fault_kind kind, uint32_t lane);
+
+/* --- watch.c ------------------------------------------------------------------ */
+
+/* A watched CTA begins (false: no memory), ends, is freed. */
+bool sm_watch_start(struct sm_cta *cta);
+void sm_watch_finish(struct sm_cta *cta);
+void sm_watch_free(struct sm_cta *cta);
+/* The handler of every uop of annotated code: looks at the instruction, then goes
+ * to its own handler. */
+const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u);
+/* A barrier is about to open. */
+void sm_watch_barrier(struct sm_cta *cta, uint8_t id);
 
 /* The host address of a run of global memory, or NULL (unmapped, or not
  * writable). Keeps the range in the CTA's cache. */

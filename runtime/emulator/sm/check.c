@@ -1,0 +1,349 @@
+/* Check mode: values that nothing has written, results used before their
+ * scoreboard is waited for, warp-synchronous masks.
+ *
+ * An undefined value may be moved and computed with: compilers do so where its
+ * result is not used. It is reported when it decides something: an address, a
+ * branch, what goes to global memory.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "runtime/emulator/sm/watch.h"
+
+static const uint64_t cause_mask = SM_INSN_BYTES - 1;
+
+/* --- scoreboards: facts sass-sm87.md, control bits ------------------------------ */
+
+static bool pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
+  return p->scoreboard != SM_NO_SCOREBOARD && p->lanes & m &&
+         p->generation == ws->generation[p->scoreboard];
+}
+
+static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned place,
+                           uint8_t scoreboard, uint32_t m, bool is_result) {
+  const bool predicate = place >= SM_SLOTS;
+  const bool uniform = predicate ? place - SM_SLOTS >= SM_PRED_UNIFORM : place < SM_SLOT_R;
+  const unsigned number = predicate ? (place - SM_SLOTS) % SM_PRED_UNIFORM
+                          : uniform ? place - SM_SLOT_UR
+                                    : place - SM_SLOT_R;
+  sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, (uint32_t)__builtin_ctz(m), 0, 0, false,
+            is_result ? "uses %s%s%u before scoreboard %u, which announces its value, is waited for"
+                      : "writes %s%s%u before scoreboard %u, which announces its last use, is "
+                        "waited for",
+            uniform ? "U" : "", predicate ? "P" : "R", number, scoreboard);
+}
+
+static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
+                          unsigned place, uint32_t m, bool written) {
+  struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
+  if (pending(ws, result, m)) {
+    report_pending(w, u, place, result->scoreboard, m, true);
+    result->scoreboard = SM_NO_SCOREBOARD;
+  } else if (written && pending(ws, source, m)) {
+    report_pending(w, u, place, source->scoreboard, m, false);
+    source->scoreboard = SM_NO_SCOREBOARD;
+  }
+}
+
+/* The k-th place that the instruction reads or writes; false after the last. */
+struct places {
+  const struct sm_use *use;
+  unsigned count, at, word;
+  uint32_t preds;
+};
+
+static bool next_place(struct places *p, unsigned *place) {
+  while (p->at < p->count && p->word == p->use[p->at].count) {
+    p->at++;
+    p->word = 0;
+  }
+  if (p->at < p->count) {
+    *place = p->use[p->at].slot + p->word++;
+    return true;
+  }
+  if (!p->preds)
+    return false;
+  *place = SM_SLOTS + (unsigned)__builtin_ctz(p->preds);
+  p->preds &= p->preds - 1;
+  return true;
+}
+
+static struct places reads_of(const struct sm_note *note) {
+  return (struct places){.use = note->read, .count = note->read_count, .preds = note->preds_read};
+}
+
+static struct places writes_of(const struct sm_note *note) {
+  return (struct places){
+      .use = note->write, .count = note->write_count, .preds = note->preds_written};
+}
+
+static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                              struct sm_warp_shadow *ws, uint32_t m) {
+  unsigned place;
+  for (uint32_t left = note->wait_mask; left; left &= left - 1)
+    ws->generation[__builtin_ctz(left) % SM_SCOREBOARDS]++;
+  const uint32_t everyone = w->active[u->uniform];
+  if (u->guard % SM_PRED_UNIFORM < SM_PRED_TRUE)
+    check_pending(w, u, ws, SM_SLOTS + u->guard, everyone, false);
+  if (!m)
+    return;
+  for (struct places p = reads_of(note); next_place(&p, &place);)
+    check_pending(w, u, ws, place, m, false);
+  for (struct places p = writes_of(note); next_place(&p, &place);)
+    check_pending(w, u, ws, place, m, true);
+  if (note->write_sb < SM_SCOREBOARDS)
+    for (struct places p = writes_of(note); next_place(&p, &place);)
+      ws->result[place] = (struct sm_pending){m, ws->generation[note->write_sb], note->write_sb};
+  if (note->read_sb < SM_SCOREBOARDS)
+    for (struct places p = reads_of(note); next_place(&p, &place);)
+      ws->source[place] = (struct sm_pending){m, ws->generation[note->read_sb], note->read_sb};
+}
+
+/* --- undefined values -------------------------------------------------------------- */
+
+static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t origin,
+                             uint32_t lanes, const char *use) {
+  static const char *const causes[] = {
+      [SM_CAUSE_REGISTER] = "a register that nothing has written",
+      [SM_CAUSE_SHARED] = "shared memory that nothing has written, read",
+      [SM_CAUSE_LOCAL] = "private memory that nothing has written, read",
+      [SM_CAUSE_LANE] = "a lane that does not take part, read",
+  };
+  const uint64_t pc = sm_pc_of(w, u);
+  const unsigned cause = origin & cause_mask;
+  const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+  char at[40] = "";
+  if (cause != SM_CAUSE_REGISTER)
+    snprintf(at, sizeof at, " at 0x%" PRIx64, origin & ~cause_mask);
+  sm_report(w, pc, SM_REPORT_UNDEFINED, lane, 0, 0, false,
+            "%s is undefined: it comes from %s%s; by work-item (%u,%u,%u) of group (%u,%u,%u)", use,
+            causes[cause], at, w->tid[0].l[lane], w->tid[1].l[lane], w->tid[2].l[lane],
+            w->cta->id[0], w->cta->id[1], w->cta->id[2]);
+}
+
+/* A place decides something: reports it once if it is undefined in lanes of m. */
+static void decide(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
+                   unsigned place, uint32_t m, const char *use) {
+  const uint32_t lanes = ws->undefined[place] & m;
+  if (!lanes)
+    return;
+  report_undefined(w, u, ws->origin[place], lanes, use);
+  ws->undefined[place] = 0;
+}
+
+struct taint {
+  uint32_t lanes;
+  uint64_t origin;
+};
+
+static void add(struct taint *t, const struct sm_warp_shadow *ws, unsigned place, uint32_t m) {
+  const uint32_t lanes = ws->undefined[place] & m;
+  if (lanes && !t->lanes)
+    t->origin = ws->origin[place];
+  t->lanes |= lanes;
+}
+
+static unsigned source_place(const struct sm_uop *u, unsigned which) {
+  return u->scalar_slot == which ? 0 : u->s[which] / SM_REG_BYTES;
+}
+
+/* The lane that each lane of a SHFL reads; itself where it gets its own value. As
+ * the handler computes it (exec_ctl.c). */
+static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
+                          uint32_t m, struct taint *t) {
+  enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
+  const uint32_t *b = sm_file_at(w, u->s[1]), *c = sm_file_at(w, u->s[2]);
+  const unsigned value = source_place(u, 0);
+  const uint32_t undefined = ws->undefined[value];
+  uint32_t absent = 0;
+  FOR_MASK(i, m) {
+    const uint32_t control = u->x[1] ? (uint32_t)u->off : c[i];
+    const uint32_t segment = control >> 8 & 31, clamp = control & 31;
+    const uint32_t by = (u->scalar_slot == 1 ? u->imm : b[i]) & 31;
+    const uint32_t max = (i & segment) | (clamp & ~segment);
+    uint32_t from = (i & segment) | (by & ~segment & 31);
+    bool ok;
+    if (u->x[0] == SHFL_UP) {
+      from = i - by;
+      ok = (int32_t)from >= (int32_t)max;
+    } else {
+      from = u->x[0] == SHFL_DOWN ? i + by : u->x[0] == SHFL_BFLY ? i ^ by : from;
+      ok = from <= max;
+    }
+    from = ok ? from & 31 : i;
+    if (!(m >> from & 1))
+      absent |= 1u << i;
+    else if (undefined >> from & 1) {
+      t->lanes |= 1u << i;
+      t->origin = ws->origin[value];
+    }
+  }
+  if (absent && !t->lanes)
+    t->origin = sm_pc_of(w, u) | SM_CAUSE_LANE;
+  t->lanes |= absent;
+}
+
+/* What is undefined in the result of an instruction that computes. */
+static struct taint computed(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                             struct sm_warp_shadow *ws, uint32_t m) {
+  struct taint t = {0};
+  unsigned place;
+  switch (note->handler) {
+  case SM_H_sel:
+  case SM_H_fsel: {
+    const uint32_t p = w->pred[u->pp] ^ (0u - (u->pnot & 1u));
+    add(&t, ws, source_place(u, 0), m & p);
+    add(&t, ws, source_place(u, 1), m & ~p);
+    add(&t, ws, SM_SLOTS + u->pp, m);
+    return t;
+  }
+  case SM_H_prmt_imm:
+  case SM_H_prmt: {
+    /* Bytes put into a word that is not complete yet: only all of it counts. */
+    struct taint low = {0}, high = {0};
+    add(&low, ws, source_place(u, 0), m);
+    add(&high, ws, source_place(u, 2), m);
+    if (source_place(u, 0) < SM_SLOT_UR)
+      return high;
+    if (source_place(u, 2) < SM_SLOT_UR)
+      return low;
+    low.lanes &= high.lanes;
+    return low;
+  }
+  case SM_H_shfl:
+    shuffle_taint(w, u, ws, m, &t);
+    return t;
+  case SM_H_p2r:
+  case SM_H_r2p:
+    return t;
+  default:
+    break;
+  }
+  for (struct places p = reads_of(note); next_place(&p, &place);)
+    add(&t, ws, place, m);
+  switch (note->handler) {
+  case SM_H_vote:
+  case SM_H_match:
+  case SM_H_redux:
+    t.lanes = t.lanes ? SM_ALL_LANES : 0;
+    break;
+  case SM_H_r2ur:
+    t.lanes = m && t.lanes >> __builtin_ctz(m) & 1 ? SM_ALL_LANES : 0;
+    break;
+  default:
+    break;
+  }
+  return t;
+}
+
+static bool decides_by_guard(const struct sm_note *note) {
+  return note->klass == SM_CLASS_CONTROL || note->klass == SM_CLASS_BARRIER ||
+         note->access == SM_ACCESS_STORE || note->access == SM_ACCESS_ATOMIC;
+}
+
+static bool is_global(const struct sm_note *note) {
+  return note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC;
+}
+
+static void check_uses(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                       struct sm_warp_shadow *ws, uint32_t m) {
+  if (decides_by_guard(note)) {
+    decide(w, u, ws, SM_SLOTS + u->guard, w->active[u->uniform], "the condition");
+    if (note->klass == SM_CLASS_CONTROL)
+      for (uint32_t left = note->preds_read; left; left &= left - 1)
+        decide(w, u, ws, SM_SLOTS + (unsigned)__builtin_ctz(left), m, "the condition");
+  }
+  for (unsigned k = 0; k < note->read_count; k++) {
+    const struct sm_use *use = &note->read[k];
+    for (unsigned word = 0; word < use->count; word++)
+      if (use->address)
+        decide(w, u, ws, use->slot + word, m, "the address");
+      else if (is_global(note) && note->access != SM_ACCESS_LOAD)
+        decide(w, u, ws, use->slot + word, m, "what is written to memory");
+  }
+}
+
+static void define(struct sm_warp_shadow *ws, unsigned place, uint32_t m, const struct taint *t) {
+  const bool uniform = place < SM_SLOT_R;
+  const uint32_t lanes = uniform && m ? SM_ALL_LANES : m;
+  const uint32_t undefined = uniform && t->lanes ? SM_ALL_LANES : t->lanes;
+  ws->undefined[place] = (ws->undefined[place] & ~lanes) | (undefined & lanes);
+  if (undefined & lanes)
+    ws->origin[place] = t->origin;
+}
+
+static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                         struct sm_warp_shadow *ws, uint32_t m) {
+  unsigned place;
+  check_uses(w, u, note, ws, m);
+  if (!m && note->space == SM_SPACE_NONE)
+    return;
+  struct taint t = {0};
+  if (note->space == SM_SPACE_NONE) {
+    t = computed(w, u, note, ws, m);
+  } else {
+    struct taint data = {0};
+    enum sm_cause cause = SM_CAUSE_REGISTER;
+    for (unsigned k = 0; k < note->read_count; k++)
+      for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
+        add(&data, ws, note->read[k].slot + word, m);
+    t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &cause) : 0;
+    t.origin = sm_pc_of(w, u) | cause;
+  }
+  /* Whether lanes execute it may be undefined as well. */
+  add(&t, ws, SM_SLOTS + u->guard, w->active[u->uniform]);
+  for (struct places p = writes_of(note); next_place(&p, &place);)
+    define(ws, place, m, &t);
+  if (note->handler == SM_H_r2p)
+    for (unsigned k = 0; k < SM_PRED_TRUE; k++)
+      ws->undefined[SM_SLOTS + k + u->x[1]] &= ~m;
+}
+
+/* --- warp-synchronous operations ------------------------------------------------------ */
+
+static void check_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  const uint32_t *mask = sm_file_at(w, u->s[1]);
+  m &= w->pred[u->pp] ^ (0u - (u->pnot & 1u));
+  const bool fixed = u->scalar_slot == 1;
+  if (fixed && u->scalar_kind != SM_SCALAR_IMM)
+    return;
+  FOR_MASK(i, m) {
+    const uint32_t mine = fixed ? u->imm : mask[i];
+    if (!(mine >> i & 1)) {
+      sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, i, 0, 0, false,
+                "lane %u executes this with the mask 0x%08x, in which it is not; work-item "
+                "(%u,%u,%u) of group (%u,%u,%u)",
+                i, mine, w->tid[0].l[i], w->tid[1].l[i], w->tid[2].l[i], w->cta->id[0],
+                w->cta->id[1], w->cta->id[2]);
+      return;
+    }
+    FOR_MASK(k, m & mine)
+    if (!fixed && mask[k] != mine) {
+      sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, i, 0, 0, false,
+                "lane %u executes this with the mask 0x%08x, lane %u of it with 0x%08x; work-item "
+                "(%u,%u,%u) of group (%u,%u,%u)",
+                i, mine, k, mask[k], w->tid[0].l[i], w->tid[1].l[i], w->tid[2].l[i], w->cta->id[0],
+                w->cta->id[1], w->cta->id[2]);
+      return;
+    }
+  }
+}
+
+void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const uint32_t m = sm_lanes_of(w, u);
+  ws->serial++;
+  check_scoreboards(w, u, note, ws, m);
+  check_values(w, u, note, ws, m);
+  if (note->handler == SM_H_warpsync)
+    check_warpsync(w, u, m);
+  if (note->handler == SM_H_bar && m)
+    sm_release_clock(
+        w, w->cta->shadow
+               ->barrier_clock[(u->x[2] ? sm_file_at(w, u->s[1])[__builtin_ctz(m)] : u->x[3]) %
+                               SM_BARRIERS]);
+  if (note->acquires && m) {
+    sm_acquire_clock(w, w->cta->shadow->lock_clock);
+    sm_release_clock(w, w->cta->shadow->lock_clock);
+  }
+}

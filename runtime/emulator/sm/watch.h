@@ -1,0 +1,120 @@
+/* Check and profile modes: what is remembered of a CTA beside its state, and the
+ * functions between the parts of the watcher (watch.c: its life and loop, check.c:
+ * registers, check_memory.c: shared and local memory, count.c: the profile).
+ */
+#ifndef TEGRACL_SM_WATCH_H
+#define TEGRACL_SM_WATCH_H
+
+#include "runtime/emulator/sm/note.h"
+#include "runtime/emulator/sm/state.h"
+
+enum {
+  SM_SLOTS = SM_SLOT_R + 256,
+  SM_SCOREBOARDS = 6,
+  /* Predicates follow the slots where both are remembered alike. */
+  SM_PLACES = SM_SLOTS + SM_PRED_FILE,
+};
+
+/* Why a value is undefined; in the low bits of an origin, whose others are the
+ * address of the instruction (none for registers at the start). */
+enum sm_cause { SM_CAUSE_REGISTER, SM_CAUSE_SHARED, SM_CAUSE_LOCAL, SM_CAUSE_LANE };
+
+/* A register that an instruction under way will write, or still reads. */
+struct sm_pending {
+  uint32_t lanes;
+  uint32_t generation; /* of its scoreboard; another one: it was waited for */
+  uint8_t scoreboard;
+};
+
+struct sm_warp_shadow {
+  uint32_t undefined[SM_PLACES]; /* lanes */
+  uint64_t origin[SM_PLACES];
+  struct sm_pending result[SM_PLACES], source[SM_PLACES];
+  uint32_t generation[SM_SCOREBOARDS];
+  uint32_t serial; /* of the instruction, so that its own lanes' accesses are known */
+  /* Vector clock: what this warp knows of the others; its own counts releases. */
+  uint32_t clock[SM_MAX_WARPS];
+};
+
+/* An access to a word of shared memory. */
+struct sm_touch {
+  uint32_t clock; /* of its warp */
+  uint32_t pc;    /* from the program */
+  uint16_t thread;
+  uint8_t bytes; /* mask of the word's bytes; 0: none */
+};
+
+struct sm_cell {
+  struct sm_touch writer, reader[2]; /* the last readers, of different warps */
+  uint32_t serial;                   /* of the write */
+};
+
+struct sm_shadow {
+  struct sm_warp_shadow *warp;
+  size_t warp_bytes;
+  uint8_t *shared_defined; /* by byte */
+  struct sm_cell *cell;    /* by word */
+  size_t shared_bytes, cell_bytes;
+  uint8_t *local_defined; /* for each word a mask of bytes, in the order of the words */
+  size_t local_bytes;
+  uint32_t base; /* clocks of this CTA begin here, so that older touches are ordered */
+  uint32_t barrier_clock[SM_BARRIERS][SM_MAX_WARPS];
+  uint32_t lock_clock[SM_MAX_WARPS];
+  uint64_t executed;
+  struct sm_counts counts;
+};
+
+static inline struct sm_warp_shadow *sm_shadow_of(const struct sm_warp *w) {
+  return &w->cta->shadow->warp[w->index];
+}
+
+static inline const uint32_t *sm_file_at(const struct sm_warp *w, unsigned offset) {
+  return (const uint32_t *)(const void *)(w->file + offset);
+}
+
+/* Lanes that execute u. */
+static inline uint32_t sm_lanes_of(const struct sm_warp *w, const struct sm_uop *u) {
+  return (w->pred[u->guard] ^ u->guard_xor) & w->active[u->uniform];
+}
+
+/* Generic and global addresses of all lanes; what lanes that do not execute get
+ * means nothing. */
+static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
+  const uint32_t *lo = sm_file_at(w, u->s[0]);
+  const uint32_t *hi = sm_file_at(w, u->x[2] ? 0 : u->s[0] + SM_REG_BYTES);
+  const uint64_t term =
+      ((uint64_t)sm_file_at(w, u->imm + SM_REG_BYTES)[0] << 32 | sm_file_at(w, u->imm)[0]) +
+      (uint64_t)u->off;
+  FOR_LANES
+  out[i] = ((uint64_t)hi[i] << 32 | lo[i]) + term;
+}
+
+/* The same of shared and local memory. */
+static inline void sm_addresses_32(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
+  const uint32_t *a = sm_file_at(w, u->s[0]);
+  const uint32_t term = sm_file_at(w, u->imm)[0] + (uint32_t)u->off;
+  FOR_LANES
+  out[i] = (uint32_t)((a[i] << u->x[1]) + term);
+}
+
+/* Reports something that a lane of w did at pc, if that is still wanted. */
+void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, uint32_t lane,
+               uint64_t address, uint32_t bytes, bool is_write, const char *format, ...)
+    __attribute__((format(printf, 8, 9)));
+bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind);
+
+/* Looks at u before it is executed. */
+void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
+void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
+
+/* Shared and local memory under a memory instruction. data: lanes in which what
+ * is stored is undefined. Returns the lanes in which what is loaded is, with its
+ * cause. */
+uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                         uint32_t data, enum sm_cause *cause);
+
+/* A warp releases to, or acquires from, a clock. */
+void sm_release_clock(struct sm_warp *w, uint32_t *clock);
+void sm_acquire_clock(struct sm_warp *w, const uint32_t *clock);
+
+#endif
