@@ -4,6 +4,9 @@
 static void run(struct sm_warp *w, const struct sm_uop *u) {
   while (u)
     u = u->handler(w, u);
+#if defined(__AVX__)
+  _mm256_zeroupper(); /* once, not at the end of each handler: see meson.build */
+#endif
 }
 
 #define SM_CORE_NAME SM_PASTE(sm_core, SM_BUILD)

@@ -23,6 +23,11 @@ SM_HANDLERS(X)
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* A handler ends by calling the next one, which the compiler makes a jump. Where
+ * it does not, the stack is bounded all the same: taken branches and the ends of
+ * pages return to the loop. */
+#define NEXT u[1].handler(w, u + 1)
+
 #define REG(offset) ((uint32_t *)(w->file + (offset)))
 
 /* Lanes that execute u. */
@@ -106,15 +111,14 @@ static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, 
  * the register itself when all lanes do; RESULT_END blends otherwise. */
 #define RESULT(offset)                                                                             \
   const uint32_t m = exec_mask(w, u);                                                              \
-  struct sm_lanes result_;                                                                         \
   uint32_t *const reg_ = REG(offset);                                                              \
-  uint32_t *const r = LIKELY(m == SM_ALL_LANES) ? reg_ : result_.l
+  uint32_t *const r = LIKELY(m == SM_ALL_LANES) ? reg_ : w->scratch.l
 
 #define RESULT_END                                                                                 \
   do {                                                                                             \
     if (UNLIKELY(m != SM_ALL_LANES))                                                               \
-      sm_blend(reg_, result_.l, m);                                                                \
-    return u + 1;                                                                                  \
+      sm_blend(reg_, w->scratch.l, m);                                                             \
+    return NEXT;                                                                                   \
   } while (0)
 
 #endif

@@ -171,7 +171,7 @@ static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *
 HANDLER(atom) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->x[0]];
   addresses_of(w, u, m, &a);
@@ -187,7 +187,7 @@ HANDLER(atom) {
     if (place.stride == 4) {
       add_together(w, u, m, place.p);
       pred_out(w, u->pd, ~0u, m);
-      return u + 1;
+      return NEXT;
     }
   }
   FOR_MASK(i, m) {
@@ -197,13 +197,13 @@ HANDLER(atom) {
     lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
   }
   pred_out(w, u->pd, ~0u, m); /* performed, in whatever space */
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(atom_shared) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct sm_lanes at;
   uint32_t high, bits;
   const uint32_t bytes = size_bytes[u->x[0]];
@@ -214,14 +214,14 @@ HANDLER(atom_shared) {
     struct place place = {w->shared + at.l[i], 4};
     lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
   }
-  return u + 1;
+  return NEXT;
 }
 
 /* ATOMS.POPC.INC: every lane adds one. */
 HANDLER(atom_inc) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct sm_lanes at;
   uint32_t high, bits;
   addresses32(w, u, m, at.l, &high, &bits);
@@ -229,7 +229,7 @@ HANDLER(atom_inc) {
     return shared_fault(w, u, m, at.l, 4, true);
   FOR_MASK(i, m)
   REG(u->d)[i] = __atomic_fetch_add((uint32_t *)(void *)(w->shared + at.l[i]), 1, __ATOMIC_SEQ_CST);
-  return u + 1;
+  return NEXT;
 }
 
 /* Global to shared: s[1] is the shared address register, jump its offset; x[3]:
@@ -237,7 +237,7 @@ HANDLER(atom_inc) {
 HANDLER(ldgsts) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->x[0]], p = PP;
   addresses_of(w, u, m, &a);
@@ -255,12 +255,12 @@ HANDLER(ldgsts) {
       return sm_raise(w, u, SM_FAULT_MMU, i, a.l[i], bytes, false);
     memcpy(w->shared + to, from, bytes);
   }
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(fence) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[3]: the space asked for */
@@ -268,7 +268,7 @@ HANDLER(qspc) {
   enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED };
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct addresses a;
   const struct sm_grid *grid = w->cta->grid;
   addresses_of(w, u, m, &a);
@@ -280,5 +280,5 @@ HANDLER(qspc) {
     p |= (uint32_t)in << i;
   }
   pred_out(w, u->pd, p, m);
-  return u + 1;
+  return NEXT;
 }

@@ -19,7 +19,7 @@ HANDLER(bra) {
     return taken(w, u, u + u->jump);
   if (m)
     sm_split(w, m, (uint64_t)u->off);
-  return u + 1;
+  return NEXT;
 }
 
 static inline const struct sm_uop *far(struct sm_warp *w, const struct sm_uop *u, uint64_t pc) {
@@ -33,7 +33,7 @@ HANDLER(bra_far) {
     return far(w, u, (uint64_t)u->off);
   if (m)
     sm_split(w, m, (uint64_t)u->off);
-  return u + 1;
+  return NEXT;
 }
 
 /* BRA.DIV and BRA.CONV. x[0]: condition; s[0]: the mask, inverted with mods. */
@@ -43,21 +43,21 @@ HANDLER(bra_cond) {
   const uint32_t mask = REG(u->s[0])[0] ^ (u->mods ? ~0u : 0);
   const bool together = (mask & w->alive & ~m) == 0;
   if (u->x[0] == COND_DIV)
-    return together ? u + 1 : far(w, u, (uint64_t)u->off);
+    return together ? NEXT : far(w, u, (uint64_t)u->off);
   if (!together)
-    return u + 1;
+    return NEXT;
   if (m == w->active[0])
     return far(w, u, (uint64_t)u->off);
   if (m)
     sm_split(w, m, (uint64_t)u->off);
-  return u + 1;
+  return NEXT;
 }
 
 /* To off plus a register pair: BRX, RET, indirect calls. */
 HANDLER(brx) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (!m)
-    return u + 1;
+    return NEXT;
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
   uint64_t target[SM_LANES];
   const unsigned first = (unsigned)__builtin_ctz(m);
@@ -73,7 +73,7 @@ HANDLER(brx) {
 
 HANDLER(exit) {
   const uint32_t m = exec_mask(w, u) & PP;
-  return m ? sm_exit(w, u, m) : u + 1;
+  return m ? sm_exit(w, u, m) : NEXT;
 }
 
 HANDLER(lepc) {
@@ -83,7 +83,7 @@ HANDLER(lepc) {
     REG(u->d)[i] = (uint32_t)pc;
     REG(u->d + SM_REG_BYTES)[i] = (uint32_t)(pc >> 32);
   }
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(page_end) {
@@ -98,7 +98,7 @@ HANDLER(bssy) {
   uint32_t *b = w->breg[u->x[0]].l;
   FOR_LANES
   b[i] = m & sm_lane_bit[i] ? m : b[i];
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(bsync) {
@@ -109,7 +109,7 @@ HANDLER(bsync) {
   if (LIKELY((need & w->alive & ~m) == 0)) {
     FOR_LANES
     b[i] = m & sm_lane_bit[i] ? 0 : b[i];
-    return u + 1;
+    return NEXT;
   }
   return sm_bsync(w, u, m, u->x[0]);
 }
@@ -118,13 +118,13 @@ HANDLER(break_) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (m)
     sm_break(w, m, u->x[0]);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0]: not a YIELD but a NANOSLEEP */
 HANDLER(yield) {
   const uint32_t m = exec_mask(w, u) & PP;
-  return m ? sm_switch(w, u, !u->x[0]) : u + 1;
+  return m ? sm_switch(w, u, !u->x[0]) : NEXT;
 }
 
 HANDLER(warpsync) {
@@ -135,7 +135,7 @@ HANDLER(warpsync) {
   FOR_LANES
   differ |= m & sm_lane_bit[i] ? (mask[i] & w->alive) ^ m : 0;
   if (LIKELY(!differ))
-    return u + 1;
+    return NEXT;
   FOR_LANES
   w->sync_mask.l[i] = m & sm_lane_bit[i] ? mask[i] : w->sync_mask.l[i];
   return sm_warpsync(w, u, m);
@@ -168,7 +168,7 @@ HANDLER(bmov) {
     sm_blend(REG(u->d), from, m);
   else if (u->x[3] < SM_BARRIERS)
     sm_blend(w->breg[u->x[3]].l, from, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* --- the CTA's barriers ------------------------------------------------------- */
@@ -178,7 +178,7 @@ HANDLER(bmov) {
 HANDLER(bar) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   enum { PACKED_COUNT_SHIFT = 16, COUNT_MASK = 0xfff };
   const uint32_t reg = REG(u->s[1])[__builtin_ctz(m)];
   struct sm_bar_request request = {
@@ -197,7 +197,7 @@ HANDLER(b2r) {
   const uint32_t m = exec_mask(w, u);
   sm_blend(REG(u->d), w->bar_count.l, m);
   pred_out(w, u->pd, sm_mask_of(w->bar_flag.l), m);
-  return u + 1;
+  return NEXT;
 }
 
 /* --- special registers --------------------------------------------------------- */
@@ -297,7 +297,7 @@ HANDLER(s2r) {
   struct sm_lanes t;
   special(w, u, u->x[0], t.l);
   sm_blend(REG(u->d), t.l, exec_mask(w, u));
-  return u + 1;
+  return NEXT;
 }
 
 /* The pair that begins with an even register. */
@@ -314,7 +314,7 @@ HANDLER(s2r64) {
   }
   sm_blend(REG(u->d), lo.l, m);
   sm_blend(REG(u->d + SM_REG_BYTES), hi.l, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* --- warp-wide ------------------------------------------------------------------ */
@@ -332,12 +332,12 @@ HANDLER(vote) {
   enum { VOTE_ALL, VOTE_ANY, VOTE_EQ };
   const uint32_t m = exec_mask(w, u), p = PP & m;
   if (!m)
-    return u + 1;
+    return NEXT;
   const bool all = p == m, any = p != 0;
   const bool result = u->x[0] == VOTE_ALL ? all : u->x[0] == VOTE_ANY ? any : all || !any;
   put_warp(w, u, p, m, u->x[1]);
   pred_out(w, u->pd, 0u - result, u->x[1] ? SM_ALL_LANES : m);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0]: mode, x[1]: the clamp is immediate, in off */
@@ -375,14 +375,14 @@ HANDLER(shfl) {
   }
   sm_blend(REG(u->d), out.l, m);
   pred_out(w, u->pd, p, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0]: MATCH.ANY, x[1]: 64-bit values */
 HANDLER(match) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->x[1] ? u->s[0] + SM_REG_BYTES : 0);
   struct sm_lanes out;
   memset(&out, 0, sizeof out);
@@ -402,7 +402,7 @@ HANDLER(match) {
     pred_out(w, u->pd, 0u - all, m);
   }
   sm_blend(REG(u->d), out.l, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0]: operation, x[1]: signed */
@@ -410,7 +410,7 @@ HANDLER(redux) {
   enum { REDUX_AND, REDUX_OR, REDUX_XOR, REDUX_SUM, REDUX_MIN, REDUX_MAX };
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   const uint32_t *a = REG(u->s[0]), flip = u->x[1] ? 0x80000000u : 0;
   uint32_t r = a[__builtin_ctz(m)];
   FOR_MASK(i, m & (m - 1)) {
@@ -436,7 +436,7 @@ HANDLER(redux) {
     }
   }
   put_warp(w, u, r, m, true);
-  return u + 1;
+  return NEXT;
 }
 
 /* The first executing lane's value; Pu: do the lanes' values differ? x[0]: the
@@ -444,7 +444,7 @@ HANDLER(redux) {
 HANDLER(r2ur) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   const uint32_t *a = REG(u->s[0]), first = a[__builtin_ctz(m)];
   uint32_t differ = 0, all = 0;
   FOR_MASK(i, m) {
@@ -453,14 +453,14 @@ HANDLER(r2ur) {
   }
   put_warp(w, u, u->x[0] ? all : first, m, true);
   pred_out(w, u->pd, differ ? ~0u : 0, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* --- faults --------------------------------------------------------------------- */
 
 static inline const struct sm_uop *fault_here(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                               enum sm_fault_kind kind) {
-  return m ? sm_raise(w, u, kind, (uint32_t)__builtin_ctz(m), 0, 0, false) : u + 1;
+  return m ? sm_raise(w, u, kind, (uint32_t)__builtin_ctz(m), 0, 0, false) : NEXT;
 }
 
 HANDLER(trap) {

@@ -54,15 +54,24 @@ static inline void finish_f32(const struct sm_uop *u, uint32_t *r) {
   }
 }
 
-#define ADD_LANES FOR_LANES r[i] = sem_canonical32(sem_bits32(F(a[i]) + F(b[i])))
-#define MUL_LANES FOR_LANES r[i] = sem_canonical32(sem_bits32(F(a[i]) * F(b[i])))
-#define FMA_LANES                                                                                  \
-  FOR_LANES r[i] = sem_canonical32(sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), F(c[i]))))
+/* Rare: a NaN among the results becomes the one that the hardware gives. Apart
+ * from the arithmetic, so that the next instruction need not wait for it. */
+#define CANONICAL(r)                                                                               \
+  do {                                                                                             \
+    if (UNLIKELY(sm_any_nan32(r))) {                                                               \
+      FOR_LANES(r)[i] = sem_canonical32((r)[i]);                                                   \
+    }                                                                                              \
+  } while (0)
+
+#define ADD_LANES FOR_LANES r[i] = sem_bits32(F(a[i]) + F(b[i]))
+#define MUL_LANES FOR_LANES r[i] = sem_bits32(F(a[i]) * F(b[i]))
+#define FMA_LANES FOR_LANES r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), F(c[i])))
 
 HANDLER(fadd_rr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
   ADD_LANES;
+  CANONICAL(r);
   RESULT_END;
 }
 
@@ -71,7 +80,8 @@ HANDLER(fadd_rs) {
   const uint32_t *a = REG(u->s[0]);
   const float b = F(scalar(w, u));
   FOR_LANES
-  r[i] = sem_canonical32(sem_bits32(F(a[i]) + b));
+  r[i] = sem_bits32(F(a[i]) + b);
+  CANONICAL(r);
   RESULT_END;
 }
 
@@ -81,15 +91,17 @@ HANDLER(fadd) {
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
   IN_ROUND(u->round, r, a, b, b, ADD_LANES);
+  CANONICAL(r);
   finish_f32(u, r);
   sm_blend(REG(u->d), r, m);
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(fmul_rr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
   MUL_LANES;
+  CANONICAL(r);
   RESULT_END;
 }
 
@@ -98,7 +110,8 @@ HANDLER(fmul_rs) {
   const uint32_t *a = REG(u->s[0]);
   const float b = F(scalar(w, u));
   FOR_LANES
-  r[i] = sem_canonical32(sem_bits32(F(a[i]) * b));
+  r[i] = sem_bits32(F(a[i]) * b);
+  CANONICAL(r);
   RESULT_END;
 }
 
@@ -115,11 +128,12 @@ HANDLER(fmul) {
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
   IN_ROUND(u->round, r, a, b, b, MUL_LANES);
+  CANONICAL(r);
   if (u->x[0])
     zero_products(a, b, r);
   finish_f32(u, r);
   sm_blend(REG(u->d), r, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* Signs by register: the usual subtractions. */
@@ -131,6 +145,7 @@ HANDLER(ffma_rrr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
   FMA_LANES;
+  CANONICAL(r);
   RESULT_END;
 }
 
@@ -140,7 +155,8 @@ HANDLER(ffma_neg) {
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
   const uint32_t ab = sign_flip(u, 0) ^ sign_flip(u, 1), nc = sign_flip(u, 2);
   FOR_LANES
-  r[i] = sem_canonical32(sem_bits32(__builtin_fmaf(F(a[i] ^ ab), F(b[i]), F(c[i] ^ nc))));
+  r[i] = sem_bits32(__builtin_fmaf(F(a[i] ^ ab), F(b[i]), F(c[i] ^ nc)));
+  CANONICAL(r);
   RESULT_END;
 }
 
@@ -149,7 +165,8 @@ HANDLER(ffma_rsr) {
   const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
   const float b = F(scalar(w, u));
   FOR_LANES
-  r[i] = sem_canonical32(sem_bits32(__builtin_fmaf(F(a[i]), b, F(c[i]))));
+  r[i] = sem_bits32(__builtin_fmaf(F(a[i]), b, F(c[i])));
+  CANONICAL(r);
   RESULT_END;
 }
 
@@ -158,7 +175,8 @@ HANDLER(ffma_rrs) {
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
   const float c = F(scalar(w, u));
   FOR_LANES
-  r[i] = sem_canonical32(sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), c)));
+  r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), c));
+  CANONICAL(r);
   RESULT_END;
 }
 
@@ -177,9 +195,10 @@ HANDLER(ffma) {
     a = ta.l, b = tb.l;
   }
   IN_ROUND(u->round, r, a, b, c, FMA_LANES);
+  CANONICAL(r);
   finish_f32(u, r);
   sm_blend(REG(u->d), r, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0]: .NAN, x[1]: .XORSIGN */
@@ -219,7 +238,7 @@ HANDLER(fsetp) {
   const uint32_t p = compare_f32(w, u), q = PP;
   pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
   pred_out(w, u->pe, sem_bop(u->x[2], ~p, q), m);
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(fset) {
@@ -238,7 +257,7 @@ HANDLER(fchk) {
   for (unsigned i = 0; i < SM_LANES; i++)
     p |= (uint32_t)sem_fchk(a[i], b[i]) << i;
   pred_out(w, u->pd, p, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0]: two bits for each lane of a quad: which signs a and b take. */
@@ -255,9 +274,10 @@ HANDLER(fswzadd) {
   }
   a = ta.l, b = tb.l;
   IN_ROUND(u->round, r, a, b, b, ADD_LANES);
+  CANONICAL(r);
   finish_f32(u, r);
   sm_blend(REG(u->d), r, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* --- double precision ----------------------------------------------------- */
@@ -318,7 +338,7 @@ HANDLER(dadd) {
   IN_ROUND(u->round, r, a, b, b, FOR_LANES r[i] = sem_bits64(D(a[i]) + D(b[i])));
   fix_nans(r, a, b, b);
   put_pairs(w, u, &pr, m);
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(dmul) {
@@ -331,7 +351,7 @@ HANDLER(dmul) {
   IN_ROUND(u->round, r, a, b, b, FOR_LANES r[i] = sem_bits64(D(a[i]) * D(b[i])));
   fix_nans(r, a, b, b);
   put_pairs(w, u, &pr, m);
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(dfma) {
@@ -346,7 +366,7 @@ HANDLER(dfma) {
            FOR_LANES r[i] = sem_bits64(__builtin_fma(D(a[i]), D(b[i]), D(c[i]))));
   fix_nans(r, a, b, c);
   put_pairs(w, u, &pr, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0]: comparison, whose ends mean MIN and MAX; x[2]: enum sem_bop */
@@ -376,7 +396,7 @@ HANDLER(dsetp) {
   const uint32_t q = PP;
   pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
   pred_out(w, u->pe, sem_bop(u->x[2], v, q), m);
-  return u + 1;
+  return NEXT;
 }
 
 /* --- half precision ------------------------------------------------------- */
@@ -508,7 +528,7 @@ HANDLER(hsetp2) {
   }
   pred_out(w, u->pd, sem_bop(u->x[2], p[0], q), m);
   pred_out(w, u->pe, sem_bop(u->x[2], p[1], q), m);
-  return u + 1;
+  return NEXT;
 }
 
 /* --- special functions ---------------------------------------------------- */
@@ -613,7 +633,7 @@ HANDLER(f2i) {
     FOR_MASK(i, m)
     REG(u->d)[i] = (uint32_t)out.l[i];
   }
-  return u + 1;
+  return NEXT;
 }
 
 static inline float round_f32(float x, enum sem_round mode) {
@@ -698,7 +718,7 @@ HANDLER(i2f) {
     FOR_MASK(i, m)
     REG(u->d)[i] = (uint32_t)out.l[i];
   }
-  return u + 1;
+  return NEXT;
 }
 
 /* A word to f32, to nearest. */
@@ -736,7 +756,7 @@ HANDLER(f2f) {
   }
   if (u->x[2] == FORMAT_F64) {
     put_pairs(w, u, &out, m);
-    return u + 1;
+    return NEXT;
   }
   struct sm_lanes r;
   /* The bits that tf32 lacks are zeros below it. */
@@ -748,7 +768,7 @@ HANDLER(f2f) {
     r.l[i] = sem_flush32(r.l[i]);
   }
   sm_blend(REG(u->d), r.l, m);
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(frnd) {
@@ -770,7 +790,7 @@ HANDLER(frnd) {
       r.l[i] = (uint32_t)sem_frnd(in.l[i], format_of(u->x[0]), u->round);
     sm_blend(REG(u->d), r.l, m);
   }
-  return u + 1;
+  return NEXT;
 }
 
 /* Narrows for F2FP. x[0]: format, x[1]: .RELU, x[3]: .SATFINITE */

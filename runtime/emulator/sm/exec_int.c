@@ -20,7 +20,7 @@ static inline uint32_t int_inc(const struct sm_uop *u, unsigned slot) {
 }
 
 HANDLER(nop) {
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(mov_reg) {
@@ -93,7 +93,7 @@ HANDLER(iadd3) {
   put(w, u->d, &d, m);
   pred_out(w, u->pd, sm_mask_of(one.l), m);
   pred_out(w, u->pe, sm_mask_of(two.l), m);
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(imad_rrr) {
@@ -149,7 +149,7 @@ HANDLER(imad_wide_plain) {
   }
   put(w, u->d, &lo, m);
   put(w, u->d + SM_REG_BYTES, &hi, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* .WIDE and, with x[2], .HI: only the high word is kept. x[0]: .X */
@@ -175,7 +175,7 @@ HANDLER(imad_wide) {
     put(w, u->d + SM_REG_BYTES, &hi, m);
   }
   pred_out(w, u->pd, sm_mask_of(carry.l), m);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0]: .X, x[1]: shift, x[2]: 0 low, 1 .HI, 2 .HI.SX32 */
@@ -206,7 +206,7 @@ HANDLER(lea) {
   }
   put(w, u->d, &d, m);
   pred_out(w, u->pd, sm_mask_of(carry.l), m);
-  return u + 1;
+  return NEXT;
 }
 
 /* Tables of the operations that get a loop of their own. */
@@ -366,7 +366,7 @@ HANDLER(isetp) {
   const uint32_t q = PP;
   pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
   pred_out(w, u->pe, sem_bop(u->x[2], ~p, q), m);
-  return u + 1;
+  return NEXT;
 }
 
 /* x[1]: signed */
@@ -562,7 +562,7 @@ HANDLER(r2p) {
     bit.l[i] = a[i] >> (k + shift) & 1 ? ~0u : 0;
     pred_out(w, (uint8_t)(u->x[1] + k), sm_mask_of(bit.l), write);
   }
-  return u + 1;
+  return NEXT;
 }
 
 /* x[0], x[1]: the tables of Pu and Pv */
@@ -573,7 +573,7 @@ HANDLER(plop3) {
   uint32_t pv = sem_lop3(p, q, r, sem_lut(u->x[1]));
   pred_out(w, u->pd, pu, m);
   pred_out(w, u->pe, pv, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* The inputs are sign bits of registers. */
@@ -591,5 +591,5 @@ HANDLER(plop3_sign) {
   uint32_t pv = sem_lop3(in[0], in[1], in[2], sem_lut(u->x[1]));
   pred_out(w, u->pd, pu, m);
   pred_out(w, u->pe, pv, m);
-  return u + 1;
+  return NEXT;
 }

@@ -147,7 +147,7 @@ static const struct sm_uop *load_lanes(struct sm_warp *w, const struct sm_uop *u
     for (unsigned k = 0; k < (bytes + 3) / 4; k++)
       REG(u->d + k * SM_REG_BYTES)[i] = load_word(p + 4 * k, size <= SIZE_32 ? size : SIZE_32);
   }
-  return u + 1;
+  return NEXT;
 }
 
 static const struct sm_uop *store_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
@@ -161,7 +161,7 @@ static const struct sm_uop *store_lanes(struct sm_warp *w, const struct sm_uop *
     for (unsigned k = 0; k < (bytes + 3) / 4; k++)
       store_word(p + 4 * k, REG(u->s[1] + k * SM_REG_BYTES)[i], size <= SIZE_32 ? size : SIZE_32);
   }
-  return u + 1;
+  return NEXT;
 }
 
 static const struct sm_uop *load_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
@@ -176,7 +176,7 @@ static const struct sm_uop *load_any(struct sm_warp *w, const struct sm_uop *u, 
   if (UNLIKELY(!p))
     return load_lanes(w, u, m, &a);
   gather(w, u->d, p, at.l, size, m);
-  return u + 1;
+  return NEXT;
 }
 
 static const struct sm_uop *store_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
@@ -191,7 +191,7 @@ static const struct sm_uop *store_any(struct sm_warp *w, const struct sm_uop *u,
   if (UNLIKELY(!p))
     return store_lanes(w, u, m, &a);
   scatter(w, u->s[1], p, at.l, size, m);
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(ld_global) {
@@ -210,11 +210,11 @@ HANDLER(ld_global) {
           load_row(w, u->d, p, size);
         else
           load_same(w, u->d, p, size);
-        return u + 1;
+        return NEXT;
       }
     }
   }
-  return m ? load_any(w, u, m) : u + 1;
+  return m ? load_any(w, u, m) : NEXT;
 }
 
 HANDLER(st_global) {
@@ -228,11 +228,11 @@ HANDLER(st_global) {
       uint8_t *p = sm_global(w->cta, base, SM_LANES * bytes, true);
       if (LIKELY(p != NULL)) {
         store_row(w, u->s[1], p, size);
-        return u + 1;
+        return NEXT;
       }
     }
   }
-  return m ? store_any(w, u, m) : u + 1;
+  return m ? store_any(w, u, m) : NEXT;
 }
 
 /* Does any lane's address lie in a window? */
@@ -247,7 +247,7 @@ static inline bool any_in_windows(const struct sm_warp *w, const struct addresse
 HANDLER(ld_generic) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct addresses a;
   addresses_of(w, u, m, &a);
   if (!any_in_windows(w, &a))
@@ -265,13 +265,13 @@ HANDLER(ld_generic) {
       d[i] = load_word(place.p + k * place.stride, size <= SIZE_32 ? size : SIZE_32);
     }
   }
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(st_generic) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct addresses a;
   addresses_of(w, u, m, &a);
   if (!any_in_windows(w, &a))
@@ -288,7 +288,7 @@ HANDLER(st_generic) {
       store_word(place.p + k * place.stride, REG(u->s[1] + k * SM_REG_BYTES)[i],
                  size <= SIZE_32 ? size : SIZE_32);
   }
-  return u + 1;
+  return NEXT;
 }
 
 /* --- shared and local ------------------------------------------------------ */
@@ -307,7 +307,7 @@ static inline enum pattern pattern32(const uint32_t *at, uint32_t bytes) {
 HANDLER(ld_shared) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct sm_lanes at;
   uint32_t high, bits;
   const enum size size = u->x[0];
@@ -319,22 +319,22 @@ HANDLER(ld_shared) {
     switch (pattern32(at.l, bytes)) {
     case PATTERN_UNIT:
       load_row(w, u->d, w->shared + at.l[0], size);
-      return u + 1;
+      return NEXT;
     case PATTERN_SAME:
       load_same(w, u->d, w->shared + at.l[0], size);
-      return u + 1;
+      return NEXT;
     case PATTERN_ANY:
       break;
     }
   }
   gather(w, u->d, w->shared, at.l, size, m);
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(st_shared) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct sm_lanes at;
   uint32_t high, bits;
   const enum size size = u->x[0];
@@ -346,7 +346,7 @@ HANDLER(st_shared) {
     store_row(w, u->s[1], w->shared + at.l[0], size);
   else
     scatter(w, u->s[1], w->shared, at.l, size, m);
-  return u + 1;
+  return NEXT;
 }
 
 /* Local offsets wrap at the window's 24 bits. */
@@ -354,7 +354,7 @@ static inline const struct sm_uop *local_access(struct sm_warp *w, const struct 
                                                 bool write) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
-    return u + 1;
+    return NEXT;
   struct sm_lanes at;
   uint32_t high, bits;
   const enum size size = u->x[0];
@@ -376,7 +376,7 @@ static inline const struct sm_uop *local_access(struct sm_warp *w, const struct 
       else
         memcpy(REG(u->d + k * SM_REG_BYTES), p + k * SM_REG_BYTES, SM_REG_BYTES);
     }
-    return u + 1;
+    return NEXT;
   }
   const enum size part = size <= SIZE_32 ? size : SIZE_32;
   FOR_MASK(i, m) {
@@ -390,7 +390,7 @@ static inline const struct sm_uop *local_access(struct sm_warp *w, const struct 
         REG(u->d + k * SM_REG_BYTES)[i] = load_word(p + k * SM_REG_BYTES, part);
     }
   }
-  return u + 1;
+  return NEXT;
 }
 
 HANDLER(ld_local) {
@@ -429,5 +429,5 @@ HANDLER(ldc) {
   }
   for (unsigned k = 0; k < words; k++)
     sm_blend(REG(u->d + k * SM_REG_BYTES), t[k].l, m);
-  return u + 1;
+  return NEXT;
 }

@@ -71,6 +71,24 @@ static inline uint32_t sm_mask_of(const uint32_t *v) {
 #endif
 }
 
+/* Is any lane's float a NaN? */
+static inline int sm_any_nan32(const uint32_t *v) {
+#if defined(__AVX512F__)
+  __m512 low = _mm512_load_ps(v), high = _mm512_load_ps(v + 16);
+  return _mm512_cmp_ps_mask(low, high, _CMP_UNORD_Q) != 0;
+#elif defined(__AVX__)
+  const float *f = (const float *)v;
+  __m256 a = _mm256_cmp_ps(_mm256_load_ps(f), _mm256_load_ps(f + 8), _CMP_UNORD_Q);
+  __m256 b = _mm256_cmp_ps(_mm256_load_ps(f + 16), _mm256_load_ps(f + 24), _CMP_UNORD_Q);
+  return _mm256_movemask_ps(_mm256_or_ps(a, b)) != 0;
+#else
+  uint32_t any = 0;
+  for (unsigned i = 0; i < SM_LANES; i++)
+    any |= (v[i] & 0x7fffffffu) > 0x7f800000u;
+  return any != 0;
+#endif
+}
+
 /* d = s in the lanes of mask. */
 static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #if defined(__AVX512F__)
