@@ -212,6 +212,16 @@ static unsigned lower_f2fp(struct lowering *l, bool merge) {
   return SM_H_f2fp;
 }
 
+/* .XORSIGN goes with |a| and |b|, but takes the sign from what they were before;
+ * sem_minmax32 makes the magnitudes itself. */
+static bool xor_sign(struct lowering *l) {
+  enum { ABS_BITS = SM_SRC_ABS | SM_SRC_ABS << 2 };
+  if (!mod(l, SM_MOD_XORSIGN))
+    return false;
+  l->u->mods &= (uint8_t)~ABS_BITS;
+  return true;
+}
+
 unsigned sm_lower_float(struct lowering *l) {
   struct sm_uop *u = l->u;
   switch (l->insn->op) {
@@ -232,7 +242,7 @@ unsigned sm_lower_float(struct lowering *l) {
     src_pred(l, 0);
     u->ftz = (uint8_t)mod(l, SM_MOD_FTZ);
     u->x[0] = (uint8_t)mod(l, SM_MOD_NAN);
-    u->x[1] = (uint8_t)mod(l, SM_MOD_XORSIGN);
+    u->x[1] = xor_sign(l);
     return SM_H_fmnmx;
   case SM_OP_FSET:
     return lower_compare(l, SM_H_fset, 1);
@@ -271,7 +281,7 @@ unsigned sm_lower_float(struct lowering *l) {
                : mod(l, SM_MOD_OFMT) == SM_OFMT_F32   ? HALF_F32_OUT
                                                       : 0;
     u->x[3] = (uint8_t)mod(l, SM_MOD_NAN);
-    u->x[4] = (uint8_t)mod(l, SM_MOD_XORSIGN);
+    u->x[4] = xor_sign(l);
     return SM_H_hmnmx2;
   case SM_OP_HSET2:
     return lower_hset(l, SM_H_hset2);
