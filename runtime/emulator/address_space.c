@@ -44,6 +44,8 @@ void emu_as_free(struct emu_as *as) {
   }
   if (as->code)
     emu_code_put(as->code);
+  emu_names_drop(as);
+  emu_checks_forget(as, 0, GPU_VA_END);
   free(as->mappings);
   emu_buddy_destroy(&as->user);
   emu_buddy_destroy(&as->kernel);

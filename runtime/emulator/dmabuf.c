@@ -32,7 +32,7 @@ struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
   if (!dmabuf)
     return NULL;
   dmabuf->object = (struct emu_object){.kind = EMU_DMABUF, .refs = 1};
-  dmabuf->size = size;
+  dmabuf->size = dmabuf->asked = size;
   dmabuf->parked_fd = -1;
   dmabuf->next = emu_gpu.dmabufs;
   emu_gpu.dmabufs = dmabuf;

@@ -109,6 +109,11 @@ static void device_stop_if_unused(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
+/* Programs end without closing; what was counted is printed all the same. */
+__attribute__((destructor)) static void leave(void) {
+  emu_profile_print();
+}
+
 static struct emu_object *object_create(enum emu_kind kind, size_t size) {
   struct emu_object *object = calloc(1, size);
   if (object) {
@@ -169,6 +174,8 @@ static int emulator_open(const char *path, int flags) {
       {EMULATOR_NODE_PATH, open_counters},
   };
   int result = -ENOENT;
+  if (emu_options()->bad)
+    return -ENODEV;
   pthread_mutex_lock(&emu_gpu.lock);
   for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
     if (strcmp(path, nodes[i].path) == 0) {

@@ -78,6 +78,15 @@ int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, vo
     };
     return emu_copy_to_user((uintptr_t)user, &counters, sizeof(counters));
   }
+  if ((uint32_t)request == (uint32_t)EMULATOR_IOCTL_NAME) {
+    struct emulator_name name;
+    if (emu_copy_from_user(&name, (uintptr_t)user, sizeof(name)))
+      return -EFAULT;
+    const struct emu_as *of = emu_table_get_kind(name.as_fd, EMU_AS);
+    if (of)
+      emu_checks_forget(of, name.address, name.size);
+    return of ? emu_name_set(of, &name) : -EINVAL;
+  }
   if ((uint32_t)request != (uint32_t)EMULATOR_IOCTL_FAULT)
     return -ENOTTY;
   struct emulator_fault record;

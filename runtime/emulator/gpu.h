@@ -68,6 +68,7 @@ struct emu_dmabuf {
   struct emu_object object;
   struct emu_dmabuf *next; /* gpu.dmabufs */
   uint64_t size;           /* multiple of 4096 */
+  uint64_t asked;          /* of CREATE */
   bool allocated;          /* has pages (NVMAP ALLOC was done) */
   uint8_t *host;           /* the emulator's own mapping, made at first need */
   int handles;             /* nvmap handles among refs */
@@ -107,6 +108,12 @@ struct emu_mapping {
   uint64_t dead_serial;
 };
 
+/* A mapping that was removed, for messages. */
+enum { EMU_GONE = 256 };
+struct emu_gone {
+  uint64_t gpu, size, asked;
+};
+
 /* A range of ALLOC_SPACE. */
 struct emu_area {
   struct emu_area *next;
@@ -143,6 +150,8 @@ struct emu_as {
   struct emu_code *code;    /* engine thread only */
   uint64_t syncpoint_ro;    /* GPU address of the read-only window, 0 = none */
   struct emulator_fault fault;
+  struct emu_gone gone[EMU_GONE]; /* ring; mappings_lock */
+  size_t gone_next;
 };
 
 struct emu_tsg;
@@ -408,6 +417,8 @@ void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping);
 struct emu_mapping *emu_mmu_find(const struct emu_as *as, uint64_t address);
 /* The mapping that starts there. */
 struct emu_mapping *emu_mmu_find_exact(const struct emu_as *as, uint64_t address);
+/* Bytes of a mapping, without the padding of the buffer's last page. */
+uint64_t emu_mapping_asked(const struct emu_mapping *mapping);
 bool emu_mmu_overlaps(const struct emu_as *as, uint64_t address, uint64_t size);
 /* struct sm_memory's find; space is a struct emu_as. */
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range);
@@ -561,5 +572,47 @@ void emu_pool_destroy(struct emu_worker_pool *pool);
 /* Instruction cache invalidate. Engine thread. */
 void emu_code_invalidate(struct emu_as *as);
 void emu_code_put(struct emu_code *code);
+
+/* ---- options.c: TEGRACL_EMULATOR ---- */
+
+struct emu_options {
+  bool bad; /* and that was said on stderr */
+  bool check;
+  uint64_t watchdog; /* warp instructions of a CTA */
+  uint64_t report_limit;
+  bool profile;
+  char *profile_file; /* NULL: none */
+};
+const struct emu_options *emu_options(void);
+
+/* ---- names.c ---- */
+
+/* 0, -EINVAL or -ENOMEM. */
+int emu_name_set(const struct emu_as *as, const struct emulator_name *name);
+/* The name of the range that holds address, and the offset in it. */
+bool emu_name_find(const struct emu_as *as, uint64_t address, char *text, size_t size,
+                   uint64_t *offset);
+void emu_names_drop(const struct emu_as *as);
+
+/* ---- checks.c: check mode ---- */
+
+/* What grids are watched with; NULL: they are not. */
+const struct sm_watch *emu_watch(void);
+/* One line on stderr, while the limit lasts. */
+void emu_check_print(const struct emu_as *as, uint64_t program, uint64_t pc,
+                     const char *instruction, const char *message);
+/* Other code lies there: what was reported of it may be reported again. */
+void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size);
+/* Appends where an address lies that could not be accessed: in a buffer's padding,
+ * in one that was freed. */
+void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size);
+
+/* ---- profile.c ---- */
+
+/* A CTA has ended; a grid. */
+void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *counts);
+void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_per_sm);
+/* Prints what was counted since the last time. */
+void emu_profile_print(void);
 
 #endif

@@ -31,7 +31,8 @@ struct emu_grid {
   struct emu_launch launch;
   struct emu_code *code;
   uint64_t total;
-  int limit; /* CTAs that may be resident */
+  int per_sm; /* CTAs that one SM would hold */
+  int limit;  /* CTAs that may be resident */
   uint64_t grid_id;
 
   _Atomic uint64_t next_cta;
@@ -93,6 +94,8 @@ static struct emu_code *code_get(struct emu_as *as) {
       return NULL;
     }
     atomic_init(&code->users, 1);
+    if (emu_watch())
+      sm_code_annotate(code->sm);
     as->code = code;
   }
   atomic_fetch_add(&as->code->users, 1);
@@ -172,8 +175,8 @@ void emu_grids_drop(struct emu_channel *channel) {
   }
 }
 
-/* CTAs that the SMs of the board would hold at once. */
-static int resident_limit(const struct emu_launch *launch) {
+/* CTAs that an SM of the board would hold at once. */
+static int ctas_per_sm(const struct emu_launch *launch) {
   const struct sm_grid *g = &launch->sm;
   uint32_t warps = (g->block[0] * g->block[1] * g->block[2] + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
   uint32_t registers =
@@ -185,9 +188,7 @@ static int resident_limit(const struct emu_launch *launch) {
     per_sm = SM_REGISTERS / registers;
   if (g->shared_bytes && SM_SHARED_BYTES / g->shared_bytes < per_sm)
     per_sm = SM_SHARED_BYTES / g->shared_bytes;
-  if (launch->one_at_a_time)
-    return 1;
-  return per_sm ? (int)per_sm * EMU_SMS : EMU_SMS;
+  return per_sm ? (int)per_sm : 1;
 }
 
 static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
@@ -213,9 +214,11 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
     return false;
   }
   grid->launch.sm.code = grid->code->sm;
+  grid->launch.sm.watch = emu_watch();
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];
-  grid->limit = resident_limit(&grid->launch);
+  grid->per_sm = ctas_per_sm(&grid->launch);
+  grid->limit = grid->launch.one_at_a_time ? 1 : grid->per_sm * EMU_SMS;
   grid->started = true;
   return true;
 }
@@ -394,8 +397,12 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   count_instructions(worker, before);
 }
 
-static bool convert_fault(const struct emu_grid *grid, struct emu_fault *fault) {
-  const struct sm_fault *f = &grid->fault;
+static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_fault *fault) {
+  struct sm_fault *f = &grid->fault;
+  if (f->kind == SM_FAULT_MMU)
+    emu_check_place(as, f->address, f->message, sizeof(f->message));
+  if (emu_options()->check)
+    emu_check_print(as, grid->launch.sm.program, f->pc, f->instruction, f->message);
   bool mmu = f->kind == SM_FAULT_MMU || f->kind == SM_FAULT_PC_RANGE;
   emu_fault_set(fault, mmu ? NOTIFIER_MMU_FAULT : NOTIFIER_GR_EXCEPTION, f->address, "%s",
                 f->message);
@@ -419,6 +426,8 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
   atomic_thread_fence(memory_order_seq_cst);
   atomic_fetch_add(&emu_gpu.grids, 1);
   atomic_fetch_add(&emu_gpu.ctas, grid->total);
+  if (emu_options()->profile)
+    emu_profile_grid(&launch->sm, grid->total, (uint32_t)grid->per_sm);
   for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
     const struct emu_release *release = &launch->release[i];
     if (!release->enabled)
@@ -448,7 +457,7 @@ enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault
     if (grid->total)
       run_slice(channel, grid);
     if (grid->faulted) {
-      convert_fault(grid, fault);
+      convert_fault(channel->as, grid, fault);
       return EMU_FAULT;
     }
     if (atomic_load(&grid->resident) || atomic_load(&grid->next_cta) < grid->total)

@@ -59,8 +59,16 @@ int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping) {
   return error;
 }
 
+uint64_t emu_mapping_asked(const struct emu_mapping *m) {
+  const uint64_t asked = m->dmabuf->asked;
+  return asked > m->offset && asked - m->offset < m->size ? asked - m->offset : m->size;
+}
+
 void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
   pthread_rwlock_wrlock(&as->mappings_lock);
+  as->gone[as->gone_next] =
+      (struct emu_gone){mapping->gpu, mapping->size, emu_mapping_asked(mapping)};
+  as->gone_next = (as->gone_next + 1) % EMU_GONE;
   size_t i = position(as, mapping->gpu);
   as->mapping_count--;
   memmove(&as->mappings[i], &as->mappings[i + 1], (as->mapping_count - i) * sizeof(*as->mappings));
@@ -73,7 +81,7 @@ bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
   const struct emu_mapping *m = emu_mmu_find(as, address);
   if (m)
     *range = (struct sm_range){.gpu = m->gpu,
-                               .size = m->size,
+                               .size = emu_options()->check ? emu_mapping_asked(m) : m->size,
                                .host = m->host,
                                .writable = m->writable && m->syncpoint < 0};
   pthread_rwlock_unlock(&as->mappings_lock);

@@ -63,8 +63,10 @@ static int create(uint64_t size, uint32_t *id) {
   uint64_t pages = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES;
   struct emu_dmabuf *dmabuf = emu_dmabuf_create(pages * GPU_PAGE_BYTES);
   struct emu_handle *handle = dmabuf ? handle_create(dmabuf) : NULL;
-  if (dmabuf)
+  if (dmabuf) {
+    dmabuf->asked = size;
     emu_object_put(&dmabuf->object);
+  }
   if (!handle)
     return -ENOMEM;
   *id = handle->id;

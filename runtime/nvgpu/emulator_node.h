@@ -33,7 +33,18 @@ struct emulator_counters {
   uint64_t ctas;
 };
 
+/* A name for a range of an address space that holds code (a kernel's, say), for
+ * the reports of check and profile modes. It replaces the names of ranges that it
+ * overlaps, and goes with the address space. */
+struct emulator_name {
+  int32_t as_fd;
+  uint32_t reserved; /* 0 */
+  uint64_t address, size;
+  char name[128]; /* cut there */
+};
+
 #define EMULATOR_IOCTL_FAULT    _IOWR('E', 1, struct emulator_fault)
 #define EMULATOR_IOCTL_COUNTERS _IOR('E', 2, struct emulator_counters)
+#define EMULATOR_IOCTL_NAME     _IOW('E', 3, struct emulator_name)
 
 #endif

@@ -24,6 +24,15 @@ struct sm_code *sm_code_create(const struct sm_memory *memory) {
 void sm_code_destroy(struct sm_code *code) {
   free(code);
 }
+void sm_code_annotate(struct sm_code *code) {
+  (void)code;
+}
+
+const char *sm_class_name(unsigned class) {
+  (void)class;
+  return NULL;
+}
+
 void sm_code_invalidate(struct sm_code *code) {}
 
 struct sm_worker *sm_worker_create(uint32_t sm_id) {

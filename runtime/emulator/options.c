@@ -1,0 +1,96 @@
+/* TEGRACL_EMULATOR: a list of words, separated by commas, each with settings
+ * behind colons: check:watchdog=1000000:limit=5,profile:kernels.json. Read once.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/emulator/gpu.h"
+
+/* About half a minute of checked execution. */
+#define WATCHDOG_DEFAULT (UINT64_C(1) << 28)
+enum { LIMIT_DEFAULT = 50, WORD_MAX = 4096 };
+
+static struct emu_options options = {.watchdog = WATCHDOG_DEFAULT, .report_limit = LIMIT_DEFAULT};
+
+static bool number(const char *text, uint64_t *value) {
+  char *end;
+  errno = 0;
+  unsigned long long n = strtoull(text, &end, 0);
+  if (errno || end == text || *end || *text == '-')
+    return false;
+  *value = n;
+  return true;
+}
+
+static bool check_setting(const char *setting) {
+  static const char watchdog[] = "watchdog=", limit[] = "limit=";
+  if (strncmp(setting, watchdog, sizeof(watchdog) - 1) == 0)
+    return number(setting + sizeof(watchdog) - 1, &options.watchdog);
+  if (strncmp(setting, limit, sizeof(limit) - 1) == 0)
+    return number(setting + sizeof(limit) - 1, &options.report_limit);
+  return false;
+}
+
+static bool profile_setting(const char *setting) {
+  free(options.profile_file);
+  options.profile_file = *setting ? strdup(setting) : NULL;
+  return options.profile_file != NULL;
+}
+
+/* Words and what their settings are. */
+static const struct word {
+  const char *name;
+  bool *on;
+  bool (*setting)(const char *text);
+} words[] = {
+    {"check", &options.check, check_setting},
+    {"profile", &options.profile, profile_setting},
+};
+
+/* One word with its settings; it is written to. */
+static bool read_word(char *text) {
+  char *next = strchr(text, ':');
+  if (next)
+    *next++ = 0;
+  for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    if (strcmp(text, words[i].name) != 0)
+      continue;
+    *words[i].on = true;
+    while (next) {
+      char *setting = next;
+      next = strchr(setting, ':');
+      if (next)
+        *next++ = 0;
+      if (!words[i].setting(setting))
+        return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+static void read_list(void) {
+  const char *list = getenv("TEGRACL_EMULATOR");
+  while (list && *list) {
+    char word[WORD_MAX];
+    size_t length = strcspn(list, ",");
+    snprintf(word, sizeof(word), "%.*s", (int)length, list);
+    if (length >= sizeof(word) || (length && !read_word(word))) {
+      fprintf(stderr,
+              "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N], "
+              "profile[:FILE.json]\n",
+              (int)length, list);
+      options.bad = true;
+      return;
+    }
+    list += length + (list[length] == ',');
+  }
+}
+
+const struct emu_options *emu_options(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, read_list);
+  return &options;
+}
