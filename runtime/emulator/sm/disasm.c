@@ -142,7 +142,6 @@ static void put_const(struct text *t, const struct sm_isa_operand *d, const stru
     put_reg(t, "R", o->index, RZ);
   else {
     put_hex(t, offset);
-    offset = 0;
     put(t, "]");
     return;
   }

@@ -797,7 +797,7 @@ HANDLER(frnd) {
 static inline uint32_t narrow(const struct sm_uop *u, uint32_t a) {
   const struct sem_format to = format_of(u->x[0]);
   uint32_t h = (uint32_t)sem_convert(a, SEM_FORMAT_F32, to, u->round, u->x[3]);
-  bool nan = (h & 0x7fff) > (((1u << to.exponent) - 1) << to.mantissa);
+  bool nan = (h & 0x7fff) > (((1ull << to.exponent) - 1) << to.mantissa);
   return u->x[1] && !nan && h & 0x8000 ? 0 : h;
 }
 

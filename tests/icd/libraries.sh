@@ -1,0 +1,15 @@
+#!/bin/sh
+# The driver is loaded into any application: it brings nothing but the C library
+# along (which has libm and the dynamic linker as files of their own).
+set -eu
+needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+[ -n "$needed" ]
+for library in $needed; do
+  case $library in
+    libc.so.* | libm.so.* | ld-linux*) ;;
+    *)
+      echo "needs $library"
+      exit 1
+      ;;
+  esac
+done
