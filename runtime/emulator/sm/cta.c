@@ -44,7 +44,7 @@ uint64_t sm_worker_instructions(const struct sm_worker *worker) {
 
 /* Makes *p hold at least bytes; its contents may be lost. */
 static bool reserve(uint8_t **p, size_t *have, size_t bytes) {
-  if (bytes <= *have)
+  if (*p && bytes <= *have)
     return true;
   free(*p);
   *p = NULL;
