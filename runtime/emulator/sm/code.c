@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/emulator/sm/insn.h"
+#include "runtime/emulator/sm/lower.h"
 #include "runtime/emulator/sm/note.h"
 #include "runtime/emulator/sm/state.h"
 
@@ -141,6 +142,8 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
     }
   }
   page->uop[SM_PAGE_UOPS].handler = core->handler[SM_H_page_end];
+  if (!code->annotated)
+    sm_fuse(page->uop, SM_PAGE_UOPS, core);
   return page;
 }
 

@@ -4,6 +4,10 @@
 #include <fenv.h>
 #include <stdlib.h>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "runtime/emulator/sm/state.h"
 
 /* A warp's turn, in instructions: long enough to keep its registers in the
@@ -93,7 +97,6 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   w->active[1] = SM_ALL_LANES;
   w->page = NULL;
   w->event = SM_EVENT_NONE;
-  w->resume = false;
   memset(w->pred, 0, sizeof w->pred);
   w->pred[SM_PRED_TRUE] = w->pred[SM_PRED_UNIFORM + SM_PRED_TRUE] = SM_ALL_LANES;
   for (unsigned k = 0; k < SM_BANKS; k++) {
@@ -108,7 +111,9 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   memset(w->group, 0, sizeof w->group);
   w->current = 0;
   w->group[0] = (struct sm_group){.mask = lanes, .state = SM_GROUP_READY, .pc = grid->program};
-  memset(w->breg, 0, sizeof w->breg);
+  FOR_MASK(n, w->breg_used)
+  memset(&w->breg[n], 0, sizeof w->breg[n]);
+  w->breg_used = 0;
   memset(w->file, 0, (size_t)(SM_SLOT_UR + cta->ur_dirty) * SM_REG_BYTES);
   memset(w->file + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)grid->registers * SM_REG_BYTES);
 }
@@ -181,6 +186,35 @@ void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
 
 /* --- turns ------------------------------------------------------------------ */
 
+/* The host's rounding mode and exceptions, put aside while CTAs run. */
+#if defined(__SSE2__)
+enum { MXCSR_DEFAULT = 0x1f80 };
+struct float_state {
+  unsigned mxcsr; /* the x87's state is not used by the interpreter */
+};
+static struct float_state float_enter(void) {
+  struct float_state host = {_mm_getcsr()};
+  _mm_setcsr(MXCSR_DEFAULT);
+  return host;
+}
+static void float_leave(const struct float_state *host) {
+  _mm_setcsr(host->mxcsr);
+}
+#else
+struct float_state {
+  fenv_t env;
+};
+static struct float_state float_enter(void) {
+  struct float_state host;
+  fegetenv(&host.env);
+  fesetenv(FE_DFL_ENV);
+  return host;
+}
+static void float_leave(const struct float_state *host) {
+  fesetenv(&host->env);
+}
+#endif
+
 static bool is_ready(const struct sm_warp *w) {
   if (!w->alive)
     return false;
@@ -233,16 +267,13 @@ static void take_turn(struct sm_warp *w, const struct sm_core *core) {
       return;
     core->run(w, u);
   } while (w->event == SM_EVENT_SWITCH && w->left > 0);
-  w->resume = w->event == SM_EVENT_BUDGET;
 }
 
 enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,
                           struct sm_fault *fault) {
   const struct sm_core *core = sm_core();
   enum sm_result result = SM_PREEMPTED;
-  fenv_t host;
-  fegetenv(&host);
-  fesetenv(FE_DFL_ENV);
+  const struct float_state host = float_enter();
   cta->worker = worker;
   cta->fault = fault;
   for (uint64_t used = 0; used < budget;) {
@@ -271,7 +302,7 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
   }
   if (result == SM_PREEMPTED && cta->exited == cta->threads)
     result = SM_DONE;
-  fesetenv(&host);
+  float_leave(&host);
   return result;
 }
 

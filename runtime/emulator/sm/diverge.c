@@ -199,7 +199,8 @@ const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t
   w->alive &= ~mask;
   w->cta->exited += (uint32_t)__builtin_popcount(mask);
   set_mask(w, now, now->mask & ~mask);
-  reconsider(w);
+  if (w->alive)
+    reconsider(w);
   sm_bar_after_exit(w->cta);
   if (now->mask)
     return u + 1;
@@ -226,14 +227,16 @@ const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, ui
 }
 
 const struct sm_uop *sm_pick(struct sm_warp *w) {
-  for (unsigned k = w->resume ? 0 : 1; k <= SM_LANES; k++) {
+  /* The one after the last that ran, so that none waits for ever. */
+  const struct sm_group *last = sm_group_now(w);
+  const bool only = last->mask == w->alive && last->state == SM_GROUP_READY;
+  for (unsigned k = only ? 0 : 1; k <= SM_LANES; k++) {
     const unsigned index = (w->current + k) % SM_LANES;
     struct sm_group *g = &w->group[index];
     if (g->state != SM_GROUP_READY)
       continue;
     w->current = index;
     w->active[0] = g->mask;
-    w->resume = false;
     g->yielded = false;
     return sm_continue(w, g->pc);
   }

@@ -96,6 +96,7 @@ HANDLER(page_end) {
 HANDLER(bssy) {
   const uint32_t m = exec_mask(w, u) & PP;
   uint32_t *b = w->breg[u->x[0]].l;
+  w->breg_used |= 1u << u->x[0];
   FOR_LANES
   b[i] = m & sm_lane_bit[i] ? m : b[i];
   return NEXT;
@@ -164,11 +165,22 @@ HANDLER(bmov) {
     sm_splat(t.l, u->x[1] == BMOV_MACTIVE ? w->active[0] : u->x[1] == BMOV_MEXITED ? ~w->alive : 0);
     from = t.l;
   }
-  if (!u->x[2])
+  if (!u->x[2]) {
     sm_blend(REG(u->d), from, m);
-  else if (u->x[3] < SM_BARRIERS)
+  } else if (u->x[3] < SM_BARRIERS) {
+    w->breg_used |= 1u << u->x[3];
     sm_blend(w->breg[u->x[3]].l, from, m);
+  }
   return NEXT;
+}
+
+/* The first of a sequence of BMOVs that leaves all barriers clear. */
+HANDLER(clear_barriers) {
+  const struct sm_lanes zeros = {{0}};
+  FOR_MASK(n, w->breg_used)
+  sm_blend(w->breg[n].l, zeros.l, w->active[0]);
+  const struct sm_uop *last = u + SM_BARRIERS;
+  return last[1].handler(w, last + 1);
 }
 
 /* --- the CTA's barriers ------------------------------------------------------- */

@@ -224,12 +224,31 @@ HANDLER(fsel) {
 }
 
 static inline uint32_t compare_f32(const struct sm_warp *w, const struct sm_uop *u) {
-  struct sm_lanes ta, tb, hit;
+  struct sm_lanes ta, tb;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
   const uint32_t cmp = u->x[0];
+#if defined(__AVX512F__)
+  uint32_t p = 0;
+#define COMPARE(predicate)                                                                         \
+  (uint32_t) _mm512_cmp_ps_mask(_mm512_load_ps(a), _mm512_load_ps(b), predicate) |                 \
+      (uint32_t)_mm512_cmp_ps_mask(_mm512_load_ps(a + 16), _mm512_load_ps(b + 16), predicate)      \
+          << 16
+  if (cmp & SEM_CMP_LESS)
+    p |= COMPARE(_CMP_LT_OQ);
+  if (cmp & SEM_CMP_GREATER)
+    p |= COMPARE(_CMP_GT_OQ);
+  if (cmp & SEM_CMP_EQUAL)
+    p |= COMPARE(_CMP_EQ_OQ);
+  if (cmp & SEM_CMP_UNORDERED)
+    p |= COMPARE(_CMP_UNORD_Q);
+#undef COMPARE
+  return p;
+#else
+  struct sm_lanes hit;
   FOR_LANES
   hit.l[i] = sem_compare_f32(a[i], b[i], cmp);
   return sm_mask_of(hit.l);
+#endif
 }
 
 /* x[0]: comparison, x[2]: enum sem_bop */

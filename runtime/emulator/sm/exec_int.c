@@ -96,6 +96,22 @@ HANDLER(iadd3) {
   return NEXT;
 }
 
+/* Of two operands, with a carry in and out. */
+HANDLER(iadd_carry) {
+  RESULT(u->d);
+  struct sm_lanes t, out;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1);
+  const uint32_t p = u->x[0] ? PP : 0u - (int_inc(u, 0) + int_inc(u, 1));
+  FOR_LANES {
+    uint32_t x = a[i] ^ xa, y = b[i] ^ xb, sum = x + y + (p & sm_lane_bit[i] ? 1u : 0);
+    out.l[i] = (x & y) | ((x | y) & ~sum); /* the top bit is the carry */
+    r[i] = sum;
+  }
+  pred_out(w, u->pd, sm_mask_of(out.l), m);
+  RESULT_END;
+}
+
 HANDLER(imad_rrr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
@@ -328,24 +344,22 @@ HANDLER(shf) {
 /* x[0]: comparison, x[1]: signed, x[2]: enum sem_bop, x[3]: .EX */
 HANDLER(isetp) {
   const uint32_t m = exec_mask(w, u);
-  struct sm_lanes t, hit, same;
+  struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   uint32_t cmp = u->x[0];
   if (UNLIKELY(u->x[3])) /* equality is decided by the lower half */
     cmp = cmp == SEM_CMP_EQUAL || cmp == (SEM_CMP_LESS | SEM_CMP_GREATER) ? cmp
                                                                           : cmp & ~SEM_CMP_EQUAL;
-  if (u->x[1]) {
-    FOR_LANES
-    hit.l[i] = sem_compare_s32(a[i], b[i], cmp);
-  } else {
-    FOR_LANES
-    hit.l[i] = sem_compare_u32(a[i], b[i], cmp);
-  }
-  uint32_t p = sm_mask_of(hit.l);
+  const uint32_t flip = u->x[1] ? 0 : 0x80000000u;
+  uint32_t p = 0;
+  if (cmp & SEM_CMP_LESS)
+    p |= sm_mask_more(b, a, flip);
+  if (cmp & SEM_CMP_GREATER)
+    p |= sm_mask_more(a, b, flip);
+  if (cmp & SEM_CMP_EQUAL)
+    p |= sm_mask_same(a, b);
   if (UNLIKELY(u->x[3])) {
-    FOR_LANES
-    same.l[i] = a[i] == b[i] ? ~0u : 0;
-    uint32_t equal = sm_mask_of(same.l), low = PR;
+    uint32_t equal = sm_mask_same(a, b), low = PR;
     switch (u->x[0]) {
     case SEM_CMP_EQUAL:
       p = equal & low;

@@ -47,7 +47,7 @@ static const uint32_t sm_lane_index[SM_LANES] __attribute__((aligned(SM_REG_BYTE
     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 };
 
-/* One bit per lane from lanes that hold 0 or all ones. */
+/* One bit per lane: its top bit. */
 static inline uint32_t sm_mask_of(const uint32_t *v) {
 #if defined(__AVX512DQ__)
   uint32_t low = _mm512_movepi32_mask(_mm512_load_si512(v));
@@ -66,8 +66,38 @@ static inline uint32_t sm_mask_of(const uint32_t *v) {
 #else
   uint32_t mask = 0;
   for (unsigned i = 0; i < SM_LANES; i++)
-    mask |= v[i] & sm_lane_bit[i];
+    mask |= (uint32_t)((int32_t)v[i] >> 31) & sm_lane_bit[i];
   return mask;
+#endif
+}
+
+/* Lanes where a > b, as signed words after flip, and where a == b. */
+static inline uint32_t sm_mask_more(const uint32_t *a, const uint32_t *b, uint32_t flip) {
+#if defined(__AVX512F__)
+  const __m512i f = _mm512_set1_epi32((int)flip);
+  uint32_t low = _mm512_cmpgt_epi32_mask(_mm512_xor_si512(f, _mm512_load_si512(a)),
+                                         _mm512_xor_si512(f, _mm512_load_si512(b)));
+  uint32_t high = _mm512_cmpgt_epi32_mask(_mm512_xor_si512(f, _mm512_load_si512(a + 16)),
+                                          _mm512_xor_si512(f, _mm512_load_si512(b + 16)));
+  return low | high << 16;
+#else
+  struct sm_lanes t;
+  FOR_LANES
+  t.l[i] = (int32_t)(a[i] ^ flip) > (int32_t)(b[i] ^ flip) ? ~0u : 0;
+  return sm_mask_of(t.l);
+#endif
+}
+
+static inline uint32_t sm_mask_same(const uint32_t *a, const uint32_t *b) {
+#if defined(__AVX512F__)
+  uint32_t low = _mm512_cmpeq_epi32_mask(_mm512_load_si512(a), _mm512_load_si512(b));
+  uint32_t high = _mm512_cmpeq_epi32_mask(_mm512_load_si512(a + 16), _mm512_load_si512(b + 16));
+  return low | high << 16;
+#else
+  struct sm_lanes t;
+  FOR_LANES
+  t.l[i] = a[i] == b[i] ? ~0u : 0;
+  return sm_mask_of(t.l);
 #endif
 }
 

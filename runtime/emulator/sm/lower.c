@@ -32,6 +32,8 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
     handler = SM_H_not_implemented;
   else if (l.out_of_range)
     handler = SM_H_register_range;
+  if (!note)
+    handler = sm_specialise(u, handler);
   u->handler = core->handler[handler];
   if (note) {
     sm_note_finish(note, insn, handler, u);

@@ -147,4 +147,10 @@ unsigned sm_lower_float(struct lowering *l);
 unsigned sm_lower_memory(struct lowering *l);
 unsigned sm_lower_control(struct lowering *l);
 
+/* specialise.c: a faster handler that does the same for this uop, or the same. */
+unsigned sm_specialise(const struct sm_uop *u, unsigned handler);
+/* Handlers for sequences among lowered uops; each uop stays whole for those who
+ * jump into the sequence. */
+void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core);
+
 #endif

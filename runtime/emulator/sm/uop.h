@@ -89,7 +89,7 @@ struct sm_page {
 /* Handlers. X(name) */
 // clang-format off
 #define SM_HANDLERS(X)                                                                            \
-  X(nop) X(mov_reg) X(mov_scalar) X(sel) X(iadd3) X(iadd3_plain) X(iadd3_rrr) X(iadd3_rsr)        \
+  X(nop) X(mov_reg) X(mov_scalar) X(sel) X(iadd3) X(iadd_carry) X(iadd3_plain) X(iadd3_rrr) X(iadd3_rsr)        \
   X(imad) X(imad_rrr) X(imad_rsr) X(imad_wide) X(imad_wide_plain) X(lea) X(lea_plain) X(lop3)     \
   X(shf) X(shl) X(shr) X(sar) X(isetp) X(imnmx) X(iabs) X(popc) X(brev) X(flo) X(sgxt) X(bmsk)    \
   X(prmt) X(prmt_imm) X(dp4a) X(dp2a) X(absdiff) X(absdiff4) X(i2i_sat) X(i2ip) X(p2r) X(r2p)     \
@@ -100,7 +100,7 @@ struct sm_page {
   X(ld_global) X(ld_generic) X(ld_shared) X(ld_local) X(st_global) X(st_generic) X(st_shared)     \
   X(st_local) X(ldc) X(atom) X(atom_shared) X(atom_inc) X(ldgsts) X(fence) X(qspc) X(bra)         \
   X(bra_far) X(bra_cond) X(brx) X(exit) X(bssy) X(bsync) X(break_) X(yield) X(warpsync)           \
-  X(bmov) X(bar) X(b2r) X(trap) X(lepc) X(s2r) X(s2r64) X(vote) X(shfl) X(match) X(redux)         \
+  X(bmov) X(clear_barriers) X(bar) X(b2r) X(trap) X(lepc) X(s2r) X(s2r64) X(vote) X(shfl) X(match) X(redux)         \
   X(r2ur) X(page_end) X(illegal) X(not_implemented) X(register_range) X(pc_range)
 // clang-format on
 
