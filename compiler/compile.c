@@ -6,13 +6,15 @@
 #include <string.h>
 
 #include "compiler/binary.h"
+#include "compiler/cubin_strip.h"
 #include "compiler/frontend.h"
 #include "compiler/lower.h"
 #include "compiler/nvrtc.h"
 #include "compiler/options.h"
 
 static enum cc_status make_binary(const struct cc_job *job, const struct lowered *lowered,
-                                  const struct text *cubin, struct cc_result *result) {
+                                  struct text *cubin, struct cc_result *result) {
+  cubin_strip(cubin);
   struct binary_program program = {.sm = job->device->sm,
                                    .kernels = lowered->kernels,
                                    .kernel_count = lowered->kernel_count,

@@ -239,7 +239,7 @@ static bool read_all(struct cubin *r) {
         !cubin_read_module_info(r, s))
       return false;
   }
-  return cubin_read_kernels(r) && cubin_read_relocs(r);
+  return cubin_read_kernels(r) && cubin_read_relocs(r) && cubin_read_lines(r);
 }
 
 bool cubin_is_elf(const void *data, size_t size) {

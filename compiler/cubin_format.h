@@ -82,6 +82,11 @@ enum {
  * ptxas 11.8 and 12.4, in debugging output of 13.0). */
 #define CUBIN_STACK_UNKNOWN UINT32_MAX
 
+/* In CUBINs of ours the line table names the files of the OpenCL program as if they
+ * lay here; what lies elsewhere is the device library. */
+#define SOURCE_FOLDER "/opencl/"
+#define SOURCE_NAME   "<program source>" /* what clCreateProgramWithSource was given */
+
 /* Limits of the machine that a sound CUBIN keeps. */
 enum {
   CUBIN_INSN_BYTES = 16,

@@ -1,7 +1,7 @@
 /* What the files of the CUBIN reader share. cubin.c reads header, sections and
  * symbols; cubin_info.c the attribute records; cubin_kernels.c makes kernels of
- * them; cubin_relocs.c does the relocations. Functions that return false have set
- * status and error by cubin_refuse.
+ * them; cubin_relocs.c does the relocations, cubin_lines.c the source lines. Functions that return
+ * false have set status and error by cubin_refuse.
  */
 #ifndef TEGRACL_CUBIN_READER_H
 #define TEGRACL_CUBIN_READER_H
@@ -77,6 +77,7 @@ bool cubin_read_arguments(struct cubin *r, const struct cubin_section *s,
 
 bool cubin_read_kernels(struct cubin *r);
 bool cubin_read_relocs(struct cubin *r);
+bool cubin_read_lines(struct cubin *r);
 
 /* Little-endian numbers at any address; the caller has checked the bounds. */
 static inline uint16_t cubin_read16(const unsigned char *at) {

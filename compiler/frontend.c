@@ -16,11 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compiler/cubin_format.h"
 #include "compiler/find.h"
 
 extern char **environ;
 
-static const char source_name[] = "<program source>";
+static const char source_name[] = SOURCE_NAME;
 
 /* A list of arguments for exec; the strings it owns are freed with it. */
 struct arguments {
@@ -97,6 +98,8 @@ static void build_arguments(struct arguments *arguments, const char *clang,
   static const char *const fixed[] = {
       "-cc1", "-triple", "nvptx64-nvidia-nvcl", "-x", "cl", "-finclude-default-header",
       "-fdeclare-opencl-builtins", "-cl-kernel-arg-info",
+      /* Source lines, for messages about faults. */
+      "-debug-info-kind=line-tables-only",
       /* Applications use inline PTX on NVIDIA devices. */
       "-fgnu-keywords",
       /* A plain inline function needs no other definition elsewhere. */
@@ -112,8 +115,10 @@ static void build_arguments(struct arguments *arguments, const char *clang,
   add(arguments, "-ffp-contract=%s", options->contract ? "fast" : "on");
   add(arguments, "%s", kind == FRONTEND_BITCODE ? "-emit-llvm-bc" : "-emit-llvm");
   add_extensions(arguments, job->device, options);
-  if (header_folder)
+  if (header_folder) {
     add(arguments, "-I%s", header_folder);
+    add(arguments, "-fdebug-prefix-map=%s/=", header_folder);
+  }
   for (size_t i = 0; i < options->clang_count; i++)
     add(arguments, "%s", options->clang[i]);
   add(arguments, "-o");

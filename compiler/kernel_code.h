@@ -112,6 +112,15 @@ struct kernel_code {
   uint32_t args_known; /* 0: raw CUBIN; sizes and offsets only */
 };
 
+/* The code of a section from offset (bytes) up to the next element's is of this
+ * line of the source. Sorted by section, then offset. */
+struct module_line {
+  uint32_t section;
+  uint32_t offset;
+  uint32_t line; /* from 1; 0: not known */
+  uint32_t file; /* number in module_code.files */
+};
+
 struct module_code {
   const struct module_section *sections;
   const struct module_reloc *relocs;
@@ -119,6 +128,10 @@ struct module_code {
   uint32_t section_count;
   uint32_t reloc_count;
   uint32_t kernel_count;
+  const struct module_line *lines;
+  const char *const *files; /* names; "": the program source itself */
+  uint32_t line_count;
+  uint32_t file_count;
   uint32_t bank3; /* section number or MODULE_NO_SECTION */
   uint32_t bank4;
   uint64_t cubin_bytes; /* size of the CUBIN it was read from */

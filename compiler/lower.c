@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/cubin_format.h"
 #include "compiler/device_files.h"
 #include "compiler/lower_state.h"
 
@@ -41,6 +42,34 @@ void lower_use_group(struct lower *lower, const char *file) {
     lower->group_used[i] = true;
     text_printf(&lower->includes, "#include \"%s\"\n", file);
   }
+}
+
+void lower_line(struct lower *lower, LLVMValueRef value, struct text *out) {
+  unsigned line = LLVMGetDebugLocLine(value), length = 0;
+  if (!line)
+    return;
+  const char *file = LLVMGetDebugLocFilename(value, &length);
+  if (line == lower->line && file == lower->file)
+    return;
+  text_printf(out, "\n#line %u", line);
+  if (file != lower->file) {
+    text_puts(out, " \"" SOURCE_FOLDER);
+    /* ptxas knows no escapes in names. */
+    for (unsigned i = 0; i < length; i++) {
+      bool plain = (unsigned char)file[i] >= ' ' && file[i] != '"' && file[i] != '\\';
+      text_add(out, plain ? file + i : "?", 1);
+    }
+    text_puts(out, "\"");
+  }
+  text_puts(out, "\n");
+  lower->line = line;
+  lower->file = file;
+}
+
+void lower_join_lines(struct text *text, size_t start) {
+  for (size_t i = start; i < text->size; i++)
+    if (text->data[i] == '\n')
+      text->data[i] = ' ';
 }
 
 static bool list_functions(struct lower *lower) {
@@ -98,12 +127,14 @@ static void reach(struct lower *lower, struct function *function) {
 /* Writes the finished body behind its heading. */
 static void finish_function(struct lower *lower) {
   struct text *code = &lower->code;
+  size_t start = code->size;
   text_puts(code, " {\n");
   for (int i = 0; i < SCALAR_KINDS; i++)
     if (lower->locals[i].size)
       text_printf(code, "%s%s%s;\n", scalar_names[i], i == SCALAR_POINTER ? "" : " ",
                   lower->locals[i].data);
   text_add(code, lower->arrays.data, lower->arrays.size);
+  lower_join_lines(code, start);
   text_add(code, lower->body.data, lower->body.size);
   text_puts(code, "}\n");
   for (int i = 0; i < SCALAR_KINDS; i++)
@@ -142,6 +173,15 @@ static void print_heading(struct lower *lower, const struct function *function, 
   text_puts(out, ")");
 }
 
+/* The heading's line is the function's in the source. */
+static void open_function(struct lower *lower, struct function *function, bool in_kernel) {
+  lower->function = function;
+  lower->in_kernel = in_kernel;
+  lower->line = 0;
+  lower->file = NULL;
+  lower_line(lower, function->ref, &lower->code);
+}
+
 /* Names the parameters of a device function, and copies structs by value. */
 static void open_parameters(struct lower *lower, const struct function *function) {
   for (unsigned i = 0; i < LLVMCountParams(function->ref); i++) {
@@ -164,8 +204,7 @@ static void open_parameters(struct lower *lower, const struct function *function
 }
 
 static void print_device_function(struct lower *lower, struct function *function) {
-  lower->function = function;
-  lower->in_kernel = false;
+  open_function(lower, function, false);
   declare_result(lower, function);
   print_heading(lower, function, &lower->head);
   text_puts(&lower->head, ";\n");
@@ -178,8 +217,7 @@ static void print_device_function(struct lower *lower, struct function *function
 
 static void print_kernel(struct lower *lower, struct function *function) {
   struct binary_kernel *kernel = &lower->result->kernels[lower->result->kernel_count++];
-  lower->function = function;
-  lower->in_kernel = true;
+  open_function(lower, function, true);
   lower_kernel(lower, function->ref, kernel);
   if (!lower->failed)
     lower_body(lower, function->ref);

@@ -323,10 +323,13 @@ void lower_body(struct lower *lower, LLVMValueRef function) {
          phi = LLVMGetNextInstruction(phi))
       declare_phi(lower, phi);
   for (unsigned i = 0; i < order.count && !lower->failed; i++) {
-    text_printf(&lower->body, "%s:;\n",
-                lower_use(lower, LLVMBasicBlockAsValue(order.blocks[i]), 0));
+    text_printf(&lower->body, "%s:; ", lower_use(lower, LLVMBasicBlockAsValue(order.blocks[i]), 0));
     for (LLVMValueRef at = LLVMGetFirstInstruction(order.blocks[i]); at && !lower->failed;
-         at = LLVMGetNextInstruction(at))
+         at = LLVMGetNextInstruction(at)) {
+      lower_line(lower, at, &lower->body);
+      size_t start = lower->body.size;
       print_instruction(lower, order.blocks[i], at);
+      lower_join_lines(&lower->body, start);
+    }
   }
 }

@@ -86,12 +86,20 @@ struct lower {
   unsigned next_name;
   struct text locals[SCALAR_KINDS];
   struct text arrays; /* allocas and other declarations */
+  unsigned line;      /* of the source, as the last #line says; 0: none yet */
+  const char *file;   /* its name, as LLVM owns it */
   struct text body;
 };
 
 /* lower.c */
 void lower_fail(struct lower *lower, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct function *lower_function(struct lower *lower, LLVMValueRef ref);
+/* Text that is added to out from here on is of the line of value, an instruction or
+ * a function: a #line directive if that is another line than before. So the
+ * statements of one line of the source must stand in one line; lower_join_lines
+ * makes them from start on. */
+void lower_line(struct lower *lower, LLVMValueRef value, struct text *out);
+void lower_join_lines(struct text *text, size_t start);
 /* Makes the device library's file available to the source. */
 void lower_use_group(struct lower *lower, const char *file);
 

@@ -7,15 +7,19 @@
 #include <unistd.h>
 
 #include "compiler/compile.h"
+#include "compiler/disassemble.h"
 #include "compiler/serve.h"
 #include "compiler/text.h"
 
 static const char help[] =
     "usage: tegraclc [options] FILE...\n"
+    "       tegraclc --disassemble FILE\n"
     "Compiles OpenCL C for the GPU of Jetson Orin (SM 8.7).\n"
     "  -o FILE           write there instead of standard output\n"
     "  --emit STAGE      ir: LLVM IR, cuda: CUDA C, cubin: machine code (ELF),\n"
-    "                    info: what the kernels need, bin: program binary (default)\n"
+    "                    sass: machine code as text, info: what the kernels need,\n"
+    "                    bin: program binary (default)\n"
+    "  --disassemble     FILE is a program binary or a CUBIN: print its machine code\n"
     "  --serve           answer build requests of the OpenCL driver on standard input\n"
     "  --version, --help\n"
     "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
@@ -33,20 +37,21 @@ static const struct cc_device orin = {
     .local_mem_bytes = 48 * 1024,
 };
 
-enum stage { STAGE_IR, STAGE_CUDA, STAGE_CUBIN, STAGE_INFO, STAGE_BINARY, STAGE_COUNT };
+enum stage { STAGE_IR, STAGE_CUDA, STAGE_CUBIN, STAGE_SASS, STAGE_INFO, STAGE_BINARY, STAGE_COUNT };
 
 static const struct {
   const char *name;
   enum compile_stage compile;
 } stages[STAGE_COUNT] = {
     [STAGE_IR] = {"ir", COMPILE_IR},          [STAGE_CUDA] = {"cuda", COMPILE_CUDA},
-    [STAGE_CUBIN] = {"cubin", COMPILE_CUBIN}, [STAGE_INFO] = {"info", COMPILE_BINARY},
-    [STAGE_BINARY] = {"bin", COMPILE_BINARY},
+    [STAGE_CUBIN] = {"cubin", COMPILE_CUBIN}, [STAGE_SASS] = {"sass", COMPILE_BINARY},
+    [STAGE_INFO] = {"info", COMPILE_BINARY},  [STAGE_BINARY] = {"bin", COMPILE_BINARY},
 };
 
 struct command {
   const char *output;
   enum stage stage;
+  bool is_binary; /* the file is a program binary or a CUBIN already */
   struct cc_source *sources;
   struct text *texts; /* what the sources point to */
   size_t source_count;
@@ -85,14 +90,7 @@ static const char *argument_kind(enum kernel_arg_kind kind) {
                                      : "constant";
 }
 
-static bool make_info(const struct cc_result *result, struct text *out, struct text *error) {
-  struct module_code *module = NULL;
-  char sentence[256] = "";
-  if (cc_module_read(result->binary, result->binary_size, &module, sentence, sizeof sentence) !=
-      CC_OK) {
-    text_printf(error, "%s\n", sentence);
-    return false;
-  }
+static void add_info(const struct module_code *module, struct text *out) {
   text_printf(out, "cubin %llu bytes\n", (unsigned long long)module->cubin_bytes);
   for (uint32_t i = 0; i < module->kernel_count; i++) {
     const struct kernel_code *kernel = &module->kernels[i];
@@ -115,8 +113,23 @@ static bool make_info(const struct cc_result *result, struct text *out, struct t
       text_puts(out, "\n");
     }
   }
+}
+
+/* What the stages after the program binary print. */
+static bool describe(enum stage stage, const void *binary, size_t size, struct text *out) {
+  struct module_code *module = NULL;
+  char sentence[256] = "";
+  if (cc_module_read(binary, size, &module, sentence, sizeof sentence) != CC_OK) {
+    fprintf(stderr, "tegraclc: %s\n", sentence);
+    return false;
+  }
+  text_add(out, "", 0);
+  if (stage == STAGE_SASS)
+    disassemble_module(module, out);
+  else
+    add_info(module, out);
   cc_module_free(module);
-  return true;
+  return !out->failed;
 }
 
 /* A word as it must stand in an option string to come out of it unchanged. */
@@ -148,18 +161,22 @@ static bool takes_value(const char *word) {
   return false;
 }
 
-static bool parse_command(int count, char **words, struct command *command) {
-  for (int i = 1; i < count; i++) {
-    const char *word = words[i], *next = i + 1 < count ? words[i + 1] : NULL;
+/* words ends with NULL. */
+static bool parse_command(char **words, struct command *command) {
+  for (int i = 1; words[i]; i++) {
+    const char *word = words[i], *next = words[i + 1];
     if (!strcmp(word, "-o") || !strcmp(word, "--emit")) {
       i++;
       if (next && word[1] == 'o') {
         command->output = next;
       } else if (!next || !parse_stage(next, &command->stage)) {
         fprintf(stderr, "tegraclc: %s needs %s\n", word,
-                word[1] == 'o' ? "a file name" : "ir, cuda, cubin, info or bin");
+                word[1] == 'o' ? "a file name" : "ir, cuda, cubin, sass, info or bin");
         return false;
       }
+    } else if (!strcmp(word, "--disassemble")) {
+      command->is_binary = true;
+      command->stage = STAGE_SASS;
     } else if (word[0] == '-' && word[1]) {
       add_option(&command->options, word);
       if (takes_value(word) && next) {
@@ -175,7 +192,25 @@ static bool parse_command(int count, char **words, struct command *command) {
   }
   if (!command->source_count)
     fputs("tegraclc: no source file; see tegraclc --help\n", stderr);
-  return command->source_count != 0;
+  if (command->is_binary && command->source_count > 1)
+    fputs("tegraclc: --disassemble takes one file\n", stderr);
+  return command->source_count == 1 || (command->source_count && !command->is_binary);
+}
+
+static bool write_output(const struct command *command, const void *bytes, size_t size) {
+  if (write_file(command->output, bytes, size))
+    return true;
+  fprintf(stderr, "tegraclc: %s: %s\n", command->output ? command->output : "standard output",
+          strerror(errno));
+  return false;
+}
+
+static int disassemble(const struct command *command) {
+  struct text out = {0};
+  bool done = describe(STAGE_SASS, command->texts[0].data, command->texts[0].size, &out) &&
+              write_output(command, out.data, out.size);
+  text_finish(&out);
+  return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int build(struct command *command) {
@@ -187,28 +222,20 @@ static int build(struct command *command) {
                              .source_count = command->source_count,
                              .options = command->options.data};
   struct cc_result result;
-  struct text info = {0}, error = {0};
-  int exit_status = EXIT_FAILURE;
-  enum cc_status status = compile_until(&job, stages[command->stage].compile, &result);
+  struct text description = {0};
+  enum stage stage = command->stage;
+  bool is_text = stage == STAGE_INFO || stage == STAGE_SASS;
+  bool done = compile_until(&job, stages[stage].compile, &result) == CC_OK;
   if (result.log)
     fputs(result.log, stderr);
-  if (status == CC_OK && command->stage == STAGE_INFO && !make_info(&result, &info, &error))
-    status = CC_INTERNAL_ERROR;
-  if (error.data)
-    fprintf(stderr, "tegraclc: %s", error.data);
-  if (status == CC_OK) {
-    bool is_info = command->stage == STAGE_INFO;
-    if (write_file(command->output, is_info ? info.data : result.binary,
-                   is_info ? info.size : result.binary_size))
-      exit_status = EXIT_SUCCESS;
-    else
-      fprintf(stderr, "tegraclc: %s: %s\n", command->output ? command->output : "standard output",
-              strerror(errno));
-  }
-  text_finish(&info);
-  text_finish(&error);
+  if (done && is_text)
+    done = describe(stage, result.binary, result.binary_size, &description);
+  if (done)
+    done = write_output(command, is_text ? description.data : result.binary,
+                        is_text ? description.size : result.binary_size);
+  text_finish(&description);
   cc_result_finish(&result);
-  return exit_status;
+  return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int count, char **words) {
@@ -226,8 +253,8 @@ int main(int count, char **words) {
                             .sources = calloc((size_t)count, sizeof(struct cc_source)),
                             .texts = calloc((size_t)count, sizeof(struct text))};
   int exit_status = EXIT_FAILURE;
-  if (command.sources && command.texts && parse_command(count, words, &command))
-    exit_status = build(&command);
+  if (command.sources && command.texts && parse_command(words, &command))
+    exit_status = command.is_binary ? disassemble(&command) : build(&command);
   for (int i = 0; command.texts && i < count; i++)
     text_finish(&command.texts[i]);
   free(command.texts);

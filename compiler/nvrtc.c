@@ -117,8 +117,7 @@ static void make_options(struct option_list *list, unsigned sm, const struct opt
   add(list, "--prec-sqrt=%s", truth(options->exact_division));
   if (options->fast_math)
     add(list, "--use_fast_math");
-  if (options->line_info)
-    add(list, "--generate-line-info");
+  add(list, "--generate-line-info");
   if (options->max_registers)
     add(list, "--maxrregcount=%u", options->max_registers);
 }

@@ -23,8 +23,7 @@ enum effect {
   EFFECT_FAST = 8,
   EFFECT_NO_OPT = 16,
   EFFECT_ARG_INFO = 32,
-  EFFECT_LINES = 64,
-  EFFECT_VERBOSE = 128,
+  EFFECT_VERBOSE = 64,
 };
 
 static const struct {
@@ -49,7 +48,7 @@ static const struct {
     {"-w", "-w", 0},
     {"-Werror", "-Werror", 0},
     {"-cl-kernel-arg-info", NULL, EFFECT_ARG_INFO},
-    {"-g", NULL, EFFECT_LINES},
+    {"-g", NULL, 0}, /* lines are always kept: they cost 1 % of the time, no code */
     {"-cl-nv-verbose", NULL, EFFECT_VERBOSE},
 };
 
@@ -109,7 +108,6 @@ static void apply(struct options *options, unsigned effects) {
   options->exact_division |= (effects & EFFECT_EXACT) != 0;
   options->fast_math |= (effects & EFFECT_FAST) != 0;
   options->arg_info |= (effects & EFFECT_ARG_INFO) != 0;
-  options->line_info |= (effects & EFFECT_LINES) != 0;
   options->verbose |= (effects & EFFECT_VERBOSE) != 0;
   if (effects & EFFECT_NO_OPT)
     options->opt_level = 0;

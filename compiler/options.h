@@ -21,7 +21,6 @@ struct options {
   bool flush_denormals;
   bool exact_division; /* correctly rounded float division and square root */
   bool fast_math;      /* approximate functions are good enough */
-  bool line_info;
   bool verbose;
 };
 

@@ -75,10 +75,15 @@ static void put_nearest(FILE *out, const struct rt_context *c, uint64_t address)
 static void put_kernel(FILE *out, const struct rt_context *c, uint64_t pc) {
   uint64_t offset = 0;
   const struct kernel_code *k = rt_module_kernel_at(c, pc, &offset);
-  if (k)
+  if (k) {
+    const char *file = "";
+    const struct module_line *line = rt_module_line_at(c, pc, &file);
     fprintf(out, " in kernel %s at +0x%" PRIx64, k->name, offset);
-  else if (pc)
+    if (line)
+      fprintf(out, ", line %" PRIu32 " of %s", line->line, *file ? file : "the program source");
+  } else if (pc) {
     fprintf(out, " at 0x%" PRIx64 ", where no kernel is", pc);
+  }
 }
 
 /* True if the software Orin knew. */

@@ -2,11 +2,13 @@
 #include "runtime/module.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/hw/memory.h"
 #include "runtime/message.h"
+#include "runtime/nvgpu/emulator_node.h"
 
 /* More than any program; keeps sums of section sizes from overflowing. */
 #define MODULE_BYTES_MAX (UINT64_C(1) << 32)
@@ -224,6 +226,19 @@ static void release(struct rt_module *m) {
   free(m);
 }
 
+/* For the emulator's reports; a board has no such node. */
+static void name_kernels(const struct rt_module *m) {
+  const struct rt_device *d = m->context->device;
+  for (uint32_t i = 0; d->emulator_fd >= 0 && i < m->code->kernel_count; i++) {
+    const struct kernel_code *k = &m->code->kernels[i];
+    struct emulator_name name = {.as_fd = m->context->as_fd,
+                                 .address = m->kernels[i].entry,
+                                 .size = m->code->sections[k->text].size - k->entry};
+    snprintf(name.name, sizeof(name.name), "%s", k->name);
+    d->os->ioctl(d->emulator_fd, EMULATOR_IOCTL_NAME, &name);
+  }
+}
+
 int rt_module_create(struct rt_context *c, const struct module_code *code,
                      struct rt_module **module) {
   struct rt_module *m = calloc(1, sizeof(*m));
@@ -236,6 +251,7 @@ int rt_module_create(struct rt_context *c, const struct module_code *code,
     release(m);
     return result;
   }
+  name_kernels(m);
   pthread_mutex_lock(&c->lock);
   m->next = c->modules;
   if (m->next)
@@ -273,6 +289,37 @@ const struct kernel_code *rt_module_kernel_at(const struct rt_context *c, uint64
         *offset = address - text;
         return k;
       }
+    }
+  return NULL;
+}
+
+/* The last element of lines at or before offset of the section. */
+static const struct module_line *find_line(const struct module_code *code, uint32_t section,
+                                           uint64_t offset) {
+  uint32_t low = 0, high = code->line_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    const struct module_line *line = &code->lines[middle];
+    if (line->section < section || (line->section == section && line->offset <= offset))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const struct module_line *line = low ? &code->lines[low - 1] : NULL;
+  return line && line->section == section && line->line ? line : NULL;
+}
+
+const struct module_line *rt_module_line_at(const struct rt_context *c, uint64_t address,
+                                            const char **file) {
+  for (const struct rt_module *m = c->modules; m; m = m->next)
+    for (uint32_t i = 0; i < m->code->section_count; i++) {
+      if (m->code->sections[i].kind != MODULE_TEXT || address < m->addresses[i] ||
+          address - m->addresses[i] >= m->code->sections[i].size)
+        continue;
+      const struct module_line *line = find_line(m->code, i, address - m->addresses[i]);
+      if (line)
+        *file = m->code->files[line->file];
+      return line;
     }
   return NULL;
 }

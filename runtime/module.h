@@ -30,4 +30,10 @@ struct rt_module {
 const struct kernel_code *rt_module_kernel_at(const struct rt_context *context, uint64_t address,
                                               uint64_t *offset);
 
+/* The line of the source that the instruction at a GPU address is of; NULL if it is
+ * not known. *file is the file's name, "" for the program source itself, and lives
+ * as long as the module. Caller holds context.lock. */
+const struct module_line *rt_module_line_at(const struct rt_context *context, uint64_t address,
+                                            const char **file);
+
 #endif

@@ -40,8 +40,29 @@ static uint64_t odd_value(void) {
   return below(2) ? values[below(sizeof(values) / sizeof(values[0]))] : random_number();
 }
 
+struct range {
+  size_t at, size;
+};
+
+/* The line table of an unchanged CUBIN: small, so random places seldom hit it. */
+static struct range find_lines(const struct cubin_file *file) {
+  Elf64_Ehdr elf;
+  Elf64_Shdr names, section;
+  if (file->size < sizeof(elf) || memcmp(file->bytes, ELFMAG, SELFMAG))
+    return (struct range){0};
+  memcpy(&elf, file->bytes, sizeof(elf));
+  const unsigned char *table = file->bytes + elf.e_shoff;
+  memcpy(&names, table + elf.e_shstrndx * sizeof(names), sizeof(names));
+  for (unsigned i = 0; i < elf.e_shnum; i++) {
+    memcpy(&section, table + i * sizeof(section), sizeof(section));
+    if (!strcmp((const char *)file->bytes + names.sh_offset + section.sh_name, ".debug_line"))
+      return (struct range){section.sh_offset, section.sh_size};
+  }
+  return (struct range){0};
+}
+
 /* Overwrites a few places, more often in the tables than in code. */
-static void change(unsigned char *bytes, size_t size) {
+static void change(unsigned char *bytes, size_t size, const struct range *lines) {
   for (size_t changes = 1 + below(6); changes > 0; changes--) {
     size_t width = (size_t)1 << below(4);
     size_t at = below(size);
@@ -51,6 +72,10 @@ static void change(unsigned char *bytes, size_t size) {
       size_t table = (size_t)header.e_shnum * sizeof(Elf64_Shdr);
       if (header.e_shoff < size && table < size - header.e_shoff)
         at = header.e_shoff + (below(table) & ~(width - 1));
+    }
+    if (lines->size && below(2)) {
+      at = lines->at + below(lines->size);
+      width = 1;
     }
     uint64_t value = odd_value();
     if (at + width <= size)
@@ -104,6 +129,21 @@ static bool check_kernels(const struct module_code *code) {
   return true;
 }
 
+static bool check_lines(const struct module_code *code) {
+  for (uint32_t i = 0; i < code->file_count; i++)
+    sink = (unsigned char)strlen(code->files[i]);
+  for (uint32_t i = 0; i < code->line_count; i++) {
+    const struct module_line *line = &code->lines[i];
+    if (line->section >= code->section_count || code->sections[line->section].kind != MODULE_TEXT ||
+        line->offset > code->sections[line->section].size ||
+        (line->line && line->file >= code->file_count) ||
+        (i && (line[-1].section > line->section ||
+               (line[-1].section == line->section && line[-1].offset >= line->offset))))
+      return false;
+  }
+  return true;
+}
+
 /* One input. False if the reader broke a promise. */
 static bool feed(const unsigned char *bytes, size_t size, unsigned *accepted) {
   char error[128];
@@ -114,7 +154,7 @@ static bool feed(const unsigned char *bytes, size_t size, unsigned *accepted) {
   free(exact);
   if (status != CC_OK)
     return status == CC_INVALID_BINARY || status == CC_WRONG_DEVICE || status == CC_OUT_OF_MEMORY;
-  bool good = check_sections(code) && check_kernels(code);
+  bool good = check_sections(code) && check_kernels(code) && check_lines(code);
   cc_module_free(code);
   ++*accepted;
   return good;
@@ -153,8 +193,9 @@ static void fix_checksum(unsigned char *bytes, size_t size) {
 }
 
 int main(int argc, char **argv) {
-  static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin", "sample-13.0.cubin",
-                                      "debug-13.0.cubin", "hidden-13.0.cubin"};
+  static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin",
+                                      "sample-13.0.cubin", "debug-13.0.cubin",
+                                      "lines-13.0.cubin",  "hidden-13.0.cubin"};
   enum { FILES = sizeof(names) / sizeof(names[0]) };
   unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : DEFAULT_ROUNDS;
   seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
@@ -177,7 +218,8 @@ int main(int argc, char **argv) {
     unsigned char *copy = malloc(file->size);
     memcpy(copy, file->bytes, file->size);
     const size_t head = which == FILES && below(2) ? 512 : file->size;
-    change(copy, head);
+    const struct range lines = find_lines(file);
+    change(copy, head, &lines);
     size_t size = below(8) ? file->size : below(file->size);
     if (which == FILES)
       fix_checksum(copy, size);

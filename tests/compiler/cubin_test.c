@@ -228,10 +228,56 @@ static struct elf_view view_by_libelf(struct cubin_file *file) {
   return view;
 }
 
+/* The line and file of the last instruction with this opcode (bits 11:0). */
+static uint32_t line_of(const struct module_code *code, const char *kernel, uint32_t opcode,
+                        const char **file) {
+  const struct kernel_code *k = kernel_named(code, kernel);
+  const struct module_section *s = &code->sections[k->text];
+  uint32_t at = UINT32_MAX, line = 0;
+  for (uint32_t offset = 0; offset < s->size; offset += CUBIN_INSN_BYTES) {
+    uint32_t word;
+    memcpy(&word, (const char *)s->data + offset, sizeof(word));
+    if ((word & 0xfff) == opcode)
+      at = offset;
+  }
+  assert_int_not_equal(at, UINT32_MAX);
+  for (uint32_t i = 0; i < code->line_count; i++)
+    if (code->lines[i].section == k->text && code->lines[i].offset <= at) {
+      line = code->lines[i].line;
+      *file = code->files[code->lines[i].file];
+    }
+  return line;
+}
+
+/* data/lines.cl: what a line of the device library was called from counts. */
+static void test_lines(void **state) {
+  (void)state;
+  enum { LDG = 0x981, STG = 0x986, MUL = 0x820 }; /* FMUL with a constant: of sin() */
+  struct module_code *code = read_good("lines-13.0.cubin");
+  const char *file = NULL;
+  assert_int_equal(line_of(code, "k_first", STG, &file), 4);
+  assert_string_equal(file, "");
+  assert_int_equal(line_of(code, "k_second", MUL, &file), 10);
+  assert_int_equal(line_of(code, "k_second", STG, &file), 11);
+  assert_string_equal(file, "");
+  assert_int_equal(line_of(code, "k_third", LDG, &file), 101);
+  assert_string_equal(file, "other ?file?.clh");
+  for (uint32_t i = 0; i < code->line_count; i++) {
+    const struct module_line *l = &code->lines[i];
+    assert_true(l->line == 0 || (l->line >= 3 && l->line <= 12) ||
+                (l->line >= 100 && l->line <= 102));
+  }
+  cc_module_free(code);
+  /* A CUBIN without line information has none. */
+  code = read_good("sample-13.0.cubin");
+  assert_int_equal(code->line_count, 0);
+  cc_module_free(code);
+}
+
 static void test_libelf_agrees(void **state) {
   (void)state;
   static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin", "sample-13.0.cubin",
-                                      "debug-13.0.cubin", "sm86-13.0.cubin"};
+                                      "debug-13.0.cubin",  "lines-13.0.cubin",  "sm86-13.0.cubin"};
   for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
     struct cubin_file file = cubin_file_read(names[n]);
     assert_non_null(file.bytes);
@@ -320,6 +366,7 @@ int main(void) {
       cmocka_unit_test(test_required_block),
       cmocka_unit_test(test_pointer_initialiser),
       cmocka_unit_test(test_code_relocations),
+      cmocka_unit_test(test_lines),
       cmocka_unit_test(test_libelf_agrees),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_truncated),

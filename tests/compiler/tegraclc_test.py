@@ -131,6 +131,13 @@ for version, number in (('CL1.0', 100), ('CL1.1', 110), ('CL1.2', 120), ('CL2.0'
     check(run(f'#if __OPENCL_C_VERSION__ != {number}\n#error wrong\n#endif\n'
               'kernel void k(void) {}', f'-cl-std={version}')[0] == 0, f'-cl-std={version}')
 
+LINES = KERNEL + '#line 7 "other.clh"\nkernel void m(global int *a) { a[0] = 1; }\n'
+cuda = run(LINES, '--emit', 'cuda')[1].decode()
+check('#line 1 "/opencl/<program source>"' in cuda and '#line 7 "/opencl/other.clh"' in cuda,
+      'CUDA C names the lines of the source')
+check(b'.debug_line\0' in run(LINES)[1] and b'.visible .entry' not in run(LINES)[1],
+      'a program binary has the line table, and no PTX')
+
 for source, name in (
         ('kernel void k(read_only image2d_t i) {}', 'image2d_t'),
         ('kernel void k(void) { printf("x"); }', 'printf'),

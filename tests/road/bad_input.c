@@ -73,7 +73,8 @@ static void fault(void) {
   CHECK_CL(clGetContextInfo(road.context, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
            CL_SUCCESS);
   printf("%s\n", message);
-  expect_in(message, "stray");  /* the kernel */
+  expect_in(message, "stray"); /* the kernel */
+  expect_in(message, "line 2 of the program source");
   expect_in(message, "0x");     /* the address */
   expect_in(message, "buffer"); /* the nearest one */
   CHECK_CL(clReleaseEvent(event), CL_SUCCESS);

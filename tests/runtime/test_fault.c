@@ -23,7 +23,13 @@ static const struct kernel_code kernels[] = {{.name = "culprit",
                                               .bank0_bytes = 0x160,
                                               .param_offset = 0x160,
                                               .bank2 = MODULE_NO_SECTION}};
-static const struct module_code code = {.sections = sections,
+static const struct module_line lines[] = {{0, 0x10, 3, 0}, {0, 0x40, 7, 1}, {0, 0x80, 0, 0}};
+static const char *const files[] = {"", "part.clh"};
+static const struct module_code code = {.lines = lines,
+                                        .line_count = 3,
+                                        .files = files,
+                                        .file_count = 2,
+                                        .sections = sections,
                                         .section_count = 1,
                                         .kernels = kernels,
                                         .kernel_count = 1,
@@ -74,10 +80,32 @@ static void an_sm_error_names_the_kernel(void **state) {
   assert_int_equal(rt_queue_wait(b.queue, b.point, UINT64_MAX), -EIO);
   const char *fault = rt_context_fault(b.context);
   assert_non_null(strstr(fault, "exception in a shader or the scheduler (error notifier 13)"));
-  assert_non_null(strstr(fault, "in kernel culprit at +0x50 (SM 3, warp error 0x10"));
+  assert_non_null(
+      strstr(fault, "in kernel culprit at +0x50, line 7 of part.clh (SM 3, warp error 0x10"));
   /* The message stays what it was. */
   assert_ptr_equal(rt_context_fault(b.context), fault);
   end(&b);
+}
+
+/* Before the first known line and behind the last none is told. */
+static void the_line_of_each_instruction(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t offset;
+    const char *text;
+  } rows[] = {{0, "at +0x0 (SM"},
+              {0x10, "at +0x10, line 3 of the program source (SM"},
+              {0x30, "at +0x30, line 3 of the program source (SM"},
+              {0x70, "at +0x70, line 7 of part.clh (SM"},
+              {0x90, "at +0x90 (SM"}};
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct board b;
+    begin(&b);
+    fake_os_sm_error(3, b.module->memory.gpu + rows[i].offset);
+    post(&b, NOTIFIER_GR_EXCEPTION);
+    assert_non_null(strstr(rt_context_fault(b.context), rows[i].text));
+    end(&b);
+  }
 }
 
 static void without_an_sm_error_the_oldest_launch_is_named(void **state) {
@@ -120,6 +148,7 @@ static void the_fault_outlives_its_queue(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_sm_error_names_the_kernel),
+      cmocka_unit_test(the_line_of_each_instruction),
       cmocka_unit_test(without_an_sm_error_the_oldest_launch_is_named),
       cmocka_unit_test(a_point_reached_before_the_fault_counts),
       cmocka_unit_test(the_fault_outlives_its_queue),

@@ -1,0 +1,12 @@
+/* Machine code as text. Only tegraclc links this. */
+#ifndef TEGRACL_DISASSEMBLE_H
+#define TEGRACL_DISASSEMBLE_H
+
+#include "compiler/kernel_code.h"
+#include "compiler/text.h"
+
+/* Adds the code of every kernel as `nvdisasm -c` prints it, but for branch targets,
+ * which are byte offsets instead of labels, and lines of the source, where known. */
+void disassemble_module(const struct module_code *module, struct text *out);
+
+#endif
