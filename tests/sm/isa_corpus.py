@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares our disassembly with nvdisasm's, text for text.
 
-    isa_corpus.py ISA_TEXT CORPUS_FOLDER RECORDED [--record] [--mutants NUMBER]
+    isa_corpus.py ISA_TEXT CORPUS_FOLDER RECORDED [--large] [--record] [--mutants NUMBER]
 
 The kernels of CORPUS_FOLDER, and the PTX of isa_ptx.py, are compiled for sm_87
 (nvcc, ptxas), at several optimisation levels; each distinct word of the result
@@ -9,7 +9,8 @@ The kernels of CORPUS_FOLDER, and the PTX of isa_ptx.py, are compiled for sm_87
 these words, with one or two bits changed: both must find them valid or not. nvdisasm is $TEGRACL_NVDISASM or the one in PATH; it
 and nvcc are tools of this test alone. Without them only the recorded words and
 texts are compared, and the result line says so. --record writes RECORDED anew:
-up to three words of each shape of instruction.
+up to three words of each shape of instruction. --large adds CORPUS_FOLDER/large:
+the header templates of CUB, libcu++ and cooperative groups, which take minutes.
 """
 import collections
 import itertools
@@ -79,10 +80,10 @@ def text_sections(path):
             yield data[h[4]:h[4] + h[5]]
 
 
-def compile_corpus(folder, corpus, ptxas):
+def compile_corpus(folder, corpus, ptxas, front_options):
     """All words of the compiled corpus."""
     for source in sorted(n for n in os.listdir(corpus) if n.endswith('.cu')):
-        for i, front in enumerate(FRONT_OPTIONS):
+        for i, front in enumerate(front_options):
             ptx = os.path.join(folder, '%s.%d.ptx' % (source, i))
             subprocess.run(['nvcc', '-arch=compute_87', '-std=c++17', '-w', '-ptx', *front, '-o', ptx,
                             os.path.join(corpus, source)], check=True)
@@ -194,7 +195,11 @@ def main():
             return 1 if bad or not words else 0
         total, distinct = 0, {}
         ptxas = shutil.which('ptxas') or os.path.join(os.path.dirname(shutil.which('nvcc')), 'ptxas')
-        for word in itertools.chain(compile_corpus(folder, corpus, ptxas), compile_ptx(folder, ptxas)):
+        sources = [compile_corpus(folder, corpus, ptxas, FRONT_OPTIONS), compile_ptx(folder, ptxas)]
+        if '--large' in sys.argv:
+            large = os.path.join(corpus, 'large')
+            sources.append(compile_corpus(folder, large, ptxas, FRONT_OPTIONS[:1]))
+        for word in itertools.chain(*sources):
             total += 1
             distinct.setdefault(word & ~SCHEDULING, word)
         words = list(distinct.values())
