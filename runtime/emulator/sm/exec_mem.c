@@ -4,14 +4,49 @@
  */
 #include "runtime/emulator/sm/exec_mem.h"
 
+/* Words from 16 places: often all the same or consecutive, where a work-group's
+ * rows are half a warp wide. Offsets are below 2^31. */
+static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *at) {
+  enum { HALF = SM_LANES / 2 };
+  uint32_t differ = 0, spread = 0;
+  SM_INDEPENDENT for (unsigned i = 0; i < HALF; i++) {
+    const uint32_t distance = at[i] - at[0];
+    differ |= distance;
+    spread |= distance ^ (sm_lane_index[i] * 4);
+  }
+  if (!spread) {
+    memcpy(out, p + at[0], HALF * sizeof *out);
+  } else if (!differ) {
+    const uint32_t value = load_word(p + at[0], SIZE_32);
+    for (unsigned i = 0; i < HALF; i++)
+      out[i] = value;
+  } else {
+#if defined(__AVX512F__)
+    _mm512_store_si512(out, _mm512_i32gather_epi32(_mm512_load_si512(at), p, 1));
+#elif defined(__AVX2__)
+    for (unsigned i = 0; i < HALF; i += 8)
+      _mm256_store_si256(
+          (__m256i *)(void *)(out + i),
+          _mm256_i32gather_epi32((const int *)(const void *)p,
+                                 _mm256_load_si256((const __m256i *)(const void *)(at + i)), 1));
+#else
+    for (unsigned i = 0; i < HALF; i++)
+      memcpy(&out[i], p + at[i], sizeof *out);
+#endif
+  }
+}
+
 /* Words from 32 places in one piece of host memory to registers. */
 static inline void gather(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
                           enum size size, uint32_t m) {
   const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
   struct sm_lanes t[4];
   if (size == SIZE_32) {
-    for (unsigned i = 0; i < SM_LANES; i++)
-      memcpy(&t[0].l[i], p + at[i], sizeof(uint32_t));
+    uint32_t *out = LIKELY(m == SM_ALL_LANES) ? REG(d) : t[0].l;
+    gather_half(out, p, at);
+    gather_half(out + SM_LANES / 2, p, at + SM_LANES / 2);
+    if (m == SM_ALL_LANES)
+      return;
   } else if (size < SIZE_32) {
     for (unsigned i = 0; i < SM_LANES; i++)
       t[0].l[i] = load_word(p + at[i], size);
@@ -47,7 +82,8 @@ static inline void scatter(const struct sm_warp *w, unsigned s, uint8_t *p, cons
   }
 }
 
-/* One host run that holds all the addresses, or NULL; at gets offsets in it. */
+/* One host run that holds all the addresses, or NULL; at gets offsets in it,
+ * below 2^31. */
 static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uint32_t bytes,
                                bool write, uint32_t *at) {
   uint64_t min = a->l[0], max = a->l[0];
@@ -55,7 +91,7 @@ static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uin
     min = a->l[i] < min ? a->l[i] : min;
     max = a->l[i] > max ? a->l[i] : max;
   }
-  if (max - min > UINT32_MAX - 64)
+  if (max - min > INT32_MAX)
     return NULL;
   FOR_LANES
   at[i] = (uint32_t)(a->l[i] - min);
