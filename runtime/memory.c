@@ -93,7 +93,7 @@ int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memo
     return rt_fail(-ENOMEM, "a buffer of %llu bytes is larger than any memory",
                    (unsigned long long)size);
   m->size = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
-  int result = allocate(d, m->size, type);
+  int result = allocate(d, size, type); /* the kernel rounds it up */
   if (result < 0)
     return result;
   m->fd = result;

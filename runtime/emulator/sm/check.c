@@ -301,32 +301,42 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
 
 /* --- warp-synchronous operations ------------------------------------------------------ */
 
+static void report_mask(struct sm_warp *w, const struct sm_uop *u, uint32_t lane, uint32_t mask,
+                        const char *rest) {
+  sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, lane, 0, 0, false,
+            "lane %u executes this with the mask 0x%08x, %s; work-item (%u,%u,%u) of group "
+            "(%u,%u,%u)",
+            lane, mask, rest, w->tid[0].l[lane], w->tid[1].l[lane], w->tid[2].l[lane],
+            w->cta->id[0], w->cta->id[1], w->cta->id[2]);
+}
+
+static void check_own_lane(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes,
+                           uint32_t mask) {
+  if (lanes & ~mask)
+    report_mask(w, u, (uint32_t)__builtin_ctz(lanes & ~mask), mask, "in which it is not");
+}
+
 static void check_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   const uint32_t *mask = sm_file_at(w, u->s[1]);
-  m &= w->pred[u->pp] ^ (0u - (u->pnot & 1u));
-  const bool fixed = u->scalar_slot == 1;
-  if (fixed && u->scalar_kind != SM_SCALAR_IMM)
+  if (u->scalar_slot == 1) {
+    if (u->scalar_kind == SM_SCALAR_IMM)
+      check_own_lane(w, u, m, u->imm);
     return;
+  }
   FOR_MASK(i, m) {
-    const uint32_t mine = fixed ? u->imm : mask[i];
-    if (!(mine >> i & 1)) {
-      sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, i, 0, 0, false,
-                "lane %u executes this with the mask 0x%08x, in which it is not; work-item "
-                "(%u,%u,%u) of group (%u,%u,%u)",
-                i, mine, w->tid[0].l[i], w->tid[1].l[i], w->tid[2].l[i], w->cta->id[0],
-                w->cta->id[1], w->cta->id[2]);
-      return;
-    }
-    FOR_MASK(k, m & mine)
-    if (!fixed && mask[k] != mine) {
-      sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, i, 0, 0, false,
-                "lane %u executes this with the mask 0x%08x, lane %u of it with 0x%08x; work-item "
-                "(%u,%u,%u) of group (%u,%u,%u)",
-                i, mine, k, mask[k], w->tid[0].l[i], w->tid[1].l[i], w->tid[2].l[i], w->cta->id[0],
-                w->cta->id[1], w->cta->id[2]);
+    check_own_lane(w, u, 1u << i, mask[i]);
+    FOR_MASK(k, m & mask[i])
+    if (mask[k] != mask[i]) {
+      report_mask(w, u, i, mask[i], "which differs from that of another lane in it");
       return;
     }
   }
+}
+
+/* The branches around warp-synchronous operations, by which those whose lanes are
+ * together go without a WARPSYNC. */
+static void check_mask_branch(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  check_own_lane(w, u, m, sm_file_at(w, u->s[0])[0] ^ (u->mods ? ~0u : 0));
 }
 
 void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
@@ -335,8 +345,11 @@ void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
   ws->serial++;
   check_scoreboards(w, u, note, ws, m);
   check_values(w, u, note, ws, m);
+  const uint32_t chosen = m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u)));
   if (note->handler == SM_H_warpsync)
-    check_warpsync(w, u, m);
+    check_warpsync(w, u, chosen);
+  if (note->handler == SM_H_bra_cond)
+    check_mask_branch(w, u, chosen);
   if (note->handler == SM_H_bar && m)
     sm_release_clock(
         w, w->cta->shadow
