@@ -238,6 +238,25 @@ static void call_function(struct lower *lower, LLVMValueRef call, const struct f
   text_puts(body, leaves.count > 1 ? " }\n" : "\n");
 }
 
+/* Conversions out of the generic address space, as clang names them. */
+static const struct {
+  const char *symbol;
+  const char *function;
+} conversions[] = {
+    {"__to_global", "to_global"}, {"__to_local", "to_local"}, {"__to_private", "to_private"}};
+
+static bool call_conversion(struct lower *lower, LLVMValueRef call, const char *symbol) {
+  for (size_t i = 0; i < sizeof conversions / sizeof conversions[0]; i++) {
+    if (strcmp(symbol, conversions[i].symbol))
+      continue;
+    const char *argument = lower_use(lower, LLVMGetOperand(call, 0), 0);
+    text_printf(&lower->body, "%s = ocl::%s(%s);\n", lower_variable(lower, call, 0, SCALAR_POINTER),
+                conversions[i].function, argument);
+    return true;
+  }
+  return false;
+}
+
 void lower_call(struct lower *lower, LLVMValueRef call) {
   LLVMValueRef callee = LLVMGetCalledValue(call);
   if (LLVMIsAInlineAsm(callee)) {
@@ -254,6 +273,6 @@ void lower_call(struct lower *lower, LLVMValueRef call) {
     call_function(lower, call, function);
   else if (!strncmp(symbol, "llvm.", strlen("llvm.")))
     lower_intrinsic(lower, call, symbol);
-  else
+  else if (!call_conversion(lower, call, symbol))
     call_library(lower, call, symbol);
 }

@@ -196,6 +196,17 @@ OCL_FN void atomic_work_item_fence(uint, int order, int scope) {
     fence(scope);
 }
 
+/* NULL if the generic pointer points elsewhere. */
+OCL_FN char *to_global(char *p) {
+  return __isGlobal(p) ? p : nullptr;
+}
+OCL_FN char *to_local(char *p) {
+  return __isShared(p) ? p : nullptr;
+}
+OCL_FN char *to_private(char *p) {
+  return __isLocal(p) ? p : nullptr;
+}
+
 OCL_FN uint get_fence(const void *p) {
   return __isShared(p) ? FENCE_LOCAL : FENCE_GLOBAL;
 }

@@ -13,3 +13,16 @@ kernel void atomics(global atomic_int *a, global int *out, local atomic_int *l) 
   out[5] = atomic_fetch_max(l, 9);
   out[6] = atomic_load(l);
 }
+
+kernel void addresses(global int *a, local int *l) {
+  int x = a[3];
+  int *q = a[1] ? (int *)a : a[2] ? (int *)l : &x;
+  *q += 5;
+  global int *in_global = to_global(q);
+  local int *in_local = to_local(q);
+  private int *in_private = to_private(q);
+  a[5] = in_global ? *in_global : -1;
+  a[6] = in_local ? *in_local : -1;
+  a[7] = in_private ? *in_private : -1;
+  a[8] = get_fence(q) == CLK_LOCAL_MEM_FENCE;
+}
