@@ -101,14 +101,15 @@ bool cache_key_make(const struct cc_job *job, const struct cache_tools *tools,
   hash_string(state, TEGRACL_VERSION);
   for (size_t i = 0; i < sizeof(tools->paths) / sizeof(tools->paths[0]); i++)
     hash_file(state, tools->paths[i]);
-  uint64_t device[] = {job->device->sm, job->device->local_mem_bytes, job->source_count,
-                       job->header_count};
+  uint64_t device[] = {job->action, job->device->sm, job->device->local_mem_bytes,
+                       job->source_count, job->header_count};
   hash_bytes(state, device, sizeof(device));
   hash_string(state, job->device->extensions);
   hash_string(state, job->device->c_features);
   hash_string(state, options);
   for (size_t i = 0; i < job->source_count; i++) {
-    cachable = cachable && !source_depends_on_world(job->sources[i].text, job->sources[i].size);
+    if (job->action == CC_BUILD || job->action == CC_COMPILE)
+      cachable = cachable && !source_depends_on_world(job->sources[i].text, job->sources[i].size);
     hash_bytes(state, job->sources[i].text, job->sources[i].size);
   }
   for (size_t i = 0; i < job->header_count; i++) {

@@ -8,8 +8,10 @@
 #include "compiler/binary.h"
 #include "compiler/cubin_strip.h"
 #include "compiler/frontend.h"
+#include "compiler/link.h"
 #include "compiler/lower.h"
 #include "compiler/nvrtc.h"
+#include "compiler/object.h"
 #include "compiler/options.h"
 
 static enum cc_status make_binary(const struct cc_job *job, const struct lowered *lowered,
@@ -49,17 +51,15 @@ static void report(const struct cc_result *result, struct text *log) {
   cc_module_free(module);
 }
 
+/* From bitcode (or, for COMPILE_IR, from its text) to what the stage makes. */
 static enum cc_status run_stages(const struct cc_job *job, enum compile_stage stage,
-                                 const struct options *options, struct cc_result *result,
-                                 struct text *log) {
-  struct text ir = {0}, cubin = {0};
+                                 const struct options *options, struct text *ir,
+                                 struct cc_result *result, struct text *log) {
+  struct text cubin = {0};
   struct lowered lowered = {0};
-  enum cc_status status = frontend_run(
-      job, options, stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE, &ir, log);
-  if (status == CC_OK && ir.failed)
-    status = CC_OUT_OF_MEMORY;
-  if (status == CC_OK && stage != COMPILE_IR)
-    status = lower_bitcode(ir.data, ir.size, options->arg_info, &lowered, log);
+  enum cc_status status = CC_OK;
+  if (stage != COMPILE_IR)
+    status = lower_bitcode(ir->data, ir->size, options->arg_info, &lowered, log);
   if (status == CC_OK && stage > COMPILE_CUDA)
     status = nvrtc_compile(lowered.cuda.data, job->device->sm, options, &cubin, log);
   if (status == CC_OK && stage == COMPILE_BINARY) {
@@ -67,27 +67,59 @@ static enum cc_status run_stages(const struct cc_job *job, enum compile_stage st
     if (status == CC_OK && options->verbose)
       report(result, log);
   } else if (status == CC_OK) {
-    status = give(stage == COMPILE_IR     ? &ir
+    status = give(stage == COMPILE_IR     ? ir
                   : stage == COMPILE_CUDA ? &lowered.cuda
                                           : &cubin,
                   result);
   }
-  text_finish(&ir);
   text_finish(&cubin);
   lowered_finish(&lowered);
   return status;
 }
 
+static enum cc_status make_object(const struct text *ir, const char *words,
+                                  enum cc_binary_kind kind, struct cc_result *result) {
+  const struct object object = {kind, words, ir->data, ir->size};
+  return cc_object_write(&object, &result->binary, &result->binary_size) ? CC_OUT_OF_MEMORY : CC_OK;
+}
+
+/* The whole way, with the job's options or those of the objects that it links. */
+static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
+                          struct cc_result *result, struct text *log) {
+  const bool links = job->action == CC_LINK || job->action == CC_LINK_LIBRARY;
+  struct options options = {0};
+  struct text ir = {0}, words = {0};
+  enum cc_status status = CC_OK;
+  if (links)
+    status = link_objects(job, &ir, &words, log);
+  else
+    text_puts(&words, job->options ? job->options : "");
+  if (status == CC_OK && words.failed)
+    status = CC_OUT_OF_MEMORY;
+  if (status == CC_OK && !options_parse(words.data, &options, log))
+    status = CC_INVALID_OPTIONS;
+  if (status == CC_OK && !links)
+    status = frontend_run(job, &options, stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE,
+                          &ir, log);
+  if (status == CC_OK && ir.failed)
+    status = CC_OUT_OF_MEMORY;
+  if (status == CC_OK)
+    status = job->action == CC_COMPILE ? make_object(&ir, words.data, CC_BINARY_OBJECT, result)
+             : job->action == CC_LINK_LIBRARY
+                 ? make_object(&ir, words.data, CC_BINARY_LIBRARY, result)
+                 : run_stages(job, stage, &options, &ir, result, log);
+  options_finish(&options);
+  text_finish(&ir);
+  text_finish(&words);
+  return status;
+}
+
 enum cc_status compile_until(const struct cc_job *job, enum compile_stage stage,
                              struct cc_result *result) {
-  struct options options = {0};
   struct text log = {0};
-  enum cc_status status = CC_INVALID_OPTIONS;
   *result = (struct cc_result){0};
   text_add(&log, "", 0);
-  if (options_parse(job->options ? job->options : "", &options, &log))
-    status = run_stages(job, stage, &options, result, &log);
-  options_finish(&options);
+  enum cc_status status = run(job, stage, result, &log);
   if (log.failed) {
     text_finish(&log);
     log.data = strdup("error: out of memory\n");

@@ -41,13 +41,19 @@ struct cc_header {
   const char *text;
 };
 
+/* What cc_build makes: a program binary, except by CC_COMPILE (an object) and
+ * CC_LINK_LIBRARY (a library). */
+enum cc_action { CC_BUILD, CC_COMPILE, CC_LINK, CC_LINK_LIBRARY };
+
 struct cc_job {
+  enum cc_action action;
   const struct cc_device *device;
-  const struct cc_source *sources; /* concatenated, as OpenCL says */
+  const struct cc_source *sources; /* concatenated, as OpenCL says; links: the
+                                    * objects and libraries */
   size_t source_count;
   const struct cc_header *headers;
   size_t header_count;
-  const char *options; /* as given to clBuildProgram; NULL = "" */
+  const char *options; /* as given to clBuildProgram and its like; NULL = "" */
 };
 
 struct cc_result {
@@ -65,6 +71,16 @@ void cc_result_finish(struct cc_result *result);
 /* True if a build could succeed here (clang and NVRTC found); used for
  * CL_DEVICE_COMPILER_AVAILABLE. Cheap: starts no process. */
 bool cc_available(void);
+
+/* What bytes are. Objects and libraries have been checked, program binaries only
+ * look like some: cc_module_read says more. */
+enum cc_binary_kind {
+  CC_BINARY_UNKNOWN,
+  CC_BINARY_PROGRAM,
+  CC_BINARY_OBJECT,
+  CC_BINARY_LIBRARY,
+};
+enum cc_binary_kind cc_binary_kind(const void *binary, size_t size);
 
 /* Reads a program binary (our container, or a raw sm_80/86/87 CUBIN). On CC_OK
  * *module is owned by the caller until cc_module_free. The binary's bytes are

@@ -106,6 +106,7 @@ const char *message_take_string(struct message *message) {
 
 void message_put_job(struct message *message, const struct cc_job *job, const char *folder) {
   message_put_string(message, folder);
+  message_put_number(message, job->action);
   message_put_number(message, job->device->sm);
   message_put_number(message, job->device->local_mem_bytes);
   message_put_string(message, job->device->extensions);
@@ -132,6 +133,9 @@ static size_t take_count(struct message *m) {
 bool message_take_job(struct message *message, struct message_job *job) {
   *job = (struct message_job){0};
   job->folder = message_take_string(message);
+  const uint64_t action = message_take_number(message);
+  if (action > CC_LINK_LIBRARY)
+    message->broken = true;
   job->device.sm = (unsigned)message_take_number(message);
   job->device.local_mem_bytes = message_take_number(message);
   job->device.extensions = message_take_string(message);
@@ -148,6 +152,7 @@ bool message_take_job(struct message *message, struct message_job *job) {
     job->headers[i].text = message_take_string(message);
   }
   job->job = (struct cc_job){
+      .action = (enum cc_action)action,
       .device = &job->device,
       .sources = job->sources,
       .source_count = source_count,

@@ -1,40 +1,52 @@
-/* Building programs: clBuildProgram, at once or in a thread of its own, and the
- * functions around it.
+/* Builds of programs, at once or in threads of their own, and clBuildProgram.
+ * clCompileProgram and clLinkProgram are in icd/link.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "icd/objects.h"
-
-typedef void(CL_CALLBACK *build_notify)(cl_program, void *);
+#include "icd/build.h"
 
 /* What a build gives. */
 struct outcome {
   cl_int code;
   char *log;
-  void *binary; /* of a program made from source */
+  void *binary; /* NULL if the program's own was only read */
   size_t binary_size;
   struct icd_module *module;
 };
 
-static cl_int status_code(enum cc_status status) {
+/* How the error codes of the three functions differ, and what they make. */
+static const struct {
+  cl_int failure, invalid_options, not_available;
+  cl_program_binary_type makes;
+} actions[] = {
+    [CC_BUILD] = {CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_COMPILER_NOT_AVAILABLE,
+                  CL_PROGRAM_BINARY_TYPE_EXECUTABLE},
+    [CC_COMPILE] = {CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_COMPILER_OPTIONS,
+                    CL_COMPILER_NOT_AVAILABLE, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT},
+    [CC_LINK] = {CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS, CL_LINKER_NOT_AVAILABLE,
+                 CL_PROGRAM_BINARY_TYPE_EXECUTABLE},
+    [CC_LINK_LIBRARY] = {CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS,
+                         CL_LINKER_NOT_AVAILABLE, CL_PROGRAM_BINARY_TYPE_LIBRARY},
+};
+
+static cl_int status_code(enum cc_status status, enum cc_action action) {
   switch (status) {
   case CC_OK:
     return CL_SUCCESS;
   case CC_INVALID_OPTIONS:
-    return CL_INVALID_BUILD_OPTIONS;
+    return actions[action].invalid_options;
   case CC_NOT_AVAILABLE:
-    return CL_COMPILER_NOT_AVAILABLE;
+    return actions[action].not_available;
   case CC_OUT_OF_MEMORY:
     return CL_OUT_OF_HOST_MEMORY;
   case CC_INVALID_BINARY:
   case CC_WRONG_DEVICE:
-    return CL_INVALID_BINARY;
   case CC_BUILD_FAILURE:
   case CC_INTERNAL_ERROR:
     break;
   }
-  return CL_BUILD_PROGRAM_FAILURE;
+  return actions[action].failure;
 }
 
 /* Adds a line to the log; without memory the log stays as it is. */
@@ -47,69 +59,89 @@ static void add_to_log(struct outcome *outcome, const char *line) {
   outcome->log = log;
 }
 
-/* Reads a binary and places it in the context's memory. */
-static void place(cl_context context, const void *binary, size_t size, struct outcome *outcome) {
+/* Reads a program binary and places it in the context's memory. */
+static enum cc_status place(cl_context context, const void *binary, size_t size,
+                            struct outcome *outcome) {
   char why[512];
   struct module_code *code = NULL;
   const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof why);
-  outcome->code = status_code(status);
   if (status != CC_OK) {
     add_to_log(outcome, why);
-    return;
+    return status;
   }
   const int error = icd_module_create(context, code, &outcome->module);
   outcome->code = icd_code(error, CL_OUT_OF_RESOURCES);
   if (error)
     add_to_log(outcome, rt_last_message());
+  return CC_OK;
 }
 
-static void build_from_source(cl_program program, const char *options, struct outcome *outcome) {
-  const struct cc_source source = {program->source, program->source_size};
+static void place_own_binary(cl_program program, struct outcome *outcome) {
+  const enum cc_status status =
+      place(program->context, program->binary, program->binary_size, outcome);
+  if (status == CC_INVALID_BINARY || status == CC_WRONG_DEVICE)
+    outcome->code = CL_INVALID_BINARY;
+  else if (status != CC_OK)
+    outcome->code = status_code(status, CC_BUILD);
+}
+
+static void compile(cl_program program, const struct icd_build *build, struct outcome *outcome) {
+  /* A build of objects is a link of the one. */
+  const bool own_object = build->action == CC_BUILD && !program->source;
+  const enum cc_action action = own_object ? CC_LINK : build->action;
+  const struct cc_source own = own_object
+                                   ? (struct cc_source){program->binary, program->binary_size}
+                                   : (struct cc_source){program->source, program->source_size};
   const struct cc_job job = {
+      .action = action,
       .device = &program->context->device->cc,
-      .sources = &source,
-      .source_count = 1,
-      .options = options,
+      .sources = build->sources ? build->sources : &own,
+      .source_count = build->sources ? build->source_count : 1,
+      .headers = build->headers,
+      .header_count = build->header_count,
+      .options = program->options ? program->options : "",
   };
   struct cc_result result;
-  const enum cc_status status = cc_build(&job, &result);
-  outcome->code = status_code(status);
+  enum cc_status status = cc_build(&job, &result);
+  outcome->code = status_code(status, build->action);
   outcome->log = result.log;
   result.log = NULL;
+  if (status == CC_OK && (action == CC_BUILD || action == CC_LINK)) {
+    status = place(program->context, result.binary, result.binary_size, outcome);
+    if (status != CC_OK)
+      outcome->code = status_code(status, build->action);
+  }
   if (status == CC_OK) {
-    place(program->context, result.binary, result.binary_size, outcome);
     outcome->binary = result.binary;
     outcome->binary_size = result.binary_size;
     result.binary = NULL;
-    if (outcome->code == CL_INVALID_BINARY) /* the user gave a source, not a binary */
-      outcome->code = CL_BUILD_PROGRAM_FAILURE;
   }
   cc_result_finish(&result);
 }
 
 /* Builds a program whose status is CL_BUILD_IN_PROGRESS and whose options are
  * set; only this build changes it meanwhile. */
-static cl_int build(cl_program program) {
+static cl_int perform(cl_program program, const struct icd_build *build) {
   struct outcome outcome = {0};
-  const char *options = program->options ? program->options : "";
-  if (program->source)
-    build_from_source(program, options, &outcome);
+  if (build->action == CC_BUILD && program->binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+    place_own_binary(program, &outcome);
   else
-    place(program->context, program->binary, program->binary_size, &outcome);
+    compile(program, build, &outcome);
 
   const bool good = outcome.code == CL_SUCCESS;
   if (!good)
-    icd_fail(program->context, outcome.code, "clBuildProgram", "%s",
+    icd_fail(program->context, outcome.code, build->call, "%s",
              outcome.log ? outcome.log : "no memory");
   pthread_mutex_lock(&program->lock);
   program->log = outcome.log;
   program->status = good ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
   program->module = outcome.module;
-  if (program->source && good) {
+  if (outcome.binary && good) {
+    void *old = program->binary;
     program->binary = outcome.binary;
     program->binary_size = outcome.binary_size;
-    program->binary_type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
-    outcome.binary = NULL;
+    program->binary_type = actions[build->action].makes;
+    outcome.binary = old;
   }
   pthread_mutex_unlock(&program->lock);
   free(outcome.binary);
@@ -150,28 +182,45 @@ static cl_int begin(cl_program program, char *options, const char *call) {
   return code;
 }
 
+void icd_build_finish(struct icd_build *build) {
+  for (size_t i = 0; build->sources && i < build->source_count; i++)
+    free((char *)build->sources[i].text);
+  for (size_t i = 0; i < build->header_count; i++) {
+    free((char *)build->headers[i].name);
+    icd_program_drop(build->header_programs[i]);
+  }
+  free(build->sources);
+  free(build->headers);
+  free(build->header_programs);
+  *build = (struct icd_build){0};
+}
+
 struct background_build {
   cl_program program; /* held */
-  build_notify notify;
+  struct icd_build build;
+  icd_build_notify notify;
   void *data;
 };
 
 static void *build_in_background(void *argument) {
   struct background_build *job = argument;
-  build(job->program);
+  perform(job->program, &job->build);
   job->notify(job->program, job->data);
+  icd_build_finish(&job->build);
   icd_program_drop(job->program);
   free(job);
   return NULL;
 }
 
-/* Starts a thread for a build that has begun. False if there can be none. */
-static bool start_background(cl_program program, build_notify notify, void *data) {
+/* Starts a thread for a build that has begun, and takes it over. False if there
+ * can be none. */
+static bool start_background(cl_program program, struct icd_build *build, icd_build_notify notify,
+                             void *data) {
   pthread_t thread;
   struct background_build *job = malloc(sizeof *job);
   if (!job)
     return false;
-  *job = (struct background_build){program, notify, data};
+  *job = (struct background_build){program, *build, notify, data};
   icd_program_hold(program);
   if (pthread_create(&thread, NULL, build_in_background, job) != 0) {
     icd_program_drop(program);
@@ -182,9 +231,24 @@ static bool start_background(cl_program program, build_notify notify, void *data
   return true;
 }
 
-/* The device list and the callback, for all the functions here. */
-static cl_int check_target(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
-                           build_notify notify, const void *user_data, const char *call) {
+cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
+                     icd_build_notify notify, void *user_data) {
+  char *copy = strdup(options ? options : "");
+  cl_int code = copy ? begin(program, copy, build->call)
+                     : icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
+  if (!code && notify && start_background(program, build, notify, user_data))
+    return CL_SUCCESS;
+  if (!code) {
+    code = perform(program, build);
+    if (notify)
+      notify(program, user_data);
+  }
+  icd_build_finish(build);
+  return code;
+}
+
+cl_int icd_build_check(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
+                       icd_build_notify notify, const void *user_data, const char *call) {
   if (!device_list != !num_devices)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "device_list and num_devices contradict each other");
@@ -202,62 +266,12 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
                                                void *user_data) {
   if (!icd_is_program(program))
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
-  cl_int code =
-      check_target(program->context, num_devices, device_list, pfn_notify, user_data, __func__);
-  if (code)
-    return code;
-  char *copy = strdup(options ? options : "");
-  if (!copy)
-    return ICD_FAIL(program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
-  code = begin(program, copy, __func__);
-  if (code)
-    return code;
-  if (pfn_notify && start_background(program, pfn_notify, user_data))
-    return CL_SUCCESS;
-  code = build(program);
-  if (pfn_notify)
-    pfn_notify(program, user_data);
-  return code;
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(
-    cl_program program, cl_uint num_devices, const cl_device_id *device_list, const char *options,
-    cl_uint num_input_headers, const cl_program *input_headers, const char **header_include_names,
-    void(CL_CALLBACK *pfn_notify)(cl_program, void *), void *user_data) {
-  if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
   const cl_int code =
-      check_target(program->context, num_devices, device_list, pfn_notify, user_data, __func__);
+      icd_build_check(program->context, num_devices, device_list, pfn_notify, user_data, __func__);
   if (code)
     return code;
-  if (!num_input_headers != !input_headers || !num_input_headers != !header_include_names)
-    return ICD_FAIL(program->context, CL_INVALID_VALUE,
-                    "input_headers, header_include_names and num_input_headers contradict "
-                    "each other");
-  return ICD_FAIL(program->context, CL_COMPILER_NOT_AVAILABLE,
-                  "separate compilation is not supported; use clBuildProgram");
-}
-
-CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint num_devices,
-                                                  const cl_device_id *device_list,
-                                                  const char *options, cl_uint num_input_programs,
-                                                  const cl_program *input_programs,
-                                                  void(CL_CALLBACK *pfn_notify)(cl_program, void *),
-                                                  void *user_data, cl_int *errcode_ret) {
-  if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
-  const cl_int code =
-      check_target(context, num_devices, device_list, pfn_notify, user_data, __func__);
-  if (code)
-    return icd_null(errcode_ret, code);
-  if (!num_input_programs || !input_programs)
-    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no programs to link");
-  for (cl_uint i = 0; i < num_input_programs; i++)
-    if (!icd_is_program(input_programs[i]))
-      return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_PROGRAM,
-                           "input_programs[%u] is not a program", i);
-  return ICD_FAIL_NULL(errcode_ret, context, CL_LINKER_NOT_AVAILABLE,
-                       "linking is not supported; use clBuildProgram");
+  struct icd_build build = {.action = CC_BUILD, .call = __func__};
+  return icd_build_run(program, options, &build, pfn_notify, user_data);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {

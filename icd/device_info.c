@@ -84,7 +84,6 @@ enum {
   X(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool, CL_TRUE)                                               \
   X(CL_DEVICE_ENDIAN_LITTLE, cl_bool, CL_TRUE)                                                     \
   X(CL_DEVICE_AVAILABLE, cl_bool, CL_TRUE)                                                         \
-  X(CL_DEVICE_LINKER_AVAILABLE, cl_bool, CL_FALSE)                                                 \
   X(CL_DEVICE_EXECUTION_CAPABILITIES, cl_device_exec_capabilities, CL_EXEC_KERNEL)                 \
   X(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, cl_command_queue_properties, CL_QUEUE_PROFILING_ENABLE)    \
   X(CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, cl_command_queue_properties, 0)                          \
@@ -191,6 +190,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
   case CL_DEVICE_PLATFORM:
     return ICD_ANSWER(&answer, cl_platform_id, &icd_platform);
   case CL_DEVICE_COMPILER_AVAILABLE:
+  case CL_DEVICE_LINKER_AVAILABLE:
     return ICD_ANSWER(&answer, cl_bool, cc_available());
   case CL_DEVICE_MAX_WORK_ITEM_SIZES: {
     const size_t sizes[3] = {info->max_block[0], info->max_block[1], info->max_block[2]};

@@ -178,6 +178,8 @@ struct _cl_program {
   cl_uint kernels;           /* kernels which the application has */
 };
 
+/* A program without source and binary. NULL: no memory. */
+cl_program icd_program_create(cl_context context);
 void icd_program_hold(cl_program program);
 void icd_program_drop(cl_program program);
 

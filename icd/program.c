@@ -27,7 +27,7 @@ void icd_program_drop(cl_program program) {
     destroy_program(program);
 }
 
-static cl_program create_program(cl_context context) {
+cl_program icd_program_create(cl_context context) {
   cl_program program = calloc(1, sizeof *program);
   if (!program)
     return NULL;
@@ -61,7 +61,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     if (__builtin_add_overflow(size, string_length(strings, lengths, i), &size))
       return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "lengths too large");
   }
-  cl_program program = size < SIZE_MAX ? create_program(context) : NULL;
+  cl_program program = size < SIZE_MAX ? icd_program_create(context) : NULL;
   if (program)
     program->source = malloc(size + 1);
   if (!program || !program->source) {
@@ -95,6 +95,9 @@ static cl_int check_devices(cl_context context, cl_uint count, const cl_device_i
 /* Reads one binary just to see whether it is sound; building reads it again. */
 static cl_int check_binary(cl_context context, const unsigned char *binary, size_t size,
                            const char *call) {
+  const enum cc_binary_kind kind = cc_binary_kind(binary, size);
+  if (kind == CC_BINARY_OBJECT || kind == CC_BINARY_LIBRARY)
+    return CL_SUCCESS;
   char why[512];
   struct module_code *code = NULL;
   const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof why);
@@ -129,7 +132,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(
   } while (++i < num_devices);
   if (code)
     return icd_null(errcode_ret, code);
-  cl_program program = create_program(context);
+  cl_program program = icd_program_create(context);
   if (program)
     program->binary = malloc(lengths[0]);
   if (!program || !program->binary) {
@@ -140,7 +143,10 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(
   }
   memcpy(program->binary, binaries[0], lengths[0]);
   program->binary_size = lengths[0];
-  program->binary_type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  const enum cc_binary_kind kind = cc_binary_kind(binaries[0], lengths[0]);
+  program->binary_type = kind == CC_BINARY_OBJECT    ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
+                         : kind == CC_BINARY_LIBRARY ? CL_PROGRAM_BINARY_TYPE_LIBRARY
+                                                     : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
   return ICD_GIVE(errcode_ret, program);
 }
 

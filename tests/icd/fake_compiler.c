@@ -8,7 +8,9 @@
 #include "compiler/compiler.h"
 #include "tests/icd/fake_runtime.h"
 
-#define BINARY "fake program"
+#define BINARY  "fake program"
+#define OBJECT  "fake object"
+#define LIBRARY "fake library"
 
 #define POINTER(arg_name, at)                                                                      \
   { .name = arg_name, .type_name = "int*", .kind = KERNEL_ARG_GLOBAL, .offset = at, .size = 8 }
@@ -109,14 +111,26 @@ enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
   for (size_t i = 0; i < job->source_count; i++)
     if (memmem(job->sources[i].text, job->sources[i].size, "#error", 6))
       return CC_BUILD_FAILURE;
-  result->binary = strdup(BINARY);
-  result->binary_size = sizeof BINARY;
+  const char *made = job->action == CC_COMPILE        ? OBJECT
+                     : job->action == CC_LINK_LIBRARY ? LIBRARY
+                                                      : BINARY;
+  result->binary = strdup(made);
+  result->binary_size = strlen(made) + 1;
   return result->binary ? CC_OK : CC_OUT_OF_MEMORY;
 }
 
 void cc_result_finish(struct cc_result *result) {
   free(result->log);
   free(result->binary);
+}
+
+enum cc_binary_kind cc_binary_kind(const void *binary, size_t size) {
+  static const char *const names[] = {
+      [CC_BINARY_PROGRAM] = BINARY, [CC_BINARY_OBJECT] = OBJECT, [CC_BINARY_LIBRARY] = LIBRARY};
+  for (int kind = CC_BINARY_PROGRAM; kind <= CC_BINARY_LIBRARY; kind++)
+    if (size == strlen(names[kind]) + 1 && !memcmp(binary, names[kind], size))
+      return (enum cc_binary_kind)kind;
+  return CC_BINARY_UNKNOWN;
 }
 
 enum cc_status cc_module_read(const void *binary, size_t size, struct module_code **module,

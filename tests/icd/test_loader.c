@@ -260,10 +260,68 @@ static void threads(void **state) {
   }
 }
 
+static cl_program program_of(struct road *road, const char *text) {
+  cl_int code;
+  cl_program program = clCreateProgramWithSource(road->context, 1, &text, NULL, &code);
+  assert_cl(code);
+  return program;
+}
+
+/* A function in one file, used by a kernel in another through a header. */
+static void separate_compilation(void **state) {
+  struct road *road = *state;
+  const char *name = "lib/twice.h";
+  cl_program header = program_of(road, "int twice(int x);\nextern constant int offset;\n");
+  cl_program user = program_of(road, "#include \"lib/twice.h\"\n"
+                                     "kernel void use(global int *out) {\n"
+                                     "  int i = get_global_id(0);\n"
+                                     "  out[i] = twice(i) + offset;\n"
+                                     "}\n");
+  cl_program definition = program_of(road, "constant int offset = OFFSET;\n"
+                                           "int twice(int x) { return x * 2; }\n");
+  cl_int code;
+  assert_cl(clCompileProgram(user, 0, NULL, NULL, 1, &header, &name, NULL, NULL));
+  assert_cl(clCompileProgram(definition, 0, NULL, "-DOFFSET=7", 0, NULL, NULL, NULL, NULL));
+
+  cl_program alone = clLinkProgram(road->context, 0, NULL, NULL, 1, &user, NULL, NULL, &code);
+  assert_int_equal(code, CL_LINK_PROGRAM_FAILURE);
+  char log[1024];
+  assert_cl(
+      clGetProgramBuildInfo(alone, road->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+  assert_non_null(strstr(log, "offset"));
+  cl_program duplicate[] = {definition, definition};
+  cl_program twofold = clLinkProgram(road->context, 0, NULL, NULL, 2, duplicate, NULL, NULL, &code);
+  assert_int_equal(code, CL_LINK_PROGRAM_FAILURE);
+  cl_program library =
+      clLinkProgram(road->context, 0, NULL, "-create-library", 1, &definition, NULL, NULL, &code);
+  assert_cl(code);
+  cl_program both[] = {user, library};
+  cl_program whole = clLinkProgram(road->context, 0, NULL, NULL, 2, both, NULL, NULL, &code);
+  assert_cl(code);
+
+  enum { N = 64 };
+  cl_int out[N];
+  const size_t size = N;
+  cl_mem mem = clCreateBuffer(road->context, CL_MEM_READ_WRITE, sizeof out, NULL, &code);
+  cl_kernel kernel = clCreateKernel(whole, "use", &code);
+  assert_cl(code);
+  assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+  assert_cl(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueReadBuffer(road->queue, mem, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
+  for (int i = 0; i < N; i++)
+    assert_int_equal(out[i], 2 * i + 7);
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(mem));
+  cl_program all[] = {header, user, definition, alone, twofold, library, whole};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    assert_cl(clReleaseProgram(all[i]));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shapes), cmocka_unit_test(local_arguments), cmocka_unit_test(two_queues),
-      cmocka_unit_test(times),  cmocka_unit_test(threads),
+      cmocka_unit_test(shapes),     cmocka_unit_test(local_arguments),
+      cmocka_unit_test(two_queues), cmocka_unit_test(times),
+      cmocka_unit_test(threads),    cmocka_unit_test(separate_compilation),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
