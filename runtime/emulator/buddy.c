@@ -126,8 +126,9 @@ static void release(struct emu_buddy *buddy, struct emu_buddy_block *block) {
     if (!other || !other->free || other->order != block->order)
       break;
     list_take(other);
-    struct emu_buddy_block *left = block->start < other->start ? block : other;
-    struct emu_buddy_block *right = left == block ? other : block;
+    bool is_left = block->start < other->start;
+    struct emu_buddy_block *left = is_left ? block : other;
+    struct emu_buddy_block *right = is_left ? other : block;
     block_delete(buddy, right);
     left->order++;
     block = left;

@@ -30,13 +30,15 @@ uint64_t emu_time_ns(void) {
 
 /* A number in a file of a control group, or UINT64_MAX ("max", no file). */
 static uint64_t limit_in_file(const char *path) {
-  unsigned long long value;
+  char line[32] = "";
   FILE *f = fopen(path, "re");
   if (!f)
     return UINT64_MAX;
-  int got = fscanf(f, "%llu", &value);
+  bool got = fgets(line, sizeof(line), f);
   fclose(f);
-  return got == 1 ? value : UINT64_MAX;
+  char *end = line;
+  uint64_t value = strtoull(line, &end, 10);
+  return got && end != line ? value : UINT64_MAX;
 }
 
 static uint64_t host_memory(void) {

@@ -141,12 +141,13 @@ static bool check_local(struct emu_as *as, const struct emu_compute *state, cons
                 (unsigned long long)high);
   if (!low && !high)
     return true;
-  uint64_t warp = round_up((low + high) * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
+  uint64_t thread = low + high;
+  uint64_t warp = round_up(thread * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
   uint64_t tpc = round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
-  if (low + high > SHADER_WINDOW_BYTES || tpc > state->local_bytes_per_tpc)
+  if (thread > SHADER_WINDOW_BYTES || tpc > state->local_bytes_per_tpc)
     return sked(fault, launch, SKED_LOCAL_TOTAL,
                 "local memory total: %llu bytes per thread need %llu per TPC, set are %llu",
-                (unsigned long long)(low + high), (unsigned long long)tpc,
+                (unsigned long long)thread, (unsigned long long)tpc,
                 (unsigned long long)state->local_bytes_per_tpc);
   uint64_t pool = state->local_bytes_per_tpc * EMU_TPCS;
   return emu_mmu_host(as, state->local_base, pool, true, fault) != NULL;
