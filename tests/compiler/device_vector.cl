@@ -105,6 +105,8 @@ KERNEL(geometric) {
   CHECK(all(fabs(n - a / exact) < 1e-6f));
   CHECK(all(fabs(normalize(a * 0x1p-100f) - n) < 1e-6f) &&
         all(fabs(normalize(a * 0x1p120f) - n) < 1e-6f));
+  double one = a.x / a.x;
+  CHECK(hypot(one * 0x1p64, -0x1.fffffffffffffp1023) == 0x1.fffffffffffffp1023);
   double4 wide = {0x1p511, 0x1.8p-500, 0x1.23456789abcdep-512, -0x1.8p511};
   double4 unit = normalize(wide * 2), limit = fabs(unit) * 1e-14;
   CHECK(all(fabs(normalize(wide * 0x1p-400) - unit) <= limit) && unit.z != 0);
