@@ -505,8 +505,8 @@ HANDLER(dp2a) {
 /* x[1]: signed, x[2]: .ACC */
 HANDLER(absdiff) {
   RESULT(u->d);
-  struct sm_lanes t;
-  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
+  struct sm_lanes tb, tc;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   for (unsigned i = 0; i < SM_LANES; i++)
     r[i] = sem_absdiff(a[i], b[i], u->x[1]) + c[i];
   RESULT_END;
@@ -514,8 +514,8 @@ HANDLER(absdiff) {
 
 HANDLER(absdiff4) {
   RESULT(u->d);
-  struct sm_lanes t;
-  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
+  struct sm_lanes tb, tc;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   for (unsigned i = 0; i < SM_LANES; i++)
     r[i] = sem_absdiff4(a[i], b[i], c[i], u->x[1], u->x[2]);
   RESULT_END;
@@ -531,13 +531,13 @@ HANDLER(i2i_sat) {
   RESULT_END;
 }
 
-/* x[2]: which part of c is kept: 0 all, or a shift */
+/* x[0]: bits of a field, x[1]: signed */
 HANDLER(i2ip) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
   for (unsigned i = 0; i < SM_LANES; i++)
-    r[i] = sem_i2ip(a[i], b[i], c[i] >> u->x[2], u->x[0], u->x[1]);
+    r[i] = sem_i2ip(a[i], b[i], c[i], u->x[0], u->x[1]);
   RESULT_END;
 }
 

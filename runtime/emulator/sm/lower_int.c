@@ -170,8 +170,10 @@ static unsigned lower_i2i(struct lowering *l, bool pack) {
   }
   src(l, 0, 1);
   src(l, 1, 1);
-  static const uint8_t shift[] = {0, 0, 24, 28};
-  u->x[2] = shift[l->insn->operand[l->at].select & 3];
+  /* C.24 and C.28 name the bits of c that remain below the fields: with fields of
+   * 4 and 2 bits, all that fit. Other choices (.H1) no compiler makes. */
+  static const uint8_t kept[] = {0, 0, 0, 0, 3, 3, 2, 2};
+  l->unsupported |= l->insn->operand[l->at].select != kept[mod(l, SM_MOD_DST) & 7];
   src(l, 2, 1);
   return SM_H_i2ip;
 }
