@@ -235,6 +235,12 @@ struct module *module_compile(const char *source, const char *const *options) {
   return m;
 }
 
+void module_forget_code(struct module *m) {
+  const struct sm_memory memory = {find, m};
+  sm_code_destroy(m->code);
+  m->code = sm_code_create(&memory);
+}
+
 void module_free(struct module *m) {
   if (!m)
     return;

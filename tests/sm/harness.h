@@ -21,6 +21,8 @@ struct module;
  * ended by NULL, or NULL. */
 struct module *module_compile(const char *source, const char *const *options);
 void module_free(struct module *m);
+/* Drops what was decoded: after a change of sm_core_override. */
+void module_forget_code(struct module *m);
 /* Address of a __device__ variable. */
 uint64_t module_symbol(struct module *m, const char *name);
 
