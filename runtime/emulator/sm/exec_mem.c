@@ -98,6 +98,27 @@ static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uin
   return sm_global(w->cta, min, max - min + bytes, write);
 }
 
+/* The same when all lanes run and their addresses share the high word; NULL also
+ * where it is not so simple. */
+static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
+                                const uint32_t *hi, uint32_t bytes, bool write, uint32_t *at) {
+  const uint32_t h0 = hi[0];
+  uint32_t min = lo[0], max = min, differ = 0, bits = 0;
+  FOR_LANES {
+    differ |= hi[i] ^ h0;
+    min = lo[i] < min ? lo[i] : min;
+    max = lo[i] > max ? lo[i] : max;
+  }
+  FOR_LANES {
+    at[i] = lo[i] - min;
+    bits |= at[i];
+  }
+  const uint64_t base = sem_pair(min, h0) + uniform_term(w, u);
+  if (differ || max - min > INT32_MAX || (base | bits) & (bytes - 1))
+    return NULL;
+  return sm_global(w->cta, base, (uint64_t)(max - min) + bytes, write);
+}
+
 enum pattern { PATTERN_ANY, PATTERN_UNIT, PATTERN_SAME };
 
 /* How the lanes' addresses lie when all lanes run: in a row, or all the same. */
@@ -246,6 +267,13 @@ HANDLER(ld_global) {
           load_row(w, u->d, p, size);
         else
           load_same(w, u->d, p, size);
+        return NEXT;
+      }
+    } else if (pattern == PATTERN_ANY) {
+      struct sm_lanes at;
+      const uint8_t *p = near_run(w, u, lo, hi, bytes, false, at.l);
+      if (LIKELY(p != NULL)) {
+        gather(w, u->d, p, at.l, size, m);
         return NEXT;
       }
     }
