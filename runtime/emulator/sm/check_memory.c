@@ -40,9 +40,9 @@ static struct part part_of(uint64_t at, uint32_t bytes) {
 static bool ordered(const struct access *a, const struct sm_touch *t) {
   const struct sm_warp *w = a->w;
   const uint32_t warp = t->thread / SM_LANES, lane = t->thread % SM_LANES;
-  if (warp != w->index)
-    return t->clock < sm_shadow_of(w)->clock[warp];
-  return (w->active[0] | ~w->alive) >> lane & 1;
+  if (t->clock < sm_shadow_of(w)->clock[warp])
+    return true;
+  return warp == w->index && (w->active[0] | ~w->alive) >> lane & 1;
 }
 
 static void race(const struct access *a, const struct sm_touch *t, bool was_write) {

@@ -20,7 +20,7 @@ static bool reserve(void *pointer, size_t *have, size_t bytes) {
   return *p != NULL;
 }
 
-static void start_warp(struct sm_shadow *s, unsigned index, uint32_t warps, uint32_t registers) {
+static void start_warp(struct sm_shadow *s, unsigned index, uint32_t registers) {
   struct sm_warp_shadow *ws = &s->warp[index];
   memset(ws, 0, sizeof *ws);
   for (unsigned k = SM_SLOT_UR; k < SM_SLOT_R + registers; k++)
@@ -32,7 +32,8 @@ static void start_warp(struct sm_shadow *s, unsigned index, uint32_t warps, uint
   ws->undefined[SM_SLOT_UR + PROLOGUE_UR] = 0;
   for (unsigned k = 0; k < SM_PLACES; k++)
     ws->result[k].scoreboard = ws->source[k].scoreboard = SM_NO_SCOREBOARD;
-  for (unsigned k = 0; k < warps; k++)
+  /* Of warps that only earlier CTAs had as well: their touches are still there. */
+  for (unsigned k = 0; k < SM_MAX_WARPS; k++)
     ws->clock[k] = s->base;
 }
 
@@ -53,7 +54,7 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   memset(s->lock_clock, 0, sizeof s->lock_clock);
   s->base++;
   for (unsigned k = 0; k < cta->warps; k++)
-    start_warp(s, k, cta->warps, grid->registers);
+    start_warp(s, k, grid->registers);
   return true;
 }
 

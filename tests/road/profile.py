@@ -1,0 +1,32 @@
+#!/usr/bin/python3
+"""profile.py SAMPLES: what the profile counts of kernels whose counts are known."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "profile.json")
+    env = dict(os.environ, TEGRACL_EMULATOR="profile:" + path)
+    run = subprocess.run([sys.argv[1], "vadd", "matmul"], env=env, stderr=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True, check=True)
+    with open(path, encoding="utf-8") as file:
+        profile = json.load(file)
+print(run.stderr)
+kernels = {k["kernel"]: k for k in profile["kernels"]}
+assert profile["measured"] is False and "not measurements" in run.stderr
+
+vadd = kernels["vadd"]
+items, warp, sector = 1 << 20, 32, 32
+assert vadd["groups"] * vadd["work_items_per_group"] == items and vadd["grids"] == 1
+assert vadd["global_requests"] == 3 * items // warp, "two loads and a store"
+assert vadd["global_sectors"] == 3 * items * 4 // sector, "consecutive words fill sectors"
+assert vadd["global_sectors_written"] == items * 4 // sector
+assert vadd["active_lanes"] == warp and vadd["warps_per_sm"] == 48
+assert vadd["warp_instructions"]["float"] == items // warp, "one addition each"
+issue = sum(vadd["warp_instructions"].values()) / (4 * profile["sms"] * profile["clock_hz"])
+assert abs(vadd["bound_seconds"]["issue"] / issue - 1) < 1e-6
+
+matmul = kernels["matmul"]
+assert matmul["shared_passes"] >= matmul["shared_requests"] > 0
