@@ -93,6 +93,8 @@ static const char source[] =
     "K spin_plain(u32 *lock, u32 *n) { while (atomicCAS(lock, 0, 1) != 0); *(volatile u32 *)n = "
     "*(volatile u32 *)n + 1;\n"
     "  __threadfence(); atomicExch(lock, 0); }\n"
+    "K ping(volatile u32 *f) { if (threadIdx.x == 0) { f[0] = 1; while (!f[1]); f[2] = 7; }\n"
+    "  else if (threadIdx.x == 1) { while (!f[0]); f[1] = 1; f[3] = 8; } }\n"
     "K masked(u32 *o) { u32 t = threadIdx.x, m = t % 4 < 2 ? 0x33333333u : 0xccccccccu, r;\n"
     "  if (t & 1) r = 3; else r = 4; r += __shfl_sync(m, t, (t & 3) + 8); __syncwarp(m);\n"
     "  o[t] = r + __popc(__ballot_sync(m, t > 8)); }\n"
@@ -346,6 +348,15 @@ static void spin(const char *kernel) {
   assert_int_equal(host[0], 0);
 }
 
+/* Two lanes of a warp wait for each other: whichever runs first spins. */
+static void test_ping(void **unused) {
+  memset(host, 0, WORDS * 4);
+  struct sm_fault fault = {0};
+  assert_int_equal(run("ping", 1, 32, &fault), SM_DONE);
+  assert_int_equal(host[2], 7);
+  assert_int_equal(host[3], 8);
+}
+
 static void test_spin_lock(void **unused) {
   spin("spin");
   spin("spin_plain");
@@ -413,6 +424,7 @@ int main(void) {
       cmocka_unit_test(test_barrier_reductions),
       cmocka_unit_test(test_atomics),
       cmocka_unit_test(test_spin_lock),
+      cmocka_unit_test(test_ping),
       cmocka_unit_test(test_masked),
       cmocka_unit_test(test_faults),
       cmocka_unit_test(test_preemption),
