@@ -46,7 +46,8 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   if (!reserve(&s->warp, &s->warp_bytes, cta->warps * sizeof *s->warp) ||
       !reserve(&s->shared_defined, &s->shared_bytes, shared + 1) ||
       !reserve(&s->cell, &s->cell_bytes, cells + 1) ||
-      !reserve(&s->local_defined, &s->local_bytes, local + 1))
+      !reserve(&s->local_defined, &s->local_bytes, local + 1) || !s->shared_defined ||
+      !s->local_defined)
     return false;
   memset(s->shared_defined, 0, shared);
   memset(s->local_defined, 0, local);
