@@ -176,10 +176,10 @@ static bool add_file(struct line_reader *l, const char *folder, const char *name
     l->no_memory = true;
     return false;
   }
-  strcpy(path, folder);
-  if (*folder && folder[strlen(folder) - 1] != '/')
-    strcat(path, "/");
-  strcat(path, name);
+  char *end = stpcpy(path, folder);
+  if (end > path && end[-1] != '/')
+    *end++ = '/';
+  stpcpy(end, name);
   const char *inside = cubin_behind(path, SOURCE_FOLDER);
   l->has_user_files |= inside != NULL;
   file->inside = inside != NULL;

@@ -106,7 +106,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
   struct icd_build build = {.action = library ? CC_LINK_LIBRARY : CC_LINK, .call = __func__};
   build.sources = calloc(num_input_programs, sizeof *build.sources);
   if (!build.sources)
-    code = ICD_FAIL(context, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
   for (cl_uint i = 0; i < num_input_programs && !code; i++)
     code = add_object(context, &build, i, input_programs[i]);
   cl_program program = code ? NULL : icd_program_create(context);
