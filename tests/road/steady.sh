@@ -6,7 +6,7 @@ trace=$(mktemp)
 trap 'rm -f "$trace"' EXIT
 strace -f -o "$trace" "$1"
 main=$(awk 'NR == 1 {print $1}' "$trace")
-calls=$(awk -v main="$main" '$1 == main && /getppid/ {inside = !inside; next}
+calls=$(awk -v main="$main" '$1 == main && /getppid/ {if (/getppid\(/) inside = !inside; next}
   $1 == main && inside' "$trace")
 marks=$(grep -c "^$main *getppid" "$trace")
 if [ "$marks" != 2 ]; then
