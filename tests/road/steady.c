@@ -25,7 +25,7 @@ COUNTED(void *, realloc, __libc_realloc, (void *old, size_t size), (old, size))
 COUNTED(void *, aligned_alloc, __libc_memalign, (size_t alignment, size_t size), (alignment, size))
 
 int main(void) {
-  enum { LAUNCHES = 64, ITEMS = 1 << 14 };
+  enum { LAUNCHES = 400, ITEMS = 1 << 14 };
   struct road road;
   road_open(&road);
   cl_int error;
