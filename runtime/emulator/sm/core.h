@@ -88,23 +88,26 @@ static inline const uint32_t *source_f32(const struct sm_warp *w, const struct s
   return s;
 }
 
-/* The 64-bit scalar: a double's high word when immediate. */
+/* The 64-bit scalar: an immediate is a double's high word, or sign-extended. */
+static inline uint64_t scalar_pair(const struct sm_warp *w, const struct sm_uop *u,
+                                   bool imm_is_high) {
+  const uint32_t value = scalar(w, u);
+  if (u->scalar_kind != SM_SCALAR_IMM)
+    return (uint64_t)bank_word(w, u->scalar_kind, u->imm + 4) << 32 | value;
+  return imm_is_high ? (uint64_t)value << 32 : (uint64_t)(int64_t)(int32_t)value;
+}
+
+/* A 64-bit integer operand as its low and high words. */
 static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
-                               bool imm_is_high, uint32_t *lo, uint32_t *hi) {
+                               uint32_t *lo, uint32_t *hi) {
   if (u->scalar_slot != slot) {
     memcpy(lo, REG(u->s[slot]), SM_REG_BYTES);
     memcpy(hi, REG(u->s[slot] + SM_REG_BYTES), SM_REG_BYTES);
     return;
   }
-  uint32_t value = scalar(w, u), next;
-  if (u->scalar_kind == SM_SCALAR_IMM) {
-    next = imm_is_high ? value : (uint32_t)((int32_t)value >> 31);
-    value = imm_is_high ? 0 : value;
-  } else {
-    next = bank_word(w, u->scalar_kind, u->imm + 4);
-  }
-  sm_splat(lo, value);
-  sm_splat(hi, next);
+  const uint64_t value = scalar_pair(w, u, false);
+  sm_splat(lo, (uint32_t)value);
+  sm_splat(hi, (uint32_t)(value >> 32));
 }
 
 /* A handler's frame: lanes that execute in m, a place t for the result that is
@@ -112,12 +115,12 @@ static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, 
 #define RESULT(offset)                                                                             \
   const uint32_t m = exec_mask(w, u);                                                              \
   uint32_t *const reg_ = REG(offset);                                                              \
-  uint32_t *const r = LIKELY(m == SM_ALL_LANES) ? reg_ : w->scratch.l
+  uint32_t *const r = LIKELY(m == SM_ALL_LANES) ? reg_ : w->scratch[0].l
 
 #define RESULT_END                                                                                 \
   do {                                                                                             \
     if (UNLIKELY(m != SM_ALL_LANES))                                                               \
-      sm_blend(reg_, w->scratch.l, m);                                                             \
+      sm_blend(reg_, w->scratch[0].l, m);                                                          \
     return NEXT;                                                                                   \
   } while (0)
 

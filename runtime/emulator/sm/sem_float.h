@@ -20,6 +20,8 @@ enum sem_round { SEM_RN, SEM_RM, SEM_RP, SEM_RZ };
 #define SEM_F32_EXP  0x7f800000u
 #define SEM_F32_NAN  0x7fffffffu
 #define SEM_F32_ONE  0x3f800000u
+#define SEM_F64_SIGN 0x8000000000000000ull
+#define SEM_F64_EXP  0x7ff0000000000000ull
 #define SEM_F64_NAN  0xfff8000000000000ull
 #define SEM_F16_NAN  0x7fffu
 

@@ -3,6 +3,7 @@
  * (watch.h) keeps the general ones.
  */
 #include "runtime/emulator/sm/lower.h"
+#include "runtime/emulator/sm/sem_float.h"
 
 static bool always(const struct sm_uop *u) {
   return u->guard == SM_PRED_TRUE && !u->guard_xor;
@@ -16,10 +17,27 @@ static bool is_sum2(const struct sm_uop *u) {
          u->pe == SM_PRED_DISCARD && !second_carry && negated + u->x[0] <= 1;
 }
 
+/* Doubles: rounded to nearest, no absolute value, no sign of the scalar. */
+static bool is_plain_double(const struct sm_uop *u) {
+  const unsigned abs = SM_SRC_ABS * 0x15u;
+  const bool sign = u->scalar_slot != SM_NO_SLOT && u->mods >> (2 * u->scalar_slot) & SM_SRC_NEG;
+  return u->round == SEM_RN && !(u->mods & abs) && !sign && u->scalar_slot != 0;
+}
+
+static unsigned by_scalar(const struct sm_uop *u, unsigned none, unsigned second, unsigned third) {
+  return u->scalar_slot == SM_NO_SLOT ? none : u->scalar_slot == 1 ? second : third;
+}
+
 unsigned sm_specialise(const struct sm_uop *u, unsigned handler) {
   switch (handler) {
   case SM_H_iadd3:
     return is_sum2(u) ? SM_H_iadd_carry : handler;
+  case SM_H_dadd:
+    return is_plain_double(u) ? by_scalar(u, SM_H_dadd_rr, SM_H_dadd_rs, handler) : handler;
+  case SM_H_dmul:
+    return is_plain_double(u) ? by_scalar(u, SM_H_dmul_rr, SM_H_dmul_rs, handler) : handler;
+  case SM_H_dfma:
+    return is_plain_double(u) ? by_scalar(u, SM_H_dfma_rrr, SM_H_dfma_rsr, SM_H_dfma_rrs) : handler;
   default:
     return handler;
   }

@@ -64,8 +64,8 @@ struct sm_warp {
   uint32_t alive;   /* lanes that have not exited */
   uint32_t current; /* running group */
   struct sm_group group[SM_LANES];
-  struct sm_lanes scratch; /* a result before it is blended into its register */
-  uint32_t breg_used;      /* which of breg may not be zero */
+  struct sm_lanes scratch[2]; /* a result before it is blended into its registers */
+  uint32_t breg_used;         /* which of breg may not be zero */
   struct sm_lanes breg[SM_BARRIERS];
   struct sm_lanes sync_mask;           /* operand of WARPSYNC, by lane */
   struct sm_lanes bar_count, bar_flag; /* BAR.RED's results */

@@ -95,7 +95,8 @@ struct sm_page {
   X(prmt) X(prmt_imm) X(dp4a) X(dp2a) X(absdiff) X(absdiff4) X(i2i_sat) X(i2ip) X(p2r) X(r2p)     \
   X(plop3) X(plop3_sign) X(fadd) X(fadd_rr) X(fadd_rs) X(fmul) X(fmul_rr) X(fmul_rs) X(ffma)      \
   X(ffma_rrr) X(ffma_neg) X(ffma_rsr) X(ffma_rrs) X(fmnmx) X(fsel) X(fsetp) X(fset) X(fchk)       \
-  X(fswzadd) X(dadd) X(dmul) X(dfma) X(dsetp) X(hfma2) X(hmnmx2) X(hset2) X(hsetp2) X(mufu)       \
+  X(fswzadd) X(dadd) X(dadd_rr) X(dadd_rs) X(dmul) X(dmul_rr)       \
+  X(dmul_rs) X(dfma) X(dfma_rrr) X(dfma_rsr) X(dfma_rrs) X(dsetp) X(hfma2) X(hmnmx2) X(hset2) X(hsetp2) X(mufu)       \
   X(mufu_f16) X(f2i) X(f2i_fast) X(i2f) X(i2f_fast) X(f2f) X(frnd) X(f2fp) X(f2ip)                \
   X(ld_global) X(ld_generic) X(ld_shared) X(ld_local) X(st_global) X(st_generic) X(st_shared)     \
   X(st_local) X(ldc) X(atom) X(atom_shared) X(atom_inc) X(ldgsts) X(fence) X(qspc) X(bra)         \
