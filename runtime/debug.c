@@ -101,6 +101,13 @@ static int trace_munmap(void *address, size_t length) {
   return result;
 }
 
+static int trace_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  int result = traced->poll(fds, count, timeout_ms);
+  fprintf(stderr, "tegracl: %s: poll of %u fds from %d on, %d ms = %d\n", traced->name, count,
+          count ? fds[0].fd : -1, timeout_ms, result);
+  return result;
+}
+
 static void trace_doorbell(void *page, uint32_t token) {
   fprintf(stderr, "tegracl: %s: doorbell 0x%x\n", traced->name, token);
   traced->doorbell(page, token);
@@ -114,6 +121,7 @@ const struct nvgpu_os *rt_debug_trace_os(const struct nvgpu_os *os) {
       .ioctl = trace_ioctl,
       .mmap = trace_mmap,
       .munmap = trace_munmap,
+      .poll = trace_poll,
       .doorbell = trace_doorbell,
   };
   ready();

@@ -10,7 +10,6 @@
 enum {
   WATCHDOG_DEFAULT_MS = 5000, /* 3.1, OPEN_CHANNEL */
   KERNEL_ENTRIES_MIN = 4,     /* 3.4, SETUP_BIND order 1 */
-  SYNCPOINT_FIRST = 17,       /* the first a board gave; 6 */
   SYNCPOINT_CLOSE_STEP = 1000 /* 3.4, close(channel fd) */
 };
 
@@ -54,7 +53,7 @@ void emu_channel_close(struct emu_channel *channel) {
   emu_tsg_unlink(channel);
   emu_gpu.free_channels[emu_gpu.free_channel_count++] = (uint16_t)channel->id;
   if (channel->syncpoint >= 0) {
-    emu_syncpoint_increment(channel->syncpoint, SYNCPOINT_CLOSE_STEP);
+    emu_syncpoint_raise(channel->syncpoint, SYNCPOINT_CLOSE_STEP);
     emu_gpu.syncpoint_used[channel->syncpoint] = false;
     struct emu_mapping *m = emu_mmu_find_exact(channel->as, channel->syncpoint_va);
     if (m)
@@ -76,24 +75,6 @@ void emu_channel_free(struct emu_channel *channel) {
   if (channel->as)
     emu_object_put(&channel->as->object);
   free(channel);
-}
-
-struct emu_dmabuf *emu_syncpoint_memory(void) {
-  if (!emu_gpu.syncpoint_memory) {
-    struct emu_dmabuf *memory = emu_dmabuf_create((uint64_t)EMU_SYNCPOINTS * EMU_SYNCPOINT_STRIDE);
-    if (memory && emu_dmabuf_host(memory)) {
-      emu_object_put(&memory->object);
-      memory = NULL;
-    }
-    emu_gpu.syncpoint_memory = memory;
-  }
-  return emu_gpu.syncpoint_memory;
-}
-
-void emu_syncpoint_increment(int syncpoint, uint32_t by) {
-  _Atomic uint32_t *value = (_Atomic uint32_t *)(void *)(emu_gpu.syncpoint_memory->host +
-                                                         (size_t)syncpoint * EMU_SYNCPOINT_STRIDE);
-  atomic_fetch_add(value, by);
 }
 
 /* A dma-buf with memory that the GPU can reach: 3.4, SETUP_BIND order 14 */
@@ -305,23 +286,21 @@ static int user_syncpoint(struct emu_object *object, int fd, void *argument) {
   if (!memory)
     return -ENOMEM;
   if (channel->syncpoint < 0) {
-    int id = SYNCPOINT_FIRST;
-    while (id < EMU_SYNCPOINTS && emu_gpu.syncpoint_used[id])
-      id++;
-    if (id == EMU_SYNCPOINTS)
-      return -ENOMEM;
+    int id = emu_syncpoint_take();
+    if (id < 0)
+      return id;
     struct emu_mapping *m = emu_as_map_kernel(
         channel->as, memory, (uint64_t)id * EMU_SYNCPOINT_STRIDE, EMU_SYNCPOINT_STRIDE, true, id);
-    if (!m)
+    if (!m) {
+      emu_gpu.syncpoint_used[id] = false;
       return -ENOMEM;
-    emu_gpu.syncpoint_used[id] = true;
+    }
     channel->syncpoint = id;
     channel->syncpoint_va = m->gpu;
   }
   a->gpu_va = channel->syncpoint_va;
   a->syncpoint_id = (uint32_t)channel->syncpoint;
-  memcpy(&a->syncpoint_max, memory->host + (size_t)channel->syncpoint * EMU_SYNCPOINT_STRIDE,
-         sizeof(a->syncpoint_max));
+  a->syncpoint_max = emu_syncpoint_value(channel->syncpoint);
   return 0;
 }
 

@@ -77,7 +77,7 @@ static enum emu_step report(struct emu_channel *channel, const struct emu_report
   if (!emu_report_write(channel->as, r, fault))
     return EMU_FAULT;
   if (awaken)
-    emu_events_raise(NVGPU_EVENT_BLOCKING_SYNC);
+    emu_non_stall_interrupt();
   return EMU_NEXT;
 }
 

@@ -160,7 +160,7 @@ static enum emu_step launch_dma(struct emu_channel *channel, uint32_t launch,
   }
   step = semaphore(channel, launch, fault);
   if (step == EMU_NEXT && hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE))
-    emu_events_raise(NVGPU_EVENT_BLOCKING_SYNC);
+    emu_non_stall_interrupt();
   return step;
 }
 

@@ -17,16 +17,18 @@ int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
   /* nvgpu-uapi.md 1.4, rows "wrong magic" to "size field" */
   if (_IOC_TYPE(request) != node->magic || number == 0 || number > node->last_number ||
       size > node->largest_argument)
-    return -EINVAL;
-  _Alignas(8) uint8_t argument[ARGUMENT_MAX] = {0};
-  /* 1.4, row "copy in" */
-  if ((direction & _IOC_WRITE) && emu_copy_from_user(argument, (uintptr_t)user, size))
-    return -EFAULT;
+    return node->unknown_error ? node->unknown_error : -EINVAL;
   const struct emu_ioctl *found = NULL;
   for (size_t i = 0; i < node->ioctl_count && !found; i++) {
     if (node->ioctls[i].request == (uint32_t)request)
       found = &node->ioctls[i];
   }
+  if (!found && node->unknown_error)
+    return node->unknown_error;
+  _Alignas(8) uint8_t argument[ARGUMENT_MAX] = {0};
+  /* 1.4, row "copy in" */
+  if ((direction & _IOC_WRITE) && emu_copy_from_user(argument, (uintptr_t)user, size))
+    return -EFAULT;
   /* 1.4, row "full 32-bit request not in the table" */
   if (!found)
     return -ENOTTY;

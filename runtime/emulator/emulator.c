@@ -125,14 +125,28 @@ static struct emu_object *object_create(enum emu_kind kind, size_t size) {
   return object;
 }
 
-static int open_nvmap(void) {
-  struct emu_object *object = object_create(EMU_NVMAP, sizeof(*object));
+static int open_plain(enum emu_kind kind, const char *name) {
+  struct emu_object *object = object_create(kind, sizeof(*object));
   if (!object)
     return -ENOMEM;
-  emu_gpu.nvmap_opens++;
-  int fd = emu_table_open("nvmap", object);
+  if (kind == EMU_NVMAP)
+    emu_gpu.nvmap_opens++;
+  int fd = emu_table_open(name, object);
   emu_object_put(object);
   return fd;
+}
+
+static int open_nvmap(void) {
+  return open_plain(EMU_NVMAP, "nvmap");
+}
+static int open_host1x(void) {
+  return open_plain(EMU_HOST1X, "host1x-fence");
+}
+static int open_power(void) {
+  return open_plain(EMU_POWER, "nvgpu-power");
+}
+static int open_counters(void) {
+  return open_plain(EMU_COUNTER_NODE, "tegracl-emulator");
 }
 
 /* The fd of a control node is the user-mode page, so that any way of mapping it
@@ -156,35 +170,59 @@ static int open_ctrl(void) {
   return fd;
 }
 
-static int open_counters(void) {
-  struct emu_object *object = object_create(EMU_COUNTER_NODE, sizeof(*object));
-  if (!object)
-    return -ENOMEM;
-  int fd = emu_table_open("tegracl-emulator", object);
-  emu_object_put(object);
-  return fd;
+/* It asks for the default big page size, and Orin has none; 1.1. */
+static int open_as(void) {
+  return -EINVAL;
+}
+static int open_channel(void) {
+  return emu_channel_open(NVGPU_RUNLIST_GR);
+}
+/* The client is an ordinary user of the group video; 1.1, "Mode, owner". */
+static int open_refused(void) {
+  return -EACCES;
+}
+
+/* nvgpu-uapi.md 1.1. Each node of the GPU has an old name as well. */
+static const struct node {
+  const char *path, *old_path;
+  int (*open)(void);
+} nodes[] = {
+    {NVMAP_NODE, NULL, open_nvmap},
+    {NVGPU_CTRL_NODE, NVGPU_CTRL_NODE_OLD, open_ctrl},
+    {"/dev/nvgpu/igpu0/as", "/dev/nvhost-as-gpu", open_as},
+    {"/dev/nvgpu/igpu0/channel", "/dev/nvhost-gpu", open_channel},
+    {"/dev/nvgpu/igpu0/tsg", "/dev/nvhost-tsg-gpu", emu_tsg_open},
+    {"/dev/nvgpu/igpu0/power", "/dev/nvhost-power-gpu", open_power},
+    {"/dev/nvgpu/igpu0/nvsched", "/dev/nvhost-nvsched-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/nvsched_ctrl_fifo", "/dev/nvhost-nvsched_ctrl_fifo-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/ctxsw", "/dev/nvhost-ctxsw-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/dbg", "/dev/nvhost-dbg-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/prof", "/dev/nvhost-prof-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/prof-ctx", "/dev/nvhost-prof-ctx-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/prof-dev", "/dev/nvhost-prof-dev-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/sched", "/dev/nvhost-sched-gpu", open_refused},
+    {HOST1X_FENCE_NODE, NULL, open_host1x},
+    {EMULATOR_NODE_PATH, NULL, open_counters},
+};
+
+static const struct node *find_node(const char *path) {
+  for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+    if (strcmp(path, nodes[i].path) == 0 ||
+        (nodes[i].old_path && strcmp(path, nodes[i].old_path) == 0))
+      return &nodes[i];
+  }
+  return NULL;
 }
 
 static int emulator_open(const char *path, int flags) {
-  static const struct {
-    const char *path;
-    int (*open)(void);
-  } nodes[] = {
-      {NVMAP_NODE, open_nvmap},
-      {NVGPU_CTRL_NODE, open_ctrl},
-      {NVGPU_CTRL_NODE_OLD, open_ctrl},
-      {EMULATOR_NODE_PATH, open_counters},
-  };
-  int result = -ENOENT;
+  const struct node *node = find_node(path);
+  if (!node)
+    return -ENOENT;
   if (emu_options()->bad)
     return -ENODEV;
   pthread_mutex_lock(&emu_gpu.lock);
-  for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
-    if (strcmp(path, nodes[i].path) == 0) {
-      device_start();
-      result = nodes[i].open();
-    }
-  }
+  device_start();
+  int result = node->open();
   pthread_mutex_unlock(&emu_gpu.lock);
   if (result < 0)
     device_stop_if_unused();
@@ -228,6 +266,9 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
   case EMU_CHANNEL:
     result = emu_dispatch(&emu_node_channel, object, fd, request, argument);
     break;
+  case EMU_HOST1X:
+    result = emu_dispatch(&emu_node_host1x, object, fd, request, argument);
+    break;
   case EMU_DMABUF:
     result = emu_dmabuf_ioctl(request);
     break;
@@ -235,6 +276,9 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
     result = emu_fault_ioctl(object, fd, request, argument);
     break;
   case EMU_EVENT:
+  case EMU_POWER:
+  case EMU_SYNC_FILE:
+  case EMU_POLLFD:
     result = -ENOTTY;
     break;
   default:
@@ -327,6 +371,25 @@ static int emulator_munmap(void *address, size_t length) {
   return result;
 }
 
+/* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
+ * knows only POLLIN, and stays readable. nvgpu-uapi.md 3.6, 6. */
+static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  for (unsigned i = 0; i < count; i++)
+    fds[i].events |= fds[i].events & POLLPRI ? POLLIN : 0;
+  int ready = poll(fds, count, timeout_ms);
+  if (ready < 0)
+    return -errno;
+  pthread_mutex_lock(&emu_gpu.lock);
+  ready = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (fds[i].revents)
+      emu_fd_polled(&fds[i]);
+    ready += fds[i].revents != 0;
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return ready;
+}
+
 /* The page itself is write-only to the hardware's reader, so nothing is stored:
  * the token goes to the engine. */
 static void emulator_doorbell(void *usermode_page, uint32_t token) {
@@ -341,5 +404,6 @@ const struct nvgpu_os nvgpu_os_emulator = {
     .ioctl = emulator_ioctl,
     .mmap = emulator_mmap,
     .munmap = emulator_munmap,
+    .poll = emulator_poll,
     .doorbell = emulator_doorbell,
 };

@@ -48,7 +48,7 @@ void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier) {
     emu_channel_unschedule(c);
     post_notifier(c, notifier);
     if (c->syncpoint >= 0)
-      emu_syncpoint_increment(c->syncpoint, SYNCPOINT_ABORT_STEP);
+      emu_syncpoint_raise(c->syncpoint, SYNCPOINT_ABORT_STEP);
   }
   emu_events_raise_tsg(tsg, EVENT_BLOCKING_SYNC);
   emu_engine_wake();

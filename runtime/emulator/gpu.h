@@ -9,6 +9,7 @@
 #ifndef TEGRACL_EMULATOR_GPU_H
 #define TEGRACL_EMULATOR_GPU_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -51,6 +52,10 @@ enum emu_kind {
   EMU_CHANNEL,
   EMU_DMABUF,
   EMU_EVENT,
+  EMU_POWER,
+  EMU_HOST1X,
+  EMU_SYNC_FILE,
+  EMU_POLLFD,
   EMU_COUNTER_NODE,
 };
 
@@ -187,6 +192,14 @@ struct emu_event {
   int fd; /* the client's number */
 };
 
+/* An fd that waits for syncpoints: a sync_file for one, a pollfd for many. */
+struct emu_waiter {
+  struct emu_object object;
+  int fd;                 /* the client's number */
+  uint32_t id, threshold; /* of a sync_file */
+};
+struct emu_wait;
+
 /* State of the host methods of one channel. */
 struct emu_host_state {
   uint32_t sem_address_low, sem_address_high;
@@ -313,6 +326,8 @@ struct emu_gpu {
   int free_channel_count;
   struct emu_dmabuf *syncpoint_memory; /* one page stride each */
   bool syncpoint_used[EMU_SYNCPOINTS];
+  struct emu_wait *waits; /* for syncpoints */
+  atomic_int wait_count;
   uint64_t fault_serial;
 
   /* Engine. */
@@ -374,11 +389,13 @@ struct emu_node {
   unsigned magic;
   unsigned last_number;
   unsigned largest_argument;
+  int unknown_error;  /* 0: -EINVAL for a number or size out of range, else -ENOTTY */
   int copy_out_error; /* 0: the ioctl returns the bytes not copied */
   const struct emu_ioctl *ioctls;
   size_t ioctl_count;
 };
-extern const struct emu_node emu_node_ctrl, emu_node_as, emu_node_tsg, emu_node_channel;
+extern const struct emu_node emu_node_ctrl, emu_node_as, emu_node_tsg, emu_node_channel,
+    emu_node_host1x;
 int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
                  unsigned long request, void *argument);
 
@@ -448,12 +465,26 @@ void emu_channel_close(struct emu_channel *channel);
 void emu_channel_free(struct emu_channel *channel);
 void emu_event_free(struct emu_event *event);
 void emu_tsg_unlink(struct emu_channel *channel);
+/* Of an engine: raises its events for every TSG that has channels. Takes gpu.lock. */
+void emu_non_stall_interrupt(void);
+void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id);
+
+/* ---- syncpoint.c ---- */
+
 /* The memory of all syncpoints, made at first need; NULL: no memory. */
 struct emu_dmabuf *emu_syncpoint_memory(void);
-void emu_syncpoint_increment(int syncpoint, uint32_t by);
-/* Raises an event for every TSG that has channels. Takes gpu.lock. */
-void emu_events_raise(uint32_t event_id);
-void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id);
+/* A free syncpoint, or -ENOMEM. */
+int emu_syncpoint_take(void);
+uint32_t emu_syncpoint_value(int syncpoint);
+/* Counts up by one. Takes gpu.lock if someone waits. */
+void emu_syncpoint_increment(int syncpoint);
+/* The same by any number, with gpu.lock held. */
+void emu_syncpoint_raise(int syncpoint, uint32_t by);
+/* A new fd that polls readable when the syncpoint gets there, or -errno. */
+int emu_sync_file_open(uint32_t id, uint32_t threshold);
+void emu_waiter_free(struct emu_waiter *waiter);
+/* What poll found of an event's or pollfd's fd: reported once. gpu.lock held. */
+void emu_fd_polled(struct pollfd *p);
 
 /* ---- fault.c ---- */
 

@@ -435,7 +435,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
     if (!emu_report_write(channel->as, &release->report, fault))
       return false;
     if (release->interrupt)
-      emu_events_raise(NVGPU_EVENT_BLOCKING_SYNC);
+      emu_non_stall_interrupt();
   }
   if (launch->dependent) {
     struct emu_grid *next = grid_create(channel, launch->dependent_qmd, &grid->state, fault);

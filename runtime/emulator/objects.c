@@ -83,6 +83,8 @@ void emu_object_put(struct emu_object *object) {
     nvmap_free(object);
     break;
   case EMU_CTRL:
+  case EMU_POWER:
+  case EMU_HOST1X:
   case EMU_COUNTER_NODE:
     free(object);
     break;
@@ -100,6 +102,10 @@ void emu_object_put(struct emu_object *object) {
     break;
   case EMU_EVENT:
     emu_event_free((struct emu_event *)object);
+    break;
+  case EMU_SYNC_FILE:
+  case EMU_POLLFD:
+    emu_waiter_free((struct emu_waiter *)object);
     break;
   }
 }

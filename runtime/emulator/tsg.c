@@ -208,13 +208,15 @@ void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
   }
 }
 
-/* nvgpu-uapi.md 6: for every TSG that has bound channels */
-void emu_events_raise(uint32_t event_id) {
+/* nvgpu-uapi.md 6: for every TSG that has bound channels, both events of this path */
+void emu_non_stall_interrupt(void) {
   pthread_mutex_lock(&emu_gpu.lock);
   for (int i = 0; i < EMU_CHANNELS; i++) {
     struct emu_channel *channel = emu_gpu.channels[i];
-    if (channel && channel->tsg && channel->tsg->channels == channel)
-      emu_events_raise_tsg(channel->tsg, event_id);
+    if (!channel || !channel->tsg || channel->tsg->channels != channel)
+      continue;
+    emu_events_raise_tsg(channel->tsg, NVGPU_EVENT_BLOCKING_SYNC);
+    emu_events_raise_tsg(channel->tsg, NVGPU_EVENT_GR_SEMAPHORE_WRITE_AWAKEN);
   }
   pthread_mutex_unlock(&emu_gpu.lock);
 }

@@ -1,10 +1,11 @@
-/* The kernel boundary: five system calls and one store. Everything the runtime
+/* The kernel boundary: six system calls and one store. Everything the runtime
  * does to a GPU goes through this table. Two implementations: the Linux one
  * (system calls) and the software Orin (runtime/emulator/emulator.h).
  */
 #ifndef TEGRACL_NVGPU_OS_H
 #define TEGRACL_NVGPU_OS_H
 
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +22,9 @@ struct nvgpu_os {
   void *(*mmap)(void *address, size_t length, int protection, int flags, int fd, off_t offset,
                 int *error);
   int (*munmap)(void *address, size_t length);
+  /* The number of fds that are ready, 0 when the time is over, or -errno (-EINTR
+   * among them). */
+  int (*poll)(struct pollfd *fds, unsigned count, int timeout_ms);
   /* Stores the work-submit token at +0x90 of the user-mode page (a mapping of
    * the control node), with the barrier that must stand before it. */
   void (*doorbell)(void *usermode_page, uint32_t token);

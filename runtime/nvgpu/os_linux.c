@@ -42,6 +42,11 @@ static int os_munmap(void *address, size_t length) {
   return munmap(address, length) < 0 ? -errno : 0;
 }
 
+static int os_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  int ready = poll(fds, count, timeout_ms);
+  return ready < 0 ? -errno : ready;
+}
+
 /* The barrier drains write-combining buffers (GP_PUT among them) before the
  * device store arrives by another path; facts: gpu-command-stream.md 1.5. */
 static void os_doorbell(void *usermode_page, uint32_t token) {
@@ -64,5 +69,6 @@ const struct nvgpu_os nvgpu_os_linux = {
     .ioctl = os_ioctl,
     .mmap = os_mmap,
     .munmap = os_munmap,
+    .poll = os_poll,
     .doorbell = os_doorbell,
 };

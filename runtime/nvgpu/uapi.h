@@ -13,6 +13,7 @@
 #define NVMAP_NODE          "/dev/nvmap"
 #define NVGPU_CTRL_NODE     "/dev/nvgpu/igpu0/ctrl"
 #define NVGPU_CTRL_NODE_OLD "/dev/nvhost-ctrl-gpu"
+#define HOST1X_FENCE_NODE   "/dev/host1x-fence"
 
 /* Characteristics flags (2.1.1): bit numbers. */
 enum nvgpu_characteristics_flag {
@@ -92,7 +93,12 @@ enum {
 
 /* TSG: SET_RUNLIST_INTERLEAVE, EVENT_ID_CTRL, SET_TIMESLICE (3.3, 6) */
 enum { NVGPU_INTERLEAVE_LOW = 0, NVGPU_INTERLEAVE_MEDIUM = 1, NVGPU_INTERLEAVE_HIGH = 2 };
-enum { NVGPU_EVENT_CMD_ENABLE = 1, NVGPU_EVENT_BLOCKING_SYNC = 2, NVGPU_EVENTS = 6 };
+enum {
+  NVGPU_EVENT_CMD_ENABLE = 1,
+  NVGPU_EVENT_BLOCKING_SYNC = 2,
+  NVGPU_EVENT_GR_SEMAPHORE_WRITE_AWAKEN = 5,
+  NVGPU_EVENTS = 6,
+};
 enum {
   NVGPU_TIMESLICE_MIN_US = 1000,
   NVGPU_TIMESLICE_MAX_US = 50000,

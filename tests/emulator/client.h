@@ -17,6 +17,15 @@
 
 #define OS (&nvgpu_os_emulator)
 
+/* The ioctl of the argument gives the result, or the test ends. */
+#define EXPECT(result, fd, request, ...)                                                           \
+  do {                                                                                             \
+    int got = OS->ioctl(fd, request, &(__VA_ARGS__));                                              \
+    if (got != (result))                                                                           \
+      print_error("%s:%d: %s gives %d, not %d\n", __FILE__, __LINE__, #request, got, result);      \
+    assert_int_equal(got, result);                                                                 \
+  } while (0)
+
 struct buffer {
   uint32_t handle;
   int fd;

@@ -27,14 +27,6 @@ static int teardown(void **state) {
   return 0;
 }
 
-#define EXPECT(result, fd, request, ...)                                                           \
-  do {                                                                                             \
-    int got = OS->ioctl(fd, request, &(__VA_ARGS__));                                              \
-    if (got != (result))                                                                           \
-      print_error("%s:%d: %s gives %d, not %d\n", __FILE__, __LINE__, #request, got, result);      \
-    assert_int_equal(got, result);                                                                 \
-  } while (0)
-
 static int new_channel(void) {
   struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
   assert_int_equal(OS->ioctl(c.ctrl, NVGPU_GPU_IOCTL_OPEN_CHANNEL, &open), 0);
@@ -70,7 +62,49 @@ static void dispatch(void **state) {
   assert_int_equal(OS->ioctl(c.ctrl, NVGPU_GPU_IOCTL_ZCULL_GET_CTX_SIZE, bad), 4);
   assert_int_equal(OS->ioctl(c.as, NVGPU_AS_IOCTL_GET_SYNC_RO_MAP, bad), -EFAULT);
   assert_int_equal(OS->ioctl(999, NVGPU_GPU_IOCTL_ALLOC_AS, word), -EBADF);
-  assert_int_equal(OS->open("/dev/nvidia0", O_RDWR), -ENOENT);
+}
+
+/* 1.1 */
+static void nodes(void **state) {
+  static const struct {
+    const char *path;
+    int result; /* 0: opens */
+  } rows[] = {
+      {"/dev/nvmap", 0},
+      {"/dev/nvgpu/igpu0/ctrl", 0},
+      {"/dev/nvhost-ctrl-gpu", 0},
+      {"/dev/nvgpu/igpu0/as", -EINVAL},
+      {"/dev/nvhost-as-gpu", -EINVAL},
+      {"/dev/nvgpu/igpu0/channel", 0},
+      {"/dev/nvhost-gpu", 0},
+      {"/dev/nvgpu/igpu0/tsg", 0},
+      {"/dev/nvhost-tsg-gpu", 0},
+      {"/dev/nvgpu/igpu0/power", 0},
+      {"/dev/nvgpu/igpu0/prof", -EACCES},
+      {"/dev/nvhost-dbg-gpu", -EACCES},
+      {"/dev/nvgpu/igpu0/sched", -EACCES},
+      {"/dev/host1x-fence", 0},
+      {"/dev/nvhost-ctrl", -ENOENT},
+      {"/dev/nvidia0", -ENOENT},
+  };
+  uint64_t word[8] = {0};
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    int fd = OS->open(rows[i].path, O_RDWR);
+    assert_int_equal(fd < 0 ? fd : 0, rows[i].result);
+    if (fd >= 0)
+      assert_int_equal(OS->close(fd), 0);
+  }
+  int power = OS->open("/dev/nvhost-power-gpu", O_RDWR);
+  EXPECT(-ENOTTY, power, NVGPU_GPU_IOCTL_ALLOC_AS, word);
+  assert_int_equal(OS->close(power), 0);
+  /* What is opened directly is a TSG, and a channel of GR. */
+  int tsg = OS->open("/dev/nvgpu/igpu0/tsg", O_RDWR), ch = OS->open("/dev/nvhost-gpu", O_RDWR);
+  struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)ch};
+  EXPECT(0, c.as, NVGPU_AS_IOCTL_BIND_CHANNEL, as);
+  struct nvgpu_tsg_bind_channel_ex_args bind = {.channel_fd = ch};
+  EXPECT(0, tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, bind);
+  assert_int_equal(OS->close(tsg), 0);
+  assert_int_equal(OS->close(ch), 0);
 }
 
 /* 2.1, 2.1.1, 3.1 */
@@ -520,6 +554,7 @@ static void usermode_page(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(dispatch, setup, teardown),
+      cmocka_unit_test_setup_teardown(nodes, setup, teardown),
       cmocka_unit_test_setup_teardown(characteristics, setup, teardown),
       cmocka_unit_test_setup_teardown(control_errors, setup, teardown),
       cmocka_unit_test_setup_teardown(alloc_as, setup, teardown),

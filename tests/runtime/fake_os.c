@@ -200,6 +200,13 @@ static int fake_munmap(void *address, size_t length) {
   return munmap(address, length) ? -errno : 0;
 }
 
+static int fake_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  (void)fds;
+  (void)count;
+  (void)timeout_ms;
+  return 0;
+}
+
 static void fake_doorbell(void *page, uint32_t token) {
   (void)page;
   (void)token;
@@ -212,5 +219,6 @@ const struct nvgpu_os fake_os = {
     .ioctl = fake_ioctl,
     .mmap = fake_mmap,
     .munmap = fake_munmap,
+    .poll = fake_poll,
     .doorbell = fake_doorbell,
 };

@@ -1,0 +1,240 @@
+/* Syncpoints: counters of host1x that the GPU counts up, and the fds that wait
+ * for them (/dev/host1x-fence). nvgpu-uapi.md 2.6, 3.6, 6.
+ *
+ * A sync_file is a timerfd: it expires, and stays readable, when the counter gets
+ * there or when the 30 seconds that the driver gives a fence are over. A pollfd is
+ * an eventfd, which emu_fd_polled clears as the driver's poll does.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "runtime/emulator/gpu.h"
+
+enum {
+  SYNCPOINT_FIRST = 17, /* the first a board gave; 6 */
+  FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
+};
+
+/* One threshold that an fd waits for. A sync_file keeps its one after it was
+ * reached, for FENCE_EXTRACT; a pollfd forgets. */
+struct emu_wait {
+  struct emu_wait *next; /* emu_gpu.waits */
+  struct emu_waiter *waiter;
+  uint32_t id, threshold;
+};
+
+struct emu_dmabuf *emu_syncpoint_memory(void) {
+  if (!emu_gpu.syncpoint_memory) {
+    struct emu_dmabuf *memory = emu_dmabuf_create((uint64_t)EMU_SYNCPOINTS * EMU_SYNCPOINT_STRIDE);
+    if (memory && emu_dmabuf_host(memory)) {
+      emu_object_put(&memory->object);
+      memory = NULL;
+    }
+    emu_gpu.syncpoint_memory = memory;
+  }
+  return emu_gpu.syncpoint_memory;
+}
+
+static _Atomic uint32_t *counter(int syncpoint) {
+  return (_Atomic uint32_t *)(void *)(emu_gpu.syncpoint_memory->host +
+                                      (size_t)syncpoint * EMU_SYNCPOINT_STRIDE);
+}
+
+uint32_t emu_syncpoint_value(int syncpoint) {
+  return emu_syncpoint_memory() ? atomic_load(counter(syncpoint)) : 0;
+}
+
+int emu_syncpoint_take(void) {
+  for (int id = SYNCPOINT_FIRST; id < EMU_SYNCPOINTS; id++) {
+    if (!emu_gpu.syncpoint_used[id]) {
+      emu_gpu.syncpoint_used[id] = true;
+      return id;
+    }
+  }
+  return -ENOMEM;
+}
+
+/* Modulo 2^32; 6, "threshold base". */
+static bool reached(uint32_t id, uint32_t threshold) {
+  return (int32_t)(emu_syncpoint_value((int)id) - threshold) >= 0;
+}
+
+static void tell(const struct emu_waiter *w) {
+  const uint64_t one = 1;
+  const struct itimerspec now = {.it_value.tv_nsec = 1};
+  if (w->object.kind == EMU_SYNC_FILE)
+    timerfd_settime(w->fd, 0, &now, NULL);
+  else if (write(w->fd, &one, sizeof(one)) < 0)
+    return; /* a full counter says it already */
+}
+
+static void tell_reached(void) {
+  for (struct emu_wait **link = &emu_gpu.waits; *link;) {
+    struct emu_wait *wait = *link;
+    if (!reached(wait->id, wait->threshold)) {
+      link = &wait->next;
+      continue;
+    }
+    *link = wait->next;
+    emu_gpu.wait_count--;
+    tell(wait->waiter);
+    free(wait);
+  }
+}
+
+void emu_syncpoint_raise(int syncpoint, uint32_t by) {
+  atomic_fetch_add(counter(syncpoint), by);
+  tell_reached();
+}
+
+/* Who waits counts itself before it looks at the counter, so one of both sees the
+ * other. */
+void emu_syncpoint_increment(int syncpoint) {
+  atomic_fetch_add(counter(syncpoint), 1);
+  if (!atomic_load(&emu_gpu.wait_count))
+    return;
+  pthread_mutex_lock(&emu_gpu.lock);
+  tell_reached();
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+/* 0 or -ENOMEM. */
+static int wait_for(struct emu_waiter *w, uint32_t id, uint32_t threshold) {
+  struct emu_wait *wait = malloc(sizeof(*wait));
+  if (!wait)
+    return -ENOMEM;
+  *wait = (struct emu_wait){emu_gpu.waits, w, id, threshold};
+  emu_gpu.waits = wait;
+  emu_gpu.wait_count++;
+  tell_reached();
+  return 0;
+}
+
+void emu_waiter_free(struct emu_waiter *w) {
+  for (struct emu_wait **link = &emu_gpu.waits; *link;) {
+    struct emu_wait *wait = *link;
+    if (wait->waiter != w) {
+      link = &wait->next;
+      continue;
+    }
+    *link = wait->next;
+    emu_gpu.wait_count--;
+    free(wait);
+  }
+  free(w);
+}
+
+/* Takes fd over. The client's fd, or -errno. */
+static int waiter_open(enum emu_kind kind, int fd, struct emu_waiter **out) {
+  if (fd < 0)
+    return -errno;
+  struct emu_waiter *w = calloc(1, sizeof(*w));
+  int error = -ENOMEM;
+  if (w) {
+    w->object = (struct emu_object){.kind = kind, .refs = 1};
+    w->fd = fd;
+    error = emu_table_set(fd, &w->object);
+    emu_object_put(&w->object);
+  }
+  if (error) {
+    close(fd);
+    return error;
+  }
+  *out = w;
+  return fd;
+}
+
+int emu_sync_file_open(uint32_t id, uint32_t threshold) {
+  const struct itimerspec end = {.it_value.tv_sec = FENCE_TIMEOUT_S};
+  struct emu_waiter *w = NULL;
+  int fd =
+      waiter_open(EMU_SYNC_FILE, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), &w);
+  if (fd < 0)
+    return fd;
+  w->id = id;
+  w->threshold = threshold;
+  int error = timerfd_settime(fd, 0, &end, NULL) ? -errno : wait_for(w, id, threshold);
+  if (error) {
+    emu_table_clear(fd);
+    close(fd);
+    return error;
+  }
+  return fd;
+}
+
+/* The checks of 3.6 in their order. */
+static int create_fence(struct emu_object *object, int fd, void *argument) {
+  struct host1x_create_fence *a = argument;
+  if (a->reserved[0] || a->id >= EMU_SYNCPOINTS)
+    return -EINVAL;
+  int fence = emu_sync_file_open(a->id, a->threshold);
+  if (fence < 0)
+    return fence;
+  a->fence_fd = fence;
+  return 0;
+}
+
+static int fence_extract(struct emu_object *object, int fd, void *argument) {
+  struct host1x_fence_extract *a = argument;
+  if (a->reserved[0] || a->reserved[1])
+    return -EINVAL;
+  const struct emu_waiter *w = emu_table_get_kind(a->fence_fd, EMU_SYNC_FILE);
+  if (!w)
+    return -EINVAL;
+  struct host1x_fence_extract_fence pair = {.id = w->id, .threshold = w->threshold};
+  if (a->num_fences && emu_copy_to_user(a->fences_ptr, &pair, sizeof(pair)))
+    return -EFAULT;
+  a->num_fences = 1;
+  return 0;
+}
+
+static int create_pollfd(struct emu_object *object, int fd, void *argument) {
+  struct emu_waiter *w = NULL;
+  int pollfd = waiter_open(EMU_POLLFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), &w);
+  if (pollfd < 0)
+    return pollfd;
+  ((struct host1x_create_pollfd *)argument)->fd = pollfd;
+  return 0;
+}
+
+static int trigger_pollfd(struct emu_object *object, int fd, void *argument) {
+  const struct host1x_trigger_pollfd *a = argument;
+  struct emu_waiter *w = emu_table_get_kind(a->fd, EMU_POLLFD);
+  if (!w || a->id >= EMU_SYNCPOINTS)
+    return -EINVAL;
+  return wait_for(w, a->id, a->threshold);
+}
+
+static const struct emu_ioctl ioctls[] = {
+    {HOST1X_IOCTL_CREATE_FENCE, create_fence},
+    {HOST1X_IOCTL_FENCE_EXTRACT, fence_extract},
+    {HOST1X_IOCTL_CREATE_POLLFD, create_pollfd},
+    {HOST1X_IOCTL_TRIGGER_POLLFD, trigger_pollfd},
+};
+
+/* 1.4, host1x-fence column: what it does not know, number 0 included, is ENOTTY. */
+const struct emu_node emu_node_host1x = {
+    .magic = 'X',
+    .last_number = 17,
+    .largest_argument = 24,
+    .unknown_error = -ENOTTY,
+    .copy_out_error = -EFAULT,
+    .ioctls = ioctls,
+    .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
+};
+
+void emu_fd_polled(struct pollfd *p) {
+  uint64_t count;
+  const struct emu_object *object = emu_table_get(p->fd);
+  if (!object || (object->kind != EMU_EVENT && object->kind != EMU_POLLFD) ||
+      !(p->revents & POLLIN))
+    return;
+  p->revents = POLLIN | POLLPRI;
+  /* Another thread's poll may have been first: then there is nothing for this one. */
+  if (read(p->fd, &count, sizeof(count)) != sizeof(count))
+    p->revents = 0;
+}

@@ -1,0 +1,231 @@
+/* Syncpoints and what waits for them: the fds of /dev/host1x-fence, and a TSG's
+ * events. nvgpu-uapi.md 2.6, 3.6, 6.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/emulator/client.h"
+
+static int host1x;
+static struct nvgpu_get_user_syncpoint_args sync_point;
+
+static int setup(void **state) {
+  fixture_setup(state);
+  struct fixture *f = *state;
+  host1x = OS->open("/dev/host1x-fence", O_RDWR);
+  assert_true(host1x >= 0);
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, sync_point);
+  return 0;
+}
+
+static int teardown(void **state) {
+  assert_int_equal(OS->close(host1x), 0);
+  return fixture_teardown(state);
+}
+
+static short polled(int fd, int timeout_ms) {
+  struct pollfd p = {.fd = fd, .events = POLLIN | POLLPRI};
+  int ready = OS->poll(&p, 1, timeout_ms);
+  assert_int_equal(ready, p.revents != 0);
+  return p.revents;
+}
+
+static int fence_of(uint32_t threshold) {
+  struct host1x_create_fence fence = {.id = sync_point.syncpoint_id, .threshold = threshold};
+  EXPECT(0, host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
+  return fence.fence_fd;
+}
+
+/* The increment of nvgpu-uapi.md 6: a release of 32 bits into the window. */
+static void push_increment(struct channel *ch) {
+  push_semaphore(ch, sync_point.gpu_va, 0, 1);
+}
+
+/* 3.6, the checks in their order */
+static void checks(void **state) {
+  struct fixture *f = *state;
+  struct host1x_create_fence fence = {.id = 17, .reserved = {1}};
+  EXPECT(-EINVAL, host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
+  fence = (struct host1x_create_fence){.id = 1024};
+  EXPECT(-EINVAL, host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
+  struct host1x_fence_extract_fence pair = {0};
+  int fd = fence_of(sync_point.syncpoint_max + 3);
+  struct host1x_fence_extract extract = {.fence_fd = fd, .reserved = {0, 1}};
+  EXPECT(-EINVAL, host1x, HOST1X_IOCTL_FENCE_EXTRACT, extract);
+  extract = (struct host1x_fence_extract){.fence_fd = f->ch.fd};
+  EXPECT(-EINVAL, host1x, HOST1X_IOCTL_FENCE_EXTRACT, extract);
+  extract.fence_fd = fd;
+  EXPECT(0, host1x, HOST1X_IOCTL_FENCE_EXTRACT, extract); /* asks for the number */
+  assert_int_equal(extract.num_fences, 1);
+  EXPECT(-EFAULT, host1x, HOST1X_IOCTL_FENCE_EXTRACT, extract);
+  extract.fences_ptr = (uintptr_t)&pair;
+  EXPECT(0, host1x, HOST1X_IOCTL_FENCE_EXTRACT, extract);
+  assert_int_equal(pair.id, sync_point.syncpoint_id);
+  assert_int_equal(pair.threshold, sync_point.syncpoint_max + 3);
+  struct host1x_trigger_pollfd trigger = {.fd = 999, .id = 17};
+  EXPECT(-EINVAL, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger);
+  trigger.fd = fd;
+  EXPECT(-EINVAL, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger);
+  struct host1x_create_pollfd poll_fd = {.reserved = 7}; /* not checked */
+  EXPECT(0, host1x, HOST1X_IOCTL_CREATE_POLLFD, poll_fd);
+  trigger = (struct host1x_trigger_pollfd){.fd = poll_fd.fd, .id = 1024};
+  EXPECT(-EINVAL, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger);
+  assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+  assert_true(fcntl(poll_fd.fd, F_GETFD) & FD_CLOEXEC);
+  assert_int_equal(OS->close(poll_fd.fd), 0);
+  assert_int_equal(OS->close(fd), 0);
+  /* 1.4, host1x-fence column */
+  uint64_t word[8] = {0};
+  EXPECT(-ENOTTY, host1x, NVMAP_IOC_CREATE, word);
+  EXPECT(-ENOTTY, host1x, _IOWR('X', 0, uint32_t), word);
+  EXPECT(-ENOTTY, host1x, _IOWR('X', 18, uint32_t), word);
+  EXPECT(-ENOTTY, host1x, _IOWR('X', 2, char[64]), word);
+  assert_int_equal(OS->ioctl(host1x, _IOWR('X', 3, uint32_t), (void *)16), -ENOTTY);
+  assert_int_equal(OS->ioctl(host1x, HOST1X_IOCTL_CREATE_FENCE, (void *)16), -EFAULT);
+}
+
+static void fence(void **state) {
+  struct fixture *f = *state;
+  int one = fence_of(sync_point.syncpoint_max + 1);
+  int two = fence_of(sync_point.syncpoint_max + 2);
+  assert_int_equal(polled(one, 0), 0);
+  push_increment(&f->ch);
+  submit(&f->c, &f->ch);
+  assert_int_equal(polled(one, 5000), POLLIN);
+  assert_int_equal(polled(one, 0), POLLIN); /* stays */
+  assert_int_equal(polled(two, 0), 0);
+  /* A point in the past, and one before the counter's wrap: reached at once. */
+  int past = fence_of(sync_point.syncpoint_max), before = fence_of(sync_point.syncpoint_max - 5);
+  assert_int_equal(polled(past, 0), POLLIN);
+  assert_int_equal(polled(before, 0), POLLIN);
+  push_increment(&f->ch);
+  submit(&f->c, &f->ch);
+  assert_int_equal(polled(two, 5000), POLLIN);
+  const int fds[] = {one, two, past, before};
+  for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+    assert_int_equal(OS->close(fds[i]), 0);
+}
+
+static void pollfd(void **state) {
+  struct fixture *f = *state;
+  struct host1x_create_pollfd poll_fd = {0};
+  EXPECT(0, host1x, HOST1X_IOCTL_CREATE_POLLFD, poll_fd);
+  struct host1x_trigger_pollfd trigger = {
+      .fd = poll_fd.fd, .id = sync_point.syncpoint_id, .threshold = sync_point.syncpoint_max + 1};
+  EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger);
+  trigger.threshold++;
+  EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger);
+  assert_int_equal(polled(poll_fd.fd, 0), 0);
+  push_increment(&f->ch);
+  push_increment(&f->ch);
+  push_semaphore(&f->ch, f->data.va, 1, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(f->data.cpu, 1));
+  /* Both waits are one batch: told once, then forgotten. */
+  assert_int_equal(polled(poll_fd.fd, 5000), POLLIN | POLLPRI);
+  assert_int_equal(polled(poll_fd.fd, 0), 0);
+  EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger); /* reached before */
+  assert_int_equal(polled(poll_fd.fd, 0), POLLIN | POLLPRI);
+  /* Closed with a wait outstanding. */
+  trigger.threshold += 5;
+  EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger);
+  assert_int_equal(OS->close(poll_fd.fd), 0);
+}
+
+/* A reset raises the counter by 1000, so that who waits wakes; 7, and close too. */
+static void raised(void **state) {
+  struct fixture *f = *state;
+  int fd = fence_of(sync_point.syncpoint_max + 1000),
+      more = fence_of(sync_point.syncpoint_max + 1001);
+  assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
+  assert_int_equal(polled(fd, 0), POLLIN);
+  assert_int_equal(polled(more, 0), 0);
+  channel_close(&f->c, &f->ch);
+  assert_int_equal(polled(more, 0), POLLIN);
+  channel_open(&f->c, &f->ch, 1024, CLASS_COMPUTE);
+  assert_int_equal(OS->close(fd), 0);
+  assert_int_equal(OS->close(more), 0);
+}
+
+static int event_of(int tsg, uint32_t id) {
+  struct nvgpu_event_id_ctrl_args event = {.cmd = 1, .event_id = id};
+  EXPECT(0, tsg, NVGPU_IOCTL_TSG_EVENT_ID_CTRL, event);
+  return event.event_fd;
+}
+
+/* 6, "Events without syncpoints": told to every TSG that has channels, and once. */
+static void events(void **state) {
+  struct fixture *f = *state;
+  struct nvgpu_gpu_open_tsg_args empty = {0};
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, empty);
+  int fds[] = {event_of(f->c.tsg, 2), event_of(f->c.tsg, 2), event_of(f->c.tsg, 5),
+               event_of(f->c.tsg, 3), event_of((int)empty.tsg_fd, 2)};
+  const short told[] = {POLLIN | POLLPRI, POLLIN | POLLPRI, POLLIN | POLLPRI, 0, 0};
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(polled(fds[i], 0), 0);
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC76F_NON_STALL_INTERRUPT, 0);
+  submit(&f->c, &f->ch);
+  assert_int_equal(polled(fds[0], 5000), told[0]);
+  for (int i = 1; i < 5; i++)
+    assert_int_equal(polled(fds[i], 0), told[i]);
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(polled(fds[i], 0), 0);
+  /* A dead channel's TSG is told as well. */
+  assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
+  assert_int_equal(polled(fds[0], 0), told[0]);
+  assert_int_equal(OS->close((int)empty.tsg_fd), 0);
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(OS->close(fds[i]), 0);
+}
+
+enum { WAITS = 400, WAITERS = 3 };
+
+static void *wait_all(void *reached) {
+  for (uint32_t i = 1; i <= WAITS; i++) {
+    int fd = fence_of(sync_point.syncpoint_max + i);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    if (OS->poll(&p, 1, 5000) == 1)
+      __atomic_fetch_add((int *)reached, 1, __ATOMIC_SEQ_CST);
+    OS->close(fd);
+  }
+  return NULL;
+}
+
+/* No increment is missed, whoever comes first. */
+static void race(void **state) {
+  struct fixture *f = *state;
+  pthread_t thread[WAITERS];
+  int reached = 0;
+  for (int i = 0; i < WAITERS; i++)
+    assert_int_equal(pthread_create(&thread[i], NULL, wait_all, &reached), 0);
+  for (int i = 0; i < WAITS; i++) {
+    push_increment(&f->ch);
+    submit(&f->c, &f->ch);
+    usleep(i % 50);
+  }
+  for (int i = 0; i < WAITERS; i++)
+    pthread_join(thread[i], NULL);
+  assert_int_equal(reached, WAITS * WAITERS);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(checks, setup, teardown),
+      cmocka_unit_test_setup_teardown(fence, setup, teardown),
+      cmocka_unit_test_setup_teardown(pollfd, setup, teardown),
+      cmocka_unit_test_setup_teardown(raised, setup, teardown),
+      cmocka_unit_test_setup_teardown(events, setup, teardown),
+      cmocka_unit_test_setup_teardown(race, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
