@@ -81,6 +81,18 @@ static int set_notifier(struct rt_context *c, struct rt_channel *ch) {
   return 0;
 }
 
+/* Syncpoints are few and the machine's; a queue without one is polled while it is
+ * waited for. Asked for behind the address space's bind: nvgpu-uapi.md trap T22. */
+static void take_syncpoint(struct rt_context *c, struct rt_channel *ch) {
+  const struct rt_device *d = c->device;
+  struct nvgpu_get_user_syncpoint_args args = {0};
+  if (d->fence_fd < 0 || d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, &args))
+    return;
+  ch->syncpoint_gpu = args.gpu_va;
+  ch->syncpoint_id = args.syncpoint_id;
+  ch->syncpoint_base = args.syncpoint_max;
+}
+
 int rt_channel_create(struct rt_context *c, const struct rt_tsg *tsg, struct rt_channel *ch) {
   memset(ch, 0, sizeof(*ch));
   ch->fd = -1;
@@ -98,6 +110,8 @@ int rt_channel_create(struct rt_context *c, const struct rt_tsg *tsg, struct rt_
     result = set_notifier(c, ch);
   if (result)
     rt_channel_destroy(c, ch);
+  else
+    take_syncpoint(c, ch);
   return result;
 }
 

@@ -159,6 +159,8 @@ void rt_device_close(struct rt_device *d) {
     d->os->munmap(d->usermode, USERMODE_BYTES);
   if (d->emulator_fd >= 0)
     d->os->close(d->emulator_fd);
+  if (d->fence_fd >= 0)
+    d->os->close(d->fence_fd);
   if (d->ctrl_fd >= 0)
     d->os->close(d->ctrl_fd);
   if (d->nvmap_fd >= 0)
@@ -174,6 +176,8 @@ static int open_nodes(struct rt_device *d) {
   d->ctrl_fd = d->os->open(NVGPU_CTRL_NODE, O_RDWR);
   if (d->ctrl_fd < 0)
     return rt_fail_call(d->ctrl_fd, "open %s", NVGPU_CTRL_NODE);
+  /* Waits do without it, or without the right to open it, if need be. */
+  d->fence_fd = d->os->open(HOST1X_FENCE_NODE, O_RDWR);
   d->emulator_fd = d->os->open(EMULATOR_NODE_PATH, O_RDWR);
   if (d->emulator_fd < 0 && d->emulator_fd != -ENOENT)
     return rt_fail_call(d->emulator_fd, "open %s", EMULATOR_NODE_PATH);
@@ -189,7 +193,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   if (!d)
     return rt_fail(-ENOMEM, "no memory for the device's record");
   d->os = rt_debug_trace_os(os);
-  d->nvmap_fd = d->ctrl_fd = d->emulator_fd = -1;
+  d->nvmap_fd = d->ctrl_fd = d->fence_fd = d->emulator_fd = -1;
   int result = open_nodes(d);
   if (result == 0)
     result = describe(d);

@@ -9,6 +9,7 @@ struct rt_device {
   const struct nvgpu_os *os;
   int nvmap_fd;
   int ctrl_fd;
+  int fence_fd;      /* syncpoint fences; -1: the kernel has none */
   int emulator_fd;   /* -1 on a board */
   void *usermode;    /* the user-mode register page; one mapping per open of ctrl */
   bool compute_cilp; /* compute-instruction-level preemption is offered */

@@ -1,10 +1,9 @@
-/* Queues: rings, submission, the timeline, waiting. */
+/* Queues: rings, submission, the timeline. */
 #include "runtime/queue.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "runtime/debug.h"
 #include "runtime/hw/host.h"
@@ -15,10 +14,6 @@
 enum {
   PUSHBUFFER_BYTES_MAX = 1024, /* the longest that is ever built, and more */
   SLICE_ALIGN = QMD_ALIGN,
-  SPIN_NS = 30000,
-  SPIN_ROUNDS = 64, /* looks at the timeline between two looks at the clock */
-  SLEEP_FIRST_NS = 5000,
-  SLEEP_LAST_NS = 200000,
 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
@@ -113,56 +108,12 @@ bool rt_queue_dead(struct rt_queue *q) {
   return true;
 }
 
-static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void relax(void) {
-#if defined(__aarch64__)
-  __asm__ volatile("yield");
-#elif defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-/* Small work ends within tens of microseconds (nvgpu-uapi.md 9), so spinning that
- * long costs less than a sleep; then ever longer sleeps. */
-static int wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
-  if (rt_queue_completed(q) >= point)
-    return 0;
-  uint64_t start = monotonic_ns();
-  uint64_t deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
-  uint64_t spin_end = start + SPIN_NS;
-  uint64_t sleep_ns = SLEEP_FIRST_NS;
-  for (;;) {
-    for (int i = 0; i < SPIN_ROUNDS; i++) {
-      if (rt_queue_completed(q) >= point)
-        return 0;
-      relax();
-    }
-    /* The release may have come between the two looks. */
-    if (rt_queue_dead(q))
-      return rt_queue_completed(q) >= point ? 0 : -EIO;
-    uint64_t now = monotonic_ns();
-    if (now >= deadline)
-      return -ETIMEDOUT;
-    if (now < spin_end)
-      continue;
-    if (sleep_ns > deadline - now)
-      sleep_ns = deadline - now;
-    nanosleep(&(struct timespec){.tv_nsec = (long)sleep_ns}, NULL);
-    sleep_ns = sleep_ns * 2 < SLEEP_LAST_NS ? sleep_ns * 2 : SLEEP_LAST_NS;
-  }
-}
-
 int rt_queue_idle(struct rt_queue *q) {
-  return wait_point(q, rt_queue_submitted(q), UINT64_MAX);
+  return rt_queue_wait_point(q, rt_queue_submitted(q), UINT64_MAX);
 }
 
 int rt_queue_wait(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
-  int result = wait_point(q, point, timeout_ns);
+  int result = rt_queue_wait_point(q, point, timeout_ns);
   if (result == -EIO)
     rt_context_explain(q->context);
   if (result == -ETIMEDOUT)
@@ -185,14 +136,25 @@ static void put_compute(struct rt_slice *s, uint32_t method, uint32_t count) {
   put(s, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, method, count));
 }
 
-static void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
-                          uint32_t execute) {
+static void put_any_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
+                              uint32_t execute) {
   put(s, method_header(METHOD_INC, 0, NVC76F_SEM_ADDR_LO, 5));
   put(s, (uint32_t)address);
   put(s, (uint32_t)(address >> 32));
   put(s, (uint32_t)payload);
   put(s, (uint32_t)(payload >> 32));
-  put(s, execute | hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1));
+  put(s, execute);
+}
+
+static void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
+                          uint32_t execute) {
+  put_any_semaphore(s, address, payload, execute | hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1));
+}
+
+/* Any release of 32 bits counts a syncpoint up; nvgpu-uapi.md 6. It comes behind
+ * the timeline's release, which has waited for idle. */
+static void put_increment(struct rt_slice *s, uint64_t syncpoint) {
+  put_any_semaphore(s, syncpoint, 0, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
 }
 
 void rt_slice_timestamp(struct rt_slice *s, uint64_t address, bool wait_for_idle) {
@@ -237,7 +199,7 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
 }
 
 static int wait_for_room(struct rt_queue *q, uint64_t point) {
-  if (wait_point(q, point, UINT64_MAX) == 0)
+  if (rt_queue_wait_point(q, point, UINT64_MAX) == 0)
     return 0;
   rt_context_explain(q->context);
   return -EIO;
@@ -301,6 +263,8 @@ uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *ker
   put_semaphore(s, rt_slot_gpu(q->timeline), point,
                 hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |
                     hw_bits(NVC76F_SEM_EXECUTE_RELEASE_WFI, 1));
+  if (q->channel.syncpoint_gpu)
+    put_increment(s, q->channel.syncpoint_gpu);
   size_t words = (size_t)(s->at - s->words);
   uint64_t used = round_up(s->bytes + words * sizeof(uint32_t), SLICE_ALIGN);
   q->slice_head = s->start + used;

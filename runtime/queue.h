@@ -16,6 +16,9 @@ enum {
 struct rt_channel {
   int fd;
   uint32_t token;
+  uint64_t syncpoint_gpu; /* where a write counts it up; 0: no syncpoint to wait for */
+  uint32_t syncpoint_id;
+  uint32_t syncpoint_base; /* its value before the first submission */
   struct rt_memory gpfifo;
   struct rt_memory userd;
   struct rt_memory notifier;
@@ -57,6 +60,9 @@ struct rt_queue {
 
 /* True if this queue's channel, or the context, is dead. Takes no lock. */
 bool rt_queue_dead(struct rt_queue *queue);
+
+/* 0, -EIO if the queue is dead, -ETIMEDOUT. Takes no lock, sets no message. */
+int rt_queue_wait_point(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
 
 /* Waits for all submitted work; -EIO if dead. Takes no lock, sets no message. */
 int rt_queue_idle(struct rt_queue *queue);

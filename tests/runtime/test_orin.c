@@ -14,10 +14,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/module.h"
+#include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 #include "tests/runtime/kernel_words.h"
 
@@ -69,10 +71,12 @@ struct orin {
 
 enum { WORDS = 4096, BLOCK = 64 };
 
-static atomic_int calls_into_the_kernel;
+/* But for those of a wait that sleeps, which are counted apart. */
+static atomic_int calls_into_the_kernel, sleeps;
 
 static int counted_ioctl(int fd, unsigned long request, void *argument) {
-  calls_into_the_kernel++;
+  if (request != HOST1X_IOCTL_CREATE_FENCE)
+    calls_into_the_kernel++;
   return nvgpu_os_emulator.ioctl(fd, request, argument);
 }
 
@@ -82,12 +86,18 @@ static void *counted_mmap(void *address, size_t length, int protection, int flag
   return nvgpu_os_emulator.mmap(address, length, protection, flags, fd, offset, error);
 }
 
+static int counted_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  sleeps++;
+  return nvgpu_os_emulator.poll(fds, count, timeout_ms);
+}
+
 static struct nvgpu_os counted_os;
 
 static void begin(struct orin *o) {
   counted_os = nvgpu_os_emulator;
   counted_os.ioctl = counted_ioctl;
   counted_os.mmap = counted_mmap;
+  counted_os.poll = counted_poll;
   assert_int_equal(rt_device_create(&counted_os, &o->device), 0);
   assert_int_equal(rt_context_create(o->device, &o->context), 0);
   assert_int_equal(rt_module_create(o->context, &code, &o->module), 0);
@@ -138,15 +148,17 @@ static long mapped_kib(void) {
 static void nothing_is_left_behind(void **state) {
   (void)state;
   struct orin o;
-  begin(&o); /* what the C library keeps after a first use */
-  end(&o);
-  int fds = count_fds();
-  long kib = mapped_kib();
-  for (int i = 0; i < 20; i++) {
-    begin(&o);
+  int fds = 0;
+  long kib = 0;
+  for (int i = 0; i < 21; i++) {
     uint64_t point;
+    begin(&o);
     assert_int_equal(rt_queue_marker(o.queue, NULL, &point), 0);
     end(&o);
+    if (i > 0)
+      continue;
+    fds = count_fds(); /* with what the C library keeps after a first use */
+    kib = mapped_kib();
   }
   assert_int_equal(count_fds(), fds);
   /* An 8 MiB thread stack may be kept by the C library, but not twenty. */
@@ -294,6 +306,54 @@ static void rings_wrap_without_calls_into_the_kernel(void **state) {
   for (uint32_t i = LAUNCHES - WORDS / BLOCK; i < LAUNCHES; i++)
     for (uint32_t k = 0; k < BLOCK; k++)
       assert_int_equal(words[BLOCK * (i % (WORDS / BLOCK)) + k], i + k);
+  end(&o);
+}
+
+static double seconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Few wake-ups, little time on a core, also with several who wait, for points in
+ * the middle of the queue, and with a time limit. */
+static void a_long_wait_sleeps(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  enum { LAUNCHES = 600 };
+  uint64_t point = 0, middle = 0;
+  for (int i = 0; i < LAUNCHES; i++)
+    assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, 1, NULL,
+                            i < LAUNCHES / 2 ? &middle : &point),
+                     0);
+  int before = sleeps;
+  double wall = seconds(CLOCK_MONOTONIC), core = seconds(CLOCK_THREAD_CPUTIME_ID);
+  assert_int_equal(rt_queue_wait(o.queue, point, 3000000), -ETIMEDOUT);
+  assert_int_equal(rt_queue_wait(o.queue, middle, UINT64_MAX), 0);
+  assert_true(rt_queue_completed(o.queue) < point);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  wall = seconds(CLOCK_MONOTONIC) - wall;
+  core = seconds(CLOCK_THREAD_CPUTIME_ID) - core;
+  print_message("waited %.1f ms, of them %.2f ms on a core, %d sleeps\n", wall * 1e3, core * 1e3,
+                sleeps - before);
+  assert_true(sleeps > before && sleeps - before < 30 + wall * 1e3);
+  assert_true(core < wall / 4);
+  end(&o);
+}
+
+/* Without syncpoints waits end as well. */
+static void waits_do_without_fences(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  uint64_t point = 0;
+  o.queue->channel.syncpoint_gpu = 0;
+  for (int i = 0; i < 50; i++)
+    assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, 1, NULL, &point), 0);
+  int before = sleeps;
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  assert_int_equal(sleeps, before);
   end(&o);
 }
 
@@ -456,6 +516,8 @@ int main(void) {
       cmocka_unit_test(launches),
       cmocka_unit_test(private_memory_grows),
       cmocka_unit_test(rings_wrap_without_calls_into_the_kernel),
+      cmocka_unit_test(a_long_wait_sleeps),
+      cmocka_unit_test(waits_do_without_fences),
       cmocka_unit_test(queues_wait_for_each_other),
       cmocka_unit_test(code_is_read_afresh),
       cmocka_unit_test(a_fault_names_the_kernel_and_the_buffer),

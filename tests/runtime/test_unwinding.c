@@ -87,6 +87,8 @@ static bool optional(const char *call) {
   return strcmp(call, "NVGPU_GPU_IOCTL_CLK_GET_RANGE") == 0 ||
          strcmp(call, "NVMAP_IOC_QUERY_HEAP_PARAMS") == 0 ||
          strcmp(call, "NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE") == 0 ||
+         strcmp(call, "/dev/host1x-fence") == 0 || /* waits poll, then */
+         strcmp(call, "NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT") == 0 ||
          strcmp(call, "mmap") == 0; /* the wish for an address has a second try */
 }
 

@@ -1,0 +1,86 @@
+/* Waiting for a point of a queue: a short spin, then sleep on a fence of the
+ * channel's syncpoint, which every submission counts up behind its release of the
+ * timeline. nvgpu-uapi.md 6.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "runtime/device.h"
+#include "runtime/nvgpu/uapi.h"
+#include "runtime/queue.h"
+
+enum {
+  NS_PER_MS = 1000000,
+  SPIN_NS = 30000,
+  SPIN_ROUNDS = 64, /* looks at the timeline between two looks at the clock */
+  /* A fault counts the syncpoint up as well, but perhaps not as far as the point. */
+  FENCE_MAX_MS = 100,
+  PAUSE_FIRST_NS = 5000, /* without a fence */
+  PAUSE_LAST_NS = 200000,
+};
+
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void relax(void) {
+#if defined(__aarch64__)
+  __asm__ volatile("yield");
+#elif defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/* Sleeps until the point is near or timeout_ms are over. False: there is no fence. */
+static bool sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
+  const struct rt_device *d = q->context->device;
+  if (!q->channel.syncpoint_gpu)
+    return false;
+  struct host1x_create_fence fence = {.id = q->channel.syncpoint_id,
+                                      .threshold =
+                                          q->channel.syncpoint_base + (uint32_t)(point - q->first)};
+  if (d->os->ioctl(d->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence))
+    return false;
+  struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
+  d->os->poll(&p, 1, timeout_ms); /* however it ends, the timeline is looked at */
+  d->os->close(fence.fence_fd);
+  return true;
+}
+
+/* Small work ends within tens of microseconds (nvgpu-uapi.md 9), so spinning that
+ * long costs less than a sleep. */
+int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
+  if (rt_queue_completed(q) >= point)
+    return 0;
+  uint64_t start = monotonic_ns();
+  uint64_t deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
+  uint64_t spin_end = start + SPIN_NS;
+  uint64_t pause_ns = PAUSE_FIRST_NS;
+  bool fence = true;
+  for (;;) {
+    for (int i = 0; i < SPIN_ROUNDS; i++) {
+      if (rt_queue_completed(q) >= point)
+        return 0;
+      relax();
+    }
+    /* The release may have come between the two looks. */
+    if (rt_queue_dead(q))
+      return rt_queue_completed(q) >= point ? 0 : -EIO;
+    uint64_t now = monotonic_ns();
+    if (now >= deadline)
+      return -ETIMEDOUT;
+    if (now < spin_end)
+      continue;
+    uint64_t left = deadline - now;
+    if (fence && left >= NS_PER_MS) {
+      uint64_t ms = left / NS_PER_MS;
+      fence = sleep_on_fence(q, point, ms < FENCE_MAX_MS ? (int)ms : FENCE_MAX_MS);
+      spin_end = fence ? monotonic_ns() + SPIN_NS : spin_end;
+      continue;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = (long)(pause_ns < left ? pause_ns : left)}, NULL);
+    pause_ns = pause_ns * 2 < PAUSE_LAST_NS ? pause_ns * 2 : PAUSE_LAST_NS;
+  }
+}
