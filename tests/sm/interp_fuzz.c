@@ -1,7 +1,9 @@
 /* Random code must end in a result, never in a crash or a hang: words with real
- * opcodes and random fields, sections that jump and store wherever they like.
- * interp_fuzz [sections [seed]]
+ * opcodes and random fields, or compiled instructions with bits turned over, in
+ * sections that jump and store wherever they like.
+ * interp_fuzz CORPUS [sections [seed]]
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +13,21 @@
 #include "runtime/emulator/sm/sm.h"
 #include "runtime/emulator/sm/state.h"
 
-enum { SECTION = 128, SPACE = 1 << 16, DEFAULT_SECTIONS = 3000, LIMIT = 20000 };
-static const uint64_t BASE = 0x10000000;
+/* Code and data lie apart, so that no more than the section need be decoded. */
+enum {
+  SECTION_MAX = 128,
+  DATA = 1 << 14,
+  DEFAULT_SECTIONS = 20000,
+  LIMIT = 2000, /* instructions; now and then more, to reach the end of a turn */
+  LONG_LIMIT = 20000,
+};
+enum { BANK = 256 };
+static const uint64_t CODE_AT = 0x10000000, DATA_AT = 0x10100000;
+
+struct space {
+  uint8_t *code, *data;
+  uint64_t code_bytes;
+};
 
 static uint64_t state = 88172645463325252ull;
 static uint64_t random64(void) {
@@ -21,11 +36,52 @@ static uint64_t random64(void) {
   return state ^= state << 17;
 }
 
-static bool find(void *space, uint64_t address, struct sm_range *range) {
-  if (address - BASE >= SPACE)
+static bool find(void *context, uint64_t address, struct sm_range *range) {
+  const struct space *space = context;
+  if (address - CODE_AT < space->code_bytes)
+    *range = (struct sm_range){CODE_AT, space->code_bytes, space->code, true};
+  else if (address - DATA_AT < DATA)
+    *range = (struct sm_range){DATA_AT, DATA, space->data, true};
+  else
     return false;
-  *range = (struct sm_range){BASE, SPACE, space, true};
   return true;
+}
+
+/* Instructions that compilers made: the recorded words of the corpus test. */
+static uint64_t (*real)[2];
+static size_t real_count;
+
+static bool read_corpus(const char *path) {
+  FILE *f = fopen(path, "r");
+  if (!f)
+    return false;
+  char line[512];
+  size_t room = 0;
+  while (fgets(line, sizeof line, f)) {
+    uint64_t high, low;
+    if (sscanf(line, "%16" SCNx64 "%16" SCNx64, &high, &low) != 2)
+      continue;
+    if (real_count == room) {
+      room = room ? 2 * room : 1024;
+      void *larger = realloc(real, room * sizeof *real);
+      if (!larger)
+        break;
+      real = larger;
+    }
+    real[real_count][0] = low;
+    real[real_count++][1] = high;
+  }
+  fclose(f);
+  return real_count > 0;
+}
+
+/* One of them, with up to three bits turned over. */
+static void mutated_word(uint64_t word[2]) {
+  memcpy(word, real[random64() % real_count], sizeof real[0]);
+  for (unsigned flips = (unsigned)(random64() % 4); flips; flips--) {
+    unsigned bit = (unsigned)(random64() % 128);
+    word[bit / 64] ^= 1ull << bit % 64;
+  }
 }
 
 /* A word with a known opcode; mostly without bits that no field claims. */
@@ -54,40 +110,74 @@ static bool runs(const uint64_t word[2], uint32_t registers) {
   if (!sm_decode(word, &insn))
     return false;
   const struct sm_core *core = sm_core();
-  sm_lower(&u, &insn, BASE, registers, core, NULL);
+  sm_lower(&u, &insn, CODE_AT, registers, core, NULL);
   return u.handler != core->handler[SM_H_not_implemented] &&
          u.handler != core->handler[SM_H_register_range] && u.handler != core->handler[SM_H_trap];
 }
 
+/* Registers that hold addresses of data: MOV R, c[0x0][offset], from the
+ * constant bank's first words. Returns how many words it wrote. */
+static unsigned prologue(uint64_t (*word)[2]) {
+  enum { FIRST = 2, COUNT = 8 };
+  for (unsigned k = 0; k < COUNT; k++) {
+    word[k][0] = 0x7a02 | (uint64_t)(FIRST + k) << 16 | (uint64_t)k << 40;
+    word[k][1] = 0x000fe20000000f00;
+  }
+  return COUNT;
+}
+
+/* Check mode: everything is reported, and counted here. */
+static long reports;
+static bool wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc) {
+  return true;
+}
+static void report(const struct sm_grid *grid, const struct sm_fault *fault) {
+  reports++;
+}
+static const struct sm_watch watch = {
+    .check = true, .watchdog = 1000, .wanted = wanted, .report = report};
+
 int main(int argc, char **argv) {
-  const long sections = argc > 1 ? atol(argv[1]) : DEFAULT_SECTIONS;
-  if (argc > 2)
-    state ^= strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15ull;
-  uint8_t *space = calloc(1, SPACE);
-  uint8_t bank[1024];
-  const struct sm_memory memory = {find, space};
+  if (argc < 2 || !read_corpus(argv[1])) {
+    fprintf(stderr, "usage: interp_fuzz CORPUS [sections [seed]]\n");
+    return 2;
+  }
+  const long sections = argc > 2 ? atol(argv[2]) : DEFAULT_SECTIONS;
+  if (argc > 3)
+    state ^= strtoull(argv[3], NULL, 0) * 0x9e3779b97f4a7c15ull;
+  /* Heap blocks of just these sizes: a sanitizer sees what goes beyond. */
+  struct space space = {aligned_alloc(16, SECTION_MAX * 16), calloc(1, DATA), 0};
+  uint8_t *bank = malloc(BANK);
+  const struct sm_memory memory = {find, &space};
   struct sm_worker *worker = sm_worker_create(0);
-  struct sm_code *code = sm_code_create(&memory);
+  struct sm_code *const plain = sm_code_create(&memory), *const watched = sm_code_create(&memory);
+  if (!space.code || !space.data || !bank || !worker || !plain || !watched)
+    return 1;
+  sm_code_annotate(watched);
   long results[3] = {0}, kinds[SM_FAULT_NOT_IMPLEMENTED + 1] = {0};
   for (long n = 0; n < sections; n++) {
-    const uint32_t registers = random64() % 3 ? 255 : 1 + (uint32_t)(random64() % 64);
-    for (unsigned k = 0; k < SECTION; k++) {
+    const uint32_t registers = random64() % 8 ? 1 + (uint32_t)(random64() % 64) : 255;
+    const bool compiled = random64() % 2;
+    struct sm_code *const code = random64() % 4 ? plain : watched;
+    const unsigned words = random64() % 32 ? 16 + (unsigned)(random64() % 24) : SECTION_MAX;
+    space.code_bytes = words * 16;
+    for (unsigned k = random64() % 4 ? prologue((uint64_t(*)[2])space.code) : 0; k < words; k++) {
       uint64_t word[2];
       do
-        random_word(word);
-      while (random64() % 256 && !runs(word, registers));
-      memcpy(space + k * 16, word, 16);
+        compiled ? mutated_word(word) : random_word(word);
+      while (random64() % 4096 && !runs(word, registers));
+      memcpy(space.code + k * 16, word, 16);
     }
-    for (unsigned k = 0; k < sizeof bank; k += 8) {
-      uint64_t v = random64() % 3 ? BASE + random64() % SPACE : random64();
+    for (unsigned k = 0; k < BANK; k += 8) {
+      uint64_t v = random64() % 3 ? DATA_AT + random64() % (DATA / 16) * 16 : random64();
       memcpy(bank + k, &v, 8);
     }
     sm_code_invalidate(code);
     struct sm_grid grid = {.code = code,
                            .memory = memory,
-                           .program = BASE + random64() % 4 * 16,
+                           .program = CODE_AT,
                            .grid = {1, 1, 1},
-                           .block = {1 + random64() % 48, 1 + random64() % 2, 1},
+                           .block = {1 + random64() % (random64() % 8 ? 32 : 96), 1, 1},
                            .registers = registers,
                            .barriers = (uint32_t)(random64() % 17),
                            .shared_bytes = (uint32_t)(random64() % 4096),
@@ -95,16 +185,17 @@ int main(int argc, char **argv) {
                            .local_high = (uint32_t)(random64() % 256),
                            .shared_window = 0x729400000000,
                            .local_window = 0x729300000000,
-                           .sm_count = 1};
+                           .sm_count = 1,
+                           .watch = code == watched ? &watch : NULL};
     for (unsigned k = 0; k < SM_BANKS; k++) {
       grid.bank[k].data = k % 3 == 2 ? NULL : bank;
-      grid.bank[k].size = (uint32_t)(random64() % (sizeof bank + 1));
+      grid.bank[k].size = (uint32_t)(random64() % (BANK + 1));
     }
     struct sm_fault fault = {0};
     struct sm_cta *cta = sm_cta_start(worker, &grid, 0, 0, 0);
     if (!cta)
       return 1;
-    enum sm_result result = sm_cta_run(worker, cta, LIMIT, &fault);
+    enum sm_result result = sm_cta_run(worker, cta, random64() % 64 ? LIMIT : LONG_LIMIT, &fault);
     results[result]++;
     if (result == SM_FAULTED) {
       kinds[fault.kind]++;
@@ -116,9 +207,13 @@ int main(int argc, char **argv) {
   printf("%ld done, %ld at the limit, %ld faulted:", results[0], results[1], results[2]);
   for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
     printf(" %ld", kinds[k]);
-  printf("\n%llu instructions\n", (unsigned long long)sm_worker_instructions(worker));
-  sm_code_destroy(code);
+  printf("\n%" PRIu64 " instructions, %ld reports\n", sm_worker_instructions(worker), reports);
+  sm_code_destroy(plain);
+  sm_code_destroy(watched);
   sm_worker_destroy(worker);
-  free(space);
+  free(bank);
+  free(space.code);
+  free(space.data);
+  free(real);
   return 0;
 }
