@@ -154,7 +154,7 @@ int main(int argc, char **argv) {
   if (!space.code || !space.data || !bank || !worker || !plain || !watched)
     return 1;
   sm_code_annotate(watched);
-  long results[3] = {0}, kinds[SM_FAULT_NOT_IMPLEMENTED + 1] = {0};
+  long results[3] = {0}, kinds[SM_FAULT_WATCHDOG + 1] = {0};
   for (long n = 0; n < sections; n++) {
     const uint32_t registers = random64() % 8 ? 1 + (uint32_t)(random64() % 64) : 255;
     const bool compiled = random64() % 2;
