@@ -12,9 +12,9 @@ enum {
   ZCULL_CONTEXT_BYTES = 164352, /* 2.1, nr 1 */
   FBPS = 2,
   GPU_CLOCK_MIN_HZ = 114750000,  /* Orin's lowest devfreq step */
-  GPU_CLOCK_MAX_HZ = 1300000000, /* 2.1.1 */
   GPU_CLOCK_STEP_HZ = 102000000, /* distance of Orin's devfreq steps */
-  AS_APERTURE_BITS = 49,         /* 3.1, ALLOC_AS order 7 */
+  CLOCK_POINTS_MAX = 16,
+  AS_APERTURE_BITS = 49, /* 3.1, ALLOC_AS order 7 */
   ENGINE_GR = 0,
   ENGINE_GR_COPY = 1,
   RUNLIST_GR = 0,
@@ -34,7 +34,7 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
       .arch = 0x170,
       .impl = 0xb,
       .rev = 0xa1,
-      .num_gpc = EMU_GPCS,
+      .num_gpc = emu_board()->gpcs,
       .numa_domain_id = -1,
       .L2_cache_size = 0x400000,
       .num_tpc_per_gpc = EMU_TPCS_PER_GPC,
@@ -48,7 +48,7 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
       .gpfifo_class = CLASS_HOST,
       .inline_to_memory_class = EMU_CLASS_I2M,
       .dma_copy_class = CLASS_COPY,
-      .gpc_mask = (1u << EMU_GPCS) - 1,
+      .gpc_mask = (1u << emu_board()->gpcs) - 1,
       .sm_arch_sm_version = 0x807,
       .sm_arch_spa_version = 0x806,
       .sm_arch_warp_count = 96,
@@ -67,7 +67,7 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
       .num_ltc = 2,
       .lts_per_ltc = 4,
       .map_buffer_batch_limit = 256,
-      .max_freq = GPU_CLOCK_MAX_HZ,
+      .max_freq = emu_board()->gpu_max_hz,
       .graphics_preemption_mode_flags = NVGPU_PREEMPT_GRAPHICS_WFI | NVGPU_PREEMPT_GRAPHICS_GFXP,
       .compute_preemption_mode_flags =
           NVGPU_PREEMPT_COMPUTE_WFI | NVGPU_PREEMPT_COMPUTE_CTA | NVGPU_PREEMPT_COMPUTE_CILP,
@@ -154,10 +154,7 @@ static int masks(uint64_t user, uint32_t *size, const uint32_t *values, uint32_t
 
 static int tpc_masks(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_get_tpc_masks_args *a = argument;
-  uint32_t values[EMU_GPCS];
-  for (int i = 0; i < EMU_GPCS; i++)
-    values[i] = (1u << EMU_TPCS_PER_GPC) - 1;
-  return masks(a->mask_buf_addr, &a->mask_buf_size, values, EMU_GPCS);
+  return masks(a->mask_buf_addr, &a->mask_buf_size, emu_board()->tpc_masks, EMU_GPCS);
 }
 
 static int fbp_masks(struct emu_object *object, int fd, void *argument) {
@@ -168,7 +165,7 @@ static int fbp_masks(struct emu_object *object, int fd, void *argument) {
 
 static int num_vsms(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_num_vsms *a = argument;
-  a->num_vsms = EMU_SMS;
+  a->num_vsms = emu_board()->sms;
   a->reserved = 0;
   return 0;
 }
@@ -176,27 +173,32 @@ static int num_vsms(struct emu_object *object, int fd, void *argument) {
 static int vsms_mapping(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_vsms_mapping *a = argument;
   struct nvgpu_gpu_vsms_mapping_entry entry[EMU_SMS];
-  for (int i = 0; i < EMU_SMS; i++) {
-    int tpc = i / SMS_PER_TPC;
-    entry[i] = (struct nvgpu_gpu_vsms_mapping_entry){
-        .gpc_logical_index = (uint8_t)(tpc / EMU_TPCS_PER_GPC),
-        .gpc_virtual_index = (uint8_t)(tpc / EMU_TPCS_PER_GPC),
-        .tpc_local_logical_index = (uint8_t)(tpc % EMU_TPCS_PER_GPC),
-        .tpc_global_logical_index = (uint8_t)tpc,
-        .sm_local_id = (uint8_t)(i % SMS_PER_TPC),
-        .tpc_migratable_index = (uint8_t)(tpc % EMU_TPCS_PER_GPC),
-    };
+  uint32_t sms = 0, tpcs = 0;
+  for (uint32_t gpc = 0; gpc < emu_board()->gpcs; gpc++) {
+    uint32_t in_gpc = (uint32_t)__builtin_popcount(emu_board()->tpc_masks[gpc]);
+    for (uint32_t tpc = 0; tpc < in_gpc; tpc++, tpcs++) {
+      for (uint32_t sm = 0; sm < SMS_PER_TPC; sm++)
+        entry[sms++] = (struct nvgpu_gpu_vsms_mapping_entry){
+            .gpc_logical_index = (uint8_t)gpc,
+            .gpc_virtual_index = (uint8_t)gpc,
+            .tpc_local_logical_index = (uint8_t)tpc,
+            .tpc_global_logical_index = (uint8_t)tpcs,
+            .sm_local_id = (uint8_t)sm,
+            .tpc_migratable_index = (uint8_t)tpc,
+        };
+    }
   }
-  return give(a->vsms_map_buf_addr, entry, sizeof(entry));
+  return give(a->vsms_map_buf_addr, entry, sms * sizeof(entry[0]));
 }
 
 static int gpc_map(uint32_t size, uint64_t user) {
   uint32_t map[EMU_GPCS];
+  uint32_t bytes = emu_board()->gpcs * (uint32_t)sizeof(map[0]);
   for (uint32_t i = 0; i < EMU_GPCS; i++)
     map[i] = i;
-  if (size != sizeof(map))
+  if (size != bytes)
     return -EINVAL;
-  return emu_copy_to_user(user, map, sizeof(map));
+  return emu_copy_to_user(user, map, bytes);
 }
 
 static int gpc_physical_map(struct emu_object *object, int fd, void *argument) {
@@ -260,7 +262,7 @@ static int clk_range(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_clk_range_args *a = argument;
   struct nvgpu_gpu_clk_range range = {.clk_domain = NVGPU_CLK_DOMAIN_GPCCLK,
                                       .min_hz = GPU_CLOCK_MIN_HZ,
-                                      .max_hz = GPU_CLOCK_MAX_HZ};
+                                      .max_hz = emu_board()->gpu_max_hz};
   if (a->flags == 0) {
     if (a->num_entries == 0) {
       a->num_entries = DOMAINS;
@@ -290,7 +292,7 @@ static int clk_info(struct emu_object *object, int fd, void *argument) {
   enum { DOMAINS = 1, CLOCK_TYPES = 3 };
   struct nvgpu_gpu_clk_get_info_args *a = argument;
   struct nvgpu_gpu_clk_info info = {.clk_domain = NVGPU_CLK_DOMAIN_GPCCLK,
-                                    .freq_hz = GPU_CLOCK_MAX_HZ};
+                                    .freq_hz = emu_board()->gpu_max_hz};
   if (a->flags == 0) {
     if (a->num_entries == 0) {
       a->num_entries = DOMAINS;
@@ -312,7 +314,7 @@ static int clk_info(struct emu_object *object, int fd, void *argument) {
     if (asked.clk_domain != NVGPU_CLK_DOMAIN_GPCCLK || asked.clk_type < 1 ||
         asked.clk_type > CLOCK_TYPES)
       return -EINVAL;
-    asked.freq_hz = GPU_CLOCK_MAX_HZ;
+    asked.freq_hz = emu_board()->gpu_max_hz;
     if (emu_copy_to_user(at, &asked, sizeof(asked)))
       return -EFAULT;
   }
@@ -322,11 +324,11 @@ static int clk_info(struct emu_object *object, int fd, void *argument) {
 /* 3.1, CLK_GET_VF_POINTS */
 static int clk_points(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_clk_vf_points_args *a = argument;
-  uint64_t points[(GPU_CLOCK_MAX_HZ - GPU_CLOCK_MIN_HZ) / GPU_CLOCK_STEP_HZ + 2];
+  uint64_t points[CLOCK_POINTS_MAX];
   uint16_t count = 0;
-  for (uint64_t hz = GPU_CLOCK_MIN_HZ; hz < GPU_CLOCK_MAX_HZ; hz += GPU_CLOCK_STEP_HZ)
+  for (uint64_t hz = GPU_CLOCK_MIN_HZ; hz < emu_board()->gpu_max_hz; hz += GPU_CLOCK_STEP_HZ)
     points[count++] = hz;
-  points[count++] = GPU_CLOCK_MAX_HZ;
+  points[count++] = emu_board()->gpu_max_hz;
   if (a->flags || a->clk_domain != NVGPU_CLK_DOMAIN_GPCCLK)
     return -EINVAL;
   if (a->max_entries == 0) {

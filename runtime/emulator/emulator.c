@@ -76,7 +76,8 @@ static void device_start(void) {
     return;
   pthread_once(&once, watch_fork);
   emu_gpu.started = true;
-  emu_gpu.memory_limit = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  uint64_t share = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  emu_gpu.memory_limit = share < emu_board()->memory_bytes ? share : emu_board()->memory_bytes;
   cpu_set_t cpus;
   emu_gpu.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   /* Ids count up from here for the life of the module; nvgpu-uapi.md 3.5. */

@@ -26,7 +26,7 @@
 #include "runtime/nvgpu/emulator_node.h"
 #include "runtime/nvgpu/uapi.h"
 
-/* AGX Orin 64GB at full power; gpu-command-stream.md 9.2, nvgpu-uapi.md T11, T12. */
+/* GA10B with nothing fused off, and limits of its driver; nvgpu-uapi.md T11, T12. */
 enum {
   EMU_GPCS = 2,
   EMU_TPCS_PER_GPC = 4,
@@ -40,6 +40,18 @@ enum {
   EMU_SYNCPOINT_STRIDE = 0x10000,
   EMU_EVENTS = 6,
 };
+
+/* A module that GA10B sits on, at full power: boards.csv. */
+struct emu_board {
+  const char *word, *title;
+  uint32_t gpcs, sms; /* in use */
+  uint32_t tpc_masks[EMU_GPCS];
+  uint64_t gpu_max_hz, memory_bytes, dram_bytes_per_s;
+};
+extern const struct emu_board emu_boards[]; /* the first is the default */
+extern const size_t emu_board_count;
+/* The one that TEGRACL_EMULATOR chose. */
+const struct emu_board *emu_board(void);
 
 /* Classes that runtime/hw does not name: characteristics, nvgpu-uapi.md 2.1.1. */
 enum { EMU_CLASS_I2M = 0xa140, EMU_CLASS_2D = 0x902d };
@@ -613,6 +625,7 @@ struct emu_options {
   uint64_t report_limit;
   bool profile;
   char *profile_file; /* NULL: none */
+  const struct emu_board *board;
 };
 const struct emu_options *emu_options(void);
 

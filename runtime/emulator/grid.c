@@ -218,7 +218,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];
   grid->per_sm = ctas_per_sm(&grid->launch);
-  grid->limit = grid->launch.one_at_a_time ? 1 : grid->per_sm * EMU_SMS;
+  grid->limit = grid->launch.one_at_a_time ? 1 : grid->per_sm * (int)emu_board()->sms;
   grid->started = true;
   return true;
 }
@@ -508,7 +508,7 @@ struct emu_worker_pool *emu_pool_create(int helpers) {
   for (int i = 0; good && i < helpers; i++) {
     struct helper *h = &pool->helper[i];
     h->pool = pool;
-    h->worker = sm_worker_create((uint32_t)(i + 1) % EMU_SMS);
+    h->worker = sm_worker_create((uint32_t)(i + 1) % emu_board()->sms);
     good = h->worker && emu_thread_start(&h->thread, helper_main, h) == 0;
     h->running = good;
   }

@@ -12,7 +12,8 @@
 #define WATCHDOG_DEFAULT (UINT64_C(1) << 28)
 enum { LIMIT_DEFAULT = 50, WORD_MAX = 4096 };
 
-static struct emu_options options = {.watchdog = WATCHDOG_DEFAULT, .report_limit = LIMIT_DEFAULT};
+static struct emu_options options = {
+    .watchdog = WATCHDOG_DEFAULT, .report_limit = LIMIT_DEFAULT, .board = &emu_boards[0]};
 
 static bool number(const char *text, uint64_t *value) {
   char *end;
@@ -39,14 +40,25 @@ static bool profile_setting(const char *setting) {
   return options.profile_file != NULL;
 }
 
+static bool board_setting(const char *setting) {
+  size_t i = 0;
+  while (i < emu_board_count && strcmp(setting, emu_boards[i].word) != 0)
+    i++;
+  if (i == emu_board_count)
+    return false;
+  options.board = &emu_boards[i];
+  return true;
+}
+
 /* Words and what their settings are. */
 static const struct word {
   const char *name;
-  bool *on;
+  bool *on; /* NULL: the word is nothing without a setting */
   bool (*setting)(const char *text);
 } words[] = {
     {"check", &options.check, check_setting},
     {"profile", &options.profile, profile_setting},
+    {"board", NULL, board_setting},
 };
 
 /* One word with its settings; it is written to. */
@@ -57,7 +69,10 @@ static bool read_word(char *text) {
   for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
     if (strcmp(text, words[i].name) != 0)
       continue;
-    *words[i].on = true;
+    if (words[i].on)
+      *words[i].on = true;
+    else if (!next)
+      return false;
     while (next) {
       char *setting = next;
       next = strchr(setting, ':');
@@ -80,7 +95,7 @@ static void read_list(void) {
     if (length >= sizeof(word) || (length && !read_word(word))) {
       fprintf(stderr,
               "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N], "
-              "profile[:FILE.json]\n",
+              "profile[:FILE.json], board:agx64|agx32|nx16|nano8\n",
               (int)length, list);
       options.bad = true;
       return;
@@ -93,4 +108,8 @@ const struct emu_options *emu_options(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, read_list);
   return &options;
+}
+
+const struct emu_board *emu_board(void) {
+  return emu_options()->board;
 }

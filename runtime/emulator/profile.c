@@ -9,11 +9,9 @@
 
 #include "runtime/emulator/gpu.h"
 
-/* gpu-command-stream.md 9.1, 9.2; four schedulers and two FP64 lanes in each SM. */
-static const struct {
-  const char *name;
-  double clock_hz, bytes_per_second, issue_per_cycle, double_per_cycle, shared_per_cycle;
-} board = {"AGX Orin 64GB", 1300e6, 204.8e9, 4, 2.0 / GPU_WARP_SIZE, 1};
+/* Of an SM, in a cycle: gpu-command-stream.md 9.1, 9.2; four schedulers and two FP64
+ * lanes in each. */
+static const struct { double issue, doubles, shared; } rates = {4, 2.0 / GPU_WARP_SIZE, 1};
 
 enum { SECTOR_BYTES = 32 };
 
@@ -116,11 +114,12 @@ static struct figures figures_of(const struct kernel *k) {
   f.sectors = ratio(c->global_sectors, c->global_requests);
   f.passes = ratio(c->shared_passes, c->shared_requests);
   f.warps = (k->threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE * k->ctas_per_sm;
-  const double cycles = board.clock_hz * EMU_SMS; /* of all SMs in a second */
-  f.issue = (double)f.instructions / board.issue_per_cycle / cycles;
-  f.doubles = (double)doubles / board.double_per_cycle / cycles;
-  f.shared = (double)c->shared_passes / board.shared_per_cycle / cycles;
-  f.dram = (double)c->global_sectors * SECTOR_BYTES / board.bytes_per_second;
+  const double cycles =
+      (double)emu_board()->gpu_max_hz * emu_board()->sms; /* of all SMs in a second */
+  f.issue = (double)f.instructions / rates.issue / cycles;
+  f.doubles = (double)doubles / rates.doubles / cycles;
+  f.shared = (double)c->shared_passes / rates.shared / cycles;
+  f.dram = (double)c->global_sectors * SECTOR_BYTES / (double)emu_board()->dram_bytes_per_s;
   return f;
 }
 
@@ -224,8 +223,9 @@ static void write_json(const char *path) {
     return;
   }
   fprintf(out,
-          "{\"board\": \"%s\", \"sms\": %d, \"clock_hz\": %.0f, \"dram_bytes_per_second\": %.0f,\n",
-          board.name, EMU_SMS, board.clock_hz, board.bytes_per_second);
+          "{\"board\": \"%s\", \"sms\": %u, \"clock_hz\": %.0f, \"dram_bytes_per_second\": %.0f,\n",
+          emu_board()->title, emu_board()->sms, (double)emu_board()->gpu_max_hz,
+          (double)emu_board()->dram_bytes_per_s);
   fprintf(out, "  \"measured\": false,\n  \"kernels\": [\n");
   for (const struct kernel *k = kernels; k; k = k->next) {
     json_kernel(out, k);
@@ -243,8 +243,9 @@ void emu_profile_print(void) {
   pthread_mutex_lock(&lock);
   if (kernels) {
     fprintf(stderr,
-            "tegracl: profile: bounds, not measurements, for %s: %d SMs, %.0f MHz, %.1f GB/s\n",
-            board.name, EMU_SMS, board.clock_hz / 1e6, board.bytes_per_second / 1e9);
+            "tegracl: profile: bounds, not measurements, for %s: %u SMs, %.0f MHz, %.1f GB/s\n",
+            emu_board()->title, emu_board()->sms, (double)emu_board()->gpu_max_hz / 1e6,
+            (double)emu_board()->dram_bytes_per_s / 1e9);
     for (const struct kernel *k = kernels; k; k = k->next)
       print_kernel(stderr, k);
   }

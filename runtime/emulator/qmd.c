@@ -251,7 +251,7 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_compute *state, uint64_t
                qmd_get(qmd, QMD_PROGRAM_ADDRESS_LOWER);
   g->shared_window = state->shared_window;
   g->local_window = state->local_window;
-  g->sm_count = EMU_SMS;
+  g->sm_count = emu_board()->sms;
   g->time_ns = emu_time_ns;
   launch->invalidate_code = qmd_get(qmd, QMD_INVALIDATE_INSTRUCTION_CACHE);
   launch->one_at_a_time = qmd_get(qmd, QMD_SEQUENTIALLY_RUN_CTAS);

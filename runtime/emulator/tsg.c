@@ -269,7 +269,7 @@ static int set_promotion(struct emu_object *object, int fd, void *argument) {
 static int read_sm_error(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_tsg_read_single_sm_error_state_args *a = argument;
   const struct emu_tsg *tsg = (const struct emu_tsg *)object;
-  if (a->sm_id >= EMU_SMS)
+  if (a->sm_id >= emu_board()->sms)
     return -EINVAL;
   size_t bytes = a->record_size < sizeof(tsg->sm_error) ? a->record_size : sizeof(tsg->sm_error);
   a->record_size = bytes;
