@@ -119,20 +119,20 @@ static inline void vec_unzip(uint32_t *lo, uint32_t *hi, const vec v[2]) {
 
 #endif
 
-/* The values of all lanes, and back to registers. */
-static inline void sm_zip(uint64_t *l, const uint32_t *lo, const uint32_t *hi) {
+/* The values of all lanes, and back to registers. v need not be aligned. */
+static inline void sm_zip(void *v, const uint32_t *lo, const uint32_t *hi) {
   for (unsigned i = 0; i < SM_LANES; i += 2 * VEC) {
-    vec v[2];
-    vec_zip(v, lo + i, hi + i, 0);
-    memcpy(l + i, v, sizeof v);
+    vec t[2];
+    vec_zip(t, lo + i, hi + i, 0);
+    memcpy((uint8_t *)v + i * sizeof(double), t, sizeof t);
   }
 }
 
-static inline void sm_unzip(uint32_t *lo, uint32_t *hi, const uint64_t *l) {
+static inline void sm_unzip(uint32_t *lo, uint32_t *hi, const void *v) {
   for (unsigned i = 0; i < SM_LANES; i += 2 * VEC) {
-    vec v[2];
-    memcpy(v, l + i, sizeof v);
-    vec_unzip(lo + i, hi + i, v);
+    vec t[2];
+    memcpy(t, (const uint8_t *)v + i * sizeof(double), sizeof t);
+    vec_unzip(lo + i, hi + i, t);
   }
 }
 

@@ -3,6 +3,7 @@
  * and 7. The fields of these uops are explained in exec_mem.h.
  */
 #include "runtime/emulator/sm/exec_mem.h"
+#include "runtime/emulator/sm/doubles.h"
 
 /* Words from 16 places: often all the same or consecutive, where a work-group's
  * rows are half a warp wide. Offsets are below 2^31. */
@@ -135,48 +136,44 @@ static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uin
   return differ ? PATTERN_ANY : PATTERN_SAME;
 }
 
-/* Loads of consecutive elements. */
+/* Loads of consecutive elements. The words of wide ones go to a register each:
+ * of 128 bits, the even ones and the odd ones are told apart first. */
 static inline void load_row(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
-  uint32_t *r = REG(d);
+  struct sm_lanes even[2], odd[2];
   switch (size) {
   case SIZE_32:
-    memcpy(r, p, SM_REG_BYTES);
+    memcpy(REG(d), p, SM_REG_BYTES);
     break;
   case SIZE_64:
-    for (unsigned k = 0; k < 2; k++) {
-      uint32_t *rk = REG(d + k * SM_REG_BYTES);
-      FOR_LANES
-      memcpy(&rk[i], p + 8 * i + 4 * k, 4);
-    }
+    sm_unzip(REG(d), REG(d + SM_REG_BYTES), p);
     break;
   case SIZE_128:
-    for (unsigned k = 0; k < 4; k++) {
-      uint32_t *rk = REG(d + k * SM_REG_BYTES);
-      FOR_LANES
-      memcpy(&rk[i], p + 16 * i + 4 * k, 4);
-    }
+    sm_unzip(even[0].l, odd[0].l, p);
+    sm_unzip(even[1].l, odd[1].l, p + 2 * SM_REG_BYTES);
+    sm_unzip(REG(d), REG(d + 2 * SM_REG_BYTES), even);
+    sm_unzip(REG(d + SM_REG_BYTES), REG(d + 3 * SM_REG_BYTES), odd);
     break;
   default:
     for (unsigned i = 0; i < SM_LANES; i++)
-      r[i] = load_word(p + i * size_bytes[size], size);
+      REG(d)[i] = load_word(p + i * size_bytes[size], size);
   }
 }
 
 static inline void store_row(const struct sm_warp *w, unsigned s, uint8_t *p, enum size size) {
+  struct sm_lanes even[2], odd[2];
   switch (size) {
   case SIZE_32:
     memcpy(p, REG(s), SM_REG_BYTES);
     break;
   case SIZE_64:
-  case SIZE_128: {
-    const unsigned words = size == SIZE_64 ? 2 : 4;
-    for (unsigned k = 0; k < words; k++) {
-      const uint32_t *v = REG(s + k * SM_REG_BYTES);
-      for (unsigned i = 0; i < SM_LANES; i++)
-        memcpy(p + 4 * words * i + 4 * k, &v[i], 4);
-    }
+    sm_zip(p, REG(s), REG(s + SM_REG_BYTES));
     break;
-  }
+  case SIZE_128:
+    sm_zip(even, REG(s), REG(s + 2 * SM_REG_BYTES));
+    sm_zip(odd, REG(s + SM_REG_BYTES), REG(s + 3 * SM_REG_BYTES));
+    sm_zip(p, even[0].l, odd[0].l);
+    sm_zip(p + 2 * SM_REG_BYTES, even[1].l, odd[1].l);
+    break;
   default:
     for (unsigned i = 0; i < SM_LANES; i++)
       store_word(p + i * size_bytes[size], REG(s)[i], size);
@@ -192,62 +189,51 @@ static inline void load_same(struct sm_warp *w, unsigned d, const uint8_t *p, en
     sm_splat(REG(d + k * SM_REG_BYTES), load_word(p + 4 * k, SIZE_32));
 }
 
-/* Lane by lane, where the warp's addresses lie in several mappings. */
-static const struct sm_uop *load_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
-                                       const struct addresses *a) {
-  const enum size size = u->x[0];
-  const uint32_t bytes = size_bytes[size];
+/* One lane's element, between its place and its registers. */
+static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
+                             struct place place, bool write) {
+  const enum size size = u->x[0], part = size <= SIZE_32 ? size : SIZE_32;
+  for (unsigned k = 0; k < (size_bytes[size] + 3u) / 4; k++) {
+    uint8_t *p = place.p + k * place.stride;
+    if (write)
+      store_word(p, REG(u->s[1] + k * SM_REG_BYTES)[lane], part);
+    else
+      REG(u->d + k * SM_REG_BYTES)[lane] = load_word(p, part);
+  }
+}
+
+/* Lane by lane: addresses in several mappings, or generic ones. */
+static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct sm_uop *u,
+                                                uint32_t m, const struct addresses *a, bool generic,
+                                                bool write) {
+  const uint32_t bytes = size_bytes[u->x[0]];
   FOR_MASK(i, m) {
-    const uint8_t *p = sm_global(w->cta, a->l[i], bytes, false);
-    if (!p)
-      return sm_raise(w, u, SM_FAULT_MMU, i, a->l[i], bytes, false);
-    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
-      REG(u->d + k * SM_REG_BYTES)[i] = load_word(p + 4 * k, size <= SIZE_32 ? size : SIZE_32);
+    struct place place = generic ? generic_place(w, u, i, a->l[i], bytes, write)
+                                 : global_place(w, u, i, a->l[i], bytes, write);
+    if (!place.p)
+      return NULL;
+    move_lane(w, u, i, place, write);
   }
   return NEXT;
 }
 
-static const struct sm_uop *store_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
-                                        const struct addresses *a) {
-  const enum size size = u->x[0];
-  const uint32_t bytes = size_bytes[size];
-  FOR_MASK(i, m) {
-    uint8_t *p = sm_global(w->cta, a->l[i], bytes, true);
-    if (!p)
-      return sm_raise(w, u, SM_FAULT_MMU, i, a->l[i], bytes, true);
-    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
-      store_word(p + 4 * k, REG(u->s[1] + k * SM_REG_BYTES)[i], size <= SIZE_32 ? size : SIZE_32);
-  }
-  return NEXT;
-}
-
-static const struct sm_uop *load_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+/* Global memory, whichever lanes run and however their addresses lie. */
+static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                              bool write) {
   struct addresses a;
   struct sm_lanes at;
   const enum size size = u->x[0];
   const uint32_t bytes = size_bytes[size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, false);
-  const uint8_t *p = one_run(w, &a, bytes, false, at.l);
+    return misaligned(w, u, m, a.l, bytes, write);
+  uint8_t *p = one_run(w, &a, bytes, write, at.l);
   if (UNLIKELY(!p))
-    return load_lanes(w, u, m, &a);
-  gather(w, u->d, p, at.l, size, m);
-  return NEXT;
-}
-
-static const struct sm_uop *store_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
-  struct addresses a;
-  struct sm_lanes at;
-  const enum size size = u->x[0];
-  const uint32_t bytes = size_bytes[size];
-  addresses_of(w, u, m, &a);
-  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, true);
-  uint8_t *p = one_run(w, &a, bytes, true, at.l);
-  if (UNLIKELY(!p))
-    return store_lanes(w, u, m, &a);
-  scatter(w, u->s[1], p, at.l, size, m);
+    return access_lanes(w, u, m, &a, false, write);
+  if (write)
+    scatter(w, u->s[1], p, at.l, size, m);
+  else
+    gather(w, u->d, p, at.l, size, m);
   return NEXT;
 }
 
@@ -278,7 +264,7 @@ HANDLER(ld_global) {
       }
     }
   }
-  return m ? load_any(w, u, m) : NEXT;
+  return m ? access_any(w, u, m, false) : NEXT;
 }
 
 HANDLER(st_global) {
@@ -296,7 +282,7 @@ HANDLER(st_global) {
       }
     }
   }
-  return m ? store_any(w, u, m) : NEXT;
+  return m ? access_any(w, u, m, true) : NEXT;
 }
 
 /* Does any lane's address lie in a window? */
@@ -308,51 +294,26 @@ static inline bool any_in_windows(const struct sm_warp *w, const struct addresse
   return any;
 }
 
-HANDLER(ld_generic) {
+static inline const struct sm_uop *access_generic(struct sm_warp *w, const struct sm_uop *u,
+                                                  bool write) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
     return NEXT;
   struct addresses a;
   addresses_of(w, u, m, &a);
   if (!any_in_windows(w, &a))
-    return SM_NAME(ld_global)(w, u);
-  const enum size size = u->x[0];
-  const uint32_t bytes = size_bytes[size];
+    return write ? SM_NAME(st_global)(w, u) : SM_NAME(ld_global)(w, u);
+  const uint32_t bytes = size_bytes[u->x[0]];
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, false);
-  FOR_MASK(i, m) {
-    struct place place = generic_place(w, u, i, a.l[i], bytes, false);
-    if (!place.p)
-      return NULL;
-    for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
-      uint32_t *d = REG(u->d + k * SM_REG_BYTES);
-      d[i] = load_word(place.p + k * place.stride, size <= SIZE_32 ? size : SIZE_32);
-    }
-  }
-  return NEXT;
+    return misaligned(w, u, m, a.l, bytes, write);
+  return access_lanes(w, u, m, &a, true, write);
 }
 
+HANDLER(ld_generic) {
+  return access_generic(w, u, false);
+}
 HANDLER(st_generic) {
-  const uint32_t m = exec_mask(w, u);
-  if (!m)
-    return NEXT;
-  struct addresses a;
-  addresses_of(w, u, m, &a);
-  if (!any_in_windows(w, &a))
-    return SM_NAME(st_global)(w, u);
-  const enum size size = u->x[0];
-  const uint32_t bytes = size_bytes[size];
-  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, true);
-  FOR_MASK(i, m) {
-    struct place place = generic_place(w, u, i, a.l[i], bytes, true);
-    if (!place.p)
-      return NULL;
-    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
-      store_word(place.p + k * place.stride, REG(u->s[1] + k * SM_REG_BYTES)[i],
-                 size <= SIZE_32 ? size : SIZE_32);
-  }
-  return NEXT;
+  return access_generic(w, u, true);
 }
 
 /* --- shared and local ------------------------------------------------------ */
@@ -442,17 +403,11 @@ static inline const struct sm_uop *local_access(struct sm_warp *w, const struct 
     }
     return NEXT;
   }
-  const enum size part = size <= SIZE_32 ? size : SIZE_32;
   FOR_MASK(i, m) {
-    uint8_t *p = local_place(w, at.l[i], bytes, i);
-    if (!p)
+    const struct place place = {local_place(w, at.l[i], bytes, i), SM_REG_BYTES};
+    if (!place.p)
       return sm_raise(w, u, SM_FAULT_LOCAL_RANGE, i, at.l[i], bytes, write);
-    for (unsigned k = 0; k < words; k++) {
-      if (write)
-        store_word(p + k * SM_REG_BYTES, REG(u->s[1] + k * SM_REG_BYTES)[i], part);
-      else
-        REG(u->d + k * SM_REG_BYTES)[i] = load_word(p + k * SM_REG_BYTES, part);
-    }
+    move_lane(w, u, i, place, write);
   }
   return NEXT;
 }

@@ -116,12 +116,21 @@ struct place {
   uint32_t stride; /* bytes from one word to the next */
 };
 
+/* Where a lane's global address lies; p is NULL after a fault was raised. */
+static inline struct place global_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
+                                        uint64_t address, uint32_t bytes, bool write) {
+  struct place place = {sm_global(w->cta, address, bytes, write), 4};
+  if (!place.p)
+    sm_raise(w, u, SM_FAULT_MMU, lane, address, bytes, write);
+  return place;
+}
+
 /* Where a lane's generic address lies; p is NULL after a fault was raised. */
 static inline struct place generic_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                          uint64_t address, uint32_t bytes, bool write) {
   const struct sm_grid *grid = w->cta->grid;
   struct place place = {.stride = 4};
-  enum sm_fault_kind kind = SM_FAULT_MMU;
+  enum sm_fault_kind kind;
   if (address - grid->shared_window < SM_WINDOW_BYTES) {
     uint64_t offset = address - grid->shared_window;
     kind = SM_FAULT_SHARED_RANGE;
@@ -132,7 +141,7 @@ static inline struct place generic_place(struct sm_warp *w, const struct sm_uop 
     place.p = local_place(w, address - grid->local_window, bytes, lane);
     place.stride = SM_REG_BYTES;
   } else {
-    place.p = sm_global(w->cta, address, bytes, write);
+    return global_place(w, u, lane, address, bytes, write);
   }
   if (!place.p)
     sm_raise(w, u, kind, lane, address, bytes, write);
