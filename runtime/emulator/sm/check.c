@@ -231,6 +231,8 @@ static struct taint computed(struct sm_warp *w, const struct sm_uop *u, const st
     t.lanes = m && t.lanes >> __builtin_ctz(m) & 1 ? SM_ALL_LANES : 0;
     break;
   default:
+    if (note->klass == SM_CLASS_TENSOR)
+      t.lanes = t.lanes ? SM_ALL_LANES : 0;
     break;
   }
   return t;
@@ -289,6 +291,8 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
         add(&data, ws, note->read[k].slot + word, m);
     t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &cause) : 0;
     t.origin = sm_pc_of(w, u) | cause;
+    if (note->handler == SM_H_ldsm && t.lanes) /* lanes load rows for others */
+      t.lanes = SM_ALL_LANES;
   }
   /* Whether lanes execute it may be undefined as well. */
   add(&t, ws, SM_SLOTS + u->guard, w->active[u->uniform]);

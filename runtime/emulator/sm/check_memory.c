@@ -181,7 +181,7 @@ static void copy_access(struct access *a, uint32_t m) {
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, enum sm_cause *cause) {
   const struct sm_grid *grid = w->cta->grid;
-  const uint32_t m = sm_lanes_of(w, u);
+  const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   uint64_t address[SM_LANES];
   uint32_t undefined = 0;
   struct access a = {.w = w, .u = u, .note = note, .is_write = note->access == SM_ACCESS_STORE};

@@ -71,7 +71,7 @@ static void count_shared(struct sm_counts *c, const struct sm_note *note, const 
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
   struct sm_counts *c = &w->cta->shadow->counts;
   const struct sm_grid *grid = w->cta->grid;
-  const uint32_t m = sm_lanes_of(w, u);
+  const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   uint64_t address[SM_LANES];
   c->instructions[note->klass]++;
   c->lanes += (unsigned)__builtin_popcount(w->active[0]);

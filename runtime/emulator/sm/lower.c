@@ -27,6 +27,8 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
   if (handler == SM_HANDLER_COUNT)
     handler = sm_lower_memory(&l);
   if (handler == SM_HANDLER_COUNT)
+    handler = sm_lower_tensor(&l);
+  if (handler == SM_HANDLER_COUNT)
     handler = sm_lower_control(&l);
   if (handler == SM_HANDLER_COUNT || l.unsupported)
     handler = SM_H_not_implemented;

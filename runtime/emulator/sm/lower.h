@@ -145,6 +145,7 @@ static inline unsigned lower_simple(struct lowering *l, unsigned handler, unsign
 unsigned sm_lower_integer(struct lowering *l);
 unsigned sm_lower_float(struct lowering *l);
 unsigned sm_lower_memory(struct lowering *l);
+unsigned sm_lower_tensor(struct lowering *l);
 unsigned sm_lower_control(struct lowering *l);
 
 /* specialise.c: a faster handler that does the same for this uop, or the same. */

@@ -125,6 +125,33 @@ static unsigned lower_ldgsts(struct lowering *l) {
   return SM_H_ldgsts;
 }
 
+/* x[3]: how many matrices, x[4]: transposed; a row of one is 16 bytes. */
+static unsigned lower_ldsm(struct lowering *l) {
+  struct sm_uop *u = l->u;
+  const unsigned matrix = mod(l, SM_MOD_MATRIX), num = mod(l, SM_MOD_NUM);
+  u->x[3] = num == SM_LDSM_NUM_4 ? 4 : num == SM_LDSM_NUM_2 ? 2 : 1;
+  u->x[4] = matrix == SM_LDSM_MT88;
+  u->x[0] = SM_SZ_128;
+  l->unsupported |= matrix != SM_LDSM_M88 && matrix != SM_LDSM_MT88;
+  dst(l, u->x[3]);
+  memory(l);
+  return SM_H_ldsm;
+}
+
+/* Arrivals at an mbarrier; x[3]: only counts. */
+static unsigned lower_arrive(struct lowering *l, bool generic) {
+  struct sm_uop *u = l->u;
+  const bool has_result = l->insn->op != SM_OP_ARRIVES;
+  u->x[3] = has_result && mod(l, SM_MOD_ARRIVE) == SM_ARRIVE_POPC_INC_32;
+  u->x[0] = u->x[3] ? SM_SZ_NONE : SM_SZ_64;
+  if (generic)
+    u->pd = dst_pred(l);
+  if (has_result)
+    dst(l, u->x[3] ? 1 : 2);
+  memory(l);
+  return generic ? SM_H_arrive_generic : u->x[3] ? SM_H_atom_inc : SM_H_arrive;
+}
+
 unsigned sm_lower_memory(struct lowering *l) {
   struct sm_uop *u = l->u;
   switch (l->insn->op) {
@@ -161,10 +188,12 @@ unsigned sm_lower_memory(struct lowering *l) {
   case SM_OP_ATOMS_CAS:
     return lower_cas(l, true);
   case SM_OP_ATOMS_ARRIVE:
-    l->unsupported |= mod(l, SM_MOD_ARRIVE) != SM_ARRIVE_POPC_INC_32;
-    dst(l, 1);
-    memory(l);
-    return SM_H_atom_inc;
+  case SM_OP_ARRIVES:
+    return lower_arrive(l, false);
+  case SM_OP_ATOM_ARRIVE:
+    return lower_arrive(l, true);
+  case SM_OP_LDSM:
+    return lower_ldsm(l);
   case SM_OP_LDGSTS:
     return lower_ldgsts(l);
   case SM_OP_QSPC:

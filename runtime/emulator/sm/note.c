@@ -117,6 +117,14 @@ static enum sm_class class_of(unsigned handler) {
       [SM_H_redux] = SM_CLASS_WARP,
       [SM_H_warpsync] = SM_CLASS_WARP,
       [SM_H_r2ur] = SM_CLASS_UNIFORM,
+      [SM_H_hmma] = SM_CLASS_TENSOR,
+      [SM_H_dmma] = SM_CLASS_TENSOR,
+      [SM_H_imma] = SM_CLASS_TENSOR,
+      [SM_H_bmma] = SM_CLASS_TENSOR,
+      [SM_H_movm] = SM_CLASS_TENSOR,
+      [SM_H_ldsm] = SM_CLASS_SHARED,
+      [SM_H_arrive] = SM_CLASS_ATOMIC,
+      [SM_H_arrive_generic] = SM_CLASS_ATOMIC,
       [SM_H_bra] = SM_CLASS_CONTROL,
       [SM_H_bra_far] = SM_CLASS_CONTROL,
       [SM_H_bra_cond] = SM_CLASS_CONTROL,
@@ -149,6 +157,9 @@ static void note_memory(struct sm_note *note, unsigned handler) {
       {SM_H_atom_shared, SM_SPACE_SHARED, SM_ACCESS_ATOMIC},
       {SM_H_atom_inc, SM_SPACE_SHARED, SM_ACCESS_ATOMIC},
       {SM_H_ldgsts, SM_SPACE_COPY, SM_ACCESS_LOAD},
+      {SM_H_ldsm, SM_SPACE_SHARED, SM_ACCESS_LOAD},
+      {SM_H_arrive, SM_SPACE_SHARED, SM_ACCESS_ATOMIC},
+      {SM_H_arrive_generic, SM_SPACE_GENERIC, SM_ACCESS_ATOMIC},
   };
   for (unsigned k = 0; k < sizeof rows / sizeof rows[0]; k++)
     if (rows[k].handler == handler) {

@@ -24,6 +24,7 @@
   X(CONSTANT, "constant memory")                                                                   \
   X(ATOMIC, "atomic")                                                                              \
   X(WARP, "warp-wide")                                                                             \
+  X(TENSOR, "tensor")                                                                              \
   X(BARRIER, "barrier")                                                                            \
   X(CONTROL, "control")
 

@@ -102,7 +102,8 @@ struct sm_page {
   X(st_local) X(ldc) X(atom) X(atom_shared) X(atom_inc) X(ldgsts) X(fence) X(qspc) X(bra)         \
   X(bra_far) X(bra_cond) X(brx) X(exit) X(bssy) X(bsync) X(break_) X(yield) X(warpsync)           \
   X(bmov) X(clear_barriers) X(bar) X(b2r) X(trap) X(lepc) X(s2r) X(s2r64) X(vote) X(shfl) X(match) X(redux)         \
-  X(r2ur) X(page_end) X(illegal) X(not_implemented) X(register_range) X(pc_range)
+  X(r2ur) X(hmma) X(dmma) X(imma) X(bmma) X(movm) X(ldsm) X(arrive) X(arrive_generic)             \
+  X(page_end) X(illegal) X(not_implemented) X(register_range) X(pc_range)
 // clang-format on
 
 enum sm_handler_id {

@@ -77,6 +77,12 @@ static inline uint32_t sm_lanes_of(const struct sm_warp *w, const struct sm_uop 
   return (w->pred[u->guard] ^ u->guard_xor) & w->active[u->uniform];
 }
 
+/* The lanes whose addresses count: LDSM takes those of eight for each matrix. */
+static inline uint32_t sm_addressing_lanes(const struct sm_uop *u, const struct sm_note *note) {
+  const unsigned lanes = note->handler == SM_H_ldsm ? u->x[3] * 8u : SM_LANES;
+  return lanes < SM_LANES ? (1u << lanes) - 1 : SM_ALL_LANES;
+}
+
 /* Generic and global addresses of all lanes; what lanes that do not execute get
  * means nothing. */
 static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
