@@ -1,4 +1,5 @@
-/* The methods of the compute class, C7C0. gpu-command-stream.md 4.
+/* The methods of the compute class, C7C0. gpu-command-stream.md 4; error notifiers
+ * as nvgpu's common/gr/gr_intr.c posts them.
  */
 #include <string.h>
 
@@ -13,36 +14,29 @@ static enum emu_step refuse(struct emu_fault *fault, uint32_t notifier, uint32_t
   return EMU_FAULT;
 }
 
-static void set_high(uint64_t *address, uint32_t high) {
-  *address = (uint64_t)high << 32 | (uint32_t)*address;
+/* Whether launches and inline transfers are done; the global condition, the
+ * channel's own, and what overrides it. */
+static bool enabled(struct emu_channel *channel, bool *holds, struct emu_fault *fault) {
+  const struct emu_compute *c = &channel->compute;
+  bool global;
+  if (!emu_condition_holds(channel->as, &c->global_condition, &global, fault))
+    return false;
+  *holds = c->condition_override == RENDER_OVERRIDE_ALWAYS;
+  if (c->condition_override == RENDER_OVERRIDE_NONE &&
+      !emu_condition_holds(channel->as, &c->condition, holds, fault))
+    return false;
+  *holds &= global;
+  return true;
 }
 
-static void set_low(uint64_t *address, uint32_t low) {
-  *address = (*address >> 32) << 32 | low;
-}
-
-static enum emu_step launch(struct emu_channel *channel, uint64_t qmd_address,
-                            struct emu_fault *fault) {
-  return emu_grid_launch(channel, qmd_address, fault) ? EMU_NEXT : EMU_FAULT;
-}
-
-/* Facts 4.5. Actions that only touch the scheduler's caches change nothing here:
- * a descriptor is read when its grid starts. */
+/* Facts 4.5 */
 static enum emu_step pcas(struct emu_channel *channel, uint32_t data, struct emu_fault *fault) {
-  switch (hw_field(data, NVC7C0_SEND_SIGNALING_PCAS2_B_PCAS_ACTION)) {
-  case PCAS_NOP:
-  case PCAS_INVALIDATE:
-  case PCAS_PREFETCH:
-    return EMU_NEXT;
-  case PCAS_SCHEDULE:
-  case PCAS_INVALIDATE_COPY_SCHEDULE:
-  case PCAS_PREFETCH_SCHEDULE:
-  case PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE:
-    return launch(channel, (uint64_t)channel->compute.pcas_address << QMD_ADDRESS_SHIFT, fault);
-  default:
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_SEND_SIGNALING_PCAS2_B, data,
-                  "work queues and dependence counters are not emulated");
-  }
+  uint64_t address = (uint64_t)channel->compute.pcas_address << QMD_ADDRESS_SHIFT;
+  uint32_t action = hw_field(data, NVC7C0_SEND_SIGNALING_PCAS2_B_PCAS_ACTION);
+  bool holds;
+  if (!enabled(channel, &holds, fault))
+    return EMU_FAULT;
+  return !holds || emu_sked_pcas(channel, address, action, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
 /* Facts 4.5: two address words, then 64 data words; the last starts the grid. */
@@ -58,20 +52,19 @@ static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, ui
   if (step != EMU_NEXT)
     return step;
   uint64_t address = c->inline_qmd_address << QMD_ADDRESS_SHIFT;
-  if (!emu_mmu_write(channel->as, address, c->inline_qmd, sizeof(c->inline_qmd), fault))
+  bool holds;
+  if (!emu_mmu_write(channel->as, address, c->inline_qmd, sizeof(c->inline_qmd), fault) ||
+      !enabled(channel, &holds, fault))
     return EMU_FAULT;
-  return launch(channel, address, fault);
+  return !holds || emu_sked_schedule(channel, address, &c->shader, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
 static enum emu_step report(struct emu_channel *channel, const struct emu_report *r, bool awaken,
                             uint32_t method, uint32_t data, struct emu_fault *fault) {
-  unsigned align = r->timestamp ? sizeof(struct semaphore_report)
-                   : r->wide    ? sizeof(uint64_t)
-                                : sizeof(uint32_t);
-  if (r->address % align)
+  if (emu_report_misaligned(r))
     return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "misaligned semaphore address");
   /* Behind the earlier grids; facts 4.7. */
-  enum emu_step step = emu_grids_run(channel, fault);
+  enum emu_step step = emu_sked_wait(channel, fault);
   if (step != EMU_NEXT)
     return step;
   if (!emu_report_write(channel->as, r, fault))
@@ -81,14 +74,32 @@ static enum emu_step report(struct emu_channel *channel, const struct emu_report
   return EMU_NEXT;
 }
 
+/* The front end waits until the payload is there, of what size it is told; like all
+ * of its waits, without taking the channel's other grids along. */
+static enum emu_step report_acquire(struct emu_channel *channel, const struct emu_report *r,
+                                    uint32_t data, struct emu_fault *fault) {
+  if (r->address % (r->wide ? sizeof(uint64_t) : sizeof(uint32_t)))
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
+                  "misaligned semaphore address");
+  uint64_t value;
+  if (!emu_semaphore_read(channel->as, r->address, r->wide, &value, fault))
+    return EMU_FAULT;
+  channel->waiting = value != r->payload;
+  return channel->waiting ? EMU_AGAIN : EMU_NEXT;
+}
+
 static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
                                     struct emu_fault *fault) {
   const struct emu_compute *c = &channel->compute;
   uint32_t size = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_STRUCTURE_SIZE);
   bool wide = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_PAYLOAD_SIZE64);
-  if (hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_OPERATION) != REPORT_RELEASE)
+  uint32_t operation = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_OPERATION);
+  if (size > REPORT_TWO_WORDS)
     return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
-                  "only RELEASE is emulated");
+                  "no such STRUCTURE_SIZE");
+  if (operation != REPORT_RELEASE && operation != REPORT_ACQUIRE)
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
+                  "what REPORT_ONLY and TRAP do in this class is not published");
   const struct emu_report r = {
       .address = c->report_address,
       .payload = wide ? c->report_payload : (uint32_t)c->report_payload,
@@ -98,6 +109,8 @@ static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
       .reduction = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_OP),
       .reduce_signed = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_FORMAT) == 1,
   };
+  if (operation == REPORT_ACQUIRE)
+    return report_acquire(channel, &r, data, fault);
   return report(channel, &r, hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_AWAKEN_ENABLE),
                 NVC7C0_REPORT_SEMAPHORE_EXECUTE, data, fault);
 }
@@ -107,9 +120,9 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
   const struct emu_compute *c = &channel->compute;
   if (hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_OPERATION) != REPORT_RELEASE)
     return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_SET_REPORT_SEMAPHORE_D, data,
-                  "only RELEASE is emulated");
+                  "what TRAP does in this class is not published");
   const struct emu_report r = {
-      .address = (uint64_t)c->old_report_high << 32 | c->old_report_low,
+      .address = c->old_report_address,
       .payload = c->old_report_payload,
       .timestamp = !hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_STRUCTURE_SIZE),
       .reduce = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_ENABLE),
@@ -123,12 +136,22 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
 static enum emu_step invalidate(struct emu_channel *channel, bool instructions, bool wait,
                                 struct emu_fault *fault) {
   if (wait) {
-    enum emu_step step = emu_grids_run(channel, fault);
+    enum emu_step step = emu_sked_wait(channel, fault);
     if (step != EMU_NEXT)
       return step;
   }
   if (instructions)
     emu_code_invalidate(channel->as);
+  return EMU_NEXT;
+}
+
+/* FE's exception bit 4; facts 4.8 */
+static enum emu_step atomic_sequence(struct emu_compute *c, uint32_t method, uint32_t data,
+                                     struct emu_fault *fault) {
+  bool begins = method == NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN;
+  if (begins == c->in_atomic_sequence)
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "FE ILLEGAL_FE_ATOMIC_SEQ");
+  c->in_atomic_sequence = begins;
   return EMU_NEXT;
 }
 
@@ -152,9 +175,9 @@ static bool is_macro_engine(uint32_t method) {
 /* Methods without a case of their own. */
 static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fault *fault) {
   if (!hw_method_find(CLASS_COMPUTE, method, NULL))
-    return refuse(fault, NOTIFIER_GR_UNKNOWN_METHOD, method, data, "illegal method");
+    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "illegal method");
   if (is_software_method(method) && !is_served_software_method(method))
-    return refuse(fault, NOTIFIER_GR_UNKNOWN_METHOD, method, data, "unknown software method");
+    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "unknown software method");
   if (is_macro_engine(method))
     return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "the macro engine is not emulated");
   return EMU_NEXT; /* state that no compute launch depends on */
@@ -164,61 +187,82 @@ static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fau
 static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
   switch (method) {
   case NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A:
-    set_high(&c->shared_window,
-             hw_field(data, NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A_BASE_ADDRESS_UPPER));
+    emu_set_high(&c->shader.shared_window,
+                 hw_field(data, NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A_BASE_ADDRESS_UPPER));
     return true;
   case NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_B:
-    set_low(&c->shared_window, data);
+    emu_set_low(&c->shader.shared_window, data);
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A:
-    set_high(&c->local_window,
-             hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A_BASE_ADDRESS_UPPER));
+    emu_set_high(&c->shader.local_window,
+                 hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A_BASE_ADDRESS_UPPER));
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_B:
-    set_low(&c->local_window, data);
+    emu_set_low(&c->shader.local_window, data);
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_A:
-    set_high(&c->local_base, hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_A_ADDRESS_UPPER));
+    emu_set_high(&c->shader.local_base,
+                 hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_A_ADDRESS_UPPER));
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_B:
-    set_low(&c->local_base, data);
+    emu_set_low(&c->shader.local_base, data);
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A:
-    set_high(&c->local_bytes_per_tpc,
-             hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A_SIZE_UPPER));
+    emu_set_high(&c->shader.local_bytes_per_tpc,
+                 hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A_SIZE_UPPER));
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_B:
-    set_low(&c->local_bytes_per_tpc, data);
+    emu_set_low(&c->shader.local_bytes_per_tpc, data);
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C:
-    c->local_max_sm = hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C_MAX_SM_COUNT);
+    return true; /* MAX_SM_COUNT: SMs that may use it; all seen values allow all */
+  case NVC7C0_SET_RENDER_ENABLE_A:
+    emu_set_high(&c->condition.address, hw_field(data, NVC7C0_SET_RENDER_ENABLE_A_OFFSET_UPPER));
+    return true;
+  case NVC7C0_SET_RENDER_ENABLE_B:
+    emu_set_low(&c->condition.address, data);
+    return true;
+  case NVC7C0_SET_RENDER_ENABLE_C:
+    c->condition.mode = hw_field(data, NVC7C0_SET_RENDER_ENABLE_C_MODE);
+    return true;
+  case NVC7C0_SET_GLOBAL_RENDER_ENABLE_A:
+    emu_set_high(&c->global_condition.address,
+                 hw_field(data, NVC7C0_SET_GLOBAL_RENDER_ENABLE_A_OFFSET_UPPER));
+    return true;
+  case NVC7C0_SET_GLOBAL_RENDER_ENABLE_B:
+    emu_set_low(&c->global_condition.address, data);
+    return true;
+  case NVC7C0_SET_GLOBAL_RENDER_ENABLE_C:
+    c->global_condition.mode = hw_field(data, NVC7C0_SET_GLOBAL_RENDER_ENABLE_C_MODE);
     return true;
   case NVC7C0_SEND_PCAS_A:
     c->pcas_address = data;
     return true;
   case NVC7C0_SET_INLINE_QMD_ADDRESS_A:
-    set_high(&c->inline_qmd_address, data);
+    emu_set_high(&c->inline_qmd_address, data);
     return true;
   case NVC7C0_SET_INLINE_QMD_ADDRESS_B:
-    set_low(&c->inline_qmd_address, data);
+    emu_set_low(&c->inline_qmd_address, data);
     return true;
   case NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_LOWER:
-    set_low(&c->report_payload, data);
+    emu_set_low(&c->report_payload, data);
     return true;
   case NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_UPPER:
-    set_high(&c->report_payload, data);
+    emu_set_high(&c->report_payload, data);
     return true;
   case NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_LOWER:
-    set_low(&c->report_address, data);
+    emu_set_low(&c->report_address, data);
     return true;
   case NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_UPPER:
-    set_high(&c->report_address, hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_UPPER_UPPER));
+    emu_set_high(&c->report_address,
+                 hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_UPPER_UPPER));
     return true;
   case NVC7C0_SET_REPORT_SEMAPHORE_A:
-    c->old_report_high = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_A_OFFSET_UPPER);
+    emu_set_high(&c->old_report_address,
+                 hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_A_OFFSET_UPPER));
     return true;
   case NVC7C0_SET_REPORT_SEMAPHORE_B:
-    c->old_report_low = data;
+    emu_set_low(&c->old_report_address, data);
     return true;
   case NVC7C0_SET_REPORT_SEMAPHORE_C:
     c->old_report_payload = data;
@@ -230,7 +274,6 @@ static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
 
 enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                                  struct emu_fault *fault) {
-  const uint32_t render_always = 1;
   struct emu_compute *c = &channel->compute;
   if (set_state(c, method, data))
     return EMU_NEXT;
@@ -242,7 +285,7 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
   switch (method) {
   case NVC7C0_WAIT_FOR_IDLE:
   case NVC7C0_PM_TRIGGER_WFI:
-    return emu_grids_run(channel, fault);
+    return emu_sked_wait(channel, fault);
   case NVC7C0_SEND_SIGNALING_PCAS2_B:
     return pcas(channel, data, fault);
   case NVC7C0_SEND_PCAS_B:
@@ -268,12 +311,24 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
     return data ? refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
                          "QMD virtualisation is not emulated")
                 : EMU_NEXT;
-  case NVC7C0_SET_RENDER_ENABLE_C:
-    return hw_field(data, NVC7C0_SET_RENDER_ENABLE_C_MODE) != render_always
-               ? refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
-                        "conditional execution is not emulated")
+  case NVC7C0_SET_RENDER_ENABLE_OVERRIDE:
+    c->condition_override = hw_field(data, NVC7C0_SET_RENDER_ENABLE_OVERRIDE_MODE);
+    return c->condition_override > RENDER_OVERRIDE_NEVER
+               ? refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "no such MODE")
                : EMU_NEXT;
+  case NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN:
+  case NVC7C0_FE_ATOMIC_SEQUENCE_END:
+    return atomic_sequence(c, method, data, fault);
+  case NVC7C0_NOTIFY:
+    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data,
+                  "what it writes is not published; use a semaphore");
   default:
     return other_method(method, data, fault);
   }
+}
+
+void emu_compute_bind(struct emu_compute *c) {
+  if (!c->bound)
+    c->condition.mode = c->global_condition.mode = RENDER_ENABLE_ALWAYS;
+  c->bound = true;
 }

@@ -1,12 +1,26 @@
-/* The copy class, C7B5: pitch copies, fills and semaphores.
- * gpu-command-stream.md 7.
+/* The copy class, C7B5: copies between pitch and block-linear surfaces, fills,
+ * semaphores. gpu-command-stream.md 7.
  */
 #include <string.h>
 
 #include "runtime/emulator/gpu.h"
 #include "runtime/hw/tables.h"
 
-enum { COMPONENTS_MAX = 4, COMPONENT_BYTES_MAX = 4 };
+enum {
+  COMPONENTS_MAX = 4,
+  COMPONENT_BYTES_MAX = 4,
+  ELEMENT_BYTES_MAX = COMPONENTS_MAX * COMPONENT_BYTES_MAX,
+  PIECE = 1 << 16,      /* bytes moved at once */
+  PIECES_PER_CLOCK = 8, /* between two looks at the clock */
+  GOB_HEIGHT_FERMI_8 = 1,
+};
+
+/* LAUNCH_DMA: bits that the table has no field for. */
+#define LAUNCH_RESERVED_HIGH 31, 28
+#define LAUNCH_RESERVED_24   24, 24
+#define LAUNCH_RESERVED_20   21, 20
+
+enum transfer_type { TRANSFER_NONE = 0, TRANSFER_PIPELINED = 1, TRANSFER_NON_PIPELINED = 2 };
 
 static enum emu_step refuse(struct emu_fault *fault, uint32_t method, uint32_t data,
                             const char *why) {
@@ -16,34 +30,36 @@ static enum emu_step refuse(struct emu_fault *fault, uint32_t method, uint32_t d
   return EMU_FAULT;
 }
 
-static uint64_t address(uint32_t high, uint32_t low) {
-  return (uint64_t)high << 32 | low;
+static enum emu_step refuse_launch(struct emu_fault *fault, uint32_t launch, const char *why) {
+  return refuse(fault, NVC7B5_LAUNCH_DMA, launch, why);
 }
 
-/* memcpy within what the mappings give in one piece. */
-static bool copy_line(struct emu_as *as, uint64_t to, uint64_t from, uint64_t bytes,
-                      struct emu_fault *fault) {
-  enum { PIECE = 1 << 16 };
-  uint8_t buffer[PIECE];
-  while (bytes) {
-    size_t part = bytes < PIECE ? (size_t)bytes : PIECE;
-    if (!emu_mmu_read(as, from, buffer, part, fault) || !emu_mmu_write(as, to, buffer, part, fault))
-      return false;
-    from += part;
-    to += part;
-    bytes -= part;
-  }
-  return true;
+/* What the method was last given. */
+static uint32_t get(const struct emu_copy *c, uint32_t method) {
+  return c->state[method / sizeof(uint32_t)];
 }
 
-/* The component map of a remap; facts 7.3. */
+static uint64_t get_address(const struct emu_copy *c, uint32_t upper, uint32_t lower) {
+  return (uint64_t)get(c, upper) << 32 | get(c, lower);
+}
+
+/* ---- transfers ---- */
+
+/* The component map of a remap; facts 7.3. Without one: bytes. */
 struct remap {
+  bool enabled;
   unsigned size, sources, destinations;
   unsigned select[COMPONENTS_MAX];
 };
 
-static struct remap decode_remap(uint32_t word) {
-  struct remap r = {
+enum { SELECT_CONST_A = 4, SELECT_CONST_B = 5, SELECT_NO_WRITE = 6 };
+
+static struct remap decode_remap(const struct emu_copy *c, uint32_t launch) {
+  uint32_t word = get(c, NVC7B5_SET_REMAP_COMPONENTS);
+  if (!hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE))
+    return (struct remap){.size = 1, .sources = 1, .destinations = 1};
+  return (struct remap){
+      .enabled = true,
       .size = hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_COMPONENT_SIZE) + 1,
       .sources = hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_NUM_SRC_COMPONENTS) + 1,
       .destinations = hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_NUM_DST_COMPONENTS) + 1,
@@ -52,62 +68,195 @@ static struct remap decode_remap(uint32_t word) {
                  hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_Z),
                  hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_W)},
   };
-  return r;
 }
 
-static bool remap_element(struct emu_channel *channel, const struct remap *r, uint64_t to,
-                          uint64_t from, struct emu_fault *fault) {
-  enum { SELECT_CONST_A = 4, SELECT_CONST_B = 5 };
+/* A select that names a component which the source does not have, or none. */
+static bool writes(const struct remap *r, unsigned select) {
+  return select == SELECT_CONST_A || select == SELECT_CONST_B || select < r->sources;
+}
+
+static bool remap_reads(const struct remap *r) {
+  for (unsigned i = 0; i < r->destinations; i++) {
+    if (r->select[i] < r->sources)
+      return true;
+  }
+  return false;
+}
+
+/* Both sides of a transfer; widths and origins count elements, facts 7.4. */
+static struct emu_surface source(const struct emu_copy *c, uint32_t launch, unsigned element) {
+  return (struct emu_surface){
+      .address = get_address(c, NVC7B5_OFFSET_IN_UPPER, NVC7B5_OFFSET_IN_LOWER),
+      .pitch = get(c, NVC7B5_PITCH_IN),
+      .block_linear = !hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT),
+      .width = (uint64_t)get(c, NVC7B5_SET_SRC_WIDTH) * element,
+      .height = get(c, NVC7B5_SET_SRC_HEIGHT),
+      .layer = get(c, NVC7B5_SET_SRC_LAYER),
+      .x = (uint64_t)get(c, NVC7B5_SRC_ORIGIN_X) * element,
+      .y = get(c, NVC7B5_SRC_ORIGIN_Y),
+  };
+}
+
+static struct emu_surface destination(const struct emu_copy *c, uint32_t launch, unsigned element) {
+  return (struct emu_surface){
+      .address = get_address(c, NVC7B5_OFFSET_OUT_UPPER, NVC7B5_OFFSET_OUT_LOWER),
+      .pitch = get(c, NVC7B5_PITCH_OUT),
+      .block_linear = !hw_field(launch, NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT),
+      .width = (uint64_t)get(c, NVC7B5_SET_DST_WIDTH) * element,
+      .height = get(c, NVC7B5_SET_DST_HEIGHT),
+      .layer = get(c, NVC7B5_SET_DST_LAYER),
+      .x = (uint64_t)get(c, NVC7B5_DST_ORIGIN_X) * element,
+      .y = get(c, NVC7B5_DST_ORIGIN_Y),
+  };
+}
+
+static bool set_blocks(struct emu_surface *s, uint32_t block_size) {
+  return emu_surface_set_blocks(s, block_size) &&
+         hw_field(block_size, NVC7B5_SET_DST_BLOCK_SIZE_GOB_HEIGHT) == GOB_HEIGHT_FERMI_8;
+}
+
+/* The transfer that the state describes. */
+struct transfer {
+  struct remap remap;
+  struct emu_surface source, destination;
+  uint32_t lines;
+  uint64_t length; /* elements of a line */
+};
+
+static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct transfer *t,
+                            struct emu_fault *fault) {
+  t->remap = decode_remap(c, launch);
+  t->source = source(c, launch, t->remap.size * t->remap.sources);
+  t->destination = destination(c, launch, t->remap.size * t->remap.destinations);
+  t->lines = hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ? get(c, NVC7B5_LINE_COUNT) : 1;
+  t->length = get(c, NVC7B5_LINE_LENGTH_IN);
+  uint32_t source_blocks = get(c, NVC7B5_SET_SRC_BLOCK_SIZE);
+  uint32_t destination_blocks = get(c, NVC7B5_SET_DST_BLOCK_SIZE);
+  if (t->source.block_linear && !set_blocks(&t->source, source_blocks))
+    return refuse(fault, NVC7B5_SET_SRC_BLOCK_SIZE, source_blocks,
+                  "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
+  if (t->destination.block_linear && !set_blocks(&t->destination, destination_blocks))
+    return refuse(fault, NVC7B5_SET_DST_BLOCK_SIZE, destination_blocks,
+                  "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
+  return true;
+}
+
+static bool move_bytes(struct emu_as *as, const struct transfer *t, uint64_t line, uint64_t from,
+                       uint64_t bytes, struct emu_fault *fault) {
+  uint8_t buffer[PIECE];
+  return emu_surface_read(as, &t->source, line, from, buffer, bytes, fault) &&
+         emu_surface_write(as, &t->destination, line, from, buffer, bytes, fault);
+}
+
+/* Elements of a line through the component map. */
+static bool move_elements(struct emu_channel *channel, const struct transfer *t, uint64_t line,
+                          uint64_t from, uint64_t count, struct emu_fault *fault) {
   const struct emu_copy *c = &channel->copy;
+  const struct remap *r = &t->remap;
+  const uint32_t constants[] = {get(c, NVC7B5_SET_REMAP_CONST_A), get(c, NVC7B5_SET_REMAP_CONST_B)};
+  const uint64_t in = (uint64_t)r->size * r->sources, out = (uint64_t)r->size * r->destinations;
+  uint8_t input[PIECE], output[PIECE];
+  bool all = true;
+  if (remap_reads(r) &&
+      !emu_surface_read(channel->as, &t->source, line, from * in, input, count * in, fault))
+    return false;
   for (unsigned i = 0; i < r->destinations; i++) {
     unsigned select = r->select[i];
-    uint8_t value[COMPONENT_BYTES_MAX];
-    if (select == SELECT_CONST_A)
-      memcpy(value, &c->const_a, sizeof(value));
-    else if (select == SELECT_CONST_B)
-      memcpy(value, &c->const_b, sizeof(value));
-    else if (select < r->sources) {
-      if (!emu_mmu_read(channel->as, from + (uint64_t)select * r->size, value, r->size, fault))
-        return false;
-    } else {
-      continue; /* no write */
+    all &= writes(r, select);
+    for (uint64_t e = 0; writes(r, select) && e < count; e++) {
+      const void *value = select < r->sources ? (const void *)(input + e * in + select * r->size)
+                                              : (const void *)&constants[select - SELECT_CONST_A];
+      memcpy(output + e * out + i * r->size, value, r->size);
     }
-    if (!emu_mmu_write(channel->as, to + (uint64_t)i * r->size, value, r->size, fault))
-      return false;
+  }
+  if (all)
+    return emu_surface_write(channel->as, &t->destination, line, from * out, output, count * out,
+                             fault);
+  for (uint64_t e = 0; e < count; e++) {
+    for (unsigned i = 0; i < r->destinations; i++) {
+      uint64_t at = e * out + i * r->size;
+      if (writes(r, r->select[i]) &&
+          !emu_surface_write(channel->as, &t->destination, line, from * out + at, output + at,
+                             r->size, fault))
+        return false;
+    }
   }
   return true;
+}
+
+/* A turn's part of the transfer: EMU_NEXT when all of it is done. */
+static enum emu_step move(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
+  struct emu_copy *c = &channel->copy;
+  struct transfer t;
+  const uint64_t end = emu_time_ns() + EMU_TURN_NS;
+  if (!decode_transfer(c, launch, &t, fault))
+    return EMU_FAULT;
+  const uint64_t most = t.remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
+  if (!t.length)
+    return EMU_NEXT;
+  for (unsigned pieces = 0; c->line < t.lines;) {
+    uint64_t part = t.length - c->done < most ? t.length - c->done : most;
+    if (!(t.remap.enabled ? move_elements(channel, &t, c->line, c->done, part, fault)
+                          : move_bytes(channel->as, &t, c->line, c->done, part, fault)))
+      return EMU_FAULT;
+    c->done += part;
+    if (c->done == t.length) {
+      c->done = 0;
+      c->line++;
+    }
+    if (++pieces % PIECES_PER_CLOCK == 0 && c->line < t.lines && emu_time_ns() > end)
+      return EMU_AGAIN;
+  }
+  return EMU_NEXT;
 }
 
-static bool transfer(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
-  const struct emu_copy *c = &channel->copy;
-  uint64_t from = address(c->in_high, c->in_low), to = address(c->out_high, c->out_low);
-  bool lines = hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE);
-  uint32_t count = lines ? c->line_count : 1;
-  struct remap r = decode_remap(c->components);
-  for (uint32_t line = 0; line < count; line++) {
-    uint64_t source = from + (uint64_t)line * c->pitch_in;
-    uint64_t destination = to + (uint64_t)line * c->pitch_out;
-    if (!hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE)) {
-      if (!copy_line(channel->as, destination, source, c->line_length, fault))
-        return false;
-      continue;
-    }
-    for (uint32_t i = 0; i < c->line_length; i++) {
-      if (!remap_element(channel, &r, destination + (uint64_t)i * r.size * r.destinations,
-                         source + (uint64_t)i * r.size * r.sources, fault))
-        return false;
-    }
-  }
-  return true;
+/* ---- pipelined transfers ---- */
+
+static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
 }
+
+/* A pipelined transfer may run beside those before it, back to the last one that
+ * was not pipelined: it must not depend on them. Facts 7.1. Known here for linear
+ * copies; a board gives wrong data and says nothing. */
+static bool depends(struct emu_copy *c, uint32_t launch) {
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE) == TRANSFER_NON_PIPELINED)
+    c->pipelined_count = 0;
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ||
+      hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE))
+    return false;
+  struct emu_span now = {
+      .from = get_address(c, NVC7B5_OFFSET_IN_UPPER, NVC7B5_OFFSET_IN_LOWER),
+      .to = get_address(c, NVC7B5_OFFSET_OUT_UPPER, NVC7B5_OFFSET_OUT_LOWER),
+      .bytes = get(c, NVC7B5_LINE_LENGTH_IN),
+  };
+  unsigned known =
+      c->pipelined_count < EMU_COPY_PIPELINED ? c->pipelined_count : (unsigned)EMU_COPY_PIPELINED;
+  for (unsigned i = 0; i < known; i++) {
+    const struct emu_span *before = &c->pipelined[i];
+    if (overlap(now.from, now.bytes, before->to, before->bytes) ||
+        overlap(now.to, now.bytes, before->to, before->bytes) ||
+        overlap(now.to, now.bytes, before->from, before->bytes))
+      return true;
+  }
+  c->pipelined[c->pipelined_count++ % EMU_COPY_PIPELINED] = now;
+  return false;
+}
+
+/* ---- semaphores ---- */
 
 /* SEMAPHORE_REDUCTION's codes in the terms of report.c */
-static bool reduction(uint32_t code, enum emu_reduction *operation) {
+static bool reduction(uint32_t code, bool wide, enum emu_reduction *operation) {
+  enum { FLOAT_ADD = 10 };
   static const uint8_t operations[] = {
       [SEM_RED_MIN] = EMU_RED_MIN, [SEM_RED_MAX] = EMU_RED_MAX, [SEM_RED_XOR] = EMU_RED_XOR,
       [SEM_RED_AND] = EMU_RED_AND, [SEM_RED_OR] = EMU_RED_OR,   [SEM_RED_ADD] = EMU_RED_ADD,
       [SEM_RED_INC] = EMU_RED_INC, [SEM_RED_DEC] = EMU_RED_DEC,
   };
+  if (code == FLOAT_ADD && !wide) {
+    *operation = EMU_RED_FLOAT_ADD;
+    return true;
+  }
   if (code > SEM_RED_DEC)
     return false;
   *operation = operations[code];
@@ -122,86 +271,118 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t launch,
   if (!type)
     return EMU_NEXT;
   if (type != SEMAPHORE_ONE_WORD && type != SEMAPHORE_FOUR_WORDS)
-    return refuse(fault, NVC7B5_LAUNCH_DMA, launch, "this SEMAPHORE_TYPE is not emulated");
+    return refuse_launch(fault, launch, "SEMAPHORE_TYPE 3: when it interrupts is not published");
   bool wide = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_PAYLOAD_SIZE);
   struct emu_report report = {
-      .address = address(c->semaphore_high, c->semaphore_low),
-      .payload = wide ? address(c->payload_high, c->payload) : c->payload,
+      .address = get_address(c, NVC7B5_SET_SEMAPHORE_A, NVC7B5_SET_SEMAPHORE_B),
+      .payload =
+          wide ? get_address(c, NVC7B5_SET_SEMAPHORE_PAYLOAD_UPPER, NVC7B5_SET_SEMAPHORE_PAYLOAD)
+               : get(c, NVC7B5_SET_SEMAPHORE_PAYLOAD),
       .wide = wide,
       .timestamp = type == SEMAPHORE_FOUR_WORDS,
       .reduce = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_ENABLE),
       .reduce_signed = !hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_SIGN),
   };
   if (report.reduce &&
-      !reduction(hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION), &report.reduction))
-    return refuse(fault, NVC7B5_LAUNCH_DMA, launch, "HCE_RE_ILLEGAL_OP");
-  unsigned align = report.timestamp ? sizeof(struct semaphore_report)
-                   : wide           ? sizeof(uint64_t)
-                                    : sizeof(uint32_t);
-  if (report.address % align)
-    return refuse(fault, NVC7B5_LAUNCH_DMA, launch, "HCE_RE_ALIGNB: misaligned semaphore");
+      !reduction(hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION), wide, &report.reduction))
+    return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such reduction");
+  if (emu_report_misaligned(&report))
+    return refuse_launch(fault, launch, "HCE_RE_ALIGNB: misaligned semaphore");
   return emu_report_write(channel->as, &report, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+/* ---- methods ---- */
+
+static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct emu_fault *fault) {
+  uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE);
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_TYPE) || hw_field(launch, NVC7B5_LAUNCH_DMA_DST_TYPE))
+    return refuse_launch(fault, launch, "HCE_PRIV: physical addresses");
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_VPRMODE))
+    return refuse_launch(fault, launch, "HCE_PRIV: protected memory");
+  if (hw_field(launch, LAUNCH_RESERVED_HIGH) || hw_field(launch, LAUNCH_RESERVED_24) ||
+      hw_field(launch, LAUNCH_RESERVED_20))
+    return refuse_launch(fault, launch, "a reserved bit is set");
+  if (type > TRANSFER_NON_PIPELINED)
+    return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such DATA_TRANSFER_TYPE");
+  if (type && depends(c, launch))
+    return refuse_launch(fault, launch, "a pipelined transfer that depends on one before it");
+  return EMU_NEXT;
+}
+
+/* Begins a launch: EMU_NEXT with busy set if it is to be done. */
+static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
+  struct emu_copy *c = &channel->copy;
+  /* Host waits for idle when it turns from compute to copies; facts 2.2. */
+  enum emu_step step = emu_sked_wait(channel, fault);
+  if (step != EMU_NEXT)
+    return step;
+  const struct emu_condition condition = {
+      .address = get_address(c, NVC7B5_SET_RENDER_ENABLE_A, NVC7B5_SET_RENDER_ENABLE_B),
+      .mode = hw_field(get(c, NVC7B5_SET_RENDER_ENABLE_C), NVC7B5_SET_RENDER_ENABLE_C_MODE),
+  };
+  bool holds;
+  if (!emu_condition_holds(channel->as, &condition, &holds, fault))
+    return EMU_FAULT;
+  if (!holds)
+    return EMU_NEXT;
+  step = check_launch(c, launch, fault);
+  c->busy = step == EMU_NEXT;
+  c->line = 0;
+  c->done = 0;
+  return step;
 }
 
 static enum emu_step launch_dma(struct emu_channel *channel, uint32_t launch,
                                 struct emu_fault *fault) {
-  /* Host waits for idle when it turns from compute to copies; facts 2.2. */
-  enum emu_step step = emu_grids_run(channel, fault);
+  struct emu_copy *c = &channel->copy;
+  enum emu_step step = EMU_NEXT;
+  if (!c->busy)
+    step = begin(channel, launch, fault);
+  if (!c->busy)
+    return step;
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE))
+    step = move(channel, launch, fault);
   if (step != EMU_NEXT)
     return step;
-  if (hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_TYPE) || hw_field(launch, NVC7B5_LAUNCH_DMA_DST_TYPE))
-    return refuse(fault, NVC7B5_LAUNCH_DMA, launch, "HCE_PRIV: physical addresses");
-  if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE)) {
-    if (!hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT) ||
-        !hw_field(launch, NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT))
-      return refuse(fault, NVC7B5_LAUNCH_DMA, launch, "block-linear layout is not emulated");
-    if (!transfer(channel, launch, fault))
-      return EMU_FAULT;
-  }
+  c->busy = false;
   step = semaphore(channel, launch, fault);
   if (step == EMU_NEXT && hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE))
     emu_non_stall_interrupt();
   return step;
 }
 
+static void set(struct emu_copy *c, uint32_t method, uint32_t data) {
+  if (method / sizeof(uint32_t) < EMU_COPY_STATE_WORDS)
+    c->state[method / sizeof(uint32_t)] = data;
+}
+
 enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault) {
   struct emu_copy *c = &channel->copy;
-  const struct {
-    uint32_t method;
-    uint32_t *word;
-  } words[] = {
-      {NVC7B5_SET_SEMAPHORE_A, &c->semaphore_high},
-      {NVC7B5_SET_SEMAPHORE_B, &c->semaphore_low},
-      {NVC7B5_SET_SEMAPHORE_PAYLOAD, &c->payload},
-      {NVC7B5_SET_SEMAPHORE_PAYLOAD_UPPER, &c->payload_high},
-      {NVC7B5_OFFSET_IN_UPPER, &c->in_high},
-      {NVC7B5_OFFSET_IN_LOWER, &c->in_low},
-      {NVC7B5_OFFSET_OUT_UPPER, &c->out_high},
-      {NVC7B5_OFFSET_OUT_LOWER, &c->out_low},
-      {NVC7B5_PITCH_IN, &c->pitch_in},
-      {NVC7B5_PITCH_OUT, &c->pitch_out},
-      {NVC7B5_LINE_LENGTH_IN, &c->line_length},
-      {NVC7B5_LINE_COUNT, &c->line_count},
-      {NVC7B5_SET_REMAP_CONST_A, &c->const_a},
-      {NVC7B5_SET_REMAP_CONST_B, &c->const_b},
-      {NVC7B5_SET_REMAP_COMPONENTS, &c->components},
-  };
-  for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-    if (words[i].method == method) {
-      *words[i].word = data;
-      return EMU_NEXT;
-    }
-  }
   switch (method) {
   case NVC7B5_LAUNCH_DMA:
     return launch_dma(channel, data, fault);
   case NVC7B5_SET_SRC_PHYS_MODE:
   case NVC7B5_SET_DST_PHYS_MODE:
     return refuse(fault, method, data, "HCE_PRIV: physical addresses");
+  case NVC7B5_SET_SRC_ORIGIN:
+    set(c, NVC7B5_SRC_ORIGIN_X, hw_field(data, NVC7B5_SET_SRC_ORIGIN_X));
+    set(c, NVC7B5_SRC_ORIGIN_Y, hw_field(data, NVC7B5_SET_SRC_ORIGIN_Y));
+    return EMU_NEXT;
+  case NVC7B5_SET_DST_ORIGIN:
+    set(c, NVC7B5_DST_ORIGIN_X, hw_field(data, NVC7B5_SET_DST_ORIGIN_X));
+    set(c, NVC7B5_DST_ORIGIN_Y, hw_field(data, NVC7B5_SET_DST_ORIGIN_Y));
+    return EMU_NEXT;
   default:
     if (!hw_method_find(CLASS_COPY, method, NULL))
       return refuse(fault, method, data, "HCE_ILLEGAL_MTHD");
-    return EMU_NEXT; /* the block-linear surfaces, which LAUNCH_DMA refuses */
+    set(c, method, data);
+    return EMU_NEXT;
   }
+}
+
+void emu_copy_bind(struct emu_copy *c) {
+  if (!c->bound)
+    set(c, NVC7B5_SET_RENDER_ENABLE_C, RENDER_ENABLE_ALWAYS);
+  c->bound = true;
 }

@@ -1,4 +1,4 @@
-/* The host engine: one thread that serves the channels round robin. It sleeps
+/* The host engine: one thread that serves the channels in turn (runlist.c). It sleeps
  * when nothing is to be done, after spinning a little, so that a client which
  * submits steadily never has to wake it by a system call.
  */
@@ -78,22 +78,6 @@ static void collect_doorbells(void) {
       }
     }
   }
-}
-
-static bool runnable(const struct emu_channel *channel) {
-  return channel && channel->scheduled && !channel->disabled && atomic_load(&channel->serviceable);
-}
-
-/* The next channel behind the last one served. gpu.lock held. */
-static struct emu_channel *pick(uint32_t last) {
-  if (!emu_gpu.scheduled_count)
-    return NULL;
-  for (uint32_t i = 1; i <= EMU_CHANNELS; i++) {
-    struct emu_channel *channel = emu_gpu.channels[(last + i) % EMU_CHANNELS];
-    if (runnable(channel))
-      return channel;
-  }
-  return NULL;
 }
 
 bool emu_engine_others_wait(const struct emu_channel *channel) {
@@ -180,21 +164,19 @@ static void pause_blocked(uint32_t seen, uint64_t since) {
 }
 
 static void *engine_main(void *unused) {
-  uint32_t last = 0;
   int blocked_in_a_row = 0;
   uint64_t blocked_since = 0;
   pthread_mutex_lock(&emu_gpu.lock);
   while (!atomic_load(&emu_gpu.stop)) {
     uint32_t seen = atomic_load(&emu_gpu.doorbell_count);
     collect_doorbells();
-    struct emu_channel *channel = pick(last);
+    struct emu_channel *channel = emu_runlist_pick();
     if (!channel) {
       pthread_mutex_unlock(&emu_gpu.lock);
       idle(seen);
       pthread_mutex_lock(&emu_gpu.lock);
       continue;
     }
-    last = channel->id;
     emu_gpu.servicing = channel;
     pthread_mutex_unlock(&emu_gpu.lock);
     enum emu_outcome outcome = emu_pushbuffer_run(channel);
@@ -204,12 +186,16 @@ static void *engine_main(void *unused) {
       pthread_cond_broadcast(&emu_gpu.serviced);
     if (outcome == EMU_IDLE)
       emu_channel_unschedule(channel);
+    if (outcome == EMU_GAVE_UP)
+      emu_runlist_yield();
     if (outcome != EMU_BLOCKED) {
       blocked_in_a_row = 0;
       continue;
     }
     if (blocked_in_a_row++ == 0)
       blocked_since = now_ns();
+    if (!channel->tsg || blocked_in_a_row >= channel->tsg->channel_count)
+      emu_runlist_yield();
     if (blocked_in_a_row >= emu_gpu.scheduled_count) {
       pthread_mutex_unlock(&emu_gpu.lock);
       pause_blocked(seen, blocked_since);
@@ -230,6 +216,8 @@ void emu_engine_leave(struct emu_channel *channel) {
 void emu_channel_drop_work(struct emu_channel *channel) {
   emu_channel_unschedule(channel);
   emu_grids_drop(channel);
+  emu_sked_drop(channel);
+  channel->copy.busy = false;
   if (channel->as)
     emu_unpin(channel->as, &channel->pin, true);
   channel->fetch = (struct emu_fetch){0};

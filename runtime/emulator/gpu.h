@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "runtime/emulator/buddy.h"
+#include "runtime/emulator/engines.h"
 #include "runtime/emulator/sm/sm.h"
 #include "runtime/hw/host.h"
 #include "runtime/hw/memory.h"
@@ -212,47 +213,6 @@ struct emu_waiter {
 };
 struct emu_wait;
 
-/* State of the host methods of one channel. */
-struct emu_host_state {
-  uint32_t sem_address_low, sem_address_high;
-  uint32_t sem_payload_low, sem_payload_high;
-  uint32_t legacy_address_high, legacy_address_low, legacy_payload;
-  uint32_t mem_op_a, mem_op_b, mem_op_c;
-  uint32_t reference;
-};
-
-/* Inline-to-memory transfer: of the compute class, or of class A140. */
-struct emu_i2m {
-  uint32_t line_length, line_count;
-  uint32_t address_high, address_low, pitch;
-  uint32_t semaphore_high, semaphore_low, semaphore_payload;
-  uint32_t launch;
-  uint64_t remaining; /* bytes of data still to come */
-  uint64_t done;
-};
-
-/* State of the compute class. */
-struct emu_compute {
-  bool bound;
-  uint64_t shared_window, local_window;
-  uint64_t local_base, local_bytes_per_tpc;
-  uint32_t local_max_sm;
-  uint32_t pcas_address;
-  uint64_t report_payload, report_address;
-  uint32_t old_report_high, old_report_low, old_report_payload;
-  uint64_t inline_qmd_address;
-  uint32_t inline_qmd[QMD_WORDS];
-  struct emu_i2m i2m;
-};
-
-struct emu_copy {
-  bool bound;
-  uint32_t semaphore_high, semaphore_low, payload, payload_high;
-  uint32_t in_high, in_low, out_high, out_low;
-  uint32_t pitch_in, pitch_out, line_length, line_count;
-  uint32_t const_a, const_b, components;
-};
-
 struct emu_grid;
 
 /* A run of pushbuffer words that is contiguous in host memory. */
@@ -305,6 +265,7 @@ struct emu_channel {
   bool i2m_bound;
   struct emu_copy copy;
   struct emu_grid *grids, **grids_tail; /* launched, not ended */
+  struct emu_held_qmd *held;
   struct emu_pin pin;
 };
 
@@ -361,7 +322,7 @@ struct emu_gpu {
 
 extern struct emu_gpu emu_gpu;
 
-/* Round robin order is by channel id; this much time is one turn. */
+/* Time of a channel's turn within the time slice of its TSG. */
 enum { EMU_TURN_NS = 1000000 };
 
 /* PTIMER: nanoseconds in steps of 32. */
@@ -525,6 +486,13 @@ void emu_channel_unschedule(struct emu_channel *channel);
 /* The work of a channel is dropped. The engine does not work on it. */
 void emu_channel_drop_work(struct emu_channel *channel);
 
+/* ---- runlist.c: gpu.lock held ---- */
+
+/* The channel whose turn it is, or NULL. */
+struct emu_channel *emu_runlist_pick(void);
+/* Its TSG's time slice is over before its time. */
+void emu_runlist_yield(void);
+
 int emu_thread_start(pthread_t *thread, void *(*function)(void *), void *argument);
 
 /* ---- pushbuffer.c ---- */
@@ -533,17 +501,10 @@ enum emu_outcome {
   EMU_IDLE,    /* nothing left */
   EMU_MORE,    /* the turn is over */
   EMU_BLOCKED, /* waits for a semaphore */
+  EMU_GAVE_UP, /* the turn and the rest of the time slice */
 };
 /* A turn of the channel on the engine. */
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel);
-
-/* What a method did. */
-enum emu_step {
-  EMU_NEXT,  /* done; go on */
-  EMU_AGAIN, /* cannot be done yet; offer it again later */
-  EMU_YIELD, /* done; other channels first */
-  EMU_FAULT, /* the fault says why */
-};
 
 enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);
@@ -555,6 +516,9 @@ bool emu_i2m_owns(uint32_t method);
 /* Words of LOAD_INLINE_DATA. */
 enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, const uint32_t *words,
                            uint32_t count, struct emu_fault *fault);
+/* SET_OBJECT: the state after reset. */
+void emu_copy_bind(struct emu_copy *copy);
+void emu_compute_bind(struct emu_compute *compute);
 enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);
 
@@ -569,6 +533,7 @@ enum emu_reduction {
   EMU_RED_AND,
   EMU_RED_OR,
   EMU_RED_XOR,
+  EMU_RED_FLOAT_ADD, /* copy class only; 32 bits */
 };
 
 struct emu_report {
@@ -581,6 +546,11 @@ struct emu_report {
 };
 /* Writes a semaphore at any 4-byte aligned address (8 for 64 bits). */
 bool emu_report_write(struct emu_as *as, const struct emu_report *report, struct emu_fault *fault);
+/* What an acquire looks at. False: the fault is filled in. */
+bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t *value,
+                        struct emu_fault *fault);
+/* Its address is not a multiple of what it writes: 4, 8 or 16 bytes. */
+bool emu_report_misaligned(const struct emu_report *report);
 
 /* ---- qmd.c ---- */
 
@@ -594,19 +564,25 @@ struct emu_launch {
   uint64_t qmd_address;
   bool invalidate_code;
   bool one_at_a_time; /* CTAs */
+  uint64_t first_cta; /* of one that was preempted */
   struct emu_release release[3];
   bool dependent;
   uint64_t dependent_qmd;
   uint32_t dependent_action;
 };
 /* Reads and checks the descriptor as scheduler and front end do. */
-bool emu_qmd_decode(struct emu_as *as, const struct emu_compute *state, uint64_t qmd_address,
+bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
                     const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault);
 
 /* ---- grid.c ---- */
 
 /* Queues a grid behind the channel's others. The descriptor is read when it starts. */
-bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address, struct emu_fault *fault);
+bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
+                     const struct emu_shader_state *shader, struct emu_fault *fault);
+/* A grid with this descriptor has been launched and has not ended. */
+bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address);
+/* The descriptor in memory. */
+bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault);
 /* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: turn over. */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
 void emu_grids_drop(struct emu_channel *channel);

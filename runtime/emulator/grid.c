@@ -26,7 +26,7 @@ struct emu_grid {
   struct emu_grid *next;
   uint64_t qmd_address;
   uint32_t qmd[QMD_WORDS]; /* as it was when it was launched */
-  struct emu_compute state;
+  struct emu_shader_state shader;
   bool started;
   struct emu_launch launch;
   struct emu_code *code;
@@ -115,7 +115,7 @@ void emu_code_invalidate(struct emu_as *as) {
 
 /* ---- queue ---- */
 
-static bool read_qmd(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault) {
+bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault) {
   if (address + QMD_BYTES > GPU_VA_END) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address, "QMD at 0x%llx: above 40 bits",
                   (unsigned long long)address);
@@ -125,29 +125,39 @@ static bool read_qmd(struct emu_as *as, uint64_t address, uint32_t *qmd, struct 
 }
 
 static struct emu_grid *grid_create(struct emu_channel *channel, uint64_t qmd_address,
-                                    const struct emu_compute *state, struct emu_fault *fault) {
+                                    const struct emu_shader_state *shader,
+                                    struct emu_fault *fault) {
   struct emu_grid *grid = calloc(1, sizeof(*grid));
   if (!grid) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, qmd_address, "the host is out of memory");
     return NULL;
   }
   grid->qmd_address = qmd_address;
-  grid->state = *state;
+  grid->shader = *shader;
   pthread_mutex_init(&grid->lock, NULL);
-  if (read_qmd(channel->as, qmd_address, grid->qmd, fault))
+  if (emu_qmd_read(channel->as, qmd_address, grid->qmd, fault))
     return grid;
   pthread_mutex_destroy(&grid->lock);
   free(grid);
   return NULL;
 }
 
-bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address, struct emu_fault *fault) {
-  struct emu_grid *grid = grid_create(channel, qmd_address, &channel->compute, fault);
+bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
+                     const struct emu_shader_state *shader, struct emu_fault *fault) {
+  struct emu_grid *grid = grid_create(channel, qmd_address, shader, fault);
   if (!grid)
     return false;
   *channel->grids_tail = grid;
   channel->grids_tail = &grid->next;
   return true;
+}
+
+bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address) {
+  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next) {
+    if (grid->qmd_address == qmd_address)
+      return true;
+  }
+  return false;
 }
 
 static void grid_free(struct emu_grid *grid) {
@@ -194,7 +204,7 @@ static int ctas_per_sm(const struct emu_launch *launch) {
 static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
                        struct emu_fault *fault) {
   uint32_t now[QMD_WORDS];
-  if (!read_qmd(channel->as, grid->qmd_address, now, fault))
+  if (!emu_qmd_read(channel->as, grid->qmd_address, now, fault))
     return false;
   /* A board may take either: gpu-command-stream.md 8.3, hazard 1. */
   if (memcmp(now, grid->qmd, sizeof(now)) != 0) {
@@ -203,7 +213,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
                   (unsigned long long)grid->qmd_address);
     return false;
   }
-  if (!emu_qmd_decode(channel->as, &grid->state, grid->qmd_address, grid->qmd, &grid->launch,
+  if (!emu_qmd_decode(channel->as, &grid->shader, grid->qmd_address, grid->qmd, &grid->launch,
                       fault))
     return false;
   if (grid->launch.invalidate_code)
@@ -217,6 +227,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   grid->launch.sm.watch = emu_watch();
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];
+  atomic_store(&grid->next_cta, grid->launch.first_cta);
   grid->per_sm = ctas_per_sm(&grid->launch);
   grid->limit = grid->launch.one_at_a_time ? 1 : grid->per_sm * (int)emu_board()->sms;
   grid->started = true;
@@ -425,7 +436,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
   const struct emu_launch *launch = &grid->launch;
   atomic_thread_fence(memory_order_seq_cst);
   atomic_fetch_add(&emu_gpu.grids, 1);
-  atomic_fetch_add(&emu_gpu.ctas, grid->total);
+  atomic_fetch_add(&emu_gpu.ctas, grid->total - launch->first_cta);
   if (emu_options()->profile)
     emu_profile_grid(&launch->sm, grid->total, (uint32_t)grid->per_sm);
   for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
@@ -437,19 +448,15 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
     if (release->interrupt)
       emu_non_stall_interrupt();
   }
-  if (launch->dependent) {
-    struct emu_grid *next = grid_create(channel, launch->dependent_qmd, &grid->state, fault);
-    if (!next)
-      return false;
-    next->next = grid->next;
-    grid->next = next;
-    if (channel->grids_tail == &grid->next)
-      channel->grids_tail = &next->next;
-  }
-  return true;
+  if (!launch->dependent)
+    return true;
+  if (launch->dependent_action == DEPENDENT_DECREMENT_DEPENDENCE)
+    return emu_sked_decrement(channel, launch->dependent_qmd, &grid->shader, fault);
+  return emu_sked_schedule(channel, launch->dependent_qmd, &grid->shader, fault);
 }
 
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault) {
+  uint64_t end = now_ns() + EMU_TURN_NS;
   while (channel->grids) {
     struct emu_grid *grid = channel->grids;
     if (!grid->started && !grid_start(channel, grid, fault))
@@ -465,6 +472,9 @@ enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault
     if (!grid_end(channel, grid, fault))
       return EMU_FAULT;
     unlink_first(channel);
+    /* Descriptors may chain without end. */
+    if (channel->grids && turn_is_over(channel, end))
+      return EMU_AGAIN;
   }
   return EMU_NEXT;
 }

@@ -7,9 +7,11 @@
 
 /* Everything before has happened: kernels have ended, their writes are seen. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
-  enum emu_step step = emu_grids_run(channel, fault);
-  if (step == EMU_NEXT)
-    atomic_thread_fence(memory_order_seq_cst);
+  enum emu_step step = emu_sked_wait(channel, fault);
+  if (step != EMU_NEXT)
+    return step;
+  channel->copy.pipelined_count = 0;
+  atomic_thread_fence(memory_order_seq_cst);
   return step;
 }
 
@@ -50,16 +52,32 @@ static enum emu_step semaphore_fault(struct emu_fault *fault, uint64_t address, 
   return EMU_FAULT;
 }
 
+/* How long an acquire may wait: 80 % of the channel's watchdog; for ever without
+ * one, as on every user-mode channel. Facts 3.1. */
+static bool timed_out(struct emu_channel *channel) {
+  enum { ACQUIRE_PERCENT = 80, NS_PER_MS = 1000000 };
+  uint64_t now = emu_time_ns();
+  if (!channel->host.waiting_since)
+    channel->host.waiting_since = now;
+  uint64_t limit = (uint64_t)channel->watchdog_ms * NS_PER_MS / 100 * ACQUIRE_PERCENT;
+  return channel->watchdog && now - channel->host.waiting_since > limit;
+}
+
 static enum emu_step acquire(struct emu_channel *channel, uint32_t operation, uint64_t address,
                              bool wide, uint64_t payload, struct emu_fault *fault) {
-  const void *host =
-      emu_mmu_host(channel->as, address, wide ? sizeof(uint64_t) : sizeof(uint32_t), false, fault);
-  if (!host)
+  uint64_t v;
+  if (!emu_semaphore_read(channel->as, address, wide, &v, fault))
     return EMU_FAULT;
-  uint64_t v = wide ? __atomic_load_n((const uint64_t *)host, __ATOMIC_SEQ_CST)
-                    : __atomic_load_n((const uint32_t *)host, __ATOMIC_SEQ_CST);
-  if (acquired(operation, wide, v, wide ? payload : (uint32_t)payload))
+  if (acquired(operation, wide, v, wide ? payload : (uint32_t)payload)) {
+    channel->host.waiting_since = 0;
     return EMU_NEXT;
+  }
+  if (timed_out(channel)) {
+    emu_fault_set(fault, NOTIFIER_SEMAPHORE_TIMEOUT, address,
+                  "PBDMA ACQUIRE: 0x%llx at 0x%llx did not become what is waited for (0x%llx)",
+                  (unsigned long long)v, (unsigned long long)address, (unsigned long long)payload);
+    return EMU_FAULT;
+  }
   channel->waiting = true;
   return EMU_AGAIN;
 }
@@ -101,19 +119,16 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t execute,
     return semaphore_fault(fault, address, execute, "a reserved bit is set");
   if (operation > SEM_REDUCTION)
     return semaphore_fault(fault, address, execute, "illegal operation");
-  unsigned align = writes && timestamp ? sizeof(struct semaphore_report)
-                   : wide              ? sizeof(uint64_t)
-                                       : sizeof(uint32_t);
-  if (address % align)
-    return semaphore_fault(fault, address, execute, "misaligned address");
-  if (!writes)
-    return acquire(channel, operation, address, wide, payload, fault);
   struct emu_report report = {
       .address = address,
       .payload = wide ? payload : (uint32_t)payload,
       .wide = wide,
-      .timestamp = timestamp,
+      .timestamp = writes && timestamp,
   };
+  if (emu_report_misaligned(&report))
+    return semaphore_fault(fault, address, execute, "misaligned address");
+  if (!writes)
+    return acquire(channel, operation, address, wide, payload, fault);
   if (operation == SEM_REDUCTION && !reduction(execute, wide, &report))
     return semaphore_fault(fault, address, execute, "illegal reduction");
   if (hw_field(execute, NVC76F_SEM_EXECUTE_RELEASE_WFI)) {

@@ -20,30 +20,43 @@ static enum emu_step refuse(struct emu_fault *fault, uint32_t method, uint32_t d
   return EMU_FAULT;
 }
 
-static enum emu_step complete(struct emu_channel *channel, const struct emu_i2m *i2m,
-                              struct emu_fault *fault) {
-  enum { COMPLETION_RELEASE = 2 };
-  if (hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) != COMPLETION_RELEASE)
-    return EMU_NEXT;
+enum completion { COMPLETION_NONE = 0, COMPLETION_FLUSH = 1, COMPLETION_RELEASE = 2 };
+
+static enum emu_step release(struct emu_channel *channel, const struct emu_i2m *i2m,
+                             struct emu_fault *fault) {
   struct emu_report report = {
-      .address = (uint64_t)i2m->semaphore_high << 32 | i2m->semaphore_low,
+      .address = i2m->semaphore,
       .payload = i2m->semaphore_payload,
       .timestamp = !hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_SEMAPHORE_STRUCT_SIZE),
       .reduce = hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_REDUCTION_ENABLE),
       .reduction = hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_REDUCTION_OP),
       .reduce_signed = hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_REDUCTION_FORMAT) == 1,
   };
-  if (report.address % (report.timestamp ? sizeof(struct semaphore_report) : sizeof(uint32_t)))
-    return refuse(fault, NVC7C0_SET_I2M_SEMAPHORE_B, i2m->semaphore_low, "misaligned semaphore");
+  if (emu_report_misaligned(&report))
+    return refuse(fault, NVC7C0_SET_I2M_SEMAPHORE_B, (uint32_t)i2m->semaphore,
+                  "misaligned semaphore");
   return emu_report_write(channel->as, &report, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+static enum emu_step complete(struct emu_channel *channel, const struct emu_i2m *i2m,
+                              struct emu_fault *fault) {
+  enum emu_step step = EMU_NEXT;
+  if (hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) == COMPLETION_RELEASE)
+    step = release(channel, i2m, fault);
+  if (step == EMU_NEXT && hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_INTERRUPT_TYPE))
+    emu_non_stall_interrupt();
+  return step;
 }
 
 static enum emu_step launch(struct emu_channel *channel, struct emu_i2m *i2m, uint32_t data,
                             struct emu_fault *fault) {
-  if (!hw_field(data, NVC7C0_LAUNCH_DMA_DST_MEMORY_LAYOUT))
-    return refuse(fault, NVC7C0_LAUNCH_DMA, data, "block-linear layout is not emulated");
   if (i2m->remaining)
     return refuse(fault, NVC7C0_LAUNCH_DMA, data, "the transfer before it lacks data");
+  if (hw_field(data, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) > COMPLETION_RELEASE)
+    return refuse(fault, NVC7C0_LAUNCH_DMA, data, "no such COMPLETION_TYPE");
+  i2m->surface.block_linear = !hw_field(data, NVC7C0_LAUNCH_DMA_DST_MEMORY_LAYOUT);
+  if (i2m->surface.block_linear && !emu_surface_set_blocks(&i2m->surface, i2m->block_size))
+    return refuse(fault, NVC7C0_SET_DST_BLOCK_SIZE, i2m->block_size, "no such block");
   i2m->launch = data;
   i2m->done = 0;
   i2m->remaining = (uint64_t)i2m->line_length * i2m->line_count;
@@ -60,7 +73,6 @@ enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, con
     return step;
   const uint8_t *data = (const uint8_t *)words;
   uint64_t bytes = (uint64_t)count * sizeof(uint32_t);
-  uint64_t base = (uint64_t)i2m->address_high << 32 | i2m->address_low;
   /* The last word of a transfer may be cut; more words have no home. */
   if (bytes >= i2m->remaining + sizeof(uint32_t))
     return refuse(fault, NVC7C0_LOAD_INLINE_DATA, words[count - 1], "more data than launched");
@@ -69,7 +81,7 @@ enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, con
     uint64_t line = i2m->done / i2m->line_length, column = i2m->done % i2m->line_length;
     uint64_t part = i2m->line_length - column;
     part = part < bytes ? part : bytes;
-    if (!emu_mmu_write(channel->as, base + line * i2m->pitch + column, data, part, fault))
+    if (!emu_surface_write(channel->as, &i2m->surface, line, column, data, part, fault))
       return EMU_FAULT;
     data += part;
     bytes -= part;
@@ -89,29 +101,47 @@ enum emu_step emu_i2m_method(struct emu_channel *channel, struct emu_i2m *i2m, u
     i2m->line_count = data;
     break;
   case NVC7C0_OFFSET_OUT_UPPER:
-    i2m->address_high = hw_field(data, NVC7C0_OFFSET_OUT_UPPER_VALUE);
+    emu_set_high(&i2m->surface.address, hw_field(data, NVC7C0_OFFSET_OUT_UPPER_VALUE));
     break;
   case NVC7C0_OFFSET_OUT:
-    i2m->address_low = data;
+    emu_set_low(&i2m->surface.address, data);
     break;
   case NVC7C0_PITCH_OUT:
-    i2m->pitch = data;
+    i2m->surface.pitch = data;
+    break;
+  case NVC7C0_SET_DST_BLOCK_SIZE:
+    i2m->block_size = data;
+    break;
+  case NVC7C0_SET_DST_WIDTH:
+    i2m->surface.width = data;
+    break;
+  case NVC7C0_SET_DST_HEIGHT:
+    i2m->surface.height = data;
+    break;
+  case NVC7C0_SET_DST_LAYER:
+    i2m->surface.layer = data;
+    break;
+  case NVC7C0_SET_DST_ORIGIN_BYTES_X:
+    i2m->surface.x = hw_field(data, NVC7C0_SET_DST_ORIGIN_BYTES_X_V);
+    break;
+  case NVC7C0_SET_DST_ORIGIN_SAMPLES_Y:
+    i2m->surface.y = hw_field(data, NVC7C0_SET_DST_ORIGIN_SAMPLES_Y_V);
     break;
   case NVC7C0_LAUNCH_DMA:
     return launch(channel, i2m, data, fault);
   case NVC7C0_LOAD_INLINE_DATA:
     return emu_i2m_data(channel, i2m, &data, 1, fault);
   case NVC7C0_SET_I2M_SEMAPHORE_A:
-    i2m->semaphore_high = hw_field(data, NVC7C0_SET_I2M_SEMAPHORE_A_OFFSET_UPPER);
+    emu_set_high(&i2m->semaphore, hw_field(data, NVC7C0_SET_I2M_SEMAPHORE_A_OFFSET_UPPER));
     break;
   case NVC7C0_SET_I2M_SEMAPHORE_B:
-    i2m->semaphore_low = data;
+    emu_set_low(&i2m->semaphore, data);
     break;
   case NVC7C0_SET_I2M_SEMAPHORE_C:
     i2m->semaphore_payload = data;
     break;
   default:
-    break; /* the block-linear surface, which LAUNCH_DMA refuses */
+    break; /* SET_DST_DEPTH: a layer says enough */
   }
   return EMU_NEXT;
 }

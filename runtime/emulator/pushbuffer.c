@@ -20,6 +20,13 @@ static void userd_store(struct emu_channel *channel, unsigned offset, uint32_t v
   __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
+/* The polynomial is not published, so no client's checksum can be right. */
+static void crc_fault(struct emu_fault *fault, uint64_t entry_va, bool pushbuffer) {
+  emu_fault_set(fault, pushbuffer ? NOTIFIER_PB_CRC : NOTIFIER_PBDMA_ERROR, entry_va,
+                "PBDMA %s: this emulator computes no CRC to compare with",
+                pushbuffer ? "PBCRC" : "GPCRC");
+}
+
 enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_FAULT };
 
 /* Takes in entries until one gives words. Facts 1.1, 1.2. */
@@ -49,7 +56,7 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
         continue;
       case GP_CONTROL_GP_CRC:
       case GP_CONTROL_PB_CRC:
-        pbdma_fault(fault, entry_va, "PBDMA GPCRC: this emulator computes no CRC to compare with");
+        crc_fault(fault, entry_va, hw_field(word1, GP_ENTRY1_OPCODE) == GP_CONTROL_PB_CRC);
         return FETCH_FAULT;
       default:
         emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, entry_va,
@@ -138,13 +145,13 @@ static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel
   }
   switch (subchannel) {
   case SUBCHANNEL_COMPUTE:
-    channel->compute.bound = true;
+    emu_compute_bind(&channel->compute);
     break;
   case SUBCHANNEL_I2M:
     channel->i2m_bound = true;
     break;
   case SUBCHANNEL_COPY:
-    channel->copy.bound = true;
+    emu_copy_bind(&channel->copy);
     break;
   default:
     break; /* methods of 2D and 3D are refused when they come */
@@ -178,7 +185,7 @@ static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, 
   if (subchannel == SUBCHANNEL_I2M && channel->i2m_bound && emu_i2m_owns(method))
     return emu_i2m_method(channel, &channel->i2m, method, data, fault);
   /* A board drops such methods silently; nothing good can come of them. */
-  emu_fault_set(fault, NOTIFIER_GR_UNKNOWN_METHOD, 0,
+  emu_fault_set(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, 0,
                 "method 0x%04x (data 0x%08x) on subchannel %u, where no object of a class that "
                 "this emulator has was set",
                 method, data, subchannel);
@@ -357,6 +364,8 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     outcome = EMU_IDLE;
   } else if (step == EMU_AGAIN && channel->waiting) {
     outcome = EMU_BLOCKED;
+  } else if (step == EMU_YIELD) {
+    outcome = EMU_GAVE_UP;
   }
   if (!channel->grids) {
     emu_unpin(channel->as, &channel->pin, false);

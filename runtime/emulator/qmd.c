@@ -9,6 +9,7 @@
 #include "runtime/emulator/gpu.h"
 
 enum sked_esr {
+  SKED_CTA_RESUME = 6,
   SKED_CONSTANT_SIZE = 7,
   SKED_LOCAL_LOW_SIZE = 9,
   SKED_LOCAL_HIGH_SIZE = 10,
@@ -79,12 +80,29 @@ static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
   return true;
 }
 
-/* Facts 5.2 */
-static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+/* Facts 5.2. Height and depth have 16 bits; who writes 32 sets bits that belong to
+ * no field. */
+static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   struct sm_grid *g = &launch->sm;
   g->grid[0] = qmd_get(qmd, QMD_CTA_RASTER_WIDTH);
   g->grid[1] = qmd_get(qmd, QMD_CTA_RASTER_HEIGHT);
   g->grid[2] = qmd_get(qmd, QMD_CTA_RASTER_DEPTH);
+  if (qmd_get(qmd, QMD_UNLISTED_447_432) || qmd_get(qmd, QMD_UNLISTED_479_464))
+    return refuse(fault, launch, "the grid has more than 65535 CTAs in y or z");
+  uint64_t x = qmd_get(qmd, QMD_CTA_RASTER_WIDTH_RESUME);
+  uint64_t y = qmd_get(qmd, QMD_CTA_RASTER_HEIGHT_RESUME);
+  uint64_t z = qmd_get(qmd, QMD_CTA_RASTER_DEPTH_RESUME);
+  if ((x && x >= g->grid[0]) || (y && y >= g->grid[1]) || (z && z >= g->grid[2]))
+    return sked(fault, launch, SKED_CTA_RESUME,
+                "CTA resume %llu x %llu x %llu lies outside the grid", (unsigned long long)x,
+                (unsigned long long)y, (unsigned long long)z);
+  launch->first_cta = (z * g->grid[1] + y) * g->grid[0] + x;
+  return true;
+}
+
+/* Facts 5.2 */
+static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  struct sm_grid *g = &launch->sm;
   g->block[0] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION0);
   g->block[1] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION1);
   g->block[2] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION2);
@@ -127,8 +145,8 @@ static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct 
 }
 
 /* Facts 4.3, 5.5: sizes, and that the pool at SET_SHADER_LOCAL_MEMORY holds them */
-static bool check_local(struct emu_as *as, const struct emu_compute *state, const uint32_t *qmd,
-                        struct emu_launch *launch, struct emu_fault *fault) {
+static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
+                        const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t low = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE);
   uint64_t high = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE);
   launch->sm.local_low = (uint32_t)low;
@@ -191,7 +209,7 @@ static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
                  qmd_get(slot, QMD_RELEASE0_ADDRESS_LOWER),
       .payload = (uint64_t)qmd_get(slot, QMD_RELEASE0_PAYLOAD_UPPER) << 32 |
                  qmd_get(slot, QMD_RELEASE0_PAYLOAD_LOWER),
-      .wide = qmd_get(slot, QMD_RELEASE0_PAYLOAD64B),
+      .wide = qmd_get(slot, QMD_RELEASE0_PAYLOAD64B) || size == REPORT_TWO_WORDS,
       .timestamp = size == REPORT_FOUR_WORDS,
       .reduce = qmd_get(slot, QMD_RELEASE0_REDUCTION_ENABLE),
       .reduction = qmd_get(slot, QMD_RELEASE0_REDUCTION_OP),
@@ -199,12 +217,11 @@ static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
   };
   if (!release->enabled)
     return true;
-  unsigned align = release->report.timestamp ? sizeof(struct semaphore_report)
-                   : release->report.wide    ? sizeof(uint64_t)
-                                             : sizeof(uint32_t);
-  if (!release->report.wide)
+  if (!qmd_get(slot, QMD_RELEASE0_PAYLOAD64B))
     release->report.payload = (uint32_t)release->report.payload;
-  if (release->report.address % align)
+  if (size > REPORT_TWO_WORDS)
+    return refuse(fault, launch, "a RELEASE has an illegal STRUCTURE_SIZE");
+  if (emu_report_misaligned(&release->report))
     return refuse(fault, launch, "misaligned RELEASE address");
   return true;
 }
@@ -225,23 +242,25 @@ static bool decode_releases(const uint32_t *qmd, struct emu_launch *launch,
 /* Dependents, queues and counters; facts 5.6 */
 static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
                               struct emu_fault *fault) {
-  enum { DEPENDENT_SCHEDULE = 1, DEPENDENT_INVALIDATE_COPY_SCHEDULE = 3 };
   if (qmd_get(qmd, QMD_IS_QUEUE))
-    return refuse(fault, launch, "work queues are not emulated");
-  if (qmd_get(qmd, QMD_DEPENDENCE_COUNTER))
-    return refuse(fault, launch, "DEPENDENCE_COUNTER is not zero, so it would never run");
+    return refuse(fault, launch, "how work queues run is not published");
   if (qmd_get(qmd, QMD_DEPENDENT_QMD1_ENABLE))
     return refuse(fault, launch, "DEPENDENT_QMD1 has no pointer in the published layout");
   launch->dependent = qmd_get(qmd, QMD_DEPENDENT_QMD0_ENABLE);
   launch->dependent_qmd = (uint64_t)qmd_get(qmd, QMD_DEPENDENT_QMD0_POINTER) << QMD_ADDRESS_SHIFT;
-  uint32_t action = qmd_get(qmd, QMD_DEPENDENT_QMD0_ACTION);
-  if (launch->dependent && action != DEPENDENT_SCHEDULE &&
-      action != DEPENDENT_INVALIDATE_COPY_SCHEDULE)
-    return refuse(fault, launch, "this DEPENDENT_QMD0_ACTION is not emulated");
+  launch->dependent_action = qmd_get(qmd, QMD_DEPENDENT_QMD0_ACTION);
+  if (!launch->dependent)
+    return true;
+  if (launch->dependent_action == DEPENDENT_INCREMENT_PUT)
+    return refuse(fault, launch, "DEPENDENT_QMD0: how work queues run is not published");
+  if (launch->dependent_action != DEPENDENT_SCHEDULE &&
+      launch->dependent_action != DEPENDENT_INVALIDATE_COPY_SCHEDULE &&
+      launch->dependent_action != DEPENDENT_DECREMENT_DEPENDENCE)
+    return refuse(fault, launch, "DEPENDENT_QMD0_ACTION is illegal");
   return true;
 }
 
-bool emu_qmd_decode(struct emu_as *as, const struct emu_compute *state, uint64_t qmd_address,
+bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
                     const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   memset(launch, 0, sizeof(*launch));
   launch->qmd_address = qmd_address;
@@ -261,8 +280,8 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_compute *state, uint64_t
   if (g->program % TEXT_ALIGN)
     return sked(fault, launch, SKED_PROGRAM_OFFSET, "program address 0x%llx is not 128-aligned",
                 (unsigned long long)g->program);
-  return check_windows(as, launch, fault) && check_threads(qmd, launch, fault) &&
-         check_shared(qmd, launch, fault) && check_local(as, state, qmd, launch, fault) &&
-         decode_banks(as, qmd, launch, fault) && decode_releases(qmd, launch, fault) &&
-         decode_scheduling(qmd, launch, fault);
+  return check_windows(as, launch, fault) && check_raster(qmd, launch, fault) &&
+         check_threads(qmd, launch, fault) && check_shared(qmd, launch, fault) &&
+         check_local(as, state, qmd, launch, fault) && decode_banks(as, qmd, launch, fault) &&
+         decode_releases(qmd, launch, fault) && decode_scheduling(qmd, launch, fault);
 }

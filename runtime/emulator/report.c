@@ -11,6 +11,15 @@ static bool less(uint64_t a, uint64_t b, bool is_signed, bool wide) {
   return wide ? (int64_t)a < (int64_t)b : (int32_t)a < (int32_t)b;
 }
 
+static uint32_t float_add(uint32_t v, uint32_t p) {
+  float a, b;
+  memcpy(&a, &v, sizeof(a));
+  memcpy(&b, &p, sizeof(b));
+  a += b;
+  memcpy(&v, &a, sizeof(v));
+  return v;
+}
+
 static uint64_t reduce(const struct emu_report *r, uint64_t v) {
   uint64_t p = r->payload;
   switch (r->reduction) {
@@ -30,6 +39,8 @@ static uint64_t reduce(const struct emu_report *r, uint64_t v) {
     return v | p;
   case EMU_RED_XOR:
     return v ^ p;
+  case EMU_RED_FLOAT_ADD:
+    return float_add((uint32_t)v, (uint32_t)p);
   }
   return v;
 }
@@ -54,6 +65,22 @@ static void write_32(uint32_t *memory, const struct emu_report *r) {
   while (!__atomic_compare_exchange_n(memory, &old, (uint32_t)reduce(r, old), false,
                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
   }
+}
+
+bool emu_report_misaligned(const struct emu_report *r) {
+  return r->address % (r->timestamp ? sizeof(struct semaphore_report)
+                       : r->wide    ? sizeof(uint64_t)
+                                    : sizeof(uint32_t));
+}
+
+bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t *value,
+                        struct emu_fault *fault) {
+  const void *host =
+      emu_mmu_host(as, address, wide ? sizeof(uint64_t) : sizeof(uint32_t), false, fault);
+  if (host)
+    *value = wide ? __atomic_load_n((const uint64_t *)host, __ATOMIC_SEQ_CST)
+                  : __atomic_load_n((const uint32_t *)host, __ATOMIC_SEQ_CST);
+  return host != NULL;
 }
 
 bool emu_report_write(struct emu_as *as, const struct emu_report *report, struct emu_fault *fault) {

@@ -127,4 +127,20 @@ enum report_structure_size {
   REPORT_TWO_WORDS = 2,
 };
 
+/* SET_RENDER_ENABLE_C, SET_GLOBAL_RENDER_ENABLE_C of class C7C0, and C7B5's. */
+enum render_enable_mode {
+  RENDER_ENABLE_NEVER = 0,
+  RENDER_ENABLE_ALWAYS = 1, /* after reset */
+  RENDER_ENABLE_CONDITIONAL = 2,
+  RENDER_ENABLE_IF_EQUAL = 3,
+  RENDER_ENABLE_IF_NOT_EQUAL = 4,
+};
+
+/* SET_RENDER_ENABLE_OVERRIDE of class C7C0. */
+enum render_enable_override {
+  RENDER_OVERRIDE_NONE = 0,
+  RENDER_OVERRIDE_ALWAYS = 1,
+  RENDER_OVERRIDE_NEVER = 2,
+};
+
 #endif

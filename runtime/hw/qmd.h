@@ -32,6 +32,14 @@ enum {
   QMD_SASS_VERSION_87 = 0x87,
 };
 
+/* DEPENDENT_QMD0_ACTION; qmd-v03.csv. */
+enum qmd_dependent_action {
+  DEPENDENT_INCREMENT_PUT = 0,
+  DEPENDENT_SCHEDULE = 1,
+  DEPENDENT_INVALIDATE_COPY_SCHEDULE = 3,
+  DEPENDENT_DECREMENT_DEPENDENCE = 4,
+};
+
 /* No field crosses a word (the generator refuses one that does). */
 static inline void qmd_set(uint32_t *qmd, unsigned high, unsigned low, uint32_t value) {
   uint32_t *word = &qmd[low / 32];

@@ -116,6 +116,14 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     }
     return SM_PREEMPTED;
   }
+  case FAKE_COUNT: {
+    __atomic_fetch_add((uint64_t *)at(g, p->address2), 1, __ATOMIC_SEQ_CST);
+    for (uint64_t i = 0; i < budget; i++) {
+      if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == p->value)
+        return SM_DONE;
+    }
+    return SM_PREEMPTED;
+  }
   default:
     return fault(cta, p->value, f);
   }

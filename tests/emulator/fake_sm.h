@@ -12,6 +12,7 @@ enum fake_operation {
   FAKE_SPIN,      /* until *address == value; then *address2 += 1 */
   FAKE_BANK,      /* *address = word 0 of constant bank 0 */
   FAKE_TICKET,    /* CTA i waits until *address == i, then sets i + 1: reversed order */
+  FAKE_COUNT,     /* *address2 += 1 for each turn, until *address == value */
   FAKE_WRITE_BAD, /* a fault at address */
 };
 

@@ -61,7 +61,8 @@ static void descriptor_checks(void **state) {
       {FIELD(QMD_CONSTANT_BUFFER_ADDR_LOWER_0), 0x1000, "read of constant bank 0 at"},
       {FIELD(QMD_BARRIER_COUNT), 17, "QMD at"},
       {FIELD(QMD_IS_QUEUE), 1, "QMD at"},
-      {FIELD(QMD_DEPENDENCE_COUNTER), 1, "QMD at"},
+      {FIELD(QMD_CTA_RASTER_WIDTH_RESUME), 1, "SKED ESR bit 6:"},
+      {FIELD(QMD_UNLISTED_447_432), 1, "QMD at"},
   };
   for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     fixture_setup(state);
@@ -346,10 +347,16 @@ static void method_faults(void **state) {
     uint32_t method, data, code;
     const char *message;
   } rows[] = {
-      {0x0ffc, 5, 12, "class 0xc7c0 method 0x0ffc (none), data 0x00000005: illegal method"},
-      {0x0220, 0, 12, "class 0xc7c0 method 0x0220 SET_RESERVED_SW_METHOD00"},
+      {0x0ffc, 5, 25, "class 0xc7c0 method 0x0ffc (none), data 0x00000005: illegal method"},
+      {0x0220, 0, 25, "class 0xc7c0 method 0x0220 SET_RESERVED_SW_METHOD00"},
       {0x02bc, 3, 13, "class 0xc7c0 method 0x02bc SEND_SIGNALING_PCAS_B"},
       {0x3800, 0, 13, "class 0xc7c0 method 0x3800 CALL_MME_MACRO"},
+      {0x014c, 0, 13, "class 0xc7c0 method 0x014c FE_ATOMIC_SEQUENCE_END"},
+      {0x010c, 0, 25, "class 0xc7c0 method 0x010c NOTIFY"},
+      {0x0168, 2, 13, "class 0xc7c0 method 0x0168 REPORT_SEMAPHORE_EXECUTE"},
+      {0x0168, 0x18, 13, "class 0xc7c0 method 0x0168 REPORT_SEMAPHORE_EXECUTE"},
+      {0x1b0c, 3, 13, "class 0xc7c0 method 0x1b0c SET_REPORT_SEMAPHORE_D"},
+      {0x1944, 3, 13, "class 0xc7c0 method 0x1944 SET_RENDER_ENABLE_OVERRIDE"},
       {0x01b4, 0, 13, "inline-to-memory: method 0x01b4"},
   };
   for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

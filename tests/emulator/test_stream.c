@@ -357,7 +357,7 @@ static void stream_faults(void **state) {
   } rows[] = {
       {{6u << 29 | 1u << 16}, 32, "PBDMA PBENTRY"},
       {{1u << 29 | 1u << 16 | 1u << 12, 0}, 32, "PBDMA PBENTRY"},
-      {{method_header(METHOD_INC, SUBCHANNEL_3D, 0x3ffc, 2), 0, 0}, 12, "method 0x3ffc"},
+      {{method_header(METHOD_INC, SUBCHANNEL_3D, 0x3ffc, 2), 0, 0}, 25, "method 0x3ffc"},
       {{method_header(METHOD_INC, SUBCHANNEL_3D, NVC76F_ILLEGAL, 1), 0}, 32, "PBDMA METHOD"},
       {{method_header(METHOD_INC, SUBCHANNEL_3D, 0x98, 1), 0}, 32, "PBDMA METHOD"},
       {{method_header(METHOD_INC, SUBCHANNEL_3D, NVC76F_SEMAPHOREA, 1), 0}, 32, "PBDMA METHOD"},
@@ -366,7 +366,7 @@ static void stream_faults(void **state) {
        "PBDMA METHOD"},
       {{method_header(METHOD_INC, 6, 0x100, 1), 0}, 32, "PBDMA DEVICE"},
       {{method_header(METHOD_INC, SUBCHANNEL_3D, 0, 1), 0xc7c0}, 13, "FE CLASS_SUBCH_MISMATCH"},
-      {{method_header(METHOD_INC, SUBCHANNEL_COMPUTE, 0x110, 1), 0}, 12, "method 0x0110"},
+      {{method_header(METHOD_INC, SUBCHANNEL_COMPUTE, 0x110, 1), 0}, 25, "method 0x0110"},
       {{method_header(METHOD_INC, SUBCHANNEL_3D, NVC76F_SEM_ADDR_LO, 5), low, high, 0, 0, 7},
        32,
        "PBDMA SEMAPHORE"},

@@ -1,0 +1,149 @@
+/* The state that the engines keep for one channel, and what they share: surfaces,
+ * conditions, descriptors that the scheduler holds. Included by gpu.h.
+ */
+#ifndef TEGRACL_EMULATOR_ENGINES_H
+#define TEGRACL_EMULATOR_ENGINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/hw/methods.h"
+#include "runtime/hw/qmd.h"
+
+struct emu_as;
+struct emu_channel;
+struct emu_fault;
+
+/* What a method did. */
+enum emu_step {
+  EMU_NEXT,  /* done; go on */
+  EMU_AGAIN, /* cannot be done yet; offer it again later */
+  EMU_YIELD, /* done; other channels first */
+  EMU_FAULT, /* the fault says why */
+};
+
+/* The halves of an address come in two methods. */
+static inline void emu_set_high(uint64_t *address, uint32_t high) {
+  *address = (uint64_t)high << 32 | (uint32_t)*address;
+}
+static inline void emu_set_low(uint64_t *address, uint32_t low) {
+  *address = (*address >> 32) << 32 | low;
+}
+
+/* ---- surface.c: lines of bytes in memory ---- */
+
+/* A surface in pitch or block-linear layout; x and width in bytes. */
+struct emu_surface {
+  uint64_t address;
+  uint32_t pitch; /* of the pitch layout */
+  bool block_linear;
+  uint32_t block_height, block_depth; /* log2, in GOBs */
+  uint64_t width, x;
+  uint32_t height, layer, y; /* x and y: where the transfer begins */
+};
+/* Takes a SET_DST_BLOCK_SIZE or SET_SRC_BLOCK_SIZE. False: no such block. */
+bool emu_surface_set_blocks(struct emu_surface *surface, uint32_t block_size);
+/* Bytes from column on of a line; lines and columns count from the transfer's
+ * beginning. False: the fault is filled in. */
+bool emu_surface_read(struct emu_as *as, const struct emu_surface *surface, uint64_t line,
+                      uint64_t column, void *to, uint64_t bytes, struct emu_fault *fault);
+bool emu_surface_write(struct emu_as *as, const struct emu_surface *surface, uint64_t line,
+                       uint64_t column, const void *from, uint64_t bytes, struct emu_fault *fault);
+
+/* ---- condition.c: SET_RENDER_ENABLE ---- */
+
+struct emu_condition {
+  uint64_t address;
+  uint32_t mode; /* enum render_enable_mode */
+};
+/* Whether conditional work is to be done. False: the fault is filled in. */
+bool emu_condition_holds(struct emu_as *as, const struct emu_condition *condition, bool *holds,
+                         struct emu_fault *fault);
+
+/* ---- host.c ---- */
+
+struct emu_host_state {
+  uint32_t sem_address_low, sem_address_high;
+  uint32_t sem_payload_low, sem_payload_high;
+  uint64_t waiting_since; /* PTIMER; of an acquire that has not been satisfied */
+};
+
+/* ---- i2m.c: of the compute class, or of class A140 ---- */
+
+struct emu_i2m {
+  uint32_t line_length, line_count;
+  struct emu_surface surface;
+  uint32_t block_size;
+  uint64_t semaphore;
+  uint32_t semaphore_payload;
+  uint32_t launch;
+  uint64_t remaining; /* bytes of data still to come */
+  uint64_t done;
+};
+
+/* ---- compute.c ---- */
+
+/* What a launch takes from the methods before it; facts 4.2, 4.3. */
+struct emu_shader_state {
+  uint64_t shared_window, local_window;
+  uint64_t local_base, local_bytes_per_tpc;
+};
+
+struct emu_compute {
+  bool bound;
+  bool in_atomic_sequence;
+  struct emu_shader_state shader;
+  struct emu_condition condition, global_condition;
+  uint32_t condition_override; /* enum render_enable_override */
+  uint32_t pcas_address;
+  uint64_t report_payload, report_address;
+  uint64_t old_report_address;
+  uint32_t old_report_payload;
+  uint64_t inline_qmd_address;
+  uint32_t inline_qmd[QMD_WORDS];
+  struct emu_i2m i2m;
+};
+
+/* ---- sked.c: descriptors that wait for others ---- */
+
+struct emu_held_qmd {
+  struct emu_held_qmd *next;
+  uint64_t address;
+  uint32_t dependences; /* that are still to be decremented */
+  bool scheduled;
+  bool requires_scheduling; /* besides its dependences */
+  struct emu_shader_state shader;
+};
+/* What SEND_SIGNALING_PCAS2_B asks for. */
+bool emu_sked_pcas(struct emu_channel *channel, uint64_t qmd_address, uint32_t action,
+                   struct emu_fault *fault);
+/* Starts a descriptor, or has it wait for its dependences. */
+bool emu_sked_schedule(struct emu_channel *channel, uint64_t qmd_address,
+                       const struct emu_shader_state *shader, struct emu_fault *fault);
+bool emu_sked_decrement(struct emu_channel *channel, uint64_t qmd_address,
+                        const struct emu_shader_state *shader, struct emu_fault *fault);
+/* As emu_grids_run; and a grid that will never start is a fault, where a board
+ * would wait for ever. */
+enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault);
+void emu_sked_drop(struct emu_channel *channel);
+
+/* ---- copy.c ---- */
+
+enum { EMU_COPY_STATE_WORDS = NVC7B5_DST_ORIGIN_Y / 4 + 1, EMU_COPY_PIPELINED = 8 };
+
+struct emu_span {
+  uint64_t from, to, bytes;
+};
+
+struct emu_copy {
+  bool bound;
+  uint32_t state[EMU_COPY_STATE_WORDS]; /* the methods' data */
+  bool busy;                            /* a transfer that takes several turns: how far it is */
+  uint32_t line;
+  uint64_t done;
+  /* Transfers that may still be under way when the next pipelined one begins. */
+  struct emu_span pipelined[EMU_COPY_PIPELINED];
+  unsigned pipelined_count;
+};
+
+#endif

@@ -1,0 +1,687 @@
+/* What else the engines do: block-linear surfaces, component maps, conditional
+ * work, dependence counters, time slices, acquires that wait.
+ * gpu-command-stream.md 3, 4, 7; nvgpu-uapi.md 3.3.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/emulator/client.h"
+#include "tests/emulator/fake_sm.h"
+
+static void *data_at(struct fixture *f, unsigned offset) {
+  return (char *)f->data.cpu + offset;
+}
+
+static uint64_t *word_at(struct fixture *f, unsigned offset) {
+  return (uint64_t *)data_at(f, offset);
+}
+
+static void run(struct fixture *f) {
+  static uint32_t serial;
+  serial++;
+  push_semaphore(&f->ch, f->data.va + 4080, serial, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(data_at(f, 4080), serial));
+}
+
+/* Submits what is to fail: the notifier's code, and the start of the message. */
+static void fails(struct fixture *f, uint32_t code, const char *message) {
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, code));
+  struct emulator_fault fault = last_fault(&f->c);
+  if (strncmp(fault.message, message, strlen(message)) != 0)
+    print_error("%s\n", fault.message);
+  assert_memory_equal(fault.message, message, strlen(message));
+}
+
+static void copy(struct fixture *f, uint32_t method, uint32_t data) {
+  push_method(&f->ch, SUBCHANNEL_COPY, method, data);
+}
+
+static void compute(struct fixture *f, uint32_t method, uint32_t data) {
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, method, data);
+}
+
+static void copy_ends(struct fixture *f, uint64_t from, uint64_t to, uint32_t length) {
+  copy(f, NVC7B5_OFFSET_IN_UPPER, (uint32_t)(from >> 32));
+  copy(f, NVC7B5_OFFSET_IN_LOWER, (uint32_t)from);
+  copy(f, NVC7B5_OFFSET_OUT_UPPER, (uint32_t)(to >> 32));
+  copy(f, NVC7B5_OFFSET_OUT_LOWER, (uint32_t)to);
+  copy(f, NVC7B5_LINE_LENGTH_IN, length);
+}
+
+static uint64_t adder(struct fixture *f, unsigned slot, unsigned offset) {
+  return fixture_program(
+      f, slot,
+      &(struct fake_program){.operation = FAKE_ADD, .address = f->data.va + offset, .value = 1});
+}
+
+static uint64_t qmd_va(const struct fixture *f, unsigned slot) {
+  return f->code.va + 0x1000 + slot * QMD_BYTES;
+}
+
+/* ---- copies ---- */
+
+/* The place of a byte by Mesa's picture of a GOB (nil/tiling.rs, TuringColor2D): 16
+ * sectors of 16 bytes by two rows; independent of surface.c's formula. */
+static unsigned gob_place(unsigned x, unsigned y) {
+  static const unsigned char sectors[4][4] = {
+      {0, 2, 8, 10}, {1, 3, 9, 11}, {4, 6, 12, 14}, {5, 7, 13, 15}};
+  return sectors[y / 2][x / 16] * 32u + y % 2 * 16 + x % 16;
+}
+
+enum { WIDTH = 100, HEIGHT = 40, LAYERS = 3, BLOCK_HEIGHT = 2, BLOCK_DEPTH = 2 };
+
+/* Blocks of 2 x 2 GOBs; two blocks across (100 bytes), three down (40 rows). */
+static unsigned surface_place(unsigned x, unsigned y, unsigned z) {
+  unsigned block = (z / BLOCK_DEPTH * 3 + y / 16) * 2 + x / 64;
+  unsigned gob = z % BLOCK_DEPTH * BLOCK_HEIGHT + y % 16 / 8;
+  return (block * BLOCK_HEIGHT * BLOCK_DEPTH + gob) * 512 + gob_place(x % 64, y % 8);
+}
+
+static unsigned char pattern(unsigned x, unsigned y, unsigned z) {
+  return (unsigned char)(x * 3 + y * 7 + z * 31);
+}
+
+enum { SURFACE = 0x2000, BACK = 0xc000 };
+
+static void block_linear_copies(void **state) {
+  struct fixture *f = *state;
+  unsigned char *bytes = f->code.cpu;
+  copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+  for (unsigned z = 0; z < LAYERS; z++) {
+    for (unsigned i = 0; i < WIDTH * HEIGHT; i++)
+      bytes[i] = pattern(i % WIDTH, i / WIDTH, z);
+    copy_ends(f, f->code.va, f->code.va + SURFACE, WIDTH);
+    copy(f, NVC7B5_PITCH_IN, WIDTH);
+    copy(f, NVC7B5_LINE_COUNT, HEIGHT);
+    copy(f, NVC7B5_SET_DST_BLOCK_SIZE, 1 << 4 | 1 << 8 | 1 << 12);
+    copy(f, NVC7B5_SET_DST_WIDTH, WIDTH);
+    copy(f, NVC7B5_SET_DST_HEIGHT, HEIGHT);
+    copy(f, NVC7B5_SET_DST_DEPTH, LAYERS);
+    copy(f, NVC7B5_SET_DST_LAYER, z);
+    copy(f, NVC7B5_SET_DST_ORIGIN, 0);
+    copy(f, NVC7B5_LAUNCH_DMA, 0x282); /* non-pipelined, lines, pitch to block-linear */
+    run(f);
+  }
+  for (unsigned z = 0; z < LAYERS; z++)
+    for (unsigned y = 0; y < HEIGHT; y++)
+      for (unsigned x = 0; x < WIDTH; x++)
+        assert_int_equal(bytes[SURFACE + surface_place(x, y, z)], pattern(x, y, z));
+  /* Back: 20 columns and 9 rows from (50, 13) of layer 2, by the 32-bit origin. */
+  copy_ends(f, f->code.va + SURFACE, f->code.va + BACK, 20);
+  copy(f, NVC7B5_PITCH_OUT, 32);
+  copy(f, NVC7B5_LINE_COUNT, 9);
+  copy(f, NVC7B5_SET_SRC_BLOCK_SIZE, 1 << 4 | 1 << 8 | 1 << 12);
+  copy(f, NVC7B5_SET_SRC_WIDTH, WIDTH);
+  copy(f, NVC7B5_SET_SRC_HEIGHT, HEIGHT);
+  copy(f, NVC7B5_SET_SRC_LAYER, 2);
+  copy(f, NVC7B5_SRC_ORIGIN_X, 50);
+  copy(f, NVC7B5_SRC_ORIGIN_Y, 13);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x302);
+  run(f);
+  for (unsigned y = 0; y < 9; y++)
+    for (unsigned x = 0; x < 20; x++)
+      assert_int_equal(bytes[BACK + y * 32 + x], pattern(50 + x, 13 + y, 2));
+  /* A GOB of other height than 8 rows does not exist any more. */
+  copy(f, NVC7B5_SET_SRC_BLOCK_SIZE, 1 << 4);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x302);
+  fails(f, NOTIFIER_PBDMA_ERROR, "class 0xc7b5 method 0x0728 SET_SRC_BLOCK_SIZE");
+}
+
+static void block_linear_inline_data(void **state) {
+  struct fixture *f = *state;
+  unsigned char *bytes = f->code.cpu;
+  push_compute_setup(&f->ch);
+  compute(f, NVC7C0_LINE_LENGTH_IN, 24);
+  compute(f, NVC7C0_LINE_COUNT, 11);
+  compute(f, NVC7C0_OFFSET_OUT_UPPER, (uint32_t)(f->code.va >> 32));
+  compute(f, NVC7C0_OFFSET_OUT, (uint32_t)f->code.va + SURFACE);
+  compute(f, NVC7C0_SET_DST_BLOCK_SIZE, 1 << 4 | 1 << 8);
+  compute(f, NVC7C0_SET_DST_WIDTH, WIDTH);
+  compute(f, NVC7C0_SET_DST_HEIGHT, HEIGHT);
+  compute(f, NVC7C0_SET_DST_DEPTH, LAYERS);
+  compute(f, NVC7C0_SET_DST_LAYER, 1);
+  compute(f, NVC7C0_SET_DST_ORIGIN_BYTES_X, 58);
+  compute(f, NVC7C0_SET_DST_ORIGIN_SAMPLES_Y, 14);
+  compute(f, NVC7C0_LAUNCH_DMA, 0x40);
+  push(&f->ch, method_header(METHOD_NON_INC, SUBCHANNEL_COMPUTE, NVC7C0_LOAD_INLINE_DATA, 66));
+  for (unsigned i = 0; i < 66; i++)
+    push(&f->ch, (i % 64 * 4) * 0x01010101u + 0x03020100);
+  run(f);
+  for (unsigned y = 0; y < 11; y++)
+    for (unsigned x = 0; x < 24; x++)
+      assert_int_equal(bytes[SURFACE + surface_place(58 + x, 14 + y, 1)],
+                       (unsigned char)(y * 24 + x));
+  compute(f, NVC7C0_SET_DST_BLOCK_SIZE, 6 << 4);
+  compute(f, NVC7C0_LAUNCH_DMA, 0x40);
+  fails(f, NOTIFIER_GR_EXCEPTION, "inline-to-memory: method 0x0194");
+}
+
+/* Component maps: swapped, constants, components left alone. */
+static void component_maps(void **state) {
+  struct fixture *f = *state;
+  uint16_t *from = f->code.cpu, *to = (uint16_t *)((char *)f->code.cpu + 0x4000);
+  for (unsigned i = 0; i < 3 * 50; i++)
+    from[i] = (uint16_t)(0x1000 + i);
+  memset(to, 0xee, 4096);
+  copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+  copy_ends(f, f->code.va, f->code.va + 0x4000, 50);
+  copy(f, NVC7B5_SET_REMAP_CONST_A, 0xaaaabbbb);
+  /* Three components of two bytes to four: Z, constant A, nothing, X. */
+  copy(f, NVC7B5_SET_REMAP_COMPONENTS, 2 | 4 << 4 | 6 << 8 | 0 << 12 | 1 << 16 | 2 << 20 | 3 << 24);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x582);
+  run(f);
+  for (unsigned i = 0; i < 50; i++) {
+    assert_int_equal(to[i * 4], from[i * 3 + 2]);
+    assert_int_equal(to[i * 4 + 1], 0xbbbb);
+    assert_int_equal(to[i * 4 + 2], 0xeeee);
+    assert_int_equal(to[i * 4 + 3], from[i * 3]);
+  }
+  /* Eight bytes, A and B, over lines of 5 elements. */
+  copy(f, NVC7B5_SET_REMAP_CONST_B, 0xccccdddd);
+  copy(f, NVC7B5_SET_REMAP_COMPONENTS, 0x01030054);
+  copy(f, NVC7B5_LINE_LENGTH_IN, 5);
+  copy(f, NVC7B5_LINE_COUNT, 3);
+  copy(f, NVC7B5_PITCH_OUT, 48);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x782);
+  run(f);
+  for (unsigned y = 0; y < 3; y++)
+    for (unsigned i = 0; i < 5; i++)
+      assert_true(((uint64_t *)(void *)to)[y * 6 + i] == UINT64_C(0xccccddddaaaabbbb));
+}
+
+static void copy_semaphores(void **state) {
+  struct fixture *f = *state;
+  const float a = 1.5f, b = 2.25f, sum = a + b;
+  uint32_t b_bits;
+  memcpy(&b_bits, &b, sizeof(b_bits));
+  memcpy(f->data.cpu, &a, sizeof(a));
+  *word_at(f, 16) = UINT64_MAX;
+  *word_at(f, 32) = 5;
+  const struct {
+    unsigned offset;
+    uint32_t payload, upper, launch;
+  } rows[] = {
+      {0, b_bits, 0, 1 << 3 | 10 << 14 | 1 << 19},                /* float add */
+      {16, 2, 0, 1 << 3 | 5 << 14 | 1 << 18 | 1 << 19 | 1 << 27}, /* 64-bit add wraps */
+      {32, 0xffffffff, 0, 1 << 3 | 0 << 14 | 1 << 19},            /* signed minimum */
+      {48, 0x1234, 0x5678, 2 << 3 | 1 << 27},                     /* 64 bits and the time */
+  };
+  copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    copy(f, NVC7B5_SET_SEMAPHORE_A, (uint32_t)(f->data.va >> 32));
+    copy(f, NVC7B5_SET_SEMAPHORE_B, (uint32_t)f->data.va + rows[i].offset);
+    copy(f, NVC7B5_SET_SEMAPHORE_PAYLOAD, rows[i].payload);
+    copy(f, NVC7B5_SET_SEMAPHORE_PAYLOAD_UPPER, rows[i].upper);
+    copy(f, NVC7B5_LAUNCH_DMA, rows[i].launch);
+  }
+  run(f);
+  assert_memory_equal(f->data.cpu, &sum, sizeof(sum));
+  assert_true(*word_at(f, 16) == 1);
+  assert_true(*word_at(f, 32) == 0xffffffff);
+  assert_true(*word_at(f, 48) == UINT64_C(0x567800001234));
+  assert_true(*word_at(f, 56) != 0);
+}
+
+static void copy_refusals(void **state) {
+  static const struct {
+    uint32_t method, data;
+    const char *message;
+  } rows[] = {
+      {NVC7B5_LAUNCH_DMA, 0x1182,
+       "class 0xc7b5 method 0x0300 LAUNCH_DMA, data 0x00001182: HCE_PRIV"},
+      {NVC7B5_LAUNCH_DMA, 0x2182,
+       "class 0xc7b5 method 0x0300 LAUNCH_DMA, data 0x00002182: HCE_PRIV"},
+      {NVC7B5_LAUNCH_DMA, 0x183,
+       "class 0xc7b5 method 0x0300 LAUNCH_DMA, data 0x00000183: HCE_RE_ILL"},
+      {NVC7B5_LAUNCH_DMA, 0x1000182,
+       "class 0xc7b5 method 0x0300 LAUNCH_DMA, data 0x01000182: a res"},
+      {NVC7B5_LAUNCH_DMA, 0x18, "class 0xc7b5 method 0x0300 LAUNCH_DMA, data 0x00000018: SEM"},
+      {NVC7B5_LAUNCH_DMA, 0x88008 | 12 << 14,
+       "class 0xc7b5 method 0x0300 LAUNCH_DMA, data 0x000b8008"},
+      {NVC7B5_SET_SRC_PHYS_MODE, 0,
+       "class 0xc7b5 method 0x0260 SET_SRC_PHYS_MODE, data 0x00000000: HCE"},
+      {0x304, 0, "class 0xc7b5 method 0x0304 (none), data 0x00000000: HCE_ILLEGAL_MTHD"},
+  };
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    fixture_setup(state);
+    struct fixture *f = *state;
+    copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+    copy_ends(f, f->code.va, f->code.va + 0x1000, 16);
+    copy(f, rows[i].method, rows[i].data);
+    fails(f, NOTIFIER_PBDMA_ERROR, rows[i].message);
+    fixture_teardown(state);
+  }
+}
+
+/* The second copy reads what the first writes. */
+static void pipelined_copies(void **state) {
+  struct fixture *f = *state;
+  const uint64_t at = f->code.va;
+  copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+  copy_ends(f, at, at + 0x1000, 4096);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x181);
+  copy_ends(f, at + 0x1000, at + 0x2000, 4096);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x182); /* waits */
+  copy_ends(f, at + 0x4000, at + 0x3000, 4096);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x181); /* has nothing to do with the ones before */
+  run(f);                            /* a wait for idle ends them all */
+  copy_ends(f, at + 0x3000, at + 0x5000, 4096);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x181);
+  run(f);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x181);
+  copy_ends(f, at + 0x5fff, at + 0x6000, 1);
+  copy(f, NVC7B5_LAUNCH_DMA, 0x181);
+  fails(f, NOTIFIER_PBDMA_ERROR, "class 0xc7b5 method 0x0300 LAUNCH_DMA");
+}
+
+/* Four billion lines of nothing: the channel can be closed, others go on. */
+static void endless_copy(void **state) {
+  struct fixture *f = *state;
+  struct channel other;
+  channel_open(&f->c, &other, 64, CLASS_COPY);
+  push_method(&other, SUBCHANNEL_COPY, NVC7B5_SET_OBJECT, CLASS_COPY);
+  push_method(&other, SUBCHANNEL_COPY, NVC7B5_OFFSET_OUT_UPPER, (uint32_t)(f->code.va >> 32));
+  push_method(&other, SUBCHANNEL_COPY, NVC7B5_OFFSET_OUT_LOWER, (uint32_t)f->code.va);
+  push_method(&other, SUBCHANNEL_COPY, NVC7B5_LINE_LENGTH_IN, 1);
+  push_method(&other, SUBCHANNEL_COPY, NVC7B5_LINE_COUNT, UINT32_MAX);
+  push_method(&other, SUBCHANNEL_COPY, NVC7B5_SET_REMAP_COMPONENTS, 4);
+  push_method(&other, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 0x782);
+  submit(&f->c, &other);
+  run(f);
+  channel_close(&f->c, &other);
+  run(f);
+}
+
+/* ---- conditional work ---- */
+
+static void conditions(void **state) {
+  static const struct {
+    uint32_t mode;
+    uint64_t here, there; /* 16 bytes further on */
+    bool holds;
+  } rows[] = {
+      {0, 1, 1, false}, {1, 0, 0, true},  {2, 0, 1, false}, {2, UINT64_C(1) << 40, 0, true},
+      {3, 7, 7, true},  {3, 7, 8, false}, {4, 7, 7, false}, {4, 7, UINT64_C(7) << 32, true},
+  };
+  struct fixture *f = *state;
+  const unsigned place = 512;
+  const uint32_t low = (uint32_t)f->data.va + place, high = (uint32_t)(f->data.va >> 32);
+  qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
+  push_compute_setup(&f->ch);
+  copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+  uint64_t ran = 0;
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    *word_at(f, place) = rows[i].here;
+    *word_at(f, place + 16) = rows[i].there;
+    *(uint32_t *)data_at(f, 64) = 0;
+    /* Alternately the channel's and the global condition. */
+    compute(f, i % 2 ? NVC7C0_SET_RENDER_ENABLE_A : NVC7C0_SET_GLOBAL_RENDER_ENABLE_A, high);
+    compute(f, i % 2 ? NVC7C0_SET_RENDER_ENABLE_B : NVC7C0_SET_GLOBAL_RENDER_ENABLE_B, low);
+    compute(f, i % 2 ? NVC7C0_SET_RENDER_ENABLE_C : NVC7C0_SET_GLOBAL_RENDER_ENABLE_C,
+            rows[i].mode);
+    fixture_launch(f, 0, PCAS_SCHEDULE);
+    compute(f, NVC7C0_SET_RENDER_ENABLE_C, RENDER_ENABLE_ALWAYS);
+    compute(f, NVC7C0_SET_GLOBAL_RENDER_ENABLE_C, RENDER_ENABLE_ALWAYS);
+    copy(f, NVC7B5_SET_RENDER_ENABLE_A, high);
+    copy(f, NVC7B5_SET_RENDER_ENABLE_B, low);
+    copy(f, NVC7B5_SET_RENDER_ENABLE_C, rows[i].mode);
+    copy(f, NVC7B5_SET_SEMAPHORE_A, high);
+    copy(f, NVC7B5_SET_SEMAPHORE_B, (uint32_t)f->data.va + 64);
+    copy(f, NVC7B5_SET_SEMAPHORE_PAYLOAD, 1);
+    copy(f, NVC7B5_LAUNCH_DMA, 1 << 3);
+    run(f);
+    ran += rows[i].holds;
+    if (*word_at(f, 0) != ran)
+      print_error("row %u\n", i);
+    assert_int_equal(*word_at(f, 0), ran);
+    assert_int_equal(*(uint32_t *)data_at(f, 64), rows[i].holds);
+  }
+  /* The override is stronger than the channel's condition. */
+  compute(f, NVC7C0_SET_RENDER_ENABLE_C, RENDER_ENABLE_NEVER);
+  compute(f, NVC7C0_SET_RENDER_ENABLE_OVERRIDE, RENDER_OVERRIDE_ALWAYS);
+  fixture_launch(f, 0, PCAS_SCHEDULE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), ran + 1);
+  compute(f, NVC7C0_SET_RENDER_ENABLE_C, RENDER_ENABLE_ALWAYS);
+  compute(f, NVC7C0_SET_RENDER_ENABLE_OVERRIDE, RENDER_OVERRIDE_NEVER);
+  fixture_launch(f, 0, PCAS_SCHEDULE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), ran + 1);
+  compute(f, NVC7C0_SET_RENDER_ENABLE_OVERRIDE, RENDER_OVERRIDE_NONE);
+  compute(f, NVC7C0_SET_RENDER_ENABLE_B, low + 8);
+  compute(f, NVC7C0_SET_RENDER_ENABLE_C, RENDER_ENABLE_CONDITIONAL);
+  fixture_launch(f, 0, PCAS_SCHEDULE);
+  fails(f, NOTIFIER_GR_EXCEPTION, "SET_RENDER_ENABLE: address");
+}
+
+/* ---- scheduling ---- */
+
+/* Slot 0 waits for two others: for the grid of slot 1, and for an action. */
+static void dependences(void **state) {
+  struct fixture *f = *state;
+  const uint64_t bank = f->code.va + 0x8000;
+  qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), bank, 3);
+  qmd_set(fixture_qmd(f, 0), QMD_DEPENDENCE_COUNTER, 1);
+  qmd_make(fixture_qmd(f, 1), adder(f, 1, 8), bank, 5);
+  qmd_set(fixture_qmd(f, 1), QMD_DEPENDENT_QMD0_ENABLE, 1);
+  qmd_set(fixture_qmd(f, 1), QMD_DEPENDENT_QMD0_ACTION, DEPENDENT_DECREMENT_DEPENDENCE);
+  qmd_set(fixture_qmd(f, 1), QMD_DEPENDENT_QMD0_POINTER, (uint32_t)(qmd_va(f, 0) >> 8));
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_INCREMENT_DEPENDENCE);
+  fixture_launch(f, 0, PCAS_SCHEDULE);
+  fixture_launch(f, 1, PCAS_SCHEDULE);
+  push_semaphore(&f->ch, f->data.va + 64, 1, RELEASE_64);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(word_at(f, 8), 5));
+  assert_true(wait_word(word_at(f, 64), 1));
+  assert_int_equal(*word_at(f, 0), 0);
+  fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 3);
+  /* Counted down, but it also requires to be scheduled. */
+  qmd_set(fixture_qmd(f, 0), QMD_REQUIRE_SCHEDULING_PCAS, 1);
+  fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 3);
+  fixture_launch(f, 0, PCAS_SCHEDULE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 6);
+  /* The same by the action instead of the field. */
+  qmd_set(fixture_qmd(f, 0), QMD_REQUIRE_SCHEDULING_PCAS, 0);
+  fixture_launch(f, 0, PCAS_INVALIDATE_PREFETCH_COPY_FORCE_REQUIRE_SCHEDULING);
+  fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 6);
+  /* Forgotten: the counter begins again. */
+  fixture_launch(f, 0, PCAS_INVALIDATE);
+  fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 9);
+  /* These change nothing. */
+  fixture_launch(f, 1, PCAS_NOP);
+  fixture_launch(f, 1, PCAS_PREFETCH);
+  fixture_launch(f, 1, PCAS_INCREMENT_CWD_REF_COUNTER);
+  run(f);
+  assert_int_equal(*word_at(f, 8), 5);
+}
+
+static void scheduler_refusals(void **state) {
+  static const struct {
+    uint32_t counter, actions[2];
+    const char *message;
+  } rows[] = {
+      {0, {PCAS_DECREMENT_DEPENDENCE, PCAS_NOP}, "SKED ESR bit 8:"},
+      {0, {PCAS_SCHEDULE, PCAS_INVALIDATE_COPY_SCHEDULE}, "SKED ESR bit 29:"},
+      {1, {PCAS_SCHEDULE, PCAS_INVALIDATE}, "SKED ESR bit 29:"},
+      {1, {PCAS_SCHEDULE, PCAS_NOP}, "QMD at"}, /* and is waited for */
+      {0, {PCAS_INCREMENT_PUT, PCAS_NOP}, "QMD at"},
+      {0, {15, PCAS_NOP}, "QMD at"},
+      {0xffff, {PCAS_INCREMENT_DEPENDENCE, PCAS_NOP}, "QMD at"},
+  };
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    fixture_setup(state);
+    struct fixture *f = *state;
+    qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
+    qmd_set(fixture_qmd(f, 0), QMD_DEPENDENCE_COUNTER, rows[i].counter);
+    push_compute_setup(&f->ch);
+    fixture_launch(f, 0, rows[i].actions[0]);
+    fixture_launch(f, 0, rows[i].actions[1]);
+    compute(f, NVC7C0_WAIT_FOR_IDLE, 0);
+    fails(f, NOTIFIER_GR_EXCEPTION, rows[i].message);
+    fixture_teardown(state);
+  }
+}
+
+/* Only what was not yet run of a grid that was preempted. */
+static void resumed_grid(void **state) {
+  struct fixture *f = *state;
+  uint32_t *q = fixture_qmd(f, 0);
+  qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 10);
+  qmd_set(q, QMD_CTA_RASTER_HEIGHT, 4);
+  qmd_set(q, QMD_CTA_RASTER_WIDTH_RESUME, 7);
+  qmd_set(q, QMD_CTA_RASTER_HEIGHT_RESUME, 2);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_SCHEDULE);
+  run(f);
+  assert_int_equal(*word_at(f, 0), 13);
+}
+
+/* Releases of a descriptor: reductions, two words, 64 bits. */
+static void reductions_of_a_grid(void **state) {
+  struct fixture *f = *state;
+  uint32_t *q = fixture_qmd(f, 0);
+  qmd_make(q, adder(f, 0, 0), f->code.va + 0x8000, 1);
+  *word_at(f, 128) = 40;
+  *word_at(f, 144) = UINT64_MAX;
+  qmd_set(q, QMD_RELEASE0_ENABLE, 1);
+  qmd_set(q, QMD_RELEASE0_ADDRESS_LOWER, (uint32_t)f->data.va + 128);
+  qmd_set(q, QMD_RELEASE0_ADDRESS_UPPER, (uint32_t)(f->data.va >> 32));
+  qmd_set(q, QMD_RELEASE0_STRUCTURE_SIZE, REPORT_ONE_WORD);
+  qmd_set(q, QMD_RELEASE0_REDUCTION_ENABLE, 1);
+  qmd_set(q, QMD_RELEASE0_PAYLOAD_LOWER, 2); /* operation 0: add */
+  qmd_set(q, QMD_RELEASE1_ENABLE, 1);
+  qmd_set(q, QMD_RELEASE1_ADDRESS_LOWER, (uint32_t)f->data.va + 144);
+  qmd_set(q, QMD_RELEASE1_ADDRESS_UPPER, (uint32_t)(f->data.va >> 32));
+  qmd_set(q, QMD_RELEASE1_STRUCTURE_SIZE, REPORT_TWO_WORDS);
+  qmd_set(q, QMD_RELEASE1_PAYLOAD_LOWER, 9);
+  qmd_set(q, QMD_RELEASE1_PAYLOAD_UPPER, 9); /* not asked for */
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_SCHEDULE);
+  run(f);
+  assert_true(*word_at(f, 128) == 42);
+  assert_true(*word_at(f, 144) == 9);
+}
+
+/* The front end's own acquire. */
+static void report_acquires(void **state) {
+  struct fixture *f = *state;
+  push_compute_setup(&f->ch);
+  compute(f, NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_LOWER, 7);
+  compute(f, NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_UPPER, 0);
+  compute(f, NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_LOWER, (uint32_t)f->data.va);
+  compute(f, NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_UPPER, (uint32_t)(f->data.va >> 32));
+  compute(f, NVC7C0_REPORT_SEMAPHORE_EXECUTE, REPORT_ACQUIRE | REPORT_ONE_WORD << 3);
+  push_semaphore(&f->ch, f->data.va + 8, 1, 1);
+  submit(&f->c, &f->ch);
+  usleep(3000);
+  assert_int_equal(*word_at(f, 8), 0);
+  __atomic_store_n(word_at(f, 0), 7, __ATOMIC_SEQ_CST);
+  assert_true(wait_word(data_at(f, 8), 1));
+}
+
+/* ---- turns ---- */
+
+static struct client client_of_tsg(const struct client *c, uint32_t timeslice_us, uint32_t level) {
+  struct client other = *c;
+  struct nvgpu_gpu_open_tsg_args tsg = {0};
+  EXPECT(0, c->ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, tsg);
+  other.tsg = (int)tsg.tsg_fd;
+  struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as};
+  EXPECT(0, other.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
+  other.veid = sub.veid;
+  struct nvgpu_timeslice_args slice = {.timeslice_us = timeslice_us};
+  EXPECT(0, other.tsg, NVGPU_IOCTL_TSG_SET_TIMESLICE, slice);
+  struct nvgpu_runlist_interleave_args interleave = {.level = level};
+  EXPECT(0, other.tsg, NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, interleave);
+  return other;
+}
+
+/* Two endless grids of two TSGs: how often did each have its turn? */
+static void share(struct fixture *f, const uint32_t slice_us[2], const uint32_t level[2],
+                  uint64_t turns[2]) {
+  struct client c[2];
+  struct channel ch[2];
+  *word_at(f, 0) = 0;
+  for (unsigned i = 0; i < 2; i++) {
+    c[i] = client_of_tsg(&f->c, slice_us[i], level[i]);
+    channel_open(&c[i], &ch[i], 64, CLASS_COMPUTE);
+    *word_at(f, 64 + i * 64) = 0;
+    uint64_t p = fixture_program(f, i,
+                                 &(struct fake_program){.operation = FAKE_COUNT,
+                                                        .address = f->data.va,
+                                                        .value = 1,
+                                                        .address2 = f->data.va + 64 + i * 64});
+    qmd_make(fixture_qmd(f, i), p, f->code.va + 0x8000, 1);
+    push_compute_setup(&ch[i]);
+    push_method(&ch[i], SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)(qmd_va(f, i) >> 8));
+    push_method(&ch[i], SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_SCHEDULE);
+  }
+  for (unsigned i = 0; i < 2; i++)
+    submit(&c[i], &ch[i]);
+  usleep(400000);
+  __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
+  for (unsigned i = 0; i < 2; i++) {
+    turns[i] = __atomic_load_n(word_at(f, 64 + i * 64), __ATOMIC_SEQ_CST);
+    channel_close(&c[i], &ch[i]);
+    assert_int_equal(OS->close(c[i].tsg), 0);
+  }
+}
+
+static void time_slices(void **state) {
+  struct fixture *f = *state;
+  const uint32_t equal[2] = {1024, 1024}, unequal[2] = {1000, 50000}, same[2] = {0, 0};
+  uint64_t turns[2];
+  share(f, equal, same, turns);
+  assert_true(turns[0] && turns[1] < 3 * turns[0] && turns[0] < 3 * turns[1]);
+  share(f, unequal, same, turns);
+  assert_true(turns[0] && turns[1] > 3 * turns[0]);
+}
+
+/* nvgpu's list for levels low, low, medium, high: H M H L H M H L. */
+static void interleaving(void **state) {
+  struct fixture *f = *state;
+  static const uint32_t levels[] = {NVGPU_INTERLEAVE_LOW, NVGPU_INTERLEAVE_LOW,
+                                    NVGPU_INTERLEAVE_MEDIUM, NVGPU_INTERLEAVE_HIGH};
+  enum { TSGS = 4 };
+  struct client c[TSGS];
+  struct channel ch[TSGS];
+  uint64_t turns[TSGS];
+  for (unsigned i = 0; i < TSGS; i++) {
+    c[i] = client_of_tsg(&f->c, 1000, levels[i]);
+    channel_open(&c[i], &ch[i], 64, CLASS_COMPUTE);
+    uint64_t p = fixture_program(f, i,
+                                 &(struct fake_program){.operation = FAKE_COUNT,
+                                                        .address = f->data.va,
+                                                        .value = 1,
+                                                        .address2 = f->data.va + 64 + i * 64});
+    qmd_make(fixture_qmd(f, i), p, f->code.va + 0x8000, 1);
+    push_compute_setup(&ch[i]);
+    push_method(&ch[i], SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)(qmd_va(f, i) >> 8));
+    push_method(&ch[i], SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_SCHEDULE);
+  }
+  for (unsigned i = 0; i < TSGS; i++)
+    submit(&c[i], &ch[i]);
+  usleep(600000);
+  __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
+  for (unsigned i = 0; i < TSGS; i++) {
+    turns[i] = __atomic_load_n(word_at(f, 64 + i * 64), __ATOMIC_SEQ_CST);
+    channel_close(&c[i], &ch[i]);
+    assert_int_equal(OS->close(c[i].tsg), 0);
+  }
+  /* Of eight slices: 1, 1, 2, 4. */
+  assert_true(turns[0] && turns[1]);
+  assert_true(turns[2] * 2 > 2 * turns[0] && turns[2] < 4 * turns[0]);
+  assert_true(turns[3] * 2 > 4 * turns[0] && turns[3] > turns[2]);
+}
+
+/* ---- waiting ---- */
+
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Two channels wait for what only the CPU can write: that costs next to nothing. */
+static void idle_acquires(void **state) {
+  struct fixture *f = *state;
+  struct channel other;
+  channel_open(&f->c, &other, 64, CLASS_COMPUTE);
+  push_semaphore(&f->ch, f->data.va, 1, 0);
+  push_semaphore(&f->ch, f->data.va + 64, 1, 1);
+  submit(&f->c, &f->ch);
+  push_semaphore(&other, f->data.va, 1, 0x1000);
+  push_semaphore(&other, f->data.va + 128, 1, 1);
+  submit(&f->c, &other);
+  usleep(200000);
+  double before = cpu_seconds();
+  usleep(1000000);
+  double used = cpu_seconds() - before;
+  if (used > 0.1)
+    print_error("waiting for one second took %.3f s of CPU time\n", used);
+  assert_true(used < 0.1);
+  __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
+  assert_true(wait_word(data_at(f, 64), 1));
+  assert_true(wait_word(data_at(f, 128), 1));
+  channel_close(&f->c, &other);
+}
+
+/* A process ends whatever its channels are doing: an acquire, a grid, a copy. */
+static void exit_while_busy(void **state) {
+  (void)state;
+  for (unsigned what = 0; what < 3; what++) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      void *own = NULL;
+      alarm(20);
+      fixture_setup(&own);
+      struct fixture *f = own;
+      push_compute_setup(&f->ch);
+      copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+      if (what == 0)
+        push_semaphore(&f->ch, f->data.va, 1, 0);
+      uint64_t p = fixture_program(
+          f, 0, &(struct fake_program){.operation = FAKE_SPIN, .address = f->data.va, .value = 1});
+      qmd_make(fixture_qmd(f, 0), p, f->code.va + 0x8000, 40);
+      if (what == 1)
+        fixture_launch(f, 0, PCAS_SCHEDULE);
+      copy_ends(f, 0, f->code.va, 1);
+      copy(f, NVC7B5_LINE_COUNT, UINT32_MAX);
+      copy(f, NVC7B5_SET_REMAP_COMPONENTS, 4);
+      copy(f, NVC7B5_LAUNCH_DMA, 0x782);
+      submit(&f->c, &f->ch);
+      usleep(20000);
+      exit(3);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+  }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exit_while_busy), /* first: it forks */
+      TEST(block_linear_copies),
+      TEST(block_linear_inline_data),
+      TEST(component_maps),
+      TEST(copy_semaphores),
+      cmocka_unit_test(copy_refusals),
+      TEST(pipelined_copies),
+      TEST(endless_copy),
+      TEST(conditions),
+      TEST(dependences),
+      cmocka_unit_test(scheduler_refusals),
+      TEST(resumed_grid),
+      TEST(reductions_of_a_grid),
+      TEST(report_acquires),
+      TEST(time_slices),
+      TEST(interleaving),
+      TEST(idle_acquires),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
