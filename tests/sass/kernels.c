@@ -353,10 +353,86 @@ static bool test_queens(struct module *m) {
          check("queens", ((u32 *)sum.host)[0] == SOLUTIONS && ((u32 *)sum.host)[1] == SOLUTIONS);
 }
 
-/* --- the language ------------------------------------------------------------------ */
-
 enum { THREADS = 256 };
 #define ALL_THREADS GRID(THREADS / 64, 1, 64, 1)
+
+static bool test_tensor(struct module *m) {
+  enum { N = 128, ALL = N * N };
+  struct buffer a = buffer(m, ALL * 2), b = buffer(m, ALL * 2), c = buffer(m, ALL * 4);
+  struct buffer bytes = buffer(m, ALL), transposed = buffer(m, ALL), sums = buffer(m, ALL * 4);
+  for (int i = 0; i < N; i++)
+    for (int k = 0; k < N; k++) { /* sums of small integers are exact */
+      const int x = (int)(random64() >> 30 & 31) - 16, y = (int)(random64() >> 30 & 31) - 16;
+      ((_Float16 *)a.host)[i * N + k] = (_Float16)x;
+      ((_Float16 *)b.host)[k * N + i] = (_Float16)y;
+      ((int8_t *)bytes.host)[i * N + k] = (int8_t)x;
+      ((int8_t *)transposed.host)[i * N + k] = (int8_t)y;
+    }
+  if (!run(m, "gemm", GRID(N / 64, N / 64, 128, 1), "pppi", a, b, c, (u32)N) ||
+      !run(m, "gemm_bytes", GRID(N / 16 * N / 8 / 4, 1, 128, 1), "pppi", bytes, transposed, sums,
+           (u32)N))
+    return false;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      int sum = 0;
+      for (int k = 0; k < N; k++)
+        sum += ((int8_t *)bytes.host)[i * N + k] * ((int8_t *)transposed.host)[j * N + k];
+      if (((float *)c.host)[i * N + j] != (float)sum || ((int *)sums.host)[i * N + j] != sum)
+        return check("tensor", false);
+    }
+  return true;
+}
+
+static bool test_pipeline(struct module *m, const char *kernel, bool copies) {
+  enum { CTAS = 2, STEPS = 37, CONSUMERS = 96 };
+  struct buffer in = buffer(m, CTAS * STEPS * 128), out = buffer(m, CTAS * CONSUMERS * 4);
+  for (int k = 0; k < CTAS * STEPS * 32; k++)
+    ((u32 *)in.host)[k] = (u32)random64();
+  if (!run(m, kernel, GRID(CTAS, 1, 32 + CONSUMERS, 1), "ppi", in, out, (u32)STEPS))
+    return false;
+  for (u32 t = 0; t < CTAS * CONSUMERS; t++) {
+    const u32 thread = t % CONSUMERS + 32;
+    u32 sum = 0;
+    for (u32 s = 0; s < STEPS; s++) {
+      const u32 v =
+          ((u32 *)in.host)[(t / CONSUMERS * STEPS + s) * 32 + (thread % 32 + thread / 32) % 32];
+      sum = sum * 5 + (copies ? v : v * 3 + s);
+    }
+    if (((u32 *)out.host)[t] != sum)
+      return check(kernel, false);
+  }
+  return true;
+}
+
+static bool test_mbarrier(struct module *m) {
+  enum { COUNT = 5, ROUNDS = 4 };
+  struct buffer out = buffer(m, 256 * 4), sums = buffer(m, THREADS * 4);
+  if (!run(m, "operations", GRID(1, 1, 1, 1), "pi", out, (u32)COUNT))
+    return false;
+  const u32 *got = out.host;
+  for (u32 round = 0, n = COUNT; round < 3; n -= round++ == 1) {
+    for (u32 k = 0; k < n - 2; k++) /* pending before the arrival; the phase goes on */
+      if (*got++ != n - k || *got++ != 0)
+        return check("mbarrier operations", false);
+    if (*got++ != 2 || *got++ != 0 || *got++ != 1 || *got++ != 1 || *got++ != 1)
+      return check("mbarrier operations", false);
+  }
+  if (!run(m, "rounds", ALL_THREADS, "pi", sums, (u32)ROUNDS))
+    return false;
+  for (u32 cta = 0; cta < THREADS / 64; cta++) {
+    u32 v[64], next[64];
+    for (u32 t = 0; t < 64; t++)
+      v[t] = t;
+    for (u32 r = 0; r < ROUNDS; r++, memcpy(v, next, sizeof v))
+      for (u32 t = 0; t < 64; t++)
+        next[t] = v[(t + 33) % 64] * 3 + v[t];
+    if (memcmp((u32 *)sums.host + cta * 64, v, sizeof v))
+      return check("mbarrier rounds", false);
+  }
+  return test_pipeline(m, "produce", false) && test_pipeline(m, "copy", true);
+}
+
+/* --- the language ------------------------------------------------------------------ */
 
 static bool test_function_pointers(struct module *m) {
   struct buffer v = buffer(m, THREADS * 4);
@@ -581,10 +657,11 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     bool (*test)(struct module *);
-  } tests[] = {{"sort", test_sort},     {"scan", test_scan},        {"fft", test_fft},
-               {"sgemm", test_sgemm},   {"spmv", test_spmv},        {"aes", test_aes},
-               {"blake2", test_blake2}, {"lz4", test_lz4},          {"stencil", test_stencil},
-               {"queens", test_queens}, {"language", test_language}};
+  } tests[] = {{"sort", test_sort},        {"scan", test_scan},         {"fft", test_fft},
+               {"sgemm", test_sgemm},      {"spmv", test_spmv},         {"aes", test_aes},
+               {"blake2", test_blake2},    {"lz4", test_lz4},           {"stencil", test_stencil},
+               {"queens", test_queens},    {"language", test_language}, {"tensor", test_tensor},
+               {"mbarrier", test_mbarrier}};
   static const char *const levels[][3] = {{NULL},
                                           {"--ptxas-options=-O1", NULL},
                                           {"--ptxas-options=-O0", NULL},

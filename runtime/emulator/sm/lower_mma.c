@@ -3,9 +3,14 @@
 #include "runtime/emulator/sm/sem_mma.h"
 
 /* D, A, B, C, a uniform predicate of which only the neutral value is known, and for
- * sparse A its metadata. */
+ * sparse A its metadata. Each with how many registers it takes; A none: there is no
+ * such instruction. */
 static void operands(struct lowering *l, unsigned a, unsigned b, unsigned cd, bool sparse) {
   struct sm_uop *u = l->u;
+  if (a == 0 || l->unsupported) {
+    l->unsupported = true;
+    return;
+  }
   u->x[0] = (uint8_t)a;
   u->x[1] = (uint8_t)b;
   u->x[3] = sparse;
@@ -44,25 +49,22 @@ static unsigned lower_hmma(struct lowering *l, bool sparse) {
 
 static unsigned lower_imma(struct lowering *l, bool sparse) {
   struct sm_uop *u = l->u;
+  /* By the shape, of bytes and of nibbles. */
+  static const uint8_t dense_a[][2] = {[SM_IMMA_8816] = {1, 0},
+                                       [SM_IMMA_8832] = {0, 1},
+                                       [SM_IMMA_16816] = {2, 0},
+                                       [SM_IMMA_16832] = {4, 2},
+                                       [SM_IMMA_16864] = {0, 4}};
+  static const uint8_t sparse_a[][2] = {
+      [SM_IMMA_SP_16832] = {2, 0}, [SM_IMMA_SP_16864] = {4, 2}, [SM_IMMA_SP_168128] = {0, 4}};
   const unsigned shape = mod(l, SM_MOD_SHAPE);
   const bool nibbles = mod(l, SM_MOD_A) >= SM_IMMA_T_U4;
-  unsigned a = 0;
-  if (sparse)
-    a = shape == SM_IMMA_SP_16832    ? (nibbles ? 0 : 2)
-        : shape == SM_IMMA_SP_16864  ? (nibbles ? 2 : 4)
-        : shape == SM_IMMA_SP_168128 ? (nibbles ? 4 : 0)
-                                     : 0;
-  else
-    a = shape == SM_IMMA_8816    ? (nibbles ? 0 : 1)
-        : shape == SM_IMMA_8832  ? (nibbles ? 1 : 0)
-        : shape == SM_IMMA_16816 ? (nibbles ? 0 : 2)
-        : shape == SM_IMMA_16832 ? (nibbles ? 2 : 4)
-                                 : (nibbles ? 4 : 0);
+  const unsigned a = sparse ? sparse_a[shape][nibbles] : dense_a[shape][nibbles];
   u->x[2] = (uint8_t)mod(l, SM_MOD_A);
   u->round = (uint8_t)mod(l, SM_MOD_B);
   u->x[5] = (uint8_t)mod(l, SM_MOD_SAT);
-  l->unsupported |= a == 0 || (mod(l, SM_MOD_B) >= SM_IMMA_T_U4) != nibbles;
-  operands(l, a ? a : 1, sparse || a <= 1 ? (a ? a : 1) : a / 2, a > 1 ? 4 : 2, sparse);
+  l->unsupported |= (mod(l, SM_MOD_B) >= SM_IMMA_T_U4) != nibbles;
+  operands(l, a, sparse || a == 1 ? a : a / 2, a == 1 ? 2 : 4, sparse);
   l->unsupported |= sparse && u->x[4] >= (a == 2 ? 2 : 1);
   return SM_H_imma;
 }
