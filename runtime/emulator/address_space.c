@@ -1,6 +1,7 @@
 /* Address spaces: their ioctls and mappings. nvgpu-uapi.md 2.2, 3.2.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,11 +247,19 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
   uint32_t access = (a->flags & NVGPU_MAP_ACCESS_MASK) >> NVGPU_MAP_ACCESS_SHIFT;
   uint64_t size = 0, gpu = 0;
   struct emu_mapping *m;
+  int mode = fcntl((int)a->dmabuf_fd, F_GETFL) & O_ACCMODE;
+  bool read_only = dmabuf->read_only || mode == O_RDONLY;
   error = check_map_arguments(a, dmabuf);
+  if (!error && mode == O_WRONLY)
+    error = -EINVAL; /* order 8 */
   if (error)
     goto out;
   if (!dmabuf->allocated || emu_dmabuf_host(dmabuf)) {
     error = -ENOMEM; /* order 9 */
+    goto out;
+  }
+  if (access == NVGPU_ACCESS_READ_WRITE && read_only) {
+    error = -EINVAL; /* order 11 */
     goto out;
   }
   m = same_mapping(as, a, dmabuf);
@@ -271,7 +280,7 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
   m = gpu ? map_at(as, gpu, size, dmabuf, a->buffer_offset) : NULL;
   if (m) {
     m->fixed = fixed;
-    m->writable = access != NVGPU_ACCESS_READ_ONLY;
+    m->writable = access != NVGPU_ACCESS_READ_ONLY && !read_only;
     m->flags = a->flags & ~(uint32_t)NVGPU_MAP_ACCESS_MASK;
     m->kind = a->incompr_kind;
     if (enter(as, m)) {

@@ -386,6 +386,21 @@ static int submit_gpfifo(struct emu_object *object, int fd, void *argument) {
   return channel->usermode ? -EINVAL : -ENOMEM;
 }
 
+static int open_another(struct emu_object *object, int fd, void *argument) {
+  struct nvgpu_channel_open_args *a = argument;
+  int channel = emu_channel_open(a->in.runlist_id);
+  if (channel < 0)
+    return channel;
+  a->out.channel_fd = channel;
+  return 0;
+}
+
+/* Graphics: its buffer is noted, and nobody here uses it. */
+static int zcull_bind(struct emu_object *object, int fd, void *argument) {
+  const struct emu_channel *channel = (const struct emu_channel *)object;
+  return channel->tsg && channel->tsg->has_context ? 0 : -EINVAL;
+}
+
 static int reschedule(struct emu_object *object, int fd, void *argument) {
   return -EPERM;
 }
@@ -394,7 +409,7 @@ static int boosted(struct emu_object *object, int fd, void *argument) {
 }
 
 /* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE answer ENOTTY: the TSG has them.
- * ALLOC_GPFIFO_EX, ZCULL_BIND and OPEN are not emulated. */
+ * ALLOC_GPFIFO_EX is not emulated. */
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, accept},
     {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, accept},
@@ -403,7 +418,9 @@ static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_WAIT, channel_wait},
     {NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, submit_gpfifo},
     {NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, alloc_obj_ctx},
+    {NVGPU_IOCTL_CHANNEL_ZCULL_BIND, zcull_bind},
     {NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, set_notifier},
+    {NVGPU_IOCTL_CHANNEL_OPEN, open_another},
     {NVGPU_IOCTL_CHANNEL_ENABLE, enable},
     {NVGPU_IOCTL_CHANNEL_DISABLE, disable},
     {NVGPU_IOCTL_CHANNEL_PREEMPT, accept},

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/emulator/gpu.h"
+#include "runtime/emulator/ctrl.h"
 
 enum {
   ZCULL_CONTEXT_BYTES = 164352, /* 2.1, nr 1 */
@@ -123,16 +123,33 @@ static int alloc_as(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.1, OPEN_TSG; no TSG has ever been shared here, so every token is unknown */
+/* 3.1, OPEN_TSG: the checks in their order */
 static int open_tsg(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_open_tsg_args *a = argument;
-  const uint32_t share = 1;
-  if ((a->flags & share) || a->source_device_instance_id || a->share_token)
-    return -EINVAL; /* orders 1 to 3 */
-  int tsg = emu_tsg_open();
-  if (tsg < 0)
-    return tsg;
-  a->tsg_fd = (uint32_t)tsg;
+  uint64_t instance = ((struct emu_ctrl *)object)->instance;
+  bool share = a->flags & NVGPU_OPEN_TSG_SHARE;
+  if (!share && (a->source_device_instance_id || a->share_token))
+    return -EINVAL; /* order 1 */
+  if (share && (!a->source_device_instance_id || !a->share_token))
+    return -EINVAL; /* order 2 */
+  int tsg_fd;
+  if (share) {
+    struct emu_tsg *shared = emu_share_use(a->source_device_instance_id, instance, a->share_token);
+    if (!shared)
+      return -EINVAL; /* order 3 */
+    tsg_fd = emu_table_open("nvgpu-ga10b-tsg", &shared->object);
+  } else {
+    tsg_fd = emu_tsg_open(); /* orders 4 and 5 */
+  }
+  if (tsg_fd < 0)
+    return tsg_fd;
+  int error = emu_share_own(emu_table_get_kind(tsg_fd, EMU_TSG), instance);
+  if (error) {
+    close(tsg_fd);
+    emu_table_clear(tsg_fd);
+    return error;
+  }
+  a->tsg_fd = (uint32_t)tsg_fd;
   return 0;
 }
 
@@ -369,6 +386,8 @@ static int deterministic_opts(struct emu_object *object, int fd, void *argument)
     if (!channel || !channel->deterministic ||
         (a->flags & (allow | disallow)) == (allow | disallow))
       return -EINVAL;
+    if (a->flags & (allow | disallow))
+      channel->railgating_allowed = a->flags & allow;
   }
   return 0;
 }
@@ -404,6 +423,7 @@ static int register_buffer(struct emu_object *object, int fd, void *argument) {
 }
 
 static int buffer_info(struct emu_object *object, int fd, void *argument) {
+  enum { METADATA_REGISTERED = 1 << 0, MUTABLE_METADATA = 1 << 2 };
   struct nvgpu_gpu_get_buffer_info_args *a = argument;
   struct emu_dmabuf *dmabuf;
   int error = emu_dmabuf_from_fd(a->in.dmabuf_fd, &dmabuf);
@@ -413,7 +433,8 @@ static int buffer_info(struct emu_object *object, int fd, void *argument) {
       a->in.metadata_size < dmabuf->metadata_size ? a->in.metadata_size : dmabuf->metadata_size;
   error = emu_copy_to_user(a->in.metadata_addr, dmabuf->metadata, bytes);
   if (!error) {
-    a->out.flags = dmabuf->registered;
+    a->out.flags = (dmabuf->registered ? METADATA_REGISTERED : 0) |
+                   (dmabuf->mutable_metadata ? MUTABLE_METADATA : 0);
     a->out.metadata_size = dmabuf->metadata_size;
     a->out.reserved = 0;
     a->out.size = dmabuf->size;
@@ -424,20 +445,34 @@ static int buffer_info(struct emu_object *object, int fd, void *argument) {
 
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_GPU_IOCTL_ZCULL_GET_CTX_SIZE, zcull_size},
+    {NVGPU_GPU_IOCTL_ZCULL_GET_INFO, emu_ctrl_graphics},
+    {NVGPU_GPU_IOCTL_ZBC_SET_TABLE, emu_ctrl_graphics},
+    {NVGPU_GPU_IOCTL_ZBC_QUERY_TABLE, emu_ctrl_graphics},
     {NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, get_characteristics},
+    {NVGPU_GPU_IOCTL_PREPARE_COMPRESSIBLE_READ, emu_ctrl_prepare_read},
+    {NVGPU_GPU_IOCTL_MARK_COMPRESSIBLE_WRITE, emu_ctrl_mark_write},
     {NVGPU_GPU_IOCTL_ALLOC_AS, alloc_as},
     {NVGPU_GPU_IOCTL_OPEN_TSG, open_tsg},
     {NVGPU_GPU_IOCTL_GET_TPC_MASKS, tpc_masks},
     {NVGPU_GPU_IOCTL_OPEN_CHANNEL, open_channel},
     {NVGPU_GPU_IOCTL_FLUSH_L2, flush_l2},
+    {NVGPU_GPU_IOCTL_SET_MMUDEBUG_MODE, emu_ctrl_mmu_debug},
+    {NVGPU_GPU_IOCTL_SET_SM_DEBUG_MODE, emu_ctrl_sm_debug},
+    {NVGPU_GPU_IOCTL_WAIT_FOR_PAUSE, emu_ctrl_pause},
+    {NVGPU_GPU_IOCTL_GET_TPC_EXCEPTION_EN_STATUS, emu_ctrl_exception_status},
     {NVGPU_GPU_IOCTL_NUM_VSMS, num_vsms},
     {NVGPU_GPU_IOCTL_VSMS_MAPPING, vsms_mapping},
+    {NVGPU_GPU_IOCTL_RESUME_FROM_PAUSE, emu_ctrl_pause},
+    {NVGPU_GPU_IOCTL_TRIGGER_SUSPEND, emu_ctrl_pause},
+    {NVGPU_GPU_IOCTL_CLEAR_SM_ERRORS, emu_ctrl_clear_errors},
     {NVGPU_GPU_IOCTL_GET_CPU_TIME_CORRELATION_INFO, time_correlation},
     {NVGPU_GPU_IOCTL_GET_GPU_TIME, gpu_time},
     {NVGPU_GPU_IOCTL_GET_ENGINE_INFO, engine_info},
+    {NVGPU_GPU_IOCTL_ALLOC_VIDMEM, emu_ctrl_vidmem},
     {NVGPU_GPU_IOCTL_CLK_GET_RANGE, clk_range},
     {NVGPU_GPU_IOCTL_CLK_GET_VF_POINTS, clk_points},
     {NVGPU_GPU_IOCTL_CLK_GET_INFO, clk_info},
+    {NVGPU_GPU_IOCTL_CLK_SET_INFO, emu_ctrl_set_clocks},
     {NVGPU_GPU_IOCTL_GET_EVENT_FD, feature_off},
     {NVGPU_GPU_IOCTL_GET_MEMORY_STATE, memory_state},
     {NVGPU_GPU_IOCTL_GET_VOLTAGE, feature_off},

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/vma.h"
 
 /* fds that only keep pages alive stay out of the client's way: a kernel would
  * need none for that, and the client's numbers count from the lowest free. */
@@ -48,7 +50,7 @@ void emu_dmabuf_free(struct emu_dmabuf *dmabuf) {
     munmap(dmabuf->host, dmabuf->size);
   if (dmabuf->parked_fd >= 0)
     close(dmabuf->parked_fd);
-  if (dmabuf->allocated)
+  if (dmabuf->allocated && !dmabuf->from_va)
     emu_gpu.memory_used -= dmabuf->size;
   free(dmabuf);
 }
@@ -76,24 +78,35 @@ static int make_memfd(struct emu_dmabuf *dmabuf) {
   return fd;
 }
 
-int emu_dmabuf_fd(struct emu_dmabuf *dmabuf) {
-  int fd;
-  if (dmabuf->object.fds) {
-    fd = fcntl(client_fd(dmabuf), F_DUPFD_CLOEXEC, 0);
-  } else if (dmabuf->parked_fd >= 0) {
-    fd = fcntl(dmabuf->parked_fd, F_DUPFD_CLOEXEC, 0);
-  } else if (!dmabuf->has_inode) {
-    fd = make_memfd(dmabuf);
-    if (fd < 0)
-      return fd;
-  } else {
+/* Another fd for the same file: a duplicate, or opened anew if the access differs. */
+static int duplicate(int fd, int access) {
+  char path[32];
+  if ((fcntl(fd, F_GETFL) & O_ACCMODE) == access)
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  return open(path, access | O_CLOEXEC);
+}
+
+int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
+  int source = dmabuf->object.fds ? client_fd(dmabuf) : dmabuf->parked_fd;
+  if (source < 0 && dmabuf->has_inode)
     return -EMFILE;
-  }
-  if (fd < 0)
-    return -errno;
-  int error = emu_table_set(fd, &dmabuf->object);
-  if (error) {
+  int made = source < 0 ? make_memfd(dmabuf) : source;
+  if (made < 0)
+    return made;
+  int fd = source < 0 && !read_only ? made : duplicate(made, read_only ? O_RDONLY : O_RDWR);
+  int error = fd < 0 ? -errno : 0;
+  /* The client's numbers are the lowest: the new one takes the first one's place. */
+  if (!error && source < 0 && fd != made) {
+    error = dup3(fd, made, O_CLOEXEC) < 0 ? -errno : 0;
     close(fd);
+    fd = made;
+  }
+  if (!error)
+    error = emu_table_set(fd, &dmabuf->object);
+  if (error) {
+    if (fd >= 0 && fd != source)
+      close(fd);
     return error;
   }
   if (dmabuf->parked_fd >= 0) {
@@ -129,12 +142,20 @@ int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
       return -EMFILE;
     fd = dmabuf->parked_fd;
   }
+  fd = duplicate(fd, O_RDWR);
+  if (fd < 0)
+    return -errno;
   void *host = mmap(NULL, dmabuf->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
   if (host == MAP_FAILED)
     return -ENOMEM;
   madvise(host, dmabuf->size, MADV_DONTDUMP);
   dmabuf->host = host;
   return 0;
+}
+
+bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma) {
+  return dmabuf->has_inode && dmabuf->device == vma->device && dmabuf->inode == vma->inode;
 }
 
 /* A number that the table does not know may be a dup of one it does. */

@@ -301,8 +301,8 @@ static int check_ctrl_map(const struct emu_ctrl *ctrl, size_t length, off_t offs
   return 0;
 }
 
-/* nvgpu-uapi.md 4.3, "which fd", "before ALLOC", "beyond the end" */
-static int check_map(struct emu_object *object, size_t length, off_t offset) {
+/* nvgpu-uapi.md 4.3, "which fd", "before ALLOC", "VPR heap", "beyond the end" */
+static int check_map(struct emu_object *object, size_t length, int protection, off_t offset) {
   switch (object->kind) {
   case EMU_CTRL:
     return check_ctrl_map((struct emu_ctrl *)object, length, offset);
@@ -311,7 +311,9 @@ static int check_map(struct emu_object *object, size_t length, off_t offset) {
     uint64_t pages = (length + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
     if (offset < 0 || (uint64_t)offset > dmabuf->size || pages > dmabuf->size - (uint64_t)offset)
       return -EINVAL;
-    return dmabuf->allocated ? 0 : -EPERM;
+    if (!dmabuf->allocated || (dmabuf->read_only && (protection & PROT_WRITE)))
+      return -EPERM;
+    return 0;
   }
   case EMU_NVMAP:
     return -EPERM;
@@ -327,7 +329,7 @@ static void *emulator_mmap(void *address, size_t length, int protection, int fla
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
   if (object)
-    *error = check_map(object, length, offset);
+    *error = check_map(object, length, protection, offset);
   if (!*error) {
     mapping = mmap(address, length, protection, flags, fd, offset);
     if (mapping == MAP_FAILED) {

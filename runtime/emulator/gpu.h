@@ -40,6 +40,7 @@ enum {
   EMU_SYNCPOINTS = 1024,
   EMU_SYNCPOINT_STRIDE = 0x10000,
   EMU_EVENTS = 6,
+  EMU_OWNERS = 64,
 };
 
 /* A module that GA10B sits on, at full power: boards.csv. */
@@ -88,6 +89,8 @@ struct emu_dmabuf {
   uint64_t size;           /* multiple of 4096 */
   uint64_t asked;          /* of CREATE */
   bool allocated;          /* has pages (NVMAP ALLOC was done) */
+  bool from_va;            /* they were the client's */
+  bool read_only;          /* so were they */
   uint8_t *host;           /* the emulator's own mapping, made at first need */
   int handles;             /* nvmap handles among refs */
   int parked_fd;           /* keeps the memfd while no client fd does; -1 */
@@ -194,6 +197,9 @@ struct emu_tsg {
   bool has_context;
   bool aborted;
   struct nvgpu_tsg_sm_error_state_record sm_error;
+  uint64_t owners[EMU_OWNERS]; /* opens of the control node that have it */
+  int owner_count;
+  uint32_t token_count;
 };
 
 /* An fd that polls readable after the event: an eventfd. */
@@ -212,6 +218,7 @@ struct emu_waiter {
   uint32_t id, threshold; /* of a sync_file */
 };
 struct emu_wait;
+struct emu_token;
 
 struct emu_grid;
 
@@ -275,6 +282,7 @@ struct emu_ctrl {
   size_t mapping_length;
   struct emu_ctrl *next_mapped;
   uint64_t instance;
+  uint64_t tokens; /* given out for sharing TSGs */
 };
 
 struct emu_worker_pool;
@@ -294,6 +302,7 @@ struct emu_gpu {
   struct emu_ctrl *mapped; /* ctrl nodes with a mapping */
   uint64_t instances;
   int tsg_count;
+  struct emu_token *tokens;
   struct emu_channel *channels[EMU_CHANNELS];
   uint16_t free_channels[EMU_CHANNELS];
   int free_channel_count;
@@ -381,7 +390,10 @@ struct emu_dmabuf *emu_dmabuf_create(uint64_t size);
 /* Maps it for the emulator: 0 or -ENOMEM. */
 int emu_dmabuf_host(struct emu_dmabuf *dmabuf);
 /* A new client fd, or -errno. */
-int emu_dmabuf_fd(struct emu_dmabuf *dmabuf);
+int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only);
+struct emu_vma;
+/* The mapping is one of the dma-buf. */
+bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma);
 /* The client's fd goes: if it is the last, keep the pages for the handle. */
 void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd);
 int emu_dmabuf_ioctl(unsigned long request);
@@ -428,10 +440,10 @@ void emu_mmu_bury(struct emu_as *as, struct emu_mapping *mapping);
 
 /* ---- tsg.c, channel.c ---- */
 
-struct emu_tsg *emu_tsg_create(void);
 void emu_tsg_free(struct emu_tsg *tsg);
 int emu_tsg_open(void);
-struct emu_channel *emu_channel_create(void);
+/* A new fd of a TSG's event, or of none; count: told that often already. */
+int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count);
 int emu_channel_open(int32_t runlist);
 /* The fd is gone: the channel stops and leaves its TSG. */
 void emu_channel_close(struct emu_channel *channel);
@@ -441,6 +453,17 @@ void emu_tsg_unlink(struct emu_channel *channel);
 /* Of an engine: raises its events for every TSG that has channels. Takes gpu.lock. */
 void emu_non_stall_interrupt(void);
 void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id);
+
+/* ---- share.c ---- */
+
+/* Notes that the open of the control node has the TSG: 0 or -ENOMEM. */
+int emu_share_own(struct emu_tsg *tsg, uint64_t instance);
+/* The TSG of a token, which is then used up; NULL: unknown. */
+struct emu_tsg *emu_share_use(uint64_t source, uint64_t target, uint64_t token);
+/* Drops the tokens of a TSG, or of an open of the control node (0: of none). */
+void emu_share_forget(const struct emu_tsg *tsg, uint64_t source);
+int emu_share_get_token(struct emu_object *object, int fd, void *argument);
+int emu_share_revoke_token(struct emu_object *object, int fd, void *argument);
 
 /* ---- syncpoint.c ---- */
 

@@ -1,11 +1,11 @@
 /* /dev/nvmap: memory handles. nvgpu-uapi.md 2.5, 3.5 and the nvmap column of 1.4.
  */
+#include "runtime/emulator/nvmap.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "runtime/emulator/gpu.h"
 
 enum {
   NVMAP_LAST_NUMBER = 107,
@@ -20,7 +20,7 @@ static const uint32_t carveouts = NVMAP_HEAP_VPR | NVMAP_HEAP_FSI;
 /* ALLOC's heaps that cannot be mixed with others. */
 static const uint32_t exclusive_heaps = NVMAP_HEAP_VPR;
 
-static struct emu_handle *handle_find(uint32_t id) {
+struct emu_handle *emu_handle_find(uint32_t id) {
   struct emu_handle *handle = emu_gpu.handles;
   while (handle && handle->id != id)
     handle = handle->next;
@@ -41,7 +41,7 @@ static struct emu_handle *handle_create(struct emu_dmabuf *dmabuf) {
   return handle;
 }
 
-static void handle_free(struct emu_handle *handle) {
+void emu_handle_free(struct emu_handle *handle) {
   struct emu_handle **link = &emu_gpu.handles;
   while (*link != handle)
     link = &(*link)->next;
@@ -54,19 +54,24 @@ static void handle_free(struct emu_handle *handle) {
 
 void emu_nvmap_free_all(void) {
   while (emu_gpu.handles)
-    handle_free(emu_gpu.handles);
+    emu_handle_free(emu_gpu.handles);
+}
+
+struct emu_handle *emu_handle_create(uint64_t size) {
+  uint64_t pages = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES;
+  struct emu_dmabuf *dmabuf = emu_dmabuf_create(pages * GPU_PAGE_BYTES);
+  if (!dmabuf)
+    return NULL;
+  dmabuf->asked = size;
+  struct emu_handle *handle = handle_create(dmabuf);
+  emu_object_put(&dmabuf->object);
+  return handle;
 }
 
 static int create(uint64_t size, uint32_t *id) {
   if (size == 0 || size > UINT64_MAX - GPU_PAGE_BYTES)
     return -EINVAL;
-  uint64_t pages = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES;
-  struct emu_dmabuf *dmabuf = emu_dmabuf_create(pages * GPU_PAGE_BYTES);
-  struct emu_handle *handle = dmabuf ? handle_create(dmabuf) : NULL;
-  if (dmabuf) {
-    dmabuf->asked = size;
-    emu_object_put(&dmabuf->object);
-  }
+  const struct emu_handle *handle = emu_handle_create(size);
   if (!handle)
     return -ENOMEM;
   *id = handle->id;
@@ -94,7 +99,7 @@ static int nvmap_alloc(void *argument) {
     return -EINVAL;
   if (!a->handle || a->numa_nid < NVMAP_NUMA_ANY || a->numa_nid > NVMAP_NODE_LAST)
     return -EINVAL;
-  struct emu_handle *handle = handle_find(a->handle);
+  struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle)
     return -EINVAL;
   if (!(a->heap_mask & (NVMAP_HEAP_IOVMM | carveouts)))
@@ -120,9 +125,9 @@ static int nvmap_alloc(void *argument) {
 
 /* 3.5, FREE: the argument is the value itself, nothing is an error */
 static int nvmap_free(uint32_t value) {
-  struct emu_handle *handle = handle_find(value);
+  struct emu_handle *handle = emu_handle_find(value);
   if (handle) {
-    handle_free(handle);
+    emu_handle_free(handle);
     return 0;
   }
   int fd = (int)value;
@@ -137,7 +142,7 @@ static int nvmap_free(uint32_t value) {
 
 static int nvmap_get_fd(void *argument) {
   struct nvmap_create_handle *a = argument;
-  struct emu_handle *handle = handle_find(a->handle);
+  struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle) {
     struct emu_dmabuf *dmabuf;
     int error = emu_dmabuf_from_fd((int)a->handle, &dmabuf);
@@ -145,7 +150,7 @@ static int nvmap_get_fd(void *argument) {
       emu_object_put(&dmabuf->object);
     return error ? error : -EINVAL;
   }
-  int fd = emu_dmabuf_fd(handle->dmabuf);
+  int fd = emu_dmabuf_fd(handle->dmabuf, handle->read_only);
   if (fd < 0)
     return fd;
   a->fd = fd;
@@ -175,7 +180,7 @@ static int nvmap_from_fd(void *argument) {
 static int read_write(struct nvmap_rw_handle *a, bool write) {
   if (!a->addr || !a->count || !a->elem_size)
     return -EINVAL;
-  struct emu_handle *handle = handle_find(a->handle);
+  struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle)
     return -EINVAL;
   if (write && handle->read_only)
@@ -211,21 +216,22 @@ static int nvmap_read(void *argument) {
 }
 
 /* Orin's caches are coherent, as this machine's: checks only. */
-static int cache(uint64_t address, uint32_t id, int32_t op) {
+static int cache(uint64_t address, uint32_t id, uint64_t bytes, int32_t op) {
   enum { CACHE_OP_LAST = 2 };
   if (!address || op < 0 || op > CACHE_OP_LAST)
     return -EINVAL;
-  return handle_find(id) ? 0 : -EINVAL;
+  const struct emu_handle *handle = emu_handle_find(id);
+  return handle ? emu_nvmap_cache_range(address, bytes, handle->dmabuf) : -EINVAL;
 }
 
 static int nvmap_cache(void *argument) {
   const struct nvmap_cache_op *a = argument;
-  return cache(a->addr, a->handle, a->op);
+  return cache(a->addr, a->handle, a->len, a->op);
 }
 
 static int nvmap_cache_64(void *argument) {
   const struct nvmap_cache_op_64 *a = argument;
-  return cache(a->addr, a->handle, a->op);
+  return cache(a->addr, a->handle, a->len, a->op);
 }
 
 static int nvmap_cache_list(void *argument) {
@@ -241,7 +247,7 @@ static int nvmap_cache_list(void *argument) {
         emu_copy_from_user(&offset, a->offsets + i * bytes, bytes) ||
         emu_copy_from_user(&size, a->sizes + i * bytes, bytes))
       return -EFAULT;
-    struct emu_handle *handle = handle_find(id);
+    struct emu_handle *handle = emu_handle_find(id);
     if (!handle || !handle->dmabuf->allocated || offset > handle->dmabuf->size ||
         size > handle->dmabuf->size - offset)
       return -EINVAL;
@@ -277,7 +283,7 @@ static int nvmap_query_heap(void *argument) {
 
 static int nvmap_parameters(void *argument) {
   struct nvmap_handle_parameters *a = argument;
-  struct emu_handle *handle = handle_find(a->handle);
+  struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle)
     return -ENODEV;
   *a = (struct nvmap_handle_parameters){
@@ -292,7 +298,7 @@ static int nvmap_parameters(void *argument) {
 
 static int nvmap_duplicate(void *argument) {
   struct nvmap_duplicate_handle *a = argument;
-  struct emu_handle *handle = handle_find(a->handle);
+  struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle)
     return -EINVAL;
   bool read_only = a->access_flags & NVMAP_FLAG_READ_ONLY;
@@ -327,8 +333,7 @@ static int nvmap_tag_label(void *argument) {
   return 0;
 }
 
-/* FROM_ID, GET_ID, PARAM answer ENOTTY on a board as well; FROM_VA, GUP_TEST,
- * IVM, IVC, SCIIPC, VPR and GET_FD_FOR_RANGE_FROM_LIST are not emulated. */
+/* FROM_ID, GET_ID and PARAM answer ENOTTY on a board as well. */
 static const struct {
   uint32_t request;
   int (*function)(void *argument);
@@ -350,6 +355,16 @@ static const struct {
     {NVMAP_IOC_PARAMETERS, nvmap_parameters, true},
     {NVMAP_IOC_QUERY_HEAP_PARAMS, nvmap_query_heap, true},
     {NVMAP_IOC_DUP_HANDLE, nvmap_duplicate, true},
+    {NVMAP_IOC_FROM_VA, emu_nvmap_from_va, true},
+    {NVMAP_IOC_GUP_TEST, emu_nvmap_gup_test, true},
+    {NVMAP_IOC_GET_FD_FOR_RANGE_FROM_LIST, emu_nvmap_range, true},
+    {NVMAP_IOC_GET_IVM_HEAPS, emu_nvmap_ivm_heaps, true},
+    {NVMAP_IOC_ALLOC_IVM, emu_nvmap_ivm_alloc, false},
+    {NVMAP_IOC_GET_IVC_ID, emu_nvmap_ivc_get, true},
+    {NVMAP_IOC_FROM_IVC_ID, emu_nvmap_ivc_open, true},
+    {NVMAP_IOC_GET_SCIIPCID, emu_nvmap_sciipc, false},
+    {NVMAP_IOC_HANDLE_FROM_SCIIPCID, emu_nvmap_sciipc, false},
+    {NVMAP_IOC_VPR_FLOOR_SIZE, emu_nvmap_vpr_floor, false},
 };
 
 int emu_nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, void *user) {

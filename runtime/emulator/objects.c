@@ -83,6 +83,9 @@ void emu_object_put(struct emu_object *object) {
     nvmap_free(object);
     break;
   case EMU_CTRL:
+    emu_share_forget(NULL, ((struct emu_ctrl *)object)->instance);
+    free(object);
+    break;
   case EMU_POWER:
   case EMU_HOST1X:
   case EMU_COUNTER_NODE:

@@ -32,6 +32,7 @@ void emu_tsg_free(struct emu_tsg *tsg) {
   }
   for (struct emu_event *event = tsg->events; event; event = event->next)
     event->tsg = NULL;
+  emu_share_forget(tsg, 0);
   emu_gpu.tsg_count--;
   free(tsg);
 }
@@ -163,30 +164,37 @@ static int preempt(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.3, EVENT_ID_CTRL. A board's event fd is cleared by poll; this one, an
- * eventfd, by read. A second enable of an event gives a new fd. */
+int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count) {
+  struct emu_event *event = calloc(1, sizeof(*event));
+  if (!event)
+    return -ENOMEM;
+  event->object = (struct emu_object){.kind = EMU_EVENT, .refs = 1};
+  event->event_id = event_id;
+  event->fd = eventfd(count, EFD_CLOEXEC | EFD_NONBLOCK);
+  int fd = event->fd < 0 ? -errno : event->fd;
+  int error = fd < 0 ? fd : emu_table_set(fd, &event->object);
+  if (!error && tsg) {
+    event->tsg = tsg;
+    event->next = tsg->events;
+    tsg->events = event;
+  } else if (error && fd >= 0) {
+    close(fd);
+  }
+  emu_object_put(&event->object);
+  return error ? error : fd;
+}
+
+/* 3.3, EVENT_ID_CTRL. A second enable of an event gives a new fd. */
 static int event_id_ctrl(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = (struct emu_tsg *)object;
   struct nvgpu_event_id_ctrl_args *a = argument;
   if (a->event_id >= EMU_EVENTS || a->cmd != NVGPU_EVENT_CMD_ENABLE)
     return -EINVAL;
-  struct emu_event *event = calloc(1, sizeof(*event));
-  if (!event)
-    return -ENOMEM;
-  event->object = (struct emu_object){.kind = EMU_EVENT, .refs = 1};
-  event->event_id = a->event_id;
-  event->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  int error = event->fd < 0 ? -errno : emu_table_set(event->fd, &event->object);
-  if (!error) {
-    event->tsg = tsg;
-    event->next = tsg->events;
-    tsg->events = event;
-    a->event_fd = event->fd;
-  } else if (event->fd >= 0) {
-    close(event->fd);
-  }
-  emu_object_put(&event->object);
-  return error;
+  int event = emu_event_open(tsg, a->event_id, 0);
+  if (event < 0)
+    return event;
+  a->event_fd = event;
+  return 0;
 }
 
 void emu_event_free(struct emu_event *event) {
@@ -276,9 +284,12 @@ static int read_sm_error(struct emu_object *object, int fd, void *argument) {
   return emu_copy_to_user(a->record_mem, &tsg->sm_error, bytes) ? (int)bytes : 0;
 }
 
-/* 3.3: nobody is authorised to share */
-static int share_token(struct emu_object *object, int fd, void *argument) {
-  return -EINVAL;
+/* 3.3, BIND_SCHEDULING_DOMAIN: no fd is a domain, for only root opens them. */
+static int bind_domain(struct emu_object *object, int fd, void *argument) {
+  const struct nvgpu_tsg_bind_scheduling_domain_args *a = argument;
+  if (a->reserved0 || a->reserved[0] || a->reserved[1] || a->reserved[2])
+    return -EINVAL;
+  return -ENOENT;
 }
 
 static const struct emu_ioctl ioctls[] = {
@@ -298,8 +309,9 @@ static const struct emu_ioctl ioctls[] = {
     {NVGPU_TSG_IOCTL_SET_L2_SECTOR_PROMOTION, set_promotion},
     {NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, create_subcontext},
     {NVGPU_TSG_IOCTL_DELETE_SUBCONTEXT, delete_subcontext},
-    {NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, share_token},
-    {NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, share_token},
+    {NVGPU_TSG_IOCTL_BIND_SCHEDULING_DOMAIN, bind_domain},
+    {NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, emu_share_get_token},
+    {NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, emu_share_revoke_token},
 };
 
 const struct emu_node emu_node_tsg = {

@@ -59,6 +59,9 @@ enum nvgpu_map_access {
 /* Memory kinds (5). */
 enum { NVGPU_KIND_PITCH = 0, NVGPU_KIND_NONE = -1 };
 
+/* OPEN_TSG (3.1) */
+enum { NVGPU_OPEN_TSG_SHARE = 1 << 0 };
+
 /* OPEN_CHANNEL (3.1) */
 enum { NVGPU_RUNLIST_GR = -1 };
 

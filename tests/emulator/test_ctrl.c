@@ -1,0 +1,329 @@
+/* The control node's rare requests, clocks, shared TSGs, and what else test_ioctl.c
+ * leaves of TSGs and channels. nvgpu-uapi.md 2.1, 3.1, 3.3, 3.4.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/emulator/client.h"
+
+static struct fixture *f;
+
+static int setup(void **state) {
+  int result = fixture_setup(state);
+  f = *state;
+  return result;
+}
+
+static void graphics(void **state) {
+  EXPECT(-ENODEV, f->c.ctrl, NVGPU_GPU_IOCTL_ZCULL_GET_INFO,
+         (struct nvgpu_gpu_zcull_get_info_args){0});
+  EXPECT(-ENODEV, f->c.ctrl, NVGPU_GPU_IOCTL_ZBC_SET_TABLE,
+         (struct nvgpu_gpu_zbc_set_table_args){0});
+  EXPECT(-ENODEV, f->c.ctrl, NVGPU_GPU_IOCTL_ZBC_QUERY_TABLE,
+         (struct nvgpu_gpu_zbc_query_table_args){0});
+  struct nvgpu_gpu_prepare_compressible_read_args read = {.handle = 999};
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_PREPARE_COMPRESSIBLE_READ, read);
+  read = (struct nvgpu_gpu_prepare_compressible_read_args){
+      .handle = (uint32_t)f->data.fd, .valid_compbits = 3, .submit_flags = 1 << 1 | 1 << 3};
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_PREPARE_COMPRESSIBLE_READ, read);
+  assert_int_equal(read.valid_compbits, 0);
+  assert_int_equal(read.fence.fd, -1);
+  struct nvgpu_gpu_mark_compressible_write_args write = {.handle = (uint32_t)f->ch.fd};
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_MARK_COMPRESSIBLE_WRITE, write);
+  write.handle = (uint32_t)f->data.fd;
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_MARK_COMPRESSIBLE_WRITE, write);
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_ZCULL_BIND, (struct nvgpu_zcull_bind_args){0});
+}
+
+static void debugger(void **state) {
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_SET_MMUDEBUG_MODE,
+         (struct nvgpu_gpu_mmu_debug_mode_args){.state = 1});
+  struct nvgpu_gpu_sm_debug_mode_args mode = {.channel_fd = f->c.tsg, .sms = 1};
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_SET_SM_DEBUG_MODE, mode);
+  mode.channel_fd = f->ch.fd;
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_SET_SM_DEBUG_MODE, mode);
+  EXPECT(-ENOSYS, f->c.ctrl, NVGPU_GPU_IOCTL_WAIT_FOR_PAUSE, (struct nvgpu_gpu_wait_pause_args){0});
+  const struct {
+    uint32_t request;
+    int result;
+  } rows[] = {{NVGPU_GPU_IOCTL_RESUME_FROM_PAUSE, -ENOSYS},
+              {NVGPU_GPU_IOCTL_TRIGGER_SUSPEND, -ENOSYS},
+              {NVGPU_GPU_IOCTL_CLEAR_SM_ERRORS, 0}};
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    assert_int_equal(OS->ioctl(f->c.ctrl, rows[i].request, NULL), rows[i].result);
+  struct nvgpu_gpu_tpc_exception_en_status_args status = {0};
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_GET_TPC_EXCEPTION_EN_STATUS, status);
+  assert_int_equal(status.tpc_exception_en_sm_mask, 0xffff);
+}
+
+/* 2.1, nr 27 */
+static void video_memory(void **state) {
+  static const struct {
+    uint64_t size;
+    uint32_t flags, alignment;
+    int result;
+  } rows[] = {
+      {4096, 1 << 1, 0, -EINVAL}, {4096, 1 << 4, 0, -EINVAL}, {0, 0, 0, -EINVAL},
+      {4097, 0, 0, -EINVAL},      {4096, 0, 3000, -EINVAL},   {4096, 0, 8192, -EINVAL},
+      {4096, 0, 4096, -ENOMEM},   {12288, 1, 16384, -ENOMEM},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct nvgpu_gpu_alloc_vidmem_args args = {
+        .in = {.size = rows[i].size, .flags = rows[i].flags, .alignment = rows[i].alignment}};
+    EXPECT(rows[i].result, f->c.ctrl, NVGPU_GPU_IOCTL_ALLOC_VIDMEM, args);
+  }
+}
+
+/* 3.1, CLK_* */
+static void clocks(void **state) {
+  struct nvgpu_gpu_clk_info info[2] = {{.clk_domain = 1, .clk_type = 1, .freq_hz = 612000000},
+                                       {.clk_domain = 1}};
+  struct nvgpu_gpu_clk_set_info_args set = {.flags = 1, .num_entries = 1};
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_SET_INFO, set);
+  set.flags = 0;
+  EXPECT(-EFAULT, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_SET_INFO, set);
+  set.clk_info_entries = (uintptr_t)info;
+  set.num_entries = 0;
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_SET_INFO, set);
+  set.num_entries = 2;
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_SET_INFO, set);
+  set.num_entries = 1;
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_SET_INFO, set);
+  struct pollfd p = {.fd = set.completion_fd, .events = POLLIN};
+  assert_int_equal(OS->poll(&p, 1, 0), 1);
+  assert_int_equal(OS->poll(&p, 1, 0), 0); /* once */
+  assert_int_equal(OS->close(set.completion_fd), 0);
+  info[0].clk_domain = 7;
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_SET_INFO, set);
+  struct nvgpu_gpu_clk_get_info_args get = {
+      .flags = 1, .num_entries = 1, .clk_info_entries = (uintptr_t)info};
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_INFO, get); /* the domain */
+  info[0].clk_domain = 1;
+  info[0].clk_type = 4;
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_INFO, get);
+  info[0].clk_type = 2;
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_INFO, get);
+  assert_int_equal(info[0].freq_hz, 1300000000);
+  get.num_entries = 4;
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_INFO, get);
+  struct nvgpu_gpu_clk_vf_points_args points = {.clk_domain = 0};
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_VF_POINTS, points);
+  points = (struct nvgpu_gpu_clk_vf_points_args){.clk_domain = 1, .max_entries = 1};
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_CLK_GET_VF_POINTS, points);
+}
+
+/* 3.1: what takes a pointer and a size */
+static void inner_buffers(void **state) {
+  struct nvgpu_gpu_get_engine_info_item items[3] = {[2] = {.engine_id = 99}};
+  struct nvgpu_gpu_get_engine_info_args engines = {.engine_info_buf_size = 16,
+                                                   .engine_info_buf_addr = (uintptr_t)items};
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_GET_ENGINE_INFO, engines);
+  assert_int_equal(engines.engine_info_buf_size, 32);
+  assert_int_equal(items[1].engine_id, 0);
+  engines.engine_info_buf_size = sizeof(items);
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_GET_ENGINE_INFO, engines);
+  assert_int_equal(items[1].engine_id, 1);
+  assert_int_equal(items[2].engine_id, 99);
+  engines.engine_info_buf_addr = 8;
+  EXPECT(32, f->c.ctrl, NVGPU_GPU_IOCTL_GET_ENGINE_INFO, engines); /* 1.4, last paragraph */
+  uint32_t masks[2] = {0};
+  struct nvgpu_gpu_get_fbp_l2_masks_args l2 = {.mask_buf_size = 8,
+                                               .mask_buf_addr = (uintptr_t)masks};
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_GET_FBP_L2_MASKS, l2);
+  assert_int_equal(masks[1], 0xf);
+  struct nvgpu_gpu_get_gpc_physical_map_args physical = {.map_buf_size = 4,
+                                                         .physical_gpc_buf_addr = (uintptr_t)masks};
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_GPC_LOCAL_TO_PHYSICAL_MAP, physical);
+  physical.map_buf_size = 8;
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_GET_GPC_LOCAL_TO_PHYSICAL_MAP, physical);
+  assert_int_equal(masks[1], 1);
+  struct nvgpu_gpu_get_gpc_logical_map_args logical = {.map_buf_size = 8};
+  EXPECT(-EFAULT, f->c.ctrl, NVGPU_GPU_IOCTL_GET_GPC_LOCAL_TO_LOGICAL_MAP, logical);
+  logical.logical_gpc_buf_addr = (uintptr_t)masks;
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_GET_GPC_LOCAL_TO_LOGICAL_MAP, logical);
+  struct nvgpu_gpu_get_gpu_time_args time = {0}, later = {0};
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_GET_GPU_TIME, time);
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_GET_GPU_TIME, later);
+  assert_true(later.gpu_timestamp >= time.gpu_timestamp);
+}
+
+/* 3.1: what Orin does not have */
+static void features_off(void **state) {
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_VOLTAGE, (struct nvgpu_gpu_get_voltage_args){0});
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_CURRENT, (struct nvgpu_gpu_get_current_args){0});
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_POWER, (struct nvgpu_gpu_get_power_args){0});
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_TEMPERATURE,
+         (struct nvgpu_gpu_get_temperature_args){0});
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_SET_THERM_ALERT_LIMIT,
+         (struct nvgpu_gpu_set_therm_alert_limit_args){0});
+  EXPECT(-EINVAL, f->c.ctrl, NVGPU_GPU_IOCTL_GET_MEMORY_STATE,
+         (struct nvgpu_gpu_get_memory_state_args){.reserved = {0, 0, 0, 1}});
+}
+
+/* 3.1, SET_DETERMINISTIC_OPTS */
+static void deterministic_opts(void **state) {
+  struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
+  EXPECT(0, f->c.ctrl, NVGPU_GPU_IOCTL_OPEN_CHANNEL, open);
+  int32_t channels[] = {f->ch.fd, open.out.channel_fd, f->c.as};
+  const struct {
+    struct nvgpu_gpu_set_deterministic_opts_args args;
+    int result;
+  } rows[] = {
+      {{.num_channels = 513, .channels = (uintptr_t)channels}, -EINVAL},
+      {{.num_channels = 1, .channels = 8}, -EFAULT},
+      {{.num_channels = 1, .flags = 3, .channels = (uintptr_t)channels}, -EINVAL},
+      {{.num_channels = 1, .flags = 1, .channels = (uintptr_t)channels}, 0},
+      {{.num_channels = 2, .flags = 2, .channels = (uintptr_t)channels}, -EINVAL},
+      {{.num_channels = 1, .flags = 2, .channels = (uintptr_t)&channels[2]}, -EINVAL},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct nvgpu_gpu_set_deterministic_opts_args args = rows[i].args;
+    EXPECT(rows[i].result, f->c.ctrl, NVGPU_GPU_IOCTL_SET_DETERMINISTIC_OPTS, args);
+  }
+  assert_int_equal(OS->close(open.out.channel_fd), 0);
+}
+
+static uint64_t instance_of(int ctrl) {
+  struct nvgpu_gpu_characteristics ch;
+  struct nvgpu_gpu_get_characteristics args = {.gpu_characteristics_buf_size = sizeof(ch),
+                                               .gpu_characteristics_buf_addr = (uintptr_t)&ch};
+  EXPECT(0, ctrl, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, args);
+  return ch.device_instance_id;
+}
+
+/* 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN */
+static void sharing(void **state) {
+  int other = OS->open("/dev/nvgpu/igpu0/ctrl", O_RDWR);
+  uint64_t mine = instance_of(f->c.ctrl), theirs = instance_of(other);
+  assert_true(mine != theirs && mine && theirs);
+  const struct {
+    uint64_t source, target;
+    int result;
+  } rows[] = {{0, theirs, -EINVAL},        {mine, 0, -EINVAL}, {theirs, mine, -EINVAL},
+              {mine, UINT64_MAX, -EINVAL}, {mine, theirs, 0},  {mine, mine, 0}};
+  struct nvgpu_tsg_get_share_token_args get;
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    get = (struct nvgpu_tsg_get_share_token_args){rows[i].source, rows[i].target, 0};
+    EXPECT(rows[i].result, f->c.tsg, NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, get);
+  }
+  assert_int_equal(get.share_token, 2);
+  struct nvgpu_gpu_open_tsg_args open = {.flags = 1, .source_device_instance_id = mine};
+  EXPECT(-EINVAL, other, NVGPU_GPU_IOCTL_OPEN_TSG, open);
+  open.share_token = 2; /* for another target */
+  EXPECT(-EINVAL, other, NVGPU_GPU_IOCTL_OPEN_TSG, open);
+  open.share_token = 1;
+  EXPECT(0, other, NVGPU_GPU_IOCTL_OPEN_TSG, open);
+  int shared = (int)open.tsg_fd;
+  EXPECT(-EINVAL, other, NVGPU_GPU_IOCTL_OPEN_TSG, open); /* used up */
+  /* One TSG: what one sets the other sees, and the other may share it on. */
+  EXPECT(0, shared, NVGPU_IOCTL_TSG_SET_TIMESLICE, (struct nvgpu_timeslice_args){5000});
+  struct nvgpu_timeslice_args slice = {0};
+  EXPECT(0, f->c.tsg, NVGPU_IOCTL_TSG_GET_TIMESLICE, slice);
+  assert_int_equal(slice.timeslice_us, 5000);
+  get = (struct nvgpu_tsg_get_share_token_args){theirs, mine, 0};
+  EXPECT(0, shared, NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, get);
+  struct nvgpu_tsg_revoke_share_token_args revoke = {theirs, mine, 0};
+  EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, revoke);
+  revoke.share_token = get.share_token;
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, revoke);
+  EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, revoke);
+  /* 64 tokens, no more; those of a closed control node are gone. */
+  get = (struct nvgpu_tsg_get_share_token_args){theirs, mine, 0};
+  for (int i = 0; i < 63; i++)
+    EXPECT(0, shared, NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, get);
+  EXPECT(-ENOSPC, shared, NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, get);
+  assert_int_equal(OS->close(other), 0);
+  get = (struct nvgpu_tsg_get_share_token_args){mine, mine, 0};
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, get);
+  assert_int_equal(OS->close(shared), 0);
+  EXPECT(0, f->c.tsg, NVGPU_IOCTL_TSG_GET_TIMESLICE, slice);
+}
+
+static void tsg_and_channel(void **state) {
+  struct nvgpu_tsg_bind_scheduling_domain_args domain = {.reserved = {0, 1}};
+  EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_BIND_SCHEDULING_DOMAIN, domain);
+  domain = (struct nvgpu_tsg_bind_scheduling_domain_args){.domain_fd = f->c.as};
+  EXPECT(-ENOENT, f->c.tsg, NVGPU_TSG_IOCTL_BIND_SCHEDULING_DOMAIN, domain);
+  struct nvgpu_tsg_l2_max_ways_evict_last_args ways = {.max_ways = 16};
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_SET_L2_MAX_WAYS_EVICT_LAST, ways);
+  ways.max_ways = 0;
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_GET_L2_MAX_WAYS_EVICT_LAST, ways);
+  assert_int_equal(ways.max_ways, 16);
+  struct nvgpu_tsg_set_l2_sector_promotion_args promotion = {.promotion_flag = 3};
+  EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_SET_L2_SECTOR_PROMOTION, promotion);
+  promotion.promotion_flag = 4;
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_SET_L2_SECTOR_PROMOTION, promotion);
+  assert_int_equal(OS->ioctl(f->c.tsg, NVGPU_IOCTL_TSG_PREEMPT, NULL), 0);
+  assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_PREEMPT, NULL), 0);
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, (struct nvgpu_set_nvmap_fd_args){999});
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, (struct nvgpu_set_timeout_args){7});
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX, (struct nvgpu_set_timeout_ex_args){7});
+  EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_SET_BOOSTED_CTX,
+         (struct nvgpu_boosted_ctx_args){1});
+  EXPECT(-EPERM, f->ch.fd, NVGPU_IOCTL_CHANNEL_RESCHEDULE_RUNLIST,
+         (struct nvgpu_reschedule_runlist_args){0});
+  EXPECT(-ENOTTY, f->ch.fd, NVGPU_IOCTL_CHANNEL_SET_RUNLIST_INTERLEAVE,
+         (struct nvgpu_runlist_interleave_args){0});
+  struct nvgpu_channel_open_args open = {.in.runlist_id = 0};
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_OPEN, open);
+  EXPECT(-EINVAL, open.out.channel_fd, NVGPU_IOCTL_CHANNEL_ZCULL_BIND,
+         (struct nvgpu_zcull_bind_args){0});
+  assert_int_equal(OS->close(open.out.channel_fd), 0);
+  /* DISABLE stops the work, ENABLE lets it go on. */
+  const uint32_t pairs[][2] = {{NVGPU_IOCTL_TSG_DISABLE, NVGPU_IOCTL_TSG_ENABLE},
+                               {NVGPU_IOCTL_CHANNEL_DISABLE, NVGPU_IOCTL_CHANNEL_ENABLE}};
+  for (uint32_t i = 0; i < 2; i++) {
+    int fd = i ? f->ch.fd : f->c.tsg;
+    assert_int_equal(OS->ioctl(fd, pairs[i][0], NULL), 0);
+    push_semaphore(&f->ch, f->data.va, i + 1, RELEASE_64_WFI);
+    submit(&f->c, &f->ch);
+    struct pollfd none = {.fd = -1};
+    assert_int_equal(OS->poll(&none, 1, 20), 0);
+    assert_int_equal(*(uint32_t *)f->data.cpu, i);
+    assert_int_equal(OS->ioctl(fd, pairs[i][1], NULL), 0);
+    assert_true(wait_word(f->data.cpu, i + 1));
+  }
+}
+
+/* 3.4, WAIT */
+static void channel_wait(void **state) {
+  struct nvgpu_wait_args wait = {.type = 2};
+  EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  wait = (struct nvgpu_wait_args){.type = 1, .condition.semaphore = {.dmabuf_fd = 999}};
+  EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  wait = (struct nvgpu_wait_args){
+      .type = 1,
+      .timeout = 5,
+      .condition.semaphore = {.dmabuf_fd = (uint32_t)f->data.fd, .payload = 9}};
+  EXPECT(-ETIMEDOUT, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  push_semaphore(&f->ch, f->data.va, 9, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  wait.timeout = 5000;
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
+  EXPECT(-ETIMEDOUT, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(graphics, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(debugger, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(video_memory, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(clocks, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(inner_buffers, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(features_off, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(deterministic_opts, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(sharing, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(tsg_and_channel, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(channel_wait, setup, fixture_teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+/* /dev/nvmap: what test_ioctl.c leaves: the client's own pages, read-only handles,
+ * mappings that cache requests name, and the rare requests. nvgpu-uapi.md 3.5, 4.3.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/emulator/client.h"
+
+enum { PAGE = 4096 };
+
+static struct fixture *f;
+
+static int setup(void **state) {
+  int result = fixture_setup(state);
+  f = *state;
+  return result;
+}
+
+static void *own_pages(size_t pages, int protection, int flags) {
+  void *p = mmap(NULL, pages * PAGE, protection, flags | MAP_ANONYMOUS, -1, 0);
+  assert_true(p != MAP_FAILED);
+  return p;
+}
+
+static uint64_t map(int fd, uint32_t access, int result) {
+  struct nvgpu_as_map_buffer_ex_args m = {
+      .flags = access << NVGPU_MAP_ACCESS_SHIFT, .compr_kind = -1, .dmabuf_fd = (uint32_t)fd};
+  EXPECT(result, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, m);
+  return m.offset;
+}
+
+static void unmap(uint64_t va) {
+  EXPECT(0, f->c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, (struct nvgpu_as_unmap_buffer_args){va});
+}
+
+static int fd_of(uint32_t id) {
+  struct nvmap_create_handle get = {.handle = id};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_GET_FD, get);
+  return get.fd;
+}
+
+static void free_id(uint32_t id) {
+  assert_int_equal(OS->ioctl(f->c.nvmap, NVMAP_IOC_FREE, (void *)(uintptr_t)id), 0);
+}
+
+/* 3.5, FROM_VA: the checks in their order */
+static void from_va_checks(void **state) {
+  char *p = own_pages(4, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  char *read_only = own_pages(1, PROT_READ, MAP_PRIVATE);
+  char *shared = own_pages(1, PROT_READ | PROT_WRITE, MAP_SHARED);
+  assert_int_equal(munmap(p + 3 * PAGE, PAGE), 0);
+  struct nvmap_query_heap_params heap = {.heap_mask = NVMAP_HEAP_IOVMM};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, heap);
+  const struct {
+    struct nvmap_create_handle_from_va args;
+    int result;
+  } rows[] = {
+      {{.va = (uintptr_t)p + 8, .size = PAGE}, -EINVAL},
+      {{.va = UINT64_MAX - PAGE + 1, .size = PAGE}, -EINVAL}, /* no VMA */
+      {{.va = (uintptr_t)p, .size64 = heap.total + PAGE}, -ENOMEM},
+      {{.va = (uintptr_t)read_only, .size = PAGE}, -EINVAL},
+      {{.va = (uintptr_t)shared, .size = PAGE}, -EINVAL}, /* not pinned here */
+      {{.va = (uintptr_t)p, .size = 5 * PAGE}, -EINVAL},  /* passes its end */
+      {{.va = (uintptr_t)&heap & ~(uint64_t)(PAGE - 1), .size = PAGE}, -EINVAL},
+      {{.va = (uintptr_t)read_only, .size = PAGE, .flags = NVMAP_FLAG_READ_ONLY}, 0},
+      {{.va = (uintptr_t)p, .size = 100}, 0},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct nvmap_create_handle_from_va args = rows[i].args;
+    EXPECT(rows[i].result, f->c.nvmap, NVMAP_IOC_FROM_VA, args);
+    if (rows[i].result == 0)
+      free_id(args.handle);
+  }
+  munmap(p, 3 * PAGE);
+  munmap(read_only, PAGE);
+  munmap(shared, PAGE);
+}
+
+/* The GPU and the client see the same pages, which outlive the client's mapping. */
+static void from_va(void **state) {
+  char *p = own_pages(4, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  memset(p, 7, 4 * PAGE);
+  struct nvmap_query_heap_params before = {.heap_mask = NVMAP_HEAP_IOVMM}, after = before;
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, before);
+  struct nvmap_create_handle_from_va va = {.va = (uintptr_t)p + PAGE, .size64 = 2 * PAGE};
+  va.size = 2 * PAGE;
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_FROM_VA, va);
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, after);
+  assert_int_equal(before.free, after.free); /* no new memory */
+  for (int i = 0; i < 4 * PAGE; i++)
+    assert_int_equal(p[i], 7);
+  int fd = fd_of(va.handle);
+  uint64_t gpu = map(fd, NVGPU_ACCESS_READ_WRITE, 0);
+  push_semaphore(&f->ch, gpu + PAGE, 0x1234, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(p + 2 * PAGE, 0x1234));
+  struct nvmap_gup_test test = {.va = (uintptr_t)p + PAGE, .handle = va.handle};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_GUP_TEST, test);
+  assert_int_equal(test.result, 1);
+  test.va = (uintptr_t)p;
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_GUP_TEST, test);
+  assert_int_equal(munmap(p, 4 * PAGE), 0);
+  push_semaphore(&f->ch, gpu + PAGE, 0x5678, RELEASE_64_WFI);
+  push_semaphore(&f->ch, f->data.va, 1, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(f->data.cpu, 1));
+  int error;
+  uint32_t *again = OS->mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, 0, &error);
+  assert_non_null(again);
+  assert_int_equal(again[PAGE / 4], 0x5678);
+  assert_int_equal(OS->munmap(again, 2 * PAGE), 0);
+  unmap(gpu);
+  assert_int_equal(OS->close(fd), 0);
+  free_id(va.handle);
+}
+
+/* 3.2 orders 8 and 11; 3.5 DUP_HANDLE, WRITE; 4.3, "VPR heap, or ..." */
+static void read_only(void **state) {
+  struct buffer b = buffer_create(&f->c, PAGE, false);
+  *(uint32_t *)b.cpu = 42;
+  struct nvmap_duplicate_handle dup = {.handle = b.handle, .access_flags = NVMAP_FLAG_READ_ONLY};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
+  struct nvmap_duplicate_handle back = {.handle = dup.dup_handle};
+  EXPECT(-EPERM, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, back);
+  uint32_t word = 1;
+  struct nvmap_rw_handle write = {.addr = (uintptr_t)&word,
+                                  .handle = dup.dup_handle,
+                                  .elem_size = 4,
+                                  .hmem_stride = 4,
+                                  .user_stride = 4,
+                                  .count = 1};
+  EXPECT(-EPERM, f->c.nvmap, NVMAP_IOC_WRITE, write);
+  int fd = fd_of(dup.dup_handle), error;
+  assert_int_equal(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+  assert_null(OS->mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0, &error));
+  assert_int_equal(error, -EACCES);
+  uint32_t *p = OS->mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0, &error);
+  assert_non_null(p);
+  assert_int_equal(*p, 42);
+  assert_int_equal(OS->munmap(p, PAGE), 0);
+  map(fd, NVGPU_ACCESS_READ_WRITE, -EINVAL);
+  uint64_t gpu = map(fd, NVGPU_ACCESS_DEFAULT, 0);
+  push_semaphore(&f->ch, gpu, 1, RELEASE_64_WFI); /* a write into it is a fault */
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
+  unmap(gpu);
+  assert_int_equal(OS->close(fd), 0);
+  /* The handle that may write still gives fds that may. */
+  assert_int_equal(OS->close(b.fd), 0);
+  fd = fd_of(dup.dup_handle);
+  b.fd = fd_of(b.handle);
+  assert_int_equal(fcntl(b.fd, F_GETFL) & O_ACCMODE, O_RDWR);
+  assert_int_equal(OS->close(fd), 0);
+  free_id(dup.dup_handle);
+  buffer_destroy(&f->c, &b);
+  /* The client's own read-only pages. */
+  char *own = own_pages(1, PROT_READ, MAP_PRIVATE);
+  struct nvmap_create_handle_from_va va = {
+      .va = (uintptr_t)own, .size = PAGE, .flags = NVMAP_FLAG_READ_ONLY};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_FROM_VA, va);
+  fd = fd_of(va.handle);
+  assert_null(OS->mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0, &error));
+  assert_int_equal(error, -EPERM);
+  assert_int_equal(OS->close(fd), 0);
+  free_id(va.handle);
+  munmap(own, PAGE);
+}
+
+/* 3.5, CACHE */
+static void cache(void **state) {
+  struct buffer a = buffer_create(&f->c, 2 * PAGE, false), b = buffer_create(&f->c, PAGE, false);
+  const uint64_t at = (uintptr_t)a.cpu;
+  int local = 0;
+  const struct {
+    struct nvmap_cache_op_64 args;
+    int result;
+  } rows[] = {
+      {{.addr = 0, .handle = a.handle, .len = 8}, -EINVAL},
+      {{.addr = at, .handle = a.handle, .len = 8, .op = 3}, -EINVAL},
+      {{.addr = at, .handle = a.handle, .len = 8, .op = -1}, -EINVAL},
+      {{.addr = at, .handle = 5, .len = 8}, -EINVAL},
+      {{.addr = (uintptr_t)&local, .handle = a.handle, .len = 4}, -EADDRNOTAVAIL},
+      {{.addr = at + PAGE, .handle = a.handle, .len = PAGE + 1}, -EADDRNOTAVAIL},
+      {{.addr = at, .handle = b.handle, .len = 8}, -EFAULT},
+      {{.addr = at, .handle = a.handle, .len = 2 * PAGE, .op = 1}, 0},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct nvmap_cache_op_64 wide = rows[i].args;
+    EXPECT(rows[i].result, f->c.nvmap, NVMAP_IOC_CACHE_64, wide);
+    struct nvmap_cache_op narrow = {
+        .addr = wide.addr, .handle = wide.handle, .len = (uint32_t)wide.len, .op = wide.op};
+    EXPECT(rows[i].result, f->c.nvmap, NVMAP_IOC_CACHE, narrow);
+  }
+  uint32_t handles[2] = {a.handle, b.handle}, offsets[2] = {PAGE, 0}, sizes[2] = {PAGE, PAGE};
+  struct nvmap_cache_op_list list = {.handles = (uintptr_t)handles,
+                                     .offsets = (uintptr_t)offsets,
+                                     .sizes = (uintptr_t)sizes,
+                                     .nr = 2};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
+  sizes[1]++;
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
+  list.nr = 0;
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
+  list.nr = 2;
+  list.sizes = 8;
+  EXPECT(-EFAULT, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
+  buffer_destroy(&f->c, &a);
+  buffer_destroy(&f->c, &b);
+}
+
+static void rare(void **state) {
+  struct buffer b = buffer_create(&f->c, PAGE, false);
+  uint32_t heaps = 77, floor = 1;
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_GET_IVM_HEAPS, heaps);
+  assert_int_equal(heaps, 0);
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_VPR_FLOOR_SIZE, floor);
+  struct nvmap_alloc_ivm_handle ivm = {.handle = b.handle, .align = 3};
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_ALLOC_IVM, ivm);
+  ivm = (struct nvmap_alloc_ivm_handle){.handle = b.handle, .heap_mask = 2};
+  EXPECT(-ENOMEM, f->c.nvmap, NVMAP_IOC_ALLOC_IVM, ivm);
+  struct nvmap_create_handle id = {.ivm_handle = 5};
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_GET_IVC_ID, id);
+  id = (struct nvmap_create_handle){.ivm_handle = b.handle};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_GET_IVC_ID, id);
+  assert_int_equal(id.ivm_id, 0);
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_FROM_IVC_ID, id);
+  id.ivm_id = 1;
+  EXPECT(-ENOMEM, f->c.nvmap, NVMAP_IOC_FROM_IVC_ID, id);
+  EXPECT(-EPERM, f->c.nvmap, NVMAP_IOC_GET_SCIIPCID, (struct nvmap_sciipc_map){0});
+  EXPECT(-EPERM, f->c.nvmap, NVMAP_IOC_HANDLE_FROM_SCIIPCID, (struct nvmap_sciipc_map){0});
+  uint32_t ids[] = {b.handle, 5};
+  struct nvmap_fd_for_range_from_list range = {.num_handles = 1, .size = PAGE};
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_GET_FD_FOR_RANGE_FROM_LIST, range);
+  range.handles = 8;
+  EXPECT(-EFAULT, f->c.nvmap, NVMAP_IOC_GET_FD_FOR_RANGE_FROM_LIST, range);
+  range.handles = (uintptr_t)ids;
+  range.num_handles = 2;
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_GET_FD_FOR_RANGE_FROM_LIST, range);
+  char text[] = "compute";
+  struct nvmap_set_tag_label label = {.tag = 0x900};
+  EXPECT(-ENOENT, f->c.nvmap, NVMAP_IOC_SET_TAG_LABEL, label);
+  label = (struct nvmap_set_tag_label){.tag = 0x900, .len = 8, .addr = (uintptr_t)text};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_SET_TAG_LABEL, label);
+  label.addr = 8;
+  EXPECT(-EFAULT, f->c.nvmap, NVMAP_IOC_SET_TAG_LABEL, label);
+  label.len = 0;
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_SET_TAG_LABEL, label);
+  EXPECT(-ENODEV, f->c.nvmap, NVMAP_IOC_GET_HEAP_SIZE,
+         (struct nvmap_heap_size){.heap = NVMAP_HEAP_IOVMM});
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_GET_HEAP_SIZE, (struct nvmap_heap_size){.heap = NVMAP_HEAP_VPR});
+  struct nvmap_handle_parameters parameters = {.handle = b.handle};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_PARAMETERS, parameters);
+  assert_int_equal(parameters.size, PAGE);
+  assert_int_equal(parameters.heap, NVMAP_HEAP_IOVMM);
+  parameters.handle = 5;
+  EXPECT(-ENODEV, f->c.nvmap, NVMAP_IOC_PARAMETERS, parameters);
+  struct nvmap_create_handle small = {.size = 1};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_CREATE, small);
+  free_id(small.handle);
+  buffer_destroy(&f->c, &b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(from_va_checks, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(from_va, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(read_only, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(cache, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(rare, setup, fixture_teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
