@@ -24,78 +24,48 @@ static inline void finish_f32(const struct sm_uop *u, uint32_t *r) {
     }                                                                                              \
   } while (0)
 
-#define ADD_LANES FOR_LANES r[i] = sem_bits32(F(a[i]) + F(b[i]))
-#define MUL_LANES FOR_LANES r[i] = sem_bits32(F(a[i]) * F(b[i]))
-#define FMA_LANES FOR_LANES r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), F(c[i])))
-
-HANDLER(fadd_rr) {
-  RESULT(u->d);
-  const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
-  ADD_LANES;
-  CANONICAL(r);
-  RESULT_END;
-}
-
-HANDLER(fadd_rs) {
-  RESULT(u->d);
-  const uint32_t *a = REG(u->s[0]);
-  const float b = F(scalar(w, u));
-  FOR_LANES
-  r[i] = sem_bits32(F(a[i]) + b);
-  CANONICAL(r);
-  RESULT_END;
-}
-
-HANDLER(fadd) {
-  const uint32_t m = exec_mask(w, u);
-  struct sm_lanes ta, tb, out;
-  uint32_t *r = out.l;
-  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
-  IN_ROUND(u->round, r, a, b, b, ADD_LANES);
-  CANONICAL(r);
-  finish_f32(u, r);
-  sm_blend(REG(u->d), r, m);
-  return NEXT;
-}
-
-HANDLER(fmul_rr) {
-  RESULT(u->d);
-  const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
-  MUL_LANES;
-  CANONICAL(r);
-  RESULT_END;
-}
-
-HANDLER(fmul_rs) {
-  RESULT(u->d);
-  const uint32_t *a = REG(u->s[0]);
-  const float b = F(scalar(w, u));
-  FOR_LANES
-  r[i] = sem_bits32(F(a[i]) * b);
-  CANONICAL(r);
-  RESULT_END;
-}
-
 /* .FMZ: zero times anything is +0. */
 static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t *r) {
   FOR_LANES
   r[i] = ((a[i] << 1 == 0) | (b[i] << 1 == 0)) ? 0 : r[i];
 }
 
-/* x[0]: .FMZ */
-HANDLER(fmul) {
-  const uint32_t m = exec_mask(w, u);
-  struct sm_lanes ta, tb, out;
-  uint32_t *r = out.l;
-  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
-  IN_ROUND(u->round, r, a, b, b, MUL_LANES);
-  CANONICAL(r);
-  if (u->x[0])
-    zero_products(a, b, r);
-  finish_f32(u, r);
-  sm_blend(REG(u->d), r, m);
-  return NEXT;
-}
+/* A sum or a product: of two registers, of a register and a scalar, and with
+ * any signs, rounding and flushing. x[0]: .FMZ, of products. */
+#define FLOAT2(name, operation, fmz)                                                               \
+  HANDLER(name##_rr) {                                                                             \
+    RESULT(u->d);                                                                                  \
+    const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);                                           \
+    FOR_LANES                                                                                      \
+    r[i] = sem_bits32(F(a[i]) operation F(b[i]));                                                  \
+    CANONICAL(r);                                                                                  \
+    RESULT_END;                                                                                    \
+  }                                                                                                \
+  HANDLER(name##_rs) {                                                                             \
+    RESULT(u->d);                                                                                  \
+    const uint32_t *a = REG(u->s[0]);                                                              \
+    const float b = F(scalar(w, u));                                                               \
+    FOR_LANES                                                                                      \
+    r[i] = sem_bits32(F(a[i]) operation b);                                                        \
+    CANONICAL(r);                                                                                  \
+    RESULT_END;                                                                                    \
+  }                                                                                                \
+  HANDLER(name) {                                                                                  \
+    const uint32_t m = exec_mask(w, u);                                                            \
+    struct sm_lanes ta, tb, out;                                                                   \
+    uint32_t *r = out.l;                                                                           \
+    const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);                   \
+    IN_ROUND(u->round, r, a, b, b, FOR_LANES r[i] = sem_bits32(F(a[i]) operation F(b[i])));        \
+    CANONICAL(r);                                                                                  \
+    if (fmz)                                                                                       \
+      zero_products(a, b, r);                                                                      \
+    finish_f32(u, r);                                                                              \
+    sm_blend(REG(u->d), r, m);                                                                     \
+    return NEXT;                                                                                   \
+  }
+
+FLOAT2(fadd, +, false)
+FLOAT2(fmul, *, u->x[0])
 
 /* Signs by register: the usual subtractions. */
 static inline uint32_t sign_flip(const struct sm_uop *u, unsigned slot) {
@@ -105,7 +75,8 @@ static inline uint32_t sign_flip(const struct sm_uop *u, unsigned slot) {
 HANDLER(ffma_rrr) {
   RESULT(u->d);
   const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
-  FMA_LANES;
+  FOR_LANES
+  r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), F(c[i])));
   CANONICAL(r);
   RESULT_END;
 }
@@ -155,7 +126,8 @@ HANDLER(ffma) {
     }
     a = ta.l, b = tb.l;
   }
-  IN_ROUND(u->round, r, a, b, c, FMA_LANES);
+  IN_ROUND(u->round, r, a, b, c,
+           FOR_LANES r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), F(c[i]))));
   CANONICAL(r);
   finish_f32(u, r);
   sm_blend(REG(u->d), r, m);
@@ -253,7 +225,7 @@ HANDLER(fswzadd) {
     tb.l[i] = code == SWZ_PN ? b[i] ^ SEM_F32_SIGN : b[i];
   }
   a = ta.l, b = tb.l;
-  IN_ROUND(u->round, r, a, b, b, ADD_LANES);
+  IN_ROUND(u->round, r, a, b, b, FOR_LANES r[i] = sem_bits32(F(a[i]) + F(b[i])));
   CANONICAL(r);
   finish_f32(u, r);
   sm_blend(REG(u->d), r, m);

@@ -269,64 +269,34 @@ HANDLER(lop3) {
   RESULT_END;
 }
 
-/* Shifts of one word: the common forms of SHF. The count is a's or an
- * immediate, already clamped or wrapped when x[0] is set. */
-HANDLER(shl) {
-  RESULT(u->d);
-  struct sm_lanes t;
-  const uint32_t *a = REG(u->s[0]);
-  if (u->x[0]) {
-    const uint32_t n = u->imm;
-    FOR_LANES
-    r[i] = a[i] << n;
-  } else {
-    const uint32_t *b = source(w, u, 1, &t);
-    const uint32_t wrap = u->x[1] ? 31 : ~0u;
-    FOR_LANES {
-      uint32_t n = b[i] & wrap;
-      r[i] = n > 31 ? 0 : a[i] << (n & 31);
-    }
+/* Shifts of one word: the common forms of SHF, each an expression of the word v
+ * and the count n. The count is b's, wrapped if x[1] says so, or with x[0] an
+ * immediate below 32. */
+#define SHIFT(name, slot, by_immediate, by_count)                                                  \
+  HANDLER(name) {                                                                                  \
+    RESULT(u->d);                                                                                  \
+    struct sm_lanes t;                                                                             \
+    const uint32_t *s = REG(u->s[slot]);                                                           \
+    if (u->x[0]) {                                                                                 \
+      const uint32_t n = u->imm;                                                                   \
+      FOR_LANES {                                                                                  \
+        const uint32_t v = s[i];                                                                   \
+        r[i] = by_immediate;                                                                       \
+      }                                                                                            \
+    } else {                                                                                       \
+      const uint32_t *b = source(w, u, 1, &t);                                                     \
+      const uint32_t wrap = u->x[1] ? 31 : ~0u;                                                    \
+      FOR_LANES {                                                                                  \
+        const uint32_t v = s[i], n = b[i] & wrap;                                                  \
+        r[i] = by_count;                                                                           \
+      }                                                                                            \
+    }                                                                                              \
+    RESULT_END;                                                                                    \
   }
-  RESULT_END;
-}
 
-HANDLER(shr) {
-  RESULT(u->d);
-  struct sm_lanes t;
-  const uint32_t *c = REG(u->s[2]);
-  if (u->x[0]) {
-    const uint32_t n = u->imm;
-    FOR_LANES
-    r[i] = c[i] >> n;
-  } else {
-    const uint32_t *b = source(w, u, 1, &t);
-    const uint32_t wrap = u->x[1] ? 31 : ~0u;
-    FOR_LANES {
-      uint32_t n = b[i] & wrap;
-      r[i] = n > 31 ? 0 : c[i] >> (n & 31);
-    }
-  }
-  RESULT_END;
-}
-
-HANDLER(sar) {
-  RESULT(u->d);
-  struct sm_lanes t;
-  const uint32_t *c = REG(u->s[2]);
-  if (u->x[0]) {
-    const uint32_t n = u->imm;
-    FOR_LANES
-    r[i] = (uint32_t)((int32_t)c[i] >> n);
-  } else {
-    const uint32_t *b = source(w, u, 1, &t);
-    const uint32_t wrap = u->x[1] ? 31 : ~0u;
-    FOR_LANES {
-      uint32_t n = b[i] & wrap;
-      r[i] = (uint32_t)((int32_t)c[i] >> (n > 31 ? 31 : n));
-    }
-  }
-  RESULT_END;
-}
+SHIFT(shl, 0, v << n, n > 31 ? 0 : v << (n & 31))
+SHIFT(shr, 2, v >> n, n > 31 ? 0 : v >> (n & 31))
+SHIFT(sar, 2, (uint32_t)((int32_t)v >> n), (uint32_t)((int32_t)v >> (n > 31 ? 31 : n)))
 
 /* The general form. x[0]: right, x[1]: wrap, x[2]: signed, x[3]: width, x[4]:
  * high word. */
