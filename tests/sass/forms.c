@@ -50,7 +50,7 @@ uint64_t form_random(void) {
 }
 
 static unsigned width(char kind) {
-  return strchr("lmd", kind) ? 64 : strchr("sthb", kind) ? 16 : 32;
+  return strchr("lmdIFQa", kind) ? 64 : strchr("sthb", kind) ? 16 : 32;
 }
 
 static uint64_t mask(char kind) {
@@ -137,6 +137,12 @@ static uint64_t random_of(char kind) {
     return random_float(10, 5) << 16 | random_float(10, 5);
   case 'B':
     return random_float(7, 8) << 16 | random_float(7, 8);
+  case 'I':
+    return random_of('i') << 32 | random_of('i');
+  case 'F':
+    return random_of('f') << 32 | random_of('f');
+  case 'Q':
+    return random_of('H') << 32 | random_of('H');
   case 'p':
     return form_random() >> 7 & 1;
   case 'c':
@@ -175,6 +181,64 @@ static uint64_t random_beside(char kind, uint64_t other) {
     return random_of(kind);
   }
   return v || !strchr("nmt", kind) ? v : random_of(kind);
+}
+
+/* Operand a of element i: rows, scattered, the same for many, ...; all lanes of a
+ * warp take part or some; in one space or in several. */
+static uint64_t random_place(const struct form *f, unsigned i) {
+  static uint64_t of_warp;
+  enum { PATTERNS = 8, PARTS = 4, LANES = 32 };
+  const unsigned lane = i % LANES, warp = i / LANES;
+  if (lane == 0)
+    of_warp = form_random();
+  const uint64_t r = form_random();
+  const unsigned base = of_warp >> 20 & 0xff;
+  unsigned slot = 0, part = 0;
+  switch (warp % PATTERNS) {
+  case 0:
+    slot = lane;
+    break;
+  case 1:
+    slot = f->place.few ? base + lane / 4 : base;
+    break;
+  case 2:
+    slot = f->place.few ? (lane ^ base) / 3 : (unsigned)(r >> 20);
+    break;
+  case 3:
+    slot = base - lane;
+    break;
+  case 4:
+    slot = base + lane % 16;
+    break;
+  case 5:
+    slot = base + lane * (2 * (of_warp >> 40 & 15) + 1);
+    break;
+  case 6:
+    slot = base + lane / 4;
+    break;
+  case 7:
+    slot = lane / 16 * base + lane;
+    break;
+  }
+  slot %= (unsigned)(f->place.bytes / f->place.element);
+  switch (warp / PATTERNS % PARTS) {
+  case 0:
+    part = 1;
+    break;
+  case 1:
+    part = r >> 50 & 1;
+    break;
+  case 2:
+    part = lane == base % LANES;
+    break;
+  case 3:
+    part = lane <= base % LANES;
+    break;
+  }
+  const unsigned spaces = (unsigned)f->place.spaces;
+  const uint64_t space = spaces < 2 ? 0 : (warp / (PATTERNS * PARTS) & 1 ? r >> 30 : base) % spaces;
+  return (uint32_t)((int)slot * f->place.element + f->place.bias) | (uint64_t)part << 32 |
+         space << 33;
 }
 
 /* --- kernels ------------------------------------------------------------------ */
@@ -235,7 +299,7 @@ static void print_kernel(FILE *out, const struct form *f, unsigned index, enum v
   const int scalar = variant == ALL_REGISTERS ? -1 : scalar_operand(f, index);
   fprintf(out,
           "extern \"C\" __global__ void k%u_%u(const unsigned long long *in, unsigned long long "
-          "*out, unsigned long long s) {\n"
+          "*out, unsigned long long s, const __grid_constant__ struct form_words t) {\n"
           "  unsigned i = blockIdx.x * %u + threadIdx.x;\n  %s r;\n",
           index, variant, BLOCK, c_type[type_of(f->out)]);
   for (int k = 0; f->in[k]; k++) {
@@ -248,10 +312,12 @@ static void print_kernel(FILE *out, const struct form *f, unsigned index, enum v
     else
       fprintf(out, "  const %s v%d = (%s)in[i + %u];\n", t, k, t, k * COUNT);
   }
-  fprintf(out, "  asm volatile(\"{ %s }\" : \"=%c\"(r)", f->ptx, "hrl"[type_of(f->out)]);
+  fprintf(out, "  %s\n  asm volatile(\"{ %s }\" : \"=%c\"(r)", f->before ? f->before : "", f->ptx,
+          "hrl"[type_of(f->out)]);
   for (int k = 0; f->in[k]; k++)
     fprintf(out, "%s \"%c\"(v%d)", k ? "," : " :", "hrl"[type_of(f->in[k])], k);
-  fprintf(out, ");\n  out[i] = r;\n}\n");
+  fprintf(out, "%s%s : \"memory\");\n  %s\n  out[i] = r;\n}\n", f->further ? "," : "",
+          f->further ? f->further : "", f->after ? f->after : "");
 }
 
 /* --- comparison ---------------------------------------------------------------- */
@@ -262,7 +328,7 @@ static bool nan_double(uint64_t v) {
 
 /* What is expected of operands in[operand][i], where that is one value. */
 static void expect_all(const struct form *f, const uint64_t *in, uint64_t *expected) {
-  for (unsigned i = 0; i < COUNT && !f->accept; i++) {
+  for (unsigned i = 0; i < COUNT && !f->accept && !f->wrong_lanes; i++) {
     uint64_t v[4] = {0}, lanes[4][32];
     if (f->expect_warp && i % 32)
       continue;
@@ -281,15 +347,23 @@ static void expect_all(const struct form *f, const uint64_t *in, uint64_t *expec
 static bool compare(const struct form *f, const uint64_t *in, const uint64_t *got,
                     const uint64_t *expected, const char *where) {
   unsigned bad = 0;
+  uint32_t wrong = 0;
   for (unsigned i = 0; i < COUNT; i++) {
     uint64_t v[4] = {0};
     const uint64_t want = f->accept ? 0 : expected[i] & mask(f->out);
+    if (f->wrong_lanes && i % 32 == 0) {
+      uint64_t lanes[3][32];
+      for (int k = 0; f->in[k]; k++)
+        memcpy(lanes[k], in + i + (unsigned)k * COUNT, sizeof lanes[k]);
+      wrong = f->wrong_lanes(f, (const uint64_t(*)[32])lanes, got + i);
+    }
     for (int k = 0; f->in[k]; k++)
       v[k] = in[i + (unsigned)k * COUNT];
     /* Which NaN a double operation gives is not known for sure. */
     const bool right =
-        f->accept ? f->accept(f, v, got[i])
-                  : got[i] == want || (f->out == 'd' && nan_double(got[i]) && nan_double(want));
+        f->wrong_lanes ? !(wrong >> i % 32 & 1)
+        : f->accept    ? f->accept(f, v, got[i])
+                    : got[i] == want || (f->out == 'd' && nan_double(got[i]) && nan_double(want));
     if (!right && bad++ < 3)
       printf("%s (%s): got %llx, expected %llx, of %llx %llx %llx, lane %u\n", f->ptx, where,
              (unsigned long long)got[i], (unsigned long long)want, (unsigned long long)v[0],
@@ -301,7 +375,7 @@ static bool compare(const struct form *f, const uint64_t *in, const uint64_t *go
 }
 
 struct params {
-  uint64_t in, out, scalar;
+  uint64_t in, out, scalar, unused, words[8];
 };
 
 static bool run(struct module *m, const struct form *f, unsigned index, enum variant variant,
@@ -315,12 +389,14 @@ static bool run(struct module *m, const struct form *f, unsigned index, enum var
   for (unsigned i = 0; i < COUNT; i++)
     for (int k = 0; f->in[k]; k++)
       in[i + (unsigned)k * COUNT] =
-          k && mask(f->in[k]) == mask(f->in[k - 1]) && f->in[k] != 'c' && f->in[k] != 'p'
+          f->in[k] == 'a' ? random_place(f, i)
+          : k && mask(f->in[k]) == mask(f->in[k - 1]) && f->in[k] != 'c' && f->in[k] != 'p'
               ? random_beside(f->in[k], in[i + (unsigned)(k - 1) * COUNT])
               : random_of(f->in[k]);
   const unsigned runs = variant == FROM_BANK ? SCALAR_RUNS : 1, step = COUNT / runs;
   for (unsigned r = 0; r < runs; r++) {
-    struct params part = {p->in + r * step * 8u, p->out + r * step * 8u, 0};
+    struct params part = *p;
+    part.in += r * step * 8u, part.out += r * step * 8u;
     if (scalar >= 0) {
       part.scalar = variant == IMMEDIATE ? immediate(f, index) : random_of(f->in[scalar]);
       for (unsigned i = 0; i < step; i++)
@@ -346,7 +422,7 @@ static bool run(struct module *m, const struct form *f, unsigned index, enum var
 
 static bool has_variant(const struct form *f, unsigned index, enum variant variant) {
   return variant == ALL_REGISTERS ||
-         (!f->vector_only && !f->expect_warp && scalar_operand(f, index) >= 0);
+         (!f->vector_only && !f->expect_warp && !f->wrong_lanes && scalar_operand(f, index) >= 0);
 }
 
 /* Returns how many forms of a batch fail. */
@@ -354,6 +430,12 @@ static unsigned run_batch(unsigned first, unsigned last, unsigned long *comparis
   char *source;
   size_t size;
   FILE *text = open_memstream(&source, &size);
+  fputs("typedef unsigned long long u64;\nstruct __align__(16) form_words { u64 word[8]; };\n"
+        "__constant__ __align__(16) u64 table[64] = {",
+        text);
+  for (unsigned k = 0; k < 64; k++)
+    fprintf(text, "%lluull, ", (unsigned long long)form_constant(k));
+  fputs("};\n", text);
   for (unsigned k = first; k < last; k++)
     for (unsigned v = 0; v < VARIANTS; v++)
       if (has_variant(&forms[k], k, v))
@@ -363,7 +445,13 @@ static unsigned run_batch(unsigned first, unsigned last, unsigned long *comparis
   free(source);
   if (!m)
     return last - first;
-  struct params p = {module_alloc(m, COUNT * 8 * 3), module_alloc(m, COUNT * 8), 0};
+  struct params p = {module_alloc(m, COUNT * 8 * 3),
+                     module_alloc(m, COUNT * 8),
+                     module_alloc(m, COUNT / 32 * 512),
+                     0,
+                     {0}};
+  for (unsigned k = 0; k < 8; k++)
+    p.words[k] = form_constant(k);
   bool *failed = calloc(last - first, sizeof *failed);
   uint64_t *(*expected)[VARIANTS] = calloc(last - first, sizeof *expected);
   for (unsigned level = 0; level < SM_CORE_BUILDS; level++) {
@@ -396,7 +484,7 @@ int main(int argc, char **argv) {
     void (*fill)(void);
   } groups[] = {{"integer", forms_integer}, {"bits", forms_bits},       {"float", forms_float},
                 {"half", forms_half},       {"convert", forms_convert}, {"special", forms_special},
-                {"warp", forms_warp}};
+                {"warp", forms_warp},       {"memory", forms_memory},   {"atomic", forms_atomic}};
   if (!harness_available())
     return HARNESS_SKIP;
   for (unsigned k = 0; k < sizeof groups / sizeof *groups; k++)

@@ -11,18 +11,48 @@
 /* Kinds of operands and results, which say width and what values to try:
  *   i 32-bit integer    l 64-bit integer    s 16-bit integer   n 32-bit, not 0
  *   m 64-bit, not 0     t 16-bit, not 0     c shift count      p 0 or 1
- *   f f32   d f64   h f16   b bf16   H f16x2   B bf16x2 */
+ *   f f32   d f64   h f16   b bf16   H f16x2   B bf16x2
+ *   I two 32-bit integers   F two f32   Q four f16   a a place in memory */
 struct form {
-  char ptx[480]; /* %0 the result, %1 to %3 the operands */
+  char ptx[640]; /* %0 the result, %1 to %3 the operands */
   char in[4], out;
   /* Exactly one of the two. Operands and results are bits, zero-extended. */
   uint64_t (*expect)(const struct form *f, const uint64_t *in);
   bool (*accept)(const struct form *f, const uint64_t *in, uint64_t got);
   /* Instead: a whole warp's results from its operands in[operand][lane]. */
   void (*expect_warp)(const struct form *f, const uint64_t (*in)[32], uint64_t *out);
+  /* Or which lanes' results are wrong, where several are right. */
+  uint32_t (*wrong_lanes)(const struct form *f, const uint64_t (*in)[32], const uint64_t *got);
   int p[6];         /* for them */
   bool vector_only; /* no operand may come from a constant bank or an immediate */
+  /* C text around the operation, or NULL; further inputs of the operation, as
+   * asm operands. Operands are v0 to v2, the result is r, i the thread, s a piece
+   * of global memory of 512 bytes for each warp, t a parameter of 8 words. */
+  const char *before, *after, *further;
+  struct {
+    int element; /* bytes of what is accessed at once, a power of 2 */
+    int bytes;   /* places lie in so many */
+    int bias;    /* added to places */
+    bool few;    /* at most 6 lanes have the same place */
+    int spaces;  /* address spaces to choose from, or 0 */
+  } place;
 };
+
+/* Operand a: a place, whether the lane takes part, and an address space. */
+static inline int32_t place_offset(uint64_t a) {
+  return (int32_t)(uint32_t)a;
+}
+static inline bool place_active(uint64_t a) {
+  return a >> 32 & 1;
+}
+static inline unsigned place_space(uint64_t a) {
+  return (unsigned)(a >> 33);
+}
+
+/* Words k of constant memory (table, 64 words) and of parameter 3 (8 words). */
+static inline uint64_t form_constant(unsigned k) {
+  return 0x8877f655c433e211ull * (2 * k + 1);
+}
 
 /* A new form at the end of the table, its text printed as by printf. */
 struct form *form_add(const char *in, char out, const char *ptx, ...)
@@ -36,6 +66,8 @@ void forms_half(void);
 void forms_convert(void);
 void forms_special(void);
 void forms_warp(void);
+void forms_memory(void);
+void forms_atomic(void);
 
 uint64_t form_random(void);
 

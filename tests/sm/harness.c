@@ -93,6 +93,7 @@ struct module {
   uint8_t *space;
   size_t used;
   uint64_t section_at[MAX_SECTIONS];
+  uint64_t bank0; /* constant bank 0, which generic addresses of parameters lie in */
   struct sm_code *code;
   struct sm_worker *worker;
 };
@@ -329,8 +330,11 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   struct attributes a;
   read_attributes(m, kernel, index, &a);
 
-  static uint8_t bank0[BANK_BYTES];
-  memset(bank0, 0, sizeof bank0);
+  if (!m->bank0)
+    m->bank0 = module_alloc(m, BANK_BYTES);
+  uint8_t *const bank0 = module_host(m, m->bank0);
+  memset(bank0, 0, BANK_BYTES);
+  const uint32_t param_end = a.param_base + (uint32_t)launch->param_bytes;
   enum { STACK_TOP = 0xfffdc0, ABOVE_STACK = 0x1000000 - STACK_TOP };
   const uint32_t stack_top = STACK_TOP;
   const int constant3 = section_named(m, ".nv.constant3", "");
@@ -341,7 +345,9 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   memcpy(bank0 + 0x20, &LOCAL_WINDOW, 8);
   memcpy(bank0 + 0x28, &stack_top, 4);
   memcpy(bank0 + 0x2c, &launch->dynamic_shared, 4);
+  memcpy(bank0 + 0x40, &m->bank0, 8);
   memcpy(bank0 + 0x50, &bank3, 8);
+  memcpy(bank0 + 0x12c, &param_end, 4);
   memcpy(bank0 + a.param_base, launch->params, launch->param_bytes);
 
   const int shared = section_named(m, ".nv.shared.", kernel);
@@ -363,7 +369,7 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   memcpy(grid.grid, launch->grid, sizeof grid.grid);
   memcpy(grid.block, launch->block, sizeof grid.block);
   grid.bank[0].data = bank0;
-  grid.bank[0].size = a.param_base + (uint32_t)launch->param_bytes;
+  grid.bank[0].size = param_end;
   set_bank(m, &grid, 2, section_named(m, ".nv.constant2.", kernel));
   set_bank(m, &grid, 3, constant3);
   set_bank(m, &grid, 4, section_named(m, ".nv.constant4", ""));

@@ -168,6 +168,19 @@ static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *
   return cas && u->x[4] ? old == value : old;
 }
 
+/* What shared memory cannot do: operations on floats, and on 64 bits but exchange
+ * and compare-and-swap. ptxas lets loops follow for lanes that got Pu = 0, and the
+ * loops for f32 keep subnormals. */
+static inline bool only_global(const struct sm_uop *u) {
+  return !u->x[3] && u->x[5] > ATOM_S32 && u->x[4] != ATOM_EXCH;
+}
+
+static inline bool in_windows(const struct sm_warp *w, uint64_t address) {
+  const struct sm_grid *grid = w->cta->grid;
+  return address - grid->shared_window < SM_WINDOW_BYTES ||
+         address - grid->local_window < SM_WINDOW_BYTES;
+}
+
 HANDLER(atom) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -190,13 +203,17 @@ HANDLER(atom) {
       return NEXT;
     }
   }
+  uint32_t performed = ~0u;
   FOR_MASK(i, m) {
     struct place place = generic_place(w, u, i, a.l[i], bytes, true);
     if (!place.p)
       return NULL;
-    lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
+    if (only_global(u) && in_windows(w, a.l[i]))
+      performed &= ~sm_lane_bit[i];
+    else
+      lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
   }
-  pred_out(w, u->pd, ~0u, m); /* performed, in whatever space */
+  pred_out(w, u->pd, performed, m);
   return NEXT;
 }
 
@@ -232,8 +249,10 @@ HANDLER(atom_inc) {
   return NEXT;
 }
 
-/* Global to shared: s[1] is the shared address register, jump its offset; x[3]:
- * lanes whose Pp is false write zeros. */
+/* Global to shared: s[1] is the shared address register, jump its offset. Lanes
+ * whose Pp is false write zeros (cp.async with ignore-src). x[3], ZFILL: the last
+ * bytes written are zeros, as many as the low bits of the global address say;
+ * those are no part of it (what ptxas makes of cp.async's src-size). */
 HANDLER(ldgsts) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -243,17 +262,19 @@ HANDLER(ldgsts) {
   addresses_of(w, u, m, &a);
   FOR_MASK(i, m) {
     const uint32_t to = REG(u->s[1])[i] + (uint32_t)u->jump;
-    static const uint8_t zeros[16];
-    const uint8_t *from = zeros;
-    if ((to | (u->x[3] && !(p >> i & 1) ? 0 : a.l[i])) & (bytes - 1))
-      return sm_raise(w, u, SM_FAULT_MISALIGNED, i, a.l[i], bytes, false);
+    const uint32_t zeros = u->x[3] ? a.l[i] & (bytes - 1) : 0;
+    const uint64_t from = a.l[i] - zeros;
+    const bool reads = p >> i & 1;
+    const uint8_t *data = NULL;
+    if ((to | (reads ? from : 0)) & (bytes - 1))
+      return sm_raise(w, u, SM_FAULT_MISALIGNED, i, from, bytes, false);
     if ((uint64_t)to + bytes > w->shared_bytes)
       return sm_raise(w, u, SM_FAULT_SHARED_RANGE, i, to, bytes, true);
-    if (!u->x[3] || p >> i & 1)
-      from = sm_global(w->cta, a.l[i], bytes, false);
-    if (!from)
-      return sm_raise(w, u, SM_FAULT_MMU, i, a.l[i], bytes, false);
-    memcpy(w->shared + to, from, bytes);
+    if (reads && !(data = sm_global(w->cta, from, bytes, false)))
+      return sm_raise(w, u, SM_FAULT_MMU, i, from, bytes, false);
+    memset(w->shared + to, 0, bytes);
+    if (data)
+      memcpy(w->shared + to, data, bytes - zeros);
   }
   return NEXT;
 }

@@ -36,10 +36,18 @@ HANDLER(bra_far) {
   return NEXT;
 }
 
-/* BRA.DIV and BRA.CONV. x[0]: condition; s[0]: the mask, inverted with mods. */
+/* BRA.DIV and BRA.CONV. x[0]: condition; s[0]: the mask, inverted with mods. BRA.U
+ * is taken if all executing lanes take it and else by none: code that ptxas makes
+ * relies on it, as the lanes that would jump meet at no barrier. x[1]: the target
+ * is on the page. */
 HANDLER(bra_cond) {
-  enum { COND_DIV = 2 };
+  enum { COND_U = 1, COND_DIV = 2 };
   const uint32_t m = exec_mask(w, u) & PP;
+  if (u->x[0] == COND_U) {
+    if (m != w->active[0])
+      return NEXT;
+    return u->x[1] ? taken(w, u, u + u->jump) : far(w, u, (uint64_t)u->off);
+  }
   const uint32_t mask = REG(u->s[0])[0] ^ (u->mods ? ~0u : 0);
   const bool together = (mask & w->alive & ~m) == 0;
   if (u->x[0] == COND_DIV)

@@ -39,9 +39,12 @@ static unsigned lower_bra(struct lowering *l) {
     u->mods = SM_SRC_NEG; /* ~0: all lanes */
   }
   const unsigned handler = branch(l);
-  if (cond != SM_COND_DIV && cond != SM_COND_CONV)
+  if (cond == SM_COND_NONE && l->insn->op == SM_OP_BRA)
     return handler;
+  if (cond < SM_COND_DIV && l->insn->op == SM_OP_BRA_UR)
+    l->unsupported = true;
   u->x[0] = (uint8_t)cond;
+  u->x[1] = handler == SM_H_bra;
   return SM_H_bra_cond;
 }
 
