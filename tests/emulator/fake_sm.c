@@ -33,7 +33,11 @@ const char *sm_class_name(unsigned class) {
   return NULL;
 }
 
-void sm_code_invalidate(struct sm_code *code) {}
+_Atomic unsigned fake_sm_invalidations;
+
+void sm_code_invalidate(struct sm_code *code) {
+  fake_sm_invalidations++;
+}
 
 struct sm_worker *sm_worker_create(uint32_t sm_id) {
   return calloc(1, sizeof(struct sm_worker));
@@ -103,6 +107,8 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     return SM_PREEMPTED;
   }
   case FAKE_BANK:
+    if (!g->bank[0].data)
+      return fault(cta, 0, f);
     __atomic_store_n((uint32_t *)word, *(const uint32_t *)(const void *)g->bank[0].data,
                      __ATOMIC_SEQ_CST);
     return SM_DONE;

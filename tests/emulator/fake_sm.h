@@ -22,4 +22,7 @@ struct fake_program {
   uint64_t address, value, address2;
 };
 
+/* How often decoded code was forgotten. */
+extern _Atomic unsigned fake_sm_invalidations;
+
 #endif

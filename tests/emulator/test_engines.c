@@ -499,6 +499,57 @@ static void report_acquires(void **state) {
   assert_true(wait_word(data_at(f, 8), 1));
 }
 
+/* Which methods wait for the grids before them, and which forget code. */
+static void waiting_methods(void **state) {
+  static const struct {
+    uint32_t method, data;
+    bool waits, forgets;
+  } rows[] = {
+      {NVC7C0_NO_OPERATION, 0, false, false},
+      {NVC7C0_WAIT_FOR_IDLE, 0, true, false},
+      {NVC7C0_PM_TRIGGER_WFI, 0, true, false},
+      {NVC7C0_INVALIDATE_SHADER_CACHES, 0x1010, true, false},
+      {NVC7C0_INVALIDATE_SHADER_CACHES, 0x1011, true, true},
+      {NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI, 0x1010, false, false},
+      {NVC7C0_INVALIDATE_SAMPLER_CACHE, 0, true, false},
+      {NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE, 0, true, false},
+      {NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE, 0, true, false},
+      {NVC7C0_INVALIDATE_SAMPLER_CACHE_NO_WFI, 0, false, false},
+      {NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE_NO_WFI, 0, false, false},
+      {NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE_NO_WFI, 0, false, false},
+      {NVC7C0_INVALIDATE_SKED_CACHES, 0, false, false},
+  };
+  struct fixture *f = *state;
+  uint64_t p = fixture_program(
+      f, 0,
+      &(struct fake_program){
+          .operation = FAKE_SPIN, .address = f->data.va, .value = 1, .address2 = f->data.va + 8});
+  qmd_make(fixture_qmd(f, 0), p, f->code.va + 0x8000, 1);
+  push_compute_setup(&f->ch);
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    __atomic_store_n(word_at(f, 0), 0, __ATOMIC_SEQ_CST);
+    *word_at(f, 64) = 0;
+    unsigned before = fake_sm_invalidations;
+    fixture_launch(f, 0, PCAS_SCHEDULE);
+    compute(f, rows[i].method, rows[i].data);
+    push_semaphore(&f->ch, f->data.va + 64, 1, RELEASE_64);
+    submit(&f->c, &f->ch);
+    if (rows[i].waits)
+      usleep(2000);
+    else
+      assert_true(wait_word(word_at(f, 64), 1));
+    assert_int_equal(*word_at(f, 64), !rows[i].waits);
+    __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
+    run(f);
+    assert_int_equal(fake_sm_invalidations - before, rows[i].forgets);
+  }
+  /* Without a wait, with nothing that runs. */
+  unsigned before = fake_sm_invalidations;
+  compute(f, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI, 1);
+  run(f);
+  assert_int_equal(fake_sm_invalidations - before, 1);
+}
+
 /* ---- turns ---- */
 
 static struct client client_of_tsg(const struct client *c, uint32_t timeslice_us, uint32_t level) {
@@ -679,6 +730,7 @@ int main(void) {
       TEST(resumed_grid),
       TEST(reductions_of_a_grid),
       TEST(report_acquires),
+      TEST(waiting_methods),
       TEST(time_slices),
       TEST(interleaving),
       TEST(idle_acquires),
