@@ -97,6 +97,23 @@ struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmab
   return NULL;
 }
 
+int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t start,
+                    uint64_t end) {
+  struct emu_mapping *m =
+      map_at(as, start, end - start, whole->dmabuf, whole->offset + (start - whole->gpu));
+  if (!m)
+    return -ENOMEM;
+  m->writable = whole->writable;
+  m->flags = whole->flags;
+  m->kind = whole->kind;
+  m->remap = true;
+  m->fixed = true; /* its place is the area's */
+  if (enter(as, m))
+    return 0;
+  free(m);
+  return -ENOMEM;
+}
+
 void emu_as_unmap(struct emu_as *as, struct emu_mapping *m) {
   emu_mmu_remove(as, m);
   if (m->kernel)
@@ -187,7 +204,7 @@ static int as_free_space(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-static const struct emu_area *area_of(const struct emu_as *as, uint64_t address) {
+const struct emu_area *emu_area_find(const struct emu_as *as, uint64_t address) {
   const struct emu_area *area = as->areas;
   while (area && (address < area->gpu || address - area->gpu >= area->size))
     area = area->next;
@@ -224,8 +241,8 @@ static struct emu_mapping *same_mapping(const struct emu_as *as,
   uint32_t flags = a->flags & ~(uint32_t)NVGPU_MAP_ACCESS_MASK;
   for (size_t i = 0; i < as->mapping_count; i++) {
     struct emu_mapping *m = as->mappings[i];
-    if (m->dmabuf == dmabuf && !m->kernel && m->flags == flags && m->kind == a->incompr_kind &&
-        (!m->fixed || m->gpu == a->offset))
+    if (m->dmabuf == dmabuf && !m->kernel && !m->remap && m->flags == flags &&
+        m->kind == a->incompr_kind && (!m->fixed || m->gpu == a->offset))
       return m;
   }
   return NULL;
@@ -233,7 +250,7 @@ static struct emu_mapping *same_mapping(const struct emu_as *as,
 
 /* 3.2, MAP_BUFFER_EX order 13 */
 static bool fixed_place_good(const struct emu_as *as, uint64_t address, uint64_t size) {
-  const struct emu_area *area = area_of(as, address);
+  const struct emu_area *area = emu_area_find(as, address);
   return address + size > address && address % GPU_PAGE_BYTES == 0 && area &&
          size <= area->gpu + area->size - address && !emu_mmu_overlaps(as, address, size);
 }
@@ -247,10 +264,9 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
   uint32_t access = (a->flags & NVGPU_MAP_ACCESS_MASK) >> NVGPU_MAP_ACCESS_SHIFT;
   uint64_t size = 0, gpu = 0;
   struct emu_mapping *m;
-  int mode = fcntl((int)a->dmabuf_fd, F_GETFL) & O_ACCMODE;
-  bool read_only = dmabuf->read_only || mode == O_RDONLY;
+  bool read_only = emu_dmabuf_read_only(dmabuf, (int)a->dmabuf_fd);
   error = check_map_arguments(a, dmabuf);
-  if (!error && mode == O_WRONLY)
+  if (!error && (fcntl((int)a->dmabuf_fd, F_GETFL) & O_ACCMODE) == O_WRONLY)
     error = -EINVAL; /* order 8 */
   if (error)
     goto out;
@@ -305,7 +321,7 @@ static int as_map_buffer(struct emu_object *object, int fd, void *argument) {
 /* 3.2, UNMAP_BUFFER: always 0. The driver's own mappings are not the client's. */
 static void unmap_buffer(struct emu_as *as, uint64_t offset) {
   struct emu_mapping *m = emu_mmu_find_exact(as, offset);
-  if (m && !m->kernel && --m->count == 0)
+  if (m && !m->kernel && !m->remap && --m->count == 0)
     emu_as_unmap(as, m);
 }
 
@@ -377,15 +393,15 @@ static int as_mapping_modify(struct emu_object *object, int fd, void *argument) 
   (void)fd;
   struct nvgpu_as_mapping_modify_args *a = argument;
   const struct emu_mapping *m = emu_mmu_find_exact((struct emu_as *)object, a->map_address);
-  if (!m || m->kernel || a->buffer_offset % GPU_PAGE_BYTES || a->buffer_size % GPU_PAGE_BYTES ||
-      a->buffer_size > m->size || a->buffer_offset > m->size - a->buffer_size ||
+  if (!m || m->kernel || m->remap || a->buffer_offset % GPU_PAGE_BYTES ||
+      a->buffer_size % GPU_PAGE_BYTES || a->buffer_size > m->size ||
+      a->buffer_offset > m->size - a->buffer_size ||
       (a->compr_kind == NVGPU_KIND_NONE && a->incompr_kind == NVGPU_KIND_NONE))
     return -EINVAL;
   return 0;
 }
 
-/* GET_BUFFER_COMPBITS_INFO and MAP_BUFFER_COMPBITS answer ENOTTY on r36. REMAP
- * is not emulated. */
+/* GET_BUFFER_COMPBITS_INFO and MAP_BUFFER_COMPBITS answer ENOTTY on r36. */
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_AS_IOCTL_BIND_CHANNEL, as_bind_channel},
     {NVGPU32_AS_IOCTL_ALLOC_SPACE, as_alloc_space_32},
@@ -397,6 +413,7 @@ static const struct emu_ioctl ioctls[] = {
     {NVGPU_AS_IOCTL_MAP_BUFFER_BATCH, as_map_batch},
     {NVGPU_AS_IOCTL_GET_SYNC_RO_MAP, as_sync_ro_map},
     {NVGPU_AS_IOCTL_MAPPING_MODIFY, as_mapping_modify},
+    {NVGPU_AS_IOCTL_REMAP, emu_as_remap, true},
 };
 
 const struct emu_node emu_node_as = {

@@ -34,7 +34,8 @@ int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
     return -ENOTTY;
   int result = found->function(object, fd, argument);
   /* 1.4, row "copy out" */
-  if (result == 0 && (direction & _IOC_READ) && emu_copy_to_user((uintptr_t)user, argument, size))
+  if ((result == 0 || found->always_copy) && (direction & _IOC_READ) &&
+      emu_copy_to_user((uintptr_t)user, argument, size))
     return node->copy_out_error ? node->copy_out_error : (int)size;
   return result;
 }

@@ -154,6 +154,10 @@ int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
   return 0;
 }
 
+bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd) {
+  return dmabuf->read_only || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+}
+
 bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma) {
   return dmabuf->has_inode && dmabuf->device == vma->device && dmabuf->inode == vma->inode;
 }

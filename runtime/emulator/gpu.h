@@ -121,6 +121,7 @@ struct emu_mapping {
   bool writable;
   bool fixed;
   bool kernel; /* made by the driver itself: GPFIFO, syncpoint windows */
+  bool remap;  /* by REMAP */
   uint32_t flags;
   int16_t kind;
   int count;     /* times mapped */
@@ -366,6 +367,7 @@ struct emu_ioctl {
   /* argument is a zeroed kernel copy. 0, a positive count of bytes not copied,
    * or -errno. Called with gpu.lock held. */
   int (*function)(struct emu_object *object, int fd, void *argument);
+  bool always_copy; /* the answer, also with an error */
 };
 struct emu_node {
   unsigned magic;
@@ -392,6 +394,8 @@ int emu_dmabuf_host(struct emu_dmabuf *dmabuf);
 /* A new client fd, or -errno. */
 int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only);
 struct emu_vma;
+/* The dma-buf, or the client's fd of it, forbids writing. */
+bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd);
 /* The mapping is one of the dma-buf. */
 bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma);
 /* The client's fd goes: if it is the last, keep the pages for the handle. */
@@ -410,6 +414,15 @@ void emu_as_free(struct emu_as *as);
 struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmabuf, uint64_t offset,
                                       uint64_t size, bool writable, int syncpoint);
 void emu_as_unmap(struct emu_as *as, struct emu_mapping *mapping);
+/* Maps the part [start, end) of what whole describes: 0 or -ENOMEM. For REMAP. */
+int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t start,
+                    uint64_t end);
+/* The area of ALLOC_SPACE that holds address, or NULL. */
+const struct emu_area *emu_area_find(const struct emu_as *as, uint64_t address);
+
+/* ---- remap.c ---- */
+
+int emu_as_remap(struct emu_object *object, int fd, void *argument);
 
 /* ---- mmu.c ---- */
 
@@ -422,6 +435,8 @@ struct emu_mapping *emu_mmu_find_exact(const struct emu_as *as, uint64_t address
 /* Bytes of a mapping, without the padding of the buffer's last page. */
 uint64_t emu_mapping_asked(const struct emu_mapping *mapping);
 bool emu_mmu_overlaps(const struct emu_as *as, uint64_t address, uint64_t size);
+/* The first mapping that has a byte in [start, end), or NULL. */
+struct emu_mapping *emu_mmu_first_in(const struct emu_as *as, uint64_t start, uint64_t end);
 /* struct sm_memory's find; space is a struct emu_as. */
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range);
 /* Accesses of the engine. False: fault filled in. A pin must be held. */

@@ -30,9 +30,13 @@ struct emu_mapping *emu_mmu_find_exact(const struct emu_as *as, uint64_t address
   return m && m->gpu == address ? m : NULL;
 }
 
+struct emu_mapping *emu_mmu_first_in(const struct emu_as *as, uint64_t start, uint64_t end) {
+  size_t i = position(as, start);
+  return i < as->mapping_count && as->mappings[i]->gpu < end ? as->mappings[i] : NULL;
+}
+
 bool emu_mmu_overlaps(const struct emu_as *as, uint64_t address, uint64_t size) {
-  size_t i = position(as, address);
-  return i < as->mapping_count && as->mappings[i]->gpu < address + size;
+  return emu_mmu_first_in(as, address, address + size) != NULL;
 }
 
 int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping) {

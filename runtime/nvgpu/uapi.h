@@ -49,6 +49,15 @@ enum {
   NVGPU_MAP_TEGRA_RAW = 1 << 12,
 };
 
+/* REMAP's operations (the table) */
+enum {
+  NVGPU_REMAP_CACHEABLE = 1 << 2,
+  NVGPU_REMAP_NO_WRITE = 1 << 10,
+  NVGPU_REMAP_PAGE_4K = 1 << 15,
+  NVGPU_REMAP_PAGE_64K = 1 << 16,
+  NVGPU_REMAP_PAGE_128K = 1 << 17,
+};
+
 enum nvgpu_map_access {
   NVGPU_ACCESS_DEFAULT = 0,
   NVGPU_ACCESS_READ_ONLY = 1,

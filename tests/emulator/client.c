@@ -17,14 +17,14 @@ static void io(int fd, unsigned long request, void *argument) {
   assert_int_equal(OS->ioctl(fd, request, argument), 0);
 }
 
-void client_open(struct client *c) {
+void client_open_range(struct client *c, uint64_t start, uint64_t end) {
   memset(c, 0, sizeof(*c));
   c->nvmap = OS->open("/dev/nvmap", O_RDWR | O_SYNC);
   c->ctrl = OS->open("/dev/nvgpu/igpu0/ctrl", O_RDWR);
   c->node = OS->open(EMULATOR_NODE_PATH, O_RDWR);
   assert_true(c->nvmap >= 0 && c->ctrl >= 0 && c->node >= 0);
   struct nvgpu_alloc_as_args as = {
-      .flags = NVGPU_AS_UNIFIED_VA, .va_range_start = 0x200000, .va_range_end = 0xffffe00000};
+      .flags = NVGPU_AS_UNIFIED_VA, .va_range_start = start, .va_range_end = end};
   io(c->ctrl, NVGPU_GPU_IOCTL_ALLOC_AS, &as);
   c->as = as.as_fd;
   struct nvgpu_gpu_open_tsg_args tsg = {0};
@@ -36,6 +36,10 @@ void client_open(struct client *c) {
   int error;
   c->page = OS->mmap(NULL, 0x10000, PROT_READ | PROT_WRITE, MAP_SHARED, c->ctrl, 0, &error);
   assert_non_null(c->page);
+}
+
+void client_open(struct client *c) {
+  client_open_range(c, 0x200000, 0xffffe00000);
 }
 
 void client_close(struct client *c) {

@@ -49,6 +49,8 @@ struct client {
 
 /* Each ends the test on failure. */
 void client_open(struct client *c);
+/* The same with another range of GPU addresses. */
+void client_open_range(struct client *c, uint64_t start, uint64_t end);
 void client_close(struct client *c);
 struct buffer buffer_create(struct client *c, uint64_t size, bool map);
 void buffer_destroy(struct client *c, struct buffer *b);
