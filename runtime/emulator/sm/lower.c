@@ -37,6 +37,10 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
   if (!note)
     handler = sm_specialise(u, handler);
   u->handler = core->handler[handler];
+  if (l.bindless && !l.unsupported && !l.out_of_range) { /* goes on there */
+    u->off = (int64_t)(intptr_t)u->handler;
+    u->handler = core->handler[SM_H_bindless];
+  }
   if (note) {
     sm_note_finish(note, insn, handler, u);
     note->execute = u->handler;

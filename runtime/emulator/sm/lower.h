@@ -18,6 +18,7 @@ struct lowering {
   unsigned at;          /* next operand */
   struct sm_note *note; /* to be filled in, or NULL */
   bool address;         /* the operand at hand is part of an address */
+  bool bindless;        /* an operand is a constant by descriptor */
 };
 
 /* note.c: a run of slots that the instruction uses. */
@@ -124,6 +125,17 @@ static inline void src(struct lowering *l, unsigned slot, unsigned count) {
     u->scalar_kind = o->bank;
     u->imm = (uint32_t)o->value;
     break;
+  case SM_OPERAND_CONST_BINDLESS: {
+    const struct sm_operand descriptor = {.kind = SM_OPERAND_UREG, .reg = o->reg};
+    l->bindless = true;
+    l->address = true;
+    u->jump = reg_slot(l, &descriptor, 2, false);
+    l->address = false;
+    u->scalar_slot = (uint8_t)slot;
+    u->scalar_kind = SM_BANKS;
+    u->imm = (uint32_t)o->value;
+    break;
+  }
   default:
     l->unsupported = true;
   }

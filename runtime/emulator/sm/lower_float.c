@@ -31,6 +31,13 @@ static unsigned lower_float2(struct lowering *l, unsigned full, unsigned rr, uns
   return u->scalar_slot == 1 ? rs : rr;
 }
 
+static unsigned lower_fmul_scaled(struct lowering *l) {
+  lower_float2(l, 0, 0, 0);
+  l->unsupported |= l->u->x[0]; /* FMZ: not known with a scale */
+  l->u->x[1] = (uint8_t)mod(l, SM_MOD_SCALE);
+  return SM_H_fmul_scaled;
+}
+
 static unsigned lower_ffma(struct lowering *l) {
   struct sm_uop *u = l->u;
   dst(l, 1);
@@ -228,7 +235,8 @@ unsigned sm_lower_float(struct lowering *l) {
   case SM_OP_FADD:
     return lower_float2(l, SM_H_fadd, SM_H_fadd_rr, SM_H_fadd_rs);
   case SM_OP_FMUL:
-    l->unsupported |= mod(l, SM_MOD_SCALE) != SM_SCALE_NONE;
+    if (mod(l, SM_MOD_SCALE) != SM_SCALE_NONE)
+      return lower_fmul_scaled(l);
     return lower_float2(l, SM_H_fmul, SM_H_fmul_rr, SM_H_fmul_rs);
   case SM_OP_FFMA:
     return lower_ffma(l);

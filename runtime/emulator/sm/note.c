@@ -75,6 +75,7 @@ static enum sm_class class_of(unsigned handler) {
       [SM_H_fset] = SM_CLASS_FLOAT,
       [SM_H_fchk] = SM_CLASS_FLOAT,
       [SM_H_fswzadd] = SM_CLASS_FLOAT,
+      [SM_H_fmul_scaled] = SM_CLASS_FLOAT,
       [SM_H_dadd] = SM_CLASS_DOUBLE,
       [SM_H_dmul] = SM_CLASS_DOUBLE,
       [SM_H_dfma] = SM_CLASS_DOUBLE,

@@ -51,7 +51,7 @@ struct sm_warp {
   struct {
     const uint8_t *data;
     uint32_t size;
-  } bank[SM_BANKS];
+  } bank[SM_BANKS + 1]; /* the last one: that of the instruction at hand, by descriptor */
   uint8_t *shared;
   uint32_t shared_bytes;
   uint8_t *local;         /* this warp's, words interleaved over the lanes */

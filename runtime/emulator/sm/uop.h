@@ -41,7 +41,8 @@ enum {
   SM_PRED_FILE = 24,
 };
 
-/* Where the scalar operand of a uop comes from: a bank number, or: */
+/* Where the scalar operand of a uop comes from: a bank number, SM_BANKS for the bank
+ * that a descriptor in uniform registers names, or: */
 enum { SM_SCALAR_IMM = 0xff, SM_SCALAR_NONE = 0xfe };
 enum { SM_NO_SLOT = 3 };
 
@@ -103,6 +104,7 @@ struct sm_page {
   X(bra_far) X(bra_cond) X(brx) X(exit) X(bssy) X(bsync) X(break_) X(yield) X(warpsync)           \
   X(bmov) X(clear_barriers) X(bar) X(b2r) X(trap) X(lepc) X(s2r) X(s2r64) X(vote) X(shfl) X(match) X(redux)         \
   X(r2ur) X(hmma) X(dmma) X(imma) X(bmma) X(movm) X(ldsm) X(arrive) X(arrive_generic)             \
+  X(bindless) X(fmul_scaled)                                                                      \
   X(page_end) X(illegal) X(not_implemented) X(register_range) X(pc_range)
 // clang-format on
 

@@ -1,0 +1,231 @@
+/* Instructions that need more than PTX: those that compilers do not make for compute code,
+ * put into compiled kernels in place of others; and textures and surfaces, which the
+ * emulator says it does not execute.
+ */
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/emulator/sm/insn.h"
+#include "runtime/emulator/sm/state.h"
+#include "tests/sass/exact.h"
+#include "tests/sm/harness.h"
+
+enum { COUNT = 10240, BLOCK = 256 };
+
+static const char source[] =
+    "typedef unsigned long long u64;\n"
+    "extern \"C\" __global__ void multiply(const float *a, const float *b, float *out) {\n"
+    "  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  out[i] = __fmul_rn(a[i], b[i]);\n"
+    "}\n"
+    "extern \"C\" __global__ void add(const unsigned *in, unsigned *out, u64 d, unsigned c) {\n"
+    "  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  out[i] = in[i] + c;\n"
+    "}\n"
+    "#define FOUR float x, y, z, w\n"
+    "#define OUT4 \"=f\"(x), \"=f\"(y), \"=f\"(z), \"=f\"(w)\n"
+    "#define PUT out[threadIdx.x] = x + y + z + w\n"
+    "#define KERNEL(name) extern \"C\" __global__ void name(u64 t, float *out)\n"
+    "KERNEL(TEX) { FOUR; float u = out[0], v = out[1];\n"
+    "  asm(\"tex.2d.v4.f32.f32 {%0,%1,%2,%3}, [%4, {%5,%6}];\" : OUT4 : \"l\"(t), \"f\"(u), "
+    "\"f\"(v)); PUT; }\n"
+    "KERNEL(TLD) { FOUR; int u = threadIdx.x;\n"
+    "  asm(\"tex.2d.v4.f32.s32 {%0,%1,%2,%3}, [%4, {%5,%5}];\" : OUT4 : \"l\"(t), \"r\"(u)); PUT; "
+    "}\n"
+    "KERNEL(TLD4) { FOUR; float u = out[0];\n"
+    "  asm(\"tld4.r.2d.v4.f32.f32 {%0,%1,%2,%3}, [%4, {%5,%5}];\" : OUT4 : \"l\"(t), \"f\"(u)); "
+    "PUT; }\n"
+    "KERNEL(TXD) { FOUR; float u = out[0];\n"
+    "  asm(\"tex.grad.2d.v4.f32.f32 {%0,%1,%2,%3}, [%4, {%5,%5}], {%5,%5}, {%5,%5};\" : OUT4 : "
+    "\"l\"(t), \"f\"(u)); PUT; }\n"
+    "KERNEL(TXQ) { unsigned n; asm(\"txq.width.b32 %0, [%1];\" : \"=r\"(n) : \"l\"(t)); out[0] = "
+    "n; "
+    "}\n"
+    "KERNEL(SULD) { float x; asm volatile(\"suld.b.2d.b32.trap {%0}, [%1, {%2,%2}];\" : \"=f\"(x) "
+    ": "
+    "\"l\"(t), \"r\"(threadIdx.x)); out[0] = x; }\n"
+    "KERNEL(SUST) { asm volatile(\"sust.b.2d.b32.trap [%0, {%1,%1}], {%1};\" :: \"l\"(t), "
+    "\"r\"(threadIdx.x)); }\n"
+    "KERNEL(SUST_P) { asm volatile(\"sust.p.2d.b32.trap [%0, {%1,%1}], {%1};\" :: \"l\"(t), "
+    "\"r\"(threadIdx.x)); }\n"
+    "KERNEL(SURED) { asm volatile(\"sured.b.add.2d.u32.trap [%0, {%1,%1}], %1;\" :: \"l\"(t), "
+    "\"r\"(threadIdx.x)); }\n";
+
+static uint64_t state = 88172645463325252ull;
+
+static uint64_t random64(void) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  return state ^= state << 17;
+}
+
+/* The first instruction of a kernel with an operation: its words. */
+static uint64_t *find(struct module *m, const char *kernel, enum sm_op op) {
+  enum { MOST = 512 };
+  uint64_t *word = module_host(m, module_symbol(m, kernel));
+  for (unsigned k = 0; k < MOST; k++, word += 2) {
+    struct sm_insn insn;
+    if (sm_decode(word, &insn) && insn.op == op)
+      return word;
+  }
+  printf("%s: has no %s\n", kernel, sm_op_names[op]);
+  return NULL;
+}
+
+static void put_bits(uint64_t *word, unsigned low, unsigned count, uint64_t value) {
+  for (unsigned k = 0; k < count; k++) {
+    const unsigned at = low + k;
+    word[at / 64] &= ~(1ull << at % 64);
+    word[at / 64] |= (value >> k & 1) << at % 64;
+  }
+}
+
+static bool launch(struct module *m, const char *kernel, const void *params, size_t size,
+                   struct sm_fault *fault) {
+  const struct launch l = {
+      .grid = {COUNT / BLOCK, 1, 1}, .block = {BLOCK, 1, 1}, .params = params, .param_bytes = size};
+  return module_run(m, kernel, &l, fault, NULL) == SM_DONE;
+}
+
+/* FMUL.D8 to .M8 */
+static unsigned test_scales(struct module *m) {
+  enum { SCALE_LOW = 84, SCALE_BITS = 3, D8 = 1, NONE = 4, M8 = 7 };
+  struct {
+    uint64_t a, b, out;
+  } p = {module_alloc(m, COUNT * 4), module_alloc(m, COUNT * 4), module_alloc(m, COUNT * 4)};
+  uint32_t *a = module_host(m, p.a), *b = module_host(m, p.b), *out = module_host(m, p.out);
+  uint64_t *word = find(m, "multiply", SM_OP_FMUL);
+  unsigned failures = !word;
+  for (unsigned i = 0; i < COUNT; i++) {
+    a[i] = (uint32_t)random64();
+    b[i] = (uint32_t)random64();
+    if (i % 4 == 0) /* near the ends of the range */
+      b[i] = ((i % 8 ? 0u : 253u) - (a[i] >> 23 & 255) + 127 + i / 8 % 8) << 23 | (b[i] & 0x7fffff);
+  }
+  for (unsigned scale = D8; word && scale <= M8; scale++) {
+    struct sm_fault fault = {0};
+    put_bits(word, SCALE_LOW, SCALE_BITS, scale);
+    module_forget_code(m);
+    if (!launch(m, "multiply", &p, sizeof p, &fault)) {
+      printf("%s (%s)\n", fault.message, fault.instruction);
+      failures++;
+      continue;
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+      struct exact v = exact_mul(exact_of(a[i], &FORMAT_F32), exact_of(b[i], &FORMAT_F32));
+      v.v = v.v * (1 << scale) / (1 << NONE);
+      const uint64_t want = exact_round(v, &FORMAT_F32, FE_TONEAREST);
+      if (out[i] != want) {
+        printf("FMUL scale %u: got %x, expected %x, of %x %x\n", scale, out[i], (unsigned)want,
+               a[i], b[i]);
+        failures++;
+        break;
+      }
+    }
+  }
+  return failures;
+}
+
+/* Operands cx[UR][offset] */
+static unsigned test_bindless(struct module *m) {
+  enum { WORDS = 64, UNIT = 16, RUNS = 40, OPCODE_HIGH = 91, UR_LOW = 32, OFFSET_LOW = 40 };
+  const uint64_t table = module_alloc(m, WORDS * 4);
+  uint32_t *values = module_host(m, table);
+  struct {
+    uint64_t in, out, descriptor;
+    uint32_t c;
+  } p = {module_alloc(m, COUNT * 4), module_alloc(m, COUNT * 4), 0, 0};
+  const uint32_t *in = module_host(m, p.in), *out = module_host(m, p.out);
+  uint64_t *load = find(m, "add", SM_OP_ULDC), *sum = NULL;
+  for (unsigned k = 0; k < COUNT; k++)
+    ((uint32_t *)module_host(m, p.in))[k] = (uint32_t)random64();
+  for (unsigned k = 0; k < WORDS; k++)
+    values[k] = (uint32_t)random64();
+  /* The sum with the last parameter. */
+  struct sm_insn insn;
+  for (uint64_t *at = module_host(m, module_symbol(m, "add")); load && !sum; at += 2)
+    if (!sm_decode(at, &insn) || insn.op == SM_OP_EXIT)
+      break;
+    else if (insn.op == SM_OP_IADD3 && insn.operand[4].kind == SM_OPERAND_CONST &&
+             insn.operand[4].value == 0x178)
+      sum = at;
+  if (!sum || !sm_decode(load, &insn)) {
+    printf("add: not as expected\n");
+    return 1;
+  }
+  const unsigned ur = insn.operand[0].reg;
+  put_bits(load, OFFSET_LOW, 14, 0x170 / 4); /* the descriptor, instead of another word */
+  put_bits(sum, OPCODE_HIGH, 1, 1);
+  put_bits(sum, UR_LOW, 6, ur);
+  for (unsigned run = 0; run < RUNS; run++) {
+    const unsigned first = (unsigned)(random64() % 8), size = (unsigned)(random64() % 8);
+    const unsigned offset = (unsigned)(random64() % (8 * UNIT)) & ~3u;
+    struct sm_fault fault = {0};
+    p.descriptor = (table / UNIT + first) | (uint64_t)size << 45;
+    put_bits(sum, OFFSET_LOW, 14, offset / 4);
+    module_forget_code(m);
+    if (!launch(m, "add", &p, sizeof p, &fault)) {
+      printf("%s (%s)\n", fault.message, fault.instruction);
+      return 1;
+    }
+    const uint32_t c = offset < size * UNIT ? values[first * 4 + offset / 4] : 0;
+    for (unsigned i = 0; i < COUNT; i++)
+      if (out[i] != in[i] + c) {
+        printf("constant by descriptor: got %x, expected %x\n", out[i], in[i] + c);
+        return 1;
+      }
+  }
+  /* A buffer that is not there is a fault. */
+  struct sm_fault fault = {0};
+  p.descriptor = 0x100 | 1ull << 45;
+  if (launch(m, "add", &p, sizeof p, &fault) || fault.kind != SM_FAULT_MMU ||
+      fault.address != 0x100 * UNIT) {
+    printf("constant of an unmapped buffer: no fault\n");
+    return 1;
+  }
+  return 0;
+}
+
+static unsigned test_textures(struct module *m) {
+  static const struct {
+    const char *kernel, *instruction;
+  } tests[] = {{"TEX", "TEX"},     {"TLD", "TLD"},       {"TLD4", "TLD4"},
+               {"TXD", "TXD"},     {"TXQ", "TXQ"},       {"SULD", "SULD.D"},
+               {"SUST", "SUST.D"}, {"SUST_P", "SUST.P"}, {"SURED", "SURED.D"}};
+  unsigned failures = 0;
+  struct {
+    uint64_t texture, out;
+  } p = {0, module_alloc(m, COUNT * 4)};
+  for (unsigned k = 0; k < sizeof tests / sizeof *tests; k++) {
+    struct sm_fault f = {0};
+    const size_t n = strlen(tests[k].instruction);
+    const bool ran = launch(m, tests[k].kernel, &p, sizeof p, &f);
+    if (ran || f.kind != SM_FAULT_NOT_IMPLEMENTED ||
+        strncmp(f.instruction, tests[k].instruction, n) || !strstr(f.message, f.instruction) ||
+        !strstr(f.message, "does not execute")) {
+      printf("%s: %s (%s)\n", tests[k].kernel, ran ? "no fault" : f.message, f.instruction);
+      failures++;
+    }
+  }
+  return failures;
+}
+
+int main(void) {
+  if (!harness_available())
+    return HARNESS_SKIP;
+  unsigned failures = 0, builds = 0;
+  for (unsigned level = 0; level < SM_CORE_BUILDS; level++) {
+    if (!(sm_core_override = sm_core_build(level)))
+      continue;
+    struct module *m = module_compile(source, NULL);
+    if (!m)
+      return 1;
+    failures += test_scales(m) + test_bindless(m) + test_textures(m);
+    module_free(m);
+    builds++;
+  }
+  printf("%u builds of the core, %u failures\n", builds, failures);
+  return failures || !builds;
+}
