@@ -484,7 +484,8 @@ int main(int argc, char **argv) {
     void (*fill)(void);
   } groups[] = {{"integer", forms_integer}, {"bits", forms_bits},       {"float", forms_float},
                 {"half", forms_half},       {"convert", forms_convert}, {"special", forms_special},
-                {"warp", forms_warp},       {"memory", forms_memory},   {"atomic", forms_atomic}};
+                {"warp", forms_warp},       {"memory", forms_memory},   {"atomic", forms_atomic},
+                {"video", forms_video}};
   if (!harness_available())
     return HARNESS_SKIP;
   for (unsigned k = 0; k < sizeof groups / sizeof *groups; k++)

@@ -68,6 +68,7 @@ void forms_special(void);
 void forms_warp(void);
 void forms_memory(void);
 void forms_atomic(void);
+void forms_video(void);
 
 uint64_t form_random(void);
 
