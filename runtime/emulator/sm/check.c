@@ -33,13 +33,17 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
             uniform ? "U" : "", predicate ? "P" : "R", number, scoreboard);
 }
 
+/* writer: the instruction's, if it writes the place. Accesses to shared memory come one after
+ * the other: ptxas lets one's result replace another's result or source. */
 static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
-                          unsigned place, uint32_t m, bool written) {
+                          unsigned place, uint32_t m, const struct sm_note *writer) {
   struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
-  if (pending(ws, result, m)) {
+  const bool written = writer != NULL;
+  const bool shared = written && writer->space == SM_SPACE_SHARED;
+  if (pending(ws, result, m) && !(shared && result->shared)) {
     report_pending(w, u, place, result->scoreboard, m, true);
     result->scoreboard = SM_NO_SCOREBOARD;
-  } else if (written && pending(ws, source, m)) {
+  } else if (written && pending(ws, source, m) && !(shared && source->shared)) {
     report_pending(w, u, place, source->scoreboard, m, false);
     source->scoreboard = SM_NO_SCOREBOARD;
   }
@@ -84,19 +88,21 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
     ws->generation[__builtin_ctz(left) % SM_SCOREBOARDS]++;
   const uint32_t everyone = w->active[u->uniform];
   if (u->guard % SM_PRED_UNIFORM < SM_PRED_TRUE)
-    check_pending(w, u, ws, SM_SLOTS + u->guard, everyone, false);
+    check_pending(w, u, ws, SM_SLOTS + u->guard, everyone, NULL);
   if (!m)
     return;
   for (struct places p = reads_of(note); next_place(&p, &place);)
-    check_pending(w, u, ws, place, m, false);
+    check_pending(w, u, ws, place, m, NULL);
   for (struct places p = writes_of(note); next_place(&p, &place);)
-    check_pending(w, u, ws, place, m, true);
+    check_pending(w, u, ws, place, m, note);
   if (note->write_sb < SM_SCOREBOARDS)
     for (struct places p = writes_of(note); next_place(&p, &place);)
-      ws->result[place] = (struct sm_pending){m, ws->generation[note->write_sb], note->write_sb};
+      ws->result[place] = (struct sm_pending){m, ws->generation[note->write_sb], note->write_sb,
+                                              note->space == SM_SPACE_SHARED};
   if (note->read_sb < SM_SCOREBOARDS)
     for (struct places p = reads_of(note); next_place(&p, &place);)
-      ws->source[place] = (struct sm_pending){m, ws->generation[note->read_sb], note->read_sb};
+      ws->source[place] = (struct sm_pending){m, ws->generation[note->read_sb], note->read_sb,
+                                              note->space == SM_SPACE_SHARED};
 }
 
 /* --- undefined values -------------------------------------------------------------- */

@@ -6,8 +6,9 @@
  * the clock its warp had then is known to the other warp. Lanes that run together
  * count as ordered, for compiled code no longer shows whether its author asked for
  * it. Atomics never race; those that locks are made of (compare-and-swap,
- * exchange) order what lies around them. Writes that change nothing are no writes.
- * Of each word the last writer and the last readers of two warps are remembered.
+ * exchange) order what lies around them, and so do arrivals at an mbarrier and looks
+ * at it. Writes that change nothing are no writes. Of each word the last writer and
+ * the last readers of two warps are remembered.
  */
 #include <inttypes.h>
 
@@ -122,6 +123,19 @@ static void check_race(const struct access *a, const struct part *p, unsigned of
   cell->serial = sm_shadow_of(w)->serial;
 }
 
+static bool is_arrival(const struct sm_note *note) {
+  return note->handler == SM_H_arrive || note->handler == SM_H_arrive_generic;
+}
+
+/* Who looks at an mbarrier is ordered after those who have arrived there. */
+static void check_mbarrier(const struct access *a, uint64_t word) {
+  struct sm_shadow *s = a->w->cta->shadow;
+  if (is_arrival(a->note))
+    s->cell[word].mbarrier = s->base;
+  else if (!a->is_write && s->cell[word].mbarrier == s->base)
+    sm_acquire_clock(a->w, s->lock_clock);
+}
+
 /* True if something undefined was read. */
 static bool shared_access(const struct access *a) {
   struct sm_shadow *s = a->w->cta->shadow;
@@ -132,6 +146,7 @@ static bool shared_access(const struct access *a) {
     return false; /* it faults */
   for (uint32_t done = 0; done < bytes;) {
     const struct part p = part_of(a->at + done, bytes - done);
+    check_mbarrier(a, p.word);
     if (!atomic)
       check_race(a, &p, done);
     uint8_t *defined = s->shared_defined + p.word * 4 + p.first;

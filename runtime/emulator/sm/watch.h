@@ -24,6 +24,7 @@ struct sm_pending {
   uint32_t lanes;
   uint32_t generation; /* of its scoreboard; another one: it was waited for */
   uint8_t scoreboard;
+  bool shared; /* of an access to shared memory */
 };
 
 struct sm_warp_shadow {
@@ -47,6 +48,7 @@ struct sm_touch {
 struct sm_cell {
   struct sm_touch writer, reader[2]; /* the last readers, of different warps */
   uint32_t serial;                   /* of the write */
+  uint32_t mbarrier;                 /* the CTA's base: an arrival was here */
 };
 
 struct sm_shadow {
