@@ -11,15 +11,26 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "runtime/emulator/descriptors.h"
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/usermode.h"
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
 
 /* A board gives all its memory to whoever asks first; a host program must leave
  * room for others, so the emulated board has this share of the host's. */
 enum { MEMORY_SHARE = 2 };
+
+/* What stat says of a node; nvgpu-uapi.md 1.1. */
+enum {
+  NODE_MODE = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP,
+  NODE_MAJOR = 484,
+  NODE_FIRST_MINOR = 12,
+};
 
 uint64_t emu_time_ns(void) {
   struct timespec now;
@@ -53,6 +64,7 @@ static uint64_t host_memory(void) {
 /* A child of fork has neither the engine nor a use for the parent's objects: its
  * table starts empty, and what was allocated stays as it is in the copied heap. */
 static void forked_child(void) {
+  emu_descriptors_forget();
   memset(&emu_gpu, 0, sizeof(emu_gpu));
   pthread_mutex_init(&emu_gpu.lock, NULL);
   pthread_cond_init(&emu_gpu.serviced, NULL);
@@ -93,9 +105,7 @@ static bool device_unused(void) {
   return emu_gpu.started && emu_gpu.fd_count == 0 && !emu_gpu.mapped;
 }
 
-/* No fd and no mapping of the control node is left: the device goes. Called
- * without gpu.lock. */
-static void device_stop_if_unused(void) {
+void emu_device_stop_if_unused(void) {
   pthread_mutex_lock(&emu_gpu.lock);
   while (device_unused() && emu_gpu.engine_running)
     emu_engine_stop();
@@ -103,6 +113,7 @@ static void device_stop_if_unused(void) {
     free(emu_gpu.table);
     emu_gpu.table = NULL;
     emu_gpu.table_size = 0;
+    emu_usermode_close();
     if (emu_gpu.syncpoint_memory) {
       emu_object_put(&emu_gpu.syncpoint_memory->object);
       emu_gpu.syncpoint_memory = NULL;
@@ -150,23 +161,12 @@ static int open_counters(void) {
   return open_plain(EMU_COUNTER_NODE, "tegracl-emulator");
 }
 
-/* The fd of a control node is the user-mode page, so that any way of mapping it
- * works. */
 static int open_ctrl(void) {
   struct emu_ctrl *ctrl = (struct emu_ctrl *)object_create(EMU_CTRL, sizeof(struct emu_ctrl));
   if (!ctrl)
     return -ENOMEM;
   ctrl->instance = ++emu_gpu.instances;
-  int fd = emu_table_open("nvgpu-ctrl", &ctrl->object);
-  if (fd >= 0) {
-    uint32_t class = CLASS_USERMODE;
-    if (ftruncate(fd, USERMODE_BYTES) ||
-        pwrite(fd, &class, sizeof(class), USERMODE_CFG0) != sizeof(class)) {
-      emu_table_clear(fd);
-      close(fd);
-      fd = -ENOMEM;
-    }
-  }
+  int fd = emu_usermode_open(&ctrl->object);
   emu_object_put(&ctrl->object);
   return fd;
 }
@@ -215,6 +215,21 @@ static const struct node *find_node(const char *path) {
   return NULL;
 }
 
+bool emulator_node_status(const char *path, struct stat *status) {
+  const struct node *node = path ? find_node(path) : NULL;
+  if (!node)
+    return false;
+  bool refused = node->open == open_refused;
+  *status = (struct stat){
+      .st_mode = S_IFCHR | (refused ? S_IRUSR | S_IWUSR : NODE_MODE),
+      .st_nlink = 1,
+      .st_gid = refused ? 0 : getegid(), /* which stands for the group video */
+      .st_rdev = makedev(NODE_MAJOR, NODE_FIRST_MINOR + (unsigned)(node - nodes)),
+      .st_blksize = GPU_PAGE_BYTES,
+  };
+  return true;
+}
+
 static int emulator_open(const char *path, int flags) {
   const struct node *node = find_node(path);
   if (!node)
@@ -226,7 +241,7 @@ static int emulator_open(const char *path, int flags) {
   int result = node->open();
   pthread_mutex_unlock(&emu_gpu.lock);
   if (result < 0)
-    device_stop_if_unused();
+    emu_device_stop_if_unused();
   return result;
 }
 
@@ -243,7 +258,7 @@ static int emulator_close(int fd) {
     emu_table_clear(fd);
   pthread_mutex_unlock(&emu_gpu.lock);
   if (object)
-    device_stop_if_unused();
+    emu_device_stop_if_unused();
   return result;
 }
 
@@ -370,7 +385,7 @@ static int emulator_munmap(void *address, size_t length) {
   }
   pthread_mutex_unlock(&emu_gpu.lock);
   if (dropped)
-    device_stop_if_unused();
+    emu_device_stop_if_unused();
   return result;
 }
 

@@ -14,13 +14,15 @@
 #include <unistd.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/usermode.h"
 
 enum {
   SPIN_NS = 50000, /* awake without work before the engine sleeps */
   MOVE_INTERVAL_NS = 2000000,
   BLOCKED_SPIN_NS = 100000, /* polling a semaphore before pauses begin */
-  BLOCKED_PAUSE_MIN_NS = 20000,
+  PAUSE_MIN_NS = 20000,
   BLOCKED_PAUSE_MAX_NS = 500000,
+  WATCH_PAUSE_MAX_NS = 1000000,
   HELPERS_MAX = 63,
 };
 
@@ -65,6 +67,7 @@ void emu_doorbell(uint32_t token) {
 
 /* Doorbells become scheduled channels. gpu.lock held. */
 static void collect_doorbells(void) {
+  emu_usermode_collect();
   for (int i = 0; i < EMU_CHANNELS / 64; i++) {
     uint64_t bits = atomic_load_explicit(&emu_gpu.doorbells[i], memory_order_relaxed);
     if (!bits)
@@ -89,7 +92,7 @@ bool emu_engine_others_wait(const struct emu_channel *channel) {
     if (atomic_load_explicit(&emu_gpu.doorbells[i], memory_order_relaxed) & ~own)
       return true;
   }
-  return false;
+  return emu_usermode_rung_for_other(channel);
 }
 
 void emu_channel_unschedule(struct emu_channel *channel) {
@@ -123,7 +126,15 @@ static void move_away(void) {
     sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* Nothing to do: until the doorbell count leaves seen. */
+/* How long to look away from memory that nobody announces a store to: longer, the
+ * longer nothing has come. */
+static struct timespec pause_after(uint64_t waited_ns, uint64_t max_ns) {
+  uint64_t ns = waited_ns / 8;
+  ns = ns < PAUSE_MIN_NS ? PAUSE_MIN_NS : ns;
+  return (struct timespec){.tv_nsec = (long)(ns < max_ns ? ns : max_ns)};
+}
+
+/* Nothing to do: until the doorbell count leaves seen, or a watched doorbell rings. */
 static void idle(uint32_t seen) {
   if (!may_spin())
     move_away();
@@ -131,16 +142,19 @@ static void idle(uint32_t seen) {
     uint64_t end = now_ns() + SPIN_NS;
     do {
       for (int i = 0; i < 32; i++) {
-        if (atomic_load_explicit(&emu_gpu.doorbell_count, memory_order_relaxed) != seen)
+        if (atomic_load_explicit(&emu_gpu.doorbell_count, memory_order_relaxed) != seen ||
+            emu_usermode_rung())
           return;
         relax();
       }
     } while (now_ns() < end && may_spin());
   }
-  while (atomic_load(&emu_gpu.doorbell_count) == seen) {
+  uint64_t since = now_ns();
+  while (atomic_load(&emu_gpu.doorbell_count) == seen && !emu_usermode_rung()) {
+    struct timespec timeout = pause_after(now_ns() - since, WATCH_PAUSE_MAX_NS);
     atomic_store(&emu_gpu.engine_asleep, 1);
     if (atomic_load(&emu_gpu.doorbell_count) == seen)
-      futex_wait(&emu_gpu.doorbell_count, seen, NULL);
+      futex_wait(&emu_gpu.doorbell_count, seen, emu_usermode_watched() ? &timeout : NULL);
   }
   atomic_store(&emu_gpu.engine_asleep, 0);
 }
@@ -153,10 +167,7 @@ static void pause_blocked(uint32_t seen, uint64_t since) {
     relax();
     return;
   }
-  uint64_t ns = waited / 8;
-  ns = ns < BLOCKED_PAUSE_MIN_NS ? BLOCKED_PAUSE_MIN_NS : ns;
-  ns = ns > BLOCKED_PAUSE_MAX_NS ? BLOCKED_PAUSE_MAX_NS : ns;
-  struct timespec timeout = {.tv_nsec = (long)ns};
+  struct timespec timeout = pause_after(waited, BLOCKED_PAUSE_MAX_NS);
   atomic_store(&emu_gpu.engine_asleep, 1);
   if (atomic_load(&emu_gpu.doorbell_count) == seen)
     futex_wait(&emu_gpu.doorbell_count, seen, &timeout);

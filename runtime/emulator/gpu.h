@@ -324,7 +324,8 @@ struct emu_gpu {
   _Atomic uint64_t doorbells[EMU_CHANNELS / 64];
   _Atomic uint32_t doorbell_count;
   _Atomic uint32_t engine_asleep;
-  atomic_int bell_cpu; /* where the doorbell was rung last */
+  atomic_int bell_cpu; /* where the doorbell was rung last; -1: unknown */
+  struct emu_dmabuf *usermode_page;
   int cpus;
   struct emu_worker_pool *pool;
   _Atomic uint64_t instructions, grids, ctas;
@@ -337,6 +338,8 @@ enum { EMU_TURN_NS = 1000000 };
 
 /* PTIMER: nanoseconds in steps of 32. */
 uint64_t emu_time_ns(void);
+/* If no fd and no mapping is left, the device goes. Called without gpu.lock. */
+void emu_device_stop_if_unused(void);
 
 /* ---- objects.c: the fd table. Callers hold gpu.lock. ---- */
 

@@ -10,11 +10,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/emulator/descriptors.h"
 #include "runtime/emulator/gpu.h"
 
 enum { TABLE_STEP = 64 };
 
 int emu_table_set(int fd, struct emu_object *object) {
+  if (fd >= EMU_FDS)
+    return -EMFILE;
   if (fd >= emu_gpu.table_size) {
     int size = (fd / TABLE_STEP + 1) * TABLE_STEP;
     struct emu_object **table = realloc(emu_gpu.table, (size_t)size * sizeof(*table));
@@ -31,6 +34,7 @@ int emu_table_set(int fd, struct emu_object *object) {
   object->fds++;
   emu_object_get(object);
   emu_gpu.fd_count++;
+  emu_descriptor_note(fd, true);
   return 0;
 }
 
@@ -47,7 +51,9 @@ void emu_table_clear(int fd) {
   struct emu_object *object = emu_gpu.table[fd];
   emu_gpu.table[fd] = NULL;
   emu_gpu.fd_count--;
+  emu_descriptor_note(fd, false);
   object->fds--;
+  emu_descriptor_replace(object, fd);
   if (object->kind == EMU_CHANNEL && object->fds == 0)
     emu_channel_close((struct emu_channel *)object);
   emu_object_put(object);

@@ -1,0 +1,72 @@
+/* tegracl-emulate PROGRAM [ARGUMENT...]: runs a program, and what it starts, with
+ * the software Orin's nodes in front of it: by the preloaded library that lies
+ * beside this program or where it was installed.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VARIABLE "LD_PRELOAD"
+
+/* As a shell says that it found no program, or cannot run it. */
+enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
+
+static int beside_this_program(char path[PATH_MAX]) {
+  char self[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+  if (length < 0)
+    return -errno;
+  self[length] = '\0';
+  *strrchr(self, '/') = '\0';
+  int wanted = snprintf(path, PATH_MAX, "%s/%s", self, EMULATE_LIBRARY);
+  return wanted < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static const char *find_library(char path[PATH_MAX]) {
+  if (beside_this_program(path) == 0 && access(path, R_OK) == 0)
+    return path;
+  return access(EMULATE_FOLDER "/" EMULATE_LIBRARY, R_OK) == 0 ? EMULATE_FOLDER "/" EMULATE_LIBRARY
+                                                               : NULL;
+}
+
+/* The list's separators cannot be quoted in it. */
+static int preload(const char *library) {
+  if (strpbrk(library, ": "))
+    return -EINVAL;
+  const char *others = getenv(VARIABLE);
+  char *list = NULL;
+  if (asprintf(&list, "%s%s%s", library, others && *others ? ":" : "", others ? others : "") < 0)
+    return -ENOMEM;
+  int result = setenv(VARIABLE, list, 1) ? -errno : 0;
+  free(list);
+  return result;
+}
+
+int main(int argc, char **argv) {
+  char path[PATH_MAX];
+  if (argc < 2 || argv[1][0] == '-') {
+    fprintf(stderr, "usage: tegracl-emulate PROGRAM [ARGUMENT...]\n"
+                    "Runs PROGRAM with a software Orin at /dev/nvmap and /dev/nvgpu/igpu0/ctrl.\n"
+                    "TEGRACL_EMULATOR in the environment chooses its board and modes.\n");
+    return NOT_RUNNABLE;
+  }
+  const char *library = find_library(path);
+  if (!library) {
+    fprintf(stderr, "tegracl-emulate: %s is neither beside this program nor in %s\n",
+            EMULATE_LIBRARY, EMULATE_FOLDER);
+    return NOT_RUNNABLE;
+  }
+  int error = preload(library);
+  if (error) {
+    fprintf(stderr, "tegracl-emulate: cannot preload %s: %s\n", library,
+            error == -EINVAL ? "a colon or a space in its path" : strerror(-error));
+    return NOT_RUNNABLE;
+  }
+  execvp(argv[1], argv + 1);
+  error = errno;
+  fprintf(stderr, "tegracl-emulate: %s: %s\n", argv[1], strerror(error));
+  return error == ENOENT ? NOT_FOUND : NOT_RUNNABLE;
+}
