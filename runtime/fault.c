@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/hw/exceptions.h"
 #include "runtime/hw/host.h"
 #include "runtime/message.h"
 #include "runtime/module.h"
@@ -115,8 +116,9 @@ static void put_sm_errors(FILE *out, const struct rt_context *c, const struct rt
         (record.warp_esr == 0 && record.global_esr == 0))
       continue;
     put_kernel(out, c, record.warp_esr_pc);
-    fprintf(out, " (SM %u, warp error 0x%x, global error 0x%x)", sm, record.warp_esr,
-            record.global_esr);
+    const char *error = warp_error_text(hw_field(record.warp_esr, WARP_ESR_ERROR));
+    fprintf(out, " (SM %u, warp error 0x%x%s%s, global error 0x%x)", sm, record.warp_esr,
+            error ? ": " : "", error ? error : "", record.global_esr);
     return;
   }
 }

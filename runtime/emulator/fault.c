@@ -63,7 +63,10 @@ void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault)
   record->serial = ++emu_gpu.fault_serial;
   if (channel->tsg) {
     channel->tsg->sm_error = (struct nvgpu_tsg_sm_error_state_record){
-        .warp_esr = fault->warp_esr, .warp_esr_pc = fault->record.pc};
+        .global_esr = fault->global_esr,
+        .warp_esr = fault->warp_esr,
+        .warp_esr_pc = fault->record.pc,
+    };
     emu_tsg_abort(channel->tsg, fault->notifier);
   }
   pthread_mutex_unlock(&emu_gpu.lock);

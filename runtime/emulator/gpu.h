@@ -181,8 +181,8 @@ struct emu_channel;
 
 /* A fault as the engine finds it; emu_fault completes it. */
 struct emu_fault {
-  uint32_t notifier; /* enum error_notifier_code */
-  uint32_t warp_esr; /* SM exceptions: for READ_SINGLE_SM_ERROR_STATE */
+  uint32_t notifier;             /* enum error_notifier_code */
+  uint32_t warp_esr, global_esr; /* SM exceptions: for READ_SINGLE_SM_ERROR_STATE */
   struct emulator_fault record;
 };
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/hw/exceptions.h"
 
 enum {
   FIRST_BUDGET = 2000,   /* warp instructions, about 50 us: is this a small grid? */
@@ -19,7 +20,6 @@ enum {
   HELP_AFTER_NS = 20000, /* a grid that lasts longer is worth waking threads */
   STALLS_MAX = 64,       /* budgets used up without a CTA ending: they wait for others */
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
-  WARP_ESR_MISALIGNED = 0x10, /* nvgpu-uapi.md 7 */
 };
 
 struct emu_grid {
@@ -427,7 +427,18 @@ static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_f
   memcpy(r->tid, f->tid, sizeof(r->tid));
   memcpy(r->instruction, f->instruction, sizeof(r->instruction));
   r->instruction[sizeof(r->instruction) - 1] = 0;
-  fault->warp_esr = f->kind == SM_FAULT_MISALIGNED ? WARP_ESR_MISALIGNED : 0;
+  static const uint8_t warp_errors[] = {
+      [SM_FAULT_MMU] = WARP_ERROR_MMU_NACK,
+      [SM_FAULT_MISALIGNED] = WARP_ERROR_MISALIGNED_ADDRESS,
+      [SM_FAULT_SHARED_RANGE] = WARP_ERROR_ADDRESS_RANGE,
+      [SM_FAULT_LOCAL_RANGE] = WARP_ERROR_ADDRESS_RANGE,
+      [SM_FAULT_ILLEGAL_INSTRUCTION] = WARP_ERROR_ILLEGAL_INSTRUCTION,
+      [SM_FAULT_REGISTER_RANGE] = WARP_ERROR_REGISTER_RANGE,
+      [SM_FAULT_BARRIER_RANGE] = WARP_ERROR_ILLEGAL_PARAMETER,
+  };
+  if ((size_t)f->kind < sizeof(warp_errors))
+    fault->warp_esr = warp_errors[f->kind];
+  fault->global_esr = f->kind == SM_FAULT_TRAP ? GLOBAL_ESR_BPT_INT : 0;
   return false;
 }
 

@@ -122,6 +122,10 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     }
     return SM_PREEMPTED;
   }
+  case FAKE_FAULT:
+    fault(cta, p->address, f);
+    f->kind = (enum sm_fault_kind)p->value;
+    return SM_FAULTED;
   case FAKE_COUNT: {
     __atomic_fetch_add((uint64_t *)at(g, p->address2), 1, __ATOMIC_SEQ_CST);
     for (uint64_t i = 0; i < budget; i++) {

@@ -169,7 +169,7 @@ static int fake_ioctl(int fd, unsigned long request, void *argument) {
     struct nvgpu_tsg_sm_error_state_record record = {0};
     if (os.error_pc && a->sm_id == os.error_sm)
       record =
-          (struct nvgpu_tsg_sm_error_state_record){.warp_esr = 0x10, .warp_esr_pc = os.error_pc};
+          (struct nvgpu_tsg_sm_error_state_record){.warp_esr = 0xf, .warp_esr_pc = os.error_pc};
     memcpy((void *)(uintptr_t)a->record_mem, &record, sizeof(record));
     return 0;
   }
