@@ -67,7 +67,7 @@ static struct emu_mapping *map_at(struct emu_as *as, uint64_t gpu, uint64_t size
   m->dmabuf = dmabuf;
   m->host = dmabuf->host + offset;
   m->count = 1;
-  m->syncpoint = -1;
+  m->syncpoint = EMU_NO_SYNCPOINT;
   return m;
 }
 
@@ -369,20 +369,23 @@ static int as_va_regions(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
+uint64_t emu_as_syncpoints(struct emu_as *as) {
+  if (!as->syncpoint_ro) {
+    struct emu_dmabuf *memory = emu_syncpoint_memory();
+    const struct emu_mapping *m =
+        memory ? emu_as_map_kernel(as, memory, 0, memory->size, false, EMU_NO_SYNCPOINT) : NULL;
+    as->syncpoint_ro = m ? m->gpu : 0;
+  }
+  return as->syncpoint_ro;
+}
+
 /* 3.2, GET_SYNC_RO_MAP */
 static int as_sync_ro_map(struct emu_object *object, int fd, void *argument) {
   (void)fd;
-  struct emu_as *as = (struct emu_as *)object;
   struct nvgpu_as_get_sync_ro_map_args *a = argument;
-  if (!as->syncpoint_ro) {
-    struct emu_dmabuf *memory = emu_syncpoint_memory();
-    struct emu_mapping *m =
-        memory ? emu_as_map_kernel(as, memory, 0, memory->size, false, -1) : NULL;
-    if (!m)
-      return -ENOMEM;
-    as->syncpoint_ro = m->gpu;
-  }
-  a->base_gpuva = as->syncpoint_ro;
+  a->base_gpuva = emu_as_syncpoints((struct emu_as *)object);
+  if (!a->base_gpuva)
+    return -ENOMEM;
   a->sync_size = EMU_SYNCPOINT_STRIDE;
   a->num_syncpoints = EMU_SYNCPOINTS;
   return 0;

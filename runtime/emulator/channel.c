@@ -26,7 +26,7 @@ int emu_channel_open(int32_t runlist) {
   channel->object = (struct emu_object){.kind = EMU_CHANNEL, .refs = 1};
   channel->watchdog = true;
   channel->watchdog_ms = WATCHDOG_DEFAULT_MS;
-  channel->syncpoint = -1;
+  channel->syncpoint = EMU_NO_SYNCPOINT;
   channel->subdevice_mask = 1;
   channel->grids_tail = &channel->grids;
   channel->id = emu_gpu.free_channels[emu_gpu.free_channel_count - 1];
@@ -59,6 +59,8 @@ void emu_channel_close(struct emu_channel *channel) {
     if (m)
       emu_as_unmap(channel->as, m);
   }
+  if (channel->submit)
+    emu_submit_free(channel);
   if (channel->gpfifo_mapping)
     emu_as_unmap(channel->as, channel->gpfifo_mapping);
   channel->gpfifo_mapping = NULL;
@@ -105,26 +107,19 @@ static int check_setup_bind(const struct emu_channel *channel,
     return -EINVAL; /* order 4 */
   if (!channel->tsg)
     return -EINVAL; /* order 5 */
-  if (channel->usermode)
-    return -EEXIST; /* order 6 */
+  if (channel->usermode || channel->submit)
+    return -EEXIST; /* orders 6 and 7 */
   if (deterministic && channel->watchdog)
     return -EINVAL; /* order 8 */
   if (usermode && !deterministic)
     return -EINVAL; /* order 9 */
-  /* The driver's own rings (SUBMIT_GPFIFO) are not emulated. */
-  if (!usermode)
-    return -ENOSYS;
   return 0;
 }
 
-static int setup_bind(struct emu_object *object, int fd, void *argument) {
-  struct emu_channel *channel = (struct emu_channel *)object;
-  struct nvgpu_channel_setup_bind_args *a = argument;
+static int setup_usermode(struct emu_channel *channel, struct nvgpu_channel_setup_bind_args *a) {
+  int error;
   struct emu_dmabuf *gpfifo = NULL, *userd = NULL;
   struct emu_mapping *ring = NULL;
-  int error = check_setup_bind(channel, a);
-  if (error)
-    return error;
   if (a->gpfifo_dmabuf_fd == 0 || a->userd_dmabuf_fd == 0)
     return -EINVAL; /* order 12 */
   if (a->gpfifo_dmabuf_offset || a->userd_dmabuf_offset)
@@ -137,7 +132,7 @@ static int setup_bind(struct emu_object *object, int fd, void *argument) {
     error = -EINVAL; /* order 15 */
     goto fail;
   }
-  ring = emu_as_map_kernel(channel->as, gpfifo, 0, gpfifo->size, false, -1);
+  ring = emu_as_map_kernel(channel->as, gpfifo, 0, gpfifo->size, false, EMU_NO_SYNCPOINT);
   if (!ring) {
     error = -ENOMEM; /* order 16 */
     goto fail;
@@ -161,6 +156,30 @@ fail:
     emu_as_unmap(channel->as, ring);
   emu_object_put(&gpfifo->object);
   return error;
+}
+
+static int setup(struct emu_channel *channel, struct nvgpu_channel_setup_bind_args *a) {
+  int error = check_setup_bind(channel, a);
+  if (error)
+    return error;
+  if (a->flags & NVGPU_SETUP_BIND_USERMODE_SUPPORT)
+    return setup_usermode(channel, a);
+  error = emu_submit_setup(channel, a->num_gpfifo_entries);
+  channel->deterministic = !error && (a->flags & NVGPU_SETUP_BIND_DETERMINISTIC);
+  return error;
+}
+
+static int setup_bind(struct emu_object *object, int fd, void *argument) {
+  return setup((struct emu_channel *)object, argument);
+}
+
+/* The old form: always a ring of the driver's. */
+static int alloc_gpfifo(struct emu_object *object, int fd, void *argument) {
+  const struct nvgpu_alloc_gpfifo_ex_args *a = argument;
+  struct nvgpu_channel_setup_bind_args args = {
+      .num_gpfifo_entries = a->num_entries,
+      .flags = a->flags & (NVGPU_SETUP_BIND_VPR | NVGPU_SETUP_BIND_DETERMINISTIC)};
+  return setup((struct emu_channel *)object, &args);
 }
 
 /* 3.4, WDT */
@@ -378,14 +397,6 @@ static int channel_wait(struct emu_object *object, int fd, void *argument) {
   return result;
 }
 
-/* 3.4, SUBMIT_GPFIFO: there are only user-mode rings */
-static int submit_gpfifo(struct emu_object *object, int fd, void *argument) {
-  struct emu_channel *channel = (struct emu_channel *)object;
-  if (!atomic_load(&channel->serviceable))
-    return -ETIMEDOUT;
-  return channel->usermode ? -EINVAL : -ENOMEM;
-}
-
 static int open_another(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_channel_open_args *a = argument;
   int channel = emu_channel_open(a->in.runlist_id);
@@ -408,15 +419,14 @@ static int boosted(struct emu_object *object, int fd, void *argument) {
   return -EINVAL;
 }
 
-/* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE answer ENOTTY: the TSG has them.
- * ALLOC_GPFIFO_EX is not emulated. */
+/* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE answer ENOTTY: the TSG has them. */
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, accept},
     {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, accept},
     {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX, accept},
     {NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, get_timedout},
     {NVGPU_IOCTL_CHANNEL_WAIT, channel_wait},
-    {NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, submit_gpfifo},
+    {NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, emu_submit_gpfifo},
     {NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, alloc_obj_ctx},
     {NVGPU_IOCTL_CHANNEL_ZCULL_BIND, zcull_bind},
     {NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, set_notifier},
@@ -427,6 +437,7 @@ static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_FORCE_RESET, force_reset},
     {NVGPU_IOCTL_CHANNEL_WDT, watchdog},
     {NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, set_preemption},
+    {NVGPU_IOCTL_CHANNEL_ALLOC_GPFIFO_EX, alloc_gpfifo},
     {NVGPU_IOCTL_CHANNEL_SET_BOOSTED_CTX, boosted},
     {NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, user_syncpoint},
     {NVGPU_IOCTL_CHANNEL_RESCHEDULE_RUNLIST, reschedule},

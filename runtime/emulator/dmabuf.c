@@ -50,7 +50,7 @@ void emu_dmabuf_free(struct emu_dmabuf *dmabuf) {
     munmap(dmabuf->host, dmabuf->size);
   if (dmabuf->parked_fd >= 0)
     close(dmabuf->parked_fd);
-  if (dmabuf->allocated && !dmabuf->from_va)
+  if (dmabuf->allocated && !dmabuf->from_va && !dmabuf->drivers)
     emu_gpu.memory_used -= dmabuf->size;
   free(dmabuf);
 }

@@ -75,7 +75,7 @@ static void collect_doorbells(void) {
     bits = atomic_exchange(&emu_gpu.doorbells[i], 0);
     for (; bits; bits &= bits - 1) {
       struct emu_channel *channel = emu_gpu.channels[i * 64 + __builtin_ctzll(bits)];
-      if (channel && channel->usermode && !channel->scheduled) {
+      if (channel && channel->gpfifo && !channel->scheduled) {
         channel->scheduled = true;
         emu_gpu.scheduled_count++;
       }

@@ -49,6 +49,8 @@ void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier) {
     post_notifier(c, notifier);
     if (c->syncpoint >= 0)
       emu_syncpoint_raise(c->syncpoint, SYNCPOINT_ABORT_STEP);
+    if (c->submit)
+      emu_submit_give_up(c);
   }
   emu_events_raise_tsg(tsg, EVENT_BLOCKING_SYNC);
   emu_engine_wake();

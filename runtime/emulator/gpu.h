@@ -40,6 +40,7 @@ enum {
   EMU_SYNCPOINTS = 1024,
   EMU_SYNCPOINT_STRIDE = 0x10000,
   EMU_EVENTS = 6,
+  EMU_NO_SYNCPOINT = -1,
   EMU_OWNERS = 64,
 };
 
@@ -90,6 +91,7 @@ struct emu_dmabuf {
   uint64_t asked;          /* of CREATE */
   bool allocated;          /* has pages (NVMAP ALLOC was done) */
   bool from_va;            /* they were the client's */
+  bool drivers;            /* made by the driver itself: not counted as nvmap's */
   bool read_only;          /* so were they */
   uint8_t *host;           /* the emulator's own mapping, made at first need */
   int handles;             /* nvmap handles among refs */
@@ -221,6 +223,19 @@ struct emu_waiter {
 struct emu_wait;
 struct emu_token;
 
+/* A ring that the driver writes. */
+struct emu_submit {
+  struct emu_dmabuf *ring, *commands, *userd;
+  struct emu_mapping *ring_mapping, *commands_mapping, *window;
+  int syncpoint;   /* counts submissions; window is where */
+  uint32_t target; /* its value when all are done */
+  uint32_t put, command_slot;
+  bool watched; /* and what the watchdog saw, and when */
+  uint32_t seen_done, seen_get;
+  uint64_t since_ns;
+};
+struct emu_watchdog;
+
 struct emu_grid;
 
 /* A run of pushbuffer words that is contiguous in host memory. */
@@ -259,6 +274,7 @@ struct emu_channel {
   uint64_t notifier_offset;
   int syncpoint; /* -1: none */
   uint64_t syncpoint_va;
+  struct emu_submit *submit; /* NULL: the client writes the ring, or there is none */
 
   /* The engine's. */
   bool scheduled; /* has, or may have, work */
@@ -310,6 +326,8 @@ struct emu_gpu {
   struct emu_dmabuf *syncpoint_memory; /* one page stride each */
   bool syncpoint_used[EMU_SYNCPOINTS];
   struct emu_wait *waits; /* for syncpoints */
+  struct emu_watchdog *watchdog;
+  int watched_channels;
   atomic_int wait_count;
   uint64_t fault_serial;
 
@@ -420,6 +438,8 @@ void emu_as_unmap(struct emu_as *as, struct emu_mapping *mapping);
 /* Maps the part [start, end) of what whole describes: 0 or -ENOMEM. For REMAP. */
 int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t start,
                     uint64_t end);
+/* Where all syncpoints can be read, mapped at first need; 0: no memory. */
+uint64_t emu_as_syncpoints(struct emu_as *as);
 /* The area of ALLOC_SPACE that holds address, or NULL. */
 const struct emu_area *emu_area_find(const struct emu_as *as, uint64_t address);
 
@@ -467,6 +487,17 @@ int emu_channel_open(int32_t runlist);
 void emu_channel_close(struct emu_channel *channel);
 void emu_channel_free(struct emu_channel *channel);
 void emu_event_free(struct emu_event *event);
+
+/* ---- submit.c ---- */
+
+/* Gives the channel a ring that SUBMIT_GPFIFO writes: 0 or -ENOMEM. */
+int emu_submit_setup(struct emu_channel *channel, uint32_t entries);
+/* Nothing more will be done: who waits for submissions wakes. */
+void emu_submit_give_up(struct emu_channel *channel);
+/* The engine has left the channel. */
+void emu_submit_free(struct emu_channel *channel);
+int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument);
+
 void emu_tsg_unlink(struct emu_channel *channel);
 /* Of an engine: raises its events for every TSG that has channels. Takes gpu.lock. */
 void emu_non_stall_interrupt(void);

@@ -94,6 +94,15 @@ enum {
   NVGPU_SETUP_BIND_USERMODE_GPU_MAP_RESOURCES = 1 << 4,
 };
 
+/* SUBMIT_GPFIFO: nvgpu.h */
+enum {
+  NVGPU_SUBMIT_FENCE_WAIT = 1 << 0,
+  NVGPU_SUBMIT_FENCE_GET = 1 << 1,
+  NVGPU_SUBMIT_SYNC_FENCE = 1 << 3,
+  NVGPU_SUBMIT_SUPPRESS_WFI = 1 << 4,
+  NVGPU_SUBMIT_SKIP_BUFFER_REFCOUNTING = 1 << 5,
+};
+
 /* SET_PREEMPTION_MODE and the characteristics' mode masks (3.4, 2.1.1) */
 enum {
   NVGPU_PREEMPT_COMPUTE_WFI = 1 << 0,

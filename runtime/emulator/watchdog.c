@@ -1,0 +1,87 @@
+/* The watchdog of channels whose ring the driver writes: work that makes no progress
+ * for the channel's limit ends it. nvgpu-uapi.md 7, "watchdog" and notifier 8.
+ */
+#include "runtime/emulator/watchdog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LOOK_MS = 100, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
+
+struct emu_watchdog {
+  pthread_t thread;
+  pthread_cond_t stopped;
+  bool stop;
+};
+
+/* What shows that the channel goes on. gpu.lock held, here and below. */
+static void look(struct emu_channel *channel, uint64_t now) {
+  struct emu_submit *s = channel->submit;
+  uint32_t done = emu_syncpoint_value(s->syncpoint), get = channel->gp_get;
+  if (done != s->seen_done || get != s->seen_get || (done == s->target && get == s->put)) {
+    s->seen_done = done;
+    s->seen_get = get;
+    s->since_ns = now;
+  } else if (channel->watchdog && channel->tsg && atomic_load(&channel->serviceable) &&
+             now - s->since_ns > (uint64_t)channel->watchdog_ms * NS_PER_MS) {
+    emu_tsg_abort(channel->tsg, NOTIFIER_IDLE_TIMEOUT);
+  }
+}
+
+static void *watch(void *argument) {
+  struct emu_watchdog *w = argument;
+  pthread_mutex_lock(&emu_gpu.lock);
+  while (!w->stop) {
+    for (int i = 0; i < EMU_CHANNELS; i++) {
+      if (emu_gpu.channels[i] && emu_gpu.channels[i]->submit)
+        look(emu_gpu.channels[i], emu_time_ns());
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_MS * NS_PER_MS;
+    until.tv_sec += until.tv_nsec / NS_PER_S;
+    until.tv_nsec %= NS_PER_S;
+    pthread_cond_timedwait(&w->stopped, &emu_gpu.lock, &until);
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return NULL;
+}
+
+int emu_watchdog_start(struct emu_channel *channel) {
+  channel->submit->watched = true;
+  channel->submit->since_ns = emu_time_ns();
+  if (emu_gpu.watched_channels++)
+    return 0;
+  struct emu_watchdog *w = calloc(1, sizeof(*w));
+  int error = w ? 0 : -ENOMEM;
+  if (w) {
+    pthread_cond_init(&w->stopped, NULL);
+    error = emu_thread_start(&w->thread, watch, w);
+  }
+  if (error) {
+    free(w);
+    emu_gpu.watched_channels--;
+    channel->submit->watched = false;
+    return error;
+  }
+  emu_gpu.watchdog = w;
+  return 0;
+}
+
+void emu_watchdog_stop(struct emu_channel *channel) {
+  if (!channel->submit->watched)
+    return;
+  channel->submit->watched = false;
+  if (--emu_gpu.watched_channels)
+    return;
+  struct emu_watchdog *w = emu_gpu.watchdog;
+  emu_gpu.watchdog = NULL;
+  w->stop = true;
+  pthread_cond_signal(&w->stopped);
+  pthread_mutex_unlock(&emu_gpu.lock);
+  pthread_join(w->thread, NULL);
+  pthread_mutex_lock(&emu_gpu.lock);
+  pthread_cond_destroy(&w->stopped);
+  free(w);
+}

@@ -1,0 +1,12 @@
+/* The watchdog of driver-written rings: one thread while there are any. */
+#ifndef TEGRACL_EMULATOR_WATCHDOG_H
+#define TEGRACL_EMULATOR_WATCHDOG_H
+
+#include "runtime/emulator/gpu.h"
+
+/* Both with gpu.lock held. 0 or -errno. */
+int emu_watchdog_start(struct emu_channel *channel);
+/* The last channel's stop lets go of gpu.lock meanwhile. */
+void emu_watchdog_stop(struct emu_channel *channel);
+
+#endif

@@ -1,0 +1,332 @@
+/* Rings that the driver writes: SETUP_BIND without user-mode submission,
+ * ALLOC_GPFIFO_EX, SUBMIT_GPFIFO with its fences, and the watchdog. nvgpu-uapi.md
+ * 3.4, 6, 7.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/emulator/client.h"
+#include "tests/emulator/fake_sm.h"
+
+enum { ENTRIES = 16, WATCHDOG_MS = 250 };
+
+static struct client c;
+static struct buffer data;
+static int host1x;
+
+static int setup(void **state) {
+  /* Below 2^40 with the driver's part: trap T1. */
+  client_open_range(&c, 0x4000000, 0x2000000000);
+  data = buffer_create(&c, 4096, true);
+  host1x = OS->open("/dev/host1x-fence", O_RDWR);
+  return 0;
+}
+
+static int teardown(void **state) {
+  buffer_destroy(&c, &data);
+  assert_int_equal(OS->close(host1x), 0);
+  client_close(&c);
+  return 0;
+}
+
+static int bound_channel(void) {
+  struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
+  EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_OPEN_CHANNEL, open);
+  int fd = open.out.channel_fd;
+  EXPECT(0, c.as, NVGPU_AS_IOCTL_BIND_CHANNEL, (struct nvgpu_as_bind_channel_args){(uint32_t)fd});
+  struct nvgpu_tsg_bind_channel_ex_args bind = {.channel_fd = fd, .subcontext_id = c.veid};
+  EXPECT(0, c.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, bind);
+  return fd;
+}
+
+static struct channel ring_open(void) {
+  struct channel r = {.fd = bound_channel(),
+                      .push = buffer_create(&c, 0x10000, true),
+                      .notifier = buffer_create(&c, 4096, false)};
+  r.word = r.push.cpu;
+  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND,
+         (struct nvgpu_channel_setup_bind_args){.num_gpfifo_entries = ENTRIES});
+  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER,
+         (struct nvgpu_set_error_notifier){.mem = (uint32_t)r.notifier.fd});
+  return r;
+}
+
+static void ring_close(struct channel *r) {
+  assert_int_equal(OS->close(r->fd), 0);
+  buffer_destroy(&c, &r->push);
+  buffer_destroy(&c, &r->notifier);
+}
+
+static uint64_t ring_entry(struct channel *r) {
+  uint32_t end = (uint32_t)(r->word - (uint32_t *)r->push.cpu);
+  uint64_t entry = gp_entry(r->push.va + r->start * 4, end - r->start, 0);
+  r->start = end;
+  return entry;
+}
+
+/* One entry with what was written since the last. */
+static struct nvgpu_submit_gpfifo_args ring_submit(struct channel *r, uint32_t flags, uint32_t id,
+                                                   uint32_t value) {
+  uint64_t entry = ring_entry(r);
+  struct nvgpu_submit_gpfifo_args args = {.gpfifo = (uintptr_t)&entry,
+                                          .num_entries = 1,
+                                          .flags = flags,
+                                          .fence = {.id = id, .value = value}};
+  EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, args);
+  return args;
+}
+
+static bool ready(int fd, int timeout_ms) {
+  struct pollfd p = {.fd = fd, .events = POLLIN};
+  return OS->poll(&p, 1, timeout_ms) == 1;
+}
+
+/* 3.4, SETUP_BIND without the flag, and ALLOC_GPFIFO_EX */
+static void setting_up(void **state) {
+  int fd = bound_channel();
+  static const uint32_t bad[] = {0, 2, 3, 6, 1u << 29};
+  for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    EXPECT(-EINVAL, fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND,
+           (struct nvgpu_channel_setup_bind_args){.num_gpfifo_entries = bad[i]});
+    EXPECT(-EINVAL, fd, NVGPU_IOCTL_CHANNEL_ALLOC_GPFIFO_EX,
+           (struct nvgpu_alloc_gpfifo_ex_args){.num_entries = bad[i]});
+  }
+  struct nvgpu_submit_gpfifo_args submit = {.num_entries = 1};
+  EXPECT(-ENOMEM, fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, submit);
+  /* Deterministic, with the watchdog on. */
+  struct nvgpu_alloc_gpfifo_ex_args alloc = {.num_entries = 4, .flags = 2};
+  EXPECT(-EINVAL, fd, NVGPU_IOCTL_CHANNEL_ALLOC_GPFIFO_EX, alloc);
+  alloc.flags = 0;
+  EXPECT(0, fd, NVGPU_IOCTL_CHANNEL_ALLOC_GPFIFO_EX, alloc);
+  EXPECT(-EEXIST, fd, NVGPU_IOCTL_CHANNEL_ALLOC_GPFIFO_EX, alloc);
+  EXPECT(-EEXIST, fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND,
+         (struct nvgpu_channel_setup_bind_args){.num_gpfifo_entries = ENTRIES});
+  assert_int_equal(OS->close(fd), 0);
+}
+
+/* SUBMIT_GPFIFO: the checks in their order */
+static void submit_checks(void **state) {
+  struct channel r = ring_open();
+  uint64_t entry = ring_entry(&r);
+  const struct {
+    struct nvgpu_submit_gpfifo_args args;
+    int result;
+  } rows[] = {
+      {{.gpfifo = (uintptr_t)&entry, .num_entries = ENTRIES - 2}, -ENOMEM},
+      {{.gpfifo = (uintptr_t)&entry, .num_entries = UINT32_MAX}, -ENOMEM},
+      {{.gpfifo = 8, .num_entries = 1}, -EFAULT},
+      {{.gpfifo = (uintptr_t)&entry, .flags = 1, .fence = {.id = 1024}}, -EINVAL},
+      {{.gpfifo = (uintptr_t)&entry, .flags = 1 | 8, .fence = {.id = 999}}, -EINVAL},
+      {{.gpfifo = (uintptr_t)&entry, .flags = 1 | 8, .fence = {.id = (uint32_t)c.as}}, -EINVAL},
+      {{.num_entries = 0}, 0},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct nvgpu_submit_gpfifo_args args = rows[i].args;
+    EXPECT(rows[i].result, r.fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, args);
+  }
+  assert_int_equal(OS->ioctl(r.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
+  struct nvgpu_submit_gpfifo_args late = {0};
+  EXPECT(-ETIMEDOUT, r.fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, late);
+  ring_close(&r);
+}
+
+/* A deterministic channel has rules of its own. */
+static void deterministic(void **state) {
+  int fd = bound_channel();
+  EXPECT(0, fd, NVGPU_IOCTL_CHANNEL_WDT,
+         (struct nvgpu_channel_wdt_args){.wdt_status = NVGPU_WDT_DISABLE});
+  EXPECT(0, fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND,
+         (struct nvgpu_channel_setup_bind_args){.num_gpfifo_entries = ENTRIES, .flags = 2});
+  const struct {
+    uint32_t flags;
+    int result;
+  } rows[] = {{0, -EINVAL}, {2 | 8 | 32, -EINVAL}, {32, 0}, {2 | 32, 0}};
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct nvgpu_submit_gpfifo_args args = {.flags = rows[i].flags};
+    EXPECT(rows[i].result, fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, args);
+  }
+  int32_t channels[] = {fd};
+  struct nvgpu_gpu_set_deterministic_opts_args opts = {
+      .num_channels = 1, .flags = 1, .channels = (uintptr_t)channels};
+  EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_SET_DETERMINISTIC_OPTS, opts);
+  struct nvgpu_submit_gpfifo_args args = {.flags = 32};
+  EXPECT(-EINVAL, fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, args); /* dormant */
+  opts.flags = 2;
+  EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_SET_DETERMINISTIC_OPTS, opts);
+  EXPECT(0, fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, args);
+  assert_int_equal(OS->close(fd), 0);
+}
+
+/* More submissions than entries, each awaited by its fence. */
+static void fences_out(void **state) {
+  struct channel r = ring_open();
+  uint32_t last = 0;
+  for (uint32_t i = 1; i <= 5 * ENTRIES; i++) {
+    push_semaphore(&r, data.va, i, 1);
+    bool file = i % 2;
+    struct nvgpu_submit_gpfifo_args out = ring_submit(&r, file ? 2 | 8 : 2, 0, 0);
+    struct host1x_create_fence fence = {.id = out.fence.id, .threshold = out.fence.value};
+    if (file)
+      fence.fence_fd = (int)out.fence.id;
+    else
+      EXPECT(0, host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
+    assert_true(ready(fence.fence_fd, 5000));
+    assert_int_equal(*(volatile uint32_t *)data.cpu, i);
+    struct host1x_fence_extract_fence pair;
+    struct host1x_fence_extract extract = {
+        .fence_fd = fence.fence_fd, .num_fences = 1, .fences_ptr = (uintptr_t)&pair};
+    EXPECT(0, host1x, HOST1X_IOCTL_FENCE_EXTRACT, extract);
+    assert_true(i == 1 || pair.threshold == last + 1);
+    last = pair.threshold;
+    assert_int_equal(OS->close(fence.fence_fd), 0);
+  }
+  ring_close(&r);
+}
+
+/* One channel waits for the other's fence, of both kinds. */
+static void fences_in(void **state) {
+  struct channel a = ring_open(), b = ring_open();
+  for (uint32_t i = 1; i <= 2; i++) {
+    /* a is held up by a semaphore until the CPU releases it. */
+    uint32_t *gate = (uint32_t *)data.cpu + 16;
+    push_semaphore(&a, data.va + 64, i, 0);
+    uint32_t kind = i == 1 ? 0 : NVGPU_SUBMIT_SYNC_FENCE;
+    struct nvgpu_submit_gpfifo_args out = ring_submit(&a, NVGPU_SUBMIT_FENCE_GET | kind, 0, 0);
+    push_semaphore(&b, data.va, i, 1);
+    struct nvgpu_submit_gpfifo_args in = ring_submit(
+        &b, NVGPU_SUBMIT_FENCE_WAIT | NVGPU_SUBMIT_FENCE_GET | kind, out.fence.id, out.fence.value);
+    usleep(20000);
+    assert_int_equal(*(volatile uint32_t *)data.cpu, i - 1);
+    __atomic_store_n(gate, i, __ATOMIC_SEQ_CST);
+    assert_true(wait_word(data.cpu, i));
+    if (kind) {
+      assert_true(ready((int)in.fence.id, 5000));
+      assert_int_equal(OS->close((int)in.fence.id), 0);
+      assert_int_equal(OS->close((int)out.fence.id), 0);
+    }
+  }
+  ring_close(&a);
+  ring_close(&b);
+}
+
+/* The ring fills up behind work that waits: EAGAIN, until it goes on. */
+static void full(void **state) {
+  struct channel r = ring_open();
+  push_semaphore(&r, data.va + 64, 1, 0);
+  ring_submit(&r, 0, 0, 0);
+  uint32_t made = 0;
+  for (;; made++) {
+    push_semaphore(&r, data.va, made + 1, 1);
+    uint64_t entry = ring_entry(&r);
+    struct nvgpu_submit_gpfifo_args args = {.gpfifo = (uintptr_t)&entry, .num_entries = 1};
+    int result = OS->ioctl(r.fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, &args);
+    if (result == -EAGAIN)
+      break;
+    assert_int_equal(result, 0);
+    assert_true(made < ENTRIES);
+  }
+  assert_in_range(made, ENTRIES / 2 - 3, ENTRIES / 2);
+  __atomic_store_n((uint32_t *)data.cpu + 16, 1, __ATOMIC_SEQ_CST);
+  assert_true(wait_word(data.cpu, made));
+  push_semaphore(&r, data.va, 1000, 1);
+  ring_submit(&r, 0, 0, 0);
+  assert_true(wait_word(data.cpu, 1000));
+  ring_close(&r);
+}
+
+/* Closed, or reset, with work that never ends: who waits wakes. */
+static void given_up(void **state) {
+  for (int reset = 0; reset < 2; reset++) {
+    struct channel r = ring_open();
+    push_semaphore(&r, data.va + 64, 99, 0);
+    int fence = (int)ring_submit(&r, 2 | 8, 0, 0).fence.id;
+    assert_false(ready(fence, 20));
+    if (reset) {
+      assert_int_equal(OS->ioctl(r.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
+      assert_true(ready(fence, 0));
+    }
+    ring_close(&r);
+    assert_true(ready(fence, 0));
+    assert_int_equal(OS->close(fence), 0);
+    /* A TSG that was reset serves nobody any more. */
+    assert_int_equal(OS->close(c.tsg), 0);
+    struct nvgpu_gpu_open_tsg_args tsg = {0};
+    EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, tsg);
+    c.tsg = (int)tsg.tsg_fd;
+    struct nvgpu_tsg_create_subcontext_args sub = {.type = 1, .as_fd = c.as};
+    EXPECT(0, c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
+  }
+}
+
+/* A grid that ends when the word at its address has the value. */
+static void push_spin(struct channel *r, uint64_t value) {
+  char *memory = (char *)r->push.cpu + 0x8000;
+  uint64_t va = r->push.va + 0x8000;
+  *(struct fake_program *)(void *)memory = (struct fake_program){
+      .operation = FAKE_SPIN, .address = data.va + 64, .value = value, .address2 = data.va + 128};
+  qmd_make((uint32_t *)(void *)(memory + 0x1000), va, va + 0x2000, 1);
+  push_method(r, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A,
+              (uint32_t)((va + 0x1000) >> QMD_ADDRESS_SHIFT));
+  push_method(r, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
+}
+
+static uint32_t timed_out(const struct channel *r) {
+  struct nvgpu_get_param_args dead = {0};
+  EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, dead);
+  return dead.value;
+}
+
+/* 7, "watchdog": work without progress ends with notifier 8; progress in time, or a
+ * watchdog that is off, lets it live. */
+static void watchdog(void **state) {
+  struct channel r = ring_open();
+  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX,
+         (struct nvgpu_alloc_obj_ctx_args){.class_num = CLASS_COMPUTE});
+  struct nvgpu_channel_wdt_args wdt = {.wdt_status = NVGPU_WDT_ENABLE | NVGPU_WDT_SET_TIMEOUT,
+                                       .timeout_ms = WATCHDOG_MS};
+  struct nvgpu_channel_wdt_args off = {.wdt_status = NVGPU_WDT_DISABLE};
+  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, wdt);
+  usleep((WATCHDOG_MS + 250) * 1000); /* idle is not stuck */
+  push_compute_setup(&r);
+  for (uint32_t i = 1; i <= 4; i++) {
+    push_spin(&r, i);
+    int fence = (int)ring_submit(&r, 2 | 8, 0, 0).fence.id;
+    usleep(WATCHDOG_MS / 3 * 1000);
+    __atomic_store_n((uint32_t *)data.cpu + 16, i, __ATOMIC_SEQ_CST);
+    assert_true(ready(fence, 5000));
+    assert_int_equal(OS->close(fence), 0);
+  }
+  assert_int_equal(timed_out(&r), 0);
+  push_spin(&r, 99);
+  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, off);
+  ring_submit(&r, 0, 0, 0);
+  usleep((WATCHDOG_MS + 250) * 1000);
+  assert_int_equal(timed_out(&r), 0);
+  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, wdt);
+  assert_true(wait_fault(&r, NOTIFIER_IDLE_TIMEOUT));
+  assert_int_equal(timed_out(&r), 1);
+  ring_close(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(setting_up, setup, teardown),
+      cmocka_unit_test_setup_teardown(submit_checks, setup, teardown),
+      cmocka_unit_test_setup_teardown(deterministic, setup, teardown),
+      cmocka_unit_test_setup_teardown(fences_out, setup, teardown),
+      cmocka_unit_test_setup_teardown(fences_in, setup, teardown),
+      cmocka_unit_test_setup_teardown(full, setup, teardown),
+      cmocka_unit_test_setup_teardown(given_up, setup, teardown),
+      cmocka_unit_test_setup_teardown(watchdog, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
