@@ -1,4 +1,4 @@
-/* Topics of TEGRACL_DEBUG, and the trace of calls to the kernel. */
+/* Topics of TEGRACL_DEBUG, and the calls to the kernel on stderr. */
 #include "runtime/debug.h"
 
 #include <pthread.h>
@@ -7,6 +7,7 @@
 
 #include "runtime/nvgpu/emulator_node.h"
 #include "runtime/nvgpu/uapi.h"
+#include "runtime/trace.h"
 
 static struct {
   bool launch;
@@ -24,10 +25,26 @@ static bool listed(const char *list, const char *topic) {
   return false;
 }
 
+/* trace:FILE; the name ends at a comma. */
+static void begin_trace(const char *list) {
+  static const char topic[] = "trace:";
+  while (*list) {
+    size_t n = strcspn(list, ",");
+    char *path = strncmp(list, topic, sizeof(topic) - 1) == 0
+                     ? strndup(list + sizeof(topic) - 1, n - (sizeof(topic) - 1))
+                     : NULL;
+    if (path)
+      rt_trace_open(path);
+    free(path);
+    list += n + (list[n] == ',');
+  }
+}
+
 static void read_topics(void) {
   const char *list = getenv("TEGRACL_DEBUG");
   if (!list)
     return;
+  begin_trace(list);
   topics.launch = listed(list, "launch");
   topics.ioctl = listed(list, "ioctl");
 }
@@ -56,12 +73,14 @@ static int trace_close(int fd) {
   return result;
 }
 
-static const char *request_name(uint32_t request) {
+const char *rt_request_name(uint32_t request) {
   switch (request) {
   case EMULATOR_IOCTL_FAULT:
     return "EMULATOR_IOCTL_FAULT";
   case EMULATOR_IOCTL_COUNTERS:
     return "EMULATOR_IOCTL_COUNTERS";
+  case EMULATOR_IOCTL_NAME:
+    return "EMULATOR_IOCTL_NAME";
   default:
     break;
   }
@@ -82,7 +101,7 @@ static int trace_ioctl(int fd, unsigned long request, void *argument) {
   for (size_t i = 0; i < (size + 3) / 4; i++)
     snprintf(text + 9 * i, 10, " %08x", words[i]);
   fprintf(stderr, "tegracl: %s: ioctl %d %s = %d, after:%s\n", traced->name, fd,
-          request_name((uint32_t)request), result, text);
+          rt_request_name((uint32_t)request), result, text);
   return result;
 }
 
@@ -125,6 +144,7 @@ const struct nvgpu_os *rt_debug_trace_os(const struct nvgpu_os *os) {
       .doorbell = trace_doorbell,
   };
   ready();
+  os = rt_trace_os(os);
   if (!topics.ioctl)
     return os;
   traced = os;

@@ -1,6 +1,7 @@
 /* TEGRACL_DEBUG: a comma-separated list of topics, read once. Output to stderr.
  *   launch  every launch: kernel, shapes, pushbuffer, QMD and bank 0 by name
  *   ioctl   every call through struct nvgpu_os
+ *   trace:FILE  calls and submissions, into FILE (runtime/trace.h)
  */
 #ifndef TEGRACL_RUNTIME_DEBUG_H
 #define TEGRACL_RUNTIME_DEBUG_H
@@ -14,9 +15,24 @@
 
 bool rt_debug_launch(void);
 
-/* os itself, or with the topic ioctl a table that prints each call and passes it
- * on. One implementation at a time can be traced. */
+/* os itself, or with the topics ioctl or trace a table that tells of each call and
+ * passes it on. One implementation at a time can be traced. */
 const struct nvgpu_os *rt_debug_trace_os(const struct nvgpu_os *os);
+
+/* Of the kernel interface, and of the software Orin's own node. Never NULL. */
+const char *rt_request_name(uint32_t request);
+
+/* One data word of a pushbuffer; or a header that has none. */
+struct rt_method {
+  uint32_t header;
+  bool first; /* of its header */
+  bool has_data;
+  uint32_t class_id; /* by the subchannel; 0: none of ours */
+  uint32_t address;
+  uint32_t data;
+};
+typedef void rt_method_fn(void *user, const struct rt_method *method);
+void rt_pushbuffer_walk(const uint32_t *words, size_t count, rt_method_fn *method, void *user);
 
 /* Pushbuffer words by class, method and field; non-zero QMD fields; non-zero
  * words of constant bank 0; a GPFIFO entry. */

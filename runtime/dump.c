@@ -21,11 +21,49 @@ static uint32_t subchannel_class(uint32_t subchannel) {
   }
 }
 
-static void dump_method(FILE *out, uint32_t subchannel, uint32_t address, uint32_t data) {
+/* Methods below METHOD_HOST_END belong to host whatever the subchannel, but for
+ * SET_OBJECT; gpu-command-stream.md 2.2. */
+static uint32_t class_of(uint32_t subchannel, uint32_t address) {
+  bool host = address != NVC76F_SET_OBJECT && address < METHOD_HOST_END;
+  return host ? (uint32_t)CLASS_HOST : subchannel_class(subchannel);
+}
+
+void rt_pushbuffer_walk(const uint32_t *words, size_t count, rt_method_fn *method, void *user) {
+  size_t i = 0;
+  while (i < count) {
+    struct rt_method m = {.header = words[i++], .first = true};
+    uint32_t op = hw_field(m.header, METHOD_HEADER_SEC_OP);
+    uint32_t n = hw_field(m.header, METHOD_HEADER_COUNT);
+    uint32_t subchannel = hw_field(m.header, METHOD_HEADER_SUBCHANNEL);
+    m.address = hw_field(m.header, METHOD_HEADER_ADDRESS) << 2;
+    m.class_id = class_of(subchannel, m.address);
+    bool data = op == METHOD_INC || op == METHOD_NON_INC || op == METHOD_ONE_INC;
+    if (op == METHOD_IMMD) {
+      m.has_data = true;
+      m.data = n;
+    }
+    if (!data || n == 0 || i == count)
+      method(user, &m);
+    for (uint32_t k = 0; data && k < n && i < count; k++) {
+      m.has_data = true;
+      m.data = words[i++];
+      method(user, &m);
+      m.first = false;
+      if (op == METHOD_INC || (op == METHOD_ONE_INC && k == 0))
+        m.address += 4;
+      m.class_id = class_of(subchannel, m.address);
+    }
+  }
+}
+
+static void dump_method(void *user, const struct rt_method *method) {
+  FILE *out = user;
   uint32_t index = 0;
-  uint32_t class_id = address != NVC76F_SET_OBJECT && address < METHOD_HOST_END
-                          ? (uint32_t)CLASS_HOST
-                          : subchannel_class(subchannel);
+  uint32_t class_id = method->class_id, address = method->address, data = method->data;
+  if (method->first)
+    fprintf(out, "  %08x\n", method->header);
+  if (!method->has_data)
+    return;
   const struct hw_method *m = hw_method_find(class_id, address, &index);
   if (!m) {
     fprintf(out, "    %08x  %04x.%04x (not in the table)\n", data, class_id, address);
@@ -43,31 +81,7 @@ static void dump_method(FILE *out, uint32_t subchannel, uint32_t address, uint32
 }
 
 void rt_dump_pushbuffer(FILE *out, const uint32_t *words, size_t count) {
-  size_t i = 0;
-  while (i < count) {
-    uint32_t header = words[i++];
-    uint32_t op = hw_field(header, METHOD_HEADER_SEC_OP);
-    uint32_t n = hw_field(header, METHOD_HEADER_COUNT);
-    uint32_t subchannel = hw_field(header, METHOD_HEADER_SUBCHANNEL);
-    uint32_t address = hw_field(header, METHOD_HEADER_ADDRESS) << 2;
-    fprintf(out, "  %08x\n", header);
-    switch (op) {
-    case METHOD_IMMD:
-      dump_method(out, subchannel, address, n);
-      break;
-    case METHOD_INC:
-    case METHOD_NON_INC:
-    case METHOD_ONE_INC:
-      for (uint32_t k = 0; k < n && i < count; k++, i++) {
-        dump_method(out, subchannel, address, words[i]);
-        if (op == METHOD_INC || (op == METHOD_ONE_INC && k == 0))
-          address += 4;
-      }
-      break;
-    default:
-      break;
-    }
-  }
+  rt_pushbuffer_walk(words, count, dump_method, out);
 }
 
 void rt_dump_qmd(FILE *out, const uint32_t *qmd) {

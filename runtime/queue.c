@@ -10,6 +10,7 @@
 #include "runtime/hw/methods.h"
 #include "runtime/hw/qmd.h"
 #include "runtime/message.h"
+#include "runtime/trace.h"
 
 enum {
   PUSHBUFFER_BYTES_MAX = 1024, /* the longest that is ever built, and more */
@@ -279,6 +280,14 @@ uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *ker
     rt_dump_pushbuffer(stderr, s->words, words);
     rt_dump_gp_entry(stderr, index, entry);
   }
+  if (rt_trace_on())
+    rt_trace_submit(&(struct rt_trace_submission){.token = q->channel.token,
+                                                  .point = point,
+                                                  .index = index,
+                                                  .entry = entry,
+                                                  .gpu = s->gpu,
+                                                  .data = s->cpu,
+                                                  .bytes = s->bytes + words * sizeof(uint32_t)});
   volatile uint64_t *ring = q->channel.gpfifo.cpu;
   ring[index] = entry;
   atomic_store_explicit(&q->submitted, point, memory_order_release);

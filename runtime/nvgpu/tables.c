@@ -1,0 +1,25 @@
+/* Look-up in the generated tables. */
+#include "runtime/nvgpu/tables.h"
+
+#include <string.h>
+
+#include "runtime/nvgpu/uapi.h"
+
+const struct nvgpu_request *nvgpu_request_find(uint32_t code) {
+  for (unsigned i = 0; i < nvgpu_request_count; i++)
+    if (nvgpu_requests[i].code == code)
+      return &nvgpu_requests[i];
+  return NULL;
+}
+
+const struct nvgpu_struct *nvgpu_struct_find(const char *name) {
+  for (unsigned i = 0; i < nvgpu_struct_count; i++)
+    if (strcmp(nvgpu_structs[i]->name, name) == 0)
+      return nvgpu_structs[i];
+  return NULL;
+}
+
+const char *nvgpu_request_name(uint32_t request) {
+  const struct nvgpu_request *r = nvgpu_request_find(request);
+  return r ? r->name : NULL;
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Traces and strace's output are explained.
+
+explain_test.py DOCTOR PROGRAM REQUESTS.csv   PROGRAM launches a kernel named culprit
+"""
+import csv
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+DOCTOR, PROGRAM, REQUESTS = sys.argv[1:4]
+
+LAUNCH = ['NVGPU_GPU_IOCTL_ALLOC_AS = 0', 'va_range_start=0x4000000 va_range_end=0x2000000000',
+          'nvgpu_gpu_characteristics: num_gpc=2', 'chipname="ga10b"',
+          'path=/dev/nvgpu/igpu0/ctrl = ', 'work_submit_token=0->0x1ff', 'submit: token 0x1ff',
+          'C7C0.SEND_SIGNALING_PCAS2_B PCAS_ACTION=0xa', 'REGISTER_COUNT_V = 0x10',
+          'GPFIFO entry 0 = 0x', 'stack pointer', 'doorbell token=0x1ff']
+
+
+def explain(text):
+    with tempfile.NamedTemporaryFile('w', suffix='.trace') as f:
+        f.write(text)
+        f.flush()
+        return subprocess.run([DOCTOR, '--explain', f.name], capture_output=True, text=True,
+                              check=True).stdout
+
+
+def trace(topics='trace:{}'):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 't')
+        result = subprocess.run([PROGRAM], env=dict(os.environ, TEGRACL_DEBUG=topics.format(path)),
+                                capture_output=True, text=True, check=True)
+        with open(path, encoding='utf-8') as f:
+            return f.read(), result.stderr
+
+
+class Traces(unittest.TestCase):
+    def test_a_launch(self):
+        text = explain(trace()[0])
+        for words in LAUNCH:
+            self.assertIn(words, text)
+        self.assertNotIn('did not return', text)
+
+    def test_each_ioctl_says_what_came_of_it(self):
+        lines = trace()[0].splitlines()
+        calls = [line for line in lines if ' ioctl ' in line]
+        ends = [line for line in lines if ' end ns=' in line]
+        self.assertGreater(len(calls), 100)
+        self.assertGreater(len(ends), len(calls))
+
+    def test_topics_go_together(self):
+        text, errors = trace('ioctl,trace:{},launch')
+        self.assertIn('ALLOC_AS', explain(text))
+        self.assertIn('NVGPU_GPU_IOCTL_ALLOC_AS = 0', errors)
+
+    def test_a_file_that_cannot_be(self):
+        result = subprocess.run([PROGRAM], env=dict(os.environ, TEGRACL_DEBUG='trace:/nowhere/t'),
+                                capture_output=True, text=True, check=True)
+        self.assertEqual(result.stderr.count('tegracl: no trace in /nowhere/t: '), 1)
+
+    def test_every_end_of_the_file_is_read(self):
+        """Sudden death may come at any byte."""
+        text = trace()[0]
+        for length in range(0, 6000, 37):
+            shown = explain(text[:length])
+            if length > 100 and text[length - 1] != '\n':
+                self.assertIn('the trace ends within a record', shown)
+
+    def test_the_call_that_never_returned(self):
+        text = trace()[0]
+        place = text.index('request=0xc0404708')
+        shown = explain(text[:text.index('\n', place) + 1])
+        self.assertIn('NVGPU_GPU_IOCTL_ALLOC_AS did not return\n', shown)
+        self.assertIn('va_range_end=0x2000000000', shown.splitlines()[-1])
+
+    def test_a_killed_program_leaves_whole_records(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 't')
+            for _ in range(10):
+                with subprocess.Popen([PROGRAM], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL,
+                                      env=dict(os.environ, TEGRACL_DEBUG='trace:' + path)) as p:
+                    while p.poll() is None and not os.path.exists(path):
+                        time.sleep(0.001)
+                    time.sleep(0.005)
+                    p.send_signal(signal.SIGKILL)
+                with open(path, encoding='utf-8') as f:
+                    text = f.read()
+                self.assertTrue(text.startswith('tegracl-trace 1\n'))
+                self.assertTrue(text.endswith('\n'))
+                explain(text)
+                os.remove(path)
+
+    def test_nonsense(self):
+        for text in ['', '\n', 'tegracl-trace 1\n\n\n', 'tegracl-trace 1\n0.1 1 submit\n',
+                     'tegracl-trace 1\n0.1 1 ioctl fd=1 request=0xc0404708 arg=zz\n0.2 1 end\n',
+                     'tegracl-trace 1\n0.1 1 submit token=0x1 entry=0xffffffffffffffff gpu=0x4 '
+                     'data=00112233\n', 'tegracl-trace 1\nx\nend \n0.1 1 struct type=a data=0\n',
+                     'tegracl-trace 1\n0.1 1 end result=0\n']:
+            explain(text)
+
+
+class Strace(unittest.TestCase):
+    NAME = 'NVGPU_GPU_IOCTL_GET_CHARACTERISTICS /* L4T r36, struct ' \
+           'nvgpu_gpu_get_characteristics of 16 bytes'
+
+    def check(self, line, shown):
+        self.assertEqual(explain(line + '\n'), shown + '\n')
+
+    def test_raw(self):
+        self.check('12 ioctl(0x4, 0xc0104705, 0xffffe0) = 0',
+                   f'12 ioctl(0x4, {self.NAME} */, 0xffffe0) = 0')
+
+    def test_default(self):
+        self.check('ioctl(4, _IOC(_IOC_READ|_IOC_WRITE, 0x47, 0x5, 0x10), 0xffe0) = 0 <0.000071>',
+                   f'ioctl(4, {self.NAME} */, 0xffe0) = 0 <0.000071>')
+
+    def test_descriptors_and_errors(self):
+        self.check('[pid 7] 10:00:00.1 ioctl(5</dev/nvgpu/igpu0/ctrl>, '
+                   '_IOC(_IOC_READ|_IOC_WRITE, 0x47, 0x8, 0x40), 0xff) = -1 EINVAL (Invalid)',
+                   '[pid 7] 10:00:00.1 ioctl(5</dev/nvgpu/igpu0/ctrl>, NVGPU_GPU_IOCTL_ALLOC_AS '
+                   '/* L4T r36, struct nvgpu_alloc_as_args of 64 bytes */, 0xff) = -1 EINVAL '
+                   '(Invalid)')
+
+    def test_names_of_terminals(self):
+        self.check('ioctl(7, TCSETSW, 0) = 0',
+                   'ioctl(7, NVGPU_IOCTL_TSG_ENABLE /* L4T r36 */, 0) = 0')
+
+    def test_what_is_none_of_these(self):
+        for line in ['openat(AT_FDCWD, "/dev/nvmap", O_RDWR) = 3', 'ioctl(1, TCGETS, 0xf) = 0',
+                     'ioctl(4, 0x12345678, 0xf) = 0', 'ioctl(4, _IOC(_IOC_READ, 0x47', 'ioctl(',
+                     'ioctl(4, _IOC(', '+++ exited with 0 +++']:
+            self.check(line, line)
+
+    def test_every_request_of_the_table(self):
+        with open(REQUESTS, newline='', encoding='utf-8') as f:
+            rows = list(csv.DictReader(f))
+        shown = explain(''.join(f"ioctl(3, {r['code']}, 0x0) = 0\n" for r in rows)).splitlines()
+        self.assertGreater(len(rows), 40)
+        for row, line in zip(rows, shown):
+            self.assertIn(row['name'], line)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
