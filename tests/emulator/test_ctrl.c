@@ -276,6 +276,19 @@ static void tsg_and_channel(void **state) {
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_OPEN, open);
   EXPECT(-EINVAL, open.out.channel_fd, NVGPU_IOCTL_CHANNEL_ZCULL_BIND,
          (struct nvgpu_zcull_bind_args){0});
+  /* The old bind is to VEID 0, which is made if need be; an address space first. */
+  int32_t bound = open.out.channel_fd;
+  EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL, bound);
+  EXPECT(0, f->c.as, NVGPU_AS_IOCTL_BIND_CHANNEL,
+         (struct nvgpu_as_bind_channel_args){.channel_fd = (uint32_t)bound});
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL, bound);
+  EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL, bound);
+  EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_DELETE_SUBCONTEXT,
+         (struct nvgpu_tsg_delete_subcontext_args){.veid = 0});
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_UNBIND_CHANNEL, bound);
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_DELETE_SUBCONTEXT,
+         (struct nvgpu_tsg_delete_subcontext_args){.veid = 0});
+  EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_UNBIND_CHANNEL, f->c.as);
   assert_int_equal(OS->close(open.out.channel_fd), 0);
   /* DISABLE stops the work, ENABLE lets it go on. */
   const uint32_t pairs[][2] = {{NVGPU_IOCTL_TSG_DISABLE, NVGPU_IOCTL_TSG_ENABLE},

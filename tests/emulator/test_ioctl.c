@@ -47,8 +47,10 @@ static void dispatch(void **state) {
   EXPECT(-ENOTTY, c.nvmap, _IOWR('N', 108, uint32_t), word);
   EXPECT(-ENOTTY, c.nvmap, NVMAP_IOC_PARAM, word);
   EXPECT(-ENOTTY, c.nvmap, NVMAP_IOC_FROM_ID, word);
+  EXPECT(-ENOTTY, c.nvmap, NVMAP_IOC_GET_ID, word);
   EXPECT(-EINVAL, c.as, _IOWR('A', 15, uint32_t), word);
   EXPECT(-ENOTTY, c.as, NVGPU_AS_IOCTL_GET_BUFFER_COMPBITS_INFO, word);
+  EXPECT(-ENOTTY, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_COMPBITS, word);
   EXPECT(-ENOTTY, c.tsg, NVGPU_TSG_IOCTL_READ_ALL_SM_ERROR_STATES, word);
   int ch = new_channel();
   EXPECT(-ENOTTY, ch, _IOWR('H', 107, char[48]), word); /* SUBMIT_GPFIFO of 48 bytes */
