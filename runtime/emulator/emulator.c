@@ -32,6 +32,8 @@ enum {
   NODE_FIRST_MINOR = 12,
 };
 
+static bool was_started; /* in this process */
+
 uint64_t emu_time_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -64,6 +66,7 @@ static uint64_t host_memory(void) {
 /* A child of fork has neither the engine nor a use for the parent's objects: its
  * table starts empty, and what was allocated stays as it is in the copied heap. */
 static void forked_child(void) {
+  was_started = false;
   emu_descriptors_forget();
   memset(&emu_gpu, 0, sizeof(emu_gpu));
   pthread_mutex_init(&emu_gpu.lock, NULL);
@@ -88,6 +91,7 @@ static void device_start(void) {
     return;
   pthread_once(&once, watch_fork);
   emu_gpu.started = true;
+  was_started = true;
   uint64_t share = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
   emu_gpu.memory_limit = share < emu_board()->memory_bytes ? share : emu_board()->memory_bytes;
   cpu_set_t cpus;
@@ -123,9 +127,12 @@ void emu_device_stop_if_unused(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-/* Programs end without closing; what was counted is printed all the same. */
+/* Programs end without closing; what was counted is printed all the same. A copy of
+ * the device that was never used has nothing to say: tegracl-emulate's stands beside
+ * the one in the driver. */
 __attribute__((destructor)) static void leave(void) {
-  emu_profile_print();
+  if (was_started)
+    emu_profile_print();
 }
 
 static struct emu_object *object_create(enum emu_kind kind, size_t size) {
