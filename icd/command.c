@@ -60,11 +60,25 @@ static void fill(const struct icd_fill *fill) {
   }
 }
 
+/* For the software Orin's checks: from the first byte that is written to the last. */
+static void tell_written(const struct icd_operation *operation) {
+  const cl_mem mem = operation->mems[1] ? operation->mems[1] : operation->mems[0];
+  const struct icd_copy *copy = &operation->copy;
+  if (operation->kind == ICD_FILL)
+    rt_buffer_tell_written(mem->buffer, operation->fill.target, operation->fill.size);
+  else
+    rt_buffer_tell_written(mem->buffer, copy->target,
+                           (copy->region[2] - 1) * copy->target_slice +
+                               (copy->region[1] - 1) * copy->target_row + copy->region[0]);
+}
+
 void icd_do(const struct icd_operation *operation) {
   if (operation->kind == ICD_COPY)
     copy_box(&operation->copy);
   else if (operation->kind == ICD_FILL)
     fill(&operation->fill);
+  if (operation->kind == ICD_COPY || operation->kind == ICD_FILL)
+    tell_written(operation);
 }
 
 /* The runtime refuses a launch for other reasons than the API does in general. */

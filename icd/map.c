@@ -86,6 +86,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem
   /* A region that is only partly written must hold its old contents besides. */
   struct icd_operation operation =
       plan(CL_COMMAND_MAP_BUFFER, buffer, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
+  if (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION))
+    rt_buffer_tell_written(buffer->buffer, buffer->cpu + offset, size);
   put(buffer, mapping); /* first: another thread may unmap as soon as it is enqueued */
   code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, __func__);
   if (code) {

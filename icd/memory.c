@@ -78,6 +78,17 @@ static int allocate(cl_context context, size_t size, struct rt_buffer **buffer) 
   return error;
 }
 
+/* For the software Orin's checks. Memory with a host pointer may be written by the
+ * host at any time. */
+static void tell(cl_mem mem) {
+  if (!(mem->flags & HOST_POINTER))
+    rt_buffer_tell(mem->buffer, RT_BUFFER_UNWRITTEN);
+  if (mem->flags & CL_MEM_READ_ONLY)
+    rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_READ);
+  if (mem->flags & CL_MEM_WRITE_ONLY)
+    rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_WRITE);
+}
+
 static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                      const cl_mem_properties *properties, cl_int *errcode_ret, const char *call) {
   if (!icd_is_context(context))
@@ -129,6 +140,7 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
   mem->cpu = mem->buffer->cpu;
   mem->properties = copy;
   mem->property_count = copy ? 1 : 0;
+  tell(mem);
   if (host_ptr)
     memcpy(mem->cpu, host_ptr, size);
   pthread_mutex_init(&mem->lock, NULL);

@@ -4,6 +4,7 @@
 
 #include "runtime/context.h"
 #include "runtime/message.h"
+#include "runtime/notes.h"
 
 int rt_buffer_create(struct rt_context *c, uint64_t size, enum rt_memory_type type,
                      struct rt_buffer **buffer) {
@@ -25,7 +26,9 @@ int rt_buffer_create(struct rt_context *c, uint64_t size, enum rt_memory_type ty
   if (node->next)
     node->next->previous = node;
   c->buffers = node;
+  const unsigned number = ++c->buffers_made;
   pthread_mutex_unlock(&c->lock);
+  rt_note_buffer(&node->buffer, number);
   *buffer = &node->buffer;
   return 0;
 }

@@ -45,6 +45,7 @@ struct rt_context {
 
   pthread_mutex_t lock; /* the lists, high_tsg and fault_message */
   struct rt_buffer_node *buffers;
+  unsigned buffers_made; /* numbers them, for reports */
   struct rt_module *modules;
   struct rt_queue *queues;
   char *fault_message;

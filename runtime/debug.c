@@ -79,8 +79,10 @@ const char *rt_request_name(uint32_t request) {
     return "EMULATOR_IOCTL_FAULT";
   case EMULATOR_IOCTL_COUNTERS:
     return "EMULATOR_IOCTL_COUNTERS";
-  case EMULATOR_IOCTL_NAME:
-    return "EMULATOR_IOCTL_NAME";
+  case EMULATOR_IOCTL_MODES:
+    return "EMULATOR_IOCTL_MODES";
+  case EMULATOR_IOCTL_NOTE:
+    return "EMULATOR_IOCTL_NOTE";
   default:
     break;
   }

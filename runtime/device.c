@@ -16,6 +16,7 @@
 #include "runtime/hw/memory.h"
 #include "runtime/hw/methods.h"
 #include "runtime/message.h"
+#include "runtime/notes.h"
 #include "runtime/nvgpu/emulator_node.h"
 #include "runtime/nvgpu/uapi.h"
 
@@ -181,6 +182,7 @@ static int open_nodes(struct rt_device *d) {
   d->emulator_fd = d->os->open(EMULATOR_NODE_PATH, O_RDWR);
   if (d->emulator_fd < 0 && d->emulator_fd != -ENOENT)
     return rt_fail_call(d->emulator_fd, "open %s", EMULATOR_NODE_PATH);
+  d->notes = rt_notes_wanted(d->os, d->emulator_fd);
   d->usermode =
       d->os->mmap(NULL, USERMODE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, d->ctrl_fd, 0, &error);
   if (!d->usermode)

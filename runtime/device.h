@@ -11,6 +11,7 @@ struct rt_device {
   int ctrl_fd;
   int fence_fd;      /* syncpoint fences; -1: the kernel has none */
   int emulator_fd;   /* -1 on a board */
+  bool notes;        /* the software Orin wants to be told of code and memory */
   void *usermode;    /* the user-mode register page; one mapping per open of ctrl */
   bool compute_cilp; /* compute-instruction-level preemption is offered */
   struct rt_device_info info;

@@ -2,13 +2,12 @@
 #include "runtime/module.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/hw/memory.h"
 #include "runtime/message.h"
-#include "runtime/nvgpu/emulator_node.h"
+#include "runtime/notes.h"
 
 /* More than any program; keeps sums of section sizes from overflowing. */
 #define MODULE_BYTES_MAX (UINT64_C(1) << 32)
@@ -226,19 +225,6 @@ static void release(struct rt_module *m) {
   free(m);
 }
 
-/* For the emulator's reports; a board has no such node. */
-static void name_kernels(const struct rt_module *m) {
-  const struct rt_device *d = m->context->device;
-  for (uint32_t i = 0; d->emulator_fd >= 0 && i < m->code->kernel_count; i++) {
-    const struct kernel_code *k = &m->code->kernels[i];
-    struct emulator_name name = {.as_fd = m->context->as_fd,
-                                 .address = m->kernels[i].entry,
-                                 .size = m->code->sections[k->text].size - k->entry};
-    snprintf(name.name, sizeof(name.name), "%s", k->name);
-    d->os->ioctl(d->emulator_fd, EMULATOR_IOCTL_NAME, &name);
-  }
-}
-
 int rt_module_create(struct rt_context *c, const struct module_code *code,
                      struct rt_module **module) {
   struct rt_module *m = calloc(1, sizeof(*m));
@@ -251,7 +237,7 @@ int rt_module_create(struct rt_context *c, const struct module_code *code,
     release(m);
     return result;
   }
-  name_kernels(m);
+  rt_note_module(m);
   pthread_mutex_lock(&c->lock);
   m->next = c->modules;
   if (m->next)

@@ -89,6 +89,18 @@ int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_t
 /* NULL is fine. The caller has waited for work that uses it. */
 void rt_buffer_destroy(struct rt_buffer *buffer);
 
+/* What only the software Orin's check mode wants to know of a buffer; otherwise the
+ * calls do nothing. */
+enum rt_buffer_news {
+  RT_BUFFER_UNWRITTEN,     /* its contents mean nothing until they are written */
+  RT_BUFFER_KERNELS_READ,  /* kernels must not write it */
+  RT_BUFFER_KERNELS_WRITE, /* kernels must not read it */
+};
+void rt_buffer_tell(const struct rt_buffer *buffer, enum rt_buffer_news news);
+/* The CPU writes, or may from now on write, size bytes at an address; those that are
+ * not in the buffer do not matter. */
+void rt_buffer_tell_written(const struct rt_buffer *buffer, const void *at, uint64_t size);
+
 /* ---- modules --------------------------------------------------------------- */
 
 /* Places and relocates a module's sections in GPU memory. The module_code must

@@ -74,28 +74,9 @@ void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault)
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *user) {
-  if ((uint32_t)request == (uint32_t)EMULATOR_IOCTL_COUNTERS) {
-    struct emulator_counters counters = {
-        .warp_instructions = atomic_load(&emu_gpu.instructions),
-        .grids = atomic_load(&emu_gpu.grids),
-        .ctas = atomic_load(&emu_gpu.ctas),
-    };
-    return emu_copy_to_user((uintptr_t)user, &counters, sizeof(counters));
-  }
-  if ((uint32_t)request == (uint32_t)EMULATOR_IOCTL_NAME) {
-    struct emulator_name name;
-    if (emu_copy_from_user(&name, (uintptr_t)user, sizeof(name)))
-      return -EFAULT;
-    const struct emu_as *of = emu_table_get_kind(name.as_fd, EMU_AS);
-    if (of)
-      emu_checks_forget(of, name.address, name.size);
-    return of ? emu_name_set(of, &name) : -EINVAL;
-  }
-  if ((uint32_t)request != (uint32_t)EMULATOR_IOCTL_FAULT)
-    return -ENOTTY;
+static int last_fault(uint64_t user) {
   struct emulator_fault record;
-  if (emu_copy_from_user(&record, (uintptr_t)user, sizeof(record)))
+  if (emu_copy_from_user(&record, user, sizeof(record)))
     return -EFAULT;
   int32_t as_fd = record.as_fd;
   const struct emu_as *as = emu_table_get_kind(as_fd, EMU_AS);
@@ -104,5 +85,37 @@ int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, vo
   record = as->fault;
   record.as_fd = as_fd;
   record.serial = emu_gpu.fault_serial;
-  return emu_copy_to_user((uintptr_t)user, &record, sizeof(record));
+  return emu_copy_to_user(user, &record, sizeof(record));
+}
+
+static int note(uint64_t user) {
+  struct emulator_note record;
+  if (emu_copy_from_user(&record, user, sizeof(record)))
+    return -EFAULT;
+  struct emu_as *as = emu_table_get_kind(record.as_fd, EMU_AS);
+  return as ? emu_note(as, &record) : -EINVAL;
+}
+
+int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
+  const uint64_t user = (uintptr_t)argument;
+  switch ((uint32_t)request) {
+  case (uint32_t)EMULATOR_IOCTL_FAULT:
+    return last_fault(user);
+  case (uint32_t)EMULATOR_IOCTL_COUNTERS: {
+    const struct emulator_counters counters = {
+        .warp_instructions = atomic_load(&emu_gpu.instructions),
+        .grids = atomic_load(&emu_gpu.grids),
+        .ctas = atomic_load(&emu_gpu.ctas),
+    };
+    return emu_copy_to_user(user, &counters, sizeof(counters));
+  }
+  case (uint32_t)EMULATOR_IOCTL_MODES: {
+    const struct emulator_modes modes = {emu_options()->check, emu_options()->profile};
+    return emu_copy_to_user(user, &modes, sizeof(modes));
+  }
+  case (uint32_t)EMULATOR_IOCTL_NOTE:
+    return note(user);
+  default:
+    return -ENOTTY;
+  }
 }

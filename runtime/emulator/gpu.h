@@ -126,8 +126,9 @@ struct emu_mapping {
   bool remap;  /* by REMAP */
   uint32_t flags;
   int16_t kind;
-  int count;     /* times mapped */
-  int syncpoint; /* whose write window it is; -1: plain memory */
+  int count;                       /* times mapped */
+  int syncpoint;                   /* whose write window it is; -1: plain memory */
+  struct sm_memory_shadow *shadow; /* check mode; else NULL */
   struct emu_mapping *next_dead;
   uint64_t dead_serial;
 };
@@ -677,26 +678,43 @@ struct emu_options {
 };
 const struct emu_options *emu_options(void);
 
-/* ---- names.c ---- */
+/* ---- notes.c: what clients say of their code and memory ---- */
 
-/* 0, -EINVAL or -ENOMEM. */
-int emu_name_set(const struct emu_as *as, const struct emulator_name *name);
-/* The name of the range that holds address, and the offset in it. */
-bool emu_name_find(const struct emu_as *as, uint64_t address, char *text, size_t size,
-                   uint64_t *offset);
-void emu_names_drop(const struct emu_as *as);
+/* 0, -EINVAL, -EFAULT or -ENOMEM. */
+int emu_note(struct emu_as *as, const struct emulator_note *note);
+/* The name of the kernel's or buffer's range that holds address, and the offset. */
+bool emu_note_name(const struct emu_as *as, enum emulator_note_kind kind, uint64_t address,
+                   char *text, size_t size, uint64_t *offset);
+/* The source line of the instruction at address; file "": the program itself. */
+bool emu_note_line(const struct emu_as *as, uint64_t address, uint32_t *line, char *file,
+                   size_t size);
+/* The name of the parameter at an offset in constant bank 0 of a kernel. */
+bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offset, char *text,
+                        size_t size);
+/* Something else lies there from now on. */
+void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size);
+
+/* ---- shadow.c: check mode ---- */
+
+/* A mapping begins; ends. */
+void emu_shadow_create(struct emu_mapping *mapping);
+void emu_shadow_destroy(struct emu_mapping *mapping);
+/* A note on memory: 0, -EINVAL or -ENOMEM. gpu.lock held. */
+int emu_shadow_note(struct emu_as *as, const struct emulator_note *note);
+/* Bytes in the mapping have been written. */
+void emu_shadow_written(const struct emu_mapping *mapping, uint64_t address, uint64_t bytes);
 
 /* ---- checks.c: check mode ---- */
 
 /* What grids are watched with; NULL: they are not. */
 const struct sm_watch *emu_watch(void);
+/* Numbers the CTAs of a grid that is about to start. */
+void emu_check_grid(struct sm_grid *grid, uint64_t ctas);
 /* One line on stderr, while the limit lasts. */
-void emu_check_print(const struct emu_as *as, uint64_t program, uint64_t pc,
-                     const char *instruction, const char *message);
+void emu_check_print(const struct sm_grid *grid, const struct sm_fault *fault);
 /* Other code lies there: what was reported of it may be reported again. */
 void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size);
-/* Appends where an address lies that could not be accessed: in a buffer's padding,
- * in one that was freed. */
+/* Appends which freed buffer an address lies in, if it does. */
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size);
 
 /* ---- profile.c ---- */

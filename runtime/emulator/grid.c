@@ -227,6 +227,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   grid->launch.sm.watch = emu_watch();
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];
+  emu_check_grid(&grid->launch.sm, grid->total);
   atomic_store(&grid->next_cta, grid->launch.first_cta);
   grid->per_sm = ctas_per_sm(&grid->launch);
   grid->limit = grid->launch.one_at_a_time ? 1 : grid->per_sm * (int)emu_board()->sms;
@@ -410,13 +411,14 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
 
 static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_fault *fault) {
   struct sm_fault *f = &grid->fault;
+  if (emu_options()->check)
+    emu_check_print(&grid->launch.sm, f);
   if (f->kind == SM_FAULT_MMU)
     emu_check_place(as, f->address, f->message, sizeof(f->message));
-  if (emu_options()->check)
-    emu_check_print(as, grid->launch.sm.program, f->pc, f->instruction, f->message);
   bool mmu = f->kind == SM_FAULT_MMU || f->kind == SM_FAULT_PC_RANGE;
-  emu_fault_set(fault, mmu ? NOTIFIER_MMU_FAULT : NOTIFIER_GR_EXCEPTION, f->address, "%s",
-                f->message);
+  emu_fault_set(fault, mmu ? NOTIFIER_MMU_FAULT : NOTIFIER_GR_EXCEPTION, f->address,
+                "%s, by work-item (%u,%u,%u) of group (%u,%u,%u)", f->message, f->tid[0], f->tid[1],
+                f->tid[2], f->ctaid[0], f->ctaid[1], f->ctaid[2]);
   struct emulator_fault *r = &fault->record;
   r->pc = f->pc;
   r->program = grid->launch.sm.program;

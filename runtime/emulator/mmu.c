@@ -41,6 +41,8 @@ bool emu_mmu_overlaps(const struct emu_as *as, uint64_t address, uint64_t size) 
 
 int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping) {
   int error = 0;
+  emu_notes_forget(as, mapping->gpu, mapping->size);
+  emu_shadow_create(mapping);
   pthread_rwlock_wrlock(&as->mappings_lock);
   if (as->mapping_count == as->mapping_capacity) {
     size_t capacity = as->mapping_capacity ? as->mapping_capacity * 2 : 64;
@@ -60,6 +62,8 @@ int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping) {
     as->mapping_count++;
   }
   pthread_rwlock_unlock(&as->mappings_lock);
+  if (error)
+    emu_shadow_destroy(mapping);
   return error;
 }
 
@@ -87,7 +91,8 @@ bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
     *range = (struct sm_range){.gpu = m->gpu,
                                .size = emu_options()->check ? emu_mapping_asked(m) : m->size,
                                .host = m->host,
-                               .writable = m->writable && m->syncpoint < 0};
+                               .writable = m->writable && m->syncpoint < 0,
+                               .shadow = m->shadow};
   pthread_rwlock_unlock(&as->mappings_lock);
   return m != NULL;
 }
@@ -113,6 +118,8 @@ static size_t translate(struct emu_as *as, uint64_t address, size_t bytes, bool 
     length = left < bytes ? (size_t)left : bytes;
     *host = m->host + (address - m->gpu);
     *syncpoint = m->syncpoint;
+    if (write)
+      emu_shadow_written(m, address, length);
   }
   mapped = m != NULL;
   pthread_rwlock_unlock(&as->mappings_lock);
@@ -210,6 +217,7 @@ static void free_mappings(struct emu_mapping *list) {
     struct emu_mapping *m = list;
     list = m->next_dead;
     emu_object_put(&m->dmabuf->object);
+    emu_shadow_destroy(m);
     free(m);
   }
 }

@@ -13,13 +13,13 @@
  * lanes in each. */
 static const struct { double issue, doubles, shared; } rates = {4, 2.0 / GPU_WARP_SIZE, 1};
 
-enum { SECTOR_BYTES = 32 };
+enum { SECTOR_BYTES = 32, NAME_BYTES = 128 };
 
 struct kernel {
   struct kernel *next;
   const void *space;
   uint64_t program;
-  char name[sizeof(((struct emulator_name *)NULL)->name)];
+  char name[NAME_BYTES];
   uint32_t threads, registers, shared_bytes, ctas_per_sm;
   uint64_t grids, ctas;
   struct sm_counts counts;
@@ -40,9 +40,9 @@ static bool is_kernel(const struct kernel *k, const struct sm_grid *g, const cha
 
 /* The record of a grid's kernel, or NULL: no memory. lock held. */
 static struct kernel *kernel_of(const struct sm_grid *g) {
-  char name[sizeof(((struct emulator_name *)NULL)->name)] = "";
+  char name[NAME_BYTES] = "";
   uint64_t offset;
-  emu_name_find(g->memory.space, g->program, name, sizeof(name), &offset);
+  emu_note_name(g->memory.space, EMULATOR_NOTE_KERNEL, g->program, name, sizeof(name), &offset);
   for (struct kernel *k = kernels; k; k = k->next)
     if (is_kernel(k, g, name))
       return k;

@@ -33,18 +33,49 @@ struct emulator_counters {
   uint64_t ctas;
 };
 
-/* A name for a range of an address space that holds code (a kernel's, say), for
- * the reports of check and profile modes. It replaces the names of ranges that it
- * overlaps, and goes with the address space. */
-struct emulator_name {
+/* Which modes of TEGRACL_EMULATOR are on: without them notes are of no use. */
+struct emulator_modes {
+  uint32_t check, profile; /* 0 or 1 */
+};
+
+/* What a client knows about a range of an address space, for the reports of check
+ * and profile modes. A note replaces those of its kind on ranges that it overlaps.
+ * Notes on code go with the address space, those on memory with its mapping. */
+enum emulator_note_kind {
+  EMULATOR_NOTE_KERNEL,     /* data: the name of the kernel whose code it is */
+  EMULATOR_NOTE_BUFFER,     /* data: the name of the buffer */
+  EMULATOR_NOTE_LINES,      /* data: struct emulator_line, by offset in the range */
+  EMULATOR_NOTE_FILES,      /* data: the files of those lines, each ended by 0 */
+  EMULATOR_NOTE_PARAMETERS, /* data: struct emulator_parameter of the kernel there */
+  /* Of memory in one mapping; no data: */
+  EMULATOR_NOTE_READ_ONLY,  /* kernels may not write it */
+  EMULATOR_NOTE_WRITE_ONLY, /* nor read it */
+  EMULATOR_NOTE_UNWRITTEN,  /* its contents mean nothing yet */
+  EMULATOR_NOTE_WRITTEN,    /* the CPU wrote it, or may do so from now on */
+  EMULATOR_NOTE_KINDS,
+};
+struct emulator_note {
   int32_t as_fd;
-  uint32_t reserved; /* 0 */
+  uint32_t kind; /* enum emulator_note_kind */
   uint64_t address, size;
-  char name[128]; /* cut there */
+  uint64_t data; /* pointer to bytes of data */
+  uint64_t bytes;
+};
+/* The code from offset on, up to the next one's, is of this line. */
+struct emulator_line {
+  uint32_t offset;
+  uint32_t line; /* from 1; 0: not known */
+  uint32_t file; /* number among EMULATOR_NOTE_FILES */
+};
+/* A pointer among the kernel's parameters. */
+struct emulator_parameter {
+  uint32_t offset; /* in constant bank 0 */
+  char name[60];   /* e.g. "argument 1 (data)"; ends with 0 */
 };
 
 #define EMULATOR_IOCTL_FAULT    _IOWR('E', 1, struct emulator_fault)
 #define EMULATOR_IOCTL_COUNTERS _IOR('E', 2, struct emulator_counters)
-#define EMULATOR_IOCTL_NAME     _IOW('E', 3, struct emulator_name)
+#define EMULATOR_IOCTL_MODES    _IOR('E', 3, struct emulator_modes)
+#define EMULATOR_IOCTL_NOTE     _IOW('E', 4, struct emulator_note)
 
 #endif

@@ -20,17 +20,20 @@ static bool pending(const struct sm_warp_shadow *ws, const struct sm_pending *p,
 }
 
 static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned place,
-                           uint8_t scoreboard, uint32_t m, bool is_result) {
+                           const struct sm_pending *p, uint32_t m, bool is_result) {
   const bool predicate = place >= SM_SLOTS;
   const bool uniform = predicate ? place - SM_SLOTS >= SM_PRED_UNIFORM : place < SM_SLOT_R;
   const unsigned number = predicate ? (place - SM_SLOTS) % SM_PRED_UNIFORM
                           : uniform ? place - SM_SLOT_UR
                                     : place - SM_SLOT_R;
-  sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, (uint32_t)__builtin_ctz(m), 0, 0, false,
-            is_result ? "uses %s%s%u before scoreboard %u, which announces its value, is waited for"
-                      : "writes %s%s%u before scoreboard %u, which announces its last use, is "
-                        "waited for",
-            uniform ? "U" : "", predicate ? "P" : "R", number, scoreboard);
+  sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, (uint32_t)__builtin_ctz(m),
+            &(struct sm_about){.other_pc = p->pc},
+            is_result
+                ? "uses %s%s%u before scoreboard %u is waited for, which announces the result "
+                  "of the instruction"
+                : "writes %s%s%u before scoreboard %u is waited for, which announces that it "
+                  "was read by the instruction",
+            uniform ? "U" : "", predicate ? "P" : "R", number, p->scoreboard);
 }
 
 /* writer: the instruction's, if it writes the place. Accesses to shared memory come one after
@@ -41,10 +44,10 @@ static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_w
   const bool written = writer != NULL;
   const bool shared = written && writer->space == SM_SPACE_SHARED;
   if (pending(ws, result, m) && !(shared && result->shared)) {
-    report_pending(w, u, place, result->scoreboard, m, true);
+    report_pending(w, u, place, result, m, true);
     result->scoreboard = SM_NO_SCOREBOARD;
   } else if (written && pending(ws, source, m) && !(shared && source->shared)) {
-    report_pending(w, u, place, source->scoreboard, m, false);
+    report_pending(w, u, place, source, m, false);
     source->scoreboard = SM_NO_SCOREBOARD;
   }
 }
@@ -81,6 +84,15 @@ static struct places writes_of(const struct sm_note *note) {
       .use = note->write, .count = note->write_count, .preds = note->preds_written};
 }
 
+static struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop *u,
+                                    const struct sm_note *note, uint8_t scoreboard, uint32_t m) {
+  return (struct sm_pending){.lanes = m,
+                             .generation = sm_shadow_of(w)->generation[scoreboard],
+                             .scoreboard = scoreboard,
+                             .shared = note->space == SM_SPACE_SHARED,
+                             .pc = sm_pc_of(w, u)};
+}
+
 static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                               struct sm_warp_shadow *ws, uint32_t m) {
   unsigned place;
@@ -97,12 +109,10 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
     check_pending(w, u, ws, place, m, note);
   if (note->write_sb < SM_SCOREBOARDS)
     for (struct places p = writes_of(note); next_place(&p, &place);)
-      ws->result[place] = (struct sm_pending){m, ws->generation[note->write_sb], note->write_sb,
-                                              note->space == SM_SPACE_SHARED};
+      ws->result[place] = pending_on(w, u, note, note->write_sb, m);
   if (note->read_sb < SM_SCOREBOARDS)
     for (struct places p = reads_of(note); next_place(&p, &place);)
-      ws->source[place] = (struct sm_pending){m, ws->generation[note->read_sb], note->read_sb,
-                                              note->space == SM_SPACE_SHARED};
+      ws->source[place] = pending_on(w, u, note, note->read_sb, m);
 }
 
 /* --- undefined values -------------------------------------------------------------- */
@@ -113,18 +123,13 @@ static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t
       [SM_CAUSE_REGISTER] = "a register that nothing has written",
       [SM_CAUSE_SHARED] = "shared memory that nothing has written, read",
       [SM_CAUSE_LOCAL] = "private memory that nothing has written, read",
+      [SM_CAUSE_GLOBAL] = "global memory that nothing has written, read",
       [SM_CAUSE_LANE] = "a lane that does not take part, read",
   };
-  const uint64_t pc = sm_pc_of(w, u);
   const unsigned cause = origin & cause_mask;
-  const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-  char at[40] = "";
-  if (cause != SM_CAUSE_REGISTER)
-    snprintf(at, sizeof at, " at 0x%" PRIx64, origin & ~cause_mask);
-  sm_report(w, pc, SM_REPORT_UNDEFINED, lane, 0, 0, false,
-            "%s is undefined: it comes from %s%s; by work-item (%u,%u,%u) of group (%u,%u,%u)", use,
-            causes[cause], at, w->tid[0].l[lane], w->tid[1].l[lane], w->tid[2].l[lane],
-            w->cta->id[0], w->cta->id[1], w->cta->id[2]);
+  sm_report(w, sm_pc_of(w, u), SM_REPORT_UNDEFINED, (uint32_t)__builtin_ctz(lanes),
+            &(struct sm_about){.other_pc = cause == SM_CAUSE_REGISTER ? 0 : origin & ~cause_mask},
+            "%s is undefined: it comes from %s", use, causes[cause]);
 }
 
 /* A place decides something: reports it once if it is undefined in lanes of m. */
@@ -313,11 +318,8 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
 
 static void report_mask(struct sm_warp *w, const struct sm_uop *u, uint32_t lane, uint32_t mask,
                         const char *rest) {
-  sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, lane, 0, 0, false,
-            "lane %u executes this with the mask 0x%08x, %s; work-item (%u,%u,%u) of group "
-            "(%u,%u,%u)",
-            lane, mask, rest, w->tid[0].l[lane], w->tid[1].l[lane], w->tid[2].l[lane],
-            w->cta->id[0], w->cta->id[1], w->cta->id[2]);
+  sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, lane, &(struct sm_about){0},
+            "lane %u executes this with the mask 0x%08x, %s", lane, mask, rest);
 }
 
 static void check_own_lane(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes,
@@ -349,24 +351,67 @@ static void check_mask_branch(struct sm_warp *w, const struct sm_uop *u, uint32_
   check_own_lane(w, u, m, sm_file_at(w, u->s[0])[0] ^ (u->mods ? ~0u : 0));
 }
 
+/* --- barriers and constants ------------------------------------------------------------- */
+
+static void check_barrier(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  const uint32_t lane = (uint32_t)__builtin_ctz(m);
+  const struct sm_bar_request request = sm_bar_request_of(w, u, m);
+  const struct sm_bar *bar = &w->cta->bar[request.id % SM_BARRIERS];
+  const struct sm_about about = {.address = request.id};
+  sm_release_clock(w, w->cta->shadow->barrier_clock[request.id % SM_BARRIERS]);
+  if (request.count % SM_LANES)
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
+              "barrier %u is for %u work-items, which is no multiple of %d", request.id,
+              request.count, SM_LANES);
+  else if (request.count > w->cta->warps * SM_LANES)
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
+              "barrier %u is for %u work-items, but the group has %u", request.id, request.count,
+              w->cta->threads);
+  else if (w->cta->bars_in_use >> request.id % SM_BARRIERS & 1 &&
+           (bar->whole != !request.count || bar->expected != request.count))
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
+              "barrier %u is for %u work-items here, but others wait at it for %u", request.id,
+              request.count ? request.count : w->cta->threads,
+              bar->whole ? w->cta->threads : bar->expected);
+}
+
+/* A read behind the end of a constant bank gives zero. */
+static void check_constant(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                           uint32_t m) {
+  const uint32_t *index = sm_file_at(w, u->s[0]);
+  const uint32_t term = sm_file_at(w, u->imm)[0] + (uint32_t)u->off;
+  FOR_MASK(i, m) {
+    const uint64_t at = index[i] + term;
+    if (at + note->bytes > w->bank[u->x[1]].size) {
+      sm_report(w, sm_pc_of(w, u), SM_REPORT_BOUNDS, i,
+                &(struct sm_about){.address = at, .bytes = note->bytes},
+                "read of %u bytes at 0x%" PRIx64 " of constant bank %u, which has %u bytes",
+                note->bytes, at, u->x[1], w->bank[u->x[1]].size);
+      return;
+    }
+  }
+}
+
 void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   const uint32_t m = sm_lanes_of(w, u);
   ws->serial++;
   check_scoreboards(w, u, note, ws, m);
   check_values(w, u, note, ws, m);
+  sm_check_pointers(w, u, note, m);
   const uint32_t chosen = m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u)));
   if (note->handler == SM_H_warpsync)
     check_warpsync(w, u, chosen);
   if (note->handler == SM_H_bra_cond)
     check_mask_branch(w, u, chosen);
+  if (note->handler == SM_H_ldc)
+    check_constant(w, u, note, m);
   if (note->handler == SM_H_bar && m)
-    sm_release_clock(
-        w, w->cta->shadow
-               ->barrier_clock[(u->x[2] ? sm_file_at(w, u->s[1])[__builtin_ctz(m)] : u->x[3]) %
-                               SM_BARRIERS]);
+    check_barrier(w, u, m);
   if (note->acquires && m) {
     sm_acquire_clock(w, w->cta->shadow->lock_clock);
     sm_release_clock(w, w->cta->shadow->lock_clock);
   }
+  if (m)
+    sm_check_order(w, note);
 }

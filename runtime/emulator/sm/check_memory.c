@@ -1,166 +1,48 @@
-/* Check mode: shared and private memory: bytes that nothing has written, and
- * accesses to shared memory that race.
- *
- * Two accesses by different work-items to one byte, one of them a write, race
- * unless a barrier lies between them, told by vector clocks: an access is over if
- * the clock its warp had then is known to the other warp. Lanes that run together
- * count as ordered, for compiled code no longer shows whether its author asked for
- * it. Atomics never race; those that locks are made of (compare-and-swap,
- * exchange) order what lies around them, and so do arrivals at an mbarrier and looks
- * at it. Writes that change nothing are no writes. Of each word the last writer and
- * the last readers of two warps are remembered.
+/* Check mode: what memory holds: bytes that nothing has written, memory that kernels
+ * may not read or not write, pointers that led out of their buffer. Goes through the
+ * lanes of each memory instruction, before it is executed.
  */
 #include <inttypes.h>
+#include <pthread.h>
 
 #include "runtime/emulator/sm/watch.h"
 
-struct access {
-  struct sm_warp *w;
-  const struct sm_uop *u;
-  const struct sm_note *note;
-  uint32_t lane;
-  uint64_t at; /* byte in shared memory */
-  bool is_write, undefined;
-};
-
-/* A word's part of an access. */
-struct part {
-  uint64_t word;
-  uint32_t first, count; /* bytes in the word */
-  uint8_t mask;
-};
-
-static struct part part_of(uint64_t at, uint32_t bytes) {
-  struct part p = {.word = at / 4, .first = at % 4};
-  p.count = 4 - p.first < bytes ? 4 - p.first : bytes;
-  p.mask = (uint8_t)(((1u << p.count) - 1) << p.first);
-  return p;
-}
-
-/* Is the touch before what the access's lane does now? */
-static bool ordered(const struct access *a, const struct sm_touch *t) {
-  const struct sm_warp *w = a->w;
-  const uint32_t warp = t->thread / SM_LANES, lane = t->thread % SM_LANES;
-  if (t->clock < sm_shadow_of(w)->clock[warp])
-    return true;
-  return warp == w->index && (w->active[0] | ~w->alive) >> lane & 1;
-}
-
-static void race(const struct access *a, const struct sm_touch *t, bool was_write) {
-  const struct sm_warp *w = a->w;
-  const struct sm_cta *cta = w->cta;
-  const struct sm_warp *other = sm_warp_at(cta, t->thread / SM_LANES);
-  const uint32_t i = a->lane, k = t->thread % SM_LANES;
-  sm_report(w, sm_pc_of(w, a->u), SM_REPORT_RACE, i, a->at, a->note->bytes, a->is_write,
-            "data race on shared memory at 0x%" PRIx64 ": %s by work-item (%u,%u,%u) of group "
-            "(%u,%u,%u), not ordered after the %s by work-item (%u,%u,%u) at 0x%" PRIx64,
-            a->at, a->is_write ? "write" : "read", w->tid[0].l[i], w->tid[1].l[i], w->tid[2].l[i],
-            cta->id[0], cta->id[1], cta->id[2], was_write ? "write" : "read", other->tid[0].l[k],
-            other->tid[1].l[k], other->tid[2].l[k], cta->grid->program + t->pc);
-}
-
-static bool conflicts(const struct access *a, const struct sm_touch *t, uint8_t mask) {
-  return t->bytes & mask && !ordered(a, t);
-}
-
-static uint32_t value_word(const struct access *a, unsigned word, uint32_t lane) {
-  return sm_file_at(a->w, a->u->s[1] + word * SM_REG_BYTES)[lane];
-}
-
-/* Does what the lane writes differ from memory? */
-static bool changes(const struct access *a, const struct part *p, unsigned offset) {
-  const uint8_t *defined = a->w->cta->shadow->shared_defined + p->word * 4 + p->first;
-  const uint8_t *memory = a->w->shared + p->word * 4 + p->first;
-  if (a->note->space == SM_SPACE_COPY)
-    return true;
-  for (unsigned k = 0; k < p->count; k++) {
-    const unsigned byte = offset + k;
-    if (!defined[k] || memory[k] != (uint8_t)(value_word(a, byte / 4, a->lane) >> byte % 4 * 8))
-      return true;
-  }
-  return false;
-}
-
-/* Two lanes of one instruction write different values to one place. */
-static void check_own_lanes(const struct access *a, const struct sm_cell *cell,
-                            const struct part *p, unsigned offset) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(a->w);
-  const struct sm_touch *t = &cell->writer;
-  if (cell->serial != ws->serial || t->thread / SM_LANES != a->w->index || !(t->bytes & p->mask) ||
-      t->clock != ws->clock[a->w->index] || a->note->space == SM_SPACE_COPY)
-    return;
-  const unsigned word = offset / 4;
-  if (a->note->bytes >= 4 && t->bytes == p->mask &&
-      value_word(a, word, t->thread % SM_LANES) != value_word(a, word, a->lane))
-    race(a, t, true);
-}
-
-static void check_race(const struct access *a, const struct part *p, unsigned offset) {
-  const struct sm_warp *w = a->w;
-  struct sm_cell *cell = &w->cta->shadow->cell[p->word];
-  const struct sm_touch now = {
-      .clock = sm_shadow_of(w)->clock[w->index],
-      .pc = (uint32_t)(sm_pc_of(w, a->u) - w->cta->grid->program),
-      .thread = (uint16_t)(w->index * SM_LANES + a->lane),
-      .bytes = p->mask,
-  };
-  if (a->is_write && !changes(a, p, offset))
-    return;
-  if (conflicts(a, &cell->writer, p->mask))
-    race(a, &cell->writer, true);
-  if (!a->is_write) {
-    struct sm_touch *last = &cell->reader[0];
-    if (last->bytes && last->thread / SM_LANES != w->index)
-      cell->reader[1] = *last;
-    *last = now;
-    return;
-  }
-  for (unsigned k = 0; k < 2; k++)
-    if (conflicts(a, &cell->reader[k], p->mask))
-      race(a, &cell->reader[k], false);
-  check_own_lanes(a, cell, p, offset);
-  cell->writer = now;
-  cell->serial = sm_shadow_of(w)->serial;
-}
-
-static bool is_arrival(const struct sm_note *note) {
-  return note->handler == SM_H_arrive || note->handler == SM_H_arrive_generic;
-}
+/* --- shared and private memory --------------------------------------------------- */
 
 /* Who looks at an mbarrier is ordered after those who have arrived there. */
-static void check_mbarrier(const struct access *a, uint64_t word) {
-  struct sm_shadow *s = a->w->cta->shadow;
-  if (is_arrival(a->note))
-    s->cell[word].mbarrier = s->base;
-  else if (!a->is_write && s->cell[word].mbarrier == s->base)
-    sm_acquire_clock(a->w, s->lock_clock);
+static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
+  if (a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic)
+    *defined = SM_MBARRIER;
+  else if (!a->is_write && *defined == SM_MBARRIER)
+    sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }
 
-/* True if something undefined was read. */
-static bool shared_access(const struct access *a) {
+/* True if something undefined was read. undefined: so is what is written. */
+static bool shared_access(struct sm_access *a, bool undefined) {
   struct sm_shadow *s = a->w->cta->shadow;
   const uint32_t bytes = a->note->bytes;
-  const bool atomic = a->note->access == SM_ACCESS_ATOMIC;
-  bool undefined = false;
+  uint8_t *defined = s->shared_defined + a->at;
+  bool found = false;
   if (a->at + bytes > a->w->shared_bytes || a->at & (bytes - 1))
     return false; /* it faults */
+  a->memory = a->w->shared + a->at;
+  a->defined = defined;
   for (uint32_t done = 0; done < bytes;) {
-    const struct part p = part_of(a->at + done, bytes - done);
-    check_mbarrier(a, p.word);
-    if (!atomic)
-      check_race(a, &p, done);
-    uint8_t *defined = s->shared_defined + p.word * 4 + p.first;
-    for (unsigned k = 0; k < p.count; k++) {
-      undefined |= !defined[k];
-      if (a->is_write || atomic)
-        defined[k] = !a->undefined;
-    }
+    const struct sm_part p = sm_part_of(a->at, bytes, done);
+    if (!a->strong)
+      sm_check_race(a, &s->cell[(a->at + done) / SM_CELL_BYTES], &p);
     done += p.count;
   }
-  return undefined && !a->is_write;
+  for (uint32_t k = 0; k < bytes; k++) {
+    found |= !defined[k];
+    if (a->is_write)
+      defined[k] = undefined ? SM_UNWRITTEN : SM_WRITTEN;
+  }
+  check_mbarrier(a, defined);
+  return found && a->note->access != SM_ACCESS_STORE;
 }
 
-static bool local_access(const struct access *a) {
+static bool local_access(const struct sm_access *a, bool is_undefined) {
   const struct sm_warp *w = a->w;
   const struct sm_grid *grid = w->cta->grid;
   const uint32_t bytes = a->note->bytes;
@@ -172,64 +54,176 @@ static bool local_access(const struct access *a) {
     return false; /* it faults */
   const size_t warp = (size_t)(w->local - w->cta->local) / 4;
   for (uint32_t done = 0; done < bytes;) {
-    const struct part p = part_of(at + done, bytes - done);
-    uint8_t *defined = &w->cta->shadow->local_defined[warp + p.word * SM_LANES + a->lane];
+    const struct sm_part p = sm_part_of(at, bytes, done);
+    uint8_t *defined = &w->cta->shadow->local_defined[warp + (at + done) / 4 * SM_LANES + a->lane];
     undefined |= (*defined & p.mask) != p.mask;
-    if (a->is_write || a->note->access == SM_ACCESS_ATOMIC)
-      *defined = (uint8_t)(a->undefined ? *defined & ~p.mask : *defined | p.mask);
+    if (a->is_write)
+      *defined = (uint8_t)(is_undefined ? *defined & ~p.mask : *defined | p.mask);
     done += p.count;
   }
-  return undefined && !a->is_write;
+  return undefined && a->note->access != SM_ACCESS_STORE;
 }
 
 /* The destinations of LDGSTS. */
-static void copy_access(struct access *a, uint32_t m) {
-  const uint32_t *to = sm_file_at(a->w, a->u->s[1]);
-  a->is_write = true;
+static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined) {
+  const uint32_t *to = sm_file_at(a.w, a.u->s[1]);
+  a.is_write = true;
   FOR_MASK(i, m) {
-    a->lane = i;
-    a->at = to[i] + (uint32_t)a->u->jump;
-    shared_access(a);
+    a.lane = i;
+    a.at = to[i] + (uint32_t)a.u->jump;
+    shared_access(&a, undefined >> i & 1);
   }
+}
+
+/* --- global memory ------------------------------------------------------------------ */
+
+/* Cells of global memory are shared by all CTAs: a lock for each KiB of it, some
+ * KiB having the same one. */
+enum { LOCKS = 256, LOCKED_SHIFT = 10 };
+static pthread_mutex_t locks[LOCKS] = {
+    [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static pthread_mutex_t *lock_of(uint64_t address) {
+  return &locks[(address >> LOCKED_SHIFT) % LOCKS];
+}
+
+static bool inside(const struct sm_range *r, uint64_t address, uint32_t bytes) {
+  const uint64_t at = address - r->gpu;
+  return at < r->size && bytes <= r->size - at;
+}
+
+/* The run of memory that holds an access; NULL: it faults. */
+static const struct sm_range *range_of(struct sm_cta *cta, uint64_t address, uint32_t bytes) {
+  struct sm_range *r = &cta->shadow->range;
+  const struct sm_memory *memory = &cta->grid->memory;
+  if (inside(r, address, bytes))
+    return r;
+  return memory->find(memory->space, address, r) && inside(r, address, bytes) ? r : NULL;
+}
+
+static void check_rights(const struct sm_access *a, const struct sm_memory_shadow *shadow) {
+  const bool bad_write = shadow->read_only && a->is_write;
+  if (bad_write || (shadow->write_only && a->note->access != SM_ACCESS_STORE))
+    sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_ACCESS, a->lane,
+              &(struct sm_about){.address = a->at, .bytes = a->note->bytes, .is_write = bad_write},
+              bad_write ? "write of %u bytes at 0x%" PRIx64 " in a buffer that kernels only read"
+                        : "read of %u bytes at 0x%" PRIx64 " in a buffer that kernels only write",
+              a->note->bytes, a->at);
+}
+
+static void check_bounds(const struct sm_access *a) {
+  const struct sm_parameter *p = sm_pointer_of(a->w, a->u, a->lane);
+  const uint32_t bytes = a->note->bytes;
+  if (!p || (a->at >= p->gpu && a->at + bytes <= p->gpu + p->size))
+    return;
+  sm_report(
+      a->w, sm_pc_of(a->w, a->u), SM_REPORT_BOUNDS, a->lane,
+      &(struct sm_about){.address = a->at, .bytes = bytes, .is_write = a->is_write, .parameter = p},
+      "%s of %u bytes at 0x%" PRIx64 ", outside of the buffer that the pointer belongs to",
+      a->is_write ? "write" : "read", bytes, a->at);
+}
+
+/* True if something unwritten was read. The word's lock is held. */
+static bool global_words(struct sm_access *a, const struct sm_range *r) {
+  const uint64_t offset = a->at - r->gpu;
+  const uint32_t bytes = a->note->bytes;
+  uint8_t *written = __atomic_load_n(&r->shadow->written, __ATOMIC_ACQUIRE);
+  bool found = false;
+  a->memory = r->host + offset;
+  a->defined = written ? written + offset : NULL;
+  for (uint32_t done = 0; r->shadow->cells && done < bytes;) {
+    const struct sm_part p = sm_part_of(a->at, bytes, done);
+    sm_check_race(a, &r->shadow->cells[(offset + done) / SM_CELL_BYTES], &p);
+    done += p.count;
+  }
+  for (uint32_t k = 0; written && k < bytes; k++) {
+    found |= !__atomic_load_n(&written[offset + k], __ATOMIC_RELAXED);
+    if (a->is_write)
+      __atomic_store_n(&written[offset + k], 1, __ATOMIC_RELAXED);
+  }
+  return found && a->note->access != SM_ACCESS_STORE;
+}
+
+static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
+  const struct sm_range *r = range_of(a->w->cta, a->at, a->note->bytes);
+  if (!r || !r->shadow || a->at & (a->note->bytes - 1))
+    return false; /* it faults */
+  check_rights(a, r->shadow);
+  check_bounds(a);
+  pthread_mutex_t *lock = lock_of(a->at);
+  if (lock != *held) {
+    if (*held)
+      pthread_mutex_unlock(*held);
+    pthread_mutex_lock(lock);
+    *held = lock;
+  }
+  a->global = true;
+  const bool undefined = global_words(a, r);
+  a->global = false;
+  return undefined;
+}
+
+/* --- an instruction ------------------------------------------------------------------ */
+
+static enum sm_space space_of(struct sm_access *a) {
+  const struct sm_grid *grid = a->w->cta->grid;
+  if (a->note->space == SM_SPACE_COPY)
+    return SM_SPACE_GLOBAL;
+  if (a->note->space != SM_SPACE_GENERIC && a->note->space != SM_SPACE_GLOBAL)
+    return a->note->space;
+  if (a->at - grid->shared_window < SM_WINDOW_BYTES) {
+    a->at -= grid->shared_window;
+    return SM_SPACE_SHARED;
+  }
+  if (a->at - grid->local_window < SM_WINDOW_BYTES) {
+    a->at -= grid->local_window;
+    return SM_SPACE_LOCAL;
+  }
+  return SM_SPACE_GLOBAL;
 }
 
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, enum sm_cause *cause) {
-  const struct sm_grid *grid = w->cta->grid;
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   uint64_t address[SM_LANES];
   uint32_t undefined = 0;
-  struct access a = {.w = w, .u = u, .note = note, .is_write = note->access == SM_ACCESS_STORE};
-  if (note->space == SM_SPACE_COPY) {
-    copy_access(&a, m);
-    return 0;
-  }
-  if (note->space == SM_SPACE_GLOBAL)
-    return 0;
-  if (note->space == SM_SPACE_GENERIC)
-    sm_addresses(w, u, address);
-  else
+  pthread_mutex_t *held = NULL;
+  struct sm_access a = {.w = w,
+                        .u = u,
+                        .note = note,
+                        .is_write = note->access != SM_ACCESS_LOAD,
+                        .strong = note->strong};
+  if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
     sm_addresses_32(w, u, address);
-  FOR_MASK(i, m) {
+  else
+    sm_addresses(w, u, address);
+  /* LDGSTS may be told to write zeros instead of what it would read. */
+  const uint32_t reads =
+      note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
+  FOR_MASK(i, reads) {
+    bool found = false;
     a.lane = i;
     a.at = address[i];
-    a.undefined = data >> i & 1;
-    enum sm_space space = note->space;
-    if (space == SM_SPACE_GENERIC) {
-      if (a.at - grid->shared_window < SM_WINDOW_BYTES) {
-        space = SM_SPACE_SHARED;
-        a.at -= grid->shared_window;
-      } else if (a.at - grid->local_window < SM_WINDOW_BYTES) {
-        space = SM_SPACE_LOCAL;
-        a.at -= grid->local_window;
-      } else {
-        continue;
-      }
-    }
-    if (space == SM_SPACE_SHARED ? shared_access(&a) : local_access(&a)) {
-      undefined |= 1u << i;
-      *cause = space == SM_SPACE_SHARED ? SM_CAUSE_SHARED : SM_CAUSE_LOCAL;
-    }
+    const enum sm_space space = space_of(&a);
+    if (space == SM_SPACE_GLOBAL)
+      found = global_access(&a, &held);
+    else if (space == SM_SPACE_SHARED)
+      found = shared_access(&a, data >> i & 1);
+    else
+      found = local_access(&a, data >> i & 1);
+    if (!found)
+      continue;
+    undefined |= 1u << i;
+    *cause = space == SM_SPACE_GLOBAL   ? SM_CAUSE_GLOBAL
+             : space == SM_SPACE_SHARED ? SM_CAUSE_SHARED
+                                        : SM_CAUSE_LOCAL;
+  }
+  if (held)
+    pthread_mutex_unlock(held);
+  if (note->space == SM_SPACE_COPY) {
+    copy_access(a, m, undefined);
+    return 0; /* nothing in registers */
   }
   return undefined;
 }

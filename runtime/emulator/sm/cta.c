@@ -346,6 +346,22 @@ void sm_bar_after_exit(struct sm_cta *cta) {
       try_open(cta, (uint8_t)__builtin_ctz(left));
 }
 
+struct sm_bar_request sm_bar_request_of(const struct sm_warp *w, const struct sm_uop *u,
+                                        uint32_t mask) {
+  enum { PACKED_COUNT_SHIFT = 16, COUNT_MASK = 0xfff, ID_MASK = 0xf };
+  uint32_t reg;
+  memcpy(&reg, w->file + u->s[1] + sizeof(reg) * (unsigned)__builtin_ctz(mask), sizeof(reg));
+  return (struct sm_bar_request){
+      .mode = u->x[0],
+      .reduce = u->x[1],
+      .id = u->x[2] ? reg & ID_MASK : u->x[3],
+      .count = !u->x[4]  ? (uint32_t)u->jump
+               : u->x[5] ? reg >> PACKED_COUNT_SHIFT & COUNT_MASK
+                         : reg & COUNT_MASK,
+      .predicate = w->pred[u->pp] ^ (0u - (u->pnot & 1u)),
+  };
+}
+
 const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
                                    const struct sm_bar_request *request) {
   struct sm_cta *cta = w->cta;

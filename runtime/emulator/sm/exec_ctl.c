@@ -199,17 +199,7 @@ HANDLER(bar) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
     return NEXT;
-  enum { PACKED_COUNT_SHIFT = 16, COUNT_MASK = 0xfff };
-  const uint32_t reg = REG(u->s[1])[__builtin_ctz(m)];
-  struct sm_bar_request request = {
-      .mode = u->x[0],
-      .reduce = u->x[1],
-      .id = u->x[2] ? reg & 0xf : u->x[3],
-      .count = !u->x[4]  ? (uint32_t)u->jump
-               : u->x[5] ? reg >> PACKED_COUNT_SHIFT & COUNT_MASK
-                         : reg & COUNT_MASK,
-      .predicate = PP,
-  };
+  const struct sm_bar_request request = sm_bar_request_of(w, u, m);
   return sm_bar_arrive(w, u, m, &request);
 }
 

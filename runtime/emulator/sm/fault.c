@@ -6,24 +6,21 @@
 #include "runtime/emulator/sm/state.h"
 
 static const char *const space_text[] = {
-    [SM_FAULT_MMU] = "global memory that is not mapped, or not for this",
-    [SM_FAULT_SHARED_RANGE] = "shared memory out of range",
-    [SM_FAULT_LOCAL_RANGE] = "local memory out of range",
-    [SM_FAULT_MISALIGNED] = "a misaligned address",
+    [SM_FAULT_MMU] = " in global memory that is not mapped, or not for this",
+    [SM_FAULT_SHARED_RANGE] = " in shared memory out of range",
+    [SM_FAULT_LOCAL_RANGE] = " in local memory out of range",
+    [SM_FAULT_MISALIGNED] = ", a misaligned address",
 };
 
 static void describe(struct sm_fault *f, const struct sm_grid *grid) {
-  char at[64];
-  snprintf(at, sizeof at, "by work-item (%u,%u,%u) of group (%u,%u,%u)", f->tid[0], f->tid[1],
-           f->tid[2], f->ctaid[0], f->ctaid[1], f->ctaid[2]);
   const char *name = f->instruction[0] ? f->instruction : "an instruction";
   switch (f->kind) {
   case SM_FAULT_MMU:
   case SM_FAULT_SHARED_RANGE:
   case SM_FAULT_LOCAL_RANGE:
   case SM_FAULT_MISALIGNED:
-    snprintf(f->message, sizeof f->message, "%s of %u bytes at 0x%" PRIx64 " in %s, %s",
-             f->is_write ? "write" : "read", f->access_bytes, f->address, space_text[f->kind], at);
+    snprintf(f->message, sizeof f->message, "%s of %u bytes at 0x%" PRIx64 "%s",
+             f->is_write ? "write" : "read", f->access_bytes, f->address, space_text[f->kind]);
     break;
   case SM_FAULT_ILLEGAL_INSTRUCTION:
     snprintf(f->message, sizeof f->message,
@@ -43,7 +40,7 @@ static void describe(struct sm_fault *f, const struct sm_grid *grid) {
              "an instruction is fetched at 0x%" PRIx64 ", where no code is mapped", f->pc);
     break;
   case SM_FAULT_TRAP:
-    snprintf(f->message, sizeof f->message, "the kernel trapped, %s", at);
+    snprintf(f->message, sizeof f->message, "the kernel trapped");
     break;
   case SM_FAULT_DEADLOCK:
     snprintf(f->message, sizeof f->message,
@@ -93,6 +90,8 @@ const struct sm_uop *sm_raise(struct sm_warp *w, const struct sm_uop *u, enum sm
                               uint32_t lane, uint64_t address, uint32_t bytes, bool is_write) {
   sm_account(w, u, u);
   record(w, sm_pc_of(w, u), w->page->word[u - w->page->uop], kind, lane, address, bytes, is_write);
+  if (kind == SM_FAULT_MMU && w->cta->grid->watch)
+    sm_watch_owner(w, u, w->cta->fault, lane);
   return NULL;
 }
 

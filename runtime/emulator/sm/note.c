@@ -169,6 +169,37 @@ static void note_memory(struct sm_note *note, unsigned handler) {
     }
 }
 
+/* Accesses that PTX calls strong: they do not race with each other. */
+static bool is_strong(const struct sm_note *note, unsigned sem) {
+  if (note->access == SM_ACCESS_ATOMIC)
+    return true;
+  if (note->space != SM_SPACE_GLOBAL && note->space != SM_SPACE_GENERIC)
+    return false;
+  switch (sem) {
+  case SM_SEM_STRONG_SM:
+  case SM_SEM_STRONG_GPU_PRIVATE:
+  case SM_SEM_STRONG_GPU:
+  case SM_SEM_MMIO_GPU:
+  case SM_SEM_STRONG_SYS:
+  case SM_SEM_MMIO_SYS:
+    return true;
+  default:
+    return note->access == SM_ACCESS_STORE && sem == SM_SEM_W_STRONG_SM_PRIVATE;
+  }
+}
+
+/* Order between CTAs: fences beyond the CTA and what locks are made of both ways;
+ * atomics that return a value, volatile loads and CCTL.IVALL (behind an acquire) see
+ * what others have released. */
+static void note_order(struct sm_note *note, const struct sm_insn *insn) {
+  const bool fence = insn->op == SM_OP_MEMBAR && insn->mod[SM_MOD_SCOPE] != SM_SCOPE_CTA;
+  const bool global = note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC;
+  note->releases_all = fence || (global && note->acquires);
+  note->acquires_all =
+      note->releases_all || insn->op == SM_OP_CCTL_ALL ||
+      (global && note->strong && note->access != SM_ACCESS_STORE && note->write_count);
+}
+
 static bool is_cas(uint16_t op) {
   return op == SM_OP_ATOM_CAS || op == SM_OP_ATOMG_CAS || op == SM_OP_ATOMS_CAS;
 }
@@ -188,6 +219,8 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   note->acquires = is_cas(insn->op) || handler == SM_H_arrive || handler == SM_H_arrive_generic ||
                    (note->access == SM_ACCESS_ATOMIC && handler != SM_H_atom_inc && !u->x[3] &&
                     u->x[4] == SM_ATOM_EXCH);
+  note->strong = is_strong(note, insn->mod[SM_MOD_SEM]);
+  note_order(note, insn);
   if (note->space == SM_SPACE_COPY)
     for (unsigned k = 0; k < note->read_count; k++)
       note->read[k].address = true;

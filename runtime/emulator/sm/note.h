@@ -44,7 +44,7 @@ enum sm_space {
   SM_SPACE_LOCAL,
   SM_SPACE_COPY, /* global to shared */
 };
-enum sm_access { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS_ATOMIC };
+enum sm_access_kind { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS_ATOMIC };
 
 enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NO_SCOREBOARD = 7 };
 
@@ -62,7 +62,9 @@ struct sm_note {
   uint8_t handler; /* enum sm_handler_id */
   uint8_t read_count, write_count;
   uint8_t wait_mask, write_sb, read_sb;
-  bool acquires; /* an atomic that a lock is made of */
+  bool acquires;                   /* an atomic that a lock is made of */
+  bool strong;                     /* volatile or atomic access */
+  bool releases_all, acquires_all; /* orders what lies around it, for all CTAs */
   struct sm_use read[SM_NOTE_READS], write[SM_NOTE_WRITES];
   uint32_t preds_read, preds_written; /* of the predicate file, without the guard */
 };

@@ -11,12 +11,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Check mode: what is remembered of a run of memory. Both arrays begin as zeros. */
+struct sm_cell;
+struct sm_memory_shadow {
+  uint8_t *written;      /* 1 for each byte that was; NULL: all count as written */
+  struct sm_cell *cells; /* for each SM_CELL_BYTES; NULL: no races are looked for */
+  bool read_only, write_only;
+};
+enum { SM_CELL_BYTES = 4, SM_CELL_SIZE = 64 /* of a struct sm_cell */ };
+
 /* A run of GPU virtual addresses that is contiguous in host memory. */
 struct sm_range {
   uint64_t gpu;
   uint64_t size;
   uint8_t *host;
   bool writable;
+  struct sm_memory_shadow *shadow; /* NULL: none */
 };
 
 /* The MMU as the SM sees it. find fills in the mapping that holds address, or
@@ -63,6 +73,7 @@ struct sm_grid {
   uint64_t (*time_ns)(void); /* PTIMER */
   /* Check and profile modes, with annotated code; NULL: neither. */
   const struct sm_watch *watch;
+  uint32_t first_number; /* check mode: number of the first CTA, counted over all grids */
 };
 
 enum sm_fault_kind {
@@ -85,6 +96,8 @@ enum sm_fault_kind {
   SM_REPORT_BARRIER,    /* reached by some of the CTA, or at different places */
   SM_REPORT_WARP_MASK,  /* lanes and masks of a warp-synchronous operation differ */
   SM_REPORT_SCOREBOARD, /* a result used before its scoreboard was waited for */
+  SM_REPORT_BOUNDS,     /* a pointer led out of its buffer, or of a constant bank */
+  SM_REPORT_ACCESS,     /* to memory that kernels may not read, or not write */
 };
 
 struct sm_fault {
@@ -95,6 +108,9 @@ struct sm_fault {
   uint64_t pc; /* GPU virtual address */
   uint64_t word[2];
   uint32_t ctaid[3], tid[3];
+  uint64_t other_pc;  /* of another instruction that the message ends with; 0: none */
+  uint64_t owner;     /* in the buffer that the pointer belongs to; 0: not known */
+  uint32_t parameter; /* offset in bank 0 of that pointer */
   char instruction[96];
   char message[256];
 };

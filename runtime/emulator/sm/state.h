@@ -214,6 +214,9 @@ enum sm_bar_mode {
 };
 enum sm_bar_reduce { SM_CTABAR_POPC, SM_CTABAR_AND, SM_CTABAR_OR };
 
+/* What the lanes of mask ask for at a BAR. */
+struct sm_bar_request sm_bar_request_of(const struct sm_warp *w, const struct sm_uop *u,
+                                        uint32_t mask);
 const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
                                    const struct sm_bar_request *request);
 /* Lanes exited: barriers may open. */
@@ -239,6 +242,9 @@ void sm_watch_free(struct sm_cta *cta);
 /* The handler of every uop of annotated code: looks at the instruction, then goes
  * to its own handler. */
 const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u);
+/* A lane's access to global memory faults: which buffer its pointer belongs to. */
+void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
+                    uint32_t lane);
 /* A barrier is about to open. */
 void sm_watch_barrier(struct sm_cta *cta, uint8_t id);
 

@@ -32,9 +32,6 @@ static void start_warp(struct sm_shadow *s, unsigned index, uint32_t registers) 
   ws->undefined[SM_SLOT_UR + PROLOGUE_UR] = 0;
   for (unsigned k = 0; k < SM_PLACES; k++)
     ws->result[k].scoreboard = ws->source[k].scoreboard = SM_NO_SCOREBOARD;
-  /* Of warps that only earlier CTAs had as well: their touches are still there. */
-  for (unsigned k = 0; k < SM_MAX_WARPS; k++)
-    ws->clock[k] = s->base;
 }
 
 static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
@@ -53,7 +50,11 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   memset(s->local_defined, 0, local);
   memset(s->barrier_clock, 0, sizeof s->barrier_clock);
   memset(s->lock_clock, 0, sizeof s->lock_clock);
-  s->base++;
+  s->number =
+      grid->first_number + cta->id[0] + grid->grid[0] * (cta->id[1] + grid->grid[1] * cta->id[2]);
+  s->acquired = 0;
+  s->range.size = 0;
+  sm_pointers_start(cta);
   for (unsigned k = 0; k < cta->warps; k++)
     start_warp(s, k, grid->registers);
   return true;
@@ -73,11 +74,6 @@ void sm_watch_finish(struct sm_cta *cta) {
   const struct sm_watch *watch = cta->grid->watch;
   if (watch->profile)
     watch->count(cta->grid, &s->counts);
-  if (!watch->check)
-    return;
-  for (unsigned k = 0; k < cta->warps; k++)
-    if (s->warp[k].clock[k] > s->base)
-      s->base = s->warp[k].clock[k];
 }
 
 void sm_watch_free(struct sm_cta *cta) {
@@ -112,8 +108,13 @@ bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind k
   return grid->watch->wanted(grid, kind, pc);
 }
 
+static void set_owner(struct sm_fault *f, const struct sm_parameter *p) {
+  f->owner = p ? p->gpu : 0;
+  f->parameter = p ? p->offset : 0;
+}
+
 void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, uint32_t lane,
-               uint64_t address, uint32_t bytes, bool is_write, const char *format, ...) {
+               const struct sm_about *about, const char *format, ...) {
   const struct sm_grid *grid = w->cta->grid;
   if (!sm_report_wanted(w, pc, kind))
     return;
@@ -121,14 +122,22 @@ void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, ui
       sm_code_page(grid->code, pc & ~(uint64_t)(SM_PAGE_BYTES - 1), grid->registers);
   struct sm_fault f;
   sm_fault_fill(&f, w, pc, page ? page->word[(pc - page->va) / SM_INSN_BYTES] : NULL, kind, lane);
-  f.address = address;
-  f.access_bytes = bytes;
-  f.is_write = is_write;
+  f.address = about->address;
+  f.access_bytes = about->bytes;
+  f.is_write = about->is_write;
+  f.other_pc = about->other_pc;
+  set_owner(&f, about->parameter);
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(f.message, sizeof f.message, format, arguments);
   va_end(arguments);
   grid->watch->report(grid, &f);
+}
+
+void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
+                    uint32_t lane) {
+  if (w->cta->grid->watch->check)
+    set_owner(fault, sm_pointer_of(w, u, lane));
 }
 
 /* --- barriers ----------------------------------------------------------------- */
@@ -167,18 +176,16 @@ void sm_watch_barrier(struct sm_cta *cta, uint8_t id) {
         at = group;
       } else if (group->pc != at->pc) {
         const uint32_t other = (uint32_t)__builtin_ctz(at->mask);
-        sm_report(w, group->pc, SM_REPORT_BARRIER, lane, id, 0, false,
-                  "work-item (%u,%u,%u) of group (%u,%u,%u) waits at this barrier, but work-item "
-                  "(%u,%u,%u) at the one at 0x%" PRIx64,
-                  w->tid[0].l[lane], w->tid[1].l[lane], w->tid[2].l[lane], cta->id[0], cta->id[1],
-                  cta->id[2], first->tid[0].l[other], first->tid[1].l[other],
-                  first->tid[2].l[other], at->pc);
+        sm_report(w, group->pc, SM_REPORT_BARRIER, lane,
+                  &(struct sm_about){.address = id, .other_pc = at->pc},
+                  "waits at this barrier, but work-item (%u,%u,%u) waits at the one",
+                  first->tid[0].l[other], first->tid[1].l[other], first->tid[2].l[other]);
       }
     }
   }
   if (first && cta->bar[id].whole && cta->exited)
-    sm_report(
-        first, at->pc, SM_REPORT_BARRIER, (uint32_t)__builtin_ctz(at->mask), id, 0, false,
-        "%u of the %u work-items of group (%u,%u,%u) have ended without reaching this barrier",
-        cta->exited, cta->threads, cta->id[0], cta->id[1], cta->id[2]);
+    sm_report(first, at->pc, SM_REPORT_BARRIER, (uint32_t)__builtin_ctz(at->mask),
+              &(struct sm_about){.address = id},
+              "%u of the %u work-items of the group have ended without reaching this barrier",
+              cta->exited, cta->threads);
 }
