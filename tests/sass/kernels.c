@@ -12,14 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/sm/harness.h"
+#include "tests/sass/kernels.h"
 
-typedef uint8_t u8;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int64_t s64;
-
-static u64 random64(void) {
+u64 random64(void) {
   static u64 state = 0x9e3779b97f4a7c15ull;
   state ^= state << 13;
   state ^= state >> 7;
@@ -32,21 +27,14 @@ static float random_float(void) {
 
 /* --- buffers and launches ------------------------------------------------------ */
 
-struct buffer {
-  u64 gpu;
-  void *host;
-};
-
-static struct buffer buffer(struct module *m, size_t bytes) {
+struct buffer buffer(struct module *m, size_t bytes) {
   const u64 at = module_alloc(m, bytes);
   struct buffer b = {at, module_host(m, at)};
   memset(b.host, 0, bytes);
   return b;
 }
 
-/* Parameters in letters: p a buffer, i an int. */
-static bool run(struct module *m, const char *kernel, struct launch launch, const char *kinds,
-                ...) {
+bool run(struct module *m, const char *kernel, struct launch launch, const char *kinds, ...) {
   u8 params[256];
   size_t size = 0;
   va_list list;
@@ -69,9 +57,7 @@ static bool run(struct module *m, const char *kernel, struct launch launch, cons
   return false;
 }
 
-#define GRID(x, y, bx, by) ((struct launch){.grid = {x, y, 1}, .block = {bx, by, 1}})
-
-static bool check(const char *what, bool right) {
+bool check(const char *what, bool right) {
   if (!right)
     printf("%s: wrong\n", what);
   return right;
@@ -657,11 +643,11 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     bool (*test)(struct module *);
-  } tests[] = {{"sort", test_sort},        {"scan", test_scan},         {"fft", test_fft},
-               {"sgemm", test_sgemm},      {"spmv", test_spmv},         {"aes", test_aes},
-               {"blake2", test_blake2},    {"lz4", test_lz4},           {"stencil", test_stencil},
-               {"queens", test_queens},    {"language", test_language}, {"tensor", test_tensor},
-               {"mbarrier", test_mbarrier}};
+  } tests[] = {{"sort", test_sort},         {"scan", test_scan},         {"fft", test_fft},
+               {"sgemm", test_sgemm},       {"spmv", test_spmv},         {"aes", test_aes},
+               {"blake2", test_blake2},     {"lz4", test_lz4},           {"stencil", test_stencil},
+               {"queens", test_queens},     {"language", test_language}, {"tensor", test_tensor},
+               {"mbarrier", test_mbarrier}, {"together", test_together}};
   static const char *const levels[][3] = {{NULL},
                                           {"--ptxas-options=-O1", NULL},
                                           {"--ptxas-options=-O0", NULL},

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static uint8_t *compile(const char *source, const char *const *options, size_t *
 /* --- the address space ----------------------------------------------------------- */
 
 /* One flat piece of memory at a GPU address. */
-enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 8192, BANK_BYTES = 65536 };
+enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 8192, BANK_BYTES = 65536, MAX_THREADS = 8 };
 static const uint64_t SPACE_BASE = 0x200000000ull;
 static const uint64_t SHARED_WINDOW = 0x729400000000ull;
 static const uint64_t LOCAL_WINDOW = 0x729300000000ull;
@@ -314,9 +315,44 @@ static void set_bank(struct module *m, struct sm_grid *grid, unsigned bank, int 
   grid->bank[bank].size = (uint32_t)section(m, (unsigned)index)->sh_size;
 }
 
+/* One thread's share of a grid: CTA after CTA while all goes well. */
+struct turn {
+  const struct sm_grid *grid;
+  const struct launch *launch;
+  uint32_t *next; /* CTA, for all threads */
+  struct sm_worker *worker;
+  enum sm_result result;
+  struct sm_fault fault;
+};
+
+static void *run_ctas(void *argument) {
+  struct turn *turn = argument;
+  const uint32_t *size = turn->grid->grid, count = size[0] * size[1] * size[2];
+  const uint64_t limit = turn->launch->limit ? turn->launch->limit : 1ull << 40;
+  const uint64_t budget = turn->launch->budget ? turn->launch->budget : limit;
+  turn->result = SM_DONE;
+  while (turn->result == SM_DONE) {
+    const uint32_t at = __atomic_fetch_add(turn->next, 1, __ATOMIC_RELAXED);
+    if (at >= count)
+      break;
+    struct sm_cta *cta = sm_cta_start(turn->worker, turn->grid, at % size[0],
+                                      at / size[0] % size[1], at / size[0] / size[1]);
+    if (!cta) {
+      turn->result = SM_FAULTED;
+      break;
+    }
+    uint64_t used = 0;
+    do {
+      turn->result = sm_cta_run(turn->worker, cta, budget, &turn->fault);
+      used += budget;
+    } while (turn->result == SM_PREEMPTED && used < limit);
+    sm_cta_finish(turn->worker, cta);
+  }
+  return NULL;
+}
+
 enum sm_result module_run(struct module *m, const char *kernel, const struct launch *launch,
                           struct sm_fault *fault, uint64_t *instructions) {
-  static struct sm_fault ignored;
   const int text = section_named(m, ".text.", kernel);
   if (text < 0)
     return SM_FAULTED;
@@ -374,24 +410,35 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   set_bank(m, &grid, 3, constant3);
   set_bank(m, &grid, 4, section_named(m, ".nv.constant4", ""));
 
+  const unsigned threads = launch->threads ? launch->threads : 1;
+  struct turn turns[MAX_THREADS] = {{0}};
+  pthread_t thread[MAX_THREADS];
   const uint64_t before = sm_worker_instructions(m->worker);
-  const uint64_t limit = launch->limit ? launch->limit : 1ull << 40;
-  const uint64_t budget = launch->budget ? launch->budget : limit;
+  uint32_t next = 0;
+  for (unsigned k = 0; k < threads; k++)
+    turns[k] = (struct turn){.grid = &grid,
+                             .launch = launch,
+                             .next = &next,
+                             .worker = k ? sm_worker_create(k) : m->worker};
+  for (unsigned k = 1; k < threads; k++)
+    if (pthread_create(&thread[k], NULL, run_ctas, &turns[k]))
+      abort();
+  run_ctas(&turns[0]);
+  uint64_t executed = sm_worker_instructions(m->worker) - before;
   enum sm_result result = SM_DONE;
-  for (uint32_t z = 0; z < grid.grid[2]; z++)
-    for (uint32_t y = 0; y < grid.grid[1]; y++)
-      for (uint32_t x = 0; x < grid.grid[0] && result == SM_DONE; x++) {
-        struct sm_cta *cta = sm_cta_start(m->worker, &grid, x, y, z);
-        if (!cta)
-          return SM_FAULTED;
-        uint64_t used = 0;
-        do {
-          result = sm_cta_run(m->worker, cta, budget, fault ? fault : &ignored);
-          used += budget;
-        } while (result == SM_PREEMPTED && used < limit);
-        sm_cta_finish(m->worker, cta);
-      }
+  for (unsigned k = 0; k < threads; k++) {
+    if (k) {
+      pthread_join(thread[k], NULL);
+      executed += sm_worker_instructions(turns[k].worker);
+      sm_worker_destroy(turns[k].worker);
+    }
+    if (turns[k].result == SM_DONE || result != SM_DONE)
+      continue;
+    result = turns[k].result;
+    if (fault)
+      *fault = turns[k].fault;
+  }
   if (instructions)
-    *instructions = sm_worker_instructions(m->worker) - before;
+    *instructions = executed;
   return result;
 }

@@ -37,6 +37,7 @@ struct launch {
   uint32_t local_bytes; /* more stack than the kernel says; 0: 1024 */
   uint64_t budget;      /* of each turn; 0: plenty */
   uint64_t limit;       /* warp instructions of a CTA before the run is given up; 0: plenty */
+  unsigned threads;     /* host threads that CTAs run on at the same time, at most 8; 0: one */
   const void *params;
   size_t param_bytes;
 };

@@ -182,15 +182,13 @@ void sm_break(struct sm_warp *w, uint32_t mask, uint8_t n) {
   reconsider(w);
 }
 
-const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u, bool yield) {
+const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u) {
   struct sm_group *now = sm_group_now(w);
   if (w->cta->warps == 1 && now->mask == w->alive)
     return u + 1;
   now->pc = sm_pc_of(w, u) + SM_INSN_BYTES;
-  if (yield) {
-    now->yielded = true;
-    reconsider(w);
-  }
+  now->yielded = true;
+  reconsider(w);
   return stop(w, u, SM_EVENT_YIELD);
 }
 

@@ -130,10 +130,10 @@ HANDLER(break_) {
   return NEXT;
 }
 
-/* x[0]: not a YIELD but a NANOSLEEP */
+/* And NANOSLEEP: ptxas puts no YIELD into a loop that has one. */
 HANDLER(yield) {
   const uint32_t m = exec_mask(w, u) & PP;
-  return m ? sm_switch(w, u, !u->x[0]) : NEXT;
+  return m ? sm_switch(w, u) : NEXT;
 }
 
 HANDLER(warpsync) {

@@ -214,11 +214,8 @@ unsigned sm_lower_control(struct lowering *l) {
   case SM_OP_BREAK:
     return barrier(l, SM_H_break_);
   case SM_OP_YIELD:
-    control_pred(l);
-    return SM_H_yield;
   case SM_OP_NANOSLEEP:
     control_pred(l);
-    u->x[0] = 1;
     return SM_H_yield;
   case SM_OP_WARPSYNC:
     control_pred(l);

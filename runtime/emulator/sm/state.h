@@ -177,9 +177,9 @@ struct sm_group *sm_split(struct sm_warp *w, uint32_t lanes, uint64_t pc);
  * u. Returns NULL with the event set. */
 const struct sm_uop *sm_block(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
                               enum sm_group_state state, uint8_t breg);
-/* The running group goes on after u when the others have had their turn; with
- * yield it no longer holds up a barrier. */
-const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u, bool yield);
+/* The running group goes on after u when the others have had their turn; until then
+ * it holds up no barrier. */
+const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u);
 /* Lanes leave. */
 const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t mask);
 const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
