@@ -199,14 +199,13 @@ static void *engine_main(void *unused) {
       emu_channel_unschedule(channel);
     if (outcome == EMU_GAVE_UP)
       emu_runlist_yield();
+    emu_runlist_waited(channel, outcome == EMU_BLOCKED);
     if (outcome != EMU_BLOCKED) {
       blocked_in_a_row = 0;
       continue;
     }
     if (blocked_in_a_row++ == 0)
       blocked_since = now_ns();
-    if (!channel->tsg || blocked_in_a_row >= channel->tsg->channel_count)
-      emu_runlist_yield();
     if (blocked_in_a_row >= emu_gpu.scheduled_count) {
       pthread_mutex_unlock(&emu_gpu.lock);
       pause_blocked(seen, blocked_since);

@@ -196,6 +196,7 @@ struct emu_tsg {
   struct emu_as *veid_as[EMU_VEIDS]; /* NULL: not made */
   int veid_channels[EMU_VEIDS];
   uint32_t timeslice_us, interleave, evict_last_ways, sector_promotion;
+  uint32_t last_channel; /* the id of the one that had its turn last */
   struct emu_event *events;
   uint32_t graphics_preemption, compute_preemption;
   bool has_context;
@@ -565,6 +566,9 @@ void emu_channel_drop_work(struct emu_channel *channel);
 struct emu_channel *emu_runlist_pick(void);
 /* Its TSG's time slice is over before its time. */
 void emu_runlist_yield(void);
+/* How a turn ended: when all channels of the TSG have waited in a row, its slice ends
+ * too. */
+void emu_runlist_waited(const struct emu_channel *channel, bool waited);
 
 int emu_thread_start(pthread_t *thread, void *(*function)(void *), void *argument);
 

@@ -11,7 +11,7 @@ enum { LEVELS = NVGPU_INTERLEAVE_HIGH + 1, NS_PER_US = 1000 };
 static struct {
   const void *tsg; /* whose slice it is; it may be gone */
   uint64_t slice_end;
-  uint32_t last_channel;
+  int waited; /* turns in a row, of its channels, that ended waiting */
   /* In each level, how far the pass over its TSGs is: the first channel id of the
    * last TSG that had its slice; -1: at the beginning. */
   int passed[LEVELS];
@@ -59,35 +59,48 @@ static int next_tsg(void) {
   return -1;
 }
 
-static struct emu_channel *next_channel(const void *tsg) {
+static struct emu_channel *next_channel(const struct emu_tsg *tsg) {
   for (uint32_t i = 1; i <= EMU_CHANNELS; i++) {
-    struct emu_channel *channel = emu_gpu.channels[(runlist.last_channel + i) % EMU_CHANNELS];
+    struct emu_channel *channel = emu_gpu.channels[(tsg->last_channel + i) % EMU_CHANNELS];
     if (runnable(channel) && channel->tsg == tsg)
       return channel;
   }
   return NULL;
 }
 
+/* Whose slice it is, if it is not over and the TSG is still there. */
+static struct emu_tsg *current_tsg(uint64_t now) {
+  for (int i = 0; now < runlist.slice_end && i < EMU_CHANNELS; i++)
+    if (runnable(emu_gpu.channels[i]) && emu_gpu.channels[i]->tsg == runlist.tsg)
+      return emu_gpu.channels[i]->tsg;
+  return NULL;
+}
+
 struct emu_channel *emu_runlist_pick(void) {
-  struct emu_channel *channel = NULL;
-  uint64_t now = emu_time_ns();
+  const uint64_t now = emu_time_ns();
   if (!emu_gpu.scheduled_count)
     return NULL;
-  if (runlist.tsg && now < runlist.slice_end)
-    channel = next_channel(runlist.tsg);
-  if (!channel) {
-    int id = next_tsg();
+  struct emu_tsg *tsg = current_tsg(now);
+  if (!tsg) {
+    const int id = next_tsg();
     if (id < 0)
       return NULL;
-    const struct emu_tsg *tsg = emu_gpu.channels[id]->tsg;
+    tsg = emu_gpu.channels[id]->tsg;
     runlist.tsg = tsg;
     runlist.slice_end = now + (uint64_t)tsg->timeslice_us * NS_PER_US;
-    channel = next_channel(runlist.tsg);
+    runlist.waited = 0;
   }
-  runlist.last_channel = channel->id;
+  struct emu_channel *channel = next_channel(tsg);
+  tsg->last_channel = channel->id;
   return channel;
 }
 
 void emu_runlist_yield(void) {
   runlist.slice_end = 0;
+}
+
+void emu_runlist_waited(const struct emu_channel *channel, bool waited) {
+  runlist.waited = waited ? runlist.waited + 1 : 0;
+  if (waited && (!channel->tsg || runlist.waited >= channel->tsg->channel_count))
+    emu_runlist_yield();
 }
