@@ -163,69 +163,85 @@ static unsigned run_length(const struct leaves *leaves, unsigned first, uint64_t
   return 1;
 }
 
-static uint64_t access_align(struct lower *lower, LLVMValueRef instruction, LLVMTypeRef type) {
-  uint64_t align = LLVMGetAlignment(instruction);
-  return align ? align : LLVMABIAlignmentOfType(lower->layout, type);
+/* A load or store: the leaves of its type and where they lie. */
+struct access {
+  struct leaves leaves;
+  uint64_t align;
+  bool plain; /* neither volatile nor atomic: leaves may move together */
+  const char *pointer;
+};
+
+static void fence_if(struct lower *lower, bool fenced) {
+  if (fenced)
+    text_puts(&lower->body, "__threadfence();\n");
+}
+
+/* Begins one at a pointer operand, with the fence that its order asks for. */
+static struct access begin_access(struct lower *lower, LLVMValueRef instruction, LLVMTypeRef type,
+                                  unsigned operand) {
+  const LLVMAtomicOrdering order = LLVMGetOrdering(instruction);
+  const uint64_t align = LLVMGetAlignment(instruction);
+  const struct access access = {
+      .leaves = lower_leaves(lower, type),
+      .align = align ? align : LLVMABIAlignmentOfType(lower->layout, type),
+      .plain = !LLVMGetVolatile(instruction) && order == LLVMAtomicOrderingNotAtomic,
+      .pointer = lower_pointer(lower, LLVMGetOperand(instruction, operand), 0)};
+  fence_if(lower, order > LLVMAtomicOrderingMonotonic);
+  return access;
+}
+
+/* How many leaves from i on move at once, and the qualifier of one that does not. */
+static unsigned access_run(const struct access *access, unsigned i) {
+  return access->plain ? run_length(&access->leaves, i, access->align) : 1;
+}
+static const char *access_qualifier(const struct access *access) {
+  return access->plain ? "" : "volatile ";
 }
 
 static const char pack_members[] = "abcd";
 
 void lower_load(struct lower *lower, LLVMValueRef instruction) {
-  LLVMTypeRef type = LLVMTypeOf(instruction);
-  struct leaves leaves = lower_leaves(lower, type);
-  uint64_t align = access_align(lower, instruction, type);
-  bool plain =
-      !LLVMGetVolatile(instruction) && LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic;
-  const char *pointer = lower_pointer(lower, LLVMGetOperand(instruction, 0), 0);
-  if (LLVMGetOrdering(instruction) > LLVMAtomicOrderingMonotonic)
-    text_puts(&lower->body, "__threadfence();\n");
-  for (unsigned i = 0, count; i < leaves.count; i += count) {
-    const struct leaf *leaf = &leaves.at[i];
-    count = plain ? run_length(&leaves, i, align) : 1;
+  const struct access access = begin_access(lower, instruction, LLVMTypeOf(instruction), 0);
+  for (unsigned i = 0, count; i < access.leaves.count; i += count) {
+    const struct leaf *leaf = &access.leaves.at[i];
+    count = access_run(&access, i);
     if (count == 1) {
-      const char *text = load_leaf(lower, leaf, pointer, align, plain ? "" : "volatile ");
+      const char *text =
+          load_leaf(lower, leaf, access.pointer, access.align, access_qualifier(&access));
       text_printf(&lower->body, "%s = %s(%s);\n", lower_variable(lower, instruction, i, leaf->kind),
                   lower_space_hint(lower, leaf), text);
       continue;
     }
     text_printf(&lower->body, "{ const pack%u<%s> t = *(const pack%u<%s> *)(%s);", count,
                 scalar_names[leaf->kind], count, scalar_names[leaf->kind],
-                place(lower, pointer, leaf->offset));
+                place(lower, access.pointer, leaf->offset));
     for (unsigned k = 0; k < count; k++)
       text_printf(&lower->body, " %s = %s(t.%c);",
                   lower_variable(lower, instruction, i + k, leaf->kind),
                   lower_space_hint(lower, leaf), pack_members[k]);
     text_puts(&lower->body, " }\n");
   }
-  if (LLVMGetOrdering(instruction) > LLVMAtomicOrderingMonotonic)
-    text_puts(&lower->body, "__threadfence();\n");
+  fence_if(lower, LLVMGetOrdering(instruction) > LLVMAtomicOrderingMonotonic);
 }
 
 void lower_store(struct lower *lower, LLVMValueRef instruction) {
   LLVMValueRef value = LLVMGetOperand(instruction, 0);
-  LLVMTypeRef type = LLVMTypeOf(value);
-  struct leaves leaves = lower_leaves(lower, type);
-  uint64_t align = access_align(lower, instruction, type);
-  bool plain =
-      !LLVMGetVolatile(instruction) && LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic;
-  const char *pointer = lower_pointer(lower, LLVMGetOperand(instruction, 1), 0);
-  if (LLVMGetOrdering(instruction) > LLVMAtomicOrderingMonotonic)
-    text_puts(&lower->body, "__threadfence();\n");
-  for (unsigned i = 0, count; i < leaves.count; i += count) {
-    const struct leaf *leaf = &leaves.at[i];
-    count = plain ? run_length(&leaves, i, align) : 1;
+  const struct access access = begin_access(lower, instruction, LLVMTypeOf(value), 1);
+  for (unsigned i = 0, count; i < access.leaves.count; i += count) {
+    const struct leaf *leaf = &access.leaves.at[i];
+    count = access_run(&access, i);
     if (count == 1) {
-      store_leaf(lower, leaf, pointer, align, plain ? "" : "volatile ", lower_use(lower, value, i));
+      store_leaf(lower, leaf, access.pointer, access.align, access_qualifier(&access),
+                 lower_use(lower, value, i));
       continue;
     }
     text_printf(&lower->body, "*(pack%u<%s> *)(%s) = pack%u<%s>{", count, scalar_names[leaf->kind],
-                place(lower, pointer, leaf->offset), count, scalar_names[leaf->kind]);
+                place(lower, access.pointer, leaf->offset), count, scalar_names[leaf->kind]);
     for (unsigned k = 0; k < count; k++)
       text_printf(&lower->body, "%s%s", k ? ", " : "", lower_use(lower, value, i + k));
     text_puts(&lower->body, "};\n");
   }
-  if (LLVMGetOrdering(instruction) == LLVMAtomicOrderingSequentiallyConsistent)
-    text_puts(&lower->body, "__threadfence();\n");
+  fence_if(lower, LLVMGetOrdering(instruction) == LLVMAtomicOrderingSequentiallyConsistent);
 }
 
 void lower_fence(struct lower *lower, LLVMValueRef instruction) {

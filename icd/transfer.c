@@ -50,17 +50,23 @@ static struct icd_operation line(cl_command_type type, char *target, const char 
 
 /* ---- read, write, copy, fill ------------------------------------------------------- */
 
+/* The host's side of a transfer, one of target and source, and its wait list. */
+static cl_int check_host_side(cl_command_queue queue, cl_mem buffer, const void *target,
+                              const void *source, cl_uint wait_count, const cl_event *waits,
+                              const char *call) {
+  if (!target && !source)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "ptr is NULL");
+  const cl_int code = icd_check_waits(queue, wait_count, waits, call);
+  return code ? code : icd_check_host_access(buffer, target, source, call);
+}
+
 static cl_int transfer(cl_command_queue queue, cl_mem buffer, bool blocking, size_t offset,
                        size_t size, void *target, const void *source, cl_uint wait_count,
                        const cl_event *waits, cl_event *event, const char *call) {
   cl_int code;
   if ((code = icd_check_queue(queue, call)) || (code = icd_check_mem(queue, buffer, call)) ||
-      (code = icd_check_range(buffer, offset, size, call)))
-    return code;
-  if (!target && !source)
-    return icd_fail(queue->context, CL_INVALID_VALUE, call, "ptr is NULL");
-  if ((code = icd_check_waits(queue, wait_count, waits, call)) ||
-      (code = icd_check_host_access(buffer, target, source, call)))
+      (code = icd_check_range(buffer, offset, size, call)) ||
+      (code = check_host_side(queue, buffer, target, source, wait_count, waits, call)))
     return code;
   char *place = buffer->cpu + offset;
   struct icd_operation operation = target ? line(CL_COMMAND_READ_BUFFER, target, place, size)
@@ -206,12 +212,8 @@ static cl_int transfer_rect(cl_command_queue queue, cl_mem buffer, bool blocking
   if ((code = icd_check_queue(queue, call)) || (code = icd_check_mem(queue, buffer, call)) ||
       (code = place(queue->context, device, region, call)) ||
       (code = icd_check_range(buffer, device->first, device->end - device->first, call)) ||
-      (code = place(queue->context, host, region, call)))
-    return code;
-  if (!target && !source)
-    return icd_fail(queue->context, CL_INVALID_VALUE, call, "ptr is NULL");
-  if ((code = icd_check_waits(queue, wait_count, waits, call)) ||
-      (code = icd_check_host_access(buffer, target, source, call)))
+      (code = place(queue->context, host, region, call)) ||
+      (code = check_host_side(queue, buffer, target, source, wait_count, waits, call)))
     return code;
   struct icd_operation operation =
       target ? box(CL_COMMAND_READ_BUFFER_RECT, target, host, buffer->cpu, device, region)

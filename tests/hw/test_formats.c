@@ -18,43 +18,31 @@
 
 static void headers_known_to_have_run(void **state) {
   (void)state;
-  assert_int_equal(method_header(METHOD_INC, 0, NVC76F_SEM_ADDR_LO, 5), 0x20050017);
-  assert_int_equal(method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_OBJECT, 1), 0x20012000);
-  assert_int_equal(method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, 1),
-                   0x200120b0);
-  assert_int_equal(method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, 9),
-                   0x800920b0);
-  assert_int_equal(method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, 1),
-                   0x200120ad);
-  assert_int_equal(
-      method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A, 2),
-      0x200220a8);
-  assert_int_equal(
-      method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A, 2),
-      0x200221ec);
-  assert_int_equal(
-      method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 2),
-      0x200221e4);
-  assert_int_equal(method_header(METHOD_INC, SUBCHANNEL_COMPUTE,
-                                 NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A, 3),
-                   0x200320b9);
-  assert_int_equal(
-      method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SHADER_CACHES, 1),
-      0x20012087);
-  assert_int_equal(
-      method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SHADER_CACHES, 0x1017),
-      0x90172087);
-  assert_int_equal(method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0),
-                   0x800020a6);
-  assert_int_equal(
-      method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_LOWER, 1),
-      0x20012056);
-  assert_int_equal(method_header(METHOD_INC, SUBCHANNEL_COPY, NVC7B5_OFFSET_IN_UPPER, 4),
-                   0x20048100);
-  assert_int_equal(method_header(METHOD_INC, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 1), 0x200180c0);
-  assert_int_equal(
-      method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_INLINE_QMD_ADDRESS_A, 66),
-      0x204220c6);
+  static const struct {
+    uint32_t operation, subchannel, method, count, word;
+  } known[] = {
+      {METHOD_INC, 0, NVC76F_SEM_ADDR_LO, 5, 0x20050017},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_OBJECT, 1, 0x20012000},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, 1, 0x200120b0},
+      {METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, 9, 0x800920b0},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, 1, 0x200120ad},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A, 2, 0x200220a8},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A, 2, 0x200221ec},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 2, 0x200221e4},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A, 3,
+       0x200320b9},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SHADER_CACHES, 1, 0x20012087},
+      {METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SHADER_CACHES, 0x1017, 0x90172087},
+      {METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0, 0x800020a6},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_LOWER, 1, 0x20012056},
+      {METHOD_INC, SUBCHANNEL_COPY, NVC7B5_OFFSET_IN_UPPER, 4, 0x20048100},
+      {METHOD_INC, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 1, 0x200180c0},
+      {METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_INLINE_QMD_ADDRESS_A, 66, 0x204220c6},
+  };
+  for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
+    assert_int_equal(
+        method_header(known[k].operation, known[k].subchannel, known[k].method, known[k].count),
+        known[k].word);
 }
 
 static uint32_t release(uint32_t timestamp) {
