@@ -24,21 +24,26 @@ void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address,
   va_end(arguments);
 }
 
-/* The only-if-empty variant of ga10b: the first error stays. */
+/* The only-if-empty variant of ga10b: the first error stays. At any offset, as
+ * SET_ERROR_NOTIFIER takes any. */
 static void post_notifier(struct emu_channel *channel, uint32_t code) {
   if (!channel->notifier)
     return;
-  struct error_notifier *notifier =
-      (struct error_notifier *)(void *)(channel->notifier->host + channel->notifier_offset);
-  if (__atomic_load_n(&notifier->status, __ATOMIC_ACQUIRE))
+  uint8_t *at = channel->notifier->host + channel->notifier_offset;
+  struct error_notifier notifier;
+  memcpy(&notifier, at, sizeof(notifier));
+  if (notifier.status)
     return;
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-  notifier->time_low = (uint32_t)ns;
-  notifier->time_high = (uint32_t)(ns >> 32);
-  notifier->code = code;
-  __atomic_store_n(&notifier->status, (uint16_t)ERROR_NOTIFIER_WRITTEN, __ATOMIC_RELEASE);
+  notifier.time_low = (uint32_t)ns;
+  notifier.time_high = (uint32_t)(ns >> 32);
+  notifier.code = code;
+  memcpy(at, &notifier, sizeof(notifier));
+  atomic_thread_fence(memory_order_release);
+  notifier.status = ERROR_NOTIFIER_WRITTEN;
+  memcpy(at + offsetof(struct error_notifier, status), &notifier.status, sizeof(notifier.status));
 }
 
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier) {
