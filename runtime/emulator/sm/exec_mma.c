@@ -15,8 +15,11 @@ enum {
   COLUMNS = 8, /* of B, C, D */
   A_WORDS = 8, /* of a row, at most */
   B_WORDS = 16,
-  SPARSE_CHOICES = 32, /* elements or pairs of a row that metadata places */
+  SPARSE_CHOICES = 32, /* bytes of a row that metadata places */
 };
+
+/* Functions with large frames are apart from the handlers, which end by a call. */
+#define APART __attribute__((noinline))
 
 /* The words of A and B as matrices; x[0]: registers of A (1: it has 8 rows), x[1]:
  * of B */
@@ -57,22 +60,9 @@ static inline void store_row(struct sm_warp *w, const struct sm_uop *u, uint32_t
       REG(u->d + (r + c % 2) * SM_REG_BYTES)[lane + c / 2] = row[c];
 }
 
-/* The same of two f16 in a register, as f32. */
-static inline void load_halves(float *row, const struct sm_warp *w, const struct sm_uop *u,
-                               unsigned number) {
-  const uint32_t *from = REG(u->s[2] + number / GROUPS * SM_REG_BYTES);
-  for (unsigned c = 0; c < COLUMNS; c++)
-    row[c] = sem_mma_element(from[number % GROUPS * QUAD + c / 2], c % 2, SEM_MMA_F16);
-}
-
-static inline void store_halves(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
-                                const float *row, unsigned number) {
-  const unsigned lane = number % GROUPS * QUAD;
-  uint32_t *to = REG(u->d + number / GROUPS * SM_REG_BYTES);
-  for (unsigned t = 0; t < QUAD; t++)
-    if (m >> (lane + t) & 1)
-      to[lane + t] = sem_f32_to_f16(row[2 * t]) | sem_f32_to_f16(row[2 * t + 1]) << 16;
-}
+/* A value for each column. */
+typedef double f64_columns __attribute__((vector_size(COLUMNS * sizeof(double))));
+typedef int32_t i32_columns __attribute__((vector_size(COLUMNS * sizeof(int32_t))));
 
 /* --- sparse operands --------------------------------------------------------------- */
 
@@ -96,138 +86,224 @@ static inline void sparse_places(uint8_t *place, const struct sm_warp *w, const 
 
 /* --- floats ----------------------------------------------------------------------- */
 
-/* Factors: as they are, with zero for infinities and NaN, and their exponents. */
-struct factors {
-  float raw[B_WORDS * 2][COLUMNS], v[B_WORDS * 2][COLUMNS];
-  int32_t e[B_WORDS * 2][COLUMNS];
+enum { A_FLOATS = 2 * A_WORDS, B_FLOATS = 2 * B_WORDS };
+
+/* Elements as they are, and as factors: with zero for infinities and NaN, and with their
+ * exponents. */
+struct floats {
+  float a_raw[ROWS][A_FLOATS], b_raw[B_FLOATS][COLUMNS];
+  double a[ROWS][A_FLOATS];
+  f64_columns b[B_FLOATS];
+  int32_t a_exponent[ROWS][A_FLOATS];
+  i32_columns b_exponent[B_FLOATS];
+  uint8_t place[ROWS][A_FLOATS]; /* of A's elements along k */
+  bool specials;
 };
 
-struct row {
-  float raw[A_WORDS * 2], v[A_WORDS * 2];
-  int32_t e[A_WORDS * 2];
-  uint8_t place[SPARSE_CHOICES];
+/* One element of a register's words, in all lanes. */
+struct decoded {
+  float raw[SM_LANES], v[SM_LANES];
+  int32_t exponent[SM_LANES];
+  bool specials;
 };
 
-/* True if it is a number. */
-static inline bool factor(float raw, int32_t least, float *v, int32_t *e) {
-  const bool finite = sem_mma_finite(raw);
-  *v = finite ? raw : 0;
-  *e = sem_mma_exponent(*v, least);
-  return finite;
+static inline void decode(struct decoded *out, const uint32_t *words, unsigned index,
+                          enum sem_mma_type type) {
+  const int32_t least = type == SEM_MMA_F16 ? SEM_F16_LEAST : SEM_F32_LEAST;
+  uint32_t specials = 0;
+  FOR_LANES {
+    const float raw = sem_mma_element(words[i], index, type);
+    const float v = sem_mma_finite(raw) ? raw : 0;
+    specials |= !sem_mma_finite(raw);
+    out->raw[i] = raw;
+    out->v[i] = v;
+    out->exponent[i] = sem_mma_exponent(v, least);
+  }
+  out->specials = specials;
 }
 
-/* c += the products of count factors; least: of the accumulator's exponents. */
-static inline void sum_terms(float *c, const struct row *a, const struct factors *b, unsigned first,
-                             unsigned count, bool to_f16, int32_t least) {
-  int32_t top[COLUMNS], sum[COLUMNS];
-  double scale[COLUMNS];
-  for (unsigned j = 0; j < COLUMNS; j++)
-    top[j] = sem_mma_max(sem_mma_exponent(c[j], least), SEM_F32_LEAST);
-  for (unsigned k = first; k < first + count; k++) {
-    const int32_t *e = b->e[a->place[k]];
-    for (unsigned j = 0; j < COLUMNS; j++)
-      top[j] = sem_mma_max(top[j], a->e[k] + e[j]);
+/* The fields are those of struct words. */
+static inline void load_floats(struct floats *t, const struct sm_warp *w, const struct sm_uop *u,
+                               enum sem_mma_type type) {
+  const unsigned in_word = type == SEM_MMA_TF32 ? 1 : 2;
+  struct decoded d;
+  t->specials = false;
+  for (unsigned r = 0; r < u->x[0]; r++)
+    for (unsigned h = 0; h < in_word; h++) {
+      decode(&d, REG(u->s[0] + r * SM_REG_BYTES), h, type);
+      t->specials |= d.specials;
+      for (unsigned i = 0; i < SM_LANES; i++) {
+        const unsigned row = i / QUAD + r % 2 * GROUPS;
+        const unsigned k = (i % QUAD + r / 2 * QUAD) * in_word + h;
+        t->a_raw[row][k] = d.raw[i];
+        t->a[row][k] = (double)d.v[i];
+        t->a_exponent[row][k] = d.exponent[i];
+      }
+    }
+  for (unsigned r = 0; r < u->x[1]; r++)
+    for (unsigned h = 0; h < in_word; h++) {
+      decode(&d, REG(u->s[1] + r * SM_REG_BYTES), h, type);
+      t->specials |= d.specials;
+      for (unsigned i = 0; i < SM_LANES; i++) {
+        const unsigned k = (i % QUAD + r * QUAD) * in_word + h;
+        t->b_raw[k][i / QUAD] = d.raw[i];
+        t->b[k][i / QUAD] = (double)d.v[i];
+        t->b_exponent[k][i / QUAD] = d.exponent[i];
+      }
+    }
+}
+
+static inline void load_places(struct floats *t, const struct sm_warp *w, const struct sm_uop *u,
+                               enum sem_mma_type type) {
+  const unsigned words = u->x[0] / 2 * QUAD;
+  for (unsigned i = 0; i < ROWS; i++) {
+    if (!u->x[3]) {
+      for (unsigned k = 0; k < A_FLOATS; k++)
+        t->place[i][k] = (uint8_t)k;
+      continue;
+    }
+    sparse_places(t->place[i], w, u, i, 2 * words, false);
+    if (type == SEM_MMA_TF32) /* placed by halves */
+      for (unsigned k = 0; k < words; k++)
+        t->place[i][k] = t->place[i][2 * k] / 2;
   }
-  for (unsigned j = 0; j < COLUMNS; j++) {
-    scale[j] = sem_mma_power(SEM_MMA_FRACTION - top[j]);
-    sum[j] = (int32_t)((double)c[j] * scale[j]);
+}
+
+/* The accumulators: their values, and the sums of aligned terms that replace them. */
+struct sums {
+  float c[ROWS * COLUMNS];
+  union {
+    int32_t top[ROWS * COLUMNS];
+    i32_columns tops[ROWS];
+  };
+  union {
+    double scale[ROWS * COLUMNS];
+    f64_columns scales[ROWS];
+  };
+  union {
+    int32_t sum[ROWS * COLUMNS];
+    i32_columns sums[ROWS];
+  };
+};
+
+#define FOR_ALL SM_INDEPENDENT for (unsigned i = 0; i < ROWS * COLUMNS; i++)
+
+/* c += the products of count elements from k on */
+static inline void sum_terms(struct sums *s, const struct floats *t, unsigned first, unsigned count,
+                             bool to_f16) {
+  const int32_t least = to_f16 ? SEM_F16_LEAST : SEM_F32_LEAST;
+  FOR_ALL {
+    s->c[i] = sem_mma_finite(s->c[i]) ? s->c[i] : 0;
+    s->top[i] = sem_mma_max(sem_mma_exponent(s->c[i], least), SEM_F32_LEAST);
   }
-  for (unsigned k = first; k < first + count; k++) {
-    const float *v = b->v[a->place[k]];
-    for (unsigned j = 0; j < COLUMNS; j++)
-      sum[j] += (int32_t)((double)a->v[k] * (double)v[j] * scale[j]);
+  for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned k = first; k < first + count; k++) {
+      const i32_columns e = t->a_exponent[i][k] + t->b_exponent[t->place[i][k]];
+      const i32_columns more = e > s->tops[i];
+      s->tops[i] = (e & more) | (s->tops[i] & ~more);
+    }
+  FOR_ALL {
+    s->scale[i] = sem_mma_power(SEM_MMA_FRACTION - s->top[i]);
+    s->sum[i] = (int32_t)((double)s->c[i] * s->scale[i]);
   }
-  for (unsigned j = 0; j < COLUMNS; j++)
-    c[j] = to_f16 ? sem_mma_to_f16(sum[j], top[j]) : sem_mma_to_f32(sum[j], top[j]);
+  for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned k = first; k < first + count; k++)
+      s->sums[i] +=
+          __builtin_convertvector(t->a[i][k] * t->b[t->place[i][k]] * s->scales[i], i32_columns);
+  if (to_f16)
+    FOR_ALL s->c[i] = sem_mma_to_f16(s->sum[i], s->top[i]);
+  else
+    FOR_ALL s->c[i] = sem_mma_to_f32(s->sum[i], s->top[i]);
 }
 
 /* Where infinities or NaN take part, the sum is one if a sum of doubles is. */
-static inline void sum_specials(float *c, const float *before, const struct row *a,
-                                const struct factors *b, unsigned first, unsigned count) {
-  for (unsigned j = 0; j < COLUMNS; j++) {
-    double sum = (double)before[j];
+static void sum_specials(float *c, const float *before, const struct floats *t, unsigned first,
+                         unsigned count) {
+  for (unsigned n = 0; n < ROWS * COLUMNS; n++) {
+    const unsigned i = n / COLUMNS, j = n % COLUMNS;
+    double sum = (double)before[n];
     for (unsigned k = first; k < first + count; k++)
-      sum += (double)a->raw[k] * (double)b->raw[a->place[k]][j];
+      sum += (double)t->a_raw[i][k] * (double)t->b_raw[t->place[i][k]][j];
     if (sum - sum != 0)
-      c[j] = sum != sum ? sem_f32(SEM_F32_NAN) : (float)sum;
+      c[n] = sum != sum ? sem_f32(SEM_F32_NAN) : (float)sum;
   }
 }
 
-static inline void accumulate(float *c, const struct row *a, const struct factors *b,
-                              unsigned elements, unsigned step, bool numbers, bool to_f16) {
-  for (unsigned k = 0; k < elements; k += step) {
-    float before[COLUMNS];
-    bool special = !numbers;
-    memcpy(before, c, sizeof before);
-    for (unsigned j = 0; j < COLUMNS; j++) {
-      special |= !sem_mma_finite(before[j]);
-      c[j] = sem_mma_finite(before[j]) ? before[j] : 0;
+/* Accumulators of f16, two in a register, and of f32. */
+static inline void load_sums(struct sums *s, const struct sm_warp *w, const struct sm_uop *u) {
+  for (unsigned i = 0; i < ROWS; i++) {
+    uint32_t row[COLUMNS];
+    if (u->x[5]) {
+      const uint32_t *from = REG(u->s[2] + i / GROUPS * SM_REG_BYTES) + i % GROUPS * QUAD;
+      for (unsigned j = 0; j < COLUMNS; j++)
+        row[j] = sem_bits32(sem_mma_element(from[j / 2], j % 2, SEM_MMA_F16));
+    } else {
+      load_row(row, w, u, i);
     }
-    sum_terms(c, a, b, k, step, to_f16, to_f16 ? SEM_F16_LEAST : SEM_F32_LEAST);
-    if (UNLIKELY(special))
-      sum_specials(c, before, a, b, k, step);
+    memcpy(&s->c[i * COLUMNS], row, sizeof row);
   }
+}
+
+static inline void store_sums(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                              const struct sums *s) {
+  uint32_t bits[ROWS * COLUMNS];
+  if (!u->x[5]) {
+    memcpy(bits, s->c, sizeof bits);
+    for (unsigned i = 0; i < ROWS; i++)
+      store_row(w, u, m, &bits[i * COLUMNS], i);
+    return;
+  }
+  FOR_ALL bits[i] = sem_mma_f16_bits(s->c[i]);
+  FOR_MASK(lane, m) {
+    for (unsigned half = 0; half < 2; half++) {
+      const uint32_t *from = &bits[(half * GROUPS + lane / QUAD) * COLUMNS + lane % QUAD * 2];
+      REG(u->d + half * SM_REG_BYTES)[lane] = from[0] | from[1] << 16;
+    }
+  }
+}
+
+static inline void multiply(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                            enum sem_mma_type type, bool to_f16) {
+  const unsigned in_word = type == SEM_MMA_TF32 ? 1 : 2;
+  const unsigned elements = u->x[0] / 2 * QUAD * in_word;
+  const unsigned most = SEM_MMA_BYTES / 4 * in_word, step = elements < most ? elements : most;
+  struct floats t;
+  struct sums s;
+  load_floats(&t, w, u, type);
+  load_places(&t, w, u, type);
+  load_sums(&s, w, u);
+  for (unsigned k = 0; k < elements; k += step) {
+    float before[ROWS * COLUMNS];
+    uint32_t special = t.specials;
+    FOR_ALL {
+      before[i] = s.c[i];
+      special |= !sem_mma_finite(s.c[i]);
+    }
+    sum_terms(&s, &t, k, step, to_f16);
+    if (UNLIKELY(special))
+      sum_specials(s.c, before, &t, k, step);
+  }
+  store_sums(w, u, m, &s);
 }
 
 /* x[2]: enum sem_mma_type, x[3]: A is sparse, x[5]: accumulates in f16 */
-HANDLER(hmma) {
-  const uint32_t m = exec_mask(w, u);
-  const enum sem_mma_type type = u->x[2];
-  const unsigned in_word = type == SEM_MMA_TF32 ? 1 : 2;
-  const int32_t least = type == SEM_MMA_F16 ? SEM_F16_LEAST : SEM_F32_LEAST;
-  struct words t;
-  struct factors b;
-  bool b_numbers = true;
-  if (!m)
-    return NEXT;
-  load_words(&t, w, u);
-  for (unsigned k = 0; k < u->x[1] * QUAD * in_word; k++)
-    for (unsigned j = 0; j < COLUMNS; j++) {
-      b.raw[k][j] = sem_mma_element(t.b[k / in_word][j], k % in_word, type);
-      b_numbers &= factor(b.raw[k][j], least, &b.v[k][j], &b.e[k][j]);
-    }
-  const unsigned elements = t.a_words * in_word, step = SEM_MMA_BYTES / 4 * in_word;
-  struct row a = {0};
-  for (unsigned i = 0; i < ROWS; i++) {
-    bool numbers = b_numbers;
-    if (u->x[3])
-      sparse_places(a.place, w, u, i, t.a_words * 2, false);
-    for (unsigned k = 0; k < elements; k++) {
-      a.raw[k] = sem_mma_element(t.a[i][k / in_word], k % in_word, type);
-      numbers &= factor(a.raw[k], least, &a.v[k], &a.e[k]);
-      if (!u->x[3])
-        a.place[k] = (uint8_t)k;
-      else if (type == SEM_MMA_TF32) /* placed by halves */
-        a.place[k] = a.place[2 * k] / 2;
-    }
-    float c[COLUMNS];
-    uint32_t bits[COLUMNS];
-    if (u->x[5]) {
-      load_halves(c, w, u, i);
-    } else {
-      load_row(bits, w, u, i);
-      memcpy(c, bits, sizeof c);
-    }
-    accumulate(c, &a, &b, elements, step < elements ? step : elements, numbers, u->x[5]);
-    if (u->x[5]) {
-      store_halves(w, u, m, c, i);
-    } else {
-      memcpy(bits, c, sizeof c);
-      store_row(w, u, m, bits, i);
-    }
-  }
-  return NEXT;
+static APART void multiply_floats(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  if (u->x[5])
+    multiply(w, u, m, SEM_MMA_F16, true);
+  else if (u->x[2] == SEM_MMA_F16)
+    multiply(w, u, m, SEM_MMA_F16, false);
+  else if (u->x[2] == SEM_MMA_BF16)
+    multiply(w, u, m, SEM_MMA_BF16, false);
+  else
+    multiply(w, u, m, SEM_MMA_TF32, false);
 }
 
 /* --- doubles ---------------------------------------------------------------------- */
 
-HANDLER(dmma) {
-  const uint32_t m = exec_mask(w, u);
+static APART void multiply_doubles(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   const uint32_t *const alo = REG(u->s[0]), *const ahi = REG(u->s[0] + SM_REG_BYTES);
   const uint32_t *const blo = REG(u->s[1]), *const bhi = REG(u->s[1] + SM_REG_BYTES);
   uint64_t out[2][SM_LANES];
-  if (!m)
-    return NEXT;
   for (unsigned n = 0; n < 2; n++) {
     const uint32_t *const clo = REG(u->s[2] + 2 * n * SM_REG_BYTES);
     const uint32_t *const chi = REG(u->s[2] + (2 * n + 1) * SM_REG_BYTES);
@@ -256,7 +332,6 @@ HANDLER(dmma) {
       REG(u->d + (2 * n + 1) * SM_REG_BYTES)[i] = (uint32_t)(out[n][i] >> 32);
     }
   }
-  return NEXT;
 }
 
 /* --- integers --------------------------------------------------------------------- */
@@ -264,56 +339,64 @@ HANDLER(dmma) {
 /* As the instruction encodes them. */
 enum integer { INTEGER_U8, INTEGER_S8, INTEGER_U4 = 4, INTEGER_S4 };
 
-static inline int32_t integer_element(uint32_t word, unsigned index, enum integer type) {
-  const unsigned bits = type < INTEGER_U4 ? 8 : 4;
-  const uint32_t top = word << (32 - bits * (index + 1));
-  return type & 1 ? (int32_t)top >> (32 - bits) : (int32_t)(top >> (32 - bits));
+/* sign: the top bit of an element if it is signed, else 0 */
+static inline int32_t integer_element(uint32_t word, unsigned index, unsigned bits, uint32_t sign) {
+  const uint32_t v = word >> bits * index & ((1u << bits) - 1);
+  return (int32_t)(v ^ sign) - (int32_t)sign;
 }
 
-/* x[2]: type of A, u->round: of B, x[3]: A is sparse, x[5]: saturates */
-HANDLER(imma) {
+static inline uint32_t sign_of(enum integer type, unsigned bits) {
+  return type & 1 ? 1u << (bits - 1) : 0;
+}
+
+/* c plus sums, which are less than 2^24 */
+static inline void add_integers(uint32_t *c, const i32_columns *sum, bool saturates) {
+  for (unsigned j = 0; j < COLUMNS; j++) {
+    const int64_t exact = (int64_t)(int32_t)c[j] + (*sum)[j];
+    const int64_t limited = exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact;
+    c[j] = (uint32_t)(saturates ? limited : exact);
+  }
+}
+
+static inline void multiply_elements(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                     unsigned bits) {
   enum { MOST_IN_WORD = 8, MOST = B_WORDS * MOST_IN_WORD };
-  const uint32_t m = exec_mask(w, u);
-  const enum integer a_type = u->x[2], b_type = u->round;
-  const unsigned in_word = a_type < INTEGER_U4 ? 4 : 8;
-  int32_t b[MOST][COLUMNS];
+  const unsigned in_word = 32 / bits, together = in_word / 4; /* elements placed together */
+  const uint32_t a_sign = sign_of(u->x[2], bits), b_sign = sign_of(u->round, bits);
+  i32_columns b[MOST];
   struct words t;
-  if (!m)
-    return NEXT;
   load_words(&t, w, u);
-  for (unsigned k = 0; k < u->x[1] * QUAD * in_word; k++)
-    for (unsigned j = 0; j < COLUMNS; j++)
-      b[k][j] = integer_element(t.b[k / in_word][j], k % in_word, b_type);
+  for (unsigned k = 0; k < u->x[1] * QUAD; k++)
+    for (unsigned n = 0; n < in_word; n++)
+      for (unsigned j = 0; j < COLUMNS; j++)
+        b[k * in_word + n][j] = integer_element(t.b[k][j], n, bits, b_sign);
   for (unsigned i = 0; i < t.rows; i++) {
     uint8_t place[SPARSE_CHOICES];
     uint32_t c[COLUMNS];
-    int32_t sum[COLUMNS] = {0};
-    const unsigned together = in_word / 4; /* elements that are placed together */
+    i32_columns sum = {0};
     if (u->x[3])
       sparse_places(place, w, u, i, t.a_words * 4, true);
     for (unsigned k = 0; k < t.a_words * in_word; k++) {
-      const int32_t a = integer_element(t.a[i][k / in_word], k % in_word, a_type);
-      const unsigned at = u->x[3] ? place[k / together] * together + k % together : k;
-      for (unsigned j = 0; j < COLUMNS; j++)
-        sum[j] += a * b[at][j];
+      const int32_t a = integer_element(t.a[i][k / in_word], k % in_word, bits, a_sign);
+      sum += a * b[u->x[3] ? place[k / together] * together + k % together : k];
     }
     load_row(c, w, u, i);
-    for (unsigned j = 0; j < COLUMNS; j++) {
-      const int64_t exact = (int64_t)(int32_t)c[j] + sum[j];
-      const int64_t limited = exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact;
-      c[j] = (uint32_t)(u->x[5] ? limited : exact);
-    }
+    add_integers(c, &sum, u->x[5]);
     store_row(w, u, m, c, i);
   }
-  return NEXT;
+}
+
+/* x[2]: type of A, u->round: of B, x[3]: A is sparse, x[5]: saturates */
+static APART void multiply_integers(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  if (u->x[2] < INTEGER_U4)
+    multiply_elements(w, u, m, 8);
+  else
+    multiply_elements(w, u, m, 4);
 }
 
 /* Sums of the bits of XOR, or x[2] AND */
-HANDLER(bmma) {
-  const uint32_t m = exec_mask(w, u);
+static APART void multiply_bits(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   struct words t;
-  if (!m)
-    return NEXT;
   load_words(&t, w, u);
   for (unsigned i = 0; i < t.rows; i++) {
     uint32_t c[COLUMNS];
@@ -325,8 +408,20 @@ HANDLER(bmma) {
       }
     store_row(w, u, m, c, i);
   }
-  return NEXT;
 }
+
+#define MULTIPLIER(name, function)                                                                 \
+  HANDLER(name) {                                                                                  \
+    const uint32_t m = exec_mask(w, u);                                                            \
+    if (m)                                                                                         \
+      function(w, u, m);                                                                           \
+    return NEXT;                                                                                   \
+  }
+
+MULTIPLIER(hmma, multiply_floats)
+MULTIPLIER(dmma, multiply_doubles)
+MULTIPLIER(imma, multiply_integers)
+MULTIPLIER(bmma, multiply_bits)
 
 /* --- matrices of 8 by 8 halves -------------------------------------------------------- */
 
@@ -335,8 +430,8 @@ static inline uint32_t matrix_word(const uint32_t (*row)[QUAD], unsigned i, bool
   if (!transposed)
     return row[i / QUAD][i % QUAD];
   const unsigned column = i / QUAD, down = i % QUAD * 2, shift = 16 * (column % 2);
-  const uint32_t upper = row[down][column / 2] >> shift & 0xffff;
-  return upper | (row[down + 1][column / 2] >> shift) << 16;
+  const uint32_t above = row[down][column / 2] >> shift & 0xffff;
+  return above | (row[down + 1][column / 2] >> shift) << 16;
 }
 
 HANDLER(movm) {

@@ -81,10 +81,26 @@ static inline float sem_mma_to_f32(int32_t sum, int32_t top) {
   return sum < 0 ? -value : value;
 }
 
-/* The same as f16, in f32. */
+/* The same as f16, in f32. Beside a power of two the unit in the last place of the sum is
+ * that of f16. */
 static inline float sem_mma_to_f16(int32_t sum, int32_t top) {
-  const uint64_t bits = sem_bits64((double)sum * sem_mma_power(top - SEM_MMA_FRACTION));
-  return sem_f16_to_f32((uint32_t)sem_convert(bits, SEM_FORMAT_F64, SEM_FORMAT_F16, SEM_RN, false));
+  enum { F16_MANTISSA = 10, F64_MANTISSA = 52, F64_BIAS = 1023, F64_EXPONENT = 0x7ff };
+  const double most = 65504;
+  const double value = (double)sum * sem_mma_power(top - SEM_MMA_FRACTION);
+  const int32_t exponent = (int32_t)(sem_bits64(value) >> F64_MANTISSA & F64_EXPONENT) - F64_BIAS;
+  const double power =
+      sem_mma_power(sem_mma_max(exponent, SEM_F16_LEAST) - F16_MANTISSA + F64_MANTISSA);
+  const double rounded = (fabs(value) + power) - power;
+  const float f = rounded > most ? sem_f32(SEM_F32_EXP) : (float)rounded;
+  return sum < 0 ? -f : f;
+}
+
+/* The bits of an f16 that is exact in f32. */
+static inline uint32_t sem_mma_f16_bits(float v) {
+  const uint32_t scale_down = (uint32_t)(SEM_F32_BIAS - 112) << 23; /* exponent bias 127 to 15 */
+  const uint32_t sign = sem_bits32(v) >> 16 & 0x8000;
+  const uint32_t body = sem_bits32(fabsf(v) * sem_f32(scale_down)) >> 13;
+  return v != v ? SEM_F16_NAN : sign | (sem_mma_finite(v) ? body : 0x7c00);
 }
 
 #endif

@@ -1,0 +1,63 @@
+/* What ptxas makes for sm_87, the interpreter executes: of the recorded words
+ * (isa_corpus.txt) exactly the textures' and surfaces' instructions lead to "not
+ * implemented", as docs/emulator.md says.
+ *
+ *   isa_lowered ISA_CORPUS.TXT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/emulator/sm/insn.h"
+#include "runtime/emulator/sm/state.h"
+
+enum { MOST_REGISTERS = 255 };
+
+static bool is_texture(enum sm_op op) {
+  static const enum sm_op textures[] = {SM_OP_TEX,    SM_OP_TEX_B,  SM_OP_TLD4, SM_OP_TLD4_B,
+                                        SM_OP_TLD,    SM_OP_TLD_B,  SM_OP_TXD,  SM_OP_TXD_B,
+                                        SM_OP_TXQ,    SM_OP_TXQ_B,  SM_OP_SULD, SM_OP_SULD_P,
+                                        SM_OP_SUST_P, SM_OP_SUST_D, SM_OP_SURED};
+  for (unsigned k = 0; k < sizeof textures / sizeof *textures; k++)
+    if (textures[k] == op)
+      return true;
+  return false;
+}
+
+int main(int argc, char **argv) {
+  FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
+  if (!file) {
+    fprintf(stderr, "usage: isa_lowered ISA_CORPUS.TXT\n");
+    return 2;
+  }
+  const struct sm_core *core = sm_core();
+  unsigned words = 0, executed = 0, failures = 0;
+  for (char line[512]; fgets(line, sizeof line, file);) {
+    uint64_t word[2];
+    struct sm_insn insn;
+    struct sm_uop u;
+    char text[256];
+    if (line[0] == '#')
+      continue;
+    if (sscanf(line, "%16llx%16llx", (unsigned long long *)&word[1],
+               (unsigned long long *)&word[0]) != 2 ||
+        !sm_decode(word, &insn)) {
+      printf("not an instruction: %s", line);
+      failures++;
+      continue;
+    }
+    sm_lower(&u, &insn, 0, MOST_REGISTERS, core, NULL);
+    words++;
+    const bool lacking = u.handler == core->handler[SM_H_not_implemented] ||
+                         u.handler == core->handler[SM_H_register_range];
+    executed += !lacking;
+    if (lacking != is_texture(insn.op)) {
+      sm_disassemble(&insn, 0, text, sizeof text);
+      printf("%s: %s\n", lacking ? "not executed" : "executed, but listed as lacking", text);
+      failures++;
+    }
+  }
+  fclose(file);
+  printf("%u words, %u executed, %u failures\n", words, executed, failures);
+  return failures || !executed;
+}
