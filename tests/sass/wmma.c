@@ -1,6 +1,7 @@
 /* The wmma instructions of PTX: whole matrices in memory are loaded, multiplied and
  * stored by code in which the compiler alone knows how fragments lie. Values are small
- * integers, whose sums are exact in any order.
+ * integers, whose sums are exact in any order. Also mma.m8n8k4 of f16, which the compiler
+ * makes of other instructions.
  *
  *   wmma [TEXT]             only instructions whose text contains TEXT
  */
@@ -256,6 +257,102 @@ static bool run(struct module *m, const struct form *f, unsigned index, const st
   return true;
 }
 
+/* --- mma.m8n8k4: four products in a warp, of eight lanes each -------------------------------- */
+
+enum { SMALL = 8, SMALL_K = 4, PRODUCTS = 4 };
+
+struct small_form {
+  enum element c, d;
+  bool a_column, b_column;
+};
+
+static struct small_form small_form(unsigned index) {
+  const enum element types[][2] = {{F16, F16}, {F16, F32}, {F32, F32}};
+  return (struct small_form){types[index / 4][0], types[index / 4][1], index & 1, !(index & 2)};
+}
+enum { SMALL_FORMS = 12 };
+
+static void print_small(FILE *out, unsigned index) {
+  const struct small_form f = small_form(index);
+  const unsigned c = f.c == F32 ? 8 : 4, d = f.d == F32 ? 8 : 4;
+  fprintf(
+      out,
+      "extern \"C\" __global__ void s%u(const unsigned *a, const unsigned *b, const unsigned *c, "
+      "unsigned *d) {\n  unsigned i = blockIdx.x * 32 + threadIdx.x, r[8];\n  a += i * 2, b += "
+      "i * 2, c += i * 8;\n  asm volatile(\"mma.sync.aligned.m8n8k4.%s.%s.%s.f16.f16.%s ",
+      index, layout(f.a_column), layout(f.b_column), element_name(f.d), element_name(f.c));
+  const unsigned counts[] = {d, 2, 2, c};
+  for (unsigned n = 0, operand = 0; n < 4; n++)
+    for (unsigned k = 0; k < counts[n]; k++)
+      fprintf(out, "%s%%%u%s", k ? "," : n ? ", {" : "{", operand++, k + 1 == counts[n] ? "}" : "");
+  fprintf(out, ";\" : ");
+  for (unsigned k = 0; k < d; k++)
+    fprintf(out, "%s\"=r\"(r[%u])", k ? ", " : "", k);
+  fprintf(out, " : \"r\"(a[0]), \"r\"(a[1]), \"r\"(b[0]), \"r\"(b[1])");
+  for (unsigned k = 0; k < c; k++)
+    fprintf(out, ", \"r\"(c[%u])", k);
+  fprintf(out, ");\n  for (int k = 0; k < %u; k++)\n    d[i * 8 + k] = r[k];\n}\n", d);
+}
+
+/* The element of C or D that is element i of a lane. */
+static unsigned small_row(enum element type, unsigned lane, unsigned i) {
+  return (type == F16 ? lane % 4 : (lane & 1) + (i & 2)) + lane / 16 * 4;
+}
+static unsigned small_column(enum element type, unsigned lane, unsigned i) {
+  return type == F16 ? i : (i & 4) + (lane & 2) + (i & 1);
+}
+
+static bool run_small(struct module *m, unsigned index, const struct buffers *at) {
+  static int64_t a[RUNS * PRODUCTS][SMALL][SMALL_K], b[RUNS * PRODUCTS][SMALL_K][SMALL],
+      c[RUNS * PRODUCTS][SMALL][SMALL];
+  const struct small_form f = small_form(index);
+  uint8_t *ha = module_host(m, at->a), *hb = module_host(m, at->b), *hc = module_host(m, at->c),
+          *hd = module_host(m, at->d);
+  for (unsigned p = 0; p < RUNS * PRODUCTS; p++)
+    for (unsigned i = 0; i < SMALL; i++) {
+      for (unsigned k = 0; k < SMALL_K; k++) {
+        a[p][i][k] = random_value(F16);
+        b[p][k][i] = random_value(F16);
+      }
+      for (unsigned j = 0; j < SMALL; j++)
+        c[p][i][j] = random_value(F16);
+    }
+  for (unsigned t = 0; t < RUNS * LANES; t++) {
+    const unsigned lane = t % LANES, p = t / LANES * PRODUCTS + lane / 4 % 4;
+    const unsigned x = lane % 4, four = lane / 16 * 4;
+    uint8_t *to = hc + (size_t)t * 32;
+    for (unsigned i = 0; i < 4; i++) {
+      put(ha + (size_t)t * 8, i, F16, f.a_column ? a[p][i + four][x] : a[p][x + four][i]);
+      put(hb + (size_t)t * 8, i, F16, f.b_column ? b[p][i][x + four] : b[p][x][i + four]);
+    }
+    for (unsigned i = 0; i < 8; i++)
+      put(to, i, f.c, c[p][small_row(f.c, lane, i)][small_column(f.c, lane, i)]);
+  }
+  char name[16];
+  snprintf(name, sizeof name, "s%u", index);
+  const struct launch launch = {
+      .grid = {RUNS, 1, 1}, .block = {LANES, 1, 1}, .params = at, .param_bytes = sizeof *at};
+  struct sm_fault fault = {0};
+  if (module_run(m, name, &launch, &fault, NULL) != SM_DONE) {
+    printf("mma.m8n8k4: %s (%s)\n", fault.message, fault.instruction);
+    return false;
+  }
+  for (unsigned t = 0; t < RUNS * LANES; t++)
+    for (unsigned i = 0; i < 8; i++) {
+      const unsigned lane = t % LANES, p = t / LANES * PRODUCTS + lane / 4 % 4;
+      const unsigned row = small_row(f.d, lane, i), column = small_column(f.d, lane, i);
+      int64_t sum = c[p][row][column];
+      for (unsigned k = 0; k < SMALL_K; k++)
+        sum += a[p][row][k] * b[p][k][column];
+      if (get(hd + (size_t)t * 32, i, f.d) != encode(sum, f.d)) {
+        printf("mma.m8n8k4.%s.%s.%s.f16.f16.%s: wrong\n", layout(f.a_column), layout(f.b_column),
+               element_name(f.d), element_name(f.c));
+        return false;
+      }
+    }
+  return true;
+}
+
 int main(int argc, char **argv) {
   if (!harness_available())
     return HARNESS_SKIP;
@@ -273,6 +370,8 @@ int main(int argc, char **argv) {
   FILE *out = open_memstream(&source, &size);
   for (unsigned k = 0; k < form_count; k++)
     print_kernel(out, &forms[k], k);
+  for (unsigned k = 0; k < SMALL_FORMS; k++)
+    print_small(out, k);
   fclose(out);
   unsigned failures = 0, runs = 0;
   static const char *const levels[][2] = {{NULL}, {"--ptxas-options=-O0", NULL}};
@@ -285,9 +384,12 @@ int main(int argc, char **argv) {
                                module_alloc(m, room)};
     for (unsigned k = 0; k < form_count; k++, runs++)
       failures += !run(m, &forms[k], k, &at);
+    for (unsigned k = 0; k < SMALL_FORMS; k++, runs++)
+      failures += !run_small(m, k, &at);
     module_free(m);
   }
   free(source);
-  printf("%u forms, %u runs of %u warps, %u failed\n", form_count, runs, RUNS, failures);
+  printf("%u forms, %u runs of %u warps, %u failed\n", form_count + SMALL_FORMS, runs, RUNS,
+         failures);
   return failures || !runs;
 }
