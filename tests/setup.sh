@@ -10,6 +10,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkgconf python3 clang-15 llvm-15
   libcmocka-dev libelf-dev libpng-dev libjpeg62-turbo-dev libssl-dev clinfo python-matplotlib-data)
 check_packages=(clang-format-14 clang-tidy-14 clpeak git hcxkeys python3-numpy python3-pyopencl
   strace)
+arm64_packages=(gcc-aarch64-linux-gnu qemu-user)
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -73,6 +74,39 @@ need_nvrtc() {
     found=$(find_nvrtc)
   fi
   echo "NVRTC: $found"
+}
+
+# Debian's arm64 libraries, which the cross build links and qemu loads (55 MB with
+# the package list). Unpacked into a folder: the machine's own packages stay as
+# they are.
+arm64_libraries=(libc6 libc6-dev linux-libc-dev libgcc-s1 libstdc++6 libllvm15 libffi8 libedit2
+  libbsd0 libmd0 libtinfo6 libz3-4 libxml2 libicu72 liblzma5 zlib1g zlib1g-dev opencl-c-headers
+  ocl-icd-libopencl1 ocl-icd-opencl-dev libxxhash-dev libcmocka0 libcmocka-dev libelf1 libelf-dev
+  libpng16-16 libpng-dev libjpeg62-turbo libjpeg62-turbo-dev libssl3 libssl-dev)
+
+# need_sysroot FOLDER: fills it, once.
+need_sysroot() {
+  local folder=$1 file
+  [ -f "$folder/complete" ] && return
+  say "Fetching arm64 libraries into $folder"
+  mkdir -p "$folder/packages/lists/partial"
+  : >"$folder/packages/status"
+  local apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64
+    -o Dir::State="$folder/packages" -o Dir::State::status="$folder/packages/status"
+    -o Dir::Cache="$folder/packages" -o Acquire::Languages=none -o APT::Sandbox::User=
+    -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false)
+  "${apt[@]}" update && (cd "$folder/packages" && "${apt[@]}" download "${arm64_libraries[@]}") ||
+    return 1
+  for file in "$folder/packages"/*.deb; do
+    dpkg-deb -x "$file" "$folder" || return 1
+  done
+  rm -r "$folder/packages"
+  touch "$folder/complete"
+}
+
+# need_cross_file FILE SYSROOT TEGRACLC: what tests/arm64/cross.ini leaves open.
+need_cross_file() {
+  printf "[constants]\nsysroot = '%s'\n\n[binaries]\ntegraclc = '%s'\n" "$2" "$3" >"$1"
 }
 
 # need_build FOLDER [meson options]: configures and builds.

@@ -71,7 +71,7 @@ static u32 half2(u32 a, u32 b, u32 c, int relu) {
     uint16_t h[3] = {(uint16_t)(a >> k), (uint16_t)(b >> k), (uint16_t)(c >> k)}, r;
     _Float16 v[3];
     memcpy(v, h, sizeof v);
-    __float128 exact = (__float128)v[0] * (__float128)v[1] + (__float128)v[2];
+    _Float128 exact = (_Float128)v[0] * (_Float128)v[1] + (_Float128)v[2];
     _Float16 rounded = (_Float16)exact;
     memcpy(&r, &rounded, 2);
     r = exact != exact ? 0x7fff : relu && r & 0x8000 ? 0 : r;

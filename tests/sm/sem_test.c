@@ -156,7 +156,7 @@ static void test_half(void **unused) {
       assert_int_equal(f != f, expected != expected);
     }
     /* 113 bits hold the product and the sum exactly. */
-    __float128 exact = (__float128)v[0] * (__float128)v[1] + (__float128)v[2];
+    _Float128 exact = (_Float128)v[0] * (_Float128)v[1] + (_Float128)v[2];
     _Float16 out = (_Float16)exact;
     uint16_t expected;
     memcpy(&expected, &out, 2);

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""The barriers of a submission in the arm64 code of the driver (facts:
+gpu-command-stream.md 1.5), read from its disassembly.
+
+barriers.py OBJDUMP LIBTEGRACL.SO"""
+import re
+import subprocess
+import sys
+
+# Byte offsets: USERD_GP_PUT and USERMODE_NOTIFY_CHANNEL_PENDING of runtime/hw/host.h.
+GP_PUT, DOORBELL = 0x8c, 0x90
+STORE = r'(?:st(?:r|ur|p|lr|lur)\w*)\s'
+
+
+def code_of(function):
+    """Its instructions in order; what follows an unconditional end is cold code."""
+    text = subprocess.run([sys.argv[1], f'--disassemble={function}', '--no-show-raw-insn',
+                           sys.argv[2]], check=True, capture_output=True, text=True).stdout
+    return [' '.join(m[1].split()) for m in re.finditer(r'^ *[0-9a-f]+:\t(.*)$', text, re.M)]
+
+
+def only(code, pattern, what):
+    """The one place of an instruction."""
+    found = [i for i, text in enumerate(code) if re.match(pattern, text)]
+    if len(found) != 1:
+        sys.exit(f'{what}: {len(found)} places instead of one in:\n' + '\n'.join(code))
+    return found[0]
+
+
+def check(condition, sentence, code):
+    if not condition:
+        sys.exit(f'not so: {sentence}, in:\n' + '\n'.join(code))
+    print('ok', sentence)
+
+
+submit = code_of('rt_slice_submit')
+entry = only(submit, r'str x\d+, \[x\d+, [xw]\d+, (?:lsl|uxtw) #3\]', 'store of the GPFIFO entry')
+barrier = only(submit, r'dmb oshst$', 'barrier before GP_PUT')
+put = only(submit, rf'str w\d+, \[x\d+, #{GP_PUT}\]', 'store of GP_PUT')
+bell = next((i for i in range(put, len(submit)) if submit[i].startswith('blr ')), None)
+check(entry < barrier < put, 'GPFIFO entry, dmb oshst, GP_PUT', submit)
+between = [text for text in submit[barrier + 1:put] if re.match(STORE, text)]
+check(not between, 'no other store between the barrier and GP_PUT', submit)
+check(bell is not None and not any(re.match(STORE + r'|b\.?\w* |cbn?z|tbn?z', text)
+                                   for text in submit[put + 1:bell]),
+      'GP_PUT, then straight the doorbell', submit)
+
+doorbell = code_of('os_doorbell')
+barrier = only(doorbell, r'dsb st$', 'barrier before the doorbell')
+store = only(doorbell, STORE, 'store')
+check(re.match(rf'str w1, \[x0, #{DOORBELL}\]', doorbell[store]) and barrier < store,
+      'dsb st, then the token to the doorbell', doorbell)
