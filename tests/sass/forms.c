@@ -237,8 +237,8 @@ static uint64_t random_place(const struct form *f, unsigned i) {
   }
   const unsigned spaces = (unsigned)f->place.spaces;
   const uint64_t space = spaces < 2 ? 0 : (warp / (PATTERNS * PARTS) & 1 ? r >> 30 : base) % spaces;
-  return (uint32_t)((int)slot * f->place.element + f->place.bias) | (uint64_t)part << 32 |
-         space << 33;
+  return (uint32_t)((int)slot * f->place.element + f->place.bias - f->place.added) |
+         (uint64_t)part << 32 | space << 33;
 }
 
 /* --- kernels ------------------------------------------------------------------ */

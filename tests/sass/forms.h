@@ -33,6 +33,7 @@ struct form {
     int element; /* bytes of what is accessed at once, a power of 2 */
     int bytes;   /* places lie in so many */
     int bias;    /* added to places */
+    int added;   /* taken from places: the address has it */
     bool few;    /* at most 6 lanes have the same place */
     int spaces;  /* address spaces to choose from, or 0 */
   } place;

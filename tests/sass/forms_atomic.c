@@ -124,7 +124,7 @@ static uint32_t wrong_lanes(const struct form *f, const uint64_t (*in)[32], cons
         group |= 1u << k;
         active |= (uint32_t)place_active(in[2][k]) << k;
       }
-    const int at = place_offset(place) - f->place.bias;
+    const int at = place_offset(place) - f->place.bias + f->place.added;
     struct group g = {f, in[1], got, space, 0, got[lane], 100000};
     g.first = place_bytes(place_word(in, space, lane, at / 8) >> (8 * (at % 8)), f->place.element);
     bool right = explain(&g, g.first, active);
@@ -144,7 +144,7 @@ static uint32_t wrong_lanes(const struct form *f, const uint64_t (*in)[32], cons
 
 enum use { RESULT, NO_RESULT, REDUCTION };
 
-static void add(enum space space, enum op op, enum type type, enum use use) {
+static struct form *add(enum space space, enum op op, enum type type, enum use use) {
   /* Orders and scopes, each in its turn. */
   static const char *const orders[] = {"",
                                        ".relaxed.cta",
@@ -194,6 +194,7 @@ static void add(enum space space, enum op op, enum type type, enum use use) {
   /* Where the order matters to the end, not more lanes than can be tried. */
   f->place.few = use != RESULT && (op >= EXCH || op == INC || op == DEC || type == F16 ||
                                    type == F16X2 || type == F32 || type == F64);
+  return f;
 }
 
 void forms_atomic(void) {
@@ -210,4 +211,8 @@ void forms_atomic(void) {
     for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++)
       for (enum use use = RESULT; use <= (rows[k].op < EXCH ? REDUCTION : NO_RESULT); use++)
         add(spaces[s], rows[k].op, rows[k].type, use);
+  place_scaled(add(SHARED, ADD, U32, RESULT));
+  place_scaled(add(SHARED, MAX, S32, NO_RESULT));
+  place_scaled(add(SHARED, EXCH, B64, RESULT));
+  place_scaled(add(SHARED, CAS, B32, NO_RESULT));
 }

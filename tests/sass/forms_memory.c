@@ -29,7 +29,7 @@ static const char *const elements[] = {NULL, "e0", "{e0, e1}", NULL, "{e0, e1, e
 
 /* p[1]: bytes of an element, p[2]: how many, p[3]: signed */
 static int offset_of(const struct form *f, uint64_t place) {
-  return place_offset(place) - f->place.bias;
+  return place_offset(place) - f->place.bias + f->place.added;
 }
 
 static void e_load(const struct form *f, const uint64_t (*in)[32], uint64_t *out) {
@@ -265,6 +265,11 @@ void forms_memory(void) {
   for (int s = SHARED; s <= LOCAL; s++) {
     place_wide(load("", "ld", "", (enum space)s, "", &shapes[4]));
     place_wide(store("", (enum space)s, "", &shapes[11]));
+  }
+  static const unsigned scaled[] = {4, 5, 11, 12, 13}; /* of 4, 8 and 16 bytes */
+  for (unsigned k = 0; k < sizeof scaled / sizeof *scaled; k++) {
+    place_scaled(load("", "ld", "", SHARED, "", &shapes[scaled[k]]));
+    place_scaled(store("", SHARED, "", &shapes[scaled[k]]));
   }
   qualified();
   copies();

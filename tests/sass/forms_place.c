@@ -45,6 +45,16 @@ void place_wide(struct form *f) {
                                  : "\"l\"(__cvta_generic_to_local(b) + (int)v2)" PLACE_ACTIVE;
 }
 
+#define SCALED(shift)                                                                              \
+  "\"r\"((int)__cvta_generic_to_shared(m) + (((int)v2 >> " #shift                                  \
+  ") + (int)(threadIdx.x / 32 * 512 >> " #shift ")) * (1 << " #shift                               \
+  ") + (int)(t.word[3] & 0x70))" PLACE_ACTIVE
+
+void place_scaled(struct form *f) {
+  f->further = f->place.element == 4 ? SCALED(2) : f->place.element == 8 ? SCALED(3) : SCALED(4);
+  f->place.added = (int)(form_constant(3) & 0x70);
+}
+
 int place_next_bias(void) {
   static const int biases[] = {0, -16, 48, 0x800000, -0x7ffff0, 4096};
   static unsigned turn;

@@ -16,6 +16,9 @@ extern const char *const space_name[]; /* as PTX says it */
 void place_form(struct form *f, enum space space, int element, int bias);
 /* 64-bit addresses for shared and local memory. */
 void place_wide(struct form *f);
+/* Shared memory: the places of elements of 4, 8 or 16 bytes are a register that
+ * is scaled and a uniform register. */
+void place_scaled(struct form *f);
 /* Immediate offsets, each in its turn: none, small, and the extremes of 24 bits. */
 int place_next_bias(void);
 /* Lanes that take no part are left out by a predicate q, or by a branch to out. */
