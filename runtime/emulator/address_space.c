@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/l4t.h"
 
 enum { BATCH_MAX = 256 };
 
@@ -229,7 +230,7 @@ static int check_map_arguments(const struct nvgpu_as_map_buffer_ex_args *a,
     return -EINVAL; /* order 5 */
   if (a->flags & NVGPU_MAP_TEGRA_RAW)
     return -EINVAL; /* order 6 */
-  if (a->flags & ~known)
+  if (a->flags & ~(known | emu_l4t_map_flags()))
     return -EINVAL; /* order 7 */
   return 0;
 }

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/emulator/l4t.h"
+
 #include "runtime/emulator/ctrl.h"
 
 enum {
@@ -84,11 +86,12 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
       .device_instance_id = ((struct emu_ctrl *)object)->instance,
   };
   /* 3.1, GET_CHARACTERISTICS order 2 */
-  size_t bytes = a->gpu_characteristics_buf_size < sizeof(c)
-                     ? (size_t)a->gpu_characteristics_buf_size
-                     : sizeof(c);
-  int result = give(a->gpu_characteristics_buf_addr, &c, bytes);
-  a->gpu_characteristics_buf_size = sizeof(c);
+  char shaped[sizeof(c)];
+  size_t all = emu_l4t_characteristics(&c, shaped);
+  size_t bytes =
+      a->gpu_characteristics_buf_size < all ? (size_t)a->gpu_characteristics_buf_size : all;
+  int result = give(a->gpu_characteristics_buf_addr, shaped, bytes);
+  a->gpu_characteristics_buf_size = all;
   return result;
 }
 
@@ -189,13 +192,14 @@ static int num_vsms(struct emu_object *object, int fd, void *argument) {
 
 static int vsms_mapping(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_vsms_mapping *a = argument;
-  struct nvgpu_gpu_vsms_mapping_entry entry[EMU_SMS];
-  uint32_t sms = 0, tpcs = 0;
+  char entries[EMU_SMS * sizeof(struct nvgpu_gpu_vsms_mapping_entry)];
+  size_t bytes = 0;
+  uint32_t tpcs = 0;
   for (uint32_t gpc = 0; gpc < emu_board()->gpcs; gpc++) {
     uint32_t in_gpc = (uint32_t)__builtin_popcount(emu_board()->tpc_masks[gpc]);
     for (uint32_t tpc = 0; tpc < in_gpc; tpc++, tpcs++) {
-      for (uint32_t sm = 0; sm < SMS_PER_TPC; sm++)
-        entry[sms++] = (struct nvgpu_gpu_vsms_mapping_entry){
+      for (uint32_t sm = 0; sm < SMS_PER_TPC; sm++) {
+        const struct nvgpu_gpu_vsms_mapping_entry entry = {
             .gpc_logical_index = (uint8_t)gpc,
             .gpc_virtual_index = (uint8_t)gpc,
             .tpc_local_logical_index = (uint8_t)tpc,
@@ -203,9 +207,11 @@ static int vsms_mapping(struct emu_object *object, int fd, void *argument) {
             .sm_local_id = (uint8_t)sm,
             .tpc_migratable_index = (uint8_t)tpc,
         };
+        bytes += emu_l4t_vsm(&entry, entries + bytes);
+      }
     }
   }
-  return give(a->vsms_map_buf_addr, entry, sms * sizeof(entry[0]));
+  return give(a->vsms_map_buf_addr, entries, bytes);
 }
 
 static int gpc_map(uint32_t size, uint64_t user) {
@@ -247,7 +253,8 @@ static int time_correlation(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_get_cpu_time_correlation_info_args *a = argument;
   if (a->count > NVGPU_TIME_SAMPLES_MAX)
     return -EINVAL;
-  if (a->source_id != NVGPU_TIME_SOURCE_TSC && a->source_id != NVGPU_TIME_SOURCE_OSTIME)
+  if (a->source_id != NVGPU_TIME_SOURCE_TSC &&
+      (a->source_id != NVGPU_TIME_SOURCE_OSTIME || emu_options()->r35))
     return -EINVAL;
   clockid_t clock = a->source_id == NVGPU_TIME_SOURCE_TSC ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC;
   for (uint32_t i = 0; i < a->count; i++) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/l4t.h"
 
 /* 328 bytes of characteristics travel by pointer; the largest argument struct is
  * that of GET_CPU_TIME_CORRELATION_INFO. */
@@ -15,12 +16,13 @@ int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
   size_t size = _IOC_SIZE(request);
   unsigned direction = _IOC_DIR(request);
   /* nvgpu-uapi.md 1.4, rows "wrong magic" to "size field" */
-  if (_IOC_TYPE(request) != node->magic || number == 0 || number > node->last_number ||
+  if (_IOC_TYPE(request) != node->magic || number == 0 || number > emu_l4t_last_number(node) ||
       size > node->largest_argument)
     return node->unknown_error ? node->unknown_error : -EINVAL;
   const struct emu_ioctl *found = NULL;
+  uint32_t code = emu_l4t_request((uint32_t)request);
   for (size_t i = 0; i < node->ioctl_count && !found; i++) {
-    if (node->ioctls[i].request == (uint32_t)request)
+    if (node->ioctls[i].request == code)
       found = &node->ioctls[i];
   }
   if (!found && node->unknown_error)

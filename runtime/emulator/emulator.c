@@ -215,6 +215,9 @@ static const struct node {
 
 static const struct node *find_node(const char *path) {
   for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+    /* r35 has /dev/nvhost-ctrl instead. */
+    if (nodes[i].open == open_host1x && emu_options()->r35)
+      continue;
     if (strcmp(path, nodes[i].path) == 0 ||
         (nodes[i].old_path && strcmp(path, nodes[i].old_path) == 0))
       return &nodes[i];

@@ -679,6 +679,7 @@ struct emu_options {
   bool profile;
   char *profile_file; /* NULL: none */
   const struct emu_board *board;
+  bool r35; /* the kernel interface of L4T r35, not r36 */
 };
 const struct emu_options *emu_options(void);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/emulator/l4t.h"
+
 enum {
   NVMAP_LAST_NUMBER = 107,
   NVMAP_ARGUMENT_MAX = 128,
@@ -375,8 +377,9 @@ int emu_nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, vo
     return -ENOTTY;
   if ((uint32_t)request == NVMAP_IOC_FREE)
     return nvmap_free((uint32_t)(uintptr_t)user);
+  uint32_t code = emu_l4t_request((uint32_t)request);
   for (size_t i = 0; i < sizeof(ioctls) / sizeof(ioctls[0]); i++) {
-    if (ioctls[i].request != (uint32_t)request)
+    if (ioctls[i].request != code)
       continue;
     size_t size = _IOC_SIZE(request);
     _Alignas(8) uint8_t argument[NVMAP_ARGUMENT_MAX] = {0};

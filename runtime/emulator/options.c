@@ -50,6 +50,11 @@ static bool board_setting(const char *setting) {
   return true;
 }
 
+static bool l4t_setting(const char *setting) {
+  options.r35 = strcmp(setting, "r35") == 0;
+  return options.r35 || strcmp(setting, "r36") == 0;
+}
+
 /* Words and what their settings are. */
 static const struct word {
   const char *name;
@@ -59,6 +64,7 @@ static const struct word {
     {"check", &options.check, check_setting},
     {"profile", &options.profile, profile_setting},
     {"board", NULL, board_setting},
+    {"l4t", NULL, l4t_setting},
 };
 
 /* One word with its settings; it is written to. */
@@ -95,7 +101,7 @@ static void read_list(void) {
     if (length >= sizeof(word) || (length && !read_word(word))) {
       fprintf(stderr,
               "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N], "
-              "profile[:FILE.json], board:agx64|agx32|nx16|nano8\n",
+              "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36\n",
               (int)length, list);
       options.bad = true;
       return;

@@ -80,8 +80,9 @@ static int delete_subcontext(struct emu_object *object, int fd, void *argument) 
 
 /* 3.3, BIND_CHANNEL_EX orders 5 to 9 */
 static int bind(struct emu_tsg *tsg, struct emu_channel *channel) {
-  if (channel->veid == 0 && !tsg->veid_as[0] && channel->as)
-    set_veid(tsg, 0, channel->as); /* order 5 */
+  /* order 5; r35 has no CREATE_SUBCONTEXT, and makes them all this way. */
+  if ((channel->veid == 0 || emu_options()->r35) && !tsg->veid_as[channel->veid] && channel->as)
+    set_veid(tsg, channel->veid, channel->as);
   if (!channel->as || tsg->veid_as[channel->veid] != channel->as)
     return -EINVAL; /* order 6 */
   if (channel->tsg)

@@ -5,9 +5,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -250,4 +253,20 @@ void fixture_launch(struct fixture *f, unsigned slot, uint32_t action) {
   uint64_t va = f->code.va + 0x1000 + slot * QMD_BYTES;
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)(va >> QMD_ADDRESS_SHIFT));
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, action);
+}
+
+void with_emulator(const char *option, void (*function)(const void *), const void *argument) {
+  pid_t pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    if (option)
+      setenv("TEGRACL_EMULATOR", option, 1);
+    else
+      unsetenv("TEGRACL_EMULATOR");
+    function(argument);
+    _exit(0);
+  }
+  int status = -1;
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_int_equal(status, 0);
 }

@@ -90,6 +90,10 @@ uint64_t fixture_program(struct fixture *f, unsigned slot, const struct fake_pro
 uint32_t *fixture_qmd(struct fixture *f, unsigned slot);
 void fixture_launch(struct fixture *f, unsigned slot, uint32_t action);
 
+/* Runs the function in a child process with this TEGRACL_EMULATOR (NULL: none), which
+ * is read once in a process. The test fails if the child does. */
+void with_emulator(const char *option, void (*function)(const void *), const void *argument);
+
 enum { WINDOW_SHARED_HIGH = 0xfe, WINDOW_LOCAL_HIGH = 0xfd };
 enum { RELEASE_64 = 0x01000001, RELEASE_64_WFI = 0x01100001, RELEASE_64_WFI_TIME = 0x03100001 };
 

@@ -7,8 +7,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,7 +24,8 @@ static const struct row {
     {"board:nano8", 1, 8, {0xf, 0}, 625000000},
 };
 
-static void look(const struct row *row) {
+static void look(const void *argument) {
+  const struct row *row = argument;
   struct client c;
   client_open(&c);
   struct nvgpu_gpu_characteristics ch;
@@ -68,7 +67,7 @@ static void look(const struct row *row) {
 }
 
 /* All memory, to the last page; then ENOMEM, until some is freed. */
-static void fill(const struct row *row) {
+static void fill(const void *unused) {
   struct client c;
   client_open(&c);
   struct nvmap_query_heap_params heap = {.heap_mask = NVMAP_HEAP_IOVMM};
@@ -90,43 +89,26 @@ static void fill(const struct row *row) {
   client_close(&c);
 }
 
-static void in_child(void (*function)(const struct row *), const struct row *row) {
-  pid_t pid = fork();
-  assert_true(pid >= 0);
-  if (pid == 0) {
-    if (row->option)
-      setenv("TEGRACL_EMULATOR", row->option, 1);
-    else
-      unsetenv("TEGRACL_EMULATOR");
-    function(row);
-    _exit(0);
-  }
-  int status = -1;
-  assert_int_equal(waitpid(pid, &status, 0), pid);
-  assert_int_equal(status, 0);
-}
-
 static void boards(void **state) {
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-    in_child(look, &rows[i]);
+    with_emulator(rows[i].option, look, &rows[i]);
 }
 
 static void memory(void **state) {
-  in_child(fill, &rows[0]);
-  in_child(fill, &rows[4]);
+  with_emulator(NULL, fill, NULL);
+  with_emulator("board:nano8", fill, NULL);
 }
 
 /* No device, rather than another one than was asked for. */
-static void refused(const struct row *row) {
-  (void)row;
+static void refused(const void *unused) {
   if (OS->open("/dev/nvmap", O_RDWR) != -ENODEV)
     _exit(1);
 }
 
 static void unknown(void **state) {
-  const struct row bad[] = {{"board:tx2"}, {"board"}, {"board:"}, {"boards:agx64"}};
+  const char *const bad[] = {"board:tx2", "board", "board:", "boards:agx64", "l4t:r34"};
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-    in_child(refused, &bad[i]);
+    with_emulator(bad[i], refused, NULL);
 }
 
 int main(void) {
