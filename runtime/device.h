@@ -17,6 +17,10 @@ struct rt_device {
   struct rt_device_info info;
 };
 
+/* What rt_device_open opens: the board, or the software Orin. NULL, with a message,
+ * if TEGRACL_DEVICE is neither. */
+const struct nvgpu_os *rt_device_os(void);
+
 /* Opens the GPU behind one implementation of the kernel boundary. */
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device);
 

@@ -127,7 +127,7 @@ static void put_pool(struct rt_queue *q, struct rt_slice *s) {
 }
 
 static void dump(const struct rt_slice *s, const struct kernel_code *k, const struct rt_launch *l,
-                 const struct rt_kernel *r, size_t bank_bytes) {
+                 const struct rt_kernel *r, size_t bytes) {
   fprintf(stderr,
           "tegracl: launch %s: grid %u x %u x %u, block %u x %u x %u, %u registers, %u + %u bytes "
           "shared, %u bytes local\n QMD at 0x%llx:\n",
@@ -136,7 +136,7 @@ static void dump(const struct rt_slice *s, const struct kernel_code *k, const st
           (unsigned long long)s->gpu);
   rt_dump_qmd(stderr, (const uint32_t *)s->cpu);
   fprintf(stderr, " constant bank 0:\n");
-  rt_dump_bank0(stderr, (const uint32_t *)(s->cpu + QMD_BYTES), bank_bytes, k->param_offset);
+  rt_dump_bank0(stderr, (const uint32_t *)(s->cpu + QMD_BYTES), bytes, k->param_offset);
 }
 
 /* The action with which a real Orin ran and which drops a cached QMD of the same
@@ -149,27 +149,39 @@ static void put_launch(struct rt_slice *s) {
                            PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
-/* Caller holds pool_lock for reading. */
-static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+static size_t bank_bytes(const struct kernel_code *k) {
+  return round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
+}
+
+int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
   const struct rt_kernel *r = &l->module->kernels[l->kernel];
-  size_t bank_bytes = round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
-  struct rt_slice s;
-  int result = rt_slice_begin(q, QMD_BYTES + round_up(bank_bytes, CONSTANT_BANK_ALIGN), &s);
+  size_t bytes = bank_bytes(k);
+  int result = rt_slice_begin(q, QMD_BYTES + round_up(bytes, CONSTANT_BANK_ALIGN), s);
   if (result)
     return result;
   uint64_t serial = rt_queue_submitted(q) + 1;
-  write_qmd(&s, r, k, l, s.gpu + QMD_BYTES, serial);
-  write_bank0(s.cpu + QMD_BYTES, bank_bytes, r, k, l, serial);
+  write_qmd(s, r, k, l, s->gpu + QMD_BYTES, serial);
+  write_bank0(s->cpu + QMD_BYTES, bytes, r, k, l, serial);
   if (r->local_bytes)
-    put_pool(q, &s);
+    put_pool(q, s);
+  return 0;
+}
+
+/* Caller holds pool_lock for reading. */
+static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
+  struct rt_slice s;
+  int result = rt_launch_begin(q, l, &s);
+  if (result)
+    return result;
   if (l->times)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->start_mark), false);
   put_launch(&s);
   if (l->times)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
   if (rt_debug_launch())
-    dump(&s, k, l, r, bank_bytes);
+    dump(&s, k, l, &l->module->kernels[l->kernel], bank_bytes(k));
   uint64_t reached = rt_slice_submit(q, &s, k->name);
   if (point)
     *point = reached;

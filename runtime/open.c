@@ -8,15 +8,15 @@
 #include "runtime/message.h"
 #include "runtime/nvgpu/uapi.h"
 
-int rt_device_open(struct rt_device **device) {
+const struct nvgpu_os *rt_device_os(void) {
   const char *choice = getenv("TEGRACL_DEVICE");
   if (choice && *choice) {
     if (strcmp(choice, "board") == 0)
-      return rt_device_create(&nvgpu_os_linux, device);
+      return &nvgpu_os_linux;
     if (strcmp(choice, "emulator") == 0)
-      return rt_device_create(&nvgpu_os_emulator, device);
-    return rt_fail(-ENODEV, "TEGRACL_DEVICE is \"%s\"; it can be \"board\" or \"emulator\"",
-                   choice);
+      return &nvgpu_os_emulator;
+    rt_fail(-ENODEV, "TEGRACL_DEVICE is \"%s\"; it can be \"board\" or \"emulator\"", choice);
+    return NULL;
   }
   /* Only a node that is not there means "no board": one that refuses us must be
    * reported, not silently replaced by software. */
@@ -24,5 +24,10 @@ int rt_device_open(struct rt_device **device) {
   if (fd >= 0)
     nvgpu_os_linux.close(fd);
   bool absent = fd == -ENOENT || fd == -ENOTDIR;
-  return rt_device_create(absent ? &nvgpu_os_emulator : &nvgpu_os_linux, device);
+  return absent ? &nvgpu_os_emulator : &nvgpu_os_linux;
+}
+
+int rt_device_open(struct rt_device **device) {
+  const struct nvgpu_os *os = rt_device_os();
+  return os ? rt_device_create(os, device) : -ENODEV;
 }

@@ -85,6 +85,11 @@ int rt_slice_begin(struct rt_queue *queue, uint64_t payload, struct rt_slice *sl
 /* Ends the pushbuffer with the timeline's release, and rings the doorbell. */
 uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
 
+/* As rt_slice_begin, with a launch's QMD (at the slice's beginning) and constant bank
+ * 0 as payload, and the local memory that it needs in the pushbuffer. What starts
+ * the grid is the caller's, who holds context.pool_lock for reading. */
+int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, struct rt_slice *slice);
+
 /* A release with PTIMER time; see struct rt_times. */
 void rt_slice_timestamp(struct rt_slice *slice, uint64_t address, bool wait_for_idle);
 

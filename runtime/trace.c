@@ -155,7 +155,16 @@ static void record_pointed(uint32_t request, const void *argument, const void *b
     record_begin(&r, "struct");
     if (r.out)
       fprintf(r.out, " type=%s", pointed[i].type);
-    put_bytes(&r, "data", (const void *)(uintptr_t)address, room < bytes ? room : bytes);
+    size_t length = room < bytes ? room : bytes;
+    const void *data = (const void *)(uintptr_t)address;
+    struct nvgpu_gpu_characteristics c;
+    if (request == NVGPU_GPU_IOCTL_GET_CHARACTERISTICS && length <= sizeof(c)) {
+      /* The number by which one chip is known among all is in nobody's trace. */
+      memcpy(&c, data, length);
+      c.per_device_identifier = 0;
+      data = &c;
+    }
+    put_bytes(&r, "data", data, length);
     record_end(&r, false);
   }
 }

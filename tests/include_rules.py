@@ -23,8 +23,9 @@ ALLOWED = {
 # Single files that may include more, and why: docs/architecture.md.
 EXCEPTIONS = {"compiler/disassemble.c": ["runtime/emulator/sm/insn.h"]}
 # The driver drives the emulator through struct nvgpu_os alone.
-FORBIDDEN = {"runtime": ["runtime/emulator/"]}
-FOREIGN = {"CL/": ["icd"], "llvm-c/": ["compiler"], "nvrtc": [], "cuda": [], "elf.h": ["compiler"]}
+FORBIDDEN = {"runtime": ["runtime/emulator/"], "tools/doctor": ["runtime/emulator/"]}
+FOREIGN = {"CL/": ["icd", "tools/doctor"], "llvm-c/": ["compiler"], "nvrtc": [], "cuda": [],
+           "elf.h": ["compiler"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 
 

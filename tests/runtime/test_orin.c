@@ -21,7 +21,7 @@
 #include "runtime/module.h"
 #include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
-#include "tests/runtime/kernel_words.h"
+#include "tools/doctor/kernel_words.h"
 
 enum { NUMBER, PRIVATE_SUM };
 

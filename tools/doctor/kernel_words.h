@@ -19,8 +19,8 @@
  *   out[i] = sum;
  * }
  */
-#ifndef TEGRACL_TESTS_KERNEL_WORDS_H
-#define TEGRACL_TESTS_KERNEL_WORDS_H
+#ifndef TEGRACL_DOCTOR_KERNEL_WORDS_H
+#define TEGRACL_DOCTOR_KERNEL_WORDS_H
 
 #include <stdint.h>
 

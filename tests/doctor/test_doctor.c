@@ -1,0 +1,245 @@
+/* The doctor over a software Orin on which one thing does not work: the right step
+ * fails, says what, and those behind it say why they cannot run. The compiler and the
+ * loader are away here, so that nobody waits for them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "runtime/hw/methods.h"
+#include "runtime/nvgpu/uapi.h"
+#include "tools/doctor/doctor.h"
+
+/* ---- the one thing ------------------------------------------------------------------ */
+
+static struct fault {
+  const char *path; /* NULL: none */
+  uint32_t request; /* 0: none */
+  bool page;        /* mapping of the control node */
+  bool deaf;        /* the doorbell is not heard */
+  int error;
+} fault;
+
+static int ctrl_fd = -1;
+
+static int faulty_open(const char *path, int flags) {
+  if (fault.path && strcmp(path, fault.path) == 0)
+    return fault.error;
+  int fd = nvgpu_os_emulator.open(path, flags);
+  if (strcmp(path, NVGPU_CTRL_NODE) == 0)
+    ctrl_fd = fd;
+  return fd;
+}
+
+static int faulty_ioctl(int fd, unsigned long request, void *argument) {
+  if (fault.request && request == fault.request)
+    return fault.error;
+  return nvgpu_os_emulator.ioctl(fd, request, argument);
+}
+
+static void *faulty_mmap(void *address, size_t length, int protection, int flags, int fd,
+                         off_t offset, int *error) {
+  if (fault.page && fd == ctrl_fd) {
+    *error = fault.error;
+    return NULL;
+  }
+  return nvgpu_os_emulator.mmap(address, length, protection, flags, fd, offset, error);
+}
+
+static void faulty_doorbell(void *page, uint32_t token) {
+  if (!fault.deaf)
+    nvgpu_os_emulator.doorbell(page, token);
+}
+
+/* ---- one walk ----------------------------------------------------------------------- */
+
+static char *text;
+
+static void walk(struct fault f) {
+  struct nvgpu_os os = nvgpu_os_emulator;
+  os.open = faulty_open;
+  os.ioctl = faulty_ioctl;
+  os.mmap = faulty_mmap;
+  os.doorbell = faulty_doorbell;
+  fault = f;
+  size_t size = 0;
+  free(text);
+  FILE *out = open_memstream(&text, &size);
+  struct report report;
+  report_begin(&report, out, NULL);
+  doctor_run(&os, UINT64_C(1000000000) / 4, &report);
+  report_end(&report);
+  fclose(out);
+}
+
+static void assert_says(const char *words) {
+  if (!strstr(text, words))
+    fail_msg("\"%s\" is not in:\n%s", words, text);
+}
+
+/* In the summary. */
+static void assert_verdict(enum step_id step, const char *verdict) {
+  char line[128];
+  snprintf(line, sizeof(line), "   %-8s %s\n", verdict, doctor_steps[step].name);
+  assert_says(line);
+}
+
+static void nothing_else_fails(enum step_id step) {
+  for (unsigned i = 0; i < STEPS; i++) {
+    char line[128];
+    snprintf(line, sizeof(line), "   FAIL     %s\n", doctor_steps[i].name);
+    if (i != step && i != STEP_COMPILER && i != STEP_OPENCL && strstr(text, line))
+      fail_msg("%s fails as well:\n%s", doctor_steps[i].name, text);
+  }
+}
+
+/* ---- tests -------------------------------------------------------------------------- */
+
+static void nothing_is_wrong(void **state) {
+  (void)state;
+  walk((struct fault){0});
+  for (unsigned i = 0; i < STEP_COMPILER; i++)
+    assert_verdict((enum step_id)i, "pass");
+  assert_says("19 steps passed, 2 failed, 0 not run\n");
+}
+
+static void nodes(void **state) {
+  (void)state;
+  walk((struct fault){.path = NVMAP_NODE, .error = -ENOENT});
+  assert_says("/dev/nvmap: No such file or directory, errno 2");
+  assert_says("is this a Jetson with NVIDIA's kernel");
+  assert_says("/dev/nvgpu/igpu0/ctrl: opened");
+  assert_says("NOT RUN: it needs the step \"nodes\", which failed");
+  assert_says("NOT RUN: it needs the step \"device\", which did not run");
+  assert_verdict(STEP_NODES, "FAIL");
+  assert_verdict(STEP_LOCAL, "not run");
+  nothing_else_fails(STEP_NODES);
+
+  walk((struct fault){.path = NVGPU_CTRL_NODE, .error = -EACCES});
+  assert_says("/dev/nvgpu/igpu0/ctrl: Permission denied, errno 13");
+  assert_says("add the user to the group that owns the node");
+  nothing_else_fails(STEP_NODES);
+
+  walk((struct fault){.path = NVGPU_CTRL_NODE, .error = -ENOENT});
+  assert_says("/dev/nvhost-ctrl-gpu: opened");
+  assert_says("only the old name");
+  nothing_else_fails(STEP_NODES);
+
+  walk((struct fault){.path = NVGPU_CTRL_NODE, .error = -ENODEV});
+  assert_says("nvgpu did not find or start its GPU");
+
+  walk((struct fault){.path = HOST1X_FENCE_NODE, .error = -ENOENT});
+  assert_says("waits will poll instead");
+  assert_verdict(STEP_NODES, "pass");
+  assert_verdict(STEP_SLEEP, "FAIL");
+  nothing_else_fails(STEP_SLEEP);
+}
+
+/* Each request of the driver, refused: which step tells, and what it says. */
+static void requests(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t request;
+    int error;
+    enum step_id step;
+    const char *says;
+  } cases[] = {
+      {NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, -ENOTTY, STEP_DEVICE,
+       "GET_CHARACTERISTICS: Inappropriate ioctl for device (errno 25); this kernel's nvgpu "
+       "interface differs"},
+      {NVGPU_GPU_IOCTL_NUM_VSMS, -EINVAL, STEP_DEVICE, "NUM_VSMS: Invalid argument"},
+      {NVGPU_GPU_IOCTL_GET_TPC_MASKS, -EFAULT, STEP_DEVICE, "GET_TPC_MASKS: Bad address"},
+      {NVMAP_IOC_CREATE_64, -ENOMEM, STEP_MEMORY, "nvmap CREATE of 4096 bytes: Cannot allocate"},
+      {NVMAP_IOC_ALLOC, -ENOMEM, STEP_MEMORY, "nvmap ALLOC of 4096 bytes: Cannot allocate"},
+      {NVMAP_IOC_GET_FD, -EMFILE, STEP_MEMORY, "raise the limit of open files"},
+      {NVGPU_GPU_IOCTL_ALLOC_AS, -EINVAL, STEP_ADDRESSES,
+       "ALLOC_AS from 0x4000000 to 0x2000000000: Invalid argument (errno 22)"},
+      {NVGPU_GPU_IOCTL_OPEN_TSG, -ENOMEM, STEP_ADDRESSES, "OPEN_TSG: Cannot allocate memory"},
+      {NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, -ENOSPC, STEP_ADDRESSES, "CREATE_SUBCONTEXT: No space"},
+      {NVGPU_AS_IOCTL_GET_VA_REGIONS, -EFAULT, STEP_ADDRESSES, "GET_VA_REGIONS: -14"},
+      {NVGPU_AS_IOCTL_MAP_BUFFER_EX, -ENOMEM, STEP_MAPPING, "MAP_BUFFER_EX of 4096 bytes"},
+      {NVGPU_GPU_IOCTL_OPEN_CHANNEL, -ENOMEM, STEP_CHANNEL, "OPEN_CHANNEL: Cannot allocate"},
+      {NVGPU_AS_IOCTL_BIND_CHANNEL, -EINVAL, STEP_CHANNEL, "AS BIND_CHANNEL: Invalid argument"},
+      {NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, -EPERM, STEP_CHANNEL,
+       "TSG BIND_CHANNEL_EX, subcontext 1: Operation not permitted (errno 1)"},
+      {NVGPU_IOCTL_CHANNEL_WDT, -EINVAL, STEP_CHANNEL, "channel WDT: Invalid argument"},
+      {NVGPU_IOCTL_CHANNEL_SETUP_BIND, -EINVAL, STEP_CHANNEL,
+       "channel SETUP_BIND with 1024 entries: Invalid argument"},
+      {NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, -EINVAL, STEP_CHANNEL, "ALLOC_OBJ_CTX of class 0xc7c0"},
+      {NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, -EINVAL, STEP_CHANNEL, "SET_PREEMPTION_MODE: "},
+      {NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, -ENOMEM, STEP_CHANNEL, "SET_ERROR_NOTIFIER: "},
+      {NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, -ENOMEM, STEP_SLEEP, "GET_USER_SYNCPOINT gave none"},
+      {HOST1X_IOCTL_CREATE_FENCE, -EINVAL, STEP_SLEEP, "CREATE_FENCE of syncpoint"},
+      {NVGPU_GPU_IOCTL_GET_GPU_TIME, -ENOTTY, STEP_TIME, "GET_GPU_TIME: Inappropriate ioctl"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    walk((struct fault){.request = cases[i].request, .error = cases[i].error});
+    assert_says(cases[i].says);
+    assert_verdict(cases[i].step, "FAIL");
+    assert_says(doctor_steps[cases[i].step].meaning);
+    nothing_else_fails(cases[i].step);
+  }
+}
+
+static void the_page_is_not_mapped(void **state) {
+  (void)state;
+  walk((struct fault){.page = true, .error = -EBUSY});
+  assert_says("mmap of the user-mode page of /dev/nvgpu/igpu0/ctrl: Device or resource busy");
+  assert_verdict(STEP_DEVICE, "FAIL");
+  nothing_else_fails(STEP_DEVICE);
+}
+
+static void nobody_hears_the_doorbell(void **state) {
+  (void)state;
+  walk((struct fault){.deaf = true});
+  assert_says("the GPU did not release point 1 in 250 ms; GP_GET is 0, GP_PUT 1");
+  assert_says("either the doorbell is not heard (token 0x");
+  assert_verdict(STEP_CHANNEL, "pass");
+  assert_verdict(STEP_HOST, "FAIL");
+  assert_verdict(STEP_LAUNCH_DRIVER, "not run");
+  nothing_else_fails(STEP_HOST);
+}
+
+/* ---- what a report must not say ----------------------------------------------------- */
+
+static void assert_redacted(const char *from, const char *to) {
+  char *got = report_redact(from, "/home/ann", "ann", "box.lan");
+  assert_string_equal(got, to);
+  free(got);
+}
+
+static void names(void **state) {
+  (void)state;
+  assert_redacted("NVRTC in /home/ann/cuda/lib, on box.lan.", "NVRTC in ~/cuda/lib, on HOST.");
+  assert_redacted("box.lan.x, xbox.lan, box.lan-2", "box.lan.x, xbox.lan, box.lan-2");
+  assert_redacted("on box.lan: /home/ann", "on HOST: ~");
+  assert_redacted("/media/ann/disk and /home/anna/x", "/media/USER/disk and /home/anna/x");
+  assert_redacted("annotate, ann", "annotate, ann");
+  assert_redacted("", "");
+  char *same = report_redact("/a/root", "/", "", NULL);
+  assert_string_equal(same, "/a/root");
+  free(same);
+}
+
+int main(void) {
+  setenv("TEGRACL_COMPILER", "/nowhere", 1);
+  setenv("OCL_ICD_VENDORS", "/nowhere", 1);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names),
+      cmocka_unit_test(nothing_is_wrong),
+      cmocka_unit_test(nodes),
+      cmocka_unit_test(requests),
+      cmocka_unit_test(the_page_is_not_mapped),
+      cmocka_unit_test(nobody_hears_the_doorbell),
+  };
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  free(text);
+  return failed;
+}

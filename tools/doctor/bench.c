@@ -1,0 +1,109 @@
+/* What the steps on the GPU share. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/hw/host.h"
+#include "runtime/hw/methods.h"
+#include "tools/doctor/doctor.h"
+#include "tools/doctor/kernels.h"
+
+uint64_t doctor_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void say(struct doctor *d, const char *format, ...) {
+  va_list arguments;
+  char *text = NULL;
+  va_start(arguments, format);
+  int n = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  if (n < 0)
+    return;
+  report_print(d->report, "   %s\n", text);
+  free(text);
+}
+
+bool say_failure(struct doctor *d) {
+  say(d, "%s", rt_last_message());
+  return false;
+}
+
+bool bench_open(struct doctor *d, uint64_t data_bytes, struct bench *b) {
+  *b = (struct bench){.doctor = d};
+  if (rt_context_create(d->device, &b->context) == 0 &&
+      rt_module_create(b->context, &doctor_code, &b->module) == 0 &&
+      rt_buffer_create(b->context, data_bytes, RT_MEMORY_CACHED, &b->data) == 0 &&
+      rt_queue_create(b->context, RT_PRIORITY_MEDIUM, &b->queue) == 0)
+    return true;
+  say_failure(d);
+  bench_close(b);
+  return false;
+}
+
+/* Once the channel is closed nobody but us writes the timeline: work that will never
+ * end counts as ended, so that nobody waits for it. */
+static void end_channel(struct rt_queue *q) {
+  q->context->device->os->close(q->channel.fd);
+  q->channel.fd = -1;
+  *q->timeline = rt_queue_submitted(q);
+}
+
+void bench_close(struct bench *b) {
+  struct rt_queue *q = b->queue;
+  if (q && !rt_queue_dead(q) && rt_queue_completed(q) < rt_queue_submitted(q))
+    end_channel(q);
+  rt_queue_destroy(q);
+  rt_buffer_destroy(b->data);
+  rt_module_destroy(b->module);
+  rt_context_destroy(b->context);
+  *b = (struct bench){.doctor = b->doctor};
+}
+
+static uint32_t userd(const struct rt_queue *q, unsigned offset) {
+  return *(volatile uint32_t *)((char *)q->channel.userd.cpu + offset);
+}
+
+bool bench_wait(struct bench *b, uint64_t point) {
+  struct doctor *d = b->doctor;
+  struct rt_queue *q = b->queue;
+  int result = rt_queue_wait(q, point, d->timeout_ns);
+  if (result == 0)
+    return true;
+  if (result != -ETIMEDOUT)
+    return say_failure(d);
+  uint32_t get = userd(q, USERD_GP_GET), put = userd(q, USERD_GP_PUT);
+  say(d, "the GPU did not release point %" PRIu64 " in %" PRIu64 " ms; GP_GET is %u, GP_PUT %u",
+      point, d->timeout_ns / 1000000, get, put);
+  if (get != put)
+    say(d,
+        "it has not taken the entry in: either the doorbell is not heard (token 0x%x, user-mode "
+        "page), or the channel does not run, or it still waits in an earlier entry",
+        q->channel.token);
+  else
+    say(d, "it has taken the entry in, which does not prove that it runs it: methods at wrong "
+           "addresses are ignored in silence, and a wait may never end");
+  return false;
+}
+
+void put_word(struct rt_slice *s, uint32_t word) {
+  *s->at++ = word;
+}
+
+void put_methods(struct rt_slice *s, uint32_t subchannel, uint32_t method, uint32_t count) {
+  put_word(s, method_header(METHOD_INC, subchannel, method, count));
+}
+
+void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload, uint32_t execute) {
+  put_methods(s, 0, NVC76F_SEM_ADDR_LO, 5);
+  put_word(s, (uint32_t)address);
+  put_word(s, (uint32_t)(address >> 32));
+  put_word(s, (uint32_t)payload);
+  put_word(s, (uint32_t)(payload >> 32));
+  put_word(s, execute);
+}

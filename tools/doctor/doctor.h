@@ -1,0 +1,119 @@
+/* The bring-up, one step at a time, through the parts of which the driver is made. */
+#ifndef TEGRACL_DOCTOR_H
+#define TEGRACL_DOCTOR_H
+
+#include "runtime/queue.h"
+#include "tools/doctor/report.h"
+
+/* In the order in which they are walked. */
+enum step_id {
+  STEP_SYSTEM,
+  STEP_NODES,
+  STEP_DEVICE,
+  STEP_MEMORY,
+  STEP_ADDRESSES,
+  STEP_MAPPING,
+  STEP_CHANNEL,
+  STEP_HOST,
+  STEP_SLEEP,
+  STEP_COHERENCE,
+  STEP_CLASS,
+  STEP_LAUNCH_DRIVER,
+  STEP_LAUNCH_PREFETCH,
+  STEP_LAUNCH_COPY,
+  STEP_LAUNCH_INLINE,
+  STEP_LAUNCH_CHAIN,
+  STEP_LOCAL,
+  STEP_COPY,
+  STEP_TIME,
+  STEP_COMPILER,
+  STEP_OPENCL,
+  STEPS,
+};
+
+enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_NOT_RUN };
+
+struct doctor {
+  const struct nvgpu_os *os;
+  struct report *report;
+  uint64_t timeout_ns; /* how long the GPU may take for anything */
+  struct rt_device *device;
+  enum verdict verdicts[STEPS];
+};
+
+struct step {
+  const char *name;
+  const char *does;
+  uint32_t needs; /* bits of step_id: without them it cannot run */
+  bool (*run)(struct doctor *doctor);
+  const char *meaning; /* of its failure */
+};
+
+extern const struct step doctor_steps[STEPS];
+
+/* Walks all steps. The number of those that failed. */
+unsigned doctor_run(const struct nvgpu_os *os, uint64_t timeout_ns, struct report *report);
+
+/* One line of a step's account. */
+__attribute__((format(printf, 2, 3))) void say(struct doctor *doctor, const char *format, ...);
+
+/* Says what the runtime's last failure was. False, for the step to return. */
+bool say_failure(struct doctor *doctor);
+
+uint64_t doctor_now_ns(void);
+
+/* ---- a context and a queue of its own for each step on the GPU, so that what one
+ * step breaks is not the next one's fault ------------------------------------------ */
+
+struct bench {
+  struct doctor *doctor;
+  struct rt_context *context;
+  struct rt_queue *queue;
+  struct rt_module *module; /* the kernels of kernels.h */
+  struct rt_buffer *data;   /* cached, zero */
+};
+
+/* Says what failed, and leaves nothing, if it is false. */
+bool bench_open(struct doctor *doctor, uint64_t data_bytes, struct bench *bench);
+/* Ends the channel first if its work has not. */
+void bench_close(struct bench *bench);
+/* Waits for a point. If it does not come, says what is known of why. */
+bool bench_wait(struct bench *bench, uint64_t point);
+
+/* ---- pushbuffers ------------------------------------------------------------------ */
+
+void put_word(struct rt_slice *slice, uint32_t word);
+/* The header of count words for methods from the given one on. */
+void put_methods(struct rt_slice *slice, uint32_t subchannel, uint32_t method, uint32_t count);
+/* The five words of a host semaphore. */
+void put_semaphore(struct rt_slice *slice, uint64_t address, uint64_t payload, uint32_t execute);
+
+/* Parts of the step on time: times that the GPU writes are those of the kernel. */
+bool time_semaphores(struct bench *bench);
+bool time_qmd(struct bench *bench);
+
+/* ---- steps ------------------------------------------------------------------------ */
+
+bool step_system(struct doctor *doctor);
+bool step_nodes(struct doctor *doctor);
+bool step_device(struct doctor *doctor);
+bool step_memory(struct doctor *doctor);
+bool step_addresses(struct doctor *doctor);
+bool step_mapping(struct doctor *doctor);
+bool step_channel(struct doctor *doctor);
+bool step_host(struct doctor *doctor);
+bool step_sleep(struct doctor *doctor);
+bool step_coherence(struct doctor *doctor);
+bool step_class(struct doctor *doctor);
+bool step_launch_driver(struct doctor *doctor);
+bool step_launch_prefetch(struct doctor *doctor);
+bool step_launch_copy(struct doctor *doctor);
+bool step_launch_inline(struct doctor *doctor);
+bool step_launch_chain(struct doctor *doctor);
+bool step_local(struct doctor *doctor);
+bool step_copy(struct doctor *doctor);
+bool step_time(struct doctor *doctor);
+bool step_compiler(struct doctor *doctor);
+bool step_opencl(struct doctor *doctor);
+
+#endif

@@ -1,0 +1,183 @@
+/* Steps of the host engine, and the first of the compute class. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/device.h"
+#include "runtime/hw/host.h"
+#include "runtime/hw/memory.h"
+#include "runtime/hw/methods.h"
+#include "runtime/nvgpu/uapi.h"
+#include "tools/doctor/doctor.h"
+
+static uint32_t release_word(bool wide, bool wait, bool time) {
+  return hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |
+         hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, wide) |
+         hw_bits(NVC76F_SEM_EXECUTE_RELEASE_WFI, wait) |
+         hw_bits(NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP, time);
+}
+
+/* No class is bound and no cache invalidated: host methods alone. */
+static void host_only(struct rt_queue *q) {
+  q->set_up = true;
+  q->seen_code = atomic_load(&q->context->code_generation);
+}
+
+bool step_channel(struct doctor *d) {
+  struct bench b;
+  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+    return false;
+  const struct rt_channel *ch = &b.queue->channel;
+  say(d, "SETUP_BIND with %d entries: work-submit token 0x%x", RT_GPFIFO_ENTRIES, ch->token);
+  if (ch->syncpoint_gpu)
+    say(d, "syncpoint %u, at 0x%" PRIx64 " for the GPU, now %u", ch->syncpoint_id,
+        ch->syncpoint_gpu, ch->syncpoint_base);
+  else
+    say(d, "no syncpoint");
+  bench_close(&b);
+  return true;
+}
+
+static bool release(struct bench *b, const char *what, uint32_t execute, uint64_t payload) {
+  struct doctor *d = b->doctor;
+  struct semaphore_report *memory = b->data->cpu;
+  struct rt_slice s;
+  memset(memory, 0, sizeof(*memory));
+  if (rt_slice_begin(b->queue, 0, &s))
+    return say_failure(d);
+  put_semaphore(&s, b->data->gpu, payload, execute);
+  uint64_t start = doctor_now_ns();
+  if (!bench_wait(b, rt_slice_submit(b->queue, &s, NULL)))
+    return false;
+  uint64_t end = doctor_now_ns();
+  bool good = memory->payload == payload;
+  say(d, "%s (0x%08x): 0x%" PRIx64 "%s, time %" PRIu64 ", after %.1f us", what, execute,
+      memory->payload, good ? "" : " instead of what was asked", memory->timestamp_ns,
+      (double)(end - start) / 1e3);
+  return good;
+}
+
+bool step_host(struct doctor *d) {
+  struct bench b;
+  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+    return false;
+  host_only(b.queue);
+  const struct semaphore_report *memory = b.data->cpu;
+  bool good =
+      release(&b, "32 bits", release_word(false, false, false), 0xcafe) &&
+      release(&b, "64 bits", release_word(true, false, false), 0xdeadbeef42) &&
+      release(&b, "64 bits, behind idle", release_word(true, true, false), 0xdeadbeef43) &&
+      release(&b, "64 bits, behind idle, with time", release_word(true, true, true), 0xdeadbeef44);
+  if (good && memory->timestamp_ns == 0) {
+    say(d, "the time stayed 0");
+    good = false;
+  }
+  bench_close(&b);
+  return good;
+}
+
+bool step_sleep(struct doctor *d) {
+  struct bench b;
+  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+    return false;
+  host_only(b.queue);
+  bool good = false;
+  const struct rt_channel *ch = &b.queue->channel;
+  struct host1x_create_fence fence = {.id = ch->syncpoint_id, .threshold = ch->syncpoint_base + 1};
+  uint64_t point = 0;
+  int result = -1;
+  if (d->device->fence_fd < 0)
+    say(d, "%s could not be opened", HOST1X_FENCE_NODE);
+  else if (!ch->syncpoint_gpu)
+    say(d, "GET_USER_SYNCPOINT gave none: there are few, and the whole machine shares them");
+  else if ((result =
+                d->device->os->ioctl(d->device->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence)) != 0)
+    say(d, "CREATE_FENCE of syncpoint %u: errno %d (%s)", fence.id, -result, strerror(-result));
+  else if (rt_queue_marker(b.queue, NULL, &point))
+    say_failure(d);
+  else {
+    struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
+    uint64_t start = doctor_now_ns();
+    int ready = d->device->os->poll(&p, 1, (int)(d->timeout_ns / 1000000));
+    good = ready == 1;
+    say(d, "poll: %d, events 0x%x, after %.1f us%s", ready, (unsigned)p.revents,
+        (double)(doctor_now_ns() - start) / 1e3,
+        good ? "" : ": the syncpoint was not counted up by the pushbuffer");
+    good = bench_wait(&b, point) && good;
+  }
+  if (result == 0)
+    d->device->os->close(fence.fence_fd);
+  bench_close(&b);
+  return good;
+}
+
+/* The GPU waits for a word that the CPU writes when the GPU already looks, and
+ * answers with another; no cache is flushed on either side. */
+static bool ping_pong(struct bench *b, uint32_t rounds, uint64_t *ns) {
+  struct doctor *d = b->doctor;
+  volatile uint64_t *ping = b->data->cpu;
+  volatile uint64_t *pong = ping + GPU_PAGE_BYTES / sizeof(*ping);
+  uint64_t gpu = b->data->gpu;
+  uint32_t acquire = hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_ACQUIRE) |
+                     hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1);
+  for (uint32_t i = 1; i <= rounds; i++) {
+    struct rt_slice s;
+    if (rt_slice_begin(b->queue, 0, &s))
+      return say_failure(d);
+    put_semaphore(&s, gpu, i, acquire);
+    put_semaphore(&s, gpu + GPU_PAGE_BYTES, ~(uint64_t)i, release_word(true, false, false));
+    uint64_t point = rt_slice_submit(b->queue, &s, NULL);
+    uint64_t start = doctor_now_ns();
+    __atomic_store_n(ping, i, __ATOMIC_RELEASE);
+    if (!bench_wait(b, point)) {
+      say(d, "in round %u: the CPU wrote %u, the GPU has answered 0x%" PRIx64, i, i, *pong);
+      return false;
+    }
+    *ns += doctor_now_ns() - start;
+    if (*pong != ~(uint64_t)i) {
+      say(d, "round %u: the CPU reads 0x%" PRIx64 ", the GPU has written 0x%" PRIx64, i, *pong,
+          ~(uint64_t)i);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool step_coherence(struct doctor *d) {
+  enum { ROUNDS = 100 };
+  struct bench b;
+  uint64_t ns = 0;
+  if (!bench_open(d, 2 * GPU_PAGE_BYTES, &b))
+    return false;
+  host_only(b.queue);
+  bool good = ping_pong(&b, ROUNDS, &ns);
+  if (good)
+    say(d, "%d rounds, %.1f us each from the CPU's write to the end of the GPU's answer", ROUNDS,
+        (double)ns / 1e3 / ROUNDS);
+  bench_close(&b);
+  return good;
+}
+
+/* As it ran on a board: orin-bringup-lessons.md 3.2. */
+bool step_class(struct doctor *d) {
+  enum { PAYLOAD = 0xcafe };
+  struct bench b;
+  struct rt_slice s;
+  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+    return false;
+  bool good = rt_slice_begin(b.queue, 0, &s) == 0 || say_failure(d);
+  if (good) {
+    put_methods(&s, SUBCHANNEL_COMPUTE, NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_LOWER, 5);
+    put_word(&s, PAYLOAD);
+    put_word(&s, 0);
+    put_word(&s, (uint32_t)b.data->gpu);
+    put_word(&s, (uint32_t)(b.data->gpu >> 32));
+    put_word(&s, hw_bits(NVC7C0_REPORT_SEMAPHORE_EXECUTE_OPERATION, REPORT_RELEASE) |
+                     hw_bits(NVC7C0_REPORT_SEMAPHORE_EXECUTE_STRUCTURE_SIZE, REPORT_ONE_WORD));
+    good = bench_wait(&b, rt_slice_submit(b.queue, &s, NULL));
+    uint32_t value = *(volatile uint32_t *)b.data->cpu;
+    say(d, "class, windows and cache invalidates are accepted; the report wrote 0x%x", value);
+    good = good && value == PAYLOAD;
+  }
+  bench_close(&b);
+  return good;
+}

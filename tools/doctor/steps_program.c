@@ -1,0 +1,238 @@
+/* Steps from source to result: the compiler, and OpenCL as an application has it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <CL/cl.h>
+#include <dlfcn.h>
+
+#include "compiler/compiler.h"
+#include "runtime/device.h"
+#include "tools/doctor/doctor.h"
+
+/* ---- compiler ---------------------------------------------------------------------- */
+
+static const char source[] = "kernel void doctor(global uint *out, uint value) {\n"
+                             "  size_t i = get_global_id(0);\n"
+                             "  out[i] = value * (uint)i + STAMP;\n"
+                             "}\n";
+
+static void say_lines(struct doctor *d, const char *text) {
+  while (text && *text) {
+    size_t n = strcspn(text, "\n");
+    say(d, "  %.*s", (int)n, text);
+    text += n + (text[n] == '\n');
+  }
+}
+
+/* A name that no build had before, so that none is taken from the cache. */
+static uint32_t new_stamp(void) {
+  return (uint32_t)(doctor_now_ns() >> 8);
+}
+
+static bool read_back(struct doctor *d, const struct cc_result *result) {
+  struct module_code *module = NULL;
+  char error[256] = "";
+  enum cc_status status =
+      cc_module_read(result->binary, result->binary_size, &module, error, sizeof(error));
+  if (status != CC_OK) {
+    say(d, "the program binary cannot be read: %s", error);
+    return false;
+  }
+  bool good = module->kernel_count == 1;
+  if (good)
+    say(d, "kernel %s: %u registers, %u bytes of parameters at 0x%x", module->kernels[0].name,
+        module->kernels[0].registers, module->kernels[0].param_bytes,
+        module->kernels[0].param_offset);
+  cc_module_free(module);
+  return good;
+}
+
+bool step_compiler(struct doctor *d) {
+  enum { SM = 87, LOCAL_BYTES = 48 * 1024 };
+  static const struct cc_device device = {
+      .sm = SM, .extensions = "", .c_features = "", .local_mem_bytes = LOCAL_BYTES};
+  struct cc_source text = {source, sizeof(source) - 1};
+  char options[64];
+  snprintf(options, sizeof(options), "-DSTAMP=%uu", new_stamp());
+  struct cc_job job = {.action = CC_BUILD,
+                       .device = &device,
+                       .sources = &text,
+                       .source_count = 1,
+                       .options = options};
+  struct cc_result result = {0};
+  uint64_t start = doctor_now_ns();
+  enum cc_status status = cc_build(&job, &result);
+  say(d, "build of an OpenCL kernel: status %d, %zu bytes, %.0f ms", (int)status,
+      result.binary_size, (double)(doctor_now_ns() - start) / 1e6);
+  say_lines(d, result.log);
+  if (status == CC_NOT_AVAILABLE)
+    say(d, "clang or NVRTC is missing; programs built elsewhere (tegraclc) still run");
+  bool good = status == CC_OK && read_back(d, &result);
+  cc_result_finish(&result);
+  return good;
+}
+
+/* ---- OpenCL ------------------------------------------------------------------------ */
+
+#define CL_FUNCTIONS(X)                                                                            \
+  X(clGetPlatformIDs)                                                                              \
+  X(clGetPlatformInfo)                                                                             \
+  X(clGetDeviceIDs)                                                                                \
+  X(clGetDeviceInfo)                                                                               \
+  X(clCreateContext)                                                                               \
+  X(clCreateCommandQueueWithProperties)                                                            \
+  X(clCreateBuffer)                                                                                \
+  X(clCreateProgramWithSource)                                                                     \
+  X(clBuildProgram)                                                                                \
+  X(clGetProgramBuildInfo)                                                                         \
+  X(clCreateKernel)                                                                                \
+  X(clSetKernelArg)                                                                                \
+  X(clEnqueueNDRangeKernel)                                                                        \
+  X(clEnqueueReadBuffer)                                                                           \
+  X(clReleaseKernel)                                                                               \
+  X(clReleaseProgram)                                                                              \
+  X(clReleaseMemObject)                                                                            \
+  X(clReleaseCommandQueue)                                                                         \
+  X(clReleaseContext)
+
+/* The loader is not linked: that it is missing is a finding. */
+#define CL_MEMBER(name) __typeof__(&name) name;
+struct cl {
+  void *library;
+  CL_FUNCTIONS(CL_MEMBER)
+};
+
+static bool load(struct doctor *d, struct cl *cl) {
+  static const char name[] = "libOpenCL.so.1";
+  cl->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!cl->library) {
+    say(d, "%s: %s", name, dlerror());
+    say(d, "install an ICD loader (ocl-icd-libopencl1)");
+    return false;
+  }
+  bool good = true;
+#define CL_LOAD(function)                                                                          \
+  *(void **)&cl->function = dlsym(cl->library, #function);                                         \
+  good = good && cl->function;
+  CL_FUNCTIONS(CL_LOAD)
+  if (!good)
+    say(d, "%s lacks functions of OpenCL 2.0 or newer", name);
+  return good;
+}
+
+static bool find_platform(struct doctor *d, const struct cl *cl, cl_platform_id *platform) {
+  enum { PLATFORMS = 16 };
+  cl_platform_id platforms[PLATFORMS];
+  cl_uint count = 0;
+  if (cl->clGetPlatformIDs(PLATFORMS, platforms, &count) != CL_SUCCESS)
+    count = 0;
+  for (cl_uint i = 0; i < count && i < PLATFORMS; i++) {
+    char name[128] = "";
+    cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL);
+    if (strcmp(name, "tegracl") == 0) {
+      *platform = platforms[i];
+      return true;
+    }
+  }
+  say(d,
+      "the loader shows %u platforms, none of them tegracl: is tegracl.icd in "
+      "/etc/OpenCL/vendors, or does OCL_ICD_VENDORS name it?",
+      count);
+  return false;
+}
+
+/* True if the code is CL_SUCCESS. */
+static bool ok(struct doctor *d, const char *call, cl_int code) {
+  if (code != CL_SUCCESS)
+    say(d, "%s: OpenCL error %d", call, code);
+  return code == CL_SUCCESS;
+}
+
+struct session {
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  cl_program program;
+  cl_kernel kernel;
+  cl_mem buffer;
+};
+
+static bool build(struct doctor *d, const struct cl *cl, struct session *s, uint32_t stamp) {
+  const char *text = source;
+  cl_int code = CL_SUCCESS;
+  char options[64], log[2048] = "";
+  snprintf(options, sizeof(options), "-DSTAMP=%uu", stamp);
+  s->program = cl->clCreateProgramWithSource(s->context, 1, &text, NULL, &code);
+  if (!ok(d, "clCreateProgramWithSource", code))
+    return false;
+  code = cl->clBuildProgram(s->program, 1, &s->device, options, NULL, NULL);
+  cl->clGetProgramBuildInfo(s->program, s->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+  say_lines(d, log);
+  if (!ok(d, "clBuildProgram", code))
+    return false;
+  s->kernel = cl->clCreateKernel(s->program, "doctor", &code);
+  return ok(d, "clCreateKernel", code);
+}
+
+static bool compute(struct doctor *d, const struct cl *cl, struct session *s) {
+  enum { ITEMS = 4096, FACTOR = 7 };
+  static uint32_t out[ITEMS];
+  const size_t global = ITEMS;
+  const cl_uint factor = FACTOR;
+  const uint32_t stamp = new_stamp();
+  cl_int code = CL_SUCCESS;
+  s->context = cl->clCreateContext(NULL, 1, &s->device, NULL, NULL, &code);
+  if (!ok(d, "clCreateContext", code))
+    return false;
+  s->queue = cl->clCreateCommandQueueWithProperties(s->context, s->device, NULL, &code);
+  if (!ok(d, "clCreateCommandQueueWithProperties", code) || !build(d, cl, s, stamp))
+    return false;
+  s->buffer = cl->clCreateBuffer(s->context, CL_MEM_WRITE_ONLY, sizeof(out), NULL, &code);
+  if (!ok(d, "clCreateBuffer", code) ||
+      !ok(d, "clSetKernelArg", cl->clSetKernelArg(s->kernel, 0, sizeof(s->buffer), &s->buffer)) ||
+      !ok(d, "clSetKernelArg", cl->clSetKernelArg(s->kernel, 1, sizeof(factor), &factor)) ||
+      !ok(d, "clEnqueueNDRangeKernel",
+          cl->clEnqueueNDRangeKernel(s->queue, s->kernel, 1, NULL, &global, NULL, 0, NULL, NULL)) ||
+      !ok(d, "clEnqueueReadBuffer",
+          cl->clEnqueueReadBuffer(s->queue, s->buffer, CL_TRUE, 0, sizeof(out), out, 0, NULL,
+                                  NULL)))
+    return false;
+  for (uint32_t i = 0; i < ITEMS; i++)
+    if (out[i] != FACTOR * i + stamp) {
+      say(d, "item %u gives %u instead of %u", i, out[i], FACTOR * i + stamp);
+      return false;
+    }
+  say(d, "all %d results are right", ITEMS);
+  return true;
+}
+
+static void release(const struct cl *cl, struct session *s) {
+  if (s->buffer)
+    cl->clReleaseMemObject(s->buffer);
+  if (s->kernel)
+    cl->clReleaseKernel(s->kernel);
+  if (s->program)
+    cl->clReleaseProgram(s->program);
+  if (s->queue)
+    cl->clReleaseCommandQueue(s->queue);
+  if (s->context)
+    cl->clReleaseContext(s->context);
+}
+
+/* The library stays loaded: its driver has threads. */
+bool step_opencl(struct doctor *d) {
+  struct cl cl = {0};
+  struct session s = {0};
+  cl_platform_id platform = NULL;
+  if (!load(d, &cl) || !find_platform(d, &cl, &platform))
+    return false;
+  char name[128] = "", version[128] = "";
+  if (!ok(d, "clGetDeviceIDs", cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &s.device, NULL)))
+    return false;
+  cl.clGetDeviceInfo(s.device, CL_DEVICE_NAME, sizeof(name), name, NULL);
+  cl.clGetDeviceInfo(s.device, CL_DRIVER_VERSION, sizeof(version), version, NULL);
+  say(d, "%s, driver %s", name, version);
+  bool good = compute(d, &cl, &s);
+  release(&cl, &s);
+  return good;
+}

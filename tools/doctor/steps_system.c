@@ -1,0 +1,165 @@
+/* Steps that look at the system: release, nodes, device. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "runtime/device.h"
+#include "runtime/nvgpu/uapi.h"
+#include "tools/doctor/doctor.h"
+#include "tools/doctor/explain.h"
+
+static void say_file(struct doctor *d, const char *what, const char *path) {
+  char text[256] = "";
+  FILE *f = fopen(path, "re");
+  if (!f)
+    return;
+  size_t n = fread(text, 1, sizeof(text) - 1, f);
+  fclose(f);
+  text[n] = 0;
+  text[strcspn(text, "\n")] = 0;
+  say(d, "%s: %s", what, text);
+}
+
+bool step_system(struct doctor *d) {
+  struct utsname system;
+  say(d, "tegracl %s, GPU through \"%s\"", TEGRACL_VERSION, d->os->name);
+  if (d->os == &nvgpu_os_emulator)
+    say(d, "this is the software Orin, not a board; for a board whose nodes are missing set "
+           "TEGRACL_DEVICE=board");
+  if (uname(&system) == 0)
+    say(d, "%s %s on %s", system.sysname, system.release, system.machine);
+  say(d, "page size %ld, %ld CPUs", sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN));
+  say_file(d, "release", "/etc/nv_tegra_release");
+  say_file(d, "board", "/proc/device-tree/model");
+  return true;
+}
+
+/* ---- nodes ------------------------------------------------------------------------ */
+
+static bool in_group(gid_t group) {
+  gid_t groups[256];
+  int n = getgroups(sizeof(groups) / sizeof(groups[0]), groups);
+  for (int i = 0; i < n; i++)
+    if (groups[i] == group)
+      return true;
+  return getegid() == group;
+}
+
+/* Who may open it. The names of system groups are no secret; others may be. */
+static void say_rights(struct doctor *d, const char *path) {
+  enum { USER_IDS_FROM = 1000 };
+  struct stat s;
+  if (stat(path, &s))
+    return;
+  const struct group *group = s.st_gid < USER_IDS_FROM ? getgrgid(s.st_gid) : NULL;
+  say(d, "  mode %04o, owner %s, group %s; this process is %sin that group%s", s.st_mode & 07777,
+      s.st_uid ? "not root" : "root", group ? group->gr_name : "of a user",
+      in_group(s.st_gid) ? "" : "not ", geteuid() ? "" : ", and root");
+}
+
+static void explain_refusal(struct doctor *d, int error) {
+  switch (-error) {
+  case EACCES:
+  case EPERM:
+    say(d, "  permission denied: add the user to the group that owns the node (\"video\" on L4T) "
+           "and log in again");
+    break;
+  case ENOENT:
+  case ENOTDIR:
+    say(d, "  the node does not exist: is this a Jetson with NVIDIA's kernel, and are nvmap and "
+           "nvgpu loaded? A container must be given the node");
+    break;
+  case ENODEV:
+  case ENXIO:
+    say(d, "  the node has no driver behind it: nvgpu did not find or start its GPU");
+    break;
+  default:
+    say(d, "  the driver itself refused");
+    break;
+  }
+}
+
+static int try_node(struct doctor *d, const char *path, const char *use) {
+  int fd = d->os->open(path, O_RDWR);
+  if (fd >= 0) {
+    say(d, "%s: opened (%s)", path, use);
+    d->os->close(fd);
+  } else {
+    say(d, "%s: %s, errno %d (%s)", path, strerror(-fd), -fd, use);
+  }
+  if (d->os == &nvgpu_os_linux)
+    say_rights(d, path);
+  return fd < 0 ? fd : 0;
+}
+
+bool step_nodes(struct doctor *d) {
+  int memory = try_node(d, NVMAP_NODE, "memory");
+  if (memory)
+    explain_refusal(d, memory);
+  int control = try_node(d, NVGPU_CTRL_NODE, "everything else");
+  if (control)
+    explain_refusal(d, control);
+  if (control == -ENOENT && try_node(d, NVGPU_CTRL_NODE_OLD, "the same, by its old name") == 0)
+    say(d, "  only the old name: a release before L4T r35, whose interface tegracl does not speak");
+  if (try_node(d, HOST1X_FENCE_NODE, "sleeping waits"))
+    say(d, "  waits will poll instead");
+  return memory == 0 && control == 0;
+}
+
+/* ---- device ----------------------------------------------------------------------- */
+
+static void say_struct(struct doctor *d, const char *name, const void *data, size_t bytes) {
+  const struct nvgpu_struct *type = nvgpu_struct_find(name);
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  if (!f)
+    return;
+  explain_struct(f, type, data, NULL, bytes);
+  if (fclose(f) == 0)
+    say(d, "%s:%s", name, text);
+  free(text);
+}
+
+/* As they are, before the driver judges them. */
+static void say_characteristics(struct doctor *d) {
+  struct nvgpu_gpu_characteristics c = {0};
+  struct nvgpu_gpu_get_characteristics args = {.gpu_characteristics_buf_size = sizeof(c),
+                                               .gpu_characteristics_buf_addr = (uintptr_t)&c};
+  int fd = d->os->open(NVGPU_CTRL_NODE, O_RDWR);
+  if (fd < 0)
+    return;
+  uint64_t start = doctor_now_ns();
+  int result = d->os->ioctl(fd, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, &args);
+  say(d,
+      "GET_CHARACTERISTICS: %d, %llu bytes of %zu, in %.3f ms (the first call powers the GPU up)",
+      result, (unsigned long long)args.gpu_characteristics_buf_size, sizeof(c),
+      (double)(doctor_now_ns() - start) / 1e6);
+  c.per_device_identifier = 0; /* says which board this is among all */
+  if (result == 0)
+    say_struct(d, "nvgpu_gpu_characteristics", &c, sizeof(c));
+  if (result == 0 && args.gpu_characteristics_buf_size != sizeof(c))
+    say(d, "the size differs from L4T r36's: another release");
+  d->os->close(fd);
+}
+
+bool step_device(struct doctor *d) {
+  say_characteristics(d);
+  if (rt_device_create(d->os, &d->device))
+    return say_failure(d);
+  const struct rt_device_info *i = rt_device_info(d->device);
+  say(d, "%s%s, %s", i->chip, i->emulated ? " (the software Orin)" : "",
+      i->board[0] ? i->board : "board unknown");
+  say(d, "%u SMs of at most %u in %u TPCs, at most %u MHz; %llu MiB of memory, %llu KiB of L2",
+      i->sm_count, i->tpc_count * 2, i->tpc_count, i->max_clock_mhz,
+      (unsigned long long)i->memory_bytes >> 20, (unsigned long long)i->l2_bytes >> 10);
+  say(d, "user-mode page mapped; preemption within kernels %s, syncpoint fences %s",
+      d->device->compute_cilp ? "offered" : "not offered",
+      d->device->fence_fd >= 0 ? "offered" : "not offered");
+  return true;
+}
