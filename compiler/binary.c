@@ -33,7 +33,7 @@
 static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
 
 enum {
-  FORMAT_VERSION = 1,
+  FORMAT_VERSION = 2,
   HASHED_FROM = 32, /* offset of the first byte under the checksum */
   CUBIN_ALIGN = 16,
   MIN_KERNEL_BYTES = 2 * 5 + 7 * 4, /* a kernel with empty strings, no arguments */
@@ -54,7 +54,7 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == 72, "layout above");
 _Static_assert(offsetof(struct header, version) == HASHED_FROM, "layout above");
-_Static_assert(sizeof(struct kernel_hidden) == 56, "part of the format");
+_Static_assert(sizeof(struct kernel_hidden) == 64, "part of the format");
 
 bool cc_binary_is_container(const void *bytes, size_t size) {
   return size >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0;

@@ -80,12 +80,16 @@ struct kernel_arg {
 
 /* Hidden parameter block which every kernel of ours takes behind the user's
  * arguments (kernel_code.hidden_offset). The device library declares the same
- * struct. Offsets are part of the program-binary format. */
+ * struct. Offsets are part of the program-binary format.
+ *
+ * A grid has at most 65535 work-groups in y and z; the runtime makes several grids
+ * of a larger launch, and tells each where it begins: first_group, and the offset
+ * with these groups' work-items. The launch itself has 0 there. */
 struct kernel_hidden {
-  uint64_t global_offset[3];
-  uint64_t global_size[3]; /* work-items, not work-groups */
+  uint64_t global_offset[3]; /* of the grid's first work-item */
+  uint64_t global_size[3];   /* work-items of the launch, not work-groups */
   uint32_t work_dim;
-  uint32_t reserved;
+  uint32_t first_group[3]; /* x: 0 */
 };
 
 struct kernel_code {

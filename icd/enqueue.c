@@ -35,12 +35,13 @@ static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-/* Chooses block[3] for a global size; false if no size fits the device. */
-static bool choose_block(const struct rt_device_info *info, uint32_t max_threads,
-                         const size_t global[3], uint32_t block[3]) {
+/* Chooses block[3] for a global size; false if no size leaves at most max_grid
+ * groups. */
+static bool choose_block(const struct rt_device_info *info, const uint32_t max_grid[3],
+                         uint32_t max_threads, const size_t global[3], uint32_t block[3]) {
   uint32_t floor[3]; /* what the limit on groups demands of y and z */
   for (int i = 0; i < 3; i++) {
-    floor[i] = least_divisor(global[i], info->max_grid[i], least(info->max_block[i], max_threads));
+    floor[i] = least_divisor(global[i], max_grid[i], least(info->max_block[i], max_threads));
     if (!floor[i])
       return false;
   }
@@ -103,7 +104,9 @@ static cl_int shape(cl_kernel kernel, cl_uint work_dim, const size_t *global, co
   const struct kernel_code *code = kernel->code;
   const bool required = code->required_block[0];
   size_t size[3] = {1, 1, 1};
+  uint32_t max_grid[3];
   memcpy(size, global, work_dim * sizeof *global);
+  rt_kernel_max_grid(context->rt, code, max_grid);
 
   if (local) {
     uint64_t threads = 1;
@@ -128,11 +131,11 @@ static cl_int shape(cl_kernel kernel, cl_uint work_dim, const size_t *global, co
                       (unsigned long long)threads, code->name, kernel->max_threads);
   } else if (required) {
     memcpy(launch->block, code->required_block, sizeof launch->block);
-  } else if (!choose_block(info, kernel->max_threads, size, launch->block)) {
+  } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, launch->block) &&
+             !choose_block(info, max_grid, kernel->max_threads, size, launch->block)) {
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
-                    "no work-group size divides %zux%zux%zu into a grid of at most %ux%ux%u",
-                    size[0], size[1], size[2], info->max_grid[0], info->max_grid[1],
-                    info->max_grid[2]);
+                    "no work-group size divides %zux%zux%zu into at most %ux%ux%u work-groups",
+                    size[0], size[1], size[2], max_grid[0], max_grid[1], max_grid[2]);
   }
   for (cl_uint i = 0; i < 3; i++) {
     if (size[i] % launch->block[i])
@@ -140,10 +143,10 @@ static cl_int shape(cl_kernel kernel, cl_uint work_dim, const size_t *global, co
                       "global_work_size[%u] %zu is not a multiple of the work-group's %u", i,
                       size[i], launch->block[i]);
     const size_t groups = size[i] / launch->block[i];
-    if (groups > info->max_grid[i])
+    if (groups > max_grid[i])
       return icd_fail(context, CL_OUT_OF_RESOURCES, call,
-                      "%zu work-groups in dimension %u, the device's limit is %u", groups, i,
-                      info->max_grid[i]);
+                      "%zu work-groups in dimension %u, the limit of %s is %u", groups, i,
+                      code->name, max_grid[i]);
     launch->grid[i] = (uint32_t)groups;
   }
   return CL_SUCCESS;

@@ -28,6 +28,12 @@ uint32_t rt_kernel_max_threads(const struct rt_context *c, const struct kernel_c
   return threads < limit ? threads : limit;
 }
 
+void rt_kernel_max_grid(const struct rt_context *c, const struct kernel_code *k, uint32_t max[3]) {
+  memcpy(max, c->device->info.max_grid, sizeof(c->device->info.max_grid));
+  if (k->hidden_offset != UINT32_MAX)
+    max[1] = max[2] = max[0];
+}
+
 int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
   const struct rt_device_info *info = &c->device->info;
   const struct module_code *code = l->module->code;
@@ -35,9 +41,11 @@ int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
     return rt_fail(-EINVAL, "the module has no kernel number %u", l->kernel);
   const struct kernel_code *k = &code->kernels[l->kernel];
   uint64_t threads = 1;
+  uint32_t max_grid[3];
+  rt_kernel_max_grid(c, k, max_grid);
   for (int i = 0; i < 3; i++) {
     if (l->block[i] == 0 || l->block[i] > info->max_block[i] || l->grid[i] == 0 ||
-        l->grid[i] > info->max_grid[i])
+        l->grid[i] > max_grid[i])
       return rt_fail(-EINVAL, "kernel %s: a grid of %u x %u x %u blocks of %u x %u x %u", k->name,
                      l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
     threads *= l->block[i];
@@ -72,13 +80,20 @@ static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct 
           shared_carveout_for((uint64_t)shared * (blocks ? blocks : 1)));
 }
 
+/* The part of a launch that is one grid. */
+struct part {
+  uint32_t first[3], count[3]; /* work-groups */
+  bool last;
+};
+
 static void write_qmd(struct rt_slice *s, const struct rt_kernel *r, const struct kernel_code *k,
-                      const struct rt_launch *l, uint64_t bank0, uint64_t serial) {
+                      const struct rt_launch *l, const struct part *part, uint64_t bank0,
+                      uint64_t serial) {
   uint32_t q[QMD_WORDS];
   memcpy(q, r->qmd, sizeof(q));
-  qmd_set(q, QMD_CTA_RASTER_WIDTH, l->grid[0]);
-  qmd_set(q, QMD_CTA_RASTER_HEIGHT, l->grid[1]);
-  qmd_set(q, QMD_CTA_RASTER_DEPTH, l->grid[2]);
+  qmd_set(q, QMD_CTA_RASTER_WIDTH, part->count[0]);
+  qmd_set(q, QMD_CTA_RASTER_HEIGHT, part->count[1]);
+  qmd_set(q, QMD_CTA_RASTER_DEPTH, part->count[2]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION0, l->block[0]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION1, l->block[1]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION2, l->block[2]);
@@ -89,8 +104,22 @@ static void write_qmd(struct rt_slice *s, const struct rt_kernel *r, const struc
   memcpy(s->cpu, q, sizeof(q));
 }
 
+/* The hidden block of a grid that does not begin at the launch's beginning. */
+static void write_hidden(char *params, const struct kernel_code *k, const struct rt_launch *l,
+                         const struct part *part) {
+  struct kernel_hidden hidden;
+  char *place = params + k->hidden_offset;
+  memcpy(&hidden, place, sizeof(hidden));
+  for (int i = 1; i < 3; i++) {
+    hidden.first_group[i] = part->first[i];
+    hidden.global_offset[i] += (uint64_t)part->first[i] * l->block[i];
+  }
+  memcpy(place, &hidden, sizeof(hidden));
+}
+
 static void write_bank0(char *bank, size_t bytes, const struct rt_kernel *r,
-                        const struct kernel_code *k, const struct rt_launch *l, uint64_t serial) {
+                        const struct kernel_code *k, const struct rt_launch *l,
+                        const struct part *part, uint64_t serial) {
   uint32_t head[BANK0_PARAMS / 4];
   memcpy(head, r->bank0, sizeof(head));
   for (int i = 0; i < 3; i++) {
@@ -105,6 +134,8 @@ static void write_bank0(char *bank, size_t bytes, const struct rt_kernel *r,
   memset(bank + sizeof(head), 0, k->param_offset - sizeof(head));
   if (k->param_bytes)
     memcpy(bank + k->param_offset, l->params, k->param_bytes);
+  if (part->first[1] || part->first[2])
+    write_hidden(bank + k->param_offset, k, l, part);
   memset(bank + params_end, 0, bytes - params_end);
 }
 
@@ -153,7 +184,8 @@ static size_t bank_bytes(const struct kernel_code *k) {
   return round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
 }
 
-int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
+static int begin_part(struct rt_queue *q, const struct rt_launch *l, const struct part *part,
+                      struct rt_slice *s) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
   const struct rt_kernel *r = &l->module->kernels[l->kernel];
   size_t bytes = bank_bytes(k);
@@ -161,24 +193,30 @@ int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_sli
   if (result)
     return result;
   uint64_t serial = rt_queue_submitted(q) + 1;
-  write_qmd(s, r, k, l, s->gpu + QMD_BYTES, serial);
-  write_bank0(s->cpu + QMD_BYTES, bytes, r, k, l, serial);
+  write_qmd(s, r, k, l, part, s->gpu + QMD_BYTES, serial);
+  write_bank0(s->cpu + QMD_BYTES, bytes, r, k, l, part, serial);
   if (r->local_bytes)
     put_pool(q, s);
   return 0;
 }
 
-/* Caller holds pool_lock for reading. */
-static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
+  const struct part all = {.count = {l->grid[0], l->grid[1], l->grid[2]}, .last = true};
+  return begin_part(q, l, &all, s);
+}
+
+/* One grid. Caller holds pool_lock for reading. */
+static int launch_part(struct rt_queue *q, const struct rt_launch *l, const struct part *part,
+                       uint64_t *point) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
   struct rt_slice s;
-  int result = rt_launch_begin(q, l, &s);
+  int result = begin_part(q, l, part, &s);
   if (result)
     return result;
-  if (l->times)
+  if (l->times && !part->first[1] && !part->first[2])
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->start_mark), false);
   put_launch(&s);
-  if (l->times)
+  if (l->times && part->last)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
   if (rt_debug_launch())
     dump(&s, k, l, &l->module->kernels[l->kernel], bank_bytes(k));
@@ -186,6 +224,28 @@ static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point
   if (point)
     *point = reached;
   return 0;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+/* All grids of the launch: one, unless it has more work-groups in y or z than a
+ * QMD's fields hold (gpu-command-stream.md 5.2). */
+static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  const uint32_t *most = q->context->device->info.max_grid;
+  int result = 0;
+  for (uint32_t z = 0; z < l->grid[2] && !result; z += least(most[2], l->grid[2] - z)) {
+    for (uint32_t y = 0; y < l->grid[1] && !result; y += least(most[1], l->grid[1] - y)) {
+      struct part part = {
+          .first = {0, y, z},
+          .count = {l->grid[0], least(most[1], l->grid[1] - y), least(most[2], l->grid[2] - z)},
+      };
+      part.last = y + part.count[1] == l->grid[1] && z + part.count[2] == l->grid[2];
+      result = launch_part(q, l, &part, point);
+    }
+  }
+  return result;
 }
 
 int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {

@@ -140,6 +140,12 @@ struct rt_launch {
   struct rt_times *times;  /* NULL: do not profile */
 };
 
+/* Work-groups that a launch of this kernel can have in each dimension. More than the
+ * device's max_grid if the kernel has a hidden block: such a launch becomes several
+ * grids. */
+void rt_kernel_max_grid(const struct rt_context *context, const struct kernel_code *kernel,
+                        uint32_t max[3]);
+
 /* Checks a launch against the device's limits without submitting it: 0, or
  * -EINVAL (block), -E2BIG (registers or shared memory do not fit). Also gives
  * the largest block (work-items) this kernel can have, if wanted. */

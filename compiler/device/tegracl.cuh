@@ -98,9 +98,9 @@ struct hidden {
   ulong global_offset[3];
   ulong global_size[3];
   uint work_dim;
-  uint reserved;
+  uint first_group[3];
 };
-static_assert(sizeof(hidden) == 56, "the runtime writes 56 bytes");
+static_assert(sizeof(hidden) == 64, "the runtime writes 64 bytes");
 
 #define OCL_DIM(d, x, y, z, other) ((d) == 0 ? (x) : (d) == 1 ? (y) : (d) == 2 ? (z) : (other))
 
@@ -116,8 +116,8 @@ OCL_FN ulong get_local_size(const hidden &, uint d) {
 OCL_FN ulong get_enqueued_local_size(const hidden &h, uint d) {
   return get_local_size(h, d);
 }
-OCL_FN ulong get_group_id(const hidden &, uint d) {
-  return OCL_DIM(d, blockIdx.x, blockIdx.y, blockIdx.z, 0u);
+OCL_FN ulong get_group_id(const hidden &h, uint d) {
+  return OCL_DIM(d, blockIdx.x, blockIdx.y + h.first_group[1], blockIdx.z + h.first_group[2], 0u);
 }
 OCL_FN ulong get_num_groups(const hidden &, uint d) {
   return OCL_DIM(d, gridDim.x, gridDim.y, gridDim.z, 1u);
@@ -126,14 +126,18 @@ OCL_FN ulong get_global_size(const hidden &h, uint d) {
   return OCL_DIM(d, h.global_size[0], h.global_size[1], h.global_size[2], 1ull);
 }
 OCL_FN ulong get_global_offset(const hidden &h, uint d) {
-  return OCL_DIM(d, h.global_offset[0], h.global_offset[1], h.global_offset[2], 0ull);
+  return OCL_DIM(d, h.global_offset[0], h.global_offset[1] - (ulong)h.first_group[1] * blockDim.y,
+                 h.global_offset[2] - (ulong)h.first_group[2] * blockDim.z, 0ull);
 }
 /* The work-item's place without the offset: one wide multiply-add. */
 OCL_FN ulong global_place(const hidden &h, uint d) {
   return get_group_id(h, d) * get_local_size(h, d) + get_local_id(h, d);
 }
+/* The same with the offset, where the grid's own place costs nothing. */
 OCL_FN ulong get_global_id(const hidden &h, uint d) {
-  return global_place(h, d) + get_global_offset(h, d);
+  const ulong group = OCL_DIM(d, blockIdx.x, blockIdx.y, blockIdx.z, 0u);
+  return group * get_local_size(h, d) + get_local_id(h, d) +
+         OCL_DIM(d, h.global_offset[0], h.global_offset[1], h.global_offset[2], 0ull);
 }
 OCL_FN ulong get_global_linear_id(const hidden &h) {
   return (global_place(h, 2) * h.global_size[1] + global_place(h, 1)) * h.global_size[0] +

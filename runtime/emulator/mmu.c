@@ -173,7 +173,7 @@ bool emu_mmu_write(struct emu_as *as, uint64_t address, const void *from, size_t
     if (syncpoint >= 0)
       emu_syncpoint_increment(syncpoint);
     else
-      memcpy(host, in, length);
+      memmove(host, in, length); /* inline data may overwrite its pushbuffer */
     in += length;
     address += length;
     bytes -= length;

@@ -567,6 +567,20 @@ static struct client client_of_tsg(const struct client *c, uint32_t timeslice_us
   return other;
 }
 
+/* An endless grid that counts its turns in the word of its number. */
+static void count_turns(struct fixture *f, struct channel *ch, unsigned i) {
+  *word_at(f, 64 + i * 64) = 0;
+  uint64_t p = fixture_program(f, i,
+                               &(struct fake_program){.operation = FAKE_COUNT,
+                                                      .address = f->data.va,
+                                                      .value = 1,
+                                                      .address2 = f->data.va + 64 + i * 64});
+  qmd_make(fixture_qmd(f, i), p, f->code.va + 0x8000, 1);
+  push_compute_setup(ch);
+  push_method(ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)(qmd_va(f, i) >> 8));
+  push_method(ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_SCHEDULE);
+}
+
 /* Two endless grids of two TSGs: how often did each have its turn? */
 static void share(struct fixture *f, const uint32_t slice_us[2], const uint32_t level[2],
                   uint64_t turns[2]) {
@@ -576,16 +590,7 @@ static void share(struct fixture *f, const uint32_t slice_us[2], const uint32_t 
   for (unsigned i = 0; i < 2; i++) {
     c[i] = client_of_tsg(&f->c, slice_us[i], level[i]);
     channel_open(&c[i], &ch[i], 64, CLASS_COMPUTE);
-    *word_at(f, 64 + i * 64) = 0;
-    uint64_t p = fixture_program(f, i,
-                                 &(struct fake_program){.operation = FAKE_COUNT,
-                                                        .address = f->data.va,
-                                                        .value = 1,
-                                                        .address2 = f->data.va + 64 + i * 64});
-    qmd_make(fixture_qmd(f, i), p, f->code.va + 0x8000, 1);
-    push_compute_setup(&ch[i]);
-    push_method(&ch[i], SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)(qmd_va(f, i) >> 8));
-    push_method(&ch[i], SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_SCHEDULE);
+    count_turns(f, &ch[i], i);
   }
   for (unsigned i = 0; i < 2; i++)
     submit(&c[i], &ch[i]);
@@ -596,6 +601,28 @@ static void share(struct fixture *f, const uint32_t slice_us[2], const uint32_t 
     channel_close(&c[i], &ch[i]);
     assert_int_equal(OS->close(c[i].tsg), 0);
   }
+}
+
+/* Endless grids on three channels of two TSGs: each has its turns. */
+static void channels_of_a_tsg(void **state) {
+  struct fixture *f = *state;
+  enum { CHANNELS = 3 };
+  struct client other = client_of_tsg(&f->c, 1000, NVGPU_INTERLEAVE_HIGH);
+  struct client *of[CHANNELS] = {&f->c, &f->c, &other};
+  struct channel ch[CHANNELS];
+  for (unsigned i = 0; i < CHANNELS; i++) {
+    channel_open(of[i], &ch[i], 64, CLASS_COMPUTE);
+    count_turns(f, &ch[i], i);
+  }
+  for (unsigned i = 0; i < CHANNELS; i++)
+    submit(of[i], &ch[i]);
+  usleep(200000);
+  __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
+  for (unsigned i = 0; i < CHANNELS; i++) {
+    assert_true(__atomic_load_n(word_at(f, 64 + i * 64), __ATOMIC_SEQ_CST) > 20);
+    channel_close(of[i], &ch[i]);
+  }
+  assert_int_equal(OS->close(other.tsg), 0);
 }
 
 static void time_slices(void **state) {
@@ -620,15 +647,7 @@ static void interleaving(void **state) {
   for (unsigned i = 0; i < TSGS; i++) {
     c[i] = client_of_tsg(&f->c, 1000, levels[i]);
     channel_open(&c[i], &ch[i], 64, CLASS_COMPUTE);
-    uint64_t p = fixture_program(f, i,
-                                 &(struct fake_program){.operation = FAKE_COUNT,
-                                                        .address = f->data.va,
-                                                        .value = 1,
-                                                        .address2 = f->data.va + 64 + i * 64});
-    qmd_make(fixture_qmd(f, i), p, f->code.va + 0x8000, 1);
-    push_compute_setup(&ch[i]);
-    push_method(&ch[i], SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)(qmd_va(f, i) >> 8));
-    push_method(&ch[i], SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_SCHEDULE);
+    count_turns(f, &ch[i], i);
   }
   for (unsigned i = 0; i < TSGS; i++)
     submit(&c[i], &ch[i]);
@@ -731,6 +750,7 @@ int main(void) {
       TEST(reductions_of_a_grid),
       TEST(report_acquires),
       TEST(waiting_methods),
+      TEST(channels_of_a_tsg),
       TEST(time_slices),
       TEST(interleaving),
       TEST(idle_acquires),

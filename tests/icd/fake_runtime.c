@@ -343,6 +343,13 @@ int rt_launch_check(const struct rt_context *context, const struct rt_launch *la
   return 0;
 }
 
+void rt_kernel_max_grid(const struct rt_context *context, const struct kernel_code *kernel,
+                        uint32_t max[3]) {
+  max[0] = max[1] = max[2] = context->device->info.max_grid[0];
+  if (kernel->hidden_offset == UINT32_MAX)
+    max[1] = max[2] = context->device->info.max_grid[1];
+}
+
 uint32_t rt_kernel_max_threads(const struct rt_context *context, const struct kernel_code *kernel) {
   return kernel->max_threads ? kernel->max_threads : 1024;
 }

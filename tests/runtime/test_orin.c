@@ -161,8 +161,9 @@ static void nothing_is_left_behind(void **state) {
     kib = mapped_kib();
   }
   assert_int_equal(count_fds(), fds);
-  /* An 8 MiB thread stack may be kept by the C library, but not twenty. */
-  assert_true(mapped_kib() - kib < 20 * 1024);
+  /* The C library may keep a thread's stack (8 MiB) and arena (64 MiB), but not those
+   * of twenty engines. */
+  assert_true(mapped_kib() - kib < 20 * 8 * 1024);
 }
 
 static void buffers(void **state) {

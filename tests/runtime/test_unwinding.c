@@ -222,8 +222,12 @@ static void launch_limits(void **state) {
   assert_int_equal(rt_launch_check(context, &l), -22);
   l.block[0] = 0;
   assert_int_equal(rt_launch_check(context, &l), -22);
+  /* More than a QMD's 16 bits: as several grids, if the kernel can be told. */
   l = (struct rt_launch){.module = module, .grid = {1, 65536, 1}, .block = {1, 1, 1}};
+  assert_int_equal(rt_launch_check(context, &l), 0);
+  kernels[0].hidden_offset = UINT32_MAX;
   assert_int_equal(rt_launch_check(context, &l), -22);
+  kernels[0].hidden_offset = 0;
   l = (struct rt_launch){.module = module, .grid = {1, 1, 1}, .block = {1, 1, 1}};
   l.dynamic_shared = 49152;
   assert_int_equal(rt_launch_check(context, &l), 0);
