@@ -197,12 +197,13 @@ static void qualified(void) {
   static const enum space spaces[] = {GLOBAL, GENERIC, SHARED};
   unsigned turn = 0;
   for (unsigned s = 0; s < 3; s++) {
+    const unsigned times = spaces[s] == GLOBAL ? 2 : 1; /* other shapes */
     for (unsigned k = 0; k < sizeof loads / sizeof *loads; k++)
-      for (unsigned j = 0; j < 2 && (spaces[s] != SHARED || loads[k].shared); j++)
+      for (unsigned j = 0; j < times && (spaces[s] != SHARED || loads[k].shared); j++)
         load("", "ld", loads[k].before, spaces[s], loads[k].after,
              &shapes[(turn += 3) % (loads[k].scalar ? SCALARS : SHAPES)]);
     for (unsigned k = 0; k < sizeof stores / sizeof *stores; k++)
-      for (unsigned j = 0; j < 2 && (spaces[s] != SHARED || stores[k].shared); j++)
+      for (unsigned j = 0; j < times && (spaces[s] != SHARED || stores[k].shared); j++)
         store(stores[k].before, spaces[s], stores[k].after,
               &shapes[(turn += 3) % (stores[k].scalar ? SCALARS : SHAPES)]);
   }
