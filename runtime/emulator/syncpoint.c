@@ -128,36 +128,36 @@ void emu_waiter_free(struct emu_waiter *w) {
   free(w);
 }
 
-/* Takes fd over. The client's fd, or -errno. */
-static int waiter_open(enum emu_kind kind, int fd, struct emu_waiter **out) {
+/* Takes fd over, which may be one that could not be made. NULL: *error says why. */
+static struct emu_waiter *waiter_open(enum emu_kind kind, int fd, int *error) {
+  *error = -errno;
   if (fd < 0)
-    return -errno;
+    return NULL;
+  *error = -ENOMEM;
   struct emu_waiter *w = calloc(1, sizeof(*w));
-  int error = -ENOMEM;
   if (w) {
     w->object = (struct emu_object){.kind = kind, .refs = 1};
     w->fd = fd;
-    error = emu_table_set(fd, &w->object);
+    *error = emu_table_set(fd, &w->object);
     emu_object_put(&w->object);
   }
-  if (error) {
-    close(fd);
-    return error;
-  }
-  *out = w;
-  return fd;
+  if (!*error)
+    return w;
+  close(fd);
+  return NULL;
 }
 
 int emu_sync_file_open(uint32_t id, uint32_t threshold) {
   const struct itimerspec end = {.it_value.tv_sec = FENCE_TIMEOUT_S};
-  struct emu_waiter *w = NULL;
-  int fd =
-      waiter_open(EMU_SYNC_FILE, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), &w);
-  if (fd < 0)
-    return fd;
+  int error;
+  struct emu_waiter *w = waiter_open(
+      EMU_SYNC_FILE, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), &error);
+  if (!w)
+    return error;
+  int fd = w->fd;
   w->id = id;
   w->threshold = threshold;
-  int error = timerfd_settime(fd, 0, &end, NULL) ? -errno : wait_for(w, id, threshold);
+  error = timerfd_settime(fd, 0, &end, NULL) ? -errno : wait_for(w, id, threshold);
   if (error) {
     emu_table_clear(fd);
     close(fd);
@@ -193,11 +193,12 @@ static int fence_extract(struct emu_object *object, int fd, void *argument) {
 }
 
 static int create_pollfd(struct emu_object *object, int fd, void *argument) {
-  struct emu_waiter *w = NULL;
-  int pollfd = waiter_open(EMU_POLLFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), &w);
-  if (pollfd < 0)
-    return pollfd;
-  ((struct host1x_create_pollfd *)argument)->fd = pollfd;
+  int error;
+  const struct emu_waiter *w =
+      waiter_open(EMU_POLLFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), &error);
+  if (!w)
+    return error;
+  ((struct host1x_create_pollfd *)argument)->fd = w->fd;
   return 0;
 }
 
