@@ -162,8 +162,10 @@ static int alloc_space(struct emu_as *as, uint64_t pages, uint32_t page_size, ui
       return -ENOMEM;
     }
   }
+  pthread_rwlock_wrlock(&as->mappings_lock); /* the MMU looks for sparse ones */
   area->next = as->areas;
   as->areas = area;
+  pthread_rwlock_unlock(&as->mappings_lock);
   *offset = area->gpu;
   return 0;
 }
@@ -196,7 +198,9 @@ static int as_free_space(struct emu_object *object, int fd, void *argument) {
     if (m->fixed && m->gpu >= area->gpu && m->gpu < area->gpu + area->size)
       emu_as_unmap(as, m);
   }
+  pthread_rwlock_wrlock(&as->mappings_lock);
   *link = area->next;
+  pthread_rwlock_unlock(&as->mappings_lock);
   if (area->fixed)
     emu_buddy_free_fixed(&as->user, area->gpu, area->size);
   else

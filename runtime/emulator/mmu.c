@@ -83,6 +83,19 @@ void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
   pthread_rwlock_unlock(&as->mappings_lock);
 }
 
+/* A page of a sparse area that nothing is mapped to reads as zeros. A board drops
+ * stores to it without a word; here they fault. */
+static bool sparse(const struct emu_as *as, uint64_t address, struct sm_range *range) {
+  static const _Alignas(GPU_PAGE_BYTES) uint8_t zeros[GPU_PAGE_BYTES];
+  const struct emu_area *area = emu_area_find(as, address);
+  if (!area || !area->sparse)
+    return false;
+  *range = (struct sm_range){.gpu = address / GPU_PAGE_BYTES * GPU_PAGE_BYTES,
+                             .size = GPU_PAGE_BYTES,
+                             .host = (uint8_t *)(uintptr_t)zeros};
+  return true;
+}
+
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
   struct emu_as *as = space;
   pthread_rwlock_rdlock(&as->mappings_lock);
@@ -93,15 +106,16 @@ bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
                                .host = m->host,
                                .writable = m->writable && m->syncpoint < 0,
                                .shadow = m->shadow};
+  bool found = m || sparse(as, address, range);
   pthread_rwlock_unlock(&as->mappings_lock);
-  return m != NULL;
+  return found;
 }
 
 static void mmu_fault(struct emu_fault *fault, uint64_t address, size_t bytes, bool write,
                       bool mapped) {
   emu_fault_set(fault, NOTIFIER_MMU_FAULT, address, "%s of %zu bytes at 0x%llx: %s",
                 write ? "write" : "read", bytes, (unsigned long long)address,
-                mapped ? "the mapping is read-only" : "no mapping");
+                mapped ? "the mapping is read-only, or none of a sparse area" : "no mapping");
   fault->record.access_bytes = (uint32_t)bytes;
   fault->record.is_write = write;
 }
@@ -121,7 +135,14 @@ static size_t translate(struct emu_as *as, uint64_t address, size_t bytes, bool 
     if (write)
       emu_shadow_written(m, address, length);
   }
-  mapped = m != NULL;
+  struct sm_range zeros;
+  mapped = m || sparse(as, address, &zeros);
+  if (!m && mapped && !write) {
+    uint64_t left = zeros.gpu + zeros.size - address;
+    length = left < bytes ? (size_t)left : bytes;
+    *host = zeros.host + (address - zeros.gpu);
+    *syncpoint = EMU_NO_SYNCPOINT;
+  }
   pthread_rwlock_unlock(&as->mappings_lock);
   if (!length)
     mmu_fault(fault, address, bytes, write, mapped);

@@ -20,6 +20,7 @@
 #include "runtime/hw/tables.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
+#include "tests/emulator/random.h"
 
 enum {
   ENTRIES = 16,
@@ -33,31 +34,6 @@ enum {
   MESSAGES_MAX = 256,
   MESSAGE_BYTES = 40,
 };
-
-static uint64_t seed; /* of the input that runs, for a crash's stack */
-static uint64_t random_state;
-
-static uint32_t rnd(void) {
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return (uint32_t)(random_state >> 16);
-}
-
-static uint32_t below(uint32_t n) {
-  return rnd() % n;
-}
-
-static bool one_in(uint32_t n) {
-  return below(n) == 0;
-}
-
-static void begin_input(uint64_t number) {
-  seed = number;
-  uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  random_state = (z ^ z >> 27) | 1;
-}
 
 struct fuzz {
   struct client c;

@@ -19,6 +19,7 @@
 
 #include "runtime/emulator/gpu.h"
 #include "tests/emulator/client.h"
+#include "tests/emulator/random.h"
 
 enum {
   REQUESTS_MAX = 256,
@@ -31,30 +32,6 @@ enum {
   LIFE = 4000,      /* inputs until all is closed and opened anew */
   ALARM_SECONDS = 60,
 };
-
-static uint64_t seed, random_state;
-
-static uint32_t rnd(void) {
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return (uint32_t)(random_state >> 16);
-}
-
-static uint32_t below(uint32_t n) {
-  return rnd() % n;
-}
-
-static bool one_in(uint32_t n) {
-  return below(n) == 0;
-}
-
-static void begin_input(uint64_t number) {
-  seed = number;
-  uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  random_state = (z ^ z >> 27) | 1;
-}
 
 static struct {
   uint32_t code[REQUESTS_MAX];

@@ -1,6 +1,7 @@
-/* Random pushbuffers, GPFIFO entries, descriptors and ioctls, within a budget:
- * the device may fault its client, but never crash or hang. The seed is printed,
- * and can be given as the argument.
+/* Random pushbuffers, GPFIFO entries and descriptors for the whole device, with its
+ * threads and its clients' comings and goings: it may fault its client, but never crash
+ * or hang. The seed is printed, and can be given as the argument. (fuzz.c and
+ * fuzz_requests.c run many more inputs, without the threads.)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,22 +101,6 @@ static void fuzz_qmd(struct client *c) {
   channel_close(c, &ch);
 }
 
-static void fuzz_ioctls(struct client *c) {
-  const int fds[] = {c->nvmap, c->ctrl, c->as, c->tsg, c->node};
-  const char magic[] = "NGATH";
-  for (int i = 0; i < 200; i++) {
-    /* Structs from the stack: pointers in them are random, and refused. */
-    uint64_t argument[64];
-    for (int j = 0; j < 64; j++)
-      argument[j] = rnd() % 3 ? rnd() % 64 : (uint64_t)rnd() << 16;
-    /* The emulator's own fds would be closed under it; keep random FREEs away. */
-    unsigned number = 1 + rnd() % 44;
-    if (number == 4)
-      continue;
-    OS->ioctl(fds[rnd() % 5], _IOC(rnd() % 4, magic[rnd() % 5], number, rnd() % 17 * 4), argument);
-  }
-}
-
 static void fuzz(void **state) {
   printf("seed %llu\n", (unsigned long long)seed);
   for (int i = 0; i < 150; i++) {
@@ -127,14 +112,7 @@ static void fuzz(void **state) {
     fuzz_qmd(&c);
     client_close(&c);
   }
-  /* Random ioctls make fds that nobody closes: last, in one device. */
   struct client c;
-  client_open(&c);
-  for (int i = 0; i < 50; i++)
-    fuzz_ioctls(&c);
-  for (int fd = 3; fd < 1024; fd++)
-    OS->close(fd);
-  assert_int_equal(OS->munmap(c.page, 0x10000), 0);
   /* The device works after all that. */
   struct channel ch;
   client_open(&c);

@@ -107,6 +107,9 @@ static void remap_pages(void **state) {
   const uint32_t page = NVGPU_REMAP_PAGE_4K, fa = (uint32_t)a.fd, fb = (uint32_t)b.fd;
   uint32_t done, *wa = a.cpu, *wb = b.cpu;
   const size_t w = PAGE / 4;
+  /* Nothing is mapped yet: it reads as zeros. */
+  push_semaphore(&f->ch, va + 5 * PAGE + 16, 0, 0);
+  assert_true(gpu_store(f->data.va + 64, 1));
   /* Eight pages of a; the fourth then is b's; the sixth shows a's first. */
   struct nvgpu_as_remap_op ops[] = {{page, -1, 0, fa, 0, 0, at, 8},
                                     {page, -1, 0, fb, 0, 0, at + 3, 1},
