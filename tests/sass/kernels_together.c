@@ -44,6 +44,26 @@ static bool test_named_barriers(struct module *m) {
   return good;
 }
 
+static bool test_diverged_barriers(struct module *m) {
+  enum { N = 96 };
+  struct buffer out = buffer(m, N * 4);
+  u32 word[N], x[N];
+  for (u32 t = 0; t < N; t++)
+    word[t] = t * t + (t % 3 ? 0 : 5);
+  for (u32 t = 0; t < N; t++)
+    x[t] = t % 3 ? word[N - 1 - t] + 1 : word[t ^ 1] * 3;
+  memcpy(word, x, sizeof x);
+  for (u32 t = 0; t < N; t++) {
+    if (t % 5 == 0)
+      continue;
+    x[t] += word[t / 5 * 5 + 1 + t % 4];
+    for (u32 k = 0; k < t / 32 + 1; k++)
+      x[t] = x[t] * 3 + k;
+  }
+  return run(m, "diverged_barriers", GRID(1, 1, N, 1), "p", out) &&
+         check("diverged barriers", !memcmp(out.host, x, sizeof x));
+}
+
 static bool test_produce_consume(struct module *m) {
   enum { N = 128, ROUNDS = 20 };
   struct buffer in = buffer(m, N * ROUNDS * 4), out = buffer(m, N * 4);
@@ -149,6 +169,7 @@ static bool test_recursion(struct module *m) {
 
 bool test_together(struct module *m) {
   bool good = test_named_barriers(m);
+  good = test_diverged_barriers(m) && good;
   good = test_produce_consume(m) && good;
   good = test_contention(m) && good;
   good = test_queue(m) && good;

@@ -29,6 +29,34 @@ K barrier_reductions(const unsigned *in, unsigned *out) {
   out[T] = r | a << 8 | o << 9;
 }
 
+// A barrier that lanes of one warp reach on different branches, a second after some
+// of them have ended, and a third in a loop of each warp's own length.
+K diverged_barriers(unsigned *out) {
+  __shared__ unsigned word[96];
+  unsigned t = threadIdx.x, x;
+  word[t] = t * t;
+  if (t % 3) {
+    asm volatile("barrier.sync 7;" ::: "memory");
+    x = word[95 - t] + 1;
+  } else {
+    word[t] += 5;
+    asm volatile("barrier.sync 7;" ::: "memory");
+    x = word[t ^ 1] * 3;
+  }
+  out[t] = x;
+  asm volatile("barrier.sync 7;" ::: "memory");
+  if (t % 5 == 0)
+    return;
+  word[t] = x;
+  __syncthreads();
+  x += word[t / 5 * 5 + 1 + t % 4];
+  for (unsigned k = 0; k < t / 32 + 1; k++) {
+    asm volatile("bar.warp.sync %0;" ::"r"(t / 32 == 1 ? 0xef7bdef7u : t / 32 == 0 ? 0xbdef7bdeu : 0x7bdef7bdu));
+    x = x * 3 + k;
+  }
+  out[t] = x;
+}
+
 // One half of the block fills a buffer, the other adds it up; neither waits where
 // it only tells the other half.
 K produce_consume(const unsigned *in, unsigned *out, int rounds) {
