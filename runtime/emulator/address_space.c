@@ -37,6 +37,7 @@ struct emu_as *emu_as_create(uint64_t start, uint64_t end) {
 }
 
 void emu_as_free(struct emu_as *as) {
+  emu_check_leaks(as);
   while (as->mapping_count)
     emu_as_unmap(as, as->mappings[as->mapping_count - 1]);
   while (as->areas) {
@@ -297,7 +298,7 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
   error = -ENOMEM;
   if (a->compr_kind == NVGPU_KIND_NONE && a->incompr_kind == NVGPU_KIND_NONE)
     goto out; /* order 14 */
-  gpu = fixed ? a->offset : emu_buddy_alloc(&as->user, size);
+  gpu = fixed ? a->offset : emu_buddy_alloc(&as->user, size + emu_check_gap());
   m = gpu ? map_at(as, gpu, size, dmabuf, a->buffer_offset) : NULL;
   if (m) {
     m->fixed = fixed;
@@ -326,7 +327,9 @@ static int as_map_buffer(struct emu_object *object, int fd, void *argument) {
 /* 3.2, UNMAP_BUFFER: always 0. The driver's own mappings are not the client's. */
 static void unmap_buffer(struct emu_as *as, uint64_t offset) {
   struct emu_mapping *m = emu_mmu_find_exact(as, offset);
-  if (m && !m->kernel && !m->remap && --m->count == 0)
+  if (!m)
+    emu_check_unmap(as, offset);
+  else if (!m->kernel && !m->remap && --m->count == 0)
     emu_as_unmap(as, m);
 }
 

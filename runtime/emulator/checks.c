@@ -198,6 +198,44 @@ const struct sm_watch *emu_watch(void) {
   return watch.check || watch.profile ? &watch : NULL;
 }
 
+uint64_t emu_check_gap(void) {
+  return emu_options()->check ? GPU_PAGE_BYTES : 0;
+}
+
+void emu_check_leaks(const struct emu_as *as) {
+  char name[TEXT_BYTES];
+  if (!emu_options()->leaks)
+    return;
+  for (size_t k = 0; k < as->mapping_count; k++) {
+    const struct emu_mapping *m = as->mappings[k];
+    if (buffer_name(as, m->gpu, name, sizeof(name)) && within_limit())
+      fprintf(stderr,
+              "tegracl: check: %s of %" PRIu64 " bytes at 0x%" PRIx64 " was never released\n", name,
+              emu_mapping_asked(m), m->gpu);
+  }
+}
+
+void emu_check_all_leaks(void) {
+  if (!emu_options()->leaks)
+    return;
+  pthread_mutex_lock(&emu_gpu.lock);
+  for (int fd = 0; fd < emu_gpu.table_size; fd++) {
+    const struct emu_as *as = emu_table_get_kind(fd, EMU_AS);
+    if (as)
+      emu_check_leaks(as);
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+void emu_check_unmap(const struct emu_as *as, uint64_t address) {
+  char name[TEXT_BYTES];
+  if (!emu_options()->check || !within_limit())
+    return;
+  const bool freed = buffer_name(as, address, name, sizeof(name));
+  fprintf(stderr, "tegracl: check: UNMAP_BUFFER of 0x%" PRIx64 ", where nothing is mapped%s%s\n",
+          address, freed ? ": it has been done for " : "", freed ? name : "");
+}
+
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size) {
   pthread_rwlock_rdlock(&as->mappings_lock);
   for (size_t k = 0; !emu_mmu_find(as, address) && k < EMU_GONE; k++) {

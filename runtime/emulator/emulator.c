@@ -131,8 +131,10 @@ void emu_device_stop_if_unused(void) {
  * the device that was never used has nothing to say: tegracl-emulate's stands beside
  * the one in the driver. */
 __attribute__((destructor)) static void leave(void) {
-  if (was_started)
-    emu_profile_print();
+  if (!was_started)
+    return;
+  emu_check_all_leaks();
+  emu_profile_print();
 }
 
 static struct emu_object *object_create(enum emu_kind kind, size_t size) {

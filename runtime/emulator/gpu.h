@@ -676,6 +676,7 @@ struct emu_options {
   bool check;
   uint64_t watchdog; /* warp instructions of a CTA */
   uint64_t report_limit;
+  bool leaks; /* of buffers are reported */
   bool profile;
   char *profile_file; /* NULL: none */
   const struct emu_board *board;
@@ -717,6 +718,15 @@ const struct sm_watch *emu_watch(void);
 void emu_check_grid(struct sm_grid *grid, uint64_t ctas);
 /* One line on stderr, while the limit lasts. */
 void emu_check_print(const struct sm_grid *grid, const struct sm_fault *fault);
+/* Address space that is left unused behind each mapping, so that what runs over its
+ * end lands nowhere. */
+uint64_t emu_check_gap(void);
+/* An address space ends: reports buffers that are still there. gpu.lock held. */
+void emu_check_leaks(const struct emu_as *as);
+/* The same of all address spaces: the process ends. */
+void emu_check_all_leaks(void);
+/* A client unmaps what is not mapped. */
+void emu_check_unmap(const struct emu_as *as, uint64_t address);
 /* Other code lies there: what was reported of it may be reported again. */
 void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size);
 /* Appends which freed buffer an address lies in, if it does. */

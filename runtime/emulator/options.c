@@ -31,7 +31,8 @@ static bool check_setting(const char *setting) {
     return number(setting + sizeof(watchdog) - 1, &options.watchdog);
   if (strncmp(setting, limit, sizeof(limit) - 1) == 0)
     return number(setting + sizeof(limit) - 1, &options.report_limit);
-  return false;
+  options.leaks = strcmp(setting, "leaks") == 0;
+  return options.leaks;
 }
 
 static bool profile_setting(const char *setting) {
@@ -99,10 +100,11 @@ static void read_list(void) {
     size_t length = strcspn(list, ",");
     snprintf(word, sizeof(word), "%.*s", (int)length, list);
     if (length >= sizeof(word) || (length && !read_word(word))) {
-      fprintf(stderr,
-              "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N], "
-              "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36\n",
-              (int)length, list);
+      fprintf(
+          stderr,
+          "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N][:leaks], "
+          "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36\n",
+          (int)length, list);
       options.bad = true;
       return;
     }

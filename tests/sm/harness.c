@@ -97,6 +97,7 @@ struct module {
   uint64_t bank0; /* constant bank 0, which generic addresses of parameters lie in */
   struct sm_code *code;
   struct sm_worker *worker;
+  const struct sm_watch *watch;
 };
 
 static bool find(void *space, uint64_t address, struct sm_range *range) {
@@ -241,6 +242,19 @@ void module_forget_code(struct module *m) {
   const struct sm_memory memory = {find, m};
   sm_code_destroy(m->code);
   m->code = sm_code_create(&memory);
+  if (m->watch)
+    sm_code_annotate(m->code);
+}
+
+void module_watch(struct module *m, const struct sm_watch *watch) {
+  m->watch = watch;
+  module_forget_code(m);
+}
+
+uint64_t (*module_code(struct module *m, const char *kernel, size_t *instructions))[2] {
+  const int text = section_named(m, ".text.", kernel);
+  *instructions = text < 0 ? 0 : section(m, (unsigned)text)->sh_size / sizeof(uint64_t[2]);
+  return text < 0 ? NULL : module_host(m, m->section_at[text]);
 }
 
 void module_free(struct module *m) {
@@ -401,6 +415,7 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
       .local_window = LOCAL_WINDOW,
       .sm_count = 1,
       .time_ns = now_ns,
+      .watch = m->watch,
   };
   memcpy(grid.grid, launch->grid, sizeof grid.grid);
   memcpy(grid.block, launch->block, sizeof grid.block);

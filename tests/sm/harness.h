@@ -23,6 +23,10 @@ struct module *module_compile(const char *source, const char *const *options);
 void module_free(struct module *m);
 /* Drops what was decoded: after a change of sm_core_override. */
 void module_forget_code(struct module *m);
+/* Grids of the module are watched from now on (what was decoded is dropped). */
+void module_watch(struct module *m, const struct sm_watch *watch);
+/* The machine code of a kernel, to be changed before it is decoded; NULL: no such one. */
+uint64_t (*module_code(struct module *m, const char *kernel, size_t *instructions))[2];
 /* Address of a __device__ variable. */
 uint64_t module_symbol(struct module *m, const char *name);
 

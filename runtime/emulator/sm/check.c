@@ -14,9 +14,13 @@ static const uint64_t cause_mask = SM_INSN_BYTES - 1;
 
 /* --- scoreboards: facts sass-sm87.md, control bits ------------------------------ */
 
+/* Of a load that has no scoreboard: its result is never announced. Not those of shared
+ * memory, which come in order: ptxas waits for a later one's. */
+enum { NEVER = SM_SCOREBOARDS };
+
 static bool pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
   return p->scoreboard != SM_NO_SCOREBOARD && p->lanes & m &&
-         p->generation == ws->generation[p->scoreboard];
+         (p->scoreboard == NEVER || p->generation == ws->generation[p->scoreboard]);
 }
 
 static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned place,
@@ -26,14 +30,20 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
   const unsigned number = predicate ? (place - SM_SLOTS) % SM_PRED_UNIFORM
                           : uniform ? place - SM_SLOT_UR
                                     : place - SM_SLOT_R;
-  sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, (uint32_t)__builtin_ctz(m),
-            &(struct sm_about){.other_pc = p->pc},
-            is_result
-                ? "uses %s%s%u before scoreboard %u is waited for, which announces the result "
-                  "of the instruction"
-                : "writes %s%s%u before scoreboard %u is waited for, which announces that it "
-                  "was read by the instruction",
-            uniform ? "U" : "", predicate ? "P" : "R", number, p->scoreboard);
+  const char *const letter = uniform ? predicate ? "UP" : "UR" : predicate ? "P" : "R";
+  const struct sm_about about = {.other_pc = p->pc};
+  const uint32_t lane = (uint32_t)__builtin_ctz(m);
+  if (p->scoreboard == NEVER)
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, lane, &about,
+              "uses %s%u, which no scoreboard announces: it is loaded", letter, number);
+  else
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, lane, &about,
+              is_result
+                  ? "uses %s%u before scoreboard %u is waited for, which announces the result "
+                    "of the instruction"
+                  : "writes %s%u before scoreboard %u is waited for, which announces that it "
+                    "was read by the instruction",
+              letter, number, p->scoreboard);
 }
 
 /* writer: the instruction's, if it writes the place. Accesses to shared memory come one after
@@ -87,7 +97,8 @@ static struct places writes_of(const struct sm_note *note) {
 static struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop *u,
                                     const struct sm_note *note, uint8_t scoreboard, uint32_t m) {
   return (struct sm_pending){.lanes = m,
-                             .generation = sm_shadow_of(w)->generation[scoreboard],
+                             .generation =
+                                 scoreboard == NEVER ? 0 : sm_shadow_of(w)->generation[scoreboard],
                              .scoreboard = scoreboard,
                              .shared = note->space == SM_SPACE_SHARED,
                              .pc = sm_pc_of(w, u)};
@@ -107,9 +118,12 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
     check_pending(w, u, ws, place, m, NULL);
   for (struct places p = writes_of(note); next_place(&p, &place);)
     check_pending(w, u, ws, place, m, note);
-  if (note->write_sb < SM_SCOREBOARDS)
+  const bool loads = (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_LOCAL) &&
+                     note->access != SM_ACCESS_STORE;
+  if (note->write_sb < SM_SCOREBOARDS || loads)
     for (struct places p = writes_of(note); next_place(&p, &place);)
-      ws->result[place] = pending_on(w, u, note, note->write_sb, m);
+      ws->result[place] =
+          pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
   if (note->read_sb < SM_SCOREBOARDS)
     for (struct places p = reads_of(note); next_place(&p, &place);)
       ws->source[place] = pending_on(w, u, note, note->read_sb, m);

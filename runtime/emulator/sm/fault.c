@@ -96,5 +96,11 @@ const struct sm_uop *sm_raise(struct sm_warp *w, const struct sm_uop *u, enum sm
 }
 
 void sm_raise_at(struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind) {
-  record(w, pc, NULL, kind, w->active[0] ? (uint32_t)__builtin_ctz(w->active[0]) : 0, 0, 0, false);
+  const struct sm_grid *grid = w->cta->grid;
+  const struct sm_page *page =
+      kind == SM_FAULT_DEADLOCK
+          ? sm_code_page(grid->code, pc & ~(uint64_t)(SM_PAGE_BYTES - 1), grid->registers)
+          : NULL;
+  record(w, pc, page ? page->word[(pc - page->va) / SM_INSN_BYTES] : NULL, kind,
+         w->active[0] ? (uint32_t)__builtin_ctz(w->active[0]) : 0, 0, 0, false);
 }

@@ -216,6 +216,8 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   note_memory(note, handler);
   if (note->space != SM_SPACE_NONE)
     note->bytes = handler == SM_H_atom_inc ? 4 : u->x[0] < sizeof bytes ? bytes[u->x[0]] : 4;
+  if (handler == SM_H_ldc && u->x[0] < sizeof bytes)
+    note->bytes = bytes[u->x[0]];
   note->acquires = is_cas(insn->op) || handler == SM_H_arrive || handler == SM_H_arrive_generic ||
                    (note->access == SM_ACCESS_ATOMIC && handler != SM_H_atom_inc && !u->x[3] &&
                     u->x[4] == SM_ATOM_EXCH);
