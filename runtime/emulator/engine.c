@@ -22,7 +22,7 @@ enum {
   BLOCKED_SPIN_NS = 100000, /* polling a semaphore before pauses begin */
   PAUSE_MIN_NS = 20000,
   BLOCKED_PAUSE_MAX_NS = 500000,
-  WATCH_PAUSE_MAX_NS = 1000000,
+  WATCH_PAUSE_MAX_NS = 4000000,
   HELPERS_MAX = 63,
 };
 

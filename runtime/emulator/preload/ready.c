@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/select.h>
 #include <time.h>
 
@@ -182,14 +181,4 @@ REDIRECT int select(int count, fd_set *readable, fd_set *writable, fd_set *excep
     *timeout = (struct timeval){.tv_sec = rest->tv_sec, .tv_usec = rest->tv_nsec / NS_PER_US};
   }
   return ready;
-}
-
-/* An edge-triggered eventfd is reported once for each time that it is written. */
-REDIRECT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event) {
-  if (operation == EPOLL_CTL_DEL || !event || !emulator_is_event(fd))
-    return NEXT(epoll_ctl)(set, operation, fd, event);
-  struct epoll_event once = *event;
-  if (once.events & (EPOLLIN | EPOLLPRI))
-    once.events |= EPOLLIN | EPOLLET;
-  return NEXT(epoll_ctl)(set, operation, fd, &once);
 }
