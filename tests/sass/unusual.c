@@ -1,6 +1,6 @@
 /* Instructions that need more than PTX: those that compilers do not make for compute code,
- * put into compiled kernels in place of others; and textures and surfaces, which the
- * emulator says it does not execute.
+ * put into compiled kernels in place of others; asynchronous copies with a cache policy; and
+ * textures and surfaces, which the emulator says it does not execute.
  */
 #include <fenv.h>
 #include <stdio.h>
@@ -23,6 +23,14 @@ static const char source[] =
     "extern \"C\" __global__ void add(const unsigned *in, unsigned *out, u64 d, unsigned c) {\n"
     "  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "  out[i] = in[i] + c;\n"
+    "}\n"
+    "extern \"C\" __global__ void hinted(const char *from, unsigned *out, u64 policy, int n) {\n"
+    "  __shared__ __align__(16) unsigned s[64];\n"
+    "  for (int k = 0; k < 64; k++) s[k] = k;\n"
+    "  asm volatile(\"cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;\"\n"
+    "    :: \"r\"((unsigned)__cvta_generic_to_shared(s) + n), \"l\"(from + 32), \"l\"(policy));\n"
+    "  asm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
+    "  for (int k = 0; k < 64; k++) out[k] = s[k];\n"
     "}\n"
     "#define FOUR float x, y, z, w\n"
     "#define OUT4 \"=f\"(x), \"=f\"(y), \"=f\"(z), \"=f\"(w)\n"
@@ -188,6 +196,42 @@ static unsigned test_bindless(struct module *m) {
   return 0;
 }
 
+/* LDGSTS with a cache policy, whose shared address is in a uniform register. */
+static unsigned test_hinted(struct module *m) {
+  enum { WORDS = 64, PIECE = 4, LDGSTS_UNIFORM = 0x1dae };
+  struct {
+    uint64_t from, out, policy;
+    uint32_t n;
+  } p = {module_alloc(m, WORDS * 4), module_alloc(m, WORDS * 4), 0x14f0000000000000ull, 0};
+  uint32_t *from = module_host(m, p.from);
+  const uint32_t *out = module_host(m, p.out);
+  struct sm_insn insn;
+  const uint64_t *word = find(m, "hinted", SM_OP_LDGSTS);
+  if (!word || !sm_decode(word, &insn) || insn.opcode != LDGSTS_UNIFORM) {
+    printf("hinted: not the expected form\n");
+    return 1;
+  }
+  for (unsigned k = 0; k < WORDS; k++)
+    from[k] = (uint32_t)random64();
+  for (p.n = 0; p.n < WORDS * 4; p.n += PIECE * 4) {
+    const struct launch l = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = &p, .param_bytes = sizeof p};
+    struct sm_fault fault = {0};
+    if (module_run(m, "hinted", &l, &fault, NULL) != SM_DONE) {
+      printf("%s (%s)\n", fault.message, fault.instruction);
+      return 1;
+    }
+    for (unsigned k = 0; k < WORDS; k++) {
+      const bool copied = k >= p.n / 4 && k < p.n / 4 + PIECE;
+      if (out[k] != (copied ? from[8 + k - p.n / 4] : k)) {
+        printf("hinted copy to %u: wrong\n", p.n);
+        return 1;
+      }
+    }
+  }
+  return 0;
+}
+
 static unsigned test_textures(struct module *m) {
   static const struct {
     const char *kernel, *instruction;
@@ -222,7 +266,7 @@ int main(void) {
     struct module *m = module_compile(source, NULL);
     if (!m)
       return 1;
-    failures += test_scales(m) + test_bindless(m) + test_textures(m);
+    failures += test_scales(m) + test_bindless(m) + test_hinted(m) + test_textures(m);
     module_free(m);
     builds++;
   }

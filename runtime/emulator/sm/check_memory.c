@@ -67,10 +67,11 @@ static bool local_access(const struct sm_access *a, bool is_undefined) {
 /* The destinations of LDGSTS. */
 static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined) {
   const uint32_t *to = sm_file_at(a.w, a.u->s[1]);
+  const uint32_t term = sm_file_at(a.w, a.u->s[2])[0] + (uint32_t)a.u->jump;
   a.is_write = true;
   FOR_MASK(i, m) {
     a.lane = i;
-    a.at = to[i] + (uint32_t)a.u->jump;
+    a.at = to[i] + term;
     shared_access(&a, undefined >> i & 1);
   }
 }

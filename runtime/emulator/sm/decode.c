@@ -78,10 +78,12 @@ static bool decode_mem(const struct sm_isa_operand *d, const uint64_t word[2],
   o->base64 = sm_isa_bit(word, d->wide_bit ? d->wide_bit : d->e_bit);
   if (d->ureg.piece[0].length) {
     uint8_t ureg = (uint8_t)sm_isa_field(word, d->ureg);
+    if (d->next && ureg != URZ)
+      ureg++;
     o->described = sm_isa_bit(word, d->desc_bit);
     if (o->described)
       o->desc = ureg;
-    else
+    else if (!d->next)
       o->ureg = ureg;
   }
   o->policy = sm_isa_bit(word, d->policy_bit);

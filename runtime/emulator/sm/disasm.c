@@ -155,7 +155,7 @@ static void put_const(struct text *t, const struct sm_isa_operand *d, const stru
 static void put_mem(struct text *t, const struct sm_isa_operand *d, const struct sm_operand *o,
                     const uint64_t word[2]) {
   bool described = o->described;
-  bool has_ureg = d->ureg.piece[0].length && !described;
+  bool has_ureg = d->ureg.piece[0].length && !described && !d->next;
   bool named = false;
   if (described && o->policy) {
     put(t, "desc[");

@@ -249,19 +249,20 @@ HANDLER(atom_inc) {
   return NEXT;
 }
 
-/* Global to shared: s[1] is the shared address register, jump its offset. Lanes
- * whose Pp is false write zeros (cp.async with ignore-src). x[3], ZFILL: the last
- * bytes written are zeros, as many as the low bits of the global address say;
- * those are no part of it (what ptxas makes of cp.async's src-size). */
+/* Global to shared: s[1] is the shared address register, s[2] the uniform one, jump
+ * the offset. Lanes whose Pp is false write zeros (cp.async with ignore-src). x[3],
+ * ZFILL: the last bytes written are zeros, as many as the low bits of the global
+ * address say; those are no part of it (what ptxas makes of cp.async's src-size). */
 HANDLER(ldgsts) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
     return NEXT;
   struct addresses a;
   const uint32_t bytes = size_bytes[u->x[0]], p = PP;
+  const uint32_t term = REG(u->s[2])[0] + (uint32_t)u->jump;
   addresses_of(w, u, m, &a);
   FOR_MASK(i, m) {
-    const uint32_t to = REG(u->s[1])[i] + (uint32_t)u->jump;
+    const uint32_t to = REG(u->s[1])[i] + term;
     const uint32_t zeros = u->x[3] ? a.l[i] & (bytes - 1) : 0;
     const uint64_t from = a.l[i] - zeros;
     const bool reads = p >> i & 1;

@@ -56,6 +56,7 @@ struct sm_isa_operand {
   uint8_t neg_bit, abs_bit, not_bit, inv_bit, e_bit, desc_bit, policy_bit, wide_bit;
   uint8_t absolute_if_bit;
   bool dst, optional, inverted, absolute, offset, is_signed;
+  bool next;                     /* MEM: the UR after the one named, which another operand has */
   uint8_t reuse;                 /* operand-cache slot + 1; 0: none */
   uint8_t unit;                  /* value is in these; 0: in ones */
   uint8_t neutral;               /* value not printed if optional */

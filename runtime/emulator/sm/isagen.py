@@ -17,7 +17,7 @@ KINDS = ['none', 'reg', 'ureg', 'pred', 'upred', 'imm', 'const', 'bindless', 'me
          'barrier', 'special', 'scoreboard', 'pr', 'upr', 'enum', 'sbset', 'swizzle']
 FIELD_KEYS = ('bits', 'value', 'bank', 'index', 'uindex', 'ureg', 'scale')
 BIT_KEYS = ('neg', 'abs', 'not', 'inv', 'e', 'desc', 'policy', 'wide', 'absolute_if')
-FLAG_KEYS = ('inverted', 'absolute', 'offset')
+FLAG_KEYS = ('inverted', 'absolute', 'offset', 'next')
 # Fields that every instruction has: opcode, guard, the profiler's predicate
 # (103:102) and scheduling from 105 up.
 COMMON = [(0, 12), (91, 1), (12, 4), (102, 2), (105, 23)]

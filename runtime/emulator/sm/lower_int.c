@@ -327,6 +327,7 @@ unsigned sm_lower_integer(struct lowering *l) {
   case SM_OP_UPLOP3:
     return lower_plop3(l, false);
   case SM_OP_PLOP3_SIGN:
+  case SM_OP_UPLOP3_SIGN:
     return lower_plop3(l, true);
   case SM_OP_IMAD:
   case SM_OP_UIMAD:

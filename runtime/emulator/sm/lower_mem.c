@@ -116,9 +116,11 @@ static unsigned lower_ldgsts(struct lowering *l) {
   struct sm_uop *u = l->u;
   const struct sm_operand *to = next(l);
   struct sm_operand reg = {.kind = SM_OPERAND_REG, .reg = to->reg};
+  struct sm_operand ureg = {.kind = SM_OPERAND_UREG, .reg = to->ureg};
   u->x[0] = (uint8_t)mod(l, SM_MOD_SZ);
   memory(l);
   u->s[1] = reg_slot(l, &reg, 1, false);
+  u->s[2] = reg_slot(l, &ureg, 1, false);
   u->jump = (int32_t)to->value;
   src_pred(l, 0);
   u->x[3] = (uint8_t)mod(l, SM_MOD_ZFILL);
