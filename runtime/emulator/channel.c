@@ -76,6 +76,7 @@ void emu_channel_free(struct emu_channel *channel) {
     emu_object_put(&channel->notifier->object);
   if (channel->as)
     emu_object_put(&channel->as->object);
+  free(channel->mme);
   free(channel);
 }
 

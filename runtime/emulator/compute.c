@@ -1,9 +1,11 @@
 /* The methods of the compute class, C7C0. gpu-command-stream.md 4; error notifiers
  * as nvgpu's common/gr/gr_intr.c posts them.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/mme.h"
 #include "runtime/hw/tables.h"
 
 static enum emu_step refuse(struct emu_fault *fault, uint32_t notifier, uint32_t method,
@@ -167,19 +169,12 @@ static bool is_served_software_method(uint32_t method) {
          method == NVC7C0_SET_RESERVED_SW_METHOD07;
 }
 
-static bool is_macro_engine(uint32_t method) {
-  return (method >= NVC7C0_MME_DMA_READ && method <= NVC7C0_MME_DMA_SYNC) ||
-         method >= NVC7C0_CALL_MME_MACRO(0);
-}
-
 /* Methods without a case of their own. */
 static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fault *fault) {
   if (!hw_method_find(CLASS_COMPUTE, method, NULL))
     return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "illegal method");
   if (is_software_method(method) && !is_served_software_method(method))
     return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "unknown software method");
-  if (is_macro_engine(method))
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "the macro engine is not emulated");
   return EMU_NEXT; /* state that no compute launch depends on */
 }
 
@@ -275,8 +270,13 @@ static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
 enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                                  struct emu_fault *fault) {
   struct emu_compute *c = &channel->compute;
+  if (method >= NVC7C0_CALL_MME_MACRO(0))
+    return emu_mme_call(channel, method, data, fault);
+  data = emu_mme_shadow(channel->mme, method, data);
   if (set_state(c, method, data))
     return EMU_NEXT;
+  if (emu_mme_owns(method))
+    return emu_mme_method(channel, method, data, fault);
   if (emu_i2m_owns(method))
     return emu_i2m_method(channel, &c->i2m, method, data, fault);
   if (method >= NVC7C0_LOAD_INLINE_QMD_DATA(0) &&
@@ -327,8 +327,14 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
   }
 }
 
-void emu_compute_bind(struct emu_compute *c) {
+bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_compute *c = &channel->compute;
   if (!c->bound)
     c->condition.mode = c->global_condition.mode = RENDER_ENABLE_ALWAYS;
-  c->bound = true;
+  if (!channel->mme)
+    channel->mme = calloc(1, sizeof(*channel->mme));
+  c->bound = channel->mme != NULL;
+  if (!c->bound)
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, 0, "the host is out of memory");
+  return c->bound;
 }

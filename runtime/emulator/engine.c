@@ -228,6 +228,7 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   emu_grids_drop(channel);
   emu_sked_drop(channel);
   channel->copy.busy = false;
+  emu_mme_drop(channel->mme);
   if (channel->as)
     emu_unpin(channel->as, &channel->pin, true);
   channel->fetch = (struct emu_fetch){0};

@@ -127,6 +127,20 @@ bool emu_sked_decrement(struct emu_channel *channel, uint64_t qmd_address,
 enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault);
 void emu_sked_drop(struct emu_channel *channel);
 
+/* ---- mme.c: the macro engine ---- */
+
+struct emu_mme;
+bool emu_mme_owns(uint32_t method);
+enum emu_step emu_mme_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                             struct emu_fault *fault);
+/* CALL_MME_MACRO, CALL_MME_DATA. */
+enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_t data,
+                           struct emu_fault *fault);
+/* Forgets the macro that runs; NULL is fine. */
+void emu_mme_drop(struct emu_mme *mme);
+/* Keeps a method's data in the shadow memory; what the method gets. */
+uint32_t emu_mme_shadow(struct emu_mme *mme, uint32_t method, uint32_t data);
+
 /* ---- copy.c ---- */
 
 enum { EMU_COPY_STATE_WORDS = NVC7B5_DST_ORIGIN_Y / 4 + 1, EMU_COPY_PIPELINED = 8 };

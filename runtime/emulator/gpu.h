@@ -287,6 +287,7 @@ struct emu_channel {
   uint32_t subdevice_mask, stored_subdevice_mask;
   struct emu_host_state host;
   struct emu_compute compute;
+  struct emu_mme *mme; /* with the compute class */
   struct emu_i2m i2m;
   bool i2m_bound;
   struct emu_copy copy;
@@ -595,7 +596,7 @@ enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, con
                            uint32_t count, struct emu_fault *fault);
 /* SET_OBJECT: the state after reset. */
 void emu_copy_bind(struct emu_copy *copy);
-void emu_compute_bind(struct emu_compute *compute);
+bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault);
 enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);
 

@@ -145,8 +145,7 @@ static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel
   }
   switch (subchannel) {
   case SUBCHANNEL_COMPUTE:
-    emu_compute_bind(&channel->compute);
-    break;
+    return emu_compute_bind(channel, fault) ? EMU_NEXT : EMU_FAULT;
   case SUBCHANNEL_I2M:
     channel->i2m_bound = true;
     break;

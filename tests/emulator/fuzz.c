@@ -250,6 +250,28 @@ static void put_inline_qmd(struct fuzz *f) {
     put(f, qmd[i]);
 }
 
+/* A macro of random instructions, with an end, and a call of it. */
+static void put_macro(struct fuzz *f) {
+  uint32_t count = 1 + below(6);
+  compute(f, NVC7C0_LOAD_MME_START_ADDRESS_RAM_POINTER, 0);
+  compute(f, NVC7C0_LOAD_MME_START_ADDRESS_RAM, 0);
+  compute(f, NVC7C0_SET_MME_MEM_ADDRESS_A, (uint32_t)(f->data.va >> 32));
+  compute(f, NVC7C0_SET_MME_MEM_ADDRESS_B, (uint32_t)f->data.va + below(DATA_BYTES));
+  put(f, method_header(METHOD_ONE_INC, SUBCHANNEL_COMPUTE, NVC7C0_LOAD_MME_INSTRUCTION_RAM_POINTER,
+                       1 + 3 * count));
+  put(f, 0);
+  for (uint32_t i = 0; i < count; i++) {
+    put(f, rnd());
+    put(f, rnd());
+    /* Mostly without a predicate; the last but one says that the next is the last. */
+    put(f, (rnd() & (one_in(3) ? ~1u : ~0x1fu)) | (i + 2 >= count));
+  }
+  uint32_t arguments = 1 + below(4);
+  put(f, method_header(METHOD_ONE_INC, SUBCHANNEL_COMPUTE, NVC7C0_CALL_MME_MACRO(0), arguments));
+  for (uint32_t i = 0; i < arguments; i++)
+    put(f, random_value(f));
+}
+
 static void put_set_up(struct fuzz *f) {
   compute(f, NVC7C0_SET_OBJECT, CLASS_COMPUTE);
   compute(f, NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A, WINDOW_SHARED_HIGH);
@@ -302,7 +324,7 @@ static void stream_input(struct fuzz *f) {
   static void (*const parts[])(struct fuzz *) = {
       put_any_method, put_semaphore, put_semaphore,  put_inline_data, put_inline_data,
       put_copy,       put_copy,      put_report,     put_report,      put_launch,
-      put_launch,     put_launch,    put_inline_qmd,
+      put_launch,     put_launch,    put_inline_qmd, put_macro,
   };
   write_memory(f, false);
   if (!one_in(40))
@@ -356,6 +378,8 @@ static void reset_channel(struct fuzz *f) {
   memset(&channel->compute, 0, sizeof(channel->compute));
   memset(&channel->i2m, 0, sizeof(channel->i2m));
   memset(&channel->copy, 0, sizeof(channel->copy));
+  free(channel->mme);
+  channel->mme = NULL;
   channel->i2m_bound = false;
   channel->gp_get = 0;
   channel->subdevice_mask = 1;

@@ -46,6 +46,12 @@ static void prepare(struct fixture *f, uint32_t class_id, uint32_t method) {
   compute(f, NVC7C0_SET_REPORT_SEMAPHORE_B, low);
   if (class_id != CLASS_COMPUTE)
     return;
+  if (method == NVC7C0_CALL_MME_MACRO(0)) { /* two instructions: an end, and nothing */
+    push(&f->ch, method_header(METHOD_ONE_INC, SUBCHANNEL_COMPUTE,
+                               NVC7C0_LOAD_MME_INSTRUCTION_RAM_POINTER, 7));
+    for (uint32_t i = 0; i < 7; i++)
+      push(&f->ch, i == 3);
+  }
   if (method == NVC7C0_FE_ATOMIC_SEQUENCE_END)
     compute(f, NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN, 0);
   if (method == NVC7C0_LOAD_INLINE_DATA) {

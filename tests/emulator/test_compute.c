@@ -350,7 +350,7 @@ static void method_faults(void **state) {
       {0x0ffc, 5, 25, "class 0xc7c0 method 0x0ffc (none), data 0x00000005: illegal method"},
       {0x0220, 0, 25, "class 0xc7c0 method 0x0220 SET_RESERVED_SW_METHOD00"},
       {0x02bc, 3, 13, "class 0xc7c0 method 0x02bc SEND_SIGNALING_PCAS_B"},
-      {0x3800, 0, 13, "class 0xc7c0 method 0x3800 CALL_MME_MACRO"},
+      {0x3800, 0, 13, "MME: macro at word 0x0, instruction 4096"}, /* there is none */
       {0x014c, 0, 13, "class 0xc7c0 method 0x014c FE_ATOMIC_SEQUENCE_END"},
       {0x010c, 0, 25, "class 0xc7c0 method 0x010c NOTIFY"},
       {0x0168, 2, 13, "class 0xc7c0 method 0x0168 REPORT_SEMAPHORE_EXECUTE"},

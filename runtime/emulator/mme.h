@@ -1,0 +1,128 @@
+/* The macro engine (MME) in front of the compute class: small programs, kept for a
+ * channel, that make methods of their arguments. Instructions, memories and their
+ * sizes as Mesa found them for Turing (src/nouveau/mme, mme_tu104*): class C7C0 has
+ * the same methods.
+ */
+#ifndef TEGRACL_EMULATOR_MME_H
+#define TEGRACL_EMULATOR_MME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+  MME_INSTRUCTION_WORDS = 3,
+  MME_INSTRUCTIONS = 0x1000,
+  MME_CODE_WORDS = MME_INSTRUCTIONS * MME_INSTRUCTION_WORDS,
+  MME_MACROS = 256,
+  MME_DATA_WORDS = 0xc00, /* DREAD, DWRITE */
+  MME_FIFO_WORDS = 1024,  /* of READ_FIFOED */
+  MME_REGISTERS = 24,
+  MME_METHODS = 0x1000,
+};
+
+/* Values of the fields of an instruction. */
+enum mme_register {
+  MME_ZERO = MME_REGISTERS,
+  MME_IMMEDIATE,      /* of its own ALU, signed */
+  MME_IMMEDIATE_PAIR, /* of the other ALU, signed */
+  MME_IMMEDIATE_32,   /* both */
+  MME_LOAD0,          /* the next argument */
+  MME_LOAD1,          /* the one after it */
+};
+
+enum mme_operation {
+  MME_ADD,
+  MME_ADDC,
+  MME_SUB,
+  MME_SUBB,
+  MME_MUL,
+  MME_MULH,
+  MME_MULU,
+  MME_EXTENDED,
+  MME_CLZ,
+  MME_SLL,
+  MME_SRL,
+  MME_SRA,
+  MME_AND,
+  MME_NAND,
+  MME_OR,
+  MME_XOR,
+  MME_MERGE,
+  MME_SLT,
+  MME_SLTU,
+  MME_SLE,
+  MME_SLEU,
+  MME_SEQ,
+  MME_STATE,
+  MME_LOOP,
+  MME_JAL,
+  MME_BLT,
+  MME_BLTU,
+  MME_BLE,
+  MME_BLEU,
+  MME_BEQ,
+  MME_DREAD,
+  MME_DWRITE,
+};
+
+enum mme_output {
+  MME_OUT_NONE,
+  MME_OUT_ALU0,
+  MME_OUT_ALU1,
+  MME_OUT_LOAD0,
+  MME_OUT_LOAD1,
+  MME_OUT_IMMEDIATE0,
+  MME_OUT_IMMEDIATE1,
+  MME_OUT_RESERVED,
+  MME_OUT_HIGH0, /* bits 15:12 of the immediate */
+  MME_OUT_HIGH1,
+  MME_OUT_IMMEDIATE_32,
+};
+
+struct mme_instruction {
+  bool end_next; /* the next one is the last */
+  uint8_t predicate_mode, predicate;
+  struct {
+    uint8_t operation, destination, source[2];
+    uint16_t immediate;
+  } alu[2];
+  struct {
+    uint8_t method, emit;
+  } out[2];
+};
+
+/* Bits of an instruction: the last word holds bits 31:0, the first 95:64. */
+struct mme_instruction mme_decode(const uint32_t words[MME_INSTRUCTION_WORDS]);
+
+struct emu_mme {
+  uint32_t code[MME_CODE_WORDS], starts[MME_MACROS], data[MME_DATA_WORDS];
+  uint32_t code_pointer, start_pointer, data_pointer;
+  uint64_t memory;               /* of the DMA methods */
+  uint32_t shadow[MME_METHODS];  /* what methods were last given */
+  uint32_t shadow_mode;          /* enum mme_shadow_mode */
+  uint32_t fifo[MME_FIFO_WORDS]; /* words of READ_FIFOED, which loads take first */
+  uint32_t fifo_first, fifo_count;
+
+  /* The macro that runs. */
+  bool running, last, busy; /* busy: in the middle of the argument's work */
+  bool has_argument;
+  uint32_t argument;
+  uint32_t start, ip; /* word of the macro's beginning; instruction from there */
+  uint32_t registers[MME_REGISTERS], result[2], load[2], carry;
+  unsigned loaded; /* of the loads of the present instruction */
+  uint32_t loop_count, loop_start, loop_end;
+  uint32_t method, method_step; /* where the next emitted word goes */
+  struct {
+    uint32_t method, data;
+  } emitted[2]; /* of the present instruction, not yet executed */
+  unsigned emitted_first, emitted_count;
+};
+
+enum mme_shadow_mode {
+  MME_SHADOW_TRACK = 0,
+  MME_SHADOW_TRACK_WITH_FILTER = 1,
+  MME_SHADOW_PASS_THROUGH = 2,
+  MME_SHADOW_REPLAY = 3,
+};
+
+#endif
