@@ -193,8 +193,10 @@ static int watchdog(struct emu_object *object, int fd, void *argument) {
   if (channel->deterministic && mode != NVGPU_WDT_DISABLE)
     return -EINVAL;
   channel->watchdog = mode == NVGPU_WDT_ENABLE;
-  if (a->wdt_status & NVGPU_WDT_SET_TIMEOUT)
+  if (a->wdt_status & NVGPU_WDT_SET_TIMEOUT) {
     channel->watchdog_ms = a->timeout_ms;
+    channel->watchdog_set = true;
+  }
   return 0;
 }
 

@@ -264,7 +264,7 @@ struct emu_channel {
   struct emu_channel *next_in_tsg;
   uint32_t veid;
   uint32_t watchdog_ms;
-  bool watchdog;
+  bool watchdog, watchdog_set; /* set: by the client, not the default time */
   bool deterministic, usermode, railgating_allowed;
   bool has_object; /* ALLOC_OBJ_CTX was done */
   atomic_bool serviceable;
@@ -490,6 +490,11 @@ int emu_channel_open(int32_t runlist);
 void emu_channel_close(struct emu_channel *channel);
 void emu_channel_free(struct emu_channel *channel);
 void emu_event_free(struct emu_event *event);
+
+/* ---- watchdog.c ---- */
+
+/* How long the channel's work may make no progress. */
+uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel);
 
 /* ---- submit.c ---- */
 

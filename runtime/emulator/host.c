@@ -55,11 +55,11 @@ static enum emu_step semaphore_fault(struct emu_fault *fault, uint64_t address, 
 /* How long an acquire may wait: 80 % of the channel's watchdog; for ever without
  * one, as on every user-mode channel. Facts 3.1. */
 static bool timed_out(struct emu_channel *channel) {
-  enum { ACQUIRE_PERCENT = 80, NS_PER_MS = 1000000 };
+  enum { ACQUIRE_PERCENT = 80 };
   uint64_t now = emu_time_ns();
   if (!channel->host.waiting_since)
     channel->host.waiting_since = now;
-  uint64_t limit = (uint64_t)channel->watchdog_ms * NS_PER_MS / 100 * ACQUIRE_PERCENT;
+  uint64_t limit = emu_watchdog_limit_ns(channel) / 100 * ACQUIRE_PERCENT;
   return channel->watchdog && now - channel->host.waiting_since > limit;
 }
 

@@ -7,13 +7,25 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { LOOK_MS = 100, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
+enum {
+  LOOK_MS = 100,
+  NS_PER_MS = 1000000,
+  NS_PER_S = 1000000000,
+  /* The default time is made for a board. What takes milliseconds there takes seconds
+   * here; a client that sets a time may mean this clock. */
+  SLOWER_THAN_A_BOARD = 100,
+};
 
 struct emu_watchdog {
   pthread_t thread;
   pthread_cond_t stopped;
   bool stop;
 };
+
+uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel) {
+  return (uint64_t)channel->watchdog_ms * NS_PER_MS *
+         (channel->watchdog_set ? 1 : SLOWER_THAN_A_BOARD);
+}
 
 /* What shows that the channel goes on. gpu.lock held, here and below. */
 static void look(struct emu_channel *channel, uint64_t now) {
@@ -24,7 +36,7 @@ static void look(struct emu_channel *channel, uint64_t now) {
     s->seen_get = get;
     s->since_ns = now;
   } else if (channel->watchdog && channel->tsg && atomic_load(&channel->serviceable) &&
-             now - s->since_ns > (uint64_t)channel->watchdog_ms * NS_PER_MS) {
+             now - s->since_ns > emu_watchdog_limit_ns(channel)) {
     emu_tsg_abort(channel->tsg, NOTIFIER_IDLE_TIMEOUT);
   }
 }
