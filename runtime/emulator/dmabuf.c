@@ -183,6 +183,12 @@ int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
 }
 
 /* Maintenance of caches that this machine keeps coherent; nvgpu-uapi.md 4.3. */
-int emu_dmabuf_ioctl(unsigned long request) {
-  return request == DMA_BUF_IOCTL_SYNC ? 0 : -ENOTTY;
+int emu_dmabuf_ioctl(unsigned long request, uint64_t argument) {
+  struct dma_buf_sync sync;
+  if (request != DMA_BUF_IOCTL_SYNC)
+    return -ENOTTY;
+  if (emu_copy_from_user(&sync, argument, sizeof(sync)))
+    return -EFAULT;
+  bool known = !(sync.flags & ~(uint64_t)DMA_BUF_SYNC_VALID_FLAGS_MASK);
+  return known && (sync.flags & DMA_BUF_SYNC_RW) ? 0 : -EINVAL;
 }

@@ -298,14 +298,16 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
     result = emu_dispatch(&emu_node_host1x, object, fd, request, argument);
     break;
   case EMU_DMABUF:
-    result = emu_dmabuf_ioctl(request);
+    result = emu_dmabuf_ioctl(request, (uintptr_t)argument);
+    break;
+  case EMU_SYNC_FILE:
+    result = emu_sync_file_ioctl((struct emu_waiter *)object, request, (uintptr_t)argument);
     break;
   case EMU_COUNTER_NODE:
     result = emu_fault_ioctl(object, fd, request, argument);
     break;
   case EMU_EVENT:
   case EMU_POWER:
-  case EMU_SYNC_FILE:
   case EMU_POLLFD:
     result = -ENOTTY;
     break;

@@ -424,7 +424,7 @@ bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd);
 bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma);
 /* The client's fd goes: if it is the last, keep the pages for the handle. */
 void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd);
-int emu_dmabuf_ioctl(unsigned long request);
+int emu_dmabuf_ioctl(unsigned long request, uint64_t argument);
 void emu_dmabuf_free(struct emu_dmabuf *dmabuf);
 /* A handle is gone: without any, no new fd can be asked for. */
 void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf);
@@ -536,6 +536,7 @@ void emu_syncpoint_raise(int syncpoint, uint32_t by);
 /* A new fd that polls readable when the syncpoint gets there, or -errno. */
 int emu_sync_file_open(uint32_t id, uint32_t threshold);
 void emu_waiter_free(struct emu_waiter *waiter);
+int emu_sync_file_ioctl(const struct emu_waiter *waiter, unsigned long request, uint64_t argument);
 /* What poll found of an event's or pollfd's fd: reported once. gpu.lock held. */
 void emu_fd_polled(struct pollfd *p);
 

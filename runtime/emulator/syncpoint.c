@@ -6,7 +6,9 @@
  * an eventfd, which emu_fd_polled clears as the driver's poll does.
  */
 #include <errno.h>
+#include <linux/sync_file.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -164,6 +166,35 @@ int emu_sync_file_open(uint32_t id, uint32_t threshold) {
     return error;
   }
   return fd;
+}
+
+/* 1: reached; 0: not yet; else the error it ended with. */
+static int fence_status(const struct emu_waiter *w) {
+  struct itimerspec left;
+  if (reached(w->id, w->threshold))
+    return 1;
+  bool over = timerfd_gettime(w->fd, &left) == 0 && !left.it_value.tv_sec && !left.it_value.tv_nsec;
+  return over ? -ETIMEDOUT : 0;
+}
+
+/* Linux's sync_file interface, of which merging is not here. The names are those of
+ * host1x's fences. */
+int emu_sync_file_ioctl(const struct emu_waiter *w, unsigned long request, uint64_t argument) {
+  struct sync_file_info info;
+  struct sync_fence_info fence = {
+      .obj_name = "syncpoint", .driver_name = "host1x", .status = fence_status(w)};
+  if (request != SYNC_IOC_FILE_INFO)
+    return -ENOTTY;
+  if (emu_copy_from_user(&info, argument, sizeof(info)))
+    return -EFAULT;
+  if (info.flags || info.pad)
+    return -EINVAL;
+  if (info.num_fences && emu_copy_to_user(info.sync_fence_info, &fence, sizeof(fence)))
+    return -EFAULT;
+  snprintf(info.name, sizeof(info.name), "host1x-syncpoint%u-%u", w->id, w->threshold);
+  info.status = fence.status;
+  info.num_fences = 1;
+  return emu_copy_to_user(argument, &info, sizeof(info));
 }
 
 /* The checks of 3.6 in their order. */

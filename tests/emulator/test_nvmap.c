@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,6 +101,11 @@ static void from_va(void **state) {
   for (int i = 0; i < 4 * PAGE; i++)
     assert_int_equal(p[i], 7);
   int fd = fd_of(va.handle);
+  /* 4.3, DMA_BUF_IOCTL_SYNC */
+  EXPECT(0, fd, DMA_BUF_IOCTL_SYNC, (struct dma_buf_sync){DMA_BUF_SYNC_RW | DMA_BUF_SYNC_END});
+  EXPECT(-EINVAL, fd, DMA_BUF_IOCTL_SYNC, (struct dma_buf_sync){DMA_BUF_SYNC_START});
+  EXPECT(-EINVAL, fd, DMA_BUF_IOCTL_SYNC, (struct dma_buf_sync){1 << 5 | DMA_BUF_SYNC_RW});
+  assert_int_equal(OS->ioctl(fd, DMA_BUF_IOCTL_SYNC, (void *)8), -EFAULT);
   uint64_t gpu = map(fd, NVGPU_ACCESS_READ_WRITE, 0);
   push_semaphore(&f->ch, gpu + PAGE, 0x1234, RELEASE_64_WFI);
   submit(&f->c, &f->ch);

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -104,6 +105,21 @@ static void fence(void **state) {
   assert_int_equal(polled(one, 5000), POLLIN);
   assert_int_equal(polled(one, 0), POLLIN); /* stays */
   assert_int_equal(polled(two, 0), 0);
+  struct sync_fence_info inner = {0};
+  struct sync_file_info info = {.pad = 1};
+  EXPECT(-EINVAL, one, SYNC_IOC_FILE_INFO, info);
+  info = (struct sync_file_info){.num_fences = 1};
+  EXPECT(-EFAULT, one, SYNC_IOC_FILE_INFO, info);
+  info.sync_fence_info = (uintptr_t)&inner;
+  EXPECT(0, one, SYNC_IOC_FILE_INFO, info);
+  assert_int_equal(info.status, 1);
+  assert_int_equal(inner.status, 1);
+  assert_string_equal(inner.driver_name, "host1x");
+  info = (struct sync_file_info){0};
+  EXPECT(0, two, SYNC_IOC_FILE_INFO, info);
+  assert_int_equal(info.status, 0);
+  assert_int_equal(info.num_fences, 1);
+  EXPECT(-ENOTTY, two, SYNC_IOC_MERGE, (struct sync_merge_data){0});
   /* A point in the past, and one before the counter's wrap: reached at once. */
   int past = fence_of(sync_point.syncpoint_max), before = fence_of(sync_point.syncpoint_max - 5);
   assert_int_equal(polled(past, 0), POLLIN);
