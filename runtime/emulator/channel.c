@@ -167,6 +167,7 @@ static int setup(struct emu_channel *channel, struct nvgpu_channel_setup_bind_ar
     return setup_usermode(channel, a);
   error = emu_submit_setup(channel, a->num_gpfifo_entries);
   channel->deterministic = !error && (a->flags & NVGPU_SETUP_BIND_DETERMINISTIC);
+  emu_host_bind(channel);
   return error;
 }
 

@@ -65,8 +65,12 @@ bool emu_condition_holds(struct emu_as *as, const struct emu_condition *conditio
 struct emu_host_state {
   uint32_t sem_address_low, sem_address_high;
   uint32_t sem_payload_low, sem_payload_high;
-  uint64_t waiting_since; /* PTIMER; of an acquire that has not been satisfied */
+  uint64_t acquire_limit_ns; /* 0: an acquire may wait for ever */
+  uint64_t waiting_since;    /* PTIMER; of an acquire that has not been satisfied */
 };
+/* What the driver sets when it binds a channel to the hardware: an acquire may wait
+ * for 80 % of the watchdog's time, for ever without one. Facts 3.1. */
+void emu_host_bind(struct emu_channel *channel);
 
 /* ---- i2m.c: of the compute class, or of class A140 ---- */
 

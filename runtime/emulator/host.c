@@ -52,15 +52,17 @@ static enum emu_step semaphore_fault(struct emu_fault *fault, uint64_t address, 
   return EMU_FAULT;
 }
 
-/* How long an acquire may wait: 80 % of the channel's watchdog; for ever without
- * one, as on every user-mode channel. Facts 3.1. */
-static bool timed_out(struct emu_channel *channel) {
+void emu_host_bind(struct emu_channel *channel) {
   enum { ACQUIRE_PERCENT = 80 };
+  channel->host.acquire_limit_ns =
+      channel->watchdog ? emu_watchdog_limit_ns(channel) / 100 * ACQUIRE_PERCENT : 0;
+}
+
+static bool timed_out(struct emu_host_state *h) {
   uint64_t now = emu_time_ns();
-  if (!channel->host.waiting_since)
-    channel->host.waiting_since = now;
-  uint64_t limit = emu_watchdog_limit_ns(channel) / 100 * ACQUIRE_PERCENT;
-  return channel->watchdog && now - channel->host.waiting_since > limit;
+  if (!h->waiting_since)
+    h->waiting_since = now;
+  return h->acquire_limit_ns && now - h->waiting_since > h->acquire_limit_ns;
 }
 
 static enum emu_step acquire(struct emu_channel *channel, uint32_t operation, uint64_t address,
@@ -72,7 +74,7 @@ static enum emu_step acquire(struct emu_channel *channel, uint32_t operation, ui
     channel->host.waiting_since = 0;
     return EMU_NEXT;
   }
-  if (timed_out(channel)) {
+  if (timed_out(&channel->host)) {
     emu_fault_set(fault, NOTIFIER_SEMAPHORE_TIMEOUT, address,
                   "PBDMA ACQUIRE: 0x%llx at 0x%llx did not become what is waited for (0x%llx)",
                   (unsigned long long)v, (unsigned long long)address, (unsigned long long)payload);

@@ -105,12 +105,11 @@ static void bad_put(struct fixture *f) {
   OS->doorbell(f->c.page, f->ch.token);
 }
 
-/* A watchdog, which no user-mode channel can have, is given to this one. */
+/* A limit, which no user-mode channel can have, is given to this one. */
 static void acquire_timeout(struct fixture *f) {
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_channel *channel = emu_table_get_kind(f->ch.fd, EMU_CHANNEL);
-  channel->watchdog = true;
-  channel->watchdog_ms = 50;
+  channel->host.acquire_limit_ns = 50000000;
   pthread_mutex_unlock(&emu_gpu.lock);
   push_semaphore(&f->ch, f->data.va, 1, 0);
 }

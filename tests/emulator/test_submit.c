@@ -48,15 +48,19 @@ static int bound_channel(void) {
   return fd;
 }
 
-static struct channel ring_open(void) {
-  struct channel r = {.fd = bound_channel(),
-                      .push = buffer_create(&c, 0x10000, true),
-                      .notifier = buffer_create(&c, 4096, false)};
-  r.word = r.push.cpu;
-  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND,
+static void ring_set_up(struct channel *r) {
+  r->push = buffer_create(&c, 0x10000, true);
+  r->notifier = buffer_create(&c, 4096, false);
+  r->word = r->push.cpu;
+  EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND,
          (struct nvgpu_channel_setup_bind_args){.num_gpfifo_entries = ENTRIES});
-  EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER,
-         (struct nvgpu_set_error_notifier){.mem = (uint32_t)r.notifier.fd});
+  EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER,
+         (struct nvgpu_set_error_notifier){.mem = (uint32_t)r->notifier.fd});
+}
+
+static struct channel ring_open(void) {
+  struct channel r = {.fd = bound_channel()};
+  ring_set_up(&r);
   return r;
 }
 
@@ -243,6 +247,15 @@ static void full(void **state) {
   ring_close(&r);
 }
 
+/* A TSG that was reset serves nobody any more. */
+static void new_tsg(void) {
+  struct nvgpu_gpu_open_tsg_args tsg = {0};
+  EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, tsg);
+  c.tsg = (int)tsg.tsg_fd;
+  struct nvgpu_tsg_create_subcontext_args sub = {.type = 1, .as_fd = c.as};
+  EXPECT(0, c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
+}
+
 /* Closed, or reset, with work that never ends: who waits wakes. */
 static void given_up(void **state) {
   for (int reset = 0; reset < 2; reset++) {
@@ -257,13 +270,8 @@ static void given_up(void **state) {
     ring_close(&r);
     assert_true(ready(fence, 0));
     assert_int_equal(OS->close(fence), 0);
-    /* A TSG that was reset serves nobody any more. */
     assert_int_equal(OS->close(c.tsg), 0);
-    struct nvgpu_gpu_open_tsg_args tsg = {0};
-    EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, tsg);
-    c.tsg = (int)tsg.tsg_fd;
-    struct nvgpu_tsg_create_subcontext_args sub = {.type = 1, .as_fd = c.as};
-    EXPECT(0, c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
+    new_tsg();
   }
 }
 
@@ -317,6 +325,34 @@ static void watchdog(void **state) {
   ring_close(&r);
 }
 
+/* The limit of acquires is what the watchdog was at SETUP_BIND. Facts 3.1. */
+static void acquire_timeout(void **state) {
+  static const struct {
+    struct nvgpu_channel_wdt_args before, after;
+    bool ends;
+  } rows[] = {
+      {{NVGPU_WDT_ENABLE | NVGPU_WDT_SET_TIMEOUT, WATCHDOG_MS}, {NVGPU_WDT_DISABLE, 0}, true},
+      {{NVGPU_WDT_DISABLE, 0}, {NVGPU_WDT_ENABLE | NVGPU_WDT_SET_TIMEOUT, 60000}, false},
+  };
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct nvgpu_channel_wdt_args before = rows[i].before, after = rows[i].after;
+    struct channel r = {.fd = bound_channel()};
+    EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, before);
+    ring_set_up(&r);
+    EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, after);
+    push_semaphore(&r, data.va + 192, 99, 0);
+    ring_submit(&r, 0, 0, 0);
+    if (rows[i].ends)
+      assert_true(wait_fault(&r, NOTIFIER_SEMAPHORE_TIMEOUT));
+    else
+      usleep((WATCHDOG_MS + 250) * 1000);
+    assert_int_equal(timed_out(&r), rows[i].ends);
+    ring_close(&r);
+    assert_int_equal(OS->close(c.tsg), 0);
+    new_tsg();
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(setting_up, setup, teardown),
@@ -327,6 +363,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(full, setup, teardown),
       cmocka_unit_test_setup_teardown(given_up, setup, teardown),
       cmocka_unit_test_setup_teardown(watchdog, setup, teardown),
+      cmocka_unit_test_setup_teardown(acquire_timeout, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
