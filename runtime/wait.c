@@ -33,20 +33,21 @@ static void relax(void) {
 #endif
 }
 
-/* Sleeps until the point is near or timeout_ms are over. False: there is no fence. */
-static bool sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
+/* Sleeps until the point is near or timeout_ms are over. 1: woken; 0: not; -1: there
+ * is no fence. */
+static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   const struct rt_device *d = q->context->device;
   if (!q->channel.syncpoint_gpu)
-    return false;
+    return -1;
   struct host1x_create_fence fence = {.id = q->channel.syncpoint_id,
                                       .threshold =
                                           q->channel.syncpoint_base + (uint32_t)(point - q->first)};
   if (d->os->ioctl(d->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence))
-    return false;
+    return -1;
   struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
-  d->os->poll(&p, 1, timeout_ms); /* however it ends, the timeline is looked at */
+  int ready = d->os->poll(&p, 1, timeout_ms);
   d->os->close(fence.fence_fd);
-  return true;
+  return ready > 0;
 }
 
 /* Small work ends within tens of microseconds (nvgpu-uapi.md 9), so spinning that
@@ -58,7 +59,7 @@ int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns)
   uint64_t deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
   uint64_t spin_end = start + SPIN_NS;
   uint64_t pause_ns = PAUSE_FIRST_NS;
-  bool fence = true;
+  int fence = 0; /* of the last sleep */
   for (;;) {
     for (int i = 0; i < SPIN_ROUNDS; i++) {
       if (rt_queue_completed(q) >= point)
@@ -74,12 +75,16 @@ int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns)
     if (now < spin_end)
       continue;
     uint64_t left = deadline - now;
-    if (fence && left >= NS_PER_MS) {
-      uint64_t ms = left / NS_PER_MS;
+    /* Half a millisecond late is on time. */
+    uint64_t ms = left / NS_PER_MS + (left % NS_PER_MS >= NS_PER_MS / 2);
+    if (fence == 0 && ms) {
       fence = sleep_on_fence(q, point, ms < FENCE_MAX_MS ? (int)ms : FENCE_MAX_MS);
-      spin_end = fence ? monotonic_ns() + SPIN_NS : spin_end;
+      spin_end = monotonic_ns() + SPIN_NS;
       continue;
     }
+    /* Woken, and still the timeline is not there: not at once to sleep on a fence that
+     * would wake again. */
+    fence = fence > 0 ? 0 : fence;
     nanosleep(&(struct timespec){.tv_nsec = (long)(pause_ns < left ? pause_ns : left)}, NULL);
     pause_ns = pause_ns * 2 < PAUSE_LAST_NS ? pause_ns * 2 : PAUSE_LAST_NS;
   }
