@@ -11,41 +11,73 @@
 enum { WORD_BITS = 64 };
 
 /* Read without a lock by every close and poll of the program. */
-static _Atomic uint64_t ours[EMU_FDS / WORD_BITS];
+struct fds {
+  _Atomic uint64_t bits[EMU_FDS / WORD_BITS];
+};
+static struct fds ours, hidden;
 static _Atomic pid_t owner;
 
-void emu_descriptor_note(int fd, bool is_ours) {
+static void set(struct fds *fds, int fd, bool on) {
   uint64_t bit = UINT64_C(1) << (fd % WORD_BITS);
-  if (is_ours) {
-    atomic_store(&owner, getpid());
-    atomic_fetch_or(&ours[fd / WORD_BITS], bit);
-  } else {
-    atomic_fetch_and(&ours[fd / WORD_BITS], ~bit);
-  }
+  if (fd >= EMU_FDS)
+    return;
+  atomic_store(&owner, getpid());
+  if (on)
+    atomic_fetch_or(&fds->bits[fd / WORD_BITS], bit);
+  else
+    atomic_fetch_and(&fds->bits[fd / WORD_BITS], ~bit);
 }
 
-void emu_descriptors_forget(void) {
-  for (int i = 0; i < emu_gpu.table_size; i += WORD_BITS)
-    atomic_store(&ours[i / WORD_BITS], 0);
-}
-
-bool emulator_owns(int fd) {
+static bool has(const struct fds *fds, int fd) {
   return fd >= 0 && fd < EMU_FDS &&
-         (atomic_load_explicit(&ours[fd / WORD_BITS], memory_order_relaxed) >> (fd % WORD_BITS) &
+         (atomic_load_explicit(&fds->bits[fd / WORD_BITS], memory_order_relaxed) >>
+              (fd % WORD_BITS) &
           1) &&
          atomic_load_explicit(&owner, memory_order_relaxed) == getpid();
 }
 
-int emulator_owns_next(int fd) {
+static int next(const struct fds *fds, int fd) {
   while (fd >= 0 && fd < EMU_FDS) {
-    uint64_t rest = atomic_load(&ours[fd / WORD_BITS]) >> (fd % WORD_BITS);
+    uint64_t rest = atomic_load(&fds->bits[fd / WORD_BITS]) >> (fd % WORD_BITS);
     if (rest) {
       fd += __builtin_ctzll(rest);
-      return emulator_owns(fd) ? fd : -1;
+      return has(fds, fd) ? fd : -1;
     }
     fd = (fd / WORD_BITS + 1) * WORD_BITS;
   }
   return -1;
+}
+
+static void clear(struct fds *fds) {
+  for (int i = 0; i < EMU_FDS / WORD_BITS; i++) {
+    if (atomic_load_explicit(&fds->bits[i], memory_order_relaxed))
+      atomic_store(&fds->bits[i], 0);
+  }
+}
+
+void emu_descriptor_note(int fd, bool is_ours) {
+  set(&ours, fd, is_ours);
+}
+void emu_descriptor_hide(int fd, bool is_hidden) {
+  set(&hidden, fd, is_hidden);
+}
+
+void emu_descriptors_forget(void) {
+  clear(&ours);
+  clear(&hidden);
+}
+
+bool emulator_owns(int fd) {
+  return has(&ours, fd);
+}
+int emulator_owns_next(int fd) {
+  return next(&ours, fd);
+}
+bool emulator_hides(int fd) {
+  return has(&hidden, fd);
+}
+int emulator_hides_next(int fd) {
+  return next(&hidden, fd);
 }
 
 void emu_descriptor_replace(struct emu_object *object, int fd) {

@@ -17,6 +17,10 @@ enum { EMU_FDS = 1 << 20 };
 bool emulator_owns(int fd);
 /* The first fd from here on that does, or -1. */
 int emulator_owns_next(int fd);
+/* The same for fds that the emulator keeps for itself, of which the program must not
+ * know. */
+bool emulator_hides(int fd);
+int emulator_hides_next(int fd);
 /* As fcntl(F_DUPFD) of such an fd; flags: O_CLOEXEC or 0. The fd or -errno. */
 int emulator_dup(int fd, int minimum, int flags);
 /* As dup3; one of both is such an fd, and they differ. */
@@ -42,6 +46,7 @@ void emulator_look(void);
 /* ---- within the emulator, with gpu.lock held ---- */
 
 void emu_descriptor_note(int fd, bool ours);
+void emu_descriptor_hide(int fd, bool hidden);
 /* The object was known by fd, which is gone: by another one that it still has. */
 void emu_descriptor_replace(struct emu_object *object, int fd);
 /* In a child of fork: none is the device's. */

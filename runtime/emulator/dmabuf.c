@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/emulator/descriptors.h"
 #include "runtime/emulator/gpu.h"
 #include "runtime/emulator/vma.h"
 
@@ -26,7 +27,18 @@ static int parking_floor(void) {
 /* When the upper half of the numbers is used up, no fd is kept, and only a later
  * GET_FD of the handle suffers. */
 static int park(int fd) {
-  return fcntl(fd, F_DUPFD_CLOEXEC, parking_floor());
+  int parked = fcntl(fd, F_DUPFD_CLOEXEC, parking_floor());
+  if (parked >= 0)
+    emu_descriptor_hide(parked, true);
+  return parked;
+}
+
+static void unpark(struct emu_dmabuf *dmabuf) {
+  if (dmabuf->parked_fd < 0)
+    return;
+  emu_descriptor_hide(dmabuf->parked_fd, false);
+  close(dmabuf->parked_fd);
+  dmabuf->parked_fd = -1;
 }
 
 struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
@@ -48,8 +60,7 @@ void emu_dmabuf_free(struct emu_dmabuf *dmabuf) {
   *link = dmabuf->next;
   if (dmabuf->host)
     munmap(dmabuf->host, dmabuf->size);
-  if (dmabuf->parked_fd >= 0)
-    close(dmabuf->parked_fd);
+  unpark(dmabuf);
   if (dmabuf->allocated && !dmabuf->from_va && !dmabuf->drivers)
     emu_gpu.memory_used -= dmabuf->size;
   free(dmabuf);
@@ -109,10 +120,7 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
       close(fd);
     return error;
   }
-  if (dmabuf->parked_fd >= 0) {
-    close(dmabuf->parked_fd);
-    dmabuf->parked_fd = -1;
-  }
+  unpark(dmabuf);
   return fd;
 }
 
@@ -122,10 +130,8 @@ void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd) {
 }
 
 void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf) {
-  if (!dmabuf->handles && dmabuf->parked_fd >= 0) {
-    close(dmabuf->parked_fd);
-    dmabuf->parked_fd = -1;
-  }
+  if (!dmabuf->handles)
+    unpark(dmabuf);
 }
 
 int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {

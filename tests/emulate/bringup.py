@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The bring-up of an Orin's GPU as its pioneers did it from Python: ioctls by number,
-structures by struct.pack, mappings by mmap.mmap and by the C library's mmap, which no
-preloaded library sees. It knows nothing of this project.
+structures by struct.pack, mappings by mmap.mmap and by the C library's mmap through ctypes.
+It knows nothing of this project.
 
 Steps and expected values: facts, orin-bringup-lessons.md 2 (column A) and 7. Run it
 with tegracl-emulate, or on a board: `tegracl-emulate bringup.py`.
@@ -191,6 +191,9 @@ def characteristics(gpu):
 
 def zcull(gpu):
     same(call(gpu.ctrl, ZCULL_GET_CTX_SIZE, "I", 0)[0], 164352, "the zcull context's size")
+    size = ctypes.c_uint32()
+    same(libc.ioctl(gpu.ctrl, ctypes.c_ulong(ZCULL_GET_CTX_SIZE), ctypes.byref(size)), 0, "ioctl")
+    same(size.value, 164352, "the size by the C library's ioctl")
 
 
 def heaps(gpu):

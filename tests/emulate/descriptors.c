@@ -1,6 +1,7 @@
 /* The nodes' fds are fds: duplicates, closes of ranges, mappings, stat and access,
  * fork, vfork and exec do to them what they do to a driver's.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -111,9 +112,15 @@ static void ranges(void) {
   }
   CHECK(close_range(302, 304, 0) == 0);
   CHECK(is_ctrl(301) && is_ctrl(305) && fcntl(303, F_GETFD) == -1);
+  CHECK(close_range(300, 300, 0) == 0 && is_ctrl(301) && fcntl(300, F_GETFD) == -1);
+  int kept = open(NODE, O_RDWR);
   closefrom(300);
   for (int i = 0; i < 8; i++)
     FAILS(EBADF, ioctl(fds[i], 0xc0084712, fds));
+  int another = open(NODE, O_RDWR); /* the device has lost nothing of its own */
+  CHECK(is_ctrl(kept) && is_ctrl(another));
+  close(kept);
+  close(another);
 }
 
 static void mappings(struct orin *orin) {
@@ -201,6 +208,21 @@ static void executes(const char *self) {
   expect_success(child);
 }
 
+/* ioctl in a handle of the C library is redirected, too; a library that only this
+ * program's RUNPATH leads to is found as ever. */
+static void libraries(void) {
+  void *libc = dlopen("libc.so.6", RTLD_NOW), *own = dlopen("libemulate-plugin.so", RTLD_NOW);
+  CHECK(libc && own);
+  int (*other_ioctl)(int, unsigned long, ...) =
+      (int (*)(int, unsigned long, ...))dlsym(libc, "ioctl");
+  CHECK(dlsym(libc, "qsort") == dlsym(RTLD_DEFAULT, "qsort"));
+  int fd = open(NODE, O_RDWR);
+  uint32_t sms[2] = {0};
+  CHECK(other_ioctl(fd, 0xc0084712, sms) == 0 && sms[0] == SMS);
+  close(fd);
+  CHECK(dlclose(libc) == 0 && dlclose(own) == 0);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1) {
     use();
@@ -211,6 +233,7 @@ int main(int argc, char **argv) {
   status();
   duplicates();
   ranges();
+  libraries();
   orin_open(&orin);
   last_duplicate(&orin);
   mappings(&orin);

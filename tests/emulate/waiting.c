@@ -42,7 +42,7 @@ static void doorbell_only(struct orin *orin, struct orin_channel *channel,
 
 /* Threads that ring for their channels at the same time: one token overwrites the
  * other in the page, and yet each is heard. */
-enum { RINGERS = 2, ROUNDS = 1000 };
+enum { RINGERS = 16, ROUNDS = 200 };
 
 struct ringer {
   struct orin_channel channel;

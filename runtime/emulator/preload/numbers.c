@@ -12,6 +12,8 @@
 #include "runtime/emulator/preload/next.h"
 
 REDIRECT int close(int fd) {
+  if (emulator_hides(fd))
+    return next_result(-EBADF);
   return emulator_owns(fd) ? next_result(nvgpu_os_emulator.close(fd)) : NEXT(close)(fd);
 }
 
@@ -21,15 +23,28 @@ static void close_owned(unsigned first, unsigned last) {
     nvgpu_os_emulator.close(fd);
 }
 
+/* The fds in a range, but for those that the program must not know of. */
 REDIRECT int close_range(unsigned first, unsigned last, int flags) {
   if (flags == 0 && first <= last)
     close_owned(first, last);
+  int hidden = first < EMU_FDS ? emulator_hides_next((int)first) : -1;
+  while (hidden >= 0 && (unsigned)hidden < last) {
+    if ((unsigned)hidden > first && NEXT(close_range)(first, (unsigned)hidden - 1, flags))
+      return -1;
+    first = (unsigned)hidden + 1;
+    hidden = emulator_hides_next((int)first);
+  }
+  if (hidden >= 0 && (unsigned)hidden == last) {
+    if (first == last)
+      return 0;
+    last--;
+  }
   return NEXT(close_range)(first, last, flags);
 }
 
 REDIRECT void closefrom(int first) {
-  close_owned(first < 0 ? 0 : (unsigned)first, UINT_MAX);
-  NEXT(closefrom)(first);
+  if (close_range(first < 0 ? 0 : (unsigned)first, UINT_MAX, 0))
+    NEXT(closefrom)(first);
 }
 
 REDIRECT int dup(int fd) {
