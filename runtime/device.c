@@ -43,6 +43,13 @@ static int characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics
     result = -EFAULT;
   if (result)
     return rt_fail_call(result, "GET_CHARACTERISTICS");
+  /* r36's has grown in its middle, later ones may at the end; nvgpu-uapi.md 10. */
+  if (args.gpu_characteristics_buf_size < sizeof(*c))
+    return rt_fail(
+        -ENODEV,
+        "the kernel driver has %llu bytes of characteristics instead of %zu: it is of an "
+        "older release than L4T r36, whose interface tegracl speaks",
+        (unsigned long long)args.gpu_characteristics_buf_size, sizeof(*c));
   if (c->sm_arch_sm_version != ORIN_SM_VERSION || c->compute_class != CLASS_COMPUTE ||
       c->gpfifo_class != CLASS_HOST)
     return rt_fail(-ENODEV,

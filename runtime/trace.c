@@ -98,7 +98,7 @@ static void record_result(uint64_t since, int result) {
 
 /* ---- calls -------------------------------------------------------------------- */
 
-static int trace_open(const char *path, int flags) {
+static int recorded_open(const char *path, int flags) {
   struct record r;
   record_begin(&r, "open");
   put_number(&r, "flags", (unsigned)flags);
@@ -111,7 +111,7 @@ static int trace_open(const char *path, int flags) {
   return result;
 }
 
-static int trace_close(int fd) {
+static int recorded_close(int fd) {
   struct record r;
   record_begin(&r, "close");
   put_signed(&r, "fd", fd);
@@ -158,8 +158,12 @@ static void record_pointed(uint32_t request, const void *argument, const void *b
     size_t length = room < bytes ? room : bytes;
     const void *data = (const void *)(uintptr_t)address;
     struct nvgpu_gpu_characteristics c;
-    if (request == NVGPU_GPU_IOCTL_GET_CHARACTERISTICS && length <= sizeof(c)) {
-      /* The number by which one chip is known among all is in nobody's trace. */
+    if (request == NVGPU_GPU_IOCTL_GET_CHARACTERISTICS) {
+      /* The number by which one chip is known among all is in nobody's trace; other
+       * releases have it elsewhere, behind what all begin with. */
+      size_t known =
+          bytes == sizeof(c) ? sizeof(c) : offsetof(struct nvgpu_gpu_characteristics, num_gpc);
+      length = length < known ? length : known;
       memcpy(&c, data, length);
       c.per_device_identifier = 0;
       data = &c;
@@ -169,11 +173,12 @@ static void record_pointed(uint32_t request, const void *argument, const void *b
   }
 }
 
-static int trace_ioctl(int fd, unsigned long request, void *argument) {
+static int recorded_ioctl(int fd, unsigned long request, void *argument) {
   enum { ARGUMENT_MAX = 1 << _IOC_SIZEBITS };
   size_t size = argument ? _IOC_SIZE((uint32_t)request) : 0;
   char before[ARGUMENT_MAX];
-  memcpy(before, size ? argument : before, size);
+  if (size)
+    memcpy(before, argument, size);
   struct record r;
   record_begin(&r, "ioctl");
   put_signed(&r, "fd", fd);
@@ -189,13 +194,13 @@ static int trace_ioctl(int fd, unsigned long request, void *argument) {
   if (size)
     put_bytes(&r, "arg", argument, size);
   record_end(&r, false);
-  if (result == 0)
+  if (result == 0 && size)
     record_pointed((uint32_t)request, argument, before);
   return result;
 }
 
-static void *trace_mmap(void *address, size_t length, int protection, int flags, int fd,
-                        off_t offset, int *error) {
+static void *recorded_mmap(void *address, size_t length, int protection, int flags, int fd,
+                           off_t offset, int *error) {
   struct record r;
   record_begin(&r, "mmap");
   put_number(&r, "address", (uintptr_t)address);
@@ -213,7 +218,7 @@ static void *trace_mmap(void *address, size_t length, int protection, int flags,
   return p;
 }
 
-static int trace_munmap(void *address, size_t length) {
+static int recorded_munmap(void *address, size_t length) {
   struct record r;
   record_begin(&r, "munmap");
   put_number(&r, "address", (uintptr_t)address);
@@ -225,7 +230,7 @@ static int trace_munmap(void *address, size_t length) {
   return result;
 }
 
-static int trace_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+static int recorded_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   struct record r;
   record_begin(&r, "poll");
   put_signed(&r, "fd", count ? fds[0].fd : -1);
@@ -238,7 +243,7 @@ static int trace_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   return result;
 }
 
-static void trace_doorbell(void *page, uint32_t token) {
+static void recorded_doorbell(void *page, uint32_t token) {
   struct record r;
   record_begin(&r, "doorbell");
   put_number(&r, "token", token);
@@ -249,13 +254,13 @@ static void trace_doorbell(void *page, uint32_t token) {
 const struct nvgpu_os *rt_trace_os(const struct nvgpu_os *os) {
   static const struct nvgpu_os table = {
       .name = "trace",
-      .open = trace_open,
-      .close = trace_close,
-      .ioctl = trace_ioctl,
-      .mmap = trace_mmap,
-      .munmap = trace_munmap,
-      .poll = trace_poll,
-      .doorbell = trace_doorbell,
+      .open = recorded_open,
+      .close = recorded_close,
+      .ioctl = recorded_ioctl,
+      .mmap = recorded_mmap,
+      .munmap = recorded_munmap,
+      .poll = recorded_poll,
+      .doorbell = recorded_doorbell,
   };
   if (!rt_trace_on())
     return os;

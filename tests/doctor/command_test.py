@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""tegracl-doctor, the command: all steps pass on the software Orin, the report has
-no personal data, and what is missing is named.
+"""tegracl-doctor, the command: all steps pass on the software Orin, built in and as
+device nodes; the report has no personal data, and what is missing is named.
 
-command_test.py DOCTOR     OCL_ICD_VENDORS names the driver
+command_test.py DOCTOR [EMULATE]     OCL_ICD_VENDORS names the driver
 """
 import getpass
 import os
@@ -13,12 +13,14 @@ import tempfile
 import unittest
 
 DOCTOR = sys.argv[1]
+EMULATE = sys.argv[2:]
 
 
-def walk(folder, **environment):
+def walk(folder, command=(), device='emulator', **environment):
     report = os.path.join(folder, 'report.txt')
-    result = subprocess.run([DOCTOR, '-o', report], capture_output=True, text=True, check=False,
-                            env=dict(os.environ, TEGRACL_DEVICE='emulator', **environment))
+    result = subprocess.run([*command, DOCTOR, '-o', report], capture_output=True, text=True,
+                            check=False,
+                            env=dict(os.environ, TEGRACL_DEVICE=device, **environment))
     with open(report, encoding='utf-8') as f:
         return result.returncode, result.stdout, f.read()
 
@@ -30,6 +32,23 @@ class Walk(unittest.TestCase):
         self.assertIn('21 steps passed, 0 failed, 0 not run\n', report)
         self.assertEqual(status, 0, shown)
         self.assertTrue(shown.startswith(report))
+
+    @unittest.skipUnless(EMULATE, 'sanitizers do not go with a preloaded library')
+    def test_all_steps_pass_through_system_calls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, shown, report = walk(folder, EMULATE, 'board')
+        self.assertIn('GPU through "linux"', report)
+        self.assertIn('/dev/nvmap: opened (memory)\n     mode 0', report)
+        self.assertIn('21 steps passed, 0 failed, 0 not run\n', report)
+        self.assertEqual(status, 0, shown)
+
+    def test_another_release(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, _, report = walk(folder, TEGRACL_EMULATOR='l4t:r35')
+        self.assertEqual(status, 1)
+        self.assertIn('312 bytes of characteristics instead of 328: it is of an older release',
+                      report)
+        self.assertIn('   FAIL     device\n', report)
 
     def test_nobody_is_named(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Traces and strace's output are explained.
 
-explain_test.py DOCTOR PROGRAM REQUESTS.csv   PROGRAM launches a kernel named culprit
+explain_test.py DOCTOR PROGRAM REQUESTS.csv NVGPU-UAPI.csv
+PROGRAM launches a kernel named culprit.
 """
 import csv
 import os
@@ -12,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-DOCTOR, PROGRAM, REQUESTS = sys.argv[1:4]
+DOCTOR, PROGRAM, REQUESTS, INTERFACE = sys.argv[1:5]
 
 LAUNCH = ['NVGPU_GPU_IOCTL_ALLOC_AS = 0', 'va_range_start=0x4000000 va_range_end=0x2000000000',
           'nvgpu_gpu_characteristics: num_gpc=2', 'chipname="ga10b"',
@@ -126,9 +127,27 @@ class Strace(unittest.TestCase):
                    '/* L4T r36, struct nvgpu_alloc_as_args of 64 bytes */, 0xff) = -1 EINVAL '
                    '(Invalid)')
 
+    def test_what_strace_prints(self):
+        """On this machine, of every request in the table; no device here takes them."""
+        program = 'import fcntl, sys\nfor code in sys.argv[1:]:\n' \
+                  '  try: fcntl.ioctl(0, int(code, 16))\n  except OSError: pass\n'
+        with open(INTERFACE, newline='', encoding='utf-8') as f:
+            codes = sorted({c for r in csv.DictReader(f) for c in r['ioctl_nr_hex'].split()})
+        for options in [], ['-X', 'raw'], ['-X', 'verbose'], ['-f', '-tt', '-T', '-y']:
+            with tempfile.NamedTemporaryFile() as out:
+                subprocess.run(['strace', '-e', 'trace=ioctl', '-o', out.name, *options,
+                                sys.executable, '-c', program, *codes], stdin=subprocess.DEVNULL,
+                               check=True)
+                with open(out.name, encoding='utf-8') as f:
+                    shown = explain(f.read())
+            named = [line for line in shown.splitlines() if '/* L4T r36' in line]
+            self.assertEqual(len(named), len(codes), (options, shown[-9000:]))
+
     def test_names_of_terminals(self):
         self.check('ioctl(7, TCSETSW, 0) = 0',
                    'ioctl(7, NVGPU_IOCTL_TSG_ENABLE /* L4T r36 */, 0) = 0')
+        self.check('ioctl(7, SNDCTL_TMR_STOP or TCSETSW, NULL) = 0',
+                   'ioctl(7, NVGPU_IOCTL_TSG_ENABLE /* L4T r36 */, NULL) = 0')
 
     def test_what_is_none_of_these(self):
         for line in ['openat(AT_FDCWD, "/dev/nvmap", O_RDWR) = 3', 'ioctl(1, TCGETS, 0xf) = 0',

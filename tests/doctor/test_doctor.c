@@ -29,6 +29,9 @@ static struct fault {
 
 static int ctrl_fd = -1;
 
+/* The number of this chip, as a board has one. */
+enum { IDENTIFIER = 0x5eed1234 };
+
 static int faulty_open(const char *path, int flags) {
   if (fault.path && strcmp(path, fault.path) == 0)
     return fault.error;
@@ -41,7 +44,12 @@ static int faulty_open(const char *path, int flags) {
 static int faulty_ioctl(int fd, unsigned long request, void *argument) {
   if (fault.request && request == fault.request)
     return fault.error;
-  return nvgpu_os_emulator.ioctl(fd, request, argument);
+  int result = nvgpu_os_emulator.ioctl(fd, request, argument);
+  const struct nvgpu_gpu_get_characteristics *args = argument;
+  if (request == NVGPU_GPU_IOCTL_GET_CHARACTERISTICS && result == 0)
+    ((struct nvgpu_gpu_characteristics *)(uintptr_t)args->gpu_characteristics_buf_addr)
+        ->per_device_identifier = IDENTIFIER;
+  return result;
 }
 
 static void *faulty_mmap(void *address, size_t length, int protection, int flags, int fd,
@@ -108,6 +116,8 @@ static void nothing_is_wrong(void **state) {
   for (unsigned i = 0; i < STEP_COMPILER; i++)
     assert_verdict((enum step_id)i, "pass");
   assert_says("19 steps passed, 2 failed, 0 not run\n");
+  assert_says("chipname=\"ga10b\"");
+  assert_null(strstr(text, "5eed1234"));
 }
 
 static void nodes(void **state) {

@@ -14,7 +14,7 @@ static uint64_t load(const unsigned char *bytes, unsigned size) {
 
 static void put_value(FILE *out, const struct nvgpu_field *f, const unsigned char *at) {
   uint64_t value = load(at, f->size);
-  unsigned unused = 64 - 8 * f->size;
+  unsigned unused = f->size && f->size < sizeof(value) ? 64 - 8 * f->size : 0;
   if (f->bits)
     value = value >> f->low_bit & ((UINT64_C(1) << f->bits) - 1);
   if (f->is_signed && (int64_t)(value << unused) < 0)

@@ -6,14 +6,21 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/explain.h"
 #include "tools/doctor/requests.h"
 
-/* strace knows only terminals' names for some requests of the TSG node. */
+/* Requests that strace takes for others of the same number. */
 static const struct {
   const char *name;
   uint32_t code;
-} terminal_names[] = {{"TCSETSW", TCSETSW}, {"TCSETSF", TCSETSF}, {"TCGETA", TCGETA}};
+} foreign_names[] = {
+    {"TCSETSW", NVGPU_IOCTL_TSG_ENABLE},
+    {"TCSETSF", NVGPU_IOCTL_TSG_DISABLE},
+    {"TCGETA", NVGPU_IOCTL_TSG_PREEMPT},
+    {"SNDRV_TIMER_IOCTL_TREAD_OLD", NVGPU_TSG_IOCTL_UNBIND_CHANNEL},
+    {"HDA_IOCTL_GET_WCAP", NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX},
+};
 
 /* A number as strace writes them; *end is behind it, or equal to text if there is
  * none. */
@@ -53,13 +60,16 @@ static uint32_t read_ioc(const char *text, const char **end) {
   return (uint32_t)_IOC(direction, parts[0], parts[1], parts[2]);
 }
 
-static uint32_t read_terminal_name(const char *text, const char **end) {
-  for (size_t i = 0; i < sizeof(terminal_names) / sizeof(terminal_names[0]); i++) {
-    size_t n = strlen(terminal_names[i].name);
-    if (strncmp(text, terminal_names[i].name, n) == 0 && text[n] == ',') {
-      *end = text + n;
-      return terminal_names[i].code;
-    }
+/* One name, or several: "SNDCTL_TMR_STOP or TCSETSW". */
+static uint32_t read_names(const char *text, const char **end) {
+  size_t all = strcspn(text, ",");
+  for (size_t i = 0; i < sizeof(foreign_names) / sizeof(foreign_names[0]); i++) {
+    size_t n = strlen(foreign_names[i].name);
+    const char *last = text + all - n;
+    if (all < n || strncmp(last, foreign_names[i].name, n) != 0 || (all > n && last[-1] != ' '))
+      continue;
+    *end = text + all;
+    return foreign_names[i].code;
   }
   return 0;
 }
@@ -70,7 +80,7 @@ static uint32_t read_request(const char *text, const char **end) {
     return read_ioc(text, end);
   if (*text >= '0' && *text <= '9')
     return read_number(text, end);
-  return read_terminal_name(text, end);
+  return read_names(text, end);
 }
 
 static void put_request(uint32_t code, FILE *out) {

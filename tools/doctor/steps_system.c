@@ -141,10 +141,13 @@ static void say_characteristics(struct doctor *d) {
       result, (unsigned long long)args.gpu_characteristics_buf_size, sizeof(c),
       (double)(doctor_now_ns() - start) / 1e6);
   c.per_device_identifier = 0; /* says which board this is among all */
-  if (result == 0)
+  if (result == 0 && args.gpu_characteristics_buf_size >= sizeof(c))
     say_struct(d, "nvgpu_gpu_characteristics", &c, sizeof(c));
-  if (result == 0 && args.gpu_characteristics_buf_size != sizeof(c))
-    say(d, "the size differs from L4T r36's: another release");
+  else if (result == 0)
+    say(d,
+        "an older release than L4T r36, with other places for its fields; GPU 0x%x.0x%x, "
+        "revision 0x%x",
+        c.arch, c.impl, c.rev);
   d->os->close(fd);
 }
 
