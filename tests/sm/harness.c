@@ -8,6 +8,53 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* --- CUBINs that are kept ------------------------------------------------------- */
+
+/* Where the CUBIN of a source and its options is kept; false if none are. */
+static bool kept_path(char path[4096], const char *source, const char *const *options) {
+  const char *folder = getenv("TEGRACL_TEST_CUBINS");
+  if (!folder || !*folder)
+    return false;
+  XXH64_hash_t hash = XXH64(source, strlen(source), 0);
+  for (; options && *options; options++)
+    hash = XXH64(*options, strlen(*options), hash);
+  snprintf(path, 4096, "%s/%016llx.cubin", folder, (unsigned long long)hash);
+  return true;
+}
+
+static uint8_t *read_kept(const char *path, size_t *size) {
+  uint8_t *cubin = NULL;
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return NULL;
+  fseek(file, 0, SEEK_END);
+  const long end = ftell(file);
+  rewind(file);
+  if (end > 0 && (cubin = malloc((size_t)end)) && fread(cubin, (size_t)end, 1, file) != 1) {
+    free(cubin);
+    cubin = NULL;
+  }
+  *size = (size_t)end;
+  fclose(file);
+  return cubin;
+}
+
+/* Several tests may want the same one at once: it appears whole. */
+static void keep(const char *path, const uint8_t *cubin, size_t size) {
+  char part[4096 + 16];
+  snprintf(part, sizeof part, "%s.%d", path, (int)getpid());
+  FILE *file = fopen(part, "wb");
+  if (!file)
+    return;
+  const bool whole = fwrite(cubin, size, 1, file) == 1;
+  if (fclose(file) || !whole || rename(part, path))
+    unlink(part);
+}
 
 /* --- NVRTC ------------------------------------------------------------------ */
 
@@ -39,7 +86,10 @@ bool harness_available(void) {
   static void *library;
   if (library)
     return true;
+  char path[4096];
   if (!(library = open_nvrtc())) {
+    if (kept_path(path, "", NULL))
+      return true;
     fprintf(stderr, "SKIP: no NVRTC on this machine\n");
     return false;
   }
@@ -55,14 +105,15 @@ bool harness_available(void) {
   return true;
 }
 
-static uint8_t *compile(const char *source, const char *const *options, size_t *size) {
+static uint8_t *compile_anew(const char *source, const char *const *options, size_t *size) {
   const char *all[32] = {"--gpu-architecture=sm_87"};
   int count = 1;
   for (; options && options[count - 1] && count < 31; count++)
     all[count] = options[count - 1];
   nvrtcProgram program;
   uint8_t *cubin = NULL;
-  if (!harness_available() || nvrtc.create(&program, source, "test.cu", 0, NULL, NULL))
+  if (!harness_available() || !nvrtc.create ||
+      nvrtc.create(&program, source, "test.cu", 0, NULL, NULL))
     return NULL;
   if (nvrtc.compile(program, count, all)) {
     size_t n = 0;
@@ -77,6 +128,20 @@ static uint8_t *compile(const char *source, const char *const *options, size_t *
     nvrtc.cubin(program, (char *)cubin);
   }
   nvrtc.destroy(&program);
+  return cubin;
+}
+
+static uint8_t *compile(const char *source, const char *const *options, size_t *size) {
+  char path[4096];
+  const bool kept = kept_path(path, source, options);
+  uint8_t *cubin = kept ? read_kept(path, size) : NULL;
+  if (cubin)
+    return cubin;
+  cubin = compile_anew(source, options, size);
+  if (cubin && kept)
+    keep(path, cubin, *size);
+  if (!cubin && kept)
+    fprintf(stderr, "%s is not there and could not be made\n", path);
   return cubin;
 }
 

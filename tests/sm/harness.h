@@ -13,7 +13,9 @@
 /* meson's exit code for a test that cannot run here. */
 #define HARNESS_SKIP 77
 
-/* False, with a line on stderr, where there is no NVRTC. */
+/* False, with a line on stderr, where there is no NVRTC. The folder that
+ * TEGRACL_TEST_CUBINS names keeps what was compiled; later runs, and those under an
+ * emulated processor, take it from there and need no NVRTC. */
 bool harness_available(void);
 
 struct module;
