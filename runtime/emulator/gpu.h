@@ -216,11 +216,20 @@ struct emu_event {
   int fd; /* the client's number */
 };
 
-/* An fd that waits for syncpoints: a sync_file for one, a pollfd for many. */
+/* A value that a syncpoint gets to. */
+struct emu_point {
+  uint32_t id, threshold;
+};
+enum { EMU_POINTS = 32 };
+
+/* An fd that waits for syncpoints: a sync_file until all its points are reached, a
+ * pollfd for any of those that were triggered. */
 struct emu_waiter {
   struct emu_object object;
-  int fd;                 /* the client's number */
-  uint32_t id, threshold; /* of a sync_file */
+  int fd;        /* the client's number */
+  uint32_t left; /* points that are not reached */
+  uint32_t count;
+  struct emu_point points[EMU_POINTS]; /* of a sync_file; several where some were merged */
 };
 struct emu_wait;
 struct emu_token;
@@ -533,8 +542,8 @@ uint32_t emu_syncpoint_value(int syncpoint);
 void emu_syncpoint_increment(int syncpoint);
 /* The same by any number, with gpu.lock held. */
 void emu_syncpoint_raise(int syncpoint, uint32_t by);
-/* A new fd that polls readable when the syncpoint gets there, or -errno. */
-int emu_sync_file_open(uint32_t id, uint32_t threshold);
+/* A new fd that polls readable when the syncpoints are there, or -errno. */
+int emu_sync_file_open(const struct emu_point *points, uint32_t count);
 void emu_waiter_free(struct emu_waiter *waiter);
 int emu_sync_file_ioctl(const struct emu_waiter *waiter, unsigned long request, uint64_t argument);
 /* What poll found of an event's or pollfd's fd: reported once. gpu.lock held. */

@@ -141,18 +141,32 @@ static int check_submit(const struct emu_channel *channel,
   return room(channel) < a->num_entries + SYNC_ENTRIES ? -EAGAIN : 0;
 }
 
-/* The syncpoint and the value that the submission waits for. */
-static int fence_in(const struct nvgpu_submit_gpfifo_args *a, uint32_t *id, uint32_t *threshold) {
-  *id = a->fence.id;
-  *threshold = a->fence.value;
+/* Entries that wait for what the submission waits for. */
+static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit_gpfifo_args *a) {
+  const struct emu_point single = {a->fence.id, a->fence.value};
+  const struct emu_point *points = &single;
+  uint32_t count = 1;
+  uint64_t base = emu_as_syncpoints(channel->as);
   if (a->flags & NVGPU_SUBMIT_SYNC_FENCE) {
     const struct emu_waiter *w = emu_table_get_kind((int)a->fence.id, EMU_SYNC_FILE);
     if (!w)
       return -EINVAL;
-    *id = w->id;
-    *threshold = w->threshold;
+    points = w->points;
+    count = w->count;
+  } else if (single.id >= EMU_SYNCPOINTS) {
+    return -EINVAL;
   }
-  return *id < EMU_SYNCPOINTS ? 0 : -EINVAL;
+  if (!base)
+    return -ENOMEM;
+  /* One was counted already. */
+  if (room(channel) < (uint64_t)a->num_entries + SYNC_ENTRIES + count - 1)
+    return -EAGAIN;
+  for (uint32_t i = 0; i < count; i++)
+    put_semaphore(channel, base + (uint64_t)points[i].id * EMU_SYNCPOINT_STRIDE,
+                  points[i].threshold,
+                  hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_ACQ_CIRC_GEQ) |
+                      hw_bits(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG, 1));
+  return 0;
 }
 
 /* The client's entries behind put: 0 or -EFAULT. */
@@ -175,16 +189,9 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument) {
   struct emu_submit *s = channel->submit;
   const struct emu_submit before = *s;
   bool wait = a->flags & NVGPU_SUBMIT_FENCE_WAIT, get = a->flags & NVGPU_SUBMIT_FENCE_GET;
-  if (wait) {
-    uint32_t id, threshold;
-    uint64_t base = emu_as_syncpoints(channel->as);
-    error = base ? fence_in(a, &id, &threshold) : -ENOMEM;
-    if (error)
-      return error;
-    put_semaphore(channel, base + (uint64_t)id * EMU_SYNCPOINT_STRIDE, threshold,
-                  hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_ACQ_CIRC_GEQ) |
-                      hw_bits(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG, 1));
-  }
+  error = wait ? wait_for_fence(channel, a) : 0;
+  if (error)
+    return error;
   error = copy_entries(channel, a->gpfifo, a->num_entries);
   if (!error) {
     s->put = (s->put + a->num_entries) & (channel->entries - 1);
@@ -197,7 +204,7 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument) {
       s->target++;
     }
     if (get && (a->flags & NVGPU_SUBMIT_SYNC_FENCE)) {
-      int fence = emu_sync_file_open((uint32_t)s->syncpoint, s->target);
+      int fence = emu_sync_file_open(&(struct emu_point){(uint32_t)s->syncpoint, s->target}, 1);
       error = fence < 0 ? fence : 0;
       a->fence.id = (uint32_t)fence;
     } else if (get) {

@@ -21,12 +21,11 @@ enum {
   FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
 };
 
-/* One threshold that an fd waits for. A sync_file keeps its one after it was
- * reached, for FENCE_EXTRACT; a pollfd forgets. */
+/* One point that an fd still waits for. */
 struct emu_wait {
   struct emu_wait *next; /* emu_gpu.waits */
   struct emu_waiter *waiter;
-  uint32_t id, threshold;
+  struct emu_point point;
 };
 
 struct emu_dmabuf *emu_syncpoint_memory(void) {
@@ -61,13 +60,16 @@ int emu_syncpoint_take(void) {
 }
 
 /* Modulo 2^32; 6, "threshold base". */
-static bool reached(uint32_t id, uint32_t threshold) {
-  return (int32_t)(emu_syncpoint_value((int)id) - threshold) >= 0;
+static bool reached(struct emu_point p) {
+  return (int32_t)(emu_syncpoint_value((int)p.id) - p.threshold) >= 0;
 }
 
-static void tell(const struct emu_waiter *w) {
+static void tell(struct emu_waiter *w) {
   const uint64_t one = 1;
   const struct itimerspec now = {.it_value.tv_nsec = 1};
+  w->left--;
+  if (w->object.kind == EMU_SYNC_FILE && w->left)
+    return;
   if (w->object.kind == EMU_SYNC_FILE)
     timerfd_settime(w->fd, 0, &now, NULL);
   else if (write(w->fd, &one, sizeof(one)) < 0)
@@ -77,7 +79,7 @@ static void tell(const struct emu_waiter *w) {
 static void tell_reached(void) {
   for (struct emu_wait **link = &emu_gpu.waits; *link;) {
     struct emu_wait *wait = *link;
-    if (!reached(wait->id, wait->threshold)) {
+    if (!reached(wait->point)) {
       link = &wait->next;
       continue;
     }
@@ -105,14 +107,14 @@ void emu_syncpoint_increment(int syncpoint) {
 }
 
 /* 0 or -ENOMEM. */
-static int wait_for(struct emu_waiter *w, uint32_t id, uint32_t threshold) {
+static int wait_for(struct emu_waiter *w, struct emu_point point) {
   struct emu_wait *wait = malloc(sizeof(*wait));
   if (!wait)
     return -ENOMEM;
-  *wait = (struct emu_wait){emu_gpu.waits, w, id, threshold};
+  *wait = (struct emu_wait){emu_gpu.waits, w, point};
   emu_gpu.waits = wait;
   emu_gpu.wait_count++;
-  tell_reached();
+  w->left++;
   return 0;
 }
 
@@ -149,7 +151,7 @@ static struct emu_waiter *waiter_open(enum emu_kind kind, int fd, int *error) {
   return NULL;
 }
 
-int emu_sync_file_open(uint32_t id, uint32_t threshold) {
+int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
   const struct itimerspec end = {.it_value.tv_sec = FENCE_TIMEOUT_S};
   int error;
   struct emu_waiter *w = waiter_open(
@@ -157,44 +159,81 @@ int emu_sync_file_open(uint32_t id, uint32_t threshold) {
   if (!w)
     return error;
   int fd = w->fd;
-  w->id = id;
-  w->threshold = threshold;
-  error = timerfd_settime(fd, 0, &end, NULL) ? -errno : wait_for(w, id, threshold);
-  if (error) {
-    emu_table_clear(fd);
-    close(fd);
-    return error;
+  error = timerfd_settime(fd, 0, &end, NULL) ? -errno : 0;
+  for (; !error && w->count < count; w->count++) {
+    w->points[w->count] = points[w->count];
+    error = wait_for(w, points[w->count]);
   }
-  return fd;
+  if (!error) {
+    tell_reached();
+    return fd;
+  }
+  emu_table_clear(fd);
+  close(fd);
+  return error;
 }
 
 /* 1: reached; 0: not yet; else the error it ended with. */
-static int fence_status(const struct emu_waiter *w) {
+static int fence_status(const struct emu_waiter *w, uint32_t first, uint32_t count) {
   struct itimerspec left;
-  if (reached(w->id, w->threshold))
+  uint32_t there = 0;
+  for (uint32_t i = first; i < first + count; i++)
+    there += reached(w->points[i]);
+  if (there == count)
     return 1;
   bool over = timerfd_gettime(w->fd, &left) == 0 && !left.it_value.tv_sec && !left.it_value.tv_nsec;
   return over ? -ETIMEDOUT : 0;
 }
 
-/* Linux's sync_file interface, of which merging is not here. The names are those of
- * host1x's fences. */
-int emu_sync_file_ioctl(const struct emu_waiter *w, unsigned long request, uint64_t argument) {
+/* Linux's sync_file interface; the names are those of host1x's fences. */
+static int file_info(const struct emu_waiter *w, uint64_t argument) {
   struct sync_file_info info;
-  struct sync_fence_info fence = {
-      .obj_name = "syncpoint", .driver_name = "host1x", .status = fence_status(w)};
-  if (request != SYNC_IOC_FILE_INFO)
-    return -ENOTTY;
   if (emu_copy_from_user(&info, argument, sizeof(info)))
     return -EFAULT;
-  if (info.flags || info.pad)
+  if (info.flags || info.pad || (info.num_fences && info.num_fences < w->count))
     return -EINVAL;
-  if (info.num_fences && emu_copy_to_user(info.sync_fence_info, &fence, sizeof(fence)))
-    return -EFAULT;
-  snprintf(info.name, sizeof(info.name), "host1x-syncpoint%u-%u", w->id, w->threshold);
-  info.status = fence.status;
-  info.num_fences = 1;
+  for (uint32_t i = 0; i < w->count && info.num_fences; i++) {
+    struct sync_fence_info fence = {
+        .obj_name = "syncpoint", .driver_name = "host1x", .status = fence_status(w, i, 1)};
+    if (emu_copy_to_user(info.sync_fence_info + i * sizeof(fence), &fence, sizeof(fence)))
+      return -EFAULT;
+  }
+  snprintf(info.name, sizeof(info.name), "host1x-syncpoint%u-%u", w->points[0].id,
+           w->points[0].threshold);
+  info.status = fence_status(w, 0, w->count);
+  info.num_fences = w->count;
   return emu_copy_to_user(argument, &info, sizeof(info));
+}
+
+/* What is reached drops out, but for one if all are. */
+static int merge(const struct emu_waiter *w, uint64_t argument) {
+  struct sync_merge_data data;
+  struct emu_point points[2 * EMU_POINTS];
+  uint32_t count = 0;
+  if (emu_copy_from_user(&data, argument, sizeof(data)))
+    return -EFAULT;
+  if (data.flags || data.pad)
+    return -EINVAL;
+  const struct emu_waiter *other = emu_table_get_kind(data.fd2, EMU_SYNC_FILE);
+  if (!other)
+    return -ENOENT;
+  for (uint32_t i = 0; i < w->count + other->count; i++) {
+    points[count] = i < w->count ? w->points[i] : other->points[i - w->count];
+    count += !reached(points[count]);
+  }
+  if (count > EMU_POINTS)
+    return -ENOMEM;
+  int fd = emu_sync_file_open(points, count ? count : 1);
+  if (fd < 0)
+    return fd;
+  data.fence = fd;
+  return emu_copy_to_user(argument, &data, sizeof(data));
+}
+
+int emu_sync_file_ioctl(const struct emu_waiter *w, unsigned long request, uint64_t argument) {
+  if (request == SYNC_IOC_FILE_INFO)
+    return file_info(w, argument);
+  return request == SYNC_IOC_MERGE ? merge(w, argument) : -ENOTTY;
 }
 
 /* The checks of 3.6 in their order. */
@@ -202,13 +241,14 @@ static int create_fence(struct emu_object *object, int fd, void *argument) {
   struct host1x_create_fence *a = argument;
   if (a->reserved[0] || a->id >= EMU_SYNCPOINTS)
     return -EINVAL;
-  int fence = emu_sync_file_open(a->id, a->threshold);
+  int fence = emu_sync_file_open(&(struct emu_point){a->id, a->threshold}, 1);
   if (fence < 0)
     return fence;
   a->fence_fd = fence;
   return 0;
 }
 
+/* Too small an array gets what fits. */
 static int fence_extract(struct emu_object *object, int fd, void *argument) {
   struct host1x_fence_extract *a = argument;
   if (a->reserved[0] || a->reserved[1])
@@ -216,10 +256,11 @@ static int fence_extract(struct emu_object *object, int fd, void *argument) {
   const struct emu_waiter *w = emu_table_get_kind(a->fence_fd, EMU_SYNC_FILE);
   if (!w)
     return -EINVAL;
-  struct host1x_fence_extract_fence pair = {.id = w->id, .threshold = w->threshold};
-  if (a->num_fences && emu_copy_to_user(a->fences_ptr, &pair, sizeof(pair)))
+  _Static_assert(sizeof(w->points[0]) == sizeof(struct host1x_fence_extract_fence), "pairs");
+  uint32_t fit = a->num_fences < w->count ? a->num_fences : w->count;
+  if (emu_copy_to_user(a->fences_ptr, w->points, fit * sizeof(w->points[0])))
     return -EFAULT;
-  a->num_fences = 1;
+  a->num_fences = w->count;
   return 0;
 }
 
@@ -238,7 +279,9 @@ static int trigger_pollfd(struct emu_object *object, int fd, void *argument) {
   struct emu_waiter *w = emu_table_get_kind(a->fd, EMU_POLLFD);
   if (!w || a->id >= EMU_SYNCPOINTS)
     return -EINVAL;
-  return wait_for(w, a->id, a->threshold);
+  int error = wait_for(w, (struct emu_point){a->id, a->threshold});
+  tell_reached();
+  return error;
 }
 
 static const struct emu_ioctl ioctls[] = {

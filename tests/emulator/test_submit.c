@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,6 +223,34 @@ static void fences_in(void **state) {
   ring_close(&b);
 }
 
+/* A submission waits for the fences of two others, merged into one sync_file. */
+static void merged_fences(void **state) {
+  struct channel r[3] = {ring_open(), ring_open(), ring_open()};
+  uint32_t *gates = (uint32_t *)data.cpu + 16;
+  int fences[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    push_semaphore(&r[i], data.va + 64 + i * 4, 1, 0);
+    fences[i] = (int)ring_submit(&r[i], 2 | 8, 0, 0).fence.id;
+  }
+  struct sync_merge_data merge = {.fd2 = fences[1]};
+  EXPECT(0, fences[0], SYNC_IOC_MERGE, merge);
+  push_semaphore(&r[2], data.va, 7, 1);
+  ring_submit(&r[2], 1 | 8, (uint32_t)merge.fence, 0);
+  for (uint32_t i = 0; i < 2; i++) {
+    usleep(10000);
+    assert_int_equal(*(volatile uint32_t *)data.cpu, 0);
+    assert_false(ready(merge.fence, 0));
+    __atomic_store_n(&gates[i], 1, __ATOMIC_SEQ_CST);
+  }
+  assert_true(wait_word(data.cpu, 7));
+  assert_true(ready(merge.fence, 0));
+  assert_int_equal(OS->close(merge.fence), 0);
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(OS->close(fences[i]), 0);
+  for (int i = 0; i < 3; i++)
+    ring_close(&r[i]);
+}
+
 /* The ring fills up behind work that waits: EAGAIN, until it goes on. */
 static void full(void **state) {
   struct channel r = ring_open();
@@ -360,6 +389,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(deterministic, setup, teardown),
       cmocka_unit_test_setup_teardown(fences_out, setup, teardown),
       cmocka_unit_test_setup_teardown(fences_in, setup, teardown),
+      cmocka_unit_test_setup_teardown(merged_fences, setup, teardown),
       cmocka_unit_test_setup_teardown(full, setup, teardown),
       cmocka_unit_test_setup_teardown(given_up, setup, teardown),
       cmocka_unit_test_setup_teardown(watchdog, setup, teardown),

@@ -119,7 +119,28 @@ static void fence(void **state) {
   EXPECT(0, two, SYNC_IOC_FILE_INFO, info);
   assert_int_equal(info.status, 0);
   assert_int_equal(info.num_fences, 1);
-  EXPECT(-ENOTTY, two, SYNC_IOC_MERGE, (struct sync_merge_data){0});
+  struct sync_merge_data both = {.fd2 = two, .flags = 1};
+  EXPECT(-EINVAL, one, SYNC_IOC_MERGE, both);
+  both = (struct sync_merge_data){.fd2 = f->ch.fd};
+  EXPECT(-ENOENT, one, SYNC_IOC_MERGE, both);
+  both.fd2 = two;
+  EXPECT(0, two, SYNC_IOC_MERGE, both); /* of what is not reached: twice the same */
+  int merged = both.fence;
+  EXPECT(0, one, SYNC_IOC_MERGE, both); /* one was reached */
+  info = (struct sync_file_info){0};
+  EXPECT(0, both.fence, SYNC_IOC_FILE_INFO, info);
+  assert_int_equal(info.num_fences, 1);
+  assert_int_equal(OS->close(both.fence), 0);
+  struct host1x_fence_extract_fence pairs[2] = {0};
+  struct host1x_fence_extract extract = {
+      .fence_fd = merged, .num_fences = 1, .fences_ptr = (uintptr_t)pairs};
+  EXPECT(0, host1x, HOST1X_IOCTL_FENCE_EXTRACT, extract);
+  assert_int_equal(extract.num_fences, 2);
+  assert_int_equal(pairs[0].threshold, sync_point.syncpoint_max + 2);
+  assert_int_equal(pairs[1].id, 0); /* did not fit */
+  info = (struct sync_file_info){.num_fences = 1};
+  EXPECT(-EINVAL, merged, SYNC_IOC_FILE_INFO, info);
+  assert_int_equal(polled(merged, 0), 0);
   /* A point in the past, and one before the counter's wrap: reached at once. */
   int past = fence_of(sync_point.syncpoint_max), before = fence_of(sync_point.syncpoint_max - 5);
   assert_int_equal(polled(past, 0), POLLIN);
@@ -127,7 +148,8 @@ static void fence(void **state) {
   push_increment(&f->ch);
   submit(&f->c, &f->ch);
   assert_int_equal(polled(two, 5000), POLLIN);
-  const int fds[] = {one, two, past, before};
+  assert_int_equal(polled(merged, 0), POLLIN);
+  const int fds[] = {one, two, past, before, merged};
   for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
     assert_int_equal(OS->close(fds[i]), 0);
 }
