@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +19,6 @@
 
 static struct {
   int fd; /* -1: no trace */
-  uint64_t start_ns;
   const struct nvgpu_os *os;
 } trace = {.fd = -1};
 
@@ -41,7 +41,7 @@ struct record {
 };
 
 static void record_begin(struct record *r, const char *what) {
-  uint64_t ns = now_ns() - trace.start_ns;
+  uint64_t ns = now_ns();
   r->text = NULL;
   r->out = open_memstream(&r->text, &r->size);
   if (r->out)
@@ -282,15 +282,18 @@ void rt_trace_submit(const struct rt_trace_submission *s) {
   record_end(&r, false);
 }
 
+/* Who comes first begins the file anew. Others add to it: another process, or the
+ * driver when the program itself is linked with this code, as tegracl-doctor is. */
 void rt_trace_open(const char *path) {
   static const char head[] = RT_TRACE_HEAD "\n";
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0 || write(fd, head, sizeof(head) - 1) < 0) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  bool first = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+  bool empty = first && ftruncate(fd, 0) == 0;
+  if (fd < 0 || (empty && write(fd, head, sizeof(head) - 1) < 0)) {
     fprintf(stderr, "tegracl: no trace in %s: %s\n", path, strerror(errno));
     if (fd >= 0)
       close(fd);
     return;
   }
-  trace.start_ns = now_ns();
   trace.fd = fd;
 }

@@ -12,7 +12,8 @@
 
 #define RT_TRACE_HEAD "tegracl-trace 1"
 
-/* Begins the file anew. On failure one message on stderr, and no trace. */
+/* Begins the file anew, or goes on with it while somebody else writes it. On failure
+ * one message on stderr, and no trace. */
 void rt_trace_open(const char *path);
 
 /* os itself, or while there is a trace a table that records each call and passes

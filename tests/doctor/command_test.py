@@ -33,6 +33,18 @@ class Walk(unittest.TestCase):
         self.assertEqual(status, 0, shown)
         self.assertTrue(shown.startswith(report))
 
+    def test_a_trace_holds_the_driver_as_well(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, 'trace')
+            walk(folder, TEGRACL_DEBUG='trace:' + trace)
+            shown = subprocess.run([DOCTOR, '--explain', trace], capture_output=True, text=True,
+                                   check=True).stdout
+        for words in ['QMD in the pushbuffer:', 'C7B5.LAUNCH_DMA', 'DEPENDENT_QMD0_ENABLE = 0x1',
+                      'RELEASE0_ENABLE = 0x1', 'SHADER_LOCAL_MEMORY_HIGH_SIZE']:
+            self.assertIn(words, shown)
+        # the last launch is the driver's, which has 4096 work-items
+        self.assertIn('CTA_RASTER_WIDTH', shown[shown.rindex('RELEASE0_ENABLE'):])
+
     @unittest.skipUnless(EMULATE, 'sanitizers do not go with a preloaded library')
     def test_all_steps_pass_through_system_calls(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -58,6 +58,20 @@ class Traces(unittest.TestCase):
         self.assertIn('ALLOC_AS', explain(text))
         self.assertIn('NVGPU_GPU_IOCTL_ALLOC_AS = 0', errors)
 
+    def test_two_processes_share_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 't')
+            environment = dict(os.environ, TEGRACL_DEBUG='trace:' + path)
+            for _ in range(2):  # what was there before is gone
+                both = [subprocess.Popen([PROGRAM], env=environment, stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL) for _ in range(2)]
+                self.assertEqual([p.wait() for p in both], [0, 0])
+                with open(path, encoding='utf-8') as f:
+                    lines = f.read().splitlines()
+                self.assertEqual(lines[0], 'tegracl-trace 1')
+                threads = {line.split()[1] for line in lines[1:]}
+                self.assertLessEqual(len(threads), 2)
+
     def test_a_file_that_cannot_be(self):
         result = subprocess.run([PROGRAM], env=dict(os.environ, TEGRACL_DEBUG='trace:/nowhere/t'),
                                 capture_output=True, text=True, check=True)

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "runtime/hw/methods.h"
+#include "runtime/hw/host.h"
 #include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/doctor.h"
 
@@ -24,10 +24,12 @@ static struct fault {
   uint32_t request; /* 0: none */
   bool page;        /* mapping of the control node */
   bool deaf;        /* the doorbell is not heard */
+  bool illegal;     /* a GPFIFO entry that no driver writes */
   int error;
 } fault;
 
 static int ctrl_fd = -1;
+static uint64_t *gpfifo; /* the last one mapped */
 
 /* The number of this chip, as a board has one. */
 enum { IDENTIFIER = 0x5eed1234 };
@@ -58,10 +60,15 @@ static void *faulty_mmap(void *address, size_t length, int protection, int flags
     *error = fault.error;
     return NULL;
   }
-  return nvgpu_os_emulator.mmap(address, length, protection, flags, fd, offset, error);
+  void *p = nvgpu_os_emulator.mmap(address, length, protection, flags, fd, offset, error);
+  if (length == RT_GPFIFO_ENTRIES * GP_ENTRY_BYTES)
+    gpfifo = p;
+  return p;
 }
 
 static void faulty_doorbell(void *page, uint32_t token) {
+  if (fault.illegal)
+    *gpfifo = (uint64_t)GP_CONTROL_ILLEGAL << 32;
   if (!fault.deaf)
     nvgpu_os_emulator.doorbell(page, token);
 }
@@ -206,6 +213,16 @@ static void the_page_is_not_mapped(void **state) {
   nothing_else_fails(STEP_DEVICE);
 }
 
+/* A fault is told in the driver's words, and is no matter of the next step. */
+static void the_gpu_faults(void **state) {
+  (void)state;
+  walk((struct fault){.illegal = true});
+  assert_says("GPU fault, error in a pushbuffer or its ring (error notifier 32)");
+  assert_verdict(STEP_HOST, "FAIL");
+  assert_verdict(STEP_COPY, "not run");
+  nothing_else_fails(STEP_HOST);
+}
+
 static void nobody_hears_the_doorbell(void **state) {
   (void)state;
   walk((struct fault){.deaf = true});
@@ -248,6 +265,7 @@ int main(void) {
       cmocka_unit_test(requests),
       cmocka_unit_test(the_page_is_not_mapped),
       cmocka_unit_test(nobody_hears_the_doorbell),
+      cmocka_unit_test(the_gpu_faults),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(text);
