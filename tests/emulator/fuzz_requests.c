@@ -4,6 +4,8 @@
  * when all is closed.
  */
 #include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <linux/sync_file.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,20 +51,23 @@ static char *scratch; /* between pages that nobody may touch */
 static void *mapped;
 static size_t mapped_bytes;
 
-/* Every request that the table names. */
+/* Every request that the table names, and Linux's own for such fds. */
 static void find_requests(void) {
+  static const uint32_t of_linux[] = {SYNC_IOC_FILE_INFO, SYNC_IOC_MERGE, DMA_BUF_IOCTL_SYNC};
   static const char magics[] = "GATHNX";
   for (const char *magic = magics; *magic; magic++) {
     for (uint32_t low = 0; low < 256; low++) {
       for (uint32_t size = 0; size < ARGUMENT_WORDS * 4; size++) {
         for (uint32_t direction = 0; direction < 4; direction++) {
           uint32_t code = _IOC(direction, (uint32_t)*magic, low, size);
-          if (nvgpu_request_name(code) && requests.count < REQUESTS_MAX)
+          if (nvgpu_request_name(code) && requests.count < REQUESTS_MAX - 3)
             requests.code[requests.count++] = code;
         }
       }
     }
   }
+  for (size_t i = 0; i < sizeof(of_linux) / sizeof(of_linux[0]); i++)
+    requests.code[requests.count++] = of_linux[i];
 }
 
 static bool is_open(int fd) {
@@ -323,6 +328,13 @@ static void good_argument(uint32_t code, void *argument) {
     *(struct nvmap_create_handle_from_va *)argument = (struct nvmap_create_handle_from_va){
         .va = (uintptr_t)scratch + below(8) * 4096, .size = 4096 * (1 + below(3))};
     break;
+  case SYNC_IOC_MERGE:
+    ((struct sync_merge_data *)argument)->fd2 = fd_of(EMU_SYNC_FILE);
+    break;
+  case SYNC_IOC_FILE_INFO:
+    *(struct sync_file_info *)argument =
+        (struct sync_file_info){.num_fences = below(4), .sync_fence_info = any_pointer()};
+    break;
   case HOST1X_IOCTL_FENCE_EXTRACT:
     *(struct host1x_fence_extract *)argument = (struct host1x_fence_extract){
         .fence_fd = fd_of(EMU_SYNC_FILE), .num_fences = below(3), .fences_ptr = any_pointer()};
@@ -354,6 +366,10 @@ static int fd_for(uint32_t code) {
     return fd_of(EMU_CHANNEL);
   case 'N':
     return fd_of(EMU_NVMAP);
+  case SYNC_IOC_MAGIC:
+    return fd_of(EMU_SYNC_FILE);
+  case DMA_BUF_BASE:
+    return fd_of(EMU_DMABUF);
   default:
     return fd_of(EMU_HOST1X);
   }
@@ -483,6 +499,7 @@ static void tame(uint32_t code, uint32_t *words) {
       {NVMAP_IOC_SET_TAG_LABEL, 8},
       {NVMAP_IOC_GET_FD_FOR_RANGE_FROM_LIST, 0},
       {HOST1X_IOCTL_FENCE_EXTRACT, 8},
+      {SYNC_IOC_FILE_INFO, offsetof(struct sync_file_info, sync_fence_info)},
   };
   for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
     uint64_t pointer;
@@ -645,9 +662,11 @@ int main(int argc, char **argv) {
   printf("%llu inputs from seed %llu: %llu of %llu requests granted, %u of %u kinds\n",
          (unsigned long long)count, (unsigned long long)first, (unsigned long long)good,
          (unsigned long long)made, reached, requests.count);
-  for (unsigned i = 0; i < requests.count; i++)
+  for (unsigned i = 0; i < requests.count; i++) {
+    const char *name = nvgpu_request_name(requests.code[i]);
     printf("%10llu of %10llu %s\n", (unsigned long long)requests.good[i],
-           (unsigned long long)requests.made[i], nvgpu_request_name(requests.code[i]));
+           (unsigned long long)requests.made[i], name ? name : "of Linux");
+  }
   munmap(memory, SCRATCH_BYTES + 2 * GUARD_BYTES);
   if (!clean)
     fprintf(stderr, "something stays behind after seed %llu\n", (unsigned long long)seed);
