@@ -1,8 +1,7 @@
 /* Random pushbuffers, GPFIFO entries and descriptors for the engines, one after the
- * other in one thread: emulator-fuzz stream|qmd COUNT [SEED]. Input n of a seed is
- * the same whatever came before it; -1 COUNT times N runs input N alone:
- * emulator-fuzz stream 1 SEED+N. Ends with what was reached, and fails if that is
- * little.
+ * other in one thread: emulator-fuzz stream|qmd COUNT [SEED]. Input number n depends
+ * on SEED + n alone, so that COUNT 1 repeats it. At the end it says what was reached,
+ * and fails if that is little.
  */
 #include <sched.h>
 #include <setjmp.h>
