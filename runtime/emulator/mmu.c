@@ -83,6 +83,13 @@ void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
   pthread_rwlock_unlock(&as->mappings_lock);
 }
 
+/* What the GPU finds at address: not what was mapped with its entries left invalid
+ * (MAP_BUFFER_EX, UNMAPPED_PTE). */
+static const struct emu_mapping *valid(const struct emu_as *as, uint64_t address) {
+  const struct emu_mapping *m = emu_mmu_find(as, address);
+  return m && !(m->flags & NVGPU_MAP_UNMAPPED_PTE) ? m : NULL;
+}
+
 /* A page of a sparse area that nothing is mapped to reads as zeros. A board drops
  * stores to it without a word; here they fault. */
 static bool sparse(const struct emu_as *as, uint64_t address, struct sm_range *range) {
@@ -99,7 +106,7 @@ static bool sparse(const struct emu_as *as, uint64_t address, struct sm_range *r
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
   struct emu_as *as = space;
   pthread_rwlock_rdlock(&as->mappings_lock);
-  const struct emu_mapping *m = emu_mmu_find(as, address);
+  const struct emu_mapping *m = valid(as, address);
   if (m)
     *range = (struct sm_range){.gpu = m->gpu,
                                .size = emu_options()->check ? emu_mapping_asked(m) : m->size,
@@ -126,7 +133,7 @@ static size_t translate(struct emu_as *as, uint64_t address, size_t bytes, bool 
   size_t length = 0;
   bool mapped = false;
   pthread_rwlock_rdlock(&as->mappings_lock);
-  const struct emu_mapping *m = emu_mmu_find(as, address);
+  const struct emu_mapping *m = valid(as, address);
   if (m && (m->writable || !write)) {
     uint64_t left = m->gpu + m->size - address;
     length = left < bytes ? (size_t)left : bytes;

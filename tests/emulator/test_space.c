@@ -168,6 +168,29 @@ static void read_only_remap(void **state) {
   buffer_destroy(&f->c, &a);
 }
 
+/* 2.2, MAP_BUFFER_EX's flags: entries left invalid have an address, and fault. */
+static void invalid_entries(void **state) {
+  struct buffer a = buffer_create(&f->c, PAGE, false);
+  struct nvgpu_as_map_buffer_ex_args map = {.dmabuf_fd = (uint32_t)a.fd, .compr_kind = -1};
+  const uint32_t harmless[] = {NVGPU_MAP_CACHEABLE, NVGPU_MAP_MAPPABLE_COMPBITS, NVGPU_MAP_L3_ALLOC,
+                               NVGPU_MAP_SYSTEM_COHERENT};
+  for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+    map.flags = harmless[i];
+    map.offset = 0;
+    EXPECT(0, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
+    assert_true(gpu_store(map.offset, 10 + (uint32_t)i));
+    assert_int_equal(*(uint32_t *)a.cpu, 10 + i);
+  }
+  map.flags = NVGPU_MAP_UNMAPPED_PTE;
+  map.offset = 0;
+  EXPECT(0, f->c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
+  push_semaphore(&f->ch, map.offset, 1, 1);
+  submit(&f->c, &f->ch);
+  assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
+  EXPECT(0, f->c.as, NVGPU_AS_IOCTL_UNMAP_BUFFER, (struct nvgpu_as_unmap_buffer_args){map.offset});
+  buffer_destroy(&f->c, &a);
+}
+
 /* 3.2, MAP_BUFFER_BATCH and BIND_CHANNEL's neighbours */
 static void batch(void **state) {
   struct buffer a = buffer_create(&f->c, 2 * PAGE, false);
@@ -284,6 +307,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(remap_checks, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(remap_pages, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only_remap, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(invalid_entries, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(batch, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(syncpoints_read_only, setup, fixture_teardown),
       cmocka_unit_test(closing_orders),
