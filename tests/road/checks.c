@@ -145,6 +145,39 @@ static const struct fault_case cases[] = {
      false,
      {"kernel k +0x", "data race on shared memory", "write by work-item",
       "not ordered after the write"}},
+    {"race in a warp",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[32];\n"
+     "  int i = get_local_id(0); s[i] = i + n; p[i] = s[31 - i]; }",
+     3,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "LDS", "data race on shared memory", "not ordered after the write by"}},
+    {"global race in a warp",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  p[i] = i + n; q[i] = p[31 - i]; }",
+     3,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "LDG", "data race on global memory", "not ordered after the write by"}},
+    {"warp barrier",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[32];\n"
+     "  int i = get_local_id(0); s[i] = i + n;\n"
+     "  for (int d = 16; d; d /= 2) { asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\n"
+     "    if (i < d) s[i] += s[i + d]; }\n"
+     "  asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\"); p[i] = s[0]; }",
+     3,
+     32,
+     32,
+     256,
+     false,
+     {NULL}},
     {"barrier of some",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { if (get_local_id(0) >= n) return;\n"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -149,6 +150,7 @@ static uint8_t *compile(const char *source, const char *const *options, size_t *
 
 /* One flat piece of memory at a GPU address. */
 enum { SPACE_BYTES = 256 << 20, MAX_SECTIONS = 8192, BANK_BYTES = 65536, MAX_THREADS = 8 };
+static const size_t SHADOW_BYTES = (size_t)SPACE_BYTES / SM_CELL_BYTES * SM_CELL_SIZE;
 static const uint64_t SPACE_BASE = 0x200000000ull;
 static const uint64_t SHARED_WINDOW = 0x729400000000ull;
 static const uint64_t LOCAL_WINDOW = 0x729300000000ull;
@@ -163,14 +165,45 @@ struct module {
   struct sm_code *code;
   struct sm_worker *worker;
   const struct sm_watch *watch;
+  struct sm_memory_shadow shadow;
+  uint32_t ctas; /* launched so far */
 };
 
 static bool find(void *space, uint64_t address, struct sm_range *range) {
   struct module *m = space;
   if (address < SPACE_BASE || address - SPACE_BASE >= m->used)
     return false;
-  *range = (struct sm_range){SPACE_BASE, m->used, m->space, true};
+  *range =
+      (struct sm_range){SPACE_BASE, m->used, m->space, true, m->shadow.cells ? &m->shadow : NULL};
   return true;
+}
+
+/* --- check mode, for programs that are right ------------------------------------- */
+
+static bool wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc) {
+  (void)grid, (void)kind, (void)pc;
+  return true;
+}
+
+static void report(const struct sm_grid *grid, const struct sm_fault *f) {
+  fprintf(stderr,
+          "tegracl: check: +0x%llx: %s: work-item (%u,%u,%u) of group (%u,%u,%u): %s at "
+          "+0x%llx\n",
+          (unsigned long long)(f->pc - grid->program), f->instruction, f->tid[0], f->tid[1],
+          f->tid[2], f->ctaid[0], f->ctaid[1], f->ctaid[2], f->message,
+          (unsigned long long)(f->other_pc - grid->program));
+}
+
+/* TEGRACL_EMULATOR=check, as for programs on the whole device. */
+static void watch_if_asked(struct module *m) {
+  static const struct sm_watch watch = {.check = true, .wanted = wanted, .report = report};
+  const char *mode = getenv("TEGRACL_EMULATOR");
+  if (!mode || strcmp(mode, "check"))
+    return;
+  void *cells = mmap(NULL, SHADOW_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  m->shadow.cells = cells == MAP_FAILED ? NULL : cells;
+  module_watch(m, &watch);
 }
 
 uint64_t module_alloc(struct module *m, size_t bytes) {
@@ -300,6 +333,7 @@ struct module *module_compile(const char *source, const char *const *options) {
   const struct sm_memory memory = {find, m};
   m->code = sm_code_create(&memory);
   m->worker = sm_worker_create(0);
+  watch_if_asked(m);
   return m;
 }
 
@@ -325,6 +359,8 @@ uint64_t (*module_code(struct module *m, const char *kernel, size_t *instruction
 void module_free(struct module *m) {
   if (!m)
     return;
+  if (m->shadow.cells)
+    munmap(m->shadow.cells, SHADOW_BYTES);
   sm_code_destroy(m->code);
   sm_worker_destroy(m->worker);
   free(m->space);
@@ -481,6 +517,7 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
       .sm_count = 1,
       .time_ns = now_ns,
       .watch = m->watch,
+      .first_number = m->ctas + 1,
   };
   memcpy(grid.grid, launch->grid, sizeof grid.grid);
   memcpy(grid.block, launch->block, sizeof grid.block);
@@ -518,6 +555,7 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
     if (fault)
       *fault = turns[k].fault;
   }
+  m->ctas += grid.grid[0] * grid.grid[1] * grid.grid[2];
   if (instructions)
     *instructions = executed;
   return result;

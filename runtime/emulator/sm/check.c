@@ -18,9 +18,15 @@ static const uint64_t cause_mask = SM_INSN_BYTES - 1;
  * memory, which come in order: ptxas waits for a later one's. */
 enum { NEVER = SM_SCOREBOARDS };
 
+static bool waited(const struct sm_warp_shadow *ws, uint8_t scoreboard, uint32_t generation) {
+  return scoreboard < SM_SCOREBOARDS && ws->generation[scoreboard] != generation;
+}
+
+/* An instruction whose result is there has read its sources. */
 static bool pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
   return p->scoreboard != SM_NO_SCOREBOARD && p->lanes & m &&
-         (p->scoreboard == NEVER || p->generation == ws->generation[p->scoreboard]);
+         !waited(ws, p->scoreboard, p->generation) &&
+         !waited(ws, p->result_scoreboard, p->result_generation);
 }
 
 static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned place,
@@ -94,11 +100,16 @@ static struct places writes_of(const struct sm_note *note) {
       .use = note->write, .count = note->write_count, .preds = note->preds_written};
 }
 
+static uint32_t generation_of(const struct sm_warp *w, uint8_t scoreboard) {
+  return scoreboard < SM_SCOREBOARDS ? sm_shadow_of(w)->generation[scoreboard] : 0;
+}
+
 static struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop *u,
                                     const struct sm_note *note, uint8_t scoreboard, uint32_t m) {
   return (struct sm_pending){.lanes = m,
-                             .generation =
-                                 scoreboard == NEVER ? 0 : sm_shadow_of(w)->generation[scoreboard],
+                             .generation = generation_of(w, scoreboard),
+                             .result_scoreboard = note->write_sb,
+                             .result_generation = generation_of(w, note->write_sb),
                              .scoreboard = scoreboard,
                              .shared = note->space == SM_SPACE_SHARED,
                              .pc = sm_pc_of(w, u)};
@@ -124,9 +135,11 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
     for (struct places p = writes_of(note); next_place(&p, &place);)
       ws->result[place] =
           pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
+  /* Uniform registers are read at once: NVRTC's code writes them right behind a store. */
   if (note->read_sb < SM_SCOREBOARDS)
     for (struct places p = reads_of(note); next_place(&p, &place);)
-      ws->source[place] = pending_on(w, u, note, note->read_sb, m);
+      if (place >= SM_SLOT_R)
+        ws->source[place] = pending_on(w, u, note, note->read_sb, m);
 }
 
 /* --- undefined values -------------------------------------------------------------- */
@@ -409,7 +422,6 @@ static void check_constant(struct sm_warp *w, const struct sm_uop *u, const stru
 void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   const uint32_t m = sm_lanes_of(w, u);
-  ws->serial++;
   check_scoreboards(w, u, note, ws, m);
   check_values(w, u, note, ws, m);
   sm_check_pointers(w, u, note, m);
@@ -426,6 +438,8 @@ void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
     sm_acquire_clock(w, w->cta->shadow->lock_clock);
     sm_release_clock(w, w->cta->shadow->lock_clock);
   }
+  if (note->syncs_warp)
+    ws->clock[w->index]++;
   if (m)
     sm_check_order(w, note);
 }

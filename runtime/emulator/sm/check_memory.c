@@ -12,7 +12,7 @@
 /* Who looks at an mbarrier is ordered after those who have arrived there. */
 static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
   if (a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic)
-    *defined = SM_MBARRIER;
+    memset(defined, SM_MBARRIER, a->note->bytes);
   else if (!a->is_write && *defined == SM_MBARRIER)
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }

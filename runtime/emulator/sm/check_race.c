@@ -2,11 +2,10 @@
  *
  * Two accesses by different work-items of a grid to one byte, one of them a write,
  * race unless something orders them. In a CTA: barriers, told by vector clocks: an
- * access is over if the clock its warp had then is known to the other warp. Lanes
- * that run together count as ordered, for compiled code no longer shows whether its
- * author asked for it; compare-and-swap and exchange order what lies around them, as
- * locks do. Between CTAs: if the one has released (a fence for more than its CTA, an
- * atomic of a lock) behind its access, and the other has acquired since; which
+ * access is over if the clock its warp had then is known to the other warp. In a warp:
+ * its clock also goes on at warp-synchronous operations; compare-and-swap and exchange
+ * order what lies around them, as locks do. Between CTAs: if the one has released (a fence for more
+ * than its CTA, an atomic of a lock) behind its access, and the other has acquired since; which
  * variable they did it by is not asked, so that no program that is right is
  * reported. Accesses that are both strong (atomic, volatile) do not race. Writes that
  * change nothing are no writes. Of each word the last writer and the last readers of
@@ -56,9 +55,7 @@ static bool ordered(const struct sm_access *a, const struct sm_touch *t) {
   const uint32_t warp = t->thread / SM_LANES, lane = t->thread % SM_LANES;
   if (t->cta != w->cta->shadow->number)
     return ordered_between_ctas(a, t);
-  if (t->clock < sm_shadow_of(w)->clock[warp])
-    return true;
-  return warp == w->index && (w->active[0] | ~w->alive) >> lane & 1;
+  return t->clock < sm_shadow_of(w)->clock[warp] || (warp == w->index && lane == a->lane);
 }
 
 /* Work-item and group of a touch, in words. */
@@ -86,8 +83,16 @@ static void race(const struct sm_access *a, const struct sm_touch *t, bool was_w
             was_write ? "write" : "read", who);
 }
 
-static bool conflicts(const struct sm_access *a, const struct sm_touch *t, uint8_t mask) {
-  return t->bytes & mask && !(a->strong && t->strong) && !ordered(a, t);
+/* Accesses that do not race whatever their order: both are strong, or the one is a
+ * compare-and-swap, which verifies what the other has read. */
+static bool harmless(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
+  return (a->strong && t->strong) || (a->note->compares && !was_write) ||
+         (t->compares && !a->is_write);
+}
+
+static bool conflicts(const struct sm_access *a, const struct sm_touch *t, uint8_t mask,
+                      bool was_write) {
+  return t->bytes & mask && !harmless(a, t, was_write) && !ordered(a, t);
 }
 
 static uint32_t value_word(const struct sm_access *a, unsigned word, uint32_t lane) {
@@ -105,19 +110,25 @@ static bool changes(const struct sm_access *a, const struct sm_part *p) {
   return false;
 }
 
-/* Two lanes of one instruction write different values to one place. */
-static void check_own_lanes(const struct sm_access *a, const struct sm_cell *cell,
-                            const struct sm_part *p) {
-  const struct sm_warp_shadow *ws = sm_shadow_of(a->w);
-  const struct sm_touch *t = &cell->writer;
-  if (cell->serial != ws->serial || t->cta != a->w->cta->shadow->number ||
-      t->thread / SM_LANES != a->w->index || !(t->bytes & p->mask) || a->strong ||
-      a->note->space == SM_SPACE_COPY)
-    return;
-  const unsigned word = p->offset / 4;
-  if (a->note->bytes >= 4 && t->bytes == p->mask &&
-      value_word(a, word, t->thread % SM_LANES) != value_word(a, word, a->lane))
-    race(a, t, true);
+/* The bytes that a store puts into a word. */
+static uint32_t stored(const struct sm_access *a, const struct sm_part *p) {
+  uint32_t value = 0;
+  for (unsigned k = 0; k < p->count; k++) {
+    const unsigned byte = p->offset + k;
+    value |= (value_word(a, byte / 4, a->lane) >> byte % 4 * 8 & 0xff) << (p->first + k) * 8;
+  }
+  return value;
+}
+
+/* A write over a write of the same value, which may not be in memory yet. */
+static bool repeats(const struct sm_cell *cell, const struct sm_touch *now, uint32_t value) {
+  const uint8_t common = cell->writer.bytes & now->bytes;
+  if (!cell->writer.valued || !now->valued)
+    return false;
+  for (unsigned k = 0; k < SM_CELL_BYTES; k++)
+    if (common >> k & 1 && (uint8_t)(value >> k * 8) != (uint8_t)(cell->value >> k * 8))
+      return false;
+  return true;
 }
 
 void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
@@ -130,10 +141,13 @@ void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct
       .thread = (uint16_t)(w->index * SM_LANES + a->lane),
       .bytes = p->mask,
       .strong = a->strong,
+      .compares = a->note->compares,
+      .valued = a->note->access == SM_ACCESS_STORE,
   };
+  const uint32_t value = now.valued ? stored(a, p) : 0;
   if (a->is_write && !changes(a, p))
     return;
-  if (conflicts(a, &cell->writer, p->mask))
+  if (conflicts(a, &cell->writer, p->mask, true) && !(a->is_write && repeats(cell, &now, value)))
     race(a, &cell->writer, true);
   if (!a->is_write) {
     struct sm_touch *last = &cell->reader[0];
@@ -143,9 +157,8 @@ void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct
     return;
   }
   for (unsigned k = 0; k < 2; k++)
-    if (conflicts(a, &cell->reader[k], p->mask))
+    if (conflicts(a, &cell->reader[k], p->mask, false))
       race(a, &cell->reader[k], false);
-  check_own_lanes(a, cell, p);
   cell->writer = now;
-  cell->serial = sm_shadow_of(w)->serial;
+  cell->value = value;
 }

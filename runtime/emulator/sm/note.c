@@ -188,6 +188,23 @@ static bool is_strong(const struct sm_note *note, unsigned sem) {
   }
 }
 
+/* bar.warp.sync, which ptxas makes a NOP where it knows that the lanes are together, and
+ * otherwise WARPSYNC, perhaps behind a branch for lanes that are (tried with CUDA 13.0);
+ * and what lanes exchange values by. */
+static bool syncs_warp(unsigned op, unsigned handler) {
+  switch (handler) {
+  case SM_H_warpsync:
+  case SM_H_bra_cond:
+  case SM_H_shfl:
+  case SM_H_vote:
+  case SM_H_match:
+  case SM_H_redux:
+    return true;
+  default:
+    return op == SM_OP_NOP;
+  }
+}
+
 /* Order between CTAs: fences beyond the CTA and what locks are made of both ways;
  * atomics that return a value, volatile loads and CCTL.IVALL (behind an acquire) see
  * what others have released. */
@@ -222,6 +239,8 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
                    (note->access == SM_ACCESS_ATOMIC && handler != SM_H_atom_inc && !u->x[3] &&
                     u->x[4] == SM_ATOM_EXCH);
   note->strong = is_strong(note, insn->mod[SM_MOD_SEM]);
+  note->compares = is_cas(insn->op);
+  note->syncs_warp = syncs_warp(insn->op, handler);
   note_order(note, insn);
   if (note->space == SM_SPACE_COPY)
     for (unsigned k = 0; k < note->read_count; k++)

@@ -64,6 +64,8 @@ struct sm_note {
   uint8_t wait_mask, write_sb, read_sb;
   bool acquires;                   /* an atomic that a lock is made of */
   bool strong;                     /* volatile or atomic access */
+  bool compares;                   /* compare-and-swap */
+  bool syncs_warp;                 /* orders what the warp's lanes do */
   bool releases_all, acquires_all; /* orders what lies around it, for all CTAs */
   struct sm_use read[SM_NOTE_READS], write[SM_NOTE_WRITES];
   uint32_t preds_read, preds_written; /* of the predicate file, without the guard */

@@ -30,7 +30,8 @@ enum sm_cause {
 struct sm_pending {
   uint32_t lanes;
   uint32_t generation; /* of its scoreboard; another one: it was waited for */
-  uint8_t scoreboard;
+  uint8_t scoreboard, result_scoreboard;
+  uint32_t result_generation;
   bool shared; /* of an access to shared memory */
   uint64_t pc; /* of that instruction */
 };
@@ -40,7 +41,6 @@ struct sm_warp_shadow {
   uint64_t origin[SM_PLACES];
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
   uint32_t generation[SM_SCOREBOARDS];
-  uint32_t serial; /* of the instruction, so that its own lanes' accesses are known */
   /* Vector clock: what this warp knows of the others; its own counts releases. */
   uint32_t clock[SM_MAX_WARPS];
   /* Which parameter each register's lanes were computed from: SM_POINTER_*. */
@@ -58,7 +58,7 @@ struct sm_parameter {
 };
 
 /* What is known of a byte of memory. */
-enum { SM_UNWRITTEN, SM_WRITTEN, SM_MBARRIER /* the first of one at which somebody arrived */ };
+enum { SM_UNWRITTEN, SM_WRITTEN, SM_MBARRIER /* of one at which somebody arrived */ };
 
 /* An access to a word of memory. */
 struct sm_touch {
@@ -67,13 +67,15 @@ struct sm_touch {
   uint32_t time;  /* of the order between CTAs, check_race.c */
   uint32_t pc;    /* from the program */
   uint16_t thread;
-  uint8_t bytes; /* mask of the word's bytes; 0: none */
-  bool strong;   /* atomic or volatile: these do not race with each other */
+  uint8_t bytes;     /* mask of the word's bytes; 0: none */
+  bool strong : 1;   /* atomic or volatile: these do not race with each other */
+  bool compares : 1; /* and a compare-and-swap: nor with a read that it verifies */
+  bool valued : 1;   /* a store of the cell's value */
 };
 
 struct sm_cell {
   struct sm_touch writer, reader[2]; /* the last readers, of different warps */
-  uint32_t serial;                   /* of the write */
+  uint32_t value;                    /* what the writer stored */
 };
 
 /* What a lane does to memory: shared, or a run of global memory. */
