@@ -223,9 +223,13 @@ static void libraries(void) {
   CHECK(dlclose(libc) == 0 && dlclose(own) == 0);
 }
 
+/* descriptors [libraries|child] */
 int main(int argc, char **argv) {
   if (argc > 1) {
-    use();
+    if (strcmp(argv[1], "libraries") == 0)
+      libraries();
+    else
+      use();
     return 0;
   }
   struct orin orin;
@@ -233,7 +237,6 @@ int main(int argc, char **argv) {
   status();
   duplicates();
   ranges();
-  libraries();
   orin_open(&orin);
   last_duplicate(&orin);
   mappings(&orin);

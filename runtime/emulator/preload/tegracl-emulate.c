@@ -32,13 +32,14 @@ static const char *find_library(char path[PATH_MAX]) {
                                                                : NULL;
 }
 
-/* The list's separators cannot be quoted in it. */
+/* Behind what is preloaded already: a tracer sees the calls before they are answered.
+ * The list's separators cannot be quoted in it. */
 static int preload(const char *library) {
   if (strpbrk(library, ": "))
     return -EINVAL;
   const char *others = getenv(VARIABLE);
   char *list = NULL;
-  if (asprintf(&list, "%s%s%s", library, others && *others ? ":" : "", others ? others : "") < 0)
+  if (asprintf(&list, "%s%s%s", others ? others : "", others && *others ? ":" : "", library) < 0)
     return -ENOMEM;
   int result = setenv(VARIABLE, list, 1) ? -errno : 0;
   free(list);
