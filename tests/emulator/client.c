@@ -270,3 +270,16 @@ void with_emulator(const char *option, void (*function)(const void *), const voi
   assert_int_equal(waitpid(pid, &status, 0), pid);
   assert_int_equal(status, 0);
 }
+
+void *fixture_data(struct fixture *f, unsigned offset) {
+  return (char *)f->data.cpu + offset;
+}
+
+void fixture_run(struct fixture *f) {
+  enum { SERIAL = 4080 };
+  static uint32_t serial;
+  serial++;
+  push_semaphore(&f->ch, f->data.va + SERIAL, serial, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(fixture_data(f, SERIAL), serial));
+}

@@ -89,6 +89,9 @@ struct fake_program;
 uint64_t fixture_program(struct fixture *f, unsigned slot, const struct fake_program *program);
 uint32_t *fixture_qmd(struct fixture *f, unsigned slot);
 void fixture_launch(struct fixture *f, unsigned slot, uint32_t action);
+void *fixture_data(struct fixture *f, unsigned offset);
+/* Submits, and waits until all of it was done; uses the end of the data page. */
+void fixture_run(struct fixture *f);
 
 /* Runs the function in a child process with this TEGRACL_EMULATOR (NULL: none), which
  * is read once in a process. The test fails if the child does. */

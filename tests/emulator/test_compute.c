@@ -17,21 +17,13 @@
 #include "tests/emulator/fake_sm.h"
 
 static uint64_t *word_at(struct fixture *f, unsigned offset) {
-  return (uint64_t *)(void *)((char *)f->data.cpu + offset);
+  return fixture_data(f, offset);
 }
 
 static uint64_t adder(struct fixture *f, unsigned slot, unsigned offset) {
   return fixture_program(
       f, slot,
       &(struct fake_program){.operation = FAKE_ADD, .address = f->data.va + offset, .value = 1});
-}
-
-static void run(struct fixture *f) {
-  static uint32_t serial;
-  serial++;
-  push_semaphore(&f->ch, f->data.va + 4080, serial, RELEASE_64_WFI);
-  submit(&f->c, &f->ch);
-  assert_true(wait_word(word_at(f, 4080), serial));
 }
 
 /* Each row spoils a good descriptor in one field. */
@@ -94,7 +86,7 @@ static void register_consumption(void **state) {
   qmd_set(q, QMD_CTA_THREAD_DIMENSION0, 512);
   push_compute_setup(&f->ch);
   fixture_launch(f, 0, PCAS_INVALIDATE_COPY_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 1);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION0, 544);
   fixture_launch(f, 0, PCAS_INVALIDATE_COPY_SCHEDULE);
@@ -119,7 +111,7 @@ static void local_memory(void **state) {
   push(&f->ch, tpc);
   push(&f->ch, 0xff);
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 1);
   /* The same sizes without memory behind them. */
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_B, 0x200000);
@@ -185,7 +177,7 @@ static void completion(void **state) {
   for (unsigned i = 0; i < QMD_WORDS; i++)
     push(&f->ch, inline_qmd[i]);
   fixture_launch(f, 1, PCAS_PREFETCH_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 35);
   assert_memory_equal(fixture_qmd(f, 0), inline_qmd, QMD_BYTES);
   assert_int_equal(*word_at(f, 256), 0x70);
@@ -229,7 +221,7 @@ static void waiting_ctas(void **state) {
   qmd_make(fixture_qmd(f, 0), p, f->code.va + 0x8000, 100);
   push_compute_setup(&f->ch);
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 100);
 }
 
@@ -278,10 +270,10 @@ static void endless_grid(void **state) {
   push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
   submit(&f->c, &other);
   usleep(5000);
-  run(f); /* the engine serves others meanwhile */
+  fixture_run(f); /* the engine serves others meanwhile */
   channel_close(&f->c, &other);
   buffer_destroy(&f->c, &flag);
-  run(f);
+  fixture_run(f);
 }
 
 static void overwritten_descriptor(void **state) {
@@ -404,7 +396,7 @@ static void events_and_counters(void **state) {
   push_method(&f->ch, SUBCHANNEL_3D, NVC76F_NON_STALL_INTERRUPT, 0);
   submit(&f->c, &f->ch);
   assert_int_equal(poll(&p, 1, 5000), 1);
-  run(f);
+  fixture_run(f);
   assert_int_equal(OS->ioctl(f->c.node, EMULATOR_IOCTL_COUNTERS, &after), 0);
   assert_int_equal(after.grids - before.grids, 1);
   assert_int_equal(after.ctas - before.ctas, 12);

@@ -16,20 +16,8 @@
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 
-static void *data_at(struct fixture *f, unsigned offset) {
-  return (char *)f->data.cpu + offset;
-}
-
 static uint64_t *word_at(struct fixture *f, unsigned offset) {
-  return (uint64_t *)data_at(f, offset);
-}
-
-static void run(struct fixture *f) {
-  static uint32_t serial;
-  serial++;
-  push_semaphore(&f->ch, f->data.va + 4080, serial, RELEASE_64_WFI);
-  submit(&f->c, &f->ch);
-  assert_true(wait_word(data_at(f, 4080), serial));
+  return fixture_data(f, offset);
 }
 
 /* Submits what is to fail: the notifier's code, and the start of the message. */
@@ -110,7 +98,7 @@ static void block_linear_copies(void **state) {
     copy(f, NVC7B5_SET_DST_LAYER, z);
     copy(f, NVC7B5_SET_DST_ORIGIN, 0);
     copy(f, NVC7B5_LAUNCH_DMA, 0x282); /* non-pipelined, lines, pitch to block-linear */
-    run(f);
+    fixture_run(f);
   }
   for (unsigned z = 0; z < LAYERS; z++)
     for (unsigned y = 0; y < HEIGHT; y++)
@@ -127,7 +115,7 @@ static void block_linear_copies(void **state) {
   copy(f, NVC7B5_SRC_ORIGIN_X, 50);
   copy(f, NVC7B5_SRC_ORIGIN_Y, 13);
   copy(f, NVC7B5_LAUNCH_DMA, 0x302);
-  run(f);
+  fixture_run(f);
   for (unsigned y = 0; y < 9; y++)
     for (unsigned x = 0; x < 20; x++)
       assert_int_equal(bytes[BACK + y * 32 + x], pattern(50 + x, 13 + y, 2));
@@ -156,7 +144,7 @@ static void block_linear_inline_data(void **state) {
   push(&f->ch, method_header(METHOD_NON_INC, SUBCHANNEL_COMPUTE, NVC7C0_LOAD_INLINE_DATA, 66));
   for (unsigned i = 0; i < 66; i++)
     push(&f->ch, (i % 64 * 4) * 0x01010101u + 0x03020100);
-  run(f);
+  fixture_run(f);
   for (unsigned y = 0; y < 11; y++)
     for (unsigned x = 0; x < 24; x++)
       assert_int_equal(bytes[SURFACE + surface_place(58 + x, 14 + y, 1)],
@@ -179,7 +167,7 @@ static void component_maps(void **state) {
   /* Three components of two bytes to four: Z, constant A, nothing, X. */
   copy(f, NVC7B5_SET_REMAP_COMPONENTS, 2 | 4 << 4 | 6 << 8 | 0 << 12 | 1 << 16 | 2 << 20 | 3 << 24);
   copy(f, NVC7B5_LAUNCH_DMA, 0x582);
-  run(f);
+  fixture_run(f);
   for (unsigned i = 0; i < 50; i++) {
     assert_int_equal(to[i * 4], from[i * 3 + 2]);
     assert_int_equal(to[i * 4 + 1], 0xbbbb);
@@ -193,7 +181,7 @@ static void component_maps(void **state) {
   copy(f, NVC7B5_LINE_COUNT, 3);
   copy(f, NVC7B5_PITCH_OUT, 48);
   copy(f, NVC7B5_LAUNCH_DMA, 0x782);
-  run(f);
+  fixture_run(f);
   for (unsigned y = 0; y < 3; y++)
     for (unsigned i = 0; i < 5; i++)
       assert_true(((uint64_t *)(void *)to)[y * 6 + i] == UINT64_C(0xccccddddaaaabbbb));
@@ -224,7 +212,7 @@ static void copy_semaphores(void **state) {
     copy(f, NVC7B5_SET_SEMAPHORE_PAYLOAD_UPPER, rows[i].upper);
     copy(f, NVC7B5_LAUNCH_DMA, rows[i].launch);
   }
-  run(f);
+  fixture_run(f);
   assert_memory_equal(f->data.cpu, &sum, sizeof(sum));
   assert_true(*word_at(f, 16) == 1);
   assert_true(*word_at(f, 32) == 0xffffffff);
@@ -274,10 +262,10 @@ static void pipelined_copies(void **state) {
   copy(f, NVC7B5_LAUNCH_DMA, 0x182); /* waits */
   copy_ends(f, at + 0x4000, at + 0x3000, 4096);
   copy(f, NVC7B5_LAUNCH_DMA, 0x181); /* has nothing to do with the ones before */
-  run(f);                            /* a wait for idle ends them all */
+  fixture_run(f);                    /* a wait for idle ends them all */
   copy_ends(f, at + 0x3000, at + 0x5000, 4096);
   copy(f, NVC7B5_LAUNCH_DMA, 0x181);
-  run(f);
+  fixture_run(f);
   copy(f, NVC7B5_LAUNCH_DMA, 0x181);
   copy_ends(f, at + 0x5fff, at + 0x6000, 1);
   copy(f, NVC7B5_LAUNCH_DMA, 0x181);
@@ -297,9 +285,9 @@ static void endless_copy(void **state) {
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_SET_REMAP_COMPONENTS, 4);
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 0x782);
   submit(&f->c, &other);
-  run(f);
+  fixture_run(f);
   channel_close(&f->c, &other);
-  run(f);
+  fixture_run(f);
 }
 
 /* ---- conditional work ---- */
@@ -323,7 +311,7 @@ static void conditions(void **state) {
   for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     *word_at(f, place) = rows[i].here;
     *word_at(f, place + 16) = rows[i].there;
-    *(uint32_t *)data_at(f, 64) = 0;
+    *(uint32_t *)fixture_data(f, 64) = 0;
     /* Alternately the channel's and the global condition. */
     compute(f, i % 2 ? NVC7C0_SET_RENDER_ENABLE_A : NVC7C0_SET_GLOBAL_RENDER_ENABLE_A, high);
     compute(f, i % 2 ? NVC7C0_SET_RENDER_ENABLE_B : NVC7C0_SET_GLOBAL_RENDER_ENABLE_B, low);
@@ -339,23 +327,23 @@ static void conditions(void **state) {
     copy(f, NVC7B5_SET_SEMAPHORE_B, (uint32_t)f->data.va + 64);
     copy(f, NVC7B5_SET_SEMAPHORE_PAYLOAD, 1);
     copy(f, NVC7B5_LAUNCH_DMA, 1 << 3);
-    run(f);
+    fixture_run(f);
     ran += rows[i].holds;
     if (*word_at(f, 0) != ran)
       print_error("row %u\n", i);
     assert_int_equal(*word_at(f, 0), ran);
-    assert_int_equal(*(uint32_t *)data_at(f, 64), rows[i].holds);
+    assert_int_equal(*(uint32_t *)fixture_data(f, 64), rows[i].holds);
   }
   /* The override is stronger than the channel's condition. */
   compute(f, NVC7C0_SET_RENDER_ENABLE_C, RENDER_ENABLE_NEVER);
   compute(f, NVC7C0_SET_RENDER_ENABLE_OVERRIDE, RENDER_OVERRIDE_ALWAYS);
   fixture_launch(f, 0, PCAS_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), ran + 1);
   compute(f, NVC7C0_SET_RENDER_ENABLE_C, RENDER_ENABLE_ALWAYS);
   compute(f, NVC7C0_SET_RENDER_ENABLE_OVERRIDE, RENDER_OVERRIDE_NEVER);
   fixture_launch(f, 0, PCAS_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), ran + 1);
   compute(f, NVC7C0_SET_RENDER_ENABLE_OVERRIDE, RENDER_OVERRIDE_NONE);
   compute(f, NVC7C0_SET_RENDER_ENABLE_B, low + 8);
@@ -386,32 +374,32 @@ static void dependences(void **state) {
   assert_true(wait_word(word_at(f, 64), 1));
   assert_int_equal(*word_at(f, 0), 0);
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 3);
   /* Counted down, but it also requires to be scheduled. */
   qmd_set(fixture_qmd(f, 0), QMD_REQUIRE_SCHEDULING_PCAS, 1);
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 3);
   fixture_launch(f, 0, PCAS_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 6);
   /* The same by the action instead of the field. */
   qmd_set(fixture_qmd(f, 0), QMD_REQUIRE_SCHEDULING_PCAS, 0);
   fixture_launch(f, 0, PCAS_INVALIDATE_PREFETCH_COPY_FORCE_REQUIRE_SCHEDULING);
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 6);
   /* Forgotten: the counter begins again. */
   fixture_launch(f, 0, PCAS_INVALIDATE);
   fixture_launch(f, 0, PCAS_DECREMENT_DEPENDENCE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 9);
   /* These change nothing. */
   fixture_launch(f, 1, PCAS_NOP);
   fixture_launch(f, 1, PCAS_PREFETCH);
   fixture_launch(f, 1, PCAS_INCREMENT_CWD_REF_COUNTER);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 8), 5);
 }
 
@@ -452,7 +440,7 @@ static void resumed_grid(void **state) {
   qmd_set(q, QMD_CTA_RASTER_HEIGHT_RESUME, 2);
   push_compute_setup(&f->ch);
   fixture_launch(f, 0, PCAS_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 13);
 }
 
@@ -477,7 +465,7 @@ static void reductions_of_a_grid(void **state) {
   qmd_set(q, QMD_RELEASE1_PAYLOAD_UPPER, 9); /* not asked for */
   push_compute_setup(&f->ch);
   fixture_launch(f, 0, PCAS_SCHEDULE);
-  run(f);
+  fixture_run(f);
   assert_true(*word_at(f, 128) == 42);
   assert_true(*word_at(f, 144) == 9);
 }
@@ -496,7 +484,7 @@ static void report_acquires(void **state) {
   usleep(3000);
   assert_int_equal(*word_at(f, 8), 0);
   __atomic_store_n(word_at(f, 0), 7, __ATOMIC_SEQ_CST);
-  assert_true(wait_word(data_at(f, 8), 1));
+  assert_true(wait_word(fixture_data(f, 8), 1));
 }
 
 /* Which methods wait for the grids before them, and which forget code. */
@@ -540,13 +528,13 @@ static void waiting_methods(void **state) {
       assert_true(wait_word(word_at(f, 64), 1));
     assert_int_equal(*word_at(f, 64), !rows[i].waits);
     __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
-    run(f);
+    fixture_run(f);
     assert_int_equal(fake_sm_invalidations - before, rows[i].forgets);
   }
   /* Without a wait, with nothing that runs. */
   unsigned before = fake_sm_invalidations;
   compute(f, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI, 1);
-  run(f);
+  fixture_run(f);
   assert_int_equal(fake_sm_invalidations - before, 1);
 }
 
@@ -691,8 +679,8 @@ static void idle_acquires(void **state) {
     print_error("waiting for one second took %.3f s of CPU time\n", used);
   assert_true(used < 0.1);
   __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
-  assert_true(wait_word(data_at(f, 64), 1));
-  assert_true(wait_word(data_at(f, 128), 1));
+  assert_true(wait_word(fixture_data(f, 64), 1));
+  assert_true(wait_word(fixture_data(f, 128), 1));
   channel_close(&f->c, &other);
 }
 

@@ -18,10 +18,6 @@
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 
-static void *data_at(struct fixture *f, unsigned offset) {
-  return (char *)f->data.cpu + offset;
-}
-
 static void compute(struct fixture *f, uint32_t method, uint32_t data) {
   push_method(&f->ch, SUBCHANNEL_COMPUTE, method, data);
 }
@@ -267,7 +263,7 @@ static void first_error_stays(void **state) {
   n->status = 0;
   forced_reset(f);
   assert_true(wait_fault(&f->ch, NOTIFIER_FORCE_RESET));
-  assert_int_equal(*(uint32_t *)data_at(f, 0), 0);
+  assert_int_equal(*(uint32_t *)fixture_data(f, 0), 0);
 }
 
 int main(void) {

@@ -13,20 +13,8 @@
 #include "runtime/emulator/mme.h"
 #include "tests/emulator/client.h"
 
-static void *data_at(struct fixture *f, unsigned offset) {
-  return (char *)f->data.cpu + offset;
-}
-
 static uint32_t *word_at(struct fixture *f, unsigned offset) {
-  return data_at(f, offset);
-}
-
-static void run(struct fixture *f) {
-  static uint32_t serial;
-  serial++;
-  push_semaphore(&f->ch, f->data.va + 4080, serial, RELEASE_64_WFI);
-  submit(&f->c, &f->ch);
-  assert_true(wait_word(data_at(f, 4080), serial));
+  return fixture_data(f, offset);
 }
 
 static void compute(struct fixture *f, uint32_t method, uint32_t data) {
@@ -163,7 +151,7 @@ static void operations(void **state) {
     report(f, &m, 3, 4);
     load(f, &m);
     call(f, (const uint32_t[]){rows[k].x, rows[k].y}, 2);
-    run(f);
+    fixture_run(f);
     if (*word_at(f, 0) != rows[k].result || *word_at(f, 4) != rows[k].after)
       print_error("row %u: 0x%x, 0x%x\n", k, *word_at(f, 0), *word_at(f, 4));
     assert_int_equal(*word_at(f, 0), rows[k].result);
@@ -189,12 +177,12 @@ static void loops_and_arguments(void **state) {
   call(f, (const uint32_t[]){4, 10, 200}, 3);
   push_semaphore(&f->ch, f->data.va + 8, 1, 1);
   submit(&f->c, &f->ch);
-  assert_true(wait_word(data_at(f, 8), 1));
+  assert_true(wait_word(fixture_data(f, 8), 1));
   assert_int_equal(*word_at(f, 0), 0);
   compute(f, NVC7C0_CALL_MME_DATA(3), 3000);
   compute(f, NVC7C0_CALL_MME_DATA(3), 40000);
   compute(f, NVC7C0_CALL_MME_DATA(3), 9); /* nobody takes it */
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 43210);
 }
 
@@ -228,7 +216,7 @@ static void branches(void **state) {
   load(f, &m);
   *word_at(f, 4) = 77;
   call(f, (const uint32_t[]){100}, 1);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 5050);
   assert_int_equal(*word_at(f, 4), 77);
 }
@@ -279,7 +267,7 @@ static void memories(void **state) {
   compute(f, NVC7C0_SET_MME_SHADOW_RAM_CONTROL, MME_SHADOW_PASS_THROUGH);
   compute(f, NVC7C0_SET_REPORT_SEMAPHORE_B, (uint32_t)f->data.va + 8);
   compute(f, NVC7C0_SET_REPORT_SEMAPHORE_D, ONE_WORD);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 1);
   assert_int_equal(*word_at(f, 4), 0x5c4a7c);
   assert_int_equal(*word_at(f, 8), 5);

@@ -11,21 +11,8 @@
 
 #include "tests/emulator/client.h"
 
-static void *data_at(struct fixture *f, unsigned offset) {
-  return (char *)f->data.cpu + offset;
-}
-
 static uint64_t *word_at(struct fixture *f, unsigned offset) {
-  return (uint64_t *)data_at(f, offset);
-}
-
-/* Submits, and waits until all of it was done. */
-static void run(struct fixture *f) {
-  static uint32_t serial;
-  serial++;
-  push_semaphore(&f->ch, f->data.va + 4080, serial, 1);
-  submit(&f->c, &f->ch);
-  assert_true(wait_word(data_at(f, 4080), serial));
+  return fixture_data(f, offset);
 }
 
 static void semaphore_releases(void **state) {
@@ -35,7 +22,7 @@ static void semaphore_releases(void **state) {
   push_semaphore(&f->ch, f->data.va + 8, UINT64_C(0x1122334455667788), RELEASE_64);
   push_semaphore(&f->ch, f->data.va + 16, UINT64_C(0x1122334455667788), 0x02000001);
   push_semaphore(&f->ch, f->data.va + 32, UINT64_C(0x1122334455667788), RELEASE_64_WFI_TIME);
-  run(f);
+  fixture_run(f);
   assert_true(*word_at(f, 0) == UINT64_C(0xffffffff55667788));
   assert_true(*word_at(f, 8) == UINT64_C(0x1122334455667788));
   assert_true(*word_at(f, 16) == UINT64_C(0x55667788)); /* the high word is 0 */
@@ -75,7 +62,7 @@ static void semaphore_reductions(void **state) {
     push_semaphore(&f->ch, f->data.va + i * 8, rows[i].payload,
                    6 | rows[i].op << 27 | rows[i].flags);
   }
-  run(f);
+  fixture_run(f);
   for (unsigned i = 0; i < count; i++)
     assert_int_equal(*word_at(f, i * 8), rows[i].result);
 }
@@ -108,7 +95,7 @@ static void semaphore_acquires(void **state) {
     usleep(3000);
     assert_int_equal(*word_at(f, 8), 0);
     __atomic_store_n(word_at(f, 0), rows[i].yes, __ATOMIC_SEQ_CST);
-    assert_true(wait_word(data_at(f, 8), 1));
+    assert_true(wait_word(fixture_data(f, 8), 1));
   }
 }
 
@@ -148,7 +135,7 @@ static void header_forms(void **state) {
   push(ch, 1u << 16 | 2u << 4);
   push_semaphore(ch, f->data.va + 32, 0x66, 1);
   push(ch, 1u << 16 | 1u << 4);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 0), 0x11);
   assert_int_equal(*word_at(f, 8), 0x1fff);
   assert_int_equal(*word_at(f, 16), 0x33);
@@ -158,7 +145,7 @@ static void header_forms(void **state) {
   push(ch, method_header(METHOD_END_PB_SEGMENT, SUBCHANNEL_3D, 0, 0));
   push_semaphore(ch, f->data.va + 40, 0x77, 1);
   submit(&f->c, ch);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*word_at(f, 40), 0);
 }
 
@@ -188,7 +175,7 @@ static void segments(void **state) {
   usleep(3000);
   assert_int_equal(*word_at(f, 64), 0); /* GP_PUT alone: nothing happens */
   OS->doorbell(f->c.page, ch->token);
-  assert_true(wait_word(data_at(f, 64), 7));
+  assert_true(wait_word(fixture_data(f, 64), 7));
   assert_true(wait_word((char *)ch->userd.cpu + USERD_GP_GET, ch->put));
 }
 
@@ -204,7 +191,7 @@ static void host_methods(void **state) {
   push(ch, 5u << 27);
   push_method(ch, SUBCHANNEL_3D, NVC76F_YIELD, 3);
   push_method(ch, SUBCHANNEL_3D, NVC76F_SET_REFERENCE, 0x1234);
-  run(f);
+  fixture_run(f);
   assert_int_equal(*(uint32_t *)(void *)((char *)ch->userd.cpu + USERD_REF), 0x1234);
 }
 
@@ -238,13 +225,13 @@ static void inline_to_memory(void **state) {
   push(ch, method_header(METHOD_NON_INC, SUBCHANNEL_COMPUTE, NVC7C0_LOAD_INLINE_DATA, 751));
   for (uint32_t i = 0; i < 751; i++)
     push(ch, i * 0x01010101);
-  run(f);
+  fixture_run(f);
   assert_memory_equal(f->data.cpu, "abcdef", 7);
-  assert_memory_equal(data_at(f, 16), "ghijkl", 7);
+  assert_memory_equal(fixture_data(f, 16), "ghijkl", 7);
   for (uint32_t i = 0; i < 750; i++)
-    assert_int_equal(*(uint32_t *)data_at(f, 64 + i * 4), i * 0x01010101);
-  assert_int_equal(*(uint32_t *)data_at(f, 64 + 3000), (750 * UINT32_C(0x01010101)) & 0xff);
-  assert_int_equal(*(uint32_t *)data_at(f, 3200), 0x5a5a);
+    assert_int_equal(*(uint32_t *)fixture_data(f, 64 + i * 4), i * 0x01010101);
+  assert_int_equal(*(uint32_t *)fixture_data(f, 64 + 3000), (750 * UINT32_C(0x01010101)) & 0xff);
+  assert_int_equal(*(uint32_t *)fixture_data(f, 3200), 0x5a5a);
 }
 
 static void copies(void **state) {
@@ -281,7 +268,7 @@ static void copies(void **state) {
   push_method(ch, SUBCHANNEL_COPY, NVC7B5_SET_REMAP_CONST_A, 0xcafef00d);
   push_method(ch, SUBCHANNEL_COPY, NVC7B5_SET_REMAP_COMPONENTS, 0x00030004);
   push_method(ch, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 0x582);
-  run(f);
+  fixture_run(f);
   assert_memory_equal(from + 8192, from + 3, 3000);
   assert_int_equal(*word_at(f, 0), 0x77);
   assert_true(*word_at(f, 8) != 0);
@@ -310,7 +297,7 @@ static void two_channels(void **state) {
     push_semaphore(&other, f->data.va + 16, i, 0x01000003);
     push_semaphore(&other, f->data.va + 32, i, RELEASE_64);
     submit(&f->c, &other);
-    assert_true(wait_word(data_at(f, 32), i));
+    assert_true(wait_word(fixture_data(f, 32), i));
   }
   channel_close(&f->c, &other);
 }
@@ -322,9 +309,9 @@ static void close_waiting(void **state) {
   channel_open(&f->c, &other, 64, CLASS_COMPUTE);
   push_semaphore(&other, f->data.va, 1, 0);
   submit(&f->c, &other);
-  run(f);
+  fixture_run(f);
   channel_close(&f->c, &other);
-  run(f);
+  fixture_run(f);
 }
 
 /* The syncpoint counts writes, whatever they write. The read-only window of this
@@ -341,7 +328,7 @@ static void syncpoints(void **state) {
   push_semaphore(&f->ch, sync.gpu_va, 0, 1);
   push_semaphore(&f->ch, sync.gpu_va, 0, 1);
   push_semaphore(&f->ch, sync.gpu_va, sync.syncpoint_max + 2, 3);
-  run(f);
+  fixture_run(f);
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, &later), 0);
   assert_int_equal(later.syncpoint_max, sync.syncpoint_max + 2);
 }
@@ -427,7 +414,7 @@ static void stream_faults(void **state) {
     channel_close(&c, &ch);
     client_close(&c);
   }
-  run(f);
+  fixture_run(f);
 }
 
 static void ring_faults(void **state) {
