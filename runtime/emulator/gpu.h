@@ -509,6 +509,8 @@ uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel);
 
 /* Gives the channel a ring that SUBMIT_GPFIFO writes: 0 or -ENOMEM. */
 int emu_submit_setup(struct emu_channel *channel, uint32_t entries);
+/* GP_GET, as the engine wrote it last. */
+uint32_t emu_submit_got(const struct emu_channel *channel);
 /* Nothing more will be done: who waits for submissions wakes. */
 void emu_submit_give_up(struct emu_channel *channel);
 /* The engine has left the channel. */

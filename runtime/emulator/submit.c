@@ -91,10 +91,13 @@ void emu_submit_free(struct emu_channel *channel) {
   free(s);
 }
 
+uint32_t emu_submit_got(const struct emu_channel *channel) {
+  const uint32_t *get = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_GET);
+  return __atomic_load_n(get, __ATOMIC_ACQUIRE);
+}
+
 static uint32_t room(const struct emu_channel *channel) {
-  const uint32_t *got = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_GET);
-  uint32_t get = __atomic_load_n(got, __ATOMIC_ACQUIRE);
-  return (get - channel->submit->put - 1) & (channel->entries - 1);
+  return (emu_submit_got(channel) - channel->submit->put - 1) & (channel->entries - 1);
 }
 
 static void put_entry(struct emu_channel *channel, uint64_t entry) {

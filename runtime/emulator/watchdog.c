@@ -30,7 +30,7 @@ uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel) {
 /* What shows that the channel goes on. gpu.lock held, here and below. */
 static void look(struct emu_channel *channel, uint64_t now) {
   struct emu_submit *s = channel->submit;
-  uint32_t done = emu_syncpoint_value(s->syncpoint), get = channel->gp_get;
+  uint32_t done = emu_syncpoint_value(s->syncpoint), get = emu_submit_got(channel);
   if (done != s->seen_done || get != s->seen_get || (done == s->target && get == s->put)) {
     s->seen_done = done;
     s->seen_get = get;
