@@ -29,7 +29,7 @@ static const char *notifier_text(uint32_t code) {
   case NOTIFIER_SEMAPHORE_TIMEOUT:
     return "semaphore timeout";
   case NOTIFIER_GR_ILLEGAL_NOTIFY:
-    return "illegal notify";
+    return "illegal method or notify";
   case NOTIFIER_MMU_FAULT:
     return "MMU fault";
   case NOTIFIER_PBDMA_ERROR:

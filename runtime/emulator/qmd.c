@@ -128,6 +128,14 @@ static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct
   return true;
 }
 
+/* A grid that no SM may run would wait for ever. */
+static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  uint64_t disabled = (uint64_t)qmd_get(qmd, QMD_SM_DISABLE_MASK_UPPER) << 32 |
+                      qmd_get(qmd, QMD_SM_DISABLE_MASK_LOWER);
+  uint64_t all = (UINT64_C(1) << launch->sm.sm_count) - 1;
+  return (disabled & all) != all || refuse(fault, launch, "SM_DISABLE_MASK leaves no SM");
+}
+
 /* Facts 5.4. All three codes zero run on a board (bring-up lessons, 4). */
 static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint32_t bytes = qmd_get(qmd, QMD_SHARED_MEMORY_SIZE);
@@ -281,7 +289,8 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uin
     return sked(fault, launch, SKED_PROGRAM_OFFSET, "program address 0x%llx is not 128-aligned",
                 (unsigned long long)g->program);
   return check_windows(as, launch, fault) && check_raster(qmd, launch, fault) &&
-         check_threads(qmd, launch, fault) && check_shared(qmd, launch, fault) &&
-         check_local(as, state, qmd, launch, fault) && decode_banks(as, qmd, launch, fault) &&
-         decode_releases(qmd, launch, fault) && decode_scheduling(qmd, launch, fault);
+         check_threads(qmd, launch, fault) && check_sms(qmd, launch, fault) &&
+         check_shared(qmd, launch, fault) && check_local(as, state, qmd, launch, fault) &&
+         decode_banks(as, qmd, launch, fault) && decode_releases(qmd, launch, fault) &&
+         decode_scheduling(qmd, launch, fault);
 }

@@ -55,6 +55,7 @@ static void descriptor_checks(void **state) {
       {FIELD(QMD_IS_QUEUE), 1, "QMD at"},
       {FIELD(QMD_CTA_RASTER_WIDTH_RESUME), 1, "SKED ESR bit 6:"},
       {FIELD(QMD_UNLISTED_447_432), 1, "QMD at"},
+      {FIELD(QMD_SM_DISABLE_MASK_LOWER), 0xffff, "QMD at"},
   };
   for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     fixture_setup(state);
