@@ -6,13 +6,20 @@ import subprocess
 import sys
 import tempfile
 
-with tempfile.TemporaryDirectory() as folder:
-    path = os.path.join(folder, "profile.json")
-    env = dict(os.environ, TEGRACL_EMULATOR="profile:" + path)
-    run = subprocess.run([sys.argv[1], "vadd", "matmul"], env=env, stderr=subprocess.PIPE,
-                         stdout=subprocess.PIPE, text=True, check=True)
-    with open(path, encoding="utf-8") as file:
-        profile = json.load(file)
+
+
+def profile_of(board, *samples):
+    """The JSON and the text of samples on a board."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "profile.json")
+        env = dict(os.environ, TEGRACL_EMULATOR=board + "profile:" + path)
+        run = subprocess.run([sys.argv[1], *samples], env=env, stderr=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True, check=True)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file), run
+
+
+profile, run = profile_of("", "vadd", "matmul")
 print(run.stderr)
 kernels = {k["kernel"]: k for k in profile["kernels"]}
 assert profile["measured"] is False and "not measurements" in run.stderr
@@ -30,3 +37,10 @@ assert abs(vadd["bound_seconds"]["issue"] / issue - 1) < 1e-6
 
 matmul = kernels["matmul"]
 assert matmul["shared_passes"] >= matmul["shared_requests"] > 0
+
+# The bounds are the chosen board's: gpu-command-stream.md 9.2.
+nano, _ = profile_of("board:nano8,", "vadd")
+assert (nano["sms"], nano["clock_hz"], nano["dram_bytes_per_second"]) == (8, 625e6, 68e9)
+(slow,) = nano["kernels"]
+for bound, factor in (("issue", (16 * 1300e6) / (8 * 625e6)), ("dram_without_caches", 204.8 / 68)):
+    assert abs(slow["bound_seconds"][bound] / vadd["bound_seconds"][bound] / factor - 1) < 1e-6
