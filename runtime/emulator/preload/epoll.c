@@ -19,6 +19,16 @@ struct watch {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watch *watches;
 
+/* A child of fork has no event's fd, and nobody who would unlock. */
+static void forked_child(void) {
+  pthread_mutex_init(&lock, NULL);
+  watches = NULL;
+}
+
+__attribute__((constructor)) static void watch_fork(void) {
+  pthread_atfork(NULL, NULL, forked_child);
+}
+
 /* Also of fds that were closed since: the kernel has forgotten them, too. */
 static void forget(int set, int fd) {
   for (struct watch **link = &watches; *link;) {
