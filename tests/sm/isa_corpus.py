@@ -101,9 +101,9 @@ def compile_corpus(folder, corpus, ptxas, front_options):
 def compile_ptx(folder, ptxas):
     """All words of the PTX operations."""
     ptx = os.path.join(folder, 'operations.ptx')
-    with open(ptx, 'w') as f:
-        f.write(isa_ptx.module())
-    for back in BACK_OPTIONS:
+    for module, back in itertools.product(isa_ptx.modules(), BACK_OPTIONS):
+        with open(ptx, 'w') as f:
+            f.write(module)
         subprocess.run([ptxas, '-arch=sm_87', '-w', *back, '-o', ptx + '.cubin', ptx], check=True,
                        stderr=subprocess.DEVNULL)
         for code in text_sections(ptx + '.cubin'):

@@ -24,6 +24,14 @@ static bool is_texture(enum sm_op op) {
   return false;
 }
 
+/* ptxas 13.0 names a bank that no launch can have where SGXT takes a constant. */
+static bool names_no_bank(const struct sm_insn *insn) {
+  for (unsigned k = 0; k < insn->operand_count; k++)
+    if (insn->operand[k].kind == SM_OPERAND_CONST && insn->operand[k].bank >= SM_BANKS)
+      return insn->op == SM_OP_SGXT;
+  return false;
+}
+
 int main(int argc, char **argv) {
   FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
   if (!file) {
@@ -51,7 +59,7 @@ int main(int argc, char **argv) {
     const bool lacking = u.handler == core->handler[SM_H_not_implemented] ||
                          u.handler == core->handler[SM_H_register_range];
     executed += !lacking;
-    if (lacking != is_texture(insn.op)) {
+    if (lacking != (is_texture(insn.op) || names_no_bank(&insn))) {
       sm_disassemble(&insn, 0, text, sizeof text);
       printf("%s: %s\n", lacking ? "not executed" : "executed, but listed as lacking", text);
       failures++;

@@ -5,6 +5,7 @@ import itertools
 import sys
 
 HEAD = '.version 7.8\n.target sm_87\n.address_size 64\n'
+KERNELS_IN_MODULE = 500
 REGISTER = {'pred': 'p', '8': 'h', '16': 'h', '32': 'r', '64': 'd'}
 
 
@@ -22,21 +23,27 @@ def move_type(t):
     return {'8': 'b16', '16': 'b16', '32': 'b32', '64': 'b64'}[width(t)]
 
 
-def kernel(name, text, dst, srcs):
-    """One instruction: text with {d}, {a}, {b}, {c}; values come from and go to memory."""
+def kernel(name, text, dst, srcs, uniform=False):
+    """One instruction: text with {d}, {a}, {b}, {c}; values come from memory, or are
+    parameters (uniform), and go to memory."""
     regs = ('  .reg .pred p<9>;\n  .reg .b16 h<9>;\n  .reg .b32 r<9>;\n  .reg .b64 d<9>;\n'
             '  .reg .b64 g<4>;\n')
     body = '  ld.param.u64 g0, [in];\n  ld.param.u64 g1, [out];\n'
-    names = {}
+    names, params = {}, '.param .u64 in, .param .u64 out'
     for i, (letter, t) in enumerate(zip('abcd', srcs), 1):
         w = width(t)
+        load = {'8': 'u8', 'pred': 'b32'}.get(w, 'b' + w)
+        if uniform:
+            params += ', .param .%s q%d' % (load.replace('b', 'u'), i)
+            load = '  ld.param.%s %%s, [q%d];\n' % (load, i)
+        else:
+            load = '  ld.global.%s %%s, [g0+%d];\n' % (load, i * 16)
         if w == 'pred':
-            body += '  ld.global.b32 r8, [g0+%d];\n  setp.ne.b32 p%d, r8, 0;\n' % (i * 16, i)
+            body += load % 'r8' + '  setp.ne.b32 p%d, r8, 0;\n' % i
             names[letter] = 'p%d' % i
         else:
-            register = '%s%d' % (REGISTER[w], i)
-            body += '  ld.global.%s %s, [g0+%d];\n' % ({'8': 'u8'}.get(w, 'b' + w), register, i * 16)
-            names[letter] = register
+            names[letter] = '%s%d' % (REGISTER[w], i)
+            body += load % names[letter]
     w = width(dst)
     names['d'] = 'p0' if w == 'pred' else REGISTER[w] + '0'
     body += '  ' + text.format(**names) + ';\n'
@@ -44,8 +51,7 @@ def kernel(name, text, dst, srcs):
         body += '  selp.b32 r0, 1, 0, p0;\n  st.global.b32 [g1], r0;\n'
     else:
         body += '  st.global.%s [g1], %s;\n' % ({'8': 'u8'}.get(w, 'b' + w), names['d'])
-    return '.visible .entry %s(.param .u64 in, .param .u64 out)\n{\n%s%s  ret;\n}\n' % (
-        name, regs, body)
+    return '.visible .entry %s(%s)\n{\n%s%s  ret;\n}\n' % (name, params, regs, body)
 
 
 def holds(to, source):
@@ -297,14 +303,102 @@ def operations():
                  'globaltimer_lo', 'globaltimer_hi', 'total_smem_size', 'dynamic_smem_size',
                  'reserved_smem_offset_begin'):
         yield 'mov.u32 {d}, %%%s' % name, 'b32', []
+    for s in 'us':
+        for part in ('lo', 'hi'):
+            yield 'mul24.%s.%s32 %s' % (part, s, two), 'b32', ['b32'] * 2
+            yield 'mad24.%s.%s32 %s' % (part, s, three), 'b32', ['b32'] * 3
+    for op in ('add.sat.s32', 'sub.sat.s32'):
+        yield '%s %s' % (op, two), 's32', ['s32'] * 2
+    yield 'mad24.hi.sat.s32 ' + three, 's32', ['s32'] * 3
+    policy = 'createpolicy.fractional.L2::evict_last.b64 d8, 0.5; '
+    for text in ('ld.global.L2::cache_hint.b32 {d}, [g0], d8',
+                 'st.global.L2::cache_hint.b32 [g0], {a}, d8; mov.b32 {d}, {a}',
+                 'atom.global.add.L2::cache_hint.u32 {d}, [g0], {a}, d8',
+                 'red.global.add.L2::cache_hint.u32 [g0], {a}, d8; mov.b32 {d}, {a}'):
+        yield policy + text, 'b32', ['b32']
+    for size, tail in itertools.product((4, 8, 16), ('', ', {a}', ', p1')):
+        for hint in ('', '.L2::cache_hint'):
+            yield ('setp.ne.b32 p1, {a}, 0; %scp.async.c%s.shared.global%s [{a}], [g0+64], %d%s%s; '
+                   'mov.b32 {d}, {a}' % (policy if hint else '', 'g' if size == 16 else 'a', hint,
+                                         size, tail, ', d8' if hint else ''), 'b32', ['b32'])
+    for text in ('init.shared.b64 [{a}], {b}', 'inval.shared.b64 [{a}]',
+                 'arrive.shared.b64 d8, [{a}]', 'arrive.noComplete.shared.b64 d8, [{a}], {b}',
+                 'arrive_drop.shared.b64 d8, [{a}]', 'test_wait.shared.b64 p7, [{a}], g0',
+                 'test_wait.parity.shared.b64 p7, [{a}], {b}', 'arrive.b64 d8, [g1]',
+                 'arrive_drop.b64 d8, [g1]'):
+        yield 'mbarrier.%s; mov.b32 {d}, {a}' % text, 'b32', ['b32'] * 2
+    for form in ('.noinc.shared.b64 [{a}]', '.shared.b64 [{a}]', '.b64 [g1]'):
+        yield 'cp.async.mbarrier.arrive%s; mov.b32 {d}, {a}' % form, 'b32', ['b32']
+    for num, names in ((1, '{{{d}}}'), (2, '{{{d}, r7}}'), (4, '{{{d}, r5, r6, r7}}')):
+        for trans in ('', '.trans'):
+            yield ('ldmatrix.sync.aligned.m8n8.x%d%s.shared.b16 %s, [{a}+16]' % (num, trans, names),
+                   'b32', ['b32'])
+    yield 'movmatrix.sync.aligned.m8n8.trans.b16 {d}, {a}', 'b32', ['b32']
     for name in ('gridid', 'clock64', 'globaltimer', 'pm0_64', 'pm7_64'):
         yield 'mov.u64 {d}, %%%s' % name, 'b64', []
 
 
-def module():
-    return HEAD + ''.join(kernel('k%d' % i, text.replace('%%', '%'), dst, srcs)
-                          for i, (text, dst, srcs) in enumerate(operations()))
+def products():
+    """(mma instruction, registers of d, a, b and c, selector of sparse elements)"""
+    for k, c in itertools.product((8, 16), ('f16', 'f32')):
+        yield 'mma.sync.aligned.m16n8k%d.row.col.%s.f16.f16.%s' % (k, c, c), (
+            2 if c == 'f16' else 4, k // 4, k // 8, 2 if c == 'f16' else 4), None
+        for select in range(32 // k):
+            yield 'mma.sp.sync.aligned.m16n8k%d.row.col.%s.f16.f16.%s' % (2 * k, c, c), (
+                2 if c == 'f16' else 4, k // 4, k // 4, 2 if c == 'f16' else 4), select
+    for k, (t, narrower) in itertools.product((8, 16), (('bf16', 1), ('tf32', 2))):
+        types = '.f32.%s.%s.f32' % (t, t)
+        yield 'mma.sync.aligned.m16n8k%d.row.col%s' % (k // narrower, types), (4, k // 4, k // 8, 4), None
+        for select in range(32 // k):
+            yield ('mma.sp.sync.aligned.m16n8k%d.row.col%s' % (2 * k // narrower, types),
+                   (4, k // 4, k // 4, 4), select)
+    for bits, sat, sa, sb in itertools.product((8, 4), ('', '.satfinite'), 'us', 'us'):
+        k, types = 128 // bits, '.row.col%s.s32.%s%d.%s%d.s32' % (sat, sa, bits, sb, bits)
+        yield 'mma.sync.aligned.m8n8k%d%s' % (k, types), (2, 1, 1, 2), None
+        yield 'mma.sync.aligned.m16n8k%d%s' % (k, types), (4, 2, 1, 4), None
+        yield 'mma.sync.aligned.m16n8k%d%s' % (2 * k, types), (4, 4, 2, 4), None
+        for select in range(2):
+            yield 'mma.sp.sync.aligned.m16n8k%d%s' % (2 * k, types), (4, 2, 2, 4), select
+        yield 'mma.sp.sync.aligned.m16n8k%d%s' % (4 * k, types), (4, 4, 4, 4), 0
+    for op in ('xor', 'and'):
+        types = '.row.col.s32.b1.b1.s32.%s.popc' % op
+        yield 'mma.sync.aligned.m8n8k128' + types, (2, 1, 1, 2), None
+        yield 'mma.sync.aligned.m16n8k128' + types, (4, 2, 1, 4), None
+        yield 'mma.sync.aligned.m16n8k256' + types, (4, 4, 2, 4), None
+    for mode in ('rn', 'rz', 'rm', 'rp'):
+        yield 'wmma.mma.sync.aligned.row.col.m8n8k4.%s.f64.f64.f64.f64' % mode, (2, 1, 1, 2), None
+
+
+def product_kernel(name, text, counts, select):
+    kind = 'f64' if 'f64' in text else 'b32'
+    body = '  .reg .%s d<4>, a<4>, b<4>, c<4>;\n  .reg .b32 e;\n  .reg .b64 g<2>;\n' % kind
+    body += '  ld.param.u64 g0, [in];\n  ld.param.u64 g1, [out];\n  ld.global.b32 e, [g0];\n'
+    operands = []
+    for letter, count in zip('dabc', counts):
+        operands.append('{%s}' % ', '.join('%s%d' % (letter, i) for i in range(count)))
+        for i in range(count if letter != 'd' else 0):
+            body += '  ld.global.%s %s%d, [g0+%d];\n' % (kind, letter, i, 'abc'.index(letter) * 64 + i * 8)
+    body += '  %s %s%s;\n' % (text, ', '.join(operands), '' if select is None else ', e, %d' % select)
+    for i in range(counts[0]):
+        body += '  st.global.%s [g1+%d], d%d;\n' % (kind, i * 8, i)
+    return '.visible .entry %s(.param .u64 in, .param .u64 out)\n{\n%s  ret;\n}\n' % (name, body)
+
+
+def kernels():
+    for i, (op, dst, srcs) in enumerate(operations()):
+        yield kernel('k%d' % i, op.replace('%%', '%'), dst, srcs)
+        if srcs:
+            yield kernel('u%d' % i, op.replace('%%', '%'), dst, srcs, uniform=True)
+    for i, product in enumerate(products()):
+        yield product_kernel('p%d' % i, *product)
+
+
+def modules():
+    """Some kernels each: ptxas 13.0 crashes on some thousands of them in one module."""
+    everything = list(kernels())
+    for first in range(0, len(everything), KERNELS_IN_MODULE):
+        yield HEAD + ''.join(everything[first:first + KERNELS_IN_MODULE])
 
 
 if __name__ == '__main__':
-    sys.stdout.write(module())
+    sys.stdout.write(HEAD + ''.join(kernels()))

@@ -296,16 +296,18 @@ static void put_operand(struct text *t, const struct sm_insn *insn, const struct
   default:
     break;
   }
+  const char *select = d->select_values ? sm_isa_values[d->select_values - 1].text[o->select] : "";
+  const bool inside = d->kind != SM_ISA_REG; /* the choice of a half, of the bars */
+  if (inside)
+    put_suffix(t, select);
   if (o->abs)
     put(t, "|");
   if (d->reuse && insn->reuse >> (d->reuse - 1) & 1)
     put(t, ".reuse");
   if (d->style == SM_STYLE_ROW || d->style == SM_STYLE_COL)
     put(t, d->style == SM_STYLE_ROW ? ".ROW" : ".COL");
-  if (d->select_values) {
-    const char *select = sm_isa_values[d->select_values - 1].text[o->select];
+  if (!inside)
     put_suffix(t, select);
-  }
 }
 
 /* An optional operand is not printed when it says nothing. */

@@ -371,7 +371,7 @@ static inline void multiply_elements(struct sm_warp *w, const struct sm_uop *u, 
       for (unsigned j = 0; j < COLUMNS; j++)
         b[k * in_word + n][j] = integer_element(t.b[k][j], n, bits, b_sign);
   for (unsigned i = 0; i < t.rows; i++) {
-    uint8_t place[SPARSE_CHOICES];
+    uint8_t place[SPARSE_CHOICES] = {0};
     uint32_t c[COLUMNS];
     i32_columns sum = {0};
     if (u->x[3])
