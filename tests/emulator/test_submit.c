@@ -18,7 +18,7 @@
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 
-enum { ENTRIES = 16, WATCHDOG_MS = 250 };
+enum { ENTRIES = 16, WATCHDOG_MS = 1000 };
 
 static struct client c;
 static struct buffer data;
