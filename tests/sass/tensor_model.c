@@ -82,6 +82,8 @@ static uint64_t sum_of(const struct number *term, unsigned count, bool f16) {
       top = term[k].exponent;
   }
   for (unsigned k = 0; k < count; k++) {
+    if (!term[k].sig)
+      continue;
     const int down = top - FRACTION - term[k].lsb;
     const uint64_t part = down > 63 ? 0 : down >= 0 ? term[k].sig >> down : term[k].sig << -down;
     sum += term[k].negative ? -(int64_t)part : (int64_t)part;

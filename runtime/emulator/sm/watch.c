@@ -136,7 +136,8 @@ void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, ui
 
 void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
                     uint32_t lane) {
-  if (w->cta->grid->watch->check)
+  const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
+  if (w->cta->grid->watch->check && note->space != SM_SPACE_NONE)
     set_owner(fault, sm_pointer_of(w, u, lane));
 }
 
