@@ -1,7 +1,5 @@
 /* Redirected functions that take a path: open, stat and access of the nodes. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -43,29 +41,17 @@ static int open_node(const char *path, int flags) {
   return next_result(fd);
 }
 
-static bool has_mode(int flags) {
-  return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
-}
-
 REDIRECT int open(const char *path, int flags, ...) {
   if (is_node(path))
     return open_node(path, flags);
-  va_list arguments;
-  va_start(arguments, flags);
-  mode_t mode = has_mode(flags) ? va_arg(arguments, mode_t) : 0;
-  va_end(arguments);
-  return NEXT(open)(path, flags, mode);
+  return NEXT(open)(path, flags, OPEN_MODE(flags));
 }
 REDIRECT_ALIAS(open) int open64(const char *path, int flags, ...);
 
 REDIRECT int openat(int folder, const char *path, int flags, ...) {
   if (is_node(path))
     return open_node(path, flags);
-  va_list arguments;
-  va_start(arguments, flags);
-  mode_t mode = has_mode(flags) ? va_arg(arguments, mode_t) : 0;
-  va_end(arguments);
-  return NEXT(openat)(folder, path, flags, mode);
+  return NEXT(openat)(folder, path, flags, OPEN_MODE(flags));
 }
 REDIRECT_ALIAS(openat) int openat64(int folder, const char *path, int flags, ...);
 

@@ -6,9 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
@@ -49,11 +47,7 @@ void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int
 int __wrap_fstat64(int fd, struct stat *status) __attribute__((alias("__wrap_fstat")));
 
 int __wrap_open(const char *path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
-  va_end(arguments);
-  return NEXT(open)(path, flags, mode);
+  return NEXT(open)(path, flags, OPEN_MODE(flags));
 }
 
 int __wrap_close(int fd) {

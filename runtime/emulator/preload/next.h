@@ -2,6 +2,10 @@
 #ifndef TEGRACL_EMULATOR_NEXT_H
 #define TEGRACL_EMULATOR_NEXT_H
 
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
 /* What this library puts in front of the C library. Everything else is hidden. */
 #define REDIRECT __attribute__((visibility("default")))
 /* The names of the same functions for programs with 64-bit file offsets, which on
@@ -14,6 +18,17 @@ void *next_function(_Atomic(void *) *found, const char *name);
   ({                                                                                               \
     static _Atomic(void *) next_##name;                                                            \
     (__typeof__(&(name)))next_function(&next_##name, #name);                                       \
+  })
+
+/* The last argument of an open whose last named one is flags. */
+#define OPEN_MODE(flags)                                                                           \
+  ({                                                                                               \
+    va_list arguments;                                                                             \
+    va_start(arguments, flags);                                                                    \
+    bool given = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;                            \
+    mode_t mode = given ? va_arg(arguments, mode_t) : 0;                                           \
+    va_end(arguments);                                                                             \
+    mode;                                                                                          \
   })
 
 /* For functions that answer 0 or more, or -1 with errno: from 0 or more, or -errno. */
