@@ -6,6 +6,7 @@
 #include <linux/dma-buf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,6 +15,9 @@
 #include "runtime/emulator/descriptors.h"
 #include "runtime/emulator/gpu.h"
 #include "runtime/emulator/vma.h"
+
+#define MEMFD_NAME "dmabuf"
+#define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)" /* in /proc */
 
 /* fds that only keep pages alive stay out of the client's way: a kernel would
  * need none for that, and the client's numbers count from the lowest free. */
@@ -61,7 +65,7 @@ void emu_dmabuf_free(struct emu_dmabuf *dmabuf) {
   if (dmabuf->host)
     munmap(dmabuf->host, dmabuf->size);
   unpark(dmabuf);
-  if (dmabuf->allocated && !dmabuf->from_va && !dmabuf->drivers)
+  if (dmabuf->allocated && !dmabuf->from_va && !dmabuf->drivers && !dmabuf->foreign)
     emu_gpu.memory_used -= dmabuf->size;
   free(dmabuf);
 }
@@ -74,18 +78,22 @@ static int client_fd(const struct emu_dmabuf *dmabuf) {
   return -1;
 }
 
+static void remember_file(struct emu_dmabuf *dmabuf, const struct stat *status) {
+  dmabuf->device = status->st_dev;
+  dmabuf->inode = status->st_ino;
+  dmabuf->has_inode = true;
+}
+
 static int make_memfd(struct emu_dmabuf *dmabuf) {
   struct stat status;
-  int fd = memfd_create("dmabuf", MFD_CLOEXEC);
+  int fd = memfd_create(dmabuf->drivers ? "nvgpu" : MEMFD_NAME, MFD_CLOEXEC);
   if (fd < 0)
     return -errno;
   if (ftruncate(fd, (off_t)dmabuf->size) < 0 || fstat(fd, &status) < 0) {
     close(fd);
     return -ENOMEM;
   }
-  dmabuf->device = status.st_dev;
-  dmabuf->inode = status.st_ino;
-  dmabuf->has_inode = true;
+  remember_file(dmabuf, &status);
   return fd;
 }
 
@@ -177,13 +185,37 @@ static struct emu_dmabuf *same_file(const struct stat *status) {
   return dmabuf;
 }
 
+static bool is_memfd(int fd) {
+  char path[32], name[sizeof(MEMFD_LINK) + 1];
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(path, name, sizeof(name));
+  return length == sizeof(MEMFD_LINK) - 1 && memcmp(name, MEMFD_LINK, (size_t)length) == 0;
+}
+
+/* A dma-buf that another process's software Orin made, and which came here by fork
+ * or through a socket: the file is the same, so the pages are. */
+static int adopt(int fd, const struct stat *status, struct emu_dmabuf **adopted) {
+  struct emu_dmabuf *dmabuf = emu_dmabuf_create((uint64_t)status->st_size);
+  if (!dmabuf)
+    return -ENOMEM;
+  dmabuf->allocated = dmabuf->foreign = true;
+  remember_file(dmabuf, status);
+  dmabuf->parked_fd = park(fd);
+  int error = dmabuf->parked_fd < 0 ? -EMFILE : emu_dmabuf_host(dmabuf);
+  if (error)
+    emu_object_put(&dmabuf->object);
+  else
+    *adopted = dmabuf;
+  return error;
+}
+
 int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
   struct stat status;
   if (fd < 0 || fstat(fd, &status) < 0)
     return -EBADF;
   *dmabuf = same_file(&status);
   if (!*dmabuf)
-    return -EINVAL;
+    return is_memfd(fd) ? adopt(fd, &status, dmabuf) : -EINVAL;
   emu_object_get(&(*dmabuf)->object);
   return 0;
 }

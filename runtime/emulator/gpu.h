@@ -92,6 +92,7 @@ struct emu_dmabuf {
   bool allocated;          /* has pages (NVMAP ALLOC was done) */
   bool from_va;            /* they were the client's */
   bool drivers;            /* made by the driver itself: not counted as nvmap's */
+  bool foreign;            /* made by another process's device, which counts it */
   bool read_only;          /* so were they */
   uint8_t *host;           /* the emulator's own mapping, made at first need */
   int handles;             /* nvmap handles among refs */

@@ -21,10 +21,12 @@ static atomic_bool watched;
 
 static int page_create(void) {
   struct emu_dmabuf *page = emu_dmabuf_create(USERMODE_BYTES);
-  int error = page ? emu_dmabuf_host(page) : -ENOMEM;
+  if (!page)
+    return -ENOMEM;
+  page->drivers = true;
+  int error = emu_dmabuf_host(page);
   if (error) {
-    if (page)
-      emu_object_put(&page->object);
+    emu_object_put(&page->object);
     return error;
   }
   page->has_inode = false; /* nobody may take an fd of it for a dma-buf's */

@@ -200,6 +200,31 @@ static void forks(const struct orin *orin) {
   close(fd);
 }
 
+/* The GPU of a child writes to a dma-buf of the parent: memory is shared by its fd. */
+static void shares(struct orin *orin) {
+  struct orin_buffer buffer;
+  orin_buffer(orin, &buffer, PAGE);
+  pid_t child = fork();
+  if (child == 0) {
+    struct orin own;
+    struct orin_channel channel;
+    struct orin_buffer data;
+    orin_begin(&own, &channel, &data, PAGE);
+    orin_map(&own, &buffer);
+    orin_push_release(&channel, buffer.va, 0xcafe);
+    orin_push_release(&channel, data.va, 1);
+    orin_submit(&channel);
+    CHECK(orin_wait(data.cpu, 1));
+    int32_t not_a_dmabuf = orin->ctrl; /* the parent's, here without a meaning */
+    FAILS(EINVAL, ioctl(own.ctrl, 0xc0184729, (uint64_t[3]){(uint32_t)not_a_dmabuf}));
+    orin_end(&own, &channel, &data);
+    _exit(0);
+  }
+  expect_success(child);
+  CHECK(orin_word(buffer.cpu) == 0xcafe);
+  orin_buffer_free(orin, &buffer);
+}
+
 static void executes(const char *self) {
   extern char **environ;
   pid_t child;
@@ -241,6 +266,7 @@ int main(int argc, char **argv) {
   last_duplicate(&orin);
   mappings(&orin);
   forks(&orin);
+  shares(&orin);
   executes(argv[0]);
   use();
   orin_close(&orin);

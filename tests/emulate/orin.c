@@ -84,6 +84,10 @@ static void allocate(struct orin *orin, struct orin_buffer *buffer, size_t size)
 
 void orin_buffer(struct orin *orin, struct orin_buffer *buffer, size_t size) {
   allocate(orin, buffer, size);
+  orin_map(orin, buffer);
+}
+
+void orin_map(struct orin *orin, struct orin_buffer *buffer) {
   struct {
     int32_t fd;
     uint8_t comptags, reserved[3];

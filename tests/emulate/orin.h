@@ -48,6 +48,8 @@ void orin_open(struct orin *orin);
 void orin_close(struct orin *orin);
 /* Allocated, mapped for the CPU by a raw system call, and for the GPU. */
 void orin_buffer(struct orin *orin, struct orin_buffer *buffer, size_t size);
+/* Registers a dma-buf and maps it for the GPU. */
+void orin_map(struct orin *orin, struct orin_buffer *buffer);
 void orin_buffer_free(struct orin *orin, struct orin_buffer *buffer);
 /* A compute channel; makes the TSG's subcontext if there is none. */
 void orin_channel(struct orin *orin, struct orin_channel *channel);
