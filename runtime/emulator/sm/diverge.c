@@ -197,12 +197,11 @@ const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t
   w->alive &= ~mask;
   w->cta->exited += (uint32_t)__builtin_popcount(mask);
   set_mask(w, now, now->mask & ~mask);
+  const bool some_stay = now->mask != 0; /* else its place may be another's from here on */
   if (w->alive)
     reconsider(w);
   sm_bar_after_exit(w->cta);
-  if (now->mask)
-    return u + 1;
-  return stop(w, u, SM_EVENT_SWITCH);
+  return some_stay ? u + 1 : stop(w, u, SM_EVENT_SWITCH);
 }
 
 const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
