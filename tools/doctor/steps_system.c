@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/device.h"
+#include "runtime/hw/memory.h"
 #include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
@@ -159,7 +160,7 @@ bool step_device(struct doctor *d) {
   say(d, "%s%s, %s", i->chip, i->emulated ? " (the software Orin)" : "",
       i->board[0] ? i->board : "board unknown");
   say(d, "%u SMs of at most %u in %u TPCs, at most %u MHz; %llu MiB of memory, %llu KiB of L2",
-      i->sm_count, i->tpc_count * 2, i->tpc_count, i->max_clock_mhz,
+      i->sm_count, i->tpc_count * SMS_PER_TPC, i->tpc_count, i->max_clock_mhz,
       (unsigned long long)i->memory_bytes >> 20, (unsigned long long)i->l2_bytes >> 10);
   say(d, "user-mode page mapped; preemption within kernels %s, syncpoint fences %s",
       d->device->compute_cilp ? "offered" : "not offered",
