@@ -106,12 +106,14 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     }
     return SM_PREEMPTED;
   }
-  case FAKE_BANK:
+  case FAKE_BANK: {
+    uint32_t first;
     if (!g->bank[0].data)
       return fault(cta, 0, f);
-    __atomic_store_n((uint32_t *)word, *(const uint32_t *)(const void *)g->bank[0].data,
-                     __ATOMIC_SEQ_CST);
+    memcpy(&first, g->bank[0].data, sizeof(first)); /* at any address */
+    __atomic_store_n((uint32_t *)word, first, __ATOMIC_SEQ_CST);
     return SM_DONE;
+  }
   case FAKE_TICKET: {
     uint64_t mine = g->grid[0] - 1 - cta->x;
     for (uint64_t i = 0; i < budget; i++) {
