@@ -11,13 +11,13 @@ typedef unsigned __int128 u128;
 
 enum { QUAD_MANTISSA = 112, QUAD_BIAS = 16383, QUAD_SPECIAL = 0x7fff };
 
-static u128 quad_bits(_Float128 v) {
+static u128 quad_bits(quad v) {
   u128 bits;
   memcpy(&bits, &v, sizeof bits);
   return bits;
 }
 
-static bool negative(_Float128 v) {
+static bool negative(quad v) {
   return quad_bits(v) >> 127;
 }
 
@@ -33,7 +33,7 @@ static uint64_t magnitude_mask(const struct format *f) {
 #define TRUNCATED(expression)                                                                      \
   feclearexcept(FE_ALL_EXCEPT);                                                                    \
   fesetround(FE_TOWARDZERO);                                                                       \
-  volatile _Float128 out = expression;                                                             \
+  volatile quad out = expression;                                                                  \
   const bool lost = fetestexcept(FE_INEXACT);                                                      \
   fesetround(FE_TONEAREST);                                                                        \
   return (struct exact) {                                                                          \
@@ -41,17 +41,17 @@ static uint64_t magnitude_mask(const struct format *f) {
   }
 
 struct exact exact_add(struct exact a, struct exact b) {
-  const volatile _Float128 x = a.v, y = b.v;
+  const volatile quad x = a.v, y = b.v;
   TRUNCATED(x + y);
 }
 
 struct exact exact_mul(struct exact a, struct exact b) {
-  const volatile _Float128 x = a.v, y = b.v;
+  const volatile quad x = a.v, y = b.v;
   TRUNCATED(x * y);
 }
 
 struct exact exact_div(struct exact a, struct exact b) {
-  const volatile _Float128 x = a.v, y = b.v;
+  const volatile quad x = a.v, y = b.v;
   TRUNCATED(x / y);
 }
 
@@ -59,15 +59,15 @@ struct exact exact_of(uint64_t bits, const struct format *f) {
   const int bias = (1 << (f->exponent - 1)) - 1;
   const uint64_t e = (bits & magnitude_mask(f)) >> f->mantissa;
   const uint64_t m = bits & ((1ull << f->mantissa) - 1);
-  _Float128 v;
+  quad v;
   if (e == (1ull << f->exponent) - 1) {
     u128 special = (u128)QUAD_SPECIAL << QUAD_MANTISSA | (m ? (u128)1 << (QUAD_MANTISSA - 1) : 0);
     memcpy(&v, &special, sizeof v);
   } else {
-    v = (_Float128)(m | (e ? 1ull << f->mantissa : 0));
+    v = (quad)(m | (e ? 1ull << f->mantissa : 0));
     const int exponent = (int)(e ? e : 1) - bias - (int)f->mantissa;
     u128 power = (u128)(unsigned)(exponent + QUAD_BIAS) << QUAD_MANTISSA;
-    _Float128 scale;
+    quad scale;
     memcpy(&scale, &power, sizeof scale);
     v *= scale;
   }
@@ -133,7 +133,7 @@ uint64_t exact_fma(uint64_t a, uint64_t b, uint64_t c, const struct format *from
   return round_sum(exact_mul(exact_of(a, from), exact_of(b, from)), exact_of(c, from), to, mode);
 }
 
-_Float128 exact_integral(_Float128 a, int mode) {
+quad exact_integral(quad a, int mode) {
   const bool minus = negative(a);
   const u128 bits = quad_bits(a);
   const int e = (int)(bits >> QUAD_MANTISSA & QUAD_SPECIAL) - QUAD_BIAS;
@@ -151,7 +151,7 @@ _Float128 exact_integral(_Float128 a, int mode) {
     half = (u128)1 << (drop - 1);
   }
   whole += rounds_up(mode, minus, whole & 1, rest, half);
-  const _Float128 v = (_Float128)whole;
+  const quad v = (quad)whole;
   return minus ? -v : v;
 }
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tests/sm/quad.h"
+
 struct format {
   unsigned mantissa, exponent; /* stored bits of each */
 };
@@ -15,7 +17,7 @@ extern const struct format FORMAT_F16, FORMAT_BF16, FORMAT_F32, FORMAT_F64;
 
 /* sticky: the value is a little further from zero than v says. */
 struct exact {
-  _Float128 v;
+  quad v;
   bool sticky;
 };
 
@@ -34,7 +36,7 @@ uint64_t exact_fma(uint64_t a, uint64_t b, uint64_t c, const struct format *from
 uint64_t exact_sum(uint64_t a, uint64_t b, const struct format *format, int mode);
 
 /* The nearest integer in the mode's direction; |a| < 2^100. */
-_Float128 exact_integral(_Float128 a, int mode);
+quad exact_integral(quad a, int mode);
 
 bool exact_is_nan(uint64_t bits, const struct format *format);
 /* Subnormals to zero of their sign. */

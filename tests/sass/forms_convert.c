@@ -69,7 +69,7 @@ static uint64_t flushed(const struct form *f, uint64_t v, const struct format *f
 
 static uint64_t e_int_float(const struct form *f, const uint64_t *in) {
   const i128 v = integer(in[0], FROM(f));
-  const uint64_t r = exact_round((struct exact){(_Float128)v, false}, TO(f)->format, f->p[2]);
+  const uint64_t r = exact_round((struct exact){(quad)v, false}, TO(f)->format, f->p[2]);
   return f->p[4] ? exact_saturate(r, TO(f)->format) : r;
 }
 
@@ -78,7 +78,7 @@ static uint64_t e_float_int(const struct form *f, const uint64_t *in) {
   const struct type *to = TO(f);
   if (exact_is_nan(a, FROM(f)->format)) /* PTX manual, cvt */
     return FROM(f)->bits < 64 && to->bits < 64 ? 0 : (uint64_t)integer(1ull << (to->bits - 1), to);
-  const _Float128 v = exact_of(a, FROM(f)->format).v, limit = 0x1p100;
+  const quad v = exact_of(a, FROM(f)->format).v, limit = 0x1p100;
   if (v > limit || v < -limit)
     return clamped(v > 0 ? (i128)1 << 100 : -((i128)1 << 100), to);
   return clamped((i128)exact_integral(v, f->p[2]), to);

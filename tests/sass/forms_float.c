@@ -104,7 +104,7 @@ static uint64_t e_minmax(const struct form *f, const uint64_t *in) {
   if (na || nb) {
     r = na ? b : a;
   } else {
-    const _Float128 x = exact_of(a, FORMAT(f)).v, y = exact_of(b, FORMAT(f)).v;
+    const quad x = exact_of(a, FORMAT(f)).v, y = exact_of(b, FORMAT(f)).v;
     const bool a_lower = x < y || (x == y && (a & sign) != 0);
     r = a_lower == !(f->p[4] & 1) ? a : b;
   }
@@ -122,7 +122,7 @@ static bool related(const struct form *f, const uint64_t *in) {
   const uint64_t a = in_flush(f, in[0]), b = in_flush(f, in[1]);
   if (exact_is_nan(a, FORMAT(f)) || exact_is_nan(b, FORMAT(f)))
     return f->p[4] >> 3 & 1;
-  const _Float128 x = exact_of(a, FORMAT(f)).v, y = exact_of(b, FORMAT(f)).v;
+  const quad x = exact_of(a, FORMAT(f)).v, y = exact_of(b, FORMAT(f)).v;
   return f->p[4] >> (x < y ? 0 : x == y ? 1 : 2) & 1;
 }
 static uint64_t e_setp(const struct form *f, const uint64_t *in) {

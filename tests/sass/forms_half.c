@@ -60,7 +60,7 @@ static uint64_t minmax(const struct form *f, uint64_t a, uint64_t b) {
   if (na || nb) {
     r = na ? b : a;
   } else {
-    const _Float128 x = exact_of(a, FORMAT(f)).v, y = exact_of(b, FORMAT(f)).v;
+    const quad x = exact_of(a, FORMAT(f)).v, y = exact_of(b, FORMAT(f)).v;
     const bool a_lower = x < y || (x == y && (a & SIGN16) != 0);
     r = a_lower == !(f->p[4] & 1) ? a : b;
   }
@@ -72,7 +72,7 @@ static bool related(const struct form *f, uint64_t a, uint64_t b) {
   a = flush(f, a), b = flush(f, b);
   if (exact_is_nan(a, FORMAT(f)) || exact_is_nan(b, FORMAT(f)))
     return f->p[4] >> 3 & 1;
-  const _Float128 x = exact_of(a, FORMAT(f)).v, y = exact_of(b, FORMAT(f)).v;
+  const quad x = exact_of(a, FORMAT(f)).v, y = exact_of(b, FORMAT(f)).v;
   return f->p[4] >> (x < y ? 0 : x == y ? 1 : 2) & 1;
 }
 static uint64_t e_setp(const struct form *f, const uint64_t *in) {

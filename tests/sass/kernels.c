@@ -4,6 +4,7 @@
  *   kernels FOLDER NAME     FOLDER holds NAME.cu
  */
 #include <complex.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/sass/exact.h"
 #include "tests/sass/kernels.h"
 
 u64 random64(void) {
@@ -342,6 +344,16 @@ static bool test_queens(struct module *m) {
 enum { THREADS = 256 };
 #define ALL_THREADS GRID(THREADS / 64, 1, 64, 1)
 
+static uint16_t half_bits(float v) {
+  return (uint16_t)exact_round((struct exact){v, false}, &FORMAT_F16, FE_TONEAREST);
+}
+
+static float half_value(const void *at) {
+  uint16_t bits;
+  memcpy(&bits, at, sizeof bits);
+  return (float)exact_of(bits, &FORMAT_F16).v;
+}
+
 static bool test_tensor(struct module *m) {
   enum { N = 128, ALL = N * N };
   struct buffer a = buffer(m, ALL * 2), b = buffer(m, ALL * 2), c = buffer(m, ALL * 4);
@@ -349,8 +361,8 @@ static bool test_tensor(struct module *m) {
   for (int i = 0; i < N; i++)
     for (int k = 0; k < N; k++) { /* sums of small integers are exact */
       const int x = (int)(random64() >> 30 & 31) - 16, y = (int)(random64() >> 30 & 31) - 16;
-      ((_Float16 *)a.host)[i * N + k] = (_Float16)x;
-      ((_Float16 *)b.host)[k * N + i] = (_Float16)y;
+      ((uint16_t *)a.host)[i * N + k] = half_bits((float)x);
+      ((uint16_t *)b.host)[k * N + i] = half_bits((float)y);
       ((int8_t *)bytes.host)[i * N + k] = (int8_t)x;
       ((int8_t *)transposed.host)[i * N + k] = (int8_t)y;
     }
@@ -578,12 +590,8 @@ static bool test_halves(struct module *m) {
   for (int t = 0; t < THREADS; t++)
     for (int k = 0; k < 3; k++) { /* small integers and halves, exact in any format */
       u32 both = 0;
-      for (int j = 0; j < 32; j += 16) {
-        const _Float16 v = (_Float16)((int)(random64() % 64) - 32) / 2;
-        uint16_t bits;
-        memcpy(&bits, &v, 2);
-        both |= (u32)bits << j;
-      }
+      for (int j = 0; j < 32; j += 16)
+        both |= (u32)half_bits((float)((int)(random64() % 64) - 32) / 2) << j;
       ((u32 *)in[k]->host)[t] = both;
     }
   if (!run(m, "halves", ALL_THREADS, "pppp", a, b, c, out))
@@ -591,13 +599,13 @@ static bool test_halves(struct module *m) {
   for (int t = 0; t < THREADS; t++) {
     const u32 *r = (u32 *)out.host + 3 * t;
     for (int j = 0; j < 2; j++) {
-      _Float16 v[3], sum, most;
+      float v[3];
       for (int k = 0; k < 3; k++)
-        memcpy(&v[k], (u8 *)in[k]->host + 4 * t + 2 * j, 2);
-      memcpy(&sum, (const u8 *)&r[0] + 2 * j, 2);
-      memcpy(&most, (const u8 *)&r[1] + 2 * j, 2);
-      if (sum != (_Float16)((float)v[0] * (float)v[1] + (float)v[2]) ||
-          most != (v[0] > v[1] ? v[0] : v[1]) || (r[2] >> j & 1) != (v[0] < v[1]))
+        v[k] = half_value((u8 *)in[k]->host + 4 * t + 2 * j);
+      const float sum = half_value((const u8 *)&r[0] + 2 * j),
+                  most = half_value((const u8 *)&r[1] + 2 * j);
+      if (sum != v[0] * v[1] + v[2] || most != (v[0] > v[1] ? v[0] : v[1]) ||
+          (r[2] >> j & 1) != (v[0] < v[1]))
         return check("halves", false);
     }
   }

@@ -88,14 +88,14 @@ static uint64_t sum_of(const struct number *term, unsigned count, bool f16) {
     const uint64_t part = down > 63 ? 0 : down >= 0 ? term[k].sig >> down : term[k].sig << -down;
     sum += term[k].negative ? -(int64_t)part : (int64_t)part;
   }
-  struct exact value = {.v = (_Float128)sum};
+  struct exact value = {.v = (quad)sum};
   for (int k = top - FRACTION; k > 0; k--)
     value.v *= 2;
   for (int k = top - FRACTION; k < 0; k++)
     value.v /= 2;
   if (f16)
     return exact_round(value, &FORMAT_F16, FE_TONEAREST);
-  _Float128 limit = 1;
+  quad limit = 1;
   for (int k = 0; k < LIMIT; k++)
     limit *= 2;
   if (value.v >= limit || value.v <= -limit)

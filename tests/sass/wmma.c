@@ -5,12 +5,14 @@
  *
  *   wmma [TEXT]             only instructions whose text contains TEXT
  */
+#include <fenv.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/emulator/sm/state.h"
+#include "tests/sass/exact.h"
 #include "tests/sass/tensor_model.h"
 #include "tests/sm/harness.h"
 
@@ -177,12 +179,8 @@ static uint64_t encode(int64_t v, enum element type) {
     uint32_t word;
     memcpy(&word, &f, sizeof f);
     bits = type == BF16 ? word >> 16 : word;
-    if (type == F16) {
-      const _Float16 h = (_Float16)v;
-      uint16_t half;
-      memcpy(&half, &h, sizeof h);
-      bits = half;
-    }
+    if (type == F16)
+      bits = exact_round((struct exact){(quad)v, false}, &FORMAT_F16, FE_TONEAREST);
   }
   return element_bits(type) == 64 ? bits : bits & ((1ull << element_bits(type)) - 1);
 }

@@ -14,6 +14,7 @@
 
 #include "runtime/emulator/sm/state.h"
 #include "tests/sm/harness.h"
+#include "tests/sm/quad.h"
 
 #include <cmocka.h>
 
@@ -71,7 +72,7 @@ static u32 half2(u32 a, u32 b, u32 c, int relu) {
     uint16_t h[3] = {(uint16_t)(a >> k), (uint16_t)(b >> k), (uint16_t)(c >> k)}, r;
     _Float16 v[3];
     memcpy(v, h, sizeof v);
-    _Float128 exact = (_Float128)v[0] * (_Float128)v[1] + (_Float128)v[2];
+    quad exact = (quad)v[0] * (quad)v[1] + (quad)v[2];
     _Float16 rounded = (_Float16)exact;
     memcpy(&r, &rounded, 2);
     r = exact != exact ? 0x7fff : relu && r & 0x8000 ? 0 : r;

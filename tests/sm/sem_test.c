@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "runtime/emulator/sm/semantics.h"
+#include "tests/sm/quad.h"
 
 #include <cmocka.h>
 
@@ -156,7 +157,7 @@ static void test_half(void **unused) {
       assert_int_equal(f != f, expected != expected);
     }
     /* 113 bits hold the product and the sum exactly. */
-    _Float128 exact = (_Float128)v[0] * (_Float128)v[1] + (_Float128)v[2];
+    quad exact = (quad)v[0] * (quad)v[1] + (quad)v[2];
     _Float16 out = (_Float16)exact;
     uint16_t expected;
     memcpy(&expected, &out, 2);
