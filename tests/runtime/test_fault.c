@@ -80,8 +80,8 @@ static void an_sm_error_names_the_kernel(void **state) {
   assert_int_equal(rt_queue_wait(b.queue, b.point, UINT64_MAX), -EIO);
   const char *fault = rt_context_fault(b.context);
   assert_non_null(strstr(fault, "exception in a shader or the scheduler (error notifier 13)"));
-  assert_non_null(
-      strstr(fault, "in kernel culprit at +0x50, line 7 of part.clh (SM 3, warp error 0xf: misaligned address, "));
+  assert_non_null(strstr(fault, "in kernel culprit at +0x50, line 7 of part.clh (SM 3, warp error "
+                                "0xf: misaligned address, "));
   /* The message stays what it was. */
   assert_ptr_equal(rt_context_fault(b.context), fault);
   end(&b);

@@ -5,6 +5,7 @@
 #ifndef TEGRACL_SM_DOUBLES_H
 #define TEGRACL_SM_DOUBLES_H
 
+#include "runtime/emulator/sm/lanes.h"
 #include "runtime/emulator/sm/sem_float.h"
 
 #if defined(__AVX512F__)

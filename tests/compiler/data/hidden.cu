@@ -4,7 +4,7 @@ struct hidden {
   unsigned long long global_offset[3];
   unsigned long long global_size[3];
   unsigned work_dim;
-  unsigned reserved;
+  unsigned first_group[3];
 };
 
 extern "C" __global__ void k_hidden(const float *__restrict__ a, int n, unsigned local,
