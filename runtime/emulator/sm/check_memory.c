@@ -56,7 +56,8 @@ static bool local_access(const struct sm_access *a, bool is_undefined) {
   for (uint32_t done = 0; done < bytes;) {
     const struct sm_part p = sm_part_of(at, bytes, done);
     uint8_t *defined = &w->cta->shadow->local_defined[warp + (at + done) / 4 * SM_LANES + a->lane];
-    undefined |= (*defined & p.mask) != p.mask;
+    /* One byte is enough: compilers spill half a word and read it back whole. */
+    undefined |= !(*defined & p.mask);
     if (a->is_write)
       *defined = (uint8_t)(is_undefined ? *defined & ~p.mask : *defined | p.mask);
     done += p.count;
