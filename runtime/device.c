@@ -39,8 +39,6 @@ static int characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics
                                                .gpu_characteristics_buf_addr = (uintptr_t)c};
   memset(c, 0, sizeof(*c));
   int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, &args);
-  if (result > 0) /* bytes not copied; nvgpu-uapi.md 1.4 */
-    result = -EFAULT;
   if (result)
     return rt_fail_call(result, "GET_CHARACTERISTICS");
   /* r36's has grown in its middle, later ones may at the end; nvgpu-uapi.md 10. */
@@ -81,7 +79,7 @@ static int units(struct rt_device *d, const struct nvgpu_gpu_characteristics *c)
                                              .mask_buf_addr = (uintptr_t)masks};
   result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_TPC_MASKS, &tpc);
   if (result)
-    return rt_fail_call(result < 0 ? result : -EFAULT, "GET_TPC_MASKS");
+    return rt_fail_call(result, "GET_TPC_MASKS");
   uint32_t gpcs = tpc.mask_buf_size / sizeof(uint32_t);
   uint32_t tpcs = c->num_tpc_per_gpc;
   for (uint32_t i = 0; i < GPCS_MAX; i++)

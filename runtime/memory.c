@@ -20,19 +20,21 @@ static const uint32_t cache_types[] = {
 };
 
 /* A dmabuf fd that is not 0, which SETUP_BIND would refuse (trap T6). */
-static int get_fd(struct rt_device *d, uint32_t handle) {
+static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
   struct nvmap_create_handle args = {.handle = handle};
   int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
-  if (result || args.fd != 0)
-    return result ? result : args.fd;
-  args = (struct nvmap_create_handle){.handle = handle};
-  result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
-  d->os->close(0);
-  return result ? result : args.fd;
+  if (result == 0 && args.fd == 0) {
+    args = (struct nvmap_create_handle){.handle = handle};
+    result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
+    d->os->close(0);
+  }
+  if (result == 0)
+    *fd = args.fd;
+  return result;
 }
 
 /* The dmabuf alone keeps the memory, so the handle ends here. */
-static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type) {
+static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
   struct nvmap_create_handle create = {.size64 = size};
   int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_CREATE_64, &create);
   if (result)
@@ -45,11 +47,11 @@ static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type
                                      .numa_nid = NVMAP_NUMA_ANY};
   result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_ALLOC, &alloc);
   if (result) {
-    rt_fail_call(result, "nvmap ALLOC of %llu bytes", (unsigned long long)size);
+    result = rt_fail_call(result, "nvmap ALLOC of %llu bytes", (unsigned long long)size);
   } else {
-    result = get_fd(d, handle);
-    if (result < 0)
-      rt_fail_call(result, "nvmap GET_FD");
+    result = get_fd(d, handle, fd);
+    if (result)
+      result = rt_fail_call(result, "nvmap GET_FD");
   }
   d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)handle);
   return result;
@@ -93,10 +95,9 @@ int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memo
     return rt_fail(-ENOMEM, "a buffer of %llu bytes is larger than any memory",
                    (unsigned long long)size);
   m->size = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
-  int result = allocate(d, size, type); /* the kernel rounds it up */
-  if (result < 0)
+  int result = allocate(d, size, type, &m->fd); /* the kernel rounds it up */
+  if (result)
     return result;
-  m->fd = result;
   result = as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
   if (result == 0)
     result = map_cpu(d, m);

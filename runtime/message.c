@@ -43,7 +43,9 @@ static const char *advice(int error) {
   }
 }
 
-int rt_fail_call(int error, const char *format, ...) {
+/* A count above 0 is of bytes that the kernel could not copy; nvgpu-uapi.md 1.4. */
+int rt_fail_call(int result, const char *format, ...) {
+  const int error = result > 0 ? -EFAULT : result;
   va_list arguments;
   va_start(arguments, format);
   int n = vsnprintf(message, sizeof(message), format, arguments);
@@ -52,5 +54,5 @@ int rt_fail_call(int error, const char *format, ...) {
   if (used < sizeof(message))
     snprintf(message + used, sizeof(message) - used, ": %s (errno %d)%s", strerror(-error), -error,
              advice(error));
-  return error;
+  return error == -EINVAL ? -EPROTO : error;
 }

@@ -33,8 +33,8 @@ static void relax(void) {
 #endif
 }
 
-/* Sleeps until the point is near or timeout_ms are over. 1: woken; 0: not; -1: there
- * is no fence. */
+/* Sleeps until the point is near, a signal comes or timeout_ms are over. 1: woken; 0:
+ * not; -1: there is no fence, or no sleeping on it. */
 static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   const struct rt_device *d = q->context->device;
   if (!q->channel.syncpoint_gpu)
@@ -47,7 +47,7 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
   int ready = d->os->poll(&p, 1, timeout_ms);
   d->os->close(fence.fence_fd);
-  return ready > 0;
+  return ready < 0 && ready != -EINTR ? -1 : ready > 0;
 }
 
 /* Small work ends within tens of microseconds (nvgpu-uapi.md 9), so spinning that

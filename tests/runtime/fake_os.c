@@ -15,6 +15,7 @@ enum { FDS = 256, FIRST_FD = 3 };
 
 static struct {
   unsigned calls, refuse;
+  int result; /* of the refused call */
   bool refused, zero_fds, saw_zero;
   char refused_call[64];
   bool open[FDS];
@@ -25,9 +26,10 @@ static struct {
   uint64_t error_pc; /* 0: none */
 } os;
 
-void fake_os_reset(unsigned refuse, bool zero_fds) {
+void fake_os_reset(unsigned refuse, int result, bool zero_fds) {
   memset(&os, 0, sizeof(os));
   os.refuse = refuse;
+  os.result = result;
   os.zero_fds = zero_fds;
   os.next_handle = 0x80000001;
 }
@@ -61,6 +63,11 @@ static bool refuse(const char *call) {
   return true;
 }
 
+/* Where the kernel copies no struct. */
+static int plain_error(void) {
+  return os.result > 0 ? -EFAULT : os.result;
+}
+
 static int new_fd(int lowest) {
   for (int fd = lowest; fd < FDS; fd++)
     if (!os.open[fd]) {
@@ -75,7 +82,7 @@ static int fake_open(const char *path, int flags) {
   (void)flags;
   if (strcmp(path, EMULATOR_NODE_PATH) == 0)
     return -ENOENT;
-  return refuse(path) ? -EIO : new_fd(FIRST_FD);
+  return refuse(path) ? plain_error() : new_fd(FIRST_FD);
 }
 
 static int fake_close(int fd) {
@@ -83,7 +90,7 @@ static int fake_close(int fd) {
     return -EBADF;
   os.open[fd] = false;
   os.alive.fds--;
-  return 0;
+  return refuse("close") ? plain_error() : 0;
 }
 
 static void characteristics(struct nvgpu_gpu_get_characteristics *a) {
@@ -104,19 +111,19 @@ static void characteristics(struct nvgpu_gpu_get_characteristics *a) {
 static int fake_ioctl(int fd, unsigned long request, void *argument) {
   if (request == NVMAP_IOC_FREE) {
     os.alive.handles--;
-    return 0;
+    return refuse("NVMAP_IOC_FREE") ? os.result : 0;
   }
   if (fd < 0 || fd >= FDS || !os.open[fd])
     return -EBADF;
   if (request == NVGPU_AS_IOCTL_UNMAP_BUFFER) {
     os.alive.gpu_mappings--;
-    return 0;
+    return refuse("NVGPU_AS_IOCTL_UNMAP_BUFFER") ? os.result : 0;
   }
   const char *name = nvgpu_request_name((uint32_t)request);
   if (!name)
     return -ENOTTY;
   if (refuse(name))
-    return -EIO;
+    return os.result;
   switch (request) {
   case NVGPU_GPU_IOCTL_GET_CHARACTERISTICS:
     characteristics(argument);
@@ -183,7 +190,7 @@ static void *fake_mmap(void *address, size_t length, int protection, int flags, 
   (void)flags;
   (void)fd;
   (void)offset;
-  *error = -EIO;
+  *error = plain_error();
   if (refuse("mmap"))
     return NULL;
   int fixed = address ? MAP_FIXED_NOREPLACE : 0;
@@ -197,7 +204,8 @@ static void *fake_mmap(void *address, size_t length, int protection, int flags, 
 
 static int fake_munmap(void *address, size_t length) {
   os.alive.cpu_mappings--;
-  return munmap(address, length) ? -errno : 0;
+  int result = munmap(address, length) ? -errno : 0;
+  return refuse("munmap") ? plain_error() : result;
 }
 
 static int fake_poll(struct pollfd *fds, unsigned count, int timeout_ms) {

@@ -45,7 +45,7 @@ struct board {
 };
 
 static void begin(struct board *b) {
-  fake_os_reset(0, false);
+  fake_os_reset(0, 0, false);
   assert_int_equal(rt_device_create(&fake_os, &b->device), 0);
   assert_int_equal(rt_context_create(b->device, &b->context), 0);
   assert_int_equal(rt_queue_create(b->context, RT_PRIORITY_MEDIUM, &b->queue), 0);
