@@ -1,5 +1,6 @@
-/* The device: opened on first use, never opened twice, closed when the library
- * is unloaded. Clocks; clGetDeviceIDs and its kin (queries: device_info.c).
+/* The device: opened on first use, never opened twice, closed when the library is
+ * unloaded; what could not be opened, for want of fds perhaps, is tried again at the
+ * next use. Clocks; clGetDeviceIDs and its kin (queries: device_info.c).
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static struct _cl_device_id the_device = {
     .object = {.dispatch = &icd_dispatch, .magic = ICD_MAGIC_DEVICE, .references = 1, .handles = 1},
     .clock_lock = PTHREAD_MUTEX_INITIALIZER,
 };
-static pthread_once_t open_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool opened;
 
 static void make_name(struct _cl_device_id *device) {
@@ -52,8 +53,12 @@ static void open_device(void) {
 }
 
 cl_device_id icd_device(void) {
-  pthread_once(&open_once, open_device);
-  return opened ? &the_device : NULL;
+  pthread_mutex_lock(&open_lock);
+  if (!opened)
+    open_device();
+  cl_device_id device = opened ? &the_device : NULL;
+  pthread_mutex_unlock(&open_lock);
+  return device;
 }
 
 /* A context of the application that is still alive may have threads at work, so

@@ -1,0 +1,217 @@
+/* A kernel that refuses. */
+#include "tests/road/refusing_os.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/nvgpu/os.h"
+#include "runtime/nvgpu/uapi.h"
+#include "tests/road/road.h"
+
+/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
+extern const struct nvgpu_os __real_nvgpu_os_emulator;
+extern const struct nvgpu_os __wrap_nvgpu_os_emulator;
+static const struct nvgpu_os *const orin = &__real_nvgpu_os_emulator;
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+enum { NAMES = 64, LEFT = 64 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *wanted;
+static unsigned wanted_nth;
+static int wanted_result;
+static bool hit;
+static pthread_t hit_on;
+static int stage, hit_stage;
+static struct alive alive;
+static struct {
+  const char *name;
+  unsigned count;
+} made[NAMES];
+
+/* What refused releases have left: mappings, and nvmap handles. */
+static struct left {
+  void *address;
+  size_t length;
+  int fd;
+  void *handle;
+} left[LEFT];
+static unsigned left_count;
+
+void refuse(const char *call, unsigned nth, int result) {
+  pthread_mutex_lock(&lock);
+  wanted = call;
+  wanted_nth = nth;
+  wanted_result = result;
+  hit = false;
+  memset(made, 0, sizeof made);
+  pthread_mutex_unlock(&lock);
+}
+
+void refuse_end(void) {
+  pthread_mutex_lock(&lock);
+  wanted = NULL;
+  for (unsigned i = 0; i < left_count; i++)
+    if (left[i].address)
+      orin->munmap(left[i].address, left[i].length);
+    else
+      orin->ioctl(left[i].fd, NVMAP_IOC_FREE, left[i].handle);
+  left_count = 0;
+  pthread_mutex_unlock(&lock);
+}
+
+bool refused(void) {
+  pthread_mutex_lock(&lock);
+  const bool yes = hit;
+  pthread_mutex_unlock(&lock);
+  return yes;
+}
+
+bool refused_elsewhere(void) {
+  pthread_mutex_lock(&lock);
+  const bool yes = hit && !pthread_equal(hit_on, pthread_self());
+  pthread_mutex_unlock(&lock);
+  return yes;
+}
+
+void stage_begins(int number) {
+  pthread_mutex_lock(&lock);
+  stage = number;
+  pthread_mutex_unlock(&lock);
+}
+
+int refused_stage(void) {
+  pthread_mutex_lock(&lock);
+  const int number = hit_stage;
+  pthread_mutex_unlock(&lock);
+  return number;
+}
+
+const char *calls_made(unsigned i, unsigned *count) {
+  pthread_mutex_lock(&lock);
+  const char *name = i < NAMES ? made[i].name : NULL;
+  *count = name ? made[i].count : 0;
+  pthread_mutex_unlock(&lock);
+  return name;
+}
+
+struct alive still_alive(void) {
+  pthread_mutex_lock(&lock);
+  const struct alive a = alive;
+  pthread_mutex_unlock(&lock);
+  return a;
+}
+
+/* Counts the call. True: it is refused. */
+static bool is_refused(const char *name) {
+  pthread_mutex_lock(&lock);
+  unsigned i = 0;
+  while (made[i].name && strcmp(made[i].name, name) != 0)
+    CHECK(++i < NAMES);
+  made[i].name = name;
+  made[i].count++;
+  const bool yes = wanted && (!strcmp(wanted, name) || !strcmp(wanted, CALL_ANY)) &&
+                   (!wanted_nth || made[i].count == wanted_nth);
+  if (yes) {
+    hit = true;
+    hit_on = pthread_self();
+    hit_stage = stage;
+  }
+  pthread_mutex_unlock(&lock);
+  return yes;
+}
+
+/* Where the kernel copies no struct. */
+static int plain_error(void) {
+  return wanted_result > 0 ? -EFAULT : wanted_result;
+}
+
+static void count(int *what, int by) {
+  pthread_mutex_lock(&lock);
+  *what += by;
+  pthread_mutex_unlock(&lock);
+}
+
+static void leave(struct left what) {
+  pthread_mutex_lock(&lock);
+  CHECK(left_count < LEFT);
+  left[left_count++] = what;
+  pthread_mutex_unlock(&lock);
+}
+
+static int refusing_open(const char *path, int flags) {
+  if (is_refused(path))
+    return plain_error();
+  const int fd = orin->open(path, flags);
+  count(&alive.fds, fd >= 0);
+  return fd;
+}
+
+static int refusing_close(int fd) {
+  const bool no = is_refused(CALL_CLOSE);
+  const int result = orin->close(fd);
+  count(&alive.fds, result ? 0 : -1);
+  return no ? plain_error() : result;
+}
+
+static int refusing_ioctl(int fd, unsigned long request, void *argument) {
+  const char *name = nvgpu_request_name((uint32_t)request);
+  const bool no = is_refused(name ? name : CALL_EMULATOR);
+  if (request == NVMAP_IOC_FREE)
+    count(&alive.handles, -1);
+  if (no && request == NVMAP_IOC_FREE)
+    leave((struct left){.fd = fd, .handle = argument});
+  if (no)
+    return wanted_result;
+  const int result = orin->ioctl(fd, request, argument);
+  if (result == 0)
+    switch (request) {
+    case NVGPU_GPU_IOCTL_ALLOC_AS:
+    case NVGPU_GPU_IOCTL_OPEN_TSG:
+    case NVGPU_GPU_IOCTL_OPEN_CHANNEL:
+    case NVMAP_IOC_GET_FD:
+    case HOST1X_IOCTL_CREATE_FENCE:
+      count(&alive.fds, 1);
+      break;
+    case NVMAP_IOC_CREATE_64:
+      count(&alive.handles, 1);
+    }
+  return result;
+}
+
+static void *refusing_mmap(void *address, size_t length, int protection, int flags, int fd,
+                           off_t offset, int *error) {
+  if (is_refused(flags & MAP_FIXED_NOREPLACE ? CALL_MMAP_AT : CALL_MMAP)) {
+    *error = plain_error();
+    return NULL;
+  }
+  void *p = orin->mmap(address, length, protection, flags, fd, offset, error);
+  count(&alive.mappings, p != NULL);
+  return p;
+}
+
+static int refusing_munmap(void *address, size_t length) {
+  count(&alive.mappings, -1);
+  if (!is_refused(CALL_MUNMAP))
+    return orin->munmap(address, length);
+  leave((struct left){.address = address, .length = length});
+  return plain_error();
+}
+
+static int refusing_poll(struct pollfd *fds, unsigned fd_count, int timeout_ms) {
+  return is_refused(CALL_POLL) ? plain_error() : orin->poll(fds, fd_count, timeout_ms);
+}
+
+static void doorbell(void *page, uint32_t token) {
+  orin->doorbell(page, token);
+}
+
+const struct nvgpu_os __wrap_nvgpu_os_emulator = {
+    /* NOLINT(bugprone-reserved-identifier) */
+    .name = "refusing",      .open = refusing_open, .close = refusing_close,
+    .ioctl = refusing_ioctl, .mmap = refusing_mmap, .munmap = refusing_munmap,
+    .poll = refusing_poll,   .doorbell = doorbell,
+};

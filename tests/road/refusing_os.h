@@ -1,0 +1,44 @@
+/* The software Orin behind a kernel boundary that refuses calls: one of a name, or all
+ * of it. Linked in front of nvgpu_os_emulator by the linker's --wrap.
+ */
+#ifndef TEGRACL_ROAD_REFUSING_OS_H
+#define TEGRACL_ROAD_REFUSING_OS_H
+
+#include <stdbool.h>
+
+/* Names of calls: the paths of nodes, the names of requests, and these. */
+#define CALL_MMAP     "mmap"
+#define CALL_MMAP_AT  "mmap at the GPU's address"
+#define CALL_MUNMAP   "munmap"
+#define CALL_CLOSE    "close"
+#define CALL_POLL     "poll"
+#define CALL_ANY      "any call"
+#define CALL_EMULATOR "a request to the software Orin's own node"
+
+/* Counts calls anew; of those of that name (NULL: none), the nth (0: each) gives
+ * result: -errno, or for an ioctl a count of bytes that were not copied (facts,
+ * nvgpu-uapi.md 1.4). A refused close has closed, as on Linux. */
+void refuse(const char *call, unsigned nth, int result);
+/* The end of it: gives back what refused releases have left. */
+void refuse_end(void);
+
+/* Where the program is, by a number of its own. */
+void stage_begins(int stage);
+
+/* Since refuse: whether a call was refused; on a thread that is not the caller's; at
+ * which stage. */
+bool refused(void);
+bool refused_elsewhere(void);
+int refused_stage(void);
+
+/* The calls since refuse: count gets how many of call number i there were; NULL behind
+ * the last. */
+const char *calls_made(unsigned i, unsigned *count);
+
+struct alive {
+  int fds, handles, mappings;
+};
+/* What the driver has not given back. */
+struct alive still_alive(void);
+
+#endif
