@@ -304,20 +304,29 @@ static const struct call *call_named(const char *name) {
   exit(1);
 }
 
+static bool has_slept(void) {
+  const char *name;
+  for (unsigned i = 0, count; (name = calls_made(i, &count)); i++)
+    if (strcmp(name, CALL_POLL) == 0)
+      return true;
+  return false;
+}
+
 static void lives(void) {
   struct {
     const struct call *call;
     unsigned count;
   } made[CALLS];
   unsigned made_count = 0, cases = 0;
-  bool slept = false;
-  works();
+  /* Whoever gets no processor for long enough finds the work done, and does not sleep. */
+  for (int tries = 0; tries < 100 && !has_slept(); tries++)
+    works();
+  CHECK(has_slept());
   const char *name;
   for (unsigned i = 0, count; (name = calls_made(i, &count)); i++) {
     CHECK(made_count < CALLS);
     made[made_count].call = call_named(name);
     made[made_count++].count = count;
-    slept = slept || !strcmp(name, CALL_POLL);
   }
   for (unsigned i = 0; i < made_count; i++) {
     const struct call *call = made[i].call;
@@ -338,7 +347,6 @@ static void lives(void) {
     }
   printf("%u cases of %u calls\n", cases, made_count);
   CHECK(cases > 200);
-  CHECK(slept);
 }
 
 /* ---- a device that cannot be opened ------------------------------------------------- */
