@@ -282,8 +282,10 @@ void rt_trace_submit(const struct rt_trace_submission *s) {
   record_end(&r, false);
 }
 
-/* Who comes first begins the file anew. Others add to it: another process, or the
- * driver when the program itself is linked with this code, as tegracl-doctor is. */
+/* Who comes first begins the file anew, under an exclusive lock. Others add to it:
+ * another process, or the driver when the program itself is linked with this code, as
+ * tegracl-doctor is. All who write hold a shared lock, for which those who come
+ * second wait until the file has its head. */
 void rt_trace_open(const char *path) {
   static const char head[] = RT_TRACE_HEAD "\n";
   int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -295,5 +297,6 @@ void rt_trace_open(const char *path) {
       close(fd);
     return;
   }
+  flock(fd, LOCK_SH);
   trace.fd = fd;
 }
