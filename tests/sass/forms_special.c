@@ -85,8 +85,8 @@ static bool accept(const struct form *f, const uint64_t *in, uint64_t got) {
 }
 
 static bool accept_pair(const struct form *f, const uint64_t *in, uint64_t got) {
-  const uint64_t low = in[0] & 0xffff, high = in[0] >> 16;
-  return accept(f, &low, got & 0xffff) && accept(f, &high, got >> 16);
+  const uint64_t low[2] = {in[0] & 0xffff}, high[2] = {in[0] >> 16};
+  return accept(f, low, got & 0xffff) && accept(f, high, got >> 16);
 }
 
 /* Seeds of doubles: from the high word to the high word. */

@@ -70,7 +70,7 @@ static i128 operate(const struct video *v, i128 a, i128 b) {
   case VSHL:
   case VSHR:
     b = v->wrap ? b & 31 : b > 32 ? 32 : b;
-    return v->op == VSHL ? a << (int)b : a >> (int)b;
+    return v->op == VSHL ? a * ((i128)1 << (int)b) : a >> (int)b;
   }
   return 0;
 }
