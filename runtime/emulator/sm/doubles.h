@@ -8,23 +8,28 @@
 #include "runtime/emulator/sm/lanes.h"
 #include "runtime/emulator/sm/sem_float.h"
 
+/* The operations of one width of vectors: its prefix in the compilers' names. */
+#define VEC_ARITHMETIC(width)                                                                      \
+  static inline vec vec_splat(double a) {                                                          \
+    return width##_set1_pd(a);                                                                     \
+  }                                                                                                \
+  static inline vec vec_add(vec a, vec b) {                                                        \
+    return width##_add_pd(a, b);                                                                   \
+  }                                                                                                \
+  static inline vec vec_mul(vec a, vec b) {                                                        \
+    return width##_mul_pd(a, b);                                                                   \
+  }                                                                                                \
+  static inline vec vec_fma(vec a, vec b, vec c) {                                                 \
+    return width##_fmadd_pd(a, b, c);                                                              \
+  }
+
 #if defined(__AVX512F__)
 
 typedef __m512d vec;
 enum { VEC = 8 };
 
-static inline vec vec_splat(double a) {
-  return _mm512_set1_pd(a);
-}
-static inline vec vec_add(vec a, vec b) {
-  return _mm512_add_pd(a, b);
-}
-static inline vec vec_mul(vec a, vec b) {
-  return _mm512_mul_pd(a, b);
-}
-static inline vec vec_fma(vec a, vec b, vec c) {
-  return _mm512_fmadd_pd(a, b, c);
-}
+VEC_ARITHMETIC(_mm512)
+
 static inline unsigned vec_any_nan(vec a, vec b) {
   return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q);
 }
@@ -52,18 +57,8 @@ static inline void vec_unzip(uint32_t *lo, uint32_t *hi, const vec v[2]) {
 typedef __m256d vec;
 enum { VEC = 4 };
 
-static inline vec vec_splat(double a) {
-  return _mm256_set1_pd(a);
-}
-static inline vec vec_add(vec a, vec b) {
-  return _mm256_add_pd(a, b);
-}
-static inline vec vec_mul(vec a, vec b) {
-  return _mm256_mul_pd(a, b);
-}
-static inline vec vec_fma(vec a, vec b, vec c) {
-  return _mm256_fmadd_pd(a, b, c);
-}
+VEC_ARITHMETIC(_mm256)
+
 static inline unsigned vec_any_nan(vec a, vec b) {
   return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_UNORD_Q));
 }

@@ -222,11 +222,9 @@ HANDLER(atom_shared) {
   if (!m)
     return NEXT;
   struct sm_lanes at;
-  uint32_t high, bits;
   const uint32_t bytes = size_bytes[u->x[0]];
-  addresses32(w, u, m, at.l, &high, &bits);
-  if (UNLIKELY((uint64_t)high + bytes > w->shared_bytes || bits & (bytes - 1)))
-    return shared_fault(w, u, m, at.l, bytes, true);
+  if (!shared_addresses(w, u, m, bytes, true, at.l))
+    return NULL;
   FOR_MASK(i, m) {
     struct place place = {w->shared + at.l[i], 4};
     lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
@@ -240,10 +238,8 @@ HANDLER(atom_inc) {
   if (!m)
     return NEXT;
   struct sm_lanes at;
-  uint32_t high, bits;
-  addresses32(w, u, m, at.l, &high, &bits);
-  if (UNLIKELY((uint64_t)high + 4 > w->shared_bytes || bits & 3))
-    return shared_fault(w, u, m, at.l, 4, true);
+  if (!shared_addresses(w, u, m, 4, true, at.l))
+    return NULL;
   FOR_MASK(i, m)
   REG(u->d)[i] = __atomic_fetch_add((uint32_t *)(void *)(w->shared + at.l[i]), 1, __ATOMIC_SEQ_CST);
   return NEXT;

@@ -34,10 +34,8 @@ HANDLER(arrive) {
   if (!m)
     return NEXT;
   struct sm_lanes at;
-  uint32_t high, bits;
-  addresses32(w, u, m, at.l, &high, &bits);
-  if (UNLIKELY((uint64_t)high + MBARRIER_BYTES > w->shared_bytes || bits & (MBARRIER_BYTES - 1)))
-    return shared_fault(w, u, m, at.l, MBARRIER_BYTES, true);
+  if (!shared_addresses(w, u, m, MBARRIER_BYTES, true, at.l))
+    return NULL;
   FOR_MASK(i, m)
   arrive(w, u, i, w->shared + at.l[i]);
   return NEXT;

@@ -334,12 +334,10 @@ HANDLER(ld_shared) {
   if (!m)
     return NEXT;
   struct sm_lanes at;
-  uint32_t high, bits;
   const enum size size = u->x[0];
   const uint32_t bytes = size_bytes[size];
-  addresses32(w, u, m, at.l, &high, &bits);
-  if (UNLIKELY((uint64_t)high + bytes > w->shared_bytes || bits & (bytes - 1)))
-    return shared_fault(w, u, m, at.l, bytes, false);
+  if (!shared_addresses(w, u, m, bytes, false, at.l))
+    return NULL;
   if (LIKELY(m == SM_ALL_LANES)) {
     switch (pattern32(at.l, bytes)) {
     case PATTERN_UNIT:
@@ -361,12 +359,10 @@ HANDLER(st_shared) {
   if (!m)
     return NEXT;
   struct sm_lanes at;
-  uint32_t high, bits;
   const enum size size = u->x[0];
   const uint32_t bytes = size_bytes[size];
-  addresses32(w, u, m, at.l, &high, &bits);
-  if (UNLIKELY((uint64_t)high + bytes > w->shared_bytes || bits & (bytes - 1)))
-    return shared_fault(w, u, m, at.l, bytes, true);
+  if (!shared_addresses(w, u, m, bytes, true, at.l))
+    return NULL;
   if (LIKELY(m == SM_ALL_LANES) && pattern32(at.l, bytes) == PATTERN_UNIT)
     store_row(w, u->s[1], w->shared + at.l[0], size);
   else

@@ -180,4 +180,15 @@ static inline const struct sm_uop *shared_fault(struct sm_warp *w, const struct 
   return sm_raise(w, u, SM_FAULT_SHARED_RANGE, 0, at[0], bytes, write);
 }
 
+/* The addresses of a shared access. False after a fault was raised. */
+static inline bool shared_addresses(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                    uint32_t bytes, bool write, uint32_t *at) {
+  uint32_t high, bits;
+  addresses32(w, u, m, at, &high, &bits);
+  if (LIKELY((uint64_t)high + bytes <= w->shared_bytes && !(bits & (bytes - 1))))
+    return true;
+  shared_fault(w, u, m, at, bytes, write);
+  return false;
+}
+
 #endif
