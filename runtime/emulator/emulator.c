@@ -93,6 +93,7 @@ static void device_start(void) {
   emu_gpu.started = true;
   was_started = true;
   uint64_t share = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  emu_adversary_start();
   emu_gpu.memory_limit = share < emu_board()->memory_bytes ? share : emu_board()->memory_bytes;
   cpu_set_t cpus;
   emu_gpu.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;

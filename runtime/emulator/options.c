@@ -56,6 +56,11 @@ static bool l4t_setting(const char *setting) {
   return options.r35 || strcmp(setting, "r36") == 0;
 }
 
+static bool adversarial_setting(const char *setting) {
+  emu_adversary.seeded = number(setting, &emu_adversary.seed);
+  return emu_adversary.seeded;
+}
+
 /* Words and what their settings are. */
 static const struct word {
   const char *name;
@@ -66,6 +71,7 @@ static const struct word {
     {"profile", &options.profile, profile_setting},
     {"board", NULL, board_setting},
     {"l4t", NULL, l4t_setting},
+    {"adversarial", &emu_adversary.on, adversarial_setting},
 };
 
 /* One word with its settings; it is written to. */
@@ -103,7 +109,7 @@ static void read_list(void) {
       fprintf(
           stderr,
           "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N][:leaks], "
-          "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36\n",
+          "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36, adversarial[:SEED]\n",
           (int)length, list);
       options.bad = true;
       return;

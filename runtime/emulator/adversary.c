@@ -1,0 +1,43 @@
+/* The seed of adversarial timing, and the random numbers that follow from it:
+ * SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), whose streams start anywhere.
+ */
+#include "runtime/emulator/adversary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+struct emu_adversary emu_adversary;
+
+#define SPLITMIX_STEP UINT64_C(0x9e3779b97f4a7c15)
+
+static uint64_t mix(uint64_t z) {
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+void emu_adversary_start(void) {
+  if (!emu_adversary.on || emu_adversary.seeded)
+    return;
+  uint32_t seed;
+  if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+    seed = (uint32_t)mix((uint64_t)time(NULL) << 32 | (uint64_t)getpid());
+  emu_adversary.seed = seed;
+  emu_adversary.seeded = true;
+  fprintf(stderr,
+          "tegracl: adversarial: the seed is %" PRIu32 " (TEGRACL_EMULATOR=adversarial:%" PRIu32
+          ")\n",
+          seed, seed);
+}
+
+struct emu_random emu_adversary_stream(enum emu_stream whose, uint64_t number) {
+  return (struct emu_random){mix(mix(emu_adversary.seed + (uint64_t)whose) + number)};
+}
+
+uint32_t emu_adversary_below(struct emu_random *random, uint32_t n) {
+  random->state += SPLITMIX_STEP;
+  return (uint32_t)((mix(random->state) >> 32) * n >> 32);
+}
