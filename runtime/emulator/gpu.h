@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "runtime/emulator/adversary.h"
 #include "runtime/emulator/buddy.h"
 #include "runtime/emulator/engines.h"
 #include "runtime/emulator/sm/sm.h"
