@@ -37,6 +37,18 @@ struct emu_random emu_adversary_stream(enum emu_stream whose, uint64_t number) {
   return (struct emu_random){mix(mix(emu_adversary.seed + (uint64_t)whose) + number)};
 }
 
+uint64_t emu_adversary_delay_ns(struct emu_random *random) {
+  static const uint32_t most_ns[] = {1, 1, 1, 1, 5000, 20000, 50000, 300000};
+  const uint32_t kinds = sizeof(most_ns) / sizeof(most_ns[0]);
+  return emu_adversary_below(random, most_ns[emu_adversary_below(random, kinds)]);
+}
+
+void emu_adversary_linger(struct emu_random *random) {
+  const uint64_t ns = emu_adversary_delay_ns(random);
+  if (ns)
+    nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+}
+
 uint32_t emu_adversary_below(struct emu_random *random, uint32_t n) {
   random->state += SPLITMIX_STEP;
   return (uint32_t)((mix(random->state) >> 32) * n >> 32);

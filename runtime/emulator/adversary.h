@@ -28,6 +28,11 @@ enum emu_stream { EMU_STREAM_CHANNEL, EMU_STREAM_RUNLIST, EMU_STREAM_CACHES };
 struct emu_random emu_adversary_stream(enum emu_stream whose, uint64_t number);
 /* Below n, which is not 0. */
 uint32_t emu_adversary_below(struct emu_random *random, uint32_t n);
+/* What something takes for which the hardware promises no time: often nothing, rarely
+ * some hundred microseconds. */
+uint64_t emu_adversary_delay_ns(struct emu_random *random);
+/* Takes that long: for steps between which the client's threads may see memory. */
+void emu_adversary_linger(struct emu_random *random);
 static inline bool emu_adversary_one_in(struct emu_random *random, uint32_t n) {
   return emu_adversary_below(random, n) == 0;
 }

@@ -69,7 +69,7 @@ static enum emu_step report(struct emu_channel *channel, const struct emu_report
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step != EMU_NEXT)
     return step;
-  if (!emu_report_write(channel->as, r, fault))
+  if (!emu_report_write(channel, r, fault))
     return EMU_FAULT;
   if (awaken)
     emu_non_stall_interrupt();

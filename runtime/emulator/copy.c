@@ -188,7 +188,7 @@ static bool move_elements(struct emu_channel *channel, const struct transfer *t,
 static enum emu_step move(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
   struct emu_copy *c = &channel->copy;
   struct transfer t;
-  const uint64_t end = emu_time_ns() + EMU_TURN_NS;
+  const uint64_t end = emu_turn_end(channel);
   if (!decode_transfer(c, launch, &t, fault))
     return EMU_FAULT;
   const uint64_t most = t.remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
@@ -288,7 +288,7 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t launch,
     return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such reduction");
   if (emu_report_misaligned(&report))
     return refuse_launch(fault, launch, "HCE_RE_ALIGNB: misaligned semaphore");
-  return emu_report_write(channel->as, &report, fault) ? EMU_NEXT : EMU_FAULT;
+  return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
 /* ---- methods ---- */

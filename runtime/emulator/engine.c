@@ -216,6 +216,13 @@ static void *engine_main(void *unused) {
   return unused;
 }
 
+uint64_t emu_turn_end(struct emu_channel *channel) {
+  enum { TURN_NS = 1000000, SHORT_TURN_NS = 100000 };
+  /* Work of channels that nothing orders mixes as finely as it may. */
+  return emu_time_ns() +
+         (emu_adversary.on ? emu_adversary_below(&channel->whim.random, SHORT_TURN_NS) : TURN_NS);
+}
+
 void emu_engine_leave(struct emu_channel *channel) {
   emu_gpu.leaving++;
   while (emu_gpu.servicing == channel)
@@ -231,6 +238,7 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   emu_mme_drop(channel->mme);
   if (channel->as)
     emu_unpin(channel->as, &channel->pin, true);
+  channel->ring = (struct emu_ring){0};
   channel->fetch = (struct emu_fetch){0};
   channel->run.count = 0;
 }

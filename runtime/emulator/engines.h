@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/emulator/adversary.h"
 #include "runtime/hw/methods.h"
 #include "runtime/hw/qmd.h"
 
@@ -29,6 +30,23 @@ static inline void emu_set_high(uint64_t *address, uint32_t high) {
 static inline void emu_set_low(uint64_t *address, uint32_t low) {
   *address = (*address >> 32) << 32 | low;
 }
+
+/* ---- pushbuffer.c: what the host has of a channel's ring ---- */
+
+enum { EMU_ENTRIES_AHEAD = 8 };
+
+struct emu_ring {
+  uint64_t ahead[EMU_ENTRIES_AHEAD]; /* taken in, and not begun with */
+  uint32_t next, count;              /* of them: the next one, and how many are left */
+  uint64_t segment, main_segment;    /* begun with last: GET, TOP_LEVEL_GET */
+};
+
+/* Adversarial timing of one channel. Times are PTIMER's; 0: none. */
+struct emu_whim {
+  struct emu_random random;
+  uint64_t read_on;    /* when its ring and pushbuffer are read on */
+  uint64_t write_back; /* when USERD gets the words that are due */
+};
 
 /* ---- surface.c: lines of bytes in memory ---- */
 

@@ -292,9 +292,11 @@ struct emu_channel {
   /* The engine's. */
   bool scheduled; /* has, or may have, work */
   uint32_t gp_get;
+  struct emu_ring ring;
   struct emu_fetch fetch;
   struct emu_run run;
-  bool waiting; /* for a semaphore */
+  bool waiting; /* for a semaphore, or for a time to pass */
+  struct emu_whim whim;
   uint32_t subdevice_mask, stored_subdevice_mask;
   struct emu_host_state host;
   struct emu_compute compute;
@@ -337,6 +339,7 @@ struct emu_gpu {
   struct emu_channel *channels[EMU_CHANNELS];
   uint16_t free_channels[EMU_CHANNELS];
   int free_channel_count;
+  uint64_t channels_opened;
   struct emu_dmabuf *syncpoint_memory; /* one page stride each */
   bool syncpoint_used[EMU_SYNCPOINTS];
   struct emu_wait *waits; /* for syncpoints */
@@ -365,8 +368,8 @@ struct emu_gpu {
 
 extern struct emu_gpu emu_gpu;
 
-/* Time of a channel's turn within the time slice of its TSG. */
-enum { EMU_TURN_NS = 1000000 };
+/* When a turn of the channel that begins now is over, within its TSG's time slice. */
+uint64_t emu_turn_end(struct emu_channel *channel);
 
 /* PTIMER: nanoseconds in steps of 32. */
 uint64_t emu_time_ns(void);
@@ -642,7 +645,8 @@ struct emu_report {
   bool reduce_signed;
 };
 /* Writes a semaphore at any 4-byte aligned address (8 for 64 bits). */
-bool emu_report_write(struct emu_as *as, const struct emu_report *report, struct emu_fault *fault);
+bool emu_report_write(struct emu_channel *channel, const struct emu_report *report,
+                      struct emu_fault *fault);
 /* What an acquire looks at. False: the fault is filled in. */
 bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t *value,
                         struct emu_fault *fault);
@@ -680,7 +684,8 @@ bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
 bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address);
 /* The descriptor in memory. */
 bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault);
-/* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: turn over. */
+/* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: the turn is over, or
+ * none may start yet (channel->waiting). */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
 void emu_grids_drop(struct emu_channel *channel);
 struct emu_worker_pool *emu_pool_create(int helpers);
@@ -719,6 +724,8 @@ bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offs
                         size_t size);
 /* Something else lies there from now on. */
 void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size);
+/* In a child of fork; so with the two of the same kind below. */
+void emu_notes_forked(void);
 
 /* ---- shadow.c: check mode ---- */
 
@@ -749,6 +756,7 @@ void emu_check_all_leaks(void);
 void emu_check_unmap(const struct emu_as *as, uint64_t address);
 /* Other code lies there: what was reported of it may be reported again. */
 void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size);
+void emu_checks_forked(void);
 /* Appends which freed buffer an address lies in, if it does. */
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size);
 
@@ -759,5 +767,6 @@ void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *count
 void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_per_sm);
 /* Prints what was counted since the last time. */
 void emu_profile_print(void);
+void emu_profile_forked(void);
 
 #endif

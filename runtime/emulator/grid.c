@@ -20,6 +20,7 @@ enum {
   HELP_AFTER_NS = 20000, /* a grid that lasts longer is worth waking threads */
   STALLS_MAX = 64,       /* budgets used up without a CTA ending: they wait for others */
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
+  OPEN_CTAS = 64,
 };
 
 struct emu_grid {
@@ -33,7 +34,11 @@ struct emu_grid {
   uint64_t total;
   int per_sm; /* CTAs that one SM would hold */
   int limit;  /* CTAs that may be resident */
-  uint64_t grid_id;
+
+  /* Adversarial timing. */
+  uint64_t not_before;      /* PTIMER: when it may start */
+  uint64_t open[OPEN_CTAS]; /* CTAs that may start next, in any order */
+  int open_count;
 
   _Atomic uint64_t next_cta;
   atomic_int resident;
@@ -147,6 +152,8 @@ bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
   struct emu_grid *grid = grid_create(channel, qmd_address, shader, fault);
   if (!grid)
     return false;
+  if (emu_adversary.on)
+    grid->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
   *channel->grids_tail = grid;
   channel->grids_tail = &grid->next;
   return true;
@@ -167,11 +174,11 @@ static void grid_free(struct emu_grid *grid) {
   free(grid);
 }
 
-static void unlink_first(struct emu_channel *channel) {
-  struct emu_grid *grid = channel->grids;
-  channel->grids = grid->next;
-  if (!channel->grids)
-    channel->grids_tail = &channel->grids;
+static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
+  struct emu_grid *grid = *link;
+  *link = grid->next;
+  if (!*link)
+    channel->grids_tail = link;
   grid_free(grid);
 }
 
@@ -181,7 +188,7 @@ void emu_grids_drop(struct emu_channel *channel) {
     for (int i = 0; i < grid->preempted_count; i++)
       sm_cta_finish(emu_gpu.pool->reaper,
                     grid->preempted[(grid->preempted_first + i) % RESIDENT_MAX]);
-    unlink_first(channel);
+    unlink_grid(channel, &channel->grids);
   }
 }
 
@@ -379,7 +386,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   struct emu_worker_pool *pool = emu_gpu.pool;
   struct sm_worker *worker = pool->engine_worker;
   uint64_t before = sm_worker_instructions(worker);
-  uint64_t start = now_ns(), end = start + EMU_TURN_NS;
+  uint64_t start = now_ns(), end = emu_turn_end(channel);
   bool called = false;
   uint64_t budget = FIRST_BUDGET;
   struct sm_cta *cta;
@@ -408,6 +415,79 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
     dismiss_helpers(pool, grid, channel, end);
   count_instructions(worker, before);
 }
+
+/* ---- adversarial timing: grids beside each other ---- */
+
+/* Grids of a channel overlap if nothing is between them; facts 8.4. One of them that
+ * may run, or NULL. */
+static struct emu_grid **any_grid(struct emu_channel *channel) {
+  struct emu_grid **chosen = NULL;
+  const uint64_t now = emu_time_ns();
+  uint32_t count = 0;
+  for (struct emu_grid **link = &channel->grids; *link; link = &(*link)->next)
+    if (now >= (*link)->not_before && emu_adversary_one_in(&channel->whim.random, ++count))
+      chosen = link;
+  return chosen;
+}
+
+/* Work-groups begin in any order. The last place goes to the first of them: CTAs that
+ * wait for those before them get on, as they do where the order is that of old. */
+static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *grid,
+                                struct sm_worker *worker) {
+  while (grid->open_count < OPEN_CTAS && grid->next_cta < grid->total)
+    grid->open[grid->open_count++] = grid->next_cta++;
+  if (!grid->open_count || grid->resident == grid->limit)
+    return NULL;
+  int chosen = 0;
+  if (grid->resident < grid->limit - 1) {
+    chosen = (int)emu_adversary_below(&channel->whim.random, (uint32_t)grid->open_count);
+  } else {
+    for (int i = 1; i < grid->open_count; i++)
+      chosen = grid->open[i] < grid->open[chosen] ? i : chosen;
+  }
+  uint64_t index = grid->open[chosen];
+  grid->open[chosen] = grid->open[--grid->open_count];
+  grid->resident++;
+  return start_cta(grid, worker, index);
+}
+
+static struct sm_cta *resume_any(struct emu_channel *channel, struct emu_grid *grid) {
+  if (grid->preempted_count) {
+    int first = grid->preempted_first;
+    int other =
+        (first + (int)emu_adversary_below(&channel->whim.random, (uint32_t)grid->preempted_count)) %
+        RESIDENT_MAX;
+    struct sm_cta *cta = grid->preempted[other];
+    grid->preempted[other] = grid->preempted[first];
+    grid->preempted[first] = cta;
+  }
+  return resume(grid);
+}
+
+/* A few CTAs of the grid, each for a while, on this thread alone: the same seed mixes
+ * them in the same way. */
+static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
+  enum { CTAS = 8, START = 3, BUDGET_MIN = 64, BUDGETS = 10 };
+  struct emu_random *random = &channel->whim.random;
+  struct sm_worker *worker = emu_gpu.pool->engine_worker;
+  const uint64_t before = sm_worker_instructions(worker);
+  atomic_store(&grid->stop, false);
+  for (uint32_t n = 1 + emu_adversary_below(random, CTAS); n && !grid->stop; n--) {
+    struct sm_fault fault;
+    struct sm_cta *cta = NULL;
+    if (!grid->preempted_count || emu_adversary_one_in(random, START))
+      cta = start_any(channel, grid, worker);
+    if (!cta)
+      cta = resume_any(channel, grid);
+    if (!cta)
+      break;
+    const uint64_t budget = (uint64_t)BUDGET_MIN << emu_adversary_below(random, BUDGETS);
+    finish(grid, worker, cta, sm_cta_run(worker, cta, budget, &fault), &fault);
+  }
+  count_instructions(worker, before);
+}
+
+/* ---- a channel's grids ---- */
 
 static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_fault *fault) {
   struct sm_fault *f = &grid->fault;
@@ -456,7 +536,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
     const struct emu_release *release = &launch->release[i];
     if (!release->enabled)
       continue;
-    if (!emu_report_write(channel->as, &release->report, fault))
+    if (!emu_report_write(channel, &release->report, fault))
       return false;
     if (release->interrupt)
       emu_non_stall_interrupt();
@@ -469,22 +549,31 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
 }
 
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault) {
-  uint64_t end = now_ns() + EMU_TURN_NS;
+  uint64_t end = emu_turn_end(channel);
   while (channel->grids) {
-    struct emu_grid *grid = channel->grids;
+    struct emu_grid **link = emu_adversary.on ? any_grid(channel) : &channel->grids;
+    if (!link) {
+      channel->waiting = true;
+      return EMU_AGAIN;
+    }
+    struct emu_grid *grid = *link;
     if (!grid->started && !grid_start(channel, grid, fault))
       return EMU_FAULT;
     if (grid->total)
-      run_slice(channel, grid);
+      emu_adversary.on ? run_some(channel, grid) : run_slice(channel, grid);
     if (grid->faulted) {
       convert_fault(channel->as, grid, fault);
       return EMU_FAULT;
     }
-    if (atomic_load(&grid->resident) || atomic_load(&grid->next_cta) < grid->total)
-      return EMU_AGAIN;
-    if (!grid_end(channel, grid, fault))
-      return EMU_FAULT;
-    unlink_first(channel);
+    const bool ended = !atomic_load(&grid->resident) && !grid->open_count &&
+                       atomic_load(&grid->next_cta) >= grid->total;
+    if (ended) {
+      if (!grid_end(channel, grid, fault))
+        return EMU_FAULT;
+      unlink_grid(channel, link);
+    } else if (!emu_adversary.on) {
+      return EMU_AGAIN; /* run_slice has used the turn up */
+    }
     /* Descriptors may chain without end. */
     if (channel->grids && turn_is_over(channel, end))
       return EMU_AGAIN;

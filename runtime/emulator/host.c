@@ -138,7 +138,7 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t execute,
     if (step != EMU_NEXT)
       return step;
   }
-  return emu_report_write(channel->as, &report, fault) ? EMU_NEXT : EMU_FAULT;
+  return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
 /* MEM_OP_D: facts 3.2 and the method table; TLB work is the kernel's */

@@ -35,7 +35,7 @@ static enum emu_step release(struct emu_channel *channel, const struct emu_i2m *
   if (emu_report_misaligned(&report))
     return refuse(fault, NVC7C0_SET_I2M_SEMAPHORE_B, (uint32_t)i2m->semaphore,
                   "misaligned semaphore");
-  return emu_report_write(channel->as, &report, fault) ? EMU_NEXT : EMU_FAULT;
+  return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
 static enum emu_step complete(struct emu_channel *channel, const struct emu_i2m *i2m,

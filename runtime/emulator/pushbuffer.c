@@ -27,29 +27,81 @@ static void crc_fault(struct emu_fault *fault, uint64_t entry_va, bool pushbuffe
                 pushbuffer ? "PBCRC" : "GPCRC");
 }
 
-enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_FAULT };
+/* What the hardware tells of how far it is; facts 1.3. */
+static void write_back(struct emu_channel *channel) {
+  const struct emu_ring *ring = &channel->ring;
+  userd_store(channel, USERD_GP_GET, channel->gp_get);
+  userd_store(channel, USERD_GET, (uint32_t)ring->segment);
+  userd_store(channel, USERD_GET_HI, (uint32_t)(ring->segment >> 32));
+  userd_store(channel, USERD_TOP_LEVEL_GET, (uint32_t)ring->main_segment);
+  userd_store(channel, USERD_TOP_LEVEL_GET_HI, (uint32_t)(ring->main_segment >> 32));
+  channel->whim.write_back = 0;
+}
 
-/* Takes in entries until one gives words. Facts 1.1, 1.2. */
-static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fault *fault) {
+/* It is told now and then, and may be stale; facts 1.3. True: nothing is owed. */
+static bool write_back_sometime(struct emu_channel *channel) {
+  struct emu_whim *whim = &channel->whim;
+  if (!emu_adversary.on || (whim->write_back && emu_time_ns() >= whim->write_back))
+    write_back(channel);
+  return !whim->write_back;
+}
+
+/* The words have changed. */
+static void owe_write_back(struct emu_channel *channel) {
+  struct emu_whim *whim = &channel->whim;
+  if (emu_adversary.on && !whim->write_back)
+    whim->write_back = emu_time_ns() + 1 + emu_adversary_delay_ns(&whim->random);
+  write_back_sometime(channel);
+}
+
+enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_LATER, FETCH_FAULT };
+
+/* Reads entries; GP_GET is past them, whether the host has begun with them or not, and
+ * it reads several ahead if it likes. Facts 1.2. */
+static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *fault) {
   const uint32_t *put_word = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
-  for (;;) {
-    uint32_t put = __atomic_load_n(put_word, __ATOMIC_ACQUIRE);
-    if (put == channel->gp_get)
-      return FETCH_EMPTY;
-    if (put >= channel->entries) {
-      emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0,
-                    "PBDMA GPPTR: GP_PUT %u is not below the number of entries, %u", put,
-                    channel->entries);
-      return FETCH_FAULT;
-    }
-    uint64_t entry;
-    uint64_t entry_va = channel->gpfifo_mapping->gpu + (uint64_t)channel->gp_get * GP_ENTRY_BYTES;
-    memcpy(&entry, channel->gpfifo->host + (size_t)channel->gp_get * GP_ENTRY_BYTES, sizeof(entry));
+  uint32_t put = __atomic_load_n(put_word, __ATOMIC_ACQUIRE);
+  if (put == channel->gp_get)
+    return FETCH_EMPTY;
+  if (put >= channel->entries) {
+    emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0,
+                  "PBDMA GPPTR: GP_PUT %u is not below the number of entries, %u", put,
+                  channel->entries);
+    return FETCH_FAULT;
+  }
+  struct emu_ring *ring = &channel->ring;
+  uint32_t most =
+      emu_adversary.on ? 1 + emu_adversary_below(&channel->whim.random, EMU_ENTRIES_AHEAD) : 1;
+  ring->next = ring->count = 0;
+  while (ring->count < most && channel->gp_get != put) {
+    memcpy(&ring->ahead[ring->count++],
+           channel->gpfifo->host + (size_t)channel->gp_get * GP_ENTRY_BYTES, GP_ENTRY_BYTES);
     channel->gp_get = (channel->gp_get + 1) & (channel->entries - 1);
+  }
+  return FETCH_WORDS;
+}
+
+/* Goes through entries until one gives words. Facts 1.1. */
+static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_ring *ring = &channel->ring;
+  for (;;) {
+    if (!ring->count) {
+      enum fetch_result result = take_in(channel, fault);
+      if (result != FETCH_WORDS)
+        return result;
+    }
+    uint32_t index = (channel->gp_get - ring->count) & (channel->entries - 1);
+    uint64_t entry = ring->ahead[ring->next++];
+    uint64_t entry_va = channel->gpfifo_mapping->gpu + (uint64_t)index * GP_ENTRY_BYTES;
+    ring->count--;
     uint32_t word0 = (uint32_t)entry, word1 = (uint32_t)(entry >> 32);
     uint32_t words = gp_entry_words(entry);
     uint64_t address = gp_entry_address(entry);
-    userd_store(channel, USERD_GP_GET, channel->gp_get);
+    if (words)
+      ring->segment = address;
+    if (words && !hw_field(word1, GP_ENTRY1_LEVEL))
+      ring->main_segment = address;
+    owe_write_back(channel);
     if (!words) {
       switch (hw_field(word1, GP_ENTRY1_OPCODE)) {
       case GP_CONTROL_NOP:
@@ -80,12 +132,6 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
     if (hw_field(word0, GP_ENTRY0_FETCH) && !(channel->subdevice_mask & 1))
       continue;
     channel->fetch = (struct emu_fetch){.gpu = address, .words = words};
-    userd_store(channel, USERD_GET, (uint32_t)address);
-    userd_store(channel, USERD_GET_HI, (uint32_t)(address >> 32));
-    if (!hw_field(word1, GP_ENTRY1_LEVEL)) {
-      userd_store(channel, USERD_TOP_LEVEL_GET, (uint32_t)address);
-      userd_store(channel, USERD_TOP_LEVEL_GET_HI, (uint32_t)(address >> 32));
-    }
     return FETCH_WORDS;
   }
 }
@@ -106,15 +152,33 @@ static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   return true;
 }
 
+/* How soon the host reads on, nothing promises; a pushbuffer of which GP_GET is past
+ * the entry need not have been read (facts 1.2). Drawn anew before each segment, and
+ * before some headers. True: not yet. */
+static bool dawdles(struct emu_channel *channel, bool segment) {
+  enum { HEADERS = 16 };
+  struct emu_whim *whim = &channel->whim;
+  const bool header = !channel->run.count && !whim->read_on;
+  if (segment || (header && emu_adversary_one_in(&whim->random, HEADERS)))
+    whim->read_on = emu_time_ns() + emu_adversary_delay_ns(&whim->random);
+  if (emu_time_ns() < whim->read_on)
+    return true;
+  whim->read_on = 0;
+  return false;
+}
+
 /* The next word of the pushbuffer, not consumed. */
 static enum fetch_result peek(struct emu_channel *channel, uint32_t *word,
                               struct emu_fault *fault) {
   struct emu_fetch *f = &channel->fetch;
-  if (!f->words) {
+  const bool segment = !f->words;
+  if (segment) {
     enum fetch_result result = fetch_entry(channel, fault);
     if (result != FETCH_WORDS)
       return result;
   }
+  if (emu_adversary.on && dawdles(channel, segment))
+    return FETCH_LATER;
   if (!f->host_words && !fetch_words(channel, fault))
     return FETCH_FAULT;
   *word = *f->host;
@@ -309,6 +373,9 @@ static enum emu_step advance(struct emu_channel *channel, bool *empty, struct em
   case FETCH_EMPTY:
     *empty = true;
     return EMU_AGAIN;
+  case FETCH_LATER:
+    channel->waiting = true;
+    return EMU_AGAIN;
   case FETCH_FAULT:
     return EMU_FAULT;
   case FETCH_WORDS:
@@ -327,7 +394,7 @@ static enum emu_step advance(struct emu_channel *channel, bool *empty, struct em
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   struct emu_fault fault;
   enum { STEPS_PER_CLOCK = 256 };
-  uint64_t end = emu_time_ns() + EMU_TURN_NS;
+  uint64_t end = emu_turn_end(channel);
   unsigned steps = 0;
   enum emu_step step = EMU_NEXT;
   bool empty = false;
@@ -344,12 +411,15 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   }
   /* What was launched runs on when there is nothing else to do. */
   if (step == EMU_AGAIN && (empty || channel->waiting)) {
+    const bool waiting = channel->waiting;
+    channel->waiting = false;
     enum emu_step ran = emu_grids_run(channel, &fault);
-    if (ran == EMU_NEXT && empty)
-      step = EMU_NEXT;
-    else if (ran != EMU_NEXT) {
-      channel->waiting = false;
+    if (ran != EMU_NEXT) {
       step = ran;
+    } else if (empty && write_back_sometime(channel)) {
+      step = EMU_NEXT;
+    } else {
+      channel->waiting = waiting || empty;
     }
   }
   enum emu_outcome outcome = EMU_MORE;

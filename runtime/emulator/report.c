@@ -83,7 +83,9 @@ bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t
   return host != NULL;
 }
 
-bool emu_report_write(struct emu_as *as, const struct emu_report *report, struct emu_fault *fault) {
+bool emu_report_write(struct emu_channel *channel, const struct emu_report *report,
+                      struct emu_fault *fault) {
+  struct emu_as *as = channel->as;
   size_t bytes = report->wide ? sizeof(uint64_t) : sizeof(uint32_t);
   /* A syncpoint's window takes any 32-bit write as one increment. */
   if (!report->wide && !report->timestamp && !report->reduce)
@@ -93,13 +95,16 @@ bool emu_report_write(struct emu_as *as, const struct emu_report *report, struct
   uint8_t *host = emu_mmu_host(as, report->address, bytes, true, fault);
   if (!host)
     return false;
-  /* Who sees the payload may read the time: it goes first. */
+  /* Who sees the payload may read the time: it goes first (facts 3.1). So who sees the
+   * time may not yet read what the payload stands for. */
   if (report->timestamp) {
     uint64_t now = emu_time_ns();
     memcpy(host + offsetof(struct semaphore_report, timestamp_ns), &now, sizeof(now));
     if (!report->wide)
       memset(host + sizeof(uint32_t), 0, sizeof(uint32_t));
     atomic_thread_fence(memory_order_release);
+    if (emu_adversary.on)
+      emu_adversary_linger(&channel->whim.random);
   }
   if (report->wide)
     write_64((uint64_t *)(void *)host, report);
