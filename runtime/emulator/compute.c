@@ -178,6 +178,16 @@ static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fau
   return EMU_NEXT; /* state that no compute launch depends on */
 }
 
+/* Wait for idle, then change it: facts 4.3. Who does not has replaced the pool under a
+ * running kernel, of which a board says nothing (bring-up lessons, trap 23). */
+static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
+  return ((method >= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A &&
+           method <= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C) ||
+          method == NVC7C0_SET_SHADER_LOCAL_MEMORY_A ||
+          method == NVC7C0_SET_SHADER_LOCAL_MEMORY_B) &&
+         emu_grids_use_local(channel);
+}
+
 /* State of later launches; facts 4.1 to 4.3. False: not one of these methods. */
 static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
   switch (method) {
@@ -273,6 +283,9 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
   if (method >= NVC7C0_CALL_MME_MACRO(0))
     return emu_mme_call(channel, method, data, fault);
   data = emu_mme_shadow(channel->mme, method, data);
+  if (emu_adversary.on && replaces_pool(channel, method))
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                  "local memory is replaced while a grid uses it; wait for idle before");
   if (set_state(c, method, data))
     return EMU_NEXT;
   if (emu_mme_owns(method))

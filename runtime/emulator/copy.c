@@ -7,9 +7,8 @@
 #include "runtime/hw/tables.h"
 
 enum {
-  COMPONENTS_MAX = 4,
   COMPONENT_BYTES_MAX = 4,
-  ELEMENT_BYTES_MAX = COMPONENTS_MAX * COMPONENT_BYTES_MAX,
+  ELEMENT_BYTES_MAX = EMU_COPY_COMPONENTS * COMPONENT_BYTES_MAX,
   PIECE = 1 << 16,      /* bytes moved at once */
   PIECES_PER_CLOCK = 8, /* between two looks at the clock */
   GOB_HEIGHT_FERMI_8 = 1,
@@ -45,20 +44,13 @@ static uint64_t get_address(const struct emu_copy *c, uint32_t upper, uint32_t l
 
 /* ---- transfers ---- */
 
-/* The component map of a remap; facts 7.3. Without one: bytes. */
-struct remap {
-  bool enabled;
-  unsigned size, sources, destinations;
-  unsigned select[COMPONENTS_MAX];
-};
-
 enum { SELECT_CONST_A = 4, SELECT_CONST_B = 5, SELECT_NO_WRITE = 6 };
 
-static struct remap decode_remap(const struct emu_copy *c, uint32_t launch) {
+static struct emu_remap decode_remap(const struct emu_copy *c, uint32_t launch) {
   uint32_t word = get(c, NVC7B5_SET_REMAP_COMPONENTS);
   if (!hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE))
-    return (struct remap){.size = 1, .sources = 1, .destinations = 1};
-  return (struct remap){
+    return (struct emu_remap){.size = 1, .sources = 1, .destinations = 1};
+  return (struct emu_remap){
       .enabled = true,
       .size = hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_COMPONENT_SIZE) + 1,
       .sources = hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_NUM_SRC_COMPONENTS) + 1,
@@ -67,15 +59,16 @@ static struct remap decode_remap(const struct emu_copy *c, uint32_t launch) {
                  hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_Y),
                  hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_Z),
                  hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_W)},
+      .constants = {get(c, NVC7B5_SET_REMAP_CONST_A), get(c, NVC7B5_SET_REMAP_CONST_B)},
   };
 }
 
 /* A select that names a component which the source does not have, or none. */
-static bool writes(const struct remap *r, unsigned select) {
+static bool writes(const struct emu_remap *r, unsigned select) {
   return select == SELECT_CONST_A || select == SELECT_CONST_B || select < r->sources;
 }
 
-static bool remap_reads(const struct remap *r) {
+static bool remap_reads(const struct emu_remap *r) {
   for (unsigned i = 0; i < r->destinations; i++) {
     if (r->select[i] < r->sources)
       return true;
@@ -116,14 +109,7 @@ static bool set_blocks(struct emu_surface *s, uint32_t block_size) {
 }
 
 /* The transfer that the state describes. */
-struct transfer {
-  struct remap remap;
-  struct emu_surface source, destination;
-  uint32_t lines;
-  uint64_t length; /* elements of a line */
-};
-
-static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct transfer *t,
+static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct emu_transfer *t,
                             struct emu_fault *fault) {
   t->remap = decode_remap(c, launch);
   t->source = source(c, launch, t->remap.size * t->remap.sources);
@@ -141,71 +127,96 @@ static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct tr
   return true;
 }
 
-static bool move_bytes(struct emu_as *as, const struct transfer *t, uint64_t line, uint64_t from,
-                       uint64_t bytes, struct emu_fault *fault) {
+static bool move_bytes(struct emu_as *as, const struct emu_transfer *t, uint64_t line,
+                       uint64_t from, uint64_t bytes, struct emu_fault *fault) {
   uint8_t buffer[PIECE];
   return emu_surface_read(as, &t->source, line, from, buffer, bytes, fault) &&
          emu_surface_write(as, &t->destination, line, from, buffer, bytes, fault);
 }
 
 /* Elements of a line through the component map. */
-static bool move_elements(struct emu_channel *channel, const struct transfer *t, uint64_t line,
+static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint64_t line,
                           uint64_t from, uint64_t count, struct emu_fault *fault) {
-  const struct emu_copy *c = &channel->copy;
-  const struct remap *r = &t->remap;
-  const uint32_t constants[] = {get(c, NVC7B5_SET_REMAP_CONST_A), get(c, NVC7B5_SET_REMAP_CONST_B)};
+  const struct emu_remap *r = &t->remap;
   const uint64_t in = (uint64_t)r->size * r->sources, out = (uint64_t)r->size * r->destinations;
   uint8_t input[PIECE], output[PIECE];
   bool all = true;
   if (remap_reads(r) &&
-      !emu_surface_read(channel->as, &t->source, line, from * in, input, count * in, fault))
+      !emu_surface_read(as, &t->source, line, from * in, input, count * in, fault))
     return false;
   for (unsigned i = 0; i < r->destinations; i++) {
     unsigned select = r->select[i];
     all &= writes(r, select);
     for (uint64_t e = 0; writes(r, select) && e < count; e++) {
-      const void *value = select < r->sources ? (const void *)(input + e * in + select * r->size)
-                                              : (const void *)&constants[select - SELECT_CONST_A];
+      const void *value = select < r->sources
+                              ? (const void *)(input + e * in + select * r->size)
+                              : (const void *)&r->constants[select - SELECT_CONST_A];
       memcpy(output + e * out + i * r->size, value, r->size);
     }
   }
   if (all)
-    return emu_surface_write(channel->as, &t->destination, line, from * out, output, count * out,
-                             fault);
+    return emu_surface_write(as, &t->destination, line, from * out, output, count * out, fault);
   for (uint64_t e = 0; e < count; e++) {
     for (unsigned i = 0; i < r->destinations; i++) {
       uint64_t at = e * out + i * r->size;
-      if (writes(r, r->select[i]) &&
-          !emu_surface_write(channel->as, &t->destination, line, from * out + at, output + at,
-                             r->size, fault))
+      if (writes(r, r->select[i]) && !emu_surface_write(as, &t->destination, line, from * out + at,
+                                                        output + at, r->size, fault))
         return false;
     }
   }
   return true;
 }
 
-/* A turn's part of the transfer: EMU_NEXT when all of it is done. */
-static enum emu_step move(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
-  struct emu_copy *c = &channel->copy;
-  struct transfer t;
-  const uint64_t end = emu_turn_end(channel);
-  if (!decode_transfer(c, launch, &t, fault))
-    return EMU_FAULT;
-  const uint64_t most = t.remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
-  if (!t.length)
+/* A part of the transfer, until the turn ends: EMU_NEXT when all of it is done. */
+static enum emu_step move(struct emu_channel *channel, struct emu_transfer *t, uint64_t end,
+                          struct emu_fault *fault) {
+  const uint64_t most = t->remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
+  if (!t->length)
     return EMU_NEXT;
-  for (unsigned pieces = 0; c->line < t.lines;) {
-    uint64_t part = t.length - c->done < most ? t.length - c->done : most;
-    if (!(t.remap.enabled ? move_elements(channel, &t, c->line, c->done, part, fault)
-                          : move_bytes(channel->as, &t, c->line, c->done, part, fault)))
+  for (unsigned pieces = 0; t->line < t->lines;) {
+    uint64_t part = t->length - t->done < most ? t->length - t->done : most;
+    if (!(t->remap.enabled ? move_elements(channel->as, t, t->line, t->done, part, fault)
+                           : move_bytes(channel->as, t, t->line, t->done, part, fault)))
       return EMU_FAULT;
-    c->done += part;
-    if (c->done == t.length) {
-      c->done = 0;
-      c->line++;
+    t->done += part;
+    if (t->done == t->length) {
+      t->done = 0;
+      t->line++;
     }
-    if (++pieces % PIECES_PER_CLOCK == 0 && c->line < t.lines && emu_time_ns() > end)
+    if ((emu_adversary.on || ++pieces % PIECES_PER_CLOCK == 0) && t->line < t->lines &&
+        emu_time_ns() > end)
       return EMU_AGAIN;
+  }
+  return EMU_NEXT;
+}
+
+/* A pipelined transfer may overlap those before it, one that is not waits for them;
+ * facts 7.1. One that may run, or their number. */
+static unsigned any_transfer(struct emu_channel *channel) {
+  const struct emu_copy *c = &channel->copy;
+  unsigned chosen = c->transfer_count, count = 0;
+  const uint64_t now = emu_time_ns();
+  for (unsigned i = 0; i < c->transfer_count && (i == 0 || c->transfers[i].pipelined); i++)
+    if (now >= c->transfers[i].not_before && emu_adversary_one_in(&channel->whim.random, ++count))
+      chosen = i;
+  return chosen;
+}
+
+enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_copy *c = &channel->copy;
+  const uint64_t end = emu_turn_end(channel);
+  while (c->transfer_count) {
+    const unsigned i = emu_adversary.on ? any_transfer(channel) : 0;
+    if (i == c->transfer_count) {
+      channel->waiting = true;
+      return EMU_AGAIN;
+    }
+    enum emu_step step = move(channel, &c->transfers[i], end, fault);
+    if (step != EMU_NEXT)
+      return step;
+    c->transfer_count--;
+    memmove(&c->transfers[i], &c->transfers[i + 1],
+            (c->transfer_count - i) * sizeof(c->transfers[0]));
   }
   return EMU_NEXT;
 }
@@ -309,11 +320,13 @@ static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct em
   return EMU_NEXT;
 }
 
-/* Begins a launch: EMU_NEXT with busy set if it is to be done. */
+/* Begins a launch: EMU_NEXT with launched set if it is to be done. */
 static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
   struct emu_copy *c = &channel->copy;
   /* Host waits for idle when it turns from compute to copies; facts 2.2. */
   enum emu_step step = emu_sked_wait(channel, fault);
+  if (step == EMU_NEXT && c->transfer_count == EMU_COPY_TRANSFERS)
+    step = emu_copies_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
   const struct emu_condition condition = {
@@ -326,25 +339,34 @@ static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct 
   if (!holds)
     return EMU_NEXT;
   step = check_launch(c, launch, fault);
-  c->busy = step == EMU_NEXT;
-  c->line = 0;
-  c->done = 0;
-  return step;
+  c->launched = step == EMU_NEXT;
+  uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE);
+  if (!c->launched || !type)
+    return step;
+  struct emu_transfer *t = &c->transfers[c->transfer_count++];
+  *t = (struct emu_transfer){.pipelined = type == TRANSFER_PIPELINED};
+  if (emu_adversary.on)
+    t->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
+  return decode_transfer(c, launch, t, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+/* Later methods need not wait for a transfer; its own semaphore and interrupt do. */
+static bool must_wait(uint32_t launch) {
+  return !emu_adversary.on || hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE) ||
+         hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE);
 }
 
 static enum emu_step launch_dma(struct emu_channel *channel, uint32_t launch,
                                 struct emu_fault *fault) {
   struct emu_copy *c = &channel->copy;
   enum emu_step step = EMU_NEXT;
-  if (!c->busy)
+  if (!c->launched)
     step = begin(channel, launch, fault);
-  if (!c->busy)
+  if (step == EMU_NEXT && c->launched && must_wait(launch))
+    step = emu_copies_run(channel, fault);
+  if (step != EMU_NEXT || !c->launched)
     return step;
-  if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE))
-    step = move(channel, launch, fault);
-  if (step != EMU_NEXT)
-    return step;
-  c->busy = false;
+  c->launched = false;
   step = semaphore(channel, launch, fault);
   if (step == EMU_NEXT && hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE))
     emu_non_stall_interrupt();

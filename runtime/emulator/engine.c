@@ -234,7 +234,8 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   emu_channel_unschedule(channel);
   emu_grids_drop(channel);
   emu_sked_drop(channel);
-  channel->copy.busy = false;
+  channel->copy.launched = false;
+  channel->copy.transfer_count = 0;
   emu_mme_drop(channel->mme);
   if (channel->as)
     emu_unpin(channel->as, &channel->pin, true);

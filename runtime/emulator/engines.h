@@ -165,7 +165,32 @@ uint32_t emu_mme_shadow(struct emu_mme *mme, uint32_t method, uint32_t data);
 
 /* ---- copy.c ---- */
 
-enum { EMU_COPY_STATE_WORDS = NVC7B5_DST_ORIGIN_Y / 4 + 1, EMU_COPY_PIPELINED = 8 };
+enum {
+  EMU_COPY_STATE_WORDS = NVC7B5_DST_ORIGIN_Y / 4 + 1,
+  EMU_COPY_PIPELINED = 8,
+  EMU_COPY_TRANSFERS = 8,
+  EMU_COPY_COMPONENTS = 4,
+};
+
+/* The component map of a remap; facts 7.3. Without one: bytes. */
+struct emu_remap {
+  bool enabled;
+  unsigned size, sources, destinations;
+  unsigned select[EMU_COPY_COMPONENTS];
+  uint32_t constants[2];
+};
+
+/* A transfer that was launched and has not ended. */
+struct emu_transfer {
+  struct emu_remap remap;
+  struct emu_surface source, destination;
+  uint32_t lines;
+  uint64_t length; /* elements of a line */
+  uint32_t line;   /* how far it is */
+  uint64_t done;
+  bool pipelined;
+  uint64_t not_before; /* adversarial timing; PTIMER */
+};
 
 struct emu_span {
   uint64_t from, to, bytes;
@@ -174,9 +199,9 @@ struct emu_span {
 struct emu_copy {
   bool bound;
   uint32_t state[EMU_COPY_STATE_WORDS]; /* the methods' data */
-  bool busy;                            /* a transfer that takes several turns: how far it is */
-  uint32_t line;
-  uint64_t done;
+  bool launched;                        /* the transfer of the method that is being done */
+  struct emu_transfer transfers[EMU_COPY_TRANSFERS]; /* in the order of their launches */
+  unsigned transfer_count;
   /* Transfers that may still be under way when the next pipelined one begins. */
   struct emu_span pipelined[EMU_COPY_PIPELINED];
   unsigned pipelined_count;

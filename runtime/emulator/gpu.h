@@ -621,6 +621,8 @@ void emu_copy_bind(struct emu_copy *copy);
 bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault);
 enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);
+/* The same as emu_grids_run for the channel's transfers. */
+enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault);
 
 /* ---- report.c: semaphore writes of the engines ---- */
 
@@ -675,6 +677,12 @@ struct emu_launch {
 bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
                     const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault);
 
+/* Its grid has local memory. */
+bool emu_qmd_uses_local(const uint32_t *qmd);
+/* All of the pool at SET_SHADER_LOCAL_MEMORY is mapped. */
+bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
+                    struct emu_fault *fault);
+
 /* ---- grid.c ---- */
 
 /* Queues a grid behind the channel's others. The descriptor is read when it starts. */
@@ -682,6 +690,8 @@ bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
                      const struct emu_shader_state *shader, struct emu_fault *fault);
 /* A grid with this descriptor has been launched and has not ended. */
 bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address);
+/* A grid of the channel that has not ended uses local memory. */
+bool emu_grids_use_local(const struct emu_channel *channel);
 /* The descriptor in memory. */
 bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault);
 /* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: the turn is over, or
@@ -724,8 +734,6 @@ bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offs
                         size_t size);
 /* Something else lies there from now on. */
 void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size);
-/* In a child of fork; so with the two of the same kind below. */
-void emu_notes_forked(void);
 
 /* ---- shadow.c: check mode ---- */
 
@@ -756,7 +764,6 @@ void emu_check_all_leaks(void);
 void emu_check_unmap(const struct emu_as *as, uint64_t address);
 /* Other code lies there: what was reported of it may be reported again. */
 void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size);
-void emu_checks_forked(void);
 /* Appends which freed buffer an address lies in, if it does. */
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size);
 
@@ -767,6 +774,5 @@ void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *count
 void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_per_sm);
 /* Prints what was counted since the last time. */
 void emu_profile_print(void);
-void emu_profile_forked(void);
 
 #endif

@@ -167,6 +167,14 @@ bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address) {
   return false;
 }
 
+bool emu_grids_use_local(const struct emu_channel *channel) {
+  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next) {
+    if (emu_qmd_uses_local(grid->qmd))
+      return true;
+  }
+  return false;
+}
+
 static void grid_free(struct emu_grid *grid) {
   if (grid->code)
     emu_code_put(grid->code);
@@ -528,6 +536,9 @@ static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_f
 static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct emu_fault *fault) {
   const struct emu_launch *launch = &grid->launch;
   atomic_thread_fence(memory_order_seq_cst);
+  /* A pool is freed when no grid uses it any more: facts 4.3. */
+  if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
+    return false;
   atomic_fetch_add(&emu_gpu.grids, 1);
   atomic_fetch_add(&emu_gpu.ctas, grid->total - launch->first_cta);
   if (emu_options()->profile)

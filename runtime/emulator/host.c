@@ -8,6 +8,8 @@
 /* Everything before has happened: kernels have ended, their writes are seen. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
   enum emu_step step = emu_sked_wait(channel, fault);
+  if (step == EMU_NEXT)
+    step = emu_copies_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
   channel->copy.pipelined_count = 0;

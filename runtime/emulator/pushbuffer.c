@@ -239,6 +239,12 @@ static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, 
                   method, subchannel);
     return EMU_FAULT;
   }
+  /* Host waits for idle when it turns from copies to other classes; facts 2.2. */
+  if (subchannel != SUBCHANNEL_COPY && channel->copy.transfer_count) {
+    enum emu_step step = emu_copies_run(channel, fault);
+    if (step != EMU_NEXT)
+      return step;
+  }
   if (method == NVC76F_SET_OBJECT)
     return set_object(channel, subchannel, data, fault);
   if (subchannel == SUBCHANNEL_COMPUTE && channel->compute.bound)
@@ -414,6 +420,8 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     const bool waiting = channel->waiting;
     channel->waiting = false;
     enum emu_step ran = emu_grids_run(channel, &fault);
+    if (ran == EMU_NEXT)
+      ran = emu_copies_run(channel, &fault);
     if (ran != EMU_NEXT) {
       step = ran;
     } else if (empty && write_back_sometime(channel)) {
@@ -436,7 +444,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   } else if (step == EMU_YIELD) {
     outcome = EMU_GAVE_UP;
   }
-  if (!channel->grids) {
+  if (!channel->grids && !channel->copy.transfer_count) {
     emu_unpin(channel->as, &channel->pin, false);
     channel->fetch.host_words = 0;
   }

@@ -152,6 +152,17 @@ static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct 
   return true;
 }
 
+bool emu_qmd_uses_local(const uint32_t *qmd) {
+  return qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE) ||
+         qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE);
+}
+
+bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
+                    struct emu_fault *fault) {
+  const uint64_t bytes = state->local_bytes_per_tpc * EMU_TPCS;
+  return emu_mmu_host(as, state->local_base, bytes, true, fault) != NULL;
+}
+
 /* Facts 4.3, 5.5: sizes, and that the pool at SET_SHADER_LOCAL_MEMORY holds them */
 static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
                         const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
@@ -175,8 +186,7 @@ static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
                 "local memory total: %llu bytes per thread need %llu per TPC, set are %llu",
                 (unsigned long long)thread, (unsigned long long)tpc,
                 (unsigned long long)state->local_bytes_per_tpc);
-  uint64_t pool = state->local_bytes_per_tpc * EMU_TPCS;
-  return emu_mmu_host(as, state->local_base, pool, true, fault) != NULL;
+  return emu_local_pool(as, state, fault);
 }
 
 /* Facts 5.3 */

@@ -1,0 +1,345 @@
+/* Adversarial timing: for each hazard that is one of time, a client that does not wait
+ * as it must, which some seeds catch, and the same client when it waits, which passes
+ * under all of them. gpu-command-stream.md 3, 4.3, 8; orin-bringup-lessons.md 6.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/emulator/client.h"
+#include "tests/emulator/fake_sm.h"
+
+enum {
+  SEEDS = 24,
+  ROUNDS = 20, /* chances to be caught, under each seed */
+  BANK = 0x8000,
+  /* In the page of results. */
+  COUNT = 0,
+  RESULT = 64,
+  MARK = 128, /* a semaphore of 16 bytes */
+  DONE = 256,
+};
+
+static uint64_t *word_at(struct fixture *f, unsigned offset) {
+  return fixture_data(f, offset);
+}
+
+static bool faulted(struct fixture *f) {
+  const struct error_notifier *n = f->ch.notifier.cpu;
+  return __atomic_load_n(&n->status, __ATOMIC_SEQ_CST) == ERROR_NOTIFIER_WRITTEN;
+}
+
+/* A word of memory that the GPU writes, until it is not the old one, or work has
+ * failed, or for a while. False: the latter two. */
+static bool changes(struct fixture *f, const void *word, uint32_t old) {
+  const struct timespec step = {.tv_nsec = 20000};
+  for (int i = 0; i < 50000; i++) {
+    if (__atomic_load_n((const uint32_t *)word, __ATOMIC_SEQ_CST) != old)
+      return true;
+    if (faulted(f))
+      return false;
+    if (i > 1000)
+      nanosleep(&step, NULL);
+  }
+  return false;
+}
+
+/* Ends what was pushed with a release at offset and submits it. */
+static void submit_release(struct fixture *f, unsigned offset, uint64_t payload, uint32_t execute) {
+  push_semaphore(&f->ch, f->data.va + offset, payload, execute);
+  submit(&f->c, &f->ch);
+}
+
+/* Submits, and waits as one must. */
+static bool run(struct fixture *f) {
+  static uint32_t serial;
+  submit_release(f, DONE, ++serial, RELEASE_64_WFI);
+  return changes(f, fixture_data(f, DONE), serial - 1);
+}
+
+static void wait_for_idle(struct fixture *f) {
+  push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
+}
+
+/* A launch, in a descriptor of its own, of a grid that counts COUNT up by one in each
+ * work-group. */
+static void launch_count(struct fixture *f, unsigned slot, uint32_t ctas) {
+  uint64_t program = fixture_program(
+      f, 0,
+      &(struct fake_program){.operation = FAKE_ADD, .address = f->data.va + COUNT, .value = 1});
+  qmd_make(fixture_qmd(f, slot), program, f->code.va + BANK, ctas);
+  fixture_launch(f, slot, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+}
+
+/* The same of a grid that sets RESULT to word 0 of its constant bank. */
+static void launch_read(struct fixture *f, unsigned slot, uint64_t bank) {
+  uint64_t program = fixture_program(
+      f, 1, &(struct fake_program){.operation = FAKE_BANK, .address = f->data.va + RESULT});
+  uint32_t *qmd = fixture_qmd(f, slot);
+  qmd_make(qmd, program, bank, 1);
+  qmd_set(qmd, QMD_CONSTANT_BUFFER_INVALIDATE(0), 1);
+  fixture_launch(f, slot, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+}
+
+/* ---- the clients: true, if everything was as they expect ---- */
+
+/* 8.3, hazard 1: a descriptor is rewritten before the GPU has read it. */
+static bool rewritten_qmd(struct fixture *f, unsigned round, bool right) {
+  launch_count(f, 0, 1);
+  if (!right)
+    submit(&f->c, &f->ch);
+  else if (!run(f))
+    return false;
+  launch_count(f, 0, 2);
+  return run(f) && *word_at(f, COUNT) == (round + 1) * UINT64_C(3);
+}
+
+/* The same of a constant bank. */
+static bool rewritten_bank(struct fixture *f, unsigned round, bool right) {
+  uint32_t *bank = (uint32_t *)(void *)((char *)f->code.cpu + BANK);
+  *bank = 2 * round + 1;
+  launch_read(f, round, f->code.va + BANK);
+  submit_release(f, MARK, round + 1, RELEASE_64_WFI);
+  if (right && !changes(f, word_at(f, MARK), round))
+    return false;
+  *bank = 2 * round + 2;
+  return changes(f, word_at(f, MARK), round) && *word_at(f, RESULT) == 2 * round + 1;
+}
+
+static uint32_t get_pointer(const struct fixture *f) {
+  return __atomic_load_n((const uint32_t *)(void *)((char *)f->ch.userd.cpu + USERD_GP_GET),
+                         __ATOMIC_SEQ_CST);
+}
+
+/* Until GP_GET is where GP_PUT is, which tells nothing. */
+static bool believe_get(struct fixture *f) {
+  while (get_pointer(f) != f->ch.put && !faulted(f))
+    usleep(1);
+  return !faulted(f);
+}
+
+/* 1.2: a slice of the pushbuffer is written again when GP_GET is past its entry. */
+static bool reused_pushbuffer(struct fixture *f, unsigned round, bool right) {
+  uint32_t *const word = f->ch.word, start = f->ch.start;
+  push_semaphore(&f->ch, f->data.va + MARK, round + 1, RELEASE_64);
+  submit(&f->c, &f->ch);
+  if (right ? !changes(f, word_at(f, MARK), round) : !believe_get(f))
+    return false;
+  f->ch.word = word;
+  f->ch.start = start;
+  return run(f) && *word_at(f, MARK) == round + 1;
+}
+
+/* 3.1: without RELEASE_WFI the release may overtake running kernels. */
+static bool overtaking_release(struct fixture *f, unsigned round, bool right) {
+  launch_count(f, round, 10);
+  submit_release(f, MARK, round + 1, right ? RELEASE_64_WFI : RELEASE_64);
+  bool good = changes(f, word_at(f, MARK), round) &&
+              __atomic_load_n(word_at(f, COUNT), __ATOMIC_SEQ_CST) == (round + 1) * UINT64_C(10);
+  return run(f) && good;
+}
+
+/* 3.1: the time of a report is there before its payload. */
+static bool time_before_payload(struct fixture *f, unsigned round, bool right) {
+  const struct semaphore_report *mark = fixture_data(f, MARK);
+  uint32_t before = (uint32_t)mark->timestamp_ns;
+  submit_release(f, MARK, round + 1, RELEASE_64_WFI_TIME);
+  bool good = right ? changes(f, &mark->payload, round) : changes(f, &mark->timestamp_ns, before);
+  good &= __atomic_load_n(word_at(f, MARK), __ATOMIC_SEQ_CST) == round + 1;
+  good &= (uint32_t)mark->timestamp_ns != before;
+  return run(f) && good;
+}
+
+/* 1.3: GP_GET where GP_PUT is, taken for the end of all work. */
+static bool believed_get(struct fixture *f, unsigned round, bool right) {
+  launch_count(f, round, 10);
+  bool good = true;
+  if (right) {
+    good = run(f);
+  } else {
+    submit(&f->c, &f->ch);
+    good = believe_get(f);
+  }
+  good &= __atomic_load_n(word_at(f, COUNT), __ATOMIC_SEQ_CST) == (round + 1) * UINT64_C(10);
+  return run(f) && good;
+}
+
+/* 8.4: grids in a channel overlap unless told otherwise. */
+static bool dependent_grids(struct fixture *f, unsigned round, bool right) {
+  launch_count(f, 2 * round, 10);
+  if (right)
+    wait_for_idle(f);
+  launch_read(f, 2 * round + 1, f->data.va + COUNT);
+  return run(f) && *word_at(f, RESULT) == (round + 1) * UINT64_C(10);
+}
+
+enum { TPC_BYTES = 3 << 20, TPCS = 8, THREAD_BYTES = 1024 };
+
+static void set_pool(struct fixture *f, const struct buffer *pool) {
+  push(&f->ch, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 2));
+  push(&f->ch, (uint32_t)(pool->va >> 32));
+  push(&f->ch, (uint32_t)pool->va);
+  push(&f->ch, method_header(METHOD_INC, SUBCHANNEL_COMPUTE,
+                             NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A, 3));
+  push(&f->ch, 0);
+  push(&f->ch, TPC_BYTES);
+  push(&f->ch, 0xff);
+}
+
+static void launch_with_stack(struct fixture *f, unsigned slot) {
+  launch_count(f, slot, 1);
+  qmd_set(fixture_qmd(f, slot), QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE, THREAD_BYTES);
+}
+
+/* 4.3, trap 23: another pool of local memory while a kernel uses the old one. */
+static bool replaced_pool(struct fixture *f, unsigned round, bool right) {
+  struct buffer pools[2];
+  for (unsigned i = 0; i < 2; i++)
+    pools[i] = buffer_create(&f->c, (uint64_t)TPC_BYTES * TPCS, true);
+  wait_for_idle(f);
+  set_pool(f, &pools[0]);
+  launch_with_stack(f, 2 * round);
+  if (right)
+    wait_for_idle(f);
+  set_pool(f, &pools[1]);
+  launch_with_stack(f, 2 * round + 1);
+  bool good = run(f) && *word_at(f, COUNT) == 2 * (round + 1);
+  for (unsigned i = 0; i < 2; i++)
+    buffer_destroy(&f->c, &pools[i]);
+  return good;
+}
+
+/* The same: the pool is freed while a kernel uses it. */
+static bool freed_pool(struct fixture *f, unsigned round, bool right) {
+  struct buffer pool = buffer_create(&f->c, (uint64_t)TPC_BYTES * TPCS, true);
+  wait_for_idle(f);
+  set_pool(f, &pool);
+  launch_with_stack(f, round);
+  bool good = true;
+  if (right)
+    good = run(f);
+  else
+    submit(&f->c, &f->ch);
+  buffer_destroy(&f->c, &pool);
+  return run(f) && good && *word_at(f, COUNT) == round + 1;
+}
+
+static void copy(struct fixture *f, uint32_t method, uint32_t data) {
+  push_method(&f->ch, SUBCHANNEL_COPY, method, data);
+}
+
+/* 7.1, 3.1: a transfer, and a release of the host that does not wait for it. */
+static bool overtaken_copy(struct fixture *f, unsigned round, bool right) {
+  const uint64_t from = f->data.va + COUNT, to = f->data.va + RESULT;
+  *word_at(f, COUNT) = round + 1;
+  copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+  copy(f, NVC7B5_OFFSET_IN_UPPER, (uint32_t)(from >> 32));
+  copy(f, NVC7B5_OFFSET_IN_LOWER, (uint32_t)from);
+  copy(f, NVC7B5_OFFSET_OUT_UPPER, (uint32_t)(to >> 32));
+  copy(f, NVC7B5_OFFSET_OUT_LOWER, (uint32_t)to);
+  copy(f, NVC7B5_LINE_LENGTH_IN, sizeof(uint64_t));
+  copy(f, NVC7B5_LAUNCH_DMA, 0x182); /* non-pipelined, pitch to pitch */
+  submit_release(f, MARK, round + 1, right ? RELEASE_64_WFI : RELEASE_64);
+  bool good = changes(f, word_at(f, MARK), round) &&
+              __atomic_load_n(word_at(f, RESULT), __ATOMIC_SEQ_CST) == round + 1;
+  return run(f) && good;
+}
+
+/* 8.5: what one channel makes, another reads without an acquire. */
+static bool unordered_channels(struct fixture *f, unsigned round, bool right) {
+  static struct channel other;
+  if (!round) {
+    channel_open(&f->c, &other, 64, CLASS_COMPUTE);
+    push_compute_setup(&other);
+  }
+  launch_count(f, 2 * round, 10);
+  submit_release(f, MARK, round + 1, RELEASE_64_WFI);
+  struct channel first = f->ch;
+  f->ch = other; /* now the fixture's functions write to this one */
+  if (right)
+    push_semaphore(&f->ch, f->data.va + MARK, round + 1,
+                   hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_ACQ_CIRC_GEQ) |
+                       hw_bits(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG, 1) |
+                       hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1));
+  launch_read(f, 2 * round + 1, f->data.va + COUNT);
+  bool good = run(f) && *word_at(f, RESULT) == (round + 1) * UINT64_C(10);
+  other = f->ch;
+  f->ch = first;
+  return run(f) && good;
+}
+
+/* ---- under many seeds ---- */
+
+struct hazard {
+  bool (*client)(struct fixture *f, unsigned round, bool right);
+  bool right;
+};
+
+enum { CAUGHT = 99 };
+
+static int in_child(const struct hazard *h) {
+  void *state;
+  fixture_setup(&state);
+  struct fixture *f = state;
+  push_compute_setup(&f->ch);
+  for (unsigned round = 0; round < ROUNDS; round++)
+    if (!h->client(f, round, h->right))
+      return CAUGHT;
+  return 0;
+}
+
+/* The number of seeds, from 1 on, under which the client is caught. */
+static unsigned caught(const struct hazard *h) {
+  unsigned count = 0;
+  for (unsigned seed = 1; seed <= SEEDS; seed++) {
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+      char word[64];
+      snprintf(word, sizeof(word), "adversarial:%u", seed);
+      setenv("TEGRACL_EMULATOR", word, 1);
+      _exit(in_child(h));
+    }
+    int status = -1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (!WIFEXITED(status) || (WEXITSTATUS(status) && WEXITSTATUS(status) != CAUGHT))
+      fail_msg("seed %u: status 0x%x", seed, (unsigned)status);
+    count += status != 0;
+  }
+  return count;
+}
+
+static void hazard(void **state) {
+  struct hazard h = {.client = ((const struct hazard *)*state)->client, .right = true};
+  assert_int_equal(caught(&h), 0);
+  h.right = false;
+  unsigned count = caught(&h);
+  print_message("caught under %u of %u seeds\n", count, (unsigned)SEEDS);
+  assert_true(count > 0);
+}
+
+#define HAZARD(function)                                                                           \
+  {                                                                                                \
+#function, hazard, NULL, NULL, &(struct hazard) {                                              \
+      .client = function                                                                           \
+    }                                                                                              \
+  }
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      HAZARD(rewritten_qmd),      HAZARD(rewritten_bank),      HAZARD(reused_pushbuffer),
+      HAZARD(overtaking_release), HAZARD(time_before_payload), HAZARD(believed_get),
+      HAZARD(dependent_grids),    HAZARD(replaced_pool),       HAZARD(freed_pool),
+      HAZARD(overtaken_copy),     HAZARD(unordered_channels),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
