@@ -64,6 +64,8 @@ static void fill(const struct icd_fill *fill) {
 static void tell_written(const struct icd_operation *operation) {
   const cl_mem mem = operation->mems[1] ? operation->mems[1] : operation->mems[0];
   const struct icd_copy *copy = &operation->copy;
+  if (!mem)
+    return;
   if (operation->kind == ICD_FILL)
     rt_buffer_tell_written(mem->buffer, operation->fill.target, operation->fill.size);
   else
@@ -72,13 +74,23 @@ static void tell_written(const struct icd_operation *operation) {
                                (copy->region[1] - 1) * copy->target_row + copy->region[0]);
 }
 
-void icd_do(const struct icd_operation *operation) {
-  if (operation->kind == ICD_COPY)
+void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
+  switch (operation->kind) {
+  case ICD_COPY:
     copy_box(&operation->copy);
-  else if (operation->kind == ICD_FILL)
-    fill(&operation->fill);
-  if (operation->kind == ICD_COPY || operation->kind == ICD_FILL)
     tell_written(operation);
+    break;
+  case ICD_FILL:
+    fill(&operation->fill);
+    tell_written(operation);
+    break;
+  case ICD_CALL:
+    operation->call.function(queue, operation->call.data);
+    break;
+  case ICD_LAUNCH:
+  case ICD_MARK:
+    break;
+  }
 }
 
 /* The runtime refuses a launch for other reasons than the API does in general. */
@@ -179,14 +191,14 @@ static enum attempt attempt(cl_command_queue queue, struct icd_operation *operat
                             const cl_event *waits, cl_event event, cl_int *code,
                             struct icd_event_callback **due) {
   *code = CL_SUCCESS;
-  if (queue->first || dependencies == SOME_OPEN)
+  if (queue->first || dependencies == SOME_OPEN || operation->kind == ICD_CALL)
     return MUST_DEFER;
   if (operation->kind == ICD_LAUNCH) {
     *code = icd_submit(queue, operation, wait_count, waits, event, due);
     return SUBMITTED;
   }
   if (dependencies == ALL_COMPLETE && icd_queue_is_idle(queue)) {
-    icd_do(operation);
+    icd_do(queue, operation);
     return DONE;
   }
   if (operation->kind == ICD_MARK) {

@@ -18,6 +18,7 @@ enum icd_operation_kind {
   ICD_MARK,   /* nothing but a place in the order */
   ICD_COPY,   /* the host copies a box of bytes */
   ICD_FILL,   /* the host repeats a pattern */
+  ICD_CALL,   /* the worker calls a function, which may call OpenCL */
 };
 
 struct icd_copy {
@@ -34,6 +35,12 @@ struct icd_fill {
   unsigned char pattern[ICD_PATTERN_BYTES];
 };
 
+struct icd_call {
+  void (*function)(cl_command_queue queue, void *data);
+  void *data; /* copied with the command */
+  size_t bytes;
+};
+
 struct icd_launch {
   struct rt_launch rt;         /* all but params and times */
   struct kernel_hidden hidden; /* goes into the parameters if the kernel wants it */
@@ -43,12 +50,13 @@ struct icd_launch {
 struct icd_operation {
   enum icd_operation_kind kind;
   cl_command_type type;
-  cl_mem mems[2];   /* buffers that a COPY or FILL uses, or NULL */
+  cl_mem mems[2];   /* memory that a COPY or FILL uses, or NULL: bare memory */
   cl_kernel kernel; /* of a LAUNCH */
   union {
     struct icd_launch launch;
     struct icd_copy copy;
     struct icd_fill fill;
+    struct icd_call call;
   };
 };
 
@@ -83,8 +91,8 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
  * deferred. */
 void icd_launch_prepare(struct icd_operation *operation);
 
-/* Does a COPY or a FILL. */
-void icd_do(const struct icd_operation *operation);
+/* Does what the host has to do, if anything. */
+void icd_do(cl_command_queue queue, const struct icd_operation *operation);
 
 /* True if all that was submitted to the GPU by this queue has completed. */
 bool icd_queue_is_idle(cl_command_queue queue);

@@ -24,6 +24,7 @@ static void destroy_context(cl_context context) {
   }
   rt_context_destroy(context->rt);
   icd_event_pool_finish(context);
+  free(context->svm);
   pthread_cond_destroy(&context->changed);
   pthread_mutex_destroy(&context->lock);
   icd_object_drop(&context->device->object);

@@ -99,7 +99,6 @@ enum {
   X(CL_DEVICE_REFERENCE_COUNT, cl_uint, 1)                                                         \
   X(CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, cl_bool, CL_TRUE)                                       \
   X(CL_DEVICE_PRINTF_BUFFER_SIZE, size_t, 0) /* no printf */                                       \
-  X(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities, 0)                                     \
   X(CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, cl_uint, 0)                                     \
   X(CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                       \
   X(CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                        \
@@ -141,7 +140,10 @@ enum {
   X(CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, cl_uint, info->sm_version >> 8)                         \
   X(CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, cl_uint, info->sm_version & 0xff)                       \
   X(CL_DEVICE_REGISTERS_PER_BLOCK_NV, cl_uint, info->registers_per_sm)                             \
-  X(CL_DEVICE_WARP_SIZE_NV, cl_uint, info->warp_size)
+  X(CL_DEVICE_WARP_SIZE_NV, cl_uint, info->warp_size)                                              \
+  X(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities,                                        \
+    info->shared_addresses ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER   \
+                           : 0)
 
 /* Texts. X(query, expression) */
 #define TEXTS(X)                                                                                   \

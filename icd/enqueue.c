@@ -301,6 +301,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, c
   return mark(queue, CL_COMMAND_BARRIER, count, events, NULL, __func__);
 }
 
+cl_int icd_check_migration(cl_command_queue queue, cl_mem_migration_flags flags, const char *call) {
+  const cl_mem_migration_flags known =
+      CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+  if (flags & ~known)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
+                    (unsigned long long)flags);
+  return CL_SUCCESS;
+}
+
 /* There is one memory: nothing moves. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count,
                                                            const cl_mem *mems,
@@ -315,11 +324,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queu
   for (cl_uint i = 0; i < count; i++)
     if ((code = icd_check_mem(queue, mems[i], __func__)))
       return code;
-  const cl_mem_migration_flags known =
-      CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-  if (flags & ~known)
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "unknown flags 0x%llx",
-                    (unsigned long long)flags);
+  if ((code = icd_check_migration(queue, flags, __func__)))
+    return code;
   return mark(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_count, waits, event, __func__);
 }
 

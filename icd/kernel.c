@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icd/objects.h"
+#include "icd/svm.h"
 
 void icd_kernel_hold(cl_kernel kernel) {
   icd_object_hold(&kernel->object);
@@ -262,6 +262,39 @@ static cl_int check_value(cl_kernel kernel, cl_uint i, size_t size, const void *
   return CL_SUCCESS;
 }
 
+cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, const char *call) {
+  cl_context context = kernel->program->context;
+  if (index >= kernel->code->arg_count)
+    return icd_fail(context, CL_INVALID_ARG_INDEX, call,
+                    "kernel %s has %u arguments, there is no argument %u", kernel->code->name,
+                    kernel->code->arg_count, index);
+  const enum kernel_arg_kind kind = kernel->code->args[index].kind;
+  if (kind != KERNEL_ARG_GLOBAL && kind != KERNEL_ARG_CONSTANT)
+    return icd_fail(context, CL_INVALID_ARG_VALUE, call,
+                    ARGUMENT_FORMAT " is no pointer to global or constant memory",
+                    ARGUMENT(kernel, index));
+  return CL_SUCCESS;
+}
+
+/* The kernel's lock is held. */
+static void put_address(cl_kernel kernel, cl_uint index, uint64_t address, cl_mem buffer) {
+  memcpy(kernel->params + kernel->code->args[index].offset, &address, sizeof address);
+  kernel->buffers[index] = buffer;
+}
+
+/* The kernel's lock is held. */
+static void note_set(cl_kernel kernel, cl_uint index) {
+  kernel->unset -= !kernel->set[index];
+  kernel->set[index] = true;
+}
+
+void icd_set_pointer_arg(cl_kernel kernel, cl_uint index, const void *pointer) {
+  pthread_mutex_lock(&kernel->lock);
+  put_address(kernel, index, (uintptr_t)pointer, NULL);
+  note_set(kernel, index);
+  pthread_mutex_unlock(&kernel->lock);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
                                                const void *arg_value) {
   if (!icd_is_kernel(kernel))
@@ -272,7 +305,6 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
                     kernel->code->arg_count, arg_index);
   const struct kernel_arg *arg = &kernel->code->args[arg_index];
   cl_mem buffer = NULL;
-  const uint64_t address_size = sizeof(uint64_t);
   cl_int code = CL_SUCCESS;
   switch (arg->kind) {
   case KERNEL_ARG_GLOBAL:
@@ -292,12 +324,9 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
   pthread_mutex_lock(&kernel->lock);
   switch (arg->kind) {
   case KERNEL_ARG_GLOBAL:
-  case KERNEL_ARG_CONSTANT: {
-    const uint64_t address = buffer ? buffer->gpu : 0;
-    memcpy(kernel->params + arg->offset, &address, address_size);
-    kernel->buffers[arg_index] = buffer;
+  case KERNEL_ARG_CONSTANT:
+    put_address(kernel, arg_index, buffer ? buffer->gpu : 0, buffer);
     break;
-  }
   case KERNEL_ARG_LOCAL:
     kernel->local_sizes[arg_index] = (uint32_t)arg_size;
     break;
@@ -305,26 +334,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     memcpy(kernel->params + arg->offset, arg_value, arg_size);
     break;
   }
-  kernel->unset -= !kernel->set[arg_index];
-  kernel->set[arg_index] = true;
+  note_set(kernel, arg_index);
   pthread_mutex_unlock(&kernel->lock);
   return CL_SUCCESS;
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
-                                                         const void *arg_value) {
-  if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
-  return ICD_FAIL(kernel->program->context, CL_INVALID_OPERATION,
-                  "the device has no shared virtual memory");
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
-                                                    cl_kernel_exec_info param_name,
-                                                    size_t param_value_size,
-                                                    const void *param_value) {
-  if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
-  return ICD_FAIL(kernel->program->context, CL_INVALID_OPERATION,
-                  "the device has no shared virtual memory");
 }

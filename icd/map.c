@@ -9,11 +9,20 @@
 
 #define KNOWN_MAP_FLAGS (CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
 
+cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const char *call) {
+  if ((flags & ~(cl_map_flags)KNOWN_MAP_FLAGS) ||
+      ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE))))
+    return icd_fail(queue->context, CL_INVALID_VALUE, call,
+                    "map_flags 0x%llx are unknown or exclude each other",
+                    (unsigned long long)flags);
+  return CL_SUCCESS;
+}
+
 /* What must be done besides keeping the order: to_host or back, if at all. */
 static struct icd_operation plan(cl_command_type type, cl_mem mem,
                                  const struct icd_mapping *mapping, bool to_host, bool needed) {
   struct icd_operation operation = {.kind = ICD_MARK, .type = type};
-  if (mem->host_ptr && needed) {
+  if (mem->host_ptr && mem->host_ptr != mem->cpu && needed) {
     char *device = mem->cpu + mapping->offset;
     operation.kind = ICD_COPY;
     operation.mems[0] = mem;
@@ -66,12 +75,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem
     return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE, "size is 0");
   if ((code = icd_check_range(buffer, offset, size, __func__)))
     return icd_null(errcode_ret, code);
-  if ((flags & ~(cl_map_flags)KNOWN_MAP_FLAGS) ||
-      ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE))))
-    return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE,
-                         "map_flags 0x%llx are unknown or exclude each other",
-                         (unsigned long long)flags);
-  if ((code = icd_check_waits(queue, wait_count, waits, __func__)) ||
+  if ((code = icd_check_map_flags(queue, flags, __func__)) ||
+      (code = icd_check_waits(queue, wait_count, waits, __func__)) ||
       (code = icd_check_host_access(buffer, flags & CL_MAP_READ,
                                     flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION),
                                     __func__)))

@@ -1,6 +1,7 @@
 /* Buffers and sub-buffers: memory of the context, the same for CPU and GPU. The
  * host's pointer of CL_MEM_USE_HOST_PTR is a second copy, brought up to date by
- * map and unmap, as the specification allows.
+ * map and unmap, as the specification allows; unless it is shared virtual memory,
+ * which the buffer then is itself.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +37,8 @@ static void bury(void *owner) {
   }
   if (mem->parent)
     icd_mem_drop(mem->parent);
+  else if (mem->svm)
+    icd_mem_drop(mem->svm);
   else
     rt_buffer_destroy(mem->buffer);
   pthread_mutex_destroy(&mem->lock);
@@ -53,11 +56,11 @@ static int bits(cl_mem_flags flags) {
   return __builtin_popcountll(flags);
 }
 
-/* What both kinds of buffer demand of their flags. */
-static cl_int check_flags(cl_context context, cl_mem_flags flags, const char *call) {
-  if (flags & ~(cl_mem_flags)KNOWN_FLAGS)
+cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags known,
+                           const char *call) {
+  if (flags & ~known)
     return icd_fail(context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
-                    (unsigned long long)(flags & ~(cl_mem_flags)KNOWN_FLAGS));
+                    (unsigned long long)(flags & ~known));
   if (bits(flags & DEVICE_ACCESS) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "CL_MEM_READ_WRITE, _WRITE_ONLY and _READ_ONLY exclude each other");
@@ -78,15 +81,71 @@ static int allocate(cl_context context, size_t size, struct rt_buffer **buffer) 
   return error;
 }
 
-/* For the software Orin's checks. Memory with a host pointer may be written by the
- * host at any time. */
-static void tell(cl_mem mem) {
-  if (!(mem->flags & HOST_POINTER))
+/* For the software Orin's checks. Memory with a host pointer, or that is one, may be
+ * written by the host at any time. */
+static void tell(cl_mem mem, bool svm) {
+  if (!svm && !(mem->flags & HOST_POINTER))
     rt_buffer_tell(mem->buffer, RT_BUFFER_UNWRITTEN);
   if (mem->flags & CL_MEM_READ_ONLY)
     rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_READ);
   if (mem->flags & CL_MEM_WRITE_ONLY)
     rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_WRITE);
+}
+
+cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
+                      cl_int *code, const char *call) {
+  cl_mem mem = calloc(1, sizeof *mem);
+  if (!mem) {
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return NULL;
+  }
+  const int error = svm ? 0 : allocate(context, size, &mem->buffer);
+  if (error) {
+    free(mem);
+    *code = icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
+                     rt_last_message());
+    return NULL;
+  }
+  if (svm)
+    mem->buffer = svm->buffer;
+  mem->context = context;
+  mem->svm = svm;
+  mem->size = size;
+  mem->flags = flags & DEVICE_ACCESS ? flags : flags | CL_MEM_READ_WRITE;
+  mem->gpu = svm ? svm->gpu + (uint64_t)(place - svm->cpu) : mem->buffer->gpu;
+  mem->cpu = svm ? place : mem->buffer->cpu;
+  pthread_mutex_init(&mem->lock, NULL);
+  icd_context_hold(context);
+  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  *code = CL_SUCCESS;
+  return mem;
+}
+
+/* What clCreateBuffer demands of size and host pointer. *svm: the allocation of shared
+ * virtual memory that the host pointer of CL_MEM_USE_HOST_PTR lies in, held; or NULL. */
+static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                           cl_mem *svm, const char *call) {
+  *svm = NULL;
+  if ((flags & CL_MEM_USE_HOST_PTR) && bits(flags & HOST_POINTER) > 1)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_USE_HOST_PTR excludes _ALLOC_HOST_PTR and _COPY_HOST_PTR");
+  const uint64_t most = context->device->info->max_buffer_bytes;
+  if (!size || size > most)
+    return icd_fail(context, CL_INVALID_BUFFER_SIZE, call, "size is %zu; it must be 1 to %llu",
+                    size, (unsigned long long)most);
+  const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+  if (wants_pointer != (host_ptr != NULL))
+    return icd_fail(context, CL_INVALID_HOST_PTR, call,
+                    wants_pointer ? "host_ptr is NULL"
+                                  : "host_ptr is given, but no flag that uses it");
+  cl_mem found = flags & CL_MEM_USE_HOST_PTR ? icd_svm_find(context, host_ptr) : NULL;
+  if (found && size > found->size - (size_t)((char *)host_ptr - found->cpu)) {
+    icd_mem_drop(found);
+    return icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
+                    "host_ptr is shared virtual memory that ends before %zu bytes", size);
+  }
+  *svm = found;
+  return CL_SUCCESS;
 }
 
 static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
@@ -99,53 +158,29 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
     return icd_null(errcode_ret,
                     icd_fail(context, CL_INVALID_PROPERTY, call, "unknown property 0x%llx",
                              (unsigned long long)properties[0]));
-  cl_int code = check_flags(context, flags, call);
-  if (!code && (flags & CL_MEM_USE_HOST_PTR) && bits(flags & HOST_POINTER) > 1)
-    code = icd_fail(context, CL_INVALID_VALUE, call,
-                    "CL_MEM_USE_HOST_PTR excludes _ALLOC_HOST_PTR and _COPY_HOST_PTR");
-  if (code)
+  cl_mem svm;
+  cl_int code = icd_check_mem_flags(context, flags, KNOWN_FLAGS, call);
+  if (code || (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
     return icd_null(errcode_ret, code);
-  const uint64_t most = context->device->info->max_buffer_bytes;
-  if (!size || size > most)
-    return icd_null(errcode_ret,
-                    icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
-                             "size is %zu; it must be 1 to %llu", size, (unsigned long long)most));
-  const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-  if (wants_pointer != (host_ptr != NULL))
-    return icd_null(errcode_ret,
-                    icd_fail(context, CL_INVALID_HOST_PTR, call,
-                             wants_pointer ? "host_ptr is NULL"
-                                           : "host_ptr is given, but no flag that uses it"));
   icd_context_reap(context, false);
-  cl_mem mem = calloc(1, sizeof *mem);
   cl_mem_properties *copy = properties ? calloc(1, sizeof *copy) : NULL;
-  if (!mem || (properties && !copy)) {
-    free(mem);
+  cl_mem mem = NULL;
+  if (properties && !copy)
+    code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+  else
+    mem = icd_mem_create(context, flags, size, svm, host_ptr, &code, call);
+  if (!mem) {
     free(copy);
-    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+    if (svm)
+      icd_mem_drop(svm);
+    return icd_null(errcode_ret, code);
   }
-  const int error = allocate(context, size, &mem->buffer);
-  if (error) {
-    free(mem);
-    free(copy);
-    return icd_null(errcode_ret,
-                    icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
-                             rt_last_message()));
-  }
-  mem->context = context;
-  mem->size = size;
-  mem->flags = flags & DEVICE_ACCESS ? flags : flags | CL_MEM_READ_WRITE;
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
-  mem->gpu = mem->buffer->gpu;
-  mem->cpu = mem->buffer->cpu;
   mem->properties = copy;
   mem->property_count = copy ? 1 : 0;
-  tell(mem);
-  if (host_ptr)
+  tell(mem, svm);
+  if (host_ptr && !svm)
     memcpy(mem->cpu, host_ptr, size);
-  pthread_mutex_init(&mem->lock, NULL);
-  icd_context_hold(context);
-  icd_object_init(&mem->object, ICD_MAGIC_MEM);
   return ICD_GIVE(errcode_ret, mem);
 }
 
@@ -194,7 +229,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_MEM_OBJECT,
                          "buffer is not a buffer, or a sub-buffer itself");
   cl_context context = buffer->context;
-  cl_int code = check_flags(context, flags, __func__);
+  cl_int code = icd_check_mem_flags(context, flags, KNOWN_FLAGS, __func__);
   if (!code)
     code = inherit_flags(buffer, &flags, __func__);
   if (code)
@@ -302,8 +337,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param
     return ICD_ANSWER(&answer, cl_mem, mem->parent);
   case CL_MEM_OFFSET:
     return ICD_ANSWER(&answer, size_t, mem->origin);
-  case CL_MEM_USES_SVM_POINTER: /* there is no SVM */
-    return ICD_ANSWER(&answer, cl_bool, CL_FALSE);
+  case CL_MEM_USES_SVM_POINTER:
+    return ICD_ANSWER(&answer, cl_bool, mem->svm || (mem->parent && mem->parent->svm));
   case CL_MEM_PROPERTIES:
     return icd_answer_bytes(&answer, __func__, mem->properties,
                             mem->property_count * sizeof *mem->properties);

@@ -80,6 +80,8 @@ struct _cl_context {
   atomic_bool any_retired;
   cl_event free_events;
   struct icd_event_chunk *event_chunks;
+  cl_mem *svm; /* allocations of shared virtual memory by rising address (svm.c) */
+  size_t svm_count, svm_room;
 };
 
 /* The driver's own reference to a context. */
@@ -122,6 +124,7 @@ struct _cl_mem {
   struct icd_object object;
   cl_context context;
   cl_mem parent; /* of a sub-buffer, else NULL */
+  cl_mem svm;    /* the allocation that CL_MEM_USE_HOST_PTR pointed into, held; or NULL */
   size_t origin; /* in the parent */
   size_t size;
   cl_mem_flags flags;
@@ -141,6 +144,20 @@ struct _cl_mem {
 
 void icd_mem_hold(cl_mem mem);
 void icd_mem_drop(cl_mem mem);
+
+/* A new memory object: in memory of its own (svm NULL), or at place, which lies in an
+ * allocation of shared virtual memory, whose reference it takes over. Flags are checked.
+ * NULL, with *code and a sentence. */
+cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
+                      cl_int *code, const char *call);
+
+/* CL_INVALID_VALUE for flags that are not among the known, or exclude each other. */
+cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags known,
+                           const char *call);
+
+/* The allocation of shared virtual memory that a pointer lies in, held; NULL if there is
+ * none. One past its end counts as inside. */
+cl_mem icd_svm_find(cl_context context, const void *pointer);
 
 /* ---- program and kernel (icd/program.c, build.c, kernel.c) ------------------------- */
 

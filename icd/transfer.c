@@ -32,9 +32,7 @@ cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call
   return CL_SUCCESS;
 }
 
-/* A box of one row. Of size 0: nothing but a place in the order. */
-static struct icd_operation line(cl_command_type type, char *target, const char *source,
-                                 size_t size) {
+struct icd_operation icd_line(cl_command_type type, char *target, const char *source, size_t size) {
   return (struct icd_operation){
       .kind = size ? ICD_COPY : ICD_MARK,
       .type = type,
@@ -46,6 +44,31 @@ static struct icd_operation line(cl_command_type type, char *target, const char 
                .source_row = size,
                .source_slice = size},
   };
+}
+
+cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pattern_size,
+                         size_t offset, size_t size, const char *call) {
+  if (!pattern)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "pattern is NULL");
+  if (!pattern_size || pattern_size > ICD_PATTERN_BYTES || (pattern_size & (pattern_size - 1)))
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
+                    "pattern_size is %zu; it must be a power of two up to %d", pattern_size,
+                    ICD_PATTERN_BYTES);
+  if (offset % pattern_size || size % pattern_size)
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
+                    "offset or address 0x%zx or size %zu is not a multiple of pattern_size %zu",
+                    offset, size, pattern_size);
+  return CL_SUCCESS;
+}
+
+struct icd_operation icd_fill_operation(cl_command_type type, char *target, const void *pattern,
+                                        size_t pattern_size, size_t size) {
+  struct icd_operation operation = {
+      .kind = size ? ICD_FILL : ICD_MARK,
+      .type = type,
+      .fill = {.target = target, .size = size, .pattern_size = pattern_size}};
+  memcpy(operation.fill.pattern, pattern, pattern_size);
+  return operation;
 }
 
 /* ---- read, write, copy, fill ------------------------------------------------------- */
@@ -69,8 +92,8 @@ static cl_int transfer(cl_command_queue queue, cl_mem buffer, bool blocking, siz
       (code = check_host_side(queue, buffer, target, source, wait_count, waits, call)))
     return code;
   char *place = buffer->cpu + offset;
-  struct icd_operation operation = target ? line(CL_COMMAND_READ_BUFFER, target, place, size)
-                                          : line(CL_COMMAND_WRITE_BUFFER, place, source, size);
+  struct icd_operation operation = target ? icd_line(CL_COMMAND_READ_BUFFER, target, place, size)
+                                          : icd_line(CL_COMMAND_WRITE_BUFFER, place, source, size);
   operation.mems[0] = buffer;
   return icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
 }
@@ -108,7 +131,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_m
   const char *from = source->cpu + source_offset;
   if (source->buffer == target->buffer && to < from + size && from < to + size)
     return ICD_FAIL(queue->context, CL_MEM_COPY_OVERLAP, "source and target overlap");
-  struct icd_operation operation = line(CL_COMMAND_COPY_BUFFER, to, from, size);
+  struct icd_operation operation = icd_line(CL_COMMAND_COPY_BUFFER, to, from, size);
   operation.mems[0] = source;
   operation.mems[1] = target;
   return icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
@@ -123,24 +146,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
       (code = icd_check_mem(queue, buffer, __func__)) ||
       (code = icd_check_range(buffer, offset, size, __func__)))
     return code;
-  if (!pattern)
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "pattern is NULL");
-  if (!pattern_size || pattern_size > ICD_PATTERN_BYTES || (pattern_size & (pattern_size - 1)))
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
-                    "pattern_size is %zu; it must be a power of two up to %d", pattern_size,
-                    ICD_PATTERN_BYTES);
-  if (offset % pattern_size || size % pattern_size)
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
-                    "offset %zu or size %zu is not a multiple of pattern_size %zu", offset, size,
-                    pattern_size);
+  if ((code = icd_check_pattern(queue, pattern, pattern_size, offset, size, __func__)))
+    return code;
   if ((code = icd_check_waits(queue, wait_count, waits, __func__)))
     return code;
-  struct icd_operation operation = {
-      .kind = size ? ICD_FILL : ICD_MARK,
-      .type = CL_COMMAND_FILL_BUFFER,
-      .mems = {buffer},
-      .fill = {.target = buffer->cpu + offset, .size = size, .pattern_size = pattern_size}};
-  memcpy(operation.fill.pattern, pattern, pattern_size);
+  struct icd_operation operation =
+      icd_fill_operation(CL_COMMAND_FILL_BUFFER, buffer->cpu + offset, pattern, pattern_size, size);
+  operation.mems[0] = buffer;
   return icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
 }
 

@@ -4,7 +4,7 @@
 #ifndef TEGRACL_TRANSFER_H
 #define TEGRACL_TRANSFER_H
 
-#include "icd/objects.h"
+#include "icd/command.h"
 
 /* CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT */
 cl_int icd_check_mem(cl_command_queue queue, cl_mem mem, const char *call);
@@ -14,5 +14,19 @@ cl_int icd_check_range(cl_mem mem, size_t offset, size_t size, const char *call)
 
 /* CL_INVALID_OPERATION: CL_MEM_HOST_* flags forbid what the host wants to do. */
 cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call);
+
+/* CL_INVALID_VALUE: a fill's pattern, its size, or its place (an offset or an address). */
+cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pattern_size,
+                         size_t offset, size_t size, const char *call);
+
+/* CL_INVALID_VALUE */
+cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const char *call);
+cl_int icd_check_migration(cl_command_queue queue, cl_mem_migration_flags flags, const char *call);
+
+/* A copy of one row, and a fill with a checked pattern, without their mems. Of size 0:
+ * nothing but a place in the order. */
+struct icd_operation icd_line(cl_command_type type, char *target, const char *source, size_t size);
+struct icd_operation icd_fill_operation(cl_command_type type, char *target, const void *pattern,
+                                        size_t pattern_size, size_t size);
 
 #endif

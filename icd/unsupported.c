@@ -1,7 +1,6 @@
 /* Entry points of features that the device does not report: images, samplers,
- * pipes, shared virtual memory, queues on the device, sharing with OpenGL and
- * EGL. Each gives the error which the specification has for a device without the
- * feature, after the checks that come before it.
+ * pipes, queues on the device, sharing with OpenGL and EGL. Each gives the error which the
+ * specification has for a device without the feature, after the checks that come before it.
  */
 #include "icd/command.h"
 
@@ -182,62 +181,6 @@ CL_API_ENTRY cl_int CL_API_CALL clSetDefaultDeviceCommandQueue(cl_context contex
                                                                cl_device_id device,
                                                                cl_command_queue queue) {
   return lacks(context, __func__, "queues on the device");
-}
-
-/* ---- shared virtual memory --------------------------------------------------------------- */
-
-CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size,
-                                          cl_uint alignment) {
-  lacks(context, __func__, "shared virtual memory");
-  return NULL;
-}
-
-/* Nothing was ever allocated; freeing NULL is fine. */
-CL_API_ENTRY void CL_API_CALL clSVMFree(cl_context context, void *pointer) {
-  if (pointer)
-    lacks(context, __func__, "shared virtual memory");
-}
-
-CL_API_ENTRY cl_int CL_API_CALL
-clEnqueueSVMFree(cl_command_queue queue, cl_uint count, void *pointers[],
-                 void(CL_CALLBACK *free_function)(cl_command_queue, cl_uint, void *[], void *),
-                 void *user_data, cl_uint wait_count, const cl_event *waits, cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "shared virtual memory");
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking,
-                                                   void *target, const void *source, size_t size,
-                                                   cl_uint wait_count, const cl_event *waits,
-                                                   cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "shared virtual memory");
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void *target,
-                                                    const void *pattern, size_t pattern_size,
-                                                    size_t size, cl_uint wait_count,
-                                                    const cl_event *waits, cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "shared virtual memory");
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking,
-                                                cl_map_flags flags, void *pointer, size_t size,
-                                                cl_uint wait_count, const cl_event *waits,
-                                                cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "shared virtual memory");
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *pointer,
-                                                  cl_uint wait_count, const cl_event *waits,
-                                                  cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "shared virtual memory");
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count,
-                                                       const void **pointers, const size_t *sizes,
-                                                       cl_mem_migration_flags flags,
-                                                       cl_uint wait_count, const cl_event *waits,
-                                                       cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "shared virtual memory");
 }
 
 /* ---- extensions with places in the table ---------------------------------------------------- */

@@ -15,7 +15,7 @@ struct icd_command {
   cl_mem *mems; /* those of the operation or of the kernel's arguments */
   cl_uint wait_count;
   uint32_t mem_count;
-  unsigned char *params; /* of a LAUNCH: as they were when it was enqueued */
+  unsigned char *tail; /* a LAUNCH's parameters, a CALL's data: as they were when enqueued */
 };
 
 static void release(struct icd_command *command) {
@@ -35,16 +35,17 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
                                 const cl_event *waits, cl_event event) {
   cl_kernel kernel = operation->kind == ICD_LAUNCH ? operation->kernel : NULL;
   const uint32_t most_mems = kernel ? kernel->code->arg_count : 2;
-  const size_t param_bytes = kernel ? kernel->code->param_bytes : 0;
+  const bool call = operation->kind == ICD_CALL;
+  const size_t tail_bytes = kernel ? kernel->code->param_bytes : call ? operation->call.bytes : 0;
   const size_t size = sizeof(struct icd_command) + wait_count * sizeof(cl_event) +
-                      most_mems * sizeof(cl_mem) + param_bytes;
+                      most_mems * sizeof(cl_mem) + tail_bytes;
   struct icd_command *command = calloc(1, size);
   if (!command)
     return NULL;
   command->operation = *operation;
   command->waits = (cl_event *)(command + 1);
   command->mems = (cl_mem *)(command->waits + wait_count);
-  command->params = (unsigned char *)(command->mems + most_mems);
+  command->tail = (unsigned char *)(command->mems + most_mems);
 
   for (cl_uint i = 0; i < wait_count; i++) {
     icd_event_hold(waits[i]);
@@ -58,8 +59,12 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
     }
   if (kernel) {
     icd_kernel_hold(kernel);
-    memcpy(command->params, operation->launch.rt.params, param_bytes);
-    command->operation.launch.rt.params = command->params;
+    memcpy(command->tail, operation->launch.rt.params, tail_bytes);
+    command->operation.launch.rt.params = command->tail;
+  }
+  if (call) {
+    memcpy(command->tail, operation->call.data, tail_bytes);
+    command->operation.call.data = command->tail;
   }
   if (event) {
     icd_event_hold(event);
@@ -105,7 +110,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
     *status = CL_OUT_OF_RESOURCES;
   if (!*status) {
     const uint64_t cpu_ns = icd_cpu_clock();
-    icd_do(operation);
+    icd_do(queue, operation);
     if (event && event->profiled) {
       event->submit_ns = cpu_ns;
       start_ns = icd_device_clock(queue->device, cpu_ns);

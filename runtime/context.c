@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "runtime/hw/memory.h"
 #include "runtime/message.h"
@@ -39,6 +40,20 @@ static int range_take(void) {
 static void range_put(int range) {
   if (range >= 0)
     atomic_fetch_and(&ranges_used, ~(1u << range));
+}
+
+/* Looks at one page in the middle of each. */
+bool rt_ranges_are_free(void) {
+  for (uint64_t i = 0; i < RANGES; i++) {
+    void *wanted = (void *)(uintptr_t)(i * RANGE_BYTES + RANGE_BYTES / 2);
+    void *page = mmap(wanted, GPU_PAGE_BYTES, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (page != MAP_FAILED)
+      munmap(page, GPU_PAGE_BYTES);
+    if (page != wanted)
+      return false;
+  }
+  return true;
 }
 
 static int create_as(struct rt_context *c) {

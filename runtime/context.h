@@ -61,6 +61,10 @@ struct rt_context {
 /* The TSG for a priority, made if need be. */
 int rt_context_tsg(struct rt_context *context, enum rt_priority priority, struct rt_tsg **tsg);
 
+/* True if the address ranges that contexts take are free for CPU mappings: not under
+ * AddressSanitizer, whose shadow lies there (nvgpu-uapi.md 4.4). */
+bool rt_ranges_are_free(void);
+
 /* -EIO with the fault as message if the context has faulted, else 0. Takes
  * context.lock. */
 int rt_context_check(struct rt_context *context);

@@ -10,6 +10,7 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
+#include "runtime/context.h"
 #include "runtime/debug.h"
 #include "runtime/hw/constant_bank.h"
 #include "runtime/hw/host.h"
@@ -154,6 +155,7 @@ static int describe(struct rt_device *d) {
     info->max_buffer_bytes = UINT64_C(1) << BUFFER_SHIFT_MAX;
   info->max_param_bytes = BANK0_PARAMS_BYTES_MAX;
   info->timer_step_ns = PTIMER_STEP_NS;
+  info->shared_addresses = rt_ranges_are_free();
   d->compute_cilp = c.compute_preemption_mode_flags & NVGPU_PREEMPT_COMPUTE_CILP;
   return 0;
 }

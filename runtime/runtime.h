@@ -43,6 +43,8 @@ struct rt_device_info {
   uint64_t max_buffer_bytes;
   uint32_t max_param_bytes; /* kernel parameters, hidden block included */
   uint32_t timer_step_ns;   /* 32 */
+  /* Buffers' CPU addresses are their GPU addresses: those are not taken in this process. */
+  bool shared_addresses;
 };
 
 /* Opens the GPU: the real nodes where they exist, else the software Orin

@@ -133,6 +133,7 @@ int rt_device_open(struct rt_device **device) {
   (*device)->info = (struct rt_device_info){.chip = "ga10b",
                                             .board = "Test Board",
                                             .emulated = true,
+                                            .shared_addresses = true,
                                             .sm_count = 4,
                                             .tpc_count = 2,
                                             .sm_version = 0x807,

@@ -20,7 +20,7 @@ struct things {
   cl_context context;
   cl_command_queue queue;
   cl_mem mem, sub, mapped;
-  void *pointer;
+  void *pointer, *svm;
   cl_program program, binary;
   cl_kernel kernel, clone;
   cl_event user, event, read;
@@ -75,6 +75,12 @@ static cl_int walk(cl_device_id device, struct things *things, int *values) {
   MAKE(pointer, clEnqueueMapBuffer(things->queue, things->mem, CL_FALSE, CL_MAP_WRITE, 0, N, 0,
                                    NULL, NULL, &code))
   TRY(clEnqueueUnmapMemObject(things->queue, things->mem, things->pointer, 0, NULL, NULL))
+  code = CL_OUT_OF_HOST_MEMORY; /* the only reason why clSVMAlloc may fail here */
+  things->svm = clSVMAlloc(things->context, CL_MEM_READ_WRITE, N, 0);
+  if (!things->svm)
+    return code;
+  TRY(clEnqueueSVMFree(things->queue, 1, &things->svm, NULL, NULL, 0, NULL, NULL))
+  things->svm = NULL;
   TRY(clSetUserEventStatus(things->user, CL_COMPLETE))
   TRY(clWaitForEvents(1, &things->read))
   TRY(clWaitForEvents(1, &things->event))
@@ -96,6 +102,7 @@ static void release(struct things *things) {
     assert_cl(clReleaseKernel(things->kernel));
   if (things->program)
     assert_cl(clReleaseProgram(things->program));
+  clSVMFree(things->context, things->svm);
   if (things->sub)
     assert_cl(clReleaseMemObject(things->sub));
   if (things->mem)

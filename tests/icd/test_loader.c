@@ -35,7 +35,11 @@ static const char source[] =
     "  out[get_global_id(0)] = a[n - 1 - l] + (uint)b[(l + 1) % n];\n"
     "}\n"
     "kernel void chain(global uint *p, uint add) { p[get_global_id(0)] = p[get_global_id(0)] * 3 + "
-    "add; }\n";
+    "add; }\n"
+    "struct node { global struct node *next; int value; };\n"
+    "kernel void walk(global struct node *first, global int *sum) {\n"
+    "  for (global struct node *n = first; n; n = n->next) { *sum += n->value; n->value = 0; }\n"
+    "}\n";
 
 struct road {
   cl_platform_id platform;
@@ -317,11 +321,59 @@ static void separate_compilation(void **state) {
     assert_cl(clReleaseProgram(all[i]));
 }
 
+/* A list of one struct in each of many allocations: a pointer of the host's is one of the
+ * kernel's. Where the addresses are taken (AddressSanitizer's shadow) there is no shared
+ * virtual memory, and the device must say so. */
+static void shared_pointers(void **state) {
+  struct road *road = *state;
+  enum { N = 20 };
+  struct node {
+    struct node *next;
+    cl_int value;
+  } *first = NULL;
+  const size_t one = 1;
+  cl_device_svm_capabilities capabilities;
+  assert_cl(clGetDeviceInfo(road->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
+                            &capabilities, NULL));
+#ifdef __SANITIZE_ADDRESS__
+  assert_int_equal(capabilities, 0);
+  assert_null(clSVMAlloc(road->context, CL_MEM_READ_WRITE, sizeof *first, 0));
+  return;
+#endif
+  assert_true(capabilities & CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
+  cl_int code;
+  cl_int *sum = clSVMAlloc(road->context, CL_MEM_READ_WRITE, sizeof *sum, 0);
+  cl_kernel kernel = clCreateKernel(road->program, "walk", &code);
+  assert_cl(code);
+  *sum = 0;
+  for (int i = 1; i <= N; i++) {
+    struct node *node =
+        clSVMAlloc(road->context, CL_MEM_SVM_FINE_GRAIN_BUFFER, sizeof *node, sizeof(void *));
+    assert_non_null(node);
+    *node = (struct node){first, i};
+    first = node;
+  }
+  assert_cl(clSetKernelArgSVMPointer(kernel, 0, first));
+  assert_cl(clSetKernelArgSVMPointer(kernel, 1, sum));
+  assert_cl(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+  assert_cl(clFinish(road->queue));
+  assert_int_equal(*sum, N * (N + 1) / 2);
+  while (first) {
+    struct node *node = first;
+    assert_int_equal(node->value, 0);
+    first = node->next;
+    clSVMFree(road->context, node);
+  }
+  clSVMFree(road->context, sum);
+  assert_cl(clReleaseKernel(kernel));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shapes),     cmocka_unit_test(local_arguments),
-      cmocka_unit_test(two_queues), cmocka_unit_test(times),
-      cmocka_unit_test(threads),    cmocka_unit_test(separate_compilation),
+      cmocka_unit_test(shapes),          cmocka_unit_test(local_arguments),
+      cmocka_unit_test(two_queues),      cmocka_unit_test(times),
+      cmocka_unit_test(threads),         cmocka_unit_test(separate_compilation),
+      cmocka_unit_test(shared_pointers),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -738,10 +738,6 @@ static void unsupported(void **state) {
   assert_int_equal(
       clEnqueueReadImage(NULL, NULL, CL_TRUE, origin, region, 0, 0, &none, 0, NULL, NULL),
       CL_INVALID_COMMAND_QUEUE);
-  assert_null(clSVMAlloc(bench->context, CL_MEM_READ_WRITE, 64, 0));
-  clSVMFree(bench->context, NULL);
-  assert_int_equal(clEnqueueSVMMemcpy(bench->queue, CL_TRUE, &none, &count, 4, 0, NULL, NULL),
-                   CL_INVALID_OPERATION);
   assert_int_equal(clRetainSampler(NULL), CL_INVALID_SAMPLER);
   assert_int_equal(clSetDefaultDeviceCommandQueue(bench->context, bench->device, bench->queue),
                    CL_INVALID_OPERATION);

@@ -265,9 +265,6 @@ static void argument_errors(void **state) {
   assert_int_equal(clSetKernelArg(locals, 0, (size_t)1 << 40, NULL), CL_OUT_OF_RESOURCES);
   assert_int_equal(add->unset, 3);
   assert_int_equal(locals->unset, 3);
-  assert_int_equal(clSetKernelArgSVMPointer(add, 0, NULL), CL_INVALID_OPERATION);
-  assert_int_equal(clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL),
-                   CL_INVALID_OPERATION);
   assert_cl(clReleaseKernel(add));
   assert_cl(clReleaseKernel(locals));
   assert_cl(clReleaseMemObject(mem));

@@ -1,0 +1,37 @@
+/* Shared virtual memory: what svm.c, svm_commands.c and usm.c share. */
+#ifndef TEGRACL_SVM_H
+#define TEGRACL_SVM_H
+
+#include "icd/objects.h"
+
+/* CL_INVALID_OPERATION if the device has none. */
+cl_int icd_check_svm(cl_context context, const char *call);
+
+/* CL_INVALID_VALUE if no allocation can have that alignment; 0 stands for any. */
+cl_int icd_check_alignment(cl_context context, cl_uint alignment, const char *call);
+
+/* A new allocation, known to icd_svm_find. NULL, with *code and a sentence. */
+cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size, cl_int *code,
+                      const char *call);
+
+/* The allocation that begins at pointer, which is no longer one: the caller drops it.
+ * NULL if there is none. */
+cl_mem icd_svm_take(cl_context context, const void *pointer);
+
+/* For arguments that are a global or constant pointer (kernel.c): CL_INVALID_ARG_INDEX or
+ * CL_INVALID_ARG_VALUE for others; and setting it. */
+cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, const char *call);
+void icd_set_pointer_arg(cl_kernel kernel, cl_uint index, const void *pointer);
+
+/* Commands on bare memory, for both names that each has (svm_commands.c). */
+cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking, void *target,
+                    const void *source, size_t size, cl_uint wait_count, const cl_event *waits,
+                    cl_event *event, const char *call);
+cl_int icd_svm_fill(cl_command_queue queue, cl_command_type type, void *target, const void *pattern,
+                    size_t pattern_size, size_t size, cl_uint wait_count, const cl_event *waits,
+                    cl_event *event, const char *call);
+/* A command with nothing to do but to keep its place in the order. */
+cl_int icd_svm_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
+                    const cl_event *waits, cl_event *event, const char *call);
+
+#endif

@@ -1,0 +1,337 @@
+/* Shared virtual memory on the fake runtime: what counts as an allocation, commands on
+ * it in their order, lifetimes, and buffers that lie in it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/icd/bench.h"
+
+enum { N = 64, BYTES = N * 4 };
+
+static int *allocate(struct bench *bench) {
+  int *pointer = clSVMAlloc(bench->context, CL_MEM_READ_WRITE, BYTES, 0);
+  assert_non_null(pointer);
+  return pointer;
+}
+
+static void expect_all(const int *values, int expected) {
+  for (int i = 0; i < N; i++)
+    assert_int_equal(values[i], expected);
+}
+
+static void allocations(void **state) {
+  struct bench *bench = *state;
+  cl_device_svm_capabilities capabilities;
+  assert_cl(clGetDeviceInfo(bench->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
+                            &capabilities, NULL));
+  assert_int_equal(capabilities,
+                   CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
+  static struct {
+    cl_svm_mem_flags flags;
+    size_t size;
+    cl_uint alignment;
+    bool good;
+  } rows[] = {
+      {0, 1, 0, true},
+      {CL_MEM_READ_ONLY, 100, 128, true},
+      {CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 100, 4096, true},
+      {CL_MEM_READ_WRITE, 0, 0, false},
+      {CL_MEM_READ_WRITE, SIZE_MAX, 0, false},
+      {CL_MEM_READ_WRITE, 100, 3, false},
+      {CL_MEM_READ_WRITE, 100, 8192, false},
+      {CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY, 100, 0, false},
+      {CL_MEM_SVM_ATOMICS, 100, 0, false},
+      {CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, 100, 0, false},
+      {CL_MEM_USE_HOST_PTR, 100, 0, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    void *pointer = clSVMAlloc(bench->context, rows[i].flags, rows[i].size, rows[i].alignment);
+    if (!pointer == rows[i].good)
+      fail_msg("row %zu: %p", i, pointer);
+    clSVMFree(bench->context, pointer);
+  }
+  assert_null(clSVMAlloc(NULL, 0, 1, 0));
+  clSVMFree(bench->context, &rows); /* not one: nothing happens */
+  clSVMFree(NULL, &rows);
+}
+
+/* Many at once, freed in another order: the sorted list holds them all. */
+static void lookups(void **state) {
+  struct bench *bench = *state;
+  enum { COUNT = 100 };
+  char *pointers[COUNT];
+  cl_kernel kernel = bench_kernel(bench, "ids");
+  for (int i = 0; i < COUNT; i++)
+    assert_non_null(pointers[i] = clSVMAlloc(bench->context, 0, 64, 0));
+  for (int i = 0; i < COUNT; i++) {
+    assert_cl(clSetKernelArgSVMPointer(kernel, 0, pointers[i]));
+    assert_cl(clSetKernelArgSVMPointer(kernel, 0, pointers[i] + 63));
+    clSVMFree(bench->context, pointers[i] + 1); /* not its beginning */
+    assert_cl(clSetKernelArgSVMPointer(kernel, 0, pointers[i]));
+  }
+  for (int i = 0; i < COUNT; i++) {
+    char *pointer = pointers[i * 37 % COUNT];
+    clSVMFree(bench->context, pointer);
+    assert_int_equal(clSetKernelArgSVMPointer(kernel, 0, pointer + 8), CL_INVALID_ARG_VALUE);
+  }
+  assert_cl(clSetKernelArgSVMPointer(kernel, 0, NULL));
+  assert_int_equal(clSetKernelArgSVMPointer(kernel, 1, NULL), CL_INVALID_ARG_INDEX);
+  assert_int_equal(clSetKernelArgSVMPointer(NULL, 0, NULL), CL_INVALID_KERNEL);
+  clReleaseKernel(kernel);
+}
+
+static cl_kernel add(struct bench *bench, const char *name, int *in, int *out, int n) {
+  cl_kernel kernel = bench_kernel(bench, name);
+  assert_cl(clSetKernelArgSVMPointer(kernel, 0, in));
+  assert_cl(clSetKernelArgSVMPointer(kernel, 1, out));
+  assert_int_equal(clSetKernelArgSVMPointer(kernel, 2, out), CL_INVALID_ARG_VALUE);
+  assert_cl(clSetKernelArg(kernel, 2, sizeof n, &n));
+  return kernel;
+}
+
+static cl_command_type type_of(cl_event event) {
+  cl_command_type type;
+  assert_cl(clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
+  clReleaseEvent(event);
+  return type;
+}
+
+/* Fill, launch, copy, each behind the other. */
+static void commands(void **state) {
+  struct bench *bench = *state;
+  int *a = allocate(bench), *b = allocate(bench), host[N];
+  const int pattern = 7;
+  const size_t global = N, size = BYTES;
+  cl_event events[6];
+  cl_kernel kernel = add(bench, "slow_add", a, b, 5);
+  assert_cl(
+      clEnqueueSVMMemFill(bench->queue, a, &pattern, sizeof pattern, BYTES, 0, NULL, &events[0]));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueSVMMap(bench->queue, CL_TRUE, CL_MAP_READ, b, BYTES, 0, NULL, &events[1]));
+  expect_all(b, 12);
+  assert_cl(clEnqueueSVMUnmap(bench->queue, b, 0, NULL, &events[2]));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueSVMMemcpy(bench->queue, CL_FALSE, host, b, BYTES, 0, NULL, &events[3]));
+  assert_cl(
+      clEnqueueSVMMigrateMem(bench->queue, 1, (const void **)&a, &size, 0, 0, NULL, &events[4]));
+  assert_cl(clEnqueueSVMMemcpy(bench->queue, CL_TRUE, a, b, BYTES, 0, NULL, &events[5]));
+  expect_all(host, 12);
+  expect_all(a, 12);
+  static const cl_command_type types[] = {CL_COMMAND_SVM_MEMFILL,     CL_COMMAND_SVM_MAP,
+                                          CL_COMMAND_SVM_UNMAP,       CL_COMMAND_SVM_MEMCPY,
+                                          CL_COMMAND_SVM_MIGRATE_MEM, CL_COMMAND_SVM_MEMCPY};
+  for (int i = 0; i < 6; i++)
+    assert_int_equal(type_of(events[i]), types[i]);
+  clReleaseKernel(kernel);
+  clSVMFree(bench->context, a);
+  clSVMFree(bench->context, b);
+}
+
+static void misuse(void **state) {
+  struct bench *bench = *state;
+  int *a = allocate(bench), outside;
+  const int pattern = 0;
+  const size_t large = BYTES + 1;
+  cl_command_queue q = bench->queue;
+  const void *bare = &outside;
+  assert_int_equal(clEnqueueSVMMemcpy(NULL, CL_TRUE, a, a + 1, 4, 0, NULL, NULL),
+                   CL_INVALID_COMMAND_QUEUE);
+  assert_int_equal(clEnqueueSVMMemcpy(q, CL_TRUE, NULL, a, 4, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMemcpy(q, CL_TRUE, a, NULL, 4, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMemcpy(q, CL_TRUE, a, a + 1, 5, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
+  assert_int_equal(clEnqueueSVMMemcpy(q, CL_TRUE, a, &outside, SIZE_MAX, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMemFill(q, NULL, &pattern, 4, 4, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMemFill(q, a, NULL, 4, 4, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMemFill(q, a, &pattern, 3, 6, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMemFill(q, a, &pattern, 4, 6, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMemFill(q, (char *)a + 1, &pattern, 4, 4, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, NULL, 4, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, a, 0, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMap(q, CL_TRUE, 1 << 20, a, 4, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMUnmap(q, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMUnmap(q, a, 1, NULL, NULL), CL_INVALID_EVENT_WAIT_LIST);
+  assert_int_equal(clEnqueueSVMFree(q, 1, NULL, NULL, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMigrateMem(q, 0, NULL, NULL, 0, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMigrateMem(q, 1, &bare, NULL, 0, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMigrateMem(q, 1, (const void **)&a, &large, 0, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMigrateMem(q, 1, (const void **)&a, NULL, 64, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  clSVMFree(bench->context, a);
+}
+
+static void exec_info(void **state) {
+  struct bench *bench = *state;
+  int *a = allocate(bench);
+  cl_kernel kernel = bench_kernel(bench, "add");
+  const cl_bool yes = CL_TRUE, no = CL_FALSE;
+  const cl_kernel_exec_info system = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM;
+  assert_cl(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof a, &a));
+  assert_cl(clSetKernelExecInfo(kernel, system, sizeof no, &no));
+  assert_int_equal(clSetKernelExecInfo(kernel, system, sizeof yes, &yes), CL_INVALID_OPERATION);
+  assert_int_equal(clSetKernelExecInfo(kernel, system, 1, &no), CL_INVALID_VALUE);
+  assert_int_equal(clSetKernelExecInfo(kernel, system, sizeof no, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 3, &a),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clSetKernelExecInfo(kernel, 0, sizeof a, &a), CL_INVALID_VALUE);
+  assert_int_equal(clSetKernelExecInfo(NULL, system, sizeof no, &no), CL_INVALID_KERNEL);
+  clReleaseKernel(kernel);
+  clSVMFree(bench->context, a);
+}
+
+/* Freed under the GPU's hands, and under those of a deferred copy. */
+static void free_in_use(void **state) {
+  struct bench *bench = *state;
+  int *a = allocate(bench), *b = allocate(bench), host[N];
+  const size_t global = N;
+  for (int i = 0; i < N; i++)
+    a[i] = 1;
+  cl_kernel kernel = add(bench, "slow_add", a, b, 1);
+  cl_event user = clCreateUserEvent(bench->context, NULL), copied;
+  fake_pause();
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueSVMMemcpy(bench->queue, CL_FALSE, host, b, BYTES, 1, &user, &copied));
+  clSVMFree(bench->context, a);
+  clSVMFree(bench->context, b);
+  fake_resume();
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_cl(clWaitForEvents(1, &copied));
+  expect_all(host, 2);
+  clReleaseEvent(user);
+  clReleaseEvent(copied);
+  clReleaseKernel(kernel);
+}
+
+struct freed {
+  cl_command_queue queue;
+  void *pointers[2];
+  cl_uint count;
+  cl_context context;
+};
+
+static void CL_CALLBACK note_free(cl_command_queue queue, cl_uint count, void *pointers[],
+                                  void *data) {
+  struct freed *freed = data;
+  freed->queue = queue;
+  freed->count = count;
+  for (cl_uint i = 0; i < count; i++) {
+    freed->pointers[i] = pointers[i];
+    clSVMFree(freed->context, pointers[i]);
+  }
+  clFlush(queue); /* the callback may use the queue */
+}
+
+static void enqueued_free(void **state) {
+  struct bench *bench = *state;
+  int *a = allocate(bench), *b = allocate(bench), *c = allocate(bench);
+  struct freed freed = {.context = bench->context};
+  cl_event user = clCreateUserEvent(bench->context, NULL), done[2];
+  void *both[2] = {a, b};
+  cl_kernel kernel = bench_kernel(bench, "ids");
+  assert_cl(clEnqueueSVMFree(bench->queue, 1, (void **)&c, NULL, NULL, 1, &user, &done[0]));
+  assert_cl(clEnqueueSVMFree(bench->queue, 2, both, note_free, &freed, 0, NULL, &done[1]));
+  both[0] = both[1] = NULL; /* the list has been copied */
+  assert_cl(clSetKernelArgSVMPointer(kernel, 0, c));
+  assert_int_equal(freed.count, 0);
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_cl(clWaitForEvents(2, done));
+  assert_ptr_equal(freed.queue, bench->queue);
+  assert_int_equal(freed.count, 2);
+  assert_ptr_equal(freed.pointers[0], a);
+  assert_ptr_equal(freed.pointers[1], b);
+  assert_int_equal(clSetKernelArgSVMPointer(kernel, 0, c), CL_INVALID_ARG_VALUE);
+  assert_int_equal(type_of(done[0]), CL_COMMAND_SVM_FREE);
+  clReleaseEvent(done[1]);
+  clReleaseEvent(user);
+  clReleaseKernel(kernel);
+  assert_cl(clFinish(bench->queue));
+}
+
+/* A buffer in shared virtual memory is that memory. */
+static void buffer(void **state) {
+  struct bench *bench = *state;
+  int *a = allocate(bench), host[N];
+  const cl_buffer_region region = {0, BYTES / 2};
+  const int pattern = 3;
+  cl_int code;
+  cl_bool uses;
+  assert_null(clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, BYTES, a + 1, &code));
+  assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
+  cl_mem mem = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, BYTES - 4, a + 1, &code);
+  assert_cl(code);
+  cl_mem sub = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+  assert_cl(code);
+  for (int i = 0; i < 2; i++) {
+    assert_cl(clGetMemObjectInfo(i ? sub : mem, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
+    assert_int_equal(uses, CL_TRUE);
+  }
+  cl_mem associated;
+  assert_cl(
+      clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof associated, &associated, NULL));
+  assert_null(associated);
+  a[0] = 3;
+  assert_cl(clEnqueueFillBuffer(bench->queue, mem, &pattern, 4, 0, BYTES - 4, 0, NULL, NULL));
+  assert_cl(clFinish(bench->queue));
+  expect_all(a, 3);
+  int *mapped =
+      clEnqueueMapBuffer(bench->queue, mem, CL_TRUE, CL_MAP_WRITE, 4, 8, 0, NULL, NULL, &code);
+  assert_cl(code);
+  assert_ptr_equal(mapped, a + 2);
+  *mapped = 9;
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, mapped, 0, NULL, NULL));
+  clSVMFree(bench->context, a); /* the buffer keeps it */
+  assert_cl(clEnqueueReadBuffer(bench->queue, mem, CL_TRUE, 0, BYTES - 4, host, 0, NULL, NULL));
+  assert_int_equal(host[0], 3);
+  assert_int_equal(host[1], 9);
+  clReleaseMemObject(mem);
+  clReleaseMemObject(sub);
+  cl_mem plain = bench_buffer(bench, 64);
+  assert_cl(clGetMemObjectInfo(plain, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
+  assert_int_equal(uses, CL_FALSE);
+  clReleaseMemObject(plain);
+}
+
+/* A process in which the addresses are taken has none, and says so. */
+static void without_addresses(void **state) {
+  struct bench *bench = *state;
+  bool *shared = (bool *)&bench->device->info->shared_addresses; /* the fake device's */
+  const int pattern = 0;
+  int values[2] = {0};
+  cl_device_svm_capabilities capabilities;
+  cl_kernel kernel = bench_kernel(bench, "ids");
+  *shared = false;
+  assert_cl(clGetDeviceInfo(bench->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
+                            &capabilities, NULL));
+  assert_int_equal(capabilities, 0);
+  assert_null(clSVMAlloc(bench->context, CL_MEM_READ_WRITE, 64, 0));
+  clSVMFree(bench->context, NULL);
+  const cl_int codes[] = {
+      clEnqueueSVMMemcpy(bench->queue, CL_TRUE, values, values + 1, 4, 0, NULL, NULL),
+      clEnqueueSVMMemFill(bench->queue, values, &pattern, 4, 4, 0, NULL, NULL),
+      clEnqueueSVMMap(bench->queue, CL_TRUE, CL_MAP_READ, values, 4, 0, NULL, NULL),
+      clEnqueueSVMUnmap(bench->queue, values, 0, NULL, NULL),
+      clEnqueueSVMFree(bench->queue, 0, NULL, NULL, NULL, 0, NULL, NULL),
+      clEnqueueSVMMigrateMem(bench->queue, 0, NULL, NULL, 0, 0, NULL, NULL),
+      clSetKernelArgSVMPointer(kernel, 0, NULL),
+      clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL),
+  };
+  *shared = true;
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    assert_int_equal(codes[i], CL_INVALID_OPERATION);
+  clReleaseKernel(kernel);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(allocations),   TEST(lookups),   TEST(commands),
+      TEST(misuse),        TEST(exec_info), TEST(free_in_use),
+      TEST(enqueued_free), TEST(buffer),    TEST(without_addresses),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
