@@ -16,6 +16,7 @@ struct sm_code {
   pthread_mutex_t lock; /* for lowering */
   uint32_t ur_high;     /* uniform registers that any lowered code names */
   bool annotated;       /* pages are followed by notes */
+  bool cached;          /* loads and stores go through the L1 cache */
   struct sm_page *bucket[BUCKETS];
 };
 
@@ -60,6 +61,10 @@ struct sm_code *sm_code_create(const struct sm_memory *memory) {
 
 void sm_code_annotate(struct sm_code *code) {
   code->annotated = true;
+}
+
+void sm_code_cache(struct sm_code *code) {
+  code->cached = true;
 }
 
 void sm_code_invalidate(struct sm_code *code) {
@@ -137,8 +142,11 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
     } else if (!sm_decode(page->word[k], &insn)) {
       u->handler = core->handler[SM_H_illegal];
     } else {
+      struct sm_note *note = code->annotated ? &sm_page_notes(page)[k] : NULL;
       note_uniform(code, &insn);
-      sm_lower(u, &insn, pc, registers, core, code->annotated ? &sm_page_notes(page)[k] : NULL);
+      sm_lower(u, &insn, pc, registers, core, note);
+      if (code->cached)
+        sm_lower_l1(u, &insn, core, note ? &note->execute : &u->handler);
     }
   }
   page->uop[SM_PAGE_UOPS].handler = core->handler[SM_H_page_end];

@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #endif
 
+#include "runtime/emulator/sm/l1.h"
 #include "runtime/emulator/sm/state.h"
 
 /* A warp's turn, in instructions: long enough to keep its registers in the
@@ -151,6 +152,7 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
   cta->stride = stride;
   cta->grid = grid;
   cta->worker = worker;
+  cta->sm_id = grid->l1 ? sm_l1_pick(grid->l1) : worker->sm_id;
   cta->id[0] = x, cta->id[1] = y, cta->id[2] = z;
   cta->threads = (uint32_t)threads;
   cta->warps = warps;

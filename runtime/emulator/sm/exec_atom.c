@@ -3,6 +3,7 @@
  * sass-sm87.md section 4.10.
  */
 #include "runtime/emulator/sm/exec_mem.h"
+#include "runtime/emulator/sm/l1.h"
 
 /* As the instructions encode them. */
 enum atom_op {
@@ -175,12 +176,6 @@ static inline bool only_global(const struct sm_uop *u) {
   return !u->x[3] && u->x[5] > ATOM_S32 && u->x[4] != ATOM_EXCH;
 }
 
-static inline bool in_windows(const struct sm_warp *w, uint64_t address) {
-  const struct sm_grid *grid = w->cta->grid;
-  return address - grid->shared_window < SM_WINDOW_BYTES ||
-         address - grid->local_window < SM_WINDOW_BYTES;
-}
-
 HANDLER(atom) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -249,7 +244,8 @@ HANDLER(atom_inc) {
  * the offset. Lanes whose Pp is false write zeros (cp.async with ignore-src). x[3],
  * ZFILL: the last bytes written are zeros, as many as the low bits of the global
  * address say; those are no part of it (what ptxas makes of cp.async's src-size). */
-HANDLER(ldgsts) {
+static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struct sm_uop *u,
+                                                  struct sm_l1 *l1) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
     return NEXT;
@@ -262,18 +258,27 @@ HANDLER(ldgsts) {
     const uint32_t zeros = u->x[3] ? a.l[i] & (bytes - 1) : 0;
     const uint64_t from = a.l[i] - zeros;
     const bool reads = p >> i & 1;
-    const uint8_t *data = NULL;
+    uint8_t *data = NULL;
     if ((to | (reads ? from : 0)) & (bytes - 1))
       return sm_raise(w, u, SM_FAULT_MISALIGNED, i, from, bytes, false);
     if ((uint64_t)to + bytes > w->shared_bytes)
       return sm_raise(w, u, SM_FAULT_SHARED_RANGE, i, to, bytes, true);
     if (reads && !(data = sm_global(w->cta, from, bytes, false)))
       return sm_raise(w, u, SM_FAULT_MMU, i, from, bytes, false);
+    if (data && l1)
+      data = sm_l1_read(l1, w->cta->grid->memory.space, from, data, false);
     memset(w->shared + to, 0, bytes);
     if (data)
       memcpy(w->shared + to, data, bytes - zeros);
   }
   return NEXT;
+}
+
+HANDLER(ldgsts) {
+  return copy_to_shared(w, u, NULL);
+}
+HANDLER(l1_ldgsts) {
+  return copy_to_shared(w, u, sm_l1_of(w));
 }
 
 HANDLER(fence) {

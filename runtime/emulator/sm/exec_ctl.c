@@ -283,7 +283,7 @@ static void special(struct sm_warp *w, const struct sm_uop *u, unsigned number, 
     FOR_LANES r[i] = ~(sm_lane_bit[i] - 1);
     break;
   case SR_VIRTUALSMID:
-    sm_splat(r, w->cta->worker->sm_id);
+    sm_splat(r, w->cta->sm_id);
     break;
   case SR_CLOCK:
   case SR_CLOCKLO:

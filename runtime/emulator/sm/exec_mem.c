@@ -189,19 +189,6 @@ static inline void load_same(struct sm_warp *w, unsigned d, const uint8_t *p, en
     sm_splat(REG(d + k * SM_REG_BYTES), load_word(p + 4 * k, SIZE_32));
 }
 
-/* One lane's element, between its place and its registers. */
-static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
-                             struct place place, bool write) {
-  const enum size size = u->x[0], part = size <= SIZE_32 ? size : SIZE_32;
-  for (unsigned k = 0; k < (size_bytes[size] + 3u) / 4; k++) {
-    uint8_t *p = place.p + k * place.stride;
-    if (write)
-      store_word(p, REG(u->s[1] + k * SM_REG_BYTES)[lane], part);
-    else
-      REG(u->d + k * SM_REG_BYTES)[lane] = load_word(p, part);
-  }
-}
-
 /* Lane by lane: addresses in several mappings, or generic ones. */
 static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct sm_uop *u,
                                                 uint32_t m, const struct addresses *a, bool generic,

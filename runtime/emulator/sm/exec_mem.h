@@ -148,6 +148,26 @@ static inline struct place generic_place(struct sm_warp *w, const struct sm_uop 
   return place;
 }
 
+/* A generic address is one of shared or local memory. */
+static inline bool in_windows(const struct sm_warp *w, uint64_t address) {
+  const struct sm_grid *grid = w->cta->grid;
+  return address - grid->shared_window < SM_WINDOW_BYTES ||
+         address - grid->local_window < SM_WINDOW_BYTES;
+}
+
+/* One lane's element, between its place and its registers. */
+static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
+                             struct place place, bool write) {
+  const enum size size = u->x[0], part = size <= SIZE_32 ? size : SIZE_32;
+  for (unsigned k = 0; k < (size_bytes[size] + 3u) / 4; k++) {
+    uint8_t *p = place.p + k * place.stride;
+    if (write)
+      store_word(p, REG(u->s[1] + k * SM_REG_BYTES)[lane], part);
+    else
+      REG(u->d + k * SM_REG_BYTES)[lane] = load_word(p, part);
+  }
+}
+
 /* 32-bit addresses: register * scale + UR + offset; lanes outside m get a
  * lane's of m. *low and *high are the extremes, *bits all bits that occur. */
 static inline void addresses32(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,

@@ -160,6 +160,10 @@ unsigned sm_lower_memory(struct lowering *l);
 unsigned sm_lower_tensor(struct lowering *l);
 unsigned sm_lower_control(struct lowering *l);
 
+/* lower_l1.c: *handler, which is that of u, goes through the L1 cache where it should. */
+void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_core *core,
+                 sm_handler *handler);
+
 /* specialise.c: a faster handler that does the same for this uop, or the same. */
 unsigned sm_specialise(const struct sm_uop *u, unsigned handler);
 /* Handlers for sequences among lowered uops; each uop stays whole for those who

@@ -48,6 +48,16 @@ void sm_code_invalidate(struct sm_code *code);
 /* Pages decoded from now on keep what a watched grid needs; more memory. */
 void sm_code_annotate(struct sm_code *code);
 
+/* The L1 data caches of the SMs, as a model in which lines grow stale: l1.h. The CTAs
+ * of grids that have them run on one host thread. */
+struct sm_l1_caches;
+struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed);
+void sm_l1_destroy(struct sm_l1_caches *caches);
+/* Drops what they hold. */
+void sm_l1_invalidate_all(struct sm_l1_caches *caches);
+/* Pages decoded from now on use them, in grids that have them. */
+void sm_code_cache(struct sm_code *code);
+
 #define SM_BANKS 8
 
 struct sm_watch;
@@ -71,6 +81,7 @@ struct sm_grid {
   uint64_t local_window;
   uint32_t sm_count;
   uint64_t (*time_ns)(void); /* PTIMER */
+  struct sm_l1_caches *l1;   /* of sm_count SMs, with code for them; NULL: memory is coherent */
   /* Check and profile modes, with annotated code; NULL: neither. */
   const struct sm_watch *watch;
   uint32_t first_number; /* check mode: number of the first CTA, counted over all grids */

@@ -104,7 +104,8 @@ struct sm_page {
   X(bra_far) X(bra_cond) X(brx) X(exit) X(bssy) X(bsync) X(break_) X(yield) X(warpsync)           \
   X(bmov) X(clear_barriers) X(bar) X(b2r) X(trap) X(lepc) X(s2r) X(s2r64) X(vote) X(shfl) X(match) X(redux)         \
   X(r2ur) X(hmma) X(dmma) X(imma) X(bmma) X(movm) X(ldsm) X(arrive) X(arrive_generic)             \
-  X(bindless) X(fmul_scaled)                                                                      \
+  X(bindless) X(fmul_scaled) X(l1_ld_global) X(l1_ld_generic) X(l1_st_global) X(l1_st_generic)    \
+  X(l1_atom) X(l1_ldgsts) X(l1_invalidate)                                                        \
   X(page_end) X(illegal) X(not_implemented) X(register_range) X(pc_range)
 // clang-format on
 
