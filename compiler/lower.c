@@ -9,6 +9,7 @@
 #include "compiler/cubin_format.h"
 #include "compiler/device_files.h"
 #include "compiler/lower_state.h"
+#include "compiler/narrow.h"
 
 /* Alignment of the block of __local kernel arguments, the largest that an
  * OpenCL type needs (double16, long16). */
@@ -275,7 +276,10 @@ enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, stru
   }
   LLVMDisposeMemoryBuffer(buffer);
   lower.layout = LLVMCreateTargetData(LLVMGetDataLayoutStr(lower.module));
-  print_module(&lower);
+  if (narrow_module(lower.module))
+    print_module(&lower);
+  else
+    lower_fail(&lower, "out of memory");
   lower_forget(&lower);
   text_finish(&lower.head);
   text_finish(&lower.code);

@@ -139,6 +139,12 @@ OCL_FN ulong get_global_id(const hidden &h, uint d) {
   return group * get_local_size(h, d) + get_local_id(h, d) +
          OCL_DIM(d, h.global_offset[0], h.global_offset[1], h.global_offset[2], 0ull);
 }
+/* Its low half, all that a program wants of it which makes an int of it. */
+OCL_FN uint __global_id_low(const hidden &h, uint d) {
+  const uint group = OCL_DIM(d, blockIdx.x, blockIdx.y, blockIdx.z, 0u);
+  return group * (uint)get_local_size(h, d) + (uint)get_local_id(h, d) +
+         (uint)OCL_DIM(d, h.global_offset[0], h.global_offset[1], h.global_offset[2], 0ull);
+}
 OCL_FN ulong get_global_linear_id(const hidden &h) {
   return (global_place(h, 2) * h.global_size[1] + global_place(h, 1)) * h.global_size[0] +
          global_place(h, 0);

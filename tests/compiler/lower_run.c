@@ -37,7 +37,7 @@ static const struct {
     {"ushort_ops", ushort_ops}, {"int_ops", int_ops},     {"uint_ops", uint_ops},
     {"long_ops", long_ops},     {"ulong_ops", ulong_ops}, {"idioms", idioms},
     {"rotation", rotation},     {"decision", decision},   {"objects", objects},
-    {"unaligned", unaligned},   {"reals", reals},
+    {"unaligned", unaligned},   {"reals", reals},         {"halves", halves},
 };
 
 static char *read_source(const char *path) {

@@ -156,3 +156,22 @@ kernel void reals(global const ulong *in, global ulong *out) {
   p.f[1] = (float)((double)(long)in[i] * 0.1) + (float)(char)in[i];
   out[i] = p.u * 3 + (ulong)r + (ulong)(long)(int)(float)(short)in[i];
 }
+
+/* 64-bit arithmetic of which a half is wanted, and some of which more is. */
+kernel void halves(global const ulong *in, global ulong *out) {
+  int i = (int)get_global_id(0);
+  ulong x = in[i], y = in[i + 1], whole = x * 5 + y, sum = x, both = y;
+  int n = (int)(x >> 60), a = (int)(x + y * 3), b = (int)((x ^ y) - 7), c = (int)(sum << 5);
+  uint d = (uint)((x & 0xff00ff00fful) | (y << 31)), e = (uint)(a < b ? x : y);
+  short f = (short)(x * y + (x << 40));
+  long g = (long)(int)(x + 3) * 8, h = (long)(int)(y - x) >> 3, k = (long)a * b;
+  for (int j = 0; j < n; j++) {
+    sum = sum * 3 + (j & 1 ? y : x);
+    both += sum >> 1;
+  }
+  int low = (int)(sum + 0x100000000ul), from = (int)both;
+  bool less = (int)(x + 1) < (int)y, even = (uint)(x - y) == 0x80000000u, above = (int)(whole + 2) > 5;
+  out[i] = whole ^ both ^ (ulong)(long)(a + b + c) ^ (ulong)d << 9 ^ (ulong)e * 3 ^ (ulong)f ^ (ulong)g ^
+           (ulong)h ^ (ulong)k ^ (ulong)low * 7 ^ (ulong)from << 20 ^ (ulong)less << 50 ^
+           (ulong)even << 51 ^ (ulong)above << 52;
+}

@@ -1,0 +1,12 @@
+/* 64-bit arithmetic that clang made of 32-bit indices, back in 32 bits. */
+#ifndef TEGRACL_NARROW_H
+#define TEGRACL_NARROW_H
+
+#include <llvm-c/Types.h>
+#include <stdbool.h>
+
+/* Changes the module's functions; what they compute stays the same. False if there
+ * is no memory. */
+bool narrow_module(LLVMModuleRef module);
+
+#endif

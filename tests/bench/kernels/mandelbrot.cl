@@ -1,0 +1,14 @@
+/* Iterations until |z| > 2, at most limit. */
+kernel void mandelbrot(global int *restrict out, int width, float x0, float y0, float step,
+                       int limit) {
+  int x = get_global_id(0), y = get_global_id(1);
+  float cr = x0 + x * step, ci = y0 + y * step;
+  float zr = 0, zi = 0;
+  int i;
+  for (i = 0; i < limit && zr * zr + zi * zi <= 4; i++) {
+    float t = zr * zr - zi * zi + cr;
+    zi = 2 * zr * zi + ci;
+    zr = t;
+  }
+  out[y * width + x] = i;
+}
