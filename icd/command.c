@@ -29,8 +29,11 @@ cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_even
   return CL_SUCCESS;
 }
 
-bool icd_queue_is_idle(cl_command_queue queue) {
-  return rt_queue_completed(queue->rt) >= atomic_load(&queue->submitted);
+bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operation,
+                     cl_uint wait_count, uint64_t *point) {
+  const bool all = icd_in_order(queue) || icd_follows_all(operation, wait_count);
+  *point = atomic_load(all ? &queue->submitted : &queue->barrier);
+  return rt_queue_completed(queue->rt) >= *point;
 }
 
 /* ---- doing it ------------------------------------------------------------------- */
@@ -113,7 +116,7 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
   int error = 0;
   *due = NULL;
   for (cl_uint i = 0; i < wait_count && !error; i++) {
-    /* This queue is in order; what was never tracked has been done by the host. */
+    /* This channel is in order; what was never tracked has been done by the host. */
     if (waits[i]->queue == queue || !atomic_load(&waits[i]->tracked) ||
         rt_queue_completed(waits[i]->queue->rt) >= waits[i]->point)
       continue;
@@ -138,6 +141,8 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
                                          : icd_code(error, CL_OUT_OF_RESOURCES);
   }
   atomic_store(&queue->submitted, point);
+  if (icd_is_barrier(operation))
+    atomic_store(&queue->barrier, point);
   if (event)
     *due = icd_event_track(event, point, times);
   return CL_SUCCESS;
@@ -184,24 +189,32 @@ static void complete(cl_event event, uint64_t start_cpu_ns) {
 /* Outcome of one try at doing a command at once. */
 enum attempt { DONE, SUBMITTED, MUST_WAIT, MUST_DEFER };
 
+/* Whether the operation must get in line behind what is deferred. */
+static bool must_queue(cl_command_queue queue, const struct icd_operation *operation,
+                       cl_uint wait_count) {
+  if (operation->kind == ICD_CALL)
+    return true;
+  if (icd_in_order(queue) || icd_follows_all(operation, wait_count))
+    return queue->first;
+  return icd_defers_barrier(queue);
+}
+
 /* Tries to do the operation at once. Takes and frees the queue's lock. *due are
  * the callbacks for icd_event_call. */
 static enum attempt attempt(cl_command_queue queue, struct icd_operation *operation,
                             enum dependencies dependencies, cl_uint wait_count,
                             const cl_event *waits, cl_event event, cl_int *code,
                             struct icd_event_callback **due) {
+  uint64_t point;
   *code = CL_SUCCESS;
-  if (queue->first || dependencies == SOME_OPEN || operation->kind == ICD_CALL)
+  if (dependencies == SOME_OPEN || must_queue(queue, operation, wait_count))
     return MUST_DEFER;
-  if (operation->kind == ICD_LAUNCH) {
-    *code = icd_submit(queue, operation, wait_count, waits, event, due);
-    return SUBMITTED;
-  }
-  if (dependencies == ALL_COMPLETE && icd_queue_is_idle(queue)) {
+  if (operation->kind != ICD_LAUNCH && dependencies == ALL_COMPLETE &&
+      icd_gpu_is_past(queue, operation, wait_count, &point)) {
     icd_do(queue, operation);
     return DONE;
   }
-  if (operation->kind == ICD_MARK) {
+  if (operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK) {
     *code = icd_submit(queue, operation, wait_count, waits, event, due);
     return SUBMITTED;
   }
@@ -260,7 +273,8 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
       attempt(queue, operation, dependencies, wait_count, waits, event, &code, &due);
   if (outcome == MUST_WAIT && blocking) {
     /* Wait without the lock; if others have come between, get in line. */
-    const uint64_t point = atomic_load(&queue->submitted);
+    uint64_t point;
+    icd_gpu_is_past(queue, operation, wait_count, &point);
     pthread_mutex_unlock(&queue->lock);
     rt_queue_wait(queue->rt, point, UINT64_MAX); /* a fault shows in what follows */
     start_ns = event->profiled ? icd_cpu_clock() : 0;

@@ -5,6 +5,10 @@
  * memory) is done at once if the queue is idle, or if the call blocks. Anything
  * else, and everything behind it, goes to the queue's worker thread until that
  * has done it all. The GPU never waits for the host.
+ *
+ * A queue out of order has one channel of the GPU, too, which takes launches up in the
+ * order in which they become ready; the host's commands and the deferred overtake
+ * whatever they need not wait for.
  */
 #ifndef TEGRACL_COMMAND_H
 #define TEGRACL_COMMAND_H
@@ -80,6 +84,9 @@ cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_even
 cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                  const cl_event *waits, cl_event event);
 
+/* True if a barrier is among the deferred. The queue's lock is held. */
+bool icd_defers_barrier(cl_command_queue queue);
+
 /* Submits a LAUNCH or a MARK to the GPU behind the events in waits, which are
  * tracked or complete. The queue's lock is held. The event may be NULL; *due
  * are callbacks to be called once the lock is free. */
@@ -94,8 +101,23 @@ void icd_launch_prepare(struct icd_operation *operation);
 /* Does what the host has to do, if anything. */
 void icd_do(cl_command_queue queue, const struct icd_operation *operation);
 
-/* True if all that was submitted to the GPU by this queue has completed. */
-bool icd_queue_is_idle(cl_command_queue queue);
+/* The order in a queue out of order: a marker or barrier without a wait list comes after
+ * all that was enqueued before it, and all that is enqueued after a barrier comes after
+ * it. Nothing else has a place. */
+static inline bool icd_in_order(const struct _cl_command_queue *queue) {
+  return !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+static inline bool icd_is_barrier(const struct icd_operation *operation) {
+  return operation->type == CL_COMMAND_BARRIER;
+}
+static inline bool icd_follows_all(const struct icd_operation *operation, cl_uint wait_count) {
+  return !wait_count && (operation->type == CL_COMMAND_MARKER || icd_is_barrier(operation));
+}
+
+/* True when the GPU has done all of this queue's that the host must wait for before it
+ * does the operation; that is until *point. */
+bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operation,
+                     cl_uint wait_count, uint64_t *point);
 
 /* Waits for all that has been enqueued until now: 0 or -errno. */
 int icd_queue_finish(cl_command_queue queue);

@@ -122,6 +122,33 @@ void icd_context_reap(cl_context context, bool wait) {
   }
 }
 
+/* ---- changes ------------------------------------------------------------------ */
+
+void icd_context_change_locked(cl_context context) {
+  context->changes++;
+  pthread_cond_broadcast(&context->changed);
+}
+
+void icd_context_change(cl_context context) {
+  pthread_mutex_lock(&context->lock);
+  icd_context_change_locked(context);
+  pthread_mutex_unlock(&context->lock);
+}
+
+uint64_t icd_context_changes(cl_context context) {
+  pthread_mutex_lock(&context->lock);
+  const uint64_t changes = context->changes;
+  pthread_mutex_unlock(&context->lock);
+  return changes;
+}
+
+void icd_context_await_change(cl_context context, uint64_t changes) {
+  pthread_mutex_lock(&context->lock);
+  while (context->changes == changes)
+    pthread_cond_wait(&context->changed, &context->lock);
+  pthread_mutex_unlock(&context->lock);
+}
+
 void icd_context_tell_fault(cl_context context) {
   const char *fault = rt_context_fault(context->rt);
   if (fault && !atomic_exchange(&context->fault_told, true))

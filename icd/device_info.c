@@ -85,7 +85,8 @@ enum {
   X(CL_DEVICE_ENDIAN_LITTLE, cl_bool, CL_TRUE)                                                     \
   X(CL_DEVICE_AVAILABLE, cl_bool, CL_TRUE)                                                         \
   X(CL_DEVICE_EXECUTION_CAPABILITIES, cl_device_exec_capabilities, CL_EXEC_KERNEL)                 \
-  X(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, cl_command_queue_properties, CL_QUEUE_PROFILING_ENABLE)    \
+  X(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, cl_command_queue_properties,                               \
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)                            \
   X(CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, cl_command_queue_properties, 0)                          \
   X(CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, cl_uint, 0)                                          \
   X(CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, cl_uint, 0)                                                \

@@ -100,7 +100,7 @@ static struct icd_event_callback *move_locked(cl_event event, cl_int status, uin
     event->submit_ns = least(submit_ns, start_ns);
   }
   atomic_store_explicit(&event->status, status, memory_order_release);
-  pthread_cond_broadcast(&event->context->changed);
+  icd_context_change_locked(event->context);
   return take_due(event, status);
 }
 
@@ -122,7 +122,7 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
   event->times = times;
   atomic_store_explicit(&event->tracked, true, memory_order_release);
   struct icd_event_callback *due = move_locked(event, CL_SUBMITTED, 0, 0);
-  pthread_cond_broadcast(&event->context->changed);
+  icd_context_change_locked(event->context);
   const bool watch = event->callbacks && !event->watched;
   event->watched |= watch;
   pthread_mutex_unlock(&event->context->lock);

@@ -72,7 +72,8 @@ struct _cl_context {
 
   /* Guards everything below and the state of all the context's events. */
   pthread_mutex_t lock;
-  pthread_cond_t changed; /* an event got a new state */
+  pthread_cond_t changed; /* an event got a new state, or a worker something to look at */
+  uint64_t changes;       /* how often */
   struct icd_context_destructor *destructors;
   cl_command_queue queues; /* by rising serial number */
   uint64_t next_queue;
@@ -97,6 +98,13 @@ void icd_context_retire(cl_context context, struct icd_retired *node, void (*des
 
 /* Destroys the retired whose time has come; wait: waits for all of them. */
 void icd_context_reap(cl_context context, bool wait);
+
+/* context.changed has happened. The first: for callers that hold the lock. */
+void icd_context_change_locked(cl_context context);
+void icd_context_change(cl_context context);
+/* How often so far; and waits until it has happened more often. */
+uint64_t icd_context_changes(cl_context context);
+void icd_context_await_change(cl_context context, uint64_t changes);
 
 /* If the context has faulted: tells notify and TEGRACL_DEBUG=api once. */
 void icd_context_tell_fault(cl_context context);
@@ -299,13 +307,14 @@ struct _cl_command_queue {
   struct rt_queue *rt;
   uint64_t serial;            /* of the context */
   _Atomic uint64_t submitted; /* rt_queue_submitted, to be read without the lock */
+  _Atomic uint64_t barrier;   /* point of the last barrier: what a queue out of order waits for */
   cl_command_queue next;      /* in the context's list */
 
   pthread_mutex_t lock;             /* guards rt and what follows */
   pthread_cond_t work;              /* for the worker: a command has come, or stop */
   pthread_cond_t done;              /* the worker has done a command */
-  struct icd_command *first, *last; /* deferred commands; the first is running */
-  uint64_t deferred, finished; /* commands that have gone to the worker, and that it has done */
+  struct icd_command *first, *last; /* deferred commands in the order of their enqueueing */
+  uint64_t deferred;                /* how many there have ever been */
   pthread_t worker;
   bool has_worker, stop;
 };

@@ -1,4 +1,4 @@
-/* Command queues: in order, one channel of the GPU each. */
+/* Command queues: one channel of the GPU each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #define KNOWN_FLAGS                                                                                \
   (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE |       \
    CL_QUEUE_ON_DEVICE_DEFAULT)
-#define SUPPORTED_FLAGS CL_QUEUE_PROFILING_ENABLE
+#define SUPPORTED_FLAGS (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
 
 void icd_queue_hold(cl_command_queue queue) {
   icd_object_hold(&queue->object);
@@ -50,7 +50,7 @@ static cl_command_queue create(cl_context context, cl_device_id device,
                                           (unsigned long long)flags));
   if (flags & ~(cl_command_queue_properties)SUPPORTED_FLAGS)
     return icd_null(errcode_ret, icd_fail(context, CL_INVALID_QUEUE_PROPERTIES, call,
-                                          "only in-order queues on the host are supported"));
+                                          "only queues on the host are supported"));
   cl_command_queue queue = calloc(1, sizeof *queue);
   if (!queue)
     goto no_memory;

@@ -1,15 +1,20 @@
-/* The worker: a thread of a command queue that does, in order, what could not be
- * done at once. Created when first needed; sleeps while there is nothing.
+/* The worker: a thread of a command queue that does what could not be done at once: in
+ * order, or, in a queue out of order, as it becomes ready. Created when first needed;
+ * sleeps while there is nothing.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "icd/command.h"
 
+/* How long to wait for the GPU before looking at the other commands again. */
+#define LOOK_NS 1000000u
+
 /* A deferred command, with all it needs held. */
 struct icd_command {
   struct icd_command *next;
-  cl_event event; /* or NULL */
+  uint64_t number; /* of the queue's deferred ones */
+  cl_event event;  /* or NULL */
   struct icd_operation operation;
   cl_event *waits;
   cl_mem *mems; /* those of the operation or of the kernel's arguments */
@@ -75,13 +80,20 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
 
 /* ---- in the worker ------------------------------------------------------------------- */
 
-/* Events of this queue that are on the GPU need no waiting: it is in order. */
+/* Whether the host need not wait for an event: what the GPU does is done behind what it
+ * has of the same queue, and in a queue in order everything is. */
+static bool is_ordered(cl_command_queue queue, const struct icd_command *command, cl_event event) {
+  const enum icd_operation_kind kind = command->operation.kind;
+  return event->queue == queue && atomic_load(&event->tracked) &&
+         (icd_in_order(queue) || kind == ICD_LAUNCH || kind == ICD_MARK);
+}
+
 static cl_int wait_for_all(cl_command_queue queue, const struct icd_command *command) {
   cl_int code = CL_SUCCESS;
   for (cl_uint i = 0; i < command->wait_count; i++) {
     cl_event event = command->waits[i];
-    const bool ordered = event->queue == queue && atomic_load(&event->tracked);
-    const cl_int status = ordered ? icd_event_status(event) : icd_event_wait(event);
+    const cl_int status =
+        is_ordered(queue, command, event) ? icd_event_status(event) : icd_event_wait(event);
     if (status < 0)
       code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   }
@@ -105,8 +117,9 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
       return due;
     }
   }
-  uint64_t start_ns = 0, end_ns = 0;
-  if (!*status && rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX))
+  uint64_t start_ns = 0, end_ns = 0, point;
+  if (!*status && !icd_gpu_is_past(queue, operation, command->wait_count, &point) &&
+      rt_queue_wait(queue->rt, point, UINT64_MAX))
     *status = CL_OUT_OF_RESOURCES;
   if (!*status) {
     const uint64_t cpu_ns = icd_cpu_clock();
@@ -125,15 +138,86 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
 /* Takes the command off the list; true if it was the last. */
 static bool finish(cl_command_queue queue, struct icd_command *command) {
   pthread_mutex_lock(&queue->lock);
-  queue->first = command->next;
-  if (!queue->first)
-    queue->last = NULL;
-  queue->finished++;
+  struct icd_command **link = &queue->first, *before = NULL;
+  for (; *link != command; link = &before->next)
+    before = *link;
+  *link = command->next;
+  if (!*link)
+    queue->last = before;
   const bool empty = !queue->first;
   pthread_cond_broadcast(&queue->done);
   pthread_mutex_unlock(&queue->lock);
   return empty;
 }
+
+/* ---- out of order ---------------------------------------------------------------------- */
+
+bool icd_defers_barrier(cl_command_queue queue) {
+  for (const struct icd_command *command = queue->first; command; command = command->next)
+    if (icd_is_barrier(&command->operation))
+      return true;
+  return false;
+}
+
+/* The list grows under the lock while the worker walks it; only the worker shortens it. */
+static struct icd_command *next(cl_command_queue queue, struct icd_command *command) {
+  pthread_mutex_lock(&queue->lock);
+  struct icd_command *found = command ? command->next : queue->first;
+  pthread_mutex_unlock(&queue->lock);
+  return found;
+}
+
+/* A place on the GPU's way that a command waits for. */
+struct awaited {
+  struct rt_queue *rt; /* NULL: none */
+  uint64_t point;
+};
+
+/* Whether a command can be done now, or has failed. If only the GPU holds it back,
+ * *awaited says where. No lock is held: events may call the application back. */
+static bool is_ready(cl_command_queue queue, const struct icd_command *command, bool first,
+                     struct awaited *awaited) {
+  const struct icd_operation *operation = &command->operation;
+  for (cl_uint i = 0; i < command->wait_count; i++) {
+    cl_event event = command->waits[i];
+    if (icd_event_status(event) <= CL_COMPLETE || is_ordered(queue, command, event))
+      continue;
+    if (atomic_load_explicit(&event->tracked, memory_order_acquire))
+      *awaited = (struct awaited){event->queue->rt, event->point};
+    return false;
+  }
+  if (icd_follows_all(operation, command->wait_count) && !first)
+    return false;
+  uint64_t point;
+  if (operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK ||
+      icd_gpu_is_past(queue, operation, command->wait_count, &point) ||
+      rt_context_fault(queue->context->rt))
+    return true;
+  *awaited = (struct awaited){queue->rt, point};
+  return false;
+}
+
+/* Waits until one of the deferred commands is ready. There is at least one. */
+static struct icd_command *choose(cl_command_queue queue) {
+  for (;;) {
+    const uint64_t changes = icd_context_changes(queue->context);
+    struct awaited awaited = {0};
+    struct icd_command *command = next(queue, NULL);
+    for (bool first = true; command; first = false) {
+      if (is_ready(queue, command, first, &awaited))
+        return command;
+      if (icd_is_barrier(&command->operation))
+        break; /* which holds back what is behind it */
+      command = next(queue, command);
+    }
+    if (!awaited.rt)
+      icd_context_await_change(queue->context, changes);
+    else
+      rt_queue_wait(awaited.rt, awaited.point, LOOK_NS);
+  }
+}
+
+/* ---- the thread -------------------------------------------------------------------------- */
 
 static void *work(void *data) {
   cl_command_queue queue = data;
@@ -145,6 +229,8 @@ static void *work(void *data) {
     pthread_mutex_unlock(&queue->lock);
     if (!command)
       return NULL;
+    if (!icd_in_order(queue))
+      command = choose(queue);
 
     cl_int status;
     struct icd_event_callback *due = run(queue, command, &status);
@@ -187,15 +273,17 @@ cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, 
     queue->first = command;
   }
   queue->last = command;
-  queue->deferred++;
+  command->number = ++queue->deferred;
   pthread_cond_signal(&queue->work);
+  if (!icd_in_order(queue))
+    icd_context_change(queue->context);
   return CL_SUCCESS;
 }
 
 int icd_queue_finish(cl_command_queue queue) {
   pthread_mutex_lock(&queue->lock);
   const uint64_t target = queue->deferred;
-  while (queue->finished < target)
+  while (queue->first && queue->first->number <= target)
     pthread_cond_wait(&queue->done, &queue->lock);
   pthread_mutex_unlock(&queue->lock);
   return rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);

@@ -220,8 +220,8 @@ static void queues(void **state) {
   cl_context context = bench->context;
   cl_device_id device = bench->device;
   const cl_queue_properties good[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
-  const cl_queue_properties disorder[] = {CL_QUEUE_PROPERTIES,
-                                          CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
+  const cl_queue_properties on_device[] = {
+      CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE, 0};
   const cl_queue_properties sized[] = {CL_QUEUE_SIZE, 1024, 0};
   const cl_queue_properties unknown[] = {0x4242, 1, 0};
   cl_int code;
@@ -230,9 +230,9 @@ static void queues(void **state) {
   REFUSED(CL_INVALID_DEVICE, clCreateCommandQueue(context, NULL, 0, &code));
   REFUSED(CL_INVALID_VALUE, clCreateCommandQueue(context, device, 1 << 20, &code));
   REFUSED(CL_INVALID_QUEUE_PROPERTIES,
-          clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code));
+          clCreateCommandQueue(context, device, CL_QUEUE_ON_DEVICE, &code));
   REFUSED(CL_INVALID_QUEUE_PROPERTIES,
-          clCreateCommandQueueWithProperties(context, device, disorder, &code));
+          clCreateCommandQueueWithProperties(context, device, on_device, &code));
   REFUSED(CL_INVALID_QUEUE_PROPERTIES,
           clCreateCommandQueueWithProperties(context, device, sized, &code));
   REFUSED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, unknown, &code));
