@@ -47,6 +47,7 @@ void emu_as_free(struct emu_as *as) {
   }
   if (as->code)
     emu_code_put(as->code);
+  emu_stale_free(as);
   emu_notes_forget(as, 0, GPU_VA_END);
   emu_checks_forget(as, 0, GPU_VA_END);
   free(as->mappings);

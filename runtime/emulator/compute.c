@@ -58,6 +58,7 @@ static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, ui
   if (!emu_mmu_write(channel->as, address, c->inline_qmd, sizeof(c->inline_qmd), fault) ||
       !enabled(channel, &holds, fault))
     return EMU_FAULT;
+  emu_stale_drop_descriptor(channel->as, address);
   return !holds || emu_sked_schedule(channel, address, &c->shader, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
@@ -135,16 +136,37 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
                 NVC7C0_SET_REPORT_SEMAPHORE_D, data, fault);
 }
 
-static enum emu_step invalidate(struct emu_channel *channel, bool instructions, bool wait,
-                                struct emu_fault *fault) {
+/* Facts 4.4. NULL: textures, of which nothing is cached. */
+static enum emu_step invalidate(struct emu_channel *channel, const struct emu_invalidate *what,
+                                bool wait, struct emu_fault *fault) {
   if (wait) {
     enum emu_step step = emu_sked_wait(channel, fault);
     if (step != EMU_NEXT)
       return step;
   }
-  if (instructions)
-    emu_code_invalidate(channel->as);
+  if (what)
+    emu_stale_invalidate(channel->as, what);
   return EMU_NEXT;
+}
+
+static enum emu_step invalidate_shader_caches(struct emu_channel *channel, uint32_t data,
+                                              struct emu_fault *fault) {
+  const struct emu_invalidate what = {
+      .code = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION),
+      .data = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_DATA),
+      .constants = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT),
+  };
+  return invalidate(channel, &what, true, fault);
+}
+
+static enum emu_step invalidate_without_wait(struct emu_channel *channel, uint32_t data,
+                                             struct emu_fault *fault) {
+  const struct emu_invalidate what = {
+      .code = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_INSTRUCTION),
+      .data = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_GLOBAL_DATA),
+      .constants = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_CONSTANT),
+  };
+  return invalidate(channel, &what, false, fault);
 }
 
 /* FE's exception bit 4; facts 4.8 */
@@ -307,15 +329,16 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
     return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
                   "starts nothing on GA10B; use SEND_SIGNALING_PCAS2_B");
   case NVC7C0_INVALIDATE_SHADER_CACHES:
-    return invalidate(channel, hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION), true,
-                      fault);
+    return invalidate_shader_caches(channel, data, fault);
   case NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI:
-    return invalidate(channel, hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_INSTRUCTION),
-                      false, fault);
+    return invalidate_without_wait(channel, data, fault);
   case NVC7C0_INVALIDATE_SAMPLER_CACHE:
   case NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE:
   case NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE:
-    return invalidate(channel, false, true, fault);
+    return invalidate(channel, NULL, true, fault);
+  case NVC7C0_INVALIDATE_SKED_CACHES:
+    emu_stale_drop_descriptors(channel->as);
+    return EMU_NEXT;
   case NVC7C0_REPORT_SEMAPHORE_EXECUTE:
     return report_execute(channel, data, fault);
   case NVC7C0_SET_REPORT_SEMAPHORE_D:

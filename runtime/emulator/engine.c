@@ -285,6 +285,7 @@ void emu_engine_stop(void) {
   pthread_mutex_lock(&emu_gpu.lock);
   emu_pool_destroy(emu_gpu.pool);
   emu_gpu.pool = NULL;
+  emu_stale_stop();
   emu_gpu.engine_running = false;
   emu_gpu.engine_stopping = false;
   pthread_cond_broadcast(&emu_gpu.serviced);

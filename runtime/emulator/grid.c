@@ -31,6 +31,7 @@ struct emu_grid {
   bool started;
   struct emu_launch launch;
   struct emu_code *code;
+  struct emu_stale_bank *banks;
   uint64_t total;
   int per_sm; /* CTAs that one SM would hold */
   int limit;  /* CTAs that may be resident */
@@ -101,6 +102,8 @@ static struct emu_code *code_get(struct emu_as *as) {
     atomic_init(&code->users, 1);
     if (emu_watch())
       sm_code_annotate(code->sm);
+    if (emu_stale_code(as))
+      sm_code_cache(code->sm);
     as->code = code;
   }
   atomic_fetch_add(&as->code->users, 1);
@@ -178,6 +181,7 @@ bool emu_grids_use_local(const struct emu_channel *channel) {
 static void grid_free(struct emu_grid *grid) {
   if (grid->code)
     emu_code_put(grid->code);
+  emu_stale_free_banks(grid->banks);
   pthread_mutex_destroy(&grid->lock);
   free(grid);
 }
@@ -228,9 +232,11 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
                   (unsigned long long)grid->qmd_address);
     return false;
   }
+  emu_stale_start(channel->as, grid->qmd_address, grid->qmd);
   if (!emu_qmd_decode(channel->as, &grid->shader, grid->qmd_address, grid->qmd, &grid->launch,
                       fault))
     return false;
+  grid->banks = emu_stale_begin(channel->as, grid->qmd, &grid->launch);
   if (grid->launch.invalidate_code)
     emu_code_invalidate(channel->as);
   grid->code = code_get(channel->as);
@@ -541,6 +547,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
     return false;
   atomic_fetch_add(&emu_gpu.grids, 1);
   atomic_fetch_add(&emu_gpu.ctas, grid->total - launch->first_cta);
+  emu_stale_end(channel->as, grid->banks);
   if (emu_options()->profile)
     emu_profile_grid(&launch->sm, grid->total, (uint32_t)grid->per_sm);
   for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
@@ -556,6 +563,8 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
     return true;
   if (launch->dependent_action == DEPENDENT_DECREMENT_DEPENDENCE)
     return emu_sked_decrement(channel, launch->dependent_qmd, &grid->shader, fault);
+  if (launch->dependent_action == DEPENDENT_INVALIDATE_COPY_SCHEDULE)
+    emu_stale_drop_descriptor(channel->as, launch->dependent_qmd);
   return emu_sked_schedule(channel, launch->dependent_qmd, &grid->shader, fault);
 }
 

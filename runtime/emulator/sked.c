@@ -42,6 +42,15 @@ static void forget(struct emu_held_qmd **link) {
   free(held);
 }
 
+/* The descriptor as the scheduler sees it. */
+static bool read_qmd(struct emu_channel *channel, uint64_t address, uint32_t *qmd,
+                     struct emu_fault *fault) {
+  if (!emu_qmd_read(channel->as, address, qmd, fault))
+    return false;
+  emu_stale_descriptor(channel->as, address, qmd);
+  return true;
+}
+
 /* The scheduler's copy of a descriptor, made if there is none. */
 static struct emu_held_qmd **hold(struct emu_channel *channel, uint64_t address,
                                   const struct emu_shader_state *shader, struct emu_fault *fault) {
@@ -49,7 +58,7 @@ static struct emu_held_qmd **hold(struct emu_channel *channel, uint64_t address,
   struct emu_held_qmd **link = find(channel, address);
   if (*link)
     return link;
-  if (!emu_qmd_read(channel->as, address, qmd, fault))
+  if (!read_qmd(channel, address, qmd, fault))
     return NULL;
   unsigned count = 0;
   for (const struct emu_held_qmd *h = channel->held; h; h = h->next)
@@ -82,7 +91,7 @@ bool emu_sked_schedule(struct emu_channel *channel, uint64_t address,
                        const struct emu_shader_state *shader, struct emu_fault *fault) {
   uint32_t qmd[QMD_WORDS];
   if (!*find(channel, address)) {
-    if (!emu_qmd_read(channel->as, address, qmd, fault))
+    if (!read_qmd(channel, address, qmd, fault))
       return false;
     if (!qmd_get(qmd, QMD_DEPENDENCE_COUNTER))
       return emu_grid_launch(channel, address, shader, fault);
@@ -122,6 +131,7 @@ static bool invalidate(struct emu_channel *channel, uint64_t address, struct emu
     return sked(fault, address, SKED_INVALIDATE_ACTIVE, "it is invalidated while it is active");
   if (*link)
     forget(link);
+  emu_stale_drop_descriptor(channel->as, address);
   return true;
 }
 
@@ -136,8 +146,10 @@ bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t actio
                    struct emu_fault *fault) {
   const struct emu_shader_state *shader = &channel->compute.shader;
   switch (action) {
+  case PCAS_PREFETCH:
+    emu_stale_prefetch(channel->as, address); /* otherwise it is read when its grid starts */
+    return true;
   case PCAS_NOP:
-  case PCAS_PREFETCH:                  /* a descriptor is read when its grid starts */
   case PCAS_INCREMENT_CWD_REF_COUNTER: /* nothing reads the counters */
     return true;
   case PCAS_INVALIDATE:

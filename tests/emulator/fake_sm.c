@@ -28,6 +28,27 @@ void sm_code_annotate(struct sm_code *code) {
   (void)code;
 }
 
+void sm_code_cache(struct sm_code *code) {
+  (void)code;
+}
+
+struct sm_l1_caches {
+  int unused;
+};
+
+struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed) {
+  return calloc(1, sizeof(struct sm_l1_caches));
+}
+void sm_l1_destroy(struct sm_l1_caches *caches) {
+  free(caches);
+}
+
+_Atomic unsigned fake_sm_l1_invalidations;
+
+void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
+  fake_sm_l1_invalidations++;
+}
+
 const char *sm_class_name(unsigned class) {
   (void)class;
   return NULL;

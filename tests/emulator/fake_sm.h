@@ -25,5 +25,7 @@ struct fake_program {
 
 /* How often decoded code was forgotten. */
 extern _Atomic unsigned fake_sm_invalidations;
+/* How often the L1 caches were. */
+extern _Atomic unsigned fake_sm_l1_invalidations;
 
 #endif
