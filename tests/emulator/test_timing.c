@@ -5,10 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,10 +14,9 @@
 
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
+#include "tests/emulator/hazard.h"
 
 enum {
-  SEEDS = 24,
-  ROUNDS = 20, /* chances to be caught, under each seed */
   BANK = 0x8000,
   /* In the page of results. */
   COUNT = 0,
@@ -275,64 +272,6 @@ static bool unordered_channels(struct fixture *f, unsigned round, bool right) {
   f->ch = first;
   return run(f) && good;
 }
-
-/* ---- under many seeds ---- */
-
-struct hazard {
-  bool (*client)(struct fixture *f, unsigned round, bool right);
-  bool right;
-};
-
-enum { CAUGHT = 99 };
-
-static int in_child(const struct hazard *h) {
-  void *state;
-  fixture_setup(&state);
-  struct fixture *f = state;
-  push_compute_setup(&f->ch);
-  for (unsigned round = 0; round < ROUNDS; round++)
-    if (!h->client(f, round, h->right))
-      return CAUGHT;
-  return 0;
-}
-
-/* The number of seeds, from 1 on, under which the client is caught. */
-static unsigned caught(const struct hazard *h) {
-  unsigned count = 0;
-  for (unsigned seed = 1; seed <= SEEDS; seed++) {
-    fflush(NULL);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-      char word[64];
-      snprintf(word, sizeof(word), "adversarial:%u", seed);
-      setenv("TEGRACL_EMULATOR", word, 1);
-      _exit(in_child(h));
-    }
-    int status = -1;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (!WIFEXITED(status) || (WEXITSTATUS(status) && WEXITSTATUS(status) != CAUGHT))
-      fail_msg("seed %u: status 0x%x", seed, (unsigned)status);
-    count += status != 0;
-  }
-  return count;
-}
-
-static void hazard(void **state) {
-  struct hazard h = {.client = ((const struct hazard *)*state)->client, .right = true};
-  assert_int_equal(caught(&h), 0);
-  h.right = false;
-  unsigned count = caught(&h);
-  print_message("caught under %u of %u seeds\n", count, (unsigned)SEEDS);
-  assert_true(count > 0);
-}
-
-#define HAZARD(function)                                                                           \
-  {                                                                                                \
-#function, hazard, NULL, NULL, &(struct hazard) {                                              \
-      .client = function                                                                           \
-    }                                                                                              \
-  }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
