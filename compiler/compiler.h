@@ -89,4 +89,18 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
                               char *error, size_t error_size);
 void cc_module_free(struct module_code *module);
 
+/* Reading of print records (kernel_code.h). */
+struct cc_print_reader {
+  void *data; /* for the functions */
+  /* The string at a GPU address, NUL-terminated; NULL if there is none. */
+  const char *(*string)(void *data, uint64_t address);
+  /* Takes on the output of one or more calls. */
+  void (*emit)(void *data, const char *text, size_t size);
+};
+
+/* Formats the records as OpenCL C's printf does, whatever the locale. They need not be
+ * sound: what is not is passed over, up to the end if its size is not sound either. False
+ * if memory ran out and output is missing. */
+bool cc_print(const struct cc_print_reader *reader, const void *records, size_t size);
+
 #endif

@@ -90,6 +90,39 @@ struct kernel_hidden {
   uint64_t global_size[3];   /* work-items of the launch, not work-groups */
   uint32_t work_dim;
   uint32_t first_group[3]; /* x: 0 */
+  uint64_t print_buffer;   /* GPU address of a struct print_buffer; 0: none */
+};
+
+/* What printf leaves for the host: a buffer of records, one for each call. The device
+ * library (device/printf.cuh) writes them; the host reads them when the launch is over.
+ * A call reserves its record with one atomic addition, so that the order of a work-item's
+ * calls is kept, and drops it if it finds no room. */
+struct print_buffer {
+  uint64_t reserved; /* bytes of records behind this struct, also of dropped ones */
+  uint64_t dropped;  /* calls that found no room */
+  uint64_t capacity; /* bytes of records that there is room for */
+  uint64_t unused;
+};
+
+/* Then one byte for each argument, its type and lanes; then the arguments. All parts
+ * begin at multiples of PRINT_ALIGN bytes. */
+struct print_record {
+  uint32_t size; /* bytes with the arguments; 0: nothing was written here */
+  uint32_t arg_count;
+  uint64_t format; /* GPU address of the format string, a constant of the program */
+};
+
+enum { PRINT_ALIGN = 8, PRINT_LANES = 8 /* an argument's byte: type + lanes * this */ };
+
+enum print_type {
+  PRINT_I8,
+  PRINT_I16,
+  PRINT_I32,
+  PRINT_I64,
+  PRINT_HALF,
+  PRINT_FLOAT,
+  PRINT_DOUBLE,
+  PRINT_POINTER,
 };
 
 struct kernel_code {
@@ -106,6 +139,7 @@ struct kernel_code {
   uint32_t param_bytes;
   uint32_t hidden_offset;     /* of struct kernel_hidden in the parameter area;
                                * UINT32_MAX: none (a raw CUBIN from nvcc) */
+  uint32_t prints;            /* 1: it calls printf, and wants a print buffer */
   uint32_t bank2;             /* section number or MODULE_NO_SECTION */
   uint32_t max_threads;       /* launch bound, 0 = none */
   uint32_t required_block[3]; /* reqd_work_group_size, 0 = none */

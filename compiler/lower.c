@@ -107,8 +107,10 @@ static void visit_call(struct lower *lower, struct function *caller, LLVMValueRe
     callee->called = true;
     reach(lower, callee);
     caller->needs_hidden |= callee->needs_hidden;
-  } else if (LLVMIsAFunction(ref) && lower_call_needs_hidden(LLVMGetValueName(ref))) {
-    caller->needs_hidden = true;
+    caller->prints |= callee->prints;
+  } else if (LLVMIsAFunction(ref)) {
+    caller->needs_hidden |= lower_call_needs_hidden(LLVMGetValueName(ref));
+    caller->prints |= lower_is_printf(LLVMGetValueName(ref));
   }
 }
 
@@ -219,6 +221,7 @@ static void print_device_function(struct lower *lower, struct function *function
 static void print_kernel(struct lower *lower, struct function *function) {
   struct binary_kernel *kernel = &lower->result->kernels[lower->result->kernel_count++];
   open_function(lower, function, true);
+  kernel->prints = function->prints;
   lower_kernel(lower, function->ref, kernel);
   if (!lower->failed)
     lower_body(lower, function->ref);

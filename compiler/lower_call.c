@@ -43,7 +43,7 @@ static bool takes_hidden(const char *base) {
 
 bool lower_call_needs_hidden(const char *symbol) {
   struct mangle mangle;
-  return mangle_parse(symbol, &mangle) && takes_hidden(mangle.base);
+  return lower_is_printf(symbol) || (mangle_parse(symbol, &mangle) && takes_hidden(mangle.base));
 }
 
 static const char *device_file(const char *name) {
@@ -163,10 +163,6 @@ static void call_library(struct lower *lower, LLVMValueRef call, const char *sym
   enum { FILE_NAME_MAX = 64 };
   struct mangle mangle;
   char file[FILE_NAME_MAX];
-  if (!strcmp(symbol, "printf")) {
-    lower_fail(lower, "printf is not supported by this device's compiler");
-    return;
-  }
   if (!mangle_parse(symbol, &mangle)) {
     lower_fail(lower, "the function '%s' is declared but not defined", symbol);
     return;
@@ -273,6 +269,8 @@ void lower_call(struct lower *lower, LLVMValueRef call) {
     call_function(lower, call, function);
   else if (!strncmp(symbol, "llvm.", strlen("llvm.")))
     lower_intrinsic(lower, call, symbol);
+  else if (lower_is_printf(symbol))
+    lower_printf(lower, call);
   else if (!call_conversion(lower, call, symbol))
     call_library(lower, call, symbol);
 }

@@ -53,6 +53,7 @@ struct function {
   LLVMValueRef ref;
   const char *name;  /* of the C function, for calls */
   bool needs_hidden; /* it or a callee asks for the launch block */
+  bool prints;       /* it or a callee calls printf */
   bool called;       /* by another function */
   bool reached;
 };
@@ -164,6 +165,10 @@ void lower_call(struct lower *lower, LLVMValueRef instruction);
 /* The C type of a function's result: a scalar, or a struct of its leaves. */
 const char *lower_result_type(struct lower *lower, const struct function *function);
 bool lower_call_needs_hidden(const char *symbol);
+
+/* lower_printf.c */
+bool lower_is_printf(const char *symbol);
+void lower_printf(struct lower *lower, LLVMValueRef call);
 
 /* lower_intrinsic.c, lower_asm.c */
 void lower_intrinsic(struct lower *lower, LLVMValueRef call, const char *name);

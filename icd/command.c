@@ -130,7 +130,9 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
   if (!error && operation->kind == ICD_LAUNCH) {
     struct rt_launch launch = operation->launch.rt;
     launch.times = times;
-    error = rt_queue_launch(queue->rt, &launch, &point);
+    error = operation->kernel && operation->kernel->code->prints
+                ? icd_print_launch(queue, operation->kernel, &launch, &point)
+                : rt_queue_launch(queue->rt, &launch, &point);
   } else if (!error && (times || acquired)) {
     error = rt_queue_marker(queue->rt, times, &point);
   }
@@ -265,6 +267,8 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   cl_kernel kernel = operation->kernel;
   uint64_t start_ns = event && event->profiled ? icd_cpu_clock() : 0;
   if (kernel) {
+    if (kernel->code->prints)
+      icd_print_wait_for_room(context);
     pthread_mutex_lock(&kernel->lock);
     icd_launch_prepare(operation);
   }
@@ -294,10 +298,12 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     fault = rt_context_fault(context->rt);
     return refuse(queue, event, code, call, fault ? fault : rt_last_message());
   }
-  if (outcome == DONE)
+  if (outcome == DONE) {
+    icd_print_drain(context);
     complete(event, start_ns);
-  else if (event)
+  } else if (event) {
     icd_event_call(event, CL_SUBMITTED, due);
+  }
   if (blocking && outcome != DONE) {
     const cl_int status = icd_event_wait(event);
     if (status < 0)

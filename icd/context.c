@@ -22,6 +22,7 @@ static void destroy_context(cl_context context) {
     free(destructor);
     destructor = next;
   }
+  icd_print_finish(context);
   rt_context_destroy(context->rt);
   icd_event_pool_finish(context);
   free(context->svm);
@@ -160,7 +161,7 @@ void icd_context_tell_fault(cl_context context) {
 /* Checks a property list: CL_SUCCESS, and how many words it has. */
 static cl_int check_properties(const cl_context_properties *properties, size_t *count,
                                const char *call) {
-  bool platform = false, sync = false;
+  bool platform = false, sync = false, printer = false, print_bytes = false;
   *count = 0;
   if (!properties)
     return CL_SUCCESS;
@@ -168,6 +169,8 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
     const cl_context_properties name = properties[*count], value = properties[*count + 1];
     bool *seen = name == CL_CONTEXT_PLATFORM            ? &platform
                  : name == CL_CONTEXT_INTEROP_USER_SYNC ? &sync
+                 : name == CL_PRINTF_CALLBACK_ARM       ? &printer
+                 : name == CL_PRINTF_BUFFERSIZE_ARM     ? &print_bytes
                                                         : NULL;
     if (!seen)
       return icd_fail(NULL, CL_INVALID_PROPERTY, call, "unknown property 0x%llx",
@@ -181,6 +184,9 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
     if (name == CL_CONTEXT_INTEROP_USER_SYNC && value != CL_TRUE && value != CL_FALSE)
       return icd_fail(NULL, CL_INVALID_PROPERTY, call,
                       "CL_CONTEXT_INTEROP_USER_SYNC is neither CL_TRUE nor CL_FALSE");
+    if (name == CL_PRINTF_BUFFERSIZE_ARM && value <= 0)
+      return icd_fail(NULL, CL_INVALID_PROPERTY, call, "CL_PRINTF_BUFFERSIZE_ARM is %lld",
+                      (long long)value);
   }
   *count += 1;
   return CL_SUCCESS;
@@ -212,6 +218,7 @@ static cl_context create(const cl_context_properties *properties, size_t propert
   context->next_queue = 1;
   pthread_mutex_init(&context->lock, NULL);
   pthread_cond_init(&context->changed, NULL);
+  icd_print_init(context);
   icd_object_hold(&device->object);
   icd_object_init(&context->object, ICD_MAGIC_CONTEXT);
   return ICD_GIVE(errcode_ret, context);

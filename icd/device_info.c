@@ -99,7 +99,7 @@ enum {
   X(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, cl_device_affinity_domain, 0)                             \
   X(CL_DEVICE_REFERENCE_COUNT, cl_uint, 1)                                                         \
   X(CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, cl_bool, CL_TRUE)                                       \
-  X(CL_DEVICE_PRINTF_BUFFER_SIZE, size_t, 0) /* no printf */                                       \
+  X(CL_DEVICE_PRINTF_BUFFER_SIZE, size_t, ICD_PRINT_BYTES)                                         \
   X(CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, cl_uint, 0)                                     \
   X(CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                       \
   X(CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                        \

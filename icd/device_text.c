@@ -20,6 +20,7 @@
   X("cl_khr_int64_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                         \
   X("cl_khr_int64_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                                     \
   X("cl_khr_fp64", CL_MAKE_VERSION(1, 0, 0))                                                       \
+  X("cl_arm_printf", CL_MAKE_VERSION(2, 0, 0))                                                     \
   X("cl_nv_device_attribute_query", CL_MAKE_VERSION(1, 0, 0))                                      \
   X("cl_tegracl_launch_info", CL_MAKE_VERSION(1, 0, 0))
 

@@ -133,6 +133,7 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
 
 /* A tracked event has reached its end: takes the GPU's times over. */
 static cl_int settle(cl_event event, cl_int status) {
+  icd_print_drain(event->context);
   pthread_mutex_lock(&event->context->lock);
   struct rt_times *times = event->times;
   struct icd_event_callback *due = NULL;

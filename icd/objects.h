@@ -60,6 +60,21 @@ struct icd_context_destructor {
 
 struct icd_event_chunk;
 
+typedef void(CL_CALLBACK *icd_print_callback)(const char *, size_t, size_t, void *);
+
+/* Output of kernels' printf on its way (icd/print.c). */
+struct icd_prints {
+  icd_print_callback callback; /* CL_PRINTF_CALLBACK_ARM; NULL: standard output */
+  size_t bytes;                /* of records in a buffer */
+  pthread_mutex_t output;      /* held while output is written; recursive */
+  atomic_uint unwritten;       /* launches whose output is still to be written */
+
+  pthread_mutex_t lock;      /* guards what follows; taken behind the queue's */
+  struct icd_print *pending; /* launches that print, the last submitted first */
+  struct icd_print *idle;    /* buffers to be used again */
+  unsigned pending_count;
+};
+
 struct _cl_context {
   struct icd_object object;
   cl_device_id device;
@@ -69,6 +84,7 @@ struct _cl_context {
   icd_context_notify notify;
   void *notify_data;
   atomic_bool fault_told; /* the fault's message has gone to notify */
+  struct icd_prints prints;
 
   /* Guards everything below and the state of all the context's events. */
   pthread_mutex_t lock;
@@ -108,6 +124,26 @@ void icd_context_await_change(cl_context context, uint64_t changes);
 
 /* If the context has faulted: tells notify and TEGRACL_DEBUG=api once. */
 void icd_context_tell_fault(cl_context context);
+
+/* CL_DEVICE_PRINTF_BUFFER_SIZE: records that one launch can leave. */
+enum { ICD_PRINT_BYTES = 4 << 20 };
+
+/* The context's properties have been set. */
+void icd_print_init(cl_context context);
+void icd_print_finish(cl_context context);
+
+/* rt_queue_launch with a print buffer. The queue's lock is held. */
+int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_launch *launch,
+                     uint64_t *point);
+
+/* Waits until not too many launches of the context print at a time. To be called, without
+ * locks, before the launch of a kernel that prints. */
+void icd_print_wait_for_room(cl_context context);
+
+/* Writes the output of all launches that have completed, in the order in which they were
+ * submitted. To be called, without locks, by whoever has found that a command has completed,
+ * before the application hears of it. */
+void icd_print_drain(cl_context context);
 
 /* ---- buffer ---------------------------------------------------------------------- */
 

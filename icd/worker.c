@@ -108,6 +108,8 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
   const struct icd_operation *operation = &command->operation;
   cl_event event = command->event;
   *status = wait_for_all(queue, command);
+  if (!*status && operation->kind == ICD_LAUNCH && operation->kernel->code->prints)
+    icd_print_wait_for_room(queue->context);
   if (!*status && (operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK)) {
     pthread_mutex_lock(&queue->lock);
     *status = icd_submit(queue, operation, 0, NULL, event, &due);
@@ -121,6 +123,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
   if (!*status && !icd_gpu_is_past(queue, operation, command->wait_count, &point) &&
       rt_queue_wait(queue->rt, point, UINT64_MAX))
     *status = CL_OUT_OF_RESOURCES;
+  icd_print_drain(queue->context);
   if (!*status) {
     const uint64_t cpu_ns = icd_cpu_clock();
     icd_do(queue, operation);
@@ -286,7 +289,9 @@ int icd_queue_finish(cl_command_queue queue) {
   while (queue->first && queue->first->number <= target)
     pthread_cond_wait(&queue->done, &queue->lock);
   pthread_mutex_unlock(&queue->lock);
-  return rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
+  const int error = rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
+  icd_print_drain(queue->context);
+  return error;
 }
 
 void icd_worker_stop(cl_command_queue queue) {

@@ -104,7 +104,8 @@ static void write_qmd(struct rt_slice *s, const struct rt_kernel *r, const struc
   memcpy(s->cpu, q, sizeof(q));
 }
 
-/* The hidden block of a grid that does not begin at the launch's beginning. */
+/* What the hidden block says of this launch, and of a grid that does not begin at the
+ * launch's beginning. */
 static void write_hidden(char *params, const struct kernel_code *k, const struct rt_launch *l,
                          const struct part *part) {
   struct kernel_hidden hidden;
@@ -114,6 +115,7 @@ static void write_hidden(char *params, const struct kernel_code *k, const struct
     hidden.first_group[i] = part->first[i];
     hidden.global_offset[i] += (uint64_t)part->first[i] * l->block[i];
   }
+  hidden.print_buffer = l->print_buffer;
   memcpy(place, &hidden, sizeof(hidden));
 }
 
@@ -134,7 +136,7 @@ static void write_bank0(char *bank, size_t bytes, const struct rt_kernel *r,
   memset(bank + sizeof(head), 0, k->param_offset - sizeof(head));
   if (k->param_bytes)
     memcpy(bank + k->param_offset, l->params, k->param_bytes);
-  if (part->first[1] || part->first[2])
+  if (part->first[1] || part->first[2] || l->print_buffer)
     write_hidden(bank + k->param_offset, k, l, part);
   memset(bank + params_end, 0, bytes - params_end);
 }

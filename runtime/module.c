@@ -265,6 +265,18 @@ void rt_module_destroy(struct rt_module *m) {
   release(m);
 }
 
+const void *rt_module_data(const struct rt_module *m, uint64_t address, uint64_t *size) {
+  for (uint32_t i = 0; i < m->code->section_count; i++) {
+    const struct module_section *s = &m->code->sections[i];
+    if (!s->data || (s->kind != MODULE_GLOBAL && s->kind != MODULE_BANK3) ||
+        address < m->addresses[i] || address - m->addresses[i] >= s->size)
+      continue;
+    *size = s->size - (address - m->addresses[i]);
+    return (const char *)s->data + (address - m->addresses[i]);
+  }
+  return NULL;
+}
+
 const struct kernel_code *rt_module_kernel_at(const struct rt_context *c, uint64_t address,
                                               uint64_t *offset) {
   for (const struct rt_module *m = c->modules; m; m = m->next)

@@ -111,6 +111,10 @@ int rt_module_create(struct rt_context *context, const struct module_code *code,
                      struct rt_module **module);
 void rt_module_destroy(struct rt_module *module);
 
+/* The module's constant or initial data at a GPU address, as it was before any kernel ran,
+ * and how much follows in *size. NULL if there is none. Lives as long as module_code. */
+const void *rt_module_data(const struct rt_module *module, uint64_t address, uint64_t *size);
+
 /* ---- queues ---------------------------------------------------------------- */
 
 enum rt_priority { RT_PRIORITY_LOW, RT_PRIORITY_MEDIUM, RT_PRIORITY_HIGH };
@@ -140,6 +144,7 @@ struct rt_launch {
   const void *params;      /* param_bytes of the kernel, hidden block included;
                             * read before rt_queue_launch returns */
   struct rt_times *times;  /* NULL: do not profile */
+  uint64_t print_buffer;   /* GPU address; written into the hidden block. 0: none */
 };
 
 /* Work-groups that a launch of this kernel can have in each dimension. More than the

@@ -99,8 +99,9 @@ struct hidden {
   ulong global_size[3];
   uint work_dim;
   uint first_group[3];
+  ulong print_buffer;
 };
-static_assert(sizeof(hidden) == 64, "the runtime writes 64 bytes");
+static_assert(sizeof(hidden) == 72, "the runtime writes 72 bytes");
 
 #define OCL_DIM(d, x, y, z, other) ((d) == 0 ? (x) : (d) == 1 ? (y) : (d) == 2 ? (z) : (other))
 

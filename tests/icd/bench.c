@@ -5,11 +5,16 @@
 #include "tests/icd/bench.h"
 
 int bench_setup(void **state) {
+  return bench_setup_with(state, NULL, NULL);
+}
+
+int bench_setup_with(void **state, const cl_context_properties *properties,
+                     icd_context_notify notify) {
   struct bench *bench = calloc(1, sizeof *bench);
   cl_int code;
   const char *source = "the fake compiler does not read this";
   assert_cl(clGetDeviceIDs(&icd_platform, CL_DEVICE_TYPE_GPU, 1, &bench->device, NULL));
-  bench->context = clCreateContext(NULL, 1, &bench->device, NULL, NULL, &code);
+  bench->context = clCreateContext(properties, 1, &bench->device, notify, NULL, &code);
   assert_cl(code);
   bench->queue = bench_queue(bench, 0);
   bench->program = clCreateProgramWithSource(bench->context, 1, &source, NULL, &code);

@@ -23,6 +23,9 @@ struct bench {
 
 /* For cmocka_unit_test_setup_teardown. */
 int bench_setup(void **state);
+/* With a context of these properties, and its notify callback. */
+int bench_setup_with(void **state, const cl_context_properties *properties,
+                     icd_context_notify notify);
 int bench_teardown(void **state);
 
 cl_command_queue bench_queue(struct bench *bench, cl_command_queue_properties flags);

@@ -1,6 +1,7 @@
 /* A compiler that knows one program: every source gives the same kernels, whose
  * work the fake runtime does in C. A source with "#error" does not build.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,6 +26,7 @@
 static const struct kernel_arg add_args[] = {POINTER("in", 0), POINTER("out", 8), VALUE("n", 16)};
 static const struct kernel_arg local_args[] = {BLOCK("a", 0, 4), BLOCK("b", 4, 16),
                                                POINTER("out", 8)};
+static const struct kernel_arg number_arg[] = {VALUE("n", 0)};
 static const struct kernel_arg one_arg[] = {POINTER("out", 0)};
 
 #define KERNEL(text_name, list, bytes, ...)                                                        \
@@ -43,6 +45,7 @@ static const struct kernel_code kernels[] = {
     KERNEL("required", one_arg, 8, .required_block = {8, 4, 1}),
     KERNEL("bounded", one_arg, 8, .max_threads = 64),
     KERNEL("fault", one_arg, 8, ),
+    KERNEL("print", number_arg, 8, .prints = 1),
 };
 
 static uint64_t items(const struct rt_launch *launch) {
@@ -84,6 +87,36 @@ static bool ids(const unsigned char *params, const struct rt_launch *launch) {
   return true;
 }
 
+/* Each work-item prints n; a negative n: the size of the output is nonsense. */
+static bool print(const unsigned char *params, const struct rt_launch *launch) {
+  struct print_buffer *buffer = (struct print_buffer *)(uintptr_t)launch->print_buffer;
+  uint64_t *records = (uint64_t *)(buffer + 1);
+  int n;
+  memcpy(&n, params, sizeof n);
+  for (uint64_t i = 0; i < items(launch); i++) {
+    const uint64_t place = buffer->reserved;
+    buffer->reserved += sizeof *records;
+    if (buffer->reserved > buffer->capacity)
+      buffer->dropped++;
+    else
+      records[place / sizeof *records] = (uint64_t)n + 1;
+  }
+  if (n < 0)
+    buffer->reserved = UINT64_MAX;
+  return true;
+}
+
+/* Reads what print writes. */
+bool cc_print(const struct cc_print_reader *reader, const void *records, size_t size) {
+  for (const uint64_t *record = records; size; record++, size -= sizeof *record) {
+    char text[32];
+    if (*record)
+      reader->emit(reader->data, text,
+                   (size_t)snprintf(text, sizeof text, "%d ", (int)(*record - 1)));
+  }
+  return true;
+}
+
 static bool fault(const unsigned char *params, const struct rt_launch *launch) {
   return false;
 }
@@ -93,7 +126,7 @@ fake_kernel fake_find_kernel(const char *name) {
     const char *name;
     fake_kernel kernel;
   } table[] = {{"add", add},      {"slow_add", slow_add}, {"locals", locals}, {"ids", ids},
-               {"required", ids}, {"bounded", ids},       {"fault", fault}};
+               {"required", ids}, {"bounded", ids},       {"fault", fault},   {"print", print}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (!strcmp(name, table[i].name))
       return table[i].kernel;

@@ -237,6 +237,10 @@ void rt_module_destroy(struct rt_module *module) {
   live--;
 }
 
+const void *rt_module_data(const struct rt_module *module, uint64_t address, uint64_t *size) {
+  return NULL;
+}
+
 /* ---- queues --------------------------------------------------------------------------- */
 
 /* Under the lock: whether the first work may start. */

@@ -22,7 +22,7 @@ struct things {
   cl_mem mem, sub, mapped;
   void *pointer, *svm;
   cl_program program, binary;
-  cl_kernel kernel, clone;
+  cl_kernel kernel, clone, printer;
   cl_event user, event, read;
 };
 
@@ -38,11 +38,13 @@ struct things {
 
 static void CL_CALLBACK ignore_mem(cl_mem mem, void *data) {}
 static void CL_CALLBACK ignore_context(cl_context context, void *data) {}
+static void CL_CALLBACK ignore_output(const char *text, size_t size, size_t end, void *data) {}
 static void CL_CALLBACK ignore_event(cl_event event, cl_int status, void *data) {}
 
 static cl_int walk(cl_device_id device, struct things *things, int *values) {
-  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
-                                              (cl_context_properties)&icd_platform, 0};
+  const cl_context_properties properties[] = {
+      CL_CONTEXT_PLATFORM, (cl_context_properties)&icd_platform, CL_PRINTF_CALLBACK_ARM,
+      (cl_context_properties)ignore_output, 0};
   const cl_queue_properties queue_properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE,
                                                   0};
   const cl_mem_properties mem_properties[] = {0};
@@ -64,6 +66,9 @@ static cl_int walk(cl_device_id device, struct things *things, int *values) {
   TRY(clSetKernelArg(things->kernel, 1, sizeof(cl_mem), &things->sub))
   TRY(clSetKernelArg(things->kernel, 2, sizeof(int), &(int){1}))
   MAKE(clone, clCloneKernel(things->kernel, &code))
+  MAKE(printer, clCreateKernel(things->program, "print", &code))
+  TRY(clSetKernelArg(things->printer, 0, sizeof(int), &(int){1}))
+  TRY(clEnqueueNDRangeKernel(things->queue, things->printer, 1, NULL, &global, NULL, 0, NULL, NULL))
   MAKE(user, clCreateUserEvent(things->context, &code))
   /* first a launch at once, then one that waits for the worker */
   TRY(clEnqueueNDRangeKernel(things->queue, things->clone, 1, NULL, &global, NULL, 0, NULL, NULL))
@@ -96,6 +101,8 @@ static void release(struct things *things) {
     assert_cl(clReleaseEvent(things->event));
   if (things->read)
     assert_cl(clReleaseEvent(things->read));
+  if (things->printer)
+    assert_cl(clReleaseKernel(things->printer));
   if (things->clone)
     assert_cl(clReleaseKernel(things->clone));
   if (things->kernel)

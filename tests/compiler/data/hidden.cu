@@ -5,6 +5,7 @@ struct hidden {
   unsigned long long global_size[3];
   unsigned work_dim;
   unsigned first_group[3];
+  unsigned long long print_buffer;
 };
 
 extern "C" __global__ void k_hidden(const float *__restrict__ a, int n, unsigned local,

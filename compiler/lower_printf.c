@@ -1,0 +1,73 @@
+/* printf. The device library writes a record of the call, with the arguments as they
+ * are and the address of the format; the host reads the format (print.c). So a format
+ * or a string may also be the one that a condition chooses, which the optimiser makes
+ * of neighbouring calls. */
+#include <string.h>
+
+#include "compiler/lower_state.h"
+
+static const char library_file[] = "printf.cuh";
+
+/* clang's name, and that of modules in SPIR-V. */
+bool lower_is_printf(const char *symbol) {
+  static const char mangled[] = "_Z6printf";
+  return !strcmp(symbol, "printf") || !strncmp(symbol, mangled, sizeof mangled - 1);
+}
+
+/* The C expression of one scalar, in the type that says how it is written. */
+static const char *element(struct lower *lower, const struct leaf *leaf, const char *text) {
+  switch (leaf->kind) {
+  case SCALAR_HALF:
+    return lower_print(lower, "ocl::half{%s}", text);
+  case SCALAR_POINTER:
+    return lower_print(lower, "(const void *)%s", text);
+  case SCALAR_BOOL:
+    return lower_print(lower, "(u32)%s", text);
+  default:
+    return lower_print(lower, "(%s)%s", scalar_names[leaf->kind], text);
+  }
+}
+
+static bool is_printable(LLVMTypeRef type, const struct leaves *leaves) {
+  LLVMTypeKind kind = LLVMGetTypeKind(type);
+  enum scalar scalar = leaves->count ? leaves->at[0].kind : SCALAR_BOOL;
+  if (kind == LLVMVectorTypeKind)
+    return scalar != SCALAR_BOOL && scalar != SCALAR_U128 && scalar != SCALAR_POINTER;
+  return kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind && leaves->count == 1 &&
+         scalar != SCALAR_U128;
+}
+
+static void print_argument(struct lower *lower, LLVMValueRef value, struct text *out) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  struct leaves leaves = lower_leaves(lower, type);
+  if (!is_printable(type, &leaves)) {
+    lower_fail(lower, "an argument of printf has a type that cannot be printed");
+    return;
+  }
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+    text_puts(out, element(lower, &leaves.at[0], lower_use(lower, value, 0)));
+    return;
+  }
+  text_printf(out, "ocl::vec<%s, %u>{",
+              leaves.at[0].kind == SCALAR_HALF ? "ocl::half" : scalar_names[leaves.at[0].kind],
+              leaves.count);
+  for (unsigned i = 0; i < leaves.count; i++)
+    text_printf(out, "%s%s", i ? ", " : "",
+                element(lower, &leaves.at[i], lower_use(lower, value, i)));
+  text_puts(out, "}");
+}
+
+void lower_printf(struct lower *lower, LLVMValueRef call) {
+  struct text arguments = {0};
+  for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+    text_puts(&arguments, ", ");
+    print_argument(lower, LLVMGetOperand(call, i), &arguments);
+  }
+  lower_use_group(lower, library_file);
+  if (arguments.failed)
+    lower_fail(lower, "out of memory");
+  else
+    text_printf(&lower->body, "%s = (u32)ocl::print(hidden_%s);\n",
+                lower_variable(lower, call, 0, SCALAR_U32), arguments.data);
+  text_finish(&arguments);
+}

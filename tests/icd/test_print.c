@@ -1,0 +1,200 @@
+/* When the output of printf comes, and in which order, on the fake runtime. The kernel
+ * "print" prints its argument once for each work-item. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/icd/bench.h"
+
+enum { SMALL = 64, RECORD = 8 };
+
+static struct {
+  char text[4096], message[1024];
+  size_t size;
+  unsigned ends;
+  cl_command_queue finish; /* the callback finishes it */
+} seen;
+
+static void CL_CALLBACK take(const char *text, size_t size, size_t complete, void *data) {
+  assert_true(seen.size + size < sizeof seen.text);
+  memcpy(seen.text + seen.size, text, size);
+  seen.size += size;
+  seen.ends += complete != 0;
+  if (seen.finish)
+    assert_cl(clFinish(seen.finish));
+}
+
+static void CL_CALLBACK notify(const char *message, const void *data, size_t size, void *user) {
+  strncpy(seen.message, message, sizeof seen.message - 1);
+}
+
+static int set_up(void **state) {
+  const cl_context_properties properties[] = {CL_PRINTF_CALLBACK_ARM, (cl_context_properties)take,
+                                              CL_PRINTF_BUFFERSIZE_ARM, SMALL, 0};
+  memset(&seen, 0, sizeof seen);
+  return bench_setup_with(state, properties, notify);
+}
+
+static cl_event launch(struct bench *bench, cl_command_queue queue, int n, size_t items,
+                       cl_event wait) {
+  cl_kernel kernel = bench_kernel(bench, "print");
+  cl_event event;
+  assert_cl(clSetKernelArg(kernel, 0, sizeof n, &n));
+  assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, wait != NULL,
+                                   wait ? &wait : NULL, &event));
+  assert_cl(clReleaseKernel(kernel));
+  return event;
+}
+
+static void print(struct bench *bench, int n) {
+  assert_cl(clReleaseEvent(launch(bench, bench->queue, n, 1, NULL)));
+}
+
+static void finish(void **state) {
+  struct bench *bench = *state;
+  print(bench, 1);
+  print(bench, 2);
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, "1 2 ");
+  assert_int_equal(seen.ends, 2);
+}
+
+static void event(void **state) {
+  struct bench *bench = *state;
+  cl_event waited = launch(bench, bench->queue, 1, 1, NULL);
+  assert_cl(clWaitForEvents(1, &waited));
+  assert_string_equal(seen.text, "1 ");
+  cl_event polled = launch(bench, bench->queue, 2, 1, NULL);
+  while (bench_status(polled) != CL_COMPLETE)
+    ;
+  assert_string_equal(seen.text, "1 2 ");
+  clReleaseEvent(waited);
+  clReleaseEvent(polled);
+}
+
+static void blocking_read(void **state) {
+  struct bench *bench = *state;
+  cl_mem mem = bench_buffer(bench, 4);
+  int value;
+  print(bench, 1);
+  assert_cl(clEnqueueReadBuffer(bench->queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL));
+  assert_string_equal(seen.text, "1 ");
+  clReleaseMemObject(mem);
+}
+
+static void release(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue queue = bench_queue(bench, 0);
+  assert_cl(clReleaseEvent(launch(bench, queue, 1, 1, NULL)));
+  assert_cl(clReleaseCommandQueue(queue));
+  assert_string_equal(seen.text, "1 ");
+}
+
+/* Finishing one queue prints what its work depends on first. */
+static void across_queues(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue other = bench_queue(bench, 0);
+  cl_event first = launch(bench, bench->queue, 1, 1, NULL);
+  cl_event second = launch(bench, other, 2, 1, first);
+  cl_event third = launch(bench, bench->queue, 3, 1, second);
+  assert_cl(clFlush(other));
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, "1 2 3 ");
+  clReleaseEvent(first);
+  clReleaseEvent(second);
+  clReleaseEvent(third);
+  clReleaseCommandQueue(other);
+}
+
+/* More launches than there are buffers. */
+static void many(void **state) {
+  struct bench *bench = *state;
+  char expected[256] = "";
+  for (int i = 0; i < 40; i++) {
+    print(bench, i);
+    sprintf(expected + strlen(expected), "%d ", i);
+  }
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, expected);
+}
+
+static void deferred(void **state) {
+  struct bench *bench = *state;
+  cl_event user = clCreateUserEvent(bench->context, NULL);
+  cl_event held = launch(bench, bench->queue, 1, 1, user);
+  for (int i = 2; i < 20; i++)
+    print(bench, i);
+  assert_string_equal(seen.text, "");
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_cl(clFinish(bench->queue));
+  assert_memory_equal(seen.text, "1 2 3 4 ", 8);
+  assert_non_null(strstr(seen.text, "19 "));
+  clReleaseEvent(user);
+  clReleaseEvent(held);
+}
+
+/* What finds no room is counted, and the next launch has all the room again. */
+static void overflow(void **state) {
+  struct bench *bench = *state;
+  clReleaseEvent(launch(bench, bench->queue, 1, SMALL / RECORD + 5, NULL));
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, "1 1 1 1 1 1 1 1 ");
+  assert_string_equal(seen.message,
+                      "printf: 5 calls of print found no room in the buffer of 64 bytes");
+  clReleaseEvent(launch(bench, bench->queue, 2, SMALL / RECORD, NULL));
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, "1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2 ");
+}
+
+/* A kernel has written over what says how much there is. */
+static void nonsense(void **state) {
+  struct bench *bench = *state;
+  print(bench, -2);
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, "-2 ");
+  print(bench, 3);
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, "-2 3 ");
+}
+
+static void callback_calls_back(void **state) {
+  struct bench *bench = *state;
+  seen.finish = bench->queue;
+  for (int i = 0; i < 20; i++)
+    print(bench, i);
+  assert_cl(clFinish(bench->queue));
+  for (int i = 0; i < 20; i++) {
+    char word[16];
+    sprintf(word, "%d ", i);
+    assert_non_null(strstr(seen.text, word));
+  }
+}
+
+static void properties(void **state) {
+  struct bench *bench = *state;
+  const cl_context_properties rows[][5] = {
+      {CL_PRINTF_BUFFERSIZE_ARM, 0},
+      {CL_PRINTF_BUFFERSIZE_ARM, -1},
+      {CL_PRINTF_BUFFERSIZE_ARM, SMALL, CL_PRINTF_BUFFERSIZE_ARM, SMALL},
+      {CL_PRINTF_CALLBACK_ARM, (cl_context_properties)take, CL_PRINTF_CALLBACK_ARM,
+       (cl_context_properties)take},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    cl_int code;
+    assert_null(clCreateContext(rows[i], 1, &bench->device, NULL, NULL, &code));
+    assert_int_equal(code, CL_INVALID_PROPERTY);
+  }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, bench_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(finish),        TEST(event),
+      TEST(blocking_read), TEST(release),
+      TEST(many),          TEST(deferred),
+      TEST(across_queues), TEST(overflow),
+      TEST(nonsense),      TEST(callback_calls_back),
+      TEST(properties),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
