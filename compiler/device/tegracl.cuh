@@ -193,14 +193,17 @@ OCL_FN void work_group_barrier(uint, int scope) {
     fence(scope);
   __syncthreads();
 }
-OCL_FN void mem_fence(uint) {
-  __threadfence_block();
+/* OpenCL 1.x knows no scopes, and its fences are what work-groups communicate with: "loads
+ * and stores preceding the mem_fence will be committed to memory" (1.2, 6.12.9). 2.0 asks
+ * for the work-group's scope only, which the L1 cache has without a fence. */
+OCL_FN void mem_fence(uint flags) {
+  fence(flags & FENCE_GLOBAL ? SCOPE_DEVICE : SCOPE_WORK_GROUP);
 }
-OCL_FN void read_mem_fence(uint) {
-  __threadfence_block();
+OCL_FN void read_mem_fence(uint flags) {
+  mem_fence(flags);
 }
-OCL_FN void write_mem_fence(uint) {
-  __threadfence_block();
+OCL_FN void write_mem_fence(uint flags) {
+  mem_fence(flags);
 }
 OCL_FN void atomic_work_item_fence(uint, int order, int scope) {
   if (order != ORDER_RELAXED)
