@@ -71,7 +71,7 @@ static void put_template(struct text *out, const char *text) {
 static const char *variable_for(struct lower *lower, const struct leaf *leaf, char letter) {
   bool narrow = leaf->kind == SCALAR_U8 || leaf->kind == SCALAR_BOOL;
   return lower_temporary(lower, narrow && letter == 'r'                     ? SCALAR_U32
-                                : narrow                                    ? SCALAR_U16
+                                : narrow || leaf->kind == SCALAR_HALF       ? SCALAR_U16
                                 : leaf->kind == SCALAR_POINTER              ? SCALAR_U64
                                 : leaf->kind == SCALAR_U16 && letter == 'r' ? SCALAR_U32
                                                                             : leaf->kind);
@@ -101,8 +101,9 @@ static bool add_output(struct lower *lower, LLVMValueRef call, const struct leav
   output->letter = constraint[1 + output->early];
   output->name = variable_for(lower, leaf, output->letter);
   bool is_pointer = leaf->kind == SCALAR_POINTER;
-  text_printf(&lists->after, "%s = (%s)%s;\n", lower_variable(lower, call, number, leaf->kind),
-              scalar_names[leaf->kind], output->name);
+  text_printf(&lists->after, leaf->kind == SCALAR_HALF ? "%s = %s_of(%s);\n" : "%s = (%s)%s;\n",
+              lower_variable(lower, call, number, leaf->kind), scalar_names[leaf->kind],
+              output->name);
   return !is_pointer || output->letter == 'l';
 }
 
@@ -115,6 +116,8 @@ static bool add_input(struct lower *lower, LLVMValueRef value, const char *const
     return false;
   const char *text = lower_use(lower, value, 0);
   const char *cast = leaves.at[0].kind == SCALAR_POINTER ? "(u64)" : "";
+  if (leaves.at[0].kind == SCALAR_HALF)
+    text = lower_print(lower, "(%s).bits", text);
   if (isdigit((unsigned char)*constraint)) {
     unsigned long number = strtoul(constraint, NULL, 10);
     if (number >= lists->output_count)

@@ -244,7 +244,7 @@ static bool is_same_bits(LLVMOpcode opcode, const struct leaves *from, const str
 static void print_pure(struct lower *lower, LLVMValueRef instruction, LLVMOpcode opcode) {
   struct leaves to = lower_leaves(lower, LLVMTypeOf(instruction));
   struct leaves from = lower_leaves(lower, LLVMTypeOf(LLVMGetOperand(instruction, 0)));
-  for (unsigned i = 0; i < to.count; i++) {
+  for (unsigned i = lower_half_pairs(lower, instruction, ""); i < to.count; i++) {
     const char *text = lower_expression(lower, instruction, opcode, i);
     if (is_same_bits(opcode, &from, &to))
       lower_alias(lower, instruction, i, text);

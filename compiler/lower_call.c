@@ -104,9 +104,7 @@ static const char *c_type(struct lower *lower, const struct mangle_type *type) {
 
 static const char *scalar_argument(struct lower *lower, const struct mangle_type *type,
                                    const char *text) {
-  if (type->base == MANGLE_HALF)
-    return lower_print(lower, "ocl::half{%s}", text);
-  if (type->base == MANGLE_FLOAT || type->base == MANGLE_DOUBLE)
+  if (type->base == MANGLE_HALF || type->base == MANGLE_FLOAT || type->base == MANGLE_DOUBLE)
     return text;
   return lower_print(lower, "(%s)%s", c_type(lower, type), text);
 }
@@ -135,8 +133,6 @@ static void print_argument(struct lower *lower, struct text *out, const struct m
 }
 
 static const char *result_leaf(struct lower *lower, const struct leaf *leaf, const char *text) {
-  if (leaf->kind == SCALAR_HALF)
-    return lower_print(lower, "%s.bits", text);
   if (scalar_is_integer(leaf->kind) || leaf->kind == SCALAR_POINTER)
     return lower_print(lower, "(%s)%s", scalar_names[leaf->kind], text);
   return text;

@@ -79,15 +79,9 @@ static struct leaf leaf_of(struct lower *lower, LLVMTypeRef type, unsigned index
   return index < leaves.count ? leaves.at[index] : (struct leaf){.kind = SCALAR_U32, .bits = 32};
 }
 
+/* Halfs turn into other numbers by way of float. */
 static const char *as_float(struct lower *lower, const struct leaf *leaf, const char *expression) {
-  return leaf->kind == SCALAR_HALF ? lower_print(lower, "half_to_float(%s)", expression)
-                                   : expression;
-}
-
-static const char *from_float(struct lower *lower, const struct leaf *leaf,
-                              const char *expression) {
-  return leaf->kind == SCALAR_HALF ? lower_print(lower, "float_to_half(%s)", expression)
-                                   : expression;
+  return leaf->kind == SCALAR_HALF ? lower_print(lower, "(float)%s", expression) : expression;
 }
 
 static const char *print_arithmetic(struct lower *lower, LLVMValueRef value, LLVMOpcode opcode,
@@ -99,10 +93,7 @@ static const char *print_arithmetic(struct lower *lower, LLVMValueRef value, LLV
     if (arithmetic[i].opcode == opcode)
       sign = arithmetic[i].sign;
   if (!scalar_is_integer(leaf.kind))
-    /* One rounding from single to half gives what half arithmetic gives. */
-    return from_float(
-        lower, &leaf,
-        lower_print(lower, "%s %s %s", as_float(lower, &leaf, a), sign, as_float(lower, &leaf, b)));
+    return lower_print(lower, "%s %s %s", a, sign, b);
   const char *mask = lower_mask(lower, &leaf), *name = scalar_names[leaf.kind];
   if (opcode == LLVMSDiv || opcode == LLVMSRem) {
     a = lower_signed(lower, &leaf, a);
@@ -139,10 +130,8 @@ static const char *print_icmp(struct lower *lower, LLVMValueRef value, unsigned 
 }
 
 static const char *print_fcmp(struct lower *lower, LLVMValueRef value, unsigned index) {
-  struct leaf leaf = leaf_of(lower, LLVMTypeOf(LLVMGetOperand(value, 0)), index);
   LLVMRealPredicate predicate = LLVMGetFCmpPredicate(value);
-  const char *a = as_float(lower, &leaf, operand(lower, value, 0, index));
-  const char *b = as_float(lower, &leaf, operand(lower, value, 1, index));
+  const char *a = operand(lower, value, 0, index), *b = operand(lower, value, 1, index);
   for (size_t i = 0; i < sizeof real_comparisons / sizeof real_comparisons[0]; i++)
     if (real_comparisons[i].predicate == predicate)
       return lower_print(lower, "%s%s %s %s%s", real_comparisons[i].before, a,
@@ -223,6 +212,8 @@ static const char *to_bits(struct lower *lower, const struct leaf *leaf, const c
     return lower_print(lower, "(u64)__double_as_longlong(%s)", expression);
   case SCALAR_POINTER:
     return lower_print(lower, "(u64)%s", expression);
+  case SCALAR_HALF:
+    return lower_print(lower, "(%s).bits", expression);
   default:
     return expression;
   }
@@ -238,6 +229,8 @@ static const char *from_bits(struct lower *lower, const struct leaf *leaf, const
     return lower_print(lower, "(char *)(%s)", expression);
   case SCALAR_BOOL:
     return lower_print(lower, "(bool)((%s) & 1)", expression);
+  case SCALAR_HALF:
+    return lower_print(lower, "ocl::half_of(%s)", expression);
   default:
     return lower_print(lower, "(%s)(%s)%s", scalar_names[leaf->kind], expression,
                        lower_mask(lower, leaf));
@@ -298,11 +291,8 @@ static const char *print_cast(struct lower *lower, LLVMValueRef value, LLVMOpcod
     return lower_print(lower, "(%s)%s%s", name, lower_signed(lower, &from, a),
                        lower_mask(lower, &to));
   case LLVMFPTrunc:
-    if (to.kind == SCALAR_HALF)
-      return lower_print(lower, "%s_to_half(%s)", scalar_names[from.kind], a);
-    return lower_print(lower, "(%s)%s", name, a);
   case LLVMFPExt:
-    return lower_print(lower, "(%s)%s", name, as_float(lower, &from, a));
+    return lower_print(lower, "(%s)%s", name, a);
   case LLVMFPToUI:
     return lower_print(lower, "(%s)%s%s", to.kind < SCALAR_U32 ? "u32" : name,
                        as_float(lower, &from, a), lower_mask(lower, &to));
@@ -314,8 +304,6 @@ static const char *print_cast(struct lower *lower, LLVMValueRef value, LLVMOpcod
   case LLVMSIToFP:
     if (opcode == LLVMSIToFP)
       a = lower_signed(lower, &from, a);
-    if (to.kind == SCALAR_HALF)
-      return lower_print(lower, "integer_to_half(%s)", a);
     return lower_print(lower, "(%s)%s", name, a);
   case LLVMPtrToInt:
     return lower_print(lower, "(%s)(u64)%s%s", name, a, lower_mask(lower, &to));
@@ -330,15 +318,11 @@ const char *lower_expression(struct lower *lower, LLVMValueRef value, LLVMOpcode
   switch (opcode) {
   case LLVMFRem:
     type = leaf_of(lower, LLVMTypeOf(value), leaf);
-    return from_float(lower, &type,
-                      lower_print(lower,
-                                  type.kind == SCALAR_DOUBLE ? "fmod(%s, %s)" : "fmodf(%s, %s)",
-                                  as_float(lower, &type, operand(lower, value, 0, leaf)),
-                                  as_float(lower, &type, operand(lower, value, 1, leaf))));
+    return lower_print(lower, "(%s)%s(%s, %s)", scalar_names[type.kind],
+                       type.kind == SCALAR_DOUBLE ? "fmod" : "fmodf",
+                       as_float(lower, &type, operand(lower, value, 0, leaf)),
+                       as_float(lower, &type, operand(lower, value, 1, leaf)));
   case LLVMFNeg:
-    type = leaf_of(lower, LLVMTypeOf(value), leaf);
-    if (type.kind == SCALAR_HALF)
-      return lower_print(lower, "(u16)(%s ^ 0x8000u)", operand(lower, value, 0, leaf));
     return lower_print(lower, "-%s", operand(lower, value, 0, leaf));
   case LLVMICmp:
     return print_icmp(lower, value, leaf);

@@ -87,14 +87,10 @@ static const char *argument(struct lower *lower, LLVMValueRef call, unsigned num
     return text;
   if (is_signed)
     return lower_print(lower, "(%s)%s", signed_names[leaves.at[index].kind], text);
-  if (leaves.at[index].kind == SCALAR_HALF)
-    return lower_print(lower, "half_to_float(%s)", text);
   return text;
 }
 
 static const char *result(struct lower *lower, const struct leaf *leaf, const char *text) {
-  if (leaf->kind == SCALAR_HALF)
-    return lower_print(lower, "float_to_half(%s)", text);
   if (scalar_is_integer(leaf->kind))
     return lower_print(lower, "(%s)%s", scalar_names[leaf->kind], text);
   return text;
@@ -130,7 +126,8 @@ static bool print_elementwise(struct lower *lower, LLVMValueRef call, const char
       print_overflow(lower, call, elementwise[i].function, is_signed);
       return true;
     }
-    for (unsigned k = 0; k < leaves.count; k++) {
+    for (unsigned k = lower_half_pairs(lower, call, elementwise[i].function); k < leaves.count;
+         k++) {
       const char *text = argument(lower, call, 0, k, is_signed);
       for (unsigned a = 1; a < elementwise[i].arguments; a++)
         text = lower_print(lower, "%s, %s", text, argument(lower, call, a, k, is_signed));

@@ -100,10 +100,17 @@ static const char *memory_name(const struct leaf *leaf) {
   return leaf->kind == SCALAR_BOOL ? "u8" : scalar_names[leaf->kind];
 }
 
+/* C++ copies no struct, such as a half, out of or into volatile memory. */
+static bool moves_whole(const struct leaf *leaf, uint64_t align, const char *is_volatile) {
+  uint64_t bytes = memory_bytes(leaf);
+  return is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes &&
+         (leaf->kind != SCALAR_HALF || !*is_volatile);
+}
+
 static const char *load_leaf(struct lower *lower, const struct leaf *leaf, const char *pointer,
                              uint64_t align, const char *is_volatile) {
   uint64_t bytes = memory_bytes(leaf);
-  if (is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes) {
+  if (moves_whole(leaf, align, is_volatile)) {
     const char *text = lower_print(lower, "*(%s %sconst *)(%s)", memory_name(leaf), is_volatile,
                                    place(lower, pointer, leaf->offset));
     return leaf->kind == SCALAR_BOOL ? lower_print(lower, "(%s) & 1", text) : text;
@@ -124,7 +131,7 @@ static const char *load_leaf(struct lower *lower, const struct leaf *leaf, const
 static void store_leaf(struct lower *lower, const struct leaf *leaf, const char *pointer,
                        uint64_t align, const char *is_volatile, const char *value) {
   uint64_t bytes = memory_bytes(leaf);
-  if (is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes) {
+  if (moves_whole(leaf, align, is_volatile)) {
     text_printf(&lower->body, "*(%s %s*)(%s) = %s;\n", memory_name(leaf), is_volatile,
                 place(lower, pointer, leaf->offset), value);
     return;

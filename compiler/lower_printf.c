@@ -17,8 +17,6 @@ bool lower_is_printf(const char *symbol) {
 /* The C expression of one scalar, in the type that says how it is written. */
 static const char *element(struct lower *lower, const struct leaf *leaf, const char *text) {
   switch (leaf->kind) {
-  case SCALAR_HALF:
-    return lower_print(lower, "ocl::half{%s}", text);
   case SCALAR_POINTER:
     return lower_print(lower, "(const void *)%s", text);
   case SCALAR_BOOL:
@@ -48,9 +46,7 @@ static void print_argument(struct lower *lower, LLVMValueRef value, struct text 
     text_puts(out, element(lower, &leaves.at[0], lower_use(lower, value, 0)));
     return;
   }
-  text_printf(out, "ocl::vec<%s, %u>{",
-              leaves.at[0].kind == SCALAR_HALF ? "ocl::half" : scalar_names[leaves.at[0].kind],
-              leaves.count);
+  text_printf(out, "ocl::vec<%s, %u>{", scalar_names[leaves.at[0].kind], leaves.count);
   for (unsigned i = 0; i < leaves.count; i++)
     text_printf(out, "%s%s", i ? ", " : "",
                 element(lower, &leaves.at[i], lower_use(lower, value, i)));

@@ -22,7 +22,7 @@ enum scalar {
   SCALAR_U32,
   SCALAR_U64,
   SCALAR_U128,
-  SCALAR_HALF, /* bits in a u16 */
+  SCALAR_HALF,
   SCALAR_FLOAT,
   SCALAR_DOUBLE,
   SCALAR_POINTER,
@@ -149,6 +149,11 @@ const char *lower_expression(struct lower *lower, LLVMValueRef value, LLVMOpcode
 /* Bits of the leaves of a value seen as another type of the same size. */
 const char *lower_reinterpret(struct lower *lower, const struct leaf *from, const struct leaf *to,
                               const char *expression);
+
+/* lower_half.c: prints what the instruction does to the halfs of a vector, two at
+ * once, and returns how many leaves it did: none, if there is no such operation.
+ * function is the counterpart in lower.cuh of a call, else "". */
+unsigned lower_half_pairs(struct lower *lower, LLVMValueRef instruction, const char *function);
 
 /* lower_memory.c */
 void lower_load(struct lower *lower, LLVMValueRef instruction);

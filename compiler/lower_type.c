@@ -6,7 +6,7 @@
 const char *const scalar_names[SCALAR_KINDS] = {
     [SCALAR_BOOL] = "bool",      [SCALAR_U8] = "u8",       [SCALAR_U16] = "u16",
     [SCALAR_U32] = "u32",        [SCALAR_U64] = "u64",     [SCALAR_U128] = "u128",
-    [SCALAR_HALF] = "u16",       [SCALAR_FLOAT] = "float", [SCALAR_DOUBLE] = "double",
+    [SCALAR_HALF] = "ocl::half", [SCALAR_FLOAT] = "float", [SCALAR_DOUBLE] = "double",
     [SCALAR_POINTER] = "char *",
 };
 
@@ -99,6 +99,7 @@ static struct leaf scalar_leaf(struct lower *lower, LLVMTypeRef type, uint64_t o
     break;
   case LLVMHalfTypeKind:
     leaf.kind = SCALAR_HALF;
+    lower_use_group(lower, "half.cuh");
     break;
   case LLVMFloatTypeKind:
     leaf.kind = SCALAR_FLOAT;

@@ -103,7 +103,7 @@ const char *lower_variable(struct lower *lower, LLVMValueRef value, unsigned lea
 
 const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bits) {
   if (kind == SCALAR_HALF)
-    return lower_print(lower, "(u16)%uu", (unsigned)bits);
+    return lower_print(lower, "ocl::half_of(%uu)", (unsigned)bits);
   if (kind == SCALAR_FLOAT) {
     uint32_t word = (uint32_t)bits;
     float number;
@@ -162,6 +162,8 @@ static const char *zero(struct lower *lower, const struct leaf *leaf) {
     return "0.0";
   case SCALAR_U32:
     return "0u";
+  case SCALAR_HALF:
+    return "ocl::half_of(0)";
   default:
     return lower_print(lower, "(%s)0", scalar_names[leaf->kind]);
   }

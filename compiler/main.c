@@ -8,6 +8,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/disassemble.h"
+#include "compiler/extensions.h"
 #include "compiler/serve.h"
 #include "compiler/text.h"
 
@@ -32,7 +33,7 @@ static const struct cc_device orin = {
                   "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics "
                   "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics "
                   "cl_khr_byte_addressable_store cl_khr_fp64 cl_nv_device_attribute_query "
-                  "cl_nv_compiler_options",
+                  "cl_nv_compiler_options" CC_EXTENSIONS(CC_WORD),
     .c_features = "__opencl_c_int64 __opencl_c_fp64",
     .local_mem_bytes = 48 * 1024,
 };

@@ -22,6 +22,8 @@ enum {
 #define DOUBLE_FP                                                                                  \
   (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO |                   \
    CL_FP_ROUND_TO_INF | CL_FP_FMA)
+/* PTX's add, mul and fma of f16 round to nearest even alone. */
+#define HALF_FP (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA)
 
 enum {
   VENDOR_ID_NVIDIA = 0x10DE,
@@ -43,14 +45,14 @@ enum {
   X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, cl_uint, 1)                                             \
   X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, cl_uint, 1)                                            \
   X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, cl_uint, 1)                                           \
-  X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, cl_uint, 0)                                             \
+  X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, cl_uint, 2)                                             \
   X(CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, cl_uint, 1)                                                \
   X(CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, cl_uint, 1)                                               \
   X(CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, cl_uint, 1)                                                 \
   X(CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, cl_uint, 1)                                                \
   X(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, cl_uint, 1)                                               \
   X(CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, cl_uint, 1)                                              \
-  X(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, cl_uint, 0)                                                \
+  X(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, cl_uint, 2)                                                \
   X(CL_DEVICE_ADDRESS_BITS, cl_uint, 64)                                                           \
   X(CL_DEVICE_IMAGE_SUPPORT, cl_bool, CL_FALSE)                                                    \
   X(CL_DEVICE_MAX_READ_IMAGE_ARGS, cl_uint, 0)                                                     \
@@ -74,6 +76,7 @@ enum {
   X(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, cl_uint, LARGEST_TYPE_BYTES)                               \
   X(CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config, SINGLE_FP)                                    \
   X(CL_DEVICE_DOUBLE_FP_CONFIG, cl_device_fp_config, DOUBLE_FP)                                    \
+  X(CL_DEVICE_HALF_FP_CONFIG, cl_device_fp_config, HALF_FP)                                        \
   X(CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, cl_device_mem_cache_type, CL_READ_WRITE_CACHE)                \
   X(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, cl_uint, CACHE_LINE_BYTES)                                \
   X(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, cl_ulong, CONSTANT_BANK_BYTES)                             \

@@ -3,6 +3,8 @@
  */
 #include "icd/device_text.h"
 
+#include "compiler/extensions.h"
+
 /* X(name, version). Only what works. */
 #define PLATFORM_EXTENSIONS(X)                                                                     \
   X("cl_khr_icd", CL_MAKE_VERSION(1, 0, 0))                                                        \
@@ -20,6 +22,7 @@
   X("cl_khr_int64_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                         \
   X("cl_khr_int64_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                                     \
   X("cl_khr_fp64", CL_MAKE_VERSION(1, 0, 0))                                                       \
+  CC_EXTENSIONS(X)                                                                                 \
   X("cl_arm_printf", CL_MAKE_VERSION(2, 0, 0))                                                     \
   X("cl_nv_device_attribute_query", CL_MAKE_VERSION(1, 0, 0))                                      \
   X("cl_tegracl_launch_info", CL_MAKE_VERSION(1, 0, 0))

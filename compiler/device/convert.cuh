@@ -37,7 +37,14 @@ OCL_ROUND(float, double, __double2float)
 template <class T> constexpr int digits = 8 * sizeof(T) - is_signed<T>;
 
 template <class D, bool SATURATE, rounding R, class S> OCL_FN D convert_one(S x) {
-  if constexpr (is_float<D>) {
+  if constexpr (same<S, half> && same<D, half>) {
+    return x;
+  } else if constexpr (same<S, half>) {
+    return convert_one<D, SATURATE, R>(float(x));
+  } else if constexpr (same<D, half>) {
+    typedef pick<sizeof(S) < 4, int, S> W;
+    return to_half<R>(W(x));
+  } else if constexpr (is_float<D>) {
     /* Every value of S is one of D. */
     constexpr bool EXACT = is_float<S> ? sizeof(S) <= sizeof(D) : sizeof(S) < sizeof(D);
     if constexpr (EXACT)

@@ -25,6 +25,7 @@ OCL_FN double hypot(double x, double y) {
   double large = ::fmax(::fabs(x), ::fabs(y)), small = ::fmin(::fabs(x), ::fabs(y));
   return x == x && y == y && small < large * 0x1p-54 ? large : ::hypot(x, y);
 }
+OCL_BY_FLOAT2(hypot, half, float(y))
 OCL_MAP_VV(hypot)
 OCL_MATH_VV(pow)
 
@@ -39,6 +40,7 @@ OCL_FN float pown(float x, int n) {
 OCL_FN double pown(double x, int n) {
   return ::pow(x, double(n));
 }
+OCL_BY_FLOAT2(pown, int, y)
 OCL_MAP_VV(pown)
 
 /* pow for x >= 0 as exp2(y * log2(x)): where a limit does not exist, NaN. */
@@ -49,6 +51,7 @@ template <class T> OCL_FN scalar<T> powr(T x, T y) {
       x < 0 || x != x || y != y || (y == 0 && (a == 0 || ::isinf(a))) || (a == 1 && ::isinf(y));
   return nowhere ? T(__uint_as_float(0x7fffffffu)) : r;
 }
+OCL_BY_FLOAT2(powr, half, float(y))
 OCL_MAP_VV(powr)
 
 /* The n-th root. 1 / n is rounded; the second factor makes up for what that
@@ -63,6 +66,7 @@ template <class T> OCL_FN scalar<T> rootn(T x, int n) {
     r = fma(r, fma(-e, m, T(1)) / m * log(a), r);
   return n & 1 ? copysign(r, x) : r;
 }
+OCL_BY_FLOAT2(rootn, int, y)
 OCL_MAP_VV(rootn)
 
 OCL_FN int ilogb(float x) {
@@ -70,6 +74,9 @@ OCL_FN int ilogb(float x) {
 }
 OCL_FN int ilogb(double x) {
   return x != x ? max_of<int> : ::ilogb(x);
+}
+OCL_FN int ilogb(half x) {
+  return ilogb(float(x));
 }
 OCL_MAP_AUTO_V(ilogb)
 
@@ -79,6 +86,7 @@ OCL_FN float ldexp(float x, int n) {
 OCL_FN double ldexp(double x, int n) {
   return ::ldexp(x, n);
 }
+OCL_BY_FLOAT2(ldexp, int, y)
 OCL_MAP_VV(ldexp)
 OCL_MAP_VS(ldexp)
 
@@ -88,6 +96,7 @@ OCL_FN float frexp(float x, int *exponent) {
 OCL_FN double frexp(double x, int *exponent) {
   return ::frexp(x, exponent);
 }
+OCL_BY_FLOAT_POINTER(frexp, int)
 OCL_MAP_POINTER(frexp, int)
 
 } // namespace ocl

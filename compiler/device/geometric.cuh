@@ -47,6 +47,15 @@ template <class T> struct range {
 template <class T> OCL_FN scalar<T> length(T x) {
   return fabs(x);
 }
+template <int N> OCL_FN vec<float, N> floats(vec<half, N> x) {
+  vec<float, N> r;
+  OCL_EACH r.s[i] = float(x.s[i]);
+  return r;
+}
+template <int N> OCL_FN half length(vec<half, N> x) {
+  vec<float, N> f = floats(x);
+  return half(sqrt(dot(f, f)));
+}
 template <class T, int N> OCL_FN T length(vec<T, N> x) {
   typedef range<T> R;
   T square = dot(x, x), back = 1;
@@ -68,11 +77,20 @@ template <class T> OCL_FN scalar<T> distance(T x, T y) {
 template <class T, int N> OCL_FN T distance(vec<T, N> x, vec<T, N> y) {
   return length(difference(x, y));
 }
+template <int N> OCL_FN half distance(vec<half, N> x, vec<half, N> y) {
+  return half(length(difference(floats(x), floats(y))));
+}
 
 /* Zero vectors stay; infinite elements count as 1, all others as 0 beside
  * them. */
 template <class T> OCL_FN scalar<T> normalize(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x;
+}
+OCL_BY_FLOAT1(normalize)
+template <int N> OCL_FN vec<half, N> normalize(vec<half, N> x) {
+  vec<float, N> f = normalize(floats(x));
+  OCL_EACH x.s[i] = half(f.s[i]);
+  return x;
 }
 template <class T, int N> OCL_FN vec<T, N> normalize(vec<T, N> x) {
   typedef range<T> R;

@@ -1,7 +1,12 @@
-/* half as a storage format: conversions from and to float and double in the
- * four rounding modes. */
+/* half: conversions in the four rounding modes, arithmetic and comparisons of
+ * cl_khr_fp16 on the machine's half unit, and what the printer needs of them.
+ * What has no instruction is done in float: one rounding from there gives the
+ * correctly rounded half of a sum, product, quotient or root, since float has
+ * more than twice its bits.
+ */
 #ifndef TEGRACL_HALF_CUH
 #define TEGRACL_HALF_CUH
+#include "lower.cuh"
 #include "tegracl.cuh"
 
 namespace ocl {
@@ -29,6 +34,131 @@ OCL_FN float half_to_float(half h) {
   }
 OCL_TO_HALF(float, "f", "f32")
 OCL_TO_HALF(double, "d", "f64")
+OCL_TO_HALF(int, "r", "s32")
+OCL_TO_HALF(uint, "r", "u32")
+OCL_TO_HALF(slong, "l", "s64")
+OCL_TO_HALF(ulong, "l", "u64")
+
+/* The constructors and casts of half. */
+OCL_FN half::half(float x) : half(to_half<RTE>(x)) {}
+OCL_FN half::half(double x) : half(to_half<RTE>(x)) {}
+OCL_FN half::half(int x) : half(to_half<RTE>(x)) {}
+OCL_FN half::half(uint x) : half(to_half<RTE>(x)) {}
+OCL_FN half::half(slong x) : half(to_half<RTE>(x)) {}
+OCL_FN half::half(ulong x) : half(to_half<RTE>(x)) {}
+OCL_FN half::operator float() const {
+  return half_to_float(*this);
+}
+OCL_FN half::operator double() const {
+  return half_to_float(*this);
+}
+
+OCL_FN ushort bits_of(half x) {
+  return x.bits;
+}
+OCL_FN half from_bits(ushort x, half) {
+  return half_of(x);
+}
+
+#define OCL_HALF1(name, op)                                                                        \
+  OCL_FN half name(half x) {                                                                       \
+    half r;                                                                                        \
+    asm(op " %0, %1;" : "=h"(r.bits) : "h"(x.bits));                                               \
+    return r;                                                                                      \
+  }
+/* A function of two, and the same of the halfs in two neighbouring elements. */
+#define OCL_HALF2(name, pair, op)                                                                  \
+  OCL_FN half name(half x, half y) {                                                               \
+    half r;                                                                                        \
+    asm(op ".f16 %0, %1, %2;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));                          \
+    return r;                                                                                      \
+  }                                                                                                \
+  OCL_FN void pair(half &r0, half &r1, half x0, half x1, half y0, half y1) {                       \
+    asm("{ .reg .b32 x, y; mov.b32 x, {%2, %3}; mov.b32 y, {%4, %5}; " op                          \
+        ".f16x2 x, x, y; mov.b32 {%0, %1}, x; }"                                                   \
+        : "=h"(r0.bits), "=h"(r1.bits)                                                             \
+        : "h"(x0.bits), "h"(x1.bits), "h"(y0.bits), "h"(y1.bits));                                 \
+  }
+#define OCL_HALF_COMPARE(name, op)                                                                 \
+  OCL_FN bool name(half x, half y) {                                                               \
+    uint r;                                                                                        \
+    asm("{ .reg .pred p; setp." op ".f16 p, %1, %2; selp.u32 %0, 1, 0, p; }"                       \
+        : "=r"(r)                                                                                  \
+        : "h"(x.bits), "h"(y.bits));                                                               \
+    return r != 0;                                                                                 \
+  }
+
+/* With a rounding mode: without one ptxas may join a product and a sum. */
+OCL_HALF2(operator+, half_add_pair, "add.rn")
+OCL_HALF2(operator-, half_sub_pair, "sub.rn")
+OCL_HALF2(operator*, half_mul_pair, "mul.rn")
+OCL_HALF2(half_min, half_min_pair, "min")
+OCL_HALF2(half_max, half_max_pair, "max")
+OCL_HALF1(operator-, "neg.f16")
+OCL_HALF1(half_abs, "abs.f16")
+OCL_HALF_COMPARE(operator==, "eq")
+OCL_HALF_COMPARE(operator!=, "neu")
+OCL_HALF_COMPARE(operator<, "lt")
+OCL_HALF_COMPARE(operator<=, "le")
+OCL_HALF_COMPARE(operator>, "gt")
+OCL_HALF_COMPARE(operator>=, "ge")
+
+/* The reciprocal is good to one ulp of float; the remainder makes the quotient
+ * good enough to be rounded once more, and is 0 or NaN where the first one is
+ * right already. Nothing overflows: halfs reach from 2^-24 to 2^16. */
+OCL_FN half operator/(half x, half y) {
+  float a = half_to_float(x), b = half_to_float(y), inverse;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+  float q = a * inverse, rest = __fmaf_rn(-b, q, a);
+  return half(::fabsf(rest) > 0 ? __fmaf_rn(rest, inverse, q) : q);
+}
+
+OCL_FN half half_fma(half x, half y, half z) {
+  half r;
+  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits), "h"(z.bits));
+  return r;
+}
+OCL_FN void half_fma_pair(half &r0, half &r1, half x0, half x1, half y0, half y1, half z0,
+                          half z1) {
+  asm("{ .reg .b32 x, y, z; mov.b32 x, {%2, %3}; mov.b32 y, {%4, %5}; mov.b32 z, {%6, %7}; "
+      "fma.rn.f16x2 x, x, y, z; mov.b32 {%0, %1}, x; }"
+      : "=h"(r0.bits), "=h"(r1.bits)
+      : "h"(x0.bits), "h"(x1.bits), "h"(y0.bits), "h"(y1.bits), "h"(z0.bits), "h"(z1.bits));
+}
+
+OCL_FN half half_copysign(half x, half y) {
+  return half_of((x.bits & 0x7fff) | (y.bits & 0x8000));
+}
 
 } // namespace ocl
+
+/* The counterparts of LLVM's intrinsics, beside those in lower.cuh. */
+#define OCL_LOWER_HALF(name)                                                                       \
+  LOWER_FN ocl::half name(ocl::half a) {                                                           \
+    return ocl::half(name(float(a)));                                                              \
+  }
+OCL_LOWER_HALF(floor_)
+OCL_LOWER_HALF(ceil_)
+OCL_LOWER_HALF(trunc_)
+OCL_LOWER_HALF(rint_)
+OCL_LOWER_HALF(round_)
+LOWER_FN ocl::half sqrt_(ocl::half a) {
+  return ocl::half(__fsqrt_rn(float(a)));
+}
+LOWER_FN ocl::half fabs_(ocl::half a) {
+  return ocl::half_abs(a);
+}
+LOWER_FN ocl::half fmin_(ocl::half a, ocl::half b) {
+  return ocl::half_min(a, b);
+}
+LOWER_FN ocl::half fmax_(ocl::half a, ocl::half b) {
+  return ocl::half_max(a, b);
+}
+LOWER_FN ocl::half copysign_(ocl::half a, ocl::half b) {
+  return ocl::half_copysign(a, b);
+}
+LOWER_FN ocl::half fma_(ocl::half a, ocl::half b, ocl::half c) {
+  return ocl::half_fma(a, b, c);
+}
+
 #endif

@@ -44,38 +44,6 @@ LOWER_FN char *as_shared(const char *p) {
   return (char *)__cvta_shared_to_generic(address);
 }
 
-LOWER_FN float half_to_float(u16 h) {
-  float f;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
-  return f;
-}
-LOWER_FN u16 float_to_half(float f) {
-  u16 h;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
-  return h;
-}
-LOWER_FN u16 double_to_half(double d) {
-  u16 h;
-  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(h) : "d"(d));
-  return h;
-}
-LOWER_FN u16 integer_to_half(s64 i) {
-  u16 h;
-  asm("cvt.rn.f16.s64 %0, %1;" : "=h"(h) : "l"(i));
-  return h;
-}
-LOWER_FN u16 integer_to_half(u64 i) {
-  u16 h;
-  asm("cvt.rn.f16.u64 %0, %1;" : "=h"(h) : "l"(i));
-  return h;
-}
-LOWER_FN u16 integer_to_half(s32 i) {
-  return integer_to_half((s64)i);
-}
-LOWER_FN u16 integer_to_half(u32 i) {
-  return integer_to_half((u64)i);
-}
-
 #define LOWER_FLOAT1(name, f, d)                                                                   \
   LOWER_FN float name(float a) {                                                                   \
     return f(a);                                                                                   \

@@ -1,4 +1,5 @@
-/* OpenCL C math functions (section 6.15.2 of OpenCL C 3.0) in float and double.
+/* OpenCL C math functions (section 6.15.2 of OpenCL C 3.0) in float, double and
+ * half (cl_khr_fp16).
  * Where CUDA's function meets OpenCL's error bound (CUDA C Programming Guide,
  * "Mathematical Functions", against OpenCL C's "Relative Error as ULPs") it is
  * used as it is; the others say what they add.
@@ -7,27 +8,57 @@
  */
 #ifndef TEGRACL_MATH_CUH
 #define TEGRACL_MATH_CUH
-#include "tegracl.cuh"
+#include "half.cuh"
 
 namespace ocl {
 
-/* CUDA's function of the same name, with an f behind it for float. */
-#define OCL_MATH_V(name)                                                                           \
+/* CUDA's function of the same name, with an f behind it for float. half goes by
+ * way of float, but for where that rounds twice too many or there is better. */
+#define OCL_MATH_V(name) OCL_MATH_HALF_V(name, half(::name##f(float(x))))
+#define OCL_MATH_HALF_V(name, of_half)                                                             \
   OCL_FN float name(float x) {                                                                     \
     return ::name##f(x);                                                                           \
   }                                                                                                \
   OCL_FN double name(double x) {                                                                   \
     return ::name(x);                                                                              \
   }                                                                                                \
+  OCL_FN half name(half x) {                                                                       \
+    return of_half;                                                                                \
+  }                                                                                                \
   OCL_MAP_V(name)
-#define OCL_MATH_VV(name)                                                                          \
+#define OCL_MATH_VV(name) OCL_MATH_HALF_VV(name, half(::name##f(float(x), float(y))))
+#define OCL_MATH_HALF_VV(name, of_half)                                                            \
   OCL_FN float name(float x, float y) {                                                            \
     return ::name##f(x, y);                                                                        \
   }                                                                                                \
   OCL_FN double name(double x, double y) {                                                         \
     return ::name(x, y);                                                                           \
   }                                                                                                \
+  OCL_FN half name(half x, half y) {                                                               \
+    return of_half;                                                                                \
+  }                                                                                                \
   OCL_MAP_VV(name)
+
+/* half by way of float for a template. R is the type behind the pointer. */
+#define OCL_BY_FLOAT1(name)                                                                        \
+  OCL_FN half name(half x) {                                                                       \
+    return half(name(float(x)));                                                                   \
+  }
+#define OCL_BY_FLOAT2(name, U, second)                                                             \
+  OCL_FN half name(half x, U y) {                                                                  \
+    return half(name(float(x), second));                                                           \
+  }
+#define OCL_BY_FLOAT3(name)                                                                        \
+  OCL_FN half name(half x, half y, half z) {                                                       \
+    return half(name(float(x), float(y), float(z)));                                               \
+  }
+#define OCL_BY_FLOAT_POINTER(name, R)                                                              \
+  OCL_FN half name(half x, R *second) {                                                            \
+    pick<sizeof(R) == sizeof(half), float, R> other;                                               \
+    half r = half(name(float(x), &other));                                                         \
+    *second = R(other);                                                                            \
+    return r;                                                                                      \
+  }
 
 /* Functions with a second result through a pointer. */
 #define OCL_MAP_POINTER(f, R)                                                                      \
@@ -42,17 +73,17 @@ namespace ocl {
   }
 
 OCL_MATH_V(ceil)
-OCL_MATH_V(fabs)
+OCL_MATH_HALF_V(fabs, half_abs(x))
 OCL_MATH_V(floor)
 OCL_MATH_V(rint)
 OCL_MATH_V(round)
 OCL_MATH_V(rsqrt)
-OCL_MATH_V(sqrt)
+OCL_MATH_HALF_V(sqrt, half(__fsqrt_rn(float(x))))
 OCL_MATH_V(trunc)
-OCL_MATH_VV(copysign)
+OCL_MATH_HALF_VV(copysign, half_copysign(x, y))
 OCL_MATH_VV(fdim)
-OCL_MATH_VV(fmax)
-OCL_MATH_VV(fmin)
+OCL_MATH_HALF_VV(fmax, half_max(x, y))
+OCL_MATH_HALF_VV(fmin, half_min(x, y))
 OCL_MAP_VS(fmax)
 OCL_MAP_VS(fmin)
 
@@ -61,6 +92,9 @@ OCL_FN float fma(float x, float y, float z) {
 }
 OCL_FN double fma(double x, double y, double z) {
   return ::fma(x, y, z);
+}
+OCL_FN half fma(half x, half y, half z) {
+  return half_fma(x, y, z);
 }
 OCL_MAP_VVV(fma)
 template <class T> OCL_FN scalar<T> mad(T x, T y, T z) {
@@ -85,6 +119,9 @@ OCL_FN float nan(uint code) {
 }
 OCL_FN double nan(ulong code) {
   return __longlong_as_double(0x7ff8000000000000ull | (code & 0x0007ffffffffffffull));
+}
+OCL_FN half nan(ushort code) {
+  return half_of(0x7e00 | (code & 0x01ff));
 }
 OCL_MAP_AUTO_V(nan)
 

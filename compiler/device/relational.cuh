@@ -3,7 +3,7 @@
  * elements' size. */
 #ifndef TEGRACL_RELATIONAL_CUH
 #define TEGRACL_RELATIONAL_CUH
-#include "tegracl.cuh"
+#include "half.cuh"
 
 namespace ocl {
 
@@ -39,10 +39,13 @@ OCL_COMPARE(isunordered, x != x || y != y)
 /* By bit patterns, so that no floating-point option can fold them away. */
 template <class T> constexpr to_unsigned<T> magnitude_bits = all_ones<T> >> 1;
 template <class T>
-constexpr to_unsigned<T> infinity_bits = sizeof(T) == 4 ? 0x7f800000u : 0x7ff0000000000000ull;
+constexpr to_unsigned<T> infinity_bits = sizeof(T) == 2   ? 0x7c00u
+                                         : sizeof(T) == 4 ? 0x7f800000u
+                                                          : 0x7ff0000000000000ull;
 template <class T>
-constexpr to_unsigned<T> smallest_normal_bits = sizeof(T) == 4 ? 0x00800000u
-                                                               : 0x0010000000000000ull;
+constexpr to_unsigned<T> smallest_normal_bits = sizeof(T) == 2   ? 0x0400u
+                                                : sizeof(T) == 4 ? 0x00800000u
+                                                                 : 0x0010000000000000ull;
 template <class T> OCL_FN to_unsigned<T> magnitude(T x) {
   return bits_of(x) & magnitude_bits<T>;
 }
@@ -51,7 +54,7 @@ OCL_TEST(isfinite, magnitude(x) < infinity_bits<T>)
 OCL_TEST(isinf, magnitude(x) == infinity_bits<T>)
 OCL_TEST(isnan, magnitude(x) > infinity_bits<T>)
 OCL_TEST(isnormal,
-         magnitude(x) - smallest_normal_bits<T> < infinity_bits<T> - smallest_normal_bits<T>)
+         magnitude(x) >= smallest_normal_bits<T> && magnitude(x) < infinity_bits<T>)
 OCL_TEST(signbit, bits_of(x) > magnitude_bits<T>)
 
 template <class T> OCL_FN int any(T x) {

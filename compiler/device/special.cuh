@@ -10,7 +10,17 @@ OCL_MATH_V(erfc)
 OCL_MATH_V(lgamma)
 OCL_MATH_V(tgamma)
 OCL_MATH_VV(fmod)
-OCL_MATH_VV(nextafter)
+/* In the order of numbers, halfs are in that of their bits. */
+OCL_FN half next_half(half x, half y) {
+  if (x != x || y != y)
+    return x + y;
+  if (x == y)
+    return y;
+  if ((x.bits & 0x7fff) == 0)
+    return half_of((y.bits & 0x8000) | 1);
+  return half_of((x < y) == (x.bits < 0x8000) ? x.bits + 1 : x.bits - 1);
+}
+OCL_MATH_HALF_VV(nextafter, next_half(x, y))
 OCL_MATH_VV(remainder)
 
 /* Gamma is negative between -1 and 0, -3 and -2, and so on. */
@@ -19,6 +29,7 @@ template <class T> OCL_FN scalar<T> lgamma_r(T x, int *sign) {
   *sign = x < 0 && half_floor != floor(half_floor) ? -1 : 1;
   return lgamma(x);
 }
+OCL_BY_FLOAT_POINTER(lgamma_r, int)
 OCL_MAP_POINTER(lgamma_r, int)
 
 /* Below 1 also where x - floor(x) rounds up to it. */
@@ -29,6 +40,12 @@ template <class T> OCL_FN scalar<T> fract(T x, T *whole) {
     return copysign(T(0), x);
   return r >= 1 ? T(sizeof(T) == 4 ? 0x1.fffffep-1 : 0x1.fffffffffffffp-1) : r;
 }
+OCL_FN half fract(half x, half *whole) {
+  float w, r = fract(float(x), &w);
+  constexpr float LARGEST = 0x1.ffcp-1f;
+  *whole = half(w);
+  return half(r > LARGEST ? LARGEST : r);
+}
 OCL_MAP_POINTER(fract, T)
 
 OCL_FN float modf(float x, float *whole) {
@@ -37,6 +54,7 @@ OCL_FN float modf(float x, float *whole) {
 OCL_FN double modf(double x, double *whole) {
   return ::modf(x, whole);
 }
+OCL_BY_FLOAT_POINTER(modf, half)
 OCL_MAP_POINTER(modf, T)
 
 /* remainder, and the low seven bits of the rounded quotient with its sign.
@@ -64,6 +82,9 @@ template <class T> OCL_FN scalar<T> remquo(T x, T y, int *quotient) {
          : ::isinf(y)                                 ? x
          : x < 0 || bits_of(x) >> (8 * sizeof(T) - 1) ? -r
                                                       : r;
+}
+OCL_FN half remquo(half x, half y, int *quotient) {
+  return half(remquo(float(x), float(y), quotient));
 }
 template <class T, int N> OCL_FN vec<T, N> remquo(vec<T, N> x, vec<T, N> y, vec<int, N> *quotient) {
   vec<T, N> r;

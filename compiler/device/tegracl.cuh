@@ -17,9 +17,24 @@ typedef unsigned int uint;
 typedef unsigned long long ulong;
 typedef long long slong;
 
+/* Its functions are in half.cuh. */
 struct half {
   ushort bits;
+  half() = default;
+  OCL_FN explicit half(float x);
+  OCL_FN explicit half(double x);
+  OCL_FN explicit half(int x);
+  OCL_FN explicit half(uint x);
+  OCL_FN explicit half(slong x);
+  OCL_FN explicit half(ulong x);
+  OCL_FN explicit operator float() const;
+  OCL_FN explicit operator double() const;
 };
+OCL_FN half half_of(ushort bits) {
+  half h;
+  h.bits = bits;
+  return h;
+}
 
 template <class T, int N> struct vec { T s[N]; };
 
@@ -30,7 +45,9 @@ template <class T, int N> constexpr bool is_vec<vec<T, N>> = true;
 template <class T> constexpr bool is_float = false;
 template <> constexpr bool is_float<float> = true;
 template <> constexpr bool is_float<double> = true;
+template <> constexpr bool is_float<half> = true;
 template <class T> constexpr bool is_signed = T(-1) < T(0);
+template <> constexpr bool is_signed<half> = true;
 template <bool, class T> struct only_if {};
 template <class T> struct only_if<true, T> { typedef T type; };
 template <class T> using scalar = typename only_if<!is_vec<T>, T>::type;
@@ -41,6 +58,8 @@ template <int BYTES>
 using sbits = pick<BYTES == 1, signed char, pick<BYTES == 2, short, pick<BYTES == 4, int, slong>>>;
 template <int BYTES>
 using ubits = pick<BYTES == 1, uchar, pick<BYTES == 2, ushort, pick<BYTES == 4, uint, ulong>>>;
+template <class A, class B> constexpr bool same = false;
+template <class A> constexpr bool same<A, A> = true;
 template <class T> using to_signed = sbits<sizeof(T)>;
 template <class T> using to_unsigned = ubits<sizeof(T)>;
 template <class T> constexpr to_unsigned<T> all_ones = to_unsigned<T>(~0ull);

@@ -26,22 +26,27 @@ constexpr double INVERSE_PI = 0.31830988618379067154;
 template <class T> OCL_FN scalar<T> acospi(T x) {
   return acos(x) * T(INVERSE_PI);
 }
+OCL_BY_FLOAT1(acospi)
 OCL_MAP_V(acospi)
 template <class T> OCL_FN scalar<T> asinpi(T x) {
   return asin(x) * T(INVERSE_PI);
 }
+OCL_BY_FLOAT1(asinpi)
 OCL_MAP_V(asinpi)
 template <class T> OCL_FN scalar<T> atanpi(T x) {
   return atan(x) * T(INVERSE_PI);
 }
+OCL_BY_FLOAT1(atanpi)
 OCL_MAP_V(atanpi)
 template <class T> OCL_FN scalar<T> atan2pi(T y, T x) {
   return atan2(y, x) * T(INVERSE_PI);
 }
+OCL_BY_FLOAT2(atan2pi, half, float(y))
 OCL_MAP_VV(atan2pi)
 template <class T> OCL_FN scalar<T> tanpi(T x) {
   return sinpi(x) / cospi(x);
 }
+OCL_BY_FLOAT1(tanpi)
 OCL_MAP_V(tanpi)
 
 OCL_FN float sincos(float x, float *cosine) {
@@ -54,6 +59,7 @@ OCL_FN double sincos(double x, double *cosine) {
   ::sincos(x, &sine, cosine);
   return sine;
 }
+OCL_BY_FLOAT_POINTER(sincos, half)
 OCL_MAP_POINTER(sincos, T)
 
 } // namespace ocl

@@ -1,6 +1,8 @@
 /* See device_cl.h. */
 #include "tests/compiler/device_cl.h"
 
+#include <fenv.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,4 +102,51 @@ uint64_t device_random(void) {
   state ^= state << 25;
   state ^= state >> 27;
   return state * 0x2545f4914f6cdd1du;
+}
+
+enum { HALF_DIGITS = 11, HALF_LEAST_EXPONENT = -14, HALF_BIAS = 15 };
+
+long double device_round(long double x, int rounding) {
+  return rounding == FE_TONEAREST    ? rintl(x)
+         : rounding == FE_TOWARDZERO ? truncl(x)
+         : rounding == FE_UPWARD     ? ceill(x)
+                                     : floorl(x);
+}
+
+long double device_half_value(unsigned h) {
+  int exponent = (h >> 10) & 31;
+  long double fraction = h & 1023;
+  long double x = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
+                  : exponent == 0 ? ldexpl(fraction, HALF_LEAST_EXPONENT - 10)
+                                  : ldexpl(1024 + fraction, exponent - HALF_BIAS - 10);
+  return h >> 15 ? -x : x;
+}
+
+/* The bits of x as a half: round to a multiple of the last place, and let what
+ * is beyond the largest be the largest or infinity as the mode says. */
+unsigned device_half_bits(long double x, int rounding) {
+  const long double largest = 65504;
+  unsigned sign = signbit(x) ? 0x8000 : 0;
+  if (isnan(x))
+    return sign | 0x7e00;
+  if (isinf(x))
+    return sign | 0x7c00;
+  int exponent = x == 0 ? HALF_LEAST_EXPONENT : ilogbl(x);
+  if (exponent < HALF_LEAST_EXPONENT)
+    exponent = HALF_LEAST_EXPONENT;
+  long double place = ldexpl(1, exponent - HALF_DIGITS + 1);
+  long double r = fabsl(device_round(x / place, rounding) * place);
+  bool down = rounding == FE_TOWARDZERO || (rounding == FE_UPWARD && sign) ||
+              (rounding == FE_DOWNWARD && !sign);
+  if (r > largest)
+    return sign | (down ? 0x7bff : 0x7c00);
+  unsigned low = 0, high = 0x7bff; /* the halfs are in order */
+  while (low < high) {
+    unsigned middle = (low + high + 1) / 2;
+    if (device_half_value(middle) <= r)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return sign | low;
 }

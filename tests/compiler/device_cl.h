@@ -44,6 +44,13 @@ struct device_text {
 void device_text_add(struct device_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Halfs: the value of the bits, and the bits of a value rounded in a mode of fenv.h;
+ * NaN is one of them. */
+long double device_half_value(unsigned bits);
+unsigned device_half_bits(long double x, int rounding);
+/* To an integer in a mode of fenv.h. */
+long double device_round(long double x, int rounding);
+
 /* xorshift64*: the same numbers on every machine. */
 uint64_t device_random(void);
 

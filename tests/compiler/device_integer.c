@@ -1,5 +1,5 @@
 /* Numeric test of the integer functions in the eight integer types, of all
- * explicit conversions among the ten scalar types, and of half loads and stores,
+ * explicit conversions among the eleven scalar types, and of half loads and stores,
  * against references in wider arithmetic. Everything is exact.
  */
 #include <fenv.h>
@@ -28,6 +28,7 @@ static const struct type {
     {"int", "uint", "long", SIGNED, 32},    {"uint", "uint", "ulong", UNSIGNED, 32},
     {"long", "ulong", "long", SIGNED, 64},  {"ulong", "ulong", "ulong", UNSIGNED, 64},
     {"float", "", "", FLOATING, 32},        {"double", "", "", FLOATING, 64},
+    {"half", "", "", FLOATING, 16},
 };
 enum { TYPES = sizeof types / sizeof types[0], INTEGER_TYPES = 8, SHOWN = 4 };
 
@@ -254,7 +255,9 @@ enum { MODES = sizeof modes / sizeof modes[0], CONVERSION_ITEMS = 1024 };
 static real load_any(const struct type *t, const void *array, size_t i) {
   if (t->kind != FLOATING)
     return (real)load(t, array, i);
-  return t->bits == 32 ? (real)((const float *)array)[i] : (real)((const double *)array)[i];
+  return t->bits == 16   ? device_half_value(((const uint16_t *)array)[i])
+         : t->bits == 32 ? (real)((const float *)array)[i]
+                         : (real)((const double *)array)[i];
 }
 
 static void make_values(const struct type *t) {
@@ -271,7 +274,9 @@ static void make_values(const struct type *t) {
     else if (i < COUNT + POWERS) /* around the powers of two, both signs */
       x = (i % 2 ? -1 : 1) *
           nextafter(ldexp(1, (int)(i - COUNT) / 3), i % 3 ? (i % 3 - 1) * INFINITY : 0);
-    if (t->kind == FLOATING && t->bits == 32)
+    if (t->kind == FLOATING && t->bits == 16)
+      ((uint16_t *)input[0])[i] = (uint16_t)device_half_bits(x, FE_TONEAREST);
+    else if (t->kind == FLOATING && t->bits == 32)
       ((float *)input[0])[i] = (float)x;
     else if (t->kind == FLOATING)
       ((double *)input[0])[i] = x;
@@ -280,13 +285,6 @@ static void make_values(const struct type *t) {
             i < EDGES ? integer_edge(t, i)
                       : wrap(t, (wide)(int64_t)device_random() >> device_random() % t->bits));
   }
-}
-
-static real rounded(real x, int rounding) {
-  return rounding == FE_TONEAREST    ? rintl(x)
-         : rounding == FE_TOWARDZERO ? truncl(x)
-         : rounding == FE_UPWARD     ? ceill(x)
-                                     : floorl(x);
 }
 
 /* False where the result is free. */
@@ -300,7 +298,7 @@ static bool converted_integer(const struct type *d, const struct type *s, real x
     *want = 0;
     return saturate;
   }
-  x = rounded(x, rounding < 0 ? FE_TOWARDZERO : rounding);
+  x = device_round(x, rounding < 0 ? FE_TOWARDZERO : rounding);
   bool inside = x >= (real)least(d) && x <= (real)most(d);
   *want = inside ? (wide)x : x < 0 ? least(d) : most(d);
   return inside || saturate;
@@ -311,7 +309,11 @@ static real converted_real(const struct type *d, real x, int rounding) {
   volatile real exact = x;
   volatile float f = 0;
   volatile double g = 0;
-  fesetround(rounding < 0 ? FE_TONEAREST : rounding);
+  if (rounding < 0)
+    rounding = FE_TONEAREST;
+  if (d->bits == 16)
+    return isnan(x) ? x : device_half_value(device_half_bits(x, rounding));
+  fesetround(rounding);
   if (d->bits == 32)
     f = (float)exact;
   else
@@ -347,6 +349,7 @@ static int test_conversions_to(struct device_cl *cl, const struct type *d) {
   struct device_text text = {0};
   unsigned forms = d->kind == FLOATING ? 1 : 2;
   int failures = 0;
+  device_text_add(&text, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
   for (unsigned k = 0; k < TYPES; k++) {
     device_text_add(&text,
                     "kernel void from_%s(global const %s *a, global %s *r) {\n  size_t i = "
@@ -382,43 +385,7 @@ static int test_conversions_to(struct device_cl *cl, const struct type *d) {
 }
 
 /* Halfs: all 65536 loaded; floats and doubles stored in every mode. */
-enum { HALFS = 65536, HALF_DIGITS = 11, HALF_LEAST_EXPONENT = -14, HALF_BIAS = 15 };
-
-static real half_value(unsigned h) {
-  int exponent = (h >> 10) & 31;
-  real fraction = h & 1023;
-  real x = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
-           : exponent == 0 ? ldexpl(fraction, HALF_LEAST_EXPONENT - 10)
-                           : ldexpl(1024 + fraction, exponent - HALF_BIAS - 10);
-  return h >> 15 ? -x : x;
-}
-
-/* The bits of x as a half: round to a multiple of the last place, and let what
- * is beyond the largest be the largest or infinity as the mode says. */
-static unsigned half_bits(real x, int rounding) {
-  const real largest = 65504;
-  unsigned sign = signbit(x) ? 0x8000 : 0;
-  if (isinf(x))
-    return sign | 0x7c00;
-  int exponent = x == 0 ? HALF_LEAST_EXPONENT : ilogbl(x);
-  if (exponent < HALF_LEAST_EXPONENT)
-    exponent = HALF_LEAST_EXPONENT;
-  real place = ldexpl(1, exponent - HALF_DIGITS + 1);
-  real r = fabsl(rounded(x / place, rounding < 0 ? FE_TONEAREST : rounding) * place);
-  bool down = rounding == FE_TOWARDZERO || (rounding == FE_UPWARD && sign) ||
-              (rounding == FE_DOWNWARD && !sign);
-  if (r > largest)
-    return sign | (down ? 0x7bff : 0x7c00);
-  unsigned low = 0, high = 0x7bff; /* the halfs are in order */
-  while (low < high) {
-    unsigned middle = (low + high + 1) / 2;
-    if (half_value(middle) <= r)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return sign | low;
-}
+enum { HALFS = 65536, HALF_DIGITS = 11 };
 
 static const char half_source[] =
     "kernel void load(global const half *h, global float *r) {\n"
@@ -446,7 +413,7 @@ static int test_half_store(struct device_cl *cl, cl_program program, const struc
   int failures = 0;
   for (unsigned i = 0; i < COUNT; i++) {
     /* Around halfs, between two of them, and outside their range. */
-    double x = (double)half_value((unsigned)(device_random() % 0x7c00));
+    double x = (double)device_half_value((unsigned)(device_random() % 0x7c00));
     x *= i % 4 == 0 ? 1
                     : 1 + (double)(int64_t)device_random() * 0x1p-63 * (i % 4 == 1 ? 0x1p-10 : 0.9);
     if (i % 5 == 4)
@@ -468,7 +435,8 @@ static int test_half_store(struct device_cl *cl, cl_program program, const struc
     for (unsigned i = 0, shown = 0; i < COUNT; i++) {
       unsigned at = k < 5 ? k * COUNT + i : 5 * COUNT + 2 * i + (k - 5);
       real x = load_any(t, input[0], i);
-      unsigned want = half_bits(k == 6 ? -x : x, k < 5 ? modes[k].rounding : -1);
+      unsigned want =
+          device_half_bits(k == 6 ? -x : x, k > 0 && k < 5 ? modes[k].rounding : FE_TONEAREST);
       if (result[at] == want)
         continue;
       failures++;
@@ -492,7 +460,7 @@ static int test_halfs(struct device_cl *cl) {
     return 1;
   for (unsigned k = 0; k < 3; k++)
     for (unsigned i = 0; i < (k < 2 ? HALFS : HALFS / 4 * 3); i++) {
-      real want = half_value(i), got = result[k * HALFS + i];
+      real want = device_half_value(i), got = result[k * HALFS + i];
       bool right = isnan(want) ? isnan(got) : got == want && signbit(got) == signbit(want);
       if (!right && failures++ < SHOWN)
         printf("  half %04x loaded in form %u: %La\n", i, k, got);

@@ -1,6 +1,7 @@
-/* Numeric test of the math functions: every function of OpenCL C in float and
- * double on edge values and random ones against long double references, within
- * the specification's error bounds (OpenCL C 3.0, "Relative Error as ULPs").
+/* Numeric test of the math functions: every function of OpenCL C in float,
+ * double and half on edge values and random ones against long double references,
+ * within the specification's error bounds (OpenCL C 3.0, "Relative Error as ULPs");
+ * half, which is made of float, within one ulp, which none of cl_khr_fp16 forbids.
  */
 #include <fenv.h>
 #include <float.h>
@@ -14,11 +15,22 @@
 
 typedef long double real;
 
+enum type { TYPE_FLOAT, TYPE_DOUBLE, TYPE_HALF, TYPES };
+static const struct {
+  const char *name;
+  size_t size;
+  int digits, least, most; /* as FLT_MANT_DIG, FLT_MIN_EXP and FLT_MAX_EXP */
+} types[TYPES] = {
+    [TYPE_FLOAT] = {"float", 4, FLT_MANT_DIG, FLT_MIN_EXP, FLT_MAX_EXP},
+    [TYPE_DOUBLE] = {"double", 8, DBL_MANT_DIG, DBL_MIN_EXP, DBL_MAX_EXP},
+    [TYPE_HALF] = {"half", 2, 11, -13, 16},
+};
+
 /* The inputs of one work-item, exact in long double, and what came out. */
 struct in {
   real a, b, c;
   int n;
-  bool is_double;
+  enum type type;
 };
 struct out {
   real value;
@@ -78,7 +90,10 @@ static real root(real x, int n) {
 
 /* Rounds to the type under test. */
 static real narrow(const struct in *in, real x) {
-  return in->is_double ? (real)(double)x : (real)(float)x;
+  return in->type == TYPE_DOUBLE  ? (real)(double)x
+         : in->type == TYPE_FLOAT ? (real)(float)x
+         : isnan(x)               ? x
+                                  : device_half_value(device_half_bits(x, FE_TONEAREST));
 }
 
 #define REFERENCE(name, ...)                                                                       \
@@ -90,8 +105,28 @@ static real narrow(const struct in *in, real x) {
   }
 #define VALUE_OF(name, expression) REFERENCE(name, out->value = (expression))
 /* By the library's function of the type itself, where it is exact. */
-#define EXACT(name, f, d)                                                                          \
-  REFERENCE(name, if (in->is_double) out->value = (d); else out->value = (f))
+#define EXACT(name, f, d, h)                                                                       \
+  REFERENCE(name, out->value = in->type == TYPE_DOUBLE  ? (real)(d)                                \
+                               : in->type == TYPE_FLOAT ? (real)(f)                                \
+                                                        : (h))
+
+/* a * b + c of halfs, never half-way where the exact sum is not: the product is
+ * exact, and a bit that the sum lost goes into its last place. */
+static real half_fma(real a, real b, real c) {
+  real product = a * b, sum = product + c, part = sum - product;
+  real lost = (product - (sum - part)) + (c - part);
+  return isfinite(sum) && lost != 0 ? nextafterl(sum, lost > 0 ? INFINITY : -INFINITY) : sum;
+}
+
+/* The halfs that are not negative are in the order of their bits. */
+static real half_next(real a, real b) {
+  if (isnan(a) || isnan(b) || a == b)
+    return isnan(a) ? a : b;
+  if (a == 0)
+    return copysignl(device_half_value(1), b);
+  unsigned bits = device_half_bits(a, FE_TONEAREST);
+  return device_half_value((a < b) == (a > 0) ? bits + 1 : bits - 1);
+}
 
 VALUE_OF(acos, acosl(a))
 VALUE_OF(acosh, acoshl(a))
@@ -117,21 +152,21 @@ VALUE_OF(exp10, exp10l(a))
 VALUE_OF(exp2, exp2l(a))
 VALUE_OF(expm1, expm1l(a))
 VALUE_OF(fabs, fabsl(a))
-EXACT(fdim, fdimf((float)a, (float)b), fdim((double)a, (double)b))
+EXACT(fdim, fdimf((float)a, (float)b), fdim((double)a, (double)b), fdiml(a, b))
 VALUE_OF(floor, floorl(a))
-EXACT(fma, fmaf((float)a, (float)b, (float)c), fma((double)a, (double)b, (double)c))
+EXACT(fma, fmaf((float)a, (float)b, (float)c), fma((double)a, (double)b, (double)c),
+      half_fma(a, b, c))
 VALUE_OF(fmax, fmaxl(a, b))
 VALUE_OF(fmin, fminl(a, b))
 VALUE_OF(fmod, fmodl(a, b))
 REFERENCE(fract, out->second = floorl(a);
           out->value = isinf(a)   ? copysignl(0, a)
                        : isnan(a) ? a
-                                  : fminl(a - floorl(a), in->is_double ? 1 - DBL_EPSILON / 2
-                                                                       : 1 - FLT_EPSILON / 2))
+                                  : fminl(a - floorl(a), 1 - ldexpl(1, -types[in->type].digits)))
 REFERENCE(frexp, out->value = frexpl(a, &out->integer))
 VALUE_OF(hypot, hypotl(a, b))
 REFERENCE(ilogb, out->integer = isnan(a) ? INT_MAX : a == 0 ? INT_MIN : ilogbl(a))
-EXACT(ldexp, ldexpf((float)a, n), ldexp((double)a, n))
+EXACT(ldexp, ldexpf((float)a, n), ldexp((double)a, n), ldexpl(a, n))
 VALUE_OF(lgamma, lgammal(a))
 REFERENCE(lgamma_r, out->value = lgammal_r(a, &out->integer);
           if (a == 0 || (a < 0 && a == floorl(a)) || !isfinite(a)) out->integer = INT_MIN)
@@ -143,7 +178,7 @@ VALUE_OF(logb, logbl(a))
 VALUE_OF(maxmag, fabsl(a) > fabsl(b) ? a : fabsl(b) > fabsl(a) ? b : fmaxl(a, b))
 VALUE_OF(minmag, fabsl(a) < fabsl(b) ? a : fabsl(b) < fabsl(a) ? b : fminl(a, b))
 REFERENCE(modf, out->value = modfl(a, &out->second))
-EXACT(nextafter, nextafterf((float)a, (float)b), nextafter((double)a, (double)b))
+EXACT(nextafter, nextafterf((float)a, (float)b), nextafter((double)a, (double)b), half_next(a, b))
 VALUE_OF(pow, powl(a, b))
 VALUE_OF(pown, powl(a, n))
 VALUE_OF(powr,
@@ -354,6 +389,13 @@ static const double edges[] = {
     0x1p-149,
     -0x1p-149,
     0x1p-140,
+    0x1p-14,
+    0x1p-24,
+    -0x1.8p-24,
+    65504,
+    -65504,
+    65519,
+    0x1.ffcp-1,
     DBL_MIN,
     DBL_MAX,
     -DBL_MAX,
@@ -375,7 +417,7 @@ enum {
 static struct in inputs[ITEMS];
 
 /* Random bits, and values near 1 in three widths, in turn. */
-static double random_value(unsigned turn, bool is_double) {
+static double random_value(unsigned turn, enum type type) {
   uint64_t bits = device_random();
   uint32_t half = (uint32_t)(bits >> 32);
   double unit = (double)(int64_t)bits * 0x1p-63;
@@ -385,24 +427,26 @@ static double random_value(unsigned turn, bool is_double) {
   memcpy(&d, &bits, sizeof d);
   switch (turn % 4) {
   case 0:
-    return is_double ? d : f;
+    return type == TYPE_DOUBLE  ? d
+           : type == TYPE_FLOAT ? (double)f
+                                : (double)device_half_value(half >> 16);
   case 1:
     return unit;
   case 2:
     return unit * 100;
   default:
-    return ldexp(unit, (int)(bits % 41) - 20);
+    return ldexp(unit, (int)(bits % 41) - (type == TYPE_HALF ? 24 : 20));
   }
 }
 
-static void make_inputs(bool is_double) {
+static void make_inputs(enum type type) {
   for (unsigned i = 0; i < ITEMS; i++) {
     struct in *in = &inputs[i];
     bool edge = i < EDGES * EDGES;
-    double a = edge ? edges[i / EDGES] : random_value(i, is_double);
-    double b = edge ? edges[i % EDGES] : random_value(i / 4, is_double);
-    double c = edge ? edges[(i * 7) % EDGES] : random_value(i / 16, is_double);
-    *in = (struct in){a, b, c, 0, is_double};
+    double a = edge ? edges[i / EDGES] : random_value(i, type);
+    double b = edge ? edges[i % EDGES] : random_value(i / 4, type);
+    double c = edge ? edges[(i * 7) % EDGES] : random_value(i / 16, type);
+    *in = (struct in){a, b, c, 0, type};
     in->n = edge ? integer_edges[i % INTEGER_EDGES] : (int)(device_random() >> (32 + i % 31));
     if (i % 2 && !edge)
       in->n = -in->n;
@@ -414,10 +458,9 @@ static void make_inputs(bool is_double) {
 
 /* Distance of a result from the true value in units of the last place of the
  * true value; INFINITY for a wrong infinity, NaN or sign of zero. */
-static double error_ulps(real got, real want, bool is_double, bool zero_sign) {
-  int digits = is_double ? DBL_MANT_DIG : FLT_MANT_DIG;
-  int least = is_double ? DBL_MIN_EXP : FLT_MIN_EXP;
-  real largest = is_double ? (real)DBL_MAX : (real)FLT_MAX;
+static double error_ulps(real got, real want, enum type type, bool zero_sign) {
+  const int digits = types[type].digits, least = types[type].least, most = types[type].most;
+  const real last = ldexpl(1, most - digits), largest = ldexpl(1, most) - last;
   if (isnan(want) || isnan(got))
     return isnan(want) && isnan(got) ? 0 : INFINITY;
   if (got == want)
@@ -429,10 +472,10 @@ static double error_ulps(real got, real want, bool is_double, bool zero_sign) {
     exponent = least;
   real ulp = ldexpl(1, exponent - digits);
   if (isinf(got)) /* as if it were the next number behind the largest */
-    got = copysignl(largest + ldexpl(1, (is_double ? DBL_MAX_EXP : FLT_MAX_EXP) - digits), got);
+    got = copysignl(largest + last, got);
   if (fabsl(want) > largest) {
-    want = copysignl(largest + ldexpl(1, (is_double ? DBL_MAX_EXP : FLT_MAX_EXP) - digits), want);
-    ulp = ldexpl(1, (is_double ? DBL_MAX_EXP : FLT_MAX_EXP) - digits);
+    want = copysignl(largest + last, want);
+    ulp = last;
   }
   return (double)(fabsl(got - want) / ulp);
 }
@@ -442,8 +485,28 @@ struct results {
   int *integer;
 };
 
-static real load(const void *array, size_t i, bool is_double) {
-  return is_double ? (real)((const double *)array)[i] : (real)((const float *)array)[i];
+static real load(const void *array, size_t i, enum type type) {
+  return type == TYPE_DOUBLE  ? (real)((const double *)array)[i]
+         : type == TYPE_FLOAT ? (real)((const float *)array)[i]
+                              : device_half_value(((const uint16_t *)array)[i]);
+}
+static void store(void *array, size_t i, enum type type, real x) {
+  if (type == TYPE_DOUBLE)
+    ((double *)array)[i] = (double)x;
+  else if (type == TYPE_FLOAT)
+    ((float *)array)[i] = (float)x;
+  else
+    ((uint16_t *)array)[i] = (uint16_t)device_half_bits(x, FE_TONEAREST);
+}
+
+/* Of half: one rounding, and nothing but float's own error before it. */
+static double bound_of(const struct function *f, enum type type) {
+  return type == TYPE_DOUBLE                          ? f->double_ulps
+         : type == TYPE_FLOAT                         ? f->float_ulps
+         : f->limit != 0                              ? NEVER
+         : f->float_ulps == 0 || f->float_ulps == ANY ? f->float_ulps
+         : f->double_ulps == 0.5                      ? 0.5
+                                                      : 1;
 }
 
 static bool out_of_domain(const struct function *f, const struct in *in) {
@@ -458,9 +521,9 @@ static real near(const struct function *f, real want) {
 }
 
 /* The number of failures; prints the first few and the worst error. */
-static int check(const struct function *f, const struct results *results, bool is_double) {
+static int check(const struct function *f, const struct results *results, enum type type) {
   enum { SHOWN = 4 };
-  double bound = is_double ? f->double_ulps : f->float_ulps, worst = 0;
+  double bound = bound_of(f, type), worst = 0;
   int failures = 0;
   for (size_t i = 0; i < ITEMS; i++) {
     const struct in *in = &inputs[i];
@@ -468,8 +531,8 @@ static int check(const struct function *f, const struct results *results, bool i
     if (out_of_domain(f, in))
       continue;
     f->reference(in, &want);
-    got.value = load(results->value, i, is_double);
-    got.second = load(results->second, i, is_double);
+    got.value = load(results->value, i, type);
+    got.second = load(results->second, i, type);
     got.integer = results->integer[i];
     if (bound == 0) {
       want.value = narrow(in, want.value);
@@ -478,11 +541,11 @@ static int check(const struct function *f, const struct results *results, bool i
     bool zero_sign = f->limit == 0 && !(f->checks & ANY_ZERO);
     double error = 0;
     if (f->checks & VALUE)
-      error = error_ulps(got.value, want.value, is_double, zero_sign);
+      error = error_ulps(got.value, want.value, type, zero_sign);
     if ((f->checks & NEAR) && fabsl(got.value - want.value) < near(f, want.value))
       error = 0;
     if (f->checks & SECOND)
-      error = fmax(error, error_ulps(got.second, want.second, is_double, zero_sign));
+      error = fmax(error, error_ulps(got.second, want.second, type, zero_sign));
     /* The exponent of what is no number is free; so is what a reference marks. */
     bool free_integer = want.integer == INT_MIN && f->reference != ref_ilogb;
     free_integer |= f->reference == ref_frexp && !isfinite(in->a);
@@ -497,45 +560,41 @@ static int check(const struct function *f, const struct results *results, bool i
              in->b, in->c, in->n, got.value, got.second, got.integer, want.value, want.second,
              want.integer, error);
   }
-  printf("%-6s %-12s worst %8.3f ulp of %g%s\n", is_double ? "double" : "float", f->name, worst,
-         bound, failures ? "  FAIL" : "");
+  printf("%-6s %-12s worst %8.3f ulp of %g%s\n", types[type].name, f->name, worst, bound,
+         failures ? "  FAIL" : "");
   return failures;
 }
 
-static char *program_text(bool is_double) {
+static char *program_text(enum type type) {
   struct device_text text = {0};
-  const char *type = is_double ? "double" : "float";
+  const char *name = types[type].name;
+  if (type == TYPE_HALF)
+    device_text_add(&text, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
   for (size_t i = 0; i < FUNCTIONS; i++)
-    if ((is_double ? functions[i].double_ulps : functions[i].float_ulps) >= 0)
+    if (bound_of(&functions[i], type) >= 0)
       device_text_add(&text,
                       "kernel void test_%s(global const %s *a, global const %s *b, global const %s "
                       "*c,\n  global const int *d, global %s *v, global %s *w, global int *k) {\n"
                       "  size_t i = get_global_id(0);\n  %s x = a[i], y = b[i], z = c[i], s = 0;\n"
                       "  int n = d[i], m = 0;\n  v[i] = %s;\n  w[i] = s;\n  k[i] = m;\n}\n",
-                      functions[i].name, type, type, type, type, type, type,
+                      functions[i].name, name, name, name, name, name, name,
                       functions[i].expression);
   return text.data;
 }
 
-static int test_type(struct device_cl *cl, bool is_double, const char *only) {
+static int test_type(struct device_cl *cl, enum type type, const char *only) {
   static double a[ITEMS], b[ITEMS], c[ITEMS], value[ITEMS], second[ITEMS];
   static int n[ITEMS], integer[ITEMS];
-  size_t size = is_double ? sizeof(double) : sizeof(float);
+  size_t size = types[type].size;
   int failures = 0;
-  make_inputs(is_double);
+  make_inputs(type);
   for (size_t i = 0; i < ITEMS; i++) {
     n[i] = inputs[i].n;
-    if (is_double) {
-      a[i] = (double)inputs[i].a;
-      b[i] = (double)inputs[i].b;
-      c[i] = (double)inputs[i].c;
-    } else {
-      ((float *)a)[i] = (float)inputs[i].a;
-      ((float *)b)[i] = (float)inputs[i].b;
-      ((float *)c)[i] = (float)inputs[i].c;
-    }
+    store(a, i, type, inputs[i].a);
+    store(b, i, type, inputs[i].b);
+    store(c, i, type, inputs[i].c);
   }
-  char *source = program_text(is_double);
+  char *source = program_text(type);
   cl_program program = device_cl_build(cl, source);
   free(source);
   if (!program)
@@ -544,7 +603,7 @@ static int test_type(struct device_cl *cl, bool is_double, const char *only) {
   for (size_t i = 0; i < FUNCTIONS; i++) {
     const struct function *f = &functions[i];
     char kernel[64];
-    if ((is_double ? f->double_ulps : f->float_ulps) < 0 || (only && strcmp(only, f->name)))
+    if (bound_of(f, type) < 0 || (only && strcmp(only, f->name)))
       continue;
     snprintf(kernel, sizeof kernel, "test_%s", f->name);
     struct device_array arrays[] = {
@@ -554,7 +613,7 @@ static int test_type(struct device_cl *cl, bool is_double, const char *only) {
         {integer, sizeof integer, true},
     };
     if (device_cl_run(cl, program, kernel, ITEMS, 0, arrays, sizeof arrays / sizeof arrays[0]))
-      failures += check(f, &results, is_double) != 0;
+      failures += check(f, &results, type) != 0;
     else
       failures++;
   }
@@ -567,7 +626,9 @@ int main(int argc, char **argv) {
   const char *only = argc > 1 ? argv[1] : NULL;
   if (!device_cl_open(&cl))
     return 1;
-  int failures = test_type(&cl, false, only) + test_type(&cl, true, only);
+  int failures = 0;
+  for (enum type type = 0; type < TYPES; type++)
+    failures += test_type(&cl, type, only);
   device_cl_close(&cl);
   printf("%d functions failed\n", failures);
   return failures != 0;

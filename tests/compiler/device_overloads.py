@@ -23,7 +23,7 @@ import sys
 SKIP = 77
 BATCH = 100  # overloads in one compilation
 EXTENSIONS = [
-    "cl_khr_fp64", "__opencl_c_fp64", "cl_khr_byte_addressable_store",
+    "cl_khr_fp16", "cl_khr_fp64", "__opencl_c_fp64", "cl_khr_byte_addressable_store",
     "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
     "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
     "cl_khr_local_int32_base_atomics", "cl_khr_local_int32_extended_atomics",
@@ -134,15 +134,13 @@ def kernel(name, overloads):
             lines.append("    %s;" % call)
         else:
             lines.append("    auto r = %s;" % call)
-            lines.append("    static_assert(same<decltype(r), %s>, \"result type\");" % result)
+            lines.append("    static_assert(ocl::same<decltype(r), %s>, \"result type\");" % result)
             lines.append("    *(%s *)(p += 256) = r;" % result)
         lines.append("  }")
     return "\n".join(lines + ["}", ""])
 
 
 PRELUDE = """#include "tegracl.cuh"
-template <class A, class B> constexpr bool same = false;
-template <class A> constexpr bool same<A, A> = true;
 """
 
 

@@ -90,6 +90,43 @@ KERNEL(relational) {
   CHECK(all(bitselect((ulong2)0x1234, (ulong2)0xabcd, (ulong2)0xf0f0) == (ulong2)0xa2c4));
 }
 
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+KERNEL(halfs) {
+  half4 a = convert_half4(vload4(get_local_id(0) % 8, in)), b = convert_half4(vload4(3, in));
+  half4 c = (half4)(0.5h, 2, -1, 4), odd = (half4)(NAN, -INFINITY, 0x1p-24h, -0.0h);
+  float4 wide = convert_float4(a), other = convert_float4(b);
+  CHECK(all(a + b == convert_half4(wide + other)) && all(a - b == convert_half4(wide - other)));
+  CHECK(all(a * b == convert_half4(wide * other)) && all(-a == convert_half4(-wide)));
+  CHECK(all(a / b == convert_half4(convert_double4(a) / convert_double4(b))));
+  CHECK(all(fma(a, b, c) == convert_half4(convert_double4(a) * convert_double4(b) +
+                                          convert_double4(c))));
+  CHECK(all((a < b) == convert_short4(wide < other)) && all((a >= b) == ~(a < b)));
+  CHECK(all(isnan(odd) == (short4)(-1, 0, 0, 0)) && all(isinf(odd) == (short4)(0, -1, 0, 0)));
+  CHECK(all(isnormal(odd) == (short4)0) && all(isfinite(odd) == (short4)(0, 0, -1, -1)));
+  CHECK(all(signbit(odd.yzw) == (short3)(-1, 0, -1)) && !(odd.x == odd.x) && odd.x != odd.x);
+  CHECK(all(fmax(a, 0.5h) == max(a, (half4)0.5h)) && all(fmin(b, a) == min(a, b)));
+  CHECK(all(clamp(a, -0.5h, 0.5h) == fmin(fmax(a, -0.5h), 0.5h)));
+  CHECK(all(select(a, b, (short4)(-1, 1, 0, -2)) == (half4)(b.x, a.y, a.z, b.w)));
+  CHECK(bitselect(1.0h, -1.0h, as_half((short)0x8000)) == -1.0h);
+  CHECK(all(shuffle(a, (ushort4)(3, 2, 1, 0)) == a.wzyx));
+  CHECK(fabs(dot(c, c) - 21.25h) == 0 && length((half2)(3e4, 4e4)) == 50000.0h);
+  CHECK(distance((half3)(1, 2, 3), (half3)(1, 5, 7)) == 5 && normalize(-a.x) == -sign(a.x));
+  CHECK(fabs(length(normalize(a)) - 1) < 0.002h && cross(a, a).w == 0);
+  CHECK(all(mix(a, b, (half)0) == a) && all(step(a, a) == (half4)1));
+  half4 whole;
+  int4 exponent;
+  CHECK(all(fract(a, &whole) + whole == a) && fract(-0x1p-24h, (half *)&whole) < 1);
+  CHECK(all(ldexp(frexp(a, &exponent), exponent) == a) && all(ilogb(c) == (int4)(-1, 1, 0, 2)));
+  CHECK(nextafter(0.0h, -1.0h) == -0x1p-24h && isinf(nextafter(65504.0h, (half)INFINITY)));
+  CHECK(convert_char_sat((half)300) == 127 && convert_half_rtz(65519) == 65504.0h);
+  CHECK(isinf(convert_half(65520)) && convert_ulong_sat((half)-3) == 0 && sizeof(half16) == 32);
+  half16 sixteen = (half16)(a, b, a + b, a * b);
+  local half parts[16 * 2];
+  vstore16(sixteen, get_local_id(0) & 1, parts);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  CHECK(all(isfinite(vload8(3, parts))));
+}
+
 KERNEL(geometric) {
   float4 a = vload4(get_local_id(0) % 8, in), b = vload4(3, in);
   float exact = sqrt(a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w);
