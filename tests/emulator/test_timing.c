@@ -2,9 +2,11 @@
  * as it must, which some seeds catch, and the same client when it waits, which passes
  * under all of them. gpu-command-stream.md 3, 4.3, 8; orin-bringup-lessons.md 6.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -273,12 +275,50 @@ static bool unordered_channels(struct fixture *f, unsigned round, bool right) {
   return run(f) && good;
 }
 
+/* ---- the word ---- */
+
+/* A seed that is drawn is told, once; one that is given is not. */
+static void opens(const void *told) {
+  char text[256] = "";
+  FILE *diverted = tmpfile();
+  if (!diverted || dup2(fileno(diverted), STDERR_FILENO) < 0)
+    _exit(1);
+  struct client c;
+  for (unsigned i = 0; i < 2; i++) {
+    client_open(&c);
+    client_close(&c);
+  }
+  rewind(diverted);
+  text[fread(text, 1, sizeof(text) - 1, diverted)] = 0;
+  unsigned long drawn = 0, again = 0;
+  char more;
+  const int fields = sscanf(
+      text, "tegracl: adversarial: the seed is %lu (TEGRACL_EMULATOR=adversarial:%lu)%*1[\n]%c",
+      &drawn, &again, &more);
+  if (told ? fields != 2 || drawn != again : *text)
+    _exit(1);
+}
+
+static void no_device(const void *unused) {
+  if (OS->open("/dev/nvmap", O_RDWR) >= 0)
+    _exit(1);
+}
+
+static void seeds(void **state) {
+  with_emulator("adversarial", opens, "told");
+  with_emulator("adversarial:0x7fffffffffffffff", opens, NULL);
+  with_emulator("check,adversarial:5", opens, NULL);
+  const char *const bad[] = {"adversarial:", "adversarial:x", "adversarial:-1", "adversary"};
+  for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    with_emulator(bad[i], no_device, NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       HAZARD(rewritten_qmd),      HAZARD(rewritten_bank),      HAZARD(reused_pushbuffer),
       HAZARD(overtaking_release), HAZARD(time_before_payload), HAZARD(believed_get),
       HAZARD(dependent_grids),    HAZARD(replaced_pool),       HAZARD(freed_pool),
-      HAZARD(overtaken_copy),     HAZARD(unordered_channels),
+      cmocka_unit_test(seeds),    HAZARD(overtaken_copy),      HAZARD(unordered_channels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
