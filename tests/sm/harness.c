@@ -165,6 +165,8 @@ struct module {
   struct sm_code *code;
   struct sm_worker *worker;
   const struct sm_watch *watch;
+  struct sm_l1_caches *caches; /* NULL: none */
+  uint32_t sms;
   struct sm_memory_shadow shadow;
   uint32_t ctas; /* launched so far */
 };
@@ -343,10 +345,18 @@ void module_forget_code(struct module *m) {
   m->code = sm_code_create(&memory);
   if (m->watch)
     sm_code_annotate(m->code);
+  if (m->caches)
+    sm_code_cache(m->code);
 }
 
 void module_watch(struct module *m, const struct sm_watch *watch) {
   m->watch = watch;
+  module_forget_code(m);
+}
+
+void module_cache(struct module *m, struct sm_l1_caches *caches, uint32_t sms) {
+  m->caches = caches;
+  m->sms = sms;
   module_forget_code(m);
 }
 
@@ -514,7 +524,8 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
       .local_high = stack + ABOVE_STACK,
       .shared_window = SHARED_WINDOW,
       .local_window = LOCAL_WINDOW,
-      .sm_count = 1,
+      .sm_count = m->sms ? m->sms : 1,
+      .l1 = m->caches,
       .time_ns = now_ns,
       .watch = m->watch,
       .first_number = m->ctas + 1,
