@@ -59,7 +59,7 @@ def main():
         if r['status'] not in STATUS:
             errors.append(f'status: {r["line"]}')
         errors += [f'no test {n}: {r["line"]}' for n in re.findall(r'\w+', r['tests'])
-                   if not re.search(rf'\bstatic void {n}\(', source)]
+                   if not re.search(rf'\bstatic (?:void|bool) {n}\(', source)]
     print('\n'.join(errors) or f'{len(methods)} methods in {len(rows)} rows')
     return bool(errors)
 
