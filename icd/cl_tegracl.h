@@ -1,11 +1,13 @@
 /* cl_tegracl_launch_info: what a developer wants to know about kernels and
- * launches and OpenCL has no query for. Public header; the extension's name is
- * in CL_DEVICE_EXTENSIONS.
+ * launches and OpenCL has no query for; and extensions of others that older OpenCL
+ * headers do not have. Public header; the extensions' names are in
+ * CL_DEVICE_EXTENSIONS.
  */
 #ifndef CL_TEGRACL_H
 #define CL_TEGRACL_H
 
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 
 #define cl_tegracl_launch_info 1
 
@@ -26,5 +28,22 @@
 /* clGetKernelWorkGroupInfo, cl_ulong: bytes of machine code of the kernel and
  * of the functions behind it. */
 #define CL_KERNEL_CODE_BYTES_TEGRACL 0x54430004
+
+/* ---- what older OpenCL headers lack: values and prototypes of Khronos's registry -------- */
+
+#ifndef cl_ext_buffer_device_address
+#define cl_ext_buffer_device_address 1
+
+typedef cl_ulong cl_mem_device_address_ext;
+
+#define CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT   0x5000 /* cl_mem_properties: cl_bool */
+#define CL_MEM_DEVICE_ADDRESS_EXT           0x5001 /* clGetMemObjectInfo: one for each device */
+#define CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT 0x5002 /* clSetKernelExecInfo: a list */
+
+typedef cl_int(CL_API_CALL *clSetKernelArgDevicePointerEXT_fn)(cl_kernel kernel, cl_uint arg_index,
+                                                               cl_mem_device_address_ext arg_value);
+extern CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgDevicePointerEXT(
+    cl_kernel kernel, cl_uint arg_index, cl_mem_device_address_ext arg_value);
+#endif
 
 #endif

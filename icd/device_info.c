@@ -4,6 +4,7 @@
  */
 #include "icd/device_text.h"
 #include "icd/objects.h"
+#include "icd/uuid.h"
 
 #include "icd/cl_tegracl.h"
 
@@ -24,6 +25,8 @@ enum {
    CL_FP_ROUND_TO_INF | CL_FP_FMA)
 /* PTX's add, mul and fma of f16 round to nearest even alone. */
 #define HALF_FP (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA)
+
+#define USM_BITS cl_device_unified_shared_memory_capabilities_intel
 
 enum {
   VENDOR_ID_NVIDIA = 0x10DE,
@@ -121,6 +124,10 @@ enum {
   X(CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV, cl_bool, CL_FALSE)                                           \
   X(CL_DEVICE_INTEGRATED_MEMORY_NV, cl_bool, CL_TRUE)                                              \
   X(CL_DEVICE_GPU_OVERLAP_NV, cl_bool, CL_FALSE)                                                   \
+  X(CL_DEVICE_LUID_VALID_KHR, cl_bool, CL_FALSE)                                                   \
+  X(CL_DEVICE_NODE_MASK_KHR, cl_uint, 1)                                                           \
+  X(CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, USM_BITS, 0)                             \
+  X(CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL, USM_BITS, 0)                                   \
   X(DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV, cl_uint, 0)                                            \
   X(DEVICE_PCI_BUS_ID_NV, cl_uint, 0)    /* not on PCI: CUDA's deviceQuery */                      \
   X(DEVICE_PCI_SLOT_ID_NV, cl_uint, 0)   /* prints 0 for all three of */                           \
@@ -147,7 +154,10 @@ enum {
   X(CL_DEVICE_WARP_SIZE_NV, cl_uint, info->warp_size)                                              \
   X(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities,                                        \
     info->shared_addresses ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER   \
-                           : 0)
+                           : 0)                                                                    \
+  X(CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))                                    \
+  X(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))                                  \
+  X(CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))
 
 /* Texts. X(query, expression) */
 #define TEXTS(X)                                                                                   \
@@ -157,10 +167,18 @@ enum {
   X(CL_DEVICE_PROFILE, "FULL_PROFILE")                                                             \
   X(CL_DEVICE_VERSION, ICD_VERSION_TEXT)                                                           \
   X(CL_DEVICE_OPENCL_C_VERSION, ICD_C_VERSION_TEXT)                                                \
-  X(CL_DEVICE_EXTENSIONS, icd_device_extensions())                                                 \
+  X(CL_DEVICE_EXTENSIONS, icd_device_extensions(info->shared_addresses))                           \
   X(CL_DEVICE_BUILT_IN_KERNELS, "")                                                                \
   X(CL_DEVICE_IL_VERSION, "")                                                                      \
   X(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, "v0000-01-01-00") /* none, says the spec. */
+
+/* Atomics of kernels are atomic among kernels, not towards the host. */
+static USM_BITS usm(const struct rt_device_info *info) {
+  return info->shared_addresses ? CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL |
+                                      CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
+                                      CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL
+                                : 0;
+}
 
 /* The kernel's parameters without the hidden block. */
 static size_t user_param_bytes(const struct rt_device_info *info) {
@@ -170,6 +188,12 @@ static size_t user_param_bytes(const struct rt_device_info *info) {
 static cl_int answer_list(const struct icd_answer *answer, const cl_name_version *list,
                           size_t count) {
   return icd_answer_bytes(answer, "clGetDeviceInfo", list, count * sizeof *list);
+}
+
+static cl_int answer_uuid(const struct icd_answer *answer, const char *kind, const char *name) {
+  cl_uchar uuid[CL_UUID_SIZE_KHR];
+  icd_uuid(kind, name, uuid);
+  return icd_answer_bytes(answer, "clGetDeviceInfo", uuid, sizeof uuid);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info param_name,
@@ -206,8 +230,16 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
   case CL_DEVICE_ILS_WITH_VERSION:
   case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
     return icd_answer_bytes(&answer, __func__, NULL, 0);
+  case CL_DEVICE_UUID_KHR:
+    return answer_uuid(&answer, "device", device->name);
+  case CL_DRIVER_UUID_KHR:
+    return answer_uuid(&answer, "driver", ICD_DRIVER_VERSION_TEXT);
+  case CL_DEVICE_LUID_KHR: { /* of Windows only; not valid */
+    const cl_uchar luid[CL_LUID_SIZE_KHR] = {0};
+    return icd_answer_bytes(&answer, __func__, luid, sizeof luid);
+  }
   case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-    list = icd_device_extension_list(&count);
+    list = icd_device_extension_list(info->shared_addresses, &count);
     return answer_list(&answer, list, count);
   case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
     list = icd_c_version_list(&count);

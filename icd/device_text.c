@@ -14,6 +14,10 @@
   X("cl_khr_icd", CL_MAKE_VERSION(1, 0, 0))                                                        \
   X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))                                        \
   X("cl_khr_create_command_queue", CL_MAKE_VERSION(1, 0, 0))                                       \
+  X("cl_khr_priority_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
+  X("cl_khr_throttle_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
+  X("cl_khr_suggested_local_work_size", CL_MAKE_VERSION(1, 0, 0))                                  \
+  X("cl_khr_device_uuid", CL_MAKE_VERSION(1, 0, 0))                                                \
   X("cl_khr_byte_addressable_store", CL_MAKE_VERSION(1, 0, 0))                                     \
   X("cl_khr_global_int32_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                  \
   X("cl_khr_global_int32_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                              \
@@ -24,8 +28,12 @@
   X("cl_khr_fp64", CL_MAKE_VERSION(1, 0, 0))                                                       \
   CC_EXTENSIONS(X)                                                                                 \
   X("cl_arm_printf", CL_MAKE_VERSION(2, 0, 0))                                                     \
+  X("cl_ext_buffer_device_address", CL_MAKE_VERSION(1, 0, 2))                                      \
   X("cl_nv_device_attribute_query", CL_MAKE_VERSION(1, 0, 0))                                      \
   X("cl_tegracl_launch_info", CL_MAKE_VERSION(1, 0, 0))
+
+/* Of a device whose buffers have one address for CPU and GPU. */
+#define SHARED_EXTENSIONS(X) X("cl_intel_unified_shared_memory", CL_MAKE_VERSION(1, 0, 0))
 
 #define C_VERSIONS(X)                                                                              \
   X("OpenCL C", CL_MAKE_VERSION(1, 0, 0))                                                          \
@@ -41,7 +49,8 @@
 #define AS_ENTRY(name, version) {version, name},
 
 static const cl_name_version platform_extensions[] = {PLATFORM_EXTENSIONS(AS_ENTRY)};
-static const cl_name_version device_extensions[] = {DEVICE_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version device_extensions[] = {DEVICE_EXTENSIONS(AS_ENTRY)
+                                                        SHARED_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version c_versions[] = {C_VERSIONS(AS_ENTRY)};
 static const cl_name_version c_features[] = {C_FEATURES(AS_ENTRY)};
 
@@ -56,12 +65,14 @@ const cl_name_version *icd_platform_extension_list(size_t *count) {
   return platform_extensions;
 }
 
-const char *icd_device_extensions(void) {
-  return DEVICE_EXTENSIONS(AS_WORD);
+const char *icd_device_extensions(bool shared_addresses) {
+  return shared_addresses ? DEVICE_EXTENSIONS(AS_WORD) SHARED_EXTENSIONS(AS_WORD)
+                          : DEVICE_EXTENSIONS(AS_WORD);
 }
 
-const cl_name_version *icd_device_extension_list(size_t *count) {
-  *count = COUNT(device_extensions);
+const cl_name_version *icd_device_extension_list(bool shared_addresses, size_t *count) {
+  static const cl_name_version shared[] = {SHARED_EXTENSIONS(AS_ENTRY)};
+  *count = COUNT(device_extensions) - (shared_addresses ? 0 : COUNT(shared));
   return device_extensions;
 }
 

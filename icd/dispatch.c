@@ -6,6 +6,8 @@
 
 #include "icd/icd.h"
 
+#include "icd/cl_tegracl.h"
+
 /* Every function of the table in <CL/cl_icd.h>, in its order. */
 /* clang-format off */
 #define ENTRIES(X) \
@@ -144,6 +146,25 @@
   X(clSetContextDestructorCallback)
 /* clang-format on */
 
+/* Functions of extensions without a place in it. */
+/* clang-format off */
+#define EXTENSIONS(X) \
+  X(clGetKernelSuggestedLocalWorkSizeKHR) \
+  X(clSetKernelArgDevicePointerEXT) \
+  X(clHostMemAllocINTEL) \
+  X(clDeviceMemAllocINTEL) \
+  X(clSharedMemAllocINTEL) \
+  X(clMemFreeINTEL) \
+  X(clMemBlockingFreeINTEL) \
+  X(clGetMemAllocInfoINTEL) \
+  X(clSetKernelArgMemPointerINTEL) \
+  X(clEnqueueMemFillINTEL) \
+  X(clEnqueueMemsetINTEL) \
+  X(clEnqueueMemcpyINTEL) \
+  X(clEnqueueMigrateMemINTEL) \
+  X(clEnqueueMemAdviseINTEL)
+/* clang-format on */
+
 #define AS_FIELD(name) .name = name,
 const cl_icd_dispatch icd_dispatch = {ENTRIES(AS_FIELD)};
 
@@ -158,7 +179,7 @@ struct named {
 static const struct named functions[] = {
     ENTRIES(AS_NAMED){"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR},
     {"clCreateCommandQueueWithPropertiesKHR", (void *)clCreateCommandQueueWithProperties},
-};
+    EXTENSIONS(AS_NAMED)};
 
 static void *find(const char *name) {
   for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++)

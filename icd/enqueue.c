@@ -179,38 +179,49 @@ static cl_int check_fit(cl_kernel kernel, const struct rt_launch *launch, const 
   return CL_SUCCESS;
 }
 
-static cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_command_type type,
-                     cl_uint work_dim, const size_t *offset, const size_t *global,
-                     const size_t *local, cl_uint wait_count, const cl_event *waits,
-                     cl_event *event, const char *call) {
-  cl_int code = icd_check_queue(queue, call);
+/* What an application asks for with a launch. */
+struct range {
+  cl_uint work_dim;
+  const size_t *offset, *global, *local;
+};
+
+static cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char *call) {
+  const cl_int code = icd_check_queue(queue, call);
   if (code)
     return code;
-  cl_context context = queue->context;
   if (!icd_is_kernel(kernel))
-    return icd_fail(context, CL_INVALID_KERNEL, call, "kernel is not a kernel");
-  if (kernel->program->context != context)
-    return icd_fail(context, CL_INVALID_CONTEXT, call,
+    return icd_fail(queue->context, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+  if (kernel->program->context != queue->context)
+    return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
                     "kernel and command_queue are of different contexts");
-  struct icd_operation operation = {
+  return CL_SUCCESS;
+}
+
+/* Checks all of a launch but the wait list, and works out its shape. With no work-items,
+ * which is allowed since OpenCL 2.1, it becomes a place in the order. */
+static cl_int plan(cl_kernel kernel, cl_command_type type, const struct range *range,
+                   struct icd_operation *operation, const char *call) {
+  cl_context context = kernel->program->context;
+  *operation = (struct icd_operation){
       .kind = ICD_LAUNCH,
       .type = type,
       .kernel = kernel,
       .launch = {
           .rt = {.module = kernel->module, .kernel = kernel->index, .params = kernel->params},
-          .hidden = {.global_size = {1, 1, 1}, .work_dim = work_dim}}};
-  struct rt_launch *rt = &operation.launch.rt;
-  struct kernel_hidden *hidden = &operation.launch.hidden;
-  if ((code = check_resources(kernel, rt, call)))
+          .hidden = {.global_size = {1, 1, 1}, .work_dim = range->work_dim}}};
+  struct rt_launch *rt = &operation->launch.rt;
+  struct kernel_hidden *hidden = &operation->launch.hidden;
+  cl_int code = check_resources(kernel, rt, call);
+  if (code)
     return code;
-  if (work_dim < 1 || work_dim > 3)
-    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
-  bool nothing = !global; /* no work-items: since OpenCL 2.1 that is allowed */
-  for (cl_uint i = 0; i < work_dim && global; i++) {
-    nothing |= !global[i];
-    hidden->global_size[i] = global[i];
-    hidden->global_offset[i] = offset ? offset[i] : 0;
-    if (hidden->global_offset[i] > SIZE_MAX - global[i])
+  if (range->work_dim < 1 || range->work_dim > 3)
+    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", range->work_dim);
+  bool nothing = !range->global;
+  for (cl_uint i = 0; i < range->work_dim && range->global; i++) {
+    nothing |= !range->global[i];
+    hidden->global_size[i] = range->global[i];
+    hidden->global_offset[i] = range->offset ? range->offset[i] : 0;
+    if (hidden->global_offset[i] > SIZE_MAX - range->global[i])
       return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
                       "global_work_offset[%u] + global_work_size[%u] exceeds 64 bits", i, i);
     if (hidden->global_offset[i] && kernel->code->hidden_offset == UINT32_MAX)
@@ -218,13 +229,22 @@ static cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_command_type t
                       "%s was not compiled for OpenCL and knows no offsets", kernel->code->name);
   }
   if (nothing) {
-    operation.kind = ICD_MARK;
-    operation.kernel = NULL;
-  } else if ((code = shape(kernel, work_dim, global, local, rt, call)) ||
-             (code = check_fit(kernel, rt, call))) {
-    return code;
+    operation->kind = ICD_MARK;
+    operation->kernel = NULL;
+    return CL_SUCCESS;
   }
-  if ((code = icd_check_waits(queue, wait_count, waits, call)))
+  code = shape(kernel, range->work_dim, range->global, range->local, rt, call);
+  return code ? code : check_fit(kernel, rt, call);
+}
+
+static cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_command_type type,
+                     const struct range *range, cl_uint wait_count, const cl_event *waits,
+                     cl_event *event, const char *call) {
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_kernel(queue, kernel, call)) ||
+      (code = plan(kernel, type, range, &operation, call)) ||
+      (code = icd_check_waits(queue, wait_count, waits, call)))
     return code;
   return icd_enqueue(queue, &operation, false, wait_count, waits, event, call);
 }
@@ -234,16 +254,36 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
                                                        const size_t *global, const size_t *local,
                                                        cl_uint wait_count, const cl_event *waits,
                                                        cl_event *event) {
-  return launch(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, work_dim, offset, global, local,
-                wait_count, waits, event, __func__);
+  const struct range range = {work_dim, offset, global, local};
+  return launch(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, &range, wait_count, waits, event,
+                __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel,
                                               cl_uint wait_count, const cl_event *waits,
                                               cl_event *event) {
   const size_t one = 1;
-  return launch(queue, kernel, CL_COMMAND_TASK, 1, NULL, &one, &one, wait_count, waits, event,
-                __func__);
+  const struct range range = {1, NULL, &one, &one};
+  return launch(queue, kernel, CL_COMMAND_TASK, &range, wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
+    cl_command_queue queue, cl_kernel kernel, cl_uint work_dim, const size_t *offset,
+    const size_t *global, size_t *suggested) {
+  cl_int code = check_kernel(queue, kernel, __func__);
+  if (code)
+    return code;
+  if (!suggested)
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "suggested_local_work_size is NULL");
+  const struct range range = {work_dim, offset, global, NULL};
+  struct icd_operation operation;
+  if ((code = plan(kernel, CL_COMMAND_NDRANGE_KERNEL, &range, &operation, __func__)))
+    return code;
+  if (operation.kind != ICD_LAUNCH)
+    return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
+  for (cl_uint i = 0; i < work_dim; i++)
+    suggested[i] = operation.launch.rt.block[i];
+  return CL_SUCCESS;
 }
 
 /* ---- places in the order ---------------------------------------------------------------- */

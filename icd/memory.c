@@ -9,6 +9,8 @@
 
 #include "icd/objects.h"
 
+#include "icd/cl_tegracl.h"
+
 #define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
 #define HOST_POINTER  (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
 #define HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
@@ -148,36 +150,56 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, 
   return CL_SUCCESS;
 }
 
+cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
+                                const char *call) {
+  for (size_t i = 0; properties && properties[i]; i += 2) {
+    if (properties[i] != CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT || i)
+      return icd_fail(context, CL_INVALID_PROPERTY, call, "property 0x%llx is unknown or twofold",
+                      (unsigned long long)properties[i]);
+    if (properties[i + 1] != CL_TRUE && properties[i + 1] != CL_FALSE)
+      return icd_fail(context, CL_INVALID_PROPERTY, call,
+                      "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is neither CL_TRUE nor CL_FALSE");
+  }
+  return CL_SUCCESS;
+}
+
+bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties) {
+  if (!properties)
+    return true;
+  size_t count = 0;
+  for (; properties[count]; count += 2)
+    mem->device_address = properties[count + 1];
+  mem->properties = malloc((count + 1) * sizeof *properties);
+  if (!mem->properties)
+    return false;
+  memcpy(mem->properties, properties, (count + 1) * sizeof *properties);
+  mem->property_count = count + 1;
+  return true;
+}
+
 static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                      const cl_mem_properties *properties, cl_int *errcode_ret, const char *call) {
   if (!icd_is_context(context))
     return icd_null(errcode_ret,
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
-  /* No property is known; the list may be there, but empty. */
-  if (properties && properties[0])
-    return icd_null(errcode_ret,
-                    icd_fail(context, CL_INVALID_PROPERTY, call, "unknown property 0x%llx",
-                             (unsigned long long)properties[0]));
   cl_mem svm;
-  cl_int code = icd_check_mem_flags(context, flags, KNOWN_FLAGS, call);
-  if (code || (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
+  cl_int code;
+  if ((code = icd_check_mem_properties(context, properties, call)) ||
+      (code = icd_check_mem_flags(context, flags, KNOWN_FLAGS, call)) ||
+      (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
     return icd_null(errcode_ret, code);
   icd_context_reap(context, false);
-  cl_mem_properties *copy = properties ? calloc(1, sizeof *copy) : NULL;
-  cl_mem mem = NULL;
-  if (properties && !copy)
-    code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
-  else
-    mem = icd_mem_create(context, flags, size, svm, host_ptr, &code, call);
+  cl_mem mem = icd_mem_create(context, flags, size, svm, host_ptr, &code, call);
   if (!mem) {
-    free(copy);
     if (svm)
       icd_mem_drop(svm);
     return icd_null(errcode_ret, code);
   }
+  if (!icd_keep_mem_properties(mem, properties)) {
+    icd_mem_drop(mem);
+    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  }
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
-  mem->properties = copy;
-  mem->property_count = copy ? 1 : 0;
   tell(mem, svm);
   if (host_ptr && !svm)
     memcpy(mem->cpu, host_ptr, size);
@@ -339,6 +361,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param
     return ICD_ANSWER(&answer, size_t, mem->origin);
   case CL_MEM_USES_SVM_POINTER:
     return ICD_ANSWER(&answer, cl_bool, mem->svm || (mem->parent && mem->parent->svm));
+  case CL_MEM_DEVICE_ADDRESS_EXT:
+    if (!(mem->parent ? mem->parent : mem)->device_address)
+      return ICD_FAIL(mem->context, CL_INVALID_OPERATION,
+                      "the buffer was made without CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT");
+    return ICD_ANSWER(&answer, cl_mem_device_address_ext, mem->gpu);
   case CL_MEM_PROPERTIES:
     return icd_answer_bytes(&answer, __func__, mem->properties,
                             mem->property_count * sizeof *mem->properties);

@@ -122,6 +122,9 @@ void icd_context_change(cl_context context);
 uint64_t icd_context_changes(cl_context context);
 void icd_context_await_change(cl_context context, uint64_t changes);
 
+/* Waits for all that its queues have got until now. */
+void icd_context_finish(cl_context context);
+
 /* If the context has faulted: tells notify and TEGRACL_DEBUG=api once. */
 void icd_context_tell_fault(cl_context context);
 
@@ -164,6 +167,13 @@ struct icd_mapping {
   cl_map_flags flags;
 };
 
+/* What cl_intel_unified_shared_memory knows of an allocation. */
+struct icd_usm {
+  cl_unified_shared_memory_type_intel type; /* 0: none of its own */
+  cl_mem_alloc_flags_intel flags;
+  cl_device_id device;
+};
+
 struct _cl_mem {
   struct icd_object object;
   cl_context context;
@@ -179,6 +189,8 @@ struct _cl_mem {
   cl_mem_properties *properties;
   size_t property_count;
   struct icd_retired retired;
+  struct icd_usm usm;
+  bool device_address; /* the application may ask for it: cl_ext_buffer_device_address */
 
   pthread_mutex_t lock; /* guards what follows */
   struct icd_mapping *mappings;
@@ -198,6 +210,12 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
 /* CL_INVALID_VALUE for flags that are not among the known, or exclude each other. */
 cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags known,
                            const char *call);
+
+/* Checks a property list of buffers (CL_INVALID_PROPERTY); and keeps a copy of it with the
+ * object, and what it says. False: no memory. */
+cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
+                                const char *call);
+bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);
 
 /* The allocation of shared virtual memory that a pointer lies in, held; NULL if there is
  * none. One past its end counts as inside. */

@@ -43,7 +43,7 @@ void icd_queue_destroy(cl_command_queue queue) {
 }
 
 static cl_command_queue create(cl_context context, cl_device_id device,
-                               cl_command_queue_properties flags,
+                               cl_command_queue_properties flags, enum rt_priority priority,
                                const cl_queue_properties *properties, size_t property_count,
                                cl_int *errcode_ret, const char *call) {
   if (flags & ~(cl_command_queue_properties)KNOWN_FLAGS)
@@ -62,7 +62,7 @@ static cl_command_queue create(cl_context context, cl_device_id device,
     memcpy(queue->properties, properties, property_count * sizeof *properties);
     queue->property_count = property_count;
   }
-  const int error = rt_queue_create(context->rt, RT_PRIORITY_MEDIUM, &queue->rt);
+  const int error = rt_queue_create(context->rt, priority, &queue->rt);
   if (error) {
     free(queue->properties);
     free(queue);
@@ -105,7 +105,17 @@ clCreateCommandQueue(cl_context context, cl_device_id device,
   const cl_int code = check_place(context, device, __func__);
   if (code)
     return icd_null(errcode_ret, code);
-  return create(context, device, properties, NULL, 0, errcode_ret, __func__);
+  return create(context, device, properties, RT_PRIORITY_MEDIUM, NULL, 0, errcode_ret, __func__);
+}
+
+/* Priorities and throttles are three bits each, of which one is given. */
+static bool is_one_hint(cl_queue_properties value) {
+  _Static_assert(CL_QUEUE_PRIORITY_LOW_KHR == CL_QUEUE_THROTTLE_LOW_KHR &&
+                     CL_QUEUE_PRIORITY_MED_KHR == CL_QUEUE_THROTTLE_MED_KHR &&
+                     CL_QUEUE_PRIORITY_HIGH_KHR == CL_QUEUE_THROTTLE_HIGH_KHR,
+                 "both hints have the same values");
+  return value == CL_QUEUE_PRIORITY_LOW_KHR || value == CL_QUEUE_PRIORITY_MED_KHR ||
+         value == CL_QUEUE_PRIORITY_HIGH_KHR;
 }
 
 CL_API_ENTRY cl_command_queue CL_API_CALL
@@ -115,18 +125,37 @@ clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
   if (code)
     return icd_null(errcode_ret, code);
   cl_command_queue_properties flags = 0;
+  enum rt_priority priority = RT_PRIORITY_MEDIUM;
   size_t count = 0;
   for (; properties && properties[count]; count += 2) {
-    if (properties[count] == CL_QUEUE_SIZE)
+    const cl_queue_properties value = properties[count + 1];
+    switch (properties[count]) {
+    case CL_QUEUE_PROPERTIES:
+      flags = value;
+      break;
+    case CL_QUEUE_PRIORITY_KHR:
+      if (!is_one_hint(value))
+        return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "unknown priority 0x%llx",
+                             (unsigned long long)value);
+      priority = value == CL_QUEUE_PRIORITY_HIGH_KHR  ? RT_PRIORITY_HIGH
+                 : value == CL_QUEUE_PRIORITY_MED_KHR ? RT_PRIORITY_MEDIUM
+                                                      : RT_PRIORITY_LOW;
+      break;
+    case CL_QUEUE_THROTTLE_KHR: /* the board's power mode decides, not the driver */
+      if (!is_one_hint(value))
+        return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "unknown throttle 0x%llx",
+                             (unsigned long long)value);
+      break;
+    case CL_QUEUE_SIZE:
       return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_QUEUE_PROPERTIES,
                            "CL_QUEUE_SIZE is for queues on the device, which there are none of");
-    if (properties[count] != CL_QUEUE_PROPERTIES)
+    default:
       return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "unknown property 0x%llx",
                            (unsigned long long)properties[count]);
-    flags = properties[count + 1];
+    }
   }
-  return create(context, device, flags, properties, properties ? count + 1 : 0, errcode_ret,
-                __func__);
+  return create(context, device, flags, priority, properties, properties ? count + 1 : 0,
+                errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue) {

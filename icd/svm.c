@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "icd/cl_tegracl.h"
+
 #define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
 #define SVM_FLAGS     (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)
 
@@ -91,12 +93,14 @@ cl_mem icd_svm_find(cl_context context, const void *pointer) {
   return mem;
 }
 
-cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size, cl_int *code,
-                      const char *call) {
+cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
+                      const struct icd_usm *usm, cl_int *code, const char *call) {
   icd_context_reap(context, false);
   cl_mem mem = icd_mem_create(context, flags, size, NULL, NULL, code, call);
   if (!mem)
     return NULL;
+  if (usm)
+    mem->usm = *usm;
   if (mem->gpu != (uint64_t)(uintptr_t)mem->cpu)
     *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "address 0x%llx is taken in this process",
                      (unsigned long long)mem->gpu);
@@ -139,7 +143,7 @@ CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags f
     return NULL;
   }
   cl_int code;
-  cl_mem mem = icd_svm_create(context, flags, size, &code, __func__);
+  cl_mem mem = icd_svm_create(context, flags, size, NULL, &code, __func__);
   return mem ? mem->cpu : NULL;
 }
 
@@ -195,14 +199,19 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
     return ICD_FAIL(context, CL_INVALID_VALUE, "param_value is NULL");
   switch (param_name) {
   case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+  case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
+  case CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT:
     if (!param_value_size || param_value_size % sizeof(void *))
       return ICD_FAIL(context, CL_INVALID_VALUE, "%zu bytes are not a list of pointers",
                       param_value_size);
     return CL_SUCCESS;
   case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+  case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
+  case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
+  case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
     if (param_value_size != sizeof(cl_bool))
       return ICD_FAIL(context, CL_INVALID_VALUE, "%zu bytes are not a cl_bool", param_value_size);
-    if (*(const cl_bool *)param_value)
+    if (param_name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM && *(const cl_bool *)param_value)
       return ICD_FAIL(context, CL_INVALID_OPERATION,
                       "the device has no access to the whole of the host's memory");
     return CL_SUCCESS;

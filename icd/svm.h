@@ -10,9 +10,10 @@ cl_int icd_check_svm(cl_context context, const char *call);
 /* CL_INVALID_VALUE if no allocation can have that alignment; 0 stands for any. */
 cl_int icd_check_alignment(cl_context context, cl_uint alignment, const char *call);
 
-/* A new allocation, known to icd_svm_find. NULL, with *code and a sentence. */
-cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size, cl_int *code,
-                      const char *call);
+/* A new allocation, known to icd_svm_find. usm: NULL for clSVMAlloc's. NULL, with *code
+ * and a sentence. */
+cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
+                      const struct icd_usm *usm, cl_int *code, const char *call);
 
 /* The allocation that begins at pointer, which is no longer one: the caller drops it.
  * NULL if there is none. */

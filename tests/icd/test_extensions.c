@@ -1,0 +1,316 @@
+/* Extensions, on the fake runtime: unified shared memory, device addresses, hints,
+ * suggested work-group sizes, identity.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/icd/bench.h"
+
+#include "icd/cl_tegracl.h"
+
+enum { N = 64, BYTES = N * 4 };
+static const size_t global = N;
+
+/* ---- unified shared memory ------------------------------------------------------------ */
+
+static void *allocate(struct bench *bench, cl_unified_shared_memory_type_intel type,
+                      const cl_mem_properties_intel *list, size_t size, cl_uint alignment,
+                      cl_int *code) {
+  switch (type) {
+  case CL_MEM_TYPE_HOST_INTEL:
+    return clHostMemAllocINTEL(bench->context, list, size, alignment, code);
+  case CL_MEM_TYPE_DEVICE_INTEL:
+    return clDeviceMemAllocINTEL(bench->context, bench->device, list, size, alignment, code);
+  default:
+    return clSharedMemAllocINTEL(bench->context, bench->device, list, size, alignment, code);
+  }
+}
+
+#define EXPECT_INFO(pointer, query, type, expected)                                                \
+  do {                                                                                             \
+    type info_value;                                                                               \
+    assert_cl(clGetMemAllocInfoINTEL(bench->context, (pointer), (query), sizeof info_value,        \
+                                     &info_value, NULL));                                          \
+    assert_true(info_value == (expected));                                                         \
+  } while (0)
+
+static void usm_allocations(void **state) {
+  struct bench *bench = *state;
+  static const cl_mem_properties_intel placed[] = {CL_MEM_ALLOC_FLAGS_INTEL,
+                                                   CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL, 0};
+  static const cl_mem_properties_intel unknown[] = {0x4242, 1, 0};
+  static const cl_mem_properties_intel bits[] = {CL_MEM_ALLOC_FLAGS_INTEL, 1 << 20, 0};
+  static const cl_mem_properties_intel both[] = {
+      CL_MEM_ALLOC_FLAGS_INTEL,
+      CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL, 0};
+  static const cl_mem_properties_intel *const bad[] = {unknown, bits, both};
+  const cl_unified_shared_memory_type_intel types[] = {
+      CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_SHARED_INTEL};
+  cl_int code;
+  for (int i = 0; i < 3; i++) {
+    char *pointer = allocate(bench, types[i], placed, BYTES, 64, &code);
+    assert_cl(code);
+    EXPECT_INFO(pointer + 5, CL_MEM_ALLOC_TYPE_INTEL, cl_unified_shared_memory_type_intel,
+                types[i]);
+    EXPECT_INFO(pointer + 5, CL_MEM_ALLOC_BASE_PTR_INTEL, void *, pointer);
+    EXPECT_INFO(pointer + 5, CL_MEM_ALLOC_SIZE_INTEL, size_t, BYTES);
+    EXPECT_INFO(pointer, CL_MEM_ALLOC_DEVICE_INTEL, cl_device_id, i ? bench->device : NULL);
+    EXPECT_INFO(pointer, CL_MEM_ALLOC_FLAGS_INTEL, cl_mem_alloc_flags_intel,
+                CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL);
+    assert_int_equal(clMemFreeINTEL(bench->context, pointer + 1), CL_INVALID_VALUE);
+    assert_cl(clMemFreeINTEL(bench->context, pointer));
+    assert_int_equal(clMemFreeINTEL(bench->context, pointer), CL_INVALID_VALUE);
+    assert_null(allocate(bench, types[i], NULL, 0, 0, &code));
+    assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
+    assert_null(allocate(bench, types[i], NULL, SIZE_MAX, 0, &code));
+    assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
+    assert_null(allocate(bench, types[i], NULL, 64, 3, &code));
+    assert_int_equal(code, CL_INVALID_VALUE);
+    for (size_t j = 0; j < sizeof bad / sizeof *bad; j++) {
+      assert_null(allocate(bench, types[i], bad[j], 64, 0, &code));
+      assert_int_equal(code, CL_INVALID_PROPERTY);
+    }
+  }
+  assert_null(clDeviceMemAllocINTEL(bench->context, NULL, NULL, 64, 0, &code));
+  assert_int_equal(code, CL_INVALID_DEVICE);
+  assert_null(clHostMemAllocINTEL(NULL, NULL, 64, 0, &code));
+  assert_int_equal(code, CL_INVALID_CONTEXT);
+  EXPECT_INFO(types, CL_MEM_ALLOC_TYPE_INTEL, cl_unified_shared_memory_type_intel,
+              CL_MEM_TYPE_UNKNOWN_INTEL);
+  EXPECT_INFO(types, CL_MEM_ALLOC_SIZE_INTEL, size_t, 0);
+  assert_int_equal(clGetMemAllocInfoINTEL(bench->context, types, 0x4242, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_cl(clMemFreeINTEL(bench->context, NULL));
+  assert_cl(clMemBlockingFreeINTEL(bench->context, NULL));
+}
+
+static cl_command_type type_of(cl_event event) {
+  cl_command_type type;
+  assert_cl(clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
+  clReleaseEvent(event);
+  return type;
+}
+
+static void usm_commands(void **state) {
+  struct bench *bench = *state;
+  cl_int code;
+  cl_event events[5];
+  int host[N], *a = clSharedMemAllocINTEL(bench->context, NULL, NULL, BYTES, 0, &code);
+  assert_cl(code);
+  int *b = clDeviceMemAllocINTEL(bench->context, bench->device, NULL, BYTES, 0, &code);
+  assert_cl(code);
+  const int three = 3, n = 4;
+  cl_kernel kernel = bench_kernel(bench, "slow_add");
+  assert_cl(clSetKernelArgMemPointerINTEL(kernel, 0, a));
+  assert_cl(clSetKernelArgMemPointerINTEL(kernel, 1, b));
+  assert_int_equal(clSetKernelArgMemPointerINTEL(kernel, 2, b), CL_INVALID_ARG_VALUE);
+  assert_cl(clSetKernelArg(kernel, 2, sizeof n, &n));
+  assert_cl(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, sizeof a, &a));
+  assert_cl(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL,
+                                sizeof(cl_bool), &(cl_bool){CL_TRUE}));
+  assert_cl(
+      clEnqueueMemFillINTEL(bench->queue, a, &three, sizeof three, BYTES, 0, NULL, &events[0]));
+  assert_cl(clEnqueueMemAdviseINTEL(bench->queue, a, BYTES, 0, 0, NULL, &events[1]));
+  assert_cl(clEnqueueMigrateMemINTEL(bench->queue, a, BYTES, 0, 0, NULL, &events[2]));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueMemcpyINTEL(bench->queue, CL_TRUE, host, b, BYTES, 0, NULL, &events[3]));
+  for (int i = 0; i < N; i++)
+    assert_int_equal(host[i], 7);
+  assert_cl(clEnqueueMemsetINTEL(bench->queue, b, 0x1ff, BYTES, 0, NULL, &events[4]));
+  assert_cl(clFinish(bench->queue));
+  assert_int_equal(b[N - 1], -1);
+  const cl_command_type types[] = {CL_COMMAND_MEMFILL_INTEL, CL_COMMAND_MEMADVISE_INTEL,
+                                   CL_COMMAND_MIGRATEMEM_INTEL, CL_COMMAND_MEMCPY_INTEL,
+                                   CL_COMMAND_MEMFILL_INTEL};
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(type_of(events[i]), types[i]);
+  assert_int_equal(clEnqueueMemAdviseINTEL(bench->queue, NULL, 4, 0, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueMigrateMemINTEL(bench->queue, a, BYTES, 64, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  /* The blocking free waits for a launch that uses the memory. */
+  assert_cl(
+      clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, &events[0]));
+  assert_cl(clMemBlockingFreeINTEL(bench->context, a));
+  assert_int_equal(bench_status(events[0]), CL_COMPLETE);
+  assert_cl(clMemFreeINTEL(bench->context, b));
+  clReleaseEvent(events[0]);
+  clReleaseKernel(kernel);
+}
+
+/* ---- device addresses --------------------------------------------------------------------- */
+
+static void device_address(void **state) {
+  struct bench *bench = *state;
+  static const cl_mem_properties wanted[] = {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE, 0};
+  static const cl_mem_properties wrong[] = {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, 2, 0};
+  static const cl_mem_properties twice[] = {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE,
+                                            CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE, 0};
+  const cl_buffer_region region = {512, 64};
+  cl_int code;
+  assert_null(clCreateBufferWithProperties(bench->context, wrong, 0, 1024, NULL, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+  assert_null(clCreateBufferWithProperties(bench->context, twice, 0, 1024, NULL, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+  cl_mem mem = clCreateBufferWithProperties(bench->context, wanted, 0, 1024, NULL, &code);
+  assert_cl(code);
+  cl_mem sub = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+  assert_cl(code);
+  cl_mem plain = bench_buffer(bench, BYTES);
+  cl_mem_device_address_ext address, inner;
+  cl_mem_properties list[3];
+  assert_cl(clGetMemObjectInfo(mem, CL_MEM_DEVICE_ADDRESS_EXT, sizeof address, &address, NULL));
+  assert_cl(clGetMemObjectInfo(sub, CL_MEM_DEVICE_ADDRESS_EXT, sizeof inner, &inner, NULL));
+  assert_int_equal(inner, address + 512);
+  assert_int_equal(
+      clGetMemObjectInfo(plain, CL_MEM_DEVICE_ADDRESS_EXT, sizeof address, &address, NULL),
+      CL_INVALID_OPERATION);
+  assert_cl(clGetMemObjectInfo(mem, CL_MEM_PROPERTIES, sizeof list, list, NULL));
+  assert_memory_equal(list, wanted, sizeof list);
+
+  /* a kernel that is given addresses alone */
+  cl_kernel kernel = bench_kernel(bench, "add");
+  const int n = 2;
+  assert_cl(clSetKernelArgDevicePointerEXT(kernel, 0, address));
+  assert_cl(clSetKernelArgDevicePointerEXT(kernel, 1, address + 256));
+  assert_int_equal(clSetKernelArgDevicePointerEXT(kernel, 2, address), CL_INVALID_ARG_VALUE);
+  assert_int_equal(clSetKernelArgDevicePointerEXT(NULL, 0, address), CL_INVALID_KERNEL);
+  assert_cl(clSetKernelArg(kernel, 2, sizeof n, &n));
+  assert_cl(
+      clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, sizeof address, &address));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  int values[N];
+  assert_cl(
+      clEnqueueReadBuffer(bench->queue, mem, CL_TRUE, 256, sizeof values, values, 0, NULL, NULL));
+  for (int i = 0; i < N; i++)
+    assert_int_equal(values[i], 2);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(sub);
+  clReleaseMemObject(mem);
+  clReleaseMemObject(plain);
+}
+
+/* ---- hints, sizes, identity ------------------------------------------------------------------ */
+
+static void queue_hints(void **state) {
+  struct bench *bench = *state;
+  static const struct {
+    cl_queue_properties list[5];
+    cl_int code;
+  } rows[] = {
+      {{CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR, 0}, CL_SUCCESS},
+      {{CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PROPERTIES,
+        CL_QUEUE_PROFILING_ENABLE, 0},
+       CL_SUCCESS},
+      {{CL_QUEUE_THROTTLE_KHR, CL_QUEUE_THROTTLE_MED_KHR, CL_QUEUE_PRIORITY_KHR,
+        CL_QUEUE_PRIORITY_MED_KHR, 0},
+       CL_SUCCESS},
+      {{CL_QUEUE_PRIORITY_KHR, 3, 0}, CL_INVALID_VALUE},
+      {{CL_QUEUE_PRIORITY_KHR, 0, 0}, CL_INVALID_VALUE},
+      {{CL_QUEUE_THROTTLE_KHR, 8, 0}, CL_INVALID_VALUE},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    cl_int code;
+    cl_command_queue queue =
+        clCreateCommandQueueWithProperties(bench->context, bench->device, rows[i].list, &code);
+    if (code != rows[i].code)
+      fail_msg("row %zu: %d", i, code);
+    if (!queue)
+      continue;
+    cl_queue_properties list[5] = {0};
+    assert_cl(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof list, list, NULL));
+    assert_memory_equal(list, rows[i].list, sizeof list);
+    clReleaseCommandQueue(queue);
+  }
+}
+
+/* The suggestion is what a launch without a local size gets. */
+static void suggestion(void **state) {
+  struct bench *bench = *state;
+  cl_mem mem = bench_buffer(bench, 4096);
+  cl_kernel ids = bench_kernel(bench, "ids"), required = bench_kernel(bench, "required");
+  const size_t sizes[] = {96, 20, 6}, multiple[] = {16, 8, 1}, odd[] = {9, 4, 1};
+  size_t local[3] = {0};
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(bench->queue, ids, 3, NULL, sizes, local),
+                   CL_INVALID_KERNEL_ARGS);
+  assert_cl(clSetKernelArg(ids, 0, sizeof mem, &mem));
+  assert_cl(clSetKernelArg(required, 0, sizeof mem, &mem));
+  assert_cl(clGetKernelSuggestedLocalWorkSizeKHR(bench->queue, ids, 3, NULL, sizes, local));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, ids, 3, NULL, sizes, NULL, 0, NULL, NULL));
+  assert_cl(clFinish(bench->queue));
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(local[i], fake_last_launch.block[i]);
+  assert_cl(clGetKernelSuggestedLocalWorkSizeKHR(bench->queue, required, 3, NULL, multiple, local));
+  assert_int_equal(local[0], 8);
+  assert_int_equal(local[1], 4);
+  cl_command_queue q = bench->queue;
+  const size_t empty[] = {0, 1, 1}, far[] = {SIZE_MAX, 0, 0};
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(NULL, ids, 1, NULL, sizes, local),
+                   CL_INVALID_COMMAND_QUEUE);
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, NULL, 1, NULL, sizes, local),
+                   CL_INVALID_KERNEL);
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 0, NULL, sizes, local),
+                   CL_INVALID_WORK_DIMENSION);
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 1, NULL, NULL, local),
+                   CL_INVALID_GLOBAL_WORK_SIZE);
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 1, NULL, empty, local),
+                   CL_INVALID_GLOBAL_WORK_SIZE);
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 1, far, sizes, local),
+                   CL_INVALID_GLOBAL_OFFSET);
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 1, NULL, sizes, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, required, 3, NULL, odd, local),
+                   CL_INVALID_WORK_GROUP_SIZE);
+  clReleaseKernel(ids);
+  clReleaseKernel(required);
+  clReleaseMemObject(mem);
+}
+
+static void identity(void **state) {
+  struct bench *bench = *state;
+  cl_uchar device[CL_UUID_SIZE_KHR], again[CL_UUID_SIZE_KHR], driver[CL_UUID_SIZE_KHR];
+  cl_bool valid;
+  assert_cl(clGetDeviceInfo(bench->device, CL_DEVICE_UUID_KHR, sizeof device, device, NULL));
+  assert_cl(clGetDeviceInfo(bench->device, CL_DEVICE_UUID_KHR, sizeof again, again, NULL));
+  assert_cl(clGetDeviceInfo(bench->device, CL_DRIVER_UUID_KHR, sizeof driver, driver, NULL));
+  assert_memory_equal(device, again, sizeof device);
+  assert_memory_not_equal(device, driver, sizeof device);
+  assert_int_equal(device[6] >> 4, 8);
+  assert_int_equal(device[8] >> 6, 2);
+  assert_cl(clGetDeviceInfo(bench->device, CL_DEVICE_LUID_VALID_KHR, sizeof valid, &valid, NULL));
+  assert_int_equal(valid, CL_FALSE);
+}
+
+/* Every function that an extension of the list has is found by its name. */
+static void functions(void **state) {
+  static const char *const names[] = {
+      "clCreateCommandQueueWithPropertiesKHR",
+      "clGetKernelSuggestedLocalWorkSizeKHR",
+      "clSetKernelArgDevicePointerEXT",
+      "clHostMemAllocINTEL",
+      "clDeviceMemAllocINTEL",
+      "clSharedMemAllocINTEL",
+      "clMemFreeINTEL",
+      "clMemBlockingFreeINTEL",
+      "clGetMemAllocInfoINTEL",
+      "clSetKernelArgMemPointerINTEL",
+      "clEnqueueMemFillINTEL",
+      "clEnqueueMemsetINTEL",
+      "clEnqueueMemcpyINTEL",
+      "clEnqueueMigrateMemINTEL",
+      "clEnqueueMemAdviseINTEL",
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    assert_non_null(clGetExtensionFunctionAddressForPlatform(&icd_platform, names[i]));
+  assert_null(clGetExtensionFunctionAddressForPlatform(&icd_platform, "clNothing"));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(usm_allocations), TEST(usm_commands), TEST(device_address), TEST(queue_hints),
+      TEST(suggestion),      TEST(identity),     TEST(functions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
