@@ -408,10 +408,20 @@ static void note_message(struct fuzz *f) {
     f->message[i].count++;
 }
 
+/* Adversarial timing: the channel may wait for a time to pass, not for a semaphore. */
+static bool held_back(enum emu_outcome outcome, uint64_t since) {
+  enum { LONGEST_NS = 1000000 };
+  return emu_adversary.on && outcome == EMU_BLOCKED && emu_time_ns() - since < LONGEST_NS;
+}
+
 static void run_input(struct fuzz *f) {
   enum emu_outcome outcome = EMU_MORE;
-  for (int turn = 0; turn < TURNS_MAX && (outcome == EMU_MORE || outcome == EMU_GAVE_UP); turn++)
-    outcome = emu_pushbuffer_run(f->channel);
+  for (int turn = 0; turn < TURNS_MAX && (outcome == EMU_MORE || outcome == EMU_GAVE_UP); turn++) {
+    const uint64_t start = emu_time_ns();
+    do {
+      outcome = emu_pushbuffer_run(f->channel);
+    } while (held_back(outcome, start));
+  }
   if (((struct error_notifier *)f->ch.notifier.cpu)->status) {
     f->faulted++;
     note_message(f);
