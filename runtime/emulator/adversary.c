@@ -1,6 +1,4 @@
-/* The seed of adversarial timing, and the random numbers that follow from it:
- * SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), whose streams start anywhere.
- */
+/* The seed of adversarial timing, and the random numbers that follow from it. */
 #include "runtime/emulator/adversary.h"
 
 #include <inttypes.h>
@@ -9,22 +7,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/emulator/sm/splitmix.h"
+
 struct emu_adversary emu_adversary;
-
-#define SPLITMIX_STEP UINT64_C(0x9e3779b97f4a7c15)
-
-static uint64_t mix(uint64_t z) {
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
 
 void emu_adversary_start(void) {
   if (!emu_adversary.on || emu_adversary.seeded)
     return;
   uint32_t seed;
   if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-    seed = (uint32_t)mix((uint64_t)time(NULL) << 32 | (uint64_t)getpid());
+    seed = (uint32_t)splitmix((uint64_t)time(NULL) << 32 | (uint64_t)getpid());
   emu_adversary.seed = seed;
   emu_adversary.seeded = true;
   fprintf(stderr,
@@ -34,7 +26,7 @@ void emu_adversary_start(void) {
 }
 
 struct emu_random emu_adversary_stream(enum emu_stream whose, uint64_t number) {
-  return (struct emu_random){mix(mix(emu_adversary.seed + (uint64_t)whose) + number)};
+  return (struct emu_random){splitmix(splitmix(emu_adversary.seed + (uint64_t)whose) + number)};
 }
 
 uint64_t emu_adversary_delay_ns(struct emu_random *random) {
@@ -50,6 +42,5 @@ void emu_adversary_linger(struct emu_random *random) {
 }
 
 uint32_t emu_adversary_below(struct emu_random *random, uint32_t n) {
-  random->state += SPLITMIX_STEP;
-  return (uint32_t)((mix(random->state) >> 32) * n >> 32);
+  return splitmix_below(&random->state, n);
 }

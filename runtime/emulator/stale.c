@@ -58,17 +58,19 @@ struct emu_stale_bank {
 
 static struct sm_l1_caches *l1;
 
+/* NULL: not in this mode, or no memory. */
 static struct emu_stale *stale_of(struct emu_as *as) {
   static uint64_t spaces;
-  if (!emu_adversary.on || as->stale)
-    return as->stale;
-  if (l1)
-    sm_l1_invalidate_all(l1); /* an address space that has gone may have been at this place */
-  else
+  if (!emu_adversary.on)
+    return NULL;
+  if (!l1)
     l1 = sm_l1_create(emu_board()->sms, emu_adversary.seed);
-  as->stale = l1 ? calloc(1, sizeof(*as->stale)) : NULL;
+  if (!l1 || as->stale)
+    return l1 ? as->stale : NULL;
+  as->stale = calloc(1, sizeof(*as->stale));
   if (as->stale)
     as->stale->random = emu_adversary_stream(EMU_STREAM_CACHES, ++spaces);
+  sm_l1_invalidate_all(l1); /* an address space that has gone may have been at this place */
   return as->stale;
 }
 

@@ -60,7 +60,7 @@ static void put_bank(struct fixture *f, unsigned slot, unsigned offset, unsigned
 }
 
 /* Flags of a descriptor that drop what a grid must not see. */
-enum { DROP_CONSTANTS = 1, DROP_DATA = 2, DROP_CODE = 4 };
+enum { DROP_CONSTANTS = 1, DROP_DATA = 2, DROP_CODE = 4, DROP_ALL = 7 };
 
 static void put_qmd(struct fixture *f, unsigned slot, unsigned bank, unsigned drop) {
   uint32_t *qmd = fixture_qmd(f, slot);
@@ -87,7 +87,7 @@ static bool descriptor(struct fixture *f, unsigned round, bool right) {
   put_code(f, ADDEND);
   *word_at(f, place) = round;
   put_bank(f, round % 8, place, RESULT);
-  put_qmd(f, 0, round % 8, DROP_CONSTANTS | DROP_DATA | DROP_CODE);
+  put_qmd(f, 0, round % 8, DROP_ALL);
   if (right && round % 2)
     compute(f, NVC7C0_INVALIDATE_SKED_CACHES, 0);
   fixture_launch(f, 0,
@@ -103,12 +103,30 @@ static bool prefetched_descriptor(struct fixture *f, unsigned round, bool right)
     *word_at(f, SOURCE + i * 128) = i;
     put_bank(f, i, SOURCE + i * 128, RESULT);
   }
-  put_qmd(f, round, 0, DROP_CONSTANTS | DROP_DATA | DROP_CODE);
+  put_qmd(f, round, 0, DROP_ALL);
   fixture_launch(f, round, PCAS_PREFETCH);
   fixture_run(f);
-  put_qmd(f, round, 1, DROP_CONSTANTS | DROP_DATA | DROP_CODE);
+  put_qmd(f, round, 1, DROP_ALL);
   fixture_launch(f, round, right ? PCAS_INVALIDATE_COPY_SCHEDULE : PCAS_SCHEDULE);
   return gives(f, 1 + ADDEND);
+}
+
+/* What drops a cache: a flag of the descriptor, and two methods. */
+struct drop {
+  unsigned flag;
+  uint32_t waiting, at_once;
+};
+
+/* Launches with bank 0 and what is right but for one cache, which is dropped in one of
+ * the three ways, or in none. */
+static void launch_with(struct fixture *f, unsigned round, bool right, const struct drop *drop) {
+  const unsigned way = right ? round % 3 : 3;
+  put_qmd(f, round, 0, DROP_ALL & ~(way == 0 ? 0 : drop->flag));
+  if (way == 1)
+    compute(f, NVC7C0_INVALIDATE_SHADER_CACHES, drop->waiting);
+  if (way == 2)
+    compute(f, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI, drop->at_once);
+  fixture_launch(f, round, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
 /* Other constants in the same place. */
@@ -117,14 +135,12 @@ static bool constants(struct fixture *f, unsigned round, bool right) {
   put_code(f, ADDEND);
   *word_at(f, place) = round;
   put_bank(f, 0, place, RESULT);
-  put_qmd(f, round, 0, DROP_DATA | DROP_CODE | (right && round % 3 == 0 ? DROP_CONSTANTS : 0));
-  if (right && round % 3 == 1)
-    compute(f, NVC7C0_INVALIDATE_SHADER_CACHES,
-            hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1));
-  if (right && round % 3 == 2)
-    compute(f, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI,
-            hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_CONSTANT, 1));
-  fixture_launch(f, round, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+  launch_with(f, round, right,
+              &(struct drop){
+                  DROP_CONSTANTS,
+                  hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1),
+                  hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_CONSTANT, 1),
+              });
   return gives(f, round + ADDEND);
 }
 
@@ -133,14 +149,12 @@ static bool code(struct fixture *f, unsigned round, bool right) {
   put_code(f, round);
   *word_at(f, SOURCE) = 0;
   put_bank(f, 0, SOURCE, RESULT);
-  put_qmd(f, round, 0, DROP_DATA | DROP_CONSTANTS | (right && round % 3 == 0 ? DROP_CODE : 0));
-  if (right && round % 3 == 1)
-    compute(f, NVC7C0_INVALIDATE_SHADER_CACHES,
-            hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION, 1));
-  if (right && round % 3 == 2)
-    compute(f, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI,
-            hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_INSTRUCTION, 1));
-  fixture_launch(f, round, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+  launch_with(f, round, right,
+              &(struct drop){
+                  DROP_CODE,
+                  hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION, 1),
+                  hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_INSTRUCTION, 1),
+              });
   return gives(f, round);
 }
 
@@ -148,13 +162,12 @@ static bool code(struct fixture *f, unsigned round, bool right) {
 static void launch_reader(struct fixture *f, unsigned round, bool right, unsigned to) {
   put_code(f, ADDEND);
   put_bank(f, 0, SOURCE, to);
-  put_qmd(f, round, 0, DROP_CODE | DROP_CONSTANTS | (right && round % 3 == 0 ? DROP_DATA : 0));
-  if (right && round % 3 == 1)
-    compute(f, NVC7C0_INVALIDATE_SHADER_CACHES, hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_DATA, 1));
-  if (right && round % 3 == 2)
-    compute(f, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI,
-            hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_GLOBAL_DATA, 1));
-  fixture_launch(f, round, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
+  launch_with(f, round, right,
+              &(struct drop){
+                  DROP_DATA,
+                  hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_DATA, 1),
+                  hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_GLOBAL_DATA, 1),
+              });
 }
 
 static bool data_of_the_cpu(struct fixture *f, unsigned round, bool right) {

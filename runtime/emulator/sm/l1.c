@@ -4,30 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/emulator/sm/splitmix.h"
+
 enum { OTHER, CONSTANT };
 enum { FIRST_AGE = 1 }; /* lines begin with 0 */
-
-/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
-#define STEP UINT64_C(0x9e3779b97f4a7c15)
-static uint64_t mix(uint64_t z) {
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
-static uint32_t below(uint64_t *random, uint32_t n) {
-  return (uint32_t)((mix(*random += STEP) >> 32) * n >> 32);
-}
 
 struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed) {
   struct sm_l1_caches *caches = calloc(1, sizeof *caches + sms * sizeof caches->sm[0]);
   if (!caches)
     return NULL;
   caches->count = sms;
-  caches->random = mix(seed);
+  caches->random = splitmix(seed);
   for (uint32_t k = 0; k < sms; k++) {
     struct sm_l1 *l1 = &caches->sm[k];
-    l1->random = mix(seed + k + 1);
+    l1->random = splitmix(seed + k + 1);
     l1->age[OTHER] = l1->age[CONSTANT] = FIRST_AGE;
   }
   return caches;
@@ -52,15 +42,14 @@ void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
 /* Also says how well its lines keep from now on: for ever, for a while, or not at all. */
 uint32_t sm_l1_pick(struct sm_l1_caches *caches) {
   static const uint32_t forgets[] = {0, 0, 8, 1};
-  const uint64_t n = mix(caches->random += STEP);
-  const uint32_t k = (uint32_t)((n >> 32) * caches->count >> 32);
+  const uint32_t k = splitmix_below(&caches->random, caches->count);
   struct sm_l1 *l1 = &caches->sm[k];
-  l1->forgets = forgets[n % (sizeof forgets / sizeof forgets[0])];
+  l1->forgets = forgets[splitmix_below(&l1->random, sizeof forgets / sizeof forgets[0])];
   return k;
 }
 
 static struct sm_l1_line *set_of(struct sm_l1 *l1, uint64_t line) {
-  return l1->line[mix(line) % SM_L1_SETS];
+  return l1->line[splitmix(line) % SM_L1_SETS];
 }
 
 static struct sm_l1_line *find(struct sm_l1 *l1, const void *space, uint64_t line, bool constant) {
@@ -76,7 +65,7 @@ static struct sm_l1_line *find(struct sm_l1 *l1, const void *space, uint64_t lin
 static struct sm_l1_line *replace(struct sm_l1 *l1, const void *space, uint64_t line,
                                   bool constant) {
   struct sm_l1_line *set = set_of(l1, line);
-  struct sm_l1_line *l = &set[below(&l1->random, SM_L1_WAYS)];
+  struct sm_l1_line *l = &set[splitmix_below(&l1->random, SM_L1_WAYS)];
   for (unsigned way = 0; way < SM_L1_WAYS; way++)
     if (set[way].age != l1->age[set[way].constant])
       l = &set[way];
@@ -103,7 +92,8 @@ uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, uint8
   struct sm_l1_line *l = find(l1, space, line, constant);
   if (!l)
     l = replace(l1, space, line, constant);
-  if (!(l->sectors & sector_of(address)) || (l1->forgets && !below(&l1->random, l1->forgets))) {
+  if (!(l->sectors & sector_of(address)) ||
+      (l1->forgets && !splitmix_below(&l1->random, l1->forgets))) {
     memcpy(l->data + at - in_sector, memory - in_sector, SM_L1_SECTOR_BYTES);
     l->sectors |= sector_of(address);
   }
