@@ -124,6 +124,10 @@ enum {
   X(CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV, cl_bool, CL_FALSE)                                           \
   X(CL_DEVICE_INTEGRATED_MEMORY_NV, cl_bool, CL_TRUE)                                              \
   X(CL_DEVICE_GPU_OVERLAP_NV, cl_bool, CL_FALSE)                                                   \
+  X(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, cl_external_memory_handle_type_khr,         \
+    CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR)                                                         \
+  X(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR,                        \
+    cl_external_memory_handle_type_khr, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR)                     \
   X(CL_DEVICE_LUID_VALID_KHR, cl_bool, CL_FALSE)                                                   \
   X(CL_DEVICE_NODE_MASK_KHR, cl_uint, 1)                                                           \
   X(CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, USM_BITS, 0)                             \

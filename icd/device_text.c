@@ -7,6 +7,8 @@
 
 /* X(name, version). Only what works. */
 #define PLATFORM_EXTENSIONS(X)                                                                     \
+  X("cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1))                                            \
+  X("cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                    \
   X("cl_khr_icd", CL_MAKE_VERSION(1, 0, 0))                                                        \
   X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))
 
@@ -18,6 +20,11 @@
   X("cl_khr_throttle_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
   X("cl_khr_suggested_local_work_size", CL_MAKE_VERSION(1, 0, 0))                                  \
   X("cl_khr_device_uuid", CL_MAKE_VERSION(1, 0, 0))                                                \
+  X("cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1))                                            \
+  X("cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                    \
+  X("cl_arm_import_memory", CL_MAKE_VERSION(1, 0, 0))                                              \
+  X("cl_arm_import_memory_host", CL_MAKE_VERSION(1, 0, 0))                                         \
+  X("cl_arm_import_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                      \
   X("cl_khr_byte_addressable_store", CL_MAKE_VERSION(1, 0, 0))                                     \
   X("cl_khr_global_int32_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                  \
   X("cl_khr_global_int32_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                              \

@@ -151,6 +151,9 @@
 #define EXTENSIONS(X) \
   X(clGetKernelSuggestedLocalWorkSizeKHR) \
   X(clSetKernelArgDevicePointerEXT) \
+  X(clImportMemoryARM) \
+  X(clEnqueueAcquireExternalMemObjectsKHR) \
+  X(clEnqueueReleaseExternalMemObjectsKHR) \
   X(clHostMemAllocINTEL) \
   X(clDeviceMemAllocINTEL) \
   X(clSharedMemAllocINTEL) \

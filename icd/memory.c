@@ -94,6 +94,19 @@ static void tell(cl_mem mem, bool svm) {
     rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_WRITE);
 }
 
+/* Makes a memory object valid whose memory is there. */
+static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t size, uint64_t gpu,
+                  char *cpu) {
+  mem->context = context;
+  mem->size = size;
+  mem->flags = flags & DEVICE_ACCESS ? flags : flags | CL_MEM_READ_WRITE;
+  mem->gpu = gpu;
+  mem->cpu = cpu;
+  pthread_mutex_init(&mem->lock, NULL);
+  icd_context_hold(context);
+  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+}
+
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
                       cl_int *code, const char *call) {
   cl_mem mem = calloc(1, sizeof *mem);
@@ -110,15 +123,25 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
   }
   if (svm)
     mem->buffer = svm->buffer;
-  mem->context = context;
   mem->svm = svm;
-  mem->size = size;
-  mem->flags = flags & DEVICE_ACCESS ? flags : flags | CL_MEM_READ_WRITE;
-  mem->gpu = svm ? svm->gpu + (uint64_t)(place - svm->cpu) : mem->buffer->gpu;
-  mem->cpu = svm ? place : mem->buffer->cpu;
-  pthread_mutex_init(&mem->lock, NULL);
-  icd_context_hold(context);
-  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  if (svm)
+    begin(mem, context, flags, size, svm->gpu + (uint64_t)(place - svm->cpu), place);
+  else
+    begin(mem, context, flags, size, mem->buffer->gpu, mem->buffer->cpu);
+  *code = CL_SUCCESS;
+  return mem;
+}
+
+cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct rt_buffer *buffer,
+                    size_t offset, cl_int *code, const char *call) {
+  cl_mem mem = calloc(1, sizeof *mem);
+  if (!mem) {
+    rt_buffer_destroy(buffer);
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return NULL;
+  }
+  mem->buffer = buffer;
+  begin(mem, context, flags, size, buffer->gpu + offset, (char *)buffer->cpu + offset);
   *code = CL_SUCCESS;
   return mem;
 }
@@ -150,33 +173,6 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, 
   return CL_SUCCESS;
 }
 
-cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
-                                const char *call) {
-  for (size_t i = 0; properties && properties[i]; i += 2) {
-    if (properties[i] != CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT || i)
-      return icd_fail(context, CL_INVALID_PROPERTY, call, "property 0x%llx is unknown or twofold",
-                      (unsigned long long)properties[i]);
-    if (properties[i + 1] != CL_TRUE && properties[i + 1] != CL_FALSE)
-      return icd_fail(context, CL_INVALID_PROPERTY, call,
-                      "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is neither CL_TRUE nor CL_FALSE");
-  }
-  return CL_SUCCESS;
-}
-
-bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties) {
-  if (!properties)
-    return true;
-  size_t count = 0;
-  for (; properties[count]; count += 2)
-    mem->device_address = properties[count + 1];
-  mem->properties = malloc((count + 1) * sizeof *properties);
-  if (!mem->properties)
-    return false;
-  memcpy(mem->properties, properties, (count + 1) * sizeof *properties);
-  mem->property_count = count + 1;
-  return true;
-}
-
 static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                      const cl_mem_properties *properties, cl_int *errcode_ret, const char *call) {
   if (!icd_is_context(context))
@@ -188,8 +184,18 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
       (code = icd_check_mem_flags(context, flags, KNOWN_FLAGS, call)) ||
       (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
     return icd_null(errcode_ret, code);
+  const cl_mem_properties *dma_buf =
+      icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+  if (dma_buf && flags & HOST_POINTER) {
+    if (svm)
+      icd_mem_drop(svm);
+    return icd_null(errcode_ret, icd_fail(context, CL_INVALID_PROPERTY, call,
+                                          "an external handle and a host pointer flag"));
+  }
   icd_context_reap(context, false);
-  cl_mem mem = icd_mem_create(context, flags, size, svm, host_ptr, &code, call);
+  cl_mem mem = dma_buf ? icd_mem_import(context, flags, size, (int)*dma_buf, CL_INVALID_PROPERTY,
+                                        &code, call)
+                       : icd_mem_create(context, flags, size, svm, host_ptr, &code, call);
   if (!mem) {
     if (svm)
       icd_mem_drop(svm);
@@ -200,7 +206,7 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   }
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
-  tell(mem, svm);
+  tell(mem, svm || dma_buf);
   if (host_ptr && !svm)
     memcpy(mem->cpu, host_ptr, size);
   return ICD_GIVE(errcode_ret, mem);

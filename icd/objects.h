@@ -211,8 +211,21 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
 cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags known,
                            const char *call);
 
-/* Checks a property list of buffers (CL_INVALID_PROPERTY); and keeps a copy of it with the
- * object, and what it says. False: no memory. */
+/* The same at byte offset of a buffer of the runtime's, which it takes over. */
+cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct rt_buffer *buffer,
+                    size_t offset, cl_int *code, const char *call);
+
+/* The same in a dma-buf, of which size may be CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM;
+ * refused: the code if it is none. */
+cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int dma_buf,
+                      cl_int refused, cl_int *code, const char *call);
+
+/* Where the value of a property is in a list that has been checked; NULL if it has none. */
+const cl_mem_properties *icd_find_mem_property(const cl_mem_properties *properties,
+                                               cl_mem_properties name);
+
+/* Checks a property list of memory objects: CL_INVALID_PROPERTY, CL_INVALID_DEVICE; and
+ * keeps a copy of it with the object, and what it says. False: no memory. */
 cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
                                 const char *call);
 bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);

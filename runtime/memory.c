@@ -106,6 +106,53 @@ int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memo
   return result;
 }
 
+int rt_memory_import(struct rt_device *d, int as_fd, int fd, struct rt_memory *m) {
+  memset(m, 0, sizeof(*m));
+  m->fd = -1;
+  struct nvgpu_gpu_get_buffer_info_args info = {.in.dmabuf_fd = fd};
+  int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_BUFFER_INFO, &info);
+  if (result)
+    return rt_fail_call(result, "GET_BUFFER_INFO of fd %d, which should be a dma-buf", fd);
+  m->as_fd = as_fd;
+  m->size = info.out.size / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  m->fd = fd;
+  if (m->size == 0)
+    result = rt_fail(-EINVAL, "the dma-buf has less than a page");
+  if (result == 0)
+    result = map_gpu(d, m);
+  if (result == 0)
+    result = map_cpu(d, m);
+  m->fd = -1;
+  if (result)
+    rt_memory_destroy(d, m);
+  return result;
+}
+
+int rt_memory_import_host(struct rt_device *d, int as_fd, void *pages, uint64_t size,
+                          struct rt_memory *m) {
+  memset(m, 0, sizeof(*m));
+  m->fd = -1;
+  struct nvmap_create_handle_from_va from = {
+      .va = (uintptr_t)pages, .flags = NVMAP_INNER_CACHEABLE, .size64 = size};
+  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FROM_VA, &from);
+  if (result)
+    return rt_fail_call(result, "nvmap FROM_VA of %llu bytes at %p", (unsigned long long)size,
+                        pages);
+  m->as_fd = as_fd;
+  m->size = size;
+  result = get_fd(d, from.handle, &m->fd);
+  d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)from.handle);
+  if (result)
+    result = rt_fail_call(result, "nvmap GET_FD");
+  else
+    result = map_gpu(d, m);
+  if (result)
+    rt_memory_destroy(d, m);
+  else
+    rt_memory_drop_fd(d, m);
+  return result;
+}
+
 void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {
   if (m->fd >= 0)
     d->os->close(m->fd);

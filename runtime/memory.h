@@ -20,6 +20,12 @@ struct rt_memory {
  * for what only the kernel maps (rings). On failure nothing is left. */
 int rt_memory_create(struct rt_device *device, int as_fd, uint64_t size, enum rt_memory_type type,
                      struct rt_memory *memory);
+/* Memory of others: mappings of a dma-buf, whose fd stays the caller's; and a GPU mapping
+ * of the host's own pages, without a CPU mapping (cpu is NULL). On failure nothing is
+ * left. */
+int rt_memory_import(struct rt_device *device, int as_fd, int fd, struct rt_memory *memory);
+int rt_memory_import_host(struct rt_device *device, int as_fd, void *pages, uint64_t size,
+                          struct rt_memory *memory);
 /* Closes the dmabuf fd; the mappings hold the memory (nvgpu-uapi.md 3.2). */
 void rt_memory_drop_fd(struct rt_device *device, struct rt_memory *memory);
 /* Harmless on a zeroed struct. */

@@ -88,6 +88,12 @@ enum rt_memory_type {
 /* Zeroed memory, mapped for GPU and CPU. size > 0. -ENOMEM when there is none. */
 int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_type type,
                      struct rt_buffer **buffer);
+/* Memory that exists already: a dma-buf, mapped as a whole (size: all of it; the caller
+ * keeps the fd), and whole pages of the host, which stay where they are. -EINVAL or
+ * -EBADF: there is no such memory. */
+int rt_buffer_import(struct rt_context *context, int fd, struct rt_buffer **buffer);
+int rt_buffer_import_host(struct rt_context *context, void *pages, uint64_t size,
+                          struct rt_buffer **buffer);
 /* NULL is fine. The caller has waited for work that uses it. */
 void rt_buffer_destroy(struct rt_buffer *buffer);
 

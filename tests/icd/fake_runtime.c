@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/icd/alloc_fail.h"
 #include "tests/icd/fake_runtime.h"
@@ -53,6 +55,11 @@ struct rt_queue {
 struct times {
   struct rt_times times;
   _Atomic bool pending;
+};
+
+struct fake_buffer {
+  struct rt_buffer buffer; /* first: what the user holds */
+  enum { OWN, IMPORTED, HOSTS } kind;
 };
 
 /* One lock for all: slow, but beyond doubt. */
@@ -196,7 +203,7 @@ int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_t
                      struct rt_buffer **buffer) {
   if (fails())
     return -ENOMEM;
-  *buffer = __real_calloc(1, sizeof **buffer);
+  *buffer = __real_calloc(1, sizeof(struct fake_buffer));
   (*buffer)->cpu = __real_calloc(1, size);
   (*buffer)->gpu = (uint64_t)(uintptr_t)(*buffer)->cpu;
   (*buffer)->size = size;
@@ -205,10 +212,52 @@ int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_t
   return 0;
 }
 
+/* Any file that can be mapped is a dma-buf here. */
+int rt_buffer_import(struct rt_context *context, int fd, struct rt_buffer **buffer) {
+  if (fails())
+    return -ENOMEM;
+  const off_t size = lseek(fd, 0, SEEK_END);
+  void *cpu =
+      size > 0 ? mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  if (cpu == MAP_FAILED) {
+    say("not a dma-buf");
+    return -EINVAL;
+  }
+  *buffer = __real_calloc(1, sizeof(struct fake_buffer));
+  ((struct fake_buffer *)*buffer)->kind = IMPORTED;
+  **buffer = (struct rt_buffer){
+      .gpu = (uintptr_t)cpu, .cpu = cpu, .size = (uint64_t)size, .context = context};
+  live++;
+  return 0;
+}
+
+int rt_buffer_import_host(struct rt_context *context, void *pages, uint64_t size,
+                          struct rt_buffer **buffer) {
+  if (fails())
+    return -ENOMEM;
+  if ((uintptr_t)pages % 4096 || size % 4096)
+    broken("rt_buffer_import_host of what is not whole pages");
+  *buffer = __real_calloc(1, sizeof(struct fake_buffer));
+  **buffer =
+      (struct rt_buffer){.gpu = (uintptr_t)pages, .cpu = pages, .size = size, .context = context};
+  ((struct fake_buffer *)*buffer)->kind = HOSTS;
+  live++;
+  return 0;
+}
+
 void rt_buffer_destroy(struct rt_buffer *buffer) {
   if (!buffer)
     return;
-  free(buffer->cpu);
+  switch (((struct fake_buffer *)buffer)->kind) {
+  case OWN:
+    free(buffer->cpu);
+    break;
+  case IMPORTED:
+    munmap(buffer->cpu, buffer->size);
+    break;
+  case HOSTS:
+    break;
+  }
   free(buffer);
   live--;
 }

@@ -3,6 +3,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/icd/bench.h"
 
@@ -190,6 +192,143 @@ static void device_address(void **state) {
   clReleaseMemObject(plain);
 }
 
+/* ---- memory of others ---------------------------------------------------------------------- */
+
+enum { PAGE = 4096 };
+
+/* What the fake runtime takes for a dma-buf: two pages, of which the test has a mapping. */
+static int *make_dma_buf(int *fd) {
+  *fd = memfd_create("a dma-buf", MFD_CLOEXEC);
+  assert_true(*fd >= 0);
+  assert_int_equal(ftruncate(*fd, 2 * PAGE), 0);
+  int *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+  assert_true(pages != MAP_FAILED);
+  return pages;
+}
+
+/* A kernel adds one to the first ints of a buffer. */
+static void add_one(struct bench *bench, cl_mem mem) {
+  cl_kernel kernel = bench_add(bench, "add", mem, mem, 1);
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clFinish(bench->queue));
+  clReleaseKernel(kernel);
+}
+
+static void dma_buf(void **state) {
+  struct bench *bench = *state;
+  int fd, *pages = make_dma_buf(&fd);
+  const cl_mem_properties list[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
+                                    (cl_mem_properties)fd,
+                                    CL_DEVICE_HANDLE_LIST_KHR,
+                                    (cl_mem_properties)(uintptr_t)bench->device,
+                                    CL_DEVICE_HANDLE_LIST_END_KHR,
+                                    0};
+  const cl_mem_properties foreign[] = {CL_DEVICE_HANDLE_LIST_KHR, 42, 0, 0};
+  const cl_mem_properties closed[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, 9999, 0};
+  cl_int code;
+  int host;
+  cl_external_memory_handle_type_khr type;
+  assert_cl(clGetDeviceInfo(bench->device, CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+                            sizeof type, &type, NULL));
+  assert_int_equal(type, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+  assert_cl(clGetPlatformInfo(&icd_platform, CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+                              sizeof type, &type, NULL));
+  assert_int_equal(type, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+  assert_null(clCreateBufferWithProperties(bench->context, foreign, 0, 64, NULL, &code));
+  assert_int_equal(code, CL_INVALID_DEVICE);
+  assert_null(clCreateBufferWithProperties(bench->context, closed, 0, 64, NULL, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+  assert_null(clCreateBufferWithProperties(bench->context, list, 0, 2 * PAGE + 1, NULL, &code));
+  assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
+  assert_null(clCreateBufferWithProperties(bench->context, list, CL_MEM_USE_HOST_PTR, sizeof host,
+                                           &host, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+
+  cl_mem mem = clCreateBufferWithProperties(bench->context, list, 0, 2 * PAGE, NULL, &code);
+  assert_cl(code);
+  cl_mem plain = bench_buffer(bench, BYTES);
+  cl_mem_properties kept[6];
+  assert_cl(clGetMemObjectInfo(mem, CL_MEM_PROPERTIES, sizeof kept, kept, NULL));
+  assert_memory_equal(kept, list, sizeof list);
+  cl_event events[2];
+  cl_command_queue q = bench->queue;
+  close(fd); /* the buffer does not need it */
+  pages[N - 1] = 5;
+  assert_cl(clEnqueueAcquireExternalMemObjectsKHR(q, 1, &mem, 0, NULL, &events[0]));
+  add_one(bench, mem);
+  assert_cl(clEnqueueReleaseExternalMemObjectsKHR(q, 1, &mem, 0, NULL, &events[1]));
+  assert_cl(clWaitForEvents(2, events));
+  assert_int_equal(pages[N - 1], 6);
+  assert_int_equal(type_of(events[0]), CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR);
+  assert_int_equal(type_of(events[1]), CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR);
+  assert_int_equal(clEnqueueAcquireExternalMemObjectsKHR(NULL, 1, &mem, 0, NULL, NULL),
+                   CL_INVALID_COMMAND_QUEUE);
+  assert_int_equal(clEnqueueAcquireExternalMemObjectsKHR(q, 1, &plain, 0, NULL, NULL),
+                   CL_INVALID_MEM_OBJECT);
+  assert_int_equal(clEnqueueReleaseExternalMemObjectsKHR(q, 1, NULL, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueReleaseExternalMemObjectsKHR(q, 0, &mem, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  clReleaseMemObject(mem);
+  clReleaseMemObject(plain);
+  munmap(pages, 2 * PAGE);
+}
+
+static void import(void **state) {
+  struct bench *bench = *state;
+  static const cl_import_properties_arm dma[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_DMA_BUF_ARM,
+                                                 CL_IMPORT_DMA_BUF_DATA_CONSISTENCY_WITH_HOST_ARM,
+                                                 CL_TRUE, 0};
+  static const cl_import_properties_arm secret[] = {CL_IMPORT_TYPE_ARM,
+                                                    CL_IMPORT_TYPE_PROTECTED_ARM, 0};
+  static const cl_import_properties_arm unknown[] = {0x4242, 1, 0};
+  int fd, *pages = make_dma_buf(&fd), bad = -1;
+  cl_context context = bench->context;
+  cl_int code;
+  size_t size;
+  cl_mem mem = clImportMemoryARM(context, CL_MEM_READ_WRITE, dma, &fd,
+                                 CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM, &code);
+  assert_cl(code);
+  assert_cl(clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL));
+  assert_int_equal(size, 2 * PAGE);
+  add_one(bench, mem);
+  assert_int_equal(pages[0], 1);
+  clReleaseMemObject(mem);
+  munmap(pages, 2 * PAGE);
+  close(fd);
+
+  static int values[4 * N]; /* anywhere in a page */
+  mem = clImportMemoryARM(context, 0, NULL, values + 3, BYTES, &code);
+  assert_cl(code);
+  add_one(bench, mem);
+  assert_int_equal(values[2], 0);
+  assert_int_equal(values[3], 1);
+  assert_int_equal(values[N + 2], 1);
+  assert_int_equal(values[N + 3], 0);
+  void *mapped =
+      clEnqueueMapBuffer(bench->queue, mem, CL_TRUE, CL_MAP_READ, 4, 4, 0, NULL, NULL, &code);
+  assert_ptr_equal(mapped, values + 4);
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, mapped, 0, NULL, NULL));
+  clReleaseMemObject(mem);
+
+  assert_null(clImportMemoryARM(NULL, 0, NULL, values, BYTES, &code));
+  assert_int_equal(code, CL_INVALID_CONTEXT);
+  assert_null(clImportMemoryARM(context, CL_MEM_USE_HOST_PTR, NULL, values, BYTES, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_null(clImportMemoryARM(context, 0, NULL, NULL, BYTES, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_null(clImportMemoryARM(context, 0, dma, &bad, BYTES, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_null(clImportMemoryARM(context, 0, NULL, values, 0, &code));
+  assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
+  assert_null(clImportMemoryARM(context, 0, NULL, values, SIZE_MAX, &code));
+  assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
+  assert_null(clImportMemoryARM(context, 0, secret, values, BYTES, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+  assert_null(clImportMemoryARM(context, 0, unknown, values, BYTES, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+}
+
 /* ---- hints, sizes, identity ------------------------------------------------------------------ */
 
 static void queue_hints(void **state) {
@@ -287,6 +426,9 @@ static void functions(void **state) {
       "clCreateCommandQueueWithPropertiesKHR",
       "clGetKernelSuggestedLocalWorkSizeKHR",
       "clSetKernelArgDevicePointerEXT",
+      "clImportMemoryARM",
+      "clEnqueueAcquireExternalMemObjectsKHR",
+      "clEnqueueReleaseExternalMemObjectsKHR",
       "clHostMemAllocINTEL",
       "clDeviceMemAllocINTEL",
       "clSharedMemAllocINTEL",
@@ -309,7 +451,8 @@ static void functions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(usm_allocations), TEST(usm_commands), TEST(device_address), TEST(queue_hints),
+      TEST(usm_allocations), TEST(usm_commands), TEST(device_address),
+      TEST(dma_buf),         TEST(import),       TEST(queue_hints),
       TEST(suggestion),      TEST(identity),     TEST(functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

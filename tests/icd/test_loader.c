@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -40,6 +42,10 @@ static const char source[] =
     "kernel void walk(global struct node *first, global int *sum) {\n"
     "  for (global struct node *n = first; n; n = n->next) { *sum += n->value; n->value = 0; }\n"
     "}\n";
+
+typedef cl_mem(CL_API_CALL *clImportMemoryARM_type)(cl_context, cl_mem_flags,
+                                                    const cl_import_properties_arm *, void *,
+                                                    size_t, cl_int *);
 
 struct road {
   cl_platform_id platform;
@@ -368,12 +374,56 @@ static void shared_pointers(void **state) {
   assert_cl(clReleaseKernel(kernel));
 }
 
+/* A dma-buf that comes from another process's software Orin, and pages of our own: the
+ * kernel works in them, not in copies. */
+static void others_memory(void **state) {
+  struct road *road = *state;
+  enum { PAGE = 4096, N = 64 };
+  static const size_t size = N;
+  const cl_import_properties_arm dma_buf[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_DMA_BUF_ARM, 0};
+  cl_platform_id platform = road->platform;
+  const clImportMemoryARM_type import =
+      (clImportMemoryARM_type)clGetExtensionFunctionAddressForPlatform(platform,
+                                                                       "clImportMemoryARM");
+  assert_non_null(import);
+  const int fd = memfd_create("dmabuf", MFD_CLOEXEC);
+  assert_int_equal(ftruncate(fd, PAGE), 0);
+  cl_uint *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  cl_uint *own = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  cl_int code;
+  cl_mem mems[2];
+  mems[0] = import(road->context, CL_MEM_READ_WRITE, dma_buf, (void *)&fd, PAGE, &code);
+  assert_cl(code);
+  own += PAGE / sizeof *own - 8; /* over the end of the first page */
+  mems[1] = import(road->context, CL_MEM_READ_WRITE, NULL, own, N * sizeof *own, &code);
+  assert_cl(code);
+  cl_kernel kernel = clCreateKernel(road->program, "chain", &code);
+  assert_cl(code);
+  const cl_uint add = 2;
+  assert_cl(clSetKernelArg(kernel, 1, sizeof add, &add));
+  for (int i = 0; i < 2; i++) {
+    cl_uint *values = i ? own : shared;
+    for (cl_uint j = 0; j < N; j++)
+      values[j] = j;
+    assert_cl(clSetKernelArg(kernel, 0, sizeof mems[i], &mems[i]));
+    assert_cl(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL));
+    assert_cl(clFinish(road->queue));
+    for (cl_uint j = 0; j < N; j++)
+      assert_int_equal(values[j], 3 * j + 2);
+    assert_cl(clReleaseMemObject(mems[i]));
+  }
+  assert_cl(clReleaseKernel(kernel));
+  munmap(shared, PAGE);
+  munmap(own + 8 - PAGE / sizeof *own, 2 * PAGE);
+  close(fd);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shapes),          cmocka_unit_test(local_arguments),
       cmocka_unit_test(two_queues),      cmocka_unit_test(times),
       cmocka_unit_test(threads),         cmocka_unit_test(separate_compilation),
-      cmocka_unit_test(shared_pointers),
+      cmocka_unit_test(shared_pointers), cmocka_unit_test(others_memory),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
