@@ -30,7 +30,7 @@ static void destroy_context(cl_context context) {
   pthread_mutex_destroy(&context->lock);
   icd_object_drop(&context->device->object);
   free(context->properties);
-  free(context);
+  icd_object_free(ICD_MAGIC_CONTEXT, context);
 }
 
 void icd_context_drop(cl_context context) {
@@ -214,7 +214,7 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
 static cl_context create(const cl_context_properties *properties, size_t property_count,
                          cl_device_id device, icd_context_notify notify, void *notify_data,
                          cl_int *errcode_ret, const char *call) {
-  cl_context context = calloc(1, sizeof *context);
+  cl_context context = icd_object_new(ICD_MAGIC_CONTEXT, sizeof *context);
   if (!context)
     goto no_memory;
   if (property_count) {
@@ -227,7 +227,7 @@ static cl_context create(const cl_context_properties *properties, size_t propert
   const int error = rt_context_create(device->rt, &context->rt);
   if (error) {
     free(context->properties);
-    free(context);
+    icd_object_free(ICD_MAGIC_CONTEXT, context);
     return icd_null(errcode_ret, icd_fail(NULL, icd_code(error, CL_OUT_OF_HOST_MEMORY), call, "%s",
                                           rt_last_message()));
   }
@@ -243,7 +243,7 @@ static cl_context create(const cl_context_properties *properties, size_t propert
   return ICD_GIVE(errcode_ret, context);
 
 no_memory:
-  free(context);
+  icd_object_free(ICD_MAGIC_CONTEXT, context);
   return icd_null(errcode_ret, icd_fail(NULL, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
 }
 

@@ -9,7 +9,7 @@
 cl_event icd_event_pool_get(cl_context context);
 void icd_event_pool_put(cl_context context, cl_event event);
 
-/* Frees the chunks of a context whose events are all back. */
+/* Empties the list of a context whose events are all back. */
 void icd_event_pool_finish(cl_context context);
 
 /* A thread of the driver looks at the event until it is complete, so that its

@@ -39,6 +39,7 @@ enum icd_magic {
   ICD_MAGIC_PROGRAM,
   ICD_MAGIC_KERNEL,
   ICD_MAGIC_EVENT,
+  ICD_MAGIC_END,
 };
 
 /* First member of every object; cl_khr_icd demands that the dispatch pointer
@@ -51,6 +52,11 @@ struct icd_object {
 };
 
 extern const cl_icd_dispatch icd_dispatch;
+
+/* Cleared memory for an object, and back. NULL: no memory. The memory of a dead object is
+ * never given to anything but a later object of its kind. */
+void *icd_object_new(enum icd_magic kind, size_t size);
+void icd_object_free(enum icd_magic kind, void *object); /* NULL is fine */
 
 /* Makes a new object valid with one reference, the application's handle. */
 void icd_object_init(struct icd_object *object, enum icd_magic magic);

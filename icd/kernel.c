@@ -18,7 +18,7 @@ static void destroy_kernel(cl_kernel kernel) {
   free(kernel->local_sizes);
   free(kernel->buffers);
   free(kernel->set);
-  free(kernel);
+  icd_object_free(ICD_MAGIC_KERNEL, kernel);
 }
 
 void icd_kernel_drop(cl_kernel kernel) {
@@ -28,7 +28,7 @@ void icd_kernel_drop(cl_kernel kernel) {
 
 /* A kernel of a built module, not yet counted in the program. NULL: no memory. */
 static cl_kernel create_kernel(cl_program program, struct icd_module *module, uint32_t index) {
-  cl_kernel kernel = calloc(1, sizeof *kernel);
+  cl_kernel kernel = icd_object_new(ICD_MAGIC_KERNEL, sizeof *kernel);
   if (!kernel)
     return NULL;
   const struct kernel_code *code = &module->code->kernels[index];
@@ -42,7 +42,7 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
     free(kernel->local_sizes);
     free(kernel->buffers);
     free(kernel->set);
-    free(kernel);
+    icd_object_free(ICD_MAGIC_KERNEL, kernel);
     return NULL;
   }
   kernel->program = program;

@@ -45,7 +45,7 @@ static void bury(void *owner) {
     rt_buffer_destroy(mem->buffer);
   pthread_mutex_destroy(&mem->lock);
   free(mem->properties);
-  free(mem);
+  icd_object_free(ICD_MAGIC_MEM, mem);
   icd_context_drop(context);
 }
 
@@ -109,14 +109,14 @@ static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t siz
 
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
                       cl_int *code, const char *call) {
-  cl_mem mem = calloc(1, sizeof *mem);
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
   if (!mem) {
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
     return NULL;
   }
   const int error = svm ? 0 : allocate(context, size, &mem->buffer);
   if (error) {
-    free(mem);
+    icd_object_free(ICD_MAGIC_MEM, mem);
     *code = icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
                      rt_last_message());
     return NULL;
@@ -134,7 +134,7 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
 
 cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct rt_buffer *buffer,
                     size_t offset, cl_int *code, const char *call) {
-  cl_mem mem = calloc(1, sizeof *mem);
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
   if (!mem) {
     rt_buffer_destroy(buffer);
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
@@ -278,7 +278,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
   if (region->origin % (align_bits / 8))
     return ICD_FAIL_NULL(errcode_ret, context, CL_MISALIGNED_SUB_BUFFER_OFFSET,
                          "origin %zu is not a multiple of %u", region->origin, align_bits / 8);
-  cl_mem mem = calloc(1, sizeof *mem);
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
   if (!mem)
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
   mem->context = context;

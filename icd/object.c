@@ -1,7 +1,78 @@
 /* Reference counts and validity of OpenCL objects. An object lives as long as
  * anybody refers to it; its handle count is what the application sees.
  */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "icd/icd.h"
+
+/* ---- memory --------------------------------------------------------------------- */
+
+/* Dead objects are kept, with their dispatch pointers, so that a stale handle leads to one
+ * of them and not into foreign memory, in the ICD loader as well as here. They are used
+ * again late, in the order of their death. */
+struct grave {
+  struct icd_object object;
+  struct grave *next;
+};
+
+enum {
+  LEAST_DEAD = 64, /* before one is used again */
+  KINDS = ICD_MAGIC_END - ICD_MAGIC_PLATFORM,
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct {
+  struct grave *first, *last;
+  size_t count;
+} graves[KINDS];
+
+void *icd_object_new(enum icd_magic kind, size_t size) {
+  const int i = (int)kind - ICD_MAGIC_PLATFORM;
+  struct grave *grave = NULL;
+  pthread_mutex_lock(&lock);
+  if (graves[i].count > LEAST_DEAD) {
+    grave = graves[i].first;
+    graves[i].first = grave->next;
+    graves[i].count--;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!grave)
+    return calloc(1, size);
+  memset((char *)grave + sizeof(struct icd_object), 0, size - sizeof(struct icd_object));
+  return grave;
+}
+
+void icd_object_free(enum icd_magic kind, void *object) {
+  const int i = (int)kind - ICD_MAGIC_PLATFORM;
+  struct grave *grave = object;
+  if (!grave)
+    return;
+  grave->object.dispatch = &icd_dispatch; /* it may never have been valid */
+  grave->next = NULL;
+  pthread_mutex_lock(&lock);
+  if (graves[i].count)
+    graves[i].last->next = grave;
+  else
+    graves[i].first = grave;
+  graves[i].last = grave;
+  graves[i].count++;
+  pthread_mutex_unlock(&lock);
+}
+
+__attribute__((destructor)) static void free_graves(void) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < KINDS; i++)
+    for (; graves[i].count; graves[i].count--) {
+      struct grave *grave = graves[i].first;
+      graves[i].first = grave->next;
+      free(grave);
+    }
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- references ------------------------------------------------------------------- */
 
 void icd_object_init(struct icd_object *object, enum icd_magic magic) {
   object->dispatch = &icd_dispatch;

@@ -58,8 +58,6 @@ struct icd_context_destructor {
   void *data;
 };
 
-struct icd_event_chunk;
-
 typedef void(CL_CALLBACK *icd_print_callback)(const char *, size_t, size_t, void *);
 
 /* Output of kernels' printf on its way (icd/print.c). */
@@ -96,7 +94,6 @@ struct _cl_context {
   struct icd_retired *retired;
   atomic_bool any_retired;
   cl_event free_events;
-  struct icd_event_chunk *event_chunks;
   cl_mem *svm; /* allocations of shared virtual memory by rising address (svm.c) */
   size_t svm_count, svm_room;
 };

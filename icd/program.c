@@ -18,7 +18,7 @@ static void destroy_program(cl_program program) {
   free(program->log);
   free(program->binary);
   pthread_mutex_destroy(&program->lock);
-  free(program);
+  icd_object_free(ICD_MAGIC_PROGRAM, program);
   icd_context_drop(context);
 }
 
@@ -28,7 +28,7 @@ void icd_program_drop(cl_program program) {
 }
 
 cl_program icd_program_create(cl_context context) {
-  cl_program program = calloc(1, sizeof *program);
+  cl_program program = icd_object_new(ICD_MAGIC_PROGRAM, sizeof *program);
   if (!program)
     return NULL;
   program->context = context;

@@ -38,7 +38,7 @@ void icd_queue_destroy(cl_command_queue queue) {
   pthread_cond_destroy(&queue->work);
   pthread_mutex_destroy(&queue->lock);
   free(queue->properties);
-  free(queue);
+  icd_object_free(ICD_MAGIC_QUEUE, queue);
   icd_context_drop(context);
 }
 
@@ -52,7 +52,7 @@ static cl_command_queue create(cl_context context, cl_device_id device,
   if (flags & ~(cl_command_queue_properties)SUPPORTED_FLAGS)
     return icd_null(errcode_ret, icd_fail(context, CL_INVALID_QUEUE_PROPERTIES, call,
                                           "only queues on the host are supported"));
-  cl_command_queue queue = calloc(1, sizeof *queue);
+  cl_command_queue queue = icd_object_new(ICD_MAGIC_QUEUE, sizeof *queue);
   if (!queue)
     goto no_memory;
   if (property_count) {
@@ -65,7 +65,7 @@ static cl_command_queue create(cl_context context, cl_device_id device,
   const int error = rt_queue_create(context->rt, priority, &queue->rt);
   if (error) {
     free(queue->properties);
-    free(queue);
+    icd_object_free(ICD_MAGIC_QUEUE, queue);
     return icd_null(errcode_ret, icd_fail(context, icd_code(error, CL_OUT_OF_HOST_MEMORY), call,
                                           "%s", rt_last_message()));
   }
@@ -87,7 +87,7 @@ static cl_command_queue create(cl_context context, cl_device_id device,
   return ICD_GIVE(errcode_ret, queue);
 
 no_memory:
-  free(queue);
+  icd_object_free(ICD_MAGIC_QUEUE, queue);
   return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
 }
 
