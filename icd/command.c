@@ -237,7 +237,8 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
                    const char *call) {
   cl_context context = queue->context;
   icd_context_reap(context, false);
-  const char *fault = rt_context_fault(context->rt);
+  /* A launch finds out by itself. */
+  const char *fault = operation->kind == ICD_LAUNCH ? NULL : rt_context_fault(context->rt);
   if (fault)
     return refuse(queue, NULL, CL_OUT_OF_RESOURCES, call, fault);
   cl_event event = NULL;
@@ -251,6 +252,21 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
       icd_event_wait(waits[i]);
 
   const enum dependencies dependencies = look(wait_count, waits);
+  cl_kernel kernel = operation->kernel;
+  cl_int code = CL_SUCCESS;
+  if (kernel) {
+    if (kernel->code->prints)
+      icd_print_wait_for_room(context);
+    pthread_mutex_lock(&kernel->lock);
+    code = icd_launch_prepare(operation, call);
+    if (code || dependencies == SOME_FAILED)
+      pthread_mutex_unlock(&kernel->lock);
+  }
+  if (code) {
+    if (event)
+      icd_event_drop(event);
+    return code;
+  }
   if (dependencies == SOME_FAILED) {
     const cl_int failed = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (blocking)
@@ -263,15 +279,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   }
 
   struct icd_event_callback *due = NULL;
-  cl_int code;
-  cl_kernel kernel = operation->kernel;
   uint64_t start_ns = event && event->profiled ? icd_cpu_clock() : 0;
-  if (kernel) {
-    if (kernel->code->prints)
-      icd_print_wait_for_room(context);
-    pthread_mutex_lock(&kernel->lock);
-    icd_launch_prepare(operation);
-  }
   pthread_mutex_lock(&queue->lock);
   enum attempt outcome =
       attempt(queue, operation, dependencies, wait_count, waits, event, &code, &due);

@@ -46,8 +46,8 @@ struct icd_call {
 };
 
 struct icd_launch {
-  struct rt_launch rt;         /* all but params and times */
-  struct kernel_hidden hidden; /* goes into the parameters if the kernel wants it */
+  struct icd_range range;
+  struct rt_launch rt; /* icd_launch_prepare */
 };
 
 /* What to do. Lives on the caller's stack; copied if it must wait. */
@@ -93,10 +93,10 @@ bool icd_defers_barrier(cl_command_queue queue);
 cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                   const cl_event *waits, cl_event event, struct icd_event_callback **due);
 
-/* Completes the kernel's parameters for this launch: offsets of its local blocks,
- * hidden block. The kernel's lock is held until the launch has been submitted or
- * deferred. */
-void icd_launch_prepare(struct icd_operation *operation);
+/* Checks the launch over operation->launch.range, and completes the kernel's parameters
+ * and launch.rt for it. The kernel's lock is held until the launch has been submitted
+ * or deferred. */
+cl_int icd_launch_prepare(struct icd_operation *operation, const char *call);
 
 /* Does what the host has to do, if anything. */
 void icd_do(cl_command_queue queue, const struct icd_operation *operation);

@@ -88,32 +88,21 @@ static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
   return end;
 }
 
-void icd_launch_prepare(struct icd_operation *operation) {
-  cl_kernel kernel = operation->kernel;
-  lay_out_locals(kernel, kernel->params);
-  if (kernel->code->hidden_offset != UINT32_MAX)
-    memcpy(kernel->params + kernel->code->hidden_offset, &operation->launch.hidden,
-           sizeof operation->launch.hidden);
-}
-
 /* Works out local sizes and the grid. CL_SUCCESS or the error for it. */
-static cl_int shape(cl_kernel kernel, cl_uint work_dim, const size_t *global, const size_t *local,
-                    struct rt_launch *launch, const char *call) {
+static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_launch *launch,
+                    const char *call) {
   cl_context context = kernel->program->context;
   const struct rt_device_info *info = context->device->info;
   const struct kernel_code *code = kernel->code;
   const bool required = code->required_block[0];
-  size_t size[3] = {1, 1, 1};
+  const size_t *size = range->global;
   uint32_t max_grid[3];
-  memcpy(size, global, work_dim * sizeof *global);
   rt_kernel_max_grid(context->rt, code, max_grid);
 
-  if (local) {
+  if (range->local[0]) {
     uint64_t threads = 1;
     for (cl_uint i = 0; i < 3; i++) {
-      const size_t count = i < work_dim ? local[i] : 1;
-      if (!count)
-        return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call, "local_work_size[%u] is 0", i);
+      const size_t count = range->local[i];
       if (required && count != code->required_block[i])
         return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
                         "local_work_size[%u] is %zu, reqd_work_group_size is %u", i, count,
@@ -152,30 +141,59 @@ static cl_int shape(cl_kernel kernel, cl_uint work_dim, const size_t *global, co
   return CL_SUCCESS;
 }
 
-/* Checks arguments and shared memory. */
-static cl_int check_resources(cl_kernel kernel, struct rt_launch *launch, const char *call) {
+static cl_int check_arguments(cl_kernel kernel, const char *call) {
+  if (!kernel->unset)
+    return CL_SUCCESS;
+  return icd_fail(kernel->program->context, CL_INVALID_KERNEL_ARGS, call,
+                  "%u arguments of %s are not set", kernel->unset, kernel->code->name);
+}
+
+/* Everything of kernel->launch and of the parameters that the range decides. */
+static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const char *call) {
   cl_context context = kernel->program->context;
-  pthread_mutex_lock(&kernel->lock);
-  const uint32_t unset = kernel->unset;
-  const uint64_t shared = lay_out_locals(kernel, NULL);
-  pthread_mutex_unlock(&kernel->lock);
-  if (unset)
-    return icd_fail(context, CL_INVALID_KERNEL_ARGS, call, "%u arguments of %s are not set", unset,
-                    kernel->code->name);
+  struct rt_launch *launch = &kernel->launch;
+  cl_int code = check_arguments(kernel, call);
+  if (code)
+    return code;
+  const uint64_t shared = lay_out_locals(kernel, kernel->params);
   if (shared > context->device->info->shared_per_block)
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                     "the __local arguments need %llu bytes, the device has %u",
                     (unsigned long long)shared, context->device->info->shared_per_block);
-  launch->dynamic_shared = (uint32_t)shared;
+  *launch = (struct rt_launch){.module = kernel->module,
+                               .kernel = kernel->index,
+                               .dynamic_shared = (uint32_t)shared,
+                               .params = kernel->params,
+                               .shape = &kernel->shape};
+  if ((code = shape(kernel, range, launch, call)))
+    return code;
+  const int error = rt_launch_check(context->rt, launch);
+  if (error)
+    return icd_fail(context, error == -EINVAL ? CL_INVALID_WORK_GROUP_SIZE : CL_OUT_OF_RESOURCES,
+                    call, "%s", rt_last_message());
+  if (kernel->code->hidden_offset != UINT32_MAX) {
+    struct kernel_hidden hidden = {.work_dim = (uint32_t)range->work_dim};
+    for (int i = 0; i < 3; i++) {
+      hidden.global_offset[i] = range->offset[i];
+      hidden.global_size[i] = range->global[i];
+    }
+    memcpy(kernel->params + kernel->code->hidden_offset, &hidden, sizeof hidden);
+  }
   return CL_SUCCESS;
 }
 
-static cl_int check_fit(cl_kernel kernel, const struct rt_launch *launch, const char *call) {
-  const int error = rt_launch_check(kernel->program->context->rt, launch);
-  if (error)
-    return icd_fail(kernel->program->context,
-                    error == -EINVAL ? CL_INVALID_WORK_GROUP_SIZE : CL_OUT_OF_RESOURCES, call, "%s",
-                    rt_last_message());
+cl_int icd_launch_prepare(struct icd_operation *operation, const char *call) {
+  cl_kernel kernel = operation->kernel;
+  const struct icd_range *range = &operation->launch.range;
+  if (!kernel->ready || memcmp(&kernel->range, range, sizeof *range)) {
+    kernel->ready = false;
+    const cl_int code = prepare(kernel, range, call);
+    if (code)
+      return code;
+    kernel->range = *range;
+    kernel->ready = true;
+  }
+  operation->launch.rt = kernel->launch;
   return CL_SUCCESS;
 }
 
@@ -184,6 +202,35 @@ struct range {
   cl_uint work_dim;
   const size_t *offset, *global, *local;
 };
+
+/* The range for comparing. *nothing: it has no work-items, which is allowed since
+ * OpenCL 2.1. */
+static cl_int read_range(cl_kernel kernel, const struct range *given, struct icd_range *range,
+                         bool *nothing, const char *call) {
+  cl_context context = kernel->program->context;
+  const cl_uint work_dim = given->work_dim;
+  if (work_dim < 1 || work_dim > 3)
+    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
+  *range = (struct icd_range){.work_dim = work_dim, .global = {1, 1, 1}};
+  *nothing = !given->global;
+  for (cl_uint i = 0; i < work_dim && given->global; i++) {
+    *nothing |= !given->global[i];
+    range->global[i] = given->global[i];
+    range->offset[i] = given->offset ? given->offset[i] : 0;
+    if (range->offset[i] > SIZE_MAX - range->global[i])
+      return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
+                      "global_work_offset[%u] + global_work_size[%u] exceeds 64 bits", i, i);
+    if (range->offset[i] && kernel->code->hidden_offset == UINT32_MAX)
+      return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
+                      "%s was not compiled for OpenCL and knows no offsets", kernel->code->name);
+  }
+  for (cl_uint i = 0; i < 3 && given->local; i++) {
+    range->local[i] = i < work_dim ? given->local[i] : 1;
+    if (!range->local[i])
+      return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call, "local_work_size[%u] is 0", i);
+  }
+  return CL_SUCCESS;
+}
 
 static cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char *call) {
   const cl_int code = icd_check_queue(queue, call);
@@ -197,56 +244,28 @@ static cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char 
   return CL_SUCCESS;
 }
 
-/* Checks all of a launch but the wait list, and works out its shape. With no work-items,
- * which is allowed since OpenCL 2.1, it becomes a place in the order. */
-static cl_int plan(cl_kernel kernel, cl_command_type type, const struct range *range,
-                   struct icd_operation *operation, const char *call) {
-  cl_context context = kernel->program->context;
-  *operation = (struct icd_operation){
-      .kind = ICD_LAUNCH,
-      .type = type,
-      .kernel = kernel,
-      .launch = {
-          .rt = {.module = kernel->module, .kernel = kernel->index, .params = kernel->params},
-          .hidden = {.global_size = {1, 1, 1}, .work_dim = range->work_dim}}};
-  struct rt_launch *rt = &operation->launch.rt;
-  struct kernel_hidden *hidden = &operation->launch.hidden;
-  cl_int code = check_resources(kernel, rt, call);
-  if (code)
-    return code;
-  if (range->work_dim < 1 || range->work_dim > 3)
-    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", range->work_dim);
-  bool nothing = !range->global;
-  for (cl_uint i = 0; i < range->work_dim && range->global; i++) {
-    nothing |= !range->global[i];
-    hidden->global_size[i] = range->global[i];
-    hidden->global_offset[i] = range->offset ? range->offset[i] : 0;
-    if (hidden->global_offset[i] > SIZE_MAX - range->global[i])
-      return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
-                      "global_work_offset[%u] + global_work_size[%u] exceeds 64 bits", i, i);
-    if (hidden->global_offset[i] && kernel->code->hidden_offset == UINT32_MAX)
-      return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
-                      "%s was not compiled for OpenCL and knows no offsets", kernel->code->name);
-  }
-  if (nothing) {
-    operation->kind = ICD_MARK;
-    operation->kernel = NULL;
-    return CL_SUCCESS;
-  }
-  code = shape(kernel, range->work_dim, range->global, range->local, rt, call);
-  return code ? code : check_fit(kernel, rt, call);
-}
-
 static cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_command_type type,
                      const struct range *range, cl_uint wait_count, const cl_event *waits,
                      cl_event *event, const char *call) {
   struct icd_operation operation;
+  bool nothing = false;
   cl_int code;
+  operation.kind = ICD_LAUNCH;
+  operation.type = type;
+  operation.mems[0] = operation.mems[1] = NULL;
+  operation.kernel = kernel;
   if ((code = check_kernel(queue, kernel, call)) ||
-      (code = plan(kernel, type, range, &operation, call)) ||
+      (code = read_range(kernel, range, &operation.launch.range, &nothing, call)) ||
       (code = icd_check_waits(queue, wait_count, waits, call)))
     return code;
-  return icd_enqueue(queue, &operation, false, wait_count, waits, event, call);
+  if (nothing) {
+    pthread_mutex_lock(&kernel->lock);
+    code = check_arguments(kernel, call);
+    pthread_mutex_unlock(&kernel->lock);
+    operation.kind = ICD_MARK;
+    operation.kernel = NULL;
+  }
+  return code ? code : icd_enqueue(queue, &operation, false, wait_count, waits, event, call);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
@@ -275,15 +294,19 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
     return code;
   if (!suggested)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "suggested_local_work_size is NULL");
-  const struct range range = {work_dim, offset, global, NULL};
-  struct icd_operation operation;
-  if ((code = plan(kernel, CL_COMMAND_NDRANGE_KERNEL, &range, &operation, __func__)))
+  const struct range given = {work_dim, offset, global, NULL};
+  struct icd_operation operation = {.kind = ICD_LAUNCH, .kernel = kernel};
+  bool nothing = false;
+  if ((code = read_range(kernel, &given, &operation.launch.range, &nothing, __func__)))
     return code;
-  if (operation.kind != ICD_LAUNCH)
+  if (nothing)
     return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
-  for (cl_uint i = 0; i < work_dim; i++)
+  pthread_mutex_lock(&kernel->lock);
+  code = icd_launch_prepare(&operation, __func__);
+  pthread_mutex_unlock(&kernel->lock);
+  for (cl_uint i = 0; i < work_dim && !code; i++)
     suggested[i] = operation.launch.rt.block[i];
-  return CL_SUCCESS;
+  return code;
 }
 
 /* ---- places in the order ---------------------------------------------------------------- */

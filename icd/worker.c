@@ -66,6 +66,7 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
     icd_kernel_hold(kernel);
     memcpy(command->tail, operation->launch.rt.params, tail_bytes);
     command->operation.launch.rt.params = command->tail;
+    command->operation.launch.rt.shape = NULL; /* of the kernel, and guarded by its lock */
   }
   if (call) {
     memcpy(command->tail, operation->call.data, tail_bytes);

@@ -86,22 +86,41 @@ struct part {
   bool last;
 };
 
-static void write_qmd(struct rt_slice *s, const struct rt_kernel *r, const struct kernel_code *k,
-                      const struct rt_launch *l, const struct part *part, uint64_t bank0,
-                      uint64_t serial) {
-  uint32_t q[QMD_WORDS];
-  memcpy(q, r->qmd, sizeof(q));
-  qmd_set(q, QMD_CTA_RASTER_WIDTH, part->count[0]);
-  qmd_set(q, QMD_CTA_RASTER_HEIGHT, part->count[1]);
-  qmd_set(q, QMD_CTA_RASTER_DEPTH, part->count[2]);
+_Static_assert((int)RT_SHAPE_WORDS == (int)QMD_WORDS + (int)BANK0_PARAMS / 4,
+               "runtime.h knows how long both are");
+
+static uint32_t *shape_bank0(struct rt_shape *shape) {
+  return shape->words + QMD_WORDS;
+}
+
+/* The launch's QMD and bank 0, but for what differs from one grid to the next. */
+static void make_shape(struct rt_shape *shape, const struct rt_launch *l) {
+  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
+  const struct rt_kernel *r = &l->module->kernels[l->kernel];
+  uint32_t *q = shape->words, *bank0 = shape_bank0(shape);
+  memcpy(shape->grid, l->grid, sizeof(shape->grid));
+  memcpy(shape->block, l->block, sizeof(shape->block));
+  shape->dynamic_shared = l->dynamic_shared;
+
+  memcpy(q, r->qmd, sizeof(r->qmd));
   qmd_set(q, QMD_CTA_THREAD_DIMENSION0, l->block[0]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION1, l->block[1]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION2, l->block[2]);
-  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank0);
-  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank0 >> 32));
-  qmd_set(q, QMD_DEBUG_ID_LOWER, (uint32_t)serial);
   set_shared(q, k, l);
-  memcpy(s->cpu, q, sizeof(q));
+
+  memcpy(bank0, r->bank0, sizeof(r->bank0));
+  for (int i = 0; i < 3; i++) {
+    bank0[BANK0_BLOCK_X / 4 + i] = l->block[i];
+    bank0[BANK0_GRID_X / 4 + i] = l->grid[i];
+  }
+  bank0[BANK0_DYNAMIC_SHARED / 4] = l->dynamic_shared;
+  shape->made = true;
+}
+
+static bool has_shape(const struct rt_shape *shape, const struct rt_launch *l) {
+  return shape->made && !memcmp(shape->grid, l->grid, sizeof(shape->grid)) &&
+         !memcmp(shape->block, l->block, sizeof(shape->block)) &&
+         shape->dynamic_shared == l->dynamic_shared;
 }
 
 /* What the hidden block says of this launch, and of a grid that does not begin at the
@@ -119,26 +138,33 @@ static void write_hidden(char *params, const struct kernel_code *k, const struct
   memcpy(place, &hidden, sizeof(hidden));
 }
 
-static void write_bank0(char *bank, size_t bytes, const struct rt_kernel *r,
-                        const struct kernel_code *k, const struct rt_launch *l,
-                        const struct part *part, uint64_t serial) {
-  uint32_t head[BANK0_PARAMS / 4];
-  memcpy(head, r->bank0, sizeof(head));
-  for (int i = 0; i < 3; i++) {
-    head[BANK0_BLOCK_X / 4 + i] = l->block[i];
-    head[BANK0_GRID_X / 4 + i] = l->grid[i];
-  }
-  head[BANK0_DYNAMIC_SHARED / 4] = l->dynamic_shared;
-  head[BANK0_GRID_ID / 4] = (uint32_t)serial;
-  head[BANK0_GRID_ID / 4 + 1] = (uint32_t)(serial >> 32);
-  size_t params_end = (size_t)k->param_offset + k->param_bytes;
-  memcpy(bank, head, sizeof(head));
-  memset(bank + sizeof(head), 0, k->param_offset - sizeof(head));
+/* The QMD, and bank 0 of so many bytes behind it. Each byte is written once: the ring is
+ * write-combined. */
+static void write_grid(const struct rt_slice *s, struct rt_shape *shape, size_t bytes,
+                       const struct rt_launch *l, const struct part *part, uint64_t serial) {
+  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
+  const uint64_t bank0 = s->gpu + QMD_BYTES;
+  uint32_t *q = shape->words, *id = shape_bank0(shape) + BANK0_GRID_ID / 4;
+  qmd_set(q, QMD_CTA_RASTER_WIDTH, part->count[0]);
+  qmd_set(q, QMD_CTA_RASTER_HEIGHT, part->count[1]);
+  qmd_set(q, QMD_CTA_RASTER_DEPTH, part->count[2]);
+  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank0);
+  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank0 >> 32));
+  qmd_set(q, QMD_DEBUG_ID_LOWER, (uint32_t)serial);
+  id[0] = (uint32_t)serial;
+  id[1] = (uint32_t)(serial >> 32);
+  memcpy(s->cpu, q, sizeof(shape->words));
+
+  const size_t head = sizeof(shape->words), params = QMD_BYTES + (size_t)k->param_offset;
+  const size_t params_end = params + k->param_bytes, end = QMD_BYTES + bytes;
+  if (params > head)
+    memset(s->cpu + head, 0, params - head);
   if (k->param_bytes)
-    memcpy(bank + k->param_offset, l->params, k->param_bytes);
+    memcpy(s->cpu + params, l->params, k->param_bytes);
   if (part->first[1] || part->first[2] || l->print_buffer)
-    write_hidden(bank + k->param_offset, k, l, part);
-  memset(bank + params_end, 0, bytes - params_end);
+    write_hidden(s->cpu + params, k, l, part);
+  if (end > params_end)
+    memset(s->cpu + params_end, 0, end - params_end);
 }
 
 /* The pool's address and size per TPC, when this channel does not know them yet;
@@ -186,8 +212,8 @@ static size_t bank_bytes(const struct kernel_code *k) {
   return round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
 }
 
-static int begin_part(struct rt_queue *q, const struct rt_launch *l, const struct part *part,
-                      struct rt_slice *s) {
+static int begin_part(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+                      const struct part *part, struct rt_slice *s) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
   const struct rt_kernel *r = &l->module->kernels[l->kernel];
   size_t bytes = bank_bytes(k);
@@ -195,8 +221,7 @@ static int begin_part(struct rt_queue *q, const struct rt_launch *l, const struc
   if (result)
     return result;
   uint64_t serial = rt_queue_submitted(q) + 1;
-  write_qmd(s, r, k, l, part, s->gpu + QMD_BYTES, serial);
-  write_bank0(s->cpu + QMD_BYTES, bytes, r, k, l, part, serial);
+  write_grid(s, shape, bytes, l, part, serial);
   if (r->local_bytes)
     put_pool(q, s);
   return 0;
@@ -204,15 +229,17 @@ static int begin_part(struct rt_queue *q, const struct rt_launch *l, const struc
 
 int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
   const struct part all = {.count = {l->grid[0], l->grid[1], l->grid[2]}, .last = true};
-  return begin_part(q, l, &all, s);
+  struct rt_shape shape;
+  make_shape(&shape, l);
+  return begin_part(q, l, &shape, &all, s);
 }
 
-/* One grid. Caller holds pool_lock for reading. */
-static int launch_part(struct rt_queue *q, const struct rt_launch *l, const struct part *part,
-                       uint64_t *point) {
+/* One grid. Caller holds pool_lock for reading if it uses local memory. */
+static int launch_part(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+                       const struct part *part, uint64_t *point) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
   struct rt_slice s;
-  int result = begin_part(q, l, part, &s);
+  int result = begin_part(q, l, shape, part, &s);
   if (result)
     return result;
   if (l->times && !part->first[1] && !part->first[2])
@@ -234,7 +261,8 @@ static uint32_t least(uint32_t a, uint32_t b) {
 
 /* All grids of the launch: one, unless it has more work-groups in y or z than a
  * QMD's fields hold (gpu-command-stream.md 5.2). */
-static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+static int launch(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+                  uint64_t *point) {
   const uint32_t *most = q->context->device->info.max_grid;
   int result = 0;
   for (uint32_t z = 0; z < l->grid[2] && !result; z += least(most[2], l->grid[2] - z)) {
@@ -244,7 +272,7 @@ static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point
           .count = {l->grid[0], least(most[1], l->grid[1] - y), least(most[2], l->grid[2] - z)},
       };
       part.last = y + part.count[1] == l->grid[1] && z + part.count[2] == l->grid[2];
-      result = launch_part(q, l, &part, point);
+      result = launch_part(q, l, shape, &part, point);
     }
   }
   return result;
@@ -252,19 +280,25 @@ static int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point
 
 int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
   struct rt_context *c = q->context;
-  int result = rt_launch_check(c, l);
-  if (result)
-    return result;
-  uint32_t local = l->module->kernels[l->kernel].local_bytes;
+  struct rt_shape own, *shape = l->shape ? l->shape : &own;
+  if (!l->shape || !has_shape(shape, l)) {
+    int result = rt_launch_check(c, l);
+    if (result)
+      return result;
+    make_shape(shape, l);
+  }
+  const uint32_t local = l->module->kernels[l->kernel].local_bytes;
+  if (!local)
+    return launch(q, l, shape, point);
   pthread_rwlock_rdlock(&c->pool_lock);
   while (c->pool.thread_bytes < local) {
     pthread_rwlock_unlock(&c->pool_lock);
-    result = rt_pool_grow(c, local);
+    int result = rt_pool_grow(c, local);
     if (result)
       return result;
     pthread_rwlock_rdlock(&c->pool_lock);
   }
-  result = launch(q, l, point);
+  int result = launch(q, l, shape, point);
   pthread_rwlock_unlock(&c->pool_lock);
   return result;
 }

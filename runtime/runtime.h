@@ -141,6 +141,16 @@ struct rt_times {
 int rt_times_get(struct rt_context *context, struct rt_times **times);
 void rt_times_put(struct rt_context *context, struct rt_times *times);
 
+/* What is worked out for a launch, and serves the next ones of the same kernel that have
+ * the same grid, block and dynamic shared memory: the QMD, and the driver's words of
+ * constant bank 0. Zeroed at first; the caller guards it. */
+enum { RT_SHAPE_WORDS = 152 };
+struct rt_shape {
+  uint32_t grid[3], block[3], dynamic_shared;
+  bool made;
+  uint32_t words[RT_SHAPE_WORDS];
+};
+
 struct rt_launch {
   struct rt_module *module;
   uint32_t kernel;         /* index in module_code.kernels */
@@ -151,6 +161,7 @@ struct rt_launch {
                             * read before rt_queue_launch returns */
   struct rt_times *times;  /* NULL: do not profile */
   uint64_t print_buffer;   /* GPU address; written into the hidden block. 0: none */
+  struct rt_shape *shape;  /* of earlier launches of the kernel; or NULL */
 };
 
 /* Work-groups that a launch of this kernel can have in each dimension. More than the

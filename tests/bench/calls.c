@@ -1,0 +1,257 @@
+/* What single calls cost the calling thread, on any OpenCL platform.
+ *
+ *   calls [-p PLATFORM] [-n CALLS] [CASE ...]
+ *
+ * Prints for each case the CPU time of the calling thread in one call, in ns. Under
+ * callgrind with --toggle-collect=repeat the instructions of all calls are the
+ * program's total; calls.py does that. "first use" and "build" are times of the
+ * whole process's wait.
+ */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BATCH = 200, ITEMS = 64, SMALL = 64, MAPPED = 1 << 20 };
+
+static const char source[] =
+    "kernel void k(global float *a, global const float *b, float c, int n) {\n"
+    "  int i = get_global_id(0);\n"
+    "  if (i < n) a[i] = b[i] * c;\n"
+    "}\n";
+
+struct bench {
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  cl_program program;
+  cl_kernel kernel;
+  cl_mem a, b;
+  cl_event last; /* of a chain */
+  unsigned number;
+};
+
+static void check(cl_int error, const char *what) {
+  if (error == CL_SUCCESS)
+    return;
+  fprintf(stderr, "calls: %s: error %d\n", what, error);
+  exit(1);
+}
+
+static double now_ns(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* ---- the calls --------------------------------------------------------------------------- */
+
+static cl_int set_argument(struct bench *b) {
+  const float value = (float)b->number;
+  return clSetKernelArg(b->kernel, 2, sizeof value, &value);
+}
+
+static cl_int enqueue(struct bench *b) {
+  const size_t items = ITEMS;
+  return clEnqueueNDRangeKernel(b->queue, b->kernel, 1, NULL, &items, &items, 0, NULL, NULL);
+}
+
+static cl_int enqueue_event(struct bench *b) {
+  const size_t items = ITEMS;
+  cl_event event;
+  cl_int error =
+      clEnqueueNDRangeKernel(b->queue, b->kernel, 1, NULL, &items, &items, 0, NULL, &event);
+  return error ? error : clReleaseEvent(event);
+}
+
+static cl_int enqueue_chain(struct bench *b) {
+  const size_t items = ITEMS;
+  cl_event event;
+  cl_int error = clEnqueueNDRangeKernel(b->queue, b->kernel, 1, NULL, &items, &items,
+                                        b->last ? 1 : 0, b->last ? &b->last : NULL, &event);
+  if (!error && b->last)
+    error = clReleaseEvent(b->last);
+  b->last = event;
+  return error;
+}
+
+static cl_int read_small(struct bench *b) {
+  char bytes[SMALL];
+  return clEnqueueReadBuffer(b->queue, b->a, CL_TRUE, 0, sizeof bytes, bytes, 0, NULL, NULL);
+}
+
+static cl_int write_small(struct bench *b) {
+  const char bytes[SMALL] = {0};
+  return clEnqueueWriteBuffer(b->queue, b->a, CL_TRUE, 0, sizeof bytes, bytes, 0, NULL, NULL);
+}
+
+static cl_int map_unmap(struct bench *b) {
+  cl_int error;
+  void *at =
+      clEnqueueMapBuffer(b->queue, b->a, CL_TRUE, CL_MAP_WRITE, 0, MAPPED, 0, NULL, NULL, &error);
+  return error ? error : clEnqueueUnmapMemObject(b->queue, b->a, at, 0, NULL, NULL);
+}
+
+static cl_int marker(struct bench *b) {
+  return clEnqueueMarkerWithWaitList(b->queue, 0, NULL, NULL);
+}
+
+static cl_int finish_idle(struct bench *b) {
+  return clFinish(b->queue);
+}
+
+static cl_int nothing(struct bench *b) {
+  return b->queue ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+}
+
+static const struct test {
+  const char *name;
+  cl_int (*call)(struct bench *);
+} tests[] = {
+    {"set argument", set_argument},     {"enqueue", enqueue},
+    {"enqueue, event", enqueue_event},  {"enqueue, chain of events", enqueue_chain},
+    {"read 64 bytes", read_small},      {"write 64 bytes", write_small},
+    {"map and unmap 1 MiB", map_unmap}, {"marker", marker},
+    {"finish, idle", finish_idle},      {"nothing", nothing},
+};
+
+/* callgrind collects in here alone. */
+__attribute__((noinline)) void repeat(struct bench *b, const struct test *test, unsigned count);
+__attribute__((noinline)) void repeat(struct bench *b, const struct test *test, unsigned count) {
+  for (b->number = 0; b->number < count; b->number++)
+    check(test->call(b), test->name);
+}
+
+static void finish(struct bench *b) {
+  check(clFinish(b->queue), "clFinish");
+  if (b->last)
+    check(clReleaseEvent(b->last), "clReleaseEvent");
+  b->last = NULL;
+}
+
+/* ns of this thread in one call. */
+static double measure(struct bench *b, const struct test *test, unsigned calls) {
+  double sum = 0;
+  for (unsigned done = 0; done < calls; done += BATCH) {
+    const double start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    repeat(b, test, BATCH);
+    sum += now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+    finish(b);
+  }
+  return sum / calls;
+}
+
+/* ---- set-up ------------------------------------------------------------------------------ */
+
+static cl_device_id find_device(const char *platform) {
+  cl_platform_id platforms[16];
+  cl_uint count;
+  check(clGetPlatformIDs(16, platforms, &count), "clGetPlatformIDs");
+  for (cl_uint i = 0; i < count && i < 16; i++) {
+    char name[128];
+    check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, NULL),
+          "clGetPlatformInfo");
+    cl_device_id device;
+    if (strstr(name, platform) &&
+        clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS)
+      return device;
+  }
+  fprintf(stderr, "calls: no platform whose name contains '%s'\n", platform);
+  exit(1);
+}
+
+static cl_program build(const struct bench *b, const char *text) {
+  cl_int error;
+  cl_program program = clCreateProgramWithSource(b->context, 1, &text, NULL, &error);
+  check(error, "clCreateProgramWithSource");
+  check(clBuildProgram(program, 1, &b->device, "", NULL, NULL), "clBuildProgram");
+  return program;
+}
+
+static void set_up(struct bench *b, const char *platform) {
+  cl_int error;
+  b->device = find_device(platform);
+  b->context = clCreateContext(NULL, 1, &b->device, NULL, NULL, &error);
+  check(error, "clCreateContext");
+  b->queue = clCreateCommandQueue(b->context, b->device, 0, &error);
+  check(error, "clCreateCommandQueue");
+  b->program = build(b, source);
+  b->kernel = clCreateKernel(b->program, "k", &error);
+  check(error, "clCreateKernel");
+  b->a = clCreateBuffer(b->context, CL_MEM_READ_WRITE, MAPPED, NULL, &error);
+  check(error, "clCreateBuffer");
+  b->b = clCreateBuffer(b->context, CL_MEM_READ_WRITE, MAPPED, NULL, &error);
+  check(error, "clCreateBuffer");
+  const cl_int n = ITEMS;
+  check(clSetKernelArg(b->kernel, 0, sizeof b->a, &b->a), "clSetKernelArg");
+  check(clSetKernelArg(b->kernel, 1, sizeof b->b, &b->b), "clSetKernelArg");
+  check(set_argument(b), "clSetKernelArg");
+  check(clSetKernelArg(b->kernel, 3, sizeof n, &n), "clSetKernelArg");
+}
+
+static void tear_down(const struct bench *b) {
+  clReleaseMemObject(b->a);
+  clReleaseMemObject(b->b);
+  clReleaseKernel(b->kernel);
+  clReleaseProgram(b->program);
+  clReleaseCommandQueue(b->queue);
+  clReleaseContext(b->context);
+}
+
+/* ---- builds -------------------------------------------------------------------------------- */
+
+/* ms of a build of a text that no cache knows, and of the same text again. */
+static void measure_builds(const struct bench *b) {
+  enum { BUILDS = 10 };
+  double cold = 0, cached = 0;
+  for (int i = 0; i < BUILDS; i++) {
+    char text[sizeof source + 64];
+    snprintf(text, sizeof text, "%sconstant int number = %d, time = %ld;\n", source, i,
+             (long)now_ns(CLOCK_REALTIME));
+    for (int again = 0; again < 2; again++) {
+      const double start = now_ns(CLOCK_MONOTONIC);
+      cl_program program = build(b, text);
+      *(again ? &cached : &cold) += (now_ns(CLOCK_MONOTONIC) - start) / BUILDS;
+      clReleaseProgram(program);
+    }
+  }
+  printf("build, cold: %.0f\nbuild, cached: %.0f\n", cold, cached);
+}
+
+int main(int count, char **words) {
+  const char *platform = "tegracl";
+  unsigned calls = 20 * BATCH;
+  int option;
+  while ((option = getopt(count, words, "p:n:")) != -1) {
+    if (option == 'p')
+      platform = optarg;
+    else if (option == 'n')
+      calls = (unsigned)strtoul(optarg, NULL, 0) / BATCH * BATCH;
+    else
+      return 2;
+  }
+  const double start = now_ns(CLOCK_MONOTONIC);
+  struct bench b = {0};
+  set_up(&b, platform);
+  check(enqueue(&b), "enqueue");
+  check(read_small(&b), "read");
+  const double first = now_ns(CLOCK_MONOTONIC) - start;
+
+  if (optind == count)
+    printf("first use: %.0f\n", first);
+  for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+    bool wanted = optind == count;
+    for (int w = optind; w < count; w++)
+      wanted |= !strcmp(words[w], tests[i].name);
+    if (wanted)
+      printf("%s: %.0f\n", tests[i].name, measure(&b, &tests[i], calls));
+  }
+  if (optind == count)
+    measure_builds(&b);
+  tear_down(&b);
+  return 0;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+"""calls.py CALLS TEGRACL.icd [POCL.icd]: instructions (callgrind) and CPU time of the
+calling thread for single OpenCL calls, and times of builds and first use, in a table.
+CALLS is the program calls of this folder."""
+import os
+import re
+import subprocess
+import sys
+
+COUNT = 400
+
+
+def platform_of(icd):
+    return "tegracl" if "tegracl" in os.path.basename(icd) else "Portable"
+
+
+def run(icd, *command):
+    env = dict(os.environ, OCL_ICD_VENDORS=icd)
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+
+
+def instructions(calls, icd, case):
+    text = run(icd, "valgrind", "--tool=callgrind", "--toggle-collect=repeat",
+               "--callgrind-out-file=/dev/null", calls, "-p", platform_of(icd), "-n", str(COUNT),
+               case).stderr
+    return int(re.search(r"Collected : (\d+)", text).group(1)) / COUNT
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    calls, icds = sys.argv[1], sys.argv[2:]
+    times = [dict(line.rsplit(": ", 1) for line in
+                  run(icd, calls, "-p", platform_of(icd)).stdout.splitlines()) for icd in icds]
+    print("| call | " + " | ".join(f"{platform_of(icd)}: instructions, ns" for icd in icds) + " |")
+    print("| --- |" + " --- |" * len(icds))
+    whole = ("first use", "build, cold", "build, cached")
+    for case in times[0]:
+        if case == "nothing":
+            continue
+        columns = []
+        for icd, ns in zip(icds, times):
+            if case in whole:
+                columns.append(f"{float(ns[case]) / 1e6:.1f} ms")
+            else:
+                own = instructions(calls, icd, case) - instructions(calls, icd, "nothing")
+                columns.append(f"{own:.0f}, {ns[case]}")
+        print(f"| {case} | " + " | ".join(columns) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
