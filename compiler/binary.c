@@ -201,13 +201,17 @@ static enum cc_status read_arg(struct reader *r, struct kernel_arg *arg) {
       !take32(r, &access) || !take32(r, &arg->qualifiers) || !take32(r, &size) ||
       !take32(r, &arg->align))
     return damaged(r, "it ends inside an argument");
-  if (kind > KERNEL_ARG_LOCAL || access > KERNEL_ARG_ACCESS_NONE || (arg->align & (arg->align - 1)))
+  if (kind > KERNEL_ARG_SAMPLER || access > KERNEL_ARG_ACCESS_NONE ||
+      (arg->align & (arg->align - 1)))
     return damaged(r, "an argument of unknown kind");
   arg->kind = kind;
   arg->access = access;
-  uint32_t wanted = kind == KERNEL_ARG_LOCAL   ? (uint32_t)sizeof(uint32_t)
-                    : kind == KERNEL_ARG_VALUE ? size
-                                               : (uint32_t)sizeof(uint64_t);
+  static const uint32_t sizes[] = {
+      [KERNEL_ARG_GLOBAL] = sizeof(uint64_t),  [KERNEL_ARG_CONSTANT] = sizeof(uint64_t),
+      [KERNEL_ARG_LOCAL] = sizeof(uint32_t),   [KERNEL_ARG_IMAGE] = sizeof(struct kernel_image),
+      [KERNEL_ARG_SAMPLER] = sizeof(uint32_t),
+  };
+  uint32_t wanted = kind == KERNEL_ARG_VALUE ? size : sizes[kind];
   if (wanted && wanted != arg->size)
     return damaged(r, "an argument's size differs from the one in its code");
   if (kind == KERNEL_ARG_LOCAL && arg->align == 0)

@@ -105,7 +105,9 @@ static void build_arguments(struct arguments *arguments, const char *clang,
       /* A plain inline function needs no other definition elsewhere. */
       "-fgnu89-inline", "-ferror-limit", "100",
       /* The OpenCL version of the device, not of the language. */
-      "-D__OPENCL_VERSION__=300"};
+      "-D__OPENCL_VERSION__=300",
+      /* clang defines it for SPIR alone. */
+      "-D__IMAGE_SUPPORT__=1"};
   add(arguments, "%s", clang);
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
     add(arguments, "%s", fixed[i]);

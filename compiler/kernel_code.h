@@ -51,6 +51,38 @@ enum kernel_arg_kind {
   KERNEL_ARG_GLOBAL,   /* 64-bit GPU address (also __constant pointers) */
   KERNEL_ARG_CONSTANT, /* as GLOBAL; kept apart for the OpenCL queries */
   KERNEL_ARG_LOCAL,    /* 32-bit byte offset into dynamic shared memory */
+  KERNEL_ARG_IMAGE,    /* struct kernel_image */
+  KERNEL_ARG_SAMPLER,  /* 32-bit word of enum kernel_sampler */
+};
+
+/* What a kernel knows of an image: linear memory. The device library declares the
+ * same struct. Texel (x, y, z) begins at base + (z * slice_rows + y) * row_pitch +
+ * (x << texel_shift); z is the slice, or the layer of an array. */
+struct kernel_image {
+  uint64_t base; /* GPU address */
+  uint32_t width, height, depth;
+  uint32_t row_pitch;  /* bytes */
+  uint32_t slice_rows; /* rows from a slice or layer to the next */
+  uint32_t format;     /* of the parts that follow */
+};
+
+/* Parts of kernel_image.format by their lowest bits, 8 bits each. */
+enum kernel_image_format {
+  KERNEL_IMAGE_ORDER = 0,        /* channel order, less CL_R */
+  KERNEL_IMAGE_TYPE = 8,         /* channel type, less CL_SNORM_INT8 */
+  KERNEL_IMAGE_TEXEL_SHIFT = 16, /* binary logarithm of a texel's bytes */
+};
+
+/* Samplers as clang writes those of a program: the bits CLK_* of its
+ * opencl-c-base.h. */
+enum kernel_sampler {
+  KERNEL_SAMPLER_NORMALIZED = 1,
+  KERNEL_SAMPLER_CLAMP_TO_EDGE = 2,
+  KERNEL_SAMPLER_CLAMP = 4,
+  KERNEL_SAMPLER_REPEAT = 6,
+  KERNEL_SAMPLER_MIRRORED_REPEAT = 8,
+  KERNEL_SAMPLER_NEAREST = 0x10,
+  KERNEL_SAMPLER_LINEAR = 0x20,
 };
 
 enum kernel_arg_access { /* in the order of CL_KERNEL_ARG_ACCESS_* */
@@ -74,7 +106,8 @@ struct kernel_arg {
   uint32_t qualifiers; /* enum kernel_arg_qualifier */
   uint32_t offset;     /* bytes from the start of the parameter area */
   uint32_t size;       /* bytes in the parameter area: what clSetKernelArg must
-                        * give for VALUE; 8 for pointers; 4 for LOCAL */
+                        * give for VALUE; 8 for pointers; 4 for LOCAL and
+                        * SAMPLER */
   uint32_t align;      /* LOCAL: alignment of the block, power of two */
 };
 

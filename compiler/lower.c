@@ -192,8 +192,9 @@ static void open_parameters(struct lower *lower, const struct function *function
     struct leaves leaves = lower_leaves(lower, LLVMTypeOf(argument));
     LLVMTypeRef byval = lower_byval_type(function->ref, i);
     for (unsigned k = 0; k < leaves.count; k++)
-      lower_alias(lower, argument, k,
-                  lower_print(lower, "%s(a%u_%u)", lower_space_hint(lower, &leaves.at[k]), i, k));
+      lower_alias(
+          lower, argument, k,
+          lower_print(lower, "%s(a%u_%u)", lower_space_hint(lower, argument, &leaves.at[k]), i, k));
     if (!byval)
       continue;
     unsigned align = (unsigned)lower_argument_align(lower, function->ref, i, byval);
@@ -246,6 +247,7 @@ static void print_module(struct lower *lower) {
     lower_fail(lower, "out of memory");
     return;
   }
+  lower_find_handles(lower);
   lower_globals(lower);
   for (unsigned i = 0; i < lower->function_count && !lower->failed; i++) {
     struct function *function = &lower->functions[i];

@@ -99,7 +99,7 @@ static const char *c_type(struct lower *lower, const struct mangle_type *type) {
   for (size_t i = 0; i < sizeof named_types / sizeof named_types[0]; i++)
     if (!strcmp(type->name, named_types[i].name))
       return named_types[i].c_name;
-  return NULL;
+  return lower_handle_argument(lower, type, "") ? lower_print(lower, "ocl::%s", type->name) : NULL;
 }
 
 static const char *scalar_argument(struct lower *lower, const struct mangle_type *type,
@@ -117,6 +117,11 @@ static void print_argument(struct lower *lower, struct text *out, const struct m
     text_printf(out, "(%s%s%s %.*s)%s", type->is_const ? "const " : "",
                 type->is_volatile ? "volatile " : "", name, (int)type->pointers, "***",
                 lower_pointer(lower, value, 0));
+    return;
+  }
+  const char *handle = lower_handle_argument(lower, type, lower_use(lower, value, 0));
+  if (handle) {
+    text_puts(out, handle);
     return;
   }
   if (type->lanes == 1) {
@@ -267,6 +272,6 @@ void lower_call(struct lower *lower, LLVMValueRef call) {
     lower_intrinsic(lower, call, symbol);
   else if (lower_is_printf(symbol))
     lower_printf(lower, call);
-  else if (!call_conversion(lower, call, symbol))
+  else if (!call_conversion(lower, call, symbol) && !lower_call_sampler(lower, call, symbol))
     call_library(lower, call, symbol);
 }

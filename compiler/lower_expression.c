@@ -308,7 +308,7 @@ static const char *print_cast(struct lower *lower, LLVMValueRef value, LLVMOpcod
   case LLVMPtrToInt:
     return lower_print(lower, "(%s)(u64)%s%s", name, a, lower_mask(lower, &to));
   default: /* LLVMIntToPtr */
-    return lower_print(lower, "%s((char *)(u64)%s)", lower_space_hint(lower, &to), a);
+    return lower_print(lower, "%s((char *)(u64)%s)", lower_space_hint(lower, value, &to), a);
   }
 }
 

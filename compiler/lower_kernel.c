@@ -33,15 +33,16 @@ uint64_t lower_argument_align(struct lower *lower, LLVMValueRef function, unsign
                    : LLVMABIAlignmentOfType(lower->layout, type);
 }
 
-/* Prints one parameter and what the body calls it; fills in the argument's kind
- * and size. */
+/* Prints one parameter and what the body calls it; fills in the argument's size,
+ * and its kind unless it is an image or a sampler, which describe_argument knows. */
 static void print_parameter(struct lower *lower, LLVMValueRef function, unsigned number,
                             LLVMValueRef argument, struct binary_arg *arg) {
   LLVMTypeRef type = LLVMTypeOf(argument), byval = lower_byval_type(function, number);
   struct text *code = &lower->code;
   struct leaves leaves = lower_leaves(lower, type);
-  arg->kind = KERNEL_ARG_VALUE;
-  if (byval) {
+  if (arg->kind != KERNEL_ARG_VALUE) {
+    lower_handle_parameter(lower, number, argument, arg);
+  } else if (byval) {
     uint64_t size = lower_size(lower, byval);
     arg->size = (uint32_t)size;
     text_printf(code, "param<u8, %llu, %llu> a%u", (unsigned long long)size,
@@ -127,7 +128,7 @@ static enum kernel_arg_access access_of(const char *text) {
 
 /* Types that clang passes as pointers, but that are not addresses of memory. */
 static bool is_opaque(const char *type) {
-  static const char *const names[] = {"image", "sampler_t", "event_t", "queue_t", "pipe "};
+  static const char *const names[] = {"event_t", "queue_t", "pipe "};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (!strncmp(type, names[i], strlen(names[i])))
       return true;
@@ -141,11 +142,12 @@ static void describe_argument(struct lower *lower, LLVMValueRef function, unsign
   const char *base_type = string_operand(lower, function, "kernel_arg_base_type", number);
   if (!lower->failed && is_opaque(base_type))
     lower_fail(lower, "kernel arguments of the type '%s' are not supported", base_type);
+  arg->kind = lower_handle_kind(base_type);
+  arg->access = access_of(access);
   if (lower->failed || !lower->arg_info)
     return;
   arg->name = string_operand(lower, function, "kernel_arg_name", number);
   arg->type_name = string_operand(lower, function, "kernel_arg_type", number);
-  arg->access = access_of(access);
   arg->qualifiers = (strstr(qualifiers, "const") ? KERNEL_ARG_CONST : 0u) |
                     (strstr(qualifiers, "restrict") ? KERNEL_ARG_RESTRICT : 0u) |
                     (strstr(qualifiers, "volatile") ? KERNEL_ARG_VOLATILE : 0u);

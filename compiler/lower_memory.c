@@ -7,8 +7,11 @@
 
 enum { WIDE_BYTES = 16, ROOT_DEPTH_MAX = 12 };
 
-const char *lower_space_hint(const struct lower *lower, const struct leaf *leaf) {
-  return leaf->kind == SCALAR_POINTER && leaf->space == SPACE_GLOBAL ? "as_global" : "";
+const char *lower_space_hint(struct lower *lower, LLVMValueRef value, const struct leaf *leaf) {
+  return leaf->kind == SCALAR_POINTER && leaf->space == SPACE_GLOBAL &&
+                 !lower_is_handle(lower, value)
+             ? "as_global"
+             : "";
 }
 
 /* Whether NVRTC can see for itself where a pointer points to. */
@@ -216,7 +219,7 @@ void lower_load(struct lower *lower, LLVMValueRef instruction) {
       const char *text =
           load_leaf(lower, leaf, access.pointer, access.align, access_qualifier(&access));
       text_printf(&lower->body, "%s = %s(%s);\n", lower_variable(lower, instruction, i, leaf->kind),
-                  lower_space_hint(lower, leaf), text);
+                  lower_space_hint(lower, instruction, leaf), text);
       continue;
     }
     text_printf(&lower->body, "{ const pack%u<%s> t = *(const pack%u<%s> *)(%s);", count,
@@ -225,7 +228,7 @@ void lower_load(struct lower *lower, LLVMValueRef instruction) {
     for (unsigned k = 0; k < count; k++)
       text_printf(&lower->body, " %s = %s(t.%c);",
                   lower_variable(lower, instruction, i + k, leaf->kind),
-                  lower_space_hint(lower, leaf), pack_members[k]);
+                  lower_space_hint(lower, instruction, leaf), pack_members[k]);
     text_puts(&lower->body, " }\n");
   }
   fence_if(lower, LLVMGetOrdering(instruction) > LLVMAtomicOrderingMonotonic);

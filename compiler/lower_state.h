@@ -65,6 +65,7 @@ struct lower {
   struct lowered *result;
   bool arg_info;
   bool failed;
+  bool has_handles; /* images are used */
 
   struct arena arena; /* whole module */
   struct function *functions;
@@ -163,7 +164,7 @@ void lower_fence(struct lower *lower, LLVMValueRef instruction);
 /* The pointer operand for an access, its address space made known to NVRTC. */
 const char *lower_pointer(struct lower *lower, LLVMValueRef pointer, unsigned leaf);
 /* A pointer that came out of nowhere (memory, an integer, a caller). */
-const char *lower_space_hint(const struct lower *lower, const struct leaf *leaf);
+const char *lower_space_hint(struct lower *lower, LLVMValueRef value, const struct leaf *leaf);
 
 /* lower_call.c */
 void lower_call(struct lower *lower, LLVMValueRef instruction);
@@ -174,6 +175,22 @@ bool lower_call_needs_hidden(const char *symbol);
 /* lower_printf.c */
 bool lower_is_printf(const char *symbol);
 void lower_printf(struct lower *lower, LLVMValueRef call);
+
+/* lower_image.c: images and samplers, which clang passes as pointers. */
+enum kernel_arg_kind lower_handle_kind(const char *type); /* VALUE: neither of them */
+/* Whether the pointer is an image or a sampler, as far as its uses say. */
+bool lower_is_handle(struct lower *lower, LLVMValueRef value);
+/* Sets has_handles, for a quick answer to that. */
+void lower_find_handles(struct lower *lower);
+/* Prints the parameter of a kernel, of the kind that arg says; fills in its size. */
+void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef argument,
+                            struct binary_arg *arg);
+/* The value that a function of the device library takes for the pointer text; NULL:
+ * the type is neither image nor sampler. */
+const char *lower_handle_argument(struct lower *lower, const struct mangle_type *type,
+                                  const char *text);
+/* A sampler written in the program; false: the call is another one. */
+bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol);
 
 /* lower_intrinsic.c, lower_asm.c */
 void lower_intrinsic(struct lower *lower, LLVMValueRef call, const char *name);

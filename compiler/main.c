@@ -32,9 +32,11 @@ static const struct cc_device orin = {
     .extensions = "cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
                   "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics "
                   "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics "
-                  "cl_khr_byte_addressable_store cl_khr_fp64 cl_nv_device_attribute_query "
+                  "cl_khr_byte_addressable_store cl_khr_fp64 cl_khr_3d_image_writes "
+                  "cl_khr_depth_images cl_khr_image2d_from_buffer cl_nv_device_attribute_query "
                   "cl_nv_compiler_options" CC_EXTENSIONS(CC_WORD),
-    .c_features = "__opencl_c_int64 __opencl_c_fp64",
+    .c_features = "__opencl_c_int64 __opencl_c_fp64 __opencl_c_images "
+                  "__opencl_c_read_write_images __opencl_c_3d_image_writes",
     .local_mem_bytes = 48 * 1024,
 };
 
@@ -85,10 +87,12 @@ static bool write_file(const char *name, const void *bytes, size_t size) {
 }
 
 static const char *argument_kind(enum kernel_arg_kind kind) {
-  return kind == KERNEL_ARG_VALUE    ? "value"
-         : kind == KERNEL_ARG_GLOBAL ? "global"
-         : kind == KERNEL_ARG_LOCAL  ? "local"
-                                     : "constant";
+  static const char *const names[] = {
+      [KERNEL_ARG_VALUE] = "value", [KERNEL_ARG_GLOBAL] = "global",
+      [KERNEL_ARG_LOCAL] = "local", [KERNEL_ARG_CONSTANT] = "constant",
+      [KERNEL_ARG_IMAGE] = "image", [KERNEL_ARG_SAMPLER] = "sampler",
+  };
+  return names[kind];
 }
 
 static void add_info(const struct module_code *module, struct text *out) {

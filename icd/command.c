@@ -38,7 +38,7 @@ bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operati
 
 /* ---- doing it ------------------------------------------------------------------- */
 
-static void copy_box(const struct icd_copy *copy) {
+void icd_copy_box(const struct icd_copy *copy) {
   const size_t row = copy->region[0];
   for (size_t z = 0; z < copy->region[2]; z++) {
     char *target = copy->target + z * copy->target_slice;
@@ -52,39 +52,45 @@ static void copy_box(const struct icd_copy *copy) {
   }
 }
 
-/* Doubles what is already filled, so that memcpy does the work. */
-static void fill(const struct icd_fill *fill) {
+/* Doubles what is already filled of the first row, then copies that row, so that memcpy
+ * does the work. */
+static void fill_box(const struct icd_fill *fill) {
+  const size_t size = fill->region[0];
   size_t done = fill->pattern_size;
   memcpy(fill->target, fill->pattern, done);
-  while (done < fill->size) {
-    const size_t more = done < fill->size - done ? done : fill->size - done;
+  while (done < size) {
+    const size_t more = done < size - done ? done : size - done;
     memcpy(fill->target + done, fill->target, more);
     done += more;
   }
+  for (size_t z = 0; z < fill->region[2]; z++)
+    for (size_t y = z ? 0 : 1; y < fill->region[1]; y++)
+      memcpy(fill->target + z * fill->slice + y * fill->row, fill->target, size);
 }
 
 /* For the software Orin's checks: from the first byte that is written to the last. */
 static void tell_written(const struct icd_operation *operation) {
   const cl_mem mem = operation->mems[1] ? operation->mems[1] : operation->mems[0];
   const struct icd_copy *copy = &operation->copy;
+  const struct icd_fill *fill = &operation->fill;
   if (!mem)
     return;
   if (operation->kind == ICD_FILL)
-    rt_buffer_tell_written(mem->buffer, operation->fill.target, operation->fill.size);
+    rt_buffer_tell_written(mem->buffer, fill->target,
+                           icd_box_span(fill->region, fill->row, fill->slice));
   else
     rt_buffer_tell_written(mem->buffer, copy->target,
-                           (copy->region[2] - 1) * copy->target_slice +
-                               (copy->region[1] - 1) * copy->target_row + copy->region[0]);
+                           icd_box_span(copy->region, copy->target_row, copy->target_slice));
 }
 
 void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
   switch (operation->kind) {
   case ICD_COPY:
-    copy_box(&operation->copy);
+    icd_copy_box(&operation->copy);
     tell_written(operation);
     break;
   case ICD_FILL:
-    fill(&operation->fill);
+    fill_box(&operation->fill);
     tell_written(operation);
     break;
   case ICD_CALL:

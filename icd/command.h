@@ -34,7 +34,8 @@ struct icd_copy {
 
 struct icd_fill {
   char *target;
-  size_t size; /* a multiple of pattern_size */
+  size_t region[3];  /* bytes, a multiple of pattern_size; rows; slices */
+  size_t row, slice; /* pitches in bytes */
   size_t pattern_size;
   unsigned char pattern[ICD_PATTERN_BYTES];
 };
@@ -97,6 +98,14 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
  * and launch.rt for it. The kernel's lock is held until the launch has been submitted
  * or deferred. */
 cl_int icd_launch_prepare(struct icd_operation *operation, const char *call);
+
+/* From the first byte of a box to behind its last. */
+static inline size_t icd_box_span(const size_t region[3], size_t row, size_t slice) {
+  return (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
+}
+
+/* Copies at once. */
+void icd_copy_box(const struct icd_copy *copy);
 
 /* Does what the host has to do, if anything. */
 void icd_do(cl_command_queue queue, const struct icd_operation *operation);

@@ -3,6 +3,7 @@
  * section 9).
  */
 #include "icd/device_text.h"
+#include "icd/image.h"
 #include "icd/objects.h"
 #include "icd/uuid.h"
 
@@ -57,20 +58,20 @@ enum {
   X(CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, cl_uint, 1)                                              \
   X(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, cl_uint, 2)                                                \
   X(CL_DEVICE_ADDRESS_BITS, cl_uint, 64)                                                           \
-  X(CL_DEVICE_IMAGE_SUPPORT, cl_bool, CL_FALSE)                                                    \
-  X(CL_DEVICE_MAX_READ_IMAGE_ARGS, cl_uint, 0)                                                     \
-  X(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, cl_uint, 0)                                                    \
-  X(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, cl_uint, 0)                                               \
-  X(CL_DEVICE_IMAGE2D_MAX_WIDTH, size_t, 0)                                                        \
-  X(CL_DEVICE_IMAGE2D_MAX_HEIGHT, size_t, 0)                                                       \
-  X(CL_DEVICE_IMAGE3D_MAX_WIDTH, size_t, 0)                                                        \
-  X(CL_DEVICE_IMAGE3D_MAX_HEIGHT, size_t, 0)                                                       \
-  X(CL_DEVICE_IMAGE3D_MAX_DEPTH, size_t, 0)                                                        \
-  X(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, size_t, 0)                                                    \
-  X(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, size_t, 0)                                                     \
-  X(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, cl_uint, 0)                                                   \
-  X(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, cl_uint, 0)                                            \
-  X(CL_DEVICE_MAX_SAMPLERS, cl_uint, 0)                                                            \
+  X(CL_DEVICE_IMAGE_SUPPORT, cl_bool, CL_TRUE)                                                     \
+  X(CL_DEVICE_MAX_READ_IMAGE_ARGS, cl_uint, ICD_IMAGE_ARGS_MAX)                                    \
+  X(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, cl_uint, ICD_IMAGE_ARGS_MAX)                                   \
+  X(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, cl_uint, ICD_IMAGE_ARGS_MAX)                              \
+  X(CL_DEVICE_IMAGE2D_MAX_WIDTH, size_t, ICD_IMAGE_WIDTH_MAX)                                      \
+  X(CL_DEVICE_IMAGE2D_MAX_HEIGHT, size_t, ICD_IMAGE_WIDTH_MAX)                                     \
+  X(CL_DEVICE_IMAGE3D_MAX_WIDTH, size_t, ICD_IMAGE_SIDE_MAX)                                       \
+  X(CL_DEVICE_IMAGE3D_MAX_HEIGHT, size_t, ICD_IMAGE_SIDE_MAX)                                      \
+  X(CL_DEVICE_IMAGE3D_MAX_DEPTH, size_t, ICD_IMAGE_SIDE_MAX)                                       \
+  X(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, size_t, ICD_IMAGE_BUFFER_MAX)                                 \
+  X(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, size_t, ICD_IMAGE_LAYERS_MAX)                                  \
+  X(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, cl_uint, ICD_IMAGE_ALIGN)                                     \
+  X(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, cl_uint, ICD_IMAGE_ALIGN)                              \
+  X(CL_DEVICE_MAX_SAMPLERS, cl_uint, ICD_SAMPLERS_MAX)                                             \
   X(CL_DEVICE_MAX_PIPE_ARGS, cl_uint, 0)                                                           \
   X(CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, cl_uint, 0)                                            \
   X(CL_DEVICE_PIPE_MAX_PACKET_SIZE, cl_uint, 0)                                                    \

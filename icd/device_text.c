@@ -33,6 +33,10 @@
   X("cl_khr_int64_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                         \
   X("cl_khr_int64_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                                     \
   X("cl_khr_fp64", CL_MAKE_VERSION(1, 0, 0))                                                       \
+  X("cl_khr_3d_image_writes", CL_MAKE_VERSION(1, 0, 0))                                            \
+  X("cl_khr_depth_images", CL_MAKE_VERSION(1, 0, 0))                                               \
+  X("cl_khr_image2d_from_buffer", CL_MAKE_VERSION(1, 0, 0))                                        \
+  X("cl_khr_srgb_image_writes", CL_MAKE_VERSION(1, 0, 0))                                          \
   CC_EXTENSIONS(X)                                                                                 \
   X("cl_arm_printf", CL_MAKE_VERSION(2, 0, 0))                                                     \
   X("cl_ext_buffer_device_address", CL_MAKE_VERSION(1, 0, 2))                                      \
@@ -50,7 +54,10 @@
 
 #define C_FEATURES(X)                                                                              \
   X("__opencl_c_fp64", CL_MAKE_VERSION(3, 0, 0))                                                   \
-  X("__opencl_c_int64", CL_MAKE_VERSION(3, 0, 0))
+  X("__opencl_c_int64", CL_MAKE_VERSION(3, 0, 0))                                                  \
+  X("__opencl_c_images", CL_MAKE_VERSION(3, 0, 0))                                                 \
+  X("__opencl_c_read_write_images", CL_MAKE_VERSION(3, 0, 0))                                      \
+  X("__opencl_c_3d_image_writes", CL_MAKE_VERSION(3, 0, 0))
 
 #define AS_WORD(name, version)  name " "
 #define AS_ENTRY(name, version) {version, name},

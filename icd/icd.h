@@ -39,6 +39,7 @@ enum icd_magic {
   ICD_MAGIC_PROGRAM,
   ICD_MAGIC_KERNEL,
   ICD_MAGIC_EVENT,
+  ICD_MAGIC_SAMPLER,
   ICD_MAGIC_END,
 };
 
@@ -90,6 +91,7 @@ static inline bool icd_object_is(const struct icd_object *object, enum icd_magic
 #define icd_is_program(handle) icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_PROGRAM)
 #define icd_is_kernel(handle)  icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_KERNEL)
 #define icd_is_event(handle)   icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_EVENT)
+#define icd_is_sampler(handle) icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_SAMPLER)
 
 /* ---- errors ----------------------------------------------------------------- */
 

@@ -224,9 +224,53 @@ static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *
   *buffer = NULL;
   if (value)
     memcpy(buffer, value, sizeof(cl_mem));
-  if (*buffer && (!icd_is_mem(*buffer) || (*buffer)->context != context))
+  if (*buffer && (!icd_is_mem(*buffer) || (*buffer)->image || (*buffer)->context != context))
     return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
                     ARGUMENT_FORMAT " is not a buffer of the kernel's context",
+                    ARGUMENT(kernel, i));
+  return CL_SUCCESS;
+}
+
+/* Checks an image argument; NULL is none. */
+static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *value, cl_mem *image,
+                         const char *call) {
+  cl_context context = kernel->program->context;
+  const struct kernel_arg *arg = &kernel->code->args[i];
+  if (!value)
+    return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
+                    ARGUMENT(kernel, i));
+  if (size != sizeof(cl_mem))
+    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
+                    ARGUMENT_FORMAT " is an image: arg_size must be %zu, not %zu",
+                    ARGUMENT(kernel, i), sizeof(cl_mem), size);
+  memcpy(image, value, sizeof(cl_mem));
+  if (!icd_is_mem(*image) || !(*image)->image || (*image)->context != context)
+    return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
+                    ARGUMENT_FORMAT " is not an image of the kernel's context",
+                    ARGUMENT(kernel, i));
+  const cl_mem_flags flags = (*image)->flags;
+  if ((arg->access != KERNEL_ARG_ACCESS_WRITE_ONLY && flags & CL_MEM_WRITE_ONLY) ||
+      (arg->access != KERNEL_ARG_ACCESS_READ_ONLY && flags & CL_MEM_READ_ONLY))
+    return icd_fail(context, CL_INVALID_ARG_VALUE, call,
+                    ARGUMENT_FORMAT ": the image's flags do not allow what its qualifier says",
+                    ARGUMENT(kernel, i));
+  return CL_SUCCESS;
+}
+
+static cl_int read_sampler(cl_kernel kernel, cl_uint i, size_t size, const void *value,
+                           cl_sampler *sampler, const char *call) {
+  cl_context context = kernel->program->context;
+  if (!value)
+    return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
+                    ARGUMENT(kernel, i));
+  if (size != sizeof(cl_sampler))
+    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
+                    ARGUMENT_FORMAT " is a sampler: arg_size must be %zu, not %zu",
+                    ARGUMENT(kernel, i), sizeof(cl_sampler), size);
+  memcpy(sampler, value, sizeof(cl_sampler));
+  if (!icd_is_sampler(*sampler) || (*sampler)->context != context)
+    return icd_fail(context, CL_INVALID_SAMPLER, call,
+                    ARGUMENT_FORMAT " is not a sampler of the kernel's context",
                     ARGUMENT(kernel, i));
   return CL_SUCCESS;
 }
@@ -305,6 +349,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
                     kernel->code->arg_count, arg_index);
   const struct kernel_arg *arg = &kernel->code->args[arg_index];
   cl_mem buffer = NULL;
+  cl_sampler sampler = NULL;
   cl_int code = CL_SUCCESS;
   switch (arg->kind) {
   case KERNEL_ARG_GLOBAL:
@@ -316,6 +361,12 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     break;
   case KERNEL_ARG_VALUE:
     code = check_value(kernel, arg_index, arg_size, arg_value, __func__);
+    break;
+  case KERNEL_ARG_IMAGE:
+    code = read_image(kernel, arg_index, arg_size, arg_value, &buffer, __func__);
+    break;
+  case KERNEL_ARG_SAMPLER:
+    code = read_sampler(kernel, arg_index, arg_size, arg_value, &sampler, __func__);
     break;
   }
   if (code)
@@ -329,9 +380,17 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     break;
   case KERNEL_ARG_LOCAL:
     kernel->local_sizes[arg_index] = (uint32_t)arg_size;
+    kernel->ready = false;
     break;
   case KERNEL_ARG_VALUE:
     memcpy(kernel->params + arg->offset, arg_value, arg_size);
+    break;
+  case KERNEL_ARG_IMAGE:
+    memcpy(kernel->params + arg->offset, &buffer->image->kernel, sizeof buffer->image->kernel);
+    kernel->buffers[arg_index] = buffer;
+    break;
+  case KERNEL_ARG_SAMPLER:
+    memcpy(kernel->params + arg->offset, &sampler->bits, sizeof sampler->bits);
     break;
   }
   note_set(kernel, arg_index);

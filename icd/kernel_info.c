@@ -33,12 +33,14 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info
 static cl_kernel_arg_address_qualifier address_qualifier(enum kernel_arg_kind kind) {
   switch (kind) {
   case KERNEL_ARG_GLOBAL:
+  case KERNEL_ARG_IMAGE:
     return CL_KERNEL_ARG_ADDRESS_GLOBAL;
   case KERNEL_ARG_CONSTANT:
     return CL_KERNEL_ARG_ADDRESS_CONSTANT;
   case KERNEL_ARG_LOCAL:
     return CL_KERNEL_ARG_ADDRESS_LOCAL;
   case KERNEL_ARG_VALUE:
+  case KERNEL_ARG_SAMPLER:
     break;
   }
   return CL_KERNEL_ARG_ADDRESS_PRIVATE;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "icd/command.h"
+#include "icd/image.h"
 #include "icd/transfer.h"
 
 #define KNOWN_MAP_FLAGS (CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
@@ -23,17 +24,19 @@ static struct icd_operation plan(cl_command_type type, cl_mem mem,
                                  const struct icd_mapping *mapping, bool to_host, bool needed) {
   struct icd_operation operation = {.kind = ICD_MARK, .type = type};
   if (mem->host_ptr && mem->host_ptr != mem->cpu && needed) {
-    char *device = mem->cpu + mapping->offset;
+    /* The host's memory has the layout of the device's. */
+    const struct icd_box *box = &mapping->box;
+    char *device = mem->cpu + box->offset;
     operation.kind = ICD_COPY;
     operation.mems[0] = mem;
     operation.copy = (struct icd_copy){
         .target = to_host ? mapping->pointer : device,
         .source = to_host ? device : mapping->pointer,
-        .region = {mapping->size, 1, 1},
-        .target_row = mapping->size,
-        .target_slice = mapping->size,
-        .source_row = mapping->size,
-        .source_slice = mapping->size,
+        .region = {box->region[0], box->region[1], box->region[2]},
+        .target_row = box->row,
+        .target_slice = box->slice,
+        .source_row = box->row,
+        .source_slice = box->slice,
     };
   }
   return operation;
@@ -63,43 +66,79 @@ static void put(cl_mem mem, struct icd_mapping *mapping) {
   pthread_mutex_unlock(&mem->lock);
 }
 
+/* Maps a box that has been checked. */
+static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool blocking,
+                 cl_map_flags flags, const struct icd_box *box, cl_uint wait_count,
+                 const cl_event *waits, cl_event *event, cl_int *errcode_ret, const char *call) {
+  const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+  cl_int code;
+  if ((code = icd_check_map_flags(queue, flags, call)) ||
+      (code = icd_check_waits(queue, wait_count, waits, call)) ||
+      (code = icd_check_host_access(mem, flags & CL_MAP_READ, writes, call)))
+    return icd_null(errcode_ret, code);
+  struct icd_mapping *mapping = malloc(sizeof *mapping);
+  if (!mapping)
+    return icd_null(errcode_ret,
+                    icd_fail(queue->context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  char *pointer = (mem->host_ptr ? (char *)mem->host_ptr : mem->cpu) + box->offset;
+  *mapping = (struct icd_mapping){.pointer = pointer, .box = *box, .flags = flags};
+  /* A region that is only partly written must hold its old contents besides. */
+  struct icd_operation operation =
+      plan(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
+  if (writes)
+    rt_buffer_tell_written(mem->buffer, mem->cpu + box->offset,
+                           icd_box_span(box->region, box->row, box->slice));
+  put(mem, mapping); /* first: another thread may unmap as soon as it is enqueued */
+  code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
+  if (code) {
+    free(take(mem, pointer));
+    return icd_null(errcode_ret, code);
+  }
+  return ICD_GIVE(errcode_ret, pointer);
+}
+
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer,
                                                   cl_bool blocking, cl_map_flags flags,
                                                   size_t offset, size_t size, cl_uint wait_count,
                                                   const cl_event *waits, cl_event *event,
                                                   cl_int *errcode_ret) {
   cl_int code;
-  if ((code = icd_check_queue(queue, __func__)) || (code = icd_check_mem(queue, buffer, __func__)))
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_check_buffer(queue, buffer, __func__)))
     return icd_null(errcode_ret, code);
   if (!size)
     return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE, "size is 0");
   if ((code = icd_check_range(buffer, offset, size, __func__)))
     return icd_null(errcode_ret, code);
-  if ((code = icd_check_map_flags(queue, flags, __func__)) ||
-      (code = icd_check_waits(queue, wait_count, waits, __func__)) ||
-      (code = icd_check_host_access(buffer, flags & CL_MAP_READ,
-                                    flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION),
-                                    __func__)))
-    return icd_null(errcode_ret, code);
+  const struct icd_box box = {offset, {size, 1, 1}, size, size};
+  return map(queue, buffer, CL_COMMAND_MAP_BUFFER, blocking, flags, &box, wait_count, waits, event,
+             errcode_ret, __func__);
+}
 
-  struct icd_mapping *mapping = malloc(sizeof *mapping);
-  if (!mapping)
-    return ICD_FAIL_NULL(errcode_ret, queue->context, CL_OUT_OF_HOST_MEMORY, "no memory");
-  char *pointer = (buffer->host_ptr ? (char *)buffer->host_ptr : buffer->cpu) + offset;
-  *mapping =
-      (struct icd_mapping){.pointer = pointer, .offset = offset, .size = size, .flags = flags};
-  /* A region that is only partly written must hold its old contents besides. */
-  struct icd_operation operation =
-      plan(CL_COMMAND_MAP_BUFFER, buffer, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
-  if (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION))
-    rt_buffer_tell_written(buffer->buffer, buffer->cpu + offset, size);
-  put(buffer, mapping); /* first: another thread may unmap as soon as it is enqueued */
-  code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, __func__);
-  if (code) {
-    free(take(buffer, pointer));
+CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image,
+                                                 cl_bool blocking, cl_map_flags flags,
+                                                 const size_t *origin, const size_t *region,
+                                                 size_t *row_pitch, size_t *slice_pitch,
+                                                 cl_uint wait_count, const cl_event *waits,
+                                                 cl_event *event, cl_int *errcode_ret) {
+  cl_int code;
+  struct icd_box box;
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_check_image(queue, image, __func__)) ||
+      (code = icd_image_box(image, origin, region, &box, __func__)))
     return icd_null(errcode_ret, code);
+  const size_t slice = image->image->slice_pitch;
+  if (!row_pitch || (slice && !slice_pitch))
+    return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE, "%s is NULL",
+                         row_pitch ? "image_slice_pitch" : "image_row_pitch");
+  void *pointer = map(queue, image, CL_COMMAND_MAP_IMAGE, blocking, flags, &box, wait_count, waits,
+                      event, errcode_ret, __func__);
+  if (pointer) {
+    *row_pitch = image->image->row_pitch;
+    if (slice_pitch)
+      *slice_pitch = slice;
   }
-  return ICD_GIVE(errcode_ret, pointer);
+  return pointer;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icd/objects.h"
+#include "icd/memory.h"
 
 #include "icd/cl_tegracl.h"
 

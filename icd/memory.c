@@ -7,14 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icd/objects.h"
+#include "icd/memory.h"
 
 #include "icd/cl_tegracl.h"
-
-#define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
-#define HOST_POINTER  (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
-#define HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
-#define KNOWN_FLAGS   (DEVICE_ACCESS | HOST_POINTER | HOST_ACCESS)
 
 void icd_mem_hold(cl_mem mem) {
   icd_object_hold(&mem->object);
@@ -44,6 +39,7 @@ static void bury(void *owner) {
   else
     rt_buffer_destroy(mem->buffer);
   pthread_mutex_destroy(&mem->lock);
+  free(mem->image);
   free(mem->properties);
   icd_object_free(ICD_MAGIC_MEM, mem);
   icd_context_drop(context);
@@ -63,10 +59,10 @@ cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags 
   if (flags & ~known)
     return icd_fail(context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
                     (unsigned long long)(flags & ~known));
-  if (bits(flags & DEVICE_ACCESS) > 1)
+  if (bits(flags & ICD_DEVICE_ACCESS) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "CL_MEM_READ_WRITE, _WRITE_ONLY and _READ_ONLY exclude each other");
-  if (bits(flags & HOST_ACCESS) > 1)
+  if (bits(flags & ICD_HOST_ACCESS) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "CL_MEM_HOST_WRITE_ONLY, _READ_ONLY and _NO_ACCESS exclude each other");
   return CL_SUCCESS;
@@ -83,10 +79,8 @@ static int allocate(cl_context context, size_t size, struct rt_buffer **buffer) 
   return error;
 }
 
-/* For the software Orin's checks. Memory with a host pointer, or that is one, may be
- * written by the host at any time. */
-static void tell(cl_mem mem, bool svm) {
-  if (!svm && !(mem->flags & HOST_POINTER))
+void icd_mem_tell(cl_mem mem, bool svm) {
+  if (!svm && !(mem->flags & ICD_HOST_POINTER))
     rt_buffer_tell(mem->buffer, RT_BUFFER_UNWRITTEN);
   if (mem->flags & CL_MEM_READ_ONLY)
     rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_READ);
@@ -99,7 +93,7 @@ static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t siz
                   char *cpu) {
   mem->context = context;
   mem->size = size;
-  mem->flags = flags & DEVICE_ACCESS ? flags : flags | CL_MEM_READ_WRITE;
+  mem->flags = flags & ICD_DEVICE_ACCESS ? flags : flags | CL_MEM_READ_WRITE;
   mem->gpu = gpu;
   mem->cpu = cpu;
   pthread_mutex_init(&mem->lock, NULL);
@@ -146,23 +140,31 @@ cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct 
   return mem;
 }
 
-/* What clCreateBuffer demands of size and host pointer. *svm: the allocation of shared
- * virtual memory that the host pointer of CL_MEM_USE_HOST_PTR lies in, held; or NULL. */
-static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
-                           cl_mem *svm, const char *call) {
-  *svm = NULL;
-  if ((flags & CL_MEM_USE_HOST_PTR) && bits(flags & HOST_POINTER) > 1)
+cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void *host_ptr,
+                              const char *call) {
+  if ((flags & CL_MEM_USE_HOST_PTR) && bits(flags & ICD_HOST_POINTER) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "CL_MEM_USE_HOST_PTR excludes _ALLOC_HOST_PTR and _COPY_HOST_PTR");
-  const uint64_t most = context->device->info->max_buffer_bytes;
-  if (!size || size > most)
-    return icd_fail(context, CL_INVALID_BUFFER_SIZE, call, "size is %zu; it must be 1 to %llu",
-                    size, (unsigned long long)most);
   const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
   if (wants_pointer != (host_ptr != NULL))
     return icd_fail(context, CL_INVALID_HOST_PTR, call,
                     wants_pointer ? "host_ptr is NULL"
                                   : "host_ptr is given, but no flag that uses it");
+  return CL_SUCCESS;
+}
+
+/* What clCreateBuffer demands of size and host pointer. *svm: the allocation of shared
+ * virtual memory that the host pointer of CL_MEM_USE_HOST_PTR lies in, held; or NULL. */
+static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                           cl_mem *svm, const char *call) {
+  *svm = NULL;
+  const uint64_t most = context->device->info->max_buffer_bytes;
+  if (!size || size > most)
+    return icd_fail(context, CL_INVALID_BUFFER_SIZE, call, "size is %zu; it must be 1 to %llu",
+                    size, (unsigned long long)most);
+  const cl_int code = icd_check_host_pointer(context, flags, host_ptr, call);
+  if (code)
+    return code;
   cl_mem found = flags & CL_MEM_USE_HOST_PTR ? icd_svm_find(context, host_ptr) : NULL;
   if (found && size > found->size - (size_t)((char *)host_ptr - found->cpu)) {
     icd_mem_drop(found);
@@ -181,12 +183,12 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
   cl_mem svm;
   cl_int code;
   if ((code = icd_check_mem_properties(context, properties, call)) ||
-      (code = icd_check_mem_flags(context, flags, KNOWN_FLAGS, call)) ||
+      (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, call)) ||
       (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
     return icd_null(errcode_ret, code);
   const cl_mem_properties *dma_buf =
       icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
-  if (dma_buf && flags & HOST_POINTER) {
+  if (dma_buf && flags & ICD_HOST_POINTER) {
     if (svm)
       icd_mem_drop(svm);
     return icd_null(errcode_ret, icd_fail(context, CL_INVALID_PROPERTY, call,
@@ -206,7 +208,7 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   }
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
-  tell(mem, svm || dma_buf);
+  icd_mem_tell(mem, svm || dma_buf);
   if (host_ptr && !svm)
     memcpy(mem->cpu, host_ptr, size);
   return ICD_GIVE(errcode_ret, mem);
@@ -224,10 +226,8 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
   return create(context, flags, size, host_ptr, properties, errcode_ret, __func__);
 }
 
-/* The parent's rights, unless the sub-buffer names its own; it cannot have more.
- * CL_SUCCESS or CL_INVALID_VALUE. */
-static cl_int inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call) {
-  const cl_mem_flags device = *flags & DEVICE_ACCESS, host = *flags & HOST_ACCESS;
+cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call) {
+  const cl_mem_flags device = *flags & ICD_DEVICE_ACCESS, host = *flags & ICD_HOST_ACCESS;
   const cl_mem_flags has = parent->flags;
   if ((has & CL_MEM_WRITE_ONLY && device & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) ||
       (has & CL_MEM_READ_ONLY && device & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)))
@@ -238,28 +238,48 @@ static cl_int inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call
       (has & CL_MEM_HOST_NO_ACCESS && host & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)))
     return icd_fail(parent->context, CL_INVALID_VALUE, call,
                     "the buffer does not allow the host what flags demand");
-  if (*flags & HOST_POINTER)
+  if (*flags & ICD_HOST_POINTER)
     return icd_fail(parent->context, CL_INVALID_VALUE, call,
-                    "a sub-buffer takes the host pointer flags of its buffer");
+                    "what is made from a buffer takes its host pointer flags");
   if (!device)
-    *flags |= has & DEVICE_ACCESS;
+    *flags |= has & ICD_DEVICE_ACCESS;
   if (!host)
-    *flags |= has & HOST_ACCESS;
-  *flags |= has & HOST_POINTER;
+    *flags |= has & ICD_HOST_ACCESS;
+  *flags |= has & ICD_HOST_POINTER;
   return CL_SUCCESS;
+}
+
+cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size) {
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
+  if (!mem)
+    return NULL;
+  mem->context = parent->context;
+  mem->parent = parent;
+  mem->origin = origin;
+  mem->size = size;
+  mem->flags = flags;
+  mem->host_ptr = parent->host_ptr ? (char *)parent->host_ptr + origin : NULL;
+  mem->buffer = parent->buffer;
+  mem->gpu = parent->gpu + origin;
+  mem->cpu = parent->cpu + origin;
+  pthread_mutex_init(&mem->lock, NULL);
+  icd_mem_hold(parent);
+  icd_context_hold(parent->context);
+  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  return mem;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags,
                                                   cl_buffer_create_type buffer_create_type,
                                                   const void *buffer_create_info,
                                                   cl_int *errcode_ret) {
-  if (!icd_is_mem(buffer) || buffer->parent)
+  if (!icd_is_mem(buffer) || buffer->parent || buffer->image)
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_MEM_OBJECT,
                          "buffer is not a buffer, or a sub-buffer itself");
   cl_context context = buffer->context;
-  cl_int code = icd_check_mem_flags(context, flags, KNOWN_FLAGS, __func__);
+  cl_int code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, __func__);
   if (!code)
-    code = inherit_flags(buffer, &flags, __func__);
+    code = icd_inherit_flags(buffer, &flags, __func__);
   if (code)
     return icd_null(errcode_ret, code);
   const cl_buffer_region *region = buffer_create_info;
@@ -278,22 +298,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
   if (region->origin % (align_bits / 8))
     return ICD_FAIL_NULL(errcode_ret, context, CL_MISALIGNED_SUB_BUFFER_OFFSET,
                          "origin %zu is not a multiple of %u", region->origin, align_bits / 8);
-  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
+  cl_mem mem = icd_mem_create_part(buffer, flags, region->origin, region->size);
   if (!mem)
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
-  mem->context = context;
-  mem->parent = buffer;
-  mem->origin = region->origin;
-  mem->size = region->size;
-  mem->flags = flags;
-  mem->host_ptr = buffer->host_ptr ? (char *)buffer->host_ptr + region->origin : NULL;
-  mem->buffer = buffer->buffer;
-  mem->gpu = buffer->gpu + region->origin;
-  mem->cpu = buffer->cpu + region->origin;
-  pthread_mutex_init(&mem->lock, NULL);
-  icd_mem_hold(buffer);
-  icd_context_hold(context);
-  icd_object_init(&mem->object, ICD_MAGIC_MEM);
   return ICD_GIVE(errcode_ret, mem);
 }
 
@@ -348,7 +355,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param
     return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
   switch (param_name) {
   case CL_MEM_TYPE:
-    return ICD_ANSWER(&answer, cl_mem_object_type, CL_MEM_OBJECT_BUFFER);
+    return ICD_ANSWER(&answer, cl_mem_object_type,
+                      mem->image ? mem->image->type : CL_MEM_OBJECT_BUFFER);
   case CL_MEM_FLAGS:
     return ICD_ANSWER(&answer, cl_mem_flags, mem->flags);
   case CL_MEM_SIZE:

@@ -155,13 +155,32 @@ struct icd_mem_destructor {
   void *data;
 };
 
+/* A part of a memory object. */
+struct icd_box {
+  size_t offset;     /* of its first byte, in the object itself, not its parent */
+  size_t region[3];  /* bytes, rows, slices */
+  size_t row, slice; /* pitches in bytes */
+};
+
 /* A region that the application has mapped. */
 struct icd_mapping {
   struct icd_mapping *next;
   char *pointer;
-  size_t offset; /* in the buffer itself, not its parent */
-  size_t size;
+  struct icd_box box;
   cl_map_flags flags;
+};
+
+/* What makes a memory object an image: texels at fixed distances in its memory. */
+struct icd_image {
+  cl_mem_object_type type;
+  cl_image_format format;
+  /* Texels, rows, slices; the layers of an array are the rows or slices behind the
+   * dimensions of its type. 1 for those that the type has not. */
+  size_t extent[3];
+  size_t element;                /* bytes of a texel */
+  size_t row_pitch, slice_pitch; /* bytes, as OpenCL means them; slice_pitch 0: no slices */
+  size_t stride[3];              /* bytes to the next texel, row, slice as extent counts them */
+  struct kernel_image kernel;    /* what a kernel gets */
 };
 
 /* What cl_intel_unified_shared_memory knows of an allocation. */
@@ -174,9 +193,10 @@ struct icd_usm {
 struct _cl_mem {
   struct icd_object object;
   cl_context context;
-  cl_mem parent; /* of a sub-buffer, else NULL */
-  cl_mem svm;    /* the allocation that CL_MEM_USE_HOST_PTR pointed into, held; or NULL */
-  size_t origin; /* in the parent */
+  struct icd_image *image; /* NULL: a buffer */
+  cl_mem parent;           /* of a sub-buffer, or an image in other memory; else NULL */
+  cl_mem svm;              /* the allocation that CL_MEM_USE_HOST_PTR pointed into, held; or NULL */
+  size_t origin;           /* in the parent */
   size_t size;
   cl_mem_flags flags;
   void *host_ptr;           /* CL_MEM_USE_HOST_PTR */
@@ -221,15 +241,22 @@ cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int d
 const cl_mem_properties *icd_find_mem_property(const cl_mem_properties *properties,
                                                cl_mem_properties name);
 
-/* Checks a property list of memory objects: CL_INVALID_PROPERTY, CL_INVALID_DEVICE; and
- * keeps a copy of it with the object, and what it says. False: no memory. */
-cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
-                                const char *call);
-bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);
-
 /* The allocation of shared virtual memory that a pointer lies in, held; NULL if there is
  * none. One past its end counts as inside. */
 cl_mem icd_svm_find(cl_context context, const void *pointer);
+
+/* ---- sampler -------------------------------------------------------------------------- */
+
+struct _cl_sampler {
+  struct icd_object object;
+  cl_context context; /* held */
+  cl_bool normalized;
+  cl_addressing_mode addressing;
+  cl_filter_mode filter;
+  uint32_t bits;                       /* enum kernel_sampler: what a kernel gets */
+  cl_sampler_properties properties[7]; /* as given: three pairs and the 0 */
+  size_t property_count;               /* words, with the 0; 0 if none were given */
+};
 
 /* ---- program and kernel (icd/program.c, build.c, kernel.c) ------------------------- */
 
@@ -272,6 +299,14 @@ cl_program icd_program_create(cl_context context);
 void icd_program_hold(cl_program program);
 void icd_program_drop(cl_program program);
 
+/* The work-items of a launch as the application gives them; the dimensions behind
+ * work_dim are 1, offset 0. Words only, so that two can be compared as bytes. */
+struct icd_range {
+  size_t work_dim;
+  size_t offset[3], global[3];
+  size_t local[3]; /* 0, 0, 0: the choice is the driver's */
+};
+
 struct _cl_kernel {
   struct icd_object object;
   cl_program program;       /* held */
@@ -283,8 +318,8 @@ struct _cl_kernel {
   uint32_t local_args;  /* number of arguments of kind KERNEL_ARG_LOCAL */
   atomic_bool detached; /* the application has released it */
 
-  /* Guards what follows. clEnqueueNDRangeKernel writes the hidden block and the
-   * offsets of local arguments into params while it holds it. */
+  /* Guards what follows. icd_launch_prepare writes the hidden block and the offsets of
+   * local arguments into params. */
   pthread_mutex_t lock;
   unsigned char *params; /* code->param_bytes */
   uint32_t *local_sizes; /* by argument: bytes given for KERNEL_ARG_LOCAL */
@@ -292,6 +327,12 @@ struct _cl_kernel {
                           * as the specification wants */
   bool *set;             /* by argument: has been given */
   uint32_t unset;        /* arguments not yet given */
+  /* The last launch: if it is ready, another one over the same range needs nothing
+   * but the parameters' copy. */
+  struct icd_range range;
+  struct rt_launch launch; /* checked; the places of local blocks are in params */
+  struct rt_shape shape;
+  bool ready;
 };
 
 void icd_kernel_hold(cl_kernel kernel);

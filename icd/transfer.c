@@ -8,11 +8,18 @@
 
 cl_int icd_check_mem(cl_command_queue queue, cl_mem mem, const char *call) {
   if (!icd_is_mem(mem))
-    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the buffer is not a buffer");
+    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the memory object is not one");
   if (mem->context != queue->context)
     return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
-                    "buffer and command_queue are of different contexts");
+                    "memory object and command_queue are of different contexts");
   return CL_SUCCESS;
+}
+
+cl_int icd_check_buffer(cl_command_queue queue, cl_mem mem, const char *call) {
+  const cl_int code = icd_check_mem(queue, mem, call);
+  return code || !mem->image
+             ? code
+             : icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the buffer is an image");
 }
 
 cl_int icd_check_range(cl_mem mem, size_t offset, size_t size, const char *call) {
@@ -66,30 +73,29 @@ struct icd_operation icd_fill_operation(cl_command_type type, char *target, cons
   struct icd_operation operation = {
       .kind = size ? ICD_FILL : ICD_MARK,
       .type = type,
-      .fill = {.target = target, .size = size, .pattern_size = pattern_size}};
+      .fill = {.target = target, .region = {size, 1, 1}, .pattern_size = pattern_size}};
   memcpy(operation.fill.pattern, pattern, pattern_size);
   return operation;
 }
 
 /* ---- read, write, copy, fill ------------------------------------------------------- */
 
-/* The host's side of a transfer, one of target and source, and its wait list. */
-static cl_int check_host_side(cl_command_queue queue, cl_mem buffer, const void *target,
-                              const void *source, cl_uint wait_count, const cl_event *waits,
-                              const char *call) {
+cl_int icd_check_host_side(cl_command_queue queue, cl_mem mem, const void *target,
+                           const void *source, cl_uint wait_count, const cl_event *waits,
+                           const char *call) {
   if (!target && !source)
     return icd_fail(queue->context, CL_INVALID_VALUE, call, "ptr is NULL");
   const cl_int code = icd_check_waits(queue, wait_count, waits, call);
-  return code ? code : icd_check_host_access(buffer, target, source, call);
+  return code ? code : icd_check_host_access(mem, target, source, call);
 }
 
 static cl_int transfer(cl_command_queue queue, cl_mem buffer, bool blocking, size_t offset,
                        size_t size, void *target, const void *source, cl_uint wait_count,
                        const cl_event *waits, cl_event *event, const char *call) {
   cl_int code;
-  if ((code = icd_check_queue(queue, call)) || (code = icd_check_mem(queue, buffer, call)) ||
+  if ((code = icd_check_queue(queue, call)) || (code = icd_check_buffer(queue, buffer, call)) ||
       (code = icd_check_range(buffer, offset, size, call)) ||
-      (code = check_host_side(queue, buffer, target, source, wait_count, waits, call)))
+      (code = icd_check_host_side(queue, buffer, target, source, wait_count, waits, call)))
     return code;
   char *place = buffer->cpu + offset;
   struct icd_operation operation = target ? icd_line(CL_COMMAND_READ_BUFFER, target, place, size)
@@ -121,8 +127,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_m
                                                     cl_event *event) {
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_mem(queue, source, __func__)) ||
-      (code = icd_check_mem(queue, target, __func__)) ||
+      (code = icd_check_buffer(queue, source, __func__)) ||
+      (code = icd_check_buffer(queue, target, __func__)) ||
       (code = icd_check_waits(queue, wait_count, waits, __func__)) ||
       (code = icd_check_range(source, source_offset, size, __func__)) ||
       (code = icd_check_range(target, target_offset, size, __func__)))
@@ -143,7 +149,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
                                                     const cl_event *waits, cl_event *event) {
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_mem(queue, buffer, __func__)) ||
+      (code = icd_check_buffer(queue, buffer, __func__)) ||
       (code = icd_check_range(buffer, offset, size, __func__)))
     return code;
   if ((code = icd_check_pattern(queue, pattern, pattern_size, offset, size, __func__)))
@@ -221,11 +227,11 @@ static cl_int transfer_rect(cl_command_queue queue, cl_mem buffer, bool blocking
                             void *target, const void *source, cl_uint wait_count,
                             const cl_event *waits, cl_event *event, const char *call) {
   cl_int code;
-  if ((code = icd_check_queue(queue, call)) || (code = icd_check_mem(queue, buffer, call)) ||
+  if ((code = icd_check_queue(queue, call)) || (code = icd_check_buffer(queue, buffer, call)) ||
       (code = place(queue->context, device, region, call)) ||
       (code = icd_check_range(buffer, device->first, device->end - device->first, call)) ||
       (code = place(queue->context, host, region, call)) ||
-      (code = check_host_side(queue, buffer, target, source, wait_count, waits, call)))
+      (code = icd_check_host_side(queue, buffer, target, source, wait_count, waits, call)))
     return code;
   struct icd_operation operation =
       target ? box(CL_COMMAND_READ_BUFFER_RECT, target, host, buffer->cpu, device, region)
@@ -291,8 +297,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
   struct side to = {target_origin, target_row_pitch, target_slice_pitch, 0, 0};
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_mem(queue, source, __func__)) ||
-      (code = icd_check_mem(queue, target, __func__)) ||
+      (code = icd_check_buffer(queue, source, __func__)) ||
+      (code = icd_check_buffer(queue, target, __func__)) ||
       (code = icd_check_waits(queue, wait_count, waits, __func__)) ||
       (code = place(queue->context, &from, region, __func__)) ||
       (code = icd_check_range(source, from.first, from.end - from.first, __func__)) ||

@@ -6,14 +6,23 @@
 
 #include "icd/command.h"
 
-/* CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT */
+/* Memory of any kind: CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT */
 cl_int icd_check_mem(cl_command_queue queue, cl_mem mem, const char *call);
+
+/* The same of a buffer. */
+cl_int icd_check_buffer(cl_command_queue queue, cl_mem mem, const char *call);
 
 /* CL_INVALID_VALUE */
 cl_int icd_check_range(cl_mem mem, size_t offset, size_t size, const char *call);
 
 /* CL_INVALID_OPERATION: CL_MEM_HOST_* flags forbid what the host wants to do. */
 cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call);
+
+/* The host's side of a transfer, one of target and source, and its wait list:
+ * CL_INVALID_VALUE, and the errors of icd_check_waits and icd_check_host_access. */
+cl_int icd_check_host_side(cl_command_queue queue, cl_mem mem, const void *target,
+                           const void *source, cl_uint wait_count, const cl_event *waits,
+                           const char *call);
 
 /* CL_INVALID_VALUE: a fill's pattern, its size, or its place (an offset or an address). */
 cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pattern_size,

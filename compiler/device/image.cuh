@@ -1,0 +1,144 @@
+/* OpenCL C image functions (section 6.15.15 of OpenCL C 3.0): reads with and without
+ * a sampler, writes, queries. */
+#ifndef TEGRACL_IMAGE_CUH
+#define TEGRACL_IMAGE_CUH
+#include "image_sample.cuh"
+
+namespace ocl {
+
+/* The types as clang names them. */
+#define OCL_IMAGE(name, D, is_array, is_depth)                                                     \
+  typedef image_type<D, is_array, is_depth, true> name##_ro;                                       \
+  typedef image_type<D, is_array, is_depth, false> name##_wo, name##_rw;
+OCL_IMAGE(ocl_image1d, 1, false, false)
+OCL_IMAGE(ocl_image1d_buffer, 1, false, false)
+OCL_IMAGE(ocl_image1d_array, 1, true, false)
+OCL_IMAGE(ocl_image2d, 2, false, false)
+OCL_IMAGE(ocl_image2d_array, 2, true, false)
+OCL_IMAGE(ocl_image2d_depth, 2, false, true)
+OCL_IMAGE(ocl_image2d_array_depth, 2, true, true)
+OCL_IMAGE(ocl_image3d, 3, false, false)
+#undef OCL_IMAGE
+
+/* ---- reads ---- */
+
+template <class I, class C> OCL_FN vec<float, 4> read_floats(I image, uint sampler, C at) {
+  const ocl::image &m = *image.p;
+  if constexpr (has_fractions<C>)
+    if (sampler & SAMPLER_LINEAR)
+      return colour_of_channels(m.order(), sample_linear<I>(m, sampler, components(at)));
+  texel t[1];
+  fetch_nearest<I>(m, sampler, components(at), t);
+  return colour_of_channels(m.order(), decode_floats(m.type(), is_srgb(m), t, {1.0f}));
+}
+
+/* The filter of integers is always the nearest texel. */
+template <class T, class I, class C> OCL_FN vec<T, 4> read_integers(I image, uint sampler, C at) {
+  const ocl::image &m = *image.p;
+  texel t[1];
+  fetch_nearest<I>(m, sampler, components(at), t);
+  return colour_of_channels(m.order(), decode_integers<T>(m.type(), t[0]));
+}
+
+template <class I, class C> OCL_FN auto read_imagef(I image, ocl_sampler sampler, C at) {
+  const vec<float, 4> colour = read_floats(image, sampler.bits, at);
+  if constexpr (I::DEPTH)
+    return colour.s[0];
+  else
+    return colour;
+}
+template <class I, class C> OCL_FN vec<half, 4> read_imageh(I image, ocl_sampler sampler, C at) {
+  const vec<float, 4> colour = read_floats(image, sampler.bits, at);
+  vec<half, 4> r;
+  _Pragma("unroll") for (int i = 0; i < 4; i++) r.s[i] = to_half<RTE>(colour.s[i]);
+  return r;
+}
+template <class I, class C> OCL_FN vec<int, 4> read_imagei(I image, ocl_sampler sampler, C at) {
+  return read_integers<int>(image, sampler.bits, at);
+}
+template <class I, class C> OCL_FN vec<uint, 4> read_imageui(I image, ocl_sampler sampler, C at) {
+  return read_integers<uint>(image, sampler.bits, at);
+}
+
+/* Without a sampler: nearest, not normalized, no addressing. */
+#define OCL_READ(name)                                                                             \
+  template <class I, class C> OCL_FN auto name(I image, C at) {                                    \
+    return name(image, ocl_sampler{0}, at);                                                        \
+  }
+OCL_READ(read_imagef)
+OCL_READ(read_imageh)
+OCL_READ(read_imagei)
+OCL_READ(read_imageui)
+#undef OCL_READ
+
+/* ---- writes: those outside the image do nothing ---- */
+
+template <class I, class C> OCL_FN void write_texel(I image, C coordinate, const texel &t) {
+  const ocl::image &m = *image.p;
+  const auto c = components(coordinate);
+  uint at[I::D + 1] = {};
+  bool inside = true;
+  _Pragma("unroll") for (int d = 0; d < I::D; d++) {
+    at[d] = (uint)c.c[d];
+    inside &= at[d] < (uint)extent(m, d);
+  }
+  if constexpr (I::ARRAY) {
+    at[I::D] = (uint)c.c[I::D];
+    inside &= at[I::D] < m.depth;
+  }
+  if (inside)
+    store_texel(m.texel_shift(), texel_address<I>(m, at), t);
+}
+
+template <class I, class C> OCL_FN void write_imagef(I image, C at, const vec<float, 4> &colour) {
+  const ocl::image &m = *image.p;
+  write_texel(image, at,
+              encode_floats(m.type(), is_srgb(m), channels_of_colour(m.order(), colour)));
+}
+template <class I, class C> OCL_FN void write_imagef(I image, C at, float depth) {
+  write_imagef(image, at, vec<float, 4>{depth, 0, 0, 0});
+}
+template <class I, class C> OCL_FN void write_imageh(I image, C at, const vec<half, 4> &colour) {
+  vec<float, 4> floats;
+  _Pragma("unroll") for (int i = 0; i < 4; i++) floats.s[i] = half_to_float(colour.s[i]);
+  write_imagef(image, at, floats);
+}
+#define OCL_WRITE(name, T)                                                                         \
+  template <class I, class C> OCL_FN void name(I image, C at, const vec<T, 4> &colour) {           \
+    write_texel(image, at,                                                                         \
+                encode_integers(image.p->type(), channels_of_colour(image.p->order(), colour)));   \
+  }
+OCL_WRITE(write_imagei, int)
+OCL_WRITE(write_imageui, uint)
+#undef OCL_WRITE
+
+/* ---- queries ---- */
+
+template <class I> OCL_FN int get_image_width(I image) {
+  return image.p->width;
+}
+template <class I> OCL_FN int get_image_height(I image) {
+  return image.p->height;
+}
+template <class I> OCL_FN int get_image_depth(I image) {
+  return image.p->depth;
+}
+template <class I> OCL_FN ulong get_image_array_size(I image) {
+  return image.p->depth;
+}
+template <class I> OCL_FN int get_image_channel_data_type(I image) {
+  return CHANNEL_TYPES + image.p->type();
+}
+template <class I> OCL_FN int get_image_channel_order(I image) {
+  return CHANNEL_ORDERS + image.p->order();
+}
+template <class I> OCL_FN auto get_image_dim(I image) {
+  const int width = image.p->width, height = image.p->height, depth = image.p->depth;
+  if constexpr (I::D == 3)
+    return vec<int, 4>{width, height, depth, 0};
+  else
+    return vec<int, 2>{width, height};
+}
+
+} // namespace ocl
+#endif

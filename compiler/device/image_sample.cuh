@@ -1,0 +1,166 @@
+/* Which texels a coordinate means: addressing modes and filters (section 8.2 of the
+ * OpenCL 3.0 C specification's image rules: unified specification, "Image Addressing
+ * and Filtering"). Whatever the coordinate is, infinite or not a number included, no
+ * texel outside the image is touched. */
+#ifndef TEGRACL_IMAGE_SAMPLE_CUH
+#define TEGRACL_IMAGE_SAMPLE_CUH
+#include "image_format.cuh"
+
+namespace ocl {
+
+/* enum kernel_sampler of compiler/kernel_code.h. */
+struct ocl_sampler {
+  uint bits;
+};
+enum {
+  SAMPLER_NORMALIZED = 1,
+  SAMPLER_ADDRESS = 14,
+  SAMPLER_CLAMP = 4,
+  SAMPLER_REPEAT = 6,
+  SAMPLER_MIRRORED_REPEAT = 8,
+  SAMPLER_LINEAR = 0x20,
+};
+
+/* An image type of OpenCL C. D: coordinates of a texel in its layer; ARRAY: one more
+ * for the layer. CONSTANT: read_only. */
+template <int DIMENSIONS, bool IS_ARRAY, bool IS_DEPTH, bool IS_CONSTANT> struct image_type {
+  const image *p;
+  static constexpr int D = DIMENSIONS;
+  static constexpr bool ARRAY = IS_ARRAY, DEPTH = IS_DEPTH, CONSTANT = IS_CONSTANT;
+};
+
+/* A coordinate's components as an array, those that there are. */
+template <class T> struct coordinate { T c[3]; };
+template <class C> constexpr bool has_fractions = is_float<C>;
+template <class T, int N> constexpr bool has_fractions<vec<T, N>> = is_float<T>;
+template <class T> OCL_FN coordinate<T> components(T x) {
+  return {x};
+}
+template <class T> OCL_FN coordinate<T> components(const vec<T, 2> &v) {
+  return {v.s[0], v.s[1]};
+}
+template <class T> OCL_FN coordinate<T> components(const vec<T, 4> &v) {
+  return {v.s[0], v.s[1], v.s[2]};
+}
+
+OCL_FN int extent(const image &m, int dimension) {
+  return dimension == 0 ? m.width : dimension == 1 ? m.height : m.depth;
+}
+OCL_FN int clamp_index(int i, int size) {
+  return ::max(::min(i, size - 1), 0);
+}
+
+/* A texel's index in each dimension, then the layer's or 0. */
+template <class I> OCL_FN ulong texel_address(const image &m, const uint (&at)[I::D + 1]) {
+  const ulong column = m.base + (at[0] << m.texel_shift());
+  if constexpr (I::D == 1 && !I::ARRAY)
+    return column;
+  else if constexpr (I::D + I::ARRAY == 2)
+    return column + (ulong)at[1] * m.row_pitch;
+  else
+    return column + (ulong)(at[2] * m.slice_rows + at[1]) * m.row_pitch;
+}
+
+/* The layer: the nearest one that there is. */
+OCL_FN uint layer_index(const image &m, float layer) {
+  return clamp_index(__float2int_rn(layer), m.depth);
+}
+OCL_FN uint layer_index(const image &m, int layer) {
+  return clamp_index(layer, m.depth);
+}
+
+/* From a coordinate of a repeating sampler, which is normalized, to texels. */
+OCL_FN float unfold(float s, uint address, float size) {
+  return (address == SAMPLER_REPEAT ? s - floorf(s) : fabsf(s - 2.0f * rintf(0.5f * s))) * size;
+}
+OCL_FN bool repeats(uint address) {
+  return address == SAMPLER_REPEAT || address == SAMPLER_MIRRORED_REPEAT;
+}
+
+/* The index of the texel that the coordinate is in, not yet clamped. */
+OCL_FN int nearest_index(float s, int size, uint sampler) {
+  const uint address = sampler & SAMPLER_ADDRESS;
+  if (repeats(address)) {
+    const int i = __float2int_rd(unfold(s, address, size));
+    return address == SAMPLER_REPEAT && i >= size ? i - size : i;
+  }
+  return __float2int_rd(sampler & SAMPLER_NORMALIZED ? s * size : s);
+}
+OCL_FN int nearest_index(int i, int, uint) {
+  return i;
+}
+
+/* The two indices between whose texels the coordinate lies, and the second's weight. */
+struct neighbours {
+  int index[2];
+  float weight;
+};
+OCL_FN neighbours linear_indices(float s, int size, uint sampler) {
+  const uint address = sampler & SAMPLER_ADDRESS;
+  const float u = repeats(address)               ? unfold(s, address, size)
+                  : sampler & SAMPLER_NORMALIZED ? s * size
+                                                 : s;
+  const float place = u - 0.5f, below = floorf(place);
+  const int i = __float2int_rd(below);
+  neighbours n = {{i, i + 1}, __saturatef(place - below)};
+  if (address == SAMPLER_REPEAT) {
+    n.index[0] += i < 0 ? size : 0;
+    n.index[1] -= i + 1 >= size ? size : 0;
+  }
+  return n;
+}
+
+/* The words of the texel at a coordinate. */
+template <class I, class T>
+OCL_FN void fetch_nearest(const image &m, uint sampler, const coordinate<T> &c, texel (&t)[1]) {
+  uint at[I::D + 1] = {};
+  bool inside = true;
+  _Pragma("unroll") for (int d = 0; d < I::D; d++) {
+    const int size = extent(m, d), i = nearest_index(c.c[d], size, sampler);
+    at[d] = clamp_index(i, size);
+    if ((sampler & SAMPLER_ADDRESS) == SAMPLER_CLAMP)
+      inside &= at[d] == (uint)i;
+  }
+  if constexpr (I::ARRAY)
+    at[I::D] = layer_index(m, c.c[I::D]);
+  load_texels<I::CONSTANT>(m.texel_shift(), {texel_address<I>(m, at)}, {inside}, t);
+}
+
+OCL_FN bool is_srgb(const image &m) {
+  return m.order() == ORDER_SRGBA || m.order() == ORDER_SBGRA;
+}
+
+/* The weighted mean of the texels around a coordinate. */
+template <class I>
+OCL_FN vec<float, 4> sample_linear(const image &m, uint sampler, const coordinate<float> &c) {
+  constexpr int N = 1 << I::D;
+  neighbours n[I::D];
+  _Pragma("unroll") for (int d = 0; d < I::D; d++) n[d] =
+      linear_indices(c.c[d], extent(m, d), sampler);
+  uint layer = 0;
+  if constexpr (I::ARRAY)
+    layer = layer_index(m, c.c[I::D]);
+  ulong address[N];
+  bool inside[N];
+  float weight[N];
+  OCL_EACH {
+    uint at[I::D + 1] = {};
+    at[I::D] = layer;
+    inside[i] = true;
+    weight[i] = 1;
+    _Pragma("unroll") for (int d = 0; d < I::D; d++) {
+      const int side = i >> d & 1, index = n[d].index[side];
+      at[d] = clamp_index(index, extent(m, d));
+      if ((sampler & SAMPLER_ADDRESS) == SAMPLER_CLAMP)
+        inside[i] &= at[d] == (uint)index;
+      weight[i] *= side ? n[d].weight : 1.0f - n[d].weight;
+    }
+    address[i] = texel_address<I>(m, at);
+  }
+  texel t[N];
+  load_texels<I::CONSTANT>(m.texel_shift(), address, inside, t);
+  return decode_floats(m.type(), is_srgb(m), t, weight);
+}
+
+} // namespace ocl
+#endif

@@ -1,0 +1,394 @@
+/* Images: linear memory with a description. The layout is what the application gives
+ * with its host pointer, else rows and slices without gaps, so that a host pointer's
+ * memory and the image's have the same one.
+ */
+#include "icd/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "icd/command.h"
+#include "icd/image_format.h"
+#include "icd/memory.h"
+#include "icd/svm.h"
+
+/* ---- types of images --------------------------------------------------------------- */
+
+/* By type, less CL_MEM_OBJECT_IMAGE2D. */
+static const struct image_type {
+  uint8_t dimensions; /* of a layer */
+  bool is_array;
+} types[] = {
+    [CL_MEM_OBJECT_IMAGE2D - CL_MEM_OBJECT_IMAGE2D] = {2, false},
+    [CL_MEM_OBJECT_IMAGE3D - CL_MEM_OBJECT_IMAGE2D] = {3, false},
+    [CL_MEM_OBJECT_IMAGE2D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = {2, true},
+    [CL_MEM_OBJECT_IMAGE1D - CL_MEM_OBJECT_IMAGE2D] = {1, false},
+    [CL_MEM_OBJECT_IMAGE1D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = {1, true},
+    [CL_MEM_OBJECT_IMAGE1D_BUFFER - CL_MEM_OBJECT_IMAGE2D] = {1, false},
+};
+
+static const struct image_type *type_of(cl_mem_object_type type) {
+  const cl_mem_object_type number = type - CL_MEM_OBJECT_IMAGE2D;
+  return number < sizeof types / sizeof *types ? &types[number] : NULL;
+}
+
+static bool has_slices(const struct image_type *type) {
+  return type->dimensions + type->is_array == 3;
+}
+
+/* ---- checks of clCreateImage ------------------------------------------------------------ */
+
+static size_t limit(const cl_image_desc *desc, unsigned dimension) {
+  const struct image_type *type = type_of(desc->image_type);
+  if (dimension == type->dimensions && type->is_array)
+    return ICD_IMAGE_LAYERS_MAX;
+  if (dimension >= type->dimensions)
+    return 1;
+  return desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? ICD_IMAGE_BUFFER_MAX
+         : type->dimensions == 3                          ? ICD_IMAGE_SIDE_MAX
+                                                          : ICD_IMAGE_WIDTH_MAX;
+}
+
+/* Fills in the extent: texels, rows, slices. */
+static cl_int read_extent(cl_context context, const cl_image_desc *desc, struct icd_image *image,
+                          const char *call) {
+  const struct image_type *type = type_of(desc->image_type);
+  const size_t sides[] = {desc->image_width, desc->image_height, desc->image_depth};
+  for (unsigned i = 0; i < 3; i++) {
+    size_t *size = &image->extent[i];
+    *size = i < type->dimensions                      ? sides[i]
+            : i == type->dimensions && type->is_array ? desc->image_array_size
+                                                      : 1;
+    if (!*size || *size > limit(desc, i))
+      return icd_fail(context, CL_INVALID_IMAGE_SIZE, call,
+                      "the image's dimension %u is %zu; it must be 1 to %zu", i, *size,
+                      limit(desc, i));
+  }
+  return CL_SUCCESS;
+}
+
+/* Fills in pitches and strides, those of the description or else without gaps. */
+static cl_int read_layout(cl_context context, const cl_image_desc *desc, bool has_host_ptr,
+                          struct icd_image *image, const char *call) {
+  const struct image_type *type = type_of(desc->image_type);
+  const size_t row = image->extent[0] * image->element;
+  const bool pitched = has_host_ptr || (desc->mem_object && type->dimensions == 2);
+  const bool sliced = type->is_array || type->dimensions == 3;
+  if (!pitched && (desc->image_row_pitch || desc->image_slice_pitch))
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                    "image_row_pitch and image_slice_pitch must be 0 without a host_ptr");
+  image->row_pitch = desc->image_row_pitch ? desc->image_row_pitch : row;
+  if (image->row_pitch < row || image->row_pitch % image->element || image->row_pitch > UINT32_MAX)
+    return icd_fail(context,
+                    desc->mem_object ? CL_INVALID_IMAGE_FORMAT_DESCRIPTOR
+                                     : CL_INVALID_IMAGE_DESCRIPTOR,
+                    call, "image_row_pitch is %zu; it must be a multiple of %zu, at least %zu",
+                    image->row_pitch, image->element, row);
+  const size_t rows = type->dimensions > 1 ? image->extent[1] : 1;
+  const size_t slice = image->row_pitch * rows;
+  const size_t given = sliced ? desc->image_slice_pitch : 0;
+  image->slice_pitch = !sliced ? 0 : given ? given : slice;
+  if (sliced && (image->slice_pitch < slice || image->slice_pitch % image->row_pitch))
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                    "image_slice_pitch is %zu; it must be a multiple of %zu, at least %zu",
+                    image->slice_pitch, image->row_pitch, slice);
+  const bool layers_are_rows = type->is_array && type->dimensions == 1;
+  image->stride[0] = image->element;
+  image->stride[1] = layers_are_rows ? image->slice_pitch : image->row_pitch;
+  image->stride[2] = has_slices(type) ? image->slice_pitch : image->stride[1] * image->extent[1];
+  return CL_SUCCESS;
+}
+
+/* The bytes from the first texel to behind the last row's last; 0: too many. */
+static size_t image_bytes(const struct icd_image *image) {
+  size_t slices, rows, bytes;
+  if (__builtin_mul_overflow(image->extent[2] - 1, image->stride[2], &slices) ||
+      __builtin_mul_overflow(image->extent[1] - 1, image->stride[1], &rows) ||
+      __builtin_add_overflow(slices, rows, &bytes) ||
+      __builtin_add_overflow(bytes, image->extent[0] * image->element, &bytes) ||
+      bytes / image->row_pitch > UINT32_MAX || image->stride[1] > UINT32_MAX)
+    return 0;
+  return bytes;
+}
+
+/* What an image can be made of: nothing, a buffer, or a 2D image. */
+static cl_int check_parent(cl_context context, const cl_image_desc *desc, const char *call) {
+  cl_mem parent = desc->mem_object;
+  const bool flat = desc->image_type == CL_MEM_OBJECT_IMAGE2D;
+  const bool line = desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  if (!parent)
+    return line ? icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                           "a 1D image buffer needs a buffer in mem_object")
+                : CL_SUCCESS;
+  if (!icd_is_mem(parent) || (!flat && !line) || (line && parent->image) ||
+      (parent->image && parent->image->type != CL_MEM_OBJECT_IMAGE2D))
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                    "mem_object is not what an image of this type can be made from");
+  if (parent->context != context)
+    return icd_fail(context, CL_INVALID_CONTEXT, call, "mem_object is of another context");
+  return CL_SUCCESS;
+}
+
+static cl_int check_desc(cl_context context, const cl_image_desc *desc, const char *call) {
+  if (!desc)
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call, "image_desc is NULL");
+  if (!type_of(desc->image_type))
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                    "image_type 0x%x is not a type of images", desc->image_type);
+  if (desc->num_mip_levels || desc->num_samples)
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                    "num_mip_levels and num_samples must be 0");
+  return check_parent(context, desc, call);
+}
+
+/* An image in an image is the same one with another meaning of its channels. */
+static cl_int check_in_image(cl_mem parent, const struct icd_image *image, const char *call) {
+  const struct icd_image *other = parent->image;
+  if (!icd_format_is_alike(&image->format, &other->format) ||
+      image->row_pitch != other->row_pitch ||
+      memcmp(image->extent, other->extent, sizeof image->extent) != 0)
+    return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
+                    "an image made from an image must have its size, pitch and channel type, "
+                    "and an order that goes with its order");
+  return CL_SUCCESS;
+}
+
+static cl_int check_in_buffer(cl_mem parent, const struct icd_image *image, size_t bytes,
+                              const char *call) {
+  if (bytes > parent->size)
+    return icd_fail(parent->context, CL_INVALID_IMAGE_SIZE, call,
+                    "the image takes %zu bytes, the buffer has %zu", bytes, parent->size);
+  if (parent->gpu % image->element)
+    return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
+                    "the buffer's address is not a multiple of a texel's %zu bytes",
+                    image->element);
+  return CL_SUCCESS;
+}
+
+/* ---- creation ----------------------------------------------------------------------------- */
+
+static void describe(cl_mem mem, struct icd_image *image) {
+  const bool is_row = type_of(image->type)->dimensions == 1;
+  image->kernel = (struct kernel_image){
+      .base = mem->gpu,
+      .width = (uint32_t)image->extent[0],
+      .height = (uint32_t)(is_row ? 1 : image->extent[1]),
+      .depth = (uint32_t)(is_row ? image->extent[1] : image->extent[2]),
+      .row_pitch = (uint32_t)image->stride[1],
+      .slice_rows = (uint32_t)(image->stride[2] / image->stride[1]),
+      .format = (image->format.image_channel_order - CL_R) << KERNEL_IMAGE_ORDER |
+                (image->format.image_channel_data_type - CL_SNORM_INT8) << KERNEL_IMAGE_TYPE |
+                icd_format_shift(&image->format) << KERNEL_IMAGE_TEXEL_SHIFT,
+  };
+}
+
+/* Memory of its own, or the host's if that is shared virtual memory. */
+static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_image *image,
+                         size_t bytes, char *host_ptr, cl_int *code, const char *call) {
+  const uint64_t most = context->device->info->max_buffer_bytes;
+  if (!bytes || bytes > most) {
+    *code = icd_fail(context, CL_MEM_OBJECT_ALLOCATION_FAILURE, call,
+                     "the image takes more than the %llu bytes that an object can have",
+                     (unsigned long long)most);
+    return NULL;
+  }
+  icd_context_reap(context, false);
+  cl_mem svm = flags & CL_MEM_USE_HOST_PTR ? icd_svm_find(context, host_ptr) : NULL;
+  if (svm &&
+      ((uintptr_t)host_ptr % image->element || bytes > svm->size - (size_t)(host_ptr - svm->cpu))) {
+    icd_mem_drop(svm);
+    svm = NULL;
+  }
+  cl_mem mem = icd_mem_create(context, flags, bytes, svm, host_ptr, code, call);
+  if (!mem) {
+    if (svm)
+      icd_mem_drop(svm);
+    return NULL;
+  }
+  mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
+  icd_mem_tell(mem, svm);
+  if (host_ptr && !svm)
+    icd_copy_box(&(struct icd_copy){
+        .target = mem->cpu,
+        .source = host_ptr,
+        .region = {image->extent[0] * image->element, image->extent[1], image->extent[2]},
+        .target_row = image->stride[1],
+        .target_slice = image->stride[2],
+        .source_row = image->stride[1],
+        .source_slice = image->stride[2]});
+  return mem;
+}
+
+static cl_mem create_in(cl_mem parent, cl_mem_flags flags, const struct icd_image *image,
+                        size_t bytes, cl_int *code, const char *call) {
+  *code = icd_inherit_flags(parent, &flags, call);
+  if (!*code)
+    *code = parent->image ? check_in_image(parent, image, call)
+                          : check_in_buffer(parent, image, bytes, call);
+  if (*code)
+    return NULL;
+  cl_mem mem = icd_mem_create_part(parent, flags, 0, bytes);
+  if (!mem)
+    *code = icd_fail(parent->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+  return mem;
+}
+
+static cl_mem create(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+                     const cl_image_format *format, const cl_image_desc *desc, void *host_ptr,
+                     cl_int *errcode_ret, const char *call) {
+  if (!icd_is_context(context))
+    return icd_null(errcode_ret,
+                    icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
+  cl_int code;
+  struct icd_image *image = NULL;
+  cl_mem mem = NULL;
+  if ((code = icd_check_mem_properties(context, properties, call)) ||
+      (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, call)) ||
+      (code = icd_format_check(context, format, call)) ||
+      (code = check_desc(context, desc, call)) ||
+      (code = icd_format_check_support(context, format, desc->image_type, flags, call)) ||
+      (code = icd_check_host_pointer(context, flags, host_ptr, call)))
+    return icd_null(errcode_ret, code);
+  image = calloc(1, sizeof *image);
+  if (!image) {
+    code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    goto done;
+  }
+  image->type = desc->image_type;
+  image->format = *format;
+  image->element = (size_t)1 << icd_format_shift(format);
+  if ((code = read_extent(context, desc, image, call)) ||
+      (code = read_layout(context, desc, host_ptr, image, call)))
+    goto done;
+  const size_t bytes = image_bytes(image);
+  mem = desc->mem_object ? create_in(desc->mem_object, flags, image, bytes, &code, call)
+                         : create_own(context, flags, image, bytes, host_ptr, &code, call);
+  if (!mem)
+    goto done;
+  describe(mem, image);
+  mem->image = image;
+  image = NULL;
+  if (!icd_keep_mem_properties(mem, properties)) {
+    icd_mem_drop(mem);
+    mem = NULL;
+    code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+  }
+
+done:
+  free(image);
+  return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, mem);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
+                                              const cl_image_format *format,
+                                              const cl_image_desc *desc, void *host_ptr,
+                                              cl_int *errcode_ret) {
+  return create(context, NULL, flags, format, desc, host_ptr, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(
+    cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+    const cl_image_format *format, const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret) {
+  return create(context, properties, flags, format, desc, host_ptr, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
+                                                const cl_image_format *format, size_t width,
+                                                size_t height, size_t pitch, void *host_ptr,
+                                                cl_int *errcode_ret) {
+  const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                              .image_width = width,
+                              .image_height = height,
+                              .image_row_pitch = pitch};
+  return create(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
+                                                const cl_image_format *format, size_t width,
+                                                size_t height, size_t depth, size_t row_pitch,
+                                                size_t slice_pitch, void *host_ptr,
+                                                cl_int *errcode_ret) {
+  const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
+                              .image_width = width,
+                              .image_height = height,
+                              .image_depth = depth,
+                              .image_row_pitch = row_pitch,
+                              .image_slice_pitch = slice_pitch};
+  return create(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
+}
+
+/* ---- queries -----------------------------------------------------------------------------------
+ */
+
+/* The size in a dimension, or of the array: 0 where the type has none. */
+static size_t side(const struct icd_image *image, unsigned dimension) {
+  return dimension < type_of(image->type)->dimensions ? image->extent[dimension] : 0;
+}
+static size_t layers(const struct icd_image *image) {
+  const struct image_type *type = type_of(image->type);
+  return type->is_array ? image->extent[type->dimensions] : 0;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetImageInfo(cl_mem mem, cl_image_info param_name,
+                                               size_t param_value_size, void *param_value,
+                                               size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_mem(mem) || !mem->image)
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "image is not an image");
+  const struct icd_image *image = mem->image;
+  switch (param_name) {
+  case CL_IMAGE_FORMAT:
+    return icd_answer_bytes(&answer, __func__, &image->format, sizeof image->format);
+  case CL_IMAGE_ELEMENT_SIZE:
+    return ICD_ANSWER(&answer, size_t, image->element);
+  case CL_IMAGE_ROW_PITCH:
+    return ICD_ANSWER(&answer, size_t, image->row_pitch);
+  case CL_IMAGE_SLICE_PITCH:
+    return ICD_ANSWER(&answer, size_t, image->slice_pitch);
+  case CL_IMAGE_WIDTH:
+    return ICD_ANSWER(&answer, size_t, side(image, 0));
+  case CL_IMAGE_HEIGHT:
+    return ICD_ANSWER(&answer, size_t, side(image, 1));
+  case CL_IMAGE_DEPTH:
+    return ICD_ANSWER(&answer, size_t, side(image, 2));
+  case CL_IMAGE_ARRAY_SIZE:
+    return ICD_ANSWER(&answer, size_t, layers(image));
+  case CL_IMAGE_BUFFER:
+    return ICD_ANSWER(&answer, cl_mem, mem->parent && !mem->parent->image ? mem->parent : NULL);
+  case CL_IMAGE_NUM_MIP_LEVELS:
+  case CL_IMAGE_NUM_SAMPLES:
+    return ICD_ANSWER(&answer, cl_uint, 0);
+  default:
+    return ICD_FAIL(mem->context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}
+
+/* ---- what commands ask
+ * ---------------------------------------------------------------------------- */
+
+cl_int icd_check_image(cl_command_queue queue, cl_mem image, const char *call) {
+  if (!icd_is_mem(image) || !image->image)
+    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the image is not an image");
+  if (image->context != queue->context)
+    return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
+                    "image and command_queue are of different contexts");
+  return CL_SUCCESS;
+}
+
+cl_int icd_image_box(cl_mem mem, const size_t *origin, const size_t *region, struct icd_box *box,
+                     const char *call) {
+  const struct icd_image *image = mem->image;
+  if (!origin || !region)
+    return icd_fail(mem->context, CL_INVALID_VALUE, call, "origin or region is NULL");
+  *box = (struct icd_box){.row = image->stride[1], .slice = image->stride[2]};
+  for (unsigned i = 0; i < 3; i++) {
+    if (!region[i] || origin[i] > image->extent[i] || region[i] > image->extent[i] - origin[i])
+      return icd_fail(mem->context, CL_INVALID_VALUE, call,
+                      "%zu from %zu on in dimension %u: the image has %zu there", region[i],
+                      origin[i], i, image->extent[i]);
+    box->offset += origin[i] * image->stride[i];
+    box->region[i] = region[i];
+  }
+  box->region[0] *= image->element;
+  return CL_SUCCESS;
+}

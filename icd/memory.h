@@ -1,0 +1,34 @@
+/* What buffers and images share in their creation. */
+#ifndef TEGRACL_MEMORY_H
+#define TEGRACL_MEMORY_H
+
+#include "icd/objects.h"
+
+#define ICD_DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
+#define ICD_HOST_POINTER  (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
+#define ICD_HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
+#define ICD_MEM_FLAGS     (ICD_DEVICE_ACCESS | ICD_HOST_POINTER | ICD_HOST_ACCESS)
+
+/* The flags' host pointers exclude each other (CL_INVALID_VALUE), and host_ptr is there if
+ * they want one (CL_INVALID_HOST_PTR). */
+cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void *host_ptr,
+                              const char *call);
+
+/* The parent's rights, unless its part names its own in *flags; it cannot have more.
+ * CL_SUCCESS or CL_INVALID_VALUE. */
+cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call);
+
+/* No property is known; the list may be there, but empty: CL_INVALID_PROPERTY. */
+cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
+                                const char *call);
+/* Keeps an empty list for the query of it; false: no memory. */
+bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);
+
+/* A part of another memory object, from byte origin on: holds it. NULL: no memory. */
+cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size);
+
+/* Tells the software Orin's checks about new memory. Memory with a host pointer, or that
+ * is one (svm), may be written by the host at any time. */
+void icd_mem_tell(cl_mem mem, bool svm);
+
+#endif
