@@ -104,6 +104,9 @@ static void build_arguments(struct arguments *arguments, const char *clang,
       "-fgnu-keywords",
       /* A plain inline function needs no other definition elsewhere. */
       "-fgnu89-inline", "-ferror-limit", "100",
+      /* LLVM would take the same sub-group function in both branches of a condition
+       * for one in front of it, where all lanes are together. */
+      "-mllvm", "-simplifycfg-hoist-common=false",
       /* The OpenCL version of the device, not of the language. */
       "-D__OPENCL_VERSION__=300",
       /* clang defines it for SPIR alone. */

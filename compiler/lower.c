@@ -107,9 +107,11 @@ static void visit_call(struct lower *lower, struct function *caller, LLVMValueRe
     callee->called = true;
     reach(lower, callee);
     caller->needs_hidden |= callee->needs_hidden;
+    caller->asks_lanes |= callee->asks_lanes;
     caller->prints |= callee->prints;
   } else if (LLVMIsAFunction(ref)) {
     caller->needs_hidden |= lower_call_needs_hidden(LLVMGetValueName(ref));
+    caller->asks_lanes |= lower_call_asks_lanes(LLVMGetValueName(ref));
     caller->prints |= lower_is_printf(LLVMGetValueName(ref));
   }
 }

@@ -123,8 +123,12 @@ static void print_terminator(struct lower *lower, LLVMBasicBlockRef block,
   }
   switch (LLVMGetInstructionOpcode(instruction)) {
   case LLVMBr:
+    /* NVRTC unrolls loops, and gives each path a copy of what follows, as if lanes
+     * that the source keeps together might part; not where it cannot count. */
     if (LLVMIsConditional(instruction))
-      text_printf(&lower->body, "if (%s) goto %s;\n",
+      text_printf(&lower->body,
+                  lower->function->asks_lanes ? "if (opaque_(%s)) goto %s;\n"
+                                              : "if (%s) goto %s;\n",
                   lower_use(lower, LLVMGetCondition(instruction), 0),
                   lower_use(lower, LLVMBasicBlockAsValue(LLVMGetSuccessor(instruction, 0)), 0));
     text_printf(&lower->body, "goto %s;\n",
@@ -323,7 +327,10 @@ void lower_body(struct lower *lower, LLVMValueRef function) {
          phi = LLVMGetNextInstruction(phi))
       declare_phi(lower, phi);
   for (unsigned i = 0; i < order.count && !lower->failed; i++) {
-    text_printf(&lower->body, "%s:; ", lower_use(lower, LLVMBasicBlockAsValue(order.blocks[i]), 0));
+    const char *label = lower_use(lower, LLVMBasicBlockAsValue(order.blocks[i]), 0);
+    text_printf(&lower->body, "%s:; ", label);
+    if (lower->function->asks_lanes) /* so that NVRTC finds no two blocks alike */
+      text_printf(&lower->body, "asm volatile(\"// %s\"); ", label);
     for (LLVMValueRef at = LLVMGetFirstInstruction(order.blocks[i]); at && !lower->failed;
          at = LLVMGetNextInstruction(at)) {
       lower_line(lower, at, &lower->body);

@@ -46,6 +46,22 @@ bool lower_call_needs_hidden(const char *symbol) {
   return lower_is_printf(symbol) || (mangle_parse(symbol, &mangle) && takes_hidden(mangle.base));
 }
 
+/* Sub-group functions, but for those that all work-items reach. */
+bool lower_call_asks_lanes(const char *symbol) {
+  static const char prefix[] = "sub_group_";
+  static const char *const for_all[] = {"all", "any", "barrier", "broadcast", "reduce_", "scan_"};
+  struct mangle mangle;
+  if (!mangle_parse(symbol, &mangle) || strncmp(mangle.base, prefix, sizeof prefix - 1))
+    return false;
+  const char *name = mangle.base + sizeof prefix - 1;
+  for (size_t i = 0; i < sizeof for_all / sizeof for_all[0]; i++) {
+    size_t size = strlen(for_all[i]);
+    if (!strncmp(name, for_all[i], size) && (for_all[i][size - 1] == '_' || !name[size]))
+      return false;
+  }
+  return true;
+}
+
 static const char *device_file(const char *name) {
   for (unsigned i = 0; i < device_file_count; i++)
     if (!strcmp(device_files[i].name, name))

@@ -53,6 +53,7 @@ struct function {
   LLVMValueRef ref;
   const char *name;  /* of the C function, for calls */
   bool needs_hidden; /* it or a callee asks for the launch block */
+  bool asks_lanes;   /* it or a callee asks which lanes are together */
   bool prints;       /* it or a callee calls printf */
   bool called;       /* by another function */
   bool reached;
@@ -171,6 +172,7 @@ void lower_call(struct lower *lower, LLVMValueRef instruction);
 /* The C type of a function's result: a scalar, or a struct of its leaves. */
 const char *lower_result_type(struct lower *lower, const struct function *function);
 bool lower_call_needs_hidden(const char *symbol);
+bool lower_call_asks_lanes(const char *symbol);
 
 /* lower_printf.c */
 bool lower_is_printf(const char *symbol);

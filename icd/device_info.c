@@ -110,8 +110,7 @@ enum {
   X(CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, cl_uint, 0)                                     \
   X(CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                       \
   X(CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                        \
-  X(CL_DEVICE_MAX_NUM_SUB_GROUPS, cl_uint, 0)                                                      \
-  X(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, cl_bool, CL_FALSE)                           \
+  X(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, cl_bool, CL_TRUE)                            \
   X(CL_DEVICE_NUMERIC_VERSION, cl_version, CL_MAKE_VERSION(3, 0, 0))                               \
   X(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, cl_version, CL_MAKE_VERSION(1, 2, 0))                  \
   X(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities,                           \
@@ -143,6 +142,7 @@ enum {
 #define BOARD_VALUES(X)                                                                            \
   X(CL_DEVICE_MAX_COMPUTE_UNITS, cl_uint, info->sm_count)                                          \
   X(CL_DEVICE_MAX_WORK_GROUP_SIZE, size_t, info->max_threads_per_block)                            \
+  X(CL_DEVICE_MAX_NUM_SUB_GROUPS, cl_uint, info->max_threads_per_block / info->warp_size)          \
   X(CL_DEVICE_MAX_CLOCK_FREQUENCY, cl_uint, info->max_clock_mhz)                                   \
   X(CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong, info->max_buffer_bytes)                                \
   X(CL_DEVICE_MAX_PARAMETER_SIZE, size_t, user_param_bytes(info))                                  \

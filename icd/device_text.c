@@ -53,6 +53,7 @@
   X("OpenCL C", CL_MAKE_VERSION(3, 0, 0))
 
 #define C_FEATURES(X)                                                                              \
+  CC_FEATURES(X)                                                                                   \
   X("__opencl_c_fp64", CL_MAKE_VERSION(3, 0, 0))                                                   \
   X("__opencl_c_int64", CL_MAKE_VERSION(3, 0, 0))                                                  \
   X("__opencl_c_images", CL_MAKE_VERSION(3, 0, 0))                                                 \

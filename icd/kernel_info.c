@@ -141,16 +141,67 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
   }
 }
 
+/* The work-items of a local size of at most three dimensions; 0 if it is none. */
+static size_t items_of(const size_t *sizes, size_t bytes) {
+  const size_t dimensions = bytes / sizeof *sizes;
+  size_t items = 1;
+  if (!sizes || bytes % sizeof *sizes || dimensions < 1 || dimensions > 3)
+    return 0;
+  for (size_t i = 0; i < dimensions; i++)
+    items *= sizes[i];
+  return items;
+}
+
+/* The local size, in a row, that gives so many sub-groups; zeros if there is none. */
+static cl_int answer_local_size(const struct icd_answer *answer, cl_kernel kernel, size_t count) {
+  const size_t warp = kernel->program->context->device->info->warp_size;
+  const uint32_t *required = kernel->code->required_block;
+  size_t sizes[3] = {count * warp, 1, 1};
+  if (answer->value && (answer->size % sizeof *sizes || answer->size > sizeof sizes))
+    return ICD_FAIL(kernel->program->context, CL_INVALID_VALUE,
+                    "param_value_size is not that of 1 to 3 values");
+  if (required[0]) {
+    const size_t items = (size_t)required[0] * required[1] * required[2];
+    for (int i = 0; i < 3; i++)
+      sizes[i] = (items + warp - 1) / warp == count ? required[i] : 0;
+  } else if (!count || sizes[0] > kernel->max_threads) {
+    sizes[0] = sizes[1] = sizes[2] = 0;
+  }
+  return icd_answer_bytes(answer, "clGetKernelSubGroupInfo", sizes,
+                          answer->value ? answer->size : sizeof sizes);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
                                                         cl_kernel_sub_group_info param_name,
                                                         size_t input_value_size,
                                                         const void *input_value,
                                                         size_t param_value_size, void *param_value,
                                                         size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_kernel(kernel))
     return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
   cl_context context = kernel->program->context;
   if (device && device != context->device)
     return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not one of the kernel's");
-  return ICD_FAIL(context, CL_INVALID_OPERATION, "the device has no sub-groups");
+  const size_t warp = context->device->info->warp_size;
+  const size_t items = items_of(input_value, input_value_size);
+  switch (param_name) {
+  case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
+  case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
+    if (!items)
+      return ICD_FAIL(context, CL_INVALID_VALUE, "input_value is not a local size");
+    return ICD_ANSWER(
+        &answer, size_t,
+        param_name == CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE ? (items + warp - 1) / warp : warp);
+  case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
+    if (!input_value || input_value_size != sizeof(size_t))
+      return ICD_FAIL(context, CL_INVALID_VALUE, "input_value is not a number of sub-groups");
+    return answer_local_size(&answer, kernel, *(const size_t *)input_value);
+  case CL_KERNEL_MAX_NUM_SUB_GROUPS:
+    return ICD_ANSWER(&answer, size_t, (kernel->max_threads + warp - 1) / warp);
+  case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
+    return ICD_ANSWER(&answer, size_t, 0); /* no kernel asks for a number */
+  default:
+    return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
 }

@@ -4,7 +4,7 @@
  * integer of the same size. */
 #ifndef TEGRACL_ATOMIC_CUH
 #define TEGRACL_ATOMIC_CUH
-#include "tegracl.cuh"
+#include "half.cuh"
 
 namespace ocl {
 
@@ -28,19 +28,6 @@ template <class T> OCL_FN T relaxed_min(volatile T *p, T x) {
 }
 template <class T> OCL_FN T relaxed_max(volatile T *p, T x) {
   return ::atomicMax(const_cast<T *>(p), x);
-}
-/* Values of floating-point types as the integers that hold them. */
-template <class T> OCL_FN to_unsigned<T> as_bits(T x) {
-  if constexpr (is_float<T>)
-    return bits_of(x);
-  else
-    return to_unsigned<T>(x);
-}
-template <class T> OCL_FN T from_unsigned(to_unsigned<T> x) {
-  if constexpr (is_float<T>)
-    return from_bits(x, T());
-  else
-    return T(x);
 }
 template <class T> OCL_FN T relaxed_xchg(volatile T *p, T x) {
   return from_unsigned<T>(::atomicExch(unsigned_place(p), as_bits(x)));

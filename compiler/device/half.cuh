@@ -60,6 +60,20 @@ OCL_FN half from_bits(ushort x, half) {
   return half_of(x);
 }
 
+/* Values of floating-point types as the integers that hold them. */
+template <class T> OCL_FN to_unsigned<T> as_bits(T x) {
+  if constexpr (is_float<T>)
+    return bits_of(x);
+  else
+    return to_unsigned<T>(x);
+}
+template <class T> OCL_FN T from_unsigned(to_unsigned<T> x) {
+  if constexpr (is_float<T>)
+    return from_bits(x, T());
+  else
+    return T(x);
+}
+
 #define OCL_HALF1(name, op)                                                                        \
   OCL_FN half name(half x) {                                                                       \
     half r;                                                                                        \

@@ -29,6 +29,13 @@ template <class T, int N, int A> struct __align__(A) param {
 
 #define LOWER_FN __device__ __forceinline__
 
+/* A truth of which the optimiser knows nothing. */
+LOWER_FN bool opaque_(bool a) {
+  u32 word = a;
+  asm volatile("" : "+r"(word));
+  return word != 0;
+}
+
 /* Makes the address space of a pointer known to the optimiser. A generic
  * address of global memory is the global address. The conversion from generic
  * is assembly because NVRTC 13.0 never ends on the intrinsic pair when the

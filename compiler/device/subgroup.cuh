@@ -1,25 +1,40 @@
-/* Sub-groups (section 6.15.19 of OpenCL C 3.0 and the cl_khr_subgroup_shuffle
- * extensions): a sub-group is a warp; the last one of a work-group may have
- * fewer than 32 work-items. */
+/* Sub-groups (section 6.15.19 of OpenCL C 3.0) and what the extensions
+ * cl_khr_subgroup_ballot, _non_uniform_vote, _shuffle, _shuffle_relative, _rotate
+ * and _extended_types add; reductions and scans are in subgroup_scan.cuh.
+ * A sub-group is a warp: work-items in the order of their linear local ids, the
+ * last one of a work-group with fewer than 32.
+ *
+ * A function that every work-item of the sub-group must reach names all lanes:
+ * those that do not exist or have left do not count (PTX, shfl.sync: "all
+ * non-exited threads"), and the compiler sees a converged warp. One that only some
+ * may reach asks which lanes do so together.
+ */
 #ifndef TEGRACL_SUBGROUP_CUH
 #define TEGRACL_SUBGROUP_CUH
-#include "tegracl.cuh"
+#include "half.cuh"
 
 namespace ocl {
 
-constexpr uint WARP = 32;
+constexpr uint WARP = 32, ALL_LANES = ~0u;
+
+#define OCL_LANE_REGISTER(name, ptx)                                                               \
+  OCL_FN uint name() {                                                                             \
+    uint r;                                                                                        \
+    asm("mov.u32 %0, " ptx ";" : "=r"(r));                                                         \
+    return r;                                                                                      \
+  }
+OCL_LANE_REGISTER(get_sub_group_local_id, "%%laneid")
+OCL_LANE_REGISTER(lanes_eq, "%%lanemask_eq")
+OCL_LANE_REGISTER(lanes_ge, "%%lanemask_ge")
+OCL_LANE_REGISTER(lanes_gt, "%%lanemask_gt")
+OCL_LANE_REGISTER(lanes_le, "%%lanemask_le")
+OCL_LANE_REGISTER(lanes_lt, "%%lanemask_lt")
 
 OCL_FN uint work_group_size() {
   return blockDim.x * blockDim.y * blockDim.z;
 }
-OCL_FN uint local_place() {
-  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
-OCL_FN uint get_sub_group_local_id() {
-  return local_place() % WARP;
-}
 OCL_FN uint get_sub_group_id() {
-  return local_place() / WARP;
+  return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / WARP;
 }
 OCL_FN uint get_num_sub_groups() {
   return (work_group_size() + WARP - 1) / WARP;
@@ -34,85 +49,128 @@ OCL_FN uint get_sub_group_size() {
   uint rest = work_group_size() - get_sub_group_id() * WARP;
   return rest < WARP ? rest : WARP;
 }
-/* The lanes that exist: all of them take part in a sub-group function. */
-OCL_FN uint lanes() {
-  return ~0u >> (WARP - get_sub_group_size());
-}
 
 OCL_FN void sub_group_barrier(uint) {
-  __syncwarp(lanes());
+  __syncwarp();
 }
-OCL_FN void sub_group_barrier(uint, int) {
-  __syncwarp(lanes());
+OCL_FN void sub_group_barrier(uint, int scope) {
+  if (scope == SCOPE_DEVICE || scope == SCOPE_ALL)
+    fence(scope);
+  __syncwarp();
 }
+
+/* Votes. */
 OCL_FN int sub_group_all(int x) {
-  return __all_sync(lanes(), x);
+  return __all_sync(ALL_LANES, x);
 }
 OCL_FN int sub_group_any(int x) {
-  return __any_sync(lanes(), x);
+  return __any_sync(ALL_LANES, x);
+}
+OCL_FN int sub_group_non_uniform_all(int x) {
+  return __all_sync(__activemask(), x);
+}
+OCL_FN int sub_group_non_uniform_any(int x) {
+  return __any_sync(__activemask(), x);
+}
+OCL_FN uint first_lane(uint lanes) {
+  return __ffs(lanes) - 1;
+}
+OCL_FN uint last_lane(uint lanes) {
+  return WARP - 1 - __clz(lanes);
+}
+OCL_FN int sub_group_elect() {
+  return get_sub_group_local_id() == first_lane(__activemask());
 }
 
-/* Shuffles of every scalar type; the narrow ones travel as 32 bits. */
-#define OCL_SHUFFLE(name, cuda)                                                                    \
-  template <class T> OCL_FN T name(T x, uint lane) {                                               \
-    if constexpr (sizeof(T) < 4)                                                                   \
-      return T(cuda(lanes(), int(x), lane));                                                       \
+/* A value of any type crosses in words of 32 bits. */
+#define OCL_ACROSS(name, cuda)                                                                     \
+  template <class T> OCL_FN T name(uint lanes, T x, uint place) {                                  \
+    typedef to_unsigned<T> U;                                                                      \
+    if constexpr (sizeof(T) == 8)                                                                  \
+      return from_unsigned<T>(::cuda(lanes, as_bits(x), place));                                   \
     else                                                                                           \
-      return cuda(lanes(), x, lane);                                                               \
+      return from_unsigned<T>(U(::cuda(lanes, uint(as_bits(x)), place)));                          \
   }
-OCL_SHUFFLE(sub_group_broadcast, __shfl_sync)
-OCL_SHUFFLE(sub_group_shuffle, __shfl_sync)
-OCL_SHUFFLE(sub_group_shuffle_xor, __shfl_xor_sync)
-OCL_SHUFFLE(sub_group_shuffle_up, __shfl_up_sync)
-OCL_SHUFFLE(sub_group_shuffle_down, __shfl_down_sync)
+OCL_ACROSS(read_lane, __shfl_sync)
+OCL_ACROSS(read_xor, __shfl_xor_sync)
+OCL_ACROSS(read_up, __shfl_up_sync)
+OCL_ACROSS(read_down, __shfl_down_sync)
 
-struct op_add {
-  template <class T> static OCL_FN T identity() { return T(0); }
-  template <class T> static OCL_FN T apply(T a, T b) { return a + b; }
-};
-struct op_min {
-  template <class T> static OCL_FN T identity() {
-    if constexpr (is_float<T>)
-      return T(__int_as_float(0x7f800000));
-    else
-      return max_of<T>;
+#define OCL_SHUFFLE(name, lanes, function)                                                         \
+  template <class T> OCL_FN scalar<T> name(T x, uint place) {                                      \
+    return function(lanes, x, place);                                                              \
   }
-  template <class T> static OCL_FN T apply(T a, T b) { return b < a ? b : a; }
-};
-struct op_max {
-  template <class T> static OCL_FN T identity() {
-    if constexpr (is_float<T>)
-      return T(-__int_as_float(0x7f800000));
-    else
-      return min_of<T>;
-  }
-  template <class T> static OCL_FN T apply(T a, T b) { return a < b ? b : a; }
-};
+OCL_SHUFFLE(sub_group_broadcast, ALL_LANES, read_lane)
+OCL_SHUFFLE(sub_group_non_uniform_broadcast, __activemask(), read_lane)
+OCL_SHUFFLE(sub_group_shuffle, __activemask(), read_lane)
+OCL_SHUFFLE(sub_group_shuffle_xor, __activemask(), read_xor)
+OCL_SHUFFLE(sub_group_shuffle_up, __activemask(), read_up)
+OCL_SHUFFLE(sub_group_shuffle_down, __activemask(), read_down)
+OCL_MAP_VS(sub_group_broadcast)
+OCL_MAP_VS(sub_group_non_uniform_broadcast)
 
-template <class OP, class T> OCL_FN T scan_inclusive(T x) {
+template <class T> OCL_FN T sub_group_broadcast_first(T x) {
+  uint lanes = __activemask();
+  return read_lane(lanes, x, first_lane(lanes));
+}
+/* Lanes are counted modulo the width, a power of two. */
+template <class T> OCL_FN T sub_group_clustered_rotate(T x, int delta, uint width) {
   uint lane = get_sub_group_local_id();
-#pragma unroll
-  for (uint step = 1; step < WARP; step *= 2) {
-    T other = sub_group_shuffle_up(x, step);
-    x = lane >= step ? OP::apply(other, x) : x;
-  }
-  return x;
+  return read_lane(__activemask(), x, (lane & ~(width - 1)) | ((lane + delta) & (width - 1)));
+}
+template <class T> OCL_FN T sub_group_rotate(T x, int delta) {
+  return sub_group_clustered_rotate(x, delta, WARP);
 }
 
-#define OCL_SCAN(op)                                                                               \
-  template <class T> OCL_FN T sub_group_scan_inclusive_##op(T x) {                                 \
-    return scan_inclusive<op_##op>(x);                                                             \
-  }                                                                                                \
-  template <class T> OCL_FN T sub_group_scan_exclusive_##op(T x) {                                 \
-    T before = sub_group_shuffle_up(scan_inclusive<op_##op>(x), 1);                                \
-    return get_sub_group_local_id() == 0 ? op_##op::identity<T>() : before;                        \
-  }                                                                                                \
-  template <class T> OCL_FN T sub_group_reduce_##op(T x) {                                         \
-    return sub_group_broadcast(scan_inclusive<op_##op>(x), get_sub_group_size() - 1);              \
+/* Floating-point values by ==: zeros of both signs are equal, NaNs are not. */
+template <class T> OCL_FN int sub_group_non_uniform_all_equal(T x) {
+  uint lanes = __activemask();
+  int equal;
+  if constexpr (is_float<T>)
+    return __all_sync(lanes, x == read_lane(lanes, x, first_lane(lanes)));
+  else if constexpr (sizeof(T) == 8)
+    __match_all_sync(lanes, ulong(x), &equal);
+  else
+    __match_all_sync(lanes, uint(x), &equal);
+  return equal;
+}
+
+/* Ballots: the lanes are the bits of the first of four words. */
+typedef vec<uint, 4> ballot;
+
+OCL_FN ballot sub_group_ballot(int x) {
+  return ballot{__ballot_sync(__activemask(), x)};
+}
+OCL_FN int sub_group_inverse_ballot(ballot b) {
+  return (b.s[0] & lanes_eq()) != 0;
+}
+OCL_FN int sub_group_ballot_bit_extract(ballot b, uint place) {
+  return b.s[0] >> place % WARP & 1;
+}
+OCL_FN uint sub_group_ballot_bit_count(ballot b) {
+  return __popc(b.s[0]);
+}
+OCL_FN uint sub_group_ballot_inclusive_scan(ballot b) {
+  return __popc(b.s[0] & lanes_le());
+}
+OCL_FN uint sub_group_ballot_exclusive_scan(ballot b) {
+  return __popc(b.s[0] & lanes_lt());
+}
+OCL_FN uint sub_group_ballot_find_lsb(ballot b) {
+  return first_lane(b.s[0]);
+}
+OCL_FN uint sub_group_ballot_find_msb(ballot b) {
+  return last_lane(b.s[0]);
+}
+#define OCL_LANE_MASK(relation)                                                                    \
+  OCL_FN ballot get_sub_group_##relation##_mask() {                                                \
+    return ballot{lanes_##relation()};                                                             \
   }
-OCL_SCAN(add)
-OCL_SCAN(min)
-OCL_SCAN(max)
+OCL_LANE_MASK(eq)
+OCL_LANE_MASK(ge)
+OCL_LANE_MASK(gt)
+OCL_LANE_MASK(le)
+OCL_LANE_MASK(lt)
 
 } // namespace ocl
 #endif

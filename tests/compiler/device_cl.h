@@ -3,7 +3,8 @@
 #ifndef TEGRACL_TESTS_DEVICE_CL_H
 #define TEGRACL_TESTS_DEVICE_CL_H
 
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <stdbool.h>
 #include <stddef.h>
