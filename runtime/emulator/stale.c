@@ -29,6 +29,7 @@ enum {
   CONSTANT_LINE = 64,
   CONSTANT_LINES = 1024,
   LOSS = 8, /* one in how many is lost whenever it might be */
+  STAY = 8, /* and stays although others need its place */
 };
 
 struct descriptor {
@@ -38,6 +39,7 @@ struct descriptor {
 
 struct constant_line {
   uint64_t address; /* 0: none */
+  bool stays;       /* others do not replace it */
   uint8_t data[CONSTANT_LINE];
 };
 
@@ -169,18 +171,27 @@ static void drop_lines(struct emu_stale *stale, const struct emu_stale_bank *ban
       place_of(stale, line)->address = 0;
 }
 
+static void fill(struct emu_stale *stale, struct constant_line *place, uint64_t line,
+                 const uint8_t *data) {
+  place->address = line;
+  place->stays = emu_adversary_one_in(&stale->random, STAY);
+  memcpy(place->data, data, CONSTANT_LINE);
+}
+
 /* Fetches the lines that are not there. A mapping is of whole pages, hence of lines. */
 static void fetch_lines(struct emu_stale *stale, const struct emu_stale_bank *bank) {
   const uint64_t end = bank->address + bank->size;
   for (uint64_t line = first_line(bank); line < end; line += CONSTANT_LINE) {
     struct constant_line *place = place_of(stale, line);
-    if (place->address != line)
-      memcpy(place->data, bank->memory + (int64_t)(line - bank->address), CONSTANT_LINE);
-    place->address = line;
+    const uint8_t *data = bank->memory + (int64_t)(line - bank->address);
+    if (place->address == line)
+      data = place->data;
+    else if (!place->address || !place->stays)
+      fill(stale, place, line, data);
     const uint64_t from = line < bank->address ? bank->address : line;
     const uint64_t to = line + CONSTANT_LINE < end ? line + CONSTANT_LINE : end;
     if (bank->copy)
-      memcpy(bank->copy + (from - bank->address), place->data + (from - line), to - from);
+      memcpy(bank->copy + (from - bank->address), data + (from - line), to - from);
   }
 }
 

@@ -22,7 +22,7 @@ void put(global uint *p, uint v) {
 #endif
 
 /* Words in lines of their own. */
-enum { DATA = 0, FLAG = 32, COUNT = 64, PARTS = 96 };
+enum { GROUPS = 24, LAST = 4095, DATA = 0, FLAG = 32, COUNT = 64, PARTS = 96, ROUND = 2048 };
 
 /* The first group waits until the others have been here. */
 bool first_of_all(volatile global uint *count) {
@@ -35,8 +35,21 @@ bool first_of_all(volatile global uint *count) {
   return true;
 }
 
+/* Programs that differ in code and constants, one after the other. */
+constant uint table[GROUPS] = {[0 ... GROUPS - 1] = VALUE};
+kernel void program(global uint *words, global uint *result, uint round) {
+  put(result + get_group_id(0),
+      words[LAST] == VALUE && table[get_group_id(0)] == words[LAST]);
+}
+
+/* What the host has written, and the argument that says so. */
+kernel void rounds(global uint *words, global uint *result, uint round) {
+  const uint written = *(volatile global uint *)(words + ROUND);
+  put(result + get_group_id(0), plain(words + ROUND) == written && round == written);
+}
+
 /* Data, then a flag that says it is there. */
-kernel void message(global uint *words, global uint *result) {
+kernel void message(global uint *words, global uint *result, uint round) {
   volatile global uint *flag = words + FLAG;
   const uint before = plain(words + DATA);
   if (first_of_all(words + COUNT)) {
@@ -52,7 +65,7 @@ kernel void message(global uint *words, global uint *result) {
 }
 
 /* The same with the atomics of OpenCL 2.0. */
-kernel void ordered(global uint *words, global uint *result) {
+kernel void ordered(global uint *words, global uint *result, uint round) {
   volatile global atomic_uint *flag = (volatile global atomic_uint *)(words + FLAG);
   const uint before = plain(words + DATA);
   if (first_of_all(words + COUNT)) {
@@ -66,7 +79,7 @@ kernel void ordered(global uint *words, global uint *result) {
 }
 
 /* A flag alone: who waits for it with plain loads may wait for ever. */
-kernel void flag(global uint *words, global uint *result) {
+kernel void flag(global uint *words, global uint *result, uint round) {
   volatile global uint *flag = words + FLAG;
   uint seen = plain(words + FLAG);
   if (first_of_all(words + COUNT)) {
@@ -84,7 +97,7 @@ kernel void flag(global uint *words, global uint *result) {
 }
 
 /* A lock around a counter. */
-kernel void lock(global uint *words, global uint *result) {
+kernel void lock(global uint *words, global uint *result, uint round) {
   volatile global uint *taken = words + FLAG;
   uint last = 0, good = 1;
   for (uint n = 0; n < 4; n++) {
@@ -101,7 +114,7 @@ kernel void lock(global uint *words, global uint *result) {
 }
 
 /* The last group adds up what each has left. */
-kernel void last(global uint *words, global uint *result) {
+kernel void last(global uint *words, global uint *result, uint round) {
   const uint groups = get_num_groups(0);
   uint sum = 0;
   for (uint k = 0; k < groups; k++)
@@ -120,7 +133,7 @@ kernel void last(global uint *words, global uint *result) {
 }
 
 /* Within a group a barrier suffices, and atomics are seen by plain loads behind them. */
-kernel void group(global uint *words, global uint *result) {
+kernel void group(global uint *words, global uint *result, uint round) {
   const uint i = get_local_id(0), n = get_local_size(0);
   global uint *mine = words + get_group_id(0) * (n + 1), *sum = mine + n;
   uint good = 1;
