@@ -27,7 +27,6 @@ extern char **environ;
 struct helper {
   struct helper *next;
   pid_t pid;
-  pid_t owner; /* the process that started it; not its child after fork() */
   int fd;
   int output;           /* memory file of what it printed */
   uint64_t environment; /* hash of the environment it was started in */
@@ -37,8 +36,9 @@ struct helper {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t freed = PTHREAD_COND_INITIALIZER;
 static struct helper *idle;
+static struct helper *working;
 static struct helper *leaving; /* socket closed, not yet reaped */
-static long busy;
+static long busy;              /* those at work, and those about to be started */
 
 static uint64_t hash_environment(const char *path) {
   uint64_t hash = XXH64(path, strlen(path), 0);
@@ -52,10 +52,6 @@ static uint64_t hash_environment(const char *path) {
 static void let_go(struct helper *helper) {
   close(helper->fd);
   close(helper->output);
-  if (helper->owner != getpid()) {
-    free(helper);
-    return;
-  }
   helper->next = leaving;
   leaving = helper;
 }
@@ -63,7 +59,7 @@ static void let_go(struct helper *helper) {
 static void reap(void) {
   for (struct helper **place = &leaving; *place;) {
     struct helper *helper = *place;
-    if (helper->owner == getpid() && waitpid(helper->pid, NULL, WNOHANG) == 0) {
+    if (waitpid(helper->pid, NULL, WNOHANG) == 0) {
       place = &helper->next;
       continue;
     }
@@ -92,8 +88,7 @@ static struct helper *take_idle(uint64_t environment) {
   struct helper *taken = NULL;
   for (struct helper **place = &idle; *place;) {
     struct helper *helper = *place;
-    bool good =
-        helper->owner == getpid() && helper->environment == environment && !is_stale(helper->fd);
+    bool good = helper->environment == environment && !is_stale(helper->fd);
     if (good && taken) {
       place = &helper->next;
       continue;
@@ -183,7 +178,6 @@ static struct helper *start(const char *path, uint64_t environment, int *error) 
   close(ends[1]);
   helper->fd = ends[0];
   helper->output = output;
-  helper->owner = getpid();
   helper->environment = environment;
   return helper;
 fail:
@@ -196,11 +190,66 @@ fail:
   return NULL;
 }
 
-static void leave_busy(void) {
+/* ---- fork --------------------------------------------------------------------- */
+
+/* Held for moments only, so that a fork may wait for it, and the child finds lists that
+ * it can follow. */
+static void forking(void) {
   pthread_mutex_lock(&lock);
+}
+
+static void forked_parent(void) {
+  pthread_mutex_unlock(&lock);
+}
+
+static void forget(struct helper **list) {
+  while (*list) {
+    struct helper *helper = *list;
+    *list = helper->next;
+    free(helper);
+  }
+}
+
+/* The helpers are the parent's: with copies of their sockets they would not see that it
+ * has gone. Those at work are in use by threads that the child lacks. */
+static void forked_child(void) {
+  struct helper *const open[] = {idle, working};
+  for (int i = 0; i < 2; i++)
+    for (const struct helper *helper = open[i]; helper; helper = helper->next) {
+      close(helper->fd);
+      close(helper->output);
+    }
+  forget(&idle);
+  forget(&working);
+  forget(&leaving);
+  busy = 0;
+  pthread_mutex_init(&lock, NULL);
+  pthread_cond_init(&freed, NULL);
+}
+
+/* Again does nothing. The lock is held. */
+static int watch_forks(void) {
+  static bool watched;
+  const int error = watched ? 0 : pthread_atfork(forking, forked_parent, forked_child);
+  watched = !error;
+  return -error;
+}
+
+/* ---- from outside ---------------------------------------------------------------- */
+
+/* The lock is held. */
+static void leave_busy(void) {
   busy--;
   pthread_cond_signal(&freed);
-  pthread_mutex_unlock(&lock);
+}
+
+/* The lock is held. */
+static void stop_working(struct helper *helper) {
+  struct helper **place = &working;
+  while (*place != helper)
+    place = &(*place)->next;
+  *place = helper->next;
+  leave_busy();
 }
 
 struct helper *helper_get(const char *path, bool *used, int *error) {
@@ -210,15 +259,22 @@ struct helper *helper_get(const char *path, bool *used, int *error) {
   while (busy >= (cores > 0 ? cores : 1))
     pthread_cond_wait(&freed, &lock);
   busy++;
+  *error = watch_forks();
   reap();
-  struct helper *helper = take_idle(environment);
-  pthread_mutex_unlock(&lock);
-  *error = 0;
+  struct helper *helper = *error ? NULL : take_idle(environment);
   *used = helper && helper->used;
-  if (!helper)
+  if (!helper && !*error) {
+    pthread_mutex_unlock(&lock);
     helper = start(path, environment, error);
-  if (!helper)
+    pthread_mutex_lock(&lock);
+  }
+  if (helper) {
+    helper->next = working;
+    working = helper;
+  } else {
     leave_busy();
+  }
+  pthread_mutex_unlock(&lock);
   return helper;
 }
 
@@ -233,10 +289,9 @@ int helper_ask(struct helper *helper, const struct message *request, struct mess
 
 void helper_put(struct helper *helper) {
   pthread_mutex_lock(&lock);
+  stop_working(helper);
   helper->next = idle;
   idle = helper;
-  busy--;
-  pthread_cond_signal(&freed);
   pthread_mutex_unlock(&lock);
 }
 
@@ -274,8 +329,10 @@ void helper_end(struct helper *helper, char *words, size_t size) {
     snprintf(words, size, "it left with exit status %d\n%s", WEXITSTATUS(status), printed);
   else
     snprintf(words, size, "it was killed\n%s", printed);
+  pthread_mutex_lock(&lock);
+  stop_working(helper);
   close(helper->fd);
   close(helper->output);
+  pthread_mutex_unlock(&lock);
   free(helper);
-  leave_busy();
 }

@@ -214,6 +214,9 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
 static cl_context create(const cl_context_properties *properties, size_t property_count,
                          cl_device_id device, icd_context_notify notify, void *notify_data,
                          cl_int *errcode_ret, const char *call) {
+  if (!icd_device())
+    return icd_null(errcode_ret,
+                    icd_fail(NULL, CL_DEVICE_NOT_AVAILABLE, call, "the device cannot be opened"));
   cl_context context = icd_object_new(ICD_MAGIC_CONTEXT, sizeof *context);
   if (!context)
     goto no_memory;

@@ -35,7 +35,11 @@ static void make_name(struct _cl_device_id *device) {
 
 static void open_device(void) {
   struct _cl_device_id *device = &the_device;
-  if (rt_device_open(&device->rt)) {
+  if (!icd_watch_forks()) {
+    icd_fail(NULL, CL_DEVICE_NOT_FOUND, "clGetDeviceIDs", "no memory");
+    return;
+  }
+  if (device->rt ? rt_device_reopen(device->rt) : rt_device_open(&device->rt)) {
     icd_fail(NULL, CL_DEVICE_NOT_FOUND, "clGetDeviceIDs", "%s", rt_last_message());
     return;
   }
@@ -59,6 +63,16 @@ cl_device_id icd_device(void) {
   cl_device_id device = opened ? &the_device : NULL;
   pthread_mutex_unlock(&open_lock);
   return device;
+}
+
+/* The info stays where it is, so that the device can be asked before it is opened. */
+void icd_device_forked(void) {
+  pthread_mutex_init(&open_lock, NULL);
+  pthread_mutex_init(&the_device.clock_lock, NULL);
+  icd_object_init(&the_device.object, ICD_MAGIC_DEVICE);
+  the_device.clock_measured_ns = 0;
+  opened = false;
+  rt_device_forked(the_device.rt);
 }
 
 /* A context of the application that is still alive may have threads at work, so
@@ -152,6 +166,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id device,
   if (!device_timestamp || !host_timestamp)
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "%s is NULL",
                     device_timestamp ? "host_timestamp" : "device_timestamp");
+  if (!icd_device())
+    return ICD_FAIL(NULL, CL_OUT_OF_RESOURCES, "the device cannot be opened");
   uint64_t gpu_ns, cpu_ns;
   pthread_mutex_lock(&device->clock_lock);
   const int error = measure_clock(device, &gpu_ns, &cpu_ns);

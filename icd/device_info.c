@@ -254,7 +254,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     return answer_list(&answer, list, count);
   case CL_DEVICE_WARP_INSTRUCTIONS_TEGRACL: {
     uint64_t instructions;
-    if (rt_device_warp_instructions(device->rt, &instructions))
+    if (!icd_device() || rt_device_warp_instructions(device->rt, &instructions))
       return ICD_FAIL(NULL, CL_INVALID_VALUE, "%s", rt_last_message());
     return ICD_ANSWER(&answer, cl_ulong, instructions);
   }

@@ -17,4 +17,7 @@ void icd_event_pool_finish(cl_context context);
  * thread could be started. */
 bool icd_watch(cl_event event);
 
+/* In a child of fork: there is no such thread, and nothing to look at. */
+void icd_watcher_forked(void);
+
 #endif

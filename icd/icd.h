@@ -76,9 +76,14 @@ bool icd_object_drop(struct icd_object *object);
 void icd_object_retain(struct icd_object *object);
 cl_int icd_object_release(struct icd_object *object, cl_int invalid, bool *last);
 
+/* Added to the numbers of all objects: another one in each child of fork (fork.c). */
+extern uint32_t icd_generation;
+/* In a child of fork: no dead objects are kept. */
+void icd_objects_forked(void);
+
 static inline bool icd_object_is(const struct icd_object *object, enum icd_magic magic) {
   return object && atomic_load_explicit(&((struct icd_object *)object)->magic,
-                                        memory_order_relaxed) == (uint32_t)magic;
+                                        memory_order_relaxed) == (uint32_t)magic + icd_generation;
 }
 
 /* True if the handle is a live object of that kind of ours. */

@@ -61,6 +61,12 @@ void icd_object_free(enum icd_magic kind, void *object) {
   pthread_mutex_unlock(&lock);
 }
 
+/* Another thread may have been about to change the lists. */
+void icd_objects_forked(void) {
+  pthread_mutex_init(&lock, NULL);
+  memset(graves, 0, sizeof graves);
+}
+
 __attribute__((destructor)) static void free_graves(void) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < KINDS; i++)
@@ -78,7 +84,7 @@ void icd_object_init(struct icd_object *object, enum icd_magic magic) {
   object->dispatch = &icd_dispatch;
   atomic_init(&object->references, 1);
   atomic_init(&object->handles, 1);
-  atomic_store_explicit(&object->magic, (uint32_t)magic, memory_order_release);
+  atomic_store_explicit(&object->magic, (uint32_t)magic + icd_generation, memory_order_release);
 }
 
 void icd_object_hold(struct icd_object *object) {

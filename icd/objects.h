@@ -30,8 +30,15 @@ struct _cl_device_id {
 
 extern struct _cl_platform_id icd_platform;
 
-/* The device, opened on first use; NULL (with a sentence) if there is none. */
+/* The device, opened on first use; NULL (with a sentence) if there is none. In a child of
+ * fork its handle is valid before it has been opened there. */
 cl_device_id icd_device(void);
+
+/* Makes children of fork start anew (fork.c); again does nothing. The caller holds a
+ * lock. False: no memory. */
+bool icd_watch_forks(void);
+/* What happens then, in the child. */
+void icd_device_forked(void);
 
 /* A CPU time (CLOCK_MONOTONIC ns) on the device's clock. */
 uint64_t icd_device_clock(cl_device_id device, uint64_t cpu_ns);

@@ -50,6 +50,12 @@ static void *watch(void *unused) {
   }
 }
 
+void icd_watcher_forked(void) {
+  pthread_mutex_init(&lock, NULL);
+  arrivals = NULL;
+  running = false;
+}
+
 bool icd_watch(cl_event event) {
   bool started = true;
   pthread_mutex_lock(&lock);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "runtime/fds.h"
 #include "runtime/hw/host.h"
 #include "runtime/hw/methods.h"
 #include "runtime/message.h"
@@ -100,7 +101,7 @@ int rt_channel_create(struct rt_context *c, const struct rt_tsg *tsg, struct rt_
   int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_CHANNEL, &open);
   if (result)
     return rt_fail_call(result, "OPEN_CHANNEL");
-  ch->fd = open.out.channel_fd;
+  ch->fd = rt_fd_opened(open.out.channel_fd);
   result = bind(c, tsg, ch);
   if (result == 0)
     result = setup_bind(c, ch);
@@ -117,8 +118,7 @@ int rt_channel_create(struct rt_context *c, const struct rt_tsg *tsg, struct rt_
 
 /* The channel first: from then on the hardware reads none of its memory. */
 void rt_channel_destroy(struct rt_context *c, struct rt_channel *ch) {
-  if (ch->fd >= 0)
-    c->device->os->close(ch->fd);
+  rt_fd_close(c->device->os, ch->fd);
   ch->fd = -1;
   rt_memory_destroy(c->device, &ch->notifier);
   rt_memory_destroy(c->device, &ch->userd);

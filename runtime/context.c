@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "runtime/fds.h"
 #include "runtime/hw/memory.h"
 #include "runtime/message.h"
 #include "runtime/nvgpu/uapi.h"
@@ -56,6 +57,10 @@ bool rt_ranges_are_free(void) {
   return true;
 }
 
+void rt_ranges_forget(void) {
+  atomic_store(&ranges_used, 0);
+}
+
 static int create_as(struct rt_context *c) {
   uint64_t range = c->range < 0 ? 0 : (uint64_t)c->range;
   struct nvgpu_alloc_as_args args = {.va_range_start = range ? range * RANGE_BYTES : RANGE_FIRST,
@@ -65,13 +70,12 @@ static int create_as(struct rt_context *c) {
     return rt_fail_call(result, "ALLOC_AS from 0x%llx to 0x%llx",
                         (unsigned long long)args.va_range_start,
                         (unsigned long long)args.va_range_end);
-  c->as_fd = args.as_fd;
+  c->as_fd = rt_fd_opened(args.as_fd);
   return 0;
 }
 
 static void close_tsg(struct rt_context *c, struct rt_tsg *tsg) {
-  if (tsg->fd >= 0)
-    c->device->os->close(tsg->fd);
+  rt_fd_close(c->device->os, tsg->fd);
   tsg->fd = -1;
 }
 
@@ -83,7 +87,7 @@ static int create_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   int result = os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_TSG, &open);
   if (result)
     return rt_fail_call(result, "OPEN_TSG");
-  tsg->fd = (int)open.tsg_fd;
+  tsg->fd = rt_fd_opened((int)open.tsg_fd);
   struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as_fd};
   result = os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
   if (result) {
@@ -142,8 +146,7 @@ void rt_context_destroy(struct rt_context *c) {
   rt_memory_destroy(c->device, &c->pool.memory);
   rt_slots_destroy(&c->times);
   rt_slots_destroy(&c->timelines);
-  if (c->as_fd >= 0)
-    c->device->os->close(c->as_fd);
+  rt_fd_close(c->device->os, c->as_fd);
   range_put(c->range);
   pthread_rwlock_destroy(&c->pool_lock);
   pthread_mutex_destroy(&c->lock);

@@ -58,6 +58,9 @@ struct rt_context {
   atomic_uint code_generation; /* counts uploads of code and constants */
 };
 
+/* In a child of fork: the parent's address ranges are free here. */
+void rt_ranges_forget(void);
+
 /* The TSG for a priority, made if need be. */
 int rt_context_tsg(struct rt_context *context, enum rt_priority priority, struct rt_tsg **tsg);
 

@@ -12,6 +12,7 @@
 
 #include "runtime/context.h"
 #include "runtime/debug.h"
+#include "runtime/fds.h"
 #include "runtime/hw/constant_bank.h"
 #include "runtime/hw/host.h"
 #include "runtime/hw/memory.h"
@@ -160,33 +161,39 @@ static int describe(struct rt_device *d) {
   return 0;
 }
 
+static void forget_nodes(struct rt_device *d) {
+  d->usermode = NULL;
+  d->nvmap_fd = d->ctrl_fd = d->fence_fd = d->emulator_fd = -1;
+}
+
+static void close_nodes(struct rt_device *d) {
+  if (d->usermode)
+    d->os->munmap(d->usermode, USERMODE_BYTES);
+  rt_fd_close(d->os, d->emulator_fd);
+  rt_fd_close(d->os, d->fence_fd);
+  rt_fd_close(d->os, d->ctrl_fd);
+  rt_fd_close(d->os, d->nvmap_fd);
+  forget_nodes(d);
+}
+
 void rt_device_close(struct rt_device *d) {
   if (!d)
     return;
-  if (d->usermode)
-    d->os->munmap(d->usermode, USERMODE_BYTES);
-  if (d->emulator_fd >= 0)
-    d->os->close(d->emulator_fd);
-  if (d->fence_fd >= 0)
-    d->os->close(d->fence_fd);
-  if (d->ctrl_fd >= 0)
-    d->os->close(d->ctrl_fd);
-  if (d->nvmap_fd >= 0)
-    d->os->close(d->nvmap_fd);
+  close_nodes(d);
   free(d);
 }
 
 static int open_nodes(struct rt_device *d) {
   int error = 0;
-  d->nvmap_fd = d->os->open(NVMAP_NODE, O_RDWR);
+  d->nvmap_fd = rt_fd_opened(d->os->open(NVMAP_NODE, O_RDWR));
   if (d->nvmap_fd < 0)
     return rt_fail_call(d->nvmap_fd, "open %s", NVMAP_NODE);
-  d->ctrl_fd = d->os->open(NVGPU_CTRL_NODE, O_RDWR);
+  d->ctrl_fd = rt_fd_opened(d->os->open(NVGPU_CTRL_NODE, O_RDWR));
   if (d->ctrl_fd < 0)
     return rt_fail_call(d->ctrl_fd, "open %s", NVGPU_CTRL_NODE);
   /* Waits do without it, or without the right to open it, if need be. */
-  d->fence_fd = d->os->open(HOST1X_FENCE_NODE, O_RDWR);
-  d->emulator_fd = d->os->open(EMULATOR_NODE_PATH, O_RDWR);
+  d->fence_fd = rt_fd_opened(d->os->open(HOST1X_FENCE_NODE, O_RDWR));
+  d->emulator_fd = rt_fd_opened(d->os->open(EMULATOR_NODE_PATH, O_RDWR));
   if (d->emulator_fd < 0 && d->emulator_fd != -ENOENT)
     return rt_fail_call(d->emulator_fd, "open %s", EMULATOR_NODE_PATH);
   d->notes = rt_notes_wanted(d->os, d->emulator_fd);
@@ -202,7 +209,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   if (!d)
     return rt_fail(-ENOMEM, "no memory for the device's record");
   d->os = rt_debug_trace_os(os);
-  d->nvmap_fd = d->ctrl_fd = d->fence_fd = d->emulator_fd = -1;
+  forget_nodes(d);
   int result = open_nodes(d);
   if (result == 0)
     result = describe(d);
@@ -212,6 +219,21 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   }
   *device = d;
   return 0;
+}
+
+int rt_device_reopen(struct rt_device *d) {
+  int result = open_nodes(d);
+  if (result)
+    close_nodes(d);
+  return result;
+}
+
+/* The child has none of the mappings: nvgpu-uapi.md 4.1 and 4.3. */
+void rt_device_forked(struct rt_device *d) {
+  rt_fds_close_copies();
+  rt_ranges_forget();
+  if (d)
+    forget_nodes(d);
 }
 
 const struct rt_device_info *rt_device_info(const struct rt_device *d) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/fds.h"
 #include "runtime/hw/memory.h"
 #include "runtime/message.h"
 #include "runtime/nvgpu/uapi.h"
@@ -29,7 +30,7 @@ static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
     d->os->close(0);
   }
   if (result == 0)
-    *fd = args.fd;
+    *fd = rt_fd_opened(args.fd);
   return result;
 }
 
@@ -154,8 +155,7 @@ int rt_memory_import_host(struct rt_device *d, int as_fd, void *pages, uint64_t 
 }
 
 void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {
-  if (m->fd >= 0)
-    d->os->close(m->fd);
+  rt_fd_close(d->os, m->fd);
   m->fd = -1;
 }
 

@@ -54,6 +54,13 @@ int rt_device_open(struct rt_device **device);
 void rt_device_close(struct rt_device *device);
 const struct rt_device_info *rt_device_info(const struct rt_device *device);
 
+/* In a child of fork, while it has one thread: closes its copies of the parent's fds
+ * and changes nothing else that the parent could notice. Of what the parent had made
+ * nothing may be used here, or destroyed, but the device (NULL: there is none): its
+ * info stays, and rt_device_reopen opens it for the child. */
+void rt_device_forked(struct rt_device *device);
+int rt_device_reopen(struct rt_device *device);
+
 /* GPU time now, and the CPU's CLOCK_MONOTONIC of the same moment. */
 int rt_device_time(struct rt_device *device, uint64_t *gpu_ns, uint64_t *cpu_ns);
 

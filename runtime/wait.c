@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "runtime/device.h"
+#include "runtime/fds.h"
 #include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 
@@ -44,9 +45,9 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
                                           q->channel.syncpoint_base + (uint32_t)(point - q->first)};
   if (d->os->ioctl(d->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence))
     return -1;
-  struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
+  struct pollfd p = {.fd = rt_fd_opened(fence.fence_fd), .events = POLLIN};
   int ready = d->os->poll(&p, 1, timeout_ms);
-  d->os->close(fence.fence_fd);
+  rt_fd_close(d->os, p.fd);
   return ready < 0 && ready != -EINTR ? -1 : ready > 0;
 }
 

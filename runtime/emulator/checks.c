@@ -21,6 +21,11 @@ static struct {
   uint64_t printed;
 } checks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+void emu_checks_forked(void) {
+  pthread_mutex_init(&checks.lock, NULL);
+  checks.seen_count = 0;
+}
+
 /* True the first time, while there is room to remember. */
 static bool first_time(const void *space, enum sm_fault_kind kind, uint64_t pc) {
   for (size_t i = 0; i < checks.seen_count; i++)

@@ -62,7 +62,11 @@ void emu_descriptor_hide(int fd, bool is_hidden) {
   set(&hidden, fd, is_hidden);
 }
 
+/* Nobody else knows of the hidden ones. */
 void emu_descriptors_forget(void) {
+  atomic_store(&owner, getpid());
+  for (int fd = next(&hidden, 0); fd >= 0; fd = next(&hidden, fd + 1))
+    close(fd);
   clear(&ours);
   clear(&hidden);
 }

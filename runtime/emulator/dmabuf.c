@@ -164,6 +164,7 @@ int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
   if (host == MAP_FAILED)
     return -ENOMEM;
   madvise(host, dmabuf->size, MADV_DONTDUMP);
+  madvise(host, dmabuf->size, MADV_DONTFORK); /* a child would keep the memory */
   dmabuf->host = host;
   return 0;
 }

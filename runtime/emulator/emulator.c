@@ -68,6 +68,10 @@ static uint64_t host_memory(void) {
 static void forked_child(void) {
   was_started = false;
   emu_descriptors_forget();
+  emu_notes_forked();
+  emu_checks_forked();
+  emu_profile_forked();
+  sm_check_forked();
   memset(&emu_gpu, 0, sizeof(emu_gpu));
   pthread_mutex_init(&emu_gpu.lock, NULL);
   pthread_cond_init(&emu_gpu.serviced, NULL);

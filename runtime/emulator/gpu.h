@@ -762,6 +762,8 @@ bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offs
                         size_t size);
 /* Something else lies there from now on. */
 void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size);
+/* In a child of fork; so with the two of the same kind below. */
+void emu_notes_forked(void);
 
 /* ---- shadow.c: check mode ---- */
 
@@ -792,6 +794,7 @@ void emu_check_all_leaks(void);
 void emu_check_unmap(const struct emu_as *as, uint64_t address);
 /* Other code lies there: what was reported of it may be reported again. */
 void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size);
+void emu_checks_forked(void);
 /* Appends which freed buffer an address lies in, if it does. */
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size);
 
@@ -802,5 +805,6 @@ void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *count
 void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_per_sm);
 /* Prints what was counted since the last time. */
 void emu_profile_print(void);
+void emu_profile_forked(void);
 
 #endif

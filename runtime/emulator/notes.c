@@ -42,6 +42,11 @@ void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size) 
   pthread_mutex_unlock(&lock);
 }
 
+void emu_notes_forked(void) {
+  pthread_mutex_init(&lock, NULL);
+  notes = NULL;
+}
+
 static int keep(const struct emu_as *as, const struct emulator_note *from) {
   if (from->bytes > NOTE_BYTES_MAX)
     return -EINVAL;

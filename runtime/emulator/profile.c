@@ -28,6 +28,12 @@ struct kernel {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kernel *kernels, **kernels_end = &kernels;
 
+void emu_profile_forked(void) {
+  pthread_mutex_init(&lock, NULL);
+  kernels = NULL;
+  kernels_end = &kernels;
+}
+
 static uint32_t threads_of(const struct sm_grid *g) {
   return g->block[0] * g->block[1] * g->block[2];
 }

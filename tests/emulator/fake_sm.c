@@ -49,6 +49,8 @@ void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
   fake_sm_l1_invalidations++;
 }
 
+void sm_check_forked(void) {}
+
 const char *sm_class_name(unsigned class) {
   (void)class;
   return NULL;

@@ -164,6 +164,12 @@ void rt_device_close(struct rt_device *device) {
   free(device);
 }
 
+void rt_device_forked(struct rt_device *device) {}
+
+int rt_device_reopen(struct rt_device *device) {
+  return 0;
+}
+
 const struct rt_device_info *rt_device_info(const struct rt_device *device) {
   return &device->info;
 }

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "runtime/nvgpu/os.h"
 #include "runtime/nvgpu/uapi.h"
@@ -26,6 +29,9 @@ static int wanted_result;
 static bool hit;
 static pthread_t hit_on;
 static int stage, hit_stage;
+static unsigned until_fork; /* calls */
+static void (*forked_child)(void);
+static int status_of_fork;
 static struct alive alive;
 static struct {
   const char *name;
@@ -48,6 +54,43 @@ void refuse(const char *call, unsigned nth, int result) {
   wanted_result = result;
   hit = false;
   memset(made, 0, sizeof made);
+  pthread_mutex_unlock(&lock);
+}
+
+void fork_at(unsigned nth, void (*function)(void)) {
+  refuse(NULL, 0, 0);
+  pthread_mutex_lock(&lock);
+  until_fork = nth;
+  forked_child = function;
+  status_of_fork = -1;
+  pthread_mutex_unlock(&lock);
+}
+
+int fork_status(void) {
+  pthread_mutex_lock(&lock);
+  const int status = status_of_fork;
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+/* As another thread of the program may at any moment. */
+static void fork_if_due(void) {
+  int status;
+  pthread_mutex_lock(&lock);
+  const bool now = until_fork && --until_fork == 0;
+  pthread_mutex_unlock(&lock);
+  if (!now)
+    return;
+  fflush(stdout);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    pthread_mutex_init(&lock, NULL);
+    forked_child();
+  }
+  CHECK(waitpid(child, &status, 0) == child);
+  pthread_mutex_lock(&lock);
+  status_of_fork = status;
   pthread_mutex_unlock(&lock);
 }
 
@@ -105,6 +148,20 @@ struct alive still_alive(void) {
   return a;
 }
 
+/* Threads of the driver's may have something in hand for a moment. */
+void still_as(const struct alive *before, const char *after) {
+  struct alive now = still_alive();
+  for (int i = 0; i < 1000 && memcmp(&now, before, sizeof now) != 0; i++) {
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    now = still_alive();
+  }
+  if (memcmp(&now, before, sizeof now) == 0)
+    return;
+  fprintf(stderr, "after %s: %d fds, %d handles and %d mappings too many\n", after,
+          now.fds - before->fds, now.handles - before->handles, now.mappings - before->mappings);
+  exit(1);
+}
+
 /* Counts the call. True: it is refused. */
 static bool is_refused(const char *name) {
   pthread_mutex_lock(&lock);
@@ -122,6 +179,13 @@ static bool is_refused(const char *name) {
   }
   pthread_mutex_unlock(&lock);
   return yes;
+}
+
+/* The same, and the place for a fork. */
+static bool fork_or_refuse(const char *name) {
+  const bool refuse = is_refused(name);
+  fork_if_due();
+  return refuse;
 }
 
 /* Where the kernel copies no struct. */
@@ -143,7 +207,7 @@ static void leave(struct left what) {
 }
 
 static int refusing_open(const char *path, int flags) {
-  if (is_refused(path))
+  if (fork_or_refuse(path))
     return plain_error();
   const int fd = orin->open(path, flags);
   count(&alive.fds, fd >= 0);
@@ -153,13 +217,14 @@ static int refusing_open(const char *path, int flags) {
 static int refusing_close(int fd) {
   const bool no = is_refused(CALL_CLOSE);
   const int result = orin->close(fd);
+  fork_if_due(); /* before, the driver has forgotten the fd, and the child would keep it */
   count(&alive.fds, result ? 0 : -1);
   return no ? plain_error() : result;
 }
 
 static int refusing_ioctl(int fd, unsigned long request, void *argument) {
   const char *name = nvgpu_request_name((uint32_t)request);
-  const bool no = is_refused(name ? name : CALL_EMULATOR);
+  const bool no = fork_or_refuse(name ? name : CALL_EMULATOR);
   if (request == NVMAP_IOC_FREE)
     count(&alive.handles, -1);
   if (no && request == NVMAP_IOC_FREE)
@@ -184,7 +249,7 @@ static int refusing_ioctl(int fd, unsigned long request, void *argument) {
 
 static void *refusing_mmap(void *address, size_t length, int protection, int flags, int fd,
                            off_t offset, int *error) {
-  if (is_refused(flags & MAP_FIXED_NOREPLACE ? CALL_MMAP_AT : CALL_MMAP)) {
+  if (fork_or_refuse(flags & MAP_FIXED_NOREPLACE ? CALL_MMAP_AT : CALL_MMAP)) {
     *error = plain_error();
     return NULL;
   }
@@ -195,14 +260,14 @@ static void *refusing_mmap(void *address, size_t length, int protection, int fla
 
 static int refusing_munmap(void *address, size_t length) {
   count(&alive.mappings, -1);
-  if (!is_refused(CALL_MUNMAP))
+  if (!fork_or_refuse(CALL_MUNMAP))
     return orin->munmap(address, length);
   leave((struct left){.address = address, .length = length});
   return plain_error();
 }
 
 static int refusing_poll(struct pollfd *fds, unsigned fd_count, int timeout_ms) {
-  return is_refused(CALL_POLL) ? plain_error() : orin->poll(fds, fd_count, timeout_ms);
+  return fork_or_refuse(CALL_POLL) ? plain_error() : orin->poll(fds, fd_count, timeout_ms);
 }
 
 static void doorbell(void *page, uint32_t token) {

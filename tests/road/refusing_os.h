@@ -22,6 +22,12 @@ void refuse(const char *call, unsigned nth, int result);
 /* The end of it: gives back what refused releases have left. */
 void refuse_end(void);
 
+/* Counts calls anew, and forks at the nth of all. The child does what function says, which
+ * does not return; the call goes on when it has ended. */
+void fork_at(unsigned nth, void (*function)(void));
+/* Since fork_at: the child's wait status; -1: there was no such call. */
+int fork_status(void);
+
 /* Where the program is, by a number of its own. */
 void stage_begins(int stage);
 
@@ -40,5 +46,7 @@ struct alive {
 };
 /* What the driver has not given back. */
 struct alive still_alive(void);
+/* Ends the test if that is not again, in a second, what it was before; after: what. */
+void still_as(const struct alive *before, const char *after);
 
 #endif

@@ -86,6 +86,11 @@ static pthread_mutex_t locks[LOCKS] = {
     [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER,
 };
 
+void sm_check_forked(void) {
+  for (int i = 0; i < LOCKS; i++)
+    pthread_mutex_init(&locks[i], NULL);
+}
+
 static pthread_mutex_t *lock_of(uint64_t address) {
   return &locks[(address >> LOCKED_SHIFT) % LOCKS];
 }

@@ -151,6 +151,9 @@ struct sm_watch {
   void (*count)(const struct sm_grid *grid, const struct sm_counts *counts);
 };
 
+/* In a child of fork: no thread is in the middle of watching. */
+void sm_check_forked(void);
+
 struct sm_worker;
 struct sm_worker *sm_worker_create(uint32_t sm_id);
 void sm_worker_destroy(struct sm_worker *worker);

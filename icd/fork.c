@@ -1,0 +1,28 @@
+/* Fork. A child has copies of the memory and of the fds, but neither the driver's
+ * threads nor the GPU's mappings, and a lock may be held by a thread that it lacks. So
+ * every handle of the parent's but platform and device is invalid there, by another
+ * number in its objects, and what is global starts anew: the child may make contexts of
+ * its own, and nothing that it does reaches the parent.
+ */
+#include <pthread.h>
+
+#include "icd/event_pool.h"
+
+#define KINDS ((uint32_t)ICD_MAGIC_END - ICD_MAGIC_PLATFORM)
+
+uint32_t icd_generation;
+
+static void forked_child(void) {
+  icd_generation += KINDS;
+  icd_objects_forked();
+  icd_object_init(&icd_platform.object, ICD_MAGIC_PLATFORM);
+  icd_device_forked();
+  icd_watcher_forked();
+}
+
+bool icd_watch_forks(void) {
+  static bool watched;
+  if (!watched)
+    watched = !pthread_atfork(NULL, NULL, forked_child);
+  return watched;
+}

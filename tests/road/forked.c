@@ -1,0 +1,139 @@
+/* A fork at every system call of the driver, from the opening of the device on: the
+ * parent's work goes on as if nothing had been; the child has none of its handles, fds
+ * and mappings, hangs at no lock, opens the device for itself and works.
+ */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/road/children.h"
+#include "tests/road/life.h"
+#include "tests/road/refusing_os.h"
+
+/* Who takes longer hangs. */
+enum { HANG_S = 60 };
+
+static struct life parents;
+
+/* ---- the child ------------------------------------------------------------------------ */
+
+static void no_handles(struct life *life) {
+  cl_uint count;
+  cl_int value = 1;
+  const size_t one = 1;
+  if (life->context) {
+    CHECK_CL(
+        clGetContextInfo(life->context, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL),
+        CL_INVALID_CONTEXT);
+    CHECK(!clCreateBuffer(life->context, 0, sizeof value, NULL, &value));
+    CHECK_CL(value, CL_INVALID_CONTEXT);
+    CHECK_CL(clReleaseContext(life->context), CL_INVALID_CONTEXT);
+  }
+  if (life->queue) {
+    CHECK_CL(clEnqueueReadBuffer(life->queue, life->buffer, CL_TRUE, 0, sizeof value, &value, 0,
+                                 NULL, NULL),
+             CL_INVALID_COMMAND_QUEUE);
+    CHECK_CL(
+        clEnqueueNDRangeKernel(life->queue, life->kernels[0], 1, NULL, &one, NULL, 0, NULL, NULL),
+        CL_INVALID_COMMAND_QUEUE);
+    CHECK_CL(clFinish(life->queue), CL_INVALID_COMMAND_QUEUE);
+    CHECK_CL(clReleaseCommandQueue(life->queue), CL_INVALID_COMMAND_QUEUE);
+  }
+  if (life->buffer)
+    CHECK_CL(clReleaseMemObject(life->buffer), CL_INVALID_MEM_OBJECT);
+  if (life->program)
+    CHECK_CL(clReleaseProgram(life->program), CL_INVALID_PROGRAM);
+  for (unsigned i = 0; i < LIFE_KERNELS; i++) {
+    if (life->kernels[i]) {
+      CHECK_CL(clSetKernelArg(life->kernels[i], 1, sizeof value, &value), CL_INVALID_KERNEL);
+      CHECK_CL(clReleaseKernel(life->kernels[i]), CL_INVALID_KERNEL);
+    }
+    if (life->events[i]) {
+      CHECK_CL(clWaitForEvents(1, &life->events[i]), CL_INVALID_EVENT);
+      CHECK_CL(clReleaseEvent(life->events[i]), CL_INVALID_EVENT);
+    }
+  }
+  if (life->gate)
+    CHECK_CL(clSetUserEventStatus(life->gate, CL_COMPLETE), CL_INVALID_EVENT);
+}
+
+static void in_child(void) {
+  char name[256];
+  alarm(HANG_S);
+  no_memfds();
+  no_handles(&parents);
+  if (life_device)
+    CHECK_CL(clGetDeviceInfo(life_device, CL_DEVICE_NAME, sizeof name, name, NULL), CL_SUCCESS);
+  else
+    CHECK_CL(clGetDeviceIDs(life_platform, CL_DEVICE_TYPE_GPU, 1, &life_device, NULL), CL_SUCCESS);
+  if (life_is_compiled())
+    life_works();
+}
+
+/* By way of the library's destructors, and of nothing at all. */
+static void end_child(void) {
+  in_child();
+  end_by_exit();
+}
+static void kill_child(void) {
+  in_child();
+  _exit(0);
+}
+
+/* ---- the parent ------------------------------------------------------------------------- */
+
+static void child_was_well(unsigned nth) {
+  const int status = fork_status();
+  if (status == 0)
+    return;
+  fprintf(stderr, "the child of a fork at call %u ends with status 0x%x\n", nth, status);
+  exit(1);
+}
+
+/* False: there are not so many calls. */
+static bool fork_in_a_life(unsigned nth) {
+  const struct alive before = still_alive();
+  alarm(HANG_S);
+  parents = (struct life){0};
+  fork_at(nth, nth % 2 ? end_child : kill_child);
+  CHECK_CL(life_live(&parents), CL_SUCCESS);
+  life_release(&parents);
+  if (fork_status() == -1)
+    return false;
+  child_was_well(nth);
+  still_as(&before, "a fork");
+  return true;
+}
+
+/* Each in a process of its own, as the device is opened once in each. */
+static bool fork_in_an_opening(unsigned nth) {
+  int status;
+  const pid_t opener = fork();
+  CHECK(opener >= 0);
+  if (opener == 0) {
+    fork_at(nth, nth % 2 ? end_child : kill_child);
+    CHECK_CL(clGetDeviceIDs(life_platform, CL_DEVICE_TYPE_GPU, 1, &life_device, NULL), CL_SUCCESS);
+    if (fork_status() == -1)
+      _exit(2);
+    child_was_well(nth);
+    _exit(0);
+  }
+  CHECK(waitpid(opener, &status, 0) == opener);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) != 1);
+  return WEXITSTATUS(status) == 0;
+}
+
+int main(void) {
+  unsigned openings = 0, calls = 0;
+  CHECK_CL(clGetPlatformIDs(1, &life_platform, NULL), CL_SUCCESS);
+  while (fork_in_an_opening(openings + 1))
+    openings++;
+  CHECK_CL(clGetDeviceIDs(life_platform, CL_DEVICE_TYPE_GPU, 1, &life_device, NULL), CL_SUCCESS);
+  life_compile();
+  while (fork_in_a_life(calls + 1))
+    calls++;
+  life_works();
+  life_forget();
+  printf("forks at %u calls of the opening, %u of a life\n", openings, calls);
+  CHECK(openings > 8 && calls > 70);
+  return 0;
+}
