@@ -33,11 +33,12 @@ static inline void emu_set_low(uint64_t *address, uint32_t low) {
 
 /* ---- pushbuffer.c: what the host has of a channel's ring ---- */
 
-enum { EMU_ENTRIES_AHEAD = 8 };
+enum { EMU_ENTRIES_AHEAD = 8, EMU_WORDS_AHEAD = 256 };
 
 struct emu_ring {
   uint64_t ahead[EMU_ENTRIES_AHEAD]; /* taken in, and not begun with */
   uint32_t next, count;              /* of them: the next one, and how many are left */
+  uint32_t words[EMU_WORDS_AHEAD];   /* adversarial timing: of the pushbuffer */
   uint64_t segment, main_segment;    /* begun with last: GET, TOP_LEVEL_GET */
 };
 

@@ -136,6 +136,21 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
   }
 }
 
+/* Later edits of the pushbuffer may not be seen: host reads it in batches. Facts 1.2. */
+static void read_ahead(struct emu_channel *channel) {
+  struct emu_fetch *f = &channel->fetch;
+  uint32_t *words = channel->ring.words;
+  if (f->host_words > EMU_WORDS_AHEAD)
+    f->host_words = EMU_WORDS_AHEAD;
+  memcpy(words, f->host, f->host_words * sizeof(words[0]));
+  f->host = words;
+}
+
+static bool has_read_ahead(const struct emu_channel *channel) {
+  const uint32_t *host = channel->fetch.host, *words = channel->ring.words;
+  return host >= words && host < words + EMU_WORDS_AHEAD;
+}
+
 /* Makes the next words of the segment readable at fetch.host. */
 static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_fetch *f = &channel->fetch;
@@ -149,7 +164,15 @@ static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   uint64_t words = (range.gpu + range.size - f->gpu) / sizeof(uint32_t);
   f->host = (const uint32_t *)(const void *)(range.host + (f->gpu - range.gpu));
   f->host_words = words < f->words ? (uint32_t)words : f->words;
+  if (emu_adversary.on && emu_adversary_one_in(&channel->whim.random, 2))
+    read_ahead(channel);
   return true;
+}
+
+/* The memory may move from now on. */
+static void let_memory_go(struct emu_channel *channel) {
+  if (!has_read_ahead(channel))
+    channel->fetch.host_words = 0;
 }
 
 /* How soon the host reads on, nothing promises; a pushbuffer of which GP_GET is past
@@ -406,7 +429,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   bool empty = false;
   channel->waiting = false;
   if (!channel->pin.held)
-    channel->fetch.host_words = 0; /* the memory may have moved meanwhile */
+    let_memory_go(channel);
   emu_pin(channel->as, &channel->pin);
   while (atomic_load_explicit(&channel->serviceable, memory_order_relaxed)) {
     step = advance(channel, &empty, &fault);
@@ -446,7 +469,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   }
   if (!channel->grids && !channel->copy.transfer_count) {
     emu_unpin(channel->as, &channel->pin, false);
-    channel->fetch.host_words = 0;
+    let_memory_go(channel);
   }
   return outcome;
 }

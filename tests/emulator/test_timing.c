@@ -137,6 +137,23 @@ static bool reused_pushbuffer(struct fixture *f, unsigned round, bool right) {
   return run(f) && *word_at(f, MARK) == round + 1;
 }
 
+/* 1.2: the pushbuffer is edited when GP_PUT is past it, though before it is due. */
+static bool edited_pushbuffer(struct fixture *f, unsigned round, bool right) {
+  enum { GO = 512, PAYLOAD = 3 };
+  push_semaphore(&f->ch, f->data.va + GO, round + 1,
+                 hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_ACQ_CIRC_GEQ));
+  uint32_t *release = f->ch.word;
+  push_semaphore(&f->ch, f->data.va + MARK, 2 * round + 1, RELEASE_64);
+  if (right)
+    release[PAYLOAD] = 2 * round + 2;
+  submit(&f->c, &f->ch);
+  usleep(500);
+  if (!right)
+    __atomic_store_n(&release[PAYLOAD], 2 * round + 2, __ATOMIC_SEQ_CST);
+  __atomic_store_n(word_at(f, GO), round + 1, __ATOMIC_SEQ_CST);
+  return run(f) && *word_at(f, MARK) == 2 * round + 2;
+}
+
 /* 3.1: without RELEASE_WFI the release may overtake running kernels. */
 static bool overtaking_release(struct fixture *f, unsigned round, bool right) {
   launch_count(f, round, 10);
@@ -315,10 +332,11 @@ static void seeds(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HAZARD(rewritten_qmd),      HAZARD(rewritten_bank),      HAZARD(reused_pushbuffer),
-      HAZARD(overtaking_release), HAZARD(time_before_payload), HAZARD(believed_get),
-      HAZARD(dependent_grids),    HAZARD(replaced_pool),       HAZARD(freed_pool),
-      cmocka_unit_test(seeds),    HAZARD(overtaken_copy),      HAZARD(unordered_channels),
+      HAZARD(rewritten_qmd),      HAZARD(rewritten_bank),     HAZARD(reused_pushbuffer),
+      HAZARD(edited_pushbuffer),  HAZARD(overtaking_release), HAZARD(time_before_payload),
+      HAZARD(believed_get),       HAZARD(dependent_grids),    HAZARD(replaced_pool),
+      HAZARD(freed_pool),         cmocka_unit_test(seeds),    HAZARD(overtaken_copy),
+      HAZARD(unordered_channels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
