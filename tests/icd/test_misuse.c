@@ -1,0 +1,535 @@
+/* The API misused, through the ICD loader: every call with every argument that the
+ * specification forbids gives the error which it demands, twice for calls that may be
+ * given no place for the code, and nothing is changed by it. The table is made by
+ * misuse/generate.py.
+ *
+ * All arguments of OpenCL's functions are integers or pointers, and both of our machines
+ * pass each in a register or a slot of 64 bits: so one type of function does for all.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include "icd/cl_tegracl.h"
+
+#define assert_cl(code) assert_int_equal((code), CL_SUCCESS)
+
+enum {
+  ARGS = 16,
+  BUFFER_BYTES = 1024,
+  SUB_BYTES = 512,
+  LOCAL_BYTES = 48 * 1024, /* all that there is */
+  SENTINEL = 12345,        /* no code of OpenCL's */
+
+};
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+/* Names that rows use. OBJECTS: a list of one, list_NAME, goes with each. */
+#define OBJECTS(X)                                                                                 \
+  X(null)                                                                                          \
+  X(blank) /* an object of no kind of ours, as another vendor's */                                 \
+  X(platform)                                                                                      \
+  X(device)                                                                                        \
+  X(context)                                                                                       \
+  X(queue)                                                                                         \
+  X(buffer)                                                                                        \
+  X(program)                                                                                       \
+  X(kernel)                                                                                        \
+  X(event)                                                                                         \
+  X(stale_context)                                                                                 \
+  X(stale_queue)                                                                                   \
+  X(stale_buffer)                                                                                  \
+  X(stale_program)                                                                                 \
+  X(stale_kernel)                                                                                  \
+  X(stale_event)                                                                                   \
+  X(queue2) /* of another context */                                                               \
+  X(buffer2)                                                                                       \
+  X(kernel2)                                                                                       \
+  X(event2)                                                                                        \
+  X(sub_buffer)                                                                                    \
+  X(read_only)                                                                                     \
+  X(no_access)                                                                                     \
+  X(host_reads)                                                                                    \
+  X(host_writes)                                                                                   \
+  X(idle)        /* a program that is not built */                                                 \
+  X(bare_kernel) /* without arguments */                                                           \
+  X(tight_kernel)                                                                                  \
+  X(greedy_kernel)                                                                                 \
+  X(user_event)                                                                                    \
+  X(done_event)                                                                                    \
+  X(failed_event)                                                                                  \
+  X(svm)
+
+/* Data that rows point to: X(name, type, contents ...) */
+#define DATA(X)                                                                                    \
+  X(partition_equally, cl_device_partition_property, CL_DEVICE_PARTITION_EQUALLY, 1, 0)            \
+  X(partition_unknown, cl_device_partition_property, 0x4242, 1, 0)                                 \
+  X(context_unknown, cl_context_properties, 0x4242, 1, 0)                                          \
+  X(context_bad_platform, cl_context_properties, CL_CONTEXT_PLATFORM, (intptr_t)blank, 0)          \
+  X(context_sync, cl_context_properties, CL_CONTEXT_INTEROP_USER_SYNC, 2, 0)                       \
+  X(context_platform, cl_context_properties, CL_CONTEXT_PLATFORM, 0, 0)                            \
+  X(context_twice, cl_context_properties, CL_CONTEXT_PLATFORM, 0, CL_CONTEXT_PLATFORM, 0, 0)       \
+  X(context_platform_unknown, cl_context_properties, CL_CONTEXT_PLATFORM, 0, 0x4242, 1, 0)         \
+  X(queue_unknown, cl_queue_properties, 0x4242, 1, 0)                                              \
+  X(queue_bits, cl_queue_properties, CL_QUEUE_PROPERTIES, 1 << 20, 0)                              \
+  X(queue_priority, cl_queue_properties, CL_QUEUE_PRIORITY_KHR, 3, 0)                              \
+  X(queue_throttle, cl_queue_properties, CL_QUEUE_THROTTLE_KHR, 8, 0)                              \
+  X(queue_size, cl_queue_properties, CL_QUEUE_SIZE, 1024, 0)                                       \
+  X(queue_on_device, cl_queue_properties, CL_QUEUE_PROPERTIES,                                     \
+    CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0)                                \
+  X(mem_unknown, cl_mem_properties, 0x4242, 1, 0)                                                  \
+  X(mem_address, cl_mem_properties, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, 2, 0)                       \
+  X(mem_dma_buf, cl_mem_properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, 9999, 0)                \
+  X(mem_devices, cl_mem_properties, CL_DEVICE_HANDLE_LIST_KHR, 42, 0, 0)                           \
+  X(usm_unknown, cl_mem_properties_intel, 0x4242, 1, 0)                                            \
+  X(usm_bits, cl_mem_properties_intel, CL_MEM_ALLOC_FLAGS_INTEL, 1 << 20, 0)                       \
+  X(import_protected, cl_import_properties_arm, CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_PROTECTED_ARM,  \
+    0)                                                                                             \
+  X(region, size_t, 0, 64)                                                                         \
+  X(region_beyond, size_t, 512, 513)                                                               \
+  X(region_overflow, size_t, 512, SIZE_MAX)                                                        \
+  X(region_far, size_t, 2048, 16)                                                                  \
+  X(region_empty, size_t, 0, 0)                                                                    \
+  X(region_misaligned, size_t, 1, 16)                                                              \
+  X(origin, size_t, 0, 0, 0)                                                                       \
+  X(origin_512, size_t, 512, 0, 0)                                                                 \
+  X(origin_beyond, size_t, 1024, 0, 0)                                                             \
+  X(origin_huge, size_t, 0, SIZE_MAX / 4, 0)                                                       \
+  X(region_8, size_t, 8, 2, 1)                                                                     \
+  X(region_flat, size_t, 8, 0, 1)                                                                  \
+  X(region_huge, size_t, SIZE_MAX / 2, 2, 1)                                                       \
+  X(sizes, size_t, 64, 4, 2)                                                                       \
+  X(zeros, size_t, 0, 0, 0)                                                                        \
+  X(odd, size_t, 7, 1, 1)                                                                          \
+  X(huge, size_t, SIZE_MAX, SIZE_MAX, SIZE_MAX)                                                    \
+  X(deep, size_t, 1, 1, 128)                                                                       \
+  X(wide, size_t, 1024, 4, 1)                                                                      \
+  X(text, char, "nothing has this name")                                                           \
+  X(bad_option, char, "-no-such-option")                                                           \
+  X(kernel_name, char, "work")                                                                     \
+  X(truth, cl_bool, CL_TRUE)
+
+#define OTHERS(X)                                                                                  \
+  X(out)                                                                                           \
+  X(errcode)                                                                                       \
+  X(callback) X(strings) X(list_event_null) X(list_event_event2) X(svm_8) X(svm_odd) X(svm_list)
+
+#define AS_SLOT(name)           V_##name,
+#define AS_LIST_SLOT(name)      V_list_##name,
+#define AS_DATA_SLOT(name, ...) V_##name,
+enum slot {
+  V_NONE, /* the argument is a number */
+  OBJECTS(AS_SLOT) OBJECTS(AS_LIST_SLOT) DATA(AS_DATA_SLOT) OTHERS(AS_SLOT) V_COUNT
+};
+
+static uint64_t values[V_COUNT];
+static void *blank[8]; /* begins with our dispatch table, as the loader must be able to go on */
+
+#define AS_LIST(name) static uint64_t list_##name[2];
+OBJECTS(AS_LIST)
+
+static unsigned char out[1 << 16];
+static cl_int errcode;
+
+static void ignore(void) {}
+
+static void set_data(void) {
+#define SET_DATA(name, type, ...)                                                                  \
+  {                                                                                                \
+    static type data[64];                                                                          \
+    const type contents[] = {__VA_ARGS__};                                                         \
+    memcpy(data, contents, sizeof contents);                                                       \
+    values[V_##name] = (uintptr_t)data;                                                            \
+  }
+  DATA(SET_DATA)
+  static const uint64_t platform_places[][2] = {{V_context_platform, 1},
+                                                {V_context_twice, 1},
+                                                {V_context_twice, 3},
+                                                {V_context_platform_unknown, 1}};
+  for (size_t i = 0; i < sizeof platform_places / sizeof *platform_places; i++)
+    ((uint64_t *)values[platform_places[i][0]])[platform_places[i][1]] = values[V_platform];
+}
+
+static void set_lists(void) {
+#define SET_LIST(name)                                                                             \
+  list_##name[0] = values[V_##name];                                                               \
+  values[V_list_##name] = (uintptr_t)list_##name;
+  OBJECTS(SET_LIST)
+}
+
+#define KEEP(name, object) (values[V_##name] = (uintptr_t)(object))
+#define GET(type, name)    ((type)(uintptr_t)values[V_##name])
+
+/* ---- objects ----------------------------------------------------------------------------------
+ */
+
+static const char source[] = //
+    "kernel void work(global int *a, int n, local int *l) {\n"
+    "  l[get_local_id(0)] = n; a[get_global_id(0)] = l[get_local_id(0)];\n"
+    "}\n"
+    "kernel __attribute__((reqd_work_group_size(8, 4, 1))) void tight(global int *a) { *a = 1; }\n"
+    "kernel void greedy(global int *a, local int *l) {\n"
+    "  local int more[256];\n"
+    "  size_t i = get_local_id(0);\n"
+    "  more[i] = i; barrier(CLK_LOCAL_MEM_FENCE); l[i] = more[i ^ 1]; *a = l[i];\n"
+    "}\n";
+
+static cl_program build(cl_context context) {
+  cl_int code;
+  const char *text = source;
+  cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &code);
+  assert_cl(code);
+  assert_cl(clBuildProgram(program, 0, NULL, "-cl-kernel-arg-info", NULL, NULL));
+  return program;
+}
+
+static cl_kernel make_kernel(cl_program program, const char *name, cl_mem mem) {
+  cl_int code;
+  cl_kernel kernel = clCreateKernel(program, name, &code);
+  assert_cl(code);
+  assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+  return kernel;
+}
+
+static cl_kernel make_work(cl_program program, cl_mem mem) {
+  const int n = 7;
+  cl_kernel kernel = make_kernel(program, "work", mem);
+  assert_cl(clSetKernelArg(kernel, 1, sizeof n, &n));
+  assert_cl(clSetKernelArg(kernel, 2, 64 * sizeof n, NULL));
+  return kernel;
+}
+
+static cl_mem make_buffer(cl_context context, cl_mem_flags flags) {
+  cl_int code;
+  cl_mem mem = clCreateBuffer(context, flags, BUFFER_BYTES, NULL, &code);
+  assert_cl(code);
+  return mem;
+}
+
+static cl_event make_event(cl_command_queue queue) {
+  cl_event event;
+  assert_cl(clEnqueueMarkerWithWaitList(queue, 0, NULL, &event));
+  assert_cl(clFinish(queue));
+  return event;
+}
+
+static cl_event make_user_event(cl_context context, cl_int status) {
+  cl_int code;
+  cl_event event = clCreateUserEvent(context, &code);
+  assert_cl(code);
+  if (status <= CL_COMPLETE)
+    assert_cl(clSetUserEventStatus(event, status));
+  return event;
+}
+
+/* One of each kind that has been released. */
+static void make_stale(cl_device_id device) {
+  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+  cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, NULL);
+  cl_mem mem = make_buffer(context, 0);
+  cl_program program = build(context);
+  cl_kernel kernel = make_work(program, mem);
+  cl_event event = make_event(queue);
+  KEEP(stale_event, event);
+  KEEP(stale_kernel, kernel);
+  KEEP(stale_program, program);
+  KEEP(stale_buffer, mem);
+  KEEP(stale_queue, queue);
+  KEEP(stale_context, context);
+  assert_cl(clReleaseEvent(event));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseProgram(program));
+  assert_cl(clReleaseMemObject(mem));
+  assert_cl(clReleaseCommandQueue(queue));
+  assert_cl(clReleaseContext(context));
+}
+
+static void make_objects(void) {
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_int code;
+  assert_cl(clGetPlatformIDs(1, &platform, NULL));
+  assert_cl(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL));
+  KEEP(platform, platform);
+  KEEP(device, device);
+  blank[0] = *(void **)platform;
+  KEEP(blank, blank);
+  make_stale(device);
+  cl_context contexts[2];
+  const cl_queue_properties profiling[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+  for (int i = 0; i < 2; i++) {
+    contexts[i] = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    assert_cl(code);
+    cl_command_queue queue =
+        clCreateCommandQueueWithProperties(contexts[i], device, profiling, &code);
+    assert_cl(code);
+    cl_mem mem = make_buffer(contexts[i], 0);
+    cl_program program = build(contexts[i]);
+    values[i ? V_queue2 : V_queue] = (uintptr_t)queue;
+    values[i ? V_buffer2 : V_buffer] = (uintptr_t)mem;
+    values[i ? V_kernel2 : V_kernel] = (uintptr_t)make_work(program, mem);
+    values[i ? V_event2 : V_event] = (uintptr_t)make_event(queue);
+    if (i)
+      assert_cl(clReleaseProgram(program));
+    else
+      KEEP(program, program);
+  }
+  KEEP(context, contexts[0]);
+  cl_mem mem = GET(cl_mem, buffer);
+  cl_program program = GET(cl_program, program);
+  const cl_buffer_region half = {0, SUB_BYTES};
+  KEEP(sub_buffer, clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
+  assert_cl(code);
+  KEEP(read_only, make_buffer(contexts[0], CL_MEM_READ_ONLY));
+  KEEP(no_access, make_buffer(contexts[0], CL_MEM_HOST_NO_ACCESS));
+  KEEP(host_reads, make_buffer(contexts[0], CL_MEM_HOST_READ_ONLY));
+  KEEP(host_writes, make_buffer(contexts[0], CL_MEM_HOST_WRITE_ONLY));
+  const char *text = source;
+  KEEP(idle, clCreateProgramWithSource(contexts[0], 1, &text, NULL, &code));
+  assert_cl(code);
+  KEEP(bare_kernel, clCreateKernel(program, "work", &code));
+  assert_cl(code);
+  KEEP(tight_kernel, make_kernel(program, "tight", mem));
+  cl_kernel greedy = make_kernel(program, "greedy", mem);
+  assert_cl(clSetKernelArg(greedy, 1, LOCAL_BYTES, NULL));
+  KEEP(greedy_kernel, greedy);
+  KEEP(user_event, make_user_event(contexts[0], CL_SUBMITTED));
+  KEEP(done_event, make_user_event(contexts[0], CL_COMPLETE));
+  KEEP(failed_event, make_user_event(contexts[0], -1));
+  KEEP(svm, clSVMAlloc(contexts[0], CL_MEM_READ_WRITE, 256, 0));
+}
+
+static void release_objects(void) {
+  static const enum slot kernels[] = {V_kernel, V_kernel2, V_bare_kernel, V_tight_kernel,
+                                      V_greedy_kernel};
+  static const enum slot mems[] = {V_sub_buffer, V_buffer,     V_buffer2,    V_read_only,
+                                   V_no_access,  V_host_reads, V_host_writes};
+  static const enum slot events[] = {V_event, V_event2, V_user_event, V_done_event, V_failed_event};
+  clSVMFree(GET(cl_context, context), GET(void *, svm));
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+    assert_cl(clReleaseEvent((cl_event)(uintptr_t)values[events[i]]));
+  for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+    assert_cl(clReleaseKernel((cl_kernel)(uintptr_t)values[kernels[i]]));
+  assert_cl(clReleaseProgram(GET(cl_program, program)));
+  assert_cl(clReleaseProgram(GET(cl_program, idle)));
+  cl_context second;
+  assert_cl(clGetMemObjectInfo(GET(cl_mem, buffer2), CL_MEM_CONTEXT, sizeof second, &second, NULL));
+  for (size_t i = 0; i < sizeof mems / sizeof *mems; i++)
+    assert_cl(clReleaseMemObject((cl_mem)(uintptr_t)values[mems[i]]));
+  assert_cl(clReleaseCommandQueue(GET(cl_command_queue, queue)));
+  assert_cl(clReleaseCommandQueue(GET(cl_command_queue, queue2)));
+  assert_cl(clReleaseContext(second));
+  assert_cl(clReleaseContext(GET(cl_context, context)));
+}
+
+static int set_up(void **state) {
+  static uint64_t event_null[2], event_event2[2], svm_list[1];
+  static const char *strings[1];
+  make_objects();
+  set_data();
+  set_lists();
+  KEEP(out, out);
+  KEEP(errcode, &errcode);
+  KEEP(callback, ignore);
+  strings[0] = GET(const char *, text);
+  KEEP(strings, strings);
+  event_null[0] = event_event2[0] = values[V_event];
+  event_event2[1] = values[V_event2];
+  KEEP(list_event_null, event_null);
+  KEEP(list_event_event2, event_event2);
+  values[V_svm_8] = values[V_svm] + 8;
+  values[V_svm_odd] = values[V_svm] + 1;
+  svm_list[0] = values[V_svm];
+  KEEP(svm_list, svm_list);
+  return 0;
+}
+
+/* ---- rows
+ * ---------------------------------------------------------------------------------------- */
+
+struct argument {
+  enum slot slot;
+  uint64_t number;
+};
+
+struct row {
+  const char *call, *what;
+  char returns; /* i: a code; p: a pointer, the code by the last argument; n: a pointer without
+                 * a code; s: a query of a size one byte less than it says it needs */
+  cl_int code;
+  int count;
+  struct argument arguments[ARGS];
+};
+
+static const struct row rows[] = {
+#include "misuse_rows.h"
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+_Static_assert(ROWS >= 1500, "the table is whole");
+
+typedef uint64_t (*any_function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                 uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                 uint64_t, uint64_t, uint64_t, uint64_t);
+
+/* The loader's function, or an extension's. */
+static any_function find(const char *name) {
+  void *function = dlsym(RTLD_DEFAULT, name);
+  if (!function)
+    function = clGetExtensionFunctionAddressForPlatform(GET(cl_platform_id, platform), name);
+  if (!function)
+    fail_msg("there is no %s", name);
+  return (any_function)function;
+}
+
+static uint64_t call(any_function f, const uint64_t *a) {
+  return f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
+           a[14], a[15]);
+}
+
+/* Where the device has no shared virtual memory (its addresses are taken: the address
+ * sanitizer), calls on it say so, unless a handle is wrong. */
+static cl_int expected(const struct row *row) {
+  static const char *const names[] = {"SVM", "clSetKernelExecInfo", "MemAllocINTEL", "clEnqueueMem",
+                                      "clEnqueueMigrateMemINTEL"};
+  const bool handle = row->code == CL_INVALID_COMMAND_QUEUE || row->code == CL_INVALID_CONTEXT ||
+                      row->code == CL_INVALID_KERNEL;
+  if (values[V_svm] || handle)
+    return row->code;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strstr(row->call, names[i]))
+      return CL_INVALID_OPERATION;
+  return row->code;
+}
+
+static cl_int run(const struct row *row, any_function f, uint64_t *arguments, bool *null) {
+  *null = true;
+  errcode = SENTINEL;
+  uint64_t result;
+  switch (row->returns) {
+  case 'n':
+    *null = !call(f, arguments);
+    return CL_SUCCESS;
+  case 'p':
+    *null = !call(f, arguments);
+    return errcode;
+  case 's': {
+    const int size_at = row->count - 3;
+    size_t size = 0;
+    arguments[size_at] = arguments[size_at + 1] = 0;
+    arguments[size_at + 2] = (uintptr_t)&size;
+    if ((cl_int)call(f, arguments) != CL_SUCCESS || !size)
+      return SENTINEL;
+    arguments[size_at] = size - 1;
+    arguments[size_at + 1] = (uintptr_t)out;
+    arguments[size_at + 2] = 0;
+    return (cl_int)call(f, arguments);
+  }
+  default:
+    result = call(f, arguments);
+    return (cl_int)result;
+  }
+}
+
+static void misuse(void **state) {
+  int bad = 0;
+  for (int i = 0; i < ROWS; i++) {
+    const struct row *row = &rows[i];
+    const any_function f = find(row->call);
+    uint64_t arguments[ARGS] = {0};
+    for (int j = 0; j < row->count; j++)
+      arguments[j] =
+          row->arguments[j].slot ? values[row->arguments[j].slot] : row->arguments[j].number;
+    bool null;
+    cl_int code = run(row, f, arguments, &null);
+    if (code == expected(row) && null && row->returns == 'p') {
+      arguments[row->count - 1] = 0; /* and nobody wants to know */
+      null = !call(f, arguments);
+    }
+    if (code != expected(row) || !null) {
+      print_error("%s, %s: %d%s instead of %d\n", row->call, row->what, code,
+                  null ? "" : " and not NULL", expected(row));
+      bad++;
+    }
+  }
+  print_message("%d rows\n", ROWS);
+  assert_int_equal(bad, 0);
+}
+
+/* ---- afterwards
+ * ------------------------------------------------------------------------------------ */
+
+static cl_uint references(cl_int(CL_API_CALL *query)(void *, cl_uint, size_t, void *, size_t *),
+                          enum slot slot, cl_uint name) {
+  cl_uint count;
+  assert_cl(query((void *)(uintptr_t)values[slot], name, sizeof count, &count, NULL));
+  return count;
+}
+
+#define REFERENCES(query, name, info)                                                              \
+  references((cl_int(CL_API_CALL *)(void *, cl_uint, size_t, void *, size_t *))(query), V_##name,  \
+             (info))
+
+/* The objects have survived, with the references that they had, and still work. */
+static void survival(void **state) {
+  assert_int_equal(REFERENCES(clGetContextInfo, context, CL_CONTEXT_REFERENCE_COUNT), 1);
+  assert_int_equal(REFERENCES(clGetCommandQueueInfo, queue, CL_QUEUE_REFERENCE_COUNT), 1);
+  assert_int_equal(REFERENCES(clGetMemObjectInfo, buffer, CL_MEM_REFERENCE_COUNT), 1);
+  assert_int_equal(REFERENCES(clGetMemObjectInfo, buffer, CL_MEM_MAP_COUNT), 0);
+  assert_int_equal(REFERENCES(clGetProgramInfo, program, CL_PROGRAM_REFERENCE_COUNT), 1);
+  assert_int_equal(REFERENCES(clGetKernelInfo, kernel, CL_KERNEL_REFERENCE_COUNT), 1);
+  assert_int_equal(REFERENCES(clGetEventInfo, event, CL_EVENT_REFERENCE_COUNT), 1);
+  const size_t size = 64;
+  cl_mem mem = GET(cl_mem, buffer);
+  cl_kernel kernel = GET(cl_kernel, kernel);
+  cl_command_queue queue = GET(cl_command_queue, queue);
+  int result[64];
+  const int n = 11;
+  assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+  assert_cl(clSetKernelArg(kernel, 1, sizeof n, &n));
+  assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof result, result, 0, NULL, NULL));
+  for (int i = 0; i < 64; i++)
+    assert_int_equal(result[i], n);
+}
+
+/* Stale handles of each kind are still refused when many objects have come and gone. */
+static void reuse(void **state) {
+  cl_context context = GET(cl_context, context);
+  enum { MANY = 1000 };
+  for (int i = 0; i < MANY; i++) {
+    cl_mem mem = make_buffer(context, 0);
+    cl_event event = make_user_event(context, CL_COMPLETE);
+    assert_cl(clReleaseMemObject(mem));
+    assert_cl(clReleaseEvent(event));
+    assert_int_equal(clReleaseMemObject(mem), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(clReleaseEvent(event), CL_INVALID_EVENT);
+    assert_int_equal(clRetainContext(GET(cl_context, stale_context)), CL_INVALID_CONTEXT);
+  }
+}
+
+static int tear_down(void **state) {
+  release_objects();
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(misuse),
+      cmocka_unit_test(survival),
+      cmocka_unit_test(reuse),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
