@@ -167,16 +167,51 @@ static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint6
   return true;
 }
 
+static bool write_posted(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_posted *p = &channel->copy.posted;
+  const uint64_t bytes = p->bytes;
+  p->bytes = 0;
+  return !bytes ||
+         emu_surface_write(channel->as, &p->destination, p->line, p->column, p->data, bytes, fault);
+}
+
+/* Without FLUSH_ENABLE a semaphore does not wait until all bytes are in memory (the
+ * method table; facts 7.1): the last of a transfer are held back. */
+static bool post(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
+                 uint64_t bytes, struct emu_fault *fault) {
+  struct emu_posted *p = &channel->copy.posted;
+  const uint64_t tail = bytes < EMU_COPY_POSTED ? bytes : EMU_COPY_POSTED;
+  if (bytes > tail && !move_bytes(channel->as, t, t->line, from, bytes - tail, fault))
+    return false;
+  p->destination = t->destination;
+  p->line = t->line;
+  p->column = from + bytes - tail;
+  p->bytes = tail;
+  p->due = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
+  return emu_surface_read(channel->as, &t->source, p->line, p->column, p->data, tail, fault);
+}
+
+static bool move_part(struct emu_channel *channel, const struct emu_transfer *t, uint64_t part,
+                      struct emu_fault *fault) {
+  const bool last = t->line == t->lines - 1 && t->done + part == t->length;
+  if (t->remap.enabled)
+    return move_elements(channel->as, t, t->line, t->done, part, fault);
+  if (emu_adversary.on && last)
+    return post(channel, t, t->done, part, fault);
+  return move_bytes(channel->as, t, t->line, t->done, part, fault);
+}
+
 /* A part of the transfer, until the turn ends: EMU_NEXT when all of it is done. */
 static enum emu_step move(struct emu_channel *channel, struct emu_transfer *t, uint64_t end,
                           struct emu_fault *fault) {
   const uint64_t most = t->remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
   if (!t->length)
     return EMU_NEXT;
+  if (!write_posted(channel, fault))
+    return EMU_FAULT;
   for (unsigned pieces = 0; t->line < t->lines;) {
     uint64_t part = t->length - t->done < most ? t->length - t->done : most;
-    if (!(t->remap.enabled ? move_elements(channel->as, t, t->line, t->done, part, fault)
-                           : move_bytes(channel->as, t, t->line, t->done, part, fault)))
+    if (!move_part(channel, t, part, fault))
       return EMU_FAULT;
     t->done += part;
     if (t->done == t->length) {
@@ -202,7 +237,7 @@ static unsigned any_transfer(struct emu_channel *channel) {
   return chosen;
 }
 
-enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault) {
+static enum emu_step run_transfers(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_copy *c = &channel->copy;
   const uint64_t end = emu_turn_end(channel);
   while (c->transfer_count) {
@@ -219,6 +254,17 @@ enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *faul
             (c->transfer_count - i) * sizeof(c->transfers[0]));
   }
   return EMU_NEXT;
+}
+
+enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault) {
+  enum emu_step step = run_transfers(channel, fault);
+  if (step != EMU_NEXT || !channel->copy.posted.bytes)
+    return step;
+  if (emu_time_ns() < channel->copy.posted.due) {
+    channel->waiting = true;
+    return EMU_AGAIN;
+  }
+  return write_posted(channel, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
 /* ---- pipelined transfers ---- */
@@ -363,7 +409,8 @@ static enum emu_step launch_dma(struct emu_channel *channel, uint32_t launch,
   if (!c->launched)
     step = begin(channel, launch, fault);
   if (step == EMU_NEXT && c->launched && must_wait(launch))
-    step = emu_copies_run(channel, fault);
+    step = hw_field(launch, NVC7B5_LAUNCH_DMA_FLUSH_ENABLE) ? emu_copies_run(channel, fault)
+                                                            : run_transfers(channel, fault);
   if (step != EMU_NEXT || !c->launched)
     return step;
   c->launched = false;

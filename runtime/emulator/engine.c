@@ -236,6 +236,7 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   emu_sked_drop(channel);
   channel->copy.launched = false;
   channel->copy.transfer_count = 0;
+  channel->copy.posted.bytes = 0;
   emu_mme_drop(channel->mme);
   if (channel->as)
     emu_unpin(channel->as, &channel->pin, true);

@@ -171,6 +171,7 @@ enum {
   EMU_COPY_PIPELINED = 8,
   EMU_COPY_TRANSFERS = 8,
   EMU_COPY_COMPONENTS = 4,
+  EMU_COPY_POSTED = 256,
 };
 
 /* The component map of a remap; facts 7.3. Without one: bytes. */
@@ -197,12 +198,21 @@ struct emu_span {
   uint64_t from, to, bytes;
 };
 
+/* Adversarial timing: the last bytes of a transfer, read and not yet written. */
+struct emu_posted {
+  struct emu_surface destination;
+  uint64_t line, column, bytes; /* bytes 0: none */
+  uint64_t due;                 /* PTIMER */
+  uint8_t data[EMU_COPY_POSTED];
+};
+
 struct emu_copy {
   bool bound;
   uint32_t state[EMU_COPY_STATE_WORDS]; /* the methods' data */
   bool launched;                        /* the transfer of the method that is being done */
   struct emu_transfer transfers[EMU_COPY_TRANSFERS]; /* in the order of their launches */
   unsigned transfer_count;
+  struct emu_posted posted;
   /* Transfers that may still be under way when the next pipelined one begins. */
   struct emu_span pipelined[EMU_COPY_PIPELINED];
   unsigned pipelined_count;

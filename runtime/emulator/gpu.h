@@ -622,6 +622,10 @@ void emu_copy_bind(struct emu_copy *copy);
 bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault);
 enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);
+/* Transfers have not ended, or not all their bytes are in memory. */
+static inline bool emu_copies_pending(const struct emu_channel *channel) {
+  return channel->copy.transfer_count || channel->copy.posted.bytes;
+}
 /* The same as emu_grids_run for the channel's transfers. */
 enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault);
 

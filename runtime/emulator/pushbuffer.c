@@ -263,7 +263,7 @@ static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, 
     return EMU_FAULT;
   }
   /* Host waits for idle when it turns from copies to other classes; facts 2.2. */
-  if (subchannel != SUBCHANNEL_COPY && channel->copy.transfer_count) {
+  if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(channel)) {
     enum emu_step step = emu_copies_run(channel, fault);
     if (step != EMU_NEXT)
       return step;
@@ -467,7 +467,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   } else if (step == EMU_YIELD) {
     outcome = EMU_GAVE_UP;
   }
-  if (!channel->grids && !channel->copy.transfer_count) {
+  if (!channel->grids && !emu_copies_pending(channel)) {
     emu_unpin(channel->as, &channel->pin, false);
     let_memory_go(channel);
   }

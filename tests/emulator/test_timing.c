@@ -252,8 +252,8 @@ static void copy(struct fixture *f, uint32_t method, uint32_t data) {
   push_method(&f->ch, SUBCHANNEL_COPY, method, data);
 }
 
-/* 7.1, 3.1: a transfer, and a release of the host that does not wait for it. */
-static bool overtaken_copy(struct fixture *f, unsigned round, bool right) {
+/* A transfer of COUNT to RESULT, and what LAUNCH_DMA does besides. */
+static void launch_copy(struct fixture *f, unsigned round, uint32_t launch) {
   const uint64_t from = f->data.va + COUNT, to = f->data.va + RESULT;
   *word_at(f, COUNT) = round + 1;
   copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
@@ -262,10 +262,35 @@ static bool overtaken_copy(struct fixture *f, unsigned round, bool right) {
   copy(f, NVC7B5_OFFSET_OUT_UPPER, (uint32_t)(to >> 32));
   copy(f, NVC7B5_OFFSET_OUT_LOWER, (uint32_t)to);
   copy(f, NVC7B5_LINE_LENGTH_IN, sizeof(uint64_t));
-  copy(f, NVC7B5_LAUNCH_DMA, 0x182); /* non-pipelined, pitch to pitch */
+  copy(f, NVC7B5_LAUNCH_DMA, 0x182 | launch); /* non-pipelined, pitch to pitch */
+}
+
+/* MARK changes, and the copy is there then. */
+static bool copied(struct fixture *f, unsigned round) {
+  return changes(f, word_at(f, MARK), round) &&
+         __atomic_load_n(word_at(f, RESULT), __ATOMIC_SEQ_CST) == round + 1;
+}
+
+/* 7.1, 3.1: a transfer, and a release of the host that does not wait for it. */
+static bool overtaken_copy(struct fixture *f, unsigned round, bool right) {
+  launch_copy(f, round, 0);
   submit_release(f, MARK, round + 1, right ? RELEASE_64_WFI : RELEASE_64);
-  bool good = changes(f, word_at(f, MARK), round) &&
-              __atomic_load_n(word_at(f, RESULT), __ATOMIC_SEQ_CST) == round + 1;
+  bool good = copied(f, round);
+  return run(f) && good;
+}
+
+/* 7.1: the copy class's own semaphore, without a flush before it. */
+static bool unflushed_copy(struct fixture *f, unsigned round, bool right) {
+  const uint64_t mark = f->data.va + MARK;
+  copy(f, NVC7B5_SET_OBJECT, CLASS_COPY);
+  copy(f, NVC7B5_SET_SEMAPHORE_A, (uint32_t)(mark >> 32));
+  copy(f, NVC7B5_SET_SEMAPHORE_B, (uint32_t)mark);
+  copy(f, NVC7B5_SET_SEMAPHORE_PAYLOAD, round + 1);
+  launch_copy(f, round,
+              hw_bits(NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE, 1) |
+                  hw_bits(NVC7B5_LAUNCH_DMA_FLUSH_ENABLE, right));
+  submit(&f->c, &f->ch);
+  bool good = copied(f, round);
   return run(f) && good;
 }
 
@@ -332,11 +357,11 @@ static void seeds(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HAZARD(rewritten_qmd),      HAZARD(rewritten_bank),     HAZARD(reused_pushbuffer),
-      HAZARD(edited_pushbuffer),  HAZARD(overtaking_release), HAZARD(time_before_payload),
-      HAZARD(believed_get),       HAZARD(dependent_grids),    HAZARD(replaced_pool),
-      HAZARD(freed_pool),         cmocka_unit_test(seeds),    HAZARD(overtaken_copy),
-      HAZARD(unordered_channels),
+      HAZARD(rewritten_qmd),     HAZARD(rewritten_bank),     HAZARD(reused_pushbuffer),
+      HAZARD(edited_pushbuffer), HAZARD(overtaking_release), HAZARD(time_before_payload),
+      HAZARD(believed_get),      HAZARD(dependent_grids),    HAZARD(replaced_pool),
+      HAZARD(freed_pool),        cmocka_unit_test(seeds),    HAZARD(overtaken_copy),
+      HAZARD(unflushed_copy),    HAZARD(unordered_channels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
