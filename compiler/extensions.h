@@ -15,9 +15,30 @@
   X("cl_khr_subgroup_shuffle", CL_MAKE_VERSION(1, 0, 0))                                           \
   X("cl_khr_subgroup_shuffle_relative", CL_MAKE_VERSION(1, 0, 0))                                  \
   X("cl_khr_subgroup_clustered_reduce", CL_MAKE_VERSION(1, 0, 0))                                  \
-  X("cl_khr_subgroup_rotate", CL_MAKE_VERSION(1, 0, 0))
+  X("cl_khr_subgroup_rotate", CL_MAKE_VERSION(1, 0, 0))                                            \
+  X("cl_khr_extended_bit_ops", CL_MAKE_VERSION(1, 0, 0))                                           \
+  X("cl_khr_integer_dot_product", CL_MAKE_VERSION(2, 0, 0))                                        \
+  X("cl_khr_expect_assume", CL_MAKE_VERSION(1, 0, 0))                                              \
+  X("cl_khr_kernel_clock", CL_MAKE_VERSION(1, 0, 0))                                               \
+  X("cl_ext_float_atomics", CL_MAKE_VERSION(1, 0, 0))                                              \
+  X("cl_nv_compiler_options", CL_MAKE_VERSION(1, 0, 0))                                            \
+  X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))
 
-#define CC_FEATURES(X) X("__opencl_c_subgroups", CL_MAKE_VERSION(3, 0, 0))
+#define CC_FEATURES(X)                                                                             \
+  X("__opencl_c_subgroups", CL_MAKE_VERSION(3, 0, 0))                                              \
+  X("__opencl_c_integer_dot_product_input_4x8bit", CL_MAKE_VERSION(3, 0, 0))                       \
+  X("__opencl_c_integer_dot_product_input_4x8bit_packed", CL_MAKE_VERSION(3, 0, 0))                \
+  X("__opencl_c_kernel_clock_scope_device", CL_MAKE_VERSION(3, 0, 0))                              \
+  X("__opencl_c_kernel_clock_scope_work_group", CL_MAKE_VERSION(3, 0, 0))                          \
+  X("__opencl_c_kernel_clock_scope_sub_group", CL_MAKE_VERSION(3, 0, 0))                           \
+  X("__opencl_c_ext_fp32_global_atomic_add", CL_MAKE_VERSION(3, 0, 0))                             \
+  X("__opencl_c_ext_fp32_local_atomic_add", CL_MAKE_VERSION(3, 0, 0))                              \
+  X("__opencl_c_ext_fp32_global_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))                         \
+  X("__opencl_c_ext_fp32_local_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))                          \
+  X("__opencl_c_ext_fp64_global_atomic_add", CL_MAKE_VERSION(3, 0, 0))                             \
+  X("__opencl_c_ext_fp64_local_atomic_add", CL_MAKE_VERSION(3, 0, 0))                              \
+  X("__opencl_c_ext_fp64_global_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))                         \
+  X("__opencl_c_ext_fp64_local_atomic_min_max", CL_MAKE_VERSION(3, 0, 0))
 
 /* An entry of these lists as a word of a blank-separated one. */
 #define CC_WORD(name, version) " " name

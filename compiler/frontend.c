@@ -205,13 +205,20 @@ static bool write_all(int fd, const char *bytes, size_t size) {
   return true;
 }
 
+/* What clang before 20 does not declare. */
+#define CLOCK(scope)                                                                               \
+  "ulong __attribute__((overloadable)) clock_read_" scope "(void);"                                \
+  "uint2 __attribute__((overloadable)) clock_read_hilo_" scope "(void);\n"
+static const char prelude[] =
+    "# 1 \"tegracl.h\" 3\n" CLOCK("device") CLOCK("work_group") CLOCK("sub_group");
+
 static int source_file(const struct cc_job *job) {
   int fd = memfd_create("source", MFD_CLOEXEC);
   if (fd < 0)
     return -1;
   char marker[sizeof source_name + 16];
   int size = snprintf(marker, sizeof marker, "# 1 \"%s\"\n", source_name);
-  bool written = write_all(fd, marker, (size_t)size);
+  bool written = write_all(fd, prelude, sizeof prelude - 1) && write_all(fd, marker, (size_t)size);
   for (size_t i = 0; written && i < job->source_count; i++)
     written = write_all(fd, job->sources[i].text, job->sources[i].size);
   if (written && lseek(fd, 0, SEEK_SET) == 0)

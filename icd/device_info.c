@@ -18,6 +18,19 @@ enum {
   DEVICE_PCI_DOMAIN_ID_NV = 0x400A,
 };
 
+/* cl_khr_kernel_clock and cl_ext_float_atomics, values of the extensions' texts; Debian's
+ * cl_ext.h has neither. */
+enum {
+  DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR = 0x1076,
+  KERNEL_CLOCK_SCOPES = 1 | 2 | 4, /* device, work-group, sub-group */
+  DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT = 0x4231,
+  DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT = 0x4232,
+  DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT = 0x4233,
+  GLOBAL_FP_ATOMICS = 1 | 2 | 4, /* load and store, add, min and max */
+  LOCAL_FP_ATOMICS = GLOBAL_FP_ATOMICS << 16,
+  FP_ATOMICS = GLOBAL_FP_ATOMICS | LOCAL_FP_ATOMICS,
+};
+
 #define SINGLE_FP                                                                                  \
   (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO |                   \
    CL_FP_ROUND_TO_INF | CL_FP_FMA | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT)
@@ -111,6 +124,14 @@ enum {
   X(CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                       \
   X(CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, cl_uint, 0)                                        \
   X(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, cl_bool, CL_TRUE)                            \
+  X(CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR,                                                \
+    cl_device_integer_dot_product_capabilities_khr,                                                \
+    CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR |                                        \
+        CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR)                                            \
+  X(DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, cl_bitfield, KERNEL_CLOCK_SCOPES)                        \
+  X(DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
+  X(DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
+  X(DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, 0)                                        \
   X(CL_DEVICE_NUMERIC_VERSION, cl_version, CL_MAKE_VERSION(3, 0, 0))                               \
   X(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, cl_version, CL_MAKE_VERSION(1, 2, 0))                  \
   X(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities,                           \
@@ -227,6 +248,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
   case CL_DEVICE_COMPILER_AVAILABLE:
   case CL_DEVICE_LINKER_AVAILABLE:
     return ICD_ANSWER(&answer, cl_bool, cc_available());
+  case CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR:
+  case CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR: {
+    const cl_device_integer_dot_product_acceleration_properties_khr all = {
+        CL_TRUE, CL_TRUE, CL_TRUE, CL_TRUE, CL_TRUE, CL_TRUE};
+    return icd_answer_bytes(&answer, __func__, &all, sizeof all);
+  }
   case CL_DEVICE_MAX_WORK_ITEM_SIZES: {
     const size_t sizes[3] = {info->max_block[0], info->max_block[1], info->max_block[2]};
     return icd_answer_bytes(&answer, __func__, sizes, sizeof sizes);

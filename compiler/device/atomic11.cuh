@@ -54,21 +54,41 @@ template <class T, class U> OCL_FN void atomic_store(volatile T *p, U x) {
   template <class T, class U> OCL_FN T name(volatile T *p, U x) {                                  \
     return name##_explicit(p, x, ORDER_SEQ_CST);                                                   \
   }
-/* Addition also of float and double, as cl_ext_float_atomics has it. */
+/* float and double too, as cl_ext_float_atomics has them: the machine adds, but it has
+ * no least and greatest of them. */
 template <class T> OCL_FN T add_any(volatile T *p, T x) {
   if constexpr (is_float<T>)
     return ::atomicAdd(const_cast<T *>(p), x);
   else
     return relaxed_add(p, x);
 }
+template <class T> OCL_FN T sub_any(volatile T *p, T x) {
+  if constexpr (is_float<T>)
+    return add_any(p, -x);
+  else
+    return relaxed_sub(p, x);
+}
+#define OCL_ATOMIC_EXTREME(op, choose)                                                             \
+  template <class T> OCL_FN T op##_any(volatile T *p, T x) {                                       \
+    if constexpr (!is_float<T>)                                                                    \
+      return relaxed_##op(p, x);                                                                   \
+    for (T expected = *p;;) {                                                                      \
+      T old = relaxed_cmpxchg(p, expected, T(choose(expected, x)));                                \
+      if (as_bits(old) == as_bits(expected))                                                       \
+        return old;                                                                                \
+      expected = old;                                                                              \
+    }                                                                                              \
+  }
+OCL_ATOMIC_EXTREME(min, ::fmin)
+OCL_ATOMIC_EXTREME(max, ::fmax)
 OCL_ATOMIC_ORDERED(atomic_exchange, relaxed_xchg)
 OCL_ATOMIC_ORDERED(atomic_fetch_add, add_any)
-OCL_ATOMIC_ORDERED(atomic_fetch_sub, relaxed_sub)
+OCL_ATOMIC_ORDERED(atomic_fetch_sub, sub_any)
 OCL_ATOMIC_ORDERED(atomic_fetch_and, relaxed_and)
 OCL_ATOMIC_ORDERED(atomic_fetch_or, relaxed_or)
 OCL_ATOMIC_ORDERED(atomic_fetch_xor, relaxed_xor)
-OCL_ATOMIC_ORDERED(atomic_fetch_min, relaxed_min)
-OCL_ATOMIC_ORDERED(atomic_fetch_max, relaxed_max)
+OCL_ATOMIC_ORDERED(atomic_fetch_min, min_any)
+OCL_ATOMIC_ORDERED(atomic_fetch_max, max_any)
 
 /* The weak form never fails spuriously either. */
 #define OCL_COMPARE_EXCHANGE(name)                                                                 \

@@ -1,6 +1,7 @@
 /* OpenCL C geometric functions (section 6.15.5 of OpenCL C 3.0). */
 #ifndef TEGRACL_GEOMETRIC_CUH
 #define TEGRACL_GEOMETRIC_CUH
+#include "dot_product.cuh"
 #include "math.cuh"
 #include "relational.cuh"
 

@@ -125,14 +125,13 @@ template <class T> OCL_FN T sub_group_rotate(T x, int delta) {
 /* Floating-point values by ==: zeros of both signs are equal, NaNs are not. */
 template <class T> OCL_FN int sub_group_non_uniform_all_equal(T x) {
   uint lanes = __activemask();
-  int equal;
-  if constexpr (is_float<T>)
+  if constexpr (is_float<T>) {
     return __all_sync(lanes, x == read_lane(lanes, x, first_lane(lanes)));
-  else if constexpr (sizeof(T) == 8)
-    __match_all_sync(lanes, ulong(x), &equal);
-  else
-    __match_all_sync(lanes, uint(x), &equal);
-  return equal;
+  } else {
+    int equal;
+    __match_all_sync(lanes, pick<sizeof(T) == 8, ulong, uint>(x), &equal);
+    return equal;
+  }
 }
 
 /* Ballots: the lanes are the bits of the first of four words. */

@@ -34,10 +34,14 @@ void device_cl_close(struct device_cl *cl) {
 }
 
 cl_program device_cl_build(struct device_cl *cl, const char *source) {
+  return device_cl_build_with(cl, source, "");
+}
+
+cl_program device_cl_build_with(struct device_cl *cl, const char *source, const char *options) {
   cl_int status;
   cl_program program = clCreateProgramWithSource(cl->context, 1, &source, NULL, &status);
   if (!status)
-    status = clBuildProgram(program, 1, &cl->device, "", NULL, NULL);
+    status = clBuildProgram(program, 1, &cl->device, options, NULL, NULL);
   if (!status)
     return program;
   size_t size = 0;

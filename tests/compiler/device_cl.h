@@ -31,6 +31,7 @@ void device_cl_close(struct device_cl *cl);
 
 /* NULL, with the build log printed, on failure. */
 cl_program device_cl_build(struct device_cl *cl, const char *source);
+cl_program device_cl_build_with(struct device_cl *cl, const char *source, const char *options);
 
 /* Runs the kernel over so many work-items, in work-groups of group (0: the
  * driver chooses), and waits. */

@@ -32,8 +32,14 @@ FEATURES = [
     "__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices",
     "__opencl_c_generic_address_space", "__opencl_c_subgroups",
-    "__opencl_c_ext_fp32_global_atomic_add", "__opencl_c_ext_fp32_local_atomic_add",
-]
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed", "cl_khr_extended_bit_ops",
+    "cl_khr_subgroup_extended_types", "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_ballot", "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_shuffle", "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
+] + ["__opencl_c_ext_fp%d_%s_atomic_%s" % (bits, place, operation) for bits in (32, 64)
+     for place in ("global", "local") for operation in ("add", "min_max")]
 # Images are not in the device library yet; printf is the printer's.
 NOT_HERE = re.compile(r"(read_image|write_image|get_image_|printf$)")
 SCALARS = {

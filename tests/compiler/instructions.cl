@@ -17,6 +17,32 @@ kernel void half_least(global half *a, half b) { a[0] = fmin(a[0], b); }
 // HADD2|HFMA2 no PRMT
 kernel void half_pair(global half2 *a, global const half2 *b) { a[0] = a[0] - b[0]; }
 
+// IDP.4A.S8.S8
+kernel void dot_signed(global int *r, char4 a, char4 b) { r[0] = dot(a, b); }
+// IDP.4A.U8.U8
+kernel void dot_unsigned(global uint *r, uint a, uint b) { r[0] = dot_4x8packed_uu_uint(a, b); }
+// IDP.4A.U8.S8|IDP.4A.S8.U8
+kernel void dot_mixed(global int *r, uint a, uint b, int c) {
+  r[0] = dot_acc_sat_4x8packed_us_int(a, b, c);
+}
+// BREV
+kernel void reversal(global uint *r) { r[0] = bit_reverse(r[0]); }
+// S2UR|S2R|CS2R
+kernel void clocks(global ulong *r) { r[0] = clock_read_device() + clock_read_sub_group(); }
+// RED.E.ADD.F32.FTZ.RN
+kernel void float_sum(global atomic_float *r, float x) {
+  atomic_fetch_add_explicit(r, x, memory_order_relaxed, memory_scope_work_group);
+}
+// ATOM.E.ADD.F64.RN|ATOMG.E.ADD.F64.RN
+kernel void double_sum(global atomic_double *r, global double *old) {
+  *old = atomic_fetch_add_explicit(r, *old, memory_order_relaxed, memory_scope_work_group);
+}
+// ATOMS.CAS|ATOMS.CAST
+kernel void local_least(global float *r, local atomic_float *l) {
+  *r = atomic_fetch_min_explicit(l, *r, memory_order_relaxed, memory_scope_work_group);
+}
+// RED.E.MIN.S64|ATOMG.E.MIN.S64
+kernel void long_least(global long *r, long x) { atom_min(r, x); }
 // REDUX.SUM
 kernel void sub_group_sum(global int *a) { a[get_global_id(0)] = sub_group_reduce_add(a[0]); }
 // REDUX.MIN

@@ -1,0 +1,217 @@
+/* Test of the extensions that are a few instructions each: bit fields, dot products
+ * of bytes, floating-point atomics, clocks, hints and inline PTX, against the host's
+ * reckoning. Everything is exact.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/compiler/device_cl.h"
+
+enum { ITEMS = 2048, SHOWN = 4, FIELDS = 4 };
+
+static const struct type {
+  const char *name, *signed_name, *unsigned_name;
+  unsigned bits;
+  bool is_signed;
+} types[] = {
+    {"char", "char", "uchar", 8, true},     {"uchar", "char", "uchar", 8, false},
+    {"short", "short", "ushort", 16, true}, {"ushort", "short", "ushort", 16, false},
+    {"int", "int", "uint", 32, true},       {"uint", "int", "uint", 32, false},
+    {"long", "long", "ulong", 64, true},    {"ulong", "long", "ulong", 64, false},
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+static uint64_t ones(unsigned count) {
+  return count ? ~UINT64_C(0) >> (64 - count) : 0;
+}
+
+/* What function number k gives, in the low bits. */
+static uint64_t bit_function(unsigned k, unsigned bits, uint64_t a, uint64_t b, unsigned offset,
+                             unsigned count) {
+  const uint64_t field = count ? a >> offset & ones(count) : 0;
+  uint64_t reversed = 0;
+  switch (k) {
+  case 0:
+    return count ? (a & ~(ones(count) << offset)) | (b & ones(count)) << offset : a;
+  case 1:
+    return count && field >> (count - 1) ? field | ~ones(count) : field;
+  case 2:
+    return field;
+  default:
+    for (unsigned i = 0; i < bits; i++)
+      reversed |= (a >> i & 1) << (bits - 1 - i);
+    return reversed;
+  }
+}
+
+static int test_bits(struct device_cl *cl, const struct type *t) {
+  static uint64_t a[ITEMS], b[ITEMS], out[2 * FIELDS * ITEMS];
+  static unsigned place[2 * ITEMS];
+  struct device_text text = {0};
+  device_text_add(
+      &text,
+      "kernel void test(global const ulong *a, global const ulong *b, global const uint2 *p,\n"
+      "                 global ulong *r) {\n  size_t i = get_global_id(0), n = "
+      "get_global_size(0);\n"
+      "  %s x = (%s)a[i], y = (%s)b[i];\n  uint o = p[i].x, c = p[i].y;\n"
+      "  r[i] = bitfield_insert(x, y, o, c);\n"
+      "  r[n + i] = bitfield_extract_signed(x, o, c);\n"
+      "  r[2 * n + i] = bitfield_extract_unsigned(x, o, c);\n"
+      "  r[3 * n + i] = bit_reverse(x);\n"
+      "  %s3 v = (%s3)(x, y, 1);\n  r += 4 * n;\n"
+      "  r[i] = bitfield_insert(v, v.yxz, o, c).x;\n"
+      "  %s3 s = bitfield_extract_signed(v, o, c);\n  r[n + i] = s.x;\n"
+      "  %s3 u = bitfield_extract_unsigned(v, o, c);\n  r[2 * n + i] = u.x;\n"
+      "  r[3 * n + i] = bit_reverse(v).x;\n}\n",
+      t->name, t->name, t->name, t->name, t->name, t->signed_name, t->unsigned_name);
+  cl_program program = device_cl_build(cl, text.data);
+  free(text.data);
+  if (!program)
+    return 1;
+  for (unsigned i = 0; i < ITEMS; i++) {
+    a[i] = device_random() & ones(t->bits);
+    b[i] = device_random() & ones(t->bits);
+    place[2 * i] = (unsigned)(device_random() % (t->bits + 1));
+    place[2 * i + 1] = (unsigned)(device_random() % (t->bits + 1 - place[2 * i]));
+  }
+  struct device_array arrays[] = {{a, sizeof a, false},
+                                  {b, sizeof b, false},
+                                  {place, sizeof place, false},
+                                  {out, sizeof out, true}};
+  int failures = !device_cl_run(cl, program, "test", ITEMS, 0, arrays, 4);
+  for (unsigned k = 0; k < 2 * FIELDS && !failures; k++)
+    for (unsigned i = 0; i < ITEMS; i++) {
+      const uint64_t want = ones(t->bits) & bit_function(k % FIELDS, t->bits, a[i], b[i],
+                                                         place[2 * i], place[2 * i + 1]);
+      const uint64_t got = ones(t->bits) & out[k * ITEMS + i];
+      if (got != want && failures++ < SHOWN)
+        printf("  %s, function %u of %llx, %llx, %u, %u: %llx, not %llx\n", t->name, k,
+               (unsigned long long)a[i], (unsigned long long)b[i], place[2 * i], place[2 * i + 1],
+               (unsigned long long)got, (unsigned long long)want);
+    }
+  clReleaseProgram(program);
+  printf("%-6s bit fields%s\n", t->name, failures ? "  FAIL" : "");
+  return failures != 0;
+}
+
+static const char dot_source[] =
+    "#define DOT(k, A, B, R, name) \\\n"
+    "  r[k * n + i] = dot(as_##A(x), as_##B(y)); \\\n"
+    "  r[(k + 1) * n + i] = dot_4x8packed_##name(x, y); \\\n"
+    "  r[(k + 2) * n + i] = dot_acc_sat(as_##A(x), as_##B(y), (R)z); \\\n"
+    "  r[(k + 3) * n + i] = dot_acc_sat_4x8packed_##name(x, y, (R)z);\n"
+    "kernel void test(global const uint *a, global const uint *b, global const uint *c,\n"
+    "                 global uint *r) {\n"
+    "  size_t i = get_global_id(0), n = get_global_size(0);\n  uint x = a[i], y = b[i], z = c[i];\n"
+    "  DOT(0, uchar4, uchar4, uint, uu_uint)\n  DOT(4, char4, char4, int, ss_int)\n"
+    "  DOT(8, uchar4, char4, int, us_int)\n  DOT(12, char4, uchar4, int, su_int)\n}\n";
+
+static int64_t byte(unsigned word, unsigned i, bool is_signed) {
+  const unsigned value = word >> 8 * i & 0xff;
+  return is_signed && value > 127 ? (int64_t)value - 256 : (int64_t)value;
+}
+
+static int test_dot(struct device_cl *cl) {
+  enum { RESULTS = 16, FORMS = 4 };
+  static unsigned a[ITEMS], b[ITEMS], c[ITEMS], out[RESULTS * ITEMS];
+  static const bool signs[FORMS][2] = {{false, false}, {true, true}, {false, true}, {true, false}};
+  cl_program program = device_cl_build_with(cl, dot_source, "-cl-std=CL3.0");
+  if (!program)
+    return 1;
+  for (unsigned i = 0; i < ITEMS; i++) {
+    const uint64_t random = device_random();
+    a[i] = i % 8 ? (unsigned)random : 0x80ff80ffu;
+    b[i] = i % 8 ? (unsigned)(random >> 32) : 0x80ffff80u;
+    c[i] = i % 3 ? (unsigned)device_random() : 0x7fffffffu + (i & 1) + (i & 2);
+  }
+  struct device_array arrays[] = {
+      {a, sizeof a, false}, {b, sizeof b, false}, {c, sizeof c, false}, {out, sizeof out, true}};
+  int failures = !device_cl_run(cl, program, "test", ITEMS, 0, arrays, 4);
+  for (unsigned k = 0; k < RESULTS && !failures; k++)
+    for (unsigned i = 0; i < ITEMS; i++) {
+      const bool *sign = signs[k / 4], any = sign[0] || sign[1];
+      int64_t want = 0, least = any ? INT32_MIN : 0, most = any ? INT32_MAX : UINT32_MAX;
+      for (unsigned j = 0; j < 4; j++)
+        want += byte(a[i], j, sign[0]) * byte(b[i], j, sign[1]);
+      if (k % 4 >= 2) {
+        want += any ? (int64_t)(int32_t)c[i] : (int64_t)c[i];
+        want = want < least ? least : want > most ? most : want;
+      }
+      if (out[k * ITEMS + i] != (uint32_t)want && failures++ < SHOWN)
+        printf("  dot product %u of %x, %x, %x: %x, not %x\n", k, a[i], b[i], c[i],
+               out[k * ITEMS + i], (uint32_t)want);
+    }
+  clReleaseProgram(program);
+  printf("dot products%s\n", failures ? "  FAIL" : "");
+  return failures != 0;
+}
+
+/* The kernel's checks leave 1 at their lines; what the group adds up, the host sees. */
+static const char rest_source[] =
+    "#define CHECK(c) if (!(c)) failures[__LINE__] = 1\n"
+    "kernel void rest(global int *failures, global atomic_float *f, global atomic_double *d) {\n"
+    "  local atomic_float sum, low;\n  local atomic_double high;\n"
+    "  int i = get_local_id(0), n = get_local_size(0);\n"
+    "  if (i == 0) {\n"
+    "    atomic_init(&sum, 0.0f);\n    atomic_init(&low, INFINITY);\n"
+    "    atomic_init(&high, (double)NAN);\n  }\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#define RELAXED memory_order_relaxed, memory_scope_work_group\n"
+    "  atomic_fetch_add_explicit(&sum, (float)i, RELAXED);\n"
+    "  atomic_fetch_min_explicit(&low, (i == 3 ? NAN : 5.5f - i), RELAXED);\n"
+    "  atomic_fetch_max_explicit(&high, i - 1000.25, RELAXED);\n"
+    "  atomic_fetch_add_explicit(f, 0.5f, RELAXED);\n"
+    "  atomic_fetch_sub_explicit(d, (double)i, RELAXED);\n"
+    "  atomic_fetch_min_explicit(f + 1, (float)-i, RELAXED);\n"
+    "  atomic_fetch_max_explicit(d + 1, (double)i, RELAXED);\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  CHECK(atomic_load_explicit(&sum, RELAXED) == n * (n - 1) / 2);\n"
+    "  CHECK(atomic_load_explicit(&low, RELAXED) == 6.5f - n);\n"
+    "  CHECK(atomic_load_explicit(&high, RELAXED) == n - 1001.25);\n"
+    "  ulong device = clock_read_device(), group = clock_read_work_group();\n"
+    "  ulong one = clock_read_sub_group();\n  uint2 hilo = clock_read_hilo_sub_group();\n"
+    "  CHECK(clock_read_device() >= device && one > group && as_ulong(hilo) > one);\n"
+    "  CHECK(as_ulong(clock_read_hilo_device()) >= device && clock_read_work_group() > group);\n"
+    "  __builtin_assume(n > 0);\n  CHECK(__builtin_expect(i < n, 1));\n"
+    "  uint lanes, bytes = 0x01020304;\n  float product;\n"
+    "  asm(\"prmt.b32 %0, %1, 0, 0x0123;\" : \"=r\"(lanes) : \"r\"(bytes));\n"
+    "  asm volatile(\"mul.rn.f32 %0, %1, 0f40000000;\" : \"=f\"(product) : \"f\"((float)i));\n"
+    "  CHECK(lanes == 0x04030201 && product == 2 * i);\n"
+    "  int turns = 0;\n#pragma unroll 4\n  for (int k = 0; k < n; k++)\n    turns += k & i;\n"
+    "#pragma unroll\n  for (int k = 0; k < 4; k++)\n    turns += k;\n"
+    "  int want = 6;\n  for (int k = n; k--;)\n    want += k & i;\n  CHECK(turns == want);\n}\n";
+
+static int test_rest(struct device_cl *cl) {
+  enum { LINES = 64, GROUP = 96 };
+  static int failed[LINES];
+  float f[2] = {1.0f, 100.0f};
+  double d[2] = {0.0, -5.0};
+  int failures = 0;
+  cl_program program = device_cl_build_with(cl, rest_source, "-cl-std=CL3.0");
+  struct device_array arrays[] = {
+      {failed, sizeof failed, true}, {f, sizeof f, true}, {d, sizeof d, true}};
+  if (!program || !device_cl_run(cl, program, "rest", GROUP, GROUP, arrays, 3))
+    return 1;
+  for (int i = 0; i < LINES; i++)
+    if (failed[i] && ++failures)
+      printf("  line %d of the kernel\n", i);
+  if (f[0] != 1 + GROUP / 2 || f[1] != 1 - GROUP || d[0] != -GROUP * (GROUP - 1) / 2 ||
+      d[1] != GROUP - 1)
+    printf("  atomics: %g %g %g %g\n", (double)f[0], (double)f[1], d[0], d[1]), failures++;
+  clReleaseProgram(program);
+  printf("atomics, clocks, hints, assembly%s\n", failures ? "  FAIL" : "");
+  return failures != 0;
+}
+
+int main(void) {
+  struct device_cl cl;
+  if (!device_cl_open(&cl))
+    return 1;
+  int failures = test_dot(&cl) + test_rest(&cl);
+  for (unsigned i = 0; i < TYPES; i++)
+    failures += test_bits(&cl, &types[i]);
+  device_cl_close(&cl);
+  printf("%d groups failed\n", failures);
+  return failures != 0;
+}
