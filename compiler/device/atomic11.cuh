@@ -4,6 +4,7 @@
 #ifndef TEGRACL_ATOMIC11_CUH
 #define TEGRACL_ATOMIC11_CUH
 #include "atomic.cuh"
+#include "math.cuh"
 
 namespace ocl {
 
@@ -68,19 +69,23 @@ template <class T> OCL_FN T sub_any(volatile T *p, T x) {
   else
     return relaxed_sub(p, x);
 }
-#define OCL_ATOMIC_EXTREME(op, choose)                                                             \
-  template <class T> OCL_FN T op##_any(volatile T *p, T x) {                                       \
-    if constexpr (!is_float<T>)                                                                    \
-      return relaxed_##op(p, x);                                                                   \
-    for (T expected = *p;;) {                                                                      \
-      T old = relaxed_cmpxchg(p, expected, T(choose(expected, x)));                                \
-      if (as_bits(old) == as_bits(expected))                                                       \
-        return old;                                                                                \
-      expected = old;                                                                              \
-    }                                                                                              \
+template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
+  for (T expected = *p;;) {
+    T old = relaxed_cmpxchg(p, expected, choose(expected));
+    if (as_bits(old) == as_bits(expected))
+      return old;
+    expected = old;
   }
-OCL_ATOMIC_EXTREME(min, ::fmin)
-OCL_ATOMIC_EXTREME(max, ::fmax)
+}
+#define OCL_ATOMIC_EXTREME(op)                                                                     \
+  template <class T> OCL_FN T op##_any(volatile T *p, T x) {                                       \
+    if constexpr (is_float<T>)                                                                     \
+      return exchange_for(p, [x](T old) { return f##op(old, x); });                                \
+    else                                                                                           \
+      return relaxed_##op(p, x);                                                                   \
+  }
+OCL_ATOMIC_EXTREME(min)
+OCL_ATOMIC_EXTREME(max)
 OCL_ATOMIC_ORDERED(atomic_exchange, relaxed_xchg)
 OCL_ATOMIC_ORDERED(atomic_fetch_add, add_any)
 OCL_ATOMIC_ORDERED(atomic_fetch_sub, sub_any)
