@@ -166,6 +166,7 @@ struct module {
   struct sm_worker *worker;
   const struct sm_watch *watch;
   struct sm_l1_caches *caches; /* NULL: none */
+  struct sm_l1_caches *own_caches;
   uint32_t sms;
   struct sm_memory_shadow shadow;
   uint32_t ctas; /* launched so far */
@@ -206,6 +207,18 @@ static void watch_if_asked(struct module *m) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   m->shadow.cells = cells == MAP_FAILED ? NULL : cells;
   module_watch(m, &watch);
+}
+
+/* TEGRACL_EMULATOR=adversarial:SEED: L1 caches that serve stale lines within a grid. */
+static void cache_if_asked(struct module *m) {
+  enum { SMS = 4 };
+  static const char word[] = "adversarial:";
+  const char *mode = getenv("TEGRACL_EMULATOR");
+  if (!mode || strncmp(mode, word, sizeof word - 1))
+    return;
+  m->own_caches = sm_l1_create(SMS, strtoull(mode + sizeof word - 1, NULL, 10));
+  if (m->own_caches)
+    module_cache(m, m->own_caches, SMS);
 }
 
 uint64_t module_alloc(struct module *m, size_t bytes) {
@@ -336,6 +349,7 @@ struct module *module_compile(const char *source, const char *const *options) {
   m->code = sm_code_create(&memory);
   m->worker = sm_worker_create(0);
   watch_if_asked(m);
+  cache_if_asked(m);
   return m;
 }
 
@@ -372,6 +386,7 @@ void module_free(struct module *m) {
   if (m->shadow.cells)
     munmap(m->shadow.cells, SHADOW_BYTES);
   sm_code_destroy(m->code);
+  sm_l1_destroy(m->own_caches);
   sm_worker_destroy(m->worker);
   free(m->space);
   free(m->elf);
@@ -538,7 +553,9 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   set_bank(m, &grid, 3, constant3);
   set_bank(m, &grid, 4, section_named(m, ".nv.constant4", ""));
 
-  const unsigned threads = launch->threads ? launch->threads : 1;
+  if (m->own_caches) /* as launches do that tell the device so */
+    sm_l1_invalidate_all(m->own_caches);
+  const unsigned threads = launch->threads && !m->caches ? launch->threads : 1;
   struct turn turns[MAX_THREADS] = {{0}};
   pthread_t thread[MAX_THREADS];
   const uint64_t before = sm_worker_instructions(m->worker);
