@@ -40,23 +40,19 @@ enum channel_type {
   UINT32,
   HALF,
   FLOAT,
-  UNORM101010_2 = 16,
 };
 enum channel_order {
   ORDER_R,
   ORDER_A,
   ORDER_RG,
-  ORDER_RA,
-  ORDER_RGB,
+  ORDER_RGB = 4,
   ORDER_RGBA,
   ORDER_BGRA,
   ORDER_ARGB,
   ORDER_INTENSITY,
   ORDER_LUMINANCE,
-  ORDER_DEPTH = 13,
   ORDER_SRGBA = 17,
   ORDER_SBGRA,
-  ORDER_ABGR,
 };
 
 /* A texel as it lies in memory, zero above its size. */
@@ -145,9 +141,6 @@ OCL_FN float unorm555(const texel &t, int c) {
 OCL_FN float unorm101010(const texel &t, int c) {
   return c < 3 ? unorm(t.w[0] >> (20 - 10 * c) & 1023, 1023) : 0;
 }
-OCL_FN float unorm101010_2(const texel &t, int c) {
-  return c < 3 ? unorm(t.w[0] >> (22 - 10 * c) & 1023, 1023) : unorm(t.w[0] & 3, 3);
-}
 /* The sRGB curve is in the colours, not in alpha, the last of both orders. */
 OCL_FN float linear_of_srgb(const texel &t, int c) {
   const float s = unorm(channel8(t, c), 255);
@@ -191,10 +184,8 @@ OCL_FN vec<float, 4> decode_floats(uint type, bool srgb, const texel (&t)[N],
     OCL_DECODE(unorm565(t[i], c));
   case UNORM555:
     OCL_DECODE(unorm555(t[i], c));
-  case UNORM101010:
+  default: /* UNORM101010; integers have no float value */
     OCL_DECODE(unorm101010(t[i], c));
-  default: /* UNORM101010_2; integers have no float value */
-    OCL_DECODE(unorm101010_2(t[i], c));
   }
   return r;
 }
@@ -232,14 +223,10 @@ template <class T> OCL_FN vec<T, 4> colour_of_channels(uint order, const vec<T, 
     return {x, y, 0, 1};
   case ORDER_A:
     return {0, 0, 0, x};
-  case ORDER_RA:
-    return {x, 0, 0, y};
   case ORDER_RGB:
     return {x, y, z, 1};
   case ORDER_ARGB:
     return {y, z, w, x};
-  case ORDER_ABGR:
-    return {w, z, y, x};
   case ORDER_INTENSITY:
     return {x, x, x, x};
   case ORDER_LUMINANCE:
@@ -258,12 +245,8 @@ template <class T> OCL_FN vec<T, 4> channels_of_colour(uint order, const vec<T, 
     return {b, g, r, a};
   case ORDER_A:
     return {a, 0, 0, 0};
-  case ORDER_RA:
-    return {r, a, 0, 0};
   case ORDER_ARGB:
     return {a, r, g, b};
-  case ORDER_ABGR:
-    return {a, b, g, r};
   default: /* the channels that the format lacks lie behind the others */
     return v;
   }
@@ -323,12 +306,9 @@ OCL_FN texel encode_floats(uint type, bool srgb, const vec<float, 4> &v) {
   case UNORM555:
     OCL_ENCODE(to_unorm(x, 31));
     return {c[0] << 10 | c[1] << 5 | c[2]};
-  case UNORM101010:
+  default: /* UNORM101010 */
     OCL_ENCODE(to_unorm(x, 1023));
     return {c[0] << 20 | c[1] << 10 | c[2]};
-  default: /* UNORM101010_2 */
-    OCL_ENCODE(to_unorm(x, 1023));
-    return {c[0] << 22 | c[1] << 12 | c[2] << 2 | to_unorm(v.s[3], 3)};
   }
 }
 #undef OCL_ENCODE
