@@ -1,19 +1,37 @@
-/* The watcher: a thread that exists while some event on the GPU has callbacks.
- * The timeline wakes nobody by itself, so somebody must look at it. It is not
- * the queue's worker, which may be waiting for the very thing that a callback
- * will bring about.
+/* Watchers: for each queue that has events on the GPU with callbacks, a thread while it
+ * has some. The timeline wakes nobody by itself, so somebody must wait for it. It is not
+ * the queue's worker, which may be waiting for the very thing that a callback will bring
+ * about.
  */
+#include <stdlib.h>
+
 #include "icd/event_pool.h"
 
-/* How long to wait for one event before looking at the others. */
+/* Nothing but a look tells that a command has begun: how often, while a callback wants to
+ * know. */
 #define LOOK_NS 1000000u
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cl_event arrivals; /* under lock */
-static bool running;      /* under lock */
+struct watch {
+  struct watch *next;
+  cl_command_queue queue; /* held by the events */
+  cl_event events;
+  uint64_t awaited; /* the lowest point among them, for which the thread sleeps */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct watch *watches;
+
+static bool wants_beginning(cl_event event) {
+  bool wants = false;
+  pthread_mutex_lock(&event->context->lock);
+  for (const struct icd_event_callback *c = event->callbacks; c; c = c->next)
+    wants |= event->profiled && c->status == CL_RUNNING;
+  pthread_mutex_unlock(&event->context->lock);
+  return wants;
+}
 
 /* Drops the events that are complete; their callbacks have been called. */
-static cl_event look(cl_event watched) {
+static cl_event look(cl_event watched, bool *often) {
   cl_event left = NULL;
   while (watched) {
     cl_event event = watched;
@@ -21,6 +39,7 @@ static cl_event look(cl_event watched) {
     if (icd_event_status(event) <= CL_COMPLETE) {
       icd_event_drop(event);
     } else {
+      *often |= wants_beginning(event);
       event->next_watched = left;
       left = event;
     }
@@ -28,50 +47,97 @@ static cl_event look(cl_event watched) {
   return left;
 }
 
-static void *watch(void *unused) {
-  cl_event watched = NULL;
-  for (;;) {
-    pthread_mutex_lock(&lock);
-    while (arrivals) {
-      cl_event event = arrivals;
-      arrivals = event->next_watched;
-      event->next_watched = watched;
-      watched = event;
-    }
-    if (!watched) {
-      running = false;
-      pthread_mutex_unlock(&lock);
-      return NULL;
-    }
-    pthread_mutex_unlock(&lock);
-    watched = look(watched);
-    if (watched)
-      rt_queue_wait(watched->queue->rt, watched->point, LOOK_NS);
+/* Takes the events back that are left. False: there are none, and the watch is over. */
+static bool go_on(struct watch *watch, cl_event left) {
+  pthread_mutex_lock(&lock);
+  while (left) {
+    cl_event event = left;
+    left = event->next_watched;
+    event->next_watched = watch->events;
+    watch->events = event;
   }
+  watch->awaited = UINT64_MAX;
+  for (cl_event event = watch->events; event; event = event->next_watched)
+    if (event->point < watch->awaited)
+      watch->awaited = event->point;
+  const bool over = !watch->events;
+  if (over) {
+    struct watch **link = &watches;
+    while (*link != watch)
+      link = &(*link)->next;
+    *link = watch->next;
+  }
+  pthread_mutex_unlock(&lock);
+  return !over;
+}
+
+static cl_event take_events(struct watch *watch) {
+  pthread_mutex_lock(&lock);
+  cl_event events = watch->events;
+  watch->events = NULL;
+  pthread_mutex_unlock(&lock);
+  return events;
+}
+
+static void *run(void *data) {
+  struct watch *watch = data;
+  for (;;) {
+    bool often = false;
+    if (!go_on(watch, look(take_events(watch), &often)))
+      break;
+    rt_queue_wait(watch->queue->rt, watch->awaited, often ? LOOK_NS : UINT64_MAX);
+  }
+  free(watch);
+  return NULL;
 }
 
 void icd_watcher_forked(void) {
   pthread_mutex_init(&lock, NULL);
-  arrivals = NULL;
-  running = false;
+  watches = NULL;
+}
+
+/* A thread for the queue that sleeps for nothing later; NULL: there is none. The lock is
+ * held. */
+static struct watch *find(cl_event event) {
+  struct watch *watch = watches;
+  while (watch && (watch->queue != event->queue || watch->awaited > event->point))
+    watch = watch->next;
+  return watch;
+}
+
+static struct watch *start(cl_event event) {
+  struct watch *watch = calloc(1, sizeof *watch);
+  pthread_attr_t detached;
+  pthread_t thread;
+  if (!watch)
+    return NULL;
+  watch->queue = event->queue;
+  watch->awaited = event->point;
+  bool started = !pthread_attr_init(&detached);
+  if (started) {
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    started = !pthread_create(&thread, &detached, run, watch);
+    pthread_attr_destroy(&detached);
+  }
+  if (!started) {
+    free(watch);
+    return NULL;
+  }
+  watch->next = watches;
+  watches = watch;
+  return watch;
 }
 
 bool icd_watch(cl_event event) {
-  bool started = true;
   pthread_mutex_lock(&lock);
-  if (!running) {
-    pthread_attr_t detached;
-    pthread_t thread;
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    started = running = !pthread_create(&thread, &detached, watch, NULL);
-    pthread_attr_destroy(&detached);
-  }
-  if (started) {
+  struct watch *watch = find(event);
+  if (!watch)
+    watch = start(event);
+  if (watch) {
     icd_event_hold(event);
-    event->next_watched = arrivals;
-    arrivals = event;
+    event->next_watched = watch->events;
+    watch->events = event;
   }
   pthread_mutex_unlock(&lock);
-  return started;
+  return watch;
 }
