@@ -3,15 +3,15 @@
  *
  * What an SM does, and what nobody has promised that it does:
  * - It writes through, and its own line follows: threads of one CTA see each other's
- *   stores. Stores of other SMs, of the copy engine and of the CPU, and atomics, which
- *   the L2 cache does, leave its lines as they are (PTX ISA, memory consistency model:
- *   only morally strong operations are ordered across CTAs).
+ *   stores. Its atomics are the L2 cache's and drop the sector. What other SMs, the copy
+ *   engine and the CPU write leaves its lines as they are (PTX ISA, memory consistency
+ *   model: only morally strong operations are ordered across CTAs).
  * - Weak loads and those of CTA scope (LDG, LDG.STRONG.SM) may be served by it; wider
  *   ones (LDG.STRONG.GPU, .SYS: volatile, relaxed.gpu) may not. ptxas 13.0 puts
  *   CCTL.IVALL behind each acquire and fence of wider scope than a CTA, and MEMBAR
  *   alone where a release suffices: so that MEMBAR leaves lines alone, and CCTL.IVALL
  *   drops them.
- * - LDG.CONSTANT (ld.global.nc) reads what "the kernel does not write" (PTX ISA): its
+ * - LDG.CONSTANT (ld.global.nc) reads what no kernel writes meanwhile (PTX ISA): its
  *   lines follow no store and no fence; only what comes before a grid drops them.
  * - Between grids lines stay: QMD INVALIDATE_SHADER_DATA_CACHE (qmd-v03.csv) and
  *   INVALIDATE_SHADER_CACHES (gpu-command-stream.md 4.4) drop them.
@@ -39,7 +39,7 @@ struct sm_l1_line {
   uint32_t age;      /* that of its kind when it was fetched; 0: never */
   bool constant;     /* read by LDG.CONSTANT */
   uint8_t sectors;   /* mask of those that it has */
-  uint8_t data[SM_L1_LINE_BYTES] __attribute__((aligned(SM_L1_SECTOR_BYTES)));
+  uint8_t data[SM_L1_LINE_BYTES];
 };
 
 /* One SM's. */
