@@ -26,6 +26,24 @@
 static const struct kernel_arg add_args[] = {POINTER("in", 0), POINTER("out", 8), VALUE("n", 16)};
 static const struct kernel_arg local_args[] = {BLOCK("a", 0, 4), BLOCK("b", 4, 16),
                                                POINTER("out", 8)};
+static const struct kernel_arg image_args[] = {{.name = "in",
+                                                .type_name = "image2d_t",
+                                                .kind = KERNEL_ARG_IMAGE,
+                                                .access = KERNEL_ARG_ACCESS_READ_ONLY,
+                                                .offset = 0,
+                                                .size = 32},
+                                               {.name = "out",
+                                                .type_name = "image2d_t",
+                                                .kind = KERNEL_ARG_IMAGE,
+                                                .access = KERNEL_ARG_ACCESS_WRITE_ONLY,
+                                                .offset = 32,
+                                                .size = 32},
+                                               {.name = "sampler",
+                                                .type_name = "sampler_t",
+                                                .kind = KERNEL_ARG_SAMPLER,
+                                                .access = KERNEL_ARG_ACCESS_NONE,
+                                                .offset = 64,
+                                                .size = 4}};
 static const struct kernel_arg number_arg[] = {VALUE("n", 0)};
 static const struct kernel_arg one_arg[] = {POINTER("out", 0)};
 
@@ -46,6 +64,7 @@ static const struct kernel_code kernels[] = {
     KERNEL("bounded", one_arg, 8, .max_threads = 64),
     KERNEL("fault", one_arg, 8, ),
     KERNEL("print", number_arg, 8, .prints = 1),
+    KERNEL("describe", image_args, 72, ),
 };
 
 static uint64_t items(const struct rt_launch *launch) {
@@ -117,6 +136,15 @@ bool cc_print(const struct cc_print_reader *reader, const void *records, size_t 
   return true;
 }
 
+/* Gives what it got for its first image and for its sampler, in the second image. */
+static bool describe(const unsigned char *params, const struct rt_launch *launch) {
+  struct kernel_image out;
+  memcpy(&out, params + sizeof out, sizeof out);
+  memcpy((void *)(uintptr_t)out.base, params, sizeof out);
+  memcpy((char *)(uintptr_t)out.base + sizeof out, params + 2 * sizeof out, sizeof(uint32_t));
+  return true;
+}
+
 static bool fault(const unsigned char *params, const struct rt_launch *launch) {
   return false;
 }
@@ -125,8 +153,9 @@ fake_kernel fake_find_kernel(const char *name) {
   static const struct {
     const char *name;
     fake_kernel kernel;
-  } table[] = {{"add", add},      {"slow_add", slow_add}, {"locals", locals}, {"ids", ids},
-               {"required", ids}, {"bounded", ids},       {"fault", fault},   {"print", print}};
+  } table[] = {{"add", add},     {"slow_add", slow_add}, {"locals", locals},
+               {"ids", ids},     {"required", ids},      {"bounded", ids},
+               {"fault", fault}, {"print", print},       {"describe", describe}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (!strcmp(name, table[i].name))
       return table[i].kernel;
