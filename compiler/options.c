@@ -133,10 +133,18 @@ static bool parse_language(const char *name, struct options *options) {
 
 enum outcome { OUTCOME_DONE, OUTCOME_UNKNOWN, OUTCOME_BAD_VALUE, OUTCOME_NO_MEMORY };
 
-/* -D, -U and -I, whose value is glued on or is the next word. */
+/* -D, -U and -I, whose value is glued on or is the next word. Of several definitions
+ * the last one counts; clang would warn. */
 static enum outcome parse_preprocessor(struct options *options, char letter, const char *value) {
   if (!*value || (letter != 'I' && !is_macro_name(value)))
     return OUTCOME_BAD_VALUE;
+  if (letter == 'D') {
+    char *name = strndup(value, strcspn(value, "=("));
+    bool added = name && add_argument(options, "-U") && add_argument(options, name);
+    free(name);
+    if (!added)
+      return OUTCOME_NO_MEMORY;
+  }
   char name[3] = {'-', letter, 0};
   return add_argument(options, name) && add_argument(options, value) ? OUTCOME_DONE
                                                                      : OUTCOME_NO_MEMORY;

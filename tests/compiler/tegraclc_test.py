@@ -120,6 +120,11 @@ for option in ('-cl-std=CL9.9', '-foo', '-cl-nv-maxrregcount=none', '-D=3'):
     check(status == 1 and option in messages, f'bad option {option} is named')
 check(run('kernel void k(global int *a) { a[0] = N; }', '-D', 'N=3 + 4')[0] == 0, '-D with blanks')
 check(run('kernel void k(global int *a) { a[0] = A B; }', '-DA=1', '-DB=+2')[0] == 0, '-Dname=text')
+check(b' i32 21,' in run('kernel void k(global int *a) { a[0] = A(2); }', '--emit', 'ir', '-Werror', '-DA=1',
+                        '-D', 'A(x)=x ## 1')[1], 'of two definitions the last one counts')
+for name in ('class', 'mix', 'threadIdx'):
+    with open(os.path.join(FOLDER, 'names.cl'), encoding='utf-8') as file:
+        check(f'kernel {name}\n' in run(file.read(), '--emit', 'info')[1].decode(), f'a kernel {name}')
 with tempfile.TemporaryDirectory() as folder:
     os.mkdir(os.path.join(folder, 'with blank'))
     with open(os.path.join(folder, 'with blank', 'h.h'), 'w', encoding='utf-8') as file:
@@ -139,8 +144,6 @@ check(b'.debug_line\0' in run(LINES)[1] and b'.visible .entry' not in run(LINES)
       'a program binary has the line table, and no PTX')
 
 for source, name in (
-        ('kernel void k(read_only image2d_t i) {}', 'image2d_t'),
-        ('kernel void k(void) { printf("x"); }', 'printf'),
         ('int missing(int);\nkernel void k(global int *a) { a[0] = missing(1); }', 'missing'),
         ('kernel void k(global int *a) { a[0] = __nvvm_read_ptx_sreg_tid_x(); }',
          'llvm.nvvm.read.ptx.sreg.tid.x')):

@@ -2,7 +2,8 @@
 #if __OPENCL_C_VERSION__ != 300 || __OPENCL_VERSION__ != 300 || !defined(CL_VERSION_3_0)
 #error wrong version macros
 #endif
-#if defined(__opencl_c_images) || !defined(__opencl_c_int64) || !defined(__opencl_c_fp64)
+#if !defined(__opencl_c_images) || !defined(__opencl_c_int64) || !defined(__opencl_c_fp64) ||     \
+    !defined(__opencl_c_subgroups)
 #error wrong feature macros
 #endif
 constant int answer = 42;
