@@ -8,7 +8,7 @@
  *       24      8  xxHash64 of everything from offset 32 on
  *       32     16  version of tegracl that wrote it, NUL-padded
  *       48      4  number of kernels
- *       52      4  reserved, 0
+ *       52      4  bytes of program-scope variables in the global address space
  *       56      8  offset of the CUBIN (16-aligned)
  *       64      8  size of the CUBIN
  *       72         kernels, one behind the other
@@ -48,7 +48,7 @@ struct header {
   uint64_t hash;
   char version[16];
   uint32_t kernel_count;
-  uint32_t reserved;
+  uint32_t global_bytes;
   uint64_t cubin_offset;
   uint64_t cubin_size;
 };
@@ -112,6 +112,7 @@ static void put_program(struct writer *w, const struct binary_program *program) 
       .format = FORMAT_VERSION,
       .sm = program->sm,
       .kernel_count = program->kernel_count,
+      .global_bytes = program->global_bytes,
       .cubin_size = program->cubin_size,
   };
   memcpy(header.magic, magic, sizeof(magic));
@@ -301,6 +302,7 @@ static enum cc_status read_container(struct reader *r, size_t size, struct modul
   *code = cubin;
   code->kernels = kernels;
   code->kernel_count = header.kernel_count;
+  code->global_bytes = header.global_bytes;
   return status;
 }
 

@@ -39,6 +39,7 @@ struct binary_program {
   unsigned sm; /* 87 */
   const struct binary_kernel *kernels;
   uint32_t kernel_count;
+  uint32_t global_bytes; /* of program-scope variables in the global address space */
   const void *cubin;
   size_t cubin_size;
 };

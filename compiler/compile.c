@@ -20,6 +20,7 @@ static enum cc_status make_binary(const struct cc_job *job, const struct lowered
   struct binary_program program = {.sm = job->device->sm,
                                    .kernels = lowered->kernels,
                                    .kernel_count = lowered->kernel_count,
+                                   .global_bytes = (uint32_t)lowered->global_bytes,
                                    .cubin = cubin->data,
                                    .cubin_size = cubin->size};
   return cc_binary_write(&program, &result->binary, &result->binary_size) ? CC_OUT_OF_MEMORY

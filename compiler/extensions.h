@@ -26,6 +26,13 @@
 
 #define CC_FEATURES(X)                                                                             \
   X("__opencl_c_subgroups", CL_MAKE_VERSION(3, 0, 0))                                              \
+  X("__opencl_c_atomic_order_acq_rel", CL_MAKE_VERSION(3, 0, 0))                                   \
+  X("__opencl_c_atomic_order_seq_cst", CL_MAKE_VERSION(3, 0, 0))                                   \
+  X("__opencl_c_atomic_scope_device", CL_MAKE_VERSION(3, 0, 0))                                    \
+  X("__opencl_c_atomic_scope_all_devices", CL_MAKE_VERSION(3, 0, 0))                               \
+  X("__opencl_c_generic_address_space", CL_MAKE_VERSION(3, 0, 0))                                  \
+  X("__opencl_c_program_scope_global_variables", CL_MAKE_VERSION(3, 0, 0))                         \
+  X("__opencl_c_work_group_collective_functions", CL_MAKE_VERSION(3, 0, 0))                        \
   X("__opencl_c_integer_dot_product_input_4x8bit", CL_MAKE_VERSION(3, 0, 0))                       \
   X("__opencl_c_integer_dot_product_input_4x8bit_packed", CL_MAKE_VERSION(3, 0, 0))                \
   X("__opencl_c_kernel_clock_scope_device", CL_MAKE_VERSION(3, 0, 0))                              \

@@ -205,8 +205,9 @@ struct module_code {
   uint32_t file_count;
   uint32_t bank3; /* section number or MODULE_NO_SECTION */
   uint32_t bank4;
-  uint64_t cubin_bytes; /* size of the CUBIN it was read from */
-  void *storage;        /* what the strings and arrays above live in */
+  uint32_t global_bytes; /* of program-scope variables, as OpenCL asks for them */
+  uint64_t cubin_bytes;  /* size of the CUBIN it was read from */
+  void *storage;         /* what the strings and arrays above live in */
 };
 
 #endif

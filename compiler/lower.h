@@ -10,6 +10,7 @@ struct lowered {
   struct text cuda;
   struct binary_kernel *kernels; /* these and what they point to live in arena */
   uint32_t kernel_count;
+  uint64_t global_bytes; /* of program-scope variables in the global address space */
   struct arena arena;
 };
 

@@ -1,5 +1,6 @@
 /* Global variables: __local ones become __shared__ arrays, constants become
- * __constant__ arrays, or read-only global memory where that bank is too small.
+ * __constant__ arrays, or read-only global memory where that bank is too small, and
+ * program-scope variables global memory, which the module keeps from launch to launch.
  * Every variable is an array of bytes, words or addresses; uses cast. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -155,8 +156,9 @@ static void print_words(struct lower *lower, const unsigned char *bytes, uint64_
 
 /* Without addresses: an array of 64-bit words. With them: a struct of such
  * arrays and pointers. */
-static void print_initialised(struct lower *lower, const char *space, unsigned number,
-                              uint64_t align, uint64_t size, const struct image *image) {
+static void print_initialised(struct lower *lower, const char *space, const char *constant,
+                              unsigned number, uint64_t align, uint64_t size,
+                              const struct image *image) {
   struct text *head = &lower->head;
   uint64_t at = 0;
   text_printf(head, "struct t%u {", number);
@@ -168,8 +170,8 @@ static void print_initialised(struct lower *lower, const char *space, unsigned n
       text_printf(head, " const void *p%u;", i);
     at = end + WORD;
   }
-  text_printf(head, " };\n%s __align__(%" PRIu64 ") const struct t%u g%u = {", space, align, number,
-              number);
+  text_printf(head, " };\nstatic %s __align__(%" PRIu64 ") %sstruct t%u g%u = {", space, align,
+              constant, number, number);
   at = 0;
   for (unsigned i = 0; i <= image->reference_count; i++) {
     uint64_t end = i < image->reference_count ? image->references[i].offset : size;
@@ -205,9 +207,10 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   if (align < WORD)
     align = WORD;
   size = align_up(size ? size : 1, align);
-  if (!LLVMIsGlobalConstant(variable)) {
-    lower_fail(lower, "the program-scope variable '%s' is not supported: only constant ones are",
-               LLVMGetValueName(variable));
+  bool constant = LLVMIsGlobalConstant(variable) || space == SPACE_CONSTANT;
+  if (!constant && LLVMIsNull(initial)) {
+    text_printf(&lower->head, "static __device__ __align__(%" PRIu64 ") u64 g%u[%" PRIu64 "];\n",
+                align, number, size / WORD);
     return;
   }
   struct image image = {.bytes = calloc(1, size),
@@ -215,10 +218,10 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   if (image.bytes && image.references) {
     fill(lower, &image, initial, 0);
     qsort(image.references, image.reference_count, sizeof *image.references, compare_references);
-    bool fits = lower->constant_bytes + size <= CONSTANT_BYTES_MAX;
+    bool fits = constant && lower->constant_bytes + size <= CONSTANT_BYTES_MAX;
     lower->constant_bytes += fits ? size : 0;
-    print_initialised(lower, fits ? "static __constant__" : "static __device__", number, align,
-                      size, &image);
+    print_initialised(lower, fits ? "__constant__" : "__device__", constant ? "const " : "", number,
+                      align, size, &image);
   } else {
     lower_fail(lower, "out of memory");
   }
@@ -237,8 +240,11 @@ static void declare(struct lower *lower, LLVMValueRef variable) {
 
 void lower_globals(struct lower *lower) {
   unsigned count = 0;
-  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at))
+  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at)) {
     count++;
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(at)) == SPACE_GLOBAL)
+      lower->result->global_bytes += lower_size(lower, LLVMGlobalGetValueType(at));
+  }
   lower->globals_declared = arena_alloc(&lower->arena, count, sizeof *lower->globals_declared);
   if (!lower->globals_declared)
     lower_fail(lower, "out of memory");

@@ -42,12 +42,19 @@ enum {
 
 #define USM_BITS cl_device_unified_shared_memory_capabilities_intel
 
+/* The whole memory model of PTX. */
+#define ATOMIC_CAPABILITIES                                                                        \
+  (CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |                               \
+   CL_DEVICE_ATOMIC_ORDER_SEQ_CST | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP |                            \
+   CL_DEVICE_ATOMIC_SCOPE_DEVICE | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES)
+
 enum {
   VENDOR_ID_NVIDIA = 0x10DE,
   CONSTANT_BANK_BYTES = 65536, /* deviceQuery: total constant memory */
   CACHE_LINE_BYTES = 128,
-  BASE_ALIGN_BITS = 4096,   /* as NVIDIA's desktop OpenCL */
-  LARGEST_TYPE_BYTES = 128, /* long16, double16 */
+  BASE_ALIGN_BITS = 4096,          /* as NVIDIA's desktop OpenCL */
+  LARGEST_TYPE_BYTES = 128,        /* long16, double16 */
+  GLOBAL_VARIABLE_BYTES = 1 << 20, /* in device memory, as buffers: 64 KiB are asked for */
 };
 
 /* Queries whose answer is one cl_uint, size_t ... that is true of every SM 8.x.
@@ -97,8 +104,8 @@ enum {
   X(CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, cl_device_mem_cache_type, CL_READ_WRITE_CACHE)                \
   X(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, cl_uint, CACHE_LINE_BYTES)                                \
   X(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, cl_ulong, CONSTANT_BANK_BYTES)                             \
-  X(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, size_t, 0)                                                 \
-  X(CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, size_t, 0)                                     \
+  X(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, size_t, GLOBAL_VARIABLE_BYTES)                             \
+  X(CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, size_t, GLOBAL_VARIABLE_BYTES)                 \
   X(CL_DEVICE_LOCAL_MEM_TYPE, cl_device_local_mem_type, CL_LOCAL)                                  \
   X(CL_DEVICE_ERROR_CORRECTION_SUPPORT, cl_bool, CL_FALSE)                                         \
   X(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool, CL_TRUE)                                               \
@@ -134,14 +141,12 @@ enum {
   X(DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, 0)                                        \
   X(CL_DEVICE_NUMERIC_VERSION, cl_version, CL_MAKE_VERSION(3, 0, 0))                               \
   X(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, cl_version, CL_MAKE_VERSION(1, 2, 0))                  \
-  X(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities,                           \
-    CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP)                            \
+  X(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities, ATOMIC_CAPABILITIES)      \
   X(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, cl_device_atomic_capabilities,                            \
-    CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |                              \
-        CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP)                                                         \
+    ATOMIC_CAPABILITIES | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM)                                        \
   X(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, cl_bool, CL_FALSE)                                   \
-  X(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, cl_bool, CL_FALSE)                          \
-  X(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, cl_bool, CL_FALSE)                                    \
+  X(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, cl_bool, CL_TRUE)                           \
+  X(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, cl_bool, CL_TRUE)                                     \
   X(CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV, cl_bool, CL_FALSE)                                           \
   X(CL_DEVICE_INTEGRATED_MEMORY_NV, cl_bool, CL_TRUE)                                              \
   X(CL_DEVICE_GPU_OVERLAP_NV, cl_bool, CL_FALSE)                                                   \

@@ -309,8 +309,10 @@ static cl_int answer_build(const struct icd_answer *answer, const char *call, cl
     return icd_answer_string(answer, call, program->log ? program->log : "");
   case CL_PROGRAM_BINARY_TYPE:
     return icd_answer_bytes(answer, call, &program->binary_type, sizeof program->binary_type);
-  case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE: /* none: CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE */
-    return icd_answer_bytes(answer, call, &(size_t){0}, sizeof(size_t));
+  case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE: {
+    const size_t bytes = program->module ? program->module->code->global_bytes : 0;
+    return icd_answer_bytes(answer, call, &bytes, sizeof bytes);
+  }
   default:
     return icd_fail(program->context, CL_INVALID_VALUE, call, "unknown param_name 0x%x", name);
   }

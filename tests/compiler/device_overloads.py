@@ -32,6 +32,7 @@ FEATURES = [
     "__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices",
     "__opencl_c_generic_address_space", "__opencl_c_subgroups",
+    "__opencl_c_work_group_collective_functions",
     "__opencl_c_integer_dot_product_input_4x8bit",
     "__opencl_c_integer_dot_product_input_4x8bit_packed", "cl_khr_extended_bit_ops",
     "cl_khr_subgroup_extended_types", "cl_khr_subgroup_non_uniform_vote",

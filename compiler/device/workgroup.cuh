@@ -1,0 +1,100 @@
+/* Work-group collective functions (section 6.15.16 of OpenCL C 3.0): each warp by
+ * shuffles, the warps by way of shared memory. The order in which floats are added is
+ * not defined.
+ */
+#ifndef TEGRACL_WORKGROUP_CUH
+#define TEGRACL_WORKGROUP_CUH
+#include "subgroup_scan.cuh"
+
+namespace ocl {
+
+/* One word for each warp that a work-group can have. Free at a function's begin and end. */
+OCL_FN ulong *group_words() {
+  __shared__ ulong words[WARP];
+  return words;
+}
+
+OCL_FN int work_group_all(int x) {
+  return __syncthreads_and(x);
+}
+OCL_FN int work_group_any(int x) {
+  return __syncthreads_or(x);
+}
+
+/* The word, once all have come here. */
+template <class T> OCL_FN T broadcast_word(const T *word) {
+  __syncthreads();
+  const T result = *word;
+  __syncthreads();
+  return result;
+}
+template <class T> OCL_FN T work_group_broadcast(T a, ulong x, ulong y = 0, ulong z = 0) {
+  T *word = (T *)group_words();
+  if (threadIdx.x == x && threadIdx.y == y && threadIdx.z == z)
+    *word = a;
+  return broadcast_word(word);
+}
+
+/* Warp 0 works on what the warps have left: it has a lane for each of them, since it is
+ * full or the only one. */
+template <class OP, class T> OCL_FN T of_warps(const T *words) {
+  const uint lane = get_sub_group_local_id();
+  return lane < get_num_sub_groups() ? words[lane] : OP::template identity<T>();
+}
+
+template <class OP, class T> OCL_FN T reduce_group(T x) {
+  T *sums = (T *)group_words();
+  const uint warp = get_sub_group_id(), lane = get_sub_group_local_id();
+  x = reduce_all<OP>(x);
+  if (lane == 0)
+    sums[warp] = x;
+  __syncthreads();
+  if (warp == 0) {
+    x = reduce_all<OP>(of_warps<OP>(sums));
+    if (lane == 0)
+      sums[0] = x;
+  }
+  return broadcast_word(sums);
+}
+
+/* The sum of this and the work-items before it, and in *exclusive that of those before. */
+template <class OP, class T> OCL_FN T scan_group(T x, T *exclusive) {
+  T *sums = (T *)group_words();
+  const uint warp = get_sub_group_id(), lane = get_sub_group_local_id();
+  const T own = scan_all<OP>(x, WARP);
+  T below = own;
+  const bool first = !lane_below(below, 1, shuffle_bounds(WARP, 0));
+  if (lane == get_sub_group_size() - 1)
+    sums[warp] = own;
+  __syncthreads();
+  if (warp == 0) {
+    const T sum = scan_all<OP>(of_warps<OP>(sums), WARP);
+    if (lane < get_num_sub_groups())
+      sums[lane] = sum;
+  }
+  __syncthreads();
+  const T before = warp ? sums[warp - 1] : OP::template identity<T>();
+  __syncthreads();
+  *exclusive = first ? before : OP::apply(before, below);
+  return OP::apply(before, own);
+}
+
+#define OCL_GROUP_SCAN(op)                                                                         \
+  template <class T> OCL_FN T work_group_reduce_##op(T x) {                                        \
+    return reduce_group<op_##op>(x);                                                               \
+  }                                                                                                \
+  template <class T> OCL_FN T work_group_scan_inclusive_##op(T x) {                                \
+    T exclusive;                                                                                   \
+    return scan_group<op_##op>(x, &exclusive);                                                     \
+  }                                                                                                \
+  template <class T> OCL_FN T work_group_scan_exclusive_##op(T x) {                                \
+    T exclusive;                                                                                   \
+    scan_group<op_##op>(x, &exclusive);                                                            \
+    return exclusive;                                                                              \
+  }
+OCL_GROUP_SCAN(add)
+OCL_GROUP_SCAN(min)
+OCL_GROUP_SCAN(max)
+
+} // namespace ocl
+#endif
