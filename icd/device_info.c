@@ -150,6 +150,11 @@ enum {
   X(CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV, cl_bool, CL_FALSE)                                           \
   X(CL_DEVICE_INTEGRATED_MEMORY_NV, cl_bool, CL_TRUE)                                              \
   X(CL_DEVICE_GPU_OVERLAP_NV, cl_bool, CL_FALSE)                                                   \
+  X(CL_DEVICE_SEMAPHORE_TYPES_KHR, cl_semaphore_type_khr, CL_SEMAPHORE_TYPE_BINARY_KHR)            \
+  X(CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, cl_external_semaphore_handle_type_khr,            \
+    CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)                                                               \
+  X(CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, cl_external_semaphore_handle_type_khr,            \
+    CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)                                                               \
   X(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, cl_external_memory_handle_type_khr,         \
     CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR)                                                         \
   X(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR,                        \

@@ -7,6 +7,9 @@
 
 /* X(name, version). Only what works. */
 #define PLATFORM_EXTENSIONS(X)                                                                     \
+  X("cl_khr_semaphore", CL_MAKE_VERSION(1, 0, 0))                                                  \
+  X("cl_khr_external_semaphore", CL_MAKE_VERSION(1, 0, 1))                                         \
+  X("cl_khr_external_semaphore_sync_fd", CL_MAKE_VERSION(1, 0, 0))                                 \
   X("cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1))                                            \
   X("cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                    \
   X("cl_khr_icd", CL_MAKE_VERSION(1, 0, 0))                                                        \
@@ -20,6 +23,9 @@
   X("cl_khr_throttle_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
   X("cl_khr_suggested_local_work_size", CL_MAKE_VERSION(1, 0, 0))                                  \
   X("cl_khr_device_uuid", CL_MAKE_VERSION(1, 0, 0))                                                \
+  X("cl_khr_semaphore", CL_MAKE_VERSION(1, 0, 0))                                                  \
+  X("cl_khr_external_semaphore", CL_MAKE_VERSION(1, 0, 1))                                         \
+  X("cl_khr_external_semaphore_sync_fd", CL_MAKE_VERSION(1, 0, 0))                                 \
   X("cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1))                                            \
   X("cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                    \
   X("cl_arm_import_memory", CL_MAKE_VERSION(1, 0, 0))                                              \

@@ -151,6 +151,14 @@
 #define EXTENSIONS(X) \
   X(clGetKernelSuggestedLocalWorkSizeKHR) \
   X(clSetKernelArgDevicePointerEXT) \
+  X(clCreateSemaphoreWithPropertiesKHR) \
+  X(clRetainSemaphoreKHR) \
+  X(clReleaseSemaphoreKHR) \
+  X(clGetSemaphoreInfoKHR) \
+  X(clEnqueueWaitSemaphoresKHR) \
+  X(clEnqueueSignalSemaphoresKHR) \
+  X(clGetSemaphoreHandleForTypeKHR) \
+  X(clReImportSemaphoreSyncFdKHR) \
   X(clImportMemoryARM) \
   X(clEnqueueAcquireExternalMemObjectsKHR) \
   X(clEnqueueReleaseExternalMemObjectsKHR) \

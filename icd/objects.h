@@ -405,6 +405,9 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
 /* Waits until the event is complete: CL_COMPLETE or its negative status. */
 cl_int icd_event_wait(cl_event event);
 
+/* Starts a thread that nobody joins (watcher.c); false: there is none to be had. */
+bool icd_start_thread(void *(*function)(void *), void *data);
+
 /* ---- command queue -------------------------------------------------------------------- */
 
 struct icd_command;

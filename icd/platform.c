@@ -56,6 +56,12 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform
   }
   case CL_PLATFORM_HOST_TIMER_RESOLUTION: /* CLOCK_MONOTONIC counts nanoseconds */
     return ICD_ANSWER(&answer, cl_ulong, 1);
+  case CL_PLATFORM_SEMAPHORE_TYPES_KHR:
+    return ICD_ANSWER(&answer, cl_semaphore_type_khr, CL_SEMAPHORE_TYPE_BINARY_KHR);
+  case CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR:
+  case CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR:
+    return ICD_ANSWER(&answer, cl_external_semaphore_handle_type_khr,
+                      CL_SEMAPHORE_HANDLE_SYNC_FD_KHR);
   case CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR:
     return ICD_ANSWER(&answer, cl_external_memory_handle_type_khr,
                       CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);

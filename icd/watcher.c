@@ -105,21 +105,25 @@ static struct watch *find(cl_event event) {
   return watch;
 }
 
-static struct watch *start(cl_event event) {
-  struct watch *watch = calloc(1, sizeof *watch);
+bool icd_start_thread(void *(*function)(void *), void *data) {
   pthread_attr_t detached;
   pthread_t thread;
+  bool started = !pthread_attr_init(&detached);
+  if (started) {
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    started = !pthread_create(&thread, &detached, function, data);
+    pthread_attr_destroy(&detached);
+  }
+  return started;
+}
+
+static struct watch *start(cl_event event) {
+  struct watch *watch = calloc(1, sizeof *watch);
   if (!watch)
     return NULL;
   watch->queue = event->queue;
   watch->awaited = event->point;
-  bool started = !pthread_attr_init(&detached);
-  if (started) {
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    started = !pthread_create(&thread, &detached, run, watch);
-    pthread_attr_destroy(&detached);
-  }
-  if (!started) {
+  if (!icd_start_thread(run, watch)) {
     free(watch);
     return NULL;
   }

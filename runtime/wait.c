@@ -7,6 +7,7 @@
 
 #include "runtime/device.h"
 #include "runtime/fds.h"
+#include "runtime/message.h"
 #include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 
@@ -34,18 +35,26 @@ static void relax(void) {
 #endif
 }
 
+static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
+  const struct rt_device *d = q->context->device;
+  struct host1x_create_fence fence = {.id = q->channel.syncpoint_id,
+                                      .threshold =
+                                          q->channel.syncpoint_base + (uint32_t)(point - q->first)};
+  int result = d->os->ioctl(d->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence);
+  *fd = fence.fence_fd;
+  return result;
+}
+
 /* Sleeps until the point is near, a signal comes or timeout_ms are over. 1: woken; 0:
  * not; -1: there is no fence, or no sleeping on it. */
 static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   const struct rt_device *d = q->context->device;
   if (!q->channel.syncpoint_gpu)
     return -1;
-  struct host1x_create_fence fence = {.id = q->channel.syncpoint_id,
-                                      .threshold =
-                                          q->channel.syncpoint_base + (uint32_t)(point - q->first)};
-  if (d->os->ioctl(d->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence))
+  int fd;
+  if (create_fence(q, point, &fd))
     return -1;
-  struct pollfd p = {.fd = rt_fd_opened(fence.fence_fd), .events = POLLIN};
+  struct pollfd p = {.fd = rt_fd_opened(fd), .events = POLLIN};
   int ready = d->os->poll(&p, 1, timeout_ms);
   rt_fd_close(d->os, p.fd);
   return ready < 0 && ready != -EINTR ? -1 : ready > 0;
@@ -89,4 +98,11 @@ int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns)
     nanosleep(&(struct timespec){.tv_nsec = (long)(pause_ns < left ? pause_ns : left)}, NULL);
     pause_ns = pause_ns * 2 < PAUSE_LAST_NS ? pause_ns * 2 : PAUSE_LAST_NS;
   }
+}
+
+int rt_queue_fence(struct rt_queue *q, uint64_t point, int *fd) {
+  if (!q->channel.syncpoint_gpu)
+    return rt_fail(-ENOTSUP, "the queue has no syncpoint for a fence");
+  int result = create_fence(q, point < q->first ? q->first : point, fd);
+  return result ? rt_fail_call(result, "CREATE_FENCE") : 0;
 }

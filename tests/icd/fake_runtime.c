@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -504,5 +505,12 @@ int rt_queue_wait(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns) {
   pthread_mutex_unlock(&lock);
   if (result == -EIO)
     say("%s", queue->context->fault);
+  return result;
+}
+
+/* Waits itself, and gives a file that is ready. */
+int rt_queue_fence(struct rt_queue *queue, uint64_t point, int *fd) {
+  const int result = rt_queue_wait(queue, point, UINT64_MAX);
+  *fd = result ? -1 : eventfd(1, EFD_CLOEXEC);
   return result;
 }

@@ -1,0 +1,239 @@
+/* Semaphores, on the fake runtime: signals and waits in every order, between queues, with
+ * sync fds; and their misuse.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/icd/bench.h"
+
+#include "icd/cl_tegracl.h"
+
+static void nap(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+}
+
+static const cl_semaphore_properties_khr plain[] = {CL_SEMAPHORE_TYPE_KHR,
+                                                    CL_SEMAPHORE_TYPE_BINARY_KHR, 0};
+static const cl_semaphore_properties_khr exportable[] = {
+    CL_SEMAPHORE_TYPE_KHR,
+    CL_SEMAPHORE_TYPE_BINARY_KHR,
+    CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+    CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
+    CL_SEMAPHORE_EXPORT_HANDLE_TYPES_LIST_END_KHR,
+    0};
+
+static cl_semaphore_khr make(struct bench *bench, const cl_semaphore_properties_khr *list) {
+  cl_int code;
+  cl_semaphore_khr semaphore = clCreateSemaphoreWithPropertiesKHR(bench->context, list, &code);
+  assert_cl(code);
+  return semaphore;
+}
+
+static cl_event signal_it(cl_command_queue queue, cl_semaphore_khr semaphore, cl_event after) {
+  cl_event event;
+  assert_cl(clEnqueueSignalSemaphoresKHR(queue, 1, &semaphore, NULL, after != NULL,
+                                         after ? &after : NULL, &event));
+  return event;
+}
+
+static cl_event wait_for(cl_command_queue queue, cl_semaphore_khr semaphore) {
+  cl_event event;
+  assert_cl(clEnqueueWaitSemaphoresKHR(queue, 1, &semaphore, NULL, 0, NULL, &event));
+  return event;
+}
+
+static cl_semaphore_payload_khr payload(cl_semaphore_khr semaphore) {
+  cl_semaphore_payload_khr value;
+  assert_cl(clGetSemaphoreInfoKHR(semaphore, CL_SEMAPHORE_PAYLOAD_KHR, sizeof value, &value, NULL));
+  return value;
+}
+
+static void finish(cl_event *events, int count) {
+  assert_cl(clWaitForEvents((cl_uint)count, events));
+  for (int i = 0; i < count; i++)
+    assert_cl(clReleaseEvent(events[i]));
+}
+
+/* A signal that waits for the user, waited for in another queue; twice. */
+static void across_queues(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue other = bench_queue(bench, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  cl_semaphore_khr semaphore = make(bench, plain);
+  for (int i = 0; i < 2; i++) {
+    cl_event user = clCreateUserEvent(bench->context, NULL);
+    cl_event events[2] = {signal_it(bench->queue, semaphore, user)};
+    assert_int_equal(payload(semaphore), 0);
+    events[1] = wait_for(other, semaphore);
+    nap();
+    assert_int_equal(bench_status(events[1]), CL_QUEUED);
+    assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+    finish(events, 2);
+    clReleaseEvent(user);
+    assert_int_equal(payload(semaphore), 0); /* the wait has taken it */
+  }
+  cl_event events[2] = {signal_it(other, semaphore, NULL)};
+  assert_cl(clFinish(other));
+  assert_int_equal(payload(semaphore), 1);
+  events[1] = wait_for(bench->queue, semaphore);
+  finish(events, 2);
+  assert_cl(clReleaseSemaphoreKHR(semaphore));
+  clReleaseCommandQueue(other);
+}
+
+/* Who comes before the signal waits for it. */
+static void promise(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue other = bench_queue(bench, 0);
+  cl_semaphore_khr semaphore = make(bench, plain);
+  cl_event events[2] = {wait_for(other, semaphore)};
+  nap();
+  assert_int_equal(bench_status(events[0]), CL_QUEUED);
+  events[1] = signal_it(bench->queue, semaphore, NULL);
+  finish(events, 2);
+  assert_int_equal(payload(semaphore), 0);
+  /* one that is never kept is broken */
+  events[0] = wait_for(other, semaphore);
+  assert_cl(clReleaseSemaphoreKHR(semaphore));
+  assert_int_equal(clWaitForEvents(1, events), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  clReleaseEvent(events[0]);
+  clReleaseCommandQueue(other);
+}
+
+/* Work on the GPU holds the signal back, and with it a wait for its exported fence. */
+static void sync_fds(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue other = bench_queue(bench, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  cl_semaphore_khr semaphore = make(bench, exportable);
+  int fd = -1;
+  size_t size;
+  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+                                                  CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd,
+                                                  NULL),
+                   CL_INVALID_OPERATION); /* no signal */
+  cl_event events[2] = {signal_it(bench->queue, semaphore, NULL)};
+  assert_cl(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+                                           CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd, &size));
+  assert_int_equal(size, sizeof fd);
+  assert_true(fd >= 0);
+  cl_semaphore_properties_khr from_fd[] = {CL_SEMAPHORE_TYPE_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR,
+                                           CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
+                                           (cl_semaphore_properties_khr)fd, 0};
+  cl_semaphore_khr imported = make(bench, from_fd);
+  events[1] = wait_for(other, imported);
+  finish(events, 2);
+  /* a fence of somebody else's, signalled late */
+  fd = eventfd(0, EFD_CLOEXEC);
+  const int writer = dup(fd);
+  assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, fd));
+  events[0] = wait_for(other, imported);
+  nap();
+  assert_int_equal(bench_status(events[0]), CL_QUEUED);
+  assert_int_equal(eventfd_write(writer, 1), 0);
+  finish(events, 1);
+  close(writer);
+  assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, -1)); /* signalled already */
+  assert_int_equal(payload(imported), 1);
+  assert_int_equal(clReImportSemaphoreSyncFdKHR(semaphore, NULL, -1), CL_INVALID_SEMAPHORE_KHR);
+  assert_cl(clReleaseSemaphoreKHR(semaphore));
+  assert_cl(clReleaseSemaphoreKHR(imported));
+  clReleaseCommandQueue(other);
+}
+
+static void creation(void **state) {
+  struct bench *bench = *state;
+  const cl_semaphore_properties_khr device = (cl_semaphore_properties_khr)(uintptr_t)bench->device;
+  const struct {
+    cl_semaphore_properties_khr list[8];
+    cl_int code;
+  } rows[] = {
+      {{0}, CL_INVALID_VALUE},
+      {{CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, device, 0, 0}, CL_INVALID_VALUE},
+      {{0x4242, 1, 0}, CL_INVALID_PROPERTY},
+      {{CL_SEMAPHORE_TYPE_KHR, 2, 0}, CL_INVALID_PROPERTY},
+      {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_TYPE_KHR, 0}, CL_INVALID_PROPERTY},
+      {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, 42, 0, 0},
+       CL_INVALID_DEVICE},
+      {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+        CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR, 0, 0},
+       CL_INVALID_PROPERTY},
+      {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+        CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, 0, 0},
+       CL_INVALID_VALUE},
+      {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, 9999, 0}, CL_INVALID_PROPERTY},
+      {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, (cl_semaphore_properties_khr)-1,
+        CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, 0, 0},
+       CL_INVALID_OPERATION},
+  };
+  cl_int code;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_null(clCreateSemaphoreWithPropertiesKHR(bench->context, rows[i].list, &code));
+    if (code != rows[i].code)
+      fail_msg("row %zu: %d", i, code);
+  }
+  assert_null(clCreateSemaphoreWithPropertiesKHR(NULL, plain, &code));
+  assert_int_equal(code, CL_INVALID_CONTEXT);
+  assert_null(clCreateSemaphoreWithPropertiesKHR(bench->context, NULL, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+}
+
+static void queries_and_misuse(void **state) {
+  struct bench *bench = *state;
+  cl_semaphore_khr semaphore = make(bench, exportable), none = NULL;
+  cl_semaphore_khr wrong = (cl_semaphore_khr)(void *)bench->queue;
+  cl_semaphore_properties_khr list[6];
+  cl_uint count;
+  cl_bool can;
+  cl_event failed = clCreateUserEvent(bench->context, NULL);
+  assert_cl(clSetUserEventStatus(failed, -1));
+  assert_cl(clGetSemaphoreInfoKHR(semaphore, CL_SEMAPHORE_PROPERTIES_KHR, sizeof list, list, NULL));
+  assert_memory_equal(list, exportable, sizeof list);
+  assert_cl(clRetainSemaphoreKHR(semaphore));
+  assert_cl(clGetSemaphoreInfoKHR(semaphore, CL_SEMAPHORE_REFERENCE_COUNT_KHR, sizeof count, &count,
+                                  NULL));
+  assert_int_equal(count, 2);
+  assert_cl(clReleaseSemaphoreKHR(semaphore));
+  assert_cl(clGetSemaphoreInfoKHR(semaphore, CL_SEMAPHORE_EXPORTABLE_KHR, sizeof can, &can, NULL));
+  assert_int_equal(can, CL_TRUE);
+  assert_int_equal(clGetSemaphoreInfoKHR(semaphore, 0, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clGetSemaphoreInfoKHR(wrong, CL_SEMAPHORE_TYPE_KHR, 0, NULL, NULL),
+                   CL_INVALID_SEMAPHORE_KHR);
+  assert_int_equal(clRetainSemaphoreKHR(none), CL_INVALID_SEMAPHORE_KHR);
+  assert_int_equal(clReleaseSemaphoreKHR(wrong), CL_INVALID_SEMAPHORE_KHR);
+  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, NULL, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
+                                                  4, &count, NULL),
+                   CL_INVALID_DEVICE);
+  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+                                                  CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR, 4, &count,
+                                                  NULL),
+                   CL_INVALID_VALUE);
+  for (int i = 0; i < 2; i++) {
+    cl_int(CL_API_CALL * enqueue)(cl_command_queue, cl_uint, const cl_semaphore_khr *,
+                                  const cl_semaphore_payload_khr *, cl_uint, const cl_event *,
+                                  cl_event *) =
+        i ? clEnqueueSignalSemaphoresKHR : clEnqueueWaitSemaphoresKHR;
+    assert_int_equal(enqueue(NULL, 1, &semaphore, NULL, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(enqueue(bench->queue, 0, &semaphore, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(enqueue(bench->queue, 1, NULL, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(enqueue(bench->queue, 1, &none, NULL, 0, NULL, NULL),
+                     CL_INVALID_SEMAPHORE_KHR);
+    assert_int_equal(enqueue(bench->queue, 1, &semaphore, NULL, 1, NULL, NULL),
+                     CL_INVALID_EVENT_WAIT_LIST);
+    assert_int_equal(enqueue(bench->queue, 1, &semaphore, NULL, 1, &failed, NULL),
+                     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  }
+  clReleaseEvent(failed);
+  assert_cl(clReleaseSemaphoreKHR(semaphore));
+  assert_int_equal(clRetainSemaphoreKHR(semaphore), CL_INVALID_SEMAPHORE_KHR);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(across_queues), TEST(promise), TEST(sync_fds), TEST(creation), TEST(queries_and_misuse),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
