@@ -49,12 +49,18 @@ enum {
   X(program)                                                                                       \
   X(kernel)                                                                                        \
   X(event)                                                                                         \
+  X(sampler)                                                                                       \
+  X(semaphore)                                                                                     \
+  X(image)                                                                                         \
   X(stale_context)                                                                                 \
   X(stale_queue)                                                                                   \
   X(stale_buffer)                                                                                  \
   X(stale_program)                                                                                 \
   X(stale_kernel)                                                                                  \
   X(stale_event)                                                                                   \
+  X(stale_sampler)                                                                                 \
+  X(stale_semaphore)                                                                               \
+  X(stale_image)                                                                                   \
   X(queue2) /* of another context */                                                               \
   X(buffer2)                                                                                       \
   X(kernel2)                                                                                       \
@@ -98,6 +104,25 @@ enum {
   X(usm_bits, cl_mem_properties_intel, CL_MEM_ALLOC_FLAGS_INTEL, 1 << 20, 0)                       \
   X(import_protected, cl_import_properties_arm, CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_PROTECTED_ARM,  \
     0)                                                                                             \
+  X(sampler_unknown, cl_sampler_properties, 0x4242, 1, 0)                                          \
+  X(sampler_filter, cl_sampler_properties, CL_SAMPLER_FILTER_MODE, 0, 0)                           \
+  X(sampler_twice, cl_sampler_properties, CL_SAMPLER_NORMALIZED_COORDS, CL_TRUE,                   \
+    CL_SAMPLER_NORMALIZED_COORDS, CL_TRUE, 0)                                                      \
+  X(format, cl_image_format, {CL_RGBA, CL_UNSIGNED_INT8})                                          \
+  X(format_unknown, cl_image_format, {CL_RGBA, 0x4242})                                            \
+  X(desc, cl_image_desc,                                                                           \
+    {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 16, .image_height = 16})                  \
+  X(semaphore_plain, cl_semaphore_properties_khr, CL_SEMAPHORE_TYPE_KHR,                           \
+    CL_SEMAPHORE_TYPE_BINARY_KHR, 0)                                                               \
+  X(semaphore_unknown, cl_semaphore_properties_khr, 0x4242, 1, 0)                                  \
+  X(semaphore_type, cl_semaphore_properties_khr, CL_SEMAPHORE_TYPE_KHR, 42, 0)                     \
+  X(semaphore_twice, cl_semaphore_properties_khr, CL_SEMAPHORE_TYPE_KHR,                           \
+    CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_TYPE_KHR, 0)                                        \
+  X(semaphore_devices, cl_semaphore_properties_khr, CL_SEMAPHORE_TYPE_KHR,                         \
+    CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, 42, 0, 0)                   \
+  X(semaphore_fd, cl_semaphore_properties_khr, CL_SEMAPHORE_TYPE_KHR,                              \
+    CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, 9999, 0)                        \
+  X(origin_8, size_t, 8, 0, 0)                                                                     \
   X(region, size_t, 0, 64)                                                                         \
   X(region_beyond, size_t, 512, 513)                                                               \
   X(region_overflow, size_t, 512, SIZE_MAX)                                                        \
@@ -219,6 +244,43 @@ static cl_mem make_buffer(cl_context context, cl_mem_flags flags) {
   return mem;
 }
 
+static cl_mem make_image(cl_context context) {
+  const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+  const cl_image_desc desc = {
+      .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 16, .image_height = 16};
+  cl_int code;
+  cl_mem image = clCreateImage(context, 0, &format, &desc, NULL, &code);
+  assert_cl(code);
+  return image;
+}
+
+static cl_sampler make_sampler(cl_context context) {
+  cl_int code;
+  cl_sampler sampler =
+      clCreateSampler(context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &code);
+  assert_cl(code);
+  return sampler;
+}
+
+/* The loader does not export the functions of semaphores. */
+static clReleaseSemaphoreKHR_fn release_semaphore;
+
+static cl_semaphore_khr make_semaphore(cl_context context, cl_platform_id platform) {
+  const cl_semaphore_properties_khr list[] = {CL_SEMAPHORE_TYPE_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR,
+                                              0};
+  const clCreateSemaphoreWithPropertiesKHR_fn create =
+      (clCreateSemaphoreWithPropertiesKHR_fn)clGetExtensionFunctionAddressForPlatform(
+          platform, "clCreateSemaphoreWithPropertiesKHR");
+  release_semaphore = (clReleaseSemaphoreKHR_fn)clGetExtensionFunctionAddressForPlatform(
+      platform, "clReleaseSemaphoreKHR");
+  assert_non_null(create);
+  assert_non_null(release_semaphore);
+  cl_int code;
+  cl_semaphore_khr semaphore = create(context, list, &code);
+  assert_cl(code);
+  return semaphore;
+}
+
 static cl_event make_event(cl_command_queue queue) {
   cl_event event;
   assert_cl(clEnqueueMarkerWithWaitList(queue, 0, NULL, &event));
@@ -236,19 +298,28 @@ static cl_event make_user_event(cl_context context, cl_int status) {
 }
 
 /* One of each kind that has been released. */
-static void make_stale(cl_device_id device) {
+static void make_stale(cl_device_id device, cl_platform_id platform) {
   cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
   cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, NULL);
   cl_mem mem = make_buffer(context, 0);
   cl_program program = build(context);
   cl_kernel kernel = make_work(program, mem);
   cl_event event = make_event(queue);
+  cl_mem image = make_image(context);
+  cl_sampler sampler = make_sampler(context);
+  cl_semaphore_khr semaphore = make_semaphore(context, platform);
+  KEEP(stale_image, image);
+  KEEP(stale_sampler, sampler);
+  KEEP(stale_semaphore, semaphore);
   KEEP(stale_event, event);
   KEEP(stale_kernel, kernel);
   KEEP(stale_program, program);
   KEEP(stale_buffer, mem);
   KEEP(stale_queue, queue);
   KEEP(stale_context, context);
+  assert_cl(release_semaphore(semaphore));
+  assert_cl(clReleaseSampler(sampler));
+  assert_cl(clReleaseMemObject(image));
   assert_cl(clReleaseEvent(event));
   assert_cl(clReleaseKernel(kernel));
   assert_cl(clReleaseProgram(program));
@@ -267,7 +338,7 @@ static void make_objects(void) {
   KEEP(device, device);
   blank[0] = *(void **)platform;
   KEEP(blank, blank);
-  make_stale(device);
+  make_stale(device, platform);
   cl_context contexts[2];
   const cl_queue_properties profiling[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
   for (int i = 0; i < 2; i++) {
@@ -306,6 +377,9 @@ static void make_objects(void) {
   cl_kernel greedy = make_kernel(program, "greedy", mem);
   assert_cl(clSetKernelArg(greedy, 1, LOCAL_BYTES, NULL));
   KEEP(greedy_kernel, greedy);
+  KEEP(image, make_image(contexts[0]));
+  KEEP(sampler, make_sampler(contexts[0]));
+  KEEP(semaphore, make_semaphore(contexts[0], platform));
   KEEP(user_event, make_user_event(contexts[0], CL_SUBMITTED));
   KEEP(done_event, make_user_event(contexts[0], CL_COMPLETE));
   KEEP(failed_event, make_user_event(contexts[0], -1));
@@ -315,10 +389,12 @@ static void make_objects(void) {
 static void release_objects(void) {
   static const enum slot kernels[] = {V_kernel, V_kernel2, V_bare_kernel, V_tight_kernel,
                                       V_greedy_kernel};
-  static const enum slot mems[] = {V_sub_buffer, V_buffer,     V_buffer2,    V_read_only,
-                                   V_no_access,  V_host_reads, V_host_writes};
+  static const enum slot mems[] = {V_sub_buffer, V_buffer,     V_buffer2,     V_read_only,
+                                   V_no_access,  V_host_reads, V_host_writes, V_image};
   static const enum slot events[] = {V_event, V_event2, V_user_event, V_done_event, V_failed_event};
   clSVMFree(GET(cl_context, context), GET(void *, svm));
+  assert_cl(release_semaphore(GET(cl_semaphore_khr, semaphore)));
+  assert_cl(clReleaseSampler(GET(cl_sampler, sampler)));
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
     assert_cl(clReleaseEvent((cl_event)(uintptr_t)values[events[i]]));
   for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)

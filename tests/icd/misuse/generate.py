@@ -6,15 +6,17 @@ another kind; every wait list ...), and from the rows given with it, which are t
 specification's error lists. Usage: generate.py OUTPUT"""
 import sys
 
-KINDS = ["platform", "device", "context", "queue", "buffer", "program", "kernel", "event"]
+KINDS = ["platform", "device", "context", "queue", "buffer", "program", "kernel", "event", "sampler",
+         "semaphore"]
 INVALID = {
     "platform": "CL_INVALID_PLATFORM", "device": "CL_INVALID_DEVICE",
     "context": "CL_INVALID_CONTEXT", "queue": "CL_INVALID_COMMAND_QUEUE",
     "buffer": "CL_INVALID_MEM_OBJECT", "program": "CL_INVALID_PROGRAM",
     "kernel": "CL_INVALID_KERNEL", "event": "CL_INVALID_EVENT", "sampler": "CL_INVALID_SAMPLER",
+    "semaphore": "CL_INVALID_SEMAPHORE_KHR", "image": "CL_INVALID_MEM_OBJECT",
 }
-ALWAYS_ALIVE = {"platform", "device", "sampler"}
-NAMES = set(KINDS)
+ALWAYS_ALIVE = {"platform", "device"}
+NAMES = set(KINDS) | {"image"}
 rows = []
 
 
@@ -56,7 +58,7 @@ def call(name, arguments, *errors, returns="i", good="CL_SUCCESS", handles=True,
         emit(name, returns, values, good, "good")
     for argument, value in pairs:
         kind = value[:-1] if value.endswith("2") else value
-        if handles and kind in NAMES | {"sampler"} and argument not in skip:
+        if handles and kind in NAMES and argument not in skip:
             code = INVALID[kind]
             if null:
                 bad(argument, "null", code)
@@ -286,16 +288,35 @@ call("clCreatePipe", "context=context flags=0 packet=4 count=4 properties=null "
      returns="p", good=None)
 call("clGetPipeInfo", "pipe=buffer param_name=CL_PIPE_PACKET_SIZE size=4 value=out size_ret=null",
      good="CL_INVALID_MEM_OBJECT")
-call("clGetImageInfo", "image=buffer param_name=CL_IMAGE_WIDTH size=8 value=out size_ret=null",
-     good="CL_INVALID_MEM_OBJECT")
+query("clGetImageInfo", "image=image", [
+    "CL_IMAGE_FORMAT", "CL_IMAGE_ELEMENT_SIZE", "CL_IMAGE_ROW_PITCH", "CL_IMAGE_SLICE_PITCH",
+    "CL_IMAGE_WIDTH", "CL_IMAGE_HEIGHT", "CL_IMAGE_DEPTH", "CL_IMAGE_ARRAY_SIZE",
+    "CL_IMAGE_NUM_MIP_LEVELS", "CL_IMAGE_NUM_SAMPLES"])
+IMAGE_ERRORS = [
+    ("format", "null", "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR"),
+    ("format", "format_unknown", "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR"),
+    ("desc", "null", "CL_INVALID_IMAGE_DESCRIPTOR"),
+    ("desc", "zeros", "CL_INVALID_IMAGE_DESCRIPTOR"),
+    ("flags", "1<<20", VALUE), ("flags", "CL_MEM_READ_ONLY|CL_MEM_WRITE_ONLY", VALUE),
+    ("flags", "CL_MEM_HOST_READ_ONLY|CL_MEM_HOST_WRITE_ONLY", VALUE),
+    ("flags", "CL_MEM_USE_HOST_PTR", "CL_INVALID_HOST_PTR"), ("host", "out", "CL_INVALID_HOST_PTR")]
+call("clCreateImage", "context=context flags=0 format=format desc=desc host=null " + ERR,
+     *IMAGE_ERRORS, returns="p", good=None)
+call("clCreateImageWithProperties",
+     "context=context properties=null flags=0 format=format desc=desc host=null " + ERR,
+     *IMAGE_ERRORS, ("properties", "mem_unknown", "CL_INVALID_PROPERTY"), returns="p", good=None)
 call("clGetSupportedImageFormats", "context=context flags=CL_MEM_READ_WRITE "
      "type=CL_MEM_OBJECT_IMAGE2D count=0 formats=null found=out", ("formats", "out", VALUE))
-for verb in "Retain", "Release":
-    for kind in ["null", "blank"] + KINDS:
-        emit("cl%sSampler" % verb, "i", [kind], "CL_INVALID_SAMPLER", "sampler: " + kind)
-for kind in ["null", "blank"] + KINDS:
-    emit("clGetSamplerInfo", "i", [kind, "CL_SAMPLER_CONTEXT", "8", "out", "null"],
-         "CL_INVALID_SAMPLER", "sampler: " + kind)
+retain_release("Sampler", "sampler")
+query("clGetSamplerInfo", "sampler=sampler", [
+    "CL_SAMPLER_REFERENCE_COUNT", "CL_SAMPLER_CONTEXT", "CL_SAMPLER_NORMALIZED_COORDS",
+    "CL_SAMPLER_ADDRESSING_MODE", "CL_SAMPLER_FILTER_MODE"])
+call("clCreateSampler", "context=context normalized=CL_TRUE addressing=CL_ADDRESS_CLAMP "
+     "filter=CL_FILTER_NEAREST " + ERR, ("addressing", "0", VALUE), ("filter", "0", VALUE),
+     ("normalized", "2", VALUE), returns="p", good=None)
+call("clCreateSamplerWithProperties", "context=context properties=null " + ERR,
+     ("properties", "sampler_unknown", VALUE), ("properties", "sampler_filter", VALUE),
+     ("properties", "sampler_twice", VALUE), returns="p", good=None)
 
 # ---- programs --------------------------------------------------------------------------------------
 call("clCreateProgramWithSource", "context=context count=1 strings=strings lengths=null " + ERR,
@@ -531,21 +552,57 @@ call("clEnqueueBarrier", "queue=queue")
 call("clEnqueueWaitForEvents", "queue=queue count=1 events=list_event",
      *handle_list("event", "count", "events", "CL_INVALID_EVENT"),
      ("events", "list_event2", "CL_INVALID_CONTEXT"))
-IMAGE = [
-    ("clEnqueueReadImage", "image=buffer blocking=CL_TRUE origin=origin region=region_8 row=0 "
-     "slice=0 pointer=out "), ("clEnqueueWriteImage", "image=buffer blocking=CL_TRUE origin=origin "
-     "region=region_8 row=0 slice=0 pointer=out "),
-    ("clEnqueueFillImage", "image=buffer color=out origin=origin region=region_8 "),
-    ("clEnqueueCopyImage", "image=buffer target=buffer origin=origin target_origin=origin "
-     "region=region_8 "), ("clEnqueueCopyImageToBuffer", "image=buffer target=buffer "
-     "origin=origin region=region_8 offset=0 "), ("clEnqueueCopyBufferToImage",
-     "source=buffer image=buffer offset=0 origin=origin region=region_8 ")]
-for name, arguments in IMAGE:
-    call(name, "queue=queue " + arguments + WAITS, good=None, waits=False,
-         skip=("image", "target", "source"))
-call("clEnqueueMapImage", "queue=queue image=buffer blocking=CL_TRUE flags=CL_MAP_READ "
-     "origin=origin region=region_8 row=out slice=out " + WAITS + " " + ERR, returns="p",
-     good=None, waits=False, skip=("image",))
+TEXELS = [(a, "null", VALUE) for a in ("origin", "region")]
+TEXELS += [("origin", "origin_beyond", VALUE), ("origin", "origin_huge", VALUE),
+           ("region", "region_flat", VALUE), ("region", "region_huge", VALUE),
+           ("queue", "queue2", "CL_INVALID_CONTEXT")]
+for name in "clEnqueueReadImage", "clEnqueueWriteImage":
+    call(name, "queue=queue image=image blocking=CL_TRUE origin=origin region=region_8 row=0 "
+         "slice=0 pointer=out " + WAITS, *TEXELS, ("pointer", "null", VALUE), ("row", "31", VALUE),
+         ("slice", "1", VALUE),
+         ("wait_count waits", "1 list_failed_event",
+          "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"))
+call("clEnqueueFillImage", "queue=queue image=image color=out origin=origin region=region_8 "
+     + WAITS, *TEXELS, ("color", "null", VALUE))
+call("clEnqueueCopyImage", "queue=queue image=image target=image origin=origin "
+     "target_origin=origin_8 region=region_8 " + WAITS, *TEXELS,
+     ("target_origin", "null", VALUE), ("target_origin", "origin_beyond", VALUE),
+     ("target_origin", "origin", "CL_MEM_COPY_OVERLAP"))
+call("clEnqueueCopyImageToBuffer", "queue=queue image=image target=buffer origin=origin "
+     "region=region_8 offset=0 " + WAITS, *TEXELS, ("offset", "1024", VALUE),
+     ("offset", HUGE, VALUE), ("target", "buffer2", "CL_INVALID_CONTEXT"))
+call("clEnqueueCopyBufferToImage", "queue=queue source=buffer image=image offset=0 origin=origin "
+     "region=region_8 " + WAITS, *TEXELS, ("offset", "1024", VALUE), ("offset", HUGE, VALUE),
+     ("source", "buffer2", "CL_INVALID_CONTEXT"))
+call("clEnqueueMapImage", "queue=queue image=image blocking=CL_TRUE flags=CL_MAP_READ "
+     "origin=origin region=region_8 row=out slice=null " + WAITS + " " + ERR, *TEXELS,
+     ("row", "null", VALUE), ("flags", "1<<20", VALUE),
+     ("flags", "CL_MAP_READ|CL_MAP_WRITE_INVALIDATE_REGION", VALUE), returns="p", good=None)
+
+# ---- semaphores ------------------------------------------------------------------------------------------
+call("clCreateSemaphoreWithPropertiesKHR", "context=context properties=semaphore_plain " + ERR,
+     ("properties", "null", VALUE), ("properties", "zeros", VALUE),
+     ("properties", "semaphore_unknown", "CL_INVALID_PROPERTY"),
+     ("properties", "semaphore_type", "CL_INVALID_PROPERTY"),
+     ("properties", "semaphore_twice", "CL_INVALID_PROPERTY"),
+     ("properties", "semaphore_devices", "CL_INVALID_DEVICE"),
+     ("properties", "semaphore_fd", "CL_INVALID_PROPERTY"), returns="p", good=None)
+for verb in "Retain", "Release":
+    call("cl%sSemaphoreKHR" % verb, "semaphore=semaphore", good=None)
+query("clGetSemaphoreInfoKHR", "semaphore=semaphore", [
+    "CL_SEMAPHORE_CONTEXT_KHR", "CL_SEMAPHORE_REFERENCE_COUNT_KHR", "CL_SEMAPHORE_PROPERTIES_KHR",
+    "CL_SEMAPHORE_TYPE_KHR", "CL_SEMAPHORE_PAYLOAD_KHR"])
+for verb in "Wait", "Signal":
+    call("clEnqueue%sSemaphoresKHR" % verb,
+         "queue=queue count=1 semaphores=list_semaphore payloads=null " + WAITS,
+         *handle_list("semaphore", "count", "semaphores", "CL_INVALID_SEMAPHORE_KHR"),
+         ("queue", "queue2", "CL_INVALID_CONTEXT"),
+         ("wait_count waits", "1 list_failed_event",
+          "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"), good=None)
+call("clGetSemaphoreHandleForTypeKHR", "semaphore=semaphore device=device "
+     "type=CL_SEMAPHORE_HANDLE_SYNC_FD_KHR size=4 handle=out size_ret=null", good=VALUE)
+call("clReImportSemaphoreSyncFdKHR", "semaphore=semaphore properties=null fd=-1",
+     good="CL_INVALID_SEMAPHORE_KHR")
 
 # ---- shared virtual memory ------------------------------------------------------------------------------
 call("clSVMAlloc", "context=context flags=CL_MEM_READ_WRITE size=64 alignment=0",
