@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""killed.py COUNT PROGRAM...: a client that is killed at random moments, COUNT times,
+leaves nothing behind: no compile helper or what that has started, no file outside the
+cache, no shared memory. PROGRAM: endless.c, perhaps behind tegracl-emulate.
+"""
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+COUNT, PROGRAM = int(sys.argv[1]), sys.argv[2:]
+MARK = f"TEGRACL_TEST_MARK={uuid.uuid4()}"
+# A helper ends when its client has, but for the build that it is in the middle of.
+GONE_S = 60
+
+
+def marked():
+    """Processes that come from a client of this test."""
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if MARK.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                yield folder.name, (folder / "cmdline").read_bytes().replace(b"\0", b" ")
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            pass
+
+
+def kill_them(environment, cache):
+    # The first one shows how long a client takes to its second build.
+    begin = time.monotonic()
+    for number in range(COUNT):
+        client = subprocess.Popen(PROGRAM, env=environment)
+        if number == 0:
+            while len(list(cache.rglob("*.bin"))) < 2:
+                assert client.poll() is None and time.monotonic() < begin + GONE_S
+                time.sleep(0.01)
+            latest = time.monotonic() - begin
+        else:
+            time.sleep(moments.uniform(0, latest))
+        assert client.poll() is None, "it ended by itself"
+        client.kill()
+        client.wait()
+
+
+def shared_memory():
+    return {path for path in pathlib.Path("/dev/shm").rglob("*tegracl*")}
+
+
+seed = random.randrange(1 << 32)
+print("seed", seed)
+moments = random.Random(seed)
+before = shared_memory()
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    cache = folder / "cache"
+    kill_them({**os.environ, "TMPDIR": name, "HOME": name, "XDG_RUNTIME_DIR": name,
+               "XDG_CACHE_HOME": name, "TEGRACL_CACHE_DIR": str(cache),
+               **dict([MARK.split("=")])}, cache)
+    end = time.monotonic() + GONE_S
+    while (left := list(marked())) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not left, left
+    files = [path for path in folder.iterdir() if path != cache]
+    assert not files, files
+    # What was being written to the cache when its writer died is swept out later.
+    built = list(cache.rglob("*.bin"))
+    others = [path for path in cache.rglob("*")
+              if path.is_file() and path.suffix not in (".bin", ".tmp")]
+    assert not others, others
+    print(f"{COUNT} clients killed; {len(built)} programs built,",
+          f"{len(list(cache.rglob('*.tmp')))} half-written")
+assert not shared_memory() - before, shared_memory() - before

@@ -1,0 +1,142 @@
+/* Every allocation of the driver and of the software Orin fails in turn, and every start
+ * of a thread, every file and every mapping: once, and then always at one place in the
+ * code; and the process has too few fds left. The OpenCL calls say so, nothing is left
+ * behind, nobody hangs, and afterwards all works. (Lost memory is the address sanitizer's
+ * to find.)
+ */
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/road/life.h"
+#include "tests/road/refusing_os.h"
+#include "tests/road/starving.h"
+
+/* Who takes longer hangs. */
+enum { HANG_S = 60 };
+
+static struct alive at_rest;
+static unsigned told; /* lives that an error ended */
+
+static bool is_right(cl_int code) {
+  return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES ||
+         code == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+         code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+}
+
+static cl_int build_from_source(void) {
+  static const char *const text = "kernel void k(global int *p) { *p = 1; }";
+  cl_int error;
+  cl_context context = clCreateContext(NULL, 1, &life_device, NULL, NULL, &error);
+  if (error)
+    return error;
+  cl_program program = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+  if (!error) {
+    error = clBuildProgram(program, 1, &life_device, "-cl-kernel-arg-info", NULL, NULL);
+    CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  }
+  CHECK_CL(clReleaseContext(context), CL_SUCCESS);
+  return error;
+}
+
+/* A life and a build; what is wanting is the caller's doing. */
+static bool live(const char *what, unsigned number) {
+  struct life life = {0};
+  alarm(HANG_S);
+  cl_int error = life_live(&life);
+  if (!error)
+    error = build_from_source();
+  const bool failed = starved();
+  if (error && !is_right(error)) {
+    fprintf(stderr, "%s %u fails: step %d gives %d\n", what, number, (int)life.step, error);
+    exit(1);
+  }
+  told += error != CL_SUCCESS;
+  life_release(&life);
+  starve_at(0);
+  still_as(&at_rest, what);
+  return failed;
+}
+
+static void works(void) {
+  life_works();
+  CHECK_CL(build_from_source(), CL_SUCCESS);
+}
+
+static unsigned each_call(void) {
+  unsigned nth = 1;
+  for (starve_at(nth); live("call", nth); starve_at(nth)) {
+    if (nth % 4 == 0)
+      works();
+    nth++;
+  }
+  works();
+  return nth;
+}
+
+static unsigned each_site(void) {
+  unsigned site = 0;
+  for (; starve_site(site); site++) {
+    live("site", site);
+    works();
+  }
+  return site;
+}
+
+/* So many fds more than there are. */
+static void each_limit(void) {
+  enum { MORE_MAX = 24 };
+  struct rlimit before, limit;
+  CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const int next = dup(0);
+  CHECK(next > 0);
+  close(next);
+  for (unsigned more = 0; more < MORE_MAX; more++) {
+    limit = (struct rlimit){.rlim_cur = (rlim_t)next + more, .rlim_max = before.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    live("limit of fds", more);
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    works();
+  }
+}
+
+/* Each in a process of its own, as the device is opened once in each. */
+static bool open_starved(unsigned nth) {
+  int status;
+  const pid_t opener = fork();
+  CHECK(opener >= 0);
+  if (opener == 0) {
+    alarm(HANG_S);
+    starve_at(nth);
+    const cl_int error = clGetDeviceIDs(life_platform, CL_DEVICE_TYPE_GPU, 1, &life_device, NULL);
+    const bool failed = starved();
+    CHECK(error == CL_SUCCESS || (failed && error == CL_DEVICE_NOT_FOUND));
+    starve_at(0);
+    CHECK_CL(clGetDeviceIDs(life_platform, CL_DEVICE_TYPE_GPU, 1, &life_device, NULL), CL_SUCCESS);
+    _exit(failed ? 0 : 2);
+  }
+  CHECK(waitpid(opener, &status, 0) == opener);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) == 1) {
+    fprintf(stderr, "opening without call %u: status 0x%x\n", nth, status);
+    exit(1);
+  }
+  return WEXITSTATUS(status) == 0;
+}
+
+int main(void) {
+  unsigned openings = 0;
+  CHECK_CL(clGetPlatformIDs(1, &life_platform, NULL), CL_SUCCESS);
+  while (open_starved(openings + 1))
+    openings++;
+  CHECK_CL(clGetDeviceIDs(life_platform, CL_DEVICE_TYPE_GPU, 1, &life_device, NULL), CL_SUCCESS);
+  life_compile();
+  works();
+  at_rest = still_alive();
+  const unsigned calls = each_call(), sites = each_site();
+  each_limit();
+  life_forget();
+  printf("%u calls of the opening, %u of a life, %u places: %u lives ended by an error\n", openings,
+         calls, sites, told);
+  CHECK(openings > 5 && calls > 100 && sites > 30 && told > 100);
+  return 0;
+}
