@@ -67,6 +67,10 @@ static cl_int read_extent(cl_context context, const cl_image_desc *desc, struct 
   return CL_SUCCESS;
 }
 
+static bool is_multiple(size_t size, size_t of) {
+  return of && size % of == 0;
+}
+
 /* Fills in pitches and strides, those of the description or else without gaps. */
 static cl_int read_layout(cl_context context, const cl_image_desc *desc, bool has_host_ptr,
                           struct icd_image *image, const char *call) {
@@ -78,7 +82,8 @@ static cl_int read_layout(cl_context context, const cl_image_desc *desc, bool ha
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
                     "image_row_pitch and image_slice_pitch must be 0 without a host_ptr");
   image->row_pitch = desc->image_row_pitch ? desc->image_row_pitch : row;
-  if (image->row_pitch < row || image->row_pitch % image->element || image->row_pitch > UINT32_MAX)
+  if (image->row_pitch < row || !is_multiple(image->row_pitch, image->element) ||
+      image->row_pitch > UINT32_MAX)
     return icd_fail(context,
                     desc->mem_object ? CL_INVALID_IMAGE_FORMAT_DESCRIPTOR
                                      : CL_INVALID_IMAGE_DESCRIPTOR,
@@ -88,7 +93,7 @@ static cl_int read_layout(cl_context context, const cl_image_desc *desc, bool ha
   const size_t slice = image->row_pitch * rows;
   const size_t given = sliced ? desc->image_slice_pitch : 0;
   image->slice_pitch = !sliced ? 0 : given ? given : slice;
-  if (sliced && (image->slice_pitch < slice || image->slice_pitch % image->row_pitch))
+  if (sliced && (image->slice_pitch < slice || !is_multiple(image->slice_pitch, image->row_pitch)))
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
                     "image_slice_pitch is %zu; it must be a multiple of %zu, at least %zu",
                     image->slice_pitch, image->row_pitch, slice);
@@ -106,7 +111,7 @@ static size_t image_bytes(const struct icd_image *image) {
       __builtin_mul_overflow(image->extent[1] - 1, image->stride[1], &rows) ||
       __builtin_add_overflow(slices, rows, &bytes) ||
       __builtin_add_overflow(bytes, image->extent[0] * image->element, &bytes) ||
-      bytes / image->row_pitch > UINT32_MAX || image->stride[1] > UINT32_MAX)
+      bytes >> 32 >= image->row_pitch || image->stride[1] > UINT32_MAX)
     return 0;
   return bytes;
 }
@@ -169,13 +174,14 @@ static cl_int check_in_buffer(cl_mem parent, const struct icd_image *image, size
 
 static void describe(cl_mem mem, struct icd_image *image) {
   const bool is_row = type_of(image->type)->dimensions == 1;
+  const size_t row = image->stride[1];
   image->kernel = (struct kernel_image){
       .base = mem->gpu,
       .width = (uint32_t)image->extent[0],
       .height = (uint32_t)(is_row ? 1 : image->extent[1]),
       .depth = (uint32_t)(is_row ? image->extent[1] : image->extent[2]),
       .row_pitch = (uint32_t)image->stride[1],
-      .slice_rows = (uint32_t)(image->stride[2] / image->stride[1]),
+      .slice_rows = (uint32_t)(row ? image->stride[2] / row : 1),
       .format = (image->format.image_channel_order - CL_R) << KERNEL_IMAGE_ORDER |
                 (image->format.image_channel_data_type - CL_SNORM_INT8) << KERNEL_IMAGE_TYPE |
                 icd_format_shift(&image->format) << KERNEL_IMAGE_TEXEL_SHIFT,
@@ -186,7 +192,7 @@ static void describe(cl_mem mem, struct icd_image *image) {
 static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_image *image,
                          size_t bytes, char *host_ptr, cl_int *code, const char *call) {
   const uint64_t most = context->device->info->max_buffer_bytes;
-  if (!bytes || bytes > most) {
+  if (bytes > most) {
     *code = icd_fail(context, CL_MEM_OBJECT_ALLOCATION_FAILURE, call,
                      "the image takes more than the %llu bytes that an object can have",
                      (unsigned long long)most);
@@ -261,6 +267,10 @@ static cl_mem create(cl_context context, const cl_mem_properties *properties, cl
       (code = read_layout(context, desc, host_ptr, image, call)))
     goto done;
   const size_t bytes = image_bytes(image);
+  if (!bytes) {
+    code = icd_fail(context, CL_INVALID_IMAGE_SIZE, call, "the image has more than 2^32 - 1 rows");
+    goto done;
+  }
   mem = desc->mem_object ? create_in(desc->mem_object, flags, image, bytes, &code, call)
                          : create_own(context, flags, image, bytes, host_ptr, &code, call);
   if (!mem)

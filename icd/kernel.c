@@ -231,9 +231,9 @@ static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *
   return CL_SUCCESS;
 }
 
-/* Checks an image argument; NULL is none. */
+/* Checks an image argument, and gives what the kernel gets of it; NULL is no image. */
 static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *value, cl_mem *image,
-                         const char *call) {
+                         struct kernel_image *description, const char *call) {
   cl_context context = kernel->program->context;
   const struct kernel_arg *arg = &kernel->code->args[i];
   if (!value)
@@ -254,11 +254,12 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
     return icd_fail(context, CL_INVALID_ARG_VALUE, call,
                     ARGUMENT_FORMAT ": the image's flags do not allow what its qualifier says",
                     ARGUMENT(kernel, i));
+  *description = (*image)->image->kernel;
   return CL_SUCCESS;
 }
 
 static cl_int read_sampler(cl_kernel kernel, cl_uint i, size_t size, const void *value,
-                           cl_sampler *sampler, const char *call) {
+                           uint32_t *bits, const char *call) {
   cl_context context = kernel->program->context;
   if (!value)
     return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
@@ -267,11 +268,13 @@ static cl_int read_sampler(cl_kernel kernel, cl_uint i, size_t size, const void 
     return icd_fail(context, CL_INVALID_ARG_SIZE, call,
                     ARGUMENT_FORMAT " is a sampler: arg_size must be %zu, not %zu",
                     ARGUMENT(kernel, i), sizeof(cl_sampler), size);
-  memcpy(sampler, value, sizeof(cl_sampler));
-  if (!icd_is_sampler(*sampler) || (*sampler)->context != context)
+  cl_sampler sampler;
+  memcpy(&sampler, value, sizeof sampler);
+  if (!icd_is_sampler(sampler) || sampler->context != context)
     return icd_fail(context, CL_INVALID_SAMPLER, call,
                     ARGUMENT_FORMAT " is not a sampler of the kernel's context",
                     ARGUMENT(kernel, i));
+  *bits = sampler->bits;
   return CL_SUCCESS;
 }
 
@@ -349,7 +352,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
                     kernel->code->arg_count, arg_index);
   const struct kernel_arg *arg = &kernel->code->args[arg_index];
   cl_mem buffer = NULL;
-  cl_sampler sampler = NULL;
+  uint32_t sampler = 0;
+  struct kernel_image image = {0};
   cl_int code = CL_SUCCESS;
   switch (arg->kind) {
   case KERNEL_ARG_GLOBAL:
@@ -363,7 +367,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     code = check_value(kernel, arg_index, arg_size, arg_value, __func__);
     break;
   case KERNEL_ARG_IMAGE:
-    code = read_image(kernel, arg_index, arg_size, arg_value, &buffer, __func__);
+    code = read_image(kernel, arg_index, arg_size, arg_value, &buffer, &image, __func__);
     break;
   case KERNEL_ARG_SAMPLER:
     code = read_sampler(kernel, arg_index, arg_size, arg_value, &sampler, __func__);
@@ -386,11 +390,11 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     memcpy(kernel->params + arg->offset, arg_value, arg_size);
     break;
   case KERNEL_ARG_IMAGE:
-    memcpy(kernel->params + arg->offset, &buffer->image->kernel, sizeof buffer->image->kernel);
+    memcpy(kernel->params + arg->offset, &image, sizeof image);
     kernel->buffers[arg_index] = buffer;
     break;
   case KERNEL_ARG_SAMPLER:
-    memcpy(kernel->params + arg->offset, &sampler->bits, sizeof sampler->bits);
+    memcpy(kernel->params + arg->offset, &sampler, sizeof sampler);
     break;
   }
   note_set(kernel, arg_index);

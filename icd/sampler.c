@@ -91,7 +91,8 @@ static cl_sampler create(cl_context context, const cl_sampler_properties *list, 
   sampler->filter = (cl_filter_mode)values[FILTER];
   sampler->bits = bits | (sampler->normalized ? KERNEL_SAMPLER_NORMALIZED : 0u);
   sampler->property_count = words;
-  memcpy(sampler->properties, list, words * sizeof *list);
+  if (list)
+    memcpy(sampler->properties, list, words * sizeof *list);
   icd_context_hold(context);
   icd_object_init(&sampler->object, ICD_MAGIC_SAMPLER);
   return ICD_GIVE(errcode_ret, sampler);
