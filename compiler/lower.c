@@ -259,6 +259,8 @@ static void print_module(struct lower *lower) {
     if (is_kernel && !lower->failed)
       print_kernel(lower, function);
   }
+  if (lower->has_half)
+    text_puts(&result->cuda, "#define OCL_HALF_MATH\n");
   text_puts(&result->cuda, "#include \"tegracl.cuh\"\n#include \"lower.cuh\"\n");
   text_add(&result->cuda, lower->includes.data, lower->includes.size);
   text_printf(&result->cuda, "extern __shared__ __align__(%d) char dynamic_shared[];\n",

@@ -76,6 +76,7 @@ struct lower {
   struct text code;        /* function bodies */
   struct text includes;    /* #include lines */
   bool *group_used;        /* by number of device file */
+  bool has_half;           /* there are values of that type */
   bool *globals_declared;  /* by number of global variable */
   uint64_t constant_bytes; /* of the constant bank, used so far */
 

@@ -99,6 +99,7 @@ static struct leaf scalar_leaf(struct lower *lower, LLVMTypeRef type, uint64_t o
     break;
   case LLVMHalfTypeKind:
     leaf.kind = SCALAR_HALF;
+    lower->has_half = true;
     lower_use_group(lower, "half.cuh");
     break;
   case LLVMFloatTypeKind:

@@ -12,6 +12,14 @@
 
 namespace ocl {
 
+/* The printer defines OCL_HALF_MATH for programs with halfs; the others need not
+ * wait for half of the functions. */
+#ifdef OCL_HALF_MATH
+#define OCL_FOR_HALF(...) __VA_ARGS__
+#else
+#define OCL_FOR_HALF(...)
+#endif
+
 /* CUDA's function of the same name, with an f behind it for float. half goes by
  * way of float, but for where that rounds twice too many or there is better. */
 #define OCL_MATH_V(name) OCL_MATH_HALF_V(name, half(::name##f(float(x))))
@@ -22,9 +30,7 @@ namespace ocl {
   OCL_FN double name(double x) {                                                                   \
     return ::name(x);                                                                              \
   }                                                                                                \
-  OCL_FN half name(half x) {                                                                       \
-    return of_half;                                                                                \
-  }                                                                                                \
+  OCL_FOR_HALF(OCL_FN half name(half x) { return of_half; })                                       \
   OCL_MAP_V(name)
 #define OCL_MATH_VV(name) OCL_MATH_HALF_VV(name, half(::name##f(float(x), float(y))))
 #define OCL_MATH_HALF_VV(name, of_half)                                                            \
@@ -34,31 +40,24 @@ namespace ocl {
   OCL_FN double name(double x, double y) {                                                         \
     return ::name(x, y);                                                                           \
   }                                                                                                \
-  OCL_FN half name(half x, half y) {                                                               \
-    return of_half;                                                                                \
-  }                                                                                                \
+  OCL_FOR_HALF(OCL_FN half name(half x, half y) { return of_half; })                               \
   OCL_MAP_VV(name)
 
 /* half by way of float for a template. R is the type behind the pointer. */
-#define OCL_BY_FLOAT1(name)                                                                        \
-  OCL_FN half name(half x) {                                                                       \
-    return half(name(float(x)));                                                                   \
-  }
+#define OCL_BY_FLOAT1(name) OCL_FOR_HALF(OCL_FN half name(half x) { return half(name(float(x))); })
 #define OCL_BY_FLOAT2(name, U, second)                                                             \
-  OCL_FN half name(half x, U y) {                                                                  \
-    return half(name(float(x), second));                                                           \
-  }
+  OCL_FOR_HALF(OCL_FN half name(half x, U y) { return half(name(float(x), second)); })
 #define OCL_BY_FLOAT3(name)                                                                        \
-  OCL_FN half name(half x, half y, half z) {                                                       \
+  OCL_FOR_HALF(OCL_FN half name(half x, half y, half z) {                                          \
     return half(name(float(x), float(y), float(z)));                                               \
-  }
+  })
 #define OCL_BY_FLOAT_POINTER(name, R)                                                              \
-  OCL_FN half name(half x, R *second) {                                                            \
+  OCL_FOR_HALF(OCL_FN half name(half x, R *second) {                                               \
     pick<sizeof(R) == sizeof(half), float, R> other;                                               \
     half r = half(name(float(x), &other));                                                         \
     *second = R(other);                                                                            \
     return r;                                                                                      \
-  }
+  })
 
 /* Functions with a second result through a pointer. */
 #define OCL_MAP_POINTER(f, R)                                                                      \

@@ -147,7 +147,8 @@ def kernel(name, overloads):
     return "\n".join(lines + ["}", ""])
 
 
-PRELUDE = """#include "tegracl.cuh"
+PRELUDE = """#define OCL_HALF_MATH
+#include "tegracl.cuh"
 """
 
 
