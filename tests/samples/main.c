@@ -192,9 +192,10 @@ static const struct {
   const char *name;
   bool (*run)(const struct host *host);
 } samples[] = {
-    {"vadd", sample_vadd},           {"mandelbrot", sample_mandelbrot}, {"matmul", sample_matmul},
-    {"histogram", sample_histogram}, {"nbody", sample_nbody},           {"sha256", sample_sha256},
-    {"edges", sample_edges},
+    {"vadd", sample_vadd},     {"mandelbrot", sample_mandelbrot},
+    {"matmul", sample_matmul}, {"histogram", sample_histogram},
+    {"nbody", sample_nbody},   {"sha256", sample_sha256},
+    {"edges", sample_edges},   {"convolution", sample_convolution},
 };
 #define SAMPLES (sizeof samples / sizeof samples[0])
 

@@ -15,7 +15,7 @@ struct host {
   cl_context context;
   cl_command_queue queue;
   const char *pictures; /* folder for PNG files */
-  const char *photo;    /* JPEG file for the edges, or NULL */
+  const char *photo;    /* JPEG file for edges and convolution, or NULL */
 };
 
 /* A program with one or more kernels, from tests/samples/kernels/NAME.cl. NULL
@@ -53,5 +53,6 @@ bool sample_histogram(const struct host *host);
 bool sample_nbody(const struct host *host);
 bool sample_sha256(const struct host *host);
 bool sample_edges(const struct host *host);
+bool sample_convolution(const struct host *host);
 
 #endif
