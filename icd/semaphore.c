@@ -74,26 +74,25 @@ static cl_event event_of_fence(cl_context context, int fd, cl_int *code, const c
   }
   cl_event event = icd_event_create(context, NULL, CL_COMMAND_USER);
   struct awaited_fence *fence = malloc(sizeof *fence);
-  *code = event && fence ? CL_SUCCESS : icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
-  if (*code || fd < 0 || file.revents & POLLIN) {
-    if (!*code) {
-      icd_event_set(event, CL_COMPLETE, 0, 0);
-      if (fd >= 0)
-        close(fd);
-    }
-    free(fence);
+  *code = CL_SUCCESS;
+  if (!event || !fence) {
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+  } else if (fd < 0 || file.revents & POLLIN) {
+    icd_event_set(event, CL_COMPLETE, 0, 0);
+    if (fd >= 0)
+      close(fd);
   } else {
     icd_event_hold(event);
     *fence = (struct awaited_fence){event, fd};
-    if (!icd_start_thread(await_fence, fence)) {
-      *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "no thread to wait for the sync fd");
-      icd_event_drop(event);
-      free(fence);
-    }
-  }
-  if (*code && event) {
+    if (icd_start_thread(await_fence, fence))
+      return event;
     icd_event_drop(event);
-    event = NULL;
+    *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "no thread to wait for the sync fd");
+  }
+  free(fence);
+  if (*code) {
+    drop_event(event);
+    return NULL;
   }
   return event;
 }
@@ -130,7 +129,7 @@ static const cl_semaphore_properties_khr *skip_list(const cl_semaphore_propertie
 
 static cl_int read_properties(cl_context context, const cl_semaphore_properties_khr *list,
                               struct wishes *wishes, const char *call) {
-  *wishes = (struct wishes){.fd = -1};
+  *wishes = (struct wishes){.words = 1, .fd = -1};
   if (!list || !*list)
     return icd_fail(context, CL_INVALID_VALUE, call, "sema_props is NULL or empty");
   const cl_semaphore_properties_khr *p = list;
