@@ -104,6 +104,8 @@ static void build_arguments(struct arguments *arguments, const char *clang,
       "-fgnu-keywords",
       /* A plain inline function needs no other definition elsewhere. */
       "-fgnu89-inline", "-ferror-limit", "100",
+      /* A program may enable what needs no enabling. */
+      "-Wno-error=ignored-pragmas",
       /* LLVM would take the same sub-group function in both branches of a condition
        * for one in front of it, where all lanes are together. */
       "-mllvm", "-simplifycfg-hoist-common=false",

@@ -331,9 +331,76 @@ static int test_type(struct device_cl *cl, const struct type *t) {
 
 /* Identity, votes, ballots, vectors, loops that lanes leave one by one: the kernel
  * checks itself; see subgroup.cl. */
-static int test_rest(struct device_cl *cl, const char *path) {
+static int test_rest(struct device_cl *cl, cl_program program) {
   enum { LINES = 256 };
   static int failed[LINES];
+  int failures = 0;
+  for (unsigned group = 12; group <= 108; group += 32) {
+    memset(failed, 0, sizeof failed);
+    struct device_array arrays[] = {{failed, sizeof failed, true}};
+    if (!device_cl_run(cl, program, "rest", 2 * (size_t)group, group, arrays, 1))
+      return 1;
+    for (int i = 0; i < LINES; i++)
+      if (failed[i] && ++failures)
+        printf("  groups of %u: line %d of subgroup.cl\n", group, i);
+  }
+  printf("the rest%s\n", failures ? "  FAIL" : "");
+  return failures != 0;
+}
+
+/* The kernel of that name for one sub-group: lanes that go the same way go together,
+ * and all that stay meet again behind each turn. */
+enum { NUMBERS = 1024, TURNS = 20, WANDERERS = 8 * LANES };
+static void wander(const unsigned in[NUMBERS], unsigned first, unsigned sum[LANES]) {
+  bool gone[LANES] = {false};
+  for (unsigned k = 0; k < TURNS; k++) {
+    unsigned x[LANES], added = 0, most = 0, voters = 0;
+    for (unsigned i = 0; i < LANES; i++) {
+      x[i] = in[((first + i) * 7 + k * 13) % NUMBERS];
+      if (!gone[i]) {
+        added += x[i] & 1 ? x[i] & 15 : 0;
+        voters += !(x[i] & 1) && x[i] & 4;
+      }
+    }
+    bool elected = false;
+    for (unsigned i = 0; i < LANES; i++) {
+      if (gone[i])
+        continue;
+      if (x[i] & 1) {
+        sum[i] += added;
+        gone[i] = x[i] & 2;
+      } else if (x[i] & 4) {
+        sum[i] ^= voters << k;
+      } else {
+        most = most > (x[i] & 255) ? most : x[i] & 255;
+        sum[i] += most;
+      }
+      if (!elected && !gone[i] && (x[i] & 1 || !(x[i] & 4))) {
+        sum[i] += 100000;
+        elected = true;
+      }
+    }
+  }
+}
+
+static int test_wandering(struct device_cl *cl, cl_program program) {
+  static unsigned in[NUMBERS], out[WANDERERS], want[WANDERERS];
+  int failures = 0;
+  for (unsigned i = 0; i < NUMBERS; i++)
+    in[i] = (unsigned)(device_random() >> 32);
+  for (unsigned first = 0; first < WANDERERS; first += LANES)
+    wander(in, first, want + first);
+  struct device_array arrays[] = {{in, sizeof in, false}, {out, sizeof out, true}};
+  if (!device_cl_run(cl, program, "wandering", WANDERERS, 2 * LANES, arrays, 2))
+    return 1;
+  for (unsigned i = 0; i < WANDERERS; i++)
+    if (out[i] != want[i] && failures++ < SHOWN)
+      printf("  item %u: %u, not %u\n", i, out[i], want[i]);
+  printf("wandering lanes%s\n", failures ? "  FAIL" : "");
+  return failures != 0;
+}
+
+static int test_kernels(struct device_cl *cl, const char *path) {
   char source[16384] = "";
   FILE *file = fopen(path, "re");
   if (!file)
@@ -343,19 +410,9 @@ static int test_rest(struct device_cl *cl, const char *path) {
   cl_program program = size ? device_cl_build(cl, source) : NULL;
   if (!program)
     return 1;
-  int failures = 0;
-  for (unsigned group = 12; group <= 108; group += 32) {
-    memset(failed, 0, sizeof failed);
-    struct device_array arrays[] = {{failed, sizeof failed, true}};
-    if (!device_cl_run(cl, program, "rest", 2 * (size_t)group, group, arrays, 1))
-      return 1;
-    for (int i = 0; i < LINES; i++)
-      if (failed[i] && ++failures)
-        printf("  groups of %u: line %d of %s\n", group, i, path);
-  }
+  int failures = test_rest(cl, program) + test_wandering(cl, program);
   clReleaseProgram(program);
-  printf("the rest%s\n", failures ? "  FAIL" : "");
-  return failures != 0;
+  return failures;
 }
 
 static bool is_size(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info query,
@@ -399,7 +456,7 @@ int main(int argc, char **argv) {
   struct device_cl cl;
   if (argc != 2 || !device_cl_open(&cl))
     return 1;
-  int failures = test_queries(&cl) + test_rest(&cl, argv[1]);
+  int failures = test_queries(&cl) + test_kernels(&cl, argv[1]);
   for (unsigned i = 0; i < TYPES; i++)
     failures += test_type(&cl, &types[i]);
   device_cl_close(&cl);

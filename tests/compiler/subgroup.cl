@@ -1,4 +1,4 @@
-/* Kernel of device_subgroup.c: a failed check leaves 1 at its line. */
+/* Kernels of device_subgroup.c. A failed check leaves 1 at its line. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define CHECK(c)                                                                                   \
   if (!(c))                                                                                        \
@@ -53,4 +53,26 @@ kernel void rest(global int *failures) {
   if (lane > 5)
     return;
   CHECK(sub_group_non_uniform_scan_inclusive_add(1) == lane + 1);
+}
+
+/* Lanes part in three ways in every turn, some for good; compared with test_wandering's
+ * model. */
+kernel void wandering(global const uint *in, global uint *out) {
+  uint i = get_global_id(0), sum = 0;
+  for (uint k = 0; k < 20; k++) {
+    uint x = in[(i * 7 + k * 13) % 1024];
+    if (x & 1) {
+      sum += sub_group_non_uniform_reduce_add(x & 15);
+      if (x & 2)
+        break;
+    } else if (x & 4) {
+      sum ^= popcount(sub_group_ballot(1).x) << k;
+      continue;
+    } else {
+      sum += sub_group_non_uniform_scan_inclusive_max(x & 255);
+    }
+    if (sub_group_elect())
+      sum += 100000;
+  }
+  out[i] = sum;
 }
