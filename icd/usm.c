@@ -158,6 +158,10 @@ static cl_int set_argument(cl_kernel kernel, cl_uint index, const void *pointer,
 
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint arg_index,
                                                               const void *arg_value) {
+  const cl_int code =
+      icd_is_kernel(kernel) ? icd_check_svm(kernel->program->context, __func__) : CL_SUCCESS;
+  if (code)
+    return code;
   return set_argument(kernel, arg_index, arg_value, __func__);
 }
 
@@ -208,7 +212,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue queue,
                                                          cl_uint wait_count, const cl_event *waits,
                                                          cl_event *event) {
   cl_int code = icd_check_queue(queue, __func__);
-  if (code || (code = icd_check_migration(queue, flags, __func__)))
+  if (code || (code = icd_check_svm(queue->context, __func__)) ||
+      (code = icd_check_migration(queue, flags, __func__)))
     return code;
   return hint(queue, CL_COMMAND_MIGRATEMEM_INTEL, pointer, size, wait_count, waits, event,
               __func__);

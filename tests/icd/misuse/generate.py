@@ -389,8 +389,9 @@ call("clSetKernelArgSVMPointer", "kernel=kernel index=0 value=svm",
      *[("index", i, "CL_INVALID_ARG_INDEX") for i in ("3", "1000", "UINT32_MAX")],
      ("index", "1", "CL_INVALID_ARG_VALUE"), ("index", "2", "CL_INVALID_ARG_VALUE"),
      ("value", "out", "CL_INVALID_ARG_VALUE"), ("value", "1", "CL_INVALID_ARG_VALUE"))
-for name in "clSetKernelArgMemPointerINTEL", "clSetKernelArgDevicePointerEXT":
-    call(name, "kernel=kernel index=0 value=svm",
+for name, place in ("clSetKernelArgMemPointerINTEL", "svm"), \
+        ("clSetKernelArgDevicePointerEXT", "address"):
+    call(name, "kernel=kernel index=0 value=" + place,
          *[("index", i, "CL_INVALID_ARG_INDEX") for i in ("3", "1000", "UINT32_MAX")],
          ("index", "1", "CL_INVALID_ARG_VALUE"), ("index", "2", "CL_INVALID_ARG_VALUE"))
 call("clSetKernelExecInfo", "kernel=kernel param_name=CL_KERNEL_EXEC_INFO_SVM_PTRS "
