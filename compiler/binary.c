@@ -13,9 +13,9 @@
  *       64      8  size of the CUBIN
  *       72         kernels, one behind the other
  *
- * kernel: name, attributes, 3 u32 required block, 3 u32 hinted block, u32 whether it
- * prints, u32 number of arguments, arguments. Argument: name, type name, u32 kind, access,
- * qualifiers, size, alignment. String: u32 length, bytes, NUL.
+ * kernel: name, attributes, 3 u32 required block, 3 u32 hinted block, u32 flags (1:
+ * prints, 2: uniform), u32 number of arguments, arguments. Argument: name, type name, u32 kind,
+ * access, qualifiers, size, alignment. String: u32 length, bytes, NUL.
  */
 #include "compiler/binary.h"
 
@@ -33,7 +33,9 @@
 static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
 
 enum {
-  FORMAT_VERSION = 3,
+  FORMAT_VERSION = 4,
+  FLAG_PRINTS = 1,
+  FLAG_UNIFORM = 2,
   HASHED_FROM = 32, /* offset of the first byte under the checksum */
   CUBIN_ALIGN = 16,
   MIN_KERNEL_BYTES = 2 * 5 + 8 * 4, /* a kernel with empty strings, no arguments */
@@ -54,7 +56,7 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == 72, "layout above");
 _Static_assert(offsetof(struct header, version) == HASHED_FROM, "layout above");
-_Static_assert(sizeof(struct kernel_hidden) == 72, "part of the format");
+_Static_assert(sizeof(struct kernel_hidden) == 80, "part of the format");
 
 bool cc_binary_is_container(const void *bytes, size_t size) {
   return size >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0;
@@ -93,7 +95,7 @@ static void put_kernel(struct writer *w, const struct binary_kernel *kernel) {
     put32(w, kernel->required_block[i]);
   for (int i = 0; i < 3; i++)
     put32(w, kernel->hinted_block[i]);
-  put32(w, kernel->prints);
+  put32(w, (kernel->prints ? FLAG_PRINTS : 0u) | (kernel->uniform ? FLAG_UNIFORM : 0u));
   put32(w, kernel->arg_count);
   for (uint32_t i = 0; i < kernel->arg_count; i++) {
     const struct binary_arg *arg = &kernel->args[i];
@@ -232,9 +234,9 @@ static const struct kernel_code *find_code(const struct module_code *cubin, cons
 static enum cc_status read_kernel(struct reader *r, const struct module_code *cubin,
                                   struct kernel_code *kernel) {
   const char *name, *attributes;
-  uint32_t required[3], hinted[3], prints, arg_count;
+  uint32_t required[3], hinted[3], flags, arg_count;
   if (!take_string(r, &name) || !take_string(r, &attributes) || !take_block(r, required) ||
-      !take_block(r, hinted) || !take32(r, &prints) || !take32(r, &arg_count))
+      !take_block(r, hinted) || !take32(r, &flags) || !take32(r, &arg_count))
     return damaged(r, "it ends inside a kernel");
   const struct kernel_code *code = find_code(cubin, name);
   if (!code)
@@ -254,7 +256,8 @@ static enum cc_status read_kernel(struct reader *r, const struct module_code *cu
   kernel->args = args;
   kernel->arg_count = arg_count;
   kernel->args_known = 1;
-  kernel->prints = prints != 0;
+  kernel->prints = (flags & FLAG_PRINTS) != 0;
+  kernel->uniform = (flags & FLAG_UNIFORM) != 0;
   kernel->hidden_offset = code->args[arg_count].offset;
   memcpy(kernel->hinted_block, hinted, sizeof(hinted));
   if (required[0])

@@ -115,15 +115,17 @@ struct kernel_arg {
  * arguments (kernel_code.hidden_offset). The device library declares the same
  * struct. Offsets are part of the program-binary format.
  *
- * A grid has at most 65535 work-groups in y and z; the runtime makes several grids
- * of a larger launch, and tells each where it begins: first_group, and the offset
- * with these groups' work-items. The launch itself has 0 there. */
+ * A grid has at most 65535 work-groups in y and z, all of one size; the runtime makes
+ * several grids of a larger launch, or of one whose last work-groups are smaller, and
+ * tells each where it begins: first_group, and the offset with these groups'
+ * work-items. The launch itself has 0 there. */
 struct kernel_hidden {
   uint64_t global_offset[3]; /* of the grid's first work-item */
   uint64_t global_size[3];   /* work-items of the launch, not work-groups */
   uint32_t work_dim;
-  uint32_t first_group[3]; /* x: 0 */
+  uint32_t first_group[3]; /* x: 0 if the kernel is uniform */
   uint64_t print_buffer;   /* GPU address of a struct print_buffer; 0: none */
+  uint16_t group_size[4];  /* work-items of a whole work-group; the fourth is unused */
 };
 
 /* What printf leaves for the host: a buffer of records, one for each call. The device
@@ -173,6 +175,7 @@ struct kernel_code {
   uint32_t hidden_offset;     /* of struct kernel_hidden in the parameter area;
                                * UINT32_MAX: none (a raw CUBIN from nvcc) */
   uint32_t prints;            /* 1: it calls printf, and wants a print buffer */
+  uint32_t uniform;           /* 1: its work-groups must all have the same size */
   uint32_t bank2;             /* section number or MODULE_NO_SECTION */
   uint32_t max_threads;       /* launch bound, 0 = none */
   uint32_t required_block[3]; /* reqd_work_group_size, 0 = none */

@@ -225,6 +225,7 @@ static void print_kernel(struct lower *lower, struct function *function) {
   struct binary_kernel *kernel = &lower->result->kernels[lower->result->kernel_count++];
   open_function(lower, function, true);
   kernel->prints = function->prints;
+  kernel->uniform = lower_is_uniform(function->ref);
   lower_kernel(lower, function->ref, kernel);
   if (!lower->failed)
     lower_body(lower, function->ref);
@@ -235,12 +236,14 @@ static void print_kernel(struct lower *lower, struct function *function) {
 static void print_module(struct lower *lower) {
   struct lowered *result = lower->result;
   unsigned kernels = 0;
+  bool uniform = true;
   if (!list_functions(lower)) {
     lower_fail(lower, "out of memory");
     return;
   }
   for (unsigned i = 0; i < lower->function_count; i++)
     if (lower_is_kernel(lower->functions[i].ref)) {
+      uniform &= lower_is_uniform(lower->functions[i].ref);
       reach(lower, &lower->functions[i]);
       kernels++;
     }
@@ -261,6 +264,8 @@ static void print_module(struct lower *lower) {
   }
   if (lower->has_half)
     text_puts(&result->cuda, "#define OCL_HALF_MATH\n");
+  if (uniform)
+    text_puts(&result->cuda, "#define OCL_UNIFORM\n");
   text_puts(&result->cuda, "#include \"tegracl.cuh\"\n#include \"lower.cuh\"\n");
   text_add(&result->cuda, lower->includes.data, lower->includes.size);
   text_printf(&result->cuda, "extern __shared__ __align__(%d) char dynamic_shared[];\n",

@@ -9,9 +9,19 @@ static const char groups_file[] = "groups.txt", core_file[] = "tegracl.cuh";
 
 /* Built-in functions that take the launch block. */
 static const char *const hidden_functions[] = {
-    "get_work_dim",      "get_global_size",         "get_global_id",       "get_local_size",
-    "get_local_id",      "get_enqueued_local_size", "get_num_groups",      "get_group_id",
-    "get_global_offset", "get_global_linear_id",    "get_local_linear_id", "__global_id_low",
+    "get_work_dim",
+    "get_global_size",
+    "get_global_id",
+    "get_local_size",
+    "get_local_id",
+    "get_enqueued_local_size",
+    "get_num_groups",
+    "get_group_id",
+    "get_global_offset",
+    "get_global_linear_id",
+    "get_local_linear_id",
+    "__global_id_low",
+    "get_enqueued_num_sub_groups",
 };
 
 static const char *const base_names[] = {

@@ -12,6 +12,16 @@ bool lower_is_kernel(LLVMValueRef function) {
   return LLVMGetFunctionCallConv(function) == SPIR_KERNEL && !LLVMIsDeclaration(function);
 }
 
+/* OpenCL C 1.x, or -cl-uniform-work-group-size. */
+bool lower_is_uniform(LLVMValueRef kernel) {
+  static const char name[] = "uniform-work-group-size", yes[] = "true";
+  unsigned size = 0;
+  LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(
+      kernel, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name, sizeof name - 1);
+  const char *value = attribute ? LLVMGetStringAttributeValue(attribute, &size) : "";
+  return size == sizeof yes - 1 && !memcmp(value, yes, size);
+}
+
 static bool has_attribute(LLVMValueRef function, unsigned argument, const char *name) {
   unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
   return LLVMGetEnumAttributeAtIndex(function, argument + 1, kind) != NULL;

@@ -204,6 +204,7 @@ void lower_body(struct lower *lower, LLVMValueRef function);
 
 /* lower_kernel.c: kernel entry points and what OpenCL asks about them. */
 bool lower_is_kernel(LLVMValueRef function);
+bool lower_is_uniform(LLVMValueRef kernel); /* its work-groups all have one size */
 /* Prints the heading, names the parameters, and fills in the description. */
 void lower_kernel(struct lower *lower, LLVMValueRef function, struct binary_kernel *kernel);
 /* The struct that a pointer argument passes by value, or NULL. */

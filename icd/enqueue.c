@@ -127,11 +127,13 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
                     size[0], size[1], size[2], max_grid[0], max_grid[1], max_grid[2]);
   }
   for (cl_uint i = 0; i < 3; i++) {
-    if (size[i] % launch->block[i])
+    launch->last_block[i] = (uint32_t)(size[i] % launch->block[i]);
+    if (launch->last_block[i] && (code->uniform || code->hidden_offset == UINT32_MAX))
       return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
-                      "global_work_size[%u] %zu is not a multiple of the work-group's %u", i,
-                      size[i], launch->block[i]);
-    const size_t groups = size[i] / launch->block[i];
+                      "global_work_size[%u] %zu is not a multiple of the work-group's %u, and %s "
+                      "was compiled for uniform work-groups",
+                      i, size[i], launch->block[i], code->name);
+    const size_t groups = (size[i] - 1) / launch->block[i] + 1;
     if (groups > max_grid[i])
       return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                       "%zu work-groups in dimension %u, the limit of %s is %u", groups, i,
@@ -176,6 +178,7 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
     for (int i = 0; i < 3; i++) {
       hidden.global_offset[i] = range->offset[i];
       hidden.global_size[i] = range->global[i];
+      hidden.group_size[i] = (uint16_t)launch->block[i];
     }
     memcpy(kernel->params + kernel->code->hidden_offset, &hidden, sizeof hidden);
   }

@@ -83,7 +83,7 @@ static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct 
 /* The part of a launch that is one grid. */
 struct part {
   uint32_t first[3], count[3]; /* work-groups */
-  bool last;
+  bool begins, ends;           /* the launch */
 };
 
 _Static_assert((int)RT_SHAPE_WORDS == (int)QMD_WORDS + (int)BANK0_PARAMS / 4,
@@ -130,9 +130,9 @@ static void write_hidden(char *params, const struct kernel_code *k, const struct
   struct kernel_hidden hidden;
   char *place = params + k->hidden_offset;
   memcpy(&hidden, place, sizeof(hidden));
-  for (int i = 1; i < 3; i++) {
+  for (int i = 0; i < 3; i++) {
     hidden.first_group[i] = part->first[i];
-    hidden.global_offset[i] += (uint64_t)part->first[i] * l->block[i];
+    hidden.global_offset[i] += (uint64_t)part->first[i] * hidden.group_size[i];
   }
   hidden.print_buffer = l->print_buffer;
   memcpy(place, &hidden, sizeof(hidden));
@@ -161,7 +161,7 @@ static void write_grid(const struct rt_slice *s, struct rt_shape *shape, size_t 
     memset(s->cpu + head, 0, params - head);
   if (k->param_bytes)
     memcpy(s->cpu + params, l->params, k->param_bytes);
-  if (part->first[1] || part->first[2] || l->print_buffer)
+  if (!part->begins || l->print_buffer)
     write_hidden(s->cpu + params, k, l, part);
   if (end > params_end)
     memset(s->cpu + params_end, 0, end - params_end);
@@ -228,7 +228,8 @@ static int begin_part(struct rt_queue *q, const struct rt_launch *l, struct rt_s
 }
 
 int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
-  const struct part all = {.count = {l->grid[0], l->grid[1], l->grid[2]}, .last = true};
+  const struct part all = {
+      .count = {l->grid[0], l->grid[1], l->grid[2]}, .begins = true, .ends = true};
   struct rt_shape shape;
   make_shape(&shape, l);
   return begin_part(q, l, &shape, &all, s);
@@ -242,10 +243,10 @@ static int launch_part(struct rt_queue *q, const struct rt_launch *l, struct rt_
   int result = begin_part(q, l, shape, part, &s);
   if (result)
     return result;
-  if (l->times && !part->first[1] && !part->first[2])
+  if (l->times && part->begins)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->start_mark), false);
   put_launch(&s);
-  if (l->times && part->last)
+  if (l->times && part->ends)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
   if (rt_debug_launch())
     dump(&s, k, l, &l->module->kernels[l->kernel], bank_bytes(k));
@@ -259,23 +260,72 @@ static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-/* All grids of the launch: one, unless it has more work-groups in y or z than a
- * QMD's fields hold (gpu-command-stream.md 5.2). */
-static int launch(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
-                  uint64_t *point) {
-  const uint32_t *most = q->context->device->info.max_grid;
+/* All grids of a box of work-groups of one size: one, unless there are more in y or z
+ * than a QMD's fields hold (gpu-command-stream.md 5.2). */
+static int launch_box(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+                      const struct part *box, uint64_t *point) {
+  const uint32_t *most = q->context->device->info.max_grid, *count = box->count;
   int result = 0;
-  for (uint32_t z = 0; z < l->grid[2] && !result; z += least(most[2], l->grid[2] - z)) {
-    for (uint32_t y = 0; y < l->grid[1] && !result; y += least(most[1], l->grid[1] - y)) {
+  for (uint32_t z = 0; z < count[2] && !result; z += least(most[2], count[2] - z)) {
+    for (uint32_t y = 0; y < count[1] && !result; y += least(most[1], count[1] - y)) {
       struct part part = {
-          .first = {0, y, z},
-          .count = {l->grid[0], least(most[1], l->grid[1] - y), least(most[2], l->grid[2] - z)},
+          .first = {box->first[0], box->first[1] + y, box->first[2] + z},
+          .count = {count[0], least(most[1], count[1] - y), least(most[2], count[2] - z)},
       };
-      part.last = y + part.count[1] == l->grid[1] && z + part.count[2] == l->grid[2];
+      part.begins = box->begins && !y && !z;
+      part.ends = box->ends && y + part.count[1] == count[1] && z + part.count[2] == count[2];
       result = launch_part(q, l, shape, &part, point);
     }
   }
   return result;
+}
+
+/* The work-groups that are last in the dimensions of a set of bits, and in no other whose
+ * last ones are smaller. False if there are none. */
+static bool edge_box(const struct rt_launch *l, unsigned edges, struct part *box,
+                     uint32_t block[3]) {
+  bool any = true;
+  for (int i = 0; i < 3; i++) {
+    const bool smaller = l->last_block[i], edge = edges >> i & 1;
+    box->first[i] = edge ? l->grid[i] - 1 : 0;
+    box->count[i] = edge ? 1 : l->grid[i] - smaller;
+    block[i] = edge ? l->last_block[i] : l->block[i];
+    any = any && box->count[i] && block[i];
+  }
+  return any;
+}
+
+/* A launch whose last work-groups are smaller in some dimensions: up to eight boxes. */
+static int launch_edges(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  enum { EDGES = 1 << 3 };
+  unsigned ends = 0;
+  bool begun = false;
+  int result = 0;
+  struct part box;
+  struct rt_launch piece = *l;
+  for (unsigned edges = 0; edges < EDGES; edges++)
+    if (edge_box(l, edges, &box, piece.block))
+      ends = edges;
+  for (unsigned edges = 0; edges <= ends && !result; edges++) {
+    struct rt_shape shape;
+    if (!edge_box(l, edges, &box, piece.block))
+      continue;
+    box.begins = !begun;
+    box.ends = edges == ends;
+    begun = true;
+    make_shape(&shape, &piece);
+    result = launch_box(q, &piece, &shape, &box, point);
+  }
+  return result;
+}
+
+static int launch(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+                  uint64_t *point) {
+  if (l->last_block[0] | l->last_block[1] | l->last_block[2])
+    return launch_edges(q, l, point);
+  const struct part all = {
+      .count = {l->grid[0], l->grid[1], l->grid[2]}, .begins = true, .ends = true};
+  return launch_box(q, l, shape, &all, point);
 }
 
 int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {

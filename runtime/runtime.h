@@ -163,6 +163,7 @@ struct rt_launch {
   uint32_t kernel;         /* index in module_code.kernels */
   uint32_t grid[3];        /* CTAs */
   uint32_t block[3];       /* work-items in a CTA */
+  uint32_t last_block[3];  /* in the last CTA of the dimension; 0: as in the others */
   uint32_t dynamic_shared; /* bytes behind the kernel's static shared memory */
   const void *params;      /* param_bytes of the kernel, hidden block included;
                             * read before rt_queue_launch returns */

@@ -39,8 +39,8 @@ OCL_FN uint get_sub_group_id() {
 OCL_FN uint get_num_sub_groups() {
   return (work_group_size() + WARP - 1) / WARP;
 }
-OCL_FN uint get_enqueued_num_sub_groups() {
-  return get_num_sub_groups();
+OCL_FN uint get_enqueued_num_sub_groups(const hidden &h) {
+  return (h.group_size[0] * h.group_size[1] * h.group_size[2] + WARP - 1) / WARP;
 }
 OCL_FN uint get_max_sub_group_size() {
   return WARP;

@@ -119,8 +119,16 @@ struct hidden {
   uint work_dim;
   uint first_group[3];
   ulong print_buffer;
+  ushort group_size[4];
 };
-static_assert(sizeof(hidden) == 72, "the runtime writes 72 bytes");
+static_assert(sizeof(hidden) == 80, "the runtime writes 80 bytes");
+
+/* Where all work-groups have one size, every grid begins at 0 in x. */
+#ifdef OCL_UNIFORM
+#define OCL_FIRST_GROUP_X(h) 0u
+#else
+#define OCL_FIRST_GROUP_X(h) h.first_group[0]
+#endif
 
 #define OCL_DIM(d, x, y, z, other) ((d) == 0 ? (x) : (d) == 1 ? (y) : (d) == 2 ? (z) : (other))
 
@@ -134,10 +142,14 @@ OCL_FN ulong get_local_size(const hidden &, uint d) {
   return OCL_DIM(d, blockDim.x, blockDim.y, blockDim.z, 1u);
 }
 OCL_FN ulong get_enqueued_local_size(const hidden &h, uint d) {
-  return get_local_size(h, d);
+  return OCL_DIM(d, h.group_size[0], h.group_size[1], h.group_size[2], 1u);
+}
+OCL_FN ulong first_group(const hidden &h, uint d) {
+  return OCL_DIM(d, OCL_FIRST_GROUP_X(h), h.first_group[1], h.first_group[2], 0u);
 }
 OCL_FN ulong get_group_id(const hidden &h, uint d) {
-  return OCL_DIM(d, blockIdx.x, blockIdx.y + h.first_group[1], blockIdx.z + h.first_group[2], 0u);
+  return OCL_DIM(d, blockIdx.x + OCL_FIRST_GROUP_X(h), blockIdx.y + h.first_group[1],
+                 blockIdx.z + h.first_group[2], 0u);
 }
 OCL_FN ulong get_num_groups(const hidden &, uint d) {
   return OCL_DIM(d, gridDim.x, gridDim.y, gridDim.z, 1u);
@@ -146,12 +158,18 @@ OCL_FN ulong get_global_size(const hidden &h, uint d) {
   return OCL_DIM(d, h.global_size[0], h.global_size[1], h.global_size[2], 1ull);
 }
 OCL_FN ulong get_global_offset(const hidden &h, uint d) {
-  return OCL_DIM(d, h.global_offset[0], h.global_offset[1] - (ulong)h.first_group[1] * blockDim.y,
-                 h.global_offset[2] - (ulong)h.first_group[2] * blockDim.z, 0ull);
+  return OCL_DIM(d, h.global_offset[0], h.global_offset[1], h.global_offset[2], 0ull) -
+         first_group(h, d) * get_enqueued_local_size(h, d);
 }
-/* The work-item's place without the offset: one wide multiply-add. */
+/* The work-item's place without the offset: one wide multiply-add where it can be. */
 OCL_FN ulong global_place(const hidden &h, uint d) {
+#ifdef OCL_UNIFORM
   return get_group_id(h, d) * get_local_size(h, d) + get_local_id(h, d);
+#else
+  const ulong group = OCL_DIM(d, blockIdx.x, blockIdx.y, blockIdx.z, 0u);
+  return group * get_local_size(h, d) + get_local_id(h, d) +
+         first_group(h, d) * get_enqueued_local_size(h, d);
+#endif
 }
 /* The same with the offset, where the grid's own place costs nothing. */
 OCL_FN ulong get_global_id(const hidden &h, uint d) {

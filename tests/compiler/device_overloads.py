@@ -57,6 +57,7 @@ SCALARS = {
 }
 QUALIFIERS = ("const", "volatile")
 WORK_ITEM = {
+    "get_enqueued_num_sub_groups",
     "get_work_dim", "get_global_size", "get_global_id", "get_local_size", "get_local_id",
     "get_num_groups", "get_group_id", "get_global_offset", "get_enqueued_local_size",
     "get_global_linear_id", "get_local_linear_id",

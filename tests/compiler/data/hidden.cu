@@ -6,6 +6,7 @@ struct hidden {
   unsigned work_dim;
   unsigned first_group[3];
   unsigned long long print_buffer;
+  unsigned short group_size[4];
 };
 
 extern "C" __global__ void k_hidden(const float *__restrict__ a, int n, unsigned local,
