@@ -2,6 +2,7 @@
  * objects go through the loader's dispatch, and a kernel gives the right answer
  * in every shape of launch.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -418,12 +419,73 @@ static void others_memory(void **state) {
   close(fd);
 }
 
+#define EXTENSION(name)                                                                            \
+  name##_fn name##_here =                                                                          \
+      (name##_fn)clGetExtensionFunctionAddressForPlatform(road->platform, #name);                  \
+  assert_non_null(name##_here)
+
+/* A sync fd of a signal behind a kernel in one queue, awaited by the host, and by another
+ * queue, out of order, that has imported it. */
+static void sync_fd(void **state) {
+  struct road *road = *state;
+  enum { N = 64 };
+  EXTENSION(clCreateSemaphoreWithPropertiesKHR);
+  EXTENSION(clEnqueueSignalSemaphoresKHR);
+  EXTENSION(clEnqueueWaitSemaphoresKHR);
+  EXTENSION(clGetSemaphoreHandleForTypeKHR);
+  EXTENSION(clReleaseSemaphoreKHR);
+  static const size_t size = N;
+  const cl_uint seven = 7;
+  cl_semaphore_properties_khr list[] = {CL_SEMAPHORE_TYPE_KHR,
+                                        CL_SEMAPHORE_TYPE_BINARY_KHR,
+                                        CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+                                        CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
+                                        CL_SEMAPHORE_EXPORT_HANDLE_TYPES_LIST_END_KHR,
+                                        0};
+  cl_int code;
+  cl_mem mem = clCreateBuffer(road->context, 0, N * sizeof(cl_uint), NULL, &code);
+  assert_cl(code);
+  cl_command_queue other = clCreateCommandQueue(road->context, road->device,
+                                                CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+  assert_cl(code);
+  cl_kernel kernel = clCreateKernel(road->program, "chain", &code);
+  assert_cl(code);
+  assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+  assert_cl(clSetKernelArg(kernel, 1, sizeof seven, &seven));
+  cl_semaphore_khr exported = clCreateSemaphoreWithPropertiesKHR_here(road->context, list, &code);
+  assert_cl(code);
+  assert_cl(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueSignalSemaphoresKHR_here(road->queue, 1, &exported, NULL, 0, NULL, NULL));
+  int fd;
+  assert_cl(clGetSemaphoreHandleForTypeKHR_here(
+      exported, road->device, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd, NULL));
+  struct pollfd file = {.fd = fd, .events = POLLIN};
+  assert_int_equal(poll(&file, 1, 10000), 1);
+  list[2] = CL_SEMAPHORE_HANDLE_SYNC_FD_KHR;
+  list[3] = (cl_semaphore_properties_khr)fd;
+  cl_semaphore_khr imported = clCreateSemaphoreWithPropertiesKHR_here(road->context, list, &code);
+  assert_cl(code);
+  cl_event reached;
+  cl_uint result[N];
+  assert_cl(clEnqueueWaitSemaphoresKHR_here(other, 1, &imported, NULL, 0, NULL, &reached));
+  assert_cl(clEnqueueReadBuffer(other, mem, CL_TRUE, 0, sizeof result, result, 1, &reached, NULL));
+  for (int i = 0; i < N; i++)
+    assert_int_equal(result[i], seven);
+  assert_cl(clReleaseEvent(reached));
+  assert_cl(clReleaseSemaphoreKHR_here(exported));
+  assert_cl(clReleaseSemaphoreKHR_here(imported));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseCommandQueue(other));
+  assert_cl(clReleaseMemObject(mem));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shapes),          cmocka_unit_test(local_arguments),
       cmocka_unit_test(two_queues),      cmocka_unit_test(times),
       cmocka_unit_test(threads),         cmocka_unit_test(separate_compilation),
       cmocka_unit_test(shared_pointers), cmocka_unit_test(others_memory),
+      cmocka_unit_test(sync_fd),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
