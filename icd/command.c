@@ -329,3 +329,12 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     icd_event_drop(event);
   return CL_SUCCESS;
 }
+
+cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
+                const cl_event *waits, cl_event *event, const char *call) {
+  const cl_int code = icd_check_waits(queue, wait_count, waits, call);
+  if (code)
+    return code;
+  struct icd_operation operation = {.kind = ICD_MARK, .type = type};
+  return icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
+}

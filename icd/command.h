@@ -72,6 +72,11 @@ struct icd_operation {
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
                    cl_uint wait_count, const cl_event *waits, cl_event *event, const char *call);
 
+/* Checks the wait list, and enqueues a command with nothing to do but to keep its place in
+ * the order. */
+cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
+                const cl_event *waits, cl_event *event, const char *call);
+
 /* Checks that queue is a queue and the wait list is sound:
  * CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
 cl_int icd_check_queue(cl_command_queue queue, const char *call);

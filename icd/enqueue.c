@@ -314,21 +314,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
 
 /* ---- places in the order ---------------------------------------------------------------- */
 
-static cl_int mark(cl_command_queue queue, cl_command_type type, cl_uint wait_count,
-                   const cl_event *waits, cl_event *event, const char *call) {
-  const cl_int code = icd_check_waits(queue, wait_count, waits, call);
-  if (code)
-    return code;
-  struct icd_operation operation = {.kind = ICD_MARK, .type = type};
-  return icd_enqueue(queue, &operation, false, wait_count, waits, event, call);
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue,
                                                             cl_uint wait_count,
                                                             const cl_event *waits,
                                                             cl_event *event) {
   const cl_int code = icd_check_queue(queue, __func__);
-  return code ? code : mark(queue, CL_COMMAND_MARKER, wait_count, waits, event, __func__);
+  return code ? code
+              : icd_mark(queue, CL_COMMAND_MARKER, false, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue queue,
@@ -336,7 +328,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue qu
                                                              const cl_event *waits,
                                                              cl_event *event) {
   const cl_int code = icd_check_queue(queue, __func__);
-  return code ? code : mark(queue, CL_COMMAND_BARRIER, wait_count, waits, event, __func__);
+  return code ? code
+              : icd_mark(queue, CL_COMMAND_BARRIER, false, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarker(cl_command_queue queue, cl_event *event) {
@@ -345,12 +338,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarker(cl_command_queue queue, cl_event
     return code;
   if (!event)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "event is NULL");
-  return mark(queue, CL_COMMAND_MARKER, 0, NULL, event, __func__);
+  return icd_mark(queue, CL_COMMAND_MARKER, false, 0, NULL, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue) {
   const cl_int code = icd_check_queue(queue, __func__);
-  return code ? code : mark(queue, CL_COMMAND_BARRIER, 0, NULL, NULL, __func__);
+  return code ? code : icd_mark(queue, CL_COMMAND_BARRIER, false, 0, NULL, NULL, __func__);
 }
 
 /* OpenCL 1.0; an invalid event has a code of its own here. */
@@ -364,7 +357,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, c
   for (cl_uint i = 0; i < count; i++)
     if (!icd_is_event(events[i]))
       return ICD_FAIL(queue->context, CL_INVALID_EVENT, "event_list[%u] is not an event", i);
-  return mark(queue, CL_COMMAND_BARRIER, count, events, NULL, __func__);
+  return icd_mark(queue, CL_COMMAND_BARRIER, false, count, events, NULL, __func__);
 }
 
 cl_int icd_check_migration(cl_command_queue queue, cl_mem_migration_flags flags, const char *call) {
@@ -392,7 +385,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queu
       return code;
   if ((code = icd_check_migration(queue, flags, __func__)))
     return code;
-  return mark(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_count, waits, event, __func__);
+  return icd_mark(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, false, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue,

@@ -31,8 +31,5 @@ cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking,
 cl_int icd_svm_fill(cl_command_queue queue, cl_command_type type, void *target, const void *pattern,
                     size_t pattern_size, size_t size, cl_uint wait_count, const cl_event *waits,
                     cl_event *event, const char *call);
-/* A command with nothing to do but to keep its place in the order. */
-cl_int icd_svm_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
-                    const cl_event *waits, cl_event *event, const char *call);
 
 #endif

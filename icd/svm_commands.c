@@ -60,15 +60,6 @@ cl_int icd_svm_fill(cl_command_queue queue, cl_command_type type, void *target, 
   return enqueue(queue, &operation, false, target, NULL, wait_count, waits, event, call);
 }
 
-cl_int icd_svm_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
-                    const cl_event *waits, cl_event *event, const char *call) {
-  const cl_int code = icd_check_waits(queue, wait_count, waits, call);
-  if (code)
-    return code;
-  struct icd_operation operation = {.kind = ICD_MARK, .type = type};
-  return icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking,
                                                    void *target, const void *source, size_t size,
                                                    cl_uint wait_count, const cl_event *waits,
@@ -97,7 +88,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool 
                     pointer ? "size is 0" : "svm_ptr is NULL");
   if ((code = icd_check_map_flags(queue, flags, __func__)))
     return code;
-  return icd_svm_mark(queue, CL_COMMAND_SVM_MAP, blocking, wait_count, waits, event, __func__);
+  return icd_mark(queue, CL_COMMAND_SVM_MAP, blocking, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *pointer,
@@ -108,7 +99,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *
     return code;
   if (!pointer)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "svm_ptr is NULL");
-  return icd_svm_mark(queue, CL_COMMAND_SVM_UNMAP, false, wait_count, waits, event, __func__);
+  return icd_mark(queue, CL_COMMAND_SVM_UNMAP, false, wait_count, waits, event, __func__);
 }
 
 /* A range that begins in an allocation and ends in it; of size 0: the whole of it. */
@@ -140,7 +131,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, c
       return code;
   if ((code = icd_check_migration(queue, flags, __func__)))
     return code;
-  return icd_svm_mark(queue, CL_COMMAND_SVM_MIGRATE_MEM, false, wait_count, waits, event, __func__);
+  return icd_mark(queue, CL_COMMAND_SVM_MIGRATE_MEM, false, wait_count, waits, event, __func__);
 }
 
 /* ---- freeing in the queue's order ------------------------------------------------------- */

@@ -203,7 +203,7 @@ static cl_int hint(cl_command_queue queue, cl_command_type type, const void *poi
   if (!pointer || !size)
     return icd_fail(queue->context, CL_INVALID_VALUE, call, "%s",
                     pointer ? "size is 0" : "ptr is NULL");
-  return icd_svm_mark(queue, type, false, wait_count, waits, event, call);
+  return icd_mark(queue, type, false, wait_count, waits, event, call);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue queue,
