@@ -125,7 +125,7 @@ static const char *c_type(struct lower *lower, const struct mangle_type *type) {
   for (size_t i = 0; i < sizeof named_types / sizeof named_types[0]; i++)
     if (!strcmp(type->name, named_types[i].name))
       return named_types[i].c_name;
-  return lower_handle_argument(lower, type, "") ? lower_print(lower, "ocl::%s", type->name) : NULL;
+  return lower_type_is_handle(type) ? lower_print(lower, "ocl::%s", type->name) : NULL;
 }
 
 static const char *scalar_argument(struct lower *lower, const struct mangle_type *type,
@@ -145,7 +145,7 @@ static void print_argument(struct lower *lower, struct text *out, const struct m
                 lower_pointer(lower, value, 0));
     return;
   }
-  const char *handle = lower_handle_argument(lower, type, lower_use(lower, value, 0));
+  const char *handle = lower_handle_argument(lower, type, value);
   if (handle) {
     text_puts(out, handle);
     return;

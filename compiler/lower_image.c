@@ -45,17 +45,36 @@ void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef a
   }
 }
 
+static const char sampler_function[] = "__translate_sampler_initializer";
+
+/* The bits of a sampler that is written in the program. */
+static LLVMValueRef literal_bits(LLVMValueRef value) {
+  if (!LLVMIsACallInst(value))
+    return NULL;
+  const char *name = LLVMGetValueName(LLVMGetCalledValue(value));
+  LLVMValueRef bits = strcmp(name, sampler_function) ? NULL : LLVMGetOperand(value, 0);
+  return bits && LLVMIsAConstantInt(bits) ? bits : NULL;
+}
+
 const char *lower_handle_argument(struct lower *lower, const struct mangle_type *type,
-                                  const char *text) {
+                                  LLVMValueRef value) {
   if (is_image(type))
-    return lower_print(lower, "ocl::%s{(const ocl::image *)%s}", type->name, text);
-  if (is_sampler(type))
-    return lower_print(lower, "ocl::%s{(u32)(u64)%s}", type->name, text);
-  return NULL;
+    return lower_print(lower, "ocl::%s{(const ocl::image *)%s}", type->name,
+                       lower_use(lower, value, 0));
+  if (!is_sampler(type))
+    return NULL;
+  LLVMValueRef literal = literal_bits(value);
+  return literal
+             ? lower_print(lower, "ocl::literal_sampler<%llu>{}", LLVMConstIntGetZExtValue(literal))
+             : lower_print(lower, "ocl::%s{(u32)(u64)%s}", type->name, lower_use(lower, value, 0));
+}
+
+bool lower_type_is_handle(const struct mangle_type *type) {
+  return is_image(type) || is_sampler(type);
 }
 
 bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol) {
-  if (strcmp(symbol, "__translate_sampler_initializer") != 0)
+  if (strcmp(symbol, sampler_function) != 0)
     return false;
   const char *bits = lower_use(lower, LLVMGetOperand(call, 0), 0);
   lower_alias(lower, call, 0, lower_print(lower, "((char *)(u64)%s)", bits));
@@ -81,9 +100,8 @@ static bool is_handle_argument(struct lower *lower, LLVMValueRef call, LLVMValue
   for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
     if (LLVMGetOperand(call, i) != value)
       continue;
-    if (defined
-            ? follow(lower, LLVMGetParam(callee, i), depth)
-            : i < mangle.arg_count && (is_image(&mangle.args[i]) || is_sampler(&mangle.args[i])))
+    if (defined ? follow(lower, LLVMGetParam(callee, i), depth)
+                : i < mangle.arg_count && lower_type_is_handle(&mangle.args[i]))
       return true;
   }
   return false;

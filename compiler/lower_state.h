@@ -188,10 +188,11 @@ void lower_find_handles(struct lower *lower);
 /* Prints the parameter of a kernel, of the kind that arg says; fills in its size. */
 void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef argument,
                             struct binary_arg *arg);
-/* The value that a function of the device library takes for the pointer text; NULL:
- * the type is neither image nor sampler. */
+/* What a function of the device library takes for the value; NULL: the type is neither
+ * image nor sampler. */
 const char *lower_handle_argument(struct lower *lower, const struct mangle_type *type,
-                                  const char *text);
+                                  LLVMValueRef value);
+bool lower_type_is_handle(const struct mangle_type *type);
 /* A sampler written in the program; false: the call is another one. */
 bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol);
 

@@ -22,14 +22,44 @@ OCL_IMAGE(ocl_image3d, 3, false, false)
 
 /* ---- reads ---- */
 
-template <class I, class C> OCL_FN vec<float, 4> read_floats(I image, uint sampler, C at) {
-  const ocl::image &m = *image.p;
-  if constexpr (has_fractions<C>)
-    if (sampler & SAMPLER_LINEAR)
-      return colour_of_channels(m.order(), sample_linear<I>(m, sampler, components(at)));
+template <class I, class C>
+OCL_FN vec<float, 4> nearest_floats(const image &m, uint sampler, C at) {
   texel t[1];
   fetch_nearest<I>(m, sampler, components(at), t);
-  return colour_of_channels(m.order(), decode_floats(m.type(), is_srgb(m), t, {1.0f}));
+  return decode_texel(m.type(), is_srgb(m), t[0]);
+}
+
+/* What the sampler is shows when the kernel runs: too much code to stand everywhere. */
+template <class I, class C>
+__device__ __noinline__ vec<float, 4> any_floats(image m, uint sampler, C at) {
+  return sampler & SAMPLER_LINEAR ? sample_linear<I>(m, sampler, components(at))
+                                  : nearest_floats<I>(m, sampler, at);
+}
+
+template <class I, class C>
+OCL_FN vec<float, 4> sampled_floats(const image &m, ocl_sampler sampler, C at) {
+  if constexpr (has_fractions<C>)
+    return any_floats<I>(m, sampler.bits, at);
+  else
+    return nearest_floats<I>(m, sampler.bits, at);
+}
+template <class I, uint BITS, class C>
+OCL_FN vec<float, 4> sampled_floats(const image &m, literal_sampler<BITS>, C at) {
+  if constexpr (has_fractions<C> && BITS & SAMPLER_LINEAR)
+    return sample_linear<I>(m, BITS, components(at));
+  else
+    return nearest_floats<I>(m, BITS, at);
+}
+
+template <class I, class S, class C> OCL_FN vec<float, 4> read_floats(I image, S sampler, C at) {
+  return colour_of_channels(image.p->order(), sampled_floats<I>(*image.p, sampler, at));
+}
+
+OCL_FN uint sampler_bits(ocl_sampler sampler) {
+  return sampler.bits;
+}
+template <uint BITS> OCL_FN uint sampler_bits(literal_sampler<BITS>) {
+  return BITS;
 }
 
 /* The filter of integers is always the nearest texel. */
@@ -40,30 +70,30 @@ template <class T, class I, class C> OCL_FN vec<T, 4> read_integers(I image, uin
   return colour_of_channels(m.order(), decode_integers<T>(m.type(), t[0]));
 }
 
-template <class I, class C> OCL_FN auto read_imagef(I image, ocl_sampler sampler, C at) {
-  const vec<float, 4> colour = read_floats(image, sampler.bits, at);
+template <class I, class S, class C> OCL_FN auto read_imagef(I image, S sampler, C at) {
+  const vec<float, 4> colour = read_floats(image, sampler, at);
   if constexpr (I::DEPTH)
     return colour.s[0];
   else
     return colour;
 }
-template <class I, class C> OCL_FN vec<half, 4> read_imageh(I image, ocl_sampler sampler, C at) {
-  const vec<float, 4> colour = read_floats(image, sampler.bits, at);
+template <class I, class S, class C> OCL_FN vec<half, 4> read_imageh(I image, S sampler, C at) {
+  const vec<float, 4> colour = read_floats(image, sampler, at);
   vec<half, 4> r;
   _Pragma("unroll") for (int i = 0; i < 4; i++) r.s[i] = to_half<RTE>(colour.s[i]);
   return r;
 }
-template <class I, class C> OCL_FN vec<int, 4> read_imagei(I image, ocl_sampler sampler, C at) {
-  return read_integers<int>(image, sampler.bits, at);
+template <class I, class S, class C> OCL_FN vec<int, 4> read_imagei(I image, S sampler, C at) {
+  return read_integers<int>(image, sampler_bits(sampler), at);
 }
-template <class I, class C> OCL_FN vec<uint, 4> read_imageui(I image, ocl_sampler sampler, C at) {
-  return read_integers<uint>(image, sampler.bits, at);
+template <class I, class S, class C> OCL_FN vec<uint, 4> read_imageui(I image, S sampler, C at) {
+  return read_integers<uint>(image, sampler_bits(sampler), at);
 }
 
 /* Without a sampler: nearest, not normalized, no addressing. */
 #define OCL_READ(name)                                                                             \
   template <class I, class C> OCL_FN auto name(I image, C at) {                                    \
-    return name(image, ocl_sampler{0}, at);                                                        \
+    return name(image, literal_sampler<0>{}, at);                                                  \
   }
 OCL_READ(read_imagef)
 OCL_READ(read_imageh)

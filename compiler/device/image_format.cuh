@@ -191,6 +191,22 @@ OCL_FN vec<float, 4> decode_floats(uint type, bool srgb, const texel (&t)[N],
 }
 #undef OCL_DECODE
 
+/* One texel. Reads stand in many places: the formats of most images at once, the others
+ * by a call. */
+__device__ __noinline__ vec<float, 4> decode_other(uint type, bool srgb, texel t) {
+  return decode_floats(type, srgb, {t}, {1.0f});
+}
+OCL_FN vec<float, 4> decode_texel(uint type, bool srgb, const texel &t) {
+  vec<float, 4> r;
+  if (type == UNORM8 && !srgb)
+    _Pragma("unroll") for (int c = 0; c < 4; c++) r.s[c] = unorm(channel8(t, c), 255);
+  else if (type == FLOAT)
+    _Pragma("unroll") for (int c = 0; c < 4; c++) r.s[c] = __uint_as_float(t.w[c]);
+  else
+    r = decode_other(type, srgb, t);
+  return r;
+}
+
 /* The same of integers: T is int or uint. Other types give their bits. */
 template <class T> OCL_FN vec<T, 4> decode_integers(uint type, const texel &t) {
   vec<T, 4> r;
@@ -210,10 +226,9 @@ template <class T> OCL_FN vec<T, 4> decode_integers(uint type, const texel &t) {
 }
 
 /* From the channels as they lie in memory to red, green, blue, alpha. */
-template <class T> OCL_FN vec<T, 4> colour_of_channels(uint order, const vec<T, 4> &v) {
+template <class T> __device__ __noinline__ vec<T, 4> other_colour(uint order, vec<T, 4> v) {
   const T x = v.s[0], y = v.s[1], z = v.s[2], w = v.s[3];
   switch (order) {
-  case ORDER_RGBA:
   case ORDER_SRGBA:
     return v;
   case ORDER_BGRA:
@@ -231,9 +246,14 @@ template <class T> OCL_FN vec<T, 4> colour_of_channels(uint order, const vec<T, 
     return {x, x, x, x};
   case ORDER_LUMINANCE:
     return {x, x, x, 1};
-  default: /* R, DEPTH */
+  default: /* DEPTH */
     return {x, 0, 0, 1};
   }
+}
+template <class T> OCL_FN vec<T, 4> colour_of_channels(uint order, const vec<T, 4> &v) {
+  return order == ORDER_RGBA ? v
+         : order == ORDER_R  ? vec<T, 4>{v.s[0], 0, 0, 1}
+                             : other_colour(order, v);
 }
 
 /* And back. */

@@ -8,10 +8,11 @@
 
 namespace ocl {
 
-/* enum kernel_sampler of compiler/kernel_code.h. */
+/* enum kernel_sampler of compiler/kernel_code.h; written in the program, or not. */
 struct ocl_sampler {
   uint bits;
 };
+template <uint BITS> struct literal_sampler {};
 enum {
   SAMPLER_NORMALIZED = 1,
   SAMPLER_ADDRESS = 14,
@@ -130,9 +131,9 @@ OCL_FN bool is_srgb(const image &m) {
   return m.order() == ORDER_SRGBA || m.order() == ORDER_SBGRA;
 }
 
-/* The weighted mean of the texels around a coordinate. */
+/* The weighted mean of the texels around a coordinate. Much code, so that it is called. */
 template <class I>
-OCL_FN vec<float, 4> sample_linear(const image &m, uint sampler, const coordinate<float> &c) {
+__device__ __noinline__ vec<float, 4> sample_linear(image m, uint sampler, coordinate<float> c) {
   constexpr int N = 1 << I::D;
   neighbours n[I::D];
   _Pragma("unroll") for (int d = 0; d < I::D; d++) n[d] =

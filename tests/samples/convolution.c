@@ -92,9 +92,13 @@ bool sample_convolution(const struct host *host) {
   cl_program program = sample_build(host, name);
   cl_mem in = image(host, &photo, photo.pixels), middle = image(host, &photo, NULL);
   cl_mem out = image(host, &photo, NULL);
-  const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS, CL_FALSE,
-                                              CL_SAMPLER_ADDRESSING_MODE, CL_ADDRESS_CLAMP,
-                                              CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0};
+  const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS,
+                                              CL_FALSE,
+                                              CL_SAMPLER_ADDRESSING_MODE,
+                                              CL_ADDRESS_CLAMP,
+                                              CL_SAMPLER_FILTER_MODE,
+                                              CL_FILTER_LINEAR,
+                                              0};
   cl_sampler between = clCreateSamplerWithProperties(host->context, properties, NULL);
   bool ok = got && expected && program && in && middle && out && between &&
             sample_run(host, program, "sharpen", 2, global, local, sizeof in, &in, sizeof middle,
