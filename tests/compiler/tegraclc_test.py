@@ -152,8 +152,12 @@ for source, name in (
     status, _, messages = run(source)
     check(status == 1 and name in messages and 'error: ' in messages, f'{name} is refused by name')
 
-for stage, start in (('ir', b'; ModuleID'), ('cuda', b'#include "tegracl.cuh"')):
-    check(run(KERNEL, '--emit', stage)[1].startswith(start), f'--emit {stage}')
+for stage, options, start in (
+        ('ir', [], b'; ModuleID'), ('cuda', [], b'#define OCL_UNIFORM\n#include "tegracl.cuh"'),
+        ('cuda', ['-cl-std=CL3.0', '-cl-uniform-work-group-size'], b'#define OCL_UNIFORM\n'),
+        ('cuda', ['-cl-std=CL3.0'], b'#include "tegracl.cuh"')):
+    check(run(KERNEL, '--emit', stage, *options)[1].startswith(start),
+          ' '.join(['--emit', stage, *options]))
 check(run(KERNEL, '--emit', 'nothing')[0] == 1, 'an unknown stage')
 check(subprocess.run([TEGRACLC], capture_output=True).returncode == 1, 'no file')
 check(subprocess.run([TEGRACLC, '/nonexistent.cl'], capture_output=True).returncode == 1,
