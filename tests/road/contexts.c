@@ -61,16 +61,7 @@ static size_t binary_size;
 static void build_binary(void) {
   struct road road;
   road_open(&road);
-  cl_program program = road_program(&road, source);
-  CHECK_CL(clBuildProgram(program, 1, &road.device, "", NULL, NULL), CL_SUCCESS);
-  CHECK_CL(
-      clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof binary_size, &binary_size, NULL),
-      CL_SUCCESS);
-  binary = malloc(binary_size);
-  CHECK(binary);
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
-           CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  binary = road_binary(&road, source, &binary_size);
   road_close(&road);
 }
 

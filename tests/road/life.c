@@ -113,18 +113,7 @@ bool life_is_compiled(void) {
 
 void life_compile(void) {
   struct road road;
-  cl_int error;
   road_open(&road);
-  cl_program program = road_program(&road, source);
-  error = clBuildProgram(program, 1, &life_device, "", NULL, NULL);
-  CHECK_CL(error, CL_SUCCESS);
-  CHECK_CL(
-      clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof binary_size, &binary_size, NULL),
-      CL_SUCCESS);
-  binary = malloc(binary_size);
-  CHECK(binary);
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
-           CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  binary = road_binary(&road, source, &binary_size);
   road_close(&road);
 }

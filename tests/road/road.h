@@ -79,4 +79,19 @@ static inline cl_kernel road_kernel(const struct road *road, const char *source,
   return kernel;
 }
 
+/* The program binary that a source becomes; *size bytes, freed by the caller. */
+static inline unsigned char *road_binary(const struct road *road, const char *source,
+                                         size_t *size) {
+  cl_program program = road_program(road, source);
+  CHECK_CL(clBuildProgram(program, 1, &road->device, "", NULL, NULL), CL_SUCCESS);
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
+           CL_SUCCESS);
+  unsigned char *binary = malloc(*size);
+  CHECK(binary);
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  return binary;
+}
+
 #endif

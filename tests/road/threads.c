@@ -30,19 +30,6 @@ struct worker {
   unsigned number;
 };
 
-static void build_binary(const struct road *road) {
-  cl_program program = road_program(road, source);
-  CHECK_CL(clBuildProgram(program, 1, &road->device, "", NULL, NULL), CL_SUCCESS);
-  CHECK_CL(
-      clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof binary_size, &binary_size, NULL),
-      CL_SUCCESS);
-  binary = malloc(binary_size);
-  CHECK(binary);
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
-           CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
-}
-
 static void CL_CALLBACK count(cl_event event, cl_int status, void *counter) {
   atomic_fetch_add((atomic_int *)counter, 1);
 }
@@ -150,7 +137,7 @@ static void together(struct road *shared) {
 static void run(bool own, bool shared) {
   struct road road;
   road_open(&road);
-  build_binary(&road);
+  binary = road_binary(&road, source, &binary_size);
   if (own)
     together(NULL);
   if (shared)
