@@ -151,8 +151,14 @@ enum {
 #define OTHERS(X)                                                                                  \
   X(address)                                                                                       \
   X(out)                                                                                           \
-  X(errcode) X(callback) X(strings) X(list_event_null) X(list_event_event2) X(svm_8) X(svm_odd)    \
-      X(svm_list)
+  X(errcode)                                                                                       \
+  X(callback)                                                                                      \
+  X(strings)                                                                                       \
+  X(list_event_null)                                                                               \
+  X(list_event_event2)                                                                             \
+  X(svm_8)                                                                                         \
+  X(svm_odd)                                                                                       \
+  X(svm_list)
 
 #define AS_SLOT(name)           V_##name,
 #define AS_LIST_SLOT(name)      V_list_##name,
