@@ -27,8 +27,11 @@ EXTENSIONS = [
     "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
     "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
     "cl_khr_local_int32_base_atomics", "cl_khr_local_int32_extended_atomics",
+    "cl_khr_depth_images", "cl_khr_3d_image_writes", "__opencl_c_3d_image_writes",
+    "__opencl_c_images", "__opencl_c_read_write_images",
 ]
 FEATURES = [
+    "__opencl_c_images", "__opencl_c_read_write_images", "__opencl_c_3d_image_writes",
     "__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices",
     "__opencl_c_generic_address_space", "__opencl_c_subgroups",
@@ -41,12 +44,13 @@ FEATURES = [
     "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
 ] + ["__opencl_c_ext_fp%d_%s_atomic_%s" % (bits, place, operation) for bits in (32, 64)
      for place in ("global", "local") for operation in ("add", "min_max")]
-# Images are not in the device library yet; printf is the printer's.
-NOT_HERE = re.compile(r"(read_image|write_image|get_image_|printf$)")
+NOT_HERE = re.compile(r"printf$")  # it is the printer's
+ACCESSES = {"read_only": "ro", "write_only": "wo", "read_write": "rw"}
 SCALARS = {
     "char": "signed char", "uchar": "ocl::uchar", "short": "short", "ushort": "ocl::ushort",
     "int": "int", "uint": "ocl::uint", "long": "long long", "ulong": "ocl::ulong",
     "float": "float", "double": "double", "half": "ocl::half", "void": "void", "bool": "bool",
+    "sampler_t": "ocl::ocl_sampler",
     "size_t": "ocl::ulong", "event_t": "char *", "cl_mem_fence_flags": "ocl::uint",
     "memory_order": "int", "memory_scope": "int", "atomic_flag": "int", "intptr_t": "long long",
     "uintptr_t": "ocl::ulong", "ptrdiff_t": "long long", "atomic_int": "int",
@@ -70,6 +74,8 @@ def cuda_type(text):
     words = re.findall(r"\w+|\*", text)
     stars = words.count("*")
     names = [w for w in words if w != "*" and not w.startswith("__") and w not in QUALIFIERS]
+    if len(names) > 1 and names[0] in ACCESSES and re.fullmatch(r"image\w+_t", names[1]):
+        return "ocl::ocl_%s_%s" % (names[1][:-2], ACCESSES[names[0]])
     base = "uint" if names[0] == "unsigned" else names[0]
     vector = re.fullmatch(r"([a-z]+)(2|3|4|8|16)", base)
     if vector and vector.group(1) in SCALARS:
