@@ -18,6 +18,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "compiler/spirv.h"
+
 #define ENTRY_SUFFIX ".bin"
 #define TEMP_SUFFIX  ".tmp"
 
@@ -108,7 +110,9 @@ bool cache_key_make(const struct cc_job *job, const struct cache_tools *tools,
   hash_string(state, job->device->c_features);
   hash_string(state, options);
   for (size_t i = 0; i < job->source_count; i++) {
-    if (job->action == CC_BUILD || job->action == CC_COMPILE)
+    const bool is_text = (job->action == CC_BUILD || job->action == CC_COMPILE) &&
+                         !spirv_is(job->sources[i].text, job->sources[i].size);
+    if (is_text)
       cachable = cachable && !source_depends_on_world(job->sources[i].text, job->sources[i].size);
     hash_bytes(state, job->sources[i].text, job->sources[i].size);
   }

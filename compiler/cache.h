@@ -16,10 +16,18 @@ struct cache_key {
   uint64_t words[2];
 };
 
-/* The files that make up the compiler: tegraclc, clang, NVRTC. Another path,
- * size or time of change makes another key. */
+/* The files that make up the compiler: tegraclc, clang, NVRTC, and for SPIR-V its
+ * validator and translator. Another path, size or time of change makes another key. */
+enum cache_tool {
+  CACHE_COMPILER,
+  CACHE_CLANG,
+  CACHE_NVRTC,
+  CACHE_VALIDATOR,
+  CACHE_TRANSLATOR,
+  CACHE_TOOLS
+};
 struct cache_tools {
-  const char *paths[3]; /* NULL: none */
+  const char *paths[CACHE_TOOLS]; /* NULL: none */
 };
 
 /* Hashes the job. False if it must not be cached: it may include files from the

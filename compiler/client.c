@@ -16,6 +16,7 @@
 #include "compiler/find.h"
 #include "compiler/helper.h"
 #include "compiler/message.h"
+#include "compiler/spirv.h"
 
 /* A build that takes longer has hung. TEGRACL_COMPILER_TIMEOUT gives another
  * number of seconds. */
@@ -98,6 +99,7 @@ static enum cc_status build(const struct cc_job *job, const char *compiler,
 
 enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
   char tegraclc[CC_PATH_MAX], clang[CC_PATH_MAX], nvrtc[CC_PATH_MAX];
+  char validator[CC_PATH_MAX], translator[CC_PATH_MAX];
   *result = (struct cc_result){0};
   if (!cc_find_tegraclc(tegraclc))
     return fail(result, CC_NOT_AVAILABLE,
@@ -108,6 +110,11 @@ enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
                                   cc_find_clang(clang) ? clang : NULL,
                                   cc_find_nvrtc(nvrtc) ? nvrtc : NULL,
                               }};
+  if (job->source_count == 1 && spirv_is(job->sources[0].text, job->sources[0].size) &&
+      cc_find_spirv_tools(validator, translator)) {
+    tools.paths[CACHE_VALIDATOR] = validator;
+    tools.paths[CACHE_TRANSLATOR] = translator;
+  }
   struct cache_key key;
   bool cachable = cache_key_make(job, &tools, &key);
   if (cachable && cache_get(&key, result)) {
@@ -124,6 +131,11 @@ void cc_result_finish(struct cc_result *result) {
   free(result->log);
   free(result->binary);
   *result = (struct cc_result){0};
+}
+
+bool cc_il_available(void) {
+  char validator[CC_PATH_MAX], translator[CC_PATH_MAX];
+  return cc_available() && cc_find_spirv_tools(validator, translator);
 }
 
 bool cc_available(void) {

@@ -13,6 +13,8 @@
 #include "compiler/nvrtc.h"
 #include "compiler/object.h"
 #include "compiler/options.h"
+#include "compiler/spirv.h"
+#include "compiler/translate.h"
 
 static enum cc_status make_binary(const struct cc_job *job, const struct lowered *lowered,
                                   struct text *cubin, struct cc_result *result) {
@@ -84,6 +86,10 @@ static enum cc_status make_object(const struct text *ir, const char *words,
   return cc_object_write(&object, &result->binary, &result->binary_size) ? CC_OUT_OF_MEMORY : CC_OK;
 }
 
+static bool is_il(const struct cc_job *job) {
+  return job->source_count == 1 && spirv_is(job->sources[0].text, job->sources[0].size);
+}
+
 /* The whole way, with the job's options or those of the objects that it links. */
 static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
                           struct cc_result *result, struct text *log) {
@@ -100,8 +106,8 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
   if (status == CC_OK && !options_parse(words.data, &options, log))
     status = CC_INVALID_OPTIONS;
   if (status == CC_OK && !links)
-    status = frontend_run(job, &options, stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE,
-                          &ir, log);
+    status = (is_il(job) ? translate_run : frontend_run)(
+        job, &options, stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE, &ir, log);
   if (status == CC_OK && ir.failed)
     status = CC_OUT_OF_MEMORY;
   if (status == CC_OK)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "compiler/kernel_code.h"
 
@@ -48,8 +49,8 @@ enum cc_action { CC_BUILD, CC_COMPILE, CC_LINK, CC_LINK_LIBRARY };
 struct cc_job {
   enum cc_action action;
   const struct cc_device *device;
-  const struct cc_source *sources; /* concatenated, as OpenCL says; links: the
-                                    * objects and libraries */
+  const struct cc_source *sources; /* concatenated, as OpenCL says; or one SPIR-V
+                                    * module; links: the objects and libraries */
   size_t source_count;
   const struct cc_header *headers;
   size_t header_count;
@@ -71,6 +72,23 @@ void cc_result_finish(struct cc_result *result);
 /* True if a build could succeed here (clang and NVRTC found); used for
  * CL_DEVICE_COMPILER_AVAILABLE. Cheap: starts no process. */
 bool cc_available(void);
+
+/* SPIR-V of the versions 1.0 to 1.x, as the source of CC_BUILD and CC_COMPILE: one
+ * module, whole, in this machine's byte order. */
+enum { CC_IL_MINOR_MAX = 4 };
+
+/* As cc_available, for SPIR-V: SPIRV-Tools and the LLVM/SPIR-V translator as well. */
+bool cc_il_available(void);
+
+/* Checks the structure of a module in either byte order. On CC_OK *words is a copy in
+ * this machine's order, to be freed by the caller; else *why is a sentence. */
+enum cc_status cc_il_read(const void *il, size_t size, uint32_t **words, const char **why);
+
+/* The size in bytes of the specialization constant with the SpecId; 0: there is none.
+ * words as cc_il_read made them; count is of words. */
+size_t cc_il_constant_size(const uint32_t *words, size_t count, uint32_t id);
+/* Gives it the value. */
+void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *value);
 
 /* What bytes are. Objects and libraries have been checked, program binaries only
  * look like some: cc_module_read says more. */

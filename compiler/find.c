@@ -1,4 +1,4 @@
-/* The search for tegraclc, clang and NVRTC: see find.h for the order. */
+/* The search for tegraclc, clang, the tools for SPIR-V, and NVRTC: see find.h for the order. */
 #include "compiler/find.h"
 
 #include <dlfcn.h>
@@ -127,19 +127,31 @@ bool cc_find_tegraclc(char path[CC_PATH_MAX]) {
   return command_on_path("tegraclc", path);
 }
 
-/* ---- clang ------------------------------------------------------------------- */
+/* ---- clang, the tools for SPIR-V ---------------------------------------------- */
 
-bool cc_find_clang(char path[CC_PATH_MAX]) {
-  const char *forced = environment("TEGRACL_CLANG");
+/* A command of the LLVM release that tegraclc is built with: the file that the variable
+ * names, else name-N on PATH or where Debian has it, else any. */
+static bool llvm_command(const char *variable, const char *name, char path[CC_PATH_MAX]) {
+  const char *forced = environment(variable);
   if (forced)
     return make_path(path, "%s", forced) && is_command(path);
-  char name[32];
-  snprintf(name, sizeof(name), "clang-%d", TEGRACL_LLVM_MAJOR);
-  if (command_on_path(name, path))
-    return true;
-  if (make_path(path, "/usr/lib/llvm-%d/bin/clang", TEGRACL_LLVM_MAJOR) && is_command(path))
-    return true;
-  return command_on_path("clang", path);
+  char versioned[32];
+  snprintf(versioned, sizeof(versioned), "%s-%d", name, TEGRACL_LLVM_MAJOR);
+  return command_on_path(versioned, path) ||
+         (make_path(path, "/usr/lib/llvm-%d/bin/%s", TEGRACL_LLVM_MAJOR, name) &&
+          is_command(path)) ||
+         command_on_path(name, path);
+}
+
+bool cc_find_clang(char path[CC_PATH_MAX]) {
+  return llvm_command("TEGRACL_CLANG", "clang", path);
+}
+
+bool cc_find_spirv_tools(char validator[CC_PATH_MAX], char translator[CC_PATH_MAX]) {
+  const char *forced = environment("TEGRACL_SPIRV_VAL");
+  const bool found = forced ? make_path(validator, "%s", forced) && is_command(validator)
+                            : command_on_path("spirv-val", validator);
+  return found && llvm_command("TEGRACL_LLVM_SPIRV", "llvm-spirv", translator);
 }
 
 /* ---- NVRTC ------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Where clang, NVRTC and tegraclc are. Used by both sides, so that
+/* Where clang, NVRTC, tegraclc and the tools for SPIR-V are. Used by both sides, so that
  * cc_available() and the compiler agree. Starts no process, loads nothing.
  */
 #ifndef TEGRACL_FIND_H
@@ -19,6 +19,11 @@ bool cc_find_tegraclc(char path[CC_PATH_MAX]);
  * tegraclc is built with (its bitcode must be readable by it): clang-N on PATH,
  * /usr/lib/llvm-N/bin/clang. Plain "clang" only when these are missing. */
 bool cc_find_clang(char path[CC_PATH_MAX]);
+
+/* The executables that SPIR-V needs: spirv-val (TEGRACL_SPIRV_VAL, else PATH) and
+ * llvm-spirv (TEGRACL_LLVM_SPIRV, else llvm-spirv-N as for clang, else llvm-spirv). False
+ * if one of them is missing. */
+bool cc_find_spirv_tools(char validator[CC_PATH_MAX], char translator[CC_PATH_MAX]);
 
 /* The file name of libnvrtc.so to dlopen: TEGRACL_NVRTC (file or folder), then
  * the folder nvrtc/ of the build tree (../nvrtc or ../../nvrtc from tegraclc;

@@ -2,8 +2,12 @@
 #ifndef TEGRACL_FRONTEND_H
 #define TEGRACL_FRONTEND_H
 
+#include "compiler/command.h"
 #include "compiler/compiler.h"
+#include "compiler/find.h"
 #include "compiler/options.h"
+
+#define FRONTEND_TARGET "nvptx64-nvidia-nvcl"
 
 enum frontend_output { FRONTEND_BITCODE, FRONTEND_IR_TEXT };
 
@@ -12,5 +16,11 @@ enum frontend_output { FRONTEND_BITCODE, FRONTEND_IR_TEXT };
  * added to. */
 enum cc_status frontend_run(const struct cc_job *job, const struct options *options,
                             enum frontend_output kind, struct text *output, struct text *log);
+
+/* False, and what to install in log, if there is no clang. */
+bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log);
+/* The words of clang's command that say what comes out of it, whatever goes in. */
+void frontend_add_code_options(struct command *command, const struct options *options,
+                               enum frontend_output kind);
 
 #endif

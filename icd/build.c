@@ -85,13 +85,30 @@ static void place_own_binary(cl_program program, struct outcome *outcome) {
     outcome->code = status_code(status, CC_BUILD);
 }
 
+/* The module with the values that its constants have now. */
+static uint32_t *copy_il(cl_program program) {
+  uint32_t *words = malloc(program->il_size);
+  if (words) {
+    pthread_mutex_lock(&program->lock);
+    memcpy(words, program->il_words, program->il_size);
+    pthread_mutex_unlock(&program->lock);
+  }
+  return words;
+}
+
 static void compile(cl_program program, const struct icd_build *build, struct outcome *outcome) {
   /* A build of objects is a link of the one. */
-  const bool own_object = build->action == CC_BUILD && !program->source;
+  const bool own_object = build->action == CC_BUILD && !program->source && !program->il;
   const enum cc_action action = own_object ? CC_LINK : build->action;
+  uint32_t *il = program->il ? copy_il(program) : NULL;
+  if (program->il && !il) {
+    outcome->code = CL_OUT_OF_HOST_MEMORY;
+    return;
+  }
   const struct cc_source own = own_object
                                    ? (struct cc_source){program->binary, program->binary_size}
-                                   : (struct cc_source){program->source, program->source_size};
+                               : il ? (struct cc_source){(const char *)il, program->il_size}
+                                    : (struct cc_source){program->source, program->source_size};
   const struct cc_job job = {
       .action = action,
       .device = &program->context->device->cc,
@@ -117,6 +134,7 @@ static void compile(cl_program program, const struct icd_build *build, struct ou
     result.binary = NULL;
   }
   cc_result_finish(&result);
+  free(il);
 }
 
 /* Builds a program whose status is CL_BUILD_IN_PROGRESS and whose options are
@@ -169,7 +187,7 @@ static cl_int begin(cl_program program, char *options, const char *call) {
     program->options = options;
     options = old_options;
     program->status = CL_BUILD_IN_PROGRESS;
-    if (program->source) {
+    if (program->source || program->il) {
       free(program->binary);
       program->binary = NULL;
       program->binary_size = 0;

@@ -49,7 +49,7 @@ static void open_device(void) {
    * minor number in the lower (nvgpu characteristics: 0x807 is SM 8.7). */
   device->cc = (struct cc_device){
       .sm = (device->info->sm_version >> 8) * 10 + (device->info->sm_version & 0xff),
-      .extensions = icd_device_extensions(device->info->shared_addresses),
+      .extensions = icd_device_extensions(device->info->shared_addresses, cc_il_available()),
       .c_features = icd_c_features(),
       .local_mem_bytes = device->info->shared_per_block,
   };

@@ -203,9 +203,9 @@ enum {
   X(CL_DEVICE_PROFILE, "FULL_PROFILE")                                                             \
   X(CL_DEVICE_VERSION, ICD_VERSION_TEXT)                                                           \
   X(CL_DEVICE_OPENCL_C_VERSION, ICD_C_VERSION_TEXT)                                                \
-  X(CL_DEVICE_EXTENSIONS, icd_device_extensions(info->shared_addresses))                           \
+  X(CL_DEVICE_EXTENSIONS, icd_device_extensions(info->shared_addresses, cc_il_available()))        \
   X(CL_DEVICE_BUILT_IN_KERNELS, "")                                                                \
-  X(CL_DEVICE_IL_VERSION, "")                                                                      \
+  X(CL_DEVICE_IL_VERSION, cc_il_available() ? icd_il_versions() : "")                              \
   X(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, "v0000-01-01-00") /* none, says the spec. */
 
 /* Atomics of kernels are atomic among kernels, not towards the host. */
@@ -269,7 +269,6 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     return icd_answer_bytes(&answer, __func__, sizes, sizeof sizes);
   }
   case CL_DEVICE_PARTITION_TYPE: /* never partitioned: an empty list */
-  case CL_DEVICE_ILS_WITH_VERSION:
   case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
     return icd_answer_bytes(&answer, __func__, NULL, 0);
   case CL_DEVICE_UUID_KHR:
@@ -280,8 +279,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     const cl_uchar luid[CL_LUID_SIZE_KHR] = {0};
     return icd_answer_bytes(&answer, __func__, luid, sizeof luid);
   }
+  case CL_DEVICE_ILS_WITH_VERSION:
+    list = icd_il_version_list(&count);
+    return answer_list(&answer, list, cc_il_available() ? count : 0);
   case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-    list = icd_device_extension_list(info->shared_addresses, &count);
+    list = icd_device_extension_list(info->shared_addresses, cc_il_available(), &count);
     return answer_list(&answer, list, count);
   case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
     list = icd_c_version_list(&count);

@@ -52,6 +52,14 @@
 /* Of a device whose buffers have one address for CPU and GPU. */
 #define SHARED_EXTENSIONS(X) X("cl_intel_unified_shared_memory", CL_MAKE_VERSION(1, 0, 0))
 
+/* Of a device that takes SPIR-V here. */
+#define IL_EXTENSIONS(X)                                                                           \
+  X("cl_khr_il_program", CL_MAKE_VERSION(1, 0, 0))                                                 \
+  X("cl_khr_spirv_no_integer_wrap_decoration", CL_MAKE_VERSION(1, 0, 0))
+
+#define IL_VERSIONS(X)                                                                             \
+  X("SPIR-V", 1, 0) X("SPIR-V", 1, 1) X("SPIR-V", 1, 2) X("SPIR-V", 1, 3) X("SPIR-V", 1, 4)
+
 #define C_VERSIONS(X)                                                                              \
   X("OpenCL C", CL_MAKE_VERSION(1, 0, 0))                                                          \
   X("OpenCL C", CL_MAKE_VERSION(1, 1, 0))                                                          \
@@ -66,12 +74,16 @@
   X("__opencl_c_read_write_images", CL_MAKE_VERSION(3, 0, 0))                                      \
   X("__opencl_c_3d_image_writes", CL_MAKE_VERSION(3, 0, 0))
 
-#define AS_WORD(name, version)  name " "
-#define AS_ENTRY(name, version) {version, name},
+#define AS_WORD(name, version)          name " "
+#define AS_ENTRY(name, version)         {version, name},
+#define AS_IL_WORD(name, major, minor)  name "_" #major "." #minor " "
+#define AS_IL_ENTRY(name, major, minor) {CL_MAKE_VERSION(major, minor, 0), name},
 
 static const cl_name_version platform_extensions[] = {PLATFORM_EXTENSIONS(AS_ENTRY)};
-static const cl_name_version device_extensions[] = {DEVICE_EXTENSIONS(AS_ENTRY)
-                                                        SHARED_EXTENSIONS(AS_ENTRY)};
+/* Those that not all devices have are at the ends. */
+static const cl_name_version device_extensions[] = {
+    SHARED_EXTENSIONS(AS_ENTRY) DEVICE_EXTENSIONS(AS_ENTRY) IL_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version il_versions[] = {IL_VERSIONS(AS_IL_ENTRY)};
 static const cl_name_version c_versions[] = {C_VERSIONS(AS_ENTRY)};
 static const cl_name_version c_features[] = {C_FEATURES(AS_ENTRY)};
 
@@ -86,15 +98,28 @@ const cl_name_version *icd_platform_extension_list(size_t *count) {
   return platform_extensions;
 }
 
-const char *icd_device_extensions(bool shared_addresses) {
-  return shared_addresses ? DEVICE_EXTENSIONS(AS_WORD) SHARED_EXTENSIONS(AS_WORD)
-                          : DEVICE_EXTENSIONS(AS_WORD);
+const char *icd_device_extensions(bool shared_addresses, bool il) {
+  if (shared_addresses)
+    return il ? SHARED_EXTENSIONS(AS_WORD) DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD)
+              : SHARED_EXTENSIONS(AS_WORD) DEVICE_EXTENSIONS(AS_WORD);
+  return il ? DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD) : DEVICE_EXTENSIONS(AS_WORD);
 }
 
-const cl_name_version *icd_device_extension_list(bool shared_addresses, size_t *count) {
-  static const cl_name_version shared[] = {SHARED_EXTENSIONS(AS_ENTRY)};
-  *count = COUNT(device_extensions) - (shared_addresses ? 0 : COUNT(shared));
-  return device_extensions;
+const cl_name_version *icd_device_extension_list(bool shared_addresses, bool il, size_t *count) {
+  static const cl_name_version shared[] = {SHARED_EXTENSIONS(AS_ENTRY)},
+                               of_il[] = {IL_EXTENSIONS(AS_ENTRY)};
+  const size_t before = shared_addresses ? 0 : COUNT(shared), behind = il ? 0 : COUNT(of_il);
+  *count = COUNT(device_extensions) - before - behind;
+  return device_extensions + before;
+}
+
+const char *icd_il_versions(void) {
+  return IL_VERSIONS(AS_IL_WORD);
+}
+
+const cl_name_version *icd_il_version_list(size_t *count) {
+  *count = COUNT(il_versions);
+  return il_versions;
 }
 
 const cl_name_version *icd_c_version_list(size_t *count) {

@@ -190,6 +190,7 @@ struct named {
 static const struct named functions[] = {
     ENTRIES(AS_NAMED){"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR},
     {"clCreateCommandQueueWithPropertiesKHR", (void *)clCreateCommandQueueWithProperties},
+    {"clCreateProgramWithILKHR", (void *)clCreateProgramWithIL},
     EXTENSIONS(AS_NAMED)};
 
 static void *find(const char *name) {

@@ -44,8 +44,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(
     return ICD_FAIL(context, CL_INVALID_VALUE,
                     "input_headers, header_include_names and num_input_headers contradict "
                     "each other");
-  if (!program->source)
-    return ICD_FAIL(context, CL_INVALID_OPERATION, "the program has no source");
+  if (!program->source && !program->il)
+    return ICD_FAIL(context, CL_INVALID_OPERATION, "the program has neither source nor SPIR-V");
   struct icd_build build = {.action = CC_COMPILE, .call = __func__};
   code = add_headers(context, &build, num_input_headers, input_headers, header_include_names);
   if (code) {

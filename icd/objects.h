@@ -287,10 +287,13 @@ void icd_module_drop(struct icd_module *module); /* NULL is fine */
 struct _cl_program {
   struct icd_object object;
   cl_context context; /* held */
-  char *source;       /* concatenated, NUL-terminated; NULL if made from a binary */
+  char *source;       /* concatenated, NUL-terminated; NULL if made from something else */
   size_t source_size; /* without the NUL */
+  void *il;           /* SPIR-V as it was given; NULL if made from something else */
+  size_t il_size;
 
   pthread_mutex_t lock; /* guards what follows */
+  uint32_t *il_words;   /* il in this machine's byte order, with its constants' values */
   char *options;        /* of the last build; NULL: "" */
   char *log;            /* of the last build; NULL: "" */
   cl_build_status status;

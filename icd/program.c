@@ -1,5 +1,5 @@
 /* Program objects: made from source or from a program binary, and the queries
- * about them. Building is in icd/build.c.
+ * about them. SPIR-V is in icd/il.c, building in icd/build.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,8 @@ static void destroy_program(cl_program program) {
   cl_context context = program->context;
   icd_module_drop(program->module);
   free(program->source);
+  free(program->il);
+  free(program->il_words);
   free(program->options);
   free(program->log);
   free(program->binary);
@@ -163,24 +165,6 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(
                        kernel_names ? kernel_names : "NULL");
 }
 
-CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il,
-                                                          size_t length, cl_int *errcode_ret) {
-  if (!icd_is_context(context))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
-  return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_OPERATION,
-                       "the device takes no intermediate language");
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program,
-                                                                   cl_uint spec_id,
-                                                                   size_t spec_size,
-                                                                   const void *spec_value) {
-  if (!icd_is_program(program))
-    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
-  return ICD_FAIL(program->context, CL_INVALID_OPERATION,
-                  "the device takes no intermediate language");
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clSetProgramReleaseCallback(
     cl_program program, void(CL_CALLBACK *pfn_notify)(cl_program, void *), void *user_data) {
   if (!icd_is_program(program))
@@ -277,7 +261,7 @@ static cl_int answer_program(const struct icd_answer *answer, const char *call, 
   case CL_PROGRAM_KERNEL_NAMES:
     return answer_kernel_names(answer, call, program->context, program->module->code);
   case CL_PROGRAM_IL:
-    return icd_answer_bytes(answer, call, NULL, 0);
+    return icd_answer_bytes(answer, call, program->il, program->il_size);
   case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
   case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT:
     return icd_answer_bytes(answer, call, &(cl_bool){CL_FALSE}, sizeof(cl_bool));

@@ -162,6 +162,10 @@ fake_kernel fake_find_kernel(const char *name) {
   abort();
 }
 
+bool cc_il_available(void) {
+  return false;
+}
+
 bool cc_available(void) {
   return true;
 }

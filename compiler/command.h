@@ -1,0 +1,32 @@
+/* Running the executables that the compiler consists of: clang, SPIRV-Tools and the
+ * LLVM/SPIR-V translator. Input, output and messages are memory files, so nothing can
+ * block on a full pipe, and nothing is left behind. */
+#ifndef TEGRACL_COMMAND_H
+#define TEGRACL_COMMAND_H
+
+#include "compiler/compiler.h"
+#include "compiler/text.h"
+
+/* The words of a command; NULL-terminated list. */
+struct command {
+  char **words;
+  size_t count;
+  bool failed; /* memory ran out */
+};
+
+void command_add(struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void command_finish(struct command *command);
+
+/* A memory file for the command's standard input: command_write adds to it,
+ * command_run reads it from its start; the caller closes it. -1: no memory. */
+int command_input(void);
+bool command_write(int input, const void *bytes, size_t size);
+
+/* Runs the command until it ends. What it writes to its standard output is added to
+ * output, its messages to log. CC_BUILD_FAILURE if it says that it failed,
+ * CC_INTERNAL_ERROR if a signal ended it, CC_NOT_AVAILABLE if it cannot be started. */
+enum cc_status command_run(const struct command *command, int input, struct text *output,
+                           struct text *log);
+
+#endif

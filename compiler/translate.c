@@ -1,0 +1,220 @@
+/* SPIR-V modules: spirv-val judges, llvm-spirv translates to LLVM IR for SPIR, which is
+ * then made IR for clang's target: other numbers for address spaces, and convergence,
+ * which SPIR-V does not write down. clang optimises it as it does its own. */
+#include "compiler/translate.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Core.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/command.h"
+#include "compiler/find.h"
+#include "compiler/spirv.h"
+
+/* ---- from SPIR to clang's target ------------------------------------------------------ */
+
+/* Address spaces of SPIR (clang's SPIRDefIsPrivMap) and what they become. Generic
+ * pointers get a number that clang's NVPTX map does not use, and that means the same to
+ * lower*.c as its 0: for SPIR 0 is private memory alone, and LLVM wants no casts between
+ * equal spaces. */
+static unsigned target_space(unsigned space) {
+  enum { SPIR_CONSTANT = 2, SPIR_GENERIC = 4, NVPTX_CONSTANT = 4, OTHER_GENERIC = 5 };
+  return space == SPIR_CONSTANT ? NVPTX_CONSTANT : space == SPIR_GENERIC ? OTHER_GENERIC : space;
+}
+
+static void add_attribute(LLVMValueRef function, const char *name) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+  LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+static bool is_pure(LLVMValueRef function) {
+  static const char name[] = "readnone";
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                     kind) != NULL;
+}
+
+/* Any function may be a barrier or speak with other lanes, as in OpenCL C; the optimiser
+ * finds out which ones of the program's do not. */
+static void mark_convergent(LLVMModuleRef module) {
+  for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
+    if (!LLVMGetIntrinsicID(at) && !(LLVMIsDeclaration(at) && is_pure(at)))
+      add_attribute(at, "convergent");
+}
+
+/* Copies IR as text with the other numbers for address spaces: in addrspace(N), and in
+ * the names of intrinsics (.pN), but not in strings. */
+static void renumber_spaces(const char *ir, struct text *out) {
+  static const char space[] = "addrspace(", intrinsic[] = "@llvm.";
+  enum { SPACE = sizeof space - 1, INTRINSIC = sizeof intrinsic - 1 };
+  bool in_string = false, in_intrinsic = false;
+  const char *done = ir;
+  for (const char *at = ir; *at; at++) {
+    in_string ^= *at == '"';
+    if (in_string)
+      continue;
+    if (!strncmp(at, intrinsic, INTRINSIC))
+      in_intrinsic = true;
+    else if (*at == '(')
+      in_intrinsic = false;
+    const bool is_space = !strncmp(at, space, SPACE);
+    const char *digit = is_space ? at + SPACE : at + 2;
+    if (!is_space && !(in_intrinsic && at[0] == '.' && at[1] == 'p'))
+      continue;
+    if (*digit < '0' || *digit > '9' || (digit[1] >= '0' && digit[1] <= '9'))
+      continue;
+    text_add(out, done, (size_t)(digit - done));
+    text_printf(out, "%u", target_space((unsigned)(*digit - '0')));
+    done = digit + 1;
+    at = digit;
+  }
+  text_puts(out, done);
+}
+
+static void report(LLVMDiagnosticInfoRef info, void *log) {
+  char *words = LLVMGetDiagInfoDescription(info);
+  text_printf(log, "error: %s\n", words);
+  LLVMDisposeMessage(words);
+}
+
+static enum cc_status adapt(const struct text *bitcode, struct text *ir, struct text *log) {
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = NULL;
+#if TEGRACL_LLVM_MAJOR < 17 /* which knows no other pointers */
+  LLVMContextSetOpaquePointers(context, true);
+#endif
+  LLVMContextSetDiagnosticHandler(context, report, log);
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRange(bitcode->data, bitcode->size, "translated", false);
+  enum cc_status status = CC_OK;
+  if (LLVMParseBitcodeInContext2(context, buffer, &module)) {
+    text_puts(log, "error: the bitcode of llvm-spirv cannot be read; is it newer than the LLVM "
+                   "that tegraclc was built with?\n");
+    status = CC_INTERNAL_ERROR;
+  } else {
+    LLVMSetTarget(module, FRONTEND_TARGET);
+    LLVMSetDataLayout(module, ""); /* clang puts in its own */
+    mark_convergent(module);
+    char *text = LLVMPrintModuleToString(module);
+    renumber_spaces(text, ir);
+    LLVMDisposeMessage(text);
+    LLVMDisposeModule(module);
+  }
+  LLVMDisposeMemoryBuffer(buffer);
+  LLVMContextDispose(context);
+  return status == CC_OK && ir->failed ? CC_OUT_OF_MEMORY : status;
+}
+
+/* ---- the commands --------------------------------------------------------------------- */
+
+/* Gives bytes to the command and ends it. */
+static enum cc_status feed(struct command *command, const void *bytes, size_t size,
+                           struct text *output, struct text *log) {
+  const int input = command_input();
+  enum cc_status status = CC_OUT_OF_MEMORY;
+  if (input >= 0 && command_write(input, bytes, size))
+    status = command_run(command, input, output, log);
+  if (input >= 0)
+    close(input);
+  command_finish(command);
+  return status;
+}
+
+/* What clang and the translators of its day make breaks rules that do no harm: it is judged
+ * with its blocks sorted, with one type for samplers, and without merge instructions, whose
+ * rules are those of structured control flow, which kernels need not have. */
+static enum cc_status validate(const char *tool, const struct cc_source *module, struct text *log) {
+  struct command command = {0};
+  struct text output = {0};
+  enum cc_status status = CC_OUT_OF_MEMORY;
+  uint32_t *words = malloc(module->size);
+  if (!words)
+    return status;
+  memcpy(words, module->text, module->size);
+  size_t count = spirv_drop_merges(words, module->size / sizeof *words);
+  count = spirv_join_samplers(words, count);
+  command_add(&command, "%s", tool);
+  command_add(&command, "--target-env");
+  command_add(&command, "spv1.%u", spirv_minor(words));
+  if (spirv_order(words, count))
+    status = feed(&command, words, count * sizeof *words, &output, log);
+  text_add(log, output.data ? output.data : "", output.size);
+  text_finish(&output);
+  command_finish(&command);
+  free(words);
+  return status;
+}
+
+static enum cc_status translate(const char *tool, const struct cc_source *module, bool arg_info,
+                                struct text *bitcode, struct text *log) {
+  struct command command = {0};
+  command_add(&command, "%s", tool);
+  command_add(&command, "-r");
+  /* Built-in functions by their names in OpenCL C. */
+  command_add(&command, "--spirv-target-env=CL2.0");
+  command_add(&command, "--spirv-ext=+all");
+  if (arg_info)
+    command_add(&command, "--spirv-gen-kernel-arg-name-md");
+  command_add(&command, "/dev/stdin");
+  command_add(&command, "-o");
+  command_add(&command, "-");
+  const enum cc_status status = feed(&command, module->text, module->size, bitcode, log);
+  if (status == CC_BUILD_FAILURE)
+    text_puts(log, "error: the SPIR-V module cannot be translated\n");
+  return status;
+}
+
+static enum cc_status optimise(const char *clang, const struct options *options,
+                               enum frontend_output kind, const struct text *ir,
+                               struct text *output, struct text *log) {
+  struct command command = {0};
+  command_add(&command, "%s", clang);
+  frontend_add_code_options(&command, options, kind);
+  command_add(&command, "-x");
+  command_add(&command, "ir");
+  command_add(&command, "-o");
+  command_add(&command, "-");
+  command_add(&command, "-");
+  return feed(&command, ir->data, ir->size, output, log);
+}
+
+enum cc_status translate_run(const struct cc_job *job, const struct options *options,
+                             enum frontend_output kind, struct text *output, struct text *log) {
+  char clang[CC_PATH_MAX], validator[CC_PATH_MAX], translator[CC_PATH_MAX];
+  const struct cc_source *source = &job->sources[0];
+  struct text bitcode = {0}, ir = {0};
+  uint32_t *words = NULL;
+  const char *why;
+
+  if (!cc_find_spirv_tools(validator, translator)) {
+    text_puts(log, "error: SPIR-V needs the commands spirv-val and llvm-spirv (Debian, Ubuntu: apt "
+                   "install spirv-tools llvm-spirv-15)\n");
+    return CC_NOT_AVAILABLE;
+  }
+  if (!frontend_find_clang(clang, log))
+    return CC_NOT_AVAILABLE;
+  enum cc_status status = cc_il_read(source->text, source->size, &words, &why);
+  if (status != CC_OK) {
+    text_printf(log, "error: %s\n", why);
+    return status == CC_INVALID_BINARY ? CC_BUILD_FAILURE : status;
+  }
+  const struct cc_source module = {(const char *)words, source->size};
+  if (!spirv_check(words, source->size / sizeof *words, log))
+    status = CC_BUILD_FAILURE;
+  if (status == CC_OK)
+    status = validate(validator, &module, log);
+  if (status == CC_OK)
+    status = translate(translator, &module, options->arg_info, &bitcode, log);
+  if (status == CC_OK)
+    status = adapt(&bitcode, &ir, log);
+  if (status == CC_OK)
+    status = optimise(clang, options, kind, &ir, output, log);
+  free(words);
+  text_finish(&bitcode);
+  text_finish(&ir);
+  return status;
+}

@@ -1,0 +1,60 @@
+/* Programs made from SPIR-V, and their specialization constants. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "icd/objects.h"
+
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il,
+                                                          size_t length, cl_int *errcode_ret) {
+  const char *why;
+  uint32_t *words;
+  if (!icd_is_context(context))
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+  if (!cc_il_available())
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_OPERATION,
+                         "no intermediate language is supported here: SPIR-V needs spirv-val and "
+                         "llvm-spirv beside clang and NVRTC");
+  if (!il || !length)
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no module is given");
+  if (cc_il_read(il, length, &words, &why) == CC_INVALID_BINARY)
+    return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "%s", why);
+  cl_program program = words ? icd_program_create(context) : NULL;
+  void *copy = program ? malloc(length) : NULL;
+  if (!copy) {
+    free(words);
+    if (program)
+      icd_program_drop(program);
+    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY,
+                         "no memory for a module of %zu bytes", length);
+  }
+  program->il = memcpy(copy, il, length);
+  program->il_size = length;
+  program->il_words = words;
+  return ICD_GIVE(errcode_ret, program);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program,
+                                                                   cl_uint spec_id,
+                                                                   size_t spec_size,
+                                                                   const void *spec_value) {
+  if (!icd_is_program(program))
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+  if (!cc_il_available())
+    return ICD_FAIL(program->context, CL_INVALID_OPERATION,
+                    "no intermediate language is supported here");
+  if (!program->il)
+    return ICD_FAIL(program->context, CL_INVALID_PROGRAM, "the program is not made from SPIR-V");
+  const size_t count = program->il_size / sizeof *program->il_words;
+  const size_t size = cc_il_constant_size(program->il_words, count, spec_id);
+  if (!size)
+    return ICD_FAIL(program->context, CL_INVALID_SPEC_ID,
+                    "the module has no specialization constant %u", spec_id);
+  if (!spec_value || spec_size != size)
+    return ICD_FAIL(program->context, CL_INVALID_VALUE,
+                    "specialization constant %u has %zu bytes, not %zu", spec_id, size,
+                    spec_value ? spec_size : 0);
+  pthread_mutex_lock(&program->lock);
+  cc_il_specialize(program->il_words, count, spec_id, spec_value);
+  pthread_mutex_unlock(&program->lock);
+  return CL_SUCCESS;
+}
