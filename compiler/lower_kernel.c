@@ -214,9 +214,11 @@ static void describe_kernel(struct lower *lower, LLVMValueRef function,
 void lower_kernel(struct lower *lower, LLVMValueRef function, struct binary_kernel *kernel) {
   unsigned count = LLVMCountParams(function);
   struct binary_arg *args = arena_alloc(&lower->result->arena, count, sizeof *args);
-  describe_kernel(lower, function, kernel);
-  if (!args)
+  if (!args) {
     lower_fail(lower, "out of memory");
+    return;
+  }
+  describe_kernel(lower, function, kernel);
   if (lower->failed)
     return;
   kernel->args = args;
