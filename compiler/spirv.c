@@ -227,7 +227,13 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(5603, FunctionPointersINTEL, false)                                                            \
   X(5604, IndirectReferencesINTEL, false)                                                          \
   X(5606, AsmINTEL, false)                                                                         \
-  X(5629, ExpectAssumeKHR, true)
+  X(5612, AtomicFloat32MinMaxEXT, true)                                                            \
+  X(5613, AtomicFloat64MinMaxEXT, true)                                                            \
+  X(5629, ExpectAssumeKHR, true)                                                                   \
+  X(6033, AtomicFloat32AddEXT, true)                                                               \
+  X(6034, AtomicFloat64AddEXT, true)                                                               \
+  X(6094, OptNoneINTEL, true) /* a hint */                                                         \
+  X(6095, AtomicFloat16AddEXT, false)
 
 static const struct {
   uint32_t number;

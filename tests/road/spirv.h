@@ -1,0 +1,47 @@
+/* SPIR-V modules in files, for the end-to-end tests. */
+#ifndef TEGRACL_ROAD_SPIRV_H
+#define TEGRACL_ROAD_SPIRV_H
+
+#include <stdint.h>
+
+#include "tests/road/road.h"
+
+struct module {
+  uint32_t *words;
+  size_t size; /* in bytes */
+};
+
+static inline struct module module_read(const char *path) {
+  enum { MOST = 1 << 20 };
+  struct module module = {.words = malloc(MOST)};
+  FILE *file = fopen(path, "rb");
+  CHECK(file && module.words);
+  module.size = fread(module.words, 1, MOST, file);
+  CHECK(module.size > 20 && module.size < MOST);
+  fclose(file);
+  return module;
+}
+
+static inline cl_program module_program(const struct road *road, const struct module *module) {
+  cl_int error;
+  cl_program program = clCreateProgramWithIL(road->context, module->words, module->size, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  return program;
+}
+
+static inline const char *module_log(const struct road *road, cl_program program) {
+  static char log[65536];
+  CHECK_CL(
+      clGetProgramBuildInfo(program, road->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL),
+      CL_SUCCESS);
+  return log;
+}
+
+static inline void module_build(const struct road *road, cl_program program, const char *options) {
+  const cl_int error = clBuildProgram(program, 0, NULL, options, NULL, NULL);
+  if (error)
+    fprintf(stderr, "%s\n", module_log(road, program));
+  CHECK_CL(error, CL_SUCCESS);
+}
+
+#endif
