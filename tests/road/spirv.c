@@ -212,14 +212,13 @@ static void constants(struct road *road, int count, char **files) {
 /* ---- linked with source ------------------------------------------------------------------------
  */
 
-static const char part[] =
-    "float of_module(float *any, int i);\n"
-    "float of_source(const float *any, int i) { return any[i] * 10; }\n"
-    "kernel void source_kernel(global float *out) {\n"
-    "  int i = get_global_id(0);\n"
-    "  float own[2] = {i, 1};\n"
-    "  out[i] = of_module(out, i) + of_module(own, 0) + own[0];\n"
-    "}\n";
+static const char part[] = "float of_module(float *any, int i);\n"
+                           "float of_source(const float *any, int i) { return any[i] * 10; }\n"
+                           "kernel void source_kernel(global float *out) {\n"
+                           "  int i = get_global_id(0);\n"
+                           "  float own[2] = {i, 1};\n"
+                           "  out[i] = of_module(out, i) + of_module(own, 0) + own[0];\n"
+                           "}\n";
 
 static void run_linked(const struct road *road, cl_program program, const char *name,
                        const float *expected) {

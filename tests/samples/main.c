@@ -1,9 +1,10 @@
 /* Runs the sample kernels on one OpenCL device and checks each against the CPU.
  *
- *   samples [-o FOLDER] [-p PHOTO.jpg] [-d PLATFORM] [NAME ...]
+ *   samples [-o FOLDER] [-p PHOTO.jpg] [-d PLATFORM] [-s FOLDER] [NAME ...]
  *
  * Any OpenCL platform will do (-d takes part of its name); the default is
- * tegracl. Exit status 1 if a result is wrong or something failed.
+ * tegracl. With -s the kernels are SPIR-V modules: NAME.spv in that folder. Exit status 1 if a
+ * result is wrong or something failed.
  */
 #include "samples.h"
 
@@ -22,7 +23,7 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static char *read_file(const char *path) {
+static char *read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   if (!file)
     return NULL;
@@ -39,20 +40,27 @@ static char *read_file(const char *path) {
   fclose(file);
   if (text)
     text[size] = 0;
+  *length = size;
   return text;
 }
 
 cl_program sample_build(const struct host *host, const char *name) {
   char path[512];
-  snprintf(path, sizeof path, "%s/%s.cl", SAMPLE_KERNELS, name);
-  char *source = read_file(path);
+  if (host->modules)
+    snprintf(path, sizeof path, "%s/%s.spv", host->modules, name);
+  else
+    snprintf(path, sizeof path, "%s/%s.cl", SAMPLE_KERNELS, name);
+  size_t size;
+  char *source = read_file(path, &size);
   if (!source) {
     fprintf(stderr, "cannot read %s\n", path);
     return NULL;
   }
   cl_int error;
   cl_program program =
-      clCreateProgramWithSource(host->context, 1, (const char **)&source, NULL, &error);
+      host->modules
+          ? clCreateProgramWithIL(host->context, source, size, &error)
+          : clCreateProgramWithSource(host->context, 1, (const char **)&source, NULL, &error);
   free(source);
   if (error == CL_SUCCESS)
     error = clBuildProgram(program, 1, &host->device, "", NULL, NULL);
@@ -210,7 +218,7 @@ int main(int argc, char **argv) {
   struct host host = {.pictures = "."};
   const char *platform = "tegracl";
   int option;
-  while ((option = getopt(argc, argv, "o:p:d:")) != -1) {
+  while ((option = getopt(argc, argv, "o:p:d:s:")) != -1) {
     switch (option) {
     case 'o':
       host.pictures = optarg;
@@ -221,8 +229,12 @@ int main(int argc, char **argv) {
     case 'd':
       platform = optarg;
       break;
+    case 's':
+      host.modules = optarg;
+      break;
     default:
-      fprintf(stderr, "usage: samples [-o FOLDER] [-p PHOTO.jpg] [-d PLATFORM] [NAME ...]\n");
+      fprintf(stderr, "usage: samples [-o FOLDER] [-p PHOTO.jpg] [-d PLATFORM] [-s FOLDER] "
+                      "[NAME ...]\n");
       return 2;
     }
   }

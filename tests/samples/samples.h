@@ -15,10 +15,12 @@ struct host {
   cl_context context;
   cl_command_queue queue;
   const char *pictures; /* folder for PNG files */
+  const char *modules;  /* folder with the kernels as SPIR-V, or NULL */
   const char *photo;    /* JPEG file for edges and convolution, or NULL */
 };
 
-/* A program with one or more kernels, from tests/samples/kernels/NAME.cl. NULL
+/* A program with one or more kernels, from tests/samples/kernels/NAME.cl, or from what
+ * has been made of it. NULL
  * after a message (with the build log) on failure. */
 cl_program sample_build(const struct host *host, const char *name);
 
