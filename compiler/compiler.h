@@ -74,7 +74,7 @@ void cc_result_finish(struct cc_result *result);
 bool cc_available(void);
 
 /* SPIR-V of the versions 1.0 to 1.x, as the source of CC_BUILD and CC_COMPILE: one
- * module, whole, in this machine's byte order. */
+ * module, whole. */
 enum { CC_IL_MINOR_MAX = 4 };
 
 /* As cc_available, for SPIR-V: SPIRV-Tools and the LLVM/SPIR-V translator as well. */

@@ -15,7 +15,7 @@
 static const char help[] =
     "usage: tegraclc [options] FILE...\n"
     "       tegraclc --disassemble FILE\n"
-    "Compiles OpenCL C for the GPU of Jetson Orin (SM 8.7).\n"
+    "Compiles OpenCL C, or one SPIR-V module, for the GPU of Jetson Orin (SM 8.7).\n"
     "  -o FILE           write there instead of standard output\n"
     "  --emit STAGE      ir: LLVM IR, cuda: CUDA C, cubin: machine code (ELF),\n"
     "                    sass: machine code as text, info: what the kernels need,\n"

@@ -49,7 +49,7 @@ bool spirv_is(const void *bytes, size_t size) {
   if (size < sizeof first)
     return false;
   memcpy(&first, bytes, sizeof first);
-  return first == SPIRV_MAGIC;
+  return first == SPIRV_MAGIC || first == __builtin_bswap32(SPIRV_MAGIC);
 }
 
 unsigned spirv_minor(const uint32_t *words) {

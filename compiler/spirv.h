@@ -24,7 +24,7 @@ enum {
 /* The first word of an instruction. */
 enum { SPIRV_LENGTH_SHIFT = 16, SPIRV_OPCODE_MASK = 0xffff };
 
-/* Whether bytes begin as a module does, in this machine's byte order. No text does. */
+/* Whether bytes begin as a module does, in either byte order. No text does. */
 bool spirv_is(const void *bytes, size_t size);
 
 /* The minor number of the version of a module. */

@@ -331,7 +331,8 @@ call("clCreateProgramWithBuiltInKernels",
      "context=context count=1 devices=list_device names=text " + ERR,
      *handle_list("device", "count", "devices", "CL_INVALID_DEVICE"),
      ("names", "null", VALUE), ("names", "text", VALUE), returns="p", good=None)
-call("clCreateProgramWithIL", "context=context il=text size=4 " + ERR, returns="p", good=None)
+call("clCreateProgramWithIL", "context=context il=text size=4 " + ERR, ("il", "null", VALUE),
+     ("size", "0", VALUE), ("il", "text", VALUE), returns="p", good=None)
 retain_release("Program", "program")
 DEVICES = [("count", "1", VALUE), ("devices", "list_device", VALUE)]
 DEVICES += [("count devices", "1 list_" + kind, "CL_INVALID_DEVICE")
