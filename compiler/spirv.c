@@ -230,6 +230,10 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(5612, AtomicFloat32MinMaxEXT, true)                                                            \
   X(5613, AtomicFloat64MinMaxEXT, true)                                                            \
   X(5629, ExpectAssumeKHR, true)                                                                   \
+  X(5817, VariableLengthArrayINTEL, false)                                                         \
+  X(5844, ArbitraryPrecisionIntegersINTEL, false)                                                  \
+  X(5910, MemoryAccessAliasingINTEL, false)                                                        \
+  X(6026, GroupNonUniformRotateKHR, true)                                                          \
   X(6033, AtomicFloat32AddEXT, true)                                                               \
   X(6034, AtomicFloat64AddEXT, true)                                                               \
   X(6094, OptNoneINTEL, true) /* a hint */                                                         \

@@ -397,11 +397,22 @@ static void missing(struct road *road, int count, char **files) {
   free(module.words);
 }
 
+/* A translator that never ends is ended, and the log says so. */
+static void endless(struct road *road, int count, char **files) {
+  struct module module = module_read(files[0]);
+  cl_program program = module_program(road, &module);
+  CHECK_CL(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+  CHECK(strstr(module_log(road, program), "did not finish"));
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(module.words);
+}
+
 static const struct {
   const char *name;
   void (*run)(struct road *road, int count, char **files);
 } cases[] = {{"same", same},       {"constants", constants}, {"linked", linked},
-             {"refused", refused}, {"queries", queries},     {"missing", missing}};
+             {"refused", refused}, {"queries", queries},     {"missing", missing},
+             {"endless", endless}};
 
 int main(int argc, char **argv) {
   CHECK(argc > 2);
