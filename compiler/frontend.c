@@ -81,6 +81,8 @@ static void build_command(struct command *command, const char *clang, const stru
       "-fgnu-keywords",
       /* A plain inline function needs no other definition elsewhere. */
       "-fgnu89-inline", "-ferror-limit", "100",
+      /* A program may enable what needs no enabling. */
+      "-Wno-error=ignored-pragmas",
       /* The OpenCL version of the device, not of the language. */
       "-D__OPENCL_VERSION__=300",
       /* clang defines it for SPIR alone. */
