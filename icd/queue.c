@@ -108,14 +108,9 @@ clCreateCommandQueue(cl_context context, cl_device_id device,
   return create(context, device, properties, RT_PRIORITY_MEDIUM, NULL, 0, errcode_ret, __func__);
 }
 
-/* Priorities and throttles are three bits each, of which one is given. */
-static bool is_one_hint(cl_queue_properties value) {
-  _Static_assert(CL_QUEUE_PRIORITY_LOW_KHR == CL_QUEUE_THROTTLE_LOW_KHR &&
-                     CL_QUEUE_PRIORITY_MED_KHR == CL_QUEUE_THROTTLE_MED_KHR &&
-                     CL_QUEUE_PRIORITY_HIGH_KHR == CL_QUEUE_THROTTLE_HIGH_KHR,
-                 "both hints have the same values");
-  return value == CL_QUEUE_PRIORITY_LOW_KHR || value == CL_QUEUE_PRIORITY_MED_KHR ||
-         value == CL_QUEUE_PRIORITY_HIGH_KHR;
+static bool is_one_of(cl_queue_properties value, cl_queue_properties low,
+                      cl_queue_properties medium, cl_queue_properties high) {
+  return value == low || value == medium || value == high;
 }
 
 CL_API_ENTRY cl_command_queue CL_API_CALL
@@ -134,7 +129,8 @@ clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
       flags = value;
       break;
     case CL_QUEUE_PRIORITY_KHR:
-      if (!is_one_hint(value))
+      if (!is_one_of(value, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR,
+                     CL_QUEUE_PRIORITY_HIGH_KHR))
         return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "unknown priority 0x%llx",
                              (unsigned long long)value);
       priority = value == CL_QUEUE_PRIORITY_HIGH_KHR  ? RT_PRIORITY_HIGH
@@ -142,7 +138,8 @@ clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                                                       : RT_PRIORITY_LOW;
       break;
     case CL_QUEUE_THROTTLE_KHR: /* the board's power mode decides, not the driver */
-      if (!is_one_hint(value))
+      if (!is_one_of(value, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR,
+                     CL_QUEUE_THROTTLE_HIGH_KHR))
         return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "unknown throttle 0x%llx",
                              (unsigned long long)value);
       break;
