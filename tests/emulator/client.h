@@ -67,7 +67,7 @@ void push_compute_setup(struct channel *ch);
 void submit(struct client *c, struct channel *ch);
 void submit_entry(struct client *c, struct channel *ch, uint64_t entry);
 
-/* Within seconds: *word becomes value. */
+/* Within a minute: *word becomes value. */
 bool wait_word(const void *word, uint32_t value);
 bool wait_fault(const struct channel *ch, uint32_t code);
 struct emulator_fault last_fault(struct client *c);
