@@ -106,8 +106,8 @@ static wide apply(enum operation o, wide a, wide b) {
   switch (o) {
   case ADD:
     return a + b;
-  case MUL:
-    return a * b;
+  case MUL: /* of two 64-bit numbers without a sign, it wraps */
+    return (wide)((unsigned __int128)a * (unsigned __int128)b);
   case MIN:
     return a < b ? a : b;
   case MAX:
