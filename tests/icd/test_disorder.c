@@ -2,6 +2,7 @@
  * not, and an end is an end.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -280,7 +281,7 @@ static void across(void **state) {
 
 struct enqueued {
   struct disorder *d;
-  cl_event event;
+  _Atomic(cl_event) event;
 };
 
 static void CL_CALLBACK enqueue_more(cl_event event, cl_int status, void *data) {
@@ -298,11 +299,13 @@ static void callbacks(void **state) {
   assert_cl(clSetEventCallback(events[1], CL_COMPLETE, enqueue_more, &enqueued));
   fake_resume();
   assert_cl(clWaitForEvents(1, &events[1]));
-  for (int i = 0; i < 1000 && value(&d, d.b) != 33; i++)
+  for (int i = 0; i < 1000 && !atomic_load(&enqueued.event); i++)
     nap();
+  cl_event more = atomic_load(&enqueued.event);
+  assert_cl(clWaitForEvents(1, &more));
   assert_int_equal(value(&d, d.b), 33);
   assert_cl(clFinish(d.queue));
-  clReleaseEvent(enqueued.event);
+  clReleaseEvent(more);
   release(events, 2);
   tear_down(&d);
 }
