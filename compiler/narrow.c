@@ -123,7 +123,7 @@ static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
 /* The instructions to be narrowed, sorted by their addresses. */
 struct candidates {
   LLVMValueRef *list;
-  LLVMValueRef *low; /* of each: the placeholder for its low half */
+  LLVMValueRef *low; /* of each: its low half, until it is made a value that stands in */
   bool *out;         /* is none after all */
   size_t count, room;
 };
@@ -218,7 +218,7 @@ static void truncate(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef lo
   }
 }
 
-/* The low half of an operand: of one that is narrowed its placeholder. */
+/* The low half of an operand: of one that is narrowed, c->low. */
 static LLVMValueRef low_half(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half,
                              LLVMValueRef value) {
   const size_t i = find(c, value);
@@ -259,7 +259,7 @@ static LLVMValueRef narrow(LLVMBuilderRef builder, const struct candidates *c, L
                 : LLVMBuildBinOp(builder, opcode, left, right, "");
 }
 
-/* A placeholder is of a kind that nothing folds. */
+/* What stands in for a low half at first is of a kind that nothing folds. */
 static void rewrite(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half) {
   for (size_t i = 0; i < c->count; i++)
     if (!c->out[i]) {
