@@ -5,7 +5,7 @@
 
 #include "compiler/extensions.h"
 
-/* X(name, version). Only what works. */
+/* X(name, version). Only what works. The platform's are the device's, too. */
 #define PLATFORM_EXTENSIONS(X)                                                                     \
   X("cl_khr_semaphore", CL_MAKE_VERSION(1, 0, 0))                                                  \
   X("cl_khr_external_semaphore", CL_MAKE_VERSION(1, 0, 1))                                         \
@@ -16,18 +16,12 @@
   X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))
 
 #define DEVICE_EXTENSIONS(X)                                                                       \
-  X("cl_khr_icd", CL_MAKE_VERSION(1, 0, 0))                                                        \
-  X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))                                        \
+  PLATFORM_EXTENSIONS(X)                                                                           \
   X("cl_khr_create_command_queue", CL_MAKE_VERSION(1, 0, 0))                                       \
   X("cl_khr_priority_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
   X("cl_khr_throttle_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
   X("cl_khr_suggested_local_work_size", CL_MAKE_VERSION(1, 0, 0))                                  \
   X("cl_khr_device_uuid", CL_MAKE_VERSION(1, 0, 0))                                                \
-  X("cl_khr_semaphore", CL_MAKE_VERSION(1, 0, 0))                                                  \
-  X("cl_khr_external_semaphore", CL_MAKE_VERSION(1, 0, 1))                                         \
-  X("cl_khr_external_semaphore_sync_fd", CL_MAKE_VERSION(1, 0, 0))                                 \
-  X("cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1))                                            \
-  X("cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                    \
   X("cl_arm_import_memory", CL_MAKE_VERSION(1, 0, 0))                                              \
   X("cl_arm_import_memory_host", CL_MAKE_VERSION(1, 0, 0))                                         \
   X("cl_arm_import_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                      \

@@ -231,18 +231,27 @@ static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *
   return CL_SUCCESS;
 }
 
+static cl_int check_value(cl_kernel kernel, cl_uint i, size_t wanted, size_t size,
+                          const void *value, const char *call) {
+  cl_context context = kernel->program->context;
+  if (!value)
+    return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
+                    ARGUMENT(kernel, i));
+  if (size != wanted)
+    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
+                    ARGUMENT_FORMAT " has %zu bytes, arg_size is %zu", ARGUMENT(kernel, i), wanted,
+                    size);
+  return CL_SUCCESS;
+}
+
 /* Checks an image argument, and gives what the kernel gets of it; NULL is no image. */
 static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *value, cl_mem *image,
                          struct kernel_image *description, const char *call) {
   cl_context context = kernel->program->context;
   const struct kernel_arg *arg = &kernel->code->args[i];
-  if (!value)
-    return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
-                    ARGUMENT(kernel, i));
-  if (size != sizeof(cl_mem))
-    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
-                    ARGUMENT_FORMAT " is an image: arg_size must be %zu, not %zu",
-                    ARGUMENT(kernel, i), sizeof(cl_mem), size);
+  const cl_int code = check_value(kernel, i, sizeof(cl_mem), size, value, call);
+  if (code)
+    return code;
   memcpy(image, value, sizeof(cl_mem));
   if (!icd_is_mem(*image) || !(*image)->image || (*image)->context != context)
     return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
@@ -261,13 +270,9 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
 static cl_int read_sampler(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                            uint32_t *bits, const char *call) {
   cl_context context = kernel->program->context;
-  if (!value)
-    return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
-                    ARGUMENT(kernel, i));
-  if (size != sizeof(cl_sampler))
-    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
-                    ARGUMENT_FORMAT " is a sampler: arg_size must be %zu, not %zu",
-                    ARGUMENT(kernel, i), sizeof(cl_sampler), size);
+  const cl_int code = check_value(kernel, i, sizeof(cl_sampler), size, value, call);
+  if (code)
+    return code;
   cl_sampler sampler;
   memcpy(&sampler, value, sizeof sampler);
   if (!icd_is_sampler(sampler) || sampler->context != context)
@@ -293,19 +298,6 @@ static cl_int check_local(cl_kernel kernel, cl_uint i, size_t size, const void *
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                     ARGUMENT_FORMAT ": %zu bytes of local memory; the device has %u",
                     ARGUMENT(kernel, i), size, context->device->info->shared_per_block);
-  return CL_SUCCESS;
-}
-
-static cl_int check_value(cl_kernel kernel, cl_uint i, size_t size, const void *value,
-                          const char *call) {
-  cl_context context = kernel->program->context;
-  if (!value)
-    return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
-                    ARGUMENT(kernel, i));
-  if (size != kernel->code->args[i].size)
-    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
-                    ARGUMENT_FORMAT " has %u bytes, arg_size is %zu", ARGUMENT(kernel, i),
-                    kernel->code->args[i].size, size);
   return CL_SUCCESS;
 }
 
@@ -364,7 +356,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     code = check_local(kernel, arg_index, arg_size, arg_value, __func__);
     break;
   case KERNEL_ARG_VALUE:
-    code = check_value(kernel, arg_index, arg_size, arg_value, __func__);
+    code = check_value(kernel, arg_index, arg->size, arg_size, arg_value, __func__);
     break;
   case KERNEL_ARG_IMAGE:
     code = read_image(kernel, arg_index, arg_size, arg_value, &buffer, &image, __func__);

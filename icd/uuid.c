@@ -7,21 +7,17 @@
 
 #include <string.h>
 
-/* FNV-1a with 64 bits (Fowler, Noll, Vo; offset basis and prime as published). */
-static uint64_t hash(uint64_t value, const char *text) {
-  const uint64_t prime = UINT64_C(0x100000001b3);
-  for (; *text; text++)
-    value = (value ^ (unsigned char)*text) * prime;
-  return value;
-}
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 /* RFC 9562: version 8, contents as the maker likes. */
 void icd_uuid(const char *kind, const char *name, cl_uchar uuid[CL_UUID_SIZE_KHR]) {
   enum { VERSION_BYTE = 6, VERSION = 0x80, VARIANT_BYTE = 8, VARIANT = 0x80 };
-  const uint64_t basis = UINT64_C(0xcbf29ce484222325);
-  const uint64_t high = hash(hash(basis, kind), name), low = hash(high, kind);
-  memcpy(uuid, &high, sizeof high);
-  memcpy(uuid + sizeof high, &low, sizeof low);
+  XXH128_canonical_t hash;
+  _Static_assert(sizeof hash == CL_UUID_SIZE_KHR, "all of it");
+  XXH128_canonicalFromHash(
+      &hash, XXH3_128bits_withSeed(name, strlen(name), XXH3_64bits(kind, strlen(kind))));
+  memcpy(uuid, &hash, sizeof hash);
   uuid[VERSION_BYTE] = (cl_uchar)((uuid[VERSION_BYTE] & 0x0f) | VERSION);
   uuid[VARIANT_BYTE] = (cl_uchar)((uuid[VARIANT_BYTE] & 0x3f) | VARIANT);
 }
