@@ -1,7 +1,10 @@
-/* Fuzzing the readers of binaries: random changes to good CUBINs and program
- * binaries. A reader must refuse or give a module that keeps the promises of
- * kernel_code.h; sanitizer builds see stray reads. Arguments: number of rounds,
- * seed (both optional). Prints the seed, so that a failure can be repeated. */
+/* Fuzzing the readers of binaries: random changes to good CUBINs, program binaries and
+ * compiled objects. A reader must refuse or give a module that keeps the promises of
+ * kernel_code.h; sanitizer builds see stray reads.
+ *
+ *   cubin_fuzz [rounds [seed]]
+ *
+ * Prints the seed, so that a failure can be repeated. */
 #include <elf.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,12 +15,14 @@
 
 #include "compiler/binary.h"
 #include "compiler/compiler.h"
+#include "compiler/object.h"
 #include "tests/compiler/cubin_file.h"
 
 enum {
   DEFAULT_ROUNDS = 20000,
-  CONTAINER_HASH_AT = 24, /* compiler/binary.c */
-  CONTAINER_HASHED_FROM = 32,
+  /* Program binaries and objects (compiler/binary.c, object.c). */
+  HASH_AT = 24,
+  HASHED_FROM = 32,
 };
 
 static uint64_t seed;
@@ -44,41 +49,76 @@ struct range {
   size_t at, size;
 };
 
-/* The line table of an unchanged CUBIN: small, so random places seldom hit it. */
-static struct range find_lines(const struct cubin_file *file) {
-  Elf64_Ehdr elf;
-  Elf64_Shdr names, section;
-  if (file->size < sizeof(elf) || memcmp(file->bytes, ELFMAG, SELFMAG))
-    return (struct range){0};
-  memcpy(&elf, file->bytes, sizeof(elf));
-  const unsigned char *table = file->bytes + elf.e_shoff;
-  memcpy(&names, table + elf.e_shstrndx * sizeof(names), sizeof(names));
-  for (unsigned i = 0; i < elf.e_shnum; i++) {
-    memcpy(&section, table + i * sizeof(section), sizeof(section));
-    if (!strcmp((const char *)file->bytes + names.sh_offset + section.sh_name, ".debug_line"))
-      return (struct range){section.sh_offset, section.sh_size};
-  }
-  return (struct range){0};
+enum { MAX_TABLES = 64 };
+
+struct input {
+  struct cubin_file file;
+  size_t cubin_at; /* where the CUBIN begins */
+  struct range tables[MAX_TABLES];
+  size_t table_count;
+};
+
+/* What the reader makes most of: small parts, which random places seldom hit. */
+static bool is_table(const char *name, const Elf64_Shdr *section) {
+  return !strcmp(name, ".debug_line") || !strncmp(name, ".nv.info", strlen(".nv.info")) ||
+         section->sh_type == SHT_SYMTAB || section->sh_type == SHT_REL ||
+         section->sh_type == SHT_RELA;
 }
 
-/* Overwrites a few places, more often in the tables than in code. */
-static void change(unsigned char *bytes, size_t size, const struct range *lines) {
+/* The tables of an unchanged CUBIN. */
+static void find_tables(struct input *input) {
+  const unsigned char *cubin = input->file.bytes + input->cubin_at;
+  Elf64_Ehdr elf;
+  Elf64_Shdr names, section;
+  if (input->file.size - input->cubin_at < sizeof(elf) || memcmp(cubin, ELFMAG, SELFMAG))
+    return;
+  memcpy(&elf, cubin, sizeof(elf));
+  const unsigned char *headers = cubin + elf.e_shoff;
+  memcpy(&names, headers + elf.e_shstrndx * sizeof(names), sizeof(names));
+  for (unsigned i = 0; i < elf.e_shnum && input->table_count < MAX_TABLES; i++) {
+    memcpy(&section, headers + i * sizeof(section), sizeof(section));
+    const char *name = (const char *)cubin + names.sh_offset + section.sh_name;
+    if (is_table(name, &section) && section.sh_size)
+      input->tables[input->table_count++] =
+          (struct range){input->cubin_at + section.sh_offset, section.sh_size};
+  }
+}
+
+/* A place to change: in the section headers, in a table, or anywhere. */
+static size_t pick_place(const struct input *input, const unsigned char *bytes, size_t *width) {
+  const size_t cubin_size = input->file.size - input->cubin_at;
+  Elf64_Ehdr header;
+  *width = (size_t)1 << below(4);
+  switch (below(4)) {
+  case 0:
+    if (cubin_size < sizeof(header))
+      break;
+    memcpy(&header, bytes + input->cubin_at, sizeof(header));
+    const size_t table = (size_t)header.e_shnum * sizeof(Elf64_Shdr);
+    if (header.e_shoff < cubin_size && table < cubin_size - header.e_shoff)
+      return input->cubin_at + header.e_shoff + (below(table) & ~(*width - 1));
+    break;
+  case 1:
+    if (!input->table_count)
+      break;
+    const struct range *range = &input->tables[below(input->table_count)];
+    *width = 1;
+    return range->at + below(range->size);
+  case 2:
+    return below(input->cubin_at ? input->cubin_at : sizeof(header));
+  default:
+    break;
+  }
+  return below(input->file.size);
+}
+
+/* Overwrites a few places. */
+static void change(const struct input *input, unsigned char *bytes) {
   for (size_t changes = 1 + below(6); changes > 0; changes--) {
-    size_t width = (size_t)1 << below(4);
-    size_t at = below(size);
-    Elf64_Ehdr header;
-    if (size > sizeof(header) && below(2)) {
-      memcpy(&header, bytes, sizeof(header));
-      size_t table = (size_t)header.e_shnum * sizeof(Elf64_Shdr);
-      if (header.e_shoff < size && table < size - header.e_shoff)
-        at = header.e_shoff + (below(table) & ~(width - 1));
-    }
-    if (lines->size && below(2)) {
-      at = lines->at + below(lines->size);
-      width = 1;
-    }
-    uint64_t value = odd_value();
-    if (at + width <= size)
+    size_t width;
+    const size_t at = pick_place(input, bytes, &width);
+    const uint64_t value = odd_value();
+    if (at + width <= input->file.size)
       memcpy(bytes + at, &value, width);
   }
 }
@@ -144,12 +184,31 @@ static bool check_lines(const struct module_code *code) {
   return true;
 }
 
-/* One input. False if the reader broke a promise. */
+/* What the reader of objects gives lies in the object. */
+static bool check_object(const unsigned char *bytes, size_t size) {
+  struct object object;
+  if (!cc_object_read(bytes, size, &object))
+    return true;
+  const unsigned char *bitcode = object.bitcode;
+  sink = (unsigned char)strlen(object.options);
+  return bitcode >= bytes && bitcode <= bytes + size &&
+         object.bitcode_size <= (size_t)(bytes + size - bitcode);
+}
+
+/* One input. False if a reader broke a promise. */
 static bool feed(const unsigned char *bytes, size_t size, unsigned *accepted) {
   char error[128];
   struct module_code *code = NULL;
   unsigned char *exact = malloc(size ? size : 1); /* no slack behind it, for ASan */
   memcpy(exact, bytes, size);
+  const enum cc_binary_kind kind = cc_binary_kind(exact, size);
+  const bool is_object = kind == CC_BINARY_OBJECT || kind == CC_BINARY_LIBRARY;
+  if (is_object || !check_object(exact, size)) {
+    const bool good = is_object && check_object(exact, size);
+    free(exact);
+    ++*accepted;
+    return good;
+  }
   enum cc_status status = cc_module_read(exact, size, &code, error, sizeof(error));
   free(exact);
   if (status != CC_OK)
@@ -185,53 +244,83 @@ static struct cubin_file make_container(const struct cubin_file *cubin) {
   return file;
 }
 
+static struct cubin_file make_object(void) {
+  static const unsigned char bitcode[200] = {'B', 'C', 0xc0, 0xde};
+  const struct object object = {CC_BINARY_OBJECT, "-cl-std=CL3.0 -DX", bitcode, sizeof(bitcode)};
+  void *bytes = NULL;
+  struct cubin_file file = {0};
+  if (cc_object_write(&object, &bytes, &file.size) == 0)
+    file.bytes = bytes;
+  return file;
+}
+
 static void fix_checksum(unsigned char *bytes, size_t size) {
-  if (size < CONTAINER_HASHED_FROM)
+  if (size < HASHED_FROM)
     return;
-  uint64_t hash = XXH64(bytes + CONTAINER_HASHED_FROM, size - CONTAINER_HASHED_FROM, 0);
-  memcpy(bytes + CONTAINER_HASH_AT, &hash, sizeof(hash));
+  uint64_t hash = XXH64(bytes + HASHED_FROM, size - HASHED_FROM, 0);
+  memcpy(bytes + HASH_AT, &hash, sizeof(hash));
+}
+
+static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin", "sample-13.0.cubin",
+                                    "sm86-13.0.cubin",   "debug-13.0.cubin",  "lines-13.0.cubin",
+                                    "kinds-13.0.cubin",  "hidden-13.0.cubin"};
+enum {
+  FILES = sizeof(names) / sizeof(names[0]),
+  CONTAINER = FILES,
+  OBJECT,
+  INPUTS,
+  OFFSET_OF_CUBIN_AT = 56, /* compiler/binary.c */
+};
+
+static struct input make_input(int which, const struct input *inputs) {
+  struct input input = {.file = which < FILES        ? cubin_file_read(names[which])
+                                : which == CONTAINER ? make_container(&inputs[FILES - 1].file)
+                                                     : make_object()};
+  if (which == CONTAINER && input.file.bytes)
+    memcpy(&input.cubin_at, input.file.bytes + OFFSET_OF_CUBIN_AT, sizeof(input.cubin_at));
+  if (input.file.bytes)
+    find_tables(&input);
+  return input;
+}
+
+/* A changed copy of one of the inputs, sometimes cut. False if a reader broke a promise. */
+static bool try_one(const struct input *inputs, unsigned *accepted) {
+  const size_t which = below(INPUTS);
+  const struct input *input = &inputs[which];
+  unsigned char *copy = malloc(input->file.size);
+  memcpy(copy, input->file.bytes, input->file.size);
+  change(input, copy);
+  const size_t size = below(8) ? input->file.size : below(input->file.size);
+  if (which >= FILES)
+    fix_checksum(copy, size);
+  const bool good = feed(copy, size, accepted);
+  free(copy);
+  return good;
 }
 
 int main(int argc, char **argv) {
-  static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin",
-                                      "sample-13.0.cubin", "debug-13.0.cubin",
-                                      "lines-13.0.cubin",  "hidden-13.0.cubin"};
-  enum { FILES = sizeof(names) / sizeof(names[0]) };
-  unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : DEFAULT_ROUNDS;
+  const unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : DEFAULT_ROUNDS;
   seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
   seed = seed ? seed : 1;
   printf("seed %llu\n", (unsigned long long)seed);
-  struct cubin_file files[FILES + 1];
+  struct input inputs[INPUTS];
   unsigned accepted = 0;
-  for (int i = 0; i <= FILES; i++) {
-    files[i] = i < FILES ? cubin_file_read(names[i]) : make_container(&files[FILES - 1]);
-    if (!files[i].bytes || !feed(files[i].bytes, files[i].size, &accepted) ||
-        accepted != (unsigned)i + 1) {
+  for (int i = 0; i < INPUTS; i++) {
+    inputs[i] = make_input(i, inputs);
+    const struct cubin_file *file = &inputs[i].file;
+    if (!file->bytes || !feed(file->bytes, file->size, &accepted) || accepted != (unsigned)i + 1) {
       printf("FAILED: the unchanged file %d is not read\n", i);
       return 1;
     }
   }
   accepted = 0;
-  for (unsigned round = 0; round < rounds; round++) {
-    const int which = (int)below(FILES + 1);
-    struct cubin_file *file = &files[which];
-    unsigned char *copy = malloc(file->size);
-    memcpy(copy, file->bytes, file->size);
-    const size_t head = which == FILES && below(2) ? 512 : file->size;
-    const struct range lines = find_lines(file);
-    change(copy, head, &lines);
-    size_t size = below(8) ? file->size : below(file->size);
-    if (which == FILES)
-      fix_checksum(copy, size);
-    bool good = feed(copy, size, &accepted);
-    free(copy);
-    if (!good) {
-      printf("FAILED in round %u\n", round);
+  for (unsigned long round = 0; round < rounds; round++)
+    if (!try_one(inputs, &accepted)) {
+      printf("FAILED in round %lu\n", round);
       return 1;
     }
-  }
-  for (int i = 0; i <= FILES; i++)
-    free(files[i].bytes);
-  printf("%u changed files, %u accepted, every promise kept\n", rounds, accepted);
+  for (int i = 0; i < INPUTS; i++)
+    free(inputs[i].file.bytes);
+  printf("%lu changed files, %u accepted, every promise kept\n", rounds, accepted);
   return 0;
 }
