@@ -48,7 +48,7 @@ struct icd_call {
 
 struct icd_launch {
   struct icd_range range;
-  struct rt_launch rt; /* icd_launch_prepare */
+  const struct rt_launch *rt; /* icd_launch_prepare: the kernel's */
 };
 
 /* What to do. Lives on the caller's stack; copied if it must wait. */

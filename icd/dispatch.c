@@ -150,6 +150,7 @@
 /* clang-format off */
 #define EXTENSIONS(X) \
   X(clGetKernelSuggestedLocalWorkSizeKHR) \
+  X(clGetImageRequirementsInfoEXT) \
   X(clSetKernelArgDevicePointerEXT) \
   X(clCreateSemaphoreWithPropertiesKHR) \
   X(clRetainSemaphoreKHR) \

@@ -17,7 +17,7 @@ enum { PAGE_BYTES = 4096 }; /* the GPU's only page size */
    CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
 
 cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int dma_buf,
-                      cl_int refused, cl_int *code, const char *call) {
+                      cl_int refused, cl_int small, cl_int *code, const char *call) {
   struct rt_buffer *buffer;
   const int error = rt_buffer_import(context->rt, dma_buf, &buffer);
   if (error) {
@@ -28,9 +28,8 @@ cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int d
   if (size == CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM)
     size = buffer->size;
   if (!size || size > buffer->size) {
-    *code =
-        icd_fail(context, CL_INVALID_BUFFER_SIZE, call, "size is %zu, the dma-buf has %llu bytes",
-                 size, (unsigned long long)buffer->size);
+    *code = icd_fail(context, small, call, "size is %zu, the dma-buf has %llu bytes", size,
+                     (unsigned long long)buffer->size);
     rt_buffer_destroy(buffer);
     return NULL;
   }
@@ -94,7 +93,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clImportMemoryARM(cl_context context, cl_mem_fla
   cl_mem mem = type == CL_IMPORT_TYPE_HOST_ARM
                    ? import_host(context, flags, memory, size, &code, __func__)
                    : icd_mem_import(context, flags, size, *(const int *)memory, CL_INVALID_VALUE,
-                                    &code, __func__);
+                                    CL_INVALID_BUFFER_SIZE, &code, __func__);
   return mem ? ICD_GIVE(errcode_ret, mem) : icd_null(errcode_ret, code);
 }
 

@@ -1,6 +1,4 @@
-/* Images: linear memory with a description. The layout is what the application gives
- * with its host pointer, else rows and slices without gaps, so that a host pointer's
- * memory and the image's have the same one.
+/* Images: linear memory, of their own or of others, with a description.
  */
 #include "icd/image.h"
 
@@ -12,139 +10,9 @@
 #include "icd/memory.h"
 #include "icd/svm.h"
 
-/* ---- types of images --------------------------------------------------------------- */
+#include "icd/cl_tegracl.h"
 
-/* By type, less CL_MEM_OBJECT_IMAGE2D. */
-static const struct image_type {
-  uint8_t dimensions; /* of a layer */
-  bool is_array;
-} types[] = {
-    [CL_MEM_OBJECT_IMAGE2D - CL_MEM_OBJECT_IMAGE2D] = {2, false},
-    [CL_MEM_OBJECT_IMAGE3D - CL_MEM_OBJECT_IMAGE2D] = {3, false},
-    [CL_MEM_OBJECT_IMAGE2D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = {2, true},
-    [CL_MEM_OBJECT_IMAGE1D - CL_MEM_OBJECT_IMAGE2D] = {1, false},
-    [CL_MEM_OBJECT_IMAGE1D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = {1, true},
-    [CL_MEM_OBJECT_IMAGE1D_BUFFER - CL_MEM_OBJECT_IMAGE2D] = {1, false},
-};
-
-static const struct image_type *type_of(cl_mem_object_type type) {
-  const cl_mem_object_type number = type - CL_MEM_OBJECT_IMAGE2D;
-  return number < sizeof types / sizeof *types ? &types[number] : NULL;
-}
-
-static bool has_slices(const struct image_type *type) {
-  return type->dimensions + type->is_array == 3;
-}
-
-/* ---- checks of clCreateImage ------------------------------------------------------------ */
-
-static size_t limit(const cl_image_desc *desc, unsigned dimension) {
-  const struct image_type *type = type_of(desc->image_type);
-  if (dimension == type->dimensions && type->is_array)
-    return ICD_IMAGE_LAYERS_MAX;
-  if (dimension >= type->dimensions)
-    return 1;
-  return desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? ICD_IMAGE_BUFFER_MAX
-         : type->dimensions == 3                          ? ICD_IMAGE_SIDE_MAX
-                                                          : ICD_IMAGE_WIDTH_MAX;
-}
-
-/* Fills in the extent: texels, rows, slices. */
-static cl_int read_extent(cl_context context, const cl_image_desc *desc, struct icd_image *image,
-                          const char *call) {
-  const struct image_type *type = type_of(desc->image_type);
-  const size_t sides[] = {desc->image_width, desc->image_height, desc->image_depth};
-  for (unsigned i = 0; i < 3; i++) {
-    size_t *size = &image->extent[i];
-    *size = i < type->dimensions                      ? sides[i]
-            : i == type->dimensions && type->is_array ? desc->image_array_size
-                                                      : 1;
-    if (!*size || *size > limit(desc, i))
-      return icd_fail(context, CL_INVALID_IMAGE_SIZE, call,
-                      "the image's dimension %u is %zu; it must be 1 to %zu", i, *size,
-                      limit(desc, i));
-  }
-  return CL_SUCCESS;
-}
-
-static bool is_multiple(size_t size, size_t of) {
-  return of && size % of == 0;
-}
-
-/* Fills in pitches and strides, those of the description or else without gaps. */
-static cl_int read_layout(cl_context context, const cl_image_desc *desc, bool has_host_ptr,
-                          struct icd_image *image, const char *call) {
-  const struct image_type *type = type_of(desc->image_type);
-  const size_t row = image->extent[0] * image->element;
-  const bool pitched = has_host_ptr || (desc->mem_object && type->dimensions == 2);
-  const bool sliced = type->is_array || type->dimensions == 3;
-  if (!pitched && (desc->image_row_pitch || desc->image_slice_pitch))
-    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "image_row_pitch and image_slice_pitch must be 0 without a host_ptr");
-  image->row_pitch = desc->image_row_pitch ? desc->image_row_pitch : row;
-  if (image->row_pitch < row || !is_multiple(image->row_pitch, image->element) ||
-      image->row_pitch > UINT32_MAX)
-    return icd_fail(context,
-                    desc->mem_object ? CL_INVALID_IMAGE_FORMAT_DESCRIPTOR
-                                     : CL_INVALID_IMAGE_DESCRIPTOR,
-                    call, "image_row_pitch is %zu; it must be a multiple of %zu, at least %zu",
-                    image->row_pitch, image->element, row);
-  const size_t rows = type->dimensions > 1 ? image->extent[1] : 1;
-  const size_t slice = image->row_pitch * rows;
-  const size_t given = sliced ? desc->image_slice_pitch : 0;
-  image->slice_pitch = !sliced ? 0 : given ? given : slice;
-  if (sliced && (image->slice_pitch < slice || !is_multiple(image->slice_pitch, image->row_pitch)))
-    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "image_slice_pitch is %zu; it must be a multiple of %zu, at least %zu",
-                    image->slice_pitch, image->row_pitch, slice);
-  const bool layers_are_rows = type->is_array && type->dimensions == 1;
-  image->stride[0] = image->element;
-  image->stride[1] = layers_are_rows ? image->slice_pitch : image->row_pitch;
-  image->stride[2] = has_slices(type) ? image->slice_pitch : image->stride[1] * image->extent[1];
-  return CL_SUCCESS;
-}
-
-/* The bytes from the first texel to behind the last row's last; 0: too many. */
-static size_t image_bytes(const struct icd_image *image) {
-  size_t slices, rows, bytes;
-  if (__builtin_mul_overflow(image->extent[2] - 1, image->stride[2], &slices) ||
-      __builtin_mul_overflow(image->extent[1] - 1, image->stride[1], &rows) ||
-      __builtin_add_overflow(slices, rows, &bytes) ||
-      __builtin_add_overflow(bytes, image->extent[0] * image->element, &bytes) ||
-      bytes >> 32 >= image->row_pitch || image->stride[1] > UINT32_MAX)
-    return 0;
-  return bytes;
-}
-
-/* What an image can be made of: nothing, a buffer, or a 2D image. */
-static cl_int check_parent(cl_context context, const cl_image_desc *desc, const char *call) {
-  cl_mem parent = desc->mem_object;
-  const bool flat = desc->image_type == CL_MEM_OBJECT_IMAGE2D;
-  const bool line = desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
-  if (!parent)
-    return line ? icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                           "a 1D image buffer needs a buffer in mem_object")
-                : CL_SUCCESS;
-  if (!icd_is_mem(parent) || (!flat && !line) || (line && parent->image) ||
-      (parent->image && parent->image->type != CL_MEM_OBJECT_IMAGE2D))
-    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "mem_object is not what an image of this type can be made from");
-  if (parent->context != context)
-    return icd_fail(context, CL_INVALID_CONTEXT, call, "mem_object is of another context");
-  return CL_SUCCESS;
-}
-
-static cl_int check_desc(cl_context context, const cl_image_desc *desc, const char *call) {
-  if (!desc)
-    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call, "image_desc is NULL");
-  if (!type_of(desc->image_type))
-    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "image_type 0x%x is not a type of images", desc->image_type);
-  if (desc->num_mip_levels || desc->num_samples)
-    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
-                    "num_mip_levels and num_samples must be 0");
-  return check_parent(context, desc, call);
-}
+/* ---- images in memory that there is already ------------------------------------------- */
 
 /* An image in an image is the same one with another meaning of its channels. */
 static cl_int check_in_image(cl_mem parent, const struct icd_image *image, const char *call) {
@@ -163,7 +31,7 @@ static cl_int check_in_buffer(cl_mem parent, const struct icd_image *image, size
   if (bytes > parent->size)
     return icd_fail(parent->context, CL_INVALID_IMAGE_SIZE, call,
                     "the image takes %zu bytes, the buffer has %zu", bytes, parent->size);
-  if (parent->gpu % image->element)
+  if (parent->gpu % image->element || (uintptr_t)parent->host_ptr % image->element)
     return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
                     "the buffer's address is not a multiple of a texel's %zu bytes",
                     image->element);
@@ -173,7 +41,7 @@ static cl_int check_in_buffer(cl_mem parent, const struct icd_image *image, size
 /* ---- creation ----------------------------------------------------------------------------- */
 
 static void describe(cl_mem mem, struct icd_image *image) {
-  const bool is_row = type_of(image->type)->dimensions == 1;
+  const bool is_row = icd_image_type(image->type)->dimensions == 1;
   const size_t row = image->stride[1];
   image->kernel = (struct kernel_image){
       .base = mem->gpu,
@@ -198,7 +66,6 @@ static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_imag
                      (unsigned long long)most);
     return NULL;
   }
-  icd_context_reap(context, false);
   cl_mem svm = flags & CL_MEM_USE_HOST_PTR ? icd_svm_find(context, host_ptr) : NULL;
   if (svm &&
       ((uintptr_t)host_ptr % image->element || bytes > svm->size - (size_t)(host_ptr - svm->cpu))) {
@@ -212,7 +79,6 @@ static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_imag
     return NULL;
   }
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
-  icd_mem_tell(mem, svm);
   if (host_ptr && !svm)
     icd_copy_box(&(struct icd_copy){
         .target = mem->cpu,
@@ -239,6 +105,37 @@ static cl_mem create_in(cl_mem parent, cl_mem_flags flags, const struct icd_imag
   return mem;
 }
 
+/* An image cannot be in two places, nor have a device address as buffers have. */
+static cl_int check_place(cl_context context, const cl_mem_properties *properties,
+                          const cl_image_desc *desc, const char *call) {
+  if (desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER && !desc->mem_object)
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                    "a 1D image buffer needs a buffer in mem_object");
+  if (icd_find_mem_property(properties, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT))
+    return icd_fail(context, CL_INVALID_PROPERTY, call,
+                    "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is for buffers");
+  if (desc->mem_object && icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR))
+    return icd_fail(context, CL_INVALID_PROPERTY, call, "both an external handle and mem_object");
+  return CL_SUCCESS;
+}
+
+/* An image laid out in its memory, which is taken from the first that is given: another
+ * object, a dma-buf, or its own. */
+static cl_mem create_laid_out(cl_context context, const cl_mem_properties *dma_buf,
+                              cl_mem_flags flags, cl_mem parent, void *host_ptr,
+                              struct icd_image *image, size_t bytes, cl_int *code,
+                              const char *call) {
+  if (parent)
+    return create_in(parent, flags, image, bytes, code, call);
+  icd_context_reap(context, false);
+  cl_mem mem = dma_buf ? icd_mem_import(context, flags, bytes, (int)*dma_buf, CL_INVALID_PROPERTY,
+                                        CL_INVALID_IMAGE_SIZE, code, call)
+                       : create_own(context, flags, image, bytes, host_ptr, code, call);
+  if (mem)
+    icd_mem_tell(mem, mem->svm || dma_buf);
+  return mem;
+}
+
 static cl_mem create(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
                      const cl_image_format *format, const cl_image_desc *desc, void *host_ptr,
                      cl_int *errcode_ret, const char *call) {
@@ -246,47 +143,37 @@ static cl_mem create(cl_context context, const cl_mem_properties *properties, cl
     return icd_null(errcode_ret,
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
   cl_int code;
-  struct icd_image *image = NULL;
-  cl_mem mem = NULL;
-  if ((code = icd_check_mem_properties(context, properties, call)) ||
+  if ((code = icd_check_mem_properties(context, properties, flags, call)) ||
       (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, call)) ||
       (code = icd_format_check(context, format, call)) ||
-      (code = check_desc(context, desc, call)) ||
+      (code = icd_check_image_desc(context, desc, call)) ||
+      (code = check_place(context, properties, desc, call)) ||
       (code = icd_format_check_support(context, format, desc->image_type, flags, call)) ||
       (code = icd_check_host_pointer(context, flags, host_ptr, call)))
     return icd_null(errcode_ret, code);
-  image = calloc(1, sizeof *image);
-  if (!image) {
-    code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
-    goto done;
+  struct icd_image *image = calloc(1, sizeof *image);
+  if (!image)
+    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  const cl_mem_properties *dma_buf =
+      icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+  cl_mem mem = NULL;
+  size_t bytes;
+  code = icd_lay_out_image(context, format, desc, host_ptr || desc->mem_object || dma_buf, image,
+                           &bytes, call);
+  if (!code)
+    mem = create_laid_out(context, dma_buf, flags, desc->mem_object, host_ptr, image, bytes, &code,
+                          call);
+  if (!mem) {
+    free(image);
+    return icd_null(errcode_ret, code);
   }
-  image->type = desc->image_type;
-  image->format = *format;
-  image->element = (size_t)1 << icd_format_shift(format);
-  if ((code = read_extent(context, desc, image, call)) ||
-      (code = read_layout(context, desc, host_ptr, image, call)))
-    goto done;
-  const size_t bytes = image_bytes(image);
-  if (!bytes) {
-    code = icd_fail(context, CL_INVALID_IMAGE_SIZE, call, "the image has more than 2^32 - 1 rows");
-    goto done;
-  }
-  mem = desc->mem_object ? create_in(desc->mem_object, flags, image, bytes, &code, call)
-                         : create_own(context, flags, image, bytes, host_ptr, &code, call);
-  if (!mem)
-    goto done;
   describe(mem, image);
   mem->image = image;
-  image = NULL;
   if (!icd_keep_mem_properties(mem, properties)) {
     icd_mem_drop(mem);
-    mem = NULL;
-    code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   }
-
-done:
-  free(image);
-  return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, mem);
+  return ICD_GIVE(errcode_ret, mem);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
@@ -332,10 +219,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
 
 /* The size in a dimension, or of the array: 0 where the type has none. */
 static size_t side(const struct icd_image *image, unsigned dimension) {
-  return dimension < type_of(image->type)->dimensions ? image->extent[dimension] : 0;
+  return dimension < icd_image_type(image->type)->dimensions ? image->extent[dimension] : 0;
 }
 static size_t layers(const struct icd_image *image) {
-  const struct image_type *type = type_of(image->type);
+  const struct icd_image_type *type = icd_image_type(image->type);
   return type->is_array ? image->extent[type->dimensions] : 0;
 }
 

@@ -26,7 +26,7 @@ static cl_int check_devices(cl_context context, const cl_mem_properties *device,
 }
 
 cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
-                                const char *call) {
+                                cl_mem_flags flags, const char *call) {
   bool address = false, devices = false, dma_buf = false;
   for (; properties && *properties; properties += words(properties)) {
     bool *seen = *properties == CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT       ? &address
@@ -45,6 +45,9 @@ cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *pro
     if (code)
       return code;
   }
+  if (dma_buf && flags & ICD_HOST_POINTER)
+    return icd_fail(context, CL_INVALID_PROPERTY, call,
+                    "both an external handle and a host pointer flag");
   return CL_SUCCESS;
 }
 

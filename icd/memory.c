@@ -182,21 +182,15 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
   cl_mem svm;
   cl_int code;
-  if ((code = icd_check_mem_properties(context, properties, call)) ||
+  if ((code = icd_check_mem_properties(context, properties, flags, call)) ||
       (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, call)) ||
       (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
     return icd_null(errcode_ret, code);
   const cl_mem_properties *dma_buf =
       icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
-  if (dma_buf && flags & ICD_HOST_POINTER) {
-    if (svm)
-      icd_mem_drop(svm);
-    return icd_null(errcode_ret, icd_fail(context, CL_INVALID_PROPERTY, call,
-                                          "an external handle and a host pointer flag"));
-  }
   icd_context_reap(context, false);
   cl_mem mem = dma_buf ? icd_mem_import(context, flags, size, (int)*dma_buf, CL_INVALID_PROPERTY,
-                                        &code, call)
+                                        CL_INVALID_BUFFER_SIZE, &code, call)
                        : icd_mem_create(context, flags, size, svm, host_ptr, &code, call);
   if (!mem) {
     if (svm)

@@ -18,10 +18,11 @@ cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void
  * CL_SUCCESS or CL_INVALID_VALUE. */
 cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call);
 
-/* No property is known; the list may be there, but empty: CL_INVALID_PROPERTY. */
+/* Whether the properties are known and go with each other and with the flags:
+ * CL_INVALID_PROPERTY, CL_INVALID_DEVICE. */
 cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
-                                const char *call);
-/* Keeps an empty list for the query of it; false: no memory. */
+                                cl_mem_flags flags, const char *call);
+/* Keeps the list for the query of it; false: no memory. */
 bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);
 
 /* A part of another memory object, from byte origin on: holds it. NULL: no memory. */

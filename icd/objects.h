@@ -240,9 +240,9 @@ cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct 
                     size_t offset, cl_int *code, const char *call);
 
 /* The same in a dma-buf, of which size may be CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM;
- * refused: the code if it is none. */
+ * refused: the code if it is none; small: if it has not as many bytes. */
 cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int dma_buf,
-                      cl_int refused, cl_int *code, const char *call);
+                      cl_int refused, cl_int small, cl_int *code, const char *call);
 
 /* Where the value of a property is in a list that has been checked; NULL if it has none. */
 const cl_mem_properties *icd_find_mem_property(const cl_mem_properties *properties,

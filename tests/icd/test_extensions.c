@@ -274,6 +274,57 @@ static void dma_buf(void **state) {
   munmap(pages, 2 * PAGE);
 }
 
+/* A camera's picture: rows with a gap behind each, filled in and read where they lie. */
+static void dma_buf_image(void **state) {
+  struct bench *bench = *state;
+  enum { W = 10, H = 8, PITCH = 64 };
+  int fd, *pages = make_dma_buf(&fd);
+  const cl_mem_properties list[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, (cl_mem_properties)fd,
+                                    0};
+  const cl_mem_properties address[] = {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE, 0};
+  const cl_image_format format = {CL_R, CL_UNSIGNED_INT32};
+  cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                        .image_width = W,
+                        .image_height = 2 * PAGE / PITCH + 1,
+                        .image_row_pitch = PITCH};
+  cl_int code;
+  assert_null(clCreateImageWithProperties(bench->context, list, 0, &format, &desc, NULL, &code));
+  assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
+  desc.image_height = H;
+  assert_null(clCreateImageWithProperties(bench->context, list, CL_MEM_USE_HOST_PTR, &format, &desc,
+                                          pages, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+  cl_mem buffer = desc.mem_object = bench_buffer(bench, PAGE);
+  assert_null(clCreateImageWithProperties(bench->context, list, 0, &format, &desc, NULL, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+  assert_null(clCreateImageWithProperties(bench->context, address, 0, &format, &desc, NULL, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY);
+  desc.mem_object = NULL;
+  cl_mem image = clCreateImageWithProperties(bench->context, list, 0, &format, &desc, NULL, &code);
+  assert_cl(code);
+  close(fd);
+
+  const cl_uint seven[4] = {7, 7, 7, 7};
+  const size_t corner[3] = {1, 2, 0}, region[3] = {W - 1, H - 2, 1}, one[3] = {1, 1, 1};
+  cl_uint found = 0;
+  pages[3 * PITCH / 4] = 5;
+  assert_cl(clEnqueueAcquireExternalMemObjectsKHR(bench->queue, 1, &image, 0, NULL, NULL));
+  assert_cl(clEnqueueFillImage(bench->queue, image, seven, corner, region, 0, NULL, NULL));
+  assert_cl(clEnqueueReadImage(bench->queue, image, CL_TRUE, (const size_t[3]){0, 3, 0}, one, 0, 0,
+                               &found, 0, NULL, NULL));
+  assert_cl(clEnqueueReleaseExternalMemObjectsKHR(bench->queue, 1, &image, 0, NULL, NULL));
+  assert_cl(clFinish(bench->queue));
+  assert_int_equal(found, 5);
+  for (int y = 0; y < H; y++)
+    for (int x = 0; x < PITCH / 4; x++)
+      assert_int_equal(pages[y * PITCH / 4 + x], x >= 1 && x < W && y >= 2 ? 7
+                                                 : x == 0 && y == 3        ? 5
+                                                                           : 0);
+  clReleaseMemObject(image);
+  clReleaseMemObject(buffer);
+  munmap(pages, 2 * PAGE);
+}
+
 static void import(void **state) {
   struct bench *bench = *state;
   static const cl_import_properties_arm dma[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_DMA_BUF_ARM,
@@ -427,6 +478,7 @@ static void functions(void **state) {
       "clGetKernelSuggestedLocalWorkSizeKHR",
       "clSetKernelArgDevicePointerEXT",
       "clImportMemoryARM",
+      "clGetImageRequirementsInfoEXT",
       "clEnqueueAcquireExternalMemObjectsKHR",
       "clEnqueueReleaseExternalMemObjectsKHR",
       "clHostMemAllocINTEL",
@@ -451,9 +503,9 @@ static void functions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(usm_allocations), TEST(usm_commands), TEST(device_address),
-      TEST(dma_buf),         TEST(import),       TEST(queue_hints),
-      TEST(suggestion),      TEST(identity),     TEST(functions),
+      TEST(usm_allocations), TEST(usm_commands), TEST(device_address), TEST(dma_buf),
+      TEST(dma_buf_image),   TEST(import),       TEST(queue_hints),    TEST(suggestion),
+      TEST(identity),        TEST(functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

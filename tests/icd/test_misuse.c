@@ -99,6 +99,7 @@ enum {
     CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0)                                \
   X(mem_unknown, cl_mem_properties, 0x4242, 1, 0)                                                  \
   X(mem_address, cl_mem_properties, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, 2, 0)                       \
+  X(mem_addressed, cl_mem_properties, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE, 0)               \
   X(mem_dma_buf, cl_mem_properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, 9999, 0)                \
   X(mem_devices, cl_mem_properties, CL_DEVICE_HANDLE_LIST_KHR, 42, 0, 0)                           \
   X(usm_unknown, cl_mem_properties_intel, 0x4242, 1, 0)                                            \

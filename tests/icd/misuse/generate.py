@@ -304,7 +304,25 @@ call("clCreateImage", "context=context flags=0 format=format desc=desc host=null
      *IMAGE_ERRORS, returns="p", good=None)
 call("clCreateImageWithProperties",
      "context=context properties=null flags=0 format=format desc=desc host=null " + ERR,
-     *IMAGE_ERRORS, ("properties", "mem_unknown", "CL_INVALID_PROPERTY"), returns="p", good=None)
+     *IMAGE_ERRORS, ("properties", "mem_unknown", "CL_INVALID_PROPERTY"),
+     ("properties", "mem_addressed", "CL_INVALID_PROPERTY"),
+     ("properties", "mem_dma_buf", "CL_INVALID_PROPERTY"),
+     ("properties", "mem_devices", "CL_INVALID_DEVICE"), returns="p", good=None)
+query("clGetImageRequirementsInfoEXT",
+      "context=context properties=null flags=CL_MEM_READ_WRITE format=format desc=desc", [
+          "CL_IMAGE_REQUIREMENTS_SIZE_EXT", "CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT",
+          "CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT",
+          "CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT",
+          "CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT", "CL_IMAGE_REQUIREMENTS_MAX_HEIGHT_EXT"],
+      ("properties", "mem_unknown", "CL_INVALID_PROPERTY"), ("flags", "1<<20", VALUE),
+      ("format", "null", VALUE), ("desc", "null", VALUE),
+      ("format", "format_unknown", "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR"),
+      ("desc", "zeros", "CL_INVALID_IMAGE_DESCRIPTOR"))
+for dimension in "DEPTH", "ARRAY_SIZE":  # of an image of two dimensions
+    emit("clGetImageRequirementsInfoEXT", "i",
+         ["context", "null", "0", "format", "desc",
+          "CL_IMAGE_REQUIREMENTS_MAX_%s_EXT" % dimension, "4096", "out", "null"],
+         "CL_INVALID_IMAGE_DESCRIPTOR", dimension)
 call("clGetSupportedImageFormats", "context=context flags=CL_MEM_READ_WRITE "
      "type=CL_MEM_OBJECT_IMAGE2D count=0 formats=null found=out", ("formats", "out", VALUE))
 retain_release("Sampler", "sampler")
