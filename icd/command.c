@@ -114,20 +114,6 @@ static cl_int launch_code(int error) {
   }
 }
 
-/* The queue's lock is held. */
-static int submit_launch(cl_command_queue queue, const struct icd_operation *operation,
-                         struct rt_times *times, uint64_t *point) {
-  const struct rt_launch *launch = operation->launch.rt;
-  struct rt_launch timed;
-  if (times) {
-    timed = *launch;
-    timed.times = times;
-    launch = &timed;
-  }
-  return operation->kernel->code->prints ? icd_print_launch(queue, operation->kernel, launch, point)
-                                         : rt_queue_launch(queue->rt, launch, point);
-}
-
 cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                   const cl_event *waits, cl_event event, struct icd_event_callback **due) {
   struct rt_times *times = NULL;
@@ -147,17 +133,22 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
     event->submit_ns = icd_cpu_clock();
     error = rt_times_get(queue->context->rt, &times);
   }
-  if (!error && operation->kind == ICD_LAUNCH)
-    error = submit_launch(queue, operation, times, &point);
-  else if (!error && (times || acquired))
+  if (!error && operation->kind == ICD_LAUNCH) {
+    struct rt_launch launch = operation->launch.rt;
+    launch.times = times;
+    error = operation->kernel && operation->kernel->code->prints
+                ? icd_print_launch(queue, operation->kernel, &launch, &point)
+                : rt_queue_launch(queue->rt, &launch, &point);
+  } else if (!error && (times || acquired)) {
     error = rt_queue_marker(queue->rt, times, &point);
+  }
   if (error) {
     if (times)
       rt_times_put(queue->context->rt, times);
     return operation->kind == ICD_LAUNCH ? launch_code(error)
                                          : icd_code(error, CL_OUT_OF_RESOURCES);
   }
-  atomic_store_explicit(&queue->submitted, point, memory_order_release);
+  atomic_store(&queue->submitted, point);
   if (icd_is_barrier(operation))
     atomic_store(&queue->barrier, point);
   if (event)
@@ -247,37 +238,11 @@ static cl_int refuse(cl_command_queue queue, cl_event event, cl_int code, const 
   return icd_fail(queue->context, code, call, "%s", why);
 }
 
-/* A launch that waits for no event and makes none. */
-static cl_int launch_alone(cl_command_queue queue, struct icd_operation *operation,
-                           const char *call) {
-  cl_kernel kernel = operation->kernel;
-  pthread_mutex_lock(&kernel->lock);
-  cl_int code = icd_launch_prepare(operation, call);
-  if (code) {
-    pthread_mutex_unlock(&kernel->lock);
-    return code;
-  }
-  pthread_mutex_lock(&queue->lock);
-  struct icd_event_callback *due;
-  code = must_queue(queue, operation, 0) ? icd_defer(queue, operation, 0, NULL, NULL)
-                                         : icd_submit(queue, operation, 0, NULL, NULL, &due);
-  pthread_mutex_unlock(&queue->lock);
-  pthread_mutex_unlock(&kernel->lock);
-  if (code) {
-    const char *fault = rt_context_fault(queue->context->rt);
-    return refuse(queue, NULL, code, call, fault ? fault : rt_last_message());
-  }
-  return CL_SUCCESS;
-}
-
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
                    cl_uint wait_count, const cl_event *waits, cl_event *event_ret,
                    const char *call) {
   cl_context context = queue->context;
   icd_context_reap(context, false);
-  if (operation->kind == ICD_LAUNCH && !event_ret && !wait_count &&
-      !operation->kernel->code->prints)
-    return launch_alone(queue, operation, call);
   /* A launch finds out by itself. */
   const char *fault = operation->kind == ICD_LAUNCH ? NULL : rt_context_fault(context->rt);
   if (fault)

@@ -48,7 +48,7 @@ struct icd_call {
 
 struct icd_launch {
   struct icd_range range;
-  const struct rt_launch *rt; /* icd_launch_prepare: the kernel's */
+  struct rt_launch rt; /* icd_launch_prepare */
 };
 
 /* What to do. Lives on the caller's stack; copied if it must wait. */

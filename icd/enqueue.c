@@ -157,7 +157,6 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
   cl_int code = check_arguments(kernel, call);
   if (code)
     return code;
-  kernel->shape.made = false;
   const uint64_t shared = lay_out_locals(kernel, kernel->params);
   if (shared > context->device->info->shared_per_block)
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
@@ -197,7 +196,7 @@ cl_int icd_launch_prepare(struct icd_operation *operation, const char *call) {
     kernel->range = *range;
     kernel->ready = true;
   }
-  operation->launch.rt = &kernel->launch;
+  operation->launch.rt = kernel->launch;
   return CL_SUCCESS;
 }
 
@@ -307,9 +306,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
     return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
   pthread_mutex_lock(&kernel->lock);
   code = icd_launch_prepare(&operation, __func__);
-  for (cl_uint i = 0; i < work_dim && !code; i++)
-    suggested[i] = operation.launch.rt->block[i];
   pthread_mutex_unlock(&kernel->lock);
+  for (cl_uint i = 0; i < work_dim && !code; i++)
+    suggested[i] = operation.launch.rt.block[i];
   return code;
 }
 

@@ -16,7 +16,6 @@ struct icd_command {
   uint64_t number; /* of the queue's deferred ones */
   cl_event event;  /* or NULL */
   struct icd_operation operation;
-  struct rt_launch launch; /* of a LAUNCH */
   cl_event *waits;
   cl_mem *mems; /* those of the operation or of the kernel's arguments */
   cl_uint wait_count;
@@ -65,11 +64,9 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
     }
   if (kernel) {
     icd_kernel_hold(kernel);
-    memcpy(command->tail, operation->launch.rt->params, tail_bytes);
-    command->launch = *operation->launch.rt;
-    command->launch.params = command->tail;
-    command->launch.shape = NULL; /* of the kernel, and guarded by its lock */
-    command->operation.launch.rt = &command->launch;
+    memcpy(command->tail, operation->launch.rt.params, tail_bytes);
+    command->operation.launch.rt.params = command->tail;
+    command->operation.launch.rt.shape = NULL; /* of the kernel, and guarded by its lock */
   }
   if (call) {
     memcpy(command->tail, operation->call.data, tail_bytes);
