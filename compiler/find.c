@@ -129,18 +129,25 @@ bool cc_find_tegraclc(char path[CC_PATH_MAX]) {
 
 /* ---- clang, the tools for SPIR-V ---------------------------------------------- */
 
-/* A command of the LLVM release that tegraclc is built with: the file that the variable
- * names, else name-N on PATH or where Debian has it, else any. */
+/* A command of one LLVM release: name-N on PATH, or where Debian has it. */
+static bool command_of_release(const char *name, int release, char path[CC_PATH_MAX]) {
+  char versioned[32];
+  snprintf(versioned, sizeof(versioned), "%s-%d", name, release);
+  return command_on_path(versioned, path) ||
+         (make_path(path, "/usr/lib/llvm-%d/bin/%s", release, name) && is_command(path));
+}
+
+/* A command whose bitcode tegraclc can read: the file that the variable names, else that of
+ * the LLVM release that tegraclc is built with, else that of the newest before it, else any. */
 static bool llvm_command(const char *variable, const char *name, char path[CC_PATH_MAX]) {
+  enum { OLDEST_RELEASE = 15 };
   const char *forced = environment(variable);
   if (forced)
     return make_path(path, "%s", forced) && is_command(path);
-  char versioned[32];
-  snprintf(versioned, sizeof(versioned), "%s-%d", name, TEGRACL_LLVM_MAJOR);
-  return command_on_path(versioned, path) ||
-         (make_path(path, "/usr/lib/llvm-%d/bin/%s", TEGRACL_LLVM_MAJOR, name) &&
-          is_command(path)) ||
-         command_on_path(name, path);
+  for (int release = TEGRACL_LLVM_MAJOR; release >= OLDEST_RELEASE; release--)
+    if (command_of_release(name, release, path))
+      return true;
+  return command_on_path(name, path);
 }
 
 bool cc_find_clang(char path[CC_PATH_MAX]) {
@@ -228,6 +235,24 @@ static bool loader_would_find(const char *name, char path[CC_PATH_MAX]) {
          each_part(standard, file_in, &wanted);
 }
 
+/* NVRTC of the PyPI package, where pip has put it: in the virtual environment, for this
+ * user, for all. */
+static bool nvrtc_of_pip(char path[CC_PATH_MAX]) {
+  const struct {
+    const char *folder, *packages;
+  } places[] = {{environment("VIRTUAL_ENV"), "lib/python3*/site-packages"},
+                {environment("HOME"), ".local/lib/python3*/site-packages"},
+                {"/usr/local", "lib/python3*/dist-packages"}};
+  char pattern[CC_PATH_MAX];
+  for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+    if (places[i].folder &&
+        make_path(pattern, "%s/%s/nvidia/*/lib/libnvrtc.so.*", places[i].folder,
+                  places[i].packages) &&
+        newest_match(pattern, path))
+      return true;
+  return false;
+}
+
 bool cc_find_nvrtc(char path[CC_PATH_MAX]) {
   const char *forced = environment("TEGRACL_NVRTC");
   if (forced)
@@ -244,5 +269,5 @@ bool cc_find_nvrtc(char path[CC_PATH_MAX]) {
     if (loader_would_find(nvrtc_names[i], path))
       return true;
   return newest_match("/usr/local/cuda*/lib64/libnvrtc.so.*", path) ||
-         newest_match("/usr/local/cuda*/targets/*/lib/libnvrtc.so.*", path);
+         newest_match("/usr/local/cuda*/targets/*/lib/libnvrtc.so.*", path) || nvrtc_of_pip(path);
 }

@@ -16,8 +16,9 @@ enum { CC_PATH_MAX = 4096 };
 bool cc_find_tegraclc(char path[CC_PATH_MAX]);
 
 /* The clang executable: TEGRACL_CLANG, else the one of the LLVM release that
- * tegraclc is built with (its bitcode must be readable by it): clang-N on PATH,
- * /usr/lib/llvm-N/bin/clang. Plain "clang" only when these are missing. */
+ * tegraclc is built with, or of the newest before it (its bitcode must be readable by
+ * tegraclc): clang-N on PATH, /usr/lib/llvm-N/bin/clang. Plain "clang" only when these
+ * are missing. */
 bool cc_find_clang(char path[CC_PATH_MAX]);
 
 /* The executables that SPIR-V needs: spirv-val (TEGRACL_SPIRV_VAL, else PATH) and
@@ -28,7 +29,8 @@ bool cc_find_spirv_tools(char validator[CC_PATH_MAX], char translator[CC_PATH_MA
 /* The file name of libnvrtc.so to dlopen: TEGRACL_NVRTC (file or folder), then
  * the folder nvrtc/ of the build tree (../nvrtc or ../../nvrtc from tegraclc;
  * where tests/demo puts the PyPI package), then libnvrtc.so.13, .12, .11.2 in
- * the dynamic loader's folders, then /usr/local/cuda*. */
+ * the dynamic loader's folders, then /usr/local/cuda*, then where pip puts it:
+ * $VIRTUAL_ENV, ~/.local, /usr/local. */
 bool cc_find_nvrtc(char path[CC_PATH_MAX]);
 
 #endif

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What `meson install` puts where, that it works from there, that each program has its
+manual page and completion, and that `ninja uninstall` leaves nothing.
+
+install_test.py SOURCE BUILD SAMPLES     BUILD's installed parts are built already
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE, BUILD, SAMPLES = (Path(argument) for argument in sys.argv[1:4])
+PROGRAMS = ['tegraclc', 'tegracl-doctor', 'tegracl-emulate']
+
+
+def build_options():
+    text = subprocess.run(['meson', 'introspect', '--buildoptions', BUILD], check=True,
+                          capture_output=True, text=True).stdout
+    return {option['name']: option['value'] for option in json.loads(text)}
+
+
+OPTIONS = build_options()
+PREFIX = Path(OPTIONS['prefix'])
+LIBRARY = PREFIX / OPTIONS['libdir'] / 'libtegracl.so.1'
+ICD = PREFIX / OPTIONS['sysconfdir'] / 'OpenCL/vendors/tegracl.icd'
+SHARE = PREFIX / OPTIONS['datadir']
+MANUAL = PREFIX / OPTIONS['mandir']
+COMPLETIONS = SHARE / 'bash-completion/completions'
+
+
+def expected():
+    folder = LIBRARY.parent
+    paths = [ICD, folder / 'libtegracl.so', LIBRARY, folder / 'libtegracl.so.1.0.0',
+             folder / 'tegracl/libtegracl-emulate.so', MANUAL / 'man7/tegracl.7',
+             PREFIX / OPTIONS['includedir'] / 'CL/cl_tegracl.h']
+    for name in PROGRAMS:
+        paths += [PREFIX / OPTIONS['bindir'] / name, MANUAL / f'man1/{name}.1', COMPLETIONS / name]
+    paths += [SHARE / 'tegracl/device' / path.name
+              for path in (SOURCE / 'compiler/device').iterdir()]
+    return sorted(map(str, paths))
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = Path(cls.folder.name, 'root')
+        subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir',
+                        cls.root], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        """Last of all: the log that uninstalling goes by is of the last installation."""
+        subprocess.run(['ninja', '-C', BUILD, 'uninstall'], check=True,
+                       stdout=subprocess.DEVNULL, env=dict(os.environ, DESTDIR=str(cls.root)))
+        left = [str(path) for path in cls.root.rglob('*')]
+        cls.folder.cleanup()
+        if left:
+            raise AssertionError(f'left after uninstalling: {left}')
+
+    def at(self, path):
+        return self.root / path.relative_to('/')
+
+    def page(self, name):
+        """A manual page as plain text; what groff finds wrong with it is an error."""
+        result = subprocess.run(['groff', '-mandoc', '-Tascii', '-P-cbou', '-ww',
+                                 self.at(MANUAL / f'man{name[-1]}' / name)], check=True,
+                                capture_output=True, text=True)
+        self.assertEqual(result.stderr, '')
+        return result.stdout
+
+    def test_files(self):
+        found = sorted('/' + str(path.relative_to(self.root))
+                       for path in self.root.rglob('*') if not path.is_dir())
+        self.assertEqual(found, expected())
+
+    def test_library(self):
+        shown = subprocess.run(['readelf', '-d', self.at(LIBRARY)], check=True,
+                               capture_output=True, text=True).stdout
+        self.assertIn('Library soname: [libtegracl.so.1]', shown)
+        self.assertNotIn('RUNPATH', shown)
+        subprocess.run([SOURCE / 'tests/icd/exports.sh', self.at(LIBRARY)], check=True)
+        self.assertEqual(self.at(ICD).read_text(encoding='utf-8'), f'{LIBRARY}\n')
+
+    def test_a_program_runs(self):
+        """With nothing in the environment but the driver's name."""
+        icd = Path(self.folder.name, 'tegracl.icd')
+        icd.write_text(f'{self.at(LIBRARY)}\n', encoding='utf-8')
+        kept = {name: value for name, value in os.environ.items()
+                if name.endswith('SAN_OPTIONS') or name == 'TEGRACL_NVRTC'}
+        result = subprocess.run([SAMPLES, 'vadd'], capture_output=True, text=True, check=False,
+                                env=dict(kept, OCL_ICD_VENDORS=str(icd), HOME=self.folder.name,
+                                         PATH='/usr/bin:/bin'))
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertTrue(Path(self.folder.name, '.cache/tegracl').is_dir())
+
+    def test_programs_are_described(self):
+        """By their manual pages and completions: all options that their help has."""
+        for name in PROGRAMS:
+            with self.subTest(program=name):
+                help_text = subprocess.run([self.at(PREFIX / OPTIONS['bindir'] / name), '--help'],
+                                           capture_output=True, text=True, check=False)
+                options = set(re.findall(r'(?<![\w-])(--[a-z]+|-o)\b',
+                                         help_text.stdout + help_text.stderr))
+                manual = self.page(name + '.1')
+                completion = self.at(COMPLETIONS / name).read_text(encoding='utf-8')
+                for option in options:
+                    self.assertRegex(manual, rf'[ \n]{option}\b')
+                    self.assertRegex(completion, rf"[ ']{option}\b")
+
+    def test_completion(self):
+        for words, wanted in [(['tegraclc', '--em'], ['--emit']),
+                              (['tegraclc', '--emit', 'c'], ['cuda', 'cubin']),
+                              (['tegracl-doctor', '--e'], ['--explain'])]:
+            script = '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); ' \
+                     '"_${1//-/_}" && printf "%s\\n" "${COMPREPLY[@]}"'
+            shown = subprocess.run(['bash', '-c', script, 'bash', self.at(COMPLETIONS / words[0]),
+                                    *words], check=True, capture_output=True, text=True).stdout
+            self.assertEqual(shown.split(), wanted)
+
+    def test_every_variable_is_described(self):
+        manual = self.page('tegracl.7')
+        read = set()
+        for room in ['icd', 'runtime', 'compiler', 'tools']:
+            for path in (SOURCE / room).rglob('*.c'):
+                read |= set(re.findall(r'(?:getenv|environment|llvm_command)\("(TEGRACL_\w+)"',
+                                       path.read_text(encoding='utf-8')))
+        self.assertGreater(len(read), 10)
+        self.assertEqual(read, set(re.findall(r'TEGRACL_[A-Z_]+', manual)))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
