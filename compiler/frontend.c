@@ -62,8 +62,8 @@ void frontend_add_code_options(struct command *command, const struct options *op
   static const char *const fixed[] = {
       "-cc1", "-triple", FRONTEND_TARGET,
       /* LLVM would take the same sub-group function in both branches of a condition
-       * for one in front of it, where all lanes are together. */
-      "-mllvm", "-simplifycfg-hoist-common=false"};
+       * for one in front of it or behind it, where all lanes are together. */
+      "-mllvm", "-simplifycfg-hoist-common=false", "-mllvm", "-simplifycfg-sink-common=false"};
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
     command_add(command, "%s", fixed[i]);
   command_add(command, "-O%u", options->opt_level);

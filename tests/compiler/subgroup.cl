@@ -41,6 +41,14 @@ kernel void rest(global int *failures) {
   CHECK(all(sub_group_broadcast((double4)lane, 11) == (double4)11));
   CHECK(all(sub_group_non_uniform_broadcast((long8)lane, 3) == (long8)3));
 
+  /* The same call in both branches: two calls, of some lanes each. */
+  uint first;
+  if (lane & 1)
+    first = sub_group_broadcast_first(lane);
+  else
+    first = sub_group_broadcast_first(lane);
+  CHECK(first == (lane & 1));
+
   /* Lanes leave the loop one after another. */
   uint sum = 0, turns = lane % 5, want = 0;
   for (uint k = 0; k < turns; k++)
