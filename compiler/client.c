@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compiler/cache.h"
 #include "compiler/find.h"
+#include "compiler/flight.h"
 #include "compiler/helper.h"
 #include "compiler/message.h"
 #include "compiler/spirv.h"
@@ -47,12 +49,12 @@ static bool had_gone(int error) {
 }
 
 /* One build by a helper. */
-static enum cc_status build(const struct cc_job *job, const char *compiler,
+static enum cc_status build(const struct cc_job *job, const char *compiler, const char *folder,
                             struct cc_result *result) {
   enum cc_status status = CC_INTERNAL_ERROR;
-  char folder[PATH_MAX], words[4096];
+  char words[4096];
   struct message request = {0}, answer = {0};
-  message_put_job(&request, job, getcwd(folder, sizeof(folder)));
+  message_put_job(&request, job, folder);
   if (request.broken) {
     message_finish(&request);
     return fail(result, CC_OUT_OF_MEMORY, "out of memory while sending the source to %s\n",
@@ -97,9 +99,60 @@ static enum cc_status build(const struct cc_job *job, const char *compiler,
   return status;
 }
 
+/* Whether the cache has the build. key: of the job; becomes that of the build. */
+static bool take_cached(enum cache_scope scope, const char *folder, struct cache_key *key,
+                        struct cc_result *result) {
+  struct cache_key job = *key;
+  result->from_cache =
+      (scope == CACHE_JOB || (scope == CACHE_PLACES && cache_find_places(&job, folder, key))) &&
+      cache_get(key, result);
+  return result->from_cache;
+}
+
+static enum cc_status build_and_keep(const struct cc_job *job, const char *compiler,
+                                     const char *folder, enum cache_scope scope,
+                                     struct cache_key key, struct cc_result *result) {
+  const struct cache_key job_key = key;
+  struct timespec began;
+  clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the one that files get their times from */
+  const enum cc_status status = build(job, compiler, folder, result);
+  if (status == CC_OK &&
+      (scope == CACHE_JOB ||
+       (scope == CACHE_PLACES && cache_keep_places(&job_key, folder, result, &began, &key))))
+    cache_put(&key, result);
+  return status;
+}
+
+static enum cc_status look_or_build(const struct cc_job *job, const char *compiler,
+                                    const char *folder, enum cache_scope scope,
+                                    const struct cache_key *key, struct cc_result *result) {
+  struct cache_key found = *key;
+  return take_cached(scope, folder, &found, result)
+             ? CC_OK
+             : build_and_keep(job, compiler, folder, scope, *key, result);
+}
+
+/* Of several threads with the same job one builds. It looks again first: another may
+ * have landed since the last look. So do those who waited, if the build depends on files,
+ * which may be others by now. */
+static enum cc_status build_once(const struct cc_job *job, const char *compiler, const char *folder,
+                                 enum cache_scope scope, const struct cache_key *key,
+                                 struct cc_result *result) {
+  enum cc_status status;
+  struct flight *flight = flight_take_off(key, &status, result);
+  if (flight) {
+    status = look_or_build(job, compiler, folder, scope, key, result);
+    flight_land(flight, status, result);
+  } else if (scope == CACHE_PLACES && status == CC_OK) {
+    cc_result_finish(result);
+    status = look_or_build(job, compiler, folder, scope, key, result);
+  }
+  return status;
+}
+
 enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
   char tegraclc[CC_PATH_MAX], clang[CC_PATH_MAX], nvrtc[CC_PATH_MAX];
-  char validator[CC_PATH_MAX], translator[CC_PATH_MAX];
+  char validator[CC_PATH_MAX], translator[CC_PATH_MAX], here[PATH_MAX];
   *result = (struct cc_result){0};
   if (!cc_find_tegraclc(tegraclc))
     return fail(result, CC_NOT_AVAILABLE,
@@ -115,21 +168,20 @@ enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
     tools.paths[CACHE_VALIDATOR] = validator;
     tools.paths[CACHE_TRANSLATOR] = translator;
   }
+  const char *folder = getcwd(here, sizeof(here));
   struct cache_key key;
-  bool cachable = cache_key_make(job, &tools, &key);
-  if (cachable && cache_get(&key, result)) {
-    result->from_cache = true;
+  const enum cache_scope scope = cache_key_make(job, folder, &tools, &key);
+  const struct cache_key job_key = key;
+  if (take_cached(scope, folder, &key, result))
     return CC_OK;
-  }
-  enum cc_status status = build(job, tegraclc, result);
-  if (status == CC_OK && cachable)
-    cache_put(&key, result);
-  return status;
+  return scope == CACHE_NEVER ? build(job, tegraclc, folder, result)
+                              : build_once(job, tegraclc, folder, scope, &job_key, result);
 }
 
 void cc_result_finish(struct cc_result *result) {
   free(result->log);
   free(result->binary);
+  free(result->places);
   *result = (struct cc_result){0};
 }
 

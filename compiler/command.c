@@ -72,15 +72,17 @@ static bool read_all(int fd, struct text *text) {
   return true;
 }
 
-/* Runs the program with the three files as its standard streams; 0 and its wait
- * status, or an errno value. */
-static int run(char **words, const int files[3], int *wait_status) {
+/* The files of a command: its standard streams, and COMMAND_SIDE. */
+enum { FILE_INPUT, FILE_OUTPUT, FILE_MESSAGES, FILE_SIDE, FILES };
+
+/* Runs the program with the files; 0 and its wait status, or an errno value. */
+static int run(char **words, const int files[FILES], int *wait_status) {
   posix_spawn_file_actions_t actions;
   pid_t pid;
   int error = posix_spawn_file_actions_init(&actions);
   if (error)
     return error;
-  for (int i = 0; i < 3 && !error; i++)
+  for (int i = 0; i < FILES && !error; i++)
     error = posix_spawn_file_actions_adddup2(&actions, files[i], i);
   if (!error)
     error = posix_spawn(&pid, words[0], &actions, NULL, words, environ);
@@ -95,11 +97,15 @@ static int run(char **words, const int files[3], int *wait_status) {
 
 enum cc_status command_run(const struct command *command, int input, struct text *output,
                            struct text *log) {
-  const int files[3] = {input, memfd_create("output", MFD_CLOEXEC),
-                        memfd_create("messages", MFD_CLOEXEC)};
+  int files[FILES] = {[FILE_INPUT] = input};
   int wait_status = 0;
   enum cc_status status = CC_OK;
-  if (command->failed || files[1] < 0 || files[2] < 0 || lseek(input, 0, SEEK_SET)) {
+  bool complete = !command->failed && lseek(input, 0, SEEK_SET) == 0;
+  for (int i = FILE_OUTPUT; i < FILES; i++) {
+    files[i] = memfd_create("output", MFD_CLOEXEC);
+    complete = complete && files[i] >= 0;
+  }
+  if (!complete) {
     status = CC_OUT_OF_MEMORY;
     goto done;
   }
@@ -107,7 +113,8 @@ enum cc_status command_run(const struct command *command, int input, struct text
   if (error) {
     text_printf(log, "error: %s cannot be started: %s\n", command->words[0], strerror(error));
     status = CC_NOT_AVAILABLE;
-  } else if (!read_all(files[2], log) || !read_all(files[1], output)) {
+  } else if (!read_all(files[FILE_MESSAGES], log) || !read_all(files[FILE_OUTPUT], output) ||
+             (command->side && !read_all(files[FILE_SIDE], command->side))) {
     status = CC_OUT_OF_MEMORY;
   } else if (WIFSIGNALED(wait_status)) {
     text_printf(log, "error: %s was ended by signal %d\n", command->words[0],
@@ -118,7 +125,7 @@ enum cc_status command_run(const struct command *command, int input, struct text
   }
 
 done:
-  for (int i = 1; i < 3; i++)
+  for (int i = FILE_OUTPUT; i < FILES; i++)
     if (files[i] >= 0)
       close(files[i]);
   return status;

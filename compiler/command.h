@@ -11,8 +11,11 @@
 struct command {
   char **words;
   size_t count;
-  bool failed; /* memory ran out */
+  bool failed;       /* memory ran out */
+  struct text *side; /* if not NULL, what the command writes to COMMAND_SIDE is added here */
 };
+
+#define COMMAND_SIDE "/dev/fd/3"
 
 void command_add(struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

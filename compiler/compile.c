@@ -95,7 +95,7 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
                           struct cc_result *result, struct text *log) {
   const bool links = job->action == CC_LINK || job->action == CC_LINK_LIBRARY;
   struct options options = {0};
-  struct text ir = {0}, words = {0};
+  struct text ir = {0}, words = {0}, places = {0};
   enum cc_status status = CC_OK;
   if (links)
     status = link_objects(job, &ir, &words, log);
@@ -105,9 +105,10 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
     status = CC_OUT_OF_MEMORY;
   if (status == CC_OK && !options_parse(words.data, &options, log))
     status = CC_INVALID_OPTIONS;
+  const enum frontend_output kind = stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE;
   if (status == CC_OK && !links)
-    status = (is_il(job) ? translate_run : frontend_run)(
-        job, &options, stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE, &ir, log);
+    status = is_il(job) ? translate_run(job, &options, kind, &ir, log)
+                        : frontend_run(job, &options, kind, &ir, &places, log);
   if (status == CC_OK && ir.failed)
     status = CC_OUT_OF_MEMORY;
   if (status == CC_OK)
@@ -115,9 +116,15 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
              : job->action == CC_LINK_LIBRARY
                  ? make_object(&ir, words.data, CC_BINARY_LIBRARY, result)
                  : run_stages(job, stage, &options, &ir, result, log);
+  if (status == CC_OK && !places.failed) {
+    result->places = places.data;
+    result->places_size = places.size;
+    places = (struct text){0};
+  }
   options_finish(&options);
   text_finish(&ir);
   text_finish(&words);
+  text_finish(&places);
   return status;
 }
 

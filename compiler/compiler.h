@@ -62,6 +62,10 @@ struct cc_result {
   void *binary; /* program binary, NULL unless CC_OK */
   size_t binary_size;
   bool from_cache;
+  /* For the cache: the files that the build depends on beside the job (places.h). NULL:
+   * unknown, or the job tells all. */
+  char *places;
+  size_t places_size;
 };
 
 /* Builds a program. Blocks until done. The result must be given to

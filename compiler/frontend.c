@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "compiler/cubin_format.h"
+#include "compiler/places.h"
 
 static const char source_name[] = SOURCE_NAME;
 
@@ -86,7 +87,9 @@ static void build_command(struct command *command, const char *clang, const stru
       /* The OpenCL version of the device, not of the language. */
       "-D__OPENCL_VERSION__=300",
       /* clang defines it for SPIR alone. */
-      "-D__IMAGE_SUPPORT__=1"};
+      "-D__IMAGE_SUPPORT__=1",
+      /* Which files it reads, headers of the system's kind as well. */
+      "-dependency-file", COMMAND_SIDE, "-MT", "source", "-MV", "-sys-header-deps"};
   command_add(command, "%s", clang);
   frontend_add_code_options(command, options, kind);
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
@@ -96,14 +99,21 @@ static void build_command(struct command *command, const char *clang, const stru
   command_add(command, "-ffp-contract=%s", options->contract ? "fast" : "on");
   add_extensions(command, job->device, options);
   if (header_folder) {
+    /* The program's own headers come before all others. */
+    command_add(command, "-iquote%s", header_folder);
+    command_add(command, "-iquote.");
     command_add(command, "-I%s", header_folder);
     command_add(command, "-fdebug-prefix-map=%s/=", header_folder);
+    command_add(command, "-fmacro-prefix-map=%s/=", header_folder);
   }
   for (size_t i = 0; i < options->clang_count; i++)
     command_add(command, "%s", options->clang[i]);
   command_add(command, "-o");
   command_add(command, "-");
-  command_add(command, "-");
+  if (header_folder)
+    command_add(command, "%s/%s", header_folder, source_name);
+  else
+    command_add(command, "-");
 }
 
 /* A header's name must stay inside the folder. */
@@ -147,6 +157,14 @@ static void remove_folder(const char *folder) {
   nftw(folder, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
+/* What is included in quotes is looked for in the includer's folder first: the source
+ * must seem to lie among its headers. */
+static bool link_source(const char *folder) {
+  char path[PATH_MAX];
+  const int size = snprintf(path, sizeof path, "%s/%s", folder, source_name);
+  return size > 0 && (size_t)size < sizeof path && symlink("/dev/stdin", path) == 0;
+}
+
 /* Makes the folder of the job's headers; folder becomes "" if there are none. */
 static bool write_headers(const struct cc_job *job, char folder[PATH_MAX], struct text *log) {
   folder[0] = 0;
@@ -164,6 +182,10 @@ static bool write_headers(const struct cc_job *job, char folder[PATH_MAX], struc
       text_printf(log, "error: header '%s' cannot be provided\n", job->headers[i].name);
       return false;
     }
+  if (!link_source(folder)) {
+    text_printf(log, "error: no place for the source among its headers: %s\n", strerror(errno));
+    return false;
+  }
   return true;
 }
 
@@ -190,10 +212,23 @@ static int source_file(const struct cc_job *job) {
   return -1;
 }
 
+/* Adds clang's messages with the headers' own names. */
+static void add_messages(struct text *log, const char *messages, const char *header_folder) {
+  const size_t size = strlen(header_folder);
+  for (const char *found; size && (found = strstr(messages, header_folder));
+       messages = found + size) {
+    text_add(log, messages, (size_t)(found - messages));
+    found += found[size] == '/';
+  }
+  text_puts(log, messages);
+}
+
 enum cc_status frontend_run(const struct cc_job *job, const struct options *options,
-                            enum frontend_output kind, struct text *output, struct text *log) {
+                            enum frontend_output kind, struct text *output, struct text *places,
+                            struct text *log) {
   char clang[CC_PATH_MAX], folder[PATH_MAX];
-  struct command command = {0};
+  struct text dependencies = {0}, messages = {0};
+  struct command command = {.side = &dependencies};
   int source = -1;
   enum cc_status status = CC_INTERNAL_ERROR;
 
@@ -202,12 +237,18 @@ enum cc_status frontend_run(const struct cc_job *job, const struct options *opti
   if (write_headers(job, folder, log)) {
     build_command(&command, clang, job, options, kind, folder[0] ? folder : NULL);
     source = source_file(job);
-    status = source < 0 ? CC_OUT_OF_MEMORY : command_run(&command, source, output, log);
+    status = source < 0 ? CC_OUT_OF_MEMORY : command_run(&command, source, output, &messages);
+    add_messages(log, messages.data ? messages.data : "", folder);
+    log->failed |= messages.failed;
+    if (status == CC_OK && dependencies.data)
+      places_add(dependencies.data, options, folder[0] ? folder : NULL, places);
   }
   if (source >= 0)
     close(source);
   if (folder[0])
     remove_folder(folder);
+  text_finish(&dependencies);
+  text_finish(&messages);
   command_finish(&command);
   return status;
 }

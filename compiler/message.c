@@ -173,25 +173,31 @@ void message_put_result(struct message *message, enum cc_status status,
   message_put_number(message, status);
   message_put_string(message, result->log);
   message_put_bytes(message, result->binary, result->binary_size);
+  message_put_bytes(message, result->places, result->places_size);
+}
+
+/* A copy of the next block of bytes. NULL if it is empty or there is no memory. */
+static void *take_copy(struct message *message, size_t *size) {
+  const void *bytes = message_take_bytes(message, size);
+  void *copy = *size ? malloc(*size) : NULL;
+  return copy ? memcpy(copy, bytes, *size) : NULL;
 }
 
 bool message_take_result(struct message *message, enum cc_status *status,
                          struct cc_result *result) {
-  uint64_t number = message_take_number(message);
+  const uint64_t number = message_take_number(message);
   const char *log = message_take_string(message);
-  size_t size;
-  const void *binary = message_take_bytes(message, &size);
-  if (message->broken || number > CC_INTERNAL_ERROR || (number == CC_OK && size == 0))
-    return false;
+  result->binary = take_copy(message, &result->binary_size);
+  result->places = take_copy(message, &result->places_size);
   result->log = strdup(log);
-  if (number == CC_OK) {
-    result->binary = malloc(size);
-    if (result->binary)
-      memcpy(result->binary, binary, size);
-    result->binary_size = size;
+  if (!message->broken && number <= CC_INTERNAL_ERROR && result->log &&
+      (number != CC_OK || result->binary) && !result->binary == !result->binary_size &&
+      !result->places == !result->places_size) {
+    *status = (enum cc_status)number;
+    return true;
   }
-  *status = (enum cc_status)number;
-  return result->log && (number != CC_OK || result->binary);
+  cc_result_finish(result);
+  return false;
 }
 
 /* ---- the socket ------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * helpers are reused, and that nothing a helper does hurts its client. The helper
  * is tests/compiler/fake_compiler.c. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +44,13 @@ static int helper_of(const struct cc_result *result) {
   int pid = 0;
   assert_int_equal(sscanf(result->binary, "pid %d", &pid), 1);
   return pid;
+}
+
+/* Which of the helper's builds it was. */
+static unsigned build_of(const struct cc_result *result) {
+  unsigned number = 0;
+  assert_int_equal(sscanf(result->binary, "pid %*d build %u", &number), 1);
+  return number;
 }
 
 static int build_and_tell_helper(const char *source) {
@@ -80,10 +89,11 @@ static void test_job_arrives(void **state) {
   assert_false(result.from_cache);
   char expected[8192], here[4096];
   assert_non_null(getcwd(here, sizeof(here)));
-  snprintf(expected, sizeof(expected),
-           "pid %d sm 87 local 49152 ext cl_khr_one cl_khr_two feat __opencl_c_fp64 opt -DX=1 "
-           "headers 0 in %s",
-           helper_of(&result), here);
+  snprintf(
+      expected, sizeof(expected),
+      "pid %d build %u sm 87 local 49152 ext cl_khr_one cl_khr_two feat __opencl_c_fp64 opt -DX=1 "
+      "headers 0 in %s",
+      helper_of(&result), build_of(&result), here);
   assert_string_equal(result.binary, expected);
   cc_result_finish(&result);
 }
@@ -193,6 +203,46 @@ static void test_threads(void **state) {
     pthread_join(threads[i], &value);
     assert_ptr_equal(value, options[i]);
   }
+}
+
+struct same_build {
+  pthread_t thread;
+  struct cc_result result;
+  enum cc_status status;
+};
+
+static void *build_the_same(void *argument) {
+  struct same_build *same = argument;
+  same->status = build("slow", "-DSAME", &same->result);
+  return NULL;
+}
+
+/* The same source from many threads is compiled once, with and without the cache. */
+static void build_at_once(void) {
+  enum { THREADS = 16 };
+  static struct same_build same[THREADS];
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&same[i].thread, NULL, build_the_same, &same[i]), 0);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(same[i].thread, NULL);
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(same[i].status, CC_OK);
+    assert_string_equal(same[i].result.log, "a warning\n");
+    assert_int_equal(same[i].result.binary_size, same[0].result.binary_size);
+    assert_string_equal(same[i].result.binary, same[0].result.binary);
+  }
+  for (int i = 0; i < THREADS; i++)
+    cc_result_finish(&same[i].result);
+}
+
+static void test_compiled_once(void **state) {
+  (void)state;
+  char path[256];
+  cache_off();
+  build_at_once();
+  snprintf(path, sizeof(path), "%s/once", folder);
+  cache_on(path);
+  build_at_once();
 }
 
 /* No descriptor is left behind by builds, good or bad. */
@@ -361,22 +411,233 @@ static void test_corrupt_entry(void **state) {
   }
 }
 
-/* What could depend on more than the job is built each time. */
+/* What could depend on more than can be watched is built each time. */
 static void test_not_cached(void **state) {
   (void)state;
   char path[256], entry[512];
   snprintf(path, sizeof(path), "%s/world", folder);
   cache_on(path);
   static const char *const sources[] = {
-      "kernel\n#include \"x.h\"\n", "kernel\n# /**/ include <x.h>\n", "kernel\n#inc\\\nlude <x>\n",
-      "kernel\n__TIME__\n",         "kernel\n#import \"x\"\n",
+      "kernel\n#inc\\\nlude <x>\n", "kernel\n__TIME__\n",
+      "kernel\n__TI\\\n\\\nME__\n", "kernel\n#if __has_include(<x>)\n",
+      "kernel\n#include unknown\n",
   };
   for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
     for (int again = 0; again < 2; again++)
       build_expecting(sources[i], "", false);
   for (int again = 0; again < 2; again++)
-    build_expecting("kernel", "-include x.h", false);
+    build_expecting("kernel", "-DNOW=__DATE__", false);
   assert_int_equal(count_entries(path, entry), 0);
+}
+
+static void put_file(const char *name, const char *text) {
+  FILE *file = fopen(name, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+/* Files that builds depend on get their times from a clock that may tick slowly. */
+static void wait_for_tick(void) {
+  enum { TICK_US = 20 * 1000 };
+  usleep(TICK_US);
+}
+
+/* Headers are part of the key by what is in them, and so is what would hide them. */
+static void test_headers(void **state) {
+  (void)state;
+  char path[256], here[4096];
+  static const char source[] = "kernel\n#include x.h\n";
+  assert_non_null(getcwd(here, sizeof(here)));
+  snprintf(path, sizeof(path), "%s/headers", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  assert_int_equal(chdir(path), 0);
+  strcat(path, "/cache");
+  cache_on(path);
+  build_expecting(source, "", false); /* it is not there */
+  build_expecting(source, "", false);
+  put_file("x.h", "one");
+  wait_for_tick();
+  build_expecting(source, "", false);
+  build_expecting(source, "", true);
+  put_file("x.h", "two");
+  wait_for_tick();
+  build_expecting(source, "", false);
+  build_expecting(source, "", true);
+  put_file("x.h", "one");
+  build_expecting(source, "", true);
+  assert_int_equal(mkdir("front", 0700), 0);
+  build_expecting(source, "", true);
+  put_file("front/x.h", "one");
+  wait_for_tick();
+  build_expecting(source, "", false);
+  build_expecting(source, "", true);
+  unlink("front/x.h");
+  build_expecting(source, "", true);
+  build_expecting(source, "-DX", false);
+  put_file("x.h", "__TIME__");
+  wait_for_tick();
+  build_expecting(source, "", false);
+  build_expecting(source, "", false);
+  /* Changed by the build itself, which may have seen it before or after. */
+  static const char changing[] = "change\n#include x.h\n";
+  for (int again = 0; again < 2; again++)
+    build_expecting(changing, "", false);
+  assert_int_equal(chdir("front"), 0); /* the same names, other files */
+  put_file("x.h", "one");
+  wait_for_tick();
+  build_expecting(source, "", false);
+  assert_int_equal(chdir(here), 0);
+}
+
+/* What the disk takes before it is full; negative: no end. */
+static long room = -1;
+/* File systems that have no files without names. */
+static bool names_needed;
+
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
+  if (room == 0) {
+    errno = ENOSPC;
+    return -1;
+  }
+  if (room > 0 && (size_t)room < size)
+    size = (size_t)room;
+  const ssize_t written = __real_write(fd, bytes, size);
+  if (room > 0 && written > 0)
+    room -= written;
+  return written;
+}
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (names_needed && (flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  return __real_open64(path, flags, mode);
+}
+
+static int count_files(const char *path) {
+  int count = 0;
+  DIR *directory = opendir(path);
+  if (!directory)
+    return 0;
+  while (readdir(directory))
+    count++;
+  closedir(directory);
+  return count - 2; /* . and .. */
+}
+
+/* A disk that fills up at any point: the build is good, and no part of an entry is left. */
+static void test_full_disk(void **state) {
+  (void)state;
+  enum { STEP = 20, LEAST_BYTES = 100 }; /* an entry has more */
+  char path[256], entry[512];
+  for (int named = 0; named < 2; named++) {
+    names_needed = named;
+    snprintf(path, sizeof(path), "%s/full%d", folder, named);
+    cache_on(path);
+    long space = -STEP;
+    do {
+      room = space += STEP;
+      build_expecting("full", "", false);
+      room = -1;
+      assert_in_range(count_files(path), 0, count_entries(path, entry));
+    } while (!count_files(path));
+    assert_in_range(space, LEAST_BYTES, 1000);
+    build_expecting("full", "", true);
+  }
+  names_needed = false;
+}
+
+static void test_rights(void **state) {
+  (void)state;
+  char path[256], entry[512];
+  struct stat status;
+  const mode_t old = umask(0);
+  for (int named = 0; named < 2; named++) {
+    names_needed = named;
+    snprintf(path, sizeof(path), "%s/rights%d", folder, named);
+    cache_on(path);
+    build_expecting("rights", "", false);
+    assert_int_equal(count_entries(path, entry), 1);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    assert_int_equal(stat(entry, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+  }
+  names_needed = false;
+  umask(old);
+}
+
+/* Many processes that build the same, and are killed. */
+static void test_processes(void **state) {
+  (void)state;
+  enum { PROCESSES = 6, ROUNDS = 4, SOURCES = 5 };
+  char path[256], source[32];
+  snprintf(path, sizeof(path), "%s/processes", folder);
+  cache_on(path);
+  for (int round = 0; round < ROUNDS; round++) {
+    pid_t children[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) {
+      children[i] = fork();
+      if (children[i] == 0) {
+        bool good = true;
+        for (int n = 0; good; n++) {
+          struct cc_result result;
+          snprintf(source, sizeof(source), "many %d %d", n % SOURCES, n / 50);
+          good = build(source, "", &result) == CC_OK && !strcmp(result.log, "a warning\n");
+          cc_result_finish(&result);
+        }
+        _exit(1);
+      }
+    }
+    usleep(150 * 1000);
+    for (int i = 0; i < PROCESSES; i++) {
+      int status;
+      kill(children[i], SIGKILL);
+      assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+      assert_true(WIFSIGNALED(status));
+    }
+  }
+  char entry[512];
+  const int entries = count_entries(path, entry);
+  assert_true(entries >= SOURCES);
+  assert_int_equal(count_files(path), entries);
+  for (int n = 0; n < SOURCES; n++) {
+    snprintf(source, sizeof(source), "many %d 0", n);
+    build_expecting(source, "", true);
+  }
+}
+
+/* The least recently used entry goes first. */
+static void test_size_limit(void **state) {
+  (void)state;
+  enum { FILLER = 300 * 1000, BUILDS = 8 };
+  char path[256], name[512], source[32];
+  snprintf(path, sizeof(path), "%s/limit", folder);
+  cache_on(path);
+  setenv("TEGRACL_CACHE_SIZE", "1", 1);
+  for (int i = 0; i < BUILDS; i++) {
+    snprintf(source, sizeof(source), "big %d", i);
+    build_expecting(source, "", false);
+    wait_for_tick();
+    build_expecting("big 0", "", true); /* used again and again */
+    wait_for_tick();
+  }
+  assert_in_range(count_entries(path, name), 2, (1 << 20) / FILLER);
+  build_expecting("big 0", "", true);
+  build_expecting("big 1", "", false);
+  setenv("TEGRACL_CACHE_SIZE", "0", 1);
+  build_expecting("big 0", "", false);
+  unsetenv("TEGRACL_CACHE_SIZE");
 }
 
 static void test_unwritable(void **state) {
@@ -409,6 +670,8 @@ static void test_eviction(void **state) {
   write_file(name, 10, 24 * 3600);
   snprintf(name, sizeof(name), "%s/new.tmp", path);
   write_file(name, 10, 0);
+  const int writer = open(name, O_RDONLY);
+  assert_int_equal(flock(writer, LOCK_EX), 0);
   snprintf(name, sizeof(name), "%s/precious.txt", path);
   write_file(name, 5000, 24 * 3600);
   cache_trim(path, 3500);
@@ -420,6 +683,7 @@ static void test_eviction(void **state) {
   assert_int_not_equal(access(name, F_OK), 0);
   snprintf(name, sizeof(name), "%s/new.tmp", path);
   assert_int_equal(access(name, F_OK), 0);
+  close(writer);
   snprintf(name, sizeof(name), "%s/precious.txt", path);
   assert_int_equal(access(name, F_OK), 0);
 }
@@ -482,6 +746,7 @@ int main(void) {
       cmocka_unit_test(test_missing),
       cmocka_unit_test(test_killed_while_idle),
       cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_compiled_once),
       cmocka_unit_test(test_no_leak),
       cmocka_unit_test(test_fork),
       cmocka_unit_test(test_application_dies),
@@ -489,6 +754,11 @@ int main(void) {
       cmocka_unit_test(test_cache),
       cmocka_unit_test(test_corrupt_entry),
       cmocka_unit_test(test_not_cached),
+      cmocka_unit_test(test_headers),
+      cmocka_unit_test(test_full_disk),
+      cmocka_unit_test(test_rights),
+      cmocka_unit_test(test_processes),
+      cmocka_unit_test(test_size_limit),
       cmocka_unit_test(test_unwritable),
       cmocka_unit_test(test_eviction),
       cmocka_unit_test(test_cut_request),

@@ -1,5 +1,6 @@
 /* A stand-in for tegraclc in the tests of the client: the real serving loop over
- * a compiler that does what the source's first word says. With FAKE_COMPILER=junk
+ * a compiler that does what the source's first word says. A line "#include NAME" makes it
+ * read NAME, and look for it in the folder "front" before. With FAKE_COMPILER=junk
  * or =leave in the environment it does not even speak the protocol. */
 #include <signal.h>
 #include <stdio.h>
@@ -10,12 +11,29 @@
 #include "compiler/compile.h"
 #include "compiler/serve.h"
 
+enum { BIG_BYTES = 300 * 1000 };
+
 static enum cc_status answer(struct cc_result *result, enum cc_status status, const char *log) {
   result->log = strdup(log);
   return status;
 }
 
+/* The places of a header: as places.h says. */
+static void include(const struct cc_source *source, struct cc_result *result) {
+  static const char directive[] = "#include ";
+  char text[4096], name[256] = "";
+  snprintf(text, sizeof(text), "%.*s", (int)source->size, source->text);
+  const char *line = strstr(text, directive);
+  if (!line || sscanf(line + strlen(directive), "%255s", name) != 1)
+    return;
+  char *places = malloc(2 * sizeof(name) + 16);
+  const int first = sprintf(places, "+%s", name) + 1;
+  result->places = places;
+  result->places_size = (size_t)(first + sprintf(places + first, "-front/%s", name) + 1);
+}
+
 enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
+  static unsigned builds;
   char word[16] = "";
   char text[4096 + 128];
   char folder[4096];
@@ -35,13 +53,21 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
     return answer(result, CC_BUILD_FAILURE, "source:1: error: wrong\n");
   if (strcmp(word, "slow") == 0)
     usleep(300 * 1000);
+  if (strcmp(word, "change") == 0) {
+    FILE *header = fopen("x.h", "w");
+    if (header)
+      fclose(header);
+  }
   /* Anything else: the job in words is the binary. */
-  snprintf(text, sizeof(text), "pid %d sm %u local %llu ext %s feat %s opt %s headers %zu in %s",
-           getpid(), job->device->sm, job->device->local_mem_bytes, job->device->extensions,
+  include(source, result);
+  snprintf(text, sizeof(text),
+           "pid %d build %u sm %u local %llu ext %s feat %s opt %s headers %zu in %s", getpid(),
+           builds++, job->device->sm, job->device->local_mem_bytes, job->device->extensions,
            job->device->c_features, job->options, job->header_count,
            getcwd(folder, sizeof(folder)) ? folder : "?");
-  result->binary = strdup(text);
-  result->binary_size = strlen(text) + 1;
+  result->binary_size = strcmp(word, "big") == 0 ? BIG_BYTES : strlen(text) + 1;
+  result->binary = calloc(1, result->binary_size);
+  strcpy(result->binary, text);
   return answer(result, CC_OK, "a warning\n");
 }
 
