@@ -11,38 +11,14 @@
 /* The universal limit of ids (section 2.17). */
 enum { BOUND_MAX = 0x3fffff + 1 };
 
-enum opcode {
-  OP_MEMORY_MODEL = 14,
-  OP_CAPABILITY = 17,
-  OP_TYPE_INT = 21,
-  OP_TYPE_FLOAT = 22,
-  OP_TYPE_SAMPLER = 26,
-  OP_TYPE_POINTER = 32,
-  OP_TYPE_FUNCTION = 33,
-  OP_SPEC_CONSTANT_TRUE = 48,
-  OP_SPEC_CONSTANT_FALSE = 49,
-  OP_SPEC_CONSTANT = 50,
-  OP_DECORATE = 71,
-  OP_LOOP_MERGE = 246,
-  OP_SELECTION_MERGE = 247,
-};
-
 enum { DECORATION_SPEC_ID = 1, ADDRESSING_PHYSICAL64 = 2, MEMORY_MODEL_OPENCL = 2 };
-
-struct instruction {
-  enum opcode opcode;
-  size_t length; /* in words, with the first one */
-};
-
-static struct instruction instruction_at(const uint32_t *word) {
-  return (struct instruction){*word & SPIRV_OPCODE_MASK, *word >> SPIRV_LENGTH_SHIFT};
-}
 
 /* Every instruction of a sound module that has the opcode and so many words at least. */
 #define FOR_EACH(at, words, count, wanted, least)                                                  \
-  for (size_t at = SPIRV_HEADER_WORDS; at < (count); at += instruction_at((words) + at).length)    \
-    if (instruction_at((words) + at).opcode == (wanted) &&                                         \
-        instruction_at((words) + at).length >= (least))
+  for (size_t at = SPIRV_HEADER_WORDS; at < (count);                                               \
+       at += spirv_instruction_at((words) + at).length)                                            \
+    if (spirv_instruction_at((words) + at).opcode == (wanted) &&                                   \
+        spirv_instruction_at((words) + at).length >= (least))
 
 bool spirv_is(const void *bytes, size_t size) {
   uint32_t first = 0;
@@ -69,7 +45,7 @@ static bool has_known_version(const uint32_t *words) {
 static bool are_whole(const uint32_t *words, size_t count) {
   size_t at = SPIRV_HEADER_WORDS;
   while (at < count) {
-    const size_t length = instruction_at(words + at).length;
+    const size_t length = spirv_instruction_at(words + at).length;
     if (!length || length > count - at)
       return false;
     at += length;
@@ -126,7 +102,7 @@ static size_t type_size(const uint32_t *words, size_t count, uint32_t type) {
 
 /* The size of the constant at a place; 0 if there is none, or its literal is damaged. */
 static size_t size_at(const uint32_t *words, size_t count, size_t at) {
-  const struct instruction instruction = instruction_at(words + at);
+  const struct spirv_instruction instruction = spirv_instruction_at(words + at);
   const size_t literal = 3; /* behind opcode, type and result */
   if (instruction.opcode == OP_SPEC_CONSTANT_TRUE || instruction.opcode == OP_SPEC_CONSTANT_FALSE)
     return instruction.length == literal ? sizeof(uint8_t) : 0;
@@ -138,8 +114,8 @@ static size_t size_at(const uint32_t *words, size_t count, size_t at) {
 
 /* The place of the specialization constant with a result id; count if there is none. */
 static size_t find_result(const uint32_t *words, size_t count, uint32_t result) {
-  for (size_t at = SPIRV_HEADER_WORDS; at < count; at += instruction_at(words + at).length)
-    if (instruction_at(words + at).length > 2 && words[at + 2] == result &&
+  for (size_t at = SPIRV_HEADER_WORDS; at < count; at += spirv_instruction_at(words + at).length)
+    if (spirv_instruction_at(words + at).length > 2 && words[at + 2] == result &&
         size_at(words, count, at))
       return at;
   return count;
@@ -163,8 +139,8 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   const size_t at = find_constant(words, count, id);
   if (at == count)
     return;
-  if (instruction_at(words + at).opcode == OP_SPEC_CONSTANT) {
-    const size_t literal = at + 3, length = instruction_at(words + at).length;
+  if (spirv_instruction_at(words + at).opcode == OP_SPEC_CONSTANT) {
+    const size_t literal = at + 3, length = spirv_instruction_at(words + at).length;
     memset(words + literal, 0, (length - 3) * sizeof *words);
     memcpy(words + literal, value, size_at(words, count, at));
     return;
@@ -288,7 +264,7 @@ static size_t filter(uint32_t *words, size_t count,
                      bool (*keep)(const uint32_t *word, uint32_t data), uint32_t data) {
   size_t kept = SPIRV_HEADER_WORDS;
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
-    length = instruction_at(words + at).length;
+    length = spirv_instruction_at(words + at).length;
     if (!keep(words + at, data))
       continue;
     memmove(words + kept, words + at, length * sizeof *words);
@@ -298,7 +274,7 @@ static size_t filter(uint32_t *words, size_t count,
 }
 
 static bool is_no_merge(const uint32_t *word, uint32_t data) {
-  const enum opcode opcode = instruction_at(word).opcode;
+  const enum spirv_opcode opcode = spirv_instruction_at(word).opcode;
   return opcode != OP_LOOP_MERGE && opcode != OP_SELECTION_MERGE;
 }
 
@@ -307,14 +283,14 @@ size_t spirv_drop_merges(uint32_t *words, size_t count) {
 }
 
 static bool is_no_other_sampler(const uint32_t *word, uint32_t first) {
-  const struct instruction instruction = instruction_at(word);
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
   return instruction.opcode != OP_TYPE_SAMPLER || instruction.length != 2 || word[1] == first;
 }
 
 /* Types are named in the first operand of what has a type, and in types. */
 static void rename_type(uint32_t *words, size_t count, uint32_t from, uint32_t to) {
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
-    const struct instruction instruction = instruction_at(words + at);
+    const struct spirv_instruction instruction = spirv_instruction_at(words + at);
     length = instruction.length;
     const size_t operands = instruction.opcode == OP_TYPE_FUNCTION  ? length
                             : instruction.opcode == OP_TYPE_POINTER ? 4

@@ -24,6 +24,64 @@ enum {
 /* The first word of an instruction. */
 enum { SPIRV_LENGTH_SHIFT = 16, SPIRV_OPCODE_MASK = 0xffff };
 
+enum spirv_opcode {
+  OP_UNDEF = 1,
+  OP_MEMORY_MODEL = 14,
+  OP_CAPABILITY = 17,
+  OP_TYPE_BOOL = 20,
+  OP_TYPE_INT = 21,
+  OP_TYPE_FLOAT = 22,
+  OP_TYPE_VECTOR = 23,
+  OP_TYPE_SAMPLER = 26,
+  OP_TYPE_ARRAY = 28,
+  OP_TYPE_STRUCT = 30,
+  OP_TYPE_POINTER = 32,
+  OP_TYPE_FUNCTION = 33,
+  OP_CONSTANT_FALSE = 42,
+  OP_CONSTANT = 43,
+  OP_CONSTANT_NULL = 46,
+  OP_SPEC_CONSTANT_TRUE = 48,
+  OP_SPEC_CONSTANT_FALSE = 49,
+  OP_SPEC_CONSTANT = 50,
+  OP_FUNCTION = 54,
+  OP_FUNCTION_END = 56,
+  OP_LOAD = 61,
+  OP_STORE = 62,
+  OP_COPY_MEMORY = 63,
+  OP_IN_BOUNDS_PTR_ACCESS_CHAIN = 70,
+  OP_DECORATE = 71,
+  OP_VECTOR_SHUFFLE = 79,
+  OP_COMPOSITE_CONSTRUCT = 80,
+  OP_COMPOSITE_EXTRACT = 81,
+  OP_COMPOSITE_INSERT = 82,
+  OP_COPY_OBJECT = 83,
+  OP_U_CONVERT = 113,
+  OP_CONVERT_PTR_TO_U = 117,
+  OP_I_SUB = 130,
+  OP_S_DIV = 135,
+  OP_I_EQUAL = 170,
+  OP_I_NOT_EQUAL = 171,
+  OP_LOOP_MERGE = 246,
+  OP_SELECTION_MERGE = 247,
+  OP_LABEL = 248,
+  OP_COPY_LOGICAL = 400,
+  OP_PTR_EQUAL = 401,
+  OP_PTR_NOT_EQUAL = 402,
+  OP_PTR_DIFF = 403,
+  OP_EXPECT = 5631,
+  OP_DECORATE_STRING = 5632,
+  OP_MEMBER_DECORATE_STRING = 5633,
+};
+
+struct spirv_instruction {
+  enum spirv_opcode opcode;
+  size_t length; /* in words, with the first one */
+};
+
+static inline struct spirv_instruction spirv_instruction_at(const uint32_t *word) {
+  return (struct spirv_instruction){*word & SPIRV_OPCODE_MASK, *word >> SPIRV_LENGTH_SHIFT};
+}
+
 /* Whether bytes begin as a module does, in either byte order. No text does. */
 bool spirv_is(const void *bytes, size_t size);
 
@@ -44,5 +102,9 @@ size_t spirv_join_samplers(uint32_t *words, size_t count);
 
 /* Sorts the blocks of each function: spirv_order.c says why. False: no memory. */
 bool spirv_order(uint32_t *words, size_t count);
+
+/* Says in other instructions what the translator of LLVM 15 does not know; the module must
+ * be a valid one. The caller frees *words, and gets the new ones there. False: no memory. */
+bool spirv_reword(uint32_t **words, size_t *count);
 
 #endif

@@ -6,8 +6,6 @@
 
 #include "compiler/spirv.h"
 
-enum { OP_FUNCTION_END = 56, OP_LABEL = 248 };
-
 struct block {
   size_t start, end; /* in words: the label, behind the last instruction */
   size_t exit;       /* the last instruction */
@@ -25,14 +23,10 @@ struct order {
   uint32_t *sorted;
 };
 
-static size_t length_at(const uint32_t *words, size_t at) {
-  return words[at] >> SPIRV_LENGTH_SHIFT;
-}
-
 /* The next block that a block leads to; block_count if there is none. Any word of its last
  * instruction that is a label's counts: the others are ids of values, and literals. */
 static size_t next_successor(const struct order *order, struct block *block) {
-  const size_t length = length_at(order->words, block->exit);
+  const size_t length = spirv_instruction_at(order->words + block->exit).length;
   while (block->visited < length) {
     const uint32_t id = order->words[block->exit + block->visited++];
     if (id < order->bound && order->block_of[id])
@@ -87,8 +81,8 @@ static void sort_blocks(struct order *order, uint32_t *words) {
 
 static void sort_functions(struct order *order, uint32_t *words, size_t count) {
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
-    const uint32_t opcode = words[at] & SPIRV_OPCODE_MASK;
-    length = length_at(words, at);
+    const enum spirv_opcode opcode = spirv_instruction_at(words + at).opcode;
+    length = spirv_instruction_at(words + at).length;
     if (opcode == OP_FUNCTION_END) {
       sort_blocks(order, words);
     } else if (opcode == OP_LABEL && length == 2 && words[at + 1] < order->bound &&

@@ -202,13 +202,17 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
     text_printf(log, "error: %s\n", why);
     return status == CC_INVALID_BINARY ? CC_BUILD_FAILURE : status;
   }
+  size_t count = source->size / sizeof *words;
   const struct cc_source module = {(const char *)words, source->size};
-  if (!spirv_check(words, source->size / sizeof *words, log))
+  if (!spirv_check(words, count, log))
     status = CC_BUILD_FAILURE;
   if (status == CC_OK)
     status = validate(validator, &module, log);
+  if (status == CC_OK && !spirv_reword(&words, &count))
+    status = CC_OUT_OF_MEMORY;
+  const struct cc_source reworded = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)
-    status = translate(translator, &module, options->arg_info, &bitcode, log);
+    status = translate(translator, &reworded, options->arg_info, &bitcode, log);
   if (status == CC_OK)
     status = adapt(&bitcode, &ir, log);
   if (status == CC_OK)

@@ -397,6 +397,35 @@ static void missing(struct road *road, int count, char **files) {
   free(module.words);
 }
 
+/* What the translator does not know is put in other words. */
+static void reworded(struct road *road, int count, char **files) {
+  cl_uint in[] = {10, 11, 12}, out[] = {5, 13, 8, 10, 11, 12, 14, 2, 1, 1, -3u, 5, 7};
+  const cl_uint n = 5;
+  cl_uint got[sizeof out / sizeof *out] = {0};
+  cl_int error;
+  struct module module = module_read(files[0]);
+  cl_program program = module_program(road, &module);
+  module_build(road, program, "");
+  cl_kernel kernel = clCreateKernel(program, "reworded", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_mem mems[] = {buffer(road, sizeof got, got), buffer(road, sizeof in, in)};
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof *mems, &mems[0]), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof *mems, &mems[1]), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 2, sizeof n, &n), CL_SUCCESS);
+  CHECK_CL(clEnqueueTask(road->queue, kernel, 0, NULL, NULL), CL_SUCCESS);
+  CHECK_CL(clEnqueueReadBuffer(road->queue, mems[0], CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+           CL_SUCCESS);
+  for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+    if (got[i] != out[i])
+      fprintf(stderr, "number %zu is %u, not %u\n", i, got[i], out[i]);
+  CHECK(!memcmp(got, out, sizeof out));
+  CHECK_CL(clReleaseMemObject(mems[0]), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(mems[1]), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(module.words);
+}
+
 /* A translator that never ends is ended, and the log says so. */
 static void endless(struct road *road, int count, char **files) {
   struct module module = module_read(files[0]);
@@ -410,9 +439,9 @@ static void endless(struct road *road, int count, char **files) {
 static const struct {
   const char *name;
   void (*run)(struct road *road, int count, char **files);
-} cases[] = {{"same", same},       {"constants", constants}, {"linked", linked},
-             {"refused", refused}, {"queries", queries},     {"missing", missing},
-             {"endless", endless}};
+} cases[] = {{"same", same},         {"constants", constants}, {"linked", linked},
+             {"refused", refused},   {"queries", queries},     {"missing", missing},
+             {"reworded", reworded}, {"endless", endless}};
 
 int main(int argc, char **argv) {
   CHECK(argc > 2);
