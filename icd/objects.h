@@ -132,8 +132,9 @@ void icd_context_finish(cl_context context);
 /* If the context has faulted: tells notify and TEGRACL_DEBUG=api once. */
 void icd_context_tell_fault(cl_context context);
 
-/* CL_DEVICE_PRINTF_BUFFER_SIZE: records that one launch can leave. */
-enum { ICD_PRINT_BYTES = 4 << 20 };
+/* CL_DEVICE_PRINTF_BUFFER_SIZE: records that one launch can leave; and the least that there
+ * is room for, because applications that ask for a small buffer count characters. */
+enum { ICD_PRINT_BYTES = 4 << 20, ICD_PRINT_BYTES_MIN = 1024 };
 
 /* The context's properties have been set. */
 void icd_print_init(cl_context context);

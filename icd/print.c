@@ -36,6 +36,8 @@ void icd_print_init(cl_context context) {
     else if (p[0] == CL_PRINTF_BUFFERSIZE_ARM)
       prints->bytes = (size_t)p[1] / PRINT_ALIGN * PRINT_ALIGN;
   }
+  if (prints->bytes < ICD_PRINT_BYTES_MIN)
+    prints->bytes = ICD_PRINT_BYTES_MIN;
 }
 
 /* All queues have gone, so nothing is pending. */

@@ -5,7 +5,7 @@
 
 #include "tests/icd/bench.h"
 
-enum { SMALL = 64, RECORD = 8 };
+enum { SMALL = 64, LEAST = 1024, RECORD = 8 };
 
 static struct {
   char text[4096], message[1024];
@@ -134,15 +134,22 @@ static void deferred(void **state) {
 
 /* What finds no room is counted, and the next launch has all the room again. */
 static void overflow(void **state) {
+  enum { RECORDS = LEAST / RECORD };
   struct bench *bench = *state;
-  clReleaseEvent(launch(bench, bench->queue, 1, SMALL / RECORD + 5, NULL));
+  char expected[2 * 2 * RECORDS + 1] = "";
+  for (size_t i = 0; i < RECORDS; i++) {
+    memcpy(expected + 2 * i, "1 ", 2);
+    memcpy(expected + 2 * (RECORDS + i), "2 ", 2);
+  }
+  clReleaseEvent(launch(bench, bench->queue, 1, RECORDS + 5, NULL));
   assert_cl(clFinish(bench->queue));
-  assert_string_equal(seen.text, "1 1 1 1 1 1 1 1 ");
+  assert_int_equal(seen.size, 2 * RECORDS);
+  assert_memory_equal(seen.text, expected, 2 * RECORDS);
   assert_string_equal(seen.message,
-                      "printf: 5 calls of print found no room in the buffer of 64 bytes");
-  clReleaseEvent(launch(bench, bench->queue, 2, SMALL / RECORD, NULL));
+                      "printf: 5 calls of print found no room in the buffer of 1024 bytes");
+  clReleaseEvent(launch(bench, bench->queue, 2, RECORDS, NULL));
   assert_cl(clFinish(bench->queue));
-  assert_string_equal(seen.text, "1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2 ");
+  assert_string_equal(seen.text, expected);
 }
 
 /* A kernel has written over what says how much there is. */
