@@ -82,7 +82,7 @@ static void build_command(struct command *command, const char *clang, const stru
       "-fgnu-keywords",
       /* A plain inline function needs no other definition elsewhere. */
       "-fgnu89-inline", "-ferror-limit", "100",
-      /* A program may enable what needs no enabling. */
+      /* A program may enable what needs no enabling: see enables_unknown. */
       "-Wno-error=ignored-pragmas",
       /* The OpenCL version of the device, not of the language. */
       "-D__OPENCL_VERSION__=300",
@@ -223,6 +223,38 @@ static void add_messages(struct text *log, const char *messages, const char *hea
   text_puts(log, messages);
 }
 
+static bool has_word(const char *words, const char *word, size_t size) {
+  for (; words && *words; words += strcspn(words, " "), words += *words == ' ')
+    if (strcspn(words, " ") == size && !memcmp(words, word, size))
+      return true;
+  return false;
+}
+
+/* clang warns of pragmas for extensions that need none, as it does of those for
+ * extensions that do not exist. Only the latter are errors with -Werror. */
+static bool enables_unknown(const char *messages, const struct cc_device *device,
+                            struct text *log) {
+  static const char before[] = "OpenCL extension '";
+  bool unknown = false;
+  for (const char *name; (name = strstr(messages, before)); messages = name) {
+    name += sizeof before - 1;
+    const size_t size = strcspn(name, "'\n");
+    if (name[size] != '\'' || has_word(device->extensions, name, size))
+      continue;
+    text_printf(log, "error: the device has no OpenCL extension '%.*s' [-Werror]\n", (int)size,
+                name);
+    unknown = true;
+  }
+  return unknown;
+}
+
+static bool warnings_are_errors(const struct options *options) {
+  for (size_t i = 0; i < options->clang_count; i++)
+    if (!strcmp(options->clang[i], "-Werror"))
+      return true;
+  return false;
+}
+
 enum cc_status frontend_run(const struct cc_job *job, const struct options *options,
                             enum frontend_output kind, struct text *output, struct text *places,
                             struct text *log) {
@@ -240,6 +272,9 @@ enum cc_status frontend_run(const struct cc_job *job, const struct options *opti
     status = source < 0 ? CC_OUT_OF_MEMORY : command_run(&command, source, output, &messages);
     add_messages(log, messages.data ? messages.data : "", folder);
     log->failed |= messages.failed;
+    if (status == CC_OK && messages.data && warnings_are_errors(options) &&
+        enables_unknown(messages.data, job->device, log))
+      status = CC_BUILD_FAILURE;
     if (status == CC_OK && dependencies.data)
       places_add(dependencies.data, options, folder[0] ? folder : NULL, places);
   }

@@ -2,6 +2,8 @@
  * true of every SM 8.x stands in the tables below (facts: gpu-command-stream.md
  * section 9).
  */
+#include <limits.h>
+
 #include "icd/device_text.h"
 #include "icd/image.h"
 #include "icd/objects.h"
@@ -52,8 +54,8 @@ enum {
   VENDOR_ID_NVIDIA = 0x10DE,
   CONSTANT_BANK_BYTES = 65536, /* deviceQuery: total constant memory */
   CACHE_LINE_BYTES = 128,
-  BASE_ALIGN_BITS = 4096,          /* as NVIDIA's desktop OpenCL */
-  LARGEST_TYPE_BYTES = 128,        /* long16, double16 */
+  LARGEST_TYPE_BYTES = 128, /* long16, double16 */
+  BASE_ALIGN_BITS = LARGEST_TYPE_BYTES * CHAR_BIT,
   GLOBAL_VARIABLE_BYTES = 1 << 20, /* in device memory, as buffers: 64 KiB are asked for */
 };
 

@@ -122,6 +122,9 @@ check(run('kernel void k(global int *a) { a[0] = N; }', '-D', 'N=3 + 4')[0] == 0
 check(run('kernel void k(global int *a) { a[0] = A B; }', '-DA=1', '-DB=+2')[0] == 0, '-Dname=text')
 check(run('#pragma OPENCL EXTENSION cl_khr_subgroup_rotate : enable\nkernel void k(void) {}',
           '-Werror')[0] == 0, 'a pragma for an extension that needs none')
+status, _, messages = run('#pragma OPENCL EXTENSION cl_made_up : enable\nkernel void k(void) {}',
+                          '-Werror')
+check(status == 1 and "'cl_made_up' [-Werror]" in messages, 'a pragma for no extension at all')
 check(b' i32 21,' in run('kernel void k(global int *a) { a[0] = A(2); }', '--emit', 'ir', '-Werror', '-DA=1',
                         '-D', 'A(x)=x ## 1')[1], 'of two definitions the last one counts')
 for name in ('class', 'mix', 'threadIdx'):

@@ -356,6 +356,11 @@ static void buffers(void **state) {
   assert_cl(clGetMemObjectInfo(sub, CL_MEM_FLAGS, sizeof flags, &flags, NULL));
   assert_int_equal(flags, CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_READ_ONLY);
   assert_int_equal(sub->gpu, mem->gpu + 512);
+  /* no coarser than long16 needs: applications cut buffers at 128 and 256 bytes */
+  const cl_buffer_region second = {128, 128};
+  cl_mem next = clCreateSubBuffer(mem, 0, kind, &second, &code);
+  assert_cl(code);
+  assert_cl(clReleaseMemObject(next));
   assert_cl(clReleaseMemObject(mem)); /* the sub-buffer keeps the memory */
   assert_cl(clEnqueueFillBuffer(bench->queue, sub, "x", 1, 0, 1024, 0, NULL, NULL));
   assert_cl(clRetainMemObject(sub));
