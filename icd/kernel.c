@@ -213,17 +213,34 @@ static const char *argument_name(cl_kernel kernel, cl_uint i) {
   return name && *name ? name : "unnamed";
 }
 
-/* Checks a buffer argument and gives its address; a NULL buffer is allowed. */
+static cl_int check_size(cl_kernel kernel, cl_uint i, size_t wanted, size_t size,
+                         const char *call) {
+  if (size != wanted)
+    return icd_fail(kernel->program->context, CL_INVALID_ARG_SIZE, call,
+                    ARGUMENT_FORMAT " has %zu bytes, arg_size is %zu", ARGUMENT(kernel, i), wanted,
+                    size);
+  return CL_SUCCESS;
+}
+
+/* The handle that value points to; NULL if value is. */
+static cl_int read_handle(cl_kernel kernel, cl_uint i, size_t size, const void *value,
+                          void **handle, const char *call) {
+  *handle = NULL;
+  const cl_int code = check_size(kernel, i, sizeof *handle, size, call);
+  if (!code && value)
+    memcpy(handle, value, sizeof *handle);
+  return code;
+}
+
+/* Checks a buffer argument and gives it; a NULL buffer is allowed. */
 static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                           cl_mem *buffer, const char *call) {
   cl_context context = kernel->program->context;
-  if (size != sizeof(cl_mem))
-    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
-                    ARGUMENT_FORMAT " is a buffer: arg_size must be %zu, not %zu",
-                    ARGUMENT(kernel, i), sizeof(cl_mem), size);
-  *buffer = NULL;
-  if (value)
-    memcpy(buffer, value, sizeof(cl_mem));
+  void *handle;
+  const cl_int code = read_handle(kernel, i, size, value, &handle, call);
+  if (code)
+    return code;
+  *buffer = handle;
   if (*buffer && (!icd_is_mem(*buffer) || (*buffer)->image || (*buffer)->context != context))
     return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
                     ARGUMENT_FORMAT " is not a buffer of the kernel's context",
@@ -233,15 +250,10 @@ static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *
 
 static cl_int check_value(cl_kernel kernel, cl_uint i, size_t wanted, size_t size,
                           const void *value, const char *call) {
-  cl_context context = kernel->program->context;
   if (!value)
-    return icd_fail(context, CL_INVALID_ARG_VALUE, call, ARGUMENT_FORMAT ": arg_value is NULL",
-                    ARGUMENT(kernel, i));
-  if (size != wanted)
-    return icd_fail(context, CL_INVALID_ARG_SIZE, call,
-                    ARGUMENT_FORMAT " has %zu bytes, arg_size is %zu", ARGUMENT(kernel, i), wanted,
-                    size);
-  return CL_SUCCESS;
+    return icd_fail(kernel->program->context, CL_INVALID_ARG_VALUE, call,
+                    ARGUMENT_FORMAT ": arg_value is NULL", ARGUMENT(kernel, i));
+  return check_size(kernel, i, wanted, size, call);
 }
 
 /* Checks an image argument, and gives what the kernel gets of it; NULL is no image. */
@@ -249,10 +261,11 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
                          struct kernel_image *description, const char *call) {
   cl_context context = kernel->program->context;
   const struct kernel_arg *arg = &kernel->code->args[i];
-  const cl_int code = check_value(kernel, i, sizeof(cl_mem), size, value, call);
+  void *handle;
+  const cl_int code = read_handle(kernel, i, size, value, &handle, call);
   if (code)
     return code;
-  memcpy(image, value, sizeof(cl_mem));
+  *image = handle;
   if (!icd_is_mem(*image) || !(*image)->image || (*image)->context != context)
     return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
                     ARGUMENT_FORMAT " is not an image of the kernel's context",
@@ -270,11 +283,11 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
 static cl_int read_sampler(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                            uint32_t *bits, const char *call) {
   cl_context context = kernel->program->context;
-  const cl_int code = check_value(kernel, i, sizeof(cl_sampler), size, value, call);
+  void *handle;
+  const cl_int code = read_handle(kernel, i, size, value, &handle, call);
   if (code)
     return code;
-  cl_sampler sampler;
-  memcpy(&sampler, value, sizeof sampler);
+  cl_sampler sampler = handle;
   if (!icd_is_sampler(sampler) || sampler->context != context)
     return icd_fail(context, CL_INVALID_SAMPLER, call,
                     ARGUMENT_FORMAT " is not a sampler of the kernel's context",

@@ -549,14 +549,14 @@ static void arguments(void **state) {
   assert_cl(code);
   cl_mem nothing = NULL;
 #define SET(i, size, value) clSetKernelArg(kernel, i, size, value)
-  assert_int_equal(SET(0, sizeof in, NULL), CL_INVALID_ARG_VALUE);
+  assert_int_equal(SET(0, sizeof in, NULL), CL_INVALID_MEM_OBJECT);
   assert_int_equal(SET(0, sizeof in, &nothing), CL_INVALID_MEM_OBJECT);
   assert_int_equal(SET(0, sizeof in, &buffer), CL_INVALID_MEM_OBJECT);
   assert_int_equal(SET(0, sizeof in, &sampler), CL_INVALID_MEM_OBJECT);
   assert_int_equal(SET(0, 4, &in), CL_INVALID_ARG_SIZE);
   assert_int_equal(SET(0, sizeof out, &out), CL_INVALID_ARG_VALUE); /* write-only */
   assert_int_equal(SET(1, sizeof in, &in), CL_INVALID_ARG_VALUE);   /* read-only */
-  assert_int_equal(SET(2, sizeof sampler, NULL), CL_INVALID_ARG_VALUE);
+  assert_int_equal(SET(2, sizeof sampler, NULL), CL_INVALID_SAMPLER);
   assert_int_equal(SET(2, sizeof sampler, &nothing), CL_INVALID_SAMPLER);
   assert_int_equal(SET(2, sizeof sampler, &in), CL_INVALID_SAMPLER);
   assert_int_equal(SET(2, 4, &sampler), CL_INVALID_ARG_SIZE);
