@@ -17,20 +17,9 @@
 #include "compiler/find.h"
 #include "compiler/flight.h"
 #include "compiler/helper.h"
+#include "compiler/helper_limits.h"
 #include "compiler/message.h"
 #include "compiler/spirv.h"
-
-/* A build that takes longer has hung. TEGRACL_COMPILER_TIMEOUT gives another
- * number of seconds. */
-enum { DEFAULT_TIMEOUT_SECONDS = 120 };
-
-static int64_t timeout_ms(void) {
-  const char *text = getenv("TEGRACL_COMPILER_TIMEOUT");
-  long seconds = text ? strtol(text, NULL, 10) : 0;
-  if (seconds <= 0 || seconds > INT_MAX / 1000)
-    seconds = DEFAULT_TIMEOUT_SECONDS;
-  return (int64_t)seconds * 1000;
-}
 
 __attribute__((format(printf, 3, 4))) static enum cc_status
 fail(struct cc_result *result, enum cc_status status, const char *format, ...) {
@@ -69,8 +58,8 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
                     "the compiler %s could not be started: %s\n", compiler, strerror(-error));
       break;
     }
-    int64_t limit = timeout_ms();
-    error = helper_ask(helper, &request, &answer, message_now_ms() + limit);
+    const int64_t seconds = limits_seconds();
+    error = helper_ask(helper, &request, &answer, message_now_ms() + seconds * 1000);
     if (!error) {
       if (message_take_result(&answer, &status, result)) {
         helper_put(helper);
@@ -84,7 +73,7 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
       continue;
     if (error == -ETIMEDOUT)
       status = fail(result, CC_INTERNAL_ERROR, "the compiler did not finish in %lld seconds; %s\n",
-                    (long long)(limit / 1000), words);
+                    (long long)seconds, words);
     else if (error == -EPROTO)
       status = fail(result, CC_INTERNAL_ERROR, "the compiler sent a broken answer; %s\n", words);
     else if (had_gone(error))

@@ -8,11 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compiler/helper_limits.h"
+
 extern char **environ;
+
+enum { KIB_PER_MIB = 1024 };
 
 void command_add(struct command *command, const char *format, ...) {
   char **words = realloc(command->words, (command->count + 2) * sizeof *words);
@@ -76,7 +81,7 @@ static bool read_all(int fd, struct text *text) {
 enum { FILE_INPUT, FILE_OUTPUT, FILE_MESSAGES, FILE_SIDE, FILES };
 
 /* Runs the program with the files; 0 and its wait status, or an errno value. */
-static int run(char **words, const int files[FILES], int *wait_status) {
+static int run(char **words, const int files[FILES], int *wait_status, struct rusage *used) {
   posix_spawn_file_actions_t actions;
   pid_t pid;
   int error = posix_spawn_file_actions_init(&actions);
@@ -89,16 +94,26 @@ static int run(char **words, const int files[FILES], int *wait_status) {
   posix_spawn_file_actions_destroy(&actions);
   if (error)
     return error;
-  while (waitpid(pid, wait_status, 0) < 0)
+  while (wait4(pid, wait_status, 0, used) < 0)
     if (errno != EINTR)
       return errno;
   return 0;
+}
+
+/* What LLVM's programs say when they crash is for those who make them. */
+static void drop_report(struct text *log) {
+  char *report = log->data ? strstr(log->data, "PLEASE submit a bug report") : NULL;
+  if (!report)
+    return;
+  log->size = (size_t)(report - log->data);
+  *report = 0;
 }
 
 enum cc_status command_run(const struct command *command, int input, struct text *output,
                            struct text *log) {
   int files[FILES] = {[FILE_INPUT] = input};
   int wait_status = 0;
+  struct rusage used = {0};
   enum cc_status status = CC_OK;
   bool complete = !command->failed && lseek(input, 0, SEEK_SET) == 0;
   for (int i = FILE_OUTPUT; i < FILES; i++) {
@@ -109,7 +124,7 @@ enum cc_status command_run(const struct command *command, int input, struct text
     status = CC_OUT_OF_MEMORY;
     goto done;
   }
-  const int error = run(command->words, files, &wait_status);
+  const int error = run(command->words, files, &wait_status, &used);
   if (error) {
     text_printf(log, "error: %s cannot be started: %s\n", command->words[0], strerror(error));
     status = CC_NOT_AVAILABLE;
@@ -117,8 +132,10 @@ enum cc_status command_run(const struct command *command, int input, struct text
              (command->side && !read_all(files[FILE_SIDE], command->side))) {
     status = CC_OUT_OF_MEMORY;
   } else if (WIFSIGNALED(wait_status)) {
-    text_printf(log, "error: %s was ended by signal %d\n", command->words[0],
-                WTERMSIG(wait_status));
+    drop_report(log);
+    text_printf(log, "error: %s was ended by signal %d (%s), with %ld of %llu MiB of memory\n",
+                command->words[0], WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)),
+                used.ru_maxrss / KIB_PER_MIB, (unsigned long long)limits_memory_mib());
     status = CC_INTERNAL_ERROR;
   } else if (WEXITSTATUS(wait_status)) {
     status = CC_BUILD_FAILURE;

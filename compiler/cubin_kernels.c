@@ -53,12 +53,16 @@ static bool add_kernel(struct cubin *r, uint32_t number, const Elf64_Sym *symbol
     return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: no attributes for kernel %s", name);
   if (!cubin_read_kernel_info(r, &r->sections[text->info], kernel))
     return false;
+  if (kernel->stack_bytes > CUBIN_MAX_STACK)
+    return cubin_refuse(r, CC_INVALID_BINARY,
+                        "kernel %s wants %u bytes of private memory for a work-item; there are at "
+                        "most %u",
+                        name, kernel->stack_bytes, CUBIN_MAX_STACK);
   if (kernel->registers == 0 || kernel->registers > CUBIN_MAX_REGISTERS ||
-      kernel->barriers > CUBIN_MAX_BARRIERS || kernel->stack_bytes > CUBIN_MAX_STACK)
-    return cubin_refuse(
-        r, CC_INVALID_BINARY,
-        "damaged CUBIN: kernel %s wants %u registers, %u barriers and a stack of %u bytes", name,
-        kernel->registers, kernel->barriers, kernel->stack_bytes);
+      kernel->barriers > CUBIN_MAX_BARRIERS)
+    return cubin_refuse(r, CC_INVALID_BINARY,
+                        "damaged CUBIN: kernel %s wants %u registers and %u barriers", name,
+                        kernel->registers, kernel->barriers);
   uint32_t bank0 = kernel->param_offset + kernel->param_bytes;
   uint64_t image = text->constant0 ? r->sections[text->constant0].header.sh_size : bank0;
   if (image < bank0 || image > CUBIN_BANK_BYTES)

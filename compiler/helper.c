@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +23,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "compiler/helper_limits.h"
+
 extern char **environ;
+
+enum { KIB_PER_MIB = 1024 };
 
 struct helper {
   struct helper *next;
@@ -306,13 +311,14 @@ static void last_words(int output, char *words, size_t size) {
 void helper_end(struct helper *helper, char *words, size_t size) {
   char printed[2048];
   int status = 0;
+  struct rusage used = {0};
   /* A helper that is going by itself gets a moment, so that we learn how: on a
    * busy machine a process can take long from closing its files to its end. */
   enum { MOMENTS = 2000, MOMENT_US = 1000 };
   pid_t ended = 0;
   if (has_closed(helper->fd))
     for (int i = 0; i < MOMENTS && ended == 0; i++) {
-      ended = waitpid(helper->pid, &status, WNOHANG);
+      ended = wait4(helper->pid, &status, WNOHANG, &used);
       if (ended == 0)
         usleep(MOMENT_US);
     }
@@ -323,8 +329,9 @@ void helper_end(struct helper *helper, char *words, size_t size) {
     }
   last_words(helper->output, printed, sizeof(printed));
   if (by_itself && WIFSIGNALED(status))
-    snprintf(words, size, "it was ended by signal %d (%s)\n%s", WTERMSIG(status),
-             strsignal(WTERMSIG(status)), printed);
+    snprintf(words, size, "it was ended by signal %d (%s), with %ld of %llu MiB of memory\n%s",
+             WTERMSIG(status), strsignal(WTERMSIG(status)), used.ru_maxrss / KIB_PER_MIB,
+             (unsigned long long)limits_memory_mib(), printed);
   else if (by_itself)
     snprintf(words, size, "it left with exit status %d\n%s", WEXITSTATUS(status), printed);
   else

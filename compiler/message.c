@@ -14,9 +14,6 @@
 
 enum { FRAME_MAGIC = 0x54474343 };
 
-/* No program comes near this; it bounds what a mad peer can make us allocate. */
-#define MAX_MESSAGE (1ull << 30)
-
 struct frame {
   uint64_t magic;
   uint64_t size;
@@ -34,7 +31,7 @@ static unsigned char *reserve(struct message *m, size_t size) {
     return NULL;
   if (m->room - m->size < size) {
     size_t room = m->room ? m->room : 4096;
-    while (room - m->size < size && room <= MAX_MESSAGE)
+    while (room - m->size < size && room <= MESSAGE_MAX)
       room *= 2;
     unsigned char *bytes = room - m->size < size ? NULL : realloc(m->bytes, room);
     if (!bytes) {
@@ -279,7 +276,7 @@ int message_receive(int fd, struct message *message, int64_t deadline_ms) {
   int error = receive_all(fd, &frame, sizeof(frame), deadline_ms);
   if (error)
     return error;
-  if (frame.magic != FRAME_MAGIC || frame.size > MAX_MESSAGE)
+  if (frame.magic != FRAME_MAGIC || frame.size > MESSAGE_MAX)
     return -EPROTO;
   message->bytes = malloc(frame.size ? frame.size : 1);
   if (!message->bytes)

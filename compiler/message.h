@@ -27,6 +27,9 @@ void message_put_bytes(struct message *message, const void *bytes, size_t size);
 /* NULL is sent as "". */
 void message_put_string(struct message *message, const char *text);
 
+/* No program comes near this; it bounds what a mad peer can make us allocate. */
+#define MESSAGE_MAX (1ull << 30)
+
 /* Takers give 0, NULL or "" once the message is broken. What they point to lives
  * in the message. */
 uint64_t message_take_number(struct message *message);

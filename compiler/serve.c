@@ -8,14 +8,19 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "compiler/compile.h"
+#include "compiler/helper_limits.h"
 #include "compiler/message.h"
 
 enum { IDLE_MS = 10 * 1000, ANSWER_MS = 30 * 1000 };
+
+/* Signals' traces name no functions then: to look them up takes clang seconds. */
+#define NO_SYMBOLS "LLVM_DISABLE_SYMBOLIZATION"
 
 /* Waits until the client's side of the socket closes, then ends this process and
  * what it started (the process group, if we lead one). The main thread may be
@@ -45,25 +50,40 @@ static enum cc_status answer(struct message *request, struct cc_result *result) 
   return status;
 }
 
+/* Memory that ended here is no matter of the application's: the build failed. */
+static enum cc_status explain_memory(struct cc_result *result) {
+  cc_result_finish(result);
+  if (asprintf(&result->log, "the compiler ran out of memory: it may use %llu MiB\n",
+               (unsigned long long)limits_memory_mib()) < 0)
+    result->log = NULL;
+  return CC_INTERNAL_ERROR;
+}
+
 int cc_serve(int fd) {
   static int watched;
   pthread_t watcher;
   watched = fd;
   if (pthread_create(&watcher, NULL, watch_client, &watched) == 0)
     pthread_detach(watcher);
+  setenv(NO_SYMBOLS, "1", 0);
+  limits_on_memory();
   for (;;) {
     struct message request, reply = {0};
     struct cc_result result = {0};
     int error = message_receive(fd, &request, message_now_ms() + IDLE_MS);
     if (error)
       return error == -ETIMEDOUT || error == -EPIPE ? EXIT_SUCCESS : EXIT_FAILURE;
+    limits_on_time();
     enum cc_status status = answer(&request, &result);
+    if (status == CC_OUT_OF_MEMORY)
+      status = explain_memory(&result);
     message_put_result(&reply, status, &result);
     error = message_send(fd, &reply, message_now_ms() + ANSWER_MS);
     message_finish(&reply);
     message_finish(&request);
     cc_result_finish(&result);
-    if (error)
-      return EXIT_FAILURE;
+    /* Who has met its limits, or something that crashed, is no good for another build. */
+    if (error || status == CC_INTERNAL_ERROR)
+      return error ? EXIT_FAILURE : EXIT_SUCCESS;
   }
 }

@@ -1,0 +1,66 @@
+/* Limits of the compiler: see helper_limits.h. */
+#include "compiler/helper_limits.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "compiler/message.h"
+
+enum { DEFAULT_SECONDS = 120, MIB_SHIFT = 20 };
+
+/* A positive number from the environment; 0: there is none. */
+static unsigned long number(const char *name, unsigned long most) {
+  const char *text = getenv(name);
+  char *end = NULL;
+  const unsigned long value = text ? strtoul(text, &end, 10) : 0;
+  return end && !*end && value <= most ? value : 0;
+}
+
+int64_t limits_seconds(void) {
+  const unsigned long seconds = number("TEGRACL_COMPILER_TIMEOUT", INT_MAX / 1000);
+  return (int64_t)(seconds ? seconds : DEFAULT_SECONDS);
+}
+
+uint64_t limits_memory_mib(void) {
+  const uint64_t given = number("TEGRACL_COMPILER_MEMORY", ULONG_MAX >> MIB_SHIFT);
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return given ? given : ((uint64_t)pages * (uint64_t)page / 2) >> MIB_SHIFT;
+}
+
+static void lower(int resource, uint64_t value) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur <= value)
+    return;
+  limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
+  setrlimit(resource, &limit);
+}
+
+static void take_me_first(void) {
+  static const char most[] = "1000";
+  const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  (void)!write(fd, most, sizeof most - 1);
+  close(fd);
+}
+
+void limits_on_memory(void) {
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow of all memory would count */
+  lower(RLIMIT_DATA, limits_memory_mib() << MIB_SHIFT);
+#endif
+  lower(RLIMIT_FSIZE, MESSAGE_MAX);
+  take_me_first();
+}
+
+void limits_on_time(void) {
+  struct rusage used;
+  struct rlimit limit;
+  if (getrusage(RUSAGE_SELF, &used) != 0 || getrlimit(RLIMIT_CPU, &limit) != 0)
+    return;
+  const rlim_t most = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + limits_seconds() + 1);
+  limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+  setrlimit(RLIMIT_CPU, &limit);
+}
