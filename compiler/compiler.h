@@ -79,7 +79,7 @@ bool cc_available(void);
 
 /* SPIR-V of the versions 1.0 to 1.x, as the source of CC_BUILD and CC_COMPILE: one
  * module, whole. */
-enum { CC_IL_MINOR_MAX = 4 };
+enum { CC_IL_MINOR_MAX = 6 };
 
 /* As cc_available, for SPIR-V: SPIRV-Tools and the LLVM/SPIR-V translator as well. */
 bool cc_il_available(void);

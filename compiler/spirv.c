@@ -29,8 +29,8 @@ bool spirv_is(const void *bytes, size_t size) {
 }
 
 unsigned spirv_minor(const uint32_t *words) {
-  enum { MINOR_SHIFT = 8, MINOR_MASK = 0xff };
-  return words[SPIRV_VERSION_WORD] >> MINOR_SHIFT & MINOR_MASK;
+  enum { MINOR_MASK = 0xff };
+  return words[SPIRV_VERSION_WORD] >> SPIRV_MINOR_SHIFT & MINOR_MASK;
 }
 
 /* ---- structure --------------------------------------------------------------------- */
@@ -195,6 +195,7 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(66, GroupNonUniformShuffleRelative, true)                                                      \
   X(67, GroupNonUniformClustered, true)                                                            \
   X(68, GroupNonUniformQuad, false)                                                                \
+  X(71, UniformDecoration, true)                                                                   \
   X(5345, VulkanMemoryModel, false)                                                                \
   X(5347, PhysicalStorageBufferAddresses, false)                                                   \
   X(5568, SubgroupShuffleINTEL, false)                                                             \

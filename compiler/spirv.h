@@ -16,8 +16,7 @@ enum {
   SPIRV_BOUND_WORD = 3, /* all ids are below */
   SPIRV_SCHEMA_WORD = 4,
   SPIRV_HEADER_WORDS = 5,
-  /* Minor numbers of the versions 1.x that are taken: what the LLVM/SPIR-V translator of
-   * LLVM 15 reads. */
+  SPIRV_MINOR_SHIFT = 8, /* in the version */
   SPIRV_MINOR_MAX = CC_IL_MINOR_MAX,
 };
 
@@ -55,8 +54,14 @@ enum spirv_opcode {
   OP_COMPOSITE_EXTRACT = 81,
   OP_COMPOSITE_INSERT = 82,
   OP_COPY_OBJECT = 83,
+  OP_IMAGE_SAMPLE_EXPLICIT_LOD = 88,
+  OP_IMAGE_FETCH = 95,
+  OP_IMAGE_READ = 98,
+  OP_IMAGE_WRITE = 99,
   OP_U_CONVERT = 113,
   OP_CONVERT_PTR_TO_U = 117,
+  OP_CONVERT_U_TO_PTR = 120,
+  OP_BITCAST = 124,
   OP_I_SUB = 130,
   OP_S_DIV = 135,
   OP_I_EQUAL = 170,
@@ -64,6 +69,7 @@ enum spirv_opcode {
   OP_LOOP_MERGE = 246,
   OP_SELECTION_MERGE = 247,
   OP_LABEL = 248,
+  OP_DECORATE_ID = 332,
   OP_COPY_LOGICAL = 400,
   OP_PTR_EQUAL = 401,
   OP_PTR_NOT_EQUAL = 402,

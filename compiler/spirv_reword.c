@@ -1,7 +1,7 @@
 /* Says in other instructions what the translator of LLVM 15 does not know, or does wrong:
  * null constants that are numbers, composites of values and steps into them, copies of what a
  * pointer's type says, shuffles of different vectors, hints about vectors, and what came with
- * SPIR-V 1.4. Modules have been validated when they come here. */
+ * SPIR-V 1.4 and later. Modules have been validated when they come here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +17,9 @@ static const struct {
     {194, 205}, {227, 227},   {229, 242},   {245, 245},   {259, 259},   {261, 271},   {333, 366},
     {400, 403}, {4421, 4422}, {4428, 4432}, {4450, 4455}, {5614, 5615}, {5631, 5631}, {6035, 6035},
 };
+
+/* The last version 1.x that the translator takes, with the place of the 1. */
+enum { TRANSLATOR_MINOR_MAX = 4, MAJOR_SHIFT = 16 };
 
 /* Lanes of a vector; more elements of an array are not copied one by one. */
 enum { LANES_MAX = 16, ELEMENTS_MAX = 4096 };
@@ -187,6 +190,24 @@ static bool reword_difference(struct reword *reword, const uint32_t *word) {
   EMIT(reword->out, OP_S_DIV, is_wide ? word[1] : type, elements, bytes, size);
   if (!is_wide)
     EMIT(reword->out, OP_U_CONVERT, word[1], word[2], elements);
+  return true;
+}
+
+/* OpBitcast type result value: as SPIR-V 1.5 has it, between pointers and what else is as
+ * wide. */
+static bool reword_bitcast(struct reword *reword, const uint32_t *word) {
+  const uint32_t from = type_of(reword, word[3]);
+  const bool from_pointer = is_made_by(definition(reword, from), OP_TYPE_POINTER, 4);
+  const bool to_pointer = is_made_by(definition(reword, word[1]), OP_TYPE_POINTER, 4);
+  if (!from || from_pointer == to_pointer)
+    return false;
+  if (from_pointer) {
+    EMIT(reword->out, OP_BITCAST, word[1], word[2], emit_address(reword, word[3]));
+  } else {
+    const uint32_t type = wide_type(reword), address = reword->bound++;
+    EMIT(reword->out, OP_BITCAST, type, address, word[3]);
+    EMIT(reword->out, OP_CONVERT_U_TO_PTR, word[1], word[2], address);
+  }
   return true;
 }
 
@@ -389,7 +410,30 @@ static bool reword_hint(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* UserSemantic: nothing that a kernel's code depends on. */
+/* Instructions on images without the hint Nontemporal among their operands. */
+static bool reword_image(struct reword *reword, const uint32_t *word) {
+  enum { NONTEMPORAL = 0x4000, WRITE_OPERANDS = 4, OTHER_OPERANDS = 5 };
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  const size_t operands = instruction.opcode == OP_IMAGE_WRITE ? WRITE_OPERANDS : OTHER_OPERANDS;
+  if (instruction.length <= operands || !(word[operands] & NONTEMPORAL))
+    return false;
+  const uint32_t first = word[operands] & ~(uint32_t)NONTEMPORAL;
+  add(reword->out, word, operands);
+  add(reword->out, &first, 1);
+  if (instruction.length > operands + 1)
+    add(reword->out, word + operands + 1, instruction.length - operands - 1);
+  return true;
+}
+
+/* OpDecorate id Uniform, OpCapability UniformDecoration: hints. */
+static bool drop_uniform(struct reword *reword, const uint32_t *word) {
+  enum { UNIFORM = 26, UNIFORM_DECORATION = 71 };
+  (void)reword;
+  return spirv_instruction_at(word).opcode == OP_DECORATE ? word[2] == UNIFORM
+                                                          : word[1] == UNIFORM_DECORATION;
+}
+
+/* UserSemantic, UniformId: nothing that a kernel's code depends on. */
 static bool drop(struct reword *reword, const uint32_t *word) {
   (void)reword, (void)word;
   return true;
@@ -414,6 +458,14 @@ static const struct {
     {OP_COMPOSITE_INSERT, 6, reword_insert},
     {OP_VECTOR_SHUFFLE, 6, reword_shuffle},
     {OP_EXPECT, 5, reword_hint},
+    {OP_BITCAST, 4, reword_bitcast},
+    {OP_IMAGE_SAMPLE_EXPLICIT_LOD, 6, reword_image},
+    {OP_IMAGE_FETCH, 5, reword_image},
+    {OP_IMAGE_READ, 5, reword_image},
+    {OP_IMAGE_WRITE, 4, reword_image},
+    {OP_DECORATE, 3, drop_uniform},
+    {OP_CAPABILITY, 2, drop_uniform},
+    {OP_DECORATE_ID, 3, drop},
     {OP_DECORATE_STRING, 3, drop},
     {OP_MEMBER_DECORATE_STRING, 4, drop},
 };
@@ -429,6 +481,9 @@ static bool reword_one(struct reword *reword, const uint32_t *word) {
 static void reword_all(struct reword *reword) {
   reword->out = &reword->before;
   add(reword->out, reword->words, SPIRV_HEADER_WORDS);
+  if (!reword->out->failed && spirv_minor(reword->words) > TRANSLATOR_MINOR_MAX)
+    reword->out->data[SPIRV_VERSION_WORD] = 1 << MAJOR_SHIFT | TRANSLATOR_MINOR_MAX
+                                                                   << SPIRV_MINOR_SHIFT;
   for (size_t at = SPIRV_HEADER_WORDS, length; at < reword->count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(reword->words + at);
     length = instruction.length;

@@ -46,6 +46,20 @@ static void mark_convergent(LLVMModuleRef module) {
       add_attribute(at, "convergent");
 }
 
+/* What a module defines as others may (LinkOnceODR) stays there though it does not use it:
+ * they may leave it out. */
+static void keep_shared(LLVMValueRef value) {
+  if (LLVMGetLinkage(value) == LLVMLinkOnceODRLinkage)
+    LLVMSetLinkage(value, LLVMWeakODRLinkage);
+}
+
+static void keep_all_shared(LLVMModuleRef module) {
+  for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
+    keep_shared(at);
+  for (LLVMValueRef at = LLVMGetFirstGlobal(module); at; at = LLVMGetNextGlobal(at))
+    keep_shared(at);
+}
+
 /* Copies IR as text with the other numbers for address spaces: in addrspace(N), and in
  * the names of intrinsics (.pN), but not in strings. */
 static void renumber_spaces(const char *ir, struct text *out) {
@@ -99,6 +113,7 @@ static enum cc_status adapt(const struct text *bitcode, struct text *ir, struct 
     LLVMSetTarget(module, FRONTEND_TARGET);
     LLVMSetDataLayout(module, ""); /* clang puts in its own */
     mark_convergent(module);
+    keep_all_shared(module);
     char *text = LLVMPrintModuleToString(module);
     renumber_spaces(text, ir);
     LLVMDisposeMessage(text);

@@ -51,10 +51,13 @@
 /* Of a device that takes SPIR-V here. */
 #define IL_EXTENSIONS(X)                                                                           \
   X("cl_khr_il_program", CL_MAKE_VERSION(1, 0, 0))                                                 \
+  X("cl_khr_spirv_linkonce_odr", CL_MAKE_VERSION(1, 0, 0))                                         \
   X("cl_khr_spirv_no_integer_wrap_decoration", CL_MAKE_VERSION(1, 0, 0))
 
 #define IL_VERSIONS(X)                                                                             \
-  X("SPIR-V", 1, 0) X("SPIR-V", 1, 1) X("SPIR-V", 1, 2) X("SPIR-V", 1, 3) X("SPIR-V", 1, 4)
+  X("SPIR-V", 1, 0)                                                                                \
+  X("SPIR-V", 1, 1)                                                                                \
+  X("SPIR-V", 1, 2) X("SPIR-V", 1, 3) X("SPIR-V", 1, 4) X("SPIR-V", 1, 5) X("SPIR-V", 1, 6)
 
 #define C_VERSIONS(X)                                                                              \
   X("OpenCL C", CL_MAKE_VERSION(1, 0, 0))                                                          \

@@ -314,7 +314,7 @@ static void refused(struct road *road, int count, char **files) {
   const struct {
     size_t word;
     uint32_t value;
-  } damage[] = {{0, 0x07230204}, {0, 0},          {1, 0x00010500}, {1, 0x00020000}, {1, 0x00010001},
+  } damage[] = {{0, 0x07230204}, {0, 0},          {1, 0x00010700}, {1, 0x00020000}, {1, 0x00010001},
                 {1, 0},          {3, 0},          {3, 0xffffffff}, {4, 1},          {5, 0},
                 {5, 0x00000011}, {5, 0xffff0011}, {5, 0x7fff0011}};
   for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
@@ -350,7 +350,8 @@ static void refused(struct road *road, int count, char **files) {
  * --------------------------------------------------------------------------- */
 
 static void queries(struct road *road, int count, char **files) {
-  static const char versions[] = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4";
+  static const char versions[] = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4 "
+                                 "SPIR-V_1.5 SPIR-V_1.6";
   char text[8192];
   cl_name_version list[64];
   size_t size;
@@ -359,8 +360,8 @@ static void queries(struct road *road, int count, char **files) {
   CHECK(!strncmp(text, versions, sizeof versions - 1));
   CHECK_CL(clGetDeviceInfo(road->device, CL_DEVICE_ILS_WITH_VERSION, sizeof list, list, &size),
            CL_SUCCESS);
-  CHECK(size == 5 * sizeof *list);
-  for (cl_uint i = 0; i < 5; i++)
+  CHECK(size == 7 * sizeof *list);
+  for (cl_uint i = 0; i < 7; i++)
     CHECK(!strcmp(list[i].name, "SPIR-V") && list[i].version == CL_MAKE_VERSION(1, i, 0));
   CHECK_CL(clGetDeviceInfo(road->device, CL_DEVICE_EXTENSIONS, sizeof text, text, NULL),
            CL_SUCCESS);
@@ -399,7 +400,7 @@ static void missing(struct road *road, int count, char **files) {
 
 /* What the translator does not know is put in other words. */
 static void reworded(struct road *road, int count, char **files) {
-  cl_uint in[] = {10, 11, 12}, out[] = {5, 13, 8, 10, 11, 12, 14, 2, 1, 1, -3u, 5, 7};
+  cl_uint in[] = {10, 11, 12}, out[] = {5, 13, 8, 10, 11, 12, 14, 2, 1, 1, -3u, 5, 7, 1};
   const cl_uint n = 5;
   cl_uint got[sizeof out / sizeof *out] = {0};
   cl_int error;
