@@ -309,6 +309,40 @@ static enum cc_status read_container(struct reader *r, size_t size, struct modul
   return status;
 }
 
+/* What is taken for a program binary at times: how it begins, what it is and what helps. */
+static const struct {
+  const char *start;
+  size_t size;
+  const char *what;
+} foreign[] = {
+    {"\x50\xed\x55\xba", 4,
+     "a fatbin: take a CUBIN out of it (cuobjdump -xelf all), or make one (nvcc -cubin "
+     "-arch=sm_87)"},
+    {"\x03\x02\x23\x07", 4, "a SPIR-V module: give it to clCreateProgramWithIL"},
+    {"\x07\x23\x02\x03", 4, "a SPIR-V module: give it to clCreateProgramWithIL"},
+    {"BC\xc0\xde", 4, "LLVM bitcode: a program binary has machine code"},
+    {"!<arch>\n", 8, "an archive: take a CUBIN out of it (cuobjdump -xelf all)"},
+};
+
+static bool is_ptx(const unsigned char *bytes, size_t size) {
+  enum { HEAD = 4096 };
+  static const char version[] = ".version ", target[] = ".target sm_";
+  const size_t head = size < HEAD ? size : HEAD;
+  return memmem(bytes, head, version, sizeof(version) - 1) &&
+         memmem(bytes, head, target, sizeof(target) - 1);
+}
+
+static enum cc_status refuse_foreign(struct reader *r, size_t size) {
+  for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+    if (size >= foreign[i].size && memcmp(r->bytes, foreign[i].start, foreign[i].size) == 0)
+      return refuse(r, CC_INVALID_BINARY, "%s", foreign[i].what);
+  if (is_ptx(r->bytes, size))
+    return refuse(r, CC_INVALID_BINARY,
+                  "PTX: make a CUBIN of it (ptxas -arch=sm_87), or give OpenCL C");
+  return refuse(r, CC_INVALID_BINARY, "neither a tegracl program binary nor a CUBIN (%zu bytes)",
+                size);
+}
+
 enum cc_status cc_module_read(const void *binary, size_t size, struct module_code **module,
                               char *error, size_t error_size) {
   struct arena *arena = calloc(1, sizeof(*arena));
@@ -328,8 +362,7 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
     else if (cubin_is_elf(copy, size))
       status = cubin_read(copy, size, arena, code, error, error_size);
     else
-      status = refuse(&r, CC_INVALID_BINARY,
-                      "neither a tegracl program binary nor a CUBIN (%zu bytes)", size);
+      status = refuse_foreign(&r, size);
   }
   if (code && status == CC_OK) {
     code->storage = arena;

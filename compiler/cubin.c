@@ -55,7 +55,8 @@ static bool read_header(struct cubin *r, Elf64_Ehdr *header) {
   memcpy(header, r->data, sizeof(*header));
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
       header->e_machine != CUBIN_MACHINE)
-    return cubin_refuse(r, CC_INVALID_BINARY, "not a CUBIN: an ELF file for machine %u",
+    return cubin_refuse(r, CC_INVALID_BINARY,
+                        "not a CUBIN (nvcc -cubin -arch=sm_87): an ELF file for machine %u",
                         header->e_machine);
   unsigned osabi = header->e_ident[EI_OSABI];
   unsigned abi = header->e_ident[EI_ABIVERSION];

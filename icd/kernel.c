@@ -256,6 +256,25 @@ static cl_int check_value(cl_kernel kernel, cl_uint i, size_t wanted, size_t siz
   return check_size(kernel, i, wanted, size, call);
 }
 
+/* A raw CUBIN says of an argument only how large it is: eight bytes may be a pointer. */
+static bool may_be_pointer(cl_kernel kernel, cl_uint i) {
+  const struct kernel_arg *arg = &kernel->code->args[i];
+  return !kernel->code->args_known && arg->kind == KERNEL_ARG_VALUE && arg->size == sizeof(cl_mem);
+}
+
+/* Checks a value. If it may be a pointer and is a buffer's handle, *buffer is that. */
+static cl_int read_value(cl_kernel kernel, cl_uint i, size_t size, const void *value,
+                         cl_mem *buffer, const char *call) {
+  const cl_int code = check_value(kernel, i, kernel->code->args[i].size, size, value, call);
+  uint64_t number;
+  if (code || !may_be_pointer(kernel, i))
+    return code;
+  memcpy(&number, value, sizeof number);
+  return icd_mem_is_one(kernel->program->context, number)
+             ? read_buffer(kernel, i, size, value, buffer, call)
+             : CL_SUCCESS;
+}
+
 /* Checks an image argument, and gives what the kernel gets of it; NULL is no image. */
 static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *value, cl_mem *image,
                          struct kernel_image *description, const char *call) {
@@ -321,7 +340,7 @@ cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, const char *call) 
                     "kernel %s has %u arguments, there is no argument %u", kernel->code->name,
                     kernel->code->arg_count, index);
   const enum kernel_arg_kind kind = kernel->code->args[index].kind;
-  if (kind != KERNEL_ARG_GLOBAL && kind != KERNEL_ARG_CONSTANT)
+  if (kind != KERNEL_ARG_GLOBAL && kind != KERNEL_ARG_CONSTANT && !may_be_pointer(kernel, index))
     return icd_fail(context, CL_INVALID_ARG_VALUE, call,
                     ARGUMENT_FORMAT " is no pointer to global or constant memory",
                     ARGUMENT(kernel, index));
@@ -369,7 +388,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     code = check_local(kernel, arg_index, arg_size, arg_value, __func__);
     break;
   case KERNEL_ARG_VALUE:
-    code = check_value(kernel, arg_index, arg->size, arg_size, arg_value, __func__);
+    code = read_value(kernel, arg_index, arg_size, arg_value, &buffer, __func__);
     break;
   case KERNEL_ARG_IMAGE:
     code = read_image(kernel, arg_index, arg_size, arg_value, &buffer, &image, __func__);
@@ -392,7 +411,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     kernel->ready = false;
     break;
   case KERNEL_ARG_VALUE:
-    memcpy(kernel->params + arg->offset, arg_value, arg_size);
+    memcpy(kernel->params + arg->offset, buffer ? (void *)&buffer->gpu : arg_value, arg_size);
+    kernel->buffers[arg_index] = buffer;
     break;
   case KERNEL_ARG_IMAGE:
     memcpy(kernel->params + arg->offset, &image, sizeof image);

@@ -45,9 +45,39 @@ static void bury(void *owner) {
   icd_context_drop(context);
 }
 
+static void enlist(cl_mem mem) {
+  cl_context context = mem->context;
+  pthread_mutex_lock(&context->lock);
+  mem->older = context->mems;
+  if (mem->older)
+    mem->older->newer = mem;
+  context->mems = mem;
+  pthread_mutex_unlock(&context->lock);
+}
+
+static void delist(cl_mem mem) {
+  cl_context context = mem->context;
+  pthread_mutex_lock(&context->lock);
+  *(mem->newer ? &mem->newer->older : &context->mems) = mem->older;
+  if (mem->older)
+    mem->older->newer = mem->newer;
+  pthread_mutex_unlock(&context->lock);
+}
+
+bool icd_mem_is_one(cl_context context, uint64_t number) {
+  pthread_mutex_lock(&context->lock);
+  cl_mem mem = context->mems;
+  while (mem && (uintptr_t)mem != number)
+    mem = mem->older;
+  pthread_mutex_unlock(&context->lock);
+  return mem != NULL;
+}
+
 void icd_mem_drop(cl_mem mem) {
-  if (icd_object_drop(&mem->object))
-    icd_context_retire(mem->context, &mem->retired, bury, mem);
+  if (!icd_object_drop(&mem->object))
+    return;
+  delist(mem);
+  icd_context_retire(mem->context, &mem->retired, bury, mem);
 }
 
 static int bits(cl_mem_flags flags) {
@@ -99,6 +129,7 @@ static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t siz
   pthread_mutex_init(&mem->lock, NULL);
   icd_context_hold(context);
   icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  enlist(mem);
 }
 
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
@@ -260,6 +291,7 @@ cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, siz
   icd_mem_hold(parent);
   icd_context_hold(parent->context);
   icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  enlist(mem);
   return mem;
 }
 

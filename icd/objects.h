@@ -103,6 +103,7 @@ struct _cl_context {
   cl_event free_events;
   cl_mem *svm; /* allocations of shared virtual memory by rising address (svm.c) */
   size_t svm_count, svm_room;
+  cl_mem mems; /* all that live, the newest first */
 };
 
 /* The driver's own reference to a context. */
@@ -201,6 +202,7 @@ struct icd_usm {
 struct _cl_mem {
   struct icd_object object;
   cl_context context;
+  cl_mem older, newer;     /* in the context's list */
   struct icd_image *image; /* NULL: a buffer */
   cl_mem parent;           /* of a sub-buffer, or an image in other memory; else NULL */
   cl_mem svm;              /* the allocation that CL_MEM_USE_HOST_PTR pointed into, held; or NULL */
@@ -225,6 +227,9 @@ struct _cl_mem {
 
 void icd_mem_hold(cl_mem mem);
 void icd_mem_drop(cl_mem mem);
+
+/* Whether a number, which may be anything, is a memory object of the context. */
+bool icd_mem_is_one(cl_context context, uint64_t number);
 
 /* A new memory object: in memory of its own (svm NULL), or at place, which lies in an
  * allocation of shared virtual memory, whose reference it takes over. Flags are checked.

@@ -1,0 +1,239 @@
+/* CUBINs as nvcc makes them, given to clCreateProgramWithBinary where there is no compiler:
+ * their kernels' names and arguments; what is no CUBIN for this device is refused in words.
+ *
+ *   raw RAW.cubin SM90.cubin
+ */
+#include "tests/road/road.h"
+
+enum { COUNT = 256 };
+
+static char said[512]; /* by the context's callback */
+
+static void CL_CALLBACK listen(const char *words, const void *info, size_t size, void *data) {
+  (void)info, (void)size, (void)data;
+  snprintf(said, sizeof said, "%s", words);
+}
+
+struct file {
+  unsigned char *bytes;
+  size_t size;
+};
+
+static struct file read_file(const char *name) {
+  FILE *file = fopen(name, "rb");
+  CHECK(file && fseek(file, 0, SEEK_END) == 0);
+  struct file read = {.size = (size_t)ftell(file)};
+  rewind(file);
+  read.bytes = malloc(read.size);
+  CHECK(read.bytes && fread(read.bytes, 1, read.size, file) == read.size);
+  fclose(file);
+  return read;
+}
+
+static cl_program load(const struct road *road, const void *bytes, size_t size, cl_int *error) {
+  const unsigned char *binary = bytes;
+  cl_int status;
+  cl_program program =
+      clCreateProgramWithBinary(road->context, 1, &road->device, &size, &binary, &status, error);
+  CHECK(status == *error);
+  return program;
+}
+
+static cl_mem floats(const struct road *road, cl_mem_flags flags, float *data) {
+  cl_int error;
+  cl_mem mem = clCreateBuffer(road->context, flags, COUNT * sizeof *data, data, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  return mem;
+}
+
+static cl_kernel kernel_of(cl_program program, const char *name) {
+  cl_int error;
+  cl_kernel kernel = clCreateKernel(program, name, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  return kernel;
+}
+
+#define SET(kernel, i, value) CHECK_CL(clSetKernelArg(kernel, i, sizeof value, &value), CL_SUCCESS)
+
+static void launch(const struct road *road, cl_kernel kernel, size_t threads) {
+  CHECK_CL(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &threads, &threads, 0, NULL, NULL),
+           CL_SUCCESS);
+}
+
+static void read(const struct road *road, cl_mem mem, size_t size, void *to) {
+  CHECK_CL(clEnqueueReadBuffer(road->queue, mem, CL_TRUE, 0, size, to, 0, NULL, NULL), CL_SUCCESS);
+}
+
+/* ---- kernels and arguments ----------------------------------------------------------- */
+
+static void test_names(cl_program program) {
+  char names[256];
+  size_t count;
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL),
+           CL_SUCCESS);
+  CHECK(count == 4);
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL),
+           CL_SUCCESS);
+  CHECK(strstr(names, "scale") && strstr(names, "count") && strstr(names, "is_null") &&
+        strstr(names, "_Z4axpydPKdPd"));
+}
+
+/* Buffers, sub-buffers, numbers of eight bytes; a buffer lives as long as the launch. */
+static void test_buffers(const struct road *road, cl_program program) {
+  float data[COUNT], out[COUNT];
+  cl_int error;
+  for (int i = 0; i < COUNT; i++)
+    data[i] = (float)i;
+  cl_mem in = floats(road, CL_MEM_COPY_HOST_PTR, data), to = floats(road, 0, NULL);
+  const float factor = 3;
+  const cl_ulong half = COUNT / 2;
+  const cl_buffer_region region = {half * sizeof *data, half * sizeof *data};
+  cl_mem part = clCreateSubBuffer(in, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_kernel kernel = kernel_of(program, "scale");
+  SET(kernel, 0, part);
+  SET(kernel, 1, to);
+  SET(kernel, 2, factor);
+  SET(kernel, 3, half);
+  launch(road, kernel, COUNT);
+  CHECK_CL(clReleaseMemObject(part), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(in), CL_SUCCESS);
+  read(road, to, sizeof out, out);
+  for (cl_ulong i = 0; i < half; i++)
+    CHECK(out[i] == 3 * data[half + i]);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof(cl_uint), &half), CL_INVALID_ARG_SIZE);
+  CHECK_CL(clSetKernelArg(kernel, 2, sizeof to, &to), CL_INVALID_ARG_SIZE);
+  CHECK_CL(clReleaseMemObject(to), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+static void test_doubles(const struct road *road, cl_program program) {
+  double x[COUNT], y[COUNT];
+  const double a = 0.5;
+  cl_int error;
+  for (int i = 0; i < COUNT; i++)
+    x[i] = i, y[i] = -i;
+  cl_mem in = clCreateBuffer(road->context, CL_MEM_COPY_HOST_PTR, sizeof x, x, &error),
+         out = clCreateBuffer(road->context, CL_MEM_COPY_HOST_PTR, sizeof y, y, &error);
+  cl_kernel kernel = kernel_of(program, "_Z4axpydPKdPd");
+  SET(kernel, 0, a);
+  SET(kernel, 1, in);
+  SET(kernel, 2, out);
+  launch(road, kernel, COUNT);
+  read(road, out, sizeof y, y);
+  for (int i = 0; i < COUNT; i++)
+    CHECK(y[i] == -0.5 * i);
+  CHECK_CL(clReleaseMemObject(in), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+/* Pointers in structs are the application's matter: shared virtual memory has them. */
+static void test_pointers(const struct road *road, cl_program program) {
+  int *counter = clSVMAlloc(road->context, 0, sizeof *counter, 0);
+  CHECK(counter);
+  CHECK_CL(
+      clEnqueueSVMMap(road->queue, CL_TRUE, CL_MAP_WRITE, counter, sizeof *counter, 0, NULL, NULL),
+      CL_SUCCESS);
+  *counter = 1;
+  CHECK_CL(clEnqueueSVMUnmap(road->queue, counter, 0, NULL, NULL), CL_SUCCESS);
+  const struct {
+    cl_long count;
+    int *at;
+  } pair = {2, counter};
+  void *used[] = {counter};
+  cl_kernel kernel = kernel_of(program, "count");
+  SET(kernel, 0, pair);
+  CHECK_CL(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof used, used),
+           CL_SUCCESS);
+  launch(road, kernel, 32);
+  CHECK_CL(clFinish(road->queue), CL_SUCCESS);
+  CHECK(*counter == 65);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+
+  /* No buffer, a pointer, a number, a buffer; and the last one counts. */
+  kernel = kernel_of(program, "is_null");
+  cl_mem nothing = NULL, out = floats(road, 0, NULL);
+  const cl_ulong number = 1;
+  int result[3] = {0};
+  SET(kernel, 1, out);
+  SET(kernel, 0, nothing);
+  launch(road, kernel, 1);
+  read(road, out, sizeof result[0], &result[0]);
+  CHECK_CL(clSetKernelArgSVMPointer(kernel, 0, counter), CL_SUCCESS);
+  launch(road, kernel, 1);
+  read(road, out, sizeof result[1], &result[1]);
+  SET(kernel, 0, out);
+  SET(kernel, 0, number);
+  launch(road, kernel, 1);
+  read(road, out, sizeof result[2], &result[2]);
+  CHECK(result[0] == 1 && result[1] == 0 && result[2] == 0);
+  const cl_image_format format = {CL_R, CL_FLOAT};
+  const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = 4};
+  cl_int error;
+  cl_mem image = clCreateImage(road->context, 0, &format, &desc, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof image, &image), CL_INVALID_MEM_OBJECT);
+  CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  clSVMFree(road->context, counter);
+}
+
+/* ---- what is refused ------------------------------------------------------------------ */
+
+static void refuse(const struct road *road, const void *bytes, size_t size, const char *words) {
+  cl_int error;
+  said[0] = 0;
+  CHECK(!load(road, bytes, size, &error));
+  CHECK_CL(error, CL_INVALID_BINARY);
+  if (!strstr(said, words)) {
+    fprintf(stderr, "no \"%s\" in: %s\n", words, said);
+    exit(1);
+  }
+}
+
+static void test_refused(const struct road *road, const struct file *cubin, const char *sm90) {
+  static const char fatbin[] = "\x50\xed\x55\xba\1\0\x10\0", spirv[] = "\3\2\x23\7\0\0\1\0",
+                    ptx[] = "//\n.version 8.0\n.target sm_87\n.address_size 64\n",
+                    bitcode[] = "BC\xc0\xde\x35\x14", text[] = "kernel void k() {}";
+  refuse(road, fatbin, sizeof fatbin, "a fatbin");
+  refuse(road, spirv, sizeof spirv, "clCreateProgramWithIL");
+  refuse(road, ptx, sizeof ptx, "PTX");
+  refuse(road, bitcode, sizeof bitcode, "LLVM bitcode");
+  refuse(road, text, sizeof text, "neither a tegracl program binary nor a CUBIN");
+  struct file other = read_file(sm90), own = read_file("/proc/self/exe");
+  refuse(road, other.bytes, other.size, "a CUBIN for sm_90; this device runs");
+  refuse(road, own.bytes, own.size, "not a CUBIN (nvcc -cubin -arch=sm_87): an ELF file");
+  for (size_t size = 4; size < cubin->size; size += cubin->size / 8)
+    refuse(road, cubin->bytes, size, "CUBIN");
+  free(other.bytes);
+  free(own.bytes);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 3);
+  setenv("TEGRACL_COMPILER", "/nonexistent", 1);
+  struct road road;
+  cl_int error;
+  road_open(&road);
+  CHECK_CL(clReleaseCommandQueue(road.queue), CL_SUCCESS);
+  CHECK_CL(clReleaseContext(road.context), CL_SUCCESS);
+  road.context = clCreateContext(NULL, 1, &road.device, listen, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  road.queue = clCreateCommandQueueWithProperties(road.context, road.device, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  struct file cubin = read_file(argv[1]);
+  cl_program program = load(&road, cubin.bytes, cubin.size, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clBuildProgram(program, 1, &road.device, "", NULL, NULL), CL_SUCCESS);
+  test_names(program);
+  test_buffers(&road, program);
+  test_doubles(&road, program);
+  test_pointers(&road, program);
+  test_refused(&road, &cubin, argv[2]);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(cubin.bytes);
+  road_close(&road);
+  return 0;
+}
