@@ -6,12 +6,6 @@
 
 #include "icd/command.h"
 
-cl_int icd_check_queue(cl_command_queue queue, const char *call) {
-  if (!icd_is_queue(queue))
-    return icd_fail(NULL, CL_INVALID_COMMAND_QUEUE, call, "command_queue is not a command queue");
-  return CL_SUCCESS;
-}
-
 cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
                        const char *call) {
   if (!wait_count != !waits)
@@ -32,7 +26,7 @@ cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_even
 bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operation,
                      cl_uint wait_count, uint64_t *point) {
   const bool all = icd_in_order(queue) || icd_follows_all(operation, wait_count);
-  *point = atomic_load(all ? &queue->submitted : &queue->barrier);
+  *point = all ? rt_queue_submitted(queue->rt) : atomic_load(&queue->barrier);
   return rt_queue_completed(queue->rt) >= *point;
 }
 
@@ -105,6 +99,8 @@ void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
 /* The runtime refuses a launch for other reasons than the API does in general. */
 static cl_int launch_code(int error) {
   switch (error) {
+  case 0:
+    return CL_SUCCESS;
   case -EINVAL:
     return CL_INVALID_WORK_GROUP_SIZE;
   case -ENOMEM:
@@ -114,10 +110,23 @@ static cl_int launch_code(int error) {
   }
 }
 
+/* The queue's lock is held. times: what the GPU writes, or NULL. */
+static int submit_launch(cl_command_queue queue, const struct icd_operation *operation,
+                         struct rt_times *times) {
+  const struct rt_launch *launch = operation->launch.rt;
+  struct rt_launch timed;
+  if (times) {
+    timed = *launch;
+    timed.times = times;
+    launch = &timed;
+  }
+  return operation->kernel->code->prints ? icd_print_launch(queue, operation->kernel, launch)
+                                         : rt_queue_launch(queue->rt, launch, NULL);
+}
+
 cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                   const cl_event *waits, cl_event event, struct icd_event_callback **due) {
   struct rt_times *times = NULL;
-  uint64_t point = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
   bool acquired = false;
   int error = 0;
   *due = NULL;
@@ -133,22 +142,17 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
     event->submit_ns = icd_cpu_clock();
     error = rt_times_get(queue->context->rt, &times);
   }
-  if (!error && operation->kind == ICD_LAUNCH) {
-    struct rt_launch launch = operation->launch.rt;
-    launch.times = times;
-    error = operation->kernel && operation->kernel->code->prints
-                ? icd_print_launch(queue, operation->kernel, &launch, &point)
-                : rt_queue_launch(queue->rt, &launch, &point);
-  } else if (!error && (times || acquired)) {
-    error = rt_queue_marker(queue->rt, times, &point);
-  }
+  if (!error && operation->kind == ICD_LAUNCH)
+    error = submit_launch(queue, operation, times);
+  else if (!error && (times || acquired))
+    error = rt_queue_marker(queue->rt, times, NULL);
   if (error) {
     if (times)
       rt_times_put(queue->context->rt, times);
     return operation->kind == ICD_LAUNCH ? launch_code(error)
                                          : icd_code(error, CL_OUT_OF_RESOURCES);
   }
-  atomic_store(&queue->submitted, point);
+  const uint64_t point = rt_queue_submitted(queue->rt);
   if (icd_is_barrier(operation))
     atomic_store(&queue->barrier, point);
   if (event)
@@ -236,6 +240,32 @@ static cl_int refuse(cl_command_queue queue, cl_event event, cl_int code, const 
   if (code == CL_OUT_OF_RESOURCES)
     icd_context_tell_fault(queue->context);
   return icd_fail(queue->context, code, call, "%s", why);
+}
+
+cl_int icd_launch(cl_command_queue queue, struct icd_operation *operation, const char *call) {
+  cl_context context = queue->context;
+  cl_kernel kernel = operation->kernel;
+  icd_context_reap(context, false);
+  if (kernel->code->prints)
+    icd_print_wait_for_room(context);
+  pthread_mutex_lock(&kernel->lock);
+  cl_int code = icd_launch_prepare(operation, call);
+  if (code) {
+    pthread_mutex_unlock(&kernel->lock);
+    return code;
+  }
+  pthread_mutex_lock(&queue->lock);
+  if (must_queue(queue, operation, 0))
+    code = icd_defer(queue, operation, 0, NULL, NULL);
+  else
+    code = launch_code(submit_launch(queue, operation, NULL));
+  pthread_mutex_unlock(&queue->lock);
+  pthread_mutex_unlock(&kernel->lock);
+  if (code) {
+    const char *fault = rt_context_fault(context->rt);
+    return refuse(queue, NULL, code, call, fault ? fault : rt_last_message());
+  }
+  return CL_SUCCESS;
 }
 
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,

@@ -46,9 +46,15 @@ struct icd_call {
   size_t bytes;
 };
 
+/* The work-items of a launch as the application gives them. */
+struct icd_given_range {
+  cl_uint work_dim; /* 1 to 3 */
+  const size_t *offset, *global, *local;
+};
+
 struct icd_launch {
-  struct icd_range range;
-  struct rt_launch rt; /* icd_launch_prepare */
+  struct icd_given_range range; /* of at least one work-item */
+  const struct rt_launch *rt;   /* icd_launch_prepare: the kernel's */
 };
 
 /* What to do. Lives on the caller's stack; copied if it must wait. */
@@ -77,9 +83,16 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
 cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
                 const cl_event *waits, cl_event *event, const char *call);
 
+/* icd_enqueue for a LAUNCH that waits for no event and makes none. */
+cl_int icd_launch(cl_command_queue queue, struct icd_operation *operation, const char *call);
+
 /* Checks that queue is a queue and the wait list is sound:
  * CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
-cl_int icd_check_queue(cl_command_queue queue, const char *call);
+static inline cl_int icd_check_queue(cl_command_queue queue, const char *call) {
+  if (!icd_is_queue(queue))
+    return icd_fail(NULL, CL_INVALID_COMMAND_QUEUE, call, "command_queue is not a command queue");
+  return CL_SUCCESS;
+}
 cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
                        const char *call);
 
@@ -100,9 +113,27 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
                   const cl_event *waits, cl_event event, struct icd_event_callback **due);
 
 /* Checks the launch over operation->launch.range, and completes the kernel's parameters
- * and launch.rt for it. The kernel's lock is held until the launch has been submitted
- * or deferred. */
-cl_int icd_launch_prepare(struct icd_operation *operation, const char *call);
+ * and launch.rt for it, unless they are those of the kernel's last launch. The kernel's
+ * lock is held until the launch has been submitted or deferred. */
+cl_int icd_launch_work_out(struct icd_operation *operation, const char *call);
+
+static inline bool icd_is_range(const struct icd_range *range,
+                                const struct icd_given_range *given) {
+  bool same = range->work_dim == given->work_dim;
+  for (cl_uint i = 0; i < given->work_dim && same; i++)
+    same = range->global[i] == given->global[i] &&
+           range->offset[i] == (given->offset ? given->offset[i] : 0) &&
+           range->local[i] == (given->local ? given->local[i] : 0);
+  return same;
+}
+
+static inline cl_int icd_launch_prepare(struct icd_operation *operation, const char *call) {
+  const struct _cl_kernel *kernel = operation->kernel;
+  if (!kernel->ready || !icd_is_range(&kernel->range, &operation->launch.range))
+    return icd_launch_work_out(operation, call);
+  operation->launch.rt = &kernel->launch;
+  return CL_SUCCESS;
+}
 
 /* From the first byte of a box to behind its last. */
 static inline size_t icd_box_span(const size_t region[3], size_t row, size_t slice) {

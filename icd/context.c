@@ -52,7 +52,7 @@ static bool is_over(cl_context context, struct icd_retired *node) {
       continue;
     if (queue->serial > node->queue || !node->point) {
       node->queue = queue->serial;
-      node->point = atomic_load(&queue->submitted);
+      node->point = rt_queue_submitted(queue->rt);
     }
     if (rt_queue_completed(queue->rt) < node->point)
       return false;
@@ -89,9 +89,7 @@ static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
   return NULL;
 }
 
-void icd_context_reap(cl_context context, bool wait) {
-  if (!atomic_load_explicit(&context->any_retired, memory_order_relaxed))
-    return;
+void icd_context_destroy_retired(cl_context context, bool wait) {
   for (;;) {
     struct icd_retired *over = NULL;
     cl_command_queue queue = NULL;

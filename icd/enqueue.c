@@ -119,7 +119,8 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
                       "a work-group of %llu work-items; %s can have %u",
                       (unsigned long long)threads, code->name, kernel->max_threads);
   } else if (required) {
-    memcpy(launch->block, code->required_block, sizeof launch->block);
+    for (int i = 0; i < 3; i++)
+      launch->block[i] = code->required_block[i];
   } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, launch->block) &&
              !choose_block(info, max_grid, kernel->max_threads, size, launch->block)) {
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
@@ -157,6 +158,7 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
   cl_int code = check_arguments(kernel, call);
   if (code)
     return code;
+  kernel->shape.made = false;
   const uint64_t shared = lay_out_locals(kernel, kernel->params);
   if (shared > context->device->info->shared_per_block)
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
@@ -185,39 +187,12 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
   return CL_SUCCESS;
 }
 
-cl_int icd_launch_prepare(struct icd_operation *operation, const char *call) {
-  cl_kernel kernel = operation->kernel;
-  const struct icd_range *range = &operation->launch.range;
-  if (!kernel->ready || memcmp(&kernel->range, range, sizeof *range)) {
-    kernel->ready = false;
-    const cl_int code = prepare(kernel, range, call);
-    if (code)
-      return code;
-    kernel->range = *range;
-    kernel->ready = true;
-  }
-  operation->launch.rt = kernel->launch;
-  return CL_SUCCESS;
-}
-
-/* What an application asks for with a launch. */
-struct range {
-  cl_uint work_dim;
-  const size_t *offset, *global, *local;
-};
-
-/* The range for comparing. *nothing: it has no work-items, which is allowed since
- * OpenCL 2.1. */
-static cl_int read_range(cl_kernel kernel, const struct range *given, struct icd_range *range,
-                         bool *nothing, const char *call) {
+/* The range in all three dimensions, if it is one. */
+static cl_int read_range(cl_kernel kernel, const struct icd_given_range *given,
+                         struct icd_range *range, const char *call) {
   cl_context context = kernel->program->context;
-  const cl_uint work_dim = given->work_dim;
-  if (work_dim < 1 || work_dim > 3)
-    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
-  *range = (struct icd_range){.work_dim = work_dim, .global = {1, 1, 1}};
-  *nothing = !given->global;
-  for (cl_uint i = 0; i < work_dim && given->global; i++) {
-    *nothing |= !given->global[i];
+  *range = (struct icd_range){.work_dim = given->work_dim, .global = {1, 1, 1}};
+  for (cl_uint i = 0; i < given->work_dim && given->global; i++) {
     range->global[i] = given->global[i];
     range->offset[i] = given->offset ? given->offset[i] : 0;
     if (range->offset[i] > SIZE_MAX - range->global[i])
@@ -228,10 +203,23 @@ static cl_int read_range(cl_kernel kernel, const struct range *given, struct icd
                       "%s was not compiled for OpenCL and knows no offsets", kernel->code->name);
   }
   for (cl_uint i = 0; i < 3 && given->local; i++) {
-    range->local[i] = i < work_dim ? given->local[i] : 1;
+    range->local[i] = i < given->work_dim ? given->local[i] : 1;
     if (!range->local[i])
       return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call, "local_work_size[%u] is 0", i);
   }
+  return CL_SUCCESS;
+}
+
+cl_int icd_launch_work_out(struct icd_operation *operation, const char *call) {
+  cl_kernel kernel = operation->kernel;
+  kernel->ready = false;
+  cl_int code = read_range(kernel, &operation->launch.range, &kernel->range, call);
+  if (!code)
+    code = prepare(kernel, &kernel->range, call);
+  if (code)
+    return code;
+  kernel->ready = true;
+  operation->launch.rt = &kernel->launch;
   return CL_SUCCESS;
 }
 
@@ -247,28 +235,48 @@ static cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char 
   return CL_SUCCESS;
 }
 
-static cl_int launch(cl_command_queue queue, cl_kernel kernel, cl_command_type type,
-                     const struct range *range, cl_uint wait_count, const cl_event *waits,
-                     cl_event *event, const char *call) {
-  struct icd_operation operation;
-  bool nothing = false;
+static cl_int check_dimension(cl_command_queue queue, cl_uint work_dim, const char *call) {
+  if (work_dim < 1 || work_dim > 3)
+    return icd_fail(queue->context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
+  return CL_SUCCESS;
+}
+
+/* No work-items are allowed since OpenCL 2.1. */
+static bool is_empty(const struct icd_given_range *given) {
+  bool empty = !given->global;
+  for (cl_uint i = 0; i < given->work_dim && !empty; i++)
+    empty = !given->global[i];
+  return empty;
+}
+
+static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation *operation,
+                             cl_uint wait_count, const cl_event *waits, cl_event *event,
+                             const char *call) {
+  cl_kernel kernel = operation->kernel;
+  struct icd_range range;
+  const cl_int code = read_range(kernel, &operation->launch.range, &range, call);
+  if (code)
+    return code;
+  pthread_mutex_lock(&kernel->lock);
+  const cl_int unset = check_arguments(kernel, call);
+  pthread_mutex_unlock(&kernel->lock);
+  return unset ? unset : icd_mark(queue, operation->type, false, wait_count, waits, event, call);
+}
+
+/* type, kernel and range of the operation are set. */
+static cl_int launch(cl_command_queue queue, struct icd_operation *operation, cl_uint wait_count,
+                     const cl_event *waits, cl_event *event, const char *call) {
   cl_int code;
-  operation.kind = ICD_LAUNCH;
-  operation.type = type;
-  operation.mems[0] = operation.mems[1] = NULL;
-  operation.kernel = kernel;
-  if ((code = check_kernel(queue, kernel, call)) ||
-      (code = read_range(kernel, range, &operation.launch.range, &nothing, call)) ||
+  if ((code = check_kernel(queue, operation->kernel, call)) ||
+      (code = check_dimension(queue, operation->launch.range.work_dim, call)) ||
       (code = icd_check_waits(queue, wait_count, waits, call)))
     return code;
-  if (nothing) {
-    pthread_mutex_lock(&kernel->lock);
-    code = check_arguments(kernel, call);
-    pthread_mutex_unlock(&kernel->lock);
-    operation.kind = ICD_MARK;
-    operation.kernel = NULL;
-  }
-  return code ? code : icd_enqueue(queue, &operation, false, wait_count, waits, event, call);
+  if (is_empty(&operation->launch.range))
+    return launch_nothing(queue, operation, wait_count, waits, event, call);
+  operation->kind = ICD_LAUNCH;
+  operation->mems[0] = operation->mems[1] = NULL;
+  return event || wait_count ? icd_enqueue(queue, operation, false, wait_count, waits, event, call)
+                             : icd_launch(queue, operation, call);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
@@ -276,39 +284,42 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
                                                        const size_t *global, const size_t *local,
                                                        cl_uint wait_count, const cl_event *waits,
                                                        cl_event *event) {
-  const struct range range = {work_dim, offset, global, local};
-  return launch(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, &range, wait_count, waits, event,
-                __func__);
+  struct icd_operation operation;
+  operation.type = CL_COMMAND_NDRANGE_KERNEL;
+  operation.kernel = kernel;
+  operation.launch.range = (struct icd_given_range){work_dim, offset, global, local};
+  return launch(queue, &operation, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel,
                                               cl_uint wait_count, const cl_event *waits,
                                               cl_event *event) {
   const size_t one = 1;
-  const struct range range = {1, NULL, &one, &one};
-  return launch(queue, kernel, CL_COMMAND_TASK, &range, wait_count, waits, event, __func__);
+  struct icd_operation operation;
+  operation.type = CL_COMMAND_TASK;
+  operation.kernel = kernel;
+  operation.launch.range = (struct icd_given_range){1, NULL, &one, &one};
+  return launch(queue, &operation, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
     cl_command_queue queue, cl_kernel kernel, cl_uint work_dim, const size_t *offset,
     const size_t *global, size_t *suggested) {
-  cl_int code = check_kernel(queue, kernel, __func__);
-  if (code)
+  cl_int code;
+  if ((code = check_kernel(queue, kernel, __func__)) ||
+      (code = check_dimension(queue, work_dim, __func__)))
     return code;
   if (!suggested)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "suggested_local_work_size is NULL");
-  const struct range given = {work_dim, offset, global, NULL};
-  struct icd_operation operation = {.kind = ICD_LAUNCH, .kernel = kernel};
-  bool nothing = false;
-  if ((code = read_range(kernel, &given, &operation.launch.range, &nothing, __func__)))
-    return code;
-  if (nothing)
+  struct icd_operation operation = {
+      .kind = ICD_LAUNCH, .kernel = kernel, .launch.range = {work_dim, offset, global, NULL}};
+  if (is_empty(&operation.launch.range))
     return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
   pthread_mutex_lock(&kernel->lock);
   code = icd_launch_prepare(&operation, __func__);
-  pthread_mutex_unlock(&kernel->lock);
   for (cl_uint i = 0; i < work_dim && !code; i++)
-    suggested[i] = operation.launch.rt.block[i];
+    suggested[i] = operation.launch.rt->block[i];
+  pthread_mutex_unlock(&kernel->lock);
   return code;
 }
 

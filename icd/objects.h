@@ -118,7 +118,11 @@ void icd_context_retire(cl_context context, struct icd_retired *node, void (*des
                         void *owner);
 
 /* Destroys the retired whose time has come; wait: waits for all of them. */
-void icd_context_reap(cl_context context, bool wait);
+void icd_context_destroy_retired(cl_context context, bool wait);
+static inline void icd_context_reap(cl_context context, bool wait) {
+  if (atomic_load_explicit(&context->any_retired, memory_order_relaxed))
+    icd_context_destroy_retired(context, wait);
+}
 
 /* context.changed has happened. The first: for callers that hold the lock. */
 void icd_context_change_locked(cl_context context);
@@ -142,8 +146,7 @@ void icd_print_init(cl_context context);
 void icd_print_finish(cl_context context);
 
 /* rt_queue_launch with a print buffer. The queue's lock is held. */
-int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_launch *launch,
-                     uint64_t *point);
+int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_launch *launch);
 
 /* Waits until not too many launches of the context print at a time. To be called, without
  * locks, before the launch of a kernel that prints. */
@@ -315,10 +318,9 @@ cl_program icd_program_create(cl_context context);
 void icd_program_hold(cl_program program);
 void icd_program_drop(cl_program program);
 
-/* The work-items of a launch as the application gives them; the dimensions behind
- * work_dim are 1, offset 0. Words only, so that two can be compared as bytes. */
+/* The work-items of a launch; the dimensions behind work_dim are 1, offset 0. */
 struct icd_range {
-  size_t work_dim;
+  cl_uint work_dim;
   size_t offset[3], global[3];
   size_t local[3]; /* 0, 0, 0: the choice is the driver's */
 };
@@ -429,10 +431,9 @@ struct _cl_command_queue {
   cl_queue_properties *properties; /* as given, 0-terminated; NULL if none */
   size_t property_count;
   struct rt_queue *rt;
-  uint64_t serial;            /* of the context */
-  _Atomic uint64_t submitted; /* rt_queue_submitted, to be read without the lock */
-  _Atomic uint64_t barrier;   /* point of the last barrier: what a queue out of order waits for */
-  cl_command_queue next;      /* in the context's list */
+  uint64_t serial;          /* of the context */
+  _Atomic uint64_t barrier; /* point of the last barrier: what a queue out of order waits for */
+  cl_command_queue next;    /* in the context's list */
 
   pthread_mutex_t lock;             /* guards rt and what follows */
   pthread_cond_t work;              /* for the worker: a command has come, or stop */

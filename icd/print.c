@@ -79,8 +79,7 @@ static int get(cl_context context, struct icd_print **print) {
   return 0;
 }
 
-int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_launch *launch,
-                     uint64_t *point) {
+int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_launch *launch) {
   struct icd_prints *prints = &queue->context->prints;
   struct rt_launch printing = *launch;
   struct icd_print *print;
@@ -88,7 +87,7 @@ int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_l
   if (error)
     return error;
   printing.print_buffer = print->buffer->gpu;
-  error = rt_queue_launch(queue->rt, &printing, point);
+  error = rt_queue_launch(queue->rt, &printing, NULL);
   icd_module_hold(kernel->owner);
   print->module = kernel->owner;
   print->code = kernel->code;

@@ -23,7 +23,7 @@ void icd_queue_drop(cl_command_queue queue) {
 void icd_queue_destroy(cl_command_queue queue) {
   cl_context context = queue->context;
   icd_worker_stop(queue);
-  rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
+  rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
   icd_print_drain(context);
   pthread_mutex_lock(&context->lock);
   for (cl_command_queue *link = &context->queues; *link; link = &(*link)->next)
@@ -172,7 +172,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
   /* With the last handle goes the last chance of this queue to look after what
    * was retired: wait for the GPU. What the worker has yet to do it does alone. */
   if (!released && !atomic_load(&queue->object.handles)) {
-    rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
+    rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
     icd_print_drain(queue->context);
     icd_context_reap(queue->context, false);
   }

@@ -16,6 +16,7 @@ struct icd_command {
   uint64_t number; /* of the queue's deferred ones */
   cl_event event;  /* or NULL */
   struct icd_operation operation;
+  struct rt_launch launch; /* of a LAUNCH */
   cl_event *waits;
   cl_mem *mems; /* those of the operation or of the kernel's arguments */
   cl_uint wait_count;
@@ -64,9 +65,11 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
     }
   if (kernel) {
     icd_kernel_hold(kernel);
-    memcpy(command->tail, operation->launch.rt.params, tail_bytes);
-    command->operation.launch.rt.params = command->tail;
-    command->operation.launch.rt.shape = NULL; /* of the kernel, and guarded by its lock */
+    memcpy(command->tail, operation->launch.rt->params, tail_bytes);
+    command->launch = *operation->launch.rt;
+    command->launch.params = command->tail;
+    command->launch.shape = NULL; /* of the kernel, and guarded by its lock */
+    command->operation.launch.rt = &command->launch;
   }
   if (call) {
     memcpy(command->tail, operation->call.data, tail_bytes);
@@ -246,7 +249,7 @@ static void *work(void *data) {
      * handle left, nobody else will look after what was retired meanwhile. */
     if (empty) {
       if (!atomic_load(&queue->object.handles))
-        rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
+        rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
       icd_context_reap(queue->context, false);
       if (icd_object_drop(&queue->object)) {
         icd_queue_destroy(queue);
@@ -290,7 +293,7 @@ int icd_queue_finish(cl_command_queue queue) {
   while (queue->first && queue->first->number <= target)
     pthread_cond_wait(&queue->done, &queue->lock);
   pthread_mutex_unlock(&queue->lock);
-  const int error = rt_queue_wait(queue->rt, atomic_load(&queue->submitted), UINT64_MAX);
+  const int error = rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
   icd_print_drain(queue->context);
   return error;
 }

@@ -86,6 +86,8 @@ struct part {
   bool begins, ends;           /* the launch */
 };
 
+static const struct part whole = {.begins = true, .ends = true};
+
 _Static_assert((int)RT_SHAPE_WORDS == (int)QMD_WORDS + (int)BANK0_PARAMS / 4,
                "runtime.h knows how long both are");
 
@@ -93,16 +95,29 @@ static uint32_t *shape_bank0(struct rt_shape *shape) {
   return shape->words + QMD_WORDS;
 }
 
-/* The launch's QMD and bank 0, but for what differs from one grid to the next. */
-static void make_shape(struct rt_shape *shape, const struct rt_launch *l) {
+static void set_raster(struct rt_shape *shape, const uint32_t count[3]) {
+  qmd_set(shape->words, QMD_CTA_RASTER_WIDTH, count[0]);
+  qmd_set(shape->words, QMD_CTA_RASTER_HEIGHT, count[1]);
+  qmd_set(shape->words, QMD_CTA_RASTER_DEPTH, count[2]);
+}
+
+/* A QMD's fields hold no more in y and z than the device's limit on grids
+ * (gpu-command-stream.md 5.2). */
+static bool is_one_grid(const struct rt_context *c, const struct rt_launch *l) {
+  const uint32_t *most = c->device->info.max_grid;
+  return !(l->last_block[0] | l->last_block[1] | l->last_block[2]) && l->grid[1] <= most[1] &&
+         l->grid[2] <= most[2];
+}
+
+/* The launch's QMD and bank 0 as those of one grid, but for what differs from one time to
+ * the next. */
+__attribute__((noinline)) static void make_shape(const struct rt_context *c, struct rt_shape *shape,
+                                                 const struct rt_launch *l) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
   const struct rt_kernel *r = &l->module->kernels[l->kernel];
   uint32_t *q = shape->words, *bank0 = shape_bank0(shape);
-  memcpy(shape->grid, l->grid, sizeof(shape->grid));
-  memcpy(shape->block, l->block, sizeof(shape->block));
-  shape->dynamic_shared = l->dynamic_shared;
-
   memcpy(q, r->qmd, sizeof(r->qmd));
+  set_raster(shape, l->grid);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION0, l->block[0]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION1, l->block[1]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION2, l->block[2]);
@@ -114,13 +129,13 @@ static void make_shape(struct rt_shape *shape, const struct rt_launch *l) {
     bank0[BANK0_GRID_X / 4 + i] = l->grid[i];
   }
   bank0[BANK0_DYNAMIC_SHARED / 4] = l->dynamic_shared;
+  shape->one_grid = is_one_grid(c, l);
+  shape->local_bytes = r->local_bytes;
   shape->made = true;
 }
 
-static bool has_shape(const struct rt_shape *shape, const struct rt_launch *l) {
-  return shape->made && !memcmp(shape->grid, l->grid, sizeof(shape->grid)) &&
-         !memcmp(shape->block, l->block, sizeof(shape->block)) &&
-         shape->dynamic_shared == l->dynamic_shared;
+static size_t bank_bytes(const struct kernel_code *k) {
+  return round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
 }
 
 /* What the hidden block says of this launch, and of a grid that does not begin at the
@@ -138,33 +153,31 @@ static void write_hidden(char *params, const struct kernel_code *k, const struct
   memcpy(place, &hidden, sizeof(hidden));
 }
 
-/* The QMD, and bank 0 of so many bytes behind it. Each byte is written once: the ring is
- * write-combined. */
-static void write_grid(const struct rt_slice *s, struct rt_shape *shape, size_t bytes,
-                       const struct rt_launch *l, const struct part *part, uint64_t serial) {
-  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
+/* The QMD, and bank 0 behind it. The ring is write-combined: nothing is read there. */
+static inline void write_grid(const struct rt_slice *s, const struct rt_shape *shape,
+                              const struct kernel_code *k, const struct rt_launch *l,
+                              const struct part *part, uint64_t serial) {
+  size_t head = sizeof(shape->words);
+  /* Or else GCC copies it itself, more slowly than libc. */
+  __asm__("" : "+r"(head));
+  memcpy(s->cpu, shape->words, head);
   const uint64_t bank0 = s->gpu + QMD_BYTES;
-  uint32_t *q = shape->words, *id = shape_bank0(shape) + BANK0_GRID_ID / 4;
-  qmd_set(q, QMD_CTA_RASTER_WIDTH, part->count[0]);
-  qmd_set(q, QMD_CTA_RASTER_HEIGHT, part->count[1]);
-  qmd_set(q, QMD_CTA_RASTER_DEPTH, part->count[2]);
-  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank0);
-  qmd_set(q, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank0 >> 32));
-  qmd_set(q, QMD_DEBUG_ID_LOWER, (uint32_t)serial);
+  uint32_t *q = (uint32_t *)s->cpu, *id = q + QMD_WORDS + BANK0_GRID_ID / 4;
+  qmd_copy_with(q, shape->words, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank0);
+  qmd_copy_with(q, shape->words, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank0 >> 32));
+  qmd_copy_with(q, shape->words, QMD_DEBUG_ID_LOWER, (uint32_t)serial);
   id[0] = (uint32_t)serial;
   id[1] = (uint32_t)(serial >> 32);
-  memcpy(s->cpu, q, sizeof(shape->words));
 
-  const size_t head = sizeof(shape->words), params = QMD_BYTES + (size_t)k->param_offset;
-  const size_t params_end = params + k->param_bytes, end = QMD_BYTES + bytes;
+  const size_t params = QMD_BYTES + (size_t)k->param_offset;
+  const size_t params_end = params + k->param_bytes, end = QMD_BYTES + bank_bytes(k);
   if (params > head)
     memset(s->cpu + head, 0, params - head);
-  if (k->param_bytes)
-    memcpy(s->cpu + params, l->params, k->param_bytes);
-  if (!part->begins || l->print_buffer)
-    write_hidden(s->cpu + params, k, l, part);
+  memcpy(s->cpu + params, l->params, k->param_bytes);
   if (end > params_end)
     memset(s->cpu + params_end, 0, end - params_end);
+  if (!part->begins || l->print_buffer)
+    write_hidden(s->cpu + params, k, l, part);
 }
 
 /* The pool's address and size per TPC, when this channel does not know them yet;
@@ -186,7 +199,7 @@ static void put_pool(struct rt_queue *q, struct rt_slice *s) {
 }
 
 static void dump(const struct rt_slice *s, const struct kernel_code *k, const struct rt_launch *l,
-                 const struct rt_kernel *r, size_t bytes) {
+                 const struct rt_kernel *r) {
   fprintf(stderr,
           "tegracl: launch %s: grid %u x %u x %u, block %u x %u x %u, %u registers, %u + %u bytes "
           "shared, %u bytes local\n QMD at 0x%llx:\n",
@@ -195,7 +208,7 @@ static void dump(const struct rt_slice *s, const struct kernel_code *k, const st
           (unsigned long long)s->gpu);
   rt_dump_qmd(stderr, (const uint32_t *)s->cpu);
   fprintf(stderr, " constant bank 0:\n");
-  rt_dump_bank0(stderr, (const uint32_t *)(s->cpu + QMD_BYTES), bytes, k->param_offset);
+  rt_dump_bank0(stderr, (const uint32_t *)(s->cpu + QMD_BYTES), bank_bytes(k), k->param_offset);
 }
 
 /* The action with which a real Orin ran and which drops a cached QMD of the same
@@ -208,39 +221,30 @@ static void put_launch(struct rt_slice *s) {
                            PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
-static size_t bank_bytes(const struct kernel_code *k) {
-  return round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
-}
-
-static int begin_part(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
-                      const struct part *part, struct rt_slice *s) {
+static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+                             const struct part *part, struct rt_slice *s) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
-  const struct rt_kernel *r = &l->module->kernels[l->kernel];
-  size_t bytes = bank_bytes(k);
-  int result = rt_slice_begin(q, QMD_BYTES + round_up(bytes, CONSTANT_BANK_ALIGN), s);
+  int result = rt_slice_begin(q, QMD_BYTES + round_up(bank_bytes(k), CONSTANT_BANK_ALIGN), s);
   if (result)
     return result;
-  uint64_t serial = rt_queue_submitted(q) + 1;
-  write_grid(s, shape, bytes, l, part, serial);
-  if (r->local_bytes)
+  write_grid(s, shape, k, l, part, rt_queue_submitted(q) + 1);
+  if (shape->local_bytes)
     put_pool(q, s);
   return 0;
 }
 
 int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
-  const struct part all = {
-      .count = {l->grid[0], l->grid[1], l->grid[2]}, .begins = true, .ends = true};
   struct rt_shape shape;
-  make_shape(&shape, l);
-  return begin_part(q, l, &shape, &all, s);
+  make_shape(q->context, &shape, l);
+  return begin_grid(q, l, &shape, &whole, s);
 }
 
-/* One grid. Caller holds pool_lock for reading if it uses local memory. */
-static int launch_part(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
-                       const struct part *part, uint64_t *point) {
+/* Caller holds pool_lock for reading if the grid uses local memory. */
+static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+                              const struct part *part, uint64_t *point) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
   struct rt_slice s;
-  int result = begin_part(q, l, shape, part, &s);
+  int result = begin_grid(q, l, shape, part, &s);
   if (result)
     return result;
   if (l->times && part->begins)
@@ -248,8 +252,8 @@ static int launch_part(struct rt_queue *q, const struct rt_launch *l, struct rt_
   put_launch(&s);
   if (l->times && part->ends)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
-  if (rt_debug_launch())
-    dump(&s, k, l, &l->module->kernels[l->kernel], bank_bytes(k));
+  if (q->shown)
+    dump(&s, k, l, &l->module->kernels[l->kernel]);
   uint64_t reached = rt_slice_submit(q, &s, k->name);
   if (point)
     *point = reached;
@@ -274,7 +278,8 @@ static int launch_box(struct rt_queue *q, const struct rt_launch *l, struct rt_s
       };
       part.begins = box->begins && !y && !z;
       part.ends = box->ends && y + part.count[1] == count[1] && z + part.count[2] == count[2];
-      result = launch_part(q, l, shape, &part, point);
+      set_raster(shape, part.count);
+      result = launch_grid(q, l, shape, &part, point);
     }
   }
   return result;
@@ -295,8 +300,10 @@ static bool edge_box(const struct rt_launch *l, unsigned edges, struct part *box
   return any;
 }
 
-/* A launch whose last work-groups are smaller in some dimensions: up to eight boxes. */
-static int launch_edges(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+/* Any launch: a box, or up to eight if the last work-groups are smaller in some
+ * dimensions. */
+__attribute__((noinline)) static int launch_boxes(struct rt_queue *q, const struct rt_launch *l,
+                                                  uint64_t *point) {
   enum { EDGES = 1 << 3 };
   unsigned ends = 0;
   bool begun = false;
@@ -313,37 +320,25 @@ static int launch_edges(struct rt_queue *q, const struct rt_launch *l, uint64_t 
     box.begins = !begun;
     box.ends = edges == ends;
     begun = true;
-    make_shape(&shape, &piece);
+    make_shape(q->context, &shape, &piece);
     result = launch_box(q, &piece, &shape, &box, point);
   }
   return result;
 }
 
-static int launch(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
-                  uint64_t *point) {
-  if (l->last_block[0] | l->last_block[1] | l->last_block[2])
-    return launch_edges(q, l, point);
-  const struct part all = {
-      .count = {l->grid[0], l->grid[1], l->grid[2]}, .begins = true, .ends = true};
-  return launch_box(q, l, shape, &all, point);
+/* The pool of local memory suffices. */
+static inline int launch(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+                         uint64_t *point) {
+  return shape->one_grid ? launch_grid(q, l, shape, &whole, point) : launch_boxes(q, l, point);
 }
 
-int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+__attribute__((noinline)) static int launch_local(struct rt_queue *q, const struct rt_launch *l,
+                                                  struct rt_shape *shape, uint64_t *point) {
   struct rt_context *c = q->context;
-  struct rt_shape own, *shape = l->shape ? l->shape : &own;
-  if (!l->shape || !has_shape(shape, l)) {
-    int result = rt_launch_check(c, l);
-    if (result)
-      return result;
-    make_shape(shape, l);
-  }
-  const uint32_t local = l->module->kernels[l->kernel].local_bytes;
-  if (!local)
-    return launch(q, l, shape, point);
   pthread_rwlock_rdlock(&c->pool_lock);
-  while (c->pool.thread_bytes < local) {
+  while (c->pool.thread_bytes < shape->local_bytes) {
     pthread_rwlock_unlock(&c->pool_lock);
-    int result = rt_pool_grow(c, local);
+    int result = rt_pool_grow(c, shape->local_bytes);
     if (result)
       return result;
     pthread_rwlock_rdlock(&c->pool_lock);
@@ -351,4 +346,15 @@ int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *poi
   int result = launch(q, l, shape, point);
   pthread_rwlock_unlock(&c->pool_lock);
   return result;
+}
+
+int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  struct rt_shape own, *shape = l->shape ? l->shape : &own;
+  if (!l->shape || !shape->made) {
+    int result = rt_launch_check(q->context, l);
+    if (result)
+      return result;
+    make_shape(q->context, shape, l);
+  }
+  return shape->local_bytes ? launch_local(q, l, shape, point) : launch(q, l, shape, point);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/debug.h"
 #include "runtime/hw/host.h"
@@ -19,6 +20,56 @@ enum {
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
+}
+
+/* ---- words ------------------------------------------------------------------- */
+
+static void put(struct rt_slice *s, uint32_t word) {
+  *s->at++ = word;
+}
+
+/* Header, address, payload, execute. */
+enum { SEMAPHORE_WORDS = 6, SEMAPHORE_PAYLOAD = 3 };
+
+static void put_any_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
+                              uint32_t execute) {
+  put(s, method_header(METHOD_INC, 0, NVC76F_SEM_ADDR_LO, SEMAPHORE_WORDS - 1));
+  put(s, (uint32_t)address);
+  put(s, (uint32_t)(address >> 32));
+  put(s, (uint32_t)payload);
+  put(s, (uint32_t)(payload >> 32));
+  put(s, execute);
+}
+
+static void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
+                          uint32_t execute) {
+  put_any_semaphore(s, address, payload, execute | hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1));
+}
+
+/* Any release of 32 bits counts a syncpoint up; nvgpu-uapi.md 6. It comes behind
+ * the timeline's release, which has waited for idle. */
+static void put_increment(struct rt_slice *s, uint64_t syncpoint) {
+  put_any_semaphore(s, syncpoint, 0, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
+}
+
+/* What ends a submission: the release of its point, and the syncpoint's step. */
+static void make_end(struct rt_queue *q) {
+  struct rt_slice s = {.at = q->end};
+  put_semaphore(&s, rt_slot_gpu(q->timeline), 0,
+                hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |
+                    hw_bits(NVC76F_SEM_EXECUTE_RELEASE_WFI, 1));
+  if (q->channel.syncpoint_gpu)
+    put_increment(&s, q->channel.syncpoint_gpu);
+  q->end_words = (unsigned)(s.at - q->end);
+}
+
+/* The copy gets the point, not the words copied from: a processor that has just stored
+ * a part waits for it when it loads the whole. */
+static void put_end(const struct rt_queue *q, struct rt_slice *s, uint64_t point) {
+  memcpy(s->at, q->end, sizeof(q->end));
+  s->at[SEMAPHORE_PAYLOAD] = (uint32_t)point;
+  s->at[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(point >> 32);
+  s->at += q->end_words;
 }
 
 /* ---- life ------------------------------------------------------------------- */
@@ -59,6 +110,9 @@ int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_q
    * old point is satisfied for ever. */
   q->timeline = timeline;
   q->first = *q->timeline;
+  q->due = true;
+  q->shown = rt_debug_launch() || rt_trace_on();
+  make_end(q);
   atomic_init(&q->submitted, q->first);
   pthread_mutex_lock(&c->lock);
   q->next = c->queues;
@@ -129,33 +183,8 @@ static struct rt_submission *submission(struct rt_queue *q, uint64_t point) {
   return &q->submissions[(point - q->first) % RT_GPFIFO_ENTRIES];
 }
 
-static void put(struct rt_slice *s, uint32_t word) {
-  *s->at++ = word;
-}
-
 static void put_compute(struct rt_slice *s, uint32_t method, uint32_t count) {
   put(s, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, method, count));
-}
-
-static void put_any_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
-                              uint32_t execute) {
-  put(s, method_header(METHOD_INC, 0, NVC76F_SEM_ADDR_LO, 5));
-  put(s, (uint32_t)address);
-  put(s, (uint32_t)(address >> 32));
-  put(s, (uint32_t)payload);
-  put(s, (uint32_t)(payload >> 32));
-  put(s, execute);
-}
-
-static void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
-                          uint32_t execute) {
-  put_any_semaphore(s, address, payload, execute | hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1));
-}
-
-/* Any release of 32 bits counts a syncpoint up; nvgpu-uapi.md 6. It comes behind
- * the timeline's release, which has waited for idle. */
-static void put_increment(struct rt_slice *s, uint64_t syncpoint) {
-  put_any_semaphore(s, syncpoint, 0, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
 }
 
 void rt_slice_timestamp(struct rt_slice *s, uint64_t address, bool wait_for_idle) {
@@ -197,46 +226,34 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
                hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1));
   }
   q->seen_code = code;
+  q->due = false;
 }
 
-static int wait_for_room(struct rt_queue *q, uint64_t point) {
-  if (rt_queue_wait_point(q, point, UINT64_MAX) == 0)
-    return 0;
-  rt_context_explain(q->context);
-  return -EIO;
+/* Looks how far the GPU has come, and waits until the next point may be submitted with
+ * its slice from start to end. At most entries - 1 may be in flight: GP_PUT = GP_GET
+ * means empty. */
+static int make_room(struct rt_queue *q, uint64_t start, uint64_t end) {
+  const uint64_t submitted = rt_queue_submitted(q);
+  for (;;) {
+    uint64_t completed = rt_queue_completed(q), tail = start;
+    if (completed < submitted)
+      tail = completed == q->first ? 0 : submission(q, completed)->slice_end;
+    uint64_t free = tail + RT_SLICES_BYTES;
+    q->point_limit = completed + RT_GPFIFO_ENTRIES;
+    if (end <= free && submitted + 1 < q->point_limit) {
+      uint64_t ring_end = start - start % RT_SLICES_BYTES + RT_SLICES_BYTES;
+      q->slice_limit = free < ring_end ? free : ring_end;
+      return 0;
+    }
+    if (rt_queue_wait_point(q, completed + 1, UINT64_MAX)) {
+      rt_context_explain(q->context);
+      return -EIO;
+    }
+  }
 }
 
-int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
-  if (rt_queue_dead(q)) {
-    rt_context_explain(q->context);
-    return -EIO;
-  }
-  uint64_t need = payload + PUSHBUFFER_BYTES_MAX;
-  if (need > RT_SLICES_BYTES)
-    return rt_fail(-E2BIG, "a launch of %llu bytes of parameters is too large",
-                   (unsigned long long)payload);
-  uint64_t submitted = rt_queue_submitted(q);
-  /* At most entries - 1 may be in flight: GP_PUT = GP_GET means empty. */
-  int result = 0;
-  if (submitted + 1 - q->first >= RT_GPFIFO_ENTRIES)
-    result = wait_for_room(q, submitted + 2 - RT_GPFIFO_ENTRIES);
-  uint64_t rest = RT_SLICES_BYTES - q->slice_head % RT_SLICES_BYTES;
-  uint64_t start = q->slice_head;
-  if (rest < need) {
-    start += rest;
-    q->skeds_stale = true;
-  }
-  while (result == 0) {
-    uint64_t completed = rt_queue_completed(q);
-    if (completed >= submitted)
-      break;
-    uint64_t tail = completed == q->first ? 0 : submission(q, completed)->slice_end;
-    if (start + need - tail <= RT_SLICES_BYTES)
-      break;
-    result = wait_for_room(q, completed + 1);
-  }
-  if (result)
-    return result;
+static void place_slice(const struct rt_queue *q, uint64_t start, uint64_t payload,
+                        struct rt_slice *s) {
   uint64_t offset = start % RT_SLICES_BYTES;
   s->gpu = q->slices.gpu + offset;
   s->cpu = (char *)q->slices.cpu + offset;
@@ -244,57 +261,98 @@ int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
   s->start = start;
   s->words = (uint32_t *)(s->cpu + payload);
   s->at = s->words;
+}
+
+/* Whatever may be in the way of a slice. */
+__attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t payload,
+                                                  struct rt_slice *s) {
+  if (rt_queue_dead(q)) {
+    rt_context_explain(q->context);
+    return -EIO;
+  }
+  uint64_t start = q->slice_head, need = payload + PUSHBUFFER_BYTES_MAX;
+  uint64_t rest = RT_SLICES_BYTES - start % RT_SLICES_BYTES;
+  if (need > RT_SLICES_BYTES)
+    return rt_fail(-E2BIG, "a launch of %llu bytes of parameters is too large",
+                   (unsigned long long)payload);
+  if (rest < need) {
+    start += rest;
+    q->skeds_stale = true;
+  }
+  int result = make_room(q, start, start + need);
+  if (result)
+    return result;
+  place_slice(q, start, payload, s);
   put_due(q, s);
   return 0;
 }
 
-/* Orders write-combined stores before those that follow, as seen by the GPU. */
+int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
+  uint64_t start = q->slice_head, end = start + payload + PUSHBUFFER_BYTES_MAX;
+  if (end > q->slice_limit || rt_queue_submitted(q) + 1 >= q->point_limit || q->due ||
+      q->seen_code != atomic_load(&q->context->code_generation) || rt_queue_dead(q))
+    return begin_slowly(q, payload, s);
+  place_slice(q, start, payload, s);
+  return 0;
+}
+
+/* Orders write-combined stores before those that follow, as seen by the GPU. A PC has
+ * the software Orin, whose memory is ordinary. */
 static void write_barrier(void) {
 #if defined(__aarch64__)
   __asm__ volatile("dmb oshst" ::: "memory");
 #elif defined(__x86_64__)
-  __builtin_ia32_sfence();
+  atomic_thread_fence(memory_order_release);
 #else
   __sync_synchronize();
 #endif
 }
 
-uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
-  uint64_t point = rt_queue_submitted(q) + 1;
-  put_semaphore(s, rt_slot_gpu(q->timeline), point,
-                hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |
-                    hw_bits(NVC76F_SEM_EXECUTE_RELEASE_WFI, 1));
-  if (q->channel.syncpoint_gpu)
-    put_increment(s, q->channel.syncpoint_gpu);
-  size_t words = (size_t)(s->at - s->words);
-  uint64_t used = round_up(s->bytes + words * sizeof(uint32_t), SLICE_ALIGN);
-  q->slice_head = s->start + used;
-  *submission(q, point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
+/* Where a point's entry stands in the GPFIFO. */
+static uint32_t ring_index(const struct rt_queue *q, uint64_t point) {
+  return (uint32_t)((point - q->first - 1) % RT_GPFIFO_ENTRIES);
+}
 
-  uint32_t index = (uint32_t)((point - q->first - 1) % RT_GPFIFO_ENTRIES);
-  uint64_t pushbuffer = s->gpu + s->bytes;
-  uint64_t entry = gp_entry(pushbuffer, (uint32_t)words, 0);
+static uint64_t ring_entry(const struct rt_slice *s) {
+  return gp_entry(s->gpu + s->bytes, (uint32_t)(s->at - s->words), 0);
+}
+
+__attribute__((cold, noinline)) static void show(const struct rt_queue *q, const struct rt_slice *s,
+                                                 uint64_t point) {
+  const size_t words = (size_t)(s->at - s->words);
+  const uint32_t index = ring_index(q, point);
   if (rt_debug_launch()) {
     fprintf(stderr, "tegracl: channel 0x%x, point %" PRIu64 ": pushbuffer at 0x%" PRIx64 "\n",
-            q->channel.token, point, pushbuffer);
+            q->channel.token, point, s->gpu + s->bytes);
     rt_dump_pushbuffer(stderr, s->words, words);
-    rt_dump_gp_entry(stderr, index, entry);
+    rt_dump_gp_entry(stderr, index, ring_entry(s));
   }
   if (rt_trace_on())
     rt_trace_submit(&(struct rt_trace_submission){.token = q->channel.token,
                                                   .point = point,
                                                   .index = index,
-                                                  .entry = entry,
+                                                  .entry = ring_entry(s),
                                                   .gpu = s->gpu,
                                                   .data = s->cpu,
                                                   .bytes = s->bytes + words * sizeof(uint32_t)});
+}
+
+uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
+  const uint64_t point = rt_queue_submitted(q) + 1;
+  put_end(q, s, point);
+  if (q->shown)
+    show(q, s, point);
+  q->slice_head = s->start + round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
+  *submission(q, point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
+  const uint32_t index = ring_index(q, point);
   volatile uint64_t *ring = q->channel.gpfifo.cpu;
-  ring[index] = entry;
+  ring[index] = ring_entry(s);
   atomic_store_explicit(&q->submitted, point, memory_order_release);
   write_barrier();
   *(volatile uint32_t *)((char *)q->channel.userd.cpu + USERD_GP_PUT) =
       (index + 1) % RT_GPFIFO_ENTRIES;
-  q->context->device->os->doorbell(q->context->device->usermode, q->channel.token);
+  const struct rt_device *d = q->context->device;
+  d->os->doorbell(d->usermode, q->channel.token);
   return point;
 }
 
@@ -338,5 +396,6 @@ int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point)
       return result;
   }
   q->acquires[q->acquire_count++] = (struct rt_acquire){timeline, point};
+  q->due = true;
   return 0;
 }

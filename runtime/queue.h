@@ -8,6 +8,7 @@ enum {
   RT_GPFIFO_ENTRIES = 1024, /* as CUDA and the seeds */
   RT_SLICES_BYTES = 1 << 20,
   RT_ACQUIRES_MAX = 8,
+  RT_END_WORDS = 12, /* two semaphore releases */
   /* Timelines of different queues are polled by different threads. */
   RT_TIMELINE_STRIDE = 64,
 };
@@ -43,15 +44,22 @@ struct rt_acquire {
 struct rt_queue {
   struct rt_context *context;
   struct rt_channel channel;
-  struct rt_memory slices;     /* ring of QMDs, constant banks, pushbuffers */
-  uint64_t slice_head;         /* bytes ever used, rests at the ring's end included */
+  struct rt_memory slices; /* ring of QMDs, constant banks, pushbuffers */
+  uint64_t slice_head;     /* bytes ever used, rests at the ring's end included */
+  /* Slices up to here, and points below, have room, as the timeline was last looked at. */
+  uint64_t slice_limit, point_limit;
   volatile uint64_t *timeline; /* written by the GPU */
   uint64_t first;              /* its value before the first submission */
   _Atomic uint64_t submitted;
   struct rt_submission submissions[RT_GPFIFO_ENTRIES];
   struct rt_acquire acquires[RT_ACQUIRES_MAX]; /* go in front of the next submission */
   unsigned acquire_count;
-  bool set_up;        /* the channel has its class and windows */
+  /* The words that end each submission, but for its point. */
+  uint32_t end[RT_END_WORDS];
+  unsigned end_words;
+  bool shown;         /* somebody debugs: submissions are printed or traced */
+  bool due;           /* the channel has to hear something before its next work: */
+  bool set_up;        /* it has its class and windows */
   bool skeds_stale;   /* the slice ring has wrapped since the last submission */
   uint32_t seen_code; /* generations that the channel knows */
   uint32_t seen_pool;

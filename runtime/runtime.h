@@ -4,7 +4,7 @@
  * Sizes are bytes and times PTIMER nanoseconds unless said. Functions that can
  * fail return 0 or -errno. A context, its buffers and modules may be used from
  * several threads; a queue must be locked by its user (icd/ has a lock for each
- * command queue) except for rt_queue_completed and rt_queue_wait.
+ * command queue) except for rt_queue_completed, rt_queue_submitted and rt_queue_wait.
  */
 #ifndef TEGRACL_RUNTIME_H
 #define TEGRACL_RUNTIME_H
@@ -148,13 +148,14 @@ struct rt_times {
 int rt_times_get(struct rt_context *context, struct rt_times **times);
 void rt_times_put(struct rt_context *context, struct rt_times *times);
 
-/* What is worked out for a launch, and serves the next ones of the same kernel that have
- * the same grid, block and dynamic shared memory: the QMD, and the driver's words of
- * constant bank 0. Zeroed at first; the caller guards it. */
+/* What is worked out for a launch: the QMD, and the driver's words of constant bank 0. It
+ * serves the next ones, too, if made is false at first and whenever the launch's kernel,
+ * grid, block, last_block or dynamic_shared have changed. The caller guards it. */
 enum { RT_SHAPE_WORDS = 152 };
 struct rt_shape {
-  uint32_t grid[3], block[3], dynamic_shared;
   bool made;
+  bool one_grid;        /* whole, with blocks of one size */
+  uint32_t local_bytes; /* per thread, of the context's pool */
   uint32_t words[RT_SHAPE_WORDS];
 };
 

@@ -55,12 +55,15 @@ void emu_engine_wake(void) {
     futex_wake(&emu_gpu.doorbell_count);
 }
 
-/* A token of no channel is ignored; gpu-command-stream.md 1.4. */
+/* A token of no channel is ignored; gpu-command-stream.md 1.4. A doorbell that the engine
+ * has yet to answer stands for this one, too: then it is awake, or about to be. */
 void emu_doorbell(uint32_t token) {
   uint32_t id = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
   if (id >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
     return;
-  atomic_fetch_or(&emu_gpu.doorbells[id / 64], UINT64_C(1) << (id % 64));
+  const uint64_t bit = UINT64_C(1) << (id % 64);
+  if (atomic_fetch_or(&emu_gpu.doorbells[id / 64], bit) & bit)
+    return;
   atomic_store_explicit(&emu_gpu.bell_cpu, sched_getcpu(), memory_order_relaxed);
   emu_engine_wake();
 }

@@ -40,10 +40,16 @@ enum qmd_dependent_action {
   DEPENDENT_DECREMENT_DEPENDENCE = 4,
 };
 
-/* No field crosses a word (the generator refuses one that does). */
+/* The word of to that has the field becomes from's with another value. No field crosses
+ * a word (the generator refuses one that does). */
+static inline void qmd_copy_with(uint32_t *to, const uint32_t *from, unsigned high, unsigned low,
+                                 uint32_t value) {
+  to[low / 32] = (from[low / 32] & ~hw_bits(high % 32, low % 32, UINT32_MAX)) |
+                 hw_bits(high % 32, low % 32, value);
+}
+
 static inline void qmd_set(uint32_t *qmd, unsigned high, unsigned low, uint32_t value) {
-  uint32_t *word = &qmd[low / 32];
-  *word = (*word & ~hw_bits(high % 32, low % 32, UINT32_MAX)) | hw_bits(high % 32, low % 32, value);
+  qmd_copy_with(qmd, qmd, high, low, value);
 }
 
 static inline uint32_t qmd_get(const uint32_t *qmd, unsigned high, unsigned low) {

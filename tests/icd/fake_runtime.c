@@ -47,7 +47,7 @@ struct rt_queue {
   struct rt_context *context;
   pthread_t thread;
   struct work *first, *last;
-  uint64_t submitted;
+  _Atomic uint64_t submitted;
   _Atomic uint64_t completed;
   _Atomic int users; /* the caller must lock */
   bool stop;
