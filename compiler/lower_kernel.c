@@ -154,13 +154,13 @@ static void describe_argument(struct lower *lower, LLVMValueRef function, unsign
     lower_fail(lower, "kernel arguments of the type '%s' are not supported", base_type);
   arg->kind = lower_handle_kind(base_type);
   arg->access = access_of(access);
+  arg->qualifiers = (strstr(qualifiers, "const") ? KERNEL_ARG_CONST : 0u) |
+                    (strstr(qualifiers, "restrict") ? KERNEL_ARG_RESTRICT : 0u) |
+                    (strstr(qualifiers, "volatile") ? KERNEL_ARG_VOLATILE : 0u);
   if (lower->failed || !lower->arg_info)
     return;
   arg->name = string_operand(lower, function, "kernel_arg_name", number);
   arg->type_name = string_operand(lower, function, "kernel_arg_type", number);
-  arg->qualifiers = (strstr(qualifiers, "const") ? KERNEL_ARG_CONST : 0u) |
-                    (strstr(qualifiers, "restrict") ? KERNEL_ARG_RESTRICT : 0u) |
-                    (strstr(qualifiers, "volatile") ? KERNEL_ARG_VOLATILE : 0u);
 }
 
 static void read_size(struct lower *lower, LLVMValueRef function, const char *name,

@@ -46,6 +46,11 @@ extern CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgDevicePointerEXT(
     cl_kernel kernel, cl_uint arg_index, cl_mem_device_address_ext arg_value);
 #endif
 
+/* cl_ext_immutable_memory_objects */
+#ifndef CL_MEM_IMMUTABLE_EXT
+#define CL_MEM_IMMUTABLE_EXT (1 << 6) /* cl_mem_flags */
+#endif
+
 /* cl_ext_image_requirements_info and cl_ext_image_from_buffer */
 #ifndef CL_IMAGE_REQUIREMENTS_SIZE_EXT
 typedef cl_uint cl_image_requirements_info_ext;

@@ -40,6 +40,7 @@
   CC_EXTENSIONS(X)                                                                                 \
   X("cl_arm_printf", CL_MAKE_VERSION(2, 0, 0))                                                     \
   X("cl_ext_buffer_device_address", CL_MAKE_VERSION(1, 0, 2))                                      \
+  X("cl_ext_immutable_memory_objects", CL_MAKE_VERSION(1, 0, 0))                                   \
   X("cl_ext_image_requirements_info", CL_MAKE_VERSION(0, 5, 0))                                    \
   X("cl_ext_image_from_buffer", CL_MAKE_VERSION(1, 0, 0))                                          \
   X("cl_nv_device_attribute_query", CL_MAKE_VERSION(1, 0, 0))                                      \

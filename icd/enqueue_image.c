@@ -107,8 +107,9 @@ static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, cl_mem 
                            const struct icd_box *from, cl_mem target, const struct icd_box *to,
                            cl_uint wait_count, const cl_event *waits, cl_event *event,
                            const char *call) {
-  const cl_int code = icd_check_waits(queue, wait_count, waits, call);
-  if (code)
+  cl_int code;
+  if ((code = icd_check_mutable(target, call)) ||
+      (code = icd_check_waits(queue, wait_count, waits, call)))
     return code;
   struct icd_operation operation = copy(type, target->cpu, to, source->cpu, from);
   operation.mems[0] = source;
@@ -184,6 +185,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue, cl_me
   if (!color)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "fill_color is NULL");
   if ((code = icd_image_box(image, origin, region, &box, __func__)) ||
+      (code = icd_check_mutable(image, __func__)) ||
       (code = icd_check_waits(queue, wait_count, waits, __func__)))
     return code;
   struct icd_operation operation = {

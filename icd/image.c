@@ -93,6 +93,11 @@ static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_imag
 
 static cl_mem create_in(cl_mem parent, cl_mem_flags flags, const struct icd_image *image,
                         size_t bytes, cl_int *code, const char *call) {
+  if (parent->flags & CL_MEM_IMMUTABLE_EXT && !(flags & CL_MEM_IMMUTABLE_EXT)) {
+    *code = icd_fail(parent->context, CL_INVALID_VALUE, call,
+                     "mem_object is immutable, which flags do not say");
+    return NULL;
+  }
   *code = icd_inherit_flags(parent, &flags, call);
   if (!*code)
     *code = parent->image ? check_in_image(parent, image, call)
@@ -143,19 +148,20 @@ static cl_mem create(cl_context context, const cl_mem_properties *properties, cl
     return icd_null(errcode_ret,
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
   cl_int code;
+  const cl_mem_properties *dma_buf =
+      icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
   if ((code = icd_check_mem_properties(context, properties, flags, call)) ||
       (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, call)) ||
       (code = icd_format_check(context, format, call)) ||
       (code = icd_check_image_desc(context, desc, call)) ||
       (code = check_place(context, properties, desc, call)) ||
+      (code = icd_check_contents(context, flags, desc->mem_object || dma_buf, call)) ||
       (code = icd_format_check_support(context, format, desc->image_type, flags, call)) ||
       (code = icd_check_host_pointer(context, flags, host_ptr, call)))
     return icd_null(errcode_ret, code);
   struct icd_image *image = calloc(1, sizeof *image);
   if (!image)
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
-  const cl_mem_properties *dma_buf =
-      icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
   cl_mem mem = NULL;
   size_t bytes;
   code = icd_lay_out_image(context, format, desc, host_ptr || desc->mem_object || dma_buf, image,

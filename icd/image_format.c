@@ -94,10 +94,12 @@ static const struct channel_order *find_order(cl_channel_order order) {
   return NULL;
 }
 
+#define READ_RIGHTS (CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT)
+
 /* What a kernel must be able to do with an image of these flags. */
 static unsigned wanted_uses(cl_mem_flags flags) {
   return flags & CL_MEM_KERNEL_READ_AND_WRITE ? READ_WRITE
-         : flags & CL_MEM_READ_ONLY           ? READ
+         : flags & READ_RIGHTS                ? READ
          : flags & CL_MEM_WRITE_ONLY          ? WRITE
                                               : READ | WRITE;
 }

@@ -6,6 +6,8 @@
 
 #include "icd/svm.h"
 
+#include "icd/cl_tegracl.h"
+
 void icd_kernel_hold(cl_kernel kernel) {
   icd_object_hold(&kernel->object);
 }
@@ -245,6 +247,12 @@ static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *
     return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
                     ARGUMENT_FORMAT " is not a buffer of the kernel's context",
                     ARGUMENT(kernel, i));
+  const struct kernel_arg *arg = &kernel->code->args[i];
+  if (*buffer && (*buffer)->flags & CL_MEM_IMMUTABLE_EXT && arg->kind == KERNEL_ARG_GLOBAL &&
+      !(arg->qualifiers & KERNEL_ARG_CONST))
+    return icd_fail(context, CL_INVALID_ARG_VALUE, call,
+                    ARGUMENT_FORMAT " is no pointer to const, and the buffer is immutable",
+                    ARGUMENT(kernel, i));
   return CL_SUCCESS;
 }
 
@@ -291,7 +299,8 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
                     ARGUMENT(kernel, i));
   const cl_mem_flags flags = (*image)->flags;
   if ((arg->access != KERNEL_ARG_ACCESS_WRITE_ONLY && flags & CL_MEM_WRITE_ONLY) ||
-      (arg->access != KERNEL_ARG_ACCESS_READ_ONLY && flags & CL_MEM_READ_ONLY))
+      (arg->access != KERNEL_ARG_ACCESS_READ_ONLY &&
+       flags & (CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT)))
     return icd_fail(context, CL_INVALID_ARG_VALUE, call,
                     ARGUMENT_FORMAT ": the image's flags do not allow what its qualifier says",
                     ARGUMENT(kernel, i));

@@ -66,15 +66,19 @@ static void put(cl_mem mem, struct icd_mapping *mapping) {
   pthread_mutex_unlock(&mem->lock);
 }
 
-/* Maps a box that has been checked. */
+#define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
+
+static cl_int check_access(cl_mem mem, cl_map_flags flags, const char *call) {
+  return icd_check_host_access(mem, flags & CL_MAP_READ, flags & MAP_WRITES, call);
+}
+
+/* Maps a box that has been checked, of an object to which the host has access. */
 static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool blocking,
                  cl_map_flags flags, const struct icd_box *box, cl_uint wait_count,
                  const cl_event *waits, cl_event *event, cl_int *errcode_ret, const char *call) {
-  const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
   cl_int code;
   if ((code = icd_check_map_flags(queue, flags, call)) ||
-      (code = icd_check_waits(queue, wait_count, waits, call)) ||
-      (code = icd_check_host_access(mem, flags & CL_MAP_READ, writes, call)))
+      (code = icd_check_waits(queue, wait_count, waits, call)))
     return icd_null(errcode_ret, code);
   struct icd_mapping *mapping = malloc(sizeof *mapping);
   if (!mapping)
@@ -85,7 +89,7 @@ static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool 
   /* A region that is only partly written must hold its old contents besides. */
   struct icd_operation operation =
       plan(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
-  if (writes)
+  if (flags & MAP_WRITES)
     rt_buffer_tell_written(mem->buffer, mem->cpu + box->offset,
                            icd_box_span(box->region, box->row, box->slice));
   put(mem, mapping); /* first: another thread may unmap as soon as it is enqueued */
@@ -104,7 +108,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem
                                                   cl_int *errcode_ret) {
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_buffer(queue, buffer, __func__)))
+      (code = icd_check_buffer(queue, buffer, __func__)) ||
+      (code = check_access(buffer, flags, __func__)))
     return icd_null(errcode_ret, code);
   if (!size)
     return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE, "size is 0");
@@ -125,7 +130,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem 
   struct icd_box box;
   if ((code = icd_check_queue(queue, __func__)) ||
       (code = icd_check_image(queue, image, __func__)) ||
-      (code = icd_image_box(image, origin, region, &box, __func__)))
+      (code = icd_image_box(image, origin, region, &box, __func__)) ||
+      (code = check_access(image, flags, __func__)))
     return icd_null(errcode_ret, code);
   const size_t slice = image->image->slice_pitch;
   if (!row_pitch || (slice && !slice_pitch))
@@ -153,8 +159,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
     return ICD_FAIL(queue->context, CL_INVALID_VALUE,
                     "mapped_ptr %p is not a mapping of this memory object", mapped_ptr);
   struct icd_operation operation =
-      plan(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false,
-           mapping->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION));
+      plan(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false, mapping->flags & MAP_WRITES);
   code = icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
   if (code)
     put(mem, mapping);

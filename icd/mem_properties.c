@@ -46,8 +46,11 @@ cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *pro
       return code;
   }
   if (dma_buf && flags & ICD_HOST_POINTER)
-    return icd_fail(context, CL_INVALID_PROPERTY, call,
+    return icd_fail(context, CL_INVALID_VALUE, call,
                     "both an external handle and a host pointer flag");
+  if (devices && !dma_buf)
+    return icd_fail(context, CL_INVALID_PROPERTY, call,
+                    "CL_DEVICE_HANDLE_LIST_KHR without an external handle");
   return CL_SUCCESS;
 }
 

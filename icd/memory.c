@@ -80,6 +80,9 @@ void icd_mem_drop(cl_mem mem) {
   icd_context_retire(mem->context, &mem->retired, bury, mem);
 }
 
+/* What nobody can want of an immutable object. */
+#define WRITES (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_HOST_WRITE_ONLY)
+
 static int bits(cl_mem_flags flags) {
   return __builtin_popcountll(flags);
 }
@@ -95,6 +98,9 @@ cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags 
   if (bits(flags & ICD_HOST_ACCESS) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "CL_MEM_HOST_WRITE_ONLY, _READ_ONLY and _NO_ACCESS exclude each other");
+  if (flags & CL_MEM_IMMUTABLE_EXT && flags & WRITES)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_IMMUTABLE_EXT excludes all flags of writing");
   return CL_SUCCESS;
 }
 
@@ -112,18 +118,21 @@ static int allocate(cl_context context, size_t size, struct rt_buffer **buffer) 
 void icd_mem_tell(cl_mem mem, bool svm) {
   if (!svm && !(mem->flags & ICD_HOST_POINTER))
     rt_buffer_tell(mem->buffer, RT_BUFFER_UNWRITTEN);
-  if (mem->flags & CL_MEM_READ_ONLY)
+  if (mem->flags & (CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT))
     rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_READ);
   if (mem->flags & CL_MEM_WRITE_ONLY)
     rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_WRITE);
 }
+
+/* What kernels may do; CL_MEM_READ_WRITE if flags say nothing. */
+#define DEVICE_RIGHTS (ICD_DEVICE_ACCESS | CL_MEM_IMMUTABLE_EXT)
 
 /* Makes a memory object valid whose memory is there. */
 static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t size, uint64_t gpu,
                   char *cpu) {
   mem->context = context;
   mem->size = size;
-  mem->flags = flags & ICD_DEVICE_ACCESS ? flags : flags | CL_MEM_READ_WRITE;
+  mem->flags = flags & DEVICE_RIGHTS ? flags : flags | CL_MEM_READ_WRITE;
   mem->gpu = gpu;
   mem->cpu = cpu;
   pthread_mutex_init(&mem->lock, NULL);
@@ -184,6 +193,14 @@ cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void
   return CL_SUCCESS;
 }
 
+cl_int icd_check_contents(cl_context context, cl_mem_flags flags, bool has_memory,
+                          const char *call) {
+  if (flags & CL_MEM_IMMUTABLE_EXT && !has_memory &&
+      !(flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)))
+    return icd_fail(context, CL_INVALID_VALUE, call, "CL_MEM_IMMUTABLE_EXT without contents");
+  return CL_SUCCESS;
+}
+
 /* What clCreateBuffer demands of size and host pointer. *svm: the allocation of shared
  * virtual memory that the host pointer of CL_MEM_USE_HOST_PTR lies in, held; or NULL. */
 static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
@@ -213,12 +230,13 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
   cl_mem svm;
   cl_int code;
-  if ((code = icd_check_mem_properties(context, properties, flags, call)) ||
-      (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, call)) ||
-      (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
-    return icd_null(errcode_ret, code);
   const cl_mem_properties *dma_buf =
       icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+  if ((code = icd_check_mem_properties(context, properties, flags, call)) ||
+      (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, call)) ||
+      (code = icd_check_contents(context, flags, dma_buf, call)) ||
+      (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
+    return icd_null(errcode_ret, code);
   icd_context_reap(context, false);
   cl_mem mem = dma_buf ? icd_mem_import(context, flags, size, (int)*dma_buf, CL_INVALID_PROPERTY,
                                         CL_INVALID_BUFFER_SIZE, &code, call)
@@ -258,6 +276,9 @@ cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call) {
       (has & CL_MEM_READ_ONLY && device & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)))
     return icd_fail(parent->context, CL_INVALID_VALUE, call,
                     "the buffer does not allow the device what flags demand");
+  if (has & CL_MEM_IMMUTABLE_EXT && *flags & WRITES)
+    return icd_fail(parent->context, CL_INVALID_VALUE, call,
+                    "the buffer is immutable, and flags demand to write it");
   if ((has & CL_MEM_HOST_WRITE_ONLY && host & CL_MEM_HOST_READ_ONLY) ||
       (has & CL_MEM_HOST_READ_ONLY && host & CL_MEM_HOST_WRITE_ONLY) ||
       (has & CL_MEM_HOST_NO_ACCESS && host & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)))
@@ -266,8 +287,8 @@ cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call) {
   if (*flags & ICD_HOST_POINTER)
     return icd_fail(parent->context, CL_INVALID_VALUE, call,
                     "what is made from a buffer takes its host pointer flags");
-  if (!device)
-    *flags |= has & ICD_DEVICE_ACCESS;
+  if (!(*flags & DEVICE_RIGHTS))
+    *flags |= has & DEVICE_RIGHTS;
   if (!host)
     *flags |= has & ICD_HOST_ACCESS;
   *flags |= has & ICD_HOST_POINTER;

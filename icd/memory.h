@@ -4,22 +4,30 @@
 
 #include "icd/objects.h"
 
+#include "icd/cl_tegracl.h"
+
 #define ICD_DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
 #define ICD_HOST_POINTER  (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
 #define ICD_HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
-#define ICD_MEM_FLAGS     (ICD_DEVICE_ACCESS | ICD_HOST_POINTER | ICD_HOST_ACCESS)
+#define ICD_MEM_FLAGS                                                                              \
+  (ICD_DEVICE_ACCESS | ICD_HOST_POINTER | ICD_HOST_ACCESS | CL_MEM_IMMUTABLE_EXT)
 
 /* The flags' host pointers exclude each other (CL_INVALID_VALUE), and host_ptr is there if
  * they want one (CL_INVALID_HOST_PTR). */
 cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void *host_ptr,
                               const char *call);
 
+/* An immutable object gets its contents when it is made: CL_INVALID_VALUE if it has neither
+ * the flags of a host pointer nor other memory. */
+cl_int icd_check_contents(cl_context context, cl_mem_flags flags, bool has_memory,
+                          const char *call);
+
 /* The parent's rights, unless its part names its own in *flags; it cannot have more.
  * CL_SUCCESS or CL_INVALID_VALUE. */
 cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call);
 
 /* Whether the properties are known and go with each other and with the flags:
- * CL_INVALID_PROPERTY, CL_INVALID_DEVICE. */
+ * CL_INVALID_PROPERTY, CL_INVALID_DEVICE, CL_INVALID_VALUE. */
 cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
                                 cl_mem_flags flags, const char *call);
 /* Keeps the list for the query of it; false: no memory. */

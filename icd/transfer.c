@@ -6,6 +6,8 @@
 #include "icd/command.h"
 #include "icd/transfer.h"
 
+#include "icd/cl_tegracl.h"
+
 cl_int icd_check_mem(cl_command_queue queue, cl_mem mem, const char *call) {
   if (!icd_is_mem(mem))
     return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the memory object is not one");
@@ -36,6 +38,13 @@ cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call
     return icd_fail(mem->context, CL_INVALID_OPERATION, call,
                     "the buffer's CL_MEM_HOST_* flags do not allow the host to %s it",
                     read ? "read" : "write");
+  return write ? icd_check_mutable(mem, call) : CL_SUCCESS;
+}
+
+cl_int icd_check_mutable(cl_mem mem, const char *call) {
+  if (mem->flags & CL_MEM_IMMUTABLE_EXT)
+    return icd_fail(mem->context, CL_INVALID_OPERATION, call,
+                    "what was made with CL_MEM_IMMUTABLE_EXT cannot be written");
   return CL_SUCCESS;
 }
 
@@ -131,7 +140,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_m
       (code = icd_check_buffer(queue, target, __func__)) ||
       (code = icd_check_waits(queue, wait_count, waits, __func__)) ||
       (code = icd_check_range(source, source_offset, size, __func__)) ||
-      (code = icd_check_range(target, target_offset, size, __func__)))
+      (code = icd_check_range(target, target_offset, size, __func__)) ||
+      (code = icd_check_mutable(target, __func__)))
     return code;
   char *to = target->cpu + target_offset;
   const char *from = source->cpu + source_offset;
@@ -150,7 +160,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||
       (code = icd_check_buffer(queue, buffer, __func__)) ||
-      (code = icd_check_range(buffer, offset, size, __func__)))
+      (code = icd_check_range(buffer, offset, size, __func__)) ||
+      (code = icd_check_mutable(buffer, __func__)))
     return code;
   if ((code = icd_check_pattern(queue, pattern, pattern_size, offset, size, __func__)))
     return code;
@@ -303,7 +314,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
       (code = place(queue->context, &from, region, __func__)) ||
       (code = icd_check_range(source, from.first, from.end - from.first, __func__)) ||
       (code = place(queue->context, &to, region, __func__)) ||
-      (code = icd_check_range(target, to.first, to.end - to.first, __func__)))
+      (code = icd_check_range(target, to.first, to.end - to.first, __func__)) ||
+      (code = icd_check_mutable(target, __func__)))
     return code;
   const bool same = source->buffer == target->buffer;
   if (source == target && (from.row != to.row || from.slice != to.slice))

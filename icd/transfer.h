@@ -15,8 +15,11 @@ cl_int icd_check_buffer(cl_command_queue queue, cl_mem mem, const char *call);
 /* CL_INVALID_VALUE */
 cl_int icd_check_range(cl_mem mem, size_t offset, size_t size, const char *call);
 
-/* CL_INVALID_OPERATION: CL_MEM_HOST_* flags forbid what the host wants to do. */
+/* CL_INVALID_OPERATION: the flags forbid what the host wants to do. */
 cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call);
+
+/* CL_INVALID_OPERATION: the contents cannot change. */
+cl_int icd_check_mutable(cl_mem mem, const char *call);
 
 /* The host's side of a transfer, one of target and source, and its wait list:
  * CL_INVALID_VALUE, and the errors of icd_check_waits and icd_check_host_access. */

@@ -242,7 +242,9 @@ static void dma_buf(void **state) {
   assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
   assert_null(clCreateBufferWithProperties(bench->context, list, CL_MEM_USE_HOST_PTR, sizeof host,
                                            &host, &code));
-  assert_int_equal(code, CL_INVALID_PROPERTY);
+  assert_int_equal(code, CL_INVALID_VALUE);
+  assert_null(clCreateBufferWithProperties(bench->context, list + 2, 0, 64, NULL, &code));
+  assert_int_equal(code, CL_INVALID_PROPERTY); /* devices, but no handle */
 
   cl_mem mem = clCreateBufferWithProperties(bench->context, list, 0, 2 * PAGE, NULL, &code);
   assert_cl(code);
@@ -293,7 +295,7 @@ static void dma_buf_image(void **state) {
   desc.image_height = H;
   assert_null(clCreateImageWithProperties(bench->context, list, CL_MEM_USE_HOST_PTR, &format, &desc,
                                           pages, &code));
-  assert_int_equal(code, CL_INVALID_PROPERTY);
+  assert_int_equal(code, CL_INVALID_VALUE);
   cl_mem buffer = desc.mem_object = bench_buffer(bench, PAGE);
   assert_null(clCreateImageWithProperties(bench->context, list, 0, &format, &desc, NULL, &code));
   assert_int_equal(code, CL_INVALID_PROPERTY);
@@ -323,6 +325,98 @@ static void dma_buf_image(void **state) {
   clReleaseMemObject(image);
   clReleaseMemObject(buffer);
   munmap(pages, 2 * PAGE);
+}
+
+/* Memory that nothing may write once it is made: neither host nor commands nor kernels. */
+static void immutable(void **state) {
+  struct bench *bench = *state;
+  enum { CONTENTS = CL_MEM_IMMUTABLE_EXT | CL_MEM_COPY_HOST_PTR, TEXELS = 4 };
+  static const cl_mem_flags refused[] = {CL_MEM_IMMUTABLE_EXT,
+                                         CL_MEM_IMMUTABLE_EXT | CL_MEM_ALLOC_HOST_PTR,
+                                         CONTENTS | CL_MEM_READ_WRITE, CONTENTS | CL_MEM_WRITE_ONLY,
+                                         CONTENTS | CL_MEM_HOST_WRITE_ONLY};
+  cl_context context = bench->context;
+  cl_command_queue q = bench->queue;
+  int host[N] = {5, 6, 7, 8}, found[TEXELS] = {0};
+  const cl_image_format format = {CL_R, CL_SIGNED_INT32};
+  cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = TEXELS};
+  cl_int code;
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    void *pointer = refused[i] & CL_MEM_COPY_HOST_PTR ? host : NULL;
+    assert_null(clCreateBuffer(context, refused[i], BYTES, pointer, &code));
+    assert_int_equal(code, CL_INVALID_VALUE);
+    assert_null(clCreateImage(context, refused[i], &format, &desc, pointer, &code));
+    assert_int_equal(code, CL_INVALID_VALUE);
+  }
+  cl_mem buffer = clCreateBuffer(context, CONTENTS, BYTES, host, &code);
+  assert_cl(code);
+  cl_mem image = clCreateImage(context, CONTENTS, &format, &desc, host, &code);
+  assert_cl(code);
+  cl_mem plain = bench_buffer(bench, BYTES);
+  const size_t zero[3] = {0}, rows[3] = {4, 1, 1}, one[3] = {1, 1, 1};
+  const cl_buffer_region half = {0, BYTES / 2};
+  cl_mem_flags flags;
+  assert_cl(clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL));
+  assert_int_equal(flags, CONTENTS);
+
+  /* Parts of it are immutable, too, and an image in it must say so. */
+  assert_null(
+      clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  cl_mem part = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &code);
+  assert_cl(code);
+  desc.mem_object = buffer;
+  assert_null(clCreateImage(context, 0, &format, &desc, NULL, &code));
+  assert_int_equal(code, CL_INVALID_VALUE);
+  cl_mem view = clCreateImage(context, CL_MEM_IMMUTABLE_EXT, &format, &desc, NULL, &code);
+  assert_cl(code);
+
+#define REFUSED(call) assert_int_equal(call, CL_INVALID_OPERATION)
+  cl_mem buffers[] = {buffer, part}, images[] = {image, view};
+  for (int i = 0; i < 2; i++) {
+    cl_mem b = buffers[i], m = images[i];
+    REFUSED(clEnqueueWriteBuffer(q, b, CL_TRUE, 0, 4, host, 0, NULL, NULL));
+    REFUSED(
+        clEnqueueWriteBufferRect(q, b, CL_TRUE, zero, zero, rows, 0, 0, 0, 0, host, 0, NULL, NULL));
+    REFUSED(clEnqueueCopyBuffer(q, plain, b, 0, 0, 4, 0, NULL, NULL));
+    REFUSED(clEnqueueCopyBufferRect(q, plain, b, zero, zero, rows, 0, 0, 0, 0, 0, NULL, NULL));
+    REFUSED(clEnqueueFillBuffer(q, b, host, 4, 0, 4, 0, NULL, NULL));
+    REFUSED(clEnqueueCopyImageToBuffer(q, m, b, zero, one, 0, 0, NULL, NULL));
+    REFUSED(clEnqueueWriteImage(q, m, CL_TRUE, zero, one, 0, 0, host, 0, NULL, NULL));
+    REFUSED(clEnqueueCopyImage(q, view, m, zero, (const size_t[3]){1}, one, 0, NULL, NULL));
+    REFUSED(clEnqueueFillImage(q, m, host, zero, one, 0, NULL, NULL));
+    REFUSED(clEnqueueCopyBufferToImage(q, plain, m, 0, zero, one, 0, NULL, NULL));
+    assert_null(clEnqueueMapBuffer(q, b, CL_TRUE, CL_MAP_WRITE, 0, 4, 0, NULL, NULL, &code));
+    assert_int_equal(code, CL_INVALID_OPERATION);
+    assert_null(clEnqueueMapBuffer(q, b, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4, 0, NULL,
+                                   NULL, &code));
+    assert_int_equal(code, CL_INVALID_OPERATION);
+  }
+#undef REFUSED
+  assert_null(clEnqueueMapImage(q, image, CL_TRUE, CL_MAP_WRITE, zero, one, NULL, NULL, 0, NULL,
+                                NULL, &code));
+  assert_int_equal(code, CL_INVALID_OPERATION);
+  cl_kernel kernel = bench_kernel(bench, "add");
+  assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_INVALID_ARG_VALUE);
+  clReleaseKernel(kernel);
+
+  /* To read it is fine. */
+  assert_cl(clEnqueueReadBuffer(q, part, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL));
+  assert_memory_equal(found, host, sizeof found);
+  const size_t all[3] = {TEXELS, 1, 1};
+  assert_cl(clEnqueueReadImage(q, view, CL_TRUE, zero, all, 0, 0, found, 0, NULL, NULL));
+  assert_memory_equal(found, host, sizeof found);
+  size_t pitch;
+  int *mapped = clEnqueueMapImage(q, image, CL_TRUE, CL_MAP_READ, zero, all, &pitch, NULL, 0, NULL,
+                                  NULL, &code);
+  assert_cl(code);
+  assert_memory_equal(mapped, host, sizeof found);
+  assert_cl(clEnqueueUnmapMemObject(q, image, mapped, 0, NULL, NULL));
+  assert_cl(clEnqueueCopyBuffer(q, buffer, plain, 0, 0, BYTES, 0, NULL, NULL));
+  assert_cl(clFinish(q));
+  cl_mem all_mems[] = {view, part, image, buffer, plain};
+  for (size_t i = 0; i < sizeof all_mems / sizeof *all_mems; i++)
+    clReleaseMemObject(all_mems[i]);
 }
 
 static void import(void **state) {
@@ -504,8 +598,8 @@ static void functions(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(usm_allocations), TEST(usm_commands), TEST(device_address), TEST(dma_buf),
-      TEST(dma_buf_image),   TEST(import),       TEST(queue_hints),    TEST(suggestion),
-      TEST(identity),        TEST(functions),
+      TEST(dma_buf_image),   TEST(immutable),    TEST(import),         TEST(queue_hints),
+      TEST(suggestion),      TEST(identity),     TEST(functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

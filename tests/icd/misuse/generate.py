@@ -252,7 +252,9 @@ BUFFER_ERRORS = [
     ("flags", "CL_MEM_USE_HOST_PTR", "CL_INVALID_HOST_PTR"),
     ("flags", "CL_MEM_COPY_HOST_PTR", "CL_INVALID_HOST_PTR"),
     ("host", "out", "CL_INVALID_HOST_PTR"),
-    ("flags host", "CL_MEM_ALLOC_HOST_PTR out", "CL_INVALID_HOST_PTR")]
+    ("flags host", "CL_MEM_ALLOC_HOST_PTR out", "CL_INVALID_HOST_PTR"),
+    ("flags", "CL_MEM_IMMUTABLE_EXT", VALUE),
+    ("flags host", "CL_MEM_IMMUTABLE_EXT|CL_MEM_COPY_HOST_PTR|CL_MEM_READ_WRITE out", VALUE)]
 call("clCreateBuffer", "context=context flags=0 size=64 host=null " + ERR, *BUFFER_ERRORS,
      returns="p", good=None)
 call("clCreateBufferWithProperties",
@@ -299,7 +301,8 @@ IMAGE_ERRORS = [
     ("desc", "zeros", "CL_INVALID_IMAGE_DESCRIPTOR"),
     ("flags", "1<<20", VALUE), ("flags", "CL_MEM_READ_ONLY|CL_MEM_WRITE_ONLY", VALUE),
     ("flags", "CL_MEM_HOST_READ_ONLY|CL_MEM_HOST_WRITE_ONLY", VALUE),
-    ("flags", "CL_MEM_USE_HOST_PTR", "CL_INVALID_HOST_PTR"), ("host", "out", "CL_INVALID_HOST_PTR")]
+    ("flags", "CL_MEM_USE_HOST_PTR", "CL_INVALID_HOST_PTR"), ("host", "out", "CL_INVALID_HOST_PTR"),
+    ("flags", "CL_MEM_IMMUTABLE_EXT", VALUE)]
 call("clCreateImage", "context=context flags=0 format=format desc=desc host=null " + ERR,
      *IMAGE_ERRORS, returns="p", good=None)
 call("clCreateImageWithProperties",
