@@ -31,6 +31,7 @@ int next_result(int result) {
 }
 
 int __wrap_open(const char *path, int flags, ...);
+int __wrap___open64_2(const char *path, int flags); /* where _FORTIFY_SOURCE is defined */
 int __wrap_close(int fd);
 int __wrap_dup3(int fd, int target, int flags);
 int __wrap_fcntl(int fd, int command, ...);
@@ -48,6 +49,10 @@ int __wrap_fstat64(int fd, struct stat *status) __attribute__((alias("__wrap_fst
 
 int __wrap_open(const char *path, int flags, ...) {
   return NEXT(open)(path, flags, OPEN_MODE(flags));
+}
+
+int __wrap___open64_2(const char *path, int flags) {
+  return NEXT(open)(path, flags, 0);
 }
 
 int __wrap_close(int fd) {
