@@ -2,18 +2,20 @@
 """tegracl-doctor, the command: all steps pass on the software Orin, built in and as
 device nodes; the report has no personal data, and what is missing is named.
 
-command_test.py DOCTOR [EMULATE]     OCL_ICD_VENDORS names the driver
+command_test.py DOCTOR OTHER_PLATFORM OLD_LOADER [EMULATE]
+OCL_ICD_VENDORS names the driver
 """
 import getpass
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-DOCTOR = sys.argv[1]
-EMULATE = sys.argv[2:]
+DOCTOR, OTHER_PLATFORM, OLD_LOADER = sys.argv[1:4]
+EMULATE = sys.argv[4:]
 
 
 def walk(folder, command=(), device='emulator', **environment):
@@ -23,6 +25,13 @@ def walk(folder, command=(), device='emulator', **environment):
                             env=dict(os.environ, TEGRACL_DEVICE=device, **environment))
     with open(report, encoding='utf-8') as f:
         return result.returncode, result.stdout, f.read()
+
+
+def walk_with_loader(library):
+    """In place of the machine's; one without content cannot be loaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copyfile(library, f'{folder}/libOpenCL.so.1')
+        return walk(folder, LD_LIBRARY_PATH=folder)
 
 
 class Walk(unittest.TestCase):
@@ -66,7 +75,7 @@ class Walk(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             _, _, report = walk(folder, HOME=folder, TEGRACL_CACHE_DIR=folder,
                                 TEGRACL_NVRTC=folder + '/nvrtc')
-            self.assertIn('clang or NVRTC is missing', report)
+            self.assertIn('NVRTC: not where TEGRACL_NVRTC says, ~/nvrtc: unset TEGRACL_NVRTC', report)
             self.assertNotIn(folder, report)
         self.assertNotIn(platform.node(), report.split())
         self.assertNotIn('/home/', report)
@@ -86,8 +95,35 @@ class Walk(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             status, _, report = walk(folder, OCL_ICD_VENDORS=folder)
         self.assertEqual(status, 1)
-        self.assertIn('none of them tegracl: is tegracl.icd in /etc/OpenCL/vendors', report)
+        self.assertIn('none of them tegracl', report)
+        self.assertIn('unset OCL_ICD_VENDORS', report)
         self.assertIn('20 steps passed, 1 failed', report)
+
+    def test_another_platform(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.environ['OCL_ICD_VENDORS'], encoding='utf-8') as f:
+                ours = f.read()
+            for name, library in [('tegracl', ours), ('other', os.path.abspath(OTHER_PLATFORM))]:
+                with open(f'{folder}/{name}.icd', 'w', encoding='utf-8') as f:
+                    f.write(library)
+            status, shown, report = walk(folder, OCL_ICD_VENDORS=folder)
+        self.assertEqual(status, 0, shown)
+        self.assertRegex(report, r'platform [01]: Another Platform\n')
+        self.assertRegex(report, r'platform [01]: tegracl\n')
+        self.assertIn('OCL_ICD_VENDORS=/etc/OpenCL/vendors/tegracl.icd PROGRAM', report)
+
+    def test_an_old_loader(self):
+        status, _, report = walk_with_loader(OLD_LOADER)
+        self.assertEqual(status, 1)
+        self.assertIn('libOpenCL.so.1, of unknown make', report)
+        self.assertIn('it lacks functions of OpenCL 3.0; sudo apt install ocl-icd-libopencl1',
+                      report)
+        self.assertIn('   FAIL     OpenCL\n', report)
+
+    def test_no_loader(self):
+        status, _, report = walk_with_loader(os.devnull)
+        self.assertEqual(status, 1)
+        self.assertIn('there is no ICD loader: sudo apt install ocl-icd-libopencl1', report)
 
 
 class Command(unittest.TestCase):

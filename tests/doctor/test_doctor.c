@@ -145,7 +145,7 @@ static void nodes(void **state) {
 
   walk((struct fault){.path = NVGPU_CTRL_NODE, .error = -EACCES});
   assert_says("/dev/nvgpu/igpu0/ctrl: Permission denied, errno 13");
-  assert_says("add the user to the group that owns the node");
+  assert_says("sudo usermod -aG video \"$USER\"");
   nothing_else_fails(STEP_NODES);
 
   walk((struct fault){.path = NVGPU_CTRL_NODE, .error = -ENOENT});

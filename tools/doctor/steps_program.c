@@ -2,11 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clGetExtensionFunctionAddress: an extension of the loader's, which belongs to no platform. */
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>
 
 #include "compiler/compiler.h"
 #include "runtime/device.h"
+#include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 
 /* ---- compiler ---------------------------------------------------------------------- */
@@ -60,6 +63,7 @@ bool step_compiler(struct doctor *d) {
                        .source_count = 1,
                        .options = options};
   struct cc_result result = {0};
+  advise_compiler(d);
   uint64_t start = doctor_now_ns();
   enum cc_status status = cc_build(&job, &result);
   say(d, "build of an OpenCL kernel: status %d, %zu bytes, %.0f ms", (int)status,
@@ -77,6 +81,7 @@ bool step_compiler(struct doctor *d) {
 #define CL_FUNCTIONS(X)                                                                            \
   X(clGetPlatformIDs)                                                                              \
   X(clGetPlatformInfo)                                                                             \
+  X(clGetExtensionFunctionAddress)                                                                 \
   X(clGetDeviceIDs)                                                                                \
   X(clGetDeviceInfo)                                                                               \
   X(clCreateContext)                                                                               \
@@ -95,6 +100,15 @@ bool step_compiler(struct doctor *d) {
   X(clReleaseCommandQueue)                                                                         \
   X(clReleaseContext)
 
+#define VENDORS "/etc/OpenCL/vendors"
+
+/* CUDA's toolkit and old programs bring loaders of their own. */
+#define UPDATE_LOADER                                                                              \
+  "sudo apt install ocl-icd-libopencl1, and see that no other libOpenCL.so.1 is in front of it "   \
+  "(LD_LIBRARY_PATH; ldconfig -p | grep libOpenCL)"
+
+static const char loader_name[] = "libOpenCL.so.1";
+
 /* The loader is not linked: that it is missing is a finding. */
 #define CL_MEMBER(name) __typeof__(&name) name;
 struct cl {
@@ -102,12 +116,34 @@ struct cl {
   CL_FUNCTIONS(CL_MEMBER)
 };
 
+/* clGetICDLoaderInfoOCLICD, which both loaders have (ocl-icd, Khronos) and no header
+ * before 2023: its queries. */
+enum { CL_ICDL_OCL_VERSION = 1, CL_ICDL_VERSION = 2, CL_ICDL_NAME = 3 };
+typedef cl_int CL_API_CALL loader_info(cl_uint query, size_t size, void *value, size_t *size_ret);
+
+/* Which loader it is, of which age. */
+static void say_loader(struct doctor *d, const struct cl *cl) {
+  loader_info *const query =
+      (loader_info *)cl->clGetExtensionFunctionAddress("clGetICDLoaderInfoOCLICD");
+  char name[64] = "", version[64] = "", opencl[64] = "";
+  Dl_info where = {0};
+  if (query) {
+    query(CL_ICDL_NAME, sizeof(name), name, NULL);
+    query(CL_ICDL_VERSION, sizeof(version), version, NULL);
+    query(CL_ICDL_OCL_VERSION, sizeof(opencl), opencl, NULL);
+  }
+  dladdr((void *)cl->clGetExtensionFunctionAddress, &where);
+  say(d, "loader: %s, %s %s, %s", where.dli_fname ? where.dli_fname : loader_name,
+      *name ? name : "of unknown make", version, *opencl ? opencl : "of unknown age");
+  if (!dlsym(cl->library, "clCreateBufferWithProperties"))
+    say(d, "it lacks functions of OpenCL 3.0; " UPDATE_LOADER);
+}
+
 static bool load(struct doctor *d, struct cl *cl) {
-  static const char name[] = "libOpenCL.so.1";
-  cl->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  cl->library = dlopen(loader_name, RTLD_NOW | RTLD_LOCAL);
   if (!cl->library) {
-    say(d, "%s: %s", name, dlerror());
-    say(d, "install an ICD loader (ocl-icd-libopencl1)");
+    say(d, "%s: %s", loader_name, dlerror());
+    say(d, "there is no ICD loader: sudo apt install ocl-icd-libopencl1");
     return false;
   }
   bool good = true;
@@ -115,30 +151,38 @@ static bool load(struct doctor *d, struct cl *cl) {
   *(void **)&cl->function = dlsym(cl->library, #function);                                         \
   good = good && cl->function;
   CL_FUNCTIONS(CL_LOAD)
+  if (cl->clGetExtensionFunctionAddress)
+    say_loader(d, cl);
   if (!good)
-    say(d, "%s lacks functions of OpenCL 2.0 or newer", name);
+    say(d, "%s lacks functions of OpenCL 2.0 or newer; " UPDATE_LOADER, loader_name);
   return good;
 }
 
+/* All platforms are named: programs that take the first one get another than ours. */
 static bool find_platform(struct doctor *d, const struct cl *cl, cl_platform_id *platform) {
   enum { PLATFORMS = 16 };
   cl_platform_id platforms[PLATFORMS];
   cl_uint count = 0;
   if (cl->clGetPlatformIDs(PLATFORMS, platforms, &count) != CL_SUCCESS)
     count = 0;
+  *platform = NULL;
   for (cl_uint i = 0; i < count && i < PLATFORMS; i++) {
     char name[128] = "";
     cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL);
-    if (strcmp(name, "tegracl") == 0) {
+    say(d, "platform %u: %s", i, name);
+    if (strcmp(name, "tegracl") == 0)
       *platform = platforms[i];
-      return true;
-    }
   }
-  say(d,
-      "the loader shows %u platforms, none of them tegracl: is tegracl.icd in "
-      "/etc/OpenCL/vendors, or does OCL_ICD_VENDORS name it?",
-      count);
-  return false;
+  if (!*platform) {
+    say(d, "the loader shows %u platforms, none of them tegracl", count);
+    advise_vendors(d, VENDORS);
+  } else if (count > 1) {
+    say(d,
+        "there are others beside tegracl%s: to show a program tegracl alone, "
+        "OCL_ICD_VENDORS=" VENDORS "/tegracl.icd PROGRAM",
+        *platform == platforms[0] ? "" : ", and programs that take the first get another");
+  }
+  return *platform != NULL;
 }
 
 /* True if the code is CL_SUCCESS. */

@@ -11,6 +11,7 @@
 #include "runtime/device.h"
 #include "runtime/hw/memory.h"
 #include "runtime/nvgpu/uapi.h"
+#include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
 
@@ -35,7 +36,7 @@ bool step_system(struct doctor *d) {
   if (uname(&system) == 0)
     say(d, "%s %s on %s", system.sysname, system.release, system.machine);
   say(d, "page size %ld, %ld CPUs", sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN));
-  say_file(d, "release", "/etc/nv_tegra_release");
+  advise_release(d, "/etc/nv_tegra_release");
   say_file(d, "board", "/proc/device-tree/model");
   return true;
 }
@@ -52,40 +53,16 @@ static bool in_group(gid_t group) {
 }
 
 /* Who may open it. The names of system groups are no secret; others may be. */
-static void say_rights(struct doctor *d, const char *path) {
+static void say_rights(struct doctor *d, const struct stat *s) {
   enum { USER_IDS_FROM = 1000 };
-  struct stat s;
-  if (stat(path, &s))
-    return;
-  const struct group *group = s.st_gid < USER_IDS_FROM ? getgrgid(s.st_gid) : NULL;
-  say(d, "  mode %04o, owner %s, group %s; this process is %sin that group%s", s.st_mode & 07777,
-      s.st_uid ? "not root" : "root", group ? group->gr_name : "of a user",
-      in_group(s.st_gid) ? "" : "not ", geteuid() ? "" : ", and root");
+  const struct group *group = s->st_gid < USER_IDS_FROM ? getgrgid(s->st_gid) : NULL;
+  say(d, "  mode %04o, owner %s, group %s; this process is %sin that group%s", s->st_mode & 07777,
+      s->st_uid ? "not root" : "root", group ? group->gr_name : "of a user",
+      in_group(s->st_gid) ? "" : "not ", geteuid() ? "" : ", and root");
 }
 
-static void explain_refusal(struct doctor *d, int error) {
-  switch (-error) {
-  case EACCES:
-  case EPERM:
-    say(d, "  permission denied: add the user to the group that owns the node (\"video\" on L4T) "
-           "and log in again");
-    break;
-  case ENOENT:
-  case ENOTDIR:
-    say(d, "  the node does not exist: is this a Jetson with NVIDIA's kernel, and are nvmap and "
-           "nvgpu loaded? A container must be given the node");
-    break;
-  case ENODEV:
-  case ENXIO:
-    say(d, "  the node has no driver behind it: nvgpu did not find or start its GPU");
-    break;
-  default:
-    say(d, "  the driver itself refused");
-    break;
-  }
-}
-
-static int try_node(struct doctor *d, const char *path, const char *use) {
+/* needed: without it nothing works. */
+static int try_node(struct doctor *d, const char *path, const char *use, bool needed) {
   int fd = d->os->open(path, O_RDWR);
   if (fd >= 0) {
     say(d, "%s: opened (%s)", path, use);
@@ -93,21 +70,22 @@ static int try_node(struct doctor *d, const char *path, const char *use) {
   } else {
     say(d, "%s: %s, errno %d (%s)", path, strerror(-fd), -fd, use);
   }
-  if (d->os == &nvgpu_os_linux)
-    say_rights(d, path);
+  struct stat status;
+  const bool known = d->os == &nvgpu_os_linux && stat(path, &status) == 0;
+  if (known)
+    say_rights(d, &status);
+  if (fd < 0 && needed)
+    advise_node(d, path, known ? &status : NULL, fd);
   return fd < 0 ? fd : 0;
 }
 
 bool step_nodes(struct doctor *d) {
-  int memory = try_node(d, NVMAP_NODE, "memory");
-  if (memory)
-    explain_refusal(d, memory);
-  int control = try_node(d, NVGPU_CTRL_NODE, "everything else");
-  if (control)
-    explain_refusal(d, control);
-  if (control == -ENOENT && try_node(d, NVGPU_CTRL_NODE_OLD, "the same, by its old name") == 0)
+  int memory = try_node(d, NVMAP_NODE, "memory", true);
+  int control = try_node(d, NVGPU_CTRL_NODE, "everything else", true);
+  if (control == -ENOENT &&
+      try_node(d, NVGPU_CTRL_NODE_OLD, "the same, by its old name", false) == 0)
     say(d, "  only the old name: a release before L4T r35, whose interface tegracl does not speak");
-  if (try_node(d, HOST1X_FENCE_NODE, "sleeping waits"))
+  if (try_node(d, HOST1X_FENCE_NODE, "sleeping waits", false))
     say(d, "  waits will poll instead");
   return memory == 0 && control == 0;
 }

@@ -1,0 +1,173 @@
+/* Advice on what a machine lacks: the finding is named, and so is the command that helps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "tools/doctor/advice.h"
+
+static char folder[] = "/tmp/tegracl-advice-XXXXXX";
+static char *text;
+static size_t text_size;
+static struct report report;
+static struct doctor doctor = {.report = &report};
+
+static void begin(void) {
+  free(text);
+  text = NULL;
+  report_begin(&report, open_memstream(&text, &text_size), NULL);
+}
+
+static void assert_says(const char *words) {
+  fflush(report.screen);
+  if (!strstr(text, words))
+    fail_msg("\"%s\" is not in:\n%s", words, text);
+}
+
+static void end(void) {
+  fclose(report.screen);
+  report_end(&report);
+}
+
+/* A file of the folder; its path is valid until the next call. */
+static const char *file(const char *name, const char *content) {
+  static char path[128];
+  snprintf(path, sizeof(path), "%s/%s", folder, name);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(content, f);
+  fclose(f);
+  return path;
+}
+
+static void release(void **state) {
+  static const struct {
+    const char *line, *says;
+  } cases[] = {
+      {"# R36 (release), REVISION: 4.3, GCID: 38968081, BOARD: generic, EABI: aarch64\nmore\n",
+       "L4T r36.4: JetPack 6, for which tegracl is made"},
+      {"# R35 (release), REVISION: 5.0, GCID: 35550185, BOARD: t186ref, EABI: aarch64\n",
+       "L4T r35.5 is older than JetPack 6; tegracl does not speak its kernel's interface: flash "
+       "JetPack 6 with NVIDIA's sdkmanager"},
+      {"# R39 (release), REVISION: 1.0\n",
+       "L4T r39.1 is newer than JetPack 6 and not known to tegracl"},
+      {"Tegra\n", "which JetPack it is, is unknown"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    begin();
+    advise_release(&doctor, file("release", cases[i].line));
+    assert_says(cases[i].says);
+    end();
+  }
+  begin();
+  advise_release(&doctor, "/nowhere");
+  fflush(report.screen);
+  assert_int_equal(text_size, 0);
+  end();
+}
+
+static void node(void **state) {
+  enum { VIDEO = 44 }; /* Debian's number of it, and L4T's */
+  static const struct {
+    struct stat status;
+    int error;
+    const char *says;
+  } cases[] = {
+      {{.st_mode = S_IFCHR | 0660, .st_gid = VIDEO},
+       -EACCES,
+       "permission denied: sudo usermod -aG video \"$USER\", then log in again"},
+      {{.st_mode = S_IFCHR | 0660},
+       -EACCES,
+       "udev rules are not at work: sudo chgrp video /dev/nvmap && sudo chmod 660 /dev/nvmap"},
+      {{.st_mode = S_IFCHR | 0600, .st_gid = VIDEO}, -EPERM, "sudo chmod 660 /dev/nvmap"},
+      {{.st_mode = S_IFCHR | 0660, .st_gid = VIDEO}, -ENODEV, "sudo dmesg | grep -i nvgpu"},
+      {{.st_mode = S_IFCHR | 0660, .st_gid = VIDEO}, -EBUSY, "the driver itself refused"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    begin();
+    advise_node(&doctor, "/dev/nvmap", &cases[i].status, cases[i].error);
+    assert_says(cases[i].says);
+    end();
+  }
+  begin();
+  advise_node(&doctor, "/dev/nvmap", NULL, -ENOENT);
+  assert_says("sudo modprobe nvgpu");
+  assert_says("docker run --runtime nvidia");
+  end();
+}
+
+static void compiler(void **state) {
+  setenv("TEGRACL_COMPILER", "/nowhere/c", 1);
+  setenv("TEGRACL_CLANG", "/nowhere/clang", 1);
+  setenv("TEGRACL_NVRTC", "/nowhere", 1);
+  setenv("TEGRACL_SPIRV_VAL", "/nowhere/val", 1);
+  begin();
+  advise_compiler(&doctor);
+  assert_says("tegraclc: not where TEGRACL_COMPILER says, /nowhere/c: unset TEGRACL_COMPILER");
+  assert_says("clang: not where TEGRACL_CLANG says, /nowhere/clang: unset TEGRACL_CLANG");
+  assert_says("NVRTC: not where TEGRACL_NVRTC says, /nowhere: unset TEGRACL_NVRTC");
+  assert_says("sudo apt install spirv-tools llvm-spirv-");
+  end();
+  setenv("TEGRACL_COMPILER", "/bin/true", 1);
+  setenv("TEGRACL_CLANG", "/bin/true", 1);
+  setenv("TEGRACL_NVRTC", file("libnvrtc.so.12", ""), 1);
+  setenv("TEGRACL_SPIRV_VAL", "/bin/true", 1);
+  setenv("TEGRACL_LLVM_SPIRV", "/bin/false", 1);
+  begin();
+  advise_compiler(&doctor);
+  assert_says("tegraclc: /bin/true\n");
+  assert_says("clang: /bin/true\n");
+  assert_says("/libnvrtc.so.12\n");
+  assert_says("for SPIR-V: /bin/true, /bin/false\n");
+  end();
+}
+
+static void vendors(void **state) {
+  setenv("OCL_ICD_VENDORS", "/elsewhere", 1);
+  begin();
+  advise_vendors(&doctor, folder);
+  assert_says("the loader goes by OCL_ICD_VENDORS=/elsewhere alone: unset OCL_ICD_VENDORS");
+  assert_says("there is no ");
+  assert_says("/icd/libtegracl.so.1 | sudo tee ");
+  end();
+  unsetenv("OCL_ICD_VENDORS");
+  begin();
+  file("tegracl.icd", "/nowhere/libtegracl.so.1\n");
+  advise_vendors(&doctor, folder);
+  assert_says("names a library that cannot be loaded: /nowhere/libtegracl.so.1");
+  assert_null(strstr(text, "OCL_ICD_VENDORS"));
+  end();
+  begin();
+  file("tegracl.icd", "libc.so.6");
+  advise_vendors(&doctor, folder);
+  assert_says("names libc.so.6, which can be loaded");
+  end();
+}
+
+static int clean_up(void **state) {
+  static const char *const names[] = {"release", "libnvrtc.so.12", "tegracl.icd"};
+  char path[128];
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+    unlink(path);
+  }
+  free(text);
+  return rmdir(folder);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(release),
+      cmocka_unit_test(node),
+      cmocka_unit_test(compiler),
+      cmocka_unit_test(vendors),
+  };
+  return mkdtemp(folder) ? cmocka_run_group_tests(tests, NULL, clean_up) : EXIT_FAILURE;
+}

@@ -1,0 +1,22 @@
+/* What is missing on a machine, and the command that helps. */
+#ifndef TEGRACL_DOCTOR_ADVICE_H
+#define TEGRACL_DOCTOR_ADVICE_H
+
+#include <sys/stat.h>
+
+#include "tools/doctor/doctor.h"
+
+/* The release of L4T that the file (/etc/nv_tegra_release) names, and what is known of
+ * it. Without the file nothing is said. */
+void advise_release(struct doctor *doctor, const char *file);
+
+/* A node could not be opened for this error (-errno). status: the node's, or NULL. */
+void advise_node(struct doctor *doctor, const char *path, const struct stat *status, int error);
+
+/* The parts of the compiler: where they are, or how to get them. */
+void advise_compiler(struct doctor *doctor);
+
+/* Why a loader that reads this folder (/etc/OpenCL/vendors) does not show tegracl. */
+void advise_vendors(struct doctor *doctor, const char *folder);
+
+#endif
