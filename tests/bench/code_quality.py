@@ -270,31 +270,13 @@ def run_one(name, road):
                for i, a in enumerate(case.arguments) if isinstance(a, np.ndarray)}
     kernel = getattr(program, name)
     for i, argument in enumerate(case.arguments):
-        if i not in buffers:
-            kernel.set_arg(i, argument)
-        elif road == "tegracl":
-            kernel.set_arg(i, buffers[i])
-        else:
-            kernel.set_arg(i, address_of(context, queue, buffers[i]))
+        kernel.set_arg(i, buffers.get(i, argument))
     cl.enqueue_nd_range_kernel(queue, kernel, case.size, case.group)
     for i, expected in case.expected.items():
         got = np.empty_like(case.arguments[i])
         cl.enqueue_copy(queue, got, buffers[i])
         if differs(got, expected, case.tolerance):
             sys.exit(f"{name}, {road}: argument {i} has a wrong result")
-
-
-def address_of(context, queue, buffer):
-    """A raw CUBIN does not say which arguments are pointers; it gets numbers."""
-    import pyopencl as cl
-
-    program = cl.Program(context, "kernel void address(global char *p, global ulong *at)"
-                                  "{ *at = (ulong)p; }").build()
-    at = np.zeros(1, np.uint64)
-    out = cl.Buffer(context, cl.mem_flags.READ_WRITE, at.nbytes)
-    program.address(queue, (1,), None, buffer, out)
-    cl.enqueue_copy(queue, at, out)
-    return at[0]
 
 
 # ---- the comparison -----------------------------------------------------------------------

@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+"""What a build costs, against what its two compilers cost alone.
+
+    OCL_ICD_VENDORS=build/icd/tegracl.icd builds.py TEGRACLC [ROUNDS]
+
+Each round builds a kernel that was never built before through the OpenCL API, with the
+helper process warm; runs clang as the helper does, with the same arguments and source; and
+gives NVRTC, loaded into this process, the CUDA C that the helper gives it, and the CUDA C
+that one would write by hand. Printed are the medians of the times that passed, and the CPU
+time of all processes, in ms, of one round.
+"""
+import ctypes
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DEVICE = os.path.join(TOP, "compiler", "device")
+KERNELS = ["vector_add", "nbody", "black_scholes"]
+# As compiler/nvrtc.c gives them when the application gives none.
+NVRTC_OPTIONS = ["--gpu-architecture=sm_87", "--std=c++17",
+                 "--device-as-default-execution-space", "--device-int128", "--disable-warnings",
+                 "--fmad=false", "--ftz=false", "--prec-div=false", "--prec-sqrt=false",
+                 "--generate-line-info", "--include-path=" + DEVICE]
+PLAIN_OPTIONS = ["--gpu-architecture=sm_87"]
+
+
+def kernel_source(name, suffix):
+    with open(os.path.join(TOP, "tests", "bench", "kernels", name + suffix)) as file:
+        return file.read()
+
+
+def unlike(source, number):
+    """The source as none was before."""
+    return f"{source}constant int unlike_{os.getpid()}_{time.monotonic_ns()} = {number};\n"
+
+
+class Clang:
+    """clang's arguments and its input, as the helper calls it."""
+
+    def __init__(self, tegraclc, source):
+        self.folder = tempfile.TemporaryDirectory()
+        at = self.folder.name
+        with open(f"{at}/k.cl", "w") as file:
+            file.write(source)
+        real = subprocess.run(["sh", "-c", "command -v clang-15 || command -v clang"],
+                              capture_output=True, text=True, check=True).stdout.strip()
+        with open(f"{at}/clang", "w") as file:
+            file.write(f"#!/bin/sh\nfor a; do printf '%s\\n' \"$a\"; done >{at}/words\n"
+                       f"cat >{at}/input\nexec {real} \"$@\" <{at}/input\n")
+        os.chmod(f"{at}/clang", 0o755)
+        run = subprocess.run([tegraclc, "--emit", "cuda", f"{at}/k.cl"], check=True,
+                             capture_output=True, env={**os.environ, "TEGRACL_CLANG": f"{at}/clang"})
+        self.cuda = run.stdout
+        with open(f"{at}/words") as file:
+            self.words = [real] + file.read().splitlines()
+        self.actions = [(os.POSIX_SPAWN_OPEN, 0, f"{at}/input", os.O_RDONLY, 0)] + [
+            (os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (1, 3)]
+
+    def run(self):
+        pid = os.posix_spawn(self.words[0], self.words, os.environ, file_actions=self.actions)
+        _, status, used = os.wait4(pid, 0)
+        assert status == 0
+        return used.ru_utime + used.ru_stime
+
+
+class Nvrtc:
+    def __init__(self):
+        for name in ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"):
+            try:
+                self.library = ctypes.CDLL(name)
+                return
+            except OSError:
+                pass
+        sys.exit("builds.py: no NVRTC (libnvrtc.so.13, .12, .11.2)")
+
+    def run(self, cuda, options):
+        program = ctypes.c_void_p()
+        options = [option.encode() for option in options]
+        before = time.process_time()
+        self.library.nvrtcCreateProgram(ctypes.byref(program), cuda, b"k.cu", 0, None, None)
+        result = self.library.nvrtcCompileProgram(
+            program, len(options), (ctypes.c_char_p * len(options))(*options))
+        self.library.nvrtcDestroyProgram(ctypes.byref(program))
+        assert result == 0
+        return time.process_time() - before
+
+
+def helpers_cpu():
+    """Of the helper processes, and of what they started; in steps of a hundredth."""
+    total = 0
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                words = file.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(words[1]) == os.getpid():
+            total += sum(int(word) for word in words[11:15])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def timed(call):
+    begin = time.perf_counter()
+    cpu = call()
+    return time.perf_counter() - begin, cpu
+
+
+def measure(context, build, nvrtc, tegraclc, name, rounds):
+    """Medians of the times, and means of the CPU times, in ms: of builds, clang, NVRTC with
+    the helper's CUDA C, NVRTC with what one would write by hand."""
+    source, plain = kernel_source(name, ".cl"), kernel_source(name, ".cu").encode()
+    clang = Clang(tegraclc, source)
+    columns = [lambda: build(context, unlike(source, 1)), clang.run,
+               lambda: nvrtc.run(clang.cuda, NVRTC_OPTIONS),
+               lambda: nvrtc.run(plain, PLAIN_OPTIONS)]
+    for column in columns:  # what is loaded once: the helper and its libraries, NVRTC
+        column()
+    samples = [[] for _ in columns]
+    helpers = helpers_cpu()
+    for _ in range(rounds):
+        for column, times in zip(columns, samples):
+            times.append(timed(column))
+    helpers = helpers_cpu() - helpers
+    wall = [statistics.median(t for t, _ in times) * 1e3 for times in samples]
+    cpu = [sum(c for _, c in times) / rounds * 1e3 for times in samples]
+    cpu[0] += helpers / rounds * 1e3
+    return wall, cpu
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    import pyopencl as cl
+
+    tegraclc, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    platform = next(p for p in cl.get_platforms() if p.name == "tegracl")
+    context = cl.Context(platform.get_devices())
+
+    def build(context, source):
+        before = time.process_time()
+        cl._cl._Program(context, source)._build(b"", context.devices)
+        return time.process_time() - before
+
+    nvrtc = Nvrtc()
+    print("| kernel | | build | clang | NVRTC | build / both | NVRTC, CUDA by hand | build / both |")
+    print("| --- |" + " --- |" * 7)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TEGRACL_CACHE_DIR"] = folder
+        for name in KERNELS:
+            times = measure(context, build, nvrtc, tegraclc, name, rounds)
+            for what, (api, clang, same, plain) in zip(("time", "CPU"), times):
+                print(f"| {name} | {what} | {api:.1f} | {clang:.1f} | {same:.1f} "
+                      f"| {api / (clang + same):.2f} | {plain:.1f} | {api / (clang + plain):.2f} |",
+                      flush=True)
+
+
+if __name__ == "__main__":
+    main()
