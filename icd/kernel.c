@@ -342,7 +342,7 @@ static cl_int check_local(cl_kernel kernel, cl_uint i, size_t size, const void *
   return CL_SUCCESS;
 }
 
-cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, const char *call) {
+cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, cl_int other, const char *call) {
   cl_context context = kernel->program->context;
   if (index >= kernel->code->arg_count)
     return icd_fail(context, CL_INVALID_ARG_INDEX, call,
@@ -350,7 +350,7 @@ cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, const char *call) 
                     kernel->code->arg_count, index);
   const enum kernel_arg_kind kind = kernel->code->args[index].kind;
   if (kind != KERNEL_ARG_GLOBAL && kind != KERNEL_ARG_CONSTANT && !may_be_pointer(kernel, index))
-    return icd_fail(context, CL_INVALID_ARG_VALUE, call,
+    return icd_fail(context, other, call,
                     ARGUMENT_FORMAT " is no pointer to global or constant memory",
                     ARGUMENT(kernel, index));
   return CL_SUCCESS;

@@ -170,7 +170,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
     return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
   cl_context context = kernel->program->context;
   if ((code = icd_check_svm(context, __func__)) ||
-      (code = icd_check_pointer_arg(kernel, arg_index, __func__)))
+      (code = icd_check_pointer_arg(kernel, arg_index, CL_INVALID_ARG_VALUE, __func__)))
     return code;
   if (arg_value) {
     cl_mem mem = icd_svm_find(context, arg_value);

@@ -19,9 +19,9 @@ cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
  * NULL if there is none. */
 cl_mem icd_svm_take(cl_context context, const void *pointer);
 
-/* For arguments that are a global or constant pointer (kernel.c): CL_INVALID_ARG_INDEX or
- * CL_INVALID_ARG_VALUE for others; and setting it. */
-cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, const char *call);
+/* For arguments that are a global or constant pointer (kernel.c): CL_INVALID_ARG_INDEX if
+ * there is none of that index, the code other for others; and setting it. */
+cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, cl_int other, const char *call);
 void icd_set_pointer_arg(cl_kernel kernel, cl_uint index, const void *pointer);
 
 /* Commands on bare memory, for both names that each has (svm_commands.c). */

@@ -147,10 +147,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const
 
 /* Any pointer will do: it may lie behind an allocation that the application has yet to
  * make. */
-static cl_int set_argument(cl_kernel kernel, cl_uint index, const void *pointer, const char *call) {
+static cl_int set_argument(cl_kernel kernel, cl_uint index, const void *pointer, cl_int other,
+                           const char *call) {
   if (!icd_is_kernel(kernel))
     return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
-  const cl_int code = icd_check_pointer_arg(kernel, index, call);
+  const cl_int code = icd_check_pointer_arg(kernel, index, other, call);
   if (!code)
     icd_set_pointer_arg(kernel, index, pointer);
   return code;
@@ -162,12 +163,13 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, 
       icd_is_kernel(kernel) ? icd_check_svm(kernel->program->context, __func__) : CL_SUCCESS;
   if (code)
     return code;
-  return set_argument(kernel, arg_index, arg_value, __func__);
+  return set_argument(kernel, arg_index, arg_value, CL_INVALID_ARG_VALUE, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgDevicePointerEXT(
     cl_kernel kernel, cl_uint arg_index, cl_mem_device_address_ext arg_value) {
-  return set_argument(kernel, arg_index, (const void *)(uintptr_t)arg_value, __func__);
+  return set_argument(kernel, arg_index, (const void *)(uintptr_t)arg_value, CL_INVALID_ARG_INDEX,
+                      __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemFillINTEL(cl_command_queue queue, void *target,

@@ -175,7 +175,7 @@ static void device_address(void **state) {
   const int n = 2;
   assert_cl(clSetKernelArgDevicePointerEXT(kernel, 0, address));
   assert_cl(clSetKernelArgDevicePointerEXT(kernel, 1, address + 256));
-  assert_int_equal(clSetKernelArgDevicePointerEXT(kernel, 2, address), CL_INVALID_ARG_VALUE);
+  assert_int_equal(clSetKernelArgDevicePointerEXT(kernel, 2, address), CL_INVALID_ARG_INDEX);
   assert_int_equal(clSetKernelArgDevicePointerEXT(NULL, 0, address), CL_INVALID_KERNEL);
   assert_cl(clSetKernelArg(kernel, 2, sizeof n, &n));
   assert_cl(

@@ -411,11 +411,11 @@ call("clSetKernelArgSVMPointer", "kernel=kernel index=0 value=svm",
      *[("index", i, "CL_INVALID_ARG_INDEX") for i in ("3", "1000", "UINT32_MAX")],
      ("index", "1", "CL_INVALID_ARG_VALUE"), ("index", "2", "CL_INVALID_ARG_VALUE"),
      ("value", "out", "CL_INVALID_ARG_VALUE"), ("value", "1", "CL_INVALID_ARG_VALUE"))
-for name, place in ("clSetKernelArgMemPointerINTEL", "svm"), \
-        ("clSetKernelArgDevicePointerEXT", "address"):
+for name, place, other in ("clSetKernelArgMemPointerINTEL", "svm", "CL_INVALID_ARG_VALUE"), \
+        ("clSetKernelArgDevicePointerEXT", "address", "CL_INVALID_ARG_INDEX"):
     call(name, "kernel=kernel index=0 value=" + place,
          *[("index", i, "CL_INVALID_ARG_INDEX") for i in ("3", "1000", "UINT32_MAX")],
-         ("index", "1", "CL_INVALID_ARG_VALUE"), ("index", "2", "CL_INVALID_ARG_VALUE"))
+         ("index", "1", other), ("index", "2", other))
 call("clSetKernelExecInfo", "kernel=kernel param_name=CL_KERNEL_EXEC_INFO_SVM_PTRS "
      "size=sizeof(void*) value=svm_list",
      ("size", "0", VALUE), ("size", "3", VALUE), ("value", "null", VALUE),
