@@ -195,22 +195,22 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
   const cl_int code = icd_check_svm(context, __func__);
   if (code)
     return code;
-  if (!param_value)
-    return ICD_FAIL(context, CL_INVALID_VALUE, "param_value is NULL");
   switch (param_name) {
   case CL_KERNEL_EXEC_INFO_SVM_PTRS:
   case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
   case CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT:
-    if (!param_value_size || param_value_size % sizeof(void *))
-      return ICD_FAIL(context, CL_INVALID_VALUE, "%zu bytes are not a list of pointers",
-                      param_value_size);
+    /* Nothing at NULL is the empty list. */
+    if (!param_value_size != !param_value || param_value_size % sizeof(void *))
+      return ICD_FAIL(context, CL_INVALID_VALUE, "%zu bytes at %p are not a list of pointers",
+                      param_value_size, param_value);
     return CL_SUCCESS;
   case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
   case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
   case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
   case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
-    if (param_value_size != sizeof(cl_bool))
-      return ICD_FAIL(context, CL_INVALID_VALUE, "%zu bytes are not a cl_bool", param_value_size);
+    if (!param_value || param_value_size != sizeof(cl_bool))
+      return ICD_FAIL(context, CL_INVALID_VALUE, "%zu bytes at %p are not a cl_bool",
+                      param_value_size, param_value);
     if (param_name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM && *(const cl_bool *)param_value)
       return ICD_FAIL(context, CL_INVALID_OPERATION,
                       "the device has no access to the whole of the host's memory");

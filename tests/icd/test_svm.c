@@ -171,6 +171,7 @@ static void exec_info(void **state) {
   const cl_bool yes = CL_TRUE, no = CL_FALSE;
   const cl_kernel_exec_info system = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM;
   assert_cl(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof a, &a));
+  assert_cl(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
   assert_cl(clSetKernelExecInfo(kernel, system, sizeof no, &no));
   assert_int_equal(clSetKernelExecInfo(kernel, system, sizeof yes, &yes), CL_INVALID_OPERATION);
   assert_int_equal(clSetKernelExecInfo(kernel, system, 1, &no), CL_INVALID_VALUE);
