@@ -234,6 +234,13 @@ static cl_int read_handle(cl_kernel kernel, cl_uint i, size_t size, const void *
   return code;
 }
 
+static cl_int check_context(cl_kernel kernel, cl_uint i, cl_context context, const char *call) {
+  if (context != kernel->program->context)
+    return icd_fail(kernel->program->context, CL_INVALID_CONTEXT, call,
+                    ARGUMENT_FORMAT " is of another context than the kernel", ARGUMENT(kernel, i));
+  return CL_SUCCESS;
+}
+
 /* Checks a buffer argument and gives it; a NULL buffer is allowed. */
 static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                           cl_mem *buffer, const char *call) {
@@ -243,17 +250,18 @@ static cl_int read_buffer(cl_kernel kernel, cl_uint i, size_t size, const void *
   if (code)
     return code;
   *buffer = handle;
-  if (*buffer && (!icd_is_mem(*buffer) || (*buffer)->image || (*buffer)->context != context))
-    return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
-                    ARGUMENT_FORMAT " is not a buffer of the kernel's context",
+  if (!*buffer)
+    return CL_SUCCESS;
+  if (!icd_is_mem(*buffer) || (*buffer)->image)
+    return icd_fail(context, CL_INVALID_MEM_OBJECT, call, ARGUMENT_FORMAT " is not a buffer",
                     ARGUMENT(kernel, i));
   const struct kernel_arg *arg = &kernel->code->args[i];
-  if (*buffer && (*buffer)->flags & CL_MEM_IMMUTABLE_EXT && arg->kind == KERNEL_ARG_GLOBAL &&
+  if ((*buffer)->flags & CL_MEM_IMMUTABLE_EXT && arg->kind == KERNEL_ARG_GLOBAL &&
       !(arg->qualifiers & KERNEL_ARG_CONST))
     return icd_fail(context, CL_INVALID_ARG_VALUE, call,
                     ARGUMENT_FORMAT " is no pointer to const, and the buffer is immutable",
                     ARGUMENT(kernel, i));
-  return CL_SUCCESS;
+  return check_context(kernel, i, (*buffer)->context, call);
 }
 
 static cl_int check_value(cl_kernel kernel, cl_uint i, size_t wanted, size_t size,
@@ -293,9 +301,8 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
   if (code)
     return code;
   *image = handle;
-  if (!icd_is_mem(*image) || !(*image)->image || (*image)->context != context)
-    return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
-                    ARGUMENT_FORMAT " is not an image of the kernel's context",
+  if (!icd_is_mem(*image) || !(*image)->image)
+    return icd_fail(context, CL_INVALID_MEM_OBJECT, call, ARGUMENT_FORMAT " is not an image",
                     ARGUMENT(kernel, i));
   const cl_mem_flags flags = (*image)->flags;
   if ((arg->access != KERNEL_ARG_ACCESS_WRITE_ONLY && flags & CL_MEM_WRITE_ONLY) ||
@@ -305,23 +312,21 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
                     ARGUMENT_FORMAT ": the image's flags do not allow what its qualifier says",
                     ARGUMENT(kernel, i));
   *description = (*image)->image->kernel;
-  return CL_SUCCESS;
+  return check_context(kernel, i, (*image)->context, call);
 }
 
 static cl_int read_sampler(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                            uint32_t *bits, const char *call) {
-  cl_context context = kernel->program->context;
   void *handle;
   const cl_int code = read_handle(kernel, i, size, value, &handle, call);
   if (code)
     return code;
   cl_sampler sampler = handle;
-  if (!icd_is_sampler(sampler) || sampler->context != context)
-    return icd_fail(context, CL_INVALID_SAMPLER, call,
-                    ARGUMENT_FORMAT " is not a sampler of the kernel's context",
-                    ARGUMENT(kernel, i));
+  if (!icd_is_sampler(sampler))
+    return icd_fail(kernel->program->context, CL_INVALID_SAMPLER, call,
+                    ARGUMENT_FORMAT " is not a sampler", ARGUMENT(kernel, i));
   *bits = sampler->bits;
-  return CL_SUCCESS;
+  return check_context(kernel, i, sampler->context, call);
 }
 
 static cl_int check_local(cl_kernel kernel, cl_uint i, size_t size, const void *value,

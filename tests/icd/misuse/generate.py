@@ -401,7 +401,8 @@ call("clSetKernelArg", "kernel=kernel index=0 size=sizeof(cl_mem) value=list_buf
      *[("index", i, "CL_INVALID_ARG_INDEX") for i in ("3", "4", "1000", "UINT32_MAX")],
      *[("size", s, "CL_INVALID_ARG_SIZE") for s in ("0", "1", "4", "7", "9", "16", HUGE)],
      *[("value", "list_" + k, "CL_INVALID_MEM_OBJECT")
-       for k in ["blank", "stale_buffer", "buffer2"] + [k for k in KINDS if k != "buffer"]],
+       for k in ["blank", "stale_buffer"] + [k for k in KINDS if k != "buffer"]],
+     ("value", "list_buffer2", "CL_INVALID_CONTEXT"),
      ("index size value", "1 4 null", "CL_INVALID_ARG_VALUE"),
      *[("index size value", "1 %s out" % s, "CL_INVALID_ARG_SIZE")
        for s in ("0", "1", "3", "5", "8", HUGE)],
