@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "icd/build.h"
+#include "runtime/timeline.h"
 
 /* What a build gives. */
 struct outcome {
@@ -119,7 +120,10 @@ static void compile(cl_program program, const struct icd_build *build, struct ou
       .options = program->options ? program->options : "",
   };
   struct cc_result result;
+  const uint64_t since = rt_timeline_on() ? rt_timeline_now() : 0;
   enum cc_status status = cc_build(&job, &result);
+  if (rt_timeline_on())
+    rt_timeline_span("build", result.from_cache ? "from the cache" : "compiled", since, NULL, 0);
   outcome->code = status_code(status, build->action);
   outcome->log = result.log;
   result.log = NULL;

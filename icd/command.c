@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "icd/command.h"
+#include "runtime/timeline.h"
 
 cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
                        const char *call) {
@@ -77,7 +78,17 @@ static void tell_written(const struct icd_operation *operation) {
                            icd_box_span(copy->region, copy->target_row, copy->target_slice));
 }
 
+/* On the timeline: how many bytes the host has written. */
+static void show(const struct icd_operation *operation, uint64_t since) {
+  const bool copy = operation->kind == ICD_COPY;
+  const size_t *region = copy ? operation->copy.region : operation->fill.region;
+  const struct rt_timeline_detail bytes = {"bytes", region[0] * region[1] * region[2], NULL};
+  if (copy || operation->kind == ICD_FILL)
+    rt_timeline_span("copy", copy ? "copy" : "fill", since, &bytes, 1);
+}
+
 void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
+  const uint64_t since = rt_timeline_on() ? rt_timeline_now() : 0;
   switch (operation->kind) {
   case ICD_COPY:
     icd_copy_box(&operation->copy);
@@ -94,6 +105,8 @@ void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
   case ICD_MARK:
     break;
   }
+  if (rt_timeline_on())
+    show(operation, since);
 }
 
 /* The runtime refuses a launch for other reasons than the API does in general. */

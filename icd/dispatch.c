@@ -7,6 +7,7 @@
 #include "icd/icd.h"
 
 #include "icd/cl_tegracl.h"
+#include "runtime/timeline.h"
 
 /* Every function of the table in <CL/cl_icd.h>, in its order. */
 /* clang-format off */
@@ -178,26 +179,44 @@
 /* clang-format on */
 
 #define AS_FIELD(name) .name = name,
-const cl_icd_dispatch icd_dispatch = {ENTRIES(AS_FIELD)};
+cl_icd_dispatch icd_dispatch = {ENTRIES(AS_FIELD)};
+
+/* The same, on the timeline; generate_timed.py. */
+#define AS_TIMED(name) extern __typeof__(name) icd_timed_##name;
+ENTRIES(AS_TIMED)
+EXTENSIONS(AS_TIMED)
+#define AS_TIMED_FIELD(name) .name = icd_timed_##name,
+
+/* Before anybody has the table's address. */
+__attribute__((constructor)) static void choose_dispatch(void) {
+  static const cl_icd_dispatch timed = {ENTRIES(AS_TIMED_FIELD)};
+  if (rt_timeline_begin())
+    icd_dispatch = timed;
+}
 
 struct named {
   const char *name;
-  void *address;
+  void *address, *timed;
 };
 
 /* Functions of extensions; the core's are found as well, which applications that
  * load the driver without a loader rely on. */
-#define AS_NAMED(entry) {#entry, (void *)(entry)},
+#define AS_NAMED(entry) {#entry, (void *)(entry), (void *)icd_timed_##entry},
+/* clang-format off */
 static const struct named functions[] = {
-    ENTRIES(AS_NAMED){"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR},
-    {"clCreateCommandQueueWithPropertiesKHR", (void *)clCreateCommandQueueWithProperties},
-    {"clCreateProgramWithILKHR", (void *)clCreateProgramWithIL},
-    EXTENSIONS(AS_NAMED)};
+    ENTRIES(AS_NAMED) EXTENSIONS(AS_NAMED)
+    {"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR, (void *)icd_timed_clGetPlatformIDs},
+    {"clCreateCommandQueueWithPropertiesKHR", (void *)clCreateCommandQueueWithProperties,
+     (void *)icd_timed_clCreateCommandQueueWithProperties},
+    {"clCreateProgramWithILKHR", (void *)clCreateProgramWithIL,
+     (void *)icd_timed_clCreateProgramWithIL},
+};
+/* clang-format on */
 
 static void *find(const char *name) {
   for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++)
     if (!strcmp(name, functions[i].name))
-      return functions[i].address;
+      return rt_timeline_on() ? functions[i].timed : functions[i].address;
   return NULL;
 }
 

@@ -53,7 +53,7 @@ struct icd_object {
   _Atomic uint32_t handles;    /* the application's: what *_REFERENCE_COUNT says */
 };
 
-extern const cl_icd_dispatch icd_dispatch;
+extern cl_icd_dispatch icd_dispatch;
 
 /* Cleared memory for an object, and back. NULL: no memory. The memory of a dead object is
  * never given to anything but a later object of its kind. */

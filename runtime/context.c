@@ -10,6 +10,8 @@
 #include "runtime/message.h"
 #include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
+#include "runtime/timeline.h"
+#include "runtime/timeline_gpu.h"
 
 /* Address ranges. CUDA's begins at 64 MiB and ends at 128 GiB; ours are the first
  * seven multiples of that size, so that several contexts of a process use
@@ -212,6 +214,8 @@ int rt_times_get(struct rt_context *c, struct rt_times **times) {
 }
 
 void rt_times_put(struct rt_context *c, struct rt_times *times) {
+  if (rt_timeline_on())
+    rt_timeline_drain_all(c);
   if (times)
     rt_slots_put(&c->times, times);
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/nvgpu/emulator_node.h"
 #include "runtime/nvgpu/uapi.h"
+#include "runtime/timeline.h"
 #include "runtime/trace.h"
 
 static struct {
@@ -25,16 +26,14 @@ static bool listed(const char *list, const char *topic) {
   return false;
 }
 
-/* trace:FILE; the name ends at a comma. */
-static void begin_trace(const char *list) {
-  static const char topic[] = "trace:";
+/* TOPIC:FILE; the name ends at a comma. */
+static void begin_file(const char *list, const char *topic, void (*begin)(const char *path)) {
+  const size_t length = strlen(topic);
   while (*list) {
     size_t n = strcspn(list, ",");
-    char *path = strncmp(list, topic, sizeof(topic) - 1) == 0
-                     ? strndup(list + sizeof(topic) - 1, n - (sizeof(topic) - 1))
-                     : NULL;
+    char *path = strncmp(list, topic, length) == 0 ? strndup(list + length, n - length) : NULL;
     if (path)
-      rt_trace_open(path);
+      begin(path);
     free(path);
     list += n + (list[n] == ',');
   }
@@ -44,18 +43,19 @@ static void read_topics(void) {
   const char *list = getenv("TEGRACL_DEBUG");
   if (!list)
     return;
-  begin_trace(list);
+  begin_file(list, "trace:", rt_trace_open);
+  begin_file(list, "timeline:", rt_timeline_open);
   topics.launch = listed(list, "launch");
   topics.ioctl = listed(list, "ioctl");
 }
 
-static void ready(void) {
+void rt_debug_begin(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, read_topics);
 }
 
 bool rt_debug_launch(void) {
-  ready();
+  rt_debug_begin();
   return topics.launch;
 }
 
@@ -83,6 +83,8 @@ const char *rt_request_name(uint32_t request) {
     return "EMULATOR_IOCTL_MODES";
   case EMULATOR_IOCTL_NOTE:
     return "EMULATOR_IOCTL_NOTE";
+  case EMULATOR_IOCTL_GRID:
+    return "EMULATOR_IOCTL_GRID";
   default:
     break;
   }
@@ -145,7 +147,7 @@ const struct nvgpu_os *rt_debug_trace_os(const struct nvgpu_os *os) {
       .poll = trace_poll,
       .doorbell = trace_doorbell,
   };
-  ready();
+  rt_debug_begin();
   os = rt_trace_os(os);
   if (!topics.ioctl)
     return os;

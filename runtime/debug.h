@@ -2,6 +2,7 @@
  *   launch  every launch: kernel, shapes, pushbuffer, QMD and bank 0 by name
  *   ioctl   every call through struct nvgpu_os
  *   trace:FILE  calls and submissions, into FILE (runtime/trace.h)
+ *   timeline:FILE  what happened when, into FILE (runtime/timeline.h)
  */
 #ifndef TEGRACL_RUNTIME_DEBUG_H
 #define TEGRACL_RUNTIME_DEBUG_H
@@ -12,6 +13,9 @@
 #include <stdio.h>
 
 #include "runtime/nvgpu/os.h"
+
+/* Reads the list, if that has not been done. */
+void rt_debug_begin(void);
 
 bool rt_debug_launch(void);
 

@@ -21,6 +21,8 @@
 #include "runtime/notes.h"
 #include "runtime/nvgpu/emulator_node.h"
 #include "runtime/nvgpu/uapi.h"
+#include "runtime/timeline.h"
+#include "runtime/timeline_gpu.h"
 
 enum {
   ORIN_SM_VERSION = 0x807, /* sm_arch_sm_version of GA10B; nvgpu-uapi.md 2.1.1 */
@@ -230,6 +232,8 @@ int rt_device_reopen(struct rt_device *d) {
 
 /* The child has none of the mappings: nvgpu-uapi.md 4.1 and 4.3. */
 void rt_device_forked(struct rt_device *d) {
+  rt_timeline_forked();
+  rt_timeline_gpu_forked();
   rt_fds_close_copies();
   rt_ranges_forget();
   if (d)

@@ -13,6 +13,8 @@
 #include "runtime/nvgpu/emulator_node.h"
 #include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
+#include "runtime/timeline.h"
+#include "runtime/timeline_gpu.h"
 
 static const char unexplained[] = "the GPU faulted, and there is no memory to say how";
 
@@ -160,6 +162,8 @@ const char *rt_context_fault(struct rt_context *c) {
         continue;
       atomic_store(&c->faulted, true);
       c->fault_message = describe(c, q, n->code);
+      if (rt_timeline_on() && c->fault_message)
+        rt_timeline_fault(c->fault_message);
       break;
     }
   const char *message = c->fault_message;

@@ -8,6 +8,8 @@
 #include "runtime/message.h"
 #include "runtime/module.h"
 #include "runtime/queue.h"
+#include "runtime/timeline.h"
+#include "runtime/timeline_gpu.h"
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -211,6 +213,15 @@ static void dump(const struct rt_slice *s, const struct kernel_code *k, const st
   rt_dump_bank0(stderr, (const uint32_t *)(s->cpu + QMD_BYTES), bank_bytes(k), k->param_offset);
 }
 
+__attribute__((cold, noinline)) static void show(struct rt_queue *q, const struct rt_slice *s,
+                                                 const struct kernel_code *k,
+                                                 const struct rt_launch *l) {
+  if (rt_debug_launch())
+    dump(s, k, l, &l->module->kernels[l->kernel]);
+  if (rt_timeline_on())
+    rt_timeline_grid(q, s->gpu);
+}
+
 /* The action with which a real Orin ran and which drops a cached QMD of the same
  * address (gpu-command-stream.md 4.5, 8.3). The release of the launch before has
  * waited for idle, so grids of a queue never overlap. */
@@ -253,7 +264,7 @@ static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l, str
   if (l->times && part->ends)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
   if (q->shown)
-    dump(&s, k, l, &l->module->kernels[l->kernel]);
+    show(q, &s, k, l);
   uint64_t reached = rt_slice_submit(q, &s, k->name);
   if (point)
     *point = reached;
@@ -348,7 +359,7 @@ __attribute__((noinline)) static int launch_local(struct rt_queue *q, const stru
   return result;
 }
 
-int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+static inline int submit(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
   struct rt_shape own, *shape = l->shape ? l->shape : &own;
   if (!l->shape || !shape->made) {
     int result = rt_launch_check(q->context, l);
@@ -357,4 +368,8 @@ int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *poi
     make_shape(q->context, shape, l);
   }
   return shape->local_bytes ? launch_local(q, l, shape, point) : launch(q, l, shape, point);
+}
+
+int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  return rt_timeline_on() ? rt_timeline_launch(q, l, point, submit) : submit(q, l, point);
 }

@@ -11,6 +11,8 @@
 #include "runtime/hw/methods.h"
 #include "runtime/hw/qmd.h"
 #include "runtime/message.h"
+#include "runtime/timeline.h"
+#include "runtime/timeline_gpu.h"
 #include "runtime/trace.h"
 
 enum {
@@ -111,7 +113,7 @@ int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_q
   q->timeline = timeline;
   q->first = *q->timeline;
   q->due = true;
-  q->shown = rt_debug_launch() || rt_trace_on();
+  q->shown = rt_debug_launch() || rt_trace_on() || rt_timeline_on();
   make_end(q);
   atomic_init(&q->submitted, q->first);
   pthread_mutex_lock(&c->lock);
@@ -128,6 +130,7 @@ void rt_queue_destroy(struct rt_queue *q) {
   if (!q)
     return;
   rt_queue_idle(q);
+  rt_timeline_queue_end(q);
   struct rt_context *c = q->context;
   /* Keep what the notifier says: the context stays faulted without this queue. */
   rt_context_fault(c);
@@ -318,7 +321,7 @@ static uint64_t ring_entry(const struct rt_slice *s) {
 }
 
 __attribute__((cold, noinline)) static void show(const struct rt_queue *q, const struct rt_slice *s,
-                                                 uint64_t point) {
+                                                 uint64_t point, const char *kernel) {
   const size_t words = (size_t)(s->at - s->words);
   const uint32_t index = ring_index(q, point);
   if (rt_debug_launch()) {
@@ -327,6 +330,8 @@ __attribute__((cold, noinline)) static void show(const struct rt_queue *q, const
     rt_dump_pushbuffer(stderr, s->words, words);
     rt_dump_gp_entry(stderr, index, ring_entry(s));
   }
+  if (rt_timeline_on())
+    rt_timeline_submit(q, point, index, kernel);
   if (rt_trace_on())
     rt_trace_submit(&(struct rt_trace_submission){.token = q->channel.token,
                                                   .point = point,
@@ -341,7 +346,7 @@ uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *ker
   const uint64_t point = rt_queue_submitted(q) + 1;
   put_end(q, s, point);
   if (q->shown)
-    show(q, s, point);
+    show(q, s, point, kernel);
   q->slice_head = s->start + round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
   *submission(q, point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
   const uint32_t index = ring_index(q, point);

@@ -5,16 +5,15 @@
 #include "runtime/trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/log_file.h"
 #include "runtime/nvgpu/uapi.h"
 
 static struct {
@@ -282,21 +281,6 @@ void rt_trace_submit(const struct rt_trace_submission *s) {
   record_end(&r, false);
 }
 
-/* Who comes first begins the file anew, under an exclusive lock. Others add to it:
- * another process, or the driver when the program itself is linked with this code, as
- * tegracl-doctor is. All who write hold a shared lock, for which those who come
- * second wait until the file has its head. */
 void rt_trace_open(const char *path) {
-  static const char head[] = RT_TRACE_HEAD "\n";
-  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  bool first = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-  bool empty = first && ftruncate(fd, 0) == 0;
-  if (fd < 0 || (empty && write(fd, head, sizeof(head) - 1) < 0)) {
-    fprintf(stderr, "tegracl: no trace in %s: %s\n", path, strerror(errno));
-    if (fd >= 0)
-      close(fd);
-    return;
-  }
-  flock(fd, LOCK_SH);
-  trace.fd = fd;
+  trace.fd = rt_log_open(path, RT_TRACE_HEAD "\n", "trace");
 }

@@ -10,6 +10,8 @@
 #include "runtime/message.h"
 #include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
+#include "runtime/timeline.h"
+#include "runtime/timeline_gpu.h"
 
 enum {
   NS_PER_MS = 1000000,
@@ -62,10 +64,7 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
 
 /* Small work ends within tens of microseconds (nvgpu-uapi.md 9), so spinning that
  * long costs less than a sleep. */
-int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
-  if (rt_queue_completed(q) >= point)
-    return 0;
-  uint64_t start = monotonic_ns();
+static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64_t timeout_ns) {
   uint64_t deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
   uint64_t spin_end = start + SPIN_NS;
   uint64_t pause_ns = PAUSE_FIRST_NS;
@@ -98,6 +97,15 @@ int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns)
     nanosleep(&(struct timespec){.tv_nsec = (long)(pause_ns < left ? pause_ns : left)}, NULL);
     pause_ns = pause_ns * 2 < PAUSE_LAST_NS ? pause_ns * 2 : PAUSE_LAST_NS;
   }
+}
+
+int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
+  const bool completed = rt_queue_completed(q) >= point;
+  const uint64_t start = completed ? 0 : monotonic_ns();
+  const int result = completed ? 0 : wait_point(q, point, start, timeout_ns);
+  if (rt_timeline_on())
+    rt_timeline_waited(q, point, start);
+  return result;
 }
 
 int rt_queue_fence(struct rt_queue *q, uint64_t point, int *fd) {

@@ -183,7 +183,7 @@ void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size)
 }
 
 static struct sm_watch watch = {
-    .wanted = wanted, .report = emu_check_print, .count = emu_profile_count};
+    .wanted = wanted, .report = emu_check_print, .count = emu_grid_count};
 
 static void watch_init(void) {
   watch.check = emu_options()->check;

@@ -71,6 +71,7 @@ static void forked_child(void) {
   emu_notes_forked();
   emu_checks_forked();
   emu_profile_forked();
+  emu_grids_forked();
   sm_check_forked();
   memset(&emu_gpu, 0, sizeof(emu_gpu));
   pthread_mutex_init(&emu_gpu.lock, NULL);

@@ -101,6 +101,17 @@ static int note(uint64_t user) {
   return as ? emu_note(as, &record) : -EINVAL;
 }
 
+static int grid(uint64_t user) {
+  struct emulator_grid record;
+  if (emu_copy_from_user(&record, user, sizeof(record)))
+    return -EFAULT;
+  const struct emu_as *as = emu_table_get_kind(record.as_fd, EMU_AS);
+  if (!as)
+    return -EINVAL;
+  emu_grid_recall(as, &record);
+  return emu_copy_to_user(user, &record, sizeof(record));
+}
+
 int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
   const uint64_t user = (uintptr_t)argument;
   switch ((uint32_t)request) {
@@ -120,6 +131,8 @@ int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, vo
   }
   case (uint32_t)EMULATOR_IOCTL_NOTE:
     return note(user);
+  case (uint32_t)EMULATOR_IOCTL_GRID:
+    return grid(user);
   default:
     return -ENOTTY;
   }

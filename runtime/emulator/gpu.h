@@ -703,6 +703,11 @@ bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu
  * none may start yet (channel->waiting). */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
 void emu_grids_drop(struct emu_channel *channel);
+/* Profile mode: at the end of each CTA. */
+void emu_grid_count(const struct sm_grid *grid, const struct sm_counts *counts);
+/* For EMULATOR_IOCTL_GRID. */
+void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record);
+void emu_grids_forked(void);
 struct emu_worker_pool *emu_pool_create(int helpers);
 void emu_pool_destroy(struct emu_worker_pool *pool);
 /* Instruction cache invalidate. Engine thread. */

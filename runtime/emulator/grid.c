@@ -33,8 +33,9 @@ struct emu_grid {
   struct emu_code *code;
   struct emu_stale_bank *banks;
   uint64_t total;
-  int per_sm; /* CTAs that one SM would hold */
-  int limit;  /* CTAs that may be resident */
+  int per_sm;                             /* CTAs that one SM would hold */
+  int limit;                              /* CTAs that may be resident */
+  _Atomic uint64_t instructions, sectors; /* so far; sectors of global memory: in profile mode */
 
   /* Adversarial timing. */
   uint64_t not_before;      /* PTIMER: when it may start */
@@ -339,8 +340,16 @@ static void finish(struct emu_grid *grid, struct sm_worker *worker, struct sm_ct
   atomic_store(&grid->stop, true);
 }
 
-static void count_instructions(struct sm_worker *worker, uint64_t before) {
-  atomic_fetch_add(&emu_gpu.instructions, sm_worker_instructions(worker) - before);
+static void count_instructions(struct emu_grid *grid, struct sm_worker *worker, uint64_t before) {
+  const uint64_t executed = sm_worker_instructions(worker) - before;
+  atomic_fetch_add(&emu_gpu.instructions, executed);
+  atomic_fetch_add(&grid->instructions, executed);
+}
+
+void emu_grid_count(const struct sm_grid *sm, const struct sm_counts *counts) {
+  struct emu_grid *grid = (struct emu_grid *)((char *)sm - offsetof(struct emu_grid, launch.sm));
+  atomic_fetch_add(&grid->sectors, counts->global_sectors);
+  emu_profile_count(sm, counts);
 }
 
 /* A helper's part: until there is nothing to take. */
@@ -351,7 +360,7 @@ static void help(struct emu_grid *grid, struct sm_worker *worker) {
     struct sm_fault fault;
     finish(grid, worker, cta, sm_cta_run(worker, cta, FULL_BUDGET, &fault), &fault);
   }
-  count_instructions(worker, before);
+  count_instructions(grid, worker, before);
 }
 
 static void call_helpers(struct emu_worker_pool *pool, struct emu_grid *grid, uint64_t useful) {
@@ -427,7 +436,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   }
   if (called)
     dismiss_helpers(pool, grid, channel, end);
-  count_instructions(worker, before);
+  count_instructions(grid, worker, before);
 }
 
 /* ---- adversarial timing: grids beside each other ---- */
@@ -498,7 +507,7 @@ static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
     const uint64_t budget = (uint64_t)BUDGET_MIN << emu_adversary_below(random, BUDGETS);
     finish(grid, worker, cta, sm_cta_run(worker, cta, budget, &fault), &fault);
   }
-  count_instructions(worker, before);
+  count_instructions(grid, worker, before);
 }
 
 /* ---- a channel's grids ---- */
@@ -538,6 +547,46 @@ static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_f
   return false;
 }
 
+/* What grids did that have ended, for EMULATOR_IOCTL_GRID. */
+enum { RECALLED_GRIDS = 4096 };
+static struct {
+  pthread_mutex_t lock;
+  uint64_t count; /* ever */
+  struct {
+    const struct emu_as *as;
+    uint64_t descriptor, instructions, sectors;
+  } grids[RECALLED_GRIDS]; /* ring */
+} ended = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void emu_grids_forked(void) {
+  pthread_mutex_init(&ended.lock, NULL);
+  ended.count = 0;
+}
+
+static void remember(const struct emu_as *as, const struct emu_grid *grid) {
+  pthread_mutex_lock(&ended.lock);
+  const uint64_t i = ended.count++ % RECALLED_GRIDS;
+  ended.grids[i].as = as;
+  ended.grids[i].descriptor = grid->qmd_address;
+  ended.grids[i].instructions = atomic_load(&grid->instructions);
+  ended.grids[i].sectors = atomic_load(&grid->sectors);
+  pthread_mutex_unlock(&ended.lock);
+}
+
+void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record) {
+  record->known = 0;
+  pthread_mutex_lock(&ended.lock);
+  for (uint64_t n = 0; n < ended.count && n < RECALLED_GRIDS && !record->known; n++) {
+    const uint64_t i = (ended.count - 1 - n) % RECALLED_GRIDS;
+    if (ended.grids[i].as != as || ended.grids[i].descriptor != record->descriptor)
+      continue;
+    record->known = 1;
+    record->warp_instructions = ended.grids[i].instructions;
+    record->global_bytes = ended.grids[i].sectors * SM_SECTOR_BYTES;
+  }
+  pthread_mutex_unlock(&ended.lock);
+}
+
 /* The grid has ended: membar, releases, what depends on it. Facts 5.6. */
 static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct emu_fault *fault) {
   const struct emu_launch *launch = &grid->launch;
@@ -548,6 +597,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
   atomic_fetch_add(&emu_gpu.grids, 1);
   atomic_fetch_add(&emu_gpu.ctas, grid->total - launch->first_cta);
   emu_stale_end(channel->as, grid->banks);
+  remember(channel->as, grid);
   if (emu_options()->profile)
     emu_profile_grid(&launch->sm, grid->total, (uint32_t)grid->per_sm);
   for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
@@ -585,9 +635,9 @@ enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault
       convert_fault(channel->as, grid, fault);
       return EMU_FAULT;
     }
-    const bool ended = !atomic_load(&grid->resident) && !grid->open_count &&
-                       atomic_load(&grid->next_cta) >= grid->total;
-    if (ended) {
+    const bool over = !atomic_load(&grid->resident) && !grid->open_count &&
+                      atomic_load(&grid->next_cta) >= grid->total;
+    if (over) {
       if (!grid_end(channel, grid, fault))
         return EMU_FAULT;
       unlink_grid(channel, link);

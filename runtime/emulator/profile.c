@@ -13,7 +13,7 @@
  * lanes in each. */
 static const struct { double issue, doubles, shared; } rates = {4, 2.0 / GPU_WARP_SIZE, 1};
 
-enum { SECTOR_BYTES = 32, NAME_BYTES = 128 };
+enum { NAME_BYTES = 128 };
 
 struct kernel {
   struct kernel *next;
@@ -125,7 +125,7 @@ static struct figures figures_of(const struct kernel *k) {
   f.issue = (double)f.instructions / rates.issue / cycles;
   f.doubles = (double)doubles / rates.doubles / cycles;
   f.shared = (double)c->shared_passes / rates.shared / cycles;
-  f.dram = (double)c->global_sectors * SECTOR_BYTES / (double)emu_board()->dram_bytes_per_s;
+  f.dram = (double)c->global_sectors * SM_SECTOR_BYTES / (double)emu_board()->dram_bytes_per_s;
   return f;
 }
 
@@ -165,7 +165,7 @@ static void print_kernel(FILE *out, const struct kernel *k) {
             "  global memory      %" PRIu64
             " requests of %.2f sectors of %d bytes, %.1f %% of them "
             "written\n",
-            c->global_requests, f.sectors, SECTOR_BYTES,
+            c->global_requests, f.sectors, SM_SECTOR_BYTES,
             100 * ratio(c->store_sectors, c->global_sectors));
   if (c->shared_requests)
     fprintf(out,

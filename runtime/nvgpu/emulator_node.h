@@ -33,6 +33,15 @@ struct emulator_counters {
   uint64_t ctas;
 };
 
+/* What the last grid of a descriptor did, of those that ended lately. */
+struct emulator_grid {
+  int32_t as_fd;              /* in */
+  uint32_t known;             /* 0: none of them was of that descriptor */
+  uint64_t descriptor;        /* in: GPU virtual address of the QMD */
+  uint64_t warp_instructions; /* executed */
+  uint64_t global_bytes;      /* of the 32-byte sectors touched; 0 without profile mode */
+};
+
 /* Which modes of TEGRACL_EMULATOR are on: without them notes are of no use. */
 struct emulator_modes {
   uint32_t check, profile; /* 0 or 1 */
@@ -77,5 +86,6 @@ struct emulator_parameter {
 #define EMULATOR_IOCTL_COUNTERS _IOR('E', 2, struct emulator_counters)
 #define EMULATOR_IOCTL_MODES    _IOR('E', 3, struct emulator_modes)
 #define EMULATOR_IOCTL_NOTE     _IOW('E', 4, struct emulator_note)
+#define EMULATOR_IOCTL_GRID     _IOWR('E', 5, struct emulator_grid)
 
 #endif

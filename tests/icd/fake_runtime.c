@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/timeline.h"
 #include "tests/icd/alloc_fail.h"
 #include "tests/icd/fake_runtime.h"
 
@@ -79,13 +80,30 @@ static void say(const char *format, ...) {
   va_end(values);
 }
 
-const char *rt_last_message(void) {
-  return message;
-}
-
 static void broken(const char *rule) {
   fprintf(stderr, "fake runtime: rule broken: %s\n", rule);
   abort();
+}
+
+/* There is no timeline. */
+bool rt_timeline_is_on;
+
+bool rt_timeline_begin(void) {
+  return false;
+}
+
+uint64_t rt_timeline_now(void) {
+  return 0;
+}
+
+void rt_timeline_span(const char *category, const char *name, uint64_t begin_ns,
+                      const struct rt_timeline_detail *details, size_t detail_count) {
+  (void)category, (void)name, (void)begin_ns, (void)details, (void)detail_count;
+  broken("nothing is put on a timeline that is not there");
+}
+
+const char *rt_last_message(void) {
+  return message;
 }
 
 int fake_live(void) {

@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 SOURCE, BUILD, SAMPLES = (Path(argument) for argument in sys.argv[1:4])
-PROGRAMS = ['tegraclc', 'tegracl-doctor', 'tegracl-emulate']
+PROGRAMS = ['tegraclc', 'tegracl-doctor', 'tegracl-emulate', 'tegracl-report']
 
 
 def build_options():

@@ -1,7 +1,7 @@
 /* Profile mode: counts of what warps execute and how their accesses lie. */
 #include "runtime/emulator/sm/watch.h"
 
-enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
+enum { BANKS = 32, BANK_BYTES = 4 };
 
 _Static_assert((int)SM_CLASS_COUNT <= (int)SM_COUNTED_CLASSES, "room for every class");
 
@@ -14,7 +14,7 @@ static unsigned sectors(const uint64_t *address, uint32_t m) {
   uint64_t seen[SM_LANES];
   unsigned count = 0;
   FOR_MASK(i, m) {
-    const uint64_t sector = address[i] / SECTOR_BYTES;
+    const uint64_t sector = address[i] / SM_SECTOR_BYTES;
     unsigned k = count;
     /* Neighbours come one after the other: the last ones first. */
     while (k > 0 && seen[k - 1] != sector)

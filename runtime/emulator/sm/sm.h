@@ -128,6 +128,8 @@ struct sm_fault {
 
 /* What the CTAs of one kernel did. */
 enum { SM_COUNTED_CLASSES = 24 };
+enum { SM_SECTOR_BYTES = 32 }; /* in which memory is read and written */
+
 struct sm_counts {
   uint64_t instructions[SM_COUNTED_CLASSES]; /* of warps, by class: sm_class_name */
   uint64_t lanes;                            /* active in them, summed */

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""report_test.py TEGRACL_REPORT: tables and charts of timelines that are written here."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.dom.minidom
+
+QUEUE = 1 << 24
+
+
+def event(name, category, ts, dur, tid=7, **args):
+    return {"name": name, "cat": category, "ph": "X", "ts": ts, "dur": dur, "pid": 5, "tid": tid,
+            "args": args}
+
+
+def kernel(name, ts, dur, **args):
+    return event(name, "kernel", ts, dur, QUEUE, **args)
+
+
+def report(lines, *arguments, code=0, lead="[\n"):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "timeline.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(lead + "".join((l if isinstance(l, str) else json.dumps(l)) + ",\n"
+                                      for l in lines) + "    \n")
+        svg = os.path.join(folder, "out.svg")
+        run = subprocess.run([sys.argv[1], path, *[a.replace("SVG", svg) for a in arguments]],
+                             capture_output=True, text=True, check=False)
+        assert run.returncode == code, (run.returncode, run.stderr)
+        chart = open(svg, encoding="utf-8").read() if os.path.exists(svg) else None
+    return run, chart
+
+
+def row(run, name):
+    line = next(l for l in run.stdout.splitlines() if l.startswith(name + " "))
+    return re.split(r"\s{2,}", line.strip())
+
+
+# 100 calls of 1 us but two of 50: the median is 1, 99 % take at most 50.
+times = [1] * 98 + [50] * 2
+slow = [kernel("slow", 1000 * i, t, waited_ns=500, warp_instructions=1000, global_bytes=64)
+        for i, t in enumerate(times)]
+quick = [kernel("quick<&>", 5000, 3), kernel("quick<&>", 5010, 5, warp_instructions=7)]
+api = [event("clFinish", "api", 100, 40, point=1), event("wait for the GPU", "wait", 101, 38),
+       event("copy", "copy", 200, 2500, bytes=123456)]
+names = [{"ph": "M", "name": "process_name", "pid": 5, "tid": 5, "args": {"name": "program"}},
+         {"ph": "M", "name": "thread_name", "pid": 5, "tid": QUEUE, "args": {"name": "GPU, queue 0"}}]
+
+run, _ = report(names + slow + quick + api)
+assert row(run, "slow") == ["slow", "100", "198.000 us", "1.000 us", "50.000 us", "50.000 us",
+                            "100.0 k", "6400"], run.stdout
+assert row(run, "quick<&>")[1:5] == ["2", "8.000 us", "4.000 us", "5.000 us"]
+assert row(run, "quick<&>")[6:] == ["-", "-"], "a counter that some lack is not summed up"
+assert run.stdout.index("slow") < run.stdout.index("quick"), "the longest first"
+assert row(run, "copy: copy") == ["copy: copy", "1", "2.500 ms", "2.500 ms", "2.500 ms", "123.5 k"]
+assert row(run, "wait: wait for the GPU")[1:3] == ["1", "38.000 us"]
+
+# A call of 40 us and what lies in it; what is too narrow to be seen is drawn once.
+_, chart = report(names + quick + api, "--svg", "SVG", "--to", "0.05")
+_, crowded = report([kernel("k", i / 2, 0.1) for i in range(1000)] + [kernel("k", 1e6, 1)],
+                    "--svg", "SVG")
+assert 2 <= len(re.findall("<title>k", crowded)) < 10
+document = xml.dom.minidom.parseString(chart)
+titles = [t.firstChild.data for t in document.getElementsByTagName("title")]
+assert titles == ["clFinish, 40.000 us\npoint: 1", "wait for the GPU, 38.000 us"], titles
+heights = {t: r.getAttribute("y") for r in document.getElementsByTagName("rect")
+           for t in [r.firstChild and r.firstChild.firstChild.data.split(",")[0]] if t}
+assert int(heights["wait for the GPU"]) > int(heights["clFinish"]), "what lies in a call is below"
+_, chart = report(names + quick, "--svg", "SVG")
+document = xml.dom.minidom.parseString(chart)
+texts = [t.firstChild.data for t in document.getElementsByTagName("text")]
+assert "quick<&>" in texts and "GPU, queue 0" in texts, texts
+
+# A part of it.
+run, _ = report(names + slow, "--from", "97.5")
+assert row(run, "slow")[1] == "2"
+run, _ = report(names + slow, "--to", "9.5")
+assert row(run, "slow")[1] == "10"
+run, _ = report(names + slow, "--from", "500", code=1)
+assert "no events there" in run.stderr
+
+# A program that died while it wrote; a file that was never finished by "]"; and none at all.
+run, _ = report([slow[0], '{"name": "torn", "ph": "X", "ts"', "\0\0\0", slow[1]])
+assert row(run, "slow")[1] == "2" and "1 lines are damaged" in run.stderr
+run, _ = report([api[0]])
+assert "No kernel ran." in run.stdout
+run, _ = report([], code=1)
+assert "has no events" in run.stderr
+run, _ = report(["text"], code=1, lead="some ")
+assert "is no timeline" in run.stderr
+fault = dict(event("GPU fault", "fault", 5, 0, message="kernel k wrote to 0x0"), ph="i")
+run, _ = report([api[0], fault])
+assert "GPU fault: kernel k wrote to 0x0" in run.stdout
