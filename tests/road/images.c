@@ -539,51 +539,66 @@ static void check_literals(void) {
   CHECK_CL(clReleaseMemObject(picture.image), CL_SUCCESS);
 }
 
-/* A 2D image in a buffer with a pitch, and an sRGB image in it. */
-static void check_in_buffer(void) {
-  enum { W = 7, H = 5, PITCH = 12 };
-  const struct kind *kind = &kinds[2];
-  unsigned char bytes[H][PITCH][4];
-  struct picture picture;
+/* Reads of an image of floats in a picture's texels, through every sampler. */
+static void check_view(struct picture *picture, const struct kind *kind, cl_mem image,
+                       cl_channel_order order) {
   cl_float4 at[POINTS];
   cl_uint4 got[POINTS];
-  cl_int error;
-  for (int i = 0; i < H * PITCH * 4; i++)
-    bytes[i / 4 / PITCH][i / 4 % PITCH][i % 4] = (unsigned char)random_bits();
-  for (int y = 0; y < H; y++)
-    memcpy(picture.texels + y * W * 4, bytes[y], W * 4);
-  cl_mem buffer = clCreateBuffer(road.context, CL_MEM_COPY_HOST_PTR, sizeof bytes, bytes, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
-                        .image_width = W,
-                        .image_height = H,
-                        .image_row_pitch = PITCH * 4,
-                        .mem_object = buffer};
-  cl_mem plain = make_image(0, CL_RGBA, CL_UNORM_INT8, &desc, NULL);
-  desc.mem_object = plain;
-  cl_mem srgb = make_image(0, CL_sRGBA, CL_UNORM_INT8, &desc, NULL);
-  cl_kernel kernel = kernel_of("read", "2d", "float", "");
+  cl_kernel kernel = kernel_of("read", kind->name, "float", "");
+  picture->image = image;
+  picture->model = (struct model_image){.format = {order, CL_UNORM_INT8},
+                                        .dimensions = kind->dimensions,
+                                        .is_array = kind->is_array,
+                                        .size = {kind->size[0], kind->size[1], kind->size[2]},
+                                        .texels = picture->texels,
+                                        .texel_bytes = 4};
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof image, &image), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 2, sizeof points, &points), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 3, sizeof colours, &colours), CL_SUCCESS);
-  for (int i = 0; i < 2; i++) {
-    picture.image = i ? srgb : plain;
-    picture.model = (struct model_image){.format = {i ? CL_sRGBA : CL_RGBA, CL_UNORM_INT8},
-                                         .dimensions = 2,
-                                         .size = {W, H, 1},
-                                         .texels = picture.texels,
-                                         .texel_bytes = 4};
-    CHECK_CL(clSetKernelArg(kernel, 0, sizeof(cl_mem), &picture.image), CL_SUCCESS);
-    for (int k = 0; k < SAMPLERS; k++) {
-      cl_sampler sampler = make_sampler(&samplers[k]);
-      CHECK_CL(clSetKernelArg(kernel, 1, sizeof sampler, &sampler), CL_SUCCESS);
-      choose_points(kind, &samplers[k], at);
-      run(kernel, at, got);
-      compare(&picture, kind, &samplers[k], at, got);
-      CHECK_CL(clReleaseSampler(sampler), CL_SUCCESS);
-    }
+  for (int i = 0; i < SAMPLERS; i++) {
+    cl_sampler sampler = make_sampler(&samplers[i]);
+    CHECK_CL(clSetKernelArg(kernel, 1, sizeof sampler, &sampler), CL_SUCCESS);
+    choose_points(kind, &samplers[i], at);
+    run(kernel, at, got);
+    compare(picture, kind, &samplers[i], at, got);
+    CHECK_CL(clReleaseSampler(sampler), CL_SUCCESS);
   }
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
-  CHECK_CL(clReleaseMemObject(srgb), CL_SUCCESS);
+}
+
+/* An image in a buffer, with texels behind each row and rows behind each slice that are
+ * not its own; and, of two dimensions, an sRGB image in it. */
+static void check_in_buffer(const struct kind *kind) {
+  enum { GAP = 5, BYTES_MAX = 2048 };
+  static unsigned char bytes[BYTES_MAX];
+  struct picture picture;
+  cl_int error;
+  const int *size = kind->size;
+  const bool is_flat = kind->type == CL_MEM_OBJECT_IMAGE2D;
+  const size_t width = (size_t)size[0] * 4, row = width + GAP * 4;
+  const size_t rows = (size_t)(size[1] + (size[2] > 1 ? GAP : 0));
+  const size_t all = row * rows * (size_t)size[2];
+  CHECK(all <= BYTES_MAX);
+  for (size_t i = 0; i < all; i++)
+    bytes[i] = (unsigned char)random_bits();
+  for (int z = 0; z < size[2]; z++)
+    for (int y = 0; y < size[1]; y++)
+      memcpy(picture.texels + (size_t)(z * size[1] + y) * width,
+             bytes + ((size_t)z * rows + (size_t)y) * row, width);
+  cl_mem buffer = clCreateBuffer(road.context, CL_MEM_COPY_HOST_PTR, all, bytes, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_image_desc desc = desc_of(kind);
+  desc.image_row_pitch = row;
+  desc.image_slice_pitch = size[2] > 1 ? row * rows : 0;
+  desc.mem_object = buffer;
+  cl_mem plain = make_image(0, CL_RGBA, CL_UNORM_INT8, &desc, NULL);
+  check_view(&picture, kind, plain, CL_RGBA);
+  if (is_flat) {
+    desc.mem_object = plain;
+    cl_mem srgb = make_image(0, CL_sRGBA, CL_UNORM_INT8, &desc, NULL);
+    check_view(&picture, kind, srgb, CL_sRGBA);
+    CHECK_CL(clReleaseMemObject(srgb), CL_SUCCESS);
+  }
   CHECK_CL(clReleaseMemObject(plain), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
 }
@@ -601,7 +616,8 @@ int main(int argc, char **argv) {
     check_both();
     check_sizes();
     check_literals();
-    check_in_buffer();
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+      check_in_buffer(&kinds[i]);
   }
   close_all();
   return 0;
