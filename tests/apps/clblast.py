@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+"""CLBlast (Debian's libclblast1): BLAS routines of the three levels, in its five precisions,
+against numpy.
+
+    tests/apps/clblast.py          single precision
+    tests/apps/clblast.py --all    half, double and complex as well (some minutes)
+"""
+import ctypes
+import sys
+
+import numpy as np
+import pyopencl as cl
+
+# CLBlast's enumerations (clblast_c.h), which are those of CBLAS
+ROW_MAJOR, NO, TRANSPOSED, UPPER, LOWER, NON_UNIT, LEFT = map(
+    ctypes.c_int, (101, 111, 112, 121, 122, 131, 141))
+
+
+PRECISION_NUMBERS = {"H": 16, "S": 32, "D": 64, "C": 3232, "Z": 6464}
+
+
+class Float2(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_float), ("y", ctypes.c_float)]
+
+
+class Double2(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_double), ("y", ctypes.c_double)]
+
+
+# letter: numpy's type, the type in which the expected value is computed, the bound of the error
+# relative to the largest value, how a number is passed
+PRECISIONS = {
+    "S": (np.float32, np.float64, 1e-5, lambda a: ctypes.c_float(a.real)),
+    "D": (np.float64, np.float64, 1e-13, lambda a: ctypes.c_double(a.real)),
+    "C": (np.complex64, np.complex128, 1e-5, lambda a: Float2(a.real, a.imag)),
+    "Z": (np.complex128, np.complex128, 1e-13, lambda a: Double2(a.real, a.imag)),
+    "H": (np.float16, np.float64, 2e-2,
+          lambda a: ctypes.c_ushort(int(np.float16(a.real).view(np.uint16)))),
+}
+
+blas = ctypes.CDLL("libclblast.so.1")
+context = cl.create_some_context(interactive=False)
+queue = cl.CommandQueue(context)
+queue_handle = ctypes.c_void_p(queue.int_ptr)
+rng = np.random.default_rng(1)
+checked = 0
+
+
+def buffer(array):
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    return cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(array))
+
+
+def native(argument):
+    """Buffers stand for their handles, plain integers are sizes."""
+    if isinstance(argument, cl.Buffer):
+        return ctypes.c_void_p(argument.int_ptr)
+    return ctypes.c_size_t(argument) if isinstance(argument, int) else argument
+
+
+def call(name, *arguments):
+    status = getattr(blas, "CLBlast" + name)(*map(native, arguments), ctypes.byref(queue_handle),
+                                             None)
+    assert status == 0, f"CLBlast{name} returned {status}"
+
+
+def check(name, got, expected, kind, bound):
+    global checked
+    result = np.empty(np.shape(expected), kind)
+    cl.enqueue_copy(queue, result, got)
+    error = np.abs(result - expected).max()
+    assert error <= bound * np.abs(expected).max(), f"{name}: error {error}"
+    checked += 1
+
+
+def run(letter):
+    kind, wide, bound, scalar = PRECISIONS[letter]
+
+    def values(*shape):
+        """Of the precision, but in the type that is computed in."""
+        result = rng.uniform(-1, 1, shape)
+        if wide is np.complex128:
+            result = result + 1j * rng.uniform(-1, 1, shape)
+        return result.astype(kind).astype(wide)
+
+    def give(array):
+        return buffer(array.astype(kind))
+
+    def same(name, got, expected):
+        check(letter + name, got, expected, kind, bound)
+
+    n = 1000
+    alpha, beta = 0.75, -1.25
+    a_scalar, b_scalar = scalar(alpha), scalar(beta)
+    x, y = values(n), values(n)
+    bx, by, single = give(x), give(y), give(np.zeros(1))
+    call(letter + "axpy", n, a_scalar, bx, 0, 1, by, 0, 1)
+    same("axpy", by, alpha * x + y)
+    call(letter + "swap", n, bx, 0, 1, by, 0, 1)
+    same("swap", by, x)
+    call(letter + ("dotu" if wide is np.complex128 else "dot"), n, single, 0, by, 0, 1, give(y), 0,
+         1)
+    check(letter + "dot", single, [np.dot(x, y)], kind, 20 * bound)
+    index = buffer(np.zeros(1, np.uint32))
+    call(f"i{letter}amax", n, index, 0, by, 0, 1)
+    check(f"i{letter}amax", index, [np.argmax(np.abs(x.real) + np.abs(x.imag))], np.uint32, 0)
+
+    m, n, k = 65, 40, 100
+    a, b, c, x, y = values(m, k), values(n, k), values(m, n), values(k), values(m)
+    for name, matrix, swapped in (("gemv", a, NO), ("gemv, transposed", a.T, TRANSPOSED)):
+        by = give(y)
+        rows, columns = matrix.shape
+        call(letter + "gemv", ROW_MAJOR, swapped, rows, columns, a_scalar, give(matrix), 0,
+             columns, give(x), 0, 1, b_scalar, by, 0, 1)
+        same(name, by, alpha * (a @ x) + beta * y)
+    # of the two kernels for the matrix product it takes the second from this size on
+    for name, least in (("gemm", 1 << 20), ("gemm with copies", 1)):
+        key, value = ctypes.c_char_p(b"XGEMM_MIN_INDIRECT_SIZE"), ctypes.c_size_t(least)
+        status = blas.CLBlastOverrideParameters(
+            ctypes.c_void_p(context.devices[0].int_ptr), ctypes.c_char_p(b"GemmRoutine"),
+            ctypes.c_int(PRECISION_NUMBERS[letter]), ctypes.c_size_t(1), ctypes.byref(key),
+            ctypes.byref(value))
+        assert status == 0, f"CLBlastOverrideParameters returned {status}"
+        bc = give(c)
+        call(letter + "gemm", ROW_MAJOR, NO, TRANSPOSED, m, n, k, a_scalar, give(a), 0, k, give(b),
+             0, k, b_scalar, bc, 0, n)
+        same(name, bc, alpha * (a @ b.T) + beta * c)
+    bc = give(a @ a.T)
+    call(letter + "syrk", ROW_MAJOR, LOWER, NO, m, k, a_scalar, give(a), 0, k, scalar(0.0), bc, 0, m)
+    product = a @ a.T
+    same("syrk", bc, np.where(np.tri(m), alpha * product, product.astype(kind)))
+    if letter != "H":  # none for half precision
+        square = np.triu(values(m, m)) / m + np.eye(m)
+        bc = give(c)
+        call(letter + "trsm", ROW_MAJOR, LEFT, UPPER, NO, NON_UNIT, m, n, a_scalar, give(square), 0,
+             m, bc, 0, n)
+        check(letter + "trsm", bc, np.linalg.solve(square.astype(kind).astype(wide), alpha * c),
+              kind, 10 * bound)
+
+
+print(context.devices[0].platform.name, context.devices[0].name)
+for letter in PRECISIONS if "--all" in sys.argv[1:] else "S":
+    run(letter)
+print(f"{checked} results of CLBlast equal numpy's")
