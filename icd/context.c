@@ -170,7 +170,7 @@ void icd_context_finish(cl_context context) {
 void icd_context_tell_fault(cl_context context) {
   const char *fault = rt_context_fault(context->rt);
   if (fault && !atomic_exchange(&context->fault_told, true))
-    icd_fail(context, CL_OUT_OF_RESOURCES, "GPU fault", "%s", fault);
+    icd_fail(context, CL_OUT_OF_RESOURCES, "context", "%s", fault);
 }
 
 /* ---- entry points ------------------------------------------------------------- */
