@@ -15,7 +15,7 @@
  *
  * kernel: name, attributes, 3 u32 required block, 3 u32 hinted block, u32 flags (1:
  * prints, 2: uniform), u32 number of arguments, arguments. Argument: name, type name, u32 kind,
- * access, qualifiers, size, alignment. String: u32 length, bytes, NUL.
+ * access, qualifiers, size, alignment, type of image. String: u32 length, bytes, NUL.
  */
 #include "compiler/binary.h"
 
@@ -33,7 +33,7 @@
 static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
 
 enum {
-  FORMAT_VERSION = 4,
+  FORMAT_VERSION = 5,
   FLAG_PRINTS = 1,
   FLAG_UNIFORM = 2,
   HASHED_FROM = 32, /* offset of the first byte under the checksum */
@@ -106,6 +106,7 @@ static void put_kernel(struct writer *w, const struct binary_kernel *kernel) {
     put32(w, arg->qualifiers);
     put32(w, arg->size);
     put32(w, arg->align);
+    put32(w, arg->image);
   }
 }
 
@@ -202,9 +203,10 @@ static enum cc_status read_arg(struct reader *r, struct kernel_arg *arg) {
   uint32_t kind, access, size;
   if (!take_string(r, &arg->name) || !take_string(r, &arg->type_name) || !take32(r, &kind) ||
       !take32(r, &access) || !take32(r, &arg->qualifiers) || !take32(r, &size) ||
-      !take32(r, &arg->align))
+      !take32(r, &arg->align) || !take32(r, &arg->image))
     return damaged(r, "it ends inside an argument");
   if (kind > KERNEL_ARG_SAMPLER || access > KERNEL_ARG_ACCESS_NONE ||
+      (arg->image & ~(uint32_t)KERNEL_ARG_IMAGE_DEPTH) >= KERNEL_ARG_IMAGE_TYPES ||
       (arg->align & (arg->align - 1)))
     return damaged(r, "an argument of unknown kind");
   arg->kind = kind;

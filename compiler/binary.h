@@ -23,6 +23,7 @@ struct binary_arg {
   uint32_t qualifiers; /* enum kernel_arg_qualifier */
   uint32_t size;       /* bytes in the parameter area; 0: as the CUBIN says */
   uint32_t align;      /* LOCAL: alignment of the block, power of two, else 0 */
+  uint32_t image;      /* IMAGE: enum kernel_arg_image, else 0 */
 };
 
 struct binary_kernel {

@@ -92,6 +92,18 @@ enum kernel_arg_access { /* in the order of CL_KERNEL_ARG_ACCESS_* */
                          KERNEL_ARG_ACCESS_NONE,
 };
 
+enum kernel_arg_image { /* in the order of CL_MEM_OBJECT_IMAGE2D and on */
+                        KERNEL_ARG_IMAGE_2D,
+                        KERNEL_ARG_IMAGE_3D,
+                        KERNEL_ARG_IMAGE_2D_ARRAY,
+                        KERNEL_ARG_IMAGE_1D,
+                        KERNEL_ARG_IMAGE_1D_ARRAY,
+                        KERNEL_ARG_IMAGE_1D_BUFFER,
+                        KERNEL_ARG_IMAGE_TYPES,
+                        /* besides, a bit: of depths */
+                        KERNEL_ARG_IMAGE_DEPTH = 8,
+};
+
 enum kernel_arg_qualifier { /* bits, as CL_KERNEL_ARG_TYPE_* */
                             KERNEL_ARG_CONST = 1,
                             KERNEL_ARG_RESTRICT = 2,
@@ -109,6 +121,7 @@ struct kernel_arg {
                         * give for VALUE; 8 for pointers; 4 for LOCAL and
                         * SAMPLER */
   uint32_t align;      /* LOCAL: alignment of the block, power of two */
+  uint32_t image;      /* IMAGE: enum kernel_arg_image */
 };
 
 /* Hidden parameter block which every kernel of ours takes behind the user's

@@ -10,15 +10,26 @@ static const char image_file[] = "image.cuh";
 static const char image_prefix[] = "ocl_image", sampler_name[] = "ocl_sampler";
 
 /* OpenCL C's image types; clang names them in mangled names like ocl_image2d_ro. */
-static const char *const image_types[] = {
-    "image1d_t",       "image1d_buffer_t", "image1d_array_t", "image2d_t",
-    "image2d_array_t", "image3d_t",        "image2d_depth_t", "image2d_array_depth_t",
+static const struct {
+  const char *name;
+  uint32_t type; /* enum kernel_arg_image */
+} image_types[] = {
+    {"image1d_t", KERNEL_ARG_IMAGE_1D},
+    {"image1d_buffer_t", KERNEL_ARG_IMAGE_1D_BUFFER},
+    {"image1d_array_t", KERNEL_ARG_IMAGE_1D_ARRAY},
+    {"image2d_t", KERNEL_ARG_IMAGE_2D},
+    {"image2d_array_t", KERNEL_ARG_IMAGE_2D_ARRAY},
+    {"image3d_t", KERNEL_ARG_IMAGE_3D},
+    {"image2d_depth_t", KERNEL_ARG_IMAGE_2D | KERNEL_ARG_IMAGE_DEPTH},
+    {"image2d_array_depth_t", KERNEL_ARG_IMAGE_2D_ARRAY | KERNEL_ARG_IMAGE_DEPTH},
 };
 
-enum kernel_arg_kind lower_handle_kind(const char *type) {
+enum kernel_arg_kind lower_handle_kind(const char *type, uint32_t *image) {
   for (size_t i = 0; i < sizeof image_types / sizeof image_types[0]; i++)
-    if (!strcmp(type, image_types[i]))
+    if (!strcmp(type, image_types[i].name)) {
+      *image = image_types[i].type;
       return KERNEL_ARG_IMAGE;
+    }
   return strcmp(type, "sampler_t") ? KERNEL_ARG_VALUE : KERNEL_ARG_SAMPLER;
 }
 

@@ -152,7 +152,7 @@ static void describe_argument(struct lower *lower, LLVMValueRef function, unsign
   const char *base_type = string_operand(lower, function, "kernel_arg_base_type", number);
   if (!lower->failed && is_opaque(base_type))
     lower_fail(lower, "kernel arguments of the type '%s' are not supported", base_type);
-  arg->kind = lower_handle_kind(base_type);
+  arg->kind = lower_handle_kind(base_type, &arg->image);
   arg->access = access_of(access);
   arg->qualifiers = (strstr(qualifiers, "const") ? KERNEL_ARG_CONST : 0u) |
                     (strstr(qualifiers, "restrict") ? KERNEL_ARG_RESTRICT : 0u) |

@@ -180,7 +180,8 @@ bool lower_is_printf(const char *symbol);
 void lower_printf(struct lower *lower, LLVMValueRef call);
 
 /* lower_image.c: images and samplers, which clang passes as pointers. */
-enum kernel_arg_kind lower_handle_kind(const char *type); /* VALUE: neither of them */
+/* VALUE: neither of them. *image: the type of an image. */
+enum kernel_arg_kind lower_handle_kind(const char *type, uint32_t *image);
 /* Whether the pointer is an image or a sampler, as far as its uses say. */
 bool lower_is_handle(struct lower *lower, LLVMValueRef value);
 /* Sets has_handles, for a quick answer to that. */

@@ -291,6 +291,16 @@ static cl_int read_value(cl_kernel kernel, cl_uint i, size_t size, const void *v
              : CL_SUCCESS;
 }
 
+_Static_assert(CL_MEM_OBJECT_IMAGE1D_BUFFER - CL_MEM_OBJECT_IMAGE2D == KERNEL_ARG_IMAGE_1D_BUFFER,
+               "enum kernel_arg_image is in OpenCL's order");
+
+/* Whether an image is of the type that a kernel declares. */
+static bool is_of_type(const struct icd_image *image, uint32_t declared) {
+  const bool depth = declared & KERNEL_ARG_IMAGE_DEPTH;
+  return image->type - CL_MEM_OBJECT_IMAGE2D == (declared & ~(uint32_t)KERNEL_ARG_IMAGE_DEPTH) &&
+         (!depth || image->format.image_channel_order == CL_DEPTH);
+}
+
 /* Checks an image argument, and gives what the kernel gets of it; NULL is no image. */
 static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *value, cl_mem *image,
                          struct kernel_image *description, const char *call) {
@@ -301,8 +311,9 @@ static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *v
   if (code)
     return code;
   *image = handle;
-  if (!icd_is_mem(*image) || !(*image)->image)
-    return icd_fail(context, CL_INVALID_MEM_OBJECT, call, ARGUMENT_FORMAT " is not an image",
+  if (!icd_is_mem(*image) || !(*image)->image || !is_of_type((*image)->image, arg->image))
+    return icd_fail(context, CL_INVALID_MEM_OBJECT, call,
+                    ARGUMENT_FORMAT " is not an image of the type that the kernel declares",
                     ARGUMENT(kernel, i));
   const cl_mem_flags flags = (*image)->flags;
   if ((arg->access != KERNEL_ARG_ACCESS_WRITE_ONLY && flags & CL_MEM_WRITE_ONLY) ||

@@ -553,6 +553,12 @@ static void arguments(void **state) {
   assert_int_equal(SET(0, sizeof in, &nothing), CL_INVALID_MEM_OBJECT);
   assert_int_equal(SET(0, sizeof in, &buffer), CL_INVALID_MEM_OBJECT);
   assert_int_equal(SET(0, sizeof in, &sampler), CL_INVALID_MEM_OBJECT);
+  const cl_image_desc others[] = {D1(4), A1(4, 2), A2(4, 3, 2), D3(4, 3, 2)};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    cl_mem other = make(bench, 0, &rgba8, &others[i], NULL); /* no image2d_t */
+    assert_int_equal(SET(0, sizeof other, &other), CL_INVALID_MEM_OBJECT);
+    assert_cl(clReleaseMemObject(other));
+  }
   assert_int_equal(SET(0, 4, &in), CL_INVALID_ARG_SIZE);
   assert_int_equal(SET(0, sizeof out, &out), CL_INVALID_ARG_VALUE); /* write-only */
   assert_int_equal(SET(1, sizeof in, &in), CL_INVALID_ARG_VALUE);   /* read-only */
