@@ -103,6 +103,7 @@ void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
     break;
   case ICD_LAUNCH:
   case ICD_MARK:
+  case ICD_REPLAY:
     break;
   }
   if (rt_timeline_on())
@@ -157,6 +158,8 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
   }
   if (!error && operation->kind == ICD_LAUNCH)
     error = submit_launch(queue, operation, times);
+  else if (!error && operation->kind == ICD_REPLAY)
+    error = icd_replay(queue, &operation->replay, times);
   else if (!error && (times || acquired))
     error = rt_queue_marker(queue->rt, times, NULL);
   if (error) {
@@ -234,12 +237,13 @@ static enum attempt attempt(cl_command_queue queue, struct icd_operation *operat
   *code = CL_SUCCESS;
   if (dependencies == SOME_OPEN || must_queue(queue, operation, wait_count))
     return MUST_DEFER;
-  if (operation->kind != ICD_LAUNCH && dependencies == ALL_COMPLETE &&
+  const bool runs = operation->kind == ICD_LAUNCH || operation->kind == ICD_REPLAY;
+  if (!runs && dependencies == ALL_COMPLETE &&
       icd_gpu_is_past(queue, operation, wait_count, &point)) {
     icd_do(queue, operation);
     return DONE;
   }
-  if (operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK) {
+  if (icd_is_for_gpu(operation)) {
     *code = icd_submit(queue, operation, wait_count, waits, event, due);
     return SUBMITTED;
   }
@@ -253,6 +257,23 @@ static cl_int refuse(cl_command_queue queue, cl_event event, cl_int code, const 
   if (code == CL_OUT_OF_RESOURCES)
     icd_context_tell_fault(queue->context);
   return icd_fail(queue->context, code, call, "%s", why);
+}
+
+static cl_int refuse_with_cause(cl_command_queue queue, cl_int code, const char *call) {
+  const char *fault = rt_context_fault(queue->context->rt);
+  return refuse(queue, NULL, code, call, fault ? fault : rt_last_message());
+}
+
+cl_int icd_enqueue_replay(cl_command_queue queue, struct icd_operation *operation,
+                          const char *call) {
+  icd_context_reap(queue->context, false);
+  pthread_mutex_lock(&queue->lock);
+  const cl_int code =
+      must_queue(queue, operation, 0)
+          ? icd_defer(queue, operation, 0, NULL, NULL)
+          : icd_code(icd_replay(queue, &operation->replay, NULL), CL_OUT_OF_RESOURCES);
+  pthread_mutex_unlock(&queue->lock);
+  return code ? refuse_with_cause(queue, code, call) : CL_SUCCESS;
 }
 
 cl_int icd_launch(cl_command_queue queue, struct icd_operation *operation, const char *call) {
@@ -274,11 +295,7 @@ cl_int icd_launch(cl_command_queue queue, struct icd_operation *operation, const
     code = launch_code(submit_launch(queue, operation, NULL));
   pthread_mutex_unlock(&queue->lock);
   pthread_mutex_unlock(&kernel->lock);
-  if (code) {
-    const char *fault = rt_context_fault(context->rt);
-    return refuse(queue, NULL, code, call, fault ? fault : rt_last_message());
-  }
-  return CL_SUCCESS;
+  return code ? refuse_with_cause(queue, code, call) : CL_SUCCESS;
 }
 
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
@@ -286,8 +303,9 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
                    const char *call) {
   cl_context context = queue->context;
   icd_context_reap(context, false);
-  /* A launch finds out by itself. */
-  const char *fault = operation->kind == ICD_LAUNCH ? NULL : rt_context_fault(context->rt);
+  /* What runs kernels finds out by itself. */
+  const bool runs = operation->kind == ICD_LAUNCH || operation->kind == ICD_REPLAY;
+  const char *fault = runs ? NULL : rt_context_fault(context->rt);
   if (fault)
     return refuse(queue, NULL, CL_OUT_OF_RESOURCES, call, fault);
   cl_event event = NULL;
@@ -371,6 +389,13 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   else if (event)
     icd_event_drop(event);
   return CL_SUCCESS;
+}
+
+cl_int icd_enqueue_checked(cl_command_queue queue, struct icd_operation *operation,
+                           cl_uint wait_count, const cl_event *waits, cl_event *event,
+                           const char *call) {
+  const cl_int code = icd_check_waits(queue, wait_count, waits, call);
+  return code ? code : icd_enqueue(queue, operation, false, wait_count, waits, event, call);
 }
 
 cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,

@@ -23,6 +23,7 @@ enum icd_operation_kind {
   ICD_COPY,   /* the host copies a box of bytes */
   ICD_FILL,   /* the host repeats a pattern */
   ICD_CALL,   /* the worker calls a function, which may call OpenCL */
+  ICD_REPLAY, /* a command buffer's recording on the GPU */
 };
 
 struct icd_copy {
@@ -52,6 +53,11 @@ struct icd_given_range {
   const size_t *offset, *global, *local;
 };
 
+struct icd_replay {
+  struct _cl_command_buffer_khr *buffer;
+  struct icd_recording *recording; /* held by it */
+};
+
 struct icd_launch {
   struct icd_given_range range; /* of at least one work-item */
   const struct rt_launch *rt;   /* icd_launch_prepare: the kernel's */
@@ -68,6 +74,7 @@ struct icd_operation {
     struct icd_copy copy;
     struct icd_fill fill;
     struct icd_call call;
+    struct icd_replay replay;
   };
 };
 
@@ -78,13 +85,20 @@ struct icd_operation {
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
                    cl_uint wait_count, const cl_event *waits, cl_event *event, const char *call);
 
+/* Checks the wait list, and enqueues a command that does not block. */
+cl_int icd_enqueue_checked(cl_command_queue queue, struct icd_operation *operation,
+                           cl_uint wait_count, const cl_event *waits, cl_event *event,
+                           const char *call);
+
 /* Checks the wait list, and enqueues a command with nothing to do but to keep its place in
  * the order. */
 cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
                 const cl_event *waits, cl_event *event, const char *call);
 
-/* icd_enqueue for a LAUNCH that waits for no event and makes none. */
+/* icd_enqueue for a LAUNCH, and for a REPLAY, that waits for no event and makes none. */
 cl_int icd_launch(cl_command_queue queue, struct icd_operation *operation, const char *call);
+cl_int icd_enqueue_replay(cl_command_queue queue, struct icd_operation *operation,
+                          const char *call);
 
 /* Checks that queue is a queue and the wait list is sound:
  * CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
@@ -135,6 +149,18 @@ static inline cl_int icd_launch_prepare(struct icd_operation *operation, const c
   return CL_SUCCESS;
 }
 
+/* The parts of icd_launch_work_out that need no arguments: CL_INVALID_WORK_DIMENSION, and
+ * the range in all three dimensions, if it is one. */
+cl_int icd_check_dimension(cl_command_queue queue, cl_uint work_dim, const char *call);
+cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
+                      struct icd_range *range, const char *call);
+
+/* Submits a REPLAY: 0 or -errno. The queue's lock is held. And its recording's references,
+ * one for each REPLAY that is not yet submitted (command_buffer.c). */
+int icd_replay(cl_command_queue queue, const struct icd_replay *replay, struct rt_times *times);
+void icd_replay_hold(const struct icd_replay *replay);
+void icd_replay_drop(const struct icd_replay *replay);
+
 /* From the first byte of a box to behind its last. */
 static inline size_t icd_box_span(const size_t region[3], size_t row, size_t slice) {
   return (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
@@ -151,6 +177,11 @@ void icd_do(cl_command_queue queue, const struct icd_operation *operation);
  * it. Nothing else has a place. */
 static inline bool icd_in_order(const struct _cl_command_queue *queue) {
   return !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+/* The GPU does it, in the order in which it gets it. */
+static inline bool icd_is_for_gpu(const struct icd_operation *operation) {
+  return operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK ||
+         operation->kind == ICD_REPLAY;
 }
 static inline bool icd_is_barrier(const struct icd_operation *operation) {
   return operation->type == CL_COMMAND_BARRIER;

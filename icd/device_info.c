@@ -4,6 +4,7 @@
  */
 #include <limits.h>
 
+#include "icd/command_buffer.h"
 #include "icd/device_text.h"
 #include "icd/image.h"
 #include "icd/objects.h"
@@ -157,6 +158,11 @@ enum {
     CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)                                                               \
   X(CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, cl_external_semaphore_handle_type_khr,            \
     CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)                                                               \
+  X(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, cl_device_command_buffer_capabilities_khr,          \
+    CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR)                                             \
+  X(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties, 0)        \
+  X(CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties,          \
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)                            \
   X(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, cl_external_memory_handle_type_khr,         \
     CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR)                                                         \
   X(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR,                        \
@@ -193,6 +199,8 @@ enum {
   X(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities,                                        \
     info->shared_addresses ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER   \
                            : 0)                                                                    \
+  X(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR, cl_mutable_dispatch_fields_khr,                   \
+    icd_mutable_fields(info))                                                                      \
   X(CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))                                    \
   X(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))                                  \
   X(CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))

@@ -17,6 +17,8 @@
 
 #define DEVICE_EXTENSIONS(X)                                                                       \
   PLATFORM_EXTENSIONS(X)                                                                           \
+  X("cl_khr_command_buffer", CL_MAKE_VERSION(0, 9, 8))                                             \
+  X("cl_khr_command_buffer_mutable_dispatch", CL_MAKE_VERSION(0, 9, 5))                            \
   X("cl_khr_create_command_queue", CL_MAKE_VERSION(1, 0, 0))                                       \
   X("cl_khr_priority_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
   X("cl_khr_throttle_hints", CL_MAKE_VERSION(1, 0, 0))                                             \

@@ -7,6 +7,7 @@
 #include "icd/icd.h"
 
 #include "icd/cl_tegracl.h"
+#include "icd/command_buffer_api.h"
 #include "runtime/timeline.h"
 
 /* Every function of the table in <CL/cl_icd.h>, in its order. */
@@ -182,9 +183,11 @@
 cl_icd_dispatch icd_dispatch = {ENTRIES(AS_FIELD)};
 
 /* The same, on the timeline; generate_timed.py. */
-#define AS_TIMED(name) extern __typeof__(name) icd_timed_##name;
+#define AS_TIMED(name)       extern __typeof__(name) icd_timed_##name;
+#define AS_TIMED_DRAFT(name) AS_TIMED(icd_##name)
 ENTRIES(AS_TIMED)
 EXTENSIONS(AS_TIMED)
+COMMAND_BUFFER_FUNCTIONS(AS_TIMED_DRAFT)
 #define AS_TIMED_FIELD(name) .name = icd_timed_##name,
 
 /* Before anybody has the table's address. */
@@ -202,9 +205,10 @@ struct named {
 /* Functions of extensions; the core's are found as well, which applications that
  * load the driver without a loader rely on. */
 #define AS_NAMED(entry) {#entry, (void *)(entry), (void *)icd_timed_##entry},
+#define AS_DRAFT(entry) {#entry, (void *)(icd_##entry), (void *)icd_timed_icd_##entry},
 /* clang-format off */
 static const struct named functions[] = {
-    ENTRIES(AS_NAMED) EXTENSIONS(AS_NAMED)
+    ENTRIES(AS_NAMED) EXTENSIONS(AS_NAMED) COMMAND_BUFFER_FUNCTIONS(AS_DRAFT)
     {"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR, (void *)icd_timed_clGetPlatformIDs},
     {"clCreateCommandQueueWithPropertiesKHR", (void *)clCreateCommandQueueWithProperties,
      (void *)icd_timed_clCreateCommandQueueWithProperties},

@@ -187,9 +187,8 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
   return CL_SUCCESS;
 }
 
-/* The range in all three dimensions, if it is one. */
-static cl_int read_range(cl_kernel kernel, const struct icd_given_range *given,
-                         struct icd_range *range, const char *call) {
+cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
+                      struct icd_range *range, const char *call) {
   cl_context context = kernel->program->context;
   *range = (struct icd_range){.work_dim = given->work_dim, .global = {1, 1, 1}};
   for (cl_uint i = 0; i < given->work_dim && given->global; i++) {
@@ -213,7 +212,7 @@ static cl_int read_range(cl_kernel kernel, const struct icd_given_range *given,
 cl_int icd_launch_work_out(struct icd_operation *operation, const char *call) {
   cl_kernel kernel = operation->kernel;
   kernel->ready = false;
-  cl_int code = read_range(kernel, &operation->launch.range, &kernel->range, call);
+  cl_int code = icd_read_range(kernel, &operation->launch.range, &kernel->range, call);
   if (!code)
     code = prepare(kernel, &kernel->range, call);
   if (code)
@@ -235,7 +234,7 @@ static cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char 
   return CL_SUCCESS;
 }
 
-static cl_int check_dimension(cl_command_queue queue, cl_uint work_dim, const char *call) {
+cl_int icd_check_dimension(cl_command_queue queue, cl_uint work_dim, const char *call) {
   if (work_dim < 1 || work_dim > 3)
     return icd_fail(queue->context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
   return CL_SUCCESS;
@@ -254,7 +253,7 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
                              const char *call) {
   cl_kernel kernel = operation->kernel;
   struct icd_range range;
-  const cl_int code = read_range(kernel, &operation->launch.range, &range, call);
+  const cl_int code = icd_read_range(kernel, &operation->launch.range, &range, call);
   if (code)
     return code;
   pthread_mutex_lock(&kernel->lock);
@@ -268,7 +267,7 @@ static cl_int launch(cl_command_queue queue, struct icd_operation *operation, cl
                      const cl_event *waits, cl_event *event, const char *call) {
   cl_int code;
   if ((code = check_kernel(queue, operation->kernel, call)) ||
-      (code = check_dimension(queue, operation->launch.range.work_dim, call)) ||
+      (code = icd_check_dimension(queue, operation->launch.range.work_dim, call)) ||
       (code = icd_check_waits(queue, wait_count, waits, call)))
     return code;
   if (is_empty(&operation->launch.range))
@@ -307,7 +306,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
     const size_t *global, size_t *suggested) {
   cl_int code;
   if ((code = check_kernel(queue, kernel, __func__)) ||
-      (code = check_dimension(queue, work_dim, __func__)))
+      (code = icd_check_dimension(queue, work_dim, __func__)))
     return code;
   if (!suggested)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "suggested_local_work_size is NULL");

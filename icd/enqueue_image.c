@@ -103,18 +103,82 @@ static bool boxes_overlap(const size_t *a, const size_t *b, const size_t *region
   return true;
 }
 
-static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, cl_mem source,
-                           const struct icd_box *from, cl_mem target, const struct icd_box *to,
-                           cl_uint wait_count, const cl_event *waits, cl_event *event,
-                           const char *call) {
+static cl_int make_copy(cl_command_type type, cl_mem source, const struct icd_box *from,
+                        cl_mem target, const struct icd_box *to, struct icd_operation *operation,
+                        const char *call) {
+  *operation = copy(type, target->cpu, to, source->cpu, from);
+  operation->mems[0] = source;
+  operation->mems[1] = target;
+  return icd_check_mutable(target, call);
+}
+
+cl_int icd_copy_image(cl_command_queue queue, cl_mem source, cl_mem target,
+                      const size_t *source_origin, const size_t *target_origin,
+                      const size_t *region, struct icd_operation *operation, const char *call) {
   cl_int code;
-  if ((code = icd_check_mutable(target, call)) ||
-      (code = icd_check_waits(queue, wait_count, waits, call)))
+  struct icd_box from = {0}, to = {0};
+  if ((code = icd_check_image(queue, source, call)) ||
+      (code = icd_check_image(queue, target, call)))
     return code;
-  struct icd_operation operation = copy(type, target->cpu, to, source->cpu, from);
-  operation.mems[0] = source;
-  operation.mems[1] = target;
-  return icd_enqueue(queue, &operation, false, wait_count, waits, event, call);
+  if (memcmp(&source->image->format, &target->image->format, sizeof(cl_image_format)) != 0)
+    return icd_fail(queue->context, CL_IMAGE_FORMAT_MISMATCH, call,
+                    "source and target are of different formats");
+  if ((code = icd_image_box(source, source_origin, region, &from, call)) ||
+      (code = icd_image_box(target, target_origin, region, &to, call)))
+    return code;
+  if (source == target && boxes_overlap(source_origin, target_origin, region))
+    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
+  return make_copy(CL_COMMAND_COPY_IMAGE, source, &from, target, &to, operation, call);
+}
+
+cl_int icd_copy_image_to_buffer(cl_command_queue queue, cl_mem source, cl_mem target,
+                                const size_t *origin, const size_t *region, size_t offset,
+                                struct icd_operation *operation, const char *call) {
+  cl_int code;
+  struct icd_box from = {0}, to = {0};
+  if ((code = icd_check_image(queue, source, call)) ||
+      (code = icd_check_buffer(queue, target, call)) ||
+      (code = icd_image_box(source, origin, region, &from, call)) ||
+      (code = buffer_box(target, offset, &from, &to, call)))
+    return code;
+  return make_copy(CL_COMMAND_COPY_IMAGE_TO_BUFFER, source, &from, target, &to, operation, call);
+}
+
+cl_int icd_copy_buffer_to_image(cl_command_queue queue, cl_mem source, cl_mem target, size_t offset,
+                                const size_t *origin, const size_t *region,
+                                struct icd_operation *operation, const char *call) {
+  cl_int code;
+  struct icd_box from = {0}, to = {0};
+  if ((code = icd_check_buffer(queue, source, call)) ||
+      (code = icd_check_image(queue, target, call)) ||
+      (code = icd_image_box(target, origin, region, &to, call)) ||
+      (code = buffer_box(source, offset, &to, &from, call)))
+    return code;
+  return make_copy(CL_COMMAND_COPY_BUFFER_TO_IMAGE, source, &from, target, &to, operation, call);
+}
+
+cl_int icd_fill_image(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin,
+                      const size_t *region, struct icd_operation *operation, const char *call) {
+  struct icd_box box = {0};
+  cl_int code = icd_check_image(queue, image, call);
+  if (code)
+    return code;
+  if (!color)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "fill_color is NULL");
+  if ((code = icd_image_box(image, origin, region, &box, call)) ||
+      (code = icd_check_mutable(image, call)))
+    return code;
+  *operation =
+      (struct icd_operation){.kind = ICD_FILL,
+                             .type = CL_COMMAND_FILL_IMAGE,
+                             .mems = {image},
+                             .fill = {.target = image->cpu + box.offset,
+                                      .region = {box.region[0], box.region[1], box.region[2]},
+                                      .row = box.row,
+                                      .slice = box.slice}};
+  operation->fill.pattern_size =
+      icd_format_pack(&image->image->format, color, operation->fill.pattern);
+  return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem source,
@@ -122,22 +186,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_me
                                                    const size_t *target_origin,
                                                    const size_t *region, cl_uint wait_count,
                                                    const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
   cl_int code;
-  struct icd_box from = {0}, to = {0};
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_image(queue, source, __func__)) ||
-      (code = icd_check_image(queue, target, __func__)))
+      (code = icd_copy_image(queue, source, target, source_origin, target_origin, region,
+                             &operation, __func__)))
     return code;
-  if (memcmp(&source->image->format, &target->image->format, sizeof(cl_image_format)) != 0)
-    return ICD_FAIL(queue->context, CL_IMAGE_FORMAT_MISMATCH,
-                    "source and target are of different formats");
-  if ((code = icd_image_box(source, source_origin, region, &from, __func__)) ||
-      (code = icd_image_box(target, target_origin, region, &to, __func__)))
-    return code;
-  if (source == target && boxes_overlap(source_origin, target_origin, region))
-    return ICD_FAIL(queue->context, CL_MEM_COPY_OVERLAP, "source and target overlap");
-  return enqueue_copy(queue, CL_COMMAND_COPY_IMAGE, source, &from, target, &to, wait_count, waits,
-                      event, __func__);
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem source,
@@ -145,16 +200,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queu
                                                            const size_t *region, size_t offset,
                                                            cl_uint wait_count,
                                                            const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
   cl_int code;
-  struct icd_box from = {0}, to = {0};
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_image(queue, source, __func__)) ||
-      (code = icd_check_buffer(queue, target, __func__)) ||
-      (code = icd_image_box(source, origin, region, &from, __func__)) ||
-      (code = buffer_box(target, offset, &from, &to, __func__)))
+      (code = icd_copy_image_to_buffer(queue, source, target, origin, region, offset, &operation,
+                                       __func__)))
     return code;
-  return enqueue_copy(queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, source, &from, target, &to,
-                      wait_count, waits, event, __func__);
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem source,
@@ -162,41 +214,23 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queu
                                                            const size_t *origin,
                                                            const size_t *region, cl_uint wait_count,
                                                            const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
   cl_int code;
-  struct icd_box from = {0}, to = {0};
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_buffer(queue, source, __func__)) ||
-      (code = icd_check_image(queue, target, __func__)) ||
-      (code = icd_image_box(target, origin, region, &to, __func__)) ||
-      (code = buffer_box(source, offset, &to, &from, __func__)))
+      (code = icd_copy_buffer_to_image(queue, source, target, offset, origin, region, &operation,
+                                       __func__)))
     return code;
-  return enqueue_copy(queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, source, &from, target, &to,
-                      wait_count, waits, event, __func__);
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue, cl_mem image,
                                                    const void *color, const size_t *origin,
                                                    const size_t *region, cl_uint wait_count,
                                                    const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
   cl_int code;
-  struct icd_box box = {0};
-  if ((code = icd_check_queue(queue, __func__)) || (code = icd_check_image(queue, image, __func__)))
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_fill_image(queue, image, color, origin, region, &operation, __func__)))
     return code;
-  if (!color)
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE, "fill_color is NULL");
-  if ((code = icd_image_box(image, origin, region, &box, __func__)) ||
-      (code = icd_check_mutable(image, __func__)) ||
-      (code = icd_check_waits(queue, wait_count, waits, __func__)))
-    return code;
-  struct icd_operation operation = {
-      .kind = ICD_FILL,
-      .type = CL_COMMAND_FILL_IMAGE,
-      .mems = {image},
-      .fill = {.target = image->cpu + box.offset,
-               .region = {box.region[0], box.region[1], box.region[2]},
-               .row = box.row,
-               .slice = box.slice}};
-  operation.fill.pattern_size =
-      icd_format_pack(&image->image->format, color, operation.fill.pattern);
-  return icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
 }

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Writes timed.c: of each entry point in the lists of dispatch.c one that does the same and
-puts the call on the timeline. The prototypes are those of the OpenCL headers.
+puts the call on the timeline. The prototypes are those of the OpenCL headers; of the list in
+command_buffer_api.h that file's, with the prefix icd_.
 
-Usage: generate_timed.py DISPATCH.C OUTPUT COMPILER [ARGUMENT...]   (a compiler with the
-arguments that it needs to find the headers)"""
+Usage: generate_timed.py DISPATCH.C COMMAND_BUFFER_API.H OUTPUT COMPILER [ARGUMENT...]
+(a compiler with the arguments that it needs to find the headers)"""
 import re
 import subprocess
 import sys
 
-HEADERS = '#include "icd/icd.h"\n#include "icd/cl_tegracl.h"\n'
-PROTOTYPE = re.compile(r"extern\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?([\w\s*]+?)\s*\b(cl[A-Z]\w*)\s*"
+HEADERS = ('#include "icd/icd.h"\n#include "icd/cl_tegracl.h"\n'
+           '#include "icd/command_buffer_api.h"\n')
+PROTOTYPE = re.compile(r"extern\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?([\w\s*]+?)\s*\b((?:icd_)?cl[A-Z]\w*)\s*"
                        r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)[^;{]*;")
 
 
@@ -41,7 +43,8 @@ def wrapper(result, function, parameters):
             "  const uint64_t begin = rt_timeline_now();\n"
             "  %s%s;\n"
             '  told("%s", begin, %s);\n%s}\n'
-            % (function, function, result, function, ", ".join(parameters), keep, call, function, code, give))
+            % (function, function, result, function, ", ".join(parameters), keep, call,
+               function.removeprefix("icd_"), code, give))
 
 
 def error_names(macros):
@@ -61,8 +64,9 @@ def preprocess(compiler, *options):
 
 
 def main():
-    dispatch, output, *compiler = sys.argv[1:]
-    wanted = re.findall(r"X\((cl\w+)\)", open(dispatch).read())
+    dispatch, drafts, output, *compiler = sys.argv[1:]
+    wanted = [prefix + name for path, prefix in ((dispatch, ""), (drafts, "icd_"))
+              for name in re.findall(r"X\((cl\w+)\)", open(path).read())]
     found = {m.group(2): (" ".join(m.group(1).split()), split(m.group(3)))
              for m in PROTOTYPE.finditer(preprocess(compiler, "-P"))}
     missing = [name for name in wanted if name not in found]

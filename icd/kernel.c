@@ -170,16 +170,11 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
   return code;
 }
 
-CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int *errcode_ret) {
-  if (!icd_is_kernel(source_kernel))
-    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_KERNEL, "source_kernel is not a kernel");
-  cl_program program = source_kernel->program;
-  cl_kernel kernel = create_kernel(program, source_kernel->owner, source_kernel->index);
+cl_kernel icd_kernel_clone(cl_kernel source_kernel) {
+  cl_kernel kernel =
+      create_kernel(source_kernel->program, source_kernel->owner, source_kernel->index);
   if (!kernel)
-    return ICD_FAIL_NULL(errcode_ret, program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
-  pthread_mutex_lock(&program->lock);
-  program->kernels++;
-  pthread_mutex_unlock(&program->lock);
+    return NULL;
   const size_t count = kernel->code->arg_count;
   pthread_mutex_lock(&source_kernel->lock);
   memcpy(kernel->params, source_kernel->params, kernel->code->param_bytes);
@@ -188,6 +183,19 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
   memcpy(kernel->set, source_kernel->set, count * sizeof *kernel->set);
   kernel->unset = source_kernel->unset;
   pthread_mutex_unlock(&source_kernel->lock);
+  return kernel;
+}
+
+CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int *errcode_ret) {
+  if (!icd_is_kernel(source_kernel))
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_KERNEL, "source_kernel is not a kernel");
+  cl_program program = source_kernel->program;
+  cl_kernel kernel = icd_kernel_clone(source_kernel);
+  if (!kernel)
+    return ICD_FAIL_NULL(errcode_ret, program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
+  pthread_mutex_lock(&program->lock);
+  program->kernels++;
+  pthread_mutex_unlock(&program->lock);
   return ICD_GIVE(errcode_ret, kernel);
 }
 

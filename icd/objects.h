@@ -356,6 +356,10 @@ struct _cl_kernel {
 void icd_kernel_hold(cl_kernel kernel);
 void icd_kernel_drop(cl_kernel kernel);
 
+/* A kernel of the driver's own with the same arguments, which the program does not count;
+ * the caller has its one reference. NULL: no memory. */
+cl_kernel icd_kernel_clone(cl_kernel kernel);
+
 /* ---- event -------------------------------------------------------------------------- */
 
 typedef void(CL_CALLBACK *icd_event_notify)(cl_event, cl_int, void *);

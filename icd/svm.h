@@ -24,7 +24,16 @@ cl_mem icd_svm_take(cl_context context, const void *pointer);
 cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, cl_int other, const char *call);
 void icd_set_pointer_arg(cl_kernel kernel, cl_uint index, const void *pointer);
 
-/* Commands on bare memory, for both names that each has (svm_commands.c). */
+struct icd_operation;
+
+/* What a command on bare memory has to do, checked but for queue and wait list, and with
+ * no mems (svm_commands.c); and the commands, for both names that each has. */
+cl_int icd_svm_copy_operation(cl_command_queue queue, cl_command_type type, void *target,
+                              const void *source, size_t size, struct icd_operation *operation,
+                              const char *call);
+cl_int icd_svm_fill_operation(cl_command_queue queue, cl_command_type type, void *target,
+                              const void *pattern, size_t pattern_size, size_t size,
+                              struct icd_operation *operation, const char *call);
 cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking, void *target,
                     const void *source, size_t size, cl_uint wait_count, const cl_event *waits,
                     cl_event *event, const char *call);

@@ -27,12 +27,9 @@ static cl_int enqueue(cl_command_queue queue, struct icd_operation *operation, b
   return code;
 }
 
-cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking, void *target,
-                    const void *source, size_t size, cl_uint wait_count, const cl_event *waits,
-                    cl_event *event, const char *call) {
-  cl_int code;
-  if ((code = check_queue(queue, call)) || (code = icd_check_waits(queue, wait_count, waits, call)))
-    return code;
+cl_int icd_svm_copy_operation(cl_command_queue queue, cl_command_type type, void *target,
+                              const void *source, size_t size, struct icd_operation *operation,
+                              const char *call) {
   if (!target || !source)
     return icd_fail(queue->context, CL_INVALID_VALUE, call, "%s is NULL",
                     target ? "src_ptr" : "dst_ptr");
@@ -42,21 +39,44 @@ cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking,
                     "%zu bytes reach beyond the address space", size);
   if (to < from + size && from < to + size)
     return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
-  struct icd_operation operation = icd_line(type, target, source, size);
+  *operation = icd_line(type, target, source, size);
+  return CL_SUCCESS;
+}
+
+cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking, void *target,
+                    const void *source, size_t size, cl_uint wait_count, const cl_event *waits,
+                    cl_event *event, const char *call) {
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_queue(queue, call)) ||
+      (code = icd_check_waits(queue, wait_count, waits, call)) ||
+      (code = icd_svm_copy_operation(queue, type, target, source, size, &operation, call)))
+    return code;
   return enqueue(queue, &operation, blocking, target, source, wait_count, waits, event, call);
+}
+
+cl_int icd_svm_fill_operation(cl_command_queue queue, cl_command_type type, void *target,
+                              const void *pattern, size_t pattern_size, size_t size,
+                              struct icd_operation *operation, const char *call) {
+  if (!target)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "the pointer is NULL");
+  const cl_int code =
+      icd_check_pattern(queue, pattern, pattern_size, (uintptr_t)target, size, call);
+  if (!code)
+    *operation = icd_fill_operation(type, target, pattern, pattern_size, size);
+  return code;
 }
 
 cl_int icd_svm_fill(cl_command_queue queue, cl_command_type type, void *target, const void *pattern,
                     size_t pattern_size, size_t size, cl_uint wait_count, const cl_event *waits,
                     cl_event *event, const char *call) {
+  struct icd_operation operation;
   cl_int code;
-  if ((code = check_queue(queue, call)) || (code = icd_check_waits(queue, wait_count, waits, call)))
+  if ((code = check_queue(queue, call)) ||
+      (code = icd_check_waits(queue, wait_count, waits, call)) ||
+      (code = icd_svm_fill_operation(queue, type, target, pattern, pattern_size, size, &operation,
+                                     call)))
     return code;
-  if (!target)
-    return icd_fail(queue->context, CL_INVALID_VALUE, call, "the pointer is NULL");
-  if ((code = icd_check_pattern(queue, pattern, pattern_size, (uintptr_t)target, size, call)))
-    return code;
-  struct icd_operation operation = icd_fill_operation(type, target, pattern, pattern_size, size);
   return enqueue(queue, &operation, false, target, NULL, wait_count, waits, event, call);
 }
 

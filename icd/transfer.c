@@ -129,48 +129,66 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_
                   __func__);
 }
 
+cl_int icd_copy_buffer(cl_command_queue queue, cl_mem source, cl_mem target, size_t source_offset,
+                       size_t target_offset, size_t size, struct icd_operation *operation,
+                       const char *call) {
+  cl_int code;
+  if ((code = icd_check_buffer(queue, source, call)) ||
+      (code = icd_check_buffer(queue, target, call)) ||
+      (code = icd_check_range(source, source_offset, size, call)) ||
+      (code = icd_check_range(target, target_offset, size, call)) ||
+      (code = icd_check_mutable(target, call)))
+    return code;
+  char *to = target->cpu + target_offset;
+  const char *from = source->cpu + source_offset;
+  if (source->buffer == target->buffer && to < from + size && from < to + size)
+    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
+  *operation = icd_line(CL_COMMAND_COPY_BUFFER, to, from, size);
+  operation->mems[0] = source;
+  operation->mems[1] = target;
+  return CL_SUCCESS;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem source,
                                                     cl_mem target, size_t source_offset,
                                                     size_t target_offset, size_t size,
                                                     cl_uint wait_count, const cl_event *waits,
                                                     cl_event *event) {
+  struct icd_operation operation;
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_buffer(queue, source, __func__)) ||
-      (code = icd_check_buffer(queue, target, __func__)) ||
-      (code = icd_check_waits(queue, wait_count, waits, __func__)) ||
-      (code = icd_check_range(source, source_offset, size, __func__)) ||
-      (code = icd_check_range(target, target_offset, size, __func__)) ||
-      (code = icd_check_mutable(target, __func__)))
+      (code = icd_copy_buffer(queue, source, target, source_offset, target_offset, size, &operation,
+                              __func__)))
     return code;
-  char *to = target->cpu + target_offset;
-  const char *from = source->cpu + source_offset;
-  if (source->buffer == target->buffer && to < from + size && from < to + size)
-    return ICD_FAIL(queue->context, CL_MEM_COPY_OVERLAP, "source and target overlap");
-  struct icd_operation operation = icd_line(CL_COMMAND_COPY_BUFFER, to, from, size);
-  operation.mems[0] = source;
-  operation.mems[1] = target;
-  return icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
+}
+
+cl_int icd_fill_buffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
+                       size_t pattern_size, size_t offset, size_t size,
+                       struct icd_operation *operation, const char *call) {
+  cl_int code;
+  if ((code = icd_check_buffer(queue, buffer, call)) ||
+      (code = icd_check_range(buffer, offset, size, call)) ||
+      (code = icd_check_mutable(buffer, call)) ||
+      (code = icd_check_pattern(queue, pattern, pattern_size, offset, size, call)))
+    return code;
+  *operation =
+      icd_fill_operation(CL_COMMAND_FILL_BUFFER, buffer->cpu + offset, pattern, pattern_size, size);
+  operation->mems[0] = buffer;
+  return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer,
                                                     const void *pattern, size_t pattern_size,
                                                     size_t offset, size_t size, cl_uint wait_count,
                                                     const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_buffer(queue, buffer, __func__)) ||
-      (code = icd_check_range(buffer, offset, size, __func__)) ||
-      (code = icd_check_mutable(buffer, __func__)))
+      (code = icd_fill_buffer(queue, buffer, pattern, pattern_size, offset, size, &operation,
+                              __func__)))
     return code;
-  if ((code = icd_check_pattern(queue, pattern, pattern_size, offset, size, __func__)))
-    return code;
-  if ((code = icd_check_waits(queue, wait_count, waits, __func__)))
-    return code;
-  struct icd_operation operation =
-      icd_fill_operation(CL_COMMAND_FILL_BUFFER, buffer->cpu + offset, pattern, pattern_size, size);
-  operation.mems[0] = buffer;
-  return icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
 }
 
 /* ---- rectangles ----------------------------------------------------------------------- */
@@ -299,33 +317,44 @@ static bool boxes_overlap(const struct icd_copy *copy) {
   return false;
 }
 
+cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target,
+                            const struct icd_rectangles *r, struct icd_operation *operation,
+                            const char *call) {
+  struct side from = {r->source_origin, r->source_row, r->source_slice, 0, 0};
+  struct side to = {r->target_origin, r->target_row, r->target_slice, 0, 0};
+  cl_int code;
+  if ((code = icd_check_buffer(queue, source, call)) ||
+      (code = icd_check_buffer(queue, target, call)) ||
+      (code = place(queue->context, &from, r->region, call)) ||
+      (code = icd_check_range(source, from.first, from.end - from.first, call)) ||
+      (code = place(queue->context, &to, r->region, call)) ||
+      (code = icd_check_range(target, to.first, to.end - to.first, call)) ||
+      (code = icd_check_mutable(target, call)))
+    return code;
+  const bool same = source->buffer == target->buffer;
+  if (source == target && (from.row != to.row || from.slice != to.slice))
+    return icd_fail(queue->context, CL_INVALID_VALUE, call,
+                    "source and target are one buffer, but their pitches differ");
+  *operation = box(CL_COMMAND_COPY_BUFFER_RECT, target->cpu, &to, source->cpu, &from, r->region);
+  operation->mems[0] = source;
+  operation->mems[1] = target;
+  if (same && boxes_overlap(&operation->copy))
+    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
+  return CL_SUCCESS;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
     cl_command_queue queue, cl_mem source, cl_mem target, const size_t *source_origin,
     const size_t *target_origin, const size_t *region, size_t source_row_pitch,
     size_t source_slice_pitch, size_t target_row_pitch, size_t target_slice_pitch,
     cl_uint wait_count, const cl_event *waits, cl_event *event) {
-  struct side from = {source_origin, source_row_pitch, source_slice_pitch, 0, 0};
-  struct side to = {target_origin, target_row_pitch, target_slice_pitch, 0, 0};
+  const struct icd_rectangles rectangles = {source_origin,     target_origin,      region,
+                                            source_row_pitch,  source_slice_pitch, target_row_pitch,
+                                            target_slice_pitch};
+  struct icd_operation operation;
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||
-      (code = icd_check_buffer(queue, source, __func__)) ||
-      (code = icd_check_buffer(queue, target, __func__)) ||
-      (code = icd_check_waits(queue, wait_count, waits, __func__)) ||
-      (code = place(queue->context, &from, region, __func__)) ||
-      (code = icd_check_range(source, from.first, from.end - from.first, __func__)) ||
-      (code = place(queue->context, &to, region, __func__)) ||
-      (code = icd_check_range(target, to.first, to.end - to.first, __func__)) ||
-      (code = icd_check_mutable(target, __func__)))
+      (code = icd_copy_buffer_rect(queue, source, target, &rectangles, &operation, __func__)))
     return code;
-  const bool same = source->buffer == target->buffer;
-  if (source == target && (from.row != to.row || from.slice != to.slice))
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
-                    "source and target are one buffer, but their pitches differ");
-  struct icd_operation operation =
-      box(CL_COMMAND_COPY_BUFFER_RECT, target->cpu, &to, source->cpu, &from, region);
-  operation.mems[0] = source;
-  operation.mems[1] = target;
-  if (same && boxes_overlap(&operation.copy))
-    return ICD_FAIL(queue->context, CL_MEM_COPY_OVERLAP, "source and target overlap");
-  return icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
 }

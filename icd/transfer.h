@@ -41,4 +41,31 @@ struct icd_operation icd_line(cl_command_type type, char *target, const char *so
 struct icd_operation icd_fill_operation(cl_command_type type, char *target, const void *pattern,
                                         size_t pattern_size, size_t size);
 
+/* Commands between memory objects of the device, for both queues and command buffers: what
+ * there is to do, checked with all that clEnqueue* would say but for queue and wait list. */
+cl_int icd_copy_buffer(cl_command_queue queue, cl_mem source, cl_mem target, size_t source_offset,
+                       size_t target_offset, size_t size, struct icd_operation *operation,
+                       const char *call);
+struct icd_rectangles {
+  const size_t *source_origin, *target_origin, *region;
+  size_t source_row, source_slice, target_row, target_slice; /* pitches; 0: no gaps */
+};
+cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target,
+                            const struct icd_rectangles *rectangles,
+                            struct icd_operation *operation, const char *call);
+cl_int icd_fill_buffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
+                       size_t pattern_size, size_t offset, size_t size,
+                       struct icd_operation *operation, const char *call);
+cl_int icd_copy_image(cl_command_queue queue, cl_mem source, cl_mem target,
+                      const size_t *source_origin, const size_t *target_origin,
+                      const size_t *region, struct icd_operation *operation, const char *call);
+cl_int icd_copy_image_to_buffer(cl_command_queue queue, cl_mem source, cl_mem target,
+                                const size_t *origin, const size_t *region, size_t offset,
+                                struct icd_operation *operation, const char *call);
+cl_int icd_copy_buffer_to_image(cl_command_queue queue, cl_mem source, cl_mem target, size_t offset,
+                                const size_t *origin, const size_t *region,
+                                struct icd_operation *operation, const char *call);
+cl_int icd_fill_image(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin,
+                      const size_t *region, struct icd_operation *operation, const char *call);
+
 #endif

@@ -31,6 +31,8 @@ static void release(struct icd_command *command) {
     icd_mem_drop(command->mems[i]);
   if (command->operation.kernel)
     icd_kernel_drop(command->operation.kernel);
+  if (command->operation.kind == ICD_REPLAY)
+    icd_replay_drop(&command->operation.replay);
   if (command->event)
     icd_event_drop(command->event);
   free(command);
@@ -71,6 +73,8 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
     command->launch.shape = NULL; /* of the kernel, and guarded by its lock */
     command->operation.launch.rt = &command->launch;
   }
+  if (operation->kind == ICD_REPLAY)
+    icd_replay_hold(&operation->replay);
   if (call) {
     memcpy(command->tail, operation->call.data, tail_bytes);
     command->operation.call.data = command->tail;
@@ -87,9 +91,8 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
 /* Whether the host need not wait for an event: what the GPU does is done behind what it
  * has of the same queue, and in a queue in order everything is. */
 static bool is_ordered(cl_command_queue queue, const struct icd_command *command, cl_event event) {
-  const enum icd_operation_kind kind = command->operation.kind;
   return event->queue == queue && atomic_load(&event->tracked) &&
-         (icd_in_order(queue) || kind == ICD_LAUNCH || kind == ICD_MARK);
+         (icd_in_order(queue) || icd_is_for_gpu(&command->operation));
 }
 
 static cl_int wait_for_all(cl_command_queue queue, const struct icd_command *command) {
@@ -114,7 +117,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
   *status = wait_for_all(queue, command);
   if (!*status && operation->kind == ICD_LAUNCH && operation->kernel->code->prints)
     icd_print_wait_for_room(queue->context);
-  if (!*status && (operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK)) {
+  if (!*status && icd_is_for_gpu(operation)) {
     pthread_mutex_lock(&queue->lock);
     *status = icd_submit(queue, operation, 0, NULL, event, &due);
     pthread_mutex_unlock(&queue->lock);
@@ -196,8 +199,7 @@ static bool is_ready(cl_command_queue queue, const struct icd_command *command, 
   if (icd_follows_all(operation, command->wait_count) && !first)
     return false;
   uint64_t point;
-  if (operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK ||
-      icd_gpu_is_past(queue, operation, command->wait_count, &point) ||
+  if (icd_is_for_gpu(operation) || icd_gpu_is_past(queue, operation, command->wait_count, &point) ||
       rt_context_fault(queue->context->rt))
     return true;
   *awaited = (struct awaited){queue->rt, point};

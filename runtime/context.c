@@ -202,6 +202,18 @@ out:
   return result;
 }
 
+int rt_pool_hold(struct rt_context *c, uint32_t thread_bytes) {
+  pthread_rwlock_rdlock(&c->pool_lock);
+  while (c->pool.thread_bytes < thread_bytes) {
+    pthread_rwlock_unlock(&c->pool_lock);
+    int result = rt_pool_grow(c, thread_bytes);
+    if (result)
+      return result;
+    pthread_rwlock_rdlock(&c->pool_lock);
+  }
+  return 0;
+}
+
 int rt_times_get(struct rt_context *c, struct rt_times **times) {
   void *slot = NULL;
   int result = rt_slots_get(&c->times, &slot);

@@ -76,5 +76,7 @@ void rt_context_explain(struct rt_context *context);
 
 /* Makes the local memory pool suffice for thread_bytes. Caller holds no lock. */
 int rt_pool_grow(struct rt_context *context, uint32_t thread_bytes);
+/* The same, and takes pool_lock for reading. */
+int rt_pool_hold(struct rt_context *context, uint32_t thread_bytes);
 
 #endif

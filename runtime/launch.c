@@ -8,6 +8,7 @@
 #include "runtime/message.h"
 #include "runtime/module.h"
 #include "runtime/queue.h"
+#include "runtime/recording.h"
 #include "runtime/timeline.h"
 #include "runtime/timeline_gpu.h"
 
@@ -81,6 +82,13 @@ static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct 
   qmd_set(qmd, QMD_TARGET_SM_CONFIG_SHARED_MEM_SIZE,
           shared_carveout_for((uint64_t)shared * (blocks ? blocks : 1)));
 }
+
+/* Where grids go to. */
+struct sink {
+  struct rt_queue *queue;
+  uint64_t *point;                /* of the last one; or NULL */
+  struct rt_recording *recording; /* instead of the queue; or NULL */
+};
 
 /* The part of a launch that is one grid. */
 struct part {
@@ -182,9 +190,8 @@ static inline void write_grid(const struct rt_slice *s, const struct rt_shape *s
     write_hidden(s->cpu + params, k, l, part);
 }
 
-/* The pool's address and size per TPC, when this channel does not know them yet;
- * the front end is idle before the change (gpu-command-stream.md 4.3). */
-static void put_pool(struct rt_queue *q, struct rt_slice *s) {
+/* The front end is idle before the change (gpu-command-stream.md 4.3). */
+void rt_slice_pool(struct rt_queue *q, struct rt_slice *s) {
   const struct rt_pool *pool = &q->context->pool;
   if (q->seen_pool == pool->generation)
     return;
@@ -232,15 +239,20 @@ static void put_launch(struct rt_slice *s) {
                            PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
+/* Of a grid's QMD and bank 0. */
+static uint64_t grid_bytes(const struct kernel_code *k) {
+  return QMD_BYTES + round_up(bank_bytes(k), CONSTANT_BANK_ALIGN);
+}
+
 static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
                              const struct part *part, struct rt_slice *s) {
   const struct kernel_code *k = &l->module->code->kernels[l->kernel];
-  int result = rt_slice_begin(q, QMD_BYTES + round_up(bank_bytes(k), CONSTANT_BANK_ALIGN), s);
+  int result = rt_slice_begin(q, grid_bytes(k), s);
   if (result)
     return result;
   write_grid(s, shape, k, l, part, rt_queue_submitted(q) + 1);
   if (shape->local_bytes)
-    put_pool(q, s);
+    rt_slice_pool(q, s);
   return 0;
 }
 
@@ -271,15 +283,36 @@ static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l, str
   return 0;
 }
 
+static int record_grid(struct rt_recording *recording, const struct rt_launch *l,
+                       struct rt_shape *shape, const struct part *part) {
+  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
+  struct rt_slice s;
+  int result = rt_recording_begin_grid(recording, grid_bytes(k), &s);
+  if (result)
+    return result;
+  write_grid(&s, shape, k, l, part, rt_recording_grids(recording));
+  put_launch(&s);
+  if (rt_debug_launch())
+    dump(&s, k, l, &l->module->kernels[l->kernel]);
+  rt_recording_end_grid(recording, &s, k->name, shape->local_bytes);
+  return 0;
+}
+
+static int put_grid(const struct sink *sink, const struct rt_launch *l, struct rt_shape *shape,
+                    const struct part *part) {
+  return sink->recording ? record_grid(sink->recording, l, shape, part)
+                         : launch_grid(sink->queue, l, shape, part, sink->point);
+}
+
 static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
 /* All grids of a box of work-groups of one size: one, unless there are more in y or z
  * than a QMD's fields hold (gpu-command-stream.md 5.2). */
-static int launch_box(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
-                      const struct part *box, uint64_t *point) {
-  const uint32_t *most = q->context->device->info.max_grid, *count = box->count;
+static int launch_box(const struct sink *sink, const struct rt_launch *l, struct rt_shape *shape,
+                      const struct part *box) {
+  const uint32_t *most = l->module->context->device->info.max_grid, *count = box->count;
   int result = 0;
   for (uint32_t z = 0; z < count[2] && !result; z += least(most[2], count[2] - z)) {
     for (uint32_t y = 0; y < count[1] && !result; y += least(most[1], count[1] - y)) {
@@ -290,7 +323,7 @@ static int launch_box(struct rt_queue *q, const struct rt_launch *l, struct rt_s
       part.begins = box->begins && !y && !z;
       part.ends = box->ends && y + part.count[1] == count[1] && z + part.count[2] == count[2];
       set_raster(shape, part.count);
-      result = launch_grid(q, l, shape, &part, point);
+      result = put_grid(sink, l, shape, &part);
     }
   }
   return result;
@@ -313,8 +346,8 @@ static bool edge_box(const struct rt_launch *l, unsigned edges, struct part *box
 
 /* Any launch: a box, or up to eight if the last work-groups are smaller in some
  * dimensions. */
-__attribute__((noinline)) static int launch_boxes(struct rt_queue *q, const struct rt_launch *l,
-                                                  uint64_t *point) {
+__attribute__((noinline)) static int launch_boxes(const struct sink *sink,
+                                                  const struct rt_launch *l) {
   enum { EDGES = 1 << 3 };
   unsigned ends = 0;
   bool begun = false;
@@ -331,8 +364,8 @@ __attribute__((noinline)) static int launch_boxes(struct rt_queue *q, const stru
     box.begins = !begun;
     box.ends = edges == ends;
     begun = true;
-    make_shape(q->context, &shape, &piece);
-    result = launch_box(q, &piece, &shape, &box, point);
+    make_shape(l->module->context, &shape, &piece);
+    result = launch_box(sink, &piece, &shape, &box);
   }
   return result;
 }
@@ -340,23 +373,29 @@ __attribute__((noinline)) static int launch_boxes(struct rt_queue *q, const stru
 /* The pool of local memory suffices. */
 static inline int launch(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
                          uint64_t *point) {
-  return shape->one_grid ? launch_grid(q, l, shape, &whole, point) : launch_boxes(q, l, point);
+  return shape->one_grid ? launch_grid(q, l, shape, &whole, point)
+                         : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
 }
 
 __attribute__((noinline)) static int launch_local(struct rt_queue *q, const struct rt_launch *l,
                                                   struct rt_shape *shape, uint64_t *point) {
-  struct rt_context *c = q->context;
-  pthread_rwlock_rdlock(&c->pool_lock);
-  while (c->pool.thread_bytes < shape->local_bytes) {
-    pthread_rwlock_unlock(&c->pool_lock);
-    int result = rt_pool_grow(c, shape->local_bytes);
-    if (result)
-      return result;
-    pthread_rwlock_rdlock(&c->pool_lock);
-  }
-  int result = launch(q, l, shape, point);
-  pthread_rwlock_unlock(&c->pool_lock);
+  int result = rt_pool_hold(q->context, shape->local_bytes);
+  if (result)
+    return result;
+  result = launch(q, l, shape, point);
+  pthread_rwlock_unlock(&q->context->pool_lock);
   return result;
+}
+
+int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *l) {
+  struct rt_context *c = l->module->context;
+  struct rt_shape shape;
+  int result = rt_launch_check(c, l);
+  if (result)
+    return result;
+  make_shape(c, &shape, l);
+  return shape.one_grid ? record_grid(recording, l, &shape, &whole)
+                        : launch_boxes(&(struct sink){.recording = recording}, l);
 }
 
 static inline int submit(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {

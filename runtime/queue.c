@@ -78,6 +78,7 @@ static void put_end(const struct rt_queue *q, struct rt_slice *s, uint64_t point
 
 static void release(struct rt_queue *q, void *timeline) {
   rt_channel_destroy(q->context, &q->channel);
+  rt_memory_destroy(q->context->device, &q->ends);
   rt_memory_destroy(q->context->device, &q->slices);
   if (timeline)
     rt_slots_put(&q->context->timelines, timeline);
@@ -232,10 +233,10 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
   q->due = false;
 }
 
-/* Looks how far the GPU has come, and waits until the next point may be submitted with
- * its slice from start to end. At most entries - 1 may be in flight: GP_PUT = GP_GET
- * means empty. */
-static int make_room(struct rt_queue *q, uint64_t start, uint64_t end) {
+/* Looks how far the GPU has come, and waits until so many points may be submitted, with
+ * slices from start to end. At most entries - 1 may be in flight: GP_PUT = GP_GET means
+ * empty. */
+static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned points) {
   const uint64_t submitted = rt_queue_submitted(q);
   for (;;) {
     uint64_t completed = rt_queue_completed(q), tail = start;
@@ -243,7 +244,7 @@ static int make_room(struct rt_queue *q, uint64_t start, uint64_t end) {
       tail = completed == q->first ? 0 : submission(q, completed)->slice_end;
     uint64_t free = tail + RT_SLICES_BYTES;
     q->point_limit = completed + RT_GPFIFO_ENTRIES;
-    if (end <= free && submitted + 1 < q->point_limit) {
+    if (end <= free && submitted + points < q->point_limit) {
       uint64_t ring_end = start - start % RT_SLICES_BYTES + RT_SLICES_BYTES;
       q->slice_limit = free < ring_end ? free : ring_end;
       return 0;
@@ -282,7 +283,7 @@ __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t p
     start += rest;
     q->skeds_stale = true;
   }
-  int result = make_room(q, start, start + need);
+  int result = make_room(q, start, start + need, 1);
   if (result)
     return result;
   place_slice(q, start, payload, s);
@@ -342,6 +343,16 @@ __attribute__((cold, noinline)) static void show(const struct rt_queue *q, const
                                                   .bytes = s->bytes + words * sizeof(uint32_t)});
 }
 
+/* The entry of a point, and those before it, are the hardware's. */
+static void publish(struct rt_queue *q, uint64_t point, uint32_t index) {
+  atomic_store_explicit(&q->submitted, point, memory_order_release);
+  write_barrier();
+  *(volatile uint32_t *)((char *)q->channel.userd.cpu + USERD_GP_PUT) =
+      (index + 1) % RT_GPFIFO_ENTRIES;
+  const struct rt_device *d = q->context->device;
+  d->os->doorbell(d->usermode, q->channel.token);
+}
+
 uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
   const uint64_t point = rt_queue_submitted(q) + 1;
   put_end(q, s, point);
@@ -352,13 +363,71 @@ uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *ker
   const uint32_t index = ring_index(q, point);
   volatile uint64_t *ring = q->channel.gpfifo.cpu;
   ring[index] = ring_entry(s);
-  atomic_store_explicit(&q->submitted, point, memory_order_release);
-  write_barrier();
-  *(volatile uint32_t *)((char *)q->channel.userd.cpu + USERD_GP_PUT) =
-      (index + 1) % RT_GPFIFO_ENTRIES;
-  const struct rt_device *d = q->context->device;
-  d->os->doorbell(d->usermode, q->channel.token);
+  publish(q, point, index);
   return point;
+}
+
+/* ---- replays -------------------------------------------------------------------- */
+
+bool rt_queue_is_due(const struct rt_queue *q) {
+  return q->due || q->seen_code != atomic_load(&q->context->code_generation);
+}
+
+/* The timeline's release and two steps of the syncpoint, which counts points. */
+enum { REPLAY_END_WORDS = RT_END_WORDS + SEMAPHORE_WORDS };
+
+static int make_ends(struct rt_queue *q) {
+  struct rt_context *c = q->context;
+  int result =
+      rt_memory_create(c->device, c->as_fd, RT_GPFIFO_ENTRIES * REPLAY_END_WORDS * sizeof(uint32_t),
+                       RT_MEMORY_WRITE_COMBINE, &q->ends);
+  if (result)
+    return result;
+  rt_memory_drop_fd(c->device, &q->ends);
+  for (uint32_t i = 0; i < RT_GPFIFO_ENTRIES; i++) {
+    struct rt_slice s = {.at = (uint32_t *)q->ends.cpu + i * REPLAY_END_WORDS};
+    put_end(q, &s, 0);
+    if (q->channel.syncpoint_gpu)
+      put_increment(&s, q->channel.syncpoint_gpu);
+  }
+  return 0;
+}
+
+/* The end of a replay is in its GPFIFO entry's own words, of which only the point changes;
+ * they are free again when the entry is. */
+int rt_slice_replay(struct rt_queue *q, const struct rt_slice *s, const char *kernel,
+                    uint64_t *point) {
+  if (rt_queue_dead(q)) {
+    rt_context_explain(q->context);
+    return -EIO;
+  }
+  const uint64_t last = rt_queue_submitted(q) + 2;
+  int result = q->ends.cpu ? 0 : make_ends(q);
+  if (!result && last >= q->point_limit)
+    result = make_room(q, q->slice_head, q->slice_head, 2);
+  if (result)
+    return result;
+  const uint32_t index = ring_index(q, last - 1), next = ring_index(q, last);
+  uint32_t *words = (uint32_t *)q->ends.cpu + next * REPLAY_END_WORDS;
+  words[SEMAPHORE_PAYLOAD] = (uint32_t)last;
+  words[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(last >> 32);
+  const struct rt_slice end = {.gpu = q->ends.gpu + next * REPLAY_END_WORDS * sizeof(uint32_t),
+                               .cpu = (char *)words,
+                               .words = words,
+                               .at = words + q->end_words +
+                                     (q->channel.syncpoint_gpu ? SEMAPHORE_WORDS : 0)};
+  if (q->shown) {
+    show(q, s, last - 1, kernel);
+    show(q, &end, last, NULL);
+  }
+  *submission(q, last - 1) = *submission(q, last) =
+      (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
+  volatile uint64_t *ring = q->channel.gpfifo.cpu;
+  ring[index] = ring_entry(s);
+  ring[next] = ring_entry(&end);
+  publish(q, last, next);
+  *point = last;
+  return 0;
 }
 
 int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
@@ -376,19 +445,27 @@ int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point)
   return 0;
 }
 
-/* Acquires wait here for the next submission and travel in front of it. */
 int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point) {
-  if (rt_queue_dead(q)) {
-    rt_context_explain(q->context);
-    return -EIO;
-  }
   if (q->context != other->context)
     return rt_fail(-EINVAL, "queues of different contexts cannot wait for each other on the GPU");
   if (point > rt_queue_submitted(other))
     return rt_fail(-EINVAL, "point %llu has not been submitted", (unsigned long long)point);
-  if (q == other || rt_queue_completed(other) >= point)
+  return rt_queue_await(q, other->timeline, point);
+}
+
+bool rt_timeline_reached(const volatile uint64_t *timeline, uint64_t point) {
+  return __atomic_load_n(timeline, __ATOMIC_ACQUIRE) >= point;
+}
+
+/* Acquires wait here for the next submission and travel in front of it. */
+int rt_queue_await(struct rt_queue *q, const volatile uint64_t *other, uint64_t point) {
+  if (rt_queue_dead(q)) {
+    rt_context_explain(q->context);
+    return -EIO;
+  }
+  if (q->timeline == other || rt_timeline_reached(other, point))
     return 0;
-  uint64_t timeline = rt_slot_gpu(other->timeline);
+  uint64_t timeline = rt_slot_gpu(other);
   for (unsigned i = 0; i < q->acquire_count; i++)
     if (q->acquires[i].timeline == timeline) {
       if (q->acquires[i].point < point)

@@ -45,6 +45,7 @@ struct rt_queue {
   struct rt_context *context;
   struct rt_channel channel;
   struct rt_memory slices; /* ring of QMDs, constant banks, pushbuffers */
+  struct rt_memory ends;   /* for each GPFIFO entry the end of a replay; made when needed */
   uint64_t slice_head;     /* bytes ever used, rests at the ring's end included */
   /* Slices up to here, and points below, have room, as the timeline was last looked at. */
   uint64_t slice_limit, point_limit;
@@ -76,6 +77,11 @@ int rt_queue_wait_point(struct rt_queue *queue, uint64_t point, uint64_t timeout
 /* Waits for all submitted work; -EIO if dead. Takes no lock, sets no message. */
 int rt_queue_idle(struct rt_queue *queue);
 
+/* rt_queue_acquire of a point that has been submitted to a queue with that timeline, which
+ * may have gone: the timeline's memory stays, and never counts back. */
+int rt_queue_await(struct rt_queue *queue, const volatile uint64_t *timeline, uint64_t point);
+bool rt_timeline_reached(const volatile uint64_t *timeline, uint64_t point);
+
 /* A submission in the making. */
 struct rt_slice {
   uint64_t gpu; /* of the piece of the ring */
@@ -98,6 +104,20 @@ uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const c
  * 0 as payload, and the local memory that it needs in the pushbuffer. What starts
  * the grid is the caller's, who holds context.pool_lock for reading. */
 int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, struct rt_slice *slice);
+
+/* True if the channel has something to hear before its next work, with which
+ * rt_slice_begin begins. */
+bool rt_queue_is_due(const struct rt_queue *queue);
+
+/* Submits a slice that is no part of the ring, finished but for the release behind it,
+ * which has memory of its own. The point is two further on: nobody waits for the one
+ * between. */
+int rt_slice_replay(struct rt_queue *queue, const struct rt_slice *slice, const char *kernel,
+                    uint64_t *point);
+
+/* The local memory pool's address and size per TPC, if this channel does not know them
+ * yet. The caller holds context.pool_lock for reading until the doorbell. */
+void rt_slice_pool(struct rt_queue *queue, struct rt_slice *slice);
 
 /* A release with PTIMER time; see struct rt_times. */
 void rt_slice_timestamp(struct rt_slice *slice, uint64_t address, bool wait_for_idle);

@@ -215,6 +215,48 @@ int rt_queue_wait(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
  * with an error (nvgpu-uapi.md 3.6). -ENOTSUP: the queue has no syncpoint. */
 int rt_queue_fence(struct rt_queue *queue, uint64_t point, int *fd);
 
+/* ---- recordings: work that is written down once and submitted many times ---------- */
+
+struct rt_recording; /* guarded by its user */
+
+/* A box of bytes, and one that repeats a pattern (1 to 128 bytes, a power of two, of which
+ * region[0] is a multiple). Addresses are the GPU's. */
+struct rt_copy {
+  uint64_t target, source;
+  size_t region[3];                                          /* bytes, rows, slices */
+  size_t target_row, target_slice, source_row, source_slice; /* pitches in bytes */
+};
+struct rt_fill {
+  uint64_t target;
+  size_t region[3];
+  size_t row, slice;
+  const void *pattern;
+  size_t pattern_size;
+};
+
+/* Empty. */
+int rt_recording_create(struct rt_context *context, struct rt_recording **recording);
+/* Nothing of it is in flight, here and at a reset, which empties it again. NULL is fine. */
+void rt_recording_destroy(struct rt_recording *recording);
+void rt_recording_reset(struct rt_recording *recording);
+bool rt_recording_in_flight(const struct rt_recording *recording);
+
+/* What is recorded may run in any order, at the same time, but for what stands on the
+ * two sides of a wait. Of a launch, times and shape are ignored. -ENOMEM, and the errors
+ * of rt_launch_check. */
+int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *launch);
+int rt_recording_copy(struct rt_recording *recording, const struct rt_copy *copy);
+int rt_recording_fill(struct rt_recording *recording, const struct rt_fill *fill);
+void rt_recording_wait(struct rt_recording *recording);
+
+/* Makes it ready for submission. -ENOMEM; -E2BIG: more than a pushbuffer can be. */
+int rt_recording_end(struct rt_recording *recording);
+
+/* Submits all of it, as rt_queue_launch does. Two submissions of a recording never run at
+ * the same time: one to another queue waits for the last one on the GPU. */
+int rt_queue_replay(struct rt_queue *queue, struct rt_recording *recording, struct rt_times *times,
+                    uint64_t *point);
+
 /* ---- messages ---------------------------------------------------------------- */
 
 /* One sentence about the last failure in this thread: what was wrong, with

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 200, ITEMS = 64, SMALL = 64, MAPPED = 1 << 20 };
+enum { BATCH = 200, ITEMS = 64, SMALL = 64, MAPPED = 1 << 20, RECORDED = 10 };
 
 static const char source[] =
     "kernel void k(global float *a, global const float *b, float c, int n) {\n"
@@ -33,6 +33,10 @@ struct bench {
   cl_mem a, b;
   cl_event last; /* of a chain */
   unsigned number;
+  struct recorded *recorded; /* NULL: no command buffers here */
+  cl_int (*replay)(cl_uint, cl_command_queue *, struct recorded *, cl_uint, const cl_event *,
+                   cl_event *);
+  cl_int (*release)(struct recorded *);
 };
 
 static void check(cl_int error, const char *what) {
@@ -100,6 +104,10 @@ static cl_int marker(struct bench *b) {
   return clEnqueueMarkerWithWaitList(b->queue, 0, NULL, NULL);
 }
 
+static cl_int replay(struct bench *b) {
+  return b->replay(0, NULL, b->recorded, 0, NULL, NULL);
+}
+
 static cl_int finish_idle(struct bench *b) {
   return clFinish(b->queue);
 }
@@ -112,11 +120,17 @@ static const struct test {
   const char *name;
   cl_int (*call)(struct bench *);
 } tests[] = {
-    {"set argument", set_argument},     {"enqueue", enqueue},
-    {"enqueue, event", enqueue_event},  {"enqueue, chain of events", enqueue_chain},
-    {"read 64 bytes", read_small},      {"write 64 bytes", write_small},
-    {"map and unmap 1 MiB", map_unmap}, {"marker", marker},
-    {"finish, idle", finish_idle},      {"nothing", nothing},
+    {"set argument", set_argument},
+    {"enqueue", enqueue},
+    {"enqueue, event", enqueue_event},
+    {"enqueue, chain of events", enqueue_chain},
+    {"read 64 bytes", read_small},
+    {"write 64 bytes", write_small},
+    {"map and unmap 1 MiB", map_unmap},
+    {"marker", marker},
+    {"replay of 10 kernels", replay},
+    {"finish, idle", finish_idle},
+    {"nothing", nothing},
 };
 
 /* callgrind collects in here alone. */
@@ -172,6 +186,35 @@ static cl_program build(const struct bench *b, const char *text) {
   return program;
 }
 
+/* A command buffer with some kernels, if there are such. What the drafts of
+ * cl_khr_command_buffer have in common is enough for it. */
+static void record(struct bench *b) {
+  cl_platform_id platform;
+  check(clGetDeviceInfo(b->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL),
+        "clGetDeviceInfo");
+#define FIND(name) clGetExtensionFunctionAddressForPlatform(platform, #name)
+  struct recorded *(*create)(cl_uint, const cl_command_queue *, const void *, cl_int *) =
+      FIND(clCreateCommandBufferKHR);
+  cl_int (*launch)(struct recorded *, cl_command_queue, const void *, cl_kernel, cl_uint,
+                   const size_t *, const size_t *, const size_t *, cl_uint, const void *, void *,
+                   void *) = FIND(clCommandNDRangeKernelKHR);
+  cl_int (*finalize)(struct recorded *) = FIND(clFinalizeCommandBufferKHR);
+  b->replay = FIND(clEnqueueCommandBufferKHR);
+  b->release = FIND(clReleaseCommandBufferKHR);
+#undef FIND
+  const size_t items = ITEMS;
+  cl_int error;
+  if (!create || !launch || !finalize || !b->replay || !b->release)
+    return;
+  b->recorded = create(1, &b->queue, NULL, &error);
+  check(error, "clCreateCommandBufferKHR");
+  for (int i = 0; i < RECORDED; i++)
+    check(launch(b->recorded, NULL, NULL, b->kernel, 1, NULL, &items, &items, 0, NULL, NULL, NULL),
+          "clCommandNDRangeKernelKHR");
+  check(finalize(b->recorded), "clFinalizeCommandBufferKHR");
+  check(replay(b), "clEnqueueCommandBufferKHR");
+}
+
 static void set_up(struct bench *b, const char *platform) {
   cl_int error;
   b->device = find_device(platform);
@@ -191,9 +234,12 @@ static void set_up(struct bench *b, const char *platform) {
   check(clSetKernelArg(b->kernel, 1, sizeof b->b, &b->b), "clSetKernelArg");
   check(set_argument(b), "clSetKernelArg");
   check(clSetKernelArg(b->kernel, 3, sizeof n, &n), "clSetKernelArg");
+  record(b);
 }
 
 static void tear_down(const struct bench *b) {
+  if (b->recorded)
+    check(b->release(b->recorded), "clReleaseCommandBufferKHR");
   clReleaseMemObject(b->a);
   clReleaseMemObject(b->b);
   clReleaseKernel(b->kernel);
@@ -247,7 +293,7 @@ int main(int count, char **words) {
     bool wanted = optind == count;
     for (int w = optind; w < count; w++)
       wanted |= !strcmp(words[w], tests[i].name);
-    if (wanted)
+    if (wanted && (tests[i].call != replay || b.recorded))
       printf("%s: %.0f\n", tests[i].name, measure(&b, &tests[i], calls));
   }
   if (optind == count)

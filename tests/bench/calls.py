@@ -40,7 +40,9 @@ def main():
             continue
         columns = []
         for icd, ns in zip(icds, times):
-            if case in whole:
+            if case not in ns:
+                columns.append("-")
+            elif case in whole:
                 columns.append(f"{float(ns[case]) / 1e6:.1f} ms")
             else:
                 own = instructions(calls, icd, case) - instructions(calls, icd, "nothing")

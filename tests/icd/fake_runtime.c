@@ -18,7 +18,7 @@
 /* So that a CPU time is never mistaken for a GPU time. */
 #define CLOCK_LEAD_NS (12345 * NS)
 
-enum work_kind { LAUNCH, MARKER, ACQUIRE };
+enum work_kind { LAUNCH, MARKER, ACQUIRE, REPLAY };
 
 struct work {
   struct work *next;
@@ -27,6 +27,7 @@ struct work {
   struct rt_times *times;
   struct rt_queue *other; /* ACQUIRE */
   uint64_t other_point, point;
+  struct rt_recording *recording; /* REPLAY */
   unsigned char params[];
 };
 
@@ -52,6 +53,23 @@ struct rt_queue {
   _Atomic uint64_t completed;
   _Atomic int users; /* the caller must lock */
   bool stop;
+};
+
+/* The steps are done one after the other. */
+struct step {
+  enum { STEP_LAUNCH, STEP_COPY, STEP_FILL } kind;
+  struct rt_launch launch;
+  struct rt_copy copy;
+  struct rt_fill fill;
+  unsigned char *data; /* parameters or pattern */
+};
+
+struct rt_recording {
+  struct rt_context *context;
+  struct step *steps;
+  size_t count;
+  bool ended;
+  _Atomic int in_flight;
 };
 
 struct times {
@@ -326,6 +344,42 @@ static bool ready(struct rt_queue *queue) {
   return true;
 }
 
+static void copy_box(const struct rt_copy *copy) {
+  for (size_t z = 0; z < copy->region[2]; z++)
+    for (size_t y = 0; y < copy->region[1]; y++)
+      memcpy((char *)(uintptr_t)copy->target + z * copy->target_slice + y * copy->target_row,
+             (char *)(uintptr_t)copy->source + z * copy->source_slice + y * copy->source_row,
+             copy->region[0]);
+}
+
+static void fill_box(const struct rt_fill *fill) {
+  for (size_t z = 0; z < fill->region[2]; z++)
+    for (size_t y = 0; y < fill->region[1]; y++)
+      for (size_t x = 0; x < fill->region[0]; x += fill->pattern_size)
+        memcpy((char *)(uintptr_t)fill->target + z * fill->slice + y * fill->row + x, fill->pattern,
+               fill->pattern_size);
+}
+
+static bool launch_now(const struct rt_launch *launch, const unsigned char *params) {
+  if (!*launch->module->alive)
+    broken("module destroyed before its launch ran");
+  return fake_find_kernel(launch->module->code->kernels[launch->kernel].name)(params, launch);
+}
+
+static bool run_steps(const struct rt_recording *recording) {
+  bool good = true;
+  for (size_t i = 0; i < recording->count && good; i++) {
+    const struct step *step = &recording->steps[i];
+    if (step->kind == STEP_LAUNCH)
+      good = launch_now(&step->launch, step->data);
+    else if (step->kind == STEP_COPY)
+      copy_box(&step->copy);
+    else
+      fill_box(&step->fill);
+  }
+  return good;
+}
+
 static void *run(void *data) {
   struct rt_queue *queue = data;
   pthread_mutex_lock(&lock);
@@ -341,13 +395,10 @@ static void *run(void *data) {
     if (work->times)
       __atomic_store_n(&work->times->start_ns, gpu_clock(), __ATOMIC_RELAXED);
     bool good = !dead;
-    const struct kernel_code *kernel = NULL;
-    if (work->kind == LAUNCH && !dead) {
-      if (!*work->launch.module->alive)
-        broken("module destroyed before its launch ran");
-      kernel = &work->launch.module->code->kernels[work->launch.kernel];
-      good = fake_find_kernel(kernel->name)(work->params, &work->launch);
-    }
+    if (work->kind == LAUNCH && !dead)
+      good = launch_now(&work->launch, work->params);
+    else if (work->kind == REPLAY && !dead)
+      good = run_steps(work->recording);
     pthread_mutex_lock(&lock);
     if (work->kind == LAUNCH) {
       memcpy(fake_last_launch.grid, work->launch.grid, sizeof work->launch.grid);
@@ -363,6 +414,8 @@ static void *run(void *data) {
       queue->completed = work->point;
     else if (!queue->context->fault)
       queue->context->fault = "kernel fault read unmapped memory";
+    if (work->recording)
+      work->recording->in_flight--;
     free(work);
     pthread_cond_broadcast(&changed);
   }
@@ -437,9 +490,9 @@ uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel) {
   return kernel->stack_bytes;
 }
 
-static int submit(struct rt_queue *queue, enum work_kind kind, const struct rt_launch *launch,
-                  struct rt_times *times, struct rt_queue *other, uint64_t other_point,
-                  uint64_t *point) {
+static int submit_for(struct rt_queue *queue, enum work_kind kind, const struct rt_launch *launch,
+                      struct rt_recording *recording, struct rt_times *times,
+                      struct rt_queue *other, uint64_t other_point, uint64_t *point) {
   if (queue->users++)
     broken("two threads in one queue");
   if (queue->context->fault) {
@@ -453,6 +506,9 @@ static int submit(struct rt_queue *queue, enum work_kind kind, const struct rt_l
   work->times = times;
   work->other = other;
   work->other_point = other_point;
+  work->recording = recording;
+  if (recording)
+    recording->in_flight++;
   if (launch) {
     work->launch = *launch;
     memcpy(work->params, launch->params, bytes);
@@ -475,6 +531,12 @@ static int submit(struct rt_queue *queue, enum work_kind kind, const struct rt_l
   pthread_mutex_unlock(&lock);
   queue->users--;
   return 0;
+}
+
+static int submit(struct rt_queue *queue, enum work_kind kind, const struct rt_launch *launch,
+                  struct rt_times *times, struct rt_queue *other, uint64_t other_point,
+                  uint64_t *point) {
+  return submit_for(queue, kind, launch, NULL, times, other, other_point, point);
 }
 
 int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint64_t *point) {
@@ -524,6 +586,85 @@ int rt_queue_wait(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns) {
   if (result == -EIO)
     say("%s", queue->context->fault);
   return result;
+}
+
+/* ---- recordings ------------------------------------------------------------------------- */
+
+int rt_recording_create(struct rt_context *context, struct rt_recording **recording) {
+  if (fails())
+    return -ENOMEM;
+  *recording = __real_calloc(1, sizeof **recording);
+  (*recording)->context = context;
+  live++;
+  return 0;
+}
+
+bool rt_recording_in_flight(const struct rt_recording *recording) {
+  return recording->in_flight && !recording->context->fault;
+}
+
+void rt_recording_reset(struct rt_recording *recording) {
+  if (rt_recording_in_flight(recording))
+    broken("a recording is changed while it is in flight");
+  for (size_t i = 0; i < recording->count; i++)
+    free(recording->steps[i].data);
+  recording->count = 0;
+  recording->ended = false;
+}
+
+void rt_recording_destroy(struct rt_recording *recording) {
+  if (!recording)
+    return;
+  rt_recording_reset(recording);
+  free(recording->steps);
+  free(recording);
+  live--;
+}
+
+static int add_step(struct rt_recording *recording, struct step step, const void *data,
+                    size_t bytes) {
+  struct step *steps = realloc(recording->steps, (recording->count + 1) * sizeof *steps);
+  if (steps)
+    recording->steps = steps;
+  if (!steps || fails())
+    return -ENOMEM;
+  step.data = __real_malloc(bytes + 1);
+  if (bytes)
+    memcpy(step.data, data, bytes);
+  step.fill.pattern = step.data;
+  steps[recording->count++] = step;
+  return 0;
+}
+
+int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *launch) {
+  const size_t bytes = launch->module->code->kernels[launch->kernel].param_bytes;
+  const int error = rt_launch_check(recording->context, launch);
+  return error ? error
+               : add_step(recording, (struct step){.kind = STEP_LAUNCH, .launch = *launch},
+                          launch->params, bytes);
+}
+
+int rt_recording_copy(struct rt_recording *recording, const struct rt_copy *copy) {
+  return add_step(recording, (struct step){.kind = STEP_COPY, .copy = *copy}, NULL, 0);
+}
+
+int rt_recording_fill(struct rt_recording *recording, const struct rt_fill *fill) {
+  return add_step(recording, (struct step){.kind = STEP_FILL, .fill = *fill}, fill->pattern,
+                  fill->pattern_size);
+}
+
+void rt_recording_wait(struct rt_recording *recording) {}
+
+int rt_recording_end(struct rt_recording *recording) {
+  recording->ended = true;
+  return fails() ? -ENOMEM : 0;
+}
+
+int rt_queue_replay(struct rt_queue *queue, struct rt_recording *recording, struct rt_times *times,
+                    uint64_t *point) {
+  if (!recording->ended)
+    broken("a replay of a recording that was not ended");
+  return submit_for(queue, REPLAY, NULL, recording, times, NULL, 0, point);
 }
 
 /* Waits itself, and gives a file that is ready. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "icd/command_buffer_api.h"
 #include "tests/icd/alloc_fail.h"
 #include "tests/icd/bench.h"
 
@@ -24,6 +25,7 @@ struct things {
   cl_program program, binary;
   cl_kernel kernel, clone, printer;
   cl_event user, event, read;
+  cl_command_buffer_khr buffer;
 };
 
 /* Goes through the API until something fails; gives the code. */
@@ -51,6 +53,10 @@ static cl_int walk(cl_device_id device, struct things *things, int *values) {
   const cl_buffer_region region = {512, 512};
   const char *source = "source";
   const size_t global = N;
+  const cl_command_buffer_properties_khr buffer_properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
+                                                                CL_COMMAND_BUFFER_MUTABLE_KHR, 0};
+  const cl_command_properties_khr launch_properties[] = {CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
+                                                         CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR, 0};
   cl_int code;
   MAKE(context, clCreateContext(properties, 1, &device, NULL, NULL, &code))
   TRY(clSetContextDestructorCallback(things->context, ignore_context, NULL))
@@ -80,6 +86,21 @@ static cl_int walk(cl_device_id device, struct things *things, int *values) {
   MAKE(pointer, clEnqueueMapBuffer(things->queue, things->mem, CL_FALSE, CL_MAP_WRITE, 0, N, 0,
                                    NULL, NULL, &code))
   TRY(clEnqueueUnmapMemObject(things->queue, things->mem, things->pointer, 0, NULL, NULL))
+  MAKE(buffer, icd_clCreateCommandBufferKHR(1, &things->queue, buffer_properties, &code))
+  TRY(icd_clCommandFillBufferKHR(things->buffer, NULL, NULL, things->mem, &global, sizeof global, 0,
+                                 N, 0, NULL, NULL, NULL))
+  TRY(icd_clCommandCopyBufferKHR(things->buffer, NULL, NULL, things->mem, things->mem, 0, N, N, 0,
+                                 NULL, NULL, NULL))
+  cl_mutable_command_khr command;
+  TRY(icd_clCommandNDRangeKernelKHR(things->buffer, NULL, launch_properties, things->kernel, 1,
+                                    NULL, &global, NULL, 0, NULL, NULL, &command))
+  TRY(icd_clFinalizeCommandBufferKHR(things->buffer))
+  TRY(icd_clEnqueueCommandBufferKHR(0, NULL, things->buffer, 1, &things->user, NULL))
+  const struct icd_mutable_dispatch_config config = {.command = command,
+                                                     .global_work_size = &global};
+  const cl_command_buffer_update_type_khr type = ICD_MUTABLE_DISPATCH_CONFIG;
+  const void *configs[] = {&config};
+  TRY(icd_clUpdateMutableCommandsKHR(things->buffer, 1, &type, configs))
   code = CL_OUT_OF_HOST_MEMORY; /* the only reason why clSVMAlloc may fail here */
   things->svm = clSVMAlloc(things->context, CL_MEM_READ_WRITE, N, 0);
   if (!things->svm)
@@ -101,6 +122,8 @@ static void release(struct things *things) {
     assert_cl(clReleaseEvent(things->event));
   if (things->read)
     assert_cl(clReleaseEvent(things->read));
+  if (things->buffer)
+    assert_cl(icd_clReleaseCommandBufferKHR(things->buffer));
   if (things->printer)
     assert_cl(clReleaseKernel(things->printer));
   if (things->clone)

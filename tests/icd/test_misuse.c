@@ -23,6 +23,7 @@
 #include <CL/cl_ext.h>
 
 #include "icd/cl_tegracl.h"
+#include "icd/command_buffer_api.h"
 
 #define assert_cl(code) assert_int_equal((code), CL_SUCCESS)
 
@@ -51,6 +52,8 @@ enum {
   X(event)                                                                                         \
   X(sampler)                                                                                       \
   X(semaphore)                                                                                     \
+  X(command_buffer)                                                                                \
+  X(command)                                                                                       \
   X(image)                                                                                         \
   X(stale_context)                                                                                 \
   X(stale_queue)                                                                                   \
@@ -60,6 +63,13 @@ enum {
   X(stale_event)                                                                                   \
   X(stale_sampler)                                                                                 \
   X(stale_semaphore)                                                                               \
+  X(stale_command_buffer)                                                                          \
+  X(stale_command)                                                                                 \
+  X(final_buffer)    /* a command buffer that cannot be changed */                                 \
+  X(growing_buffer)  /* one that could be, later */                                                \
+  X(changing_buffer) /* which command is in */                                                     \
+  X(growing_command)                                                                               \
+  X(fixed_command) /* of whose fields the arguments can be changed */                              \
   X(stale_image)                                                                                   \
   X(queue2) /* of another context */                                                               \
   X(buffer2)                                                                                       \
@@ -74,6 +84,7 @@ enum {
   X(idle)        /* a program that is not built */                                                 \
   X(bare_kernel) /* without arguments */                                                           \
   X(tight_kernel)                                                                                  \
+  X(printing_kernel)                                                                               \
   X(greedy_kernel)                                                                                 \
   X(user_event)                                                                                    \
   X(done_event)                                                                                    \
@@ -124,6 +135,16 @@ enum {
     CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, 42, 0, 0)                   \
   X(semaphore_fd, cl_semaphore_properties_khr, CL_SEMAPHORE_TYPE_KHR,                              \
     CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, 9999, 0)                        \
+  X(record_bits, cl_command_buffer_properties_khr, CL_COMMAND_BUFFER_FLAGS_KHR, 1 << 20, 0)        \
+  X(record_twice, cl_command_buffer_properties_khr, CL_COMMAND_BUFFER_FLAGS_KHR, 0,                \
+    CL_COMMAND_BUFFER_FLAGS_KHR, 0, 0)                                                             \
+  X(record_asserts, cl_command_buffer_properties_khr,                                              \
+    CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR, 2, 0)                                          \
+  X(launch_bits, cl_command_properties_khr, CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, 1 << 20, 0)  \
+  X(launch_twice, cl_command_properties_khr, CL_MUTABLE_DISPATCH_ASSERTS_KHR, 0,                   \
+    CL_MUTABLE_DISPATCH_ASSERTS_KHR, 0, 0)                                                         \
+  X(launch_asserts, cl_command_properties_khr, CL_MUTABLE_DISPATCH_ASSERTS_KHR,                    \
+    CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR, 0)                                   \
   X(origin_8, size_t, 8, 0, 0)                                                                     \
   X(region, size_t, 0, 64)                                                                         \
   X(region_beyond, size_t, 512, 513)                                                               \
@@ -142,6 +163,7 @@ enum {
   X(zeros, size_t, 0, 0, 0)                                                                        \
   X(odd, size_t, 7, 1, 1)                                                                          \
   X(huge, size_t, SIZE_MAX, SIZE_MAX, SIZE_MAX)                                                    \
+  X(huge_local, size_t, 1 << 20, 1, 1)                                                             \
   X(deep, size_t, 1, 1, 128)                                                                       \
   X(wide, size_t, 1024, 4, 1)                                                                      \
   X(text, char, "nothing has this name")                                                           \
@@ -161,12 +183,50 @@ enum {
   X(svm_odd)                                                                                       \
   X(svm_list)
 
-#define AS_SLOT(name)           V_##name,
-#define AS_LIST_SLOT(name)      V_list_##name,
-#define AS_DATA_SLOT(name, ...) V_##name,
+/* Changes of a launch of command buffers: X(name, contents) */
+#define CHANGES(X)                                                                                 \
+  X(nothing, .command = GET(cl_mutable_command_khr, command))                                      \
+  X(command_null, .num_args = 0)                                                                   \
+  X(command_blank, .command = GET(cl_mutable_command_khr, blank))                                  \
+  X(command_stale, .command = GET(cl_mutable_command_khr, stale_command))                          \
+  X(command_foreign, .command = GET(cl_mutable_command_khr, growing_command))                      \
+  X(dimensions, .command = GET(cl_mutable_command_khr, command), .work_dim = 2)                    \
+  X(arg_list, .command = GET(cl_mutable_command_khr, command), .arg_list = args)                   \
+  X(arg_list_null, .command = GET(cl_mutable_command_khr, command), .num_args = 1)                 \
+  X(svm_list, .command = GET(cl_mutable_command_khr, command), .arg_svm_list = args)               \
+  X(svm_list_null, .command = GET(cl_mutable_command_khr, command), .num_svm_args = 1)             \
+  X(info_list, .command = GET(cl_mutable_command_khr, command), .exec_info_list = infos)           \
+  X(info_list_null, .command = GET(cl_mutable_command_khr, command), .num_exec_infos = 1)          \
+  X(arg_index, .command = GET(cl_mutable_command_khr, command), .num_args = 1, .arg_list = args)   \
+  X(arg_size, .command = GET(cl_mutable_command_khr, command), .num_args = 1,                      \
+    .arg_list = args + 1)                                                                          \
+  X(arg_mem, .command = GET(cl_mutable_command_khr, command), .num_args = 1, .arg_list = args + 2) \
+  X(local_zero, .command = GET(cl_mutable_command_khr, command),                                   \
+    .local_work_size = GET(const size_t *, zeros))                                                 \
+  X(local_large, .command = GET(cl_mutable_command_khr, command),                                  \
+    .local_work_size = GET(const size_t *, huge_local),                                            \
+    .global_work_size = GET(const size_t *, huge_local))                                           \
+  X(local_odd, .command = GET(cl_mutable_command_khr, command),                                    \
+    .local_work_size = GET(const size_t *, odd))                                                   \
+  X(offset_huge, .command = GET(cl_mutable_command_khr, command),                                  \
+    .global_work_offset = GET(const size_t *, huge))                                               \
+  X(fixed_size, .command = GET(cl_mutable_command_khr, fixed_command),                             \
+    .global_work_size = GET(const size_t *, sizes))                                                \
+  X(fixed_local, .command = GET(cl_mutable_command_khr, fixed_command),                            \
+    .local_work_size = GET(const size_t *, sizes))                                                 \
+  X(fixed_offset, .command = GET(cl_mutable_command_khr, fixed_command),                           \
+    .global_work_offset = GET(const size_t *, zeros))                                              \
+  X(fixed_info, .command = GET(cl_mutable_command_khr, fixed_command), .num_exec_infos = 1,        \
+    .exec_info_list = infos)
+
+#define AS_CHANGE_SLOT(name, ...) V_change_##name,
+#define AS_SLOT(name)             V_##name,
+#define AS_LIST_SLOT(name)        V_list_##name,
+#define AS_DATA_SLOT(name, ...)   V_##name,
 enum slot {
   V_NONE, /* the argument is a number */
-  OBJECTS(AS_SLOT) OBJECTS(AS_LIST_SLOT) DATA(AS_DATA_SLOT) OTHERS(AS_SLOT) V_COUNT
+  OBJECTS(AS_SLOT) OBJECTS(AS_LIST_SLOT) DATA(AS_DATA_SLOT) CHANGES(AS_CHANGE_SLOT) OTHERS(AS_SLOT)
+      V_COUNT
 };
 
 static uint64_t values[V_COUNT];
@@ -207,6 +267,22 @@ static void set_lists(void) {
 #define KEEP(name, object) (values[V_##name] = (uintptr_t)(object))
 #define GET(type, name)    ((type)(uintptr_t)values[V_##name])
 
+static void set_changes(void) {
+  static cl_mutable_dispatch_arg_khr args[3];
+  static const cl_mutable_dispatch_exec_info_khr infos[1];
+  args[0] = (cl_mutable_dispatch_arg_khr){3, 4, out};
+  args[1] = (cl_mutable_dispatch_arg_khr){1, 3, out};
+  args[2] = (cl_mutable_dispatch_arg_khr){0, sizeof(cl_mem), list_kernel};
+#define SET_CHANGE(name, ...)                                                                      \
+  {                                                                                                \
+    static struct icd_mutable_dispatch_config config;                                              \
+    static const void *list[] = {&config};                                                         \
+    config = (struct icd_mutable_dispatch_config){__VA_ARGS__};                                    \
+    KEEP(change_##name, list);                                                                     \
+  }
+  CHANGES(SET_CHANGE)
+}
+
 /* ---- objects ----------------------------------------------------------------------------------
  */
 
@@ -219,7 +295,8 @@ static const char source[] = //
     "  local int more[256];\n"
     "  size_t i = get_local_id(0);\n"
     "  more[i] = i; barrier(CLK_LOCAL_MEM_FENCE); l[i] = more[i ^ 1]; *a = l[i];\n"
-    "}\n";
+    "}\n"
+    "kernel void printing(global int *a) { printf(\"%d\", *a); }\n";
 
 static cl_program build(cl_context context) {
   cl_int code;
@@ -290,6 +367,42 @@ static cl_semaphore_khr make_semaphore(cl_context context, cl_platform_id platfo
   return semaphore;
 }
 
+/* Nor those of command buffers. */
+static __typeof__(icd_clCreateCommandBufferKHR) *create_buffer;
+static __typeof__(icd_clReleaseCommandBufferKHR) *release_buffer;
+static __typeof__(icd_clFinalizeCommandBufferKHR) *finalize;
+static __typeof__(icd_clCommandNDRangeKernelKHR) *record_launch;
+
+static void find_functions(cl_platform_id platform) {
+#define FIND(place, name)                                                                          \
+  place = (__typeof__(place))clGetExtensionFunctionAddressForPlatform(platform, name);             \
+  assert_non_null(place);
+  FIND(create_buffer, "clCreateCommandBufferKHR")
+  FIND(release_buffer, "clReleaseCommandBufferKHR")
+  FIND(finalize, "clFinalizeCommandBufferKHR")
+  FIND(record_launch, "clCommandNDRangeKernelKHR")
+}
+
+static cl_mutable_command_khr record(cl_command_buffer_khr buffer, cl_kernel kernel,
+                                     cl_mutable_dispatch_fields_khr fields) {
+  const cl_command_properties_khr properties[] = {CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, fields,
+                                                  0};
+  const size_t size = 64;
+  cl_mutable_command_khr command;
+  assert_cl(record_launch(buffer, NULL, fields ? properties : NULL, kernel, 1, NULL, &size, &size,
+                          0, NULL, NULL, &command));
+  return command;
+}
+
+static cl_command_buffer_khr make_command_buffer(cl_command_queue queue,
+                                                 cl_command_buffer_flags_khr flags) {
+  const cl_command_buffer_properties_khr properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0};
+  cl_int code;
+  cl_command_buffer_khr buffer = create_buffer(1, &queue, properties, &code);
+  assert_cl(code);
+  return buffer;
+}
+
 static cl_event make_event(cl_command_queue queue) {
   cl_event event;
   assert_cl(clEnqueueMarkerWithWaitList(queue, 0, NULL, &event));
@@ -320,6 +433,10 @@ static void make_stale(cl_device_id device, cl_platform_id platform) {
   KEEP(stale_image, image);
   KEEP(stale_sampler, sampler);
   KEEP(stale_semaphore, semaphore);
+  cl_command_buffer_khr buffer = make_command_buffer(queue, 0);
+  KEEP(stale_command, record(buffer, kernel, 0));
+  KEEP(stale_command_buffer, buffer);
+  assert_cl(release_buffer(buffer));
   KEEP(stale_event, event);
   KEEP(stale_kernel, kernel);
   KEEP(stale_program, program);
@@ -337,6 +454,21 @@ static void make_stale(cl_device_id device, cl_platform_id platform) {
   assert_cl(clReleaseContext(context));
 }
 
+static void make_command_buffers(void) {
+  cl_command_queue queue = GET(cl_command_queue, queue);
+  cl_kernel kernel = GET(cl_kernel, kernel);
+  cl_command_buffer_khr changing = make_command_buffer(queue, CL_COMMAND_BUFFER_MUTABLE_KHR);
+  KEEP(command_buffer, make_command_buffer(queue, 0));
+  KEEP(final_buffer, make_command_buffer(queue, 0));
+  KEEP(growing_buffer, make_command_buffer(queue, CL_COMMAND_BUFFER_MUTABLE_KHR));
+  KEEP(growing_command, record(GET(cl_command_buffer_khr, growing_buffer), kernel, 0));
+  KEEP(changing_buffer, changing);
+  KEEP(command, record(changing, kernel, 0));
+  KEEP(fixed_command, record(changing, kernel, CL_MUTABLE_DISPATCH_ARGUMENTS_KHR));
+  assert_cl(finalize(GET(cl_command_buffer_khr, final_buffer)));
+  assert_cl(finalize(changing));
+}
+
 static void make_objects(void) {
   cl_platform_id platform;
   cl_device_id device;
@@ -347,6 +479,7 @@ static void make_objects(void) {
   KEEP(device, device);
   blank[0] = *(void **)platform;
   KEEP(blank, blank);
+  find_functions(platform);
   make_stale(device, platform);
   cl_context contexts[2];
   const cl_queue_properties profiling[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
@@ -389,6 +522,8 @@ static void make_objects(void) {
   KEEP(image, make_image(contexts[0]));
   KEEP(sampler, make_sampler(contexts[0]));
   KEEP(semaphore, make_semaphore(contexts[0], platform));
+  KEEP(printing_kernel, make_kernel(program, "printing", mem));
+  make_command_buffers();
   KEEP(user_event, make_user_event(contexts[0], CL_SUBMITTED));
   KEEP(done_event, make_user_event(contexts[0], CL_COMPLETE));
   KEEP(failed_event, make_user_event(contexts[0], -1));
@@ -401,12 +536,16 @@ static void make_objects(void) {
 }
 
 static void release_objects(void) {
-  static const enum slot kernels[] = {V_kernel, V_kernel2, V_bare_kernel, V_tight_kernel,
-                                      V_greedy_kernel};
+  static const enum slot kernels[] = {V_kernel,       V_kernel2,       V_bare_kernel,
+                                      V_tight_kernel, V_greedy_kernel, V_printing_kernel};
+  static const enum slot buffers[] = {V_command_buffer, V_final_buffer, V_growing_buffer,
+                                      V_changing_buffer};
   static const enum slot mems[] = {V_sub_buffer, V_buffer,      V_buffer2, V_read_only, V_no_access,
                                    V_host_reads, V_host_writes, V_image,   V_addressed};
   static const enum slot events[] = {V_event, V_event2, V_user_event, V_done_event, V_failed_event};
   clSVMFree(GET(cl_context, context), GET(void *, svm));
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    assert_cl(release_buffer((cl_command_buffer_khr)(uintptr_t)values[buffers[i]]));
   assert_cl(release_semaphore(GET(cl_semaphore_khr, semaphore)));
   assert_cl(clReleaseSampler(GET(cl_sampler, sampler)));
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
@@ -431,6 +570,7 @@ static int set_up(void **state) {
   make_objects();
   set_data();
   set_lists();
+  set_changes();
   KEEP(out, out);
   KEEP(errcode, &errcode);
   KEEP(callback, ignore);
@@ -496,6 +636,7 @@ static cl_int expected(const struct row *row) {
                                       "MemAllocINTEL", "MemPointerINTEL",
                                       "clEnqueueMem",  "clEnqueueMigrateMemINTEL"};
   const bool handle = row->code == CL_INVALID_COMMAND_QUEUE || row->code == CL_INVALID_KERNEL ||
+                      row->code == CL_INVALID_COMMAND_BUFFER_KHR ||
                       !strncmp(row->what, "context:", strlen("context:"));
   if (values[V_svm] || handle || row->returns == 'n')
     return row->code;

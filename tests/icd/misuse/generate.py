@@ -7,13 +7,14 @@ specification's error lists. Usage: generate.py OUTPUT"""
 import sys
 
 KINDS = ["platform", "device", "context", "queue", "buffer", "program", "kernel", "event", "sampler",
-         "semaphore"]
+         "semaphore", "command_buffer", "command"]
 INVALID = {
     "platform": "CL_INVALID_PLATFORM", "device": "CL_INVALID_DEVICE",
     "context": "CL_INVALID_CONTEXT", "queue": "CL_INVALID_COMMAND_QUEUE",
     "buffer": "CL_INVALID_MEM_OBJECT", "program": "CL_INVALID_PROGRAM",
     "kernel": "CL_INVALID_KERNEL", "event": "CL_INVALID_EVENT", "sampler": "CL_INVALID_SAMPLER",
-    "semaphore": "CL_INVALID_SEMAPHORE_KHR", "image": "CL_INVALID_MEM_OBJECT",
+    "semaphore": "CL_INVALID_SEMAPHORE_KHR", "command_buffer": "CL_INVALID_COMMAND_BUFFER_KHR",
+    "command": "CL_INVALID_MUTABLE_COMMAND_KHR", "image": "CL_INVALID_MEM_OBJECT",
 }
 ALWAYS_ALIVE = {"platform", "device"}
 NAMES = set(KINDS) | {"image"}
@@ -182,6 +183,9 @@ query("clGetDeviceInfo", "device=device", """
     CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED
     CL_DEVICE_UUID_KHR CL_DRIVER_UUID_KHR CL_DEVICE_LUID_KHR CL_DEVICE_LUID_VALID_KHR
     CL_DEVICE_NODE_MASK_KHR CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
+    CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR
+    CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
+    CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR
     CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR CL_DEVICE_WARP_SIZE_NV
     CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV
     CL_DEVICE_REGISTERS_PER_BLOCK_NV CL_DEVICE_GPU_OVERLAP_NV
@@ -695,6 +699,119 @@ for verb in "Acquire", "Release":
          *[("count buffers", "1 list_" + k, "CL_INVALID_MEM_OBJECT")
            for k in ["null", "blank", "stale_buffer"] + KINDS],
          ("count buffers", "1 list_buffer2", "CL_INVALID_CONTEXT"))
+
+# ---- command buffers --------------------------------------------------------------------------------
+call("clCreateCommandBufferKHR", "count=1 queues=list_queue properties=null " + ERR,
+     *handle_list("queue", "count", "queues", "CL_INVALID_COMMAND_QUEUE"), ("count", "2", VALUE),
+     ("properties", "mem_unknown", VALUE), ("properties", "record_bits", VALUE),
+     ("properties", "record_twice", VALUE), ("properties", "record_asserts", VALUE),
+     returns="p", good=None)
+for verb in "Retain", "Release":
+    call("cl%sCommandBufferKHR" % verb, "buffer=command_buffer", good=None)
+call("clFinalizeCommandBufferKHR", "buffer=command_buffer",
+     ("buffer", "final_buffer", "CL_INVALID_OPERATION"), good=None)
+query("clGetCommandBufferInfoKHR", "buffer=command_buffer", [
+    "CL_COMMAND_BUFFER_NUM_QUEUES_KHR", "CL_COMMAND_BUFFER_QUEUES_KHR",
+    "CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR", "CL_COMMAND_BUFFER_STATE_KHR",
+    "CL_COMMAND_BUFFER_CONTEXT_KHR"])
+call("clEnqueueCommandBufferKHR", "count=0 queues=null buffer=final_buffer " + WAITS,
+     *[("buffer", b, "CL_INVALID_COMMAND_BUFFER_KHR")
+       for b in ["null", "blank", "stale_command_buffer"] + KINDS if b != "command_buffer"],
+     ("buffer", "command_buffer", "CL_INVALID_OPERATION"),
+     ("count", "1", VALUE), ("queues", "list_queue", VALUE), ("count queues", "2 list_queue", VALUE),
+     *[("count queues", "1 list_" + q, "CL_INVALID_COMMAND_QUEUE")
+       for q in ["null", "blank", "stale_queue"] + KINDS if q != "queue"],
+     ("count queues", "1 list_queue2", "CL_INVALID_CONTEXT"))
+
+RECORD = "buffer=command_buffer queue=null properties=null "
+POINTS = " count=0 points=null point=null handle=null"
+SYNC = "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR"
+RECORD_ERRORS = [
+    ("queue", "queue", "CL_INVALID_COMMAND_QUEUE"), ("queue", "blank", "CL_INVALID_COMMAND_QUEUE"),
+    ("buffer", "final_buffer", "CL_INVALID_OPERATION"), ("properties", "mem_unknown", VALUE),
+    ("count", "1", SYNC), ("points", "truth", SYNC), ("count points", "1 zeros", SYNC),
+    ("count points", "1 huge", SYNC)]
+FIXED_ERRORS = RECORD_ERRORS + [("handle", "out", VALUE)]
+BOXES = [e for e in TEXELS if e[0] != "queue"]
+
+
+def foreign(*names):
+    return [(n, "buffer2", "CL_INVALID_CONTEXT") for n in names]
+
+
+call("clCommandBarrierWithWaitListKHR", RECORD + POINTS[1:], *FIXED_ERRORS)
+call("clCommandCopyBufferKHR", RECORD + "source=buffer target=buffer offset=0 target_offset=512 "
+     "size=64" + POINTS, *FIXED_ERRORS, *RANGES, *foreign("source", "target"),
+     ("target_offset", "1024", VALUE), ("target_offset", HUGE, VALUE),
+     ("target_offset", "63", "CL_MEM_COPY_OVERLAP"),
+     ("source target_offset", "sub_buffer 0", "CL_MEM_COPY_OVERLAP"))
+call("clCommandCopyBufferRectKHR", RECORD + "source=buffer target=buffer origin=origin "
+     "target_origin=origin_512 region=region_8 row=16 slice=32 target_row=16 target_slice=32"
+     + POINTS, *FIXED_ERRORS, *rectangle("origin", "target_origin", "row", "slice"),
+     *foreign("source", "target"), ("target_origin", "origin_huge", VALUE),
+     ("target_row", "7", VALUE), ("target_slice", "15", VALUE),
+     ("target_origin", "origin", "CL_MEM_COPY_OVERLAP"))
+call("clCommandFillBufferKHR", RECORD + "mem=buffer pattern=out pattern_size=4 offset=0 size=64"
+     + POINTS, *FIXED_ERRORS, *RANGES, *foreign("mem"), ("pattern", "null", VALUE),
+     *[("pattern_size", s, VALUE) for s in ("0", "3", "256", HUGE)], ("offset", "2", VALUE),
+     ("size", "62", VALUE))
+call("clCommandFillImageKHR", RECORD + "image=image color=out origin=origin region=region_8"
+     + POINTS, *FIXED_ERRORS, *BOXES, ("color", "null", VALUE))
+call("clCommandCopyImageKHR", RECORD + "image=image target=image origin=origin "
+     "target_origin=origin_8 region=region_8" + POINTS, *FIXED_ERRORS, *BOXES,
+     ("target_origin", "origin_beyond", VALUE), ("target_origin", "origin", "CL_MEM_COPY_OVERLAP"))
+call("clCommandCopyImageToBufferKHR", RECORD + "image=image target=buffer origin=origin "
+     "region=region_8 offset=0" + POINTS, *FIXED_ERRORS, *BOXES, *foreign("target"),
+     ("offset", "1024", VALUE), ("offset", HUGE, VALUE))
+call("clCommandCopyBufferToImageKHR", RECORD + "source=buffer image=image offset=0 origin=origin "
+     "region=region_8" + POINTS, *FIXED_ERRORS, *BOXES, *foreign("source"),
+     ("offset", "1024", VALUE), ("offset", HUGE, VALUE))
+call("clCommandSVMMemcpyKHR", RECORD + "target=svm source=svm_8 size=8" + POINTS, *FIXED_ERRORS,
+     ("target", "null", VALUE), ("source", "null", VALUE), ("source", "out", VALUE),
+     ("target", "out", VALUE), ("source", "svm", "CL_MEM_COPY_OVERLAP"), ("size", HUGE, VALUE))
+call("clCommandSVMMemFillKHR", RECORD + "target=svm pattern=out pattern_size=4 size=64" + POINTS,
+     *FIXED_ERRORS, ("target", "null", VALUE), ("pattern", "null", VALUE), ("target", "out", VALUE),
+     ("target", "svm_odd", VALUE), ("size", "62", VALUE), ("size", "1ull<<30", VALUE),
+     *[("pattern_size", s, VALUE) for s in ("0", "3", "256", HUGE)])
+call("clCommandNDRangeKernelKHR", RECORD + "kernel=kernel dim=1 offset=null global=sizes local=null"
+     + POINTS, *RECORD_ERRORS, *[e for e in LAUNCH if e[0] != "queue"],
+     ("local", "zeros", "CL_INVALID_WORK_GROUP_SIZE"), ("local", "odd", "CL_INVALID_WORK_GROUP_SIZE"),
+     ("local", "huge", "CL_INVALID_WORK_ITEM_SIZE"),
+     ("dim local", "3 deep", "CL_INVALID_WORK_ITEM_SIZE"),
+     ("dim local", "2 wide", "CL_INVALID_WORK_GROUP_SIZE"),
+     ("kernel", "tight_kernel", "CL_INVALID_WORK_GROUP_SIZE"),
+     ("kernel", "greedy_kernel", "CL_OUT_OF_RESOURCES"),
+     ("kernel", "printing_kernel", "CL_INVALID_OPERATION"),
+     ("properties", "launch_bits", VALUE), ("properties", "launch_twice", VALUE),
+     ("properties", "launch_asserts", VALUE))
+UPDATE = "buffer=changing_buffer count=1 types=zeros configs="
+call("clUpdateMutableCommandsKHR", UPDATE + "change_nothing",
+     *[("buffer", b, "CL_INVALID_COMMAND_BUFFER_KHR")
+       for b in ["null", "blank", "stale_command_buffer"] + KINDS if b != "command_buffer"],
+     ("buffer", "final_buffer", "CL_INVALID_OPERATION"),
+     ("buffer", "command_buffer", "CL_INVALID_OPERATION"),
+     ("buffer", "growing_buffer", "CL_INVALID_OPERATION"),
+     ("count", "0", VALUE), ("types", "null", VALUE), ("configs", "null", VALUE),
+     ("types", "sizes", VALUE), ("configs", "list_null", VALUE))
+for change, code in {
+        "command_null": "CL_INVALID_MUTABLE_COMMAND_KHR",
+        "command_blank": "CL_INVALID_MUTABLE_COMMAND_KHR",
+        "command_stale": "CL_INVALID_MUTABLE_COMMAND_KHR",
+        "command_foreign": "CL_INVALID_MUTABLE_COMMAND_KHR",
+        "dimensions": "CL_INVALID_OPERATION", "arg_list": VALUE, "arg_list_null": VALUE,
+        "svm_list": VALUE, "svm_list_null": VALUE, "info_list": VALUE, "info_list_null": VALUE,
+        "arg_index": "CL_INVALID_ARG_INDEX", "arg_size": "CL_INVALID_ARG_SIZE",
+        "arg_mem": "CL_INVALID_MEM_OBJECT", "local_zero": "CL_INVALID_WORK_GROUP_SIZE",
+        "local_large": "CL_INVALID_WORK_ITEM_SIZE", "local_odd": "CL_INVALID_OPERATION",
+        "offset_huge": "CL_INVALID_GLOBAL_OFFSET", "fixed_size": "CL_INVALID_OPERATION",
+        "fixed_local": "CL_INVALID_OPERATION", "fixed_offset": "CL_INVALID_OPERATION",
+        "fixed_info": "CL_INVALID_OPERATION"}.items():
+    call("clUpdateMutableCommandsKHR", UPDATE + "change_" + change, good=code, handles=False)
+query("clGetMutableCommandInfoKHR", "command=command", [
+    "CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR", "CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR",
+    "CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR", "CL_MUTABLE_DISPATCH_KERNEL_KHR",
+    "CL_MUTABLE_DISPATCH_DIMENSIONS_KHR", "CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR",
+    "CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR", "CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR"])
 
 with open(sys.argv[1], "w", encoding="utf-8") as output:
     output.write("\n".join(rows) + "\n")
