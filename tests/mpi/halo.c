@@ -39,8 +39,8 @@ static void band_begin(struct band *b, struct road *road, int side, int first, i
       start[(edge + 1) * side + x] = (float)((x * 7 + (first + edge) * 13) % 101);
   cl_int error;
   for (int i = 0; i < 2; i++) {
-    b->rows[i] = clCreateBuffer(road->context, CL_MEM_COPY_HOST_PTR, cells * sizeof *start, start,
-                                &error);
+    b->rows[i] =
+        clCreateBuffer(road->context, CL_MEM_COPY_HOST_PTR, cells * sizeof *start, start, &error);
     CHECK_CL(error, CL_SUCCESS);
   }
   free(start);
@@ -121,7 +121,8 @@ int main(int argc, char **argv) {
   struct band band;
   road_open(&road);
   band_begin(&band, &road, side, offsets[rank] / side, counts[rank] / side);
-  const int up = rank ? rank - 1 : MPI_PROC_NULL, down = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL;
+  const int up = rank ? rank - 1 : MPI_PROC_NULL,
+            down = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL;
   for (int step = 0; step < steps; step++) {
     band_step(&band, step);
     band_exchange(&band, step, up, down);
