@@ -1,10 +1,9 @@
-/* OpenCL C half_ and native_ math functions (section 6.15.2 of OpenCL C 3.0),
- * all in float. half_ functions owe 8192 ulp: where the fast form's error is
- * absolute (sin, cos, tan, log near their zeros) they are the full ones. */
+/* OpenCL C half_ and native_ math functions (section 6.15.2 of OpenCL C 3.0), all in
+ * float, by the machine's MUFU instructions. half_ functions owe 8192 ulp, sine, cosine and
+ * tangent up to 2^16: near zeros, where MUFU's error is absolute, they help themselves. */
 #ifndef TEGRACL_NATIVE_CUH
 #define TEGRACL_NATIVE_CUH
-#include "exponential.cuh"
-#include "trigonometric.cuh"
+#include "math.cuh"
 
 namespace ocl {
 
@@ -41,20 +40,56 @@ OCL_FAST_V(native_log10, __log10f(x))
 OCL_FAST_VV(native_divide, __fdividef(x, y))
 OCL_FAST_VV(native_powr, __powf(x, y))
 
+/* log2(x) good to 2^-18 of itself: near 1, where MUFU.LG2's error of 2^-22 counts, by the
+ * series of log(1 + t). */
+OCL_FN float half_log2(float x) {
+  constexpr float LOG2_E = 1.44269504f;
+  float t = x - 1, wide;
+  asm("lg2.approx.f32 %0, %1;" : "=f"(wide) : "f"(x));
+  float series = __fmaf_rn(t, 0.2f, -0.25f);
+  series = __fmaf_rn(t, __fmaf_rn(t, __fmaf_rn(t, series, 1 / 3.0f), -0.5f), 1.0f);
+  return ::fabsf(t) < 0x1p-4f ? LOG2_E * t * series : wide;
+}
+OCL_MAP_V(half_log2)
+
+/* x less k halves of pi. The first step is exact: k has 16 bits and the difference no
+ * more than a float. */
+OCL_FN float less_half_pi(float x, float k) {
+  x = __fmaf_rn(k, -0x1.921fb6p+0f, x);
+  x = __fmaf_rn(k, 0x1.777a5cp-25f, x);
+  return __fmaf_rn(k, 0x1.ee59dap-50f, x);
+}
+/* sin(x) up to pi / 2, with the sign changed if odd is. Small ones are their own sine. */
+OCL_FN float signed_sin(float x, uint odd) {
+  float sine = ::fabsf(x) < 0x1p-8f ? x : __sinf(x);
+  return __uint_as_float(__float_as_uint(sine) ^ odd << 31);
+}
+/* Added to a float below 2^22, this leaves the nearest integer in the sum's low bits. */
+constexpr float TO_INTEGER = 0x1.8p+23f;
+constexpr float PER_PI = 0.318309886f;
+OCL_FN float half_sin(float x) {
+  float turns = __fmaf_rn(x, PER_PI, TO_INTEGER);
+  return signed_sin(less_half_pi(x, 2 * (turns - TO_INTEGER)), __float_as_uint(turns));
+}
+/* By the nearest zero, half a turn beside the integer. */
+OCL_FN float half_cos(float x) {
+  float turns = __fmaf_rn(x, PER_PI, -0.5f) + TO_INTEGER;
+  return signed_sin(less_half_pi(x, __fmaf_rn(2, turns - TO_INTEGER, 1)), ~__float_as_uint(turns));
+}
+OCL_MAP_V(half_sin)
+OCL_MAP_V(half_cos)
+
 OCL_PTX_V(half_exp2, "ex2.approx.f32")
 OCL_PTX_V(half_recip, "rcp.approx.f32")
 OCL_PTX_V(half_rsqrt, "rsqrt.approx.f32")
 OCL_PTX_V(half_sqrt, "sqrt.approx.f32")
-OCL_FAST_V(half_cos, cos(x))
 OCL_FAST_V(half_exp, __expf(x))
 OCL_FAST_V(half_exp10, __exp10f(x))
-OCL_FAST_V(half_log, log(x))
-OCL_FAST_V(half_log10, log10(x))
-OCL_FAST_V(half_log2, log2(x))
-OCL_FAST_V(half_sin, sin(x))
-OCL_FAST_V(half_tan, tan(x))
+OCL_FAST_V(half_log, 0.693147181f * half_log2(x))
+OCL_FAST_V(half_log10, 0.301029996f * half_log2(x))
+OCL_FAST_V(half_tan, half_sin(x) * half_recip(half_cos(x)))
 OCL_FAST_VV(half_divide, x / y)
-OCL_FAST_VV(half_powr, powr(x, y))
+OCL_FAST_VV(half_powr, half_exp2(y *half_log2(x)))
 
 } // namespace ocl
 #endif

@@ -1,99 +1,12 @@
-/* Test of the extensions that are a few instructions each: bit fields, dot products
- * of bytes, floating-point atomics, clocks, hints and inline PTX, against the host's
+/* Test of the extensions that are a few instructions each: dot products of bytes,
+ * floating-point atomics, clocks, hints, inline PTX and images of halfs, against the host's
  * reckoning. Everything is exact.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/compiler/device_cl.h"
 
-enum { ITEMS = 2048, SHOWN = 4, FIELDS = 4 };
-
-static const struct type {
-  const char *name, *signed_name, *unsigned_name;
-  unsigned bits;
-  bool is_signed;
-} types[] = {
-    {"char", "char", "uchar", 8, true},     {"uchar", "char", "uchar", 8, false},
-    {"short", "short", "ushort", 16, true}, {"ushort", "short", "ushort", 16, false},
-    {"int", "int", "uint", 32, true},       {"uint", "int", "uint", 32, false},
-    {"long", "long", "ulong", 64, true},    {"ulong", "long", "ulong", 64, false},
-};
-enum { TYPES = sizeof types / sizeof types[0] };
-
-static uint64_t ones(unsigned count) {
-  return count ? ~UINT64_C(0) >> (64 - count) : 0;
-}
-
-/* What function number k gives, in the low bits. */
-static uint64_t bit_function(unsigned k, unsigned bits, uint64_t a, uint64_t b, unsigned offset,
-                             unsigned count) {
-  const uint64_t field = count ? a >> offset & ones(count) : 0;
-  uint64_t reversed = 0;
-  switch (k) {
-  case 0:
-    return count ? (a & ~(ones(count) << offset)) | (b & ones(count)) << offset : a;
-  case 1:
-    return count && field >> (count - 1) ? field | ~ones(count) : field;
-  case 2:
-    return field;
-  default:
-    for (unsigned i = 0; i < bits; i++)
-      reversed |= (a >> i & 1) << (bits - 1 - i);
-    return reversed;
-  }
-}
-
-static int test_bits(struct device_cl *cl, const struct type *t) {
-  static uint64_t a[ITEMS], b[ITEMS], out[2 * FIELDS * ITEMS];
-  static unsigned place[2 * ITEMS];
-  struct device_text text = {0};
-  device_text_add(
-      &text,
-      "kernel void test(global const ulong *a, global const ulong *b, global const uint2 *p,\n"
-      "                 global ulong *r) {\n  size_t i = get_global_id(0), n = "
-      "get_global_size(0);\n"
-      "  %s x = (%s)a[i], y = (%s)b[i];\n  uint o = p[i].x, c = p[i].y;\n"
-      "  r[i] = bitfield_insert(x, y, o, c);\n"
-      "  r[n + i] = bitfield_extract_signed(x, o, c);\n"
-      "  r[2 * n + i] = bitfield_extract_unsigned(x, o, c);\n"
-      "  r[3 * n + i] = bit_reverse(x);\n"
-      "  %s3 v = (%s3)(x, y, 1);\n  r += 4 * n;\n"
-      "  r[i] = bitfield_insert(v, v.yxz, o, c).x;\n"
-      "  %s3 s = bitfield_extract_signed(v, o, c);\n  r[n + i] = s.x;\n"
-      "  %s3 u = bitfield_extract_unsigned(v, o, c);\n  r[2 * n + i] = u.x;\n"
-      "  r[3 * n + i] = bit_reverse(v).x;\n}\n",
-      t->name, t->name, t->name, t->name, t->name, t->signed_name, t->unsigned_name);
-  cl_program program = device_cl_build(cl, text.data);
-  free(text.data);
-  if (!program)
-    return 1;
-  for (unsigned i = 0; i < ITEMS; i++) {
-    a[i] = device_random() & ones(t->bits);
-    b[i] = device_random() & ones(t->bits);
-    place[2 * i] = (unsigned)(device_random() % (t->bits + 1));
-    place[2 * i + 1] = (unsigned)(device_random() % (t->bits + 1 - place[2 * i]));
-  }
-  struct device_array arrays[] = {{a, sizeof a, false},
-                                  {b, sizeof b, false},
-                                  {place, sizeof place, false},
-                                  {out, sizeof out, true}};
-  int failures = !device_cl_run(cl, program, "test", ITEMS, 0, arrays, 4);
-  for (unsigned k = 0; k < 2 * FIELDS && !failures; k++)
-    for (unsigned i = 0; i < ITEMS; i++) {
-      const uint64_t want = ones(t->bits) & bit_function(k % FIELDS, t->bits, a[i], b[i],
-                                                         place[2 * i], place[2 * i + 1]);
-      const uint64_t got = ones(t->bits) & out[k * ITEMS + i];
-      if (got != want && failures++ < SHOWN)
-        printf("  %s, function %u of %llx, %llx, %u, %u: %llx, not %llx\n", t->name, k,
-               (unsigned long long)a[i], (unsigned long long)b[i], place[2 * i], place[2 * i + 1],
-               (unsigned long long)got, (unsigned long long)want);
-    }
-  clReleaseProgram(program);
-  printf("%-6s bit fields%s\n", t->name, failures ? "  FAIL" : "");
-  return failures != 0;
-}
+enum { ITEMS = 2048, SHOWN = 4 };
 
 static const char dot_source[] =
     "#define DOT(k, A, B, R, name) \\\n"
@@ -204,13 +117,59 @@ static int test_rest(struct device_cl *cl) {
   return failures != 0;
 }
 
+/* Images read and written as halfs. */
+static const char image_source[] =
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+    "kernel void twice(read_only image2d_t from, sampler_t s, write_only image2d_t to) {\n"
+    "  int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+    "  half4 bare = read_imageh(from, at), sampled = read_imageh(from, s, at);\n"
+    "  write_imageh(to, at, bare + sampled);\n}\n";
+
+static int test_half_images(struct device_cl *cl) {
+  enum { SIDE = 8, VALUES = SIDE * SIDE * 4 };
+  const cl_image_format format = {CL_RGBA, CL_FLOAT};
+  const cl_image_desc description = {
+      .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = SIDE, .image_height = SIDE};
+  const size_t origin[3] = {0, 0, 0}, region[3] = {SIDE, SIDE, 1};
+  float values[VALUES];
+  int failures = 0;
+  for (unsigned i = 0; i < VALUES; i++)
+    values[i] = ((float)i - 100) / 8; /* halfs, and twice them */
+  cl_program program = device_cl_build(cl, image_source);
+  cl_kernel kernel = program ? clCreateKernel(program, "twice", NULL) : NULL;
+  cl_mem from = clCreateImage(cl->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format,
+                              &description, values, NULL);
+  cl_mem to = clCreateImage(cl->context, CL_MEM_WRITE_ONLY, &format, &description, NULL, NULL);
+  cl_sampler sampler =
+      clCreateSampler(cl->context, CL_FALSE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, NULL);
+  float out[VALUES] = {0};
+  if (!kernel || !from || !to || !sampler || clSetKernelArg(kernel, 0, sizeof from, &from) ||
+      clSetKernelArg(kernel, 1, sizeof sampler, &sampler) ||
+      clSetKernelArg(kernel, 2, sizeof to, &to) ||
+      clEnqueueNDRangeKernel(cl->queue, kernel, 2, NULL, region, NULL, 0, NULL, NULL) ||
+      clEnqueueReadImage(cl->queue, to, CL_TRUE, origin, region, 0, 0, out, 0, NULL, NULL))
+    failures++;
+  for (unsigned i = 0; i < VALUES && !failures; i++)
+    failures += out[i] != 2 * values[i];
+  if (sampler)
+    clReleaseSampler(sampler);
+  if (to)
+    clReleaseMemObject(to);
+  if (from)
+    clReleaseMemObject(from);
+  if (kernel)
+    clReleaseKernel(kernel);
+  if (program)
+    clReleaseProgram(program);
+  printf("half images%s\n", failures ? "  FAIL" : "");
+  return failures != 0;
+}
+
 int main(void) {
   struct device_cl cl;
   if (!device_cl_open(&cl))
     return 1;
-  int failures = test_dot(&cl) + test_rest(&cl);
-  for (unsigned i = 0; i < TYPES; i++)
-    failures += test_bits(&cl, &types[i]);
+  int failures = test_dot(&cl) + test_rest(&cl) + test_half_images(&cl);
   device_cl_close(&cl);
   printf("%d groups failed\n", failures);
   return failures != 0;

@@ -88,8 +88,9 @@ def cuda_type(text):
     return " ".join(qualifiers + [base]) + (" " + "*" * stars if stars else "")
 
 
-def declarations(clang):
-    """{name: set of (result, (parameters...))} in CUDA types."""
+def statements(clang):
+    """(result, name, [parameter...]) of every function that the header declares, in its
+    own words."""
     folder = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True)
     header = os.path.join(folder.stdout.strip(), "include", "opencl-c.h")
     if not os.path.exists(header):
@@ -102,19 +103,24 @@ def declarations(clang):
         + ["-D%s=1" % f for f in FEATURES] + [os.devnull],
         capture_output=True, text=True, check=True).stdout
     text = re.sub(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
-    found = collections.defaultdict(set)
-    unknown = set()
     for statement in text.split(";"):
         match = re.fullmatch(r"\s*([\w\s]+?[\s*]+)(\w+)\s*\(([^()]*)\)\s*", statement)
-        if not match or "typedef" in statement or NOT_HERE.match(match.group(2)):
-            continue
-        parameters = [p for p in match.group(3).split(",") if p.strip() not in ("", "void")]
+        if match and "typedef" not in statement and not NOT_HERE.match(match.group(2)):
+            yield (match.group(1), match.group(2),
+                   [p for p in match.group(3).split(",") if p.strip() not in ("", "void")])
+
+
+def declarations(clang):
+    """{name: set of (result, (parameters...))} in CUDA types."""
+    found = collections.defaultdict(set)
+    unknown = set()
+    for result, name, parameters in statements(clang):
         types = [cuda_type(p) for p in parameters]
-        result = cuda_type(match.group(1))
-        if result is None or None in types:
-            unknown.add(" ".join(statement.split()))
-            continue
-        found[match.group(2)].add((result, tuple(types)))
+        cuda_result = cuda_type(result)
+        if cuda_result is None or None in types:
+            unknown.add("%s %s(%s)" % (result, name, ", ".join(parameters)))
+        else:
+            found[name].add((cuda_result, tuple(types)))
     return found, unknown
 
 

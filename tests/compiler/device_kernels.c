@@ -1,5 +1,5 @@
-/* Runs the kernels of device_vector.cl, each in one work-group, and lists the
- * lines of the checks that failed. usage: device_vector FILE.cl */
+/* Runs the kernels of device_kernels.cl, each in one work-group, and lists the
+ * lines of the checks that failed. usage: device_kernels FILE.cl */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
   for (unsigned i = 0; i < INPUTS; i++) /* 0.5 to 1.5, both signs, never 0 */
     inputs[i] = (0.5f + (float)(device_random() >> 40) * 0x1p-24f) * (i % 3 ? 1 : -1);
   inputs[INPUTS - 1] = 1;
-  cl_program program = device_cl_build(&cl, source);
+  cl_program program = device_cl_build_with(&cl, source, "-cl-std=CL3.0");
   for (const char *at = source; program && (at = next_kernel(at, name, sizeof name)); kernels++)
     failures += run(&cl, program, name, inputs);
   if (program)
