@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "compiler/binary.h"
 #include "compiler/cubin_strip.h"
@@ -15,6 +16,21 @@
 #include "compiler/options.h"
 #include "compiler/spirv.h"
 #include "compiler/translate.h"
+
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* status = call, which is the stage. */
+#define STAGE(result, stage, status, call)                                                         \
+  do {                                                                                             \
+    struct cc_span *span = &(result)->stages[stage];                                               \
+    span->begin_ns = monotonic_ns();                                                               \
+    (status) = (call);                                                                             \
+    span->end_ns = monotonic_ns();                                                                 \
+  } while (0)
 
 static enum cc_status make_binary(const struct cc_job *job, const struct lowered *lowered,
                                   struct text *cubin, struct cc_result *result) {
@@ -62,9 +78,11 @@ static enum cc_status run_stages(const struct cc_job *job, enum compile_stage st
   struct lowered lowered = {0};
   enum cc_status status = CC_OK;
   if (stage != COMPILE_IR)
-    status = lower_bitcode(ir->data, ir->size, options->arg_info, &lowered, log);
+    STAGE(result, CC_STAGE_LOWER, status,
+          lower_bitcode(ir->data, ir->size, options->arg_info, &lowered, log));
   if (status == CC_OK && stage > COMPILE_CUDA)
-    status = nvrtc_compile(lowered.cuda.data, job->device->sm, options, &cubin, log);
+    STAGE(result, CC_STAGE_NVRTC, status,
+          nvrtc_compile(lowered.cuda.data, job->device->sm, options, &cubin, log));
   if (status == CC_OK && stage == COMPILE_BINARY) {
     status = make_binary(job, &lowered, &cubin, result);
     if (status == CC_OK && options->verbose)
@@ -98,7 +116,7 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
   struct text ir = {0}, words = {0}, places = {0};
   enum cc_status status = CC_OK;
   if (links)
-    status = link_objects(job, &ir, &words, log);
+    STAGE(result, CC_STAGE_LINK, status, link_objects(job, &ir, &words, log));
   else
     text_puts(&words, job->options ? job->options : "");
   if (status == CC_OK && words.failed)
@@ -107,8 +125,9 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
     status = CC_INVALID_OPTIONS;
   const enum frontend_output kind = stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE;
   if (status == CC_OK && !links)
-    status = is_il(job) ? translate_run(job, &options, kind, &ir, log)
-                        : frontend_run(job, &options, kind, &ir, &places, log);
+    STAGE(result, CC_STAGE_FRONT_END, status,
+          is_il(job) ? translate_run(job, &options, kind, &ir, log)
+                     : frontend_run(job, &options, kind, &ir, &places, log));
   if (status == CC_OK && ir.failed)
     status = CC_OUT_OF_MEMORY;
   if (status == CC_OK)

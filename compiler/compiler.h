@@ -57,6 +57,19 @@ struct cc_job {
   const char *options; /* as given to clBuildProgram and its like; NULL = "" */
 };
 
+/* What a build does, one after the other, and when it did: CLOCK_MONOTONIC in ns, 0 and 0 if
+ * not at all. */
+enum cc_stage {
+  CC_STAGE_LINK,      /* objects are joined */
+  CC_STAGE_FRONT_END, /* clang; of SPIR-V its judge and the translator as well */
+  CC_STAGE_LOWER,     /* LLVM IR to CUDA C */
+  CC_STAGE_NVRTC,
+  CC_STAGES,
+};
+struct cc_span {
+  uint64_t begin_ns, end_ns;
+};
+
 struct cc_result {
   char *log;    /* NUL-terminated, never NULL after cc_build */
   void *binary; /* program binary, NULL unless CC_OK */
@@ -66,6 +79,7 @@ struct cc_result {
    * unknown, or the job tells all. */
   char *places;
   size_t places_size;
+  struct cc_span stages[CC_STAGES];
 };
 
 /* Builds a program. Blocks until done. The result must be given to

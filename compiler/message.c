@@ -171,6 +171,10 @@ void message_put_result(struct message *message, enum cc_status status,
   message_put_string(message, result->log);
   message_put_bytes(message, result->binary, result->binary_size);
   message_put_bytes(message, result->places, result->places_size);
+  for (int i = 0; i < CC_STAGES; i++) {
+    message_put_number(message, result->stages[i].begin_ns);
+    message_put_number(message, result->stages[i].end_ns);
+  }
 }
 
 /* A copy of the next block of bytes. NULL if it is empty or there is no memory. */
@@ -186,6 +190,10 @@ bool message_take_result(struct message *message, enum cc_status *status,
   const char *log = message_take_string(message);
   result->binary = take_copy(message, &result->binary_size);
   result->places = take_copy(message, &result->places_size);
+  for (int i = 0; i < CC_STAGES; i++) {
+    result->stages[i].begin_ns = message_take_number(message);
+    result->stages[i].end_ns = message_take_number(message);
+  }
   result->log = strdup(log);
   if (!message->broken && number <= CC_INTERNAL_ERROR && result->log &&
       (number != CC_OK || result->binary) && !result->binary == !result->binary_size &&

@@ -97,6 +97,24 @@ static uint32_t *copy_il(cl_program program) {
   return words;
 }
 
+/* On the timeline: the build, and in it the stages that the compiler went through. */
+static void show(const struct cc_result *result, uint64_t since) {
+  static const char *const names[CC_STAGES] = {
+      [CC_STAGE_LINK] = "link",
+      [CC_STAGE_FRONT_END] = "front end",
+      [CC_STAGE_LOWER] = "LLVM IR to CUDA C",
+      [CC_STAGE_NVRTC] = "NVRTC",
+  };
+  for (int i = 0; i < CC_STAGES; i++)
+    if (result->stages[i].end_ns)
+      rt_timeline_put(&(struct rt_timeline_event){.category = "build",
+                                                  .name = names[i],
+                                                  .lane = RT_LANE_THREAD,
+                                                  .begin_ns = result->stages[i].begin_ns,
+                                                  .end_ns = result->stages[i].end_ns});
+  rt_timeline_span("build", result->from_cache ? "from the cache" : "compiled", since, NULL, 0);
+}
+
 static void compile(cl_program program, const struct icd_build *build, struct outcome *outcome) {
   /* A build of objects is a link of the one. */
   const bool own_object = build->action == CC_BUILD && !program->source && !program->il;
@@ -123,7 +141,7 @@ static void compile(cl_program program, const struct icd_build *build, struct ou
   const uint64_t since = rt_timeline_on() ? rt_timeline_now() : 0;
   enum cc_status status = cc_build(&job, &result);
   if (rt_timeline_on())
-    rt_timeline_span("build", result.from_cache ? "from the cache" : "compiled", since, NULL, 0);
+    show(&result, since);
   outcome->code = status_code(status, build->action);
   outcome->log = result.log;
   result.log = NULL;

@@ -42,7 +42,8 @@ def one(events):
 
 # A kernel from its build to its result.
 path = os.path.join(folder.name, "samples.json")
-program = start(path, SAMPLES, "vadd", "matmul", TEGRACL_EMULATOR="profile")
+program = start(path, SAMPLES, "vadd", "matmul", TEGRACL_EMULATOR="profile",
+                TEGRACL_CACHE="0")
 output = program.communicate()[0]
 assert program.returncode == 0, output
 events = events_of(path)
@@ -64,6 +65,8 @@ wait = of(events, "wait")[0]
 assert any(inside(wait, e) for e in of(events, "api", "clFinish"))
 for build in of(events, "build"):
     assert any(inside(build, e) for e in of(events, "api", "clBuildProgram"))
+stages = [e["name"] for e in of(events, "build") if e["name"] != "compiled"]
+assert stages == ["front end", "LLVM IR to CUDA C", "NVRTC"] * 2, stages
 copy = of(events, "copy")[0]
 assert copy["args"]["bytes"] == 4 << 20
 assert any(inside(copy, e) for e in of(events, "api", "clEnqueueReadBuffer"))
