@@ -202,11 +202,14 @@ static void record(struct bench *b) {
   b->replay = FIND(clEnqueueCommandBufferKHR);
   b->release = FIND(clReleaseCommandBufferKHR);
 #undef FIND
+  /* CL_COMMAND_BUFFER_FLAGS_KHR: SIMULTANEOUS_USE. Older drafts ask for it where one replay
+   * follows another that has not ended. */
+  const cl_ulong properties[] = {0x1293, 1, 0};
   const size_t items = ITEMS;
   cl_int error;
   if (!create || !launch || !finalize || !b->replay || !b->release)
     return;
-  b->recorded = create(1, &b->queue, NULL, &error);
+  b->recorded = create(1, &b->queue, properties, &error);
   check(error, "clCreateCommandBufferKHR");
   for (int i = 0; i < RECORDED; i++)
     check(launch(b->recorded, NULL, NULL, b->kernel, 1, NULL, &items, &items, 0, NULL, NULL, NULL),
