@@ -58,15 +58,45 @@ static struct icd_mapping *take(cl_mem mem, const void *pointer) {
   return found;
 }
 
-static void put(cl_mem mem, struct icd_mapping *mapping) {
-  pthread_mutex_lock(&mem->lock);
+static void put_locked(cl_mem mem, struct icd_mapping *mapping) {
   mapping->next = mem->mappings;
   mem->mappings = mapping;
   mem->map_count++;
+}
+
+static void put(cl_mem mem, struct icd_mapping *mapping) {
+  pthread_mutex_lock(&mem->lock);
+  put_locked(mem, mapping);
   pthread_mutex_unlock(&mem->lock);
 }
 
+/* Whether two boxes of one memory object overlap. */
+static bool boxes_overlap(cl_mem mem, const struct icd_box *a, const struct icd_box *b) {
+  if (!mem->image) /* rows as long as they are mapped */
+    return a->offset < b->offset + b->region[0] && b->offset < a->offset + a->region[0];
+  const size_t row = a->row, slice = a->slice; /* the image's, of all its boxes */
+  const size_t from[3] = {a->offset % row, a->offset % slice / row, a->offset / slice};
+  const size_t to[3] = {b->offset % row, b->offset % slice / row, b->offset / slice};
+  for (int i = 0; i < 3; i++)
+    if (from[i] >= to[i] + b->region[i] || to[i] >= from[i] + a->region[i])
+      return false;
+  return true;
+}
+
 #define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
+
+/* Puts a new mapping on the list; false: it and another, both for writing, overlap. */
+static bool add(cl_mem mem, struct icd_mapping *mapping) {
+  bool overlaps = false;
+  pthread_mutex_lock(&mem->lock);
+  if (mapping->flags & MAP_WRITES)
+    for (const struct icd_mapping *other = mem->mappings; other && !overlaps; other = other->next)
+      overlaps = other->flags & MAP_WRITES && boxes_overlap(mem, &mapping->box, &other->box);
+  if (!overlaps)
+    put_locked(mem, mapping);
+  pthread_mutex_unlock(&mem->lock);
+  return !overlaps;
+}
 
 static cl_int check_access(cl_mem mem, cl_map_flags flags, const char *call) {
   return icd_check_host_access(mem, flags & CL_MAP_READ, flags & MAP_WRITES, call);
@@ -89,10 +119,16 @@ static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool 
   /* A region that is only partly written must hold its old contents besides. */
   struct icd_operation operation =
       plan(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
+  /* First: another thread may unmap as soon as it is enqueued. */
+  if (!add(mem, mapping)) {
+    free(mapping);
+    return icd_null(errcode_ret,
+                    icd_fail(queue->context, CL_INVALID_OPERATION, call,
+                             "the region overlaps another that is mapped for writing"));
+  }
   if (flags & MAP_WRITES)
     rt_buffer_tell_written(mem->buffer, mem->cpu + box->offset,
                            icd_box_span(box->region, box->row, box->slice));
-  put(mem, mapping); /* first: another thread may unmap as soon as it is enqueued */
   code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
   if (code) {
     free(take(mem, pointer));

@@ -484,6 +484,59 @@ static void misuse(void **state) {
 /* ---- samplers and kernel arguments
  * ---------------------------------------------------------------- */
 
+/* Regions mapped for writing must not overlap, those for reading may, and rectangles side
+ * by side do not. */
+static void overlapping_maps(void **state) {
+  struct bench *bench = *state;
+  static const struct {
+    size_t origin[3], region[3];
+    cl_map_flags flags;
+    cl_int code;
+  } maps[] = {
+      {{0, 0, 0}, {4, 4, 2}, CL_MAP_WRITE, CL_SUCCESS},
+      {{4, 0, 0}, {4, 8, 4}, CL_MAP_READ | CL_MAP_WRITE, CL_SUCCESS},
+      {{0, 4, 0}, {4, 4, 4}, CL_MAP_WRITE_INVALIDATE_REGION, CL_SUCCESS},
+      {{0, 0, 2}, {4, 4, 2}, CL_MAP_WRITE, CL_SUCCESS},
+      {{0, 0, 0}, {8, 8, 4}, CL_MAP_READ, CL_SUCCESS},
+      {{3, 3, 1}, {1, 1, 1}, CL_MAP_WRITE, CL_INVALID_OPERATION},
+      {{3, 3, 1}, {2, 2, 2}, CL_MAP_WRITE_INVALIDATE_REGION, CL_INVALID_OPERATION},
+      {{7, 7, 3}, {1, 1, 1}, CL_MAP_READ | CL_MAP_WRITE, CL_INVALID_OPERATION},
+      {{7, 7, 3}, {1, 1, 1}, CL_MAP_READ, CL_SUCCESS},
+  };
+  const cl_image_desc desc = D3(8, 8, 4);
+  cl_mem image = make(bench, 0, &rgba8, &desc, NULL), buffer = bench_buffer(bench, 64);
+  cl_int code;
+  size_t row, slice, mapped = 0;
+  void *pointers[sizeof maps / sizeof *maps];
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+    void *pointer = clEnqueueMapImage(bench->queue, image, CL_TRUE, maps[i].flags, maps[i].origin,
+                                      maps[i].region, &row, &slice, 0, NULL, NULL, &code);
+    if (code != maps[i].code)
+      fail_msg("row %zu gives %d instead of %d", i, code, maps[i].code);
+    if (pointer)
+      pointers[mapped++] = pointer;
+  }
+  while (mapped)
+    assert_cl(clEnqueueUnmapMemObject(bench->queue, image, pointers[--mapped], 0, NULL, NULL));
+
+#define MAP(offset, size, flags)                                                                   \
+  clEnqueueMapBuffer(bench->queue, buffer, CL_TRUE, flags, offset, size, 0, NULL, NULL, &code)
+  void *half = MAP(0, 32, CL_MAP_WRITE), *rest = MAP(32, 32, CL_MAP_WRITE);
+  assert_non_null(half);
+  assert_non_null(rest);
+  assert_null(MAP(31, 2, CL_MAP_WRITE));
+  assert_int_equal(code, CL_INVALID_OPERATION);
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, buffer, half, 0, NULL, NULL));
+  half = MAP(0, 32, CL_MAP_WRITE); /* not mapped any more */
+  assert_cl(code);
+#undef MAP
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, buffer, half, 0, NULL, NULL));
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, buffer, rest, 0, NULL, NULL));
+  assert_cl(clFinish(bench->queue));
+  assert_cl(clReleaseMemObject(image));
+  assert_cl(clReleaseMemObject(buffer));
+}
+
 static void samplers(void **state) {
   struct bench *bench = *state;
   cl_int code;
@@ -613,8 +666,9 @@ static void arguments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(creation),    TEST(parents), TEST(info),     TEST(formats),   TEST(transfers),
-      TEST(line_arrays), TEST(misuse),  TEST(samplers), TEST(arguments),
+      TEST(creation),  TEST(parents),     TEST(info),   TEST(formats),
+      TEST(transfers), TEST(line_arrays), TEST(misuse), TEST(overlapping_maps),
+      TEST(samplers),  TEST(arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
