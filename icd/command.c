@@ -7,8 +7,8 @@
 #include "icd/command.h"
 #include "runtime/timeline.h"
 
-cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
-                       const char *call) {
+cl_int icd_check_wait_list(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
+                           const char *call) {
   if (!wait_count != !waits)
     return icd_fail(queue->context, CL_INVALID_EVENT_WAIT_LIST, call,
                     "num_events_in_wait_list is %u but event_wait_list is %s", wait_count,
@@ -111,10 +111,8 @@ void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
 }
 
 /* The runtime refuses a launch for other reasons than the API does in general. */
-static cl_int launch_code(int error) {
+cl_int icd_launch_code(int error) {
   switch (error) {
-  case 0:
-    return CL_SUCCESS;
   case -EINVAL:
     return CL_INVALID_WORK_GROUP_SIZE;
   case -ENOMEM:
@@ -165,7 +163,7 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
   if (error) {
     if (times)
       rt_times_put(queue->context->rt, times);
-    return operation->kind == ICD_LAUNCH ? launch_code(error)
+    return operation->kind == ICD_LAUNCH ? icd_launch_code(error)
                                          : icd_code(error, CL_OUT_OF_RESOURCES);
   }
   const uint64_t point = rt_queue_submitted(queue->rt);
@@ -217,16 +215,6 @@ static void complete(cl_event event, uint64_t start_cpu_ns) {
 /* Outcome of one try at doing a command at once. */
 enum attempt { DONE, SUBMITTED, MUST_WAIT, MUST_DEFER };
 
-/* Whether the operation must get in line behind what is deferred. */
-static bool must_queue(cl_command_queue queue, const struct icd_operation *operation,
-                       cl_uint wait_count) {
-  if (operation->kind == ICD_CALL)
-    return true;
-  if (icd_in_order(queue) || icd_follows_all(operation, wait_count))
-    return queue->first;
-  return icd_defers_barrier(queue);
-}
-
 /* Tries to do the operation at once. Takes and frees the queue's lock. *due are
  * the callbacks for icd_event_call. */
 static enum attempt attempt(cl_command_queue queue, struct icd_operation *operation,
@@ -235,7 +223,7 @@ static enum attempt attempt(cl_command_queue queue, struct icd_operation *operat
                             struct icd_event_callback **due) {
   uint64_t point;
   *code = CL_SUCCESS;
-  if (dependencies == SOME_OPEN || must_queue(queue, operation, wait_count))
+  if (dependencies == SOME_OPEN || icd_must_queue(queue, operation, wait_count))
     return MUST_DEFER;
   const bool runs = operation->kind == ICD_LAUNCH || operation->kind == ICD_REPLAY;
   if (!runs && dependencies == ALL_COMPLETE &&
@@ -259,7 +247,7 @@ static cl_int refuse(cl_command_queue queue, cl_event event, cl_int code, const 
   return icd_fail(queue->context, code, call, "%s", why);
 }
 
-static cl_int refuse_with_cause(cl_command_queue queue, cl_int code, const char *call) {
+cl_int icd_refuse_launch(cl_command_queue queue, cl_int code, const char *call) {
   const char *fault = rt_context_fault(queue->context->rt);
   return refuse(queue, NULL, code, call, fault ? fault : rt_last_message());
 }
@@ -269,33 +257,11 @@ cl_int icd_enqueue_replay(cl_command_queue queue, struct icd_operation *operatio
   icd_context_reap(queue->context, false);
   pthread_mutex_lock(&queue->lock);
   const cl_int code =
-      must_queue(queue, operation, 0)
+      icd_must_queue(queue, operation, 0)
           ? icd_defer(queue, operation, 0, NULL, NULL)
           : icd_code(icd_replay(queue, &operation->replay, NULL), CL_OUT_OF_RESOURCES);
   pthread_mutex_unlock(&queue->lock);
-  return code ? refuse_with_cause(queue, code, call) : CL_SUCCESS;
-}
-
-cl_int icd_launch(cl_command_queue queue, struct icd_operation *operation, const char *call) {
-  cl_context context = queue->context;
-  cl_kernel kernel = operation->kernel;
-  icd_context_reap(context, false);
-  if (kernel->code->prints)
-    icd_print_wait_for_room(context);
-  pthread_mutex_lock(&kernel->lock);
-  cl_int code = icd_launch_prepare(operation, call);
-  if (code) {
-    pthread_mutex_unlock(&kernel->lock);
-    return code;
-  }
-  pthread_mutex_lock(&queue->lock);
-  if (must_queue(queue, operation, 0))
-    code = icd_defer(queue, operation, 0, NULL, NULL);
-  else
-    code = launch_code(submit_launch(queue, operation, NULL));
-  pthread_mutex_unlock(&queue->lock);
-  pthread_mutex_unlock(&kernel->lock);
-  return code ? refuse_with_cause(queue, code, call) : CL_SUCCESS;
+  return code ? icd_refuse_launch(queue, code, call) : CL_SUCCESS;
 }
 
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
@@ -324,10 +290,10 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   if (kernel) {
     if (kernel->code->prints)
       icd_print_wait_for_room(context);
-    pthread_mutex_lock(&kernel->lock);
+    icd_lock(&kernel->guard);
     code = icd_launch_prepare(operation, call);
     if (code || dependencies == SOME_FAILED)
-      pthread_mutex_unlock(&kernel->lock);
+      icd_unlock(&kernel->guard);
   }
   if (code) {
     if (event)
@@ -367,7 +333,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     code = icd_defer(queue, operation, wait_count, waits, event);
   pthread_mutex_unlock(&queue->lock);
   if (kernel)
-    pthread_mutex_unlock(&kernel->lock);
+    icd_unlock(&kernel->guard);
 
   if (code) {
     fault = rt_context_fault(context->rt);

@@ -95,8 +95,7 @@ cl_int icd_enqueue_checked(cl_command_queue queue, struct icd_operation *operati
 cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
                 const cl_event *waits, cl_event *event, const char *call);
 
-/* icd_enqueue for a LAUNCH, and for a REPLAY, that waits for no event and makes none. */
-cl_int icd_launch(cl_command_queue queue, struct icd_operation *operation, const char *call);
+/* icd_enqueue for a REPLAY that waits for no event and makes none. */
 cl_int icd_enqueue_replay(cl_command_queue queue, struct icd_operation *operation,
                           const char *call);
 
@@ -107,8 +106,12 @@ static inline cl_int icd_check_queue(cl_command_queue queue, const char *call) {
     return icd_fail(NULL, CL_INVALID_COMMAND_QUEUE, call, "command_queue is not a command queue");
   return CL_SUCCESS;
 }
-cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
-                       const char *call);
+cl_int icd_check_wait_list(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
+                           const char *call);
+static inline cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count,
+                                     const cl_event *waits, const char *call) {
+  return wait_count || waits ? icd_check_wait_list(queue, wait_count, waits, call) : CL_SUCCESS;
+}
 
 /* Puts a command behind all others for the worker. The locks of the queue and of
  * the kernel are held.
@@ -119,6 +122,11 @@ cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, 
 
 /* True if a barrier is among the deferred. The queue's lock is held. */
 bool icd_defers_barrier(cl_command_queue queue);
+
+/* The code for rt_queue_launch's -errno; and for a launch that was refused, with a
+ * sentence. No lock is held. */
+cl_int icd_launch_code(int error);
+cl_int icd_refuse_launch(cl_command_queue queue, cl_int code, const char *call);
 
 /* Submits a LAUNCH or a MARK to the GPU behind the events in waits, which are
  * tracked or complete. The queue's lock is held. The event may be NULL; *due
@@ -188,6 +196,17 @@ static inline bool icd_is_barrier(const struct icd_operation *operation) {
 }
 static inline bool icd_follows_all(const struct icd_operation *operation, cl_uint wait_count) {
   return !wait_count && (operation->type == CL_COMMAND_MARKER || icd_is_barrier(operation));
+}
+
+/* Whether the operation must get in line behind what is deferred. The queue's lock is
+ * held. */
+static inline bool icd_must_queue(cl_command_queue queue, const struct icd_operation *operation,
+                                  cl_uint wait_count) {
+  if (operation->kind == ICD_CALL)
+    return true;
+  if (!queue->first)
+    return false;
+  return icd_in_order(queue) || icd_follows_all(operation, wait_count) || icd_defers_barrier(queue);
 }
 
 /* True when the GPU has done all of this queue's that the host must wait for before it

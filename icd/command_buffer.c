@@ -216,11 +216,11 @@ static cl_int put_launch(struct rt_recording *rt, const struct icd_dispatch *dis
   if (icd_is_empty(&dispatch->range))
     return CL_SUCCESS;
   struct icd_operation operation = icd_recorded_launch(dispatch->kernel, &dispatch->range);
-  pthread_mutex_lock(&dispatch->kernel->lock);
+  icd_lock(&dispatch->kernel->guard);
   const cl_int code = icd_launch_prepare(&operation, call);
   if (!code)
     *error = rt_recording_launch(rt, operation.launch.rt);
-  pthread_mutex_unlock(&dispatch->kernel->lock);
+  icd_unlock(&dispatch->kernel->guard);
   return code;
 }
 

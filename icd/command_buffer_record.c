@@ -358,13 +358,13 @@ static cl_int try_launch(const struct place *place, const struct icd_dispatch *d
   struct icd_operation operation = icd_recorded_launch(dispatch->kernel, &dispatch->range);
   cl_kernel kernel = dispatch->kernel;
   cl_int code = CL_SUCCESS;
-  pthread_mutex_lock(&kernel->lock);
+  icd_lock(&kernel->guard);
   if (kernel->unset && !defers)
     code = icd_fail(place->buffer->context, CL_INVALID_KERNEL_ARGS, place->call,
                     "%u arguments of %s are not set", kernel->unset, kernel->code->name);
   else if (!kernel->unset && !icd_is_empty(&dispatch->range))
     code = icd_launch_prepare(&operation, place->call);
-  pthread_mutex_unlock(&kernel->lock);
+  icd_unlock(&kernel->guard);
   return code;
 }
 

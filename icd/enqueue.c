@@ -96,7 +96,7 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
   const struct kernel_code *code = kernel->code;
   const bool required = code->required_block[0];
   const size_t *size = range->global;
-  uint32_t max_grid[3];
+  uint32_t max_grid[3], block[3] = {1, 1, 1};
   rt_kernel_max_grid(context->rt, code, max_grid);
 
   if (range->local[0]) {
@@ -111,7 +111,7 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
         return icd_fail(context, CL_INVALID_WORK_ITEM_SIZE, call,
                         "local_work_size[%u] is %zu, the device's limit is %u", i, count,
                         info->max_block[i]);
-      launch->block[i] = (uint32_t)count;
+      block[i] = (uint32_t)count;
       threads *= count;
     }
     if (threads > kernel->max_threads)
@@ -119,22 +119,22 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
                       "a work-group of %llu work-items; %s can have %u",
                       (unsigned long long)threads, code->name, kernel->max_threads);
   } else if (required) {
-    for (int i = 0; i < 3; i++)
-      launch->block[i] = code->required_block[i];
-  } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, launch->block) &&
-             !choose_block(info, max_grid, kernel->max_threads, size, launch->block)) {
+    memcpy(block, code->required_block, sizeof block);
+  } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, block) &&
+             !choose_block(info, max_grid, kernel->max_threads, size, block)) {
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                     "no work-group size divides %zux%zux%zu into at most %ux%ux%u work-groups",
                     size[0], size[1], size[2], max_grid[0], max_grid[1], max_grid[2]);
   }
   for (cl_uint i = 0; i < 3; i++) {
-    launch->last_block[i] = (uint32_t)(size[i] % launch->block[i]);
+    launch->block[i] = block[i];
+    launch->last_block[i] = (uint32_t)(size[i] % block[i]);
     if (launch->last_block[i] && (code->uniform || code->hidden_offset == UINT32_MAX))
       return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
                       "global_work_size[%u] %zu is not a multiple of the work-group's %u, and %s "
                       "was compiled for uniform work-groups",
-                      i, size[i], launch->block[i], code->name);
-    const size_t groups = (size[i] - 1) / launch->block[i] + 1;
+                      i, size[i], block[i], code->name);
+    const size_t groups = (size[i] - 1) / block[i] + 1;
     if (groups > max_grid[i])
       return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                       "%zu work-groups in dimension %u, the limit of %s is %u", groups, i,
@@ -158,7 +158,7 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
   cl_int code = check_arguments(kernel, call);
   if (code)
     return code;
-  kernel->shape.made = false;
+  kernel->shape->made = false;
   const uint64_t shared = lay_out_locals(kernel, kernel->params);
   if (shared > context->device->info->shared_per_block)
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
@@ -168,7 +168,7 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
                                .kernel = kernel->index,
                                .dynamic_shared = (uint32_t)shared,
                                .params = kernel->params,
-                               .shape = &kernel->shape};
+                               .shape = kernel->shape};
   if ((code = shape(kernel, range, launch, call)))
     return code;
   const int error = rt_launch_check(context->rt, launch);
@@ -222,12 +222,14 @@ cl_int icd_launch_work_out(struct icd_operation *operation, const char *call) {
   return CL_SUCCESS;
 }
 
-static cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char *call) {
+static inline cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char *call) {
   const cl_int code = icd_check_queue(queue, call);
   if (code)
     return code;
-  if (!icd_is_kernel(kernel))
-    return icd_fail(queue->context, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+  if (!icd_is_kernel(kernel)) {
+    icd_fail(queue->context, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+    return CL_INVALID_KERNEL;
+  }
   if (kernel->program->context != queue->context)
     return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
                     "kernel and command_queue are of different contexts");
@@ -256,15 +258,39 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
   const cl_int code = icd_read_range(kernel, &operation->launch.range, &range, call);
   if (code)
     return code;
-  pthread_mutex_lock(&kernel->lock);
+  icd_lock(&kernel->guard);
   const cl_int unset = check_arguments(kernel, call);
-  pthread_mutex_unlock(&kernel->lock);
+  icd_unlock(&kernel->guard);
   return unset ? unset : icd_mark(queue, operation->type, false, wait_count, waits, event, call);
 }
 
+/* A launch that waits for nothing and of which nobody asks to hear. */
+static inline cl_int launch_alone(cl_command_queue queue, struct icd_operation *operation,
+                                  const char *call) {
+  cl_kernel kernel = operation->kernel;
+  icd_context_reap(queue->context, false);
+  icd_lock(&kernel->guard);
+  cl_int code = icd_launch_prepare(operation, call);
+  if (code) {
+    icd_unlock(&kernel->guard);
+    return code;
+  }
+  pthread_mutex_lock(&queue->lock);
+  if (icd_must_queue(queue, operation, 0)) {
+    code = icd_defer(queue, operation, 0, NULL, NULL);
+  } else {
+    const int error = rt_queue_launch(queue->rt, operation->launch.rt, NULL);
+    code = error ? icd_launch_code(error) : CL_SUCCESS;
+  }
+  pthread_mutex_unlock(&queue->lock);
+  icd_unlock(&kernel->guard);
+  return code ? icd_refuse_launch(queue, code, call) : CL_SUCCESS;
+}
+
 /* type, kernel and range of the operation are set. */
-static cl_int launch(cl_command_queue queue, struct icd_operation *operation, cl_uint wait_count,
-                     const cl_event *waits, cl_event *event, const char *call) {
+static inline cl_int launch(cl_command_queue queue, struct icd_operation *operation,
+                            cl_uint wait_count, const cl_event *waits, cl_event *event,
+                            const char *call) {
   cl_int code;
   if ((code = check_kernel(queue, operation->kernel, call)) ||
       (code = icd_check_dimension(queue, operation->launch.range.work_dim, call)) ||
@@ -274,8 +300,9 @@ static cl_int launch(cl_command_queue queue, struct icd_operation *operation, cl
     return launch_nothing(queue, operation, wait_count, waits, event, call);
   operation->kind = ICD_LAUNCH;
   operation->mems[0] = operation->mems[1] = NULL;
-  return event || wait_count ? icd_enqueue(queue, operation, false, wait_count, waits, event, call)
-                             : icd_launch(queue, operation, call);
+  return event || wait_count || operation->kernel->code->prints
+             ? icd_enqueue(queue, operation, false, wait_count, waits, event, call)
+             : launch_alone(queue, operation, call);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
@@ -314,11 +341,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
       .kind = ICD_LAUNCH, .kernel = kernel, .launch.range = {work_dim, offset, global, NULL}};
   if (is_empty(&operation.launch.range))
     return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
-  pthread_mutex_lock(&kernel->lock);
+  icd_lock(&kernel->guard);
   code = icd_launch_prepare(&operation, __func__);
   for (cl_uint i = 0; i < work_dim && !code; i++)
     suggested[i] = operation.launch.rt->block[i];
-  pthread_mutex_unlock(&kernel->lock);
+  icd_unlock(&kernel->guard);
   return code;
 }
 

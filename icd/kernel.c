@@ -15,8 +15,7 @@ void icd_kernel_hold(cl_kernel kernel) {
 static void destroy_kernel(cl_kernel kernel) {
   icd_module_drop(kernel->owner);
   icd_program_drop(kernel->program);
-  pthread_mutex_destroy(&kernel->lock);
-  free(kernel->params);
+  free(kernel->shape);
   free(kernel->local_sizes);
   free(kernel->buffers);
   free(kernel->set);
@@ -35,18 +34,19 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
     return NULL;
   const struct kernel_code *code = &module->code->kernels[index];
   const size_t count = code->arg_count;
-  kernel->params = calloc(1, code->param_bytes + 1);
+  kernel->shape = calloc(1, rt_shape_bytes(code));
   kernel->local_sizes = calloc(count + 1, sizeof *kernel->local_sizes);
   kernel->buffers = calloc(count + 1, sizeof(cl_mem));
   kernel->set = calloc(count + 1, sizeof *kernel->set);
-  if (!kernel->params || !kernel->local_sizes || !kernel->buffers || !kernel->set) {
-    free(kernel->params);
+  if (!kernel->shape || !kernel->local_sizes || !kernel->buffers || !kernel->set) {
+    free(kernel->shape);
     free(kernel->local_sizes);
     free(kernel->buffers);
     free(kernel->set);
     icd_object_free(ICD_MAGIC_KERNEL, kernel);
     return NULL;
   }
+  kernel->params = rt_shape_params(kernel->shape, code);
   kernel->program = program;
   kernel->owner = module;
   kernel->code = code;
@@ -56,7 +56,6 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
   kernel->unset = code->arg_count;
   for (size_t i = 0; i < count; i++)
     kernel->local_args += code->args[i].kind == KERNEL_ARG_LOCAL;
-  pthread_mutex_init(&kernel->lock, NULL);
   icd_program_hold(program);
   icd_module_hold(module);
   icd_object_init(&kernel->object, ICD_MAGIC_KERNEL);
@@ -176,13 +175,13 @@ cl_kernel icd_kernel_clone(cl_kernel source_kernel) {
   if (!kernel)
     return NULL;
   const size_t count = kernel->code->arg_count;
-  pthread_mutex_lock(&source_kernel->lock);
+  icd_lock(&source_kernel->guard);
   memcpy(kernel->params, source_kernel->params, kernel->code->param_bytes);
   memcpy(kernel->local_sizes, source_kernel->local_sizes, count * sizeof *kernel->local_sizes);
   memcpy(kernel->buffers, source_kernel->buffers, count * sizeof(cl_mem));
   memcpy(kernel->set, source_kernel->set, count * sizeof *kernel->set);
   kernel->unset = source_kernel->unset;
-  pthread_mutex_unlock(&source_kernel->lock);
+  icd_unlock(&source_kernel->guard);
   return kernel;
 }
 
@@ -393,10 +392,10 @@ static void note_set(cl_kernel kernel, cl_uint index) {
 }
 
 void icd_set_pointer_arg(cl_kernel kernel, cl_uint index, const void *pointer) {
-  pthread_mutex_lock(&kernel->lock);
+  icd_lock(&kernel->guard);
   put_address(kernel, index, (uintptr_t)pointer, NULL);
   note_set(kernel, index);
-  pthread_mutex_unlock(&kernel->lock);
+  icd_unlock(&kernel->guard);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
@@ -433,7 +432,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
   if (code)
     return code;
 
-  pthread_mutex_lock(&kernel->lock);
+  icd_lock(&kernel->guard);
   switch (arg->kind) {
   case KERNEL_ARG_GLOBAL:
   case KERNEL_ARG_CONSTANT:
@@ -456,6 +455,6 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     break;
   }
   note_set(kernel, arg_index);
-  pthread_mutex_unlock(&kernel->lock);
+  icd_unlock(&kernel->guard);
   return CL_SUCCESS;
 }

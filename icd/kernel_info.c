@@ -90,13 +90,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg
  * aligned as its type wants. */
 static cl_ulong local_memory(cl_kernel kernel) {
   cl_ulong bytes = kernel->code->shared_bytes;
-  pthread_mutex_lock(&kernel->lock);
+  icd_lock(&kernel->guard);
   for (uint32_t i = 0; i < kernel->code->arg_count; i++) {
     const struct kernel_arg *arg = &kernel->code->args[i];
     if (arg->kind == KERNEL_ARG_LOCAL && kernel->set[i])
       bytes = ((bytes + arg->align - 1) & ~((cl_ulong)arg->align - 1)) + kernel->local_sizes[i];
   }
-  pthread_mutex_unlock(&kernel->lock);
+  icd_unlock(&kernel->guard);
   return bytes;
 }
 

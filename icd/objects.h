@@ -9,6 +9,7 @@
 
 #include "compiler/compiler.h"
 #include "icd/icd.h"
+#include "icd/lock.h"
 #include "runtime/runtime.h"
 
 /* ---- platform and device: static, one each ------------------------------------ */
@@ -338,18 +339,18 @@ struct _cl_kernel {
 
   /* Guards what follows. icd_launch_prepare writes the hidden block and the offsets of
    * local arguments into params. */
-  pthread_mutex_t lock;
-  unsigned char *params; /* code->param_bytes */
+  struct icd_lock guard;
+  struct rt_shape *shape;
+  unsigned char *params; /* the shape's: code->param_bytes */
   uint32_t *local_sizes; /* by argument: bytes given for KERNEL_ARG_LOCAL */
   cl_mem *buffers;       /* by argument: the buffer given, or NULL; not held,
                           * as the specification wants */
   bool *set;             /* by argument: has been given */
   uint32_t unset;        /* arguments not yet given */
   /* The last launch: if it is ready, another one over the same range needs nothing
-   * but the parameters' copy. */
+   * but the shape's copy. */
   struct icd_range range;
   struct rt_launch launch; /* checked; the places of local blocks are in params */
-  struct rt_shape shape;
   bool ready;
 };
 

@@ -21,7 +21,7 @@ struct icd_command {
   cl_mem *mems; /* those of the operation or of the kernel's arguments */
   cl_uint wait_count;
   uint32_t mem_count;
-  unsigned char *tail; /* a LAUNCH's parameters, a CALL's data: as they were when enqueued */
+  void *tail; /* a LAUNCH's shape, a CALL's data: as they were when enqueued */
 };
 
 static void release(struct icd_command *command) {
@@ -44,7 +44,9 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
   cl_kernel kernel = operation->kind == ICD_LAUNCH ? operation->kernel : NULL;
   const uint32_t most_mems = kernel ? kernel->code->arg_count : 2;
   const bool call = operation->kind == ICD_CALL;
-  const size_t tail_bytes = kernel ? kernel->code->param_bytes : call ? operation->call.bytes : 0;
+  const size_t tail_bytes = kernel ? rt_shape_bytes(kernel->code)
+                            : call ? operation->call.bytes
+                                   : 0;
   const size_t size = sizeof(struct icd_command) + wait_count * sizeof(cl_event) +
                       most_mems * sizeof(cl_mem) + tail_bytes;
   struct icd_command *command = calloc(1, size);
@@ -53,7 +55,7 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
   command->operation = *operation;
   command->waits = (cl_event *)(command + 1);
   command->mems = (cl_mem *)(command->waits + wait_count);
-  command->tail = (unsigned char *)(command->mems + most_mems);
+  command->tail = command->mems + most_mems;
 
   for (cl_uint i = 0; i < wait_count; i++) {
     icd_event_hold(waits[i]);
@@ -67,10 +69,10 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
     }
   if (kernel) {
     icd_kernel_hold(kernel);
-    memcpy(command->tail, operation->launch.rt->params, tail_bytes);
+    memcpy(command->tail, kernel->shape, tail_bytes);
     command->launch = *operation->launch.rt;
-    command->launch.params = command->tail;
-    command->launch.shape = NULL; /* of the kernel, and guarded by its lock */
+    command->launch.shape = (struct rt_shape *)command->tail;
+    command->launch.params = rt_shape_params(command->launch.shape, kernel->code);
     command->operation.launch.rt = &command->launch;
   }
   if (operation->kind == ICD_REPLAY)

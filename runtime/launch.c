@@ -1,5 +1,6 @@
 /* Launches: limits, and one grid's QMD, constant bank 0 and pushbuffer. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/debug.h"
@@ -83,26 +84,22 @@ static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct 
           shared_carveout_for((uint64_t)shared * (blocks ? blocks : 1)));
 }
 
-/* Where grids go to. */
-struct sink {
-  struct rt_queue *queue;
-  uint64_t *point;                /* of the last one; or NULL */
-  struct rt_recording *recording; /* instead of the queue; or NULL */
-};
+static const struct kernel_code *kernel_of(const struct rt_launch *l) {
+  return &l->module->code->kernels[l->kernel];
+}
 
-/* The part of a launch that is one grid. */
-struct part {
-  uint32_t first[3], count[3]; /* work-groups */
-  bool begins, ends;           /* the launch */
-};
+/* ---- shapes ---------------------------------------------------------------------- */
 
-static const struct part whole = {.begins = true, .ends = true};
+static size_t bank_bytes(const struct kernel_code *k) {
+  return round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
+}
 
-_Static_assert((int)RT_SHAPE_WORDS == (int)QMD_WORDS + (int)BANK0_PARAMS / 4,
-               "runtime.h knows how long both are");
+size_t rt_shape_bytes(const struct kernel_code *k) {
+  return sizeof(struct rt_shape) + QMD_BYTES + bank_bytes(k);
+}
 
-static uint32_t *shape_bank0(struct rt_shape *shape) {
-  return shape->words + QMD_WORDS;
+void *rt_shape_params(struct rt_shape *shape, const struct kernel_code *k) {
+  return (char *)shape->words + QMD_BYTES + k->param_offset;
 }
 
 static void set_raster(struct rt_shape *shape, const uint32_t count[3]) {
@@ -119,19 +116,18 @@ static bool is_one_grid(const struct rt_context *c, const struct rt_launch *l) {
          l->grid[2] <= most[2];
 }
 
-/* The launch's QMD and bank 0 as those of one grid, but for what differs from one time to
- * the next. */
-__attribute__((noinline)) static void make_shape(const struct rt_context *c, struct rt_shape *shape,
-                                                 const struct rt_launch *l) {
-  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
+/* The launch as one grid, but for what differs from one time to the next. */
+__attribute__((cold)) static void make_shape(const struct rt_context *c,
+                                             const struct rt_launch *l) {
   const struct rt_kernel *r = &l->module->kernels[l->kernel];
-  uint32_t *q = shape->words, *bank0 = shape_bank0(shape);
+  struct rt_shape *shape = l->shape;
+  uint32_t *q = shape->words, *bank0 = q + QMD_WORDS;
   memcpy(q, r->qmd, sizeof(r->qmd));
   set_raster(shape, l->grid);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION0, l->block[0]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION1, l->block[1]);
   qmd_set(q, QMD_CTA_THREAD_DIMENSION2, l->block[2]);
-  set_shared(q, k, l);
+  set_shared(q, kernel_of(l), l);
 
   memcpy(bank0, r->bank0, sizeof(r->bank0));
   for (int i = 0; i < 3; i++) {
@@ -141,53 +137,59 @@ __attribute__((noinline)) static void make_shape(const struct rt_context *c, str
   bank0[BANK0_DYNAMIC_SHARED / 4] = l->dynamic_shared;
   shape->one_grid = is_one_grid(c, l);
   shape->local_bytes = r->local_bytes;
+  shape->kernel = kernel_of(l);
+  shape->bytes = QMD_BYTES + bank_bytes(shape->kernel);
   shape->made = true;
 }
 
-static size_t bank_bytes(const struct kernel_code *k) {
-  return round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
-}
+/* ---- grids ----------------------------------------------------------------------- */
+
+/* Where grids go to. */
+struct sink {
+  struct rt_queue *queue;
+  uint64_t *point;                /* of the last one; or NULL */
+  struct rt_recording *recording; /* instead of the queue; or NULL */
+};
+
+/* The part of a launch that is one grid. */
+struct part {
+  uint32_t first[3], count[3]; /* work-groups */
+  bool begins, ends;           /* the launch */
+};
+
+static const struct part whole = {.begins = true, .ends = true};
 
 /* What the hidden block says of this launch, and of a grid that does not begin at the
  * launch's beginning. */
-static void write_hidden(char *params, const struct kernel_code *k, const struct rt_launch *l,
-                         const struct part *part) {
+static void write_hidden(char *bank0, const struct rt_launch *l, const struct part *part) {
+  const struct kernel_code *k = l->shape->kernel;
+  const char *params = rt_shape_params(l->shape, k);
   struct kernel_hidden hidden;
-  char *place = params + k->hidden_offset;
-  memcpy(&hidden, place, sizeof(hidden));
+  memcpy(&hidden, params + k->hidden_offset, sizeof(hidden));
   for (int i = 0; i < 3; i++) {
     hidden.first_group[i] = part->first[i];
     hidden.global_offset[i] += (uint64_t)part->first[i] * hidden.group_size[i];
   }
   hidden.print_buffer = l->print_buffer;
-  memcpy(place, &hidden, sizeof(hidden));
+  memcpy(bank0 + k->param_offset + k->hidden_offset, &hidden, sizeof(hidden));
 }
 
-/* The QMD, and bank 0 behind it. The ring is write-combined: nothing is read there. */
-static inline void write_grid(const struct rt_slice *s, const struct rt_shape *shape,
-                              const struct kernel_code *k, const struct rt_launch *l,
-                              const struct part *part, uint64_t serial) {
-  size_t head = sizeof(shape->words);
-  /* Or else GCC copies it itself, more slowly than libc. */
-  __asm__("" : "+r"(head));
-  memcpy(s->cpu, shape->words, head);
+/* The QMD, and bank 0 behind it. What is of this grid alone goes into the copy: a
+ * processor that has just stored a part waits for it when it loads the whole. The ring
+ * is write-combined: nothing is read there. */
+static inline void write_grid(const struct rt_slice *s, const struct rt_launch *l,
+                              const struct part *part) {
   const uint64_t bank0 = s->gpu + QMD_BYTES;
+  const uint32_t *from = l->shape->words;
   uint32_t *q = (uint32_t *)s->cpu, *id = q + QMD_WORDS + BANK0_GRID_ID / 4;
-  qmd_copy_with(q, shape->words, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank0);
-  qmd_copy_with(q, shape->words, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank0 >> 32));
-  qmd_copy_with(q, shape->words, QMD_DEBUG_ID_LOWER, (uint32_t)serial);
-  id[0] = (uint32_t)serial;
-  id[1] = (uint32_t)(serial >> 32);
-
-  const size_t params = QMD_BYTES + (size_t)k->param_offset;
-  const size_t params_end = params + k->param_bytes, end = QMD_BYTES + bank_bytes(k);
-  if (params > head)
-    memset(s->cpu + head, 0, params - head);
-  memcpy(s->cpu + params, l->params, k->param_bytes);
-  if (end > params_end)
-    memset(s->cpu + params_end, 0, end - params_end);
+  memcpy(q, from, l->shape->bytes);
+  qmd_copy_with(q, from, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank0);
+  qmd_copy_with(q, from, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank0 >> 32));
+  qmd_copy_with(q, from, QMD_DEBUG_ID_LOWER, (uint32_t)s->point);
+  id[0] = (uint32_t)s->point;
+  id[1] = (uint32_t)(s->point >> 32);
   if (!part->begins || l->print_buffer)
-    write_hidden(s->cpu + params, k, l, part);
+    write_hidden(s->cpu + QMD_BYTES, l, part);
 }
 
 /* The front end is idle before the change (gpu-command-stream.md 4.3). */
@@ -207,24 +209,23 @@ void rt_slice_pool(struct rt_queue *q, struct rt_slice *s) {
   *s->at++ = LOCAL_MAX_SM_COUNT;
 }
 
-static void dump(const struct rt_slice *s, const struct kernel_code *k, const struct rt_launch *l,
-                 const struct rt_kernel *r) {
+static void dump(const struct rt_slice *s, const struct rt_launch *l) {
+  const struct kernel_code *k = l->shape->kernel;
   fprintf(stderr,
           "tegracl: launch %s: grid %u x %u x %u, block %u x %u x %u, %u registers, %u + %u bytes "
           "shared, %u bytes local\n QMD at 0x%llx:\n",
           k->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-          k->registers, k->shared_bytes, l->dynamic_shared, r->local_bytes,
+          k->registers, k->shared_bytes, l->dynamic_shared, l->shape->local_bytes,
           (unsigned long long)s->gpu);
   rt_dump_qmd(stderr, (const uint32_t *)s->cpu);
   fprintf(stderr, " constant bank 0:\n");
   rt_dump_bank0(stderr, (const uint32_t *)(s->cpu + QMD_BYTES), bank_bytes(k), k->param_offset);
 }
 
-__attribute__((cold, noinline)) static void show(struct rt_queue *q, const struct rt_slice *s,
-                                                 const struct kernel_code *k,
-                                                 const struct rt_launch *l) {
+__attribute__((cold)) static void show(struct rt_queue *q, const struct rt_slice *s,
+                                       const struct rt_launch *l) {
   if (rt_debug_launch())
-    dump(s, k, l, &l->module->kernels[l->kernel]);
+    dump(s, l);
   if (rt_timeline_on())
     rt_timeline_grid(q, s->gpu);
 }
@@ -239,35 +240,27 @@ static void put_launch(struct rt_slice *s) {
                            PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
 }
 
-/* Of a grid's QMD and bank 0. */
-static uint64_t grid_bytes(const struct kernel_code *k) {
-  return QMD_BYTES + round_up(bank_bytes(k), CONSTANT_BANK_ALIGN);
+/* Of a grid's QMD and bank 0, in a ring. */
+static uint64_t grid_bytes(const struct rt_shape *shape) {
+  return round_up(shape->bytes, CONSTANT_BANK_ALIGN);
 }
 
-static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
-                             const struct part *part, struct rt_slice *s) {
-  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
-  int result = rt_slice_begin(q, grid_bytes(k), s);
+static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, const struct part *part,
+                             struct rt_slice *s) {
+  int result = rt_slice_begin(q, grid_bytes(l->shape), s);
   if (result)
     return result;
-  write_grid(s, shape, k, l, part, rt_queue_submitted(q) + 1);
-  if (shape->local_bytes)
+  write_grid(s, l, part);
+  if (l->shape->local_bytes)
     rt_slice_pool(q, s);
   return 0;
 }
 
-int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
-  struct rt_shape shape;
-  make_shape(q->context, &shape, l);
-  return begin_grid(q, l, &shape, &whole, s);
-}
-
 /* Caller holds pool_lock for reading if the grid uses local memory. */
-static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
+static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l,
                               const struct part *part, uint64_t *point) {
-  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
   struct rt_slice s;
-  int result = begin_grid(q, l, shape, part, &s);
+  int result = begin_grid(q, l, part, &s);
   if (result)
     return result;
   if (l->times && part->begins)
@@ -276,32 +269,31 @@ static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l, str
   if (l->times && part->ends)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
   if (q->shown)
-    show(q, &s, k, l);
-  uint64_t reached = rt_slice_submit(q, &s, k->name);
+    show(q, &s, l);
+  uint64_t reached = rt_slice_submit(q, &s, l->shape->kernel->name);
   if (point)
     *point = reached;
   return 0;
 }
 
 static int record_grid(struct rt_recording *recording, const struct rt_launch *l,
-                       struct rt_shape *shape, const struct part *part) {
-  const struct kernel_code *k = &l->module->code->kernels[l->kernel];
+                       const struct part *part) {
   struct rt_slice s;
-  int result = rt_recording_begin_grid(recording, grid_bytes(k), &s);
+  int result = rt_recording_begin_grid(recording, grid_bytes(l->shape), &s);
   if (result)
     return result;
-  write_grid(&s, shape, k, l, part, rt_recording_grids(recording));
+  s.point = rt_recording_grids(recording);
+  write_grid(&s, l, part);
   put_launch(&s);
   if (rt_debug_launch())
-    dump(&s, k, l, &l->module->kernels[l->kernel]);
-  rt_recording_end_grid(recording, &s, k->name, shape->local_bytes);
+    dump(&s, l);
+  rt_recording_end_grid(recording, &s, l->shape->kernel->name, l->shape->local_bytes);
   return 0;
 }
 
-static int put_grid(const struct sink *sink, const struct rt_launch *l, struct rt_shape *shape,
-                    const struct part *part) {
-  return sink->recording ? record_grid(sink->recording, l, shape, part)
-                         : launch_grid(sink->queue, l, shape, part, sink->point);
+static int put_grid(const struct sink *sink, const struct rt_launch *l, const struct part *part) {
+  return sink->recording ? record_grid(sink->recording, l, part)
+                         : launch_grid(sink->queue, l, part, sink->point);
 }
 
 static uint32_t least(uint32_t a, uint32_t b) {
@@ -310,8 +302,7 @@ static uint32_t least(uint32_t a, uint32_t b) {
 
 /* All grids of a box of work-groups of one size: one, unless there are more in y or z
  * than a QMD's fields hold (gpu-command-stream.md 5.2). */
-static int launch_box(const struct sink *sink, const struct rt_launch *l, struct rt_shape *shape,
-                      const struct part *box) {
+static int launch_box(const struct sink *sink, const struct rt_launch *l, const struct part *box) {
   const uint32_t *most = l->module->context->device->info.max_grid, *count = box->count;
   int result = 0;
   for (uint32_t z = 0; z < count[2] && !result; z += least(most[2], count[2] - z)) {
@@ -322,8 +313,8 @@ static int launch_box(const struct sink *sink, const struct rt_launch *l, struct
       };
       part.begins = box->begins && !y && !z;
       part.ends = box->ends && y + part.count[1] == count[1] && z + part.count[2] == count[2];
-      set_raster(shape, part.count);
-      result = put_grid(sink, l, shape, &part);
+      set_raster(l->shape, part.count);
+      result = put_grid(sink, l, &part);
     }
   }
   return result;
@@ -345,7 +336,7 @@ static bool edge_box(const struct rt_launch *l, unsigned edges, struct part *box
 }
 
 /* Any launch: a box, or up to eight if the last work-groups are smaller in some
- * dimensions. */
+ * dimensions. The shape is each box's in turn. */
 __attribute__((noinline)) static int launch_boxes(const struct sink *sink,
                                                   const struct rt_launch *l) {
   enum { EDGES = 1 << 3 };
@@ -358,55 +349,96 @@ __attribute__((noinline)) static int launch_boxes(const struct sink *sink,
     if (edge_box(l, edges, &box, piece.block))
       ends = edges;
   for (unsigned edges = 0; edges <= ends && !result; edges++) {
-    struct rt_shape shape;
     if (!edge_box(l, edges, &box, piece.block))
       continue;
     box.begins = !begun;
     box.ends = edges == ends;
     begun = true;
-    make_shape(l->module->context, &shape, &piece);
-    result = launch_box(sink, &piece, &shape, &box);
+    make_shape(l->module->context, &piece);
+    result = launch_box(sink, &piece, &box);
   }
   return result;
 }
 
 /* The pool of local memory suffices. */
-static inline int launch(struct rt_queue *q, const struct rt_launch *l, struct rt_shape *shape,
-                         uint64_t *point) {
-  return shape->one_grid ? launch_grid(q, l, shape, &whole, point)
-                         : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
+static inline int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  return l->shape->one_grid ? launch_grid(q, l, &whole, point)
+                            : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
 }
 
 __attribute__((noinline)) static int launch_local(struct rt_queue *q, const struct rt_launch *l,
-                                                  struct rt_shape *shape, uint64_t *point) {
-  int result = rt_pool_hold(q->context, shape->local_bytes);
+                                                  uint64_t *point) {
+  int result = rt_pool_hold(q->context, l->shape->local_bytes);
   if (result)
     return result;
-  result = launch(q, l, shape, point);
+  result = launch(q, l, point);
   pthread_rwlock_unlock(&q->context->pool_lock);
   return result;
 }
 
-int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *l) {
-  struct rt_context *c = l->module->context;
-  struct rt_shape shape;
+/* The launch with a shape of its own, which is the caller's to free. */
+static int copy_with_shape(const struct rt_context *c, const struct rt_launch *l,
+                           struct rt_launch *copy) {
   int result = rt_launch_check(c, l);
   if (result)
     return result;
-  make_shape(c, &shape, l);
-  return shape.one_grid ? record_grid(recording, l, &shape, &whole)
-                        : launch_boxes(&(struct sink){.recording = recording}, l);
+  const struct kernel_code *k = kernel_of(l);
+  *copy = *l;
+  copy->shape = calloc(1, rt_shape_bytes(k));
+  if (!copy->shape)
+    return rt_fail(-ENOMEM, "no memory for a launch of kernel %s", k->name);
+  if (k->param_bytes)
+    memcpy(rt_shape_params(copy->shape, k), l->params, k->param_bytes);
+  make_shape(c, copy);
+  return 0;
+}
+
+static inline int launch_made(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  return l->shape->local_bytes ? launch_local(q, l, point) : launch(q, l, point);
+}
+
+__attribute__((cold)) static int launch_shapeless(struct rt_queue *q, const struct rt_launch *l,
+                                                  uint64_t *point) {
+  struct rt_launch copy;
+  int result = copy_with_shape(q->context, l, &copy);
+  if (result)
+    return result;
+  result = launch_made(q, &copy, point);
+  free(copy.shape);
+  return result;
+}
+
+int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
+  struct rt_launch copy;
+  int result = copy_with_shape(q->context, l, &copy);
+  if (result)
+    return result;
+  result = begin_grid(q, &copy, &whole, s);
+  free(copy.shape);
+  return result;
+}
+
+int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *l) {
+  struct rt_launch copy;
+  int result = copy_with_shape(l->module->context, l, &copy);
+  if (result)
+    return result;
+  result = copy.shape->one_grid ? record_grid(recording, &copy, &whole)
+                                : launch_boxes(&(struct sink){.recording = recording}, &copy);
+  free(copy.shape);
+  return result;
 }
 
 static inline int submit(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
-  struct rt_shape own, *shape = l->shape ? l->shape : &own;
-  if (!l->shape || !shape->made) {
+  if (!l->shape)
+    return launch_shapeless(q, l, point);
+  if (!l->shape->made) {
     int result = rt_launch_check(q->context, l);
     if (result)
       return result;
-    make_shape(q->context, shape, l);
+    make_shape(q->context, l);
   }
-  return shape->local_bytes ? launch_local(q, l, shape, point) : launch(q, l, shape, point);
+  return launch_made(q, l, point);
 }
 
 int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {

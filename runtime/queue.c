@@ -67,10 +67,10 @@ static void make_end(struct rt_queue *q) {
 
 /* The copy gets the point, not the words copied from: a processor that has just stored
  * a part waits for it when it loads the whole. */
-static void put_end(const struct rt_queue *q, struct rt_slice *s, uint64_t point) {
+static void put_end(const struct rt_queue *q, struct rt_slice *s) {
   memcpy(s->at, q->end, sizeof(q->end));
-  s->at[SEMAPHORE_PAYLOAD] = (uint32_t)point;
-  s->at[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(point >> 32);
+  s->at[SEMAPHORE_PAYLOAD] = (uint32_t)s->point;
+  s->at[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(s->point >> 32);
   s->at += q->end_words;
 }
 
@@ -263,6 +263,7 @@ static void place_slice(const struct rt_queue *q, uint64_t start, uint64_t paylo
   s->cpu = (char *)q->slices.cpu + offset;
   s->bytes = payload;
   s->start = start;
+  s->point = rt_queue_submitted(q) + 1;
   s->words = (uint32_t *)(s->cpu + payload);
   s->at = s->words;
 }
@@ -321,21 +322,21 @@ static uint64_t ring_entry(const struct rt_slice *s) {
   return gp_entry(s->gpu + s->bytes, (uint32_t)(s->at - s->words), 0);
 }
 
-__attribute__((cold, noinline)) static void show(const struct rt_queue *q, const struct rt_slice *s,
-                                                 uint64_t point, const char *kernel) {
+__attribute__((cold)) static void show(const struct rt_queue *q, const struct rt_slice *s,
+                                       const char *kernel) {
   const size_t words = (size_t)(s->at - s->words);
-  const uint32_t index = ring_index(q, point);
+  const uint32_t index = ring_index(q, s->point);
   if (rt_debug_launch()) {
     fprintf(stderr, "tegracl: channel 0x%x, point %" PRIu64 ": pushbuffer at 0x%" PRIx64 "\n",
-            q->channel.token, point, s->gpu + s->bytes);
+            q->channel.token, s->point, s->gpu + s->bytes);
     rt_dump_pushbuffer(stderr, s->words, words);
     rt_dump_gp_entry(stderr, index, ring_entry(s));
   }
   if (rt_timeline_on())
-    rt_timeline_submit(q, point, index, kernel);
+    rt_timeline_submit(q, s->point, index, kernel);
   if (rt_trace_on())
     rt_trace_submit(&(struct rt_trace_submission){.token = q->channel.token,
-                                                  .point = point,
+                                                  .point = s->point,
                                                   .index = index,
                                                   .entry = ring_entry(s),
                                                   .gpu = s->gpu,
@@ -354,17 +355,16 @@ static void publish(struct rt_queue *q, uint64_t point, uint32_t index) {
 }
 
 uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
-  const uint64_t point = rt_queue_submitted(q) + 1;
-  put_end(q, s, point);
+  put_end(q, s);
   if (q->shown)
-    show(q, s, point, kernel);
+    show(q, s, kernel);
   q->slice_head = s->start + round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
-  *submission(q, point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
-  const uint32_t index = ring_index(q, point);
+  *submission(q, s->point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
+  const uint32_t index = ring_index(q, s->point);
   volatile uint64_t *ring = q->channel.gpfifo.cpu;
   ring[index] = ring_entry(s);
-  publish(q, point, index);
-  return point;
+  publish(q, s->point, index);
+  return s->point;
 }
 
 /* ---- replays -------------------------------------------------------------------- */
@@ -386,7 +386,7 @@ static int make_ends(struct rt_queue *q) {
   rt_memory_drop_fd(c->device, &q->ends);
   for (uint32_t i = 0; i < RT_GPFIFO_ENTRIES; i++) {
     struct rt_slice s = {.at = (uint32_t *)q->ends.cpu + i * REPLAY_END_WORDS};
-    put_end(q, &s, 0);
+    put_end(q, &s);
     if (q->channel.syncpoint_gpu)
       put_increment(&s, q->channel.syncpoint_gpu);
   }
@@ -413,12 +413,15 @@ int rt_slice_replay(struct rt_queue *q, const struct rt_slice *s, const char *ke
   words[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(last >> 32);
   const struct rt_slice end = {.gpu = q->ends.gpu + next * REPLAY_END_WORDS * sizeof(uint32_t),
                                .cpu = (char *)words,
+                               .point = last,
                                .words = words,
                                .at = words + q->end_words +
                                      (q->channel.syncpoint_gpu ? SEMAPHORE_WORDS : 0)};
   if (q->shown) {
-    show(q, s, last - 1, kernel);
-    show(q, &end, last, NULL);
+    struct rt_slice body = *s;
+    body.point = last - 1;
+    show(q, &body, kernel);
+    show(q, &end, NULL);
   }
   *submission(q, last - 1) = *submission(q, last) =
       (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};

@@ -88,6 +88,7 @@ struct rt_slice {
   char *cpu;
   uint64_t bytes;
   uint64_t start;  /* in the count of slice_head */
+  uint64_t point;  /* that will be reached */
   uint32_t *words; /* the pushbuffer's beginning */
   uint32_t *at;    /* and its end so far */
 };

@@ -148,16 +148,21 @@ struct rt_times {
 int rt_times_get(struct rt_context *context, struct rt_times **times);
 void rt_times_put(struct rt_context *context, struct rt_times *times);
 
-/* What is worked out for a launch: the QMD, and the driver's words of constant bank 0. It
- * serves the next ones, too, if made is false at first and whenever the launch's kernel,
- * grid, block, last_block or dynamic_shared have changed. The caller guards it. */
-enum { RT_SHAPE_WORDS = 152 };
+/* A kernel's launches as the GPU reads them: QMD and constant bank 0, of which the
+ * parameters are the caller's. The rest is worked out by a launch that finds made false:
+ * so it must be at first, and whenever grid, block, last_block or dynamic_shared have
+ * changed. The caller has the memory, rt_shape_bytes, cleared at first, and guards it. */
 struct rt_shape {
   bool made;
   bool one_grid;        /* whole, with blocks of one size */
   uint32_t local_bytes; /* per thread, of the context's pool */
-  uint32_t words[RT_SHAPE_WORDS];
+  const struct kernel_code *kernel;
+  size_t bytes; /* of words */
+  uint32_t words[];
 };
+size_t rt_shape_bytes(const struct kernel_code *kernel);
+/* Where param_bytes of the kernel stand. */
+void *rt_shape_params(struct rt_shape *shape, const struct kernel_code *kernel);
 
 struct rt_launch {
   struct rt_module *module;
@@ -166,11 +171,11 @@ struct rt_launch {
   uint32_t block[3];       /* work-items in a CTA */
   uint32_t last_block[3];  /* in the last CTA of the dimension; 0: as in the others */
   uint32_t dynamic_shared; /* bytes behind the kernel's static shared memory */
-  const void *params;      /* param_bytes of the kernel, hidden block included;
-                            * read before rt_queue_launch returns */
+  const void *params;      /* param_bytes of the kernel, hidden block included, read before
+                            * rt_queue_launch returns; with a shape: its own */
   struct rt_times *times;  /* NULL: do not profile */
   uint64_t print_buffer;   /* GPU address; written into the hidden block. 0: none */
-  struct rt_shape *shape;  /* of earlier launches of the kernel; or NULL */
+  struct rt_shape *shape;  /* of the kernel; NULL: one for this launch alone */
 };
 
 /* Work-groups that a launch of this kernel can have in each dimension. More than the
@@ -189,8 +194,8 @@ uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel);
 
 /* Submits one grid, ordered behind everything in this queue. *point is the
  * queue's timeline value that is reached when it has completed and its writes
- * are visible. No system call and no allocation in the steady state; waits for
- * room if the launch ring is full. */
+ * are visible. No system call and, with a shape, no allocation in the steady state;
+ * waits for room if the launch ring is full. */
 int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint64_t *point);
 
 /* A point reached when everything submitted so far has completed. times as in

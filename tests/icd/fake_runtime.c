@@ -495,6 +495,14 @@ uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel) {
   return kernel->stack_bytes;
 }
 
+size_t rt_shape_bytes(const struct kernel_code *kernel) {
+  return sizeof(struct rt_shape) + kernel->param_bytes;
+}
+
+void *rt_shape_params(struct rt_shape *shape, const struct kernel_code *kernel) {
+  return shape->words;
+}
+
 static int submit_for(struct rt_queue *queue, enum work_kind kind, const struct rt_launch *launch,
                       struct rt_recording *recording, struct rt_times *times,
                       struct rt_queue *other, uint64_t other_point, uint64_t *point) {
