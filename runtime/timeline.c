@@ -128,7 +128,7 @@ static void add_time(struct line *l, uint64_t ns) {
 static void add_text(struct line *l, const char *text) {
   static const char hex[] = "0123456789abcdef";
   ADD(l, "\"");
-  for (size_t i = 0; text[i] && i < TEXT_BYTES; i++) {
+  for (size_t i = 0; i < TEXT_BYTES && text[i]; i++) {
     const unsigned char c = (unsigned char)text[i];
     const char escaped[] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
     if (c < ' ' || c == '"' || c == '\\')
