@@ -112,6 +112,17 @@ class Install(unittest.TestCase):
                     self.assertRegex(manual, rf'[ \n]{option}\b')
                     self.assertRegex(completion, rf"[ ']{option}\b")
 
+    def test_the_version_is_one(self):
+        """meson.build's; Debian's changelog has to say it as well."""
+        project = subprocess.run(['meson', 'introspect', '--projectinfo', BUILD], check=True,
+                                 capture_output=True, text=True).stdout
+        version = json.loads(project)['version']
+        shown = subprocess.run([self.at(PREFIX / OPTIONS['bindir'] / 'tegraclc'), '--version'],
+                               check=True, capture_output=True, text=True).stdout
+        self.assertEqual(shown, f'tegraclc {version}\n')
+        first = (SOURCE / 'debian/changelog').read_text(encoding='utf-8').splitlines()[0]
+        self.assertTrue(first.startswith(f'tegracl ({version}) '), first)
+
     def test_completion(self):
         for words, wanted in [(['tegraclc', '--em'], ['--emit']),
                               (['tegraclc', '--emit', 'c'], ['cuda', 'cubin']),
@@ -127,8 +138,7 @@ class Install(unittest.TestCase):
         read = set()
         for room in ['icd', 'runtime', 'compiler', 'tools']:
             for path in (SOURCE / room).rglob('*.c'):
-                read |= set(re.findall(r'(?:getenv|environment|llvm_command)\("(TEGRACL_\w+)"',
-                                       path.read_text(encoding='utf-8')))
+                read |= set(re.findall(r'"(TEGRACL_[A-Z_]+)"', path.read_text(encoding='utf-8')))
         self.assertGreater(len(read), 10)
         self.assertEqual(read, set(re.findall(r'TEGRACL_[A-Z_]+', manual)))
 
