@@ -3,8 +3,10 @@
  * the same commands on its own copies.
  *
  *   command_buffers random [SEED [ROUNDS]]
- *   command_buffers images | svm | life | profile
+ *   command_buffers images | svm | life | profile | threads
  */
+#include <pthread.h>
+
 #include "tests/road/command_buffer.h"
 
 enum {
@@ -34,6 +36,9 @@ static const char source[] =
     "  const size_t i = get_global_id(0);\n"
     "  for (uint k = 0; k < 64; k++) many[k] = x[i] + k;\n"
     "  x[i] = many[(n + x[i]) % 64] * 7;\n"
+    "}\n"
+    "kernel void count(global uint *x, uint unused) {\n"
+    "  atomic_inc(&x[get_global_id(0) % 8]);\n"
     "}\n";
 
 enum kind { STEP, JOIN, SPILL, COPY, RECT, FILL, BARRIER, KINDS };
@@ -491,6 +496,71 @@ static void test_profile(struct test *t) {
   compare(t);
 }
 
+/* ---- several threads
+ * ------------------------------------------------------------------------------- */
+
+/* Replays of one command buffer on a queue of its own. */
+struct replayer {
+  struct test *test;
+  cl_command_buffer_khr buffer;
+  pthread_t thread;
+};
+
+enum { THREADS = 4, TIMES = 40, SLOTS = 8 };
+
+static void *replay_often(void *data) {
+  struct replayer *r = data;
+  struct test *t = r->test;
+  cl_int error;
+  cl_command_queue queue =
+      clCreateCommandQueueWithProperties(t->road.context, t->road.device, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  for (int i = 0; i < TIMES; i++)
+    CHECK_CL(t->f.clEnqueueCommandBufferKHR(1, &queue, r->buffer, 0, NULL, NULL), CL_SUCCESS);
+  CHECK_CL(clFinish(queue), CL_SUCCESS);
+  CHECK_CL(clReleaseCommandQueue(queue), CL_SUCCESS);
+  return NULL;
+}
+
+/* Nobody orders the replays, and the buffer is changed meanwhile: none may be lost. */
+static void test_threads(struct test *t) {
+  const cl_command_buffer_properties_khr properties[] = {
+      CL_COMMAND_BUFFER_FLAGS_KHR,
+      CL_COMMAND_BUFFER_MUTABLE_KHR | CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
+  const size_t items = ITEMS;
+  cl_int error;
+  cl_kernel kernel = road_kernel(&t->road, source, "count");
+  cl_uint n = 0;
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof(cl_mem), &t->buffers[0]), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof n, &n), CL_SUCCESS);
+  cl_command_buffer_khr b = t->f.clCreateCommandBufferKHR(1, t->queues, properties, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_mutable_command_khr command;
+  CHECK_CL(t->f.clCommandNDRangeKernelKHR(b, NULL, NULL, kernel, 1, NULL, &items, NULL, 0, NULL,
+                                          NULL, &command),
+           CL_SUCCESS);
+  CHECK_CL(t->f.clFinalizeCommandBufferKHR(b), CL_SUCCESS);
+  struct replayer replayers[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    replayers[i] = (struct replayer){.test = t, .buffer = b};
+    CHECK(!pthread_create(&replayers[i].thread, NULL, replay_often, &replayers[i]));
+  }
+  const cl_mutable_dispatch_arg_khr arg = {1, sizeof n, &n};
+  const struct icd_mutable_dispatch_config config = {
+      .command = command, .num_args = 1, .arg_list = &arg};
+  const cl_command_buffer_update_type_khr type = ICD_MUTABLE_DISPATCH_CONFIG;
+  const void *configs[] = {&config};
+  for (n = 0; n < TIMES; n++)
+    CHECK_CL(t->f.clUpdateMutableCommandsKHR(b, 1, &type, configs), CL_SUCCESS);
+  for (int i = 0; i < THREADS; i++)
+    CHECK(!pthread_join(replayers[i].thread, NULL));
+  for (int i = 0; i < SLOTS; i++)
+    t->expected[0][i] += THREADS * TIMES * ITEMS / SLOTS;
+  compare(t);
+  CHECK_CL(t->f.clReleaseCommandBufferKHR(b), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
 static void start(struct test *t) {
   static const char *const names[] = {"step", "join", "spill"};
   cl_int error;
@@ -542,6 +612,8 @@ int main(int count, char **words) {
     test_life(&t);
   else if (!strcmp(what, "profile"))
     test_profile(&t);
+  else if (!strcmp(what, "threads"))
+    test_threads(&t);
   else
     return 2;
   end(&t);
