@@ -1,4 +1,5 @@
-/* 64-bit arithmetic that clang made of 32-bit indices, back in 32 bits. */
+/* 64-bit arithmetic that clang made of 32-bit indices, back in 32 bits, and integers that it
+ * made of whole vectors, as their elements. */
 #ifndef TEGRACL_NARROW_H
 #define TEGRACL_NARROW_H
 

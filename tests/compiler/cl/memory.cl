@@ -115,3 +115,12 @@ constant struct {
 kernel void addresses(global int *out, int n) {
   out[n] = *chosen[n] + named.name[n] + named.before + (int)named.after;
 }
+
+/* LLVM takes the numbers out of the vectors, as out of one integer of 256 bits. */
+kernel void first_of_vector(global const long4 *restrict v, global const double4 *restrict w,
+                            global long *restrict out) {
+  long4 all = popcount(*v);
+  double4 roots = sqrt(*w);
+  out[0] = all.s0 + all.s1 + *(global const long *)v + *(global const int *)v;
+  out[1] = (long)(roots.s0 + roots.s3) + *(global const long *)w;
+}
