@@ -34,7 +34,6 @@ static void bury(void *owner) {
   while (buffer->recordings) {
     struct icd_recording *next = buffer->recordings->next;
     rt_recording_destroy(buffer->recordings->rt);
-    pthread_mutex_destroy(&buffer->recordings->lock);
     free(buffer->recordings);
     buffer->recordings = next;
   }
@@ -165,7 +164,6 @@ static struct icd_recording *find_free(cl_command_buffer_khr buffer) {
     free(recording);
     return NULL;
   }
-  pthread_mutex_init(&recording->lock, NULL);
   recording->next = buffer->recordings;
   buffer->recordings = recording;
   return recording;
@@ -301,11 +299,9 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
 
 int icd_replay(cl_command_queue queue, const struct icd_replay *replay, struct rt_times *times) {
   struct icd_recording *recording = replay->recording;
-  if (!(replay->buffer->flags & CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR))
-    return rt_queue_replay(queue->rt, recording->rt, times, NULL);
-  pthread_mutex_lock(&recording->lock);
+  icd_lock(&recording->guard);
   const int error = rt_queue_replay(queue->rt, recording->rt, times, NULL);
-  pthread_mutex_unlock(&recording->lock);
+  icd_unlock(&recording->guard);
   return error;
 }
 

@@ -6,13 +6,11 @@
 #include "icd/command_buffer_api.h"
 
 /* All commands as the GPU gets them. Does not change while it is in flight: a change of
- * the command buffer makes another one then, or takes one that has come back. One replay
- * after the other uses rt: each waits for the last one, or else, with
- * CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, takes the lock. */
+ * the command buffer makes another one then, or takes one that has come back. */
 struct icd_recording {
   struct icd_recording *next;
   atomic_uint users; /* enqueues on their way to the GPU */
-  pthread_mutex_t lock;
+  struct icd_lock guard; /* of rt, while there are users */
   struct rt_recording *rt;
 };
 
