@@ -9,7 +9,7 @@
  * the command buffer makes another one then, or takes one that has come back. */
 struct icd_recording {
   struct icd_recording *next;
-  atomic_uint users; /* enqueues on their way to the GPU */
+  atomic_uint users;     /* enqueues on their way to the GPU */
   struct icd_lock guard; /* of rt, while there are users */
   struct rt_recording *rt;
 };
