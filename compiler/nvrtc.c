@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compiler/device_files.h"
 #include "compiler/find.h"
@@ -148,6 +149,11 @@ static void add_log(struct nvrtc_program *program, struct text *log) {
   free(text);
 }
 
+/* Of the program: that of the device library is in its own files. */
+static bool has_assembly(const char *source) {
+  return strstr(source, "asm(") || strstr(source, "asm volatile(");
+}
+
 enum cc_status nvrtc_compile(const char *source, unsigned sm, const struct options *options,
                              struct text *cubin, struct text *log) {
   struct nvrtc_program *program = NULL;
@@ -171,8 +177,10 @@ enum cc_status nvrtc_compile(const char *source, unsigned sm, const struct optio
     if (result == NVRTC_SUCCESS) {
       status = add_cubin(program, cubin);
     } else {
-      text_printf(log, "error: NVRTC refused the generated code (%s); this is a fault of tegracl\n",
-                  nvrtc.error_string(result));
+      text_printf(log,
+                  "error: NVRTC refused the generated code (%s); this is a fault of %stegracl\n",
+                  nvrtc.error_string(result),
+                  has_assembly(source) ? "the program's asm statements or of " : "");
       add_log(program, log);
     }
     nvrtc.destroy(&program);

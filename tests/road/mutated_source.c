@@ -110,9 +110,9 @@ static char *make_source(void) {
 
 /* Of one that was not built: whether its log tells of the source's faults, and not of ours. */
 static void look_at_log(const struct road *road, cl_program program, const char *source) {
-  static const char *const ours[] = {"fault of tegracl", "ended by signal",   "did not finish",
-                                     "crashed",          "ran out of memory", "broken answer",
-                                     "damaged"};
+  static const char *const ours[] = {
+      "is a fault of tegracl", "ended by signal", "did not finish", "crashed",
+      "ran out of memory",     "broken answer",   "damaged"};
   static char log[1 << 16];
   cl_build_status status;
   CHECK_CL(clGetProgramBuildInfo(program, road->device, CL_PROGRAM_BUILD_STATUS, sizeof status,
