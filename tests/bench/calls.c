@@ -5,7 +5,8 @@
  * Prints for each case the CPU time of the calling thread in one call, in ns. Under
  * callgrind with --toggle-collect=repeat the instructions of all calls are the
  * program's total; calls.py does that. "first use" and "build" are times of the
- * whole process's wait.
+ * whole process's wait. "of memcpy's speed" is the CPU time of the fastest
+ * memcpy over that of the fastest transfer, in all threads, taken in turns.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -16,7 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 200, ITEMS = 64, SMALL = 64, MAPPED = 1 << 20, RECORDED = 10 };
+enum {
+  BATCH = 200,
+  WARM_UP = 8 * BATCH,
+  ITEMS = 64,
+  SMALL = 64,
+  MAPPED = 1 << 20,
+  LARGE = 64 << 20,
+  RECORDED = 10
+};
 
 static const char source[] =
     "kernel void k(global float *a, global const float *b, float c, int n) {\n"
@@ -30,7 +39,7 @@ struct bench {
   cl_command_queue queue;
   cl_program program;
   cl_kernel kernel;
-  cl_mem a, b;
+  cl_mem a, b, large;
   cl_event last; /* of a chain */
   unsigned number;
   struct recorded *recorded; /* NULL: no command buffers here */
@@ -93,11 +102,19 @@ static cl_int write_small(struct bench *b) {
   return clEnqueueWriteBuffer(b->queue, b->a, CL_TRUE, 0, sizeof bytes, bytes, 0, NULL, NULL);
 }
 
-static cl_int map_unmap(struct bench *b) {
+static cl_int map_unmap(const struct bench *b, cl_mem buffer, size_t size) {
   cl_int error;
   void *at =
-      clEnqueueMapBuffer(b->queue, b->a, CL_TRUE, CL_MAP_WRITE, 0, MAPPED, 0, NULL, NULL, &error);
-  return error ? error : clEnqueueUnmapMemObject(b->queue, b->a, at, 0, NULL, NULL);
+      clEnqueueMapBuffer(b->queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, size, 0, NULL, NULL, &error);
+  return error ? error : clEnqueueUnmapMemObject(b->queue, buffer, at, 0, NULL, NULL);
+}
+
+static cl_int map_small(struct bench *b) {
+  return map_unmap(b, b->a, SMALL);
+}
+
+static cl_int map_large(struct bench *b) {
+  return map_unmap(b, b->large, LARGE);
 }
 
 static cl_int marker(struct bench *b) {
@@ -126,7 +143,8 @@ static const struct test {
     {"enqueue, chain of events", enqueue_chain},
     {"read 64 bytes", read_small},
     {"write 64 bytes", write_small},
-    {"map and unmap 1 MiB", map_unmap},
+    {"map and unmap 64 bytes", map_small},
+    {"map and unmap 64 MiB", map_large},
     {"marker", marker},
     {"replay of 10 kernels", replay},
     {"finish, idle", finish_idle},
@@ -147,9 +165,14 @@ static void finish(struct bench *b) {
   b->last = NULL;
 }
 
-/* ns of this thread in one call. */
+/* ns of this thread in one call, once pools have grown and memory has been touched. */
 static double measure(struct bench *b, const struct test *test, unsigned calls) {
   double sum = 0;
+  for (int i = 0; i < WARM_UP; i++) {
+    check(test->call(b), test->name);
+    if (i % BATCH == BATCH - 1)
+      finish(b);
+  }
   for (unsigned done = 0; done < calls; done += BATCH) {
     const double start = now_ns(CLOCK_THREAD_CPUTIME_ID);
     repeat(b, test, BATCH);
@@ -232,6 +255,8 @@ static void set_up(struct bench *b, const char *platform) {
   check(error, "clCreateBuffer");
   b->b = clCreateBuffer(b->context, CL_MEM_READ_WRITE, MAPPED, NULL, &error);
   check(error, "clCreateBuffer");
+  b->large = clCreateBuffer(b->context, CL_MEM_READ_WRITE, LARGE, NULL, &error);
+  check(error, "clCreateBuffer");
   const cl_int n = ITEMS;
   check(clSetKernelArg(b->kernel, 0, sizeof b->a, &b->a), "clSetKernelArg");
   check(clSetKernelArg(b->kernel, 1, sizeof b->b, &b->b), "clSetKernelArg");
@@ -245,10 +270,44 @@ static void tear_down(const struct bench *b) {
     check(b->release(b->recorded), "clReleaseCommandBufferKHR");
   clReleaseMemObject(b->a);
   clReleaseMemObject(b->b);
+  clReleaseMemObject(b->large);
   clReleaseKernel(b->kernel);
   clReleaseProgram(b->program);
   clReleaseCommandQueue(b->queue);
   clReleaseContext(b->context);
+}
+
+/* ---- transfers --------------------------------------------------------------------------- */
+
+static void measure_transfers(const struct bench *b) {
+  enum { ROUNDS = 25, COPY, READ, WRITE, KINDS };
+  char *host = malloc(LARGE), *other = malloc(LARGE);
+  if (!host || !other)
+    check(CL_OUT_OF_HOST_MEMORY, "malloc");
+  memset(host, 1, LARGE);
+  memset(other, 2, LARGE);
+  for (size_t size = MAPPED; size <= LARGE; size *= 8) {
+    double best[KINDS] = {0};
+    for (int round = 0; round < ROUNDS; round++)
+      for (int kind = COPY; kind < KINDS; kind++) {
+        const double start = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+        if (kind == COPY)
+          memcpy(other, host, size);
+        else if (kind == READ)
+          check(clEnqueueReadBuffer(b->queue, b->large, CL_TRUE, 0, size, host, 0, NULL, NULL),
+                "clEnqueueReadBuffer");
+        else
+          check(clEnqueueWriteBuffer(b->queue, b->large, CL_TRUE, 0, size, host, 0, NULL, NULL),
+                "clEnqueueWriteBuffer");
+        const double ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
+        if (!round || ns < best[kind])
+          best[kind] = ns;
+      }
+    printf("read %zu MiB, of memcpy's speed: %.2f\n", size >> 20, best[COPY] / best[READ]);
+    printf("write %zu MiB, of memcpy's speed: %.2f\n", size >> 20, best[COPY] / best[WRITE]);
+  }
+  free(host);
+  free(other);
 }
 
 /* ---- builds -------------------------------------------------------------------------------- */
@@ -299,8 +358,10 @@ int main(int count, char **words) {
     if (wanted && (tests[i].call != replay || b.recorded))
       printf("%s: %.0f\n", tests[i].name, measure(&b, &tests[i], calls));
   }
-  if (optind == count)
+  if (optind == count) {
+    measure_transfers(&b);
     measure_builds(&b);
+  }
   tear_down(&b);
   return 0;
 }

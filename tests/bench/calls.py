@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """calls.py CALLS TEGRACL.icd [POCL.icd]: instructions (callgrind) and CPU time of the
-calling thread for single OpenCL calls, and times of builds and first use, in a table.
-CALLS is the program calls of this folder."""
+calling thread for single OpenCL calls, the speed of transfers, and times of builds and
+first use, in a table, with the times of the second over those of the first. CALLS is the
+program calls of this folder."""
 import os
 import re
 import subprocess
@@ -32,8 +33,9 @@ def main():
     calls, icds = sys.argv[1], sys.argv[2:]
     times = [dict(line.rsplit(": ", 1) for line in
                   run(icd, calls, "-p", platform_of(icd)).stdout.splitlines()) for icd in icds]
-    print("| call | " + " | ".join(f"{platform_of(icd)}: instructions, ns" for icd in icds) + " |")
-    print("| --- |" + " --- |" * len(icds))
+    heads = [f"{platform_of(icd)}: instructions, ns" for icd in icds] + ["ratio"] * (len(icds) > 1)
+    print("| call | " + " | ".join(heads) + " |")
+    print("| --- |" + " --- |" * len(heads))
     whole = ("first use", "build, cold", "build, cached")
     for case in times[0]:
         if case == "nothing":
@@ -44,9 +46,14 @@ def main():
                 columns.append("-")
             elif case in whole:
                 columns.append(f"{float(ns[case]) / 1e6:.1f} ms")
+            elif case.endswith("speed"):
+                columns.append(ns[case])
             else:
                 own = instructions(calls, icd, case) - instructions(calls, icd, "nothing")
                 columns.append(f"{own:.0f}, {ns[case]}")
+        if len(icds) > 1:
+            both = all(case in ns for ns in times) and not case.endswith("speed")
+            columns.append(f"{float(times[1][case]) / float(times[0][case]):.1f}" if both else "")
         print(f"| {case} | " + " | ".join(columns) + " |", flush=True)
 
 
