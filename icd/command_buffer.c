@@ -228,11 +228,9 @@ static const struct icd_dispatch *dispatch_of(cl_mutable_command_khr command) {
 }
 
 static bool is_complete(cl_command_buffer_khr buffer) {
-  for (cl_mutable_command_khr command = buffer->first; command; command = command->next) {
-    const struct icd_dispatch *dispatch = dispatch_of(command);
-    if (dispatch->kernel && dispatch->kernel->unset)
+  for (cl_mutable_command_khr command = buffer->first; command; command = command->next)
+    if (command->operation.kind == ICD_LAUNCH && dispatch_of(command)->kernel->unset)
       return false;
-  }
   return true;
 }
 
