@@ -98,17 +98,14 @@ int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dma
  * unknown id crashes the real driver. */
 int emu_nvmap_range(void *argument) {
   const struct nvmap_fd_for_range_from_list *a = argument;
-  uint64_t total = 0;
   if (!a->handles || !a->num_handles || !a->size)
     return -EINVAL;
   for (uint32_t i = 0; i < a->num_handles; i++) {
     uint32_t id;
     if (emu_copy_from_user(&id, a->handles + i * sizeof(id), sizeof(id)))
       return -EFAULT;
-    const struct emu_handle *handle = emu_handle_find(id);
-    if (!handle)
-      return -EINVAL;
-    total += handle->dmabuf->size;
+    if (!emu_handle_find(id))
+      break;
   }
   return -EINVAL;
 }

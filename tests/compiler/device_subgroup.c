@@ -434,14 +434,13 @@ static int test_queries(struct device_cl *cl) {
   cl_kernel kernel = program ? clCreateKernel(program, "k", &status) : NULL;
   if (!kernel)
     return 1;
-  bool good =
-      is_size(kernel, cl->device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, flat, 3, 32) &
-      is_size(kernel, cl->device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, flat, 3, 4) &
-      is_size(kernel, cl->device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, flat, 1, 1) &
-      is_size(kernel, cl->device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, counts, 1, 96) &
-      is_size(kernel, cl->device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, counts + 1, 1, 0) &
-      is_size(kernel, cl->device, CL_KERNEL_MAX_NUM_SUB_GROUPS, NULL, 0, 32) &
-      is_size(kernel, cl->device, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, NULL, 0, 0);
+  bool good = is_size(kernel, cl->device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, flat, 3, 32);
+  good &= is_size(kernel, cl->device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, flat, 3, 4);
+  good &= is_size(kernel, cl->device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, flat, 1, 1);
+  good &= is_size(kernel, cl->device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, counts, 1, 96);
+  good &= is_size(kernel, cl->device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, counts + 1, 1, 0);
+  good &= is_size(kernel, cl->device, CL_KERNEL_MAX_NUM_SUB_GROUPS, NULL, 0, 32);
+  good &= is_size(kernel, cl->device, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, NULL, 0, 0);
   clGetDeviceInfo(cl->device, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL);
   clGetDeviceInfo(cl->device, CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, sizeof independent,
                   &independent, NULL);

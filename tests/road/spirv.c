@@ -413,7 +413,9 @@ static void reworded(struct road *road, int count, char **files) {
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof *mems, &mems[0]), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 1, sizeof *mems, &mems[1]), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 2, sizeof n, &n), CL_SUCCESS);
-  CHECK_CL(clEnqueueTask(road->queue, kernel, 0, NULL, NULL), CL_SUCCESS);
+  const size_t one = 1;
+  CHECK_CL(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
   CHECK_CL(clEnqueueReadBuffer(road->queue, mems[0], CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
            CL_SUCCESS);
   for (size_t i = 0; i < sizeof out / sizeof *out; i++)
