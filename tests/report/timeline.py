@@ -94,11 +94,14 @@ assert any("MMU fault" in e["args"]["message"] and "kernel mmu" in e["args"]["me
 # Two processes write one file, and one of them is killed: nothing is lost or torn.
 path = os.path.join(folder.name, "both.json")
 victim = start(path, SAMPLES, "mandelbrot", "nbody", "sha256")
-deadline = time.monotonic() + 30
+deadline = time.monotonic() + 60
 while not (os.path.exists(path) and "clBuildProgram" in open(path, encoding="utf-8").read()):
     assert time.monotonic() < deadline and victim.poll() is None
     time.sleep(0.01)
 other = start(path, SAMPLES, "vadd")
+while '"pid":%d,' % other.pid not in open(path, encoding="utf-8").read():
+    assert time.monotonic() < deadline and victim.poll() is None
+    time.sleep(0.01)
 victim.send_signal(signal.SIGKILL)
 victim.communicate()
 assert other.communicate() and other.returncode == 0
