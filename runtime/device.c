@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
-#include <time.h>
 
+#include "runtime/clock.h"
 #include "runtime/context.h"
 #include "runtime/debug.h"
 #include "runtime/fds.h"
@@ -244,12 +244,6 @@ const struct rt_device_info *rt_device_info(const struct rt_device *d) {
   return &d->info;
 }
 
-static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The kernel's GET_GPU_TIME between two looks at the CPU's clock; the tightest
  * of a few tries bounds the error by half its width. */
 int rt_device_time(struct rt_device *d, uint64_t *gpu_ns, uint64_t *cpu_ns) {
@@ -257,9 +251,9 @@ int rt_device_time(struct rt_device *d, uint64_t *gpu_ns, uint64_t *cpu_ns) {
   uint64_t best = UINT64_MAX;
   for (int i = 0; i < TRIES; i++) {
     struct nvgpu_gpu_get_gpu_time_args args = {0};
-    uint64_t before = monotonic_ns();
+    uint64_t before = rt_clock_ns();
     int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_GPU_TIME, &args);
-    uint64_t after = monotonic_ns();
+    uint64_t after = rt_clock_ns();
     if (result)
       return rt_fail_call(result, "GET_GPU_TIME");
     if (after - before < best) {

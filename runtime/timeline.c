@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "runtime/clock.h"
 #include "runtime/debug.h"
 #include "runtime/log_file.h"
 
@@ -33,9 +33,7 @@ static int process;
 static __thread int thread;
 
 uint64_t rt_timeline_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  return rt_clock_ns();
 }
 
 /* ---- the file --------------------------------------------------------------------- */

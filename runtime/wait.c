@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "runtime/clock.h"
 #include "runtime/device.h"
 #include "runtime/fds.h"
 #include "runtime/message.h"
@@ -22,12 +23,6 @@ enum {
   PAUSE_FIRST_NS = 5000, /* without a fence */
   PAUSE_LAST_NS = 200000,
 };
-
-static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void relax(void) {
 #if defined(__aarch64__)
@@ -78,7 +73,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
     /* The release may have come between the two looks. */
     if (rt_queue_dead(q))
       return rt_queue_completed(q) >= point ? 0 : -EIO;
-    uint64_t now = monotonic_ns();
+    uint64_t now = rt_clock_ns();
     if (now >= deadline)
       return -ETIMEDOUT;
     if (now < spin_end)
@@ -88,7 +83,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
     uint64_t ms = left / NS_PER_MS + (left % NS_PER_MS >= NS_PER_MS / 2);
     if (fence == 0 && ms) {
       fence = sleep_on_fence(q, point, ms < FENCE_MAX_MS ? (int)ms : FENCE_MAX_MS);
-      spin_end = monotonic_ns() + SPIN_NS;
+      spin_end = rt_clock_ns() + SPIN_NS;
       continue;
     }
     /* Woken, and still the timeline is not there: not at once to sleep on a fence that
@@ -101,7 +96,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
 
 int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
   const bool completed = rt_queue_completed(q) >= point;
-  const uint64_t start = completed ? 0 : monotonic_ns();
+  const uint64_t start = completed ? 0 : rt_clock_ns();
   const int result = completed ? 0 : wait_point(q, point, start, timeout_ns);
   if (rt_timeline_on())
     rt_timeline_waited(q, point, start);
