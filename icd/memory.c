@@ -73,11 +73,15 @@ bool icd_mem_is_one(cl_context context, uint64_t number) {
   return mem != NULL;
 }
 
-void icd_mem_drop(cl_mem mem) {
-  if (!icd_object_drop(&mem->object))
-    return;
+/* The last reference has gone. */
+static void retire(cl_mem mem) {
   delist(mem);
   icd_context_retire(mem->context, &mem->retired, bury, mem);
+}
+
+void icd_mem_drop(cl_mem mem) {
+  if (icd_object_drop(&mem->object))
+    retire(mem);
 }
 
 /* What nobody can want of an immutable object. */
@@ -365,7 +369,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem mem) {
   if (icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT, &last))
     return ICD_FAIL(mem->context, CL_INVALID_MEM_OBJECT, "memobj has been released too often");
   if (last)
-    icd_context_retire(mem->context, &mem->retired, bury, mem);
+    retire(mem);
   return CL_SUCCESS;
 }
 

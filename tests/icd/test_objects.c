@@ -372,6 +372,22 @@ static void buffers(void **state) {
   assert_int_equal(clReleaseMemObject((cl_mem)(void *)bench->queue), CL_INVALID_MEM_OBJECT);
 }
 
+/* What may be a handle (kernels of raw CUBINs) is one as long as the object lives, however
+ * often its memory becomes another's. */
+static void known_buffers(void **state) {
+  enum { MANY = 200 };
+  struct bench *bench = *state;
+  cl_mem kept = bench_buffer(bench, 64);
+  for (int i = 0; i < MANY; i++) {
+    cl_mem mem = bench_buffer(bench, 64);
+    assert_true(icd_mem_is_one(bench->context, (uintptr_t)mem));
+    assert_cl(clReleaseMemObject(mem));
+    assert_false(icd_mem_is_one(bench->context, (uintptr_t)mem));
+  }
+  assert_true(icd_mem_is_one(bench->context, (uintptr_t)kept));
+  assert_cl(clReleaseMemObject(kept));
+}
+
 /* ---- commands on buffers ----------------------------------------------------------------------
  */
 
@@ -738,6 +754,7 @@ int main(void) {
       cmocka_unit_test(contexts),
       TEST(queues),
       TEST(buffers),
+      TEST(known_buffers),
       TEST(transfers),
       TEST(rectangles),
       TEST(launches),
