@@ -275,13 +275,27 @@ static cl_event take_signal(cl_semaphore_khr semaphore) {
   return event;
 }
 
-/* A signal takes the place of one that nobody has waited for. Takes the reference over. */
-static void put_signal(cl_semaphore_khr semaphore, cl_event event) {
+static void CL_CALLBACK keep_promise(cl_event event, cl_int status, void *promise) {
+  icd_event_set(promise, status, 0, 0);
+  icd_event_drop(promise);
+}
+
+/* The event goes to those who wait already, or signals the semaphore, in place of a signal
+ * that nobody has waited for. */
+static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
+  cl_event old = NULL;
   pthread_mutex_lock(&semaphore->lock);
-  cl_event old = semaphore->signal;
-  semaphore->signal = event;
+  cl_event promise = semaphore->promise;
+  semaphore->promise = NULL;
+  if (!promise) {
+    icd_event_hold(event);
+    old = semaphore->signal;
+    semaphore->signal = event;
+  }
   pthread_mutex_unlock(&semaphore->lock);
   drop_event(old);
+  if (promise && clSetEventCallback(event, CL_COMPLETE, keep_promise, promise) != CL_SUCCESS)
+    keep_promise(event, icd_event_wait(event), promise); /* no memory for the callback */
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
@@ -302,12 +316,10 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
   if (!event)
     return ICD_FAIL(context, CL_INVALID_OPERATION, "no signal of the semaphore has been enqueued");
   const cl_int code = export_event(event, &fd, __func__);
-  if (code) {
-    put_signal(semaphore, event);
-    return code;
-  }
+  if (code)
+    signal_with(semaphore, event);
   icd_event_drop(event);
-  return icd_answer_bytes(&answer, __func__, &fd, sizeof fd);
+  return code ? code : icd_answer_bytes(&answer, __func__, &fd, sizeof fd);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReImportSemaphoreSyncFdKHR(
@@ -320,7 +332,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReImportSemaphoreSyncFdKHR(
   cl_int code;
   cl_event event = event_of_fence(semaphore->context, fd, &code, __func__);
   if (event)
-    put_signal(semaphore, event);
+    signal_with(semaphore, event);
+  drop_event(event);
   return code;
 }
 
@@ -353,15 +366,16 @@ static cl_int check(cl_command_queue queue, cl_uint count, const cl_semaphore_kh
 /* What a wait for the semaphore waits for, held: its signal, which is consumed, or a
  * promise of one. NULL: no memory. */
 static cl_event claim(cl_semaphore_khr semaphore) {
-  cl_event event = take_signal(semaphore);
-  if (event)
-    return event;
   pthread_mutex_lock(&semaphore->lock);
-  if (!semaphore->promise)
-    semaphore->promise = icd_event_create(semaphore->context, NULL, CL_COMMAND_USER);
-  event = semaphore->promise;
-  if (event)
-    icd_event_hold(event);
+  cl_event event = semaphore->signal;
+  semaphore->signal = NULL;
+  if (!event) {
+    if (!semaphore->promise)
+      semaphore->promise = icd_event_create(semaphore->context, NULL, CL_COMMAND_USER);
+    event = semaphore->promise;
+    if (event)
+      icd_event_hold(event);
+  }
   pthread_mutex_unlock(&semaphore->lock);
   return event;
 }
@@ -394,25 +408,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitSemaphoresKHR(cl_command_queue queu
     icd_event_drop(all[i]);
   free(all);
   return code;
-}
-
-static void CL_CALLBACK keep_promise(cl_event event, cl_int status, void *promise) {
-  icd_event_set(promise, status, 0, 0);
-  icd_event_drop(promise);
-}
-
-/* The event signals the semaphore, or goes to those who wait already. */
-static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
-  pthread_mutex_lock(&semaphore->lock);
-  cl_event promise = semaphore->promise;
-  semaphore->promise = NULL;
-  pthread_mutex_unlock(&semaphore->lock);
-  if (!promise) {
-    icd_event_hold(event);
-    put_signal(semaphore, event);
-  } else if (clSetEventCallback(event, CL_COMPLETE, keep_promise, promise) != CL_SUCCESS) {
-    keep_promise(event, icd_event_wait(event), promise); /* no memory for the callback */
-  }
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSignalSemaphoresKHR(

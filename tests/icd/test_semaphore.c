@@ -1,6 +1,9 @@
 /* Semaphores, on the fake runtime: signals and waits in every order, between queues, with
  * sync fds; and their misuse.
  */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -136,6 +139,11 @@ static void sync_fds(void **state) {
   close(writer);
   assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, -1)); /* signalled already */
   assert_int_equal(payload(imported), 1);
+  /* the first wait takes it; the second is there before the next fence */
+  events[0] = wait_for(other, imported);
+  events[1] = wait_for(other, imported);
+  assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, -1));
+  finish(events, 2);
   assert_int_equal(clReImportSemaphoreSyncFdKHR(semaphore, NULL, -1), CL_INVALID_SEMAPHORE_KHR);
   assert_cl(clReleaseSemaphoreKHR(semaphore));
   assert_cl(clReleaseSemaphoreKHR(imported));
@@ -229,11 +237,52 @@ static void queries_and_misuse(void **state) {
   assert_int_equal(clRetainSemaphoreKHR(semaphore), CL_INVALID_SEMAPHORE_KHR);
 }
 
+/* ---- threads ------------------------------------------------------------------------------- */
+
+enum { MEETINGS = 5000 };
+
+struct meeting {
+  cl_command_queue queue; /* the signals' */
+  cl_semaphore_khr semaphore;
+  atomic_int round, signalled;
+};
+
+static void *signal_often(void *data) {
+  struct meeting *meeting = data;
+  for (int i = 1; i <= MEETINGS; i++) {
+    while (atomic_load(&meeting->round) < i)
+      sched_yield();
+    cl_event event = signal_it(meeting->queue, meeting->semaphore, NULL);
+    clReleaseEvent(event);
+    atomic_store(&meeting->signalled, i);
+  }
+  return NULL;
+}
+
+/* A wait and a signal at the same time find each other, whichever comes first. */
+static void at_once(void **state) {
+  struct bench *bench = *state;
+  struct meeting meeting = {.queue = bench_queue(bench, 0), .semaphore = make(bench, plain)};
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, signal_often, &meeting), 0);
+  for (int i = 1; i <= MEETINGS; i++) {
+    atomic_store(&meeting.round, i);
+    cl_event event = wait_for(bench->queue, meeting.semaphore);
+    while (atomic_load(&meeting.signalled) < i)
+      sched_yield();
+    finish(&event, 1); /* for ever, if one has missed the other */
+  }
+  pthread_join(thread, NULL);
+  assert_cl(clReleaseSemaphoreKHR(meeting.semaphore));
+  clReleaseCommandQueue(meeting.queue);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(across_queues), TEST(promise), TEST(sync_fds), TEST(creation), TEST(queries_and_misuse),
+      TEST(across_queues),      TEST(promise), TEST(sync_fds), TEST(creation),
+      TEST(queries_and_misuse), TEST(at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
