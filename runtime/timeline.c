@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -231,10 +232,21 @@ void rt_timeline_open(const char *path) {
   put_name("process_name", RT_LANE_THREAD, program_invocation_short_name);
 }
 
+/* The position of the parent's open file, by which next_chunk knows what it has appended, is
+ * moved by the parent and its other children, too. */
+static void open_again(void) {
+  char path[32];
+  const int shared = file.fd;
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", shared);
+  file.fd = rt_log_open(path, "", "timeline");
+  close(shared);
+}
+
 void rt_timeline_forked(void) {
   if (!rt_timeline_is_on)
     return;
   pthread_mutex_init(&file.lock, NULL);
+  open_again();
   process = thread = 0;
   file.at = file.end = NULL; /* the parent's chunk stays mapped, so that next_chunk unmaps it */
   put_name("process_name", RT_LANE_THREAD, program_invocation_short_name);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""TEGRACL_DEBUG prints the topics that it lists, and nothing else.
+"""TEGRACL_DEBUG prints the topics that it lists, names a word that is none, and no more.
 
 debug_topics.py PROGRAM, a program that launches a kernel named culprit.
 """
@@ -24,8 +24,12 @@ def main():
     for topics, wanted, unwanted in [('', [], ['tegracl:']),
                                      ('launch', LAUNCH, IOCTL),
                                      ('ioctl', IOCTL, LAUNCH),
-                                     ('nothing,ioctl,launch', LAUNCH + IOCTL, []),
-                                     ('launches,oioctl', [], ['tegracl:'])]:
+                                     ('nothing,ioctl,launch',
+                                      LAUNCH + IOCTL + ['"nothing" is none of api, launch'], []),
+                                     ('api,,', [], ['tegracl:']),
+                                     ('launches,oioctl',
+                                      ['"launches" is none of', '"oioctl" is none of'],
+                                      LAUNCH + IOCTL)]:
         text = output(topics)
         failures += [f'TEGRACL_DEBUG={topics}: "{w}" is missing' for w in wanted if w not in text]
         failures += [f'TEGRACL_DEBUG={topics}: "{u}" is there' for u in unwanted if u in text]
