@@ -64,7 +64,7 @@ struct rt_queue {
   bool skeds_stale;   /* the slice ring has wrapped since the last submission */
   uint32_t seen_code; /* generations that the channel knows */
   uint32_t seen_pool;
-  struct rt_timeline_lane *lane; /* NULL: nothing of it is on a timeline */
+  struct rt_timeline_lane *_Atomic lane; /* NULL: nothing of it is on a timeline */
   struct rt_queue *next, *previous;
 };
 

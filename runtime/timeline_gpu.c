@@ -148,18 +148,21 @@ void rt_timeline_drain_all(struct rt_context *c) {
 }
 
 void rt_timeline_queue_end(struct rt_queue *q) {
+  struct rt_context *c = q->context;
   struct rt_timeline_lane *s = q->lane;
   if (!s)
     return;
   rt_timeline_drain(q);
+  pthread_mutex_lock(&c->lock); /* others may be at rt_timeline_drain_all */
+  q->lane = NULL;
+  pthread_mutex_unlock(&c->lock);
   for (; s->first < s->count; s->first++) {
     const struct shown_launch *l = &s->ring[s->first % RT_GPFIFO_ENTRIES];
     if (l->own_times)
-      rt_slots_put(&q->context->times, l->times);
+      rt_slots_put(&c->times, l->times);
   }
   pthread_mutex_destroy(&s->lock);
   free(s);
-  q->lane = NULL;
 }
 
 void rt_timeline_grid(struct rt_queue *q, uint64_t descriptor) {

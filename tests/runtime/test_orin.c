@@ -21,6 +21,7 @@
 #include "runtime/module.h"
 #include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
+#include "runtime/timeline.h"
 #include "tools/doctor/kernel_words.h"
 
 enum { NUMBER, PRIVATE_SUM };
@@ -492,6 +493,37 @@ static void threads_with_queues_of_their_own(void **state) {
   end(&o);
 }
 
+static atomic_bool enough;
+
+/* Gives times back, before which the timeline looks at all queues. */
+static void *give_times_back(void *data) {
+  struct rt_context *context = data;
+  struct rt_times *times = NULL;
+  while (!enough && rt_times_get(context, &times) == 0)
+    rt_times_put(context, times);
+  return NULL;
+}
+
+static void queues_end_while_the_timeline_looks(void **state) {
+  (void)state;
+  enum { QUEUES = 300 };
+  struct orin o;
+  pthread_t thread;
+  rt_timeline_open("/dev/null");
+  assert_true(rt_timeline_begin());
+  begin(&o);
+  assert_int_equal(pthread_create(&thread, NULL, give_times_back, o.context), 0);
+  for (int i = 0; i < QUEUES; i++) {
+    struct rt_queue *q = NULL;
+    assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_MEDIUM, &q), 0);
+    assert_int_equal(launch(&o, q, NUMBER, o.out->gpu, BLOCK, 1, NULL, NULL), 0);
+    rt_queue_destroy(q);
+  }
+  enough = true;
+  pthread_join(thread, NULL);
+  end(&o);
+}
+
 static void the_choice_of_device(void **state) {
   (void)state;
   struct rt_device *device = NULL;
@@ -522,6 +554,7 @@ int main(void) {
       cmocka_unit_test(code_is_read_afresh),
       cmocka_unit_test(a_fault_names_the_kernel_and_the_buffer),
       cmocka_unit_test(threads_with_queues_of_their_own),
+      cmocka_unit_test(queues_end_while_the_timeline_looks), /* which stays on */
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
