@@ -106,8 +106,7 @@ enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
     scope = CACHE_NEVER;
   for (size_t i = 0; i < job->source_count; i++) {
     const struct cc_source *source = &job->sources[i];
-    if ((job->action == CC_BUILD || job->action == CC_COMPILE) &&
-        !spirv_is(source->text, source->size))
+    if (!cc_links(job->action) && !spirv_is(source->text, source->size))
       widen(&scope, scope_of(source->text, source->size));
     hash_bytes(&state, source->text, source->size);
   }

@@ -79,13 +79,13 @@ static enum cc_status run_stages(const struct cc_job *job, enum compile_stage st
   enum cc_status status = CC_OK;
   if (stage != COMPILE_IR)
     STAGE(result, CC_STAGE_LOWER, status,
-          lower_bitcode(ir->data, ir->size, options->arg_info, &lowered, log));
+          lower_bitcode(ir->data, ir->size, options->effects & OPTION_ARG_INFO, &lowered, log));
   if (status == CC_OK && stage > COMPILE_CUDA)
     STAGE(result, CC_STAGE_NVRTC, status,
           nvrtc_compile(lowered.cuda.data, job->device->sm, options, &cubin, log));
   if (status == CC_OK && stage == COMPILE_BINARY) {
     status = make_binary(job, &lowered, &cubin, result);
-    if (status == CC_OK && options->verbose)
+    if (status == CC_OK && options->effects & OPTION_VERBOSE)
       report(result, log);
   } else if (status == CC_OK) {
     status = give(stage == COMPILE_IR     ? ir
@@ -98,31 +98,38 @@ static enum cc_status run_stages(const struct cc_job *job, enum compile_stage st
   return status;
 }
 
-static enum cc_status make_object(const struct text *ir, const char *words,
+static enum cc_status make_object(const struct text *ir, const struct options *options,
                                   enum cc_binary_kind kind, struct cc_result *result) {
-  const struct object object = {kind, words, ir->data, ir->size};
-  return cc_object_write(&object, &result->binary, &result->binary_size) ? CC_OUT_OF_MEMORY : CC_OK;
+  struct text words = {0};
+  text_puts(&words, "");
+  options_write(options, &words);
+  const struct object object = {kind, words.data, ir->data, ir->size};
+  const bool failed =
+      words.failed || cc_object_write(&object, &result->binary, &result->binary_size);
+  text_finish(&words);
+  return failed ? CC_OUT_OF_MEMORY : CC_OK;
 }
 
 static bool is_il(const struct cc_job *job) {
   return job->source_count == 1 && spirv_is(job->sources[0].text, job->sources[0].size);
 }
 
-/* The whole way, with the job's options or those of the objects that it links. */
+/* The whole way. */
 static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
                           struct cc_result *result, struct text *log) {
-  const bool links = job->action == CC_LINK || job->action == CC_LINK_LIBRARY;
+  static const unsigned users[] = {[CC_BUILD] = OPTIONS_BUILD,
+                                   [CC_BUILD_OBJECT] = OPTIONS_BUILD,
+                                   [CC_COMPILE] = OPTIONS_BUILD,
+                                   [CC_LINK] = OPTIONS_LINK,
+                                   [CC_LINK_LIBRARY] = OPTIONS_LIBRARY};
+  const bool links = cc_links(job->action);
   struct options options = {0};
-  struct text ir = {0}, words = {0}, places = {0};
+  struct text ir = {0}, places = {0};
   enum cc_status status = CC_OK;
-  if (links)
-    STAGE(result, CC_STAGE_LINK, status, link_objects(job, &ir, &words, log));
-  else
-    text_puts(&words, job->options ? job->options : "");
-  if (status == CC_OK && words.failed)
-    status = CC_OUT_OF_MEMORY;
-  if (status == CC_OK && !options_parse(words.data, &options, log))
+  if (!options_parse(job->options ? job->options : "", users[job->action], &options, log))
     status = CC_INVALID_OPTIONS;
+  if (status == CC_OK && links)
+    STAGE(result, CC_STAGE_LINK, status, link_objects(job, &ir, &options, log));
   const enum frontend_output kind = stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE;
   if (status == CC_OK && !links)
     STAGE(result, CC_STAGE_FRONT_END, status,
@@ -131,9 +138,9 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
   if (status == CC_OK && ir.failed)
     status = CC_OUT_OF_MEMORY;
   if (status == CC_OK)
-    status = job->action == CC_COMPILE ? make_object(&ir, words.data, CC_BINARY_OBJECT, result)
+    status = job->action == CC_COMPILE ? make_object(&ir, &options, CC_BINARY_OBJECT, result)
              : job->action == CC_LINK_LIBRARY
-                 ? make_object(&ir, words.data, CC_BINARY_LIBRARY, result)
+                 ? make_object(&ir, &options, CC_BINARY_LIBRARY, result)
                  : run_stages(job, stage, &options, &ir, result, log);
   if (status == CC_OK && !places.failed) {
     result->places = places.data;
@@ -142,7 +149,6 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
   }
   options_finish(&options);
   text_finish(&ir);
-  text_finish(&words);
   text_finish(&places);
   return status;
 }

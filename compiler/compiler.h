@@ -43,8 +43,12 @@ struct cc_header {
 };
 
 /* What cc_build makes: a program binary, except by CC_COMPILE (an object) and
- * CC_LINK_LIBRARY (a library). */
-enum cc_action { CC_BUILD, CC_COMPILE, CC_LINK, CC_LINK_LIBRARY };
+ * CC_LINK_LIBRARY (a library). CC_BUILD_OBJECT is a link that takes the options of builds. */
+enum cc_action { CC_BUILD, CC_COMPILE, CC_BUILD_OBJECT, CC_LINK, CC_LINK_LIBRARY };
+
+static inline bool cc_links(enum cc_action action) {
+  return action >= CC_BUILD_OBJECT;
+}
 
 struct cc_job {
   enum cc_action action;

@@ -96,7 +96,7 @@ static void build_command(struct command *command, const char *clang, const stru
     command_add(command, "%s", fixed[i]);
   command_add(command, "-cl-std=CL%u.%u", options->c_version / 100, options->c_version / 10 % 10);
   /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
-  command_add(command, "-ffp-contract=%s", options->contract ? "fast" : "on");
+  command_add(command, "-ffp-contract=%s", options->effects & OPTION_CONTRACT ? "fast" : "on");
   add_extensions(command, job->device, options);
   if (header_folder) {
     /* The program's own headers come before all others. */

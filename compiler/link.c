@@ -1,37 +1,12 @@
 /* Links the LLVM modules of compiled objects. */
 #include "compiler/link.h"
 
-#include <ctype.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
-#include <string.h>
 
 #include "compiler/object.h"
-
-/* Options that are said when everything else about them has been done. */
-static const char *const link_only[] = {"-create-library", "-enable-link-options"};
-
-static bool is_link_only(const char *word, size_t size) {
-  for (size_t i = 0; i < sizeof link_only / sizeof link_only[0]; i++)
-    if (strlen(link_only[i]) == size && !memcmp(word, link_only[i], size))
-      return true;
-  return false;
-}
-
-static void add_options(struct text *options, const char *words) {
-  while (*words) {
-    size_t size = 0;
-    while (words[size] && !isspace((unsigned char)words[size]))
-      size++;
-    if (!is_link_only(words, size))
-      text_add(options, words, size);
-    text_add(options, " ", 1);
-    words += size + (words[size] != 0);
-  }
-  text_add(options, " ", 1);
-}
 
 static void report(LLVMDiagnosticInfoRef info, void *log) {
   char *words = LLVMGetDiagInfoDescription(info);
@@ -50,8 +25,18 @@ static LLVMModuleRef read_module(LLVMContextRef context, const struct object *ob
   return module;
 }
 
+static bool add_options(const struct object *object, struct options *parts, struct text *log) {
+  struct options part;
+  const bool sound = options_parse(object->options, OPTIONS_BUILD | OPTIONS_LIBRARY, &part, log);
+  if (object->kind == CC_BINARY_OBJECT)
+    part.effects |= OPTION_OPEN;
+  options_join(parts, &part);
+  options_finish(&part);
+  return sound;
+}
+
 static enum cc_status add_object(LLVMModuleRef whole, const struct cc_source *source,
-                                 struct text *options, struct text *log) {
+                                 struct options *parts, struct text *log) {
   struct object object;
   LLVMModuleRef module = NULL;
   if (cc_object_read(source->text, source->size, &object))
@@ -63,25 +48,33 @@ static enum cc_status add_object(LLVMModuleRef whole, const struct cc_source *so
   }
   LLVMSetDataLayout(whole, LLVMGetDataLayoutStr(module));
   LLVMSetTarget(whole, LLVMGetTarget(module));
-  add_options(options, object.options);
-  return LLVMLinkModules2(whole, module) ? CC_BUILD_FAILURE : CC_OK;
+  if (LLVMLinkModules2(whole, module))
+    return CC_BUILD_FAILURE;
+  return add_options(&object, parts, log) ? CC_OK : CC_INVALID_BINARY;
 }
 
-enum cc_status link_objects(const struct cc_job *job, struct text *bitcode, struct text *options,
+enum cc_status link_objects(const struct cc_job *job, struct text *bitcode, struct options *options,
                             struct text *log) {
+  struct options parts = {.effects = OPTIONS_SHARED};
   enum cc_status status = CC_OK;
   LLVMContextRef context = LLVMContextCreate();
   LLVMContextSetDiagnosticHandler(context, report, log);
   LLVMModuleRef whole = LLVMModuleCreateWithNameInContext("linked", context);
   for (size_t i = 0; i < job->source_count && status == CC_OK; i++)
-    status = add_object(whole, &job->sources[i], options, log);
+    status = add_object(whole, &job->sources[i], &parts, log);
   if (status == CC_OK) {
-    add_options(options, job->options ? job->options : "");
     LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(whole);
     text_add(bitcode, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
     LLVMDisposeMemoryBuffer(buffer);
   }
+  /* What the link permits holds for all of the code or for none: NVRTC makes no difference
+   * between functions. */
+  if (!(parts.effects & OPTION_OPEN))
+    options->effects &= ~(unsigned)OPTIONS_SHARED;
+  options->effects |= parts.effects & ~(unsigned)OPTION_OPEN;
+  if (!options->max_registers)
+    options->max_registers = parts.max_registers;
   LLVMDisposeModule(whole);
   LLVMContextDispose(context);
-  return status == CC_OK && (bitcode->failed || options->failed) ? CC_OUT_OF_MEMORY : status;
+  return status == CC_OK && bitcode->failed ? CC_OUT_OF_MEMORY : status;
 }

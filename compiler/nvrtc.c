@@ -111,12 +111,12 @@ static void make_options(struct option_list *list, unsigned sm, const struct opt
   add(list, "--device-as-default-execution-space");
   add(list, "--device-int128");
   add(list, "--disable-warnings");
-  add(list, "--fmad=%s", truth(options->contract));
-  add(list, "--ftz=%s", truth(options->flush_denormals));
+  add(list, "--fmad=%s", truth(options->effects & OPTION_CONTRACT));
+  add(list, "--ftz=%s", truth(options->effects & OPTION_FTZ));
   /* Without the option OpenCL allows 2.5 ulp for a division, 3 for a root. */
-  add(list, "--prec-div=%s", truth(options->exact_division));
-  add(list, "--prec-sqrt=%s", truth(options->exact_division));
-  if (options->fast_math)
+  add(list, "--prec-div=%s", truth(options->effects & OPTION_EXACT));
+  add(list, "--prec-sqrt=%s", truth(options->effects & OPTION_EXACT));
+  if (options->effects & OPTION_FAST)
     add(list, "--use_fast_math");
   add(list, "--generate-line-info");
   if (options->max_registers)

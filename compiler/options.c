@@ -14,42 +14,38 @@ static const struct {
     {"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL2.0", 200}, {"CL3.0", 300},
 };
 
-/* Options without a value: what clang gets, and what else they set. */
-enum effect {
-  EFFECT_NONE = 0,
-  EFFECT_CONTRACT = 1,
-  EFFECT_FTZ = 2,
-  EFFECT_EXACT = 4,
-  EFFECT_FAST = 8,
-  EFFECT_NO_OPT = 16,
-  EFFECT_ARG_INFO = 32,
-  EFFECT_VERBOSE = 64,
-};
+/* Who takes an option. Objects keep theirs for the link (see options_write). */
+enum { BUILD = OPTIONS_BUILD, LINK = OPTIONS_LINK, LIBRARY = OPTIONS_LIBRARY };
 
+/* Options without a value: what clang gets, and what else they set. */
 static const struct {
   const char *name;
   const char *clang; /* NULL: not for clang */
-  unsigned effects;
+  unsigned effects;  /* enum option_effect */
+  unsigned users;
 } flags[] = {
-    {"-cl-single-precision-constant", "-cl-single-precision-constant", 0},
-    {"-cl-denorms-are-zero", NULL, EFFECT_FTZ},
+    {"-cl-single-precision-constant", "-cl-single-precision-constant", 0, BUILD},
+    {"-cl-denorms-are-zero", NULL, OPTION_FTZ, BUILD | LINK | LIBRARY},
     {"-cl-fp32-correctly-rounded-divide-sqrt", "-cl-fp32-correctly-rounded-divide-sqrt",
-     EFFECT_EXACT},
-    {"-cl-opt-disable", NULL, EFFECT_NO_OPT},
-    {"-cl-strict-aliasing", "-cl-strict-aliasing", 0},
-    {"-cl-uniform-work-group-size", "-cl-uniform-work-group-size", 0},
-    {"-cl-no-subgroup-ifp", NULL, 0},
-    {"-cl-mad-enable", "-cl-mad-enable", EFFECT_CONTRACT},
-    {"-cl-no-signed-zeros", "-cl-no-signed-zeros", 0},
-    {"-cl-unsafe-math-optimizations", "-cl-unsafe-math-optimizations",
-     EFFECT_CONTRACT | EFFECT_FTZ},
-    {"-cl-finite-math-only", "-cl-finite-math-only", 0},
-    {"-cl-fast-relaxed-math", "-cl-fast-relaxed-math", EFFECT_CONTRACT | EFFECT_FTZ | EFFECT_FAST},
-    {"-w", "-w", 0},
-    {"-Werror", "-Werror", 0},
-    {"-cl-kernel-arg-info", NULL, EFFECT_ARG_INFO},
-    {"-g", NULL, 0}, /* lines are always kept: they cost 1 % of the time, no code */
-    {"-cl-nv-verbose", NULL, EFFECT_VERBOSE},
+     OPTION_EXACT, BUILD},
+    {"-cl-opt-disable", NULL, OPTION_NO_OPT, BUILD},
+    {"-cl-strict-aliasing", "-cl-strict-aliasing", 0, BUILD},
+    {"-cl-uniform-work-group-size", "-cl-uniform-work-group-size", 0, BUILD},
+    {"-cl-no-subgroup-ifp", NULL, 0, BUILD | LINK | LIBRARY},
+    {"-cl-mad-enable", "-cl-mad-enable", OPTION_CONTRACT, BUILD},
+    {"-cl-no-signed-zeros", "-cl-no-signed-zeros", 0, BUILD | LINK | LIBRARY},
+    {"-cl-unsafe-math-optimizations", "-cl-unsafe-math-optimizations", OPTION_CONTRACT | OPTION_FTZ,
+     BUILD | LINK | LIBRARY},
+    {"-cl-finite-math-only", "-cl-finite-math-only", 0, BUILD | LINK | LIBRARY},
+    {"-cl-fast-relaxed-math", "-cl-fast-relaxed-math", OPTION_CONTRACT | OPTION_FTZ | OPTION_FAST,
+     BUILD | LINK | LIBRARY},
+    {"-w", "-w", 0, BUILD},
+    {"-Werror", "-Werror", 0, BUILD},
+    {"-cl-kernel-arg-info", NULL, OPTION_ARG_INFO, BUILD},
+    {"-g", NULL, 0, BUILD}, /* lines are always kept: they cost 1 % of the time, no code */
+    {"-cl-nv-verbose", NULL, OPTION_VERBOSE, BUILD | LINK | LIBRARY},
+    {"-create-library", NULL, 0, LIBRARY},
+    {"-enable-link-options", NULL, OPTION_OPEN, LIBRARY},
 };
 
 static bool add_argument(struct options *options, const char *argument) {
@@ -102,17 +98,6 @@ static bool parse_number(const char *text, unsigned long least, unsigned long mo
   return true;
 }
 
-static void apply(struct options *options, unsigned effects) {
-  options->contract |= (effects & EFFECT_CONTRACT) != 0;
-  options->flush_denormals |= (effects & EFFECT_FTZ) != 0;
-  options->exact_division |= (effects & EFFECT_EXACT) != 0;
-  options->fast_math |= (effects & EFFECT_FAST) != 0;
-  options->arg_info |= (effects & EFFECT_ARG_INFO) != 0;
-  options->verbose |= (effects & EFFECT_VERBOSE) != 0;
-  if (effects & EFFECT_NO_OPT)
-    options->opt_level = 0;
-}
-
 static bool is_macro_name(const char *name) {
   if (!isalpha((unsigned char)*name) && *name != '_')
     return false;
@@ -131,7 +116,14 @@ static bool parse_language(const char *name, struct options *options) {
   return false;
 }
 
-enum outcome { OUTCOME_DONE, OUTCOME_UNKNOWN, OUTCOME_BAD_VALUE, OUTCOME_NO_MEMORY };
+enum outcome {
+  OUTCOME_DONE,
+  OUTCOME_UNKNOWN,
+  OUTCOME_BAD_VALUE,
+  OUTCOME_NOT_TO_LINK,
+  OUTCOME_NO_LIBRARY,
+  OUTCOME_NO_MEMORY
+};
 
 /* -D, -U and -I, whose value is glued on or is the next word. Of several definitions
  * the last one counts; clang would warn. */
@@ -150,29 +142,41 @@ static enum outcome parse_preprocessor(struct options *options, char letter, con
                                                                      : OUTCOME_NO_MEMORY;
 }
 
-static enum outcome parse_option(struct options *options, const char *word, const char **rest,
-                                 struct text *value) {
+static enum outcome parse_flag(struct options *options, size_t flag, unsigned users) {
+  if (!(flags[flag].users & users))
+    return flags[flag].users & BUILD ? OUTCOME_NOT_TO_LINK : OUTCOME_NO_LIBRARY;
+  options->effects |= flags[flag].effects;
+  if (flags[flag].effects & OPTION_NO_OPT)
+    options->opt_level = 0;
+  if (flags[flag].clang && !add_argument(options, flags[flag].clang))
+    return OUTCOME_NO_MEMORY;
+  return OUTCOME_DONE;
+}
+
+static enum outcome parse_option(struct options *options, unsigned users, const char *word,
+                                 const char **rest, struct text *value) {
   static const char cl_std[] = "-cl-std=", nv_cstd[] = "-cl-nv-cstd=",
                     registers[] = "-cl-nv-maxrregcount", level[] = "-cl-nv-opt-level";
   bool bad = false;
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-    if (!strcmp(word, flags[i].name)) {
-      apply(options, flags[i].effects);
-      if (flags[i].clang && !add_argument(options, flags[i].clang))
-        return OUTCOME_NO_MEMORY;
-      return OUTCOME_DONE;
-    }
+    if (!strcmp(word, flags[i].name))
+      return parse_flag(options, i, users);
   if (word[0] == '-' && word[1] && strchr("DUI", word[1])) {
+    if (!(users & BUILD))
+      return OUTCOME_NOT_TO_LINK;
     if (word[2])
       return parse_preprocessor(options, word[1], word + 2);
     if (!next_word(rest, value, &bad) || bad)
       return OUTCOME_BAD_VALUE;
     return parse_preprocessor(options, word[1], value->data);
   }
-  if (!strncmp(word, cl_std, sizeof cl_std - 1))
-    return parse_language(word + sizeof cl_std - 1, options) ? OUTCOME_DONE : OUTCOME_BAD_VALUE;
-  if (!strncmp(word, nv_cstd, sizeof nv_cstd - 1))
-    return parse_language(word + sizeof nv_cstd - 1, options) ? OUTCOME_DONE : OUTCOME_BAD_VALUE;
+  const char *language = !strncmp(word, cl_std, sizeof cl_std - 1)     ? word + sizeof cl_std - 1
+                         : !strncmp(word, nv_cstd, sizeof nv_cstd - 1) ? word + sizeof nv_cstd - 1
+                                                                       : NULL;
+  if (language && !(users & BUILD))
+    return OUTCOME_NOT_TO_LINK;
+  if (language)
+    return parse_language(language, options) ? OUTCOME_DONE : OUTCOME_BAD_VALUE;
   const struct {
     const char *name;
     size_t size;
@@ -200,25 +204,44 @@ static enum outcome parse_option(struct options *options, const char *word, cons
   return OUTCOME_UNKNOWN;
 }
 
-bool options_parse(const char *text, struct options *options, struct text *log) {
+bool options_parse(const char *text, unsigned users, struct options *options, struct text *log) {
+  static const char *const faults[] = {
+      [OUTCOME_UNKNOWN] = "is not known",
+      [OUTCOME_BAD_VALUE] = "has a missing or malformed value",
+      [OUTCOME_NOT_TO_LINK] = "is for compiling, not for linking",
+      [OUTCOME_NO_LIBRARY] = "is only for links with -create-library",
+  };
   struct text word = {0}, value = {0};
   enum outcome outcome = OUTCOME_DONE;
   bool bad = false;
   *options = (struct options){.c_version = DEFAULT_C_VERSION, .opt_level = DEFAULT_OPT_LEVEL};
   while (outcome == OUTCOME_DONE && next_word(&text, &word, &bad)) {
-    outcome = bad ? OUTCOME_BAD_VALUE : parse_option(options, word.data, &text, &value);
+    outcome = bad ? OUTCOME_BAD_VALUE : parse_option(options, users, word.data, &text, &value);
     if (word.failed || value.failed)
       outcome = OUTCOME_NO_MEMORY;
   }
-  if (outcome == OUTCOME_UNKNOWN)
-    text_printf(log, "error: unknown build option '%s'\n", word.data);
-  else if (outcome == OUTCOME_BAD_VALUE)
-    text_printf(log, "error: build option '%s' has a missing or malformed value\n", word.data);
-  else if (outcome == OUTCOME_NO_MEMORY)
+  if (outcome == OUTCOME_NO_MEMORY)
     text_puts(log, "error: out of memory\n");
+  else if (outcome != OUTCOME_DONE)
+    text_printf(log, "error: build option '%s' %s\n", word.data, faults[outcome]);
   text_finish(&word);
   text_finish(&value);
   return outcome == OUTCOME_DONE;
+}
+
+void options_join(struct options *all, const struct options *part) {
+  all->effects = (all->effects & part->effects & OPTIONS_SHARED) |
+                 ((all->effects | part->effects) & ~OPTIONS_SHARED);
+  if (!all->max_registers || (part->max_registers && part->max_registers < all->max_registers))
+    all->max_registers = part->max_registers;
+}
+
+void options_write(const struct options *options, struct text *words) {
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+    if (flags[i].effects && !(flags[i].effects & ~options->effects))
+      text_printf(words, "%s ", flags[i].name);
+  if (options->max_registers)
+    text_printf(words, "-cl-nv-maxrregcount=%u", options->max_registers);
 }
 
 void options_finish(struct options *options) {

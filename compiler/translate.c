@@ -227,7 +227,7 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
     status = CC_OUT_OF_MEMORY;
   const struct cc_source reworded = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)
-    status = translate(translator, &reworded, options->arg_info, &bitcode, log);
+    status = translate(translator, &reworded, options->effects & OPTION_ARG_INFO, &bitcode, log);
   if (status == CC_OK)
     status = adapt(&bitcode, &ir, log);
   if (status == CC_OK)

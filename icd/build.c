@@ -118,7 +118,7 @@ static void show(const struct cc_result *result, uint64_t since) {
 static void compile(cl_program program, const struct icd_build *build, struct outcome *outcome) {
   /* A build of objects is a link of the one. */
   const bool own_object = build->action == CC_BUILD && !program->source && !program->il;
-  const enum cc_action action = own_object ? CC_LINK : build->action;
+  const enum cc_action action = own_object ? CC_BUILD_OBJECT : build->action;
   uint32_t *il = program->il ? copy_il(program) : NULL;
   if (program->il && !il) {
     outcome->code = CL_OUT_OF_HOST_MEMORY;
@@ -145,7 +145,7 @@ static void compile(cl_program program, const struct icd_build *build, struct ou
   outcome->code = status_code(status, build->action);
   outcome->log = result.log;
   result.log = NULL;
-  if (status == CC_OK && (action == CC_BUILD || action == CC_LINK)) {
+  if (status == CC_OK && actions[build->action].makes == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
     status = place(program->context, result.binary, result.binary_size, outcome);
     if (status != CC_OK)
       outcome->code = status_code(status, build->action);
