@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "icd/command.h"
 #include "icd/image_format.h"
@@ -179,6 +180,8 @@ static cl_mem create(cl_context context, const cl_mem_properties *properties, cl
     icd_mem_drop(mem);
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   }
+  if (dma_buf)
+    close((int)*dma_buf); /* the application has given it away */
   return ICD_GIVE(errcode_ret, mem);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "icd/memory.h"
 
@@ -254,6 +255,8 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
     icd_mem_drop(mem);
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   }
+  if (dma_buf)
+    close((int)*dma_buf); /* the application has given it away */
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
   icd_mem_tell(mem, svm || dma_buf);
   if (host_ptr && !svm)

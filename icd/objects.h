@@ -249,8 +249,9 @@ cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags 
 cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct rt_buffer *buffer,
                     size_t offset, cl_int *code, const char *call);
 
-/* The same in a dma-buf, of which size may be CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM;
- * refused: the code if it is none; small: if it has not as many bytes. */
+/* The same in a dma-buf, whose fd stays the caller's. size may be
+ * CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM; refused: the code if it is none; small: if it has
+ * not as many bytes. */
 cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int dma_buf,
                       cl_int refused, cl_int small, cl_int *code, const char *call);
 
