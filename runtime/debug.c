@@ -15,38 +15,35 @@ static struct {
   bool ioctl;
 } topics;
 
-static bool listed(const char *list, const char *topic) {
-  size_t length = strlen(topic);
-  while (*list) {
-    size_t n = strcspn(list, ",");
-    if (n == length && strncmp(list, topic, n) == 0)
-      return true;
-    list += n + (list[n] == ',');
-  }
-  return false;
-}
-
-/* TOPIC:FILE; the name ends at a comma. */
-static void begin_file(const char *list, const char *topic, void (*begin)(const char *path)) {
-  const size_t length = strlen(topic);
-  while (*list) {
-    size_t n = strcspn(list, ",");
-    char *path = strncmp(list, topic, length) == 0 ? strndup(list + length, n - length) : NULL;
-    if (path)
-      begin(path);
-    free(path);
-    list += n + (list[n] == ',');
-  }
+/* One word of the list. False: it is no topic. */
+static bool take_topic(const char *word) {
+  static const char trace[] = "trace:", timeline[] = "timeline:";
+  if (strncmp(word, trace, sizeof trace - 1) == 0)
+    rt_trace_open(word + sizeof trace - 1);
+  else if (strncmp(word, timeline, sizeof timeline - 1) == 0)
+    rt_timeline_open(word + sizeof timeline - 1);
+  else if (strcmp(word, "launch") == 0)
+    topics.launch = true;
+  else if (strcmp(word, "ioctl") == 0)
+    topics.ioctl = true;
+  else
+    return strcmp(word, "api") == 0; /* the OpenCL layer's own (icd/error.c) */
+  return true;
 }
 
 static void read_topics(void) {
   const char *list = getenv("TEGRACL_DEBUG");
-  if (!list)
-    return;
-  begin_file(list, "trace:", rt_trace_open);
-  begin_file(list, "timeline:", rt_timeline_open);
-  topics.launch = listed(list, "launch");
-  topics.ioctl = listed(list, "ioctl");
+  while (list && *list) {
+    const size_t length = strcspn(list, ",");
+    char *word = strndup(list, length);
+    if (length && word && !take_topic(word))
+      fprintf(stderr,
+              "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, launch, ioctl, trace:FILE, "
+              "timeline:FILE\n",
+              word);
+    free(word);
+    list += length + (list[length] == ',');
+  }
 }
 
 void rt_debug_begin(void) {

@@ -1,4 +1,5 @@
-/* TEGRACL_DEBUG: a comma-separated list of topics, read once. Output to stderr.
+/* TEGRACL_DEBUG: a comma-separated list of topics, read once. Output to stderr;
+ * a word that is no topic gives one message.
  *   launch  every launch: kernel, shapes, pushbuffer, QMD and bank 0 by name
  *   ioctl   every call through struct nvgpu_os
  *   trace:FILE  calls and submissions, into FILE (runtime/trace.h)

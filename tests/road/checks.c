@@ -52,7 +52,7 @@ static const struct fault_case cases[] = {
      1,
      100,
      true,
-     {"kernel k +0x", "STG", "misaligned", "work-item (0,0,0)"}},
+     {"kernel k +0x", "STG", "misaligned address: no multiple of 4", "work-item (0,0,0)"}},
     {"shared range",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; s[get_local_id(0)] = "
@@ -63,7 +63,7 @@ static const struct fault_case cases[] = {
      64,
      100,
      true,
-     {"kernel k +0x", "LDS", "shared memory out of range"}},
+     {"kernel k +0x", "LDS", "shared memory out of range: the work-group has 256 bytes"}},
     {"private range",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < 64; "
@@ -74,7 +74,7 @@ static const struct fault_case cases[] = {
      1,
      100,
      true,
-     {"kernel k +0x", "STL", "local memory out of range"}},
+     {"kernel k +0x", "STL", "local memory out of range: a work-item has "}},
     {"shared never written",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; if (n) "
@@ -648,7 +648,7 @@ static void stored_pointer(void) {
   CHECK_CL(clReleaseMemObject(next), CL_SUCCESS);
   road_close(&road);
   read_back(file);
-  expect("not mapped, or not for this; 0 bytes behind the end of buffer 1 of 4096 bytes");
+  expect("not mapped, or only for reading; 0 bytes behind the end of buffer 1 of 4096 bytes");
   expect_complete();
 }
 

@@ -5,12 +5,29 @@
 #include "runtime/emulator/sm/insn.h"
 #include "runtime/emulator/sm/state.h"
 
-static const char *const space_text[] = {
-    [SM_FAULT_MMU] = " in global memory that is not mapped, or not for this",
-    [SM_FAULT_SHARED_RANGE] = " in shared memory out of range",
-    [SM_FAULT_LOCAL_RANGE] = " in local memory out of range",
-    [SM_FAULT_MISALIGNED] = ", a misaligned address",
-};
+/* No buffer begins so low: who reads there has followed a pointer that is 0, or a
+ * small step from it. */
+enum { NULL_PAGE_BYTES = 4096 };
+
+static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
+  const int length = snprintf(f->message, sizeof f->message, "%s of %u bytes at 0x%" PRIx64,
+                              f->is_write ? "write" : "read", f->access_bytes, f->address);
+  char *rest = f->message + length;
+  const size_t size = sizeof f->message - (size_t)length;
+  if (f->kind == SM_FAULT_MISALIGNED)
+    snprintf(rest, size, ", a misaligned address: no multiple of %u", f->access_bytes);
+  else if (f->kind == SM_FAULT_SHARED_RANGE)
+    snprintf(rest, size, " in shared memory out of range: the work-group has %u bytes",
+             grid->shared_bytes);
+  else if (f->kind == SM_FAULT_LOCAL_RANGE)
+    snprintf(rest, size, " in local memory out of range: a work-item has %u bytes",
+             grid->local_low + grid->local_high);
+  else if (f->address < NULL_PAGE_BYTES)
+    snprintf(rest, size, " in global memory that is not mapped: a null pointer?");
+  else
+    snprintf(rest, size, " in global memory that is not mapped%s",
+             f->is_write ? ", or only for reading" : "");
+}
 
 static void describe(struct sm_fault *f, const struct sm_grid *grid) {
   const char *name = f->instruction[0] ? f->instruction : "an instruction";
@@ -19,8 +36,7 @@ static void describe(struct sm_fault *f, const struct sm_grid *grid) {
   case SM_FAULT_SHARED_RANGE:
   case SM_FAULT_LOCAL_RANGE:
   case SM_FAULT_MISALIGNED:
-    snprintf(f->message, sizeof f->message, "%s of %u bytes at 0x%" PRIx64 "%s",
-             f->is_write ? "write" : "read", f->access_bytes, f->address, space_text[f->kind]);
+    describe_access(f, grid);
     break;
   case SM_FAULT_ILLEGAL_INSTRUCTION:
     snprintf(f->message, sizeof f->message,
