@@ -109,7 +109,6 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   w->local_high = round16(grid->local_high);
   w->local_high_at = round16(grid->local_low);
   w->local = cta->local + (size_t)index * SM_LANES * (w->local_high + (size_t)w->local_high_at);
-  memset(w->group, 0, sizeof w->group);
   w->current = 0;
   w->group[0] = (struct sm_group){.mask = lanes, .state = SM_GROUP_READY, .pc = grid->program};
   FOR_MASK(n, w->breg_used)
@@ -158,7 +157,6 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
   cta->warps = warps;
   cta->exited = cta->turn = 0;
   cta->bars_in_use = 0;
-  memset(cta->bar, 0, sizeof cta->bar);
   cta->range_count = cta->range_turn = 0;
   cta->last.size = 0;
   memset(cta->shared, 0, grid->shared_bytes);
@@ -181,6 +179,9 @@ void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
     high = SM_UR_COUNT + 1;
   if (high > cta->ur_dirty)
     cta->ur_dirty = high;
+  /* Lanes that have not exited leave their groups behind. */
+  if (cta->exited != cta->threads)
+    cta->stride = 0;
   cta->grid = NULL;
   cta->next = worker->pool;
   worker->pool = cta;

@@ -63,23 +63,26 @@ static inline void gather(struct sm_warp *w, unsigned d, const uint8_t *p, const
     sm_blend(REG(d + k * SM_REG_BYTES), t[k].l, m);
 }
 
+static inline void scatter_lane(const struct sm_warp *w, unsigned s, uint8_t *p, enum size size,
+                                unsigned lane) {
+  uint32_t t[4];
+  if (size <= SIZE_32) {
+    store_word(p, REG(s)[lane], size);
+    return;
+  }
+  for (unsigned k = 0; k < (size == SIZE_64 ? 2 : 4); k++)
+    t[k] = REG(s + k * SM_REG_BYTES)[lane];
+  memcpy(p, t, size == SIZE_64 ? 8 : 16);
+}
+
 static inline void scatter(const struct sm_warp *w, unsigned s, uint8_t *p, const uint32_t *at,
                            enum size size, uint32_t m) {
-  const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
-  const uint32_t *v = REG(s);
-  if (size == SIZE_32 && m == SM_ALL_LANES) {
+  if (LIKELY(m == SM_ALL_LANES)) {
     for (unsigned i = 0; i < SM_LANES; i++)
-      memcpy(p + at[i], &v[i], sizeof(uint32_t));
-  } else if (size <= SIZE_32) {
-    FOR_MASK(i, m)
-    store_word(p + at[i], v[i], size);
+      scatter_lane(w, s, p + at[i], size, i);
   } else {
-    FOR_MASK(i, m) {
-      uint32_t t[4];
-      for (unsigned k = 0; k < words; k++)
-        t[k] = REG(s + k * SM_REG_BYTES)[i];
-      memcpy(p + at[i], t, size == SIZE_64 ? 8 : 16);
-    }
+    FOR_MASK(i, m)
+    scatter_lane(w, s, p + at[i], size, i);
   }
 }
 
@@ -261,8 +264,16 @@ HANDLER(st_global) {
     const uint32_t bytes = size_bytes[size];
     const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
     const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
-    if (pattern64(lo, hi, bytes) == PATTERN_UNIT && LIKELY(!(base & (bytes - 1)))) {
-      uint8_t *p = sm_global(w->cta, base, SM_LANES * bytes, true);
+    struct sm_lanes at;
+    uint8_t *p;
+    if (pattern64(lo, hi, bytes) != PATTERN_UNIT) {
+      p = near_run(w, u, lo, hi, bytes, true, at.l);
+      if (LIKELY(p != NULL)) {
+        scatter(w, u->s[1], p, at.l, size, m);
+        return NEXT;
+      }
+    } else if (LIKELY(!(base & (bytes - 1)))) {
+      p = sm_global(w->cta, base, SM_LANES * bytes, true);
       if (LIKELY(p != NULL)) {
         store_row(w, u->s[1], p, size);
         return NEXT;
