@@ -32,6 +32,7 @@ int next_result(int result) {
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap___open64_2(const char *path, int flags); /* where _FORTIFY_SOURCE is defined */
+int __wrap_access(const char *path, int mode);      /* where gcov counts coverage */
 int __wrap_close(int fd);
 int __wrap_dup3(int fd, int target, int flags);
 int __wrap_fcntl(int fd, int command, ...);
@@ -53,6 +54,10 @@ int __wrap_open(const char *path, int flags, ...) {
 
 int __wrap___open64_2(const char *path, int flags) {
   return NEXT(open)(path, flags, 0);
+}
+
+int __wrap_access(const char *path, int mode) {
+  return NEXT(access)(path, mode);
 }
 
 int __wrap_close(int fd) {
