@@ -226,6 +226,30 @@ static int class_kind(uint32_t class) {
   return 0;
 }
 
+/* A TSG's first object makes the context. Its header lies in the driver's part of the
+ * address space, and the hardware keeps 40 bits of where: beyond, the copy engines never
+ * become idle and a board freezes (trap T1). */
+static int make_context(struct emu_channel *channel) {
+  struct emu_tsg *tsg = channel->tsg;
+  const uint64_t header = emu_buddy_alloc(&channel->as->kernel, GPU_PAGE_BYTES);
+  if (!header)
+    return -ENOMEM;
+  tsg->context_as = channel->as;
+  tsg->context_va = header;
+  emu_object_get(&channel->as->object);
+  tsg->graphics_preemption = NVGPU_PREEMPT_GRAPHICS_WFI;
+  tsg->compute_preemption = NVGPU_PREEMPT_COMPUTE_WFI;
+  if (header + GPU_PAGE_BYTES <= GPU_VA_END)
+    return 0;
+  struct emu_fault fault;
+  emu_fault_set(&fault, NOTIFIER_GR_EXCEPTION, header,
+                "a board would freeze: the context lies beyond 40 bits, at 0x%llx, for the "
+                "address space ends too high or the rings are too large",
+                (unsigned long long)header);
+  emu_fault_raise_locked(channel, &fault);
+  return -EINVAL;
+}
+
 static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
   const uint32_t flag_gfxp = 1 << 1, flag_cilp = 1 << 2;
   struct emu_channel *channel = (struct emu_channel *)object;
@@ -236,11 +260,9 @@ static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
   if (kind == GRAPHICS_CLASS && channel->veid > 0)
     return -EINVAL; /* order 4 */
   struct emu_tsg *tsg = channel->tsg;
-  if (!tsg->has_context) {
-    tsg->has_context = true;
-    tsg->graphics_preemption = NVGPU_PREEMPT_GRAPHICS_WFI;
-    tsg->compute_preemption = NVGPU_PREEMPT_COMPUTE_WFI;
-  }
+  int error = tsg->context_as ? 0 : make_context(channel);
+  if (error)
+    return error;
   if (a->flags & flag_gfxp)
     tsg->graphics_preemption = NVGPU_PREEMPT_GRAPHICS_GFXP;
   if (a->flags & flag_cilp)
@@ -414,7 +436,7 @@ static int open_another(struct emu_object *object, int fd, void *argument) {
 /* Graphics: its buffer is noted, and nobody here uses it. */
 static int zcull_bind(struct emu_object *object, int fd, void *argument) {
   const struct emu_channel *channel = (const struct emu_channel *)object;
-  return channel->tsg && channel->tsg->has_context ? 0 : -EINVAL;
+  return channel->tsg && channel->tsg->context_as ? 0 : -EINVAL;
 }
 
 static int reschedule(struct emu_object *object, int fd, void *argument) {

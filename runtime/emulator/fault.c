@@ -61,8 +61,7 @@ void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier) {
   emu_engine_wake();
 }
 
-void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault) {
-  pthread_mutex_lock(&emu_gpu.lock);
+void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault *fault) {
   struct emulator_fault *record = &channel->as->fault;
   int32_t as_fd = record->as_fd;
   *record = fault->record;
@@ -76,6 +75,11 @@ void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault)
     };
     emu_tsg_abort(channel->tsg, fault->notifier);
   }
+}
+
+void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  emu_fault_raise_locked(channel, fault);
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 

@@ -202,7 +202,8 @@ struct emu_tsg {
   uint32_t last_channel; /* the id of the one that had its turn last */
   struct emu_event *events;
   uint32_t graphics_preemption, compute_preemption;
-  bool has_context;
+  struct emu_as *context_as; /* in whose kernel part the context's header lies; NULL: none */
+  uint64_t context_va;
   bool aborted;
   struct nvgpu_tsg_sm_error_state_record sm_error;
   uint64_t owners[EMU_OWNERS]; /* opens of the control node that have it */
@@ -563,6 +564,8 @@ void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address,
                    ...) __attribute__((format(printf, 4, 5)));
 /* Kills the channel's TSG. Takes gpu.lock. */
 void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault);
+/* The same with gpu.lock held. */
+void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault *fault);
 /* The same with gpu.lock held; a NULL record only posts the code. */
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier);
 int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument);

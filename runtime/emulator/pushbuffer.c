@@ -69,6 +69,13 @@ static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *
                   channel->entries);
     return FETCH_FAULT;
   }
+  /* The channel's record has 8 bits for the upper half: trap T1. */
+  if (channel->gpfifo_mapping->gpu + channel->gpfifo_mapping->size > GPU_VA_END) {
+    emu_fault_set(fault, NOTIFIER_MMU_FAULT, channel->gpfifo_mapping->gpu % GPU_VA_END,
+                  "read of the ring: it lies beyond 40 bits, at 0x%llx",
+                  (unsigned long long)channel->gpfifo_mapping->gpu);
+    return FETCH_FAULT;
+  }
   struct emu_ring *ring = &channel->ring;
   uint32_t most =
       emu_adversary.on ? 1 + emu_adversary_below(&channel->whim.random, EMU_ENTRIES_AHEAD) : 1;

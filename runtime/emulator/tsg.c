@@ -30,6 +30,10 @@ void emu_tsg_free(struct emu_tsg *tsg) {
     if (tsg->veid_as[i])
       emu_object_put(&tsg->veid_as[i]->object);
   }
+  if (tsg->context_as) {
+    emu_buddy_free(&tsg->context_as->kernel, tsg->context_va);
+    emu_object_put(&tsg->context_as->object);
+  }
   for (struct emu_event *event = tsg->events; event; event = event->next)
     event->tsg = NULL;
   emu_share_forget(tsg, 0);

@@ -227,6 +227,39 @@ static void batch(void **state) {
   buffer_destroy(&f->c, &a);
 }
 
+/* Trap T1: the driver's own mappings lie behind the range, and the hardware keeps 40
+ * bits of where contexts and rings are. A ring of 2 MiB takes all that the fixture's
+ * range leaves below 2^40; one of 512 KiB has run on a board, and any does in a range
+ * that ends further down. */
+static void beyond_40_bits(void **state) {
+  struct fixture *f = *state;
+  enum { BIG = (2 << 20) / GP_ENTRY_BYTES, SMALL = BIG / 4 };
+  struct nvgpu_alloc_obj_ctx_args object = {.class_num = CLASS_COMPUTE};
+  static const struct {
+    uint64_t end;
+    uint32_t entries;
+    int result;
+  } rows[] = {{0xffffe00000, BIG, -EINVAL}, {0xffffe00000, SMALL, 0}, {0x2000000000, BIG, 0}};
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    struct client c;
+    struct channel ch, late;
+    client_open_range(&c, 0x200000, rows[i].end);
+    channel_open(&c, &ch, rows[i].entries, 0);
+    EXPECT(rows[i].result, ch.fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, object);
+    if (rows[i].result) {
+      assert_true(wait_fault(&ch, NOTIFIER_GR_EXCEPTION));
+      assert_non_null(strstr(last_fault(&c).message, "beyond 40 bits"));
+      channel_open(&f->c, &late, BIG, 0); /* its TSG has its context */
+      push_semaphore(&late, f->code.va, 1, RELEASE_64);
+      submit(&f->c, &late);
+      assert_true(wait_fault(&late, NOTIFIER_MMU_FAULT));
+      channel_close(&f->c, &late);
+    }
+    channel_close(&c, &ch);
+    client_close(&c);
+  }
+}
+
 /* 3.2, GET_SYNC_RO_MAP; 6, "wait on the GPU". In CUDA's range: behind the fixture's,
  * which ends 2 MiB below 2^40, the window is out of the hardware's reach (trap T1). */
 static void syncpoints_read_only(void **state) {
@@ -309,6 +342,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(read_only_remap, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(invalid_entries, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(batch, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(beyond_40_bits, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(syncpoints_read_only, setup, fixture_teardown),
       cmocka_unit_test(closing_orders),
   };
