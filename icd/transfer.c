@@ -291,29 +291,25 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(
                        waits, event, __func__);
 }
 
-/* Whether two boxes of equal pitches in one memory share a byte. Two intervals of
- * rows can only meet if the boxes do, unless a box wraps round the row's end; then
- * every row is compared with its neighbours in address. */
+/* Where a box's row begins, counted through all slices. */
+static const char *row_of(const char *first, size_t i, size_t rows, size_t row, size_t slice) {
+  return first + i / rows * slice + i % rows * row;
+}
+
+/* Whether two boxes in one memory share a byte. The rows of each stand one behind the other. */
 static bool boxes_overlap(const struct icd_copy *copy) {
-  const char *a = copy->target, *b = copy->source;
-  const size_t *region = copy->region;
-  const size_t row = copy->source_row, slice = copy->source_slice;
-  const size_t length = (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
-  if (a + length <= b || b + length <= a)
-    return false;
-  const size_t apart = a < b ? (size_t)(b - a) : (size_t)(a - b);
-  for (size_t z = 0; z < region[2]; z++)
-    for (size_t y = 0; y < region[1]; y++) {
-      /* The row at (y, z) of the one box begins at this place of the other. */
-      const size_t at = apart + z * slice + y * row;
-      for (int before = 0; before < 2; before++) {
-        /* the row that holds its first byte, or its last */
-        const size_t byte = before ? at + region[0] - 1 : at;
-        const size_t in_slice = byte % slice;
-        if (byte / slice < region[2] && in_slice / row < region[1] && in_slice % row < region[0])
-          return true;
-      }
-    }
+  const size_t length = copy->region[0], rows = copy->region[1], count = rows * copy->region[2];
+  size_t i = 0, k = 0;
+  while (i < count && k < count) {
+    const char *to = row_of(copy->target, i, rows, copy->target_row, copy->target_slice);
+    const char *from = row_of(copy->source, k, rows, copy->source_row, copy->source_slice);
+    if (to + length <= from)
+      i++;
+    else if (from + length <= to)
+      k++;
+    else
+      return true;
+  }
   return false;
 }
 
@@ -331,14 +327,13 @@ cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target
       (code = icd_check_range(target, to.first, to.end - to.first, call)) ||
       (code = icd_check_mutable(target, call)))
     return code;
-  const bool same = source->buffer == target->buffer;
   if (source == target && (from.row != to.row || from.slice != to.slice))
     return icd_fail(queue->context, CL_INVALID_VALUE, call,
                     "source and target are one buffer, but their pitches differ");
   *operation = box(CL_COMMAND_COPY_BUFFER_RECT, target->cpu, &to, source->cpu, &from, r->region);
   operation->mems[0] = source;
   operation->mems[1] = target;
-  if (same && boxes_overlap(&operation->copy))
+  if (source->buffer == target->buffer && boxes_overlap(&operation->copy))
     return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
   return CL_SUCCESS;
 }

@@ -552,6 +552,18 @@ static void rectangles(void **state) {
   assert_int_equal(WITHIN(close, 64), CL_MEM_COPY_OVERLAP);
   assert_int_equal(WITHIN(below, 64), CL_MEM_COPY_OVERLAP);
   assert_int_equal(WITHIN(right, 128), CL_INVALID_VALUE);
+  /* parts of one buffer, each with its own pitches: the second row, or between two */
+  const cl_buffer_region halves[2] = {{0, BYTES / 2}, {BYTES / 4, BYTES / 2}};
+  const size_t two[3] = {4, 2, 1};
+  cl_mem parts[2];
+  for (int i = 0; i < 2; i++)
+    parts[i] = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &halves[i], NULL);
+#define BETWEEN(row_)                                                                              \
+  clEnqueueCopyBufferRect(queue, parts[1], parts[0], left, left, two, 8, 0, row_, 0, 0, NULL, NULL)
+  assert_int_equal(BETWEEN(BYTES / 4), CL_MEM_COPY_OVERLAP);
+  assert_cl(BETWEEN(BYTES / 4 + 4));
+  clReleaseMemObject(parts[0]);
+  clReleaseMemObject(parts[1]);
   clReleaseMemObject(mem);
   clReleaseMemObject(other);
 }
