@@ -139,19 +139,29 @@ static enum cc_status add_cubin(struct nvrtc_program *program, struct text *cubi
   return status;
 }
 
-static void add_log(struct nvrtc_program *program, struct text *log) {
-  size_t size = 0;
-  if (nvrtc.log_size(program, &size) != NVRTC_SUCCESS || size <= 1)
-    return;
-  char *text = malloc(size);
-  if (text && nvrtc.log(program, text) == NVRTC_SUCCESS)
-    text_puts(log, text);
-  free(text);
-}
-
 /* Of the program: that of the device library is in its own files. */
 static bool has_assembly(const char *source) {
   return strstr(source, "asm(") || strstr(source, "asm volatile(");
+}
+
+/* Why the generated code was refused, whose fault that is, and NVRTC's own words. */
+static void add_refusal(struct nvrtc_program *program, int result, const char *source,
+                        struct text *log) {
+  size_t size = 0;
+  char *words = NULL;
+  if (nvrtc.log_size(program, &size) == NVRTC_SUCCESS && size > 1)
+    words = malloc(size);
+  if (words && nvrtc.log(program, words) != NVRTC_SUCCESS)
+    *words = 0;
+  if (words && strstr(words, "uses too much shared data"))
+    text_puts(log, "error: a kernel's local variables take more local memory than there is\n");
+  else
+    text_printf(log, "error: NVRTC refused the generated code (%s); this is a fault of %stegracl\n",
+                nvrtc.error_string(result),
+                has_assembly(source) ? "the program's asm statements or of " : "");
+  if (words)
+    text_puts(log, words);
+  free(words);
 }
 
 enum cc_status nvrtc_compile(const char *source, unsigned sm, const struct options *options,
@@ -177,11 +187,7 @@ enum cc_status nvrtc_compile(const char *source, unsigned sm, const struct optio
     if (result == NVRTC_SUCCESS) {
       status = add_cubin(program, cubin);
     } else {
-      text_printf(log,
-                  "error: NVRTC refused the generated code (%s); this is a fault of %stegracl\n",
-                  nvrtc.error_string(result),
-                  has_assembly(source) ? "the program's asm statements or of " : "");
-      add_log(program, log);
+      add_refusal(program, result, source, log);
     }
     nvrtc.destroy(&program);
   } else {

@@ -360,8 +360,7 @@ static cl_int try_launch(const struct place *place, const struct icd_dispatch *d
   cl_int code = CL_SUCCESS;
   icd_lock(&kernel->guard);
   if (kernel->unset && !defers)
-    code = icd_fail(place->buffer->context, CL_INVALID_KERNEL_ARGS, place->call,
-                    "%u arguments of %s are not set", kernel->unset, kernel->code->name);
+    code = icd_check_arguments(kernel, place->call);
   else if (!kernel->unset && !icd_is_empty(&dispatch->range))
     code = icd_launch_prepare(&operation, place->call);
   icd_unlock(&kernel->guard);

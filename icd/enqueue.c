@@ -144,18 +144,11 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
   return CL_SUCCESS;
 }
 
-static cl_int check_arguments(cl_kernel kernel, const char *call) {
-  if (!kernel->unset)
-    return CL_SUCCESS;
-  return icd_fail(kernel->program->context, CL_INVALID_KERNEL_ARGS, call,
-                  "%u arguments of %s are not set", kernel->unset, kernel->code->name);
-}
-
 /* Everything of kernel->launch and of the parameters that the range decides. */
 static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const char *call) {
   cl_context context = kernel->program->context;
   struct rt_launch *launch = &kernel->launch;
-  cl_int code = check_arguments(kernel, call);
+  cl_int code = icd_check_arguments(kernel, call);
   if (code)
     return code;
   kernel->shape->made = false;
@@ -259,7 +252,7 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
   if (code)
     return code;
   icd_lock(&kernel->guard);
-  const cl_int unset = check_arguments(kernel, call);
+  const cl_int unset = icd_check_arguments(kernel, call);
   icd_unlock(&kernel->guard);
   return unset ? unset : icd_mark(queue, operation->type, false, wait_count, waits, event, call);
 }

@@ -222,6 +222,16 @@ static const char *argument_name(cl_kernel kernel, cl_uint i) {
   return name && *name ? name : "unnamed";
 }
 
+cl_int icd_check_arguments(cl_kernel kernel, const char *call) {
+  if (!kernel->unset)
+    return CL_SUCCESS;
+  cl_uint first = 0;
+  while (kernel->set[first])
+    first++;
+  return icd_fail(kernel->program->context, CL_INVALID_KERNEL_ARGS, call,
+                  ARGUMENT_FORMAT " is not set", ARGUMENT(kernel, first));
+}
+
 static cl_int check_size(cl_kernel kernel, cl_uint i, size_t wanted, size_t size,
                          const char *call) {
   if (size != wanted)

@@ -361,6 +361,8 @@ void icd_kernel_drop(cl_kernel kernel);
 /* A kernel of the driver's own with the same arguments, which the program does not count;
  * the caller has its one reference. NULL: no memory. */
 cl_kernel icd_kernel_clone(cl_kernel kernel);
+/* CL_INVALID_KERNEL_ARGS if an argument was not given. The kernel's lock is held. */
+cl_int icd_check_arguments(cl_kernel kernel, const char *call);
 
 /* ---- event -------------------------------------------------------------------------- */
 

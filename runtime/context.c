@@ -2,6 +2,7 @@
 #include "runtime/context.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -175,8 +176,11 @@ int rt_pool_grow(struct rt_context *c, uint32_t thread_bytes) {
   uint64_t tpc = round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
   uint64_t total = round_up(tpc * c->device->info.tpc_count, LOCAL_POOL_UNIT);
   if (thread_bytes > SHADER_WINDOW_BYTES || total > c->device->info.max_buffer_bytes) {
-    result = rt_fail(-ENOMEM, "%u bytes of private memory for each work-item are too many",
-                     thread_bytes);
+    result =
+        rt_fail(-ENOMEM,
+                "%u bytes of private memory for each work-item are too many: those that run at "
+                "a time would take %" PRIu64 " bytes",
+                thread_bytes, total);
     goto out;
   }
   pthread_mutex_lock(&c->lock);

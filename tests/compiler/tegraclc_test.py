@@ -151,7 +151,9 @@ check(b'.debug_line\0' in run(LINES)[1] and b'.visible .entry' not in run(LINES)
 for source, name in (
         ('int missing(int);\nkernel void k(global int *a) { a[0] = missing(1); }', 'missing'),
         ('kernel void k(global int *a) { a[0] = __nvvm_read_ptx_sreg_tid_x(); }',
-         'llvm.nvvm.read.ptx.sreg.tid.x')):
+         'llvm.nvvm.read.ptx.sreg.tid.x'),
+        ('kernel void k(global int *a) { local int s[20000]; s[get_local_id(0)] = 1;\n'
+         '  barrier(CLK_LOCAL_MEM_FENCE); a[0] = s[a[1]]; }', 'more local memory than there is')):
     status, _, messages = run(source)
     check(status == 1 and name in messages and 'error: ' in messages, f'{name} is refused by name')
 
