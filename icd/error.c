@@ -24,15 +24,10 @@ static void read_debug(void) {
   }
 }
 
-bool icd_debug(void) {
-  pthread_once(&debug_once, read_debug);
-  return debug_api;
-}
-
 cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *format, ...) {
-  const bool debug = icd_debug();
+  pthread_once(&debug_once, read_debug);
   const bool notify = context && context->notify;
-  if (!debug && !notify)
+  if (!debug_api && !notify)
     return code;
 
   char sentence[SENTENCE_BYTES];
@@ -41,7 +36,7 @@ cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *f
   va_start(values, format);
   vsnprintf(sentence + length, sizeof sentence - (size_t)length, format, values);
   va_end(values);
-  if (debug)
+  if (debug_api)
     fprintf(stderr, "tegracl: %s (error %d)\n", sentence, code);
   if (notify)
     context->notify(sentence, &code, sizeof code, context->notify_data);

@@ -125,9 +125,6 @@ static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
 /* The OpenCL code for a -errno of the runtime: -ENOMEM gives no_memory. */
 cl_int icd_code(int error, cl_int no_memory);
 
-/* True if TEGRACL_DEBUG has the word "api". */
-bool icd_debug(void);
-
 /* ---- info queries --------------------------------------------------------------- */
 
 /* The caller's place for one answer. */

@@ -123,7 +123,8 @@ static void put(const struct rt_context *c, int lane, const struct shown_launch 
                                               .detail_count = detail_count});
 }
 
-void rt_timeline_drain(struct rt_queue *q) {
+/* Writes the launches down that have completed. */
+static void drain(struct rt_queue *q) {
   struct rt_timeline_lane *s = q->lane;
   if (!s)
     return;
@@ -143,7 +144,7 @@ void rt_timeline_drain(struct rt_queue *q) {
 void rt_timeline_drain_all(struct rt_context *c) {
   pthread_mutex_lock(&c->lock);
   for (struct rt_queue *q = c->queues; q; q = q->next)
-    rt_timeline_drain(q);
+    drain(q);
   pthread_mutex_unlock(&c->lock);
 }
 
@@ -152,7 +153,7 @@ void rt_timeline_queue_end(struct rt_queue *q) {
   struct rt_timeline_lane *s = q->lane;
   if (!s)
     return;
-  rt_timeline_drain(q);
+  drain(q);
   pthread_mutex_lock(&c->lock); /* others may be at rt_timeline_drain_all */
   q->lane = NULL;
   pthread_mutex_unlock(&c->lock);
@@ -190,7 +191,7 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
   struct rt_timeline_lane *s = lane_of(q);
   struct rt_launch timed = *launch;
   uint64_t reached;
-  rt_timeline_drain(q);
+  drain(q);
   if (!s || launch->kernel >= launch->module->code->kernel_count ||
       (!timed.times && rt_times_get(q->context, &timed.times)))
     return submit(q, launch, point);
@@ -213,7 +214,7 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
    * meanwhile give way. */
   while (s->count - s->first == RT_GPFIFO_ENTRIES) {
     pthread_mutex_unlock(&s->lock);
-    rt_timeline_drain(q);
+    drain(q);
     pthread_mutex_lock(&s->lock);
   }
   s->ring[s->count++ % RT_GPFIFO_ENTRIES] = *l;
@@ -244,7 +245,7 @@ void rt_timeline_waited(struct rt_queue *q, uint64_t point, uint64_t since_ns) {
   const struct rt_timeline_detail detail = {"point", point, NULL};
   if (since_ns)
     rt_timeline_span("wait", "wait for the GPU", since_ns, &detail, 1);
-  rt_timeline_drain(q);
+  drain(q);
 }
 
 void rt_timeline_fault(const char *message) {

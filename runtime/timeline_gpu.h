@@ -17,9 +17,8 @@ void rt_timeline_submit(const struct rt_queue *queue, uint64_t point, uint32_t i
                         const char *kernel);
 void rt_timeline_waited(struct rt_queue *queue, uint64_t point, uint64_t since_ns);
 
-/* Writes the launches down that have completed: of one queue, and of all of a context,
- * before their times are given back. */
-void rt_timeline_drain(struct rt_queue *queue);
+/* Writes the launches of a context down that have completed, before their times are given
+ * back. */
 void rt_timeline_drain_all(struct rt_context *context);
 
 /* Forgets a queue's launches. */
