@@ -112,6 +112,15 @@ static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
     fprintf(out, ", in the padding of its last page");
 }
 
+/* The buffer that holds an address; nothing for one of shared memory. */
+static void put_holder(FILE *out, const struct emu_as *as, uint64_t address) {
+  const struct emu_mapping *at = emu_mmu_find(as, address);
+  if (!at)
+    return;
+  fprintf(out, "; %" PRIu64 " bytes into ", address - at->gpu);
+  put_buffer(out, as, at->gpu, emu_mapping_asked(at), "");
+}
+
 /* Which buffer the pointer of an access belongs to, and where the access landed. */
 static void put_owner(FILE *out, struct emu_as *as, uint64_t program, const struct sm_fault *f) {
   char text[TEXT_BYTES];
@@ -125,10 +134,8 @@ static void put_owner(FILE *out, struct emu_as *as, uint64_t program, const stru
   put_buffer(out, as, owner->gpu, asked, "");
   if (emu_note_parameter(as, program, f->parameter, text, sizeof(text)))
     fprintf(out, ", %s", text);
-  if (at && at != owner) {
-    fprintf(out, "; %" PRIu64 " bytes into ", f->address - at->gpu);
-    put_buffer(out, as, at->gpu, emu_mapping_asked(at), "");
-  }
+  if (at != owner)
+    put_holder(out, as, f->address);
 }
 
 static bool within_limit(void) {
@@ -166,6 +173,8 @@ void emu_check_print(const struct sm_grid *grid, const struct sm_fault *f) {
     put_owner(out, as, grid->program, f);
   else if (f->kind == SM_FAULT_MMU)
     put_nearest(out, as, f->address);
+  else if (f->kind == SM_REPORT_RACE)
+    put_holder(out, as, f->address);
   pthread_rwlock_unlock(&as->mappings_lock);
   if (fclose(out) == 0)
     fprintf(stderr, "tegracl: check: %s\n", text);

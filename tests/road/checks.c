@@ -333,7 +333,8 @@ static const struct fault_case cases[] = {
      64,
      64,
      false,
-     {"kernel k +0x", "data race on global memory", "is not ordered after the"}},
+     {"kernel k +0x", "data race on global memory", "is not ordered after the",
+      "; 0 bytes into buffer 1 of "}},
     {"atomic and plain",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { atomic_add(p, (int)n);\n"
