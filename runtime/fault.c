@@ -47,6 +47,9 @@ static const char *notifier_text(uint32_t code) {
   }
 }
 
+/* Further off than any 32-bit index of a vector can lead. */
+#define FAR_BYTES (UINT64_C(1) << 36)
+
 /* The buffer an address lies in, or else the nearest one. */
 static void put_nearest(FILE *out, const struct rt_context *c, uint64_t address) {
   const struct rt_buffer *nearest = NULL;
@@ -61,8 +64,8 @@ static void put_nearest(FILE *out, const struct rt_context *c, uint64_t address)
       nearest = b;
     }
   }
-  if (!nearest) {
-    fprintf(out, "; the context has no buffers");
+  if (!nearest || least >= FAR_BYTES) {
+    fprintf(out, nearest ? "; no buffer is near" : "; the context has no buffers");
     return;
   }
   uint64_t offset = address - nearest->gpu;

@@ -10,6 +10,9 @@
 
 enum { SEEN_MAX = 4096, TEXT_BYTES = 256 };
 
+/* Further off than any 32-bit index of a vector can lead. */
+#define FAR_BYTES (UINT64_C(1) << 36)
+
 static struct {
   pthread_mutex_t lock;
   struct {
@@ -103,7 +106,7 @@ static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
   }
   const bool is_below = distance(below, address) <= distance(above, address);
   const struct emu_mapping *nearest = is_below ? below : above;
-  if (!nearest)
+  if (distance(nearest, address) >= FAR_BYTES)
     return;
   fprintf(out, "; %" PRIu64 " bytes %s ", distance(nearest, address),
           is_below ? "behind the end of" : "before");
