@@ -113,7 +113,8 @@ bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
                                .host = m->host,
                                .writable = m->writable && m->syncpoint < 0,
                                .shadow = m->shadow};
-  bool found = m || sparse(as, address, range);
+  /* Check mode: nothing is in the padding of a buffer's last page. */
+  bool found = m ? address - m->gpu < range->size : sparse(as, address, range);
   pthread_rwlock_unlock(&as->mappings_lock);
   return found;
 }

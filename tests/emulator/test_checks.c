@@ -147,11 +147,29 @@ static void gaps(void **state) {
   client_close(&c);
 }
 
+/* The rest of a buffer's last page is nobody's: not read as a pushbuffer either. */
+static void padding(void **state) {
+  enum { ASKED = 100, BEHIND = 2048, WORDS = 4096 };
+  struct fixture *f = *state;
+  struct buffer b = buffer_create(&f->c, ASKED, true);
+  divert();
+  submit_entry(&f->c, &f->ch, gp_entry(b.va + BEHIND, WORDS, 0));
+  const bool refused = wait_fault(&f->ch, NOTIFIER_MMU_FAULT);
+  reports();
+  assert_true(refused);
+  assert_int_equal(last_fault(&f->c).address, b.va + BEHIND);
+  buffer_destroy(&f->c, &b);
+}
+
 int main(void) {
   setenv("TEGRACL_EMULATOR", "check:leaks", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(modes), cmocka_unit_test(notes), cmocka_unit_test(unmapped_twice),
-      cmocka_unit_test(leaks), cmocka_unit_test(gaps),
+      cmocka_unit_test(modes),
+      cmocka_unit_test(notes),
+      cmocka_unit_test(unmapped_twice),
+      cmocka_unit_test(leaks),
+      cmocka_unit_test(gaps),
+      cmocka_unit_test_setup_teardown(padding, fixture_setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
