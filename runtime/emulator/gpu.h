@@ -675,6 +675,7 @@ struct emu_launch {
   uint64_t qmd_address;
   bool invalidate_code;
   bool one_at_a_time; /* CTAs */
+  int per_sm;         /* CTAs that one SM holds */
   uint64_t first_cta; /* of one that was preempted */
   struct emu_release release[3];
   bool dependent;

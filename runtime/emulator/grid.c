@@ -33,7 +33,6 @@ struct emu_grid {
   struct emu_code *code;
   struct emu_stale_bank *banks;
   uint64_t total;
-  int per_sm;                             /* CTAs that one SM would hold */
   int limit;                              /* CTAs that may be resident */
   _Atomic uint64_t instructions, sectors; /* so far; sectors of global memory: in profile mode */
 
@@ -205,22 +204,6 @@ void emu_grids_drop(struct emu_channel *channel) {
   }
 }
 
-/* CTAs that an SM of the board would hold at once. */
-static int ctas_per_sm(const struct emu_launch *launch) {
-  const struct sm_grid *g = &launch->sm;
-  uint32_t warps = (g->block[0] * g->block[1] * g->block[2] + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
-  uint32_t registers =
-      (g->registers * GPU_WARP_SIZE + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT * warps;
-  uint32_t per_sm = SM_BLOCKS;
-  if (SM_WARPS / warps < per_sm)
-    per_sm = SM_WARPS / warps;
-  if (SM_REGISTERS / registers < per_sm)
-    per_sm = SM_REGISTERS / registers;
-  if (g->shared_bytes && SM_SHARED_BYTES / g->shared_bytes < per_sm)
-    per_sm = SM_SHARED_BYTES / g->shared_bytes;
-  return per_sm ? (int)per_sm : 1;
-}
-
 static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
                        struct emu_fault *fault) {
   uint32_t now[QMD_WORDS];
@@ -251,8 +234,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   grid->total = (uint64_t)size[0] * size[1] * size[2];
   emu_check_grid(&grid->launch.sm, grid->total);
   atomic_store(&grid->next_cta, grid->launch.first_cta);
-  grid->per_sm = ctas_per_sm(&grid->launch);
-  grid->limit = grid->launch.one_at_a_time ? 1 : grid->per_sm * (int)emu_board()->sms;
+  grid->limit = grid->launch.one_at_a_time ? 1 : grid->launch.per_sm * (int)emu_board()->sms;
   grid->started = true;
   return true;
 }
@@ -599,7 +581,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
   emu_stale_end(channel->as, grid->banks);
   remember(channel->as, grid);
   if (emu_options()->profile)
-    emu_profile_grid(&launch->sm, grid->total, (uint32_t)grid->per_sm);
+    emu_profile_grid(&launch->sm, grid->total, (uint32_t)launch->per_sm);
   for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
     const struct emu_release *release = &launch->release[i];
     if (!release->enabled)

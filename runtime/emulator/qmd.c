@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/hw/tables.h"
 
 enum sked_esr {
   SKED_CTA_RESUME = 6,
@@ -24,7 +25,11 @@ enum sked_esr {
   SKED_REGISTER_CONSUMPTION = 26,
 };
 
-enum { LOCAL_SIZE_UNIT = 16, CARVEOUT_CODE_UNIT = 4096 };
+enum {
+  LOCAL_SIZE_UNIT = 16,
+  CARVEOUT_CODE_UNIT = 4096,
+  BANK_ALIGN = 64, /* NVK's, of its uniform buffers: nobody is known to go below */
+};
 
 static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -53,6 +58,19 @@ static uint64_t round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/* Facts 4.2. Each client's windows are multiples of their size. Bases that do not fit
+ * 40 bits are of desktops: bring-up lessons, trap 7. */
+static bool check_window(const struct emu_launch *launch, const char *name, uint64_t base,
+                         struct emu_fault *fault) {
+  const bool beyond = base + SHADER_WINDOW_BYTES > GPU_VA_END;
+  char what[96];
+  if (!beyond && base % SHADER_WINDOW_BYTES == 0)
+    return true;
+  snprintf(what, sizeof(what), "the %s memory window at 0x%llx %s", name, (unsigned long long)base,
+           beyond ? "lies beyond 40 bits" : "is no multiple of 16 MiB");
+  return refuse(fault, launch, what);
+}
+
 /* Facts 4.2. Both unset are equal too. A buffer in a window could not be reached
  * by generic accesses: a board would give wrong results. */
 static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
@@ -69,6 +87,9 @@ static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
     return sked(fault, launch, SKED_WINDOW_OVERLAP, "shared and local memory windows overlap (%s)",
                 both);
   }
+  if (!check_window(launch, "shared", shared, fault) ||
+      !check_window(launch, "local", local, fault))
+    return false;
   pthread_rwlock_rdlock(&as->mappings_lock);
   bool in_shared = emu_mmu_overlaps(as, shared, SHADER_WINDOW_BYTES);
   bool in_local = emu_mmu_overlaps(as, local, SHADER_WINDOW_BYTES);
@@ -100,6 +121,12 @@ static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct 
   return true;
 }
 
+/* Warps whose registers fit an SM; facts 5.2. */
+static uint64_t warps_by_registers(uint32_t registers) {
+  const uint64_t per_warp = round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
+  return SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
+}
+
 /* Facts 5.2 */
 static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   struct sm_grid *g = &launch->sm;
@@ -117,9 +144,7 @@ static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct
                 g->block[0], g->block[1], g->block[2]);
   if (!g->registers || g->registers > REGISTERS_MAX)
     return sked(fault, launch, SKED_REGISTER_COUNT, "register count %u", g->registers);
-  uint64_t per_warp = round_up((uint64_t)g->registers * GPU_WARP_SIZE, REGISTER_UNIT);
-  uint64_t warps = SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
-  if (threads > warps * GPU_WARP_SIZE)
+  if (threads > warps_by_registers(g->registers) * GPU_WARP_SIZE)
     return sked(fault, launch, SKED_REGISTER_CONSUMPTION,
                 "CTA register consumption: %llu threads of %u registers do not fit an SM",
                 (unsigned long long)threads, g->registers);
@@ -136,7 +161,16 @@ static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu
   return (disabled & all) != all || refuse(fault, launch, "SM_DISABLE_MASK leaves no SM");
 }
 
-/* Facts 5.4. All three codes zero run on a board (bring-up lessons, 4). */
+/* 0 lets the SM choose. */
+static bool is_carveout(uint32_t code) {
+  for (size_t i = 0; i < sizeof(shared_carveout_kib); i++)
+    if (code == shared_carveout_code(shared_carveout_kib[i]))
+      return true;
+  return code == 0;
+}
+
+/* Facts 5.4. All three codes zero run on a board (bring-up lessons, 4). What codes between
+ * those of the carve-outs do, and sizes between their units, is not known. */
 static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint32_t bytes = qmd_get(qmd, QMD_SHARED_MEMORY_SIZE);
   uint32_t low = qmd_get(qmd, QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE);
@@ -149,7 +183,29 @@ static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct 
     return sked(fault, launch, SKED_L1_CONFIG,
                 "L1 configuration too small: %u bytes of shared memory, carve-out codes %u to %u",
                 bytes, low, high);
+  if (bytes % SHARED_UNIT)
+    return refuse(fault, launch, "SHARED_MEMORY_SIZE is no multiple of 128");
+  if (!is_carveout(low) || !is_carveout(high) ||
+      !is_carveout(qmd_get(qmd, QMD_TARGET_SM_CONFIG_SHARED_MEM_SIZE)))
+    return refuse(fault, launch, "an SM_CONFIG_SHARED_MEM_SIZE is no carve-out of SM 8.7");
   return true;
+}
+
+/* CTAs that an SM holds at once; facts 5.2, 5.4, 9.1. */
+static int ctas_per_sm(const uint32_t *qmd, const struct sm_grid *g) {
+  const uint32_t threads = g->block[0] * g->block[1] * g->block[2];
+  const uint32_t warps = (threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
+  const uint32_t carveout = qmd_get(qmd, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE);
+  const uint32_t shared = carveout ? (carveout - 1) * CARVEOUT_CODE_UNIT : SM_SHARED_BYTES;
+  const uint64_t limits[] = {
+      SM_WARPS / warps,
+      warps_by_registers(g->registers) / warps,
+      g->shared_bytes ? shared / g->shared_bytes : SM_BLOCKS,
+  };
+  uint64_t least = SM_BLOCKS;
+  for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+    least = limits[i] < least ? limits[i] : least;
+  return (int)least;
 }
 
 bool emu_qmd_uses_local(const uint32_t *qmd) {
@@ -200,6 +256,8 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
     uint32_t bytes = qmd_get(qmd, QMD_CONSTANT_BUFFER_SIZE_SHIFTED4(i)) << QMD_CONSTANT_SIZE_SHIFT;
     if (bytes > (1u << 16))
       return sked(fault, launch, SKED_CONSTANT_SIZE, "constant bank %u has %u bytes", i, bytes);
+    if (address % BANK_ALIGN)
+      return refuse(fault, launch, "a constant bank's address is no multiple of 64");
     struct sm_range range;
     if (!emu_mmu_range(as, address, &range)) {
       emu_fault_set(fault, NOTIFIER_MMU_FAULT, address,
@@ -257,6 +315,15 @@ static bool decode_releases(const uint32_t *qmd, struct emu_launch *launch,
   return true;
 }
 
+/* What they do is not known; the scheduler's own fields (HW_ONLY) it may fill in. */
+static bool check_reserved(const uint32_t *qmd, const struct emu_launch *launch,
+                           struct emu_fault *fault) {
+  uint32_t set = 0;
+  for (unsigned i = 0; i < QMD_WORDS; i++)
+    set |= qmd[i] & qmd_reserved[i];
+  return !set || refuse(fault, launch, "bits are set that belong to no field");
+}
+
 /* Dependents, queues and counters; facts 5.6 */
 static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
                               struct emu_fault *fault) {
@@ -298,9 +365,12 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uin
   if (g->program % TEXT_ALIGN)
     return sked(fault, launch, SKED_PROGRAM_OFFSET, "program address 0x%llx is not 128-aligned",
                 (unsigned long long)g->program);
-  return check_windows(as, launch, fault) && check_raster(qmd, launch, fault) &&
-         check_threads(qmd, launch, fault) && check_sms(qmd, launch, fault) &&
-         check_shared(qmd, launch, fault) && check_local(as, state, qmd, launch, fault) &&
-         decode_banks(as, qmd, launch, fault) && decode_releases(qmd, launch, fault) &&
-         decode_scheduling(qmd, launch, fault);
+  if (!check_windows(as, launch, fault) || !check_raster(qmd, launch, fault) ||
+      !check_threads(qmd, launch, fault) || !check_sms(qmd, launch, fault) ||
+      !check_shared(qmd, launch, fault) || !check_reserved(qmd, launch, fault) ||
+      !check_local(as, state, qmd, launch, fault) || !decode_banks(as, qmd, launch, fault) ||
+      !decode_releases(qmd, launch, fault) || !decode_scheduling(qmd, launch, fault))
+    return false;
+  launch->per_sm = ctas_per_sm(qmd, g);
+  return true;
 }

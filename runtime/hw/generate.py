@@ -14,6 +14,7 @@ import sys
 
 QMD_BITS = 2048
 METHOD_SPACE = 0x4000  # bytes; a header's 12-bit address counts words
+RESERVED = ('QMD_RESERVED', 'SEMAPHORE_RESERVED', 'UNLISTED_', 'HW_ONLY_')
 FIELD = re.compile(r'^(\d+):(\d+)=(\w+)\s*(.*)$', re.S)
 ARRAY = re.compile(r'Array(?: of (\d+))?, step (\d+)')
 
@@ -141,7 +142,14 @@ def emit_tables(qmd, methods):
            '#include "runtime/hw/tables.h"', '',
            'const struct hw_field_name qmd_fields[] = {']
     out += [f'    {{{c_string(n)}, {h}, {l}, {c_string(t)}}},' for n, h, l, t in qmd]
+    reserved = [0] * (QMD_BITS // 32)
+    for name, high, low, _ in qmd:
+        if name.startswith(RESERVED):
+            reserved[low // 32] |= (2 << high % 32) - (1 << low % 32)
     out += ['};', f'const unsigned qmd_field_count = {len(qmd)};', '',
+            'const uint32_t qmd_reserved[] = {']
+    out += [f'    0x{word:08x},' for word in reserved]
+    out += ['};', '',
             'static const struct hw_field_name method_fields[] = {']
     first = []
     count = 0

@@ -26,6 +26,8 @@ struct hw_method {
 
 extern const struct hw_field_name qmd_fields[];
 extern const unsigned qmd_field_count;
+/* For each word of a QMD, the bits that belong to no field of the client's. */
+extern const uint32_t qmd_reserved[];
 
 /* Sorted by class and offset. */
 extern const struct hw_method hw_methods[];

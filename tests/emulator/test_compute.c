@@ -56,6 +56,15 @@ static void descriptor_checks(void **state) {
       {FIELD(QMD_CTA_RASTER_WIDTH_RESUME), 1, "SKED ESR bit 6:"},
       {FIELD(QMD_UNLISTED_447_432), 1, "QMD at"},
       {FIELD(QMD_SM_DISABLE_MASK_LOWER), 0xffff, "QMD at"},
+      {FIELD(QMD_SHARED_MEMORY_SIZE), 64, "QMD at"},
+      {FIELD(QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE), 4, "QMD at"},
+      {FIELD(QMD_TARGET_SM_CONFIG_SHARED_MEM_SIZE), 4, "QMD at"},
+      {FIELD(QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE), 41, "QMD at"},
+      {FIELD(QMD_CONSTANT_BUFFER_ADDR_LOWER_0), 0x1020, "QMD at"},
+      {FIELD(QMD_QMD_RESERVED11C), 1, "QMD at"},
+      {FIELD(QMD_SEMAPHORE_RESERVED25A), 1, "QMD at"},
+      {FIELD(QMD_UNLISTED_1655_1652), 1, "QMD at"},
+      {FIELD(QMD_HW_ONLY_DEPENDENCE_COUNTER), 1, "QMD at"},
   };
   for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     fixture_setup(state);
@@ -94,6 +103,33 @@ static void register_consumption(void **state) {
   submit(&f->c, &f->ch);
   assert_true(wait_fault(&f->ch, NOTIFIER_GR_EXCEPTION));
   assert_memory_equal(last_fault(&f->c).message, "SKED ESR bit 26:", 16);
+}
+
+/* 4.2, and bring-up trap 7: windows of 16 MiB, below 2^40. */
+static void window_checks(void **state) {
+  static const struct {
+    uint32_t high, low;
+    const char *message;
+  } rows[] = {
+      {0x7294, 0, "lies beyond 40 bits"},
+      {0xfe, 0x800000, "is no multiple of 16 MiB"},
+  };
+  for (unsigned i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+    const unsigned row = i / 2;
+    const uint32_t a =
+        i % 2 ? NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A : NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A;
+    fixture_setup(state);
+    struct fixture *f = *state;
+    qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
+    push_compute_setup(&f->ch);
+    push_method(&f->ch, SUBCHANNEL_COMPUTE, a, rows[row].high - (row ? i % 2 * 2 : 0));
+    push_method(&f->ch, SUBCHANNEL_COMPUTE, a + sizeof(uint32_t), rows[row].low);
+    fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+    submit(&f->c, &f->ch);
+    assert_true(wait_fault(&f->ch, NOTIFIER_GR_EXCEPTION));
+    assert_non_null(strstr(last_fault(&f->c).message, rows[row].message));
+    fixture_teardown(state);
+  }
 }
 
 static void local_memory(void **state) {
@@ -224,6 +260,41 @@ static void waiting_ctas(void **state) {
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 100);
+}
+
+/* What limits how many work-groups are resident: the registers of each of an SM's four
+ * partitions, and the largest carve-out allowed, in units of shared memory. */
+static void resident_ctas(void **state) {
+  static const struct {
+    uint32_t registers, shared, carveout, ctas; /* on 16 SMs */
+  } rows[] = {
+      {184, 0, 0, 8 * 16},         /* 5888 for a warp: two in 16384, 11 in 65536 */
+      {16, 50 * 1024, 26, 2 * 16}, /* of 100 KiB; three in 164 */
+  };
+  for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    fixture_setup(state);
+    struct fixture *f = *state;
+    uint64_t p = fixture_program(
+        f, 0, &(struct fake_program){.operation = FAKE_TICKET, .address = f->data.va});
+    for (uint32_t more = 0; more < 2; more++) {
+      uint32_t *q = fixture_qmd(f, more);
+      qmd_make(q, p, f->code.va + 0x8000, rows[i].ctas + more);
+      qmd_set(q, QMD_REGISTER_COUNT_V, rows[i].registers);
+      qmd_set(q, QMD_SHARED_MEMORY_SIZE, rows[i].shared);
+      qmd_set(q, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE, rows[i].carveout);
+    }
+    push_compute_setup(&f->ch);
+    fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+    fixture_run(f);
+    assert_int_equal(*word_at(f, 0), rows[i].ctas);
+    *word_at(f, 0) = 0;
+    fixture_launch(f, 1, PCAS_PREFETCH_SCHEDULE);
+    push_semaphore(&f->ch, f->data.va + 8, 1, RELEASE_64_WFI);
+    submit(&f->c, &f->ch);
+    usleep(20000);
+    assert_int_equal(*word_at(f, 0), 0);
+    fixture_teardown(state);
+  }
 }
 
 /* A grid that spins until another channel's grid has run, and the CPU's word. */
@@ -411,10 +482,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(descriptor_checks),
       TEST(register_consumption),
+      cmocka_unit_test(window_checks),
       TEST(local_memory),
       TEST(completion),
       TEST(reports),
       TEST(waiting_ctas),
+      cmocka_unit_test(resident_ctas),
       TEST(grids_of_two_channels),
       TEST(endless_grid),
       TEST(overwritten_descriptor),

@@ -232,7 +232,6 @@ static void batch(void **state) {
  * range leaves below 2^40; one of 512 KiB has run on a board, and any does in a range
  * that ends further down. */
 static void beyond_40_bits(void **state) {
-  struct fixture *f = *state;
   enum { BIG = (2 << 20) / GP_ENTRY_BYTES, SMALL = BIG / 4 };
   struct nvgpu_alloc_obj_ctx_args object = {.class_num = CLASS_COMPUTE};
   static const struct {
