@@ -119,6 +119,7 @@ int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t
 
 void emu_as_unmap(struct emu_as *as, struct emu_mapping *m) {
   emu_mmu_remove(as, m);
+  atomic_fetch_add(&as->unmappings, 1);
   if (m->kernel)
     emu_buddy_free(&as->kernel, m->gpu);
   else if (!m->fixed)

@@ -173,6 +173,7 @@ struct emu_as {
   pthread_mutex_t pin_lock;
   struct emu_pin pins; /* list head; oldest first */
   uint64_t serial;
+  _Atomic uint32_t unmappings;
   struct emu_mapping *dead; /* unmapped, but perhaps in use by a grid */
   struct emu_code *code;    /* engine thread only */
   struct emu_stale *stale;  /* likewise; adversarial mode, NULL before the first grid */
@@ -686,6 +687,9 @@ struct emu_launch {
 bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
                     const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault);
 
+/* All of its constant banks are mapped. */
+bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
+                   struct emu_fault *fault);
 /* Its grid has local memory. */
 bool emu_qmd_uses_local(const uint32_t *qmd);
 /* All of the pool at SET_SHADER_LOCAL_MEMORY is mapped. */

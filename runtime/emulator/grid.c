@@ -33,6 +33,7 @@ struct emu_grid {
   struct emu_code *code;
   struct emu_stale_bank *banks;
   uint64_t total;
+  uint32_t unmappings;                    /* in its address space before it began */
   int limit;                              /* CTAs that may be resident */
   _Atomic uint64_t instructions, sectors; /* so far; sectors of global memory: in profile mode */
 
@@ -217,6 +218,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
     return false;
   }
   emu_stale_start(channel->as, grid->qmd_address, grid->qmd);
+  grid->unmappings = channel->as->unmappings;
   if (!emu_qmd_decode(channel->as, &grid->shader, grid->qmd_address, grid->qmd, &grid->launch,
                       fault))
     return false;
@@ -573,6 +575,10 @@ void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record) {
 static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct emu_fault *fault) {
   const struct emu_launch *launch = &grid->launch;
   atomic_thread_fence(memory_order_seq_cst);
+  /* They are read until then, unless all of them are cached. */
+  if (grid->unmappings != channel->as->unmappings &&
+      !emu_qmd_banks(channel->as, grid->qmd_address, grid->qmd, fault))
+    return false;
   /* A pool is freed when no grid uses it any more: facts 4.3. */
   if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
     return false;

@@ -274,6 +274,12 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
   return true;
 }
 
+bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
+                   struct emu_fault *fault) {
+  struct emu_launch launch = {.qmd_address = qmd_address};
+  return decode_banks(as, qmd, &launch, fault);
+}
+
 /* Facts 5.6. The three slots lie apart, so each is named. */
 static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
                            struct emu_release *release, struct emu_fault *fault) {
@@ -350,7 +356,7 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uin
   memset(launch, 0, sizeof(*launch));
   launch->qmd_address = qmd_address;
   struct sm_grid *g = &launch->sm;
-  g->memory = (struct sm_memory){.find = emu_mmu_range, .space = as};
+  g->memory = (struct sm_memory){.find = emu_mmu_range, .space = as, .unmappings = &as->unmappings};
   g->program = (uint64_t)qmd_get(qmd, QMD_PROGRAM_ADDRESS_UPPER) << 32 |
                qmd_get(qmd, QMD_PROGRAM_ADDRESS_LOWER);
   g->shared_window = state->shared_window;

@@ -348,6 +348,28 @@ static void endless_grid(void **state) {
   fixture_run(f);
 }
 
+/* A grid's constants must stay until it has ended: a board that has not cached all of
+ * them faults. */
+static void unmapped_constants(void **state) {
+  struct fixture *f = *state;
+  struct buffer bank = buffer_create(&f->c, 4096, true);
+  const uint64_t spin = fixture_program(f, 0,
+                                        &(struct fake_program){.operation = FAKE_SPIN,
+                                                               .address = f->data.va + 8,
+                                                               .value = 1,
+                                                               .address2 = f->data.va + 16});
+  qmd_make(fixture_qmd(f, 0), spin, bank.va, 1);
+  push_compute_setup(&f->ch);
+  fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+  push_semaphore(&f->ch, f->data.va + 24, 1, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  usleep(5000); /* the grid has begun, or it faults when it does */
+  buffer_destroy(&f->c, &bank);
+  __atomic_store_n(word_at(f, 8), 1, __ATOMIC_SEQ_CST);
+  assert_true(wait_fault(&f->ch, NOTIFIER_MMU_FAULT));
+  assert_int_equal(*word_at(f, 24), 0);
+}
+
 static void overwritten_descriptor(void **state) {
   struct fixture *f = *state;
   qmd_make(fixture_qmd(f, 0), adder(f, 0, 0), f->code.va + 0x8000, 1);
@@ -490,6 +512,7 @@ int main(void) {
       cmocka_unit_test(resident_ctas),
       TEST(grids_of_two_channels),
       TEST(endless_grid),
+      TEST(unmapped_constants),
       TEST(overwritten_descriptor),
       TEST(fault_in_grid),
       cmocka_unit_test(method_faults),

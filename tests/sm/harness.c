@@ -170,11 +170,13 @@ struct module {
   uint32_t sms;
   struct sm_memory_shadow shadow;
   uint32_t ctas; /* launched so far */
+  bool unmapped;
+  _Atomic uint32_t unmappings;
 };
 
 static bool find(void *space, uint64_t address, struct sm_range *range) {
   struct module *m = space;
-  if (address < SPACE_BASE || address - SPACE_BASE >= m->used)
+  if (address < SPACE_BASE || address - SPACE_BASE >= m->used || m->unmapped)
     return false;
   *range =
       (struct sm_range){SPACE_BASE, m->used, m->space, true, m->shadow.cells ? &m->shadow : NULL};
@@ -345,7 +347,7 @@ struct module *module_compile(const char *source, const char *const *options) {
       memcpy(module_host(m, m->section_at[k]), m->elf + s->sh_offset, s->sh_size);
   }
   relocate(m);
-  const struct sm_memory memory = {find, m};
+  const struct sm_memory memory = {.find = find, .space = m};
   m->code = sm_code_create(&memory);
   m->worker = sm_worker_create(0);
   watch_if_asked(m);
@@ -354,7 +356,7 @@ struct module *module_compile(const char *source, const char *const *options) {
 }
 
 void module_forget_code(struct module *m) {
-  const struct sm_memory memory = {find, m};
+  const struct sm_memory memory = {.find = find, .space = m};
   sm_code_destroy(m->code);
   m->code = sm_code_create(&memory);
   if (m->watch)
@@ -442,6 +444,15 @@ static void read_attributes(const struct module *m, const char *kernel, unsigned
   }
 }
 
+void module_unmap(struct module *m) {
+  m->unmapped = true;
+  m->unmappings++;
+}
+
+void module_remap(struct module *m) {
+  m->unmapped = false;
+}
+
 static uint64_t now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -485,6 +496,8 @@ static void *run_ctas(void *argument) {
     do {
       turn->result = sm_cta_run(turn->worker, cta, budget, &turn->fault);
       used += budget;
+      if (turn->result == SM_PREEMPTED && turn->launch->preempted)
+        turn->launch->preempted(turn->grid->memory.space);
     } while (turn->result == SM_PREEMPTED && used < limit);
     sm_cta_finish(turn->worker, cta);
   }
@@ -530,7 +543,7 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   const uint32_t stack = a.stack + (launch->local_bytes ? launch->local_bytes : 1024);
   struct sm_grid grid = {
       .code = m->code,
-      .memory = {find, m},
+      .memory = {find, m, &m->unmappings},
       .program = m->section_at[text],
       .registers = a.registers,
       .barriers = a.barriers,

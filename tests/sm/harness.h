@@ -45,10 +45,15 @@ struct launch {
   uint32_t local_bytes; /* more stack than the kernel says; 0: 1024 */
   uint64_t budget;      /* of each turn; 0: plenty */
   uint64_t limit;       /* warp instructions of a CTA before the run is given up; 0: plenty */
-  unsigned threads;     /* host threads that CTAs run on at the same time, at most 8; 0: one */
+  void (*preempted)(struct module *m); /* after each turn; or NULL */
+  unsigned threads; /* host threads that CTAs run on at the same time, at most 8; 0: one */
   const void *params;
   size_t param_bytes;
 };
+
+/* Takes the memory of kernels away from the GPU, and gives it back. */
+void module_unmap(struct module *m);
+void module_remap(struct module *m);
 
 /* Runs a kernel, CTA after CTA in turns of the budget. SM_PREEMPTED: the limit
  * was reached. *instructions, if not NULL, gets the warp instructions. */

@@ -408,6 +408,24 @@ static void test_preemption(void **unused) {
   assert_int_equal(run("forever", 1, 64, &fault), SM_PREEMPTED);
 }
 
+/* Memory that is unmapped under a running kernel is gone, though it was found before. */
+static void test_unmapped(void **unused) {
+  struct sm_fault fault = {0};
+  const struct launch launch = {.grid = {1, 1, 1},
+                                .block = {32, 1, 1},
+                                .budget = 10000,
+                                .limit = 100000,
+                                .preempted = module_unmap,
+                                .params = &memory,
+                                .param_bytes = sizeof memory};
+  host[0] = 0;
+  const enum sm_result result = module_run(m, "forever", &launch, &fault, NULL);
+  module_remap(m);
+  assert_int_equal(result, SM_FAULTED);
+  assert_int_equal(fault.kind, SM_FAULT_MMU);
+  assert_int_equal(fault.address, memory);
+}
+
 static void test_clock(void **unused) {
   expect_done("clocks", 1, 32);
   for (uint32_t t = 0; t < 32; t++)
@@ -437,6 +455,7 @@ int main(void) {
       cmocka_unit_test(test_leave),
       cmocka_unit_test(test_faults),
       cmocka_unit_test(test_preemption),
+      cmocka_unit_test(test_unmapped),
       cmocka_unit_test(test_clock),
   };
   /* Debug code goes other ways: calls, and waits where optimised code has none. */

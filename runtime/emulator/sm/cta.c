@@ -272,6 +272,17 @@ static void take_turn(struct sm_warp *w, const struct sm_core *core) {
   } while (w->event == SM_EVENT_SWITCH && w->left > 0);
 }
 
+/* What was unmapped since the last turn may not be found any more. */
+static void look_at_mappings(struct sm_cta *cta) {
+  const struct sm_memory *memory = &cta->grid->memory;
+  const uint32_t unmappings = memory->unmappings ? *memory->unmappings : 0;
+  if (cta->unmappings == unmappings)
+    return;
+  cta->unmappings = unmappings;
+  cta->range_count = cta->range_turn = 0;
+  cta->last.size = 0;
+}
+
 enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,
                           struct sm_fault *fault) {
   const struct sm_core *core = sm_core();
@@ -279,6 +290,7 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
   const struct float_state host = float_enter();
   cta->worker = worker;
   cta->fault = fault;
+  look_at_mappings(cta);
   for (uint64_t used = 0; used < budget;) {
     if (cta->exited == cta->threads) {
       result = SM_DONE;

@@ -30,11 +30,12 @@ struct sm_range {
 };
 
 /* The MMU as the SM sees it. find fills in the mapping that holds address, or
- * returns false. The SM caches ranges for the time of a grid; the address
- * space does not change under a running grid (unmapping waits for it). */
+ * returns false. The SM keeps ranges for the time of a CTA's turn, and for longer if
+ * nothing is unmapped; the memory behind them stays until the grid has ended. */
 struct sm_memory {
   bool (*find)(void *space, uint64_t address, struct sm_range *range);
   void *space;
+  const _Atomic uint32_t *unmappings; /* counts them; NULL: there are none */
 };
 
 /* Decoded code of one address space: pages of instructions, decoded at first

@@ -94,6 +94,7 @@ struct sm_cta {
   struct sm_fault *fault;
   uint32_t bars_in_use; /* mask of bar[] */
   struct sm_bar bar[SM_BARRIERS];
+  uint32_t unmappings; /* that the ranges know of */
   uint32_t range_count, range_turn;
   struct sm_range last; /* the range hit last; size 0: none */
   struct sm_range range[SM_RANGE_CACHE];
