@@ -13,6 +13,7 @@
 #include "compiler/lower.h"
 #include "compiler/nvrtc.h"
 #include "compiler/object.h"
+#include "compiler/optimise.h"
 #include "compiler/options.h"
 #include "compiler/spirv.h"
 #include "compiler/translate.h"
@@ -114,6 +115,25 @@ static bool is_il(const struct cc_job *job) {
   return job->source_count == 1 && spirv_is(job->sources[0].text, job->sources[0].size);
 }
 
+/* A source or SPIR-V to LLVM IR, optimised: as bitcode or, for COMPILE_IR, as text. */
+static enum cc_status make_ir(const struct cc_job *job, enum compile_stage stage,
+                              const struct options *options, struct cc_result *result,
+                              struct text *ir, struct text *places, struct text *log) {
+  struct text bitcode = {0};
+  enum cc_status status;
+  STAGE(result, CC_STAGE_FRONT_END, status,
+        is_il(job) ? translate_run(job, options, &bitcode, log)
+                   : frontend_run(job, options, &bitcode, places, log));
+  if (status == CC_OK && bitcode.failed)
+    status = CC_OUT_OF_MEMORY;
+  if (status == CC_OK)
+    STAGE(result, CC_STAGE_OPTIMISER, status,
+          optimise_run(&bitcode, options->opt_level, job->action == CC_BUILD,
+                       stage == COMPILE_IR ? OPTIMISE_IR_TEXT : OPTIMISE_BITCODE, ir, log));
+  text_finish(&bitcode);
+  return status;
+}
+
 /* The whole way. */
 static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
                           struct cc_result *result, struct text *log) {
@@ -130,11 +150,8 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
     status = CC_INVALID_OPTIONS;
   if (status == CC_OK && links)
     STAGE(result, CC_STAGE_LINK, status, link_objects(job, &ir, &options, log));
-  const enum frontend_output kind = stage == COMPILE_IR ? FRONTEND_IR_TEXT : FRONTEND_BITCODE;
   if (status == CC_OK && !links)
-    STAGE(result, CC_STAGE_FRONT_END, status,
-          is_il(job) ? translate_run(job, &options, kind, &ir, log)
-                     : frontend_run(job, &options, kind, &ir, &places, log));
+    status = make_ir(job, stage, &options, result, &ir, &places, log);
   if (status == CC_OK && ir.failed)
     status = CC_OUT_OF_MEMORY;
   if (status == CC_OK)

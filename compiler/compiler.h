@@ -66,6 +66,7 @@ struct cc_job {
 enum cc_stage {
   CC_STAGE_LINK,      /* objects are joined */
   CC_STAGE_FRONT_END, /* clang; of SPIR-V its judge and the translator as well */
+  CC_STAGE_OPTIMISER, /* LLVM's */
   CC_STAGE_LOWER,     /* LLVM IR to CUDA C */
   CC_STAGE_NVRTC,
   CC_STAGES,

@@ -58,24 +58,13 @@ bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log) {
   return false;
 }
 
-void frontend_add_code_options(struct command *command, const struct options *options,
-                               enum frontend_output kind) {
-  static const char *const fixed[] = {
-      "-cc1", "-triple", FRONTEND_TARGET,
-      /* LLVM would take the same sub-group function in both branches of a condition
-       * for one in front of it or behind it, where all lanes are together. */
-      "-mllvm", "-simplifycfg-hoist-common=false", "-mllvm", "-simplifycfg-sink-common=false"};
-  for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-    command_add(command, "%s", fixed[i]);
-  command_add(command, "-O%u", options->opt_level);
-  command_add(command, "%s", kind == FRONTEND_BITCODE ? "-emit-llvm-bc" : "-emit-llvm");
-}
-
 static void build_command(struct command *command, const char *clang, const struct cc_job *job,
-                          const struct options *options, enum frontend_output kind,
-                          const char *header_folder) {
+                          const struct options *options, const char *header_folder) {
   static const char *const fixed[] = {
-      "-x", "cl", "-finclude-default-header", "-fdeclare-opencl-builtins", "-cl-kernel-arg-info",
+      "-cc1", "-triple", FRONTEND_TARGET, "-emit-llvm-bc",
+      /* It would optimise what nobody calls: see optimise.h. */
+      "-disable-llvm-passes", "-x", "cl", "-finclude-default-header", "-fdeclare-opencl-builtins",
+      "-cl-kernel-arg-info",
       /* Source lines, for messages about faults. */
       "-debug-info-kind=line-tables-only",
       /* Applications use inline PTX on NVIDIA devices. */
@@ -91,9 +80,9 @@ static void build_command(struct command *command, const char *clang, const stru
       /* Which files it reads, headers of the system's kind as well. */
       "-dependency-file", COMMAND_SIDE, "-MT", "source", "-MV", "-sys-header-deps"};
   command_add(command, "%s", clang);
-  frontend_add_code_options(command, options, kind);
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
     command_add(command, "%s", fixed[i]);
+  command_add(command, "-O%u", options->opt_level);
   command_add(command, "-cl-std=CL%u.%u", options->c_version / 100, options->c_version / 10 % 10);
   /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
   command_add(command, "-ffp-contract=%s", options->effects & OPTION_CONTRACT ? "fast" : "on");
@@ -256,8 +245,7 @@ static bool warnings_are_errors(const struct options *options) {
 }
 
 enum cc_status frontend_run(const struct cc_job *job, const struct options *options,
-                            enum frontend_output kind, struct text *output, struct text *places,
-                            struct text *log) {
+                            struct text *output, struct text *places, struct text *log) {
   char clang[CC_PATH_MAX], folder[PATH_MAX];
   struct text dependencies = {0}, messages = {0};
   struct command command = {.side = &dependencies};
@@ -267,7 +255,7 @@ enum cc_status frontend_run(const struct cc_job *job, const struct options *opti
   if (!frontend_find_clang(clang, log))
     return CC_NOT_AVAILABLE;
   if (write_headers(job, folder, log)) {
-    build_command(&command, clang, job, options, kind, folder[0] ? folder : NULL);
+    build_command(&command, clang, job, options, folder[0] ? folder : NULL);
     source = source_file(job);
     status = source < 0 ? CC_OUT_OF_MEMORY : command_run(&command, source, output, &messages);
     add_messages(log, messages.data ? messages.data : "", folder);

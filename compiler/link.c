@@ -1,29 +1,11 @@
 /* Links the LLVM modules of compiled objects. */
 #include "compiler/link.h"
 
-#include <llvm-c/BitReader.h>
-#include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
 
+#include "compiler/bitcode.h"
 #include "compiler/object.h"
-
-static void report(LLVMDiagnosticInfoRef info, void *log) {
-  char *words = LLVMGetDiagInfoDescription(info);
-  text_printf(log, "error: %s\n", words);
-  LLVMDisposeMessage(words);
-}
-
-/* The module of an object. NULL if it cannot be read. */
-static LLVMModuleRef read_module(LLVMContextRef context, const struct object *object) {
-  LLVMModuleRef module = NULL;
-  LLVMMemoryBufferRef buffer =
-      LLVMCreateMemoryBufferWithMemoryRangeCopy(object->bitcode, object->bitcode_size, "object");
-  if (LLVMParseBitcodeInContext2(context, buffer, &module))
-    module = NULL;
-  LLVMDisposeMemoryBuffer(buffer);
-  return module;
-}
 
 static bool add_options(const struct object *object, struct options *parts, struct text *log) {
   struct options part;
@@ -40,7 +22,7 @@ static enum cc_status add_object(LLVMModuleRef whole, const struct cc_source *so
   struct object object;
   LLVMModuleRef module = NULL;
   if (cc_object_read(source->text, source->size, &object))
-    module = read_module(LLVMGetModuleContext(whole), &object);
+    module = bitcode_read(LLVMGetModuleContext(whole), object.bitcode, object.bitcode_size);
   if (!module) {
     text_puts(log, "error: a program to be linked is no compiled object, or one of another "
                    "version of LLVM\n");
@@ -57,16 +39,12 @@ enum cc_status link_objects(const struct cc_job *job, struct text *bitcode, stru
                             struct text *log) {
   struct options parts = {.effects = OPTIONS_SHARED};
   enum cc_status status = CC_OK;
-  LLVMContextRef context = LLVMContextCreate();
-  LLVMContextSetDiagnosticHandler(context, report, log);
+  LLVMContextRef context = bitcode_context(log);
   LLVMModuleRef whole = LLVMModuleCreateWithNameInContext("linked", context);
   for (size_t i = 0; i < job->source_count && status == CC_OK; i++)
     status = add_object(whole, &job->sources[i], &parts, log);
-  if (status == CC_OK) {
-    LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(whole);
-    text_add(bitcode, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
-    LLVMDisposeMemoryBuffer(buffer);
-  }
+  if (status == CC_OK)
+    bitcode_write(whole, bitcode);
   /* What the link permits holds for all of the code or for none: NVRTC makes no difference
    * between functions. */
   if (!(parts.effects & OPTION_OPEN))

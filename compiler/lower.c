@@ -2,10 +2,10 @@
  * the source as a whole. */
 #include "compiler/lower.h"
 
-#include <llvm-c/BitReader.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/bitcode.h"
 #include "compiler/cubin_format.h"
 #include "compiler/device_files.h"
 #include "compiler/lower_state.h"
@@ -117,16 +117,21 @@ static void visit_call(struct lower *lower, struct function *caller, LLVMValueRe
 }
 
 /* Marks what a function calls, callees first. OpenCL C has no recursion, so
- * needs_hidden is known when the callee returns. */
+ * needs_hidden is known when the callee returns. clang does not say so, but makes
+ * loops of some, which then are good. */
 static void reach(struct lower *lower, struct function *function) {
+  if (function->open)
+    lower_fail(lower, "the function '%s' calls itself: OpenCL C has no recursion",
+               LLVMGetValueName(function->ref));
   if (function->reached)
     return;
-  function->reached = true;
+  function->reached = function->open = true;
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->ref); block;
        block = LLVMGetNextBasicBlock(block))
     for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
       if (LLVMGetInstructionOpcode(at) == LLVMCall)
         visit_call(lower, function, at);
+  function->open = false;
 }
 
 /* Writes the finished body behind its heading. */
@@ -279,16 +284,13 @@ static void print_module(struct lower *lower) {
 enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, struct lowered *result,
                              struct text *log) {
   struct lower lower = {.result = result, .log = log, .arg_info = arg_info};
-  LLVMContextRef context = LLVMContextCreate();
-  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(bytes, size, "bitcode", false);
-  if (LLVMParseBitcodeInContext2(context, buffer, &lower.module)) {
-    text_puts(log, "error: clang's bitcode cannot be read; is clang newer than the LLVM that "
-                   "tegraclc was built with?\n");
-    LLVMDisposeMemoryBuffer(buffer);
+  LLVMContextRef context = bitcode_context(log);
+  lower.module = bitcode_read(context, bytes, size);
+  if (!lower.module) {
+    text_puts(log, "error: the optimised program cannot be read\n");
     LLVMContextDispose(context);
     return CC_INTERNAL_ERROR;
   }
-  LLVMDisposeMemoryBuffer(buffer);
   lower.layout = LLVMCreateTargetData(LLVMGetDataLayoutStr(lower.module));
   if (narrow_module(lower.module))
     print_module(&lower);

@@ -14,7 +14,7 @@ struct lowered {
   struct arena arena;
 };
 
-/* Reads LLVM bitcode as frontend_run makes it. arg_info: keep the names and
+/* Reads LLVM bitcode as optimise_run makes it. arg_info: keep the names and
  * types of kernel arguments. What the printer cannot express gives
  * CC_BUILD_FAILURE and a sentence in log that names the construct. The result
  * must be given to lowered_finish in any case. */

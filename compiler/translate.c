@@ -3,14 +3,16 @@
  * which SPIR-V does not write down. clang optimises it as it does its own. */
 #include "compiler/translate.h"
 
-#include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
+#include <llvm-c/IRReader.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/bitcode.h"
 #include "compiler/command.h"
 #include "compiler/find.h"
+#include "compiler/optimise.h"
 #include "compiler/spirv.h"
 
 /* ---- from SPIR to clang's target ------------------------------------------------------ */
@@ -89,39 +91,46 @@ static void renumber_spaces(const char *ir, struct text *out) {
   text_puts(out, done);
 }
 
-static void report(LLVMDiagnosticInfoRef info, void *log) {
-  char *words = LLVMGetDiagInfoDescription(info);
-  text_printf(log, "error: %s\n", words);
-  LLVMDisposeMessage(words);
+static LLVMModuleRef read_text(LLVMContextRef context, const struct text *ir, struct text *log) {
+  LLVMModuleRef module = NULL;
+  char *why = NULL;
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRange(ir->data, ir->size, "renumbered", true);
+  if (!LLVMParseIRInContext(context, buffer, &module, &why))
+    return module;
+  text_printf(log, "error: %s\n", why);
+  LLVMDisposeMessage(why);
+  return NULL;
 }
 
-static enum cc_status adapt(const struct text *bitcode, struct text *ir, struct text *log) {
-  LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef module = NULL;
-#if TEGRACL_LLVM_MAJOR < 17 /* which knows no other pointers */
-  LLVMContextSetOpaquePointers(context, true);
-#endif
-  LLVMContextSetDiagnosticHandler(context, report, log);
-  LLVMMemoryBufferRef buffer =
-      LLVMCreateMemoryBufferWithMemoryRange(bitcode->data, bitcode->size, "translated", false);
-  enum cc_status status = CC_OK;
-  if (LLVMParseBitcodeInContext2(context, buffer, &module)) {
+static enum cc_status adapt(const struct text *spir, struct text *bitcode, struct text *log) {
+  struct text ir = {0};
+  enum cc_status status = CC_INTERNAL_ERROR;
+  LLVMContextRef context = bitcode_context(log);
+  LLVMModuleRef module = bitcode_read(context, spir->data, spir->size);
+  if (!module) {
     text_puts(log, "error: the bitcode of llvm-spirv cannot be read; is it newer than the LLVM "
                    "that tegraclc was built with?\n");
-    status = CC_INTERNAL_ERROR;
-  } else {
-    LLVMSetTarget(module, FRONTEND_TARGET);
-    LLVMSetDataLayout(module, ""); /* clang puts in its own */
-    mark_convergent(module);
-    keep_all_shared(module);
-    char *text = LLVMPrintModuleToString(module);
-    renumber_spaces(text, ir);
-    LLVMDisposeMessage(text);
-    LLVMDisposeModule(module);
+    goto done;
   }
-  LLVMDisposeMemoryBuffer(buffer);
+  mark_convergent(module);
+  keep_all_shared(module);
+  char *words = LLVMPrintModuleToString(module);
+  renumber_spaces(words, &ir);
+  LLVMDisposeMessage(words);
+  LLVMDisposeModule(module);
+  module = ir.failed ? NULL : read_text(context, &ir, log);
+  if (module && optimise_adopt(module, log)) {
+    bitcode_write(module, bitcode);
+    status = bitcode->failed ? CC_OUT_OF_MEMORY : CC_OK;
+  }
+  if (module)
+    LLVMDisposeModule(module);
+
+done:
+  text_finish(&ir);
   LLVMContextDispose(context);
-  return status == CC_OK && ir->failed ? CC_OUT_OF_MEMORY : status;
+  return status;
 }
 
 /* ---- the commands --------------------------------------------------------------------- */
@@ -183,25 +192,11 @@ static enum cc_status translate(const char *tool, const struct cc_source *module
   return status;
 }
 
-static enum cc_status optimise(const char *clang, const struct options *options,
-                               enum frontend_output kind, const struct text *ir,
-                               struct text *output, struct text *log) {
-  struct command command = {0};
-  command_add(&command, "%s", clang);
-  frontend_add_code_options(&command, options, kind);
-  command_add(&command, "-x");
-  command_add(&command, "ir");
-  command_add(&command, "-o");
-  command_add(&command, "-");
-  command_add(&command, "-");
-  return feed(&command, ir->data, ir->size, output, log);
-}
-
 enum cc_status translate_run(const struct cc_job *job, const struct options *options,
-                             enum frontend_output kind, struct text *output, struct text *log) {
-  char clang[CC_PATH_MAX], validator[CC_PATH_MAX], translator[CC_PATH_MAX];
+                             struct text *output, struct text *log) {
+  char validator[CC_PATH_MAX], translator[CC_PATH_MAX];
   const struct cc_source *source = &job->sources[0];
-  struct text bitcode = {0}, ir = {0};
+  struct text spir = {0};
   uint32_t *words = NULL;
   const char *why;
 
@@ -210,8 +205,6 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
                    "install spirv-tools llvm-spirv-15)\n");
     return CC_NOT_AVAILABLE;
   }
-  if (!frontend_find_clang(clang, log))
-    return CC_NOT_AVAILABLE;
   enum cc_status status = cc_il_read(source->text, source->size, &words, &why);
   if (status != CC_OK) {
     text_printf(log, "error: %s\n", why);
@@ -227,13 +220,10 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
     status = CC_OUT_OF_MEMORY;
   const struct cc_source reworded = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)
-    status = translate(translator, &reworded, options->effects & OPTION_ARG_INFO, &bitcode, log);
+    status = translate(translator, &reworded, options->effects & OPTION_ARG_INFO, &spir, log);
   if (status == CC_OK)
-    status = adapt(&bitcode, &ir, log);
-  if (status == CC_OK)
-    status = optimise(clang, options, kind, &ir, output, log);
+    status = adapt(&spir, output, log);
   free(words);
-  text_finish(&bitcode);
-  text_finish(&ir);
+  text_finish(&spir);
   return status;
 }

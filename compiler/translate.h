@@ -7,6 +7,6 @@
 /* Translates the job's source, a SPIR-V module in either byte order. What is
  * wrong with it is said in log. output is added to. */
 enum cc_status translate_run(const struct cc_job *job, const struct options *options,
-                             enum frontend_output kind, struct text *output, struct text *log);
+                             struct text *output, struct text *log);
 
 #endif

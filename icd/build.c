@@ -100,9 +100,8 @@ static uint32_t *copy_il(cl_program program) {
 /* On the timeline: the build, and in it the stages that the compiler went through. */
 static void show(const struct cc_result *result, uint64_t since) {
   static const char *const names[CC_STAGES] = {
-      [CC_STAGE_LINK] = "link",
-      [CC_STAGE_FRONT_END] = "front end",
-      [CC_STAGE_LOWER] = "LLVM IR to CUDA C",
+      [CC_STAGE_LINK] = "link",           [CC_STAGE_FRONT_END] = "front end",
+      [CC_STAGE_OPTIMISER] = "optimiser", [CC_STAGE_LOWER] = "LLVM IR to CUDA C",
       [CC_STAGE_NVRTC] = "NVRTC",
   };
   for (int i = 0; i < CC_STAGES; i++)

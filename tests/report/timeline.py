@@ -66,7 +66,7 @@ assert any(inside(wait, e) for e in of(events, "api", "clFinish"))
 for build in of(events, "build"):
     assert any(inside(build, e) for e in of(events, "api", "clBuildProgram"))
 stages = [e["name"] for e in of(events, "build") if e["name"] != "compiled"]
-assert stages == ["front end", "LLVM IR to CUDA C", "NVRTC"] * 2, stages
+assert stages == ["front end", "optimiser", "LLVM IR to CUDA C", "NVRTC"] * 2, stages
 copy = of(events, "copy")[0]
 assert copy["args"]["bytes"] == 4 << 20
 assert any(inside(copy, e) for e in of(events, "api", "clEnqueueReadBuffer"))
