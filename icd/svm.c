@@ -148,7 +148,7 @@ CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags f
 }
 
 /* The specification makes it the application's duty to wait for commands that use the
- * memory; here it stays until those on the GPU and those deferred are done. */
+ * memory; here it stays until those on the GPU, and deferred copies and fills, are done. */
 CL_API_ENTRY void CL_API_CALL clSVMFree(cl_context context, void *pointer) {
   if (!icd_is_context(context)) {
     ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
