@@ -142,8 +142,10 @@ static unsigned global_number(struct lower *lower, LLVMValueRef variable) {
   return number;
 }
 
+/* By way of an integer: NVRTC 13.0 has an internal error where it tries to evaluate at compile
+ * time a call, in an initialisation, that gets the address of a __constant__ variable. */
 const char *lower_global_address(struct lower *lower, LLVMValueRef variable) {
-  return lower_print(lower, "((char *)&g%u)", global_number(lower, variable));
+  return lower_print(lower, "((char *)(u64)&g%u)", global_number(lower, variable));
 }
 
 static void print_words(struct lower *lower, const unsigned char *bytes, uint64_t count) {

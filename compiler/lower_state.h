@@ -57,6 +57,7 @@ struct function {
   bool prints;       /* it or a callee calls printf */
   bool called;       /* by another function */
   bool reached;
+  bool open; /* its callees are being looked at */
 };
 
 struct lower {

@@ -173,6 +173,23 @@ static LLVMTypeRef integer_type_of(LLVMValueRef value, unsigned bits) {
   return LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value)), bits);
 }
 
+/* Without optimisation clang leaves what it takes out of a constant that is seen as another
+ * vector: the element of a bitcast. NULL: the expression is another one. */
+static const char *constant_element(struct lower *lower, LLVMValueRef value, LLVMOpcode opcode,
+                                    unsigned index) {
+  if (opcode != LLVMExtractElement && opcode != LLVMInsertElement)
+    return NULL;
+  bool inserts = opcode == LLVMInsertElement;
+  LLVMValueRef vector = LLVMGetOperand(value, 0), place = LLVMGetOperand(value, inserts ? 2 : 1);
+  uint64_t lane = LLVMIsAConstantInt(place) ? LLVMConstIntGetZExtValue(place) : UINT64_MAX;
+  if (lane >= LLVMGetVectorSize(LLVMTypeOf(vector)))
+    return NULL;
+  if (inserts)
+    return lane == index ? lower_use(lower, LLVMGetOperand(value, 1), 0)
+                         : lower_use(lower, vector, index);
+  return lower_use(lower, vector, (unsigned)lane);
+}
+
 static const char *constant(struct lower *lower, LLVMValueRef value, unsigned index) {
   LLVMTypeRef type = LLVMTypeOf(value);
   struct leaves leaves = lower_leaves(lower, type);
@@ -205,6 +222,9 @@ static const char *constant(struct lower *lower, LLVMValueRef value, unsigned in
     LLVMOpcode opcode = LLVMGetConstOpcode(value);
     if (lower_is_pure(opcode))
       return lower_print(lower, "(%s)", lower_expression(lower, value, opcode, index));
+    const char *element = constant_element(lower, value, opcode, index);
+    if (element)
+      return element;
     break;
   }
   default:

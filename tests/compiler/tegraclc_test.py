@@ -153,7 +153,10 @@ for source, name in (
         ('kernel void k(global int *a) { a[0] = __nvvm_read_ptx_sreg_tid_x(); }',
          'llvm.nvvm.read.ptx.sreg.tid.x'),
         ('kernel void k(global int *a) { local int s[20000]; s[get_local_id(0)] = 1;\n'
-         '  barrier(CLK_LOCAL_MEM_FENCE); a[0] = s[a[1]]; }', 'more local memory than there is')):
+         '  barrier(CLK_LOCAL_MEM_FENCE); a[0] = s[a[1]]; }', 'more local memory than there is'),
+        ('int g(int);\nint f(int n) { return n < 2 ? 1 : n * g(n - 1); }\n'
+         'int g(int n) { return n < 3 ? 2 : f(n - 2) + f(n - 3); }\n'
+         'kernel void k(global int *a) { a[0] = f(a[1]); }', "'f' calls itself")):
     status, _, messages = run(source)
     check(status == 1 and name in messages and 'error: ' in messages, f'{name} is refused by name')
 

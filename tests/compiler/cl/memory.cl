@@ -124,3 +124,13 @@ kernel void first_of_vector(global const long4 *restrict v, global const double4
   out[0] = all.s0 + all.s1 + *(global const long *)v + *(global const int *)v;
   out[1] = (long)(roots.s0 + roots.s3) + *(global const long *)w;
 }
+
+/* Addresses of constants as arguments of calls that return more than one number. */
+constant char letters[16] = {3, 4, -5};
+__attribute__((noinline)) int2 two(constant int *from) { return (int2)(from[0], from[1]); }
+kernel void from_constants(global int2 *out, global char4 *c) {
+  out[0] = two(table);
+  out[1] = two(&table[out[0].x & 3]);
+  c[0] = vload4(0, letters);
+  c[1] = vload4(2, letters + 1);
+}

@@ -71,3 +71,10 @@ kernel void transform(global float4 *v, float16 m, float3 move) {
   size_t i = get_global_id(0);
   v[i] = turn(turn(v[i], m), m.s048c159d26ae37bf) + (float4)(move, 1.0f);
 }
+
+/* Without optimisation an element of a constant that is seen as another vector. */
+kernel void seen_as_others(global int *out, global short2 *s) {
+  out[0] = as_int2((char8)1).x + as_int8((short16)(out[1] != 0 ? 3 : 4)).s5;
+  s[0] = as_short4((int2)(5, 6)).s13;
+  out[2] = ((uint4)(as_uint2((uchar8)7), 8, 9)).y;
+}
