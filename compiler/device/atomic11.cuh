@@ -55,27 +55,37 @@ template <class T, class U> OCL_FN void atomic_store(volatile T *p, U x) {
   template <class T, class U> OCL_FN T name(volatile T *p, U x) {                                  \
     return name##_explicit(p, x, ORDER_SEQ_CST);                                                   \
   }
+/* A value that stays as it is has been read, and need not be written. */
+template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
+  for (T expected = *p;;) {
+    T next = choose(expected);
+    if (as_bits(next) == as_bits(expected))
+      return expected;
+    T old = relaxed_cmpxchg(p, expected, next);
+    if (as_bits(old) == as_bits(expected))
+      return old;
+    expected = old;
+  }
+}
+
 /* float and double too, as cl_ext_float_atomics has them: the machine adds, but it has
- * no least and greatest of them. */
+ * no least and greatest of them. Of floats in global memory it takes denormals for zeros
+ * (PTX ISA, atom.add.f32), which no result shows where the addend is 2^-101 or more: to it
+ * a denormal is less than half a unit in the last place, and a sum that small is a multiple
+ * of 2^-125, no denormal itself. */
 template <class T> OCL_FN T add_any(volatile T *p, T x) {
-  if constexpr (is_float<T>)
-    return ::atomicAdd(const_cast<T *>(p), x);
-  else
+  if constexpr (!is_float<T>)
     return relaxed_add(p, x);
+  else if (sizeof(T) == sizeof(float) && !(fabs(x) >= T(0x1p-101)))
+    return exchange_for(p, [x](T old) { return old + x; });
+  else
+    return ::atomicAdd(const_cast<T *>(p), x);
 }
 template <class T> OCL_FN T sub_any(volatile T *p, T x) {
   if constexpr (is_float<T>)
     return add_any(p, -x);
   else
     return relaxed_sub(p, x);
-}
-template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
-  for (T expected = *p;;) {
-    T old = relaxed_cmpxchg(p, expected, choose(expected));
-    if (as_bits(old) == as_bits(expected))
-      return old;
-    expected = old;
-  }
 }
 #define OCL_ATOMIC_EXTREME(op)                                                                     \
   template <class T> OCL_FN T op##_any(volatile T *p, T x) {                                       \

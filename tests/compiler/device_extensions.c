@@ -2,7 +2,10 @@
  * floating-point atomics, clocks, hints, inline PTX and images of halfs, against the host's
  * reckoning. Everything is exact.
  */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/compiler/device_cl.h"
 
@@ -117,6 +120,59 @@ static int test_rest(struct device_cl *cl) {
   return failures != 0;
 }
 
+/* Sums of floats in global and in local memory are rounded once, and denormals are kept,
+ * though the machine's own addition in global memory takes them for zeros. */
+static const char sums_source[] =
+    "#define RELAXED memory_order_relaxed, memory_scope_device\n"
+    "kernel void sums(global atomic_float *sum, global atomic_float *unasked, global float "
+    "*local_sum,\n"
+    "                 global float *old, global const float *x) {\n"
+    "  local atomic_float place[256];\n"
+    "  int i = get_global_id(0), l = get_local_id(0);\n"
+    "  atomic_init(place + l, atomic_load_explicit(sum + i, RELAXED));\n"
+    "  atomic_fetch_add_explicit(place + l, x[i], RELAXED);\n"
+    "  local_sum[i] = atomic_load_explicit(place + l, RELAXED);\n"
+    "  old[i] = atomic_fetch_add_explicit(sum + i, x[i], RELAXED);\n"
+    "  atomic_fetch_sub_explicit(unasked + i, -x[i], RELAXED);\n}\n";
+
+static bool same_float(float a, float b) {
+  return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static int test_sums(struct device_cl *cl) {
+  static const float values[] = {
+      0.0f,       -0.0f,       0x1p-149f, -0x1p-149f, 0x1.fffffcp-127f, 0x1p-126f,
+      -0x1p-126f, 0x1.8p-126f, 0x1p-101f, -0x1p-101f, 0x1.fffffep-102f, -0x1.000002p-101f,
+      1.0f,       -FLT_MAX,    INFINITY,  NAN,
+  };
+  enum { VALUES = sizeof values / sizeof *values, PAIRS = VALUES * VALUES };
+  static float sum[PAIRS], unasked[PAIRS], local_sum[PAIRS], old[PAIRS], x[PAIRS];
+  int failures = 0;
+  for (int i = 0; i < PAIRS; i++) {
+    sum[i] = unasked[i] = values[i / VALUES];
+    x[i] = values[i % VALUES];
+  }
+  cl_program program = device_cl_build_with(cl, sums_source, "-cl-std=CL3.0");
+  struct device_array arrays[] = {{sum, sizeof sum, true},
+                                  {unasked, sizeof unasked, true},
+                                  {local_sum, sizeof local_sum, true},
+                                  {old, sizeof old, true},
+                                  {x, sizeof x, false}};
+  if (!program || !device_cl_run(cl, program, "sums", PAIRS, PAIRS, arrays, 5))
+    return 1;
+  for (int i = 0; i < PAIRS; i++) {
+    const float was = values[i / VALUES], want = was + x[i];
+    if (!(same_float(sum[i], want) && same_float(unasked[i], want) &&
+          same_float(local_sum[i], want) && same_float(old[i], was)) &&
+        failures++ < SHOWN)
+      printf("  %a + %a: %a, %a, in local memory %a\n", (double)was, (double)x[i], (double)sum[i],
+             (double)unasked[i], (double)local_sum[i]);
+  }
+  clReleaseProgram(program);
+  printf("sums of floats%s\n", failures ? "  FAIL" : "");
+  return failures != 0;
+}
+
 /* Images read and written as halfs. */
 static const char image_source[] =
     "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
@@ -169,7 +225,7 @@ int main(void) {
   struct device_cl cl;
   if (!device_cl_open(&cl))
     return 1;
-  int failures = test_dot(&cl) + test_rest(&cl) + test_half_images(&cl);
+  int failures = test_dot(&cl) + test_rest(&cl) + test_sums(&cl) + test_half_images(&cl);
   device_cl_close(&cl);
   printf("%d groups failed\n", failures);
   return failures != 0;
