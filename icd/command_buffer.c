@@ -111,7 +111,7 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
   buffer->context = context;
   buffer->queue = queue;
   buffer->end = &buffer->first;
-  pthread_mutex_init(&buffer->lock, NULL);
+  icd_init_lock_for_callbacks(&buffer->lock);
   icd_context_hold(context);
   icd_queue_hold(queue);
   icd_object_init(&buffer->object, ICD_MAGIC_COMMAND_BUFFER);

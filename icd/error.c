@@ -1,6 +1,5 @@
 /* Errors of the OpenCL layer: a code for the program, a sentence for a human. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +40,14 @@ cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *f
   if (notify)
     context->notify(sentence, &code, sizeof code, context->notify_data);
   return code;
+}
+
+void icd_init_lock_for_callbacks(pthread_mutex_t *lock) {
+  pthread_mutexattr_t recursive;
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(lock, &recursive);
+  pthread_mutexattr_destroy(&recursive);
 }
 
 cl_int icd_code(int error, cl_int no_memory) {

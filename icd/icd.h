@@ -21,6 +21,7 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,6 +122,10 @@ static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
 /* Gives object with CL_SUCCESS stored. */
 #define ICD_GIVE(errcode_ret, object)                                                              \
   (((errcode_ret) ? (void)(*(errcode_ret) = CL_SUCCESS) : (void)0), (object))
+
+/* A lock that is held while callbacks of the application run, icd_fail's notify for one: they
+ * may come back to the object that they are told of. */
+void icd_init_lock_for_callbacks(pthread_mutex_t *lock);
 
 /* The OpenCL code for a -errno of the runtime: -ENOMEM gives no_memory. */
 cl_int icd_code(int error, cl_int no_memory);

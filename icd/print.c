@@ -23,11 +23,7 @@ struct icd_print {
 
 void icd_print_init(cl_context context) {
   struct icd_prints *prints = &context->prints;
-  pthread_mutexattr_t recursive;
-  pthread_mutexattr_init(&recursive);
-  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(&prints->output, &recursive);
-  pthread_mutexattr_destroy(&recursive);
+  icd_init_lock_for_callbacks(&prints->output);
   pthread_mutex_init(&prints->lock, NULL);
   prints->bytes = ICD_PRINT_BYTES;
   for (const cl_context_properties *p = context->properties; p && *p; p += 2) {

@@ -36,7 +36,7 @@ cl_program icd_program_create(cl_context context) {
   program->context = context;
   program->status = CL_BUILD_NONE;
   program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
-  pthread_mutex_init(&program->lock, NULL);
+  icd_init_lock_for_callbacks(&program->lock);
   icd_context_hold(context);
   icd_object_init(&program->object, ICD_MAGIC_PROGRAM);
   return program;

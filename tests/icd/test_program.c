@@ -479,6 +479,48 @@ static void threads(void **state) {
   assert_int_equal(bench->program->kernels, 0);
 }
 
+/* ---- a notify callback that asks of the object which it is told about --------------------------
+ */
+
+static cl_program asked;
+static int told;
+
+static void CL_CALLBACK ask(const char *why, const void *code, size_t size, void *data) {
+  char log[16];
+  size_t kernels;
+  told++;
+  if (!asked)
+    return;
+  cl_program program = asked;
+  asked = NULL; /* of what goes wrong here nothing is asked */
+  assert_cl(clGetProgramBuildInfo(program, program->context->device, CL_PROGRAM_BUILD_LOG,
+                                  sizeof log, log, NULL));
+  clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
+}
+
+static int setup_asking(void **state) {
+  return bench_setup_with(state, NULL, ask);
+}
+
+static void questions_while_told(void **state) {
+  struct bench *bench = *state;
+  const char *source = "no matter";
+  cl_kernel kernel = bench_kernel(bench, "add");
+  size_t kernels;
+  told = 0;
+  asked = bench->program;
+  assert_int_equal(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+  assert_int_equal(told, 1);
+  clReleaseKernel(kernel);
+  asked = clCreateProgramWithSource(bench->context, 1, &source, NULL, NULL);
+  cl_program program = asked;
+  assert_int_equal(
+      clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL),
+      CL_INVALID_PROGRAM_EXECUTABLE);
+  assert_int_equal(told, 3); /* the callback's own question, too */
+  clReleaseProgram(program);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
 
 int main(void) {
@@ -500,6 +542,7 @@ int main(void) {
       TEST(separate),
       TEST(unsupported),
       TEST(threads),
+      cmocka_unit_test_setup_teardown(questions_while_told, setup_asking, bench_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
