@@ -103,6 +103,9 @@ static const char source[] =
     "K trap(u32 *o) { if (threadIdx.x == 5) __trap(); o[threadIdx.x] = 1; }\n"
     "K wild(u32 *o) { if (threadIdx.x == 7) o = (u32 *)0x123456780ull; *o = 1; }\n"
     "K misaligned(char *o) { *(volatile u32 *)(o + threadIdx.x) = 1; }\n"
+    "__constant__ u32 words[64];\n"
+    "K misaligned_constant(u32 *o) { u32 t = threadIdx.x; o[t] = *(const u32 *)((const "
+    "char *)words + t); }\n"
     "K shared_range(u32 *o, u32 n) { extern __shared__ u32 d[]; d[threadIdx.x * n] = 1; "
     "__syncthreads(); o[0] = d[0]; }\n"
     "K forever(volatile u32 *o) { while (*o == 0); }\n"
@@ -388,6 +391,9 @@ static void test_faults(void **unused) {
   assert_non_null(strstr(fault.instruction, "ST"));
   assert_int_equal(run("misaligned", 1, 32, &fault), SM_FAULTED);
   assert_int_equal(fault.kind, SM_FAULT_MISALIGNED);
+  assert_int_equal(run("misaligned_constant", 1, 32, &fault), SM_FAULTED);
+  assert_int_equal(fault.kind, SM_FAULT_MISALIGNED);
+  assert_true(fault.tid[0] == 1 && fault.address % 4 == 1);
   const struct {
     uint64_t o;
     uint32_t n;

@@ -423,7 +423,8 @@ static inline uint32_t bank_value(const struct sm_warp *w, unsigned bank, uint64
   return load_word(w->bank[bank].data + offset, size);
 }
 
-/* s[0] and imm are the index registers, x[1] the bank. */
+/* s[0] and imm are the index registers, x[1] the bank. PTX leaves misaligned addresses
+ * undefined in every space. */
 HANDLER(ldc) {
   const uint32_t m = exec_mask(w, u);
   const enum size size = u->x[0];
@@ -432,6 +433,17 @@ HANDLER(ldc) {
   const uint32_t term = REG(u->imm)[0] + (uint32_t)u->off;
   struct sm_lanes t[2];
   const uint32_t *index = REG(u->s[0]);
+  const uint32_t bytes = size_bytes[size];
+  uint32_t wrong = term & (bytes - 1) ? m : 0;
+  if (u->s[0] != 0) {
+    wrong = 0;
+    FOR_LANES
+    wrong |= (index[i] + term) & (bytes - 1) ? m & sm_lane_bit[i] : 0;
+  }
+  if (UNLIKELY(wrong)) {
+    const unsigned lane = (unsigned)__builtin_ctz(wrong);
+    return sm_raise(w, u, SM_FAULT_MISALIGNED, lane, index[lane] + term, bytes, false);
+  }
   for (unsigned k = 0; k < words; k++) {
     if (u->s[0] == 0) {
       sm_splat(t[k].l, bank_value(w, u->x[1], (uint64_t)term + 4 * k, part));
