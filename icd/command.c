@@ -255,12 +255,12 @@ cl_int icd_refuse_launch(cl_command_queue queue, cl_int code, const char *call) 
 cl_int icd_enqueue_replay(cl_command_queue queue, struct icd_operation *operation,
                           const char *call) {
   icd_context_reap(queue->context, false);
-  pthread_mutex_lock(&queue->lock);
+  icd_lock(&queue->lock);
   const cl_int code =
       icd_must_queue(queue, operation, 0)
           ? icd_defer(queue, operation, 0, NULL, NULL)
           : icd_code(icd_replay(queue, &operation->replay, NULL), CL_OUT_OF_RESOURCES);
-  pthread_mutex_unlock(&queue->lock);
+  icd_unlock(&queue->lock);
   return code ? icd_refuse_launch(queue, code, call) : CL_SUCCESS;
 }
 
@@ -313,17 +313,17 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
 
   struct icd_event_callback *due = NULL;
   uint64_t start_ns = event && event->profiled ? icd_cpu_clock() : 0;
-  pthread_mutex_lock(&queue->lock);
+  icd_lock(&queue->lock);
   enum attempt outcome =
       attempt(queue, operation, dependencies, wait_count, waits, event, &code, &due);
   if (outcome == MUST_WAIT && blocking) {
     /* Wait without the lock; if others have come between, get in line. */
     uint64_t point;
     icd_gpu_is_past(queue, operation, wait_count, &point);
-    pthread_mutex_unlock(&queue->lock);
+    icd_unlock(&queue->lock);
     rt_queue_wait(queue->rt, point, UINT64_MAX); /* a fault shows in what follows */
     start_ns = event->profiled ? icd_cpu_clock() : 0;
-    pthread_mutex_lock(&queue->lock);
+    icd_lock(&queue->lock);
     if (rt_context_fault(context->rt))
       code = CL_OUT_OF_RESOURCES;
     else
@@ -331,7 +331,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   }
   if (!code && (outcome == MUST_WAIT || outcome == MUST_DEFER))
     code = icd_defer(queue, operation, wait_count, waits, event);
-  pthread_mutex_unlock(&queue->lock);
+  icd_unlock(&queue->lock);
   if (kernel)
     icd_unlock(&kernel->guard);
 

@@ -268,14 +268,14 @@ static inline cl_int launch_alone(cl_command_queue queue, struct icd_operation *
     icd_unlock(&kernel->guard);
     return code;
   }
-  pthread_mutex_lock(&queue->lock);
+  icd_lock(&queue->lock);
   if (icd_must_queue(queue, operation, 0)) {
     code = icd_defer(queue, operation, 0, NULL, NULL);
   } else {
     const int error = rt_queue_launch(queue->rt, operation->launch.rt, NULL);
     code = error ? icd_launch_code(error) : CL_SUCCESS;
   }
-  pthread_mutex_unlock(&queue->lock);
+  icd_unlock(&queue->lock);
   icd_unlock(&kernel->guard);
   return code ? icd_refuse_launch(queue, code, call) : CL_SUCCESS;
 }

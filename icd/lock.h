@@ -1,5 +1,5 @@
-/* A mutex whose lock and unlock are one instruction each while nobody else wants it. For
- * objects whose locks every quick call takes; it knows no condition variables.
+/* A mutex whose lock and unlock are one instruction each while nobody else wants it, and a
+ * condition for it. For objects whose locks every quick call takes.
  */
 #ifndef TEGRACL_LOCK_H
 #define TEGRACL_LOCK_H
@@ -13,6 +13,17 @@ struct icd_lock {
 };
 
 enum { ICD_LOCK_FREE, ICD_LOCK_HELD, ICD_LOCK_WANTED /* held, and others may sleep */ };
+
+/* Cleared memory has nobody waiting. */
+struct icd_condition {
+  _Atomic uint32_t changes;
+  uint32_t sleepers; /* guarded by the lock */
+};
+
+/* Waits for the next icd_wake, or less; and wakes all who wait. The lock is held: icd_wait
+ * lets go of it meanwhile. */
+void icd_wait(struct icd_condition *condition, struct icd_lock *lock);
+void icd_wake(struct icd_condition *condition);
 
 void icd_lock_wait(struct icd_lock *lock);
 void icd_lock_wake(struct icd_lock *lock);

@@ -443,9 +443,9 @@ struct _cl_command_queue {
   _Atomic uint64_t barrier; /* point of the last barrier: what a queue out of order waits for */
   cl_command_queue next;    /* in the context's list */
 
-  pthread_mutex_t lock;             /* guards rt and what follows */
-  pthread_cond_t work;              /* for the worker: a command has come, or stop */
-  pthread_cond_t done;              /* the worker has done a command */
+  struct icd_lock lock;             /* guards rt and what follows */
+  struct icd_condition work;        /* for the worker: a command has come, or stop */
+  struct icd_condition done;        /* the worker has done a command */
   struct icd_command *first, *last; /* deferred commands in the order of their enqueueing */
   uint64_t deferred;                /* how many there have ever been */
   pthread_t worker;

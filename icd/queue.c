@@ -34,9 +34,6 @@ void icd_queue_destroy(cl_command_queue queue) {
   pthread_mutex_unlock(&context->lock);
   rt_queue_destroy(queue->rt);
   icd_context_reap(context, false);
-  pthread_cond_destroy(&queue->done);
-  pthread_cond_destroy(&queue->work);
-  pthread_mutex_destroy(&queue->lock);
   free(queue->properties);
   icd_object_free(ICD_MAGIC_QUEUE, queue);
   icd_context_drop(context);
@@ -72,9 +69,6 @@ static cl_command_queue create(cl_context context, cl_device_id device,
   queue->context = context;
   queue->device = device;
   queue->flags = flags;
-  pthread_mutex_init(&queue->lock, NULL);
-  pthread_cond_init(&queue->work, NULL);
-  pthread_cond_init(&queue->done, NULL);
   icd_context_hold(context);
   icd_object_init(&queue->object, ICD_MAGIC_QUEUE);
   pthread_mutex_lock(&context->lock);

@@ -120,9 +120,9 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
   if (!*status && operation->kind == ICD_LAUNCH && operation->kernel->code->prints)
     icd_print_wait_for_room(queue->context);
   if (!*status && icd_is_for_gpu(operation)) {
-    pthread_mutex_lock(&queue->lock);
+    icd_lock(&queue->lock);
     *status = icd_submit(queue, operation, 0, NULL, event, &due);
-    pthread_mutex_unlock(&queue->lock);
+    icd_unlock(&queue->lock);
     if (!*status) {
       *status = CL_SUBMITTED;
       return due;
@@ -149,7 +149,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
 
 /* Takes the command off the list; true if it was the last. */
 static bool finish(cl_command_queue queue, struct icd_command *command) {
-  pthread_mutex_lock(&queue->lock);
+  icd_lock(&queue->lock);
   struct icd_command **link = &queue->first, *before = NULL;
   for (; *link != command; link = &before->next)
     before = *link;
@@ -157,8 +157,8 @@ static bool finish(cl_command_queue queue, struct icd_command *command) {
   if (!*link)
     queue->last = before;
   const bool empty = !queue->first;
-  pthread_cond_broadcast(&queue->done);
-  pthread_mutex_unlock(&queue->lock);
+  icd_wake(&queue->done);
+  icd_unlock(&queue->lock);
   return empty;
 }
 
@@ -173,9 +173,9 @@ bool icd_defers_barrier(cl_command_queue queue) {
 
 /* The list grows under the lock while the worker walks it; only the worker shortens it. */
 static struct icd_command *next(cl_command_queue queue, struct icd_command *command) {
-  pthread_mutex_lock(&queue->lock);
+  icd_lock(&queue->lock);
   struct icd_command *found = command ? command->next : queue->first;
-  pthread_mutex_unlock(&queue->lock);
+  icd_unlock(&queue->lock);
   return found;
 }
 
@@ -233,11 +233,11 @@ static struct icd_command *choose(cl_command_queue queue) {
 static void *work(void *data) {
   cl_command_queue queue = data;
   for (;;) {
-    pthread_mutex_lock(&queue->lock);
+    icd_lock(&queue->lock);
     while (!queue->first && !queue->stop)
-      pthread_cond_wait(&queue->work, &queue->lock);
+      icd_wait(&queue->work, &queue->lock);
     struct icd_command *command = queue->first;
-    pthread_mutex_unlock(&queue->lock);
+    icd_unlock(&queue->lock);
     if (!command)
       return NULL;
     if (!icd_in_order(queue))
@@ -285,18 +285,18 @@ cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, 
   }
   queue->last = command;
   command->number = ++queue->deferred;
-  pthread_cond_signal(&queue->work);
+  icd_wake(&queue->work);
   if (!icd_in_order(queue))
     icd_context_change(queue->context);
   return CL_SUCCESS;
 }
 
 int icd_queue_finish(cl_command_queue queue) {
-  pthread_mutex_lock(&queue->lock);
+  icd_lock(&queue->lock);
   const uint64_t target = queue->deferred;
   while (queue->first && queue->first->number <= target)
-    pthread_cond_wait(&queue->done, &queue->lock);
-  pthread_mutex_unlock(&queue->lock);
+    icd_wait(&queue->done, &queue->lock);
+  icd_unlock(&queue->lock);
   const int error = rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
   icd_print_drain(queue->context);
   return error;
@@ -305,10 +305,10 @@ int icd_queue_finish(cl_command_queue queue) {
 void icd_worker_stop(cl_command_queue queue) {
   if (!queue->has_worker)
     return;
-  pthread_mutex_lock(&queue->lock);
+  icd_lock(&queue->lock);
   queue->stop = true;
-  pthread_cond_signal(&queue->work);
-  pthread_mutex_unlock(&queue->lock);
+  icd_wake(&queue->work);
+  icd_unlock(&queue->lock);
   if (pthread_equal(pthread_self(), queue->worker))
     pthread_detach(queue->worker);
   else
