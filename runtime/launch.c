@@ -270,7 +270,7 @@ static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l,
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
   if (q->shown)
     show(q, &s, l);
-  uint64_t reached = rt_slice_submit(q, &s, l->shape->kernel->name);
+  uint64_t reached = rt_slice_put(q, &s, l->shape->kernel->name);
   if (point)
     *point = reached;
   return 0;
@@ -362,8 +362,11 @@ __attribute__((noinline)) static int launch_boxes(const struct sink *sink,
 
 /* The pool of local memory suffices. */
 static inline int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
-  return l->shape->one_grid ? launch_grid(q, l, &whole, point)
-                            : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
+  const int result = l->shape->one_grid
+                         ? launch_grid(q, l, &whole, point)
+                         : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
+  rt_queue_ring(q);
+  return result;
 }
 
 __attribute__((noinline)) static int launch_local(struct rt_queue *q, const struct rt_launch *l,

@@ -18,6 +18,8 @@
 enum {
   PUSHBUFFER_BYTES_MAX = 1024, /* the longest that is ever built, and more */
   SLICE_ALIGN = QMD_ALIGN,
+  CLAIM_SLICES = 2, /* how far ahead of the last one */
+  CACHE_LINE_BYTES = 64,
 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
@@ -68,10 +70,11 @@ static void make_end(struct rt_queue *q) {
 /* The copy gets the point, not the words copied from: a processor that has just stored
  * a part waits for it when it loads the whole. */
 static void put_end(const struct rt_queue *q, struct rt_slice *s) {
-  memcpy(s->at, q->end, sizeof(q->end));
-  s->at[SEMAPHORE_PAYLOAD] = (uint32_t)s->point;
-  s->at[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(s->point >> 32);
-  s->at += q->end_words;
+  uint32_t *words = s->at;
+  memcpy(words, q->end, sizeof(q->end));
+  words[SEMAPHORE_PAYLOAD] = (uint32_t)s->point;
+  words[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(s->point >> 32);
+  s->at = words + q->end_words;
 }
 
 /* ---- life ------------------------------------------------------------------- */
@@ -112,7 +115,7 @@ int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_q
   /* A timeline goes on from its last user's value, so that a late acquire of an
    * old point is satisfied for ever. */
   q->timeline = timeline;
-  q->first = *q->timeline;
+  q->first = q->rung = *q->timeline;
   q->due = true;
   q->shown = rt_debug_launch() || rt_trace_on() || rt_timeline_on();
   make_end(q);
@@ -249,6 +252,7 @@ static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned 
       q->slice_limit = free < ring_end ? free : ring_end;
       return 0;
     }
+    rt_queue_ring(q);
     if (rt_queue_wait_point(q, completed + 1, UINT64_MAX)) {
       rt_context_explain(q->context);
       return -EIO;
@@ -344,27 +348,55 @@ __attribute__((cold)) static void show(const struct rt_queue *q, const struct rt
                                                   .bytes = s->bytes + words * sizeof(uint32_t)});
 }
 
-/* The entry of a point, and those before it, are the hardware's. */
-static void publish(struct rt_queue *q, uint64_t point, uint32_t index) {
-  atomic_store_explicit(&q->submitted, point, memory_order_release);
-  write_barrier();
-  *(volatile uint32_t *)((char *)q->channel.userd.cpu + USERD_GP_PUT) =
-      (index + 1) % RT_GPFIFO_ENTRIES;
-  const struct rt_device *d = q->context->device;
-  d->os->doorbell(d->usermode, q->channel.token);
+/* A line that another core has read, as the software Orin's does, can be stored to only once
+ * that core has given it up. So those which the launch after next will fill, if it is like
+ * this one, are asked for now. A board's ring is write-combined: no cache has it. */
+static inline void claim(const struct rt_queue *q, const struct rt_slice *s) {
+#if defined(__x86_64__)
+  const uint64_t bytes = q->slice_head - s->start;
+  const char *at = s->cpu + CLAIM_SLICES * bytes, *end = at + bytes;
+  if (end > (const char *)q->slices.cpu + RT_SLICES_BYTES)
+    return;
+  for (; at < end; at += SLICE_ALIGN)
+    for (int i = 0; i < SLICE_ALIGN; i += CACHE_LINE_BYTES)
+      __asm__ volatile("prefetchw %0" : : "m"(at[i]));
+#else
+  (void)q, (void)s;
+#endif
 }
 
-uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
+static void put_entry(const struct rt_queue *q, const struct rt_slice *s) {
+  volatile uint64_t *ring = q->channel.gpfifo.cpu;
+  ring[ring_index(q, s->point)] = ring_entry(s);
+}
+
+uint64_t rt_slice_put(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
   put_end(q, s);
   if (q->shown)
     show(q, s, kernel);
   q->slice_head = s->start + round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
   *submission(q, s->point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
-  const uint32_t index = ring_index(q, s->point);
-  volatile uint64_t *ring = q->channel.gpfifo.cpu;
-  ring[index] = ring_entry(s);
-  publish(q, s->point, index);
+  put_entry(q, s);
+  atomic_store_explicit(&q->submitted, s->point, memory_order_release);
+  claim(q, s);
   return s->point;
+}
+
+void rt_queue_ring(struct rt_queue *q) {
+  const uint64_t point = rt_queue_submitted(q);
+  if (q->rung == point)
+    return;
+  q->rung = point;
+  write_barrier();
+  *(volatile uint32_t *)((char *)q->channel.userd.cpu + USERD_GP_PUT) = ring_index(q, point + 1);
+  const struct rt_device *d = q->context->device;
+  d->os->doorbell(d->usermode, q->channel.token);
+}
+
+uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
+  const uint64_t point = rt_slice_put(q, s, kernel);
+  rt_queue_ring(q);
+  return point;
 }
 
 /* ---- replays -------------------------------------------------------------------- */
@@ -407,7 +439,7 @@ int rt_slice_replay(struct rt_queue *q, const struct rt_slice *s, const char *ke
     result = make_room(q, q->slice_head, q->slice_head, 2);
   if (result)
     return result;
-  const uint32_t index = ring_index(q, last - 1), next = ring_index(q, last);
+  const uint32_t next = ring_index(q, last);
   uint32_t *words = (uint32_t *)q->ends.cpu + next * REPLAY_END_WORDS;
   words[SEMAPHORE_PAYLOAD] = (uint32_t)last;
   words[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(last >> 32);
@@ -417,18 +449,17 @@ int rt_slice_replay(struct rt_queue *q, const struct rt_slice *s, const char *ke
                                .words = words,
                                .at = words + q->end_words +
                                      (q->channel.syncpoint_gpu ? SEMAPHORE_WORDS : 0)};
+  struct rt_slice body = *s;
+  body.point = last - 1;
   if (q->shown) {
-    struct rt_slice body = *s;
-    body.point = last - 1;
     show(q, &body, kernel);
     show(q, &end, NULL);
   }
   *submission(q, last - 1) = *submission(q, last) =
       (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
-  volatile uint64_t *ring = q->channel.gpfifo.cpu;
-  ring[index] = ring_entry(s);
-  ring[next] = ring_entry(&end);
-  publish(q, last, next);
+  put_entry(q, &body);
+  put_entry(q, &end);
+  atomic_store_explicit(&q->submitted, last, memory_order_release);
   *point = last;
   return 0;
 }

@@ -52,6 +52,7 @@ struct rt_queue {
   volatile uint64_t *timeline; /* written by the GPU */
   uint64_t first;              /* its value before the first submission */
   _Atomic uint64_t submitted;
+  uint64_t rung; /* of the submitted, what the hardware has been told of */
   struct rt_submission submissions[RT_GPFIFO_ENTRIES];
   struct rt_acquire acquires[RT_ACQUIRES_MAX]; /* go in front of the next submission */
   unsigned acquire_count;
@@ -98,7 +99,14 @@ struct rt_slice {
  * and windows, invalidates, acquires. */
 int rt_slice_begin(struct rt_queue *queue, uint64_t payload, struct rt_slice *slice);
 
-/* Ends the pushbuffer with the timeline's release, and rings the doorbell. */
+/* Ends the pushbuffer with the timeline's release, and makes it the GPFIFO's next entry. */
+uint64_t rt_slice_put(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
+
+/* One doorbell for all entries that have none. Whoever puts entries calls it before the
+ * queue's lock is free: nobody else would ring for them (docs/architecture.md). */
+void rt_queue_ring(struct rt_queue *queue);
+
+/* Both. */
 uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
 
 /* As rt_slice_begin, with a launch's QMD (at the slice's beginning) and constant bank
@@ -110,9 +118,9 @@ int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, stru
  * rt_slice_begin begins. */
 bool rt_queue_is_due(const struct rt_queue *queue);
 
-/* Submits a slice that is no part of the ring, finished but for the release behind it,
- * which has memory of its own. The point is two further on: nobody waits for the one
- * between. */
+/* As rt_slice_put, of a slice that is no part of the ring, finished but for the release
+ * behind it, which has memory of its own. The point is two further on: nobody waits for
+ * the one between. */
 int rt_slice_replay(struct rt_queue *queue, const struct rt_slice *slice, const char *kernel,
                     uint64_t *point);
 

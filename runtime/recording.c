@@ -391,7 +391,7 @@ static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile 
     rt_slice_pool(q, &s);
   if (time)
     rt_slice_timestamp(&s, rt_slot_gpu(time), behind);
-  *point = rt_slice_submit(q, &s, NULL);
+  *point = rt_slice_put(q, &s, NULL);
   return 0;
 }
 
@@ -425,6 +425,7 @@ int rt_queue_replay(struct rt_queue *q, struct rt_recording *r, struct rt_times 
   if (result)
     return result;
   result = replay(q, r, times);
+  rt_queue_ring(q);
   if (r->local_bytes)
     pthread_rwlock_unlock(&q->context->pool_lock);
   if (!result && point)

@@ -73,7 +73,7 @@ struct orin {
 enum { WORDS = 4096, BLOCK = 64 };
 
 /* But for those of a wait that sleeps, which are counted apart. */
-static atomic_int calls_into_the_kernel, sleeps;
+static atomic_int calls_into_the_kernel, sleeps, doorbells;
 
 static int counted_ioctl(int fd, unsigned long request, void *argument) {
   if (request != HOST1X_IOCTL_CREATE_FENCE)
@@ -92,6 +92,11 @@ static int counted_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   return nvgpu_os_emulator.poll(fds, count, timeout_ms);
 }
 
+static void counted_doorbell(void *page, uint32_t token) {
+  doorbells++;
+  nvgpu_os_emulator.doorbell(page, token);
+}
+
 static struct nvgpu_os counted_os;
 
 static void begin(struct orin *o) {
@@ -99,6 +104,7 @@ static void begin(struct orin *o) {
   counted_os.ioctl = counted_ioctl;
   counted_os.mmap = counted_mmap;
   counted_os.poll = counted_poll;
+  counted_os.doorbell = counted_doorbell;
   assert_int_equal(rt_device_create(&counted_os, &o->device), 0);
   assert_int_equal(rt_context_create(o->device, &o->context), 0);
   assert_int_equal(rt_module_create(o->context, &code, &o->module), 0);
@@ -308,6 +314,73 @@ static void rings_wrap_without_calls_into_the_kernel(void **state) {
   for (uint32_t i = LAUNCHES - WORDS / BLOCK; i < LAUNCHES; i++)
     for (uint32_t k = 0; k < BLOCK; k++)
       assert_int_equal(words[BLOCK * (i % (WORDS / BLOCK)) + k], i + k);
+  end(&o);
+}
+
+/* As many grids as sizes of blocks, a replay with times in front and behind, and more
+ * entries than the GPFIFO holds, of which the last are not yet rung for. */
+static void one_doorbell_for_many_entries(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  struct kernel_code kernel = kernels[NUMBER];
+  kernel.hidden_offset = sizeof(struct params);
+  kernel.param_bytes = sizeof(struct params) + sizeof(struct kernel_hidden);
+  kernel.bank0_bytes = kernel.param_offset + kernel.param_bytes;
+  struct module_code one = code;
+  one.kernels = &kernel;
+  one.kernel_count = 1;
+  struct rt_module *module;
+  assert_int_equal(rt_module_create(o.context, &one, &module), 0);
+  struct {
+    struct params user;
+    struct kernel_hidden hidden;
+  } params = {.user = {.out = o.out->gpu, .value = 7}};
+  const struct rt_launch l = {.module = module,
+                              .grid = {3, 1, 1},
+                              .block = {BLOCK, 1, 1},
+                              .last_block = {BLOCK / 2},
+                              .params = &params};
+  int before = doorbells;
+  uint64_t first = rt_queue_submitted(o.queue), point = 0;
+  assert_int_equal(rt_queue_launch(o.queue, &l, &point), 0);
+  assert_int_equal(point, first + 2);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  assert_int_equal(((uint32_t *)o.out->cpu)[2 * BLOCK - 1], 7 + 2 * BLOCK - 1);
+  assert_int_equal(doorbells - before, 1);
+
+  struct rt_recording *recording;
+  struct rt_times *times;
+  assert_int_equal(rt_recording_create(o.context, &recording), 0);
+  assert_int_equal(rt_recording_launch(recording, &l), 0);
+  assert_int_equal(rt_recording_end(recording), 0);
+  assert_int_equal(rt_times_get(o.context, &times), 0);
+  before = doorbells;
+  first = point;
+  assert_int_equal(rt_queue_replay(o.queue, recording, times, &point), 0);
+  assert_int_equal(point, first + 4);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  assert_int_equal(doorbells - before, 1);
+
+  enum { ROUNDS = 3 };
+  before = doorbells;
+  for (int i = 0; i < ROUNDS * RT_GPFIFO_ENTRIES; i++) {
+    struct rt_slice s;
+    assert_int_equal(rt_slice_begin(o.queue, 0, &s), 0);
+    point = rt_slice_put(o.queue, &s, NULL);
+  }
+  assert_int_equal(rt_queue_wait(o.queue, point, 1000000), -ETIMEDOUT);
+  rt_queue_ring(o.queue);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  assert_true(doorbells - before >= ROUNDS);
+  rt_queue_ring(o.queue);
+  const int rung = doorbells;
+  rt_queue_ring(o.queue);
+  assert_int_equal(doorbells, rung);
+
+  rt_times_put(o.context, times);
+  rt_recording_destroy(recording);
+  rt_module_destroy(module);
   end(&o);
 }
 
@@ -548,6 +621,7 @@ int main(void) {
       cmocka_unit_test(launches),
       cmocka_unit_test(private_memory_grows),
       cmocka_unit_test(rings_wrap_without_calls_into_the_kernel),
+      cmocka_unit_test(one_doorbell_for_many_entries),
       cmocka_unit_test(a_long_wait_sleeps),
       cmocka_unit_test(waits_do_without_fences),
       cmocka_unit_test(queues_wait_for_each_other),
