@@ -2,8 +2,6 @@
  * sync fds; and their misuse.
  */
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -239,42 +237,37 @@ static void queries_and_misuse(void **state) {
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-enum { MEETINGS = 5000 };
+enum { MEETINGS = 500 };
 
-struct meeting {
+struct meetings {
   cl_command_queue queue; /* the signals' */
-  cl_semaphore_khr semaphore;
-  atomic_int round, signalled;
+  cl_semaphore_khr semaphores[MEETINGS];
 };
 
-static void *signal_often(void *data) {
-  struct meeting *meeting = data;
-  for (int i = 1; i <= MEETINGS; i++) {
-    while (atomic_load(&meeting->round) < i)
-      sched_yield();
-    cl_event event = signal_it(meeting->queue, meeting->semaphore, NULL);
-    clReleaseEvent(event);
-    atomic_store(&meeting->signalled, i);
-  }
+static void *signal_all(void *data) {
+  struct meetings *meetings = data;
+  for (int i = 0; i < MEETINGS; i++)
+    clReleaseEvent(signal_it(meetings->queue, meetings->semaphores[i], NULL));
   return NULL;
 }
 
-/* A wait and a signal at the same time find each other, whichever comes first. */
+/* Waits and signals at the same time find each other, whichever come first. */
 static void at_once(void **state) {
   struct bench *bench = *state;
-  struct meeting meeting = {.queue = bench_queue(bench, 0), .semaphore = make(bench, plain)};
+  static struct meetings meetings;
+  cl_event events[MEETINGS];
   pthread_t thread;
-  assert_int_equal(pthread_create(&thread, NULL, signal_often, &meeting), 0);
-  for (int i = 1; i <= MEETINGS; i++) {
-    atomic_store(&meeting.round, i);
-    cl_event event = wait_for(bench->queue, meeting.semaphore);
-    while (atomic_load(&meeting.signalled) < i)
-      sched_yield();
-    finish(&event, 1); /* for ever, if one has missed the other */
-  }
+  meetings.queue = bench_queue(bench, 0);
+  for (int i = 0; i < MEETINGS; i++)
+    meetings.semaphores[i] = make(bench, plain);
+  assert_int_equal(pthread_create(&thread, NULL, signal_all, &meetings), 0);
+  for (int i = 0; i < MEETINGS; i++)
+    events[i] = wait_for(bench->queue, meetings.semaphores[i]);
   pthread_join(thread, NULL);
-  assert_cl(clReleaseSemaphoreKHR(meeting.semaphore));
-  clReleaseCommandQueue(meeting.queue);
+  finish(events, MEETINGS); /* for ever, if one has missed its signal */
+  for (int i = 0; i < MEETINGS; i++)
+    assert_cl(clReleaseSemaphoreKHR(meetings.semaphores[i]));
+  clReleaseCommandQueue(meetings.queue);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
