@@ -103,6 +103,11 @@ static const char source[] =
     "K trap(u32 *o) { if (threadIdx.x == 5) __trap(); o[threadIdx.x] = 1; }\n"
     "K wild(u32 *o) { if (threadIdx.x == 7) o = (u32 *)0x123456780ull; *o = 1; }\n"
     "K misaligned(char *o) { *(volatile u32 *)(o + threadIdx.x) = 1; }\n"
+    "#define GLOBAL(name, op) K name(u32 *o) { __shared__ u32 s; u32 r; s = 1; \\\n"
+    "  asm volatile(op : \"=r\"(r) : \"l\"(&s) : \"memory\"); o[threadIdx.x] = r + s; }\n"
+    "GLOBAL(red_global, \"red.global.add.u32 [%1], 1; mov.u32 %0, 0;\")\n"
+    "GLOBAL(atom_global, \"atom.global.max.u32 %0, [%1], 9;\")\n"
+    "GLOBAL(cas_global, \"atom.global.cas.b32 %0, [%1], 1, 9;\")\n"
     "__constant__ u32 words[64];\n"
     "K misaligned_constant(u32 *o) { u32 t = threadIdx.x; o[t] = *(const u32 *)((const "
     "char *)words + t); }\n"
@@ -394,6 +399,12 @@ static void test_faults(void **unused) {
   assert_int_equal(run("misaligned_constant", 1, 32, &fault), SM_FAULTED);
   assert_int_equal(fault.kind, SM_FAULT_MISALIGNED);
   assert_true(fault.tid[0] == 1 && fault.address % 4 == 1);
+  /* Only generic instructions find the windows; nothing is mapped there. */
+  static const char *const global[] = {"red_global", "atom_global", "cas_global"};
+  for (unsigned k = 0; k < sizeof global / sizeof *global; k++) {
+    assert_int_equal(run(global[k], 1, 32, &fault), SM_FAULTED);
+    assert_int_equal(fault.kind, SM_FAULT_MMU);
+  }
   const struct {
     uint64_t o;
     uint32_t n;

@@ -151,7 +151,8 @@ static inline uint64_t compare_swap(uint8_t *p, uint64_t expected, uint64_t desi
 
 /* x[3]: CAS (s[1] the expected value, s[2] the new one), x[4]: enum atom_op or
  * for CAS whether the result is success instead of the old value, x[5]: enum
- * atom_type, x[0]: the size it implies. */
+ * atom_type, x[0]: the size it implies, x[1] of those that are not for shared memory:
+ * the address is generic. */
 static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                   struct place place) {
   const bool wide = u->x[0] == SIZE_64, cas = u->x[3];
@@ -176,6 +177,14 @@ static inline bool only_global(const struct sm_uop *u) {
   return !u->x[3] && u->x[5] > ATOM_S32 && u->x[4] != ATOM_EXCH;
 }
 
+/* RED and ATOMG go to global memory whatever the address, as LDG and STG do. */
+static inline struct place atom_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
+                                      uint64_t address) {
+  const uint32_t bytes = size_bytes[u->x[0]];
+  return u->x[1] ? generic_place(w, u, lane, address, bytes, true)
+                 : global_place(w, u, lane, address, bytes, true);
+}
+
 HANDLER(atom) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -189,7 +198,7 @@ HANDLER(atom) {
   FOR_LANES
   differ |= a.l[i] ^ a.l[0];
   if (!differ && !u->x[3] && u->x[4] == ATOM_ADD && u->x[5] <= ATOM_S32) {
-    struct place place = generic_place(w, u, (unsigned)__builtin_ctz(m), a.l[0], bytes, true);
+    struct place place = atom_place(w, u, (unsigned)__builtin_ctz(m), a.l[0]);
     if (!place.p)
       return NULL;
     if (place.stride == 4) {
@@ -200,7 +209,7 @@ HANDLER(atom) {
   }
   uint32_t performed = ~0u;
   FOR_MASK(i, m) {
-    struct place place = generic_place(w, u, i, a.l[i], bytes, true);
+    struct place place = atom_place(w, u, i, a.l[i]);
     if (!place.p)
       return NULL;
     if (only_global(u) && in_windows(w, a.l[i]))

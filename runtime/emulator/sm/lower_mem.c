@@ -89,6 +89,8 @@ static unsigned lower_atom(struct lowering *l, bool has_result, bool shared) {
     dst(l, words);
   }
   memory(l);
+  if (!shared)
+    u->x[1] = l->insn->op == SM_OP_ATOM;
   u->s[1] = reg_slot(l, next(l), words, false);
   u->x[4] = (uint8_t)op;
   const bool is_float = type == TYPE_F32 || type == TYPE_F16X2 || type == TYPE_F64;
@@ -105,6 +107,8 @@ static unsigned lower_cas(struct lowering *l, bool shared) {
     u->pd = dst_pred(l);
   dst(l, words);
   memory(l);
+  if (!shared)
+    u->x[1] = l->insn->op == SM_OP_ATOM_CAS;
   u->s[1] = reg_slot(l, next(l), words, false);
   u->s[2] = reg_slot(l, next(l), words, false);
   u->x[3] = 1;
