@@ -127,7 +127,7 @@ enum cc_status command_run(const struct command *command, int input, struct text
   const int error = run(command->words, files, &wait_status, &used);
   if (error) {
     text_printf(log, "error: %s cannot be started: %s\n", command->words[0], strerror(error));
-    status = CC_NOT_AVAILABLE;
+    status = error == E2BIG ? CC_BUILD_FAILURE : CC_NOT_AVAILABLE; /* options are arguments */
   } else if (!read_all(files[FILE_MESSAGES], log) || !read_all(files[FILE_OUTPUT], output) ||
              (command->side && !read_all(files[FILE_SIDE], command->side))) {
     status = CC_OUT_OF_MEMORY;

@@ -73,6 +73,10 @@ void lower_join_lines(struct text *text, size_t start) {
       text->data[i] = ' ';
 }
 
+bool lower_in_names(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 static bool list_functions(struct lower *lower) {
   unsigned count = 0;
   for (LLVMValueRef at = LLVMGetFirstFunction(lower->module); at; at = LLVMGetNextFunction(at))
@@ -87,7 +91,7 @@ static bool list_functions(struct lower *lower) {
     struct text name = {0};
     text_printf(&name, "f%u_", lower->function_count);
     for (const char *c = LLVMGetValueName(at); *c; c++)
-      text_add(&name, *c == '.' || *c == '$' ? "_" : c, 1);
+      text_add(&name, lower_in_names(*c) ? c : "_", 1);
     struct function *function = &lower->functions[lower->function_count++];
     function->ref = at;
     function->name = name.failed ? NULL : arena_string(&lower->arena, name.data, name.size);

@@ -201,6 +201,10 @@ static void describe_kernel(struct lower *lower, LLVMValueRef function,
   struct arena *arena = &lower->result->arena;
   const char *name = LLVMGetValueName(function);
   struct text attributes = {0};
+  for (const char *c = name; *c; c++)
+    if (!lower_in_names(*c))
+      lower_fail(lower, "the kernel's name '%s' has other characters than a-z, A-Z, 0-9 and _",
+                 name);
   read_type_hint(lower, function, &attributes);
   read_size(lower, function, "work_group_size_hint", kernel->hinted_block, &attributes);
   read_size(lower, function, "reqd_work_group_size", kernel->required_block, &attributes);

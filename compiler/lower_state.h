@@ -99,6 +99,8 @@ struct lower {
 /* lower.c */
 void lower_fail(struct lower *lower, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct function *lower_function(struct lower *lower, LLVMValueRef ref);
+/* Whether the character may stand in a name of CUDA C; clang takes $ and all of Unicode. */
+bool lower_in_names(char c);
 /* Text that is added to out from here on is of the line of value, an instruction or
  * a function: a #line directive if that is another line than before. So the
  * statements of one line of the source must stand in one line; lower_join_lines

@@ -155,6 +155,8 @@ static void add_refusal(struct nvrtc_program *program, int result, const char *s
     *words = 0;
   if (words && strstr(words, "uses too much shared data"))
     text_puts(log, "error: a kernel's local variables take more local memory than there is\n");
+  else if (words && strstr(words, "parameter space overflowed"))
+    text_puts(log, "error: a kernel's arguments take more bytes than there are for them\n");
   else
     text_printf(log, "error: NVRTC refused the generated code (%s); this is a fault of %stegracl\n",
                 nvrtc.error_string(result),

@@ -156,9 +156,19 @@ for source, name in (
          '  barrier(CLK_LOCAL_MEM_FENCE); a[0] = s[a[1]]; }', 'more local memory than there is'),
         ('int g(int);\nint f(int n) { return n < 2 ? 1 : n * g(n - 1); }\n'
          'int g(int n) { return n < 3 ? 2 : f(n - 2) + f(n - 3); }\n'
-         'kernel void k(global int *a) { a[0] = f(a[1]); }', "'f' calls itself")):
+         'kernel void k(global int *a) { a[0] = f(a[1]); }', "'f' calls itself"),
+        ('kernel void k$(void) {}', "name 'k$' has other characters"),
+        ('kernel void über(void) {}', "name 'über' has other characters"),
+        ('kernel void k(global long *o, ' + ', '.join(f'long16 a{i}' for i in range(260)) + ') {}',
+         "arguments take more bytes")):
     status, _, messages = run(source)
     check(status == 1 and name in messages and 'error: ' in messages, f'{name} is refused by name')
+
+check(run('int größe(int x) { return x + 1; }\n'
+          'kernel void k(global int *ä) { ä[0] = größe(ä[1]); }', '-cl-opt-disable')[0] == 0,
+      'names of functions and variables in any script')
+status, _, messages = run(KERNEL, '-DLONG=' + 'x' * 100000, '-DSUM=' + '1+' * 50000 + '1')
+check(status == 0, f'long options {messages[:200]}')
 
 for stage, options, start in (
         ('ir', [], b'; ModuleID'), ('cuda', [], b'#define OCL_UNIFORM\n#include "tegracl.cuh"'),
