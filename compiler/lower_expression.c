@@ -2,6 +2,7 @@
  * arithmetic. Serves instructions and constant expressions alike, one leaf (a
  * vector's element) at a time. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/lower_state.h"
 
@@ -94,6 +95,8 @@ static const char *print_arithmetic(struct lower *lower, LLVMValueRef value, LLV
       sign = arithmetic[i].sign;
   if (!scalar_is_integer(leaf.kind))
     return lower_print(lower, "%s %s %s", a, sign, b);
+  if (leaf.kind == SCALAR_U1024 && strchr("*/%", *sign))
+    lower_fail(lower, "%s of integers of %u bits is not supported", sign, leaf.bits);
   const char *mask = lower_mask(lower, &leaf), *name = scalar_names[leaf.kind];
   if (opcode == LLVMSDiv || opcode == LLVMSRem) {
     a = lower_signed(lower, &leaf, a);
@@ -244,8 +247,8 @@ const char *lower_reinterpret(struct lower *lower, const struct leaf *from, cons
 }
 
 static const char *wide_name(unsigned bits) {
-  enum { INT_BITS = 32, LONG_BITS = 64 };
-  return bits <= INT_BITS ? "u32" : bits <= LONG_BITS ? "u64" : "u128";
+  enum { INT_BITS = 32 };
+  return scalar_names[bits <= INT_BITS ? SCALAR_U32 : scalar_of_bits(bits)];
 }
 
 /* The bits of one leaf of the result, gathered from those of the operand's

@@ -91,11 +91,7 @@ static uint64_t piece_size(uint64_t left, uint64_t align) {
 
 static struct leaf bits_leaf(const struct leaf *leaf) {
   struct leaf bits = *leaf;
-  bits.kind = leaf->bits <= 8    ? SCALAR_U8
-              : leaf->bits <= 16 ? SCALAR_U16
-              : leaf->bits <= 32 ? SCALAR_U32
-              : leaf->bits <= 64 ? SCALAR_U64
-                                 : SCALAR_U128;
+  bits.kind = leaf->kind == SCALAR_BOOL ? SCALAR_U8 : scalar_of_bits(leaf->bits);
   return bits;
 }
 
@@ -103,11 +99,12 @@ static const char *memory_name(const struct leaf *leaf) {
   return leaf->kind == SCALAR_BOOL ? "u8" : scalar_names[leaf->kind];
 }
 
-/* C++ copies no struct, such as a half, out of or into volatile memory. */
+/* C++ copies no struct, such as a half, out of or into volatile memory. The widest integers
+ * have more bits than the leaf. */
 static bool moves_whole(const struct leaf *leaf, uint64_t align, const char *is_volatile) {
   uint64_t bytes = memory_bytes(leaf);
   return is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes &&
-         (leaf->kind != SCALAR_HALF || !*is_volatile);
+         (leaf->kind != SCALAR_HALF || !*is_volatile) && leaf->kind != SCALAR_U1024;
 }
 
 static const char *load_leaf(struct lower *lower, const struct leaf *leaf, const char *pointer,
@@ -156,7 +153,7 @@ static void store_leaf(struct lower *lower, const struct leaf *leaf, const char 
 static unsigned run_length(const struct leaves *leaves, unsigned first, uint64_t align) {
   const struct leaf *leaf = &leaves->at[first];
   uint64_t bytes = memory_bytes(leaf);
-  if (leaf->kind == SCALAR_BOOL || leaf->kind == SCALAR_U128 || !is_power_of_two(bytes) ||
+  if (leaf->kind == SCALAR_BOOL || scalar_is_wide(leaf->kind) || !is_power_of_two(bytes) ||
       leaf->bits != scalar_storage_bits(leaf->kind))
     return 1;
   for (unsigned count = 4; count > 1; count /= 2) {

@@ -30,9 +30,9 @@ static bool is_printable(LLVMTypeRef type, const struct leaves *leaves) {
   LLVMTypeKind kind = LLVMGetTypeKind(type);
   enum scalar scalar = leaves->count ? leaves->at[0].kind : SCALAR_BOOL;
   if (kind == LLVMVectorTypeKind)
-    return scalar != SCALAR_BOOL && scalar != SCALAR_U128 && scalar != SCALAR_POINTER;
+    return scalar != SCALAR_BOOL && !scalar_is_wide(scalar) && scalar != SCALAR_POINTER;
   return kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind && leaves->count == 1 &&
-         scalar != SCALAR_U128;
+         !scalar_is_wide(scalar);
 }
 
 static void print_argument(struct lower *lower, LLVMValueRef value, struct text *out) {

@@ -22,6 +22,7 @@ enum scalar {
   SCALAR_U32,
   SCALAR_U64,
   SCALAR_U128,
+  SCALAR_U1024, /* what LLVM takes a whole vector for: a class, u1024 of lower.cuh */
   SCALAR_HALF,
   SCALAR_FLOAT,
   SCALAR_DOUBLE,
@@ -114,6 +115,9 @@ void lower_use_group(struct lower *lower, const char *file);
 extern const char *const scalar_names[SCALAR_KINDS];
 extern const char *const signed_names[SCALAR_KINDS]; /* of the integers */
 bool scalar_is_integer(enum scalar kind);
+/* Integers that are wider than any of OpenCL C. */
+bool scalar_is_wide(enum scalar kind);
+enum scalar scalar_of_bits(unsigned bits);
 unsigned scalar_storage_bits(enum scalar kind);
 struct leaves lower_leaves(struct lower *lower, LLVMTypeRef type);
 unsigned lower_leaf_count(struct lower *lower, LLVMTypeRef type);

@@ -4,25 +4,29 @@
 #include "compiler/lower_state.h"
 
 const char *const scalar_names[SCALAR_KINDS] = {
-    [SCALAR_BOOL] = "bool",      [SCALAR_U8] = "u8",       [SCALAR_U16] = "u16",
-    [SCALAR_U32] = "u32",        [SCALAR_U64] = "u64",     [SCALAR_U128] = "u128",
-    [SCALAR_HALF] = "ocl::half", [SCALAR_FLOAT] = "float", [SCALAR_DOUBLE] = "double",
-    [SCALAR_POINTER] = "char *",
+    [SCALAR_BOOL] = "bool",     [SCALAR_U8] = "u8",          [SCALAR_U16] = "u16",
+    [SCALAR_U32] = "u32",       [SCALAR_U64] = "u64",        [SCALAR_U128] = "u128",
+    [SCALAR_U1024] = "u1024",   [SCALAR_HALF] = "ocl::half", [SCALAR_FLOAT] = "float",
+    [SCALAR_DOUBLE] = "double", [SCALAR_POINTER] = "char *",
 };
 
 const char *const signed_names[SCALAR_KINDS] = {
     [SCALAR_U8] = "s8",   [SCALAR_U16] = "s16",   [SCALAR_U32] = "s32",
-    [SCALAR_U64] = "s64", [SCALAR_U128] = "s128",
+    [SCALAR_U64] = "s64", [SCALAR_U128] = "s128", [SCALAR_U1024] = "s1024",
 };
 
 static const unsigned storage_bits[SCALAR_KINDS] = {
-    [SCALAR_BOOL] = 8,    [SCALAR_U8] = 8,       [SCALAR_U16] = 16,  [SCALAR_U32] = 32,
-    [SCALAR_U64] = 64,    [SCALAR_U128] = 128,   [SCALAR_HALF] = 16, [SCALAR_FLOAT] = 32,
-    [SCALAR_DOUBLE] = 64, [SCALAR_POINTER] = 64,
+    [SCALAR_BOOL] = 8,   [SCALAR_U8] = 8,      [SCALAR_U16] = 16,     [SCALAR_U32] = 32,
+    [SCALAR_U64] = 64,   [SCALAR_U128] = 128,  [SCALAR_U1024] = 1024, [SCALAR_HALF] = 16,
+    [SCALAR_FLOAT] = 32, [SCALAR_DOUBLE] = 64, [SCALAR_POINTER] = 64,
 };
 
 bool scalar_is_integer(enum scalar kind) {
-  return kind <= SCALAR_U128;
+  return kind <= SCALAR_U1024;
+}
+
+bool scalar_is_wide(enum scalar kind) {
+  return kind == SCALAR_U128 || kind == SCALAR_U1024;
 }
 
 unsigned scalar_storage_bits(enum scalar kind) {
@@ -78,24 +82,27 @@ unsigned lower_leaf_of_element(struct lower *lower, LLVMTypeRef type, unsigned i
   return count;
 }
 
-static enum scalar integer_kind(unsigned bits) {
-  return bits == 1    ? SCALAR_BOOL
-         : bits <= 8  ? SCALAR_U8
-         : bits <= 16 ? SCALAR_U16
-         : bits <= 32 ? SCALAR_U32
-         : bits <= 64 ? SCALAR_U64
-                      : SCALAR_U128;
+enum scalar scalar_of_bits(unsigned bits) {
+  return bits == 1     ? SCALAR_BOOL
+         : bits <= 8   ? SCALAR_U8
+         : bits <= 16  ? SCALAR_U16
+         : bits <= 32  ? SCALAR_U32
+         : bits <= 64  ? SCALAR_U64
+         : bits <= 128 ? SCALAR_U128
+                       : SCALAR_U1024;
 }
 
 static struct leaf scalar_leaf(struct lower *lower, LLVMTypeRef type, uint64_t offset) {
-  enum { WIDEST_INTEGER = 128 };
+  enum { WIDEST_INTEGER = 1024 };
   struct leaf leaf = {.offset = offset};
   switch (LLVMGetTypeKind(type)) {
   case LLVMIntegerTypeKind:
     leaf.bits = LLVMGetIntTypeWidth(type);
-    leaf.kind = integer_kind(leaf.bits);
+    leaf.kind = scalar_of_bits(leaf.bits);
     if (leaf.bits > WIDEST_INTEGER)
       lower_fail(lower, "integers of %u bits are not supported", leaf.bits);
+    if (leaf.kind == SCALAR_U1024)
+      lower_use_group(lower, "wide.cuh");
     break;
   case LLVMHalfTypeKind:
     leaf.kind = SCALAR_HALF;
@@ -156,8 +163,9 @@ struct leaves lower_leaves(struct lower *lower, LLVMTypeRef type) {
 const char *lower_mask(struct lower *lower, const struct leaf *leaf) {
   if (!scalar_is_integer(leaf->kind) || leaf->bits == scalar_storage_bits(leaf->kind))
     return "";
-  if (leaf->kind == SCALAR_U128)
-    return lower_print(lower, " & (~(u128)0 >> %u)", scalar_storage_bits(SCALAR_U128) - leaf->bits);
+  if (scalar_is_wide(leaf->kind))
+    return lower_print(lower, " & (~(%s)0 >> %u)", scalar_names[leaf->kind],
+                       scalar_storage_bits(leaf->kind) - leaf->bits);
   return lower_print(lower, " & 0x%llxull", (1ull << leaf->bits) - 1);
 }
 

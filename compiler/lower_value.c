@@ -120,23 +120,33 @@ const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bit
 }
 
 /* More than 64 bits: the C interface gives only the decimal text. */
-static const char *wide_integer(struct lower *lower, LLVMValueRef constant) {
+static const char *wide_integer(struct lower *lower, const struct leaf *leaf,
+                                LLVMValueRef constant) {
+  enum { WORD_BITS = 64, WORDS_MAX = 1024 / WORD_BITS };
+  const char *name = scalar_names[leaf->kind], *sum = "0";
   char *text = LLVMPrintValueToString(constant);
   const char *digits = strchr(text, ' ');
-  unsigned __int128 number = 0;
+  uint64_t words[WORDS_MAX] = {0};
   bool negative = digits && digits[1] == '-';
-  for (digits = digits ? digits + 1 + negative : ""; *digits >= '0' && *digits <= '9'; digits++)
-    number = number * 10 + (unsigned)(*digits - '0');
-  if (negative)
-    number = -number;
+  for (digits = digits ? digits + 1 + negative : ""; *digits >= '0' && *digits <= '9'; digits++) {
+    unsigned __int128 carry = (unsigned)(*digits - '0');
+    for (unsigned i = 0; i < WORDS_MAX; i++, carry >>= WORD_BITS) {
+      carry += (unsigned __int128)words[i] * 10;
+      words[i] = (uint64_t)carry;
+    }
+  }
   LLVMDisposeMessage(text);
-  return lower_print(lower, "((u128)0x%" PRIx64 "ull << 64 | 0x%" PRIx64 "ull)",
-                     (uint64_t)(number >> 64), (uint64_t)number);
+  for (unsigned i = 0; i < WORDS_MAX; i++)
+    if (words[i])
+      sum =
+          lower_print(lower, "%s | (%s)0x%" PRIx64 "ull << %u", sum, name, words[i], i * WORD_BITS);
+  return lower_print(lower, negative ? "(0 - (%s)(%s))" : "((%s)(%s))", name, sum);
 }
 
 static const char *integer(struct lower *lower, const struct leaf *leaf, LLVMValueRef constant) {
-  if (leaf->kind == SCALAR_U128)
-    return lower_print(lower, "(%s%s)", wide_integer(lower, constant), lower_mask(lower, leaf));
+  if (scalar_is_wide(leaf->kind))
+    return lower_print(lower, "(%s%s)", wide_integer(lower, leaf, constant),
+                       lower_mask(lower, leaf));
   uint64_t number = LLVMConstIntGetZExtValue(constant);
   switch (leaf->kind) {
   case SCALAR_BOOL:

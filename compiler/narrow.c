@@ -2,8 +2,7 @@
  * work-item functions return size_t, and programs make an int of it: clang then
  * moves the truncation behind the arithmetic, and writes the extension of an
  * index as a shift to the left and back. GPUs have 32-bit registers, and NVRTC
- * does not find the way back. Also elements that LLVM takes out of vectors as out
- * of one wide integer.
+ * does not find the way back.
  */
 #include "compiler/narrow.h"
 
@@ -116,56 +115,6 @@ static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
       LLVMInstructionEraseFromParent(shifted);
       shifted = below;
     }
-  }
-}
-
-/* ---- vectors taken for one integer -------------------------------------------------------- */
-
-/* 0 for types that are no numbers. */
-static unsigned width_of(LLVMTypeRef type) {
-  switch (LLVMGetTypeKind(type)) {
-  case LLVMIntegerTypeKind:
-    return LLVMGetIntTypeWidth(type);
-  case LLVMHalfTypeKind:
-    return 16;
-  case LLVMFloatTypeKind:
-    return 32;
-  case LLVMDoubleTypeKind:
-    return 64;
-  default:
-    return 0;
-  }
-}
-
-/* What a truncation leaves of the first element of a vector: a union of long3 and longs becomes
- * an integer of 256 bits, wider than any of CUDA C. NULL if value is something else. */
-static LLVMValueRef first_element(LLVMBuilderRef builder, LLVMValueRef value) {
-  LLVMValueRef whole = is(value, LLVMTrunc) ? LLVMGetOperand(value, 0) : NULL;
-  LLVMValueRef vector = whole && is(whole, LLVMBitCast) ? LLVMGetOperand(whole, 0) : NULL;
-  if (!vector || LLVMGetTypeKind(LLVMTypeOf(vector)) != LLVMVectorTypeKind)
-    return NULL;
-  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(value));
-  const unsigned width = width_of(LLVMGetElementType(LLVMTypeOf(vector)));
-  const unsigned wanted = LLVMGetIntTypeWidth(LLVMTypeOf(value));
-  if (width < wanted)
-    return NULL;
-  LLVMTypeRef index = LLVMInt32TypeInContext(context);
-  LLVMValueRef element =
-      LLVMBuildExtractElement(builder, vector, LLVMConstInt(index, 0, false), "");
-  element = LLVMBuildBitCast(builder, element, LLVMIntTypeInContext(context, width), "");
-  return LLVMBuildTrunc(builder, element, LLVMTypeOf(value), "");
-}
-
-static void take_elements(LLVMBuilderRef builder, LLVMValueRef function) {
-  FOR_INSTRUCTIONS(instruction, next, function) {
-    stand_before(builder, instruction);
-    LLVMValueRef new = first_element(builder, instruction);
-    if (!new)
-      continue;
-    LLVMValueRef whole = LLVMGetOperand(instruction, 0);
-    replace(instruction, new);
-    if (!LLVMGetFirstUse(whole))
-      LLVMInstructionEraseFromParent(whole);
   }
 }
 
@@ -375,7 +324,6 @@ bool narrow_module(LLVMModuleRef module) {
   LLVMTypeRef half = LLVMInt32TypeInContext(context);
   bool good = true;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f && good; f = LLVMGetNextFunction(f)) {
-    take_elements(builder, f);
     remove_shifts(builder, f);
     good = narrow_arithmetic(builder, half, f);
   }

@@ -21,7 +21,7 @@ static cl_program object(const struct road *road, const char *source, const char
   return program;
 }
 
-static cl_program linked(const struct road *road, const char *options, const cl_program parts[2],
+static cl_program linked(const struct road *road, const char *options, const cl_program *parts,
                          cl_uint count) {
   cl_int error;
   cl_program program =
