@@ -11,6 +11,8 @@ import sys
 import tempfile
 
 TEGRACLC, FOLDER = sys.argv[1:3]
+SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'nvrtc.supp')
+os.environ['LSAN_OPTIONS'] = f'suppressions={SUPPRESSIONS}:print_suppressions=0'
 # Bits 8:0 of an instruction: the operation; the three above say the form of the
 # operands (facts: sass-sm87.csv).
 OPERATION = 0x1ff
