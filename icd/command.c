@@ -88,7 +88,7 @@ static void show(const struct icd_operation *operation, uint64_t since) {
 }
 
 void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
-  const uint64_t since = rt_timeline_on() ? rt_timeline_now() : 0;
+  const uint64_t since = rt_timeline_on() ? rt_clock_ns() : 0;
   switch (operation->kind) {
   case ICD_COPY:
     icd_copy_box(&operation->copy);

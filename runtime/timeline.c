@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/clock.h"
 #include "runtime/debug.h"
 #include "runtime/log_file.h"
 
@@ -32,10 +31,6 @@ static struct {
 
 static int process;
 static __thread int thread;
-
-uint64_t rt_timeline_now(void) {
-  return rt_clock_ns();
-}
 
 /* ---- the file --------------------------------------------------------------------- */
 
@@ -197,7 +192,7 @@ void rt_timeline_span(const char *category, const char *name, uint64_t begin_ns,
                                               .name = name,
                                               .lane = RT_LANE_THREAD,
                                               .begin_ns = begin_ns,
-                                              .end_ns = rt_timeline_now(),
+                                              .end_ns = rt_clock_ns(),
                                               .details = details,
                                               .detail_count = detail_count});
 }

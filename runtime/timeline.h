@@ -3,8 +3,8 @@
  * the events.
  *
  * An event is one line of the file. Lines are written into a mapping of it, so that an
- * event costs no system call and none is lost when the program dies. Times are of
- * CLOCK_MONOTONIC in ns. All functions may be called from several threads at once.
+ * event costs no system call and none is lost when the program dies. Times are those of
+ * rt_clock_ns. All functions may be called from several threads at once.
  */
 #ifndef TEGRACL_RUNTIME_TIMELINE_H
 #define TEGRACL_RUNTIME_TIMELINE_H
@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "runtime/clock.h"
 
 /* Whether there is a timeline; rt_timeline_begin must have been called. */
 extern bool rt_timeline_is_on;
@@ -25,8 +27,6 @@ void rt_timeline_open(const char *path);
 
 /* In a child of fork, while it has one thread: its events are its own. */
 void rt_timeline_forked(void);
-
-uint64_t rt_timeline_now(void);
 
 /* What is told of an event: a number, or a text. */
 struct rt_timeline_detail {

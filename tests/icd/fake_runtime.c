@@ -110,10 +110,6 @@ bool rt_timeline_begin(void) {
   return false;
 }
 
-uint64_t rt_timeline_now(void) {
-  return 0;
-}
-
 void rt_timeline_put(const struct rt_timeline_event *event) {
   (void)event;
   broken("nothing is put on a timeline that is not there");
