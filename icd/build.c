@@ -192,7 +192,7 @@ static cl_int perform(cl_program program, const struct icd_build *build) {
 static cl_int begin(cl_program program, char *options, const char *call) {
   struct icd_module *old_module = NULL;
   cl_int code = CL_SUCCESS;
-  pthread_mutex_lock(&program->lock);
+  icd_enter(&program->lock);
   if (program->status == CL_BUILD_IN_PROGRESS) {
     code = icd_fail(program->context, CL_INVALID_OPERATION, call,
                     "an earlier build of the program is still running");
@@ -215,7 +215,7 @@ static cl_int begin(cl_program program, char *options, const char *call) {
       program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
     }
   }
-  pthread_mutex_unlock(&program->lock);
+  icd_leave(&program->lock);
   icd_module_drop(old_module);
   free(options);
   return code;

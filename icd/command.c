@@ -292,7 +292,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
       icd_print_wait_for_room(context);
     icd_lock(&kernel->guard);
     code = icd_launch_prepare(operation, call);
-    if (code || dependencies == SOME_FAILED)
+    if (!code && dependencies == SOME_FAILED)
       icd_unlock(&kernel->guard);
   }
   if (code) {

@@ -136,12 +136,14 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
 
 /* Checks the launch over operation->launch.range, and completes the kernel's parameters
  * and launch.rt for it, unless they are those of the kernel's last launch. The kernel's
- * lock is held until the launch has been submitted or deferred. */
+ * lock is held until the launch has been submitted or deferred; it is free when the launch
+ * has been refused, so that notify hears of that without it. */
 cl_int icd_launch_work_out(struct icd_operation *operation, const char *call);
 
 static inline bool icd_is_range(const struct icd_range *range,
                                 const struct icd_given_range *given) {
-  bool same = range->work_dim == given->work_dim;
+  /* 0 is no size to be given: it stands for the driver's choice here. */
+  bool same = range->work_dim == given->work_dim && (!given->local || given->local[0]);
   for (cl_uint i = 0; i < given->work_dim && same; i++)
     same = range->global[i] == given->global[i] &&
            range->offset[i] == (given->offset ? given->offset[i] : 0) &&

@@ -111,7 +111,7 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
   buffer->context = context;
   buffer->queue = queue;
   buffer->end = &buffer->first;
-  icd_init_lock_for_callbacks(&buffer->lock);
+  pthread_mutex_init(&buffer->lock, NULL);
   icd_context_hold(context);
   icd_queue_hold(queue);
   icd_object_init(&buffer->object, ICD_MAGIC_COMMAND_BUFFER);
@@ -216,10 +216,11 @@ static cl_int put_launch(struct rt_recording *rt, const struct icd_dispatch *dis
   struct icd_operation operation = icd_recorded_launch(dispatch->kernel, &dispatch->range);
   icd_lock(&dispatch->kernel->guard);
   const cl_int code = icd_launch_prepare(&operation, call);
-  if (!code)
-    *error = rt_recording_launch(rt, operation.launch.rt);
+  if (code)
+    return code;
+  *error = rt_recording_launch(rt, operation.launch.rt);
   icd_unlock(&dispatch->kernel->guard);
-  return code;
+  return CL_SUCCESS;
 }
 
 /* What a launch is, or would be. */
@@ -281,7 +282,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
   cl_int code = check(buffer, call);
   if (code)
     return code;
-  pthread_mutex_lock(&buffer->lock);
+  icd_enter(&buffer->lock);
   if (buffer->finalized)
     code = icd_fail(buffer->context, CL_INVALID_OPERATION, call,
                     "command_buffer has been finalized before");
@@ -289,7 +290,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
     code = icd_command_buffer_record(buffer, call);
   if (!code)
     buffer->finalized = true;
-  pthread_mutex_unlock(&buffer->lock);
+  icd_leave(&buffer->lock);
   return code;
 }
 

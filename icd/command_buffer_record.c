@@ -79,7 +79,7 @@ static bool must_wait(const struct place *place, cl_command_type type) {
 static cl_int append(const struct place *place, cl_mutable_command_khr command) {
   cl_command_buffer_khr buffer = place->buffer;
   cl_int code = CL_SUCCESS;
-  pthread_mutex_lock(&buffer->lock);
+  icd_enter(&buffer->lock);
   if (buffer->finalized)
     code = icd_fail(buffer->context, CL_INVALID_OPERATION, place->call,
                     "command_buffer has been finalized");
@@ -100,7 +100,7 @@ static cl_int append(const struct place *place, cl_mutable_command_khr command) 
     if (place->handle)
       *place->handle = command;
   }
-  pthread_mutex_unlock(&buffer->lock);
+  icd_leave(&buffer->lock);
   if (code)
     icd_mutable_command_free(command);
   return code;
@@ -352,18 +352,17 @@ static cl_int check_kernel(const struct place *place, cl_kernel kernel) {
   return CL_SUCCESS;
 }
 
-/* Whether the launch can be done, as far as is known. */
+/* Whether the launch can be done, as far as is known. Nobody else has its kernel yet. */
 static cl_int try_launch(const struct place *place, const struct icd_dispatch *dispatch,
                          bool defers) {
   struct icd_operation operation = icd_recorded_launch(dispatch->kernel, &dispatch->range);
   cl_kernel kernel = dispatch->kernel;
-  cl_int code = CL_SUCCESS;
+  if (kernel->unset || icd_is_empty(&dispatch->range))
+    return defers ? CL_SUCCESS : icd_check_arguments(kernel, place->call);
   icd_lock(&kernel->guard);
-  if (kernel->unset && !defers)
-    code = icd_check_arguments(kernel, place->call);
-  else if (!kernel->unset && !icd_is_empty(&dispatch->range))
-    code = icd_launch_prepare(&operation, place->call);
-  icd_unlock(&kernel->guard);
+  const cl_int code = icd_launch_prepare(&operation, place->call);
+  if (!code)
+    icd_unlock(&kernel->guard);
   return code;
 }
 

@@ -152,9 +152,9 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clUpdateMutableCommandsKHR(
     if (types[i] != ICD_MUTABLE_DISPATCH_CONFIG || !configs[i])
       return icd_fail(buffer->context, CL_INVALID_VALUE, CALL,
                       "configs[%u] is NULL or its type 0x%x unknown", i, types[i]);
-  pthread_mutex_lock(&buffer->lock);
+  icd_enter(&buffer->lock);
   code = update(buffer, config_count, configs);
-  pthread_mutex_unlock(&buffer->lock);
+  icd_leave(&buffer->lock);
   return code;
 }
 

@@ -205,9 +205,13 @@ cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
 cl_int icd_launch_work_out(struct icd_operation *operation, const char *call) {
   cl_kernel kernel = operation->kernel;
   kernel->ready = false;
+  icd_hold_notify();
   cl_int code = icd_read_range(kernel, &operation->launch.range, &kernel->range, call);
   if (!code)
     code = prepare(kernel, &kernel->range, call);
+  if (code)
+    icd_unlock(&kernel->guard);
+  icd_release_notify();
   if (code)
     return code;
   kernel->ready = true;
@@ -251,9 +255,11 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
   const cl_int code = icd_read_range(kernel, &operation->launch.range, &range, call);
   if (code)
     return code;
+  icd_hold_notify();
   icd_lock(&kernel->guard);
   const cl_int unset = icd_check_arguments(kernel, call);
   icd_unlock(&kernel->guard);
+  icd_release_notify();
   return unset ? unset : icd_mark(queue, operation->type, false, wait_count, waits, event, call);
 }
 
@@ -264,10 +270,8 @@ static inline cl_int launch_alone(cl_command_queue queue, struct icd_operation *
   icd_context_reap(queue->context, false);
   icd_lock(&kernel->guard);
   cl_int code = icd_launch_prepare(operation, call);
-  if (code) {
-    icd_unlock(&kernel->guard);
+  if (code)
     return code;
-  }
   icd_lock(&queue->lock);
   if (icd_must_queue(queue, operation, 0)) {
     code = icd_defer(queue, operation, 0, NULL, NULL);
@@ -336,10 +340,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
     return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
   icd_lock(&kernel->guard);
   code = icd_launch_prepare(&operation, __func__);
-  for (cl_uint i = 0; i < work_dim && !code; i++)
+  if (code)
+    return code;
+  for (cl_uint i = 0; i < work_dim; i++)
     suggested[i] = operation.launch.rt->block[i];
   icd_unlock(&kernel->guard);
-  return code;
+  return CL_SUCCESS;
 }
 
 /* ---- places in the order ---------------------------------------------------------------- */

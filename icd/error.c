@@ -23,6 +23,63 @@ static void read_debug(void) {
   }
 }
 
+/* What this thread has yet to tell. */
+struct failure {
+  struct failure *next;
+  cl_context context;
+  cl_int code;
+  char sentence[SENTENCE_BYTES];
+};
+static _Thread_local struct {
+  unsigned holds;
+  struct failure *first, *last;
+} untold;
+
+/* Without memory for it nobody hears of this one. */
+static void keep(cl_context context, cl_int code, const char *sentence) {
+  struct failure *failure = malloc(sizeof *failure);
+  if (!failure)
+    return;
+  *failure = (struct failure){.context = context, .code = code};
+  strcpy(failure->sentence, sentence);
+  if (untold.first)
+    untold.last->next = failure;
+  else
+    untold.first = failure;
+  untold.last = failure;
+}
+
+static void tell(cl_context context, cl_int code, const char *sentence) {
+  context->notify(sentence, &code, sizeof code, context->notify_data);
+}
+
+void icd_hold_notify(void) {
+  untold.holds++;
+}
+
+void icd_release_notify(void) {
+  if (--untold.holds)
+    return;
+  struct failure *failure = untold.first;
+  untold.first = NULL;
+  while (failure) {
+    struct failure *next = failure->next;
+    tell(failure->context, failure->code, failure->sentence);
+    free(failure);
+    failure = next;
+  }
+}
+
+void icd_enter(pthread_mutex_t *mutex) {
+  pthread_mutex_lock(mutex);
+  icd_hold_notify();
+}
+
+void icd_leave(pthread_mutex_t *mutex) {
+  pthread_mutex_unlock(mutex);
+  icd_release_notify();
+}
+
 cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *format, ...) {
   pthread_once(&debug_once, read_debug);
   const bool notify = context && context->notify;
@@ -37,17 +94,11 @@ cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *f
   va_end(values);
   if (debug_api)
     fprintf(stderr, "tegracl: %s (error %d)\n", sentence, code);
-  if (notify)
-    context->notify(sentence, &code, sizeof code, context->notify_data);
+  if (notify && untold.holds)
+    keep(context, code, sentence);
+  else if (notify)
+    tell(context, code, sentence);
   return code;
-}
-
-void icd_init_lock_for_callbacks(pthread_mutex_t *lock) {
-  pthread_mutexattr_t recursive;
-  pthread_mutexattr_init(&recursive);
-  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(lock, &recursive);
-  pthread_mutexattr_destroy(&recursive);
 }
 
 cl_int icd_code(int error, cl_int no_memory) {

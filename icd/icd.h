@@ -123,9 +123,14 @@ static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
 #define ICD_GIVE(errcode_ret, object)                                                              \
   (((errcode_ret) ? (void)(*(errcode_ret) = CL_SUCCESS) : (void)0), (object))
 
-/* A lock that is held while callbacks of the application run, icd_fail's notify for one: they
- * may come back to the object that they are told of. */
-void icd_init_lock_for_callbacks(pthread_mutex_t *lock);
+/* The notify callback may use any object, and wait for other threads that do: it is not
+ * called while this thread holds a lock. Between these two, which may be nested, icd_fail
+ * keeps what it has to say; the last release tells it. */
+void icd_hold_notify(void);
+void icd_release_notify(void);
+/* The same with a mutex. */
+void icd_enter(pthread_mutex_t *mutex);
+void icd_leave(pthread_mutex_t *mutex);
 
 /* The OpenCL code for a -errno of the runtime: -ENOMEM gives no_memory. */
 cl_int icd_code(int error, cl_int no_memory);

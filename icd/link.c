@@ -71,7 +71,7 @@ static cl_int add_object(cl_context context, struct icd_build *build, cl_uint i,
     return icd_fail(context, CL_INVALID_PROGRAM, build->call,
                     "input_programs[%u] is not a program of the context", i);
   cl_int code = CL_SUCCESS;
-  pthread_mutex_lock(&program->lock);
+  icd_enter(&program->lock);
   if (program->binary_type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT &&
       program->binary_type != CL_PROGRAM_BINARY_TYPE_LIBRARY) {
     code = icd_fail(context, CL_INVALID_OPERATION, build->call,
@@ -85,7 +85,7 @@ static cl_int add_object(cl_context context, struct icd_build *build, cl_uint i,
       code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
     }
   }
-  pthread_mutex_unlock(&program->lock);
+  icd_leave(&program->lock);
   return code;
 }
 

@@ -23,7 +23,11 @@ struct icd_print {
 
 void icd_print_init(cl_context context) {
   struct icd_prints *prints = &context->prints;
-  icd_init_lock_for_callbacks(&prints->output);
+  pthread_mutexattr_t recursive; /* the callback may find out that more has completed */
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&prints->output, &recursive);
+  pthread_mutexattr_destroy(&recursive);
   pthread_mutex_init(&prints->lock, NULL);
   prints->bytes = ICD_PRINT_BYTES;
   for (const cl_context_properties *p = context->properties; p && *p; p += 2) {
@@ -196,7 +200,7 @@ void icd_print_drain(cl_context context) {
   struct icd_prints *prints = &context->prints;
   if (!atomic_load_explicit(&prints->unwritten, memory_order_acquire))
     return;
-  pthread_mutex_lock(&prints->output);
+  icd_enter(&prints->output);
   struct icd_print *completed = take_completed(context);
   const bool written = completed && !prints->callback;
   while (completed) {
@@ -212,5 +216,5 @@ void icd_print_drain(cl_context context) {
   }
   if (written)
     fflush(stdout);
-  pthread_mutex_unlock(&prints->output);
+  icd_leave(&prints->output);
 }

@@ -36,7 +36,7 @@ cl_program icd_program_create(cl_context context) {
   program->context = context;
   program->status = CL_BUILD_NONE;
   program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
-  icd_init_lock_for_callbacks(&program->lock);
+  pthread_mutex_init(&program->lock, NULL);
   icd_context_hold(context);
   icd_object_init(&program->object, ICD_MAGIC_PROGRAM);
   return program;
@@ -276,9 +276,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_program(program))
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
-  pthread_mutex_lock(&program->lock);
+  icd_enter(&program->lock);
   const cl_int code = answer_program(&answer, __func__, program, param_name);
-  pthread_mutex_unlock(&program->lock);
+  icd_leave(&program->lock);
   return code;
 }
 
@@ -311,8 +311,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_dev
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
   if (device != program->context->device)
     return ICD_FAIL(program->context, CL_INVALID_DEVICE, "device is not one of the program's");
-  pthread_mutex_lock(&program->lock);
+  icd_enter(&program->lock);
   const cl_int code = answer_build(&answer, __func__, program, param_name);
-  pthread_mutex_unlock(&program->lock);
+  icd_leave(&program->lock);
   return code;
 }

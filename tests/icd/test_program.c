@@ -498,6 +498,72 @@ static void CL_CALLBACK ask(const char *why, const void *code, size_t size, void
   clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
 }
 
+/* A kernel that refuses a launch is free while its application hears why: for the other
+ * threads that the callback may wait for, too. */
+static cl_kernel refusing;
+
+static void *set_argument(void *kernel) {
+  const int n = 3;
+  assert_cl(clSetKernelArg(kernel, 2, sizeof n, &n));
+  return NULL;
+}
+
+static void CL_CALLBACK set_while_told(const char *why, const void *code, size_t size, void *data) {
+  pthread_t other;
+  told++;
+  if (!refusing)
+    return;
+  assert_int_equal(pthread_create(&other, NULL, set_argument, refusing), 0);
+  assert_int_equal(pthread_join(other, NULL), 0);
+}
+
+static int setup_setting(void **state) {
+  return bench_setup_with(state, NULL, set_while_told);
+}
+
+static void kernels_while_told(void **state) {
+  struct bench *bench = *state;
+  clGetKernelSuggestedLocalWorkSizeKHR_fn suggest =
+      clGetExtensionFunctionAddress("clGetKernelSuggestedLocalWorkSizeKHR");
+  cl_kernel kernel = refusing = bench_kernel(bench, "add");
+  cl_mem mem = bench_buffer(bench, 256);
+  const size_t none = 0, global = 64, zero[1] = {0}, large = 4096;
+  size_t local;
+  cl_event event;
+  told = 0;
+  for (int i = 0; i < 2; i++) { /* without an event and with one */
+    cl_event *wanted = i ? &event : NULL;
+    assert_int_equal(
+        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted),
+        CL_INVALID_KERNEL_ARGS);
+    assert_int_equal(
+        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &none, NULL, 0, NULL, wanted),
+        CL_INVALID_KERNEL_ARGS);
+  }
+  assert_int_equal(suggest(bench->queue, kernel, 1, NULL, &global, &local), CL_INVALID_KERNEL_ARGS);
+  assert_int_equal(told, 5);
+  assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+  assert_cl(clSetKernelArg(kernel, 1, sizeof mem, &mem));
+  for (int i = 0; i < 2; i++) {
+    cl_event *wanted = i ? &event : NULL;
+    assert_int_equal(
+        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &large, &large, 0, NULL, wanted),
+        CL_INVALID_WORK_ITEM_SIZE);
+    assert_cl(
+        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted));
+    if (wanted)
+      assert_cl(clReleaseEvent(event));
+    /* which is the launch that the kernel remembers, but for its size */
+    assert_int_equal(
+        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, zero, 0, NULL, wanted),
+        CL_INVALID_WORK_GROUP_SIZE);
+  }
+  assert_int_equal(told, 9);
+  refusing = NULL;
+  clReleaseKernel(kernel);
+  clReleaseMemObject(mem);
+}
+
 static int setup_asking(void **state) {
   return bench_setup_with(state, NULL, ask);
 }
@@ -543,6 +609,7 @@ int main(void) {
       TEST(unsupported),
       TEST(threads),
       cmocka_unit_test_setup_teardown(questions_while_told, setup_asking, bench_teardown),
+      cmocka_unit_test_setup_teardown(kernels_while_told, setup_setting, bench_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
