@@ -42,61 +42,92 @@ static struct icd_operation plan(cl_command_type type, cl_mem mem,
   return operation;
 }
 
+/* ---- what is mapped ------------------------------------------------------------------ */
+
+/* The object whose memory it is: that has the list of what is mapped of it, whether as
+ * itself, as a sub-buffer or as an image. */
+static cl_mem owner_of(cl_mem mem) {
+  while (mem->parent)
+    mem = mem->parent;
+  return mem;
+}
+
+static struct icd_mapping *unlink_mapping(struct icd_mapping **link) {
+  struct icd_mapping *mapping = *link;
+  *link = mapping->next;
+  mapping->mem->map_count--;
+  return mapping;
+}
+
 /* Takes the mapping at a pointer off the list; any one of them if the same region
  * is mapped more than once. */
 static struct icd_mapping *take(cl_mem mem, const void *pointer) {
+  cl_mem owner = owner_of(mem);
   struct icd_mapping *found = NULL;
-  pthread_mutex_lock(&mem->lock);
-  for (struct icd_mapping **link = &mem->mappings; *link; link = &(*link)->next)
-    if ((*link)->pointer == pointer) {
-      found = *link;
-      *link = found->next;
-      mem->map_count--;
+  pthread_mutex_lock(&owner->lock);
+  for (struct icd_mapping **link = &owner->mappings; *link && !found; link = &(*link)->next)
+    if ((*link)->mem == mem && (*link)->pointer == pointer) {
+      found = unlink_mapping(link);
       break;
     }
-  pthread_mutex_unlock(&mem->lock);
+  pthread_mutex_unlock(&owner->lock);
   return found;
 }
 
-static void put_locked(cl_mem mem, struct icd_mapping *mapping) {
-  mapping->next = mem->mappings;
-  mem->mappings = mapping;
-  mem->map_count++;
+void icd_forget_mappings(cl_mem mem) {
+  cl_mem owner = owner_of(mem);
+  pthread_mutex_lock(&owner->lock);
+  for (struct icd_mapping **link = &owner->mappings; *link;)
+    if ((*link)->mem == mem)
+      free(unlink_mapping(link));
+    else
+      link = &(*link)->next;
+  pthread_mutex_unlock(&owner->lock);
 }
 
-static void put(cl_mem mem, struct icd_mapping *mapping) {
-  pthread_mutex_lock(&mem->lock);
-  put_locked(mem, mapping);
-  pthread_mutex_unlock(&mem->lock);
+cl_uint icd_map_count(cl_mem mem) {
+  cl_mem owner = owner_of(mem);
+  pthread_mutex_lock(&owner->lock);
+  const cl_uint count = mem->map_count;
+  pthread_mutex_unlock(&owner->lock);
+  return count;
 }
 
-/* Whether two boxes of one memory object overlap. */
-static bool boxes_overlap(cl_mem mem, const struct icd_box *a, const struct icd_box *b) {
-  if (!mem->image) /* rows as long as they are mapped */
-    return a->offset < b->offset + b->region[0] && b->offset < a->offset + a->region[0];
-  const size_t row = a->row, slice = a->slice; /* the image's, of all its boxes */
-  const size_t from[3] = {a->offset % row, a->offset % slice / row, a->offset / slice};
-  const size_t to[3] = {b->offset % row, b->offset % slice / row, b->offset / slice};
-  for (int i = 0; i < 3; i++)
-    if (from[i] >= to[i] + b->region[i] || to[i] >= from[i] + a->region[i])
-      return false;
-  return true;
+static void put_locked(cl_mem owner, struct icd_mapping *mapping) {
+  mapping->next = owner->mappings;
+  owner->mappings = mapping;
+  mapping->mem->map_count++;
+}
+
+static void put(struct icd_mapping *mapping) {
+  cl_mem owner = owner_of(mapping->mem);
+  pthread_mutex_lock(&owner->lock);
+  put_locked(owner, mapping);
+  pthread_mutex_unlock(&owner->lock);
+}
+
+static bool mappings_overlap(const struct icd_mapping *a, const struct icd_mapping *b) {
+  return icd_boxes_overlap(a->mem->cpu + a->box.offset, &a->box, b->mem->cpu + b->box.offset,
+                           &b->box);
 }
 
 #define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
 
 /* Puts a new mapping on the list; false: it and another, both for writing, overlap. */
-static bool add(cl_mem mem, struct icd_mapping *mapping) {
+static bool add(struct icd_mapping *mapping) {
+  cl_mem owner = owner_of(mapping->mem);
   bool overlaps = false;
-  pthread_mutex_lock(&mem->lock);
+  pthread_mutex_lock(&owner->lock);
   if (mapping->flags & MAP_WRITES)
-    for (const struct icd_mapping *other = mem->mappings; other && !overlaps; other = other->next)
-      overlaps = other->flags & MAP_WRITES && boxes_overlap(mem, &mapping->box, &other->box);
+    for (const struct icd_mapping *other = owner->mappings; other && !overlaps; other = other->next)
+      overlaps = other->flags & MAP_WRITES && mappings_overlap(mapping, other);
   if (!overlaps)
-    put_locked(mem, mapping);
-  pthread_mutex_unlock(&mem->lock);
+    put_locked(owner, mapping);
+  pthread_mutex_unlock(&owner->lock);
   return !overlaps;
 }
+
+/* ---- commands ------------------------------------------------------------------------- */
 
 static cl_int check_access(cl_mem mem, cl_map_flags flags, const char *call) {
   return icd_check_host_access(mem, flags & CL_MAP_READ, flags & MAP_WRITES, call);
@@ -115,12 +146,12 @@ static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool 
     return icd_null(errcode_ret,
                     icd_fail(queue->context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   char *pointer = (mem->host_ptr ? (char *)mem->host_ptr : mem->cpu) + box->offset;
-  *mapping = (struct icd_mapping){.pointer = pointer, .box = *box, .flags = flags};
+  *mapping = (struct icd_mapping){.mem = mem, .pointer = pointer, .box = *box, .flags = flags};
   /* A region that is only partly written must hold its old contents besides. */
   struct icd_operation operation =
       plan(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
   /* First: another thread may unmap as soon as it is enqueued. */
-  if (!add(mem, mapping)) {
+  if (!add(mapping)) {
     free(mapping);
     return icd_null(errcode_ret,
                     icd_fail(queue->context, CL_INVALID_OPERATION, call,
@@ -198,7 +229,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
       plan(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false, mapping->flags & MAP_WRITES);
   code = icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
   if (code)
-    put(mem, mapping);
+    put(mapping);
   else
     free(mapping);
   return code;

@@ -27,12 +27,7 @@ static void bury(void *owner) {
     free(destructor);
     destructor = next;
   }
-  struct icd_mapping *mapping = mem->mappings;
-  while (mapping) {
-    struct icd_mapping *next = mapping->next;
-    free(mapping);
-    mapping = next;
-  }
+  icd_forget_mappings(mem);
   if (mem->parent)
     icd_mem_drop(mem->parent);
   else if (mem->svm)
@@ -394,13 +389,6 @@ CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(
   return CL_SUCCESS;
 }
 
-static cl_uint map_count(cl_mem mem) {
-  pthread_mutex_lock(&mem->lock);
-  const cl_uint count = mem->map_count;
-  pthread_mutex_unlock(&mem->lock);
-  return count;
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param_name,
                                                    size_t param_value_size, void *param_value,
                                                    size_t *param_value_size_ret) {
@@ -418,7 +406,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param
   case CL_MEM_HOST_PTR:
     return ICD_ANSWER(&answer, void *, mem->host_ptr);
   case CL_MEM_MAP_COUNT:
-    return ICD_ANSWER(&answer, cl_uint, map_count(mem));
+    return ICD_ANSWER(&answer, cl_uint, icd_map_count(mem));
   case CL_MEM_REFERENCE_COUNT:
     return ICD_ANSWER(&answer, cl_uint, atomic_load(&mem->object.handles));
   case CL_MEM_CONTEXT:

@@ -178,6 +178,7 @@ struct icd_box {
 /* A region that the application has mapped. */
 struct icd_mapping {
   struct icd_mapping *next;
+  cl_mem mem;
   char *pointer;
   struct icd_box box;
   cl_map_flags flags;
@@ -223,14 +224,18 @@ struct _cl_mem {
   struct icd_usm usm;
   bool device_address; /* the application may ask for it: cl_ext_buffer_device_address */
 
-  pthread_mutex_t lock; /* guards what follows */
-  struct icd_mapping *mappings;
-  cl_uint map_count;
+  pthread_mutex_t lock;         /* guards what follows, and the map counts of the same objects */
+  struct icd_mapping *mappings; /* of an object that has no parent: and of all parts of it */
   struct icd_mem_destructor *destructors;
+  cl_uint map_count;
 };
 
 void icd_mem_hold(cl_mem mem);
 void icd_mem_drop(cl_mem mem);
+
+/* The regions of mem that are mapped (map.c): how many; and all of them are no more. */
+cl_uint icd_map_count(cl_mem mem);
+void icd_forget_mappings(cl_mem mem);
 
 /* Whether a number, which may be anything, is a memory object of the context. */
 bool icd_mem_is_one(cl_context context, uint64_t number);

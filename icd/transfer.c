@@ -292,20 +292,19 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(
 }
 
 /* Where a box's row begins, counted through all slices. */
-static const char *row_of(const char *first, size_t i, size_t rows, size_t row, size_t slice) {
-  return first + i / rows * slice + i % rows * row;
+static const char *row_of(const char *first, const struct icd_box *box, size_t i) {
+  return first + i / box->region[1] * box->slice + i % box->region[1] * box->row;
 }
 
-/* Whether two boxes in one memory share a byte. The rows of each stand one behind the other. */
-static bool boxes_overlap(const struct icd_copy *copy) {
-  const size_t length = copy->region[0], rows = copy->region[1], count = rows * copy->region[2];
-  size_t i = 0, k = 0;
-  while (i < count && k < count) {
-    const char *to = row_of(copy->target, i, rows, copy->target_row, copy->target_slice);
-    const char *from = row_of(copy->source, k, rows, copy->source_row, copy->source_slice);
-    if (to + length <= from)
+bool icd_boxes_overlap(const char *a, const struct icd_box *a_box, const char *b,
+                       const struct icd_box *b_box) {
+  const size_t a_rows = a_box->region[1] * a_box->region[2];
+  const size_t b_rows = b_box->region[1] * b_box->region[2];
+  for (size_t i = 0, k = 0; i < a_rows && k < b_rows;) {
+    const char *a_row = row_of(a, a_box, i), *b_row = row_of(b, b_box, k);
+    if (a_row + a_box->region[0] <= b_row)
       i++;
-    else if (from + length <= to)
+    else if (b_row + b_box->region[0] <= a_row)
       k++;
     else
       return true;
@@ -333,7 +332,11 @@ cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target
   *operation = box(CL_COMMAND_COPY_BUFFER_RECT, target->cpu, &to, source->cpu, &from, r->region);
   operation->mems[0] = source;
   operation->mems[1] = target;
-  if (source->buffer == target->buffer && boxes_overlap(&operation->copy))
+  const size_t *region = r->region;
+  const struct icd_box from_box = {0, {region[0], region[1], region[2]}, from.row, from.slice};
+  const struct icd_box to_box = {0, {region[0], region[1], region[2]}, to.row, to.slice};
+  if (source->buffer == target->buffer &&
+      icd_boxes_overlap(operation->copy.source, &from_box, operation->copy.target, &to_box))
     return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
   return CL_SUCCESS;
 }

@@ -31,6 +31,11 @@ cl_int icd_check_host_side(cl_command_queue queue, cl_mem mem, const void *targe
 cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pattern_size,
                          size_t offset, size_t size, const char *call);
 
+/* Whether two boxes share a byte, of which the first bytes are given. The rows of each stand
+ * one behind the other. */
+bool icd_boxes_overlap(const char *a, const struct icd_box *a_box, const char *b,
+                       const struct icd_box *b_box);
+
 /* CL_INVALID_VALUE */
 cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const char *call);
 cl_int icd_check_migration(cl_command_queue queue, cl_mem_migration_flags flags, const char *call);

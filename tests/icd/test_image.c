@@ -537,6 +537,71 @@ static void overlapping_maps(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
+static cl_uint map_count(cl_mem mem) {
+  cl_uint count;
+  assert_cl(clGetMemObjectInfo(mem, CL_MEM_MAP_COUNT, sizeof count, &count, NULL));
+  return count;
+}
+
+/* The same, of one memory in its several forms: a buffer, a part of it, and an image in it
+ * whose rows have gaps. */
+static void overlapping_maps_of_parts(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue queue = bench->queue;
+  cl_mem buffer = bench_buffer(bench, 1024);
+  const cl_buffer_region region = {512, 256};
+  const size_t size[3] = {8, 4, 1};
+  size_t row;
+  cl_int code;
+  cl_mem part = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+  assert_cl(code);
+  const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                              .image_width = 8,
+                              .image_height = 4,
+                              .image_row_pitch = 64,
+                              .mem_object = buffer};
+  cl_mem image = make(bench, 0, &rgba8, &desc, NULL);
+#define MAP(mem, flags, offset, size)                                                              \
+  clEnqueueMapBuffer(queue, mem, CL_TRUE, flags, offset, size, 0, NULL, NULL, &code)
+  void *of_image = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_WRITE, origin, size, &row, NULL,
+                                     0, NULL, NULL, &code);
+  assert_cl(code);
+  void *of_part = MAP(part, CL_MAP_WRITE, 16, 16);
+  assert_cl(code);
+  static const struct {
+    size_t offset, size;
+    cl_int code;
+  } maps[] = {{0, 1, CL_INVALID_OPERATION},   {32, 32, CL_SUCCESS},
+              {96, 33, CL_INVALID_OPERATION}, {512, 16, CL_SUCCESS},
+              {527, 2, CL_INVALID_OPERATION}, {543, 1, CL_INVALID_OPERATION},
+              {544, 480, CL_SUCCESS},         {0, 1024, CL_INVALID_OPERATION}};
+  void *pointers[sizeof maps / sizeof *maps];
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+    pointers[i] = MAP(buffer, CL_MAP_WRITE, maps[i].offset, maps[i].size);
+    if (code != maps[i].code)
+      fail_msg("row %zu gives %d instead of %d", i, code, maps[i].code);
+  }
+  assert_null(MAP(part, CL_MAP_WRITE, 0, 1)); /* the buffer's */
+  assert_non_null(MAP(part, CL_MAP_READ, 0, 1));
+  assert_int_equal(map_count(buffer), 3);
+  assert_int_equal(map_count(part), 2);
+  assert_int_equal(map_count(image), 1);
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+    if (pointers[i])
+      assert_cl(clEnqueueUnmapMemObject(queue, buffer, pointers[i], 0, NULL, NULL));
+  assert_int_equal(clEnqueueUnmapMemObject(queue, buffer, of_part, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_cl(clEnqueueUnmapMemObject(queue, image, of_image, 0, NULL, NULL));
+  assert_cl(clReleaseMemObject(part)); /* and what is mapped of it */
+  void *all = MAP(buffer, CL_MAP_WRITE, 0, 1024);
+  assert_cl(code);
+#undef MAP
+  assert_cl(clEnqueueUnmapMemObject(queue, buffer, all, 0, NULL, NULL));
+  assert_cl(clFinish(queue));
+  assert_cl(clReleaseMemObject(image));
+  assert_cl(clReleaseMemObject(buffer));
+}
+
 static void samplers(void **state) {
   struct bench *bench = *state;
   cl_int code;
@@ -666,9 +731,10 @@ static void arguments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(creation),  TEST(parents),     TEST(info),   TEST(formats),
-      TEST(transfers), TEST(line_arrays), TEST(misuse), TEST(overlapping_maps),
-      TEST(samplers),  TEST(arguments),
+      TEST(creation), TEST(parents),          TEST(info),
+      TEST(formats),  TEST(transfers),        TEST(line_arrays),
+      TEST(misuse),   TEST(overlapping_maps), TEST(overlapping_maps_of_parts),
+      TEST(samplers), TEST(arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
