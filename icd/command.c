@@ -24,6 +24,16 @@ cl_int icd_check_wait_list(cl_command_queue queue, cl_uint wait_count, const cl_
   return CL_SUCCESS;
 }
 
+cl_int icd_check_good_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
+                            const char *call) {
+  const cl_int code = icd_check_waits(queue, wait_count, waits, call);
+  for (cl_uint i = 0; i < wait_count && !code; i++)
+    if (icd_event_status(waits[i]) < 0)
+      return icd_fail(queue->context, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, call,
+                      "event_wait_list[%u] has failed", i);
+  return code;
+}
+
 bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operation,
                      cl_uint wait_count, uint64_t *point) {
   const bool all = icd_in_order(queue) || icd_follows_all(operation, wait_count);

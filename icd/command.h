@@ -113,6 +113,11 @@ static inline cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count,
   return wait_count || waits ? icd_check_wait_list(queue, wait_count, waits, call) : CL_SUCCESS;
 }
 
+/* The same for extensions that refuse events which have failed:
+ * CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. */
+cl_int icd_check_good_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
+                            const char *call);
+
 /* Puts a command behind all others for the worker. The locks of the queue and of
  * the kernel are held.
  * event may be NULL. CL_SUCCESS, CL_OUT_OF_HOST_MEMORY or CL_OUT_OF_RESOURCES

@@ -116,7 +116,8 @@ static cl_int hand_over(cl_command_queue queue, cl_command_type type, cl_uint co
       return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call,
                       "mem_objects[%u] was not made from an external handle", i);
   }
-  return icd_mark(queue, type, false, wait_count, waits, event, call);
+  code = icd_check_good_waits(queue, wait_count, waits, call);
+  return code ? code : icd_mark(queue, type, false, wait_count, waits, event, call);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL

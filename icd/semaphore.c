@@ -65,11 +65,12 @@ static void *await_fence(void *data) {
 }
 
 /* A user event of our own that completes with the fence, whose fd it takes over; -1 has
- * been signalled. NULL, with *code: the fd is still the caller's. */
-static cl_event event_of_fence(cl_context context, int fd, cl_int *code, const char *call) {
+ * been signalled. NULL, with *code, refused if it is none: the fd is still the caller's. */
+static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_int *code,
+                               const char *call) {
   struct pollfd file = {.fd = fd, .events = POLLIN};
   if (fd >= 0 && (poll(&file, 1, 0) < 0 || file.revents & POLLNVAL)) {
-    *code = icd_fail(context, CL_INVALID_PROPERTY, call, "%d is not a sync fd", fd);
+    *code = icd_fail(context, refused, call, "%d is not a sync fd", fd);
     return NULL;
   }
   cl_event event = icd_event_create(context, NULL, CL_COMMAND_USER);
@@ -158,8 +159,11 @@ static cl_int read_properties(cl_context context, const cl_semaphore_properties_
                           "a device of the list is not the context's");
         else if (seen == &wishes->exports && values[i] != CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)
           return icd_fail(context, CL_INVALID_PROPERTY, call, "only sync fds can be exported");
-      if (count > 1 || (!count && seen == &wishes->devices))
-        return icd_fail(context, CL_INVALID_VALUE, call, "a list has %zu entries", count);
+      if (seen == &wishes->devices && count != 1)
+        return icd_fail(context, CL_INVALID_DEVICE, call, "%zu devices; it must be one", count);
+      if (count > 1)
+        return icd_fail(context, CL_INVALID_VALUE, call, "%zu handle types; one can be exported",
+                        count);
       wishes->exports &= count || seen != &wishes->exports;
     }
   }
@@ -196,8 +200,8 @@ CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
   semaphore->imported = wishes.imports;
   pthread_mutex_init(&semaphore->lock, NULL);
   icd_context_hold(context);
-  if (wishes.imports &&
-      !(semaphore->signal = event_of_fence(context, wishes.fd, &code, __func__))) {
+  if (wishes.imports && !(semaphore->signal = event_of_fence(
+                              context, wishes.fd, CL_INVALID_PROPERTY, &code, __func__))) {
     destroy(semaphore);
     return icd_null(errcode_ret, code);
   }
@@ -330,7 +334,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReImportSemaphoreSyncFdKHR(
   if (properties && *properties)
     return ICD_FAIL(semaphore->context, CL_INVALID_VALUE, "no reimport property is known");
   cl_int code;
-  cl_event event = event_of_fence(semaphore->context, fd, &code, __func__);
+  cl_event event = event_of_fence(semaphore->context, fd, CL_INVALID_VALUE, &code, __func__);
   if (event)
     signal_with(semaphore, event);
   drop_event(event);
@@ -354,13 +358,7 @@ static cl_int check(cl_command_queue queue, cl_uint count, const cl_semaphore_kh
       return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
                       "sema_objects[%u] is of another context", i);
   }
-  if ((code = icd_check_waits(queue, wait_count, waits, call)))
-    return code;
-  for (cl_uint i = 0; i < wait_count; i++)
-    if (icd_event_status(waits[i]) < 0)
-      return icd_fail(queue->context, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, call,
-                      "event_wait_list[%u] has failed", i);
-  return CL_SUCCESS;
+  return icd_check_good_waits(queue, wait_count, waits, call);
 }
 
 /* What a wait for the semaphore waits for, held: its signal, which is consumed, or a

@@ -13,10 +13,13 @@
   (CL_MEM_ALLOC_WRITE_COMBINED_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL |               \
    CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL)
 
+/* Only shared memory has a choice of its first place. */
 static cl_int read_properties(cl_context context, const cl_mem_properties_intel *properties,
+                              cl_unified_shared_memory_type_intel type,
                               cl_mem_alloc_flags_intel *flags, const char *call) {
   const cl_mem_alloc_flags_intel placements =
       CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
+  const bool shared = type == CL_MEM_TYPE_SHARED_INTEL;
   bool seen = false;
   *flags = 0;
   for (; properties && *properties; properties += 2) {
@@ -26,9 +29,10 @@ static cl_int read_properties(cl_context context, const cl_mem_properties_intel 
     seen = true;
     *flags = properties[1];
     if ((*flags & ~(cl_mem_alloc_flags_intel)KNOWN_ALLOC_FLAGS) ||
-        (*flags & placements) == placements)
+        (shared ? (*flags & placements) == placements : *flags & placements))
       return icd_fail(context, CL_INVALID_PROPERTY, call,
-                      "CL_MEM_ALLOC_FLAGS_INTEL 0x%llx are unknown or exclude each other",
+                      "CL_MEM_ALLOC_FLAGS_INTEL 0x%llx are unknown, exclude each other, or are "
+                      "for shared memory",
                       (unsigned long long)*flags);
   }
   return CL_SUCCESS;
@@ -46,7 +50,7 @@ static void *allocate(cl_context context, cl_device_id device,
   cl_int code = icd_check_svm(context, call);
   if (!code && (needs_device || device) && device != context->device)
     code = icd_fail(context, CL_INVALID_DEVICE, call, "device is not one of the context's");
-  if (code || (code = read_properties(context, properties, &flags, call)) ||
+  if (code || (code = read_properties(context, properties, type, &flags, call)) ||
       (code = icd_check_alignment(context, alignment, call)))
     return icd_null(errcode_ret, code);
   const uint64_t most = context->device->info->max_buffer_bytes;

@@ -51,7 +51,10 @@ static void usm_allocations(void **state) {
       CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_SHARED_INTEL};
   cl_int code;
   for (int i = 0; i < 3; i++) {
-    char *pointer = allocate(bench, types[i], placed, BYTES, 64, &code);
+    const bool shared = types[i] == CL_MEM_TYPE_SHARED_INTEL;
+    assert_true(shared || !allocate(bench, types[i], placed, BYTES, 64, &code));
+    assert_true(shared || code == CL_INVALID_PROPERTY);
+    char *pointer = allocate(bench, types[i], shared ? placed : NULL, BYTES, 64, &code);
     assert_cl(code);
     EXPECT_INFO(pointer + 5, CL_MEM_ALLOC_TYPE_INTEL, cl_unified_shared_memory_type_intel,
                 types[i]);
@@ -59,7 +62,7 @@ static void usm_allocations(void **state) {
     EXPECT_INFO(pointer + 5, CL_MEM_ALLOC_SIZE_INTEL, size_t, BYTES);
     EXPECT_INFO(pointer, CL_MEM_ALLOC_DEVICE_INTEL, cl_device_id, i ? bench->device : NULL);
     EXPECT_INFO(pointer, CL_MEM_ALLOC_FLAGS_INTEL, cl_mem_alloc_flags_intel,
-                CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL);
+                shared ? CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL : 0);
     assert_int_equal(clMemFreeINTEL(bench->context, pointer + 1), CL_INVALID_VALUE);
     assert_cl(clMemFreeINTEL(bench->context, pointer));
     assert_int_equal(clMemFreeINTEL(bench->context, pointer), CL_INVALID_VALUE);
@@ -277,6 +280,11 @@ static void dma_buf(void **state) {
                    CL_INVALID_VALUE);
   assert_int_equal(clEnqueueReleaseExternalMemObjectsKHR(q, 0, &mem, 0, NULL, NULL),
                    CL_INVALID_VALUE);
+  cl_event failed = clCreateUserEvent(bench->context, NULL);
+  assert_cl(clSetUserEventStatus(failed, -1));
+  assert_int_equal(clEnqueueAcquireExternalMemObjectsKHR(q, 1, &mem, 1, &failed, NULL),
+                   CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  clReleaseEvent(failed);
   clReleaseMemObject(mem);
   clReleaseMemObject(plain);
   munmap(pages, 2 * PAGE);

@@ -135,6 +135,7 @@ static void sync_fds(void **state) {
   assert_int_equal(eventfd_write(writer, 1), 0);
   finish(events, 1);
   close(writer);
+  assert_int_equal(clReImportSemaphoreSyncFdKHR(imported, NULL, 9999), CL_INVALID_VALUE);
   assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, -1)); /* signalled already */
   assert_int_equal(payload(imported), 1);
   /* the first wait takes it; the second is there before the next fence */
@@ -161,6 +162,9 @@ static void creation(void **state) {
       {{CL_SEMAPHORE_TYPE_KHR, 2, 0}, CL_INVALID_PROPERTY},
       {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_TYPE_KHR, 0}, CL_INVALID_PROPERTY},
       {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, 42, 0, 0},
+       CL_INVALID_DEVICE},
+      {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, 0, 0}, CL_INVALID_DEVICE},
+      {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, device, device, 0, 0},
        CL_INVALID_DEVICE},
       {{CL_SEMAPHORE_TYPE_KHR, 1, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
         CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR, 0, 0},

@@ -696,6 +696,8 @@ call("clImportMemoryARM", "context=context flags=0 properties=null memory=out si
 for verb in "Acquire", "Release":
     call("clEnqueue%sExternalMemObjectsKHR" % verb, "queue=queue count=0 buffers=null " + WAITS,
          ("count", "1", VALUE), ("buffers", "list_buffer", VALUE),
+         ("wait_count waits", "1 list_failed_event",
+          "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"),
          *[("count buffers", "1 list_" + k, "CL_INVALID_MEM_OBJECT")
            for k in ["null", "blank", "stale_buffer"] + KINDS],
          ("count buffers", "1 list_buffer2", "CL_INVALID_CONTEXT"))
