@@ -18,8 +18,7 @@
 /* An image in an image is the same one with another meaning of its channels. */
 static cl_int check_in_image(cl_mem parent, const struct icd_image *image, const char *call) {
   const struct icd_image *other = parent->image;
-  if (!icd_format_is_alike(&image->format, &other->format) ||
-      image->row_pitch != other->row_pitch ||
+  if (!icd_format_is_view(&image->format, &other->format) || image->row_pitch != other->row_pitch ||
       memcmp(image->extent, other->extent, sizeof image->extent) != 0)
     return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
                     "an image made from an image must have its size, pitch and channel type, "

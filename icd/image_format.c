@@ -139,14 +139,17 @@ unsigned icd_format_shift(const cl_image_format *format) {
                                                          : channel->bytes * channels);
 }
 
-bool icd_format_is_alike(const cl_image_format *one, const cl_image_format *other) {
-  static const cl_channel_order pairs[][2] = {
-      {CL_sRGBA, CL_RGBA}, {CL_sBGRA, CL_BGRA}, {CL_DEPTH, CL_R}};
-  const cl_channel_order a = one->image_channel_order, b = other->image_channel_order;
-  if (one->image_channel_data_type != other->image_channel_data_type)
+bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of) {
+  static const cl_channel_order pairs[][2] = {{CL_sRGBA, CL_RGBA},
+                                              {CL_RGBA, CL_sRGBA},
+                                              {CL_sBGRA, CL_BGRA},
+                                              {CL_BGRA, CL_sBGRA},
+                                              {CL_DEPTH, CL_R}};
+  const cl_channel_order a = view->image_channel_order, b = of->image_channel_order;
+  if (view->image_channel_data_type != of->image_channel_data_type)
     return false;
   for (size_t i = 0; i < COUNT(pairs); i++)
-    if ((a == pairs[i][0] && b == pairs[i][1]) || (b == pairs[i][0] && a == pairs[i][1]))
+    if (a == pairs[i][0] && b == pairs[i][1])
       return true;
   return a == b;
 }

@@ -17,8 +17,8 @@ cl_int icd_format_check_support(cl_context context, const cl_image_format *forma
 /* Binary logarithm of the bytes of a texel; a format that the device has. */
 unsigned icd_format_shift(const cl_image_format *format);
 
-/* Whether the memory of the one may be seen as the other (images from images). */
-bool icd_format_is_alike(const cl_image_format *one, const cl_image_format *other);
+/* Whether an image of the one format may be a view of an image of the other. */
+bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of);
 
 /* The texel of a colour as clEnqueueFillImage takes it: float[4], int[4], unsigned[4], or
  * one float for depth, as the format wants. Returns its bytes. */

@@ -164,7 +164,7 @@ static cl_int answer_local_size(const struct icd_answer *answer, cl_kernel kerne
     const size_t items = (size_t)required[0] * required[1] * required[2];
     for (int i = 0; i < 3; i++)
       sizes[i] = (items + warp - 1) / warp == count ? required[i] : 0;
-  } else if (!count || sizes[0] > kernel->max_threads) {
+  } else if (!count || count > kernel->max_threads / warp) {
     sizes[0] = sizes[1] = sizes[2] = 0;
   }
   return icd_answer_bytes(answer, "clGetKernelSubGroupInfo", sizes,

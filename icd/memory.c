@@ -214,6 +214,10 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, 
   if (code)
     return code;
   cl_mem found = flags & CL_MEM_USE_HOST_PTR ? icd_svm_find(context, host_ptr) : NULL;
+  if (found && host_ptr == found->cpu + found->size) { /* what is behind it is somebody else's */
+    icd_mem_drop(found);
+    found = NULL;
+  }
   if (found && size > found->size - (size_t)((char *)host_ptr - found->cpu)) {
     icd_mem_drop(found);
     return icd_fail(context, CL_INVALID_BUFFER_SIZE, call,

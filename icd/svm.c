@@ -192,7 +192,10 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
   if (!icd_is_kernel(kernel))
     return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
   cl_context context = kernel->program->context;
-  const cl_int code = icd_check_svm(context, __func__);
+  /* Device addresses need not be the host's, too. */
+  const cl_int code = param_name == CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT
+                          ? CL_SUCCESS
+                          : icd_check_svm(context, __func__);
   if (code)
     return code;
   switch (param_name) {

@@ -156,6 +156,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, c
 
 /* ---- freeing in the queue's order ------------------------------------------------------- */
 
+/* A free that is terminated, because an event that it waits for has failed or the device has,
+ * is like any other command that is: it has not been done. Its pointers are still the
+ * application's, which may clSVMFree them, and its function is not called. */
+
 typedef void(CL_CALLBACK *free_callback)(cl_command_queue, cl_uint, void *[], void *);
 
 struct svm_free {

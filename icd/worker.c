@@ -61,10 +61,11 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
     icd_event_hold(waits[i]);
     command->waits[command->wait_count++] = waits[i];
   }
+  /* A kernel does not hold its arguments: what has gone it must not read, but that is for the
+   * GPU to find out. */
   const cl_mem *mems = kernel ? kernel->buffers : operation->mems;
   for (uint32_t i = 0; i < most_mems; i++)
-    if (mems[i]) {
-      icd_mem_hold(mems[i]);
+    if (mems[i] && icd_object_try_hold(&mems[i]->object)) {
       command->mems[command->mem_count++] = mems[i];
     }
   if (kernel) {

@@ -209,6 +209,17 @@ static void parents(void **state) {
   assert_cl(clReleaseMemObject(view));
   assert_cl(clReleaseMemObject(image));
 
+  /* Numbers may be seen as depths, but not depths as numbers. */
+  const cl_image_format r = {CL_R, CL_FLOAT}, depth = {CL_DEPTH, CL_FLOAT};
+  flat = (cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
+  image = flat.mem_object = make(bench, 0, &r, &(cl_image_desc)D2(4, 4), NULL);
+  view = make(bench, 0, &depth, &flat, NULL);
+  flat.mem_object = view;
+  assert_null(clCreateImage(bench->context, 0, &r, &flat, NULL, &code));
+  assert_int_equal(code, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+  assert_cl(clReleaseMemObject(view));
+  assert_cl(clReleaseMemObject(image));
+
   /* An image is no buffer. */
   image = make_2d(bench, 0, 4, 4);
   const cl_buffer_region region = {0, 16};

@@ -365,6 +365,10 @@ static void work_group_queries(void **state) {
                                            CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, 0, NULL,
                                            sizeof size, &size, NULL),
                    CL_INVALID_VALUE);
+  const size_t huge = SIZE_MAX / 32 + 1; /* times 32 are none */
+  assert_cl(clGetKernelSubGroupInfo(locals, bench->device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT,
+                                    sizeof huge, &huge, sizeof block, block, NULL));
+  assert_int_equal(block[1], 0);
   assert_cl(clReleaseKernel(required));
   assert_cl(clReleaseKernel(locals));
 }

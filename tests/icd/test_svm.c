@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "icd/cl_tegracl.h"
 #include "tests/icd/bench.h"
 
 enum { N = 64, BYTES = N * 4 };
@@ -252,6 +253,55 @@ static void enqueued_free(void **state) {
   assert_cl(clFinish(bench->queue));
 }
 
+/* A free that fails has freed nothing, whether its event had failed before or fails later, and
+ * has not called its function: the application may free the memory after all. */
+static void failed_free(void **state) {
+  struct bench *bench = *state;
+  struct freed freed = {.context = bench->context};
+  cl_kernel kernel = bench_kernel(bench, "ids");
+  for (int late = 0; late < 2; late++) {
+    int *pointers[2] = {allocate(bench), allocate(bench)};
+    cl_event user = clCreateUserEvent(bench->context, NULL), done[2];
+    const int live = fake_live();
+    if (!late)
+      assert_cl(clSetUserEventStatus(user, -7));
+    assert_cl(clEnqueueSVMFree(bench->queue, 1, (void **)pointers, NULL, NULL, 1, &user, &done[0]));
+    assert_cl(clEnqueueSVMFree(bench->queue, 1, (void **)pointers + 1, note_free, &freed, 1, &user,
+                               &done[1]));
+    if (late)
+      assert_cl(clSetUserEventStatus(user, -7));
+    assert_int_equal(clWaitForEvents(2, done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_cl(clFinish(bench->queue));
+    assert_int_equal(freed.count, 0);
+    assert_int_equal(fake_live(), live);
+    for (int i = 0; i < 2; i++) {
+      assert_cl(clSetKernelArgSVMPointer(kernel, 0, pointers[i])); /* still one */
+      clSVMFree(bench->context, pointers[i]);
+      clReleaseEvent(done[i]);
+    }
+    assert_int_equal(fake_live(), live - 2);
+    clReleaseEvent(user);
+  }
+  clReleaseKernel(kernel);
+}
+
+/* A kernel does not hold its arguments: a launch with one that has gone, which is not done
+ * after all, touches nothing of it. */
+static void argument_gone(void **state) {
+  struct bench *bench = *state;
+  const size_t global = N;
+  cl_mem mem = bench_buffer(bench, BYTES);
+  cl_kernel kernel = bench_add(bench, "add", mem, mem, 1);
+  cl_event user = clCreateUserEvent(bench->context, NULL), done;
+  assert_cl(clReleaseMemObject(mem));
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &done));
+  assert_cl(clSetUserEventStatus(user, -7));
+  assert_int_equal(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  clReleaseEvent(user);
+  clReleaseEvent(done);
+  clReleaseKernel(kernel);
+}
+
 /* A buffer in shared virtual memory is that memory. */
 static void buffer(void **state) {
   struct bench *bench = *state;
@@ -290,6 +340,14 @@ static void buffer(void **state) {
   assert_int_equal(host[1], 9);
   clReleaseMemObject(mem);
   clReleaseMemObject(sub);
+  a = allocate(bench);
+  bench->context->svm[0]->size = BYTES / 2; /* as if the rest were somebody else's */
+  mem = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, BYTES / 2, a + N / 2, &code);
+  assert_cl(code);
+  assert_cl(clGetMemObjectInfo(mem, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
+  assert_int_equal(uses, CL_FALSE);
+  clReleaseMemObject(mem);
+  clSVMFree(bench->context, a);
   cl_mem plain = bench_buffer(bench, 64);
   assert_cl(clGetMemObjectInfo(plain, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
   assert_int_equal(uses, CL_FALSE);
@@ -320,7 +378,10 @@ static void without_addresses(void **state) {
       clSetKernelArgSVMPointer(kernel, 0, NULL),
       clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL),
   };
+  const cl_int addresses =
+      clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, 0, NULL);
   *shared = true;
+  assert_cl(addresses); /* of the device, which are others then */
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     assert_int_equal(codes[i], CL_INVALID_OPERATION);
   clReleaseKernel(kernel);
@@ -330,9 +391,9 @@ static void without_addresses(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(allocations),   TEST(lookups),   TEST(commands),
-      TEST(misuse),        TEST(exec_info), TEST(free_in_use),
-      TEST(enqueued_free), TEST(buffer),    TEST(without_addresses),
+      TEST(allocations),   TEST(lookups),     TEST(commands),          TEST(misuse),
+      TEST(exec_info),     TEST(free_in_use), TEST(enqueued_free),     TEST(failed_free),
+      TEST(argument_gone), TEST(buffer),      TEST(without_addresses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
