@@ -1,4 +1,4 @@
-/* Contexts: address space, TSGs, the local memory pool. */
+/* Contexts: address space, TSGs, the pools of local memory. */
 #include "runtime/context.h"
 
 #include <errno.h>
@@ -86,6 +86,17 @@ static void close_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   tsg->fd = -1;
 }
 
+static void init_tsg(struct rt_tsg *tsg) {
+  tsg->fd = -1;
+  pthread_rwlock_init(&tsg->pool.lock, NULL);
+}
+
+static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
+  close_tsg(c, tsg);
+  rt_memory_destroy(c->device, &tsg->pool.memory);
+  pthread_rwlock_destroy(&tsg->pool.lock);
+}
+
 /* Compute runs in an asynchronous subcontext; on the synchronous one pushbuffers
  * were seen to have no effect (nvgpu-uapi.md trap T14). */
 static int create_tsg(struct rt_context *c, struct rt_tsg *tsg) {
@@ -127,10 +138,11 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
   if (!c)
     return rt_fail(-ENOMEM, "no memory for a context's record");
   c->device = device;
-  c->as_fd = c->tsg.fd = c->high_tsg.fd = -1;
+  c->as_fd = -1;
+  init_tsg(&c->tsg);
+  init_tsg(&c->high_tsg);
   c->range = range_take();
   pthread_mutex_init(&c->lock, NULL);
-  pthread_rwlock_init(&c->pool_lock, NULL);
   int result = create_as(c);
   if (result == 0) {
     rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
@@ -148,14 +160,12 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
 void rt_context_destroy(struct rt_context *c) {
   if (!c)
     return;
-  close_tsg(c, &c->high_tsg);
-  close_tsg(c, &c->tsg);
-  rt_memory_destroy(c->device, &c->pool.memory);
+  destroy_tsg(c, &c->high_tsg);
+  destroy_tsg(c, &c->tsg);
   rt_slots_destroy(&c->times);
   rt_slots_destroy(&c->timelines);
   rt_fd_close(c->device->os, c->as_fd);
   range_put(c->range);
-  pthread_rwlock_destroy(&c->pool_lock);
   pthread_mutex_destroy(&c->lock);
   free(c->fault_message);
   free(c);
@@ -165,12 +175,25 @@ static uint64_t round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/* Until the queue is idle, which may wait for one of the other TSG. Caller holds
+ * context.lock. */
+static int wait_idle(struct rt_context *c, struct rt_queue *q) {
+  enum { LOOK_NS = 10000000 };
+  int result;
+  do {
+    rt_context_look(c);
+    result = rt_queue_wait_point(q, rt_queue_submitted(q), LOOK_NS);
+  } while (result == -ETIMEDOUT);
+  return result;
+}
+
 /* Sizes: gpu-command-stream.md 4.3. The old pool may be in use by every queue of
- * the context, so all of them become idle first; new launches wait at pool_lock. */
-int rt_pool_grow(struct rt_context *c, uint32_t thread_bytes) {
+ * the TSG, so all of them become idle first; new launches wait at the lock. */
+int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes) {
   int result = 0;
-  pthread_rwlock_wrlock(&c->pool_lock);
-  if (c->pool.thread_bytes >= thread_bytes)
+  struct rt_pool *pool = &tsg->pool;
+  pthread_rwlock_wrlock(&pool->lock);
+  if (pool->thread_bytes >= thread_bytes)
     goto out;
   uint64_t warp = round_up((uint64_t)thread_bytes * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
   uint64_t tpc = round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
@@ -185,7 +208,8 @@ int rt_pool_grow(struct rt_context *c, uint32_t thread_bytes) {
   }
   pthread_mutex_lock(&c->lock);
   for (struct rt_queue *q = c->queues; q && result == 0; q = q->next)
-    result = rt_queue_idle(q);
+    if (q->tsg == tsg)
+      result = wait_idle(c, q);
   pthread_mutex_unlock(&c->lock);
   if (result) {
     rt_context_explain(c);
@@ -196,24 +220,25 @@ int rt_pool_grow(struct rt_context *c, uint32_t thread_bytes) {
   if (result)
     goto out;
   rt_memory_drop_fd(c->device, &memory);
-  rt_memory_destroy(c->device, &c->pool.memory);
-  c->pool.memory = memory;
-  c->pool.tpc_bytes = tpc;
-  c->pool.thread_bytes = thread_bytes;
-  c->pool.generation++;
+  rt_memory_destroy(c->device, &pool->memory);
+  pool->memory = memory;
+  pool->tpc_bytes = tpc;
+  pool->thread_bytes = thread_bytes;
+  pool->generation++;
 out:
-  pthread_rwlock_unlock(&c->pool_lock);
+  pthread_rwlock_unlock(&pool->lock);
   return result;
 }
 
-int rt_pool_hold(struct rt_context *c, uint32_t thread_bytes) {
-  pthread_rwlock_rdlock(&c->pool_lock);
-  while (c->pool.thread_bytes < thread_bytes) {
-    pthread_rwlock_unlock(&c->pool_lock);
-    int result = rt_pool_grow(c, thread_bytes);
+int rt_pool_hold(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes) {
+  struct rt_pool *pool = &tsg->pool;
+  pthread_rwlock_rdlock(&pool->lock);
+  while (pool->thread_bytes < thread_bytes) {
+    pthread_rwlock_unlock(&pool->lock);
+    int result = rt_pool_grow(c, tsg, thread_bytes);
     if (result)
       return result;
-    pthread_rwlock_rdlock(&c->pool_lock);
+    pthread_rwlock_rdlock(&pool->lock);
   }
   return 0;
 }

@@ -14,18 +14,23 @@
 #define RT_LOCAL_WINDOW  UINT64_C(0xfd00000000)
 #define RT_SHARED_WINDOW UINT64_C(0xfe00000000)
 
-/* Channels of one priority, with one subcontext. */
-struct rt_tsg {
-  int fd; /* -1 while there is none */
-  uint32_t veid;
-};
-
-/* Backing store of local memory. Written under context.pool_lock. */
+/* Backing store of local memory. Each warp of an SM has a place in it that is its own
+ * alone as long as no other TSG uses the pool: with CILP the kernel's driver puts a TSG
+ * aside in the middle of its grids, and what saves them does not save this memory. */
 struct rt_pool {
+  /* Guards the rest. Launches hold it for reading from the look at it to the doorbell. */
+  pthread_rwlock_t lock;
   struct rt_memory memory;
   uint64_t tpc_bytes;
   uint32_t thread_bytes; /* what it suffices for */
   uint32_t generation;   /* counts changes, so that queues tell their channel */
+};
+
+/* Channels of one priority, with one subcontext. */
+struct rt_tsg {
+  int fd; /* -1 while there is none */
+  uint32_t veid;
+  struct rt_pool pool;
 };
 
 struct rt_buffer_node {
@@ -50,10 +55,6 @@ struct rt_context {
   struct rt_queue *queues;
   char *fault_message;
 
-  /* Launches hold it for reading from the look at the pool to the doorbell. */
-  pthread_rwlock_t pool_lock;
-  struct rt_pool pool;
-
   atomic_bool faulted;
   atomic_uint code_generation; /* counts uploads of code and constants */
 };
@@ -73,10 +74,13 @@ bool rt_ranges_are_free(void);
 int rt_context_check(struct rt_context *context);
 /* Leaves the fault of a context that is known to have faulted as message. */
 void rt_context_explain(struct rt_context *context);
+/* Looks at the notifiers of all queues, and returns the first that has faulted, or NULL.
+ * Then the context is known to have. Caller holds context.lock. */
+struct rt_queue *rt_context_look(struct rt_context *context);
 
-/* Makes the local memory pool suffice for thread_bytes. Caller holds no lock. */
-int rt_pool_grow(struct rt_context *context, uint32_t thread_bytes);
-/* The same, and takes pool_lock for reading. */
-int rt_pool_hold(struct rt_context *context, uint32_t thread_bytes);
+/* Makes a TSG's pool of local memory suffice for thread_bytes. Caller holds no lock. */
+int rt_pool_grow(struct rt_context *context, struct rt_tsg *tsg, uint32_t thread_bytes);
+/* The same, and takes the pool's lock for reading. */
+int rt_pool_hold(struct rt_context *context, struct rt_tsg *tsg, uint32_t thread_bytes);
 
 #endif

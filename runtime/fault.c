@@ -156,19 +156,26 @@ static char *describe(struct rt_context *c, struct rt_queue *q, uint32_t code) {
   return fclose(out) ? NULL : text;
 }
 
+struct rt_queue *rt_context_look(struct rt_context *c) {
+  for (struct rt_queue *q = c->queues; q; q = q->next) {
+    const struct error_notifier *n = q->channel.notifier.cpu;
+    if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) != ERROR_NOTIFIER_WRITTEN)
+      continue;
+    atomic_store(&c->faulted, true);
+    return q;
+  }
+  return NULL;
+}
+
 const char *rt_context_fault(struct rt_context *c) {
   pthread_mutex_lock(&c->lock);
-  if (!c->fault_message)
-    for (struct rt_queue *q = c->queues; q; q = q->next) {
-      const struct error_notifier *n = q->channel.notifier.cpu;
-      if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) != ERROR_NOTIFIER_WRITTEN)
-        continue;
-      atomic_store(&c->faulted, true);
-      c->fault_message = describe(c, q, n->code);
-      if (rt_timeline_on() && c->fault_message)
-        rt_timeline_fault(c->fault_message);
-      break;
-    }
+  struct rt_queue *q = c->fault_message ? NULL : rt_context_look(c);
+  if (q) {
+    const struct error_notifier *n = q->channel.notifier.cpu;
+    c->fault_message = describe(c, q, n->code);
+    if (rt_timeline_on() && c->fault_message)
+      rt_timeline_fault(c->fault_message);
+  }
   const char *message = c->fault_message;
   if (!message && atomic_load(&c->faulted))
     message = unexplained;

@@ -43,6 +43,7 @@ struct rt_acquire {
 
 struct rt_queue {
   struct rt_context *context;
+  struct rt_tsg *tsg;
   struct rt_channel channel;
   struct rt_memory slices; /* ring of QMDs, constant banks, pushbuffers */
   struct rt_memory ends;   /* for each GPFIFO entry the end of a replay; made when needed */
@@ -111,7 +112,7 @@ uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const c
 
 /* As rt_slice_begin, with a launch's QMD (at the slice's beginning) and constant bank
  * 0 as payload, and the local memory that it needs in the pushbuffer. What starts
- * the grid is the caller's, who holds context.pool_lock for reading. */
+ * the grid is the caller's, who holds the pool's lock for reading. */
 int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, struct rt_slice *slice);
 
 /* True if the channel has something to hear before its next work, with which
@@ -125,7 +126,7 @@ int rt_slice_replay(struct rt_queue *queue, const struct rt_slice *slice, const 
                     uint64_t *point);
 
 /* The local memory pool's address and size per TPC, if this channel does not know them
- * yet. The caller holds context.pool_lock for reading until the doorbell. */
+ * yet. The caller holds the pool's lock for reading until the doorbell. */
 void rt_slice_pool(struct rt_queue *queue, struct rt_slice *slice);
 
 /* A release with PTIMER time; see struct rt_times. */

@@ -57,6 +57,15 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   return ready < 0 && ready != -EINTR ? -1 : ready > 0;
 }
 
+/* The work may wait for that of the other TSG, whose fault this queue's notifier does not
+ * tell. Who has the lock for long looks, too. */
+static void look_around(struct rt_context *c) {
+  if (pthread_mutex_trylock(&c->lock))
+    return;
+  rt_context_look(c);
+  pthread_mutex_unlock(&c->lock);
+}
+
 /* Small work ends within tens of microseconds (nvgpu-uapi.md 9), so spinning that
  * long costs less than a sleep. */
 static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64_t timeout_ns) {
@@ -78,6 +87,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
       return -ETIMEDOUT;
     if (now < spin_end)
       continue;
+    look_around(q->context);
     uint64_t left = deadline - now;
     /* Half a millisecond late is on time. */
     uint64_t ms = left / NS_PER_MS + (left % NS_PER_MS >= NS_PER_MS / 2);

@@ -179,6 +179,40 @@ bool emu_grids_use_local(const struct emu_channel *channel) {
   return false;
 }
 
+static bool share_pool(const struct emu_grid *a, const struct emu_grid *b) {
+  const struct emu_shader_state *p = &a->shader, *q = &b->shader;
+  return emu_qmd_uses_local(a->qmd) && emu_qmd_uses_local(b->qmd) &&
+         p->local_base < q->local_base + q->local_bytes_per_tpc * EMU_TPCS &&
+         q->local_base < p->local_base + p->local_bytes_per_tpc * EMU_TPCS;
+}
+
+/* With CILP a TSG is put aside in the middle of its grids (trap T13), and their local
+ * memory stays in the pool, at places that follow from TPC and warp alone (facts 4.3):
+ * grids of another TSG that has the same pool write over it. A board would go on with
+ * wrong results. */
+static bool pool_is_free(const struct emu_channel *channel, const struct emu_grid *grid,
+                         struct emu_fault *fault) {
+  bool taken = false;
+  if (!emu_qmd_uses_local(grid->qmd))
+    return true;
+  pthread_mutex_lock(&emu_gpu.lock);
+  for (int i = 0; i < EMU_CHANNELS && emu_gpu.tsg_count > 1; i++) {
+    const struct emu_channel *other = emu_gpu.channels[i];
+    if (!other || other->as != channel->as || !other->tsg || other->tsg == channel->tsg ||
+        other->tsg->compute_preemption != NVGPU_PREEMPT_COMPUTE_CILP)
+      continue;
+    for (const struct emu_grid *g = other->grids; g; g = g->next)
+      taken |= g->started && share_pool(g, grid);
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (taken)
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->shader.local_base,
+                  "the pool of local memory at 0x%llx is in use by a grid of another TSG that "
+                  "was preempted in the middle (CILP)",
+                  (unsigned long long)grid->shader.local_base);
+  return !taken;
+}
+
 static void grid_free(struct emu_grid *grid) {
   if (grid->code)
     emu_code_put(grid->code);
@@ -219,7 +253,8 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   }
   emu_stale_start(channel->as, grid->qmd_address, grid->qmd);
   grid->unmappings = channel->as->unmappings;
-  if (!emu_qmd_decode(channel->as, &grid->shader, grid->qmd_address, grid->qmd, &grid->launch,
+  if (!pool_is_free(channel, grid, fault) ||
+      !emu_qmd_decode(channel->as, &grid->shader, grid->qmd_address, grid->qmd, &grid->launch,
                       fault))
     return false;
   grid->banks = emu_stale_begin(channel->as, grid->qmd, &grid->launch);

@@ -20,6 +20,15 @@ static void io(int fd, unsigned long request, void *argument) {
   assert_int_equal(OS->ioctl(fd, request, argument), 0);
 }
 
+void client_open_tsg(struct client *c) {
+  struct nvgpu_gpu_open_tsg_args tsg = {0};
+  io(c->ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, &tsg);
+  c->tsg = (int)tsg.tsg_fd;
+  struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as};
+  io(c->tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
+  c->veid = sub.veid;
+}
+
 void client_open_range(struct client *c, uint64_t start, uint64_t end) {
   memset(c, 0, sizeof(*c));
   c->nvmap = OS->open("/dev/nvmap", O_RDWR | O_SYNC);
@@ -30,12 +39,7 @@ void client_open_range(struct client *c, uint64_t start, uint64_t end) {
       .flags = NVGPU_AS_UNIFIED_VA, .va_range_start = start, .va_range_end = end};
   io(c->ctrl, NVGPU_GPU_IOCTL_ALLOC_AS, &as);
   c->as = as.as_fd;
-  struct nvgpu_gpu_open_tsg_args tsg = {0};
-  io(c->ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, &tsg);
-  c->tsg = (int)tsg.tsg_fd;
-  struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as};
-  io(c->tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
-  c->veid = sub.veid;
+  client_open_tsg(c);
   int error;
   c->page = OS->mmap(NULL, 0x10000, PROT_READ | PROT_WRITE, MAP_SHARED, c->ctrl, 0, &error);
   assert_non_null(c->page);

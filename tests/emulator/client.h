@@ -52,6 +52,8 @@ void client_open(struct client *c);
 /* The same with another range of GPU addresses. */
 void client_open_range(struct client *c, uint64_t start, uint64_t end);
 void client_close(struct client *c);
+/* Channels that are opened from now on are of another TSG. */
+void client_open_tsg(struct client *c);
 struct buffer buffer_create(struct client *c, uint64_t size, bool map);
 void buffer_destroy(struct client *c, struct buffer *b);
 void channel_open(struct client *c, struct channel *ch, uint32_t entries, uint32_t class_id);

@@ -317,6 +317,49 @@ static bool unordered_channels(struct fixture *f, unsigned round, bool right) {
   return run(f) && good;
 }
 
+static void preempt_in_the_middle(struct channel *ch) {
+  struct nvgpu_preemption_mode_args mode = {.compute_preempt_mode = NVGPU_PREEMPT_COMPUTE_CILP};
+  assert_int_equal(OS->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &mode), 0);
+}
+
+/* 4.3, trap T13: TSGs that take turns in the middle of their grids have one pool of local
+ * memory. */
+static bool shared_pool(struct fixture *f, unsigned round, bool right) {
+  static struct channel other;
+  static struct buffer pools[2];
+  if (!round) {
+    struct client second = f->c;
+    client_open_tsg(&second);
+    channel_open(&second, &other, 64, CLASS_COMPUTE);
+    push_compute_setup(&other);
+    preempt_in_the_middle(&f->ch);
+    preempt_in_the_middle(&other);
+    for (unsigned i = 0; i < 2; i++)
+      pools[i] = buffer_create(&f->c, (uint64_t)TPC_BYTES * TPCS, true);
+  }
+  /* A grid that is being executed until the CPU says so, */
+  const struct fake_program until = {.operation = FAKE_COUNT,
+                                     .address = f->data.va + MARK,
+                                     .value = round + 1,
+                                     .address2 = f->data.va + RESULT};
+  const uint32_t turns = (uint32_t)*word_at(f, RESULT);
+  set_pool(f, &pools[0]);
+  launch_with_stack(f, 0);
+  qmd_set(fixture_qmd(f, 0), QMD_PROGRAM_ADDRESS_LOWER, (uint32_t)fixture_program(f, 2, &until));
+  submit(&f->c, &f->ch);
+  if (!changes(f, word_at(f, RESULT), turns))
+    return false;
+  struct channel first = f->ch;
+  f->ch = other; /* now the fixture's functions write to this one: */
+  set_pool(f, &pools[right]);
+  launch_with_stack(f, 1);
+  bool good = run(f);
+  other = f->ch;
+  f->ch = first;
+  __atomic_store_n(word_at(f, MARK), round + 1, __ATOMIC_SEQ_CST);
+  return run(f) && good && *word_at(f, COUNT) == round + 1;
+}
+
 /* ---- the word ---- */
 
 /* A seed that is drawn is told, once; one that is given is not. */
@@ -361,7 +404,7 @@ int main(void) {
       HAZARD(edited_pushbuffer), HAZARD(overtaking_release), HAZARD(time_before_payload),
       HAZARD(believed_get),      HAZARD(dependent_grids),    HAZARD(replaced_pool),
       HAZARD(freed_pool),        cmocka_unit_test(seeds),    HAZARD(overtaken_copy),
-      HAZARD(unflushed_copy),    HAZARD(unordered_channels),
+      HAZARD(unflushed_copy),    HAZARD(unordered_channels), HAZARD(shared_pool),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

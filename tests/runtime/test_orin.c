@@ -282,13 +282,38 @@ static void private_memory_grows(void **state) {
     for (uint32_t i = 0; i < WORDS; i++)
       words[i] = i * 37;
     if (round == 1)
-      assert_int_equal(rt_pool_grow(o.context, 8192), 0);
+      assert_int_equal(rt_pool_grow(o.context, &o.context->tsg, 8192), 0);
     assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, 5, NULL, &point), 0);
     assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
     for (uint32_t i = 0; i < WORDS; i++)
       assert_int_equal(words[i], 64 * i + 63 * 64 / 2);
   }
-  assert_int_equal(rt_pool_grow(o.context, 1 << 30), -ENOMEM);
+  assert_int_equal(rt_pool_grow(o.context, &o.context->tsg, 1 << 30), -ENOMEM);
+  end(&o);
+}
+
+/* The kernel's driver puts a TSG aside in the middle of its grids (CILP), whose local memory
+ * stays where it is: the pool is no other TSG's. gpu-command-stream.md 4.3 */
+static void priorities_have_pools_of_their_own(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  struct rt_queue *queues[] = {o.queue, NULL};
+  uint64_t points[2] = {0};
+  uint32_t *words = o.out->cpu;
+  assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_HIGH, &queues[1]), 0);
+  memset(words, 0, WORDS * 4);
+  for (unsigned i = 0; i < 2; i++)
+    assert_int_equal(launch(&o, queues[i], PRIVATE_SUM, o.out->gpu + i * WORDS / 2 * 4, WORDS / 2,
+                            1, NULL, &points[i]),
+                     0);
+  for (unsigned i = 0; i < 2; i++)
+    assert_int_equal(rt_queue_wait(queues[i], points[i], UINT64_MAX), 0);
+  for (uint32_t i = 0; i < WORDS; i++)
+    assert_int_equal(words[i], 63 * 64 / 2 + 64 * (i % (WORDS / 2)));
+  const struct rt_memory *a = &queues[0]->tsg->pool.memory, *b = &queues[1]->tsg->pool.memory;
+  assert_true(a->size && b->size && (a->gpu + a->size <= b->gpu || b->gpu + b->size <= a->gpu));
+  rt_queue_destroy(queues[1]);
   end(&o);
 }
 
@@ -520,6 +545,24 @@ static void a_fault_names_the_kernel_and_the_buffer(void **state) {
   end(&o);
 }
 
+/* A fault is told to the channels of its TSG alone (nvgpu-uapi.md 7); who waits for its
+ * work in another one hears of it, too. */
+static void a_fault_ends_the_waits_of_the_other_tsg(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  struct rt_queue *high = NULL;
+  uint64_t point = 0, behind = 0;
+  assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_HIGH, &high), 0);
+  assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, WORDS + BLOCK, 0, NULL, &point), 0);
+  assert_int_equal(rt_queue_acquire(high, o.queue, point), 0);
+  assert_int_equal(rt_queue_marker(high, NULL, &behind), 0);
+  assert_int_equal(rt_queue_wait(high, behind, UINT64_C(10000000000)), -EIO);
+  assert_non_null(strstr(rt_last_message(), "kernel number"));
+  rt_queue_destroy(high);
+  end(&o);
+}
+
 struct worker {
   struct orin *o;
   uint32_t index;
@@ -620,6 +663,7 @@ int main(void) {
       cmocka_unit_test(a_timeline_goes_on_in_the_next_queue),
       cmocka_unit_test(launches),
       cmocka_unit_test(private_memory_grows),
+      cmocka_unit_test(priorities_have_pools_of_their_own),
       cmocka_unit_test(rings_wrap_without_calls_into_the_kernel),
       cmocka_unit_test(one_doorbell_for_many_entries),
       cmocka_unit_test(a_long_wait_sleeps),
@@ -627,6 +671,7 @@ int main(void) {
       cmocka_unit_test(queues_wait_for_each_other),
       cmocka_unit_test(code_is_read_afresh),
       cmocka_unit_test(a_fault_names_the_kernel_and_the_buffer),
+      cmocka_unit_test(a_fault_ends_the_waits_of_the_other_tsg),
       cmocka_unit_test(threads_with_queues_of_their_own),
       cmocka_unit_test(queues_end_while_the_timeline_looks), /* which stays on */
   };

@@ -64,7 +64,9 @@ static int whole_life(void) {
   if (result == 0)
     result = rt_times_get(context, &times);
   if (result == 0)
-    result = rt_pool_grow(context, 1024);
+    result = rt_pool_grow(context, &context->tsg, 1024);
+  if (result == 0)
+    result = rt_pool_grow(context, &context->high_tsg, 1024);
   if (context)
     rt_times_put(context, times);
   rt_module_destroy(module);
