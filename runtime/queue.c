@@ -304,11 +304,13 @@ int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
   return 0;
 }
 
-/* Orders write-combined stores before those that follow, as seen by the GPU. A PC has
- * the software Orin, whose memory is ordinary. */
-static void write_barrier(void) {
+/* Orders accesses before stores that follow, as seen by the GPU: write-combined stores, and
+ * loads, for what the application has read from a buffer the GPU may write as soon as it
+ * sees GP_PUT (Linux' dma_mb; tinygrad and UVM have full barriers here,
+ * gpu-command-stream.md 1.5). A PC has the software Orin, whose memory is ordinary. */
+static void submit_barrier(void) {
 #if defined(__aarch64__)
-  __asm__ volatile("dmb oshst" ::: "memory");
+  __asm__ volatile("dmb osh" ::: "memory");
 #elif defined(__x86_64__)
   atomic_thread_fence(memory_order_release);
 #else
@@ -386,7 +388,7 @@ void rt_queue_ring(struct rt_queue *q) {
   if (q->rung == point)
     return;
   q->rung = point;
-  write_barrier();
+  submit_barrier();
   *(volatile uint32_t *)((char *)q->channel.userd.cpu + USERD_GP_PUT) = ring_index(q, point + 1);
   const struct rt_device *d = q->context->device;
   d->os->doorbell(d->usermode, q->channel.token);

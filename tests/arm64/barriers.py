@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The barriers of a submission in the arm64 code of the driver (facts:
-gpu-command-stream.md 1.5), read from its disassembly.
+gpu-command-stream.md 1.5), read from its disassembly: before GP_PUT for loads and
+stores, since from then on the GPU may write what the application has read.
 
 barriers.py OBJDUMP LIBTEGRACL.SO"""
 import re
@@ -35,10 +36,10 @@ def check(condition, sentence, code):
 
 submit = code_of('rt_slice_submit')
 entry = only(submit, r'str x\d+, \[x\d+, [xw]\d+, (?:lsl|uxtw) #3\]', 'store of the GPFIFO entry')
-barrier = only(submit, r'dmb oshst$', 'barrier before GP_PUT')
+barrier = only(submit, r'dmb osh$', 'barrier before GP_PUT')
 put = only(submit, rf'str w\d+, \[x\d+, #{GP_PUT}\]', 'store of GP_PUT')
 bell = next((i for i in range(put, len(submit)) if submit[i].startswith('blr ')), None)
-check(entry < barrier < put, 'GPFIFO entry, dmb oshst, GP_PUT', submit)
+check(entry < barrier < put, 'GPFIFO entry, dmb osh, GP_PUT', submit)
 between = [text for text in submit[barrier + 1:put] if re.match(STORE, text)]
 check(not between, 'no other store between the barrier and GP_PUT', submit)
 check(bell is not None and not any(re.match(STORE + r'|b\.?\w* |cbn?z|tbn?z', text)
