@@ -232,6 +232,44 @@ static unsigned test_hinted(struct module *m) {
   return 0;
 }
 
+/* Code for debuggers compares its stack pointer with S2R SR_LMEMHIOFF, and traps where the
+ * stack is at its end (sass-sm87.md 2) before it would fault. */
+static unsigned test_stack_limit(void) {
+  static const char deep[] = "__device__ __noinline__ int sum(int n) {\n"
+                             "  return n ? sum(n - 1) + n : 0;\n"
+                             "}\n"
+                             "extern \"C\" __global__ void deep(int *out, int n) {\n"
+                             "  *out = sum(n);\n"
+                             "}\n";
+  enum { FEW = 3, MANY = 1000, STACK = 4096 };
+  struct module *m = module_compile(deep, (const char *const[]){"--device-debug", NULL});
+  if (!m)
+    return 1;
+  unsigned failures = 0;
+  struct {
+    uint64_t out;
+    int32_t n;
+  } p = {module_alloc(m, sizeof(int32_t)), FEW};
+  const struct launch l = {.grid = {1, 1, 1},
+                           .block = {1, 1, 1},
+                           .local_bytes = STACK,
+                           .params = &p,
+                           .param_bytes = sizeof p};
+  struct sm_fault fault = {0};
+  if (module_run(m, "deep", &l, &fault, NULL) != SM_DONE ||
+      *(const int32_t *)module_host(m, p.out) != FEW * (FEW + 1) / 2) {
+    printf("stack: %s (%s)\n", fault.message, fault.instruction);
+    failures++;
+  }
+  p.n = MANY;
+  if (module_run(m, "deep", &l, &fault, NULL) != SM_FAULTED || fault.kind != SM_FAULT_TRAP) {
+    printf("stack: no trap at its end, but %s (%s)\n", fault.message, fault.instruction);
+    failures++;
+  }
+  module_free(m);
+  return failures;
+}
+
 static unsigned test_textures(struct module *m) {
   static const struct {
     const char *kernel, *instruction;
@@ -266,7 +304,8 @@ int main(void) {
     struct module *m = module_compile(source, NULL);
     if (!m)
       return 1;
-    failures += test_scales(m) + test_bindless(m) + test_hinted(m) + test_textures(m);
+    failures +=
+        test_scales(m) + test_bindless(m) + test_hinted(m) + test_textures(m) + test_stack_limit();
     module_free(m);
     builds++;
   }

@@ -223,6 +223,7 @@ enum special {
   SR_CTAID_Y,
   SR_CTAID_Z,
   SR_SMEMSZ = 50,
+  SR_LMEMHIOFF = 55,
   SR_EQMASK = 56,
   SR_LTMASK,
   SR_LEMASK,
@@ -266,6 +267,9 @@ static void special(struct sm_warp *w, const struct sm_uop *u, unsigned number, 
     break;
   case SR_SMEMSZ:
     sm_splat(r, w->shared_bytes);
+    break;
+  case SR_LMEMHIOFF: /* where the high region begins: code for debuggers traps below it */
+    sm_splat(r, (uint32_t)SM_WINDOW_BYTES - w->cta->grid->local_high);
     break;
   case SR_EQMASK:
     memcpy(r, sm_lane_bit, SM_REG_BYTES);
