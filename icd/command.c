@@ -314,6 +314,8 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     const cl_int failed = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (blocking)
       return refuse(queue, event, failed, call, "an event in the wait list has failed");
+    if (icd_is_about_mapping(operation))
+      icd_map_terminated(operation);
     if (event) {
       icd_event_set(event, failed, 0, 0);
       *event_ret = event;

@@ -67,8 +67,9 @@ struct icd_launch {
 struct icd_operation {
   enum icd_operation_kind kind;
   cl_command_type type;
-  cl_mem mems[2];   /* memory that a COPY or FILL uses, or NULL: bare memory */
-  cl_kernel kernel; /* of a LAUNCH */
+  cl_mem mems[2];              /* memory that a COPY, FILL or map uses, or NULL: bare memory */
+  cl_kernel kernel;            /* of a LAUNCH */
+  struct icd_mapping *mapping; /* of a map or unmap */
   union {
     struct icd_launch launch;
     struct icd_copy copy;
@@ -180,6 +181,16 @@ void icd_replay_drop(const struct icd_replay *replay);
 static inline size_t icd_box_span(const size_t region[3], size_t row, size_t slice) {
   return (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
 }
+
+/* Maps and unmaps (map.c). One that is terminated has changed nothing: what it would have
+ * mapped is not mapped, and what it would have unmapped still is. */
+static inline bool icd_is_about_mapping(const struct icd_operation *operation) {
+  return operation->type == CL_COMMAND_MAP_BUFFER || operation->type == CL_COMMAND_MAP_IMAGE ||
+         operation->type == CL_COMMAND_UNMAP_MEM_OBJECT;
+}
+void icd_mapping_hold(struct icd_mapping *mapping);
+void icd_mapping_drop(struct icd_mapping *mapping);
+void icd_map_terminated(const struct icd_operation *operation);
 
 /* Copies at once. */
 void icd_copy_box(const struct icd_copy *copy);

@@ -19,29 +19,6 @@ cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const cha
   return CL_SUCCESS;
 }
 
-/* What must be done besides keeping the order: to_host or back, if at all. */
-static struct icd_operation plan(cl_command_type type, cl_mem mem,
-                                 const struct icd_mapping *mapping, bool to_host, bool needed) {
-  struct icd_operation operation = {.kind = ICD_MARK, .type = type};
-  if (mem->host_ptr && mem->host_ptr != mem->cpu && needed) {
-    /* The host's memory has the layout of the device's. */
-    const struct icd_box *box = &mapping->box;
-    char *device = mem->cpu + box->offset;
-    operation.kind = ICD_COPY;
-    operation.mems[0] = mem;
-    operation.copy = (struct icd_copy){
-        .target = to_host ? mapping->pointer : device,
-        .source = to_host ? device : mapping->pointer,
-        .region = {box->region[0], box->region[1], box->region[2]},
-        .target_row = box->row,
-        .target_slice = box->slice,
-        .source_row = box->row,
-        .source_slice = box->slice,
-    };
-  }
-  return operation;
-}
-
 /* ---- what is mapped ------------------------------------------------------------------ */
 
 /* The object whose memory it is: that has the list of what is mapped of it, whether as
@@ -52,9 +29,20 @@ static cl_mem owner_of(cl_mem mem) {
   return mem;
 }
 
+void icd_mapping_hold(struct icd_mapping *mapping) {
+  atomic_fetch_add(&mapping->references, 1);
+}
+
+void icd_mapping_drop(struct icd_mapping *mapping) {
+  if (atomic_fetch_sub(&mapping->references, 1) == 1)
+    free(mapping);
+}
+
+/* The owner's lock is held. The list's reference is the caller's now. */
 static struct icd_mapping *unlink_mapping(struct icd_mapping **link) {
   struct icd_mapping *mapping = *link;
   *link = mapping->next;
+  mapping->mapped = false;
   mapping->mem->map_count--;
   return mapping;
 }
@@ -65,7 +53,7 @@ static struct icd_mapping *take(cl_mem mem, const void *pointer) {
   cl_mem owner = owner_of(mem);
   struct icd_mapping *found = NULL;
   pthread_mutex_lock(&owner->lock);
-  for (struct icd_mapping **link = &owner->mappings; *link && !found; link = &(*link)->next)
+  for (struct icd_mapping **link = &owner->mappings; *link; link = &(*link)->next)
     if ((*link)->mem == mem && (*link)->pointer == pointer) {
       found = unlink_mapping(link);
       break;
@@ -79,7 +67,7 @@ void icd_forget_mappings(cl_mem mem) {
   pthread_mutex_lock(&owner->lock);
   for (struct icd_mapping **link = &owner->mappings; *link;)
     if ((*link)->mem == mem)
-      free(unlink_mapping(link));
+      icd_mapping_drop(unlink_mapping(link));
     else
       link = &(*link)->next;
   pthread_mutex_unlock(&owner->lock);
@@ -93,16 +81,27 @@ cl_uint icd_map_count(cl_mem mem) {
   return count;
 }
 
-static void put_locked(cl_mem owner, struct icd_mapping *mapping) {
+/* The owner's lock is held. */
+static void put(cl_mem owner, struct icd_mapping *mapping) {
+  icd_mapping_hold(mapping);
   mapping->next = owner->mappings;
   owner->mappings = mapping;
+  mapping->mapped = true;
   mapping->mem->map_count++;
 }
 
-static void put(struct icd_mapping *mapping) {
+void icd_map_terminated(const struct icd_operation *operation) {
+  struct icd_mapping *mapping = operation->mapping;
   cl_mem owner = owner_of(mapping->mem);
   pthread_mutex_lock(&owner->lock);
-  put_locked(owner, mapping);
+  if (operation->type == CL_COMMAND_UNMAP_MEM_OBJECT) {
+    put(owner, mapping);
+  } else if (mapping->mapped) {
+    struct icd_mapping **link = &owner->mappings;
+    while (*link != mapping)
+      link = &(*link)->next;
+    icd_mapping_drop(unlink_mapping(link));
+  }
   pthread_mutex_unlock(&owner->lock);
 }
 
@@ -122,12 +121,35 @@ static bool add(struct icd_mapping *mapping) {
     for (const struct icd_mapping *other = owner->mappings; other && !overlaps; other = other->next)
       overlaps = other->flags & MAP_WRITES && mappings_overlap(mapping, other);
   if (!overlaps)
-    put_locked(owner, mapping);
+    put(owner, mapping);
   pthread_mutex_unlock(&owner->lock);
   return !overlaps;
 }
 
 /* ---- commands ------------------------------------------------------------------------- */
+
+/* What must be done besides keeping the order: to_host or back, if at all. */
+static struct icd_operation plan(cl_command_type type, cl_mem mem, struct icd_mapping *mapping,
+                                 bool to_host, bool needed) {
+  struct icd_operation operation = {
+      .kind = ICD_MARK, .type = type, .mems = {mem}, .mapping = mapping};
+  if (mem->host_ptr && mem->host_ptr != mem->cpu && needed) {
+    /* The host's memory has the layout of the device's. */
+    const struct icd_box *box = &mapping->box;
+    char *device = mem->cpu + box->offset;
+    operation.kind = ICD_COPY;
+    operation.copy = (struct icd_copy){
+        .target = to_host ? mapping->pointer : device,
+        .source = to_host ? device : mapping->pointer,
+        .region = {box->region[0], box->region[1], box->region[2]},
+        .target_row = box->row,
+        .target_slice = box->slice,
+        .source_row = box->row,
+        .source_slice = box->slice,
+    };
+  }
+  return operation;
+}
 
 static cl_int check_access(cl_mem mem, cl_map_flags flags, const char *call) {
   return icd_check_host_access(mem, flags & CL_MAP_READ, flags & MAP_WRITES, call);
@@ -146,13 +168,14 @@ static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool 
     return icd_null(errcode_ret,
                     icd_fail(queue->context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   char *pointer = (mem->host_ptr ? (char *)mem->host_ptr : mem->cpu) + box->offset;
-  *mapping = (struct icd_mapping){.mem = mem, .pointer = pointer, .box = *box, .flags = flags};
+  *mapping = (struct icd_mapping){
+      .references = 1, .mem = mem, .pointer = pointer, .box = *box, .flags = flags};
   /* A region that is only partly written must hold its old contents besides. */
   struct icd_operation operation =
       plan(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
   /* First: another thread may unmap as soon as it is enqueued. */
   if (!add(mapping)) {
-    free(mapping);
+    icd_mapping_drop(mapping);
     return icd_null(errcode_ret,
                     icd_fail(queue->context, CL_INVALID_OPERATION, call,
                              "the region overlaps another that is mapped for writing"));
@@ -161,11 +184,10 @@ static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool 
     rt_buffer_tell_written(mem->buffer, mem->cpu + box->offset,
                            icd_box_span(box->region, box->row, box->slice));
   code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
-  if (code) {
-    free(take(mem, pointer));
-    return icd_null(errcode_ret, code);
-  }
-  return ICD_GIVE(errcode_ret, pointer);
+  if (code)
+    icd_map_terminated(&operation);
+  icd_mapping_drop(mapping);
+  return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, pointer);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer,
@@ -229,8 +251,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
       plan(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false, mapping->flags & MAP_WRITES);
   code = icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
   if (code)
-    put(mapping);
-  else
-    free(mapping);
+    icd_map_terminated(&operation);
+  icd_mapping_drop(mapping);
   return code;
 }

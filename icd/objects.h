@@ -175,9 +175,12 @@ struct icd_box {
   size_t row, slice; /* pitches in bytes */
 };
 
-/* A region that the application has mapped. */
+/* A region that the application has mapped. The list of them has a reference, and each
+ * command about it. */
 struct icd_mapping {
   struct icd_mapping *next;
+  atomic_uint references;
+  bool mapped; /* on the list */
   cl_mem mem;
   char *pointer;
   struct icd_box box;

@@ -33,6 +33,8 @@ static void release(struct icd_command *command) {
     icd_kernel_drop(command->operation.kernel);
   if (command->operation.kind == ICD_REPLAY)
     icd_replay_drop(&command->operation.replay);
+  if (icd_is_about_mapping(&command->operation))
+    icd_mapping_drop(command->operation.mapping);
   if (command->event)
     icd_event_drop(command->event);
   free(command);
@@ -78,6 +80,8 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
   }
   if (operation->kind == ICD_REPLAY)
     icd_replay_hold(&operation->replay);
+  if (icd_is_about_mapping(operation))
+    icd_mapping_hold(operation->mapping);
   if (call) {
     memcpy(command->tail, operation->call.data, tail_bytes);
     command->operation.call.data = command->tail;
@@ -143,6 +147,8 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
       end_ns = start_ns + (icd_cpu_clock() - cpu_ns);
     }
   } else {
+    if (icd_is_about_mapping(operation))
+      icd_map_terminated(operation);
     icd_context_tell_fault(queue->context);
   }
   return event ? icd_event_move(event, *status, start_ns, end_ns) : NULL;

@@ -422,6 +422,80 @@ static void host_pointer(void **state) {
   clReleaseMemObject(b);
 }
 
+static cl_uint map_count(cl_mem mem) {
+  cl_uint count;
+  assert_cl(clGetMemObjectInfo(mem, CL_MEM_MAP_COUNT, sizeof count, &count, NULL));
+  return count;
+}
+
+/* A map that is terminated has mapped nothing, an unmap that is has not unmapped: what the
+ * host has written meanwhile is not lost. Whether the event fails before or later. */
+static void terminated_maps(void **state) {
+  struct bench *bench = *state;
+  for (int late = 0; late < 2; late++) {
+    cl_event user[2], done;
+    int host[N] = {0}, *pointer;
+    cl_int code;
+    cl_mem mem = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, sizeof host, host, &code);
+    for (int i = 0; i < 2; i++) {
+      user[i] = clCreateUserEvent(bench->context, NULL);
+      if (!late)
+        assert_cl(clSetUserEventStatus(user[i], -1));
+    }
+    pointer = clEnqueueMapBuffer(bench->queue, mem, CL_FALSE, CL_MAP_WRITE, 0, N * 4, 1, &user[0],
+                                 &done, &code);
+    assert_cl(code);
+    if (late) {
+      assert_int_equal(map_count(mem), 1);
+      assert_cl(clSetUserEventStatus(user[0], -1));
+    }
+    assert_int_equal(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    clReleaseEvent(done);
+    assert_int_equal(map_count(mem), 0);
+    assert_int_equal(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 0, NULL, NULL),
+                     CL_INVALID_VALUE);
+    pointer = clEnqueueMapBuffer(bench->queue, mem, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL, NULL,
+                                 &code);
+    assert_cl(code);
+    for (int i = 0; i < N; i++)
+      pointer[i] = 17;
+    assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 1, &user[1], &done));
+    if (late)
+      assert_cl(clSetUserEventStatus(user[1], -1));
+    assert_int_equal(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    clReleaseEvent(done);
+    assert_int_equal(map_count(mem), 1);
+    assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 0, NULL, NULL));
+    assert_int_equal(map_count(mem), 0);
+    read_back(bench->queue, mem, 17);
+    clReleaseEvent(user[0]);
+    clReleaseEvent(user[1]);
+    clReleaseMemObject(mem);
+  }
+}
+
+/* An object lives until commands that have yet to be done need it no more. */
+static void release_before_unmap(void **state) {
+  struct bench *bench = *state;
+  cl_mem mem = bench_buffer(bench, N * 4);
+  cl_event user = clCreateUserEvent(bench->context, NULL);
+  atomic_int gone = 0;
+  cl_int code;
+  assert_cl(clSetMemObjectDestructorCallback(mem, raise_flag, &gone));
+  void *pointer =
+      clEnqueueMapBuffer(bench->queue, mem, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL, NULL, &code);
+  assert_cl(code);
+  assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 1, &user, NULL));
+  assert_cl(clReleaseMemObject(mem));
+  assert_int_equal(gone, 0);
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_cl(clFinish(bench->queue));
+  for (int i = 0; i < 1000 && !gone; i++)
+    nap();
+  assert_int_equal(gone, 1);
+  clReleaseEvent(user);
+}
+
 static atomic_int told;
 static void CL_CALLBACK tell(const char *sentence, const void *info, size_t size, void *data) {
   if (strstr(sentence, "unmapped memory"))
@@ -535,6 +609,8 @@ int main(void) {
       TEST(callbacks_enqueue),
       TEST(mapping),
       TEST(host_pointer),
+      TEST(terminated_maps),
+      TEST(release_before_unmap),
       TEST(fault),
       TEST(threads),
   };
