@@ -41,7 +41,7 @@ static void keep(cl_context context, cl_int code, const char *sentence) {
   if (!failure)
     return;
   *failure = (struct failure){.context = context, .code = code};
-  strcpy(failure->sentence, sentence);
+  memcpy(failure->sentence, sentence, strlen(sentence) + 1);
   if (untold.first)
     untold.last->next = failure;
   else
