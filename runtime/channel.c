@@ -12,15 +12,16 @@
 #include "runtime/queue.h"
 
 /* The kernel refuses a channel that is bound to a TSG before its address space. */
-static int bind(struct rt_context *c, const struct rt_tsg *tsg, struct rt_channel *ch) {
+static int bind(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
   const struct nvgpu_os *os = c->device->os;
   struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)ch->fd};
   int result = os->ioctl(c->as_fd, NVGPU_AS_IOCTL_BIND_CHANNEL, &as);
   if (result)
     return rt_fail_call(result, "AS BIND_CHANNEL");
-  struct nvgpu_tsg_bind_channel_ex_args ex = {.channel_fd = ch->fd, .subcontext_id = tsg->veid};
-  result = os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &ex);
-  return result ? rt_fail_call(result, "TSG BIND_CHANNEL_EX, subcontext %u", tsg->veid) : 0;
+  result = rt_tsg_bind(c, tsg, ch->fd);
+  if (result == 0)
+    ch->tsg = tsg;
+  return result;
 }
 
 /* Ring and USERD in memory of their own, at offset 0 and of exact size: a 3 MiB
@@ -94,7 +95,7 @@ static void take_syncpoint(struct rt_context *c, struct rt_channel *ch) {
   ch->syncpoint_base = args.syncpoint_max;
 }
 
-int rt_channel_create(struct rt_context *c, const struct rt_tsg *tsg, struct rt_channel *ch) {
+int rt_channel_create(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
   memset(ch, 0, sizeof(*ch));
   ch->fd = -1;
   struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
@@ -118,7 +119,11 @@ int rt_channel_create(struct rt_context *c, const struct rt_tsg *tsg, struct rt_
 
 /* The channel first: from then on the hardware reads none of its memory. */
 void rt_channel_destroy(struct rt_context *c, struct rt_channel *ch) {
-  rt_fd_close(c->device->os, ch->fd);
+  if (ch->tsg)
+    rt_tsg_close_channel(c, ch->tsg, ch->fd);
+  else
+    rt_fd_close(c->device->os, ch->fd);
+  ch->tsg = NULL;
   ch->fd = -1;
   rt_memory_destroy(c->device, &ch->notifier);
   rt_memory_destroy(c->device, &ch->userd);

@@ -99,21 +99,54 @@ static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
 
 /* Compute runs in an asynchronous subcontext; on the synchronous one pushbuffers
  * were seen to have no effect (nvgpu-uapi.md trap T14). */
+static int need_subcontext(struct rt_context *c, struct rt_tsg *tsg) {
+  struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as_fd};
+  if (tsg->has_subcontext)
+    return 0;
+  int result = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
+  if (result)
+    return rt_fail_call(result, "CREATE_SUBCONTEXT");
+  tsg->veid = sub.veid;
+  tsg->has_subcontext = true;
+  return 0;
+}
+
 static int create_tsg(struct rt_context *c, struct rt_tsg *tsg) {
-  const struct nvgpu_os *os = c->device->os;
   struct nvgpu_gpu_open_tsg_args open = {0};
-  int result = os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_TSG, &open);
+  int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_TSG, &open);
   if (result)
     return rt_fail_call(result, "OPEN_TSG");
   tsg->fd = rt_fd_opened((int)open.tsg_fd);
-  struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as_fd};
-  result = os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
-  if (result) {
+  result = need_subcontext(c, tsg);
+  if (result)
     close_tsg(c, tsg);
-    return rt_fail_call(result, "CREATE_SUBCONTEXT");
+  return result;
+}
+
+int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
+  pthread_mutex_lock(&c->lock);
+  int result = need_subcontext(c, tsg);
+  if (result == 0) {
+    struct nvgpu_tsg_bind_channel_ex_args ex = {.channel_fd = channel_fd,
+                                                .subcontext_id = tsg->veid};
+    result = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &ex);
+    if (result)
+      result = rt_fail_call(result, "TSG BIND_CHANNEL_EX, subcontext %u", tsg->veid);
+    else
+      tsg->channels++;
   }
-  tsg->veid = sub.veid;
-  return 0;
+  pthread_mutex_unlock(&c->lock);
+  return result;
+}
+
+/* With the last channel of a subcontext that is closed the kernel deletes it (nvgpu,
+ * common/fifo/tsg_subctx.c). */
+void rt_tsg_close_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
+  pthread_mutex_lock(&c->lock);
+  rt_fd_close(c->device->os, channel_fd);
+  if (--tsg->channels == 0)
+    tsg->has_subcontext = false;
+  pthread_mutex_unlock(&c->lock);
 }
 
 /* nvgpu gives every TSG the lowest interleave level, so low and medium are the
@@ -208,7 +241,7 @@ int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   }
   pthread_mutex_lock(&c->lock);
   for (struct rt_queue *q = c->queues; q && result == 0; q = q->next)
-    if (q->tsg == tsg)
+    if (q->channel.tsg == tsg)
       result = wait_idle(c, q);
   pthread_mutex_unlock(&c->lock);
   if (result) {

@@ -26,10 +26,13 @@ struct rt_pool {
   uint32_t generation;   /* counts changes, so that queues tell their channel */
 };
 
-/* Channels of one priority, with one subcontext. */
+/* Channels of one priority, with one subcontext. fd and what follows it, but for the
+ * pool, under context.lock. */
 struct rt_tsg {
   int fd; /* -1 while there is none */
   uint32_t veid;
+  bool has_subcontext;
+  unsigned channels; /* bound to it */
   struct rt_pool pool;
 };
 
@@ -64,6 +67,11 @@ void rt_ranges_forget(void);
 
 /* The TSG for a priority, made if need be. */
 int rt_context_tsg(struct rt_context *context, enum rt_priority priority, struct rt_tsg **tsg);
+
+/* Binds a channel, which has the context's address space, to the TSG; closes one that was
+ * bound. */
+int rt_tsg_bind(struct rt_context *context, struct rt_tsg *tsg, int channel_fd);
+void rt_tsg_close_channel(struct rt_context *context, struct rt_tsg *tsg, int channel_fd);
 
 /* True if the address ranges that contexts take are free for CPU mappings: not under
  * AddressSanitizer, whose shadow lies there (nvgpu-uapi.md 4.4). */

@@ -194,7 +194,7 @@ static inline void write_grid(const struct rt_slice *s, const struct rt_launch *
 
 /* The front end is idle before the change (gpu-command-stream.md 4.3). */
 void rt_slice_pool(struct rt_queue *q, struct rt_slice *s) {
-  const struct rt_pool *pool = &q->tsg->pool;
+  const struct rt_pool *pool = &q->channel.tsg->pool;
   if (q->seen_pool == pool->generation)
     return;
   q->seen_pool = pool->generation;
@@ -371,11 +371,11 @@ static inline int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t
 
 __attribute__((noinline)) static int launch_local(struct rt_queue *q, const struct rt_launch *l,
                                                   uint64_t *point) {
-  int result = rt_pool_hold(q->context, q->tsg, l->shape->local_bytes);
+  int result = rt_pool_hold(q->context, q->channel.tsg, l->shape->local_bytes);
   if (result)
     return result;
   result = launch(q, l, point);
-  pthread_rwlock_unlock(&q->tsg->pool.lock);
+  pthread_rwlock_unlock(&q->channel.tsg->pool.lock);
   return result;
 }
 

@@ -98,11 +98,12 @@ int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_q
   q->context = c;
   q->channel.fd = -1;
   void *timeline = NULL;
+  struct rt_tsg *tsg = NULL;
   result = rt_slots_get(&c->timelines, &timeline);
   if (result == 0)
-    result = rt_context_tsg(c, priority, &q->tsg);
+    result = rt_context_tsg(c, priority, &tsg);
   if (result == 0)
-    result = rt_channel_create(c, q->tsg, &q->channel);
+    result = rt_channel_create(c, tsg, &q->channel);
   if (result == 0)
     result =
         rt_memory_create(c->device, c->as_fd, RT_SLICES_BYTES, RT_MEMORY_WRITE_COMBINE, &q->slices);

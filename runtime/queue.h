@@ -16,6 +16,7 @@ enum {
 /* What the kernel and host share with us. */
 struct rt_channel {
   int fd;
+  struct rt_tsg *tsg; /* to which it is bound; or NULL */
   uint32_t token;
   uint64_t syncpoint_gpu; /* where a write counts it up; 0: no syncpoint to wait for */
   uint32_t syncpoint_id;
@@ -25,8 +26,7 @@ struct rt_channel {
   struct rt_memory notifier;
 };
 
-int rt_channel_create(struct rt_context *context, const struct rt_tsg *tsg,
-                      struct rt_channel *channel);
+int rt_channel_create(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel *channel);
 /* Harmless on a zeroed struct with fd -1. */
 void rt_channel_destroy(struct rt_context *context, struct rt_channel *channel);
 
@@ -43,7 +43,6 @@ struct rt_acquire {
 
 struct rt_queue {
   struct rt_context *context;
-  struct rt_tsg *tsg;
   struct rt_channel channel;
   struct rt_memory slices; /* ring of QMDs, constant banks, pushbuffers */
   struct rt_memory ends;   /* for each GPFIFO entry the end of a replay; made when needed */

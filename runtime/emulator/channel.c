@@ -51,7 +51,7 @@ void emu_channel_close(struct emu_channel *channel) {
   emu_gpu.channels[channel->id] = NULL;
   emu_engine_leave(channel);
   emu_channel_drop_work(channel);
-  emu_tsg_unlink(channel);
+  emu_tsg_unlink(channel, true);
   emu_gpu.free_channels[emu_gpu.free_channel_count++] = (uint16_t)channel->id;
   if (channel->syncpoint >= 0) {
     emu_syncpoint_raise(channel->syncpoint, SYNCPOINT_CLOSE_STEP);

@@ -525,7 +525,8 @@ void emu_submit_give_up(struct emu_channel *channel);
 void emu_submit_free(struct emu_channel *channel);
 int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument);
 
-void emu_tsg_unlink(struct emu_channel *channel);
+/* closed: else it was unbound. */
+void emu_tsg_unlink(struct emu_channel *channel, bool closed);
 /* Of an engine: raises its events for every TSG that has channels. Takes gpu.lock. */
 void emu_non_stall_interrupt(void);
 void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id);

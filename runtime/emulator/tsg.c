@@ -25,11 +25,15 @@ int emu_tsg_open(void) {
   return fd;
 }
 
+static void drop_veid(struct emu_tsg *tsg, unsigned veid) {
+  if (tsg->veid_as[veid])
+    emu_object_put(&tsg->veid_as[veid]->object);
+  tsg->veid_as[veid] = NULL;
+}
+
 void emu_tsg_free(struct emu_tsg *tsg) {
-  for (int i = 0; i < EMU_VEIDS; i++) {
-    if (tsg->veid_as[i])
-      emu_object_put(&tsg->veid_as[i]->object);
-  }
+  for (unsigned i = 0; i < EMU_VEIDS; i++)
+    drop_veid(tsg, i);
   if (tsg->context_as) {
     emu_buddy_free(&tsg->context_as->kernel, tsg->context_va);
     emu_object_put(&tsg->context_as->object);
@@ -75,10 +79,7 @@ static int delete_subcontext(struct emu_object *object, int fd, void *argument) 
   const struct nvgpu_tsg_delete_subcontext_args *a = argument;
   if (a->veid >= EMU_VEIDS || tsg->veid_channels[a->veid])
     return -EINVAL;
-  if (tsg->veid_as[a->veid]) {
-    emu_object_put(&tsg->veid_as[a->veid]->object);
-    tsg->veid_as[a->veid] = NULL;
-  }
+  drop_veid(tsg, a->veid);
   return 0;
 }
 
@@ -121,7 +122,9 @@ static int bind_channel(struct emu_object *object, int fd, void *argument) {
   return channel ? bind((struct emu_tsg *)object, channel) : -EINVAL;
 }
 
-void emu_tsg_unlink(struct emu_channel *channel) {
+/* With the last channel that is closed its subcontext goes, and must be created anew; one
+ * that is unbound leaves it: nvgpu's common/fifo/tsg_subctx.c, "force". */
+void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
   struct emu_tsg *tsg = channel->tsg;
   if (!tsg)
     return;
@@ -130,7 +133,8 @@ void emu_tsg_unlink(struct emu_channel *channel) {
     link = &(*link)->next_in_tsg;
   *link = channel->next_in_tsg;
   tsg->channel_count--;
-  tsg->veid_channels[channel->veid]--;
+  if (--tsg->veid_channels[channel->veid] == 0 && closed)
+    drop_veid(tsg, channel->veid);
   channel->tsg = NULL;
   atomic_store(&channel->serviceable, false);
   emu_object_put(&tsg->object);
@@ -144,7 +148,7 @@ static int unbind_channel(struct emu_object *object, int fd, void *argument) {
   emu_object_get(&channel->object);
   emu_engine_leave(channel);
   emu_channel_drop_work(channel);
-  emu_tsg_unlink(channel);
+  emu_tsg_unlink(channel, false);
   emu_object_put(&channel->object);
   return 0;
 }

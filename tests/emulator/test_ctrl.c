@@ -306,6 +306,39 @@ static void tsg_and_channel(void **state) {
   }
 }
 
+/* A channel for the TSG's subcontext; what BIND_CHANNEL_EX answers. */
+static int bind_another(uint32_t veid, int *fd) {
+  struct nvgpu_channel_open_args open = {.in.runlist_id = 0};
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_OPEN, open);
+  *fd = open.out.channel_fd;
+  EXPECT(0, f->c.as, NVGPU_AS_IOCTL_BIND_CHANNEL,
+         (struct nvgpu_as_bind_channel_args){.channel_fd = (uint32_t)*fd});
+  struct nvgpu_tsg_bind_channel_ex_args bind = {.channel_fd = *fd, .subcontext_id = veid};
+  return OS->ioctl(f->c.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &bind);
+}
+
+/* A subcontext goes with its last channel if that is closed, not if it is unbound: "force"
+ * in nvgpu's common/fifo/tsg_subctx.c, nvgpu_tsg_subctx_unbind_channel. */
+static void subcontexts(void **state) {
+  int first, second;
+  struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = f->c.as};
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
+  const uint32_t veid = sub.veid;
+  assert_int_equal(bind_another(veid, &first), 0);
+  assert_int_equal(bind_another(veid, &second), 0);
+  assert_int_equal(OS->close(first), 0);
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_UNBIND_CHANNEL, second);
+  assert_int_equal(OS->close(second), 0);
+  assert_int_equal(bind_another(veid, &first), 0);
+  assert_int_equal(OS->close(first), 0);
+  assert_int_equal(bind_another(veid, &first), -EINVAL);
+  EXPECT(0, f->c.tsg, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, sub);
+  assert_int_equal(sub.veid, veid);
+  assert_int_equal(bind_another(veid, &second), 0);
+  assert_int_equal(OS->close(first), 0);
+  assert_int_equal(OS->close(second), 0);
+}
+
 /* 3.4, WAIT */
 static void channel_wait(void **state) {
   struct nvgpu_wait_args wait = {.type = 2};
@@ -336,6 +369,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(deterministic_opts, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(sharing, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(tsg_and_channel, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(subcontexts, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(channel_wait, setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,6 +252,24 @@ static void a_timeline_goes_on_in_the_next_queue(void **state) {
   end(&o);
 }
 
+/* The kernel deletes a TSG's subcontext with its last channel: nvgpu's
+ * common/fifo/tsg_subctx.c. */
+static void the_only_queue_ends_and_another_begins(void **state) {
+  (void)state;
+  static const enum rt_priority priorities[] = {RT_PRIORITY_MEDIUM, RT_PRIORITY_HIGH};
+  struct orin o;
+  begin(&o);
+  for (uint32_t i = 0; i < 6; i++) {
+    uint64_t point = 0;
+    rt_queue_destroy(o.queue);
+    assert_int_equal(rt_queue_create(o.context, priorities[i / 2 % 2], &o.queue), 0);
+    assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, BLOCK, i, NULL, &point), 0);
+    assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+    assert_int_equal(((const uint32_t *)o.out->cpu)[1], i + 1);
+  }
+  end(&o);
+}
+
 static void launches(void **state) {
   (void)state;
   struct orin o;
@@ -311,7 +329,8 @@ static void priorities_have_pools_of_their_own(void **state) {
     assert_int_equal(rt_queue_wait(queues[i], points[i], UINT64_MAX), 0);
   for (uint32_t i = 0; i < WORDS; i++)
     assert_int_equal(words[i], 63 * 64 / 2 + 64 * (i % (WORDS / 2)));
-  const struct rt_memory *a = &queues[0]->tsg->pool.memory, *b = &queues[1]->tsg->pool.memory;
+  const struct rt_memory *a = &queues[0]->channel.tsg->pool.memory,
+                         *b = &queues[1]->channel.tsg->pool.memory;
   assert_true(a->size && b->size && (a->gpu + a->size <= b->gpu || b->gpu + b->size <= a->gpu));
   rt_queue_destroy(queues[1]);
   end(&o);
@@ -661,6 +680,7 @@ int main(void) {
       cmocka_unit_test(buffers),
       cmocka_unit_test(points_and_times),
       cmocka_unit_test(a_timeline_goes_on_in_the_next_queue),
+      cmocka_unit_test(the_only_queue_ends_and_another_begins),
       cmocka_unit_test(launches),
       cmocka_unit_test(private_memory_grows),
       cmocka_unit_test(priorities_have_pools_of_their_own),
