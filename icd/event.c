@@ -217,7 +217,9 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
   pthread_mutex_unlock(&event->context->lock);
   if (!open)
     return ICD_FAIL(event->context, CL_INVALID_OPERATION, "the status has been set before");
+  icd_event_hold(event); /* a callback may release it before the others are called */
   icd_event_call(event, execution_status, due);
+  icd_event_drop(event);
   return CL_SUCCESS;
 }
 

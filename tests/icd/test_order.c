@@ -298,6 +298,24 @@ static void callbacks(void **state) {
   clReleaseMemObject(b);
 }
 
+static void CL_CALLBACK release_event(cl_event event, cl_int status, void *calls) {
+  if (!atomic_fetch_add((atomic_int *)calls, 1))
+    assert_cl(clReleaseEvent(event));
+  else
+    assert_int_equal(bench_status(event), CL_COMPLETE);
+}
+
+/* An event lives until all its callbacks have been called, even if the first releases it. */
+static void callback_releases(void **state) {
+  struct bench *bench = *state;
+  atomic_int calls = 0;
+  cl_event user = clCreateUserEvent(bench->context, NULL);
+  for (int i = 0; i < 3; i++)
+    assert_cl(clSetEventCallback(user, CL_COMPLETE, release_event, &calls));
+  assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+  assert_int_equal(calls, 3);
+}
+
 struct relay {
   struct bench *bench;
   cl_kernel kernel;
@@ -605,6 +623,7 @@ int main(void) {
       TEST(abandoned_user_event),
       TEST(profiling),
       TEST(callbacks),
+      TEST(callback_releases),
       TEST(callbacks_late),
       TEST(callbacks_enqueue),
       TEST(mapping),
