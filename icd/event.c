@@ -211,16 +211,17 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
   if (execution_status > CL_COMPLETE)
     return ICD_FAIL(event->context, CL_INVALID_VALUE, "%d is neither CL_COMPLETE nor negative",
                     execution_status);
+  icd_event_hold(event); /* who has waited for it, or the first callback, may release it */
   pthread_mutex_lock(&event->context->lock);
   const bool open = atomic_load(&event->status) > CL_COMPLETE;
   struct icd_event_callback *due = move_locked(event, execution_status, 0, 0);
   pthread_mutex_unlock(&event->context->lock);
-  if (!open)
-    return ICD_FAIL(event->context, CL_INVALID_OPERATION, "the status has been set before");
-  icd_event_hold(event); /* a callback may release it before the others are called */
   icd_event_call(event, execution_status, due);
+  const cl_int code =
+      open ? CL_SUCCESS
+           : ICD_FAIL(event->context, CL_INVALID_OPERATION, "the status has been set before");
   icd_event_drop(event);
-  return CL_SUCCESS;
+  return code;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list) {
