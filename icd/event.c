@@ -123,12 +123,17 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
   atomic_store_explicit(&event->tracked, true, memory_order_release);
   struct icd_event_callback *due = move_locked(event, CL_SUBMITTED, 0, 0);
   icd_context_change_locked(event->context);
-  const bool watch = event->callbacks && !event->watched;
+  pthread_mutex_unlock(&event->context->lock);
+  return due;
+}
+
+void icd_event_attend(cl_event event) {
+  pthread_mutex_lock(&event->context->lock);
+  const bool watch = event->callbacks && atomic_load(&event->tracked) && !event->watched;
   event->watched |= watch;
   pthread_mutex_unlock(&event->context->lock);
   if (watch && !icd_watch(event))
-    icd_event_wait(event);
-  return due;
+    icd_event_wait(event); /* no thread to be had: then now */
 }
 
 /* A tracked event has reached its end: takes the GPU's times over. */
@@ -286,12 +291,11 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
   *callback = (struct icd_event_callback){
       .status = command_exec_callback_type, .function = pfn_notify, .data = user_data};
 
+  icd_event_hold(event);   /* the callback may release it, in another thread */
   icd_event_status(event); /* so that a tracked event's status is up to date */
   pthread_mutex_lock(&event->context->lock);
   const cl_int status = atomic_load(&event->status);
   const bool due = status <= command_exec_callback_type;
-  const bool watch = !due && atomic_load(&event->tracked) && !event->watched;
-  event->watched |= watch;
   if (!due) {
     struct icd_event_callback **link = &event->callbacks;
     while (*link)
@@ -301,8 +305,9 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
   pthread_mutex_unlock(&event->context->lock);
   if (due)
     icd_event_call(event, status, callback);
-  else if (watch && !icd_watch(event))
-    icd_event_wait(event); /* no thread to be had: then now */
+  else
+    icd_event_attend(event);
+  icd_event_drop(event);
   return CL_SUCCESS;
 }
 

@@ -429,6 +429,10 @@ void icd_event_call(cl_event event, cl_int status, struct icd_event_callback *ca
  * callbacks for CL_SUBMITTED are left to the caller as by icd_event_move. */
 struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struct rt_times *times);
 
+/* If the event is tracked and has callbacks: has somebody wait for it who calls them. To be
+ * called, without locks, when it has become the one or got the other. */
+void icd_event_attend(cl_event event);
+
 /* Waits until the event is complete: CL_COMPLETE or its negative status. */
 cl_int icd_event_wait(cl_event event);
 

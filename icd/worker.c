@@ -253,8 +253,10 @@ static void *work(void *data) {
     cl_int status;
     struct icd_event_callback *due = run(queue, command, &status);
     const bool empty = finish(queue, command);
-    if (command->event)
+    if (command->event) {
       icd_event_call(command->event, status, due);
+      icd_event_attend(command->event);
+    }
     release(command);
     /* The list held the queue while it was not empty. If the application has no
      * handle left, nobody else will look after what was retired meanwhile. */
