@@ -43,8 +43,24 @@ static void put_c_string(struct text *out, const char *bytes, size_t size) {
   text_puts(out, "\"");
 }
 
+struct output {
+  const char *name; /* of its variable */
+  char letter;
+  bool early; /* written before all inputs are read */
+  bool tied;  /* an input has the same register */
+};
+
+struct lists {
+  struct output outputs[OPERANDS_MAX];
+  unsigned output_count, input_count;
+  /* By LLVM's number of an operand, the one in CUDA C, where an output has the input that
+   * is tied to it. */
+  unsigned numbers[OPERANDS_MAX], operand_count;
+  struct text inputs, clobbers, before, after;
+};
+
 /* $0 and ${0:x} become %0, $$ becomes $, and a literal % doubles. */
-static void put_template(struct text *out, const char *text) {
+static void put_template(struct text *out, const char *text, const struct lists *lists) {
   struct text c = {0};
   for (; *text; text++) {
     if (*text == '%') {
@@ -52,13 +68,17 @@ static void put_template(struct text *out, const char *text) {
     } else if (*text == '$' && text[1] == '$') {
       text_puts(&c, "$");
       text++;
-    } else if (*text == '$' && text[1] == '{') {
-      size_t size = strcspn(text + 2, ":}");
-      text_printf(&c, "%%%.*s", (int)size, text + 2);
-      text += strcspn(text, "}") - 1;
-      text += text[1] == '}';
     } else if (*text == '$') {
-      text_puts(&c, "%");
+      bool braces = text[1] == '{';
+      char *end;
+      const char *digits = text + 1 + braces;
+      unsigned long number = strtoul(digits, &end, 10);
+      if (end > digits && number < lists->operand_count)
+        text_printf(&c, "%%%u", lists->numbers[number]);
+      else
+        text_puts(&c, "%="); /* ${:uid} */
+      const char *close = braces ? strchr(end, '}') : NULL;
+      text = close ? close : end - 1;
     } else {
       text_add(&c, text, 1);
     }
@@ -77,23 +97,17 @@ static const char *variable_for(struct lower *lower, const struct leaf *leaf, ch
                                                                             : leaf->kind);
 }
 
-struct output {
-  const char *name; /* of its variable */
-  char letter;
-  bool early; /* written before all inputs are read */
-  bool tied;  /* an input has the same register */
-};
-
-struct lists {
-  struct output outputs[OPERANDS_MAX];
-  unsigned output_count;
-  struct text inputs, clobbers, before, after;
-};
+static bool add_operand(struct lists *lists, unsigned number) {
+  if (lists->operand_count == OPERANDS_MAX)
+    return false;
+  lists->numbers[lists->operand_count++] = number;
+  return true;
+}
 
 static bool add_output(struct lower *lower, LLVMValueRef call, const struct leaves *results,
                        const char *constraint, struct lists *lists) {
   unsigned number = lists->output_count;
-  if (number >= results->count || number == OPERANDS_MAX)
+  if (number >= results->count || !add_operand(lists, number))
     return false;
   const struct leaf *leaf = &results->at[number];
   struct output *output = &lists->outputs[lists->output_count++];
@@ -120,12 +134,14 @@ static bool add_input(struct lower *lower, LLVMValueRef value, const char *const
     text = lower_print(lower, "(%s).bits", text);
   if (isdigit((unsigned char)*constraint)) {
     unsigned long number = strtoul(constraint, NULL, 10);
-    if (number >= lists->output_count)
+    if (number >= lists->output_count || !add_operand(lists, (unsigned)number))
       return false;
     lists->outputs[number].tied = true;
     text_printf(&lists->before, "%s = %s%s;\n", lists->outputs[number].name, cast, text);
     return true;
   }
+  if (!add_operand(lists, lists->output_count + lists->input_count++))
+    return false;
   if (*constraint != 'n' && *constraint != 'i') {
     const char *name = variable_for(lower, &leaves.at[0], *constraint);
     text_printf(&lists->before, "%s = %s%s;\n", name, cast, text);
@@ -177,7 +193,7 @@ void lower_asm(struct lower *lower, LLVMValueRef call, LLVMValueRef assembly) {
     struct text *body = &lower->body;
     text_puts(body, lists.before.data ? lists.before.data : "");
     text_puts(body, is_volatile ? "asm volatile(" : "asm(");
-    put_template(body, code.data);
+    put_template(body, code.data, &lists);
     text_puts(body, " : ");
     put_outputs(body, &lists);
     text_printf(body, " : %s", lists.inputs.data ? lists.inputs.data : "");

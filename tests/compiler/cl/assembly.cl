@@ -30,4 +30,11 @@ kernel void assembly(global uint *out, global ulong *wide, global float *f, glob
   out[i + 1] = s;
   asm volatile("membar.gl;" ::: "memory");
   asm volatile("st.global.u32 [%0], %1;" ::"l"(out + 2), "r"(high) : "memory");
+  /* A tie by number in the middle, and a label for each copy of the statement. */
+  asm("sub.u32 %0, %1, %2;" : "=r"(low) : "0"(low), "r"(high));
+  for (int k = 0; k < 2; k++)
+    asm volatile("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p bra L%=; add.u32 %0, %0, %1; L%=: }"
+                 : "+r"(carry)
+                 : "r"(low));
+  out[i + 3] = carry;
 }
