@@ -20,6 +20,7 @@ struct reference {
 };
 
 struct image {
+  LLVMValueRef variable;
   unsigned char *bytes;
   struct reference *references;
   unsigned reference_count;
@@ -112,6 +113,10 @@ static void fill(struct lower *lower, struct image *image, LLVMValueRef value, u
   default: {
     struct reference *reference = &image->references[image->reference_count];
     if (resolve_address(lower, value, reference)) {
+      if (offset % WORD)
+        lower_fail(lower,
+                   "an initial value with an address at byte %" PRIu64 " of '%s' is not supported",
+                   offset, LLVMGetValueName(image->variable));
       reference->offset = offset;
       image->reference_count++;
       declare(lower, reference->target);
@@ -215,14 +220,18 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
                 align, number, size / WORD);
     return;
   }
-  struct image image = {.bytes = calloc(1, size),
+  struct image image = {.variable = variable,
+                        .bytes = calloc(1, size),
                         .references = calloc(size / WORD + 1, sizeof(struct reference))};
   if (image.bytes && image.references) {
     fill(lower, &image, initial, 0);
     qsort(image.references, image.reference_count, sizeof *image.references, compare_references);
     bool fits = constant && lower->constant_bytes + size <= CONSTANT_BYTES_MAX;
     lower->constant_bytes += fits ? size : 0;
-    print_initialised(lower, fits ? "__constant__" : "__device__", constant ? "const " : "", number,
+    /* NVRTC 13.0 makes null of the address of a __constant__ variable when it evaluates, at
+     * compile time, what it reads from a const one. */
+    bool foldable = constant && !image.reference_count;
+    print_initialised(lower, fits ? "__constant__" : "__device__", foldable ? "const " : "", number,
                       align, size, &image);
   } else {
     lower_fail(lower, "out of memory");
@@ -231,13 +240,19 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   free(image.references);
 }
 
-/* Once for each variable, after those whose addresses it holds. */
+/* Once for each variable, after those whose addresses it holds: NVRTC takes no circles. */
 static void declare(struct lower *lower, LLVMValueRef variable) {
   unsigned number = global_number(lower, variable);
-  if (lower->globals_declared[number] || lower->failed)
+  enum progress *progress = &lower->globals[number];
+  if (*progress == OPEN)
+    lower_fail(lower,
+               "the initial value of '%s' leads back to its own address, which is not supported",
+               LLVMGetValueName(variable));
+  if (*progress != UNTOUCHED || lower->failed)
     return;
-  lower->globals_declared[number] = true;
+  *progress = OPEN;
   print_variable(lower, variable, number);
+  *progress = DONE;
 }
 
 void lower_globals(struct lower *lower) {
@@ -247,8 +262,8 @@ void lower_globals(struct lower *lower) {
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(at)) == SPACE_GLOBAL)
       lower->result->global_bytes += lower_size(lower, LLVMGlobalGetValueType(at));
   }
-  lower->globals_declared = arena_alloc(&lower->arena, count, sizeof *lower->globals_declared);
-  if (!lower->globals_declared)
+  lower->globals = arena_alloc(&lower->arena, count, sizeof *lower->globals);
+  if (!lower->globals)
     lower_fail(lower, "out of memory");
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at && !lower->failed;
        at = LLVMGetNextGlobal(at))

@@ -94,81 +94,105 @@ bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symb
 
 /* ---- which pointers are handles ---------------------------------------------------- */
 
-/* How far a value is followed through variables, phis and calls. */
-enum { FOLLOW_MAX = 6 };
+/* Handles are marked: instructions with metadata, arguments with an attribute. */
+static const char mark_name[] = "tegracl.handle";
 
-static bool follow(struct lower *lower, LLVMValueRef value, unsigned depth);
-
-static bool is_handle_argument(struct lower *lower, LLVMValueRef call, LLVMValueRef value,
-                               unsigned depth) {
-  LLVMValueRef callee = LLVMGetCalledValue(call);
-  if (!LLVMIsAFunction(callee))
-    return false;
-  const bool defined = !LLVMIsDeclaration(callee);
-  struct mangle mangle;
-  if (!defined && !mangle_parse(LLVMGetValueName(callee), &mangle))
-    return false;
-  for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
-    if (LLVMGetOperand(call, i) != value)
-      continue;
-    if (defined ? follow(lower, LLVMGetParam(callee, i), depth)
-                : i < mangle.arg_count && lower_type_is_handle(&mangle.args[i]))
-      return true;
-  }
-  return false;
-}
-
-/* A variable that the value is stored in: whether what is loaded from it is a handle. */
-static bool is_handle_variable(struct lower *lower, LLVMValueRef variable, unsigned depth) {
-  if (!LLVMIsAAllocaInst(variable))
-    return false;
-  for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use))
-    if (LLVMIsALoadInst(LLVMGetUser(use)) && follow(lower, LLVMGetUser(use), depth))
-      return true;
-  return false;
-}
-
-static bool follow(struct lower *lower, LLVMValueRef value, unsigned depth) {
-  if (depth == FOLLOW_MAX)
-    return false;
-  for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
-    LLVMValueRef user = LLVMGetUser(use);
-    if (!LLVMIsAInstruction(user))
-      continue;
-    bool found = false;
-    switch (LLVMGetInstructionOpcode(user)) {
-    case LLVMCall:
-      found = is_handle_argument(lower, user, value, depth + 1);
-      break;
-    case LLVMStore:
-      found = LLVMGetOperand(user, 0) == value &&
-              is_handle_variable(lower, LLVMGetOperand(user, 1), depth + 1);
-      break;
-    case LLVMPHI:
-    case LLVMSelect:
-    case LLVMFreeze:
-      found = follow(lower, user, depth + 1);
-      break;
-    default:
-      break;
-    }
-    if (found)
-      return true;
-  }
-  return false;
+static unsigned argument_index(LLVMValueRef argument) {
+  LLVMValueRef function = LLVMGetParamParent(argument);
+  unsigned number = 0;
+  while (LLVMGetParam(function, number) != argument)
+    number++;
+  return number + 1; /* as attributes count */
 }
 
 bool lower_is_handle(struct lower *lower, LLVMValueRef value) {
-  return lower->has_handles && follow(lower, value, 0);
+  if (LLVMIsAInstruction(value))
+    return LLVMGetMetadata(value, lower->handle_mark) != NULL;
+  return LLVMIsAArgument(value) &&
+         LLVMGetStringAttributeAtIndex(LLVMGetParamParent(value), argument_index(value), mark_name,
+                                       sizeof mark_name - 1);
 }
 
+static void mark(struct lower *lower, LLVMValueRef value) {
+  LLVMContextRef context = LLVMGetModuleContext(lower->module);
+  if (LLVMIsAInstruction(value))
+    LLVMSetMetadata(value, lower->handle_mark,
+                    LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, NULL, 0)));
+  else
+    LLVMAddAttributeAtIndex(
+        LLVMGetParamParent(value), argument_index(value),
+        LLVMCreateStringAttribute(context, mark_name, sizeof mark_name - 1, "", 0));
+}
+
+static void mark_sources(struct lower *lower, LLVMValueRef value);
+
+/* What callers pass. */
+static void mark_argument(struct lower *lower, LLVMValueRef argument) {
+  LLVMValueRef function = LLVMGetParamParent(argument);
+  const unsigned number = argument_index(argument) - 1;
+  for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == function &&
+        number < LLVMGetNumArgOperands(user))
+      mark_sources(lower, LLVMGetOperand(user, number));
+  }
+}
+
+/* What is stored in the variable that is read. */
+static void mark_variable(struct lower *lower, LLVMValueRef variable) {
+  if (!LLVMIsAAllocaInst(variable))
+    return;
+  for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == variable)
+      mark_sources(lower, LLVMGetOperand(user, 0));
+  }
+}
+
+/* Marks a handle and all that it may come from. */
+static void mark_sources(struct lower *lower, LLVMValueRef value) {
+  if ((!LLVMIsAInstruction(value) && !LLVMIsAArgument(value)) || lower_is_handle(lower, value))
+    return;
+  mark(lower, value);
+  if (LLVMIsAArgument(value)) {
+    mark_argument(lower, value);
+    return;
+  }
+  switch (LLVMGetInstructionOpcode(value)) {
+  case LLVMLoad:
+    mark_variable(lower, LLVMGetOperand(value, 0));
+    break;
+  case LLVMPHI:
+    for (unsigned i = 0; i < LLVMCountIncoming(value); i++)
+      mark_sources(lower, LLVMGetIncomingValue(value, i));
+    break;
+  case LLVMSelect:
+    mark_sources(lower, LLVMGetOperand(value, 2));
+    mark_sources(lower, LLVMGetOperand(value, 1));
+    break;
+  case LLVMFreeze:
+    mark_sources(lower, LLVMGetOperand(value, 0));
+    break;
+  default:
+    break;
+  }
+}
+
+/* From the library's functions that take images or samplers back to kernels' parameters. */
 void lower_find_handles(struct lower *lower) {
   struct mangle mangle;
-  for (LLVMValueRef at = LLVMGetFirstFunction(lower->module); at && !lower->has_handles;
-       at = LLVMGetNextFunction(at)) {
+  lower->handle_mark = LLVMGetMDKindIDInContext(LLVMGetModuleContext(lower->module), mark_name,
+                                                sizeof mark_name - 1);
+  for (LLVMValueRef at = LLVMGetFirstFunction(lower->module); at; at = LLVMGetNextFunction(at)) {
     if (!LLVMIsDeclaration(at) || !mangle_parse(LLVMGetValueName(at), &mangle))
       continue;
-    for (unsigned i = 0; i < mangle.arg_count; i++)
-      lower->has_handles |= is_image(&mangle.args[i]);
+    for (LLVMUseRef use = LLVMGetFirstUse(at); use; use = LLVMGetNextUse(use)) {
+      LLVMValueRef call = LLVMGetUser(use);
+      if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != at)
+        continue;
+      for (unsigned i = 0; i < mangle.arg_count && i < LLVMGetNumArgOperands(call); i++)
+        if (lower_type_is_handle(&mangle.args[i]))
+          mark_sources(lower, LLVMGetOperand(call, i));
+    }
   }
 }

@@ -30,6 +30,9 @@ enum scalar {
   SCALAR_KINDS
 };
 
+/* Of SCALAR_U1024, and of any integer. */
+enum { WIDEST_BITS = 1024 };
+
 /* The address spaces of nvptx64-nvidia-nvcl (clang's NVPTX address space map). */
 enum space { SPACE_GENERIC = 0, SPACE_GLOBAL = 1, SPACE_LOCAL = 3, SPACE_CONSTANT = 4 };
 
@@ -61,6 +64,8 @@ struct function {
   bool open; /* its callees are being looked at */
 };
 
+enum progress { UNTOUCHED, OPEN, DONE };
+
 struct lower {
   LLVMModuleRef module;
   LLVMTargetDataRef layout;
@@ -68,7 +73,7 @@ struct lower {
   struct lowered *result;
   bool arg_info;
   bool failed;
-  bool has_handles; /* images are used */
+  unsigned handle_mark; /* LLVM's number of the metadata that marks images and samplers */
 
   struct arena arena; /* whole module */
   struct function *functions;
@@ -79,7 +84,7 @@ struct lower {
   struct text includes;    /* #include lines */
   bool *group_used;        /* by number of device file */
   bool has_half;           /* there are values of that type */
-  bool *globals_declared;  /* by number of global variable */
+  enum progress *globals;  /* by number of global variable */
   uint64_t constant_bytes; /* of the constant bank, used so far */
 
   /* The function being printed. */
@@ -189,9 +194,9 @@ void lower_printf(struct lower *lower, LLVMValueRef call);
 /* lower_image.c: images and samplers, which clang passes as pointers. */
 /* VALUE: neither of them. *image: the type of an image. */
 enum kernel_arg_kind lower_handle_kind(const char *type, uint32_t *image);
-/* Whether the pointer is an image or a sampler, as far as its uses say. */
+/* Whether the pointer is an image or a sampler: whether a function takes it for one. */
 bool lower_is_handle(struct lower *lower, LLVMValueRef value);
-/* Sets has_handles, for a quick answer to that. */
+/* Finds them, before that is asked. */
 void lower_find_handles(struct lower *lower);
 /* Prints the parameter of a kernel, of the kind that arg says; fills in its size. */
 void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef argument,

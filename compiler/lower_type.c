@@ -16,9 +16,17 @@ const char *const signed_names[SCALAR_KINDS] = {
 };
 
 static const unsigned storage_bits[SCALAR_KINDS] = {
-    [SCALAR_BOOL] = 8,   [SCALAR_U8] = 8,      [SCALAR_U16] = 16,     [SCALAR_U32] = 32,
-    [SCALAR_U64] = 64,   [SCALAR_U128] = 128,  [SCALAR_U1024] = 1024, [SCALAR_HALF] = 16,
-    [SCALAR_FLOAT] = 32, [SCALAR_DOUBLE] = 64, [SCALAR_POINTER] = 64,
+    [SCALAR_BOOL] = 8,
+    [SCALAR_U8] = 8,
+    [SCALAR_U16] = 16,
+    [SCALAR_U32] = 32,
+    [SCALAR_U64] = 64,
+    [SCALAR_U128] = 128,
+    [SCALAR_U1024] = WIDEST_BITS,
+    [SCALAR_HALF] = 16,
+    [SCALAR_FLOAT] = 32,
+    [SCALAR_DOUBLE] = 64,
+    [SCALAR_POINTER] = 64,
 };
 
 bool scalar_is_integer(enum scalar kind) {
@@ -93,13 +101,12 @@ enum scalar scalar_of_bits(unsigned bits) {
 }
 
 static struct leaf scalar_leaf(struct lower *lower, LLVMTypeRef type, uint64_t offset) {
-  enum { WIDEST_INTEGER = 1024 };
   struct leaf leaf = {.offset = offset};
   switch (LLVMGetTypeKind(type)) {
   case LLVMIntegerTypeKind:
     leaf.bits = LLVMGetIntTypeWidth(type);
     leaf.kind = scalar_of_bits(leaf.bits);
-    if (leaf.bits > WIDEST_INTEGER)
+    if (leaf.bits > WIDEST_BITS)
       lower_fail(lower, "integers of %u bits are not supported", leaf.bits);
     if (leaf.kind == SCALAR_U1024)
       lower_use_group(lower, "wide.cuh");

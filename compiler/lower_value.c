@@ -122,7 +122,7 @@ const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bit
 /* More than 64 bits: the C interface gives only the decimal text. */
 static const char *wide_integer(struct lower *lower, const struct leaf *leaf,
                                 LLVMValueRef constant) {
-  enum { WORD_BITS = 64, WORDS_MAX = 1024 / WORD_BITS };
+  enum { WORD_BITS = 64, WORDS_MAX = WIDEST_BITS / WORD_BITS };
   const char *name = scalar_names[leaf->kind], *sum = "0";
   char *text = LLVMPrintValueToString(constant);
   const char *digits = strchr(text, ' ');
@@ -254,6 +254,11 @@ const char *lower_use(struct lower *lower, LLVMValueRef value, unsigned leaf) {
     return lower_global_address(lower, value);
   if (LLVMIsConstant(value) && !LLVMIsAFunction(value))
     return constant(lower, value, leaf);
+  if (LLVMIsAFunction(value)) {
+    lower_fail(lower, "pointers to functions, here '%s', are not supported",
+               LLVMGetValueName(value));
+    return "0";
+  }
   char *text = LLVMPrintValueToString(value);
   lower_fail(lower, "the use of '%.200s' as a value is not supported", text);
   LLVMDisposeMessage(text);

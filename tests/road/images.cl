@@ -86,9 +86,19 @@ __attribute__((noinline)) float4 twice(read_only image2d_t image, sampler_t samp
   return read_imagef(image, sampler, at) + read_imagef(image, program_sampler, at);
 }
 
+/* However many functions lie between a kernel and the one that reads. */
+#define THROUGH(name, next)                                                                        \
+  __attribute__((noinline)) float4 name(read_only image2d_t image, sampler_t sampler, float2 at) { \
+    return next(image, sampler, at);                                                               \
+  }
+THROUGH(through, twice)
+THROUGH(through_2, through)
+THROUGH(through_3, through_2)
+THROUGH(through_4, through_3)
+
 kernel void literals(read_only image2d_t image, global const float4 *at, global float4 *out) {
   const sampler_t sampler =
       CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_MIRRORED_REPEAT | CLK_FILTER_LINEAR;
   const size_t i = get_global_id(0);
-  out[i] = 0.5f * twice(image, sampler, at[i].xy);
+  out[i] = 0.5f * through_4(image, sampler, at[i].xy);
 }

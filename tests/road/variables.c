@@ -17,6 +17,7 @@ static const char source[] =
     "  static global int calls = 100;\n"
     "  return calls++;\n"
     "}\n"
+    "constant struct { constant int *place; int count; } fixed = {table, 3};\n"
     "kernel void k(global int *out) {\n"
     "  int i = 0;\n"
     "  out[i++] = x++;\n"
@@ -26,7 +27,7 @@ static const char source[] =
     "  out[i++] = *pointer;\n"
     "  out[i++] = records[0].number + (int)records[1].real;\n"
     "  out[i++] = *records[0].place;\n"
-    "  out[i++] = *records[0].fixed + records[1].fixed[2];\n"
+    "  out[i++] = *records[0].fixed + fixed.place[2] + fixed.place[(x + fixed.count) % 3] % 10;\n"
     "  out[i++] = next();\n"
     "  many[7] += 11;\n"
     "  *records[1].place = 4;\n"
@@ -81,6 +82,9 @@ int main(void) {
   CHECK(most >= 65536 && preferred >= most);
 
   cl_program program = road_program(&road, source);
+  CHECK_CL(clBuildProgram(program, 1, &road.device, "-cl-std=CL3.0 -cl-opt-disable", NULL, NULL),
+           CL_SUCCESS);
+  check(&road, program);
   CHECK_CL(clBuildProgram(program, 1, &road.device, "-cl-std=CL3.0", NULL, NULL), CL_SUCCESS);
   CHECK_CL(clGetProgramBuildInfo(program, road.device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE,
                                  sizeof total, &total, NULL),
