@@ -58,13 +58,28 @@ bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log) {
   return false;
 }
 
+static bool mentions(const struct cc_source *source, const char *word) {
+  return memmem(source->text, source->size, word, strlen(word)) != NULL;
+}
+
+/* Whether the program, or a header of its own, may overload a built-in function. clang then
+ * needs the whole header: of its table, which is read in a third of the time, it forgets the
+ * built-in functions of a name that the program declares. */
+static bool may_overload(const struct cc_job *job) {
+  bool may = false;
+  for (size_t i = 0; i < job->source_count; i++)
+    may |= mentions(&job->sources[i], "overloadable") || mentions(&job->sources[i], "include");
+  return may;
+}
+
 static void build_command(struct command *command, const char *clang, const struct cc_job *job,
                           const struct options *options, const char *header_folder) {
   static const char *const fixed[] = {
       "-cc1", "-triple", FRONTEND_TARGET, "-emit-llvm-bc",
       /* It would optimise what nobody calls: see optimise.h. */
-      "-disable-llvm-passes", "-x", "cl", "-finclude-default-header", "-fdeclare-opencl-builtins",
-      "-cl-kernel-arg-info",
+      "-disable-llvm-passes", "-x", "cl", "-finclude-default-header", "-cl-kernel-arg-info",
+      /* The host's headers are not the device's; clang's own are. */
+      "-nostdsysteminc",
       /* Source lines, for messages about faults. */
       "-debug-info-kind=line-tables-only",
       /* Applications use inline PTX on NVIDIA devices. */
@@ -77,11 +92,15 @@ static void build_command(struct command *command, const char *clang, const stru
       "-D__OPENCL_VERSION__=300",
       /* clang defines it for SPIR alone. */
       "-D__IMAGE_SUPPORT__=1",
+      /* One instruction, as a product and a sum are two. */
+      "-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1", "-DFP_FAST_FMA_HALF=1",
       /* Which files it reads, headers of the system's kind as well. */
       "-dependency-file", COMMAND_SIDE, "-MT", "source", "-MV", "-sys-header-deps"};
   command_add(command, "%s", clang);
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
     command_add(command, "%s", fixed[i]);
+  if (!may_overload(job))
+    command_add(command, "-fdeclare-opencl-builtins");
   command_add(command, "-O%u", options->opt_level);
   command_add(command, "-cl-std=CL%u.%u", options->c_version / 100, options->c_version / 10 % 10);
   /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
@@ -186,6 +205,7 @@ static const char prelude[] =
     "# 1 \"tegracl.h\" 3\n" CLOCK("device") CLOCK("work_group") CLOCK("sub_group");
 
 static int source_file(const struct cc_job *job) {
+  static const char byte_order[] = "\xef\xbb\xbf"; /* clang skips it where a file begins */
   int fd = command_input();
   if (fd < 0)
     return -1;
@@ -193,8 +213,13 @@ static int source_file(const struct cc_job *job) {
   int size = snprintf(marker, sizeof marker, "# 1 \"%s\"\n", source_name);
   bool written =
       command_write(fd, prelude, sizeof prelude - 1) && command_write(fd, marker, (size_t)size);
-  for (size_t i = 0; written && i < job->source_count; i++)
-    written = command_write(fd, job->sources[i].text, job->sources[i].size);
+  for (size_t i = 0; written && i < job->source_count; i++) {
+    const struct cc_source *source = &job->sources[i];
+    const size_t mark = sizeof byte_order - 1;
+    const bool marked = i == 0 && source->size >= mark && !memcmp(source->text, byte_order, mark);
+    written =
+        command_write(fd, source->text + (marked ? mark : 0), source->size - (marked ? mark : 0));
+  }
   if (written)
     return fd;
   close(fd);

@@ -21,7 +21,11 @@ void lower_fail(struct lower *lower, const char *format, ...) {
   lower->failed = true;
   text_puts(lower->log, "error: ");
   if (lower->function)
-    text_printf(lower->log, "in function '%s': ", LLVMGetValueName(lower->function->ref));
+    text_printf(lower->log, "in function '%s'", LLVMGetValueName(lower->function->ref));
+  if (lower->function && lower->line)
+    text_printf(lower->log, ", line %u", lower->line);
+  if (lower->function)
+    text_puts(lower->log, ": ");
   va_list values;
   va_start(values, format);
   text_vprintf(lower->log, format, values);

@@ -186,11 +186,43 @@ static void print_library_call(struct lower *lower, LLVMValueRef call, const str
   text_puts(expression, ")");
 }
 
+/* What clang declares, for OpenCL C 2.0 alone, and the device has not. */
+static const struct {
+  const char *prefix, *what;
+} missing[] = {
+    {"__read_pipe", "pipes"},
+    {"__write_pipe", "pipes"},
+    {"__reserve_", "pipes"},
+    {"__commit_", "pipes"},
+    {"__work_group_reserve_", "pipes"},
+    {"__sub_group_reserve_", "pipes"},
+    {"__work_group_commit_", "pipes"},
+    {"__sub_group_commit_", "pipes"},
+    {"__get_pipe_", "pipes"},
+    {"__enqueue_kernel", "queues on the device"},
+    {"__get_kernel_", "queues on the device"},
+    {"get_default_queue", "queues on the device"},
+};
+
+/* What the program wants, if it is known that there is no such function; else NULL. */
+static const char *missing_feature(const char *name) {
+  for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
+    if (!strncmp(name, missing[i].prefix, strlen(missing[i].prefix)))
+      return missing[i].what;
+  return NULL;
+}
+
 static void call_library(struct lower *lower, LLVMValueRef call, const char *symbol) {
   enum { FILE_NAME_MAX = 64 };
   struct mangle mangle;
   char file[FILE_NAME_MAX];
-  if (!mangle_parse(symbol, &mangle)) {
+  const bool mangled = mangle_parse(symbol, &mangle);
+  const char *feature = missing_feature(mangled ? mangle.base : symbol);
+  if (feature) {
+    lower_fail(lower, "the device has no %s", feature);
+    return;
+  }
+  if (!mangled) {
     lower_fail(lower, "the function '%s' is declared but not defined", symbol);
     return;
   }

@@ -138,7 +138,7 @@ static enum kernel_arg_access access_of(const char *text) {
 
 /* Types that clang passes as pointers, but that are not addresses of memory. */
 static bool is_opaque(const char *type) {
-  static const char *const names[] = {"event_t", "queue_t", "pipe "};
+  static const char *const names[] = {"event_t", "queue_t"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (!strncmp(type, names[i], strlen(names[i])))
       return true;
@@ -150,8 +150,9 @@ static void describe_argument(struct lower *lower, LLVMValueRef function, unsign
   const char *qualifiers = string_operand(lower, function, "kernel_arg_type_qual", number);
   const char *access = string_operand(lower, function, "kernel_arg_access_qual", number);
   const char *base_type = string_operand(lower, function, "kernel_arg_base_type", number);
-  if (!lower->failed && is_opaque(base_type))
-    lower_fail(lower, "kernel arguments of the type '%s' are not supported", base_type);
+  if (!lower->failed && (is_opaque(base_type) || strstr(qualifiers, "pipe")))
+    lower_fail(lower, "kernel arguments of the type '%s%s' are not supported",
+               strstr(qualifiers, "pipe") ? "pipe " : "", base_type);
   arg->kind = lower_handle_kind(base_type, &arg->image);
   arg->access = access_of(access);
   arg->qualifiers = (strstr(qualifiers, "const") ? KERNEL_ARG_CONST : 0u) |

@@ -120,6 +120,7 @@ enum outcome {
   OUTCOME_DONE,
   OUTCOME_UNKNOWN,
   OUTCOME_BAD_VALUE,
+  OUTCOME_NO_LANGUAGE,
   OUTCOME_NOT_TO_LINK,
   OUTCOME_NO_LIBRARY,
   OUTCOME_NO_MEMORY
@@ -176,7 +177,7 @@ static enum outcome parse_option(struct options *options, unsigned users, const 
   if (language && !(users & BUILD))
     return OUTCOME_NOT_TO_LINK;
   if (language)
-    return parse_language(language, options) ? OUTCOME_DONE : OUTCOME_BAD_VALUE;
+    return parse_language(language, options) ? OUTCOME_DONE : OUTCOME_NO_LANGUAGE;
   const struct {
     const char *name;
     size_t size;
@@ -208,6 +209,7 @@ bool options_parse(const char *text, unsigned users, struct options *options, st
   static const char *const faults[] = {
       [OUTCOME_UNKNOWN] = "is not known",
       [OUTCOME_BAD_VALUE] = "has a missing or malformed value",
+      [OUTCOME_NO_LANGUAGE] = "is none of CL1.0, CL1.1, CL1.2, CL2.0 and CL3.0",
       [OUTCOME_NOT_TO_LINK] = "is for compiling, not for linking",
       [OUTCOME_NO_LIBRARY] = "is only for links with -create-library",
   };

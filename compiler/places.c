@@ -11,9 +11,6 @@
 /* More would take longer to watch than to compile. */
 enum { MAX_PLACES = 4096 };
 
-/* Folders of clang's own that -I folders stand in front of. */
-static const char *const standard_folders[] = {"/usr/local/include", "/usr/include"};
-
 struct list {
   const char **items;
   size_t count, capacity;
@@ -84,8 +81,6 @@ static void collect_folders(struct search *search, const struct options *options
   for (size_t i = 0; i + 1 < options->clang_count; i++)
     if (!strcmp(options->clang[i], "-I"))
       list_add(search, &search->folders, options->clang[i + 1]);
-  for (size_t i = 0; i < sizeof standard_folders / sizeof standard_folders[0]; i++)
-    list_add(search, &search->folders, standard_folders[i]);
   for (size_t i = 0; i < search->files.count && !search->failed; i++) {
     const char *slash = strrchr(search->files.items[i], '/');
     if (slash)

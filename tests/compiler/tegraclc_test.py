@@ -117,6 +117,16 @@ check('<program source>:1:' in run('#warning beware\nkernel void k(void) {}')[2]
       run('#warning beware\nkernel void k(void) {}')[0] == 0, 'warnings are in the log')
 check(run('#warning beware\nkernel void k(void) {}', '-Werror')[0] == 1, '-Werror')
 check(run('#warning beware\nkernel void k(void) {}', '-w')[2] == '', '-w')
+check(run('\ufeffkernel void k(void) {}')[0] == 0, 'a byte order mark')
+status, _, messages = run('#include <stdlib.h>\nkernel void k(void) {}')
+check(status == 1 and "'stdlib.h' file not found" in messages, "no headers of the host's")
+OVERLOADS = """__attribute__((overloadable)) float atomic_add(global float *p, float v) { return *p += v; }
+__attribute__((overloadable)) int max(int a, int b, int c) { return max(a, max(b, c)); }
+kernel void k(global int *a, global float *f) {
+  a[1] = atomic_add(a, max(a[1], a[2], 3)) + (int)atomic_add(f, max(f[1], 2.5f));
+}
+"""
+check(run(OVERLOADS, '-Werror')[0] == 0, 'functions beside built-in ones of the same name')
 for option in ('-cl-std=CL9.9', '-foo', '-cl-nv-maxrregcount=none', '-D=3'):
     status, _, messages = run(KERNEL, option)
     check(status == 1 and option in messages, f'bad option {option} is named')
@@ -159,6 +169,13 @@ for source, name in (
         ('int g(int);\nint f(int n) { return n < 2 ? 1 : n * g(n - 1); }\n'
          'int g(int n) { return n < 3 ? 2 : f(n - 2) + f(n - 3); }\n'
          'kernel void k(global int *a) { a[0] = f(a[1]); }', "'f' calls itself"),
+        ('int missing(int);\nkernel void k(global int *a) {\n a[0] = missing(1); }', 'line 3'),
+        ('struct s { constant struct s *p; };\nextern constant struct s b;\n'
+         'constant struct s a = {&b}, b = {&a};\n'
+         'kernel void k(global long *o) { *o = (long)(*o ? &a : &b)->p; }', 'its own address'),
+        ('struct __attribute__((packed)) s { char c; constant int *p; };\nconstant int i = 1;\n'
+         'constant struct s t[2] = {{1, &i}, {2, 0}};\n'
+         'kernel void k(global int *a) { a[1] = *t[a[0]].p; }', "byte 1 of 't'"),
         ('kernel void k$(void) {}', "name 'k$' has other characters"),
         ('kernel void über(void) {}', "name 'über' has other characters"),
         ('kernel void k(global long *o, ' + ', '.join(f'long16 a{i}' for i in range(260)) + ') {}',
@@ -169,6 +186,11 @@ for source, name in (
 check(run('int größe(int x) { return x + 1; }\n'
           'kernel void k(global int *ä) { ä[0] = größe(ä[1]); }', '-cl-opt-disable')[0] == 0,
       'names of functions and variables in any script')
+for body, words in (('write_only pipe int p) { write_pipe(p, o); }', "'pipe int'"),
+                    (') { queue_t q = get_default_queue(); *o = q == 0; }', 'no queues')):
+    comma = ', ' if 'pipe' in body else ''
+    status, _, messages = run(f'kernel void k(global int *o{comma}{body}', '-cl-std=CL2.0')
+    check(status == 1 and words in messages, f'{words} is refused by name {messages[:200]}')
 status, _, messages = run(KERNEL, '-DLONG=' + 'x' * 100000, '-DSUM=' + '1+' * 50000 + '1')
 check(status == 0, f'long options {messages[:200]}')
 
