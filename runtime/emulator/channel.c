@@ -304,9 +304,9 @@ static int set_notifier(struct emu_object *object, int fd, void *argument) {
     emu_object_put(&channel->notifier->object);
   channel->notifier = NULL;
   struct emu_dmabuf *dmabuf;
-  int error = emu_dmabuf_from_fd((int)a->mem, &dmabuf);
-  if (error)
-    return error;
+  if (emu_dmabuf_from_fd((int)a->mem, &dmabuf))
+    return -EINVAL;
+  int error = 0;
   uint64_t end = a->offset + sizeof(struct error_notifier);
   if (end < a->offset || end > dmabuf->size)
     error = -EINVAL;
@@ -375,6 +375,10 @@ static int disable(struct emu_object *object, int fd, void *argument) {
   return set_enabled(object, false);
 }
 
+static int preempt(struct emu_object *object, int fd, void *argument) {
+  return ((struct emu_channel *)object)->tsg ? 0 : -EINVAL;
+}
+
 /* 3.4, FORCE_RESET: always 0 */
 static int force_reset(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = (struct emu_channel *)object;
@@ -383,43 +387,87 @@ static int force_reset(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.4, WAIT. A dma-buf and a value in it, or the notifier's status. */
+/* A word of a dma-buf that WAIT looks at. */
+struct awaited {
+  struct emu_channel *channel;
+  uint8_t *at; /* a semaphore, or a notifier whose status the client has set */
+  bool semaphore;
+  uint32_t payload;
+};
+
+static bool has_come(const struct awaited *w) {
+  if (w->semaphore) {
+    uint32_t value;
+    memcpy(&value, w->at, sizeof(value));
+    return value == w->payload;
+  }
+  struct error_notifier notifier;
+  memcpy(&notifier, w->at, sizeof(notifier));
+  return !notifier.status;
+}
+
+/* Until it has come, the channel has died, or the time is over (timeout 0: never). False:
+ * the last, or a signal. */
+static bool wait_for(const struct awaited *w, uint32_t timeout_ms) {
+  enum { WAIT_STEP_US = 100 };
+  const uint64_t end = emu_time_ns() + (uint64_t)timeout_ms * 1000000u;
+  struct emu_object *object = (struct emu_object *)w->channel;
+  while (!has_come(w) && atomic_load(&w->channel->serviceable)) {
+    if (timeout_ms && emu_time_ns() >= end)
+      return false;
+    emu_object_get(object);
+    pthread_mutex_unlock(&emu_gpu.lock);
+    const bool signal = usleep(WAIT_STEP_US) && errno == EINTR;
+    pthread_mutex_lock(&emu_gpu.lock);
+    emu_object_put(object);
+    if (signal && !timeout_ms)
+      return false;
+  }
+  return true;
+}
+
+/* What the driver writes to a notifier that was waited for. */
+static int notify(const struct awaited *w) {
+  if (!has_come(w))
+    return -ETIMEDOUT; /* the channel has died */
+  const struct error_notifier notifier = {.code = 0xdeadbeef, .reserved = (uint16_t)w->channel->id};
+  memcpy(w->at, &notifier, sizeof(notifier));
+  return 0;
+}
+
+/* 3.4, WAIT; which errno is from nvgpu's os/linux/ioctl_channel.c, gk20a_channel_wait. */
 static int channel_wait(struct emu_object *object, int fd, void *argument) {
-  enum { WAIT_NOTIFIER = 0, WAIT_SEMAPHORE = 1, WAIT_STEP_US = 100 };
+  enum { WAIT_NOTIFIER = 0, WAIT_SEMAPHORE = 1 };
   struct emu_channel *channel = (struct emu_channel *)object;
   const struct nvgpu_wait_args *a = argument;
+  const bool semaphore = a->type == WAIT_SEMAPHORE;
+  const uint32_t offset = semaphore ? a->condition.semaphore.offset : a->condition.notifier.offset;
+  const size_t bytes = semaphore ? sizeof(uint32_t) : sizeof(struct error_notifier);
   if (!atomic_load(&channel->serviceable))
     return -ETIMEDOUT;
-  if (a->type > WAIT_SEMAPHORE)
+  if (a->type > WAIT_SEMAPHORE || (semaphore && offset % sizeof(uint32_t)))
     return -EINVAL;
-  bool semaphore = a->type == WAIT_SEMAPHORE;
-  uint32_t offset =
-      semaphore ? a->condition.semaphore.offset
-                : a->condition.notifier.offset + (uint32_t)offsetof(struct error_notifier, status);
-  int dmabuf_fd =
-      (int)(semaphore ? a->condition.semaphore.dmabuf_fd : a->condition.notifier.dmabuf_fd);
   struct emu_dmabuf *dmabuf;
-  if (emu_dmabuf_from_fd(dmabuf_fd, &dmabuf))
+  if (emu_dmabuf_from_fd(
+          (int)(semaphore ? a->condition.semaphore.dmabuf_fd : a->condition.notifier.dmabuf_fd),
+          &dmabuf))
     return -EINVAL;
   int result = -EINVAL;
-  if (dmabuf->allocated && !emu_dmabuf_host(dmabuf) && offset % sizeof(uint16_t) == 0 &&
-      offset <= dmabuf->size - sizeof(uint32_t)) {
-    uint64_t end = emu_time_ns() + (uint64_t)a->timeout * 1000000u;
-    result = -ETIMEDOUT;
-    for (;;) {
-      uint32_t value;
-      memcpy(&value, dmabuf->host + offset, sizeof(value));
-      if (semaphore ? value == a->condition.semaphore.payload : (uint16_t)value != 0)
-        result = 0;
-      if (result == 0 || emu_time_ns() >= end || !atomic_load(&channel->serviceable))
-        break;
-      emu_object_get(object);
-      pthread_mutex_unlock(&emu_gpu.lock);
-      usleep(WAIT_STEP_US);
-      pthread_mutex_lock(&emu_gpu.lock);
-      emu_object_put(object);
-    }
-  }
+  if (dmabuf->size < bytes || offset > dmabuf->size - bytes)
+    goto out;
+  result = semaphore ? -EINVAL : -ENOMEM;
+  if (!dmabuf->allocated || emu_dmabuf_host(dmabuf))
+    goto out;
+  const struct awaited w = {.channel = channel,
+                            .at = dmabuf->host + offset,
+                            .semaphore = semaphore,
+                            .payload = a->condition.semaphore.payload};
+  const bool came = wait_for(&w, a->timeout);
+  if (semaphore)
+    result = came ? 0 : -ETIMEDOUT;
+  else
+    result = came ? notify(&w) : -EINTR;
+out:
   emu_object_put(&dmabuf->object);
   return result;
 }
@@ -460,7 +508,7 @@ static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_OPEN, open_another},
     {NVGPU_IOCTL_CHANNEL_ENABLE, enable},
     {NVGPU_IOCTL_CHANNEL_DISABLE, disable},
-    {NVGPU_IOCTL_CHANNEL_PREEMPT, accept},
+    {NVGPU_IOCTL_CHANNEL_PREEMPT, preempt},
     {NVGPU_IOCTL_CHANNEL_FORCE_RESET, force_reset},
     {NVGPU_IOCTL_CHANNEL_WDT, watchdog},
     {NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, set_preemption},

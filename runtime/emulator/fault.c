@@ -32,7 +32,7 @@ static void post_notifier(struct emu_channel *channel, uint32_t code) {
   uint8_t *at = channel->notifier->host + channel->notifier_offset;
   struct error_notifier notifier;
   memcpy(&notifier, at, sizeof(notifier));
-  if (notifier.status)
+  if (notifier.status == ERROR_NOTIFIER_WRITTEN)
     return;
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);

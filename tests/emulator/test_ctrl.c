@@ -274,6 +274,7 @@ static void tsg_and_channel(void **state) {
          (struct nvgpu_runlist_interleave_args){0});
   struct nvgpu_channel_open_args open = {.in.runlist_id = 0};
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_OPEN, open);
+  assert_int_equal(OS->ioctl(open.out.channel_fd, NVGPU_IOCTL_CHANNEL_PREEMPT, NULL), -EINVAL);
   EXPECT(-EINVAL, open.out.channel_fd, NVGPU_IOCTL_CHANNEL_ZCULL_BIND,
          (struct nvgpu_zcull_bind_args){0});
   /* The old bind is to VEID 0, which is made if need be; an address space first. */
@@ -354,6 +355,21 @@ static void channel_wait(void **state) {
   submit(&f->c, &f->ch);
   wait.timeout = 5000;
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  wait.condition.semaphore.offset = 2;
+  EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  /* A notifier whose status the client has set, until it is 0: gk20a_channel_wait. */
+  struct error_notifier *n = fixture_data(f, 64);
+  wait = (struct nvgpu_wait_args){
+      .timeout = 5, .condition.notifier = {.dmabuf_fd = (uint32_t)f->data.fd, .offset = 64}};
+  n->status = 1;
+  EXPECT(-EINTR, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  n->status = 0;
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  assert_int_equal(n->code, 0xdeadbeef);
+  wait.condition.notifier.offset = 4096 - 8;
+  EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER,
+         (struct nvgpu_set_error_notifier){.mem = 999});
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
   EXPECT(-ETIMEDOUT, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
 }
