@@ -50,7 +50,11 @@ static void retire(cl_command_buffer_khr buffer) {
   cl_command_queue queue = buffer->queue;
   if (!atomic_load(&queue->object.handles))
     rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
-  icd_context_retire(buffer->context, &buffer->retired, bury, buffer);
+  cl_context context = buffer->context;
+  icd_context_hold(context); /* which may go with it */
+  icd_context_retire(context, &buffer->retired, bury, buffer);
+  icd_context_attend_retired(context); /* it holds objects that the application may wait for */
+  icd_context_drop(context);
 }
 
 cl_int icd_read_flags(cl_context context, const cl_properties *list,

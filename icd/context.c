@@ -121,6 +121,40 @@ void icd_context_destroy_retired(cl_context context, bool wait) {
   }
 }
 
+static void *attend(void *data) {
+  cl_context context = data;
+  cl_command_queue queue;
+  do {
+    uint64_t point;
+    icd_context_destroy_retired(context, true);
+    pthread_mutex_lock(&context->lock);
+    queue = awaited_queue(context, &point);
+    context->attended = queue;
+    pthread_mutex_unlock(&context->lock);
+    if (queue)
+      icd_queue_drop(queue);
+  } while (queue);
+  icd_context_drop(context);
+  return NULL;
+}
+
+void icd_context_attend_retired(cl_context context) {
+  pthread_mutex_lock(&context->lock);
+  const bool start = context->retired && !context->attended;
+  context->attended |= start;
+  pthread_mutex_unlock(&context->lock);
+  if (!start)
+    return;
+  icd_context_hold(context);
+  if (icd_start_thread(attend, context))
+    return;
+  pthread_mutex_lock(&context->lock);
+  context->attended = false;
+  pthread_mutex_unlock(&context->lock);
+  icd_context_reap(context, true); /* no thread to be had: then now */
+  icd_context_drop(context);
+}
+
 /* ---- changes ------------------------------------------------------------------ */
 
 void icd_context_change_locked(cl_context context) {

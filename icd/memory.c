@@ -69,10 +69,29 @@ bool icd_mem_is_one(cl_context context, uint64_t number) {
   return mem != NULL;
 }
 
+/* Whether the application is told when it dies, or what it is a part of. */
+static bool is_mourned(cl_mem mem) {
+  bool mourned = false;
+  for (; mem && !mourned; mem = mem->parent) {
+    pthread_mutex_lock(&mem->lock);
+    mourned = mem->destructors;
+    pthread_mutex_unlock(&mem->lock);
+  }
+  return mourned;
+}
+
 /* The last reference has gone. */
 static void retire(cl_mem mem) {
+  cl_context context = mem->context;
+  const bool mourned = is_mourned(mem);
   delist(mem);
-  icd_context_retire(mem->context, &mem->retired, bury, mem);
+  if (mourned)
+    icd_context_hold(context); /* which may go with it */
+  icd_context_retire(context, &mem->retired, bury, mem);
+  if (mourned) {
+    icd_context_attend_retired(context);
+    icd_context_drop(context);
+  }
 }
 
 void icd_mem_drop(cl_mem mem) {

@@ -101,6 +101,7 @@ struct _cl_context {
   uint64_t next_queue;
   struct icd_retired *retired;
   atomic_bool any_retired;
+  bool attended; /* a thread waits for the retired */
   cl_event free_events;
   cl_mem *svm; /* allocations of shared virtual memory by rising address (svm.c) */
   size_t svm_count, svm_room;
@@ -124,6 +125,10 @@ static inline void icd_context_reap(cl_context context, bool wait) {
   if (atomic_load_explicit(&context->any_retired, memory_order_relaxed))
     icd_context_destroy_retired(context, wait);
 }
+
+/* The same in a thread of its own, if there are any: for those whose end the application
+ * hears of, but may have nothing to do until then. */
+void icd_context_attend_retired(cl_context context);
 
 /* context.changed has happened. The first: for callers that hold the lock. */
 void icd_context_change_locked(cl_context context);

@@ -178,6 +178,33 @@ static void release_during_execution(void **state) {
   }
 }
 
+/* An application that waits to be told of the end of an object need not call anything
+ * meanwhile; nor of that of a buffer whose part was released last. */
+static void destructor_comes_by_itself(void **state) {
+  struct bench *bench = *state;
+  const cl_buffer_region region = {0, N * 4};
+  for (int part = 0; part < 2; part++) {
+    cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+    cl_mem out = part ? clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, NULL) : b;
+    cl_kernel kernel = bench_add(bench, "slow_add", a, out, 1);
+    atomic_int gone = 0;
+    assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
+    fake_pause();
+    assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    assert_cl(clReleaseKernel(kernel));
+    assert_cl(clReleaseMemObject(a));
+    assert_cl(clReleaseMemObject(b));
+    if (part)
+      assert_cl(clReleaseMemObject(out));
+    nap();
+    assert_int_equal(gone, 0);
+    fake_resume();
+    for (int i = 0; i < 1000 && !gone; i++)
+      nap();
+    assert_int_equal(gone, 1);
+  }
+}
+
 /* The last handles go while the worker holds the command back. */
 static void release_before_deferred(void **state) {
   struct bench *bench = *state;
@@ -619,6 +646,7 @@ int main(void) {
       TEST(failed_user_event),
       TEST(across_queues),
       TEST(release_during_execution),
+      TEST(destructor_comes_by_itself),
       TEST(release_before_deferred),
       TEST(abandoned_user_event),
       TEST(profiling),
