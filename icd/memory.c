@@ -232,18 +232,19 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, 
   const cl_int code = icd_check_host_pointer(context, flags, host_ptr, call);
   if (code)
     return code;
-  cl_mem found = flags & CL_MEM_USE_HOST_PTR ? icd_svm_find(context, host_ptr) : NULL;
-  if (found && host_ptr == found->cpu + found->size) { /* what is behind it is somebody else's */
-    icd_mem_drop(found);
-    found = NULL;
+  cl_mem found = host_ptr ? icd_svm_find(context, host_ptr) : NULL;
+  if (!found)
+    return CL_SUCCESS;
+  const size_t rest = found->size - (size_t)((char *)host_ptr - found->cpu);
+  if (rest >= size && flags & CL_MEM_USE_HOST_PTR) {
+    *svm = found;
+    return CL_SUCCESS;
   }
-  if (found && size > found->size - (size_t)((char *)host_ptr - found->cpu)) {
-    icd_mem_drop(found);
-    return icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
-                    "host_ptr is shared virtual memory that ends before %zu bytes", size);
-  }
-  *svm = found;
-  return CL_SUCCESS;
+  icd_mem_drop(found);
+  if (!rest || rest >= size) /* what is behind it is somebody else's */
+    return CL_SUCCESS;
+  return icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
+                  "host_ptr is shared virtual memory that ends before %zu bytes", size);
 }
 
 static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,

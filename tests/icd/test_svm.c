@@ -312,6 +312,13 @@ static void buffer(void **state) {
   cl_bool uses;
   assert_null(clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, BYTES, a + 1, &code));
   assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
+  assert_null(clCreateBuffer(bench->context, CL_MEM_COPY_HOST_PTR, BYTES + 1, a, &code));
+  assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
+  cl_mem copy = clCreateBuffer(bench->context, CL_MEM_COPY_HOST_PTR, BYTES, a, &code);
+  assert_cl(code);
+  assert_cl(clGetMemObjectInfo(copy, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
+  assert_int_equal(uses, CL_FALSE);
+  clReleaseMemObject(copy);
   cl_mem mem = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, BYTES - 4, a + 1, &code);
   assert_cl(code);
   cl_mem sub = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
