@@ -51,6 +51,7 @@ struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
     return NULL;
   dmabuf->object = (struct emu_object){.kind = EMU_DMABUF, .refs = 1};
   dmabuf->size = dmabuf->asked = size;
+  dmabuf->serial = emu_gpu.next_serial++;
   dmabuf->parked_fd = -1;
   dmabuf->next = emu_gpu.dmabufs;
   emu_gpu.dmabufs = dmabuf;
@@ -200,6 +201,7 @@ static int adopt(int fd, const struct stat *status, struct emu_dmabuf **adopted)
   if (!dmabuf)
     return -ENOMEM;
   dmabuf->allocated = dmabuf->foreign = true;
+  dmabuf->heap = NVMAP_HEAP_IOVMM;
   remember_file(dmabuf, status);
   dmabuf->parked_fd = park(fd);
   int error = dmabuf->parked_fd < 0 ? -EMFILE : emu_dmabuf_host(dmabuf);

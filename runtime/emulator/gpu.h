@@ -90,15 +90,17 @@ struct emu_dmabuf {
   struct emu_dmabuf *next; /* gpu.dmabufs */
   uint64_t size;           /* multiple of 4096 */
   uint64_t asked;          /* of CREATE */
-  bool allocated;          /* has pages (NVMAP ALLOC was done) */
-  bool from_va;            /* they were the client's */
-  bool drivers;            /* made by the driver itself: not counted as nvmap's */
-  bool foreign;            /* made by another process's device, which counts it */
-  bool read_only;          /* so were they */
-  uint8_t *host;           /* the emulator's own mapping, made at first need */
-  int handles;             /* nvmap handles among refs */
-  int parked_fd;           /* keeps the memfd while no client fd does; -1 */
-  dev_t device;            /* identify the memfd */
+  uint64_t serial;         /* what PARAMETERS tells */
+  uint32_t heap, flags, align;
+  bool allocated; /* has pages (NVMAP ALLOC was done) */
+  bool from_va;   /* they were the client's */
+  bool drivers;   /* made by the driver itself: not counted as nvmap's */
+  bool foreign;   /* made by another process's device, which counts it */
+  bool read_only; /* so were they */
+  uint8_t *host;  /* the emulator's own mapping, made at first need */
+  int handles;    /* nvmap handles among refs */
+  int parked_fd;  /* keeps the memfd while no client fd does; -1 */
+  dev_t device;   /* identify the memfd */
   ino_t inode;
   bool has_inode;
   bool registered, mutable_metadata;
@@ -110,9 +112,6 @@ struct emu_dmabuf {
 struct emu_handle {
   struct emu_handle *next;
   uint32_t id;
-  uint32_t heap;
-  uint32_t flags;
-  uint32_t align;
   bool read_only;
   struct emu_dmabuf *dmabuf;
 };
@@ -333,6 +332,7 @@ struct emu_gpu {
   struct emu_dmabuf *dmabufs;
   struct emu_handle *handles;
   uint32_t next_handle;
+  uint64_t next_serial;
   uint64_t memory_limit, memory_used;
   uint64_t tags[1024];     /* SET_TAG_LABEL: one bit for each of 65536 */
   struct emu_ctrl *mapped; /* ctrl nodes with a mapping */

@@ -19,8 +19,8 @@ enum {
  * from them. nvgpu-uapi.md 3.5, GET_AVAILABLE_HEAPS. */
 static const uint32_t carveouts = NVMAP_HEAP_VPR | NVMAP_HEAP_FSI;
 
-/* ALLOC's heaps that cannot be mixed with others. */
-static const uint32_t exclusive_heaps = NVMAP_HEAP_VPR;
+/* ALLOC's heaps that cannot be mixed with others: nvmap_alloc.c, heap_policy_excl. */
+static const uint32_t exclusive_heaps = NVMAP_HEAP_IVM | NVMAP_HEAP_VIDMEM;
 
 struct emu_handle *emu_handle_find(uint32_t id) {
   struct emu_handle *handle = emu_gpu.handles;
@@ -34,7 +34,6 @@ static struct emu_handle *handle_create(struct emu_dmabuf *dmabuf) {
   if (!handle)
     return NULL;
   handle->id = ++emu_gpu.next_handle;
-  handle->flags = NVMAP_WRITE_COMBINE; /* 3.5, CREATE */
   handle->dmabuf = dmabuf;
   emu_object_get(&dmabuf->object);
   dmabuf->handles++;
@@ -65,6 +64,7 @@ struct emu_handle *emu_handle_create(uint64_t size) {
   if (!dmabuf)
     return NULL;
   dmabuf->asked = size;
+  dmabuf->flags = NVMAP_WRITE_COMBINE; /* 3.5, CREATE */
   struct emu_handle *handle = handle_create(dmabuf);
   emu_object_put(&dmabuf->object);
   return handle;
@@ -104,24 +104,22 @@ static int nvmap_alloc(void *argument) {
   struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle)
     return -EINVAL;
-  if (!(a->heap_mask & (NVMAP_HEAP_IOVMM | carveouts)))
-    return -ENOMEM;
   struct emu_dmabuf *dmabuf = handle->dmabuf;
-  if (dmabuf->size > emu_gpu.memory_limit)
+  if (!(a->heap_mask & NVMAP_HEAP_IOVMM) || dmabuf->size > emu_gpu.memory_limit)
     return -ENOMEM;
   if (dmabuf->allocated)
     return -EEXIST;
-  if ((a->heap_mask & exclusive_heaps) && (a->heap_mask & ~exclusive_heaps))
+  if (a->heap_mask & exclusive_heaps)
     return -EINVAL;
-  if (!(a->heap_mask & NVMAP_HEAP_IOVMM) ||
-      dmabuf->size > emu_gpu.memory_limit - emu_gpu.memory_used)
+  if (dmabuf->size > emu_gpu.memory_limit - emu_gpu.memory_used)
     return -ENOMEM;
   dmabuf->allocated = true;
   emu_gpu.memory_used += dmabuf->size;
-  handle->heap = NVMAP_HEAP_IOVMM;
-  handle->flags = a->flags;
-  handle->align = a->align;
-  handle->read_only = a->flags & NVMAP_FLAG_READ_ONLY;
+  dmabuf->heap = NVMAP_HEAP_IOVMM;
+  dmabuf->flags = a->flags;
+  if (a->heap_mask & NVMAP_HEAP_VPR)
+    dmabuf->flags &= ~(uint32_t)NVMAP_CACHE_TYPE_MASK;
+  dmabuf->align = a->align > GPU_PAGE_BYTES ? a->align : GPU_PAGE_BYTES;
   return 0;
 }
 
@@ -174,40 +172,60 @@ static int nvmap_from_fd(void *argument) {
   emu_object_put(&dmabuf->object);
   if (!handle)
     return error;
-  handle->heap = NVMAP_HEAP_IOVMM;
+  handle->read_only = emu_dmabuf_read_only(handle->dmabuf, a->fd);
   a->handle = handle->id;
   return 0;
 }
 
+/* What nvmap_ioctl.c's rw_handle checks, in bytes: without a gap, and at a multiple of 8,
+ * the elements are one. */
+static int check_elements(struct nvmap_rw_handle *a, uint64_t size) {
+  if (a->elem_size == a->hmem_stride && a->elem_size == a->user_stride && a->offset % 8 == 0) {
+    if (__builtin_mul_overflow(a->elem_size, a->count, &a->elem_size))
+      return -EINVAL;
+    a->hmem_stride = a->user_stride = a->elem_size;
+    a->count = 1;
+  }
+  if (a->elem_size > size || a->offset >= size || a->elem_size > a->user_stride ||
+      a->elem_size > a->hmem_stride || a->user_stride > (size - a->offset) / a->count)
+    return -EINVAL;
+  uint64_t last;
+  if (__builtin_mul_overflow(a->hmem_stride, a->count - 1, &last) ||
+      __builtin_add_overflow(last, a->offset, &last) || last > size - a->elem_size)
+    return -EINVAL;
+  return 0;
+}
+
+/* The count becomes that of bytes. A copy that fails is told by the bytes that it lacks,
+ * which are taken for bytes that were copied: no error if the lack is everything. */
 static int read_write(struct nvmap_rw_handle *a, bool write) {
   if (!a->addr || !a->count || !a->elem_size)
     return -EINVAL;
   struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle)
     return -EINVAL;
+  struct emu_dmabuf *dmabuf = handle->dmabuf;
   if (write && handle->read_only)
     return -EPERM;
-  struct emu_dmabuf *dmabuf = handle->dmabuf;
+  struct nvmap_rw_handle e = *a;
+  uint64_t all;
+  bool huge = __builtin_mul_overflow(a->count, a->elem_size, &all);
+  a->count = 0;
   if (!dmabuf->allocated)
-    return -EFAULT;
-  /* Each element inside the buffer, strides not shorter than an element. */
-  if (a->elem_size > dmabuf->size || a->offset > dmabuf->size - a->elem_size)
-    return -EINVAL;
-  if (a->count > 1 && (a->hmem_stride < a->elem_size || a->user_stride < a->elem_size ||
-                       a->count - 1 > (dmabuf->size - a->elem_size - a->offset) / a->hmem_stride))
+    return -EPERM; /* of no heap yet, which is none that the CPU may access */
+  if (huge || check_elements(&e, dmabuf->size))
     return -EINVAL;
   if (emu_dmabuf_host(dmabuf))
     return -ENOMEM;
-  for (uint64_t i = 0; i < a->count; i++) {
-    uint8_t *memory = dmabuf->host + a->offset + i * a->hmem_stride;
-    uint64_t user = a->addr + i * a->user_stride;
-    int error = write ? emu_copy_from_user(memory, user, a->elem_size)
-                      : emu_copy_to_user(user, memory, a->elem_size);
-    if (error)
-      return i ? -EINTR : error;
+  int error = 0;
+  for (uint64_t i = 0; i < e.count && !error; i++) {
+    uint8_t *memory = dmabuf->host + e.offset + i * e.hmem_stride;
+    uint64_t user = e.addr + i * e.user_stride;
+    error = write ? emu_copy_from_user(memory, user, e.elem_size)
+                  : emu_copy_to_user(user, memory, e.elem_size);
   }
-  a->count *= a->elem_size;
-  return 0;
+  a->count = error ? e.elem_size : all;
+  return a->count < all ? -EINTR : 0;
 }
 
 static int nvmap_write(void *argument) {
@@ -236,10 +254,12 @@ static int nvmap_cache_64(void *argument) {
   return cache(a->addr, a->handle, a->len, a->op);
 }
 
+/* nvmap_do_cache_maint_list looks at no range on Tegra234. */
 static int nvmap_cache_list(void *argument) {
   const struct nvmap_cache_op_list *a = argument;
   bool wide = (uint32_t)a->op >> 31; /* elements of offsets and sizes */
   size_t bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t);
+  uint32_t at_reserve = 0;
   if (!a->nr || !a->handles || !a->offsets || !a->sizes)
     return -EINVAL;
   for (uint32_t i = 0; i < a->nr; i++) {
@@ -249,12 +269,14 @@ static int nvmap_cache_list(void *argument) {
         emu_copy_from_user(&offset, a->offsets + i * bytes, bytes) ||
         emu_copy_from_user(&size, a->sizes + i * bytes, bytes))
       return -EFAULT;
-    struct emu_handle *handle = emu_handle_find(id);
-    if (!handle || !handle->dmabuf->allocated || offset > handle->dmabuf->size ||
-        size > handle->dmabuf->size - offset)
+    const struct emu_handle *handle = emu_handle_find(id);
+    if (!handle)
       return -EINVAL;
+    if (!handle->dmabuf->allocated)
+      return -EPERM; /* as in read_write */
+    at_reserve += !!(handle->dmabuf->flags & NVMAP_FLAG_SYNC_AT_RESERVE);
   }
-  return 0;
+  return at_reserve % a->nr ? -EINVAL : 0; /* all or none */
 }
 
 static int nvmap_available_heaps(void *argument) {
@@ -270,31 +292,40 @@ static int nvmap_heap_size(void *argument) {
   return 0;
 }
 
+/* nvmap_ioctl_query_heap_params: a carveout goes first, and what is no heap is no error. */
 static int nvmap_query_heap(void *argument) {
   struct nvmap_query_heap_params *a = argument;
-  if (!(a->heap_mask & (NVMAP_HEAP_IOVMM | carveouts)))
+  bool carveout = a->heap_mask & (NVMAP_HEAP_IOVMM - 1);
+  if (carveout && !(a->heap_mask & carveouts))
     return -ENODEV;
-  bool iovmm = a->heap_mask & NVMAP_HEAP_IOVMM;
-  a->contig = 0;
-  a->total = iovmm ? emu_gpu.memory_limit : 0;
-  a->free = iovmm ? emu_gpu.memory_limit - emu_gpu.memory_used : 0;
   a->largest_free_block = GPU_PAGE_BYTES;
-  a->granule_size = GPU_PAGE_BYTES;
+  if (carveout) {
+    a->total = a->free = 0;
+  } else if (a->heap_mask & NVMAP_HEAP_IOVMM) {
+    a->total = emu_gpu.memory_limit;
+    a->free = emu_gpu.memory_limit - emu_gpu.memory_used;
+    a->granule_size = GPU_PAGE_BYTES;
+  }
   return 0;
 }
 
 static int nvmap_parameters(void *argument) {
+  const uint32_t no_peer = UINT32_MAX; /* of virtual machines */
   struct nvmap_handle_parameters *a = argument;
-  struct emu_handle *handle = emu_handle_find(a->handle);
+  const struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle)
     return -ENODEV;
-  *a = (struct nvmap_handle_parameters){
-      .handle = handle->id,
-      .heap = handle->heap,
-      .align = handle->align,
-      .coherency = handle->flags & NVMAP_CACHE_TYPE_MASK,
-      .size = handle->dmabuf->size,
-  };
+  const struct emu_dmabuf *dmabuf = handle->dmabuf;
+  a->contig = dmabuf->allocated && (dmabuf->flags & NVMAP_FLAG_CONTIGUOUS);
+  a->heap_number = no_peer;
+  a->heap = dmabuf->heap;
+  a->align = dmabuf->align;
+  a->coherency = dmabuf->flags & NVMAP_CACHE_TYPE_MASK;
+  a->size = dmabuf->size;
+  a->offset = 0;
+  a->serial_id = dmabuf->serial;
+  if (handle->read_only)
+    a->access_flags = NVMAP_FLAG_READ_ONLY;
   return 0;
 }
 
@@ -303,15 +334,12 @@ static int nvmap_duplicate(void *argument) {
   struct emu_handle *handle = emu_handle_find(a->handle);
   if (!handle)
     return -EINVAL;
-  bool read_only = a->access_flags & NVMAP_FLAG_READ_ONLY;
+  bool read_only = a->access_flags == NVMAP_FLAG_READ_ONLY;
   if (handle->read_only && !read_only)
     return -EPERM;
   struct emu_handle *copy = handle_create(handle->dmabuf);
   if (!copy)
     return -ENOMEM;
-  copy->heap = handle->heap;
-  copy->flags = handle->flags;
-  copy->align = handle->align;
   copy->read_only = read_only;
   a->dup_handle = copy->id;
   return 0;
@@ -339,13 +367,14 @@ static int nvmap_tag_label(void *argument) {
 static const struct {
   uint32_t request;
   int (*function)(void *argument);
-  bool copy_out; /* not always what the direction bits say; 2.5 */
+  bool copy_out;    /* not always what the direction bits say; 2.5 */
+  bool always_copy; /* after an error as well */
 } ioctls[] = {
     {NVMAP_IOC_CREATE, nvmap_create, true},
     {NVMAP_IOC_CREATE_64, nvmap_create_64, true},
     {NVMAP_IOC_ALLOC, nvmap_alloc, false},
-    {NVMAP_IOC_WRITE, nvmap_write, true},
-    {NVMAP_IOC_READ, nvmap_read, true},
+    {NVMAP_IOC_WRITE, nvmap_write, true, true},
+    {NVMAP_IOC_READ, nvmap_read, true, true},
     {NVMAP_IOC_CACHE, nvmap_cache, false},
     {NVMAP_IOC_CACHE_64, nvmap_cache_64, false},
     {NVMAP_IOC_GET_FD, nvmap_get_fd, true},
@@ -389,7 +418,8 @@ int emu_nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, vo
     if (ioctls[i].copy_out && emu_copy_to_user((uintptr_t)user, argument, size))
       return -EFAULT;
     int result = ioctls[i].function(argument);
-    if (result == 0 && ioctls[i].copy_out && emu_copy_to_user((uintptr_t)user, argument, size))
+    bool copy_out = ioctls[i].copy_out && (result == 0 || ioctls[i].always_copy);
+    if (copy_out && emu_copy_to_user((uintptr_t)user, argument, size))
       return -EFAULT;
     return result;
   }

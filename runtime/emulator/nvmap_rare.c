@@ -59,9 +59,9 @@ int emu_nvmap_from_va(void *argument) {
   }
   handle->dmabuf->allocated = handle->dmabuf->from_va = true;
   handle->dmabuf->read_only = read_only;
-  handle->heap = NVMAP_HEAP_IOVMM;
-  handle->flags = a->flags;
-  handle->align = GPU_PAGE_BYTES;
+  handle->dmabuf->heap = NVMAP_HEAP_IOVMM;
+  handle->dmabuf->flags = a->flags;
+  handle->dmabuf->align = GPU_PAGE_BYTES;
   handle->read_only = read_only;
   a->handle = handle->id;
   return 0;

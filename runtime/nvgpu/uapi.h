@@ -142,9 +142,11 @@ enum { NVGPU_COMPTAGS_NONE = 0, NVGPU_COMPTAGS_REQUESTED = 1, NVGPU_COMPTAGS_REQ
 enum { NVGPU_METADATA_BYTES_MAX = 256 };
 
 /* nvmap ALLOC (3.5, 5) */
-#define NVMAP_HEAP_IOVMM (1u << 30)
-#define NVMAP_HEAP_VPR   (1u << 28)
-#define NVMAP_HEAP_FSI   (1u << 2)
+#define NVMAP_HEAP_IOVMM  (1u << 30)
+#define NVMAP_HEAP_VPR    (1u << 28)
+#define NVMAP_HEAP_VIDMEM (1u << 26)
+#define NVMAP_HEAP_FSI    (1u << 2)
+#define NVMAP_HEAP_IVM    (1u << 1)
 enum nvmap_cache_type {
   NVMAP_UNCACHED = 0,
   NVMAP_WRITE_COMBINE = 1,
@@ -154,6 +156,8 @@ enum nvmap_cache_type {
 enum {
   NVMAP_CACHE_TYPE_MASK = 3,
   NVMAP_FLAG_SECURE = 1 << 2,
+  NVMAP_FLAG_CONTIGUOUS = 1 << 6,
+  NVMAP_FLAG_SYNC_AT_RESERVE = 1 << 8,
   NVMAP_FLAG_READ_ONLY = 1 << 9,
   NVMAP_TAG_SHIFT = 16,
   NVMAP_NUMA_ANY = -1,

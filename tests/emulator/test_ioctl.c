@@ -242,9 +242,12 @@ static void nvmap(void **state) {
       {{.handle = 1, .heap_mask = 1u << 31}, -ENOMEM},
       {{.handle = 1, .heap_mask = 1u << 3}, -ENOMEM},
       {{.handle = 1, .heap_mask = 1u << 28}, -ENOMEM},
-      {{.handle = 1, .heap_mask = 1u << 30 | 1u << 28}, -EINVAL},
+      /* nvmap_alloc.c, heap_policy_excl: IVM and VIDMEM with others; VPR may be. */
+      {{.handle = 1, .heap_mask = 1u << 30 | 1u << 1}, -EINVAL},
+      {{.handle = 1, .heap_mask = 1u << 30 | 1u << 26}, -EINVAL},
       {{.handle = 1, .heap_mask = 1u << 30, .flags = 5, .align = 4096, .numa_nid = -1}, 0},
       {{.handle = 1, .heap_mask = 1u << 30}, -EEXIST},
+      {{.handle = 1, .heap_mask = 1u << 28}, -ENOMEM},
   };
   struct nvmap_create_handle get = {.handle = id};
   EXPECT(0, c.nvmap, NVMAP_IOC_GET_FD, get); /* also before ALLOC */
@@ -255,6 +258,15 @@ static void nvmap(void **state) {
   EXPECT(-ENOMEM, c.as, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
   struct nvmap_create_handle from = {.fd = get.fd};
   EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_FROM_FD, from);
+  struct nvmap_rw_handle rw = {.addr = (uintptr_t)rows,
+                               .handle = id,
+                               .offset = 8000,
+                               .elem_size = 4,
+                               .hmem_stride = 4,
+                               .user_stride = 4,
+                               .count = 3};
+  EXPECT(-EPERM, c.nvmap, NVMAP_IOC_WRITE, rw); /* no heap yet: nvmap_ioctl.c, rw_handle */
+  assert_int_equal(rw.count, 0);
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     struct nvmap_alloc_handle args = rows[i].args;
     args.handle = args.handle == 1 ? id : args.handle;
@@ -263,13 +275,8 @@ static void nvmap(void **state) {
   EXPECT(0, c.nvmap, NVMAP_IOC_FROM_FD, from);
   assert_true(from.handle != id);
   char text[] = "twelve bytes", back[sizeof(text)] = "";
-  struct nvmap_rw_handle rw = {.addr = (uintptr_t)text,
-                               .handle = id,
-                               .offset = 8000,
-                               .elem_size = 4,
-                               .hmem_stride = 4,
-                               .user_stride = 4,
-                               .count = 3};
+  rw.addr = (uintptr_t)text;
+  rw.count = 3;
   EXPECT(0, c.nvmap, NVMAP_IOC_WRITE, rw);
   assert_int_equal(rw.count, 12);
   rw.addr = (uintptr_t)back;
@@ -281,6 +288,22 @@ static void nvmap(void **state) {
   EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_READ, rw);
   rw.count = 0;
   EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_READ, rw);
+  /* Strides below an element's size, even of one; a copy that fails is told in bytes,
+   * and only the lack of some of them is an error. */
+  rw.count = 1;
+  rw.user_stride = 0;
+  EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_READ, rw);
+  assert_int_equal(rw.count, 0);
+  rw.count = 2;
+  rw.user_stride = 8;
+  EXPECT(0, c.nvmap, NVMAP_IOC_READ, rw);
+  assert_int_equal(rw.count, 8);
+  rw.count = 2;
+  rw.addr = 8;
+  EXPECT(-EINTR, c.nvmap, NVMAP_IOC_READ, rw);
+  assert_int_equal(rw.count, 4);
+  rw.user_stride = 4;
+  EXPECT(0, c.nvmap, NVMAP_IOC_READ, rw);
   rw.count = 1;
   rw.handle = 5;
   EXPECT(-EINVAL, c.nvmap, NVMAP_IOC_READ, rw);

@@ -215,8 +215,17 @@ static void cache(void **state) {
                                      .sizes = (uintptr_t)sizes,
                                      .nr = 2};
   EXPECT(0, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
-  sizes[1]++;
-  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
+  sizes[1]++; /* no range is looked at on Orin: nvmap_cache.c, nvmap_do_cache_maint_list */
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
+  struct nvmap_create_handle create = {.size = 1};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_CREATE, create);
+  handles[1] = create.handle;
+  EXPECT(-EPERM, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
+  struct nvmap_alloc_handle alloc = {
+      .handle = create.handle, .heap_mask = NVMAP_HEAP_IOVMM, .flags = NVMAP_FLAG_SYNC_AT_RESERVE};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_ALLOC, alloc);
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list); /* of some only */
+  free_id(create.handle);
   list.nr = 0;
   EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_CACHE_LIST, list);
   list.nr = 2;
@@ -270,10 +279,40 @@ static void rare(void **state) {
   EXPECT(0, f->c.nvmap, NVMAP_IOC_PARAMETERS, parameters);
   assert_int_equal(parameters.size, PAGE);
   assert_int_equal(parameters.heap, NVMAP_HEAP_IOVMM);
+  assert_int_equal(parameters.align, PAGE);
+  assert_int_equal(parameters.access_flags, 0);
+  /* Ids of one buffer say the same of it; a read-only one, and one of its fd, that. */
+  struct nvmap_duplicate_handle dup = {.handle = b.handle, .access_flags = NVMAP_FLAG_READ_ONLY};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
+  struct nvmap_create_handle import = {.fd = fd_of(dup.dup_handle)};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_FROM_FD, import);
+  struct nvmap_handle_parameters imported = {.handle = import.handle};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_PARAMETERS, imported);
+  assert_int_equal(imported.serial_id, parameters.serial_id);
+  assert_int_equal(imported.coherency, parameters.coherency);
+  assert_int_equal(imported.access_flags, NVMAP_FLAG_READ_ONLY);
+  assert_int_equal(OS->close(import.fd), 0);
+  free_id(import.handle);
+  free_id(dup.dup_handle);
   parameters.handle = 5;
   EXPECT(-ENODEV, f->c.nvmap, NVMAP_IOC_PARAMETERS, parameters);
   struct nvmap_create_handle small = {.size = 1};
   EXPECT(0, f->c.nvmap, NVMAP_IOC_CREATE, small);
+  /* ALLOC's flag does not make the id read-only: nvmap_alloc.c, is_nvmap_id_ro. */
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_ALLOC,
+         (struct nvmap_alloc_handle){.handle = small.handle,
+                                     .heap_mask = NVMAP_HEAP_IOVMM | NVMAP_HEAP_VPR,
+                                     .flags = NVMAP_FLAG_READ_ONLY | NVMAP_CACHEABLE});
+  parameters.handle = small.handle;
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_PARAMETERS, parameters);
+  assert_int_equal(parameters.coherency, NVMAP_UNCACHED); /* since VPR may hold it */
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_WRITE,
+         (struct nvmap_rw_handle){.addr = (uintptr_t)text,
+                                  .handle = small.handle,
+                                  .elem_size = 8,
+                                  .hmem_stride = 8,
+                                  .user_stride = 8,
+                                  .count = 1});
   free_id(small.handle);
   buffer_destroy(&f->c, &b);
 }
