@@ -1,5 +1,5 @@
-/* The device: opened on first use, never opened twice, closed when the library is
- * unloaded; what could not be opened, for want of fds perhaps, is tried again at the
+/* The device: opened on first use, never opened twice, closed when the process
+ * ends; what could not be opened, for want of fds perhaps, is tried again at the
  * next use. Clocks; clGetDeviceIDs and its kin (queries: device_info.c).
  */
 #include <ctype.h>

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The driver is loaded into any application: it brings nothing but the C library
-# along (which has libm and the dynamic linker as files of their own).
+# along (which has libm and the dynamic linker as files of their own), and stays when that
+# is done with it: threads of its own may be at their last instructions.
 set -eu
 needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 [ -n "$needed" ]
@@ -13,3 +14,7 @@ for library in $needed; do
       ;;
   esac
 done
+if ! readelf -d "$1" | grep -q NODELETE; then
+  echo "dlclose unloads it"
+  exit 1
+fi
