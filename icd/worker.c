@@ -24,11 +24,15 @@ struct icd_command {
   void *tail; /* a LAUNCH's shape, a CALL's data: as they were when enqueued */
 };
 
+static void release_mems(struct icd_command *command) {
+  while (command->mem_count)
+    icd_mem_drop(command->mems[--command->mem_count]);
+}
+
 static void release(struct icd_command *command) {
   for (cl_uint i = 0; i < command->wait_count; i++)
     icd_event_drop(command->waits[i]);
-  for (uint32_t i = 0; i < command->mem_count; i++)
-    icd_mem_drop(command->mems[i]);
+  release_mems(command);
   if (command->operation.kernel)
     icd_kernel_drop(command->operation.kernel);
   if (command->operation.kind == ICD_REPLAY)
@@ -130,6 +134,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
     icd_unlock(&queue->lock);
     if (!*status) {
       *status = CL_SUBMITTED;
+      release_mems(command);
       return due;
     }
   }
@@ -151,6 +156,8 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
       icd_map_terminated(operation);
     icd_context_tell_fault(queue->context);
   }
+  /* First: whoever waits for the command may want to use their memory anew. */
+  release_mems(command);
   return event ? icd_event_move(event, *status, start_ns, end_ns) : NULL;
 }
 

@@ -52,6 +52,9 @@ static void non_blocking_chain(void **state) {
   assert_cl(
       clEnqueueReadBuffer(bench->queue, b, CL_FALSE, 0, sizeof values, result[1], 0, NULL, NULL));
   assert_cl(clFinish(bench->queue));
+  /* nobody needs the memory any more */
+  assert_int_equal(a->object.references, 1);
+  assert_int_equal(b->object.references, 1);
   expect_all(result[0], 1);
   expect_all(result[1], 101);
   clReleaseKernel(slow);
