@@ -26,6 +26,7 @@ enum { SPIRV_LENGTH_SHIFT = 16, SPIRV_OPCODE_MASK = 0xffff };
 enum spirv_opcode {
   OP_UNDEF = 1,
   OP_MEMORY_MODEL = 14,
+  OP_ENTRY_POINT = 15,
   OP_CAPABILITY = 17,
   OP_TYPE_BOOL = 20,
   OP_TYPE_INT = 21,
@@ -38,12 +39,14 @@ enum spirv_opcode {
   OP_TYPE_FUNCTION = 33,
   OP_CONSTANT_FALSE = 42,
   OP_CONSTANT = 43,
+  OP_CONSTANT_COMPOSITE = 44,
   OP_CONSTANT_NULL = 46,
   OP_SPEC_CONSTANT_TRUE = 48,
   OP_SPEC_CONSTANT_FALSE = 49,
   OP_SPEC_CONSTANT = 50,
   OP_FUNCTION = 54,
   OP_FUNCTION_END = 56,
+  OP_VARIABLE = 59,
   OP_LOAD = 61,
   OP_STORE = 62,
   OP_COPY_MEMORY = 63,
@@ -108,6 +111,10 @@ size_t spirv_join_samplers(uint32_t *words, size_t count);
 
 /* Sorts the blocks of each function: spirv_order.c says why. False: no memory. */
 bool spirv_order(uint32_t *words, size_t count);
+
+/* A copy of the module for spirv-val, which the caller frees: spirv_mend.c says what is put
+ * right in it. NULL: no memory. */
+uint32_t *spirv_mend(const uint32_t *words, size_t *count);
 
 /* Says in other instructions what the translator of LLVM 15 does not know; the module must
  * be a valid one. The caller frees *words, and gets the new ones there. False: no memory. */

@@ -48,6 +48,17 @@ static void mark_convergent(LLVMModuleRef module) {
       add_attribute(at, "convergent");
 }
 
+/* The translator calls kernels as it calls other functions; LLVM takes such a call for one
+ * that never comes back. */
+static void mend_calls(LLVMModuleRef module) {
+  for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
+    for (LLVMUseRef use = LLVMGetFirstUse(at); use; use = LLVMGetNextUse(use)) {
+      LLVMValueRef user = LLVMGetUser(use);
+      if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == at)
+        LLVMSetInstructionCallConv(user, LLVMGetFunctionCallConv(at));
+    }
+}
+
 /* What a module defines as others may (LinkOnceODR) stays there though it does not use it:
  * they may leave it out. */
 static void keep_shared(LLVMValueRef value) {
@@ -114,6 +125,7 @@ static enum cc_status adapt(const struct text *spir, struct text *bitcode, struc
     goto done;
   }
   mark_convergent(module);
+  mend_calls(module);
   keep_all_shared(module);
   char *words = LLVMPrintModuleToString(module);
   renumber_spaces(words, &ir);
@@ -149,13 +161,13 @@ static enum cc_status feed(struct command *command, const void *bytes, size_t si
 }
 
 /* What clang and the translators of its day make breaks rules that do no harm: it is judged
- * with its blocks sorted, with one type for samplers, and without merge instructions, whose
- * rules are those of structured control flow, which kernels need not have. */
+ * with its blocks sorted, with one type for samplers, without merge instructions, whose
+ * rules are those of structured control flow, which kernels need not have, and mended. */
 static enum cc_status validate(const char *tool, const struct cc_source *module, struct text *log) {
   struct command command = {0};
   struct text output = {0};
   enum cc_status status = CC_OUT_OF_MEMORY;
-  uint32_t *words = malloc(module->size);
+  uint32_t *words = malloc(module->size), *mended = NULL;
   if (!words)
     return status;
   memcpy(words, module->text, module->size);
@@ -164,11 +176,12 @@ static enum cc_status validate(const char *tool, const struct cc_source *module,
   command_add(&command, "%s", tool);
   command_add(&command, "--target-env");
   command_add(&command, "spv1.%u", spirv_minor(words));
-  if (spirv_order(words, count))
-    status = feed(&command, words, count * sizeof *words, &output, log);
+  if (spirv_order(words, count) && (mended = spirv_mend(words, &count)))
+    status = feed(&command, mended, count * sizeof *words, &output, log);
   text_add(log, output.data ? output.data : "", output.size);
   text_finish(&output);
   command_finish(&command);
+  free(mended);
   free(words);
   return status;
 }

@@ -1,6 +1,7 @@
 /* What differs between the LLVM IR of SPIR-V and of OpenCL C: address spaces, arguments by
  * value, built-in functions with pointers, barriers. Built both ways. */
 constant float table[4] = {0.5f, 1.5f, 2.5f, 3.5f};
+constant float *constant tables[2] = {table, table + 2};
 global int counter = 7;
 
 typedef struct {
@@ -16,6 +17,22 @@ float pick(const float *any, int i) {
 void spread(float *any, int count) {
   for (int i = 0; i < count; i++)
     any[i] = i * 1.25f;
+}
+
+struct node {
+  global const float4 *at;
+  const struct node *next;
+};
+
+float walk(const struct node *node) {
+  float sum = 0;
+  for (; node; node = node->next)
+    sum = sum * 3 + node->at->x;
+  return sum;
+}
+
+kernel void double_all(global float *out) {
+  out[3 * get_global_id(0)] *= 2;
 }
 
 __attribute__((reqd_work_group_size(32, 1, 1))) kernel void features(global float *restrict out, const global float4 *in, local float *scratch,
@@ -48,7 +65,10 @@ __attribute__((reqd_work_group_size(32, 1, 1))) kernel void features(global floa
     sum += native_sin(sum) + scratch[(l + k) % get_local_size(0)];
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
-  out[3 * i] += sum + s.tag;
+  const struct node last = {in + i, 0}, first = {in, &last};
+  sum += walk(&first);
+  double_all(out);
+  out[3 * i] += sum + s.tag + tables[i & 1][words[i & 3] & 1];
   out[3 * i + 1] += as_float(popcount(i) + mul24(i, 3) + convert_int_sat_rte(v.z));
   out[3 * i + 2] += work_group_reduce_add(i) + sub_group_reduce_max(i);
 }
