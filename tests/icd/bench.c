@@ -71,3 +71,9 @@ cl_int bench_status(cl_event event) {
   assert_cl(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
   return status;
 }
+
+cl_uint bench_map_count(cl_mem mem) {
+  cl_uint count;
+  assert_cl(clGetMemObjectInfo(mem, CL_MEM_MAP_COUNT, sizeof count, &count, NULL));
+  return count;
+}

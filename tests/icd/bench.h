@@ -35,8 +35,9 @@ cl_mem bench_buffer(struct bench *bench, size_t size);
 /* An "add" (or "slow_add") with its arguments set: out[i] = in[i] + n. */
 cl_kernel bench_add(struct bench *bench, const char *name, cl_mem in, cl_mem out, int n);
 
-/* The status of an event now. */
+/* The status of an event now, and how often a memory object is mapped. */
 cl_int bench_status(cl_event event);
+cl_uint bench_map_count(cl_mem mem);
 
 #define assert_cl(code) assert_int_equal((code), CL_SUCCESS)
 

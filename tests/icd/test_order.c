@@ -470,12 +470,6 @@ static void host_pointer(void **state) {
   clReleaseMemObject(b);
 }
 
-static cl_uint map_count(cl_mem mem) {
-  cl_uint count;
-  assert_cl(clGetMemObjectInfo(mem, CL_MEM_MAP_COUNT, sizeof count, &count, NULL));
-  return count;
-}
-
 /* A map that is terminated has mapped nothing, an unmap that is has not unmapped: what the
  * host has written meanwhile is not lost. Whether the event fails before or later. */
 static void terminated_maps(void **state) {
@@ -494,12 +488,12 @@ static void terminated_maps(void **state) {
                                  &done, &code);
     assert_cl(code);
     if (late) {
-      assert_int_equal(map_count(mem), 1);
+      assert_int_equal(bench_map_count(mem), 1);
       assert_cl(clSetUserEventStatus(user[0], -1));
     }
     assert_int_equal(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     clReleaseEvent(done);
-    assert_int_equal(map_count(mem), 0);
+    assert_int_equal(bench_map_count(mem), 0);
     assert_int_equal(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 0, NULL, NULL),
                      CL_INVALID_VALUE);
     pointer = clEnqueueMapBuffer(bench->queue, mem, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL, NULL,
@@ -512,9 +506,9 @@ static void terminated_maps(void **state) {
       assert_cl(clSetUserEventStatus(user[1], -1));
     assert_int_equal(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     clReleaseEvent(done);
-    assert_int_equal(map_count(mem), 1);
+    assert_int_equal(bench_map_count(mem), 1);
     assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 0, NULL, NULL));
-    assert_int_equal(map_count(mem), 0);
+    assert_int_equal(bench_map_count(mem), 0);
     read_back(bench->queue, mem, 17);
     clReleaseEvent(user[0]);
     clReleaseEvent(user[1]);
