@@ -10,20 +10,8 @@ static const char source[] = "#include \"value.h\"\n"
                              "kernel void k(global int *out) { *out = VALUE; }\n";
 
 static cl_int run(const struct road *road, cl_program program) {
-  cl_int error, value = -1;
-  const size_t one = 1;
-  cl_kernel kernel = clCreateKernel(program, "k", &error);
-  CHECK_CL(error, CL_SUCCESS);
-  cl_mem out = clCreateBuffer(road->context, 0, sizeof value, NULL, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  CHECK_CL(clSetKernelArg(kernel, 0, sizeof out, &out), CL_SUCCESS);
-  CHECK_CL(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
-           CL_SUCCESS);
-  CHECK_CL(clEnqueueReadBuffer(road->queue, out, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL),
-           CL_SUCCESS);
-  CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
-  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  cl_int value = -1;
+  road_once(road, program, "k", &value, sizeof value);
   return value;
 }
 

@@ -32,22 +32,9 @@ static cl_program linked(const struct road *road, const char *options, const cl_
 
 /* Half of the least normal number: whether it is taken for zero. Releases the program. */
 static bool flushes(const struct road *road, cl_program program) {
-  const size_t one = 1;
-  cl_int error;
   float x = FLT_MIN;
-  cl_kernel kernel = clCreateKernel(program, "k", &error);
-  CHECK_CL(error, CL_SUCCESS);
-  cl_mem buffer = clCreateBuffer(road->context, CL_MEM_COPY_HOST_PTR, sizeof x, &x, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
-  CHECK_CL(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
-           CL_SUCCESS);
-  CHECK_CL(clEnqueueReadBuffer(road->queue, buffer, CL_TRUE, 0, sizeof x, &x, 0, NULL, NULL),
-           CL_SUCCESS);
+  road_once(road, program, "k", &x, sizeof x);
   CHECK(x == 0 || x == FLT_MIN / 2);
-  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
-  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   return x == 0;
 }
 
@@ -145,14 +132,8 @@ static void built(const struct road *road) {
 }
 
 int main(void) {
-  cl_int error;
   struct road road;
-  road_open(&road);
-  road_close(&road);
-  road.context = clCreateContext(NULL, 1, &road.device, keep_error, NULL, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  road.queue = clCreateCommandQueueWithProperties(road.context, road.device, NULL, &error);
-  CHECK_CL(error, CL_SUCCESS);
+  road_open_told(&road, keep_error);
   accepted(&road);
   refused(&road);
   applied(&road);

@@ -5,7 +5,7 @@
  */
 #include "tests/road/road.h"
 
-enum { COUNT = 256 };
+enum { COUNT = 256, SKIP = 77 /* for meson */ };
 
 static char said[512]; /* by the context's callback */
 
@@ -129,14 +129,7 @@ static void test_doubles(const struct road *road, cl_program program) {
 }
 
 /* Pointers in structs are the application's matter: shared virtual memory has them. */
-static void test_pointers(const struct road *road, cl_program program) {
-  cl_device_svm_capabilities svm;
-  CHECK_CL(clGetDeviceInfo(road->device, CL_DEVICE_SVM_CAPABILITIES, sizeof svm, &svm, NULL),
-           CL_SUCCESS);
-  if (!svm) /* under AddressSanitizer, whose shadow lies where its addresses would */
-    return;
-  int *counter = clSVMAlloc(road->context, 0, sizeof *counter, 0);
-  CHECK(counter);
+static void test_pointers(const struct road *road, cl_program program, int *counter) {
   CHECK_CL(
       clEnqueueSVMMap(road->queue, CL_TRUE, CL_MAP_WRITE, counter, sizeof *counter, 0, NULL, NULL),
       CL_SUCCESS);
@@ -155,9 +148,11 @@ static void test_pointers(const struct road *road, cl_program program) {
   CHECK_CL(clFinish(road->queue), CL_SUCCESS);
   CHECK(*counter == 65);
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
 
-  /* No buffer, a pointer, a number, a buffer; and the last one counts. */
-  kernel = kernel_of(program, "is_null");
+/* No buffer, a pointer if there are any, a number, a buffer; and the last one counts. */
+static void test_null(const struct road *road, cl_program program, const int *pointer) {
+  cl_kernel kernel = kernel_of(program, "is_null");
   cl_mem nothing = NULL, out = floats(road, 0, NULL);
   const cl_ulong number = 1;
   int result[3] = {0};
@@ -165,9 +160,11 @@ static void test_pointers(const struct road *road, cl_program program) {
   SET(kernel, 0, nothing);
   launch(road, kernel, 1);
   read(road, out, sizeof result[0], &result[0]);
-  CHECK_CL(clSetKernelArgSVMPointer(kernel, 0, counter), CL_SUCCESS);
-  launch(road, kernel, 1);
-  read(road, out, sizeof result[1], &result[1]);
+  if (pointer) {
+    CHECK_CL(clSetKernelArgSVMPointer(kernel, 0, pointer), CL_SUCCESS);
+    launch(road, kernel, 1);
+    read(road, out, sizeof result[1], &result[1]);
+  }
   SET(kernel, 0, out);
   SET(kernel, 0, number);
   launch(road, kernel, 1);
@@ -182,7 +179,6 @@ static void test_pointers(const struct road *road, cl_program program) {
   CHECK_CL(clReleaseMemObject(image), CL_SUCCESS);
   CHECK_CL(clReleaseMemObject(out), CL_SUCCESS);
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
-  clSVMFree(road->context, counter);
 }
 
 /* ---- what is refused ------------------------------------------------------------------ */
@@ -221,13 +217,8 @@ int main(int argc, char **argv) {
   setenv("TEGRACL_COMPILER", "/nonexistent", 1);
   struct road road;
   cl_int error;
-  road_open(&road);
-  CHECK_CL(clReleaseCommandQueue(road.queue), CL_SUCCESS);
-  CHECK_CL(clReleaseContext(road.context), CL_SUCCESS);
-  road.context = clCreateContext(NULL, 1, &road.device, listen, NULL, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  road.queue = clCreateCommandQueueWithProperties(road.context, road.device, NULL, &error);
-  CHECK_CL(error, CL_SUCCESS);
+  cl_device_svm_capabilities svm;
+  road_open_told(&road, listen);
   struct file cubin = read_file(argv[1]);
   cl_program program = load(&road, cubin.bytes, cubin.size, &error);
   CHECK_CL(error, CL_SUCCESS);
@@ -235,10 +226,21 @@ int main(int argc, char **argv) {
   test_names(program);
   test_buffers(&road, program);
   test_doubles(&road, program);
-  test_pointers(&road, program);
+  CHECK_CL(clGetDeviceInfo(road.device, CL_DEVICE_SVM_CAPABILITIES, sizeof svm, &svm, NULL),
+           CL_SUCCESS);
+  int *counter = svm ? clSVMAlloc(road.context, 0, sizeof *counter, 0) : NULL;
+  CHECK(!counter == !svm);
+  if (counter)
+    test_pointers(&road, program, counter);
+  test_null(&road, program, counter);
+  clSVMFree(road.context, counter);
   test_refused(&road, &cubin, argv[2]);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   free(cubin.bytes);
   road_close(&road);
-  return 0;
+  if (svm)
+    return 0;
+  /* Under AddressSanitizer, whose shadow lies where its addresses would. */
+  printf("no shared virtual memory here: all but pointers was tested\n");
+  return SKIP;
 }

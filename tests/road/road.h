@@ -36,7 +36,10 @@ struct road {
   cl_command_queue queue;
 };
 
-static inline void road_open(struct road *road) {
+/* notify: whom the context tells of errors, in words; NULL: nobody. */
+static inline void road_open_told(struct road *road,
+                                  void(CL_CALLBACK *notify)(const char *, const void *, size_t,
+                                                            void *)) {
   cl_int error;
   char name[64];
   CHECK_CL(clGetPlatformIDs(1, &road->platform, NULL), CL_SUCCESS);
@@ -44,11 +47,15 @@ static inline void road_open(struct road *road) {
            CL_SUCCESS);
   CHECK(!strcmp(name, "tegracl"));
   CHECK_CL(clGetDeviceIDs(road->platform, CL_DEVICE_TYPE_GPU, 1, &road->device, NULL), CL_SUCCESS);
-  road->context = clCreateContext(NULL, 1, &road->device, NULL, NULL, &error);
+  road->context = clCreateContext(NULL, 1, &road->device, notify, NULL, &error);
   CHECK_CL(error, CL_SUCCESS);
   const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
   road->queue = clCreateCommandQueueWithProperties(road->context, road->device, properties, &error);
   CHECK_CL(error, CL_SUCCESS);
+}
+
+static inline void road_open(struct road *road) {
+  road_open_told(road, NULL);
 }
 
 static inline void road_close(struct road *road) {
@@ -77,6 +84,25 @@ static inline cl_kernel road_kernel(const struct road *road, const char *source,
   CHECK_CL(error, CL_SUCCESS);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   return kernel;
+}
+
+/* Lets one work-item of the kernel work on a buffer with the data, and releases the program. */
+static inline void road_once(const struct road *road, cl_program program, const char *name,
+                             void *data, size_t size) {
+  const size_t one = 1;
+  cl_int error;
+  cl_kernel kernel = clCreateKernel(program, name, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_mem buffer = clCreateBuffer(road->context, CL_MEM_COPY_HOST_PTR, size, data, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clEnqueueReadBuffer(road->queue, buffer, CL_TRUE, 0, size, data, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
 }
 
 /* The program binary that a source becomes; *size bytes, freed by the caller. */
