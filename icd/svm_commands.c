@@ -27,6 +27,13 @@ static cl_int enqueue(cl_command_queue queue, struct icd_operation *operation, b
   return code;
 }
 
+static cl_int check_end(cl_command_queue queue, uintptr_t start, size_t size, const char *call) {
+  if (start > UINTPTR_MAX - size)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call,
+                    "%zu bytes reach beyond the address space", size);
+  return CL_SUCCESS;
+}
+
 cl_int icd_svm_copy_operation(cl_command_queue queue, cl_command_type type, void *target,
                               const void *source, size_t size, struct icd_operation *operation,
                               const char *call) {
@@ -34,9 +41,9 @@ cl_int icd_svm_copy_operation(cl_command_queue queue, cl_command_type type, void
     return icd_fail(queue->context, CL_INVALID_VALUE, call, "%s is NULL",
                     target ? "src_ptr" : "dst_ptr");
   const uintptr_t to = (uintptr_t)target, from = (uintptr_t)source;
-  if (to > UINTPTR_MAX - size || from > UINTPTR_MAX - size)
-    return icd_fail(queue->context, CL_INVALID_VALUE, call,
-                    "%zu bytes reach beyond the address space", size);
+  cl_int code;
+  if ((code = check_end(queue, to, size, call)) || (code = check_end(queue, from, size, call)))
+    return code;
   if (to < from + size && from < to + size)
     return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
   *operation = icd_line(type, target, source, size);
@@ -60,8 +67,9 @@ cl_int icd_svm_fill_operation(cl_command_queue queue, cl_command_type type, void
                               struct icd_operation *operation, const char *call) {
   if (!target)
     return icd_fail(queue->context, CL_INVALID_VALUE, call, "the pointer is NULL");
-  const cl_int code =
-      icd_check_pattern(queue, pattern, pattern_size, (uintptr_t)target, size, call);
+  cl_int code = icd_check_pattern(queue, pattern, pattern_size, (uintptr_t)target, size, call);
+  if (!code)
+    code = check_end(queue, (uintptr_t)target, size, call);
   if (!code)
     *operation = icd_fill_operation(type, target, pattern, pattern_size, size);
   return code;

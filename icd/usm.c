@@ -92,12 +92,16 @@ CL_API_ENTRY void *CL_API_CALL clSharedMemAllocINTEL(cl_context context, cl_devi
 static cl_int release(cl_context context, void *pointer, const char *call) {
   if (!icd_is_context(context))
     return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context");
-  cl_mem mem = pointer ? icd_svm_take(context, pointer) : NULL;
+  cl_mem found = pointer ? icd_svm_find(context, pointer) : NULL;
+  /* clSVMAlloc's are not of this kind. */
+  cl_mem mem = found && found->usm.type ? icd_svm_take(context, pointer) : NULL;
+  if (found)
+    icd_mem_drop(found);
   if (mem)
     icd_mem_drop(mem);
   else if (pointer)
-    return icd_fail(context, CL_INVALID_VALUE, call, "%p is not an allocation of this context",
-                    pointer);
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "%p is not an allocation of unified shared memory of this context", pointer);
   return CL_SUCCESS;
 }
 

@@ -144,6 +144,8 @@ static void misuse(void **state) {
   assert_int_equal(clEnqueueSVMMemcpy(q, CL_TRUE, a, &outside, SIZE_MAX, 0, NULL, NULL),
                    CL_INVALID_VALUE);
   assert_int_equal(clEnqueueSVMMemFill(q, NULL, &pattern, 4, 4, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(clEnqueueSVMMemFill(q, a, &pattern, 4, SIZE_MAX - 3, 0, NULL, NULL),
+                   CL_INVALID_VALUE);
   assert_int_equal(clEnqueueSVMMemFill(q, a, NULL, 4, 4, 0, NULL, NULL), CL_INVALID_VALUE);
   assert_int_equal(clEnqueueSVMMemFill(q, a, &pattern, 3, 6, 0, NULL, NULL), CL_INVALID_VALUE);
   assert_int_equal(clEnqueueSVMMemFill(q, a, &pattern, 4, 6, 0, NULL, NULL), CL_INVALID_VALUE);
@@ -162,6 +164,7 @@ static void misuse(void **state) {
                    CL_INVALID_VALUE);
   assert_int_equal(clEnqueueSVMMigrateMem(q, 1, (const void **)&a, NULL, 64, 0, NULL, NULL),
                    CL_INVALID_VALUE);
+  assert_int_equal(clMemFreeINTEL(bench->context, a), CL_INVALID_VALUE);
   clSVMFree(bench->context, a);
 }
 
