@@ -267,6 +267,10 @@ static int emulator_close(int fd) {
   int result = 0;
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
+  if (object && object->kind == EMU_CHANNEL && object->fds == 1) {
+    emu_channel_settle((struct emu_channel *)object);
+    object = emu_table_get(fd);
+  }
   if (object && object->kind == EMU_DMABUF)
     emu_dmabuf_closing((struct emu_dmabuf *)object, fd);
   /* The number first: when its object has gone, nothing may still show it. */

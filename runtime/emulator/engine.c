@@ -86,6 +86,11 @@ static void collect_doorbells(void) {
   }
 }
 
+bool emu_channel_busy(const struct emu_channel *channel) {
+  const uint64_t bit = UINT64_C(1) << (channel->id % 64);
+  return channel->scheduled || (atomic_load(&emu_gpu.doorbells[channel->id / 64]) & bit);
+}
+
 bool emu_engine_others_wait(const struct emu_channel *channel) {
   if (atomic_load_explicit(&emu_gpu.scheduled_count, memory_order_relaxed) > 1)
     return true;
@@ -196,6 +201,7 @@ static void *engine_main(void *unused) {
     enum emu_outcome outcome = emu_pushbuffer_run(channel);
     pthread_mutex_lock(&emu_gpu.lock);
     emu_gpu.servicing = NULL;
+    channel->turns++;
     if (emu_gpu.leaving)
       pthread_cond_broadcast(&emu_gpu.serviced);
     if (outcome == EMU_IDLE)

@@ -27,7 +27,7 @@ void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address,
 /* The only-if-empty variant of ga10b: the first error stays. At any offset, as
  * SET_ERROR_NOTIFIER takes any. */
 static void post_notifier(struct emu_channel *channel, uint32_t code) {
-  if (!channel->notifier)
+  if (!channel->notifier || !code)
     return;
   uint8_t *at = channel->notifier->host + channel->notifier_offset;
   struct error_notifier notifier;

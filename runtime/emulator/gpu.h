@@ -292,6 +292,7 @@ struct emu_channel {
   struct emu_submit *submit; /* NULL: the client writes the ring, or there is none */
 
   /* The engine's. */
+  uint32_t turns; /* that the engine gave it */
   bool scheduled; /* has, or may have, work */
   uint32_t gp_get;
   struct emu_ring ring;
@@ -503,6 +504,8 @@ int emu_tsg_open(void);
 /* A new fd of a TSG's event, or of none; count: told that often already. */
 int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count);
 int emu_channel_open(int32_t runlist);
+/* Before the last fd of a channel is closed; gpu.lock is dropped meanwhile. */
+void emu_channel_settle(struct emu_channel *channel);
 /* The fd is gone: the channel stops and leaves its TSG. */
 void emu_channel_close(struct emu_channel *channel);
 void emu_channel_free(struct emu_channel *channel);
@@ -525,6 +528,8 @@ void emu_submit_give_up(struct emu_channel *channel);
 void emu_submit_free(struct emu_channel *channel);
 int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument);
 
+/* Whether a channel has work that forbids it to leave its TSG, which has others. */
+bool emu_tsg_needs(struct emu_channel *channel);
 /* closed: else it was unbound. */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed);
 /* Of an engine: raises its events for every TSG that has channels. Takes gpu.lock. */
@@ -568,7 +573,7 @@ void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address,
 void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault);
 /* The same with gpu.lock held. */
 void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault *fault);
-/* The same with gpu.lock held; a NULL record only posts the code. */
+/* The end of a TSG's channels; code 0: no notifier tells it. gpu.lock held. */
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier);
 int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument);
 
@@ -586,6 +591,8 @@ bool emu_engine_others_wait(const struct emu_channel *channel);
 /* Waits until the engine does not work on the channel. gpu.lock held. */
 void emu_engine_leave(struct emu_channel *channel);
 void emu_channel_unschedule(struct emu_channel *channel);
+/* Whether it has work, or was told of some. */
+bool emu_channel_busy(const struct emu_channel *channel);
 /* The work of a channel is dropped. The engine does not work on it. */
 void emu_channel_drop_work(struct emu_channel *channel);
 

@@ -122,6 +122,13 @@ static int bind_channel(struct emu_object *object, int fd, void *argument) {
   return channel ? bind((struct emu_tsg *)object, channel) : -EINVAL;
 }
 
+/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common: a channel that the hardware
+ * would load next must stay. Here that is any with work to do. */
+bool emu_tsg_needs(struct emu_channel *channel) {
+  return channel->tsg && channel->tsg->channel_count > 1 && !channel->disabled &&
+         atomic_load(&channel->serviceable) && emu_channel_busy(channel);
+}
+
 /* With the last channel that is closed its subcontext goes, and must be created anew; one
  * that is unbound leaves it: nvgpu's common/fifo/tsg_subctx.c, "force". */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
@@ -144,6 +151,8 @@ static int unbind_channel(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = emu_table_get_kind(*(int32_t *)argument, EMU_CHANNEL);
   if (!channel || channel->tsg != (struct emu_tsg *)object)
     return -EINVAL;
+  if (emu_tsg_needs(channel))
+    return -EAGAIN;
   atomic_store(&channel->serviceable, false);
   emu_object_get(&channel->object);
   emu_engine_leave(channel);

@@ -331,7 +331,9 @@ static void grids_of_two_channels(void **state) {
 static void endless_grid(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  channel_open(&f->c, &other, 64, CLASS_COMPUTE);
+  struct client own = f->c; /* of its own TSG, which ends with it */
+  client_open_tsg(&own);
+  channel_open(&own, &other, 64, CLASS_COMPUTE);
   struct buffer flag = buffer_create(&f->c, 4096, true);
   uint64_t spin = fixture_program(
       f, 0, &(struct fake_program){.operation = FAKE_SPIN, .address = flag.va, .value = 8});
@@ -340,10 +342,11 @@ static void endless_grid(void **state) {
   push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A,
               (uint32_t)((f->code.va + 0x1000) >> 8));
   push_method(&other, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
-  submit(&f->c, &other);
+  submit(&own, &other);
   usleep(5000);
   fixture_run(f); /* the engine serves others meanwhile */
-  channel_close(&f->c, &other);
+  channel_close(&own, &other);
+  assert_int_equal(OS->close(own.tsg), 0);
   buffer_destroy(&f->c, &flag);
   fixture_run(f);
 }

@@ -340,6 +340,34 @@ static void subcontexts(void **state) {
   assert_int_equal(OS->close(second), 0);
 }
 
+/* A channel with unfinished work does not leave a TSG of several; if it is closed, and the
+ * work does not end soon, that is the end of the others: nvgpu's common/fifo/tsg.c,
+ * nvgpu_tsg_unbind_channel. */
+static void leaving_with_work(void **state) {
+  uint32_t *word = fixture_data(f, 0);
+  const struct error_notifier *notifier = f->ch.notifier.cpu;
+  struct nvgpu_wait_args wait = {
+      .timeout = 5000,
+      .type = 1,
+      .condition.semaphore = {.dmabuf_fd = (uint32_t)f->data.fd, .offset = 16, .payload = 7}};
+  for (int ends = 1; ends >= 0; ends--) {
+    struct channel second;
+    channel_open(&f->c, &second, 64, CLASS_COMPUTE);
+    *word = 0;
+    push_semaphore(&second, f->data.va, 1, 0);
+    submit(&f->c, &second);
+    EXPECT(-EAGAIN, f->c.tsg, NVGPU_TSG_IOCTL_UNBIND_CHANNEL, second.fd);
+    *word = (uint32_t)ends;
+    channel_close(&f->c, &second);
+    if (ends) {
+      push_semaphore(&f->ch, f->data.va + 16, 7, RELEASE_64_WFI);
+      submit(&f->c, &f->ch);
+    }
+    EXPECT(ends ? 0 : -ETIMEDOUT, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
+  }
+  assert_int_equal(notifier->status, 0);
+}
+
 /* 3.4, WAIT */
 static void channel_wait(void **state) {
   struct nvgpu_wait_args wait = {.type = 2};
@@ -386,6 +414,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(sharing, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(tsg_and_channel, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(subcontexts, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(leaving_with_work, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(channel_wait, setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

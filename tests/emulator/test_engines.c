@@ -276,7 +276,9 @@ static void pipelined_copies(void **state) {
 static void endless_copy(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  channel_open(&f->c, &other, 64, CLASS_COPY);
+  struct client own = f->c; /* of its own TSG, which ends with it */
+  client_open_tsg(&own);
+  channel_open(&own, &other, 64, CLASS_COPY);
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_SET_OBJECT, CLASS_COPY);
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_OFFSET_OUT_UPPER, (uint32_t)(f->code.va >> 32));
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_OFFSET_OUT_LOWER, (uint32_t)f->code.va);
@@ -284,9 +286,10 @@ static void endless_copy(void **state) {
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_LINE_COUNT, UINT32_MAX);
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_SET_REMAP_COMPONENTS, 4);
   push_method(&other, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 0x782);
-  submit(&f->c, &other);
+  submit(&own, &other);
   fixture_run(f);
-  channel_close(&f->c, &other);
+  channel_close(&own, &other);
+  assert_int_equal(OS->close(own.tsg), 0);
   fixture_run(f);
 }
 

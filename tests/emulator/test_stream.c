@@ -306,11 +306,14 @@ static void two_channels(void **state) {
 static void close_waiting(void **state) {
   struct fixture *f = *state;
   struct channel other;
-  channel_open(&f->c, &other, 64, CLASS_COMPUTE);
+  struct client own = f->c; /* of its own TSG, which ends with it */
+  client_open_tsg(&own);
+  channel_open(&own, &other, 64, CLASS_COMPUTE);
   push_semaphore(&other, f->data.va, 1, 0);
-  submit(&f->c, &other);
+  submit(&own, &other);
   fixture_run(f);
-  channel_close(&f->c, &other);
+  channel_close(&own, &other);
+  assert_int_equal(OS->close(own.tsg), 0);
   fixture_run(f);
 }
 
