@@ -34,6 +34,7 @@ void icd_queue_destroy(cl_command_queue queue) {
   pthread_mutex_unlock(&context->lock);
   rt_queue_destroy(queue->rt);
   icd_context_reap(context, false);
+  icd_context_attend_retired(context); /* what waited for this queue may wait for another */
   free(queue->properties);
   icd_object_free(ICD_MAGIC_QUEUE, queue);
   icd_context_drop(context);
