@@ -69,9 +69,12 @@ enum spirv_opcode {
   OP_S_DIV = 135,
   OP_I_EQUAL = 170,
   OP_I_NOT_EQUAL = 171,
+  OP_PHI = 245,
   OP_LOOP_MERGE = 246,
   OP_SELECTION_MERGE = 247,
   OP_LABEL = 248,
+  OP_BRANCH_CONDITIONAL = 250,
+  OP_SWITCH = 251,
   OP_DECORATE_ID = 332,
   OP_COPY_LOGICAL = 400,
   OP_PTR_EQUAL = 401,
@@ -115,6 +118,10 @@ bool spirv_order(uint32_t *words, size_t count);
 /* A copy of the module for spirv-val, which the caller frees: spirv_mend.c says what is put
  * right in it. NULL: no memory. */
 uint32_t *spirv_mend(const uint32_t *words, size_t *count);
+
+/* A copy of the module, which the caller frees, whose phis have an entry for each edge that
+ * leads to their block, or for each block that does. NULL: no memory. */
+uint32_t *spirv_phis(const uint32_t *words, size_t *count, bool each_edge);
 
 /* Says in other instructions what the translator of LLVM 15 does not know; the module must
  * be a valid one. The caller frees *words, and gets the new ones there. False: no memory. */

@@ -161,13 +161,14 @@ static enum cc_status feed(struct command *command, const void *bytes, size_t si
 }
 
 /* What clang and the translators of its day make breaks rules that do no harm: it is judged
- * with its blocks sorted, with one type for samplers, without merge instructions, whose
- * rules are those of structured control flow, which kernels need not have, and mended. */
+ * with its blocks sorted, with one type for samplers, with one entry of a phi for each block,
+ * without merge instructions, whose rules are those of structured control flow, which kernels
+ * need not have, and mended. */
 static enum cc_status validate(const char *tool, const struct cc_source *module, struct text *log) {
   struct command command = {0};
   struct text output = {0};
   enum cc_status status = CC_OUT_OF_MEMORY;
-  uint32_t *words = malloc(module->size), *mended = NULL;
+  uint32_t *words = malloc(module->size), *mended = NULL, *judged = NULL;
   if (!words)
     return status;
   memcpy(words, module->text, module->size);
@@ -176,14 +177,23 @@ static enum cc_status validate(const char *tool, const struct cc_source *module,
   command_add(&command, "%s", tool);
   command_add(&command, "--target-env");
   command_add(&command, "spv1.%u", spirv_minor(words));
-  if (spirv_order(words, count) && (mended = spirv_mend(words, &count)))
-    status = feed(&command, mended, count * sizeof *words, &output, log);
+  if (spirv_order(words, count) && (mended = spirv_mend(words, &count)) &&
+      (judged = spirv_phis(mended, &count, false)))
+    status = feed(&command, judged, count * sizeof *words, &output, log);
   text_add(log, output.data ? output.data : "", output.size);
   text_finish(&output);
   command_finish(&command);
+  free(judged);
   free(mended);
   free(words);
   return status;
+}
+
+static bool spread_phis(uint32_t **words, size_t *count) {
+  uint32_t *spread = spirv_phis(*words, count, true);
+  free(*words);
+  *words = spread;
+  return spread;
 }
 
 static enum cc_status translate(const char *tool, const struct cc_source *module, bool arg_info,
@@ -229,7 +239,7 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
     status = CC_BUILD_FAILURE;
   if (status == CC_OK)
     status = validate(validator, &module, log);
-  if (status == CC_OK && !spirv_reword(&words, &count))
+  if (status == CC_OK && !(spirv_reword(&words, &count) && spread_phis(&words, &count)))
     status = CC_OUT_OF_MEMORY;
   const struct cc_source reworded = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)
