@@ -85,6 +85,24 @@ static void set_tids(struct sm_cta *cta, const uint32_t block[3]) {
   cta->tids_for = cta->warps;
 }
 
+/* No source says that the hardware clears anything for a CTA. */
+static void leave_anything(struct sm_warp *w) {
+  const struct sm_grid *grid = w->cta->grid;
+  enum { UNIFORM = 63 };
+  for (unsigned k = 0; k < SM_PRED_TRUE; k++)
+    w->pred[k] = sm_l1_leftover(grid->l1);
+  for (unsigned k = 0; k < UNIFORM; k++) {
+    uint32_t *ur = (uint32_t *)(void *)(w->file + (SM_SLOT_UR + k) * SM_REG_BYTES);
+    ur[0] = sm_l1_leftover(grid->l1);
+    for (unsigned lane = 1; lane < SM_LANES; lane++)
+      ur[lane] = ur[0];
+  }
+  w->cta->ur_dirty = UNIFORM;
+  uint32_t *r = (uint32_t *)(void *)(w->file + SM_SLOT_R * SM_REG_BYTES);
+  for (uint32_t k = 0; k < grid->registers * SM_LANES; k++)
+    r[k] = sm_l1_leftover(grid->l1);
+}
+
 static void start_warp(struct sm_cta *cta, uint32_t index) {
   const struct sm_grid *grid = cta->grid;
   struct sm_warp *w = sm_warp_at(cta, index);
@@ -116,6 +134,8 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   w->breg_used = 0;
   memset(w->file, 0, (size_t)(SM_SLOT_UR + cta->ur_dirty) * SM_REG_BYTES);
   memset(w->file + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)grid->registers * SM_REG_BYTES);
+  if (grid->l1)
+    leave_anything(w);
 }
 
 struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid, uint32_t x,
@@ -160,6 +180,11 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
   cta->range_count = cta->range_turn = 0;
   cta->last.size = 0;
   memset(cta->shared, 0, grid->shared_bytes);
+  for (uint32_t k = 0; grid->l1 && k + sizeof(uint32_t) <= grid->shared_bytes;
+       k += sizeof(uint32_t)) {
+    const uint32_t leftover = sm_l1_leftover(grid->l1);
+    memcpy(cta->shared + k, &leftover, sizeof leftover);
+  }
   for (uint32_t k = 0; k < warps; k++)
     start_warp(cta, k);
   set_tids(cta, grid->block);

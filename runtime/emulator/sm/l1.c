@@ -48,6 +48,11 @@ uint32_t sm_l1_pick(struct sm_l1_caches *caches) {
   return k;
 }
 
+uint32_t sm_l1_leftover(struct sm_l1_caches *caches) {
+  caches->random += UINT64_C(0x9e3779b97f4a7c15);
+  return (uint32_t)splitmix(caches->random);
+}
+
 static struct sm_l1_line *set_of(struct sm_l1 *l1, uint64_t line) {
   return l1->line[splitmix(line) % SM_L1_SETS];
 }

@@ -52,12 +52,14 @@ struct sm_l1 {
 
 struct sm_l1_caches {
   uint32_t count;
-  uint64_t random; /* which SM a CTA goes to */
+  uint64_t random; /* which SM a CTA goes to, and what it finds there */
   struct sm_l1 sm[];
 };
 
 /* A CTA begins: on which SM. */
 uint32_t sm_l1_pick(struct sm_l1_caches *caches);
+/* What those before it left in registers and shared memory: anything. */
+uint32_t sm_l1_leftover(struct sm_l1_caches *caches);
 
 /* Of the SM that a warp is on. */
 static inline struct sm_l1 *sm_l1_of(const struct sm_warp *w) {
