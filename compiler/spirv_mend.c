@@ -1,8 +1,8 @@
 /* Puts right what the translators that go with LLVM 15 and older write against rules that no
  * harm comes of, for spirv-val to judge the rest: variables of a function that are not at its
  * beginning, entry points that do not list the module's variables, which SPIR-V 1.4 demands,
- * and addresses of variables in constants, which the specification knows only as initial
- * values. */
+ * addresses of variables in constants, which the specification knows only as initial values,
+ * and saturation of conversions that are not there, as they are to the same type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +14,7 @@ struct mend {
   uint32_t *type_of;   /* by id, of the module's variables; 0: something else */
   uint32_t *variables; /* their ids */
   size_t variable_count;
+  bool *converted; /* by id: whether it is the result of a conversion */
   uint32_t bound;
   uint32_t *out;
   size_t size;
@@ -29,6 +30,29 @@ enum { INTERFACES_MINOR = 4 };
 static void put(struct mend *mend, const uint32_t *words, size_t count) {
   memcpy(mend->out + mend->size, words, count * sizeof *words);
   mend->size += count;
+}
+
+/* Conversions, in functions and in constants. */
+static bool is_conversion(enum spirv_opcode opcode) {
+  return (opcode >= OP_CONVERT_F_TO_U && opcode <= OP_SAT_CONVERT_U_TO_S) ||
+         opcode == OP_SPEC_CONSTANT_OP;
+}
+
+static void find_conversions(struct mend *mend) {
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < mend->count; at += length) {
+    const uint32_t *word = mend->words + at;
+    const struct spirv_instruction instruction = spirv_instruction_at(word);
+    length = instruction.length;
+    if (is_conversion(instruction.opcode) && length > 2 && word[2] < mend->bound)
+      mend->converted[word[2]] = true;
+  }
+}
+
+static bool saturates_nothing(const struct mend *mend, const uint32_t *word, uint32_t old_bound) {
+  enum { SATURATED_CONVERSION = 28 };
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  return instruction.opcode == OP_DECORATE && instruction.length > 2 &&
+         word[2] == SATURATED_CONVERSION && word[1] < old_bound && !mend->converted[word[1]];
 }
 
 /* Lists the variables in front of the functions; gives the number of entry points. */
@@ -112,7 +136,7 @@ static void mend_all(struct mend *mend, uint32_t old_bound) {
       put(mend, word, length);
       put_body(mend, at + length, true);
       length = put_body(mend, at + length, false) - at;
-    } else {
+    } else if (!saturates_nothing(mend, word, old_bound)) {
       put(mend, word, length);
     }
   }
@@ -123,7 +147,9 @@ uint32_t *spirv_mend(const uint32_t *words, size_t *count) {
   struct mend mend = {.words = words, .count = *count, .bound = bound};
   mend.type_of = calloc(bound, sizeof *mend.type_of);
   mend.variables = calloc(*count, sizeof *mend.variables);
-  if (mend.type_of && mend.variables) {
+  mend.converted = calloc(bound, sizeof *mend.converted);
+  if (mend.type_of && mend.variables && mend.converted) {
+    find_conversions(&mend);
     /* A word may become those of a null, and a list one of all variables. */
     const size_t room = *count * (1 + NULL_WORDS) + find_variables(&mend) * mend.variable_count;
     mend.out = calloc(room, sizeof *mend.out);
@@ -136,5 +162,6 @@ uint32_t *spirv_mend(const uint32_t *words, size_t *count) {
   }
   free(mend.type_of);
   free(mend.variables);
+  free(mend.converted);
   return mend.out;
 }
