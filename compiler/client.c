@@ -72,7 +72,9 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
     if (used && had_gone(error))
       continue;
     if (error == -ETIMEDOUT)
-      status = fail(result, CC_INTERNAL_ERROR, "the compiler did not finish in %lld seconds; %s\n",
+      status = fail(result, CC_INTERNAL_ERROR,
+                    "the compiler did not finish in %lld seconds; %s\n"
+                    "TEGRACL_COMPILER_TIMEOUT=SECONDS gives it more time\n",
                     (long long)seconds, words);
     else if (error == -EPROTO)
       status = fail(result, CC_INTERNAL_ERROR, "the compiler sent a broken answer; %s\n", words);

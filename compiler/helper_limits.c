@@ -9,7 +9,7 @@
 
 #include "compiler/message.h"
 
-enum { DEFAULT_SECONDS = 120, MIB_SHIFT = 20 };
+enum { DEFAULT_SECONDS = 600, MIB_SHIFT = 20 };
 
 /* A positive number from the environment; 0: there is none. */
 static unsigned long number(const char *name, unsigned long most) {

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* A build that takes longer has hung: TEGRACL_COMPILER_TIMEOUT seconds, or 120. */
+/* A build that takes longer has hung: TEGRACL_COMPILER_TIMEOUT seconds, or 600,
+ * which hashcat's largest kernels do not need on a busy machine. */
 int64_t limits_seconds(void);
 
 /* Of each process of the compiler: TEGRACL_COMPILER_MEMORY MiB, or half of the machine's. */

@@ -17,8 +17,6 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export XDG_CACHE_HOME=$folder/cache XDG_DATA_HOME=$folder/data
 mkdir "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
-# Its kernels are large, and the machine may be busy.
-export TEGRACL_COMPILER_TIMEOUT=600
 for mode in "${modes[@]}"; do
   example=$(hashcat -m "$mode" --example-hashes)
   value() { sed -n "s/^ *Example\.$1\.*: //p" <<<"$example"; }
