@@ -11,7 +11,7 @@
 /* The universal limit of ids (section 2.17). */
 enum { BOUND_MAX = 0x3fffff + 1 };
 
-enum { DECORATION_SPEC_ID = 1, ADDRESSING_PHYSICAL64 = 2, MEMORY_MODEL_OPENCL = 2 };
+enum { ADDRESSING_PHYSICAL64 = 2, MEMORY_MODEL_OPENCL = 2 };
 
 /* Every instruction of a sound module that has the opcode and so many words at least. */
 #define FOR_EACH(at, words, count, wanted, least)                                                  \

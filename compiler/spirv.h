@@ -88,6 +88,12 @@ enum spirv_opcode {
   OP_MEMBER_DECORATE_STRING = 5633,
 };
 
+enum spirv_decoration {
+  DECORATION_SPEC_ID = 1,
+  DECORATION_UNIFORM = 26,
+  DECORATION_SATURATED_CONVERSION = 28,
+};
+
 struct spirv_instruction {
   enum spirv_opcode opcode;
   size_t length; /* in words, with the first one */

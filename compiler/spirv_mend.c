@@ -49,10 +49,10 @@ static void find_conversions(struct mend *mend) {
 }
 
 static bool saturates_nothing(const struct mend *mend, const uint32_t *word, uint32_t old_bound) {
-  enum { SATURATED_CONVERSION = 28 };
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   return instruction.opcode == OP_DECORATE && instruction.length > 2 &&
-         word[2] == SATURATED_CONVERSION && word[1] < old_bound && !mend->converted[word[1]];
+         word[2] == DECORATION_SATURATED_CONVERSION && word[1] < old_bound &&
+         !mend->converted[word[1]];
 }
 
 /* Lists the variables in front of the functions; gives the number of entry points. */

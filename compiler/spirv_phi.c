@@ -44,7 +44,7 @@ static void find_exits(struct phis *phis) {
 }
 
 /* Words of a case: a literal of one word or two, and a label. Which, the type of the selector
- * says; but where a label should be is none otherwise, as numbers have not both halfs so. */
+ * says; but of a wide one, not every second word is a label. */
 static size_t case_words(const struct phis *phis, const uint32_t *word, size_t length) {
   enum { NARROW = 2, WIDE = 3 };
   for (size_t i = SWITCH_CASES + NARROW - 1; i < length; i += NARROW)
@@ -94,7 +94,8 @@ static size_t put_entries(struct phis *phis, const uint32_t *word, uint32_t bloc
 static size_t copy(struct phis *phis, uint32_t *out) {
   enum { LENGTH_MAX = 0xffff };
   size_t size = SPIRV_HEADER_WORDS;
-  uint32_t block = 0, phi = out ? UINT32_MAX : 0;
+  uint32_t block = 0, phi = 0;
+  memset(phis->phi_of, 0, phis->bound * sizeof *phis->phi_of);
   if (out)
     memcpy(out, phis->words, size * sizeof *out);
   for (size_t at = size, length; at < phis->count; at += length) {
@@ -105,8 +106,7 @@ static size_t copy(struct phis *phis, uint32_t *out) {
       block = word[1];
     size_t entries = 0, kept = length;
     if (instruction.opcode == OP_PHI && length > PHI_ENTRIES) {
-      phi += out ? -1u : 1u; /* other numbers than when the words were counted */
-      entries = put_entries(phis, word, block, phi, out ? out + size + PHI_ENTRIES : NULL);
+      entries = put_entries(phis, word, block, ++phi, out ? out + size + PHI_ENTRIES : NULL);
       kept = PHI_ENTRIES;
     }
     if (out) {

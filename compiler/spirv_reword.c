@@ -427,9 +427,9 @@ static bool reword_image(struct reword *reword, const uint32_t *word) {
 
 /* OpDecorate id Uniform, OpCapability UniformDecoration: hints. */
 static bool drop_uniform(struct reword *reword, const uint32_t *word) {
-  enum { UNIFORM = 26, UNIFORM_DECORATION = 71 };
+  enum { UNIFORM_DECORATION = 71 };
   (void)reword;
-  return spirv_instruction_at(word).opcode == OP_DECORATE ? word[2] == UNIFORM
+  return spirv_instruction_at(word).opcode == OP_DECORATE ? word[2] == DECORATION_UNIFORM
                                                           : word[1] == UNIFORM_DECORATION;
 }
 
