@@ -380,6 +380,8 @@ static int accept(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
+/* One that runs is not stopped: a disabled channel is not loaded again. PREEMPT unloads
+ * it. */
 static int set_enabled(struct emu_object *object, bool enabled) {
   ((struct emu_channel *)object)->disabled = !enabled;
   emu_engine_wake();
@@ -394,8 +396,18 @@ static int disable(struct emu_object *object, int fd, void *argument) {
   return set_enabled(object, false);
 }
 
+/* The TSG is disabled for it and then enabled, whatever was disabled before: nvgpu's
+ * os/linux/ioctl_channel.c. */
 static int preempt(struct emu_object *object, int fd, void *argument) {
-  return ((struct emu_channel *)object)->tsg ? 0 : -EINVAL;
+  struct emu_tsg *tsg = ((struct emu_channel *)object)->tsg;
+  if (!tsg)
+    return -EINVAL;
+  emu_object_get(&tsg->object);
+  emu_tsg_enable(tsg, false);
+  emu_engine_preempt(tsg);
+  emu_tsg_enable(tsg, true);
+  emu_object_put(&tsg->object);
+  return 0;
 }
 
 /* 3.4, FORCE_RESET: always 0 */

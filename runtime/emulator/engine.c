@@ -239,6 +239,20 @@ void emu_engine_leave(struct emu_channel *channel) {
   emu_gpu.leaving--;
 }
 
+void emu_engine_preempt(struct emu_tsg *tsg) {
+  struct emu_channel *channel = emu_gpu.servicing;
+  emu_runlist_yield();
+  if (!channel || channel->tsg != tsg)
+    return;
+  const uint32_t turn = channel->turns;
+  emu_object_get(&channel->object);
+  emu_gpu.leaving++;
+  while (emu_gpu.servicing == channel && channel->turns == turn)
+    pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
+  emu_gpu.leaving--;
+  emu_object_put(&channel->object);
+}
+
 void emu_channel_drop_work(struct emu_channel *channel) {
   emu_channel_unschedule(channel);
   emu_grids_drop(channel);

@@ -530,6 +530,8 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument);
 
 /* Whether a channel has work that forbids it to leave its TSG, which has others. */
 bool emu_tsg_needs(struct emu_channel *channel);
+/* All its channels may be loaded, or none. */
+void emu_tsg_enable(struct emu_tsg *tsg, bool enabled);
 /* closed: else it was unbound. */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed);
 /* Of an engine: raises its events for every TSG that has channels. Takes gpu.lock. */
@@ -590,6 +592,9 @@ void emu_doorbell(uint32_t token);
 bool emu_engine_others_wait(const struct emu_channel *channel);
 /* Waits until the engine does not work on the channel. gpu.lock held. */
 void emu_engine_leave(struct emu_channel *channel);
+/* Ends the TSG's time slice and the turn of its channel, if one has it: what a disabled
+ * channel does is over on return. gpu.lock held. */
+void emu_engine_preempt(struct emu_tsg *tsg);
 void emu_channel_unschedule(struct emu_channel *channel);
 /* Whether it has work, or was told of some. */
 bool emu_channel_busy(const struct emu_channel *channel);

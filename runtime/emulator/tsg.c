@@ -162,23 +162,24 @@ static int unbind_channel(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-static int set_disabled(struct emu_object *object, bool disabled) {
-  struct emu_tsg *tsg = (struct emu_tsg *)object;
+void emu_tsg_enable(struct emu_tsg *tsg, bool enabled) {
   for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg)
-    c->disabled = disabled;
+    c->disabled = !enabled;
   emu_engine_wake();
-  return 0;
 }
 
 static int enable(struct emu_object *object, int fd, void *argument) {
-  return set_disabled(object, false);
+  emu_tsg_enable((struct emu_tsg *)object, true);
+  return 0;
 }
 
 static int disable(struct emu_object *object, int fd, void *argument) {
-  return set_disabled(object, true);
+  emu_tsg_enable((struct emu_tsg *)object, false);
+  return 0;
 }
 
 static int preempt(struct emu_object *object, int fd, void *argument) {
+  emu_engine_preempt((struct emu_tsg *)object);
   return 0;
 }
 

@@ -291,18 +291,25 @@ static void tsg_and_channel(void **state) {
          (struct nvgpu_tsg_delete_subcontext_args){.veid = 0});
   EXPECT(-EINVAL, f->c.tsg, NVGPU_TSG_IOCTL_UNBIND_CHANNEL, f->c.as);
   assert_int_equal(OS->close(open.out.channel_fd), 0);
-  /* DISABLE stops the work, ENABLE lets it go on. */
-  const uint32_t pairs[][2] = {{NVGPU_IOCTL_TSG_DISABLE, NVGPU_IOCTL_TSG_ENABLE},
-                               {NVGPU_IOCTL_CHANNEL_DISABLE, NVGPU_IOCTL_CHANNEL_ENABLE}};
-  for (uint32_t i = 0; i < 2; i++) {
-    int fd = i ? f->ch.fd : f->c.tsg;
-    assert_int_equal(OS->ioctl(fd, pairs[i][0], NULL), 0);
+  /* What DISABLE keeps from being loaded and PREEMPT has unloaded waits for ENABLE; a
+   * channel's PREEMPT enables too. */
+  const struct {
+    int fd;
+    uint32_t disable, enable;
+  } rows[] = {
+      {f->c.tsg, NVGPU_IOCTL_TSG_DISABLE, NVGPU_IOCTL_TSG_ENABLE},
+      {f->ch.fd, NVGPU_IOCTL_CHANNEL_DISABLE, NVGPU_IOCTL_CHANNEL_ENABLE},
+      {f->ch.fd, NVGPU_IOCTL_CHANNEL_DISABLE, NVGPU_IOCTL_CHANNEL_PREEMPT},
+  };
+  for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    assert_int_equal(OS->ioctl(rows[i].fd, rows[i].disable, NULL), 0);
+    assert_int_equal(OS->ioctl(f->c.tsg, NVGPU_IOCTL_TSG_PREEMPT, NULL), 0);
     push_semaphore(&f->ch, f->data.va, i + 1, RELEASE_64_WFI);
     submit(&f->c, &f->ch);
     struct pollfd none = {.fd = -1};
     assert_int_equal(OS->poll(&none, 1, 20), 0);
     assert_int_equal(*(uint32_t *)f->data.cpu, i);
-    assert_int_equal(OS->ioctl(fd, pairs[i][1], NULL), 0);
+    assert_int_equal(OS->ioctl(rows[i].fd, rows[i].enable, NULL), 0);
     assert_true(wait_word(f->data.cpu, i + 1));
   }
 }
