@@ -352,7 +352,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     return refuse(queue, event, code, call, fault ? fault : rt_last_message());
   }
   if (outcome == DONE) {
-    icd_print_drain(context);
+    icd_print_drain(queue);
     complete(event, start_ns);
   } else if (event) {
     icd_event_call(event, CL_SUBMITTED, due);

@@ -138,7 +138,7 @@ void icd_event_attend(cl_event event) {
 
 /* A tracked event has reached its end: takes the GPU's times over. */
 static cl_int settle(cl_event event, cl_int status) {
-  icd_print_drain(event->context);
+  icd_print_drain(event->queue);
   pthread_mutex_lock(&event->context->lock);
   struct rt_times *times = event->times;
   struct icd_event_callback *due = NULL;

@@ -72,13 +72,15 @@ typedef void(CL_CALLBACK *icd_print_callback)(const char *, size_t, size_t, void
 struct icd_prints {
   icd_print_callback callback; /* CL_PRINTF_CALLBACK_ARM; NULL: standard output */
   size_t bytes;                /* of records in a buffer */
-  pthread_mutex_t output;      /* held while output is written; recursive */
   atomic_uint unwritten;       /* launches whose output is still to be written */
 
   pthread_mutex_t lock;      /* guards what follows; taken behind the queue's */
+  pthread_cond_t written;    /* the output of a launch has been */
   struct icd_print *pending; /* launches that print, the last submitted first */
+  struct icd_print *writing; /* those whose output a thread is writing */
   struct icd_print *idle;    /* buffers to be used again */
   unsigned pending_count;
+  uint64_t count; /* of launches that print, so far */
 };
 
 struct _cl_context {
@@ -159,9 +161,10 @@ int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_l
 void icd_print_wait_for_room(cl_context context);
 
 /* Writes the output of all launches that have completed, in the order in which they were
- * submitted. To be called, without locks, by whoever has found that a command has completed,
- * before the application hears of it. */
-void icd_print_drain(cl_context context);
+ * submitted, and waits for what another thread is writing of the queue's. To be called,
+ * without locks, by whoever has found that a command of the queue has completed, before the
+ * application hears of it. */
+void icd_print_drain(cl_command_queue queue);
 
 /* ---- buffer ---------------------------------------------------------------------- */
 

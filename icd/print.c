@@ -17,18 +17,16 @@ struct icd_print {
   struct rt_buffer *buffer;
   cl_command_queue queue; /* its destruction waits and drains */
   uint64_t point;
+  uint64_t number;                /* of the context's launches that print */
+  pthread_t writer;               /* while it is being written */
   struct icd_module *module;      /* held; has the strings */
   const struct kernel_code *code; /* of the kernel */
 };
 
 void icd_print_init(cl_context context) {
   struct icd_prints *prints = &context->prints;
-  pthread_mutexattr_t recursive; /* the callback may find out that more has completed */
-  pthread_mutexattr_init(&recursive);
-  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(&prints->output, &recursive);
-  pthread_mutexattr_destroy(&recursive);
   pthread_mutex_init(&prints->lock, NULL);
+  pthread_cond_init(&prints->written, NULL);
   prints->bytes = ICD_PRINT_BYTES;
   for (const cl_context_properties *p = context->properties; p && *p; p += 2) {
     if (p[0] == CL_PRINTF_CALLBACK_ARM)
@@ -49,8 +47,29 @@ void icd_print_finish(cl_context context) {
     rt_buffer_destroy(print->buffer);
     free(print);
   }
+  pthread_cond_destroy(&prints->written);
   pthread_mutex_destroy(&prints->lock);
-  pthread_mutex_destroy(&prints->output);
+}
+
+/* ---- who writes what --------------------------------------------------------- */
+
+/* Whether this thread is in a callback. The lock is held. */
+static bool is_writing(const struct icd_prints *prints) {
+  const struct icd_print *print = prints->writing;
+  while (print && !pthread_equal(print->writer, pthread_self()))
+    print = print->next;
+  return print;
+}
+
+/* Whether another thread is writing what, up to a number, the queue's output must follow:
+ * all that there is on standard output, but only the queue's own if it goes to a callback,
+ * which may wait for threads that use other queues. The lock is held. */
+static bool is_held_up(const struct icd_prints *prints, cl_command_queue queue, uint64_t last) {
+  for (const struct icd_print *print = prints->writing; print; print = print->next)
+    if (print->number <= last && (print->queue == queue || !prints->callback) &&
+        !pthread_equal(print->writer, pthread_self()))
+      return true;
+  return false;
 }
 
 /* ---- launching -------------------------------------------------------------- */
@@ -97,17 +116,21 @@ int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_l
   print->next = prints->pending;
   prints->pending = print;
   prints->pending_count++;
+  print->number = ++prints->count;
   atomic_fetch_add(&prints->unwritten, 1);
   pthread_mutex_unlock(&prints->lock);
   return error;
 }
 
+/* In a callback, which others may wait for, it tries but once. */
 void icd_print_wait_for_room(cl_context context) {
   struct icd_prints *prints = &context->prints;
-  for (;;) {
+  bool in_callback = false;
+  while (!in_callback) {
     cl_command_queue queue = NULL;
     uint64_t point = 0;
     pthread_mutex_lock(&prints->lock);
+    in_callback = is_writing(prints);
     if (prints->pending_count >= PENDING_MAX) {
       struct icd_print *oldest = prints->pending;
       while (oldest->next)
@@ -121,33 +144,47 @@ void icd_print_wait_for_room(cl_context context) {
     if (!queue)
       return;
     rt_queue_wait(queue->rt, point, UINT64_MAX);
-    icd_print_drain(context);
+    icd_print_drain(queue);
     icd_queue_drop(queue);
   }
 }
 
 /* ---- printing ---------------------------------------------------------------- */
 
-/* Takes those off that have completed, and gives them the oldest first. What a launch
- * depends on was submitted before it; looking at the newest first finds it complete, too. */
-static struct icd_print *take_completed(cl_context context) {
+/* Moves the oldest of those up to a number that have completed to what is being written;
+ * NULL if there is none that this thread can write now. What a launch depends on was
+ * submitted before it; looking at the newest first finds it complete, too. The lock is
+ * held. */
+static struct icd_print *take_completed(cl_context context, uint64_t last) {
   struct icd_prints *prints = &context->prints;
-  struct icd_print *completed = NULL;
+  struct icd_print **oldest = NULL;
   const bool dead = rt_context_fault(context->rt);
-  pthread_mutex_lock(&prints->lock);
-  for (struct icd_print **link = &prints->pending; *link;) {
-    struct icd_print *print = *link;
-    if (!dead && rt_queue_completed(print->queue->rt) < print->point) {
-      link = &print->next;
-      continue;
-    }
-    *link = print->next;
-    print->next = completed;
-    completed = print;
-    prints->pending_count--;
-  }
-  pthread_mutex_unlock(&prints->lock);
-  return completed;
+  for (struct icd_print **link = &prints->pending; *link; link = &(*link)->next)
+    if ((*link)->number <= last &&
+        (dead || rt_queue_completed((*link)->queue->rt) >= (*link)->point) &&
+        !is_held_up(prints, (*link)->queue, last))
+      oldest = link;
+  if (!oldest)
+    return NULL;
+  struct icd_print *print = *oldest;
+  *oldest = print->next;
+  prints->pending_count--;
+  print->writer = pthread_self();
+  print->next = prints->writing;
+  prints->writing = print;
+  return print;
+}
+
+/* The lock is held. */
+static void put_written(struct icd_prints *prints, struct icd_print *print) {
+  struct icd_print **link = &prints->writing;
+  while (*link != print)
+    link = &(*link)->next;
+  *link = print->next;
+  print->next = prints->idle;
+  prints->idle = print;
+  atomic_fetch_sub(&prints->unwritten, 1);
+  pthread_cond_broadcast(&prints->written);
 }
 
 /* What cc_print's functions get. */
@@ -181,9 +218,15 @@ static void print_launch(cl_context context, const struct icd_print *print) {
   struct print_buffer head;
   memcpy(&head, print->buffer->cpu, sizeof head);
   const size_t size = head.reserved < prints->bytes ? head.reserved : prints->bytes;
+  if (!prints->callback)
+    flockfile(stdout); /* lines of two launches are not mixed */
   const bool whole = cc_print(&reader, records, size);
-  if (prints->callback)
+  if (prints->callback) {
     prints->callback("", 0, 1, context->notify_data);
+  } else {
+    fflush(stdout);
+    funlockfile(stdout);
+  }
   if (!whole)
     icd_fail(context, CL_OUT_OF_HOST_MEMORY, "printf", "no memory for the output of %s",
              print->code->name);
@@ -196,25 +239,28 @@ static void print_launch(cl_context context, const struct icd_print *print) {
   memcpy(print->buffer->cpu, &head, sizeof head);
 }
 
-void icd_print_drain(cl_context context) {
+/* Nothing is locked while a callback is called. What it finds complete itself is written
+ * there and then. What is launched meanwhile is left to others, so that it ends. */
+void icd_print_drain(cl_command_queue queue) {
+  cl_context context = queue->context;
   struct icd_prints *prints = &context->prints;
   if (!atomic_load_explicit(&prints->unwritten, memory_order_acquire))
     return;
-  icd_enter(&prints->output);
-  struct icd_print *completed = take_completed(context);
-  const bool written = completed && !prints->callback;
-  while (completed) {
-    struct icd_print *print = completed;
-    completed = print->next;
-    print_launch(context, print);
-    icd_module_drop(print->module);
-    pthread_mutex_lock(&prints->lock);
-    print->next = prints->idle;
-    prints->idle = print;
-    pthread_mutex_unlock(&prints->lock);
-    atomic_fetch_sub(&prints->unwritten, 1);
+  icd_enter(&prints->lock);
+  const uint64_t last = prints->count;
+  for (;;) {
+    struct icd_print *print = take_completed(context, last);
+    if (print) {
+      pthread_mutex_unlock(&prints->lock);
+      print_launch(context, print);
+      icd_module_drop(print->module);
+      pthread_mutex_lock(&prints->lock);
+      put_written(prints, print);
+    } else if (is_held_up(prints, queue, last) && !is_writing(prints)) {
+      pthread_cond_wait(&prints->written, &prints->lock);
+    } else {
+      break;
+    }
   }
-  if (written)
-    fflush(stdout);
-  icd_leave(&prints->output);
+  icd_leave(&prints->lock);
 }

@@ -24,7 +24,7 @@ void icd_queue_destroy(cl_command_queue queue) {
   cl_context context = queue->context;
   icd_worker_stop(queue);
   rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
-  icd_print_drain(context);
+  icd_print_drain(queue);
   pthread_mutex_lock(&context->lock);
   for (cl_command_queue *link = &context->queues; *link; link = &(*link)->next)
     if (*link == queue) {
@@ -168,7 +168,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
    * was retired: wait for the GPU. What the worker has yet to do it does alone. */
   if (!released && !atomic_load(&queue->object.handles)) {
     rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
-    icd_print_drain(queue->context);
+    icd_print_drain(queue);
     icd_context_reap(queue->context, false);
   }
   if (released)

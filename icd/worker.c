@@ -142,7 +142,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
   if (!*status && !icd_gpu_is_past(queue, operation, command->wait_count, &point) &&
       rt_queue_wait(queue->rt, point, UINT64_MAX))
     *status = CL_OUT_OF_RESOURCES;
-  icd_print_drain(queue->context);
+  icd_print_drain(queue);
   if (!*status) {
     const uint64_t cpu_ns = icd_cpu_clock();
     icd_do(queue, operation);
@@ -314,7 +314,7 @@ int icd_queue_finish(cl_command_queue queue) {
     icd_wait(&queue->done, &queue->lock);
   icd_unlock(&queue->lock);
   const int error = rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
-  icd_print_drain(queue->context);
+  icd_print_drain(queue);
   return error;
 }
 

@@ -1,5 +1,6 @@
 /* When the output of printf comes, and in which order, on the fake runtime. The kernel
  * "print" prints its argument once for each work-item. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,10 @@ static struct {
   size_t size;
   unsigned ends;
   cl_command_queue finish; /* the callback finishes it */
+  struct bench *bench;     /* the callback waits for another thread that prints */
 } seen;
+
+static void wait_for_another(void);
 
 static void CL_CALLBACK take(const char *text, size_t size, size_t complete, void *data) {
   assert_true(seen.size + size < sizeof seen.text);
@@ -21,6 +25,8 @@ static void CL_CALLBACK take(const char *text, size_t size, size_t complete, voi
   seen.ends += complete != 0;
   if (seen.finish)
     assert_cl(clFinish(seen.finish));
+  if (seen.bench)
+    wait_for_another();
 }
 
 static void CL_CALLBACK notify(const char *message, const void *data, size_t size, void *user) {
@@ -176,6 +182,49 @@ static void callback_calls_back(void **state) {
   }
 }
 
+static void *print_elsewhere(void *data) {
+  struct bench *bench = data;
+  cl_command_queue queue = bench_queue(bench, 0);
+  cl_event event = launch(bench, queue, 2, 1, NULL);
+  assert_cl(clFinish(queue));
+  assert_cl(clReleaseEvent(event));
+  assert_cl(clReleaseCommandQueue(queue));
+  return NULL;
+}
+
+static void wait_for_another(void) {
+  pthread_t thread;
+  struct bench *bench = seen.bench;
+  seen.bench = NULL;
+  assert_int_equal(pthread_create(&thread, NULL, print_elsewhere, bench), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void callback_waits(void **state) {
+  struct bench *bench = *state;
+  seen.bench = bench;
+  print(bench, 1);
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, "1 2 ");
+}
+
+static void *finish_too(void *data) {
+  assert_cl(clFinish(data));
+  assert_string_equal(seen.text, "1 2 3 ");
+  return NULL;
+}
+
+/* The output of a queue is there when it is finished, whichever thread writes it. */
+static void two_finish(void **state) {
+  struct bench *bench = *state;
+  pthread_t thread;
+  for (int i = 1; i <= 3; i++)
+    print(bench, i);
+  assert_int_equal(pthread_create(&thread, NULL, finish_too, bench->queue), 0);
+  finish_too(bench->queue);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 static void properties(void **state) {
   struct bench *bench = *state;
   const cl_context_properties rows[][5] = {
@@ -201,7 +250,8 @@ int main(void) {
       TEST(many),          TEST(deferred),
       TEST(across_queues), TEST(overflow),
       TEST(nonsense),      TEST(callback_calls_back),
-      TEST(properties),
+      TEST(properties),    TEST(callback_waits),
+      TEST(two_finish),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
