@@ -378,6 +378,19 @@ static cl_event claim(cl_semaphore_khr semaphore) {
   return event;
 }
 
+/* The wait could not be enqueued. It was the only one: two for one signal are not allowed. */
+static void give_back(cl_semaphore_khr semaphore, cl_event event) {
+  pthread_mutex_lock(&semaphore->lock);
+  const bool promised = semaphore->promise == event;
+  if (promised)
+    semaphore->promise = NULL;
+  pthread_mutex_unlock(&semaphore->lock);
+  if (promised)
+    icd_event_drop(event);
+  else
+    signal_with(semaphore, event);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitSemaphoresKHR(cl_command_queue queue, cl_uint count,
                                                            const cl_semaphore_khr *semaphores,
                                                            const cl_semaphore_payload_khr *payloads,
@@ -402,8 +415,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitSemaphoresKHR(cl_command_queue queu
   } else {
     ICD_FAIL(queue->context, code, "no memory");
   }
-  for (cl_uint i = 0; i < claimed; i++)
+  for (cl_uint i = 0; i < claimed; i++) {
+    if (code)
+      give_back(semaphores[i], all[i]);
     icd_event_drop(all[i]);
+  }
   free(all);
   return code;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/icd/alloc_fail.h"
 #include "tests/icd/bench.h"
 
 #include "icd/cl_tegracl.h"
@@ -239,6 +240,40 @@ static void queries_and_misuse(void **state) {
   assert_int_equal(clRetainSemaphoreKHR(semaphore), CL_INVALID_SEMAPHORE_KHR);
 }
 
+/* A wait that finds no memory leaves the semaphores as they were: one signalled, one to be
+ * signalled later. */
+static void starved(void **state) {
+  struct bench *bench = *state;
+  cl_event user = clCreateUserEvent(bench->context, NULL), events[2];
+  bool failed = true;
+  for (int after = 0; failed; after++) {
+    cl_semaphore_khr pair[2] = {make(bench, plain), make(bench, plain)};
+    clReleaseEvent(signal_it(bench->queue, pair[0], NULL));
+    assert_cl(clFinish(bench->queue));
+    alloc_fail_arm(after);
+    const cl_int code =
+        clEnqueueWaitSemaphoresKHR(bench->queue, 2, pair, NULL, 1, &user, &events[0]);
+    failed = alloc_fail_disarm();
+    if (failed) {
+      assert_int_equal(code, CL_OUT_OF_HOST_MEMORY);
+      assert_int_equal(payload(pair[0]), 1);
+      clReleaseEvent(signal_it(bench->queue, pair[1], NULL));
+      assert_cl(clFinish(bench->queue));
+      assert_int_equal(payload(pair[1]), 1);
+    } else {
+      assert_cl(code);
+      assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
+      cl_command_queue other = bench_queue(bench, 0);
+      events[1] = signal_it(other, pair[1], NULL);
+      finish(events, 2);
+      clReleaseCommandQueue(other);
+    }
+    for (int i = 0; i < 2; i++)
+      assert_cl(clReleaseSemaphoreKHR(pair[i]));
+  }
+  clReleaseEvent(user);
+}
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 enum { MEETINGS = 500 };
@@ -279,7 +314,7 @@ static void at_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(across_queues),      TEST(promise), TEST(sync_fds), TEST(creation),
-      TEST(queries_and_misuse), TEST(at_once),
+      TEST(queries_and_misuse), TEST(at_once), TEST(starved),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
