@@ -3,11 +3,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "icd/command.h"
 #include "icd/event_pool.h"
 
 #include "icd/cl_tegracl.h"
+
+enum { BURIAL_SECONDS = 5 }; /* most that an allocation waits for others' */
 
 void icd_context_hold(cl_context context) {
   icd_object_hold(&context->object);
@@ -89,36 +92,65 @@ static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
   return NULL;
 }
 
+static _Thread_local bool burying; /* this thread destroys, and may be in a callback */
+
+/* Destroys those whose time has come, one by one: a destructor callback may take its time,
+ * and another thread may want the memory of the next. The lock is held, but for that. */
+static void destroy_over(cl_context context) {
+  for (struct icd_retired **link = &context->retired; *link;) {
+    struct icd_retired *node = *link;
+    if (is_over(context, node)) {
+      *link = node->next;
+      node->next = context->over;
+      context->over = node;
+    } else {
+      link = &node->next;
+    }
+  }
+  while (context->over) {
+    struct icd_retired *node = context->over;
+    context->over = node->next;
+    atomic_store(&context->any_retired, context->retired || context->over);
+    context->burials++;
+    pthread_mutex_unlock(&context->lock);
+    const bool nested = burying;
+    burying = true;
+    node->destroy(node->owner);
+    burying = nested;
+    pthread_mutex_lock(&context->lock);
+    context->burials--;
+    pthread_cond_broadcast(&context->changed);
+  }
+}
+
 void icd_context_destroy_retired(cl_context context, bool wait) {
-  for (;;) {
-    struct icd_retired *over = NULL;
-    cl_command_queue queue = NULL;
+  cl_command_queue queue;
+  if (burying && !wait)
+    return; /* who called the callback goes on soon enough */
+  do {
     uint64_t point = 0;
     pthread_mutex_lock(&context->lock);
-    for (struct icd_retired **link = &context->retired; *link;) {
-      struct icd_retired *node = *link;
-      if (is_over(context, node)) {
-        *link = node->next;
-        node->next = over;
-        over = node;
-      } else {
-        link = &node->next;
-      }
-    }
-    atomic_store(&context->any_retired, context->retired != NULL);
-    if (wait)
-      queue = awaited_queue(context, &point);
+    destroy_over(context);
+    queue = wait ? awaited_queue(context, &point) : NULL;
     pthread_mutex_unlock(&context->lock);
-    while (over) {
-      struct icd_retired *next = over->next;
-      over->destroy(over->owner);
-      over = next;
+    if (queue) {
+      rt_queue_wait(queue->rt, point, UINT64_MAX);
+      icd_queue_drop(queue);
     }
-    if (!queue)
-      return;
-    rt_queue_wait(queue->rt, point, UINT64_MAX);
-    icd_queue_drop(queue);
-  }
+  } while (queue);
+}
+
+/* Not for ever: a destructor callback may be waiting for this very thread. */
+void icd_context_await_burials(cl_context context) {
+  struct timespec end;
+  if (burying)
+    return;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += BURIAL_SECONDS;
+  pthread_mutex_lock(&context->lock);
+  for (int error = 0; context->burials && !error;)
+    error = pthread_cond_timedwait(&context->changed, &context->lock, &end);
+  pthread_mutex_unlock(&context->lock);
 }
 
 static void *attend(void *data) {

@@ -129,6 +129,7 @@ static int allocate(cl_context context, size_t size, struct rt_buffer **buffer) 
   int error = rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer);
   if (error == -ENOMEM) {
     icd_context_reap(context, true);
+    icd_context_await_burials(context);
     error = rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer);
   }
   return error;

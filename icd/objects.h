@@ -96,14 +96,17 @@ struct _cl_context {
 
   /* Guards everything below and the state of all the context's events. */
   pthread_mutex_t lock;
-  pthread_cond_t changed; /* an event got a new state, or a worker something to look at */
-  uint64_t changes;       /* how often */
+  pthread_cond_t changed; /* an event got a new state, a worker something to look at; or
+                           * something retired has been destroyed */
+  uint64_t changes;       /* how often, but for the last */
   struct icd_context_destructor *destructors;
   cl_command_queue queues; /* by rising serial number */
   uint64_t next_queue;
   struct icd_retired *retired;
-  atomic_bool any_retired;
-  bool attended; /* a thread waits for the retired */
+  struct icd_retired *over; /* no longer used by the GPU, and about to be destroyed */
+  atomic_bool any_retired;  /* of both */
+  unsigned burials;         /* threads that destroy one of them */
+  bool attended;            /* a thread waits for the retired */
   cl_event free_events;
   cl_mem *svm; /* allocations of shared virtual memory by rising address (svm.c) */
   size_t svm_count, svm_room;
@@ -121,15 +124,19 @@ void icd_context_drop(cl_context context);
 void icd_context_retire(cl_context context, struct icd_retired *node, void (*destroy)(void *),
                         void *owner);
 
-/* Destroys the retired whose time has come; wait: waits for all of them. */
+/* Destroys the retired whose time has come; wait: waits for all of them, but for those that
+ * another thread is destroying. */
 void icd_context_destroy_retired(cl_context context, bool wait);
 static inline void icd_context_reap(cl_context context, bool wait) {
   if (atomic_load_explicit(&context->any_retired, memory_order_relaxed))
     icd_context_destroy_retired(context, wait);
 }
 
-/* The same in a thread of its own, if there are any: for those whose end the application
- * hears of, but may have nothing to do until then. */
+/* Waits a while for what other threads are destroying. */
+void icd_context_await_burials(cl_context context);
+
+/* Destroys all of them in a thread of its own, if there are any: for those whose end the
+ * application hears of, but may have nothing to do until then. */
 void icd_context_attend_retired(cl_context context);
 
 /* context.changed has happened. The first: for callers that hold the lock. */

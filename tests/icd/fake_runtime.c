@@ -88,6 +88,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool paused;
 static int passes, failures;
 static _Atomic int live;
+static _Atomic int buffers, most_buffers;
 struct fake_launch fake_last_launch;
 static _Thread_local char message[256] = "no failure yet";
 
@@ -134,6 +135,10 @@ void fake_fail_after(int skip, int n) {
   passes = skip;
   failures = n;
   pthread_mutex_unlock(&lock);
+}
+
+void fake_memory(int most) {
+  most_buffers = most;
 }
 
 static bool fails(void) {
@@ -245,8 +250,9 @@ const char *rt_context_fault(struct rt_context *context) {
 
 int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_type type,
                      struct rt_buffer **buffer) {
-  if (fails())
+  if (fails() || (most_buffers && buffers >= most_buffers))
     return -ENOMEM;
+  buffers++;
   *buffer = __real_calloc(1, sizeof(struct fake_buffer));
   (*buffer)->cpu = __real_calloc(1, size);
   (*buffer)->gpu = (uint64_t)(uintptr_t)(*buffer)->cpu;
@@ -295,6 +301,7 @@ void rt_buffer_destroy(struct rt_buffer *buffer) {
   switch (((struct fake_buffer *)buffer)->kind) {
   case OWN:
     free(buffer->cpu);
+    buffers--;
     break;
   case IMPORTED:
     munmap(buffer->cpu, buffer->size);

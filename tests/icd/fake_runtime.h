@@ -16,6 +16,9 @@ void fake_resume(void);
  * -ENOMEM. */
 void fake_fail_after(int skip, int n);
 
+/* The memory holds so many buffers; 0: any number. */
+void fake_memory(int buffers);
+
 /* Things created and not destroyed: contexts, queues, buffers, modules, times. */
 int fake_live(void);
 

@@ -213,6 +213,49 @@ static void destructor_comes_by_itself(void **state) {
   }
 }
 
+struct mourner {
+  atomic_int called, let_go; /* what the callback says and waits for */
+};
+
+static void CL_CALLBACK mourn(cl_mem mem, void *data) {
+  struct mourner *mourner = data;
+  mourner->called = 1;
+  while (!mourner->let_go)
+    nap();
+}
+
+static void *let_go_soon(void *data) {
+  nap();
+  *(atomic_int *)data = 1;
+  return NULL;
+}
+
+/* Another thread destroys what was released, and takes its time: what it has not begun with
+ * is this thread's to destroy, and the rest is worth a wait. */
+static void memory_being_freed(void **state) {
+  struct bench *bench = *state;
+  struct mourner mourner = {0};
+  cl_mem mems[2] = {bench_buffer(bench, N * 4), bench_buffer(bench, N * 4)};
+  cl_kernel kernel = bench_add(bench, "slow_add", mems[0], mems[1], 1);
+  pthread_t thread;
+  assert_cl(clSetMemObjectDestructorCallback(mems[0], mourn, &mourner));
+  fake_pause();
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clReleaseKernel(kernel));
+  for (int i = 0; i < 2; i++)
+    assert_cl(clReleaseMemObject(mems[i]));
+  fake_memory(2);
+  fake_resume();
+  expect_raised(&mourner.called);
+  mems[1] = bench_buffer(bench, N * 4);
+  assert_int_equal(pthread_create(&thread, NULL, let_go_soon, &mourner.let_go), 0);
+  mems[0] = bench_buffer(bench, N * 4);
+  pthread_join(thread, NULL);
+  for (int i = 0; i < 2; i++)
+    assert_cl(clReleaseMemObject(mems[i]));
+  fake_memory(0);
+}
+
 /* The last handles go while the worker holds the command back. */
 static void release_before_deferred(void **state) {
   struct bench *bench = *state;
@@ -645,6 +688,7 @@ int main(void) {
       TEST(across_queues),
       TEST(release_during_execution),
       TEST(destructor_comes_by_itself),
+      TEST(memory_being_freed),
       TEST(release_before_deferred),
       TEST(abandoned_user_event),
       TEST(profiling),
