@@ -38,23 +38,28 @@ static int next_of_level(uint32_t level) {
   return -1;
 }
 
+/* What lies above the level of a TSG that has its slice begins again. */
+static int take(int level, int id) {
+  runlist.passed[level] = id;
+  for (int above = level + 1; above < LEVELS; above++)
+    runlist.passed[above] = -1;
+  return id;
+}
+
 /* All of the high level, then one of the medium level and so on; when the medium
  * level has been passed, one of the low level. */
 static int next_tsg(void) {
-  for (int tries = 0; tries < 2 * LEVELS; tries++) {
-    for (int level = NVGPU_INTERLEAVE_HIGH; level >= NVGPU_INTERLEAVE_LOW; level--) {
-      int id = next_of_level((uint32_t)level);
-      if (id >= 0) {
-        runlist.passed[level] = id;
-        /* What lies above begins again. */
-        for (int above = level + 1; above < LEVELS; above++)
-          runlist.passed[above] = -1;
-        return id;
-      }
-    }
-    /* The low level is at its end too. */
-    for (int level = 0; level < LEVELS; level++)
-      runlist.passed[level] = -1;
+  for (int level = NVGPU_INTERLEAVE_HIGH; level >= NVGPU_INTERLEAVE_LOW; level--) {
+    const int id = next_of_level((uint32_t)level);
+    if (id >= 0)
+      return take(level, id);
+  }
+  /* The list ends with the lowest level that has any, which goes on with its first. */
+  for (int level = NVGPU_INTERLEAVE_LOW; level <= NVGPU_INTERLEAVE_HIGH; level++) {
+    runlist.passed[level] = -1;
+    const int id = next_of_level((uint32_t)level);
+    if (id >= 0)
+      return take(level, id);
   }
   return -1;
 }

@@ -174,9 +174,8 @@ void submit(struct client *c, struct channel *ch) {
   ch->start = end;
 }
 
-/* Long enough for a machine that has much else to do. */
-static bool wait_until(bool (*done)(const void *, uint32_t), const void *p, uint32_t value) {
-  enum { SPINS = 1000, STEP_NS = 20000, LIMIT_S = 60 };
+bool wait_until(bool (*done)(const void *, uint32_t), const void *p, uint32_t value) {
+  enum { SPINS = 1000, STEP_NS = 20000, LIMIT_S = PATIENCE_MS / 1000 };
   const struct timespec step = {.tv_nsec = STEP_NS};
   struct timespec start, now;
   clock_gettime(CLOCK_MONOTONIC, &start);

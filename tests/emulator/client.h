@@ -69,7 +69,11 @@ void push_compute_setup(struct channel *ch);
 void submit(struct client *c, struct channel *ch);
 void submit_entry(struct client *c, struct channel *ch, uint64_t entry);
 
-/* Within a minute: *word becomes value. */
+/* A minute is long enough for a machine that has much else to do. */
+enum { PATIENCE_MS = 60000 };
+/* Within that: done(p, value). */
+bool wait_until(bool (*done)(const void *, uint32_t), const void *p, uint32_t value);
+/* *word becomes value. */
 bool wait_word(const void *word, uint32_t value);
 bool wait_fault(const struct channel *ch, uint32_t code);
 struct emulator_fault last_fault(struct client *c);

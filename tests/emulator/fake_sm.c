@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/emulator/sm/sm.h"
 
@@ -106,6 +107,23 @@ static enum sm_result fault(const struct sm_cta *cta, uint64_t address, struct s
   return SM_FAULTED;
 }
 
+struct fake_slice fake_slices[FAKE_SLICES];
+_Atomic uint32_t fake_slice_count;
+
+/* CTAs of several grids are not executed at once. */
+static void note_turn(uint64_t address2) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  const uint32_t count = fake_slice_count;
+  if (count && fake_slices[count - 1].address2 == address2) {
+    fake_slices[count - 1].last_ns = ns;
+  } else if (count < FAKE_SLICES) {
+    fake_slices[count] = (struct fake_slice){address2, ns, ns};
+    fake_slice_count = count + 1;
+  }
+}
+
 enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,
                           struct sm_fault *f) {
   const struct sm_grid *g = cta->grid;
@@ -152,6 +170,7 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     f->kind = (enum sm_fault_kind)p->value;
     return SM_FAULTED;
   case FAKE_COUNT: {
+    note_turn(p->address2);
     __atomic_fetch_add((uint64_t *)at(g, p->address2), 1, __ATOMIC_SEQ_CST);
     for (uint64_t i = 0; i < budget; i++) {
       if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == p->value)

@@ -23,6 +23,15 @@ struct fake_program {
   uint64_t address, value, address2;
 };
 
+/* What FAKE_COUNT was at work, known by its address2, in the order of time: an entry for as
+ * long as it is the same. The last entry may grow; entries end with the array. */
+struct fake_slice {
+  uint64_t address2, first_ns, last_ns; /* the first and the last turn's beginning */
+};
+enum { FAKE_SLICES = 4096 };
+extern struct fake_slice fake_slices[FAKE_SLICES];
+extern _Atomic uint32_t fake_slice_count;
+
 /* How often decoded code was forgotten. */
 extern _Atomic unsigned fake_sm_invalidations;
 /* How often the L1 caches were. */

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/emulator/gpu.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 
@@ -558,114 +559,162 @@ static struct client client_of_tsg(const struct client *c, uint32_t timeslice_us
   return other;
 }
 
-/* An endless grid that counts its turns in the word of its number. */
+/* Where grids wait for each other, and where they end. */
+enum { END = 0, GATE = 8 };
+
+/* A grid that counts its turns in the word of its number, from the opening of the gate to
+ * the end. */
 static void count_turns(struct fixture *f, struct channel *ch, unsigned i) {
   *word_at(f, 64 + i * 64) = 0;
   uint64_t p = fixture_program(f, i,
                                &(struct fake_program){.operation = FAKE_COUNT,
-                                                      .address = f->data.va,
+                                                      .address = f->data.va + END,
                                                       .value = 1,
                                                       .address2 = f->data.va + 64 + i * 64});
   qmd_make(fixture_qmd(f, i), p, f->code.va + 0x8000, 1);
+  push_semaphore(ch, f->data.va + GATE, 1, 0);
   push_compute_setup(ch);
   push_method(ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)(qmd_va(f, i) >> 8));
   push_method(ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_SCHEDULE);
 }
 
-/* Two endless grids of two TSGs: how often did each have its turn? */
-static void share(struct fixture *f, const uint32_t slice_us[2], const uint32_t level[2],
-                  uint64_t turns[2]) {
-  struct client c[2];
-  struct channel ch[2];
-  *word_at(f, 0) = 0;
-  for (unsigned i = 0; i < 2; i++) {
-    c[i] = client_of_tsg(&f->c, slice_us[i], level[i]);
+static void open_gate(struct fixture *f) {
+  fake_slice_count = 0;
+  __atomic_store_n(word_at(f, GATE), 1, __ATOMIC_SEQ_CST);
+}
+
+struct sharer {
+  uint32_t timeslice_us, level;
+};
+
+static bool slices_have_passed(const void *unused, uint32_t count) {
+  return fake_slice_count > count;
+}
+
+/* Endless grids of so many TSGs, until they have had so many slices. */
+static void share(struct fixture *f, const struct sharer *sharers, unsigned count,
+                  uint32_t slices) {
+  enum { SHARERS_MAX = 4 };
+  struct client c[SHARERS_MAX];
+  struct channel ch[SHARERS_MAX];
+  *word_at(f, END) = *word_at(f, GATE) = 0;
+  for (unsigned i = 0; i < count; i++) {
+    c[i] = client_of_tsg(&f->c, sharers[i].timeslice_us, sharers[i].level);
     channel_open(&c[i], &ch[i], 64, CLASS_COMPUTE);
     count_turns(f, &ch[i], i);
-  }
-  for (unsigned i = 0; i < 2; i++)
     submit(&c[i], &ch[i]);
-  usleep(400000);
-  __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
-  for (unsigned i = 0; i < 2; i++) {
-    turns[i] = __atomic_load_n(word_at(f, 64 + i * 64), __ATOMIC_SEQ_CST);
+  }
+  open_gate(f);
+  assert_true(wait_until(slices_have_passed, NULL, slices));
+  __atomic_store_n(word_at(f, END), 1, __ATOMIC_SEQ_CST);
+  for (unsigned i = 0; i < count; i++) {
     channel_close(&c[i], &ch[i]);
     assert_int_equal(OS->close(c[i].tsg), 0);
   }
 }
 
+/* Whose slice it was. */
+static unsigned sharer_of(const struct fixture *f, uint32_t slice) {
+  return (unsigned)(fake_slices[slice].address2 - f->data.va) / 64 - 1;
+}
+
+/* The shortest slice of a sharer: it began behind the last turn of the slice before and
+ * ended ahead of the first of the next; its own turns lie in it. */
+struct shortest {
+  uint64_t at_most_us, at_least_us;
+};
+
+static struct shortest shortest_slice(const struct fixture *f, unsigned sharer, uint32_t slices) {
+  struct shortest shortest = {UINT64_MAX, UINT64_MAX};
+  for (uint32_t i = 1; i + 1 < slices; i++) {
+    const struct fake_slice *slice = &fake_slices[i];
+    const uint64_t most = (slice[1].first_ns - slice[-1].last_ns) / 1000;
+    const uint64_t least = (slice->last_ns - slice->first_ns) / 1000;
+    if (sharer_of(f, i) != sharer)
+      continue;
+    shortest.at_most_us = most < shortest.at_most_us ? most : shortest.at_most_us;
+    shortest.at_least_us = least < shortest.at_least_us ? least : shortest.at_least_us;
+  }
+  return shortest;
+}
+
+static bool counts_more(const void *turns, uint32_t than) {
+  return __atomic_load_n((const uint64_t *)turns, __ATOMIC_SEQ_CST) > than;
+}
+
 /* Endless grids on three channels of two TSGs: each has its turns. */
 static void channels_of_a_tsg(void **state) {
   struct fixture *f = *state;
-  enum { CHANNELS = 3 };
+  enum { CHANNELS = 3, TURNS = 20 };
   struct client other = client_of_tsg(&f->c, 1000, NVGPU_INTERLEAVE_HIGH);
   struct client *of[CHANNELS] = {&f->c, &f->c, &other};
   struct channel ch[CHANNELS];
   for (unsigned i = 0; i < CHANNELS; i++) {
     channel_open(of[i], &ch[i], 64, CLASS_COMPUTE);
     count_turns(f, &ch[i], i);
-  }
-  for (unsigned i = 0; i < CHANNELS; i++)
     submit(of[i], &ch[i]);
-  usleep(200000);
-  __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
-  for (unsigned i = 0; i < CHANNELS; i++) {
-    assert_true(__atomic_load_n(word_at(f, 64 + i * 64), __ATOMIC_SEQ_CST) > 20);
-    channel_close(of[i], &ch[i]);
   }
+  open_gate(f);
+  for (unsigned i = 0; i < CHANNELS; i++)
+    assert_true(wait_until(counts_more, word_at(f, 64 + i * 64), TURNS));
+  __atomic_store_n(word_at(f, END), 1, __ATOMIC_SEQ_CST);
+  for (unsigned i = 0; i < CHANNELS; i++)
+    channel_close(of[i], &ch[i]);
   assert_int_equal(OS->close(other.tsg), 0);
 }
 
+/* However busy the machine is, a slice ends no sooner than it says, and gets no turn long
+ * after its end. */
 static void time_slices(void **state) {
   struct fixture *f = *state;
-  const uint32_t equal[2] = {1024, 1024}, unequal[2] = {1000, 50000}, same[2] = {0, 0};
-  uint64_t turns[2];
-  share(f, equal, same, turns);
-  assert_true(turns[0] && turns[1] < 3 * turns[0] && turns[0] < 3 * turns[1]);
-  share(f, unequal, same, turns);
-  assert_true(turns[0] && turns[1] > 3 * turns[0]);
+  enum { SHARERS = 2, SLICES = 30, LATE_US = 25000 };
+  static const struct sharer rows[][SHARERS] = {{{1024, 0}, {1024, 0}}, {{1000, 0}, {50000, 0}}};
+  for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+    share(f, rows[row], SHARERS, SLICES);
+    for (unsigned i = 0; i < SHARERS; i++) {
+      const struct shortest shortest = shortest_slice(f, i, SLICES);
+      assert_true(shortest.at_most_us >= rows[row][i].timeslice_us);
+      assert_true(shortest.at_least_us < rows[row][i].timeslice_us + LATE_US);
+    }
+  }
 }
 
 /* nvgpu's list for levels low, low, medium, high: H M H L H M H L. */
 static void interleaving(void **state) {
   struct fixture *f = *state;
-  static const uint32_t levels[] = {NVGPU_INTERLEAVE_LOW, NVGPU_INTERLEAVE_LOW,
-                                    NVGPU_INTERLEAVE_MEDIUM, NVGPU_INTERLEAVE_HIGH};
-  enum { TSGS = 4 };
-  struct client c[TSGS];
-  struct channel ch[TSGS];
-  uint64_t turns[TSGS];
-  for (unsigned i = 0; i < TSGS; i++) {
-    c[i] = client_of_tsg(&f->c, 1000, levels[i]);
-    channel_open(&c[i], &ch[i], 64, CLASS_COMPUTE);
-    count_turns(f, &ch[i], i);
-  }
-  for (unsigned i = 0; i < TSGS; i++)
-    submit(&c[i], &ch[i]);
-  usleep(600000);
-  __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
-  for (unsigned i = 0; i < TSGS; i++) {
-    turns[i] = __atomic_load_n(word_at(f, 64 + i * 64), __ATOMIC_SEQ_CST);
-    channel_close(&c[i], &ch[i]);
-    assert_int_equal(OS->close(c[i].tsg), 0);
-  }
-  /* Of eight slices: 1, 1, 2, 4. */
-  assert_true(turns[0] && turns[1]);
-  assert_true(turns[2] * 2 > 2 * turns[0] && turns[2] < 4 * turns[0]);
-  assert_true(turns[3] * 2 > 4 * turns[0] && turns[3] > turns[2]);
+  static const struct sharer sharers[] = {{1000, NVGPU_INTERLEAVE_LOW},
+                                          {1000, NVGPU_INTERLEAVE_LOW},
+                                          {1000, NVGPU_INTERLEAVE_MEDIUM},
+                                          {1000, NVGPU_INTERLEAVE_HIGH}};
+  static const unsigned list[] = {0, 3, 2, 3, 1, 3, 2, 3};
+  enum { LENGTH = sizeof(list) / sizeof(list[0]), ROUNDS = 4 };
+  share(f, sharers, sizeof(sharers) / sizeof(sharers[0]), (ROUNDS + 2) * LENGTH);
+  /* In the first round they see, one after the other, that the gate is open. */
+  uint32_t first = LENGTH;
+  while (first < 2 * LENGTH && sharer_of(f, first) != list[0])
+    first++;
+  for (uint32_t i = 0; i < ROUNDS * LENGTH; i++)
+    assert_int_equal(sharer_of(f, first + i), list[i % LENGTH]);
 }
 
 /* ---- waiting ---- */
 
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+static uint32_t turns_of(const struct channel *ch) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  const uint32_t turns =
+      ((const struct emu_channel *)emu_table_get_kind(ch->fd, EMU_CHANNEL))->turns;
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return turns;
 }
 
-/* Two channels wait for what only the CPU can write: that costs next to nothing. */
+static bool had_turns(const void *ch, uint32_t count) {
+  return turns_of(ch) >= count;
+}
+
+/* Two channels wait for what only the CPU can write: the engine looks seldom. */
 static void idle_acquires(void **state) {
   struct fixture *f = *state;
+  enum { PAUSE_US = 500 }; /* in the long run, after each turn */
   struct channel other;
   channel_open(&f->c, &other, 64, CLASS_COMPUTE);
   push_semaphore(&f->ch, f->data.va, 1, 0);
@@ -674,13 +723,15 @@ static void idle_acquires(void **state) {
   push_semaphore(&other, f->data.va, 1, 0x1000);
   push_semaphore(&other, f->data.va + 128, 1, 1);
   submit(&f->c, &other);
+  assert_true(wait_until(had_turns, &f->ch, 1) && wait_until(had_turns, &other, 1));
+  usleep(100000);
+  const uint64_t begin = emu_time_ns();
+  const uint32_t before = turns_of(&f->ch) + turns_of(&other);
   usleep(200000);
-  double before = cpu_seconds();
-  usleep(1000000);
-  double used = cpu_seconds() - before;
-  if (used > 0.1)
-    print_error("waiting for one second took %.3f s of CPU time\n", used);
-  assert_true(used < 0.1);
+  const uint32_t turns = turns_of(&f->ch) + turns_of(&other) - before;
+  const uint64_t us = (emu_time_ns() - begin) / 1000;
+  print_message("%u turns in %u us\n", turns, (unsigned)us);
+  assert_true(turns <= us / PAUSE_US + 2);
   __atomic_store_n(word_at(f, 0), 1, __ATOMIC_SEQ_CST);
   assert_true(wait_word(fixture_data(f, 64), 1));
   assert_true(wait_word(fixture_data(f, 128), 1));
@@ -695,7 +746,7 @@ static void exit_while_busy(void **state) {
     assert_true(child >= 0);
     if (child == 0) {
       void *own = NULL;
-      alarm(20);
+      alarm(PATIENCE_MS / 1000);
       fixture_setup(&own);
       struct fixture *f = own;
       push_compute_setup(&f->ch);
