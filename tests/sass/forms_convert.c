@@ -73,6 +73,14 @@ static uint64_t e_int_float(const struct form *f, const uint64_t *in) {
   return f->p[4] ? exact_saturate(r, TO(f)->format) : r;
 }
 
+/* Of an integer with no low word: ptxas writes the high one as an immediate. */
+#define HIGH_WORD_ALONE 0x9234567800000000
+static uint64_t e_immediate_float(const struct form *f, const uint64_t *in) {
+  const uint64_t v = HIGH_WORD_ALONE;
+  (void)in;
+  return e_int_float(f, &v);
+}
+
 static uint64_t e_float_int(const struct form *f, const uint64_t *in) {
   const uint64_t a = flushed(f, in[0], FROM(f)->format);
   const struct type *to = TO(f);
@@ -191,6 +199,11 @@ void forms_convert(void) {
   for (int to = 0; to < BF16; to++)
     for (int from = 0; from < BF16; from++)
       pair(to, from);
+  for (int from = 6; from < 8; from++)
+    for (int to = 9; to < 11; to++)
+      set(form_add("l", types[to].kind, "cvt.rp.%s.%s %%0, %#llx;", types[to].name,
+                   types[from].name, (unsigned long long)HIGH_WORD_ALONE),
+          e_immediate_float, to, from, FE_UPWARD, 0, 0);
   static const char *const relu[] = {"", ".relu"};
   for (int r = 0; r < 2; r++)
     for (int k = 0; k < 2; k++) {

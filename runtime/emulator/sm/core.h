@@ -88,7 +88,7 @@ static inline const uint32_t *source_f32(const struct sm_warp *w, const struct s
   return s;
 }
 
-/* The 64-bit scalar: an immediate is a double's high word, or sign-extended. */
+/* The 64-bit scalar: an immediate is its high word, or sign-extended. */
 static inline uint64_t scalar_pair(const struct sm_warp *w, const struct sm_uop *u,
                                    bool imm_is_high) {
   const uint32_t value = scalar(w, u);
@@ -97,15 +97,16 @@ static inline uint64_t scalar_pair(const struct sm_warp *w, const struct sm_uop 
   return imm_is_high ? (uint64_t)value << 32 : (uint64_t)(int64_t)(int32_t)value;
 }
 
-/* A 64-bit integer operand as its low and high words. */
+/* A 64-bit integer operand as its low and high words; of I2F, an immediate is the high one, as
+ * ptxas writes it. */
 static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
-                               uint32_t *lo, uint32_t *hi) {
+                               bool imm_is_high, uint32_t *lo, uint32_t *hi) {
   if (u->scalar_slot != slot) {
     memcpy(lo, REG(u->s[slot]), SM_REG_BYTES);
     memcpy(hi, REG(u->s[slot] + SM_REG_BYTES), SM_REG_BYTES);
     return;
   }
-  const uint64_t value = scalar_pair(w, u, false);
+  const uint64_t value = scalar_pair(w, u, imm_is_high);
   sm_splat(lo, (uint32_t)value);
   sm_splat(hi, (uint32_t)(value >> 32));
 }

@@ -125,7 +125,7 @@ HANDLER(i2f) {
   struct sm_lanes t;
   if (u->x[2] == 64) {
     struct sm_lanes hi;
-    source_pair(w, u, 1, t.l, hi.l);
+    source_pair(w, u, 1, true, t.l, hi.l);
     FOR_LANES
     in.l[i] = sem_pair(t.l[i], hi.l[i]);
   } else {

@@ -145,7 +145,7 @@ HANDLER(imad_wide_plain) {
   struct sm_lanes tb, lo, hi, clo, chi;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *cl, *ch;
   if (u->scalar_slot == 2) {
-    source_pair(w, u, 2, clo.l, chi.l);
+    source_pair(w, u, 2, false, clo.l, chi.l);
     cl = clo.l, ch = chi.l;
   } else {
     cl = REG(u->s[2]), ch = REG(u->s[2] + SM_REG_BYTES);
@@ -175,7 +175,7 @@ HANDLER(imad_wide) {
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb);
   const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2), p = u->x[0] ? PP : 0;
   const bool is_signed = u->x[1];
-  source_pair(w, u, 2, clo.l, chi.l);
+  source_pair(w, u, 2, false, clo.l, chi.l);
   for (unsigned i = 0; i < SM_LANES; i++) {
     uint32_t out;
     uint64_t c = sem_pair(clo.l[i] ^ xc, chi.l[i] ^ xc);
