@@ -190,6 +190,7 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument) {
   if (error)
     return error;
   struct emu_submit *s = channel->submit;
+  emu_watchdog_submit(channel);
   const struct emu_submit before = *s;
   bool wait = a->flags & NVGPU_SUBMIT_FENCE_WAIT, get = a->flags & NVGPU_SUBMIT_FENCE_GET;
   error = wait ? wait_for_fence(channel, a) : 0;

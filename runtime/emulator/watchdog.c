@@ -27,11 +27,22 @@ uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel) {
          (channel->watchdog_set ? 1 : SLOWER_THAN_A_BOARD);
 }
 
-/* What shows that the channel goes on. gpu.lock held, here and below. */
+/* gpu.lock held, here and below. */
+static bool is_idle(const struct emu_channel *channel) {
+  const struct emu_submit *s = channel->submit;
+  return emu_syncpoint_value(s->syncpoint) == s->target && emu_submit_got(channel) == s->put;
+}
+
+void emu_watchdog_submit(struct emu_channel *channel) {
+  if (is_idle(channel))
+    channel->submit->since_ns = emu_time_ns();
+}
+
+/* What shows that the channel goes on. */
 static void look(struct emu_channel *channel, uint64_t now) {
   struct emu_submit *s = channel->submit;
   uint32_t done = emu_syncpoint_value(s->syncpoint), get = emu_submit_got(channel);
-  if (done != s->seen_done || get != s->seen_get || (done == s->target && get == s->put)) {
+  if (done != s->seen_done || get != s->seen_get || is_idle(channel)) {
     s->seen_done = done;
     s->seen_get = get;
     s->since_ns = now;

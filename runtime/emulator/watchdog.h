@@ -8,5 +8,7 @@
 int emu_watchdog_start(struct emu_channel *channel);
 /* The last channel's stop lets go of gpu.lock meanwhile. */
 void emu_watchdog_stop(struct emu_channel *channel);
+/* Before work is submitted: a channel that had none gets the whole limit. gpu.lock held. */
+void emu_watchdog_submit(struct emu_channel *channel);
 
 #endif

@@ -492,7 +492,7 @@ static void events_and_counters(void **state) {
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
   push_method(&f->ch, SUBCHANNEL_3D, NVC76F_NON_STALL_INTERRUPT, 0);
   submit(&f->c, &f->ch);
-  assert_int_equal(poll(&p, 1, 5000), 1);
+  assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
   fixture_run(f);
   assert_int_equal(OS->ioctl(f->c.node, EMULATOR_IOCTL_COUNTERS, &after), 0);
   assert_int_equal(after.grids - before.grids, 1);

@@ -354,7 +354,7 @@ static void leaving_with_work(void **state) {
   uint32_t *word = fixture_data(f, 0);
   const struct error_notifier *notifier = f->ch.notifier.cpu;
   struct nvgpu_wait_args wait = {
-      .timeout = 5000,
+      .timeout = PATIENCE_MS,
       .type = 1,
       .condition.semaphore = {.dmabuf_fd = (uint32_t)f->data.fd, .offset = 16, .payload = 7}};
   for (int ends = 1; ends >= 0; ends--) {
@@ -388,7 +388,7 @@ static void channel_wait(void **state) {
   EXPECT(-ETIMEDOUT, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
   push_semaphore(&f->ch, f->data.va, 9, RELEASE_64_WFI);
   submit(&f->c, &f->ch);
-  wait.timeout = 5000;
+  wait.timeout = PATIENCE_MS;
   EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);
   wait.condition.semaphore.offset = 2;
   EXPECT(-EINVAL, f->ch.fd, NVGPU_IOCTL_CHANNEL_WAIT, wait);

@@ -41,7 +41,7 @@ static int mappings(void) {
 
 /* A thread that was joined is listed for a moment longer. */
 static bool threads_at_most(int limit) {
-  for (int tries = 0; tries < 1000 && entries("/proc/self/task") > limit; tries++)
+  for (int tries = 0; tries < PATIENCE_MS && entries("/proc/self/task") > limit; tries++)
     usleep(1000);
   return entries("/proc/self/task") <= limit;
 }

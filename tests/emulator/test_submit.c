@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/emulator/gpu.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 
@@ -184,7 +185,7 @@ static void fences_out(void **state) {
       fence.fence_fd = (int)out.fence.id;
     else
       EXPECT(0, host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
-    assert_true(ready(fence.fence_fd, 5000));
+    assert_true(ready(fence.fence_fd, PATIENCE_MS));
     assert_int_equal(*(volatile uint32_t *)data.cpu, i);
     struct host1x_fence_extract_fence pair;
     struct host1x_fence_extract extract = {
@@ -214,7 +215,7 @@ static void fences_in(void **state) {
     __atomic_store_n(gate, i, __ATOMIC_SEQ_CST);
     assert_true(wait_word(data.cpu, i));
     if (kind) {
-      assert_true(ready((int)in.fence.id, 5000));
+      assert_true(ready((int)in.fence.id, PATIENCE_MS));
       assert_int_equal(OS->close((int)in.fence.id), 0);
       assert_int_equal(OS->close((int)out.fence.id), 0);
     }
@@ -243,7 +244,7 @@ static void merged_fences(void **state) {
     __atomic_store_n(&gates[i], 1, __ATOMIC_SEQ_CST);
   }
   assert_true(wait_word(data.cpu, 7));
-  assert_true(ready(merge.fence, 0));
+  assert_true(ready(merge.fence, PATIENCE_MS));
   assert_int_equal(OS->close(merge.fence), 0);
   for (int i = 0; i < 2; i++)
     assert_int_equal(OS->close(fences[i]), 0);
@@ -294,10 +295,10 @@ static void given_up(void **state) {
     assert_false(ready(fence, 20));
     if (reset) {
       assert_int_equal(OS->ioctl(r.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
-      assert_true(ready(fence, 0));
+      assert_true(ready(fence, PATIENCE_MS));
     }
     ring_close(&r);
-    assert_true(ready(fence, 0));
+    assert_true(ready(fence, PATIENCE_MS));
     assert_int_equal(OS->close(fence), 0);
     assert_int_equal(OS->close(c.tsg), 0);
     new_tsg();
@@ -316,6 +317,17 @@ static void push_spin(struct channel *r, uint64_t value) {
   push_method(r, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_PREFETCH_SCHEDULE);
 }
 
+/* As if the watchdog had seen no progress for so much longer. It looks before and after. */
+static void let_time_pass(const struct channel *r, uint32_t ms) {
+  enum { LOOK_US = 150000 };
+  usleep(LOOK_US);
+  pthread_mutex_lock(&emu_gpu.lock);
+  ((struct emu_channel *)emu_table_get_kind(r->fd, EMU_CHANNEL))->submit->since_ns -=
+      ms * UINT64_C(1000000);
+  pthread_mutex_unlock(&emu_gpu.lock);
+  usleep(LOOK_US);
+}
+
 static uint32_t timed_out(const struct channel *r) {
   struct nvgpu_get_param_args dead = {0};
   EXPECT(0, r->fd, NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, dead);
@@ -328,26 +340,28 @@ static void watchdog(void **state) {
   struct channel r = ring_open();
   EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX,
          (struct nvgpu_alloc_obj_ctx_args){.class_num = CLASS_COMPUTE});
+  enum { LIMIT_MS = PATIENCE_MS, MOST_OF_IT_MS = LIMIT_MS / 4 * 3 };
   struct nvgpu_channel_wdt_args wdt = {.wdt_status = NVGPU_WDT_ENABLE | NVGPU_WDT_SET_TIMEOUT,
-                                       .timeout_ms = WATCHDOG_MS};
+                                       .timeout_ms = LIMIT_MS};
   struct nvgpu_channel_wdt_args off = {.wdt_status = NVGPU_WDT_DISABLE};
   EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, wdt);
-  usleep((WATCHDOG_MS + 250) * 1000); /* idle is not stuck */
+  let_time_pass(&r, 2 * LIMIT_MS); /* idle is not stuck */
   push_compute_setup(&r);
-  for (uint32_t i = 1; i <= 4; i++) {
+  for (uint32_t i = 1; i <= 3; i++) {
     push_spin(&r, i);
     int fence = (int)ring_submit(&r, 2 | 8, 0, 0).fence.id;
-    usleep(WATCHDOG_MS / 3 * 1000);
+    let_time_pass(&r, MOST_OF_IT_MS);
     __atomic_store_n((uint32_t *)data.cpu + 16, i, __ATOMIC_SEQ_CST);
-    assert_true(ready(fence, 5000));
+    assert_true(ready(fence, PATIENCE_MS));
     assert_int_equal(OS->close(fence), 0);
   }
   assert_int_equal(timed_out(&r), 0);
   push_spin(&r, 99);
   EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, off);
   ring_submit(&r, 0, 0, 0);
-  usleep((WATCHDOG_MS + 250) * 1000);
+  let_time_pass(&r, 2 * LIMIT_MS);
   assert_int_equal(timed_out(&r), 0);
+  wdt.timeout_ms = WATCHDOG_MS;
   EXPECT(0, r.fd, NVGPU_IOCTL_CHANNEL_WDT, wdt);
   assert_true(wait_fault(&r, NOTIFIER_IDLE_TIMEOUT));
   assert_int_equal(timed_out(&r), 1);

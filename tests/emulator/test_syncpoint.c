@@ -34,6 +34,7 @@ static int teardown(void **state) {
   return fixture_teardown(state);
 }
 
+/* A fence's timer tells a moment later that the counter is there. */
 static short polled(int fd, int timeout_ms) {
   struct pollfd p = {.fd = fd, .events = POLLIN | POLLPRI};
   int ready = OS->poll(&p, 1, timeout_ms);
@@ -102,7 +103,7 @@ static void fence(void **state) {
   assert_int_equal(polled(one, 0), 0);
   push_increment(&f->ch);
   submit(&f->c, &f->ch);
-  assert_int_equal(polled(one, 5000), POLLIN);
+  assert_int_equal(polled(one, PATIENCE_MS), POLLIN);
   assert_int_equal(polled(one, 0), POLLIN); /* stays */
   assert_int_equal(polled(two, 0), 0);
   struct sync_fence_info inner = {0};
@@ -143,12 +144,12 @@ static void fence(void **state) {
   assert_int_equal(polled(merged, 0), 0);
   /* A point in the past, and one before the counter's wrap: reached at once. */
   int past = fence_of(sync_point.syncpoint_max), before = fence_of(sync_point.syncpoint_max - 5);
-  assert_int_equal(polled(past, 0), POLLIN);
-  assert_int_equal(polled(before, 0), POLLIN);
+  assert_int_equal(polled(past, PATIENCE_MS), POLLIN);
+  assert_int_equal(polled(before, PATIENCE_MS), POLLIN);
   push_increment(&f->ch);
   submit(&f->c, &f->ch);
-  assert_int_equal(polled(two, 5000), POLLIN);
-  assert_int_equal(polled(merged, 0), POLLIN);
+  assert_int_equal(polled(two, PATIENCE_MS), POLLIN);
+  assert_int_equal(polled(merged, PATIENCE_MS), POLLIN);
   const int fds[] = {one, two, past, before, merged};
   for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
     assert_int_equal(OS->close(fds[i]), 0);
@@ -170,7 +171,7 @@ static void pollfd(void **state) {
   submit(&f->c, &f->ch);
   assert_true(wait_word(f->data.cpu, 1));
   /* Both waits are one batch: told once, then forgotten. */
-  assert_int_equal(polled(poll_fd.fd, 5000), POLLIN | POLLPRI);
+  assert_int_equal(polled(poll_fd.fd, PATIENCE_MS), POLLIN | POLLPRI);
   assert_int_equal(polled(poll_fd.fd, 0), 0);
   EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger); /* reached before */
   assert_int_equal(polled(poll_fd.fd, 0), POLLIN | POLLPRI);
@@ -186,10 +187,10 @@ static void raised(void **state) {
   int fd = fence_of(sync_point.syncpoint_max + 1000),
       more = fence_of(sync_point.syncpoint_max + 1001);
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_FORCE_RESET, NULL), 0);
-  assert_int_equal(polled(fd, 0), POLLIN);
+  assert_int_equal(polled(fd, PATIENCE_MS), POLLIN);
   assert_int_equal(polled(more, 0), 0);
   channel_close(&f->c, &f->ch);
-  assert_int_equal(polled(more, 0), POLLIN);
+  assert_int_equal(polled(more, PATIENCE_MS), POLLIN);
   channel_open(&f->c, &f->ch, 1024, CLASS_COMPUTE);
   assert_int_equal(OS->close(fd), 0);
   assert_int_equal(OS->close(more), 0);
@@ -213,7 +214,7 @@ static void events(void **state) {
     assert_int_equal(polled(fds[i], 0), 0);
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC76F_NON_STALL_INTERRUPT, 0);
   submit(&f->c, &f->ch);
-  assert_int_equal(polled(fds[0], 5000), told[0]);
+  assert_int_equal(polled(fds[0], PATIENCE_MS), told[0]);
   for (int i = 1; i < 5; i++)
     assert_int_equal(polled(fds[i], 0), told[i]);
   for (int i = 0; i < 5; i++)
@@ -232,7 +233,7 @@ static void *wait_all(void *reached) {
   for (uint32_t i = 1; i <= WAITS; i++) {
     int fd = fence_of(sync_point.syncpoint_max + i);
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    if (OS->poll(&p, 1, 5000) == 1)
+    if (OS->poll(&p, 1, PATIENCE_MS) == 1)
       __atomic_fetch_add((int *)reached, 1, __ATOMIC_SEQ_CST);
     OS->close(fd);
   }

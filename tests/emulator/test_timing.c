@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -36,19 +35,25 @@ static bool faulted(struct fixture *f) {
   return __atomic_load_n(&n->status, __ATOMIC_SEQ_CST) == ERROR_NOTIFIER_WRITTEN;
 }
 
-/* A word of memory that the GPU writes, until it is not the old one, or work has
- * failed, or for a while. False: the latter two. */
+struct awaited {
+  struct fixture *f;
+  const uint32_t *word;
+};
+
+static bool is_another(const struct awaited *a, uint32_t old) {
+  return __atomic_load_n(a->word, __ATOMIC_SEQ_CST) != old;
+}
+
+static bool is_over(const void *awaited, uint32_t old) {
+  const struct awaited *a = awaited;
+  return is_another(a, old) || faulted(a->f);
+}
+
+/* A word of memory that the GPU writes, until it is not the old one, or work has failed.
+ * False: the latter. */
 static bool changes(struct fixture *f, const void *word, uint32_t old) {
-  const struct timespec step = {.tv_nsec = 20000};
-  for (int i = 0; i < 50000; i++) {
-    if (__atomic_load_n((const uint32_t *)word, __ATOMIC_SEQ_CST) != old)
-      return true;
-    if (faulted(f))
-      return false;
-    if (i > 1000)
-      nanosleep(&step, NULL);
-  }
-  return false;
+  const struct awaited awaited = {f, word};
+  return wait_until(is_over, &awaited, old) && is_another(&awaited, old);
 }
 
 /* Ends what was pushed with a release at offset and submits it. */
