@@ -101,7 +101,8 @@ static void build_command(struct command *command, const char *clang, const stru
     command_add(command, "%s", fixed[i]);
   if (!may_overload(job))
     command_add(command, "-fdeclare-opencl-builtins");
-  command_add(command, "-O%u", options->opt_level);
+  /* At 0 clang leaves out extern inline functions, and does not say what else is inline. */
+  command_add(command, "-O%u", options->opt_level ? options->opt_level : 1);
   command_add(command, "-cl-std=CL%u.%u", options->c_version / 100, options->c_version / 10 % 10);
   /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
   command_add(command, "-ffp-contract=%s", options->effects & OPTION_CONTRACT ? "fast" : "on");

@@ -8,6 +8,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "compiler/bitcode.h"
 #include "compiler/frontend.h"
@@ -57,6 +58,24 @@ static void keep_kernels_alone(LLVMModuleRef module) {
       LLVMSetLinkage(at, LLVMInternalLinkage);
 }
 
+static bool has_attribute(LLVMValueRef function, const char *name) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                     kind) != NULL;
+}
+
+/* Inline functions may stand in a header of several parts of a program, and be defined nowhere
+ * else, whatever C99 or GNU C89 say about extern. */
+static void share_inline(LLVMModuleRef module) {
+  for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at)) {
+    const LLVMLinkage linkage = LLVMGetLinkage(at);
+    const bool is_inline = has_attribute(at, "inlinehint") || has_attribute(at, "alwaysinline");
+    if (linkage == LLVMAvailableExternallyLinkage ||
+        (linkage == LLVMExternalLinkage && is_inline && !LLVMIsDeclaration(at)))
+      LLVMSetLinkage(at, LLVMWeakODRLinkage);
+  }
+}
+
 /* As clang does it, which does not make vectors of loops here. */
 static bool run_passes(LLVMModuleRef module, unsigned level, struct text *log) {
   LLVMTargetMachineRef machine = make_machine(log);
@@ -89,6 +108,7 @@ enum cc_status optimise_run(const struct text *bitcode, unsigned level, bool who
     text_puts(log, "error: clang's bitcode cannot be read; is clang newer than the LLVM that "
                    "tegraclc was built with?\n");
   } else {
+    share_inline(module);
     if (whole)
       keep_kernels_alone(module);
     if (run_passes(module, level, log))

@@ -1,4 +1,5 @@
-/* Options of clLinkProgram: which there are, and whose code they are for. */
+/* Options of clLinkProgram: which there are, and whose code they are for. What parts may both
+ * define. */
 #include <float.h>
 #include <stdbool.h>
 
@@ -131,12 +132,34 @@ static void built(const struct road *road) {
   CHECK_CL(clReleaseProgram(part), CL_SUCCESS);
 }
 
+/* Both parts have the same inline function, as from a header, and one has another's. */
+static void shared(const struct road *road) {
+  static const char *const sources[] = {
+      "inline int twice(int x) { return 2 * x; }\n"
+      "extern inline int next(int x) { return x + 1; }\n"
+      "kernel void other(global int *x) { *x = twice(next(*x)); }\n",
+      "inline int twice(int x) { return 2 * x; }\n"
+      "int next(int x);\n"
+      "kernel void k(global int *x) { *x = next(twice(*x)); }\n"};
+  static const char *const options[] = {"", "-cl-opt-disable"};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    const cl_program parts[] = {object(road, sources[0], options[i]),
+                                object(road, sources[1], options[i])};
+    int x = 20;
+    road_once(road, linked(road, "", parts, 2), "k", &x, sizeof x);
+    CHECK(x == 41);
+    for (int k = 0; k < 2; k++)
+      CHECK_CL(clReleaseProgram(parts[k]), CL_SUCCESS);
+  }
+}
+
 int main(void) {
   struct road road;
   road_open_told(&road, keep_error);
   accepted(&road);
   refused(&road);
   applied(&road);
+  shared(&road);
   built(&road);
   road_close(&road);
   return 0;
