@@ -38,7 +38,7 @@ static void put_integer(struct image *image, uint64_t offset, uint64_t size, uin
   }
 }
 
-/* A pointer constant: a global variable plus a number of bytes. */
+/* A pointer constant: a global variable, or a function, plus a number of bytes. */
 static bool resolve_address(struct lower *lower, LLVMValueRef value, struct reference *out) {
   uint64_t addend = 0;
   while (LLVMGetValueKind(value) == LLVMConstantExprValueKind) {
@@ -67,7 +67,7 @@ static bool resolve_address(struct lower *lower, LLVMValueRef value, struct refe
   }
   out->target = value;
   out->addend = addend;
-  return LLVMIsAGlobalVariable(value) != NULL;
+  return LLVMIsAGlobalVariable(value) || LLVMIsAFunction(value);
 }
 
 static void declare(struct lower *lower, LLVMValueRef variable);
@@ -113,6 +113,8 @@ static void fill(struct lower *lower, struct image *image, LLVMValueRef value, u
   default: {
     struct reference *reference = &image->references[image->reference_count];
     if (resolve_address(lower, value, reference)) {
+      if (LLVMIsAFunction(reference->target)) /* in a block: see lower_use */
+        return;
       if (offset % WORD)
         lower_fail(lower,
                    "an initial value with an address at byte %" PRIu64 " of '%s' is not supported",

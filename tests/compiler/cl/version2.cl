@@ -1,4 +1,4 @@
-/* OpenCL C 2.0: pointers into the generic address space, atomics of C11. */
+/* OpenCL C 2.0: pointers into the generic address space, atomics of C11, blocks. */
 kernel void atomics(global atomic_int *a, global int *out, local atomic_int *l) {
   int expected = 1;
   out[0] = atomic_compare_exchange_strong_explicit(a, &expected, 3, memory_order_relaxed,
@@ -25,4 +25,12 @@ kernel void addresses(global int *a, local int *l) {
   a[6] = in_local ? *in_local : -1;
   a[7] = in_private ? *in_private : -1;
   a[8] = get_fence(q) == CLK_LOCAL_MEM_FENCE;
+}
+
+int (^const whole)(int) = ^(int x) { return x * 7; };
+
+kernel void blocks(global int *a) {
+  int taken = a[1];
+  int (^caught)(int) = ^(int x) { return x + taken; };
+  a[0] = whole(caught(a[2])) + ^(int x) { return x - a[3]; }(a[4]);
 }
