@@ -182,6 +182,7 @@ void rt_device_close(struct rt_device *d) {
   if (!d)
     return;
   close_nodes(d);
+  pthread_mutex_destroy(&d->addresses);
   free(d);
 }
 
@@ -211,6 +212,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   if (!d)
     return rt_fail(-ENOMEM, "no memory for the device's record");
   d->os = rt_debug_trace_os(os);
+  pthread_mutex_init(&d->addresses, NULL);
   forget_nodes(d);
   int result = open_nodes(d);
   if (result == 0)
@@ -236,8 +238,10 @@ void rt_device_forked(struct rt_device *d) {
   rt_timeline_gpu_forked();
   rt_fds_close_copies();
   rt_ranges_forget();
-  if (d)
-    forget_nodes(d);
+  if (!d)
+    return;
+  forget_nodes(d);
+  pthread_mutex_init(&d->addresses, NULL); /* another thread may have held it */
 }
 
 const struct rt_device_info *rt_device_info(const struct rt_device *d) {

@@ -2,6 +2,8 @@
 #ifndef TEGRACL_RUNTIME_DEVICE_H
 #define TEGRACL_RUNTIME_DEVICE_H
 
+#include <pthread.h>
+
 #include "runtime/nvgpu/os.h"
 #include "runtime/runtime.h"
 
@@ -9,8 +11,11 @@ struct rt_device {
   const struct nvgpu_os *os;
   int nvmap_fd;
   int ctrl_fd;
-  int fence_fd;      /* syncpoint fences; -1: the kernel has none */
-  int emulator_fd;   /* -1 on a board */
+  int fence_fd;    /* syncpoint fences; -1: the kernel has none */
+  int emulator_fd; /* -1 on a board */
+  /* Held while memory is mapped or unmapped for GPU and CPU: an address that the GPU's
+   * address space gives out again is free for the CPU, too. */
+  pthread_mutex_t addresses;
   bool notes;        /* the software Orin wants to be told of code and memory */
   void *usermode;    /* the user-mode register page; one mapping per open of ctrl */
   bool compute_cilp; /* compute-instruction-level preemption is offered */

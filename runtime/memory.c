@@ -2,6 +2,7 @@
 #include "runtime/memory.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -87,6 +88,16 @@ static int map_cpu(struct rt_device *d, struct rt_memory *m) {
              : rt_fail_call(error, "mmap of a dmabuf of %llu bytes", (unsigned long long)m->size);
 }
 
+/* Both mappings, where there is an address space. */
+static int map(struct rt_device *d, struct rt_memory *m) {
+  pthread_mutex_lock(&d->addresses);
+  int result = m->as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
+  if (result == 0)
+    result = map_cpu(d, m);
+  pthread_mutex_unlock(&d->addresses);
+  return result;
+}
+
 int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memory_type type,
                      struct rt_memory *m) {
   memset(m, 0, sizeof(*m));
@@ -99,9 +110,7 @@ int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memo
   int result = allocate(d, size, type, &m->fd); /* the kernel rounds it up */
   if (result)
     return result;
-  result = as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
-  if (result == 0)
-    result = map_cpu(d, m);
+  result = map(d, m);
   if (result)
     rt_memory_destroy(d, m);
   return result;
@@ -120,9 +129,7 @@ int rt_memory_import(struct rt_device *d, int as_fd, int fd, struct rt_memory *m
   if (m->size == 0)
     result = rt_fail(-EINVAL, "the dma-buf has less than a page");
   if (result == 0)
-    result = map_gpu(d, m);
-  if (result == 0)
-    result = map_cpu(d, m);
+    result = map(d, m);
   m->fd = -1;
   if (result)
     rt_memory_destroy(d, m);
@@ -164,12 +171,14 @@ void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {
 void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
   if (m->size == 0)
     return;
+  pthread_mutex_lock(&d->addresses);
   if (m->gpu) {
     struct nvgpu_as_unmap_buffer_args args = {.offset = m->gpu};
     d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &args);
   }
   if (m->cpu)
     d->os->munmap(m->cpu, m->size);
+  pthread_mutex_unlock(&d->addresses);
   rt_memory_drop_fd(d, m);
   memset(m, 0, sizeof(*m));
   m->fd = -1;

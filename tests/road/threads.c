@@ -1,6 +1,6 @@
 /* Many threads, and several processes, on the device at once: queues that wait for each
- * other, reads, writes, maps, user events, callbacks, builds from binaries; all results
- * are looked at.
+ * other, reads, writes, maps, user events, callbacks, builds from binaries, shared virtual
+ * memory; all results are looked at.
  *   threads own|shared|processes ROUNDS
  * own: each thread has a context; shared: all have queues of one; processes: both, in
  * two processes.
@@ -104,6 +104,24 @@ static void round_of_work(const struct road *road, cl_command_queue queues[2], i
   CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
 }
 
+/* Memory that comes and goes has its one address whatever others give back meanwhile. */
+static void rounds_of_memory(const struct road *road) {
+  enum { BLOCKS = 20, PER_ROUND = 4 };
+  cl_device_svm_capabilities can;
+  CHECK_CL(clGetDeviceInfo(road->device, CL_DEVICE_SVM_CAPABILITIES, sizeof can, &can, NULL),
+           CL_SUCCESS);
+  for (unsigned i = 0; can && i < rounds * PER_ROUND; i++) {
+    void *blocks[BLOCKS];
+    for (int k = 0; k < BLOCKS; k++) {
+      blocks[k] = clSVMAlloc(road->context, CL_MEM_READ_WRITE, ITEMS, 0);
+      CHECK(blocks[k]);
+      memset(blocks[k], k, ITEMS);
+    }
+    for (int k = 0; k < BLOCKS; k++)
+      clSVMFree(road->context, blocks[k]);
+  }
+}
+
 static void *work(void *argument) {
   const struct worker *worker = argument;
   struct road own, *road = worker->shared ? worker->shared : &own;
@@ -117,6 +135,8 @@ static void *work(void *argument) {
   }
   for (unsigned i = 0; i < rounds; i++)
     round_of_work(road, queues, (int)(worker->number * rounds + i));
+  if (worker->shared) /* more contexts than ranges of addresses have none */
+    rounds_of_memory(road);
   for (int i = 0; i < 2; i++)
     CHECK_CL(clReleaseCommandQueue(queues[i]), CL_SUCCESS);
   if (road == &own)
