@@ -12,11 +12,17 @@
 
 static const char good[] = "kernel void k(global int *out) { *out = 1; }\n";
 
-/* The build fails, and the log has the words. */
-static void check_failure(const struct road *road, const char *source, const char *words) {
+/* The build fails within the limits of the variable, which may be NULL, and the log has the
+ * words. */
+static void check_failure(const struct road *road, const char *source, const char *variable,
+                          const char *limit, const char *words) {
   static char log[65536];
   cl_program program = road_program(road, source);
+  if (variable)
+    setenv(variable, limit, 1);
   CHECK_CL(clBuildProgram(program, 1, &road->device, "", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+  if (variable)
+    unsetenv(variable);
   CHECK_CL(
       clGetProgramBuildInfo(program, road->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL),
       CL_SUCCESS);
@@ -42,18 +48,14 @@ enum { LEVELS = 40 };
 
 static void test_memory(const struct road *road) {
   static char source[LEVELS * 40];
-  setenv("TEGRACL_COMPILER_MEMORY", "300", 1);
   add_macros(source, "", "", LEVELS);
-  check_failure(road, source, "of 300 MiB of memory");
-  unsetenv("TEGRACL_COMPILER_MEMORY");
+  check_failure(road, source, "TEGRACL_COMPILER_MEMORY", "300", "of 300 MiB of memory");
 }
 
 static void test_time(const struct road *road) {
   static char source[LEVELS * 40];
-  setenv("TEGRACL_COMPILER_TIMEOUT", "2", 1);
   add_macros(source, "x", "+", LEVELS);
-  check_failure(road, source, "did not finish in 2 seconds");
-  unsetenv("TEGRACL_COMPILER_TIMEOUT");
+  check_failure(road, source, "TEGRACL_COMPILER_TIMEOUT", "2", "did not finish in 2 seconds");
 }
 
 /* So deep that clang's parser has no stack left. */
@@ -64,7 +66,7 @@ static void test_crash(const struct road *road) {
   int at = sprintf(source, "kernel void k(global int *p) { *p = ");
   memset(source + at, '~', DEPTH);
   strcpy(source + at + DEPTH, "*p; }\n");
-  check_failure(road, source, "was ended by signal 11");
+  check_failure(road, source, NULL, NULL, "was ended by signal 11");
   free(source);
 }
 
@@ -107,7 +109,7 @@ static void test_killed(const struct road *road) {
   pthread_t killer;
   add_macros(source, "x", "+", LEVELS);
   CHECK(pthread_create(&killer, NULL, kill_helper, NULL) == 0);
-  check_failure(road, source, "it was ended by signal 9");
+  check_failure(road, source, NULL, NULL, "it was ended by signal 9");
   pthread_join(killer, NULL);
 }
 

@@ -14,6 +14,7 @@ enum {
   WARM_UP = 150, /* until what is kept for reuse is there */
   LAUNCH_EACH = 10,
   ITEMS = 64,
+  MOMENTS = 60000,                /* milliseconds that a joined thread may be listed for */
   MORE_BYTES_MAX = 64 << 10,      /* of malloc */
   MORE_KIB_MAX = 4 << 10,         /* of memory in use */
   MORE_KIB_SANITIZED = 512 << 10, /* with what a sanitizer keeps of the dead */
@@ -118,6 +119,8 @@ int main(int argc, char **argv) {
 #else
   const long kib_max = MORE_KIB_MAX;
 #endif
+  /* How many arenas the C library makes depends on how many threads run at once. */
+  mallopt(M_ARENA_MAX, 1);
   build_binary();
   lives(WARM_UP);
   const struct use before = use_now();
@@ -126,7 +129,7 @@ int main(int argc, char **argv) {
   const double ms = now_ms() - begin;
   struct use after = use_now();
   /* Who has been joined is listed for a moment longer. */
-  for (int i = 0; i < 1000 && after.threads > before.threads; i++, after = use_now())
+  for (int i = 0; i < MOMENTS && after.threads > before.threads; i++, after = use_now())
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   printf("%u contexts, %.3f ms each; fds %d, then %d; mappings %d, %d; threads %d, %d; "
          "malloc %zu, %zu bytes; resident %ld, %ld KiB\n",

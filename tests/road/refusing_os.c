@@ -150,8 +150,9 @@ struct alive still_alive(void) {
 
 /* Threads of the driver's may have something in hand for a moment. */
 void still_as(const struct alive *before, const char *after) {
+  enum { MOMENTS = 60000 };
   struct alive now = still_alive();
-  for (int i = 0; i < 1000 && memcmp(&now, before, sizeof now) != 0; i++) {
+  for (int i = 0; i < MOMENTS && memcmp(&now, before, sizeof now) != 0; i++) {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     now = still_alive();
   }
