@@ -113,6 +113,14 @@ static const char source[] =
     "char *)words + t); }\n"
     "K shared_range(u32 *o, u32 n) { extern __shared__ u32 d[]; d[threadIdx.x * n] = 1; "
     "__syncthreads(); o[0] = d[0]; }\n"
+    "K parted(u64 *o) { u32 t = threadIdx.x; u64 r = 0;\n"
+    "  if (t % 4 == 1) {\n"
+    "#pragma unroll\n"
+    "    for (u32 i = 0; i < 32; i++) r ^= atomicAdd(o + i, i + 1);\n"
+    "  } else if (t & 2) {\n"
+    "#pragma unroll\n"
+    "    for (u32 i = 0; i < 32; i++) r ^= atomicAdd(o + 32 + i, i + 2);\n"
+    "  } o[64 + t] = r; }\n"
     "K forever(volatile u32 *o) { while (*o == 0); }\n"
     "K clocks(u64 *o) { u64 a = clock64(), b = clock64(); o[threadIdx.x] = b > a; }\n";
 
@@ -425,6 +433,22 @@ static void test_preemption(void **unused) {
   assert_int_equal(run("forever", 1, 64, &fault), SM_PREEMPTED);
 }
 
+/* Lanes that have parted share uniform registers, in which ptxas counts them for each
+ * atomic: a turn may end anywhere, but the lanes at work go on first. */
+static void test_parted(void **unused) {
+  for (uint32_t budget = 1; budget < 64; budget++) {
+    const struct launch launch = {.grid = {1, 1, 1},
+                                  .block = {32, 1, 1},
+                                  .budget = budget,
+                                  .params = &memory,
+                                  .param_bytes = sizeof memory};
+    struct sm_fault fault = {0};
+    memset(host, 0, 512);
+    assert_int_equal(module_run(m, "parted", &launch, &fault, NULL), SM_DONE);
+    CHECK(128, t % 2 ? 0 : t < 64 ? 8 * (t / 2 + 1) : 16 * (t / 2 - 30))
+  }
+}
+
 /* Memory that is unmapped under a running kernel is gone, though it was found before. */
 static void test_unmapped(void **unused) {
   struct sm_fault fault = {0};
@@ -472,6 +496,7 @@ int main(void) {
       cmocka_unit_test(test_leave),
       cmocka_unit_test(test_faults),
       cmocka_unit_test(test_preemption),
+      cmocka_unit_test(test_parted),
       cmocka_unit_test(test_unmapped),
       cmocka_unit_test(test_clock),
   };

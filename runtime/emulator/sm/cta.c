@@ -289,8 +289,9 @@ static void deadlock(struct sm_cta *cta) {
 /* One warp's turn. */
 static void take_turn(struct sm_warp *w, const struct sm_core *core) {
   do {
+    const bool preempted = w->event == SM_EVENT_BUDGET;
     w->event = SM_EVENT_NONE;
-    const struct sm_uop *u = sm_pick(w);
+    const struct sm_uop *u = sm_pick(w, preempted);
     if (!u)
       return;
     core->run(w, u);

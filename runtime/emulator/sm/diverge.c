@@ -223,11 +223,11 @@ const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, ui
   return stop(w, u, SM_EVENT_SWITCH);
 }
 
-const struct sm_uop *sm_pick(struct sm_warp *w) {
+const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
   /* The one after the last that ran, so that none waits for ever. */
   const struct sm_group *last = sm_group_now(w);
-  const bool only = last->mask == w->alive && last->state == SM_GROUP_READY;
-  for (unsigned k = only ? 0 : 1; k <= SM_LANES; k++) {
+  const bool same = last->state == SM_GROUP_READY && (preempted || last->mask == w->alive);
+  for (unsigned k = same ? 0 : 1; k <= SM_LANES; k++) {
     const unsigned index = (w->current + k) % SM_LANES;
     struct sm_group *g = &w->group[index];
     if (g->state != SM_GROUP_READY)

@@ -193,9 +193,11 @@ const struct sm_uop *sm_warpsync(struct sm_warp *w, const struct sm_uop *u, uint
 const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc);
 /* The slice is used up; the group goes on at pc later. Returns NULL. */
 const struct sm_uop *sm_preempt(struct sm_warp *w, uint64_t pc);
-/* Makes a ready group current and returns its first uop; NULL: none is ready,
- * or a fault. */
-const struct sm_uop *sm_pick(struct sm_warp *w);
+/* Makes a ready group current and returns its first uop; NULL: none is ready, or a
+ * fault. preempted: the one that ran goes on. Groups share the uniform registers, and
+ * compiled code expects others to use them only where it yields, blocks or splits
+ * (sass-divergence.md 4). */
+const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted);
 /* Nobody can run: lets the blocked BSYNC group with the lowest pc go. */
 bool sm_release_early(struct sm_warp *w);
 
