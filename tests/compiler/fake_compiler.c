@@ -2,6 +2,7 @@
  * a compiler that does what the source's first word says. A line "#include NAME" makes it
  * read NAME, and look for it in the folder "front" before. With FAKE_COMPILER=junk
  * or =leave in the environment it does not even speak the protocol. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,14 @@ static void include(const struct cc_source *source, struct cc_result *result) {
   result->places_size = (size_t)(first + sprintf(places + first, "-front/%s", name) + 1);
 }
 
+/* At the FIFO that the second word names, until somebody has opened it for writing. */
+static void wait_at(const struct cc_source *source) {
+  char text[4096], name[256];
+  snprintf(text, sizeof(text), "%.*s", (int)source->size, source->text);
+  if (sscanf(text, "%*s %255s", name) == 1)
+    close(open(name, O_RDONLY));
+}
+
 enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
   static unsigned builds;
   char word[16] = "";
@@ -53,6 +62,8 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
     return answer(result, CC_BUILD_FAILURE, "source:1: error: wrong\n");
   if (strcmp(word, "slow") == 0)
     usleep(300 * 1000);
+  if (strcmp(word, "wait") == 0)
+    wait_at(source);
   if (strcmp(word, "change") == 0) {
     FILE *header = fopen("x.h", "w");
     if (header)

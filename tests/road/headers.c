@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/road/road.h"
+#include "tests/tick.h"
 
 static const char source[] = "#include \"value.h\"\n"
                              "kernel void k(global int *out) { *out = VALUE; }\n";
@@ -37,15 +38,13 @@ static cl_int compiled(const struct road *road, const char *header) {
   return run(road, linked);
 }
 
-/* Files get their times from a clock that may tick slowly, and one that changed while a
- * build ran is not relied upon. */
+/* A file that changed while a build ran is not relied upon. */
 static void put_header(const char *name, int value) {
-  enum { TICK_US = 20 * 1000 };
   FILE *file = fopen(name, "w");
   CHECK(file);
   fprintf(file, "#define VALUE %d\n", value);
   fclose(file);
-  usleep(TICK_US);
+  wait_for_tick();
 }
 
 /* How many more entries the cache has than last time. */
