@@ -14,7 +14,7 @@ enum {
   WARM_UP = 150, /* until what is kept for reuse is there */
   LAUNCH_EACH = 10,
   ITEMS = 64,
-  MOMENTS = 60000,                /* milliseconds that a joined thread may be listed for */
+  MOMENTS = 60000,                /* milliseconds */
   MORE_BYTES_MAX = 64 << 10,      /* of malloc */
   MORE_KIB_MAX = 4 << 10,         /* of memory in use */
   MORE_KIB_SANITIZED = 512 << 10, /* with what a sanitizer keeps of the dead */
@@ -128,14 +128,16 @@ int main(int argc, char **argv) {
   lives(count);
   const double ms = now_ms() - begin;
   struct use after = use_now();
-  /* Who has been joined is listed for a moment longer. */
-  for (int i = 0; i < MOMENTS && after.threads > before.threads; i++, after = use_now())
+  /* Who has been joined is listed for a moment longer, and a thread of the driver's may have
+   * the last reference of a context. */
+  for (int i = 0; i < MOMENTS && (after.threads > before.threads || after.fds > before.fds);
+       i++, after = use_now())
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   printf("%u contexts, %.3f ms each; fds %d, then %d; mappings %d, %d; threads %d, %d; "
          "malloc %zu, %zu bytes; resident %ld, %ld KiB\n",
          count, ms / count, before.fds, after.fds, before.mappings, after.mappings, before.threads,
          after.threads, before.bytes, after.bytes, before.kib, after.kib);
-  CHECK(after.fds == before.fds);
+  CHECK(after.fds <= before.fds);
   CHECK(after.mappings <= before.mappings + 8);
   CHECK(after.threads <= before.threads);
   CHECK(after.bytes <= before.bytes + MORE_BYTES_MAX);

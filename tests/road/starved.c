@@ -15,8 +15,8 @@
 /* Who takes longer hangs. */
 enum { HANG_S = 60 };
 
-static struct alive at_rest;
-static unsigned told; /* lives that an error ended */
+static struct alive at_rest; /* with the device open, and no context */
+static unsigned told;        /* lives that an error ended */
 
 static bool is_right(cl_int code) {
   return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES ||
@@ -129,9 +129,9 @@ int main(void) {
   while (open_starved(openings + 1))
     openings++;
   CHECK_CL(clGetDeviceIDs(life_platform, CL_DEVICE_TYPE_GPU, 1, &life_device, NULL), CL_SUCCESS);
+  at_rest = still_alive();
   life_compile();
   works();
-  at_rest = still_alive();
   const unsigned calls = each_call(), sites = each_site();
   each_limit();
   life_forget();
