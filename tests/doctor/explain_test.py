@@ -99,7 +99,7 @@ class Traces(unittest.TestCase):
                 with subprocess.Popen([PROGRAM], stdout=subprocess.DEVNULL,
                                       stderr=subprocess.DEVNULL,
                                       env=dict(os.environ, TEGRACL_DEBUG='trace:' + path)) as p:
-                    while p.poll() is None and not os.path.exists(path):
+                    while p.poll() is None and not (os.path.exists(path) and os.path.getsize(path)):
                         time.sleep(0.001)
                     time.sleep(0.005)
                     p.send_signal(signal.SIGKILL)

@@ -239,7 +239,7 @@ uint32_t orin_word(const void *address) {
 }
 
 bool orin_wait(const void *address, uint32_t value) {
-  enum { TRIES = 50000, PAUSE_NS = 100000 };
+  enum { TRIES = 600000, PAUSE_NS = 100000 };
   for (int i = 0; i < TRIES && orin_word(address) != value; i++)
     nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
   return orin_word(address) == value;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""timeline.py SAMPLES FAILURES TEGRACL_REPORT: what TEGRACL_DEBUG=timeline:FILE writes of
+"""timeline.py SAMPLES FAILURES ENDLESS TEGRACL_REPORT: what TEGRACL_DEBUG=timeline:FILE writes of
 programs whose calls, kernels and counts are known."""
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-SAMPLES, FAILURES, REPORT = sys.argv[1:4]
+SAMPLES, FAILURES, ENDLESS, REPORT = sys.argv[1:5]
 folder = tempfile.TemporaryDirectory()
 
 
@@ -61,8 +61,7 @@ for name in ("vadd", "matmul"):
 vadd = one(of(events, "kernel", "vadd"))["args"]
 assert vadd["work_groups"] == "4096 x 1 x 1" and vadd["work_items"] == "256 x 1 x 1"
 assert vadd["global_bytes"] == 3 * 4 * (1 << 20), "two words read, one written"
-wait = of(events, "wait")[0]
-assert any(inside(wait, e) for e in of(events, "api", "clFinish"))
+assert any(inside(wait, e) for wait in of(events, "wait") for e in of(events, "api", "clFinish"))
 for build in of(events, "build"):
     assert any(inside(build, e) for e in of(events, "api", "clBuildProgram"))
 stages = [e["name"] for e in of(events, "build") if e["name"] != "compiled"]
@@ -93,21 +92,20 @@ assert any("MMU fault" in e["args"]["message"] and "kernel mmu" in e["args"]["me
 
 # Two processes write one file, and one of them is killed: nothing is lost or torn.
 path = os.path.join(folder.name, "both.json")
-victim = start(path, SAMPLES, "mandelbrot", "nbody", "sha256")
-deadline = time.monotonic() + 60
+victim = start(path, ENDLESS)
 while not (os.path.exists(path) and "clBuildProgram" in open(path, encoding="utf-8").read()):
-    assert time.monotonic() < deadline and victim.poll() is None
+    assert victim.poll() is None
     time.sleep(0.01)
 other = start(path, SAMPLES, "vadd")
 while '"pid":%d,' % other.pid not in open(path, encoding="utf-8").read():
-    assert time.monotonic() < deadline and victim.poll() is None
+    assert victim.poll() is None
     time.sleep(0.01)
 victim.send_signal(signal.SIGKILL)
 victim.communicate()
 assert other.communicate() and other.returncode == 0
 events = events_of(path)
 of_victim = [e for e in events if e["pid"] == victim.pid]
-assert of(of_victim, "api", "clBuildProgram") and not of(of_victim, "api", "clReleaseContext")
+assert of(of_victim, "api", "clBuildProgram")
 assert one([e for e in of(events, "kernel", "vadd") if e["pid"] == other.pid])
 
 # What cannot be written is said once, and the program runs.
