@@ -1,6 +1,5 @@
 /* Set-up of the tests of the OpenCL layer; see bench.h. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "tests/icd/bench.h"
 
@@ -31,8 +30,7 @@ int bench_teardown(void **state) {
   assert_cl(clReleaseContext(bench->context));
   free(bench);
   /* Threads of the driver may be about to drop their last references. */
-  for (int i = 0; i < 1000 && fake_live(); i++)
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  BENCH_AWAIT(!fake_live());
   assert_int_equal(fake_live(), 0);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -34,6 +35,18 @@ cl_mem bench_buffer(struct bench *bench, size_t size);
 
 /* An "add" (or "slow_add") with its arguments set: out[i] = in[i] + n. */
 cl_kernel bench_add(struct bench *bench, const char *name, cl_mem in, cl_mem out, int n);
+
+/* A few milliseconds. */
+static inline void nap(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+}
+
+/* Waits for what another thread does, for a minute at least. */
+#define BENCH_AWAIT(condition)                                                                     \
+  do                                                                                               \
+    for (int naps = 0; naps < 20000 && !(condition); naps++)                                       \
+      nap();                                                                                       \
+  while (0)
 
 /* The status of an event now, and how often a memory object is mapped. */
 cl_int bench_status(cl_event event);

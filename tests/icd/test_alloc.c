@@ -3,7 +3,6 @@
  * host memory are the address sanitizer's to find).
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include "icd/command_buffer_api.h"
 #include "tests/icd/alloc_fail.h"
@@ -141,8 +140,7 @@ static void release(struct things *things) {
     assert_cl(clReleaseCommandQueue(things->queue));
   if (things->context)
     assert_cl(clReleaseContext(things->context));
-  for (int i = 0; i < 1000 && fake_live(); i++)
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  BENCH_AWAIT(!fake_live());
   assert_int_equal(fake_live(), 0);
 }
 

@@ -5,16 +5,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/icd/bench.h"
 
 enum { N = 64, BYTES = N * 4 };
 static const size_t global = N;
-
-static void nap(void) {
-  nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
-}
 
 struct disorder {
   struct bench *bench;
@@ -299,8 +294,7 @@ static void callbacks(void **state) {
   assert_cl(clSetEventCallback(events[1], CL_COMPLETE, enqueue_more, &enqueued));
   fake_resume();
   assert_cl(clWaitForEvents(1, &events[1]));
-  for (int i = 0; i < 1000 && !atomic_load(&enqueued.event); i++)
-    nap();
+  BENCH_AWAIT(atomic_load(&enqueued.event));
   cl_event more = atomic_load(&enqueued.event);
   assert_cl(clWaitForEvents(1, &more));
   assert_int_equal(value(&d, d.b), 33);

@@ -460,7 +460,7 @@ static void sync_fd(void **state) {
   assert_cl(clGetSemaphoreHandleForTypeKHR_here(
       exported, road->device, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd, NULL));
   struct pollfd file = {.fd = fd, .events = POLLIN};
-  assert_int_equal(poll(&file, 1, 10000), 1);
+  assert_int_equal(poll(&file, 1, 60000), 1);
   list[2] = CL_SEMAPHORE_HANDLE_SYNC_FD_KHR;
   list[3] = (cl_semaphore_properties_khr)fd;
   cl_semaphore_khr imported = clCreateSemaphoreWithPropertiesKHR_here(road->context, list, &code);

@@ -2,16 +2,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/icd/bench.h"
 
 enum { N = 64 };
 static const size_t global = N;
-
-static void nap(void) {
-  nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
-}
 
 static void expect_all(const int *values, int expected) {
   for (int i = 0; i < N; i++)
@@ -158,8 +153,7 @@ static void CL_CALLBACK raise_flag(cl_mem mem, void *flag) {
 
 /* Which may be done by a thread of the driver's. */
 static void expect_raised(atomic_int *flag) {
-  for (int i = 0; i < 1000 && !*flag; i++)
-    nap();
+  BENCH_AWAIT(*flag);
   assert_int_equal(*flag, 1);
 }
 
@@ -349,8 +343,7 @@ static void callbacks(void **state) {
   assert_int_equal(complete, 0);
   fake_resume();
   /* nobody waits: the watcher alone must find out */
-  for (int i = 0; i < 1000 && !complete; i++)
-    nap();
+  BENCH_AWAIT(complete);
   assert_int_equal(running, 1000 + CL_RUNNING);
   assert_int_equal(complete, 1000 + CL_COMPLETE);
   assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &late));
@@ -365,8 +358,7 @@ static void callbacks(void **state) {
   assert_cl(clReleaseEvent(event));
   assert_cl(clSetUserEventStatus(user, -5));
   assert_int_equal(user_done, 1000 - 5);
-  for (int i = 0; i < 1000 && !deferred_done; i++)
-    nap();
+  BENCH_AWAIT(deferred_done);
   assert_int_equal(deferred_done, 1000 + CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   assert_cl(clReleaseEvent(user));
   clReleaseKernel(kernel);
@@ -430,8 +422,7 @@ static void callbacks_late(void **state) {
       sched_yield();
     assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &complete));
     assert_cl(clReleaseEvent(event));
-    for (int k = 0; k < 1000 && !complete; k++)
-      nap();
+    BENCH_AWAIT(complete);
     assert_int_equal(complete, 1000 + CL_COMPLETE);
   }
   clReleaseKernel(kernel);
@@ -448,8 +439,7 @@ static void callbacks_enqueue(void **state) {
   assert_cl(
       clEnqueueNDRangeKernel(bench->queue, relay.kernel, 1, NULL, &global, NULL, 0, NULL, &event));
   assert_cl(clSetEventCallback(event, CL_COMPLETE, pass_on, &relay));
-  for (int i = 0; i < 5000 && relay.left > 0; i++)
-    nap();
+  BENCH_AWAIT(relay.left <= 0);
   assert_int_equal(relay.left, 0);
   clReleaseKernel(relay.kernel);
   clReleaseMemObject(a);

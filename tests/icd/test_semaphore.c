@@ -5,17 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/icd/alloc_fail.h"
 #include "tests/icd/bench.h"
 
 #include "icd/cl_tegracl.h"
-
-static void nap(void) {
-  nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
-}
 
 static const cl_semaphore_properties_khr plain[] = {CL_SEMAPHORE_TYPE_KHR,
                                                     CL_SEMAPHORE_TYPE_BINARY_KHR, 0};
