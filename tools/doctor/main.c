@@ -7,8 +7,10 @@
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
 
-/* What orin-bringup-lessons.md 9 asks for: answers within 2 to 5 s. */
-#define TIMEOUT_NS UINT64_C(5000000000)
+/* What orin-bringup-lessons.md 9 asks for: answers within 2 to 5 s. The software Orin's
+ * processor may have much else to do. */
+#define TIMEOUT_NS          UINT64_C(5000000000)
+#define EMULATOR_TIMEOUT_NS UINT64_C(60000000000)
 
 static const char default_report[] = "tegracl-doctor.txt";
 
@@ -42,7 +44,8 @@ static int walk(const char *name) {
     fprintf(stderr, "tegracl-doctor: no report in %s: %s\n", name, strerror(errno));
   struct report report;
   report_begin(&report, stdout, file);
-  unsigned failed = doctor_run(os, TIMEOUT_NS, &report);
+  const bool emulator = strcmp(os->name, "emulator") == 0;
+  unsigned failed = doctor_run(os, emulator ? EMULATOR_TIMEOUT_NS : TIMEOUT_NS, &report);
   report_end(&report);
   if (file && fclose(file) == 0)
     fprintf(stdout, "The report is in %s.\n", name);
