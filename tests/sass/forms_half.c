@@ -49,6 +49,12 @@ EXPECT(e_mul, out(f, exact_round(exact_mul(exact_of(a, FORMAT(f)), exact_of(b, F
                                  FORMAT(f), FE_TONEAREST)))
 EXPECT(e_fma, out(f, exact_fma(a, b, c, FORMAT(f), FORMAT(f), FE_TONEAREST)))
 
+/* Of a complex number, the second factor times i. */
+static uint64_t e_fma_turned(const struct form *f, const uint64_t *in) {
+  const uint64_t turned[] = {in[0], (in[1] >> 16 ^ SIGN16) | (in[1] & 0xffff) << 16, in[2]};
+  return e_fma(f, turned);
+}
+
 static uint64_t minmax(const struct form *f, uint64_t a, uint64_t b) {
   const uint64_t signs = (a ^ b) & SIGN16;
   if (f->p[4] & 4)
@@ -140,6 +146,12 @@ static void of_type(int bf16, int n) {
       if (clip != 1 || !bf16)
         set(form_add(three, k, "fma.rn%s%s.%s %%0, %%1, %%2, %%3;", s, c, type), e_fma, bf16, n,
             ftz, clip, 0);
+      if ((clip != 1 || !bf16) && n == 2)
+        set(form_add(three, k,
+                     ".reg .b16 re, im; .reg .b32 t; mov.b32 {re, im}, %%2; neg.%s im, im; "
+                     "mov.b32 t, {im, re}; fma.rn%s%s.%s %%0, %%1, t, %%3;",
+                     names[bf16][0], s, c, type),
+            e_fma_turned, bf16, n, ftz, clip, 0);
     }
     for (int what = 0; what < 8; what++)
       set(form_add(two, k, "%s%s%s%s.%s %%0, %%1, %%2;", what & 1 ? "max" : "min", s,

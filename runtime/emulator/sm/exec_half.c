@@ -2,7 +2,7 @@
 #include "runtime/emulator/sm/exec_round.h"
 
 /* Bits of x[1] of half instructions. */
-enum { HALF_BF16 = 1, HALF_F32_OUT = 2, HALF_FMZ = 4, HALF_RELU = 8 };
+enum { HALF_BF16 = 1, HALF_F32_OUT = 2, HALF_FMZ = 4, HALF_RELU = 8, HALF_EXCHANGE = 16 };
 enum half_select { HALF_BOTH, HALF_F32, HALF_LOW, HALF_HIGH };
 
 /* Both halves of an operand as floats; x[0] holds two bits of selection for
@@ -31,6 +31,16 @@ static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, 
   }
 }
 
+/* .H0_NH1, as products of complex numbers have it: the low half is the high one negated. Only
+ * HFMA2's second operand can be so. */
+static inline void exchange_halves(float *low, float *high) {
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    const float h0 = low[i];
+    low[i] = sem_f32(sem_bits32(high[i]) ^ SEM_F32_SIGN);
+    high[i] = h0;
+  }
+}
+
 /* x[2]: HADD2, HMUL2 or HFMA2 */
 enum half_op { HALF_ADD, HALF_MUL, HALF_FMA };
 
@@ -44,6 +54,8 @@ HANDLER(hfma2) {
                                      .relu = u->x[1] & HALF_RELU};
   source_half(w, u, 0, a[0], a[1]);
   source_half(w, u, 1, b[0], b[1]);
+  if (u->x[1] & HALF_EXCHANGE)
+    exchange_halves(b[0], b[1]);
   if (u->x[2] == HALF_FMA)
     source_half(w, u, 2, c[0], c[1]);
   for (unsigned k = 0; k < 2; k++)

@@ -140,6 +140,7 @@ def parse_operand(isa, words):
 
 # The operand-cache slot that the name of an ALU operand means (bits 124:122).
 REUSE = {'Ra': 1, 'R32': 2, 'B': 2, 'C': 3, 'S': 3, 'T': 3, 'Rt': 3}
+HALF_EXCHANGE = parse_bits('86')
 VARIABLE_LATENCY = 0x100  # opcodes with this bit have no operand cache
 
 
@@ -158,7 +159,7 @@ def use_operand(isa, token, form, base):
     for _ in range(2):
         name = slots.get(name, name)
     classes = classes or ''
-    if name == 'R64' and set('hHk') & set(classes) and 'R64h' in isa.operands:
+    if name == 'R64' and set('hHkx') & set(classes) and 'R64h' in isa.operands:
         name = 'R64h'
     if name not in isa.operands:
         raise Refused('unknown operand %r' % name)
@@ -176,11 +177,11 @@ def use_operand(isa, token, form, base):
             style = 'signed'
         elif c == 'F':
             style = 'f32'
-        elif c in 'fdehHk':
+        elif c in 'fdehHkx':
             keep |= {'neg', 'abs'} if c != 'k' else {'neg'}
             style = {'f': 'f32', 'd': 'f64', 'e': 'half'}.get(c, 'f16')
-            if c in 'hk' and o.half and o.kind != 'imm':
-                o.select = ('half', o.half)
+            if c in 'hkx' and o.half and o.kind != 'imm':
+                o.select = ('half_x', HALF_EXCHANGE + o.half) if c == 'x' else ('half', o.half)
         else:
             raise Refused('unknown operand class %r' % c)
     if o.kind == 'imm' or style == 'f16' and 'H' not in classes:

@@ -79,16 +79,19 @@ static unsigned lower_double(struct lowering *l, unsigned handler, unsigned sour
   return handler;
 }
 
+enum { HALF_BF16 = 1, HALF_F32_OUT = 2, HALF_FMZ = 4, HALF_RELU = 8, HALF_EXCHANGE = 16 };
+
 static void half_src(struct lowering *l, unsigned slot) {
+  enum { H0_NH1 = 4 };
   if (l->at < l->insn->operand_count) {
     const struct sm_operand *o = &l->insn->operand[l->at];
     if (o->kind != SM_OPERAND_IMM)
       l->u->x[0] |= (uint8_t)((o->select & 3u) << (2 * slot));
+    if (o->kind != SM_OPERAND_IMM && o->select == H0_NH1)
+      l->u->x[1] |= HALF_EXCHANGE;
   }
   src(l, slot, 1);
 }
-
-enum { HALF_BF16 = 1, HALF_F32_OUT = 2, HALF_FMZ = 4, HALF_RELU = 8 };
 
 /* Sources, format and flags of half instructions. */
 static void half_mods(struct lowering *l, unsigned sources) {
