@@ -297,9 +297,9 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   const enum dependencies dependencies = look(wait_count, waits);
   cl_kernel kernel = operation->kernel;
   cl_int code = CL_SUCCESS;
+  if (runs && icd_prints(operation))
+    icd_print_wait_for_room(context);
   if (kernel) {
-    if (kernel->code->prints)
-      icd_print_wait_for_room(context);
     icd_lock(&kernel->guard);
     code = icd_launch_prepare(operation, call);
     if (!code && dependencies == SOME_FAILED)

@@ -174,6 +174,7 @@ cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
 /* Submits a REPLAY: 0 or -errno. The queue's lock is held. And its recording's references,
  * one for each REPLAY that is not yet submitted (command_buffer.c). */
 int icd_replay(cl_command_queue queue, const struct icd_replay *replay, struct rt_times *times);
+bool icd_replay_prints(const struct icd_replay *replay);
 void icd_replay_hold(const struct icd_replay *replay);
 void icd_replay_drop(const struct icd_replay *replay);
 
@@ -208,6 +209,11 @@ static inline bool icd_in_order(const struct _cl_command_queue *queue) {
 static inline bool icd_is_for_gpu(const struct icd_operation *operation) {
   return operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK ||
          operation->kind == ICD_REPLAY;
+}
+static inline bool icd_prints(const struct icd_operation *operation) {
+  return operation->kind == ICD_LAUNCH   ? operation->kernel->code->prints
+         : operation->kind == ICD_REPLAY ? icd_replay_prints(&operation->replay)
+                                         : false;
 }
 static inline bool icd_is_barrier(const struct icd_operation *operation) {
   return operation->type == CL_COMMAND_BARRIER;

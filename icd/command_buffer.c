@@ -4,6 +4,7 @@
  */
 #include "icd/command_buffer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,20 @@ void icd_mutable_command_free(cl_mutable_command_khr command) {
   icd_object_free(ICD_MAGIC_MUTABLE_COMMAND, command);
 }
 
+/* Leaves the first part alone, and nothing in it. */
+static void clear(struct icd_recording *recording) {
+  struct icd_part *first = &recording->first;
+  rt_recording_reset(first->rt);
+  while (first->printer) {
+    struct icd_part *part = first->next;
+    icd_kernel_drop(first->printer);
+    rt_recording_destroy(part->rt);
+    first->printer = part->printer;
+    first->next = part->next;
+    free(part);
+  }
+}
+
 /* Nothing of it is on the GPU any more. */
 static void bury(void *owner) {
   cl_command_buffer_khr buffer = owner;
@@ -33,7 +48,8 @@ static void bury(void *owner) {
   }
   while (buffer->recordings) {
     struct icd_recording *next = buffer->recordings->next;
-    rt_recording_destroy(buffer->recordings->rt);
+    clear(buffer->recordings);
+    rt_recording_destroy(buffer->recordings->first.rt);
     free(buffer->recordings);
     buffer->recordings = next;
   }
@@ -153,7 +169,10 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clReleaseCommandBufferKHR(cl_command_buffer_
 /* ---- writing it down ------------------------------------------------------------------------ */
 
 static bool is_free(const struct icd_recording *recording) {
-  return !atomic_load(&recording->users) && !rt_recording_in_flight(recording->rt);
+  bool in_flight = atomic_load(&recording->users);
+  for (const struct icd_part *part = &recording->first; part && !in_flight; part = part->next)
+    in_flight = rt_recording_in_flight(part->rt);
+  return !in_flight;
 }
 
 /* One that nobody uses, not the current one either: writing may fail. NULL: no memory. */
@@ -164,7 +183,7 @@ static struct icd_recording *find_free(cl_command_buffer_khr buffer) {
   struct icd_recording *recording = calloc(1, sizeof *recording);
   if (!recording)
     return NULL;
-  if (rt_recording_create(buffer->context->rt, &recording->rt)) {
+  if (rt_recording_create(buffer->context->rt, &recording->first.rt)) {
     free(recording);
     return NULL;
   }
@@ -213,17 +232,35 @@ struct icd_operation icd_recorded_launch(cl_kernel kernel, const struct icd_rang
                                                  range->local[0] ? range->local : NULL}};
 }
 
-static cl_int put_launch(struct rt_recording *rt, const struct icd_dispatch *dispatch, int *error,
+/* The launch ends the part, and what follows goes into another. */
+static int end_part(struct icd_part **part, cl_kernel printer) {
+  cl_context context = printer->program->context;
+  struct icd_part *next = calloc(1, sizeof *next);
+  const int error = next ? rt_recording_create(context->rt, &next->rt) : -ENOMEM;
+  if (error) {
+    free(next);
+    return error;
+  }
+  icd_kernel_hold(printer);
+  (*part)->printer = printer;
+  (*part)->next = next;
+  *part = next;
+  return 0;
+}
+
+static cl_int put_launch(struct icd_part **part, const struct icd_dispatch *dispatch, int *error,
                          const char *call) {
   if (icd_is_empty(&dispatch->range))
     return CL_SUCCESS;
-  struct icd_operation operation = icd_recorded_launch(dispatch->kernel, &dispatch->range);
-  icd_lock(&dispatch->kernel->guard);
+  cl_kernel kernel = dispatch->kernel;
+  struct icd_operation operation = icd_recorded_launch(kernel, &dispatch->range);
+  icd_lock(&kernel->guard);
   const cl_int code = icd_launch_prepare(&operation, call);
   if (code)
     return code;
-  *error = rt_recording_launch(rt, operation.launch.rt);
-  icd_unlock(&dispatch->kernel->guard);
+  *error = kernel->code->prints ? end_part(part, kernel)
+                                : rt_recording_launch((*part)->rt, operation.launch.rt);
+  icd_unlock(&kernel->guard);
   return CL_SUCCESS;
 }
 
@@ -239,30 +276,32 @@ static bool is_complete(cl_command_buffer_khr buffer) {
   return true;
 }
 
-static cl_int write_down(cl_command_buffer_khr buffer, struct rt_recording *rt, const char *call) {
+static cl_int write_down(cl_command_buffer_khr buffer, struct icd_recording *recording,
+                         const char *call) {
   cl_int code = CL_SUCCESS;
   int error = 0;
-  rt_recording_reset(rt);
+  clear(recording);
+  struct icd_part *part = &recording->first;
   for (cl_mutable_command_khr command = buffer->first; command && !code && !error;
        command = command->next) {
     if (command->waits)
-      rt_recording_wait(rt);
+      rt_recording_wait(part->rt);
     switch (command->operation.kind) {
     case ICD_LAUNCH:
-      code = put_launch(rt, dispatch_of(command), &error, call);
+      code = put_launch(&part, dispatch_of(command), &error, call);
       break;
     case ICD_COPY:
-      error = put_copy(rt, &command->operation);
+      error = put_copy(part->rt, &command->operation);
       break;
     case ICD_FILL:
-      error = put_fill(rt, &command->operation);
+      error = put_fill(part->rt, &command->operation);
       break;
     default: /* ICD_MARK has nothing but its place */
       break;
     }
   }
-  if (!code && !error)
-    error = rt_recording_end(rt);
+  for (part = &recording->first; part && !code && !error; part = part->next)
+    error = rt_recording_end(part->rt);
   if (error)
     code = icd_fail(buffer->context, icd_code(error, CL_OUT_OF_HOST_MEMORY), call, "%s",
                     rt_last_message());
@@ -275,7 +314,7 @@ cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call)
   struct icd_recording *recording = find_free(buffer);
   if (!recording)
     return icd_fail(buffer->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
-  const cl_int code = write_down(buffer, recording->rt, call);
+  const cl_int code = write_down(buffer, recording, call);
   if (!code)
     atomic_store(&buffer->current, recording);
   return code;
@@ -300,12 +339,38 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
 
 /* ---- replaying ------------------------------------------------------------------------------- */
 
+/* The queue's lock is held, which does not matter for a printer's: nobody takes that
+ * before a queue's. */
+static int replay_parts(cl_command_queue queue, const struct icd_part *part,
+                        struct rt_times *times) {
+  int error = times ? rt_queue_timestamp(queue->rt, times, false) : 0;
+  for (; part && !error; part = part->next) {
+    error = rt_queue_replay(queue->rt, part->rt, NULL, NULL);
+    if (error || !part->printer)
+      continue;
+    icd_lock(&part->printer->guard);
+    error = icd_print_launch(queue, part->printer, &part->printer->launch);
+    icd_unlock(&part->printer->guard);
+  }
+  if (times && !error)
+    error = rt_queue_timestamp(queue->rt, times, true);
+  if (times && error) /* the caller wants them back */
+    rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
+  return error;
+}
+
 int icd_replay(cl_command_queue queue, const struct icd_replay *replay, struct rt_times *times) {
   struct icd_recording *recording = replay->recording;
   icd_lock(&recording->guard);
-  const int error = rt_queue_replay(queue->rt, recording->rt, times, NULL);
+  const int error = recording->first.printer
+                        ? replay_parts(queue, &recording->first, times)
+                        : rt_queue_replay(queue->rt, recording->first.rt, times, NULL);
   icd_unlock(&recording->guard);
   return error;
+}
+
+bool icd_replay_prints(const struct icd_replay *replay) {
+  return replay->recording->first.printer;
 }
 
 void icd_replay_hold(const struct icd_replay *replay) {
@@ -377,8 +442,9 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
                     "command_buffer is not executable: it has not been finalized, or there are "
                     "arguments to be set");
   operation.replay.recording = recording;
-  code = wait_count || event ? icd_enqueue(queue, &operation, false, wait_count, waits, event, call)
-                             : icd_enqueue_replay(queue, &operation, call);
+  code = wait_count || event || icd_replay_prints(&operation.replay)
+             ? icd_enqueue(queue, &operation, false, wait_count, waits, event, call)
+             : icd_enqueue_replay(queue, &operation, call);
   atomic_fetch_sub(&recording->users, 1);
   return code;
 }

@@ -5,13 +5,21 @@
 #include "icd/command.h"
 #include "icd/command_buffer_api.h"
 
+/* Commands that the GPU gets in one piece, up to a launch that prints. That is launched
+ * anew each time, as any other that prints: with a buffer of its own. */
+struct icd_part {
+  struct icd_part *next;
+  struct rt_recording *rt;
+  cl_kernel printer; /* held; NULL: none, this is the last part */
+};
+
 /* All commands as the GPU gets them. Does not change while it is in flight: a change of
  * the command buffer makes another one then, or takes one that has come back. */
 struct icd_recording {
   struct icd_recording *next;
   atomic_uint users;     /* enqueues on their way to the GPU */
-  struct icd_lock guard; /* of rt, while there are users */
-  struct rt_recording *rt;
+  struct icd_lock guard; /* of the parts, while there are users */
+  struct icd_part first;
 };
 
 /* What a launch gets. The kernel is a clone, with its own arguments, and the only user of

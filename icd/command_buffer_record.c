@@ -346,9 +346,6 @@ static cl_int check_kernel(const struct place *place, cl_kernel kernel) {
   if (kernel->program->context != context)
     return icd_fail(context, CL_INVALID_CONTEXT, place->call,
                     "kernel and command_buffer are of different contexts");
-  if (kernel->code->prints)
-    return icd_fail(context, CL_INVALID_OPERATION, place->call,
-                    "%s prints, which command buffers cannot", kernel->code->name);
   return CL_SUCCESS;
 }
 

@@ -159,7 +159,8 @@ enum {
   X(CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, cl_external_semaphore_handle_type_khr,            \
     CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)                                                               \
   X(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, cl_device_command_buffer_capabilities_khr,          \
-    CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR)                                             \
+    CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR |                                               \
+        CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR)                                         \
   X(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties, 0)        \
   X(CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties,          \
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)                            \

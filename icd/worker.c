@@ -126,7 +126,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
   const struct icd_operation *operation = &command->operation;
   cl_event event = command->event;
   *status = wait_for_all(queue, command);
-  if (!*status && operation->kind == ICD_LAUNCH && operation->kernel->code->prints)
+  if (!*status && icd_prints(operation))
     icd_print_wait_for_room(queue->context);
   if (!*status && icd_is_for_gpu(operation)) {
     icd_lock(&queue->lock);

@@ -481,6 +481,16 @@ int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point)
   return 0;
 }
 
+int rt_queue_timestamp(struct rt_queue *q, struct rt_times *times, bool end) {
+  struct rt_slice s;
+  int result = rt_slice_begin(q, 0, &s);
+  if (result)
+    return result;
+  rt_slice_timestamp(&s, rt_slot_gpu(end ? &times->end_mark : &times->start_mark), end);
+  rt_slice_submit(q, &s, NULL);
+  return 0;
+}
+
 int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point) {
   if (q->context != other->context)
     return rt_fail(-EINVAL, "queues of different contexts cannot wait for each other on the GPU");

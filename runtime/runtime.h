@@ -202,6 +202,9 @@ int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint
  * rt_launch (for markers and barriers); NULL allowed. */
 int rt_queue_marker(struct rt_queue *queue, struct rt_times *times, uint64_t *point);
 
+/* One of the times of several submissions, before the first or behind the last. */
+int rt_queue_timestamp(struct rt_queue *queue, struct rt_times *times, bool end);
+
 /* Later work of queue starts only when other has reached point (a semaphore
  * acquire on the GPU). point must have been submitted; same context. */
 int rt_queue_acquire(struct rt_queue *queue, struct rt_queue *other, uint64_t point);

@@ -18,7 +18,7 @@
 /* So that a CPU time is never mistaken for a GPU time. */
 #define CLOCK_LEAD_NS (12345 * NS)
 
-enum work_kind { LAUNCH, MARKER, ACQUIRE, REPLAY };
+enum work_kind { LAUNCH, MARKER, BEGINNING, ENDING, ACQUIRE, REPLAY };
 
 struct work {
   struct work *next;
@@ -38,6 +38,7 @@ struct rt_device {
 struct rt_context {
   struct rt_device *device;
   _Atomic(const char *) fault;
+  struct rt_queue *dead; /* others' acquires may still look how far they came */
 };
 
 struct rt_module {
@@ -47,6 +48,7 @@ struct rt_module {
 
 struct rt_queue {
   struct rt_context *context;
+  struct rt_queue *next_dead;
   pthread_t thread;
   struct work *first, *last;
   _Atomic uint64_t submitted;
@@ -240,6 +242,11 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
 }
 
 void rt_context_destroy(struct rt_context *context) {
+  while (context->dead) {
+    struct rt_queue *next = context->dead->next_dead;
+    free(context->dead);
+    context->dead = next;
+  }
   free(context);
   live--;
 }
@@ -400,7 +407,7 @@ static void *run(void *data) {
     const bool dead = queue->context->fault;
     pthread_mutex_unlock(&lock);
 
-    if (work->times)
+    if (work->times && work->kind != ENDING)
       __atomic_store_n(&work->times->start_ns, gpu_clock(), __ATOMIC_RELAXED);
     bool good = !dead;
     if (work->kind == LAUNCH && !dead)
@@ -414,7 +421,7 @@ static void *run(void *data) {
       fake_last_launch.dynamic_shared = work->launch.dynamic_shared;
     }
     queue->first = work->next;
-    if (work->times) {
+    if (work->times && work->kind != BEGINNING) {
       work->times->end_ns = gpu_clock() + 32;
       ((struct times *)work->times)->pending = false;
     }
@@ -449,7 +456,10 @@ void rt_queue_destroy(struct rt_queue *queue) {
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
   pthread_join(queue->thread, NULL);
-  free(queue);
+  pthread_mutex_lock(&lock);
+  queue->next_dead = queue->context->dead;
+  queue->context->dead = queue;
+  pthread_mutex_unlock(&lock);
   live--;
 }
 
@@ -562,6 +572,10 @@ int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint
 
 int rt_queue_marker(struct rt_queue *queue, struct rt_times *times, uint64_t *point) {
   return submit(queue, MARKER, NULL, times, NULL, 0, point);
+}
+
+int rt_queue_timestamp(struct rt_queue *queue, struct rt_times *times, bool end) {
+  return submit(queue, end ? ENDING : BEGINNING, NULL, times, NULL, 0, NULL);
 }
 
 int rt_queue_acquire(struct rt_queue *queue, struct rt_queue *other, uint64_t point) {

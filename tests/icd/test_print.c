@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "icd/command_buffer_api.h"
+#include "tests/icd/alloc_fail.h"
 #include "tests/icd/bench.h"
 
 enum { SMALL = 64, LEAST = 1024, RECORD = 8 };
@@ -182,6 +184,104 @@ static void callback_calls_back(void **state) {
   }
 }
 
+/* A command buffer with two launches that print, and how to change them. */
+struct recorded {
+  cl_command_buffer_khr buffer;
+  cl_mutable_command_khr commands[2];
+};
+
+static struct recorded record(struct bench *bench, cl_command_queue queue) {
+  const cl_command_buffer_properties_khr properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
+                                                         CL_COMMAND_BUFFER_MUTABLE_KHR, 0};
+  const size_t one = 1;
+  cl_int code;
+  struct recorded recorded = {icd_clCreateCommandBufferKHR(1, &queue, properties, &code), {0}};
+  assert_cl(code);
+  cl_kernel kernel = bench_kernel(bench, "print");
+  cl_mem mem = bench_buffer(bench, sizeof code);
+  for (int n = 1; n <= 2; n++) {
+    assert_cl(clSetKernelArg(kernel, 0, sizeof n, &n));
+    assert_cl(icd_clCommandNDRangeKernelKHR(recorded.buffer, NULL, NULL, kernel, 1, NULL, &one,
+                                            NULL, 0, NULL, NULL, &recorded.commands[n - 1]));
+    assert_cl(icd_clCommandFillBufferKHR(recorded.buffer, NULL, NULL, mem, &n, sizeof n, 0,
+                                         sizeof n, 0, NULL, NULL, NULL));
+  }
+  assert_cl(icd_clFinalizeCommandBufferKHR(recorded.buffer));
+  assert_cl(clReleaseMemObject(mem));
+  assert_cl(clReleaseKernel(kernel));
+  return recorded;
+}
+
+static cl_int change(const struct recorded *recorded, int which, int n) {
+  const cl_mutable_dispatch_arg_khr arg = {0, sizeof n, &n};
+  const struct icd_mutable_dispatch_config config = {
+      .command = recorded->commands[which], .num_args = 1, .arg_list = &arg};
+  const cl_command_buffer_update_type_khr type = ICD_MUTABLE_DISPATCH_CONFIG;
+  const void *configs[] = {&config};
+  return icd_clUpdateMutableCommandsKHR(recorded->buffer, 1, &type, configs);
+}
+
+static void command_buffer(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue queue = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
+  struct recorded recorded = record(bench, queue);
+  cl_event gate = clCreateUserEvent(bench->context, NULL), event;
+  cl_ulong start, end;
+  assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL));
+  assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, &event));
+  assert_cl(clWaitForEvents(1, &event));
+  assert_string_equal(seen.text, "1 2 1 2 ");
+  assert_cl(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL));
+  assert_cl(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL));
+  assert_true(start < end);
+  assert_cl(clReleaseEvent(event));
+  /* deferred, and changed meanwhile */
+  assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 1, &gate, NULL));
+  assert_cl(change(&recorded, 0, 3));
+  assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL));
+  assert_cl(icd_clReleaseCommandBufferKHR(recorded.buffer));
+  assert_cl(clSetUserEventStatus(gate, CL_COMPLETE));
+  assert_cl(clFinish(queue));
+  assert_string_equal(seen.text, "1 2 1 2 1 2 3 2 ");
+  assert_cl(clReleaseEvent(gate));
+  assert_cl(clReleaseCommandQueue(queue));
+}
+
+static void many_replays(void **state) {
+  struct bench *bench = *state;
+  struct recorded recorded = record(bench, bench->queue);
+  char expected[256] = "";
+  for (int i = 0; i < 20; i++) {
+    assert_cl(change(&recorded, i % 2, i));
+    assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL));
+    const int other = i ? i - 1 : 2;
+    sprintf(expected + strlen(expected), "%d %d ", i % 2 ? other : i, i % 2 ? i : other);
+  }
+  assert_cl(icd_clReleaseCommandBufferKHR(recorded.buffer));
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, expected);
+}
+
+/* Whatever there is no memory for, nothing of it is left. */
+static void starved_changes(void **state) {
+  struct bench *bench = *state;
+  struct recorded recorded = record(bench, bench->queue);
+  bool failed = true;
+  for (int after = 0; failed; after++) {
+    alloc_fail_arm(after);
+    const cl_int code = change(&recorded, 0, 5);
+    failed = alloc_fail_disarm();
+    assert_int_equal(code, failed ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS);
+  }
+  fake_fail_after(1, 1); /* for the output of the second; the first runs, as grids may */
+  assert_int_equal(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL),
+                   CL_OUT_OF_RESOURCES);
+  assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL));
+  assert_cl(clFinish(bench->queue));
+  assert_string_equal(seen.text, "5 5 2 ");
+  assert_cl(icd_clReleaseCommandBufferKHR(recorded.buffer));
+}
+
 static void *print_elsewhere(void *data) {
   struct bench *bench = data;
   cl_command_queue queue = bench_queue(bench, 0);
@@ -251,7 +351,8 @@ int main(void) {
       TEST(across_queues), TEST(overflow),
       TEST(nonsense),      TEST(callback_calls_back),
       TEST(properties),    TEST(callback_waits),
-      TEST(two_finish),
+      TEST(two_finish),    TEST(command_buffer),
+      TEST(many_replays),  TEST(starved_changes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 /* printf in kernels, from OpenCL C to the standard output: every conversion, many
  * work-items, helper functions and loops under divergence, a full buffer, loaded and
- * linked programs, several queues and threads.
+ * linked programs, several queues and threads, command buffers.
  */
 #include <pthread.h>
 #include <unistd.h>
 
+#include "tests/road/command_buffer.h"
 #include "tests/road/road.h"
 
 #include <CL/cl_ext.h>
@@ -304,6 +305,39 @@ static void two_queues(const struct road *road) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
+/* Launches that print have their places among the others, in every replay. */
+static void command_buffer(const struct road *road) {
+  static const char counts[] = "kernel void k(global int *p) { printf(\"%d \", p[0]++); }\n",
+                    doubles[] = "kernel void k(global int *p) { p[0] *= 2; }\n";
+  const size_t one = 1;
+  struct command_buffer_functions f;
+  cl_int error;
+  int value = 1;
+  find_functions(road, &f);
+  cl_mem mem = clCreateBuffer(road->context, CL_MEM_COPY_HOST_PTR, sizeof value, &value, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_command_buffer_khr buffer = f.clCreateCommandBufferKHR(1, &road->queue, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_kernel kernels[] = {road_kernel(road, counts, "k"), road_kernel(road, doubles, "k")};
+  for (int i = 0; i < 4; i++) {
+    cl_kernel kernel = kernels[i % 2];
+    CHECK_CL(clSetKernelArg(kernel, 0, sizeof mem, &mem), CL_SUCCESS);
+    CHECK_CL(f.clCommandNDRangeKernelKHR(buffer, NULL, NULL, kernel, 1, NULL, &one, NULL, 0, NULL,
+                                         NULL, NULL),
+             CL_SUCCESS);
+  }
+  CHECK_CL(f.clFinalizeCommandBufferKHR(buffer), CL_SUCCESS);
+  begin();
+  for (int i = 0; i < 2; i++)
+    CHECK_CL(f.clEnqueueCommandBufferKHR(0, NULL, buffer, 0, NULL, NULL), CL_SUCCESS);
+  CHECK_CL(f.clReleaseCommandBufferKHR(buffer), CL_SUCCESS);
+  CHECK_CL(clFinish(road->queue), CL_SUCCESS);
+  expect("1 4 10 22 ");
+  for (int i = 0; i < 2; i++)
+    CHECK_CL(clReleaseKernel(kernels[i]), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(mem), CL_SUCCESS);
+}
+
 enum { THREADS = 4, LAUNCHES_OF_EACH = 25 };
 
 struct printer {
@@ -368,6 +402,7 @@ int main(void) {
   loaded_binary(&road);
   linked_library(&road);
   two_queues(&road);
+  command_buffer(&road);
   threads(&road);
   road_close(&road);
   return 0;
