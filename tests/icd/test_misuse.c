@@ -84,7 +84,6 @@ enum {
   X(idle)        /* a program that is not built */                                                 \
   X(bare_kernel) /* without arguments */                                                           \
   X(tight_kernel)                                                                                  \
-  X(printing_kernel)                                                                               \
   X(greedy_kernel)                                                                                 \
   X(user_event)                                                                                    \
   X(done_event)                                                                                    \
@@ -295,8 +294,7 @@ static const char source[] = //
     "  local int more[256];\n"
     "  size_t i = get_local_id(0);\n"
     "  more[i] = i; barrier(CLK_LOCAL_MEM_FENCE); l[i] = more[i ^ 1]; *a = l[i];\n"
-    "}\n"
-    "kernel void printing(global int *a) { printf(\"%d\", *a); }\n";
+    "}\n";
 
 static cl_program build(cl_context context) {
   cl_int code;
@@ -522,7 +520,6 @@ static void make_objects(void) {
   KEEP(image, make_image(contexts[0]));
   KEEP(sampler, make_sampler(contexts[0]));
   KEEP(semaphore, make_semaphore(contexts[0], platform));
-  KEEP(printing_kernel, make_kernel(program, "printing", mem));
   make_command_buffers();
   KEEP(user_event, make_user_event(contexts[0], CL_SUBMITTED));
   KEEP(done_event, make_user_event(contexts[0], CL_COMPLETE));
@@ -536,8 +533,8 @@ static void make_objects(void) {
 }
 
 static void release_objects(void) {
-  static const enum slot kernels[] = {V_kernel,       V_kernel2,       V_bare_kernel,
-                                      V_tight_kernel, V_greedy_kernel, V_printing_kernel};
+  static const enum slot kernels[] = {V_kernel, V_kernel2, V_bare_kernel, V_tight_kernel,
+                                      V_greedy_kernel};
   static const enum slot buffers[] = {V_command_buffer, V_final_buffer, V_growing_buffer,
                                       V_changing_buffer};
   static const enum slot mems[] = {V_sub_buffer, V_buffer,      V_buffer2, V_read_only, V_no_access,

@@ -783,7 +783,6 @@ call("clCommandNDRangeKernelKHR", RECORD + "kernel=kernel dim=1 offset=null glob
      ("dim local", "2 wide", "CL_INVALID_WORK_GROUP_SIZE"),
      ("kernel", "tight_kernel", "CL_INVALID_WORK_GROUP_SIZE"),
      ("kernel", "greedy_kernel", "CL_OUT_OF_RESOURCES"),
-     ("kernel", "printing_kernel", "CL_INVALID_OPERATION"),
      ("properties", "launch_bits", VALUE), ("properties", "launch_twice", VALUE),
      ("properties", "launch_asserts", VALUE))
 UPDATE = "buffer=changing_buffer count=1 types=zeros configs="
