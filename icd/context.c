@@ -1,6 +1,7 @@
 /* Contexts: one address space of the GPU each. Also the graveyard for memory and
  * modules that the application has released while the GPU may still use them.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -140,8 +141,9 @@ void icd_context_destroy_retired(cl_context context, bool wait) {
   } while (queue);
 }
 
-/* Not for ever: a destructor callback may be waiting for this very thread. */
-void icd_context_await_burials(cl_context context) {
+/* Waits for what other threads are destroying. Not for ever: a destructor callback may be
+ * waiting for this very thread. */
+static void await_burials(cl_context context) {
   struct timespec end;
   if (burying)
     return;
@@ -151,6 +153,14 @@ void icd_context_await_burials(cl_context context) {
   for (int error = 0; context->burials && !error;)
     error = pthread_cond_timedwait(&context->changed, &context->lock, &end);
   pthread_mutex_unlock(&context->lock);
+}
+
+bool icd_context_make_room(cl_context context, int error) {
+  if (error != -ENOMEM)
+    return false;
+  icd_context_reap(context, true);
+  await_burials(context);
+  return true;
 }
 
 static void *attend(void *data) {

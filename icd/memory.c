@@ -3,7 +3,6 @@
  * map and unmap, as the specification allows; unless it is shared virtual memory,
  * which the buffer then is itself.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,15 +122,10 @@ cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags 
   return CL_SUCCESS;
 }
 
-/* Memory from the runtime; when there is none, after all that was released has
- * really gone. */
 static int allocate(cl_context context, size_t size, struct rt_buffer **buffer) {
   int error = rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer);
-  if (error == -ENOMEM) {
-    icd_context_reap(context, true);
-    icd_context_await_burials(context);
+  if (icd_context_make_room(context, error))
     error = rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer);
-  }
   return error;
 }
 

@@ -132,8 +132,9 @@ static inline void icd_context_reap(cl_context context, bool wait) {
     icd_context_destroy_retired(context, wait);
 }
 
-/* Waits a while for what other threads are destroying. */
-void icd_context_await_burials(cl_context context);
+/* The runtime has failed with that error: true if that was -ENOMEM and it may be tried again,
+ * for all that was released has really gone. No lock is held. */
+bool icd_context_make_room(cl_context context, int error);
 
 /* Destroys all of them in a thread of its own, if there are any: for those whose end the
  * application hears of, but may have nothing to do until then. */

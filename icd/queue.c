@@ -60,7 +60,9 @@ static cl_command_queue create(cl_context context, cl_device_id device,
     memcpy(queue->properties, properties, property_count * sizeof *properties);
     queue->property_count = property_count;
   }
-  const int error = rt_queue_create(context->rt, priority, &queue->rt);
+  int error = rt_queue_create(context->rt, priority, &queue->rt);
+  if (icd_context_make_room(context, error))
+    error = rt_queue_create(context->rt, priority, &queue->rt);
   if (error) {
     free(queue->properties);
     icd_object_free(ICD_MAGIC_QUEUE, queue);

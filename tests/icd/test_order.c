@@ -250,6 +250,20 @@ static void memory_being_freed(void **state) {
   fake_memory(0);
 }
 
+/* So is it for a queue and for a program. */
+static void second_try(void **state) {
+  struct bench *bench = *state;
+  const char *source = "source";
+  fake_fail_after(0, 1);
+  assert_cl(clReleaseCommandQueue(bench_queue(bench, 0)));
+  cl_int code;
+  cl_program program = clCreateProgramWithSource(bench->context, 1, &source, NULL, &code);
+  assert_cl(code);
+  fake_fail_after(0, 1);
+  assert_cl(clBuildProgram(program, 1, &bench->device, "", NULL, NULL));
+  assert_cl(clReleaseProgram(program));
+}
+
 /* The last handles go while the worker holds the command back. */
 static void release_before_deferred(void **state) {
   struct bench *bench = *state;
@@ -679,6 +693,7 @@ int main(void) {
       TEST(release_during_execution),
       TEST(destructor_comes_by_itself),
       TEST(memory_being_freed),
+      TEST(second_try),
       TEST(release_before_deferred),
       TEST(abandoned_user_event),
       TEST(profiling),
