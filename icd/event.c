@@ -182,6 +182,13 @@ cl_int icd_event_status(cl_event event) {
   return status;
 }
 
+void icd_event_await_submission(cl_event event) {
+  pthread_mutex_lock(&event->context->lock);
+  while (atomic_load(&event->status) > CL_COMPLETE && !atomic_load(&event->tracked))
+    pthread_cond_wait(&event->context->changed, &event->context->lock);
+  pthread_mutex_unlock(&event->context->lock);
+}
+
 cl_int icd_event_wait(cl_event event) {
   for (;;) {
     const cl_int status = icd_event_status(event);
@@ -192,10 +199,7 @@ cl_int icd_event_wait(cl_event event) {
         return settle(event, CL_OUT_OF_RESOURCES);
       continue;
     }
-    pthread_mutex_lock(&event->context->lock);
-    while (atomic_load(&event->status) > CL_COMPLETE && !atomic_load(&event->tracked))
-      pthread_cond_wait(&event->context->changed, &event->context->lock);
-    pthread_mutex_unlock(&event->context->lock);
+    icd_event_await_submission(event);
   }
 }
 

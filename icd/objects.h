@@ -449,8 +449,10 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
  * called, without locks, when it has become the one or got the other. */
 void icd_event_attend(cl_event event);
 
-/* Waits until the event is complete: CL_COMPLETE or its negative status. */
+/* Waits until the event is complete: CL_COMPLETE or its negative status. The other: until it
+ * is tracked or complete. */
 cl_int icd_event_wait(cl_event event);
+void icd_event_await_submission(cl_event event);
 
 /* Starts a thread that nobody joins (watcher.c); false: there is none to be had. */
 bool icd_start_thread(void *(*function)(void *), void *data);

@@ -98,13 +98,15 @@ static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_in
   return event;
 }
 
-/* A sync fd of the event, which nobody waits for any more. */
+/* A sync fd of the event, which nobody waits for any more. What the host has yet to submit
+ * has none, so that is waited for. */
 static cl_int export_event(cl_event event, int *fd, const char *call) {
   cl_context context = event->context;
   cl_command_queue queue = event->queue;
-  if (!queue || (icd_event_status(event) > CL_COMPLETE && !atomic_load(&event->tracked)))
-    return icd_fail(context, CL_INVALID_OPERATION, call,
-                    "the semaphore's signal still waits for the host");
+  if (queue)
+    icd_event_await_submission(event);
+  if (!queue || icd_event_status(event) < 0)
+    return icd_fail(context, CL_INVALID_OPERATION, call, "no command signals the semaphore");
   const uint64_t point = atomic_load(&event->tracked) ? event->point : 0;
   const int error = rt_queue_fence(queue->rt, point, fd);
   return error ? icd_fail(context, icd_code(error, CL_OUT_OF_HOST_MEMORY), call, "%s",

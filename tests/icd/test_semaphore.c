@@ -145,6 +145,47 @@ static void sync_fds(void **state) {
   clReleaseCommandQueue(other);
 }
 
+static void *resume_soon(void *data) {
+  nap();
+  fake_resume();
+  return NULL;
+}
+
+/* A signal that is with the worker, behind a write that waits for the GPU. */
+static void deferred_sync_fd(void **state) {
+  struct bench *bench = *state;
+  cl_semaphore_khr semaphore = make(bench, exportable);
+  cl_mem mem = bench_buffer(bench, sizeof(int));
+  cl_kernel kernel = bench_add(bench, "add", mem, mem, 1);
+  const size_t one = 1;
+  const int value = 7;
+  int fd = -1;
+  pthread_t thread;
+  fake_pause();
+  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+  assert_cl(
+      clEnqueueWriteBuffer(bench->queue, mem, CL_FALSE, 0, sizeof value, &value, 0, NULL, NULL));
+  assert_cl(clEnqueueSignalSemaphoresKHR(bench->queue, 1, &semaphore, NULL, 0, NULL, NULL));
+  assert_int_equal(pthread_create(&thread, NULL, resume_soon, NULL), 0);
+  assert_cl(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+                                           CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd, NULL));
+  assert_true(fd >= 0);
+  close(fd);
+  pthread_join(thread, NULL);
+  /* one that has failed signals nothing */
+  cl_event user = clCreateUserEvent(bench->context, NULL);
+  assert_cl(clReleaseEvent(signal_it(bench->queue, semaphore, user)));
+  assert_cl(clSetUserEventStatus(user, -1));
+  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+                                                  CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd,
+                                                  NULL),
+                   CL_INVALID_OPERATION);
+  assert_cl(clReleaseEvent(user));
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(mem));
+  assert_cl(clReleaseSemaphoreKHR(semaphore));
+}
+
 static void creation(void **state) {
   struct bench *bench = *state;
   const cl_semaphore_properties_khr device = (cl_semaphore_properties_khr)(uintptr_t)bench->device;
@@ -309,7 +350,7 @@ static void at_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(across_queues),      TEST(promise), TEST(sync_fds), TEST(creation),
-      TEST(queries_and_misuse), TEST(at_once), TEST(starved),
+      TEST(queries_and_misuse), TEST(at_once), TEST(starved),  TEST(deferred_sync_fd),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
