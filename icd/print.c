@@ -239,6 +239,12 @@ static void print_launch(cl_context context, const struct icd_print *print) {
   memcpy(print->buffer->cpu, &head, sizeof head);
 }
 
+/* Whether the thread should wait for others'. In a callback, which they may be waiting for, it
+ * should not; unless the queue is about to go. The lock is held. */
+static bool should_wait(const struct icd_prints *prints, cl_command_queue queue) {
+  return !is_writing(prints) || !atomic_load(&queue->object.references);
+}
+
 /* Nothing is locked while a callback is called. What it finds complete itself is written
  * there and then. What is launched meanwhile is left to others, so that it ends. */
 void icd_print_drain(cl_command_queue queue) {
@@ -256,7 +262,7 @@ void icd_print_drain(cl_command_queue queue) {
       icd_module_drop(print->module);
       pthread_mutex_lock(&prints->lock);
       put_written(prints, print);
-    } else if (is_held_up(prints, queue, last) && !is_writing(prints)) {
+    } else if (is_held_up(prints, queue, last) && should_wait(prints, queue)) {
       pthread_cond_wait(&prints->written, &prints->lock);
     } else {
       break;
