@@ -37,6 +37,11 @@ static bool had_gone(int error) {
   return error == -EPIPE;
 }
 
+/* Whether there is too little of something for a helper, rather than no compiler. */
+static bool is_shortage(int error) {
+  return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN;
+}
+
 /* One build by a helper. */
 static enum cc_status build(const struct cc_job *job, const char *compiler, const char *folder,
                             struct cc_result *result) {
@@ -54,7 +59,7 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
     int error;
     struct helper *helper = helper_get(compiler, &used, &error);
     if (!helper) {
-      status = fail(result, error == -ENOMEM ? CC_OUT_OF_MEMORY : CC_NOT_AVAILABLE,
+      status = fail(result, is_shortage(error) ? CC_OUT_OF_MEMORY : CC_NOT_AVAILABLE,
                     "the compiler %s could not be started: %s\n", compiler, strerror(-error));
       break;
     }

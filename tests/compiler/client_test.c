@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -291,6 +292,21 @@ static void test_no_leak(void **state) {
       before = open_files();
   }
   assert_int_equal(open_files(), before);
+}
+
+/* Too few descriptors for a helper are no missing compiler. */
+static void test_no_descriptors(void **state) {
+  (void)state;
+  cache_off();
+  struct rlimit before, none;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  none = (struct rlimit){.rlim_cur = STDERR_FILENO + 1, .rlim_max = before.rlim_max};
+  setenv("TEGRACL_TEST_VARIABLE", "1", 1); /* another helper */
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+  check_failure("kernel", CC_OUT_OF_MEMORY, "could not be started");
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  unsetenv("TEGRACL_TEST_VARIABLE");
+  build_and_tell_helper("kernel");
 }
 
 /* A process that forks keeps its own helpers; the child starts its own. */
@@ -766,6 +782,7 @@ int main(void) {
       cmocka_unit_test(test_threads),
       cmocka_unit_test(test_compiled_once),
       cmocka_unit_test(test_no_leak),
+      cmocka_unit_test(test_no_descriptors),
       cmocka_unit_test(test_fork),
       cmocka_unit_test(test_application_dies),
       cmocka_unit_test(test_idle_helper_leaves),
