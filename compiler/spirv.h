@@ -25,6 +25,7 @@ enum { SPIRV_LENGTH_SHIFT = 16, SPIRV_OPCODE_MASK = 0xffff };
 
 enum spirv_opcode {
   OP_UNDEF = 1,
+  OP_NAME = 5,
   OP_MEMORY_MODEL = 14,
   OP_ENTRY_POINT = 15,
   OP_CAPABILITY = 17,
@@ -51,8 +52,12 @@ enum spirv_opcode {
   OP_LOAD = 61,
   OP_STORE = 62,
   OP_COPY_MEMORY = 63,
+  OP_ACCESS_CHAIN = 65,
+  OP_IN_BOUNDS_ACCESS_CHAIN = 66,
+  OP_PTR_ACCESS_CHAIN = 67,
   OP_IN_BOUNDS_PTR_ACCESS_CHAIN = 70,
   OP_DECORATE = 71,
+  OP_VECTOR_EXTRACT_DYNAMIC = 77,
   OP_VECTOR_SHUFFLE = 79,
   OP_COMPOSITE_CONSTRUCT = 80,
   OP_COMPOSITE_EXTRACT = 81,
@@ -67,6 +72,8 @@ enum spirv_opcode {
   OP_CONVERT_PTR_TO_U = 117,
   OP_SAT_CONVERT_U_TO_S = 119,
   OP_CONVERT_U_TO_PTR = 120,
+  OP_PTR_CAST_TO_GENERIC = 121,
+  OP_GENERIC_CAST_TO_PTR = 122,
   OP_BITCAST = 124,
   OP_I_SUB = 130,
   OP_S_DIV = 135,
@@ -90,6 +97,7 @@ enum spirv_opcode {
 
 enum spirv_decoration {
   DECORATION_SPEC_ID = 1,
+  DECORATION_BUILT_IN = 11,
   DECORATION_UNIFORM = 26,
   DECORATION_SATURATED_CONVERSION = 28,
 };
@@ -131,6 +139,10 @@ uint32_t *spirv_mend(const uint32_t *words, size_t *count);
 /* A copy of the module, which the caller frees, whose phis have an entry for each edge that
  * leads to their block, or for each block that does. NULL: no memory. */
 uint32_t *spirv_phis(const uint32_t *words, size_t *count, bool each_edge);
+
+/* A copy of the module, which the caller frees, that loads built-in values as a whole:
+ * spirv_builtin.c. NULL: no memory. */
+uint32_t *spirv_load_builtins(const uint32_t *words, size_t *count);
 
 /* Says in other instructions what the translator of LLVM 15 does not know; the module must
  * be a valid one. The caller frees *words, and gets the new ones there. False: no memory. */

@@ -189,11 +189,10 @@ static enum cc_status validate(const char *tool, const struct cc_source *module,
   return status;
 }
 
-static bool spread_phis(uint32_t **words, size_t *count) {
-  uint32_t *spread = spirv_phis(*words, count, true);
+static bool replace_words(uint32_t **words, uint32_t *with) {
   free(*words);
-  *words = spread;
-  return spread;
+  *words = with;
+  return with;
 }
 
 static enum cc_status translate(const char *tool, const struct cc_source *module, bool arg_info,
@@ -239,7 +238,9 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
     status = CC_BUILD_FAILURE;
   if (status == CC_OK)
     status = validate(validator, &module, log);
-  if (status == CC_OK && !(spirv_reword(&words, &count) && spread_phis(&words, &count)))
+  if (status == CC_OK &&
+      !(spirv_reword(&words, &count) && replace_words(&words, spirv_load_builtins(words, &count)) &&
+        replace_words(&words, spirv_phis(words, &count, true))))
     status = CC_OUT_OF_MEMORY;
   const struct cc_source reworded = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)

@@ -400,7 +400,8 @@ static void missing(struct road *road, int count, char **files) {
 
 /* What the translator does not know is put in other words. */
 static void reworded(struct road *road, int count, char **files) {
-  cl_uint in[] = {10, 11, 12}, out[] = {5, 13, 8, 10, 11, 12, 14, 2, 1, 1, -3u, 5, 7, 1, 3, 3, 2};
+  cl_uint in[] = {10, 11, 12},
+          out[] = {5, 13, 8, 10, 11, 12, 14, 2, 1, 1, -3u, 5, 7, 1, 3, 3, 2, 5, 6, 4};
   const cl_uint n = 5;
   cl_uint got[sizeof out / sizeof *out] = {0};
   cl_int error;
@@ -413,8 +414,8 @@ static void reworded(struct road *road, int count, char **files) {
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof *mems, &mems[0]), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 1, sizeof *mems, &mems[1]), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(kernel, 2, sizeof n, &n), CL_SUCCESS);
-  const size_t one = 1;
-  CHECK_CL(clEnqueueNDRangeKernel(road->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
+  const size_t first[] = {4, 5, 6}, one[] = {1, 1, 1};
+  CHECK_CL(clEnqueueNDRangeKernel(road->queue, kernel, 3, first, one, NULL, 0, NULL, NULL),
            CL_SUCCESS);
   CHECK_CL(clEnqueueReadBuffer(road->queue, mems[0], CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
            CL_SUCCESS);
