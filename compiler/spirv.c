@@ -210,6 +210,11 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(5817, VariableLengthArrayINTEL, false)                                                         \
   X(5844, ArbitraryPrecisionIntegersINTEL, false)                                                  \
   X(5910, MemoryAccessAliasingINTEL, false)                                                        \
+  X(6016, DotProductInputAll, false)                                                               \
+  X(6017, DotProductInput4x8Bit, true)                                                             \
+  X(6018, DotProductInput4x8BitPacked, true)                                                       \
+  X(6019, DotProduct, true)                                                                        \
+  X(6025, BitInstructions, true)                                                                   \
   X(6026, GroupNonUniformRotateKHR, true)                                                          \
   X(6033, AtomicFloat32AddEXT, true)                                                               \
   X(6034, AtomicFloat64AddEXT, true)                                                               \

@@ -1,0 +1,40 @@
+/* SPIR-V's dot products of four bytes (SPV_KHR_integer_dot_product), as its translator names
+ * them: it takes all numbers for signed, and says the format of packed ones, though there is
+ * but one. */
+#ifndef TEGRACL_DOT_SPIRV_CUH
+#define TEGRACL_DOT_SPIRV_CUH
+#include "dot_product.cuh"
+#include "integer.cuh"
+
+namespace ocl {
+
+/* name, the letters and the result of the function for packed bytes, the result wanted, and the
+ * type of the number that is added. */
+#define OCL_SPIRV_DOT(name, function, result, R, C)                                                \
+  OCL_FN R __spirv_##name##KHR_R##result(int a, int b, int) {                                      \
+    return (R)dot_4x8packed_##function(a, b);                                                      \
+  }                                                                                                \
+  OCL_FN R __spirv_##name##KHR_R##result(vec<signed char, 4> a, vec<signed char, 4> b) {           \
+    return (R)dot_4x8packed_##function(packed(a), packed(b));                                      \
+  }                                                                                                \
+  OCL_FN R __spirv_##name##AccSatKHR_R##result(int a, int b, C c, int) {                           \
+    return add_sat((R)dot_4x8packed_##function(a, b), (R)c);                                       \
+  }                                                                                                \
+  OCL_FN R __spirv_##name##AccSatKHR_R##result(vec<signed char, 4> a, vec<signed char, 4> b,       \
+                                               C c) {                                              \
+    return add_sat((R)dot_4x8packed_##function(packed(a), packed(b)), (R)c);                       \
+  }
+#define OCL_SPIRV_DOTS(name, function)                                                             \
+  OCL_SPIRV_DOT(name, function, char, signed char, signed char)                                    \
+  OCL_SPIRV_DOT(name, function, short, short, short)                                               \
+  OCL_SPIRV_DOT(name, function, int, int, int)                                                     \
+  OCL_SPIRV_DOT(name, function, long, slong, slong)
+OCL_SPIRV_DOTS(SDot, ss_int)
+OCL_SPIRV_DOTS(SUDot, su_int)
+OCL_SPIRV_DOT(UDot, uu_uint, uchar, uchar, signed char)
+OCL_SPIRV_DOT(UDot, uu_uint, ushort, ushort, short)
+OCL_SPIRV_DOT(UDot, uu_uint, uint, uint, int)
+OCL_SPIRV_DOT(UDot, uu_uint, ulong, ulong, slong)
+
+} // namespace ocl
+#endif
