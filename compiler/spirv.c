@@ -184,7 +184,7 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(44, Image1D, true)                                                                             \
   X(46, SampledBuffer, true)                                                                       \
   X(47, ImageBuffer, true)                                                                         \
-  X(58, SubgroupDispatch, false)                                                                   \
+  X(58, SubgroupDispatch, true)                                                                    \
   X(59, NamedBarrier, false)                                                                       \
   X(60, PipeStorage, false)                                                                        \
   X(61, GroupNonUniform, true)                                                                     \
@@ -196,6 +196,12 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(67, GroupNonUniformClustered, true)                                                            \
   X(68, GroupNonUniformQuad, false)                                                                \
   X(71, UniformDecoration, true)                                                                   \
+  X(4464, DenormPreserve, false)                                                                   \
+  X(4465, DenormFlushToZero, false)                                                                \
+  X(4466, SignedZeroInfNanPreserve, false)                                                         \
+  X(4467, RoundingModeRTE, false)                                                                  \
+  X(4468, RoundingModeRTZ, false)                                                                  \
+  X(5055, ShaderClockKHR, false)                                                                   \
   X(5345, VulkanMemoryModel, false)                                                                \
   X(5347, PhysicalStorageBufferAddresses, false)                                                   \
   X(5568, SubgroupShuffleINTEL, false)                                                             \
@@ -208,8 +214,11 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(5613, AtomicFloat64MinMaxEXT, true)                                                            \
   X(5629, ExpectAssumeKHR, true)                                                                   \
   X(5817, VariableLengthArrayINTEL, false)                                                         \
+  X(5837, FPFastMathModeINTEL, true) /* a hint */                                                  \
   X(5844, ArbitraryPrecisionIntegersINTEL, false)                                                  \
-  X(5910, MemoryAccessAliasingINTEL, false)                                                        \
+  X(5886, UnstructuredLoopControlsINTEL, true) /* a hint */                                        \
+  X(5892, KernelAttributesINTEL, true)         /* hints */                                         \
+  X(5910, MemoryAccessAliasingINTEL, true)     /* a hint */                                        \
   X(6016, DotProductInputAll, false)                                                               \
   X(6017, DotProductInput4x8Bit, true)                                                             \
   X(6018, DotProductInput4x8BitPacked, true)                                                       \
@@ -219,7 +228,10 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(6033, AtomicFloat32AddEXT, true)                                                               \
   X(6034, AtomicFloat64AddEXT, true)                                                               \
   X(6094, OptNoneINTEL, true) /* a hint */                                                         \
-  X(6095, AtomicFloat16AddEXT, false)
+  X(6095, AtomicFloat16AddEXT, false)                                                              \
+  X(6115, BFloat16ConversionINTEL, false)                                                          \
+  X(6118, JointMatrixINTEL, false)                                                                 \
+  X(6400, GroupUniformArithmeticKHR, false)
 
 static const struct {
   uint32_t number;
@@ -243,10 +255,28 @@ static bool check_capability(uint32_t number, struct text *log) {
   return false;
 }
 
+/* Sub-groups are warps: their size can be asked for, but not their number. */
+static bool check_execution_mode(const uint32_t *word, struct text *log) {
+  enum { SUBGROUP_SIZE = 35, SUBGROUPS_PER_WORKGROUP = 36, SUBGROUPS_PER_WORKGROUP_ID = 37 };
+  enum { WARP = 32 };
+  const uint32_t mode = word[2], wanted = word[3];
+  const bool is_number = mode == SUBGROUPS_PER_WORKGROUP || mode == SUBGROUPS_PER_WORKGROUP_ID;
+  if (mode == SUBGROUP_SIZE && wanted != WARP)
+    text_printf(log, "error: the module needs sub-groups of %u work-items; they have %u here\n",
+                wanted, (unsigned)WARP);
+  if (is_number)
+    text_puts(log, "error: the module sets the number of sub-groups in a work-group, which is "
+                   "not supported\n");
+  return !is_number && (mode != SUBGROUP_SIZE || wanted == WARP);
+}
+
 bool spirv_check(const uint32_t *words, size_t count, struct text *log) {
   bool has_model = false;
   FOR_EACH(at, words, count, OP_CAPABILITY, 2)
   if (!check_capability(words[at + 1], log))
+    return false;
+  FOR_EACH(at, words, count, OP_EXECUTION_MODE, 4)
+  if (!check_execution_mode(words + at, log))
     return false;
   FOR_EACH(at, words, count, OP_MEMORY_MODEL, 3) {
     if (words[at + 1] != ADDRESSING_PHYSICAL64 || words[at + 2] != MEMORY_MODEL_OPENCL) {
@@ -286,6 +316,42 @@ static bool is_no_merge(const uint32_t *word, uint32_t data) {
 
 size_t spirv_drop_merges(uint32_t *words, size_t count) {
   return filter(words, count, is_no_merge, 0);
+}
+
+static bool is_no_aliasing(const uint32_t *word, uint32_t data) {
+  enum { MEMORY_ACCESS_ALIASING = 5910 };
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  if (instruction.opcode == OP_CAPABILITY && instruction.length > 1)
+    return word[1] != MEMORY_ACCESS_ALIASING;
+  if (instruction.opcode == OP_DECORATE_ID && instruction.length > 2)
+    return word[2] != DECORATION_ALIAS_SCOPE && word[2] != DECORATION_NO_ALIAS;
+  return instruction.opcode < OP_ALIAS_DOMAIN_DECL || instruction.opcode > OP_ALIAS_SCOPE_LIST_DECL;
+}
+
+/* Lists of scopes are the last memory operands of a load or store, as their bits are the highest
+ * ones: what is in their place afterwards is no instruction of any opcode, and is taken out. */
+static void drop_scopes(uint32_t *word) {
+  enum { SCOPES = 0x30000 }; /* AliasScopeINTELMask, NoAliasINTELMask */
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  const size_t mask = instruction.opcode == OP_LOAD ? 4 : 3; /* OpStore pointer value mask */
+  if ((instruction.opcode != OP_LOAD && instruction.opcode != OP_STORE) ||
+      instruction.length <= mask)
+    return;
+  const size_t lists = (size_t)__builtin_popcount(word[mask] & SCOPES);
+  if (!lists || instruction.length <= mask + lists)
+    return;
+  word[mask] &= ~(uint32_t)SCOPES;
+  word[0] -= (uint32_t)lists << SPIRV_LENGTH_SHIFT;
+  for (size_t i = 0; i < lists; i++)
+    word[instruction.length - lists + i] = 1 << SPIRV_LENGTH_SHIFT | OP_ALIAS_DOMAIN_DECL;
+}
+
+size_t spirv_drop_aliasing(uint32_t *words, size_t count) {
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
+    length = spirv_instruction_at(words + at).length;
+    drop_scopes(words + at);
+  }
+  return filter(words, count, is_no_aliasing, 0);
 }
 
 static bool is_no_other_sampler(const uint32_t *word, uint32_t first) {

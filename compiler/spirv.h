@@ -28,6 +28,7 @@ enum spirv_opcode {
   OP_NAME = 5,
   OP_MEMORY_MODEL = 14,
   OP_ENTRY_POINT = 15,
+  OP_EXECUTION_MODE = 16,
   OP_CAPABILITY = 17,
   OP_TYPE_BOOL = 20,
   OP_TYPE_INT = 21,
@@ -93,6 +94,8 @@ enum spirv_opcode {
   OP_EXPECT = 5631,
   OP_DECORATE_STRING = 5632,
   OP_MEMBER_DECORATE_STRING = 5633,
+  OP_ALIAS_DOMAIN_DECL = 5911,
+  OP_ALIAS_SCOPE_LIST_DECL = 5913,
 };
 
 enum spirv_decoration {
@@ -100,6 +103,8 @@ enum spirv_decoration {
   DECORATION_BUILT_IN = 11,
   DECORATION_UNIFORM = 26,
   DECORATION_SATURATED_CONVERSION = 28,
+  DECORATION_ALIAS_SCOPE = 5914,
+  DECORATION_NO_ALIAS = 5915,
 };
 
 struct spirv_instruction {
@@ -124,6 +129,10 @@ bool spirv_check(const uint32_t *words, size_t count, struct text *log);
 /* Takes out the merge instructions, which in kernels are nothing but hints; gives the
  * new number of words. */
 size_t spirv_drop_merges(uint32_t *words, size_t count);
+
+/* Takes out what SPV_INTEL_memory_access_aliasing has to say, hints that spirv-val does not know;
+ * gives the new number of words. */
+size_t spirv_drop_aliasing(uint32_t *words, size_t count);
 
 /* Makes all of several sampler types one and the same: the translator of LLVM 15 declares
  * one more for samplers written in the program. Gives the new number of words. */

@@ -233,9 +233,10 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
     return status == CC_INVALID_BINARY ? CC_BUILD_FAILURE : status;
   }
   size_t count = source->size / sizeof *words;
-  const struct cc_source module = {(const char *)words, source->size};
   if (!spirv_check(words, count, log))
     status = CC_BUILD_FAILURE;
+  count = spirv_drop_aliasing(words, count);
+  const struct cc_source module = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)
     status = validate(validator, &module, log);
   if (status == CC_OK &&
