@@ -301,7 +301,8 @@ static void fail(const struct road *road, struct module *module, uint32_t *word,
 }
 
 static void refused(struct road *road, int count, char **files) {
-  enum { OP_MEMORY_MODEL = 14, OP_CAPABILITY = 17, OP_LOAD = 61, OP_STORE = 62 };
+  enum { OP_MEMORY_MODEL = 14, OP_EXECUTION_MODE = 16, OP_CAPABILITY = 17 };
+  enum { OP_LOAD = 61, OP_STORE = 62 };
   struct module module = module_read(files[0]);
   refuse(road, NULL, module.size);
   refuse(road, module.words, 0);
@@ -330,6 +331,7 @@ static void refused(struct road *road, int count, char **files) {
   fail(road, &module, find(&module, OP_CAPABILITY) + 1, 1, "Shader");
   fail(road, &module, find(&module, OP_CAPABILITY) + 1, 17, "Pipes");
   fail(road, &module, find(&module, OP_CAPABILITY) + 1, 54321, "54321");
+  fail(road, &module, find(&module, OP_EXECUTION_MODE) + 2, 36, "number of sub-groups");
   fail(road, &module, find(&module, OP_MEMORY_MODEL) + 1, 0, "addressing model 0");
   fail(road, &module, find(&module, OP_MEMORY_MODEL) + 1, 1, "addressing model 1");
   fail(road, &module, find(&module, OP_MEMORY_MODEL) + 2, 1, "memory model is 1");
