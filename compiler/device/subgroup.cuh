@@ -96,18 +96,18 @@ OCL_ACROSS(read_xor, __shfl_xor_sync)
 OCL_ACROSS(read_up, __shfl_up_sync)
 OCL_ACROSS(read_down, __shfl_down_sync)
 
+/* Of vectors OpenCL C has the broadcasts alone, SPIR-V all of them. */
 #define OCL_SHUFFLE(name, lanes, function)                                                         \
   template <class T> OCL_FN scalar<T> name(T x, uint place) {                                      \
     return function(lanes, x, place);                                                              \
-  }
+  }                                                                                                \
+  OCL_MAP_VS(name)
 OCL_SHUFFLE(sub_group_broadcast, ALL_LANES, read_lane)
 OCL_SHUFFLE(sub_group_non_uniform_broadcast, __activemask(), read_lane)
 OCL_SHUFFLE(sub_group_shuffle, __activemask(), read_lane)
 OCL_SHUFFLE(sub_group_shuffle_xor, __activemask(), read_xor)
 OCL_SHUFFLE(sub_group_shuffle_up, __activemask(), read_up)
 OCL_SHUFFLE(sub_group_shuffle_down, __activemask(), read_down)
-OCL_MAP_VS(sub_group_broadcast)
-OCL_MAP_VS(sub_group_non_uniform_broadcast)
 
 template <class T> OCL_FN T sub_group_broadcast_first(T x) {
   uint lanes = __activemask();
