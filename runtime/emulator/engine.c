@@ -233,8 +233,9 @@ uint64_t emu_turn_end(struct emu_channel *channel) {
 }
 
 void emu_engine_leave(struct emu_channel *channel) {
+  const uint32_t turn = channel->turns;
   emu_gpu.leaving++;
-  while (emu_gpu.servicing == channel)
+  while (emu_gpu.servicing == channel && channel->turns == turn)
     pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
   emu_gpu.leaving--;
 }
@@ -244,12 +245,8 @@ void emu_engine_preempt(struct emu_tsg *tsg) {
   emu_runlist_yield();
   if (!channel || channel->tsg != tsg)
     return;
-  const uint32_t turn = channel->turns;
   emu_object_get(&channel->object);
-  emu_gpu.leaving++;
-  while (emu_gpu.servicing == channel && channel->turns == turn)
-    pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
-  emu_gpu.leaving--;
+  emu_engine_leave(channel);
   emu_object_put(&channel->object);
 }
 

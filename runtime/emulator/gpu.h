@@ -590,7 +590,8 @@ void emu_engine_wake(void);
 void emu_doorbell(uint32_t token);
 /* Another channel has work, so a grid's turn may end. */
 bool emu_engine_others_wait(const struct emu_channel *channel);
-/* Waits until the engine does not work on the channel. gpu.lock held. */
+/* Waits for the end of the channel's turn, if it has one: no other follows if it cannot run
+ * any more. gpu.lock held. */
 void emu_engine_leave(struct emu_channel *channel);
 /* Ends the TSG's time slice and the turn of its channel, if one has it: what a disabled
  * channel does is over on return. gpu.lock held. */

@@ -2,7 +2,6 @@
 #include "runtime/emulator/sm/exec_round.h"
 
 /* Bits of x[1] of half instructions. */
-enum { HALF_BF16 = 1, HALF_F32_OUT = 2, HALF_FMZ = 4, HALF_RELU = 8, HALF_EXCHANGE = 16 };
 enum half_select { HALF_BOTH, HALF_F32, HALF_LOW, HALF_HIGH };
 
 /* Both halves of an operand as floats; x[0] holds two bits of selection for
@@ -12,7 +11,7 @@ static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, 
   struct sm_lanes t;
   const uint32_t *s = source(w, u, slot, &t);
   const unsigned select = u->x[0] >> (2 * slot) & 3u, mods = u->mods >> (2 * slot) & 3u;
-  const bool bf16 = u->x[1] & HALF_BF16, ftz = u->ftz;
+  const bool bf16 = u->x[1] & SM_HALF_BF16, ftz = u->ftz;
   for (unsigned i = 0; i < SM_LANES; i++) {
     if (select == HALF_F32) {
       low[i] = high[i] = sem_f32(ftz ? sem_flush32(s[i]) : s[i]);
@@ -47,14 +46,14 @@ enum half_op { HALF_ADD, HALF_MUL, HALF_FMA };
 HANDLER(hfma2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES], c[2][SM_LANES];
-  const struct sem_half_mode mode = {.bf16 = u->x[1] & HALF_BF16,
+  const struct sem_half_mode mode = {.bf16 = u->x[1] & SM_HALF_BF16,
                                      .ftz = u->ftz,
-                                     .fmz = u->x[1] & HALF_FMZ,
+                                     .fmz = u->x[1] & SM_HALF_FMZ,
                                      .sat = u->sat,
-                                     .relu = u->x[1] & HALF_RELU};
+                                     .relu = u->x[1] & SM_HALF_RELU};
   source_half(w, u, 0, a[0], a[1]);
   source_half(w, u, 1, b[0], b[1]);
-  if (u->x[1] & HALF_EXCHANGE)
+  if (u->x[1] & SM_HALF_EXCHANGE)
     exchange_halves(b[0], b[1]);
   if (u->x[2] == HALF_FMA)
     source_half(w, u, 2, c[0], c[1]);
@@ -66,7 +65,7 @@ HANDLER(hfma2) {
         c[k][i] = -0.0f;
     }
   for (unsigned i = 0; i < SM_LANES; i++) {
-    if (u->x[1] & HALF_F32_OUT) {
+    if (u->x[1] & SM_HALF_F32_OUT) {
       double exact = sem_odd_add((double)a[0][i] * (double)b[0][i], c[0][i]);
       uint32_t out = sem_canonical32(sem_bits32((float)exact));
       out = u->ftz ? sem_flush32(out) : out;
@@ -88,7 +87,7 @@ static inline uint32_t half_of(float f, bool bf16) {
 HANDLER(hmnmx2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES];
-  const bool bf16 = u->x[1] & HALF_BF16;
+  const bool bf16 = u->x[1] & SM_HALF_BF16;
   const uint32_t min = PP;
   source_half(w, u, 0, a[0], a[1]);
   source_half(w, u, 1, b[0], b[1]);
@@ -97,7 +96,7 @@ HANDLER(hmnmx2) {
     for (unsigned k = 0; k < 2; k++)
       out[k] =
           sem_minmax32(sem_bits32(a[k][i]), sem_bits32(b[k][i]), min >> i & 1, u->x[3], u->x[4]);
-    if (u->x[1] & HALF_F32_OUT)
+    if (u->x[1] & SM_HALF_F32_OUT)
       r[i] = out[0];
     else
       r[i] = half_of(sem_f32(out[0]), bf16) | half_of(sem_f32(out[1]), bf16) << 16;
@@ -121,7 +120,7 @@ HANDLER(hset2) {
   RESULT(u->d);
   uint32_t p[2];
   compare_half(w, u, p);
-  const uint32_t q = PP, yes = u->x[4] ? (u->x[1] & HALF_BF16 ? 0x3f80u : 0x3c00u) : 0xffffu;
+  const uint32_t q = PP, yes = u->x[4] ? (u->x[1] & SM_HALF_BF16 ? 0x3f80u : 0x3c00u) : 0xffffu;
   p[0] = sem_bop(u->x[2], p[0], q);
   p[1] = sem_bop(u->x[2], p[1], q);
   for (unsigned i = 0; i < SM_LANES; i++)

@@ -79,16 +79,13 @@ static unsigned lower_double(struct lowering *l, unsigned handler, unsigned sour
   return handler;
 }
 
-enum { HALF_BF16 = 1, HALF_F32_OUT = 2, HALF_FMZ = 4, HALF_RELU = 8, HALF_EXCHANGE = 16 };
-
 static void half_src(struct lowering *l, unsigned slot) {
-  enum { H0_NH1 = 4 };
   if (l->at < l->insn->operand_count) {
     const struct sm_operand *o = &l->insn->operand[l->at];
     if (o->kind != SM_OPERAND_IMM)
       l->u->x[0] |= (uint8_t)((o->select & 3u) << (2 * slot));
-    if (o->kind != SM_OPERAND_IMM && o->select == H0_NH1)
-      l->u->x[1] |= HALF_EXCHANGE;
+    if (o->kind != SM_OPERAND_IMM && o->select == SM_HALF_X_H0_NH1)
+      l->u->x[1] |= SM_HALF_EXCHANGE;
   }
   src(l, slot, 1);
 }
@@ -100,7 +97,7 @@ static void half_mods(struct lowering *l, unsigned sources) {
     half_src(l, k);
   u->ftz = mod(l, SM_MOD_FTZ) || mod(l, SM_MOD_FMZ);
   if (mod(l, SM_MOD_FMZ) == SM_FMZ_FMZ)
-    u->x[1] |= HALF_FMZ;
+    u->x[1] |= SM_HALF_FMZ;
 }
 
 static unsigned lower_half(struct lowering *l, unsigned op, unsigned sources) {
@@ -111,13 +108,15 @@ static unsigned lower_half(struct lowering *l, unsigned op, unsigned sources) {
   const unsigned format = mod(l, SM_MOD_OFMT), sat = mod(l, SM_MOD_SAT);
   switch (l->insn->op) {
   case SM_OP_HADD2:
-    u->x[1] |= format == SM_OFMT_F32_F32 ? HALF_F32_OUT : 0;
+    u->x[1] |= format == SM_OFMT_F32_F32 ? SM_HALF_F32_OUT : 0;
     break;
   default:
-    u->x[1] |= format == SM_OFMT_BF16_V2 ? HALF_BF16 : format == SM_OFMT_F32 ? HALF_F32_OUT : 0;
+    u->x[1] |= format == SM_OFMT_BF16_V2 ? SM_HALF_BF16
+               : format == SM_OFMT_F32   ? SM_HALF_F32_OUT
+                                         : 0;
   }
   if (sources == 3) {
-    u->x[1] |= sat == SM_RELU_SAT_RELU ? HALF_RELU : 0;
+    u->x[1] |= sat == SM_RELU_SAT_RELU ? SM_HALF_RELU : 0;
     u->sat = sat == SM_RELU_SAT_SAT;
   } else {
     u->sat = sat != 0;
@@ -126,7 +125,7 @@ static unsigned lower_half(struct lowering *l, unsigned op, unsigned sources) {
   const uint32_t exponent = 0x7c00;
   if (sources == 3 && u->s[0] == 0 && u->s[1] == 0 && u->scalar_slot == 2 &&
       u->scalar_kind == SM_SCALAR_IMM && (u->mods & 3) == SM_SRC_NEG && !u->ftz && !u->sat &&
-      !(u->x[1] & ~(unsigned)HALF_BF16) && (u->imm & exponent) != exponent &&
+      !(u->x[1] & ~(unsigned)SM_HALF_BF16) && (u->imm & exponent) != exponent &&
       (u->imm >> 16 & exponent) != exponent)
     return SM_H_mov_scalar;
   return SM_H_hfma2;
@@ -288,8 +287,8 @@ unsigned sm_lower_float(struct lowering *l) {
     dst(l, 1);
     half_mods(l, 2);
     src_pred(l, 0);
-    u->x[1] |= mod(l, SM_MOD_OFMT) == SM_OFMT_BF16_V2 ? HALF_BF16
-               : mod(l, SM_MOD_OFMT) == SM_OFMT_F32   ? HALF_F32_OUT
+    u->x[1] |= mod(l, SM_MOD_OFMT) == SM_OFMT_BF16_V2 ? SM_HALF_BF16
+               : mod(l, SM_MOD_OFMT) == SM_OFMT_F32   ? SM_HALF_F32_OUT
                                                       : 0;
     u->x[3] = (uint8_t)mod(l, SM_MOD_NAN);
     u->x[4] = xor_sign(l);

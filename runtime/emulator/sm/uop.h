@@ -51,6 +51,15 @@ enum { SM_SRC_NEG = 1, SM_SRC_ABS = 2 };
 /* For integer operands: the operand is inverted (neg adds one as well). */
 enum { SM_SRC_INV = 2 };
 
+/* Of arithmetic in half precision: bits of x[1]. */
+enum {
+  SM_HALF_BF16 = 1,
+  SM_HALF_F32_OUT = 2,
+  SM_HALF_FMZ = 4,
+  SM_HALF_RELU = 8,
+  SM_HALF_EXCHANGE = 16, /* the second operand is .H0_NH1 */
+};
+
 struct sm_uop {
   sm_handler handler;
   uint16_t d;          /* byte offset of the destination */
