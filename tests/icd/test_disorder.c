@@ -161,16 +161,16 @@ static void barrier(void **state) {
 static void barrier_on_gpu(void **state) {
   struct disorder d = set_up(state);
   fake_pause();
-  cl_event events[2] = {add(&d, "add", d.a, d.b, 1, NULL)};
+  cl_event events[3] = {add(&d, "add", d.a, d.b, 1, NULL), add(&d, "add", d.a, d.c, 2, NULL)};
   assert_cl(clEnqueueBarrier(d.queue));
-  events[1] = fill(&d, d.b, 70, NULL);
+  events[2] = fill(&d, d.b, 70, NULL);
   nap();
-  assert_int_equal(bench_status(events[1]), CL_QUEUED);
+  assert_int_equal(bench_status(events[2]), CL_QUEUED);
   fake_resume();
-  assert_int_equal(value(&d, d.b) > 0, 1); /* a blocking read waits for it as well */
+  assert_int_equal(value(&d, d.c), 2); /* a blocking read waits for it as well */
   assert_cl(clFinish(d.queue));
   assert_int_equal(value(&d, d.b), 70);
-  release(events, 2);
+  release(events, 3);
   tear_down(&d);
 }
 
