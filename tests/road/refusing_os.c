@@ -32,6 +32,8 @@ static int stage, hit_stage;
 static unsigned until_fork; /* calls */
 static void (*forked_child)(void);
 static int status_of_fork;
+static bool forking; /* some thread is: its child has not ended */
+static pthread_cond_t forked = PTHREAD_COND_INITIALIZER;
 static struct alive alive;
 static struct {
   const char *name;
@@ -68,6 +70,8 @@ void fork_at(unsigned nth, void (*function)(void)) {
 
 int fork_status(void) {
   pthread_mutex_lock(&lock);
+  while (forking)
+    pthread_cond_wait(&forked, &lock);
   const int status = status_of_fork;
   pthread_mutex_unlock(&lock);
   return status;
@@ -78,6 +82,7 @@ static void fork_if_due(void) {
   int status;
   pthread_mutex_lock(&lock);
   const bool now = until_fork && --until_fork == 0;
+  forking |= now;
   pthread_mutex_unlock(&lock);
   if (!now)
     return;
@@ -86,11 +91,14 @@ static void fork_if_due(void) {
   CHECK(child >= 0);
   if (child == 0) {
     pthread_mutex_init(&lock, NULL);
+    forking = false;
     forked_child();
   }
   CHECK(waitpid(child, &status, 0) == child);
   pthread_mutex_lock(&lock);
   status_of_fork = status;
+  forking = false;
+  pthread_cond_broadcast(&forked);
   pthread_mutex_unlock(&lock);
 }
 
@@ -163,8 +171,8 @@ void still_as(const struct alive *before, const char *after) {
   exit(1);
 }
 
-/* Counts the call. True: it is refused. */
-static bool is_refused(const char *name) {
+/* Counts the call. Not 0: it is refused, with that result. */
+static int refusal(const char *name) {
   pthread_mutex_lock(&lock);
   unsigned i = 0;
   while (made[i].name && strcmp(made[i].name, name) != 0)
@@ -178,20 +186,21 @@ static bool is_refused(const char *name) {
     hit_on = pthread_self();
     hit_stage = stage;
   }
+  const int result = yes ? wanted_result : 0;
   pthread_mutex_unlock(&lock);
-  return yes;
+  return result;
 }
 
 /* The same, and the place for a fork. */
-static bool fork_or_refuse(const char *name) {
-  const bool refuse = is_refused(name);
+static int fork_or_refuse(const char *name) {
+  const int result = refusal(name);
   fork_if_due();
-  return refuse;
+  return result;
 }
 
 /* Where the kernel copies no struct. */
-static int plain_error(void) {
-  return wanted_result > 0 ? -EFAULT : wanted_result;
+static int plain_error(int result) {
+  return result > 0 ? -EFAULT : result;
 }
 
 static void count(int *what, int by) {
@@ -208,30 +217,31 @@ static void leave(struct left what) {
 }
 
 static int refusing_open(const char *path, int flags) {
-  if (fork_or_refuse(path))
-    return plain_error();
+  const int no = fork_or_refuse(path);
+  if (no)
+    return plain_error(no);
   const int fd = orin->open(path, flags);
   count(&alive.fds, fd >= 0);
   return fd;
 }
 
 static int refusing_close(int fd) {
-  const bool no = is_refused(CALL_CLOSE);
+  const int no = refusal(CALL_CLOSE);
   const int result = orin->close(fd);
   fork_if_due(); /* before, the driver has forgotten the fd, and the child would keep it */
   count(&alive.fds, result ? 0 : -1);
-  return no ? plain_error() : result;
+  return no ? plain_error(no) : result;
 }
 
 static int refusing_ioctl(int fd, unsigned long request, void *argument) {
   const char *name = nvgpu_request_name((uint32_t)request);
-  const bool no = fork_or_refuse(name ? name : CALL_EMULATOR);
+  const int no = fork_or_refuse(name ? name : CALL_EMULATOR);
   if (request == NVMAP_IOC_FREE)
     count(&alive.handles, -1);
   if (no && request == NVMAP_IOC_FREE)
     leave((struct left){.fd = fd, .handle = argument});
   if (no)
-    return wanted_result;
+    return no;
   const int result = orin->ioctl(fd, request, argument);
   if (result == 0)
     switch (request) {
@@ -250,8 +260,9 @@ static int refusing_ioctl(int fd, unsigned long request, void *argument) {
 
 static void *refusing_mmap(void *address, size_t length, int protection, int flags, int fd,
                            off_t offset, int *error) {
-  if (fork_or_refuse(flags & MAP_FIXED_NOREPLACE ? CALL_MMAP_AT : CALL_MMAP)) {
-    *error = plain_error();
+  const int no = fork_or_refuse(flags & MAP_FIXED_NOREPLACE ? CALL_MMAP_AT : CALL_MMAP);
+  if (no) {
+    *error = plain_error(no);
     return NULL;
   }
   void *p = orin->mmap(address, length, protection, flags, fd, offset, error);
@@ -260,15 +271,17 @@ static void *refusing_mmap(void *address, size_t length, int protection, int fla
 }
 
 static int refusing_munmap(void *address, size_t length) {
+  const int no = fork_or_refuse(CALL_MUNMAP);
+  const int result = no ? plain_error(no) : orin->munmap(address, length);
+  if (no)
+    leave((struct left){.address = address, .length = length});
   count(&alive.mappings, -1);
-  if (!fork_or_refuse(CALL_MUNMAP))
-    return orin->munmap(address, length);
-  leave((struct left){.address = address, .length = length});
-  return plain_error();
+  return result;
 }
 
 static int refusing_poll(struct pollfd *fds, unsigned fd_count, int timeout_ms) {
-  return fork_or_refuse(CALL_POLL) ? plain_error() : orin->poll(fds, fd_count, timeout_ms);
+  const int no = fork_or_refuse(CALL_POLL);
+  return no ? plain_error(no) : orin->poll(fds, fd_count, timeout_ms);
 }
 
 static void doorbell(void *page, uint32_t token) {

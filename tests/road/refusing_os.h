@@ -46,7 +46,8 @@ struct alive {
 };
 /* What the driver has not given back. */
 struct alive still_alive(void);
-/* Ends the test if that is not again, in a second, what it was before; after: what. */
+/* Ends the test if that is not again, in a minute, what it was before; after: what. Then all
+ * that was to be given back has been. */
 void still_as(const struct alive *before, const char *after);
 
 #endif
