@@ -65,12 +65,11 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
     }
     const int64_t seconds = limits_seconds();
     error = helper_ask(helper, &request, &answer, message_now_ms() + seconds * 1000);
+    if (!error)
+      error = message_take_result(&answer, &status, result);
     if (!error) {
-      if (message_take_result(&answer, &status, result)) {
-        helper_put(helper);
-        break;
-      }
-      error = -EPROTO;
+      helper_put(helper);
+      break;
     }
     helper_end(helper, words, sizeof(words));
     /* It may have left for lack of work just as we asked; a new one has not. */

@@ -17,8 +17,6 @@
 
 extern char **environ;
 
-enum { KIB_PER_MIB = 1024 };
-
 void command_add(struct command *command, const char *format, ...) {
   char **words = realloc(command->words, (command->count + 2) * sizeof *words);
   if (!words) {
@@ -133,9 +131,9 @@ enum cc_status command_run(const struct command *command, int input, struct text
     status = CC_OUT_OF_MEMORY;
   } else if (WIFSIGNALED(wait_status)) {
     drop_report(log);
-    text_printf(log, "error: %s was ended by signal %d (%s), with %ld of %llu MiB of memory\n",
-                command->words[0], WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)),
-                used.ru_maxrss / KIB_PER_MIB, (unsigned long long)limits_memory_mib());
+    char end[256];
+    limits_tell_end(end, sizeof(end), WTERMSIG(wait_status), &used);
+    text_printf(log, "error: %s %s\n", command->words[0], end);
     status = CC_INTERNAL_ERROR;
   } else if (WEXITSTATUS(wait_status)) {
     status = CC_BUILD_FAILURE;

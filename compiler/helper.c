@@ -27,8 +27,6 @@
 
 extern char **environ;
 
-enum { KIB_PER_MIB = 1024 };
-
 struct helper {
   struct helper *next;
   pid_t pid;
@@ -309,33 +307,33 @@ static void last_words(int output, char *words, size_t size) {
 }
 
 void helper_end(struct helper *helper, char *words, size_t size) {
-  char printed[2048];
+  char printed[2048], end[256];
   int status = 0;
   struct rusage used = {0};
-  /* A helper that is going by itself gets a moment, so that we learn how: on a
-   * busy machine a process can take long from closing its files to its end. */
+  /* A helper that is going by itself gets a moment, so that we learn how. On a busy machine
+   * it may take longer from closing its files to its end, but then our signal, too, comes
+   * behind what ended it. */
   enum { MOMENTS = 2000, MOMENT_US = 1000 };
+  const bool going = has_closed(helper->fd);
   pid_t ended = 0;
-  if (has_closed(helper->fd))
-    for (int i = 0; i < MOMENTS && ended == 0; i++) {
-      ended = wait4(helper->pid, &status, WNOHANG, &used);
-      if (ended == 0)
-        usleep(MOMENT_US);
-    }
-  bool by_itself = ended == helper->pid;
+  for (int i = 0; going && i < MOMENTS && ended == 0; i++) {
+    ended = wait4(helper->pid, &status, WNOHANG, &used);
+    if (ended == 0)
+      usleep(MOMENT_US);
+  }
   kill(-helper->pid, SIGKILL);
-  if (ended == 0)
-    while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR) {
-    }
+  while (ended == 0 || (ended < 0 && errno == EINTR))
+    ended = wait4(helper->pid, &status, 0, &used);
+  const bool by_itself = going && ended == helper->pid;
   last_words(helper->output, printed, sizeof(printed));
-  if (by_itself && WIFSIGNALED(status))
-    snprintf(words, size, "it was ended by signal %d (%s), with %ld of %llu MiB of memory\n%s",
-             WTERMSIG(status), strsignal(WTERMSIG(status)), used.ru_maxrss / KIB_PER_MIB,
-             (unsigned long long)limits_memory_mib(), printed);
-  else if (by_itself)
+  if (by_itself && WIFSIGNALED(status)) {
+    limits_tell_end(end, sizeof(end), WTERMSIG(status), &used);
+    snprintf(words, size, "it %s\n%s", end, printed);
+  } else if (by_itself) {
     snprintf(words, size, "it left with exit status %d\n%s", WEXITSTATUS(status), printed);
-  else
+  } else {
     snprintf(words, size, "it was killed\n%s", printed);
+  }
   pthread_mutex_lock(&lock);
   stop_working(helper);
   close(helper->fd);

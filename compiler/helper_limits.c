@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "compiler/message.h"
 
-enum { DEFAULT_SECONDS = 600, MIB_SHIFT = 20 };
+enum { DEFAULT_SECONDS = 600, MIB_SHIFT = 20, KIB_PER_MIB = 1024 };
 
 /* A positive number from the environment; 0: there is none. */
 static unsigned long number(const char *name, unsigned long most) {
@@ -63,4 +66,15 @@ void limits_on_time(void) {
   const rlim_t most = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + limits_seconds() + 1);
   limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
   setrlimit(RLIMIT_CPU, &limit);
+}
+
+void limits_tell_end(char *words, size_t size, int signal, const struct rusage *used) {
+  if (signal == SIGXCPU)
+    snprintf(words, size,
+             "did not finish in %lld seconds; TEGRACL_COMPILER_TIMEOUT=SECONDS gives it more time",
+             (long long)limits_seconds());
+  else
+    snprintf(words, size, "was ended by signal %d (%s), with %ld of %llu MiB of memory", signal,
+             strsignal(signal), used->ru_maxrss / KIB_PER_MIB,
+             (unsigned long long)limits_memory_mib());
 }

@@ -3,7 +3,9 @@
 #ifndef TEGRACL_HELPER_LIMITS_H
 #define TEGRACL_HELPER_LIMITS_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 /* A build that takes longer has hung: TEGRACL_COMPILER_TIMEOUT seconds, or 600,
  * which hashcat's largest kernels do not need on a busy machine. */
@@ -19,5 +21,9 @@ void limits_on_memory(void);
 /* For the helper, in front of each build: CPU time. The client's patience ends sooner,
  * unless the client itself was stopped. */
 void limits_on_time(void);
+
+/* What a signal's end of a process of the compiler was, for a sentence with the process in
+ * front; used: by the process. */
+void limits_tell_end(char *words, size_t size, int signal, const struct rusage *used);
 
 #endif

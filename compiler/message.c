@@ -184,8 +184,7 @@ static void *take_copy(struct message *message, size_t *size) {
   return copy ? memcpy(copy, bytes, *size) : NULL;
 }
 
-bool message_take_result(struct message *message, enum cc_status *status,
-                         struct cc_result *result) {
+int message_take_result(struct message *message, enum cc_status *status, struct cc_result *result) {
   const uint64_t number = message_take_number(message);
   const char *log = message_take_string(message);
   result->binary = take_copy(message, &result->binary_size);
@@ -195,14 +194,17 @@ bool message_take_result(struct message *message, enum cc_status *status,
     result->stages[i].end_ns = message_take_number(message);
   }
   result->log = strdup(log);
-  if (!message->broken && number <= CC_INTERNAL_ERROR && result->log &&
-      (number != CC_OK || result->binary) && !result->binary == !result->binary_size &&
-      !result->places == !result->places_size) {
+  int error = 0;
+  if (message->broken || number > CC_INTERNAL_ERROR || (number == CC_OK && !result->binary_size))
+    error = -EPROTO;
+  else if (!result->log || !result->binary != !result->binary_size ||
+           !result->places != !result->places_size)
+    error = -ENOMEM;
+  if (error)
+    cc_result_finish(result);
+  else
     *status = (enum cc_status)number;
-    return true;
-  }
-  cc_result_finish(result);
-  return false;
+  return error;
 }
 
 /* ---- the socket ------------------------------------------------------------- */

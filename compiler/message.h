@@ -53,8 +53,8 @@ void message_free_job(struct message_job *job);
 /* The answer: status, log, binary. */
 void message_put_result(struct message *message, enum cc_status status,
                         const struct cc_result *result);
-/* Copies into result. False if broken or out of memory. */
-bool message_take_result(struct message *message, enum cc_status *status, struct cc_result *result);
+/* Copies into result: 0; -EPROTO if the message is broken; -ENOMEM. */
+int message_take_result(struct message *message, enum cc_status *status, struct cc_result *result);
 
 /* CLOCK_MONOTONIC in milliseconds, for deadlines. */
 int64_t message_now_ms(void);

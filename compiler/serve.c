@@ -67,10 +67,11 @@ int cc_serve(int fd) {
     pthread_detach(watcher);
   setenv(NO_SYMBOLS, "1", 0);
   limits_on_memory();
-  for (;;) {
+  for (bool first = true;; first = false) {
     struct message request, reply = {0};
     struct cc_result result = {0};
-    int error = message_receive(fd, &request, message_now_ms() + IDLE_MS);
+    /* The first request is on its way, even if the client is stopped for a while. */
+    int error = message_receive(fd, &request, first ? INT64_MAX : message_now_ms() + IDLE_MS);
     if (error)
       return error == -ETIMEDOUT || error == -EPIPE ? EXIT_SUCCESS : EXIT_FAILURE;
     limits_on_time();

@@ -127,6 +127,7 @@ static void test_crashes(void **state) {
   check_failure("abort", CC_INTERNAL_ERROR, "signal 6");
   check_failure("abort", CC_INTERNAL_ERROR, "last words");
   check_failure("exit", CC_INTERNAL_ERROR, "exit status 3");
+  check_failure("busy", CC_INTERNAL_ERROR, "did not finish in 600 seconds");
   build_and_tell_helper("kernel");
 }
 

@@ -53,6 +53,8 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
     fprintf(stderr, "last words\n");
     abort();
   }
+  if (strcmp(word, "busy") == 0) /* for too long */
+    raise(SIGXCPU);
   if (strcmp(word, "exit") == 0)
     _exit(3);
   if (strcmp(word, "hang") == 0)

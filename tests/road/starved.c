@@ -16,7 +16,7 @@
 enum { HANG_S = 600 };
 
 static struct alive at_rest; /* with the device open, and no context */
-static unsigned told;        /* lives that an error ended */
+static unsigned told;        /* lives and builds that an error ended */
 
 static bool is_right(cl_int code) {
   return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES ||
@@ -39,6 +39,14 @@ static cl_int build_from_source(void) {
   return error;
 }
 
+static void check_code(cl_int error, const char *what, unsigned number, int step) {
+  if (error && !is_right(error)) {
+    fprintf(stderr, "%s %u fails: step %d gives %d\n", what, number, step, error);
+    exit(1);
+  }
+  told += error != CL_SUCCESS;
+}
+
 /* A life and a build; what is wanting is the caller's doing. */
 static bool live(const char *what, unsigned number) {
   struct life life = {0};
@@ -47,11 +55,7 @@ static bool live(const char *what, unsigned number) {
   if (!error)
     error = build_from_source();
   const bool failed = starved();
-  if (error && !is_right(error)) {
-    fprintf(stderr, "%s %u fails: step %d gives %d\n", what, number, (int)life.step, error);
-    exit(1);
-  }
-  told += error != CL_SUCCESS;
+  check_code(error, what, number, (int)life.step);
   life_release(&life);
   starve_at(0);
   still_as(&at_rest, what);
@@ -71,6 +75,25 @@ static unsigned each_call(void) {
     nth++;
   }
   works();
+  return nth;
+}
+
+/* Of a build that the cache does not have. */
+static unsigned each_call_of_a_build(void) {
+  unsigned nth = 0;
+  bool failed = true;
+  setenv("TEGRACL_CACHE", "0", 1);
+  while (failed) {
+    alarm(HANG_S);
+    starve_at(++nth);
+    const cl_int error = build_from_source();
+    failed = starved();
+    starve_at(0);
+    check_code(error, "call of a build", nth, (int)BUILD);
+    still_as(&at_rest, "a build");
+  }
+  CHECK_CL(build_from_source(), CL_SUCCESS);
+  unsetenv("TEGRACL_CACHE");
   return nth;
 }
 
@@ -132,11 +155,11 @@ int main(void) {
   at_rest = still_alive();
   life_compile();
   works();
-  const unsigned calls = each_call(), sites = each_site();
+  const unsigned calls = each_call(), builds = each_call_of_a_build(), sites = each_site();
   each_limit();
   life_forget();
-  printf("%u calls of the opening, %u of a life, %u places: %u lives ended by an error\n", openings,
-         calls, sites, told);
-  CHECK(openings > 5 && calls > 100 && sites > 30 && told > 100);
+  printf("%u calls of the opening, %u of a life, %u of a build, %u places: %u errors\n", openings,
+         calls, builds, sites, told);
+  CHECK(openings > 5 && calls > 100 && builds > 20 && sites > 30 && told > 100);
   return 0;
 }
