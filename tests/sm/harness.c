@@ -481,6 +481,7 @@ static void *run_ctas(void *argument) {
   const uint32_t *size = turn->grid->grid, count = size[0] * size[1] * size[2];
   const uint64_t limit = turn->launch->limit ? turn->launch->limit : 1ull << 40;
   const uint64_t budget = turn->launch->budget ? turn->launch->budget : limit;
+  struct sm_worker *const other = turn->launch->moves ? sm_worker_create(1) : turn->worker;
   turn->result = SM_DONE;
   while (turn->result == SM_DONE) {
     const uint32_t at = __atomic_fetch_add(turn->next, 1, __ATOMIC_RELAXED);
@@ -494,13 +495,16 @@ static void *run_ctas(void *argument) {
     }
     uint64_t used = 0;
     do {
-      turn->result = sm_cta_run(turn->worker, cta, budget, &turn->fault);
+      struct sm_worker *const worker = used / budget % 2 ? other : turn->worker;
+      turn->result = sm_cta_run(worker, cta, budget, &turn->fault);
       used += budget;
       if (turn->result == SM_PREEMPTED && turn->launch->preempted)
         turn->launch->preempted(turn->grid->memory.space);
     } while (turn->result == SM_PREEMPTED && used < limit);
     sm_cta_finish(turn->worker, cta);
   }
+  if (other != turn->worker)
+    sm_worker_destroy(other);
   return NULL;
 }
 

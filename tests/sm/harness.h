@@ -46,6 +46,7 @@ struct launch {
   uint64_t budget;      /* of each turn; 0: plenty */
   uint64_t limit;       /* warp instructions of a CTA before the run is given up; 0: plenty */
   void (*preempted)(struct module *m); /* after each turn; or NULL */
+  bool moves;                          /* a CTA goes to another worker after each turn */
   unsigned threads; /* host threads that CTAs run on at the same time, at most 8; 0: one */
   const void *params;
   size_t param_bytes;

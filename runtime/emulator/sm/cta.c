@@ -176,6 +176,7 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
   cta->threads = (uint32_t)threads;
   cta->warps = warps;
   cta->exited = cta->turn = 0;
+  cta->clock = 0;
   cta->bars_in_use = 0;
   cta->range_count = cta->range_turn = 0;
   cta->last.size = 0;
@@ -315,6 +316,7 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
   enum sm_result result = SM_PREEMPTED;
   const struct float_state host = float_enter();
   cta->worker = worker;
+  cta->ahead = cta->clock > worker->instructions ? cta->clock - worker->instructions : 0;
   cta->fault = fault;
   look_at_mappings(cta);
   for (uint64_t used = 0; used < budget;) {
@@ -343,6 +345,7 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
   }
   if (result == SM_PREEMPTED && cta->exited == cta->threads)
     result = SM_DONE;
+  cta->clock = worker->instructions + cta->ahead;
   float_leave(&host);
   return result;
 }

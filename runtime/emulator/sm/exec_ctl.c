@@ -236,9 +236,10 @@ enum special {
   SR_GLOBALTIMERHI,
 };
 
-/* Instructions stand for clock ticks. */
+/* Instructions stand for clock ticks. Workers count their own; a CTA's clock never goes back. */
 static uint64_t clock_now(const struct sm_warp *w, const struct sm_uop *u) {
-  return w->cta->worker->instructions + (uint64_t)(w->slice - w->left + (u - w->from));
+  const struct sm_cta *cta = w->cta;
+  return cta->worker->instructions + cta->ahead + (uint64_t)(w->slice - w->left + (u - w->from));
 }
 
 static uint64_t time_now(const struct sm_warp *w) {

@@ -87,7 +87,8 @@ struct sm_cta {
   struct sm_cta *next; /* in the worker's pool */
   const struct sm_grid *grid;
   struct sm_worker *worker; /* on which it runs now */
-  uint32_t sm_id;           /* the board's SM that it is on */
+  uint64_t clock, ahead; /* at the end of its last turn; what its clock is ahead of the worker's */
+  uint32_t sm_id;        /* the board's SM that it is on */
   uint32_t id[3];
   uint32_t threads, warps, exited;
   uint32_t turn; /* warp that runs next */
