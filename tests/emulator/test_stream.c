@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/emulator/gpu.h"
 #include "tests/emulator/client.h"
 
 static uint64_t *word_at(struct fixture *f, unsigned offset) {
@@ -149,6 +150,14 @@ static void header_forms(void **state) {
   assert_int_equal(*word_at(f, 40), 0);
 }
 
+static bool is_asleep(const void *ch, uint32_t unused) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  const bool busy =
+      emu_channel_busy(emu_table_get_kind(((const struct channel *)ch)->fd, EMU_CHANNEL));
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return !busy;
+}
+
 /* A header in one segment, its data in others; SYNC, LEVEL and control entries. */
 static void segments(void **state) {
   struct fixture *f = *state;
@@ -162,7 +171,8 @@ static void segments(void **state) {
   assert_int_equal(*word_at(f, 0), 0);
   submit_entry(&f->c, ch, gp_entry(ch->push.va + 16, 2, 0));
   assert_true(wait_word(f->data.cpu, 0xabcd));
-  /* One doorbell for many entries. */
+  /* One doorbell for many entries. The engine has looked at GP_PUT for the last time. */
+  assert_true(wait_until(is_asleep, ch, 0));
   ch->start = (uint32_t)(ch->word - (uint32_t *)ch->push.cpu);
   for (uint32_t i = 0; i < 8; i++) {
     push_semaphore(ch, f->data.va + 64, i, 1);
