@@ -45,19 +45,19 @@ int emu_channel_open(int32_t runlist) {
 }
 
 /* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel: for a while it tries to take a
- * channel with unfinished work out of its TSG; then the other channels' work ends, too. On
- * a machine that is busy otherwise the work has its turns nevertheless. */
+ * channel with unfinished work out of its TSG; then the other channels' work ends, too.
+ * However slow this machine is, the work has its turns before. */
 void emu_channel_settle(struct emu_channel *channel) {
-  enum { TRIES = 11, TRIES_MAX = 1000, PAUSE_US = 3000, TURNS = 8 };
+  enum { TRIES = 11, PAUSE_US = 3000, TURNS = 8 };
   const uint32_t first = channel->turns;
   emu_object_get(&channel->object);
-  for (int i = 0; i < TRIES_MAX && (i < TRIES || channel->turns - first < TURNS); i++) {
-    if (!emu_tsg_needs(channel))
-      break;
+  atomic_fetch_add(&emu_gpu.settling, 1);
+  for (int i = 0; emu_tsg_needs(channel) && (i < TRIES || channel->turns - first < TURNS); i++) {
     pthread_mutex_unlock(&emu_gpu.lock);
     usleep(PAUSE_US);
     pthread_mutex_lock(&emu_gpu.lock);
   }
+  atomic_fetch_sub(&emu_gpu.settling, 1);
   if (emu_tsg_needs(channel))
     emu_tsg_abort(channel->tsg, 0);
   emu_object_put(&channel->object);

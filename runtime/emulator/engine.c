@@ -92,7 +92,8 @@ bool emu_channel_busy(const struct emu_channel *channel) {
 }
 
 bool emu_engine_others_wait(const struct emu_channel *channel) {
-  if (atomic_load_explicit(&emu_gpu.scheduled_count, memory_order_relaxed) > 1)
+  if (atomic_load_explicit(&emu_gpu.scheduled_count, memory_order_relaxed) > 1 ||
+      atomic_load_explicit(&emu_gpu.settling, memory_order_relaxed))
     return true;
   for (int i = 0; i < EMU_CHANNELS / 64; i++) {
     uint64_t own =
@@ -275,9 +276,14 @@ int emu_thread_start(pthread_t *thread, void *(*function)(void *), void *argumen
   return -error;
 }
 
-int emu_engine_start(void) {
+/* Another thread joins it: gpu.lock is let go meanwhile. */
+static void wait_for_stop(void) {
   while (emu_gpu.engine_stopping)
     pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
+}
+
+int emu_engine_start(void) {
+  wait_for_stop();
   if (emu_gpu.engine_running)
     return 0;
   int helpers = emu_gpu.cpus - 1 < HELPERS_MAX ? emu_gpu.cpus - 1 : HELPERS_MAX;
@@ -296,7 +302,8 @@ int emu_engine_start(void) {
 }
 
 void emu_engine_stop(void) {
-  if (emu_gpu.engine_stopping || !emu_gpu.engine_running)
+  wait_for_stop();
+  if (!emu_gpu.engine_running)
     return;
   emu_gpu.engine_stopping = true;
   atomic_store(&emu_gpu.stop, true);

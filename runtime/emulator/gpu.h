@@ -354,7 +354,8 @@ struct emu_gpu {
 
   /* Engine. */
   bool engine_running, engine_stopping;
-  int leaving; /* threads that wait on serviced for the engine to let go */
+  int leaving;         /* threads that wait on serviced for the engine to let go */
+  atomic_int settling; /* threads that count a channel's turns, which end meanwhile */
   _Atomic int scheduled_count;
   pthread_t engine;
   atomic_bool stop;
@@ -588,7 +589,7 @@ void emu_engine_stop(void);
 /* Something changed that the engine must see. */
 void emu_engine_wake(void);
 void emu_doorbell(uint32_t token);
-/* Another channel has work, so a grid's turn may end. */
+/* Another channel has work, or a thread counts turns, so a grid's may end. */
 bool emu_engine_others_wait(const struct emu_channel *channel);
 /* Waits for the end of the channel's turn, if it has one: no other follows if it cannot run
  * any more. gpu.lock held. */

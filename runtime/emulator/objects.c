@@ -50,13 +50,13 @@ void *emu_table_get_kind(int fd, enum emu_kind kind) {
 void emu_table_clear(int fd) {
   struct emu_object *object = emu_gpu.table[fd];
   emu_gpu.table[fd] = NULL;
-  emu_gpu.fd_count--;
   emu_descriptor_note(fd, false);
   object->fds--;
   emu_descriptor_replace(object, fd);
   if (object->kind == EMU_CHANNEL && object->fds == 0)
     emu_channel_close((struct emu_channel *)object);
   emu_object_put(object);
+  emu_gpu.fd_count--; /* last: gpu.lock was let go, and without fds the device goes */
 }
 
 int emu_table_open(const char *name, struct emu_object *object) {

@@ -174,6 +174,72 @@ static void threads(void **state) {
   client_close(&shared);
 }
 
+static pthread_barrier_t both;
+
+static void *close_at_once(void *fd) {
+  pthread_barrier_wait(&both);
+  return OS->close(*(const int *)fd) ? NULL : fd;
+}
+
+/* The device's last two fds, closed at the same time: one of the threads ends its engine. */
+static void last_closes(void **state) {
+  enum { ROUNDS = 300 };
+  assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
+  for (int round = 0; round < ROUNDS; round++) {
+    int fds[] = {OS->open("/dev/nvgpu/igpu0/channel", O_RDWR), OS->open("/dev/nvmap", O_RDWR)};
+    pthread_t other;
+    void *closed;
+    assert_int_equal(pthread_create(&other, NULL, close_at_once, &fds[1]), 0);
+    assert_non_null(close_at_once(&fds[0]));
+    pthread_join(other, &closed);
+    assert_non_null(closed);
+  }
+  pthread_barrier_destroy(&both);
+}
+
+/* A channel whose grid never ends is closed by one thread, all else by another. */
+static void closes_beside_work(void **state) {
+  enum { ROUNDS = 30, CTAS = 20 };
+  assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
+  for (int round = 0; round < ROUNDS; round++) {
+    struct client c;
+    struct channel ch;
+    client_open(&c);
+    channel_open(&c, &ch, 64, CLASS_COMPUTE);
+    uint64_t *count = (uint64_t *)(void *)((char *)ch.push.cpu + 0x9000);
+    const struct fake_program p = {.operation = FAKE_COUNT,
+                                   .address = ch.push.va + 0x9008,
+                                   .value = 1,
+                                   .address2 = ch.push.va + 0x9000};
+    memcpy((char *)ch.push.cpu + 0x8000, &p, sizeof(p));
+    qmd_make((uint32_t *)(void *)((char *)ch.push.cpu + 0x8800), ch.push.va + 0x8000,
+             ch.push.va + 0xa000, CTAS);
+    push_compute_setup(&ch);
+    push_method(&ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A,
+                (uint32_t)((ch.push.va + 0x8800) >> QMD_ADDRESS_SHIFT));
+    push_method(&ch, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, PCAS_SCHEDULE);
+    push_semaphore(&ch, ch.push.va + 0xb000, 1, RELEASE_64_WFI);
+    submit(&c, &ch);
+    while (__atomic_load_n(count, __ATOMIC_SEQ_CST) < 2 * CTAS)
+      usleep(100);
+    pthread_t other;
+    void *closed;
+    assert_int_equal(pthread_create(&other, NULL, close_at_once, &ch.fd), 0);
+    const int fds[] = {ch.ring.fd, ch.userd.fd, ch.push.fd, ch.notifier.fd, c.tsg,
+                       c.as,       c.node,      c.ctrl,     c.nvmap};
+    const struct buffer *buffers[] = {&ch.ring, &ch.userd, &ch.push, &ch.notifier};
+    pthread_barrier_wait(&both);
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+      assert_int_equal(OS->close(fds[i]), 0);
+    assert_int_equal(OS->munmap(c.page, 0x10000), 0);
+    pthread_join(other, &closed);
+    assert_non_null(closed);
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
+      assert_int_equal(OS->munmap(buffers[i]->cpu, buffers[i]->size), 0);
+  }
+  pthread_barrier_destroy(&both);
+}
+
 /* A child has its own, empty device; the parent's goes on. */
 static void child_process(void **state) {
   struct client c;
@@ -198,8 +264,13 @@ static void child_process(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lives),   cmocka_unit_test(cycles),        cmocka_unit_test(reverse_order),
-      cmocka_unit_test(threads), cmocka_unit_test(child_process),
+      cmocka_unit_test(lives),
+      cmocka_unit_test(cycles),
+      cmocka_unit_test(reverse_order),
+      cmocka_unit_test(threads),
+      cmocka_unit_test(child_process),
+      cmocka_unit_test(last_closes),
+      cmocka_unit_test(closes_beside_work),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
