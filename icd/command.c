@@ -209,15 +209,14 @@ static enum dependencies look(cl_uint wait_count, const cl_event *waits) {
   return result;
 }
 
-/* The command has been done in this thread from start to now. */
-static void complete(cl_event event, uint64_t start_cpu_ns) {
+/* The command has been done in this thread, from its submission to now. */
+static void complete(cl_event event) {
   if (!event)
     return;
   uint64_t start = 0, end = 0;
   if (event->profiled) {
-    event->submit_ns = start_cpu_ns;
-    start = icd_device_clock(event->queue->device, start_cpu_ns);
-    end = start + (icd_cpu_clock() - start_cpu_ns);
+    start = icd_device_clock(event->queue->device, event->submit_ns);
+    end = start + (icd_cpu_clock() - event->submit_ns);
   }
   icd_event_set(event, CL_COMPLETE, start, end);
 }
@@ -238,6 +237,8 @@ static enum attempt attempt(cl_command_queue queue, struct icd_operation *operat
   const bool runs = operation->kind == ICD_LAUNCH || operation->kind == ICD_REPLAY;
   if (!runs && dependencies == ALL_COMPLETE &&
       icd_gpu_is_past(queue, operation, wait_count, &point)) {
+    if (event && event->profiled) /* no sooner: what it follows may just have ended */
+      event->submit_ns = icd_cpu_clock();
     icd_do(queue, operation);
     return DONE;
   }
@@ -324,7 +325,6 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   }
 
   struct icd_event_callback *due = NULL;
-  uint64_t start_ns = event && event->profiled ? icd_cpu_clock() : 0;
   icd_lock(&queue->lock);
   enum attempt outcome =
       attempt(queue, operation, dependencies, wait_count, waits, event, &code, &due);
@@ -334,7 +334,6 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     icd_gpu_is_past(queue, operation, wait_count, &point);
     icd_unlock(&queue->lock);
     rt_queue_wait(queue->rt, point, UINT64_MAX); /* a fault shows in what follows */
-    start_ns = event->profiled ? icd_cpu_clock() : 0;
     icd_lock(&queue->lock);
     if (rt_context_fault(context->rt))
       code = CL_OUT_OF_RESOURCES;
@@ -353,7 +352,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   }
   if (outcome == DONE) {
     icd_print_drain(queue);
-    complete(event, start_ns);
+    complete(event);
   } else if (event) {
     icd_event_call(event, CL_SUBMITTED, due);
   }

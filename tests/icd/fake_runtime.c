@@ -425,12 +425,13 @@ static void *run(void *data) {
       work->times->end_ns = gpu_clock() + 32;
       ((struct times *)work->times)->pending = false;
     }
+    /* From here on others may change or destroy what the work was about. */
+    if (work->recording)
+      work->recording->in_flight--;
     if (good && !dead)
       queue->completed = work->point;
     else if (!queue->context->fault)
       queue->context->fault = "kernel fault read unmapped memory";
-    if (work->recording)
-      work->recording->in_flight--;
     free(work);
     pthread_cond_broadcast(&changed);
   }

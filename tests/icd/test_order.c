@@ -301,7 +301,7 @@ static void profiling(void **state) {
   cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
   cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
   cl_event events[5], user = clCreateUserEvent(bench->context, NULL);
-  int values[N];
+  int values[N] = {0};
   cl_ulong before, after, host, last = 0;
   assert_cl(clGetDeviceAndHostTimer(bench->device, &before, &host));
   assert_cl(clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, N * 4, values, 0, NULL, &events[0]));
