@@ -91,19 +91,17 @@ static bool count(const struct rt_context *c, const struct shown_launch *l,
 static void put(const struct rt_context *c, int lane, const struct shown_launch *l) {
   char grid[40], block[40];
   uint64_t instructions, bytes;
-  const uint64_t begin = cpu_time(c->device, l->times->start_ns);
+  /* Comparing two clocks has an error; that the launch was submitted before is certain. */
+  const uint64_t start = cpu_time(c->device, l->times->start_ns);
+  const uint64_t begin = start < l->submitted_ns ? l->submitted_ns : start;
   const uint64_t end = begin + (l->times->end_ns - l->times->start_ns);
   snprintf(grid, sizeof(grid), "%u x %u x %u", l->grid[0], l->grid[1], l->grid[2]);
   snprintf(block, sizeof(block), "%u x %u x %u", l->block[0], l->block[1], l->block[2]);
   struct rt_timeline_detail details[] = {
-      {"point", l->point, NULL},
-      {"waited_ns", begin > l->submitted_ns ? begin - l->submitted_ns : 0, NULL},
-      {"work_groups", 0, grid},
-      {"work_items", 0, block},
-      {"registers", l->registers, NULL},
-      {"shared_bytes", l->shared, NULL},
-      {"local_bytes", l->local, NULL},
-      {"warp_instructions", 0, NULL},
+      {"point", l->point, NULL},         {"waited_ns", begin - l->submitted_ns, NULL},
+      {"work_groups", 0, grid},          {"work_items", 0, block},
+      {"registers", l->registers, NULL}, {"shared_bytes", l->shared, NULL},
+      {"local_bytes", l->local, NULL},   {"warp_instructions", 0, NULL},
       {"global_bytes", 0, NULL},
   };
   size_t detail_count = sizeof(details) / sizeof(details[0]);
@@ -199,7 +197,7 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
   describe(l, launch);
   l->times = timed.times;
   l->own_times = !launch->times;
-  l->submitted_ns = rt_clock_ns();
+  l->submitted_ns = 0;
   const int result = submit(q, &timed, &reached);
   if (result) {
     if (l->own_times)
@@ -225,6 +223,8 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
 void rt_timeline_submit(const struct rt_queue *q, uint64_t point, uint32_t index,
                         const char *kernel) {
   const uint64_t now = rt_clock_ns();
+  if (q->lane && !q->lane->making.submitted_ns) /* the first of its grids */
+    q->lane->making.submitted_ns = now;
   const struct rt_timeline_detail details[] = {
       {"queue", q->lane ? (uint64_t)q->lane->number : 0, NULL},
       {"point", point, NULL},
