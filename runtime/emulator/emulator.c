@@ -413,16 +413,10 @@ static int emulator_munmap(void *address, size_t length) {
   return result;
 }
 
-/* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
- * knows only POLLIN, and stays readable. nvgpu-uapi.md 3.6, 6. */
-static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
-  for (unsigned i = 0; i < count; i++)
-    fds[i].events |= fds[i].events & POLLPRI ? POLLIN : 0;
-  int ready = poll(fds, count, timeout_ms);
-  if (ready < 0)
-    return -errno;
+/* How many still are ready: an event may have been another thread's. */
+static int take_events(struct pollfd *fds, unsigned count) {
+  int ready = 0;
   pthread_mutex_lock(&emu_gpu.lock);
-  ready = 0;
   for (unsigned i = 0; i < count; i++) {
     if (fds[i].revents)
       emu_fd_polled(&fds[i]);
@@ -430,6 +424,27 @@ static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   }
   pthread_mutex_unlock(&emu_gpu.lock);
   return ready;
+}
+
+/* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
+ * knows only POLLIN, and stays readable. nvgpu-uapi.md 3.6, 6. */
+static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  enum { NS_PER_MS = 1000000 };
+  const uint64_t start = timeout_ms > 0 ? emu_time_ns() : 0;
+  for (unsigned i = 0; i < count; i++)
+    fds[i].events |= fds[i].events & POLLPRI ? POLLIN : 0;
+  for (int left = timeout_ms;;) {
+    const int polled = poll(fds, count, left);
+    if (polled < 0)
+      return -errno;
+    const int ready = polled ? take_events(fds, count) : 0;
+    if (!polled || ready || !left)
+      return ready;
+    if (timeout_ms > 0) {
+      const uint64_t passed = (emu_time_ns() - start) / NS_PER_MS;
+      left = passed < (uint64_t)timeout_ms ? timeout_ms - (int)passed : 0;
+    }
+  }
 }
 
 /* The page itself is write-only to the hardware's reader, so nothing is stored:

@@ -227,6 +227,41 @@ static void events(void **state) {
     assert_int_equal(OS->close(fds[i]), 0);
 }
 
+static _Atomic int told;
+
+static void *wait_for_event(void *fd) {
+  const bool right = polled(*(const int *)fd, PATIENCE_MS) == (POLLIN | POLLPRI);
+  told++;
+  return right ? fd : NULL;
+}
+
+static bool told_so_often(const void *unused, uint32_t times) {
+  (void)unused;
+  return told == (int)times;
+}
+
+/* Of two that wait at one fd each event wakes one; the other waits on. */
+static void event_for_one(void **state) {
+  struct fixture *f = *state;
+  int event = event_of(f->c.tsg, NVGPU_EVENT_BLOCKING_SYNC);
+  pthread_t thread[2];
+  told = 0;
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(pthread_create(&thread[i], NULL, wait_for_event, &event), 0);
+  for (uint32_t i = 1; i <= 2; i++) {
+    usleep(20000); /* both sleep, most likely */
+    push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC76F_NON_STALL_INTERRUPT, 0);
+    submit(&f->c, &f->ch);
+    assert_true(wait_until(told_so_often, NULL, i));
+  }
+  for (int i = 0; i < 2; i++) {
+    void *right;
+    pthread_join(thread[i], &right);
+    assert_non_null(right);
+  }
+  assert_int_equal(OS->close(event), 0);
+}
+
 enum { WAITS = 400, WAITERS = 3 };
 
 static void *wait_all(void *reached) {
@@ -264,6 +299,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(pollfd, setup, teardown),
       cmocka_unit_test_setup_teardown(raised, setup, teardown),
       cmocka_unit_test_setup_teardown(events, setup, teardown),
+      cmocka_unit_test_setup_teardown(event_for_one, setup, teardown),
       cmocka_unit_test_setup_teardown(race, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
