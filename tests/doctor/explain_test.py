@@ -92,7 +92,8 @@ class Traces(unittest.TestCase):
         self.assertIn('NVGPU_GPU_IOCTL_ALLOC_AS did not return\n', shown)
         self.assertIn('va_range_end=0x2000000000', shown.splitlines()[-1])
 
-    def test_a_killed_program_leaves_whole_records(self):
+    def test_a_killed_program(self):
+        """Linux may end a write at the end of a page: then the last record is cut off."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 't')
             for _ in range(10):
@@ -106,8 +107,8 @@ class Traces(unittest.TestCase):
                 with open(path, encoding='utf-8') as f:
                     text = f.read()
                 self.assertTrue(text.startswith('tegracl-trace 1\n'))
-                self.assertTrue(text.endswith('\n'))
-                explain(text)
+                self.assertEqual('the trace ends within a record' in explain(text),
+                                 not text.endswith('\n'))
                 os.remove(path)
 
     def test_nonsense(self):
