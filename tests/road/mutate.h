@@ -11,7 +11,7 @@
 
 enum { KERNELS = 8, GLOBAL = 64 };
 
-static uint64_t state = 88172645463325252ull;
+static uint64_t seed = 88172645463325252ull, state;
 static inline uint64_t random64(void) {
   state ^= state << 13;
   state ^= state >> 7;
@@ -19,7 +19,15 @@ static inline uint64_t random64(void) {
 }
 
 static inline void seed_random(const char *text) {
-  state ^= strtoull(text, NULL, 0) * 0x9e3779b97f4a7c15ull;
+  seed ^= strtoull(text, NULL, 0) * 0x9e3779b97f4a7c15ull;
+}
+
+/* An input has random numbers of its own: the same, whatever became of those before it. */
+static inline void begin_input(long number) {
+  enum { ROUNDS = 8 };
+  state = (seed ^ (uint64_t)(number + 1) * 0x9e3779b97f4a7c15ull) | 1;
+  for (int i = 0; i < ROUNDS; i++)
+    random64();
 }
 
 /* What they are built with. */

@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
   unsigned char *input = malloc(size);
   CHECK(input);
   for (long n = 0; n < count; n++) {
+    begin_input(n);
     const size_t bytes = mutate(input, cubin, size);
     /* A copy of its own, so that a sanitizer sees its end. */
     unsigned char *exact = malloc(bytes ? bytes : 1);

@@ -154,6 +154,7 @@ int main(int argc, char **argv) {
   road_open(&road);
   const long count = atol(argv[1]);
   for (long n = 0; n < count; n++) {
+    begin_input(n);
     char *source = make_source();
     cl_program program = road_program(&road, source);
     CHECK_CL(clRetainProgram(program), CL_SUCCESS);

@@ -34,8 +34,10 @@ int main(int argc, char **argv) {
   road_open(&road);
   unsigned char *input = malloc(module.size);
   CHECK(input);
+  begin_input(-1);
   try_module(&road, module.words, module.size);
   for (long n = 0; n < count; n++) {
+    begin_input(n);
     const size_t bytes = mutate(input, (const unsigned char *)module.words, module.size);
     /* A copy of its own, so that a sanitizer sees its end. */
     unsigned char *exact = malloc(bytes ? bytes : 1);
