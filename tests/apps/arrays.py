@@ -1,5 +1,9 @@
 #!/usr/bin/python3
 """A PyOpenCL program: array arithmetic, a reduction and a scan, against numpy."""
+import os
+
+os.environ["PYOPENCL_NO_CACHE"] = "1"  # in which another run may have left a lock
+
 import numpy as np
 import pyopencl as cl
 import pyopencl.array as cl_array
