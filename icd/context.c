@@ -95,9 +95,7 @@ static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
 
 static _Thread_local bool burying; /* this thread destroys, and may be in a callback */
 
-/* Destroys those whose time has come, one by one: a destructor callback may take its time,
- * and another thread may want the memory of the next. The lock is held, but for that. */
-static void destroy_over(cl_context context) {
+static void find_over(cl_context context) {
   for (struct icd_retired **link = &context->retired; *link;) {
     struct icd_retired *node = *link;
     if (is_over(context, node)) {
@@ -108,6 +106,13 @@ static void destroy_over(cl_context context) {
       link = &node->next;
     }
   }
+}
+
+/* Destroys those whose time has come, one by one: a destructor callback may take its time,
+ * and another thread may want the memory of the next; and it may release the queue that the
+ * rest waits for. The lock is held, but for that. */
+static void destroy_over(cl_context context) {
+  find_over(context);
   while (context->over) {
     struct icd_retired *node = context->over;
     context->over = node->next;
@@ -121,6 +126,8 @@ static void destroy_over(cl_context context) {
     pthread_mutex_lock(&context->lock);
     context->burials--;
     pthread_cond_broadcast(&context->changed);
+    if (!context->over)
+      find_over(context);
   }
 }
 

@@ -207,6 +207,33 @@ static void destructor_comes_by_itself(void **state) {
   }
 }
 
+static void CL_CALLBACK release_queue(cl_mem mem, void *queue) {
+  assert_cl(clReleaseCommandQueue(queue));
+}
+
+/* The first object's destructor releases the queue for which the second waits. */
+static void queue_goes_in_destructor(void **state) {
+  struct bench *bench = *state;
+  cl_command_queue queue = bench_queue(bench, 0);
+  cl_mem in = bench_buffer(bench, N * 4), out[2];
+  cl_kernel kernel = bench_add(bench, "slow_add", in, in, 1);
+  atomic_int gone = 0;
+  for (int i = 0; i < 2; i++) {
+    out[i] = bench_buffer(bench, N * 4);
+    assert_cl(clSetKernelArg(kernel, 1, sizeof out[i], &out[i]));
+    assert_cl(clSetMemObjectDestructorCallback(out[i], i ? raise_flag : release_queue,
+                                               i ? (void *)&gone : queue));
+    fake_pause();
+    assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    assert_cl(clReleaseMemObject(out[i]));
+    nap(); /* a thread of the driver's waits for the first */
+  }
+  fake_resume();
+  expect_raised(&gone);
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(in));
+}
+
 struct mourner {
   atomic_int called, let_go; /* what the callback says and waits for */
 };
@@ -692,6 +719,7 @@ int main(void) {
       TEST(across_queues),
       TEST(release_during_execution),
       TEST(destructor_comes_by_itself),
+      TEST(queue_goes_in_destructor),
       TEST(memory_being_freed),
       TEST(second_try),
       TEST(release_before_deferred),
