@@ -230,7 +230,8 @@ static void events(void **state) {
 static _Atomic int told;
 
 static void *wait_for_event(void *fd) {
-  const bool right = polled(*(const int *)fd, PATIENCE_MS) == (POLLIN | POLLPRI);
+  struct pollfd p = {.fd = *(const int *)fd, .events = POLLIN | POLLPRI};
+  const bool right = OS->poll(&p, 1, PATIENCE_MS) == 1 && p.revents == (POLLIN | POLLPRI);
   told++;
   return right ? fd : NULL;
 }
