@@ -13,6 +13,7 @@
 static struct {
   bool launch;
   bool ioctl;
+  bool choices;
 } topics;
 
 /* One word of the list. False: it is no topic. */
@@ -26,6 +27,8 @@ static bool take_topic(const char *word) {
     topics.launch = true;
   else if (strcmp(word, "ioctl") == 0)
     topics.ioctl = true;
+  else if (strcmp(word, "choices") == 0)
+    topics.choices = true;
   else
     return strcmp(word, "api") == 0; /* the OpenCL layer's own (icd/error.c) */
   return true;
@@ -38,7 +41,7 @@ static void read_topics(void) {
     char *word = strndup(list, length);
     if (length && word && !take_topic(word))
       fprintf(stderr,
-              "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, launch, ioctl, trace:FILE, "
+              "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, launch, ioctl, choices, trace:FILE, "
               "timeline:FILE\n",
               word);
     free(word);
@@ -54,6 +57,11 @@ void rt_debug_begin(void) {
 bool rt_debug_launch(void) {
   rt_debug_begin();
   return topics.launch;
+}
+
+bool rt_debug_choices(void) {
+  rt_debug_begin();
+  return topics.choices;
 }
 
 static const struct nvgpu_os *traced;

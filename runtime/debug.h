@@ -2,6 +2,7 @@
  * a word that is no topic gives one message.
  *   launch  every launch: kernel, shapes, pushbuffer, QMD and bank 0 by name
  *   ioctl   every call through struct nvgpu_os
+ *   choices which unproven features are used, and which were refused
  *   trace:FILE  calls and submissions, into FILE (runtime/trace.h)
  *   timeline:FILE  what happened when, into FILE (runtime/timeline.h)
  */
@@ -19,6 +20,7 @@
 void rt_debug_begin(void);
 
 bool rt_debug_launch(void);
+bool rt_debug_choices(void);
 
 /* os itself, or with the topics ioctl or trace a table that tells of each call and
  * passes it on. One implementation at a time can be traced. */

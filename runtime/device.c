@@ -214,6 +214,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   d->os = rt_debug_trace_os(os);
   pthread_mutex_init(&d->addresses, NULL);
   forget_nodes(d);
+  rt_choices_read_environment(&d->choices);
   int result = open_nodes(d);
   if (result == 0)
     result = describe(d);
@@ -221,6 +222,8 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
     rt_device_close(d);
     return result;
   }
+  for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
+    fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));
   *device = d;
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "runtime/choices.h"
 #include "runtime/nvgpu/os.h"
 #include "runtime/runtime.h"
 
@@ -19,6 +20,7 @@ struct rt_device {
   bool notes;        /* the software Orin wants to be told of code and memory */
   void *usermode;    /* the user-mode register page; one mapping per open of ctrl */
   bool compute_cilp; /* compute-instruction-level preemption is offered */
+  struct rt_choices choices;
   struct rt_device_info info;
 };
 

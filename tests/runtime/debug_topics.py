@@ -26,6 +26,8 @@ def main():
                                      ('ioctl', IOCTL, LAUNCH),
                                      ('nothing,ioctl,launch',
                                       LAUNCH + IOCTL + ['"nothing" is none of api, launch'], []),
+                                     ('choices', ['choice: copies=unknown',
+                                                  'choice: preemption=default'], LAUNCH + IOCTL),
                                      ('api,,', [], ['tegracl:']),
                                      ('launches,oioctl',
                                       ['"launches" is none of', '"oioctl" is none of'],

@@ -1,0 +1,62 @@
+/* Choices by name, by the environment, and by a refusal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "runtime/choices.h"
+
+static void by_name(void **state) {
+  (void)state;
+  struct rt_choices c = {0};
+  for (int i = 0; i < RT_CHOICES; i++)
+    assert_string_equal(rt_choice_value(&c, i), i == RT_CHOICE_PREEMPTION ? "default" : "unknown");
+  assert_true(rt_choices_set(&c, "copies", "yes"));
+  assert_true(rt_choices_set(&c, "priority", "no"));
+  assert_true(rt_choices_set(&c, "preemption", "cta"));
+  assert_false(rt_choices_set(&c, "copies", "cta"));
+  assert_false(rt_choices_set(&c, "preemption", "yes"));
+  assert_false(rt_choices_set(&c, "copy", "yes"));
+  assert_false(rt_choices_set(&c, "", ""));
+  assert_true(rt_choice_proven(&c, RT_CHOICE_COPY_METHODS));
+  assert_false(rt_choice_may(&c, RT_CHOICE_HIGH_PRIORITY));
+  assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "cta");
+  /* What nobody said. */
+  assert_true(rt_choice_may(&c, RT_CHOICE_ACQUIRES));
+  assert_false(rt_choice_proven(&c, RT_CHOICE_ACQUIRES));
+}
+
+/* It changes what it names, and nothing else. */
+static void by_environment(void **state) {
+  (void)state;
+  struct rt_choices c = {0};
+  assert_true(rt_choices_set(&c, "contexts", "no"));
+  assert_true(rt_choices_set(&c, "acquires", "no"));
+  rt_choices_read_environment(&c);
+  assert_false(rt_choice_may(&c, RT_CHOICE_CONTEXTS));
+  assert_true(rt_choice_proven(&c, RT_CHOICE_ACQUIRES));
+  assert_string_equal(rt_choice_value(&c, RT_CHOICE_COPY_METHODS), "unknown");
+  assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "wfi");
+}
+
+static void by_refusal(void **state) {
+  (void)state;
+  struct rt_choices c = {0};
+  rt_choice_refused(&c, RT_CHOICE_TSG_REUSE, "a test refuses it");
+  assert_false(rt_choice_may(&c, RT_CHOICE_TSG_REUSE));
+  assert_true(rt_choice_may(&c, RT_CHOICE_CONTEXTS));
+}
+
+int main(void) {
+  setenv("TEGRACL_CHOICES", "acquires=yes,,copies,preemption=cilp,copies=perhaps", 1);
+  setenv("TEGRACL_PREEMPTION", "wfi", 1);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(by_name),
+      cmocka_unit_test(by_environment),
+      cmocka_unit_test(by_refusal),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
