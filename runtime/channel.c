@@ -48,6 +48,10 @@ static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
   if (result)
     return rt_fail_call(result, "channel SETUP_BIND with %d entries", RT_GPFIFO_ENTRIES);
   ch->token = args.work_submit_token;
+  result = rt_device_hold_usermode(d);
+  if (result)
+    return result;
+  ch->holds_usermode = true;
   rt_memory_drop_fd(d, &ch->gpfifo);
   rt_memory_drop_fd(d, &ch->userd);
   return 0;
@@ -117,8 +121,12 @@ int rt_channel_create(struct rt_context *c, struct rt_tsg *tsg, struct rt_channe
   return result;
 }
 
-/* The channel first: from then on the hardware reads none of its memory. */
+/* The user-mode page first, as long as the channel powers the GPU; then the channel: from
+ * then on the hardware reads none of its memory. */
 void rt_channel_destroy(struct rt_context *c, struct rt_channel *ch) {
+  if (ch->holds_usermode)
+    rt_device_release_usermode(c->device);
+  ch->holds_usermode = false;
   if (ch->tsg)
     rt_tsg_close_channel(c, ch->tsg, ch->fd);
   else

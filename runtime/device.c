@@ -165,12 +165,11 @@ static int describe(struct rt_device *d) {
 
 static void forget_nodes(struct rt_device *d) {
   d->usermode = NULL;
+  d->usermode_users = 0;
   d->nvmap_fd = d->ctrl_fd = d->fence_fd = d->emulator_fd = -1;
 }
 
 static void close_nodes(struct rt_device *d) {
-  if (d->usermode)
-    d->os->munmap(d->usermode, USERMODE_BYTES);
   rt_fd_close(d->os, d->emulator_fd);
   rt_fd_close(d->os, d->fence_fd);
   rt_fd_close(d->os, d->ctrl_fd);
@@ -182,12 +181,33 @@ void rt_device_close(struct rt_device *d) {
   if (!d)
     return;
   close_nodes(d);
+  pthread_mutex_destroy(&d->usermode_lock);
   pthread_mutex_destroy(&d->addresses);
   free(d);
 }
 
-static int open_nodes(struct rt_device *d) {
+int rt_device_hold_usermode(struct rt_device *d) {
   int error = 0;
+  pthread_mutex_lock(&d->usermode_lock);
+  if (!d->usermode)
+    d->usermode = d->os->mmap(NULL, USERMODE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, d->ctrl_fd,
+                              0, &error);
+  if (!error)
+    d->usermode_users++;
+  pthread_mutex_unlock(&d->usermode_lock);
+  return error ? rt_fail_call(error, "mmap of the user-mode page of %s", NVGPU_CTRL_NODE) : 0;
+}
+
+void rt_device_release_usermode(struct rt_device *d) {
+  pthread_mutex_lock(&d->usermode_lock);
+  if (--d->usermode_users == 0) {
+    d->os->munmap(d->usermode, USERMODE_BYTES);
+    d->usermode = NULL;
+  }
+  pthread_mutex_unlock(&d->usermode_lock);
+}
+
+static int open_nodes(struct rt_device *d) {
   d->nvmap_fd = rt_fd_opened(d->os->open(NVMAP_NODE, O_RDWR));
   if (d->nvmap_fd < 0)
     return rt_fail_call(d->nvmap_fd, "open %s", NVMAP_NODE);
@@ -200,10 +220,6 @@ static int open_nodes(struct rt_device *d) {
   if (d->emulator_fd < 0 && d->emulator_fd != -ENOENT)
     return rt_fail_call(d->emulator_fd, "open %s", EMULATOR_NODE_PATH);
   d->notes = rt_notes_wanted(d->os, d->emulator_fd);
-  d->usermode =
-      d->os->mmap(NULL, USERMODE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, d->ctrl_fd, 0, &error);
-  if (!d->usermode)
-    return rt_fail_call(error, "mmap of the user-mode page of %s", NVGPU_CTRL_NODE);
   return 0;
 }
 
@@ -213,6 +229,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
     return rt_fail(-ENOMEM, "no memory for the device's record");
   d->os = rt_debug_trace_os(os);
   pthread_mutex_init(&d->addresses, NULL);
+  pthread_mutex_init(&d->usermode_lock, NULL);
   forget_nodes(d);
   rt_choices_read_environment(&d->choices);
   int result = open_nodes(d);
@@ -245,6 +262,7 @@ void rt_device_forked(struct rt_device *d) {
     return;
   forget_nodes(d);
   pthread_mutex_init(&d->addresses, NULL); /* another thread may have held it */
+  pthread_mutex_init(&d->usermode_lock, NULL);
 }
 
 const struct rt_device_info *rt_device_info(const struct rt_device *d) {

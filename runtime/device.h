@@ -17,9 +17,11 @@ struct rt_device {
   /* Held while memory is mapped or unmapped for GPU and CPU: an address that the GPU's
    * address space gives out again is free for the CPU, too. */
   pthread_mutex_t addresses;
-  bool notes;        /* the software Orin wants to be told of code and memory */
-  void *usermode;    /* the user-mode register page; one mapping per open of ctrl */
-  bool compute_cilp; /* compute-instruction-level preemption is offered */
+  bool notes; /* the software Orin wants to be told of code and memory */
+  pthread_mutex_t usermode_lock;
+  unsigned usermode_users; /* channels that hold the page, under usermode_lock */
+  void *usermode;          /* the user-mode register page; NULL without users */
+  bool compute_cilp;       /* compute-instruction-level preemption is offered */
   struct rt_choices choices;
   struct rt_device_info info;
 };
@@ -30,5 +32,15 @@ const struct nvgpu_os *rt_device_os(void);
 
 /* Opens the GPU behind one implementation of the kernel boundary. */
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device);
+
+/* The user-mode page is mapped while channels hold it. A channel takes it after its
+ * SETUP_BIND, which powers the GPU for the channel's lifetime, and gives it back before it
+ * is closed. The kernel powers the GPU up under the process's mmap lock when the page is
+ * mapped, restores older mappings of the page at power-up, and waits forever for that lock:
+ * so no mapping of ours may outlive our last channel, nor may the page be mapped while the
+ * GPU can be off (nvgpu, os/linux/ioctl_ctrl.c, gk20a_ctrl_dev_mmap and
+ * alter_usermode_mappings). 0 or -errno with a message. */
+int rt_device_hold_usermode(struct rt_device *device);
+void rt_device_release_usermode(struct rt_device *device);
 
 #endif

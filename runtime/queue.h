@@ -16,7 +16,8 @@ enum {
 /* What the kernel and host share with us. */
 struct rt_channel {
   int fd;
-  struct rt_tsg *tsg; /* to which it is bound; or NULL */
+  struct rt_tsg *tsg;  /* to which it is bound; or NULL */
+  bool holds_usermode; /* the device's user-mode page, since SETUP_BIND */
   uint32_t token;
   uint64_t syncpoint_gpu; /* where a write counts it up; 0: no syncpoint to wait for */
   uint32_t syncpoint_id;

@@ -18,7 +18,10 @@ static struct {
   int result; /* of the refused call */
   bool refused, zero_fds, saw_zero;
   char refused_call[64];
-  bool open[FDS];
+  bool open[FDS], ctrl[FDS], powers[FDS];
+  int powering; /* channels that have had their SETUP_BIND */
+  void *page;   /* the user-mode page */
+  bool page_without_power;
   struct fake_alive alive;
   uint32_t next_handle;
   uint64_t next_va, va_end;
@@ -48,6 +51,10 @@ unsigned long long fake_os_last_va_end(void) {
 }
 bool fake_os_saw_fd_zero(void) {
   return os.saw_zero;
+}
+
+bool fake_os_saw_page_without_power(void) {
+  return os.page_without_power;
 }
 
 void fake_os_sm_error(unsigned sm, unsigned long long pc) {
@@ -82,13 +89,21 @@ static int fake_open(const char *path, int flags) {
   (void)flags;
   if (strcmp(path, EMULATOR_NODE_PATH) == 0)
     return -ENOENT;
-  return refuse(path) ? plain_error() : new_fd(FIRST_FD);
+  if (refuse(path))
+    return plain_error();
+  int fd = new_fd(FIRST_FD);
+  if (fd >= 0)
+    os.ctrl[fd] = strcmp(path, NVGPU_CTRL_NODE) == 0;
+  return fd;
 }
 
 static int fake_close(int fd) {
   if (fd < 0 || fd >= FDS || !os.open[fd])
     return -EBADF;
-  os.open[fd] = false;
+  os.powering -= os.powers[fd];
+  if (os.powers[fd] && !os.powering && os.page)
+    os.page_without_power = true;
+  os.open[fd] = os.ctrl[fd] = os.powers[fd] = false;
   os.alive.fds--;
   return refuse("close") ? plain_error() : 0;
 }
@@ -169,6 +184,8 @@ static int fake_ioctl(int fd, unsigned long request, void *argument) {
     struct nvgpu_channel_setup_bind_args *a = argument;
     os.saw_zero = os.saw_zero || a->gpfifo_dmabuf_fd == 0 || a->userd_dmabuf_fd == 0;
     a->work_submit_token = 511;
+    os.powers[fd] = true;
+    os.powering++;
     return 0;
   }
   case NVGPU_TSG_IOCTL_READ_SINGLE_SM_ERROR_STATE: {
@@ -188,7 +205,6 @@ static int fake_ioctl(int fd, unsigned long request, void *argument) {
 static void *fake_mmap(void *address, size_t length, int protection, int flags, int fd,
                        off_t offset, int *error) {
   (void)flags;
-  (void)fd;
   (void)offset;
   *error = plain_error();
   if (refuse("mmap"))
@@ -199,11 +215,17 @@ static void *fake_mmap(void *address, size_t length, int protection, int flags, 
   if (p == MAP_FAILED)
     return NULL;
   os.alive.cpu_mappings++;
+  if (fd >= 0 && fd < FDS && os.ctrl[fd]) {
+    os.page = p;
+    os.page_without_power |= !os.powering;
+  }
   return p;
 }
 
 static int fake_munmap(void *address, size_t length) {
   os.alive.cpu_mappings--;
+  if (address == os.page)
+    os.page = NULL;
   int result = munmap(address, length) ? -errno : 0;
   return refuse("munmap") ? plain_error() : result;
 }

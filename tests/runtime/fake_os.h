@@ -29,6 +29,9 @@ void fake_os_sm_error(unsigned sm, unsigned long long pc);
 
 /* The address range and mapping addresses that contexts were given. */
 unsigned long long fake_os_last_va_end(void);
+/* The user-mode page was mapped while no channel kept the GPU powered: before the first
+ * SETUP_BIND, or at the last such channel's close. */
+bool fake_os_saw_page_without_power(void);
 /* dmabuf fd numbers that SETUP_BIND was handed. */
 bool fake_os_saw_fd_zero(void);
 

@@ -83,6 +83,8 @@ static void assert_nothing_alive(const char *after) {
   if (a.fds || a.handles || a.gpu_mappings || a.cpu_mappings)
     fail_msg("after %s failed: %d fds, %d handles, %d GPU mappings, %d CPU mappings are left",
              after, a.fds, a.handles, a.gpu_mappings, a.cpu_mappings);
+  if (fake_os_saw_page_without_power())
+    fail_msg("after %s failed: the user-mode page was mapped without a channel", after);
 }
 
 /* Calls whose failure bring-up survives, for each has another answer. */

@@ -49,6 +49,9 @@ bool bench_open(struct doctor *d, uint64_t data_bytes, struct bench *b) {
 /* Once the channel is closed nobody but us writes the timeline: work that will never
  * end counts as ended, so that nobody waits for it. */
 static void end_channel(struct rt_queue *q) {
+  if (q->channel.holds_usermode)
+    rt_device_release_usermode(q->context->device);
+  q->channel.holds_usermode = false;
   q->context->device->os->close(q->channel.fd);
   q->channel.fd = -1;
   *q->timeline = rt_queue_submitted(q);

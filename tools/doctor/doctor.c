@@ -12,8 +12,7 @@ const struct step doctor_steps[STEPS] = {
     [STEP_SYSTEM] = {"system", "which board, which release", 0, step_system, ""},
     [STEP_NODES] = {"nodes", "open the device nodes", 0, step_nodes,
                     "without these nodes nobody can use the GPU; CUDA cannot either"},
-    [STEP_DEVICE] = {"device", "characteristics of the GPU, its user-mode page", NEED(STEP_NODES),
-                     step_device,
+    [STEP_DEVICE] = {"device", "characteristics of the GPU", NEED(STEP_NODES), step_device,
                      "the kernel driver does not answer as L4T r36's does, or this is another GPU "
                      "than Orin's"},
     [STEP_MEMORY] = {"memory", "nvmap: allocate, map for the CPU, write and read back",
@@ -24,7 +23,7 @@ const struct step doctor_steps[STEPS] = {
     [STEP_MAPPING] = {"mapping", "map memory for the GPU, and for the CPU at the same address",
                       NEED(STEP_MEMORY) | NEED(STEP_ADDRESSES), step_mapping,
                       "buffers cannot be given to the GPU"},
-    [STEP_CHANNEL] = {"channel", "channel with user-mode submission, compute object, notifier",
+    [STEP_CHANNEL] = {"channel", "channel, user-mode page, compute object, notifier",
                       NEED(STEP_MAPPING), step_channel,
                       "nvgpu refuses a part of the set-up; the order and the values are those that "
                       "ran on boards (r36.4), so another release may want others"},

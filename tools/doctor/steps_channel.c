@@ -27,7 +27,8 @@ bool step_channel(struct doctor *d) {
   if (!bench_open(d, GPU_PAGE_BYTES, &b))
     return false;
   const struct rt_channel *ch = &b.queue->channel;
-  say(d, "SETUP_BIND with %d entries: work-submit token 0x%x", RT_GPFIFO_ENTRIES, ch->token);
+  say(d, "SETUP_BIND with %d entries: work-submit token 0x%x; user-mode page mapped",
+      RT_GPFIFO_ENTRIES, ch->token);
   if (ch->syncpoint_gpu)
     say(d, "syncpoint %u, at 0x%" PRIx64 " for the GPU, now %u", ch->syncpoint_id,
         ch->syncpoint_gpu, ch->syncpoint_base);

@@ -97,7 +97,7 @@ static bool clocks(struct doctor *d) {
   return rate > 1 - tolerance && rate < 1 + tolerance;
 }
 
-/* Known from class headers only, so nothing depends on it. */
+/* Known from class headers only, so nothing depends on it. A channel holds the page. */
 static void say_page_time(struct doctor *d) {
   const volatile char *page = d->device->usermode;
   uint32_t low = *(const volatile uint32_t *)(page + USERMODE_TIME_0);
@@ -110,9 +110,9 @@ static void say_page_time(struct doctor *d) {
 bool step_time(struct doctor *d) {
   struct bench b;
   bool good = clocks(d);
-  say_page_time(d);
   if (!bench_open(d, 2 * (uint64_t)GPU_PAGE_BYTES, &b))
     return false;
+  say_page_time(d);
   good = time_semaphores(&b) && good;
   if (d->verdicts[STEP_LAUNCH_DRIVER] == VERDICT_PASS)
     good = time_qmd(&b) && good;

@@ -140,7 +140,7 @@ bool step_device(struct doctor *d) {
   say(d, "%u SMs of at most %u in %u TPCs, at most %u MHz; %llu MiB of memory, %llu KiB of L2",
       i->sm_count, i->tpc_count * SMS_PER_TPC, i->tpc_count, i->max_clock_mhz,
       (unsigned long long)i->memory_bytes >> 20, (unsigned long long)i->l2_bytes >> 10);
-  say(d, "user-mode page mapped; preemption within kernels %s, syncpoint fences %s",
+  say(d, "preemption within kernels %s, syncpoint fences %s",
       d->device->compute_cilp ? "offered" : "not offered",
       d->device->fence_fd >= 0 ? "offered" : "not offered");
   return true;
