@@ -69,7 +69,7 @@ class Walk(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn('312 bytes of characteristics instead of 328: it is of an older release',
                       report)
-        self.assertIn('   FAIL     device\n', report)
+        self.assertIn('   FAIL      device\n', report)
 
     def test_nobody_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +87,7 @@ class Walk(unittest.TestCase):
             status, _, report = walk(folder, TEGRACL_NVRTC='/nowhere')
         self.assertEqual(status, 1)
         self.assertIn('programs built elsewhere (tegraclc) still run', report)
-        self.assertIn('   FAIL     compiler\n', report)
+        self.assertIn('   FAIL      compiler\n', report)
         self.assertIn('clBuildProgram: OpenCL error', report)
         self.assertIn('19 steps passed, 2 failed', report)
 
@@ -118,7 +118,7 @@ class Walk(unittest.TestCase):
         self.assertIn('libOpenCL.so.1, of unknown make', report)
         self.assertIn('it lacks functions of OpenCL 3.0; sudo apt install ocl-icd-libopencl1',
                       report)
-        self.assertIn('   FAIL     OpenCL\n', report)
+        self.assertIn('   FAIL      OpenCL\n', report)
 
     def test_no_loader(self):
         status, _, report = walk_with_loader(os.devnull)
@@ -134,6 +134,8 @@ class Command(unittest.TestCase):
     def test_usage(self):
         self.assertEqual(self.run_doctor('--help').returncode, 0)
         self.assertEqual(self.run_doctor('--walk').returncode, 2)
+        self.assertEqual(self.run_doctor('--timeout', '0').returncode, 2)
+        self.assertEqual(self.run_doctor('-o').returncode, 2)
         self.assertEqual(self.run_doctor('--explain', '/nowhere').returncode, 1)
 
     def test_device(self):

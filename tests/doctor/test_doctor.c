@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "runtime/hw/host.h"
 #include "runtime/nvgpu/uapi.h"
@@ -25,6 +27,8 @@ static struct fault {
   bool page;        /* mapping of the control node */
   bool deaf;        /* the doorbell is not heard */
   bool illegal;     /* a GPFIFO entry that no driver writes */
+  bool hang;        /* the request does not come back */
+  bool crash;       /* the request ends the process */
   int error;
 } fault;
 
@@ -44,8 +48,13 @@ static int faulty_open(const char *path, int flags) {
 }
 
 static int faulty_ioctl(int fd, unsigned long request, void *argument) {
-  if (fault.request && request == fault.request)
+  if (fault.request && request == fault.request) {
+    if (fault.crash)
+      raise(SIGKILL);
+    while (fault.hang)
+      pause();
     return fault.error;
+  }
   int result = nvgpu_os_emulator.ioctl(fd, request, argument);
   const struct nvgpu_gpu_get_characteristics *args = argument;
   if (request == NVGPU_GPU_IOCTL_GET_CHARACTERISTICS && result == 0)
@@ -78,6 +87,8 @@ static void faulty_doorbell(void *page, uint32_t token) {
 /* A quarter of a second where the GPU will not answer; where it will, as long as an
  * emulated processor may need. */
 static const uint64_t SHORT_NS = 250000000, LONG_NS = 30000000000;
+/* What a step that hangs takes, and others may take on a slow machine. */
+static const uint64_t STEP_NS = 6000000000;
 
 static char *text;
 
@@ -93,7 +104,9 @@ static void walk(struct fault f) {
   FILE *out = open_memstream(&text, &size);
   struct report report;
   report_begin(&report, out, NULL);
-  doctor_run(&os, f.deaf ? SHORT_NS : LONG_NS, &report);
+  const struct doctor_options options = {.timeout_ns = f.deaf ? SHORT_NS : LONG_NS,
+                                         .step_limit_ns = f.hang ? STEP_NS : 0};
+  doctor_run(&os, &options, &report);
   report_end(&report);
   fclose(out);
 }
@@ -106,14 +119,14 @@ static void assert_says(const char *words) {
 /* In the summary. */
 static void assert_verdict(enum step_id step, const char *verdict) {
   char line[128];
-  snprintf(line, sizeof(line), "   %-8s %s\n", verdict, doctor_steps[step].name);
+  snprintf(line, sizeof(line), "   %-9s %s\n", verdict, doctor_steps[step].name);
   assert_says(line);
 }
 
 static void nothing_else_fails(enum step_id step) {
   for (unsigned i = 0; i < STEPS; i++) {
     char line[128];
-    snprintf(line, sizeof(line), "   FAIL     %s\n", doctor_steps[i].name);
+    snprintf(line, sizeof(line), "   FAIL      %s\n", doctor_steps[i].name);
     if (i != step && i != STEP_COMPILER && i != STEP_OPENCL && strstr(text, line))
       fail_msg("%s fails as well:\n%s", doctor_steps[i].name, text);
   }
@@ -233,9 +246,31 @@ static void nobody_hears_the_doorbell(void **state) {
   assert_says("the GPU did not release point 1 in 250 ms; GP_GET is 0, GP_PUT 1");
   assert_says("either the doorbell is not heard (token 0x");
   assert_verdict(STEP_CHANNEL, "pass");
-  assert_verdict(STEP_HOST, "FAIL");
+  assert_verdict(STEP_HOST, "NO ANSWER");
   assert_verdict(STEP_LAUNCH_DRIVER, "not run");
+  assert_says("first: host engine (NO ANSWER, required)");
   nothing_else_fails(STEP_HOST);
+}
+
+/* What becomes of a step's process is no matter of the steps after it. */
+static void a_step_hangs(void **state) {
+  (void)state;
+  walk((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .hang = true});
+  assert_says("no answer: the step did not end within 6 s and was killed");
+  assert_says("sudo dmesg | grep -iE 'nvgpu|nvmap|host1x'");
+  assert_verdict(STEP_TIME, "NO ANSWER");
+  assert_says("first: time (NO ANSWER, required)");
+  assert_verdict(STEP_COPY, "pass");
+  nothing_else_fails(STEP_TIME);
+}
+
+static void a_step_crashes(void **state) {
+  (void)state;
+  walk((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .crash = true});
+  assert_says("the step was ended by signal 9 (Killed)");
+  assert_verdict(STEP_TIME, "FAIL");
+  assert_verdict(STEP_COPY, "pass");
+  nothing_else_fails(STEP_TIME);
 }
 
 /* ---- what a report must not say ----------------------------------------------------- */
@@ -270,6 +305,8 @@ int main(void) {
       cmocka_unit_test(the_page_is_not_mapped),
       cmocka_unit_test(nobody_hears_the_doorbell),
       cmocka_unit_test(the_gpu_faults),
+      cmocka_unit_test(a_step_hangs),
+      cmocka_unit_test(a_step_crashes),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(text);

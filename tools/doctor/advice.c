@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "compiler/find.h"
+#include "tools/doctor/state.h"
 
 /* The first line of a file. False if there is none. */
 static bool read_line(const char *path, char *line, int size) {
@@ -70,13 +71,13 @@ static void advise_rights(struct doctor *d, const char *path, const struct stat 
   const struct group *group = status ? getgrgid(status->st_gid) : NULL;
   const char *name = group ? group->gr_name : l4t_group;
   if (!status || ((status->st_mode & both) == both && status->st_gid != 0))
-    say(d, "  permission denied: sudo usermod -aG %s \"$USER\", then log in again", name);
+    advise(d, "permission denied: sudo usermod -aG %s \"$USER\", then log in again", name);
   else
-    say(d,
-        "  permission denied, and L4T's udev rules are not at work: "
-        "sudo chgrp %s %s && sudo chmod 660 %s, until the next start; "
-        "sudo usermod -aG %s \"$USER\", then log in again",
-        l4t_group, path, path, l4t_group);
+    advise(d,
+           "permission denied, and L4T's udev rules are not at work: "
+           "sudo chgrp %s %s && sudo chmod 660 %s, until the next start; "
+           "sudo usermod -aG %s \"$USER\", then log in again",
+           l4t_group, path, path, l4t_group);
 }
 
 void advise_node(struct doctor *d, const char *path, const struct stat *status, int error) {
@@ -87,17 +88,69 @@ void advise_node(struct doctor *d, const char *path, const struct stat *status, 
     break;
   case ENOENT:
   case ENOTDIR:
-    say(d, "  the node does not exist: is this a Jetson with NVIDIA's kernel? Load the driver: "
-           "sudo modprobe nvgpu. A container must be given the nodes: "
-           "docker run --runtime nvidia, or --device for each");
+    advise(d, "the node does not exist: is this a Jetson with NVIDIA's kernel? Load the driver: "
+              "sudo modprobe nvgpu. A container must be given the nodes: "
+              "docker run --runtime nvidia, or --device for each");
     break;
   case ENODEV:
   case ENXIO:
-    say(d, "  the node has no driver behind it: nvgpu did not find or start its GPU; see "
-           "sudo dmesg | grep -i nvgpu");
+    advise(d, "the node has no driver behind it: nvgpu did not find or start its GPU; see "
+              "sudo dmesg | grep -i nvgpu");
     break;
   default:
-    say(d, "  the driver itself refused; see sudo dmesg | grep -iE 'nvgpu|nvmap'");
+    advise(d, "the driver itself refused; see sudo dmesg | grep -iE 'nvgpu|nvmap'");
+    break;
+  }
+}
+
+/* ---- requests --------------------------------------------------------------------------- */
+
+#define DMESG "sudo dmesg | grep -iE 'nvgpu|nvmap|host1x'"
+
+void advise_bug(struct doctor *d) {
+  advise(d, "please attach this report and the output of " DMESG " to a bug");
+}
+
+void advise_no_answer(struct doctor *d) {
+  if (d->os == &nvgpu_os_linux) {
+    state_say_power(d, "");
+    state_say_kernel_log(d);
+  }
+  advise(d, "see why in " DMESG "; close what uses the GPU and try again; if it is the same, "
+            "reboot the board, as a channel that does not answer may hold the GPU up");
+}
+
+void advise_error(struct doctor *d, int error) {
+  switch (-error) {
+  case EACCES:
+  case EPERM:
+    advise(d, "permission denied: sudo usermod -aG video \"$USER\", then log in again; in a "
+              "container, its rights");
+    break;
+  case ENOENT:
+  case ENODEV:
+  case ENXIO:
+    advise(d, "load the driver: sudo modprobe nvgpu; if that is the same: " DMESG);
+    break;
+  case ENOMEM:
+    state_say_memory(d, "");
+    advise(d, "memory is short, or channels and address space are used up: close other programs "
+              "(free -m shows memory, sudo fuser -v /dev/nvmap who uses the GPU) and try again");
+    break;
+  case EMFILE:
+  case ENFILE:
+    advise(d, "raise the limit of open files: ulimit -n 4096");
+    break;
+  case ENOTTY:
+    advise(d, "this kernel's interface is another than L4T r36's: install JetPack 6, or attach "
+              "this report to a bug");
+    break;
+  case EBUSY:
+    advise(d,
+           "another program holds it: sudo fuser -v /dev/nvmap shows which; close it, or reboot");
+    break;
+  default:
+    advise_bug(d);
     break;
   }
 }
@@ -111,9 +164,9 @@ static void say_part(struct doctor *d, const char *name, bool found, const char 
   if (found)
     say(d, "%s: %s", name, path);
   else if (forced && *forced)
-    say(d, "%s: not where %s says, %s: unset %s", name, variable, forced, variable);
+    advise(d, "%s: not where %s says, %s: unset %s", name, variable, forced, variable);
   else
-    say(d, "%s: not found; %s", name, help);
+    advise(d, "%s: not found; %s", name, help);
 }
 
 void advise_compiler(struct doctor *d) {
@@ -164,16 +217,16 @@ static bool own_library_folder(char path[PATH_MAX]) {
 static void say_registration(struct doctor *d, const char *file) {
   char folder[PATH_MAX];
   if (own_library_folder(folder))
-    say(d, "  echo %s/" LIBRARY " | sudo tee %s", folder, file);
+    advise(d, "echo %s/" LIBRARY " | sudo tee %s", folder, file);
   else
-    say(d, "  sudo apt install --reinstall tegracl");
+    advise(d, "sudo apt install --reinstall tegracl");
 }
 
 void advise_vendors(struct doctor *d, const char *folder) {
   char file[PATH_MAX], library[PATH_MAX];
   const char *forced = getenv("OCL_ICD_VENDORS");
   if (forced)
-    say(d, "the loader goes by OCL_ICD_VENDORS=%s alone: unset OCL_ICD_VENDORS", forced);
+    advise(d, "the loader goes by OCL_ICD_VENDORS=%s alone: unset OCL_ICD_VENDORS", forced);
   snprintf(file, sizeof(file), "%s/tegracl.icd", folder);
   if (!read_line(file, library, sizeof(library))) {
     say(d, "there is no %s, by which the loader would find tegracl:", file);

@@ -13,6 +13,13 @@ void advise_release(struct doctor *doctor, const char *file);
 /* A node could not be opened for this error (-errno). status: the node's, or NULL. */
 void advise_node(struct doctor *doctor, const char *path, const struct stat *status, int error);
 
+/* A request was refused for this error (-errno). */
+void advise_error(struct doctor *doctor, int error);
+/* The GPU or the kernel did not answer: power state, kernel log, what to do next. */
+void advise_no_answer(struct doctor *doctor);
+/* What nobody knows a cure for. */
+void advise_bug(struct doctor *doctor);
+
 /* The parts of the compiler: where they are, or how to get them. */
 void advise_compiler(struct doctor *doctor);
 

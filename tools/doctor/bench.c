@@ -8,6 +8,7 @@
 
 #include "runtime/hw/host.h"
 #include "runtime/hw/methods.h"
+#include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/kernels.h"
 
@@ -29,8 +30,27 @@ void say(struct doctor *d, const char *format, ...) {
   free(text);
 }
 
+void advise(struct doctor *d, const char *format, ...) {
+  va_list arguments;
+  char *text = NULL;
+  va_start(arguments, format);
+  int n = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  if (n < 0)
+    return;
+  say(d, "what to do: %s", text);
+  if (d->result && !*d->result->remedy)
+    snprintf(d->result->remedy, sizeof(d->result->remedy), "%s", text);
+  free(text);
+}
+
+/* rt_fail_call says which error it was. */
 bool say_failure(struct doctor *d) {
-  say(d, "%s", rt_last_message());
+  const char *message = rt_last_message();
+  const char *number = strstr(message, "(errno ");
+  say(d, "%s", message);
+  if (number)
+    advise_error(d, -atoi(number + strlen("(errno ")));
   return false;
 }
 
@@ -75,14 +95,16 @@ static uint32_t userd(const struct rt_queue *q, unsigned offset) {
 bool bench_wait(struct bench *b, uint64_t point) {
   struct doctor *d = b->doctor;
   struct rt_queue *q = b->queue;
-  int result = rt_queue_wait(q, point, d->timeout_ns);
+  int result = rt_queue_wait(q, point, d->options.timeout_ns);
   if (result == 0)
     return true;
   if (result != -ETIMEDOUT)
     return say_failure(d);
+  if (d->result)
+    d->result->no_answer = true;
   uint32_t get = userd(q, USERD_GP_GET), put = userd(q, USERD_GP_PUT);
   say(d, "the GPU did not release point %" PRIu64 " in %" PRIu64 " ms; GP_GET is %u, GP_PUT %u",
-      point, d->timeout_ns / 1000000, get, put);
+      point, d->options.timeout_ns / 1000000, get, put);
   if (get != put)
     say(d,
         "it has not taken the entry in: either the doorbell is not heard (token 0x%x, user-mode "

@@ -1,74 +1,12 @@
-/* The walk, and the table of its steps. */
+/* The walk: steps.c has what it walks over. */
 #include "tools/doctor/doctor.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NEED(step) (1u << (step))
+#include "runtime/debug.h"
 
-/* Where the facts of the meanings come from: orin-bringup-lessons.md 1 and 6,
- * nvgpu-uapi.md 3 and 8. */
-const struct step doctor_steps[STEPS] = {
-    [STEP_SYSTEM] = {"system", "which board, which release", 0, step_system, ""},
-    [STEP_NODES] = {"nodes", "open the device nodes", 0, step_nodes,
-                    "without these nodes nobody can use the GPU; CUDA cannot either"},
-    [STEP_DEVICE] = {"device", "characteristics of the GPU", NEED(STEP_NODES), step_device,
-                     "the kernel driver does not answer as L4T r36's does, or this is another GPU "
-                     "than Orin's"},
-    [STEP_MEMORY] = {"memory", "nvmap: allocate, map for the CPU, write and read back",
-                     NEED(STEP_DEVICE), step_memory,
-                     "nvmap gives no memory, or the memory does not keep what is written"},
-    [STEP_ADDRESSES] = {"address space", "address space, TSG, subcontext", NEED(STEP_DEVICE),
-                        step_addresses, "nvgpu refuses the range or the kind of subcontext"},
-    [STEP_MAPPING] = {"mapping", "map memory for the GPU, and for the CPU at the same address",
-                      NEED(STEP_MEMORY) | NEED(STEP_ADDRESSES), step_mapping,
-                      "buffers cannot be given to the GPU"},
-    [STEP_CHANNEL] = {"channel", "channel, user-mode page, compute object, notifier",
-                      NEED(STEP_MAPPING), step_channel,
-                      "nvgpu refuses a part of the set-up; the order and the values are those that "
-                      "ran on boards (r36.4), so another release may want others"},
-    [STEP_HOST] = {"host engine", "semaphore releases by the pushbuffer", NEED(STEP_CHANNEL),
-                   step_host,
-                   "the GPU does not do what a pushbuffer says; nothing else can work before this "
-                   "does"},
-    [STEP_SLEEP] = {"sleeping wait", "a fence of the channel's syncpoint", NEED(STEP_HOST),
-                    step_sleep,
-                    "waits do not sleep in the kernel: they poll, which works but burns a core"},
-    [STEP_COHERENCE] = {"coherence", "CPU and GPU write the same cached memory in turn",
-                        NEED(STEP_HOST), step_coherence,
-                        "the GPU does not see the CPU's caches, or the CPU not the GPU's writes: "
-                        "results would be stale at random"},
-    [STEP_CLASS] = {"compute class", "a report semaphore of class C7C0", NEED(STEP_HOST),
-                    step_class,
-                    "methods do not reach the compute class: wrong class, subchannel or object"},
-    [STEP_LAUNCH_DRIVER] = {"launch: as the driver does",
-                            "PCAS2_B, invalidate prefetch copy "
-                            "schedule (10)",
-                            NEED(STEP_CLASS), step_launch_driver,
-                            "kernels do not run as the driver launches them; see which of the "
-                            "other forms does"},
-    [STEP_LAUNCH_PREFETCH] = {"launch: prefetch, schedule", "PCAS2_B 9, as tinygrad on Orin",
-                              NEED(STEP_CLASS), step_launch_prefetch,
-                              "this form ran on another Orin"},
-    [STEP_LAUNCH_COPY] = {"launch: invalidate, copy, schedule", "PCAS2_B 3, as NVK",
-                          NEED(STEP_CLASS), step_launch_copy, "not known to have run on an Orin"},
-    [STEP_LAUNCH_INLINE] = {"launch: inline QMD", "the QMD in the pushbuffer, as CUDA on a PC",
-                            NEED(STEP_CLASS), step_launch_inline,
-                            "not known to have run on an Orin"},
-    [STEP_LAUNCH_CHAIN] = {"launch: dependent QMD", "the first QMD starts the second",
-                           NEED(STEP_CLASS), step_launch_chain, "this form ran on another Orin"},
-    [STEP_LOCAL] = {"local memory", "a kernel with private arrays", NEED(STEP_LAUNCH_DRIVER),
-                    step_local,
-                    "the pool of local memory or its window is not where kernels look for it"},
-    [STEP_COPY] = {"copy engine", "class C7B5 copies 1 MiB", NEED(STEP_HOST), step_copy,
-                   "the driver does not need it: it copies by the CPU"},
-    [STEP_TIME] = {"time", "PTIMER by ioctl, page, semaphores and QMD", NEED(STEP_HOST), step_time,
-                   "profiling would show wrong times"},
-    [STEP_COMPILER] = {"compiler", "clang and NVRTC build an OpenCL kernel", 0, step_compiler,
-                       "programs cannot be built from source here"},
-    [STEP_OPENCL] = {"OpenCL", "a kernel through the loader and the driver", NEED(STEP_DEVICE),
-                     step_opencl, "this is what an application sees"},
-};
+#define NEED(step) (UINT64_C(1) << (step))
 
 /* The first step that must have passed and has not; STEPS if there is none. */
 static enum step_id missing(const struct doctor *d, const struct step *step) {
@@ -78,37 +16,70 @@ static enum step_id missing(const struct doctor *d, const struct step *step) {
   return STEPS;
 }
 
-static enum verdict take(struct doctor *d, const struct step *step) {
+static const char *const verdict_words[] = {
+    [VERDICT_PASS] = "pass",
+    [VERDICT_FAIL] = "FAIL",
+    [VERDICT_NO_ANSWER] = "NO ANSWER",
+    [VERDICT_NOT_RUN] = "not run",
+};
+
+static enum verdict take(struct doctor *d, enum step_id id, char remedy[512]) {
+  const struct step *step = &doctor_steps[id];
   enum step_id without = missing(d, step);
+  if (id == STEPS_REQUIRED)
+    report_print(d->report, "== from here on: experiments, which no board has shown\n");
   report_print(d->report, "== %s: %s\n", step->name, step->does);
   report_sync(d->report);
   if (without != STEPS) {
     say(d, "NOT RUN: it needs the step \"%s\", which %s", doctor_steps[without].name,
-        d->verdicts[without] == VERDICT_FAIL ? "failed" : "did not run");
+        d->verdicts[without] == VERDICT_NOT_RUN ? "did not run" : "failed");
     return VERDICT_NOT_RUN;
   }
-  if (step->run(d)) {
+  enum verdict verdict = step_run_apart(d, id, remedy);
+  if (verdict == VERDICT_PASS)
     say(d, "PASS");
-    return VERDICT_PASS;
-  }
-  say(d, "FAIL: %s", step->meaning);
-  return VERDICT_FAIL;
+  else
+    say(d, "%s: %s", verdict_words[verdict], step->meaning);
+  return verdict;
 }
 
-unsigned doctor_run(const struct nvgpu_os *os, uint64_t timeout_ns, struct report *report) {
-  struct doctor d = {.os = os, .report = report, .timeout_ns = timeout_ns};
+static bool failed(enum verdict verdict) {
+  return verdict == VERDICT_FAIL || verdict == VERDICT_NO_ANSWER;
+}
+
+/* The first failure is the cause of others more often than not. */
+static void diagnose(struct doctor *d, char remedies[STEPS][512]) {
+  unsigned i = 0;
+  while (i < STEPS && !failed(d->verdicts[i]))
+    i++;
+  report_print(d->report, "== diagnosis\n");
+  if (i == STEPS) {
+    say(d, "nothing is wrong that this program can see");
+    return;
+  }
+  say(d, "first: %s (%s, %s)", doctor_steps[i].name, verdict_words[d->verdicts[i]],
+      i < STEPS_REQUIRED ? "required" : "an experiment: the driver does without");
+  say(d, "that means: %s", doctor_steps[i].meaning);
+  say(d, "what to do: %s", remedies[i]);
+}
+
+unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *options,
+                    struct report *report) {
+  struct doctor d = {.os = os, .report = report, .options = *options};
+  static char remedies[STEPS][512];
   unsigned counts[VERDICT_NOT_RUN + 1] = {0};
+  rt_debug_begin(); /* one trace of all processes */
   for (unsigned i = 0; i < STEPS; i++) {
-    d.verdicts[i] = take(&d, &doctor_steps[i]);
+    d.verdicts[i] = take(&d, (enum step_id)i, remedies[i]);
     counts[d.verdicts[i]]++;
   }
-  rt_device_close(d.device);
-  static const char *const words[] = {"pass", "FAIL", "not run"};
   report_print(report, "== summary\n");
   for (unsigned i = 0; i < STEPS; i++)
-    report_print(report, "   %-8s %s\n", words[d.verdicts[i]], doctor_steps[i].name);
-  report_print(report, "%u steps passed, %u failed, %u not run\n", counts[VERDICT_PASS],
-               counts[VERDICT_FAIL], counts[VERDICT_NOT_RUN]);
+    report_print(report, "   %-9s %s\n", verdict_words[d.verdicts[i]], doctor_steps[i].name);
+  diagnose(&d, remedies);
+  const unsigned bad = counts[VERDICT_FAIL] + counts[VERDICT_NO_ANSWER];
+  report_print(report, "%u steps passed, %u failed, %u not run\n", counts[VERDICT_PASS], bad,
+               counts[VERDICT_NOT_RUN]);
   report_sync(report);
-  return counts[VERDICT_FAIL];
+  return bad;
 }

@@ -5,7 +5,8 @@
 #include "runtime/queue.h"
 #include "tools/doctor/report.h"
 
-/* In the order in which they are walked. */
+/* In the order in which they are walked: first what the driver requires, then the
+ * experiments. */
 enum step_id {
   STEP_SYSTEM,
   STEP_NODES,
@@ -15,49 +16,73 @@ enum step_id {
   STEP_MAPPING,
   STEP_CHANNEL,
   STEP_HOST,
-  STEP_SLEEP,
   STEP_COHERENCE,
   STEP_CLASS,
   STEP_LAUNCH_DRIVER,
+  STEP_LOCAL,
+  STEP_TIME,
+  STEP_COMPILER,
+  STEP_OPENCL,
+  STEP_SLEEP, /* the first experiment */
   STEP_LAUNCH_PREFETCH,
   STEP_LAUNCH_COPY,
   STEP_LAUNCH_INLINE,
   STEP_LAUNCH_CHAIN,
-  STEP_LOCAL,
   STEP_COPY,
-  STEP_TIME,
-  STEP_COMPILER,
-  STEP_OPENCL,
   STEPS,
+  STEPS_REQUIRED = STEP_SLEEP,
 };
 
-enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_NOT_RUN };
+enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_NO_ANSWER, VERDICT_NOT_RUN };
+
+/* What a step hands back from its process, and keeps if that is killed. */
+struct step_result {
+  bool done, passed;
+  bool no_answer;   /* the GPU did not answer within the time limit */
+  char remedy[512]; /* the first advice that the step gave; "": none */
+};
+
+struct doctor_options {
+  uint64_t timeout_ns;    /* how long the GPU may take for anything */
+  uint64_t step_limit_ns; /* how long a step may take; 0: what is usual */
+};
 
 struct doctor {
   const struct nvgpu_os *os;
   struct report *report;
-  uint64_t timeout_ns; /* how long the GPU may take for anything */
-  struct rt_device *device;
+  struct doctor_options options;
+  struct rt_device *device; /* the step's own, in its process */
   enum verdict verdicts[STEPS];
+  struct step_result *result; /* of the step that runs; shared with its process. NULL: none */
 };
 
 struct step {
   const char *name;
   const char *does;
-  uint32_t needs; /* bits of step_id: without them it cannot run */
+  uint64_t needs; /* bits of step_id: without them it cannot run */
   bool (*run)(struct doctor *doctor);
   const char *meaning; /* of its failure */
+  const char *remedy;  /* where the step itself knows no better one */
 };
 
 extern const struct step doctor_steps[STEPS];
 
 /* Walks all steps. The number of those that failed. */
-unsigned doctor_run(const struct nvgpu_os *os, uint64_t timeout_ns, struct report *report);
+unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *options,
+                    struct report *report);
+
+/* Runs a step in a process with a device of its own, and ends it after a time limit.
+ * *remedy is the caller's: what the step advised, or "". */
+enum verdict step_run_apart(struct doctor *doctor, enum step_id id, char remedy[512]);
 
 /* One line of a step's account. */
 __attribute__((format(printf, 2, 3))) void say(struct doctor *doctor, const char *format, ...);
 
-/* Says what the runtime's last failure was. False, for the step to return. */
+/* One line that says what to do. The first one of a step is its remedy. */
+__attribute__((format(printf, 2, 3))) void advise(struct doctor *doctor, const char *format, ...);
+
+/* Says what the runtime's last failure was, and what to do about it. False, for the step
+ * to return. */
 bool say_failure(struct doctor *doctor);
 
 uint64_t doctor_now_ns(void);

@@ -98,7 +98,7 @@ bool step_sleep(struct doctor *d) {
   else {
     struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
     uint64_t start = doctor_now_ns();
-    int ready = d->device->os->poll(&p, 1, (int)(d->timeout_ns / 1000000));
+    int ready = d->device->os->poll(&p, 1, (int)(d->options.timeout_ns / 1000000));
     good = ready == 1;
     say(d, "poll: %d, events 0x%x, after %.1f us%s", ready, (unsigned)p.revents,
         (double)(doctor_now_ns() - start) / 1e3,

@@ -14,18 +14,7 @@
 #include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
-
-static void say_file(struct doctor *d, const char *what, const char *path) {
-  char text[256] = "";
-  FILE *f = fopen(path, "re");
-  if (!f)
-    return;
-  size_t n = fread(text, 1, sizeof(text) - 1, f);
-  fclose(f);
-  text[n] = 0;
-  text[strcspn(text, "\n")] = 0;
-  say(d, "%s: %s", what, text);
-}
+#include "tools/doctor/state.h"
 
 bool step_system(struct doctor *d) {
   struct utsname system;
@@ -37,7 +26,10 @@ bool step_system(struct doctor *d) {
     say(d, "%s %s on %s", system.sysname, system.release, system.machine);
   say(d, "page size %ld, %ld CPUs", sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN));
   advise_release(d, "/etc/nv_tegra_release");
-  say_file(d, "board", "/proc/device-tree/model");
+  if (d->os == &nvgpu_os_linux)
+    state_say(d, "");
+  else
+    state_say_memory(d, "");
   return true;
 }
 

@@ -1,0 +1,152 @@
+/* Steps in processes: a step that hangs or crashes is not the next one's fault. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/device.h"
+#include "tools/doctor/advice.h"
+#include "tools/doctor/doctor.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+/* A step waits for the GPU more than once; a build takes longer than the GPU. */
+enum { WAITS_PER_STEP = 4, KILL_MS = 2000 };
+#define STEP_NS     UINT64_C(20000000000)
+#define COMPILER_NS UINT64_C(180000000000)
+
+/* OpenCL opens the device itself, and has it alone. */
+static bool needs_device(enum step_id id) {
+  return id > STEP_DEVICE && id != STEP_COMPILER && id != STEP_OPENCL;
+}
+
+static uint64_t limit_ns(const struct doctor *d, enum step_id id) {
+  const uint64_t waits = d->options.timeout_ns * WAITS_PER_STEP;
+  const bool compiles = id == STEP_COMPILER || id == STEP_OPENCL;
+  const uint64_t least = compiles ? COMPILER_NS : STEP_NS;
+  if (d->options.step_limit_ns)
+    return d->options.step_limit_ns;
+  return waits < least ? least : waits;
+}
+
+/* ---- the child ---------------------------------------------------------------------- */
+
+static _Noreturn void child(struct doctor *d, enum step_id id, int text_fd) {
+  const struct step *step = &doctor_steps[id];
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  struct report report = {.screen = fdopen(text_fd, "w")};
+  if (!report.screen)
+    _exit(1);
+  setvbuf(report.screen, NULL, _IOLBF, 0);
+  d->report = &report;
+  bool passed = !needs_device(id) || rt_device_create(d->os, &d->device) == 0 || say_failure(d);
+  passed = passed && step->run(d);
+  rt_device_close(d->device);
+  d->result->passed = passed;
+  d->result->done = true;
+  fclose(report.screen);
+  exit(0);
+}
+
+/* ---- the parent --------------------------------------------------------------------- */
+
+/* What the child writes, as it comes. False: it did not end in time. */
+static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
+  char line[4096];
+  size_t used = 0;
+  for (;;) {
+    const uint64_t now = doctor_now_ns();
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    const int ready =
+        now < end_ns ? poll(&p, 1, (int)((end_ns - now + NS_PER_MS - 1) / NS_PER_MS)) : 0;
+    if (ready < 0 && errno == EINTR)
+      continue;
+    const ssize_t n = ready > 0 ? read(fd, line + used, sizeof(line) - 1 - used) : 0;
+    if (n <= 0) {
+      report_print(d->report, "%.*s", (int)used, line);
+      return ready > 0;
+    }
+    used += (size_t)n;
+    /* Names to replace are not cut in two. */
+    const char *last = memrchr(line, '\n', used);
+    const size_t whole = last ? (size_t)(last - line) + 1 : used == sizeof(line) - 1 ? used : 0;
+    report_print(d->report, "%.*s", (int)whole, line);
+    report_sync(d->report);
+    memmove(line, line + whole, used - whole);
+    used -= whole;
+  }
+}
+
+/* False: it has not ended. */
+static bool reap(pid_t pid, int *status) {
+  static const struct timespec pause = {.tv_nsec = 1000000};
+  const uint64_t end = doctor_now_ns() + KILL_MS * NS_PER_MS;
+  do {
+    if (waitpid(pid, status, WNOHANG) == pid)
+      return true;
+    nanosleep(&pause, NULL);
+  } while (doctor_now_ns() < end);
+  return false;
+}
+
+static enum verdict judge(struct doctor *d, enum step_id id, pid_t pid, bool ended) {
+  int status = 0;
+  bool gone = ended && reap(pid, &status);
+  if (!gone) {
+    kill(pid, SIGKILL);
+    say(d, "no answer: the step did not end within %" PRIu64 " s and was killed",
+        limit_ns(d, id) / (1000 * NS_PER_MS));
+    if (!reap(pid, &status))
+      say(d, "its process %d does not end even so: it hangs in the kernel", (int)pid);
+    advise_no_answer(d);
+    return VERDICT_NO_ANSWER;
+  }
+  if (!d->result->done) {
+    if (WIFSIGNALED(status))
+      say(d, "the step was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+      say(d, "the step ended with status %d and no result", WEXITSTATUS(status));
+    advise_bug(d);
+    return VERDICT_FAIL;
+  }
+  if (d->result->no_answer) {
+    advise_no_answer(d);
+    return VERDICT_NO_ANSWER;
+  }
+  return d->result->passed ? VERDICT_PASS : VERDICT_FAIL;
+}
+
+enum verdict step_run_apart(struct doctor *d, enum step_id id, char remedy[512]) {
+  int fds[2] = {-1, -1};
+  d->result =
+      mmap(NULL, sizeof(*d->result), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  remedy[0] = 0;
+  if (d->result == MAP_FAILED || pipe2(fds, O_CLOEXEC)) {
+    say(d, "no process for this step: %s", strerror(errno));
+    return VERDICT_FAIL;
+  }
+  report_sync(d->report);
+  enum verdict verdict = VERDICT_FAIL;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    close(fds[0]);
+    child(d, id, fds[1]);
+  }
+  close(fds[1]);
+  if (pid < 0)
+    say(d, "no process for this step: %s", strerror(errno));
+  else
+    verdict = judge(d, id, pid, pass_text(d, fds[0], doctor_now_ns() + limit_ns(d, id)));
+  close(fds[0]);
+  if (verdict != VERDICT_PASS)
+    snprintf(remedy, 512, "%s", *d->result->remedy ? d->result->remedy : doctor_steps[id].remedy);
+  munmap(d->result, sizeof(*d->result));
+  d->result = NULL;
+  return verdict;
+}
