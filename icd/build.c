@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "icd/build.h"
 #include "runtime/timeline.h"
 
@@ -255,18 +256,16 @@ static void *build_in_background(void *argument) {
  * can be none. */
 static bool start_background(cl_program program, struct icd_build *build, icd_build_notify notify,
                              void *data) {
-  pthread_t thread;
   struct background_build *job = malloc(sizeof *job);
   if (!job)
     return false;
   *job = (struct background_build){program, *build, notify, data};
   icd_program_hold(program);
-  if (pthread_create(&thread, NULL, build_in_background, job) != 0) {
+  if (base_thread_start(NULL, build_in_background, job)) {
     icd_program_drop(program);
     free(job);
     return false;
   }
-  pthread_detach(thread);
   return true;
 }
 

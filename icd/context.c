@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/thread.h"
 #include "icd/command.h"
 #include "icd/event_pool.h"
 
 #include "icd/cl_tegracl.h"
 
-enum { BURIAL_SECONDS = 5 }; /* most that an allocation waits for others' */
+#define BURIAL_NS UINT64_C(5000000000) /* most that an allocation waits for others' */
 
 void icd_context_hold(cl_context context) {
   icd_object_hold(&context->object);
@@ -151,14 +151,12 @@ void icd_context_destroy_retired(cl_context context, bool wait) {
 /* Waits for what other threads are destroying. Not for ever: a destructor callback may be
  * waiting for this very thread. */
 static void await_burials(cl_context context) {
-  struct timespec end;
   if (burying)
     return;
-  clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_sec += BURIAL_SECONDS;
+  const uint64_t end_ns = icd_cpu_clock() + BURIAL_NS;
   pthread_mutex_lock(&context->lock);
   for (int error = 0; context->burials && !error;)
-    error = pthread_cond_timedwait(&context->changed, &context->lock, &end);
+    error = base_cond_wait_until(&context->changed, &context->lock, end_ns);
   pthread_mutex_unlock(&context->lock);
 }
 
@@ -195,7 +193,7 @@ void icd_context_attend_retired(cl_context context) {
   if (!start)
     return;
   icd_context_hold(context);
-  if (icd_start_thread(attend, context))
+  if (!base_thread_start(NULL, attend, context))
     return;
   pthread_mutex_lock(&context->lock);
   context->attended = false;

@@ -454,9 +454,6 @@ void icd_event_attend(cl_event event);
 cl_int icd_event_wait(cl_event event);
 void icd_event_await_submission(cl_event event);
 
-/* Starts a thread that nobody joins (watcher.c); false: there is none to be had. */
-bool icd_start_thread(void *(*function)(void *), void *data);
-
 /* ---- command queue -------------------------------------------------------------------- */
 
 struct icd_command;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "icd/command.h"
 
 #include "icd/cl_tegracl.h"
@@ -85,7 +86,7 @@ static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_in
   } else {
     icd_event_hold(event);
     *fence = (struct awaited_fence){event, fd};
-    if (icd_start_thread(await_fence, fence))
+    if (!base_thread_start(NULL, await_fence, fence))
       return event;
     icd_event_drop(event);
     *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "no thread to wait for the sync fd");

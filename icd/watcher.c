@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "icd/event_pool.h"
 
 /* Nothing but a look tells that a command has begun: how often, while a callback wants to
@@ -105,25 +106,13 @@ static struct watch *find(cl_event event) {
   return watch;
 }
 
-bool icd_start_thread(void *(*function)(void *), void *data) {
-  pthread_attr_t detached;
-  pthread_t thread;
-  bool started = !pthread_attr_init(&detached);
-  if (started) {
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    started = !pthread_create(&thread, &detached, function, data);
-    pthread_attr_destroy(&detached);
-  }
-  return started;
-}
-
 static struct watch *start(cl_event event) {
   struct watch *watch = calloc(1, sizeof *watch);
   if (!watch)
     return NULL;
   watch->queue = event->queue;
   watch->awaited = event->point;
-  if (!icd_start_thread(run, watch)) {
+  if (base_thread_start(NULL, run, watch)) {
     free(watch);
     return NULL;
   }

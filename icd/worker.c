@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "icd/command.h"
 
 /* How long to wait for the GPU before looking at the other commands again. */
@@ -287,7 +288,7 @@ cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, 
   if (!command)
     return CL_OUT_OF_HOST_MEMORY;
   if (!queue->has_worker) {
-    if (pthread_create(&queue->worker, NULL, work, queue)) {
+    if (base_thread_start(&queue->worker, work, queue)) {
       release(command);
       return CL_OUT_OF_RESOURCES;
     }

@@ -11,15 +11,16 @@ import sys
 # Room (longest path prefix wins): what a quoted include may begin with. Angle
 # includes are system headers; those with a prefix in FOREIGN belong to rooms.
 ALLOWED = {
-    "icd": ["icd/", "runtime/runtime.h", "runtime/timeline.h", "compiler/compiler.h", "compiler/extensions.h",
+    "base": ["base/"],
+    "icd": ["icd/", "base/", "runtime/runtime.h", "runtime/timeline.h", "compiler/compiler.h", "compiler/extensions.h",
             "compiler/kernel_code.h"],
-    "compiler": ["compiler/"],
-    "runtime": ["runtime/", "compiler/kernel_code.h"],
+    "compiler": ["compiler/", "base/"],
+    "runtime": ["runtime/", "base/", "compiler/kernel_code.h"],
     "runtime/hw": ["runtime/hw/"],
     "runtime/nvgpu": ["runtime/nvgpu/", "runtime/hw/"],
-    "runtime/emulator": ["runtime/emulator/", "runtime/hw/", "runtime/nvgpu/"],
+    "runtime/emulator": ["runtime/emulator/", "base/", "runtime/hw/", "runtime/nvgpu/"],
     "runtime/emulator/sm": ["runtime/emulator/sm/"],
-    "tools/doctor": ["tools/doctor/", "runtime/", "compiler/compiler.h", "compiler/find.h",
+    "tools/doctor": ["tools/doctor/", "base/", "runtime/", "compiler/compiler.h", "compiler/find.h",
                      "compiler/kernel_code.h"],
 }
 # Single files that may include more, and why: docs/architecture.md.

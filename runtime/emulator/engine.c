@@ -6,13 +6,13 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "runtime/emulator/gpu.h"
 #include "runtime/emulator/usermode.h"
 
@@ -266,16 +266,6 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   channel->run.count = 0;
 }
 
-/* Signals are the application's: no thread of the device takes any. */
-int emu_thread_start(pthread_t *thread, void *(*function)(void *), void *argument) {
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  int error = pthread_create(thread, NULL, function, argument);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
-  return -error;
-}
-
 /* Another thread joins it: gpu.lock is let go meanwhile. */
 static void wait_for_stop(void) {
   while (emu_gpu.engine_stopping)
@@ -291,7 +281,7 @@ int emu_engine_start(void) {
   if (!emu_gpu.pool)
     return -ENOMEM;
   atomic_store(&emu_gpu.stop, false);
-  int error = emu_thread_start(&emu_gpu.engine, engine_main, NULL);
+  int error = -base_thread_start(&emu_gpu.engine, engine_main, NULL);
   if (error) {
     emu_pool_destroy(emu_gpu.pool);
     emu_gpu.pool = NULL;

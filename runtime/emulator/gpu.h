@@ -613,8 +613,6 @@ void emu_runlist_yield(void);
  * too. */
 void emu_runlist_waited(const struct emu_channel *channel, bool waited);
 
-int emu_thread_start(pthread_t *thread, void *(*function)(void *), void *argument);
-
 /* ---- pushbuffer.c ---- */
 
 enum emu_outcome {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "runtime/emulator/gpu.h"
 #include "runtime/hw/exceptions.h"
 
@@ -403,14 +404,7 @@ static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
   pthread_mutex_lock(&pool->lock);
   pool->seats = 0;
   while (pool->active) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_NS;
-    if (until.tv_nsec >= 1000000000) {
-      until.tv_nsec -= 1000000000;
-      until.tv_sec++;
-    }
-    pthread_cond_timedwait(&pool->done, &pool->lock, &until);
+    base_cond_wait_until(&pool->done, &pool->lock, now_ns() + LOOK_NS);
     if (turn_is_over(channel, end))
       atomic_store(&grid->stop, true);
   }
@@ -714,7 +708,7 @@ struct emu_worker_pool *emu_pool_create(int helpers) {
     struct helper *h = &pool->helper[i];
     h->pool = pool;
     h->worker = sm_worker_create((uint32_t)(i + 1) % emu_board()->sms);
-    good = h->worker && emu_thread_start(&h->thread, helper_main, h) == 0;
+    good = h->worker && base_thread_start(&h->thread, helper_main, h) == 0;
     h->running = good;
   }
   if (good)

@@ -5,12 +5,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/thread.h"
 
 enum {
   LOOK_MS = 100,
   NS_PER_MS = 1000000,
-  NS_PER_S = 1000000000,
   /* The default time is made for a board. What takes milliseconds there takes seconds
    * here; a client that sets a time may mean this clock. */
   SLOWER_THAN_A_BOARD = 100,
@@ -60,12 +60,7 @@ static void *watch(void *argument) {
       if (emu_gpu.channels[i] && emu_gpu.channels[i]->submit)
         look(emu_gpu.channels[i], emu_time_ns());
     }
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_MS * NS_PER_MS;
-    until.tv_sec += until.tv_nsec / NS_PER_S;
-    until.tv_nsec %= NS_PER_S;
-    pthread_cond_timedwait(&w->stopped, &emu_gpu.lock, &until);
+    base_cond_wait_until(&w->stopped, &emu_gpu.lock, emu_time_ns() + LOOK_MS * NS_PER_MS);
   }
   pthread_mutex_unlock(&emu_gpu.lock);
   return NULL;
@@ -80,7 +75,7 @@ int emu_watchdog_start(struct emu_channel *channel) {
   int error = w ? 0 : -ENOMEM;
   if (w) {
     pthread_cond_init(&w->stopped, NULL);
-    error = emu_thread_start(&w->thread, watch, w);
+    error = -base_thread_start(&w->thread, watch, w);
   }
   if (error) {
     free(w);

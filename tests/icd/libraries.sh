@@ -14,6 +14,11 @@ for library in $needed; do
       ;;
   esac
 done
+# Nothing waits by the clock that the user sets.
+if nm -D --undefined-only "$1" | grep -E ' (pthread_(cond_timedwait|(mutex|rwlock)_timed[a-z]*lock)|sem_timedwait|mq_timed[a-z]*)(@|$)'; then
+  echo "waits by CLOCK_REALTIME"
+  exit 1
+fi
 if ! readelf -d "$1" | grep -q NODELETE; then
   echo "dlclose unloads it"
   exit 1
