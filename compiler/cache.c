@@ -17,6 +17,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/file.h"
+
 enum { PATH_BYTES = 4096 };
 
 /* All entries together, in MiB. A program binary has some ten kilobytes. */
@@ -96,7 +98,7 @@ static bool read_all(int fd, void *bytes, size_t size) {
 
 static bool write_all(int fd, const void *bytes, size_t size) {
   for (const unsigned char *at = bytes; size > 0;) {
-    ssize_t put = write(fd, at, size);
+    ssize_t put = base_write(fd, at, size);
     if (put < 0) {
       if (errno == EINTR)
         continue;

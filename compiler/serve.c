@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "compiler/compile.h"
@@ -54,9 +55,18 @@ static enum cc_status answer(struct message *request, struct cc_result *result) 
 
 /* Memory that ended here is no matter of the application's: the build failed. */
 static enum cc_status explain_memory(struct cc_result *result) {
+  struct rlimit files;
   cc_result_finish(result);
-  if (asprintf(&result->log, "the compiler ran out of memory: it may use %llu MiB\n",
-               (unsigned long long)limits_memory_mib()) < 0)
+  const int length =
+      getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY
+          ? asprintf(
+                &result->log,
+                "the compiler ran out of memory (it may use %llu MiB), or its files may not be "
+                "larger than the limit of %llu bytes (ulimit -f)\n",
+                (unsigned long long)limits_memory_mib(), (unsigned long long)files.rlim_cur)
+          : asprintf(&result->log, "the compiler ran out of memory: it may use %llu MiB\n",
+                     (unsigned long long)limits_memory_mib());
+  if (length < 0)
     result->log = NULL;
   return CC_INTERNAL_ERROR;
 }
@@ -68,6 +78,8 @@ int cc_serve(int fd) {
   if (pthread_create(&watcher, NULL, watch_client, &watched) == 0)
     pthread_detach(watcher);
   setenv(NO_SYMBOLS, "1", 0);
+  signal(SIGXFSZ,
+         SIG_IGN); /* a file beyond the limit is an error with words; compilers inherit it */
   limits_on_memory();
   for (bool first = true;; first = false) {
     struct message request, reply = {0};

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/debug.h"
 #include "runtime/log_file.h"
 
@@ -47,7 +48,7 @@ static bool next_chunk(void) {
   blanks[sizeof(blanks) - 1] = '\n';
   off_t begin = -1, end = -1;
   for (size_t i = 0; i < CHUNK_BYTES / BLANKS_BYTES; i++) {
-    if (write(file.fd, blanks, sizeof(blanks)) != (ssize_t)sizeof(blanks))
+    if (base_write(file.fd, blanks, sizeof(blanks)) != (ssize_t)sizeof(blanks))
       break;
     const off_t reached = lseek(file.fd, 0, SEEK_CUR);
     if (begin >= 0 && reached != end + BLANKS_BYTES)

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/clock.h"
 #include "runtime/log_file.h"
 #include "runtime/nvgpu/uapi.h"
@@ -67,7 +68,7 @@ static void record_end(struct record *r, bool to_disk) {
   if (fclose(r->out) == 0) {
     ssize_t written;
     do
-      written = write(trace.fd, r->text, r->size);
+      written = base_write(trace.fd, r->text, r->size);
     while (written < 0 && errno == EINTR);
     if (to_disk)
       fdatasync(trace.fd);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/emulator/descriptors.h"
 #include "runtime/emulator/gpu.h"
 #include "runtime/emulator/vma.h"
@@ -85,12 +86,16 @@ static void remember_file(struct emu_dmabuf *dmabuf, const struct stat *status) 
   dmabuf->has_inode = true;
 }
 
+/* Sealed: as of a dma-buf, nobody changes its size. Holders have it mapped, for whom pages
+ * that go are SIGBUS. */
 static int make_memfd(struct emu_dmabuf *dmabuf) {
   struct stat status;
-  int fd = memfd_create(dmabuf->drivers ? "nvgpu" : MEMFD_NAME, MFD_CLOEXEC);
+  int fd = memfd_create(dmabuf->drivers ? "nvgpu" : MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0)
     return -errno;
-  if (ftruncate(fd, (off_t)dmabuf->size) < 0 || fstat(fd, &status) < 0) {
+  if (base_truncate(fd, (off_t)dmabuf->size) < 0 ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ||
+      fstat(fd, &status) < 0) {
     close(fd);
     return -ENOMEM;
   }

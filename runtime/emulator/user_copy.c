@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/emulator/gpu.h"
 
 /* Sandboxes forbid process_vm_readv, and qemu-user has none. */
@@ -21,7 +22,7 @@ static int copy_through_file(void *to, const void *from, size_t bytes) {
   if (fd < 0)
     return -errno;
   bool done =
-      pwrite(fd, from, bytes, 0) == (ssize_t)bytes && pread(fd, to, bytes, 0) == (ssize_t)bytes;
+      base_write(fd, from, bytes) == (ssize_t)bytes && pread(fd, to, bytes, 0) == (ssize_t)bytes;
   close(fd);
   return done ? 0 : -EFAULT;
 }

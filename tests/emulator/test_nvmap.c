@@ -89,6 +89,21 @@ static void from_va_checks(void **state) {
   munmap(shared, PAGE);
 }
 
+/* A holder of a dma-buf cannot take the pages from the others, whose accesses would be SIGBUS. */
+static void sealed(void **state) {
+  struct buffer b = buffer_create(&f->c, 2 * PAGE, true);
+  assert_int_equal(ftruncate(b.fd, 0), -1);
+  assert_int_equal(errno, EPERM);
+  assert_int_equal(ftruncate(b.fd, 4 * PAGE), -1);
+  assert_int_equal(errno, EPERM);
+  assert_int_equal(fallocate(b.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PAGE), 0);
+  ((volatile char *)b.cpu)[2 * PAGE - 1] = 1;
+  /* No holder can make it unwritable to others either. */
+  assert_int_equal(fcntl(b.fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
+  assert_int_equal(errno, EPERM);
+  buffer_destroy(&f->c, &b);
+}
+
 /* The GPU and the client see the same pages, which outlive the client's mapping. */
 static void from_va(void **state) {
   char *p = own_pages(4, PROT_READ | PROT_WRITE, MAP_PRIVATE);
@@ -320,6 +335,7 @@ static void rare(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(from_va_checks, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(sealed, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(cache, setup, fixture_teardown),
