@@ -106,7 +106,9 @@ int rt_channel_create(struct rt_context *c, struct rt_tsg *tsg, struct rt_channe
   int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_CHANNEL, &open);
   if (result)
     return rt_fail_call(result, "OPEN_CHANNEL");
-  ch->fd = rt_fd_opened(open.out.channel_fd);
+  ch->fd = rt_fd_opened(c->device->os, open.out.channel_fd);
+  if (ch->fd < 0)
+    return rt_fail_call(ch->fd, "OPEN_CHANNEL");
   result = bind(c, tsg, ch);
   if (result == 0)
     result = setup_bind(c, ch);

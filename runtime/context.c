@@ -77,8 +77,8 @@ static int create_as(struct rt_context *c) {
     return rt_fail_call(result, "ALLOC_AS from 0x%llx to 0x%llx",
                         (unsigned long long)args.va_range_start,
                         (unsigned long long)args.va_range_end);
-  c->as_fd = rt_fd_opened(args.as_fd);
-  return 0;
+  c->as_fd = rt_fd_opened(c->device->os, args.as_fd);
+  return c->as_fd < 0 ? rt_fail_call(c->as_fd, "ALLOC_AS") : 0;
 }
 
 static void close_tsg(struct rt_context *c, struct rt_tsg *tsg) {
@@ -116,7 +116,9 @@ static int create_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_TSG, &open);
   if (result)
     return rt_fail_call(result, "OPEN_TSG");
-  tsg->fd = rt_fd_opened((int)open.tsg_fd);
+  tsg->fd = rt_fd_opened(c->device->os, (int)open.tsg_fd);
+  if (tsg->fd < 0)
+    return rt_fail_call(tsg->fd, "OPEN_TSG");
   result = need_subcontext(c, tsg);
   if (result)
     close_tsg(c, tsg);

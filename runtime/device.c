@@ -208,15 +208,15 @@ void rt_device_release_usermode(struct rt_device *d) {
 }
 
 static int open_nodes(struct rt_device *d) {
-  d->nvmap_fd = rt_fd_opened(d->os->open(NVMAP_NODE, O_RDWR));
+  d->nvmap_fd = rt_fd_opened(d->os, d->os->open(NVMAP_NODE, O_RDWR));
   if (d->nvmap_fd < 0)
     return rt_fail_call(d->nvmap_fd, "open %s", NVMAP_NODE);
-  d->ctrl_fd = rt_fd_opened(d->os->open(NVGPU_CTRL_NODE, O_RDWR));
+  d->ctrl_fd = rt_fd_opened(d->os, d->os->open(NVGPU_CTRL_NODE, O_RDWR));
   if (d->ctrl_fd < 0)
     return rt_fail_call(d->ctrl_fd, "open %s", NVGPU_CTRL_NODE);
   /* Waits do without it, or without the right to open it, if need be. */
-  d->fence_fd = rt_fd_opened(d->os->open(HOST1X_FENCE_NODE, O_RDWR));
-  d->emulator_fd = rt_fd_opened(d->os->open(EMULATOR_NODE_PATH, O_RDWR));
+  d->fence_fd = rt_fd_opened(d->os, d->os->open(HOST1X_FENCE_NODE, O_RDWR));
+  d->emulator_fd = rt_fd_opened(d->os, d->os->open(EMULATOR_NODE_PATH, O_RDWR));
   if (d->emulator_fd < 0 && d->emulator_fd != -ENOENT)
     return rt_fail_call(d->emulator_fd, "open %s", EMULATOR_NODE_PATH);
   d->notes = rt_notes_wanted(d->os, d->emulator_fd);

@@ -7,8 +7,9 @@
 
 #include "runtime/nvgpu/os.h"
 
-/* Remembers an fd that has just been opened, and gives it; negative ones pass. */
-int rt_fd_opened(int fd);
+/* Remembers an fd that has just been opened, and gives it; negative ones pass. Without memory
+ * for that it closes it: -ENOMEM. */
+int rt_fd_opened(const struct nvgpu_os *os, int fd);
 /* Closes one; -1 does nothing. */
 void rt_fd_close(const struct nvgpu_os *os, int fd);
 /* In a child of fork: closes its copies of all of them. */

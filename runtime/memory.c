@@ -30,9 +30,10 @@ static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
     result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
     d->os->close(0);
   }
-  if (result == 0)
-    *fd = rt_fd_opened(args.fd);
-  return result;
+  if (result)
+    return result;
+  *fd = rt_fd_opened(d->os, args.fd);
+  return *fd < 0 ? *fd : 0;
 }
 
 /* The dmabuf alone keeps the memory, so the handle ends here. */

@@ -51,7 +51,9 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   int fd;
   if (create_fence(q, point, &fd))
     return -1;
-  struct pollfd p = {.fd = rt_fd_opened(fd), .events = POLLIN};
+  struct pollfd p = {.fd = rt_fd_opened(d->os, fd), .events = POLLIN};
+  if (p.fd < 0)
+    return -1;
   int ready = d->os->poll(&p, 1, timeout_ms);
   rt_fd_close(d->os, p.fd);
   return ready < 0 && ready != -EINTR ? -1 : ready > 0;

@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ("compiler", "icd", "runtime", "tools", "tests", "docs")
+ROOMS = ("base", "compiler", "icd", "runtime", "tools", "tests", "docs")
 KINDS = {".c", ".h", ".py", ".csv", ".isa", ".cuh", ".md"}
 COMMENT_LINE = re.compile(r"\n\s*(\*|//|#)?\s*")
 CITED = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+\.md),?(?: sections?)? (\d+)")

@@ -12,10 +12,15 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/fds.h"
 #include "runtime/hw/host.h"
+#include "runtime/hw/memory.h"
+#include "runtime/hw/methods.h"
 #include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/doctor.h"
 
@@ -252,6 +257,41 @@ static void nobody_hears_the_doorbell(void **state) {
   nothing_else_fails(STEP_HOST);
 }
 
+/* It closes channels whose work will not end. What has their numbers afterwards is not the
+ * driver's, and a child of fork keeps it. */
+static void closed_channels_are_forgotten(void **state) {
+  (void)state;
+  enum { NUMBERS = 256 };
+  struct nvgpu_os os = nvgpu_os_emulator;
+  struct report report;
+  struct rt_slice slice;
+  struct bench bench;
+  int status;
+  os.doorbell = faulty_doorbell;
+  fault = (struct fault){.deaf = true};
+  report_begin(&report, stderr, NULL);
+  struct doctor doctor = {.os = &os, .report = &report, .options = {.timeout_ns = SHORT_NS}};
+  assert_int_equal(rt_device_create(&os, &doctor.device), 0);
+  assert_true(bench_open(&doctor, GPU_PAGE_BYTES, &bench));
+  const int channel_fd = bench.queue->channel.fd;
+  assert_int_equal(rt_slice_begin(bench.queue, 0, &slice), 0);
+  put_semaphore(&slice, bench.data->gpu, 1, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
+  assert_false(bench_wait(&bench, rt_slice_submit(bench.queue, &slice, NULL)));
+  bench_close(&bench);
+  assert_in_range(channel_fd, STDERR_FILENO + 1, NUMBERS - 1);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    dup2(STDERR_FILENO, channel_fd);
+    rt_fds_close_copies();
+    _exit(fcntl(channel_fd, F_GETFD) < 0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  rt_device_close(doctor.device);
+  report_end(&report);
+}
+
 /* What becomes of a step's process is no matter of the steps after it. */
 static void a_step_hangs(void **state) {
   (void)state;
@@ -304,6 +344,7 @@ int main(void) {
       cmocka_unit_test(requests),
       cmocka_unit_test(the_page_is_not_mapped),
       cmocka_unit_test(nobody_hears_the_doorbell),
+      cmocka_unit_test(closed_channels_are_forgotten),
       cmocka_unit_test(the_gpu_faults),
       cmocka_unit_test(a_step_hangs),
       cmocka_unit_test(a_step_crashes),

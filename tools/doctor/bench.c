@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/fds.h"
 #include "runtime/hw/host.h"
 #include "runtime/hw/methods.h"
 #include "tools/doctor/advice.h"
@@ -72,7 +73,7 @@ static void end_channel(struct rt_queue *q) {
   if (q->channel.holds_usermode)
     rt_device_release_usermode(q->context->device);
   q->channel.holds_usermode = false;
-  q->context->device->os->close(q->channel.fd);
+  rt_fd_close(q->context->device->os, q->channel.fd);
   q->channel.fd = -1;
   *q->timeline = rt_queue_submitted(q);
 }
