@@ -55,20 +55,33 @@ static enum cc_status give(struct text *text, struct cc_result *result) {
   return CC_OK;
 }
 
-/* -cl-nv-verbose: what each kernel needs, in the log. */
-static void report(const struct cc_result *result, struct text *log) {
+/* Refuses kernels that no launch on the device can serve: the ptxas of CUDA 12.6 accepts more
+ * local memory than there is. Reports what each kernel needs for -cl-nv-verbose. */
+static enum cc_status check_kernels(const struct cc_job *job, const struct options *options,
+                                    const struct cc_result *result, struct text *log) {
   struct module_code *module = NULL;
   char error[256];
-  if (cc_module_read(result->binary, result->binary_size, &module, error, sizeof error) != CC_OK) {
-    text_printf(log, "%s\n", error);
-    return;
+  enum cc_status status =
+      cc_module_read(result->binary, result->binary_size, &module, error, sizeof error);
+  if (status != CC_OK) {
+    text_printf(log, "error: %s\n", error);
+    return status;
   }
   for (uint32_t i = 0; i < module->kernel_count; i++) {
     const struct kernel_code *kernel = &module->kernels[i];
-    text_printf(log, "%s: %u registers, %u bytes of local memory, %u bytes of stack\n",
-                kernel->name, kernel->registers, kernel->shared_bytes, kernel->stack_bytes);
+    if (kernel->shared_bytes > job->device->local_mem_bytes) {
+      text_printf(log,
+                  "error: local variables of kernel %s take more local memory than there is: %u "
+                  "bytes; the device has %llu\n",
+                  kernel->name, kernel->shared_bytes, job->device->local_mem_bytes);
+      status = CC_BUILD_FAILURE;
+    }
+    if (options->effects & OPTION_VERBOSE)
+      text_printf(log, "%s: %u registers, %u bytes of local memory, %u bytes of stack\n",
+                  kernel->name, kernel->registers, kernel->shared_bytes, kernel->stack_bytes);
   }
   cc_module_free(module);
+  return status;
 }
 
 /* From bitcode (or, for COMPILE_IR, from its text) to what the stage makes. */
@@ -86,8 +99,8 @@ static enum cc_status run_stages(const struct cc_job *job, enum compile_stage st
           nvrtc_compile(lowered.cuda.data, job->device->sm, options, &cubin, log));
   if (status == CC_OK && stage == COMPILE_BINARY) {
     status = make_binary(job, &lowered, &cubin, result);
-    if (status == CC_OK && options->effects & OPTION_VERBOSE)
-      report(result, log);
+    if (status == CC_OK)
+      status = check_kernels(job, options, result, log);
   } else if (status == CC_OK) {
     status = give(stage == COMPILE_IR     ? ir
                   : stage == COMPILE_CUDA ? &lowered.cuda

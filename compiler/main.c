@@ -9,18 +9,21 @@
 #include "compiler/compile.h"
 #include "compiler/disassemble.h"
 #include "compiler/extensions.h"
+#include "compiler/find.h"
 #include "compiler/serve.h"
 #include "compiler/text.h"
 
 static const char help[] =
     "usage: tegraclc [options] FILE...\n"
     "       tegraclc --disassemble FILE\n"
+    "       tegraclc --print-path NAME\n"
     "Compiles OpenCL C, or one SPIR-V module, for the GPU of Jetson Orin (SM 8.7).\n"
     "  -o FILE           write there instead of standard output\n"
     "  --emit STAGE      ir: LLVM IR, cuda: CUDA C, cubin: machine code (ELF),\n"
     "                    sass: machine code as text, info: what the kernels need,\n"
     "                    bin: program binary (default)\n"
     "  --disassemble     FILE is a program binary or a CUBIN: print its machine code\n"
+    "  --print-path NAME where NAME is found: clang, nvrtc, spirv-val or llvm-spirv\n"
     "  --serve           answer build requests of the OpenCL driver on standard input\n"
     "  --version, --help\n"
     "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
@@ -243,6 +246,32 @@ static int build(struct command *command) {
   return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* Prints what the search of find.h finds, as a build would use it. */
+static int print_path(const char *name) {
+  char path[CC_PATH_MAX], validator[CC_PATH_MAX], translator[CC_PATH_MAX];
+  const char *found = NULL;
+  if (!strcmp(name, "clang")) {
+    found = cc_find_clang(path) ? path : NULL;
+  } else if (!strcmp(name, "nvrtc")) {
+    found = cc_find_nvrtc(path) ? path : NULL;
+  } else if (!strcmp(name, "spirv-val") || !strcmp(name, "llvm-spirv")) {
+    if (cc_find_spirv_tools(validator, translator))
+      found = *name == 's' ? validator : translator;
+  } else {
+    fprintf(stderr,
+            "tegraclc: --print-path %s: no such name; it takes clang, nvrtc, spirv-val or "
+            "llvm-spirv\n",
+            name);
+    return EXIT_FAILURE;
+  }
+  if (!found) {
+    fprintf(stderr, "tegraclc: %s was not found; tegracl-doctor says how to install it\n", name);
+    return EXIT_FAILURE;
+  }
+  puts(found);
+  return EXIT_SUCCESS;
+}
+
 int main(int count, char **words) {
   if (count == 2 && !strcmp(words[1], "--serve"))
     return cc_serve(STDIN_FILENO);
@@ -254,6 +283,8 @@ int main(int count, char **words) {
     fputs(help, stdout);
     return EXIT_SUCCESS;
   }
+  if (count == 3 && !strcmp(words[1], "--print-path"))
+    return print_path(words[2]);
   struct command command = {.stage = STAGE_BINARY,
                             .sources = calloc((size_t)count, sizeof(struct cc_source)),
                             .texts = calloc((size_t)count, sizeof(struct text))};

@@ -36,34 +36,21 @@ need_packages() {
     "${missing[@]}" >/dev/null
 }
 
-# Prints the folder or file of an installed NVRTC; fails if there is none.
-find_nvrtc() {
-  if [ -n "${TEGRACL_NVRTC:-}" ]; then
-    echo "$TEGRACL_NVRTC"
-    return
-  fi
-  local file
-  for file in $(ldconfig -p | awk '/libnvrtc\.so\.(13|12|11\.2) /{print $NF}') \
-    /usr/local/cuda*/lib64/libnvrtc.so* /usr/local/cuda*/targets/*/lib/libnvrtc.so* \
-    $(find "$build/nvrtc" -name 'libnvrtc.so.*' 2>/dev/null); do
-    if [ -e "$file" ]; then
-      dirname "$file"
-      return
-    fi
-  done
-  return 1
+# fetch_nvrtc FOLDER REQUIREMENT: a PyPI package of NVRTC, unpacked into a folder.
+fetch_nvrtc() {
+  need_packages python3-pip
+  say "Fetching NVRTC (PyPI package $2) into $1"
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+    --no-warn-script-location --upgrade --target "$1" "$2"
 }
 
-# NVRTC from an installed toolkit or JetPack, else from PyPI into the build
-# folder, else from Debian's non-free component.
+# need_nvrtc FOLDER: the build in FOLDER finds an NVRTC: of JetPack or a CUDA toolkit, else of
+# PyPI, fetched into $build, else of Debian's non-free component.
 need_nvrtc() {
   local found
-  if ! found=$(find_nvrtc); then
-    need_packages python3-pip
-    say "Fetching NVRTC (PyPI package nvidia-cuda-nvrtc) into $build/nvrtc"
-    mkdir -p "$build"
-    if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
-      --target "$build/nvrtc" nvidia-cuda-nvrtc; then
+  [ "$1" = "$build" ] || ln -sfn "$build/nvrtc" "$1/nvrtc"
+  if ! found=$("$1/compiler/tegraclc" --print-path nvrtc 2>/dev/null); then
+    if ! fetch_nvrtc "$build/nvrtc" nvidia-cuda-nvrtc; then
       echo "PyPI gave none; trying Debian's non-free package libnvrtc11.2"
       as_root apt-get install -y -qq --no-install-recommends libnvrtc11.2 >/dev/null || {
         echo "No NVRTC. Install a CUDA toolkit (11.4 or newer), or set TEGRACL_NVRTC to the" \
@@ -71,7 +58,7 @@ need_nvrtc() {
         return 1
       }
     fi
-    found=$(find_nvrtc)
+    found=$("$1/compiler/tegraclc" --print-path nvrtc)
   fi
   echo "NVRTC: $found"
 }

@@ -9,13 +9,15 @@ which the helper does itself; and gives NVRTC, loaded into this process, the CUD
 helper gives it, and the CUDA C that one would write by hand. Printed are the medians of the
 times that passed, and the CPU time of all processes, in ms, of one round.
 """
-import ctypes
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from nvrtc import Nvrtc  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DEVICE = os.path.join(TOP, "compiler", "device")
@@ -68,26 +70,11 @@ class Clang:
         return used.ru_utime + used.ru_stime
 
 
-class Nvrtc:
-    def __init__(self):
-        for name in ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"):
-            try:
-                self.library = ctypes.CDLL(name)
-                return
-            except OSError:
-                pass
-        sys.exit("builds.py: no NVRTC (libnvrtc.so.13, .12, .11.2)")
-
-    def run(self, cuda, options):
-        program = ctypes.c_void_p()
-        options = [option.encode() for option in options]
-        before = time.process_time()
-        self.library.nvrtcCreateProgram(ctypes.byref(program), cuda, b"k.cu", 0, None, None)
-        result = self.library.nvrtcCompileProgram(
-            program, len(options), (ctypes.c_char_p * len(options))(*options))
-        self.library.nvrtcDestroyProgram(ctypes.byref(program))
-        assert result == 0
-        return time.process_time() - before
+def nvrtc_time(nvrtc, cuda, options):
+    before = time.process_time()
+    cubin, log = nvrtc.compile(cuda, options)
+    assert cubin, log
+    return time.process_time() - before
 
 
 def helpers_cpu():
@@ -116,8 +103,8 @@ def measure(context, build, nvrtc, tegraclc, name, rounds):
     source, plain = kernel_source(name, ".cl"), kernel_source(name, ".cu").encode()
     clang = Clang(tegraclc, source)
     columns = [lambda: build(context, unlike(source, 1)), clang.run,
-               lambda: nvrtc.run(clang.cuda, NVRTC_OPTIONS),
-               lambda: nvrtc.run(plain, PLAIN_OPTIONS)]
+               lambda: nvrtc_time(nvrtc, clang.cuda, NVRTC_OPTIONS),
+               lambda: nvrtc_time(nvrtc, plain, PLAIN_OPTIONS)]
     for column in columns:  # what is loaded once: the helper and its libraries, NVRTC
         column()
     samples = [[] for _ in columns]
@@ -146,7 +133,7 @@ def main():
         cl._cl._Program(context, source)._build(b"", context.devices)
         return time.process_time() - before
 
-    nvrtc = Nvrtc()
+    nvrtc = Nvrtc(tegraclc)
     print("| kernel | | build | clang | NVRTC | build / both | NVRTC, CUDA by hand | build / both |")
     print("| --- |" + " --- |" * 7)
     with tempfile.TemporaryDirectory() as folder:

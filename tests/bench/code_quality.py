@@ -3,14 +3,13 @@
 tegracl compiles their OpenCL C, as NVRTC compiles the CUDA C beside it, and
 (--nvptx) as clang's NVPTX back end with libclc, and ptxas, compile the OpenCL C.
 
-    OCL_ICD_VENDORS=build/icd/tegracl.icd code_quality.py [--nvptx] [KERNEL ...]
+    OCL_ICD_VENDORS=build/icd/tegracl.icd code_quality.py [--nvptx] TEGRACLC [KERNEL ...]
 
 All run on the software Orin in profile mode, and each result is checked. Exit
 status 1 if one is wrong, or if tegracl's code needs more warp instructions than
 the bounds below allow.
 """
 import argparse
-import ctypes
 import hashlib
 import json
 import math
@@ -20,6 +19,9 @@ import sys
 import tempfile
 
 import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from nvrtc import Nvrtc  # noqa: E402
 
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernels")
 BOUND_MEAN, BOUND_EACH = 1.05, 1.15
@@ -187,40 +189,15 @@ def source(name, suffix):
         return file.read()
 
 
-def nvrtc_cubin(name):
+def nvrtc_cubin(tegraclc, name):
     """With the rounding of division that OpenCL allows by default."""
-    library = None
-    for soname in ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
-                   "/usr/local/cuda/lib64/libnvrtc.so"):
-        try:
-            library = ctypes.CDLL(soname)
-            break
-        except OSError:
-            continue
-    if not library:
-        sys.exit("code_quality.py: no NVRTC (libnvrtc.so.13, .12, .11.2)")
-
-    def call(function, *arguments):
-        return getattr(library, function)(*arguments)
-
-    program = ctypes.c_void_p()
-    options = [b"--gpu-architecture=sm_87", b"--prec-div=false", b"--prec-sqrt=false",
-               b"--include-path=" + KERNELS.encode()]
-    call("nvrtcCreateProgram", ctypes.byref(program), source(name, ".cu").encode(),
-         name.encode() + b".cu", 0, None, None)
-    if call("nvrtcCompileProgram", program, len(options),
-            (ctypes.c_char_p * len(options))(*options)):
-        size = ctypes.c_size_t()
-        call("nvrtcGetProgramLogSize", program, ctypes.byref(size))
-        log = ctypes.create_string_buffer(size.value)
-        call("nvrtcGetProgramLog", program, log)
-        sys.exit(f"{name}.cu: {log.value.decode()}")
-    size = ctypes.c_size_t()
-    call("nvrtcGetCUBINSize", program, ctypes.byref(size))
-    cubin = ctypes.create_string_buffer(size.value)
-    call("nvrtcGetCUBIN", program, cubin)
-    call("nvrtcDestroyProgram", ctypes.byref(program))
-    return cubin.raw
+    cubin, log = Nvrtc(tegraclc).compile(
+        source(name, ".cu").encode(),
+        ["--gpu-architecture=sm_87", "--prec-div=false", "--prec-sqrt=false",
+         "--include-path=" + KERNELS])
+    if not cubin:
+        sys.exit(f"{name}.cu: {log}")
+    return cubin
 
 
 def nvptx_cubin(name):
@@ -250,7 +227,7 @@ def nvptx_cubin(name):
 # ---- one run, in a process of its own ----------------------------------------------------
 
 
-def run_one(name, road):
+def run_one(tegraclc, name, road):
     """Runs the kernel; exits with 1 if the result is wrong."""
     import pyopencl as cl  # not in the parent, which has no device
 
@@ -262,7 +239,7 @@ def run_one(name, road):
         program = cl.Program(context, source(name, ".cl"))
         program.build(["-I", KERNELS])
     else:
-        cubin = nvrtc_cubin(name) if road == "cuda" else nvptx_cubin(name)
+        cubin = nvrtc_cubin(tegraclc, name) if road == "cuda" else nvptx_cubin(name)
         program = cl.Program(context, context.devices, [cubin])
         program.build()
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
@@ -282,12 +259,12 @@ def run_one(name, road):
 # ---- the comparison -----------------------------------------------------------------------
 
 
-def measure(name, road):
+def measure(tegraclc, name, road):
     """Figures of one kernel on one road, or None if it failed."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.json")
         env = dict(os.environ, TEGRACL_EMULATOR="profile:" + path, PYOPENCL_NO_CACHE="1")
-        run = subprocess.run([sys.executable, __file__, "--run", road, name], env=env,
+        run = subprocess.run([sys.executable, __file__, "--run", road, tegraclc, name], env=env,
                              stderr=subprocess.PIPE, text=True, check=False)
         if run.returncode:
             print(run.stderr, file=sys.stderr)
@@ -310,13 +287,14 @@ def main():
     parser.add_argument("--nvptx", action="store_true", help="also clang's NVPTX back end")
     parser.add_argument("--classes", action="store_true", help="instructions by class")
     parser.add_argument("--run", metavar="ROAD", help=argparse.SUPPRESS)
+    parser.add_argument("tegraclc", metavar="TEGRACLC", help="it says where NVRTC is")
     parser.add_argument("kernels", nargs="*", metavar="KERNEL")
     options = parser.parse_args()
     unknown = set(options.kernels) - set(CASES)
     if unknown:
         parser.error(f"no kernel {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
     if options.run:
-        run_one(options.kernels[0], options.run)
+        run_one(options.tegraclc, options.kernels[0], options.run)
         return 0
 
     roads = ["tegracl", "cuda"] + (["nvptx"] if options.nvptx else [])
@@ -326,7 +304,7 @@ def main():
     ratios = {road: [] for road in roads[1:]}
     bad = False
     for name in options.kernels or CASES:
-        figures = {road: measure(name, road) for road in roads}
+        figures = {road: measure(options.tegraclc, name, road) for road in roads}
         if None in figures.values():
             bad = True
             continue

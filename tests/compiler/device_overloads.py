@@ -5,22 +5,22 @@ name which calls each declared overload and checks its result type, finds the
 files to include through groups.txt as the compiler does, and has NVRTC make
 SM 8.7 code of it.
 
-usage: device_overloads.py DEVICE-FOLDER [--all] [name...]
+usage: device_overloads.py TEGRACLC DEVICE-FOLDER [--all] [name...]
 Without --all vectors of 2, 4 and 8 are left out: the same templates make them as those of
 3 and 16, and the test of built-in functions calls them.
-Environment: TEGRACL_CLANG, TEGRACL_NVRTC. Exit 77 (meson: SKIP) where clang's
-header or NVRTC is missing."""
+clang and NVRTC are those that tegraclc finds. Exit 77 (meson: SKIP) where clang's header
+is missing."""
 
 import collections
 import concurrent.futures
-import ctypes
-import ctypes.util
 import glob
 import os
 import re
-import shutil
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from nvrtc import Nvrtc  # noqa: E402
 
 SKIP = 77
 LEFT_OUT = re.compile(r", [248]>")
@@ -168,53 +168,17 @@ PRELUDE = """#define OCL_HALF_MATH
 """
 
 
-class Nvrtc:
-    def __init__(self, folder):
-        names = [os.environ.get("TEGRACL_NVRTC")] if os.environ.get("TEGRACL_NVRTC") else []
-        names += ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"]
-        for cuda in sorted(glob.glob("/usr/local/cuda*")):
-            names += sorted(glob.glob(cuda + "/lib64/libnvrtc.so*"))
-        self.library = None
-        for name in names:
-            try:
-                self.library = ctypes.CDLL(name)
-                break
-            except OSError:
-                continue
-        if not self.library:
-            print("SKIP: no NVRTC; tried", ", ".join(names))
-            sys.exit(SKIP)
-        self.headers = {os.path.basename(f): open(f, "rb").read()
-                        for f in glob.glob(os.path.join(folder, "*.cuh"))}
-
-    def compile(self, source):
-        """(status, log) of one compilation to SM 8.7 code."""
-        library, program = self.library, ctypes.c_void_p()
-        count = len(self.headers)
-        texts = (ctypes.c_char_p * count)(*self.headers.values())
-        names = (ctypes.c_char_p * count)(*[n.encode() for n in self.headers])
-        library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"test.cu", count,
-                                   texts, names)
-        options = [b"-arch=sm_87", b"-std=c++17"]
-        status = library.nvrtcCompileProgram(program, len(options),
-                                             (ctypes.c_char_p * len(options))(*options))
-        size = ctypes.c_size_t()
-        library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-        log = ctypes.create_string_buffer(size.value)
-        library.nvrtcGetProgramLog(program, log)
-        library.nvrtcDestroyProgram(ctypes.byref(program))
-        return status, log.value.decode()
-
-
 def main():
-    folder = sys.argv[1]
+    tegraclc, folder = sys.argv[1:3]
     every = "--all" in sys.argv
-    wanted = [a for a in sys.argv[2:] if a != "--all"]
-    clang = os.environ.get("TEGRACL_CLANG") or shutil.which("clang-15") or shutil.which("clang")
-    if not clang:
-        print("SKIP: no clang")
-        return SKIP
-    nvrtc = Nvrtc(folder)
+    wanted = [a for a in sys.argv[3:] if a != "--all"]
+    clang = subprocess.run([tegraclc, "--print-path", "clang"], check=True, capture_output=True,
+                           text=True).stdout.rstrip("\n")
+    nvrtc = Nvrtc(tegraclc)
+    headers = {}
+    for path in glob.glob(os.path.join(folder, "*.cuh")):
+        with open(path, "rb") as file:
+            headers[os.path.basename(path).encode()] = file.read()
     found, unknown = declarations(clang)
     for statement in sorted(unknown):
         print("declaration not understood:", statement)
@@ -239,11 +203,12 @@ def main():
     def check(batch):
         files = sorted({file_of(table, name) for name in batch})
         source = PRELUDE + "".join('#include "%s"\n' % f for f in files)
-        return batch, nvrtc.compile(source + "".join(kernel(n, found[n]) for n in batch))
+        source += "".join(kernel(n, found[n]) for n in batch)
+        return batch, nvrtc.compile(source.encode(), ["-arch=sm_87", "-std=c++17"], headers)
 
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        for batch, (status, log) in pool.map(check, batches):
-            if status or log.strip("\0 \n"):
+        for batch, (cubin, log) in pool.map(check, batches):
+            if not cubin or log.strip():
                 print("FAIL %s\n%s" % (", ".join(batch), log[:4000]))
                 failures += 1
     total = sum(len(found[n]) for n in names)

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """The bring-up of an Orin's GPU as its pioneers did it from Python: ioctls by number,
 structures by struct.pack, mappings by mmap.mmap and by the C library's mmap through ctypes.
-It knows nothing of this project.
+It knows nothing of this project but where NVRTC is.
 
 Steps and expected values: facts, orin-bringup-lessons.md 2 (column A) and 7. Run it
-with tegracl-emulate, or on a board: `tegracl-emulate bringup.py`.
+with tegracl-emulate, or on a board: `tegracl-emulate bringup.py TEGRACLC`.
 """
 import ctypes
 import errno
 import fcntl
-import glob
 import mmap
 import os
 import struct
 import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from nvrtc import Nvrtc  # noqa: E402
 
 # Requests, nvgpu-uapi.md 2.
 GET_CHARACTERISTICS, ZCULL_GET_CTX_SIZE = 0xC0104705, 0x80044701
@@ -306,19 +308,6 @@ extern "C" __global__ void square(float *out) {
 }"""
 
 
-def find_nvrtc():
-    given = os.environ.get("TEGRACL_NVRTC")
-    places = [given] if given else ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"]
-    for pattern in sys.argv[1:] + ["/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib"]:
-        places += sorted(glob.glob(pattern + "/libnvrtc.so.*"), reverse=True)
-    for place in places:
-        try:
-            return ctypes.CDLL(place)
-        except OSError:
-            continue
-    raise AssertionError("no NVRTC found")
-
-
 def sections(elf):
     offset, = struct.unpack_from("Q", elf, 0x28)
     entry_size, count, names = struct.unpack_from("HHH", elf, 0x3A)
@@ -328,16 +317,8 @@ def sections(elf):
 
 
 def compile_kernel(gpu):
-    nvrtc = find_nvrtc()
-    program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    same(nvrtc.nvrtcCreateProgram(ctypes.byref(program), SOURCE, b"square.cu", 0, None, None), 0,
-         "nvrtcCreateProgram")
-    options = (ctypes.c_char_p * 1)(b"--gpu-architecture=sm_87")
-    same(nvrtc.nvrtcCompileProgram(program, 1, options), 0, "nvrtcCompileProgram")
-    same(nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size)), 0, "nvrtcGetCUBINSize")
-    cubin = ctypes.create_string_buffer(size.value)
-    same(nvrtc.nvrtcGetCUBIN(program, cubin), 0, "nvrtcGetCUBIN")
-    gpu.cubin = cubin.raw
+    gpu.cubin, log = Nvrtc(sys.argv[1]).compile(SOURCE, ["--gpu-architecture=sm_87"])
+    assert gpu.cubin, log
     text = sections(gpu.cubin)[".text.square"]
     gpu.code_offset, gpu.code_bytes, gpu.registers = text[4], text[5], text[7] >> 24
     same(gpu.code_offset % 128, 0, "the alignment of the code")

@@ -87,13 +87,15 @@ class Install(unittest.TestCase):
         self.assertEqual(self.at(ICD).read_text(encoding='utf-8'), f'{LIBRARY}\n')
 
     def test_a_program_runs(self):
-        """With nothing in the environment but the driver's name."""
+        """With nothing in the environment but the driver's name and NVRTC's."""
         icd = Path(self.folder.name, 'tegracl.icd')
         icd.write_text(f'{self.at(LIBRARY)}\n', encoding='utf-8')
         kept = {name: value for name, value in os.environ.items()
-                if name.endswith('SAN_OPTIONS') or name == 'TEGRACL_NVRTC'}
+                if name.endswith('SAN_OPTIONS')}
+        nvrtc = subprocess.run([BUILD / 'compiler/tegraclc', '--print-path', 'nvrtc'], check=True,
+                               capture_output=True, text=True).stdout.rstrip('\n')
         result = subprocess.run([SAMPLES, 'vadd'], capture_output=True, text=True, check=False,
-                                env=dict(kept, OCL_ICD_VENDORS=str(icd), HOME=self.folder.name,
+                                env=dict(kept, TEGRACL_NVRTC=nvrtc, OCL_ICD_VENDORS=str(icd), HOME=self.folder.name,
                                          PATH='/usr/bin:/bin'))
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertTrue(Path(self.folder.name, '.cache/tegracl').is_dir())

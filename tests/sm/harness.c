@@ -14,6 +14,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "compiler/find.h"
+
 /* --- CUBINs that are kept ------------------------------------------------------- */
 
 /* Where the CUBIN of a source and its options is kept; false if none are. */
@@ -71,24 +73,13 @@ static struct {
   int (*destroy)(nvrtcProgram *);
 } nvrtc;
 
-static void *open_nvrtc(void) {
-  static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12",
-                                      "/usr/local/cuda/lib64/libnvrtc.so.13",
-                                      "/usr/local/cuda/lib64/libnvrtc.so.12", "libnvrtc.so.11.2"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    void *library = dlopen(names[k], RTLD_NOW);
-    if (library)
-      return library;
-  }
-  return NULL;
-}
-
 bool harness_available(void) {
   static void *library;
   if (library)
     return true;
-  char path[4096];
-  if (!(library = open_nvrtc())) {
+  char path[CC_PATH_MAX];
+  library = cc_find_nvrtc(path) ? dlopen(path, RTLD_NOW) : NULL;
+  if (!library) {
     if (kept_path(path, "", NULL))
       return true;
     fprintf(stderr, "SKIP: no NVRTC on this machine\n");
@@ -417,6 +408,9 @@ static void read_attributes(const struct module *m, const char *kernel, unsigned
   enum { PARAM_CBANK = 0x0a, MIN_STACK_SIZE = 0x12, REGCOUNT = 0x2f, NUM_BARRIERS = 0x4c };
   enum { FORMAT_SIZED = 4 };
   *a = (struct attributes){.param_base = 0x160, .registers = 255};
+  /* In ABI 7 (CUDA 12) the number of barriers is in the flags of .text: cubin-elf.md section 2. */
+  if (m->elf[EI_ABIVERSION] == 7)
+    a->barriers = section(m, (unsigned)section_named(m, ".text.", kernel))->sh_flags >> 20 & 0x7f;
   int wanted[2] = {section_named(m, ".nv.info.", kernel), section_named(m, ".nv.info", "")};
   for (unsigned k = 0; k < 2; k++) {
     if (wanted[k] < 0)
