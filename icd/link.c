@@ -13,9 +13,15 @@ static cl_int add_headers(cl_context context, struct icd_build *build, cl_uint c
   if (!build->headers || !build->header_programs)
     return icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
   for (cl_uint i = 0; i < count; i++) {
-    if (!icd_is_program(programs[i]) || programs[i]->context != context || !programs[i]->source)
+    if (!icd_is_program(programs[i]))
       return icd_fail(context, CL_INVALID_PROGRAM, build->call,
-                      "input_headers[%u] is not a program of the context with a source", i);
+                      "input_headers[%u] is not a program", i);
+    if (programs[i]->context != context)
+      return icd_fail(context, CL_INVALID_CONTEXT, build->call,
+                      "input_headers[%u] belongs to another context than program", i);
+    if (!programs[i]->source)
+      return icd_fail(context, CL_INVALID_PROGRAM, build->call, "input_headers[%u] has no source",
+                      i);
     if (!names[i])
       return icd_fail(context, CL_INVALID_VALUE, build->call, "header_include_names[%u] is NULL",
                       i);
@@ -67,9 +73,12 @@ static bool has_word(const char *words, const char *wanted) {
 /* Copies an object or library into the build. */
 static cl_int add_object(cl_context context, struct icd_build *build, cl_uint i,
                          cl_program program) {
-  if (!icd_is_program(program) || program->context != context)
+  if (!icd_is_program(program))
     return icd_fail(context, CL_INVALID_PROGRAM, build->call,
-                    "input_programs[%u] is not a program of the context", i);
+                    "input_programs[%u] is not a program", i);
+  if (program->context != context)
+    return icd_fail(context, CL_INVALID_CONTEXT, build->call,
+                    "input_programs[%u] belongs to another context", i);
   cl_int code = CL_SUCCESS;
   icd_enter(&program->lock);
   if (program->binary_type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT &&

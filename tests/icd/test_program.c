@@ -441,6 +441,27 @@ static void separate(void **state) {
     assert_cl(clReleaseProgram(all[i]));
 }
 
+/* Headers and objects of another context. */
+static void strangers(void **state) {
+  struct bench *bench = *state;
+  const char *text = "", *name = "a.h";
+  cl_int code;
+  cl_context context = clCreateContext(NULL, 1, &bench->device, NULL, NULL, &code);
+  assert_cl(code);
+  cl_program program = clCreateProgramWithSource(bench->context, 1, &text, NULL, &code);
+  cl_program stranger = clCreateProgramWithSource(context, 1, &text, NULL, &code);
+  assert_cl(clCompileProgram(program, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+  assert_cl(clCompileProgram(stranger, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+  assert_int_equal(clCompileProgram(program, 0, NULL, NULL, 1, &stranger, &name, NULL, NULL),
+                   CL_INVALID_CONTEXT);
+  cl_program objects[] = {program, stranger};
+  assert_null(clLinkProgram(bench->context, 0, NULL, NULL, 2, objects, NULL, NULL, &code));
+  assert_int_equal(code, CL_INVALID_CONTEXT);
+  assert_cl(clReleaseProgram(stranger));
+  assert_cl(clReleaseProgram(program));
+  assert_cl(clReleaseContext(context));
+}
+
 /* What this device cannot do. */
 static void unsupported(void **state) {
   struct bench *bench = *state;
@@ -610,6 +631,7 @@ int main(void) {
       TEST(kernel_queries),
       TEST(work_group_queries),
       TEST(separate),
+      TEST(strangers),
       TEST(unsupported),
       TEST(threads),
       cmocka_unit_test_setup_teardown(questions_while_told, setup_asking, bench_teardown),
