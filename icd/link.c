@@ -74,8 +74,8 @@ static bool has_word(const char *words, const char *wanted) {
 static cl_int add_object(cl_context context, struct icd_build *build, cl_uint i,
                          cl_program program) {
   if (!icd_is_program(program))
-    return icd_fail(context, CL_INVALID_PROGRAM, build->call,
-                    "input_programs[%u] is not a program", i);
+    return icd_fail(context, CL_INVALID_PROGRAM, build->call, "input_programs[%u] is not a program",
+                    i);
   if (program->context != context)
     return icd_fail(context, CL_INVALID_CONTEXT, build->call,
                     "input_programs[%u] belongs to another context", i);

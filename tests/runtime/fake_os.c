@@ -27,6 +27,7 @@ static struct {
   uint64_t next_va, va_end;
   unsigned error_sm;
   uint64_t error_pc; /* 0: none */
+  int emulator_node;
 } os;
 
 void fake_os_reset(unsigned refuse, int result, bool zero_fds) {
@@ -35,6 +36,7 @@ void fake_os_reset(unsigned refuse, int result, bool zero_fds) {
   os.result = result;
   os.zero_fds = zero_fds;
   os.next_handle = 0x80000001;
+  os.emulator_node = -ENOENT;
 }
 
 bool fake_os_refused(void) {
@@ -55,6 +57,10 @@ bool fake_os_saw_fd_zero(void) {
 
 bool fake_os_saw_page_without_power(void) {
   return os.page_without_power;
+}
+
+void fake_os_emulator_node(int result) {
+  os.emulator_node = result;
 }
 
 void fake_os_sm_error(unsigned sm, unsigned long long pc) {
@@ -88,7 +94,7 @@ static int new_fd(int lowest) {
 static int fake_open(const char *path, int flags) {
   (void)flags;
   if (strcmp(path, EMULATOR_NODE_PATH) == 0)
-    return -ENOENT;
+    return os.emulator_node;
   if (refuse(path))
     return plain_error();
   int fd = new_fd(FIRST_FD);

@@ -24,6 +24,9 @@ struct fake_alive {
 };
 struct fake_alive fake_os_alive(void);
 
+/* What opening the software Orin's own node gives, until the next reset; -ENOENT before. */
+void fake_os_emulator_node(int result);
+
 /* From now on SM number sm reports an error of the warp at pc. */
 void fake_os_sm_error(unsigned sm, unsigned long long pc);
 

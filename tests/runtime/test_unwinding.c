@@ -141,6 +141,19 @@ static void every_call_fails_in_turn(void **state) {
     every_call_fails_with(refusals[i].refusal, refusals[i].result);
 }
 
+/* On a board the software Orin's own node is missing, or a container does not let it be
+ * opened. */
+static void boards_need_no_emulator_node(void **state) {
+  (void)state;
+  static const int errors[] = {-ENOENT, -EACCES, -EPERM, -ENXIO, -ENODEV, -ELOOP, -EMFILE, -EIO};
+  for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+    fake_os_reset(0, 0, false);
+    fake_os_emulator_node(errors[i]);
+    assert_int_equal(whole_life(), 0);
+    assert_nothing_alive(strerror(-errors[i]));
+  }
+}
+
 static void dmabuf_fd_zero_is_avoided(void **state) {
   (void)state;
   fake_os_reset(0, 0, true);
@@ -283,6 +296,7 @@ static void launch_limits(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_call_fails_in_turn),
+      cmocka_unit_test(boards_need_no_emulator_node),
       cmocka_unit_test(dmabuf_fd_zero_is_avoided),
       cmocka_unit_test(contexts_have_their_own_addresses),
       cmocka_unit_test(device_information),
