@@ -48,20 +48,28 @@ static const struct {
     {"-enable-link-options", NULL, OPTION_OPEN, LIBRARY},
 };
 
-static bool add_argument(struct options *options, const char *argument) {
+/* Takes the argument, which may be NULL for lack of memory. */
+static bool add_argument(struct options *options, char *argument) {
   if (options->clang_count == options->clang_capacity) {
     size_t capacity = options->clang_capacity ? options->clang_capacity * 2 : 16;
     char **clang = realloc(options->clang, capacity * sizeof *clang);
-    if (!clang)
+    if (!clang) {
+      free(argument);
       return false;
+    }
     options->clang = clang;
     options->clang_capacity = capacity;
   }
-  char *copy = strdup(argument);
-  if (!copy)
-    return false;
-  options->clang[options->clang_count++] = copy;
-  return true;
+  if (argument)
+    options->clang[options->clang_count++] = argument;
+  return argument;
+}
+
+/* An option and its value as one argument. clang replaces an argument that begins with @ by
+ * the words of a file, and takes one that begins with a dash for another option. */
+static bool add_joined(struct options *options, const char *option, const char *value) {
+  char *argument = NULL;
+  return asprintf(&argument, "%s%s", option, value) >= 0 && add_argument(options, argument);
 }
 
 /* The next word of *at into word, quotes and backslashes resolved. False at the
@@ -103,8 +111,10 @@ static bool is_macro_name(const char *name) {
     return false;
   while (isalnum((unsigned char)*name) || *name == '_')
     name++;
-  /* -D name(args)=text is what clang takes, too. */
-  return *name == 0 || *name == '=' || *name == '(';
+  /* -D name(args)=text is what clang takes, too. A new line in front of the text would begin a
+   * line of the program; in the text clang ends the macro there. */
+  return (*name == 0 || *name == '=' || *name == '(') && !memchr(name, '\n', strcspn(name, "=")) &&
+         !memchr(name, '\r', strcspn(name, "="));
 }
 
 static bool parse_language(const char *name, struct options *options) {
@@ -131,16 +141,17 @@ enum outcome {
 static enum outcome parse_preprocessor(struct options *options, char letter, const char *value) {
   if (!*value || (letter != 'I' && !is_macro_name(value)))
     return OUTCOME_BAD_VALUE;
-  if (letter == 'D') {
+  bool added;
+  if (letter == 'I') {
+    /* "-I-" would be an option of its own. */
+    added = add_joined(options, *value == '-' ? OPTIONS_FOLDER "./" : OPTIONS_FOLDER, value);
+  } else {
     char *name = strndup(value, strcspn(value, "=("));
-    bool added = name && add_argument(options, "-U") && add_argument(options, name);
+    added = name && add_joined(options, "-U", name) &&
+            (letter == 'U' || add_joined(options, "-D", value));
     free(name);
-    if (!added)
-      return OUTCOME_NO_MEMORY;
   }
-  char name[3] = {'-', letter, 0};
-  return add_argument(options, name) && add_argument(options, value) ? OUTCOME_DONE
-                                                                     : OUTCOME_NO_MEMORY;
+  return added ? OUTCOME_DONE : OUTCOME_NO_MEMORY;
 }
 
 static enum outcome parse_flag(struct options *options, size_t flag, unsigned users) {
@@ -149,7 +160,7 @@ static enum outcome parse_flag(struct options *options, size_t flag, unsigned us
   options->effects |= flags[flag].effects;
   if (flags[flag].effects & OPTION_NO_OPT)
     options->opt_level = 0;
-  if (flags[flag].clang && !add_argument(options, flags[flag].clang))
+  if (flags[flag].clang && !add_argument(options, strdup(flags[flag].clang)))
     return OUTCOME_NO_MEMORY;
   return OUTCOME_DONE;
 }

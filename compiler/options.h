@@ -27,6 +27,9 @@ enum option_effect {
 /* Effects that code linked from parts has only if all of them have it. */
 enum { OPTIONS_SHARED = OPTION_CONTRACT | OPTION_FTZ | OPTION_FAST | OPTION_OPEN };
 
+/* With what an argument for clang begins that is a folder for #include. */
+#define OPTIONS_FOLDER "-I"
+
 struct options {
   char **clang; /* arguments for clang -cc1, in order */
   size_t clang_count;

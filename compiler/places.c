@@ -78,9 +78,9 @@ static void collect_folders(struct search *search, const struct options *options
   list_add(search, &search->folders, "");
   if (header_folder)
     list_add(search, &search->folders, header_folder);
-  for (size_t i = 0; i + 1 < options->clang_count; i++)
-    if (!strcmp(options->clang[i], "-I"))
-      list_add(search, &search->folders, options->clang[i + 1]);
+  for (size_t i = 0; i < options->clang_count; i++)
+    if (!strncmp(options->clang[i], OPTIONS_FOLDER, strlen(OPTIONS_FOLDER)))
+      list_add(search, &search->folders, options->clang[i] + strlen(OPTIONS_FOLDER));
   for (size_t i = 0; i < search->files.count && !search->failed; i++) {
     const char *slash = strrchr(search->files.items[i], '/');
     if (slash)

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Values of build options stay values: option_values_test.py TEGRACLC CLANG.
+
+clang replaces an argument that begins with @ by the words of that file, so a value that arrives as
+an argument could bring any option of clang. Each option that takes a value gets hostile ones, apart,
+glued on and in quotes. A stand-in for clang writes down the arguments. If one has an @, the
+real one runs as well: the file that a response file would make it write must not appear."""
+import os
+import subprocess
+import sys
+import tempfile
+
+TEGRACLC, CLANG = map(os.path.abspath, sys.argv[1:3])
+KERNEL = b'kernel void k(global int *o) { *o = 1; }'
+failures = 0
+
+
+def check(condition, sentence):
+    global failures
+    failures += not condition
+    if not condition:
+        print('FAIL', sentence)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    witness, record = os.path.join(folder, 'witness'), os.path.join(folder, 'record')
+    with open('f', 'w', encoding='utf-8') as file:
+        file.write(f'-dependency-file {witness} -MT x')
+    with open('clang', 'w', encoding='utf-8') as file:
+        file.write(f"""#!/bin/sh
+printf '%s\\0' "$@" > {record}
+case "$*" in *@*) exec {CLANG} "$@" ;; esac
+echo "stand-in for clang" >&2; exit 1
+""")
+    os.chmod('clang', 0o755)
+    environment = dict(os.environ, TEGRACL_CLANG=os.path.join(folder, 'clang'))
+
+    def run(*options):
+        """Whether the build succeeds, and what clang was given; None: it was not started."""
+        if os.path.exists(record):
+            os.remove(record)
+        done = subprocess.run([TEGRACLC, '--emit', 'ir', *options, '-'], input=KERNEL,
+                              capture_output=True, env=environment, timeout=120)
+        arguments = None
+        if os.path.exists(record):
+            with open(record, encoding='utf-8', newline='') as written:
+                arguments = written.read().split('\0')[:-1]
+        return done.returncode == 0, arguments, done.stderr.decode()
+
+    # The check can fail: clang does expand what it gets.
+    subprocess.run([CLANG, '-cc1', '-x', 'cl', '@f', '-E', '-o', '-', '-'], input=KERNEL,
+                   capture_output=True, check=True)
+    check(os.path.exists(witness), 'clang reads response files')
+    os.remove(witness)
+
+    _, plain, _ = run()
+    values = ['@f', f'@{folder}/f', '@/dev/stdin', '"@f"', "'@f'", '-load', '-', '--', '-I', '-cc1',
+              f'-dependency-file={witness}', '\n@f', '@f\n', 'X\n#include "f"', 'X(a)\n#include "f"\n',
+              'X=1\n#include "f"\n', 'X=@f', 'X="@f"', 'X=-load', '"', "'", '\\', ' ', '']
+    names = ['-D', '-U', '-I', '-cl-nv-maxrregcount', '-cl-nv-opt-level', '-cl-std', '-cl-nv-cstd']
+    built = started = 0
+    for name in names:
+        for value in values:
+            forms = {'apart': [name, value]}
+            forms['glued'] = [name + ('=' if name.startswith('-cl') else '') + value]
+            for form, words in forms.items():
+                good, arguments, log = run(*words)
+                what = f'{name} {value!r} {form}'
+                built += good
+                check(not os.path.exists(witness), f'{what}: wrote a file')
+                check(good or log, f'{what}: fails without a word')
+                if arguments is None:
+                    continue
+                started += 1
+                extra = list(arguments)
+                for argument in plain:
+                    if argument in extra:
+                        extra.remove(argument)
+                check(all(a[:2] in ('-D', '-U', '-I') and len(a) > 2 for a in extra) and
+                      len(extra) <= 2, f'{what}: became {extra}')
+                # Of a macro, no line of the program can come from its name.
+                check(all('\n' not in a.split('=')[0] for a in extra if a[1:2] in 'DU'),
+                      f'{what}: a line of the program in {extra}')
+                check('-I-' not in extra, f'{what}: an option of its own')
+    check(built > 10 and started > 40, f'only {built} builds succeed, {started} are started')
+    good, arguments, log = run('-I', '@f', '-D', 'X=@f', '-I', '-x')
+    check(good and arguments[-7:-3] == ['-I@f', '-UX', '-DX=@f', '-I./-x'], f'{arguments} {log}')
+
+print(f'{failures} failed')
+sys.exit(failures != 0)
