@@ -1,5 +1,5 @@
-/* The disk cache of program binaries: its files. An entry is a small header, the build
- * log and the binary. It is written into a file without a name, which gets one when it
+/* The disk cache of program binaries: its files. An entry is a small header, the key, the
+ * build log and the binary. It is written into a file without a name, which gets one when it
  * is whole: a writer that dies leaves nothing, and readers see whole entries or none, and
  * check a hash anyway.
  */
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,14 +29,12 @@ enum { DEFAULT_SIZE_MIB = 256, MIB_SHIFT = 20 };
 enum { SLACK_PARTS = 16 };
 
 struct entry {
-  char magic[8];
-  struct cache_key key;
+  char magic[CACHE_MAGIC_BYTES];
+  uint64_t key_size;
   uint64_t log_size; /* with its NUL */
   uint64_t binary_size;
   uint64_t hash; /* xxHash64 of log and binary */
 };
-
-static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'C', 'H', '1'};
 
 /* Bytes; 0: the cache is off. */
 static uint64_t size_limit(void) {
@@ -76,10 +75,29 @@ static void make_folders(const char *folder) {
   mkdir(path, 0700);
 }
 
-static bool entry_path(const char *folder, const struct cache_key *key, char path[PATH_BYTES]) {
-  int length = snprintf(path, PATH_BYTES, "%s/%016llx%016llx" CACHE_ENTRY_SUFFIX, folder,
-                        (unsigned long long)key->words[0], (unsigned long long)key->words[1]);
-  return length > 0 && length < PATH_BYTES;
+/* Opens the folder that the environment names. -1 if there is none, or if other users can
+ * change what is in it. */
+static int open_folder(bool make) {
+  char folder[PATH_BYTES];
+  struct stat status;
+  if (!cache_folder(folder))
+    return -1;
+  if (make)
+    make_folders(folder);
+  const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+      !(status.st_mode & (S_IWGRP | S_IWOTH)))
+    return fd;
+  if (fd >= 0)
+    close(fd);
+  return -1;
+}
+
+enum { NAME_BYTES = 64 };
+
+static void entry_name(const struct cache_key *key, char name[NAME_BYTES]) {
+  snprintf(name, NAME_BYTES, "%016llx%016llx" CACHE_ENTRY_SUFFIX, (unsigned long long)key->hash[0],
+           (unsigned long long)key->hash[1]);
 }
 
 static bool read_all(int fd, void *bytes, size_t size) {
@@ -115,16 +133,30 @@ static uint64_t entry_hash(const char *log, size_t log_size, const void *binary,
   return XXH64(binary, binary_size, XXH64(log, log_size, 0));
 }
 
+/* Whether the next bytes of the file are those of the key. */
+static bool read_key(int fd, const struct cache_key *key) {
+  char chunk[4096];
+  for (size_t at = 0; at < key->bytes.size;) {
+    const size_t rest = key->bytes.size - at;
+    const size_t size = rest < sizeof(chunk) ? rest : sizeof(chunk);
+    if (!read_all(fd, chunk, size) || memcmp(chunk, key->bytes.data + at, size) != 0)
+      return false;
+    at += size;
+  }
+  return true;
+}
+
 static bool read_entry(int fd, const struct cache_key *key, struct cc_result *result) {
   struct stat status;
   struct entry entry;
   /* An entry that another user wrote may say anything. */
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
     return false;
-  if (!read_all(fd, &entry, sizeof(entry)) || memcmp(entry.magic, magic, sizeof(magic)) != 0 ||
-      memcmp(&entry.key, key, sizeof(*key)) != 0)
+  if (!read_all(fd, &entry, sizeof(entry)) ||
+      memcmp(entry.magic, CACHE_MAGIC, CACHE_MAGIC_BYTES) != 0 ||
+      entry.key_size != key->bytes.size || !read_key(fd, key))
     return false;
-  uint64_t size = (uint64_t)status.st_size - sizeof(entry);
+  const uint64_t size = (uint64_t)status.st_size - sizeof(entry) - entry.key_size;
   if (entry.log_size == 0 || entry.log_size > size || entry.binary_size != size - entry.log_size ||
       entry.binary_size == 0)
     return false;
@@ -144,10 +176,14 @@ static bool read_entry(int fd, const struct cache_key *key, struct cc_result *re
 }
 
 bool cache_get(const struct cache_key *key, struct cc_result *result) {
-  char folder[PATH_BYTES], path[PATH_BYTES];
-  if (!size_limit() || !cache_folder(folder) || !entry_path(folder, key, path))
+  char name[NAME_BYTES];
+  const int folder = size_limit() ? open_folder(false) : -1;
+  if (folder < 0)
     return false;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  entry_name(key, name);
+  /* Not to wait for a pipe of that name. */
+  const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  close(folder);
   if (fd < 0)
     return false;
   bool hit = read_entry(fd, key, result);
@@ -160,60 +196,78 @@ bool cache_get(const struct cache_key *key, struct cc_result *result) {
 static bool write_entry(int fd, const struct cache_key *key, const struct cc_result *result) {
   const size_t log_size = strlen(result->log) + 1;
   struct entry entry = {
-      .key = *key,
+      .key_size = key->bytes.size,
       .log_size = log_size,
       .binary_size = result->binary_size,
       .hash = entry_hash(result->log, log_size, result->binary, result->binary_size),
   };
-  memcpy(entry.magic, magic, sizeof(magic));
-  return write_all(fd, &entry, sizeof(entry)) && write_all(fd, result->log, log_size) &&
-         write_all(fd, result->binary, result->binary_size);
+  memcpy(entry.magic, CACHE_MAGIC, CACHE_MAGIC_BYTES);
+  return write_all(fd, &entry, sizeof(entry)) && write_all(fd, key->bytes.data, key->bytes.size) &&
+         write_all(fd, result->log, log_size) && write_all(fd, result->binary, result->binary_size);
 }
 
 /* Gives a file without a name one. Between the two calls there is no entry: a miss for
  * others. */
-static void give_name(int fd, const char *path) {
+static void give_name(int fd, int folder, const char *name) {
   char unnamed[32];
   snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", fd);
-  unlink(path);
+  unlinkat(folder, name, 0);
   /* It fails where another process was faster, or where there is no /proc. */
-  (void)!linkat(AT_FDCWD, unnamed, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+  (void)!linkat(AT_FDCWD, unnamed, folder, name, AT_SYMLINK_FOLLOW);
+}
+
+/* A new file with a name of its own. */
+static int make_temporary(int folder, char name[NAME_BYTES]) {
+  static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+  enum { ATTEMPTS = 16 };
+  for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    unsigned char lot[CACHE_TEMP_LETTERS];
+    if (getrandom(lot, sizeof(lot), 0) != sizeof(lot))
+      return -1;
+    for (size_t i = 0; i < sizeof(lot); i++)
+      lot[i] = (unsigned char)digits[lot[i] % (sizeof(digits) - 1)];
+    snprintf(name, NAME_BYTES, CACHE_TEMP_PREFIX "%.*s" CACHE_TEMP_SUFFIX, (int)sizeof(lot), lot);
+    const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd >= 0 || errno != EEXIST)
+      return fd;
+  }
+  return -1;
 }
 
 /* For file systems that have no files without names. The lock tells cache_trim that the
  * writer lives. */
-static void put_by_renaming(const char *folder, const char *path, const struct cache_key *key,
+static void put_by_renaming(int folder, const char *name, const struct cache_key *key,
                             const struct cc_result *result) {
-  char temporary[PATH_BYTES];
-  const int length = snprintf(temporary, sizeof(temporary), "%s/XXXXXX" CACHE_TEMP_SUFFIX, folder);
-  const int fd = length > 0 && length < PATH_BYTES
-                     ? mkostemps(temporary, (int)strlen(CACHE_TEMP_SUFFIX), O_CLOEXEC)
-                     : -1;
+  char temporary[NAME_BYTES];
+  const int fd = make_temporary(folder, temporary);
   if (fd < 0)
     return;
   const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
-  if (!locked || !write_entry(fd, key, result) || rename(temporary, path) != 0)
-    unlink(temporary);
+  if (!locked || !write_entry(fd, key, result) || renameat(folder, temporary, folder, name) != 0)
+    unlinkat(folder, temporary, 0);
   close(fd);
 }
 
 void cache_put(const struct cache_key *key, const struct cc_result *result) {
-  char folder[PATH_BYTES], path[PATH_BYTES];
+  char name[NAME_BYTES];
   const uint64_t limit = size_limit();
-  const uint64_t size = sizeof(struct entry) + strlen(result->log) + 1 + result->binary_size;
-  if (!limit || size > limit || !cache_folder(folder) || !entry_path(folder, key, path))
+  const uint64_t size =
+      sizeof(struct entry) + key->bytes.size + strlen(result->log) + 1 + result->binary_size;
+  const int folder = limit && size <= limit ? open_folder(true) : -1;
+  if (folder < 0)
     return;
-  make_folders(folder);
-  const int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  entry_name(key, name);
+  const int fd = openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) {
-    put_by_renaming(folder, path, key, result);
+    put_by_renaming(folder, name, key, result);
   } else {
     if (write_entry(fd, key, result))
-      give_name(fd, path);
+      give_name(fd, folder, name);
     close(fd);
   }
   /* To look through the folder takes longer the more there is in it, so it is left to
    * one entry in many: to all that are large enough, and to the others by lot. */
-  if (key->words[0] % limit < size * SLACK_PARTS)
+  if (key->hash[0] % limit < size * SLACK_PARTS)
     cache_trim(folder, limit);
+  close(folder);
 }

@@ -15,29 +15,28 @@
 #include "compiler/places.h"
 #include "compiler/spirv.h"
 
-/* A larger header is not kept in mind. */
+/* Of all headers of a program. */
 #define MAX_HEADER_BYTES ((size_t)64 << 20)
 
-static void hash_bytes(XXH3_state_t *state, const void *bytes, size_t size) {
-  uint64_t length = size;
-  XXH3_128bits_update(state, &length, sizeof(length));
-  if (size)
-    XXH3_128bits_update(state, bytes, size);
+static void add_bytes(struct text *key, const void *bytes, size_t size) {
+  const uint64_t length = size;
+  text_add(key, (const char *)&length, sizeof(length));
+  text_add(key, bytes, size);
 }
 
-static void hash_string(XXH3_state_t *state, const char *text) {
-  hash_bytes(state, text, text ? strlen(text) : 0);
+static void add_string(struct text *key, const char *text) {
+  add_bytes(key, text, text ? strlen(text) : 0);
 }
 
-static void hash_file(XXH3_state_t *state, const char *path) {
-  hash_string(state, path);
+static void add_file(struct text *key, const char *path) {
+  add_string(key, path);
   struct stat status;
   if (!path || stat(path, &status) != 0)
     return;
   /* Not the device's number: each start of a container may give it another. */
   const uint64_t facts[] = {(uint64_t)status.st_size, (uint64_t)status.st_mtim.tv_sec,
                             (uint64_t)status.st_mtim.tv_nsec};
-  hash_bytes(state, facts, sizeof(facts));
+  add_bytes(key, facts, sizeof(facts));
 }
 
 static bool has_word(const char *text, size_t size, const char *const *words) {
@@ -80,27 +79,39 @@ static void widen(enum cache_scope *scope, enum cache_scope other) {
     *scope = other;
 }
 
-static struct cache_key take_key(XXH3_state_t *state) {
-  const XXH128_hash_t hash = XXH3_128bits_digest(state);
-  return (struct cache_key){{hash.high64, hash.low64}};
+/* False if there was no memory for all of the key. */
+static bool finish_hash(struct cache_key *key) {
+  if (key->bytes.failed)
+    return false;
+  const XXH128_hash_t hash = XXH3_128bits(key->bytes.data, key->bytes.size);
+  key->hash[0] = hash.high64;
+  key->hash[1] = hash.low64;
+  return true;
+}
+
+void cache_key_finish(struct cache_key *key) {
+  text_finish(&key->bytes);
+}
+
+bool cache_key_equal(const struct cache_key *a, const struct cache_key *b) {
+  return a->bytes.size == b->bytes.size && memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0;
 }
 
 enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
                                 const struct cache_tools *tools, struct cache_key *key) {
   const char *options = job->options ? job->options : "";
   enum cache_scope scope = CACHE_JOB;
-  XXH3_state_t state;
-  XXH3_INITSTATE(&state);
-  XXH3_128bits_reset(&state);
-  hash_string(&state, TEGRACL_VERSION);
+  struct text *bytes = &key->bytes;
+  *key = (struct cache_key){0};
+  add_string(bytes, TEGRACL_VERSION);
   for (size_t i = 0; i < sizeof(tools->paths) / sizeof(tools->paths[0]); i++)
-    hash_file(&state, tools->paths[i]);
+    add_file(bytes, tools->paths[i]);
   const uint64_t device[] = {job->action, job->device->sm, job->device->local_mem_bytes,
                              job->source_count, job->header_count};
-  hash_bytes(&state, device, sizeof(device));
-  hash_string(&state, job->device->extensions);
-  hash_string(&state, job->device->c_features);
-  hash_string(&state, options);
+  add_bytes(bytes, device, sizeof(device));
+  add_string(bytes, job->device->extensions);
+  add_string(bytes, job->device->c_features);
+  add_string(bytes, options);
   /* Macros can be given there. */
   if (scope_of(options, strlen(options)) == CACHE_NEVER)
     scope = CACHE_NEVER;
@@ -108,22 +119,21 @@ enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
     const struct cc_source *source = &job->sources[i];
     if (!cc_links(job->action) && !spirv_is(source->text, source->size))
       widen(&scope, scope_of(source->text, source->size));
-    hash_bytes(&state, source->text, source->size);
+    add_bytes(bytes, source->text, source->size);
   }
   for (size_t i = 0; i < job->header_count; i++) {
     const char *text = job->headers[i].text;
     widen(&scope, scope_of(text, strlen(text)));
-    hash_string(&state, job->headers[i].name);
-    hash_string(&state, text);
+    add_string(bytes, job->headers[i].name);
+    add_string(bytes, text);
   }
   if (scope == CACHE_PLACES) {
     if (!folder)
       return CACHE_NEVER;
-    hash_string(&state, folder);
+    add_string(bytes, folder);
   }
-  hash_bytes(&state, &scope, sizeof(scope));
-  *key = take_key(&state);
-  return scope;
+  add_bytes(bytes, &scope, sizeof(scope));
+  return finish_hash(key) ? scope : CACHE_NEVER;
 }
 
 /* ---- places ---------------------------------------------------------------------- */
@@ -161,15 +171,17 @@ static char *read_place(const char *folder, const char *name, struct stat *statu
 
 /* Adds what is at a place. began: NULL, or when a build began that must have seen it as it
  * is. False if it cannot be read, or the build may have seen another. */
-static bool hash_place(XXH3_state_t *state, const char *folder, const char *place,
-                       const struct timespec *began) {
+static bool add_place(struct text *key, const char *folder, const char *place,
+                      const struct timespec *began) {
   struct stat status;
   bool failed = false;
   char *bytes = read_place(folder, place + 1, &status, &failed);
-  hash_string(state, place);
-  hash_bytes(state, &(bool){bytes != NULL}, sizeof(bool));
-  if (bytes) {
-    hash_bytes(state, bytes, (size_t)status.st_size);
+  add_string(key, place);
+  add_bytes(key, &(bool){bytes != NULL}, sizeof(bool));
+  if (bytes && key->size > MAX_HEADER_BYTES) {
+    failed = true;
+  } else if (bytes) {
+    add_bytes(key, bytes, (size_t)status.st_size);
     if (began && (!is_before(&status.st_mtim, began) || !is_before(&status.st_ctim, began) ||
                   scope_of(bytes, (size_t)status.st_size) == CACHE_NEVER))
       failed = true;
@@ -180,25 +192,23 @@ static bool hash_place(XXH3_state_t *state, const char *folder, const char *plac
   return !failed;
 }
 
-static bool hash_places(const struct cache_key *job, const char *folder, const char *places,
-                        size_t size, const struct timespec *began, struct cache_key *key) {
-  XXH3_state_t state;
-  if (!size || places[size - 1] != 0)
-    return false;
-  XXH3_INITSTATE(&state);
-  XXH3_128bits_reset(&state);
-  hash_bytes(&state, job, sizeof(*job));
-  for (const char *at = places; at < places + size; at += strlen(at) + 1)
-    if (!*at || !hash_place(&state, folder, at, began))
-      return false;
-  *key = take_key(&state);
-  return true;
+static bool add_places(const struct cache_key *job, const char *folder, const char *places,
+                       size_t size, const struct timespec *began, struct cache_key *key) {
+  bool good = size && places[size - 1] == 0;
+  *key = (struct cache_key){0};
+  add_bytes(&key->bytes, job->bytes.data, job->bytes.size);
+  for (const char *at = places; good && at < places + size; at += strlen(at) + 1)
+    good = *at && add_place(&key->bytes, folder, at, began);
+  good = good && finish_hash(key);
+  if (!good)
+    cache_key_finish(key);
+  return good;
 }
 
 bool cache_find_places(const struct cache_key *job, const char *folder, struct cache_key *key) {
   struct cc_result list = {0};
   const bool found =
-      cache_get(job, &list) && hash_places(job, folder, list.binary, list.binary_size, NULL, key);
+      cache_get(job, &list) && add_places(job, folder, list.binary, list.binary_size, NULL, key);
   cc_result_finish(&list);
   return found;
 }
@@ -209,7 +219,7 @@ bool cache_keep_places(const struct cache_key *job, const char *folder,
   char no_log[] = "";
   const struct cc_result list = {
       .log = no_log, .binary = result->places, .binary_size = result->places_size};
-  if (!hash_places(job, folder, result->places, result->places_size, began, key))
+  if (!add_places(job, folder, result->places, result->places_size, began, key))
     return false;
   cache_put(job, &list);
   return true;

@@ -94,37 +94,39 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
   return status;
 }
 
-/* Whether the cache has the build. key: of the job; becomes that of the build. */
-static bool take_cached(enum cache_scope scope, const char *folder, struct cache_key *key,
+static bool take_cached(enum cache_scope scope, const char *folder, const struct cache_key *job,
                         struct cc_result *result) {
-  struct cache_key job = *key;
-  result->from_cache =
-      (scope == CACHE_JOB || (scope == CACHE_PLACES && cache_find_places(&job, folder, key))) &&
-      cache_get(key, result);
+  struct cache_key key = {0};
+  if (scope == CACHE_JOB)
+    result->from_cache = cache_get(job, result);
+  else if (scope == CACHE_PLACES && cache_find_places(job, folder, &key))
+    result->from_cache = cache_get(&key, result);
+  cache_key_finish(&key);
   return result->from_cache;
 }
 
 static enum cc_status build_and_keep(const struct cc_job *job, const char *compiler,
                                      const char *folder, enum cache_scope scope,
-                                     struct cache_key key, struct cc_result *result) {
-  const struct cache_key job_key = key;
+                                     const struct cache_key *job_key, struct cc_result *result) {
+  struct cache_key key = {0};
   struct timespec began;
   clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the one that files get their times from */
   const enum cc_status status = build(job, compiler, folder, result);
-  if (status == CC_OK &&
-      (scope == CACHE_JOB ||
-       (scope == CACHE_PLACES && cache_keep_places(&job_key, folder, result, &began, &key))))
+  if (status == CC_OK && scope == CACHE_JOB)
+    cache_put(job_key, result);
+  else if (status == CC_OK && scope == CACHE_PLACES &&
+           cache_keep_places(job_key, folder, result, &began, &key))
     cache_put(&key, result);
+  cache_key_finish(&key);
   return status;
 }
 
 static enum cc_status look_or_build(const struct cc_job *job, const char *compiler,
                                     const char *folder, enum cache_scope scope,
                                     const struct cache_key *key, struct cc_result *result) {
-  struct cache_key found = *key;
-  return take_cached(scope, folder, &found, result)
+  return take_cached(scope, folder, key, result)
              ? CC_OK
-             : build_and_keep(job, compiler, folder, scope, *key, result);
+             : build_and_keep(job, compiler, folder, scope, key, result);
 }
 
 /* Of several threads with the same job one builds. It looks again first: another may
@@ -166,11 +168,13 @@ enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
   const char *folder = getcwd(here, sizeof(here));
   struct cache_key key;
   const enum cache_scope scope = cache_key_make(job, folder, &tools, &key);
-  const struct cache_key job_key = key;
-  if (take_cached(scope, folder, &key, result))
-    return CC_OK;
-  return scope == CACHE_NEVER ? build(job, tegraclc, folder, result)
-                              : build_once(job, tegraclc, folder, scope, &job_key, result);
+  enum cc_status status = CC_OK;
+  if (scope == CACHE_NEVER)
+    status = build(job, tegraclc, folder, result);
+  else if (!take_cached(scope, folder, &key, result))
+    status = build_once(job, tegraclc, folder, scope, &key, result);
+  cache_key_finish(&key);
+  return status;
 }
 
 void cc_result_finish(struct cc_result *result) {

@@ -8,8 +8,8 @@
 
 struct flight {
   struct flight *next;
-  struct cache_key key;
-  unsigned waiting; /* threads that want the outcome */
+  const struct cache_key *key; /* the caller's */
+  unsigned waiting;            /* threads that want the outcome */
   bool landed;
   enum cc_status status;
   struct cc_result result; /* of its own, if anybody waits */
@@ -79,7 +79,7 @@ struct flight *flight_take_off(const struct cache_key *key, enum cc_status *stat
   struct flight *flight = NULL;
   pthread_mutex_lock(&lock);
   for (flight = flights; flight; flight = flight->next)
-    if (memcmp(&flight->key, key, sizeof(*key)) == 0)
+    if (cache_key_equal(flight->key, key))
       break;
   if (flight) {
     wait_for(flight, status, result);
@@ -89,7 +89,7 @@ struct flight *flight_take_off(const struct cache_key *key, enum cc_status *stat
   flight = watch_forks() ? calloc(1, sizeof(*flight)) : NULL;
   *status = CC_OUT_OF_MEMORY;
   if (flight) {
-    flight->key = *key;
+    flight->key = key;
     flight->next = flights;
     flights = flight;
   }

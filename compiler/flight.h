@@ -7,7 +7,8 @@
 
 struct flight;
 
-/* The caller is the one that builds: it must call flight_land. NULL if another thread was
+/* The caller is the one that builds: it must call flight_land, and keep the key until then.
+ * NULL if another thread was
  * building: its outcome is in status and result then. */
 struct flight *flight_take_off(const struct cache_key *key, enum cc_status *status,
                                struct cc_result *result);

@@ -20,9 +20,13 @@
 
 #include <cmocka.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "compiler/cache.h"
 #include "compiler/compiler.h"
 #include "compiler/find.h"
+#include "compiler/flight.h"
 #include "compiler/message.h"
 #include "tests/tick.h"
 
@@ -543,9 +547,9 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
   return written;
 }
 
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...) {
+int __real_openat64(int at, const char *path, int flags, ...);
+int __wrap_openat64(int at, const char *path, int flags, ...);
+int __wrap_openat64(int at, const char *path, int flags, ...) {
   va_list arguments;
   va_start(arguments, flags);
   const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
@@ -554,7 +558,7 @@ int __wrap_open64(const char *path, int flags, ...) {
     errno = EOPNOTSUPP;
     return -1;
   }
-  return __real_open64(path, flags, mode);
+  return __real_openat64(at, path, flags, mode);
 }
 
 static int count_files(const char *path) {
@@ -692,35 +696,214 @@ static void write_file(const char *path, size_t size, time_t age) {
   assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
+/* Like an entry of the cache in name and beginning. */
+static void write_entry(const char *path, char number, size_t size, time_t age) {
+  char name[1024];
+  snprintf(name, sizeof(name), "%s/%032d.bin", path, number);
+  write_file(name, size, age);
+  FILE *file = fopen(name, "r+");
+  fputs(CACHE_MAGIC, file);
+  fclose(file);
+  const struct timespec times[2] = {{.tv_sec = time(NULL) - age}, {.tv_sec = time(NULL) - age}};
+  assert_int_equal(utimensat(AT_FDCWD, name, times, 0), 0);
+}
+
+static bool has(const char *path, const char *name) {
+  char whole[1024];
+  struct stat status;
+  snprintf(whole, sizeof(whole), "%s/%s", path, name);
+  return lstat(whole, &status) == 0;
+}
+
 static void test_eviction(void **state) {
   (void)state;
   char path[256], name[512];
-  snprintf(path, sizeof(path), "%s/full", folder);
+  snprintf(path, sizeof(path), "%s/evict", folder);
   assert_int_equal(mkdir(path, 0700), 0);
-  for (int i = 0; i < 10; i++) {
-    snprintf(name, sizeof(name), "%s/entry%d.bin", path, i);
-    write_file(name, 1000, 100 + i); /* entry9 is the oldest */
-  }
-  snprintf(name, sizeof(name), "%s/old.tmp", path);
+  for (char i = 0; i < 10; i++)
+    write_entry(path, i, 1000, 100 + i); /* the last is the oldest */
+  snprintf(name, sizeof(name), "%s/tegracl-abcd09.tmp", path);
   write_file(name, 10, 24 * 3600);
-  snprintf(name, sizeof(name), "%s/new.tmp", path);
+  snprintf(name, sizeof(name), "%s/tegracl-abcd10.tmp", path);
   write_file(name, 10, 0);
-  const int writer = open(name, O_RDONLY);
+  const int writer = open(name, O_RDONLY), trimmed = open(path, O_RDONLY);
   assert_int_equal(flock(writer, LOCK_EX), 0);
-  snprintf(name, sizeof(name), "%s/precious.txt", path);
-  write_file(name, 5000, 24 * 3600);
-  cache_trim(path, 3500);
+  cache_trim(trimmed, 3500);
   for (int i = 0; i < 10; i++) {
-    snprintf(name, sizeof(name), "%s/entry%d.bin", path, i);
-    assert_int_equal(access(name, F_OK) == 0, i < 3);
+    snprintf(name, sizeof(name), "%032d.bin", i);
+    assert_int_equal(has(path, name), i < 3);
   }
-  snprintf(name, sizeof(name), "%s/old.tmp", path);
-  assert_int_not_equal(access(name, F_OK), 0);
-  snprintf(name, sizeof(name), "%s/new.tmp", path);
-  assert_int_equal(access(name, F_OK), 0);
+  assert_false(has(path, "tegracl-abcd09.tmp"));
+  assert_true(has(path, "tegracl-abcd10.tmp"));
   close(writer);
-  snprintf(name, sizeof(name), "%s/precious.txt", path);
-  assert_int_equal(access(name, F_OK), 0);
+  close(trimmed);
+}
+
+/* Of files that are none of the cache's none is removed, whatever they are called. */
+static void test_others_files(void **state) {
+  (void)state;
+  static const char hash[] = "0123456789abcdef0123456789abcdef.bin",
+                    link_name[] = "0123456789abcdef0123456789abcde0.bin",
+                    pipe_name[] = "0123456789abcdef0123456789abcde1.bin";
+  static const char *const files[] = {
+      "pytorch_model.bin",  "old.tmp", "tegracl-abc.tmp", "tegracl-notes.tmp",
+      "tegracl-ABCDEF.tmp", hash,      "0123.bin",        "precious.txt"};
+  char path[256], name[512], target[512];
+  snprintf(path, sizeof(path), "%s/others", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    snprintf(name, sizeof(name), "%s/%s", path, files[i]);
+    write_file(name, 5000, 24 * 3600);
+  }
+  snprintf(target, sizeof(target), "%s/target", folder);
+  assert_int_equal(mkdir(target, 0700), 0);
+  write_entry(target, 1, 5000, 24 * 3600);
+  strcat(target, "/00000000000000000000000000000001.bin");
+  snprintf(name, sizeof(name), "%s/%s", path, link_name);
+  assert_int_equal(symlink(target, name), 0);
+  snprintf(name, sizeof(name), "%s/%s", path, pipe_name);
+  assert_int_equal(mkfifo(name, 0600), 0);
+  const int trimmed = open(path, O_RDONLY);
+  cache_trim(trimmed, 1);
+  close(trimmed);
+  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+    if (!has(path, files[i]))
+      fail_msg("%s was removed", files[i]);
+  assert_true(has(path, link_name));
+  assert_true(has(path, pipe_name));
+  assert_int_equal(access(target, F_OK), 0);
+}
+
+/* In the place of an entry: neither read nor waited for. */
+static void test_pipe_for_entry(void **state) {
+  (void)state;
+  char path[256], entry[512], moved[512];
+  snprintf(path, sizeof(path), "%s/pipe", folder);
+  cache_on(path);
+  build_expecting("piped", "", false);
+  assert_int_equal(count_entries(path, entry), 1);
+  assert_int_equal(unlink(entry), 0);
+  assert_int_equal(mkfifo(entry, 0600), 0);
+  build_expecting("piped", "", false);
+  build_expecting("piped", "", true); /* replaced */
+  snprintf(moved, sizeof(moved), "%s/moved", folder);
+  assert_int_equal(rename(entry, moved), 0);
+  assert_int_equal(symlink(moved, entry), 0);
+  build_expecting("piped", "", false);
+  assert_int_equal(access(moved, F_OK), 0);
+}
+
+/* What others could put there would be run. */
+static void test_folder_of_others(void **state) {
+  (void)state;
+  char path[256];
+  static const mode_t modes[] = {0777, 0770, 0702, 01777};
+  for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    snprintf(path, sizeof(path), "%s/open%zu", folder, i);
+    cache_on(path);
+    build_expecting("open", "", false);
+    build_expecting("open", "", true);
+    assert_int_equal(chmod(path, modes[i]), 0);
+    build_expecting("open", "", false);
+    build_expecting("open", "-DX", false);
+    assert_int_equal(count_files(path), 1);
+  }
+  if (geteuid() != 0) {
+    print_message("no folder of another user: the test does not run as root\n");
+    return;
+  }
+  assert_int_equal(chmod(path, 0700), 0);
+  build_expecting("open", "", true);
+  assert_int_equal(chown(path, 1, 1), 0);
+  build_expecting("open", "", false);
+  assert_int_equal(count_files(path), 1);
+}
+
+/* ---- forged entries --------------------------------------------------------------- */
+
+/* Where a source is in the key of its build, which the one entry of the cache has after its
+ * header; and that entry's file. */
+static size_t place_in_key(const char *path, const char *source, char entry[512]) {
+  enum { HEADER_BYTES = 40, FILE_BYTES = 65536 };
+  static char bytes[FILE_BYTES];
+  assert_int_equal(count_entries(path, entry), 1);
+  FILE *file = fopen(entry, "r");
+  assert_non_null(file);
+  const size_t size = fread(bytes, 1, sizeof(bytes), file);
+  fclose(file);
+  const char *found = memmem(bytes, size, source, strlen(source));
+  assert_non_null(found);
+  return (size_t)(found - bytes) - HEADER_BYTES;
+}
+
+/* XXH3 adds up, for each of the eight lanes of its stripes, the products of the lane's two
+ * halves, xored with a secret that everybody knows, and the lane itself. A half that equals the
+ * secret makes all products 0, and then the other half may grow in one stripe by what it
+ * shrinks by in the next. */
+static void collide(char *one, char *other, size_t offset) {
+  enum { STRIPE = 64, STRIPES = 16, LANE = 8, HALF = 4 };
+  size_t at = LANE - offset % LANE;
+  for (;; at += LANE) {
+    const size_t place = (offset + at) % (STRIPE * STRIPES), stripe = place / STRIPE;
+    const unsigned char *secret = XXH3_kSecret + stripe * LANE + place % STRIPE;
+    assert_true(at + 4 * STRIPE < strlen(one));
+    if (stripe == STRIPES - 1 || memchr(secret, 0, LANE + HALF))
+      continue;
+    for (int i = 0; i < 2; i++)
+      memcpy(one + at + i * STRIPE, secret + i * LANE, HALF);
+    break;
+  }
+  strcpy(other, one);
+  other[at + HALF]++;
+  other[at + STRIPE + HALF]--;
+}
+
+/* A program with the hash of another does not get its code. */
+static void test_forged_entry(void **state) {
+  (void)state;
+  enum { BYTES = 3000 };
+  char one[BYTES + 1], other[BYTES + 1], path[256], entry[512], again[512];
+  snprintf(path, sizeof(path), "%s/forged", folder);
+  cache_on(path);
+  memset(one, 'B', BYTES);
+  one[BYTES] = 0;
+  build_expecting(one, "", false);
+  const size_t offset = place_in_key(path, one, entry);
+  unlink(entry);
+  collide(one, other, offset);
+  assert_string_not_equal(one, other);
+  build_expecting(one, "", false);
+  build_expecting(one, "", true);
+  assert_int_equal(count_entries(path, entry), 1);
+  build_expecting(other, "", false);
+  build_expecting(other, "", true);
+  assert_int_equal(count_entries(path, again), 1);
+  assert_string_equal(entry, again); /* they have one hash */
+  build_expecting(one, "", false);
+}
+
+/* Nor do builds at the same time join because of a hash. */
+static void test_forged_join(void **state) {
+  (void)state;
+  static const struct cache_tools tools;
+  struct cache_key keys[2];
+  struct flight *flights[2];
+  for (int i = 0; i < 2; i++) {
+    const struct cc_source source = {i ? "two" : "one", 3};
+    const struct cc_job job = {.device = &device, .sources = &source, .source_count = 1};
+    assert_int_equal(cache_key_make(&job, "/", &tools, &keys[i]), CACHE_JOB);
+  }
+  memcpy(keys[1].hash, keys[0].hash, sizeof(keys[0].hash));
+  for (int i = 0; i < 2; i++) {
+    struct cc_result result;
+    enum cc_status status;
+    flights[i] = flight_take_off(&keys[i], &status, &result);
+    assert_non_null(flights[i]);
+  }
+  for (int i = 0; i < 2; i++) {
+    flight_land(flights[i], CC_OK, NULL);
+    cache_key_finish(&keys[i]);
+  }
 }
 
 /* ---- messages ------------------------------------------------------------------ */
@@ -797,6 +980,11 @@ int main(void) {
       cmocka_unit_test(test_size_limit),
       cmocka_unit_test(test_unwritable),
       cmocka_unit_test(test_eviction),
+      cmocka_unit_test(test_others_files),
+      cmocka_unit_test(test_pipe_for_entry),
+      cmocka_unit_test(test_folder_of_others),
+      cmocka_unit_test(test_forged_entry),
+      cmocka_unit_test(test_forged_join),
       cmocka_unit_test(test_cut_request),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
