@@ -6,7 +6,7 @@
  * else, and everything behind it, goes to the queue's worker thread until that
  * has done it all. The GPU never waits for the host.
  *
- * A queue out of order has one channel of the GPU, too, which takes launches up in the
+ * A queue out of order has one place on a channel of the GPU, too, which takes launches up in the
  * order in which they become ready; the host's commands and the deferred overtake
  * whatever they need not wait for.
  */

@@ -1,4 +1,4 @@
-/* Command queues: one channel of the GPU each. */
+/* Command queues. The runtime gives each a channel of the GPU, which others may share. */
 #include <stdlib.h>
 #include <string.h>
 

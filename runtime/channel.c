@@ -99,9 +99,7 @@ static void take_syncpoint(struct rt_context *c, struct rt_channel *ch) {
   ch->syncpoint_base = args.syncpoint_max;
 }
 
-int rt_channel_create(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
-  memset(ch, 0, sizeof(*ch));
-  ch->fd = -1;
+int rt_channel_open(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
   struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
   int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_CHANNEL, &open);
   if (result)
@@ -117,7 +115,7 @@ int rt_channel_create(struct rt_context *c, struct rt_tsg *tsg, struct rt_channe
   if (result == 0)
     result = set_notifier(c, ch);
   if (result)
-    rt_channel_destroy(c, ch);
+    rt_channel_close(c, ch);
   else
     take_syncpoint(c, ch);
   return result;
@@ -125,7 +123,7 @@ int rt_channel_create(struct rt_context *c, struct rt_tsg *tsg, struct rt_channe
 
 /* The user-mode page first, as long as the channel powers the GPU; then the channel: from
  * then on the hardware reads none of its memory. */
-void rt_channel_destroy(struct rt_context *c, struct rt_channel *ch) {
+void rt_channel_close(struct rt_context *c, struct rt_channel *ch) {
   if (ch->holds_usermode)
     rt_device_release_usermode(c->device);
   ch->holds_usermode = false;

@@ -92,6 +92,7 @@ static void init_tsg(struct rt_tsg *tsg) {
 }
 
 static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
+  rt_channels_destroy(c, tsg);
   close_tsg(c, tsg);
   rt_memory_destroy(c->device, &tsg->pool.memory);
   pthread_rwlock_destroy(&tsg->pool.lock);
@@ -178,6 +179,7 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
   init_tsg(&c->high_tsg);
   c->range = range_take();
   pthread_mutex_init(&c->lock, NULL);
+  pthread_mutex_init(&c->channels_lock, NULL);
   int result = create_as(c);
   if (result == 0) {
     rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
@@ -201,6 +203,7 @@ void rt_context_destroy(struct rt_context *c) {
   rt_slots_destroy(&c->timelines);
   rt_fd_close(c->device->os, c->as_fd);
   range_put(c->range);
+  pthread_mutex_destroy(&c->channels_lock);
   pthread_mutex_destroy(&c->lock);
   free(c->fault_message);
   free(c);
@@ -243,7 +246,7 @@ int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   }
   pthread_mutex_lock(&c->lock);
   for (struct rt_queue *q = c->queues; q && result == 0; q = q->next)
-    if (q->channel.tsg == tsg)
+    if (q->channel->tsg == tsg)
       result = wait_idle(c, q);
   pthread_mutex_unlock(&c->lock);
   if (result) {

@@ -33,6 +33,7 @@ struct rt_tsg {
   uint32_t veid;
   bool has_subcontext;
   unsigned channels; /* bound to it */
+  struct rt_channel *first_channel;
   struct rt_pool pool;
 };
 
@@ -51,7 +52,8 @@ struct rt_context {
   struct rt_slots timelines;
   struct rt_slots times;
 
-  pthread_mutex_t lock; /* the lists, high_tsg and fault_message */
+  pthread_mutex_t channels_lock; /* who has which channel; taken before lock */
+  pthread_mutex_t lock;          /* the lists, high_tsg and fault_message */
   struct rt_buffer_node *buffers;
   unsigned buffers_made; /* numbers them, for reports */
   struct rt_module *modules;
@@ -82,9 +84,9 @@ bool rt_ranges_are_free(void);
 int rt_context_check(struct rt_context *context);
 /* Leaves the fault of a context that is known to have faulted as message. */
 void rt_context_explain(struct rt_context *context);
-/* Looks at the notifiers of all queues, and returns the first that has faulted, or NULL.
+/* Looks at the notifiers of all channels, and returns one that has faulted, or NULL.
  * Then the context is known to have. Caller holds context.lock. */
-struct rt_queue *rt_context_look(struct rt_context *context);
+struct rt_channel *rt_context_look(struct rt_context *context);
 
 /* Makes a TSG's pool of local memory suffice for thread_bytes. Caller holds no lock. */
 int rt_pool_grow(struct rt_context *context, struct rt_tsg *tsg, uint32_t thread_bytes);

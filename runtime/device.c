@@ -21,6 +21,7 @@
 #include "runtime/notes.h"
 #include "runtime/nvgpu/emulator_node.h"
 #include "runtime/nvgpu/uapi.h"
+#include "runtime/queue.h"
 #include "runtime/timeline.h"
 #include "runtime/timeline_gpu.h"
 
@@ -258,6 +259,7 @@ void rt_device_forked(struct rt_device *d) {
   rt_timeline_gpu_forked();
   rt_fds_close_copies();
   rt_ranges_forget();
+  rt_channels_forget();
   if (!d)
     return;
   forget_nodes(d);

@@ -128,11 +128,11 @@ static void put_sm_errors(FILE *out, const struct rt_context *c, const struct rt
   }
 }
 
-/* The oldest launch of a queue that has not completed. */
-static void put_oldest(FILE *out, struct rt_queue *q) {
-  uint64_t completed = rt_queue_completed(q);
-  for (uint64_t p = completed + 1; p <= rt_queue_submitted(q); p++) {
-    const char *kernel = q->submissions[(p - q->first) % RT_GPFIFO_ENTRIES].kernel;
+/* The oldest launch of a channel that has not completed. */
+static void put_oldest(FILE *out, const struct rt_channel *ch) {
+  uint64_t completed = __atomic_load_n(ch->timeline, __ATOMIC_ACQUIRE);
+  for (uint64_t p = completed + 1; p <= atomic_load(&ch->submitted); p++) {
+    const char *kernel = ch->submissions[(p - ch->first) % RT_GPFIFO_ENTRIES].kernel;
     if (kernel) {
       fprintf(out, "; the oldest unfinished launch is kernel %s", kernel);
       return;
@@ -141,7 +141,7 @@ static void put_oldest(FILE *out, struct rt_queue *q) {
 }
 
 /* Caller holds context.lock. */
-static char *describe(struct rt_context *c, struct rt_queue *q, uint32_t code) {
+static char *describe(struct rt_context *c, const struct rt_channel *ch, uint32_t code) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
@@ -151,28 +151,36 @@ static char *describe(struct rt_context *c, struct rt_queue *q, uint32_t code) {
   if (!put_emulator_fault(out, c)) {
     put_sm_errors(out, c, &c->tsg);
     put_sm_errors(out, c, &c->high_tsg);
-    put_oldest(out, q);
+    put_oldest(out, ch);
   }
   return fclose(out) ? NULL : text;
 }
 
-struct rt_queue *rt_context_look(struct rt_context *c) {
-  for (struct rt_queue *q = c->queues; q; q = q->next) {
-    const struct error_notifier *n = q->channel.notifier.cpu;
-    if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) != ERROR_NOTIFIER_WRITTEN)
-      continue;
-    atomic_store(&c->faulted, true);
-    return q;
+static struct rt_channel *look(const struct rt_tsg *tsg) {
+  struct rt_channel *ch = tsg->first_channel;
+  for (; ch; ch = ch->next) {
+    const struct error_notifier *n = ch->notifier.cpu;
+    if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) == ERROR_NOTIFIER_WRITTEN)
+      break;
   }
-  return NULL;
+  return ch;
+}
+
+struct rt_channel *rt_context_look(struct rt_context *c) {
+  struct rt_channel *faulted = look(&c->tsg);
+  if (!faulted)
+    faulted = look(&c->high_tsg);
+  if (faulted)
+    atomic_store(&c->faulted, true);
+  return faulted;
 }
 
 const char *rt_context_fault(struct rt_context *c) {
   pthread_mutex_lock(&c->lock);
-  struct rt_queue *q = c->fault_message ? NULL : rt_context_look(c);
-  if (q) {
-    const struct error_notifier *n = q->channel.notifier.cpu;
-    c->fault_message = describe(c, q, n->code);
+  const struct rt_channel *ch = c->fault_message ? NULL : rt_context_look(c);
+  if (ch) {
+    const struct error_notifier *n = ch->notifier.cpu;
+    c->fault_message = describe(c, ch, n->code);
     if (rt_timeline_on() && c->fault_message)
       rt_timeline_fault(c->fault_message);
   }

@@ -194,10 +194,11 @@ static inline void write_grid(const struct rt_slice *s, const struct rt_launch *
 
 /* The front end is idle before the change (gpu-command-stream.md 4.3). */
 void rt_slice_pool(struct rt_queue *q, struct rt_slice *s) {
-  const struct rt_pool *pool = &q->channel.tsg->pool;
-  if (q->seen_pool == pool->generation)
+  struct rt_channel *ch = q->channel;
+  const struct rt_pool *pool = &ch->tsg->pool;
+  if (ch->seen_pool == pool->generation)
     return;
-  q->seen_pool = pool->generation;
+  ch->seen_pool = pool->generation;
   *s->at++ = method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
   *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 2);
   *s->at++ = (uint32_t)(pool->memory.gpu >> 32);
@@ -362,20 +363,22 @@ __attribute__((noinline)) static int launch_boxes(const struct sink *sink,
 
 /* The pool of local memory suffices. */
 static inline int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+  rt_channel_lock(q->channel);
   const int result = l->shape->one_grid
                          ? launch_grid(q, l, &whole, point)
                          : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
   rt_queue_ring(q);
+  rt_channel_unlock(q->channel);
   return result;
 }
 
 __attribute__((noinline)) static int launch_local(struct rt_queue *q, const struct rt_launch *l,
                                                   uint64_t *point) {
-  int result = rt_pool_hold(q->context, q->channel.tsg, l->shape->local_bytes);
+  int result = rt_pool_hold(q->context, q->channel->tsg, l->shape->local_bytes);
   if (result)
     return result;
   result = launch(q, l, point);
-  pthread_rwlock_unlock(&q->channel.tsg->pool.lock);
+  pthread_rwlock_unlock(&q->channel->tsg->pool.lock);
   return result;
 }
 

@@ -57,35 +57,54 @@ static void put_increment(struct rt_slice *s, uint64_t syncpoint) {
 }
 
 /* What ends a submission: the release of its point, and the syncpoint's step. */
-static void make_end(struct rt_queue *q) {
-  struct rt_slice s = {.at = q->end};
-  put_semaphore(&s, rt_slot_gpu(q->timeline), 0,
+static void make_end(struct rt_channel *ch) {
+  struct rt_slice s = {.at = ch->end};
+  put_semaphore(&s, rt_slot_gpu(ch->timeline), 0,
                 hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |
                     hw_bits(NVC76F_SEM_EXECUTE_RELEASE_WFI, 1));
-  if (q->channel.syncpoint_gpu)
-    put_increment(&s, q->channel.syncpoint_gpu);
-  q->end_words = (unsigned)(s.at - q->end);
+  if (ch->syncpoint_gpu)
+    put_increment(&s, ch->syncpoint_gpu);
+  ch->end_words = (unsigned)(s.at - ch->end);
 }
 
 /* The copy gets the point, not the words copied from: a processor that has just stored
  * a part waits for it when it loads the whole. */
-static void put_end(const struct rt_queue *q, struct rt_slice *s) {
+static void put_end(const struct rt_channel *ch, struct rt_slice *s) {
   uint32_t *words = s->at;
-  memcpy(words, q->end, sizeof(q->end));
+  memcpy(words, ch->end, sizeof(ch->end));
   words[SEMAPHORE_PAYLOAD] = (uint32_t)s->point;
   words[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(s->point >> 32);
-  s->at = words + q->end_words;
+  s->at = words + ch->end_words;
 }
 
 /* ---- life ------------------------------------------------------------------- */
 
-static void release(struct rt_queue *q, void *timeline) {
-  rt_channel_destroy(q->context, &q->channel);
-  rt_memory_destroy(q->context->device, &q->ends);
-  rt_memory_destroy(q->context->device, &q->slices);
-  if (timeline)
-    rt_slots_put(&q->context->timelines, timeline);
-  free(q);
+int rt_ring_create(struct rt_channel *ch) {
+  struct rt_context *c = ch->context;
+  void *timeline = NULL;
+  int result = rt_slots_get(&c->timelines, &timeline);
+  if (result)
+    return result;
+  /* A timeline goes on from its last user's value, so that a late acquire of an
+   * old point is satisfied for ever. */
+  ch->timeline = timeline;
+  ch->first = ch->rung = *ch->timeline;
+  atomic_init(&ch->submitted, ch->first);
+  ch->due = true;
+  make_end(ch);
+  result =
+      rt_memory_create(c->device, c->as_fd, RT_SLICES_BYTES, RT_MEMORY_WRITE_COMBINE, &ch->slices);
+  if (result == 0)
+    rt_memory_drop_fd(c->device, &ch->slices);
+  return result;
+}
+
+void rt_ring_destroy(struct rt_channel *ch) {
+  struct rt_context *c = ch->context;
+  rt_memory_destroy(c->device, &ch->ends);
+  rt_memory_destroy(c->device, &ch->slices);
+  if (ch->timeline)
+    rt_slots_put(&c->timelines, (void *)(uintptr_t)ch->timeline);
 }
 
 int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_queue **queue) {
@@ -96,30 +115,17 @@ int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_q
   if (!q)
     return rt_fail(-ENOMEM, "no memory for a queue's record");
   q->context = c;
-  q->channel.fd = -1;
-  void *timeline = NULL;
   struct rt_tsg *tsg = NULL;
-  result = rt_slots_get(&c->timelines, &timeline);
+  result = rt_context_tsg(c, priority, &tsg);
   if (result == 0)
-    result = rt_context_tsg(c, priority, &tsg);
-  if (result == 0)
-    result = rt_channel_create(c, tsg, &q->channel);
-  if (result == 0)
-    result =
-        rt_memory_create(c->device, c->as_fd, RT_SLICES_BYTES, RT_MEMORY_WRITE_COMBINE, &q->slices);
+    result = rt_channel_take(c, tsg, &q->channel);
   if (result) {
-    release(q, timeline);
+    free(q);
     return result;
   }
-  rt_memory_drop_fd(c->device, &q->slices);
-  /* A timeline goes on from its last user's value, so that a late acquire of an
-   * old point is satisfied for ever. */
-  q->timeline = timeline;
-  q->first = q->rung = *q->timeline;
-  q->due = true;
+  q->timeline = q->channel->timeline;
   q->shown = rt_debug_launch() || rt_trace_on() || rt_timeline_on();
-  make_end(q);
-  atomic_init(&q->submitted, q->first);
+  atomic_init(&q->submitted, q->channel->first);
   pthread_mutex_lock(&c->lock);
   q->next = c->queues;
   if (q->next)
@@ -136,7 +142,7 @@ void rt_queue_destroy(struct rt_queue *q) {
   rt_queue_idle(q);
   rt_timeline_queue_end(q);
   struct rt_context *c = q->context;
-  /* Keep what the notifier says: the context stays faulted without this queue. */
+  /* What the notifier says is described while what the queue ran is still there. */
   rt_context_fault(c);
   pthread_mutex_lock(&c->lock);
   if (q->previous)
@@ -146,7 +152,8 @@ void rt_queue_destroy(struct rt_queue *q) {
   if (q->next)
     q->next->previous = q->previous;
   pthread_mutex_unlock(&c->lock);
-  release(q, (void *)(uintptr_t)q->timeline);
+  rt_channel_put(q->channel);
+  free(q);
 }
 
 /* ---- points ------------------------------------------------------------------- */
@@ -163,7 +170,7 @@ bool rt_queue_dead(struct rt_queue *q) {
   struct rt_context *c = q->context;
   if (atomic_load_explicit(&c->faulted, memory_order_acquire))
     return true;
-  const struct error_notifier *n = q->channel.notifier.cpu;
+  const struct error_notifier *n = q->channel->notifier.cpu;
   if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) != ERROR_NOTIFIER_WRITTEN)
     return false;
   atomic_store(&c->faulted, true);
@@ -186,8 +193,16 @@ int rt_queue_wait(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
 
 /* ---- submissions --------------------------------------------------------------- */
 
-static struct rt_submission *submission(struct rt_queue *q, uint64_t point) {
-  return &q->submissions[(point - q->first) % RT_GPFIFO_ENTRIES];
+static struct rt_submission *submission(struct rt_channel *ch, uint64_t point) {
+  return &ch->submissions[(point - ch->first) % RT_GPFIFO_ENTRIES];
+}
+
+static uint64_t last_point(const struct rt_channel *ch) {
+  return atomic_load_explicit(&ch->submitted, memory_order_relaxed);
+}
+
+static bool code_is_new(const struct rt_channel *ch) {
+  return ch->seen_code != atomic_load(&ch->context->code_generation);
 }
 
 static void put_compute(struct rt_slice *s, uint32_t method, uint32_t count) {
@@ -212,44 +227,50 @@ static void put_set_up(struct rt_slice *s) {
   put(s, (uint32_t)RT_LOCAL_WINDOW);
 }
 
+bool rt_queue_is_due(const struct rt_queue *q) {
+  return q->channel->due || q->acquire_count || code_is_new(q->channel);
+}
+
 /* What the channel has to hear before its next work. */
 static void put_due(struct rt_queue *q, struct rt_slice *s) {
-  if (!q->set_up)
+  struct rt_channel *ch = q->channel;
+  if (!ch->set_up)
     put_set_up(s);
-  q->set_up = true;
+  ch->set_up = true;
   for (unsigned i = 0; i < q->acquire_count; i++)
     put_semaphore(s, q->acquires[i].timeline, q->acquires[i].point,
                   hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_ACQ_CIRC_GEQ) |
                       hw_bits(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG, 1));
   q->acquire_count = 0;
-  if (q->skeds_stale)
+  if (ch->skeds_stale)
     put(s, method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0));
-  q->skeds_stale = false;
+  ch->skeds_stale = false;
   uint32_t code = atomic_load(&q->context->code_generation);
-  if (q->seen_code != code) {
+  if (ch->seen_code != code) {
     put_compute(s, NVC7C0_INVALIDATE_SHADER_CACHES, 1);
     put(s, hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION, 1) |
                hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_DATA, 1) |
                hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1));
   }
-  q->seen_code = code;
-  q->due = false;
+  ch->seen_code = code;
+  ch->due = false;
 }
 
 /* Looks how far the GPU has come, and waits until so many points may be submitted, with
  * slices from start to end. At most entries - 1 may be in flight: GP_PUT = GP_GET means
  * empty. */
 static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned points) {
-  const uint64_t submitted = rt_queue_submitted(q);
+  struct rt_channel *ch = q->channel;
+  const uint64_t submitted = last_point(ch);
   for (;;) {
     uint64_t completed = rt_queue_completed(q), tail = start;
     if (completed < submitted)
-      tail = completed == q->first ? 0 : submission(q, completed)->slice_end;
+      tail = completed == ch->first ? 0 : submission(ch, completed)->slice_end;
     uint64_t free = tail + RT_SLICES_BYTES;
-    q->point_limit = completed + RT_GPFIFO_ENTRIES;
-    if (end <= free && submitted + points < q->point_limit) {
+    ch->point_limit = completed + RT_GPFIFO_ENTRIES;
+    if (end <= free && submitted + points < ch->point_limit) {
       uint64_t ring_end = start - start % RT_SLICES_BYTES + RT_SLICES_BYTES;
-      q->slice_limit = free < ring_end ? free : ring_end;
+      ch->slice_limit = free < ring_end ? free : ring_end;
       return 0;
     }
     rt_queue_ring(q);
@@ -260,14 +281,14 @@ static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned 
   }
 }
 
-static void place_slice(const struct rt_queue *q, uint64_t start, uint64_t payload,
+static void place_slice(const struct rt_channel *ch, uint64_t start, uint64_t payload,
                         struct rt_slice *s) {
   uint64_t offset = start % RT_SLICES_BYTES;
-  s->gpu = q->slices.gpu + offset;
-  s->cpu = (char *)q->slices.cpu + offset;
+  s->gpu = ch->slices.gpu + offset;
+  s->cpu = (char *)ch->slices.cpu + offset;
   s->bytes = payload;
   s->start = start;
-  s->point = rt_queue_submitted(q) + 1;
+  s->point = last_point(ch) + 1;
   s->words = (uint32_t *)(s->cpu + payload);
   s->at = s->words;
 }
@@ -279,29 +300,31 @@ __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t p
     rt_context_explain(q->context);
     return -EIO;
   }
-  uint64_t start = q->slice_head, need = payload + PUSHBUFFER_BYTES_MAX;
+  struct rt_channel *ch = q->channel;
+  uint64_t start = ch->slice_head, need = payload + PUSHBUFFER_BYTES_MAX;
   uint64_t rest = RT_SLICES_BYTES - start % RT_SLICES_BYTES;
   if (need > RT_SLICES_BYTES)
     return rt_fail(-E2BIG, "a launch of %llu bytes of parameters is too large",
                    (unsigned long long)payload);
   if (rest < need) {
     start += rest;
-    q->skeds_stale = true;
+    ch->skeds_stale = true;
   }
   int result = make_room(q, start, start + need, 1);
   if (result)
     return result;
-  place_slice(q, start, payload, s);
+  place_slice(ch, start, payload, s);
   put_due(q, s);
   return 0;
 }
 
 int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
-  uint64_t start = q->slice_head, end = start + payload + PUSHBUFFER_BYTES_MAX;
-  if (end > q->slice_limit || rt_queue_submitted(q) + 1 >= q->point_limit || q->due ||
-      q->seen_code != atomic_load(&q->context->code_generation) || rt_queue_dead(q))
+  const struct rt_channel *ch = q->channel;
+  uint64_t start = ch->slice_head, end = start + payload + PUSHBUFFER_BYTES_MAX;
+  if (end > ch->slice_limit || last_point(ch) + 1 >= ch->point_limit || rt_queue_is_due(q) ||
+      rt_queue_dead(q))
     return begin_slowly(q, payload, s);
-  place_slice(q, start, payload, s);
+  place_slice(ch, start, payload, s);
   return 0;
 }
 
@@ -320,8 +343,8 @@ static void submit_barrier(void) {
 }
 
 /* Where a point's entry stands in the GPFIFO. */
-static uint32_t ring_index(const struct rt_queue *q, uint64_t point) {
-  return (uint32_t)((point - q->first - 1) % RT_GPFIFO_ENTRIES);
+static uint32_t ring_index(const struct rt_channel *ch, uint64_t point) {
+  return (uint32_t)((point - ch->first - 1) % RT_GPFIFO_ENTRIES);
 }
 
 static uint64_t ring_entry(const struct rt_slice *s) {
@@ -331,17 +354,17 @@ static uint64_t ring_entry(const struct rt_slice *s) {
 __attribute__((cold)) static void show(const struct rt_queue *q, const struct rt_slice *s,
                                        const char *kernel) {
   const size_t words = (size_t)(s->at - s->words);
-  const uint32_t index = ring_index(q, s->point);
+  const uint32_t token = q->channel->token, index = ring_index(q->channel, s->point);
   if (rt_debug_launch()) {
     fprintf(stderr, "tegracl: channel 0x%x, point %" PRIu64 ": pushbuffer at 0x%" PRIx64 "\n",
-            q->channel.token, s->point, s->gpu + s->bytes);
+            token, s->point, s->gpu + s->bytes);
     rt_dump_pushbuffer(stderr, s->words, words);
     rt_dump_gp_entry(stderr, index, ring_entry(s));
   }
   if (rt_timeline_on())
     rt_timeline_submit(q, s->point, index, kernel);
   if (rt_trace_on())
-    rt_trace_submit(&(struct rt_trace_submission){.token = q->channel.token,
+    rt_trace_submit(&(struct rt_trace_submission){.token = token,
                                                   .point = s->point,
                                                   .index = index,
                                                   .entry = ring_entry(s),
@@ -353,46 +376,53 @@ __attribute__((cold)) static void show(const struct rt_queue *q, const struct rt
 /* A line that another core has read, as the software Orin's does, can be stored to only once
  * that core has given it up. So those which the launch after next will fill, if it is like
  * this one, are asked for now. A board's ring is write-combined: no cache has it. */
-static inline void claim(const struct rt_queue *q, const struct rt_slice *s) {
+static inline void claim(const struct rt_channel *ch, const struct rt_slice *s) {
 #if defined(__x86_64__)
-  const uint64_t bytes = q->slice_head - s->start;
+  const uint64_t bytes = ch->slice_head - s->start;
   const char *at = s->cpu + CLAIM_SLICES * bytes, *end = at + bytes;
-  if (end > (const char *)q->slices.cpu + RT_SLICES_BYTES)
+  if (end > (const char *)ch->slices.cpu + RT_SLICES_BYTES)
     return;
   for (; at < end; at += SLICE_ALIGN)
     for (int i = 0; i < SLICE_ALIGN; i += CACHE_LINE_BYTES)
       __asm__ volatile("prefetchw %0" : : "m"(at[i]));
 #else
-  (void)q, (void)s;
+  (void)ch, (void)s;
 #endif
 }
 
-static void put_entry(const struct rt_queue *q, const struct rt_slice *s) {
-  volatile uint64_t *ring = q->channel.gpfifo.cpu;
-  ring[ring_index(q, s->point)] = ring_entry(s);
+static void put_entry(const struct rt_channel *ch, const struct rt_slice *s) {
+  volatile uint64_t *ring = ch->gpfifo.cpu;
+  ring[ring_index(ch, s->point)] = ring_entry(s);
+}
+
+static void has_submitted(struct rt_queue *q, uint64_t point) {
+  atomic_store_explicit(&q->channel->submitted, point, memory_order_relaxed);
+  atomic_store_explicit(&q->submitted, point, memory_order_release);
 }
 
 uint64_t rt_slice_put(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
-  put_end(q, s);
+  struct rt_channel *ch = q->channel;
+  put_end(ch, s);
   if (q->shown)
     show(q, s, kernel);
-  q->slice_head = s->start + round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
-  *submission(q, s->point) = (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
-  put_entry(q, s);
-  atomic_store_explicit(&q->submitted, s->point, memory_order_release);
-  claim(q, s);
+  ch->slice_head = s->start + round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
+  *submission(ch, s->point) = (struct rt_submission){.slice_end = ch->slice_head, .kernel = kernel};
+  put_entry(ch, s);
+  has_submitted(q, s->point);
+  claim(ch, s);
   return s->point;
 }
 
 void rt_queue_ring(struct rt_queue *q) {
-  const uint64_t point = rt_queue_submitted(q);
-  if (q->rung == point)
+  struct rt_channel *ch = q->channel;
+  const uint64_t point = last_point(ch);
+  if (ch->rung == point)
     return;
-  q->rung = point;
+  ch->rung = point;
   submit_barrier();
-  *(volatile uint32_t *)((char *)q->channel.userd.cpu + USERD_GP_PUT) = ring_index(q, point + 1);
+  *(volatile uint32_t *)((char *)ch->userd.cpu + USERD_GP_PUT) = ring_index(ch, point + 1);
   const struct rt_device *d = q->context->device;
-  d->os->doorbell(d->usermode, q->channel.token);
+  d->os->doorbell(d->usermode, ch->token);
 }
 
 uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *kernel) {
@@ -403,26 +433,22 @@ uint64_t rt_slice_submit(struct rt_queue *q, struct rt_slice *s, const char *ker
 
 /* ---- replays -------------------------------------------------------------------- */
 
-bool rt_queue_is_due(const struct rt_queue *q) {
-  return q->due || q->seen_code != atomic_load(&q->context->code_generation);
-}
-
 /* The timeline's release and two steps of the syncpoint, which counts points. */
 enum { REPLAY_END_WORDS = RT_END_WORDS + SEMAPHORE_WORDS };
 
-static int make_ends(struct rt_queue *q) {
-  struct rt_context *c = q->context;
+static int make_ends(struct rt_channel *ch) {
+  struct rt_context *c = ch->context;
   int result =
       rt_memory_create(c->device, c->as_fd, RT_GPFIFO_ENTRIES * REPLAY_END_WORDS * sizeof(uint32_t),
-                       RT_MEMORY_WRITE_COMBINE, &q->ends);
+                       RT_MEMORY_WRITE_COMBINE, &ch->ends);
   if (result)
     return result;
-  rt_memory_drop_fd(c->device, &q->ends);
+  rt_memory_drop_fd(c->device, &ch->ends);
   for (uint32_t i = 0; i < RT_GPFIFO_ENTRIES; i++) {
-    struct rt_slice s = {.at = (uint32_t *)q->ends.cpu + i * REPLAY_END_WORDS};
-    put_end(q, &s);
-    if (q->channel.syncpoint_gpu)
-      put_increment(&s, q->channel.syncpoint_gpu);
+    struct rt_slice s = {.at = (uint32_t *)ch->ends.cpu + i * REPLAY_END_WORDS};
+    put_end(ch, &s);
+    if (ch->syncpoint_gpu)
+      put_increment(&s, ch->syncpoint_gpu);
   }
   return 0;
 }
@@ -435,38 +461,39 @@ int rt_slice_replay(struct rt_queue *q, const struct rt_slice *s, const char *ke
     rt_context_explain(q->context);
     return -EIO;
   }
-  const uint64_t last = rt_queue_submitted(q) + 2;
-  int result = q->ends.cpu ? 0 : make_ends(q);
-  if (!result && last >= q->point_limit)
-    result = make_room(q, q->slice_head, q->slice_head, 2);
+  struct rt_channel *ch = q->channel;
+  const uint64_t last = last_point(ch) + 2;
+  int result = ch->ends.cpu ? 0 : make_ends(ch);
+  if (!result && last >= ch->point_limit)
+    result = make_room(q, ch->slice_head, ch->slice_head, 2);
   if (result)
     return result;
-  const uint32_t next = ring_index(q, last);
-  uint32_t *words = (uint32_t *)q->ends.cpu + next * REPLAY_END_WORDS;
+  const uint32_t next = ring_index(ch, last);
+  uint32_t *words = (uint32_t *)ch->ends.cpu + next * REPLAY_END_WORDS;
   words[SEMAPHORE_PAYLOAD] = (uint32_t)last;
   words[SEMAPHORE_PAYLOAD + 1] = (uint32_t)(last >> 32);
-  const struct rt_slice end = {.gpu = q->ends.gpu + next * REPLAY_END_WORDS * sizeof(uint32_t),
+  const struct rt_slice end = {.gpu = ch->ends.gpu + next * REPLAY_END_WORDS * sizeof(uint32_t),
                                .cpu = (char *)words,
                                .point = last,
                                .words = words,
-                               .at = words + q->end_words +
-                                     (q->channel.syncpoint_gpu ? SEMAPHORE_WORDS : 0)};
+                               .at = words + ch->end_words +
+                                     (ch->syncpoint_gpu ? SEMAPHORE_WORDS : 0)};
   struct rt_slice body = *s;
   body.point = last - 1;
   if (q->shown) {
     show(q, &body, kernel);
     show(q, &end, NULL);
   }
-  *submission(q, last - 1) = *submission(q, last) =
-      (struct rt_submission){.slice_end = q->slice_head, .kernel = kernel};
-  put_entry(q, &body);
-  put_entry(q, &end);
-  atomic_store_explicit(&q->submitted, last, memory_order_release);
+  *submission(ch, last - 1) = *submission(ch, last) =
+      (struct rt_submission){.slice_end = ch->slice_head, .kernel = kernel};
+  put_entry(ch, &body);
+  put_entry(ch, &end);
+  has_submitted(q, last);
   *point = last;
   return 0;
 }
 
-int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
+static int marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
   struct rt_slice s;
   int result = rt_slice_begin(q, 0, &s);
   if (result)
@@ -481,14 +508,23 @@ int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point)
   return 0;
 }
 
+int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
+  rt_channel_lock(q->channel);
+  const int result = marker(q, times, point);
+  rt_channel_unlock(q->channel);
+  return result;
+}
+
 int rt_queue_timestamp(struct rt_queue *q, struct rt_times *times, bool end) {
   struct rt_slice s;
-  int result = rt_slice_begin(q, 0, &s);
-  if (result)
-    return result;
-  rt_slice_timestamp(&s, rt_slot_gpu(end ? &times->end_mark : &times->start_mark), end);
-  rt_slice_submit(q, &s, NULL);
-  return 0;
+  rt_channel_lock(q->channel);
+  const int result = rt_slice_begin(q, 0, &s);
+  if (result == 0) {
+    rt_slice_timestamp(&s, rt_slot_gpu(end ? &times->end_mark : &times->start_mark), end);
+    rt_slice_submit(q, &s, NULL);
+  }
+  rt_channel_unlock(q->channel);
+  return result;
 }
 
 int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point) {
@@ -524,6 +560,5 @@ int rt_queue_await(struct rt_queue *q, const volatile uint64_t *other, uint64_t 
       return result;
   }
   q->acquires[q->acquire_count++] = (struct rt_acquire){timeline, point};
-  q->due = true;
   return 0;
 }

@@ -1,4 +1,4 @@
-/* A queue: one channel, its rings, and its timeline. */
+/* Queues, and the channels that they have alone or share. */
 #ifndef TEGRACL_RUNTIME_QUEUE_H
 #define TEGRACL_RUNTIME_QUEUE_H
 
@@ -13,8 +13,21 @@ enum {
   RT_TIMELINE_STRIDE = 64,
 };
 
-/* What the kernel and host share with us. */
+/* One submission that has been made: point p has number (p - first) % entries. */
+struct rt_submission {
+  uint64_t slice_end; /* the ring is free up to here once it has completed */
+  const char *kernel; /* name, NULL for a marker */
+};
+
+/* A channel, its rings, and its timeline. The GPU runs its entries in order. It outlives
+ * its queues, because creating or closing a channel preempts the whole TSG, and goes with
+ * the context. */
 struct rt_channel {
+  struct rt_context *context;
+  struct rt_channel *next; /* of the TSG; guarded by context.lock, and never changes */
+  unsigned queues;         /* guarded by context.channels_lock */
+
+  /* What the kernel and host share with us. */
   int fd;
   struct rt_tsg *tsg;  /* to which it is bound; or NULL */
   bool holds_usermode; /* the device's user-mode page, since SETUP_BIND */
@@ -25,26 +38,11 @@ struct rt_channel {
   struct rt_memory gpfifo;
   struct rt_memory userd;
   struct rt_memory notifier;
-};
 
-int rt_channel_create(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel *channel);
-/* Harmless on a zeroed struct with fd -1. */
-void rt_channel_destroy(struct rt_context *context, struct rt_channel *channel);
-
-/* One submission that has been made: point p has number (p - first) % entries. */
-struct rt_submission {
-  uint64_t slice_end; /* the ring is free up to here once it has completed */
-  const char *kernel; /* name, NULL for a marker */
-};
-
-struct rt_acquire {
-  uint64_t timeline; /* GPU address */
-  uint64_t point;
-};
-
-struct rt_queue {
-  struct rt_context *context;
-  struct rt_channel channel;
+  /* The lock guards the rest, where queues share the channel. Another channel belongs to
+   * one queue at a time, whose user's lock suffices. */
+  bool shared;
+  pthread_mutex_t lock;
   struct rt_memory slices; /* ring of QMDs, constant banks, pushbuffers */
   struct rt_memory ends;   /* for each GPFIFO entry the end of a replay; made when needed */
   uint64_t slice_head;     /* bytes ever used, rests at the ring's end included */
@@ -55,17 +53,60 @@ struct rt_queue {
   _Atomic uint64_t submitted;
   uint64_t rung; /* of the submitted, what the hardware has been told of */
   struct rt_submission submissions[RT_GPFIFO_ENTRIES];
-  struct rt_acquire acquires[RT_ACQUIRES_MAX]; /* go in front of the next submission */
-  unsigned acquire_count;
   /* The words that end each submission, but for its point. */
   uint32_t end[RT_END_WORDS];
   unsigned end_words;
-  bool shown;         /* somebody debugs: submissions are printed or traced */
   bool due;           /* the channel has to hear something before its next work: */
   bool set_up;        /* it has its class and windows */
   bool skeds_stale;   /* the slice ring has wrapped since the last submission */
   uint32_t seen_code; /* generations that the channel knows */
   uint32_t seen_pool;
+};
+
+/* A channel of the TSG for one more queue: one that no queue has, a new one, or one that
+ * others share. */
+int rt_channel_take(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel **channel);
+void rt_channel_put(struct rt_channel *channel);
+/* Closes all of a TSG's. None of its queues is left. */
+void rt_channels_destroy(struct rt_context *context, struct rt_tsg *tsg);
+/* In a child of fork: the parent's channels are not this process's. */
+void rt_channels_forget(void);
+
+/* The kernel's part of a channel. */
+int rt_channel_open(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel *channel);
+/* Harmless on a zeroed struct with fd -1. */
+void rt_channel_close(struct rt_context *context, struct rt_channel *channel);
+
+/* The ring's part. */
+int rt_ring_create(struct rt_channel *channel);
+void rt_ring_destroy(struct rt_channel *channel);
+
+/* Held while something is put into the channel's ring. */
+static inline void rt_channel_lock(struct rt_channel *channel) {
+  if (channel->shared)
+    pthread_mutex_lock(&channel->lock);
+}
+static inline void rt_channel_unlock(struct rt_channel *channel) {
+  if (channel->shared)
+    pthread_mutex_unlock(&channel->lock);
+}
+
+struct rt_acquire {
+  uint64_t timeline; /* GPU address */
+  uint64_t point;
+};
+
+/* Its points are those of the channel's timeline, which counts the submissions of all
+ * queues that share it. An acquire waits for what had been submitted before it was, so
+ * there is no circle of channels that wait for each other. */
+struct rt_queue {
+  struct rt_context *context;
+  struct rt_channel *channel;
+  volatile uint64_t *timeline;                 /* the channel's */
+  _Atomic uint64_t submitted;                  /* its last point */
+  struct rt_acquire acquires[RT_ACQUIRES_MAX]; /* go in front of the next submission */
+  unsigned acquire_count;
+  bool shown;                            /* somebody debugs: submissions are printed or traced */
   struct rt_timeline_lane *_Atomic lane; /* NULL: nothing of it is on a timeline */
   struct rt_queue *next, *previous;
 };
@@ -94,6 +135,8 @@ struct rt_slice {
   uint32_t *words; /* the pushbuffer's beginning */
   uint32_t *at;    /* and its end so far */
 };
+
+/* The channel's lock is held, here and by what follows, until the doorbell. */
 
 /* Takes payload bytes (a multiple of 256) and room for a pushbuffer from the
  * ring, waiting if it is full, and begins the pushbuffer with what is due: class

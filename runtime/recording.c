@@ -398,9 +398,8 @@ static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile 
 static int replay(struct rt_queue *q, struct rt_recording *r, struct rt_times *times) {
   uint64_t point = 0;
   int result = 0;
-  if (r->timeline && r->timeline != q->timeline)
-    result = rt_queue_await(q, r->timeline, r->point);
-  const bool pool_is_new = r->local_bytes && q->seen_pool != q->channel.tsg->pool.generation;
+  const bool pool_is_new =
+      r->local_bytes && q->channel->seen_pool != q->channel->tsg->pool.generation;
   if (!result && (times || pool_is_new || rt_queue_is_due(q)))
     result = put_slice(q, r, times ? &times->start_mark : NULL, false, &point);
   if (!result)
@@ -421,13 +420,19 @@ bool rt_recording_in_flight(const struct rt_recording *r) {
 
 int rt_queue_replay(struct rt_queue *q, struct rt_recording *r, struct rt_times *times,
                     uint64_t *point) {
-  int result = r->local_bytes ? rt_pool_hold(q->context, q->channel.tsg, r->local_bytes) : 0;
+  int result = r->local_bytes ? rt_pool_hold(q->context, q->channel->tsg, r->local_bytes) : 0;
   if (result)
     return result;
-  result = replay(q, r, times);
-  rt_queue_ring(q);
+  if (r->timeline && r->timeline != q->timeline)
+    result = rt_queue_await(q, r->timeline, r->point);
+  if (result == 0) {
+    rt_channel_lock(q->channel);
+    result = replay(q, r, times);
+    rt_queue_ring(q);
+    rt_channel_unlock(q->channel);
+  }
   if (r->local_bytes)
-    pthread_rwlock_unlock(&q->channel.tsg->pool.lock);
+    pthread_rwlock_unlock(&q->channel->tsg->pool.lock);
   if (!result && point)
     *point = r->point;
   return result;

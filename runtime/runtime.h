@@ -1,5 +1,5 @@
 /* One Orin GPU as a user-space driver: device, contexts (address space and
- * TSG), buffers, modules, queues (channels), launches, waits.
+ * TSG), buffers, modules, queues (places on channels), launches, waits.
  *
  * Sizes are bytes and times PTIMER nanoseconds unless said. Functions that can
  * fail return 0 or -errno. A context, its buffers and modules may be used from
@@ -209,7 +209,8 @@ int rt_queue_timestamp(struct rt_queue *queue, struct rt_times *times, bool end)
  * acquire on the GPU). point must have been submitted; same context. */
 int rt_queue_acquire(struct rt_queue *queue, struct rt_queue *other, uint64_t point);
 
-/* Points: completed so far (one load); last submitted. */
+/* Points: completed so far (one load); last submitted. Queues may share a channel and its
+ * points, so a queue's own need not follow each other, and completed may be beyond its last. */
 uint64_t rt_queue_completed(const struct rt_queue *queue);
 uint64_t rt_queue_submitted(const struct rt_queue *queue);
 

@@ -34,9 +34,9 @@ static void relax(void) {
 
 static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
   const struct rt_device *d = q->context->device;
-  struct host1x_create_fence fence = {.id = q->channel.syncpoint_id,
-                                      .threshold =
-                                          q->channel.syncpoint_base + (uint32_t)(point - q->first)};
+  struct host1x_create_fence fence = {.id = q->channel->syncpoint_id,
+                                      .threshold = q->channel->syncpoint_base +
+                                                   (uint32_t)(point - q->channel->first)};
   int result = d->os->ioctl(d->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence);
   *fd = fence.fence_fd;
   return result;
@@ -46,7 +46,7 @@ static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
  * not; -1: there is no fence, or no sleeping on it. */
 static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   const struct rt_device *d = q->context->device;
-  if (!q->channel.syncpoint_gpu)
+  if (!q->channel->syncpoint_gpu)
     return -1;
   int fd;
   if (create_fence(q, point, &fd))
@@ -116,8 +116,8 @@ int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns)
 }
 
 int rt_queue_fence(struct rt_queue *q, uint64_t point, int *fd) {
-  if (!q->channel.syncpoint_gpu)
+  if (!q->channel->syncpoint_gpu)
     return rt_fail(-ENOTSUP, "the queue has no syncpoint for a fence");
-  int result = create_fence(q, point < q->first ? q->first : point, fd);
+  int result = create_fence(q, point < q->channel->first ? q->channel->first : point, fd);
   return result ? rt_fail_call(result, "CREATE_FENCE") : 0;
 }

@@ -273,7 +273,7 @@ static void closed_channels_are_forgotten(void **state) {
   struct doctor doctor = {.os = &os, .report = &report, .options = {.timeout_ns = SHORT_NS}};
   assert_int_equal(rt_device_create(&os, &doctor.device), 0);
   assert_true(bench_open(&doctor, GPU_PAGE_BYTES, &bench));
-  const int channel_fd = bench.queue->channel.fd;
+  const int channel_fd = bench.queue->channel->fd;
   assert_int_equal(rt_slice_begin(bench.queue, 0, &slice), 0);
   put_semaphore(&slice, bench.data->gpu, 1, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
   assert_false(bench_wait(&bench, rt_slice_submit(bench.queue, &slice, NULL)));

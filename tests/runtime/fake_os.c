@@ -11,11 +11,12 @@
 #include "runtime/nvgpu/emulator_node.h"
 #include "runtime/nvgpu/uapi.h"
 
-enum { FDS = 256, FIRST_FD = 3 };
+enum { FDS = 1024, FIRST_FD = 3 };
 
 static struct {
   unsigned calls, refuse;
   int result; /* of the refused call */
+  const char *refused_always;
   bool refused, zero_fds, saw_zero;
   char refused_call[64];
   bool open[FDS], ctrl[FDS], powers[FDS];
@@ -37,6 +38,11 @@ void fake_os_reset(unsigned refuse, int result, bool zero_fds) {
   os.zero_fds = zero_fds;
   os.next_handle = 0x80000001;
   os.emulator_node = -ENOENT;
+}
+
+void fake_os_refuse_all(const char *call, int result) {
+  os.refused_always = call;
+  os.result = result;
 }
 
 bool fake_os_refused(void) {
@@ -69,6 +75,8 @@ void fake_os_sm_error(unsigned sm, unsigned long long pc) {
 }
 
 static bool refuse(const char *call) {
+  if (os.refused_always && strcmp(call, os.refused_always) == 0)
+    return true;
   if (++os.calls != os.refuse)
     return false;
   os.refused = true;

@@ -17,6 +17,8 @@ extern const struct nvgpu_os fake_os;
  * zero_fds: the first dmabuf fd is number 0, as when a program has closed stdin. */
 void fake_os_reset(unsigned refuse, int result, bool zero_fds);
 bool fake_os_refused(void);
+/* From now on every call of that name gives result; NULL: none does. */
+void fake_os_refuse_all(const char *call, int result);
 const char *fake_os_refused_call(void);
 
 struct fake_alive {

@@ -66,7 +66,7 @@ static void end(struct board *b) {
 }
 
 static void post(struct board *b, uint32_t error) {
-  struct error_notifier *n = b->queue->channel.notifier.cpu;
+  struct error_notifier *n = b->queue->channel->notifier.cpu;
   n->code = error;
   n->status = ERROR_NOTIFIER_WRITTEN;
 }

@@ -329,8 +329,8 @@ static void priorities_have_pools_of_their_own(void **state) {
     assert_int_equal(rt_queue_wait(queues[i], points[i], UINT64_MAX), 0);
   for (uint32_t i = 0; i < WORDS; i++)
     assert_int_equal(words[i], 63 * 64 / 2 + 64 * (i % (WORDS / 2)));
-  const struct rt_memory *a = &queues[0]->channel.tsg->pool.memory,
-                         *b = &queues[1]->channel.tsg->pool.memory;
+  const struct rt_memory *a = &queues[0]->channel->tsg->pool.memory,
+                         *b = &queues[1]->channel->tsg->pool.memory;
   assert_true(a->size && b->size && (a->gpu + a->size <= b->gpu || b->gpu + b->size <= a->gpu));
   rt_queue_destroy(queues[1]);
   end(&o);
@@ -477,7 +477,7 @@ static void waits_do_without_fences(void **state) {
   struct orin o;
   begin(&o);
   uint64_t point = 0;
-  o.queue->channel.syncpoint_gpu = 0;
+  o.queue->channel->syncpoint_gpu = 0;
   for (int i = 0; i < 50; i++)
     assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, 1, NULL, &point), 0);
   int before = sleeps;

@@ -70,11 +70,11 @@ bool bench_open(struct doctor *d, uint64_t data_bytes, struct bench *b) {
 /* Once the channel is closed nobody but us writes the timeline: work that will never
  * end counts as ended, so that nobody waits for it. */
 static void end_channel(struct rt_queue *q) {
-  if (q->channel.holds_usermode)
+  if (q->channel->holds_usermode)
     rt_device_release_usermode(q->context->device);
-  q->channel.holds_usermode = false;
-  rt_fd_close(q->context->device->os, q->channel.fd);
-  q->channel.fd = -1;
+  q->channel->holds_usermode = false;
+  rt_fd_close(q->context->device->os, q->channel->fd);
+  q->channel->fd = -1;
   *q->timeline = rt_queue_submitted(q);
 }
 
@@ -90,7 +90,7 @@ void bench_close(struct bench *b) {
 }
 
 static uint32_t userd(const struct rt_queue *q, unsigned offset) {
-  return *(volatile uint32_t *)((char *)q->channel.userd.cpu + offset);
+  return *(volatile uint32_t *)((char *)q->channel->userd.cpu + offset);
 }
 
 bool bench_wait(struct bench *b, uint64_t point) {
@@ -110,7 +110,7 @@ bool bench_wait(struct bench *b, uint64_t point) {
     say(d,
         "it has not taken the entry in: either the doorbell is not heard (token 0x%x, user-mode "
         "page), or the channel does not run, or it still waits in an earlier entry",
-        q->channel.token);
+        q->channel->token);
   else
     say(d, "it has taken the entry in, which does not prove that it runs it: methods at wrong "
            "addresses are ignored in silence, and a wait may never end");

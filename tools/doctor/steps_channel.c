@@ -18,15 +18,15 @@ static uint32_t release_word(bool wide, bool wait, bool time) {
 
 /* No class is bound and no cache invalidated: host methods alone. */
 static void host_only(struct rt_queue *q) {
-  q->set_up = true;
-  q->seen_code = atomic_load(&q->context->code_generation);
+  q->channel->set_up = true;
+  q->channel->seen_code = atomic_load(&q->context->code_generation);
 }
 
 bool step_channel(struct doctor *d) {
   struct bench b;
   if (!bench_open(d, GPU_PAGE_BYTES, &b))
     return false;
-  const struct rt_channel *ch = &b.queue->channel;
+  const struct rt_channel *ch = b.queue->channel;
   say(d, "SETUP_BIND with %d entries: work-submit token 0x%x; user-mode page mapped",
       RT_GPFIFO_ENTRIES, ch->token);
   if (ch->syncpoint_gpu)
@@ -82,7 +82,7 @@ bool step_sleep(struct doctor *d) {
     return false;
   host_only(b.queue);
   bool good = false;
-  const struct rt_channel *ch = &b.queue->channel;
+  const struct rt_channel *ch = b.queue->channel;
   struct host1x_create_fence fence = {.id = ch->syncpoint_id, .threshold = ch->syncpoint_base + 1};
   uint64_t point = 0;
   int result = -1;

@@ -40,7 +40,7 @@ static bool copy(struct bench *b) {
   struct doctor *d = b->doctor;
   struct rt_queue *q = b->queue;
   struct nvgpu_alloc_obj_ctx_args object = {.class_num = CLASS_COPY};
-  int result = d->device->os->ioctl(q->channel.fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &object);
+  int result = d->device->os->ioctl(q->channel->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &object);
   if (result) {
     say(d, "ALLOC_OBJ_CTX of class 0x%x: errno %d (%s)", CLASS_COPY, -result, strerror(-result));
     return false;

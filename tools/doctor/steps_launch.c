@@ -168,7 +168,7 @@ bool step_local(struct doctor *d) {
   const uint32_t *out = b.data->cpu;
   bool good = rt_queue_launch(b.queue, &l, &point) == 0 || say_failure(d);
   good = good && bench_wait(&b, point);
-  const struct rt_pool *pool = &b.queue->channel.tsg->pool;
+  const struct rt_pool *pool = &b.queue->channel->tsg->pool;
   say(d, "pool of %" PRIu64 " KiB for %u bytes per work-item", pool->memory.size >> 10,
       pool->thread_bytes);
   for (uint32_t i = 0; i < ITEMS && good; i++)

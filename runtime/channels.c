@@ -1,0 +1,121 @@
+/* Which queue has which channel. Creating and closing a channel preempts the TSG's other
+ * work, and a preemption that fails at the end of one ends all of them; channels are also
+ * few (512 for all processes together). So a context opens a few, keeps them, and further
+ * queues share.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/message.h"
+#include "runtime/queue.h"
+
+enum {
+  TSG_CHANNELS = 8, /* as many as CUDA has by default for its streams */
+  /* From here on a TSG gets one, so that many contexts of a process leave some to others. */
+  PROCESS_CHANNELS = 256,
+};
+
+static atomic_uint open_channels; /* of the process */
+
+void rt_channels_forget(void) {
+  atomic_store(&open_channels, 0);
+}
+
+static void destroy(struct rt_channel *ch) {
+  rt_channel_close(ch->context, ch);
+  rt_ring_destroy(ch);
+  pthread_mutex_destroy(&ch->lock);
+  free(ch);
+  atomic_fetch_sub(&open_channels, 1);
+}
+
+void rt_channels_destroy(struct rt_context *c, struct rt_tsg *tsg) {
+  pthread_mutex_lock(&c->lock);
+  struct rt_channel *ch = tsg->first_channel;
+  tsg->first_channel = NULL;
+  pthread_mutex_unlock(&c->lock);
+  while (ch) {
+    struct rt_channel *next = ch->next;
+    destroy(ch);
+    ch = next;
+  }
+}
+
+/* NULL, with the failure in *result and as message. */
+static struct rt_channel *create(struct rt_context *c, struct rt_tsg *tsg, bool shared,
+                                 int *result) {
+  struct rt_channel *ch = calloc(1, sizeof(*ch));
+  if (!ch) {
+    *result = rt_fail(-ENOMEM, "no memory for a channel's record");
+    return NULL;
+  }
+  ch->context = c;
+  ch->fd = -1;
+  ch->shared = shared;
+  pthread_mutex_init(&ch->lock, NULL);
+  atomic_fetch_add(&open_channels, 1);
+  *result = rt_channel_open(c, tsg, ch);
+  if (*result == 0)
+    *result = rt_ring_create(ch);
+  if (*result) {
+    destroy(ch);
+    return NULL;
+  }
+  pthread_mutex_lock(&c->lock);
+  ch->next = tsg->first_channel;
+  tsg->first_channel = ch;
+  pthread_mutex_unlock(&c->lock);
+  return ch;
+}
+
+static void explain(int result) {
+  char cause[256];
+  snprintf(cause, sizeof(cause), "%s", rt_last_message());
+  rt_fail(result,
+          "the command queue needs a channel of the GPU, and none could be opened; all "
+          "processes together can have 512, this one has %u: %s",
+          atomic_load(&open_channels), cause);
+}
+
+/* One that no queue has, best a private one; or a new one, every second of which is shared,
+ * so that from the second on there is a place for any number of queues; or the shared one
+ * that fewest queues have. NULL as above. */
+static struct rt_channel *choose(struct rt_context *c, struct rt_tsg *tsg, int *result) {
+  struct rt_channel *idle = NULL, *shared = NULL;
+  unsigned count = 0;
+  for (struct rt_channel *ch = tsg->first_channel; ch; ch = ch->next, count++) {
+    if (!ch->queues && (!idle || idle->shared))
+      idle = ch;
+    if (ch->shared && (!shared || ch->queues < shared->queues))
+      shared = ch;
+  }
+  const bool scarce = atomic_load(&open_channels) >= PROCESS_CHANNELS;
+  *result = 0;
+  if (idle)
+    return idle;
+  if (shared && (scarce || count >= TSG_CHANNELS))
+    return shared;
+  struct rt_channel *ch = create(c, tsg, scarce || count % 2, result);
+  return ch ? ch : shared;
+}
+
+int rt_channel_take(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel **channel) {
+  pthread_mutex_lock(&c->channels_lock);
+  int result;
+  *channel = choose(c, tsg, &result);
+  if (*channel)
+    (*channel)->queues++;
+  pthread_mutex_unlock(&c->channels_lock);
+  if (*channel)
+    return 0;
+  explain(result);
+  return result;
+}
+
+void rt_channel_put(struct rt_channel *ch) {
+  pthread_mutex_t *lock = &ch->context->channels_lock;
+  pthread_mutex_lock(lock);
+  ch->queues--;
+  pthread_mutex_unlock(lock);
+}

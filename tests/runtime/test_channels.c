@@ -1,0 +1,201 @@
+/* Which queue has which channel: few are opened, and stay open; queues that share one have
+ * their own points; none waits for itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "runtime/queue.h"
+#include "tests/runtime/fake_os.h"
+
+enum { TSG_CHANNELS = 8, PROCESS_CHANNELS = 256, QUEUES = 100 };
+
+struct opened {
+  struct rt_device *device;
+  struct rt_context *context;
+};
+
+static void open_context(struct opened *o) {
+  fake_os_reset(0, 0, false);
+  assert_int_equal(rt_device_create(&fake_os, &o->device), 0);
+  assert_int_equal(rt_context_create(o->device, &o->context), 0);
+}
+
+static void close_context(const struct opened *o) {
+  rt_context_destroy(o->context);
+  rt_device_close(o->device);
+  const struct fake_alive alive = fake_os_alive();
+  assert_int_equal(alive.fds, 0);
+  assert_int_equal(alive.gpu_mappings, 0);
+  assert_int_equal(alive.cpu_mappings, 0);
+}
+
+static struct rt_queue *new_queue(struct rt_context *context) {
+  struct rt_queue *q = NULL;
+  if (rt_queue_create(context, RT_PRIORITY_MEDIUM, &q))
+    fail_msg("a queue: %s", rt_last_message());
+  return q;
+}
+
+/* What is open is counted by fds, of which a channel has one. */
+static void few_are_opened_and_kept(void **state) {
+  (void)state;
+  struct opened o;
+  struct rt_queue *queues[QUEUES];
+  open_context(&o);
+  const int before = fake_os_alive().fds;
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < QUEUES; i++) {
+      queues[i] = new_queue(o.context);
+      const int most = round || i >= TSG_CHANNELS ? TSG_CHANNELS : i + 1;
+      assert_int_equal(fake_os_alive().fds - before, most);
+      for (int k = 0; k < i && i < TSG_CHANNELS; k++)
+        assert_ptr_not_equal(queues[i]->channel, queues[k]->channel);
+    }
+    for (int i = 0; i < QUEUES; i++)
+      rt_queue_destroy(queues[i]);
+    assert_int_equal(fake_os_alive().fds - before, TSG_CHANNELS);
+  }
+  /* A queue alone gets one that needs no lock. */
+  struct rt_queue *alone = new_queue(o.context);
+  assert_false(alone->channel->shared);
+  rt_queue_destroy(alone);
+  close_context(&o);
+}
+
+/* Those without a lock have one queue at a time; the others about as many each. */
+static void sharing_is_even(void **state) {
+  (void)state;
+  struct opened o;
+  struct rt_queue *queues[QUEUES];
+  open_context(&o);
+  for (int i = 0; i < QUEUES; i++)
+    queues[i] = new_queue(o.context);
+  const unsigned shared = TSG_CHANNELS / 2, each = (QUEUES - shared) / shared;
+  for (int i = 0; i < QUEUES; i++) {
+    const struct rt_channel *ch = queues[i]->channel;
+    assert_int_equal(ch->queues, ch->shared ? each : 1);
+  }
+  for (int i = 0; i < QUEUES; i++)
+    rt_queue_destroy(queues[i]);
+  close_context(&o);
+}
+
+/* Many contexts of one process leave channels to others. */
+static void contexts_are_modest(void **state) {
+  (void)state;
+  enum { CONTEXTS = 64, EACH = 10 };
+  struct opened o;
+  struct rt_context *contexts[CONTEXTS];
+  struct rt_queue *queues[CONTEXTS][EACH];
+  open_context(&o);
+  for (int i = 0; i < CONTEXTS; i++)
+    assert_int_equal(rt_context_create(o.device, &contexts[i]), 0);
+  const int before = fake_os_alive().fds;
+  for (int i = 0; i < CONTEXTS; i++)
+    for (int k = 0; k < EACH; k++)
+      queues[i][k] = new_queue(contexts[i]);
+  const int full = PROCESS_CHANNELS / TSG_CHANNELS;
+  assert_int_equal(fake_os_alive().fds - before, PROCESS_CHANNELS + CONTEXTS - full);
+  for (int i = 0; i < CONTEXTS; i++) {
+    for (int k = 0; k < EACH; k++)
+      rt_queue_destroy(queues[i][k]);
+    rt_context_destroy(contexts[i]);
+  }
+  close_context(&o);
+}
+
+/* What the kernel refuses is no failure where a queue can share. */
+static void refusals(void **state) {
+  (void)state;
+  struct opened o;
+  struct rt_queue *q = NULL, *queues[4];
+  open_context(&o);
+  fake_os_refuse_all("NVGPU_GPU_IOCTL_OPEN_CHANNEL", -ENOMEM);
+  assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_MEDIUM, &q), -ENOMEM);
+  assert_non_null(strstr(rt_last_message(), "command queue"));
+  assert_non_null(strstr(rt_last_message(), "this one has 0"));
+  fake_os_refuse_all(NULL, 0);
+  queues[0] = new_queue(o.context);
+  queues[1] = new_queue(o.context);
+  fake_os_refuse_all("NVGPU_GPU_IOCTL_OPEN_CHANNEL", -ENOMEM);
+  queues[2] = new_queue(o.context);
+  fake_os_refuse_all("NVGPU_IOCTL_CHANNEL_SETUP_BIND", -ENOMEM);
+  queues[3] = new_queue(o.context);
+  for (int i = 1; i < 4; i++)
+    assert_ptr_equal(queues[i]->channel, queues[1]->channel);
+  for (int i = 0; i < 4; i++)
+    rt_queue_destroy(queues[i]);
+  fake_os_refuse_all(NULL, 0);
+  close_context(&o);
+}
+
+/* Nothing runs here, so all points are ahead. */
+static void points(void **state) {
+  (void)state;
+  struct opened o;
+  struct rt_queue *queues[TSG_CHANNELS + 4], *a = NULL, *b, *other;
+  uint64_t first, second, third;
+  open_context(&o);
+  for (int i = 0; i < TSG_CHANNELS + 4; i++)
+    queues[i] = new_queue(o.context);
+  b = queues[TSG_CHANNELS];
+  for (int i = 0; i < TSG_CHANNELS; i++)
+    if (queues[i]->channel == b->channel)
+      a = queues[i];
+  other = queues[0];
+  assert_ptr_not_equal(other->channel, a->channel);
+
+  const uint64_t none = rt_queue_submitted(b);
+  assert_int_equal(rt_queue_completed(b), none);
+  assert_int_equal(rt_queue_marker(a, NULL, &first), 0);
+  assert_int_equal(rt_queue_submitted(a), first);
+  assert_int_equal(rt_queue_submitted(b), none); /* it has nothing to wait for */
+  assert_int_equal(rt_queue_wait(b, rt_queue_submitted(b), 0), 0);
+  assert_int_equal(rt_queue_wait(a, first, 0), -ETIMEDOUT);
+  assert_int_equal(rt_queue_marker(b, NULL, &second), 0);
+  assert_true(second > first);
+  assert_int_equal(rt_queue_submitted(a), first);
+
+  /* The ring's order serves where they share it; else the GPU waits, for what has been
+   * submitted. */
+  assert_int_equal(rt_queue_acquire(a, b, second), 0);
+  assert_int_equal(a->acquire_count, 0);
+  assert_int_equal(rt_queue_acquire(other, b, second), 0);
+  assert_int_equal(other->acquire_count, 1);
+  assert_int_equal(rt_queue_acquire(other, b, second + 1), -EINVAL);
+  assert_int_equal(rt_queue_acquire(other, a, second), -EINVAL); /* it is the other's */
+  assert_int_equal(rt_queue_marker(other, NULL, &third), 0);
+  assert_int_equal(other->acquire_count, 0);
+
+  *(volatile uint64_t *)b->timeline = second;
+  *(volatile uint64_t *)other->timeline = third;
+  for (int i = 0; i < TSG_CHANNELS + 4; i++)
+    rt_queue_destroy(queues[i]);
+  /* A queue that comes now has nothing of the channel's past to wait for. */
+  struct rt_queue *late[TSG_CHANNELS];
+  for (int i = 0; i < TSG_CHANNELS; i++) {
+    late[i] = new_queue(o.context);
+    assert_true(rt_queue_submitted(late[i]) <= rt_queue_completed(late[i]));
+  }
+  for (int i = 0; i < TSG_CHANNELS; i++)
+    rt_queue_destroy(late[i]);
+  close_context(&o);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(few_are_opened_and_kept),
+      cmocka_unit_test(sharing_is_even),
+      cmocka_unit_test(contexts_are_modest),
+      cmocka_unit_test(refusals),
+      cmocka_unit_test(points),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
