@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
+#include "runtime/board_file.h"
 #include "runtime/clock.h"
 #include "runtime/context.h"
 #include "runtime/debug.h"
@@ -232,8 +233,11 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   pthread_mutex_init(&d->addresses, NULL);
   pthread_mutex_init(&d->usermode_lock, NULL);
   forget_nodes(d);
-  rt_choices_read_environment(&d->choices);
   int result = open_nodes(d);
+  if (result == 0) {
+    rt_board_choose(d->emulator_fd >= 0, &d->choices);
+    rt_choices_read_environment(&d->choices);
+  }
   if (result == 0)
     result = describe(d);
   if (result) {

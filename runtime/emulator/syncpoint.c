@@ -308,7 +308,7 @@ void emu_fd_polled(struct pollfd *p) {
   if (!object || (object->kind != EMU_EVENT && object->kind != EMU_POLLFD) ||
       !(p->revents & POLLIN))
     return;
-  p->revents = p->events & (POLLIN | POLLPRI);
+  p->revents = POLLIN | POLLPRI;
   /* Another thread's poll may have been first: then there is nothing for this one. */
   if (read(p->fd, &count, sizeof(count)) != sizeof(count))
     p->revents = 0;
