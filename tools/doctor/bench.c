@@ -55,6 +55,11 @@ bool say_failure(struct doctor *d) {
   return false;
 }
 
+void measured(struct doctor *d, enum measure measure, uint64_t value) {
+  if (d->result)
+    d->result->measures[measure] = value;
+}
+
 bool bench_open(struct doctor *d, uint64_t data_bytes, struct bench *b) {
   *b = (struct bench){.doctor = d};
   if (rt_context_create(d->device, &b->context) == 0 &&
@@ -78,11 +83,14 @@ static void end_channel(struct rt_queue *q) {
   *q->timeline = rt_queue_submitted(q);
 }
 
-void bench_close(struct bench *b) {
-  struct rt_queue *q = b->queue;
+void bench_end(struct rt_queue *q) {
   if (q && !rt_queue_dead(q) && rt_queue_completed(q) < rt_queue_submitted(q))
     end_channel(q);
   rt_queue_destroy(q);
+}
+
+void bench_close(struct bench *b) {
+  bench_end(b->queue);
   rt_buffer_destroy(b->data);
   rt_module_destroy(b->module);
   rt_context_destroy(b->context);

@@ -6,12 +6,10 @@
 
 #include "runtime/debug.h"
 
-#define NEED(step) (UINT64_C(1) << (step))
-
 /* The first step that must have passed and has not; STEPS if there is none. */
 static enum step_id missing(const struct doctor *d, const struct step *step) {
   for (unsigned i = 0; i < STEPS; i++)
-    if (step->needs & NEED(i) && d->verdicts[i] != VERDICT_PASS)
+    if (step->needs & STEP_BIT(i) && d->verdicts[i] != VERDICT_PASS)
       return (enum step_id)i;
   return STEPS;
 }
@@ -23,9 +21,15 @@ static const char *const verdict_words[] = {
     [VERDICT_NOT_RUN] = "not run",
 };
 
+const char *doctor_verdict(enum verdict verdict) {
+  return verdict_words[verdict];
+}
+
 static enum verdict take(struct doctor *d, enum step_id id, char remedy[512]) {
   const struct step *step = &doctor_steps[id];
   enum step_id without = missing(d, step);
+  if (d->options.skip & STEP_BIT(id))
+    return VERDICT_NOT_RUN;
   if (id == STEPS_REQUIRED)
     report_print(d->report, "== from here on: experiments, which no board has shown\n");
   report_print(d->report, "== %s: %s\n", step->name, step->does);
@@ -38,6 +42,8 @@ static enum verdict take(struct doctor *d, enum step_id id, char remedy[512]) {
   enum verdict verdict = step_run_apart(d, id, remedy);
   if (verdict == VERDICT_PASS)
     say(d, "PASS");
+  else if (verdict == VERDICT_NOT_RUN)
+    say(d, "NOT RUN");
   else
     say(d, "%s: %s", verdict_words[verdict], step->meaning);
   return verdict;
@@ -76,7 +82,10 @@ unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *opti
   report_print(report, "== summary\n");
   for (unsigned i = 0; i < STEPS; i++)
     report_print(report, "   %-9s %s\n", verdict_words[d.verdicts[i]], doctor_steps[i].name);
+  doctor_say_questions(&d);
   diagnose(&d, remedies);
+  if (options->json)
+    doctor_write_json(&d, options->json);
   const unsigned bad = counts[VERDICT_FAIL] + counts[VERDICT_NO_ANSWER];
   report_print(report, "%u steps passed, %u failed, %u not run\n", counts[VERDICT_PASS], bad,
                counts[VERDICT_NOT_RUN]);

@@ -28,23 +28,63 @@ enum step_id {
   STEP_LAUNCH_COPY,
   STEP_LAUNCH_INLINE,
   STEP_LAUNCH_CHAIN,
+  STEP_ACQUIRE,
+  STEP_REUSE,
+  STEP_CONTEXTS,
+  STEP_PRIORITY,
+  STEP_QUEUES,
+  STEP_IMPORT,
+  STEP_GROW,
+  STEP_CROWD,
+  STEP_ATOMICS,
+  STEP_SPEED,
+  STEP_IDLE,
+  STEP_COPY_OWN, /* from here on: what is most likely to end a channel */
   STEP_COPY,
+  STEP_COPY_BARE,
+  STEP_CILP,
+  STEP_CTA,
+  STEP_WFI,
+  STEP_STORE,
+  STEP_BEYOND,
+  STEP_SUSPEND,
   STEPS,
   STEPS_REQUIRED = STEP_SLEEP,
 };
 
 enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_NO_ANSWER, VERDICT_NOT_RUN };
 
+/* What experiments measure; the unit is in the name (doctor_measures). */
+enum measure {
+  MEASURE_WAKE,
+  MEASURE_LAUNCH,
+  MEASURE_LAUNCHES,
+  MEASURE_COPY,
+  MEASURE_SHORT_CILP,
+  MEASURE_SHORT_CTA,
+  MEASURE_SHORT_WFI,
+  MEASURE_QUEUE,
+  MEASURE_IDLE,
+  MEASURE_GROUPS,
+  MEASURES,
+};
+extern const char *const doctor_measures[MEASURES];
+
 /* What a step hands back from its process, and keeps if that is killed. */
 struct step_result {
   bool done, passed;
-  bool no_answer;   /* the GPU did not answer within the time limit */
-  char remedy[512]; /* the first advice that the step gave; "": none */
+  bool no_answer;              /* the GPU did not answer within the time limit */
+  bool skipped;                /* there was nothing to do */
+  uint64_t measures[MEASURES]; /* 0: not measured */
+  char remedy[512];            /* the first advice that the step gave; "": none */
 };
 
 struct doctor_options {
   uint64_t timeout_ns;    /* how long the GPU may take for anything */
   uint64_t step_limit_ns; /* how long a step may take; 0: what is usual */
+  uint64_t skip;          /* bits of steps that are not walked */
+  bool suspend;           /* let the machine sleep */
+  FILE *json;             /* the results as data. NULL: none */
 };
 
 struct doctor {
@@ -53,17 +93,26 @@ struct doctor {
   struct doctor_options options;
   struct rt_device *device; /* the step's own, in its process */
   enum verdict verdicts[STEPS];
+  uint64_t measures[MEASURES];
   struct step_result *result; /* of the step that runs; shared with its process. NULL: none */
 };
 
 struct step {
+  const char *key; /* in the JSON */
   const char *name;
   const char *does;
   uint64_t needs; /* bits of step_id: without them it cannot run */
   bool (*run)(struct doctor *doctor);
   const char *meaning; /* of its failure */
   const char *remedy;  /* where the step itself knows no better one */
+  /* Of experiments: the question of docs/hardware.md that it answers, and the driver's
+   * choice that depends on it (runtime/choices.h). NULL: none. */
+  const char *question, *choice;
 };
+
+#define STEP_BIT(step) (UINT64_C(1) << (step))
+/* All experiments. */
+#define STEPS_EXPERIMENTS (~(STEP_BIT(STEPS_REQUIRED) - 1))
 
 extern const struct step doctor_steps[STEPS];
 
@@ -87,6 +136,17 @@ bool say_failure(struct doctor *doctor);
 
 uint64_t doctor_now_ns(void);
 
+void measured(struct doctor *doctor, enum measure measure, uint64_t value);
+
+/* How a verdict reads in the summary. */
+const char *doctor_verdict(enum verdict verdict);
+
+/* The verdict on each open question of docs/hardware.md. */
+void doctor_say_questions(struct doctor *doctor);
+/* What the driver should choose, and all verdicts and measures: a file for the driver
+ * (runtime/board_file.h). */
+void doctor_write_json(struct doctor *doctor, FILE *out);
+
 /* ---- a context and a queue of its own for each step on the GPU, so that what one
  * step breaks is not the next one's fault ------------------------------------------ */
 
@@ -102,6 +162,8 @@ struct bench {
 bool bench_open(struct doctor *doctor, uint64_t data_bytes, struct bench *bench);
 /* Ends the channel first if its work has not. */
 void bench_close(struct bench *bench);
+/* Destroys a queue, whose work may not have ended. NULL is fine. */
+void bench_end(struct rt_queue *queue);
 /* Waits for a point. If it does not come, says what is known of why. */
 bool bench_wait(struct bench *bench, uint64_t point);
 
@@ -140,5 +202,24 @@ bool step_copy(struct doctor *doctor);
 bool step_time(struct doctor *doctor);
 bool step_compiler(struct doctor *doctor);
 bool step_opencl(struct doctor *doctor);
+bool step_acquire(struct doctor *doctor);
+bool step_reuse(struct doctor *doctor);
+bool step_contexts(struct doctor *doctor);
+bool step_priority(struct doctor *doctor);
+bool step_queues(struct doctor *doctor);
+bool step_import(struct doctor *doctor);
+bool step_grow(struct doctor *doctor);
+bool step_crowd(struct doctor *doctor);
+bool step_atomics(struct doctor *doctor);
+bool step_speed(struct doctor *doctor);
+bool step_idle(struct doctor *doctor);
+bool step_copy_own(struct doctor *doctor);
+bool step_copy_bare(struct doctor *doctor);
+bool step_cilp(struct doctor *doctor);
+bool step_cta(struct doctor *doctor);
+bool step_wfi(struct doctor *doctor);
+bool step_store(struct doctor *doctor);
+bool step_beyond(struct doctor *doctor);
+bool step_suspend(struct doctor *doctor);
 
 #endif

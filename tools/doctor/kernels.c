@@ -7,32 +7,34 @@
 
 enum { PARAM_BYTES = sizeof(uint64_t) + sizeof(uint32_t) };
 
+#define TEXT(words)                                                                                \
+  { MODULE_TEXT, sizeof(words), TEXT_ALIGN, words }
+
+/* In the order of the kernels, but for the last, which has the code of another. */
 static const struct module_section sections[] = {
-    {MODULE_TEXT, sizeof(text_number), TEXT_ALIGN, text_number},
-    {MODULE_TEXT, sizeof(text_private_sum), TEXT_ALIGN, text_private_sum},
+    TEXT(text_number), TEXT(text_private_sum), TEXT(text_spin),  TEXT(text_copy),
+    TEXT(text_crowd),  TEXT(text_beyond),      TEXT(text_count),
 };
 
-static const struct kernel_code kernels[] = {
-    [KERNEL_NUMBER] = {.name = "number",
-                       .text = 0,
-                       .registers = 8,
-                       .bank0_bytes = BANK0_PARAMS + PARAM_BYTES,
-                       .param_offset = BANK0_PARAMS,
-                       .param_bytes = PARAM_BYTES,
-                       .bank2 = MODULE_NO_SECTION},
-    [KERNEL_PRIVATE_SUM] = {.name = "private_sum",
-                            .text = 1,
-                            .registers = 10,
-                            .stack_bytes = 256,
-                            .bank0_bytes = BANK0_PARAMS + PARAM_BYTES,
-                            .param_offset = BANK0_PARAMS,
-                            .param_bytes = PARAM_BYTES,
-                            .bank2 = MODULE_NO_SECTION},
+#define KERNEL(title, section, count)                                                              \
+  .name = (title), .text = (section), .registers = (count),                                        \
+  .bank0_bytes = BANK0_PARAMS + PARAM_BYTES, .param_offset = BANK0_PARAMS,                         \
+  .param_bytes = PARAM_BYTES, .hidden_offset = UINT32_MAX, .bank2 = MODULE_NO_SECTION
+
+static const struct kernel_code kernels[KERNELS] = {
+    [KERNEL_NUMBER] = {KERNEL("number", KERNEL_NUMBER, 8)},
+    [KERNEL_PRIVATE_SUM] = {KERNEL("private_sum", KERNEL_PRIVATE_SUM, 10), .stack_bytes = 256},
+    [KERNEL_SPIN] = {KERNEL("spin", KERNEL_SPIN, 8)},
+    [KERNEL_COPY] = {KERNEL("copy", KERNEL_COPY, 10)},
+    [KERNEL_CROWD] = {KERNEL("crowd", KERNEL_CROWD, 14), .barriers = 1, .shared_bytes = 49152},
+    [KERNEL_BEYOND] = {KERNEL("beyond", KERNEL_BEYOND, 8), .shared_bytes = 4},
+    [KERNEL_COUNT] = {KERNEL("count", KERNEL_COUNT, 8)},
+    [KERNEL_PRIVATE_MORE] = {KERNEL("private_more", KERNEL_PRIVATE_SUM, 10), .stack_bytes = 8192},
 };
 
 const struct module_code doctor_code = {.sections = sections,
-                                        .section_count = 2,
+                                        .section_count = sizeof(sections) / sizeof(sections[0]),
                                         .kernels = kernels,
-                                        .kernel_count = 2,
+                                        .kernel_count = KERNELS,
                                         .bank3 = MODULE_NO_SECTION,
                                         .bank4 = MODULE_NO_SECTION};

@@ -4,11 +4,21 @@
 
 #include "compiler/kernel_code.h"
 
-enum { KERNEL_NUMBER, KERNEL_PRIVATE_SUM };
+enum doctor_kernel {
+  KERNEL_NUMBER,
+  KERNEL_PRIVATE_SUM,
+  KERNEL_SPIN,
+  KERNEL_COPY,
+  KERNEL_CROWD,
+  KERNEL_BEYOND,
+  KERNEL_COUNT,
+  KERNEL_PRIVATE_MORE, /* as KERNEL_PRIVATE_SUM, with more local memory than it needs */
+  KERNELS,
+};
 
 extern const struct module_code doctor_code;
 
-/* Parameters of both: kernel_words.h. */
+/* Parameters of all: kernel_words.h. */
 struct doctor_params {
   uint64_t out;
   uint32_t value;

@@ -1,9 +1,11 @@
 /* tegracl-doctor, the command. */
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/board_file.h"
 #include "runtime/device.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
@@ -17,11 +19,14 @@
 static const char default_report[] = "tegracl-doctor.txt";
 
 static const char help[] =
-    "usage: tegracl-doctor [-o REPORT] [--timeout SECONDS]\n"
+    "usage: tegracl-doctor [-o REPORT] [--json FILE] [--required] [--timeout SECONDS] [--suspend]\n"
     "       tegracl-doctor --explain FILE\n"
     "Brings the GPU up step by step and says what works, what does not, and what that means.\n"
     "  -o          where to write the report (tegracl-doctor.txt); attach it to a bug\n"
+    "  --json      write the verdicts as data, by which the driver chooses what it uses\n"
+    "  --required  no experiments: only what the driver needs\n"
     "  --timeout   how long the GPU may take for an answer (5; the software Orin: 60)\n"
+    "  --suspend   let the machine sleep for 10 s as the last experiment; needs root\n"
     "  --explain   print a trace (TEGRACL_DEBUG=trace:FILE), or the output of strace, with\n"
     "              requests, structs, methods and descriptors by name; - is standard input\n"
     "TEGRACL_DEVICE=board|emulator: which Orin; default: the board if its nodes exist.\n";
@@ -36,54 +41,89 @@ static int explain_file(const char *name) {
   return result ? 1 : 0;
 }
 
-/* seconds 0: what is usual. */
-static int walk(const char *name, unsigned seconds) {
+static FILE *create(const char *name, const char *what) {
+  FILE *file = fopen(name, "we");
+  if (!file)
+    fprintf(stderr, "tegracl-doctor: no %s in %s: %s\n", what, name, strerror(errno));
+  return file;
+}
+
+/* json: NULL: no file. */
+static int walk(const char *name, const char *json, const struct doctor_options *asked) {
   const struct nvgpu_os *os = rt_device_os();
+  struct doctor_options options = *asked;
   if (!os) {
     fprintf(stderr, "tegracl-doctor: %s\n", rt_last_message());
     return 2;
   }
-  FILE *file = fopen(name, "we");
-  if (!file)
-    fprintf(stderr, "tegracl-doctor: no report in %s: %s\n", name, strerror(errno));
+  setenv("TEGRACL_BOARD_FILE", "0", 1); /* an earlier run's findings would be its own */
+  FILE *file = create(name, "report");
+  options.json = json ? create(json, "data") : NULL;
+  if (json && !options.json)
+    return 2;
   struct report report;
   report_begin(&report, stdout, file);
-  const bool emulator = strcmp(os->name, "emulator") == 0;
-  const uint64_t usual = emulator ? EMULATOR_TIMEOUT_NS : TIMEOUT_NS;
-  const struct doctor_options options = {.timeout_ns = seconds ? seconds * NS_PER_S : usual};
+  if (!options.timeout_ns)
+    options.timeout_ns = os == &nvgpu_os_emulator ? EMULATOR_TIMEOUT_NS : TIMEOUT_NS;
   unsigned failed = doctor_run(os, &options, &report);
   report_end(&report);
+  if (options.json && fclose(options.json) == 0)
+    fprintf(stdout, "For the driver: sudo install -D -m 644 %s " RT_BOARD_FILE "\n", json);
   if (file && fclose(file) == 0)
     fprintf(stdout, "The report is in %s.\n", name);
   return failed ? 1 : 0;
 }
 
 /* False: no whole number of seconds. */
-static bool read_seconds(const char *text, unsigned *seconds) {
+static bool read_seconds(const char *text, uint64_t *ns) {
   enum { SECONDS_MAX = 3600 };
   char *end;
   unsigned long n = strtoul(text, &end, 10);
-  *seconds = (unsigned)n;
+  *ns = n * NS_PER_S;
   return end != text && !*end && n > 0 && n <= SECONDS_MAX;
 }
 
 int main(int argc, char **argv) {
-  const char *report = default_report;
-  unsigned seconds = 0;
-  if (argc == 3 && strcmp(argv[1], "--explain") == 0)
-    return explain_file(argv[2]);
-  if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-    fputs(help, stdout);
-    return 0;
-  }
-  for (int i = 1; i < argc; i += 2) {
-    if (i + 1 < argc && strcmp(argv[i], "-o") == 0) {
-      report = argv[i + 1];
-    } else if (!(i + 1 < argc && strcmp(argv[i], "--timeout") == 0 &&
-                 read_seconds(argv[i + 1], &seconds))) {
-      fputs(help, stderr);
-      return 2;
+  static const struct option options[] = {
+      {"explain", required_argument, NULL, 'e'},
+      {"json", required_argument, NULL, 'j'},
+      {"timeout", required_argument, NULL, 't'},
+      {"required", no_argument, NULL, 'r'},
+      {"suspend", no_argument, NULL, 's'},
+      {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0},
+  };
+  const char *report = default_report, *json = NULL;
+  struct doctor_options asked = {0};
+  bool good = true;
+  for (int c; good && (c = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
+    switch (c) {
+    case 'o':
+      report = optarg;
+      break;
+    case 'j':
+      json = optarg;
+      break;
+    case 't':
+      good = read_seconds(optarg, &asked.timeout_ns);
+      break;
+    case 'r':
+      asked.skip = STEPS_EXPERIMENTS;
+      break;
+    case 's':
+      asked.suspend = true;
+      break;
+    case 'e':
+      return explain_file(optarg);
+    case 'h':
+      fputs(help, stdout);
+      return 0;
+    default:
+      good = false;
     }
   }
-  return walk(report, seconds);
+  if (good && optind == argc)
+    return walk(report, json, &asked);
+  fputs(help, stderr);
+  return 2;
 }

@@ -7,7 +7,7 @@
 #include "runtime/hw/memory.h"
 #include "runtime/hw/methods.h"
 #include "runtime/nvgpu/uapi.h"
-#include "tools/doctor/doctor.h"
+#include "tools/doctor/experiments.h"
 
 static uint32_t release_word(bool wide, bool wait, bool time) {
   return hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE) |
@@ -16,8 +16,7 @@ static uint32_t release_word(bool wide, bool wait, bool time) {
          hw_bits(NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP, time);
 }
 
-/* No class is bound and no cache invalidated: host methods alone. */
-static void host_only(struct rt_queue *q) {
+void host_only(struct rt_queue *q) {
   q->channel->set_up = true;
   q->channel->seen_code = atomic_load(&q->context->code_generation);
 }
@@ -76,6 +75,40 @@ bool step_host(struct doctor *d) {
   return good;
 }
 
+/* From the GPU's own time of the release until poll comes back. */
+static bool wake_up(struct bench *b, uint64_t *ns) {
+  enum { ROUNDS = 16 };
+  struct doctor *d = b->doctor;
+  struct rt_times *times;
+  uint64_t best = UINT64_MAX;
+  if (rt_times_get(b->context, &times))
+    return say_failure(d);
+  for (int i = 0; i < ROUNDS; i++) {
+    uint64_t point = 0, gpu = 0, cpu = 0;
+    int fd = -1;
+    if (rt_device_time(d->device, &gpu, &cpu) || rt_queue_marker(b->queue, times, &point) ||
+        rt_queue_fence(b->queue, point, &fd))
+      return say_failure(d);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    const int ready = d->device->os->poll(&p, 1, (int)(d->options.timeout_ns / 1000000));
+    const uint64_t woken = doctor_now_ns();
+    d->device->os->close(fd);
+    if (!bench_wait(b, point))
+      return false;
+    if (ready != 1) {
+      say(d, "round %d: poll of a fence gives %d", i, ready);
+      return false;
+    }
+    const uint64_t released = times->end_ns - gpu + cpu;
+    const uint64_t late = woken > released ? woken - released : 0;
+    best = late < best ? late : best;
+  }
+  rt_times_put(b->context, times);
+  *ns = best;
+  say(d, "a fence wakes %.1f us after its release, at best of %d", (double)best / 1e3, ROUNDS);
+  return true;
+}
+
 bool step_sleep(struct doctor *d) {
   struct bench b;
   if (!bench_open(d, GPU_PAGE_BYTES, &b))
@@ -104,6 +137,11 @@ bool step_sleep(struct doctor *d) {
         (double)(doctor_now_ns() - start) / 1e3,
         good ? "" : ": the syncpoint was not counted up by the pushbuffer");
     good = bench_wait(&b, point) && good;
+    uint64_t late = 0;
+    const bool time = d->verdicts[STEP_TIME] == VERDICT_PASS;
+    good = good && (!time || wake_up(&b, &late));
+    if (good)
+      measured(d, MEASURE_WAKE, late);
   }
   if (result == 0)
     d->device->os->close(fence.fence_fd);

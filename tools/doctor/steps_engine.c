@@ -8,7 +8,7 @@
 #include "runtime/hw/memory.h"
 #include "runtime/hw/methods.h"
 #include "runtime/nvgpu/uapi.h"
-#include "tools/doctor/doctor.h"
+#include "tools/doctor/experiments.h"
 
 /* ---- copies ------------------------------------------------------------------------ */
 
@@ -36,11 +36,13 @@ static void put_copy(struct rt_slice *s, uint64_t from, uint64_t to, uint64_t do
                   hw_bits(NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE, RELEASE_FOUR));
 }
 
-static bool copy(struct bench *b) {
+/* One copy of 1 MiB. object: the channel gets one of the class first. */
+static bool copy(struct bench *b, bool object) {
   struct doctor *d = b->doctor;
   struct rt_queue *q = b->queue;
-  struct nvgpu_alloc_obj_ctx_args object = {.class_num = CLASS_COPY};
-  int result = d->device->os->ioctl(q->channel->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &object);
+  struct nvgpu_alloc_obj_ctx_args args = {.class_num = CLASS_COPY};
+  int result =
+      object ? d->device->os->ioctl(q->channel->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &args) : 0;
   if (result) {
     say(d, "ALLOC_OBJ_CTX of class 0x%x: errno %d (%s)", CLASS_COPY, -result, strerror(-result));
     return false;
@@ -69,13 +71,37 @@ static bool copy(struct bench *b) {
   return done->payload == COPY_PAYLOAD;
 }
 
-bool step_copy(struct doctor *d) {
+enum copy_form { ON_COMPUTE_CHANNEL, WITHOUT_OBJECT, ON_OWN_CHANNEL };
+
+/* On the compute channel between two kernels, as command buffers have it. */
+static bool copy_step(struct doctor *d, enum copy_form form) {
   struct bench b;
-  if (!bench_open(d, 2 * COPY_BYTES + sizeof(struct semaphore_report), &b))
+  uint64_t point = 0;
+  if (!bench_open(d, 2 * COPY_BYTES + GPU_PAGE_BYTES, &b))
     return false;
-  bool good = copy(&b);
+  const uint64_t place = b.data->gpu;
+  if (form == ON_OWN_CHANNEL)
+    host_only(b.queue);
+  bool good =
+      form == ON_OWN_CHANNEL ||
+      ((start_kernel(&b, b.queue, KERNEL_NUMBER, 1, place, 1, &point) == 0 || say_failure(d)) &&
+       bench_wait(&b, point));
+  good = good && copy(&b, form != WITHOUT_OBJECT);
+  if (good && form != ON_OWN_CHANNEL)
+    good = (start_kernel(&b, b.queue, KERNEL_NUMBER, 1, place, 2, &point) == 0 || say_failure(d)) &&
+           bench_wait(&b, point) && *(const uint32_t *)b.data->cpu == 2;
   bench_close(&b);
   return good;
+}
+
+bool step_copy(struct doctor *d) {
+  return copy_step(d, ON_COMPUTE_CHANNEL);
+}
+bool step_copy_bare(struct doctor *d) {
+  return copy_step(d, WITHOUT_OBJECT);
+}
+bool step_copy_own(struct doctor *d) {
+  return copy_step(d, ON_OWN_CHANNEL);
 }
 
 /* ---- time -------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "runtime/board_file.h"
 #include "runtime/device.h"
 #include "runtime/hw/memory.h"
 #include "runtime/nvgpu/uapi.h"
@@ -15,6 +16,21 @@
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
 #include "tools/doctor/state.h"
+
+/* Whether the driver uses what an earlier run found. */
+static void say_board_file(struct doctor *d) {
+  struct rt_board_identity here;
+  struct rt_choices choices = {0};
+  char why[256];
+  rt_board_identify(false, &here);
+  const int result = rt_board_read(RT_BOARD_FILE, 0, 0, &here, &choices, why);
+  if (result < 0)
+    say(d, "no %s: the driver has its default choices", RT_BOARD_FILE);
+  else if (result == 0)
+    say(d, "%s is used", RT_BOARD_FILE);
+  else
+    say(d, "%s is not used: %s", RT_BOARD_FILE, why);
+}
 
 bool step_system(struct doctor *d) {
   struct utsname system;
@@ -26,10 +42,12 @@ bool step_system(struct doctor *d) {
     say(d, "%s %s on %s", system.sysname, system.release, system.machine);
   say(d, "page size %ld, %ld CPUs", sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN));
   advise_release(d, "/etc/nv_tegra_release");
-  if (d->os == &nvgpu_os_linux)
+  if (d->os == &nvgpu_os_linux) {
+    say_board_file(d);
     state_say(d, "");
-  else
+  } else {
     state_say_memory(d, "");
+  }
   return true;
 }
 

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""The findings of tegracl-doctor as data, and what the driver makes of them.
+
+json_test.py DOCTOR CHOICES
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DOCTOR, CHOICES = sys.argv[1:3]
+
+
+def choices(path, **environment):
+    """What a program's driver chooses, and the rest of what it prints."""
+    result = subprocess.run([CHOICES], capture_output=True, text=True, check=True,
+                            env=dict(os.environ, TEGRACL_DEVICE='emulator',
+                                     TEGRACL_DEBUG='choices', TEGRACL_BOARD_FILE=path,
+                                     **environment))
+    chosen, rest = {}, []
+    for line in result.stderr.splitlines():
+        if line.startswith('tegracl: choice: '):
+            name, value = line.removeprefix('tegracl: choice: ').split('=')
+            chosen[name] = value
+        else:
+            rest.append(line)
+    return chosen, '\n'.join(rest)
+
+
+class Json(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, 'board.json')
+        # No OpenCL here: the driver's choices do not depend on it.
+        cls.shown = subprocess.run(
+            [DOCTOR, '-o', os.devnull, '--json', cls.path], capture_output=True, text=True,
+            check=False, env=dict(os.environ, TEGRACL_DEVICE='emulator', TEGRACL_COMPILER='/nowhere',
+                                  OCL_ICD_VENDORS='/nowhere')).stdout
+        with open(cls.path, encoding='utf-8') as f:
+            cls.found = json.load(f)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def write(self, **changes):
+        with open(self.path, 'w', encoding='utf-8') as f:
+            json.dump({**self.found, **changes}, f)
+
+    def test_findings(self):
+        self.assertIn(f'sudo install -D -m 644 {self.path} /var/lib/tegracl/board.json', self.shown)
+        self.assertEqual(self.found['choice.preemption'], 'cilp')
+        self.assertEqual(self.found['step.host'], 'pass')
+        self.assertEqual(self.found['step.opencl'], 'FAIL')
+        self.assertEqual(self.found['step.suspend'], 'not run')
+        self.assertGreater(self.found['measured.launch_ns'], 0)
+
+    def test_the_driver_chooses_by_them(self):
+        self.write()
+        chosen, _ = choices(self.path)
+        self.assertEqual(chosen, {name: self.found['choice.' + name] for name in chosen})
+        self.assertIn('yes', chosen.values())
+        for name in chosen:
+            value = 'wfi' if name == 'preemption' else 'no'
+            self.write(**{'choice.' + name: value})
+            self.assertEqual(choices(self.path)[0], {**chosen, name: value})
+
+    def test_variables_come_first(self):
+        self.write()
+        chosen, _ = choices(self.path, TEGRACL_CHOICES='copies=no', TEGRACL_PREEMPTION='cta')
+        self.assertEqual((chosen['copies'], chosen['preemption']), ('no', 'cta'))
+        self.assertEqual(chosen['priority'], 'yes')
+        self.assertEqual(choices('0')[0]['priority'], 'unknown')
+
+    def test_what_is_wrong_is_not_used(self):
+        for changes, why in [({'driver': '0.0.1'}, 'made with driver version "0.0.1"'),
+                             ({'l4t': '36.4.3'}, 'made with L4T "36.4.3", and this is "software'),
+                             ({'format': 7}, 'made with format "7"'),
+                             ({'choice.copies': 'maybe'}, '"choice.copies" cannot be "maybe"')]:
+            self.write(**changes)
+            chosen, rest = choices(self.path)
+            self.assertEqual(set(chosen.values()), {'default', 'unknown'})
+            self.assertIn(f'tegracl: {self.path} is not used: ', rest)
+            self.assertIn(why, rest)
+
+    def test_what_others_can_write_is_not_used(self):
+        self.write()
+        os.chmod(self.path, 0o666)
+        chosen, rest = choices(self.path)
+        os.chmod(self.path, 0o644)
+        self.assertEqual(set(chosen.values()), {'default', 'unknown'})
+        self.assertIn('others can write it (mode 0666): sudo chmod 644', rest)
+
+    @unittest.skipUnless(os.geteuid() == 0, 'only root gives files away')
+    def test_what_belongs_to_another_is_not_used(self):
+        self.write()
+        os.chown(self.path, 12345, -1)
+        chosen, rest = choices(self.path)
+        os.chown(self.path, 0, -1)
+        self.assertEqual(set(chosen.values()), {'default', 'unknown'})
+        self.assertIn('it belongs to user 12345', rest)
+
+    def test_no_file(self):
+        self.assertIn('is not used: there is no such file', choices('/nowhere/board.json')[1])
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
