@@ -44,7 +44,7 @@ static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
                                                         NVGPU_SETUP_BIND_USERMODE_SUPPORT,
                                                .userd_dmabuf_fd = ch->userd.fd,
                                                .gpfifo_dmabuf_fd = ch->gpfifo.fd};
-  result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND, &args);
+  result = d->os->ioctl(ch->fd, rt_request(d, NVGPU_IOCTL_CHANNEL_SETUP_BIND), &args);
   if (result)
     return rt_fail_call(result, "channel SETUP_BIND with %d entries", RT_GPFIFO_ENTRIES);
   ch->token = args.work_submit_token;

@@ -98,12 +98,20 @@ static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   pthread_rwlock_destroy(&tsg->pool.lock);
 }
 
+/* The one that CREATE_SUBCONTEXT gives first; where that is missing, BIND_CHANNEL_EX takes it. */
+enum { FIRST_ASYNC_VEID = 1 };
+
 /* Compute runs in an asynchronous subcontext; on the synchronous one pushbuffers
  * were seen to have no effect (nvgpu-uapi.md trap T14). */
 static int need_subcontext(struct rt_context *c, struct rt_tsg *tsg) {
   struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as_fd};
   if (tsg->has_subcontext)
     return 0;
+  if (!c->device->release->subcontext_requests) {
+    tsg->veid = FIRST_ASYNC_VEID;
+    tsg->has_subcontext = true;
+    return 0;
+  }
   int result = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
   if (result)
     return rt_fail_call(result, "CREATE_SUBCONTEXT");
@@ -114,7 +122,8 @@ static int need_subcontext(struct rt_context *c, struct rt_tsg *tsg) {
 
 static int create_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   struct nvgpu_gpu_open_tsg_args open = {0};
-  int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_TSG, &open);
+  int result = c->device->os->ioctl(c->device->ctrl_fd,
+                                    rt_request(c->device, NVGPU_GPU_IOCTL_OPEN_TSG), &open);
   if (result)
     return rt_fail_call(result, "OPEN_TSG");
   tsg->fd = rt_fd_opened(c->device->os, (int)open.tsg_fd);

@@ -47,13 +47,15 @@ static int characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics
   int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, &args);
   if (result)
     return rt_fail_call(result, "GET_CHARACTERISTICS");
-  /* r36's has grown in its middle, later ones may at the end; nvgpu-uapi.md 10. */
-  if (args.gpu_characteristics_buf_size < sizeof(*c))
-    return rt_fail(
-        -ENODEV,
-        "the kernel driver has %llu bytes of characteristics instead of %zu: it is of an "
-        "older release than L4T r36, whose interface tegracl speaks",
-        (unsigned long long)args.gpu_characteristics_buf_size, sizeof(*c));
+  d->release = nvgpu_release_find(args.gpu_characteristics_buf_size);
+  if (!d->release)
+    return rt_fail(-ENODEV,
+                   "the kernel driver has %llu bytes of characteristics instead of %zu (%s) or %zu "
+                   "(%s): it is of an older release; install JetPack 5 or 6",
+                   (unsigned long long)args.gpu_characteristics_buf_size,
+                   nvgpu_r36.characteristics_bytes, nvgpu_r36.name, nvgpu_r35.characteristics_bytes,
+                   nvgpu_r35.name);
+  nvgpu_release_characteristics(d->release, c);
   if (c->sm_arch_sm_version != ORIN_SM_VERSION || c->compute_class != CLASS_COMPUTE ||
       c->gpfifo_class != CLASS_HOST)
     return rt_fail(-ENODEV,
@@ -112,7 +114,8 @@ static uint32_t max_clock_mhz(struct rt_device *d, const struct nvgpu_gpu_charac
 
 static uint64_t memory_bytes(struct rt_device *d) {
   struct nvmap_query_heap_params heap = {.heap_mask = NVMAP_HEAP_IOVMM};
-  if (d->os->ioctl(d->nvmap_fd, NVMAP_IOC_QUERY_HEAP_PARAMS, &heap) == 0 && heap.total)
+  if (d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_QUERY_HEAP_PARAMS), &heap) == 0 &&
+      heap.total)
     return heap.total;
   /* What that request reports (nvgpu-uapi.md 3.5), asked for directly. */
   struct sysinfo system;
@@ -216,13 +219,16 @@ static int open_nodes(struct rt_device *d) {
   d->ctrl_fd = rt_fd_opened(d->os, d->os->open(NVGPU_CTRL_NODE, O_RDWR));
   if (d->ctrl_fd < 0)
     return rt_fail_call(d->ctrl_fd, "open %s", NVGPU_CTRL_NODE);
-  /* Waits do without it, or without the right to open it, if need be. */
-  d->fence_fd = rt_fd_opened(d->os, d->os->open(HOST1X_FENCE_NODE, O_RDWR));
   /* Whatever the reason why it cannot be opened, a board works without it: a container
    * or a security module may refuse unknown nodes with EACCES or EPERM, say. */
   d->emulator_fd = rt_fd_opened(d->os, d->os->open(EMULATOR_NODE_PATH, O_RDWR));
   d->notes = rt_notes_wanted(d->os, d->emulator_fd);
   return 0;
+}
+
+/* Waits do without it, or without the right to open it, if need be. */
+static void open_fence_node(struct rt_device *d) {
+  d->fence_fd = rt_fd_opened(d->os, d->os->open(d->release->fence_node, O_RDWR));
 }
 
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
@@ -244,6 +250,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
     rt_device_close(d);
     return result;
   }
+  open_fence_node(d);
   for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
     fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));
   *device = d;
@@ -254,6 +261,8 @@ int rt_device_reopen(struct rt_device *d) {
   int result = open_nodes(d);
   if (result)
     close_nodes(d);
+  else
+    open_fence_node(d);
   return result;
 }
 

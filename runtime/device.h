@@ -6,10 +6,12 @@
 
 #include "runtime/choices.h"
 #include "runtime/nvgpu/os.h"
+#include "runtime/nvgpu/release.h"
 #include "runtime/runtime.h"
 
 struct rt_device {
   const struct nvgpu_os *os;
+  const struct nvgpu_release *release; /* of the kernel interface */
   int nvmap_fd;
   int ctrl_fd;
   int fence_fd;    /* syncpoint fences; -1: the kernel has none */
@@ -29,6 +31,11 @@ struct rt_device {
 /* What rt_device_open opens: the board, or the software Orin. NULL, with a message,
  * if TEGRACL_DEVICE is neither. */
 const struct nvgpu_os *rt_device_os(void);
+
+/* The release's code of a request. */
+static inline uint32_t rt_request(const struct rt_device *device, uint32_t request) {
+  return nvgpu_release_request(device->release, request);
+}
 
 /* Opens the GPU behind one implementation of the kernel boundary. */
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device);

@@ -48,7 +48,7 @@ static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type
                                      .flags = cache_types[type] | NVMAP_TAG << NVMAP_TAG_SHIFT,
                                      .align = GPU_PAGE_BYTES,
                                      .numa_nid = NVMAP_NUMA_ANY};
-  result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_ALLOC, &alloc);
+  result = d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_ALLOC), &alloc);
   if (result) {
     result = rt_fail_call(result, "nvmap ALLOC of %llu bytes", (unsigned long long)size);
   } else {
@@ -63,7 +63,8 @@ static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type
 /* No flags, so not kept in the GPU's L2 beyond an access: what both public
  * stacks ran on Orin, coherent without flushes (orin-bringup-lessons.md 2). */
 static int map_gpu(struct rt_device *d, struct rt_memory *m) {
-  struct nvgpu_as_map_buffer_ex_args args = {.compr_kind = NVGPU_KIND_NONE,
+  struct nvgpu_as_map_buffer_ex_args args = {.flags = d->release->map_flags_needed,
+                                             .compr_kind = NVGPU_KIND_NONE,
                                              .incompr_kind = NVGPU_KIND_PITCH,
                                              .dmabuf_fd = (uint32_t)m->fd,
                                              .page_size = GPU_PAGE_BYTES};

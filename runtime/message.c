@@ -35,7 +35,7 @@ static const char *advice(int error) {
   case ENFILE:
     return "; raise the limit of open files";
   case ENOTTY:
-    return "; this kernel's nvgpu interface differs from L4T r36";
+    return "; this kernel's nvgpu interface differs from L4T r35 and r36";
   case ENOMEM:
     return "; memory, or the GPU's channels or address space, are used up";
   default:

@@ -34,12 +34,9 @@ static void relax(void) {
 
 static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
   const struct rt_device *d = q->context->device;
-  struct host1x_create_fence fence = {.id = q->channel->syncpoint_id,
-                                      .threshold = q->channel->syncpoint_base +
-                                                   (uint32_t)(point - q->channel->first)};
-  int result = d->os->ioctl(d->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence);
-  *fd = fence.fence_fd;
-  return result;
+  const struct rt_channel *ch = q->channel;
+  const uint32_t threshold = ch->syncpoint_base + (uint32_t)(point - ch->first);
+  return nvgpu_create_fence(d->os, d->release, d->fence_fd, ch->syncpoint_id, threshold, fd);
 }
 
 /* Sleeps until the point is near, a signal comes or timeout_ms are over. 1: woken; 0:

@@ -237,7 +237,7 @@ static int check_map_arguments(const struct nvgpu_as_map_buffer_ex_args *a,
     return -EINVAL; /* order 5 */
   if (a->flags & NVGPU_MAP_TEGRA_RAW)
     return -EINVAL; /* order 6 */
-  if (a->flags & ~(known | emu_l4t_map_flags()))
+  if (a->flags & ~(known | emu_release()->map_flags))
     return -EINVAL; /* order 7 */
   return 0;
 }
@@ -323,6 +323,10 @@ out:
 
 static int as_map_buffer(struct emu_object *object, int fd, void *argument) {
   (void)fd;
+  const struct nvgpu_as_map_buffer_ex_args *a = argument;
+  const uint32_t needed = emu_release()->map_flags_needed;
+  if ((a->flags & needed) != needed)
+    return -EINVAL; /* r35 alone; before all others */
   return map_buffer((struct emu_as *)object, argument);
 }
 

@@ -254,7 +254,7 @@ static int time_correlation(struct emu_object *object, int fd, void *argument) {
   if (a->count > NVGPU_TIME_SAMPLES_MAX)
     return -EINVAL;
   if (a->source_id != NVGPU_TIME_SOURCE_TSC &&
-      (a->source_id != NVGPU_TIME_SOURCE_OSTIME || emu_options()->r35))
+      (a->source_id != NVGPU_TIME_SOURCE_OSTIME || !emu_release()->time_of_os))
     return -EINVAL;
   clockid_t clock = a->source_id == NVGPU_TIME_SOURCE_TSC ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC;
   for (uint32_t i = 0; i < a->count; i++) {

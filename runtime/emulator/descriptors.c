@@ -162,6 +162,7 @@ static const char *node_path(const struct emu_object *object) {
   case EMU_CTRL:
     return NVGPU_CTRL_NODE;
   case EMU_HOST1X:
+  case EMU_NVHOST:
     return HOST1X_FENCE_NODE;
   default:
     return NULL;

@@ -17,6 +17,7 @@
 
 #include "runtime/emulator/descriptors.h"
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/l4t.h"
 #include "runtime/emulator/usermode.h"
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
@@ -169,6 +170,9 @@ static int open_nvmap(void) {
 static int open_host1x(void) {
   return open_plain(EMU_HOST1X, "host1x-fence");
 }
+static int open_nvhost(void) {
+  return open_plain(EMU_NVHOST, "nvhost-ctrl");
+}
 static int open_power(void) {
   return open_plain(EMU_POWER, "nvgpu-power");
 }
@@ -218,13 +222,14 @@ static const struct node {
     {"/dev/nvgpu/igpu0/prof-dev", "/dev/nvhost-prof-dev-gpu", open_refused},
     {"/dev/nvgpu/igpu0/sched", "/dev/nvhost-sched-gpu", open_refused},
     {HOST1X_FENCE_NODE, NULL, open_host1x},
+    {NVHOST_CTRL_NODE, NULL, open_nvhost},
     {EMULATOR_NODE_PATH, NULL, open_counters},
 };
 
 static const struct node *find_node(const char *path) {
   for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
-    /* r35 has /dev/nvhost-ctrl instead. */
-    if (nodes[i].open == open_host1x && emu_options()->r35)
+    if ((nodes[i].open == open_host1x || nodes[i].open == open_nvhost) &&
+        strcmp(nodes[i].path, emu_release()->fence_node) != 0)
       continue;
     if (strcmp(path, nodes[i].path) == 0 ||
         (nodes[i].old_path && strcmp(path, nodes[i].old_path) == 0))
@@ -306,6 +311,9 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
     break;
   case EMU_HOST1X:
     result = emu_dispatch(&emu_node_host1x, object, fd, request, argument);
+    break;
+  case EMU_NVHOST:
+    result = emu_dispatch(&emu_node_nvhost, object, fd, request, argument);
     break;
   case EMU_DMABUF:
     result = emu_dmabuf_ioctl(request, (uintptr_t)argument);

@@ -70,6 +70,7 @@ enum emu_kind {
   EMU_EVENT,
   EMU_POWER,
   EMU_HOST1X,
+  EMU_NVHOST,
   EMU_SYNC_FILE,
   EMU_POLLFD,
   EMU_COUNTER_NODE,
@@ -422,7 +423,7 @@ struct emu_node {
   size_t ioctl_count;
 };
 extern const struct emu_node emu_node_ctrl, emu_node_as, emu_node_tsg, emu_node_channel,
-    emu_node_host1x;
+    emu_node_host1x, emu_node_nvhost;
 int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
                  unsigned long request, void *argument);
 

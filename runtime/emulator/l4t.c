@@ -4,50 +4,20 @@
 
 #include <string.h>
 
-/* Beginnings of r36's structs: their sizes in r35. */
-enum {
-  OPEN_TSG_BYTES = 8,          /* nothing of sharing */
-  NVMAP_ALLOC_BYTES = 16,      /* no numa_nid */
-  NVMAP_PARAMETERS_BYTES = 64, /* no serial_id */
-  CTRL_LAST = 42,
-  TSG_LAST = 16,
-  FLAGS_LAST = 53, /* characteristics' flags known then, but for those of ECC */
-  FLAGS_ECC = 60,
-  MAP_IO_COHERENT = 1 << 4,
-  MAP_DIRECT_KIND_CTRL = 1 << 8,
-};
-
-/* The same request with another size. */
-static uint32_t resized(uint32_t request, uint32_t bytes) {
-  return _IOC(_IOC_DIR(request), _IOC_TYPE(request), _IOC_NR(request), bytes);
-}
-
 uint32_t emu_l4t_request(uint32_t request) {
-  static const struct {
-    uint32_t r36, bytes;
-  } shorter[] = {
-      {NVGPU_GPU_IOCTL_OPEN_TSG, OPEN_TSG_BYTES},
-      {NVMAP_IOC_ALLOC, NVMAP_ALLOC_BYTES},
-      {NVMAP_IOC_PARAMETERS, NVMAP_PARAMETERS_BYTES},
-  };
-  for (size_t i = 0; emu_options()->r35 && i < sizeof(shorter) / sizeof(shorter[0]); i++) {
-    if (request == shorter[i].r36)
-      return 0;
-    if (request == resized(shorter[i].r36, shorter[i].bytes))
-      return shorter[i].r36;
-  }
-  return request;
+  return nvgpu_release_meaning(emu_release(), request);
 }
 
 unsigned emu_l4t_last_number(const struct emu_node *node) {
-  if (emu_options()->r35 && node == &emu_node_ctrl)
-    return CTRL_LAST;
-  if (emu_options()->r35 && node == &emu_node_tsg)
-    return TSG_LAST;
+  if (node == &emu_node_ctrl)
+    return emu_release()->ctrl_last;
+  if (node == &emu_node_tsg)
+    return emu_release()->tsg_last;
   return node->last_number;
 }
 
-/* r35.2: no numa_domain_id, emc_en_mask and device_instance_id. */
+/* Those of r35.1 to r35.3, before emc_en_mask came; numa_domain_id and device_instance_id
+ * are r36's. */
 static size_t characteristics_r35(const struct nvgpu_gpu_characteristics *c, char *out) {
   typedef struct nvgpu_gpu_characteristics characteristics;
   enum {
@@ -69,24 +39,24 @@ static size_t characteristics_r35(const struct nvgpu_gpu_characteristics *c, cha
 }
 
 size_t emu_l4t_characteristics(const struct nvgpu_gpu_characteristics *c, void *out) {
+  enum { FLAGS_ECC = 60 }; /* the first of them */
+  const struct nvgpu_release *release = emu_release();
   struct nvgpu_gpu_characteristics old = *c;
-  if (!emu_options()->r35) {
+  if (release == &nvgpu_r36) {
     memcpy(out, c, sizeof(*c));
     return sizeof(*c);
   }
-  old.gpu_ioctl_nr_last = CTRL_LAST;
-  old.tsg_ioctl_nr_last = TSG_LAST;
-  old.flags &= ((UINT64_C(1) << (FLAGS_LAST + 1)) - 1) | UINT64_MAX << FLAGS_ECC;
+  old.gpu_ioctl_nr_last = (int16_t)release->ctrl_last;
+  old.tsg_ioctl_nr_last = (int16_t)release->tsg_last;
+  old.flags &= ((UINT64_C(1) << (release->flags_last + 1)) - 1) | UINT64_MAX << FLAGS_ECC;
+  old.flags |= release->characteristics_flags;
   return characteristics_r35(&old, out);
 }
 
 size_t emu_l4t_vsm(const struct nvgpu_gpu_vsms_mapping_entry *entry, void *out) {
   uint8_t old[] = {entry->gpc_logical_index, entry->tpc_local_logical_index};
-  size_t bytes = emu_options()->r35 ? sizeof(old) : sizeof(*entry);
-  memcpy(out, emu_options()->r35 ? (const void *)old : entry, bytes);
+  const bool two = emu_release()->vsm_names_two;
+  size_t bytes = two ? sizeof(old) : sizeof(*entry);
+  memcpy(out, two ? (const void *)old : entry, bytes);
   return bytes;
-}
-
-uint32_t emu_l4t_map_flags(void) {
-  return emu_options()->r35 ? MAP_IO_COHERENT | MAP_DIRECT_KIND_CTRL : 0;
 }

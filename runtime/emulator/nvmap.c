@@ -10,7 +10,6 @@
 #include "runtime/emulator/l4t.h"
 
 enum {
-  NVMAP_LAST_NUMBER = 107,
   NVMAP_ARGUMENT_MAX = 128,
   NVMAP_NODE_LAST = 0, /* NUMA nodes beyond it do not exist */
 };
@@ -402,7 +401,7 @@ int emu_nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, vo
   (void)object;
   (void)fd;
   /* 1.4, nvmap column: wrong magic, number beyond the last, unknown request */
-  if (_IOC_TYPE(request) != 'N' || _IOC_NR(request) > NVMAP_LAST_NUMBER)
+  if (_IOC_TYPE(request) != 'N' || _IOC_NR(request) > emu_release()->nvmap_last)
     return -ENOTTY;
   if ((uint32_t)request == NVMAP_IOC_FREE)
     return nvmap_free((uint32_t)(uintptr_t)user);

@@ -94,6 +94,7 @@ void emu_object_put(struct emu_object *object) {
     break;
   case EMU_POWER:
   case EMU_HOST1X:
+  case EMU_NVHOST:
   case EMU_COUNTER_NODE:
     free(object);
     break;

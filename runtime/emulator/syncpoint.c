@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/nvgpu/release.h"
 
 enum {
   SYNCPOINT_FIRST = 17, /* the first a board gave; 6 */
@@ -283,6 +284,49 @@ static int trigger_pollfd(struct emu_object *object, int fd, void *argument) {
   tell_reached();
   return error;
 }
+
+/* r35: host1x.c, nvhost_ioctl_ctrl_sync_fence_create, in its order. */
+static int create_fence_r35(struct emu_object *object, int fd, void *argument) {
+  struct nvhost_create_fence *a = argument;
+  struct emu_point points[EMU_POINTS];
+  char name[32];
+  _Static_assert(sizeof(points[0]) == sizeof(struct nvhost_fence_point), "pairs");
+  for (size_t i = 0; a->name && i < sizeof(name); i++) {
+    if (emu_copy_from_user(&name[i], a->name + i, 1))
+      return -EFAULT;
+    if (!name[i])
+      break;
+  }
+  if (a->count > EMU_POINTS)
+    return -ENOMEM;
+  if (emu_copy_from_user(points, a->points, a->count * sizeof(points[0])))
+    return -EFAULT;
+  for (uint32_t i = 0; i < a->count; i++)
+    if (points[i].id >= EMU_SYNCPOINTS)
+      return -EINVAL;
+  if (!a->count)
+    return -EINVAL;
+  int fence = emu_sync_file_open(points, a->count);
+  if (fence < 0)
+    return fence;
+  a->fence_fd = fence;
+  return 0;
+}
+
+static const struct emu_ioctl nvhost_ioctls[] = {
+    {NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE, create_fence_r35},
+};
+
+/* Its other requests are of no use to a GPU's client. */
+const struct emu_node emu_node_nvhost = {
+    .magic = 'H',
+    .last_number = NVHOST_CTRL_LAST,
+    .largest_argument = 32,
+    .unknown_error = -ENOTTY,
+    .copy_out_error = -EFAULT,
+    .ioctls = nvhost_ioctls,
+    .ioctl_count = 1,
+};
 
 static const struct emu_ioctl ioctls[] = {
     {HOST1X_IOCTL_CREATE_FENCE, create_fence},

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/l4t.h"
 
 enum { L2_WAYS_MAX = 16, SECTOR_PROMOTION_DEFAULT = 1 };
 
@@ -86,7 +87,8 @@ static int delete_subcontext(struct emu_object *object, int fd, void *argument) 
 /* 3.3, BIND_CHANNEL_EX orders 5 to 9 */
 static int bind(struct emu_tsg *tsg, struct emu_channel *channel) {
   /* order 5; r35 has no CREATE_SUBCONTEXT, and makes them all this way. */
-  if ((channel->veid == 0 || emu_options()->r35) && !tsg->veid_as[channel->veid] && channel->as)
+  if ((channel->veid == 0 || !emu_release()->subcontext_requests) && !tsg->veid_as[channel->veid] &&
+      channel->as)
     set_veid(tsg, channel->veid, channel->as);
   if (!channel->as || tsg->veid_as[channel->veid] != channel->as)
     return -EINVAL; /* order 6 */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/nvgpu/release.h"
 #include "runtime/nvgpu/uapi.h"
 
 const struct nvgpu_request *nvgpu_request_find(uint32_t code) {
@@ -21,5 +22,9 @@ const struct nvgpu_struct *nvgpu_struct_find(const char *name) {
 
 const char *nvgpu_request_name(uint32_t request) {
   const struct nvgpu_request *r = nvgpu_request_find(request);
+  if (!r)
+    r = nvgpu_request_find(nvgpu_release_meaning(&nvgpu_r35, request));
+  if (request == NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE)
+    return "NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE";
   return r ? r->name : NULL;
 }

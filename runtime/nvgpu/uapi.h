@@ -9,7 +9,7 @@
 
 #include "runtime/nvgpu/uapi_gen.h"
 
-/* Nodes (1.1). r35 has only the old names. */
+/* Nodes (1.1). Both names exist on r35 and r36. */
 #define NVMAP_NODE          "/dev/nvmap"
 #define NVGPU_CTRL_NODE     "/dev/nvgpu/igpu0/ctrl"
 #define NVGPU_CTRL_NODE_OLD "/dev/nvhost-ctrl-gpu"

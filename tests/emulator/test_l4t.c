@@ -22,18 +22,67 @@ struct open_tsg_r35 {
 struct nvmap_alloc_r35 {
   uint32_t handle, heap_mask, flags, align;
 };
+struct setup_bind_r35 {
+  uint32_t num_gpfifo_entries, num_inflight_jobs, flags;
+  int32_t userd_dmabuf_fd, gpfifo_dmabuf_fd;
+  uint32_t work_submit_token;
+  uint64_t userd_dmabuf_offset, gpfifo_dmabuf_offset;
+  uint32_t reserved[9];
+};
+struct query_heap_r35 {
+  uint32_t heap_mask, flags;
+  uint8_t contig;
+  uint64_t total, free, largest_free_block;
+};
 #define OPEN_TSG_R35    _IOWR('G', 9, struct open_tsg_r35)
+#define SETUP_BIND_R35  _IOWR('H', 128, struct setup_bind_r35)
 #define NVMAP_ALLOC_R35 _IOW('N', 3, struct nvmap_alloc_r35)
+#define QUERY_HEAP_R35  _IOR('N', 105, struct query_heap_r35)
+/* MAP_BUFFER_EX: direct control of kinds. */
+enum { DIRECT_KIND = 1 << 8 };
 enum { R35_BYTES = 312, R35_FLAGS = 56, R35_CHIPNAME = 148, R35_MAX_FREQ = 192 };
+
+struct fence_r35 {
+  uint32_t count;
+  int32_t fd;
+  uint64_t points, name;
+};
+#define CREATE_FENCE_R35 _IOWR('H', 11, struct fence_r35)
+
+/* host1x.c, nvhost_ctrlctl and nvhost_ioctl_ctrl_sync_fence_create, in their order. A fence
+ * of a point that a counter has passed is signalled. */
+static void fences(int nvhost) {
+  uint32_t point[2] = {1023, 0};
+  struct fence_r35 fence = {.count = 1, .points = (uintptr_t)point, .name = (uintptr_t) "waits"};
+  EXPECT(-ENOTTY, nvhost, _IOWR('H', 19, uint32_t), point);
+  EXPECT(-ENOTTY, nvhost, HOST1X_IOCTL_CREATE_FENCE, (struct host1x_create_fence){0});
+  EXPECT(-EFAULT, nvhost, CREATE_FENCE_R35, (struct fence_r35){.name = 16});
+  EXPECT(-EFAULT, nvhost, CREATE_FENCE_R35, (struct fence_r35){.count = 1, .points = 16});
+  EXPECT(0, nvhost, CREATE_FENCE_R35, fence);
+  struct pollfd p = {.fd = fence.fd, .events = POLLIN};
+  assert_int_equal(OS->poll(&p, 1, 60000), 1);
+  assert_int_equal(OS->close(fence.fd), 0);
+  point[0] = 1024;
+  EXPECT(-EINVAL, nvhost, CREATE_FENCE_R35, fence);
+}
 
 static void sizes(const void *unused) {
   int ctrl = OS->open("/dev/nvhost-ctrl-gpu", O_RDWR), nvmap = OS->open("/dev/nvmap", O_RDWR);
   assert_true(ctrl >= 0 && nvmap >= 0);
   assert_int_equal(OS->open("/dev/host1x-fence", O_RDWR), -ENOENT);
+  int nvhost = OS->open("/dev/nvhost-ctrl", O_RDWR);
+  assert_true(nvhost >= 0);
+  fences(nvhost);
+  assert_int_equal(OS->close(nvhost), 0);
   uint64_t word[64] = {0};
   EXPECT(-ENOTTY, ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, word);
   EXPECT(-ENOTTY, nvmap, NVMAP_IOC_ALLOC, word);
   EXPECT(-ENOTTY, nvmap, NVMAP_IOC_PARAMETERS, word);
+  EXPECT(-ENOTTY, nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, word);
+  EXPECT(-ENOTTY, nvmap, NVMAP_IOC_GET_FD_FOR_RANGE_FROM_LIST, word); /* number 107 */
+  struct query_heap_r35 heap = {.heap_mask = NVMAP_HEAP_IOVMM};
+  EXPECT(0, nvmap, QUERY_HEAP_R35, heap);
+  assert_true(heap.total > 0 && heap.free <= heap.total);
   EXPECT(-EINVAL, ctrl, NVGPU_GPU_IOCTL_GET_GPC_LOCAL_TO_PHYSICAL_MAP, word); /* number 43 */
   struct open_tsg_r35 tsg = {0};
   EXPECT(0, ctrl, OPEN_TSG_R35, tsg);
@@ -53,6 +102,8 @@ static void sizes(const void *unused) {
   memcpy(&freq, ch + R35_MAX_FREQ, sizeof(freq));
   assert_int_equal(l2, 0x400000);
   assert_int_equal(flags >> 54, 0);
+  const uint64_t older = 1 << 1 | 1 << 7 | 1 << 23; /* partial maps, user-managed, kinds */
+  assert_int_equal(flags & older, older);
   assert_int_equal(freq, 1300000000);
   assert_string_equal(ch + R35_CHIPNAME, "ga10b");
   uint8_t entries[33] = {[32] = 0xee};
@@ -101,17 +152,18 @@ static void bring_up(const void *unused) {
   ch.push.fd = memory(nvmap, 8192, &ch.push.cpu);
   ch.push.size = 8192;
   ch.word = ch.push.cpu;
-  struct nvgpu_as_map_buffer_ex_args map = {.flags = 1 << 4 | 1 << 8,
-                                            .compr_kind = -1,
-                                            .dmabuf_fd = (uint32_t)ch.push.fd,
-                                            .page_size = 4096};
+  struct nvgpu_as_map_buffer_ex_args map = {
+      .flags = 1 << 4, .compr_kind = -1, .dmabuf_fd = (uint32_t)ch.push.fd, .page_size = 4096};
+  EXPECT(-EINVAL, as.as_fd, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
+  map.flags |= DIRECT_KIND;
   EXPECT(0, as.as_fd, NVGPU_AS_IOCTL_MAP_BUFFER_EX, map);
   ch.push.va = map.offset;
-  struct nvgpu_channel_setup_bind_args setup = {.num_gpfifo_entries = ch.entries,
-                                                .flags = 0xa,
-                                                .userd_dmabuf_fd = ch.userd.fd,
-                                                .gpfifo_dmabuf_fd = ch.ring.fd};
-  EXPECT(0, ch.fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND, setup);
+  EXPECT(-ENOTTY, ch.fd, NVGPU_IOCTL_CHANNEL_SETUP_BIND, (struct nvgpu_channel_setup_bind_args){0});
+  struct setup_bind_r35 setup = {.num_gpfifo_entries = ch.entries,
+                                 .flags = 0xa,
+                                 .userd_dmabuf_fd = ch.userd.fd,
+                                 .gpfifo_dmabuf_fd = ch.ring.fd};
+  EXPECT(0, ch.fd, SETUP_BIND_R35, setup);
   ch.token = setup.work_submit_token;
   struct client c = {
       .page = OS->mmap(NULL, 0x10000, PROT_READ | PROT_WRITE, MAP_SHARED, ctrl, 0, &error)};
@@ -132,6 +184,7 @@ static void newer(const void *unused) {
   client_open(&c);
   EXPECT(-ENOTTY, c.ctrl, OPEN_TSG_R35, (struct open_tsg_r35){0});
   EXPECT(-ENOTTY, c.nvmap, NVMAP_ALLOC_R35, (struct nvmap_alloc_r35){0});
+  EXPECT(-ENOTTY, c.nvmap, QUERY_HEAP_R35, (struct query_heap_r35){0});
   client_close(&c);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/nvgpu/emulator_node.h"
+#include "runtime/nvgpu/release.h"
 #include "runtime/nvgpu/uapi.h"
 #include "tests/road/life.h"
 #include "tests/road/refusing_os.h"
@@ -30,6 +31,7 @@ static const struct call {
     {NVMAP_NODE, FATAL, {-ENOENT, -EACCES, -ENODEV, -EMFILE, -ENFILE, -ENOMEM}},
     {NVGPU_CTRL_NODE, FATAL, {-ENOENT, -EACCES, -ENODEV, -EMFILE, -ENFILE, -ENOMEM}},
     {HOST1X_FENCE_NODE, SURVIVED, {-ENOENT, -EACCES, -EMFILE, -ENFILE, -ENOMEM}},
+    {NVHOST_CTRL_NODE, SURVIVED, {-ENOENT, -EACCES, -EMFILE, -ENFILE, -ENOMEM}},
     {EMULATOR_NODE_PATH, SURVIVED, {-EACCES, -EMFILE, -ENFILE, -ENOMEM}},
     {CALL_EMULATOR, SURVIVED, {-EINVAL, -ENOMEM, -EFAULT}},
     {CALL_MMAP, FATAL, {-ENOSYS, -EBUSY, -EINVAL, -EAGAIN, -ENODEV, -ENOMEM}},
@@ -66,6 +68,9 @@ static const struct call {
     {"NVMAP_IOC_GET_FD", FATAL, {-EFAULT, -EBADF, -EINVAL, -EMFILE, -ENFILE, -ENOMEM}},
     {"NVMAP_IOC_FREE", SURVIVED, {-EFAULT, -EINVAL}},
     {"HOST1X_IOCTL_CREATE_FENCE", SURVIVED, {-EINVAL, -EMFILE, -ENFILE, -ENOMEM, -EFAULT}},
+    {"NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE",
+     SURVIVED,
+     {-EINVAL, -EMFILE, -ENFILE, -ENOMEM, -EFAULT}},
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
@@ -219,7 +224,7 @@ static void openings(void) {
   for (unsigned i = 0; i < CALLS; i++) {
     const struct call *call = &calls[i];
     /* Those that opening makes. */
-    const bool opens = strncmp(call->name, "/dev/", 5) == 0 || !strcmp(call->name, CALL_MMAP) ||
+    const bool opens = strncmp(call->name, "/dev/", 5) == 0 ||
                        strstr(call->name, "CHARACTERISTICS") || strstr(call->name, "NUM_VSMS") ||
                        strstr(call->name, "TPC_MASKS");
     for (unsigned r = 0; opens && call->kind == FATAL && r < RESULTS && call->results[r]; r++) {

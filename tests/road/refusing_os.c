@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/nvgpu/os.h"
+#include "runtime/nvgpu/release.h"
 #include "runtime/nvgpu/uapi.h"
 #include "tests/road/road.h"
 
@@ -243,13 +244,16 @@ static int refusing_ioctl(int fd, unsigned long request, void *argument) {
   if (no)
     return no;
   const int result = orin->ioctl(fd, request, argument);
+  /* Of either release. */
+  const uint32_t meaning = nvgpu_release_meaning(&nvgpu_r35, (uint32_t)request);
   if (result == 0)
-    switch (request) {
+    switch (meaning ? meaning : request) {
     case NVGPU_GPU_IOCTL_ALLOC_AS:
     case NVGPU_GPU_IOCTL_OPEN_TSG:
     case NVGPU_GPU_IOCTL_OPEN_CHANNEL:
     case NVMAP_IOC_GET_FD:
     case HOST1X_IOCTL_CREATE_FENCE:
+    case NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE:
       count(&alive.fds, 1);
       break;
     case NVMAP_IOC_CREATE_64:

@@ -27,7 +27,7 @@ static bool read_line(const char *path, char *line, int size) {
 /* ---- release ------------------------------------------------------------------------ */
 
 /* nvgpu-uapi.md 9 */
-enum { L4T_KNOWN = 36 };
+enum { L4T_KNOWN = 36, L4T_OLDER = 35 };
 
 /* The number behind words, wherever they stand in the line. */
 static bool number_behind(const char *line, const char *words, unsigned long *number) {
@@ -50,9 +50,14 @@ void advise_release(struct doctor *d, const char *file) {
     say(d, "this is not how L4T names its releases: which JetPack it is, is unknown");
   else if (major == L4T_KNOWN)
     say(d, "L4T r%lu.%lu: JetPack 6, for which tegracl is made", major, minor);
-  else if (major < L4T_KNOWN)
+  else if (major == L4T_OLDER)
     say(d,
-        "L4T r%lu.%lu is older than JetPack 6; tegracl does not speak its kernel's interface: "
+        "L4T r%lu.%lu: JetPack 5, whose kernel interface tegracl speaks; what the compiler needs "
+        "there is in docs/guide.md",
+        major, minor);
+  else if (major < L4T_OLDER)
+    say(d,
+        "L4T r%lu.%lu is older than JetPack 5; tegracl does not speak its kernel's interface: "
         "flash JetPack 6 with NVIDIA's sdkmanager",
         major, minor);
   else

@@ -116,20 +116,22 @@ bool step_sleep(struct doctor *d) {
   host_only(b.queue);
   bool good = false;
   const struct rt_channel *ch = b.queue->channel;
-  struct host1x_create_fence fence = {.id = ch->syncpoint_id, .threshold = ch->syncpoint_base + 1};
+  const struct rt_device *device = d->device;
+  int fence = -1;
   uint64_t point = 0;
   int result = -1;
   if (d->device->fence_fd < 0)
-    say(d, "%s could not be opened", HOST1X_FENCE_NODE);
+    say(d, "%s could not be opened", device->release->fence_node);
   else if (!ch->syncpoint_gpu)
     say(d, "GET_USER_SYNCPOINT gave none: there are few, and the whole machine shares them");
-  else if ((result =
-                d->device->os->ioctl(d->device->fence_fd, HOST1X_IOCTL_CREATE_FENCE, &fence)) != 0)
-    say(d, "CREATE_FENCE of syncpoint %u: errno %d (%s)", fence.id, -result, strerror(-result));
+  else if ((result = nvgpu_create_fence(device->os, device->release, device->fence_fd,
+                                        ch->syncpoint_id, ch->syncpoint_base + 1, &fence)) != 0)
+    say(d, "CREATE_FENCE of syncpoint %u: errno %d (%s)", ch->syncpoint_id, -result,
+        strerror(-result));
   else if (rt_queue_marker(b.queue, NULL, &point))
     say_failure(d);
   else {
-    struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
+    struct pollfd p = {.fd = fence, .events = POLLIN};
     uint64_t start = doctor_now_ns();
     int ready = d->device->os->poll(&p, 1, (int)(d->options.timeout_ns / 1000000));
     good = ready == 1;
@@ -144,7 +146,7 @@ bool step_sleep(struct doctor *d) {
       measured(d, MEASURE_WAKE, late);
   }
   if (result == 0)
-    d->device->os->close(fence.fence_fd);
+    device->os->close(fence);
   bench_close(&b);
   return good;
 }

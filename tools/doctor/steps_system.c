@@ -95,7 +95,8 @@ bool step_nodes(struct doctor *d) {
   if (control == -ENOENT &&
       try_node(d, NVGPU_CTRL_NODE_OLD, "the same, by its old name", false) == 0)
     say(d, "  only the old name: a release before L4T r35, whose interface tegracl does not speak");
-  if (try_node(d, HOST1X_FENCE_NODE, "sleeping waits", false))
+  if (try_node(d, HOST1X_FENCE_NODE, "sleeping waits", false) &&
+      try_node(d, NVHOST_CTRL_NODE, "the same on L4T r35", false))
     say(d, "  waits will poll instead");
   return memory == 0 && control == 0;
 }
@@ -133,9 +134,9 @@ static void say_characteristics(struct doctor *d) {
   if (result == 0 && args.gpu_characteristics_buf_size >= sizeof(c))
     say_struct(d, "nvgpu_gpu_characteristics", &c, sizeof(c));
   else if (result == 0)
-    say(d,
-        "an older release than L4T r36, with other places for its fields; GPU 0x%x.0x%x, "
-        "revision 0x%x",
+    say(d, "%s, with other places for the fields; GPU 0x%x.0x%x, revision 0x%x",
+        nvgpu_release_find(args.gpu_characteristics_buf_size) ? "L4T r35"
+                                                              : "an older release than L4T r35",
         c.arch, c.impl, c.rev);
   d->os->close(fd);
 }
