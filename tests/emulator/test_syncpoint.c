@@ -298,6 +298,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(checks, setup, teardown),
       cmocka_unit_test_setup_teardown(fence, setup, teardown),
       cmocka_unit_test_setup_teardown(pollfd, setup, teardown),
+      cmocka_unit_test_setup_teardown(asked_events, setup, teardown),
       cmocka_unit_test_setup_teardown(raised, setup, teardown),
       cmocka_unit_test_setup_teardown(events, setup, teardown),
       cmocka_unit_test_setup_teardown(event_for_one, setup, teardown),
