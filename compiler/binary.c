@@ -29,6 +29,7 @@
 #include <xxhash.h>
 
 #include "compiler/cubin.h"
+#include "compiler/cubin_format.h"
 
 static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
 
@@ -40,6 +41,8 @@ enum {
   CUBIN_ALIGN = 16,
   MIN_KERNEL_BYTES = 2 * 5 + 8 * 4, /* a kernel with empty strings, no arguments */
   DEFAULT_LOCAL_ALIGN = 16,
+  BINARY_SM = 87,
+  DELETE = 0x7f, /* the control character that is not below ' ' */
 };
 
 struct header {
@@ -189,88 +192,203 @@ static bool take_string(struct reader *r, const char **text) {
   const char *start = (const char *)r->bytes + r->at;
   if (memchr(start, 0, (size_t)length + 1) != start + length)
     return false;
+  for (uint32_t i = 0; i < length; i++)
+    if ((unsigned char)start[i] < ' ' || start[i] == DELETE)
+      return false; /* it is told to people */
   *text = start;
   r->at += (size_t)length + 1;
   return true;
 }
 
-static bool take_block(struct reader *r, uint32_t block[3]) {
-  return take32(r, &block[0]) && take32(r, &block[1]) && take32(r, &block[2]);
+/* ---- values ---------------------------------------------------------------- */
+
+/* The numbers of a kernel and of an argument, in the file's order, and what the compiler can
+ * make of each. Whoever reads them afterwards relies on it: nothing else is checked again. */
+struct kernel_numbers {
+  uint32_t required[3], hinted[3], flags, arg_count;
+};
+
+struct arg_numbers {
+  uint32_t kind, access, qualifiers, size, align, image;
+};
+
+struct range {
+  const char *what;
+  uint32_t most;
+};
+
+enum {
+  KERNEL_NUMBERS = sizeof(struct kernel_numbers) / sizeof(uint32_t),
+  ARG_NUMBERS = sizeof(struct arg_numbers) / sizeof(uint32_t),
+};
+
+static const struct range kernel_ranges[KERNEL_NUMBERS] = {
+    {"required block, x", UINT32_MAX}, /* all three, or none: check_kernel */
+    {"required block, y", UINT32_MAX},     {"required block, z", UINT32_MAX},
+    {"hinted block, x", UINT32_MAX}, /* only told */
+    {"hinted block, y", UINT32_MAX},       {"hinted block, z", UINT32_MAX},
+    {"flags", FLAG_PRINTS | FLAG_UNIFORM}, {"number of arguments", CUBIN_BANK_BYTES},
+};
+
+static const struct range arg_ranges[ARG_NUMBERS] = {
+    {"kind", KERNEL_ARG_SAMPLER},
+    {"access", KERNEL_ARG_ACCESS_NONE},
+    {"qualifiers", KERNEL_ARG_CONST | KERNEL_ARG_RESTRICT | KERNEL_ARG_VOLATILE},
+    {"size", CUBIN_BANK_BYTES},
+    {"alignment", UINT32_C(1) << 31}, /* a power of two */
+    {"type of image", KERNEL_ARG_IMAGE_DEPTH | (KERNEL_ARG_IMAGE_TYPES - 1)},
+};
+
+/* Bytes that an argument takes, by kind; 0: as the CUBIN says. */
+static const uint32_t arg_sizes[] = {
+    [KERNEL_ARG_VALUE] = 0,
+    [KERNEL_ARG_GLOBAL] = sizeof(uint64_t),
+    [KERNEL_ARG_CONSTANT] = sizeof(uint64_t),
+    [KERNEL_ARG_LOCAL] = sizeof(uint32_t),
+    [KERNEL_ARG_IMAGE] = sizeof(struct kernel_image),
+    [KERNEL_ARG_SAMPLER] = sizeof(uint32_t),
+};
+
+static enum cc_status take_numbers(struct reader *r, const struct range *ranges, int count,
+                                   void *numbers) {
+  for (int i = 0; i < count; i++) {
+    uint32_t value;
+    if (!take32(r, &value))
+      return damaged(r, "it ends inside a kernel");
+    if (value > ranges[i].most)
+      return refuse(r, CC_INVALID_BINARY, "damaged program binary: %s %u, at most %u is possible",
+                    ranges[i].what, value, ranges[i].most);
+    memcpy((uint32_t *)numbers + i, &value, sizeof(value));
+  }
+  return CC_OK;
 }
+
+/* ---- kernels --------------------------------------------------------------- */
 
 /* Reads one argument's metadata over what the CUBIN said about it. */
 static enum cc_status read_arg(struct reader *r, struct kernel_arg *arg) {
-  uint32_t kind, access, size;
-  if (!take_string(r, &arg->name) || !take_string(r, &arg->type_name) || !take32(r, &kind) ||
-      !take32(r, &access) || !take32(r, &arg->qualifiers) || !take32(r, &size) ||
-      !take32(r, &arg->align) || !take32(r, &arg->image))
-    return damaged(r, "it ends inside an argument");
-  if (kind > KERNEL_ARG_SAMPLER || access > KERNEL_ARG_ACCESS_NONE ||
-      (arg->image & ~(uint32_t)KERNEL_ARG_IMAGE_DEPTH) >= KERNEL_ARG_IMAGE_TYPES ||
-      (arg->align & (arg->align - 1)))
+  struct arg_numbers numbers = {0};
+  if (!take_string(r, &arg->name) || !take_string(r, &arg->type_name))
+    return damaged(r, "it ends inside an argument, or one has a name that is no text");
+  enum cc_status status = take_numbers(r, arg_ranges, ARG_NUMBERS, &numbers);
+  if (status != CC_OK)
+    return status;
+  if ((numbers.align & (numbers.align - 1)) ||
+      (numbers.image & ~(uint32_t)KERNEL_ARG_IMAGE_DEPTH) >= KERNEL_ARG_IMAGE_TYPES ||
+      (numbers.image && numbers.kind != KERNEL_ARG_IMAGE))
     return damaged(r, "an argument of unknown kind");
-  arg->kind = kind;
-  arg->access = access;
-  static const uint32_t sizes[] = {
-      [KERNEL_ARG_GLOBAL] = sizeof(uint64_t),  [KERNEL_ARG_CONSTANT] = sizeof(uint64_t),
-      [KERNEL_ARG_LOCAL] = sizeof(uint32_t),   [KERNEL_ARG_IMAGE] = sizeof(struct kernel_image),
-      [KERNEL_ARG_SAMPLER] = sizeof(uint32_t),
-  };
-  uint32_t wanted = kind == KERNEL_ARG_VALUE ? size : sizes[kind];
+  arg->kind = numbers.kind;
+  arg->access = numbers.access;
+  arg->qualifiers = numbers.qualifiers;
+  arg->align = numbers.align;
+  arg->image = numbers.image;
+  uint32_t wanted = arg->kind == KERNEL_ARG_VALUE ? numbers.size : arg_sizes[arg->kind];
   if (wanted && wanted != arg->size)
     return damaged(r, "an argument's size differs from the one in its code");
-  if (kind == KERNEL_ARG_LOCAL && arg->align == 0)
+  if (arg->kind == KERNEL_ARG_LOCAL && arg->align == 0)
     arg->align = DEFAULT_LOCAL_ALIGN;
   return CC_OK;
 }
 
-static const struct kernel_code *find_code(const struct module_code *cubin, const char *name) {
-  size_t prefix = strlen(BINARY_KERNEL_PREFIX);
+/* The kernels of a CUBIN that can be ours, by name. */
+struct kernel_index {
+  const struct kernel_code **kernels; /* sorted */
+  uint32_t count;
+};
+
+static const char *name_of(const struct kernel_code *code) {
+  return code->name + strlen(BINARY_KERNEL_PREFIX);
+}
+
+static int compare_codes(const void *a, const void *b) {
+  return strcmp((*(const struct kernel_code *const *)a)->name,
+                (*(const struct kernel_code *const *)b)->name);
+}
+
+static bool index_kernels(struct reader *r, const struct module_code *cubin,
+                          struct kernel_index *index) {
+  *index = (struct kernel_index){
+      .kernels = arena_alloc(r->arena, cubin->kernel_count, sizeof(*index->kernels))};
+  if (!index->kernels)
+    return false;
   for (uint32_t i = 0; i < cubin->kernel_count; i++)
-    if (strncmp(cubin->kernels[i].name, BINARY_KERNEL_PREFIX, prefix) == 0 &&
-        strcmp(cubin->kernels[i].name + prefix, name) == 0)
-      return &cubin->kernels[i];
+    if (strncmp(cubin->kernels[i].name, BINARY_KERNEL_PREFIX, strlen(BINARY_KERNEL_PREFIX)) == 0)
+      index->kernels[index->count++] = &cubin->kernels[i];
+  qsort(index->kernels, index->count, sizeof(*index->kernels), compare_codes);
+  return true;
+}
+
+static const struct kernel_code *find_code(const struct kernel_index *index, const char *name) {
+  for (uint32_t first = 0, end = index->count; first < end;) {
+    const uint32_t middle = first + (end - first) / 2;
+    const int order = strcmp(name, name_of(index->kernels[middle]));
+    if (order == 0)
+      return index->kernels[middle];
+    if (order < 0)
+      end = middle;
+    else
+      first = middle + 1;
+  }
   return NULL;
 }
 
-static enum cc_status read_kernel(struct reader *r, const struct module_code *cubin,
-                                  struct kernel_code *kernel) {
-  const char *name, *attributes;
-  uint32_t required[3], hinted[3], flags, arg_count;
-  if (!take_string(r, &name) || !take_string(r, &attributes) || !take_block(r, required) ||
-      !take_block(r, hinted) || !take32(r, &flags) || !take32(r, &arg_count))
-    return damaged(r, "it ends inside a kernel");
-  const struct kernel_code *code = find_code(cubin, name);
-  if (!code)
-    return refuse(r, CC_INVALID_BINARY, "damaged program binary: no code for kernel %s", name);
+/* What the numbers must be to each other. */
+static enum cc_status check_kernel(struct reader *r, const struct kernel_code *code,
+                                   const struct kernel_numbers *numbers, const char *name) {
+  const uint32_t *block = numbers->required;
+  if (!block[0] != !block[1] || !block[0] != !block[2])
+    return refuse(r, CC_INVALID_BINARY,
+                  "damaged program binary: kernel %s requires a block of %u x %u x %u", name,
+                  block[0], block[1], block[2]);
   /* The hidden block is the last parameter. */
-  if (code->arg_count == 0 || code->arg_count - 1 != arg_count ||
-      code->args[arg_count].size != sizeof(struct kernel_hidden))
+  if (code->arg_count == 0 || code->arg_count - 1 != numbers->arg_count ||
+      code->args[numbers->arg_count].size != sizeof(struct kernel_hidden))
     return refuse(r, CC_INVALID_BINARY,
                   "damaged program binary: kernel %s has %u parameters in its code, %u outside",
-                  name, code->arg_count, arg_count);
-  struct kernel_arg *args = arena_alloc(r->arena, arg_count, sizeof(*args));
+                  name, code->arg_count, numbers->arg_count);
+  for (uint32_t i = 0; i < numbers->arg_count; i++)
+    if (code->args[i].offset + code->args[i].size > code->args[i + 1].offset)
+      return refuse(r, CC_INVALID_BINARY,
+                    "damaged program binary: parameters %u and %u of kernel %s overlap", i, i + 1,
+                    name);
+  return CC_OK;
+}
+
+static enum cc_status read_kernel(struct reader *r, const struct kernel_index *index,
+                                  struct kernel_code *kernel) {
+  const char *name, *attributes;
+  struct kernel_numbers numbers = {0};
+  if (!take_string(r, &name) || !take_string(r, &attributes))
+    return damaged(r, "it ends inside a kernel, or one has a name that is no text");
+  enum cc_status status = take_numbers(r, kernel_ranges, KERNEL_NUMBERS, &numbers);
+  if (status != CC_OK)
+    return status;
+  const struct kernel_code *code = find_code(index, name);
+  if (!code)
+    return refuse(r, CC_INVALID_BINARY, "damaged program binary: no code for kernel %s", name);
+  status = check_kernel(r, code, &numbers, name);
+  if (status != CC_OK)
+    return status;
+  struct kernel_arg *args = arena_alloc(r->arena, numbers.arg_count, sizeof(*args));
   if (!args)
     return no_memory(r);
   *kernel = *code;
   kernel->name = name;
   kernel->attributes = attributes;
   kernel->args = args;
-  kernel->arg_count = arg_count;
+  kernel->arg_count = numbers.arg_count;
   kernel->args_known = 1;
-  kernel->prints = (flags & FLAG_PRINTS) != 0;
-  kernel->uniform = (flags & FLAG_UNIFORM) != 0;
-  kernel->hidden_offset = code->args[arg_count].offset;
-  memcpy(kernel->hinted_block, hinted, sizeof(hinted));
-  if (required[0])
-    memcpy(kernel->required_block, required, sizeof(required));
-  for (uint32_t i = 0; i < arg_count; i++) {
+  kernel->prints = (numbers.flags & FLAG_PRINTS) != 0;
+  kernel->uniform = (numbers.flags & FLAG_UNIFORM) != 0;
+  kernel->hidden_offset = code->args[numbers.arg_count].offset;
+  memcpy(kernel->hinted_block, numbers.hinted, sizeof(numbers.hinted));
+  if (numbers.required[0])
+    memcpy(kernel->required_block, numbers.required, sizeof(numbers.required));
+  for (uint32_t i = 0; i < numbers.arg_count && status == CC_OK; i++) {
     args[i] = code->args[i];
-    enum cc_status status = read_arg(r, &args[i]);
-    if (status != CC_OK)
-      return status;
+    status = read_arg(r, &args[i]);
   }
-  return CC_OK;
+  return status;
 }
 
 static enum cc_status read_container(struct reader *r, size_t size, struct module_code *code) {
@@ -287,6 +405,9 @@ static enum cc_status read_container(struct reader *r, size_t size, struct modul
                   (unsigned long long)header.size);
   if (header.hash != XXH64(r->bytes + HASHED_FROM, size - HASHED_FROM, 0))
     return damaged(r, "its checksum is wrong");
+  if (header.sm != BINARY_SM)
+    return refuse(r, CC_WRONG_DEVICE, "a program binary for sm_%u; this device is sm_%d", header.sm,
+                  BINARY_SM);
   if (header.cubin_offset < sizeof(header) || header.cubin_offset % CUBIN_ALIGN ||
       header.cubin_offset > size || header.cubin_size > size - header.cubin_offset)
     return damaged(r, "its CUBIN is outside the file");
@@ -299,11 +420,15 @@ static enum cc_status read_container(struct reader *r, size_t size, struct modul
                                      &cubin, r->error, r->error_size);
   if (status != CC_OK)
     return status;
+  struct kernel_index index;
   struct kernel_code *kernels = arena_alloc(r->arena, header.kernel_count, sizeof(*kernels));
-  if (!kernels)
+  if (!kernels || !index_kernels(r, &cubin, &index))
     return no_memory(r);
+  if (header.kernel_count > index.count)
+    return refuse(r, CC_INVALID_BINARY, "damaged program binary: %u kernels, but code for %u",
+                  header.kernel_count, index.count);
   for (uint32_t i = 0; i < header.kernel_count && status == CC_OK; i++)
-    status = read_kernel(r, &cubin, &kernels[i]);
+    status = read_kernel(r, &index, &kernels[i]);
   *code = cubin;
   code->kernels = kernels;
   code->kernel_count = header.kernel_count;

@@ -37,15 +37,19 @@ static bool no_bits(const Elf64_Shdr *header) {
          header->sh_type == CUBIN_SHT_SHARED;
 }
 
-/* A NUL-terminated string of a string table, or NULL. */
-static const char *string_at(const struct cubin *r, uint32_t table, uint32_t offset) {
-  if (table >= r->section_count)
+/* A NUL-terminated string of a string table, or NULL. The table's last terminator is looked for
+ * once: a search from each string on would take quadratic time where there is none. */
+static const char *string_at(const struct cubin *r, struct cubin_strings *strings, uint32_t table,
+                             uint32_t offset) {
+  if (table == 0 || table >= r->section_count || r->sections[table].header.sh_type != SHT_STRTAB)
     return NULL;
   const Elf64_Shdr *header = &r->sections[table].header;
-  if (header->sh_type != SHT_STRTAB || offset >= header->sh_size)
-    return NULL;
-  const char *text = (const char *)r->data + header->sh_offset + offset;
-  return memchr(text, 0, header->sh_size - offset) ? text : NULL;
+  const char *text = (const char *)r->data + header->sh_offset;
+  if (strings->section != table) {
+    const char *last = memrchr(text, 0, header->sh_size);
+    *strings = (struct cubin_strings){table, last ? (uint64_t)(last - text) + 1 : 0};
+  }
+  return offset < strings->end ? text + offset : NULL;
 }
 
 static bool read_header(struct cubin *r, Elf64_Ehdr *header) {
@@ -89,6 +93,7 @@ static bool read_section_headers(struct cubin *r, const Elf64_Ehdr *elf) {
   r->sections = arena_alloc(r->arena, r->section_count, sizeof(*r->sections));
   if (!r->sections)
     return cubin_no_memory(r);
+  uint64_t bytes = 0; /* of all sections: no part of the file is read once for each of them */
   for (uint32_t i = 0; i < r->section_count; i++) {
     struct cubin_section *s = &r->sections[i];
     memcpy(&s->header, r->data + elf->e_shoff + (uint64_t)i * sizeof(s->header), sizeof(s->header));
@@ -101,6 +106,8 @@ static bool read_section_headers(struct cubin *r, const Elf64_Ehdr *elf) {
     if (!no_bits(&s->header) && !in_file(r, s->header.sh_offset, s->header.sh_size))
       return cubin_refuse(r, CC_INVALID_BINARY, "truncated CUBIN: section %u is outside the file",
                           i);
+    if (!no_bits(&s->header))
+      bytes += s->header.sh_size;
     if (s->header.sh_size > CUBIN_MAX_SECTION)
       return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: section %u is too large", i);
     if (s->header.sh_type == SHT_SYMTAB) {
@@ -109,11 +116,14 @@ static bool read_section_headers(struct cubin *r, const Elf64_Ehdr *elf) {
       r->symtab = i;
     }
   }
+  if (bytes > r->size)
+    return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: its sections overlap");
   for (uint32_t i = 0; i < r->section_count; i++) {
     r->sections[i].name = "";
     if (r->sections[i].header.sh_type == SHT_NULL)
       continue;
-    r->sections[i].name = string_at(r, elf->e_shstrndx, r->sections[i].header.sh_name);
+    r->sections[i].name =
+        string_at(r, &r->strings[0], elf->e_shstrndx, r->sections[i].header.sh_name);
     if (!r->sections[i].name)
       return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: section %u has no name", i);
   }
@@ -224,7 +234,7 @@ bool cubin_read_symbol(struct cubin *r, uint32_t number, Elf64_Sym *symbol, cons
                         r->symbol_count);
   const Elf64_Shdr *table = &r->sections[r->symtab].header;
   memcpy(symbol, r->data + table->sh_offset + (uint64_t)number * sizeof(*symbol), sizeof(*symbol));
-  *name = string_at(r, table->sh_link, symbol->st_name);
+  *name = string_at(r, &r->strings[1], table->sh_link, symbol->st_name);
   if (!*name)
     return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: symbol %u has no name", number);
   return true;

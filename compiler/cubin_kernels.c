@@ -104,10 +104,18 @@ bool cubin_read_kernels(struct cubin *r) {
     return cubin_no_memory(r);
   Elf64_Sym symbol;
   const char *name;
+  /* Names of functions differ, so that together they are no longer than their table. */
+  uint64_t names_left = r->size;
   for (uint32_t i = 0; i < r->symbol_count; i++) {
     if (!cubin_read_symbol(r, i, &symbol, &name))
       return false;
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !(symbol.st_other & CUBIN_STO_ENTRY))
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
+      continue;
+    const size_t length = strlen(name);
+    if (length > names_left)
+      return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: names of functions overlap");
+    names_left -= length;
+    if (!(symbol.st_other & CUBIN_STO_ENTRY))
       continue;
     if (!*name)
       return cubin_refuse(r, CC_INVALID_BINARY, "damaged CUBIN: a kernel without a name");

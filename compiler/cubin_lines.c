@@ -23,6 +23,7 @@ enum {
   DW_SPECIAL_MAX = 255,
   DW_VERSION_MIN = 2,
   DW_VERSION_MAX = 4,
+  FOLDERS_MAX = 16,               /* times the size of the CUBIN */
   DW_VERSION_WITH_OPERATIONS = 4, /* has maximum_operations_per_instruction */
 };
 
@@ -63,6 +64,7 @@ struct line_reader {
   struct list rows;  /* struct row, of the sequence being read */
   struct list lines; /* struct module_line */
   bool no_memory;
+  size_t folder_bytes_left; /* of names of folders, all files together */
 
   /* The header of the unit being read. */
   uint8_t step, line_range, opcode_base;
@@ -170,6 +172,11 @@ static bool read_places(struct line_reader *l, uint32_t section) {
 
 /* The name to show. */
 static bool add_file(struct line_reader *l, const char *folder, const char *name) {
+  /* A long folder of many files would make much of a small CUBIN. */
+  const size_t folder_bytes = strnlen(folder, l->folder_bytes_left + 1);
+  if (folder_bytes > l->folder_bytes_left)
+    folder = "";
+  l->folder_bytes_left -= folder_bytes > l->folder_bytes_left ? l->folder_bytes_left : folder_bytes;
   char *path = arena_alloc(l->r->arena, strlen(folder) + strlen(name) + 2, 1);
   struct file *file = append(l, &l->files, sizeof(*file));
   if (!path || !file) {
@@ -398,7 +405,7 @@ static bool give_lines(struct line_reader *l) {
 }
 
 bool cubin_read_lines(struct cubin *r) {
-  struct line_reader l = {.r = r};
+  struct line_reader l = {.r = r, .folder_bytes_left = FOLDERS_MAX * r->size};
   uint32_t section = 0;
   for (uint32_t i = 1; i < r->section_count && !section; i++)
     if (r->sections[i].header.sh_type == SHT_PROGBITS &&

@@ -47,6 +47,10 @@ struct cubin {
   struct cubin_section *sections;
   uint32_t section_count;
   uint32_t symtab; /* section number */
+  struct cubin_strings {
+    uint32_t section; /* 0: not looked at yet */
+    uint64_t end;     /* bytes with the last terminator */
+  } strings[2];       /* of sections, of symbols */
   uint32_t symbol_count;
   struct cubin_symbol_facts *facts; /* one for each symbol */
 

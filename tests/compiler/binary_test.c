@@ -196,6 +196,63 @@ static void test_no_memory(void **state) {
   free(binary.bytes);
 }
 
+/* A number of the container that the compiler cannot have written, under a right checksum. */
+static void test_ranges(void **state) {
+  (void)state;
+  static const struct {
+    struct binary_kernel kernel;
+    struct binary_arg arg; /* in the place of the last, if it has a name */
+    const char *words;
+  } rows[] = {
+      {.kernel.required_block = {64, 0, 1}, .words = "64 x 0 x 1"},
+      {.kernel.required_block = {0, 1, 1}, .words = "0 x 1 x 1"},
+      {.kernel.name = "hid\033[31mden", .words = "no text"},
+      {.kernel.attributes = "a\nb", .words = "no text"},
+      {.arg = {"l", "int4*", KERNEL_ARG_SAMPLER + 1, KERNEL_ARG_ACCESS_NONE, 0, 4, 32},
+       .words = "kind"},
+      {.arg = {"l", "int4*", KERNEL_ARG_LOCAL, KERNEL_ARG_ACCESS_NONE + 1, 0, 4, 32},
+       .words = "access"},
+      {.arg = {"l", "int4*", KERNEL_ARG_LOCAL, KERNEL_ARG_ACCESS_NONE, 8, 4, 32},
+       .words = "qualifiers"},
+      {.arg = {"l", "int4*", KERNEL_ARG_LOCAL, KERNEL_ARG_ACCESS_NONE, 0, 4, 48},
+       .words = "unknown kind"},
+      {.arg = {"l", "int4*", KERNEL_ARG_LOCAL, KERNEL_ARG_ACCESS_NONE, 0, 4, 32,
+               KERNEL_ARG_IMAGE_3D},
+       .words = "unknown kind"},
+      {.arg = {"l", "int4*", KERNEL_ARG_VALUE, KERNEL_ARG_ACCESS_NONE, 0, 70000, 0},
+       .words = "size 70000"},
+      {.arg = {"l", "int4*", KERNEL_ARG_GLOBAL, KERNEL_ARG_ACCESS_NONE, 0, 8, 0},
+       .words = "differs"},
+      {.arg = {"l\x7f", "int4*", KERNEL_ARG_LOCAL, KERNEL_ARG_ACCESS_NONE, 0, 4, 32},
+       .words = "no text"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct binary_kernel kernel = hidden;
+    struct binary_arg args[3];
+    char error[256] = "";
+    memcpy(args, arguments, sizeof args);
+    kernel.args = args;
+    if (rows[i].arg.name)
+      args[2] = rows[i].arg;
+    else if (rows[i].kernel.name)
+      kernel.name = rows[i].kernel.name;
+    else if (rows[i].kernel.attributes)
+      kernel.attributes = rows[i].kernel.attributes;
+    else
+      memcpy(kernel.required_block, rows[i].kernel.required_block, sizeof kernel.required_block);
+    struct bytes binary = write_program(&kernel, 1);
+    assert_int_equal(read_status(&binary, binary.size, error), CC_INVALID_BINARY);
+    if (!strstr(error, rows[i].words))
+      fail_msg("row %zu: no \"%s\" in: %s", i, rows[i].words, error);
+    free(binary.bytes);
+  }
+  const struct binary_kernel twice[] = {hidden, hidden};
+  char error[256] = "";
+  struct bytes binary = write_program(twice, 2);
+  assert_int_equal(read_status(&binary, binary.size, error), CC_INVALID_BINARY);
+  free(binary.bytes);
+}
+
 static void test_no_kernels(void **state) {
   (void)state;
   struct bytes binary = write_program(NULL, 0);
@@ -212,7 +269,7 @@ int main(void) {
       cmocka_unit_test(test_round_trip), cmocka_unit_test(test_same_bytes),
       cmocka_unit_test(test_truncated),  cmocka_unit_test(test_every_bit),
       cmocka_unit_test(test_mismatch),   cmocka_unit_test(test_no_kernels),
-      cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_ranges),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

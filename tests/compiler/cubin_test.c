@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include <cmocka.h>
 #include <gelf.h>
@@ -338,6 +340,147 @@ static void test_truncated(void **state) {
   free(file.bytes);
 }
 
+/* ---- made to take long -------------------------------------------------------------- */
+
+enum { SECTIONS = 8, NAMES_BYTES = 64 };
+
+/* A CUBIN of sections without code. */
+struct made {
+  Elf64_Ehdr elf;
+  Elf64_Shdr headers[SECTIONS];
+  unsigned char bytes[1 << 24];
+  size_t used;
+};
+
+static void add_section(struct made *made, const char *name, uint32_t type, const void *bytes,
+                        size_t size, uint64_t entry_size) {
+  Elf64_Shdr *header = &made->headers[made->elf.e_shnum++];
+  const unsigned char *found = memmem(made->bytes, NAMES_BYTES, name, strlen(name) + 1);
+  assert_non_null(found);
+  header->sh_name = (uint32_t)(found - made->bytes);
+  header->sh_type = type;
+  header->sh_offset = offsetof(struct made, bytes) + made->used;
+  header->sh_size = size;
+  header->sh_entsize = entry_size;
+  header->sh_link = type == SHT_SYMTAB ? made->elf.e_shnum - 2u : 0; /* the section before */
+  assert_true(made->used + size <= sizeof made->bytes);
+  memcpy(made->bytes + made->used, bytes, size);
+  made->used += size;
+}
+
+static struct made *make_begin(void) {
+  static const char names[] = " .shstrtab\0.strtab\0.symtab\0.debug_line\0";
+  struct made *made = calloc(1, sizeof *made);
+  struct cubin_file file = cubin_file_read("sample-13.0.cubin");
+  assert_non_null(made);
+  assert_non_null(file.bytes);
+  memcpy(&made->elf, file.bytes, sizeof made->elf);
+  free(file.bytes);
+  made->elf.e_shnum = 1;
+  made->elf.e_shoff = offsetof(struct made, headers);
+  made->elf.e_shstrndx = 1;
+  memcpy(made->bytes, names, sizeof names);
+  add_section(made, ".shstrtab", SHT_STRTAB, names, sizeof names, 0);
+  return made;
+}
+
+static enum cc_status read_made(struct made *made) {
+  char error[256];
+  const enum cc_status status = read_bytes(made, offsetof(struct made, bytes) + made->used, error);
+  free(made);
+  return status;
+}
+
+/* Symbols whose names begin one behind the other in a string without an end, or with one at the
+ * very end. */
+static enum cc_status read_symbols(bool terminated, unsigned char info) {
+  enum { TEXT = 4 << 20, SYMBOLS = 300000 };
+  struct made *made = make_begin();
+  char *text = malloc(TEXT);
+  Elf64_Sym *symbols = calloc(SYMBOLS, sizeof *symbols);
+  assert_true(text && symbols);
+  memset(text, 'a', TEXT);
+  text[TEXT - 1] = terminated ? 0 : 'a';
+  for (uint32_t i = 1; i < SYMBOLS; i++)
+    symbols[i] = (Elf64_Sym){.st_name = i, .st_info = info};
+  add_section(made, ".strtab", SHT_STRTAB, text, TEXT, 0);
+  add_section(made, ".symtab", SHT_SYMTAB, symbols, SYMBOLS * sizeof *symbols, sizeof *symbols);
+  free(text);
+  free(symbols);
+  return read_made(made);
+}
+
+/* A unit of lines with a long folder, and many files in it. */
+static enum cc_status read_many_files(void) {
+  enum { FOLDER = 1 << 20, FILES = 300000, HEAD = 10, LENGTHS = 12 };
+  struct made *made = make_begin();
+  const size_t most = HEAD + 16 + LENGTHS + FOLDER + 2 + FILES * 5 + 1;
+  unsigned char *unit = calloc(1, most), *at = unit + HEAD;
+  const Elf64_Sym none = {0};
+  assert_non_null(unit);
+  unit[4] = 2; /* version */
+  *at++ = 1;
+  *at++ = 1;
+  *at++ = 0;
+  *at++ = 1; /* range */
+  *at++ = LENGTHS + 1;
+  at += LENGTHS;
+  memset(at, 'f', FOLDER);
+  at += FOLDER + 2;
+  for (int i = 0; i < FILES; i++, at += 5) {
+    at[0] = 'n';
+    at[2] = 1; /* of the folder */
+  }
+  at++;
+  const uint32_t bytes = (uint32_t)(at - unit - 4), header = bytes - 6;
+  memcpy(unit, &bytes, sizeof bytes);
+  memcpy(unit + 6, &header, sizeof header);
+  add_section(made, ".symtab", SHT_SYMTAB, &none, sizeof none, sizeof none);
+  add_section(made, ".debug_line", SHT_PROGBITS, unit, (size_t)(at - unit), 0);
+  free(unit);
+  return read_made(made);
+}
+
+/* Quadratic time would be minutes and more, the memory tens of gigabytes. */
+static void test_linear(void **state) {
+  enum { SECONDS = 20 };
+  struct rlimit before, limit;
+  (void)state;
+  const clock_t begin = clock();
+  assert_int_equal(read_symbols(true, 0), CC_OK);
+  assert_int_equal(read_symbols(false, 0), CC_INVALID_BINARY);
+  assert_int_equal(read_symbols(true, STT_FUNC), CC_INVALID_BINARY);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their shadow counts */
+  assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+  limit = before;
+  limit.rlim_cur = (rlim_t)1 << 30;
+  assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+  assert_int_equal(read_many_files(), CC_OK);
+  assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
+#else
+  (void)before, (void)limit;
+  assert_int_equal(read_many_files(), CC_OK);
+#endif
+  assert_true((clock() - begin) / CLOCKS_PER_SEC < SECONDS);
+}
+
+/* Section headers that all mean the same part of the file. */
+static void test_overlap(void **state) {
+  (void)state;
+  char error[256];
+  struct made *made = make_begin();
+  const Elf64_Sym none = {0};
+  add_section(made, ".symtab", SHT_SYMTAB, &none, sizeof none, sizeof none);
+  assert_int_equal(read_bytes(made, offsetof(struct made, bytes) + made->used, error), CC_OK);
+  for (; made->elf.e_shnum < SECTIONS; made->elf.e_shnum++)
+    made->headers[made->elf.e_shnum] = (Elf64_Shdr){
+        .sh_type = SHT_PROGBITS, .sh_size = offsetof(struct made, bytes) / 2, .sh_name = 1};
+  assert_int_equal(read_bytes(made, offsetof(struct made, bytes) + made->used, error),
+                   CC_INVALID_BINARY);
+  assert_non_null(strstr(error, "overlap"));
+  free(made);
+}
+
 static void test_unknown_relocation(void **state) {
   (void)state;
   struct cubin_file file = cubin_file_read("sample-13.0.cubin");
@@ -371,6 +514,8 @@ int main(void) {
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_truncated),
       cmocka_unit_test(test_unknown_relocation),
+      cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_overlap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

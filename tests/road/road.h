@@ -106,10 +106,10 @@ static inline void road_once(const struct road *road, cl_program program, const 
 }
 
 /* The program binary that a source becomes; *size bytes, freed by the caller. */
-static inline unsigned char *road_binary(const struct road *road, const char *source,
-                                         size_t *size) {
+static inline unsigned char *road_binary_with(const struct road *road, const char *source,
+                                              const char *options, size_t *size) {
   cl_program program = road_program(road, source);
-  CHECK_CL(clBuildProgram(program, 1, &road->device, "", NULL, NULL), CL_SUCCESS);
+  CHECK_CL(clBuildProgram(program, 1, &road->device, options, NULL, NULL), CL_SUCCESS);
   CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
            CL_SUCCESS);
   unsigned char *binary = malloc(*size);
@@ -118,6 +118,11 @@ static inline unsigned char *road_binary(const struct road *road, const char *so
            CL_SUCCESS);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   return binary;
+}
+
+static inline unsigned char *road_binary(const struct road *road, const char *source,
+                                         size_t *size) {
+  return road_binary_with(road, source, "", size);
 }
 
 #endif
