@@ -2,6 +2,7 @@
 #include "compiler/options.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
