@@ -8,6 +8,7 @@
 
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
+#include <stdint.h>
 
 #define cl_tegracl_launch_info 1
 
@@ -82,6 +83,28 @@ extern CL_API_ENTRY cl_int CL_API_CALL clGetImageRequirementsInfoEXT(
 typedef cl_properties cl_semaphore_reimport_properties_khr;
 extern CL_API_ENTRY cl_int CL_API_CALL clReImportSemaphoreSyncFdKHR(
     cl_semaphore_khr sema_object, cl_semaphore_reimport_properties_khr *reimport_props, int fd);
+#endif
+
+/* OpenCL 3.1 */
+#ifndef CL_VERSION_3_1
+extern CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSize(
+    cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim,
+    const size_t *global_work_offset, const size_t *global_work_size,
+    size_t *suggested_local_work_size);
+#endif
+
+/* cl_khr_icd 2.0: for ICD loaders */
+#ifndef CL_ICD2_TAG_KHR
+#if INTPTR_MAX == INT32_MAX
+#define CL_ICD2_TAG_KHR ((intptr_t)0x434C3331)
+#else
+#define CL_ICD2_TAG_KHR ((intptr_t)0x4F50454E434C3331)
+#endif
+
+extern CL_API_ENTRY void *CL_API_CALL clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform,
+                                                                            const char *func_name);
+extern CL_API_ENTRY cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id platform,
+                                                                       void *dispatch_data);
 #endif
 
 #ifndef CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR

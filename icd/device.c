@@ -16,9 +16,16 @@
 #define NS_PER_SECOND  1000000000u
 
 static struct _cl_device_id the_device = {
-    .object = {.dispatch = &icd_dispatch, .magic = ICD_MAGIC_DEVICE, .references = 1, .handles = 1},
+    .object = {.dispatch = &icd_dispatch.entries,
+               .magic = ICD_MAGIC_DEVICE,
+               .references = 1,
+               .handles = 1},
     .clock_lock = PTHREAD_MUTEX_INITIALIZER,
 };
+struct icd_object *icd_device_object(void) {
+  return &the_device.object;
+}
+
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool opened;
 

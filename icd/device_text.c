@@ -12,7 +12,7 @@
   X("cl_khr_external_semaphore_sync_fd", CL_MAKE_VERSION(1, 0, 0))                                 \
   X("cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1))                                            \
   X("cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                    \
-  X("cl_khr_icd", CL_MAKE_VERSION(1, 0, 0))                                                        \
+  X("cl_khr_icd", CL_MAKE_VERSION(2, 0, 0))                                                        \
   X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))
 
 #define DEVICE_EXTENSIONS(X)                                                                       \

@@ -1,7 +1,7 @@
 /* The dispatch table that cl_khr_icd puts at the front of every object, and the
- * ways to find functions by name. Entries of Direct3D and DX9 exist on Windows
- * only and are NULL here, as in every driver for Linux.
+ * ways to find functions by name.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "icd/icd.h"
@@ -151,7 +151,7 @@
 /* Functions of extensions without a place in it. */
 /* clang-format off */
 #define EXTENSIONS(X) \
-  X(clGetKernelSuggestedLocalWorkSizeKHR) \
+  X(clGetKernelSuggestedLocalWorkSize) \
   X(clGetImageRequirementsInfoEXT) \
   X(clSetKernelArgDevicePointerEXT) \
   X(clCreateSemaphoreWithPropertiesKHR) \
@@ -180,7 +180,15 @@
 /* clang-format on */
 
 #define AS_FIELD(name) .name = name,
-cl_icd_dispatch icd_dispatch = {ENTRIES(AS_FIELD)};
+union icd_table icd_dispatch = {.entries = {ENTRIES(AS_FIELD)}};
+
+/* What OpenCL 3.1 appends: the last member of the table in OpenCL-Headers v2026.05.29,
+ * CL/cl_icd.h. */
+enum { SUGGESTED_LOCAL_WORK_SIZE_SLOT = 149 };
+_Static_assert(offsetof(cl_icd_dispatch, clSetContextDestructorCallback) / sizeof(void *) ==
+                       SUGGESTED_LOCAL_WORK_SIZE_SLOT - 1 &&
+                   sizeof(cl_icd_dispatch) <= sizeof icd_dispatch,
+               "the table is not that of OpenCL 3.0 or 3.1");
 
 /* The same, on the timeline; generate_timed.py. */
 #define AS_TIMED(name)       extern __typeof__(name) icd_timed_##name;
@@ -190,11 +198,30 @@ EXTENSIONS(AS_TIMED)
 COMMAND_BUFFER_FUNCTIONS(AS_TIMED_DRAFT)
 #define AS_TIMED_FIELD(name) .name = icd_timed_##name,
 
+/* In the slots that no function of ours has: those of Direct3D and DX9, which no loader for
+ * Linux calls, and those of later OpenCL versions. A loader that calls these is one of
+ * cl_khr_icd 1: one of version 2 goes by names and has its own function for this. */
+static cl_int unsupported(void) {
+  return icd_fail(NULL, CL_INVALID_OPERATION, "a call through the dispatch table",
+                  "the function belongs to a newer OpenCL than tegracl's");
+}
+
 /* Before anybody has the table's address. */
-__attribute__((constructor)) static void choose_dispatch(void) {
+__attribute__((constructor)) static void fill_dispatch(void) {
   static const cl_icd_dispatch timed = {ENTRIES(AS_TIMED_FIELD)};
-  if (rt_timeline_begin())
-    icd_dispatch = timed;
+  const bool on = rt_timeline_begin();
+  if (on)
+    icd_dispatch.entries = timed;
+  icd_dispatch.slots[SUGGESTED_LOCAL_WORK_SIZE_SLOT] =
+      on ? (void *)icd_timed_clGetKernelSuggestedLocalWorkSize
+         : (void *)clGetKernelSuggestedLocalWorkSize;
+  for (size_t i = 0; i < ICD_TABLE_SLOTS; i++)
+    if (!icd_dispatch.slots[i])
+      icd_dispatch.slots[i] = (void *)unsupported;
+  /* Loaders never call these two by the table; here they are marks of cl_khr_icd 2. */
+  const intptr_t tag = CL_ICD2_TAG_KHR;
+  memcpy(&icd_dispatch.entries.clGetPlatformIDs, &tag, sizeof tag);
+  memcpy(&icd_dispatch.entries.clUnloadCompiler, &tag, sizeof tag);
 }
 
 struct named {
@@ -210,6 +237,12 @@ struct named {
 static const struct named functions[] = {
     ENTRIES(AS_NAMED) EXTENSIONS(AS_NAMED) COMMAND_BUFFER_FUNCTIONS(AS_DRAFT)
     {"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR, (void *)icd_timed_clGetPlatformIDs},
+    {"clIcdGetFunctionAddressForPlatformKHR", (void *)clIcdGetFunctionAddressForPlatformKHR,
+     (void *)clIcdGetFunctionAddressForPlatformKHR},
+    {"clIcdSetPlatformDispatchDataKHR", (void *)clIcdSetPlatformDispatchDataKHR,
+     (void *)clIcdSetPlatformDispatchDataKHR},
+    {"clGetKernelSuggestedLocalWorkSizeKHR", (void *)clGetKernelSuggestedLocalWorkSize,
+     (void *)icd_timed_clGetKernelSuggestedLocalWorkSize},
     {"clCreateCommandQueueWithPropertiesKHR", (void *)clCreateCommandQueueWithProperties,
      (void *)icd_timed_clCreateCommandQueueWithProperties},
     {"clCreateProgramWithILKHR", (void *)clCreateProgramWithIL,
@@ -236,4 +269,17 @@ CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platf
     return NULL;
   }
   return find(name);
+}
+
+CL_API_ENTRY void *CL_API_CALL clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform,
+                                                                     const char *name) {
+  return clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id platform,
+                                                                void *data) {
+  if (!icd_is_platform(platform))
+    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
+  icd_objects_set_dispatch_data(data);
+  return CL_SUCCESS;
 }

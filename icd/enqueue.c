@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "icd/cl_tegracl.h"
 #include "icd/command.h"
 #include "icd/transfer.h"
 
@@ -325,9 +326,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel 
   return launch(queue, &operation, wait_count, waits, event, __func__);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(
-    cl_command_queue queue, cl_kernel kernel, cl_uint work_dim, const size_t *offset,
-    const size_t *global, size_t *suggested) {
+CL_API_ENTRY cl_int CL_API_CALL
+clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_uint work_dim,
+                                  const size_t *offset, const size_t *global, size_t *suggested) {
   cl_int code;
   if ((code = check_kernel(queue, kernel, __func__)) ||
       (code = icd_check_dimension(queue, work_dim, __func__)))

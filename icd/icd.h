@@ -47,16 +47,29 @@ enum icd_magic {
   ICD_MAGIC_END,
 };
 
-/* First member of every object; cl_khr_icd demands that the dispatch pointer
- * comes first. */
+/* The first member of every object. cl_khr_icd demands the first two members: a loader of
+ * version 1 calls through dispatch, one of version 2 through what it has told the platform. */
 struct icd_object {
   const cl_icd_dispatch *dispatch;
+  void *_Atomic dispatch_data;
   _Atomic uint32_t magic;
   _Atomic uint32_t references; /* all: the application's and the driver's own */
   _Atomic uint32_t handles;    /* the application's: what *_REFERENCE_COUNT says */
 };
 
-extern cl_icd_dispatch icd_dispatch;
+/* The dispatch table, with room for the functions that later headers append: loaders made with
+ * them do not check the length. */
+enum { ICD_TABLE_SLOTS = 512 };
+union icd_table {
+  cl_icd_dispatch entries;
+  void *slots[ICD_TABLE_SLOTS];
+};
+extern union icd_table icd_dispatch;
+
+/* For clIcdGetFunctionAddressForPlatformKHR and clIcdSetPlatformDispatchDataKHR: what new
+ * objects tell the loader. Objects that are alive keep what they have, but for the platform
+ * and the device, which outlive loaders. */
+void icd_objects_set_dispatch_data(void *data);
 
 /* Cleared memory for an object, and back. NULL: no memory. The memory of a dead object is
  * never given to anything but a later object of its kind. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icd/icd.h"
+#include "icd/objects.h"
 
 /* ---- memory --------------------------------------------------------------------- */
 
@@ -28,6 +28,14 @@ static struct {
   size_t count;
 } graves[KINDS];
 
+static void set_dispatch(struct icd_object *object) {
+  object->dispatch = &icd_dispatch.entries;
+  atomic_store_explicit(
+      &object->dispatch_data,
+      atomic_load_explicit(&icd_platform.object.dispatch_data, memory_order_relaxed),
+      memory_order_relaxed);
+}
+
 void *icd_object_new(enum icd_magic kind, size_t size) {
   const int i = (int)kind - ICD_MAGIC_PLATFORM;
   struct grave *grave = NULL;
@@ -49,7 +57,7 @@ void icd_object_free(enum icd_magic kind, void *object) {
   struct grave *grave = object;
   if (!grave)
     return;
-  grave->object.dispatch = &icd_dispatch; /* it may never have been valid */
+  set_dispatch(&grave->object); /* it may never have been valid */
   grave->next = NULL;
   pthread_mutex_lock(&lock);
   if (graves[i].count)
@@ -58,6 +66,18 @@ void icd_object_free(enum icd_magic kind, void *object) {
     graves[i].first = grave;
   graves[i].last = grave;
   graves[i].count++;
+  pthread_mutex_unlock(&lock);
+}
+
+void icd_objects_set_dispatch_data(void *data) {
+  pthread_mutex_lock(&lock);
+  icd_platform.object.dispatch_data = data;
+  icd_device_object()->dispatch_data = data;
+  for (int i = 0; i < KINDS; i++) {
+    struct grave *grave = graves[i].first;
+    for (size_t left = graves[i].count; left; left--, grave = grave->next)
+      grave->object.dispatch_data = data;
+  }
   pthread_mutex_unlock(&lock);
 }
 
@@ -81,7 +101,7 @@ __attribute__((destructor)) static void free_graves(void) {
 /* ---- references ------------------------------------------------------------------- */
 
 void icd_object_init(struct icd_object *object, enum icd_magic magic) {
-  object->dispatch = &icd_dispatch;
+  set_dispatch(object);
   atomic_init(&object->references, 1);
   atomic_init(&object->handles, 1);
   atomic_store_explicit(&object->magic, (uint32_t)magic + icd_generation, memory_order_release);

@@ -34,6 +34,8 @@ extern struct _cl_platform_id icd_platform;
 /* The device, opened on first use; NULL (with a sentence) if there is none. In a child of
  * fork its handle is valid before it has been opened there. */
 cl_device_id icd_device(void);
+/* The same without opening it. */
+struct icd_object *icd_device_object(void);
 
 /* Makes children of fork start anew (fork.c); again does nothing. The caller holds a
  * lock. False: no memory. */

@@ -5,7 +5,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 struct _cl_platform_id icd_platform = {
-    .object = {.dispatch = &icd_dispatch,
+    .object = {.dispatch = &icd_dispatch.entries,
                .magic = ICD_MAGIC_PLATFORM,
                .references = 1,
                .handles = 1},

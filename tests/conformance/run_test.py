@@ -58,7 +58,7 @@ class Run(unittest.TestCase):
         (self.vendors / 'other.icd').write_text(f'{OTHER}\n', encoding='utf-8')
         for arguments in [], ['--update']:
             result = self.run_it(*arguments, OCL_ICD_VENDORS=str(self.vendors))
-            self.refused(result, 'platform 0, which the CTS would test, is "Other Platform"')
+            self.refused(result, 'platform 0, which the CTS would test, is "Another Platform"')
 
     def test_no_platform(self):
         self.refused(self.run_it(OCL_ICD_VENDORS=str(self.vendors)),

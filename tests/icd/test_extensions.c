@@ -530,35 +530,35 @@ static void suggestion(void **state) {
   cl_kernel ids = bench_kernel(bench, "ids"), required = bench_kernel(bench, "required");
   const size_t sizes[] = {96, 20, 6}, multiple[] = {16, 8, 1}, odd[] = {9, 4, 1};
   size_t local[3] = {0};
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(bench->queue, ids, 3, NULL, sizes, local),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(bench->queue, ids, 3, NULL, sizes, local),
                    CL_INVALID_KERNEL_ARGS);
   assert_cl(clSetKernelArg(ids, 0, sizeof mem, &mem));
   assert_cl(clSetKernelArg(required, 0, sizeof mem, &mem));
-  assert_cl(clGetKernelSuggestedLocalWorkSizeKHR(bench->queue, ids, 3, NULL, sizes, local));
+  assert_cl(clGetKernelSuggestedLocalWorkSize(bench->queue, ids, 3, NULL, sizes, local));
   assert_cl(clEnqueueNDRangeKernel(bench->queue, ids, 3, NULL, sizes, NULL, 0, NULL, NULL));
   assert_cl(clFinish(bench->queue));
   for (int i = 0; i < 3; i++)
     assert_int_equal(local[i], fake_last_launch.block[i]);
-  assert_cl(clGetKernelSuggestedLocalWorkSizeKHR(bench->queue, required, 3, NULL, multiple, local));
+  assert_cl(clGetKernelSuggestedLocalWorkSize(bench->queue, required, 3, NULL, multiple, local));
   assert_int_equal(local[0], 8);
   assert_int_equal(local[1], 4);
   cl_command_queue q = bench->queue;
   const size_t empty[] = {0, 1, 1}, far[] = {SIZE_MAX, 0, 0};
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(NULL, ids, 1, NULL, sizes, local),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(NULL, ids, 1, NULL, sizes, local),
                    CL_INVALID_COMMAND_QUEUE);
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, NULL, 1, NULL, sizes, local),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(q, NULL, 1, NULL, sizes, local),
                    CL_INVALID_KERNEL);
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 0, NULL, sizes, local),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(q, ids, 0, NULL, sizes, local),
                    CL_INVALID_WORK_DIMENSION);
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 1, NULL, NULL, local),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(q, ids, 1, NULL, NULL, local),
                    CL_INVALID_GLOBAL_WORK_SIZE);
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 1, NULL, empty, local),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(q, ids, 1, NULL, empty, local),
                    CL_INVALID_GLOBAL_WORK_SIZE);
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 1, far, sizes, local),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(q, ids, 1, far, sizes, local),
                    CL_INVALID_GLOBAL_OFFSET);
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, ids, 1, NULL, sizes, NULL),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(q, ids, 1, NULL, sizes, NULL),
                    CL_INVALID_VALUE);
-  assert_int_equal(clGetKernelSuggestedLocalWorkSizeKHR(q, required, 3, NULL, odd, local),
+  assert_int_equal(clGetKernelSuggestedLocalWorkSize(q, required, 3, NULL, odd, local),
                    CL_INVALID_WORK_GROUP_SIZE);
   clReleaseKernel(ids);
   clReleaseKernel(required);
@@ -584,6 +584,7 @@ static void identity(void **state) {
 static void functions(void **state) {
   static const char *const names[] = {
       "clCreateCommandQueueWithPropertiesKHR",
+      "clGetKernelSuggestedLocalWorkSize",
       "clGetKernelSuggestedLocalWorkSizeKHR",
       "clSetKernelArgDevicePointerEXT",
       "clImportMemoryARM",

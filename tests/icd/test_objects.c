@@ -43,16 +43,13 @@ static void platforms(void **state) {
   assert_memory_equal(text, "OpenCL 3.0 ", 11);
 }
 
-/* Every entry that Linux has is there, and is found by its name. */
+/* Every entry is there, and what Linux has is found by its name. */
 static void dispatch(void **state) {
   const cl_icd_dispatch *table = icd_platform.object.dispatch;
   assert_ptr_equal(*(void **)&icd_platform, table); /* first word of the object */
   const size_t entries = sizeof *table / sizeof(void *);
-  size_t empty = 0;
   for (size_t i = 0; i < entries; i++)
-    empty += !((void *const *)table)[i];
-  /* cl_khr_d3d10_sharing 6, cl_khr_d3d11_sharing 6 and one of DX9, its other 3 */
-  assert_int_equal(empty, 16);
+    assert_non_null(((void *const *)table)[i]);
   assert_ptr_equal(clGetExtensionFunctionAddress("clIcdGetPlatformIDsKHR"), clIcdGetPlatformIDsKHR);
   assert_ptr_equal(
       clGetExtensionFunctionAddressForPlatform(&icd_platform, "clCreateBufferWithProperties"),

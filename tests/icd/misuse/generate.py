@@ -565,10 +565,10 @@ call("clEnqueueTask", "queue=queue kernel=kernel " + WAITS,
      ("kernel", "bare_kernel", "CL_INVALID_KERNEL_ARGS"),
      ("kernel", "kernel2", "CL_INVALID_CONTEXT"), ("queue", "queue2", "CL_INVALID_CONTEXT"),
      ("kernel", "tight_kernel", "CL_INVALID_WORK_GROUP_SIZE"))
-call("clGetKernelSuggestedLocalWorkSizeKHR",
-     "queue=queue kernel=kernel dim=1 offset=null global=sizes suggested=out", *LAUNCH,
-     ("suggested", "null", VALUE), ("global", "null", "CL_INVALID_GLOBAL_WORK_SIZE"),
-     ("global", "zeros", "CL_INVALID_GLOBAL_WORK_SIZE"))
+for name in "clGetKernelSuggestedLocalWorkSize", "clGetKernelSuggestedLocalWorkSizeKHR":
+    call(name, "queue=queue kernel=kernel dim=1 offset=null global=sizes suggested=out", *LAUNCH,
+         ("suggested", "null", VALUE), ("global", "null", "CL_INVALID_GLOBAL_WORK_SIZE"),
+         ("global", "zeros", "CL_INVALID_GLOBAL_WORK_SIZE"))
 call("clEnqueueNativeKernel", "queue=queue function=callback args=null args_size=0 count=0 "
      "mems=null places=null " + WAITS, ("function", "null", VALUE), good="CL_INVALID_OPERATION",
      waits=False)
