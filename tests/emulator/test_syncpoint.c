@@ -181,6 +181,33 @@ static void pollfd(void **state) {
   assert_int_equal(OS->close(poll_fd.fd), 0);
 }
 
+/* Only what was asked for is reported, and of fds that are not the device's what they have. */
+static void asked_events(void **state) {
+  int pipes[2];
+  struct host1x_create_pollfd poll_fd = {0};
+  (void)state;
+  EXPECT(0, host1x, HOST1X_IOCTL_CREATE_POLLFD, poll_fd);
+  struct host1x_trigger_pollfd trigger = {
+      .fd = poll_fd.fd, .id = sync_point.syncpoint_id, .threshold = sync_point.syncpoint_max};
+  assert_int_equal(pipe(pipes), 0);
+  assert_int_equal(write(pipes[1], "", 1), 1);
+  struct pollfd fds[] = {{.fd = poll_fd.fd, .events = POLLPRI},
+                         {.fd = pipes[0], .events = POLLPRI}};
+  assert_int_equal(OS->poll(fds, 2, 0), 0);
+  EXPECT(0, host1x, HOST1X_IOCTL_TRIGGER_POLLFD, trigger); /* reached before */
+  assert_int_equal(OS->poll(fds, 2, PATIENCE_MS), 1);
+  assert_int_equal(fds[0].revents, POLLPRI);
+  assert_int_equal(fds[1].revents, 0);
+  fds[1].events = POLLIN | POLLPRI;
+  assert_int_equal(OS->poll(fds, 2, PATIENCE_MS), 1);
+  assert_int_equal(fds[0].revents, 0);
+  assert_int_equal(fds[1].revents, POLLIN);
+  assert_int_equal(fds[0].events, POLLPRI);
+  assert_int_equal(OS->close(poll_fd.fd), 0);
+  close(pipes[0]);
+  close(pipes[1]);
+}
+
 /* A reset raises the counter by 1000, so that who waits wakes; 7, and close too. */
 static void raised(void **state) {
   struct fixture *f = *state;
