@@ -10,8 +10,11 @@
 #include "runtime/emulator/sm/splitmix.h"
 
 struct emu_adversary emu_adversary;
+static struct emu_random driver; /* under gpu.lock */
 
 void emu_adversary_start(void) {
+  if (emu_adversary.on && emu_adversary.seeded)
+    driver = emu_adversary_stream(EMU_STREAM_DRIVER, 0);
   if (!emu_adversary.on || emu_adversary.seeded)
     return;
   uint32_t seed;
@@ -23,6 +26,7 @@ void emu_adversary_start(void) {
           "tegracl: adversarial: the seed is %" PRIu32 " (TEGRACL_EMULATOR=adversarial:%" PRIu32
           ")\n",
           seed, seed);
+  driver = emu_adversary_stream(EMU_STREAM_DRIVER, 0);
 }
 
 struct emu_random emu_adversary_stream(enum emu_stream whose, uint64_t number) {
@@ -33,6 +37,12 @@ uint64_t emu_adversary_delay_ns(struct emu_random *random) {
   static const uint32_t most_ns[] = {1, 1, 1, 1, 5000, 20000, 50000, 300000};
   const uint32_t kinds = sizeof(most_ns) / sizeof(most_ns[0]);
   return emu_adversary_below(random, most_ns[emu_adversary_below(random, kinds)]);
+}
+
+void emu_adversary_power_up(void) {
+  enum { SOMETIMES = 8, POWER_UP_NS = 30000000 };
+  if (emu_adversary.on && emu_adversary_one_in(&driver, SOMETIMES))
+    nanosleep(&(struct timespec){.tv_nsec = POWER_UP_NS}, NULL);
 }
 
 void emu_adversary_linger(struct emu_random *random) {

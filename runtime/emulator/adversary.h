@@ -24,13 +24,15 @@ struct emu_random {
   uint64_t state;
 };
 /* Streams of one seed differ in whose they are, and in a number. */
-enum emu_stream { EMU_STREAM_CHANNEL, EMU_STREAM_RUNLIST, EMU_STREAM_CACHES };
+enum emu_stream { EMU_STREAM_CHANNEL, EMU_STREAM_RUNLIST, EMU_STREAM_CACHES, EMU_STREAM_DRIVER };
 struct emu_random emu_adversary_stream(enum emu_stream whose, uint64_t number);
 /* Below n, which is not 0. */
 uint32_t emu_adversary_below(struct emu_random *random, uint32_t n);
 /* What something takes for which the hardware promises no time: often nothing, rarely
  * some hundred microseconds. */
 uint64_t emu_adversary_delay_ns(struct emu_random *random);
+/* The kernel's part: power-up takes up to 30 ms. gpu.lock held. */
+void emu_adversary_power_up(void);
 /* Takes that long: for steps between which the client's threads may see memory. */
 void emu_adversary_linger(struct emu_random *random);
 static inline bool emu_adversary_one_in(struct emu_random *random, uint32_t n) {

@@ -84,6 +84,8 @@ void emu_channel_close(struct emu_channel *channel) {
   if (channel->gpfifo_mapping)
     emu_as_unmap(channel->as, channel->gpfifo_mapping);
   channel->gpfifo_mapping = NULL;
+  emu_power_use();
+  emu_engine_wake(); /* the GPU may go off some time from now */
   emu_object_put(&channel->object);
 }
 

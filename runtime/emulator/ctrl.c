@@ -395,6 +395,7 @@ static int deterministic_opts(struct emu_object *object, int fd, void *argument)
       return -EINVAL;
     if (a->flags & (allow | disallow))
       channel->railgating_allowed = a->flags & allow;
+    emu_engine_wake(); /* the GPU may go off some time from now */
   }
   return 0;
 }

@@ -10,6 +10,13 @@
  * that of GET_CPU_TIME_CORRELATION_INFO. */
 enum { ARGUMENT_MAX = 512 };
 
+static bool uses_power(uint32_t request) {
+  for (size_t i = 0; i < emu_power_request_count; i++)
+    if (emu_power_requests[i] == request)
+      return true;
+  return false;
+}
+
 int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
                  unsigned long request, void *user) {
   unsigned number = _IOC_NR(request);
@@ -34,7 +41,12 @@ int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
   /* 1.4, row "full 32-bit request not in the table" */
   if (!found)
     return -ENOTTY;
+  const bool power = uses_power(code);
+  if (power)
+    emu_power_use();
   int result = found->function(object, fd, argument);
+  if (power)
+    emu_power_use(); /* it was held while the request lasted */
   /* 1.4, row "copy out" */
   if ((result == 0 || found->always_copy) && (direction & _IOC_READ) &&
       emu_copy_to_user((uintptr_t)user, argument, size))

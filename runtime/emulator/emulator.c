@@ -185,6 +185,9 @@ static int open_ctrl(void) {
   if (!ctrl)
     return -ENOMEM;
   ctrl->instance = ++emu_gpu.instances;
+  if (!emu_gpu.power.ready)
+    emu_power_use();
+  emu_gpu.power.ready = true;
   int fd = emu_usermode_open(&ctrl->object);
   emu_object_put(&ctrl->object);
   return fd;
@@ -195,7 +198,12 @@ static int open_as(void) {
   return -EINVAL;
 }
 static int open_channel(void) {
+  emu_power_use();
   return emu_channel_open(NVGPU_RUNLIST_GR);
+}
+static int open_tsg(void) {
+  emu_power_use();
+  return emu_tsg_open();
 }
 /* The client is an ordinary user of the group video; 1.1, "Mode, owner". */
 static int open_refused(void) {
@@ -211,7 +219,7 @@ static const struct node {
     {NVGPU_CTRL_NODE, NVGPU_CTRL_NODE_OLD, open_ctrl},
     {"/dev/nvgpu/igpu0/as", "/dev/nvhost-as-gpu", open_as},
     {"/dev/nvgpu/igpu0/channel", "/dev/nvhost-gpu", open_channel},
-    {"/dev/nvgpu/igpu0/tsg", "/dev/nvhost-tsg-gpu", emu_tsg_open},
+    {"/dev/nvgpu/igpu0/tsg", "/dev/nvhost-tsg-gpu", open_tsg},
     {"/dev/nvgpu/igpu0/power", "/dev/nvhost-power-gpu", open_power},
     {"/dev/nvgpu/igpu0/nvsched", "/dev/nvhost-nvsched-gpu", open_refused},
     {"/dev/nvgpu/igpu0/nvsched_ctrl_fifo", "/dev/nvhost-nvsched_ctrl_fifo-gpu", open_refused},
@@ -273,6 +281,7 @@ static int emulator_close(int fd) {
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
   if (object && object->kind == EMU_CHANNEL && object->fds == 1) {
+    emu_power_use();
     emu_channel_settle((struct emu_channel *)object);
     object = emu_table_get(fd);
   }
@@ -345,7 +354,7 @@ static int check_ctrl_map(const struct emu_ctrl *ctrl, size_t length, off_t offs
     return -EINVAL; /* order 3 */
   if (offset != 0)
     return -EINVAL; /* order 4 */
-  return 0;
+  return emu_power_use_in_mmap();
 }
 
 /* nvgpu-uapi.md 4.3, "which fd", "before ALLOC", "VPR heap", "beyond the end" */
@@ -372,6 +381,7 @@ static int check_map(struct emu_object *object, size_t length, int protection, o
 static void *emulator_mmap(void *address, size_t length, int protection, int flags, int fd,
                            off_t offset, int *error) {
   void *mapping = NULL;
+  struct stat status;
   *error = 0;
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
@@ -391,9 +401,15 @@ static void *emulator_mmap(void *address, size_t length, int protection, int fla
     struct emu_ctrl *ctrl = (struct emu_ctrl *)object;
     ctrl->mapping = mapping;
     ctrl->mapping_length = length;
+    ctrl->mapping_protection = protection;
+    ctrl->hidden = false;
+    ctrl->page_inode = fstat(fd, &status) ? 0 : status.st_ino;
     ctrl->next_mapped = emu_gpu.mapped;
     emu_gpu.mapped = ctrl;
     emu_object_get(object);
+    /* It removes the mapping when the GPU goes off; without it the next request does. */
+    emu_engine_start();
+    emu_engine_wake();
   }
   pthread_mutex_unlock(&emu_gpu.lock);
   return mapping;
@@ -455,10 +471,10 @@ static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   }
 }
 
-/* The page itself is write-only to the hardware's reader, so nothing is stored:
- * the token goes to the engine. */
+/* The page itself is write-only to the hardware's reader, so nothing is stored: the token
+ * goes to the engine. But a page that is not there is a SIGBUS, as on a board. */
 static void emulator_doorbell(void *usermode_page, uint32_t token) {
-  (void)usermode_page;
+  (void)*(volatile uint32_t *)usermode_page;
   emu_doorbell(token);
 }
 

@@ -24,6 +24,7 @@ enum {
   BLOCKED_PAUSE_MAX_NS = 500000,
   WATCH_PAUSE_MAX_NS = 4000000,
   HELPERS_MAX = 63,
+  NS_PER_S = 1000000000,
 };
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *timeout) {
@@ -143,8 +144,9 @@ static struct timespec pause_after(uint64_t waited_ns, uint64_t max_ns) {
   return (struct timespec){.tv_nsec = (long)(ns < max_ns ? ns : max_ns)};
 }
 
-/* Nothing to do: until the doorbell count leaves seen, or a watched doorbell rings. */
-static void idle(uint32_t seen) {
+/* Nothing to do: until the doorbell count leaves seen, a watched doorbell rings, or it is
+ * deadline (0: never). */
+static void idle(uint32_t seen, uint64_t deadline) {
   if (!may_spin())
     move_away();
   if (may_spin()) {
@@ -158,12 +160,18 @@ static void idle(uint32_t seen) {
       }
     } while (now_ns() < end && may_spin());
   }
-  uint64_t since = now_ns();
-  while (atomic_load(&emu_gpu.doorbell_count) == seen && !emu_usermode_rung()) {
-    struct timespec timeout = pause_after(now_ns() - since, WATCH_PAUSE_MAX_NS);
+  const uint64_t since = now_ns();
+  for (uint64_t now = since; atomic_load(&emu_gpu.doorbell_count) == seen && !emu_usermode_rung() &&
+                             (!deadline || now < deadline);
+       now = now_ns()) {
+    struct timespec timeout = pause_after(now - since, WATCH_PAUSE_MAX_NS);
+    if (!emu_usermode_watched() && deadline)
+      timeout = (struct timespec){.tv_sec = (time_t)((deadline - now) / NS_PER_S),
+                                  .tv_nsec = (long)((deadline - now) % NS_PER_S)};
     atomic_store(&emu_gpu.engine_asleep, 1);
     if (atomic_load(&emu_gpu.doorbell_count) == seen)
-      futex_wait(&emu_gpu.doorbell_count, seen, emu_usermode_watched() ? &timeout : NULL);
+      futex_wait(&emu_gpu.doorbell_count, seen,
+                 emu_usermode_watched() || deadline ? &timeout : NULL);
   }
   atomic_store(&emu_gpu.engine_asleep, 0);
 }
@@ -192,8 +200,9 @@ static void *engine_main(void *unused) {
     collect_doorbells();
     struct emu_channel *channel = emu_runlist_pick();
     if (!channel) {
+      const uint64_t deadline = emu_power_deadline();
       pthread_mutex_unlock(&emu_gpu.lock);
-      idle(seen);
+      idle(seen, deadline);
       pthread_mutex_lock(&emu_gpu.lock);
       continue;
     }

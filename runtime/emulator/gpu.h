@@ -317,6 +317,9 @@ struct emu_ctrl {
   struct emu_object object;
   void *mapping; /* of the user-mode page; NULL: not mapped */
   size_t mapping_length;
+  int mapping_protection;
+  ino_t page_inode, nothing_inode; /* what it shows while the GPU is on, and off */
+  bool hidden;                     /* the mapping shows no page: the GPU is off */
   struct emu_ctrl *next_mapped;
   uint64_t instance;
   uint64_t tokens; /* given out for sharing TSGs */
@@ -338,6 +341,11 @@ struct emu_gpu {
   uint64_t memory_limit, memory_used;
   uint64_t tags[1024];     /* SET_TAG_LABEL: one bit for each of 65536 */
   struct emu_ctrl *mapped; /* ctrl nodes with a mapping */
+  struct {
+    bool on;
+    bool ready; /* it has been on */
+    uint64_t last_busy_ns;
+  } power;
   uint64_t instances;
   int tsg_count;
   struct emu_token *tokens;
@@ -397,6 +405,23 @@ int emu_table_open(const char *name, struct emu_object *object);
 void emu_object_get(struct emu_object *object);
 /* Drops a reference; the last one frees. */
 void emu_object_put(struct emu_object *object);
+
+/* ---- power.c ---- */
+
+/* A request takes a power reference and gives it back: the GPU is powered up if it was off,
+ * and stays on for a while. */
+void emu_power_use(void);
+/* The same in mmap of the user-mode page: 0, or -EDEADLK with a report where the kernel
+ * would wait for itself. */
+int emu_power_use_in_mmap(void);
+/* When the engine should look again, as mappings of the page are to be removed then; 0:
+ * nothing is to be done. */
+uint64_t emu_power_deadline(void);
+/* The requests that use power: side-effects.csv. */
+extern const uint32_t emu_power_requests[];
+extern const size_t emu_power_request_count;
+/* A line on stderr: what a board would do that this device does not, and the source. */
+void emu_report(const char *what, const char *source);
 
 /* ---- user_copy.c: memory of the caller. ---- */
 
@@ -524,6 +549,8 @@ uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel);
 int emu_submit_setup(struct emu_channel *channel, uint32_t entries);
 /* GP_GET, as the engine wrote it last. */
 uint32_t emu_submit_got(const struct emu_channel *channel);
+/* It has submissions that are not done. */
+bool emu_submit_pending(const struct emu_channel *channel);
 /* Nothing more will be done: who waits for submissions wakes. */
 void emu_submit_give_up(struct emu_channel *channel);
 /* The engine has left the channel. */
@@ -774,7 +801,8 @@ struct emu_options {
   bool profile;
   char *profile_file; /* NULL: none */
   const struct emu_board *board;
-  bool r35; /* the kernel interface of L4T r35, not r36 */
+  uint64_t railgate_ms; /* without power references until the GPU is switched off */
+  bool r35;             /* the kernel interface of L4T r35, not r36 */
 };
 const struct emu_options *emu_options(void);
 

@@ -11,9 +11,13 @@
 /* About half a minute of checked execution. */
 #define WATCHDOG_DEFAULT (UINT64_C(1) << 28)
 enum { LIMIT_DEFAULT = 50, WORD_MAX = 4096 };
+/* nvgpu, os/linux/platform_ga10b_tegra.c, railgate_delay_init */
+enum { RAILGATE_DEFAULT_MS = 500 };
 
-static struct emu_options options = {
-    .watchdog = WATCHDOG_DEFAULT, .report_limit = LIMIT_DEFAULT, .board = &emu_boards[0]};
+static struct emu_options options = {.watchdog = WATCHDOG_DEFAULT,
+                                     .report_limit = LIMIT_DEFAULT,
+                                     .railgate_ms = RAILGATE_DEFAULT_MS,
+                                     .board = &emu_boards[0]};
 
 static bool number(const char *text, uint64_t *value) {
   char *end;
@@ -56,6 +60,10 @@ static bool l4t_setting(const char *setting) {
   return options.r35 || strcmp(setting, "r36") == 0;
 }
 
+static bool railgate_setting(const char *setting) {
+  return number(setting, &options.railgate_ms) && options.railgate_ms <= UINT32_MAX;
+}
+
 static bool adversarial_setting(const char *setting) {
   emu_adversary.seeded = number(setting, &emu_adversary.seed);
   return emu_adversary.seeded;
@@ -71,6 +79,7 @@ static const struct word {
     {"profile", &options.profile, profile_setting},
     {"board", NULL, board_setting},
     {"l4t", NULL, l4t_setting},
+    {"railgate", NULL, railgate_setting},
     {"adversarial", &emu_adversary.on, adversarial_setting},
 };
 
@@ -109,7 +118,8 @@ static void read_list(void) {
       fprintf(
           stderr,
           "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N][:leaks], "
-          "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36, adversarial[:SEED]\n",
+          "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36, railgate:MS, "
+          "adversarial[:SEED]\n",
           (int)length, list);
       options.bad = true;
       return;

@@ -96,6 +96,11 @@ uint32_t emu_submit_got(const struct emu_channel *channel) {
   return __atomic_load_n(get, __ATOMIC_ACQUIRE);
 }
 
+bool emu_submit_pending(const struct emu_channel *channel) {
+  const struct emu_submit *s = channel->submit;
+  return s && s->userd && emu_syncpoint_value(s->syncpoint) != s->target;
+}
+
 static uint32_t room(const struct emu_channel *channel) {
   return (emu_submit_got(channel) - channel->submit->put - 1) & (channel->entries - 1);
 }

@@ -10,9 +10,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/emulator/gpu.h"
+#include "runtime/emulator/vma.h"
 
 /* No runlist has so many channels. */
 static const uint32_t no_token = UINT32_MAX;
@@ -58,6 +61,32 @@ void emu_usermode_close(void) {
   if (emu_gpu.usermode_page)
     emu_object_put(&emu_gpu.usermode_page->object);
   emu_gpu.usermode_page = NULL;
+}
+
+/* Nothing: a file without pages. The client may have replaced its mapping by one of its
+ * own, which stays as it is. */
+bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide) {
+  const int page = emu_gpu.usermode_page->parked_fd;
+  const int to = hide ? memfd_create("nvgpu-off", MFD_CLOEXEC) : page;
+  const ino_t from = hide ? ctrl->page_inode : ctrl->nothing_inode;
+  struct emu_vma vma;
+  struct stat status;
+  bool done = false;
+  if (to < 0 || fstat(to, &status) || !emu_vma_find((uintptr_t)ctrl->mapping, &vma) ||
+      vma.start > (uintptr_t)ctrl->mapping || vma.inode != from)
+    goto out;
+  const size_t left = vma.end - (uintptr_t)ctrl->mapping;
+  const size_t bytes = left < ctrl->mapping_length ? left : ctrl->mapping_length;
+  done = mmap(ctrl->mapping, bytes, ctrl->mapping_protection, MAP_SHARED | MAP_FIXED, to, 0) !=
+         MAP_FAILED;
+  if (done)
+    madvise(ctrl->mapping, bytes, MADV_DONTFORK);
+  if (done && hide)
+    ctrl->nothing_inode = status.st_ino;
+out:
+  if (hide && to >= 0)
+    close(to);
+  return done == hide;
 }
 
 void emu_usermode_watch(void) {

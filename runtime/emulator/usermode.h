@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 struct emu_channel;
+struct emu_ctrl;
 struct emu_object;
 
 /* A new fd of the page that stands for the control node: the fd, or -errno.
@@ -15,6 +16,10 @@ struct emu_object;
 int emu_usermode_open(struct emu_object *ctrl);
 /* The device goes: so does the page. gpu.lock held. */
 void emu_usermode_close(void);
+
+/* A client's mapping shows the page, or nothing, so that access is a SIGBUS. True: it shows
+ * nothing now. gpu.lock held. */
+bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide);
 
 /* From now on the engine looks at the page for tokens. */
 void emu_usermode_watch(void);
