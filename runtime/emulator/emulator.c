@@ -437,11 +437,13 @@ static int emulator_munmap(void *address, size_t length) {
   return result;
 }
 
-/* How many still are ready: an event may have been another thread's. */
-static int take_events(struct pollfd *fds, unsigned count) {
+/* Of what poll found, what the driver reports; how many are ready: an event may have been another
+ * thread's. */
+static int take_events(struct pollfd *fds, const struct pollfd *polled, unsigned count) {
   int ready = 0;
   pthread_mutex_lock(&emu_gpu.lock);
   for (unsigned i = 0; i < count; i++) {
+    fds[i].revents = polled[i].revents;
     if (fds[i].revents)
       emu_fd_polled(&fds[i]);
     ready += fds[i].revents != 0;
@@ -450,25 +452,37 @@ static int take_events(struct pollfd *fds, unsigned count) {
   return ready;
 }
 
-/* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
- * knows only POLLIN, and stays readable. nvgpu-uapi.md 3.6, 6. */
-static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+static int poll_events(struct pollfd *fds, struct pollfd *polled, unsigned count, int timeout_ms) {
   enum { NS_PER_MS = 1000000 };
   const uint64_t start = timeout_ms > 0 ? emu_time_ns() : 0;
-  for (unsigned i = 0; i < count; i++)
-    fds[i].events |= fds[i].events & POLLPRI ? POLLIN : 0;
   for (int left = timeout_ms;;) {
-    const int polled = poll(fds, count, left);
-    if (polled < 0)
+    const int found = poll(polled, count, left);
+    if (found < 0)
       return -errno;
-    const int ready = polled ? take_events(fds, count) : 0;
-    if (!polled || ready || !left)
+    const int ready = take_events(fds, polled, count);
+    if (!found || ready || !left)
       return ready;
     if (timeout_ms > 0) {
       const uint64_t passed = (emu_time_ns() - start) / NS_PER_MS;
       left = passed < (uint64_t)timeout_ms ? timeout_ms - (int)passed : 0;
     }
   }
+}
+
+/* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
+ * knows only POLLIN, and stays readable. nvgpu-uapi.md 3.6, 6. */
+static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  struct pollfd *polled = calloc(count ? count : 1, sizeof(*polled));
+  if (!polled)
+    return -ENOMEM;
+  for (unsigned i = 0; i < count; i++) {
+    polled[i] = fds[i];
+    if ((fds[i].events & POLLPRI) && emulator_is_event(fds[i].fd))
+      polled[i].events |= POLLIN;
+  }
+  const int ready = poll_events(fds, polled, count, timeout_ms);
+  free(polled);
+  return ready;
 }
 
 /* The page itself is write-only to the hardware's reader, so nothing is stored: the token

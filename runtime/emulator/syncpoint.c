@@ -352,7 +352,7 @@ void emu_fd_polled(struct pollfd *p) {
   if (!object || (object->kind != EMU_EVENT && object->kind != EMU_POLLFD) ||
       !(p->revents & POLLIN))
     return;
-  p->revents = POLLIN | POLLPRI;
+  p->revents = p->events & (POLLIN | POLLPRI);
   /* Another thread's poll may have been first: then there is nothing for this one. */
   if (read(p->fd, &count, sizeof(count)) != sizeof(count))
     p->revents = 0;

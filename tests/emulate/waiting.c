@@ -115,6 +115,19 @@ static void events_by_poll(struct orin_channel *channel, const struct orin_buffe
   CHECK(poll_for(fd, POLLPRI, &told, 50) == 0);
 }
 
+/* A pipe beside the event has what it has, and only what was asked for is reported. */
+static void events_beside_others(struct orin_channel *channel, const struct orin_buffer *data,
+                                 int fd) {
+  int pipes[2];
+  CHECK(pipe(pipes) == 0 && write(pipes[1], "", 1) == 1);
+  struct pollfd fds[] = {{.fd = fd, .events = POLLPRI}, {.fd = pipes[0], .events = POLLPRI}};
+  CHECK(poll(fds, 2, 50) == 0 && fds[0].revents == 0 && fds[1].revents == 0);
+  submit_awaken(channel, data, 12);
+  CHECK(poll(fds, 2, SOON_MS) == 1 && fds[0].revents == POLLPRI && fds[1].revents == 0);
+  close(pipes[0]);
+  close(pipes[1]);
+}
+
 static void events_by_select(struct orin_channel *channel, const struct orin_buffer *data, int fd) {
   fd_set readable, exceptional;
   struct timeval timeout = {.tv_sec = SOON_MS / 1000};
@@ -153,6 +166,7 @@ static void events(const struct orin *orin, struct orin_channel *channel,
                    const struct orin_buffer *data) {
   int first = event_open(orin);
   events_by_poll(channel, data, first);
+  events_beside_others(channel, data, first);
   events_by_select(channel, data, first);
   events_by_epoll(channel, data, first);
   int fd = dup(first); /* and it still is one when the number that it had is gone */

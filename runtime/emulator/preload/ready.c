@@ -62,8 +62,7 @@ static int poll_tell(struct pollfd *fds, nfds_t count, const struct pollfd *aske
   for (nfds_t i = 0; i < count; i++) {
     if ((fds[i].revents & POLLIN) && emulator_is_event(fds[i].fd))
       fds[i].revents =
-          (short)(emulator_event_take(fds[i].fd) ? asked[i].events & (POLLIN | POLLPRI | POLLRDNORM)
-                                                 : 0);
+          (short)(emulator_event_take(fds[i].fd) ? asked[i].events & (POLLIN | POLLPRI) : 0);
     ready += fds[i].revents != 0;
   }
   return ready;
@@ -77,7 +76,8 @@ static int poll_events(struct pollfd *fds, nfds_t count, const struct timespec *
     return next_result(-ENOMEM);
   memcpy(asked, fds, count * sizeof(*fds));
   for (nfds_t i = 0; i < count; i++)
-    fds[i].events = (short)(fds[i].events | (fds[i].events & POLLPRI ? POLLIN : 0));
+    if ((fds[i].events & POLLPRI) && emulator_is_event(fds[i].fd))
+      fds[i].events |= POLLIN;
   int ready;
   do {
     emulator_look();
