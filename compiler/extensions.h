@@ -1,10 +1,12 @@
-/* The extensions and the features of OpenCL C that are instructions of the SM:
- * one list for the driver, which reports them, and for the offline compiler.
+/* The extensions and the features of OpenCL C that the device has: one list for the driver,
+ * which reports them, and for the offline compiler. What depends on the machine is in
+ * icd/device_text.c.
  * X(name, version); the version is of the extension's specification.
  */
 #ifndef TEGRACL_EXTENSIONS_H
 #define TEGRACL_EXTENSIONS_H
 
+/* What is instructions of the SM. */
 #define CC_EXTENSIONS(X)                                                                           \
   X("cl_khr_fp16", CL_MAKE_VERSION(1, 0, 0))                                                       \
   X("cl_khr_subgroups", CL_MAKE_VERSION(1, 0, 0))                                                  \
@@ -24,7 +26,55 @@
   X("cl_nv_compiler_options", CL_MAKE_VERSION(1, 0, 0))                                            \
   X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))
 
+/* Only what works. The platform's are the device's, too. */
+#define CC_PLATFORM_EXTENSIONS(X)                                                                  \
+  X("cl_khr_semaphore", CL_MAKE_VERSION(1, 0, 0))                                                  \
+  X("cl_khr_external_semaphore", CL_MAKE_VERSION(1, 0, 1))                                         \
+  X("cl_khr_external_semaphore_sync_fd", CL_MAKE_VERSION(1, 0, 0))                                 \
+  X("cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1))                                            \
+  X("cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                    \
+  X("cl_khr_icd", CL_MAKE_VERSION(2, 0, 0))                                                        \
+  X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))
+
+#define CC_DEVICE_EXTENSIONS(X)                                                                    \
+  CC_PLATFORM_EXTENSIONS(X)                                                                        \
+  X("cl_khr_command_buffer", CL_MAKE_VERSION(0, 9, 8))                                             \
+  X("cl_khr_command_buffer_mutable_dispatch", CL_MAKE_VERSION(0, 9, 5))                            \
+  X("cl_khr_create_command_queue", CL_MAKE_VERSION(1, 0, 0))                                       \
+  X("cl_khr_priority_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
+  X("cl_khr_throttle_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
+  X("cl_khr_suggested_local_work_size", CL_MAKE_VERSION(1, 0, 0))                                  \
+  X("cl_khr_device_uuid", CL_MAKE_VERSION(1, 0, 0))                                                \
+  X("cl_arm_import_memory", CL_MAKE_VERSION(1, 0, 0))                                              \
+  X("cl_arm_import_memory_host", CL_MAKE_VERSION(1, 0, 0))                                         \
+  X("cl_arm_import_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                      \
+  X("cl_khr_byte_addressable_store", CL_MAKE_VERSION(1, 0, 0))                                     \
+  X("cl_khr_global_int32_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                  \
+  X("cl_khr_global_int32_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                              \
+  X("cl_khr_local_int32_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                   \
+  X("cl_khr_local_int32_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                               \
+  X("cl_khr_int64_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                         \
+  X("cl_khr_int64_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                                     \
+  X("cl_khr_fp64", CL_MAKE_VERSION(1, 0, 0))                                                       \
+  X("cl_khr_3d_image_writes", CL_MAKE_VERSION(1, 0, 0))                                            \
+  X("cl_khr_depth_images", CL_MAKE_VERSION(1, 0, 0))                                               \
+  X("cl_khr_image2d_from_buffer", CL_MAKE_VERSION(1, 0, 0))                                        \
+  X("cl_khr_srgb_image_writes", CL_MAKE_VERSION(1, 0, 0))                                          \
+  CC_EXTENSIONS(X)                                                                                 \
+  X("cl_arm_printf", CL_MAKE_VERSION(2, 0, 0))                                                     \
+  X("cl_ext_buffer_device_address", CL_MAKE_VERSION(1, 0, 2))                                      \
+  X("cl_ext_immutable_memory_objects", CL_MAKE_VERSION(1, 0, 0))                                   \
+  X("cl_ext_image_requirements_info", CL_MAKE_VERSION(0, 5, 0))                                    \
+  X("cl_ext_image_from_buffer", CL_MAKE_VERSION(1, 0, 0))                                          \
+  X("cl_nv_device_attribute_query", CL_MAKE_VERSION(1, 0, 0))                                      \
+  X("cl_tegracl_launch_info", CL_MAKE_VERSION(1, 0, 0))
+
 #define CC_FEATURES(X)                                                                             \
+  X("__opencl_c_fp64", CL_MAKE_VERSION(3, 0, 0))                                                   \
+  X("__opencl_c_int64", CL_MAKE_VERSION(3, 0, 0))                                                  \
+  X("__opencl_c_images", CL_MAKE_VERSION(3, 0, 0))                                                 \
+  X("__opencl_c_read_write_images", CL_MAKE_VERSION(3, 0, 0))                                      \
+  X("__opencl_c_3d_image_writes", CL_MAKE_VERSION(3, 0, 0))                                        \
   X("__opencl_c_subgroups", CL_MAKE_VERSION(3, 0, 0))                                              \
   X("__opencl_c_atomic_order_acq_rel", CL_MAKE_VERSION(3, 0, 0))                                   \
   X("__opencl_c_atomic_order_seq_cst", CL_MAKE_VERSION(3, 0, 0))                                   \

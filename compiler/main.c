@@ -32,14 +32,8 @@ static const char help[] =
 /* The device that an offline build is for, when no driver says. */
 static const struct cc_device orin = {
     .sm = 87,
-    .extensions = "cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
-                  "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics "
-                  "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics "
-                  "cl_khr_byte_addressable_store cl_khr_fp64 cl_khr_3d_image_writes "
-                  "cl_khr_depth_images cl_khr_image2d_from_buffer "
-                  "cl_nv_device_attribute_query" CC_EXTENSIONS(CC_WORD),
-    .c_features = "__opencl_c_int64 __opencl_c_fp64 __opencl_c_images "
-                  "__opencl_c_read_write_images __opencl_c_3d_image_writes" CC_FEATURES(CC_WORD),
+    .extensions = CC_DEVICE_EXTENSIONS(CC_WORD),
+    .c_features = CC_FEATURES(CC_WORD),
     .local_mem_bytes = 48 * 1024,
 };
 

@@ -116,8 +116,10 @@ static void make_options(struct option_list *list, unsigned sm, const struct opt
   /* Without the option OpenCL allows 2.5 ulp for a division, 3 for a root. */
   add(list, "--prec-div=%s", truth(options->effects & OPTION_EXACT));
   add(list, "--prec-sqrt=%s", truth(options->effects & OPTION_EXACT));
-  if (options->effects & OPTION_FAST)
+  if (options->effects & OPTION_FAST) {
     add(list, "--use_fast_math");
+    add(list, "-DOCL_FAST");
+  }
   add(list, "--generate-line-info");
   if (options->max_registers)
     add(list, "--maxrregcount=%u", options->max_registers);

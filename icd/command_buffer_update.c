@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "icd/command_buffer.h"
+#include "icd/svm.h"
 
 #define CALL "clUpdateMutableCommandsKHR"
 
@@ -56,14 +57,15 @@ static cl_int set_arguments(cl_kernel kernel, const struct icd_mutable_dispatch_
   cl_int code = CL_SUCCESS;
   for (cl_uint i = 0; i < config->num_args && !code; i++) {
     const cl_mutable_dispatch_arg_khr *arg = &config->arg_list[i];
-    code = clSetKernelArg(kernel, arg->arg_index, arg->arg_size, arg->arg_value);
+    code = icd_set_arg(kernel, arg->arg_index, arg->arg_size, arg->arg_value, CALL);
   }
   for (cl_uint i = 0; i < config->num_svm_args && !code; i++)
-    code = clSetKernelArgSVMPointer(kernel, config->arg_svm_list[i].arg_index,
-                                    config->arg_svm_list[i].arg_value);
+    code = icd_set_svm_arg(kernel, config->arg_svm_list[i].arg_index,
+                           config->arg_svm_list[i].arg_value, CALL);
   for (cl_uint i = 0; i < config->num_exec_infos && !code; i++) {
     const cl_mutable_dispatch_exec_info_khr *info = &config->exec_info_list[i];
-    code = clSetKernelExecInfo(kernel, info->param_name, info->param_value_size, info->param_value);
+    code = icd_set_exec_info(kernel, info->param_name, info->param_value_size, info->param_value,
+                             CALL);
   }
   return code;
 }

@@ -1,54 +1,12 @@
 /* Names, versions and extension lists of platform and device. Each list is one
- * table macro, from which both forms that OpenCL asks for are made.
+ * table macro, here or in compiler/extensions.h, from which both forms that OpenCL asks
+ * for are made.
  */
 #include "icd/device_text.h"
 
 #include "compiler/extensions.h"
 
-/* X(name, version). Only what works. The platform's are the device's, too. */
-#define PLATFORM_EXTENSIONS(X)                                                                     \
-  X("cl_khr_semaphore", CL_MAKE_VERSION(1, 0, 0))                                                  \
-  X("cl_khr_external_semaphore", CL_MAKE_VERSION(1, 0, 1))                                         \
-  X("cl_khr_external_semaphore_sync_fd", CL_MAKE_VERSION(1, 0, 0))                                 \
-  X("cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1))                                            \
-  X("cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                    \
-  X("cl_khr_icd", CL_MAKE_VERSION(2, 0, 0))                                                        \
-  X("cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0))
-
-#define DEVICE_EXTENSIONS(X)                                                                       \
-  PLATFORM_EXTENSIONS(X)                                                                           \
-  X("cl_khr_command_buffer", CL_MAKE_VERSION(0, 9, 8))                                             \
-  X("cl_khr_command_buffer_mutable_dispatch", CL_MAKE_VERSION(0, 9, 5))                            \
-  X("cl_khr_create_command_queue", CL_MAKE_VERSION(1, 0, 0))                                       \
-  X("cl_khr_priority_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
-  X("cl_khr_throttle_hints", CL_MAKE_VERSION(1, 0, 0))                                             \
-  X("cl_khr_suggested_local_work_size", CL_MAKE_VERSION(1, 0, 0))                                  \
-  X("cl_khr_device_uuid", CL_MAKE_VERSION(1, 0, 0))                                                \
-  X("cl_arm_import_memory", CL_MAKE_VERSION(1, 0, 0))                                              \
-  X("cl_arm_import_memory_host", CL_MAKE_VERSION(1, 0, 0))                                         \
-  X("cl_arm_import_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0))                                      \
-  X("cl_khr_byte_addressable_store", CL_MAKE_VERSION(1, 0, 0))                                     \
-  X("cl_khr_global_int32_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                  \
-  X("cl_khr_global_int32_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                              \
-  X("cl_khr_local_int32_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                   \
-  X("cl_khr_local_int32_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                               \
-  X("cl_khr_int64_base_atomics", CL_MAKE_VERSION(1, 0, 0))                                         \
-  X("cl_khr_int64_extended_atomics", CL_MAKE_VERSION(1, 0, 0))                                     \
-  X("cl_khr_fp64", CL_MAKE_VERSION(1, 0, 0))                                                       \
-  X("cl_khr_3d_image_writes", CL_MAKE_VERSION(1, 0, 0))                                            \
-  X("cl_khr_depth_images", CL_MAKE_VERSION(1, 0, 0))                                               \
-  X("cl_khr_image2d_from_buffer", CL_MAKE_VERSION(1, 0, 0))                                        \
-  X("cl_khr_srgb_image_writes", CL_MAKE_VERSION(1, 0, 0))                                          \
-  CC_EXTENSIONS(X)                                                                                 \
-  X("cl_arm_printf", CL_MAKE_VERSION(2, 0, 0))                                                     \
-  X("cl_ext_buffer_device_address", CL_MAKE_VERSION(1, 0, 2))                                      \
-  X("cl_ext_immutable_memory_objects", CL_MAKE_VERSION(1, 0, 0))                                   \
-  X("cl_ext_image_requirements_info", CL_MAKE_VERSION(0, 5, 0))                                    \
-  X("cl_ext_image_from_buffer", CL_MAKE_VERSION(1, 0, 0))                                          \
-  X("cl_nv_device_attribute_query", CL_MAKE_VERSION(1, 0, 0))                                      \
-  X("cl_tegracl_launch_info", CL_MAKE_VERSION(1, 0, 0))
-
-/* Of a device whose buffers have one address for CPU and GPU. */
+/* X(name, version). Of a device whose buffers have one address for CPU and GPU. */
 #define SHARED_EXTENSIONS(X) X("cl_intel_unified_shared_memory", CL_MAKE_VERSION(1, 0, 0))
 
 /* Of a device that takes SPIR-V here. */
@@ -68,31 +26,23 @@
   X("OpenCL C", CL_MAKE_VERSION(1, 2, 0))                                                          \
   X("OpenCL C", CL_MAKE_VERSION(3, 0, 0))
 
-#define C_FEATURES(X)                                                                              \
-  CC_FEATURES(X)                                                                                   \
-  X("__opencl_c_fp64", CL_MAKE_VERSION(3, 0, 0))                                                   \
-  X("__opencl_c_int64", CL_MAKE_VERSION(3, 0, 0))                                                  \
-  X("__opencl_c_images", CL_MAKE_VERSION(3, 0, 0))                                                 \
-  X("__opencl_c_read_write_images", CL_MAKE_VERSION(3, 0, 0))                                      \
-  X("__opencl_c_3d_image_writes", CL_MAKE_VERSION(3, 0, 0))
-
 #define AS_WORD(name, version)          name " "
 #define AS_ENTRY(name, version)         {version, name},
 #define AS_IL_WORD(name, major, minor)  name "_" #major "." #minor " "
 #define AS_IL_ENTRY(name, major, minor) {CL_MAKE_VERSION(major, minor, 0), name},
 
-static const cl_name_version platform_extensions[] = {PLATFORM_EXTENSIONS(AS_ENTRY)};
+static const cl_name_version platform_extensions[] = {CC_PLATFORM_EXTENSIONS(AS_ENTRY)};
 /* Those that not all devices have are at the ends. */
 static const cl_name_version device_extensions[] = {
-    SHARED_EXTENSIONS(AS_ENTRY) DEVICE_EXTENSIONS(AS_ENTRY) IL_EXTENSIONS(AS_ENTRY)};
+    SHARED_EXTENSIONS(AS_ENTRY) CC_DEVICE_EXTENSIONS(AS_ENTRY) IL_EXTENSIONS(AS_ENTRY)};
 static const cl_name_version il_versions[] = {IL_VERSIONS(AS_IL_ENTRY)};
 static const cl_name_version c_versions[] = {C_VERSIONS(AS_ENTRY)};
-static const cl_name_version c_features[] = {C_FEATURES(AS_ENTRY)};
+static const cl_name_version c_features[] = {CC_FEATURES(AS_ENTRY)};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const char *icd_platform_extensions(void) {
-  return PLATFORM_EXTENSIONS(AS_WORD);
+  return CC_PLATFORM_EXTENSIONS(AS_WORD);
 }
 
 const cl_name_version *icd_platform_extension_list(size_t *count) {
@@ -102,9 +52,9 @@ const cl_name_version *icd_platform_extension_list(size_t *count) {
 
 const char *icd_device_extensions(bool shared_addresses, bool il) {
   if (shared_addresses)
-    return il ? SHARED_EXTENSIONS(AS_WORD) DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD)
-              : SHARED_EXTENSIONS(AS_WORD) DEVICE_EXTENSIONS(AS_WORD);
-  return il ? DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD) : DEVICE_EXTENSIONS(AS_WORD);
+    return il ? SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD)
+              : SHARED_EXTENSIONS(AS_WORD) CC_DEVICE_EXTENSIONS(AS_WORD);
+  return il ? CC_DEVICE_EXTENSIONS(AS_WORD) IL_EXTENSIONS(AS_WORD) : CC_DEVICE_EXTENSIONS(AS_WORD);
 }
 
 const cl_name_version *icd_device_extension_list(bool shared_addresses, bool il, size_t *count) {
@@ -130,7 +80,7 @@ const cl_name_version *icd_c_version_list(size_t *count) {
 }
 
 const char *icd_c_features(void) {
-  return C_FEATURES(AS_WORD);
+  return CC_FEATURES(AS_WORD);
 }
 
 const cl_name_version *icd_c_feature_list(size_t *count) {

@@ -408,12 +408,12 @@ void icd_set_pointer_arg(cl_kernel kernel, cl_uint index, const void *pointer) {
   icd_unlock(&kernel->guard);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
-                                               const void *arg_value) {
+cl_int icd_set_arg(cl_kernel kernel, cl_uint arg_index, size_t arg_size, const void *arg_value,
+                   const char *call) {
   if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
   if (arg_index >= kernel->code->arg_count)
-    return ICD_FAIL(kernel->program->context, CL_INVALID_ARG_INDEX,
+    return icd_fail(kernel->program->context, CL_INVALID_ARG_INDEX, call,
                     "kernel %s has %u arguments, there is no argument %u", kernel->code->name,
                     kernel->code->arg_count, arg_index);
   const struct kernel_arg *arg = &kernel->code->args[arg_index];
@@ -424,19 +424,19 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
   switch (arg->kind) {
   case KERNEL_ARG_GLOBAL:
   case KERNEL_ARG_CONSTANT:
-    code = read_buffer(kernel, arg_index, arg_size, arg_value, &buffer, __func__);
+    code = read_buffer(kernel, arg_index, arg_size, arg_value, &buffer, call);
     break;
   case KERNEL_ARG_LOCAL:
-    code = check_local(kernel, arg_index, arg_size, arg_value, __func__);
+    code = check_local(kernel, arg_index, arg_size, arg_value, call);
     break;
   case KERNEL_ARG_VALUE:
-    code = read_value(kernel, arg_index, arg_size, arg_value, &buffer, __func__);
+    code = read_value(kernel, arg_index, arg_size, arg_value, &buffer, call);
     break;
   case KERNEL_ARG_IMAGE:
-    code = read_image(kernel, arg_index, arg_size, arg_value, &buffer, &image, __func__);
+    code = read_image(kernel, arg_index, arg_size, arg_value, &buffer, &image, call);
     break;
   case KERNEL_ARG_SAMPLER:
-    code = read_sampler(kernel, arg_index, arg_size, arg_value, &sampler, __func__);
+    code = read_sampler(kernel, arg_index, arg_size, arg_value, &sampler, call);
     break;
   }
   if (code)
@@ -467,4 +467,9 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
   note_set(kernel, arg_index);
   icd_unlock(&kernel->guard);
   return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
+                                               const void *arg_value) {
+  return icd_set_arg(kernel, arg_index, arg_size, arg_value, __func__);
 }

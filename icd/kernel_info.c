@@ -158,7 +158,7 @@ static cl_int answer_local_size(const struct icd_answer *answer, cl_kernel kerne
   const uint32_t *required = kernel->code->required_block;
   size_t sizes[3] = {count * warp, 1, 1};
   if (answer->value && (answer->size % sizeof *sizes || answer->size > sizeof sizes))
-    return ICD_FAIL(kernel->program->context, CL_INVALID_VALUE,
+    return icd_fail(kernel->program->context, CL_INVALID_VALUE, "clGetKernelSubGroupInfo",
                     "param_value_size is not that of 1 to 3 values");
   if (required[0]) {
     const size_t items = (size_t)required[0] * required[1] * required[2];

@@ -163,19 +163,19 @@ CL_API_ENTRY void CL_API_CALL clSVMFree(cl_context context, void *pointer) {
 
 /* ---- kernels ---------------------------------------------------------------------------- */
 
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
-                                                         const void *arg_value) {
+cl_int icd_set_svm_arg(cl_kernel kernel, cl_uint arg_index, const void *arg_value,
+                       const char *call) {
   cl_int code;
   if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
   cl_context context = kernel->program->context;
-  if ((code = icd_check_svm(context, __func__)) ||
-      (code = icd_check_pointer_arg(kernel, arg_index, CL_INVALID_ARG_VALUE, __func__)))
+  if ((code = icd_check_svm(context, call)) ||
+      (code = icd_check_pointer_arg(kernel, arg_index, CL_INVALID_ARG_VALUE, call)))
     return code;
   if (arg_value) {
     cl_mem mem = icd_svm_find(context, arg_value);
     if (!mem)
-      return ICD_FAIL(context, CL_INVALID_ARG_VALUE,
+      return icd_fail(context, CL_INVALID_ARG_VALUE, call,
                       "%p is not in shared virtual memory of the kernel's context", arg_value);
     icd_mem_drop(mem);
   }
@@ -183,19 +183,21 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
   return CL_SUCCESS;
 }
 
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
+                                                         const void *arg_value) {
+  return icd_set_svm_arg(kernel, arg_index, arg_value, __func__);
+}
+
 /* All of a context's memory is mapped whatever a kernel is told, so the lists of
  * pointers need only be sound. */
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
-                                                    cl_kernel_exec_info param_name,
-                                                    size_t param_value_size,
-                                                    const void *param_value) {
+cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_t param_value_size,
+                         const void *param_value, const char *call) {
   if (!icd_is_kernel(kernel))
-    return ICD_FAIL(NULL, CL_INVALID_KERNEL, "kernel is not a kernel");
+    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
   cl_context context = kernel->program->context;
   /* Device addresses need not be the host's, too. */
-  const cl_int code = param_name == CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT
-                          ? CL_SUCCESS
-                          : icd_check_svm(context, __func__);
+  const cl_int code =
+      param_name == CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT ? CL_SUCCESS : icd_check_svm(context, call);
   if (code)
     return code;
   switch (param_name) {
@@ -204,7 +206,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
   case CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT:
     /* Nothing at NULL is the empty list. */
     if (!param_value_size != !param_value || param_value_size % sizeof(void *))
-      return ICD_FAIL(context, CL_INVALID_VALUE, "%zu bytes at %p are not a list of pointers",
+      return icd_fail(context, CL_INVALID_VALUE, call, "%zu bytes at %p are not a list of pointers",
                       param_value_size, param_value);
     return CL_SUCCESS;
   case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
@@ -212,13 +214,20 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
   case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
   case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
     if (!param_value || param_value_size != sizeof(cl_bool))
-      return ICD_FAIL(context, CL_INVALID_VALUE, "%zu bytes at %p are not a cl_bool",
+      return icd_fail(context, CL_INVALID_VALUE, call, "%zu bytes at %p are not a cl_bool",
                       param_value_size, param_value);
     if (param_name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM && *(const cl_bool *)param_value)
-      return ICD_FAIL(context, CL_INVALID_OPERATION,
+      return icd_fail(context, CL_INVALID_OPERATION, call,
                       "the device has no access to the whole of the host's memory");
     return CL_SUCCESS;
   default:
-    return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+    return icd_fail(context, CL_INVALID_VALUE, call, "unknown param_name 0x%x", param_name);
   }
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel,
+                                                    cl_kernel_exec_info param_name,
+                                                    size_t param_value_size,
+                                                    const void *param_value) {
+  return icd_set_exec_info(kernel, param_name, param_value_size, param_value, __func__);
 }

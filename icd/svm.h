@@ -24,6 +24,15 @@ cl_mem icd_svm_take(cl_context context, const void *pointer);
 cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, cl_int other, const char *call);
 void icd_set_pointer_arg(cl_kernel kernel, cl_uint index, const void *pointer);
 
+/* clSetKernelArg, clSetKernelArgSVMPointer and clSetKernelExecInfo; errors name call.
+ */
+cl_int icd_set_arg(cl_kernel kernel, cl_uint arg_index, size_t arg_size, const void *arg_value,
+                   const char *call);
+cl_int icd_set_svm_arg(cl_kernel kernel, cl_uint arg_index, const void *arg_value,
+                       const char *call);
+cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_t param_value_size,
+                         const void *param_value, const char *call);
+
 struct icd_operation;
 
 /* What a command on bare memory has to do, checked but for queue and wait list, and with

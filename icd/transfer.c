@@ -67,11 +67,11 @@ cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pat
   if (!pattern)
     return icd_fail(queue->context, CL_INVALID_VALUE, call, "pattern is NULL");
   if (!pattern_size || pattern_size > ICD_PATTERN_BYTES || (pattern_size & (pattern_size - 1)))
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
+    return icd_fail(queue->context, CL_INVALID_VALUE, call,
                     "pattern_size is %zu; it must be a power of two up to %d", pattern_size,
                     ICD_PATTERN_BYTES);
   if (offset % pattern_size || size % pattern_size)
-    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
+    return icd_fail(queue->context, CL_INVALID_VALUE, call,
                     "offset or address 0x%zx or size %zu is not a multiple of pattern_size %zu",
                     offset, size, pattern_size);
   return CL_SUCCESS;

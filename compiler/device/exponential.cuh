@@ -27,15 +27,33 @@ OCL_FN double hypot(double x, double y) {
 }
 OCL_BY_FLOAT2(hypot, half, float(y))
 OCL_MAP_VV(hypot)
-OCL_MATH_VV(pow)
+
+#ifdef OCL_FAST
+/* NVRTC's --use_fast_math makes exp2(y * log2(x)) of powf, which is not a number where x is
+ * negative or both are 0. For an odd y the result has the sign of x; a y that is no integer is
+ * undefined there (OpenCL C 3.0, 7.4, unsafe math optimizations). */
+OCL_FN float pow(float x, float y) {
+  float r = y == 0 ? 1 : ::powf(::fabsf(x), y), half_y = 0.5f * y;
+  return half_y == ::truncf(half_y) ? r : ::copysignf(r, x);
+}
+#else
+OCL_FN float pow(float x, float y) {
+  return ::powf(x, y);
+}
+#endif
+OCL_FN double pow(double x, double y) {
+  return ::pow(x, y);
+}
+OCL_BY_FLOAT2(pow, half, float(y))
+OCL_MAP_VV(pow)
 
 /* x to the power n. An n that float cannot hold is split into two of the same
  * sign, so that neither factor leaves the range before the product does. */
 OCL_FN float pown(float x, int n) {
   float high = __int2float_rz(n);
   int low = n - int(high);
-  float r = ::powf(x, high);
-  return low == 0 ? r : r * ::powf(x, float(low));
+  float r = pow(x, high);
+  return low == 0 ? r : r * pow(x, float(low));
 }
 OCL_FN double pown(double x, int n) {
   return ::pow(x, double(n));

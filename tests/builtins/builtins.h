@@ -122,6 +122,7 @@ extern const struct builtin_list math_functions, fast_functions, common_function
 struct settings {
   size_t values;   /* random ones of each function */
   bool all_widths; /* else scalars and one vector width, another for each function */
+  bool relaxed;    /* programs are built with -cl-fast-relaxed-math */
   const char *only;
   FILE *list; /* not NULL: list the overloads instead of running them */
 };

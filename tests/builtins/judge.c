@@ -2,11 +2,14 @@
 #include "tests/builtins/run.h"
 
 #include <fenv.h>
+#include <float.h>
 #include <string.h>
 
 enum { SHOWN = 4 };
 
 static double bound_of(const struct builtin *b, enum type type, unsigned width) {
+  if (relaxed_row(b, type))
+    return 1;
   return types[type].is_float ? b->base[type - HALF] + b->per_element[type - HALF] * width : 0;
 }
 
@@ -37,12 +40,20 @@ static double error_of(real got, real want, real unit, enum type type, bool zero
 }
 
 /* The error of one result and of the second one in the type that the letter names. */
-static double judge(const struct run *run, char letter, struct value got, struct value want,
-                    real unit, double bound) {
+static double judge(const struct run *run, const struct call *call, char letter, struct value got,
+                    struct value want, real unit, double bound) {
   const enum type type = letter_type(letter, run->type, run->width);
   if (!types[type].is_float)
     return got.n == want.n ? 0 : INFINITY;
-  bool zero_sign = run->b->limit == 0 && !(run->b->flags & ANY_ZERO);
+  const struct relaxed *relaxed = relaxed_row(run->b, type);
+  if (relaxed)
+    return relaxed_error(relaxed, run, call, got.x, want.x);
+  if (settings.relaxed && type == FLOAT) { /* results may be flushed to zero */
+    if (fabsl(want.x) < FLT_MIN && fabsl(got.x) <= FLT_MIN)
+      return 0;
+    unit = unit == 0 ? 0 : fmaxl(unit, FLT_MIN);
+  }
+  bool zero_sign = run->b->limit == 0 && !(run->b->flags & ANY_ZERO) && !settings.relaxed;
   real exact = bound == 0 ? narrow(type, want.x, FE_TONEAREST) : want.x;
   double error = error_of(got.x, exact, unit, type, zero_sign);
   if (!(run->b->flags & NEAR) || !isfinite(got.x))
@@ -98,6 +109,30 @@ static void load_call(const struct run *run, size_t item, struct call *call) {
   }
 }
 
+/* The larger error of the result and the one through the pointer. */
+static double error_of_call(const struct run *run, const struct call *call, struct value got,
+                            struct value second, const struct answer *want, double bound) {
+  const char *letters = run->form->letters;
+  double error = judge(run, call, letters[0], got, want->value, want->unit, bound);
+  if (run->form->has_second && !want->second_free)
+    error = fmax(
+        error, judge(run, call, letters[1 + run->form->arguments], second, want->second, 0, bound));
+  return error;
+}
+
+/* With the option subnormal arguments count as they are or as zeros. */
+static double relaxed_error_of_call(const struct run *run, const struct call *call,
+                                    struct value got, struct value second, double bound) {
+  struct call flushed = *call;
+  struct answer want = {{0, 0}, {0, 0}, 0, false, false};
+  if (!relaxed_flush(run, &flushed))
+    return INFINITY;
+  run->b->reference(&flushed, &want);
+  return want.free || relaxed_free(run, &flushed, &want)
+             ? 0
+             : error_of_call(run, &flushed, got, second, &want, bound);
+}
+
 static void check_element(const struct run *run, size_t at, const struct call *call) {
   const char *letters = run->form->letters;
   struct outcome *outcome = run->outcome;
@@ -108,18 +143,17 @@ static void check_element(const struct run *run, size_t at, const struct call *c
     want = &run->answers[at];
   if (!by_element || run->width == 1)
     run->b->reference(call, want);
-  if (want->free || out_of_domain(run, call))
+  if (want->free || out_of_domain(run, call) || (settings.relaxed && relaxed_free(run, call, want)))
     return;
   const double bound = bound_of(run->b, run->type, run->width);
   struct value got = value_load(letter_type(letters[0], run->type, run->width), run->result, at);
   struct value second = {0, 0};
-  double error = judge(run, letters[0], got, want->value, want->unit, bound);
-  if (run->form->has_second) {
-    const char letter = letters[1 + run->form->arguments];
-    second = value_load(letter_type(letter, run->type, run->width), run->second, at);
-    if (!want->second_free)
-      error = fmax(error, judge(run, letter, second, want->second, 0, bound));
-  }
+  if (run->form->has_second)
+    second = value_load(letter_type(letters[1 + run->form->arguments], run->type, run->width),
+                        run->second, at);
+  double error = error_of_call(run, call, got, second, want, bound);
+  if (settings.relaxed && error > bound)
+    error = fmin(error, relaxed_error_of_call(run, call, got, second, bound));
   outcome->judged++;
   if (error < INFINITY && (error > outcome->worst || outcome->worst_width == 0)) {
     outcome->worst = error;

@@ -3,8 +3,9 @@
  * references in higher precision. The table of functions and bounds stands in math.c,
  * common.c and integer.c; what has no row there is in convert.c, memory.c and shuffle.c.
  *
- * usage: builtins [--values N] [--all-widths] [--list] [--only NAME]
+ * usage: builtins [--values N] [--all-widths] [--relaxed] [--list] [--only NAME]
  * NAME: a function, or functions (all of the table), convert, memory or shuffle.
+ * --relaxed builds with -cl-fast-relaxed-math and judges by the bounds for that (relaxed.c).
  *
  * Prints the worst errors as Markdown, failures to the standard error stream; exits with
  * 1 if a function is over its bound. --list prints the overloads that a run with
@@ -37,7 +38,8 @@ void *room(size_t size) {
 }
 
 cl_program build_text(struct device_cl *cl, struct device_text *text) {
-  cl_program program = device_cl_build_with(cl, text->data, "-cl-std=CL3.0");
+  cl_program program = device_cl_build_with(
+      cl, text->data, settings.relaxed ? "-cl-std=CL3.0 -cl-fast-relaxed-math" : "-cl-std=CL3.0");
   free(text->data);
   *text = (struct device_text){0};
   return program;
@@ -137,6 +139,8 @@ static unsigned add_function(struct device_text *text, const struct builtin *b, 
 }
 
 static bool wanted(const struct builtin *b, enum type type) {
+  if (settings.relaxed && strcmp(b->name, "nan") == 0)
+    return false; /* -cl-finite-math-only leaves it open */
   return (b->types >> type & 1) && (chosen("functions") || chosen(b->name));
 }
 
@@ -210,6 +214,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++)
     if (strcmp(argv[i], "--all-widths") == 0)
       settings.all_widths = true;
+    else if (strcmp(argv[i], "--relaxed") == 0)
+      settings.relaxed = true;
     else if (strcmp(argv[i], "--list") == 0)
       settings.list = stdout;
     else if (strcmp(argv[i], "--values") == 0 && i + 1 < argc)
@@ -217,7 +223,8 @@ int main(int argc, char **argv) {
     else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
       settings.only = argv[++i];
     else {
-      fprintf(stderr, "usage: builtins [--values N] [--all-widths] [--only NAME] [--list]\n");
+      fprintf(stderr, "usage: builtins [--values N] [--all-widths] [--relaxed] [--only NAME] "
+                      "[--list]\n");
       return 2;
     }
   if (settings.list)

@@ -29,9 +29,13 @@ void print_floats(const struct builtin_list *list, struct outcome (*outcomes)[TY
         printf(" | |");
         continue;
       }
+      const struct relaxed *relaxed = relaxed_row(b, type);
       printf(" ");
-      print_bound(b, type);
-      printf(" | %.*f", o->worst == 0 ? 0 : 3, o->worst);
+      if (relaxed)
+        printf("%s", relaxed->text);
+      else
+        print_bound(b, type);
+      printf(" | %.*f%s", o->worst == 0 ? 0 : 3, o->worst, relaxed ? " of it" : "");
       if (b->per_element[type - HALF] > 0)
         printf(" (n = %u)", o->worst_width);
       printf("%s |", o->failures ? " **over**" : "");

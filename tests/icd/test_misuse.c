@@ -239,6 +239,14 @@ static cl_int errcode;
 
 static void ignore(void) {}
 
+/* What the context's callback was told last. */
+static char told[256];
+
+static void CL_CALLBACK note_error(const char *sentence, const void *data, size_t size,
+                                   void *user_data) {
+  snprintf(told, sizeof told, "%s", sentence);
+}
+
 static void set_data(void) {
 #define SET_DATA(name, type, ...)                                                                  \
   {                                                                                                \
@@ -482,7 +490,7 @@ static void make_objects(void) {
   cl_context contexts[2];
   const cl_queue_properties profiling[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
   for (int i = 0; i < 2; i++) {
-    contexts[i] = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    contexts[i] = clCreateContext(NULL, 1, &device, note_error, NULL, &code);
     assert_cl(code);
     cl_command_queue queue =
         clCreateCommandQueueWithProperties(contexts[i], device, profiling, &code);
@@ -672,6 +680,14 @@ static cl_int run(const struct row *row, any_function f, uint64_t *arguments, bo
   }
 }
 
+/* A message begins with the name of the call. The core's functions that were an extension's have
+ * both names. */
+static bool names_call(const char *sentence, const char *name) {
+  const size_t length = strcspn(sentence, ":");
+  return strncmp(sentence, name, length) == 0 &&
+         (!name[length] || strcmp(name + length, "KHR") == 0);
+}
+
 static void misuse(void **state) {
   int bad = 0;
   for (int i = 0; i < ROWS; i++) {
@@ -682,7 +698,12 @@ static void misuse(void **state) {
       arguments[j] =
           row->arguments[j].slot ? values[row->arguments[j].slot] : row->arguments[j].number;
     bool null;
+    told[0] = 0;
     cl_int code = run(row, f, arguments, &null);
+    if (told[0] && !names_call(told, row->call)) {
+      print_error("%s, %s: the message is \"%s\"\n", row->call, row->what, told);
+      bad++;
+    }
     if (code == expected(row) && null && row->returns == 'p') {
       arguments[row->count - 1] = 0; /* and nobody wants to know */
       null = !call(f, arguments);

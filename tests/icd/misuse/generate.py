@@ -450,6 +450,10 @@ for kind in ["blank"] + [k for k in KINDS if k != "device"]:
           "CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE", "8", "sizes", "8", "out", "null"],
          "CL_INVALID_KERNEL", "kernel: " + kind)
 
+emit("clGetKernelSubGroupInfo", "i",
+     ["kernel", "device", "CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT", "8", "sizes", "7", "out", "null"],
+     "CL_INVALID_VALUE", "param_value_size: 7")
+
 # ---- events ----------------------------------------------------------------------------------------
 call("clCreateUserEvent", "context=context " + ERR, returns="p", good=None)
 call("clSetUserEventStatus", "event=event status=CL_COMPLETE",
