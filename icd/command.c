@@ -160,7 +160,10 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
     error = rt_queue_acquire(queue->rt, waits[i]->queue->rt, waits[i]->point);
     acquired = true;
   }
-  if (!error && event && event->profiled) {
+  struct rt_cut *cut = operation->kind == ICD_LAUNCH ? operation->launch.rt->cut : NULL;
+  if (cut && cut->begun) {
+    times = cut->times;
+  } else if (!error && event && event->profiled) {
     event->submit_ns = icd_cpu_clock();
     error = rt_times_get(queue->context->rt, &times);
   }
@@ -175,6 +178,10 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
       rt_times_put(queue->context->rt, times);
     return operation->kind == ICD_LAUNCH ? icd_launch_code(error)
                                          : icd_code(error, CL_OUT_OF_RESOURCES);
+  }
+  if (cut && !cut->over) {
+    cut->times = times;
+    return CL_SUCCESS;
   }
   const uint64_t point = rt_queue_submitted(queue->rt);
   if (icd_is_barrier(operation))

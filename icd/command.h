@@ -226,7 +226,7 @@ static inline bool icd_follows_all(const struct icd_operation *operation, cl_uin
  * held. */
 static inline bool icd_must_queue(cl_command_queue queue, const struct icd_operation *operation,
                                   cl_uint wait_count) {
-  if (operation->kind == ICD_CALL)
+  if (operation->kind == ICD_CALL || (operation->kind == ICD_LAUNCH && operation->launch.rt->cut))
     return true;
   if (!queue->first)
     return false;

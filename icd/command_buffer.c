@@ -248,6 +248,8 @@ static int end_part(struct icd_part **part, cl_kernel printer) {
   return 0;
 }
 
+enum { RECORDED_GRIDS_MAX = 1 << 12 }; /* of a launch */
+
 static cl_int put_launch(struct icd_part **part, const struct icd_dispatch *dispatch, int *error,
                          const char *call) {
   if (icd_is_empty(&dispatch->range))
@@ -258,6 +260,15 @@ static cl_int put_launch(struct icd_part **part, const struct icd_dispatch *disp
   const cl_int code = icd_launch_prepare(&operation, call);
   if (code)
     return code;
+  /* In memory as a whole: nothing is left to cut later. */
+  const uint64_t grids = rt_launch_grids(kernel->program->context->rt, operation.launch.rt);
+  kernel->launch.cut = NULL;
+  if (grids > RECORDED_GRIDS_MAX) {
+    icd_unlock(&kernel->guard);
+    return icd_fail(kernel->program->context, CL_OUT_OF_RESOURCES, call,
+                    "a launch of %llu grids, a command buffer can have %d",
+                    (unsigned long long)grids, RECORDED_GRIDS_MAX);
+  }
   *error = kernel->code->prints ? end_part(part, kernel)
                                 : rt_recording_launch((*part)->rt, operation.launch.rt);
   icd_unlock(&kernel->guard);

@@ -9,6 +9,7 @@
 /* Work-items of a work-group if the application leaves the choice to us: enough
  * warps to hide latency, few enough that several groups share an SM. */
 enum { GOOD_GROUP = 256 };
+#define WORK_ITEMS_MAX (UINT64_C(1) << 63) /* of a launch */
 
 /* ---- the size of work-groups ----------------------------------------------------- */
 
@@ -98,7 +99,13 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
   const bool required = code->required_block[0];
   const size_t *size = range->global;
   uint32_t max_grid[3], block[3] = {1, 1, 1};
+  uint64_t items = 1;
   rt_kernel_max_grid(context->rt, code, max_grid);
+  for (int i = 0; i < 3; i++)
+    if (__builtin_mul_overflow(items, size[i], &items) || items > WORK_ITEMS_MAX)
+      return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                      "%zu x %zu x %zu work-items, at most 2^63 are possible", size[0], size[1],
+                      size[2]);
 
   if (range->local[0]) {
     uint64_t threads = 1;
@@ -169,6 +176,8 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
   if (error)
     return icd_fail(context, error == -EINVAL ? CL_INVALID_WORK_GROUP_SIZE : CL_OUT_OF_RESOURCES,
                     call, "%s", rt_last_message());
+  if (rt_launch_grids(context->rt, launch) > RT_GRIDS_AT_ONCE)
+    launch->cut = &kernel->cut; /* for the worker, which has its own */
   if (kernel->code->hidden_offset != UINT32_MAX) {
     struct kernel_hidden hidden = {.work_dim = (uint32_t)range->work_dim};
     for (int i = 0; i < 3; i++) {

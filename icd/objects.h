@@ -378,6 +378,7 @@ struct _cl_kernel {
    * but the shape's copy. */
   struct icd_range range;
   struct rt_launch launch; /* checked; the places of local blocks are in params */
+  struct rt_cut cut;       /* the launch's, if it has very many grids */
   bool ready;
 };
 

@@ -18,6 +18,7 @@ struct icd_command {
   cl_event event;  /* or NULL */
   struct icd_operation operation;
   struct rt_launch launch; /* of a LAUNCH */
+  struct rt_cut cut;       /* of a LAUNCH with very many grids */
   cl_event *waits;
   cl_mem *mems; /* those of the operation or of the kernel's arguments */
   cl_uint wait_count;
@@ -80,6 +81,8 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
     memcpy(command->tail, kernel->shape, tail_bytes);
     command->launch = *operation->launch.rt;
     command->launch.shape = (struct rt_shape *)command->tail;
+    if (command->launch.cut)
+      command->launch.cut = &command->cut;
     command->launch.params = rt_shape_params(command->launch.shape, kernel->code);
     command->operation.launch.rt = &command->launch;
   }
@@ -127,12 +130,15 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
   const struct icd_operation *operation = &command->operation;
   cl_event event = command->event;
   *status = wait_for_all(queue, command);
-  if (!*status && icd_prints(operation))
-    icd_print_wait_for_room(queue->context);
   if (!*status && icd_is_for_gpu(operation)) {
-    icd_lock(&queue->lock);
-    *status = icd_submit(queue, operation, 0, NULL, event, &due);
-    icd_unlock(&queue->lock);
+    /* A launch of very many grids in parts, between which others have the queue's lock. */
+    do {
+      if (icd_prints(operation))
+        icd_print_wait_for_room(queue->context);
+      icd_lock(&queue->lock);
+      *status = icd_submit(queue, operation, 0, NULL, event, &due);
+      icd_unlock(&queue->lock);
+    } while (!*status && command->launch.cut && !command->cut.over);
     if (!*status) {
       *status = CL_SUBMITTED;
       release_mems(command);

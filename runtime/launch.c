@@ -301,24 +301,32 @@ static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-/* All grids of a box of work-groups of one size: one, unless there are more in y or z
- * than a QMD's fields hold (gpu-command-stream.md 5.2). */
-static int launch_box(const struct sink *sink, const struct rt_launch *l, const struct part *box) {
+/* Grids of a box of work-groups of one size, from where the launch has come to: one, unless
+ * there are more in y or z than a QMD's fields hold (gpu-command-stream.md 5.2). At the box's end
+ * the places are 0 again. */
+static int launch_box(const struct sink *sink, const struct rt_launch *l, const struct part *box,
+                      struct rt_cut *cut, uint64_t *left) {
   const uint32_t *most = l->module->context->device->info.max_grid, *count = box->count;
-  int result = 0;
-  for (uint32_t z = 0; z < count[2] && !result; z += least(most[2], count[2] - z)) {
-    for (uint32_t y = 0; y < count[1] && !result; y += least(most[1], count[1] - y)) {
+  for (; cut->z < count[2]; cut->z += least(most[2], count[2] - cut->z), cut->y = 0) {
+    for (; cut->y < count[1]; cut->y += least(most[1], count[1] - cut->y)) {
+      const uint32_t y = cut->y, z = cut->z;
       struct part part = {
           .first = {box->first[0], box->first[1] + y, box->first[2] + z},
           .count = {count[0], least(most[1], count[1] - y), least(most[2], count[2] - z)},
       };
       part.begins = box->begins && !y && !z;
       part.ends = box->ends && y + part.count[1] == count[1] && z + part.count[2] == count[2];
+      if (!*left)
+        return 0;
+      --*left;
       set_raster(l->shape, part.count);
-      result = put_grid(sink, l, &part);
+      int result = put_grid(sink, l, &part);
+      if (result)
+        return result;
     }
   }
-  return result;
+  cut->z = 0;
+  return 0;
 }
 
 /* The work-groups that are last in the dimensions of a set of bits, and in no other whose
@@ -336,29 +344,47 @@ static bool edge_box(const struct rt_launch *l, unsigned edges, struct part *box
   return any;
 }
 
+enum { EDGES = 1 << 3 }; /* sets of dimensions */
+
 /* Any launch: a box, or up to eight if the last work-groups are smaller in some
  * dimensions. The shape is each box's in turn. */
 __attribute__((noinline)) static int launch_boxes(const struct sink *sink,
                                                   const struct rt_launch *l) {
-  enum { EDGES = 1 << 3 };
   unsigned ends = 0;
-  bool begun = false;
-  int result = 0;
+  uint64_t left = l->cut ? RT_GRIDS_AT_ONCE : UINT64_MAX;
+  struct rt_cut whole_launch = {0}, *cut = l->cut ? l->cut : &whole_launch;
   struct part box;
   struct rt_launch piece = *l;
   for (unsigned edges = 0; edges < EDGES; edges++)
     if (edge_box(l, edges, &box, piece.block))
       ends = edges;
-  for (unsigned edges = 0; edges <= ends && !result; edges++) {
-    if (!edge_box(l, edges, &box, piece.block))
+  for (; cut->edges <= ends && left; cut->edges++) {
+    if (!edge_box(l, cut->edges, &box, piece.block))
       continue;
-    box.begins = !begun;
-    box.ends = edges == ends;
-    begun = true;
+    box.begins = !cut->begun;
+    box.ends = cut->edges == ends;
+    cut->begun = true;
     make_shape(l->module->context, &piece);
-    result = launch_box(sink, &piece, &box);
+    int result = launch_box(sink, &piece, &box, cut, &left);
+    if (result)
+      return result;
+    if (cut->y | cut->z)
+      return 0;
   }
-  return result;
+  cut->over = cut->edges > ends;
+  return 0;
+}
+
+uint64_t rt_launch_grids(const struct rt_context *c, const struct rt_launch *l) {
+  const uint32_t *most = c->device->info.max_grid;
+  uint64_t grids = 0;
+  struct part box;
+  uint32_t block[3];
+  for (unsigned edges = 0; edges < EDGES; edges++)
+    if (edge_box(l, edges, &box, block))
+      grids += ((uint64_t)(box.count[1] - 1) / most[1] + 1) *
+               ((uint64_t)(box.count[2] - 1) / most[2] + 1);
+  return grids;
 }
 
 /* The pool of local memory suffices. */

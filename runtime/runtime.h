@@ -164,6 +164,17 @@ size_t rt_shape_bytes(const struct kernel_code *kernel);
 /* Where param_bytes of the kernel stand. */
 void *rt_shape_params(struct rt_shape *shape, const struct kernel_code *kernel);
 
+/* How far a launch of very many grids has come; cleared before the first call. */
+struct rt_cut {
+  uint32_t edges, y, z; /* where the next grid begins */
+  bool begun, over;
+  struct rt_times *times; /* the caller's, from the first call to the last */
+};
+
+/* Grids that a call of rt_queue_launch submits of a launch that is cut: far fewer than a queue
+ * has room for. */
+enum { RT_GRIDS_AT_ONCE = 16 };
+
 struct rt_launch {
   struct rt_module *module;
   uint32_t kernel;         /* index in module_code.kernels */
@@ -176,7 +187,12 @@ struct rt_launch {
   struct rt_times *times;  /* NULL: do not profile */
   uint64_t print_buffer;   /* GPU address; written into the hidden block. 0: none */
   struct rt_shape *shape;  /* of the kernel; NULL: one for this launch alone */
+  struct rt_cut *cut;      /* NULL: all grids at once; else rt_queue_launch is called until it is
+                            * over */
 };
+
+/* Grids that a launch becomes. */
+uint64_t rt_launch_grids(const struct rt_context *context, const struct rt_launch *launch);
 
 /* Work-groups that a launch of this kernel can have in each dimension. More than the
  * device's max_grid if the kernel has a hidden block: such a launch becomes several

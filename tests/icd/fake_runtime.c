@@ -566,6 +566,10 @@ static int submit(struct rt_queue *queue, enum work_kind kind, const struct rt_l
   return submit_for(queue, kind, launch, NULL, times, other, other_point, point);
 }
 
+uint64_t rt_launch_grids(const struct rt_context *context, const struct rt_launch *launch) {
+  return 1;
+}
+
 int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint64_t *point) {
   const int error = rt_launch_check(queue->context, launch);
   return error ? error : submit(queue, LAUNCH, launch, launch->times, NULL, 0, point);

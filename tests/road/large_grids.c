@@ -1,6 +1,9 @@
 /* Launches with more work-groups than a descriptor's fields hold: 2^31 - 1 in x and
  * 65535 in y and z. Each work-item counts in a bucket of its ids.
  */
+#include <stdint.h>
+#include <unistd.h>
+
 #include "tests/road/road.h"
 
 static const char source[] =
@@ -32,7 +35,39 @@ static const struct {
     {{1, 66000, 3}, {0}, {0, 3, 0}},  /* the runtime chooses */
     {{1, 100003, 1}, {0}, {0, 0, 0}}, /* a prime: no work-group size helps */
     {{200000, 1, 1}, {1, 1, 1}, {1, 0, 0}},
+    {{1, 18 * 65535 + 5, 1}, {1, 1, 1}, {0, 0, 0}}, /* more grids than are submitted at once */
 };
+
+/* More than can be: an error, at once. More than will ever be done: the call returns, and so do
+ * others behind it and beside it. */
+static void try_endless(struct road *road, cl_kernel kernel) {
+  static const size_t too_many[][3] = {{(size_t)1 << 32, (size_t)1 << 32, (size_t)1 << 32},
+                                       {((size_t)1 << 62) + 1, 2, 1},
+                                       {SIZE_MAX, 1, 1}};
+  static const size_t many[3] = {1, 0x7fffffff, 0x7fffffff}, one[3] = {1, 1, 1};
+  cl_event event, behind;
+  cl_int status, error;
+  for (size_t i = 0; i < sizeof too_many / sizeof too_many[0]; i++)
+    CHECK_CL(clEnqueueNDRangeKernel(road->queue, kernel, 3, NULL, too_many[i], NULL, 0, NULL, NULL),
+             CL_OUT_OF_RESOURCES);
+  cl_command_queue queues[2] = {road->queue};
+  const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES,
+                                            CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
+  queues[1] = clCreateCommandQueueWithProperties(road->context, road->device, properties, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  for (int i = 0; i < 2; i++) {
+    CHECK_CL(clEnqueueNDRangeKernel(queues[i], kernel, 3, NULL, many, one, 0, NULL, &event),
+             CL_SUCCESS);
+    CHECK_CL(clEnqueueMarkerWithWaitList(queues[i], 1, &event, &behind), CL_SUCCESS);
+    CHECK_CL(clEnqueueNDRangeKernel(queues[i], kernel, 3, NULL, many, one, 0, NULL, NULL),
+             CL_SUCCESS);
+    CHECK_CL(clFlush(queues[i]), CL_SUCCESS);
+    CHECK_CL(
+        clGetEventInfo(behind, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+        CL_SUCCESS);
+    CHECK(status > CL_COMPLETE);
+  }
+}
 
 int main(void) {
   struct road road;
@@ -76,8 +111,6 @@ int main(void) {
     CHECK(start && start < end);
     CHECK_CL(clReleaseEvent(event), CL_SUCCESS);
   }
-  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
-  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
-  road_close(&road);
-  return 0;
+  try_endless(&road, kernel);
+  _exit(0); /* nothing can be released while it runs */
 }
