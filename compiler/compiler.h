@@ -135,7 +135,7 @@ struct cc_print_reader {
   void *data; /* for the functions */
   /* The string at a GPU address, NUL-terminated; NULL if there is none. */
   const char *(*string)(void *data, uint64_t address);
-  /* Takes on the output of one or more calls. */
+  /* Takes on the output of one or more calls, or a piece of one that is long. */
   void (*emit)(void *data, const char *text, size_t size);
 };
 

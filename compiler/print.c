@@ -11,7 +11,7 @@
 #include "compiler/text.h"
 
 enum {
-  FIELD_MAX = 1 << 16, /* of width and precision; C asks for 4095 */
+  FIELD_MAX = 4095, /* of width and precision: what C asks for */
   EMIT_BYTES = 1 << 16,
   LANES_MAX = 16,
   FLAGS_MAX = 5,
@@ -42,6 +42,14 @@ struct conversion {
   unsigned lanes; /* 0: a scalar */
   unsigned bits;  /* of an integer; 0: as the argument has */
   char letter;
+};
+
+/* What is printed, and where it goes in pieces: output of any length takes no more memory than
+ * a few fields. */
+struct printer {
+  const struct cc_print_reader *reader;
+  struct text text;
+  locale_t users;
 };
 
 static size_t room(size_t bytes) {
@@ -189,6 +197,16 @@ static struct specification specify(const struct conversion *c, const char *leng
   return s;
 }
 
+/* Gives the text away if there is at least so much. The function has the user's locale. */
+static void flush(struct printer *printer, size_t least) {
+  if (!printer->text.size || printer->text.size < least)
+    return;
+  const locale_t plain = uselocale(printer->users);
+  printer->reader->emit(printer->reader->data, printer->text.data, printer->text.size);
+  uselocale(plain);
+  printer->text.size = 0;
+}
+
 static void print_element(const struct conversion *c, const struct argument *argument,
                           unsigned lane, struct text *out) {
   const bool is_signed = c->letter == 'd' || c->letter == 'i';
@@ -206,17 +224,19 @@ static void print_element(const struct conversion *c, const struct argument *arg
                 (unsigned long long)(c->bits ? value & (UINT64_MAX >> (64 - c->bits)) : value));
 }
 
-static void print_string(const struct cc_print_reader *reader, const struct conversion *c,
-                         const struct argument *argument, struct text *out) {
+static void print_string(struct printer *printer, const struct conversion *c,
+                         const struct argument *argument) {
+  const struct cc_print_reader *reader = printer->reader;
   const uint64_t address = argument->type == PRINT_POINTER ? raw(argument, 0) : 0;
   const char *string = address ? reader->string(reader->data, address) : "(null)";
-  text_printf(out, specify(c, "", 's').text, c->width, c->precision,
+  text_printf(&printer->text, specify(c, "", 's').text, c->width, c->precision,
               string ? string : "(not a constant string)");
 }
 
 /* Prints one argument by the conversion; false if there is none, or no such conversion. */
-static bool print_argument(const struct cc_print_reader *reader, const struct conversion *c,
-                           struct record *record, struct text *out) {
+static bool print_argument(struct printer *printer, const struct conversion *c,
+                           struct record *record) {
+  struct text *out = &printer->text;
   struct argument argument;
   if (!c->letter || !strchr("diouxXfFeEgGaAcsp", c->letter) || !take(record, &argument))
     return false;
@@ -226,7 +246,7 @@ static bool print_argument(const struct cc_print_reader *reader, const struct co
                 (int)(unsigned char)integer_value(&argument, 0, false));
     return true;
   case 's':
-    print_string(reader, c, &argument, out);
+    print_string(printer, c, &argument);
     return true;
   case 'p':
     text_printf(out, specify(c, "", 'p').text, c->width, -1,
@@ -237,14 +257,16 @@ static bool print_argument(const struct cc_print_reader *reader, const struct co
       if (i)
         text_puts(out, ",");
       print_element(c, &argument, i, out);
+      flush(printer, EMIT_BYTES);
     }
     return true;
   }
 }
 
-static void print_call(const struct cc_print_reader *reader, const char *format,
-                       struct record *record, struct text *out) {
+static void print_call(struct printer *printer, const char *format, struct record *record) {
+  struct text *out = &printer->text;
   while (*format) {
+    flush(printer, EMIT_BYTES);
     const size_t plain = strcspn(format, "%");
     text_add(out, format, plain);
     format += plain;
@@ -255,14 +277,13 @@ static void print_call(const struct cc_print_reader *reader, const char *format,
     read_conversion(&format, record, &conversion);
     if (conversion.letter == '%')
       text_puts(out, "%");
-    else if (!print_argument(reader, &conversion, record, out))
+    else if (!print_argument(printer, &conversion, record))
       text_add(out, start, (size_t)(format - start));
   }
 }
 
 /* Prints the record at the beginning of size bytes; its size, or 0 if there is none. */
-static size_t print_record(const struct cc_print_reader *reader, const unsigned char *at,
-                           size_t size, struct text *out) {
+static size_t print_record(struct printer *printer, const unsigned char *at, size_t size) {
   struct print_record header;
   if (size < sizeof header)
     return 0;
@@ -270,33 +291,29 @@ static size_t print_record(const struct cc_print_reader *reader, const unsigned 
   if (header.size < sizeof header || header.size > size || header.size % PRINT_ALIGN)
     return 0;
   const size_t head = sizeof header + room(header.arg_count);
-  const char *format = reader->string(reader->data, header.format);
+  const char *format = printer->reader->string(printer->reader->data, header.format);
   if (!format || head > header.size)
     return header.size;
   struct record record = {.types = at + sizeof header,
                           .types_end = at + sizeof header + header.arg_count,
                           .at = at + head,
                           .end = at + header.size};
-  print_call(reader, format, &record, out);
+  print_call(printer, format, &record);
   return header.size;
 }
 
 bool cc_print(const struct cc_print_reader *reader, const void *records, size_t size) {
   const locale_t plain = newlocale(LC_ALL_MASK, "C", NULL);
   const unsigned char *at = records;
-  struct text out = {0};
+  struct printer printer = {.reader = reader, .users = uselocale(plain)};
   for (size_t step = 1; step; at += step, size -= step) {
-    const locale_t users = uselocale(plain);
-    step = print_record(reader, at, size, &out);
-    uselocale(users);
-    if (out.size >= EMIT_BYTES || (out.size && !step)) {
-      reader->emit(reader->data, out.data, out.size);
-      out.size = 0;
-    }
+    step = print_record(&printer, at, size);
+    flush(&printer, step ? EMIT_BYTES : 0);
   }
+  uselocale(printer.users);
   if (plain)
     freelocale(plain);
-  const bool whole = !out.failed;
-  text_finish(&out);
+  const bool whole = !printer.text.failed;
+  text_finish(&printer.text);
   return whole;
 }

@@ -307,6 +307,37 @@ static const char *no_string(void *data, uint64_t address) {
 
 /* Random words, and sound records with random bytes changed, in memory that ends where they
  * end, so that the address sanitizer sees any byte too far. */
+/* A short format can make much of a few arguments: it comes in pieces, and no field is wider than
+ * C asks for. */
+static size_t largest_piece, sum_of_pieces;
+
+static void measure(void *data, const char *bytes, size_t size) {
+  largest_piece = size > largest_piece ? size : largest_piece;
+  sum_of_pieces += size;
+}
+
+static void amplified(void **state) {
+  enum { VECTORS = 400, LANES = 16, WIDEST = 4095, PIECE_MAX = 1 << 17 };
+  static const char conversion[] = "%65535v16hhx";
+  static const struct cc_print_reader counter = {NULL, string_at, measure};
+  char *format = calloc(VECTORS, sizeof conversion);
+  unsigned char *record = calloc(1, sizeof(struct print_record) + VECTORS * (LANES + 1));
+  assert_true(format && record);
+  for (int i = 0; i < VECTORS; i++) {
+    strcat(format, conversion);
+    record[sizeof(struct print_record) + i] = PRINT_I8 + LANES * PRINT_LANES;
+  }
+  const struct print_record header = {.size = sizeof header + VECTORS * (LANES + 1),
+                                      .arg_count = VECTORS,
+                                      .format = (uintptr_t)format};
+  memcpy(record, &header, sizeof header);
+  assert_true(cc_print(&counter, record, header.size));
+  assert_int_equal(sum_of_pieces, (size_t)VECTORS * (LANES * WIDEST + LANES - 1));
+  assert_true(largest_piece <= PIECE_MAX);
+  free(format);
+  free(record);
+}
+
 static void broken(void **state) {
   const struct cc_print_reader careless = {NULL, no_string, expect_nothing_read};
   uint32_t seed = 1;
@@ -339,7 +370,7 @@ int main(void) {
       cmocka_unit_test(characters),   cmocka_unit_test(halves),
       cmocka_unit_test(vectors),      cmocka_unit_test(mismatches),
       cmocka_unit_test(other_locale), cmocka_unit_test(one_behind_the_other),
-      cmocka_unit_test(broken),
+      cmocka_unit_test(broken),       cmocka_unit_test(amplified),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
