@@ -2,12 +2,14 @@
 #include "compiler/command.h"
 
 #include <errno.h>
-#include <spawn.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -41,6 +43,9 @@ void command_finish(struct command *command) {
   for (size_t i = 0; i < command->count; i++)
     free(command->words[i]);
   free(command->words);
+  for (size_t i = 0; i < command->kept_count; i++)
+    close(command->kept[i]);
+  free(command->kept);
   *command = (struct command){0};
 }
 
@@ -61,6 +66,28 @@ bool command_write(int input, const void *bytes, size_t size) {
   return true;
 }
 
+/* The files of a command: its standard streams, and COMMAND_SIDE. */
+enum { FILE_INPUT, FILE_OUTPUT, FILE_MESSAGES, FILE_SIDE, FILES };
+
+enum { EXIT_NOT_STARTED = 127 };
+
+bool command_keep(struct command *command, const void *bytes, size_t size,
+                  char path[COMMAND_FILE_SIZE]) {
+  int *kept = realloc(command->kept, (command->kept_count + 1) * sizeof *kept);
+  if (!kept)
+    return false;
+  command->kept = kept;
+  const int file = memfd_create("kept", MFD_CLOEXEC);
+  const int moved = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FILES);
+  if (file >= 0)
+    close(file);
+  if (moved < 0)
+    return false;
+  kept[command->kept_count++] = moved;
+  snprintf(path, COMMAND_FILE_SIZE, "/dev/fd/%d", moved);
+  return command_write(moved, bytes, size);
+}
+
 static bool read_all(int fd, struct text *text) {
   struct stat info;
   if (fstat(fd, &info) || lseek(fd, 0, SEEK_SET))
@@ -75,27 +102,39 @@ static bool read_all(int fd, struct text *text) {
   return true;
 }
 
-/* The files of a command: its standard streams, and COMMAND_SIDE. */
-enum { FILE_INPUT, FILE_OUTPUT, FILE_MESSAGES, FILE_SIDE, FILES };
+/* In the new process, whose memory is the parent's: becomes the program, which ends with its
+ * parent. Returns an errno value. */
+static int become(const struct command *command, const int files[FILES], pid_t parent) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+    return ESRCH;
+  for (int i = 0; i < FILES; i++)
+    if (dup2(files[i], i) < 0 || (files[i] == i && fcntl(i, F_SETFD, 0) != 0))
+      return errno;
+  for (size_t i = 0; i < command->kept_count; i++)
+    if (fcntl(command->kept[i], F_SETFD, 0) != 0)
+      return errno;
+  execve(command->words[0], command->words, environ);
+  return errno;
+}
 
-/* Runs the program with the files; 0 and its wait status, or an errno value. */
-static int run(char **words, const int files[FILES], int *wait_status, struct rusage *used) {
-  posix_spawn_file_actions_t actions;
-  pid_t pid;
-  int error = posix_spawn_file_actions_init(&actions);
-  if (error)
-    return error;
-  for (int i = 0; i < FILES && !error; i++)
-    error = posix_spawn_file_actions_adddup2(&actions, files[i], i);
-  if (!error)
-    error = posix_spawn(&pid, words[0], &actions, NULL, words, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error)
-    return error;
+/* Runs the program with the files; 0 and its wait status, or an errno value. Not by posix_spawn,
+ * which cannot make the program end with this process, and not by fork, which would copy the
+ * page tables of the compiler libraries. */
+static int run(const struct command *command, const int files[FILES], int *wait_status,
+               struct rusage *used) {
+  volatile int error = 0;
+  const pid_t parent = getpid();
+  const pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+  if (pid < 0)
+    return errno;
+  if (pid == 0) {
+    error = become(command, files, parent); /* NOLINT(clang-analyzer-unix.Vfork) */
+    _exit(EXIT_NOT_STARTED);
+  }
   while (wait4(pid, wait_status, 0, used) < 0)
     if (errno != EINTR)
       return errno;
-  return 0;
+  return error;
 }
 
 /* What LLVM's programs say when they crash is for those who make them. */
@@ -122,7 +161,7 @@ enum cc_status command_run(const struct command *command, int input, struct text
     status = CC_OUT_OF_MEMORY;
     goto done;
   }
-  const int error = run(command->words, files, &wait_status, &used);
+  const int error = run(command, files, &wait_status, &used);
   if (error) {
     text_printf(log, "error: %s cannot be started: %s\n", command->words[0], strerror(error));
     status = error == E2BIG ? CC_BUILD_FAILURE : CC_NOT_AVAILABLE; /* options are arguments */

@@ -13,6 +13,8 @@ struct command {
   size_t count;
   bool failed;       /* memory ran out */
   struct text *side; /* if not NULL, what the command writes to COMMAND_SIDE is added here */
+  int *kept;         /* memory files that it gets beside its standard streams */
+  size_t kept_count;
 };
 
 #define COMMAND_SIDE "/dev/fd/3"
@@ -20,6 +22,11 @@ struct command {
 void command_add(struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void command_finish(struct command *command);
+
+/* Gives the command a memory file with the bytes, whose path is put into path. */
+enum { COMMAND_FILE_SIZE = 32 };
+bool command_keep(struct command *command, const void *bytes, size_t size,
+                  char path[COMMAND_FILE_SIZE]);
 
 /* A memory file for the command's standard input: command_write adds to it,
  * command_run reads it from its start; the caller closes it. -1: no memory. */

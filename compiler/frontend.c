@@ -1,17 +1,12 @@
-/* Runs clang -cc1 with the source on its standard input. Program headers go to a
- * temporary folder. */
+/* Runs clang -cc1 with the source on its standard input. */
 #include "compiler/frontend.h"
 
-#include <errno.h>
-#include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compiler/cubin_format.h"
+#include "compiler/header_files.h"
 #include "compiler/places.h"
 
 static const char source_name[] = SOURCE_NAME;
@@ -72,8 +67,8 @@ static bool may_overload(const struct cc_job *job) {
   return may;
 }
 
-static void build_command(struct command *command, const char *clang, const struct cc_job *job,
-                          const struct options *options, const char *header_folder) {
+static bool build_command(struct command *command, const char *clang, const struct cc_job *job,
+                          const struct options *options, struct text *log) {
   static const char *const fixed[] = {
       "-cc1", "-triple", FRONTEND_TARGET, "-emit-llvm-bc",
       /* It would optimise what nobody calls: see optimise.h. */
@@ -107,94 +102,26 @@ static void build_command(struct command *command, const char *clang, const stru
   /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
   command_add(command, "-ffp-contract=%s", options->effects & OPTION_CONTRACT ? "fast" : "on");
   add_extensions(command, job->device, options);
-  if (header_folder) {
+  if (job->header_count) {
+    if (!header_files_add(command, job, source_name, log))
+      return false;
     /* The program's own headers come before all others. */
-    command_add(command, "-iquote%s", header_folder);
+    command_add(command, "-iquote" HEADER_FOLDER);
     command_add(command, "-iquote.");
-    command_add(command, "-I%s", header_folder);
-    command_add(command, "-fdebug-prefix-map=%s/=", header_folder);
-    command_add(command, "-fmacro-prefix-map=%s/=", header_folder);
+    command_add(command, "-I" HEADER_FOLDER);
+    command_add(command, "-fdebug-prefix-map=" HEADER_FOLDER "/=");
+    command_add(command, "-fmacro-prefix-map=" HEADER_FOLDER "/=");
   }
   for (size_t i = 0; i < options->clang_count; i++)
     command_add(command, "%s", options->clang[i]);
   command_add(command, "-o");
   command_add(command, "-");
-  if (header_folder)
-    command_add(command, "%s/%s", header_folder, source_name);
+  /* What is included in quotes is looked for in the includer's folder first: the source must
+   * seem to be among its headers. */
+  if (job->header_count)
+    command_add(command, HEADER_FOLDER "/%s", source_name);
   else
     command_add(command, "-");
-}
-
-/* A header's name must stay inside the folder. */
-static bool is_inside(const char *name) {
-  if (!*name || *name == '/')
-    return false;
-  for (const char *part = name; part; part = strchr(part, '/')) {
-    part += *part == '/';
-    if (!strncmp(part, "..", 2) && (part[2] == '/' || part[2] == 0))
-      return false;
-  }
-  return true;
-}
-
-static bool write_header(const char *folder, const struct cc_header *header) {
-  char path[PATH_MAX];
-  int size = snprintf(path, sizeof path, "%s/%s", folder, header->name);
-  if (size < 0 || (size_t)size >= sizeof path)
-    return false;
-  for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash;
-       slash = strchr(slash + 1, '/')) {
-    *slash = 0;
-    bool made = mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
-    *slash = '/';
-    if (!made)
-      return false;
-  }
-  FILE *file = fopen(path, "wbe");
-  if (!file)
-    return false;
-  bool written = fputs(header->text, file) >= 0;
-  return fclose(file) == 0 && written;
-}
-
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place) {
-  return remove(path);
-}
-
-static void remove_folder(const char *folder) {
-  enum { OPEN_FOLDERS = 8 };
-  nftw(folder, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
-}
-
-/* What is included in quotes is looked for in the includer's folder first: the source
- * must seem to lie among its headers. */
-static bool link_source(const char *folder) {
-  char path[PATH_MAX];
-  const int size = snprintf(path, sizeof path, "%s/%s", folder, source_name);
-  return size > 0 && (size_t)size < sizeof path && symlink("/dev/stdin", path) == 0;
-}
-
-/* Makes the folder of the job's headers; folder becomes "" if there are none. */
-static bool write_headers(const struct cc_job *job, char folder[PATH_MAX], struct text *log) {
-  folder[0] = 0;
-  if (!job->header_count)
-    return true;
-  const char *parent = getenv("TMPDIR");
-  snprintf(folder, PATH_MAX, "%s/tegraclc-XXXXXX", parent && *parent ? parent : "/tmp");
-  if (!mkdtemp(folder)) {
-    text_printf(log, "error: no folder for the program's headers: %s\n", strerror(errno));
-    folder[0] = 0;
-    return false;
-  }
-  for (size_t i = 0; i < job->header_count; i++)
-    if (!is_inside(job->headers[i].name) || !write_header(folder, &job->headers[i])) {
-      text_printf(log, "error: header '%s' cannot be provided\n", job->headers[i].name);
-      return false;
-    }
-  if (!link_source(folder)) {
-    text_printf(log, "error: no place for the source among its headers: %s\n", strerror(errno));
-    return false;
-  }
   return true;
 }
 
@@ -228,13 +155,10 @@ static int source_file(const struct cc_job *job) {
 }
 
 /* Adds clang's messages with the headers' own names. */
-static void add_messages(struct text *log, const char *messages, const char *header_folder) {
-  const size_t size = strlen(header_folder);
-  for (const char *found; size && (found = strstr(messages, header_folder));
-       messages = found + size) {
+static void add_messages(struct text *log, const char *messages) {
+  static const char folder[] = HEADER_FOLDER "/";
+  for (const char *found; (found = strstr(messages, folder)); messages = found + sizeof folder - 1)
     text_add(log, messages, (size_t)(found - messages));
-    found += found[size] == '/';
-  }
   text_puts(log, messages);
 }
 
@@ -272,7 +196,7 @@ static bool warnings_are_errors(const struct options *options) {
 
 enum cc_status frontend_run(const struct cc_job *job, const struct options *options,
                             struct text *output, struct text *places, struct text *log) {
-  char clang[CC_PATH_MAX], folder[PATH_MAX];
+  char clang[CC_PATH_MAX];
   struct text dependencies = {0}, messages = {0};
   struct command command = {.side = &dependencies};
   int source = -1;
@@ -280,22 +204,19 @@ enum cc_status frontend_run(const struct cc_job *job, const struct options *opti
 
   if (!frontend_find_clang(clang, log))
     return CC_NOT_AVAILABLE;
-  if (write_headers(job, folder, log)) {
-    build_command(&command, clang, job, options, folder[0] ? folder : NULL);
+  if (build_command(&command, clang, job, options, log)) {
     source = source_file(job);
     status = source < 0 ? CC_OUT_OF_MEMORY : command_run(&command, source, output, &messages);
-    add_messages(log, messages.data ? messages.data : "", folder);
+    add_messages(log, messages.data ? messages.data : "");
     log->failed |= messages.failed;
     if (status == CC_OK && messages.data && warnings_are_errors(options) &&
         enables_unknown(messages.data, job->device, log))
       status = CC_BUILD_FAILURE;
     if (status == CC_OK && dependencies.data)
-      places_add(dependencies.data, options, folder[0] ? folder : NULL, places);
+      places_add(dependencies.data, options, job->header_count ? HEADER_FOLDER : NULL, places);
   }
   if (source >= 0)
     close(source);
-  if (folder[0])
-    remove_folder(folder);
   text_finish(&dependencies);
   text_finish(&messages);
   command_finish(&command);

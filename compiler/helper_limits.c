@@ -12,7 +12,7 @@
 
 #include "compiler/message.h"
 
-enum { DEFAULT_SECONDS = 600, MIB_SHIFT = 20, KIB_PER_MIB = 1024 };
+enum { MOST_FILES = 65536, DEFAULT_SECONDS = 600, MIB_SHIFT = 20, KIB_PER_MIB = 1024 };
 
 /* A positive number from the environment; 0: there is none. */
 static unsigned long number(const char *name, unsigned long most) {
@@ -56,6 +56,14 @@ void limits_on_memory(void) {
 #endif
   lower(RLIMIT_FSIZE, MESSAGE_MAX);
   take_me_first();
+}
+
+void limits_on_files(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= MOST_FILES)
+    return;
+  limit.rlim_cur = limit.rlim_max < MOST_FILES ? limit.rlim_max : MOST_FILES;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 void limits_on_time(void) {

@@ -18,6 +18,9 @@ uint64_t limits_memory_mib(void);
  * the system shall take first if the machine runs out of memory all the same. */
 void limits_on_memory(void);
 
+/* For the helper, once: more files than usual, as each header of a program is one. */
+void limits_on_files(void);
+
 /* For the helper, in front of each build: CPU time. The client's patience ends sooner,
  * unless the client itself was stopped. */
 void limits_on_time(void);
