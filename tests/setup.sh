@@ -96,6 +96,26 @@ need_cross_file() {
   printf "[constants]\nsysroot = '%s'\n\n[binaries]\ntegraclc = '%s'\n" "$2" "$3" >"$1"
 }
 
+# need_khronos_loader FOLDER: puts Khronos's ICD loader there as libOpenCL.so.1, once. Debian 12
+# has ocl-icd only; this one is from the PyPI package pyclesperanto-opencl (1.3 MB), for x86-64.
+need_khronos_loader() {
+  local folder=$1 wheel
+  [ -e "$folder/libOpenCL.so.1" ] && return
+  need_packages python3-pip
+  say "Fetching Khronos's ICD loader (PyPI package pyclesperanto-opencl) into $folder"
+  mkdir -p "$folder"
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+    --implementation cp --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 \
+    --dest "$folder" pyclesperanto-opencl==0.25.1 || {
+    echo "PyPI gave no Khronos loader: the test \"icd loaders\" will fail" >&2
+    return 1
+  }
+  wheel=$(echo "$folder"/*.whl)
+  python3 -m zipfile -e "$wheel" "$folder"
+  mv "$folder"/*/libOpenCL*.so* "$folder/libOpenCL.so.1"
+  rm -r "$folder"/pyclesperanto*
+}
+
 # need_build FOLDER [meson options]: configures and builds.
 need_build() {
   local folder=$1

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What a build costs, against what its two compilers cost alone.
 
-    OCL_ICD_VENDORS=build/icd/tegracl.icd builds.py TEGRACLC [ROUNDS]
+    OCL_ICD_VENDORS=build/icd/vendors builds.py TEGRACLC [ROUNDS]
 
 Each round builds a kernel that was never built before through the OpenCL API, with the
 helper process warm; runs clang with the helper's arguments and source, but lets it optimise,

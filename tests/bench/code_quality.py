@@ -3,7 +3,7 @@
 tegracl compiles their OpenCL C, as NVRTC compiles the CUDA C beside it, and
 (--nvptx) as clang's NVPTX back end with libclc, and ptxas, compile the OpenCL C.
 
-    OCL_ICD_VENDORS=build/icd/tegracl.icd code_quality.py [--nvptx] TEGRACLC [KERNEL ...]
+    OCL_ICD_VENDORS=build/icd/vendors code_quality.py [--nvptx] TEGRACLC [KERNEL ...]
 
 All run on the software Orin in profile mode, and each result is checked. Exit
 status 1 if one is wrong, or if tegracl's code needs more warp instructions than

@@ -28,7 +28,7 @@ OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 
 def find_vendors(folder):
     """A loader's folder with this driver and the others that are there."""
-    ours = pathlib.Path(os.environ["OCL_ICD_VENDORS"])
+    ours = pathlib.Path(os.environ["OCL_ICD_VENDORS"], "tegracl.icd")
     vendors = {"tegracl": ours.read_text()}
     if POCL_ICD.exists():
         vendors["pocl"] = POCL_ICD.read_text()

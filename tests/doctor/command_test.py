@@ -108,7 +108,7 @@ class Walk(unittest.TestCase):
 
     def test_another_platform(self):
         with tempfile.TemporaryDirectory() as folder:
-            with open(os.environ['OCL_ICD_VENDORS'], encoding='utf-8') as f:
+            with open(os.environ['OCL_ICD_VENDORS'] + '/tegracl.icd', encoding='utf-8') as f:
                 ours = f.read()
             for name, library in [('tegracl', ours), ('other', os.path.abspath(OTHER_PLATFORM))]:
                 with open(f'{folder}/{name}.icd', 'w', encoding='utf-8') as f:
