@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
+#include "runtime/available.h"
 #include "runtime/board_file.h"
 #include "runtime/clock.h"
 #include "runtime/context.h"
@@ -157,7 +158,7 @@ static int describe(struct rt_device *d) {
   info->registers_per_sm = SM_REGISTERS;
   info->shared_per_block = SHARED_PER_BLOCK;
   info->l2_bytes = c.L2_cache_size;
-  info->memory_bytes = memory_bytes(d);
+  info->memory_bytes = rt_available_share(memory_bytes(d));
   info->max_buffer_bytes = info->memory_bytes / 2 / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
   if (info->max_buffer_bytes > UINT64_C(1) << BUFFER_SHIFT_MAX)
     info->max_buffer_bytes = UINT64_C(1) << BUFFER_SHIFT_MAX;
@@ -188,6 +189,7 @@ void rt_device_close(struct rt_device *d) {
   close_nodes(d);
   pthread_mutex_destroy(&d->usermode_lock);
   pthread_mutex_destroy(&d->addresses);
+  pthread_mutex_destroy(&d->allocation);
   free(d);
 }
 
@@ -237,6 +239,8 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
     return rt_fail(-ENOMEM, "no memory for the device's record");
   d->os = rt_debug_trace_os(os);
   pthread_mutex_init(&d->addresses, NULL);
+  pthread_mutex_init(&d->allocation, NULL);
+  d->meminfo = "/proc/meminfo";
   pthread_mutex_init(&d->usermode_lock, NULL);
   forget_nodes(d);
   int result = open_nodes(d);
@@ -276,6 +280,7 @@ void rt_device_forked(struct rt_device *d) {
   if (!d)
     return;
   forget_nodes(d);
+  pthread_mutex_init(&d->allocation, NULL);
   pthread_mutex_init(&d->addresses, NULL); /* another thread may have held it */
   pthread_mutex_init(&d->usermode_lock, NULL);
 }

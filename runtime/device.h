@@ -3,6 +3,7 @@
 #define TEGRACL_RUNTIME_DEVICE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "runtime/choices.h"
 #include "runtime/nvgpu/os.h"
@@ -19,7 +20,10 @@ struct rt_device {
   /* Held while memory is mapped or unmapped for GPU and CPU: an address that the GPU's
    * address space gives out again is free for the CPU, too. */
   pthread_mutex_t addresses;
-  bool notes; /* the software Orin wants to be told of code and memory */
+  pthread_mutex_t allocation;    /* held while a large allocation is made: available.h */
+  _Atomic uint64_t unseen_bytes; /* of small ones since the last look at free memory */
+  const char *meminfo;           /* the system's file */
+  bool notes;                    /* the software Orin wants to be told of code and memory */
   pthread_mutex_t usermode_lock;
   unsigned usermode_users; /* channels that hold the page, under usermode_lock */
   void *usermode;          /* the user-mode register page; NULL without users */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/available.h"
 #include "runtime/fds.h"
 #include "runtime/hw/memory.h"
 #include "runtime/message.h"
@@ -37,7 +38,7 @@ static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
 }
 
 /* The dmabuf alone keeps the memory, so the handle ends here. */
-static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
+static int allocate_pages(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
   struct nvmap_create_handle create = {.size64 = size};
   int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_CREATE_64, &create);
   if (result)
@@ -57,6 +58,17 @@ static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type
       result = rt_fail_call(result, "nvmap GET_FD");
   }
   d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)handle);
+  return result;
+}
+
+static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
+  if (!rt_available_due(d, size))
+    return allocate_pages(d, size, type, fd);
+  pthread_mutex_lock(&d->allocation);
+  int result = rt_available_check(d, size);
+  if (result == 0)
+    result = allocate_pages(d, size, type, fd);
+  pthread_mutex_unlock(&d->allocation);
   return result;
 }
 

@@ -39,7 +39,7 @@ struct rt_device_info {
   uint32_t registers_per_sm;
   uint32_t shared_per_block; /* what OpenCL may use */
   uint64_t l2_bytes;
-  uint64_t memory_bytes; /* RAM that buffers can come from */
+  uint64_t memory_bytes; /* of the RAM, what buffers may take: the system needs the rest */
   uint64_t max_buffer_bytes;
   uint32_t max_param_bytes; /* kernel parameters, hidden block included */
   uint32_t timer_step_ns;   /* 32 */

@@ -101,6 +101,9 @@ static void device_start(void) {
   uint64_t share = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
   emu_adversary_start();
   emu_gpu.memory_limit = share < emu_board()->memory_bytes ? share : emu_board()->memory_bytes;
+  const uint64_t most = emu_options()->memory_mib;
+  if (most && most < emu_gpu.memory_limit >> 20)
+    emu_gpu.memory_limit = most << 20;
   cpu_set_t cpus;
   emu_gpu.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   /* Ids count up from here for the life of the module; nvgpu-uapi.md 3.5. */

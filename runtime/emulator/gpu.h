@@ -802,6 +802,7 @@ struct emu_options {
   char *profile_file; /* NULL: none */
   const struct emu_board *board;
   uint64_t railgate_ms; /* without power references until the GPU is switched off */
+  uint64_t memory_mib;  /* no more than this; 0: the module's */
   bool r35;             /* the kernel interface of L4T r35, not r36 */
 };
 const struct emu_options *emu_options(void);

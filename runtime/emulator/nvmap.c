@@ -3,6 +3,8 @@
 #include "runtime/emulator/nvmap.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,6 +95,22 @@ static int nvmap_create_64(void *argument) {
   return error;
 }
 
+/* The kernel refuses only what is more than all of the RAM. Else it takes page by page with
+ * GFP_KERNEL, which waits and ends processes rather than fail (nvmap_alloc.c,
+ * handle_page_alloc). The memory is not counted as the client's, so another process may go
+ * first; in the end it is the client. */
+static void out_of_memory(uint64_t size) {
+  fprintf(stderr,
+          "tegracl: software Orin: out of memory: nvmap ALLOC of %llu bytes, with %llu of %llu "
+          "free. Linux's OOM killer would end processes, and so this one ends: nvmap checks "
+          "for all of the RAM alone. Look at MemAvailable or QUERY_HEAP_PARAMS first\n",
+          (unsigned long long)size,
+          (unsigned long long)(emu_gpu.memory_limit - emu_gpu.memory_used),
+          (unsigned long long)emu_gpu.memory_limit);
+  kill(getpid(), SIGKILL);
+  pause();
+}
+
 /* nvgpu-uapi.md 3.5, ALLOC: the checks in their order */
 static int nvmap_alloc(void *argument) {
   const struct nvmap_alloc_handle *a = argument;
@@ -111,7 +129,7 @@ static int nvmap_alloc(void *argument) {
   if (a->heap_mask & exclusive_heaps)
     return -EINVAL;
   if (dmabuf->size > emu_gpu.memory_limit - emu_gpu.memory_used)
-    return -ENOMEM;
+    out_of_memory(dmabuf->size);
   dmabuf->allocated = true;
   emu_gpu.memory_used += dmabuf->size;
   dmabuf->heap = NVMAP_HEAP_IOVMM;

@@ -64,6 +64,10 @@ static bool railgate_setting(const char *setting) {
   return number(setting, &options.railgate_ms) && options.railgate_ms <= UINT32_MAX;
 }
 
+static bool memory_setting(const char *setting) {
+  return number(setting, &options.memory_mib) && options.memory_mib;
+}
+
 static bool adversarial_setting(const char *setting) {
   emu_adversary.seeded = number(setting, &emu_adversary.seed);
   return emu_adversary.seeded;
@@ -80,6 +84,7 @@ static const struct word {
     {"board", NULL, board_setting},
     {"l4t", NULL, l4t_setting},
     {"railgate", NULL, railgate_setting},
+    {"memory", NULL, memory_setting},
     {"adversarial", &emu_adversary.on, adversarial_setting},
 };
 
@@ -119,6 +124,7 @@ static void read_list(void) {
           stderr,
           "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N][:leaks], "
           "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36, railgate:MS, "
+          "memory:MIB, "
           "adversarial[:SEED]\n",
           (int)length, list);
       options.bad = true;

@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -66,8 +70,8 @@ static void look(const void *argument) {
   client_close(&c);
 }
 
-/* All memory, to the last page; then ENOMEM, until some is freed. */
-static void fill(const void *unused) {
+/* All memory, to the last page; then the end, unless some is freed before. */
+static void fill(const void *too_much) {
   struct client c;
   client_open(&c);
   struct nvmap_query_heap_params heap = {.heap_mask = NVMAP_HEAP_IOVMM};
@@ -83,10 +87,38 @@ static void fill(const void *unused) {
   EXPECT(0, c.nvmap, NVMAP_IOC_ALLOC, most);
   EXPECT(0, c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, heap);
   assert_int_equal(heap.free, 4096);
-  EXPECT(-ENOMEM, c.nvmap, NVMAP_IOC_ALLOC, more);
+  if (too_much) {
+    EXPECT(0, c.nvmap, NVMAP_IOC_ALLOC, more); /* does not come back */
+    _exit(1);
+  }
   assert_int_equal(OS->ioctl(c.nvmap, NVMAP_IOC_FREE, (void *)(uintptr_t)create[0].handle), 0);
   EXPECT(0, c.nvmap, NVMAP_IOC_ALLOC, more);
   client_close(&c);
+}
+
+/* As by Linux's OOM killer, and with the reason. */
+static void killed(const char *option) {
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  const pid_t pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    setenv("TEGRACL_EMULATOR", option, 1);
+    fill(option);
+    _exit(0);
+  }
+  close(ends[1]);
+  char text[1024] = "";
+  size_t size = 0;
+  for (ssize_t n; (n = read(ends[0], text + size, sizeof(text) - 1 - size)) > 0;)
+    size += (size_t)n;
+  close(ends[0]);
+  int status = 0;
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  assert_non_null(strstr(text, "nvmap ALLOC of 8192 bytes, with 4096 of 67108864 free"));
+  assert_non_null(strstr(text, "OOM killer"));
 }
 
 static void boards(void **state) {
@@ -97,6 +129,8 @@ static void boards(void **state) {
 static void memory(void **state) {
   with_emulator(NULL, fill, NULL);
   with_emulator("board:nano8", fill, NULL);
+  with_emulator("memory:64", fill, NULL);
+  killed("memory:64");
 }
 
 /* No device, rather than another one than was asked for. */

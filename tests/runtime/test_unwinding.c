@@ -10,7 +10,10 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "runtime/available.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/hw/memory.h"
@@ -210,6 +213,44 @@ static void device_information(void **state) {
   rt_device_close(device);
 }
 
+/* What the system has, where nvmap's heap does not say: large buffers, and many small ones. */
+static void little_memory(void **state) {
+  (void)state;
+  enum { MIB = 1 << 20, LEFT_MIB = 200 };
+  char name[] = "/tmp/tegracl-meminfo-XXXXXX";
+  const int fd = mkstemp(name);
+  assert_true(fd >= 0);
+  assert_true(dprintf(fd,
+                      "MemTotal:        3995592 kB\nMemFree:           62300 kB\n"
+                      "MemAvailable:   %d kB\nBuffers:           41224 kB\n",
+                      LEFT_MIB << 10) > 0);
+  close(fd);
+  fake_os_reset(0, 0, false);
+  struct rt_device *device = NULL;
+  struct rt_context *context = NULL;
+  struct rt_buffer *large = NULL;
+  assert_int_equal(rt_device_create(&fake_os, &device), 0);
+  assert_int_equal(rt_context_create(device, &context), 0);
+  device->meminfo = name;
+  assert_int_equal(rt_buffer_create(context, LEFT_MIB * MIB, RT_MEMORY_CACHED, &large), -ENOMEM);
+  assert_non_null(strstr(rt_last_message(), "200 MiB of memory do not fit: 200 MiB are free"));
+  assert_int_equal(rt_buffer_create(context, UINT64_C(1) << 62, RT_MEMORY_CACHED, &large), -ENOMEM);
+  assert_int_equal(rt_buffer_create(context, LEFT_MIB / 2 * MIB, RT_MEMORY_CACHED, &large), 0);
+  rt_buffer_destroy(large);
+  unlink(name);
+  assert_int_equal(rt_buffer_create(context, LEFT_MIB * MIB, RT_MEMORY_CACHED, &large), 0);
+  rt_buffer_destroy(large); /* no such file: as before */
+  device->meminfo = "/dev/null";
+  assert_int_equal(rt_buffer_create(context, LEFT_MIB * MIB, RT_MEMORY_CACHED, &large), 0);
+  rt_buffer_destroy(large);
+  rt_context_destroy(context);
+  rt_device_close(device);
+  /* What a board of 4, 8 and 64 GB says, and offers. */
+  assert_int_equal(rt_available_share(UINT64_C(3900) * MIB), UINT64_C(1950) * MIB);
+  assert_int_equal(rt_available_share(UINT64_C(7600) * MIB), UINT64_C(5700) * MIB);
+  assert_int_equal(rt_available_share(UINT64_C(62800) * MIB), UINT64_C(47100) * MIB);
+}
+
 static void bad_modules_are_refused(void **state) {
   (void)state;
   fake_os_reset(0, 0, false);
@@ -300,6 +341,7 @@ int main(void) {
       cmocka_unit_test(dmabuf_fd_zero_is_avoided),
       cmocka_unit_test(contexts_have_their_own_addresses),
       cmocka_unit_test(device_information),
+      cmocka_unit_test(little_memory),
       cmocka_unit_test(bad_modules_are_refused),
       cmocka_unit_test(launch_limits),
   };
