@@ -38,7 +38,7 @@ struct entry {
 
 /* Bytes; 0: the cache is off. */
 static uint64_t size_limit(void) {
-  const char *wanted = getenv("TEGRACL_CACHE"), *size = getenv("TEGRACL_CACHE_SIZE");
+  const char *wanted = secure_getenv("TEGRACL_CACHE"), *size = secure_getenv("TEGRACL_CACHE_SIZE");
   if (wanted && strcmp(wanted, "0") == 0)
     return 0;
   char *end = NULL;
@@ -49,9 +49,9 @@ static uint64_t size_limit(void) {
 
 /* The cache's folder. False if there is none to be had. */
 static bool cache_folder(char folder[PATH_BYTES]) {
-  const char *own = getenv("TEGRACL_CACHE_DIR");
-  const char *xdg = getenv("XDG_CACHE_HOME");
-  const char *home = getenv("HOME");
+  const char *own = secure_getenv("TEGRACL_CACHE_DIR");
+  const char *xdg = secure_getenv("XDG_CACHE_HOME");
+  const char *home = secure_getenv("HOME");
   int length;
   if (own && *own)
     length = snprintf(folder, PATH_BYTES, "%s", own);

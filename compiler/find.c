@@ -46,7 +46,7 @@ static bool is_command(const char *path) {
 }
 
 static const char *environment(const char *name) {
-  const char *value = getenv(name);
+  const char *value = secure_getenv(name);
   return value && *value ? value : NULL;
 }
 

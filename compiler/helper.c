@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -43,9 +44,16 @@ static struct helper *working;
 static struct helper *leaving; /* socket closed, not yet reaped */
 static long busy;              /* those at work, and those about to be started */
 
+/* In a set-user-ID program the environment comes from the user that must not have its rights. */
+static char **helpers_environment(void) {
+  static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+  static char *safe[] = {path, NULL};
+  return getauxval(AT_SECURE) ? safe : environ;
+}
+
 static uint64_t hash_environment(const char *path) {
   uint64_t hash = XXH64(path, strlen(path), 0);
-  for (char **variable = environ; variable && *variable; variable++)
+  for (char **variable = helpers_environment(); variable && *variable; variable++)
     hash = XXH64(*variable, strlen(*variable), hash);
   return hash;
 }
@@ -141,7 +149,7 @@ static int spawn(const char *path, int fd, int output, pid_t *pid) {
   char *arguments[] = {(char *)path, "--serve", NULL};
   error = set_up(&actions, &attributes, fd, output);
   if (!error)
-    error = posix_spawn(pid, path, &actions, &attributes, arguments, environ);
+    error = posix_spawn(pid, path, &actions, &attributes, arguments, helpers_environment());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return -error;

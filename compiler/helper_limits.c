@@ -16,7 +16,7 @@ enum { MOST_FILES = 65536, DEFAULT_SECONDS = 600, MIB_SHIFT = 20, KIB_PER_MIB = 
 
 /* A positive number from the environment; 0: there is none. */
 static unsigned long number(const char *name, unsigned long most) {
-  const char *text = getenv(name);
+  const char *text = secure_getenv(name);
   char *end = NULL;
   const unsigned long value = text ? strtoul(text, &end, 10) : 0;
   return end && !*end && value <= most ? value : 0;

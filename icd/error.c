@@ -14,7 +14,7 @@ static bool debug_api;
 
 /* TEGRACL_DEBUG is a list of words separated by commas. */
 static void read_debug(void) {
-  const char *words = getenv("TEGRACL_DEBUG");
+  const char *words = secure_getenv("TEGRACL_DEBUG");
   while (words && *words) {
     const size_t length = strcspn(words, ",");
     if (length == strlen("api") && !strncmp(words, "api", length))

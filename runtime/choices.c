@@ -50,7 +50,7 @@ static struct rt_choices from_environment; /* -1: not set there */
 static void parse_environment(void) {
   for (int i = 0; i < RT_CHOICES; i++)
     atomic_store(&from_environment.value[i], -1);
-  const char *list = getenv("TEGRACL_CHOICES");
+  const char *list = secure_getenv("TEGRACL_CHOICES");
   while (list && *list) {
     const size_t length = strcspn(list, ",");
     char *pair = strndup(list, length);
@@ -63,7 +63,7 @@ static void parse_environment(void) {
     free(pair);
     list += length + (list[length] == ',');
   }
-  const char *mode = getenv("TEGRACL_PREEMPTION");
+  const char *mode = secure_getenv("TEGRACL_PREEMPTION");
   if (mode && *mode && !rt_choices_set(&from_environment, table[RT_CHOICE_PREEMPTION].name, mode))
     fprintf(stderr, "tegracl: TEGRACL_PREEMPTION is \"%s\"; it can be wfi, cta or cilp\n", mode);
 }

@@ -35,7 +35,7 @@ static bool take_topic(const char *word) {
 }
 
 static void read_topics(void) {
-  const char *list = getenv("TEGRACL_DEBUG");
+  const char *list = secure_getenv("TEGRACL_DEBUG");
   while (list && *list) {
     const size_t length = strcspn(list, ",");
     char *word = strndup(list, length);

@@ -9,7 +9,7 @@
 #include "runtime/nvgpu/uapi.h"
 
 const struct nvgpu_os *rt_device_os(void) {
-  const char *choice = getenv("TEGRACL_DEVICE");
+  const char *choice = secure_getenv("TEGRACL_DEVICE");
   if (choice && *choice) {
     if (strcmp(choice, "board") == 0)
       return &nvgpu_os_linux;

@@ -114,7 +114,7 @@ static bool read_word(char *text) {
 }
 
 static void read_list(void) {
-  const char *list = getenv("TEGRACL_EMULATOR");
+  const char *list = secure_getenv("TEGRACL_EMULATOR");
   while (list && *list) {
     char word[WORD_MAX];
     size_t length = strcspn(list, ",");
