@@ -34,7 +34,11 @@ static const char help[] =
 static int explain_file(const char *name) {
   FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
   int result = in ? explain(in, stdout) : -errno;
-  if (result)
+  if (result == -EFBIG)
+    fprintf(stderr,
+            "tegracl-doctor: %s: a line of more than %d MiB: neither a trace nor strace's\n", name,
+            EXPLAIN_LINE_MAX >> 20);
+  else if (result)
     fprintf(stderr, "tegracl-doctor: %s: %s\n", name, strerror(-result));
   if (in && in != stdin)
     fclose(in);
