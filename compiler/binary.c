@@ -501,6 +501,22 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
   return status;
 }
 
+/* The kernels' names and last parameter are ours, and so is a file of its line table. */
+bool cc_is_bare_cubin(const void *binary, size_t size, const struct module_code *module) {
+  static const char device_library[] = "tegracl.cuh";
+  if (!cubin_is_elf(binary, size) || !module->kernel_count ||
+      !memmem(binary, size, device_library, sizeof(device_library)))
+    return false;
+  for (uint32_t i = 0; i < module->kernel_count; i++) {
+    const struct kernel_code *kernel = &module->kernels[i];
+    if (strncmp(kernel->name, BINARY_KERNEL_PREFIX, strlen(BINARY_KERNEL_PREFIX)) != 0 ||
+        kernel->arg_count == 0 ||
+        kernel->args[kernel->arg_count - 1].size != sizeof(struct kernel_hidden))
+      return false;
+  }
+  return true;
+}
+
 void cc_module_free(struct module_code *module) {
   if (!module)
     return;

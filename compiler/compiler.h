@@ -130,6 +130,10 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
                               char *error, size_t error_size);
 void cc_module_free(struct module_code *module);
 
+/* Whether binary, which module was read from, is the bare CUBIN of an OpenCL program
+ * (tegraclc --emit cubin): it does not say what the kernels' arguments are. */
+bool cc_is_bare_cubin(const void *binary, size_t size, const struct module_code *module);
+
 /* Reading of print records (kernel_code.h). */
 struct cc_print_reader {
   void *data; /* for the functions */

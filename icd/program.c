@@ -103,7 +103,13 @@ static cl_int check_binary(cl_context context, const unsigned char *binary, size
   char why[512];
   struct module_code *code = NULL;
   const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof why);
+  const bool bare = status == CC_OK && cc_is_bare_cubin(binary, size, code);
   cc_module_free(code);
+  if (bare)
+    return icd_fail(
+        context, CL_INVALID_BINARY, call,
+        "the CUBIN of an OpenCL program, which does not say what its kernels' arguments "
+        "are: give the program binary (tegraclc --emit bin)");
   if (status == CC_OK)
     return CL_SUCCESS;
   return icd_fail(context, status == CC_OUT_OF_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_BINARY,

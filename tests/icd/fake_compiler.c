@@ -199,6 +199,11 @@ enum cc_binary_kind cc_binary_kind(const void *binary, size_t size) {
   return CC_BINARY_UNKNOWN;
 }
 
+bool cc_is_bare_cubin(const void *binary, size_t size, const struct module_code *module) {
+  (void)binary, (void)size, (void)module;
+  return false;
+}
+
 enum cc_status cc_module_read(const void *binary, size_t size, struct module_code **module,
                               char *error, size_t error_size) {
   if (size != sizeof BINARY || memcmp(binary, BINARY, size)) {

@@ -1,5 +1,6 @@
 /* Prebuilt kernels: the offline compiler makes a program binary, and OpenCL loads
- * it without any compiler. In a cross build the compiler is the host's.
+ * it without any compiler. The bare CUBIN, which lacks the kernels' arguments, is refused. In a
+ * cross build the compiler is the host's.
  *
  *   prebuilt TEGRACLC SOURCE.cl
  */
@@ -7,6 +8,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { COUNT = 4096, GROUP = 128 };
 
@@ -95,14 +97,30 @@ static void sum(const struct road *road, cl_program program) {
   CHECK_CL(clReleaseMemObject(a), CL_SUCCESS);
 }
 
+static char said[512]; /* by the context's callback */
+
+static void CL_CALLBACK listen(const char *words, const void *info, size_t size, void *data) {
+  (void)info, (void)size, (void)data;
+  snprintf(said, sizeof said, "%s", words);
+}
+
+static void refused(const struct road *road, const unsigned char *cubin, size_t size) {
+  cl_int error;
+  CHECK(!clCreateProgramWithBinary(road->context, 1, &road->device, &size, &cubin, NULL, &error));
+  CHECK_CL(error, CL_INVALID_BINARY);
+  CHECK(strstr(said, "tegraclc --emit bin"));
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 3);
-  size_t size;
+  size_t size, cubin_size;
   unsigned char *binary = offline_compile(argv[1], "bin", argv[2], &size);
+  unsigned char *cubin = offline_compile(argv[1], "cubin", argv[2], &cubin_size);
   /* From here on there is none. */
   setenv("TEGRACL_COMPILER", "/nonexistent", 1);
   struct road road;
-  road_open(&road);
+  road_open_told(&road, listen);
+  refused(&road, cubin, cubin_size);
   cl_int status, error;
   const unsigned char *binaries[] = {binary};
   cl_program program =
@@ -116,5 +134,6 @@ int main(int argc, char **argv) {
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   road_close(&road);
   free(binary);
+  free(cubin);
   return 0;
 }
