@@ -86,6 +86,19 @@ static const struct fault_case cases[] = {
      256,
      false,
      {"kernel k +0x", "STG", "shared memory that nothing has written", "work-item ("}},
+    {"unwritten through shared",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; s[get_local_id(0)] = "
+     "q[get_local_id(0)];\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); p[get_global_id(0)] = s[63 - get_local_id(0)]; }",
+     0,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "STG", "global memory that nothing has written, read at kernel k +0x",
+      "line 1"},
+     .unwritten = true},
     {"private never written",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < n; "

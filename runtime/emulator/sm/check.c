@@ -323,12 +323,11 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
     t = computed(w, u, note, ws, m);
   } else {
     struct taint data = {0};
-    enum sm_cause cause = SM_CAUSE_REGISTER;
     for (unsigned k = 0; k < note->read_count; k++)
       for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
         add(&data, ws, note->read[k].slot + word, m);
-    t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &cause) : 0;
-    t.origin = sm_pc_of(w, u) | cause;
+    t.origin = data.origin;
+    t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &t.origin) : 0;
     if (note->handler == SM_H_ldsm && t.lanes) /* lanes load rows for others */
       t.lanes = SM_ALL_LANES;
   }

@@ -17,6 +17,15 @@ static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }
 
+/* What an undefined word's origin is, and becomes. */
+static void pass_origin(uint64_t *of_word, const struct sm_access *a, bool found, bool undefined,
+                        uint64_t *origin) {
+  if (found && *of_word)
+    *origin = *of_word & ~(uint64_t)SM_ORIGIN_STORED;
+  if (a->is_write && undefined)
+    *of_word = a->origin | SM_ORIGIN_STORED;
+}
+
 /* True if something undefined was read. undefined: so is what is written. */
 static bool shared_access(struct sm_access *a, bool undefined) {
   struct sm_shadow *s = a->w->cta->shadow;
@@ -33,16 +42,19 @@ static bool shared_access(struct sm_access *a, bool undefined) {
       sm_check_race(a, &s->cell[(a->at + done) / SM_CELL_BYTES], &p);
     done += p.count;
   }
+  uint64_t origin = sm_pc_of(a->w, a->u) | SM_CAUSE_SHARED;
   for (uint32_t k = 0; k < bytes; k++) {
+    pass_origin(&s->shared_origin[(a->at + k) / SM_CELL_BYTES], a, !defined[k], undefined, &origin);
     found |= !defined[k];
     if (a->is_write)
       defined[k] = undefined ? SM_UNWRITTEN : SM_WRITTEN;
   }
+  a->origin = origin;
   check_mbarrier(a, defined);
   return found && a->note->access != SM_ACCESS_STORE;
 }
 
-static bool local_access(const struct sm_access *a, bool is_undefined) {
+static bool local_access(struct sm_access *a, bool is_undefined) {
   const struct sm_warp *w = a->w;
   const struct sm_grid *grid = w->cta->grid;
   const uint32_t bytes = a->note->bytes;
@@ -53,26 +65,32 @@ static bool local_access(const struct sm_access *a, bool is_undefined) {
   else if (at + bytes > grid->local_low)
     return false; /* it faults */
   const size_t warp = (size_t)(w->local - w->cta->local) / 4;
+  uint64_t origin = sm_pc_of(w, a->u) | SM_CAUSE_LOCAL;
   for (uint32_t done = 0; done < bytes;) {
     const struct sm_part p = sm_part_of(at, bytes, done);
-    uint8_t *defined = &w->cta->shadow->local_defined[warp + (at + done) / 4 * SM_LANES + a->lane];
+    const size_t word = warp + (at + done) / 4 * SM_LANES + a->lane;
+    uint8_t *defined = &w->cta->shadow->local_defined[word];
     /* One byte is enough: compilers spill half a word and read it back whole. */
-    undefined |= !(*defined & p.mask);
+    const bool found = !(*defined & p.mask);
+    pass_origin(&w->cta->shadow->local_origin[word], a, found, is_undefined, &origin);
+    undefined |= found;
     if (a->is_write)
       *defined = (uint8_t)(is_undefined ? *defined & ~p.mask : *defined | p.mask);
     done += p.count;
   }
+  a->origin = origin;
   return undefined && a->note->access != SM_ACCESS_STORE;
 }
 
 /* The destinations of LDGSTS. */
-static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined) {
+static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint64_t origin) {
   const uint32_t *to = sm_file_at(a.w, a.u->s[1]);
   const uint32_t term = sm_file_at(a.w, a.u->s[2])[0] + (uint32_t)a.u->jump;
   a.is_write = true;
   FOR_MASK(i, m) {
     a.lane = i;
     a.at = to[i] + term;
+    a.origin = origin;
     shared_access(&a, undefined >> i & 1);
   }
 }
@@ -191,9 +209,10 @@ static enum sm_space space_of(struct sm_access *a) {
 }
 
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                         uint32_t data, enum sm_cause *cause) {
+                         uint32_t data, uint64_t *origin) {
   const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
   uint64_t address[SM_LANES];
+  const uint64_t stored = *origin;
   uint32_t undefined = 0;
   pthread_mutex_t *held = NULL;
   struct sm_access a = {.w = w,
@@ -212,6 +231,7 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
     bool found = false;
     a.lane = i;
     a.at = address[i];
+    a.origin = stored;
     const enum sm_space space = space_of(&a);
     if (space == SM_SPACE_GLOBAL)
       found = global_access(&a, &held);
@@ -222,14 +242,12 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
     if (!found)
       continue;
     undefined |= 1u << i;
-    *cause = space == SM_SPACE_GLOBAL   ? SM_CAUSE_GLOBAL
-             : space == SM_SPACE_SHARED ? SM_CAUSE_SHARED
-                                        : SM_CAUSE_LOCAL;
+    *origin = space == SM_SPACE_GLOBAL ? sm_pc_of(w, u) | SM_CAUSE_GLOBAL : a.origin;
   }
   if (held)
     pthread_mutex_unlock(held);
   if (note->space == SM_SPACE_COPY) {
-    copy_access(a, m, undefined);
+    copy_access(a, m, undefined, *origin);
     return 0; /* nothing in registers */
   }
   return undefined;

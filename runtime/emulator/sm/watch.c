@@ -43,11 +43,15 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   if (!reserve(&s->warp, &s->warp_bytes, cta->warps * sizeof *s->warp) ||
       !reserve(&s->shared_defined, &s->shared_bytes, shared + 1) ||
       !reserve(&s->cell, &s->cell_bytes, cells + 1) ||
-      !reserve(&s->local_defined, &s->local_bytes, local + 1) || !s->shared_defined ||
-      !s->local_defined)
+      !reserve(&s->local_defined, &s->local_bytes, local + 1) ||
+      !reserve(&s->shared_origin, &s->shared_origin_bytes, shared / 4 * sizeof(uint64_t) + 1) ||
+      !reserve(&s->local_origin, &s->local_origin_bytes, local * sizeof(uint64_t) + 1) ||
+      !s->shared_defined || !s->local_defined)
     return false;
   memset(s->shared_defined, 0, shared);
   memset(s->local_defined, 0, local);
+  memset(s->shared_origin, 0, shared / 4 * sizeof(uint64_t));
+  memset(s->local_origin, 0, local * sizeof(uint64_t));
   memset(s->barrier_clock, 0, sizeof s->barrier_clock);
   memset(s->lock_clock, 0, sizeof s->lock_clock);
   s->number =
@@ -83,6 +87,8 @@ void sm_watch_free(struct sm_cta *cta) {
   free(cta->shadow->shared_defined);
   free(cta->shadow->cell);
   free(cta->shadow->local_defined);
+  free(cta->shadow->shared_origin);
+  free(cta->shadow->local_origin);
   free(cta->shadow);
 }
 

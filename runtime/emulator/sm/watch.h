@@ -24,6 +24,7 @@ enum sm_cause {
   SM_CAUSE_LOCAL,
   SM_CAUSE_GLOBAL,
   SM_CAUSE_LANE,
+  SM_ORIGIN_STORED = 8, /* beside a cause: of an undefined value that was stored in memory */
 };
 
 /* A register that an instruction under way will write, or still reads. */
@@ -87,6 +88,7 @@ struct sm_access {
   uint64_t at;           /* its address, or byte in shared memory */
   const uint8_t *memory; /* the bytes there */
   uint8_t *defined;      /* SM_WRITTEN and so on of these bytes, or NULL: all are written */
+  uint64_t origin;       /* of an undefined value: of the one stored, then of the one found */
   bool global, is_write, strong;
 };
 
@@ -98,6 +100,9 @@ struct sm_shadow {
   size_t shared_bytes, cell_bytes;
   uint8_t *local_defined; /* for each word a mask of bytes, in the order of the words */
   size_t local_bytes;
+  /* By word: where the undefined value came from that was stored there; 0: none was. */
+  uint64_t *shared_origin, *local_origin;
+  size_t shared_origin_bytes, local_origin_bytes;
   uint32_t number;        /* of the CTA, over all grids */
   uint32_t acquired;      /* when it last saw what other CTAs had released */
   uint32_t parameters_of; /* the grid whose parameters these are, if any are known */
@@ -170,9 +175,10 @@ void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *n
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 
 /* Memory under a memory instruction. data: lanes in which what is stored is
- * undefined. Returns the lanes in which what is loaded is, with its cause. */
+ * undefined, and *origin where that comes from. Returns the lanes in which what is loaded is
+ * undefined; then *origin is its origin. */
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                         uint32_t data, enum sm_cause *cause);
+                         uint32_t data, uint64_t *origin);
 
 /* check_pointer.c. A CTA begins: finds the pointers among its grid's parameters. */
 void sm_pointers_start(struct sm_cta *cta);
