@@ -18,6 +18,7 @@
 #include "runtime/emulator/descriptors.h"
 #include "runtime/emulator/gpu.h"
 #include "runtime/emulator/l4t.h"
+#include "runtime/emulator/nvmap.h"
 #include "runtime/emulator/usermode.h"
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
@@ -81,6 +82,7 @@ static void forked_child(void) {
 
 static void forking(void) {
   pthread_mutex_lock(&emu_gpu.lock);
+  emu_nvmap_forking();
 }
 static void forked_parent(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
@@ -390,6 +392,8 @@ static void *emulator_mmap(void *address, size_t length, int protection, int fla
   struct emu_object *object = emu_table_get(fd);
   if (object)
     *error = check_map(object, length, protection, offset);
+  if (!*error && object && object->kind == EMU_DMABUF)
+    *error = emu_nvmap_share_pages((struct emu_dmabuf *)object, fd);
   if (!*error) {
     mapping = mmap(address, length, protection, flags, fd, offset);
     if (mapping == MAP_FAILED) {
