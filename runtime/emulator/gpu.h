@@ -20,6 +20,7 @@
 #include "runtime/emulator/adversary.h"
 #include "runtime/emulator/buddy.h"
 #include "runtime/emulator/engines.h"
+#include "runtime/emulator/inject.h"
 #include "runtime/emulator/sm/sm.h"
 #include "runtime/hw/host.h"
 #include "runtime/hw/memory.h"
