@@ -30,6 +30,7 @@ enum { SLACK_PARTS = 16 };
 
 struct entry {
   char magic[CACHE_MAGIC_BYTES];
+  uint64_t nvrtc[2]; /* that built it */
   uint64_t key_size;
   uint64_t log_size; /* with its NUL */
   uint64_t binary_size;
@@ -146,6 +147,10 @@ static bool read_key(int fd, const struct cache_key *key) {
   return true;
 }
 
+static bool has_nvrtc(const struct cache_key *key) {
+  return key->nvrtc[0] || key->nvrtc[1];
+}
+
 static bool read_entry(int fd, const struct cache_key *key, struct cc_result *result) {
   struct stat status;
   struct entry entry;
@@ -154,6 +159,7 @@ static bool read_entry(int fd, const struct cache_key *key, struct cc_result *re
     return false;
   if (!read_all(fd, &entry, sizeof(entry)) ||
       memcmp(entry.magic, CACHE_MAGIC, CACHE_MAGIC_BYTES) != 0 ||
+      (has_nvrtc(key) && memcmp(entry.nvrtc, key->nvrtc, sizeof(entry.nvrtc)) != 0) ||
       entry.key_size != key->bytes.size || !read_key(fd, key))
     return false;
   const uint64_t size = (uint64_t)status.st_size - sizeof(entry) - entry.key_size;
@@ -196,6 +202,7 @@ bool cache_get(const struct cache_key *key, struct cc_result *result) {
 static bool write_entry(int fd, const struct cache_key *key, const struct cc_result *result) {
   const size_t log_size = strlen(result->log) + 1;
   struct entry entry = {
+      .nvrtc = {key->nvrtc[0], key->nvrtc[1]},
       .key_size = key->bytes.size,
       .log_size = log_size,
       .binary_size = result->binary_size,

@@ -27,14 +27,17 @@
 /* All that a build depends on, one part after another, each with its length in front. */
 struct cache_key {
   struct text bytes;
-  uint64_t hash[2]; /* of the bytes: picks the file, proves nothing */
+  uint64_t nvrtc[2]; /* which NVRTC, a hash; 0: there is none, which finds the builds of any */
+  uint64_t hash[2];  /* of the bytes: picks the file, proves nothing */
 };
 
 void cache_key_finish(struct cache_key *key);
 bool cache_key_equal(const struct cache_key *a, const struct cache_key *b);
 
 /* The files that make up the compiler: tegraclc, clang, NVRTC, and for SPIR-V its
- * validator and translator. Another path, size or time of change makes another key. */
+ * validator and translator. Another path, size or time of change makes another key. There is
+ * one entry for a job whatever NVRTC built it, so programs in the cache run after NVRTC has
+ * been removed. */
 enum cache_tool {
   CACHE_COMPILER,
   CACHE_CLANG,
@@ -85,7 +88,7 @@ void cache_trim(int folder, uint64_t limit);
 #define CACHE_ENTRY_SUFFIX ".bin"
 #define CACHE_TEMP_PREFIX  "tegracl-"
 #define CACHE_TEMP_SUFFIX  ".tmp"
-#define CACHE_MAGIC        "TEGCLCH2"
+#define CACHE_MAGIC        "TEGCLCH3"
 enum { CACHE_TEMP_LETTERS = 6, CACHE_MAGIC_BYTES = 8, CACHE_MAGIC_COMMON = 7 };
 
 #endif

@@ -39,6 +39,19 @@ static void add_file(struct text *key, const char *path) {
   add_bytes(key, facts, sizeof(facts));
 }
 
+/* The facts about NVRTC, which no program can choose, as a hash of fixed size. */
+static void add_nvrtc(struct cache_key *key, const char *path) {
+  struct text facts = {0};
+  if (!path)
+    return;
+  add_file(&facts, path);
+  const XXH128_hash_t hash = XXH3_128bits(facts.data, facts.size);
+  key->nvrtc[0] = hash.high64;
+  key->nvrtc[1] = hash.low64;
+  key->bytes.failed |= facts.failed;
+  text_finish(&facts);
+}
+
 static bool has_word(const char *text, size_t size, const char *const *words) {
   for (; *words; words++)
     if (memmem(text, size, *words, strlen(*words)))
@@ -94,7 +107,8 @@ void cache_key_finish(struct cache_key *key) {
 }
 
 bool cache_key_equal(const struct cache_key *a, const struct cache_key *b) {
-  return a->bytes.size == b->bytes.size && memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0;
+  return memcmp(a->nvrtc, b->nvrtc, sizeof(a->nvrtc)) == 0 && a->bytes.size == b->bytes.size &&
+         memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0;
 }
 
 enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
@@ -104,8 +118,10 @@ enum cache_scope cache_key_make(const struct cc_job *job, const char *folder,
   struct text *bytes = &key->bytes;
   *key = (struct cache_key){0};
   add_string(bytes, TEGRACL_VERSION);
-  for (size_t i = 0; i < sizeof(tools->paths) / sizeof(tools->paths[0]); i++)
-    add_file(bytes, tools->paths[i]);
+  for (size_t i = 0; i < CACHE_TOOLS; i++)
+    if (i != CACHE_NVRTC)
+      add_file(bytes, tools->paths[i]);
+  add_nvrtc(key, tools->paths[CACHE_NVRTC]);
   const uint64_t device[] = {job->action, job->device->sm, job->device->local_mem_bytes,
                              job->source_count, job->header_count};
   add_bytes(bytes, device, sizeof(device));
@@ -195,7 +211,7 @@ static bool add_place(struct text *key, const char *folder, const char *place,
 static bool add_places(const struct cache_key *job, const char *folder, const char *places,
                        size_t size, const struct timespec *began, struct cache_key *key) {
   bool good = size && places[size - 1] == 0;
-  *key = (struct cache_key){0};
+  *key = (struct cache_key){.nvrtc = {job->nvrtc[0], job->nvrtc[1]}};
   add_bytes(&key->bytes, job->bytes.data, job->bytes.size);
   for (const char *at = places; good && at < places + size; at += strlen(at) + 1)
     good = *at && add_place(&key->bytes, folder, at, began);
