@@ -265,6 +265,8 @@ bool cc_find_nvrtc(char path[CC_PATH_MAX]) {
         (make_path(folder, "%s/../../nvrtc", command) && nvrtc_below(folder, path)))
       return true;
   }
+  if (nvrtc_below("/usr/local/lib/nvrtc", path))
+    return true;
   for (size_t i = 0; i < NVRTC_NAMES; i++)
     if (loader_would_find(nvrtc_names[i], path))
       return true;

@@ -28,9 +28,16 @@ bool cc_find_spirv_tools(char validator[CC_PATH_MAX], char translator[CC_PATH_MA
 
 /* The file name of libnvrtc.so to dlopen: TEGRACL_NVRTC (file or folder), then
  * the folder nvrtc/ of the build tree (../nvrtc or ../../nvrtc from tegraclc;
- * where tests/demo puts the PyPI package), then libnvrtc.so.13, .12, .11.2 in
+ * where tests/demo puts the PyPI package), then /usr/local/lib/nvrtc (where the README has it
+ * installed for all users of a machine), then libnvrtc.so.13, .12, .11.2 in
  * the dynamic loader's folders, then /usr/local/cuda*, then where pip puts it:
  * $VIRTUAL_ENV, ~/.local, /usr/local. */
 bool cc_find_nvrtc(char path[CC_PATH_MAX]);
+
+/* How to install it, in words for messages. */
+#define CC_NVRTC_HELP                                                                              \
+  "on a Jetson: sudo apt install cuda-nvrtc-12-6 (JetPack 6.1 and later; 6.0: cuda-nvrtc-12-2); "  \
+  "elsewhere: sudo apt install python3-pip && sudo pip install --target /usr/local/lib/nvrtc "     \
+  "nvidia-cuda-nvrtc"
 
 #endif

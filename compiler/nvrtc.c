@@ -51,9 +51,9 @@ static bool load_locked(struct text *log) {
   if (nvrtc.library)
     return true;
   if (!cc_find_nvrtc(path)) {
-    text_puts(log, "error: NVRTC (libnvrtc.so) was not found; install it with JetPack's CUDA, "
-                   "the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or set TEGRACL_NVRTC to "
-                   "the file or its folder\n");
+    text_puts(log, "error: NVRTC (libnvrtc.so), which compiles OpenCL C, was not found: "
+                   "install it (" CC_NVRTC_HELP "), or set TEGRACL_NVRTC to the file or its "
+                   "folder\n");
     return false;
   }
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -175,17 +175,13 @@ static void say_part(struct doctor *d, const char *name, bool found, const char 
 }
 
 void advise_compiler(struct doctor *d) {
-  static const char nvrtc_help[] =
-      "on a Jetson: sudo apt install cuda-nvrtc-12-6 (JetPack 6.1 and later; 6.0: "
-      "cuda-nvrtc-12-2). Elsewhere: pip install nvidia-cuda-nvrtc, or on Debian with its "
-      "component non-free: sudo apt install libnvrtc11.2";
   char path[CC_PATH_MAX], translator[CC_PATH_MAX];
   char install[64];
   say_part(d, "tegraclc", cc_find_tegraclc(path), path, "TEGRACL_COMPILER",
            "sudo apt install --reinstall tegracl");
   snprintf(install, sizeof(install), "sudo apt install clang-%d", TEGRACL_LLVM_MAJOR);
   say_part(d, "clang", cc_find_clang(path), path, "TEGRACL_CLANG", install);
-  say_part(d, "NVRTC", cc_find_nvrtc(path), path, "TEGRACL_NVRTC", nvrtc_help);
+  say_part(d, "NVRTC", cc_find_nvrtc(path), path, "TEGRACL_NVRTC", CC_NVRTC_HELP);
   if (cc_find_spirv_tools(path, translator))
     say(d, "for SPIR-V: %s, %s", path, translator);
   else

@@ -7,14 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "runtime/nvgpu/tables.h"
 
 /* Either kind of file, which its first line tells. 0, or -errno. */
 int explain(FILE *in, FILE *out);
 
-/* The lines of a trace behind its head. */
-void explain_trace(FILE *in, FILE *out);
+/* The next line, as getline reads it, but with '?' for NUL, and none longer than a line of a trace
+ * can be: /dev/zero has no end. Its bytes, 0 at the file's end, -ENOMEM or -EFBIG. */
+enum { EXPLAIN_LINE_MAX = 1 << 24 };
+ssize_t explain_read_line(FILE *in, char **line, size_t *room);
+
+/* The lines of a trace behind its head. 0, or as explain_read_line. */
+int explain_trace(FILE *in, FILE *out);
 
 /* One line of strace. */
 void explain_strace_line(const char *line, FILE *out);

@@ -294,12 +294,13 @@ static void put_line(struct call **calls, const char *line, FILE *out) {
   }
 }
 
-void explain_trace(FILE *in, FILE *out) {
+int explain_trace(FILE *in, FILE *out) {
   struct call *calls = NULL;
   char *line = NULL;
   size_t room = 0;
   /* A line that sudden death has cut off has no end. */
-  while (getline(&line, &room, in) > 0)
+  ssize_t size;
+  while ((size = explain_read_line(in, &line, &room)) > 0)
     if (strchr(line, '\n'))
       put_line(&calls, line, out);
     else
@@ -310,4 +311,5 @@ void explain_trace(FILE *in, FILE *out) {
     put_call(call, NULL, out);
     free(call);
   }
+  return (int)size;
 }
