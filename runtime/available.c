@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,8 +32,9 @@ static uint64_t available(const char *file) {
   if (fd >= 0)
     close(fd);
   const char *at = n > 0 ? strstr(text, name) : NULL;
-  uint64_t kib;
-  return at && sscanf(at + sizeof(name) - 1, "%" SCNu64, &kib) == 1 ? kib << 10 : UINT64_MAX;
+  char *end = NULL;
+  const uint64_t kib = at ? strtoull(at + sizeof(name) - 1, &end, 10) : 0;
+  return at && end != at + sizeof(name) - 1 ? kib << 10 : UINT64_MAX;
 }
 
 /* What nvmap says: MemAvailable without the pages of CMA, which are not for it (nvmap_ioctl.c,

@@ -206,6 +206,7 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
 void rt_context_destroy(struct rt_context *c) {
   if (!c)
     return;
+  rt_module_destroy(c->copy_module);
   destroy_tsg(c, &c->high_tsg);
   destroy_tsg(c, &c->tsg);
   rt_slots_destroy(&c->times);

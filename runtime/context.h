@@ -58,6 +58,7 @@ struct rt_context {
   unsigned buffers_made; /* numbers them, for reports */
   struct rt_module *modules;
   struct rt_queue *queues;
+  struct rt_module *_Atomic copy_module; /* copy.c; NULL until it is needed */
   char *fault_message;
 
   atomic_bool faulted;

@@ -1,6 +1,8 @@
 /* Which GPU: the board's nodes where they exist, else the software Orin. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,5 +31,11 @@ const struct nvgpu_os *rt_device_os(void) {
 
 int rt_device_open(struct rt_device **device) {
   const struct nvgpu_os *os = rt_device_os();
-  return os ? rt_device_create(os, device) : -ENODEV;
+  if (os)
+    return rt_device_create(os, device);
+  /* As for TEGRACL_EMULATOR: otherwise a program only finds that there is no device. */
+  static atomic_flag told = ATOMIC_FLAG_INIT;
+  if (!atomic_flag_test_and_set(&told))
+    fprintf(stderr, "tegracl: %s\n", rt_last_message());
+  return -ENODEV;
 }

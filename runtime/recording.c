@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/copy.h"
 #include "runtime/hw/host.h"
 #include "runtime/hw/methods.h"
 #include "runtime/hw/qmd.h"
@@ -252,7 +253,17 @@ static int copy_lines(struct rt_recording *r, const struct transfer *whole) {
   return result;
 }
 
+/* Until a board has shown that its channels take these methods. Check mode follows the copy
+ * engine's bytes without a report where they mean nothing yet; a kernel's loads it reports. */
+static bool takes_methods(const struct rt_recording *r) {
+  const struct rt_device *d = r->context->device;
+  return rt_choice_proven(&d->choices, RT_CHOICE_COPY_METHODS) ||
+         (d->notes && rt_choice_may(&d->choices, RT_CHOICE_COPY_METHODS));
+}
+
 int rt_recording_copy(struct rt_recording *r, const struct rt_copy *copy) {
+  if (!takes_methods(r))
+    return rt_copy_by_kernel(r->context, r, copy);
   int result = 0;
   for (size_t z = 0; z < copy->region[2] && !result; z++) {
     struct transfer t = {.target = copy->target + z * copy->target_slice,
@@ -311,6 +322,8 @@ static int fill_line(struct rt_recording *r, uint64_t target, size_t element, si
 
 /* A longer pattern is filled in by columns of as many bytes as the engine repeats. */
 int rt_recording_fill(struct rt_recording *r, const struct rt_fill *fill) {
+  if (!takes_methods(r))
+    return rt_fill_by_kernel(r->context, r, fill);
   const size_t element = least(fill->pattern_size, CONSTANT_BYTES);
   const bool packed = fill->row == fill->region[0];
   const size_t rows = packed ? 1 : fill->region[1];

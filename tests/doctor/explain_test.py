@@ -72,6 +72,22 @@ class Traces(unittest.TestCase):
                 threads = {line.split()[1] for line in lines[1:]}
                 self.assertLessEqual(len(threads), 2)
 
+    def test_files_of_others(self):
+        """No control character reaches the terminal, and no file takes all memory."""
+        strange = '\x1b]0;title\x07 \x9b31m \x7f\r\b \u00e9\u20ac'
+        call = 'ioctl(3, 0xc0104101, {' + strange + '}) = 0\n'
+        chip = ''.join('%02x' % b for b in b'\x1b[2J' * 60)
+        for text in (call, strange + '\n', 'tegracl-trace 1\n1.0 7 ' + strange + '\n' +
+                     '1.0 7 open path=' + strange + '\n1.0 7 end ns=1 result=3\n' +
+                     '1.0 7 struct type=nvgpu_gpu_characteristics data=' + chip + '\n' +
+                     '1.0 7 submit token=0x1 ' + strange + '\n'):
+            out = explain(text)
+            self.assertTrue(all(c.isprintable() or c in '\n\t' for c in out), repr(out))
+        result = subprocess.run([DOCTOR, '--explain', '/dev/zero'], capture_output=True, text=True,
+                                timeout=100, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('/dev/zero: a line of more than 16 MiB', result.stderr)
+
     def test_a_file_that_cannot_be(self):
         result = subprocess.run([PROGRAM], env=dict(os.environ, TEGRACL_DEBUG='trace:/nowhere/t'),
                                 capture_output=True, text=True, check=True)

@@ -114,6 +114,30 @@ class Install(unittest.TestCase):
                     self.assertRegex(manual, rf'[ \n]{option}\b')
                     self.assertRegex(completion, rf"[ ']{option}\b")
 
+    def test_help(self):
+        """Asked for, it is no error."""
+        for name in PROGRAMS:
+            with self.subTest(program=name):
+                result = subprocess.run([self.at(PREFIX / OPTIONS['bindir'] / name), '--help'],
+                                        capture_output=True, text=True, check=False)
+                self.assertEqual((result.returncode, result.stderr), (0, ''))
+                self.assertIn(name, result.stdout)
+
+    def test_every_word_of_the_emulator_is_described(self):
+        """What the option table has, and the settings that its message names."""
+        source = (SOURCE / 'runtime/emulator/options.c').read_text(encoding='utf-8')
+        table = source[source.index('struct word {'):source.index('/* One word with')]
+        words = set(re.findall(r'^    \{"(\w+)",', table, re.MULTILINE))
+        message = ''.join(re.findall(r'"(.*)"', source[source.index('"tegracl: TEGRACL_EMULATOR'):]))
+        self.assertGreater(len(words), 4)
+        self.assertEqual(words - set(re.findall(r'\w+', message)), set())
+        words |= set(re.findall(r'\[:([a-z]+=?)', message))
+        for alternatives in re.findall(r':([\w|]+\|[\w|]+)', message):
+            words |= set(alternatives.split('|'))
+        manual = re.search(r'TEGRACL_EMULATOR\n(.*?)\n *TEGRACL_DEBUG', self.page('tegracl.7'),
+                           re.DOTALL)[1]
+        self.assertEqual({word for word in words if word not in re.findall(r'\w+=?', manual)}, set())
+
     def test_the_version_is_one(self):
         """meson.build's; Debian's changelog has to say it as well."""
         project = subprocess.run(['meson', 'introspect', '--projectinfo', BUILD], check=True,

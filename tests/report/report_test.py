@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,7 @@ def report(lines, *arguments, code=0, lead="[\n"):
         svg = os.path.join(folder, "out.svg")
         run = subprocess.run([sys.argv[1], path, *[a.replace("SVG", svg) for a in arguments]],
                              capture_output=True, text=True, check=False)
-        assert run.returncode == code, (run.returncode, run.stderr)
+        assert code is None or run.returncode == code, (run.returncode, run.stderr)
         chart = open(svg, encoding="utf-8").read() if os.path.exists(svg) else None
     return run, chart
 
@@ -91,6 +92,28 @@ run, _ = report([], code=1)
 assert "has no events" in run.stderr
 run, _ = report(["text"], code=1, lead="some ")
 assert "is no timeline" in run.stderr
+
+# What no program of ours writes: a traceback never, control characters never, /dev/zero never long.
+bad = ["[" * 100000, "[]", "3", "null", '"text"', "{}", '{"ph": "X"}', '{"ph": {}}'] + [
+    json.dumps(dict(slow[0], **change)) for change in (
+        {"ts": float("nan")}, {"dur": float("inf")}, {"dur": -1}, {"ts": "0"}, {"ts": 1e300},
+        {"pid": []}, {"tid": {}}, {"name": 3}, {"cat": None}, {"args": 3}, {"args": {"a": []}},
+        {"ts": None}, {"args": {"waited_ns": {}}}, {"ph": "M", "args": 3},
+        {"ph": "M", "args": {"name": 3}})]
+run, chart = report([slow[0], *bad, slow[1]], "--svg", "SVG")
+assert row(run, "slow")[1] == "2" and "%d lines are damaged" % len(bad) in run.stderr, run.stderr
+for line in bad:
+    run, _ = report([line], code=None, lead="")
+    assert "Traceback" not in run.stderr and run.returncode in (0, 1), run.stderr
+strange = dict(slow[0], name="a\x1b[31m\x9b31m\u202e\ud800\x07\n", args={"waited_ns": "text",
+               "global_bytes": "\x1b[2J"})
+run, chart = report([strange], "--svg", "SVG")
+assert "a?[31m?31m????" in run.stdout and all(c.isprintable() or c == "\n" for c in run.stdout)
+xml.dom.minidom.parseString(chart)
+run = subprocess.run([sys.argv[1], "/dev/zero"], capture_output=True, text=True,
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
+assert run.returncode == 1 and "is no timeline" in run.stderr, run.stderr
+
 fault = dict(event("GPU fault", "fault", 5, 0, message="kernel k wrote to 0x0"), ph="i")
 run, _ = report([api[0], fault])
 assert "GPU fault: kernel k wrote to 0x0" in run.stdout

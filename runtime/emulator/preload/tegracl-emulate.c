@@ -46,12 +46,20 @@ static int preload(const char *library) {
   return result;
 }
 
+static void print_usage(FILE *out) {
+  fprintf(out, "usage: tegracl-emulate PROGRAM [ARGUMENT...]\n"
+               "Runs PROGRAM with a software Orin at /dev/nvmap and /dev/nvgpu/igpu0/ctrl.\n"
+               "TEGRACL_EMULATOR in the environment chooses its board and modes.\n");
+}
+
 int main(int argc, char **argv) {
   char path[PATH_MAX];
+  if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+    print_usage(stdout);
+    return 0;
+  }
   if (argc < 2 || argv[1][0] == '-') {
-    fprintf(stderr, "usage: tegracl-emulate PROGRAM [ARGUMENT...]\n"
-                    "Runs PROGRAM with a software Orin at /dev/nvmap and /dev/nvgpu/igpu0/ctrl.\n"
-                    "TEGRACL_EMULATOR in the environment chooses its board and modes.\n");
+    print_usage(stderr);
     return NOT_RUNNABLE;
   }
   const char *library = find_library(path);
