@@ -94,6 +94,10 @@ bool rt_choice_proven(const struct rt_choices *choices, enum rt_choice choice) {
   return atomic_load(&choices->value[choice]) == RT_YES;
 }
 
+bool rt_choice_unknown(const struct rt_choices *choices, enum rt_choice choice) {
+  return atomic_load(&choices->value[choice]) == RT_UNKNOWN;
+}
+
 void rt_choice_refused(struct rt_choices *choices, enum rt_choice choice, const char *why) {
   const int before = atomic_exchange(&choices->value[choice], RT_NO);
   if (before != RT_NO && rt_debug_choices())

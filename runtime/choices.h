@@ -47,6 +47,8 @@ const char *rt_choice_value(const struct rt_choices *choices, enum rt_choice cho
 /* Whether a feature may be used: tried where it is unknown, or only where it is proven. */
 bool rt_choice_may(const struct rt_choices *choices, enum rt_choice choice);
 bool rt_choice_proven(const struct rt_choices *choices, enum rt_choice choice);
+/* Neither proven nor ruled out: if it fails, its plain alternative is tried. */
+bool rt_choice_unknown(const struct rt_choices *choices, enum rt_choice choice);
 
 /* The feature was refused, and is not tried again; why: one sentence, for
  * TEGRACL_DEBUG=choices. */

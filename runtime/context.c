@@ -32,6 +32,8 @@ _Static_assert(RANGES *RANGE_BYTES + NVGPU_AS_KERNEL_BYTES <= RT_LOCAL_WINDOW,
 
 static atomic_uint ranges_used;
 
+enum { NO_RANGE = -1 };
+
 /* The lowest free range; the first one again when all are taken (its buffers
  * then have CPU addresses of their own). */
 static int range_take(void) {
@@ -39,7 +41,7 @@ static int range_take(void) {
   for (;;) {
     int range = __builtin_ctz(~used);
     if (range >= RANGES)
-      return -1;
+      return NO_RANGE;
     if (atomic_compare_exchange_weak(&ranges_used, &used, used | 1u << range))
       return range;
   }
@@ -68,7 +70,7 @@ void rt_ranges_forget(void) {
   atomic_store(&ranges_used, 0);
 }
 
-static int create_as(struct rt_context *c) {
+static int alloc_as(struct rt_context *c) {
   uint64_t range = c->range < 0 ? 0 : (uint64_t)c->range;
   struct nvgpu_alloc_as_args args = {.va_range_start = range ? range * RANGE_BYTES : RANGE_FIRST,
                                      .va_range_end = (range + 1) * RANGE_BYTES};
@@ -79,6 +81,22 @@ static int create_as(struct rt_context *c) {
                         (unsigned long long)args.va_range_end);
   c->as_fd = rt_fd_opened(c->device->os, args.as_fd);
   return c->as_fd < 0 ? rt_fail_call(c->as_fd, "ALLOC_AS") : 0;
+}
+
+/* Ranges beyond the first have run on no board; the first one again has the same addresses
+ * as another context's. */
+static int create_as(struct rt_context *c) {
+  struct rt_choices *choices = &c->device->choices;
+  int result = alloc_as(c);
+  if (!result || c->range <= 0 || !rt_choice_unknown(choices, RT_CHOICE_CONTEXTS))
+    return result;
+  range_put(c->range);
+  c->range = NO_RANGE;
+  result = alloc_as(c);
+  if (result == 0)
+    rt_choice_refused(choices, RT_CHOICE_CONTEXTS,
+                      "ALLOC_AS refused a range beyond the first 128 GiB");
+  return result;
 }
 
 static void close_tsg(struct rt_context *c, struct rt_tsg *tsg) {
@@ -130,22 +148,54 @@ static int create_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   if (tsg->fd < 0)
     return rt_fail_call(tsg->fd, "OPEN_TSG");
   result = need_subcontext(c, tsg);
-  if (result)
+  if (result) {
     close_tsg(c, tsg);
-  return result;
+    return result;
+  }
+  struct nvgpu_runlist_interleave_args level = {.level = NVGPU_INTERLEAVE_HIGH};
+  /* A hint: an administrator's scheduler control may refuse it with EPERM. */
+  if (tsg == &c->high_tsg)
+    c->device->os->ioctl(tsg->fd, NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, &level);
+  return 0;
 }
 
-int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
-  pthread_mutex_lock(&c->lock);
+static int bind_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
   int result = need_subcontext(c, tsg);
+  if (result)
+    return result;
+  struct nvgpu_tsg_bind_channel_ex_args ex = {.channel_fd = channel_fd, .subcontext_id = tsg->veid};
+  result = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &ex);
+  return result ? rt_fail_call(result, "TSG BIND_CHANNEL_EX, subcontext %u", tsg->veid) : 0;
+}
+
+/* A new one in the place of one without channels. */
+static int replace_tsg(struct rt_context *c, struct rt_tsg *tsg) {
+  close_tsg(c, tsg);
+  tsg->has_subcontext = tsg->emptied = false;
+  return create_tsg(c, tsg);
+}
+
+/* A TSG whose last channel was closed has been used again on no board. */
+int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
+  struct rt_choices *choices = &c->device->choices;
+  pthread_mutex_lock(&c->lock);
+  const bool emptied = tsg->emptied;
+  int result = 0;
+  if (emptied && !rt_choice_may(choices, RT_CHOICE_TSG_REUSE))
+    result = replace_tsg(c, tsg);
+  if (result == 0)
+    result = bind_channel(c, tsg, channel_fd);
+  if (result && emptied && rt_choice_unknown(choices, RT_CHOICE_TSG_REUSE)) {
+    result = replace_tsg(c, tsg);
+    if (result == 0)
+      result = bind_channel(c, tsg, channel_fd);
+    if (result == 0)
+      rt_choice_refused(choices, RT_CHOICE_TSG_REUSE,
+                        "a TSG whose last channel had been closed took no other");
+  }
   if (result == 0) {
-    struct nvgpu_tsg_bind_channel_ex_args ex = {.channel_fd = channel_fd,
-                                                .subcontext_id = tsg->veid};
-    result = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &ex);
-    if (result)
-      result = rt_fail_call(result, "TSG BIND_CHANNEL_EX, subcontext %u", tsg->veid);
-    else
-      tsg->channels++;
+    tsg->channels++;
+    tsg->emptied = false;
   }
   pthread_mutex_unlock(&c->lock);
   return result;
@@ -156,24 +206,21 @@ int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
 void rt_tsg_close_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
   pthread_mutex_lock(&c->lock);
   rt_fd_close(c->device->os, channel_fd);
-  if (--tsg->channels == 0)
+  if (--tsg->channels == 0) {
     tsg->has_subcontext = false;
+    tsg->emptied = true;
+  }
   pthread_mutex_unlock(&c->lock);
 }
 
 /* nvgpu gives every TSG the lowest interleave level, so low and medium are the
  * same; only high is above other programs. */
 int rt_context_tsg(struct rt_context *c, enum rt_priority priority, struct rt_tsg **tsg) {
-  *tsg = priority == RT_PRIORITY_HIGH ? &c->high_tsg : &c->tsg;
+  const bool high =
+      priority == RT_PRIORITY_HIGH && rt_choice_may(&c->device->choices, RT_CHOICE_HIGH_PRIORITY);
+  *tsg = high ? &c->high_tsg : &c->tsg;
   pthread_mutex_lock(&c->lock);
-  int result = 0;
-  if ((*tsg)->fd < 0) {
-    result = create_tsg(c, *tsg);
-    struct nvgpu_runlist_interleave_args level = {.level = NVGPU_INTERLEAVE_HIGH};
-    /* A hint: an administrator's scheduler control may refuse it with EPERM. */
-    if (result == 0)
-      c->device->os->ioctl((*tsg)->fd, NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, &level);
-  }
+  int result = (*tsg)->fd < 0 ? create_tsg(c, *tsg) : 0;
   pthread_mutex_unlock(&c->lock);
   return result;
 }
@@ -187,6 +234,10 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
   init_tsg(&c->tsg);
   init_tsg(&c->high_tsg);
   c->range = range_take();
+  if (c->range > 0 && !rt_choice_may(&device->choices, RT_CHOICE_CONTEXTS)) {
+    range_put(c->range);
+    c->range = NO_RANGE;
+  }
   pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_init(&c->channels_lock, NULL);
   int result = create_as(c);

@@ -32,6 +32,7 @@ struct rt_tsg {
   int fd; /* -1 while there is none */
   uint32_t veid;
   bool has_subcontext;
+  bool emptied;      /* its last channel was closed */
   unsigned channels; /* bound to it */
   struct rt_channel *first_channel;
   struct rt_pool pool;
@@ -62,6 +63,7 @@ struct rt_context {
   char *fault_message;
 
   atomic_bool faulted;
+  atomic_bool acquired;        /* a queue has waited for another on the GPU */
   atomic_uint code_generation; /* counts uploads of code and constants */
 };
 

@@ -156,6 +156,16 @@ static char *describe(struct rt_context *c, const struct rt_channel *ch, uint32_
   return fclose(out) ? NULL : text;
 }
 
+/* What host makes of an acquire that it does not take, or that is never satisfied. Later
+ * contexts do without. */
+static void doubt_acquires(struct rt_context *c, uint32_t code) {
+  struct rt_choices *choices = &c->device->choices;
+  if ((code == NOTIFIER_SEMAPHORE_TIMEOUT || code == NOTIFIER_PBDMA_ERROR) &&
+      atomic_load(&c->acquired) && rt_choice_unknown(choices, RT_CHOICE_ACQUIRES))
+    rt_choice_refused(choices, RT_CHOICE_ACQUIRES,
+                      "host faulted in a context whose queues waited for each other");
+}
+
 static struct rt_channel *look(const struct rt_tsg *tsg) {
   struct rt_channel *ch = tsg->first_channel;
   for (; ch; ch = ch->next) {
@@ -181,6 +191,7 @@ const char *rt_context_fault(struct rt_context *c) {
   if (ch) {
     const struct error_notifier *n = ch->notifier.cpu;
     c->fault_message = describe(c, ch, n->code);
+    doubt_acquires(c, n->code);
     if (rt_timeline_on() && c->fault_message)
       rt_timeline_fault(c->fault_message);
   }

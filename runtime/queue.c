@@ -107,6 +107,29 @@ void rt_ring_destroy(struct rt_channel *ch) {
     rt_slots_put(&c->timelines, (void *)(uintptr_t)ch->timeline);
 }
 
+static int channel_of(struct rt_context *c, enum rt_priority priority,
+                      struct rt_channel **channel) {
+  struct rt_tsg *tsg = NULL;
+  const int result = rt_context_tsg(c, priority, &tsg);
+  return result ? result : rt_channel_take(c, tsg, channel);
+}
+
+/* A TSG of high priority has run on no board: one without does, too. */
+static int take_channel(struct rt_context *c, enum rt_priority priority,
+                        struct rt_channel **channel) {
+  struct rt_choices *choices = &c->device->choices;
+  const bool tries =
+      priority == RT_PRIORITY_HIGH && rt_choice_unknown(choices, RT_CHOICE_HIGH_PRIORITY);
+  int result = channel_of(c, priority, channel);
+  if (!result || !tries)
+    return result;
+  result = channel_of(c, RT_PRIORITY_MEDIUM, channel);
+  if (!result)
+    rt_choice_refused(choices, RT_CHOICE_HIGH_PRIORITY,
+                      "there is no channel in a TSG of high priority, but in another");
+  return result;
+}
+
 int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_queue **queue) {
   int result = rt_context_check(c);
   if (result)
@@ -115,10 +138,7 @@ int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_q
   if (!q)
     return rt_fail(-ENOMEM, "no memory for a queue's record");
   q->context = c;
-  struct rt_tsg *tsg = NULL;
-  result = rt_context_tsg(c, priority, &tsg);
-  if (result == 0)
-    result = rt_channel_take(c, tsg, &q->channel);
+  result = take_channel(c, priority, &q->channel);
   if (result) {
     free(q);
     return result;
@@ -547,6 +567,9 @@ int rt_queue_await(struct rt_queue *q, const volatile uint64_t *other, uint64_t 
   }
   if (q->timeline == other || rt_timeline_reached(other, point))
     return 0;
+  if (!rt_choice_may(&q->context->device->choices, RT_CHOICE_ACQUIRES))
+    return rt_timeline_await(q, other, point);
+  atomic_store_explicit(&q->context->acquired, true, memory_order_relaxed);
   uint64_t timeline = rt_slot_gpu(other);
   for (unsigned i = 0; i < q->acquire_count; i++)
     if (q->acquires[i].timeline == timeline) {

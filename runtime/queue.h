@@ -124,6 +124,8 @@ int rt_queue_idle(struct rt_queue *queue);
  * may have gone: the timeline's memory stays, and never counts back. */
 int rt_queue_await(struct rt_queue *queue, const volatile uint64_t *timeline, uint64_t point);
 bool rt_timeline_reached(const volatile uint64_t *timeline, uint64_t point);
+/* The same by the host, which waits here. 0, or -EIO with the fault as message. */
+int rt_timeline_await(struct rt_queue *queue, const volatile uint64_t *timeline, uint64_t point);
 
 /* A submission in the making. */
 struct rt_slice {

@@ -112,6 +112,20 @@ int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns)
   return result;
 }
 
+int rt_timeline_await(struct rt_queue *q, const volatile uint64_t *timeline, uint64_t point) {
+  uint64_t pause_ns = PAUSE_FIRST_NS;
+  while (!rt_timeline_reached(timeline, point)) {
+    look_around(q->context);
+    if (rt_queue_dead(q) && !rt_timeline_reached(timeline, point)) {
+      rt_context_explain(q->context);
+      return -EIO;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = (long)pause_ns}, NULL);
+    pause_ns = pause_ns * 2 < PAUSE_LAST_NS ? pause_ns * 2 : PAUSE_LAST_NS;
+  }
+  return 0;
+}
+
 int rt_queue_fence(struct rt_queue *q, uint64_t point, int *fd) {
   if (!q->channel->syncpoint_gpu)
     return rt_fail(-ENOTSUP, "the queue has no syncpoint for a fence");

@@ -15,7 +15,9 @@ enum { FDS = 1024, FIRST_FD = 3 };
 
 static struct {
   unsigned calls, refuse;
-  int result; /* of the refused call */
+  const char *name; /* of the call to refuse... */
+  unsigned named;   /* ...when it has been made so often */
+  int result;       /* of the refused call */
   const char *refused_always;
   bool refused, zero_fds, saw_zero;
   char refused_call[64];
@@ -74,7 +76,18 @@ void fake_os_sm_error(unsigned sm, unsigned long long pc) {
   os.error_pc = pc;
 }
 
+void fake_os_refuse_named(const char *call, unsigned nth, int result) {
+  os.name = call;
+  os.named = nth;
+  os.result = result;
+  os.refused = false;
+}
+
 static bool refuse(const char *call) {
+  if (os.name && strcmp(call, os.name) == 0 && os.named && --os.named == 0) {
+    os.refused = true;
+    return true;
+  }
   if (os.refused_always && strcmp(call, os.refused_always) == 0)
     return true;
   if (++os.calls != os.refuse)

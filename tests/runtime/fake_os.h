@@ -16,6 +16,8 @@ extern const struct nvgpu_os fake_os;
  * UNMAP_BUFFER or munmap should have ended is not counted as alive.
  * zero_fds: the first dmabuf fd is number 0, as when a program has closed stdin. */
 void fake_os_reset(unsigned refuse, int result, bool zero_fds);
+/* The same for the nth call of one name (from 1), as fake_os_refused_call gives it. */
+void fake_os_refuse_named(const char *call, unsigned nth, int result);
 bool fake_os_refused(void);
 /* From now on every call of that name gives result; NULL: none does. */
 void fake_os_refuse_all(const char *call, int result);

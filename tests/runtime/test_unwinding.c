@@ -335,6 +335,8 @@ static void launch_limits(void **state) {
 }
 
 int main(void) {
+  /* Failures shall not be survived by doing without. */
+  setenv("TEGRACL_CHOICES", "priority=yes,contexts=yes,tsg-reuse=yes", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_call_fails_in_turn),
       cmocka_unit_test(boards_need_no_emulator_node),
