@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "compiler/compile.h"
+#include "compiler/confine.h"
 #include "compiler/disassemble.h"
 #include "compiler/extensions.h"
 #include "compiler/find.h"
@@ -25,6 +26,7 @@ static const char help[] =
     "  --disassemble     FILE is a program binary or a CUBIN: print its machine code\n"
     "  --print-path NAME where NAME is found: clang, nvrtc, spirv-val or llvm-spirv\n"
     "  --serve           answer build requests of the OpenCL driver on standard input\n"
+    "  --confinement     print what this kernel confines in the driver's compiler processes\n"
     "  --version, --help\n"
     "All other options are OpenCL's build options (-D, -I, -cl-std=CL3.0, -Werror ..).\n"
     "FILE may be - for standard input.\n";
@@ -271,6 +273,12 @@ int main(int count, char **words) {
     return cc_serve(STDIN_FILENO);
   if (count == 2 && !strcmp(words[1], "--version")) {
     puts("tegraclc " TEGRACL_VERSION);
+    return EXIT_SUCCESS;
+  }
+  if (count == 2 && !strcmp(words[1], "--confinement")) {
+    const unsigned confined = confine();
+    printf("system calls: %s\nfiles: %s\n", confined & CONFINED_CALLS ? "confined" : "free",
+           confined & CONFINED_FILES ? "confined" : "free");
     return EXIT_SUCCESS;
   }
   if (count == 2 && !strcmp(words[1], "--help")) {

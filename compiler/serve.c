@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "compiler/compile.h"
+#include "compiler/confine.h"
 #include "compiler/helper_limits.h"
 #include "compiler/message.h"
 
@@ -74,6 +75,9 @@ static enum cc_status explain_memory(struct cc_result *result) {
 int cc_serve(int fd) {
   static int watched;
   pthread_t watcher;
+  limits_on_memory();
+  limits_on_files();
+  confine();
   watched = fd;
   if (pthread_create(&watcher, NULL, watch_client, &watched) == 0)
     pthread_detach(watcher);

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "icd/command.h"
 #include "icd/event_pool.h"
+#include "icd/memory.h"
 
 #include "icd/cl_tegracl.h"
 
@@ -27,6 +28,7 @@ static void destroy_context(cl_context context) {
     destructor = next;
   }
   icd_print_finish(context);
+  icd_host_pages_forget(context);
   rt_context_destroy(context->rt);
   icd_event_pool_finish(context);
   free(context->svm);

@@ -101,6 +101,18 @@ cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *f
   return code;
 }
 
+void icd_note(const char *call, const char *format, ...) {
+  pthread_once(&debug_once, read_debug);
+  if (!debug_api)
+    return;
+  char sentence[SENTENCE_BYTES];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(sentence, sizeof sentence, format, values);
+  va_end(values);
+  fprintf(stderr, "tegracl: %s: %s\n", call, sentence);
+}
+
 cl_int icd_code(int error, cl_int no_memory) {
   switch (error) {
   case 0:

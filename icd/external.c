@@ -6,11 +6,10 @@
 #include <errno.h>
 
 #include "icd/command.h"
+#include "icd/memory.h"
 #include "icd/transfer.h"
 
 #include "icd/cl_tegracl.h"
-
-enum { PAGE_BYTES = 4096 }; /* the GPU's only page size */
 
 #define ACCESS_FLAGS                                                                               \
   (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY |             \
@@ -38,22 +37,26 @@ cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int d
 
 static cl_mem import_host(cl_context context, cl_mem_flags flags, void *memory, size_t size,
                           cl_int *code, const char *call) {
-  const uintptr_t start = (uintptr_t)memory, offset = start % PAGE_BYTES;
+  const uintptr_t start = (uintptr_t)memory;
   const uint64_t most = context->device->info->max_buffer_bytes;
   struct rt_buffer *buffer;
-  if (!size || size > most || start > UINTPTR_MAX - size - PAGE_BYTES) {
+  if (!size || size > most || start > UINTPTR_MAX - size - ICD_PAGE_BYTES) {
     *code = icd_fail(context, CL_INVALID_BUFFER_SIZE, call, "size is %zu; it must be 1 to %llu",
                      size, (unsigned long long)most);
     return NULL;
   }
-  const size_t pages = (offset + size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-  const int error = rt_buffer_import_host(context->rt, (char *)memory - offset, pages, &buffer);
+  const int error = icd_host_pages(context, memory, size, &buffer);
   if (error) {
     *code = icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
                      rt_last_message());
     return NULL;
   }
-  return icd_mem_wrap(context, flags, size, buffer, offset, code, call);
+  cl_mem mem = icd_mem_wrap(context, flags, size, buffer, start % ICD_PAGE_BYTES, code, call);
+  if (mem)
+    mem->host_pages = true;
+  else
+    icd_host_pages_gone(context);
+  return mem;
 }
 
 /* CL_INVALID_PROPERTY for what is unknown or cannot be. */

@@ -121,6 +121,9 @@ static inline bool icd_object_is(const struct icd_object *object, enum icd_magic
  * the notify callback of the context if there is one (context may be NULL). */
 cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
+/* A sentence about what is no error, to stderr if TEGRACL_DEBUG has "api". */
+void icd_note(const char *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
 #define ICD_FAIL(context, code, ...) icd_fail((context), (code), __func__, __VA_ARGS__)
 
 /* The same for entry points that return an object: stores the code, gives NULL. */

@@ -5,6 +5,7 @@
 #define TEGRACL_LOCK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Cleared memory is free. */
@@ -33,6 +34,12 @@ static inline void icd_lock(struct icd_lock *lock) {
   if (!atomic_compare_exchange_strong_explicit(&lock->state, &state, ICD_LOCK_HELD,
                                                memory_order_acquire, memory_order_relaxed))
     icd_lock_wait(lock);
+}
+
+static inline bool icd_try_lock(struct icd_lock *lock) {
+  uint32_t state = ICD_LOCK_FREE;
+  return atomic_compare_exchange_strong_explicit(&lock->state, &state, ICD_LOCK_HELD,
+                                                 memory_order_acquire, memory_order_relaxed);
 }
 
 static inline void icd_unlock(struct icd_lock *lock) {

@@ -1,7 +1,7 @@
-/* Buffers and sub-buffers: memory of the context, the same for CPU and GPU. The
- * host's pointer of CL_MEM_USE_HOST_PTR is a second copy, brought up to date by
- * map and unmap, as the specification allows; unless it is shared virtual memory,
- * which the buffer then is itself.
+/* Buffers and sub-buffers: memory of the context, the same for CPU and GPU. With
+ * CL_MEM_USE_HOST_PTR it is the host's own pages or shared virtual memory where
+ * that can be; else a second copy, brought up to date by map and unmap, as the
+ * specification allows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +33,8 @@ static void bury(void *owner) {
     icd_mem_drop(mem->svm);
   else
     rt_buffer_destroy(mem->buffer);
+  if (mem->host_pages)
+    icd_host_pages_gone(context);
   pthread_mutex_destroy(&mem->lock);
   free(mem->image);
   free(mem->properties);
@@ -242,6 +244,33 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, 
                   "host_ptr is shared virtual memory that ends before %zu bytes", size);
 }
 
+/* A buffer of the application's own pages. NULL if it cannot be. */
+static cl_mem use_pages(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                        const char *call) {
+  enum { LINE_BYTES = 64 }; /* so that no cache line is the application's as well */
+  struct rt_buffer *buffer;
+  cl_int code;
+  if (!(flags & CL_MEM_USE_HOST_PTR))
+    return NULL;
+  if ((uintptr_t)host_ptr % ICD_PAGE_BYTES || size % LINE_BYTES) {
+    icd_note(call,
+             "host_ptr %p with %zu bytes is copied: only at a multiple of %d, with a multiple of "
+             "%d bytes, it is not",
+             host_ptr, size, ICD_PAGE_BYTES, LINE_BYTES);
+    return NULL;
+  }
+  if (icd_host_pages(context, host_ptr, size, &buffer)) {
+    icd_note(call, "host_ptr %p is copied: %s", host_ptr, rt_last_message());
+    return NULL;
+  }
+  cl_mem mem = icd_mem_wrap(context, flags, size, buffer, 0, &code, call);
+  if (mem)
+    mem->host_pages = true;
+  else
+    icd_host_pages_gone(context);
+  return mem;
+}
+
 static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                      const cl_mem_properties *properties, cl_int *errcode_ret, const char *call) {
   if (!icd_is_context(context))
@@ -257,9 +286,11 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
       (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
     return icd_null(errcode_ret, code);
   icd_context_reap(context, false);
-  cl_mem mem = dma_buf ? icd_mem_import(context, flags, size, (int)*dma_buf, CL_INVALID_PROPERTY,
-                                        CL_INVALID_BUFFER_SIZE, &code, call)
-                       : icd_mem_create(context, flags, size, svm, host_ptr, &code, call);
+  cl_mem mem = dma_buf || svm ? NULL : use_pages(context, flags, size, host_ptr, call);
+  if (!mem)
+    mem = dma_buf ? icd_mem_import(context, flags, size, (int)*dma_buf, CL_INVALID_PROPERTY,
+                                   CL_INVALID_BUFFER_SIZE, &code, call)
+                  : icd_mem_create(context, flags, size, svm, host_ptr, &code, call);
   if (!mem) {
     if (svm)
       icd_mem_drop(svm);
@@ -273,7 +304,7 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
     close((int)*dma_buf); /* the application has given it away */
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
   icd_mem_tell(mem, svm || dma_buf);
-  if (host_ptr && !svm)
+  if (host_ptr && mem->cpu != host_ptr)
     memcpy(mem->cpu, host_ptr, size);
   return ICD_GIVE(errcode_ret, mem);
 }

@@ -33,6 +33,14 @@ cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *pro
 /* Keeps the list for the query of it; false: no memory. */
 bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);
 
+enum { ICD_PAGE_BYTES = 4096 }; /* the GPU's only page size */
+
+/* A buffer of the pages that the host's bytes lie in (host_pages.c): 0 or -errno. It counts
+ * until icd_host_pages_gone; and before a context ends it is forgotten. */
+int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buffer **buffer);
+void icd_host_pages_gone(cl_context context);
+void icd_host_pages_forget(cl_context context);
+
 /* A part of another memory object, from byte origin on: holds it. NULL: no memory. */
 cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size);
 

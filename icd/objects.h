@@ -95,6 +95,8 @@ struct _cl_context {
   void *notify_data;
   atomic_bool fault_told; /* the fault's message has gone to notify */
   struct icd_prints prints;
+  atomic_uint host_buffers; /* of the host's own pages (host_pages.c) */
+  cl_context next_with_host_pages;
 
   /* Guards everything below and the state of all the context's events. */
   pthread_mutex_t lock;
@@ -243,6 +245,7 @@ struct _cl_mem {
   size_t property_count;
   struct icd_retired retired;
   struct icd_usm usm;
+  bool host_pages;     /* the buffer is of the host's own pages: counted by the context */
   bool device_address; /* the application may ask for it: cl_ext_buffer_device_address */
 
   pthread_mutex_t lock;         /* guards what follows, and the map counts of the same objects */

@@ -16,12 +16,11 @@
 /* ---- this system ------------------------------------------------------------------------ */
 
 static void identify_l4t(char *l4t, size_t size) {
-  char line[128] = "", revision[16];
-  unsigned major;
+  char line[128] = "", major[4], revision[16];
   FILE *f = fopen("/etc/nv_tegra_release", "re");
   if (f && fgets(line, sizeof(line), f) &&
-      sscanf(line, "# R%3u (release), REVISION: %15[0-9.]", &major, revision) == 2)
-    snprintf(l4t, size, "%u.%s", major, revision);
+      sscanf(line, "# R%3[0-9] (release), REVISION: %15[0-9.]", major, revision) == 2)
+    snprintf(l4t, size, "%s.%s", major, revision);
   if (f)
     fclose(f);
 }
@@ -184,7 +183,7 @@ static bool is_trusted(const struct stat *s, uid_t owner, uid_t other_owner, cha
 
 int rt_board_read(const char *path, uid_t owner, uid_t other_owner,
                   const struct rt_board_identity *here, struct rt_choices *choices, char why[256]) {
-  struct stat status;
+  struct stat status = {0};
   /* Not blocked by what is no file. */
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0 && errno == ENOENT)

@@ -64,6 +64,18 @@ int rt_buffer_import_host(struct rt_context *c, void *pages, uint64_t size,
   return finish(c, node, result, size, pages, buffer);
 }
 
+int rt_context_renew_host(struct rt_context *c) {
+  int result = 0;
+  pthread_mutex_lock(&c->lock);
+  for (struct rt_buffer_node *n = c->buffers; n; n = n->next) {
+    const int renewed =
+        n->memory.reserved ? rt_memory_renew_host(c->device, n->buffer.cpu, &n->memory) : 0;
+    result = renewed ? renewed : result;
+  }
+  pthread_mutex_unlock(&c->lock);
+  return result;
+}
+
 void rt_buffer_destroy(struct rt_buffer *buffer) {
   if (!buffer)
     return;

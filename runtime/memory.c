@@ -150,28 +150,56 @@ int rt_memory_import(struct rt_device *d, int as_fd, int fd, struct rt_memory *m
   return result;
 }
 
-int rt_memory_import_host(struct rt_device *d, int as_fd, void *pages, uint64_t size,
-                          struct rt_memory *m) {
-  memset(m, 0, sizeof(*m));
-  m->fd = -1;
-  struct nvmap_create_handle_from_va from = {
-      .va = (uintptr_t)pages, .flags = NVMAP_INNER_CACHEABLE, .size64 = size};
+/* A dmabuf of the host's pages. */
+static int wrap_pages(struct rt_device *d, void *pages, uint64_t size, int *fd) {
+  struct nvmap_create_handle_from_va from = {.va = (uintptr_t)pages,
+                                             .flags = NVMAP_INNER_CACHEABLE |
+                                                      NVMAP_TAG << NVMAP_TAG_SHIFT,
+                                             .size64 = size};
   int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FROM_VA, &from);
   if (result)
     return rt_fail_call(result, "nvmap FROM_VA of %llu bytes at %p", (unsigned long long)size,
                         pages);
-  m->as_fd = as_fd;
-  m->size = size;
-  result = get_fd(d, from.handle, &m->fd);
+  result = get_fd(d, from.handle, fd);
   d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)from.handle);
+  return result ? rt_fail_call(result, "nvmap GET_FD") : 0;
+}
+
+/* Fixed mappings lie in such areas alone (nvgpu-uapi.md 3.2, MAP_BUFFER_EX). */
+static int reserve(struct rt_device *d, struct rt_memory *m) {
+  struct nvgpu_as_alloc_space_args args = {.pages = m->size / GPU_PAGE_BYTES,
+                                           .page_size = GPU_PAGE_BYTES};
+  int result = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_ALLOC_SPACE, &args);
   if (result)
-    result = rt_fail_call(result, "nvmap GET_FD");
-  else
+    return rt_fail_call(result, "ALLOC_SPACE of %llu bytes", (unsigned long long)m->size);
+  m->gpu = args.o_a.offset;
+  m->reserved = true;
+  return 0;
+}
+
+int rt_memory_import_host(struct rt_device *d, int as_fd, void *pages, uint64_t size,
+                          struct rt_memory *m) {
+  *m = (struct rt_memory){.as_fd = as_fd, .size = size, .fd = -1};
+  int result = wrap_pages(d, pages, size, &m->fd);
+  if (result == 0)
+    result = reserve(d, m);
+  if (result == 0)
     result = map_gpu(d, m);
   if (result)
     rt_memory_destroy(d, m);
   else
     rt_memory_drop_fd(d, m);
+  return result;
+}
+
+int rt_memory_renew_host(struct rt_device *d, void *pages, struct rt_memory *m) {
+  int result = wrap_pages(d, pages, m->size, &m->fd);
+  if (result)
+    return result;
+  struct nvgpu_as_unmap_buffer_args unmap = {.offset = m->gpu};
+  d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &unmap);
+  result = map_gpu(d, m);
+  rt_memory_drop_fd(d, m);
   return result;
 }
 
@@ -189,6 +217,11 @@ void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
   if (m->gpu) {
     struct nvgpu_as_unmap_buffer_args args = {.offset = m->gpu};
     d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &args);
+  }
+  if (m->reserved) {
+    struct nvgpu_as_free_space_args args = {
+        .offset = m->gpu, .pages = m->size / GPU_PAGE_BYTES, .page_size = GPU_PAGE_BYTES};
+    d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_FREE_SPACE, &args);
   }
   if (m->cpu)
     d->os->munmap(m->cpu, m->size);

@@ -14,6 +14,7 @@ struct rt_memory {
   uint64_t size; /* mapped bytes, a multiple of 4 KiB */
   int as_fd;     /* the address space it is mapped in, or RT_NO_ADDRESS_SPACE */
   int fd;        /* dmabuf, -1 when dropped; never 0 */
+  bool reserved; /* gpu is of an area of the address space, where another dmabuf may follow */
 };
 
 /* Zeroed memory with its dmabuf fd still open. as_fd may be RT_NO_ADDRESS_SPACE
@@ -26,6 +27,10 @@ int rt_memory_create(struct rt_device *device, int as_fd, uint64_t size, enum rt
 int rt_memory_import(struct rt_device *device, int as_fd, int fd, struct rt_memory *memory);
 int rt_memory_import_host(struct rt_device *device, int as_fd, void *pages, uint64_t size,
                           struct rt_memory *memory);
+/* After a fork: the process's next store to one of the pages, or the one that the fork
+ * raced with, has given it another page, of which the GPU does not know. Maps the pages
+ * that are there now in the place of the old. */
+int rt_memory_renew_host(struct rt_device *device, void *pages, struct rt_memory *memory);
 /* Closes the dmabuf fd; the mappings hold the memory (nvgpu-uapi.md 3.2). */
 void rt_memory_drop_fd(struct rt_device *device, struct rt_memory *memory);
 /* Harmless on a zeroed struct. */

@@ -101,6 +101,10 @@ int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_t
 int rt_buffer_import(struct rt_context *context, int fd, struct rt_buffer **buffer);
 int rt_buffer_import_host(struct rt_context *context, void *pages, uint64_t size,
                           struct rt_buffer **buffer);
+/* After a fork, in the parent: makes the GPU see the pages again that buffers were made
+ * from by rt_buffer_import_host. The context's work has ended before the fork, and none has
+ * been submitted since. The last failure, of a buffer whose pages have gone, say. */
+int rt_context_renew_host(struct rt_context *context);
 /* NULL is fine. The caller has waited for work that uses it. */
 void rt_buffer_destroy(struct rt_buffer *buffer);
 

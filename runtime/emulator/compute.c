@@ -38,6 +38,8 @@ static enum emu_step pcas(struct emu_channel *channel, uint32_t data, struct emu
   bool holds;
   if (!enabled(channel, &holds, fault))
     return EMU_FAULT;
+  holds = holds && !(action == PCAS_PREFETCH_SCHEDULE && emu_injected(EMU_PLACE_ACTION_9)) &&
+          !(action == PCAS_INVALIDATE_COPY_SCHEDULE && emu_injected(EMU_PLACE_ACTION_3));
   return !holds || emu_sked_pcas(channel, address, action, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
@@ -59,6 +61,7 @@ static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, ui
       !enabled(channel, &holds, fault))
     return EMU_FAULT;
   emu_stale_drop_descriptor(channel->as, address);
+  holds = holds && !emu_injected(EMU_PLACE_INLINE);
   return !holds || emu_sked_schedule(channel, address, &c->shader, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
@@ -70,7 +73,7 @@ static enum emu_step report(struct emu_channel *channel, const struct emu_report
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step != EMU_NEXT)
     return step;
-  if (!emu_report_write(channel, r, fault))
+  if (!emu_injected(EMU_PLACE_REPORT_LOST) && !emu_report_write(channel, r, fault))
     return EMU_FAULT;
   if (awaken)
     emu_non_stall_interrupt();
@@ -302,6 +305,12 @@ static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
 enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                                  struct emu_fault *fault) {
   struct emu_compute *c = &channel->compute;
+  if (emu_injected(EMU_PLACE_CLASS_STUCK)) {
+    channel->waiting = true;
+    return EMU_AGAIN;
+  }
+  if (emu_inject_loss(EMU_PLACE_CLASS_LOST, NOTIFIER_GR_EXCEPTION, fault))
+    return EMU_FAULT;
   if (method >= NVC7C0_CALL_MME_MACRO(0))
     return emu_mme_call(channel, method, data, fault);
   data = emu_mme_shadow(channel->mme, method, data);

@@ -130,8 +130,10 @@ static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct em
 static bool move_bytes(struct emu_as *as, const struct emu_transfer *t, uint64_t line,
                        uint64_t from, uint64_t bytes, struct emu_fault *fault) {
   uint8_t buffer[PIECE];
-  return emu_surface_read(as, &t->source, line, from, buffer, bytes, fault) &&
-         emu_surface_write(as, &t->destination, line, from, buffer, bytes, fault);
+  if (!emu_surface_read(as, &t->source, line, from, buffer, bytes, fault))
+    return false;
+  buffer[bytes / 2] ^= emu_injected(EMU_PLACE_COPY_WRONG);
+  return emu_surface_write(as, &t->destination, line, from, buffer, bytes, fault);
 }
 
 /* Elements of a line through the component map. */
@@ -371,6 +373,14 @@ static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct 
   struct emu_copy *c = &channel->copy;
   /* Host waits for idle when it turns from compute to copies; facts 2.2. */
   enum emu_step step = emu_sked_wait(channel, fault);
+  if (step == EMU_NEXT && emu_injected(EMU_PLACE_COPY_STUCK)) {
+    channel->waiting = true;
+    return EMU_AGAIN;
+  }
+  if (emu_inject_loss(EMU_PLACE_COPY_LOST, NOTIFIER_COPY_ENGINE, fault) ||
+      (channel->compute.pcas_address &&
+       emu_inject_loss(EMU_PLACE_COPY_COMPUTE, NOTIFIER_FECS_METHOD, fault)))
+    return EMU_FAULT;
   if (step == EMU_NEXT && c->transfer_count == EMU_COPY_TRANSFERS)
     step = emu_copies_run(channel, fault);
   if (step != EMU_NEXT)

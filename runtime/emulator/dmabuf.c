@@ -64,7 +64,7 @@ void emu_dmabuf_free(struct emu_dmabuf *dmabuf) {
   while (*link != dmabuf)
     link = &(*link)->next;
   *link = dmabuf->next;
-  if (dmabuf->host)
+  if (dmabuf->host && !dmabuf->in_place)
     munmap(dmabuf->host, dmabuf->size);
   unpark(dmabuf);
   if (dmabuf->allocated && !dmabuf->from_va && !dmabuf->drivers && !dmabuf->foreign)

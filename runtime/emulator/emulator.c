@@ -18,6 +18,7 @@
 #include "runtime/emulator/descriptors.h"
 #include "runtime/emulator/gpu.h"
 #include "runtime/emulator/l4t.h"
+#include "runtime/emulator/nvmap.h"
 #include "runtime/emulator/usermode.h"
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
@@ -81,6 +82,7 @@ static void forked_child(void) {
 
 static void forking(void) {
   pthread_mutex_lock(&emu_gpu.lock);
+  emu_nvmap_forking();
 }
 static void forked_parent(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
@@ -270,9 +272,12 @@ static int emulator_open(const char *path, int flags) {
     return -ENOENT;
   if (emu_options()->bad)
     return -ENODEV;
+  int result = emu_inject_open(path);
+  if (result)
+    return result;
   pthread_mutex_lock(&emu_gpu.lock);
   device_start();
-  int result = node->open();
+  result = node->open();
   pthread_mutex_unlock(&emu_gpu.lock);
   if (result < 0)
     emu_device_stop_if_unused();
@@ -302,7 +307,9 @@ static int emulator_close(int fd) {
 }
 
 static int emulator_ioctl(int fd, unsigned long request, void *argument) {
-  int result;
+  int result = emu_inject_request((uint32_t)request, argument);
+  if (result)
+    return result;
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
   switch (object ? object->kind : 0) {
@@ -346,6 +353,8 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
     break;
   }
   pthread_mutex_unlock(&emu_gpu.lock);
+  if (result == 0)
+    emu_inject_answer((uint32_t)request, argument);
   return result;
 }
 
@@ -390,6 +399,8 @@ static void *emulator_mmap(void *address, size_t length, int protection, int fla
   struct emu_object *object = emu_table_get(fd);
   if (object)
     *error = check_map(object, length, protection, offset);
+  if (!*error && object && object->kind == EMU_DMABUF)
+    *error = emu_nvmap_share_pages((struct emu_dmabuf *)object, fd);
   if (!*error) {
     mapping = mmap(address, length, protection, flags, fd, offset);
     if (mapping == MAP_FAILED) {
@@ -492,7 +503,8 @@ static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
  * goes to the engine. But a page that is not there is a SIGBUS, as on a board. */
 static void emulator_doorbell(void *usermode_page, uint32_t token) {
   (void)*(volatile uint32_t *)usermode_page;
-  emu_doorbell(token);
+  if (!emu_injected(EMU_PLACE_DOORBELL))
+    emu_doorbell(token);
 }
 
 const struct nvgpu_os nvgpu_os_emulator = {

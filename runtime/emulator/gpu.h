@@ -20,6 +20,7 @@
 #include "runtime/emulator/adversary.h"
 #include "runtime/emulator/buddy.h"
 #include "runtime/emulator/engines.h"
+#include "runtime/emulator/inject.h"
 #include "runtime/emulator/sm/sm.h"
 #include "runtime/hw/host.h"
 #include "runtime/hw/memory.h"
@@ -95,6 +96,7 @@ struct emu_dmabuf {
   uint32_t heap, flags, align;
   bool allocated; /* has pages (NVMAP ALLOC was done) */
   bool from_va;   /* they were the client's */
+  bool in_place;  /* they still are, and host is where the client has them */
   bool drivers;   /* made by the driver itself: not counted as nvmap's */
   bool foreign;   /* made by another process's device, which counts it */
   bool read_only; /* so were they */
@@ -523,6 +525,8 @@ void emu_pin(struct emu_as *as, struct emu_pin *pin);
 void emu_unpin(struct emu_as *as, struct emu_pin *pin, bool locked);
 /* Frees an unmapped mapping when no pin needs it. gpu.lock held. */
 void emu_mmu_bury(struct emu_as *as, struct emu_mapping *mapping);
+/* The dma-buf has got other host memory: its mappings, too. */
+void emu_mmu_moved(const struct emu_dmabuf *dmabuf);
 
 /* ---- tsg.c, channel.c ---- */
 

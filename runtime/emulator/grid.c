@@ -154,6 +154,8 @@ static struct emu_grid *grid_create(struct emu_channel *channel, uint64_t qmd_ad
 
 bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
                      const struct emu_shader_state *shader, struct emu_fault *fault) {
+  if (emu_injected(EMU_PLACE_GRID_LOST))
+    return true;
   struct emu_grid *grid = grid_create(channel, qmd_address, shader, fault);
   if (!grid)
     return false;
@@ -254,7 +256,12 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   }
   emu_stale_start(channel->as, grid->qmd_address, grid->qmd);
   grid->unmappings = channel->as->unmappings;
-  if (!pool_is_free(channel, grid, fault) ||
+  if (emu_inject_loss(EMU_PLACE_GRID_FAULT, NOTIFIER_GR_EXCEPTION, fault) ||
+      (emu_qmd_uses_local(grid->qmd) &&
+       emu_inject_loss(EMU_PLACE_LOCAL_FAULT, NOTIFIER_GR_EXCEPTION, fault)) ||
+      (qmd_get(grid->qmd, QMD_SHARED_MEMORY_SIZE) >= EMU_INJECT_SHARED &&
+       emu_inject_loss(EMU_PLACE_SHARED_FAULT, NOTIFIER_GR_EXCEPTION, fault)) ||
+      !pool_is_free(channel, grid, fault) ||
       !emu_qmd_decode(channel->as, &grid->shader, grid->qmd_address, grid->qmd, &grid->launch,
                       fault))
     return false;
@@ -270,6 +277,8 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   grid->launch.sm.watch = emu_watch();
   const uint32_t *size = grid->launch.sm.grid;
   grid->total = (uint64_t)size[0] * size[1] * size[2];
+  if (emu_injected(EMU_PLACE_GRID_SHORT) && grid->total > 1)
+    grid->total--;
   emu_check_grid(&grid->launch.sm, grid->total);
   atomic_store(&grid->next_cta, grid->launch.first_cta);
   grid->limit = grid->launch.one_at_a_time ? 1 : grid->launch.per_sm * (int)emu_board()->sms;
@@ -626,7 +635,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
     if (release->interrupt)
       emu_non_stall_interrupt();
   }
-  if (!launch->dependent)
+  if (!launch->dependent || emu_injected(EMU_PLACE_DEPENDENT))
     return true;
   if (launch->dependent_action == DEPENDENT_DECREMENT_DEPENDENCE)
     return emu_sked_decrement(channel, launch->dependent_qmd, &grid->shader, fault);
@@ -639,7 +648,7 @@ enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault
   uint64_t end = emu_turn_end(channel);
   while (channel->grids) {
     struct emu_grid **link = emu_adversary.on ? any_grid(channel) : &channel->grids;
-    if (!link) {
+    if (!link || emu_injected(EMU_PLACE_GRID_STUCK)) {
       channel->waiting = true;
       return EMU_AGAIN;
     }

@@ -72,7 +72,8 @@ static enum emu_step acquire(struct emu_channel *channel, uint32_t operation, ui
   uint64_t v;
   if (!emu_semaphore_read(channel->as, address, wide, &v, fault))
     return EMU_FAULT;
-  if (acquired(operation, wide, v, wide ? payload : (uint32_t)payload)) {
+  const bool passes = acquired(operation, wide, v, wide ? payload : (uint32_t)payload);
+  if ((passes && !emu_injected(EMU_PLACE_ACQUIRE_STUCK)) || emu_injected(EMU_PLACE_ACQUIRE_EARLY)) {
     channel->host.waiting_since = 0;
     return EMU_NEXT;
   }
@@ -140,6 +141,8 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t execute,
     if (step != EMU_NEXT)
       return step;
   }
+  if (emu_inject_loss(EMU_PLACE_HOST_LOST, NOTIFIER_PBDMA_ERROR, fault))
+    return EMU_FAULT;
   return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
 }
 

@@ -278,3 +278,23 @@ void emu_mmu_bury(struct emu_as *as, struct emu_mapping *mapping) {
   pthread_mutex_unlock(&as->pin_lock);
   free_mappings(dead);
 }
+
+static void move(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
+  if (!as)
+    return;
+  pthread_rwlock_wrlock(&as->mappings_lock);
+  for (size_t i = 0; i < as->mapping_count; i++) {
+    struct emu_mapping *m = as->mappings[i];
+    if (m->dmabuf == dmabuf)
+      m->host = dmabuf->host + m->offset;
+  }
+  pthread_rwlock_unlock(&as->mappings_lock);
+}
+
+void emu_mmu_moved(const struct emu_dmabuf *dmabuf) {
+  for (int fd = 0; fd < emu_gpu.table_size; fd++)
+    move((struct emu_as *)emu_table_get_kind(fd, EMU_AS), dmabuf);
+  for (int id = 0; id < EMU_CHANNELS; id++)
+    if (emu_gpu.channels[id])
+      move(emu_gpu.channels[id]->as, dmabuf);
+}

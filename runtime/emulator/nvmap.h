@@ -12,6 +12,11 @@ void emu_handle_free(struct emu_handle *handle);
 
 /* nvmap_rare.c */
 int emu_nvmap_from_va(void *argument);
+/* A mapping of a FROM_VA dma-buf is about to be made: its pages and the client's become those
+ * of the fd's file. Other threads' stores meanwhile may be lost. */
+int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd);
+/* The process is about to fork. gpu.lock held. */
+void emu_nvmap_forking(void);
 int emu_nvmap_gup_test(void *argument);
 int emu_nvmap_range(void *argument);
 int emu_nvmap_ivm_heaps(void *argument);

@@ -12,25 +12,56 @@
 
 #include "runtime/emulator/vma.h"
 
-/* The client's pages become the dma-buf's: they move into its memfd, which is mapped
- * where they were. A board pins them instead. */
-static int adopt_pages(struct emu_dmabuf *dmabuf, const struct emu_vma *vma, uint64_t va) {
-  void *pages = (void *)(uintptr_t)va;
-  uint64_t own = (uintptr_t)__builtin_frame_address(0);
-  /* What is shared with others would no longer be; and this stack is in use. */
-  if (vma->shared || (own >= vma->start && own < vma->end))
+/* The GPU reads and writes the client's pages where they are. A board pins them, so that
+ * they stay when the client unmaps them; here it must not while the GPU uses them. */
+static int take_pages(struct emu_dmabuf *dmabuf, const struct emu_vma *vma, uint64_t va) {
+  if (vma->shared) /* they may be of a file, which the board's nvmap pins as well */
     return -EINVAL;
-  int fd = emu_dmabuf_fd(dmabuf, false);
-  if (fd < 0)
+  dmabuf->host = (uint8_t *)(uintptr_t)va;
+  dmabuf->in_place = true;
+  return 0;
+}
+
+/* From now on the dma-buf has pages of its own, with the contents of the client's. */
+static int copy_pages(struct emu_dmabuf *dmabuf) {
+  uint8_t *pages = dmabuf->host;
+  dmabuf->host = NULL;
+  const int error = emu_dmabuf_host(dmabuf);
+  if (error) {
+    dmabuf->host = pages;
+    return error;
+  }
+  dmabuf->in_place = false;
+  for (uint64_t at = 0; at < dmabuf->size; at += GPU_PAGE_BYTES) /* some may have gone */
+    emu_copy_from_user(dmabuf->host + at, (uintptr_t)pages + at, GPU_PAGE_BYTES);
+  emu_mmu_moved(dmabuf);
+  return 0;
+}
+
+int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd) {
+  void *pages = dmabuf->host;
+  struct emu_vma vma;
+  if (!dmabuf->in_place)
+    return 0;
+  const uint64_t own = (uintptr_t)__builtin_frame_address(0); /* this stack is in use */
+  if (!emu_vma_find((uintptr_t)pages, &vma) || (own >= vma.start && own < vma.end))
     return -EINVAL;
-  int error = emu_dmabuf_host(dmabuf) || emu_copy_from_user(dmabuf->host, va, dmabuf->size);
-  int protection = PROT_READ | (vma->writable ? PROT_WRITE : 0);
-  if (!error && mmap(pages, dmabuf->size, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
-    error = -EINVAL;
-  emu_dmabuf_closing(dmabuf, fd);
-  close(fd);
-  emu_table_clear(fd);
-  return error ? -EINVAL : 0;
+  const int error = copy_pages(dmabuf);
+  if (error)
+    return error;
+  const int protection = PROT_READ | (vma.writable ? PROT_WRITE : 0);
+  return mmap(pages, dmabuf->size, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED ? -errno
+                                                                                            : 0;
+}
+
+/* After a fork, the process that stores to a page first gets another one, for the pages are
+ * both processes': so the GPU's are no longer the parent's (get_user_pages without
+ * FOLL_LONGTERM; nvmap_priv.h, nvmap_get_user_pages). Here the parent loses all of them at
+ * once. */
+void emu_nvmap_forking(void) {
+  for (struct emu_dmabuf *dmabuf = emu_gpu.dmabufs; dmabuf; dmabuf = dmabuf->next)
+    if (dmabuf->in_place)
+      copy_pages(dmabuf);
 }
 
 /* 3.5, FROM_VA: the checks in their order */
@@ -52,7 +83,7 @@ int emu_nvmap_from_va(void *argument) {
   struct emu_handle *handle = emu_handle_create(size);
   if (!handle)
     return -ENOMEM;
-  int error = adopt_pages(handle->dmabuf, &vma, a->va);
+  int error = take_pages(handle->dmabuf, &vma, a->va);
   if (error) {
     emu_handle_free(handle);
     return error;
@@ -74,8 +105,10 @@ int emu_nvmap_gup_test(void *argument) {
   if (!emu_vma_find(a->va, &vma) || a->va < vma.start)
     return -EINVAL;
   const struct emu_handle *handle = emu_handle_find(a->handle);
-  if (!handle || vma.end - vma.start != handle->dmabuf->size ||
-      !emu_dmabuf_is(handle->dmabuf, &vma))
+  if (!handle || vma.end - vma.start != handle->dmabuf->size)
+    return -EINVAL;
+  const struct emu_dmabuf *dmabuf = handle->dmabuf;
+  if (dmabuf->in_place ? (uintptr_t)dmabuf->host != vma.start : !emu_dmabuf_is(dmabuf, &vma))
     return -EINVAL;
   a->result = 1;
   return 0;

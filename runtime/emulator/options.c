@@ -86,6 +86,7 @@ static const struct word {
     {"railgate", NULL, railgate_setting},
     {"memory", NULL, memory_setting},
     {"adversarial", &emu_adversary.on, adversarial_setting},
+    {"fault", NULL, emu_inject_choose},
 };
 
 /* One word with its settings; it is written to. */
@@ -124,8 +125,7 @@ static void read_list(void) {
           stderr,
           "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N][:leaks], "
           "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36, railgate:MS, "
-          "memory:MIB, "
-          "adversarial[:SEED]\n",
+          "memory:MIB, adversarial[:SEED], fault:SEED|NAME\n",
           (int)length, list);
       options.bad = true;
       return;

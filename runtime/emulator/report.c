@@ -47,7 +47,8 @@ static uint64_t reduce(const struct emu_report *r, uint64_t v) {
 
 static void write_64(uint64_t *memory, const struct emu_report *r) {
   if (!r->reduce) {
-    __atomic_store_n(memory, r->payload, __ATOMIC_SEQ_CST);
+    __atomic_store_n(memory, r->payload ^ (uint64_t)emu_injected(EMU_PLACE_PAYLOAD),
+                     __ATOMIC_SEQ_CST);
     return;
   }
   uint64_t old = __atomic_load_n(memory, __ATOMIC_SEQ_CST);
@@ -99,6 +100,10 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
    * time may not yet read what the payload stands for. */
   if (report->timestamp) {
     uint64_t now = emu_time_ns();
+    if (emu_injected(EMU_PLACE_TIME_ZERO))
+      now = 0;
+    if (emu_injected(EMU_PLACE_TIME_SKEW))
+      now += UINT64_C(3600000000000);
     memcpy(host + offsetof(struct semaphore_report, timestamp_ns), &now, sizeof(now));
     if (!report->wide)
       memset(host + sizeof(uint32_t), 0, sizeof(uint32_t));

@@ -68,11 +68,14 @@ static bool reached(struct emu_point p) {
 static void tell(struct emu_waiter *w) {
   const uint64_t one = 1;
   const struct itimerspec now = {.it_value.tv_nsec = 1};
+  const struct itimerspec late = {.it_value.tv_sec = 2};
   w->left--;
   if (w->object.kind == EMU_SYNC_FILE && w->left)
     return;
+  if (emu_injected(EMU_PLACE_FENCE_LOST))
+    return;
   if (w->object.kind == EMU_SYNC_FILE)
-    timerfd_settime(w->fd, 0, &now, NULL);
+    timerfd_settime(w->fd, 0, emu_injected(EMU_PLACE_FENCE_LATE) ? &late : &now, NULL);
   else if (write(w->fd, &one, sizeof(one)) < 0)
     return; /* a full counter says it already */
 }
@@ -99,6 +102,8 @@ void emu_syncpoint_raise(int syncpoint, uint32_t by) {
 /* Who waits counts itself before it looks at the counter, so one of both sees the
  * other. */
 void emu_syncpoint_increment(int syncpoint) {
+  if (emu_injected(EMU_PLACE_SYNCPOINT_STUCK))
+    return;
   atomic_fetch_add(counter(syncpoint), 1);
   if (!atomic_load(&emu_gpu.wait_count))
     return;
@@ -153,7 +158,8 @@ static struct emu_waiter *waiter_open(enum emu_kind kind, int fd, int *error) {
 }
 
 int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
-  const struct itimerspec end = {.it_value.tv_sec = FENCE_TIMEOUT_S};
+  const bool early = emu_injected(EMU_PLACE_FENCE_EARLY);
+  const struct itimerspec end = {.it_value = {.tv_sec = early ? 0 : FENCE_TIMEOUT_S, .tv_nsec = 1}};
   int error;
   struct emu_waiter *w = waiter_open(
       EMU_SYNC_FILE, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), &error);

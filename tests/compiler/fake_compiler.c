@@ -11,6 +11,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/serve.h"
+#include "tests/compiler/attack.h"
 
 enum { BIG_BYTES = 300 * 1000 };
 
@@ -41,6 +42,16 @@ static void wait_at(const struct cc_source *source) {
     close(open(name, O_RDONLY));
 }
 
+/* "attack NAME ARGUMENT": the binary tells the outcome. */
+static enum cc_status try_attack(const struct cc_source *source, struct cc_result *result) {
+  char text[4096], name[32] = "", argument[1024] = "", *answer_text = NULL;
+  snprintf(text, sizeof(text), "%.*s", (int)source->size, source->text);
+  sscanf(text, "%*s %31s %1023s", name, argument);
+  result->binary_size = (size_t)asprintf(&answer_text, "attack %d", attack(name, argument)) + 1;
+  result->binary = answer_text;
+  return answer(result, CC_OK, "");
+}
+
 enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
   static unsigned builds;
   char word[16] = "";
@@ -62,6 +73,8 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
       pause();
   if (strcmp(word, "wrong") == 0)
     return answer(result, CC_BUILD_FAILURE, "source:1: error: wrong\n");
+  if (strcmp(word, "attack") == 0)
+    return try_attack(source, result);
   if (strcmp(word, "slow") == 0)
     usleep(300 * 1000);
   if (strcmp(word, "wait") == 0)

@@ -138,11 +138,24 @@ class Command(unittest.TestCase):
         return subprocess.run([DOCTOR, *arguments], capture_output=True, text=True, check=False,
                               env=dict(os.environ, **environment))
 
+    def test_skip(self):
+        experiments = ['fence', 'launch-prefetch', 'launch-copy', 'launch-inline', 'launch-chain',
+                       'acquire', 'tsg-reuse', 'contexts', 'priority', 'queues', 'import',
+                       'local-growth', 'crowd', 'atomics', 'speed', 'idle', 'copy', 'copy-bare',
+                       'cilp', 'cta', 'wfi', 'bad-store', 'beyond']
+        shown = self.run_doctor('-o', os.devnull, '--skip', ','.join(experiments),
+                                TEGRACL_DEVICE='emulator').stdout
+        self.assertRegex(shown, r'pass +copy engine, own channel\n')
+        self.assertRegex(shown, r'not run +preemption: CILP\n')
+
     def test_usage(self):
         self.assertEqual(self.run_doctor('--help').returncode, 0)
         self.assertEqual(self.run_doctor('--walk').returncode, 2)
         self.assertEqual(self.run_doctor('--timeout', '0').returncode, 2)
         self.assertEqual(self.run_doctor('-o').returncode, 2)
+        result = self.run_doctor('--skip', 'cilp,cul')
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('there is no experiment "cul"', result.stderr)
         self.assertEqual(self.run_doctor('--explain', '/nowhere').returncode, 1)
 
     def test_device(self):

@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -72,9 +75,7 @@ static void from_va_checks(void **state) {
       {{.va = (uintptr_t)read_only, .size = PAGE}, -EINVAL},
       {{.va = (uintptr_t)shared, .size = PAGE}, -EINVAL}, /* not pinned here */
       {{.va = (uintptr_t)p, .size = 5 * PAGE}, -EINVAL},  /* passes its end */
-      /* The stack; a sanitizer may keep locals elsewhere. */
-      {{.va = (uintptr_t)__builtin_frame_address(0) & ~(uint64_t)(PAGE - 1), .size = PAGE},
-       -EINVAL},
+      {{.va = (uintptr_t)__builtin_frame_address(0) & ~(uint64_t)(PAGE - 1), .size = PAGE}, 0},
       {{.va = (uintptr_t)read_only, .size = PAGE, .flags = NVMAP_FLAG_READ_ONLY}, 0},
       {{.va = (uintptr_t)p, .size = 100}, 0},
   };
@@ -104,14 +105,47 @@ static void sealed(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-/* The GPU and the client see the same pages, which outlive the client's mapping. */
+/* Counts up in a page of which the device has another part, until it is told to stop. */
+struct neighbour {
+  volatile uint64_t count;
+  atomic_bool stop;
+};
+
+static void *count_up(void *data) {
+  struct neighbour *n = data;
+  uint64_t count = 0;
+  while (!atomic_load(&n->stop))
+    n->count = ++count;
+  return (void *)(uintptr_t)count;
+}
+
+static uint64_t read_gpu(const void *cpu) {
+  return *(const volatile uint64_t *)cpu;
+}
+
+/* The GPU and the client see the same pages, and all that other threads store there stays. */
 static void from_va(void **state) {
+  enum { TIMES = 2000 };
   char *p = own_pages(4, PROT_READ | PROT_WRITE, MAP_PRIVATE);
   memset(p, 7, 4 * PAGE);
   struct nvmap_query_heap_params before = {.heap_mask = NVMAP_HEAP_IOVMM}, after = before;
   EXPECT(0, f->c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, before);
   struct nvmap_create_handle_from_va va = {.va = (uintptr_t)p + PAGE, .size64 = 2 * PAGE};
   va.size = 2 * PAGE;
+  struct neighbour *n = (struct neighbour *)(p + 2 * PAGE + 64);
+  *n = (struct neighbour){0};
+  pthread_t thread;
+  void *count;
+  assert_int_equal(pthread_create(&thread, NULL, count_up, n), 0);
+  for (int i = 0; i < TIMES; i++) {
+    EXPECT(0, f->c.nvmap, NVMAP_IOC_FROM_VA, va);
+    free_id(va.handle);
+  }
+  atomic_store(&n->stop, true);
+  assert_int_equal(pthread_join(thread, &count), 0);
+  assert_int_equal(n->count, (uintptr_t)count);
+  memset(p, 7, 4 * PAGE);
+
   EXPECT(0, f->c.nvmap, NVMAP_IOC_FROM_VA, va);
   EXPECT(0, f->c.nvmap, NVMAP_IOC_QUERY_HEAP_PARAMS, after);
   assert_int_equal(before.free, after.free); /* no new memory */
@@ -128,23 +162,66 @@ static void from_va(void **state) {
   submit(&f->c, &f->ch);
   assert_true(wait_word(p + 2 * PAGE, 0x1234));
   struct nvmap_gup_test test = {.va = (uintptr_t)p + PAGE, .handle = va.handle};
+  EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_GUP_TEST, test); /* the mapping is larger */
+  /* A mapping of the dma-buf shows the same pages. */
+  int error;
+  uint32_t *again = OS->mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0, &error);
+  assert_non_null(again);
+  assert_int_equal(again[PAGE / 4], 0x1234);
   EXPECT(0, f->c.nvmap, NVMAP_IOC_GUP_TEST, test);
   assert_int_equal(test.result, 1);
   test.va = (uintptr_t)p;
   EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_GUP_TEST, test);
-  assert_int_equal(munmap(p, 4 * PAGE), 0);
+  again[1] = 0x4321;
+  assert_int_equal(*(uint32_t *)(p + PAGE + 4), 0x4321);
   push_semaphore(&f->ch, gpu + PAGE, 0x5678, RELEASE_64_WFI);
-  push_semaphore(&f->ch, f->data.va, 1, RELEASE_64_WFI);
   submit(&f->c, &f->ch);
-  assert_true(wait_word(f->data.cpu, 1));
-  int error;
-  uint32_t *again = OS->mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, 0, &error);
-  assert_non_null(again);
+  assert_true(wait_word(p + 2 * PAGE, 0x5678));
   assert_int_equal(again[PAGE / 4], 0x5678);
+  assert_int_equal(munmap(p, 4 * PAGE), 0);
   assert_int_equal(OS->munmap(again, 2 * PAGE), 0);
   unmap(gpu);
   assert_int_equal(OS->close(fd), 0);
   free_id(va.handle);
+}
+
+/* After a fork the client's stores go to another page than the GPU's; taken anew, it is the
+ * same one again. */
+static void from_va_fork(void **state) {
+  char *p = own_pages(1, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  volatile uint64_t *words = (volatile uint64_t *)p;
+  struct nvmap_create_handle_from_va va = {.va = (uintptr_t)p, .size64 = PAGE};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_FROM_VA, va);
+  int fd = fd_of(va.handle);
+  uint64_t gpu = map(fd, NVGPU_ACCESS_READ_WRITE, 0);
+  words[0] = 1;
+  pid_t child = fork();
+  if (child == 0)
+    _exit(words[0] == 1 ? 0 : 1);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  words[0] = 2;
+  push_semaphore(&f->ch, gpu + 8, 3, RELEASE_64_WFI);
+  push_semaphore(&f->ch, f->data.va, 1, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(f->data.cpu, 1));
+  assert_int_equal(read_gpu(p + 8), 0); /* it went elsewhere */
+  unmap(gpu);
+  assert_int_equal(OS->close(fd), 0);
+  free_id(va.handle);
+  va = (struct nvmap_create_handle_from_va){.va = (uintptr_t)p, .size64 = PAGE};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_FROM_VA, va);
+  fd = fd_of(va.handle);
+  gpu = map(fd, NVGPU_ACCESS_READ_WRITE, 0);
+  push_semaphore(&f->ch, gpu + 8, 4, RELEASE_64_WFI);
+  submit(&f->c, &f->ch);
+  assert_true(wait_word(p + 8, 4));
+  assert_int_equal(words[0], 2);
+  unmap(gpu);
+  assert_int_equal(OS->close(fd), 0);
+  free_id(va.handle);
+  assert_int_equal(munmap(p, PAGE), 0);
 }
 
 /* 3.2 orders 8 and 11; 3.5 DUP_HANDLE, WRITE; 4.3, "VPR heap, or ..." */
@@ -337,6 +414,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(from_va_checks, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(sealed, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(from_va_fork, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(cache, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(rare, setup, fixture_teardown),

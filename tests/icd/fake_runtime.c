@@ -302,6 +302,11 @@ int rt_buffer_import_host(struct rt_context *context, void *pages, uint64_t size
   return 0;
 }
 
+int rt_context_renew_host(struct rt_context *context) {
+  (void)context;
+  return 0;
+}
+
 void rt_buffer_destroy(struct rt_buffer *buffer) {
   if (!buffer)
     return;

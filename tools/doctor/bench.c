@@ -55,6 +55,12 @@ bool say_failure(struct doctor *d) {
   return false;
 }
 
+void say_refusal(struct doctor *d, const char *what, int result) {
+  const int error = result > 0 ? -EFAULT : result;
+  say(d, "%s: %s (errno %d)", what, strerror(-error), -error);
+  advise_error(d, error);
+}
+
 void measured(struct doctor *d, enum measure measure, uint64_t value) {
   if (d->result)
     d->result->measures[measure] = value;

@@ -44,6 +44,13 @@ static void try_everything(struct rt_choices *choices) {
       rt_choices_set(choices, doctor_steps[i].choice, "yes");
 }
 
+static bool choice_is(const struct rt_choices *choices, const char *name, const char *value) {
+  for (int i = 0; i < RT_CHOICES; i++)
+    if (strcmp(rt_choice_name(i), name) == 0)
+      return strcmp(rt_choice_value(choices, i), value) == 0;
+  return false;
+}
+
 static _Noreturn void child(struct doctor *d, enum step_id id, int text_fd) {
   const struct step *step = &doctor_steps[id];
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -56,6 +63,10 @@ static _Noreturn void child(struct doctor *d, enum step_id id, int text_fd) {
   if (passed && d->device && id >= STEPS_REQUIRED)
     try_everything(&d->device->choices);
   passed = passed && step->run(d);
+  if (passed && step->choice && !choice_is(&d->device->choices, step->choice, "yes")) {
+    say(d, "the kernel's driver has refused it, and the driver done without");
+    passed = false;
+  }
   rt_device_close(d->device);
   d->result->passed = passed;
   d->result->done = true;

@@ -134,6 +134,10 @@ __attribute__((format(printf, 2, 3))) void advise(struct doctor *doctor, const c
  * to return. */
 bool say_failure(struct doctor *doctor);
 
+/* The same of a request that the step made itself; result is -errno, or a count of bytes that
+ * the kernel could not copy. */
+void say_refusal(struct doctor *doctor, const char *what, int result);
+
 uint64_t doctor_now_ns(void);
 
 void measured(struct doctor *doctor, enum measure measure, uint64_t value);

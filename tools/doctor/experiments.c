@@ -11,6 +11,7 @@
 #include "runtime/hw/host.h"
 #include "runtime/hw/memory.h"
 #include "runtime/hw/methods.h"
+#include "runtime/nvgpu/uapi.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -255,6 +256,14 @@ bool step_priority(struct doctor *d) {
   good = good && check_number(&b, (const uint32_t *)b.data->cpu + other / sizeof(uint32_t), 1, 5) &&
          wait_for(&b, b.queue, point, 2 * long_ns(d) + d->options.timeout_ns) &&
          check_spin(&b, b.data->cpu, groups, rounds) && healthy(&b);
+  struct nvgpu_runlist_interleave_args level = {.level = NVGPU_INTERLEAVE_HIGH};
+  const int refused = good ? d->device->os->ioctl(high->channel->tsg->fd,
+                                                  NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, &level)
+                           : 0;
+  if (refused) {
+    say_refusal(d, "SET_RUNLIST_INTERLEAVE to high", refused);
+    good = false;
+  }
   if (good && high->channel->tsg == b.queue->channel->tsg) {
     say(d, "the driver has put the queue of high priority into the other's TSG");
     good = false;

@@ -19,12 +19,14 @@
 static const char default_report[] = "tegracl-doctor.txt";
 
 static const char help[] =
-    "usage: tegracl-doctor [-o REPORT] [--json FILE] [--required] [--timeout SECONDS] [--suspend]\n"
+    "usage: tegracl-doctor [-o REPORT] [--json FILE] [--required] [--skip KEYS]\n"
+    "                      [--timeout SECONDS] [--suspend]\n"
     "       tegracl-doctor --explain FILE\n"
     "Brings the GPU up step by step and says what works, what does not, and what that means.\n"
     "  -o          where to write the report (tegracl-doctor.txt); attach it to a bug\n"
     "  --json      write the verdicts as data, by which the driver chooses what it uses\n"
     "  --required  no experiments: only what the driver needs\n"
+    "  --skip      leave out experiments: keys of docs/hardware.md, separated by commas\n"
     "  --timeout   how long the GPU may take for an answer (5; the software Orin: 60)\n"
     "  --suspend   let the machine sleep for 10 s as the last experiment; needs root\n"
     "  --explain   print a trace (TEGRACL_DEBUG=trace:FILE), or the output of strace, with\n"
@@ -87,15 +89,31 @@ static bool read_seconds(const char *text, uint64_t *ns) {
   return end != text && !*end && n > 0 && n <= SECONDS_MAX;
 }
 
+/* Experiments by their keys, separated by commas. */
+static bool read_skip(const char *list, uint64_t *skip) {
+  while (*list) {
+    const size_t length = strcspn(list, ",");
+    unsigned i = STEPS_REQUIRED;
+    while (i < STEPS &&
+           (strncmp(list, doctor_steps[i].key, length) != 0 || doctor_steps[i].key[length] != 0))
+      i++;
+    if (i == STEPS) {
+      fprintf(stderr, "tegracl-doctor: --skip: there is no experiment \"%.*s\"\n", (int)length,
+              list);
+      return false;
+    }
+    *skip |= STEP_BIT(i);
+    list += length + (list[length] == ',');
+  }
+  return true;
+}
+
 int main(int argc, char **argv) {
   static const struct option options[] = {
-      {"explain", required_argument, NULL, 'e'},
-      {"json", required_argument, NULL, 'j'},
-      {"timeout", required_argument, NULL, 't'},
-      {"required", no_argument, NULL, 'r'},
-      {"suspend", no_argument, NULL, 's'},
-      {"help", no_argument, NULL, 'h'},
-      {NULL, 0, NULL, 0},
+      {"explain", required_argument, NULL, 'e'}, {"json", required_argument, NULL, 'j'},
+      {"timeout", required_argument, NULL, 't'}, {"required", no_argument, NULL, 'r'},
+      {"suspend", no_argument, NULL, 's'},       {"skip", required_argument, NULL, 'x'},
+      {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
   };
   const char *report = default_report, *json = NULL;
   struct doctor_options asked = {0};
@@ -112,7 +130,10 @@ int main(int argc, char **argv) {
       good = read_seconds(optarg, &asked.timeout_ns);
       break;
     case 'r':
-      asked.skip = STEPS_EXPERIMENTS;
+      asked.skip |= STEPS_EXPERIMENTS;
+      break;
+    case 'x':
+      good = read_skip(optarg, &asked.skip);
       break;
     case 's':
       asked.suspend = true;

@@ -140,16 +140,6 @@ static void say_users(struct doctor *d, const char *root) {
 /* ---- releases ---------------------------------------------------------------------------------
  */
 
-bool state_l4t(const char *root, char release[32]) {
-  char line[256], revision[24];
-  unsigned major;
-  if (!read_first(root, "/etc/nv_tegra_release", line, sizeof(line)) ||
-      sscanf(line, "# R%u (release), REVISION: %23[0-9.]", &major, revision) != 2 || major > 999)
-    return false;
-  snprintf(release, 32, "%u.%s", major, revision);
-  return true;
-}
-
 /* As dpkg has it. */
 static void say_jetpack(struct doctor *d, const char *root) {
   char path[PATH_MAX], line[256];

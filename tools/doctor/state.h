@@ -8,12 +8,9 @@
 
 void state_say_power(struct doctor *doctor, const char *root);
 void state_say_memory(struct doctor *doctor, const char *root);
-/* L4T, JetPack; power, memory, processes that hold the device nodes. */
+/* JetPack; power, memory, processes that hold the device nodes. */
 void state_say(struct doctor *doctor, const char *root);
 /* The last lines of the drivers, or the command that shows them. */
 void state_say_kernel_log(struct doctor *doctor);
-
-/* "36.4.3", from /etc/nv_tegra_release. False: there is none. */
-bool state_l4t(const char *root, char release[32]);
 
 #endif

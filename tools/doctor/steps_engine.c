@@ -44,7 +44,7 @@ static bool copy(struct bench *b, bool object) {
   int result =
       object ? d->device->os->ioctl(q->channel->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &args) : 0;
   if (result) {
-    say(d, "ALLOC_OBJ_CTX of class 0x%x: errno %d (%s)", CLASS_COPY, -result, strerror(-result));
+    say_refusal(d, "ALLOC_OBJ_CTX of the copy class", result);
     return false;
   }
   uint32_t *from = b->data->cpu;

@@ -74,7 +74,7 @@ bool step_addresses(struct doctor *d) {
                                               .buf_size = sizeof(region)};
   int result = d->device->os->ioctl(c->as_fd, NVGPU_AS_IOCTL_GET_VA_REGIONS, &args);
   if (result)
-    say(d, "GET_VA_REGIONS: %d (%s)", result, strerror(-result));
+    say_refusal(d, "GET_VA_REGIONS", result);
   else
     say(d, "addresses from 0x%" PRIx64 ", %" PRIu64 " pages of %u bytes", (uint64_t)region.offset,
         (uint64_t)region.pages, region.page_size);

@@ -71,6 +71,12 @@ static void say_rights(struct doctor *d, const struct stat *s) {
       in_group(s->st_gid) ? "" : "not ", geteuid() ? "" : ", and root");
 }
 
+/* NULL: not known. */
+static const struct stat *node_status(const struct doctor *d, const char *path,
+                                      struct stat *status) {
+  return d->os == &nvgpu_os_linux && stat(path, status) == 0 ? status : NULL;
+}
+
 /* needed: without it nothing works. */
 static int try_node(struct doctor *d, const char *path, const char *use, bool needed) {
   int fd = d->os->open(path, O_RDWR);
@@ -81,20 +87,24 @@ static int try_node(struct doctor *d, const char *path, const char *use, bool ne
     say(d, "%s: %s, errno %d (%s)", path, strerror(-fd), -fd, use);
   }
   struct stat status;
-  const bool known = d->os == &nvgpu_os_linux && stat(path, &status) == 0;
+  const struct stat *known = node_status(d, path, &status);
   if (known)
-    say_rights(d, &status);
+    say_rights(d, known);
   if (fd < 0 && needed)
-    advise_node(d, path, known ? &status : NULL, fd);
+    advise_node(d, path, known, fd);
   return fd < 0 ? fd : 0;
 }
 
 bool step_nodes(struct doctor *d) {
+  struct stat status;
   int memory = try_node(d, NVMAP_NODE, "memory", true);
-  int control = try_node(d, NVGPU_CTRL_NODE, "everything else", true);
+  int control = try_node(d, NVGPU_CTRL_NODE, "everything else", false);
   if (control == -ENOENT &&
       try_node(d, NVGPU_CTRL_NODE_OLD, "the same, by its old name", false) == 0)
-    say(d, "  only the old name: a release before L4T r35, whose interface tegracl does not speak");
+    advise(d, "only the old name: a release before L4T r35, whose interface tegracl does not "
+              "speak: install JetPack 6");
+  else if (control)
+    advise_node(d, NVGPU_CTRL_NODE, node_status(d, NVGPU_CTRL_NODE, &status), control);
   if (try_node(d, HOST1X_FENCE_NODE, "sleeping waits", false) &&
       try_node(d, NVHOST_CTRL_NODE, "the same on L4T r35", false))
     say(d, "  waits will poll instead");
