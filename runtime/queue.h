@@ -35,6 +35,7 @@ struct rt_channel {
   uint64_t syncpoint_gpu; /* where a write counts it up; 0: no syncpoint to wait for */
   uint32_t syncpoint_id;
   uint32_t syncpoint_base; /* its value before the first submission */
+  atomic_bool fences_late; /* one did not wake in time: waits poll */
   struct rt_memory gpfifo;
   struct rt_memory userd;
   struct rt_memory notifier;

@@ -3,9 +3,11 @@
  * timeline. nvgpu-uapi.md 6.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "runtime/clock.h"
+#include "runtime/debug.h"
 #include "runtime/device.h"
 #include "runtime/fds.h"
 #include "runtime/message.h"
@@ -20,6 +22,8 @@ enum {
   SPIN_ROUNDS = 64, /* looks at the timeline between two looks at the clock */
   /* A fault counts the syncpoint up as well, but perhaps not as far as the point. */
   FENCE_MAX_MS = 100,
+  /* A fence that has not woken so long after its point was reached is late. */
+  FENCE_LATE_MS = 10,
   PAUSE_FIRST_NS = 5000, /* without a fence */
   PAUSE_LAST_NS = 200000,
 };
@@ -39,11 +43,20 @@ static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
   return nvgpu_create_fence(d->os, d->release, d->fence_fd, ch->syncpoint_id, threshold, fd);
 }
 
+/* From now on nobody sleeps on a fence of the channel: each sleep might last 100 ms. */
+static void fence_is_late(struct rt_channel *ch) {
+  if (!atomic_exchange(&ch->fences_late, true) && rt_debug_choices())
+    fprintf(stderr,
+            "tegracl: channel 0x%x: a fence of syncpoint %u did not wake within %d ms of its "
+            "point; waits poll from now on\n",
+            ch->token, ch->syncpoint_id, FENCE_LATE_MS);
+}
+
 /* Sleeps until the point is near, a signal comes or timeout_ms are over. 1: woken; 0:
  * not; -1: there is no fence, or no sleeping on it. */
 static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   const struct rt_device *d = q->context->device;
-  if (!q->channel->syncpoint_gpu)
+  if (!q->channel->syncpoint_gpu || atomic_load(&q->channel->fences_late))
     return -1;
   int fd;
   if (create_fence(q, point, &fd))
@@ -51,7 +64,16 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   struct pollfd p = {.fd = rt_fd_opened(d->os, fd), .events = POLLIN};
   if (p.fd < 0)
     return -1;
-  int ready = d->os->poll(&p, 1, timeout_ms);
+  int ready = 0;
+  for (int left = timeout_ms; left > 0 && !ready; left -= FENCE_LATE_MS) {
+    const bool reached = rt_queue_completed(q) >= point;
+    ready = d->os->poll(&p, 1, left < FENCE_LATE_MS ? left : FENCE_LATE_MS);
+    if (!ready && reached) {
+      if (left >= FENCE_LATE_MS)
+        fence_is_late(q->channel);
+      break;
+    }
+  }
   rt_fd_close(d->os, p.fd);
   return ready < 0 && ready != -EINTR ? -1 : ready > 0;
 }

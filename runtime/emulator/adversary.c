@@ -45,6 +45,17 @@ void emu_adversary_power_up(void) {
     nanosleep(&(struct timespec){.tv_nsec = POWER_UP_NS}, NULL);
 }
 
+/* A late one is so by up to 50 ms. One that is lost is found by another interrupt, here
+ * after two seconds. */
+uint64_t emu_adversary_fence_delay_ns(void) {
+  enum { LATE = 16, LOST = 64, LATE_NS = 50000000, LOST_NS = 2000000000 };
+  if (!emu_adversary.on)
+    return 0;
+  if (emu_adversary_one_in(&driver, LOST))
+    return LOST_NS;
+  return emu_adversary_one_in(&driver, LATE) ? emu_adversary_below(&driver, LATE_NS) : 0;
+}
+
 void emu_adversary_linger(struct emu_random *random) {
   const uint64_t ns = emu_adversary_delay_ns(random);
   if (ns)

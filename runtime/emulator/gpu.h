@@ -233,8 +233,9 @@ enum { EMU_POINTS = 32 };
  * pollfd for any of those that were triggered. */
 struct emu_waiter {
   struct emu_object object;
-  int fd;        /* the client's number */
-  uint32_t left; /* points that are not reached */
+  int fd;              /* the client's number */
+  uint64_t reached_ns; /* when a fence that is told late, or never, should have been; 0: none */
+  uint32_t left;       /* points that are not reached */
   uint32_t count;
   struct emu_point points[EMU_POINTS]; /* of a sync_file; several where some were merged */
 };
@@ -357,7 +358,8 @@ struct emu_gpu {
   uint64_t channels_opened;
   struct emu_dmabuf *syncpoint_memory; /* one page stride each */
   bool syncpoint_used[EMU_SYNCPOINTS];
-  struct emu_wait *waits; /* for syncpoints */
+  uint32_t syncpoint_overslept[EMU_SYNCPOINTS]; /* fences on which a client slept too long */
+  struct emu_wait *waits;                       /* for syncpoints */
   struct emu_watchdog *watchdog;
   int watched_channels;
   atomic_int wait_count;

@@ -20,7 +20,7 @@
 enum { NS_PER_MS = 1000000 };
 
 void emu_report(const char *what, const char *source) {
-  fprintf(stderr, "tegracl: emulator: %s (nvgpu, %s)\n", what, source);
+  fprintf(stderr, "tegracl: emulator: %s (%s)\n", what, source);
 }
 
 static bool is_held(void) {
@@ -70,7 +70,7 @@ int emu_power_use_in_mmap(void) {
                  "an older mapping of this process waits to be restored, which needs the mmap "
                  "lock that this mmap holds; map the page only while a channel that has had its "
                  "SETUP_BIND is open, and unmap it before the last one is closed",
-                 "os/linux/ioctl_ctrl.c, gk20a_ctrl_dev_mmap and alter_usermode_mappings");
+                 "nvgpu, os/linux/ioctl_ctrl.c, gk20a_ctrl_dev_mmap and alter_usermode_mappings");
       return -EDEADLK;
     }
   emu_power_use();

@@ -20,6 +20,8 @@
 enum {
   SYNCPOINT_FIRST = 17, /* the first a board gave; 6 */
   FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
+  NS_PER_S = 1000000000,
+  OVERSLEPT_NS = 50000000, /* a client should have looked at its memory by then */
 };
 
 /* One point that an fd still waits for. */
@@ -65,22 +67,38 @@ static bool reached(struct emu_point p) {
   return (int32_t)(emu_syncpoint_value((int)p.id) - p.threshold) >= 0;
 }
 
-static void tell(struct emu_waiter *w) {
+/* A fence whose points are reached: at once if they were when it was made. Otherwise its
+ * interrupt may be late or lost. */
+static void tell_fence(struct emu_waiter *w, bool made) {
+  const uint64_t injected_ns = 2000000000;
+  const bool lost = !made && emu_injected(EMU_PLACE_FENCE_LOST);
+  uint64_t ns = made ? 0 : emu_adversary_fence_delay_ns();
+  if (!made && emu_injected(EMU_PLACE_FENCE_LATE))
+    ns = injected_ns;
+  if (ns || lost)
+    w->reached_ns = emu_time_ns();
+  ns = ns ? ns : 1;
+  const struct itimerspec then = {
+      .it_value = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)}};
+  if (!lost)
+    timerfd_settime(w->fd, 0, &then, NULL);
+}
+
+static void tell(struct emu_waiter *w, bool made) {
   const uint64_t one = 1;
-  const struct itimerspec now = {.it_value.tv_nsec = 1};
-  const struct itimerspec late = {.it_value.tv_sec = 2};
   w->left--;
   if (w->object.kind == EMU_SYNC_FILE && w->left)
     return;
-  if (emu_injected(EMU_PLACE_FENCE_LOST))
-    return;
   if (w->object.kind == EMU_SYNC_FILE)
-    timerfd_settime(w->fd, 0, emu_injected(EMU_PLACE_FENCE_LATE) ? &late : &now, NULL);
+    tell_fence(w, made);
+  else if (emu_injected(EMU_PLACE_FENCE_LOST))
+    return;
   else if (write(w->fd, &one, sizeof(one)) < 0)
     return; /* a full counter says it already */
 }
 
-static void tell_reached(void) {
+/* made: a fence that is made now, or NULL. */
+static void tell_reached(const struct emu_waiter *made) {
   for (struct emu_wait **link = &emu_gpu.waits; *link;) {
     struct emu_wait *wait = *link;
     if (!reached(wait->point)) {
@@ -89,14 +107,14 @@ static void tell_reached(void) {
     }
     *link = wait->next;
     emu_gpu.wait_count--;
-    tell(wait->waiter);
+    tell(wait->waiter, wait->waiter == made);
     free(wait);
   }
 }
 
 void emu_syncpoint_raise(int syncpoint, uint32_t by) {
   atomic_fetch_add(counter(syncpoint), by);
-  tell_reached();
+  tell_reached(NULL);
 }
 
 /* Who waits counts itself before it looks at the counter, so one of both sees the
@@ -108,7 +126,7 @@ void emu_syncpoint_increment(int syncpoint) {
   if (!atomic_load(&emu_gpu.wait_count))
     return;
   pthread_mutex_lock(&emu_gpu.lock);
-  tell_reached();
+  tell_reached(NULL);
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
@@ -124,7 +142,21 @@ static int wait_for(struct emu_waiter *w, struct emu_point point) {
   return 0;
 }
 
+/* The client has closed a fence that was late or lost. The first time it could not know;
+ * from then on it should poll. */
+static void check_overslept(const struct emu_waiter *w) {
+  if (!w->reached_ns || emu_time_ns() - w->reached_ns < OVERSLEPT_NS || w->count != 1)
+    return;
+  if (++emu_gpu.syncpoint_overslept[w->points[0].id] == 2)
+    emu_report("a client sleeps on fences of a syncpoint again and again, though an earlier one "
+               "did not wake: interrupts can be late or lost; after one late fence, poll the "
+               "memory that the work writes",
+               "drivers/gpu/host1x/fence.c: only the syncpoint's interrupt, or 30 s, end a "
+               "fence");
+}
+
 void emu_waiter_free(struct emu_waiter *w) {
+  check_overslept(w);
   for (struct emu_wait **link = &emu_gpu.waits; *link;) {
     struct emu_wait *wait = *link;
     if (wait->waiter != w) {
@@ -172,7 +204,7 @@ int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
     error = wait_for(w, points[w->count]);
   }
   if (!error) {
-    tell_reached();
+    tell_reached(w);
     return fd;
   }
   emu_table_clear(fd);
@@ -287,7 +319,7 @@ static int trigger_pollfd(struct emu_object *object, int fd, void *argument) {
   if (!w || a->id >= EMU_SYNCPOINTS)
     return -EINVAL;
   int error = wait_for(w, (struct emu_point){a->id, a->threshold});
-  tell_reached();
+  tell_reached(NULL);
   return error;
 }
 

@@ -103,6 +103,7 @@ static int bind(struct emu_tsg *tsg, struct emu_channel *channel) {
   tsg->channel_count++;
   tsg->veid_channels[channel->veid]++;
   atomic_store(&channel->serviceable, !tsg->aborted);
+  emu_engine_wake(); /* its doorbell may have been rung while it was in no TSG */
   return 0;
 }
 

@@ -89,8 +89,12 @@ static void *counted_mmap(void *address, size_t length, int protection, int flag
   return nvgpu_os_emulator.mmap(address, length, protection, flags, fd, offset, error);
 }
 
+static bool fences_are_lost;
+
 static int counted_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   sleeps++;
+  if (fences_are_lost)
+    return nvgpu_os_emulator.poll(fds, 0, timeout_ms);
   return nvgpu_os_emulator.poll(fds, count, timeout_ms);
 }
 
@@ -473,6 +477,28 @@ static void a_long_wait_sleeps(void **state) {
   end(&o);
 }
 
+/* After one fence that does not wake, though its point is reached, waits poll. */
+static void a_late_fence_is_the_last(void **state) {
+  (void)state;
+  struct orin o;
+  begin(&o);
+  uint64_t point = 0;
+  fences_are_lost = true;
+  for (int round = 0; round < 100 && !o.queue->channel->fences_late; round++) {
+    for (int i = 0; i < 200; i++)
+      assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, 1, NULL, &point), 0);
+    assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  }
+  assert_true(o.queue->channel->fences_late);
+  int before = sleeps;
+  for (int i = 0; i < 200; i++)
+    assert_int_equal(launch(&o, o.queue, PRIVATE_SUM, o.out->gpu, WORDS, 1, NULL, &point), 0);
+  assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), 0);
+  assert_int_equal(sleeps, before);
+  fences_are_lost = false;
+  end(&o);
+}
+
 /* Without syncpoints waits end as well. */
 static void waits_do_without_fences(void **state) {
   (void)state;
@@ -711,6 +737,7 @@ int main(void) {
       cmocka_unit_test(rings_wrap_without_calls_into_the_kernel),
       cmocka_unit_test(one_doorbell_for_many_entries),
       cmocka_unit_test(a_long_wait_sleeps),
+      cmocka_unit_test(a_late_fence_is_the_last),
       cmocka_unit_test(waits_do_without_fences),
       cmocka_unit_test(queues_wait_for_each_other),
       cmocka_unit_test(code_is_read_afresh),

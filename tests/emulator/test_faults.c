@@ -1,0 +1,130 @@
+/* Clients of the kind that hangs or stalls a board, under faults that the kernel allows:
+ * the device names the rule they break. One kind in each process, since TEGRACL_EMULATOR is
+ * read once.
+ *
+ * test_faults KIND
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/emulator/client.h"
+
+/* ---- what is printed ---- */
+
+static struct {
+  int standard_error;
+  FILE *file;
+  char text[4096];
+} printed;
+
+static void catch_reports(void) {
+  printed.file = tmpfile();
+  assert_non_null(printed.file);
+  printed.standard_error = dup(STDERR_FILENO);
+  dup2(fileno(printed.file), STDERR_FILENO);
+}
+
+static const char *reports(void) {
+  dup2(printed.standard_error, STDERR_FILENO);
+  close(printed.standard_error);
+  rewind(printed.file);
+  size_t n = fread(printed.text, 1, sizeof(printed.text) - 1, printed.file);
+  printed.text[n] = 0;
+  fclose(printed.file);
+  return printed.text;
+}
+
+/* ---- fences ---- */
+
+struct fenced {
+  struct client c;
+  struct channel ch;
+  struct buffer data;
+  struct nvgpu_get_user_syncpoint_args point;
+  int host1x;
+};
+
+static void fenced_open(struct fenced *f) {
+  client_open(&f->c);
+  channel_open(&f->c, &f->ch, 512, CLASS_COMPUTE);
+  f->data = buffer_create(&f->c, 4096, true);
+  EXPECT(0, f->ch.fd, NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, f->point);
+  f->host1x = OS->open(HOST1X_FENCE_NODE, O_RDWR);
+  assert_true(f->host1x >= 0);
+}
+
+static void fenced_close(struct fenced *f) {
+  assert_int_equal(OS->close(f->host1x), 0);
+  channel_close(&f->c, &f->ch);
+  buffer_destroy(&f->c, &f->data);
+  client_close(&f->c);
+}
+
+/* Counts the syncpoint up, and waits for it as tegracl did, on the fence alone, though the
+ * memory is written. What poll says. */
+static int wait_once(struct fenced *f, uint32_t value) {
+  enum { PATIENCE = 100, OVERSLEPT_US = 60000 };
+  const uint32_t release = hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE);
+  struct host1x_create_fence fence = {.id = f->point.syncpoint_id,
+                                      .threshold = f->point.syncpoint_max + value};
+  EXPECT(0, f->host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
+  push_semaphore(&f->ch, f->point.gpu_va, 0, release);
+  push_semaphore(&f->ch, f->data.va, value, release);
+  submit(&f->c, &f->ch);
+  struct pollfd p = {.fd = fence.fence_fd, .events = POLLIN};
+  const int ready = OS->poll(&p, 1, PATIENCE);
+  assert_true(wait_word(f->data.cpu, value));
+  usleep(OVERSLEPT_US);
+  assert_int_equal(OS->close(fence.fence_fd), 0);
+  /* One whose point is reached when it is made is never late. */
+  EXPECT(0, f->host1x, HOST1X_IOCTL_CREATE_FENCE, fence);
+  p.fd = fence.fence_fd;
+  assert_int_equal(OS->poll(&p, 1, PATIENCE_MS), 1);
+  assert_int_equal(OS->close(fence.fence_fd), 0);
+  return ready;
+}
+
+static void lost_fences(void **state) {
+  (void)state;
+  struct fenced f = {.host1x = -1};
+  fenced_open(&f);
+  catch_reports();
+  const int first = wait_once(&f, 1);
+  const bool quiet = ftell(printed.file) <= 0;
+  const int second = wait_once(&f, 2);
+  const char *text = reports();
+  assert_int_equal(first, 0);
+  assert_int_equal(second, 0);
+  assert_true(quiet);
+  assert_non_null(strstr(text, "after one late fence, poll the memory"));
+  fenced_close(&f);
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *kind, *options;
+    struct CMUnitTest test;
+  } kinds[] = {
+      {"lost-fences", "fault:fence-lost", cmocka_unit_test(lost_fences)},
+  };
+  for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    if (argc > 1 && strcmp(argv[1], kinds[i].kind) == 0) {
+      const struct CMUnitTest tests[] = {kinds[i].test};
+      setenv("TEGRACL_EMULATOR", kinds[i].options, 1);
+      return cmocka_run_group_tests(tests, NULL, NULL);
+    }
+  fprintf(stderr, "test_faults: which kind?\n");
+  return 2;
+}
