@@ -65,9 +65,7 @@ static bool cache_folder(char folder[PATH_BYTES]) {
   return length > 0 && length < PATH_BYTES;
 }
 
-static void make_folders(const char *folder) {
-  char path[PATH_BYTES];
-  snprintf(path, sizeof(path), "%s", folder);
+static void make_folders(char *path) {
   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = 0;
     mkdir(path, 0700);
@@ -136,7 +134,7 @@ static uint64_t entry_hash(const char *log, size_t log_size, const void *binary,
 
 /* Whether the next bytes of the file are those of the key. */
 static bool read_key(int fd, const struct cache_key *key) {
-  char chunk[4096];
+  char chunk[512];
   for (size_t at = 0; at < key->bytes.size;) {
     const size_t rest = key->bytes.size - at;
     const size_t size = rest < sizeof(chunk) ? rest : sizeof(chunk);

@@ -147,33 +147,47 @@ static enum cc_status build_once(const struct cc_job *job, const char *compiler,
   return status;
 }
 
-enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
+/* Too much for the stack of a small thread. */
+struct paths {
   char tegraclc[CC_PATH_MAX], clang[CC_PATH_MAX], nvrtc[CC_PATH_MAX];
   char validator[CC_PATH_MAX], translator[CC_PATH_MAX], here[PATH_MAX];
-  *result = (struct cc_result){0};
-  if (!cc_find_tegraclc(tegraclc))
+};
+
+static enum cc_status find_and_build(const struct cc_job *job, struct paths *found,
+                                     struct cc_result *result) {
+  if (!cc_find_tegraclc(found->tegraclc))
     return fail(result, CC_NOT_AVAILABLE,
                 "tegracl's compiler command (tegraclc) was not found; install tegracl completely "
                 "or set TEGRACL_COMPILER to its file name\n");
   struct cache_tools tools = {.paths = {
-                                  tegraclc,
-                                  cc_find_clang(clang) ? clang : NULL,
-                                  cc_find_nvrtc(nvrtc) ? nvrtc : NULL,
+                                  found->tegraclc,
+                                  cc_find_clang(found->clang) ? found->clang : NULL,
+                                  cc_find_nvrtc(found->nvrtc) ? found->nvrtc : NULL,
                               }};
   if (job->source_count == 1 && spirv_is(job->sources[0].text, job->sources[0].size) &&
-      cc_find_spirv_tools(validator, translator)) {
-    tools.paths[CACHE_VALIDATOR] = validator;
-    tools.paths[CACHE_TRANSLATOR] = translator;
+      cc_find_spirv_tools(found->validator, found->translator)) {
+    tools.paths[CACHE_VALIDATOR] = found->validator;
+    tools.paths[CACHE_TRANSLATOR] = found->translator;
   }
-  const char *folder = getcwd(here, sizeof(here));
+  const char *folder = getcwd(found->here, sizeof(found->here));
   struct cache_key key;
   const enum cache_scope scope = cache_key_make(job, folder, &tools, &key);
   enum cc_status status = CC_OK;
   if (scope == CACHE_NEVER)
-    status = build(job, tegraclc, folder, result);
+    status = build(job, found->tegraclc, folder, result);
   else if (!take_cached(scope, folder, &key, result))
-    status = build_once(job, tegraclc, folder, scope, &key, result);
+    status = build_once(job, found->tegraclc, folder, scope, &key, result);
   cache_key_finish(&key);
+  return status;
+}
+
+enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
+  *result = (struct cc_result){0};
+  struct paths *found = malloc(sizeof(*found));
+  const enum cc_status status =
+      found ? find_and_build(job, found, result)
+            : fail(result, CC_OUT_OF_MEMORY, "out of memory before the compiler was found\n");
+  free(found);
   return status;
 }
 
@@ -185,8 +199,10 @@ void cc_result_finish(struct cc_result *result) {
 }
 
 bool cc_il_available(void) {
-  char validator[CC_PATH_MAX], translator[CC_PATH_MAX];
-  return cc_available() && cc_find_spirv_tools(validator, translator);
+  struct paths *found = cc_available() ? malloc(sizeof(*found)) : NULL;
+  const bool available = found && cc_find_spirv_tools(found->validator, found->translator);
+  free(found);
+  return available;
 }
 
 bool cc_available(void) {

@@ -59,18 +59,15 @@ static void cut(char *path) {
 
 /* Calls visit for each part of a colon-separated list until it is true. */
 static bool each_part(const char *list, bool (*visit)(const char *part, void *data), void *data) {
-  char part[CC_PATH_MAX];
-  while (list && *list) {
+  bool done = false;
+  while (list && *list && !done) {
     size_t length = strcspn(list, ":");
-    if (length > 0 && length < sizeof(part)) {
-      memcpy(part, list, length);
-      part[length] = 0;
-      if (visit(part, data))
-        return true;
-    }
+    char *part = length ? strndup(list, length) : NULL;
+    done = part && visit(part, data);
+    free(part);
     list += length + (list[length] == ':');
   }
-  return false;
+  return done;
 }
 
 struct named {
@@ -168,9 +165,19 @@ static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "l
 enum { NVRTC_NAMES = sizeof(nvrtc_names) / sizeof(nvrtc_names[0]) };
 
 /* The match of a pattern with the highest version at the end of its name. */
-static bool newest_match(const char *pattern, char path[CC_PATH_MAX]) {
+__attribute__((format(printf, 2, 3))) static bool newest_match(char path[CC_PATH_MAX],
+                                                               const char *format, ...) {
   glob_t found;
-  if (glob(pattern, 0, NULL, &found) != 0)
+  char *pattern;
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vasprintf(&pattern, format, arguments);
+  va_end(arguments);
+  if (length < 0)
+    return false;
+  const int error = glob(pattern, 0, NULL, &found);
+  free(pattern);
+  if (error)
     return false;
   const char *best = NULL;
   for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -186,9 +193,8 @@ static bool newest_match(const char *pattern, char path[CC_PATH_MAX]) {
 /* NVRTC in a folder that holds the library, a toolkit or the PyPI package. */
 static bool nvrtc_below(const char *folder, char path[CC_PATH_MAX]) {
   static const char *const places[] = {"", "lib64/", "lib/", "nvidia/*/lib/", "targets/*/lib/"};
-  char pattern[CC_PATH_MAX];
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-    if (make_path(pattern, "%s/%slibnvrtc.so.*", folder, places[i]) && newest_match(pattern, path))
+    if (newest_match(path, "%s/%slibnvrtc.so.*", folder, places[i]))
       return true;
   return false;
 }
@@ -206,21 +212,26 @@ static bool file_by_loader_configuration(const char *configuration, struct named
   FILE *file = depth < MAX_DEPTH ? fopen(configuration, "re") : NULL;
   if (!file)
     return false;
-  char line[CC_PATH_MAX], word[CC_PATH_MAX];
+  static const char blanks[] = " \t\r";
+  char *line = NULL, *rest;
+  size_t room = 0;
   bool done = false;
-  while (!done && fgets(line, sizeof(line), file)) {
+  while (!done && getline(&line, &room, file) > 0) {
     line[strcspn(line, "#\n")] = 0;
     glob_t found;
-    if (sscanf(line, " include %4095s", word) == 1) {
-      if (glob(word, 0, NULL, &found) != 0)
+    const char *word = strtok_r(line, blanks, &rest);
+    const char *pattern = word && !strcmp(word, "include") ? strtok_r(NULL, blanks, &rest) : NULL;
+    if (pattern) {
+      if (glob(pattern, 0, NULL, &found) != 0)
         continue;
       for (size_t i = 0; !done && i < found.gl_pathc; i++)
         done = file_by_loader_configuration(found.gl_pathv[i], wanted, depth + 1);
       globfree(&found);
-    } else if (sscanf(line, " %4095s", word) == 1 && word[0] == '/') {
+    } else if (word && word[0] == '/') {
       done = file_in(word, wanted);
     }
   }
+  free(line);
   fclose(file);
   return done;
 }
@@ -243,12 +254,9 @@ static bool nvrtc_of_pip(char path[CC_PATH_MAX]) {
   } places[] = {{environment("VIRTUAL_ENV"), "lib/python3*/site-packages"},
                 {environment("HOME"), ".local/lib/python3*/site-packages"},
                 {"/usr/local", "lib/python3*/dist-packages"}};
-  char pattern[CC_PATH_MAX];
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-    if (places[i].folder &&
-        make_path(pattern, "%s/%s/nvidia/*/lib/libnvrtc.so.*", places[i].folder,
-                  places[i].packages) &&
-        newest_match(pattern, path))
+    if (places[i].folder && newest_match(path, "%s/%s/nvidia/*/lib/libnvrtc.so.*", places[i].folder,
+                                         places[i].packages))
       return true;
   return false;
 }
@@ -258,11 +266,15 @@ bool cc_find_nvrtc(char path[CC_PATH_MAX]) {
   if (forced)
     return is_folder(forced) ? nvrtc_below(forced, path)
                              : make_path(path, "%s", forced) && is_file(path);
-  char command[CC_PATH_MAX], folder[CC_PATH_MAX];
-  if (cc_find_tegraclc(command)) {
-    cut(command);
-    if ((make_path(folder, "%s/../nvrtc", command) && nvrtc_below(folder, path)) ||
-        (make_path(folder, "%s/../../nvrtc", command) && nvrtc_below(folder, path)))
+  if (cc_find_tegraclc(path)) {
+    cut(path);
+    char *near = NULL, *above = NULL;
+    const bool found = asprintf(&near, "%s/../nvrtc", path) >= 0 &&
+                       asprintf(&above, "%s/../../nvrtc", path) >= 0 &&
+                       (nvrtc_below(near, path) || nvrtc_below(above, path));
+    free(near);
+    free(above);
+    if (found)
       return true;
   }
   if (nvrtc_below("/usr/local/lib/nvrtc", path))
@@ -270,6 +282,6 @@ bool cc_find_nvrtc(char path[CC_PATH_MAX]) {
   for (size_t i = 0; i < NVRTC_NAMES; i++)
     if (loader_would_find(nvrtc_names[i], path))
       return true;
-  return newest_match("/usr/local/cuda*/lib64/libnvrtc.so.*", path) ||
-         newest_match("/usr/local/cuda*/targets/*/lib/libnvrtc.so.*", path) || nvrtc_of_pip(path);
+  return newest_match(path, "/usr/local/cuda*/lib64/libnvrtc.so.*") ||
+         newest_match(path, "/usr/local/cuda*/targets/*/lib/libnvrtc.so.*") || nvrtc_of_pip(path);
 }

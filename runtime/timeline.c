@@ -38,7 +38,7 @@ static __thread int thread;
 /* Appends blanks to the file, which are white space between events for those who read it,
  * and maps them. Processes that share the file append their own. lock is held. */
 static bool next_chunk(void) {
-  char blanks[BLANKS_BYTES];
+  static char blanks[BLANKS_BYTES]; /* too much for a small thread's stack */
   const long page = sysconf(_SC_PAGESIZE);
   if (file.map)
     munmap(file.map, file.mapped);

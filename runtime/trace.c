@@ -168,10 +168,10 @@ static void record_pointed(uint32_t request, const void *argument, const void *b
 }
 
 static int recorded_ioctl(int fd, unsigned long request, void *argument) {
-  enum { ARGUMENT_MAX = 1 << _IOC_SIZEBITS };
+  enum { ARGUMENT_MAX = 1024 }; /* more than any with pointers has */
   size_t size = argument ? _IOC_SIZE((uint32_t)request) : 0;
   char before[ARGUMENT_MAX];
-  if (size)
+  if (size <= sizeof(before) && size)
     memcpy(before, argument, size);
   struct record r;
   record_begin(&r, "ioctl");
@@ -188,7 +188,7 @@ static int recorded_ioctl(int fd, unsigned long request, void *argument) {
   if (size)
     put_bytes(&r, "arg", argument, size);
   record_end(&r, false);
-  if (result == 0 && size)
+  if (result == 0 && size && size <= sizeof(before))
     record_pointed((uint32_t)request, argument, before);
   return result;
 }
