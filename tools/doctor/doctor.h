@@ -32,7 +32,6 @@ enum step_id {
   STEP_REUSE,
   STEP_CONTEXTS,
   STEP_PRIORITY,
-  STEP_QUEUES,
   STEP_IMPORT,
   STEP_GROW,
   STEP_CROWD,
@@ -45,6 +44,7 @@ enum step_id {
   STEP_CILP,
   STEP_CTA,
   STEP_WFI,
+  STEP_QUEUES,
   STEP_STORE,
   STEP_BEYOND,
   STEP_SUSPEND,
@@ -147,6 +147,8 @@ const char *doctor_verdict(enum verdict verdict);
 
 /* The verdict on each open question of docs/hardware.md. */
 void doctor_say_questions(struct doctor *doctor);
+/* The best mode of preemption that works: cilp, cta, wfi; default if none was tried. */
+const char *doctor_best_preemption(const struct doctor *doctor);
 /* What the driver should choose, and all verdicts and measures: a file for the driver
  * (runtime/board_file.h). */
 void doctor_write_json(struct doctor *doctor, FILE *out);

@@ -197,11 +197,17 @@ bool step_queues(struct doctor *d) {
   enum { ROUNDS = 4 };
   struct bench b;
   uint64_t point = 0, worst = 0, short_point = 0;
+  /* Making a queue preempts the TSG; with WFI nvgpu gives up after 100 ms. */
+  const char *mode = doctor_best_preemption(d);
+  const bool interrupts = strcmp(mode, "cilp") == 0 || strcmp(mode, "cta") == 0;
+  const uint64_t ns = interrupts ? long_ns(d) : 50 * NS_PER_MS;
+  if (!rt_choices_set(&d->device->choices, "preemption", mode))
+    return false;
   if (!bench_open(d, 32 * GPU_PAGE_BYTES, &b))
     return false;
   const uint32_t groups = rt_device_info(d->device)->sm_count;
   const uint64_t other = 16 * GPU_PAGE_BYTES;
-  const uint32_t rounds = spin_rounds(&b, long_ns(d));
+  const uint32_t rounds = spin_rounds(&b, ns);
   bool good =
       rounds && (start_kernel(&b, b.queue, KERNEL_SPIN, groups, b.data->gpu, rounds, &point) == 0 ||
                  say_failure(d));
@@ -224,9 +230,9 @@ bool step_queues(struct doctor *d) {
          check_spin(&b, b.data->cpu, groups, rounds) && healthy(&b);
   if (good) {
     say(d,
-        "%d queues made, used and destroyed beside a long kernel; making one took %.3f ms at "
-        "most",
-        ROUNDS, (double)worst / 1e6);
+        "preemption %s: %d queues made, used and destroyed beside a kernel of %.0f ms; making one "
+        "took %.3f ms at most",
+        mode, ROUNDS, (double)ns / 1e6, (double)worst / 1e6);
     measured(d, MEASURE_QUEUE, worst);
   }
   bench_close(&b);

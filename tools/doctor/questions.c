@@ -22,8 +22,7 @@ void doctor_say_questions(struct doctor *d) {
     say(d, "%-10s %s", answer(d->verdicts[i]), doctor_steps[i].question);
 }
 
-/* The best mode that works. */
-static const char *preemption(const struct doctor *d) {
+const char *doctor_best_preemption(const struct doctor *d) {
   static const struct {
     enum step_id step;
     const char *mode;
@@ -45,7 +44,7 @@ void doctor_write_json(struct doctor *d, FILE *out) {
   fprintf(out,
           "{\n  \"format\": %d,\n  \"driver\": \"%s\",\n  \"l4t\": \"%s\",\n  \"kernel\": \"%s\"",
           RT_BOARD_FORMAT, here.driver, here.l4t, here.kernel);
-  fprintf(out, ",\n  \"choice.preemption\": \"%s\"", preemption(d));
+  fprintf(out, ",\n  \"choice.preemption\": \"%s\"", doctor_best_preemption(d));
   for (unsigned i = 0; i < STEPS; i++)
     if (doctor_steps[i].choice)
       fprintf(out, ",\n  \"choice.%s\": \"%s\"", doctor_steps[i].choice, choice(d->verdicts[i]));
