@@ -101,9 +101,10 @@ static int nvmap_create_64(void *argument) {
  * first; in the end it is the client. */
 static void out_of_memory(uint64_t size) {
   fprintf(stderr,
-          "tegracl: software Orin: out of memory: nvmap ALLOC of %llu bytes, with %llu of %llu "
-          "free. Linux's OOM killer would end processes, and so this one ends: nvmap checks "
-          "for all of the RAM alone. Look at MemAvailable or QUERY_HEAP_PARAMS first\n",
+          "tegracl: emulator: the kernel would end processes (OOM killer), and so this one ends: "
+          "nvmap ALLOC of %llu bytes, with %llu of %llu free; look at MemAvailable or "
+          "QUERY_HEAP_PARAMS first (nvmap, nvmap_dev.c is_nvmap_memory_available and "
+          "nvmap_alloc.c handle_page_alloc)\n",
           (unsigned long long)size,
           (unsigned long long)(emu_gpu.memory_limit - emu_gpu.memory_used),
           (unsigned long long)emu_gpu.memory_limit);
