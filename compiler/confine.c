@@ -182,8 +182,9 @@ static const uint16_t refused_calls[] = {
     /* other processes; kill and tgkill are below */
     __NR_tkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo, NR_PIDFD_SEND_SIGNAL, NR_PIDFD_OPEN,
     __NR_process_vm_writev, NR_PROCESS_MADVISE, __NR_kcmp, __NR_setpriority,
-    __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr, __NR_ioprio_set,
-    __NR_migrate_pages, __NR_move_pages, __NR_perf_event_open,
+    __NR_setpgid, /* to join the application's group, which kill(0) reaches */
+    __NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr,
+    __NR_ioprio_set, __NR_migrate_pages, __NR_move_pages, __NR_perf_event_open,
 #ifndef __SANITIZE_ADDRESS__ /* with which the leak checker stops its threads */
     __NR_ptrace, __NR_process_vm_readv,
 #endif
@@ -256,6 +257,17 @@ static void refuse_but_for(struct filter *filter, uint32_t call, unsigned argume
   give(filter, SECCOMP_RET_ALLOW);
 }
 
+/* The call fails for some values of the lower half of an argument. */
+static void refuse_for(struct filter *filter, uint32_t call, unsigned argument,
+                       const uint32_t *values, unsigned count, int error) {
+  add(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, count + 3);
+  load(filter, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
+  for (unsigned i = 0; i < count; i++)
+    add(filter, BPF_JMP | BPF_JEQ | BPF_K, values[i], count - i, 0);
+  give(filter, SECCOMP_RET_ALLOW);
+  give(filter, failing_with(error));
+}
+
 /* Opening for reading truncates no file, whatever Landlock's version. */
 static void refuse_reading_truncation(struct filter *filter, uint32_t call, unsigned argument) {
   static const uint32_t others[] = {0, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC};
@@ -265,7 +277,7 @@ static void refuse_reading_truncation(struct filter *filter, uint32_t call, unsi
 
 static bool confine_calls(bool signals_are_confined) {
   static const uint32_t requests[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX},
-                        none[] = {0};
+                        none[] = {0}, owners[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG};
   const uint32_t own[] = {(uint32_t)getpid()};
   const uint32_t new_things = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                               CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
@@ -292,6 +304,8 @@ static bool confine_calls(bool signals_are_confined) {
   refuse_but_for(&filter, __NR_ioctl, 1, ~0u, requests, sizeof requests / sizeof requests[0],
                  ENOTTY);
   refuse_but_for(&filter, __NR_prlimit64, 0, ~0u, none, 1, EPERM);
+  /* Whose signals a file that is ready for work sends, and which. */
+  refuse_for(&filter, __NR_fcntl, 1, owners, sizeof owners / sizeof owners[0], EPERM);
   refuse_but_for(&filter, __NR_kill, 0, ~0u, none, 1, EPERM); /* its own group */
   if (!signals_are_confined)
     refuse_but_for(&filter, __NR_tgkill, 0, ~0u, own, 1, EPERM);

@@ -59,6 +59,33 @@ static int ask_pipe(void) {
   return error;
 }
 
+/* A pipe that signals another process when it can be read. */
+static int ask_signals(pid_t pid) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return errno;
+  const int error =
+      outcome(fcntl(ends[0], F_SETSIG, SIGURG)) ? errno : outcome(fcntl(ends[0], F_SETOWN, pid));
+  close(ends[0]);
+  close(ends[1]);
+  return error;
+}
+
+/* The group of another process, all of which kill(0) would reach. */
+static int join_group(pid_t pid) {
+  const pid_t own = getpgid(0);
+  const int error = outcome(setpgid(0, getpgid(pid)));
+  if (!error)
+    setpgid(0, own);
+  return error;
+}
+
+static int set_processors(pid_t pid) {
+  cpu_set_t all;
+  memset(&all, 0xff, sizeof(all));
+  return outcome(sched_setaffinity(pid, sizeof(all), &all));
+}
+
 static int read_memory(pid_t pid) {
   char byte, *here = &byte; /* the address is of no matter: the right is looked at before */
   struct iovec own = {here, 1}, other = {here, 1};
@@ -116,6 +143,10 @@ int attack(const char *name, const char *argument) {
   ATTACK("execute", execute(argument))
   ATTACK("signal", outcome(kill(number, 0)))
   ATTACK("thread-signal", outcome(syscall(SYS_tgkill, number, number, 0)))
+  ATTACK("group", join_group(number))
+  ATTACK("asked-signal", ask_signals(number))
+  ATTACK("processors", set_processors(number))
+  ATTACK("memory-file", file_of("/proc/", argument, O_RDONLY))
   ATTACK("limit", outcome(prlimit(number, RLIMIT_NOFILE, NULL, &limit)))
   ATTACK("trace", trace(number))
   ATTACK("memory", read_memory(number))

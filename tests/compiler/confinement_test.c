@@ -138,6 +138,9 @@ static void test_calls(void **state) {
   check_refused("signal", pid, false);
   check_refused("thread-signal", pid, false);
   check_refused("limit", pid, false);
+  check_refused("group", pid, true);
+  check_refused("asked-signal", pid, false);
+  check_refused("processors", pid, false);
 #ifndef __SANITIZE_ADDRESS__ /* whose leak checker needs them */
   check_refused("trace", pid, true);
   check_refused("memory", pid, true);
@@ -154,6 +157,9 @@ static void test_files(void **state) {
   check_refused("write", file, false);
   check_refused("append", file, false);
   check_refused("create", file, false);
+  char memory[32];
+  snprintf(memory, sizeof(memory), "%d/mem", getpid());
+  check_refused("memory-file", memory, true);
 }
 
 static void test_execution(void **state) {
