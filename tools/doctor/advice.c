@@ -175,13 +175,16 @@ static void say_part(struct doctor *d, const char *name, bool found, const char 
 }
 
 void advise_compiler(struct doctor *d) {
-  char path[CC_PATH_MAX], translator[CC_PATH_MAX];
+  char path[CC_PATH_MAX], translator[CC_PATH_MAX], whole[PATH_MAX];
   char install[64];
   say_part(d, "tegraclc", cc_find_tegraclc(path), path, "TEGRACL_COMPILER",
            "sudo apt install --reinstall tegracl");
   snprintf(install, sizeof(install), "sudo apt install clang-%d", TEGRACL_LLVM_MAJOR);
   say_part(d, "clang", cc_find_clang(path), path, "TEGRACL_CLANG", install);
-  say_part(d, "NVRTC", cc_find_nvrtc(path), path, "TEGRACL_NVRTC", CC_NVRTC_HELP);
+  const bool nvrtc = cc_find_nvrtc(path);
+  say_part(d, "NVRTC", nvrtc, path, "TEGRACL_NVRTC", CC_NVRTC_HELP);
+  if (nvrtc && realpath(path, whole) && strcmp(path, whole) != 0)
+    say(d, "  that is %s", whole); /* its name has the version */
   if (cc_find_spirv_tools(path, translator))
     say(d, "for SPIR-V: %s, %s", path, translator);
   else
