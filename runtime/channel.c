@@ -2,6 +2,7 @@
  * (orin-bringup-lessons.md 2).
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/fds.h"
@@ -57,19 +58,33 @@ static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
   return 0;
 }
 
+/* WFI is what a context begins with, so the default is not asked for. A refusal leaves the
+ * mode as it was, and is not tried again. docs/hardware.md, "Preemption" */
+static void choose_preemption(struct rt_device *d, struct rt_channel *ch) {
+  static const uint32_t modes[] = {[RT_PREEMPTION_CTA] = NVGPU_PREEMPT_COMPUTE_CTA,
+                                   [RT_PREEMPTION_CILP] = NVGPU_PREEMPT_COMPUTE_CILP};
+  const int choice = atomic_load(&d->choices.value[RT_CHOICE_PREEMPTION]);
+  if (choice != RT_PREEMPTION_CTA && choice != RT_PREEMPTION_CILP)
+    return;
+  struct nvgpu_preemption_mode_args args = {.compute_preempt_mode = modes[choice]};
+  char why[96] = "the kernel's driver does not offer it";
+  if (d->preemptions & modes[choice]) {
+    const int result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &args);
+    if (result == 0)
+      return;
+    snprintf(why, sizeof(why), "SET_PREEMPTION_MODE gives %d; wfi is used", result);
+  }
+  rt_choice_refused(&d->choices, RT_CHOICE_PREEMPTION, why);
+}
+
 static int object(struct rt_context *c, struct rt_channel *ch) {
   const struct nvgpu_os *os = c->device->os;
   struct nvgpu_alloc_obj_ctx_args obj = {.class_num = CLASS_COMPUTE};
   int result = os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &obj);
   if (result)
     return rt_fail_call(result, "ALLOC_OBJ_CTX of class 0x%x", CLASS_COMPUTE);
-  if (!c->device->compute_cilp)
-    return 0;
-  /* Without it a kernel of more than 3 s that others wait behind is killed
-   * (nvgpu-uapi.md trap T13). */
-  struct nvgpu_preemption_mode_args mode = {.compute_preempt_mode = NVGPU_PREEMPT_COMPUTE_CILP};
-  result = os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &mode);
-  return result ? rt_fail_call(result, "SET_PREEMPTION_MODE") : 0;
+  choose_preemption(c->device, ch);
+  return 0;
 }
 
 static int set_notifier(struct rt_context *c, struct rt_channel *ch) {

@@ -165,7 +165,7 @@ static int describe(struct rt_device *d) {
   info->max_param_bytes = BANK0_PARAMS_BYTES_MAX;
   info->timer_step_ns = PTIMER_STEP_NS;
   info->shared_addresses = rt_ranges_are_free();
-  d->compute_cilp = c.compute_preemption_mode_flags & NVGPU_PREEMPT_COMPUTE_CILP;
+  d->preemptions = c.compute_preemption_mode_flags;
   return 0;
 }
 

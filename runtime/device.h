@@ -27,7 +27,7 @@ struct rt_device {
   pthread_mutex_t usermode_lock;
   unsigned usermode_users; /* channels that hold the page, under usermode_lock */
   void *usermode;          /* the user-mode register page; NULL without users */
-  bool compute_cilp;       /* compute-instruction-level preemption is offered */
+  uint32_t preemptions;    /* modes of compute that are offered; NVGPU_PREEMPT_COMPUTE_* */
   struct rt_choices choices;
   struct rt_device_info info;
 };

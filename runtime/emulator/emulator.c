@@ -284,12 +284,21 @@ static int emulator_open(const char *path, int flags) {
   return result;
 }
 
+static void check_given_up(const struct emu_channel *channel) {
+  if (channel->preemption_refused && !channel->turns)
+    emu_report("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
+               "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
+               "without it, with the mode that it had (WFI)",
+               "nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_set_preemption_mode");
+}
+
 static int emulator_close(int fd) {
   int result = 0;
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
   if (object && object->kind == EMU_CHANNEL && object->fds == 1) {
     emu_power_use();
+    check_given_up((struct emu_channel *)object);
     emu_channel_settle((struct emu_channel *)object);
     object = emu_table_get(fd);
   }
@@ -308,10 +317,15 @@ static int emulator_close(int fd) {
 
 static int emulator_ioctl(int fd, unsigned long request, void *argument) {
   int result = emu_inject_request((uint32_t)request, argument);
-  if (result)
-    return result;
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
+  if (result) {
+    if (object && object->kind == EMU_CHANNEL &&
+        (uint32_t)request == (uint32_t)NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE)
+      ((struct emu_channel *)object)->preemption_refused = true;
+    pthread_mutex_unlock(&emu_gpu.lock);
+    return result;
+  }
   switch (object ? object->kind : 0) {
   case EMU_NVMAP:
     result = emu_nvmap_ioctl(object, fd, request, argument);

@@ -283,7 +283,8 @@ struct emu_channel {
   uint32_t watchdog_ms;
   bool watchdog, watchdog_set; /* set: by the client, not the default time */
   bool deterministic, usermode, railgating_allowed;
-  bool has_object; /* ALLOC_OBJ_CTX was done */
+  bool has_object;         /* ALLOC_OBJ_CTX was done */
+  bool preemption_refused; /* SET_PREEMPTION_MODE failed */
   atomic_bool serviceable;
   bool disabled; /* TSG or channel DISABLE */
   struct emu_dmabuf *gpfifo, *userd;

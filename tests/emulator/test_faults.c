@@ -112,11 +112,41 @@ static void lost_fences(void **state) {
   fenced_close(&f);
 }
 
+/* ---- preemption ---- */
+
+/* As tegracl did: a queue without its mode of preemption is no queue. */
+static void refused_preemption(void **state) {
+  (void)state;
+  struct client c;
+  struct channel ch;
+  struct nvgpu_preemption_mode_args mode = {.compute_preempt_mode = NVGPU_PREEMPT_COMPUTE_CILP};
+  client_open(&c);
+  channel_open(&c, &ch, 512, CLASS_COMPUTE);
+  EXPECT(-EINVAL, ch.fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, mode);
+  catch_reports();
+  channel_close(&c, &ch);
+  assert_non_null(strstr(reports(), "nvgpu_gr_setup_set_preemption_mode"));
+
+  /* One that goes on without it is not reported. */
+  channel_open(&c, &ch, 512, CLASS_COMPUTE);
+  struct buffer data = buffer_create(&c, 4096, true);
+  EXPECT(-EINVAL, ch.fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, mode);
+  push_semaphore(&ch, data.va, 1, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
+  submit(&c, &ch);
+  assert_true(wait_word(data.cpu, 1));
+  catch_reports();
+  channel_close(&c, &ch);
+  assert_string_equal(reports(), "");
+  buffer_destroy(&c, &data);
+  client_close(&c);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *kind, *options;
     struct CMUnitTest test;
   } kinds[] = {
+      {"refused-preemption", "fault:preemption", cmocka_unit_test(refused_preemption)},
       {"lost-fences", "fault:fence-lost", cmocka_unit_test(lost_fences)},
   };
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

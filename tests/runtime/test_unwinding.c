@@ -157,6 +157,35 @@ static void boards_need_no_emulator_node(void **state) {
   }
 }
 
+/* A mode of preemption that is refused leaves a queue that works, and is not asked for again. */
+static void a_refused_preemption_mode_is_left(void **state) {
+  (void)state;
+  static const char request[] = "NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE";
+  bool refused = false;
+  for (unsigned n = 1; !refused; n++) {
+    struct rt_device *device = NULL;
+    struct rt_context *context = NULL;
+    struct rt_queue *queue = NULL;
+    fake_os_reset(n, -EINVAL, false);
+    int result = rt_device_create(&fake_os, &device);
+    if (result == 0) {
+      assert_true(rt_choices_set(&device->choices, "preemption", "cilp"));
+      result = rt_context_create(device, &context);
+    }
+    if (result == 0)
+      result = rt_queue_create(context, RT_PRIORITY_MEDIUM, &queue);
+    refused = strcmp(fake_os_refused_call(), request) == 0;
+    assert_true(fake_os_refused()); /* else it is not asked for at all */
+    if (refused) {
+      assert_int_equal(result, 0);
+      assert_string_equal(rt_choice_value(&device->choices, RT_CHOICE_PREEMPTION), "wfi");
+    }
+    rt_queue_destroy(queue);
+    rt_context_destroy(context);
+    rt_device_close(device);
+  }
+}
+
 static void dmabuf_fd_zero_is_avoided(void **state) {
   (void)state;
   fake_os_reset(0, 0, true);
@@ -340,6 +369,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_call_fails_in_turn),
       cmocka_unit_test(boards_need_no_emulator_node),
+      cmocka_unit_test(a_refused_preemption_mode_is_left),
       cmocka_unit_test(dmabuf_fd_zero_is_avoided),
       cmocka_unit_test(contexts_have_their_own_addresses),
       cmocka_unit_test(device_information),

@@ -162,7 +162,7 @@ bool step_device(struct doctor *d) {
       i->sm_count, i->tpc_count * SMS_PER_TPC, i->tpc_count, i->max_clock_mhz,
       (unsigned long long)i->memory_bytes >> 20, (unsigned long long)i->l2_bytes >> 10);
   say(d, "preemption within kernels %s, syncpoint fences %s",
-      d->device->compute_cilp ? "offered" : "not offered",
+      d->device->preemptions & NVGPU_PREEMPT_COMPUTE_CILP ? "offered" : "not offered",
       d->device->fence_fd >= 0 ? "offered" : "not offered");
   return true;
 }
