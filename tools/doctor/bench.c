@@ -51,7 +51,7 @@ bool say_failure(struct doctor *d) {
   const char *number = strstr(message, "(errno ");
   say(d, "%s", message);
   if (number)
-    advise_error(d, -atoi(number + strlen("(errno ")));
+    advise_error(d, -(int)strtol(number + strlen("(errno "), NULL, 10));
   return false;
 }
 

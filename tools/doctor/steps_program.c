@@ -179,7 +179,8 @@ static bool find_platform(struct doctor *d, const struct cl *cl, cl_platform_id 
   } else if (count > 1) {
     say(d,
         "there are others beside tegracl%s: to show a program tegracl alone, "
-        "OCL_ICD_VENDORS=" VENDORS "/tegracl.icd PROGRAM",
+        "OCL_ICD_VENDORS=" VENDORS "/tegracl.icd PROGRAM (with Khronos's loader, "
+        "OCL_ICD_FILENAMES=libtegracl.so.1 PROGRAM)",
         *platform == platforms[0] ? "" : ", and programs that take the first get another");
   }
   return *platform != NULL;
