@@ -191,6 +191,15 @@ for body, words in (('write_only pipe int p) { write_pipe(p, o); }', "'pipe int'
     comma = ', ' if 'pipe' in body else ''
     status, _, messages = run(f'kernel void k(global int *o{comma}{body}', '-cl-std=CL2.0')
     check(status == 1 and words in messages, f'{words} is refused by name {messages[:200]}')
+for form, good in (('%4095d', True), ('%.4095f', True), ('%4096d', False), ('%.4096f', False),
+                   ('%65535v16lx', False), ('%-0+ #5000x', False), ('%%5000 5000', True),
+                   ('%99999999999999999999d', False), ('%5.5000s', False), ('100% %5000d', False)):
+    for how in ('printf("FORM", 1)', 'printf(*o ? "FORM" : "%d", 1)',
+                'printf(*o == 1 ? "%f" : *o == 2 ? "%d" : "FORM", 1)'):
+        call = how.replace('FORM', form)
+        status, _, messages = run(f'kernel void k(global int *o) {{ {call}; }}', '-w')
+        check(status != good and ('may be at most 4095' in messages) != good,
+              f'{call} {messages[:200]}')
 status, _, messages = run(KERNEL, '-DLONG=' + 'x' * 100000, '-DSUM=' + '1+' * 50000 + '1')
 check(status == 0, f'long options {messages[:200]}')
 
