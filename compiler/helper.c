@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ extern char **environ;
 struct helper {
   struct helper *next;
   pid_t pid;
+  int pidfd; /* -1: the kernel has none (before Linux 5.3) */
   int fd;
   int output;           /* memory file of what it printed */
   uint64_t environment; /* hash of the environment it was started in */
@@ -58,6 +60,44 @@ static uint64_t hash_environment(const char *path) {
   return hash;
 }
 
+/* ---- the process -------------------------------------------------------------------- */
+
+/* Numbers newer than some headers, the same everywhere. */
+enum { NR_PIDFD_SEND_SIGNAL = 424, NR_PIDFD_OPEN = 434, WAIT_FOR_PIDFD = 3 };
+enum { SIGNAL_PROCESS_GROUP = 4 }; /* Linux 6.9 */
+
+/* The application may wait for all of its children, the helper among them. Then the helper's
+ * number may already be that of another process, which is neither waited for nor signalled.
+ * 1: it has ended, how is in info and used. 0: it has not. -1: the application has waited for
+ * it. */
+static int wait_for(const struct helper *helper, int flags, siginfo_t *info, struct rusage *used) {
+  const int kind = helper->pidfd >= 0 ? WAIT_FOR_PIDFD : P_PID;
+  const int id = helper->pidfd >= 0 ? helper->pidfd : helper->pid;
+  *info = (siginfo_t){0};
+  while (syscall(SYS_waitid, kind, id, info, WEXITED | flags, used) != 0)
+    if (errno != EINTR)
+      return -1;
+  return info->si_pid != 0;
+}
+
+/* Ends the helper and what it has started. The number is its own for as long as nobody has waited
+ * for it. */
+static void end_group(const struct helper *helper) {
+  siginfo_t info;
+  if (helper->pidfd >= 0 &&
+      syscall(NR_PIDFD_SEND_SIGNAL, helper->pidfd, SIGKILL, NULL, SIGNAL_PROCESS_GROUP) == 0)
+    return;
+  if (wait_for(helper, WNOHANG | WNOWAIT, &info, NULL) >= 0)
+    kill(-helper->pid, SIGKILL);
+}
+
+static void close_files(const struct helper *helper) {
+  close(helper->fd);
+  close(helper->output);
+  if (helper->pidfd >= 0)
+    close(helper->pidfd);
+}
+
 /* Closes our side. The helper sees that and leaves; its process is reaped when
  * it has (never waited for here). The lock is held. */
 static void let_go(struct helper *helper) {
@@ -70,11 +110,14 @@ static void let_go(struct helper *helper) {
 static void reap(void) {
   for (struct helper **place = &leaving; *place;) {
     struct helper *helper = *place;
-    if (waitpid(helper->pid, NULL, WNOHANG) == 0) {
+    siginfo_t info;
+    if (wait_for(helper, WNOHANG, &info, NULL) == 0) {
       place = &helper->next;
       continue;
     }
     *place = helper->next;
+    if (helper->pidfd >= 0)
+      close(helper->pidfd);
     free(helper);
   }
 }
@@ -189,6 +232,7 @@ static struct helper *start(const char *path, uint64_t environment, int *error) 
   close(ends[1]);
   helper->fd = ends[0];
   helper->output = output;
+  helper->pidfd = (int)syscall(NR_PIDFD_OPEN, helper->pid, 0);
   helper->environment = environment;
   return helper;
 fail:
@@ -226,10 +270,11 @@ static void forget(struct helper **list) {
 static void forked_child(void) {
   struct helper *const open[] = {idle, working};
   for (int i = 0; i < 2; i++)
-    for (const struct helper *helper = open[i]; helper; helper = helper->next) {
-      close(helper->fd);
-      close(helper->output);
-    }
+    for (const struct helper *helper = open[i]; helper; helper = helper->next)
+      close_files(helper);
+  for (const struct helper *helper = leaving; helper; helper = helper->next)
+    if (helper->pidfd >= 0)
+      close(helper->pidfd);
   forget(&idle);
   forget(&working);
   forget(&leaving);
@@ -316,36 +361,37 @@ static void last_words(int output, char *words, size_t size) {
 
 void helper_end(struct helper *helper, char *words, size_t size) {
   char printed[2048], end[256];
-  int status = 0;
+  siginfo_t info;
   struct rusage used = {0};
   /* A helper that is going by itself gets a moment, so that we learn how. On a busy machine
    * it may take longer from closing its files to its end, but then our signal, too, comes
    * behind what ended it. */
   enum { MOMENTS = 2000, MOMENT_US = 1000 };
   const bool going = has_closed(helper->fd);
-  pid_t ended = 0;
+  int ended = 0;
   for (int i = 0; going && i < MOMENTS && ended == 0; i++) {
-    ended = wait4(helper->pid, &status, WNOHANG, &used);
+    ended = wait_for(helper, WNOHANG | WNOWAIT, &info, &used);
     if (ended == 0)
       usleep(MOMENT_US);
   }
-  kill(-helper->pid, SIGKILL);
-  while (ended == 0 || (ended < 0 && errno == EINTR))
-    ended = wait4(helper->pid, &status, 0, &used);
-  const bool by_itself = going && ended == helper->pid;
+  /* Before it is waited for: then its number is its own, and what it started is ended, too. */
+  end_group(helper);
+  ended = wait_for(helper, 0, &info, &used);
   last_words(helper->output, printed, sizeof(printed));
-  if (by_itself && WIFSIGNALED(status)) {
-    limits_tell_end(end, sizeof(end), WTERMSIG(status), &used);
+  if (ended < 0)
+    snprintf(words, size, "it ended, how only the application knows, which waited for it\n%s",
+             printed);
+  else if (going && info.si_code == CLD_EXITED) {
+    snprintf(words, size, "it left with exit status %d\n%s", info.si_status, printed);
+  } else if (going) {
+    limits_tell_end(end, sizeof(end), info.si_status, &used);
     snprintf(words, size, "it %s\n%s", end, printed);
-  } else if (by_itself) {
-    snprintf(words, size, "it left with exit status %d\n%s", WEXITSTATUS(status), printed);
   } else {
     snprintf(words, size, "it was killed\n%s", printed);
   }
   pthread_mutex_lock(&lock);
   stop_working(helper);
-  close(helper->fd);
-  close(helper->output);
+  close_files(helper);
   pthread_mutex_unlock(&lock);
   free(helper);
 }

@@ -276,6 +276,58 @@ static void test_compiled_once(void **state) {
   build_at_once();
 }
 
+/* What the kernel has of pidfds: all; no signals to groups (before Linux 6.9); nothing (5.3). */
+static enum { PIDFD_GROUPS, PIDFD_SINGLE, PIDFD_NONE } pidfds;
+
+long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  enum { PIDFD_SEND_SIGNAL = 424, PIDFD_OPEN = 434 };
+  if ((number == PIDFD_OPEN && pidfds == PIDFD_NONE) ||
+      (number == PIDFD_SEND_SIGNAL && d && pidfds != PIDFD_GROUPS)) {
+    errno = number == PIDFD_OPEN ? ENOSYS : EINVAL;
+    return -1;
+  }
+  return __real_syscall(number, a, b, c, d, e, f);
+}
+
+/* Process groups that were killed by their number. */
+static int groups_killed;
+
+int __real_kill(pid_t pid, int signal);
+int __wrap_kill(pid_t pid, int signal);
+int __wrap_kill(pid_t pid, int signal) {
+  groups_killed += pid < 0;
+  return __real_kill(pid, signal);
+}
+
+/* An application that waits for all of its children takes the helper's status, and its number may
+ * be another process's at once: no signal goes there. */
+static void test_reaped_by_application(void **state) {
+  (void)state;
+  cache_off();
+  for (pidfds = PIDFD_GROUPS; pidfds <= PIDFD_NONE; pidfds++) {
+    char number[16];
+    snprintf(number, sizeof(number), "%d", pidfds);
+    setenv("TEGRACL_TEST_VARIABLE", number, 1); /* new helpers */
+    const int helper = build_and_tell_helper("kernel");
+    signal(SIGCHLD, SIG_IGN);
+    groups_killed = 0;
+    check_failure("exit", CC_INTERNAL_ERROR, "the application");
+    assert_int_equal(groups_killed, 0);
+    assert_int_equal(__real_kill(helper, 0), -1);
+    signal(SIGCHLD, SIG_DFL);
+    check_failure("exit", CC_INTERNAL_ERROR, "exit status 3");
+    check_failure("abort", CC_INTERNAL_ERROR, "signal 6");
+    setenv("TEGRACL_COMPILER_TIMEOUT", "1", 1);
+    check_failure("hang", CC_INTERNAL_ERROR, "did not finish in 1 seconds");
+    unsetenv("TEGRACL_COMPILER_TIMEOUT");
+  }
+  pidfds = PIDFD_GROUPS;
+  unsetenv("TEGRACL_TEST_VARIABLE");
+  build_and_tell_helper("kernel");
+}
+
 /* No descriptor is left behind by builds, good or bad. */
 static int open_files(void) {
   int count = 0;
@@ -988,6 +1040,7 @@ int main(void) {
       cmocka_unit_test(test_killed_while_idle),
       cmocka_unit_test(test_threads),
       cmocka_unit_test(test_compiled_once),
+      cmocka_unit_test(test_reaped_by_application),
       cmocka_unit_test(test_no_leak),
       cmocka_unit_test(test_no_descriptors),
       cmocka_unit_test(test_fork),
