@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "tests/road/road.h"
+#include "tests/road/command_buffer.h"
 
 static const char source[] =
     "kernel void ids(global ulong *sum, ulong3 offset, ulong3 groups) {\n"
@@ -69,6 +69,24 @@ static void try_endless(struct road *road, cl_kernel kernel) {
   }
 }
 
+/* A recording has all its grids in memory. */
+static void record_endless(struct road *road, cl_kernel kernel) {
+  static const size_t many[3] = {1, 0x7fffffff, 0x7fffffff}, few[3] = {1, 70000, 1},
+                      one[3] = {1, 1, 1};
+  struct command_buffer_functions f;
+  cl_int error;
+  find_functions(road, &f);
+  for (int i = 0; i < 2; i++) {
+    cl_command_buffer_khr buffer = f.clCreateCommandBufferKHR(1, &road->queue, NULL, &error);
+    CHECK_CL(error, CL_SUCCESS);
+    CHECK_CL(f.clCommandNDRangeKernelKHR(buffer, NULL, NULL, kernel, 3, NULL, i ? many : few, one,
+                                         0, NULL, NULL, NULL),
+             CL_SUCCESS);
+    CHECK_CL(f.clFinalizeCommandBufferKHR(buffer), i ? CL_OUT_OF_RESOURCES : CL_SUCCESS);
+    CHECK_CL(f.clReleaseCommandBufferKHR(buffer), CL_SUCCESS);
+  }
+}
+
 int main(void) {
   struct road road;
   cl_int error;
@@ -111,6 +129,7 @@ int main(void) {
     CHECK(start && start < end);
     CHECK_CL(clReleaseEvent(event), CL_SUCCESS);
   }
+  record_endless(&road, kernel);
   try_endless(&road, kernel);
   _exit(0); /* nothing can be released while it runs */
 }
