@@ -50,7 +50,7 @@ uint32_t spin_rounds(struct bench *b, uint64_t ns) {
   uint64_t point = 0, took = 0;
   uint32_t rounds = FIRST / 2;
   /* The first run pays for the upload of code and for clocks that rise. */
-  while (took < ns / 4 && rounds < UINT32_MAX / 2) {
+  while (took < ns / 2 && rounds < UINT32_MAX / 2) {
     rounds *= 2;
     const uint64_t start = doctor_now_ns();
     if (start_kernel(b, b->queue, KERNEL_SPIN, rt_device_info(b->doctor->device)->sm_count,

@@ -17,7 +17,7 @@ void host_only(struct rt_queue *queue);
 /* Waits like bench_wait, for a queue other than the bench's own. */
 bool wait_for(struct bench *bench, struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
 
-/* Rounds of KERNEL_SPIN that take about the time given, and at least its half. 0: it failed. */
+/* Rounds of KERNEL_SPIN that take about the time given. 0: it failed. */
 uint32_t spin_rounds(struct bench *bench, uint64_t ns);
 /* How long a long kernel runs here: seconds on a board, less on the software Orin. */
 uint64_t long_ns(const struct doctor *doctor);
