@@ -1,14 +1,16 @@
-/* CUBINs with bits turned over, from the loader to the end of their kernels: each
- * is refused, or fails, or runs; the process goes on, and so does the device.
+/* CUBINs with bits turned over, in program binaries with the right checksum, from the loader to the
+ * end of their kernels: each is refused, or fails, or runs; the process goes on, and so does the
+ * device.
  *
  *   mutated TEGRACLC SOURCE.cl [count [seed]]
  *
  * Kernels may run for ever: TEGRACL_EMULATOR=check:watchdog=N ends them.
  */
+#include "tests/road/container.h"
 #include "tests/road/mutate.h"
 #include "tests/road/offline.h"
 
-enum { DEFAULT_COUNT = 150 };
+enum { DEFAULT_COUNT = 150, BUFFER_BYTES = 65536 };
 
 static void try_input(struct road *road, const unsigned char *binary, size_t size) {
   cl_int error, status;
@@ -19,13 +21,14 @@ static void try_input(struct road *road, const unsigned char *binary, size_t siz
     counts.refused++;
     return;
   }
-  try_program(road, program, 0);
+  try_program(road, program, BUFFER_BYTES);
 }
 
 int main(int argc, char **argv) {
   CHECK(argc >= 3);
   size_t size;
-  unsigned char *cubin = offline_compile(argv[1], "cubin", argv[2], &size);
+  unsigned char *binary = offline_compile(argv[1], "bin", argv[2], &size);
+  const size_t cubin = container_word(binary, CUBIN_OFFSET_AT);
   const long count = argc > 3 ? atol(argv[3]) : DEFAULT_COUNT;
   if (argc > 4)
     seed_random(argv[4]);
@@ -35,9 +38,11 @@ int main(int argc, char **argv) {
   CHECK(input);
   for (long n = 0; n < count; n++) {
     begin_input(n);
-    const size_t bytes = mutate(input, cubin, size);
+    memcpy(input, binary, cubin);
+    const size_t bytes = cubin + mutate(input + cubin, binary + cubin, size - cubin);
+    container_seal(input, bytes);
     /* A copy of its own, so that a sanitizer sees its end. */
-    unsigned char *exact = malloc(bytes ? bytes : 1);
+    unsigned char *exact = malloc(bytes);
     CHECK(exact);
     memcpy(exact, input, bytes);
     try_input(&road, exact, bytes);
@@ -47,7 +52,7 @@ int main(int argc, char **argv) {
          counts.refused, counts.not_built, counts.failed, counts.ran);
   CHECK(counts.refused && counts.failed && counts.ran);
   free(input);
-  free(cubin);
+  free(binary);
   road_close(&road);
   return 0;
 }

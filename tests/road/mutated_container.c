@@ -6,18 +6,11 @@
  *
  * Kernels may run for ever: TEGRACL_EMULATOR=check:watchdog=N ends them.
  */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "tests/road/container.h"
 #include "tests/road/mutate.h"
 
 enum {
   DEFAULT_COUNT = 1000,
-  /* compiler/binary.c */
-  HASH_AT = 24,
-  HASHED_FROM = 32,
-  CUBIN_OFFSET_AT = 56,
-  KERNELS_AT = 72,
   SIDE = 16, /* of images */
   BUFFER_BYTES = 65536,
 };
@@ -66,14 +59,8 @@ enum { PLACES = 1024 };
 static size_t places[PLACES];
 static size_t place_count;
 
-static uint32_t word(const unsigned char *bytes, size_t at) {
-  uint32_t value;
-  memcpy(&value, bytes + at, sizeof value);
-  return value;
-}
-
 static size_t skip_string(const unsigned char *bytes, size_t at) {
-  return at + 4 + word(bytes, at) + 1;
+  return at + 4 + container_word(bytes, at) + 1;
 }
 
 static size_t add_numbers(size_t at, int count) {
@@ -85,9 +72,9 @@ static size_t add_numbers(size_t at, int count) {
 static void find_places(const unsigned char *bytes) {
   enum { KERNEL_COUNT_AT = 48, KERNEL_NUMBERS = 8, ARG_NUMBERS = 6 };
   size_t at = KERNELS_AT;
-  for (uint32_t k = 0; k < word(bytes, KERNEL_COUNT_AT); k++) {
+  for (uint32_t k = 0; k < container_word(bytes, KERNEL_COUNT_AT); k++) {
     at = add_numbers(skip_string(bytes, skip_string(bytes, at)), KERNEL_NUMBERS);
-    for (uint32_t i = 0, args = word(bytes, at - 4); i < args; i++)
+    for (uint32_t i = 0, args = container_word(bytes, at - 4); i < args; i++)
       at = add_numbers(skip_string(bytes, skip_string(bytes, at)), ARG_NUMBERS);
   }
   CHECK(place_count > 50);
@@ -95,7 +82,7 @@ static void find_places(const unsigned char *bytes) {
 
 /* Mostly numbers, else bytes anywhere among header and kernels, seldom of the CUBIN. */
 static void mutate_values(unsigned char *bytes, size_t size) {
-  const size_t cubin = word(bytes, CUBIN_OFFSET_AT);
+  const size_t cubin = container_word(bytes, CUBIN_OFFSET_AT);
   for (uint64_t changes = 1 + random64() % 3; changes; changes--)
     switch (random64() % 16) {
     case 0:
@@ -110,8 +97,7 @@ static void mutate_values(unsigned char *bytes, size_t size) {
     default:
       change(bytes, places[random64() % place_count], 4);
     }
-  const uint64_t hash = XXH64(bytes + HASHED_FROM, size - HASHED_FROM, 0);
-  memcpy(bytes + HASH_AT, &hash, sizeof hash);
+  container_seal(bytes, size);
 }
 
 /* What an argument may take: memory objects and samplers too, whatever it says that it is. */
