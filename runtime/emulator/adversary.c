@@ -45,6 +45,12 @@ void emu_adversary_power_up(void) {
     nanosleep(&(struct timespec){.tv_nsec = POWER_UP_NS}, NULL);
 }
 
+void emu_adversary_preemption(void) {
+  enum { SOMETIMES = 16, PREEMPTION_NS = 95000000 };
+  if (emu_adversary.on && emu_adversary_one_in(&driver, SOMETIMES))
+    nanosleep(&(struct timespec){.tv_nsec = PREEMPTION_NS}, NULL);
+}
+
 /* A late one is so by up to 50 ms. One that is lost is found by another interrupt, here
  * after two seconds. */
 uint64_t emu_adversary_fence_delay_ns(void) {

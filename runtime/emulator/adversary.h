@@ -33,6 +33,8 @@ uint32_t emu_adversary_below(struct emu_random *random, uint32_t n);
 uint64_t emu_adversary_delay_ns(struct emu_random *random);
 /* The kernel's part: power-up takes up to 30 ms. gpu.lock held. */
 void emu_adversary_power_up(void);
+/* A preemption of a TSG takes up to 100 ms. */
+void emu_adversary_preemption(void);
 /* How late an interrupt of a syncpoint is: mostly 0. */
 uint64_t emu_adversary_fence_delay_ns(void);
 /* Takes that long: for steps between which the client's threads may see memory. */

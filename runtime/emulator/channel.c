@@ -58,7 +58,9 @@ void emu_channel_settle(struct emu_channel *channel) {
     pthread_mutex_lock(&emu_gpu.lock);
   }
   atomic_fetch_sub(&emu_gpu.settling, 1);
-  if (emu_tsg_needs(channel))
+  /* A preemption that fails tears the TSG down, and all its channels with it. */
+  if (channel->tsg && (emu_tsg_needs(channel) ||
+                       (!channel->tsg->aborted && emu_tsg_preempt(channel->tsg) && channel->tsg)))
     emu_tsg_abort(channel->tsg, 0);
   emu_object_put(&channel->object);
 }
@@ -271,6 +273,17 @@ static int make_context(struct emu_channel *channel) {
   return -EINVAL;
 }
 
+/* The channel may leave its TSG meanwhile. */
+static int preempt_tsg(struct emu_channel *channel) {
+  struct emu_tsg *tsg = channel->tsg;
+  emu_object_get(&channel->object);
+  int error = emu_tsg_preempt(tsg);
+  if (!error && channel->tsg != tsg)
+    error = -EINVAL;
+  emu_object_put(&channel->object);
+  return error;
+}
+
 static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
   const uint32_t flag_gfxp = 1 << 1, flag_cilp = 1 << 2;
   struct emu_channel *channel = (struct emu_channel *)object;
@@ -281,7 +294,10 @@ static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
   if (kind == GRAPHICS_CLASS && channel->veid > 0)
     return -EINVAL; /* order 4 */
   struct emu_tsg *tsg = channel->tsg;
-  int error = tsg->context_as ? 0 : make_context(channel);
+  int error = preempt_tsg(channel);
+  if (error)
+    return error;
+  error = tsg->context_as ? 0 : make_context(channel);
   if (error)
     return error;
   if (a->flags & flag_gfxp)
@@ -299,6 +315,9 @@ static int set_preemption(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = channel->tsg;
   if (!channel->has_object || !tsg)
     return -EINVAL;
+  const int error = preempt_tsg(channel);
+  if (error)
+    return error;
   uint32_t graphics =
       a->graphics_preempt_mode ? a->graphics_preempt_mode : tsg->graphics_preemption;
   uint32_t compute = a->compute_preempt_mode ? a->compute_preempt_mode : tsg->compute_preemption;

@@ -208,6 +208,7 @@ struct emu_tsg {
   struct emu_as *context_as; /* in whose kernel part the context's header lies; NULL: none */
   uint64_t context_va;
   bool aborted;
+  atomic_int draining; /* requests that wait for its grids: none starts */
   struct nvgpu_tsg_sm_error_state_record sm_error;
   uint64_t owners[EMU_OWNERS]; /* opens of the control node that have it */
   int owner_count;
@@ -313,6 +314,7 @@ struct emu_channel {
   bool i2m_bound;
   struct emu_copy copy;
   struct emu_grid *grids, **grids_tail; /* launched, not ended */
+  atomic_int running_grids;             /* of them, those that have started */
   struct emu_held_qmd *held;
   struct emu_pin pin;
 };
@@ -566,6 +568,10 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument);
 
 /* Whether a channel has work that forbids it to leave its TSG, which has others. */
 bool emu_tsg_needs(struct emu_channel *channel);
+/* What ALLOC_OBJ_CTX, SET_PREEMPTION_MODE and the close of a channel do to the whole TSG: its
+ * turn ends, and with preempt:MS, WFI's grids end. 0, or -EBUSY with a report if they run for
+ * too long. Lets gpu.lock go meanwhile. gpu.lock held. */
+int emu_tsg_preempt(struct emu_tsg *tsg);
 /* All its channels may be loaded, or none. */
 void emu_tsg_enable(struct emu_tsg *tsg, bool enabled);
 /* closed: else it was unbound. */
@@ -808,6 +814,7 @@ struct emu_options {
   bool profile;
   char *profile_file; /* NULL: none */
   const struct emu_board *board;
+  uint64_t preempt_ms;  /* a preemption waits so long for grids that must end; 0: it needs none */
   uint64_t railgate_ms; /* without power references until the GPU is switched off */
   uint64_t memory_mib;  /* no more than this; 0: the module's */
   bool r35;             /* the kernel interface of L4T r35, not r36 */

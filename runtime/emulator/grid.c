@@ -227,6 +227,8 @@ static void grid_free(struct emu_grid *grid) {
 static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
   struct emu_grid *grid = *link;
   *link = grid->next;
+  if (grid->started)
+    atomic_fetch_sub(&channel->running_grids, 1);
   if (!*link)
     channel->grids_tail = link;
   grid_free(grid);
@@ -283,6 +285,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   atomic_store(&grid->next_cta, grid->launch.first_cta);
   grid->limit = grid->launch.one_at_a_time ? 1 : grid->launch.per_sm * (int)emu_board()->sms;
   grid->started = true;
+  atomic_fetch_add(&channel->running_grids, 1);
   return true;
 }
 
@@ -653,6 +656,10 @@ enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault
       return EMU_AGAIN;
     }
     struct emu_grid *grid = *link;
+    if (!grid->started && channel->tsg && atomic_load(&channel->tsg->draining)) {
+      channel->waiting = true;
+      return EMU_AGAIN;
+    }
     if (!grid->started && !grid_start(channel, grid, fault))
       return EMU_FAULT;
     if (grid->total)

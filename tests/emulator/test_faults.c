@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "tests/emulator/client.h"
+#include "tests/emulator/fake_sm.h"
 
 /* ---- what is printed ---- */
 
@@ -141,12 +142,68 @@ static void refused_preemption(void **state) {
   client_close(&c);
 }
 
+/* As tegracl did: channels come and go beside a kernel that runs for long. */
+static void channels_beside_a_kernel(void **state) {
+  (void)state;
+  struct client c;
+  struct channel busy, second = {.fd = -1};
+  uint32_t qmd[QMD_WORDS];
+  client_open(&c);
+  channel_open(&c, &busy, 512, CLASS_COMPUTE);
+  struct buffer data = buffer_create(&c, 0x4000, true);
+  struct fake_program *program = data.cpu;
+  volatile uint32_t *gate = (volatile uint32_t *)((char *)data.cpu + 0x1000);
+  const volatile uint32_t *turns = gate + 64;
+  *program = (struct fake_program){.operation = FAKE_COUNT,
+                                   .address = data.va + 0x1000,
+                                   .value = 1,
+                                   .address2 = data.va + 0x1100};
+  qmd_make(qmd, data.va, data.va + 0x3000, 1);
+  memcpy((char *)data.cpu + 0x2000, qmd, sizeof(qmd));
+  push_compute_setup(&busy);
+  push_method(&busy, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, (uint32_t)((data.va + 0x2000) >> 8));
+  push_method(&busy, SUBCHANNEL_COMPUTE, NVC7C0_SEND_SIGNALING_PCAS2_B, 10);
+  submit(&c, &busy);
+  for (int i = 0; i < PATIENCE_MS && !*turns; i++)
+    usleep(1000);
+  assert_int_not_equal(*turns, 0); /* it has begun */
+
+  struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
+  EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_OPEN_CHANNEL, open);
+  second.fd = open.out.channel_fd;
+  struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)second.fd};
+  EXPECT(0, c.as, NVGPU_AS_IOCTL_BIND_CHANNEL, as);
+  struct nvgpu_tsg_bind_channel_ex_args bind = {.channel_fd = second.fd, .subcontext_id = c.veid};
+  EXPECT(0, c.tsg, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, bind);
+  struct nvgpu_alloc_obj_ctx_args object = {.class_num = CLASS_COMPUTE};
+  catch_reports();
+  const int refused = OS->ioctl(second.fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &object);
+  const char *text = reports();
+  assert_int_equal(refused, -EBUSY);
+  assert_non_null(strstr(text, "nvgpu_fifo_preempt_tsg"));
+
+  /* The close fails, too, and that is the end of the TSG. */
+  struct nvgpu_get_param_args dead = {0};
+  EXPECT(0, busy.fd, NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, dead);
+  assert_int_equal(dead.value, 0);
+  catch_reports();
+  assert_int_equal(OS->close(second.fd), 0);
+  assert_non_null(strstr(reports(), "nvgpu_fifo_preempt_tsg"));
+  EXPECT(0, busy.fd, NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, dead);
+  assert_int_equal(dead.value, 1);
+  *gate = 1;
+  channel_close(&c, &busy);
+  buffer_destroy(&c, &data);
+  client_close(&c);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *kind, *options;
     struct CMUnitTest test;
   } kinds[] = {
       {"refused-preemption", "fault:preemption", cmocka_unit_test(refused_preemption)},
+      {"preemption", "preempt:100", cmocka_unit_test(channels_beside_a_kernel)},
       {"lost-fences", "fault:fence-lost", cmocka_unit_test(lost_fences)},
   };
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
