@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""OpenCL programs from PyPI and Debian, one at a time: each function computes with the program on the device
-that the loader gives, compares, and returns the version and what was compared.
+"""OpenCL programs from PyPI and Debian, one at a time: each function computes with the program on
+the device that the loader gives, and returns what it compared.
 
     tests/apps/programs.py NAME
 
