@@ -1,6 +1,7 @@
 /* Links the LLVM modules of compiled objects. */
 #include "compiler/link.h"
 
+#include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
 
@@ -28,6 +29,16 @@ static enum cc_status add_object(LLVMModuleRef whole, const struct cc_source *so
                    "version of LLVM\n");
     return CC_INVALID_BINARY;
   }
+  /* What the reader took may still break LLVM's rules, which its other parts rely on. */
+  char *why = NULL;
+  const bool is_sound = !LLVMVerifyModule(module, LLVMReturnStatusAction, &why);
+  if (!is_sound) {
+    text_printf(log, "error: a program to be linked is damaged: %s\n", why);
+    LLVMDisposeModule(module);
+  }
+  LLVMDisposeMessage(why);
+  if (!is_sound)
+    return CC_INVALID_BINARY;
   LLVMSetDataLayout(whole, LLVMGetDataLayoutStr(module));
   LLVMSetTarget(whole, LLVMGetTarget(module));
   if (LLVMLinkModules2(whole, module))
