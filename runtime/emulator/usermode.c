@@ -77,8 +77,9 @@ bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide) {
     goto out;
   const size_t left = vma.end - (uintptr_t)ctrl->mapping;
   const size_t bytes = left < ctrl->mapping_length ? left : ctrl->mapping_length;
-  done = mmap(ctrl->mapping, bytes, ctrl->mapping_protection, MAP_SHARED | MAP_FIXED, to, 0) !=
-         MAP_FAILED;
+  const void *mapped =
+      mmap(ctrl->mapping, bytes, ctrl->mapping_protection, MAP_SHARED | MAP_FIXED, to, 0);
+  done = mapped != MAP_FAILED;
   if (done)
     madvise(ctrl->mapping, bytes, MADV_DONTFORK);
   if (done && hide)
