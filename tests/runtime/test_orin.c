@@ -471,7 +471,9 @@ static void a_long_wait_sleeps(void **state) {
   core = seconds(CLOCK_THREAD_CPUTIME_ID) - core;
   print_message("waited %.1f ms, of them %.2f ms on a core, %d sleeps\n", wall * 1e3, core * 1e3,
                 sleeps - before);
-  assert_true(sleeps > before && sleeps - before < 30 + wall * 1e3);
+  /* With adversarial timing a fence may be late; then waits poll. */
+  if (!o.queue->channel->fences_late)
+    assert_true(sleeps > before && sleeps - before < 30 + wall * 1e3);
   assert_true(core < wall / 4);
   rt_queue_destroy(gate);
   end(&o);
