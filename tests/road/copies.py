@@ -13,7 +13,7 @@ COPY_ENGINE = 'C7B5.'
 
 def methods(**environment):
     """What is in the pushbuffers."""
-    result = subprocess.run([sys.argv[1], 'svm'], capture_output=True, text=True, check=True,
+    result = subprocess.run([sys.argv[1], 'random'], capture_output=True, text=True, check=True,
                             env=dict(os.environ, TEGRACL_DEBUG='launch', **environment))
     return COPY_ENGINE in result.stderr
 
