@@ -129,9 +129,7 @@ int rt_channel_open(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel 
     result = object(c, ch);
   if (result == 0)
     result = set_notifier(c, ch);
-  if (result)
-    rt_channel_close(c, ch);
-  else
+  if (result == 0)
     take_syncpoint(c, ch);
   return result;
 }

@@ -1,7 +1,8 @@
-/* Which queue has which channel. Creating and closing a channel preempts the TSG's other
- * work, and a preemption that fails at the end of one ends all of them; channels are also
- * few (512 for all processes together). So a context opens a few, keeps them, and further
- * queues share.
+/* Which queue has which channel. Opening and closing a channel preempts its TSG. Where
+ * running work does not give way within 100 ms, opening fails, and closing ends the TSG with
+ * all its channels (docs/hardware.md, "Preemption"). Channels are also few (512 for all
+ * processes together). So a TSG opens a few, none beside unfinished work, keeps them, and
+ * further queues share.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,6 +41,39 @@ void rt_channels_destroy(struct rt_context *c, struct rt_tsg *tsg) {
     destroy(ch);
     ch = next;
   }
+  if (tsg->half_open)
+    destroy(tsg->half_open);
+  tsg->half_open = NULL;
+}
+
+static bool has_queues(const struct rt_tsg *tsg) {
+  for (const struct rt_channel *ch = tsg->first_channel; ch; ch = ch->next)
+    if (ch->queues)
+      return true;
+  return false;
+}
+
+static bool has_unfinished_work(const struct rt_tsg *tsg) {
+  for (const struct rt_channel *ch = tsg->first_channel; ch; ch = ch->next)
+    if (!rt_timeline_reached(ch->timeline, atomic_load(&ch->submitted)))
+      return true;
+  return false;
+}
+
+/* With CILP work gives way at any instruction. */
+static bool may_open(const struct rt_context *c, const struct rt_tsg *tsg) {
+  if (tsg->half_open)
+    return false;
+  return !has_unfinished_work(tsg) ||
+         atomic_load(&c->device->choices.value[RT_CHOICE_PREEMPTION]) == RT_PREEMPTION_CILP;
+}
+
+/* Another thread may have submitted long work meanwhile, which a close would end. */
+static void give_up(struct rt_tsg *tsg, struct rt_channel *ch) {
+  if (ch->tsg && has_queues(tsg))
+    tsg->half_open = ch;
+  else
+    destroy(ch);
 }
 
 /* NULL, with the failure in *result and as message. */
@@ -59,7 +93,7 @@ static struct rt_channel *create(struct rt_context *c, struct rt_tsg *tsg, bool 
   if (*result == 0)
     *result = rt_ring_create(ch);
   if (*result) {
-    destroy(ch);
+    give_up(tsg, ch);
     return NULL;
   }
   pthread_mutex_lock(&c->lock);
@@ -78,10 +112,23 @@ static void explain(int result) {
           atomic_load(&open_channels), cause);
 }
 
-/* One that no queue has, best a private one; or a new one, every second of which is shared,
- * so that from the second on there is a place for any number of queues; or the shared one
- * that fewest queues have. NULL as above. */
+/* A TSG's first, and one that can be shared: while work runs no other can be opened. */
+static struct rt_channel *open_first(struct rt_context *c, struct rt_tsg *tsg, bool scarce,
+                                     int *result) {
+  struct rt_channel *ch = create(c, tsg, scarce, result);
+  int ignored;
+  if (ch && !scarce && !create(c, tsg, true, &ignored))
+    ch->shared = true; /* no queue has it yet */
+  return ch;
+}
+
+/* One that no queue has, best a private one; or a new one, every second of which is shared;
+ * or the shared one that fewest queues have. NULL as above. */
 static struct rt_channel *choose(struct rt_context *c, struct rt_tsg *tsg, int *result) {
+  const bool scarce = atomic_load(&open_channels) >= PROCESS_CHANNELS;
+  *result = 0;
+  if (!tsg->first_channel)
+    return open_first(c, tsg, scarce, result);
   struct rt_channel *idle = NULL, *shared = NULL;
   unsigned count = 0;
   for (struct rt_channel *ch = tsg->first_channel; ch; ch = ch->next, count++) {
@@ -90,13 +137,11 @@ static struct rt_channel *choose(struct rt_context *c, struct rt_tsg *tsg, int *
     if (ch->shared && (!shared || ch->queues < shared->queues))
       shared = ch;
   }
-  const bool scarce = atomic_load(&open_channels) >= PROCESS_CHANNELS;
-  *result = 0;
   if (idle)
     return idle;
-  if (shared && (scarce || count >= TSG_CHANNELS))
+  if (scarce || count >= TSG_CHANNELS || !may_open(c, tsg))
     return shared;
-  struct rt_channel *ch = create(c, tsg, scarce || count % 2, result);
+  struct rt_channel *ch = create(c, tsg, count % 2, result);
   return ch ? ch : shared;
 }
 

@@ -35,6 +35,9 @@ struct rt_tsg {
   bool emptied;      /* its last channel was closed */
   unsigned channels; /* bound to it */
   struct rt_channel *first_channel;
+  /* One that could not be opened, while queues had others; no more is opened then. Guarded by
+   * context.channels_lock. */
+  struct rt_channel *half_open;
   struct rt_pool pool;
 };
 

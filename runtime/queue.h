@@ -64,8 +64,8 @@ struct rt_channel {
   uint32_t seen_pool;
 };
 
-/* A channel of the TSG for one more queue: one that no queue has, a new one, or one that
- * others share. */
+/* A channel of the TSG for one more queue: one that no queue has, a new one if the TSG is idle,
+ * or one that others share. */
 int rt_channel_take(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel **channel);
 void rt_channel_put(struct rt_channel *channel);
 /* Closes all of a TSG's. None of its queues is left. */
@@ -73,7 +73,8 @@ void rt_channels_destroy(struct rt_context *context, struct rt_tsg *tsg);
 /* In a child of fork: the parent's channels are not this process's. */
 void rt_channels_forget(void);
 
-/* The kernel's part of a channel. */
+/* The kernel's part of a channel. One that could not be opened is closed as well, when its TSG
+ * has no running work. */
 int rt_channel_open(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel *channel);
 /* Harmless on a zeroed struct with fd -1. */
 void rt_channel_close(struct rt_context *context, struct rt_channel *channel);

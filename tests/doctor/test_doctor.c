@@ -38,7 +38,7 @@ static struct fault {
 } fault;
 
 static int ctrl_fd = -1;
-static uint64_t *gpfifo; /* the last one mapped */
+static uint64_t *gpfifos[2]; /* a context maps two with its first queue */
 
 /* The number of this chip, as a board has one. */
 enum { IDENTIFIER = 0x5eed1234 };
@@ -75,14 +75,16 @@ static void *faulty_mmap(void *address, size_t length, int protection, int flags
     return NULL;
   }
   void *p = nvgpu_os_emulator.mmap(address, length, protection, flags, fd, offset, error);
-  if (length == RT_GPFIFO_ENTRIES * GP_ENTRY_BYTES)
-    gpfifo = p;
+  if (length == RT_GPFIFO_ENTRIES * GP_ENTRY_BYTES) {
+    gpfifos[0] = gpfifos[1];
+    gpfifos[1] = p;
+  }
   return p;
 }
 
 static void faulty_doorbell(void *page, uint32_t token) {
-  if (fault.illegal)
-    *gpfifo = (uint64_t)GP_CONTROL_ILLEGAL << 32;
+  for (int i = 0; i < 2 && fault.illegal; i++)
+    *gpfifos[i] = (uint64_t)GP_CONTROL_ILLEGAL << 32;
   if (!fault.deaf)
     nvgpu_os_emulator.doorbell(page, token);
 }

@@ -4,10 +4,12 @@
  *   queues contexts COUNT EACH  so many contexts, with so many queues each
  *   queues held               user events hold queues back, and nobody else
  *   queues threads            threads that fill the rings of channels which they share
+ *   queues beside             queues and a context come and go beside a kernel that runs for long
  * Every second queue is out of order.
  */
 #include <pthread.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "tests/road/command_buffer.h"
 #include "tests/road/road.h"
@@ -19,7 +21,12 @@ static const char source[] =
     "  for (int i = 0; i < loops; i++) more += (int)(atomic_add(p, 0) < 0);\n"
     "  p[to] = max(p[a], p[b]) + 1 + more;\n"
     "}\n"
-    "kernel void count(global int *p) { p[0]++; }\n";
+    "kernel void count(global int *p) { p[0]++; }\n"
+    "kernel void hold(volatile global uint *gate, global int *p, int to) {\n"
+    "  gate[1] = 1;\n"
+    "  while (!gate[0]);\n"
+    "  p[to] = 7;\n"
+    "}\n";
 
 enum { STEPS = 4096, LONG = 20000 };
 
@@ -353,6 +360,69 @@ static void threads(void) {
   close_all();
 }
 
+/* ---- a long kernel --------------------------------------------------------------------------- */
+
+static void launch_one(cl_command_queue queue, cl_kernel kernel) {
+  const size_t one = 1;
+  CHECK_CL(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL), CL_SUCCESS);
+}
+
+/* Runs on road.queue until gate[0] is set. */
+static volatile cl_uint *begin_long_kernel(cl_kernel hold, int to) {
+  volatile cl_uint *gate = clSVMAlloc(
+      road.context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 2 * sizeof *gate, 0);
+  CHECK(gate);
+  gate[0] = gate[1] = 0;
+  CHECK_CL(clSetKernelArgSVMPointer(hold, 0, (const void *)gate), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(hold, 1, sizeof memory, &memory), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(hold, 2, sizeof to, &to), CL_SUCCESS);
+  launch_one(road.queue, hold);
+  CHECK_CL(clFlush(road.queue), CL_SUCCESS);
+  while (!gate[1])
+    usleep(1000);
+  return gate;
+}
+
+static void use_another_context(void) {
+  cl_int error;
+  cl_context context = clCreateContext(NULL, 1, &road.device, NULL, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_command_queue *queues = queues_of(context, 2);
+  for (int i = 0; i < 2; i++) {
+    CHECK_CL(clEnqueueMarkerWithWaitList(queues[i], 0, NULL, NULL), CL_SUCCESS);
+    CHECK_CL(clFinish(queues[i]), CL_SUCCESS);
+  }
+  release_queues(queues, 2);
+  CHECK_CL(clReleaseContext(context), CL_SUCCESS);
+}
+
+/* With TEGRACL_EMULATOR=preempt:100 a request that preempts fails here, and a close ends the
+ * long kernel. */
+static void beside(void) {
+  enum { QUEUES = 10, ROUNDS = 3, LONG_KERNEL = STEPS - 1 };
+  open_all();
+  cl_kernel hold = road_kernel(&road, source, "hold");
+  volatile cl_uint *gate = begin_long_kernel(hold, LONG_KERNEL);
+  for (int round = 0; round < ROUNDS; round++) {
+    cl_command_queue *queues = queues_of(road.context, QUEUES);
+    for (int i = 0; i < QUEUES; i++)
+      enqueue_step(queues[i], 1 + round * QUEUES + i, 0, 0, 0, 0, NULL, NULL);
+    for (int i = 0; i < QUEUES; i++)
+      CHECK_CL(clFinish(queues[i]), CL_SUCCESS);
+    release_queues(queues, QUEUES);
+  }
+  use_another_context();
+  gate[0] = 1;
+  CHECK_CL(clFinish(road.queue), CL_SUCCESS);
+  const int *values = results();
+  for (int i = 1; i <= ROUNDS * QUEUES; i++)
+    CHECK(values[i] == 1);
+  CHECK(values[LONG_KERNEL] == 7);
+  clSVMFree(road.context, (void *)gate);
+  CHECK_CL(clReleaseKernel(hold), CL_SUCCESS);
+  close_all();
+}
+
 int main(int argc, char **argv) {
   if (argc == 3 && !strcmp(argv[1], "many"))
     many((unsigned)atoi(argv[2]));
@@ -362,6 +432,8 @@ int main(int argc, char **argv) {
     held();
   else if (argc == 2 && !strcmp(argv[1], "threads"))
     threads();
+  else if (argc == 2 && !strcmp(argv[1], "beside"))
+    beside();
   else
     return 2;
   return 0;

@@ -53,7 +53,7 @@ static void few_are_opened_and_kept(void **state) {
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < QUEUES; i++) {
       queues[i] = new_queue(o.context);
-      const int most = round || i >= TSG_CHANNELS ? TSG_CHANNELS : i + 1;
+      const int most = round || i >= TSG_CHANNELS ? TSG_CHANNELS : i ? i + 1 : 2;
       assert_int_equal(fake_os_alive().fds - before, most);
       for (int k = 0; k < i && i < TSG_CHANNELS; k++)
         assert_ptr_not_equal(queues[i]->channel, queues[k]->channel);
@@ -136,6 +136,98 @@ static void refusals(void **state) {
   close_context(&o);
 }
 
+/* Opening a channel preempts: unless work gives way, none is opened beside it, and there is one
+ * to share. Nothing runs here, so work ends when its timeline is written. */
+static void none_is_opened_beside_work(void **state) {
+  (void)state;
+  static const char *const modes[] = {"default", "wfi", "cta", "cilp"};
+  enum { MORE = 9 };
+  for (size_t mode = 0; mode < sizeof(modes) / sizeof(modes[0]); mode++) {
+    struct opened o;
+    struct rt_queue *busy, *more[MORE], *late;
+    uint64_t point = 0, shared_point = 0;
+    open_context(&o);
+    assert_true(rt_choices_set(&o.device->choices, "preemption", modes[mode]));
+    const bool gives_way = strcmp(modes[mode], "cilp") == 0;
+    const int before = fake_os_alive().fds;
+    busy = new_queue(o.context);
+    assert_int_equal(fake_os_alive().fds - before, 2);
+    assert_int_equal(rt_queue_marker(busy, NULL, &point), 0);
+    for (int i = 0; i < MORE; i++) {
+      more[i] = new_queue(o.context);
+      assert_ptr_not_equal(more[i]->channel, busy->channel);
+    }
+    assert_int_equal(fake_os_alive().fds - before, gives_way ? TSG_CHANNELS : 2);
+
+    /* The work of those that share counts, too. */
+    assert_int_equal(rt_queue_marker(more[0], NULL, &shared_point), 0);
+    *(volatile uint64_t *)busy->timeline = point;
+    late = new_queue(o.context);
+    assert_int_equal(fake_os_alive().fds - before, gives_way ? TSG_CHANNELS : 2);
+    rt_queue_destroy(late);
+    *(volatile uint64_t *)more[0]->timeline = shared_point;
+    late = new_queue(o.context);
+    assert_int_equal(fake_os_alive().fds - before, gives_way ? TSG_CHANNELS : 3);
+    assert_int_equal(late->channel->shared, gives_way);
+    rt_queue_destroy(late);
+    for (int i = 0; i < MORE; i++)
+      rt_queue_destroy(more[i]);
+    rt_queue_destroy(busy);
+    close_context(&o);
+  }
+}
+
+/* Work may begin while a channel is being opened. To close it would end that work if it is
+ * long, so the channel stays until the context goes, and no more are opened. */
+static void one_that_fails_is_not_closed(void **state) {
+  (void)state;
+  static const char *const calls[] = {
+      "NVGPU_GPU_IOCTL_OPEN_CHANNEL",
+      "NVGPU_AS_IOCTL_BIND_CHANNEL",
+      "NVGPU_TSG_IOCTL_BIND_CHANNEL_EX",
+      "NVGPU_IOCTL_CHANNEL_SETUP_BIND", /* from here on it is in the TSG */
+      "NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX",
+      "NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER",
+  };
+  for (size_t call = 0; call < sizeof(calls) / sizeof(calls[0]); call++) {
+    struct opened o;
+    struct rt_queue *queues[4];
+    open_context(&o);
+    queues[0] = new_queue(o.context);
+    queues[1] = new_queue(o.context);
+    const int before = fake_os_alive().fds;
+    fake_os_refuse_named(calls[call], 1, -EBUSY);
+    queues[2] = new_queue(o.context);
+    assert_true(fake_os_refused());
+    assert_ptr_equal(queues[2]->channel, queues[1]->channel);
+    const int after = fake_os_alive().fds;
+    assert_int_equal(after > before, call >= 3);
+    queues[3] = new_queue(o.context);
+    assert_int_equal(fake_os_alive().fds - after, call >= 3 ? 0 : 1);
+    assert_int_equal(queues[3]->channel == queues[1]->channel, call >= 3);
+    for (int i = 0; i < 4; i++)
+      rt_queue_destroy(queues[i]);
+    close_context(&o);
+  }
+}
+
+/* Where there is no second channel, the first is shared. */
+static void the_only_one_is_shared(void **state) {
+  (void)state;
+  struct opened o;
+  struct rt_queue *a, *b;
+  open_context(&o);
+  fake_os_refuse_named("NVGPU_GPU_IOCTL_OPEN_CHANNEL", 2, -ENOMEM);
+  a = new_queue(o.context);
+  assert_true(fake_os_refused() && a->channel->shared);
+  fake_os_refuse_all("NVGPU_GPU_IOCTL_OPEN_CHANNEL", -ENOMEM);
+  b = new_queue(o.context);
+  assert_ptr_equal(a->channel, b->channel);
+  rt_queue_destroy(a);
+  rt_queue_destroy(b);
+  close_context(&o);
+}
+
 /* Nothing runs here, so all points are ahead. */
 static void points(void **state) {
   (void)state;
@@ -191,11 +283,10 @@ static void points(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(few_are_opened_and_kept),
-      cmocka_unit_test(sharing_is_even),
-      cmocka_unit_test(contexts_are_modest),
-      cmocka_unit_test(refusals),
-      cmocka_unit_test(points),
+      cmocka_unit_test(few_are_opened_and_kept),    cmocka_unit_test(sharing_is_even),
+      cmocka_unit_test(contexts_are_modest),        cmocka_unit_test(refusals),
+      cmocka_unit_test(none_is_opened_beside_work), cmocka_unit_test(one_that_fails_is_not_closed),
+      cmocka_unit_test(the_only_one_is_shared),     cmocka_unit_test(points),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/hw/memory.h"
+#include "runtime/queue.h"
 #include "tests/runtime/fake_os.h"
 
 static const char text[256] = {0};
@@ -45,6 +46,9 @@ static const struct module_code code = {.sections = sections,
                                         .bank3 = MODULE_NO_SECTION,
                                         .bank4 = 1};
 
+/* The last life's: a queue had to be ready to share its channel, as no second was opened. */
+static bool only_one_channel;
+
 /* Brings up everything there is, then takes it down; the first failure's result. */
 static int whole_life(void) {
   struct rt_device *device = NULL;
@@ -70,6 +74,7 @@ static int whole_life(void) {
     result = rt_pool_grow(context, &context->tsg, 1024);
   if (result == 0)
     result = rt_pool_grow(context, &context->high_tsg, 1024);
+  only_one_channel = result == 0 && (queues[0]->channel->shared || queues[1]->channel->shared);
   if (context)
     rt_times_put(context, times);
   rt_module_destroy(module);
@@ -122,12 +127,12 @@ static void every_call_fails_with(int refusal, int expected) {
     assert_nothing_alive(fake_os_refused_call());
     if (!fake_os_refused()) {
       assert_int_equal(result, 0);
-      /* Two channels alone make ten refusable calls each. */
+      /* The first channel of each TSG alone makes ten calls whose failure is an error. */
       assert_true(failures > 40);
       break;
     }
     if (result == 0) {
-      if (!optional(fake_os_refused_call()))
+      if (!optional(fake_os_refused_call()) && !only_one_channel)
         fail_msg("the failure of %s went unnoticed", fake_os_refused_call());
       continue;
     }
