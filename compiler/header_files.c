@@ -16,6 +16,13 @@ static bool is_inside(const char *name) {
   return true;
 }
 
+/* Whether the name leads to the file in the folder: "./" and "//" make no difference. */
+static bool leads_to(const char *name, const char *file) {
+  while (*name == '/' || (name[0] == '.' && name[1] == '/'))
+    name++;
+  return !strcmp(name, file);
+}
+
 static void add_entry(struct text *table, const char *name, const char *path) {
   text_puts(table, ",{\"type\":\"file\",\"name\":\"" HEADER_FOLDER "/");
   for (; *name; name++)
@@ -45,9 +52,14 @@ bool header_files_add(struct command *command, const struct cc_job *job, const c
             "\"roots\":[{\"type\":\"directory\",\"name\":\"" HEADER_FOLDER "\",\"contents\":[]}");
   add_entry(&table, source_name, "/dev/stdin");
   for (size_t i = 0; i < job->header_count && good; i++) {
-    good = add_header(command, &job->headers[i], &table);
-    if (!good)
-      text_printf(log, "error: header '%s' cannot be provided\n", job->headers[i].name);
+    const char *name = job->headers[i].name;
+    const bool is_source = leads_to(name, source_name);
+    good = !is_source && add_header(command, &job->headers[i], &table);
+    if (is_source)
+      text_printf(log, "error: header '%s' has the name of the program's source: rename it\n",
+                  name);
+    else if (!good)
+      text_printf(log, "error: header '%s' cannot be provided\n", name);
   }
   text_puts(&table, "]}");
   if (good) {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -701,6 +702,7 @@ static void test_processes(void **state) {
     for (int i = 0; i < PROCESSES; i++) {
       children[i] = fork();
       if (children[i] == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed assertion leaves no builders */
         bool good = true;
         for (int n = 0; good; n++) {
           struct cc_result result;
@@ -712,9 +714,10 @@ static void test_processes(void **state) {
       }
     }
     char entry[512];
-    do
+    do {
       usleep(150 * 1000);
-    while (count_entries(path, entry) < SOURCES);
+      assert_int_equal(waitpid(children[0], NULL, WNOHANG), 0); /* it still builds */
+    } while (count_entries(path, entry) < SOURCES);
     for (int i = 0; i < PROCESSES; i++) {
       int status;
       kill(children[i], SIGKILL);

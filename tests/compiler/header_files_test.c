@@ -79,6 +79,20 @@ static void test_outside(void **state) {
   }
 }
 
+/* clang knows the source by a name in the same folder. */
+static void test_source_name(void **state) {
+  (void)state;
+  static const char *const names[] = {"<program source>", "./<program source>",
+                                      ".//./<program source>"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    const struct cc_header header = {names[i], "#define A 1\n"};
+    struct cc_result result;
+    assert_int_not_equal(compile("kernel void k() {}", &header, 1, &result), CC_OK);
+    assert_non_null(strstr(result.log, "has the name of the program's source"));
+    cc_result_finish(&result);
+  }
+}
+
 /* More than a process may usually have files. */
 static void test_many(void **state) {
   (void)state;
@@ -180,9 +194,8 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_outside),
-      cmocka_unit_test(test_many),
+      cmocka_unit_test(test_names),       cmocka_unit_test(test_outside),
+      cmocka_unit_test(test_source_name), cmocka_unit_test(test_many),
       cmocka_unit_test(test_killed),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -83,6 +83,11 @@ class Traces(unittest.TestCase):
                      '1.0 7 submit token=0x1 ' + strange + '\n'):
             out = explain(text)
             self.assertTrue(all(c.isprintable() or c in '\n\t' for c in out), repr(out))
+        # Broken UTF-8 that some terminals take for controls, and text from right to left.
+        broken = b'\xc0\x9b[31m \xe0\x82\x9b[31m \xff\x9b[31m \xe2\x80\xae'
+        out = subprocess.run([DOCTOR, '--explain', '-'], input=b'ioctl(3, 5, {' + broken + b'}) = 0\n',
+                             capture_output=True, check=True).stdout
+        self.assertTrue(out.isascii() and b'[31m' in out, repr(out))
         result = subprocess.run([DOCTOR, '--explain', '/dev/zero'], capture_output=True, text=True,
                                 timeout=100, check=False)
         self.assertEqual(result.returncode, 1)

@@ -110,6 +110,11 @@ strange = dict(slow[0], name="a\x1b[31m\x9b31m\u202e\ud800\x07\n", args={"waited
 run, chart = report([strange], "--svg", "SVG")
 assert "a?[31m?31m????" in run.stdout and all(c.isprintable() or c == "\n" for c in run.stdout)
 xml.dom.minidom.parseString(chart)
+for path in ("/nowhere/a\x1b[31m", "/dev/full"):
+    run, _ = report(slow, "--svg", path, code=1)
+    assert "cannot be written: " in run.stderr and "\x1b" not in run.stderr, run.stderr
+run = subprocess.run([sys.argv[1], "/nowhere/\x1b[31m"], capture_output=True, text=True)
+assert run.returncode == 1 and "\x1b" not in run.stderr, run.stderr
 run = subprocess.run([sys.argv[1], "/dev/zero"], capture_output=True, text=True,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
 assert run.returncode == 1 and "is no timeline" in run.stderr, run.stderr

@@ -30,36 +30,16 @@ ssize_t explain_read_line(FILE *in, char **line, size_t *room) {
 
 /* ---- what a terminal only shows ------------------------------------------------- */
 
-struct filter {
-  FILE *out;
-  bool held;    /* the first byte of two, c2, which is not written yet */
-  unsigned due; /* bytes that a character of UTF-8 still needs */
-};
-
-/* One byte. Control characters come from files: none goes on, neither those of ASCII but the ends
- * of lines, nor 80 to 9f, which UTF-8 writes as c2 80 to c2 9f. */
-static void put_filtered(struct filter *filter, unsigned char c) {
-  enum { DELETE = 0x7f, MORE = 0x80, PRINTED = 0xa0, LEAD = 0xc0, LATIN = 0xc2, LEAD3 = 0xe0 };
-  const bool more = c >= MORE && c<LEAD, due = filter->due> 0;
-  bool control = (c < ' ' && c != '\n' && c != '\t') || c == DELETE || (more && !due);
-  if (filter->held && more && c < PRINTED)
-    control = true;
-  else if (filter->held)
-    putc_unlocked(LATIN, filter->out);
-  filter->held = c == LATIN;
-  if (more)
-    filter->due -= due;
-  else
-    filter->due = c < LEAD ? 0 : c < LEAD3 ? 1 : 3;
-  if (!filter->held)
-    putc_unlocked(control ? '?' : c, filter->out);
-}
-
+/* Control characters come from files: none goes on. Nor do bytes above ASCII, which the formats
+ * have no use for: in a broken character of UTF-8, a byte or two may be a control character to a
+ * terminal (c0 9b is an escape to some), and whole characters turn the direction of text. */
 static ssize_t write_filtered(void *data, const char *bytes, size_t size) {
-  struct filter *filter = data;
-  for (size_t i = 0; i < size; i++)
-    put_filtered(filter, (unsigned char)bytes[i]);
-  return ferror(filter->out) ? 0 : (ssize_t)size;
+  FILE *out = data;
+  for (size_t i = 0; i < size; i++) {
+    const bool shown = (bytes[i] >= ' ' && bytes[i] <= '~') || bytes[i] == '\n' || bytes[i] == '\t';
+    putc_unlocked(shown ? bytes[i] : '?', out);
+  }
+  return ferror(out) ? 0 : (ssize_t)size;
 }
 
 static int explain_into(FILE *in, FILE *out) {
@@ -77,8 +57,7 @@ static int explain_into(FILE *in, FILE *out) {
 }
 
 int explain(FILE *in, FILE *out) {
-  struct filter filter = {.out = out};
-  FILE *filtered = fopencookie(&filter, "w", (cookie_io_functions_t){.write = write_filtered});
+  FILE *filtered = fopencookie(out, "w", (cookie_io_functions_t){.write = write_filtered});
   if (!filtered)
     return -ENOMEM;
   int result = explain_into(in, filtered);
