@@ -65,7 +65,8 @@ pip_configuration() {
 inside() {
   as_root unshare --mount --pid --fork --kill-child sh -c '
     root=$1 && shift
-    mount -t proc proc "$root/proc" && mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" &&
+    mount -t proc proc "$root/proc" && mount -t sysfs -o ro sysfs "$root/sys" &&
+      mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" &&
       mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" &&
       exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         chroot "$root" "$@"' inside "$root" "$@"

@@ -130,7 +130,7 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
   for (struct places p = writes_of(note); next_place(&p, &place);)
     check_pending(w, u, ws, place, m, note);
   const bool loads = (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_LOCAL) &&
-                     note->access != SM_ACCESS_STORE;
+                     note->access != SM_ACCESS_STORE && !note->is_alone;
   if (note->write_sb < SM_SCOREBOARDS || loads)
     for (struct places p = writes_of(note); next_place(&p, &place);)
       ws->result[place] =

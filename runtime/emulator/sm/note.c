@@ -229,6 +229,9 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   note->klass = (uint8_t)class_of(handler);
   note->wait_mask = insn->wait_mask;
   note->write_sb = insn->write_sb;
+  /* ptxas of CUDA 13.5 gives no instruction a scoreboard or a stall count at -O0, and uses
+   * results in the next one. Optimised code has stall counts of 1 and more. */
+  note->is_alone = insn->stall == 0;
   note->read_sb = insn->read_sb;
   note_memory(note, handler);
   if (note->space != SM_SPACE_NONE)

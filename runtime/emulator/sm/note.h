@@ -62,6 +62,7 @@ struct sm_note {
   uint8_t handler; /* enum sm_handler_id */
   uint8_t read_count, write_count;
   uint8_t wait_mask, write_sb, read_sb;
+  bool is_alone;                   /* ends before the next instruction issues */
   bool acquires;                   /* an atomic that a lock is made of */
   bool strong;                     /* volatile or atomic access */
   bool compares;                   /* compare-and-swap */

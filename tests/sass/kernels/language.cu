@@ -92,8 +92,11 @@ __device__ int block_reduce(int v) {
 }
 K dot_products(const int *a, const int *b, int *out, int n) {
   int sum = 0;
-  for (int i = T; i < n; i += gridDim.x * blockDim.x)
-    sum = __dp4a(a[i], b[i], sum), sum = __dp2a_hi(a[i], b[i], sum);
+  // By inline PTX: NVRTC 12.2 and, with --device-debug, 13.5 do not compile __dp4a.
+  for (int i = T; i < n; i += gridDim.x * blockDim.x) {
+    asm("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a[i]), "r"(b[i]));
+    asm("dp2a.hi.s32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a[i]), "r"(b[i]));
+  }
   sum = block_reduce(sum);
   if (threadIdx.x == 0)
     atomicAdd(out, sum);
