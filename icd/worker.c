@@ -131,12 +131,19 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
   cl_event event = command->event;
   *status = wait_for_all(queue, command);
   if (!*status && icd_is_for_gpu(operation)) {
-    /* A launch of very many grids in parts, between which others have the queue's lock. */
+    /* A launch of very many grids in parts, between which others have the queue's lock. Two
+     * parts are on the GPU at a time: more could fill the channel, whose lock is held by the
+     * call that waits for room in it. */
+    uint64_t before = 0, last = 0;
     do {
+      if (before)
+        rt_queue_wait(queue->rt, before, UINT64_MAX); /* a fault shows in what follows */
+      before = last;
       if (icd_prints(operation))
         icd_print_wait_for_room(queue->context);
       icd_lock(&queue->lock);
       *status = icd_submit(queue, operation, 0, NULL, event, &due);
+      last = rt_queue_submitted(queue->rt);
       icd_unlock(&queue->lock);
     } while (!*status && command->launch.cut && !command->cut.over);
     if (!*status) {

@@ -40,6 +40,7 @@ static const struct {
 
 /* More than can be: an error, at once. More than will ever be done: the call returns, and so do
  * others behind it and beside it. */
+enum { WORKER_US = 100000 }; /* for the queue's worker to submit all that it will */
 static void try_endless(struct road *road, cl_kernel kernel) {
   static const size_t too_many[][3] = {{(size_t)1 << 32, (size_t)1 << 32, (size_t)1 << 32},
                                        {((size_t)1 << 62) + 1, 2, 1},
@@ -58,6 +59,7 @@ static void try_endless(struct road *road, cl_kernel kernel) {
   for (int i = 0; i < 2; i++) {
     CHECK_CL(clEnqueueNDRangeKernel(queues[i], kernel, 3, NULL, many, one, 0, NULL, &event),
              CL_SUCCESS);
+    usleep(WORKER_US);
     CHECK_CL(clEnqueueMarkerWithWaitList(queues[i], 1, &event, &behind), CL_SUCCESS);
     CHECK_CL(clEnqueueNDRangeKernel(queues[i], kernel, 3, NULL, many, one, 0, NULL, NULL),
              CL_SUCCESS);
