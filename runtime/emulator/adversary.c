@@ -62,6 +62,16 @@ uint64_t emu_adversary_fence_delay_ns(void) {
   return emu_adversary_one_in(&driver, LATE) ? emu_adversary_below(&driver, LATE_NS) : 0;
 }
 
+bool emu_adversary_interrupts(void) {
+  enum { SOMETIMES = 16 };
+  return emu_adversary.on && emu_adversary_one_in(&driver, SOMETIMES);
+}
+
+bool emu_adversary_loads_next(void) {
+  enum { SOMETIMES = 4 };
+  return emu_adversary.on && emu_adversary_one_in(&driver, SOMETIMES);
+}
+
 void emu_adversary_linger(struct emu_random *random) {
   const uint64_t ns = emu_adversary_delay_ns(random);
   if (ns)

@@ -37,6 +37,10 @@ void emu_adversary_power_up(void);
 void emu_adversary_preemption(void);
 /* How late an interrupt of a syncpoint is: mostly 0. */
 uint64_t emu_adversary_fence_delay_ns(void);
+/* A signal ends a wait of the client: gpu.lock held. */
+bool emu_adversary_interrupts(void);
+/* The hardware would load a channel next, which then cannot leave its TSG: gpu.lock held. */
+bool emu_adversary_loads_next(void);
 /* Takes that long: for steps between which the client's threads may see memory. */
 void emu_adversary_linger(struct emu_random *random);
 static inline bool emu_adversary_one_in(struct emu_random *random, uint32_t n) {

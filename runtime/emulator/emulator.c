@@ -497,9 +497,20 @@ static int poll_events(struct pollfd *fds, struct pollfd *polled, unsigned count
   }
 }
 
+static bool is_interrupted(int timeout_ms) {
+  if (!timeout_ms || !emu_adversary.on)
+    return false;
+  pthread_mutex_lock(&emu_gpu.lock);
+  const bool interrupted = emu_adversary_interrupts();
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return interrupted;
+}
+
 /* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
  * knows only POLLIN, and stays readable. nvgpu-uapi.md 3.6, 6. */
 static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  if (is_interrupted(timeout_ms))
+    return -EINTR;
   struct pollfd *polled = calloc(count ? count : 1, sizeof(*polled));
   if (!polled)
     return -ENOMEM;

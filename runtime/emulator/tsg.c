@@ -154,7 +154,7 @@ static int unbind_channel(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = emu_table_get_kind(*(int32_t *)argument, EMU_CHANNEL);
   if (!channel || channel->tsg != (struct emu_tsg *)object)
     return -EINVAL;
-  if (emu_tsg_needs(channel))
+  if (emu_tsg_needs(channel) || (channel->tsg->channel_count > 1 && emu_adversary_loads_next()))
     return -EAGAIN;
   atomic_store(&channel->serviceable, false);
   emu_object_get(&channel->object);

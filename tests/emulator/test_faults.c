@@ -197,6 +197,41 @@ static void channels_beside_a_kernel(void **state) {
   client_close(&c);
 }
 
+/* ---- signals and busy hardware ---- */
+
+/* With adversarial timing: who calls again gets there. */
+static void interruptions(void **state) {
+  (void)state;
+  enum { POLLS = 300, ROUNDS = 20 };
+  struct client c;
+  struct channel first;
+  int interrupted = 0, over = 0, busy = 0;
+  client_open(&c);
+  channel_open(&c, &first, 512, CLASS_COMPUTE);
+  for (int i = 0; i < POLLS; i++) {
+    struct pollfd none = {.fd = -1};
+    const int ready = OS->poll(&none, 1, 1);
+    assert_true(ready == 0 || ready == -EINTR);
+    interrupted += ready != 0;
+    over += ready == 0;
+    assert_int_equal(OS->poll(&none, 1, 0), 0); /* it does not sleep */
+  }
+  assert_true(interrupted > 0 && over > interrupted);
+
+  for (int i = 0; i < ROUNDS; i++) {
+    struct channel second;
+    int result;
+    channel_open(&c, &second, 64, CLASS_COMPUTE);
+    while ((result = OS->ioctl(c.tsg, NVGPU_TSG_IOCTL_UNBIND_CHANNEL, &second.fd)) == -EAGAIN)
+      busy++;
+    assert_int_equal(result, 0);
+    channel_close(&c, &second);
+  }
+  assert_true(busy > 0);
+  channel_close(&c, &first);
+  client_close(&c);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *kind, *options;
@@ -204,6 +239,7 @@ int main(int argc, char **argv) {
   } kinds[] = {
       {"refused-preemption", "fault:preemption", cmocka_unit_test(refused_preemption)},
       {"preemption", "preempt:100", cmocka_unit_test(channels_beside_a_kernel)},
+      {"interruptions", "adversarial:1", cmocka_unit_test(interruptions)},
       {"lost-fences", "fault:fence-lost", cmocka_unit_test(lost_fences)},
   };
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
