@@ -1,6 +1,7 @@
 /* Runs clang -cc1 with the source on its standard input. */
 #include "compiler/frontend.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -206,6 +207,8 @@ enum cc_status frontend_run(const struct cc_job *job, const struct options *opti
     return CC_NOT_AVAILABLE;
   if (build_command(&command, clang, job, options, log)) {
     source = source_file(job);
+    if (source < 0)
+      text_printf(log, "error: no memory file for the source: %s\n", strerror(errno));
     status = source < 0 ? CC_OUT_OF_MEMORY : command_run(&command, source, output, &messages);
     add_messages(log, messages.data ? messages.data : "");
     log->failed |= messages.failed;

@@ -1,6 +1,7 @@
 /* tegraclc, the compiler command: offline builds, and the helper of the OpenCL
  * driver (--serve). */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,7 @@ static int print_path(const char *name) {
 }
 
 int main(int count, char **words) {
+  signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error to report */
   if (count == 2 && !strcmp(words[1], "--serve"))
     return cc_serve(STDIN_FILENO);
   if (count == 2 && !strcmp(words[1], "--version")) {

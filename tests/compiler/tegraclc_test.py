@@ -5,6 +5,7 @@ Every source of the folder becomes machine code with and without optimisation;
 the tiled matrix product becomes the instructions that it should; messages carry
 the user's line numbers; options do what OpenCL says."""
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -213,6 +214,10 @@ check(run(KERNEL, '--emit', 'nothing')[0] == 1, 'an unknown stage')
 check(subprocess.run([TEGRACLC], capture_output=True).returncode == 1, 'no file')
 check(subprocess.run([TEGRACLC, '/nonexistent.cl'], capture_output=True).returncode == 1,
       'a file that is not there')
+done = subprocess.run([TEGRACLC, '-'], input=KERNEL.encode(), capture_output=True,
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+check(done.returncode == 1 and b'File too large' in done.stderr,
+      f'a limit on files {done.returncode} {done.stderr[:200]}')
 environment = dict(os.environ, TEGRACL_NVRTC='/nonexistent')
 done = subprocess.run([TEGRACLC, '-'], input=KERNEL.encode(), capture_output=True, env=environment)
 check(done.returncode == 1 and b'NVRTC' in done.stderr and b'install' in done.stderr,

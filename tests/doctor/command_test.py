@@ -9,6 +9,7 @@ import getpass
 import os
 import platform
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -157,6 +158,17 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn('there is no experiment "cul"', result.stderr)
         self.assertEqual(self.run_doctor('--explain', '/nowhere').returncode, 1)
+
+    def test_file_limit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(
+                [DOCTOR, '-o', folder + '/report', '--json', folder + '/data', '--required'],
+                capture_output=True, text=True, check=False,
+                env=dict(os.environ, TEGRACL_DEVICE='emulator'),
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+            self.assertEqual(result.returncode, 1, result.stderr)
+            for name in ('report', 'data'):
+                self.assertIn(f'{folder}/{name} is incomplete: ', result.stderr)
 
     def test_device(self):
         result = self.run_doctor('-o', os.devnull, TEGRACL_DEVICE='toaster')

@@ -1,6 +1,7 @@
 /* tegracl-doctor, the command. */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,15 @@ static FILE *create(const char *name, const char *what) {
   return file;
 }
 
+static bool finish(FILE *file, const char *name) {
+  const bool failed = ferror(file);
+  if (fclose(file) == 0 && !failed)
+    return true;
+  fprintf(stderr, "tegracl-doctor: %s is incomplete: is the disk full, or ulimit -f too low?\n",
+          name);
+  return false;
+}
+
 /* json: NULL: no file. */
 static int walk(const char *name, const char *json, const struct doctor_options *asked) {
   const struct nvgpu_os *os = rt_device_os();
@@ -73,9 +83,9 @@ static int walk(const char *name, const char *json, const struct doctor_options 
     options.timeout_ns = os == &nvgpu_os_emulator ? EMULATOR_TIMEOUT_NS : TIMEOUT_NS;
   unsigned failed = doctor_run(os, &options, &report);
   report_end(&report);
-  if (options.json && fclose(options.json) == 0)
+  if (options.json && finish(options.json, json))
     fprintf(stdout, "For the driver: sudo install -D -m 644 %s " RT_BOARD_FILE "\n", json);
-  if (file && fclose(file) == 0)
+  if (file && finish(file, name))
     fprintf(stdout, "The report is in %s.\n", name);
   return failed ? 1 : 0;
 }
@@ -118,6 +128,7 @@ int main(int argc, char **argv) {
   const char *report = default_report, *json = NULL;
   struct doctor_options asked = {0};
   bool good = true;
+  signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error to report */
   for (int c; good && (c = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
     switch (c) {
     case 'o':
