@@ -87,6 +87,9 @@ need_sysroot() {
   for file in "$folder/packages"/*.deb; do
     dpkg-deb -x "$file" "$folder" || return 1
   done
+  find "$folder" -type l -lname '/*' -print0 | while IFS= read -r -d '' file; do
+    ln -sfnr "$folder$(readlink "$file")" "$file" # not of this machine's root
+  done
   rm -r "$folder/packages"
   touch "$folder/complete"
 }
