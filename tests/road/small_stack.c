@@ -90,7 +90,10 @@ int main(void) {
   CHECK(file >= 0);
   snprintf(debug, sizeof debug, "trace:%s,api", trace);
   CHECK(setenv("TEGRACL_DEBUG", debug, 1) == 0);
-  CHECK(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, STACK_BYTES) == 0);
+  /* On arm64 no thread may have less than 128 KiB. */
+  const long least = sysconf(_SC_THREAD_STACK_MIN);
+  const size_t bytes = least > STACK_BYTES ? (size_t)least : STACK_BYTES;
+  CHECK(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, bytes) == 0);
   CHECK(pthread_create(&thread, &small, live, NULL) == 0);
   CHECK(pthread_join(thread, NULL) == 0);
   CHECK(close(file) == 0 && unlink(trace) == 0);
