@@ -93,6 +93,20 @@ class Traces(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn('/dev/zero: a line of more than 16 MiB', result.stderr)
 
+    def test_names_of_others(self):
+        """Nor does one from the name of a file, whatever is wrong with the file."""
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.fsencode(folder) + b'/\x1b]0;title\x07\x9b31m\xc0\x9b\xe2\x80\xae\rend'
+            for make in (lambda: None, lambda: os.mkdir(name),
+                         lambda: (os.rmdir(name), os.symlink('/dev/zero', name))):
+                make()
+                result = subprocess.run([DOCTOR, '--explain', name], capture_output=True,
+                                        timeout=100, check=False)
+                shown = result.stderr.removesuffix(b'\n')
+                self.assertEqual(result.returncode, 1)
+                self.assertTrue(all(0x20 <= c < 0x7f for c in shown), repr(shown))
+                self.assertIn(os.fsencode(folder) + b'/?]0;title??31m?????', shown)
+
     def test_a_file_that_cannot_be(self):
         result = subprocess.run([PROGRAM], env=dict(os.environ, TEGRACL_DEBUG='trace:/nowhere/t'),
                                 capture_output=True, text=True, check=True)

@@ -2,7 +2,6 @@
 #include "tools/doctor/explain.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +32,14 @@ ssize_t explain_read_line(FILE *in, char **line, size_t *room) {
 /* Control characters come from files: none goes on. Nor do bytes above ASCII, which the formats
  * have no use for: in a broken character of UTF-8, a byte or two may be a control character to a
  * terminal (c0 9b is an escape to some), and whole characters turn the direction of text. */
+char explain_shown(char c) {
+  return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' ? c : '?';
+}
+
 static ssize_t write_filtered(void *data, const char *bytes, size_t size) {
   FILE *out = data;
-  for (size_t i = 0; i < size; i++) {
-    const bool shown = (bytes[i] >= ' ' && bytes[i] <= '~') || bytes[i] == '\n' || bytes[i] == '\t';
-    putc_unlocked(shown ? bytes[i] : '?', out);
-  }
+  for (size_t i = 0; i < size; i++)
+    putc_unlocked(explain_shown(bytes[i]), out);
   return ferror(out) ? 0 : (ssize_t)size;
 }
 

@@ -14,6 +14,9 @@
 /* Either kind of file, which its first line tells. 0, or -errno. */
 int explain(FILE *in, FILE *out);
 
+/* The character, or '?' for one that a terminal might do more with than show it. */
+char explain_shown(char c);
+
 /* The next line, as getline reads it, but with '?' for NUL, and none longer than a line of a trace
  * can be: /dev/zero has no end. Its bytes, 0 at the file's end, -ENOMEM or -EFBIG. */
 enum { EXPLAIN_LINE_MAX = 1 << 24 };

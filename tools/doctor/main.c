@@ -34,9 +34,12 @@ static const char help[] =
     "              requests, structs, methods and descriptors by name; - is standard input\n"
     "TEGRACL_DEVICE=board|emulator: which Orin; default: the board if its nodes exist.\n";
 
-static int explain_file(const char *name) {
+/* The name may be another user's, as the file: once the file is open it is only shown. */
+static int explain_file(char *name) {
   FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
   int result = in ? explain(in, stdout) : -errno;
+  for (char *c = name; *c; c++)
+    *c = explain_shown(*c);
   if (result == -EFBIG)
     fprintf(stderr,
             "tegracl-doctor: %s: a line of more than %d MiB: neither a trace nor strace's\n", name,
