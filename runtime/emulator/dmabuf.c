@@ -86,15 +86,16 @@ static void remember_file(struct emu_dmabuf *dmabuf, const struct stat *status) 
   dmabuf->has_inode = true;
 }
 
-/* Sealed: as of a dma-buf, nobody changes its size. Holders have it mapped, for whom pages
- * that go are SIGBUS. */
+/* As of a dma-buf, nobody changes its size. Holders have it mapped, for whom pages that go are
+ * SIGBUS. */
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+
 static int make_memfd(struct emu_dmabuf *dmabuf) {
   struct stat status;
   int fd = memfd_create(dmabuf->drivers ? "nvgpu" : MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0)
     return -errno;
-  if (base_truncate(fd, (off_t)dmabuf->size) < 0 ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ||
+  if (base_truncate(fd, (off_t)dmabuf->size) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0 ||
       fstat(fd, &status) < 0) {
     close(fd);
     return -ENOMEM;
@@ -192,11 +193,14 @@ static struct emu_dmabuf *same_file(const struct stat *status) {
   return dmabuf;
 }
 
-static bool is_memfd(int fd) {
+/* Any process can give a memfd this name: it must have the seals and a dma-buf's size as well. */
+static bool is_dmabuf(int fd, off_t size) {
   char path[32], name[sizeof(MEMFD_LINK) + 1];
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
   ssize_t length = readlink(path, name, sizeof(name));
-  return length == sizeof(MEMFD_LINK) - 1 && memcmp(name, MEMFD_LINK, (size_t)length) == 0;
+  return length == sizeof(MEMFD_LINK) - 1 && memcmp(name, MEMFD_LINK, (size_t)length) == 0 &&
+         (fcntl(fd, F_GET_SEALS) & (SEALS | F_SEAL_WRITE)) == SEALS && size > 0 &&
+         size % GPU_PAGE_BYTES == 0;
 }
 
 /* A dma-buf that another process's software Orin made, and which came here by fork
@@ -223,7 +227,7 @@ int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
     return -EBADF;
   *dmabuf = same_file(&status);
   if (!*dmabuf)
-    return is_memfd(fd) ? adopt(fd, &status, dmabuf) : -EINVAL;
+    return is_dmabuf(fd, status.st_size) ? adopt(fd, &status, dmabuf) : -EINVAL;
   emu_object_get(&(*dmabuf)->object);
   return 0;
 }

@@ -105,6 +105,55 @@ static void sealed(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
+/* The holder of a read-only one, or one who opens it anew, has no more rights. */
+static void sealed_copies(void **state) {
+  struct buffer b = buffer_create(&f->c, 2 * PAGE, true);
+  struct nvmap_duplicate_handle dup = {.handle = b.handle, .access_flags = NVMAP_FLAG_READ_ONLY};
+  EXPECT(0, f->c.nvmap, NVMAP_IOC_DUP_HANDLE, dup);
+  const int read_only = fd_of(dup.dup_handle);
+  char path[32];
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", read_only);
+  assert_int_equal(open(path, O_RDWR | O_TRUNC | O_CLOEXEC), -1);
+  assert_int_equal(errno, EPERM);
+  assert_int_equal(truncate(path, PAGE), -1);
+  assert_int_equal(errno, EPERM);
+  const int again = open(path, O_RDWR | O_CLOEXEC);
+  assert_true(again >= 0);
+  assert_int_equal(OS->close(read_only), 0);
+  assert_int_equal(OS->close(b.fd), 0);
+  free_id(dup.dup_handle);
+  /* Also when the owner's fds have been closed. */
+  assert_int_equal(ftruncate(again, 0), -1);
+  assert_int_equal(pwrite(again, "", 1, 2 * PAGE), -1);
+  assert_int_equal(errno, EPERM);
+  assert_int_equal(pwrite(again, "12", 2, 2 * PAGE - 1), 1);
+  assert_int_equal(((volatile char *)b.cpu)[2 * PAGE - 1], '1');
+  close(again);
+  b.fd = fd_of(b.handle);
+  buffer_destroy(&f->c, &b);
+}
+
+/* Files that are no dma-bufs but have the name: their sizes may change. */
+static void forged(void **state) {
+  static const struct {
+    int seals;
+    off_t size;
+  } rows[] = {{0, PAGE},
+              {F_SEAL_SHRINK | F_SEAL_GROW, PAGE},
+              {F_SEAL_SHRINK | F_SEAL_SEAL, PAGE},
+              {F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL, PAGE},
+              {F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, 0},
+              {F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, 100}};
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    const int fd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(ftruncate(fd, rows[i].size), 0);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, rows[i].seals), 0);
+    struct nvmap_create_handle import = {.fd = fd};
+    EXPECT(-EINVAL, f->c.nvmap, NVMAP_IOC_FROM_FD, import);
+    close(fd);
+  }
+}
+
 /* Counts up in a page of which the device has another part, until it is told to stop. */
 struct neighbour {
   volatile uint64_t count;
@@ -413,6 +462,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(from_va_checks, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(sealed, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(sealed_copies, setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(forged, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(from_va_fork, setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(read_only, setup, fixture_teardown),
