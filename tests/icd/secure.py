@@ -18,6 +18,7 @@ def variables(folder):
     return {"TEGRACL_DEBUG": f"trace:{folder}/trace,timeline:{folder}/timeline,api",
             "TEGRACL_CACHE_DIR": f"{folder}/cache", "TEGRACL_COMPILER": f"{folder}/compiler",
             "TEGRACL_EMULATOR": f"profile:{folder}/profile.json", "TEGRACL_DEVICE": "emulator",
+            "TEGRACL_BOARD_FILE": f"{folder}/board.json",  # its absence is told
             "HOME": f"{folder}/home", "XDG_CACHE_HOME": f"{folder}/xdg", "TMPDIR": f"{folder}/tmp",
             "PATH": f"{folder}/bin", "CC_PRINT_OPTIONS": "1",
             "CC_PRINT_OPTIONS_FILE": f"{folder}/options"}  # what clang writes
@@ -65,6 +66,8 @@ def main():
         done, files = run(ordinary, top / "a")
         if done.returncode or "secure 0" not in done.stdout:
             sys.exit(f"the ordinary program: status {done.returncode}\n{done.stdout}{done.stderr}")
+        if "board.json is not used" not in done.stderr:
+            sys.exit(f"the ordinary program looks for no board.json:\n{done.stderr}")
         for wanted in ("trace", "timeline", "profile.json", "ran-compiler"):
             if wanted not in files:
                 sys.exit(f"the ordinary program leaves no {wanted}: {sorted(files)}")
