@@ -2,6 +2,7 @@
  * objects go through the loader's dispatch, and a kernel gives the right answer
  * in every shape of launch.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -387,8 +388,10 @@ static void others_memory(void **state) {
       (clImportMemoryARM_type)clGetExtensionFunctionAddressForPlatform(platform,
                                                                        "clImportMemoryARM");
   assert_non_null(import);
-  const int fd = memfd_create("dmabuf", MFD_CLOEXEC);
+  /* What the software Orin takes for another's dma-buf: one whose size stays. */
+  const int fd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   assert_int_equal(ftruncate(fd, PAGE), 0);
+  assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
   cl_uint *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   cl_uint *own = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   cl_int code;
