@@ -221,7 +221,7 @@ static void give_name(int fd, int folder, const char *name) {
   (void)!linkat(AT_FDCWD, unnamed, folder, name, AT_SYMLINK_FOLLOW);
 }
 
-/* A new file with a name of its own. */
+/* A new file with its own name. */
 static int make_temporary(int folder, char name[NAME_BYTES]) {
   static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
   enum { ATTEMPTS = 16 };

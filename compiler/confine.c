@@ -104,7 +104,7 @@ static bool read_loader(const char *path, char loader[CC_PATH_MAX]) {
   return good;
 }
 
-/* A tool and its loader may be executed. A wrapper (a script, ccache) starts nobody knows what:
+/* A tool and its loader may be executed. A wrapper (a script, ccache) may start any program:
  * then anything may be. */
 static void allow_tool(int rules, const char *path, const char *name) {
   char real[CC_PATH_MAX], loader[CC_PATH_MAX];

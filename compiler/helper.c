@@ -80,8 +80,8 @@ static int wait_for(const struct helper *helper, int flags, siginfo_t *info, str
   return info->si_pid != 0;
 }
 
-/* Ends the helper and what it has started. The number is its own for as long as nobody has waited
- * for it. */
+/* Ends the helper and what it has started. The process number is the helper's until it has been
+ * waited for. */
 static void end_group(const struct helper *helper) {
   siginfo_t info;
   if (helper->pidfd >= 0 &&

@@ -59,7 +59,7 @@ static void print_argument(struct lower *lower, LLVMValueRef value, struct text 
   text_puts(out, "}");
 }
 
-/* A number at *at, or one above the limit; *at goes behind it. */
+/* A number at *at, or one above the limit; *at moves past it. */
 static unsigned read_number(const char **at, const char *end) {
   unsigned number = 0;
   for (; *at < end && **at >= '0' && **at <= '9'; ++*at)

@@ -144,7 +144,7 @@ static enum outcome parse_preprocessor(struct options *options, char letter, con
     return OUTCOME_BAD_VALUE;
   bool added;
   if (letter == 'I') {
-    /* "-I-" would be an option of its own. */
+    /* "-I-" would be a separate option. */
     added = add_joined(options, *value == '-' ? OPTIONS_FOLDER "./" : OPTIONS_FOLDER, value);
   } else {
     char *name = strndup(value, strcspn(value, "=("));

@@ -179,7 +179,7 @@ static void test_reading(void **state) {
   assert_int_equal(attack("read", file), 0);
 }
 
-/* A wrapper starts nobody knows what. */
+/* A wrapper may start any program. */
 static void test_wrapper(void **state) {
   (void)state;
   make_file();
