@@ -91,7 +91,8 @@ class Install(unittest.TestCase):
         icd = Path(self.folder.name, 'tegracl.icd')
         icd.write_text(f'{self.at(LIBRARY)}\n', encoding='utf-8')
         kept = {name: value for name, value in os.environ.items()
-                if name.endswith('SAN_OPTIONS')}
+                if name.endswith('SAN_OPTIONS') or
+                (name == 'LD_LIBRARY_PATH' and 'ASAN_OPTIONS' in os.environ)}
         nvrtc = subprocess.run([BUILD / 'compiler/tegraclc', '--print-path', 'nvrtc'], check=True,
                                capture_output=True, text=True).stdout.rstrip('\n')
         result = subprocess.run([SAMPLES, 'vadd'], capture_output=True, text=True, check=False,
