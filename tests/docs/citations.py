@@ -1,45 +1,63 @@
 #!/usr/bin/env python3
-"""citations.py TOP: every section of a fact sheet, and every trap, that the sources cite is in
-the tables of docs/hardware.md, which say where the same can be read."""
+"""citations.py TOP: every page and table that a comment or a page names by its path exists, and so
+does every section and every trap that it cites of a page of docs/hardware/.
+
+A citation is a path and, after a space or a comma, numbers of sections ("4.3", "2.1, 3.1",
+"1 to 4") or of rows of its table of traps ("trap 43", "traps T11, T12"). Among the pages of
+docs/hardware/ the name of the file is enough.
+"""
 import pathlib
 import re
 import sys
 
-ROOMS = ("base", "compiler", "icd", "runtime", "tools", "tests", "docs")
-KINDS = {".c", ".h", ".py", ".csv", ".isa", ".cuh", ".md"}
-COMMENT_LINE = re.compile(r"\n\s*(\*|//|#)?\s*")
-CITED = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+\.md),?(?: sections?)? (\d+)")
-TRAP = re.compile(r"\btraps? (T?\d+)")
+FOLDERS = ("base", "compiler", "emulator", "gpu", "icd", "runtime", "tools", "tests", "docs",
+           "conformance")
+KINDS = {".c", ".h", ".py", ".csv", ".isa", ".cuh", ".cl", ".md", ".build", ".1", ".7"}
+COMMENT_LINE = re.compile(r"\n[ \t]*(?:\*|//|#)?[ \t]*")
+PAGE = re.compile(r"(?<![\w/.-])(?:\.\./)*((?:%s)/[\w./-]+\.(?:md|csv|isa))\b" % "|".join(FOLDERS))
+NUMBER = r"T?\d+(?:\.\d+)*(?![\w-])"
+CITED = re.compile(r"(?:docs/)?(?:hardware/)?(?<![\w-])([a-z][a-z0-9-]*\.md),? "
+                   r"(?:\(?(sections?|traps?) )?"
+                   r"(%s(?:(?:, | and | to |, and )%s)*)" % (NUMBER, NUMBER))
+HEADING = re.compile(r"^#+ (\d+(?:\.\d+)*)\.? ", re.M)
+ROW = re.compile(r"^\| (T?\d+(?:, T?\d+)*) \|", re.M)
+# The names that the pages had before they were published.
+OLD = {"gpu-command-stream.md": "command-stream.md", "nvgpu-uapi.md": "kernel-interface.md",
+       "orin-bringup-lessons.md": "bring-up.md", "cubin-elf.md": "cubin.md",
+       "sass-sm87.md": "sass.md", "sass-divergence.md": "divergence.md",
+       "mufu-and-float.md": "floating-point.md"}
 
 
-def sections(text):
-    """The numbers of "1 to 5, 9"."""
-    numbers = set()
-    for part in text.split(", "):
-        first, _, last = part.partition(" to ")
-        numbers |= set(range(int(first), int(last or first) + 1))
-    return numbers
+def places(page):
+    """The numbers of a page's sections, and of the rows of its tables of traps."""
+    text = page.read_text(encoding="utf-8")
+    traps = re.search(r"^## \d+\. Traps.*?(?=^## |\Z)", text, re.M | re.S)
+    rows = ROW.findall(traps.group()) if traps else []
+    return set(HEADING.findall(text)), {name for row in rows for name in row.split(", ")}
 
 
 def main():
     top = pathlib.Path(sys.argv[1])
-    page = (top / "docs/hardware.md").read_text(encoding="utf-8")
-    sheets, traps = {}, set()
-    for sheet, numbers in re.findall(r"^\| (\S+\.md) ([\d, to]+) \|", page, re.M):
-        sheets.setdefault(sheet, set()).update(sections(numbers))
-    for names in re.findall(r"^\| (T?\d+(?:, T?\d+)*) \|", page, re.M):
-        traps |= set(names.split(", "))
+    known = {page.name: places(page) for page in (top / "docs/hardware").glob("*.md")}
     cited, wrong = 0, []
-    for path in sorted(p for room in ROOMS for p in (top / room).rglob("*") if p.suffix in KINDS):
+    for path in sorted(p for folder in FOLDERS for p in (top / folder).rglob("*")
+                       if p.suffix in KINDS):
         text = COMMENT_LINE.sub(" ", path.read_text(encoding="utf-8"))
-        found = [(int(n) in sheets.get(sheet, ()), sheet + " " + n)
-                 for sheet, n in CITED.findall(text) if not (top / "docs" / sheet).exists()]
-        found += [(t in traps, "trap " + t) for t in TRAP.findall(text)]
-        cited += len(found)
-        wrong += ["%s: docs/hardware.md has no %s" % (path.relative_to(top), name)
-                  for known, name in found if not known]
-    print("\n".join(wrong) or "%d citations of %d sheets and %d traps" % (cited, len(sheets),
-                                                                         len(traps)))
+        for page in PAGE.findall(text):
+            if not (top / page).exists():
+                wrong.append("%s: there is no %s" % (path.relative_to(top), page))
+        for sheet, kind, numbers in CITED.findall(text):
+            sheet = OLD.get(sheet, sheet)
+            if sheet not in known:
+                continue
+            sections, traps = known[sheet]
+            for number in re.findall(NUMBER, numbers):
+                cited += 1
+                is_trap = number.startswith("T") or kind.startswith("trap")
+                if number not in (traps if is_trap else sections):
+                    wrong.append("%s: docs/hardware/%s has no %s %s" % (
+                        path.relative_to(top), sheet, "trap" if is_trap else "section", number))
+    print("\n".join(wrong) or "%d citations of %d pages" % (cited, len(known)))
     return bool(wrong) or not cited
 
 
