@@ -135,7 +135,7 @@ def main():
     update = "--update" in sys.argv
     top, build = pathlib.Path(arguments[0]).resolve(), pathlib.Path(arguments[1]).resolve()
     pages = [pathlib.Path(p) for p in arguments[2:]] or [
-        top / "README.md", *sorted((top / "docs").glob("*.md"))]
+        top / "README.md", *sorted((top / "docs").rglob("*.md"))]
     failed = False
     for page in pages:
         with tempfile.TemporaryDirectory() as folder:
