@@ -44,7 +44,7 @@ def main():
                        if p.suffix in KINDS):
         text = COMMENT_LINE.sub(" ", path.read_text(encoding="utf-8"))
         for page in PAGE.findall(text):
-            if not (top / page).exists():
+            if not (top / page).exists() and not (path.parent / page).exists():
                 wrong.append("%s: there is no %s" % (path.relative_to(top), page))
         for sheet, kind, numbers in CITED.findall(text):
             sheet = OLD.get(sheet, sheet)

@@ -1,7 +1,7 @@
 /* Sends each method of methods.csv once, with harmless data, to a channel of its own,
  * and prints what came of it, one line for each: class, offset, "accepted", or
  * "refused" with the notifier's code and the message. methods.py compares that with
- * the table in docs/emulator.md.
+ * the table in docs/emulator/engines.md.
  */
 #include <setjmp.h>
 #include <stdarg.h>

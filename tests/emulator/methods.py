@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks docs/emulator.md's table of methods against methods.csv and the device.
+"""Checks the table of methods in docs/emulator/engines.md against methods.csv and the device.
 
 methods.py PROGRAM DOCS CSV TESTS
 

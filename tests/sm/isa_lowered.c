@@ -1,6 +1,6 @@
 /* What ptxas makes for sm_87, the interpreter executes: of the recorded words
  * (isa_corpus.txt) exactly the textures' and surfaces' instructions lead to "not
- * implemented", as docs/emulator.md says.
+ * implemented", as docs/emulator/instructions.md says.
  *
  *   isa_lowered ISA_CORPUS.TXT
  */
