@@ -21,9 +21,9 @@ static const char unexplained[] = "the GPU faulted, and there is no memory to sa
 static const char *notifier_text(uint32_t code) {
   switch (code) {
   case NOTIFIER_IDLE_TIMEOUT:
-    return "a kernel ran for longer than the kernel driver allows (3 s) while other work, for "
-           "example of the desktop, waited for the GPU; make it shorter, or try "
-           "TEGRACL_PREEMPTION=cta or cilp";
+    return "kernels kept other work, for example of the desktop, waiting for the GPU for longer "
+           "than the kernel driver allows (3 s; delays of 100 ms or more add up); make them "
+           "shorter than 100 ms, or try TEGRACL_PREEMPTION=cta or cilp";
   case NOTIFIER_COPY_ENGINE:
     return "copy engine error";
   case NOTIFIER_GR_UNKNOWN_METHOD:

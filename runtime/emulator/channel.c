@@ -26,6 +26,7 @@ int emu_channel_open(int32_t runlist) {
   channel->object = (struct emu_object){.kind = EMU_CHANNEL, .refs = 1};
   channel->watchdog = true;
   channel->watchdog_ms = WATCHDOG_DEFAULT_MS;
+  channel->switch_limit_ms = EMU_SWITCH_LIMIT_MS;
   channel->syncpoint = EMU_NO_SYNCPOINT;
   channel->subdevice_mask = 1;
   channel->grids_tail = &channel->grids;
@@ -396,7 +397,14 @@ static int get_timedout(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* SET_NVMAP_FD ignores its argument; the timeouts serve kernel-mode rings only. */
+/* Of the context-switch timeout. SET_TIMEOUT_EX has a flag more, for the kernel's log. */
+static int set_timeout(struct emu_object *object, int fd, void *argument) {
+  ((struct emu_channel *)object)->switch_limit_ms =
+      ((const struct nvgpu_set_timeout_args *)argument)->timeout;
+  return 0;
+}
+
+/* SET_NVMAP_FD ignores its argument. */
 static int accept(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
@@ -549,8 +557,8 @@ static int boosted(struct emu_object *object, int fd, void *argument) {
 /* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE answer ENOTTY: the TSG has them. */
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, accept},
-    {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, accept},
-    {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX, accept},
+    {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, set_timeout},
+    {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX, set_timeout},
     {NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, get_timedout},
     {NVGPU_IOCTL_CHANNEL_WAIT, channel_wait},
     {NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, emu_submit_gpfifo},

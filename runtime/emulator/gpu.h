@@ -282,6 +282,8 @@ struct emu_channel {
   struct emu_channel *next_in_tsg;
   uint32_t veid;
   uint32_t watchdog_ms;
+  /* The context-switch timeout, as nvgpu counts: how long the TSG kept others waiting. */
+  uint32_t switch_limit_ms, switch_late_ms, switch_late_get;
   bool watchdog, watchdog_set; /* set: by the client, not the default time */
   bool deterministic, usermode, railgating_allowed;
   bool has_object;         /* ALLOC_OBJ_CTX was done */
@@ -315,6 +317,7 @@ struct emu_channel {
   struct emu_copy copy;
   struct emu_grid *grids, **grids_tail; /* launched, not ended */
   atomic_int running_grids;             /* of them, those that have started */
+  atomic_int resident_ctas;             /* of those, when the channel's last turn ended */
   struct emu_held_qmd *held;
   struct emu_pin pin;
 };
@@ -569,8 +572,8 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument);
 /* Whether a channel has work that forbids it to leave its TSG, which has others. */
 bool emu_tsg_needs(struct emu_channel *channel);
 /* What ALLOC_OBJ_CTX, SET_PREEMPTION_MODE and the close of a channel do to the whole TSG: its
- * turn ends, and with preempt:MS, WFI's grids end. 0, or -EBUSY with a report if they run for
- * too long. Lets gpu.lock go meanwhile. gpu.lock held. */
+ * turn ends, and with preempt:MS, its grids give way. 0, or -EBUSY with a report if they run
+ * for too long. Lets gpu.lock go meanwhile. gpu.lock held. */
 int emu_tsg_preempt(struct emu_tsg *tsg);
 /* All its channels may be loaded, or none. */
 void emu_tsg_enable(struct emu_tsg *tsg, bool enabled);
@@ -646,8 +649,13 @@ void emu_channel_drop_work(struct emu_channel *channel);
 
 /* ---- runlist.c: gpu.lock held ---- */
 
-/* The channel whose turn it is, or NULL. */
+/* nvgpu, include/nvgpu/defaults.h, NVGPU_DEFAULT_POLL_TIMEOUT_MS */
+enum { EMU_SWITCH_LIMIT_MS = 3000 };
+
+/* The channel whose turn it is, or NULL. The engine's thread. */
 struct emu_channel *emu_runlist_pick(void);
+/* Whether the TSG's grids must give way to another TSG: none starts. The engine's thread. */
+bool emu_runlist_gives_way(const struct emu_tsg *tsg);
 /* Its TSG's time slice is over before its time. */
 void emu_runlist_yield(void);
 /* How a turn ended: when all channels of the TSG have waited in a row, its slice ends
@@ -764,6 +772,8 @@ bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu
 /* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: the turn is over, or
  * none may start yet (channel->waiting). */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
+/* Between turns: none of its grids runs that its TSG's mode of preemption lets end first. */
+bool emu_grids_give_way(const struct emu_channel *channel);
 void emu_grids_drop(struct emu_channel *channel);
 /* Profile mode: at the end of each CTA. */
 void emu_grid_count(const struct sm_grid *grid, const struct sm_counts *counts);
@@ -815,6 +825,8 @@ struct emu_options {
   char *profile_file; /* NULL: none */
   const struct emu_board *board;
   uint64_t preempt_ms;  /* a preemption waits so long for grids that must end; 0: it needs none */
+  bool switches;        /* a TSG's grids keep other TSGs waiting, by its mode of preemption */
+  uint64_t switch_ms;   /* what 3 s of the context-switch timeout are here; 0: no end */
   uint64_t railgate_ms; /* without power references until the GPU is switched off */
   uint64_t memory_mib;  /* no more than this; 0: the module's */
   bool r35;             /* the kernel interface of L4T r35, not r36 */

@@ -30,6 +30,7 @@ struct emu_grid {
   uint32_t qmd[QMD_WORDS]; /* as it was when it was launched */
   struct emu_shader_state shader;
   bool started;
+  bool closed; /* no CTA starts in this turn */
   struct emu_launch launch;
   struct emu_code *code;
   struct emu_stale_bank *banks;
@@ -242,6 +243,7 @@ void emu_grids_drop(struct emu_channel *channel) {
                     grid->preempted[(grid->preempted_first + i) % RESIDENT_MAX]);
     unlink_grid(channel, &channel->grids);
   }
+  atomic_store(&channel->resident_ctas, 0);
 }
 
 static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
@@ -333,7 +335,7 @@ static struct sm_cta *take(struct emu_grid *grid, struct sm_worker *worker) {
     if (cta)
       return cta;
   }
-  if (atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total) {
+  if (!grid->closed && atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total) {
     if (atomic_fetch_add(&grid->resident, 1) < grid->limit) {
       uint64_t index = atomic_fetch_add(&grid->next_cta, 1);
       if (index < grid->total)
@@ -484,7 +486,7 @@ static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *gr
                                 struct sm_worker *worker) {
   while (grid->open_count < OPEN_CTAS && grid->next_cta < grid->total)
     grid->open[grid->open_count++] = grid->next_cta++;
-  if (!grid->open_count || grid->resident == grid->limit)
+  if (grid->closed || !grid->open_count || grid->resident == grid->limit)
     return NULL;
   int chosen = 0;
   if (grid->resident < grid->limit - 1) {
@@ -647,7 +649,27 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
   return emu_sked_schedule(channel, launch->dependent_qmd, &grid->shader, fault);
 }
 
-enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault) {
+bool emu_grids_give_way(const struct emu_channel *channel) {
+  switch (channel->tsg->compute_preemption) {
+  case NVGPU_PREEMPT_COMPUTE_CILP:
+    return true;
+  case NVGPU_PREEMPT_COMPUTE_CTA:
+    return !atomic_load(&channel->resident_ctas);
+  default:
+    return !atomic_load(&channel->running_grids);
+  }
+}
+
+static int count_resident(const struct emu_channel *channel) {
+  int count = 0;
+  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next)
+    count += atomic_load(&grid->resident);
+  return count;
+}
+
+static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fault) {
+  const struct emu_tsg *tsg = channel->tsg;
+  const bool draining = tsg && (atomic_load(&tsg->draining) || emu_runlist_gives_way(tsg));
   uint64_t end = emu_turn_end(channel);
   while (channel->grids) {
     struct emu_grid **link = emu_adversary.on ? any_grid(channel) : &channel->grids;
@@ -656,12 +678,13 @@ enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault
       return EMU_AGAIN;
     }
     struct emu_grid *grid = *link;
-    if (!grid->started && channel->tsg && atomic_load(&channel->tsg->draining)) {
+    if (!grid->started && draining) {
       channel->waiting = true;
       return EMU_AGAIN;
     }
     if (!grid->started && !grid_start(channel, grid, fault))
       return EMU_FAULT;
+    grid->closed = draining && tsg->compute_preemption == NVGPU_PREEMPT_COMPUTE_CTA;
     if (grid->total)
       emu_adversary.on ? run_some(channel, grid) : run_slice(channel, grid);
     if (grid->faulted) {
@@ -682,6 +705,12 @@ enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault
       return EMU_AGAIN;
   }
   return EMU_NEXT;
+}
+
+enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault) {
+  const enum emu_step step = run_grids(channel, fault);
+  atomic_store(&channel->resident_ctas, count_resident(channel));
+  return step;
 }
 
 /* ---- threads ---- */

@@ -64,6 +64,11 @@ static bool preempt_setting(const char *setting) {
   return number(setting, &options.preempt_ms) && options.preempt_ms <= UINT32_MAX;
 }
 
+static bool switch_setting(const char *setting) {
+  options.switches = number(setting, &options.switch_ms) && options.switch_ms <= UINT32_MAX;
+  return options.switches;
+}
+
 static bool railgate_setting(const char *setting) {
   return number(setting, &options.railgate_ms) && options.railgate_ms <= UINT32_MAX;
 }
@@ -89,6 +94,7 @@ static const struct word {
     {"l4t", NULL, l4t_setting},
     {"railgate", NULL, railgate_setting},
     {"preempt", NULL, preempt_setting},
+    {"ctxsw", NULL, switch_setting},
     {"memory", NULL, memory_setting},
     {"adversarial", &emu_adversary.on, adversarial_setting},
     {"fault", NULL, emu_inject_choose},
@@ -130,8 +136,7 @@ static void read_list(void) {
           stderr,
           "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N][:leaks], "
           "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36, railgate:MS, "
-          "preempt:MS, "
-          "memory:MIB, adversarial[:SEED], fault:SEED|NAME\n",
+          "preempt:MS, ctxsw:MS, memory:MIB, adversarial[:SEED], fault:SEED|NAME\n",
           (int)length, list);
       options.bad = true;
       return;

@@ -1,11 +1,17 @@
 /* The runlist: whose turn it is. TSGs follow each other as in the list that nvgpu
  * builds (common/fifo/runlist.c): those of the high level come between all others,
  * those of the medium level between the low ones. A TSG has the engine for its time
- * slice, and its channels take turns within it.
+ * slice, and its channels take turns within it. With ctxsw:MS it keeps the engine after that
+ * until its grids have given way, as its mode of preemption says, or it is ended.
  */
 #include "runtime/emulator/gpu.h"
 
-enum { LEVELS = NVGPU_INTERLEAVE_HIGH + 1, NS_PER_US = 1000 };
+enum {
+  LEVELS = NVGPU_INTERLEAVE_HIGH + 1,
+  NS_PER_US = 1000,
+  NS_PER_MS = 1000000,
+  LATE_PERIOD_MS = 100, /* nvgpu, include/nvgpu/fifo.h, CTXSW_TIMEOUT_PERIOD_MS */
+};
 
 /* gpu.lock guards it. */
 static struct {
@@ -15,6 +21,8 @@ static struct {
   /* In each level, how far the pass over its TSGs is: the first channel id of the
    * last TSG that had its slice; -1: at the beginning. */
   int passed[LEVELS];
+  const void *late; /* the TSG that does not give way, while others wait; or NULL */
+  uint64_t late_at; /* when the next period of its lateness ends */
 } runlist = {.passed = {-1, -1, -1}};
 
 static bool runnable(const struct emu_channel *channel) {
@@ -81,11 +89,88 @@ static struct emu_tsg *current_tsg(uint64_t now) {
   return NULL;
 }
 
+/* ---- ctxsw:MS ---- */
+
+bool emu_runlist_gives_way(const struct emu_tsg *tsg) {
+  return runlist.late == tsg;
+}
+
+/* What runs is not stopped by DISABLE. */
+static bool keeps_engine(const struct emu_channel *channel) {
+  return channel && channel->scheduled && channel->tsg && channel->tsg == runlist.tsg &&
+         atomic_load(&channel->serviceable) && !emu_grids_give_way(channel);
+}
+
+/* A period more: whether its end has come. nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout,
+ * and common/fifo/channel.c, nvgpu_channel_update_and_check_ctxsw_timeout: only channels of the
+ * driver's ring begin again when GP_GET has moved. For others all the lateness of their life
+ * adds up. */
+static bool is_too_late(struct emu_tsg *tsg) {
+  for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg) {
+    const uint32_t get = c->submit ? c->gp_get : c->switch_late_get;
+    if (get != c->switch_late_get) {
+      c->switch_late_get = get;
+      for (struct emu_channel *other = tsg->channels; other; other = other->next_in_tsg)
+        other->switch_late_ms = LATE_PERIOD_MS;
+      return false;
+    }
+    c->switch_late_ms += LATE_PERIOD_MS;
+    if (c->switch_late_ms > c->switch_limit_ms)
+      return true;
+  }
+  return false;
+}
+
+/* With its slice over, a channel of the TSG that has the engine, if others wait for it and it
+ * does not give way. Ends the TSG if it has not for too long. */
+static struct emu_channel *late_channel(uint64_t now) {
+  struct emu_channel *late = NULL;
+  bool others = false;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < EMU_CHANNELS; i++) {
+    const struct emu_channel *channel = emu_gpu.channels[i];
+    others |= runnable(channel) && channel->tsg != runlist.tsg;
+    if (keeps_engine(channel))
+      last = channel->tsg->last_channel;
+  }
+  for (uint32_t i = 1; others && !late && i <= EMU_CHANNELS; i++) {
+    struct emu_channel *channel = emu_gpu.channels[(last + i) % EMU_CHANNELS];
+    late = keeps_engine(channel) ? channel : NULL;
+  }
+  if (!late) {
+    runlist.late = NULL;
+    return NULL;
+  }
+  const uint64_t period =
+      emu_options()->switch_ms * NS_PER_MS * LATE_PERIOD_MS / EMU_SWITCH_LIMIT_MS;
+  if (runlist.late != late->tsg) {
+    runlist.late = late->tsg;
+    runlist.late_at = now + period;
+  }
+  for (; period && now >= runlist.late_at; runlist.late_at += period) {
+    if (!is_too_late(late->tsg))
+      continue;
+    emu_report("a grid, or with CTA a work-group, did not give way to another TSG for 3 s: its TSG "
+               "is ended with notifier 8; make kernels shorter, or use CILP",
+               "nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout");
+    emu_tsg_abort(late->tsg, NOTIFIER_IDLE_TIMEOUT);
+    runlist.late = NULL;
+    return NULL;
+  }
+  late->tsg->last_channel = late->id;
+  return late;
+}
+
 struct emu_channel *emu_runlist_pick(void) {
   const uint64_t now = emu_time_ns();
   if (!emu_gpu.scheduled_count)
     return NULL;
   struct emu_tsg *tsg = current_tsg(now);
+  if (!tsg && emu_options()->switches) {
+    struct emu_channel *late = late_channel(now);
+    if (late)
+      return late;
+  }
   if (!tsg) {
     const int id = next_tsg();
     if (id < 0)

@@ -165,15 +165,15 @@ static int unbind_channel(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-static bool has_running_grids(const struct emu_tsg *tsg) {
+static bool gives_way(const struct emu_tsg *tsg) {
   for (const struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg)
-    if (atomic_load(&c->running_grids) && atomic_load(&c->serviceable))
-      return true;
-  return false;
+    if (atomic_load(&c->serviceable) && !emu_grids_give_way(c))
+      return false;
+  return true;
 }
 
-/* Between work-groups (CTA) and at any instruction (CILP) a grid gives way at the end of its
- * turn. WFI: it ends. nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg. */
+/* With WFI its grids end, with CTA their running work-groups do. With CILP they give way at any
+ * instruction. nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg. */
 int emu_tsg_preempt(struct emu_tsg *tsg) {
   enum { PAUSE_US = 1000, NS_PER_MS = 1000000 };
   emu_adversary_preemption();
@@ -183,24 +183,22 @@ int emu_tsg_preempt(struct emu_tsg *tsg) {
   atomic_fetch_add(&emu_gpu.settling, 1); /* turns end meanwhile */
   emu_engine_preempt(tsg);
   const uint64_t end = emu_time_ns() + emu_options()->preempt_ms * NS_PER_MS;
-  int result = 0;
-  if (tsg->compute_preemption == NVGPU_PREEMPT_COMPUTE_WFI) {
-    atomic_fetch_add(&tsg->draining, 1);
-    while (has_running_grids(tsg) && emu_time_ns() < end) {
-      pthread_mutex_unlock(&emu_gpu.lock);
-      usleep(PAUSE_US);
-      pthread_mutex_lock(&emu_gpu.lock);
-    }
-    atomic_fetch_sub(&tsg->draining, 1);
-    result = has_running_grids(tsg) ? -EBUSY : 0;
-    emu_engine_wake();
+  atomic_fetch_add(&tsg->draining, 1);
+  while (!gives_way(tsg) && emu_time_ns() < end) {
+    pthread_mutex_unlock(&emu_gpu.lock);
+    usleep(PAUSE_US);
+    pthread_mutex_lock(&emu_gpu.lock);
   }
+  atomic_fetch_sub(&tsg->draining, 1);
+  const int result = gives_way(tsg) ? 0 : -EBUSY;
+  emu_engine_wake();
   atomic_fetch_sub(&emu_gpu.settling, 1);
   if (result)
-    emu_report("a request that preempts its TSG failed: a grid of another channel of the TSG runs "
-               "for longer than 100 ms with WFI; keep channels open and share them, or wait for "
-               "the TSG's work before",
-               "nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg");
+    emu_report(
+        "a request that preempts its TSG failed: a grid of another channel of the TSG runs for "
+        "longer than 100 ms with WFI, or a work-group of it with CTA; keep channels open and "
+        "share them, or wait for the TSG's work before",
+        "nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg");
   emu_object_put(&tsg->object);
   return result;
 }

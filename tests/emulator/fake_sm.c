@@ -17,6 +17,7 @@ struct sm_worker {
 struct sm_cta {
   const struct sm_grid *grid;
   uint32_t x, y, z;
+  uint64_t turns;
 };
 
 struct sm_code *sm_code_create(const struct sm_memory *memory) {
@@ -77,7 +78,7 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
                             uint32_t y, uint32_t z) {
   struct sm_cta *cta = malloc(sizeof(*cta));
   if (cta)
-    *cta = (struct sm_cta){grid, x, y, z};
+    *cta = (struct sm_cta){grid, x, y, z, 0};
   return cta;
 }
 
@@ -165,6 +166,11 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     }
     return SM_PREEMPTED;
   }
+  case FAKE_TURNS:
+    if (++cta->turns < p->value)
+      return SM_PREEMPTED;
+    __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
+    return SM_DONE;
   case FAKE_FAULT:
     fault(cta, p->address, f);
     f->kind = (enum sm_fault_kind)p->value;

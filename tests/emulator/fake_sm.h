@@ -13,6 +13,7 @@ enum fake_operation {
   FAKE_BANK,      /* *address = word 0 of constant bank 0 */
   FAKE_TICKET,    /* CTA i waits until *address == i, then sets i + 1: reversed order */
   FAKE_COUNT,     /* *address2 += 1 for each turn, until *address == value */
+  FAKE_TURNS,     /* in turn number value of each CTA *address += 1, and it ends */
   FAKE_FAULT,     /* an exception of kind value (enum sm_fault_kind) */
   FAKE_WRITE_BAD, /* a fault at address */
 };
