@@ -99,6 +99,19 @@ static const struct fault_case cases[] = {
      {"kernel k +0x", "STG", "global memory that nothing has written, read at kernel k +0x",
       "line 1"},
      .unwritten = true},
+    {"unwritten through private",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < 64; "
+     "i++) a[i] = q[i];\n"
+     "  p[get_global_id(0)] = a[n & 63]; }",
+     5,
+     2,
+     2,
+     256,
+     false,
+     {"kernel k +0x", "STG", "global memory that nothing has written, read at kernel k +0x",
+      "line 1"},
+     .unwritten = true},
     {"private never written",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < n; "
