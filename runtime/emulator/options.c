@@ -135,7 +135,8 @@ static void read_list(void) {
       fprintf(
           stderr,
           "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N][:leaks], "
-          "profile[:FILE.json], board:agx64|agx32|nx16|nano8, l4t:r35|r36, railgate:MS, "
+          "profile[:FILE.json], board:agx64|agx32|nx16|nx8|nano8|nano8super|nano4, l4t:r35|r36, "
+          "railgate:MS, "
           "preempt:MS, ctxsw:MS, memory:MIB, adversarial[:SEED], fault:SEED|NAME\n",
           (int)length, list);
       options.bad = true;

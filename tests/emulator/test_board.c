@@ -23,9 +23,14 @@ static const struct row {
   uint32_t gpcs, sms, masks[2];
   uint64_t hz;
 } rows[] = {
-    {NULL, 2, 16, {0xf, 0xf}, 1300000000},         {"board:agx64", 2, 16, {0xf, 0xf}, 1300000000},
-    {"board:agx32", 2, 14, {0xf, 0x7}, 930000000}, {"check,board:nx16", 1, 8, {0xf, 0}, 918000000},
+    {NULL, 2, 16, {0xf, 0xf}, 1300000000},
+    {"board:agx64", 2, 16, {0xf, 0xf}, 1300000000},
+    {"board:agx32", 2, 14, {0xf, 0x7}, 930000000},
+    {"check,board:nx16", 1, 8, {0xf, 0}, 918000000},
     {"board:nano8", 1, 8, {0xf, 0}, 625000000},
+    {"board:nx8", 1, 8, {0xf, 0}, 765000000},
+    {"board:nano8super", 1, 8, {0xf, 0}, 1020000000},
+    {"board:nano4", 1, 4, {0x3, 0}, 625000000},
 };
 
 static void look(const void *argument) {
@@ -140,7 +145,8 @@ static void refused(const void *unused) {
 }
 
 static void unknown(void **state) {
-  const char *const bad[] = {"board:tx2", "board", "board:", "boards:agx64", "l4t:r34"};
+  const char *const bad[] = {"board:tx2", "board:nano4super", "board",
+                             "board:",    "boards:agx64",     "l4t:r34"};
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
     with_emulator(bad[i], refused, NULL);
 }
