@@ -73,7 +73,7 @@ static bool add_kernel(struct cubin *r, uint32_t number, const Elf64_Sym *symbol
   uint64_t shared = text->shared ? r->sections[text->shared].header.sh_size : 0;
   if (shared > CUBIN_MAX_SHARED)
     return cubin_refuse(r, CC_INVALID_BINARY,
-                        "damaged CUBIN: kernel %s wants %llu bytes of shared memory", name,
+                        "damaged CUBIN: kernel %s wants %llu bytes of local memory", name,
                         (unsigned long long)shared);
   kernel->shared_bytes = (uint32_t)shared;
   return cubin_read_arguments(r, &r->sections[text->info], kernel);

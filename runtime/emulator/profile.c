@@ -153,7 +153,7 @@ static void print_kernel(FILE *out, const struct kernel *k) {
     fprintf(out, "program 0x%" PRIx64, k->program);
   fprintf(out,
           ": %" PRIu64 " grids, %" PRIu64
-          " groups of %u work-items, %u registers, %u bytes of shared memory\n",
+          " groups of %u work-items, %u registers, %u bytes of local memory\n",
           k->grids, k->ctas, k->threads, k->registers, k->shared_bytes);
   fprintf(out, "  warp instructions  %" PRIu64, f.instructions);
   print_classes(out, k, f.instructions);
@@ -169,13 +169,13 @@ static void print_kernel(FILE *out, const struct kernel *k) {
             100 * ratio(c->store_sectors, c->global_sectors));
   if (c->shared_requests)
     fprintf(out,
-            "  shared memory      %" PRIu64
+            "  local memory       %" PRIu64
             " requests of %.2f passes (1 without bank conflicts, 2 and 4 for 64 and 128 bits)\n",
             c->shared_requests, f.passes);
   if (c->atomics)
     fprintf(out, "  atomics            %" PRIu64 " requests\n", c->atomics);
   fprintf(out,
-          "  not faster than    %.3f ms to issue, %.3f ms for double, %.3f ms for shared memory\n",
+          "  not faster than    %.3f ms to issue, %.3f ms for double, %.3f ms for local memory\n",
           1e3 * f.issue, 1e3 * f.doubles, 1e3 * f.shared);
   fprintf(out, "  DRAM               %.3f ms if no access hits a cache\n", 1e3 * f.dram);
 }

@@ -273,7 +273,7 @@ def measure(tegraclc, name, road):
             (kernel,) = [k for k in json.load(file)["kernels"] if k["kernel"] == name]
     classes = kernel["warp_instructions"]
     return {"instructions": sum(classes.values()), "sectors": kernel["global_sectors"],
-            "registers": kernel["registers"], "local": classes.get("local memory", 0),
+            "registers": kernel["registers"], "local": classes.get("private memory", 0),
             "classes": classes}
 
 

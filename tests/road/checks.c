@@ -63,7 +63,7 @@ static const struct fault_case cases[] = {
      64,
      100,
      true,
-     {"kernel k +0x", "LDS", "shared memory out of range: the work-group has 256 bytes"}},
+     {"kernel k +0x", "LDS", "local memory out of range: the work-group has 256 bytes"}},
     {"private range",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < 64; "
@@ -74,7 +74,7 @@ static const struct fault_case cases[] = {
      1,
      100,
      true,
-     {"kernel k +0x", "STL", "local memory out of range: a work-item has "}},
+     {"kernel k +0x", "STL", "private memory out of range: a work-item has "}},
     {"shared never written",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; if (n) "
@@ -85,7 +85,7 @@ static const struct fault_case cases[] = {
      64,
      256,
      false,
-     {"kernel k +0x", "STG", "shared memory that nothing has written", "work-item ("}},
+     {"kernel k +0x", "STG", "local memory that nothing has written", "work-item ("}},
     {"unwritten through shared",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; s[get_local_id(0)] = "
@@ -145,7 +145,7 @@ static const struct fault_case cases[] = {
      64,
      256,
      false,
-     {"kernel k +0x", "data race on shared memory", "not ordered after the write by work-item"}},
+     {"kernel k +0x", "data race on local memory", "not ordered after the write by work-item"}},
     {"race of a write",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; int i = "
@@ -157,7 +157,7 @@ static const struct fault_case cases[] = {
      64,
      256,
      false,
-     {"kernel k +0x", "data race on shared memory", "write by work-item",
+     {"kernel k +0x", "data race on local memory", "write by work-item",
       "not ordered after the read by work-item"}},
     {"two writes",
      NULL,
@@ -169,7 +169,7 @@ static const struct fault_case cases[] = {
      64,
      256,
      false,
-     {"kernel k +0x", "data race on shared memory", "write by work-item",
+     {"kernel k +0x", "data race on local memory", "write by work-item",
       "not ordered after the write"}},
     {"race in a warp",
      NULL,
@@ -180,7 +180,7 @@ static const struct fault_case cases[] = {
      32,
      256,
      false,
-     {"kernel k +0x", "LDS", "data race on shared memory", "not ordered after the write by"}},
+     {"kernel k +0x", "LDS", "data race on local memory", "not ordered after the write by"}},
     {"global race in a warp",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"

@@ -26,8 +26,11 @@ static const char source[] =
 static const struct {
   const char *kernel, *message;
 } kinds[] = {
-    {"mmu", "MMU fault"},       {"null", "MMU fault"}, {"misaligned", "misaligned"},
-    {"shared_range", "shared"}, {"trap", "trap"},
+    {"mmu", "MMU fault"},
+    {"null", "MMU fault"},
+    {"misaligned", "misaligned"},
+    {"shared_range", "local memory"},
+    {"trap", "trap"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], ROUNDS = 10, EVENTS = 6, MOMENTS = 60000 };
 

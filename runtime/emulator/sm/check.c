@@ -148,7 +148,7 @@ static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t
                              uint32_t lanes, const char *use) {
   static const char *const causes[] = {
       [SM_CAUSE_REGISTER] = "a register that nothing has written",
-      [SM_CAUSE_SHARED] = "shared memory that nothing has written, read",
+      [SM_CAUSE_SHARED] = "local memory that nothing has written, read",
       [SM_CAUSE_LOCAL] = "private memory that nothing has written, read",
       [SM_CAUSE_GLOBAL] = "global memory that nothing has written, read",
       [SM_CAUSE_LANE] = "a lane that does not take part, read",

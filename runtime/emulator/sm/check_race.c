@@ -79,7 +79,7 @@ static void race(const struct sm_access *a, const struct sm_touch *t, bool was_w
                                .is_write = a->is_write,
                                .other_pc = a->w->cta->grid->program + t->pc},
             "data race on %s memory at 0x%" PRIx64 ": this %s is not ordered after the %s by %s",
-            a->global ? "global" : "shared", a->at, a->is_write ? "write" : "read",
+            a->global ? "global" : "local", a->at, a->is_write ? "write" : "read",
             was_write ? "write" : "read", who);
 }
 

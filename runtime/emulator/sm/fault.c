@@ -17,10 +17,10 @@ static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
   if (f->kind == SM_FAULT_MISALIGNED)
     snprintf(rest, size, ", a misaligned address: no multiple of %u", f->access_bytes);
   else if (f->kind == SM_FAULT_SHARED_RANGE)
-    snprintf(rest, size, " in shared memory out of range: the work-group has %u bytes",
+    snprintf(rest, size, " in local memory out of range: the work-group has %u bytes",
              grid->shared_bytes);
   else if (f->kind == SM_FAULT_LOCAL_RANGE)
-    snprintf(rest, size, " in local memory out of range: a work-item has %u bytes",
+    snprintf(rest, size, " in private memory out of range: a work-item has %u bytes",
              grid->local_low + grid->local_high);
   else if (f->address < NULL_PAGE_BYTES)
     snprintf(rest, size, " in global memory that is not mapped: a null pointer?");

@@ -19,8 +19,8 @@
   X(MOVE, "move and select")                                                                       \
   X(UNIFORM, "uniform")                                                                            \
   X(GLOBAL, "global memory")                                                                       \
-  X(SHARED, "shared memory")                                                                       \
-  X(LOCAL, "local memory")                                                                         \
+  X(SHARED, "local memory")                                                                        \
+  X(LOCAL, "private memory")                                                                       \
   X(CONSTANT, "constant memory")                                                                   \
   X(ATOMIC, "atomic")                                                                              \
   X(WARP, "warp-wide")                                                                             \
