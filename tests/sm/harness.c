@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,20 +31,24 @@ static bool kept_path(char path[4096], const char *source, const char *const *op
   return true;
 }
 
-static uint8_t *read_kept(const char *path, size_t *size) {
-  uint8_t *cubin = NULL;
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    return NULL;
+static uint8_t *read_whole(FILE *file, size_t *size) {
+  uint8_t *whole = NULL;
   fseek(file, 0, SEEK_END);
   const long end = ftell(file);
   rewind(file);
-  if (end > 0 && (cubin = malloc((size_t)end)) && fread(cubin, (size_t)end, 1, file) != 1) {
-    free(cubin);
-    cubin = NULL;
+  if (end > 0 && (whole = malloc((size_t)end)) && fread(whole, (size_t)end, 1, file) != 1) {
+    free(whole);
+    whole = NULL;
   }
   *size = (size_t)end;
-  fclose(file);
+  return whole;
+}
+
+static uint8_t *read_kept(const char *path, size_t *size) {
+  FILE *file = fopen(path, "rb");
+  uint8_t *cubin = file ? read_whole(file, size) : NULL;
+  if (file)
+    fclose(file);
   return cubin;
 }
 
@@ -97,29 +102,53 @@ bool harness_available(void) {
   return true;
 }
 
-static uint8_t *compile_anew(const char *source, const char *const *options, size_t *size) {
-  const char *all[32] = {"--gpu-architecture=sm_87"};
-  int count = 1;
-  for (; options && options[count - 1] && count < 31; count++)
-    all[count] = options[count - 1];
+/* Compiles with NVRTC into a file that has nothing in it yet. */
+static bool compile_into(FILE *file, const char *source, int count, const char *const *options) {
   nvrtcProgram program;
-  uint8_t *cubin = NULL;
-  if (!harness_available() || !nvrtc.create ||
-      nvrtc.create(&program, source, "test.cu", 0, NULL, NULL))
-    return NULL;
-  if (nvrtc.compile(program, count, all)) {
-    size_t n = 0;
-    nvrtc.log_size(program, &n);
-    char *log = calloc(1, n + 1);
+  if (nvrtc.create(&program, source, "test.cu", 0, NULL, NULL))
+    return false;
+  bool whole = false;
+  size_t size = 0;
+  if (nvrtc.compile(program, count, options)) {
+    nvrtc.log_size(program, &size);
+    char *log = calloc(1, size + 1);
     nvrtc.log(program, log);
     fprintf(stderr, "%s\n", log);
     free(log);
   } else {
-    nvrtc.cubin_size(program, size);
-    cubin = malloc(*size);
-    nvrtc.cubin(program, (char *)cubin);
+    nvrtc.cubin_size(program, &size);
+    char *cubin = malloc(size);
+    nvrtc.cubin(program, cubin);
+    whole = fwrite(cubin, size, 1, file) == 1 && fflush(file) == 0;
+    free(cubin);
   }
   nvrtc.destroy(&program);
+  return whole;
+}
+
+/* In a process of its own, because some releases of NVRTC crash on some PTX: a failure of the
+ * test with a message. */
+static uint8_t *compile_anew(const char *source, const char *const *options, size_t *size) {
+  const char *all[32] = {"--gpu-architecture=sm_87"};
+  int count = 1, status = -1;
+  for (; options && options[count - 1] && count < 31; count++)
+    all[count] = options[count - 1];
+  if (!harness_available() || !nvrtc.create)
+    return NULL;
+  FILE *file = tmpfile();
+  if (!file)
+    return NULL;
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(!compile_into(file, source, count, all));
+  uint8_t *cubin = NULL;
+  if (child > 0 && waitpid(child, &status, 0) == child && status == 0)
+    cubin = read_whole(file, size);
+  else if (WIFSIGNALED(status))
+    fprintf(stderr, "NVRTC ended with signal %d (%s) while it compiled this test's code\n",
+            WTERMSIG(status), strsignal(WTERMSIG(status)));
+  fclose(file);
   return cubin;
 }
 
