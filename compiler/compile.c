@@ -6,17 +6,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "compiler/binary.h"
-#include "compiler/cubin_strip.h"
-#include "compiler/frontend.h"
-#include "compiler/link.h"
-#include "compiler/lower.h"
+#include "compiler/client/binary.h"
+#include "compiler/client/object.h"
+#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/link.h"
+#include "compiler/frontend/optimise.h"
+#include "compiler/frontend/options.h"
+#include "compiler/lower/lower.h"
 #include "compiler/nvrtc.h"
-#include "compiler/object.h"
-#include "compiler/optimise.h"
-#include "compiler/options.h"
-#include "compiler/spirv.h"
-#include "compiler/translate.h"
+#include "compiler/spirv/spirv.h"
+#include "compiler/spirv/translate.h"
+#include "gpu/cubin/cubin_strip.h"
 
 static uint64_t monotonic_ns(void) {
   struct timespec now;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "compiler/kernel_code.h"
+#include "gpu/cubin/kernel_code.h"
 
 enum cc_status {
   CC_OK = 0,

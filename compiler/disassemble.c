@@ -1,13 +1,11 @@
-/* Machine code as text, through the software Orin's instruction table: the one file
- * of the compiler that includes something of runtime/, since a second table of the
- * same instructions would be worse. */
+/* Machine code as text: the instruction table of gpu/isa/ prints it. */
 #include "compiler/disassemble.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/cubin_format.h"
-#include "runtime/emulator/sm/insn.h"
+#include "gpu/cubin/cubin_format.h"
+#include "gpu/isa/insn.h"
 
 enum {
   TEXT_SIZE = 256,

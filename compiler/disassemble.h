@@ -2,8 +2,8 @@
 #ifndef TEGRACL_DISASSEMBLE_H
 #define TEGRACL_DISASSEMBLE_H
 
-#include "compiler/kernel_code.h"
-#include "compiler/text.h"
+#include "base/text.h"
+#include "gpu/cubin/kernel_code.h"
 
 /* Adds the code of every kernel as `nvdisasm -c` prints it, but for branch targets,
  * which are byte offsets instead of labels, and lines of the source, where known. */

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "compiler/compile.h"
 #include "compiler/confine.h"
 #include "compiler/disassemble.h"
 #include "compiler/extensions.h"
 #include "compiler/find.h"
 #include "compiler/serve.h"
-#include "compiler/text.h"
 
 static const char help[] =
     "usage: tegraclc [options] FILE...\n"

@@ -3,7 +3,7 @@
 #define TEGRACL_NVRTC_H
 
 #include "compiler/compiler.h"
-#include "compiler/options.h"
+#include "compiler/frontend/options.h"
 
 /* Compiles one CUDA C source for the SM; the device library's files are there
  * to be included. The CUBIN is added to cubin. An error of NVRTC is a fault of

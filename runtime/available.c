@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/hw/memory.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/message.h"
-#include "runtime/nvgpu/uapi.h"
 
 enum {
   /* Smaller allocations are counted, and looked at together. */

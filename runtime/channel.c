@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/fds.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/methods.h"
 #include "runtime/message.h"
-#include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 
 /* The kernel refuses a channel that is bound to a TSG before its address space. */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/fds.h"
-#include "runtime/hw/memory.h"
 #include "runtime/message.h"
-#include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 #include "runtime/timeline.h"
 #include "runtime/timeline_gpu.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "gpu/hw/constant_bank.h"
 #include "runtime/copy_kernels.h"
-#include "runtime/hw/constant_bank.h"
 
 enum { THREADS = 256, GROUPS_X_MAX = 1024, PATTERN_BYTES = 128 };
 

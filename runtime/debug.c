@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/nvgpu/emulator_node.h"
-#include "runtime/nvgpu/uapi.h"
+#include "gpu/nvgpu/emulator_node.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/timeline.h"
 #include "runtime/trace.h"
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "runtime/nvgpu/os.h"
+#include "gpu/nvgpu/os.h"
 
 /* Reads the list, if that has not been done. */
 void rt_debug_begin(void);

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "gpu/nvgpu/os.h"
+#include "gpu/nvgpu/release.h"
 #include "runtime/choices.h"
-#include "runtime/nvgpu/os.h"
-#include "runtime/nvgpu/release.h"
 #include "runtime/runtime.h"
 
 struct rt_device {

@@ -1,12 +1,12 @@
 /* What a launch writes, in words: from the tables that also make the encoders. */
 #include <inttypes.h>
 
+#include "gpu/hw/constant_bank.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
+#include "gpu/hw/tables.h"
 #include "runtime/debug.h"
-#include "runtime/hw/constant_bank.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/methods.h"
-#include "runtime/hw/qmd.h"
-#include "runtime/hw/tables.h"
 
 static uint32_t subchannel_class(uint32_t subchannel) {
   switch (subchannel) {

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/hw/exceptions.h"
-#include "runtime/hw/host.h"
+#include "gpu/hw/exceptions.h"
+#include "gpu/hw/host.h"
+#include "gpu/nvgpu/emulator_node.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/message.h"
 #include "runtime/module.h"
-#include "runtime/nvgpu/emulator_node.h"
-#include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 #include "runtime/timeline.h"
 #include "runtime/timeline_gpu.h"

@@ -5,7 +5,7 @@
 #ifndef TEGRACL_RUNTIME_FDS_H
 #define TEGRACL_RUNTIME_FDS_H
 
-#include "runtime/nvgpu/os.h"
+#include "gpu/nvgpu/os.h"
 
 /* Remembers an fd that has just been opened, and gives it; negative ones pass. Without memory
  * for that it closes it: -ENOMEM. */

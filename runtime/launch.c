@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
 #include "runtime/debug.h"
-#include "runtime/hw/memory.h"
-#include "runtime/hw/methods.h"
 #include "runtime/message.h"
 #include "runtime/module.h"
 #include "runtime/queue.h"

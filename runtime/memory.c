@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/available.h"
 #include "runtime/fds.h"
-#include "runtime/hw/memory.h"
 #include "runtime/message.h"
-#include "runtime/nvgpu/uapi.h"
 
 /* Owner's tag of our allocations in nvmap's statistics; without one the kernel
  * logs a warning (nvgpu-uapi.md 3.5). Any value will do. */

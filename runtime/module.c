@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/hw/memory.h"
+#include "gpu/hw/memory.h"
 #include "runtime/message.h"
 #include "runtime/notes.h"
 

@@ -4,9 +4,9 @@
 #ifndef TEGRACL_RUNTIME_MODULE_H
 #define TEGRACL_RUNTIME_MODULE_H
 
+#include "gpu/hw/constant_bank.h"
+#include "gpu/hw/qmd.h"
 #include "runtime/context.h"
-#include "runtime/hw/constant_bank.h"
-#include "runtime/hw/qmd.h"
 
 /* A launch copies both templates and changes the few words that differ. */
 struct rt_kernel {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/nvgpu/emulator_node.h"
+#include "gpu/nvgpu/emulator_node.h"
 
 bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd) {
   struct emulator_modes modes = {0};

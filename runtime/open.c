@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/device.h"
 #include "runtime/message.h"
-#include "runtime/nvgpu/uapi.h"
 
 const struct nvgpu_os *rt_device_os(void) {
   const char *choice = secure_getenv("TEGRACL_DEVICE");

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
 #include "runtime/debug.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/methods.h"
-#include "runtime/hw/qmd.h"
 #include "runtime/message.h"
 #include "runtime/timeline.h"
 #include "runtime/timeline_gpu.h"

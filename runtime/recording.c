@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
 #include "runtime/copy.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/methods.h"
-#include "runtime/hw/qmd.h"
 #include "runtime/message.h"
 
 enum {

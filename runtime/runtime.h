@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "compiler/kernel_code.h"
+#include "gpu/cubin/kernel_code.h"
 
 struct rt_device;
 struct rt_context;

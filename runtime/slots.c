@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "runtime/hw/memory.h"
+#include "gpu/hw/memory.h"
 #include "runtime/message.h"
 
 void rt_slots_init(struct rt_slots *s, struct rt_device *device, int as_fd, size_t stride) {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/nvgpu/emulator_node.h"
 #include "runtime/module.h"
-#include "runtime/nvgpu/emulator_node.h"
 #include "runtime/timeline.h"
 
 enum {

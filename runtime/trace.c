@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/clock.h"
 #include "runtime/log_file.h"
-#include "runtime/nvgpu/uapi.h"
 
 static struct {
   int fd; /* -1: no trace */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/nvgpu/os.h"
+#include "gpu/nvgpu/os.h"
 
 #define RT_TRACE_HEAD "tegracl-trace 1"
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/clock.h"
 #include "runtime/debug.h"
 #include "runtime/device.h"
 #include "runtime/fds.h"
 #include "runtime/message.h"
-#include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 #include "runtime/timeline.h"
 #include "runtime/timeline_gpu.h"

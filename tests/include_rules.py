@@ -1,89 +1,156 @@
 #!/usr/bin/env python3
-"""Checks that every room includes only what docs/architecture.md allows it.
+"""Checks which directory includes which headers of which other.
 
-Usage: include_rules.py TOP. Prints each offending line; exit status 1 if any.
-A test of the test: include_rules.py --self-test.
+Usage: include_rules.py TOP            prints each include that OFFERS does not allow, and
+                                       whether the picture in docs/architecture.md is current
+       include_rules.py TOP --update   writes the picture
+Exit status 1 if anything is wrong. Tests itself first.
 """
 import pathlib
 import re
 import sys
 
-# Room (longest path prefix wins): what a quoted include may begin with. Angle
-# includes are system headers; those with a prefix in FOREIGN belong to rooms.
-ALLOWED = {
-    "base": ["base/"],
-    "icd": ["icd/", "base/", "runtime/runtime.h", "runtime/timeline.h", "compiler/compiler.h", "compiler/extensions.h",
-            "compiler/kernel_code.h"],
-    "compiler": ["compiler/", "base/"],
-    "runtime": ["runtime/", "base/", "compiler/kernel_code.h"],
-    "runtime/hw": ["runtime/hw/"],
-    "runtime/nvgpu": ["runtime/nvgpu/", "runtime/hw/"],
-    "runtime/emulator": ["runtime/emulator/", "base/", "runtime/hw/", "runtime/nvgpu/"],
-    "runtime/emulator/sm": ["runtime/emulator/sm/"],
-    "tools/doctor": ["tools/doctor/", "base/", "runtime/", "compiler/compiler.h", "compiler/find.h",
-                     "compiler/kernel_code.h"],
+SOURCES = ["base", "gpu", "emulator", "runtime", "compiler", "icd", "tools"]
+ALL = "*"
+# Directory: the headers that it offers, and to which directories. A directory's own files and
+# those of its folders that are not listed here may include all of its headers.
+OFFERS = {
+    "base": {ALL: ALL},
+    "gpu/hw": {"gpu/nvgpu": "host.h", "emulator": ALL, "runtime": ALL, "tools/doctor": ALL},
+    "gpu/isa": {"emulator/sm": "insn.h", "compiler": "insn.h"},
+    "gpu/cubin": {"compiler": "cubin.h cubin_format.h cubin_strip.h kernel_code.h",
+                  "runtime": "kernel_code.h", "icd": "kernel_code.h", "tools/doctor": "kernel_code.h"},
+    "gpu/nvgpu": {"emulator": "emulator_node.h os.h release.h tables.h uapi.h",
+                  "runtime": "emulator_node.h os.h release.h tables.h uapi.h",
+                  "tools/doctor": "tables.h uapi.h"},
+    "emulator/sm": {"emulator": "sm.h"},
+    "emulator": {"emulator/preload": "descriptors.h emulator.h"},
+    "emulator/preload": {},
+    "runtime": {"icd": "runtime.h timeline.h",
+                "tools/doctor": "board_file.h context.h debug.h device.h fds.h module.h queue.h trace.h"},
+    "compiler": {"icd": "compiler.h extensions.h", "tools/doctor": "compiler.h find.h"},
+    "icd": {},
+    "tools/doctor": {},
 }
-# Single files that may include more, and why: docs/architecture.md.
-EXCEPTIONS = {"compiler/disassemble.c": ["runtime/emulator/sm/insn.h"]}
-# The driver drives the emulator through struct nvgpu_os alone.
-FORBIDDEN = {"runtime": ["runtime/emulator/"], "tools/doctor": ["runtime/emulator/"]}
+# Headers of others, and the directories that may include them.
 FOREIGN = {"CL/": ["icd", "tools/doctor"], "llvm-c/": ["compiler"], "nvrtc": [], "cuda": [],
-           "elf.h": ["compiler"]}
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+           "elf.h": ["compiler", "gpu/cubin"]}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
+PAGE = "docs/architecture.md"
+BEGIN, END = "<!-- directories: tests/include_rules.py -->\n", "<!-- end of directories -->\n"
 
 
-def room_of(path):
-    return max((r for r in ALLOWED if path.startswith(r + "/")), key=len, default=None)
+def directory_of(path):
+    return max((d for d in OFFERS if path.startswith(d + "/")), key=len, default=None)
+
+
+def allowed(user, header):
+    """may files of user include the header?"""
+    owner = directory_of(header)
+    if owner is None or owner == user:
+        return owner is not None
+    offered = OFFERS[owner].get(user, OFFERS[owner].get(ALL, ""))
+    return offered == ALL or header[len(owner) + 1:] in offered.split()
 
 
 def offences(path, text):
-    room = room_of(path)
-    for number, line in enumerate(text.splitlines(), 1):
-        match = INCLUDE.match(line)
-        if not match:
-            continue
-        quoted, name = match.group(1) == '"', match.group(2)
-        local = "/" not in name and quoted  # a generated or neighbouring header
-        if name in EXCEPTIONS.get(path, []):
-            continue
-        allowed = not quoted or local or any(name.startswith(p) for p in ALLOWED[room])
-        forbidden = any(name.startswith(p) for p in FORBIDDEN.get(room, []))
-        foreign = any(name.startswith(p) and room not in rooms for p, rooms in FOREIGN.items())
-        if not allowed or forbidden or foreign:
-            yield f"{path}:{number}: room {room} may not include {name}"
+    user = directory_of(path)
+    if user is None:
+        yield f"{path}: the directory is not in OFFERS of tests/include_rules.py"
+        return
+    for match in INCLUDE.finditer(text):
+        name = match.group(2)
+        foreign = any(name.startswith(p) and user not in users for p, users in FOREIGN.items())
+        if foreign or match.group(1) == '"' and not allowed(user, name):
+            line = text.count("\n", 0, match.start(2)) + 1
+            yield f"{path}:{line}: {user} may not include {name}"
+
+
+def arrows(files):
+    """directory: the others whose headers its files include"""
+    found = {d: set() for d in OFFERS}
+    for path, text in files.items():
+        user = directory_of(path)
+        for quote, name in INCLUDE.findall(text):
+            owner = directory_of(name)
+            if quote == '"' and user and owner and owner != user:
+                found[user].add(owner)
+    return found
+
+
+def levels(found):
+    """directory: 0 if it includes no other, else 1 more than the highest that it includes;
+    ValueError if there is a circle"""
+    level = {}
+    while len(level) < len(found):
+        ready = [d for d in found if d not in level and all(o in level for o in found[d])]
+        if not ready:
+            raise ValueError("a circle among " + ", ".join(sorted(set(found) - set(level))))
+        for d in ready:
+            level[d] = max((level[o] + 1 for o in found[d]), default=0)
+    return level
+
+
+def picture(found):
+    level = levels(found)
+    lines = []
+    for d in sorted(found, key=lambda d: (-level[d], d)):
+        lines.append(f"{level[d]}  {d:16} ──> {', '.join(sorted(found[d]))}".rstrip(" ─>"))
+    return "```\n" + "\n".join(lines) + "\n```\n"
 
 
 def self_test():
     bad = {
-        "icd/a.c": '#include "runtime/nvgpu/os.h"',
-        "runtime/a.c": '#include "runtime/emulator/emulator.h"',
+        "icd/a.c": '#include "gpu/nvgpu/os.h"',
+        "runtime/a.c": '#include "emulator/emulator.h"',
         "runtime/b.c": "#include <CL/cl.h>",
-        "runtime/emulator/a.c": '#include "runtime/runtime.h"',
-        "runtime/emulator/sm/a.c": '#include "runtime/nvgpu/uapi.h"',
-        "compiler/a.c": '#include "icd/icd.h"',
-        "compiler/b.c": '#include "runtime/emulator/sm/insn.h"',
+        "emulator/kernel/a.c": '#include "runtime/runtime.h"',
+        "emulator/sm/exec/a.c": '#include "gpu/nvgpu/uapi.h"',
+        "compiler/client/a.c": '#include "icd/icd.h"',
+        "compiler/b.c": '#include "gpu/isa/isa_table.h"',
+        "compiler/c.c": '#include "insn.h"',
+        "gpu/hw/a.c": '#include "gpu/cubin/cubin.h"',
+        "base/a.c": '#include "gpu/hw/memory.h"',
+        "gpu/a.c": "",
     }
     good = {
         "icd/a.c": '#include <CL/cl.h>\n#include "runtime/runtime.h"\n#include "icd/icd.h"',
-        "runtime/a.c": '#include "compiler/kernel_code.h"\n#include <stdio.h>',
-        "compiler/a.c": "#include <llvm-c/Core.h>",
-        "compiler/disassemble.c": '#include "runtime/emulator/sm/insn.h"',
+        "runtime/a.c": '#include "gpu/cubin/kernel_code.h"\n#include <stdio.h>',
+        "compiler/lower/a.c": '#include <llvm-c/Core.h>\n#include "gpu/isa/insn.h"',
+        "emulator/engine/a.c": '#include "emulator/modes/adversary.h"\n#include "emulator/sm/sm.h"',
     }
     missed = [p for p, t in bad.items() if not list(offences(p, t))]
-    wrong = [o for p, t in good.items() for o in offences(p, t)]
-    return [f"self-test: not found in {p}" for p in missed] + wrong
+    found = [f"self-test: not found in {p}" for p in missed]
+    found += [o for p, t in good.items() for o in offences(p, t)]
+    try:
+        levels(arrows({"runtime/a.c": '#include "icd/icd.h"', "icd/a.c": '#include "runtime/runtime.h"'}))
+        found.append("self-test: a circle is not found")
+    except ValueError:
+        pass
+    return found
 
 
 def main():
     top = pathlib.Path(sys.argv[1])
     found = self_test()
-    files = 0
-    for path in sorted(top.rglob("*.[ch]")):
-        name = path.relative_to(top).as_posix()
-        if room_of(name):
-            files += 1
-            found += offences(name, path.read_text())
-    print("\n".join(found) or f"{files} files keep the rules")
+    files = {}
+    for source in SOURCES:
+        for path in sorted((top / source).rglob("*.[ch]")):
+            files[path.relative_to(top).as_posix()] = path.read_text()
+    for name, text in files.items():
+        found += offences(name, text)
+    try:
+        page = (top / PAGE).read_text(encoding="utf-8")
+        begin, end = page.index(BEGIN) + len(BEGIN), page.index(END)
+        current = page[:begin] + picture(arrows(files)) + page[end:]
+        if sys.argv[2:] == ["--update"]:
+            (top / PAGE).write_text(current, encoding="utf-8")
+        elif current != page:
+            found.append(f"{PAGE}: the picture of the directories is not current; "
+                         "tests/include_rules.py . --update writes it")
+    except ValueError as error:
+        found.append(str(error))
+    print("\n".join(found) or f"{len(files)} files keep the rules")
     return 1 if found or not files else 0
 
 

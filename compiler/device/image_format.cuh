@@ -8,7 +8,7 @@
 
 namespace ocl {
 
-/* struct kernel_image of compiler/kernel_code.h. */
+/* struct kernel_image of gpu/cubin/kernel_code.h. */
 struct image {
   ulong base;
   uint width, height, depth;

@@ -8,7 +8,7 @@
 
 namespace ocl {
 
-/* enum kernel_sampler of compiler/kernel_code.h; written in the program, or not. */
+/* enum kernel_sampler of gpu/cubin/kernel_code.h; written in the program, or not. */
 struct ocl_sampler {
   uint bits;
 };

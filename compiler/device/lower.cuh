@@ -1,4 +1,4 @@
-/* What the printer (compiler/lower*.c) itself uses in the code that it prints:
+/* What the printer (compiler/lower/) itself uses in the code that it prints:
  * type names, wide accesses, and the counterparts of LLVM's intrinsics. */
 #ifndef TEGRACL_LOWER_CUH
 #define TEGRACL_LOWER_CUH

@@ -1,6 +1,6 @@
 /* printf: writes a record of the call into the launch's print buffer, which the host
  * formats when the launch is over. Layouts: struct print_buffer, print_record and
- * enum print_type of compiler/kernel_code.h.
+ * enum print_type of gpu/cubin/kernel_code.h.
  */
 #ifndef TEGRACL_PRINTF_CUH
 #define TEGRACL_PRINTF_CUH

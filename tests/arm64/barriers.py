@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-# Byte offsets: USERD_GP_PUT and USERMODE_NOTIFY_CHANNEL_PENDING of runtime/hw/host.h.
+# Byte offsets: USERD_GP_PUT and USERMODE_NOTIFY_CHANNEL_PENDING of gpu/hw/host.h.
 GP_PUT, DOORBELL = 0x8c, 0x90
 STORE = r'(?:st(?:r|ur|p|lr|lur)\w*)\s'
 

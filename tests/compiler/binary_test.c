@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "compiler/binary.h"
+#include "compiler/client/binary.h"
 #include "tests/compiler/cubin_file.h"
 
 static const struct binary_arg arguments[] = {

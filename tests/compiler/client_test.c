@@ -24,10 +24,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "compiler/cache.h"
+#include "compiler/client/cache.h"
+#include "compiler/client/flight.h"
 #include "compiler/compiler.h"
 #include "compiler/find.h"
-#include "compiler/flight.h"
 #include "compiler/message.h"
 #include "tests/tick.h"
 

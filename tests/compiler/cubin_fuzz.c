@@ -12,14 +12,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "compiler/binary.h"
+#include "compiler/client/binary.h"
+#include "compiler/client/object.h"
 #include "compiler/compiler.h"
-#include "compiler/object.h"
 #include "tests/compiler/cubin_file.h"
 
 enum {
   DEFAULT_ROUNDS = 20000,
-  /* Program binaries and objects (compiler/binary.c, object.c). */
+  /* Program binaries and objects (compiler/client/binary.c, object.c). */
   HASH_AT = 24,
   HASHED_FROM = 32,
 };
@@ -268,7 +268,7 @@ enum {
   CONTAINER = FILES,
   OBJECT,
   INPUTS,
-  OFFSET_OF_CUBIN_AT = 56, /* compiler/binary.c */
+  OFFSET_OF_CUBIN_AT = 56, /* compiler/client/binary.c */
 };
 
 static struct input make_input(int which, const struct input *inputs) {

@@ -12,7 +12,7 @@
 #include <gelf.h>
 
 #include "compiler/compiler.h"
-#include "compiler/cubin_format.h"
+#include "gpu/cubin/cubin_format.h"
 #include "tests/compiler/cubin_file.h"
 
 static struct module_code *read_good(const char *name) {

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compiler/client/object.h"
 #include "compiler/compiler.h"
-#include "compiler/object.h"
 
 static const char source[] =
     "typedef struct { float4 v; int n[3]; } part;\n"

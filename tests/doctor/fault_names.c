@@ -2,7 +2,7 @@
  * the seeds choose (TEGRACL_EMULATOR=fault:SEED). */
 #include <stdio.h>
 
-#include "runtime/emulator/inject.h"
+#include "emulator/modes/inject.h"
 
 static void print(size_t index) {
   const char *fault_class = NULL;

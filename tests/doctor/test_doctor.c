@@ -17,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/fds.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/memory.h"
-#include "runtime/hw/methods.h"
-#include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/doctor.h"
 
 /* ---- the one thing ------------------------------------------------------------------ */

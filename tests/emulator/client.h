@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/emulator/emulator.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/methods.h"
-#include "runtime/hw/qmd.h"
-#include "runtime/nvgpu/emulator_node.h"
-#include "runtime/nvgpu/uapi.h"
+#include "emulator/emulator.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
+#include "gpu/nvgpu/emulator_node.h"
+#include "gpu/nvgpu/uapi.h"
 
 #define OS (&nvgpu_os_emulator)
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/emulator/sm/sm.h"
+#include "emulator/sm/sm.h"
 
 struct sm_code {
   int unused;

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "runtime/emulator/gpu.h"
-#include "runtime/hw/memory.h"
-#include "runtime/hw/tables.h"
+#include "emulator/gpu.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/tables.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 #include "tests/emulator/random.h"

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/emulator/gpu.h"
+#include "emulator/gpu.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/random.h"
 

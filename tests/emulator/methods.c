@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/hw/tables.h"
+#include "gpu/hw/tables.h"
 #include "tests/emulator/client.h"
 
 /* Data other than 0: what is harmless there. */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/hw/memory.h"
+#include "gpu/hw/memory.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 

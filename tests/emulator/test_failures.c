@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/emulator/gpu.h"
-#include "runtime/hw/exceptions.h"
+#include "emulator/gpu.h"
+#include "gpu/hw/exceptions.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 

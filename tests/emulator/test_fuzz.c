@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/hw/tables.h"
+#include "gpu/hw/tables.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/emulator/mme.h"
+#include "emulator/engine/mme.h"
 #include "tests/emulator/client.h"
 
 static uint32_t *word_at(struct fixture *f, unsigned offset) {

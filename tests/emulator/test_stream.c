@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/emulator/gpu.h"
+#include "emulator/gpu.h"
 #include "tests/emulator/client.h"
 
 static uint64_t *word_at(struct fixture *f, unsigned offset) {

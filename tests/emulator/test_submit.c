@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/emulator/gpu.h"
+#include "emulator/gpu.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 

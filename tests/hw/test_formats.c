@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-#include "runtime/hw/constant_bank.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/memory.h"
-#include "runtime/hw/methods.h"
-#include "runtime/hw/qmd.h"
-#include "runtime/hw/tables.h"
+#include "gpu/hw/constant_bank.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
+#include "gpu/hw/tables.h"
 
 static void headers_known_to_have_run(void **state) {
   (void)state;

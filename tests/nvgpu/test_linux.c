@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/types.h>
 
-#include "runtime/nvgpu/os.h"
+#include "gpu/nvgpu/os.h"
 
 /* ---- the C library ------------------------------------------------------------------ */
 

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "runtime/nvgpu/release.h"
-#include "runtime/nvgpu/tables.h"
-#include "runtime/nvgpu/uapi.h"
+#include "gpu/nvgpu/release.h"
+#include "gpu/nvgpu/tables.h"
+#include "gpu/nvgpu/uapi.h"
 
 /* Computed from OE4T/linux-nvgpu, l4t-35.6.0, and linux-tegra-5.10. */
 static const struct {

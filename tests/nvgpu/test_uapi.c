@@ -13,9 +13,9 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#include "runtime/hw/host.h"
-#include "runtime/nvgpu/os.h"
-#include "runtime/nvgpu/uapi.h"
+#include "gpu/hw/host.h"
+#include "gpu/nvgpu/os.h"
+#include "gpu/nvgpu/uapi.h"
 
 static void sizes_that_ran(void **state) {
   (void)state;

@@ -1,4 +1,4 @@
-/* Program binaries as compiler/binary.c writes them, for the tests that change them. */
+/* Program binaries as compiler/client/binary.c writes them, for the tests that change them. */
 #ifndef TEGRACL_ROAD_CONTAINER_H
 #define TEGRACL_ROAD_CONTAINER_H
 

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "runtime/nvgpu/emulator_node.h"
-#include "runtime/nvgpu/release.h"
-#include "runtime/nvgpu/uapi.h"
+#include "gpu/nvgpu/emulator_node.h"
+#include "gpu/nvgpu/release.h"
+#include "gpu/nvgpu/uapi.h"
 #include "tests/road/life.h"
 #include "tests/road/refusing_os.h"
 #include "tests/road/road.h"

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/nvgpu/os.h"
-#include "runtime/nvgpu/release.h"
-#include "runtime/nvgpu/uapi.h"
+#include "gpu/nvgpu/os.h"
+#include "gpu/nvgpu/release.h"
+#include "gpu/nvgpu/uapi.h"
 #include "tests/road/road.h"
 
 /* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */

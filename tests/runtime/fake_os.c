@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/hw/methods.h"
-#include "runtime/nvgpu/emulator_node.h"
-#include "runtime/nvgpu/uapi.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/emulator_node.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum { FDS = 1024, FIRST_FD = 3 };
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "runtime/nvgpu/os.h"
+#include "gpu/nvgpu/os.h"
 
 extern const struct nvgpu_os fake_os;
 

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "gpu/hw/constant_bank.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/qmd.h"
 #include "runtime/debug.h"
-#include "runtime/hw/constant_bank.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/qmd.h"
 
 static char *text;
 static size_t size;

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/hw/host.h"
+#include "gpu/hw/host.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/module.h"
-#include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 #include "tests/runtime/fake_os.h"
 

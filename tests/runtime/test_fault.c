@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "gpu/hw/host.h"
 #include "runtime/device.h"
-#include "runtime/hw/host.h"
 #include "runtime/module.h"
 #include "runtime/queue.h"
 #include "tests/runtime/fake_os.h"

@@ -18,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/module.h"
-#include "runtime/nvgpu/uapi.h"
 #include "runtime/queue.h"
 #include "runtime/timeline.h"
 #include "tools/doctor/kernel_words.h"

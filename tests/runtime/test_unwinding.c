@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gpu/hw/memory.h"
 #include "runtime/available.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
-#include "runtime/hw/memory.h"
 #include "runtime/queue.h"
 #include "tests/runtime/fake_os.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/emulator/sm/state.h"
+#include "emulator/sm/state.h"
 #include "tests/sass/tensor_model.h"
 #include "tests/sm/harness.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/emulator/sm/insn.h"
-#include "runtime/emulator/sm/state.h"
+#include "emulator/sm/state.h"
+#include "gpu/isa/insn.h"
 #include "tests/sass/exact.h"
 #include "tests/sm/harness.h"
 

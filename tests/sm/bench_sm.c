@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/emulator/sm/state.h"
+#include "emulator/sm/state.h"
 #include "tests/sm/harness.h"
 
 static const char source[] =

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/emulator/sm/sm.h"
+#include "emulator/sm/sm.h"
 
 /* meson's exit code for a test that cannot run here. */
 #define HARNESS_SKIP 77

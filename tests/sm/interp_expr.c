@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/emulator/sm/state.h"
+#include "emulator/sm/state.h"
 #include "tests/sm/harness.h"
 
 #include <cmocka.h>

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/emulator/sm/insn.h"
-#include "runtime/emulator/sm/isa_table.h"
-#include "runtime/emulator/sm/sm.h"
-#include "runtime/emulator/sm/state.h"
+#include "emulator/sm/sm.h"
+#include "emulator/sm/state.h"
+#include "gpu/isa/insn.h"
+#include "gpu/isa/isa_table.h"
 
 /* Code and data lie apart, so that no more than the section need be decoded. */
 enum {

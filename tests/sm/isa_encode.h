@@ -4,8 +4,8 @@
 #ifndef TEGRACL_TESTS_SM_ISA_ENCODE_H
 #define TEGRACL_TESTS_SM_ISA_ENCODE_H
 
-#include "runtime/emulator/sm/insn.h"
-#include "runtime/emulator/sm/isa_table.h"
+#include "gpu/isa/insn.h"
+#include "gpu/isa/isa_table.h"
 
 /* Sets a field of the word; value must fit. */
 void isa_set_field(uint64_t word[2], struct sm_isa_bits bits, uint64_t value);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/emulator/sm/insn.h"
-#include "runtime/emulator/sm/state.h"
+#include "emulator/sm/state.h"
+#include "gpu/isa/insn.h"
 
 enum { MOST_REGISTERS = 255 };
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "runtime/emulator/sm/insn.h"
+#include "gpu/isa/insn.h"
 
 #define TEXT_SIZE 256
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/emulator/sm/semantics.h"
+#include "emulator/sm/exec/semantics.h"
 #include "tests/sm/quad.h"
 
 #include <cmocka.h>

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
 #include "runtime/fds.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/methods.h"
 #include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/kernels.h"

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/device.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/memory.h"
-#include "runtime/hw/methods.h"
-#include "runtime/nvgpu/uapi.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 

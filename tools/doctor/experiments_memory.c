@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "gpu/hw/memory.h"
 #include "runtime/context.h"
-#include "runtime/hw/memory.h"
 #include "tools/doctor/experiments.h"
 
 /* ---- memory of others -------------------------------------------------------------------------

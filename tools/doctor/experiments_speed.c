@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "runtime/hw/memory.h"
+#include "gpu/hw/memory.h"
 #include "tools/doctor/experiments.h"
 
 extern char **environ;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "runtime/nvgpu/tables.h"
+#include "gpu/nvgpu/tables.h"
 
 /* Either kind of file, which its first line tells. 0, or -errno. */
 int explain(FILE *in, FILE *out);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "runtime/nvgpu/uapi.h"
+#include "gpu/nvgpu/uapi.h"
 #include "tools/doctor/explain.h"
 #include "tools/doctor/requests.h"
 

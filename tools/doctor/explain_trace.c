@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/hw/constant_bank.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
 #include "runtime/debug.h"
-#include "runtime/hw/constant_bank.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/methods.h"
-#include "runtime/hw/qmd.h"
 #include "tools/doctor/explain.h"
 
 /* ---- fields of a line ------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* What a CUBIN would say of the kernels, and the driver reads from it. */
 #include "tools/doctor/kernels.h"
 
-#include "runtime/hw/constant_bank.h"
-#include "runtime/hw/memory.h"
+#include "gpu/hw/constant_bank.h"
+#include "gpu/hw/memory.h"
 #include "tools/doctor/kernel_words.h"
 
 enum { PARAM_BYTES = sizeof(uint64_t) + sizeof(uint32_t) };

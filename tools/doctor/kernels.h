@@ -2,7 +2,7 @@
 #ifndef TEGRACL_DOCTOR_KERNELS_H
 #define TEGRACL_DOCTOR_KERNELS_H
 
-#include "compiler/kernel_code.h"
+#include "gpu/cubin/kernel_code.h"
 
 enum doctor_kernel {
   KERNEL_NUMBER,

@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/device.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/memory.h"
-#include "runtime/hw/methods.h"
-#include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/experiments.h"
 
 static uint32_t release_word(bool wide, bool wait, bool time) {

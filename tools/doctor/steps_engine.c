@@ -3,11 +3,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/device.h"
-#include "runtime/hw/host.h"
-#include "runtime/hw/memory.h"
-#include "runtime/hw/methods.h"
-#include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/experiments.h"
 
 /* ---- copies ------------------------------------------------------------------------ */

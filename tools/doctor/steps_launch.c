@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/hw/host.h"
-#include "runtime/hw/memory.h"
-#include "runtime/hw/methods.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
 #include "runtime/module.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/kernels.h"

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/device.h"
-#include "runtime/hw/memory.h"
-#include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/doctor.h"
 
 static const uint64_t sizes[] = {GPU_PAGE_BYTES, 64 << 10, 1 << 20, 16 << 20};

@@ -8,10 +8,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 #include "runtime/board_file.h"
 #include "runtime/device.h"
-#include "runtime/hw/memory.h"
-#include "runtime/nvgpu/uapi.h"
 #include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"

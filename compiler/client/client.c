@@ -1,0 +1,211 @@
+/* Builds as the OpenCL API asks for them: a hit of the disk cache, or the work of
+ * a helper process. Whatever the helper does, the application only sees a status
+ * and a log.
+ */
+#include "compiler/compiler.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compiler/client/cache.h"
+#include "compiler/client/flight.h"
+#include "compiler/client/helper.h"
+#include "compiler/find.h"
+#include "compiler/helper_limits.h"
+#include "compiler/message.h"
+#include "compiler/spirv/spirv.h"
+
+__attribute__((format(printf, 3, 4))) static enum cc_status
+fail(struct cc_result *result, enum cc_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  cc_result_finish(result);
+  if (vasprintf(&result->log, format, arguments) < 0)
+    result->log = NULL;
+  va_end(arguments);
+  return result->log ? status : CC_OUT_OF_MEMORY;
+}
+
+/* Whether the error says that the helper had gone before it saw our request. */
+static bool had_gone(int error) {
+  return error == -EPIPE;
+}
+
+/* Whether there is too little of something for a helper, rather than no compiler. */
+static bool is_shortage(int error) {
+  return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN;
+}
+
+/* One build by a helper. */
+static enum cc_status build(const struct cc_job *job, const char *compiler, const char *folder,
+                            struct cc_result *result) {
+  enum cc_status status = CC_INTERNAL_ERROR;
+  char words[4096];
+  struct message request = {0}, answer = {0};
+  message_put_job(&request, job, folder);
+  if (request.broken) {
+    message_finish(&request);
+    return fail(result, CC_OUT_OF_MEMORY, "out of memory while sending the source to %s\n",
+                compiler);
+  }
+  for (;;) {
+    bool used;
+    int error;
+    struct helper *helper = helper_get(compiler, &used, &error);
+    if (!helper) {
+      status = fail(result, is_shortage(error) ? CC_OUT_OF_MEMORY : CC_NOT_AVAILABLE,
+                    "the compiler %s could not be started: %s\n", compiler, strerror(-error));
+      break;
+    }
+    const int64_t seconds = limits_seconds();
+    error = helper_ask(helper, &request, &answer, message_now_ms() + seconds * 1000);
+    if (!error)
+      error = message_take_result(&answer, &status, result);
+    if (!error) {
+      helper_put(helper);
+      break;
+    }
+    helper_end(helper, words, sizeof(words));
+    /* It may have left for lack of work just as we asked; a new one has not. */
+    if (used && had_gone(error))
+      continue;
+    if (error == -ETIMEDOUT)
+      status = fail(result, CC_INTERNAL_ERROR,
+                    "the compiler did not finish in %lld seconds; %s\n"
+                    "TEGRACL_COMPILER_TIMEOUT=SECONDS gives it more time\n",
+                    (long long)seconds, words);
+    else if (error == -EPROTO)
+      status = fail(result, CC_INTERNAL_ERROR, "the compiler sent a broken answer; %s\n", words);
+    else if (had_gone(error))
+      status = fail(result, CC_INTERNAL_ERROR, "the compiler crashed; %s\n", words);
+    else
+      status = fail(result, error == -ENOMEM ? CC_OUT_OF_MEMORY : CC_INTERNAL_ERROR,
+                    "the compiler could not be reached: %s; %s\n", strerror(-error), words);
+    break;
+  }
+  message_finish(&answer);
+  message_finish(&request);
+  return status;
+}
+
+static bool take_cached(enum cache_scope scope, const char *folder, const struct cache_key *job,
+                        struct cc_result *result) {
+  struct cache_key key = {0};
+  if (scope == CACHE_JOB)
+    result->from_cache = cache_get(job, result);
+  else if (scope == CACHE_PLACES && cache_find_places(job, folder, &key))
+    result->from_cache = cache_get(&key, result);
+  cache_key_finish(&key);
+  return result->from_cache;
+}
+
+static enum cc_status build_and_keep(const struct cc_job *job, const char *compiler,
+                                     const char *folder, enum cache_scope scope,
+                                     const struct cache_key *job_key, struct cc_result *result) {
+  struct cache_key key = {0};
+  struct timespec began;
+  clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the one that files get their times from */
+  const enum cc_status status = build(job, compiler, folder, result);
+  if (status == CC_OK && scope == CACHE_JOB)
+    cache_put(job_key, result);
+  else if (status == CC_OK && scope == CACHE_PLACES &&
+           cache_keep_places(job_key, folder, result, &began, &key))
+    cache_put(&key, result);
+  cache_key_finish(&key);
+  return status;
+}
+
+static enum cc_status look_or_build(const struct cc_job *job, const char *compiler,
+                                    const char *folder, enum cache_scope scope,
+                                    const struct cache_key *key, struct cc_result *result) {
+  return take_cached(scope, folder, key, result)
+             ? CC_OK
+             : build_and_keep(job, compiler, folder, scope, key, result);
+}
+
+/* Of several threads with the same job one builds. It looks again first: another may
+ * have landed since the last look. So do those who waited, if the build depends on files,
+ * which may be others by now. */
+static enum cc_status build_once(const struct cc_job *job, const char *compiler, const char *folder,
+                                 enum cache_scope scope, const struct cache_key *key,
+                                 struct cc_result *result) {
+  enum cc_status status;
+  struct flight *flight = flight_take_off(key, &status, result);
+  if (flight) {
+    status = look_or_build(job, compiler, folder, scope, key, result);
+    flight_land(flight, status, result);
+  } else if (scope == CACHE_PLACES && status == CC_OK) {
+    cc_result_finish(result);
+    status = look_or_build(job, compiler, folder, scope, key, result);
+  }
+  return status;
+}
+
+/* Too much for the stack of a small thread. */
+struct paths {
+  char tegraclc[CC_PATH_MAX], clang[CC_PATH_MAX], nvrtc[CC_PATH_MAX];
+  char validator[CC_PATH_MAX], translator[CC_PATH_MAX], here[PATH_MAX];
+};
+
+static enum cc_status find_and_build(const struct cc_job *job, struct paths *found,
+                                     struct cc_result *result) {
+  if (!cc_find_tegraclc(found->tegraclc))
+    return fail(result, CC_NOT_AVAILABLE,
+                "tegracl's compiler command (tegraclc) was not found; install tegracl completely "
+                "or set TEGRACL_COMPILER to its file name\n");
+  struct cache_tools tools = {.paths = {
+                                  found->tegraclc,
+                                  cc_find_clang(found->clang) ? found->clang : NULL,
+                                  cc_find_nvrtc(found->nvrtc) ? found->nvrtc : NULL,
+                              }};
+  if (job->source_count == 1 && spirv_is(job->sources[0].text, job->sources[0].size) &&
+      cc_find_spirv_tools(found->validator, found->translator)) {
+    tools.paths[CACHE_VALIDATOR] = found->validator;
+    tools.paths[CACHE_TRANSLATOR] = found->translator;
+  }
+  const char *folder = getcwd(found->here, sizeof(found->here));
+  struct cache_key key;
+  const enum cache_scope scope = cache_key_make(job, folder, &tools, &key);
+  enum cc_status status = CC_OK;
+  if (scope == CACHE_NEVER)
+    status = build(job, found->tegraclc, folder, result);
+  else if (!take_cached(scope, folder, &key, result))
+    status = build_once(job, found->tegraclc, folder, scope, &key, result);
+  cache_key_finish(&key);
+  return status;
+}
+
+enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
+  *result = (struct cc_result){0};
+  struct paths *found = malloc(sizeof(*found));
+  const enum cc_status status =
+      found ? find_and_build(job, found, result)
+            : fail(result, CC_OUT_OF_MEMORY, "out of memory before the compiler was found\n");
+  free(found);
+  return status;
+}
+
+void cc_result_finish(struct cc_result *result) {
+  free(result->log);
+  free(result->binary);
+  free(result->places);
+  *result = (struct cc_result){0};
+}
+
+bool cc_il_available(void) {
+  struct paths *found = cc_available() ? malloc(sizeof(*found)) : NULL;
+  const bool available = found && cc_find_spirv_tools(found->validator, found->translator);
+  free(found);
+  return available;
+}
+
+bool cc_available(void) {
+  char path[CC_PATH_MAX];
+  return cc_find_tegraclc(path) && cc_find_clang(path) && cc_find_nvrtc(path);
+}

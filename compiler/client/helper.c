@@ -1,0 +1,397 @@
+/* Helper processes. Each is connected by a socket pair; its standard input is
+ * its end. Its output goes to a memory file, so that what a crash leaves behind
+ * (LLVM's last words) can be put into the build log and nothing reaches the
+ * application's terminal. It leads a process group of its own: a Ctrl-C meant
+ * for the application does not reach it, and killing it takes its clang along.
+ */
+#include "compiler/client/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "compiler/helper_limits.h"
+
+extern char **environ;
+
+struct helper {
+  struct helper *next;
+  pid_t pid;
+  int pidfd; /* -1: the kernel has none (before Linux 5.3) */
+  int fd;
+  int output;           /* memory file of what it printed */
+  uint64_t environment; /* hash of the environment it was started in */
+  bool used;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t freed = PTHREAD_COND_INITIALIZER;
+static struct helper *idle;
+static struct helper *working;
+static struct helper *leaving; /* socket closed, not yet reaped */
+static long busy;              /* those at work, and those about to be started */
+
+/* In a set-user-ID program the environment comes from the user that must not have its rights. */
+static char **helpers_environment(void) {
+  static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+  static char *safe[] = {path, NULL};
+  return getauxval(AT_SECURE) ? safe : environ;
+}
+
+static uint64_t hash_environment(const char *path) {
+  uint64_t hash = XXH64(path, strlen(path), 0);
+  for (char **variable = helpers_environment(); variable && *variable; variable++)
+    hash = XXH64(*variable, strlen(*variable), hash);
+  return hash;
+}
+
+/* ---- the process -------------------------------------------------------------------- */
+
+/* Numbers newer than some headers, the same everywhere. */
+enum { NR_PIDFD_SEND_SIGNAL = 424, NR_PIDFD_OPEN = 434, WAIT_FOR_PIDFD = 3 };
+enum { SIGNAL_PROCESS_GROUP = 4 }; /* Linux 6.9 */
+
+/* The application may wait for all of its children, the helper among them. Then the helper's
+ * number may already be that of another process, which is neither waited for nor signalled.
+ * 1: it has ended, how is in info and used. 0: it has not. -1: the application has waited for
+ * it. */
+static int wait_for(const struct helper *helper, int flags, siginfo_t *info, struct rusage *used) {
+  const int kind = helper->pidfd >= 0 ? WAIT_FOR_PIDFD : P_PID;
+  const int id = helper->pidfd >= 0 ? helper->pidfd : helper->pid;
+  *info = (siginfo_t){0};
+  while (syscall(SYS_waitid, kind, id, info, WEXITED | flags, used) != 0)
+    if (errno != EINTR)
+      return -1;
+  return info->si_pid != 0;
+}
+
+/* Ends the helper and what it has started. The process number is the helper's until it has been
+ * waited for. */
+static void end_group(const struct helper *helper) {
+  siginfo_t info;
+  if (helper->pidfd >= 0 &&
+      syscall(NR_PIDFD_SEND_SIGNAL, helper->pidfd, SIGKILL, NULL, SIGNAL_PROCESS_GROUP) == 0)
+    return;
+  if (wait_for(helper, WNOHANG | WNOWAIT, &info, NULL) >= 0)
+    kill(-helper->pid, SIGKILL);
+}
+
+static void close_files(const struct helper *helper) {
+  close(helper->fd);
+  close(helper->output);
+  if (helper->pidfd >= 0)
+    close(helper->pidfd);
+}
+
+/* Closes our side. The helper sees that and leaves; its process is reaped when
+ * it has (never waited for here). The lock is held. */
+static void let_go(struct helper *helper) {
+  close(helper->fd);
+  close(helper->output);
+  helper->next = leaving;
+  leaving = helper;
+}
+
+static void reap(void) {
+  for (struct helper **place = &leaving; *place;) {
+    struct helper *helper = *place;
+    siginfo_t info;
+    if (wait_for(helper, WNOHANG, &info, NULL) == 0) {
+      place = &helper->next;
+      continue;
+    }
+    *place = helper->next;
+    if (helper->pidfd >= 0)
+      close(helper->pidfd);
+    free(helper);
+  }
+}
+
+/* True if the other side has closed: the helper is going or gone. */
+static bool has_closed(int fd) {
+  char byte;
+  ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno == ECONNRESET);
+}
+
+/* True if the other side has closed, or the socket has bytes nobody asked for. */
+static bool is_stale(int fd) {
+  char byte;
+  ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got >= 0 || errno != EAGAIN;
+}
+
+/* An idle helper that is good for a build in this environment. Lets go of those
+ * that are not. The lock is held. */
+static struct helper *take_idle(uint64_t environment) {
+  struct helper *taken = NULL;
+  for (struct helper **place = &idle; *place;) {
+    struct helper *helper = *place;
+    bool good = helper->environment == environment && !is_stale(helper->fd);
+    if (good && taken) {
+      place = &helper->next;
+      continue;
+    }
+    *place = helper->next;
+    if (good)
+      taken = helper;
+    else
+      let_go(helper);
+  }
+  return taken;
+}
+
+static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int fd,
+                  int output) {
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  int error = posix_spawn_file_actions_adddup2(actions, fd, STDIN_FILENO);
+  if (!error)
+    error = posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
+  if (!error)
+    error = posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
+  if (!error)
+    error = posix_spawnattr_setsigmask(attributes, &none);
+  if (!error)
+    error = posix_spawnattr_setsigdefault(attributes, &all);
+  if (!error)
+    error = posix_spawnattr_setpgroup(attributes, 0);
+  if (!error)
+    error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                     POSIX_SPAWN_SETPGROUP);
+  return error;
+}
+
+static int spawn(const char *path, int fd, int output, pid_t *pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error)
+    return -error;
+  error = posix_spawnattr_init(&attributes);
+  if (error) {
+    posix_spawn_file_actions_destroy(&actions);
+    return -error;
+  }
+  char *arguments[] = {(char *)path, "--serve", NULL};
+  error = set_up(&actions, &attributes, fd, output);
+  if (!error)
+    error = posix_spawn(pid, path, &actions, &attributes, arguments, helpers_environment());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return -error;
+}
+
+/* The lowest number from 3 up, so that it is none of those which set_up gives a
+ * meaning (the application may have closed its standard streams). */
+static int above_standard(int fd) {
+  if (fd < 0 || fd > STDERR_FILENO)
+    return fd;
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(fd);
+  return moved;
+}
+
+static struct helper *start(const char *path, uint64_t environment, int *error) {
+  int ends[2] = {-1, -1};
+  int output = -1;
+  struct helper *helper = calloc(1, sizeof(*helper));
+  *error = -ENOMEM;
+  if (!helper)
+    return NULL;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    *error = -errno;
+    goto fail;
+  }
+  ends[0] = above_standard(ends[0]);
+  ends[1] = above_standard(ends[1]);
+  output = above_standard(memfd_create("tegraclc", MFD_CLOEXEC));
+  if (ends[0] < 0 || ends[1] < 0 || output < 0) {
+    *error = -errno;
+    goto fail;
+  }
+  *error = spawn(path, ends[1], output, &helper->pid);
+  if (*error)
+    goto fail;
+  close(ends[1]);
+  helper->fd = ends[0];
+  helper->output = output;
+  helper->pidfd = (int)syscall(NR_PIDFD_OPEN, helper->pid, 0);
+  helper->environment = environment;
+  return helper;
+fail:
+  for (int i = 0; i < 2; i++)
+    if (ends[i] >= 0)
+      close(ends[i]);
+  if (output >= 0)
+    close(output);
+  free(helper);
+  return NULL;
+}
+
+/* ---- fork --------------------------------------------------------------------- */
+
+/* Held for moments only, so that a fork may wait for it, and the child finds lists that
+ * it can follow. */
+static void forking(void) {
+  pthread_mutex_lock(&lock);
+}
+
+static void forked_parent(void) {
+  pthread_mutex_unlock(&lock);
+}
+
+static void forget(struct helper **list) {
+  while (*list) {
+    struct helper *helper = *list;
+    *list = helper->next;
+    free(helper);
+  }
+}
+
+/* The helpers are the parent's: with copies of their sockets they would not see that it
+ * has gone. Those at work are in use by threads that the child lacks. */
+static void forked_child(void) {
+  struct helper *const open[] = {idle, working};
+  for (int i = 0; i < 2; i++)
+    for (const struct helper *helper = open[i]; helper; helper = helper->next)
+      close_files(helper);
+  for (const struct helper *helper = leaving; helper; helper = helper->next)
+    if (helper->pidfd >= 0)
+      close(helper->pidfd);
+  forget(&idle);
+  forget(&working);
+  forget(&leaving);
+  busy = 0;
+  pthread_mutex_init(&lock, NULL);
+  pthread_cond_init(&freed, NULL);
+}
+
+/* Again does nothing. The lock is held. */
+static int watch_forks(void) {
+  static bool watched;
+  const int error = watched ? 0 : pthread_atfork(forking, forked_parent, forked_child);
+  watched = !error;
+  return -error;
+}
+
+/* ---- from outside ---------------------------------------------------------------- */
+
+/* The lock is held. */
+static void leave_busy(void) {
+  busy--;
+  pthread_cond_signal(&freed);
+}
+
+/* The lock is held. */
+static void stop_working(struct helper *helper) {
+  struct helper **place = &working;
+  while (*place != helper)
+    place = &(*place)->next;
+  *place = helper->next;
+  leave_busy();
+}
+
+struct helper *helper_get(const char *path, bool *used, int *error) {
+  uint64_t environment = hash_environment(path);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  pthread_mutex_lock(&lock);
+  while (busy >= (cores > 0 ? cores : 1))
+    pthread_cond_wait(&freed, &lock);
+  busy++;
+  *error = watch_forks();
+  reap();
+  struct helper *helper = *error ? NULL : take_idle(environment);
+  *used = helper && helper->used;
+  if (!helper && !*error) {
+    pthread_mutex_unlock(&lock);
+    helper = start(path, environment, error);
+    pthread_mutex_lock(&lock);
+  }
+  if (helper) {
+    helper->next = working;
+    working = helper;
+  } else {
+    leave_busy();
+  }
+  pthread_mutex_unlock(&lock);
+  return helper;
+}
+
+int helper_ask(struct helper *helper, const struct message *request, struct message *answer,
+               int64_t deadline_ms) {
+  int error = message_send(helper->fd, request, deadline_ms);
+  if (!error)
+    error = message_receive(helper->fd, answer, deadline_ms);
+  helper->used = true;
+  return error;
+}
+
+void helper_put(struct helper *helper) {
+  pthread_mutex_lock(&lock);
+  stop_working(helper);
+  helper->next = idle;
+  idle = helper;
+  pthread_mutex_unlock(&lock);
+}
+
+/* The last of what the helper printed, at most size - 1 characters. */
+static void last_words(int output, char *words, size_t size) {
+  off_t end = lseek(output, 0, SEEK_END);
+  off_t from = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
+  ssize_t got = end > 0 ? pread(output, words, size - 1, from) : 0;
+  words[got > 0 ? got : 0] = 0;
+}
+
+void helper_end(struct helper *helper, char *words, size_t size) {
+  char printed[2048], end[256];
+  siginfo_t info;
+  struct rusage used = {0};
+  /* A helper that is going by itself gets a moment, so that we learn how. On a busy machine
+   * it may take longer from closing its files to its end, but then our signal, too, comes
+   * behind what ended it. */
+  enum { MOMENTS = 2000, MOMENT_US = 1000 };
+  const bool going = has_closed(helper->fd);
+  int ended = 0;
+  for (int i = 0; going && i < MOMENTS && ended == 0; i++) {
+    ended = wait_for(helper, WNOHANG | WNOWAIT, &info, &used);
+    if (ended == 0)
+      usleep(MOMENT_US);
+  }
+  /* Before it is waited for: then its number is its own, and what it started is ended, too. */
+  end_group(helper);
+  ended = wait_for(helper, 0, &info, &used);
+  last_words(helper->output, printed, sizeof(printed));
+  if (ended < 0)
+    snprintf(words, size, "it ended, how only the application knows, which waited for it\n%s",
+             printed);
+  else if (going && info.si_code == CLD_EXITED) {
+    snprintf(words, size, "it left with exit status %d\n%s", info.si_status, printed);
+  } else if (going) {
+    limits_tell_end(end, sizeof(end), info.si_status, &used);
+    snprintf(words, size, "it %s\n%s", end, printed);
+  } else {
+    snprintf(words, size, "it was killed\n%s", printed);
+  }
+  pthread_mutex_lock(&lock);
+  stop_working(helper);
+  close_files(helper);
+  pthread_mutex_unlock(&lock);
+  free(helper);
+}

@@ -1,0 +1,227 @@
+/* Runs clang -cc1 with the source on its standard input. */
+#include "compiler/frontend/frontend.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/frontend/header_files.h"
+#include "compiler/frontend/places.h"
+#include "gpu/cubin/cubin_format.h"
+
+static const char source_name[] = SOURCE_NAME;
+
+/* Adds one argument for each blank-separated word of words. */
+static void add_each(struct command *command, const char *prefix, const char *words,
+                     const char *after) {
+  while (words && *words) {
+    size_t size = strcspn(words, " ");
+    if (size)
+      command_add(command, "%s%.*s%s", prefix, (int)size, words, after);
+    words += size + (words[size] == ' ');
+  }
+}
+
+/* clang's list of extensions that exist: none but the device's. */
+static void add_extensions(struct command *command, const struct cc_device *device,
+                           const struct options *options) {
+  struct text list = {0};
+  text_puts(&list, "-cl-ext=-all");
+  const char *groups[] = {device->extensions,
+                          options->c_version >= 300 ? device->c_features : NULL};
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    for (const char *words = groups[i]; words && *words;) {
+      size_t size = strcspn(words, " ");
+      if (size)
+        text_printf(&list, ",+%.*s", (int)size, words);
+      words += size + (words[size] == ' ');
+    }
+  if (list.failed)
+    command->failed = true;
+  else
+    command_add(command, "%s", list.data);
+  text_finish(&list);
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    add_each(command, "-D", groups[i], "=1");
+}
+
+bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log) {
+  if (cc_find_clang(path))
+    return true;
+  text_puts(log, "error: clang was not found; install clang-15 or newer (Debian, Ubuntu: "
+                 "apt install clang-15), or set TEGRACL_CLANG to the executable\n");
+  return false;
+}
+
+static bool mentions(const struct cc_source *source, const char *word) {
+  return memmem(source->text, source->size, word, strlen(word)) != NULL;
+}
+
+/* Whether the program, or a header of its own, may overload a built-in function. clang then
+ * needs the whole header: of its table, which is read in a third of the time, it forgets the
+ * built-in functions of a name that the program declares. */
+static bool may_overload(const struct cc_job *job) {
+  bool may = false;
+  for (size_t i = 0; i < job->source_count; i++)
+    may |= mentions(&job->sources[i], "overloadable") || mentions(&job->sources[i], "include");
+  return may;
+}
+
+static bool build_command(struct command *command, const char *clang, const struct cc_job *job,
+                          const struct options *options, struct text *log) {
+  static const char *const fixed[] = {
+      "-cc1", "-triple", FRONTEND_TARGET, "-emit-llvm-bc",
+      /* It would optimise what nobody calls: see optimise.h. */
+      "-disable-llvm-passes", "-x", "cl", "-finclude-default-header", "-cl-kernel-arg-info",
+      /* The host's headers are not the device's; clang's own are. */
+      "-nostdsysteminc",
+      /* Source lines, for messages about faults. */
+      "-debug-info-kind=line-tables-only",
+      /* Applications use inline PTX on NVIDIA devices. */
+      "-fgnu-keywords",
+      /* A plain inline function needs no other definition elsewhere. */
+      "-fgnu89-inline", "-ferror-limit", "100",
+      /* A program may enable what needs no enabling: see enables_unknown. */
+      "-Wno-error=ignored-pragmas",
+      /* The OpenCL version of the device, not of the language. */
+      "-D__OPENCL_VERSION__=300",
+      /* clang defines it for SPIR alone. */
+      "-D__IMAGE_SUPPORT__=1",
+      /* One instruction, as a product and a sum are two. */
+      "-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1", "-DFP_FAST_FMA_HALF=1",
+      /* Which files it reads, headers of the system's kind as well. */
+      "-dependency-file", COMMAND_SIDE, "-MT", "source", "-MV", "-sys-header-deps"};
+  command_add(command, "%s", clang);
+  for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+    command_add(command, "%s", fixed[i]);
+  if (!may_overload(job))
+    command_add(command, "-fdeclare-opencl-builtins");
+  /* At 0 clang leaves out extern inline functions, and does not say what else is inline. */
+  command_add(command, "-O%u", options->opt_level ? options->opt_level : 1);
+  command_add(command, "-cl-std=CL%u.%u", options->c_version / 100, options->c_version / 10 % 10);
+  /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
+  command_add(command, "-ffp-contract=%s", options->effects & OPTION_CONTRACT ? "fast" : "on");
+  add_extensions(command, job->device, options);
+  if (job->header_count) {
+    if (!header_files_add(command, job, source_name, log))
+      return false;
+    /* The program's own headers come before all others. */
+    command_add(command, "-iquote" HEADER_FOLDER);
+    command_add(command, "-iquote.");
+    command_add(command, "-I" HEADER_FOLDER);
+    command_add(command, "-fdebug-prefix-map=" HEADER_FOLDER "/=");
+    command_add(command, "-fmacro-prefix-map=" HEADER_FOLDER "/=");
+  }
+  for (size_t i = 0; i < options->clang_count; i++)
+    command_add(command, "%s", options->clang[i]);
+  command_add(command, "-o");
+  command_add(command, "-");
+  /* What is included in quotes is looked for in the includer's folder first: the source must
+   * seem to be among its headers. */
+  if (job->header_count)
+    command_add(command, HEADER_FOLDER "/%s", source_name);
+  else
+    command_add(command, "-");
+  return true;
+}
+
+/* What clang before 20 does not declare. */
+#define CLOCK(scope)                                                                               \
+  "ulong __attribute__((overloadable)) clock_read_" scope "(void);"                                \
+  "uint2 __attribute__((overloadable)) clock_read_hilo_" scope "(void);\n"
+static const char prelude[] =
+    "# 1 \"tegracl.h\" 3\n" CLOCK("device") CLOCK("work_group") CLOCK("sub_group");
+
+static int source_file(const struct cc_job *job) {
+  static const char byte_order[] = "\xef\xbb\xbf"; /* clang skips it where a file begins */
+  int fd = command_input();
+  if (fd < 0)
+    return -1;
+  char marker[sizeof source_name + 16];
+  int size = snprintf(marker, sizeof marker, "# 1 \"%s\"\n", source_name);
+  bool written =
+      command_write(fd, prelude, sizeof prelude - 1) && command_write(fd, marker, (size_t)size);
+  for (size_t i = 0; written && i < job->source_count; i++) {
+    const struct cc_source *source = &job->sources[i];
+    const size_t mark = sizeof byte_order - 1;
+    const bool marked = i == 0 && source->size >= mark && !memcmp(source->text, byte_order, mark);
+    written =
+        command_write(fd, source->text + (marked ? mark : 0), source->size - (marked ? mark : 0));
+  }
+  if (written)
+    return fd;
+  close(fd);
+  return -1;
+}
+
+/* Adds clang's messages with the headers' own names. */
+static void add_messages(struct text *log, const char *messages) {
+  static const char folder[] = HEADER_FOLDER "/";
+  for (const char *found; (found = strstr(messages, folder)); messages = found + sizeof folder - 1)
+    text_add(log, messages, (size_t)(found - messages));
+  text_puts(log, messages);
+}
+
+static bool has_word(const char *words, const char *word, size_t size) {
+  for (; words && *words; words += strcspn(words, " "), words += *words == ' ')
+    if (strcspn(words, " ") == size && !memcmp(words, word, size))
+      return true;
+  return false;
+}
+
+/* clang warns of pragmas for extensions that need none, as it does of those for
+ * extensions that do not exist. Only the latter are errors with -Werror. */
+static bool enables_unknown(const char *messages, const struct cc_device *device,
+                            struct text *log) {
+  static const char before[] = "OpenCL extension '";
+  bool unknown = false;
+  for (const char *name; (name = strstr(messages, before)); messages = name) {
+    name += sizeof before - 1;
+    const size_t size = strcspn(name, "'\n");
+    if (name[size] != '\'' || has_word(device->extensions, name, size))
+      continue;
+    text_printf(log, "error: the device has no OpenCL extension '%.*s' [-Werror]\n", (int)size,
+                name);
+    unknown = true;
+  }
+  return unknown;
+}
+
+static bool warnings_are_errors(const struct options *options) {
+  for (size_t i = 0; i < options->clang_count; i++)
+    if (!strcmp(options->clang[i], "-Werror"))
+      return true;
+  return false;
+}
+
+enum cc_status frontend_run(const struct cc_job *job, const struct options *options,
+                            struct text *output, struct text *places, struct text *log) {
+  char clang[CC_PATH_MAX];
+  struct text dependencies = {0}, messages = {0};
+  struct command command = {.side = &dependencies};
+  int source = -1;
+  enum cc_status status = CC_INTERNAL_ERROR;
+
+  if (!frontend_find_clang(clang, log))
+    return CC_NOT_AVAILABLE;
+  if (build_command(&command, clang, job, options, log)) {
+    source = source_file(job);
+    if (source < 0)
+      text_printf(log, "error: no memory file for the source: %s\n", strerror(errno));
+    status = source < 0 ? CC_OUT_OF_MEMORY : command_run(&command, source, output, &messages);
+    add_messages(log, messages.data ? messages.data : "");
+    log->failed |= messages.failed;
+    if (status == CC_OK && messages.data && warnings_are_errors(options) &&
+        enables_unknown(messages.data, job->device, log))
+      status = CC_BUILD_FAILURE;
+    if (status == CC_OK && dependencies.data)
+      places_add(dependencies.data, options, job->header_count ? HEADER_FOLDER : NULL, places);
+  }
+  if (source >= 0)
+    close(source);
+  text_finish(&dependencies);
+  text_finish(&messages);
+  command_finish(&command);
+  return status;
+}

@@ -1,0 +1,15 @@
+/* Compiled objects and libraries into one LLVM module. */
+#ifndef TEGRACL_LINK_H
+#define TEGRACL_LINK_H
+
+#include "base/text.h"
+#include "compiler/compiler.h"
+#include "compiler/frontend/options.h"
+
+/* Links the job's sources, which are objects or libraries. bitcode gets the module. options
+ * are the link's own: what the parts were compiled with is joined to them. What is at fault
+ * is added to log. */
+enum cc_status link_objects(const struct cc_job *job, struct text *bitcode, struct options *options,
+                            struct text *log);
+
+#endif

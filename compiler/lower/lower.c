@@ -1,0 +1,322 @@
+/* The module: which functions are needed, in which order they are printed, and
+ * the source as a whole. */
+#include "compiler/lower/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/device_files.h"
+#include "compiler/frontend/bitcode.h"
+#include "compiler/lower/lower_state.h"
+#include "compiler/lower/narrow.h"
+#include "gpu/cubin/cubin_format.h"
+
+/* Alignment of the block of __local kernel arguments, the largest that an
+ * OpenCL type needs (double16, long16). */
+enum { DYNAMIC_SHARED_ALIGN = 128 };
+
+void lower_fail(struct lower *lower, const char *format, ...) {
+  if (lower->failed)
+    return;
+  lower->failed = true;
+  text_puts(lower->log, "error: ");
+  if (lower->function)
+    text_printf(lower->log, "in function '%s'", LLVMGetValueName(lower->function->ref));
+  if (lower->function && lower->line)
+    text_printf(lower->log, ", line %u", lower->line);
+  if (lower->function)
+    text_puts(lower->log, ": ");
+  va_list values;
+  va_start(values, format);
+  text_vprintf(lower->log, format, values);
+  va_end(values);
+  text_puts(lower->log, "\n");
+}
+
+struct function *lower_function(struct lower *lower, LLVMValueRef ref) {
+  for (unsigned i = 0; i < lower->function_count; i++)
+    if (lower->functions[i].ref == ref)
+      return &lower->functions[i];
+  return NULL;
+}
+
+void lower_use_group(struct lower *lower, const char *file) {
+  for (unsigned i = 0; i < device_file_count; i++) {
+    if (strcmp(device_files[i].name, file) || lower->group_used[i])
+      continue;
+    lower->group_used[i] = true;
+    text_printf(&lower->includes, "#include \"%s\"\n", file);
+  }
+}
+
+void lower_line(struct lower *lower, LLVMValueRef value, struct text *out) {
+  unsigned line = LLVMGetDebugLocLine(value), length = 0;
+  if (!line)
+    return;
+  const char *file = LLVMGetDebugLocFilename(value, &length);
+  if (line == lower->line && file == lower->file)
+    return;
+  text_printf(out, "\n#line %u", line);
+  if (file != lower->file) {
+    text_puts(out, " \"" SOURCE_FOLDER);
+    /* ptxas knows no escapes in names. */
+    for (unsigned i = 0; i < length; i++) {
+      bool plain = (unsigned char)file[i] >= ' ' && file[i] != '"' && file[i] != '\\';
+      text_add(out, plain ? file + i : "?", 1);
+    }
+    text_puts(out, "\"");
+  }
+  text_puts(out, "\n");
+  lower->line = line;
+  lower->file = file;
+}
+
+void lower_join_lines(struct text *text, size_t start) {
+  for (size_t i = start; i < text->size; i++)
+    if (text->data[i] == '\n')
+      text->data[i] = ' ';
+}
+
+bool lower_in_names(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool list_functions(struct lower *lower) {
+  unsigned count = 0;
+  for (LLVMValueRef at = LLVMGetFirstFunction(lower->module); at; at = LLVMGetNextFunction(at))
+    count++;
+  lower->functions = arena_alloc(&lower->arena, count, sizeof *lower->functions);
+  lower->group_used = arena_alloc(&lower->arena, device_file_count, sizeof *lower->group_used);
+  if (!lower->functions || !lower->group_used)
+    return false;
+  for (LLVMValueRef at = LLVMGetFirstFunction(lower->module); at; at = LLVMGetNextFunction(at)) {
+    if (LLVMIsDeclaration(at))
+      continue;
+    struct text name = {0};
+    text_printf(&name, "f%u_", lower->function_count);
+    for (const char *c = LLVMGetValueName(at); *c; c++)
+      text_add(&name, lower_in_names(*c) ? c : "_", 1);
+    struct function *function = &lower->functions[lower->function_count++];
+    function->ref = at;
+    function->name = name.failed ? NULL : arena_string(&lower->arena, name.data, name.size);
+    text_finish(&name);
+    if (!function->name)
+      return false;
+  }
+  return true;
+}
+
+static void reach(struct lower *lower, struct function *function);
+
+static void visit_call(struct lower *lower, struct function *caller, LLVMValueRef call) {
+  LLVMValueRef ref = LLVMGetCalledValue(call);
+  struct function *callee = LLVMIsAFunction(ref) ? lower_function(lower, ref) : NULL;
+  if (callee) {
+    callee->called = true;
+    reach(lower, callee);
+    caller->needs_hidden |= callee->needs_hidden;
+    caller->asks_lanes |= callee->asks_lanes;
+    caller->prints |= callee->prints;
+  } else if (LLVMIsAFunction(ref)) {
+    caller->needs_hidden |= lower_call_needs_hidden(LLVMGetValueName(ref));
+    caller->asks_lanes |= lower_call_asks_lanes(LLVMGetValueName(ref));
+    caller->prints |= lower_is_printf(LLVMGetValueName(ref));
+  }
+}
+
+/* Marks what a function calls, callees first. OpenCL C has no recursion, so
+ * needs_hidden is known when the callee returns. clang does not say so, but makes
+ * loops of some, which then are good. */
+static void reach(struct lower *lower, struct function *function) {
+  if (function->open)
+    lower_fail(lower, "the function '%s' calls itself: OpenCL C has no recursion",
+               LLVMGetValueName(function->ref));
+  if (function->reached)
+    return;
+  function->reached = function->open = true;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->ref); block;
+       block = LLVMGetNextBasicBlock(block))
+    for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+      if (LLVMGetInstructionOpcode(at) == LLVMCall)
+        visit_call(lower, function, at);
+  function->open = false;
+}
+
+/* Writes the finished body behind its heading. */
+static void finish_function(struct lower *lower) {
+  struct text *code = &lower->code;
+  size_t start = code->size;
+  text_puts(code, " {\n");
+  for (int i = 0; i < SCALAR_KINDS; i++)
+    if (lower->locals[i].size)
+      text_printf(code, "%s%s%s;\n", scalar_names[i], i == SCALAR_POINTER ? "" : " ",
+                  lower->locals[i].data);
+  text_add(code, lower->arrays.data, lower->arrays.size);
+  lower_join_lines(code, start);
+  text_add(code, lower->body.data, lower->body.size);
+  text_puts(code, "}\n");
+  for (int i = 0; i < SCALAR_KINDS; i++)
+    code->failed |= lower->locals[i].failed;
+  code->failed |= lower->arrays.failed | lower->body.failed;
+  lower_forget(lower);
+}
+
+static void declare_result(struct lower *lower, const struct function *function) {
+  struct leaves leaves =
+      lower_leaves(lower, LLVMGetReturnType(LLVMGlobalGetValueType(function->ref)));
+  if (leaves.count < 2)
+    return;
+  text_printf(&lower->head, "struct %s {", lower_result_type(lower, function));
+  for (unsigned i = 0; i < leaves.count; i++)
+    text_printf(&lower->head, " %s f%u;", scalar_names[leaves.at[i].kind], i);
+  text_puts(&lower->head, " };\n");
+}
+
+/* The heading of a function that others call; into out. */
+static void print_heading(struct lower *lower, const struct function *function, struct text *out) {
+  const char *separator = "";
+  text_printf(out, "static __device__ %s %s(", lower_result_type(lower, function), function->name);
+  if (function->needs_hidden) {
+    text_puts(out, "const ocl::hidden hidden_");
+    separator = ", ";
+  }
+  for (unsigned i = 0; i < LLVMCountParams(function->ref); i++) {
+    LLVMValueRef argument = LLVMGetParam(function->ref, i);
+    struct leaves leaves = lower_leaves(lower, LLVMTypeOf(argument));
+    for (unsigned k = 0; k < leaves.count; k++) {
+      text_printf(out, "%s%s a%u_%u", separator, scalar_names[leaves.at[k].kind], i, k);
+      separator = ", ";
+    }
+  }
+  text_puts(out, ")");
+}
+
+/* The heading's line is the function's in the source. */
+static void open_function(struct lower *lower, struct function *function, bool in_kernel) {
+  lower->function = function;
+  lower->in_kernel = in_kernel;
+  lower->line = 0;
+  lower->file = NULL;
+  lower_line(lower, function->ref, &lower->code);
+}
+
+/* Names the parameters of a device function, and copies structs by value. */
+static void open_parameters(struct lower *lower, const struct function *function) {
+  for (unsigned i = 0; i < LLVMCountParams(function->ref); i++) {
+    LLVMValueRef argument = LLVMGetParam(function->ref, i);
+    struct leaves leaves = lower_leaves(lower, LLVMTypeOf(argument));
+    LLVMTypeRef byval = lower_byval_type(function->ref, i);
+    for (unsigned k = 0; k < leaves.count; k++)
+      lower_alias(
+          lower, argument, k,
+          lower_print(lower, "%s(a%u_%u)", lower_space_hint(lower, argument, &leaves.at[k]), i, k));
+    if (!byval)
+      continue;
+    unsigned align = (unsigned)lower_argument_align(lower, function->ref, i, byval);
+    unsigned long long size = lower_size(lower, byval);
+    text_printf(&lower->arrays,
+                "__align__(%u) u8 c%u[%llu];\n"
+                "memcpy(c%u, __builtin_assume_aligned(a%u_0, %u), %llu);\n",
+                align, i, size, i, i, align, size);
+    lower_alias(lower, argument, 0, lower_print(lower, "((char *)c%u)", i));
+  }
+}
+
+static void print_device_function(struct lower *lower, struct function *function) {
+  open_function(lower, function, false);
+  declare_result(lower, function);
+  print_heading(lower, function, &lower->head);
+  text_puts(&lower->head, ";\n");
+  print_heading(lower, function, &lower->code);
+  open_parameters(lower, function);
+  lower_body(lower, function->ref);
+  finish_function(lower);
+  lower->function = NULL;
+}
+
+static void print_kernel(struct lower *lower, struct function *function) {
+  struct binary_kernel *kernel = &lower->result->kernels[lower->result->kernel_count++];
+  open_function(lower, function, true);
+  kernel->prints = function->prints;
+  kernel->uniform = lower_is_uniform(function->ref);
+  lower_kernel(lower, function->ref, kernel);
+  if (!lower->failed)
+    lower_body(lower, function->ref);
+  finish_function(lower);
+  lower->function = NULL;
+}
+
+static void print_module(struct lower *lower) {
+  struct lowered *result = lower->result;
+  unsigned kernels = 0;
+  bool uniform = true;
+  if (!list_functions(lower)) {
+    lower_fail(lower, "out of memory");
+    return;
+  }
+  for (unsigned i = 0; i < lower->function_count; i++)
+    if (lower_is_kernel(lower->functions[i].ref)) {
+      uniform &= lower_is_uniform(lower->functions[i].ref);
+      reach(lower, &lower->functions[i]);
+      kernels++;
+    }
+  result->kernels = arena_alloc(&result->arena, kernels, sizeof *result->kernels);
+  if (!result->kernels) {
+    lower_fail(lower, "out of memory");
+    return;
+  }
+  lower_find_handles(lower);
+  lower_globals(lower);
+  for (unsigned i = 0; i < lower->function_count && !lower->failed; i++) {
+    struct function *function = &lower->functions[i];
+    bool is_kernel = lower_is_kernel(function->ref);
+    if (function->reached && (function->called || !is_kernel))
+      print_device_function(lower, function);
+    if (is_kernel && !lower->failed)
+      print_kernel(lower, function);
+  }
+  if (lower->has_half)
+    text_puts(&result->cuda, "#define OCL_HALF_MATH\n");
+  if (uniform)
+    text_puts(&result->cuda, "#define OCL_UNIFORM\n");
+  text_puts(&result->cuda, "#include \"tegracl.cuh\"\n#include \"lower.cuh\"\n");
+  text_add(&result->cuda, lower->includes.data, lower->includes.size);
+  text_printf(&result->cuda, "extern __shared__ __align__(%d) char dynamic_shared[];\n",
+              DYNAMIC_SHARED_ALIGN);
+  text_add(&result->cuda, lower->head.data, lower->head.size);
+  text_add(&result->cuda, lower->code.data, lower->code.size);
+  if (lower->includes.failed || lower->head.failed || lower->code.failed || result->cuda.failed)
+    lower_fail(lower, "out of memory");
+}
+
+enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, struct lowered *result,
+                             struct text *log) {
+  struct lower lower = {.result = result, .log = log, .arg_info = arg_info};
+  LLVMContextRef context = bitcode_context(log);
+  lower.module = bitcode_read(context, bytes, size);
+  if (!lower.module) {
+    text_puts(log, "error: the optimised program cannot be read\n");
+    LLVMContextDispose(context);
+    return CC_INTERNAL_ERROR;
+  }
+  lower.layout = LLVMCreateTargetData(LLVMGetDataLayoutStr(lower.module));
+  if (narrow_module(lower.module))
+    print_module(&lower);
+  else
+    lower_fail(&lower, "out of memory");
+  lower_forget(&lower);
+  text_finish(&lower.head);
+  text_finish(&lower.code);
+  text_finish(&lower.includes);
+  arena_finish(&lower.arena);
+  LLVMDisposeTargetData(lower.layout);
+  LLVMDisposeModule(lower.module);
+  LLVMContextDispose(context);
+  return lower.failed ? CC_BUILD_FAILURE : CC_OK;
+}
+
+void lowered_finish(struct lowered *result) {
+  text_finish(&result->cuda);
+  arena_finish(&result->arena);
+  *result = (struct lowered){0};
+}

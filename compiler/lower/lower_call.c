@@ -1,0 +1,335 @@
+/* Calls: of functions of the program, and of OpenCL's built-in functions, whose
+ * mangled names say what the C types of the arguments are. */
+#include <string.h>
+
+#include "compiler/device_files.h"
+#include "compiler/lower/lower_state.h"
+
+static const char groups_file[] = "groups.txt", core_file[] = "tegracl.cuh";
+
+/* Built-in functions that take the launch block. */
+static const char *const hidden_functions[] = {
+    "get_work_dim",
+    "get_global_size",
+    "get_global_id",
+    "get_local_size",
+    "get_local_id",
+    "get_enqueued_local_size",
+    "get_num_groups",
+    "get_group_id",
+    "get_global_offset",
+    "get_global_linear_id",
+    "get_local_linear_id",
+    "__global_id_low",
+    "get_enqueued_num_sub_groups",
+};
+
+static const char *const base_names[] = {
+    [MANGLE_VOID] = "void",        [MANGLE_BOOL] = "bool",
+    [MANGLE_CHAR] = "signed char", [MANGLE_UCHAR] = "unsigned char",
+    [MANGLE_SHORT] = "short",      [MANGLE_USHORT] = "unsigned short",
+    [MANGLE_INT] = "int",          [MANGLE_UINT] = "unsigned",
+    [MANGLE_LONG] = "long long",   [MANGLE_ULONG] = "unsigned long long",
+    [MANGLE_HALF] = "ocl::half",   [MANGLE_FLOAT] = "float",
+    [MANGLE_DOUBLE] = "double",
+};
+
+/* Named types of OpenCL C that are plain numbers or handles in the library. */
+static const struct {
+  const char *name;
+  const char *c_name;
+} named_types[] = {
+    {"memory_order", "int"},
+    {"memory_scope", "int"},
+    {"ocl_event", "char *"},
+};
+
+static bool takes_hidden(const char *base) {
+  for (size_t i = 0; i < sizeof hidden_functions / sizeof hidden_functions[0]; i++)
+    if (!strcmp(base, hidden_functions[i]))
+      return true;
+  return false;
+}
+
+bool lower_call_needs_hidden(const char *symbol) {
+  struct mangle mangle;
+  return lower_is_printf(symbol) || (mangle_parse(symbol, &mangle) && takes_hidden(mangle.base));
+}
+
+/* Sub-group functions, but for those that all work-items reach. */
+bool lower_call_asks_lanes(const char *symbol) {
+  static const char prefix[] = "sub_group_";
+  static const char *const for_all[] = {"all", "any", "barrier", "broadcast", "reduce_", "scan_"};
+  struct mangle mangle;
+  if (!mangle_parse(symbol, &mangle) || strncmp(mangle.base, prefix, sizeof prefix - 1))
+    return false;
+  const char *name = mangle.base + sizeof prefix - 1;
+  for (size_t i = 0; i < sizeof for_all / sizeof for_all[0]; i++) {
+    size_t size = strlen(for_all[i]);
+    if (!strncmp(name, for_all[i], size) && (for_all[i][size - 1] == '_' || !name[size]))
+      return false;
+  }
+  return true;
+}
+
+static const char *device_file(const char *name) {
+  for (unsigned i = 0; i < device_file_count; i++)
+    if (!strcmp(device_files[i].name, name))
+      return device_files[i].text;
+  return "";
+}
+
+/* Whether the text has name( with no letter before it. */
+static bool mentions(const char *text, const char *name) {
+  size_t size = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at += size)
+    if (at[size] == '(' && at > text && strchr(" \n(,", at[-1]))
+      return true;
+  return false;
+}
+
+/* The file that groups.txt gives for a function: by its full name, else by the
+ * longest prefix. False if it gives none. */
+static bool find_group(const char *base, char *file, size_t file_size) {
+  size_t best = 0;
+  bool found = false;
+  for (const char *line = device_file(groups_file); *line;) {
+    size_t length = strcspn(line, "\n"), name = strcspn(line, " \n");
+    bool is_prefix = name && line[name - 1] == '*';
+    size_t compared = is_prefix ? name - 1 : name;
+    bool matches =
+        name && line[0] != '#' && !strncmp(line, base, compared) && (is_prefix || !base[compared]);
+    size_t weight = is_prefix ? compared : SIZE_MAX;
+    if (matches && (!found || weight > best) && name < length) {
+      size_t size = length - name - 1;
+      if (size < file_size) {
+        memcpy(file, line + name + 1, size);
+        file[size] = 0;
+        best = weight;
+        found = true;
+      }
+    }
+    line += length + (line[length] == '\n');
+  }
+  return found;
+}
+
+static const char *c_type(struct lower *lower, const struct mangle_type *type) {
+  if (type->base != MANGLE_NAMED) {
+    if (type->base == MANGLE_VARIADIC)
+      return NULL;
+    if (type->lanes == 1)
+      return base_names[type->base];
+    return lower_print(lower, "ocl::vec<%s, %u>", base_names[type->base], type->lanes);
+  }
+  for (size_t i = 0; i < sizeof named_types / sizeof named_types[0]; i++)
+    if (!strcmp(type->name, named_types[i].name))
+      return named_types[i].c_name;
+  return lower_type_is_handle(type) ? lower_print(lower, "ocl::%s", type->name) : NULL;
+}
+
+static const char *scalar_argument(struct lower *lower, const struct mangle_type *type,
+                                   const char *text) {
+  if (type->base == MANGLE_HALF || type->base == MANGLE_FLOAT || type->base == MANGLE_DOUBLE)
+    return text;
+  return lower_print(lower, "(%s)%s", c_type(lower, type), text);
+}
+
+static void print_argument(struct lower *lower, struct text *out, const struct mangle_type *type,
+                           LLVMValueRef value) {
+  const char *name = c_type(lower, type);
+  unsigned leaves = lower_leaf_count(lower, LLVMTypeOf(value));
+  if (type->pointers) {
+    text_printf(out, "(%s%s%s %.*s)%s", type->is_const ? "const " : "",
+                type->is_volatile ? "volatile " : "", name, (int)type->pointers, "***",
+                lower_pointer(lower, value, 0));
+    return;
+  }
+  const char *handle = lower_handle_argument(lower, type, value);
+  if (handle) {
+    text_puts(out, handle);
+    return;
+  }
+  if (type->lanes == 1) {
+    text_puts(out, scalar_argument(lower, type, lower_use(lower, value, 0)));
+    return;
+  }
+  struct mangle_type element = *type;
+  element.lanes = 1;
+  text_printf(out, "%s{", name);
+  for (unsigned i = 0; i < type->lanes && i < leaves; i++)
+    text_printf(out, "%s%s", i ? ", " : "",
+                scalar_argument(lower, &element, lower_use(lower, value, i)));
+  text_puts(out, "}");
+}
+
+static const char *result_leaf(struct lower *lower, const struct leaf *leaf, const char *text) {
+  if (scalar_is_integer(leaf->kind) || leaf->kind == SCALAR_POINTER)
+    return lower_print(lower, "(%s)%s", scalar_names[leaf->kind], text);
+  return text;
+}
+
+static void print_library_call(struct lower *lower, LLVMValueRef call, const struct mangle *mangle,
+                               struct text *expression) {
+  unsigned count = (unsigned)LLVMGetNumArgOperands(call);
+  bool first = true;
+  text_printf(expression, "ocl::%s(", mangle->base);
+  if (takes_hidden(mangle->base)) {
+    text_puts(expression, "hidden_");
+    first = false;
+  }
+  for (unsigned i = 0; i < count && i < mangle->arg_count; i++, first = false) {
+    if (!first)
+      text_puts(expression, ", ");
+    print_argument(lower, expression, &mangle->args[i], LLVMGetOperand(call, i));
+  }
+  text_puts(expression, ")");
+}
+
+/* What clang declares, for OpenCL C 2.0 alone, and the device has not. */
+static const struct {
+  const char *prefix, *what;
+} missing[] = {
+    {"__read_pipe", "pipes"},
+    {"__write_pipe", "pipes"},
+    {"__reserve_", "pipes"},
+    {"__commit_", "pipes"},
+    {"__work_group_reserve_", "pipes"},
+    {"__sub_group_reserve_", "pipes"},
+    {"__work_group_commit_", "pipes"},
+    {"__sub_group_commit_", "pipes"},
+    {"__get_pipe_", "pipes"},
+    {"__enqueue_kernel", "queues on the device"},
+    {"__get_kernel_", "queues on the device"},
+    {"get_default_queue", "queues on the device"},
+};
+
+/* What the program wants, if it is known that there is no such function; else NULL. */
+static const char *missing_feature(const char *name) {
+  for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
+    if (!strncmp(name, missing[i].prefix, strlen(missing[i].prefix)))
+      return missing[i].what;
+  return NULL;
+}
+
+static void call_library(struct lower *lower, LLVMValueRef call, const char *symbol) {
+  enum { FILE_NAME_MAX = 64 };
+  struct mangle mangle;
+  char file[FILE_NAME_MAX];
+  const bool mangled = mangle_parse(symbol, &mangle);
+  const char *feature = missing_feature(mangled ? mangle.base : symbol);
+  if (feature) {
+    lower_fail(lower, "the device has no %s", feature);
+    return;
+  }
+  if (!mangled) {
+    lower_fail(lower, "the function '%s' is declared but not defined", symbol);
+    return;
+  }
+  for (unsigned i = 0; i < mangle.arg_count; i++)
+    if (!c_type(lower, &mangle.args[i])) {
+      lower_fail(lower, "the function '%s' with an argument of the type '%s' is not supported",
+                 mangle.base, mangle.args[i].name);
+      return;
+    }
+  if (find_group(mangle.base, file, sizeof file)) {
+    lower_use_group(lower, file);
+  } else if (!mentions(device_file(core_file), mangle.base)) {
+    lower_fail(lower, "the function '%s' is declared but not defined, and no built-in function",
+               mangle.base);
+    return;
+  }
+  struct leaves leaves = lower_leaves(lower, LLVMTypeOf(call));
+  struct text expression = {0};
+  print_library_call(lower, call, &mangle, &expression);
+  if (expression.failed) {
+    lower_fail(lower, "out of memory");
+  } else if (leaves.count == 0) {
+    text_printf(&lower->body, "%s;\n", expression.data);
+  } else if (leaves.count == 1) {
+    text_printf(&lower->body, "%s = %s;\n", lower_variable(lower, call, 0, leaves.at[0].kind),
+                result_leaf(lower, &leaves.at[0], expression.data));
+  } else {
+    text_printf(&lower->body, "{ const auto t = %s;", expression.data);
+    for (unsigned i = 0; i < leaves.count; i++)
+      text_printf(&lower->body, " %s = %s;", lower_variable(lower, call, i, leaves.at[i].kind),
+                  result_leaf(lower, &leaves.at[i], lower_print(lower, "t.s[%u]", i)));
+    text_puts(&lower->body, " }\n");
+  }
+  text_finish(&expression);
+}
+
+const char *lower_result_type(struct lower *lower, const struct function *function) {
+  LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(function->ref));
+  struct leaves leaves = lower_leaves(lower, type);
+  return leaves.count == 0   ? "void"
+         : leaves.count == 1 ? scalar_names[leaves.at[0].kind]
+                             : lower_print(lower, "r_%s", function->name);
+}
+
+static void call_function(struct lower *lower, LLVMValueRef call, const struct function *callee) {
+  struct leaves leaves = lower_leaves(lower, LLVMTypeOf(call));
+  const char *separator = "";
+  struct text *body = &lower->body;
+  if (leaves.count == 1)
+    text_printf(body, "%s = ", lower_variable(lower, call, 0, leaves.at[0].kind));
+  else if (leaves.count > 1)
+    text_printf(body, "{ const %s t = ", lower_result_type(lower, callee));
+  text_printf(body, "%s(", callee->name);
+  if (callee->needs_hidden) {
+    text_puts(body, "hidden_");
+    separator = ", ";
+  }
+  for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+    LLVMValueRef argument = LLVMGetOperand(call, i);
+    for (unsigned k = 0; k < lower_leaf_count(lower, LLVMTypeOf(argument)); k++) {
+      text_printf(body, "%s%s", separator, lower_use(lower, argument, k));
+      separator = ", ";
+    }
+  }
+  text_puts(body, ");");
+  for (unsigned i = 0; leaves.count > 1 && i < leaves.count; i++)
+    text_printf(body, " %s = t.f%u;", lower_variable(lower, call, i, leaves.at[i].kind), i);
+  text_puts(body, leaves.count > 1 ? " }\n" : "\n");
+}
+
+/* Conversions out of the generic address space, as clang names them. */
+static const struct {
+  const char *symbol;
+  const char *function;
+} conversions[] = {
+    {"__to_global", "to_global"}, {"__to_local", "to_local"}, {"__to_private", "to_private"}};
+
+static bool call_conversion(struct lower *lower, LLVMValueRef call, const char *symbol) {
+  for (size_t i = 0; i < sizeof conversions / sizeof conversions[0]; i++) {
+    if (strcmp(symbol, conversions[i].symbol))
+      continue;
+    const char *argument = lower_use(lower, LLVMGetOperand(call, 0), 0);
+    text_printf(&lower->body, "%s = ocl::%s(%s);\n", lower_variable(lower, call, 0, SCALAR_POINTER),
+                conversions[i].function, argument);
+    return true;
+  }
+  return false;
+}
+
+void lower_call(struct lower *lower, LLVMValueRef call) {
+  LLVMValueRef callee = LLVMGetCalledValue(call);
+  if (LLVMIsAInlineAsm(callee)) {
+    lower_asm(lower, call, callee);
+    return;
+  }
+  if (!LLVMIsAFunction(callee)) {
+    lower_fail(lower, "calls through function pointers are not supported");
+    return;
+  }
+  const char *symbol = LLVMGetValueName(callee);
+  struct function *function = lower_function(lower, callee);
+  if (function)
+    call_function(lower, call, function);
+  else if (!strncmp(symbol, "llvm.", strlen("llvm.")))
+    lower_intrinsic(lower, call, symbol);
+  else if (lower_is_printf(symbol))
+    lower_printf(lower, call);
+  else if (!call_conversion(lower, call, symbol) && !lower_call_sampler(lower, call, symbol))
+    call_library(lower, call, symbol);
+}

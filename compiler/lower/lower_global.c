@@ -1,0 +1,274 @@
+/* Global variables: __local ones become __shared__ arrays, constants become
+ * __constant__ arrays, or read-only global memory where that bank is too small, and
+ * program-scope variables global memory, which the module keeps from launch to launch.
+ * Every variable is an array of bytes, words or addresses; uses cast. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/lower/lower_state.h"
+
+/* The constant bank of a module holds 64 KiB (facts: cubin-elf.md, bank 3); a
+ * part is left for NVRTC's own. */
+enum { CONSTANT_BYTES_MAX = 60 * 1024, WORD = 8 };
+
+/* A pointer inside an initialiser. */
+struct reference {
+  uint64_t offset;
+  LLVMValueRef target; /* global variable */
+  uint64_t addend;
+};
+
+struct image {
+  LLVMValueRef variable;
+  unsigned char *bytes;
+  struct reference *references;
+  unsigned reference_count;
+};
+
+static uint64_t align_up(uint64_t value, uint64_t align) {
+  return (value + align - 1) / align * align;
+}
+
+static void put_integer(struct image *image, uint64_t offset, uint64_t size, uint64_t low,
+                        uint64_t high) {
+  for (uint64_t i = 0; i < size; i++) {
+    uint64_t word = i < WORD ? low >> 8 * i : high >> 8 * (i - WORD);
+    image->bytes[offset + i] = (unsigned char)word;
+  }
+}
+
+/* A pointer constant: a global variable, or a function, plus a number of bytes. */
+static bool resolve_address(struct lower *lower, LLVMValueRef value, struct reference *out) {
+  uint64_t addend = 0;
+  while (LLVMGetValueKind(value) == LLVMConstantExprValueKind) {
+    LLVMOpcode opcode = LLVMGetConstOpcode(value);
+    if (opcode == LLVMGetElementPtr) {
+      LLVMTypeRef type = LLVMGetGEPSourceElementType(value);
+      for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(value); i++) {
+        LLVMValueRef index = LLVMGetOperand(value, i);
+        if (!LLVMIsAConstantInt(index))
+          return false;
+        int64_t number = LLVMConstIntGetSExtValue(index);
+        if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+          addend += LLVMOffsetOfElement(lower->layout, type, (unsigned)number);
+          type = LLVMStructGetTypeAtIndex(type, (unsigned)number);
+        } else {
+          if (i > 1)
+            type = LLVMGetElementType(type);
+          addend += (uint64_t)number * lower_size(lower, type);
+        }
+      }
+    } else if (opcode != LLVMBitCast && opcode != LLVMAddrSpaceCast && opcode != LLVMPtrToInt &&
+               opcode != LLVMIntToPtr) {
+      return false;
+    }
+    value = LLVMGetOperand(value, 0);
+  }
+  out->target = value;
+  out->addend = addend;
+  return LLVMIsAGlobalVariable(value) || LLVMIsAFunction(value);
+}
+
+static void declare(struct lower *lower, LLVMValueRef variable);
+
+static void fill(struct lower *lower, struct image *image, LLVMValueRef value, uint64_t offset) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  if (LLVMIsUndef(value) || LLVMIsNull(value))
+    return;
+  switch (LLVMGetValueKind(value)) {
+  case LLVMConstantIntValueKind: {
+    uint64_t size = LLVMStoreSizeOfType(lower->layout, type);
+    if (size > WORD)
+      lower_fail(lower, "an integer constant of %" PRIu64 " bytes in memory is not supported",
+                 size);
+    put_integer(image, offset, size, LLVMConstIntGetZExtValue(value), 0);
+    return;
+  }
+  case LLVMConstantFPValueKind: {
+    uint64_t size = LLVMStoreSizeOfType(lower->layout, type);
+    LLVMTypeRef bits = LLVMIntTypeInContext(LLVMGetTypeContext(type), (unsigned)size * 8);
+    put_integer(image, offset, size, LLVMConstIntGetZExtValue(LLVMConstBitCast(value, bits)), 0);
+    return;
+  }
+  case LLVMConstantStructValueKind:
+  case LLVMConstantArrayValueKind:
+  case LLVMConstantVectorValueKind:
+  case LLVMConstantDataArrayValueKind:
+  case LLVMConstantDataVectorValueKind: {
+    bool is_struct = LLVMGetTypeKind(type) == LLVMStructTypeKind;
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    unsigned count = is_struct   ? LLVMCountStructElementTypes(type)
+                     : is_vector ? LLVMGetVectorSize(type)
+                                 : LLVMGetArrayLength(type);
+    for (unsigned i = 0; i < count; i++) {
+      LLVMTypeRef element = lower_element_type(type, i);
+      uint64_t place = is_struct   ? LLVMOffsetOfElement(lower->layout, type, i)
+                       : is_vector ? i * LLVMStoreSizeOfType(lower->layout, element)
+                                   : i * lower_size(lower, element);
+      fill(lower, image, LLVMGetAggregateElement(value, i), offset + place);
+    }
+    return;
+  }
+  default: {
+    struct reference *reference = &image->references[image->reference_count];
+    if (resolve_address(lower, value, reference)) {
+      if (LLVMIsAFunction(reference->target)) /* in a block: see lower_use */
+        return;
+      if (offset % WORD)
+        lower_fail(lower,
+                   "an initial value with an address at byte %" PRIu64 " of '%s' is not supported",
+                   offset, LLVMGetValueName(image->variable));
+      reference->offset = offset;
+      image->reference_count++;
+      declare(lower, reference->target);
+      return;
+    }
+    char *text = LLVMPrintValueToString(value);
+    lower_fail(lower, "the initial value %.200s is not supported", text);
+    LLVMDisposeMessage(text);
+  }
+  }
+}
+
+static int compare_references(const void *a, const void *b) {
+  uint64_t x = ((const struct reference *)a)->offset, y = ((const struct reference *)b)->offset;
+  return x < y ? -1 : x > y;
+}
+
+unsigned lower_array_align(unsigned align, uint64_t size) {
+  enum { WIDEST_ACCESS = 16 };
+  return size >= WIDEST_ACCESS && align < WIDEST_ACCESS ? WIDEST_ACCESS : align ? align : 1;
+}
+
+static unsigned global_number(struct lower *lower, LLVMValueRef variable) {
+  unsigned number = 0;
+  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at && at != variable;
+       at = LLVMGetNextGlobal(at))
+    number++;
+  return number;
+}
+
+/* By way of an integer: NVRTC 13.0 has an internal error where it tries to evaluate at compile
+ * time a call, in an initialisation, that gets the address of a __constant__ variable. */
+const char *lower_global_address(struct lower *lower, LLVMValueRef variable) {
+  return lower_print(lower, "((char *)(u64)&g%u)", global_number(lower, variable));
+}
+
+static void print_words(struct lower *lower, const unsigned char *bytes, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t word;
+    memcpy(&word, bytes + i * WORD, WORD);
+    text_printf(&lower->head, "0x%" PRIx64 ",", word);
+  }
+}
+
+/* Without addresses: an array of 64-bit words. With them: a struct of such
+ * arrays and pointers. */
+static void print_initialised(struct lower *lower, const char *space, const char *constant,
+                              unsigned number, uint64_t align, uint64_t size,
+                              const struct image *image) {
+  struct text *head = &lower->head;
+  uint64_t at = 0;
+  text_printf(head, "struct t%u {", number);
+  for (unsigned i = 0; i <= image->reference_count; i++) {
+    uint64_t end = i < image->reference_count ? image->references[i].offset : size;
+    if (end > at)
+      text_printf(head, " u64 w%u[%" PRIu64 "];", i, (end - at) / WORD);
+    if (i < image->reference_count)
+      text_printf(head, " const void *p%u;", i);
+    at = end + WORD;
+  }
+  text_printf(head, " };\nstatic %s __align__(%" PRIu64 ") %sstruct t%u g%u = {", space, align,
+              constant, number, number);
+  at = 0;
+  for (unsigned i = 0; i <= image->reference_count; i++) {
+    uint64_t end = i < image->reference_count ? image->references[i].offset : size;
+    if (end > at) {
+      text_puts(head, "{");
+      print_words(lower, image->bytes + at, (end - at) / WORD);
+      text_puts(head, "},");
+    }
+    if (i < image->reference_count)
+      text_printf(head, "(const char *)&g%u + %" PRIu64 ",",
+                  global_number(lower, image->references[i].target), image->references[i].addend);
+    at = end + WORD;
+  }
+  text_puts(head, "};\n");
+}
+
+static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned number) {
+  LLVMTypeRef type = LLVMGlobalGetValueType(variable);
+  LLVMValueRef initial = LLVMGetInitializer(variable);
+  unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(variable));
+  uint64_t size = lower_size(lower, type), align = LLVMGetAlignment(variable);
+  if (align < LLVMABIAlignmentOfType(lower->layout, type))
+    align = LLVMABIAlignmentOfType(lower->layout, type);
+  if (space == SPACE_LOCAL) {
+    text_printf(&lower->head, "static __shared__ __align__(%u) u8 g%u[%" PRIu64 "];\n",
+                lower_array_align((unsigned)align, size), number, size ? size : 1);
+    return;
+  }
+  if (!initial) {
+    lower_fail(lower, "the variable '%s' is not defined", LLVMGetValueName(variable));
+    return;
+  }
+  if (align < WORD)
+    align = WORD;
+  size = align_up(size ? size : 1, align);
+  bool constant = LLVMIsGlobalConstant(variable) || space == SPACE_CONSTANT;
+  if (!constant && LLVMIsNull(initial)) {
+    text_printf(&lower->head, "static __device__ __align__(%" PRIu64 ") u64 g%u[%" PRIu64 "];\n",
+                align, number, size / WORD);
+    return;
+  }
+  struct image image = {.variable = variable,
+                        .bytes = calloc(1, size),
+                        .references = calloc(size / WORD + 1, sizeof(struct reference))};
+  if (image.bytes && image.references) {
+    fill(lower, &image, initial, 0);
+    qsort(image.references, image.reference_count, sizeof *image.references, compare_references);
+    bool fits = constant && lower->constant_bytes + size <= CONSTANT_BYTES_MAX;
+    lower->constant_bytes += fits ? size : 0;
+    /* NVRTC 13.0 makes null of the address of a __constant__ variable when it evaluates, at
+     * compile time, what it reads from a const one. */
+    bool foldable = constant && !image.reference_count;
+    print_initialised(lower, fits ? "__constant__" : "__device__", foldable ? "const " : "", number,
+                      align, size, &image);
+  } else {
+    lower_fail(lower, "out of memory");
+  }
+  free(image.bytes);
+  free(image.references);
+}
+
+/* Once for each variable, after those whose addresses it holds: NVRTC takes no circles. */
+static void declare(struct lower *lower, LLVMValueRef variable) {
+  unsigned number = global_number(lower, variable);
+  enum progress *progress = &lower->globals[number];
+  if (*progress == OPEN)
+    lower_fail(lower,
+               "the initial value of '%s' leads back to its own address, which is not supported",
+               LLVMGetValueName(variable));
+  if (*progress != UNTOUCHED || lower->failed)
+    return;
+  *progress = OPEN;
+  print_variable(lower, variable, number);
+  *progress = DONE;
+}
+
+void lower_globals(struct lower *lower) {
+  unsigned count = 0;
+  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at)) {
+    count++;
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(at)) == SPACE_GLOBAL)
+      lower->result->global_bytes += lower_size(lower, LLVMGlobalGetValueType(at));
+  }
+  lower->globals = arena_alloc(&lower->arena, count, sizeof *lower->globals);
+  if (!lower->globals)
+    lower_fail(lower, "out of memory");
+  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at && !lower->failed;
+       at = LLVMGetNextGlobal(at))
+    if (LLVMGetFirstUse(at))
+      declare(lower, at);
+}

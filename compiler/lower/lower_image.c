@@ -1,0 +1,198 @@
+/* Images and samplers. clang passes both as pointers, but they are values: an image is
+ * the address of a description among the kernel's parameters, a sampler is a word of
+ * bits that stands where the address would. So nothing here may be taken for an
+ * address of global memory. */
+#include <string.h>
+
+#include "compiler/lower/lower_state.h"
+
+static const char image_file[] = "image.cuh";
+static const char image_prefix[] = "ocl_image", sampler_name[] = "ocl_sampler";
+
+/* OpenCL C's image types; clang names them in mangled names like ocl_image2d_ro. */
+static const struct {
+  const char *name;
+  uint32_t type; /* enum kernel_arg_image */
+} image_types[] = {
+    {"image1d_t", KERNEL_ARG_IMAGE_1D},
+    {"image1d_buffer_t", KERNEL_ARG_IMAGE_1D_BUFFER},
+    {"image1d_array_t", KERNEL_ARG_IMAGE_1D_ARRAY},
+    {"image2d_t", KERNEL_ARG_IMAGE_2D},
+    {"image2d_array_t", KERNEL_ARG_IMAGE_2D_ARRAY},
+    {"image3d_t", KERNEL_ARG_IMAGE_3D},
+    {"image2d_depth_t", KERNEL_ARG_IMAGE_2D | KERNEL_ARG_IMAGE_DEPTH},
+    {"image2d_array_depth_t", KERNEL_ARG_IMAGE_2D_ARRAY | KERNEL_ARG_IMAGE_DEPTH},
+};
+
+enum kernel_arg_kind lower_handle_kind(const char *type, uint32_t *image) {
+  for (size_t i = 0; i < sizeof image_types / sizeof image_types[0]; i++)
+    if (!strcmp(type, image_types[i].name)) {
+      *image = image_types[i].type;
+      return KERNEL_ARG_IMAGE;
+    }
+  return strcmp(type, "sampler_t") ? KERNEL_ARG_VALUE : KERNEL_ARG_SAMPLER;
+}
+
+static bool is_image(const struct mangle_type *type) {
+  return type->base == MANGLE_NAMED && !type->pointers &&
+         !strncmp(type->name, image_prefix, strlen(image_prefix));
+}
+
+static bool is_sampler(const struct mangle_type *type) {
+  return type->base == MANGLE_NAMED && !type->pointers && !strcmp(type->name, sampler_name);
+}
+
+void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef argument,
+                            struct binary_arg *arg) {
+  if (arg->kind == KERNEL_ARG_IMAGE) {
+    lower_use_group(lower, image_file);
+    arg->size = sizeof(struct kernel_image);
+    text_printf(&lower->code, "const ocl::image a%u", number);
+    lower_alias(lower, argument, 0, lower_print(lower, "((char *)&a%u)", number));
+  } else {
+    arg->size = sizeof(uint32_t);
+    text_printf(&lower->code, "const u32 a%u", number);
+    lower_alias(lower, argument, 0, lower_print(lower, "((char *)(u64)a%u)", number));
+  }
+}
+
+static const char sampler_function[] = "__translate_sampler_initializer";
+
+/* The bits of a sampler that is written in the program. */
+static LLVMValueRef literal_bits(LLVMValueRef value) {
+  if (!LLVMIsACallInst(value))
+    return NULL;
+  const char *name = LLVMGetValueName(LLVMGetCalledValue(value));
+  LLVMValueRef bits = strcmp(name, sampler_function) ? NULL : LLVMGetOperand(value, 0);
+  return bits && LLVMIsAConstantInt(bits) ? bits : NULL;
+}
+
+const char *lower_handle_argument(struct lower *lower, const struct mangle_type *type,
+                                  LLVMValueRef value) {
+  if (is_image(type))
+    return lower_print(lower, "ocl::%s{(const ocl::image *)%s}", type->name,
+                       lower_use(lower, value, 0));
+  if (!is_sampler(type))
+    return NULL;
+  LLVMValueRef literal = literal_bits(value);
+  return literal
+             ? lower_print(lower, "ocl::literal_sampler<%llu>{}", LLVMConstIntGetZExtValue(literal))
+             : lower_print(lower, "ocl::%s{(u32)(u64)%s}", type->name, lower_use(lower, value, 0));
+}
+
+bool lower_type_is_handle(const struct mangle_type *type) {
+  return is_image(type) || is_sampler(type);
+}
+
+bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol) {
+  if (strcmp(symbol, sampler_function) != 0)
+    return false;
+  const char *bits = lower_use(lower, LLVMGetOperand(call, 0), 0);
+  lower_alias(lower, call, 0, lower_print(lower, "((char *)(u64)%s)", bits));
+  return true;
+}
+
+/* ---- which pointers are handles ---------------------------------------------------- */
+
+/* Handles are marked: instructions with metadata, arguments with an attribute. */
+static const char mark_name[] = "tegracl.handle";
+
+static unsigned argument_index(LLVMValueRef argument) {
+  LLVMValueRef function = LLVMGetParamParent(argument);
+  unsigned number = 0;
+  while (LLVMGetParam(function, number) != argument)
+    number++;
+  return number + 1; /* as attributes count */
+}
+
+bool lower_is_handle(struct lower *lower, LLVMValueRef value) {
+  if (LLVMIsAInstruction(value))
+    return LLVMGetMetadata(value, lower->handle_mark) != NULL;
+  return LLVMIsAArgument(value) &&
+         LLVMGetStringAttributeAtIndex(LLVMGetParamParent(value), argument_index(value), mark_name,
+                                       sizeof mark_name - 1);
+}
+
+static void mark(struct lower *lower, LLVMValueRef value) {
+  LLVMContextRef context = LLVMGetModuleContext(lower->module);
+  if (LLVMIsAInstruction(value))
+    LLVMSetMetadata(value, lower->handle_mark,
+                    LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, NULL, 0)));
+  else
+    LLVMAddAttributeAtIndex(
+        LLVMGetParamParent(value), argument_index(value),
+        LLVMCreateStringAttribute(context, mark_name, sizeof mark_name - 1, "", 0));
+}
+
+static void mark_sources(struct lower *lower, LLVMValueRef value);
+
+/* What callers pass. */
+static void mark_argument(struct lower *lower, LLVMValueRef argument) {
+  LLVMValueRef function = LLVMGetParamParent(argument);
+  const unsigned number = argument_index(argument) - 1;
+  for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == function &&
+        number < LLVMGetNumArgOperands(user))
+      mark_sources(lower, LLVMGetOperand(user, number));
+  }
+}
+
+/* What is stored in the variable that is read. */
+static void mark_variable(struct lower *lower, LLVMValueRef variable) {
+  if (!LLVMIsAAllocaInst(variable))
+    return;
+  for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == variable)
+      mark_sources(lower, LLVMGetOperand(user, 0));
+  }
+}
+
+/* Marks a handle and all that it may come from. */
+static void mark_sources(struct lower *lower, LLVMValueRef value) {
+  if ((!LLVMIsAInstruction(value) && !LLVMIsAArgument(value)) || lower_is_handle(lower, value))
+    return;
+  mark(lower, value);
+  if (LLVMIsAArgument(value)) {
+    mark_argument(lower, value);
+    return;
+  }
+  switch (LLVMGetInstructionOpcode(value)) {
+  case LLVMLoad:
+    mark_variable(lower, LLVMGetOperand(value, 0));
+    break;
+  case LLVMPHI:
+    for (unsigned i = 0; i < LLVMCountIncoming(value); i++)
+      mark_sources(lower, LLVMGetIncomingValue(value, i));
+    break;
+  case LLVMSelect:
+    mark_sources(lower, LLVMGetOperand(value, 2));
+    mark_sources(lower, LLVMGetOperand(value, 1));
+    break;
+  case LLVMFreeze:
+    mark_sources(lower, LLVMGetOperand(value, 0));
+    break;
+  default:
+    break;
+  }
+}
+
+/* From the library's functions that take images or samplers back to kernels' parameters. */
+void lower_find_handles(struct lower *lower) {
+  struct mangle mangle;
+  lower->handle_mark = LLVMGetMDKindIDInContext(LLVMGetModuleContext(lower->module), mark_name,
+                                                sizeof mark_name - 1);
+  for (LLVMValueRef at = LLVMGetFirstFunction(lower->module); at; at = LLVMGetNextFunction(at)) {
+    if (!LLVMIsDeclaration(at) || !mangle_parse(LLVMGetValueName(at), &mangle))
+      continue;
+    for (LLVMUseRef use = LLVMGetFirstUse(at); use; use = LLVMGetNextUse(use)) {
+      LLVMValueRef call = LLVMGetUser(use);
+      if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != at)
+        continue;
+      for (unsigned i = 0; i < mangle.arg_count && i < LLVMGetNumArgOperands(call); i++)
+        if (lower_type_is_handle(&mangle.args[i]))
+          mark_sources(lower, LLVMGetOperand(call, i));
+    }
+  }
+}

@@ -1,0 +1,130 @@
+/* printf. The device library writes a record of the call, with the arguments as they
+ * are and the address of the format; the host reads the format (print.c). So a format
+ * or a string may also be the one that a condition chooses, which the optimiser makes
+ * of neighbouring calls. */
+#include <string.h>
+
+#include "compiler/lower/lower_state.h"
+
+enum {
+  PRINT_FIELD_MAX = 4095, /* of width and precision, as C asks for */
+  SHOWN_MAX = 32,         /* of a format in a message */
+  FORMATS_MAX = 256,      /* values looked at for those that a condition chooses */
+};
+
+static const char library_file[] = "printf.cuh";
+
+/* clang's name, and that of modules in SPIR-V. */
+bool lower_is_printf(const char *symbol) {
+  static const char mangled[] = "_Z6printf";
+  return !strcmp(symbol, "printf") || !strncmp(symbol, mangled, sizeof mangled - 1);
+}
+
+/* The C expression of one scalar, in the type that says how it is written. */
+static const char *element(struct lower *lower, const struct leaf *leaf, const char *text) {
+  switch (leaf->kind) {
+  case SCALAR_POINTER:
+    return lower_print(lower, "(const void *)%s", text);
+  case SCALAR_BOOL:
+    return lower_print(lower, "(u32)%s", text);
+  default:
+    return lower_print(lower, "(%s)%s", scalar_names[leaf->kind], text);
+  }
+}
+
+static bool is_printable(LLVMTypeRef type, const struct leaves *leaves) {
+  LLVMTypeKind kind = LLVMGetTypeKind(type);
+  enum scalar scalar = leaves->count ? leaves->at[0].kind : SCALAR_BOOL;
+  if (kind == LLVMVectorTypeKind)
+    return scalar != SCALAR_BOOL && !scalar_is_wide(scalar) && scalar != SCALAR_POINTER;
+  return kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind && leaves->count == 1 &&
+         !scalar_is_wide(scalar);
+}
+
+static void print_argument(struct lower *lower, LLVMValueRef value, struct text *out) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  struct leaves leaves = lower_leaves(lower, type);
+  if (!is_printable(type, &leaves)) {
+    lower_fail(lower, "an argument of printf has a type that cannot be printed");
+    return;
+  }
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+    text_puts(out, element(lower, &leaves.at[0], lower_use(lower, value, 0)));
+    return;
+  }
+  text_printf(out, "ocl::vec<%s, %u>{", scalar_names[leaves.at[0].kind], leaves.count);
+  for (unsigned i = 0; i < leaves.count; i++)
+    text_printf(out, "%s%s", i ? ", " : "",
+                element(lower, &leaves.at[i], lower_use(lower, value, i)));
+  text_puts(out, "}");
+}
+
+/* A number at *at, or one above the limit; *at moves past it. */
+static unsigned read_number(const char **at, const char *end) {
+  unsigned number = 0;
+  for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
+    if (number <= PRINT_FIELD_MAX)
+      number = number * 10 + (unsigned)(**at - '0');
+  return number;
+}
+
+/* Refuses conversions that would print much more than a line: of few bytes of a program they
+ * make megabytes in the application. */
+static void check_format(struct lower *lower, const char *format, size_t size) {
+  const char *end = format + size;
+  for (const char *at = format; (at = memchr(at, '%', (size_t)(end - at)));) {
+    const char *begin = at++;
+    if (at < end && *at == '%') {
+      at++;
+      continue;
+    }
+    while (at < end && *at && strchr("-+ #0", *at))
+      at++;
+    const bool wide = read_number(&at, end) > PRINT_FIELD_MAX;
+    const bool has_precision = at < end && *at == '.';
+    at += has_precision;
+    if ((has_precision && read_number(&at, end) > PRINT_FIELD_MAX) || wide)
+      lower_fail(lower, "the width and precision of a conversion of printf may be at most %d: %.*s",
+                 PRINT_FIELD_MAX, (int)(at - begin < SHOWN_MAX ? at - begin : SHOWN_MAX), begin);
+  }
+}
+
+/* The strings that the value can be, as far as they are constants, and left more values are enough
+ * to find them. */
+static void check_formats(struct lower *lower, LLVMValueRef value, unsigned *left) {
+  size_t size;
+  if (!*left)
+    return;
+  --*left;
+  if (LLVMIsAGlobalVariable(value)) {
+    LLVMValueRef string = LLVMGetInitializer(value);
+    if (string && LLVMIsAConstantDataSequential(string) && LLVMIsConstantString(string)) {
+      const char *format = LLVMGetAsString(string, &size);
+      check_format(lower, format, size);
+    }
+  } else if (LLVMIsAPHINode(value)) {
+    for (unsigned i = 0; i < LLVMCountIncoming(value); i++)
+      check_formats(lower, LLVMGetIncomingValue(value, i), left);
+  } else if (LLVMIsASelectInst(value) || LLVMIsAConstantExpr(value)) {
+    for (int i = 0; i < LLVMGetNumOperands(value); i++)
+      check_formats(lower, LLVMGetOperand(value, (unsigned)i), left);
+  }
+}
+
+void lower_printf(struct lower *lower, LLVMValueRef call) {
+  struct text arguments = {0};
+  unsigned left = FORMATS_MAX;
+  if (LLVMGetNumArgOperands(call))
+    check_formats(lower, LLVMGetOperand(call, 0), &left);
+  for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+    text_puts(&arguments, ", ");
+    print_argument(lower, LLVMGetOperand(call, i), &arguments);
+  }
+  lower_use_group(lower, library_file);
+  if (arguments.failed)
+    lower_fail(lower, "out of memory");
+  else
+    text_printf(&lower->body, "%s = (u32)ocl::print(hidden_%s);\n",
+                lower_variable(lower, call, 0, SCALAR_U32), arguments.data);
+  text_finish(&arguments);
+}

@@ -1,0 +1,333 @@
+/* 64-bit arithmetic of which only the low half matters, in 32 bits. OpenCL's
+ * work-item functions return size_t, and programs make an int of it: clang then
+ * moves the truncation behind the arithmetic, and writes the extension of an
+ * index as a shift to the left and back. GPUs have 32-bit registers, and NVRTC
+ * does not find the way back.
+ */
+#include "compiler/lower/narrow.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+
+enum { WIDE = 64, HALF = 32 };
+
+static bool has_bits(LLVMValueRef value, unsigned bits) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == bits;
+}
+
+static bool is(LLVMValueRef value, LLVMOpcode opcode) {
+  return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
+}
+
+static bool constant_of(LLVMValueRef value, uint64_t *number) {
+  if (!LLVMIsAConstantInt(value))
+    return false;
+  *number = LLVMConstIntGetZExtValue(value);
+  return true;
+}
+
+static bool is_constant(LLVMValueRef value, uint64_t number) {
+  uint64_t found;
+  return constant_of(value, &found) && found == number;
+}
+
+/* ---- values whose low half is zero ----------------------------------------------------- */
+
+/* The upper half of value, if its lower one is zero: of x << 32, and of that plus
+ * a constant. NULL for others. New instructions come where the builder stands. */
+static LLVMValueRef upper_half(LLVMBuilderRef builder, LLVMValueRef value) {
+  LLVMTypeRef half = LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value)), HALF);
+  uint64_t number;
+  if (constant_of(value, &number))
+    return number << HALF ? NULL : LLVMConstInt(half, number >> HALF, false);
+  if (is(value, LLVMShl) && is_constant(LLVMGetOperand(value, 1), HALF))
+    return LLVMBuildTrunc(builder, LLVMGetOperand(value, 0), half, "");
+  if (!is(value, LLVMAdd) || !LLVMIsAConstantInt(LLVMGetOperand(value, 1)) ||
+      !is(LLVMGetOperand(value, 0), LLVMShl))
+    return NULL;
+  LLVMValueRef right = upper_half(builder, LLVMGetOperand(value, 1));
+  LLVMValueRef left = right ? upper_half(builder, LLVMGetOperand(value, 0)) : NULL;
+  return left ? LLVMBuildAdd(builder, left, right, "") : NULL;
+}
+
+static bool may_have_upper_half(LLVMValueRef value) {
+  return is(value, LLVMShl) || is(value, LLVMAdd);
+}
+
+/* The shift back, as an extension of the upper half; a comparison, as one of the
+ * upper halves. NULL if it is neither. */
+static LLVMValueRef without_shift(LLVMBuilderRef builder, LLVMValueRef value) {
+  LLVMValueRef left = LLVMGetNumOperands(value) == 2 ? LLVMGetOperand(value, 0) : NULL;
+  if (!left || !has_bits(left, WIDE) || !may_have_upper_half(left))
+    return NULL;
+  LLVMTypeRef type = LLVMTypeOf(left);
+  uint64_t shift;
+  if (is(value, LLVMAShr) && constant_of(LLVMGetOperand(value, 1), &shift) && shift < WIDE) {
+    LLVMValueRef half = upper_half(builder, left);
+    if (!half)
+      return NULL;
+    LLVMValueRef wide = LLVMBuildSExt(builder, half, type, "");
+    if (shift == HALF)
+      return wide;
+    return shift < HALF ? LLVMBuildShl(builder, wide, LLVMConstInt(type, HALF - shift, false), "")
+                        : LLVMBuildAShr(builder, wide, LLVMConstInt(type, shift - HALF, false), "");
+  }
+  if (is(value, LLVMICmp)) {
+    LLVMValueRef other = upper_half(builder, LLVMGetOperand(value, 1));
+    LLVMValueRef half = other ? upper_half(builder, left) : NULL;
+    return half ? LLVMBuildICmp(builder, LLVMGetICmpPredicate(value), half, other, "") : NULL;
+  }
+  return NULL;
+}
+
+static void replace(LLVMValueRef old, LLVMValueRef new) {
+  LLVMReplaceAllUsesWith(old, new);
+  LLVMInstructionEraseFromParent(old);
+}
+
+/* Sets the builder in front of an instruction, with its line. */
+static void stand_before(LLVMBuilderRef builder, LLVMValueRef instruction) {
+  LLVMPositionBuilderBefore(builder, instruction);
+  LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(instruction));
+}
+
+#define FOR_INSTRUCTIONS(instruction, next, function)                                              \
+  for (LLVMBasicBlockRef block_ = LLVMGetFirstBasicBlock(function); block_;                        \
+       block_ = LLVMGetNextBasicBlock(block_))                                                     \
+    for (LLVMValueRef instruction = LLVMGetFirstInstruction(block_), next;                         \
+         instruction && (next = LLVMGetNextInstruction(instruction), true); instruction = next)
+
+static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
+  FOR_INSTRUCTIONS(instruction, next, function) {
+    stand_before(builder, instruction);
+    LLVMValueRef new = without_shift(builder, instruction);
+    if (!new)
+      continue;
+    LLVMValueRef shifted = LLVMGetOperand(instruction, 0);
+    replace(instruction, new);
+    /* x << 32, or that plus a constant: a use of x that must not be left over. */
+    while (is(shifted, LLVMShl) || is(shifted, LLVMAdd)) {
+      if (LLVMGetFirstUse(shifted))
+        break;
+      LLVMValueRef below = LLVMGetOperand(shifted, 0);
+      LLVMInstructionEraseFromParent(shifted);
+      shifted = below;
+    }
+  }
+}
+
+/* ---- values of which only the low half is used ------------------------------------------- */
+
+/* The instructions to be narrowed, sorted by their addresses. */
+struct candidates {
+  LLVMValueRef *list;
+  LLVMValueRef *low; /* of each: its low half, until it is made a value that stands in */
+  bool *out;         /* is none after all */
+  size_t count, room;
+};
+
+static int compare(const void *a, const void *b) {
+  const LLVMValueRef *left = a, *right = b;
+  return *left < *right ? -1 : *left > *right;
+}
+
+static size_t find(const struct candidates *c, LLVMValueRef value) {
+  if (!c->count)
+    return SIZE_MAX;
+  const LLVMValueRef *found = bsearch(&value, c->list, c->count, sizeof value, compare);
+  return found && !c->out[found - c->list] ? (size_t)(found - c->list) : SIZE_MAX;
+}
+
+/* Whether the low half of its result depends on the low halves of its operands alone. */
+static bool is_narrowable(LLVMValueRef value) {
+  uint64_t shift;
+  if (!has_bits(value, WIDE))
+    return false;
+  switch (LLVMGetInstructionOpcode(value)) {
+  case LLVMAdd:
+  case LLVMSub:
+  case LLVMMul:
+  case LLVMAnd:
+  case LLVMOr:
+  case LLVMXor:
+  case LLVMPHI:
+  case LLVMSelect:
+    return true;
+  case LLVMShl:
+    return constant_of(LLVMGetOperand(value, 1), &shift) && shift < HALF;
+  default:
+    return false;
+  }
+}
+
+static bool collect(struct candidates *c, LLVMValueRef function) {
+  FOR_INSTRUCTIONS(instruction, next, function) {
+    if (!is_narrowable(instruction) || !LLVMGetFirstUse(instruction))
+      continue;
+    if (c->count == c->room) {
+      const size_t room = c->room ? 2 * c->room : 64;
+      LLVMValueRef *more = realloc(c->list, room * sizeof *more);
+      if (!more)
+        return false;
+      c->list = more;
+      c->room = room;
+    }
+    c->list[c->count++] = instruction;
+  }
+  if (!c->count)
+    return true;
+  qsort(c->list, c->count, sizeof *c->list, compare);
+  c->low = calloc(c->count, sizeof *c->low);
+  c->out = calloc(c->count, sizeof *c->out);
+  return c->low && c->out;
+}
+
+static bool needs_all(const struct candidates *c, LLVMValueRef value) {
+  for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (!is(user, LLVMTrunc) || LLVMGetIntTypeWidth(LLVMTypeOf(user)) > HALF)
+      if (find(c, user) == SIZE_MAX)
+        return true;
+  }
+  return false;
+}
+
+/* Takes out the values of which somebody wants more, and then what those are made
+ * of. Backwards, since users mostly come later. */
+static void keep_whole(const struct candidates *c) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = c->count; i-- > 0;)
+      if (!c->out[i] && needs_all(c, c->list[i]))
+        changed = c->out[i] = true;
+  }
+}
+
+/* Gives the users that truncate value its low half instead. To 32 bits, that is the
+ * low half itself: the builder folds it. */
+static void truncate(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef low) {
+  for (LLVMUseRef use = LLVMGetFirstUse(value), next; use; use = next) {
+    LLVMValueRef user = LLVMGetUser(use);
+    next = LLVMGetNextUse(use);
+    if (!is(user, LLVMTrunc))
+      continue;
+    stand_before(builder, user);
+    replace(user, LLVMBuildTrunc(builder, low, LLVMTypeOf(user), ""));
+  }
+}
+
+/* The low half of an operand: of one that is narrowed, c->low. */
+static LLVMValueRef low_half(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half,
+                             LLVMValueRef value) {
+  const size_t i = find(c, value);
+  uint64_t number;
+  if (i != SIZE_MAX)
+    return c->low[i];
+  if (constant_of(value, &number))
+    return LLVMConstInt(half, (uint32_t)number, false);
+  if ((is(value, LLVMZExt) || is(value, LLVMSExt)) && has_bits(LLVMGetOperand(value, 0), HALF))
+    return LLVMGetOperand(value, 0);
+  return LLVMBuildTrunc(builder, value, half, "");
+}
+
+static LLVMValueRef narrow_phi(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half,
+                               LLVMValueRef phi) {
+  LLVMValueRef new = LLVMBuildPhi(builder, half, "");
+  const unsigned count = LLVMCountIncoming(phi);
+  for (unsigned i = 0; i < count; i++) {
+    LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, i);
+    stand_before(builder, LLVMGetBasicBlockTerminator(block));
+    LLVMValueRef value = low_half(builder, c, half, LLVMGetIncomingValue(phi, i));
+    LLVMAddIncoming(new, &value, &block, 1);
+  }
+  return new;
+}
+
+/* The instruction once more, in 32 bits. */
+static LLVMValueRef narrow(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half,
+                           LLVMValueRef value) {
+  stand_before(builder, value);
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+  if (opcode == LLVMPHI)
+    return narrow_phi(builder, c, half, value);
+  const bool select = opcode == LLVMSelect;
+  LLVMValueRef left = low_half(builder, c, half, LLVMGetOperand(value, select ? 1 : 0));
+  LLVMValueRef right = low_half(builder, c, half, LLVMGetOperand(value, select ? 2 : 1));
+  return select ? LLVMBuildSelect(builder, LLVMGetOperand(value, 0), left, right, "")
+                : LLVMBuildBinOp(builder, opcode, left, right, "");
+}
+
+/* What stands in for a low half at first is of a kind that nothing folds. */
+static void rewrite(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half) {
+  for (size_t i = 0; i < c->count; i++)
+    if (!c->out[i]) {
+      stand_before(builder, c->list[i]);
+      c->low[i] = LLVMBuildFreeze(builder, LLVMGetUndef(half), "");
+    }
+  for (size_t i = 0; i < c->count; i++)
+    if (!c->out[i]) {
+      LLVMValueRef new = narrow(builder, c, half, c->list[i]);
+      replace(c->low[i], new);
+      c->low[i] = new;
+    }
+
+  for (size_t i = 0; i < c->count; i++)
+    if (!c->out[i])
+      truncate(builder, c->list[i], c->low[i]);
+  for (size_t i = 0; i < c->count; i++)
+    if (!c->out[i])
+      replace(c->list[i], LLVMGetUndef(LLVMTypeOf(c->list[i])));
+}
+
+/* ---- work-item functions --------------------------------------------------------------- */
+
+/* The one that is a sum of 64 bits, and what the device library has for its low half. */
+static const char global_id[] = "_Z13get_global_idj", global_id_low[] = "_Z15__global_id_lowj";
+
+static void narrow_calls(LLVMBuilderRef builder, LLVMModuleRef module, LLVMTypeRef half) {
+  LLVMValueRef function = LLVMGetNamedFunction(module, global_id);
+  LLVMTypeRef type = LLVMFunctionType(half, &half, 1, false);
+  const struct candidates none = {0};
+  LLVMValueRef low = NULL;
+  for (LLVMUseRef use = function ? LLVMGetFirstUse(function) : NULL, next; use; use = next) {
+    LLVMValueRef call = LLVMGetUser(use);
+    next = LLVMGetNextUse(use);
+    if (!is(call, LLVMCall) || LLVMGetCalledValue(call) != function || needs_all(&none, call))
+      continue;
+    if (!low)
+      low = LLVMAddFunction(module, global_id_low, type);
+    LLVMValueRef dimension = LLVMGetOperand(call, 0);
+    stand_before(builder, call);
+    truncate(builder, call, LLVMBuildCall2(builder, type, low, &dimension, 1, ""));
+    LLVMInstructionEraseFromParent(call);
+  }
+}
+
+static bool narrow_arithmetic(LLVMBuilderRef builder, LLVMTypeRef half, LLVMValueRef function) {
+  struct candidates c = {0};
+  const bool good = collect(&c, function);
+  if (good) {
+    keep_whole(&c);
+    rewrite(builder, &c, half);
+  }
+  free(c.list);
+  free(c.low);
+  free(c.out);
+  return good;
+}
+
+bool narrow_module(LLVMModuleRef module) {
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+  LLVMTypeRef half = LLVMInt32TypeInContext(context);
+  bool good = true;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f && good; f = LLVMGetNextFunction(f)) {
+    remove_shifts(builder, f);
+    good = narrow_arithmetic(builder, half, f);
+  }
+  narrow_calls(builder, module, half);
+  LLVMDisposeBuilder(builder);
+  return good;
+}

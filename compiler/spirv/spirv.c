@@ -1,0 +1,386 @@
+/* Reads SPIR-V modules: their structure, their specialization constants, what they ask
+ * of a device. Modules come from anywhere: everything is checked against the size. */
+#include "compiler/spirv/spirv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/compiler.h"
+
+/* The universal limit of ids (section 2.17). */
+enum { BOUND_MAX = 0x3fffff + 1 };
+
+enum { ADDRESSING_PHYSICAL64 = 2, MEMORY_MODEL_OPENCL = 2 };
+
+/* Every instruction of a sound module that has the opcode and so many words at least. */
+#define FOR_EACH(at, words, count, wanted, least)                                                  \
+  for (size_t at = SPIRV_HEADER_WORDS; at < (count);                                               \
+       at += spirv_instruction_at((words) + at).length)                                            \
+    if (spirv_instruction_at((words) + at).opcode == (wanted) &&                                   \
+        spirv_instruction_at((words) + at).length >= (least))
+
+bool spirv_is(const void *bytes, size_t size) {
+  uint32_t first = 0;
+  if (size < sizeof first)
+    return false;
+  memcpy(&first, bytes, sizeof first);
+  return first == SPIRV_MAGIC || first == __builtin_bswap32(SPIRV_MAGIC);
+}
+
+unsigned spirv_minor(const uint32_t *words) {
+  enum { MINOR_MASK = 0xff };
+  return words[SPIRV_VERSION_WORD] >> SPIRV_MINOR_SHIFT & MINOR_MASK;
+}
+
+/* ---- structure --------------------------------------------------------------------- */
+
+static bool has_known_version(const uint32_t *words) {
+  enum { MAJOR_SHIFT = 16, OTHERS_MASK = 0xff };
+  return words[SPIRV_VERSION_WORD] >> MAJOR_SHIFT == 1 &&
+         !(words[SPIRV_VERSION_WORD] & OTHERS_MASK) && spirv_minor(words) <= SPIRV_MINOR_MAX;
+}
+
+/* Whether the instructions fill the module. */
+static bool are_whole(const uint32_t *words, size_t count) {
+  size_t at = SPIRV_HEADER_WORDS;
+  while (at < count) {
+    const size_t length = spirv_instruction_at(words + at).length;
+    if (!length || length > count - at)
+      return false;
+    at += length;
+  }
+  return true;
+}
+
+static const char *fault(const uint32_t *words, size_t count) {
+  if (!has_known_version(words))
+    return "the module's version of SPIR-V is not supported";
+  if (!words[SPIRV_BOUND_WORD] || words[SPIRV_BOUND_WORD] > BOUND_MAX || words[SPIRV_SCHEMA_WORD])
+    return "the module's header is damaged";
+  return are_whole(words, count) ? NULL : "the module's instructions are damaged or cut off";
+}
+
+enum cc_status cc_il_read(const void *il, size_t size, uint32_t **words, const char **why) {
+  const size_t count = size / sizeof(uint32_t);
+  *words = NULL;
+  *why = "the bytes are no SPIR-V module";
+  if (size % sizeof(uint32_t) || count < SPIRV_HEADER_WORDS)
+    return CC_INVALID_BINARY;
+  uint32_t *copy = malloc(size);
+  if (!copy) {
+    *why = "no memory";
+    return CC_OUT_OF_MEMORY;
+  }
+  memcpy(copy, il, size);
+  if (copy[0] == __builtin_bswap32(SPIRV_MAGIC))
+    for (size_t i = 0; i < count; i++)
+      copy[i] = __builtin_bswap32(copy[i]);
+  if (copy[0] == SPIRV_MAGIC)
+    *why = fault(copy, count);
+  if (*why) {
+    free(copy);
+    return CC_INVALID_BINARY;
+  }
+  *words = copy;
+  return CC_OK;
+}
+
+/* ---- specialization constants -------------------------------------------------------- */
+
+/* The size in bytes of a number of the type; 0 if it is no number. */
+static size_t type_size(const uint32_t *words, size_t count, uint32_t type) {
+  enum { BYTE_BITS = 8 };
+  FOR_EACH(at, words, count, OP_TYPE_INT, 4)
+  if (words[at + 1] == type)
+    return words[at + 2] / BYTE_BITS;
+  FOR_EACH(at, words, count, OP_TYPE_FLOAT, 3)
+  if (words[at + 1] == type)
+    return words[at + 2] / BYTE_BITS;
+  return 0;
+}
+
+/* The size of the constant at a place; 0 if there is none, or its literal is damaged. */
+static size_t size_at(const uint32_t *words, size_t count, size_t at) {
+  const struct spirv_instruction instruction = spirv_instruction_at(words + at);
+  const size_t literal = 3; /* behind opcode, type and result */
+  if (instruction.opcode == OP_SPEC_CONSTANT_TRUE || instruction.opcode == OP_SPEC_CONSTANT_FALSE)
+    return instruction.length == literal ? sizeof(uint8_t) : 0;
+  if (instruction.opcode != OP_SPEC_CONSTANT || instruction.length <= literal)
+    return 0;
+  const size_t size = type_size(words, count, words[at + 1]);
+  return size <= (instruction.length - literal) * sizeof(uint32_t) ? size : 0;
+}
+
+/* The place of the specialization constant with a result id; count if there is none. */
+static size_t find_result(const uint32_t *words, size_t count, uint32_t result) {
+  for (size_t at = SPIRV_HEADER_WORDS; at < count; at += spirv_instruction_at(words + at).length)
+    if (spirv_instruction_at(words + at).length > 2 && words[at + 2] == result &&
+        size_at(words, count, at))
+      return at;
+  return count;
+}
+
+/* The place of the specialization constant with a SpecId; count if there is none. */
+static size_t find_constant(const uint32_t *words, size_t count, uint32_t id) {
+  FOR_EACH(at, words, count, OP_DECORATE, 4)
+  if (words[at + 2] == DECORATION_SPEC_ID && words[at + 3] == id)
+    return find_result(words, count, words[at + 1]);
+  return count;
+}
+
+size_t cc_il_constant_size(const uint32_t *words, size_t count, uint32_t id) {
+  const size_t at = find_constant(words, count, id);
+  return at < count ? size_at(words, count, at) : 0;
+}
+
+/* A new default value: a module with it is the specialized module. */
+void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *value) {
+  const size_t at = find_constant(words, count, id);
+  if (at == count)
+    return;
+  if (spirv_instruction_at(words + at).opcode == OP_SPEC_CONSTANT) {
+    const size_t literal = at + 3, length = spirv_instruction_at(words + at).length;
+    memset(words + literal, 0, (length - 3) * sizeof *words);
+    memcpy(words + literal, value, size_at(words, count, at));
+    return;
+  }
+  const bool is_true = *(const uint8_t *)value != 0;
+  words[at] = (words[at] & ~(uint32_t)SPIRV_OPCODE_MASK) |
+              (is_true ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE);
+}
+
+/* ---- what a module asks for ------------------------------------------------------------ */
+
+/* Capabilities by number (section 3.31 and the extensions' texts), and whether a kernel
+ * may have them here. Those of graphics are named as far as modules made for Vulkan by
+ * mistake have them. X(number, name, offered) */
+#define CAPABILITIES(X)                                                                            \
+  X(0, Matrix, false)                                                                              \
+  X(1, Shader, false)                                                                              \
+  X(2, Geometry, false)                                                                            \
+  X(3, Tessellation, false)                                                                        \
+  X(4, Addresses, true)                                                                            \
+  X(5, Linkage, true)                                                                              \
+  X(6, Kernel, true)                                                                               \
+  X(7, Vector16, true)                                                                             \
+  X(8, Float16Buffer, true)                                                                        \
+  X(9, Float16, true)                                                                              \
+  X(10, Float64, true)                                                                             \
+  X(11, Int64, true)                                                                               \
+  X(12, Int64Atomics, true)                                                                        \
+  X(13, ImageBasic, true)                                                                          \
+  X(14, ImageReadWrite, true)                                                                      \
+  X(15, ImageMipmap, false)                                                                        \
+  X(17, Pipes, false)                                                                              \
+  X(18, Groups, true)                                                                              \
+  X(19, DeviceEnqueue, false)                                                                      \
+  X(20, LiteralSampler, true)                                                                      \
+  X(21, AtomicStorage, false)                                                                      \
+  X(22, Int16, true)                                                                               \
+  X(38, GenericPointer, true)                                                                      \
+  X(39, Int8, true)                                                                                \
+  X(43, Sampled1D, true)                                                                           \
+  X(44, Image1D, true)                                                                             \
+  X(46, SampledBuffer, true)                                                                       \
+  X(47, ImageBuffer, true)                                                                         \
+  X(58, SubgroupDispatch, true)                                                                    \
+  X(59, NamedBarrier, false)                                                                       \
+  X(60, PipeStorage, false)                                                                        \
+  X(61, GroupNonUniform, true)                                                                     \
+  X(62, GroupNonUniformVote, true)                                                                 \
+  X(63, GroupNonUniformArithmetic, true)                                                           \
+  X(64, GroupNonUniformBallot, true)                                                               \
+  X(65, GroupNonUniformShuffle, true)                                                              \
+  X(66, GroupNonUniformShuffleRelative, true)                                                      \
+  X(67, GroupNonUniformClustered, true)                                                            \
+  X(68, GroupNonUniformQuad, false)                                                                \
+  X(71, UniformDecoration, true)                                                                   \
+  X(4464, DenormPreserve, false)                                                                   \
+  X(4465, DenormFlushToZero, false)                                                                \
+  X(4466, SignedZeroInfNanPreserve, false)                                                         \
+  X(4467, RoundingModeRTE, false)                                                                  \
+  X(4468, RoundingModeRTZ, false)                                                                  \
+  X(5055, ShaderClockKHR, false)                                                                   \
+  X(5345, VulkanMemoryModel, false)                                                                \
+  X(5347, PhysicalStorageBufferAddresses, false)                                                   \
+  X(5568, SubgroupShuffleINTEL, false)                                                             \
+  X(5569, SubgroupBufferBlockIOINTEL, false)                                                       \
+  X(5570, SubgroupImageBlockIOINTEL, false)                                                        \
+  X(5603, FunctionPointersINTEL, false)                                                            \
+  X(5604, IndirectReferencesINTEL, false)                                                          \
+  X(5606, AsmINTEL, false)                                                                         \
+  X(5612, AtomicFloat32MinMaxEXT, true)                                                            \
+  X(5613, AtomicFloat64MinMaxEXT, true)                                                            \
+  X(5629, ExpectAssumeKHR, true)                                                                   \
+  X(5817, VariableLengthArrayINTEL, false)                                                         \
+  X(5837, FPFastMathModeINTEL, true) /* a hint */                                                  \
+  X(5844, ArbitraryPrecisionIntegersINTEL, false)                                                  \
+  X(5886, UnstructuredLoopControlsINTEL, true) /* a hint */                                        \
+  X(5892, KernelAttributesINTEL, true)         /* hints */                                         \
+  X(5910, MemoryAccessAliasingINTEL, true)     /* a hint */                                        \
+  X(6016, DotProductInputAll, false)                                                               \
+  X(6017, DotProductInput4x8Bit, true)                                                             \
+  X(6018, DotProductInput4x8BitPacked, true)                                                       \
+  X(6019, DotProduct, true)                                                                        \
+  X(6025, BitInstructions, true)                                                                   \
+  X(6026, GroupNonUniformRotateKHR, true)                                                          \
+  X(6033, AtomicFloat32AddEXT, true)                                                               \
+  X(6034, AtomicFloat64AddEXT, true)                                                               \
+  X(6094, OptNoneINTEL, true) /* a hint */                                                         \
+  X(6095, AtomicFloat16AddEXT, false)                                                              \
+  X(6115, BFloat16ConversionINTEL, false)                                                          \
+  X(6118, JointMatrixINTEL, false)                                                                 \
+  X(6400, GroupUniformArithmeticKHR, false)
+
+static const struct {
+  uint32_t number;
+  const char *name;
+  bool offered;
+} capabilities[] = {
+#define AS_ENTRY(number, name, offered) {number, #name, offered},
+    CAPABILITIES(AS_ENTRY)
+#undef AS_ENTRY
+};
+
+static bool check_capability(uint32_t number, struct text *log) {
+  for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; i++)
+    if (capabilities[i].number == number) {
+      if (!capabilities[i].offered)
+        text_printf(log, "error: the module needs the capability %s, which the device lacks\n",
+                    capabilities[i].name);
+      return capabilities[i].offered;
+    }
+  text_printf(log, "error: the module needs capability number %u, which is not known\n", number);
+  return false;
+}
+
+/* Sub-groups are warps: their size can be asked for, but not their number. */
+static bool check_execution_mode(const uint32_t *word, struct text *log) {
+  enum { SUBGROUP_SIZE = 35, SUBGROUPS_PER_WORKGROUP = 36, SUBGROUPS_PER_WORKGROUP_ID = 37 };
+  enum { WARP = 32 };
+  const uint32_t mode = word[2], wanted = word[3];
+  const bool is_number = mode == SUBGROUPS_PER_WORKGROUP || mode == SUBGROUPS_PER_WORKGROUP_ID;
+  if (mode == SUBGROUP_SIZE && wanted != WARP)
+    text_printf(log, "error: the module needs sub-groups of %u work-items; they have %u here\n",
+                wanted, (unsigned)WARP);
+  if (is_number)
+    text_puts(log, "error: the module sets the number of sub-groups in a work-group, which is "
+                   "not supported\n");
+  return !is_number && (mode != SUBGROUP_SIZE || wanted == WARP);
+}
+
+bool spirv_check(const uint32_t *words, size_t count, struct text *log) {
+  bool has_model = false;
+  FOR_EACH(at, words, count, OP_CAPABILITY, 2)
+  if (!check_capability(words[at + 1], log))
+    return false;
+  FOR_EACH(at, words, count, OP_EXECUTION_MODE, 4)
+  if (!check_execution_mode(words + at, log))
+    return false;
+  FOR_EACH(at, words, count, OP_MEMORY_MODEL, 3) {
+    if (words[at + 1] != ADDRESSING_PHYSICAL64 || words[at + 2] != MEMORY_MODEL_OPENCL) {
+      text_printf(log,
+                  "error: the module's memory model is %u with the addressing model %u; kernels "
+                  "for this device have OpenCL (2) with Physical64 (2)\n",
+                  words[at + 2], words[at + 1]);
+      return false;
+    }
+    has_model = true;
+  }
+  if (!has_model)
+    text_puts(log, "error: the module has no memory model\n");
+  return has_model;
+}
+
+/* ---- rules that do no harm when broken --------------------------------------------------- */
+
+/* Keeps the instructions for which keep is true. */
+static size_t filter(uint32_t *words, size_t count,
+                     bool (*keep)(const uint32_t *word, uint32_t data), uint32_t data) {
+  size_t kept = SPIRV_HEADER_WORDS;
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
+    length = spirv_instruction_at(words + at).length;
+    if (!keep(words + at, data))
+      continue;
+    memmove(words + kept, words + at, length * sizeof *words);
+    kept += length;
+  }
+  return kept;
+}
+
+static bool is_no_merge(const uint32_t *word, uint32_t data) {
+  const enum spirv_opcode opcode = spirv_instruction_at(word).opcode;
+  return opcode != OP_LOOP_MERGE && opcode != OP_SELECTION_MERGE;
+}
+
+size_t spirv_drop_merges(uint32_t *words, size_t count) {
+  return filter(words, count, is_no_merge, 0);
+}
+
+static bool is_no_aliasing(const uint32_t *word, uint32_t data) {
+  enum { MEMORY_ACCESS_ALIASING = 5910 };
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  if (instruction.opcode == OP_CAPABILITY && instruction.length > 1)
+    return word[1] != MEMORY_ACCESS_ALIASING;
+  if (instruction.opcode == OP_DECORATE_ID && instruction.length > 2)
+    return word[2] != DECORATION_ALIAS_SCOPE && word[2] != DECORATION_NO_ALIAS;
+  return instruction.opcode < OP_ALIAS_DOMAIN_DECL || instruction.opcode > OP_ALIAS_SCOPE_LIST_DECL;
+}
+
+/* Lists of scopes are the last memory operands of a load or store, as their bits are the highest
+ * ones: what is in their place afterwards is no instruction of any opcode, and is taken out. */
+static void drop_scopes(uint32_t *word) {
+  enum { SCOPES = 0x30000 }; /* AliasScopeINTELMask, NoAliasINTELMask */
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  const size_t mask = instruction.opcode == OP_LOAD ? 4 : 3; /* OpStore pointer value mask */
+  if ((instruction.opcode != OP_LOAD && instruction.opcode != OP_STORE) ||
+      instruction.length <= mask)
+    return;
+  const size_t lists = (size_t)__builtin_popcount(word[mask] & SCOPES);
+  if (!lists || instruction.length <= mask + lists)
+    return;
+  word[mask] &= ~(uint32_t)SCOPES;
+  word[0] -= (uint32_t)lists << SPIRV_LENGTH_SHIFT;
+  for (size_t i = 0; i < lists; i++)
+    word[instruction.length - lists + i] = 1 << SPIRV_LENGTH_SHIFT | OP_ALIAS_DOMAIN_DECL;
+}
+
+size_t spirv_drop_aliasing(uint32_t *words, size_t count) {
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
+    length = spirv_instruction_at(words + at).length;
+    drop_scopes(words + at);
+  }
+  return filter(words, count, is_no_aliasing, 0);
+}
+
+static bool is_no_other_sampler(const uint32_t *word, uint32_t first) {
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  return instruction.opcode != OP_TYPE_SAMPLER || instruction.length != 2 || word[1] == first;
+}
+
+/* Types are named in the first operand of what has a type, and in types. */
+static void rename_type(uint32_t *words, size_t count, uint32_t from, uint32_t to) {
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
+    const struct spirv_instruction instruction = spirv_instruction_at(words + at);
+    length = instruction.length;
+    const size_t operands = instruction.opcode == OP_TYPE_FUNCTION  ? length
+                            : instruction.opcode == OP_TYPE_POINTER ? 4
+                                                                    : 2;
+    for (size_t i = instruction.opcode == OP_TYPE_SAMPLER ? length : 1; i < operands && i < length;
+         i++)
+      if (words[at + i] == from)
+        words[at + i] = to;
+  }
+}
+
+size_t spirv_join_samplers(uint32_t *words, size_t count) {
+  uint32_t first = 0;
+  FOR_EACH(at, words, count, OP_TYPE_SAMPLER, 2) {
+    if (!first)
+      first = words[at + 1];
+    else
+      rename_type(words, count, words[at + 1], first);
+  }
+  return filter(words, count, is_no_other_sampler, first);
+}

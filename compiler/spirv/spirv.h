@@ -1,0 +1,160 @@
+/* SPIR-V modules as words: what the compiler looks at itself. The numbers are those of
+ * the SPIR-V specification, sections 2.3 "Physical Layout" and 3 "Binary Form". */
+#ifndef TEGRACL_SPIRV_H
+#define TEGRACL_SPIRV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "compiler/compiler.h"
+
+enum {
+  SPIRV_MAGIC = 0x07230203,
+  SPIRV_VERSION_WORD = 1,
+  SPIRV_BOUND_WORD = 3, /* all ids are below */
+  SPIRV_SCHEMA_WORD = 4,
+  SPIRV_HEADER_WORDS = 5,
+  SPIRV_MINOR_SHIFT = 8, /* in the version */
+  SPIRV_MINOR_MAX = CC_IL_MINOR_MAX,
+};
+
+/* The first word of an instruction. */
+enum { SPIRV_LENGTH_SHIFT = 16, SPIRV_OPCODE_MASK = 0xffff };
+
+enum spirv_opcode {
+  OP_UNDEF = 1,
+  OP_NAME = 5,
+  OP_MEMORY_MODEL = 14,
+  OP_ENTRY_POINT = 15,
+  OP_EXECUTION_MODE = 16,
+  OP_CAPABILITY = 17,
+  OP_TYPE_BOOL = 20,
+  OP_TYPE_INT = 21,
+  OP_TYPE_FLOAT = 22,
+  OP_TYPE_VECTOR = 23,
+  OP_TYPE_SAMPLER = 26,
+  OP_TYPE_ARRAY = 28,
+  OP_TYPE_STRUCT = 30,
+  OP_TYPE_POINTER = 32,
+  OP_TYPE_FUNCTION = 33,
+  OP_CONSTANT_FALSE = 42,
+  OP_CONSTANT = 43,
+  OP_CONSTANT_COMPOSITE = 44,
+  OP_CONSTANT_NULL = 46,
+  OP_SPEC_CONSTANT_TRUE = 48,
+  OP_SPEC_CONSTANT_FALSE = 49,
+  OP_SPEC_CONSTANT = 50,
+  OP_SPEC_CONSTANT_OP = 52,
+  OP_FUNCTION = 54,
+  OP_FUNCTION_END = 56,
+  OP_VARIABLE = 59,
+  OP_LOAD = 61,
+  OP_STORE = 62,
+  OP_COPY_MEMORY = 63,
+  OP_ACCESS_CHAIN = 65,
+  OP_IN_BOUNDS_ACCESS_CHAIN = 66,
+  OP_PTR_ACCESS_CHAIN = 67,
+  OP_IN_BOUNDS_PTR_ACCESS_CHAIN = 70,
+  OP_DECORATE = 71,
+  OP_VECTOR_EXTRACT_DYNAMIC = 77,
+  OP_VECTOR_SHUFFLE = 79,
+  OP_COMPOSITE_CONSTRUCT = 80,
+  OP_COMPOSITE_EXTRACT = 81,
+  OP_COMPOSITE_INSERT = 82,
+  OP_COPY_OBJECT = 83,
+  OP_IMAGE_SAMPLE_EXPLICIT_LOD = 88,
+  OP_IMAGE_FETCH = 95,
+  OP_IMAGE_READ = 98,
+  OP_IMAGE_WRITE = 99,
+  OP_CONVERT_F_TO_U = 109,
+  OP_U_CONVERT = 113,
+  OP_CONVERT_PTR_TO_U = 117,
+  OP_SAT_CONVERT_U_TO_S = 119,
+  OP_CONVERT_U_TO_PTR = 120,
+  OP_PTR_CAST_TO_GENERIC = 121,
+  OP_GENERIC_CAST_TO_PTR = 122,
+  OP_BITCAST = 124,
+  OP_I_SUB = 130,
+  OP_S_DIV = 135,
+  OP_I_EQUAL = 170,
+  OP_I_NOT_EQUAL = 171,
+  OP_PHI = 245,
+  OP_LOOP_MERGE = 246,
+  OP_SELECTION_MERGE = 247,
+  OP_LABEL = 248,
+  OP_BRANCH_CONDITIONAL = 250,
+  OP_SWITCH = 251,
+  OP_DECORATE_ID = 332,
+  OP_COPY_LOGICAL = 400,
+  OP_PTR_EQUAL = 401,
+  OP_PTR_NOT_EQUAL = 402,
+  OP_PTR_DIFF = 403,
+  OP_EXPECT = 5631,
+  OP_DECORATE_STRING = 5632,
+  OP_MEMBER_DECORATE_STRING = 5633,
+  OP_ALIAS_DOMAIN_DECL = 5911,
+  OP_ALIAS_SCOPE_LIST_DECL = 5913,
+};
+
+enum spirv_decoration {
+  DECORATION_SPEC_ID = 1,
+  DECORATION_BUILT_IN = 11,
+  DECORATION_UNIFORM = 26,
+  DECORATION_SATURATED_CONVERSION = 28,
+  DECORATION_ALIAS_SCOPE = 5914,
+  DECORATION_NO_ALIAS = 5915,
+};
+
+struct spirv_instruction {
+  enum spirv_opcode opcode;
+  size_t length; /* in words, with the first one */
+};
+
+static inline struct spirv_instruction spirv_instruction_at(const uint32_t *word) {
+  return (struct spirv_instruction){*word & SPIRV_OPCODE_MASK, *word >> SPIRV_LENGTH_SHIFT};
+}
+
+/* Whether bytes begin as a module does, in either byte order. No text does. */
+bool spirv_is(const void *bytes, size_t size);
+
+/* The minor number of the version of a module. */
+unsigned spirv_minor(const uint32_t *words);
+
+/* Whether the device has what the module asks for: memory model and capabilities. The
+ * first thing that it lacks is named in log. The module is one that cc_il_read made. */
+bool spirv_check(const uint32_t *words, size_t count, struct text *log);
+
+/* Takes out the merge instructions, which in kernels are nothing but hints; gives the
+ * new number of words. */
+size_t spirv_drop_merges(uint32_t *words, size_t count);
+
+/* Takes out what SPV_INTEL_memory_access_aliasing has to say, hints that spirv-val does not know;
+ * gives the new number of words. */
+size_t spirv_drop_aliasing(uint32_t *words, size_t count);
+
+/* Makes all of several sampler types one and the same: the translator of LLVM 15 declares
+ * one more for samplers written in the program. Gives the new number of words. */
+size_t spirv_join_samplers(uint32_t *words, size_t count);
+
+/* Sorts the blocks of each function: spirv_order.c says why. False: no memory. */
+bool spirv_order(uint32_t *words, size_t count);
+
+/* A copy of the module for spirv-val, which the caller frees: spirv_mend.c says what is put
+ * right in it. NULL: no memory. */
+uint32_t *spirv_mend(const uint32_t *words, size_t *count);
+
+/* A copy of the module, which the caller frees, whose phis have an entry for each edge that
+ * leads to their block, or for each block that does. NULL: no memory. */
+uint32_t *spirv_phis(const uint32_t *words, size_t *count, bool each_edge);
+
+/* A copy of the module, which the caller frees, that loads built-in values as a whole:
+ * spirv_builtin.c. NULL: no memory. */
+uint32_t *spirv_load_builtins(const uint32_t *words, size_t *count);
+
+/* Says in other instructions what the translator of LLVM 15 does not know; the module must
+ * be a valid one. The caller frees *words, and gets the new ones there. False: no memory. */
+bool spirv_reword(uint32_t **words, size_t *count);
+
+#endif

@@ -1,0 +1,167 @@
+/* Puts right what the translators that go with LLVM 15 and older write against rules that no
+ * harm comes of, for spirv-val to judge the rest: variables of a function that are not at its
+ * beginning, entry points that do not list the module's variables, which SPIR-V 1.4 demands,
+ * addresses of variables in constants, which the specification knows only as initial values,
+ * and saturation of conversions that are not there, as they are to the same type. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/spirv/spirv.h"
+
+struct mend {
+  const uint32_t *words;
+  size_t count;
+  uint32_t *type_of;   /* by id, of the module's variables; 0: something else */
+  uint32_t *variables; /* their ids */
+  size_t variable_count;
+  bool *converted; /* by id: whether it is the result of a conversion */
+  uint32_t bound;
+  uint32_t *out;
+  size_t size;
+};
+
+/* The words that a variable, in the module or a function, has at least, and those of
+ * instructions that are looked at or made. */
+enum { VARIABLE_WORDS = 4, NULL_WORDS = 3, LABEL_WORDS = 2, ENTRY_NAME = 3, CONSTITUENTS = 3 };
+
+/* The version whose entry points list all variables. */
+enum { INTERFACES_MINOR = 4 };
+
+static void put(struct mend *mend, const uint32_t *words, size_t count) {
+  memcpy(mend->out + mend->size, words, count * sizeof *words);
+  mend->size += count;
+}
+
+/* Conversions, in functions and in constants. */
+static bool is_conversion(enum spirv_opcode opcode) {
+  return (opcode >= OP_CONVERT_F_TO_U && opcode <= OP_SAT_CONVERT_U_TO_S) ||
+         opcode == OP_SPEC_CONSTANT_OP;
+}
+
+static void find_conversions(struct mend *mend) {
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < mend->count; at += length) {
+    const uint32_t *word = mend->words + at;
+    const struct spirv_instruction instruction = spirv_instruction_at(word);
+    length = instruction.length;
+    if (is_conversion(instruction.opcode) && length > 2 && word[2] < mend->bound)
+      mend->converted[word[2]] = true;
+  }
+}
+
+static bool saturates_nothing(const struct mend *mend, const uint32_t *word, uint32_t old_bound) {
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  return instruction.opcode == OP_DECORATE && instruction.length > 2 &&
+         word[2] == DECORATION_SATURATED_CONVERSION && word[1] < old_bound &&
+         !mend->converted[word[1]];
+}
+
+/* Lists the variables in front of the functions; gives the number of entry points. */
+static size_t find_variables(struct mend *mend) {
+  size_t entries = 0;
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < mend->count; at += length) {
+    const uint32_t *word = mend->words + at;
+    const struct spirv_instruction instruction = spirv_instruction_at(word);
+    length = instruction.length;
+    if (instruction.opcode == OP_FUNCTION)
+      break;
+    entries += instruction.opcode == OP_ENTRY_POINT;
+    if (instruction.opcode == OP_VARIABLE && length >= VARIABLE_WORDS && word[2] < mend->bound) {
+      mend->type_of[word[2]] = word[1];
+      mend->variables[mend->variable_count++] = word[2];
+    }
+  }
+  return entries;
+}
+
+/* The name ends with the first word that has a zero byte. */
+static size_t name_end(const uint32_t *word, size_t length) {
+  size_t at = ENTRY_NAME;
+  while (at < length && memchr(word + at, 0, sizeof *word) == NULL)
+    at++;
+  return at < length ? at + 1 : length;
+}
+
+static void put_entry(struct mend *mend, const uint32_t *word, size_t length) {
+  const size_t start = mend->size, named = name_end(word, length);
+  put(mend, word, named);
+  put(mend, mend->variables, mend->variable_count);
+  mend->out[start] = (uint32_t)(mend->size - start) << SPIRV_LENGTH_SHIFT | OP_ENTRY_POINT;
+}
+
+/* The constant, with null for each address of a variable. */
+static void put_composite(struct mend *mend, const uint32_t *word, size_t length,
+                          uint32_t old_bound) {
+  const uint32_t first = mend->bound;
+  for (size_t i = CONSTITUENTS; i < length; i++)
+    if (word[i] < old_bound && mend->type_of[word[i]]) {
+      const uint32_t null[NULL_WORDS] = {NULL_WORDS << SPIRV_LENGTH_SHIFT | OP_CONSTANT_NULL,
+                                         mend->type_of[word[i]], mend->bound++};
+      put(mend, null, NULL_WORDS);
+    }
+  const size_t start = mend->size;
+  uint32_t next = first;
+  put(mend, word, length);
+  for (size_t i = CONSTITUENTS; i < length; i++)
+    if (word[i] < old_bound && mend->type_of[word[i]])
+      mend->out[start + i] = next++;
+}
+
+/* The instructions of a function from its first label on, in which a variable is one of them
+ * or is not, as wanted. Gives the place behind them. */
+static size_t put_body(struct mend *mend, size_t at, bool variables) {
+  for (size_t length; at < mend->count; at += length) {
+    const struct spirv_instruction instruction = spirv_instruction_at(mend->words + at);
+    length = instruction.length;
+    if (instruction.opcode == OP_FUNCTION_END)
+      break;
+    if ((instruction.opcode == OP_VARIABLE) == variables)
+      put(mend, mend->words + at, length);
+  }
+  return at;
+}
+
+static void mend_all(struct mend *mend, uint32_t old_bound) {
+  bool in_function = false;
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < mend->count; at += length) {
+    const uint32_t *word = mend->words + at;
+    const struct spirv_instruction instruction = spirv_instruction_at(word);
+    length = instruction.length;
+    in_function |= instruction.opcode == OP_FUNCTION;
+    if (instruction.opcode == OP_ENTRY_POINT && !in_function &&
+        spirv_minor(mend->words) >= INTERFACES_MINOR) {
+      put_entry(mend, word, length);
+    } else if (instruction.opcode == OP_CONSTANT_COMPOSITE && !in_function) {
+      put_composite(mend, word, length, old_bound);
+    } else if (in_function && instruction.opcode == OP_LABEL && length == LABEL_WORDS) {
+      put(mend, word, length);
+      put_body(mend, at + length, true);
+      length = put_body(mend, at + length, false) - at;
+    } else if (!saturates_nothing(mend, word, old_bound)) {
+      put(mend, word, length);
+    }
+  }
+}
+
+uint32_t *spirv_mend(const uint32_t *words, size_t *count) {
+  const uint32_t bound = words[SPIRV_BOUND_WORD];
+  struct mend mend = {.words = words, .count = *count, .bound = bound};
+  mend.type_of = calloc(bound, sizeof *mend.type_of);
+  mend.variables = calloc(*count, sizeof *mend.variables);
+  mend.converted = calloc(bound, sizeof *mend.converted);
+  if (mend.type_of && mend.variables && mend.converted) {
+    find_conversions(&mend);
+    /* A word may become those of a null, and a list one of all variables. */
+    const size_t room = *count * (1 + NULL_WORDS) + find_variables(&mend) * mend.variable_count;
+    mend.out = calloc(room, sizeof *mend.out);
+  }
+  if (mend.out) {
+    put(&mend, words, SPIRV_HEADER_WORDS);
+    mend_all(&mend, bound);
+    mend.out[SPIRV_BOUND_WORD] = mend.bound;
+    *count = mend.size;
+  }
+  free(mend.type_of);
+  free(mend.variables);
+  free(mend.converted);
+  return mend.out;
+}

@@ -1,0 +1,117 @@
+/* Puts the blocks of a module's functions behind the blocks that dominate them, as SPIR-V
+ * demands (section 2.16.1 "Universal Validation Rules"). LLVM IR has no such order, and
+ * the translators that go with LLVM 15 and older write LLVM's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/spirv/spirv.h"
+
+struct block {
+  size_t start, end; /* in words: the label, behind the last instruction */
+  size_t exit;       /* the last instruction */
+  size_t visited;    /* words of it that have been followed; 0: not reached */
+};
+
+struct order {
+  const uint32_t *words;
+  uint32_t bound;
+  uint32_t *block_of; /* by label: the number of the block plus one, 0: none */
+  struct block *blocks;
+  size_t block_count;
+  size_t *stack; /* block numbers on the way from the entry */
+  size_t *done;  /* block numbers, last one first */
+  uint32_t *sorted;
+};
+
+/* The next block that a block leads to; block_count if there is none. Any word of its last
+ * instruction that is a label's counts: the others are ids of values, and literals. */
+static size_t next_successor(const struct order *order, struct block *block) {
+  const size_t length = spirv_instruction_at(order->words + block->exit).length;
+  while (block->visited < length) {
+    const uint32_t id = order->words[block->exit + block->visited++];
+    if (id < order->bound && order->block_of[id])
+      return order->block_of[id] - 1;
+  }
+  return order->block_count;
+}
+
+/* Depth first from the entry: done becomes the reverse postorder, from its end. */
+static size_t walk(struct order *order) {
+  size_t depth = 0, done = 0;
+  order->stack[depth++] = 0;
+  order->blocks[0].visited = 1;
+  while (depth) {
+    const size_t at = order->stack[depth - 1];
+    const size_t next = next_successor(order, &order->blocks[at]);
+    if (next == order->block_count) {
+      order->done[done++] = at;
+      depth--;
+    } else if (!order->blocks[next].visited) {
+      order->blocks[next].visited = 1;
+      order->stack[depth++] = next;
+    }
+  }
+  return done;
+}
+
+/* Copies a block behind those that are sorted. */
+static size_t take(struct order *order, const struct block *block, size_t size) {
+  memcpy(order->sorted + size, order->words + block->start,
+         (block->end - block->start) * sizeof *order->words);
+  return size + (block->end - block->start);
+}
+
+/* Sorts the blocks listed, which fill words[start] up to the last one's end. */
+static void sort_blocks(struct order *order, uint32_t *words) {
+  size_t size = 0;
+  if (!order->block_count)
+    return;
+  const size_t start = order->blocks[0].start;
+  for (size_t i = walk(order); i-- > 0;)
+    size = take(order, &order->blocks[order->done[i]], size);
+  for (size_t i = 0; i < order->block_count; i++) {
+    const struct block *block = &order->blocks[i];
+    if (!block->visited)
+      size = take(order, block, size);
+    order->block_of[words[block->start + 1]] = 0;
+  }
+  memcpy(words + start, order->sorted, size * sizeof *words);
+  order->block_count = 0;
+}
+
+static void sort_functions(struct order *order, uint32_t *words, size_t count) {
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
+    const enum spirv_opcode opcode = spirv_instruction_at(words + at).opcode;
+    length = spirv_instruction_at(words + at).length;
+    if (opcode == OP_FUNCTION_END) {
+      sort_blocks(order, words);
+    } else if (opcode == OP_LABEL && length == 2 && words[at + 1] < order->bound &&
+               !order->block_of[words[at + 1]]) {
+      order->blocks[order->block_count++] = (struct block){.start = at};
+      order->block_of[words[at + 1]] = (uint32_t)order->block_count;
+    }
+    if (order->block_count) {
+      order->blocks[order->block_count - 1].exit = at;
+      order->blocks[order->block_count - 1].end = at + length;
+    }
+  }
+}
+
+bool spirv_order(uint32_t *words, size_t count) {
+  const size_t most = count / 2; /* a label has two words */
+  struct order order = {.words = words, .bound = words[SPIRV_BOUND_WORD]};
+  order.block_of = calloc(order.bound, sizeof *order.block_of);
+  order.blocks = calloc(most + 1, sizeof *order.blocks);
+  order.stack = calloc(most + 1, sizeof *order.stack);
+  order.done = calloc(most + 1, sizeof *order.done);
+  order.sorted = malloc(count * sizeof *words);
+  const bool ready = order.block_of && order.blocks && order.stack && order.done && order.sorted;
+  if (ready)
+    sort_functions(&order, words, count);
+  free(order.block_of);
+  free(order.blocks);
+  free(order.stack);
+  free(order.done);
+  free(order.sorted);
+  return ready;
+}

@@ -1,0 +1,140 @@
+/* Phis of LLVM IR have an entry for each edge from another block, and a switch may have many to
+ * one block; those of SPIR-V have an entry for each block. The translators that go with
+ * LLVM 15 write LLVM's, and want to read them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/spirv/spirv.h"
+
+struct phis {
+  const uint32_t *words;
+  size_t count;
+  uint32_t bound;
+  size_t *exit_of;  /* by label: its block's last instruction; 0: no label */
+  uint32_t *phi_of; /* by label: the last phi, counted from 1, that had an entry for it */
+  uint32_t *value;  /* and the entry's value */
+  bool each_edge;
+};
+
+/* Places of operands in an instruction's words. */
+enum {
+  PHI_ENTRIES = 3,
+  BRANCH_TRUE = 2,
+  BRANCH_FALSE = 3,
+  SWITCH_DEFAULT = 2,
+  SWITCH_CASES = 3,
+};
+
+static bool is_label(const struct phis *phis, uint32_t id) {
+  return id < phis->bound && phis->exit_of[id];
+}
+
+static void find_exits(struct phis *phis) {
+  uint32_t label = 0;
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < phis->count; at += length) {
+    const struct spirv_instruction instruction = spirv_instruction_at(phis->words + at);
+    length = instruction.length;
+    if (instruction.opcode == OP_LABEL && length == 2 && phis->words[at + 1] < phis->bound)
+      label = phis->words[at + 1];
+    else if (instruction.opcode == OP_FUNCTION_END)
+      label = 0;
+    if (label)
+      phis->exit_of[label] = at;
+  }
+}
+
+/* Words of a case: a literal of one word or two, and a label. Which, the type of the selector
+ * says; but of a wide one, not every second word is a label. */
+static size_t case_words(const struct phis *phis, const uint32_t *word, size_t length) {
+  enum { NARROW = 2, WIDE = 3 };
+  for (size_t i = SWITCH_CASES + NARROW - 1; i < length; i += NARROW)
+    if (!is_label(phis, word[i]))
+      return WIDE;
+  return NARROW;
+}
+
+static size_t edges(const struct phis *phis, uint32_t from, uint32_t to) {
+  size_t found = 0;
+  if (!is_label(phis, from))
+    return 1;
+  const uint32_t *word = phis->words + phis->exit_of[from];
+  const struct spirv_instruction exit = spirv_instruction_at(word);
+  if (exit.opcode == OP_BRANCH_CONDITIONAL && exit.length > BRANCH_FALSE) {
+    found = (size_t)(word[BRANCH_TRUE] == to) + (word[BRANCH_FALSE] == to);
+  } else if (exit.opcode == OP_SWITCH && exit.length > SWITCH_DEFAULT) {
+    const size_t step = case_words(phis, word, exit.length);
+    found = word[SWITCH_DEFAULT] == to;
+    for (size_t i = SWITCH_CASES + step - 1; i < exit.length; i += step)
+      found += word[i] == to;
+  }
+  return found ? found : 1;
+}
+
+/* Writes the entries of a phi of the block to out, if that is not NULL; gives their words. */
+static size_t put_entries(struct phis *phis, const uint32_t *word, uint32_t block, uint32_t phi,
+                          uint32_t *out) {
+  size_t size = 0;
+  for (size_t i = PHI_ENTRIES; i + 1 < spirv_instruction_at(word).length; i += 2) {
+    const uint32_t value = word[i], from = word[i + 1];
+    const bool seen = from < phis->bound && phis->phi_of[from] == phi;
+    if (seen && (phis->each_edge || phis->value[from] == value))
+      continue;
+    if (from < phis->bound) {
+      phis->phi_of[from] = phi;
+      phis->value[from] = value;
+    }
+    for (size_t n = phis->each_edge ? edges(phis, from, block) : 1; n > 0; n--, size += 2)
+      if (out)
+        memcpy(out + size, (const uint32_t[]){value, from}, 2 * sizeof *out);
+  }
+  return size;
+}
+
+/* Copies the module to out, if that is not NULL; gives its words. */
+static size_t copy(struct phis *phis, uint32_t *out) {
+  enum { LENGTH_MAX = 0xffff };
+  size_t size = SPIRV_HEADER_WORDS;
+  uint32_t block = 0, phi = 0;
+  memset(phis->phi_of, 0, phis->bound * sizeof *phis->phi_of);
+  if (out)
+    memcpy(out, phis->words, size * sizeof *out);
+  for (size_t at = size, length; at < phis->count; at += length) {
+    const uint32_t *word = phis->words + at;
+    const struct spirv_instruction instruction = spirv_instruction_at(word);
+    length = instruction.length;
+    if (instruction.opcode == OP_LABEL && length == 2)
+      block = word[1];
+    size_t entries = 0, kept = length;
+    if (instruction.opcode == OP_PHI && length > PHI_ENTRIES) {
+      entries = put_entries(phis, word, block, ++phi, out ? out + size + PHI_ENTRIES : NULL);
+      kept = PHI_ENTRIES;
+    }
+    if (out) {
+      memcpy(out + size, word, kept * sizeof *out);
+      const size_t all = kept + entries <= LENGTH_MAX ? kept + entries : LENGTH_MAX;
+      out[size] = (uint32_t)all << SPIRV_LENGTH_SHIFT | instruction.opcode;
+    }
+    size += kept + entries;
+  }
+  return size;
+}
+
+uint32_t *spirv_phis(const uint32_t *words, size_t *count, bool each_edge) {
+  const uint32_t bound = words[SPIRV_BOUND_WORD];
+  struct phis phis = {.words = words, .count = *count, .bound = bound, .each_edge = each_edge};
+  uint32_t *out = NULL;
+  phis.exit_of = calloc(bound, sizeof *phis.exit_of);
+  phis.phi_of = calloc(bound, sizeof *phis.phi_of);
+  phis.value = calloc(bound, sizeof *phis.value);
+  if (phis.exit_of && phis.phi_of && phis.value) {
+    find_exits(&phis);
+    *count = copy(&phis, NULL);
+    out = malloc(*count * sizeof *out);
+    if (out)
+      copy(&phis, out);
+  }
+  free(phis.exit_of);
+  free(phis.phi_of);
+  free(phis.value);
+  return out;
+}

@@ -1,0 +1,254 @@
+/* SPIR-V modules: spirv-val judges, llvm-spirv translates to LLVM IR for SPIR, which is
+ * then made IR for clang's target: other numbers for address spaces, and convergence,
+ * which SPIR-V does not write down. clang optimises it as it does its own. */
+#include "compiler/spirv/translate.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/IRReader.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/find.h"
+#include "compiler/frontend/bitcode.h"
+#include "compiler/frontend/command.h"
+#include "compiler/frontend/optimise.h"
+#include "compiler/spirv/spirv.h"
+
+/* ---- from SPIR to clang's target ------------------------------------------------------ */
+
+/* Address spaces of SPIR (clang's SPIRDefIsPrivMap) and what they become. Generic
+ * pointers get a number that clang's NVPTX map does not use, and that means the same to
+ * lower*.c as its 0: for SPIR 0 is private memory alone, and LLVM wants no casts between
+ * equal spaces. */
+static unsigned target_space(unsigned space) {
+  enum { SPIR_CONSTANT = 2, SPIR_GENERIC = 4, NVPTX_CONSTANT = 4, OTHER_GENERIC = 5 };
+  return space == SPIR_CONSTANT ? NVPTX_CONSTANT : space == SPIR_GENERIC ? OTHER_GENERIC : space;
+}
+
+static void add_attribute(LLVMValueRef function, const char *name) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+  LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+static bool is_pure(LLVMValueRef function) {
+  static const char name[] = "readnone";
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                     kind) != NULL;
+}
+
+/* Any function may be a barrier or speak with other lanes, as in OpenCL C; the optimiser
+ * finds out which ones of the program's do not. */
+static void mark_convergent(LLVMModuleRef module) {
+  for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
+    if (!LLVMGetIntrinsicID(at) && !(LLVMIsDeclaration(at) && is_pure(at)))
+      add_attribute(at, "convergent");
+}
+
+/* The translator calls kernels as it calls other functions; LLVM takes such a call for one
+ * that never comes back. */
+static void mend_calls(LLVMModuleRef module) {
+  for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
+    for (LLVMUseRef use = LLVMGetFirstUse(at); use; use = LLVMGetNextUse(use)) {
+      LLVMValueRef user = LLVMGetUser(use);
+      if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == at)
+        LLVMSetInstructionCallConv(user, LLVMGetFunctionCallConv(at));
+    }
+}
+
+/* What a module defines as others may (LinkOnceODR) stays there though it does not use it:
+ * they may leave it out. */
+static void keep_shared(LLVMValueRef value) {
+  if (LLVMGetLinkage(value) == LLVMLinkOnceODRLinkage)
+    LLVMSetLinkage(value, LLVMWeakODRLinkage);
+}
+
+static void keep_all_shared(LLVMModuleRef module) {
+  for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
+    keep_shared(at);
+  for (LLVMValueRef at = LLVMGetFirstGlobal(module); at; at = LLVMGetNextGlobal(at))
+    keep_shared(at);
+}
+
+/* Copies IR as text with the other numbers for address spaces: in addrspace(N), and in
+ * the names of intrinsics (.pN), but not in strings. */
+static void renumber_spaces(const char *ir, struct text *out) {
+  static const char space[] = "addrspace(", intrinsic[] = "@llvm.";
+  enum { SPACE = sizeof space - 1, INTRINSIC = sizeof intrinsic - 1 };
+  bool in_string = false, in_intrinsic = false;
+  const char *done = ir;
+  for (const char *at = ir; *at; at++) {
+    in_string ^= *at == '"';
+    if (in_string)
+      continue;
+    if (!strncmp(at, intrinsic, INTRINSIC))
+      in_intrinsic = true;
+    else if (*at == '(')
+      in_intrinsic = false;
+    const bool is_space = !strncmp(at, space, SPACE);
+    const char *digit = is_space ? at + SPACE : at + 2;
+    if (!is_space && !(in_intrinsic && at[0] == '.' && at[1] == 'p'))
+      continue;
+    if (*digit < '0' || *digit > '9' || (digit[1] >= '0' && digit[1] <= '9'))
+      continue;
+    text_add(out, done, (size_t)(digit - done));
+    text_printf(out, "%u", target_space((unsigned)(*digit - '0')));
+    done = digit + 1;
+    at = digit;
+  }
+  text_puts(out, done);
+}
+
+static LLVMModuleRef read_text(LLVMContextRef context, const struct text *ir, struct text *log) {
+  LLVMModuleRef module = NULL;
+  char *why = NULL;
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRange(ir->data, ir->size, "renumbered", true);
+  if (!LLVMParseIRInContext(context, buffer, &module, &why))
+    return module;
+  text_printf(log, "error: %s\n", why);
+  LLVMDisposeMessage(why);
+  return NULL;
+}
+
+static enum cc_status adapt(const struct text *spir, struct text *bitcode, struct text *log) {
+  struct text ir = {0};
+  enum cc_status status = CC_INTERNAL_ERROR;
+  LLVMContextRef context = bitcode_context(log);
+  LLVMModuleRef module = bitcode_read(context, spir->data, spir->size);
+  if (!module) {
+    text_puts(log, "error: the bitcode of llvm-spirv cannot be read; is it newer than the LLVM "
+                   "that tegraclc was built with?\n");
+    goto done;
+  }
+  mark_convergent(module);
+  mend_calls(module);
+  keep_all_shared(module);
+  char *words = LLVMPrintModuleToString(module);
+  renumber_spaces(words, &ir);
+  LLVMDisposeMessage(words);
+  LLVMDisposeModule(module);
+  module = ir.failed ? NULL : read_text(context, &ir, log);
+  if (module && optimise_adopt(module, log)) {
+    bitcode_write(module, bitcode);
+    status = bitcode->failed ? CC_OUT_OF_MEMORY : CC_OK;
+  }
+  if (module)
+    LLVMDisposeModule(module);
+
+done:
+  text_finish(&ir);
+  LLVMContextDispose(context);
+  return status;
+}
+
+/* ---- the commands --------------------------------------------------------------------- */
+
+/* Gives bytes to the command and ends it. */
+static enum cc_status feed(struct command *command, const void *bytes, size_t size,
+                           struct text *output, struct text *log) {
+  const int input = command_input();
+  enum cc_status status = CC_OUT_OF_MEMORY;
+  if (input >= 0 && command_write(input, bytes, size))
+    status = command_run(command, input, output, log);
+  if (input >= 0)
+    close(input);
+  command_finish(command);
+  return status;
+}
+
+/* What clang and the translators of its day make breaks rules that do no harm: it is judged
+ * with its blocks sorted, with one type for samplers, with one entry of a phi for each block,
+ * without merge instructions, whose rules are those of structured control flow, which kernels
+ * need not have, and mended. */
+static enum cc_status validate(const char *tool, const struct cc_source *module, struct text *log) {
+  struct command command = {0};
+  struct text output = {0};
+  enum cc_status status = CC_OUT_OF_MEMORY;
+  uint32_t *words = malloc(module->size), *mended = NULL, *judged = NULL;
+  if (!words)
+    return status;
+  memcpy(words, module->text, module->size);
+  size_t count = spirv_drop_merges(words, module->size / sizeof *words);
+  count = spirv_join_samplers(words, count);
+  command_add(&command, "%s", tool);
+  command_add(&command, "--target-env");
+  command_add(&command, "spv1.%u", spirv_minor(words));
+  if (spirv_order(words, count) && (mended = spirv_mend(words, &count)) &&
+      (judged = spirv_phis(mended, &count, false)))
+    status = feed(&command, judged, count * sizeof *words, &output, log);
+  text_add(log, output.data ? output.data : "", output.size);
+  text_finish(&output);
+  command_finish(&command);
+  free(judged);
+  free(mended);
+  free(words);
+  return status;
+}
+
+static bool replace_words(uint32_t **words, uint32_t *with) {
+  free(*words);
+  *words = with;
+  return with;
+}
+
+static enum cc_status translate(const char *tool, const struct cc_source *module, bool arg_info,
+                                struct text *bitcode, struct text *log) {
+  struct command command = {0};
+  command_add(&command, "%s", tool);
+  command_add(&command, "-r");
+  /* Built-in functions by their names in OpenCL C. */
+  command_add(&command, "--spirv-target-env=CL2.0");
+  command_add(&command, "--spirv-ext=+all");
+  if (arg_info)
+    command_add(&command, "--spirv-gen-kernel-arg-name-md");
+  command_add(&command, "/dev/stdin");
+  command_add(&command, "-o");
+  command_add(&command, "-");
+  const enum cc_status status = feed(&command, module->text, module->size, bitcode, log);
+  if (status == CC_BUILD_FAILURE)
+    text_puts(log, "error: the SPIR-V module cannot be translated\n");
+  return status;
+}
+
+enum cc_status translate_run(const struct cc_job *job, const struct options *options,
+                             struct text *output, struct text *log) {
+  char validator[CC_PATH_MAX], translator[CC_PATH_MAX];
+  const struct cc_source *source = &job->sources[0];
+  struct text spir = {0};
+  uint32_t *words = NULL;
+  const char *why;
+
+  if (!cc_find_spirv_tools(validator, translator)) {
+    text_puts(log, "error: SPIR-V needs the commands spirv-val and llvm-spirv (Debian, Ubuntu: apt "
+                   "install spirv-tools llvm-spirv-15)\n");
+    return CC_NOT_AVAILABLE;
+  }
+  enum cc_status status = cc_il_read(source->text, source->size, &words, &why);
+  if (status != CC_OK) {
+    text_printf(log, "error: %s\n", why);
+    return status == CC_INVALID_BINARY ? CC_BUILD_FAILURE : status;
+  }
+  size_t count = source->size / sizeof *words;
+  if (!spirv_check(words, count, log))
+    status = CC_BUILD_FAILURE;
+  count = spirv_drop_aliasing(words, count);
+  const struct cc_source module = {(const char *)words, count * sizeof *words};
+  if (status == CC_OK)
+    status = validate(validator, &module, log);
+  if (status == CC_OK &&
+      !(spirv_reword(&words, &count) && replace_words(&words, spirv_load_builtins(words, &count)) &&
+        replace_words(&words, spirv_phis(words, &count, true))))
+    status = CC_OUT_OF_MEMORY;
+  const struct cc_source reworded = {(const char *)words, count * sizeof *words};
+  if (status == CC_OK)
+    status = translate(translator, &reworded, options->effects & OPTION_ARG_INFO, &spir, log);
+  if (status == CC_OK)
+    status = adapt(&spir, output, log);
+  free(words);
+  text_finish(&spir);
+  return status;
+}

@@ -1,0 +1,12 @@
+/* SPIR-V to LLVM bitcode, as clang makes it from OpenCL C. */
+#ifndef TEGRACL_TRANSLATE_H
+#define TEGRACL_TRANSLATE_H
+
+#include "compiler/frontend/frontend.h"
+
+/* Translates the job's source, a SPIR-V module in either byte order. What is
+ * wrong with it is said in log. output is added to. */
+enum cc_status translate_run(const struct cc_job *job, const struct options *options,
+                             struct text *output, struct text *log);
+
+#endif

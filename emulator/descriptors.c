@@ -1,0 +1,189 @@
+/* Which fds are the device's, their duplicates, and what poll makes of them. */
+#include "emulator/descriptors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "emulator/gpu.h"
+#include "emulator/kernel/usermode.h"
+
+enum { WORD_BITS = 64 };
+
+/* Read without a lock by every close and poll of the program. */
+struct fds {
+  _Atomic uint64_t bits[EMU_FDS / WORD_BITS];
+};
+static struct fds ours, hidden;
+static _Atomic pid_t owner;
+
+static void set(struct fds *fds, int fd, bool on) {
+  uint64_t bit = UINT64_C(1) << (fd % WORD_BITS);
+  if (fd >= EMU_FDS)
+    return;
+  atomic_store(&owner, getpid());
+  if (on)
+    atomic_fetch_or(&fds->bits[fd / WORD_BITS], bit);
+  else
+    atomic_fetch_and(&fds->bits[fd / WORD_BITS], ~bit);
+}
+
+static bool has(const struct fds *fds, int fd) {
+  return fd >= 0 && fd < EMU_FDS &&
+         (atomic_load_explicit(&fds->bits[fd / WORD_BITS], memory_order_relaxed) >>
+              (fd % WORD_BITS) &
+          1) &&
+         atomic_load_explicit(&owner, memory_order_relaxed) == getpid();
+}
+
+static int next(const struct fds *fds, int fd) {
+  while (fd >= 0 && fd < EMU_FDS) {
+    uint64_t rest = atomic_load(&fds->bits[fd / WORD_BITS]) >> (fd % WORD_BITS);
+    if (rest) {
+      fd += __builtin_ctzll(rest);
+      return has(fds, fd) ? fd : -1;
+    }
+    fd = (fd / WORD_BITS + 1) * WORD_BITS;
+  }
+  return -1;
+}
+
+static void clear(struct fds *fds) {
+  for (int i = 0; i < EMU_FDS / WORD_BITS; i++) {
+    if (atomic_load_explicit(&fds->bits[i], memory_order_relaxed))
+      atomic_store(&fds->bits[i], 0);
+  }
+}
+
+void emu_descriptor_note(int fd, bool is_ours) {
+  set(&ours, fd, is_ours);
+}
+void emu_descriptor_hide(int fd, bool is_hidden) {
+  set(&hidden, fd, is_hidden);
+}
+
+/* Nobody else knows of the hidden ones. */
+void emu_descriptors_forget(void) {
+  atomic_store(&owner, getpid());
+  for (int fd = next(&hidden, 0); fd >= 0; fd = next(&hidden, fd + 1))
+    close(fd);
+  clear(&ours);
+  clear(&hidden);
+}
+
+bool emulator_owns(int fd) {
+  return has(&ours, fd);
+}
+int emulator_owns_next(int fd) {
+  return next(&ours, fd);
+}
+bool emulator_hides(int fd) {
+  return has(&hidden, fd);
+}
+int emulator_hides_next(int fd) {
+  return next(&hidden, fd);
+}
+
+void emu_descriptor_replace(struct emu_object *object, int fd) {
+  int *known = object->kind == EMU_EVENT ? &((struct emu_event *)object)->fd
+               : object->kind == EMU_SYNC_FILE || object->kind == EMU_POLLFD
+                   ? &((struct emu_waiter *)object)->fd
+                   : NULL;
+  if (!known || *known != fd || !object->fds)
+    return;
+  int other = 0;
+  while (emu_gpu.table[other] != object)
+    other++;
+  *known = other;
+}
+
+int emulator_dup(int fd, int minimum, int flags) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emu_object *object = emu_table_get(fd);
+  int copy = fcntl(fd, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, minimum);
+  int result = copy < 0 ? -errno : copy;
+  int error = object && copy >= 0 ? emu_table_set(copy, object) : 0;
+  if (error) {
+    close(copy);
+    result = error;
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return result;
+}
+
+int emulator_dup_onto(int fd, int target, int flags) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emu_object *object = emu_table_get(fd), *replaced = emu_table_get(target);
+  if (replaced && replaced->kind == EMU_DMABUF)
+    emu_dmabuf_closing((struct emu_dmabuf *)replaced, target);
+  int result = dup3(fd, target, flags);
+  if (result < 0) {
+    result = -errno;
+  } else {
+    if (object)
+      emu_object_get(object);
+    if (replaced)
+      emu_table_clear(target);
+    int error = object ? emu_table_set(target, object) : 0;
+    if (object)
+      emu_object_put(object);
+    if (error) {
+      close(target);
+      result = error;
+    }
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  emu_device_stop_if_unused();
+  return result;
+}
+
+bool emulator_is_event(int fd) {
+  if (!emulator_owns(fd))
+    return false;
+  pthread_mutex_lock(&emu_gpu.lock);
+  const struct emu_object *object = emu_table_get(fd);
+  bool is = object && (object->kind == EMU_EVENT || object->kind == EMU_POLLFD);
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return is;
+}
+
+bool emulator_event_take(int fd) {
+  struct pollfd p = {.fd = fd, .events = POLLIN, .revents = POLLIN};
+  pthread_mutex_lock(&emu_gpu.lock);
+  emu_fd_polled(&p);
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return p.revents != 0;
+}
+
+static const char *node_path(const struct emu_object *object) {
+  switch (object ? object->kind : 0) {
+  case EMU_NVMAP:
+    return NVMAP_NODE;
+  case EMU_CTRL:
+    return NVGPU_CTRL_NODE;
+  case EMU_HOST1X:
+  case EMU_NVHOST:
+    return HOST1X_FENCE_NODE;
+  default:
+    return NULL;
+  }
+}
+
+bool emulator_fd_status(int fd, struct stat *status) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  const char *path = node_path(emu_table_get(fd));
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return path && emulator_node_status(path, status);
+}
+
+bool emulator_is_mapped(void) {
+  return __atomic_load_n(&emu_gpu.mapped, __ATOMIC_RELAXED);
+}
+
+void emulator_watch_doorbell(void) {
+  emu_usermode_watch();
+}
+
+void emulator_look(void) {
+  emu_engine_wake();
+}

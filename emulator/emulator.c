@@ -1,0 +1,544 @@
+/* The software Orin as an nvgpu_os: which path is which node, what close, ioctl
+ * and mmap mean for each kind of fd, and the life of the whole device.
+ */
+#include "emulator/emulator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "emulator/descriptors.h"
+#include "emulator/gpu.h"
+#include "emulator/kernel/l4t.h"
+#include "emulator/kernel/nvmap.h"
+#include "emulator/kernel/usermode.h"
+
+struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
+
+/* A board gives all its memory to whoever asks first; a host program must leave
+ * room for others, so the emulated board has this share of the host's. */
+enum { MEMORY_SHARE = 2 };
+
+/* What stat says of a node; nvgpu-uapi.md 1.1. */
+enum {
+  NODE_MODE = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP,
+  NODE_MAJOR = 484,
+  NODE_FIRST_MINOR = 12,
+};
+
+static bool was_started; /* in this process */
+
+uint64_t emu_time_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  return ns / PTIMER_STEP_NS * PTIMER_STEP_NS;
+}
+
+/* A number in a file of a control group, or UINT64_MAX ("max", no file). */
+static uint64_t limit_in_file(const char *path) {
+  char line[32] = "";
+  FILE *f = fopen(path, "re");
+  if (!f)
+    return UINT64_MAX;
+  bool got = fgets(line, sizeof(line), f);
+  fclose(f);
+  char *end = line;
+  uint64_t value = strtoull(line, &end, 10);
+  return got && end != line ? value : UINT64_MAX;
+}
+
+static uint64_t host_memory(void) {
+  uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t limits[] = {limit_in_file("/sys/fs/cgroup/memory.max"),
+                       limit_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes")};
+  for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+    bytes = limits[i] < bytes ? limits[i] : bytes;
+  return bytes;
+}
+
+/* A child of fork has neither the engine nor a use for the parent's objects: its
+ * table starts empty, and what was allocated stays as it is in the copied heap. */
+static void forked_child(void) {
+  was_started = false;
+  emu_descriptors_forget();
+  emu_notes_forked();
+  emu_checks_forked();
+  emu_profile_forked();
+  emu_grids_forked();
+  sm_check_forked();
+  memset(&emu_gpu, 0, sizeof(emu_gpu));
+  pthread_mutex_init(&emu_gpu.lock, NULL);
+  pthread_cond_init(&emu_gpu.serviced, NULL);
+}
+
+static void forking(void) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  emu_nvmap_forking();
+}
+static void forked_parent(void) {
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+static void watch_fork(void) {
+  pthread_atfork(forking, forked_parent, forked_child);
+}
+
+/* The first open makes the device. gpu.lock held. */
+static void device_start(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (emu_gpu.started)
+    return;
+  pthread_once(&once, watch_fork);
+  emu_gpu.started = true;
+  was_started = true;
+  uint64_t share = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  emu_adversary_start();
+  emu_gpu.memory_limit = share < emu_board()->memory_bytes ? share : emu_board()->memory_bytes;
+  const uint64_t most = emu_options()->memory_mib;
+  if (most && most < emu_gpu.memory_limit >> 20)
+    emu_gpu.memory_limit = most << 20;
+  cpu_set_t cpus;
+  emu_gpu.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  /* Ids count up from here for the life of the module; nvgpu-uapi.md 3.5. */
+  if (!emu_gpu.next_handle)
+    emu_gpu.next_handle = 0x7fffffff;
+  /* The last id freed is the next given out, 511 first; 3.1 OPEN_CHANNEL. */
+  emu_gpu.free_channel_count = EMU_CHANNELS;
+  for (int i = 0; i < EMU_CHANNELS; i++)
+    emu_gpu.free_channels[i] = (uint16_t)i;
+}
+
+static bool device_unused(void) {
+  return emu_gpu.started && emu_gpu.fd_count == 0 && !emu_gpu.mapped;
+}
+
+void emu_device_stop_if_unused(void) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  while (device_unused() && emu_gpu.engine_running)
+    emu_engine_stop();
+  if (device_unused()) {
+    free(emu_gpu.table);
+    emu_gpu.table = NULL;
+    emu_gpu.table_size = 0;
+    emu_usermode_close();
+    if (emu_gpu.syncpoint_memory) {
+      emu_object_put(&emu_gpu.syncpoint_memory->object);
+      emu_gpu.syncpoint_memory = NULL;
+    }
+    emu_gpu.started = false;
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+/* Programs end without closing; what was counted is printed all the same. A copy of
+ * the device that was never used has nothing to say: tegracl-emulate's stands beside
+ * the one in the driver. */
+__attribute__((destructor)) static void leave(void) {
+  if (!was_started)
+    return;
+  emu_check_all_leaks();
+  emu_profile_print();
+}
+
+static struct emu_object *object_create(enum emu_kind kind, size_t size) {
+  struct emu_object *object = calloc(1, size);
+  if (object) {
+    object->kind = kind;
+    object->refs = 1;
+  }
+  return object;
+}
+
+static int open_plain(enum emu_kind kind, const char *name) {
+  struct emu_object *object = object_create(kind, sizeof(*object));
+  if (!object)
+    return -ENOMEM;
+  if (kind == EMU_NVMAP)
+    emu_gpu.nvmap_opens++;
+  int fd = emu_table_open(name, object);
+  emu_object_put(object);
+  return fd;
+}
+
+static int open_nvmap(void) {
+  return open_plain(EMU_NVMAP, "nvmap");
+}
+static int open_host1x(void) {
+  return open_plain(EMU_HOST1X, "host1x-fence");
+}
+static int open_nvhost(void) {
+  return open_plain(EMU_NVHOST, "nvhost-ctrl");
+}
+static int open_power(void) {
+  return open_plain(EMU_POWER, "nvgpu-power");
+}
+static int open_counters(void) {
+  return open_plain(EMU_COUNTER_NODE, "tegracl-emulator");
+}
+
+static int open_ctrl(void) {
+  struct emu_ctrl *ctrl = (struct emu_ctrl *)object_create(EMU_CTRL, sizeof(struct emu_ctrl));
+  if (!ctrl)
+    return -ENOMEM;
+  ctrl->instance = ++emu_gpu.instances;
+  if (!emu_gpu.power.ready)
+    emu_power_use();
+  emu_gpu.power.ready = true;
+  int fd = emu_usermode_open(&ctrl->object);
+  emu_object_put(&ctrl->object);
+  return fd;
+}
+
+/* It asks for the default big page size, and Orin has none; 1.1. */
+static int open_as(void) {
+  return -EINVAL;
+}
+static int open_channel(void) {
+  emu_power_use();
+  return emu_channel_open(NVGPU_RUNLIST_GR);
+}
+static int open_tsg(void) {
+  emu_power_use();
+  return emu_tsg_open();
+}
+/* The client is an ordinary user of the group video; 1.1, "Mode, owner". */
+static int open_refused(void) {
+  return -EACCES;
+}
+
+/* nvgpu-uapi.md 1.1. Each node of the GPU has an old name as well. */
+static const struct node {
+  const char *path, *old_path;
+  int (*open)(void);
+} nodes[] = {
+    {NVMAP_NODE, NULL, open_nvmap},
+    {NVGPU_CTRL_NODE, NVGPU_CTRL_NODE_OLD, open_ctrl},
+    {"/dev/nvgpu/igpu0/as", "/dev/nvhost-as-gpu", open_as},
+    {"/dev/nvgpu/igpu0/channel", "/dev/nvhost-gpu", open_channel},
+    {"/dev/nvgpu/igpu0/tsg", "/dev/nvhost-tsg-gpu", open_tsg},
+    {"/dev/nvgpu/igpu0/power", "/dev/nvhost-power-gpu", open_power},
+    {"/dev/nvgpu/igpu0/nvsched", "/dev/nvhost-nvsched-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/nvsched_ctrl_fifo", "/dev/nvhost-nvsched_ctrl_fifo-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/ctxsw", "/dev/nvhost-ctxsw-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/dbg", "/dev/nvhost-dbg-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/prof", "/dev/nvhost-prof-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/prof-ctx", "/dev/nvhost-prof-ctx-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/prof-dev", "/dev/nvhost-prof-dev-gpu", open_refused},
+    {"/dev/nvgpu/igpu0/sched", "/dev/nvhost-sched-gpu", open_refused},
+    {HOST1X_FENCE_NODE, NULL, open_host1x},
+    {NVHOST_CTRL_NODE, NULL, open_nvhost},
+    {EMULATOR_NODE_PATH, NULL, open_counters},
+};
+
+static const struct node *find_node(const char *path) {
+  for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+    if ((nodes[i].open == open_host1x || nodes[i].open == open_nvhost) &&
+        strcmp(nodes[i].path, emu_release()->fence_node) != 0)
+      continue;
+    if (strcmp(path, nodes[i].path) == 0 ||
+        (nodes[i].old_path && strcmp(path, nodes[i].old_path) == 0))
+      return &nodes[i];
+  }
+  return NULL;
+}
+
+bool emulator_node_status(const char *path, struct stat *status) {
+  const struct node *node = path ? find_node(path) : NULL;
+  if (!node)
+    return false;
+  bool refused = node->open == open_refused;
+  *status = (struct stat){
+      .st_mode = S_IFCHR | (refused ? S_IRUSR | S_IWUSR : NODE_MODE),
+      .st_nlink = 1,
+      .st_gid = refused ? 0 : getegid(), /* which stands for the group video */
+      .st_rdev = makedev(NODE_MAJOR, NODE_FIRST_MINOR + (unsigned)(node - nodes)),
+      .st_blksize = GPU_PAGE_BYTES,
+  };
+  return true;
+}
+
+static int emulator_open(const char *path, int flags) {
+  const struct node *node = find_node(path);
+  if (!node)
+    return -ENOENT;
+  if (emu_options()->bad)
+    return -ENODEV;
+  int result = emu_inject_open(path);
+  if (result)
+    return result;
+  pthread_mutex_lock(&emu_gpu.lock);
+  device_start();
+  result = node->open();
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (result < 0)
+    emu_device_stop_if_unused();
+  return result;
+}
+
+static void check_given_up(const struct emu_channel *channel) {
+  if (channel->preemption_refused && !channel->turns)
+    emu_report("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
+               "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
+               "without it, with the mode that it had (WFI)",
+               "nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_set_preemption_mode");
+}
+
+static int emulator_close(int fd) {
+  int result = 0;
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emu_object *object = emu_table_get(fd);
+  if (object && object->kind == EMU_CHANNEL && object->fds == 1) {
+    emu_power_use();
+    check_given_up((struct emu_channel *)object);
+    emu_channel_settle((struct emu_channel *)object);
+    object = emu_table_get(fd);
+  }
+  if (object && object->kind == EMU_DMABUF)
+    emu_dmabuf_closing((struct emu_dmabuf *)object, fd);
+  /* The number first: when its object has gone, nothing may still show it. */
+  if (close(fd) < 0)
+    result = -errno;
+  if (object)
+    emu_table_clear(fd);
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (object)
+    emu_device_stop_if_unused();
+  return result;
+}
+
+static int emulator_ioctl(int fd, unsigned long request, void *argument) {
+  int result = emu_inject_request((uint32_t)request, argument);
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emu_object *object = emu_table_get(fd);
+  if (result) {
+    if (object && object->kind == EMU_CHANNEL &&
+        (uint32_t)request == (uint32_t)NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE)
+      ((struct emu_channel *)object)->preemption_refused = true;
+    pthread_mutex_unlock(&emu_gpu.lock);
+    return result;
+  }
+  switch (object ? object->kind : 0) {
+  case EMU_NVMAP:
+    result = emu_nvmap_ioctl(object, fd, request, argument);
+    break;
+  case EMU_CTRL:
+    result = emu_dispatch(&emu_node_ctrl, object, fd, request, argument);
+    break;
+  case EMU_AS:
+    result = emu_dispatch(&emu_node_as, object, fd, request, argument);
+    break;
+  case EMU_TSG:
+    result = emu_dispatch(&emu_node_tsg, object, fd, request, argument);
+    break;
+  case EMU_CHANNEL:
+    result = emu_dispatch(&emu_node_channel, object, fd, request, argument);
+    break;
+  case EMU_HOST1X:
+    result = emu_dispatch(&emu_node_host1x, object, fd, request, argument);
+    break;
+  case EMU_NVHOST:
+    result = emu_dispatch(&emu_node_nvhost, object, fd, request, argument);
+    break;
+  case EMU_DMABUF:
+    result = emu_dmabuf_ioctl(request, (uintptr_t)argument);
+    break;
+  case EMU_SYNC_FILE:
+    result = emu_sync_file_ioctl((struct emu_waiter *)object, request, (uintptr_t)argument);
+    break;
+  case EMU_COUNTER_NODE:
+    result = emu_fault_ioctl(object, fd, request, argument);
+    break;
+  case EMU_EVENT:
+  case EMU_POWER:
+  case EMU_POLLFD:
+    result = -ENOTTY;
+    break;
+  default:
+    result = fcntl(fd, F_GETFD) < 0 ? -EBADF : -ENOTTY;
+    break;
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (result == 0)
+    emu_inject_answer((uint32_t)request, argument);
+  return result;
+}
+
+/* nvgpu-uapi.md 4.1 */
+static int check_ctrl_map(const struct emu_ctrl *ctrl, size_t length, off_t offset) {
+  if (ctrl->mapping)
+    return -EBUSY; /* order 2 */
+  if (length > USERMODE_BYTES)
+    return -EINVAL; /* order 3 */
+  if (offset != 0)
+    return -EINVAL; /* order 4 */
+  return emu_power_use_in_mmap();
+}
+
+/* nvgpu-uapi.md 4.3, "which fd", "before ALLOC", "VPR heap", "beyond the end" */
+static int check_map(struct emu_object *object, size_t length, int protection, off_t offset) {
+  switch (object->kind) {
+  case EMU_CTRL:
+    return check_ctrl_map((struct emu_ctrl *)object, length, offset);
+  case EMU_DMABUF: {
+    const struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
+    uint64_t pages = (length + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+    if (offset < 0 || (uint64_t)offset > dmabuf->size || pages > dmabuf->size - (uint64_t)offset)
+      return -EINVAL;
+    if (!dmabuf->allocated || (dmabuf->read_only && (protection & PROT_WRITE)))
+      return -EPERM;
+    return 0;
+  }
+  case EMU_NVMAP:
+    return -EPERM;
+  default:
+    return -ENODEV;
+  }
+}
+
+static void *emulator_mmap(void *address, size_t length, int protection, int flags, int fd,
+                           off_t offset, int *error) {
+  void *mapping = NULL;
+  struct stat status;
+  *error = 0;
+  pthread_mutex_lock(&emu_gpu.lock);
+  struct emu_object *object = emu_table_get(fd);
+  if (object)
+    *error = check_map(object, length, protection, offset);
+  if (!*error && object && object->kind == EMU_DMABUF)
+    *error = emu_nvmap_share_pages((struct emu_dmabuf *)object, fd);
+  if (!*error) {
+    mapping = mmap(address, length, protection, flags, fd, offset);
+    if (mapping == MAP_FAILED) {
+      *error = -errno;
+      mapping = NULL;
+    }
+  }
+  /* nvgpu-uapi.md 4.1 and 4.3: a child of fork has none of these mappings */
+  if (mapping && object)
+    madvise(mapping, length, MADV_DONTFORK);
+  if (mapping && object && object->kind == EMU_CTRL) {
+    struct emu_ctrl *ctrl = (struct emu_ctrl *)object;
+    ctrl->mapping = mapping;
+    ctrl->mapping_length = length;
+    ctrl->mapping_protection = protection;
+    ctrl->hidden = false;
+    ctrl->page_inode = fstat(fd, &status) ? 0 : status.st_ino;
+    ctrl->next_mapped = emu_gpu.mapped;
+    emu_gpu.mapped = ctrl;
+    emu_object_get(object);
+    /* It removes the mapping when the GPU goes off; without it the next request does. */
+    emu_engine_start();
+    emu_engine_wake();
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return mapping;
+}
+
+static int emulator_munmap(void *address, size_t length) {
+  bool dropped = false;
+  pthread_mutex_lock(&emu_gpu.lock);
+  int result = munmap(address, length) < 0 ? -errno : 0;
+  for (struct emu_ctrl **link = &emu_gpu.mapped; result == 0 && *link;) {
+    struct emu_ctrl *ctrl = *link;
+    if ((char *)ctrl->mapping >= (char *)address &&
+        (char *)ctrl->mapping < (char *)address + length) {
+      *link = ctrl->next_mapped;
+      ctrl->mapping = NULL;
+      emu_object_put(&ctrl->object);
+      dropped = true;
+    } else {
+      link = &ctrl->next_mapped;
+    }
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (dropped)
+    emu_device_stop_if_unused();
+  return result;
+}
+
+/* Of what poll found, what the driver reports; how many are ready: an event may have been another
+ * thread's. */
+static int take_events(struct pollfd *fds, const struct pollfd *polled, unsigned count) {
+  int ready = 0;
+  pthread_mutex_lock(&emu_gpu.lock);
+  for (unsigned i = 0; i < count; i++) {
+    fds[i].revents = polled[i].revents;
+    if (fds[i].revents)
+      emu_fd_polled(&fds[i]);
+    ready += fds[i].revents != 0;
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return ready;
+}
+
+static int poll_events(struct pollfd *fds, struct pollfd *polled, unsigned count, int timeout_ms) {
+  enum { NS_PER_MS = 1000000 };
+  const uint64_t start = timeout_ms > 0 ? emu_time_ns() : 0;
+  for (int left = timeout_ms;;) {
+    const int found = poll(polled, count, left);
+    if (found < 0)
+      return -errno;
+    const int ready = take_events(fds, polled, count);
+    if (!found || ready || !left)
+      return ready;
+    if (timeout_ms > 0) {
+      const uint64_t passed = (emu_time_ns() - start) / NS_PER_MS;
+      left = passed < (uint64_t)timeout_ms ? timeout_ms - (int)passed : 0;
+    }
+  }
+}
+
+static bool is_interrupted(int timeout_ms) {
+  if (!timeout_ms || !emu_adversary.on)
+    return false;
+  pthread_mutex_lock(&emu_gpu.lock);
+  const bool interrupted = emu_adversary_interrupts();
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return interrupted;
+}
+
+/* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
+ * knows only POLLIN, and stays readable. nvgpu-uapi.md 3.6, 6. */
+static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
+  if (is_interrupted(timeout_ms))
+    return -EINTR;
+  struct pollfd *polled = calloc(count ? count : 1, sizeof(*polled));
+  if (!polled)
+    return -ENOMEM;
+  for (unsigned i = 0; i < count; i++) {
+    polled[i] = fds[i];
+    if ((fds[i].events & POLLPRI) && emulator_is_event(fds[i].fd))
+      polled[i].events |= POLLIN;
+  }
+  const int ready = poll_events(fds, polled, count, timeout_ms);
+  free(polled);
+  return ready;
+}
+
+/* The page itself is write-only to the hardware's reader, so nothing is stored: the token
+ * goes to the engine. But a page that is not there is a SIGBUS, as on a board. */
+static void emulator_doorbell(void *usermode_page, uint32_t token) {
+  (void)*(volatile uint32_t *)usermode_page;
+  if (!emu_injected(EMU_PLACE_DOORBELL))
+    emu_doorbell(token);
+}
+
+const struct nvgpu_os nvgpu_os_emulator = {
+    .name = "emulator",
+    .open = emulator_open,
+    .close = emulator_close,
+    .ioctl = emulator_ioctl,
+    .mmap = emulator_mmap,
+    .munmap = emulator_munmap,
+    .poll = emulator_poll,
+    .doorbell = emulator_doorbell,
+};

@@ -1,0 +1,385 @@
+/* The methods of the compute class, C7C0. gpu-command-stream.md 4; error notifiers
+ * as nvgpu's common/gr/gr_intr.c posts them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/engine/mme.h"
+#include "emulator/gpu.h"
+#include "gpu/hw/tables.h"
+
+static enum emu_step refuse(struct emu_fault *fault, uint32_t notifier, uint32_t method,
+                            uint32_t data, const char *why) {
+  const struct hw_method *m = hw_method_find(CLASS_COMPUTE, method, NULL);
+  emu_fault_set(fault, notifier, 0, "class 0x%04x method 0x%04x %s, data 0x%08x: %s", CLASS_COMPUTE,
+                method, m ? m->name : "(none)", data, why);
+  return EMU_FAULT;
+}
+
+/* Whether launches and inline transfers are done; the global condition, the
+ * channel's own, and what overrides it. */
+static bool enabled(struct emu_channel *channel, bool *holds, struct emu_fault *fault) {
+  const struct emu_compute *c = &channel->compute;
+  bool global;
+  if (!emu_condition_holds(channel->as, &c->global_condition, &global, fault))
+    return false;
+  *holds = c->condition_override == RENDER_OVERRIDE_ALWAYS;
+  if (c->condition_override == RENDER_OVERRIDE_NONE &&
+      !emu_condition_holds(channel->as, &c->condition, holds, fault))
+    return false;
+  *holds &= global;
+  return true;
+}
+
+/* Facts 4.5 */
+static enum emu_step pcas(struct emu_channel *channel, uint32_t data, struct emu_fault *fault) {
+  uint64_t address = (uint64_t)channel->compute.pcas_address << QMD_ADDRESS_SHIFT;
+  uint32_t action = hw_field(data, NVC7C0_SEND_SIGNALING_PCAS2_B_PCAS_ACTION);
+  bool holds;
+  if (!enabled(channel, &holds, fault))
+    return EMU_FAULT;
+  holds = holds && !(action == PCAS_PREFETCH_SCHEDULE && emu_injected(EMU_PLACE_ACTION_9)) &&
+          !(action == PCAS_INVALIDATE_COPY_SCHEDULE && emu_injected(EMU_PLACE_ACTION_3));
+  return !holds || emu_sked_pcas(channel, address, action, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+/* Facts 4.5: two address words, then 64 data words; the last starts the grid. */
+static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, uint32_t data,
+                                struct emu_fault *fault) {
+  struct emu_compute *c = &channel->compute;
+  uint32_t word = (method - NVC7C0_LOAD_INLINE_QMD_DATA(0)) / sizeof(uint32_t);
+  c->inline_qmd[word] = data;
+  if (word != QMD_WORDS - 1)
+    return EMU_NEXT;
+  /* The descriptor is written in stream order, so behind earlier grids. */
+  enum emu_step step = emu_grids_run(channel, fault);
+  if (step != EMU_NEXT)
+    return step;
+  uint64_t address = c->inline_qmd_address << QMD_ADDRESS_SHIFT;
+  bool holds;
+  if (!emu_mmu_write(channel->as, address, c->inline_qmd, sizeof(c->inline_qmd), fault) ||
+      !enabled(channel, &holds, fault))
+    return EMU_FAULT;
+  emu_stale_drop_descriptor(channel->as, address);
+  holds = holds && !emu_injected(EMU_PLACE_INLINE);
+  return !holds || emu_sked_schedule(channel, address, &c->shader, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+static enum emu_step report(struct emu_channel *channel, const struct emu_report *r, bool awaken,
+                            uint32_t method, uint32_t data, struct emu_fault *fault) {
+  if (emu_report_misaligned(r))
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "misaligned semaphore address");
+  /* Behind the earlier grids; facts 4.7. */
+  enum emu_step step = emu_sked_wait(channel, fault);
+  if (step != EMU_NEXT)
+    return step;
+  if (!emu_injected(EMU_PLACE_REPORT_LOST) && !emu_report_write(channel, r, fault))
+    return EMU_FAULT;
+  if (awaken)
+    emu_non_stall_interrupt();
+  return EMU_NEXT;
+}
+
+/* The front end waits until the payload is there, of what size it is told; like all
+ * of its waits, without taking the channel's other grids along. */
+static enum emu_step report_acquire(struct emu_channel *channel, const struct emu_report *r,
+                                    uint32_t data, struct emu_fault *fault) {
+  if (r->address % (r->wide ? sizeof(uint64_t) : sizeof(uint32_t)))
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
+                  "misaligned semaphore address");
+  uint64_t value;
+  if (!emu_semaphore_read(channel->as, r->address, r->wide, &value, fault))
+    return EMU_FAULT;
+  channel->waiting = value != r->payload;
+  return channel->waiting ? EMU_AGAIN : EMU_NEXT;
+}
+
+static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
+                                    struct emu_fault *fault) {
+  const struct emu_compute *c = &channel->compute;
+  uint32_t size = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_STRUCTURE_SIZE);
+  bool wide = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_PAYLOAD_SIZE64);
+  uint32_t operation = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_OPERATION);
+  if (size > REPORT_TWO_WORDS)
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
+                  "no such STRUCTURE_SIZE");
+  if (operation != REPORT_RELEASE && operation != REPORT_ACQUIRE)
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
+                  "what REPORT_ONLY and TRAP do in this class is not published");
+  const struct emu_report r = {
+      .address = c->report_address,
+      .payload = wide ? c->report_payload : (uint32_t)c->report_payload,
+      .wide = wide || size == REPORT_TWO_WORDS,
+      .timestamp = size == REPORT_FOUR_WORDS,
+      .reduce = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_ENABLE),
+      .reduction = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_OP),
+      .reduce_signed = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_FORMAT) == 1,
+  };
+  if (operation == REPORT_ACQUIRE)
+    return report_acquire(channel, &r, data, fault);
+  return report(channel, &r, hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_AWAKEN_ENABLE),
+                NVC7C0_REPORT_SEMAPHORE_EXECUTE, data, fault);
+}
+
+static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t data,
+                                        struct emu_fault *fault) {
+  const struct emu_compute *c = &channel->compute;
+  if (hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_OPERATION) != REPORT_RELEASE)
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_SET_REPORT_SEMAPHORE_D, data,
+                  "what TRAP does in this class is not published");
+  const struct emu_report r = {
+      .address = c->old_report_address,
+      .payload = c->old_report_payload,
+      .timestamp = !hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_STRUCTURE_SIZE),
+      .reduce = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_ENABLE),
+      .reduction = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_OP),
+      .reduce_signed = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_FORMAT) == 1,
+  };
+  return report(channel, &r, hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_AWAKEN_ENABLE),
+                NVC7C0_SET_REPORT_SEMAPHORE_D, data, fault);
+}
+
+/* Facts 4.4. NULL: textures, of which nothing is cached. */
+static enum emu_step invalidate(struct emu_channel *channel, const struct emu_invalidate *what,
+                                bool wait, struct emu_fault *fault) {
+  if (wait) {
+    enum emu_step step = emu_sked_wait(channel, fault);
+    if (step != EMU_NEXT)
+      return step;
+  }
+  if (what)
+    emu_stale_invalidate(channel->as, what);
+  return EMU_NEXT;
+}
+
+static enum emu_step invalidate_shader_caches(struct emu_channel *channel, uint32_t data,
+                                              struct emu_fault *fault) {
+  const struct emu_invalidate what = {
+      .code = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION),
+      .data = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_DATA),
+      .constants = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT),
+  };
+  return invalidate(channel, &what, true, fault);
+}
+
+static enum emu_step invalidate_without_wait(struct emu_channel *channel, uint32_t data,
+                                             struct emu_fault *fault) {
+  const struct emu_invalidate what = {
+      .code = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_INSTRUCTION),
+      .data = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_GLOBAL_DATA),
+      .constants = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_CONSTANT),
+  };
+  return invalidate(channel, &what, false, fault);
+}
+
+/* FE's exception bit 4; facts 4.8 */
+static enum emu_step atomic_sequence(struct emu_compute *c, uint32_t method, uint32_t data,
+                                     struct emu_fault *fault) {
+  bool begins = method == NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN;
+  if (begins == c->in_atomic_sequence)
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "FE ILLEGAL_FE_ATOMIC_SEQ");
+  c->in_atomic_sequence = begins;
+  return EMU_NEXT;
+}
+
+/* Methods that nvgpu serves in software, and those that it does not know; facts
+ * 4.6. The ones that it knows turn on checks which are always on here. */
+static bool is_software_method(uint32_t method) {
+  return (method >= NVC7C0_SET_RESERVED_SW_METHOD00 && method <= NVC7C0_SET_RESERVED_SW_METHOD07) ||
+         (method >= NVC7C0_SET_RESERVED_SW_METHOD08 && method <= NVC7C0_SET_RESERVED_SW_METHOD15);
+}
+
+static bool is_served_software_method(uint32_t method) {
+  return method == NVC7C0_SET_RESERVED_SW_METHOD03 || method == NVC7C0_SET_RESERVED_SW_METHOD06 ||
+         method == NVC7C0_SET_RESERVED_SW_METHOD07;
+}
+
+/* Methods without a case of their own. */
+static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fault *fault) {
+  if (!hw_method_find(CLASS_COMPUTE, method, NULL))
+    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "illegal method");
+  if (is_software_method(method) && !is_served_software_method(method))
+    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "unknown software method");
+  return EMU_NEXT; /* state that no compute launch depends on */
+}
+
+/* Wait for idle, then change it: facts 4.3. Who does not has replaced the pool under a
+ * running kernel, of which a board says nothing (bring-up lessons, trap 23). */
+static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
+  return ((method >= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A &&
+           method <= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C) ||
+          method == NVC7C0_SET_SHADER_LOCAL_MEMORY_A ||
+          method == NVC7C0_SET_SHADER_LOCAL_MEMORY_B) &&
+         emu_grids_use_local(channel);
+}
+
+/* State of later launches; facts 4.1 to 4.3. False: not one of these methods. */
+static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
+  switch (method) {
+  case NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A:
+    emu_set_high(&c->shader.shared_window,
+                 hw_field(data, NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A_BASE_ADDRESS_UPPER));
+    return true;
+  case NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_B:
+    emu_set_low(&c->shader.shared_window, data);
+    return true;
+  case NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A:
+    emu_set_high(&c->shader.local_window,
+                 hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A_BASE_ADDRESS_UPPER));
+    return true;
+  case NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_B:
+    emu_set_low(&c->shader.local_window, data);
+    return true;
+  case NVC7C0_SET_SHADER_LOCAL_MEMORY_A:
+    emu_set_high(&c->shader.local_base,
+                 hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_A_ADDRESS_UPPER));
+    return true;
+  case NVC7C0_SET_SHADER_LOCAL_MEMORY_B:
+    emu_set_low(&c->shader.local_base, data);
+    return true;
+  case NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A:
+    emu_set_high(&c->shader.local_bytes_per_tpc,
+                 hw_field(data, NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A_SIZE_UPPER));
+    return true;
+  case NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_B:
+    emu_set_low(&c->shader.local_bytes_per_tpc, data);
+    return true;
+  case NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C:
+    return true; /* MAX_SM_COUNT: SMs that may use it; all seen values allow all */
+  case NVC7C0_SET_RENDER_ENABLE_A:
+    emu_set_high(&c->condition.address, hw_field(data, NVC7C0_SET_RENDER_ENABLE_A_OFFSET_UPPER));
+    return true;
+  case NVC7C0_SET_RENDER_ENABLE_B:
+    emu_set_low(&c->condition.address, data);
+    return true;
+  case NVC7C0_SET_RENDER_ENABLE_C:
+    c->condition.mode = hw_field(data, NVC7C0_SET_RENDER_ENABLE_C_MODE);
+    return true;
+  case NVC7C0_SET_GLOBAL_RENDER_ENABLE_A:
+    emu_set_high(&c->global_condition.address,
+                 hw_field(data, NVC7C0_SET_GLOBAL_RENDER_ENABLE_A_OFFSET_UPPER));
+    return true;
+  case NVC7C0_SET_GLOBAL_RENDER_ENABLE_B:
+    emu_set_low(&c->global_condition.address, data);
+    return true;
+  case NVC7C0_SET_GLOBAL_RENDER_ENABLE_C:
+    c->global_condition.mode = hw_field(data, NVC7C0_SET_GLOBAL_RENDER_ENABLE_C_MODE);
+    return true;
+  case NVC7C0_SEND_PCAS_A:
+    c->pcas_address = data;
+    return true;
+  case NVC7C0_SET_INLINE_QMD_ADDRESS_A:
+    emu_set_high(&c->inline_qmd_address, data);
+    return true;
+  case NVC7C0_SET_INLINE_QMD_ADDRESS_B:
+    emu_set_low(&c->inline_qmd_address, data);
+    return true;
+  case NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_LOWER:
+    emu_set_low(&c->report_payload, data);
+    return true;
+  case NVC7C0_SET_REPORT_SEMAPHORE_PAYLOAD_UPPER:
+    emu_set_high(&c->report_payload, data);
+    return true;
+  case NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_LOWER:
+    emu_set_low(&c->report_address, data);
+    return true;
+  case NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_UPPER:
+    emu_set_high(&c->report_address,
+                 hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_ADDRESS_UPPER_UPPER));
+    return true;
+  case NVC7C0_SET_REPORT_SEMAPHORE_A:
+    emu_set_high(&c->old_report_address,
+                 hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_A_OFFSET_UPPER));
+    return true;
+  case NVC7C0_SET_REPORT_SEMAPHORE_B:
+    emu_set_low(&c->old_report_address, data);
+    return true;
+  case NVC7C0_SET_REPORT_SEMAPHORE_C:
+    c->old_report_payload = data;
+    return true;
+  default:
+    return false;
+  }
+}
+
+enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                                 struct emu_fault *fault) {
+  struct emu_compute *c = &channel->compute;
+  if (emu_injected(EMU_PLACE_CLASS_STUCK)) {
+    channel->waiting = true;
+    return EMU_AGAIN;
+  }
+  if (emu_inject_loss(EMU_PLACE_CLASS_LOST, NOTIFIER_GR_EXCEPTION, fault))
+    return EMU_FAULT;
+  if (method >= NVC7C0_CALL_MME_MACRO(0))
+    return emu_mme_call(channel, method, data, fault);
+  data = emu_mme_shadow(channel->mme, method, data);
+  if (emu_adversary.on && replaces_pool(channel, method))
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                  "local memory is replaced while a grid uses it; wait for idle before");
+  if (set_state(c, method, data))
+    return EMU_NEXT;
+  if (emu_mme_owns(method))
+    return emu_mme_method(channel, method, data, fault);
+  if (emu_i2m_owns(method))
+    return emu_i2m_method(channel, &c->i2m, method, data, fault);
+  if (method >= NVC7C0_LOAD_INLINE_QMD_DATA(0) &&
+      method <= NVC7C0_LOAD_INLINE_QMD_DATA(QMD_WORDS - 1))
+    return inline_qmd(channel, method, data, fault);
+  switch (method) {
+  case NVC7C0_WAIT_FOR_IDLE:
+  case NVC7C0_PM_TRIGGER_WFI:
+    return emu_sked_wait(channel, fault);
+  case NVC7C0_SEND_SIGNALING_PCAS2_B:
+    return pcas(channel, data, fault);
+  case NVC7C0_SEND_PCAS_B:
+  case NVC7C0_SEND_SIGNALING_PCAS_B:
+    /* On a board nothing runs and nothing is said: bring-up lessons, trap 4. */
+    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                  "starts nothing on GA10B; use SEND_SIGNALING_PCAS2_B");
+  case NVC7C0_INVALIDATE_SHADER_CACHES:
+    return invalidate_shader_caches(channel, data, fault);
+  case NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI:
+    return invalidate_without_wait(channel, data, fault);
+  case NVC7C0_INVALIDATE_SAMPLER_CACHE:
+  case NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE:
+  case NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE:
+    return invalidate(channel, NULL, true, fault);
+  case NVC7C0_INVALIDATE_SKED_CACHES:
+    emu_stale_drop_descriptors(channel->as);
+    return EMU_NEXT;
+  case NVC7C0_REPORT_SEMAPHORE_EXECUTE:
+    return report_execute(channel, data, fault);
+  case NVC7C0_SET_REPORT_SEMAPHORE_D:
+    return old_report_execute(channel, data, fault);
+  case NVC7C0_SET_QMD_VIRTUALIZATION_CONTROL:
+    return data ? refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                         "QMD virtualisation is not emulated")
+                : EMU_NEXT;
+  case NVC7C0_SET_RENDER_ENABLE_OVERRIDE:
+    c->condition_override = hw_field(data, NVC7C0_SET_RENDER_ENABLE_OVERRIDE_MODE);
+    return c->condition_override > RENDER_OVERRIDE_NEVER
+               ? refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "no such MODE")
+               : EMU_NEXT;
+  case NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN:
+  case NVC7C0_FE_ATOMIC_SEQUENCE_END:
+    return atomic_sequence(c, method, data, fault);
+  case NVC7C0_NOTIFY:
+    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data,
+                  "what it writes is not published; use a semaphore");
+  default:
+    return other_method(method, data, fault);
+  }
+}
+
+bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_compute *c = &channel->compute;
+  if (!c->bound)
+    c->condition.mode = c->global_condition.mode = RENDER_ENABLE_ALWAYS;
+  if (!channel->mme)
+    channel->mme = calloc(1, sizeof(*channel->mme));
+  c->bound = channel->mme != NULL;
+  if (!c->bound)
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, 0, "the host is out of memory");
+  return c->bound;
+}

@@ -1,0 +1,467 @@
+/* The copy class, C7B5: copies between pitch and block-linear surfaces, fills,
+ * semaphores. gpu-command-stream.md 7.
+ */
+#include <string.h>
+
+#include "emulator/gpu.h"
+#include "gpu/hw/tables.h"
+
+enum {
+  COMPONENT_BYTES_MAX = 4,
+  ELEMENT_BYTES_MAX = EMU_COPY_COMPONENTS * COMPONENT_BYTES_MAX,
+  PIECE = 1 << 16,      /* bytes moved at once */
+  PIECES_PER_CLOCK = 8, /* between two looks at the clock */
+  GOB_HEIGHT_FERMI_8 = 1,
+};
+
+/* LAUNCH_DMA: bits that the table has no field for. */
+#define LAUNCH_RESERVED_HIGH 31, 28
+#define LAUNCH_RESERVED_24   24, 24
+#define LAUNCH_RESERVED_20   21, 20
+
+enum transfer_type { TRANSFER_NONE = 0, TRANSFER_PIPELINED = 1, TRANSFER_NON_PIPELINED = 2 };
+
+static enum emu_step refuse(struct emu_fault *fault, uint32_t method, uint32_t data,
+                            const char *why) {
+  const struct hw_method *m = hw_method_find(CLASS_COPY, method, NULL);
+  emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0, "class 0x%04x method 0x%04x %s, data 0x%08x: %s",
+                CLASS_COPY, method, m ? m->name : "(none)", data, why);
+  return EMU_FAULT;
+}
+
+static enum emu_step refuse_launch(struct emu_fault *fault, uint32_t launch, const char *why) {
+  return refuse(fault, NVC7B5_LAUNCH_DMA, launch, why);
+}
+
+/* What the method was last given. */
+static uint32_t get(const struct emu_copy *c, uint32_t method) {
+  return c->state[method / sizeof(uint32_t)];
+}
+
+static uint64_t get_address(const struct emu_copy *c, uint32_t upper, uint32_t lower) {
+  return (uint64_t)get(c, upper) << 32 | get(c, lower);
+}
+
+/* ---- transfers ---- */
+
+enum { SELECT_CONST_A = 4, SELECT_CONST_B = 5, SELECT_NO_WRITE = 6 };
+
+static struct emu_remap decode_remap(const struct emu_copy *c, uint32_t launch) {
+  uint32_t word = get(c, NVC7B5_SET_REMAP_COMPONENTS);
+  if (!hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE))
+    return (struct emu_remap){.size = 1, .sources = 1, .destinations = 1};
+  return (struct emu_remap){
+      .enabled = true,
+      .size = hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_COMPONENT_SIZE) + 1,
+      .sources = hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_NUM_SRC_COMPONENTS) + 1,
+      .destinations = hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_NUM_DST_COMPONENTS) + 1,
+      .select = {hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_X),
+                 hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_Y),
+                 hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_Z),
+                 hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_W)},
+      .constants = {get(c, NVC7B5_SET_REMAP_CONST_A), get(c, NVC7B5_SET_REMAP_CONST_B)},
+  };
+}
+
+/* A select that names a component which the source does not have, or none. */
+static bool writes(const struct emu_remap *r, unsigned select) {
+  return select == SELECT_CONST_A || select == SELECT_CONST_B || select < r->sources;
+}
+
+static bool remap_reads(const struct emu_remap *r) {
+  for (unsigned i = 0; i < r->destinations; i++) {
+    if (r->select[i] < r->sources)
+      return true;
+  }
+  return false;
+}
+
+/* Both sides of a transfer; widths and origins count elements, facts 7.4. */
+static struct emu_surface source(const struct emu_copy *c, uint32_t launch, unsigned element) {
+  return (struct emu_surface){
+      .address = get_address(c, NVC7B5_OFFSET_IN_UPPER, NVC7B5_OFFSET_IN_LOWER),
+      .pitch = get(c, NVC7B5_PITCH_IN),
+      .block_linear = !hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT),
+      .width = (uint64_t)get(c, NVC7B5_SET_SRC_WIDTH) * element,
+      .height = get(c, NVC7B5_SET_SRC_HEIGHT),
+      .layer = get(c, NVC7B5_SET_SRC_LAYER),
+      .x = (uint64_t)get(c, NVC7B5_SRC_ORIGIN_X) * element,
+      .y = get(c, NVC7B5_SRC_ORIGIN_Y),
+  };
+}
+
+static struct emu_surface destination(const struct emu_copy *c, uint32_t launch, unsigned element) {
+  return (struct emu_surface){
+      .address = get_address(c, NVC7B5_OFFSET_OUT_UPPER, NVC7B5_OFFSET_OUT_LOWER),
+      .pitch = get(c, NVC7B5_PITCH_OUT),
+      .block_linear = !hw_field(launch, NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT),
+      .width = (uint64_t)get(c, NVC7B5_SET_DST_WIDTH) * element,
+      .height = get(c, NVC7B5_SET_DST_HEIGHT),
+      .layer = get(c, NVC7B5_SET_DST_LAYER),
+      .x = (uint64_t)get(c, NVC7B5_DST_ORIGIN_X) * element,
+      .y = get(c, NVC7B5_DST_ORIGIN_Y),
+  };
+}
+
+static bool set_blocks(struct emu_surface *s, uint32_t block_size) {
+  return emu_surface_set_blocks(s, block_size) &&
+         hw_field(block_size, NVC7B5_SET_DST_BLOCK_SIZE_GOB_HEIGHT) == GOB_HEIGHT_FERMI_8;
+}
+
+/* The transfer that the state describes. */
+static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct emu_transfer *t,
+                            struct emu_fault *fault) {
+  t->remap = decode_remap(c, launch);
+  t->source = source(c, launch, t->remap.size * t->remap.sources);
+  t->destination = destination(c, launch, t->remap.size * t->remap.destinations);
+  t->lines = hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ? get(c, NVC7B5_LINE_COUNT) : 1;
+  t->length = get(c, NVC7B5_LINE_LENGTH_IN);
+  uint32_t source_blocks = get(c, NVC7B5_SET_SRC_BLOCK_SIZE);
+  uint32_t destination_blocks = get(c, NVC7B5_SET_DST_BLOCK_SIZE);
+  if (t->source.block_linear && !set_blocks(&t->source, source_blocks))
+    return refuse(fault, NVC7B5_SET_SRC_BLOCK_SIZE, source_blocks,
+                  "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
+  if (t->destination.block_linear && !set_blocks(&t->destination, destination_blocks))
+    return refuse(fault, NVC7B5_SET_DST_BLOCK_SIZE, destination_blocks,
+                  "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
+  return true;
+}
+
+static bool move_bytes(struct emu_as *as, const struct emu_transfer *t, uint64_t line,
+                       uint64_t from, uint64_t bytes, struct emu_fault *fault) {
+  uint8_t buffer[PIECE];
+  if (!emu_surface_read(as, &t->source, line, from, buffer, bytes, fault))
+    return false;
+  buffer[bytes / 2] ^= emu_injected(EMU_PLACE_COPY_WRONG);
+  return emu_surface_write(as, &t->destination, line, from, buffer, bytes, fault);
+}
+
+/* Elements of a line through the component map. */
+static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint64_t line,
+                          uint64_t from, uint64_t count, struct emu_fault *fault) {
+  const struct emu_remap *r = &t->remap;
+  const uint64_t in = (uint64_t)r->size * r->sources, out = (uint64_t)r->size * r->destinations;
+  uint8_t input[PIECE], output[PIECE];
+  bool all = true;
+  if (remap_reads(r) &&
+      !emu_surface_read(as, &t->source, line, from * in, input, count * in, fault))
+    return false;
+  for (unsigned i = 0; i < r->destinations; i++) {
+    unsigned select = r->select[i];
+    all &= writes(r, select);
+    for (uint64_t e = 0; writes(r, select) && e < count; e++) {
+      const void *value = select < r->sources
+                              ? (const void *)(input + e * in + select * r->size)
+                              : (const void *)&r->constants[select - SELECT_CONST_A];
+      memcpy(output + e * out + i * r->size, value, r->size);
+    }
+  }
+  if (all)
+    return emu_surface_write(as, &t->destination, line, from * out, output, count * out, fault);
+  for (uint64_t e = 0; e < count; e++) {
+    for (unsigned i = 0; i < r->destinations; i++) {
+      uint64_t at = e * out + i * r->size;
+      if (writes(r, r->select[i]) && !emu_surface_write(as, &t->destination, line, from * out + at,
+                                                        output + at, r->size, fault))
+        return false;
+    }
+  }
+  return true;
+}
+
+static bool write_posted(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_posted *p = &channel->copy.posted;
+  const uint64_t bytes = p->bytes;
+  p->bytes = 0;
+  return !bytes ||
+         emu_surface_write(channel->as, &p->destination, p->line, p->column, p->data, bytes, fault);
+}
+
+/* Without FLUSH_ENABLE a semaphore does not wait until all bytes are in memory (the
+ * method table; facts 7.1): the last of a transfer are held back. */
+static bool post(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
+                 uint64_t bytes, struct emu_fault *fault) {
+  struct emu_posted *p = &channel->copy.posted;
+  const uint64_t tail = bytes < EMU_COPY_POSTED ? bytes : EMU_COPY_POSTED;
+  if (bytes > tail && !move_bytes(channel->as, t, t->line, from, bytes - tail, fault))
+    return false;
+  p->destination = t->destination;
+  p->line = t->line;
+  p->column = from + bytes - tail;
+  p->bytes = tail;
+  p->due = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
+  return emu_surface_read(channel->as, &t->source, p->line, p->column, p->data, tail, fault);
+}
+
+static bool move_part(struct emu_channel *channel, const struct emu_transfer *t, uint64_t part,
+                      struct emu_fault *fault) {
+  const bool last = t->line == t->lines - 1 && t->done + part == t->length;
+  if (t->remap.enabled)
+    return move_elements(channel->as, t, t->line, t->done, part, fault);
+  if (emu_adversary.on && last)
+    return post(channel, t, t->done, part, fault);
+  return move_bytes(channel->as, t, t->line, t->done, part, fault);
+}
+
+/* A part of the transfer, until the turn ends: EMU_NEXT when all of it is done. */
+static enum emu_step move(struct emu_channel *channel, struct emu_transfer *t, uint64_t end,
+                          struct emu_fault *fault) {
+  const uint64_t most = t->remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
+  if (!t->length)
+    return EMU_NEXT;
+  if (!write_posted(channel, fault))
+    return EMU_FAULT;
+  for (unsigned pieces = 0; t->line < t->lines;) {
+    uint64_t part = t->length - t->done < most ? t->length - t->done : most;
+    if (!move_part(channel, t, part, fault))
+      return EMU_FAULT;
+    t->done += part;
+    if (t->done == t->length) {
+      t->done = 0;
+      t->line++;
+    }
+    if ((emu_adversary.on || ++pieces % PIECES_PER_CLOCK == 0) && t->line < t->lines &&
+        emu_time_ns() > end)
+      return EMU_AGAIN;
+  }
+  return EMU_NEXT;
+}
+
+/* A pipelined transfer may overlap those before it, one that is not waits for them;
+ * facts 7.1. One that may run, or their number. */
+static unsigned any_transfer(struct emu_channel *channel) {
+  const struct emu_copy *c = &channel->copy;
+  unsigned chosen = c->transfer_count, count = 0;
+  const uint64_t now = emu_time_ns();
+  for (unsigned i = 0; i < c->transfer_count && (i == 0 || c->transfers[i].pipelined); i++)
+    if (now >= c->transfers[i].not_before && emu_adversary_one_in(&channel->whim.random, ++count))
+      chosen = i;
+  return chosen;
+}
+
+static enum emu_step run_transfers(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_copy *c = &channel->copy;
+  const uint64_t end = emu_turn_end(channel);
+  while (c->transfer_count) {
+    const unsigned i = emu_adversary.on ? any_transfer(channel) : 0;
+    if (i == c->transfer_count) {
+      channel->waiting = true;
+      return EMU_AGAIN;
+    }
+    enum emu_step step = move(channel, &c->transfers[i], end, fault);
+    if (step != EMU_NEXT)
+      return step;
+    c->transfer_count--;
+    memmove(&c->transfers[i], &c->transfers[i + 1],
+            (c->transfer_count - i) * sizeof(c->transfers[0]));
+  }
+  return EMU_NEXT;
+}
+
+enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault) {
+  enum emu_step step = run_transfers(channel, fault);
+  if (step != EMU_NEXT || !channel->copy.posted.bytes)
+    return step;
+  if (emu_time_ns() < channel->copy.posted.due) {
+    channel->waiting = true;
+    return EMU_AGAIN;
+  }
+  return write_posted(channel, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+/* ---- pipelined transfers ---- */
+
+static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+/* A pipelined transfer may run beside those before it, back to the last one that
+ * was not pipelined: it must not depend on them. Facts 7.1. Known here for linear
+ * copies; a board gives wrong data and says nothing. */
+static bool depends(struct emu_copy *c, uint32_t launch) {
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE) == TRANSFER_NON_PIPELINED)
+    c->pipelined_count = 0;
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ||
+      hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE))
+    return false;
+  struct emu_span now = {
+      .from = get_address(c, NVC7B5_OFFSET_IN_UPPER, NVC7B5_OFFSET_IN_LOWER),
+      .to = get_address(c, NVC7B5_OFFSET_OUT_UPPER, NVC7B5_OFFSET_OUT_LOWER),
+      .bytes = get(c, NVC7B5_LINE_LENGTH_IN),
+  };
+  unsigned known =
+      c->pipelined_count < EMU_COPY_PIPELINED ? c->pipelined_count : (unsigned)EMU_COPY_PIPELINED;
+  for (unsigned i = 0; i < known; i++) {
+    const struct emu_span *before = &c->pipelined[i];
+    if (overlap(now.from, now.bytes, before->to, before->bytes) ||
+        overlap(now.to, now.bytes, before->to, before->bytes) ||
+        overlap(now.to, now.bytes, before->from, before->bytes))
+      return true;
+  }
+  c->pipelined[c->pipelined_count++ % EMU_COPY_PIPELINED] = now;
+  return false;
+}
+
+/* ---- semaphores ---- */
+
+/* SEMAPHORE_REDUCTION's codes in the terms of report.c */
+static bool reduction(uint32_t code, bool wide, enum emu_reduction *operation) {
+  enum { FLOAT_ADD = 10 };
+  static const uint8_t operations[] = {
+      [SEM_RED_MIN] = EMU_RED_MIN, [SEM_RED_MAX] = EMU_RED_MAX, [SEM_RED_XOR] = EMU_RED_XOR,
+      [SEM_RED_AND] = EMU_RED_AND, [SEM_RED_OR] = EMU_RED_OR,   [SEM_RED_ADD] = EMU_RED_ADD,
+      [SEM_RED_INC] = EMU_RED_INC, [SEM_RED_DEC] = EMU_RED_DEC,
+  };
+  if (code == FLOAT_ADD && !wide) {
+    *operation = EMU_RED_FLOAT_ADD;
+    return true;
+  }
+  if (code > SEM_RED_DEC)
+    return false;
+  *operation = operations[code];
+  return true;
+}
+
+static enum emu_step semaphore(struct emu_channel *channel, uint32_t launch,
+                               struct emu_fault *fault) {
+  enum { SEMAPHORE_ONE_WORD = 1, SEMAPHORE_FOUR_WORDS = 2 };
+  const struct emu_copy *c = &channel->copy;
+  uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE);
+  if (!type)
+    return EMU_NEXT;
+  if (type != SEMAPHORE_ONE_WORD && type != SEMAPHORE_FOUR_WORDS)
+    return refuse_launch(fault, launch, "SEMAPHORE_TYPE 3: when it interrupts is not published");
+  bool wide = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_PAYLOAD_SIZE);
+  struct emu_report report = {
+      .address = get_address(c, NVC7B5_SET_SEMAPHORE_A, NVC7B5_SET_SEMAPHORE_B),
+      .payload =
+          wide ? get_address(c, NVC7B5_SET_SEMAPHORE_PAYLOAD_UPPER, NVC7B5_SET_SEMAPHORE_PAYLOAD)
+               : get(c, NVC7B5_SET_SEMAPHORE_PAYLOAD),
+      .wide = wide,
+      .timestamp = type == SEMAPHORE_FOUR_WORDS,
+      .reduce = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_ENABLE),
+      .reduce_signed = !hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_SIGN),
+  };
+  if (report.reduce &&
+      !reduction(hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION), wide, &report.reduction))
+    return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such reduction");
+  if (emu_report_misaligned(&report))
+    return refuse_launch(fault, launch, "HCE_RE_ALIGNB: misaligned semaphore");
+  return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+/* ---- methods ---- */
+
+static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct emu_fault *fault) {
+  uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE);
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_TYPE) || hw_field(launch, NVC7B5_LAUNCH_DMA_DST_TYPE))
+    return refuse_launch(fault, launch, "HCE_PRIV: physical addresses");
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_VPRMODE))
+    return refuse_launch(fault, launch, "HCE_PRIV: protected memory");
+  if (hw_field(launch, LAUNCH_RESERVED_HIGH) || hw_field(launch, LAUNCH_RESERVED_24) ||
+      hw_field(launch, LAUNCH_RESERVED_20))
+    return refuse_launch(fault, launch, "a reserved bit is set");
+  if (type > TRANSFER_NON_PIPELINED)
+    return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such DATA_TRANSFER_TYPE");
+  if (type && depends(c, launch))
+    return refuse_launch(fault, launch, "a pipelined transfer that depends on one before it");
+  return EMU_NEXT;
+}
+
+/* Begins a launch: EMU_NEXT with launched set if it is to be done. */
+static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
+  struct emu_copy *c = &channel->copy;
+  /* Host waits for idle when it turns from compute to copies; facts 2.2. */
+  enum emu_step step = emu_sked_wait(channel, fault);
+  if (step == EMU_NEXT && emu_injected(EMU_PLACE_COPY_STUCK)) {
+    channel->waiting = true;
+    return EMU_AGAIN;
+  }
+  if (emu_inject_loss(EMU_PLACE_COPY_LOST, NOTIFIER_COPY_ENGINE, fault) ||
+      (channel->compute.pcas_address &&
+       emu_inject_loss(EMU_PLACE_COPY_COMPUTE, NOTIFIER_FECS_METHOD, fault)))
+    return EMU_FAULT;
+  if (step == EMU_NEXT && c->transfer_count == EMU_COPY_TRANSFERS)
+    step = emu_copies_run(channel, fault);
+  if (step != EMU_NEXT)
+    return step;
+  const struct emu_condition condition = {
+      .address = get_address(c, NVC7B5_SET_RENDER_ENABLE_A, NVC7B5_SET_RENDER_ENABLE_B),
+      .mode = hw_field(get(c, NVC7B5_SET_RENDER_ENABLE_C), NVC7B5_SET_RENDER_ENABLE_C_MODE),
+  };
+  bool holds;
+  if (!emu_condition_holds(channel->as, &condition, &holds, fault))
+    return EMU_FAULT;
+  if (!holds)
+    return EMU_NEXT;
+  step = check_launch(c, launch, fault);
+  c->launched = step == EMU_NEXT;
+  uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE);
+  if (!c->launched || !type)
+    return step;
+  struct emu_transfer *t = &c->transfers[c->transfer_count++];
+  *t = (struct emu_transfer){.pipelined = type == TRANSFER_PIPELINED};
+  if (emu_adversary.on)
+    t->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
+  return decode_transfer(c, launch, t, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+/* Later methods need not wait for a transfer; its own semaphore and interrupt do. */
+static bool must_wait(uint32_t launch) {
+  return !emu_adversary.on || hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE) ||
+         hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE);
+}
+
+static enum emu_step launch_dma(struct emu_channel *channel, uint32_t launch,
+                                struct emu_fault *fault) {
+  struct emu_copy *c = &channel->copy;
+  enum emu_step step = EMU_NEXT;
+  if (!c->launched)
+    step = begin(channel, launch, fault);
+  if (step == EMU_NEXT && c->launched && must_wait(launch))
+    step = hw_field(launch, NVC7B5_LAUNCH_DMA_FLUSH_ENABLE) ? emu_copies_run(channel, fault)
+                                                            : run_transfers(channel, fault);
+  if (step != EMU_NEXT || !c->launched)
+    return step;
+  c->launched = false;
+  step = semaphore(channel, launch, fault);
+  if (step == EMU_NEXT && hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE))
+    emu_non_stall_interrupt();
+  return step;
+}
+
+static void set(struct emu_copy *c, uint32_t method, uint32_t data) {
+  if (method / sizeof(uint32_t) < EMU_COPY_STATE_WORDS)
+    c->state[method / sizeof(uint32_t)] = data;
+}
+
+enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                              struct emu_fault *fault) {
+  struct emu_copy *c = &channel->copy;
+  switch (method) {
+  case NVC7B5_LAUNCH_DMA:
+    return launch_dma(channel, data, fault);
+  case NVC7B5_SET_SRC_PHYS_MODE:
+  case NVC7B5_SET_DST_PHYS_MODE:
+    return refuse(fault, method, data, "HCE_PRIV: physical addresses");
+  case NVC7B5_SET_SRC_ORIGIN:
+    set(c, NVC7B5_SRC_ORIGIN_X, hw_field(data, NVC7B5_SET_SRC_ORIGIN_X));
+    set(c, NVC7B5_SRC_ORIGIN_Y, hw_field(data, NVC7B5_SET_SRC_ORIGIN_Y));
+    return EMU_NEXT;
+  case NVC7B5_SET_DST_ORIGIN:
+    set(c, NVC7B5_DST_ORIGIN_X, hw_field(data, NVC7B5_SET_DST_ORIGIN_X));
+    set(c, NVC7B5_DST_ORIGIN_Y, hw_field(data, NVC7B5_SET_DST_ORIGIN_Y));
+    return EMU_NEXT;
+  default:
+    if (!hw_method_find(CLASS_COPY, method, NULL))
+      return refuse(fault, method, data, "HCE_ILLEGAL_MTHD");
+    set(c, method, data);
+    return EMU_NEXT;
+  }
+}
+
+void emu_copy_bind(struct emu_copy *c) {
+  if (!c->bound)
+    set(c, NVC7B5_SET_RENDER_ENABLE_C, RENDER_ENABLE_ALWAYS);
+  c->bound = true;
+}

@@ -1,0 +1,319 @@
+/* The host engine: one thread that serves the channels in turn (runlist.c). It sleeps
+ * when nothing is to be done, after spinning a little, so that a client which
+ * submits steadily never has to wake it by a system call.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "emulator/gpu.h"
+#include "emulator/kernel/usermode.h"
+
+enum {
+  SPIN_NS = 50000, /* awake without work before the engine sleeps */
+  MOVE_INTERVAL_NS = 2000000,
+  BLOCKED_SPIN_NS = 100000, /* polling a semaphore before pauses begin */
+  PAUSE_MIN_NS = 20000,
+  BLOCKED_PAUSE_MAX_NS = 500000,
+  WATCH_PAUSE_MAX_NS = 4000000,
+  HELPERS_MAX = 63,
+  NS_PER_S = 1000000000,
+};
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *timeout) {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void emu_engine_wake(void) {
+  atomic_fetch_add(&emu_gpu.doorbell_count, 1);
+  /* One call for each sleep, however long the engine takes to get up. */
+  if (atomic_load(&emu_gpu.engine_asleep) && atomic_exchange(&emu_gpu.engine_asleep, 0))
+    futex_wake(&emu_gpu.doorbell_count);
+}
+
+/* A token of no channel is ignored; gpu-command-stream.md 1.4. A doorbell that the engine
+ * has yet to answer stands for this one, too: then it is awake, or about to be. */
+void emu_doorbell(uint32_t token) {
+  uint32_t id = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
+  if (id >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
+    return;
+  const uint64_t bit = UINT64_C(1) << (id % 64);
+  if (atomic_fetch_or(&emu_gpu.doorbells[id / 64], bit) & bit)
+    return;
+  atomic_store_explicit(&emu_gpu.bell_cpu, sched_getcpu(), memory_order_relaxed);
+  emu_engine_wake();
+}
+
+/* Doorbells become scheduled channels. gpu.lock held. */
+static void collect_doorbells(void) {
+  emu_usermode_collect();
+  for (int i = 0; i < EMU_CHANNELS / 64; i++) {
+    uint64_t bits = atomic_load_explicit(&emu_gpu.doorbells[i], memory_order_relaxed);
+    if (!bits)
+      continue;
+    bits = atomic_exchange(&emu_gpu.doorbells[i], 0);
+    for (; bits; bits &= bits - 1) {
+      struct emu_channel *channel = emu_gpu.channels[i * 64 + __builtin_ctzll(bits)];
+      if (channel && channel->gpfifo && !channel->scheduled) {
+        channel->scheduled = true;
+        emu_gpu.scheduled_count++;
+      }
+    }
+  }
+}
+
+bool emu_channel_busy(const struct emu_channel *channel) {
+  const uint64_t bit = UINT64_C(1) << (channel->id % 64);
+  return channel->scheduled || (atomic_load(&emu_gpu.doorbells[channel->id / 64]) & bit);
+}
+
+bool emu_engine_others_wait(const struct emu_channel *channel) {
+  if (atomic_load_explicit(&emu_gpu.scheduled_count, memory_order_relaxed) > 1 ||
+      atomic_load_explicit(&emu_gpu.settling, memory_order_relaxed))
+    return true;
+  for (int i = 0; i < EMU_CHANNELS / 64; i++) {
+    uint64_t own =
+        (uint32_t)i == channel->id / 64 ? UINT64_C(1) << (channel->id % 64) : UINT64_C(0);
+    if (atomic_load_explicit(&emu_gpu.doorbells[i], memory_order_relaxed) & ~own)
+      return true;
+  }
+  return emu_usermode_rung_for_other(channel);
+}
+
+void emu_channel_unschedule(struct emu_channel *channel) {
+  if (channel->scheduled) {
+    channel->scheduled = false;
+    emu_gpu.scheduled_count--;
+  }
+}
+
+/* The submitting thread was last seen on another core than this one. On the same
+ * core, spinning would only keep it from running. */
+static bool may_spin(void) {
+  return emu_gpu.cpus > 1 &&
+         atomic_load_explicit(&emu_gpu.bell_cpu, memory_order_relaxed) != sched_getcpu();
+}
+
+/* Goes to another core than the submitter's, if the process may use one, and stays
+ * there until the scheduler thinks otherwise. At most once in a while: on a busy
+ * machine cores are not ours to choose. */
+static void move_away(void) {
+  static uint64_t last;
+  cpu_set_t all, others;
+  uint64_t now = now_ns();
+  if (emu_gpu.cpus < 2 || now - last < MOVE_INTERVAL_NS ||
+      sched_getaffinity(0, sizeof(all), &all) < 0)
+    return;
+  last = now;
+  others = all;
+  CPU_CLR((size_t)atomic_load(&emu_gpu.bell_cpu), &others);
+  if (CPU_COUNT(&others) && sched_setaffinity(0, sizeof(others), &others) == 0)
+    sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* How long to look away from memory that nobody announces a store to: longer, the
+ * longer nothing has come. */
+static struct timespec pause_after(uint64_t waited_ns, uint64_t max_ns) {
+  uint64_t ns = waited_ns / 8;
+  ns = ns < PAUSE_MIN_NS ? PAUSE_MIN_NS : ns;
+  return (struct timespec){.tv_nsec = (long)(ns < max_ns ? ns : max_ns)};
+}
+
+/* Nothing to do: until the doorbell count leaves seen, a watched doorbell rings, or it is
+ * deadline (0: never). */
+static void idle(uint32_t seen, uint64_t deadline) {
+  if (!may_spin())
+    move_away();
+  if (may_spin()) {
+    uint64_t end = now_ns() + SPIN_NS;
+    do {
+      for (int i = 0; i < 32; i++) {
+        if (atomic_load_explicit(&emu_gpu.doorbell_count, memory_order_relaxed) != seen ||
+            emu_usermode_rung())
+          return;
+        relax();
+      }
+    } while (now_ns() < end && may_spin());
+  }
+  const uint64_t since = now_ns();
+  for (uint64_t now = since; atomic_load(&emu_gpu.doorbell_count) == seen && !emu_usermode_rung() &&
+                             (!deadline || now < deadline);
+       now = now_ns()) {
+    struct timespec timeout = pause_after(now - since, WATCH_PAUSE_MAX_NS);
+    if (!emu_usermode_watched() && deadline)
+      timeout = (struct timespec){.tv_sec = (time_t)((deadline - now) / NS_PER_S),
+                                  .tv_nsec = (long)((deadline - now) % NS_PER_S)};
+    atomic_store(&emu_gpu.engine_asleep, 1);
+    if (atomic_load(&emu_gpu.doorbell_count) == seen)
+      futex_wait(&emu_gpu.doorbell_count, seen,
+                 emu_usermode_watched() || deadline ? &timeout : NULL);
+  }
+  atomic_store(&emu_gpu.engine_asleep, 0);
+}
+
+/* All channels wait for semaphores, which the CPU may write without a doorbell:
+ * look again soon, then less often. */
+static void pause_blocked(uint32_t seen, uint64_t since) {
+  uint64_t waited = now_ns() - since;
+  if (waited < BLOCKED_SPIN_NS && may_spin()) {
+    relax();
+    return;
+  }
+  struct timespec timeout = pause_after(waited, BLOCKED_PAUSE_MAX_NS);
+  atomic_store(&emu_gpu.engine_asleep, 1);
+  if (atomic_load(&emu_gpu.doorbell_count) == seen)
+    futex_wait(&emu_gpu.doorbell_count, seen, &timeout);
+  atomic_store(&emu_gpu.engine_asleep, 0);
+}
+
+static void *engine_main(void *unused) {
+  int blocked_in_a_row = 0;
+  uint64_t blocked_since = 0;
+  pthread_mutex_lock(&emu_gpu.lock);
+  while (!atomic_load(&emu_gpu.stop)) {
+    uint32_t seen = atomic_load(&emu_gpu.doorbell_count);
+    collect_doorbells();
+    struct emu_channel *channel = emu_runlist_pick();
+    if (!channel) {
+      const uint64_t deadline = emu_power_deadline();
+      pthread_mutex_unlock(&emu_gpu.lock);
+      idle(seen, deadline);
+      pthread_mutex_lock(&emu_gpu.lock);
+      continue;
+    }
+    emu_gpu.servicing = channel;
+    pthread_mutex_unlock(&emu_gpu.lock);
+    enum emu_outcome outcome = emu_pushbuffer_run(channel);
+    pthread_mutex_lock(&emu_gpu.lock);
+    emu_gpu.servicing = NULL;
+    channel->turns++;
+    if (emu_gpu.leaving)
+      pthread_cond_broadcast(&emu_gpu.serviced);
+    if (outcome == EMU_IDLE)
+      emu_channel_unschedule(channel);
+    if (outcome == EMU_GAVE_UP)
+      emu_runlist_yield();
+    emu_runlist_waited(channel, outcome == EMU_BLOCKED);
+    if (outcome != EMU_BLOCKED) {
+      blocked_in_a_row = 0;
+      continue;
+    }
+    if (blocked_in_a_row++ == 0)
+      blocked_since = now_ns();
+    if (blocked_in_a_row >= emu_gpu.scheduled_count) {
+      pthread_mutex_unlock(&emu_gpu.lock);
+      pause_blocked(seen, blocked_since);
+      pthread_mutex_lock(&emu_gpu.lock);
+    }
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return unused;
+}
+
+uint64_t emu_turn_end(struct emu_channel *channel) {
+  enum { TURN_NS = 1000000, SHORT_TURN_NS = 100000 };
+  /* Work of channels that nothing orders mixes as finely as it may. */
+  return emu_time_ns() +
+         (emu_adversary.on ? emu_adversary_below(&channel->whim.random, SHORT_TURN_NS) : TURN_NS);
+}
+
+void emu_engine_leave(struct emu_channel *channel) {
+  const uint32_t turn = channel->turns;
+  emu_gpu.leaving++;
+  while (emu_gpu.servicing == channel && channel->turns == turn)
+    pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
+  emu_gpu.leaving--;
+}
+
+void emu_engine_preempt(struct emu_tsg *tsg) {
+  struct emu_channel *channel = emu_gpu.servicing;
+  emu_runlist_yield();
+  if (!channel || channel->tsg != tsg)
+    return;
+  emu_object_get(&channel->object);
+  emu_engine_leave(channel);
+  emu_object_put(&channel->object);
+}
+
+void emu_channel_drop_work(struct emu_channel *channel) {
+  emu_channel_unschedule(channel);
+  emu_grids_drop(channel);
+  emu_sked_drop(channel);
+  channel->copy.launched = false;
+  channel->copy.transfer_count = 0;
+  channel->copy.posted.bytes = 0;
+  emu_mme_drop(channel->mme);
+  if (channel->as)
+    emu_unpin(channel->as, &channel->pin, true);
+  channel->ring = (struct emu_ring){0};
+  channel->fetch = (struct emu_fetch){0};
+  channel->run.count = 0;
+}
+
+/* Another thread joins it: gpu.lock is let go meanwhile. */
+static void wait_for_stop(void) {
+  while (emu_gpu.engine_stopping)
+    pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
+}
+
+int emu_engine_start(void) {
+  wait_for_stop();
+  if (emu_gpu.engine_running)
+    return 0;
+  int helpers = emu_gpu.cpus - 1 < HELPERS_MAX ? emu_gpu.cpus - 1 : HELPERS_MAX;
+  emu_gpu.pool = emu_pool_create(helpers);
+  if (!emu_gpu.pool)
+    return -ENOMEM;
+  atomic_store(&emu_gpu.stop, false);
+  int error = -base_thread_start(&emu_gpu.engine, engine_main, NULL);
+  if (error) {
+    emu_pool_destroy(emu_gpu.pool);
+    emu_gpu.pool = NULL;
+    return error;
+  }
+  emu_gpu.engine_running = true;
+  return 0;
+}
+
+void emu_engine_stop(void) {
+  wait_for_stop();
+  if (!emu_gpu.engine_running)
+    return;
+  emu_gpu.engine_stopping = true;
+  atomic_store(&emu_gpu.stop, true);
+  emu_engine_wake();
+  pthread_mutex_unlock(&emu_gpu.lock);
+  pthread_join(emu_gpu.engine, NULL);
+  pthread_mutex_lock(&emu_gpu.lock);
+  emu_pool_destroy(emu_gpu.pool);
+  emu_gpu.pool = NULL;
+  emu_stale_stop();
+  emu_gpu.engine_running = false;
+  emu_gpu.engine_stopping = false;
+  pthread_cond_broadcast(&emu_gpu.serviced);
+}

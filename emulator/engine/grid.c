@@ -1,0 +1,784 @@
+/* Grids: their queue on the channel, and their CTAs on the host's cores.
+ *
+ * A grid starts as late as the stream allows: when something must wait for it,
+ * or when the channel has nothing else to do. So a program that forgets to wait
+ * sees the consequences. CTAs are taken from a counter. Those that run long take
+ * turns with each other; only if none of them ends are others started beside them,
+ * up to the number that the real SMs would hold, for they may wait for one that
+ * has not started.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/thread.h"
+#include "emulator/gpu.h"
+#include "gpu/hw/exceptions.h"
+
+enum {
+  FIRST_BUDGET = 2000,   /* warp instructions, about 50 us: is this a small grid? */
+  FULL_BUDGET = 1 << 16, /* about a millisecond */
+  HELP_AFTER_NS = 20000, /* a grid that lasts longer is worth waking threads */
+  STALLS_MAX = 64,       /* budgets used up without a CTA ending: they wait for others */
+  RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
+  OPEN_CTAS = 64,
+};
+
+struct emu_grid {
+  struct emu_grid *next;
+  uint64_t qmd_address;
+  uint32_t qmd[QMD_WORDS]; /* as it was when it was launched */
+  struct emu_shader_state shader;
+  bool started;
+  bool closed; /* no CTA starts in this turn */
+  struct emu_launch launch;
+  struct emu_code *code;
+  struct emu_stale_bank *banks;
+  uint64_t total;
+  uint32_t unmappings;                    /* in its address space before it began */
+  int limit;                              /* CTAs that may be resident */
+  _Atomic uint64_t instructions, sectors; /* so far; sectors of global memory: in profile mode */
+
+  /* Adversarial timing. */
+  uint64_t not_before;      /* PTIMER: when it may start */
+  uint64_t open[OPEN_CTAS]; /* CTAs that may start next, in any order */
+  int open_count;
+
+  _Atomic uint64_t next_cta;
+  atomic_int resident;
+  atomic_bool stop;
+  atomic_int stalls;                      /* budgets used up since a CTA ended */
+  atomic_bool wide;                       /* there were too many */
+  pthread_mutex_t lock;                   /* the rest */
+  struct sm_cta *preempted[RESIDENT_MAX]; /* ring */
+  int preempted_first;
+  atomic_int preempted_count; /* read without the lock, to see if there are any */
+  bool faulted;
+  struct sm_fault fault;
+};
+
+struct helper {
+  struct emu_worker_pool *pool;
+  pthread_t thread;
+  struct sm_worker *worker;
+  bool running;
+};
+
+struct emu_worker_pool {
+  pthread_mutex_t lock;
+  pthread_cond_t call, done;
+  struct emu_grid *grid; /* that helpers are asked for */
+  int seats;             /* of it, still free */
+  int active;            /* helpers at work */
+  bool quit;
+  int helper_count;
+  struct sm_worker *engine_worker;
+  struct sm_worker *reaper; /* frees the CTAs of dropped grids; gpu.lock */
+  struct helper helper[];
+};
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- code ---- */
+
+void emu_code_put(struct emu_code *code) {
+  if (atomic_fetch_sub(&code->users, 1) > 1)
+    return;
+  sm_code_destroy(code->sm);
+  free(code);
+}
+
+static struct emu_code *code_get(struct emu_as *as) {
+  if (!as->code) {
+    struct emu_code *code = calloc(1, sizeof(*code));
+    struct sm_memory memory = {.find = emu_mmu_range, .space = as};
+    if (code)
+      code->sm = sm_code_create(&memory);
+    if (!code || !code->sm) {
+      free(code);
+      return NULL;
+    }
+    atomic_init(&code->users, 1);
+    if (emu_watch())
+      sm_code_annotate(code->sm);
+    if (emu_stale_code(as))
+      sm_code_cache(code->sm);
+    as->code = code;
+  }
+  atomic_fetch_add(&as->code->users, 1);
+  return as->code;
+}
+
+void emu_code_invalidate(struct emu_as *as) {
+  if (!as->code)
+    return;
+  if (atomic_load(&as->code->users) == 1) {
+    sm_code_invalidate(as->code->sm);
+  } else {
+    emu_code_put(as->code); /* a grid of another channel still runs it */
+    as->code = NULL;
+  }
+}
+
+/* ---- queue ---- */
+
+bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault) {
+  if (address + QMD_BYTES > GPU_VA_END) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address, "QMD at 0x%llx: above 40 bits",
+                  (unsigned long long)address);
+    return false;
+  }
+  return emu_mmu_read(as, address, qmd, QMD_BYTES, fault);
+}
+
+static struct emu_grid *grid_create(struct emu_channel *channel, uint64_t qmd_address,
+                                    const struct emu_shader_state *shader,
+                                    struct emu_fault *fault) {
+  struct emu_grid *grid = calloc(1, sizeof(*grid));
+  if (!grid) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, qmd_address, "the host is out of memory");
+    return NULL;
+  }
+  grid->qmd_address = qmd_address;
+  grid->shader = *shader;
+  pthread_mutex_init(&grid->lock, NULL);
+  if (emu_qmd_read(channel->as, qmd_address, grid->qmd, fault))
+    return grid;
+  pthread_mutex_destroy(&grid->lock);
+  free(grid);
+  return NULL;
+}
+
+bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
+                     const struct emu_shader_state *shader, struct emu_fault *fault) {
+  if (emu_injected(EMU_PLACE_GRID_LOST))
+    return true;
+  struct emu_grid *grid = grid_create(channel, qmd_address, shader, fault);
+  if (!grid)
+    return false;
+  if (emu_adversary.on)
+    grid->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
+  *channel->grids_tail = grid;
+  channel->grids_tail = &grid->next;
+  return true;
+}
+
+bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address) {
+  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next) {
+    if (grid->qmd_address == qmd_address)
+      return true;
+  }
+  return false;
+}
+
+bool emu_grids_use_local(const struct emu_channel *channel) {
+  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next) {
+    if (emu_qmd_uses_local(grid->qmd))
+      return true;
+  }
+  return false;
+}
+
+static bool share_pool(const struct emu_grid *a, const struct emu_grid *b) {
+  const struct emu_shader_state *p = &a->shader, *q = &b->shader;
+  return emu_qmd_uses_local(a->qmd) && emu_qmd_uses_local(b->qmd) &&
+         p->local_base < q->local_base + q->local_bytes_per_tpc * EMU_TPCS &&
+         q->local_base < p->local_base + p->local_bytes_per_tpc * EMU_TPCS;
+}
+
+/* With CILP a TSG is put aside in the middle of its grids (trap T13), and their local
+ * memory stays in the pool, at places that follow from TPC and warp alone (facts 4.3):
+ * grids of another TSG that has the same pool write over it. A board would go on with
+ * wrong results. */
+static bool pool_is_free(const struct emu_channel *channel, const struct emu_grid *grid,
+                         struct emu_fault *fault) {
+  bool taken = false;
+  if (!emu_qmd_uses_local(grid->qmd))
+    return true;
+  pthread_mutex_lock(&emu_gpu.lock);
+  for (int i = 0; i < EMU_CHANNELS && emu_gpu.tsg_count > 1; i++) {
+    const struct emu_channel *other = emu_gpu.channels[i];
+    if (!other || other->as != channel->as || !other->tsg || other->tsg == channel->tsg ||
+        other->tsg->compute_preemption != NVGPU_PREEMPT_COMPUTE_CILP)
+      continue;
+    for (const struct emu_grid *g = other->grids; g; g = g->next)
+      taken |= g->started && share_pool(g, grid);
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  if (taken)
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->shader.local_base,
+                  "the pool of local memory at 0x%llx is in use by a grid of another TSG that "
+                  "was preempted in the middle (CILP)",
+                  (unsigned long long)grid->shader.local_base);
+  return !taken;
+}
+
+static void grid_free(struct emu_grid *grid) {
+  if (grid->code)
+    emu_code_put(grid->code);
+  emu_stale_free_banks(grid->banks);
+  pthread_mutex_destroy(&grid->lock);
+  free(grid);
+}
+
+static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
+  struct emu_grid *grid = *link;
+  *link = grid->next;
+  if (grid->started)
+    atomic_fetch_sub(&channel->running_grids, 1);
+  if (!*link)
+    channel->grids_tail = link;
+  grid_free(grid);
+}
+
+void emu_grids_drop(struct emu_channel *channel) {
+  while (channel->grids) {
+    struct emu_grid *grid = channel->grids;
+    for (int i = 0; i < grid->preempted_count; i++)
+      sm_cta_finish(emu_gpu.pool->reaper,
+                    grid->preempted[(grid->preempted_first + i) % RESIDENT_MAX]);
+    unlink_grid(channel, &channel->grids);
+  }
+  atomic_store(&channel->resident_ctas, 0);
+}
+
+static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
+                       struct emu_fault *fault) {
+  uint32_t now[QMD_WORDS];
+  if (!emu_qmd_read(channel->as, grid->qmd_address, now, fault))
+    return false;
+  /* A board may take either: gpu-command-stream.md 8.3, hazard 1. */
+  if (memcmp(now, grid->qmd, sizeof(now)) != 0) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address,
+                  "QMD at 0x%llx was overwritten between its launch and its start",
+                  (unsigned long long)grid->qmd_address);
+    return false;
+  }
+  emu_stale_start(channel->as, grid->qmd_address, grid->qmd);
+  grid->unmappings = channel->as->unmappings;
+  if (emu_inject_loss(EMU_PLACE_GRID_FAULT, NOTIFIER_GR_EXCEPTION, fault) ||
+      (emu_qmd_uses_local(grid->qmd) &&
+       emu_inject_loss(EMU_PLACE_LOCAL_FAULT, NOTIFIER_GR_EXCEPTION, fault)) ||
+      (qmd_get(grid->qmd, QMD_SHARED_MEMORY_SIZE) >= EMU_INJECT_SHARED &&
+       emu_inject_loss(EMU_PLACE_SHARED_FAULT, NOTIFIER_GR_EXCEPTION, fault)) ||
+      !pool_is_free(channel, grid, fault) ||
+      !emu_qmd_decode(channel->as, &grid->shader, grid->qmd_address, grid->qmd, &grid->launch,
+                      fault))
+    return false;
+  grid->banks = emu_stale_begin(channel->as, grid->qmd, &grid->launch);
+  if (grid->launch.invalidate_code)
+    emu_code_invalidate(channel->as);
+  grid->code = code_get(channel->as);
+  if (!grid->code) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address, "the host is out of memory");
+    return false;
+  }
+  grid->launch.sm.code = grid->code->sm;
+  grid->launch.sm.watch = emu_watch();
+  const uint32_t *size = grid->launch.sm.grid;
+  grid->total = (uint64_t)size[0] * size[1] * size[2];
+  if (emu_injected(EMU_PLACE_GRID_SHORT) && grid->total > 1)
+    grid->total--;
+  emu_check_grid(&grid->launch.sm, grid->total);
+  atomic_store(&grid->next_cta, grid->launch.first_cta);
+  grid->limit = grid->launch.one_at_a_time ? 1 : grid->launch.per_sm * (int)emu_board()->sms;
+  grid->started = true;
+  atomic_fetch_add(&channel->running_grids, 1);
+  return true;
+}
+
+/* ---- CTAs ---- */
+
+static struct sm_cta *start_cta(struct emu_grid *grid, struct sm_worker *worker, uint64_t index) {
+  const uint32_t *size = grid->launch.sm.grid;
+  uint32_t x = (uint32_t)(index % size[0]);
+  uint64_t rest = index / size[0];
+  struct sm_cta *cta = sm_cta_start(worker, &grid->launch.sm, x, (uint32_t)(rest % size[1]),
+                                    (uint32_t)(rest / size[1]));
+  if (!cta) {
+    pthread_mutex_lock(&grid->lock);
+    grid->faulted = true;
+    grid->fault = (struct sm_fault){.kind = SM_FAULT_NOT_IMPLEMENTED,
+                                    .message = "the host has no memory for a CTA"};
+    pthread_mutex_unlock(&grid->lock);
+    atomic_fetch_sub(&grid->resident, 1);
+    atomic_store(&grid->stop, true);
+  }
+  return cta;
+}
+
+/* The CTA that has waited longest for its turn, or NULL. */
+static struct sm_cta *resume(struct emu_grid *grid) {
+  struct sm_cta *cta = NULL;
+  if (!atomic_load(&grid->preempted_count))
+    return NULL;
+  pthread_mutex_lock(&grid->lock);
+  if (grid->preempted_count) {
+    cta = grid->preempted[grid->preempted_first];
+    grid->preempted_first = (grid->preempted_first + 1) % RESIDENT_MAX;
+    grid->preempted_count--;
+  }
+  pthread_mutex_unlock(&grid->lock);
+  return cta;
+}
+
+static struct sm_cta *take(struct emu_grid *grid, struct sm_worker *worker) {
+  int stalls = atomic_load_explicit(&grid->stalls, memory_order_relaxed);
+  if (stalls >= STALLS_MAX)
+    atomic_store(&grid->wide, true);
+  if (!atomic_load_explicit(&grid->wide, memory_order_relaxed)) {
+    struct sm_cta *cta = resume(grid);
+    if (cta)
+      return cta;
+  }
+  if (!grid->closed && atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->total) {
+    if (atomic_fetch_add(&grid->resident, 1) < grid->limit) {
+      uint64_t index = atomic_fetch_add(&grid->next_cta, 1);
+      if (index < grid->total)
+        return start_cta(grid, worker, index);
+    }
+    atomic_fetch_sub(&grid->resident, 1);
+  }
+  return resume(grid);
+}
+
+static void put_back(struct emu_grid *grid, struct sm_cta *cta) {
+  pthread_mutex_lock(&grid->lock);
+  grid->preempted[(grid->preempted_first + grid->preempted_count) % RESIDENT_MAX] = cta;
+  grid->preempted_count++;
+  pthread_mutex_unlock(&grid->lock);
+}
+
+static void finish(struct emu_grid *grid, struct sm_worker *worker, struct sm_cta *cta,
+                   enum sm_result result, const struct sm_fault *fault) {
+  if (result == SM_PREEMPTED) {
+    atomic_fetch_add(&grid->stalls, 1);
+    put_back(grid, cta);
+    return;
+  }
+  atomic_store(&grid->stalls, 0);
+  sm_cta_finish(worker, cta);
+  atomic_fetch_sub(&grid->resident, 1);
+  if (result != SM_FAULTED)
+    return;
+  pthread_mutex_lock(&grid->lock);
+  if (!grid->faulted) {
+    grid->faulted = true;
+    grid->fault = *fault;
+  }
+  pthread_mutex_unlock(&grid->lock);
+  atomic_store(&grid->stop, true);
+}
+
+static void count_instructions(struct emu_grid *grid, struct sm_worker *worker, uint64_t before) {
+  const uint64_t executed = sm_worker_instructions(worker) - before;
+  atomic_fetch_add(&emu_gpu.instructions, executed);
+  atomic_fetch_add(&grid->instructions, executed);
+}
+
+void emu_grid_count(const struct sm_grid *sm, const struct sm_counts *counts) {
+  struct emu_grid *grid = (struct emu_grid *)((char *)sm - offsetof(struct emu_grid, launch.sm));
+  atomic_fetch_add(&grid->sectors, counts->global_sectors);
+  emu_profile_count(sm, counts);
+}
+
+/* A helper's part: until there is nothing to take. */
+static void help(struct emu_grid *grid, struct sm_worker *worker) {
+  uint64_t before = sm_worker_instructions(worker);
+  struct sm_cta *cta;
+  while (!atomic_load(&grid->stop) && (cta = take(grid, worker)) != NULL) {
+    struct sm_fault fault;
+    finish(grid, worker, cta, sm_cta_run(worker, cta, FULL_BUDGET, &fault), &fault);
+  }
+  count_instructions(grid, worker, before);
+}
+
+static void call_helpers(struct emu_worker_pool *pool, struct emu_grid *grid, uint64_t useful) {
+  pthread_mutex_lock(&pool->lock);
+  pool->grid = grid;
+  pool->seats = useful < (uint64_t)pool->helper_count ? (int)useful : pool->helper_count;
+  pthread_cond_broadcast(&pool->call);
+  pthread_mutex_unlock(&pool->lock);
+}
+
+static bool turn_is_over(const struct emu_channel *channel, uint64_t end) {
+  if (!atomic_load_explicit(&channel->serviceable, memory_order_relaxed))
+    return true;
+  return emu_engine_others_wait(channel) && now_ns() > end;
+}
+
+/* Helpers have left. Meanwhile the turn may end for those that run long. */
+static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
+                            const struct emu_channel *channel, uint64_t end) {
+  enum { LOOK_NS = 200000 };
+  pthread_mutex_lock(&pool->lock);
+  pool->seats = 0;
+  while (pool->active) {
+    base_cond_wait_until(&pool->done, &pool->lock, now_ns() + LOOK_NS);
+    if (turn_is_over(channel, end))
+      atomic_store(&grid->stop, true);
+  }
+  pool->grid = NULL;
+  pthread_mutex_unlock(&pool->lock);
+}
+
+static uint64_t left(struct emu_grid *grid) {
+  uint64_t next = atomic_load(&grid->next_cta);
+  return (next < grid->total ? grid->total - next : 0) + (uint64_t)grid->preempted_count;
+}
+
+/* The engine's part. */
+static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
+  struct emu_worker_pool *pool = emu_gpu.pool;
+  struct sm_worker *worker = pool->engine_worker;
+  uint64_t before = sm_worker_instructions(worker);
+  uint64_t start = now_ns(), end = emu_turn_end(channel);
+  bool called = false;
+  uint64_t budget = FIRST_BUDGET;
+  struct sm_cta *cta;
+  atomic_store(&grid->stop, false);
+  while (!atomic_load(&grid->stop) && (cta = take(grid, worker)) != NULL) {
+    struct sm_fault fault;
+    enum sm_result result = sm_cta_run(worker, cta, budget, &fault);
+    if (!called && pool->helper_count &&
+        (result == SM_PREEMPTED || now_ns() - start > HELP_AFTER_NS)) {
+      pthread_mutex_lock(&grid->lock);
+      uint64_t useful = left(grid);
+      pthread_mutex_unlock(&grid->lock);
+      if (useful) {
+        call_helpers(pool, grid, useful);
+        called = true;
+      }
+      if (result == SM_PREEMPTED && budget == FIRST_BUDGET)
+        result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
+    }
+    budget = FULL_BUDGET;
+    finish(grid, worker, cta, result, &fault);
+    if (turn_is_over(channel, end))
+      atomic_store(&grid->stop, true);
+  }
+  if (called)
+    dismiss_helpers(pool, grid, channel, end);
+  count_instructions(grid, worker, before);
+}
+
+/* ---- adversarial timing: grids beside each other ---- */
+
+/* Grids of a channel overlap if nothing is between them; facts 8.4. One of them that
+ * may run, or NULL. */
+static struct emu_grid **any_grid(struct emu_channel *channel) {
+  struct emu_grid **chosen = NULL;
+  const uint64_t now = emu_time_ns();
+  uint32_t count = 0;
+  for (struct emu_grid **link = &channel->grids; *link; link = &(*link)->next)
+    if (now >= (*link)->not_before && emu_adversary_one_in(&channel->whim.random, ++count))
+      chosen = link;
+  return chosen;
+}
+
+/* Work-groups begin in any order. The last place goes to the first of them: CTAs that
+ * wait for those before them get on, as they do where the order is that of old. */
+static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *grid,
+                                struct sm_worker *worker) {
+  while (grid->open_count < OPEN_CTAS && grid->next_cta < grid->total)
+    grid->open[grid->open_count++] = grid->next_cta++;
+  if (grid->closed || !grid->open_count || grid->resident == grid->limit)
+    return NULL;
+  int chosen = 0;
+  if (grid->resident < grid->limit - 1) {
+    chosen = (int)emu_adversary_below(&channel->whim.random, (uint32_t)grid->open_count);
+  } else {
+    for (int i = 1; i < grid->open_count; i++)
+      chosen = grid->open[i] < grid->open[chosen] ? i : chosen;
+  }
+  uint64_t index = grid->open[chosen];
+  grid->open[chosen] = grid->open[--grid->open_count];
+  grid->resident++;
+  return start_cta(grid, worker, index);
+}
+
+static struct sm_cta *resume_any(struct emu_channel *channel, struct emu_grid *grid) {
+  if (grid->preempted_count) {
+    int first = grid->preempted_first;
+    int other =
+        (first + (int)emu_adversary_below(&channel->whim.random, (uint32_t)grid->preempted_count)) %
+        RESIDENT_MAX;
+    struct sm_cta *cta = grid->preempted[other];
+    grid->preempted[other] = grid->preempted[first];
+    grid->preempted[first] = cta;
+  }
+  return resume(grid);
+}
+
+/* A few CTAs of the grid, each for a while, on this thread alone: the same seed mixes
+ * them in the same way. */
+static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
+  enum { CTAS = 8, START = 3, BUDGET_MIN = 64, BUDGETS = 10 };
+  struct emu_random *random = &channel->whim.random;
+  struct sm_worker *worker = emu_gpu.pool->engine_worker;
+  const uint64_t before = sm_worker_instructions(worker);
+  atomic_store(&grid->stop, false);
+  for (uint32_t n = 1 + emu_adversary_below(random, CTAS); n && !grid->stop; n--) {
+    struct sm_fault fault;
+    struct sm_cta *cta = NULL;
+    if (!grid->preempted_count || emu_adversary_one_in(random, START))
+      cta = start_any(channel, grid, worker);
+    if (!cta)
+      cta = resume_any(channel, grid);
+    if (!cta)
+      break;
+    const uint64_t budget = (uint64_t)BUDGET_MIN << emu_adversary_below(random, BUDGETS);
+    finish(grid, worker, cta, sm_cta_run(worker, cta, budget, &fault), &fault);
+  }
+  count_instructions(grid, worker, before);
+}
+
+/* ---- a channel's grids ---- */
+
+static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_fault *fault) {
+  struct sm_fault *f = &grid->fault;
+  if (emu_options()->check)
+    emu_check_print(&grid->launch.sm, f);
+  if (f->kind == SM_FAULT_MMU)
+    emu_check_place(as, f->address, f->message, sizeof(f->message));
+  bool mmu = f->kind == SM_FAULT_MMU || f->kind == SM_FAULT_PC_RANGE;
+  emu_fault_set(fault, mmu ? NOTIFIER_MMU_FAULT : NOTIFIER_GR_EXCEPTION, f->address,
+                "%s, by work-item (%u,%u,%u) of group (%u,%u,%u)", f->message, f->tid[0], f->tid[1],
+                f->tid[2], f->ctaid[0], f->ctaid[1], f->ctaid[2]);
+  struct emulator_fault *r = &fault->record;
+  r->pc = f->pc;
+  r->program = grid->launch.sm.program;
+  r->access_bytes = f->access_bytes;
+  r->is_write = f->is_write;
+  memcpy(r->opcode, f->word, sizeof(r->opcode));
+  memcpy(r->ctaid, f->ctaid, sizeof(r->ctaid));
+  memcpy(r->tid, f->tid, sizeof(r->tid));
+  memcpy(r->instruction, f->instruction, sizeof(r->instruction));
+  r->instruction[sizeof(r->instruction) - 1] = 0;
+  static const uint8_t warp_errors[] = {
+      [SM_FAULT_MMU] = WARP_ERROR_MMU_NACK,
+      [SM_FAULT_MISALIGNED] = WARP_ERROR_MISALIGNED_ADDRESS,
+      [SM_FAULT_SHARED_RANGE] = WARP_ERROR_ADDRESS_RANGE,
+      [SM_FAULT_LOCAL_RANGE] = WARP_ERROR_ADDRESS_RANGE,
+      [SM_FAULT_ILLEGAL_INSTRUCTION] = WARP_ERROR_ILLEGAL_INSTRUCTION,
+      [SM_FAULT_REGISTER_RANGE] = WARP_ERROR_REGISTER_RANGE,
+      [SM_FAULT_BARRIER_RANGE] = WARP_ERROR_ILLEGAL_PARAMETER,
+  };
+  if ((size_t)f->kind < sizeof(warp_errors))
+    fault->warp_esr = warp_errors[f->kind];
+  fault->global_esr = f->kind == SM_FAULT_TRAP ? GLOBAL_ESR_BPT_INT : 0;
+  return false;
+}
+
+/* What grids did that have ended, for EMULATOR_IOCTL_GRID. */
+enum { RECALLED_GRIDS = 4096 };
+static struct {
+  pthread_mutex_t lock;
+  uint64_t count; /* ever */
+  struct {
+    const struct emu_as *as;
+    uint64_t descriptor, instructions, sectors;
+  } grids[RECALLED_GRIDS]; /* ring */
+} ended = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void emu_grids_forked(void) {
+  pthread_mutex_init(&ended.lock, NULL);
+  ended.count = 0;
+}
+
+static void remember(const struct emu_as *as, const struct emu_grid *grid) {
+  pthread_mutex_lock(&ended.lock);
+  const uint64_t i = ended.count++ % RECALLED_GRIDS;
+  ended.grids[i].as = as;
+  ended.grids[i].descriptor = grid->qmd_address;
+  ended.grids[i].instructions = atomic_load(&grid->instructions);
+  ended.grids[i].sectors = atomic_load(&grid->sectors);
+  pthread_mutex_unlock(&ended.lock);
+}
+
+void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record) {
+  record->known = 0;
+  pthread_mutex_lock(&ended.lock);
+  for (uint64_t n = 0; n < ended.count && n < RECALLED_GRIDS && !record->known; n++) {
+    const uint64_t i = (ended.count - 1 - n) % RECALLED_GRIDS;
+    if (ended.grids[i].as != as || ended.grids[i].descriptor != record->descriptor)
+      continue;
+    record->known = 1;
+    record->warp_instructions = ended.grids[i].instructions;
+    record->global_bytes = ended.grids[i].sectors * SM_SECTOR_BYTES;
+  }
+  pthread_mutex_unlock(&ended.lock);
+}
+
+/* The grid has ended: membar, releases, what depends on it. Facts 5.6. */
+static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct emu_fault *fault) {
+  const struct emu_launch *launch = &grid->launch;
+  atomic_thread_fence(memory_order_seq_cst);
+  /* They are read until then, unless all of them are cached. */
+  if (grid->unmappings != channel->as->unmappings &&
+      !emu_qmd_banks(channel->as, grid->qmd_address, grid->qmd, fault))
+    return false;
+  /* A pool is freed when no grid uses it any more: facts 4.3. */
+  if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
+    return false;
+  atomic_fetch_add(&emu_gpu.grids, 1);
+  atomic_fetch_add(&emu_gpu.ctas, grid->total - launch->first_cta);
+  emu_stale_end(channel->as, grid->banks);
+  remember(channel->as, grid);
+  if (emu_options()->profile)
+    emu_profile_grid(&launch->sm, grid->total, (uint32_t)launch->per_sm);
+  for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
+    const struct emu_release *release = &launch->release[i];
+    if (!release->enabled)
+      continue;
+    if (!emu_report_write(channel, &release->report, fault))
+      return false;
+    if (release->interrupt)
+      emu_non_stall_interrupt();
+  }
+  if (!launch->dependent || emu_injected(EMU_PLACE_DEPENDENT))
+    return true;
+  if (launch->dependent_action == DEPENDENT_DECREMENT_DEPENDENCE)
+    return emu_sked_decrement(channel, launch->dependent_qmd, &grid->shader, fault);
+  if (launch->dependent_action == DEPENDENT_INVALIDATE_COPY_SCHEDULE)
+    emu_stale_drop_descriptor(channel->as, launch->dependent_qmd);
+  return emu_sked_schedule(channel, launch->dependent_qmd, &grid->shader, fault);
+}
+
+bool emu_grids_give_way(const struct emu_channel *channel) {
+  switch (channel->tsg->compute_preemption) {
+  case NVGPU_PREEMPT_COMPUTE_CILP:
+    return true;
+  case NVGPU_PREEMPT_COMPUTE_CTA:
+    return !atomic_load(&channel->resident_ctas);
+  default:
+    return !atomic_load(&channel->running_grids);
+  }
+}
+
+static int count_resident(const struct emu_channel *channel) {
+  int count = 0;
+  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next)
+    count += atomic_load(&grid->resident);
+  return count;
+}
+
+static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fault) {
+  const struct emu_tsg *tsg = channel->tsg;
+  const bool draining = tsg && (atomic_load(&tsg->draining) || emu_runlist_gives_way(tsg));
+  uint64_t end = emu_turn_end(channel);
+  while (channel->grids) {
+    struct emu_grid **link = emu_adversary.on ? any_grid(channel) : &channel->grids;
+    if (!link || emu_injected(EMU_PLACE_GRID_STUCK)) {
+      channel->waiting = true;
+      return EMU_AGAIN;
+    }
+    struct emu_grid *grid = *link;
+    if (!grid->started && draining) {
+      channel->waiting = true;
+      return EMU_AGAIN;
+    }
+    if (!grid->started && !grid_start(channel, grid, fault))
+      return EMU_FAULT;
+    grid->closed = draining && tsg->compute_preemption == NVGPU_PREEMPT_COMPUTE_CTA;
+    if (grid->total)
+      emu_adversary.on ? run_some(channel, grid) : run_slice(channel, grid);
+    if (grid->faulted) {
+      convert_fault(channel->as, grid, fault);
+      return EMU_FAULT;
+    }
+    const bool over = !atomic_load(&grid->resident) && !grid->open_count &&
+                      atomic_load(&grid->next_cta) >= grid->total;
+    if (over) {
+      if (!grid_end(channel, grid, fault))
+        return EMU_FAULT;
+      unlink_grid(channel, link);
+    } else if (!emu_adversary.on) {
+      return EMU_AGAIN; /* run_slice has used the turn up */
+    }
+    /* Descriptors may chain without end. */
+    if (channel->grids && turn_is_over(channel, end))
+      return EMU_AGAIN;
+  }
+  return EMU_NEXT;
+}
+
+enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault) {
+  const enum emu_step step = run_grids(channel, fault);
+  atomic_store(&channel->resident_ctas, count_resident(channel));
+  return step;
+}
+
+/* ---- threads ---- */
+
+static void *helper_main(void *argument) {
+  struct helper *self = argument;
+  struct emu_worker_pool *pool = self->pool;
+  pthread_mutex_lock(&pool->lock);
+  while (!pool->quit) {
+    if (!pool->seats) {
+      pthread_cond_wait(&pool->call, &pool->lock);
+      continue;
+    }
+    pool->seats--;
+    pool->active++;
+    struct emu_grid *grid = pool->grid;
+    pthread_mutex_unlock(&pool->lock);
+    help(grid, self->worker);
+    pthread_mutex_lock(&pool->lock);
+    if (--pool->active == 0)
+      pthread_cond_signal(&pool->done);
+  }
+  pthread_mutex_unlock(&pool->lock);
+  return NULL;
+}
+
+struct emu_worker_pool *emu_pool_create(int helpers) {
+  struct emu_worker_pool *pool =
+      calloc(1, sizeof(*pool) + (size_t)helpers * sizeof(pool->helper[0]));
+  if (!pool)
+    return NULL;
+  pthread_mutex_init(&pool->lock, NULL);
+  pthread_cond_init(&pool->call, NULL);
+  pthread_cond_init(&pool->done, NULL);
+  pool->helper_count = helpers;
+  pool->engine_worker = sm_worker_create(0);
+  pool->reaper = sm_worker_create(0);
+  bool good = pool->engine_worker && pool->reaper;
+  for (int i = 0; good && i < helpers; i++) {
+    struct helper *h = &pool->helper[i];
+    h->pool = pool;
+    h->worker = sm_worker_create((uint32_t)(i + 1) % emu_board()->sms);
+    good = h->worker && base_thread_start(&h->thread, helper_main, h) == 0;
+    h->running = good;
+  }
+  if (good)
+    return pool;
+  emu_pool_destroy(pool);
+  return NULL;
+}
+
+void emu_pool_destroy(struct emu_worker_pool *pool) {
+  pthread_mutex_lock(&pool->lock);
+  pool->quit = true;
+  pthread_cond_broadcast(&pool->call);
+  pthread_mutex_unlock(&pool->lock);
+  for (int i = 0; i < pool->helper_count; i++) {
+    if (pool->helper[i].running)
+      pthread_join(pool->helper[i].thread, NULL);
+    if (pool->helper[i].worker)
+      sm_worker_destroy(pool->helper[i].worker);
+  }
+  if (pool->engine_worker)
+    sm_worker_destroy(pool->engine_worker);
+  if (pool->reaper)
+    sm_worker_destroy(pool->reaper);
+  pthread_cond_destroy(&pool->call);
+  pthread_cond_destroy(&pool->done);
+  pthread_mutex_destroy(&pool->lock);
+  free(pool);
+}

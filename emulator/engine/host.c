@@ -1,0 +1,223 @@
+/* The host methods, class C76F: semaphores, waits, memory operations.
+ * gpu-command-stream.md 3.
+ */
+#include <string.h>
+
+#include "emulator/gpu.h"
+
+/* Everything before has happened: kernels have ended, their writes are seen. */
+static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
+  enum emu_step step = emu_sked_wait(channel, fault);
+  if (step == EMU_NEXT)
+    step = emu_copies_run(channel, fault);
+  if (step != EMU_NEXT)
+    return step;
+  channel->copy.pipelined_count = 0;
+  atomic_thread_fence(memory_order_seq_cst);
+  return step;
+}
+
+static enum emu_step method_fault(struct emu_fault *fault, uint32_t method, uint32_t data,
+                                  const char *why) {
+  emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0,
+                "PBDMA METHOD: host method 0x%04x (data 0x%08x): %s", method, data, why);
+  return EMU_FAULT;
+}
+
+/* All bits of a field. */
+static uint32_t mask_of(unsigned high, unsigned low) {
+  return hw_bits(high, low, UINT32_MAX);
+}
+
+static bool acquired(uint32_t operation, bool wide, uint64_t v, uint64_t p) {
+  switch (operation) {
+  case SEM_ACQUIRE:
+    return v == p;
+  case SEM_ACQ_STRICT_GEQ:
+    return v >= p;
+  case SEM_ACQ_CIRC_GEQ:
+    return wide ? (int64_t)(v - p) >= 0 : (int32_t)(uint32_t)(v - p) >= 0;
+  case SEM_ACQ_AND:
+    return (v & p) != 0;
+  default: { /* SEM_ACQ_NOR */
+    uint64_t nor = ~(v | p);
+    return wide ? nor != 0 : (uint32_t)nor != 0;
+  }
+  }
+}
+
+static enum emu_step semaphore_fault(struct emu_fault *fault, uint64_t address, uint32_t execute,
+                                     const char *why) {
+  emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, address,
+                "PBDMA SEMAPHORE: SEM_EXECUTE 0x%08x at 0x%llx: %s", execute,
+                (unsigned long long)address, why);
+  return EMU_FAULT;
+}
+
+void emu_host_bind(struct emu_channel *channel) {
+  enum { ACQUIRE_PERCENT = 80 };
+  channel->host.acquire_limit_ns =
+      channel->watchdog ? emu_watchdog_limit_ns(channel) / 100 * ACQUIRE_PERCENT : 0;
+}
+
+static bool timed_out(struct emu_host_state *h) {
+  uint64_t now = emu_time_ns();
+  if (!h->waiting_since)
+    h->waiting_since = now;
+  return h->acquire_limit_ns && now - h->waiting_since > h->acquire_limit_ns;
+}
+
+static enum emu_step acquire(struct emu_channel *channel, uint32_t operation, uint64_t address,
+                             bool wide, uint64_t payload, struct emu_fault *fault) {
+  uint64_t v;
+  if (!emu_semaphore_read(channel->as, address, wide, &v, fault))
+    return EMU_FAULT;
+  const bool passes = acquired(operation, wide, v, wide ? payload : (uint32_t)payload);
+  if ((passes && !emu_injected(EMU_PLACE_ACQUIRE_STUCK)) || emu_injected(EMU_PLACE_ACQUIRE_EARLY)) {
+    channel->host.waiting_since = 0;
+    return EMU_NEXT;
+  }
+  if (timed_out(&channel->host)) {
+    emu_fault_set(fault, NOTIFIER_SEMAPHORE_TIMEOUT, address,
+                  "PBDMA ACQUIRE: 0x%llx at 0x%llx did not become what is waited for (0x%llx)",
+                  (unsigned long long)v, (unsigned long long)address, (unsigned long long)payload);
+    return EMU_FAULT;
+  }
+  channel->waiting = true;
+  return EMU_AGAIN;
+}
+
+/* Reductions of the host in the terms of report.c; facts 3.1. */
+static bool reduction(uint32_t execute, bool wide, struct emu_report *report) {
+  static const uint8_t operations[] = {
+      [SEM_RED_MIN] = EMU_RED_MIN, [SEM_RED_MAX] = EMU_RED_MAX, [SEM_RED_XOR] = EMU_RED_XOR,
+      [SEM_RED_AND] = EMU_RED_AND, [SEM_RED_OR] = EMU_RED_OR,   [SEM_RED_ADD] = EMU_RED_ADD,
+      [SEM_RED_INC] = EMU_RED_INC, [SEM_RED_DEC] = EMU_RED_DEC,
+  };
+  uint32_t op = hw_field(execute, NVC76F_SEM_EXECUTE_REDUCTION);
+  report->reduce = true;
+  report->reduce_signed = hw_field(execute, NVC76F_SEM_EXECUTE_REDUCTION_FORMAT) == 0;
+  if (op > SEM_RED_DEC)
+    return false;
+  report->reduction = operations[op];
+  if (wide && (op == SEM_RED_INC || op == SEM_RED_DEC))
+    return false;
+  return !(wide && op == SEM_RED_ADD && report->reduce_signed);
+}
+
+static enum emu_step semaphore(struct emu_channel *channel, uint32_t execute,
+                               struct emu_fault *fault) {
+  const struct emu_host_state *h = &channel->host;
+  const uint32_t known =
+      mask_of(NVC76F_SEM_EXECUTE_OPERATION) | mask_of(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG) |
+      mask_of(NVC76F_SEM_EXECUTE_RELEASE_WFI) | mask_of(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE) |
+      mask_of(NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP) | mask_of(NVC76F_SEM_EXECUTE_REDUCTION) |
+      mask_of(NVC76F_SEM_EXECUTE_REDUCTION_FORMAT);
+  uint32_t operation = hw_field(execute, NVC76F_SEM_EXECUTE_OPERATION);
+  bool wide = hw_field(execute, NVC76F_SEM_EXECUTE_PAYLOAD_SIZE);
+  bool timestamp = hw_field(execute, NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP);
+  bool writes = operation == SEM_RELEASE || operation == SEM_REDUCTION;
+  uint64_t address =
+      (uint64_t)hw_field(h->sem_address_high, NVC76F_SEM_ADDR_HI_OFFSET) << 32 | h->sem_address_low;
+  uint64_t payload = (uint64_t)h->sem_payload_high << 32 | h->sem_payload_low;
+  if (execute & ~known)
+    return semaphore_fault(fault, address, execute, "a reserved bit is set");
+  if (operation > SEM_REDUCTION)
+    return semaphore_fault(fault, address, execute, "illegal operation");
+  struct emu_report report = {
+      .address = address,
+      .payload = wide ? payload : (uint32_t)payload,
+      .wide = wide,
+      .timestamp = writes && timestamp,
+  };
+  if (emu_report_misaligned(&report))
+    return semaphore_fault(fault, address, execute, "misaligned address");
+  if (!writes)
+    return acquire(channel, operation, address, wide, payload, fault);
+  if (operation == SEM_REDUCTION && !reduction(execute, wide, &report))
+    return semaphore_fault(fault, address, execute, "illegal reduction");
+  if (hw_field(execute, NVC76F_SEM_EXECUTE_RELEASE_WFI)) {
+    enum emu_step step = wait_idle(channel, fault);
+    if (step != EMU_NEXT)
+      return step;
+  }
+  if (emu_inject_loss(EMU_PLACE_HOST_LOST, NOTIFIER_PBDMA_ERROR, fault))
+    return EMU_FAULT;
+  return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
+}
+
+/* MEM_OP_D: facts 3.2 and the method table; TLB work is the kernel's */
+static enum emu_step memory_operation(uint32_t data, struct emu_fault *fault) {
+  enum { L2_PEERMEM_INVALIDATE = 13, L2_CLEAN_COMPTAGS = 15 };
+  switch (hw_field(data, NVC76F_MEM_OP_D_OPERATION)) {
+  case MEM_OP_MEMBAR:
+  case L2_PEERMEM_INVALIDATE:
+  case MEM_OP_L2_SYSMEM_INVALIDATE:
+  case L2_CLEAN_COMPTAGS:
+  case MEM_OP_L2_FLUSH_DIRTY:
+  case MEM_OP_L2_WAIT_FOR_SYS_PENDING_READS:
+    atomic_thread_fence(memory_order_seq_cst);
+    return EMU_NEXT;
+  default:
+    return method_fault(fault, NVC76F_MEM_OP_D, data, "privileged or unknown memory operation");
+  }
+}
+
+static enum emu_step set_reference(struct emu_channel *channel, uint32_t data,
+                                   struct emu_fault *fault) {
+  enum emu_step step = wait_idle(channel, fault);
+  if (step == EMU_NEXT)
+    __atomic_store_n((uint32_t *)(void *)(channel->userd->host + USERD_REF), data,
+                     __ATOMIC_RELEASE);
+  return step;
+}
+
+enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                              struct emu_fault *fault) {
+  enum { YIELD_OP_TSG = 3 };
+  struct emu_host_state *h = &channel->host;
+  switch (method) {
+  case NVC76F_NOP:
+  case NVC76F_FB_FLUSH:
+  case NVC76F_MEM_OP_A:
+  case NVC76F_MEM_OP_B:
+  case NVC76F_MEM_OP_C:
+    return EMU_NEXT;
+  case NVC76F_ILLEGAL:
+    return method_fault(fault, method, data, "ILLEGAL");
+  case NVC76F_SEMAPHOREA:
+  case NVC76F_SEMAPHOREB:
+  case NVC76F_SEMAPHOREC:
+  case NVC76F_SEMAPHORED:
+    /* On a board nothing happens: bring-up lessons, trap 3. */
+    return method_fault(fault, method, data,
+                        "the old semaphore methods do nothing on GA10B; use 0x5c to 0x6c");
+  case NVC76F_NON_STALL_INTERRUPT:
+    emu_non_stall_interrupt();
+    return EMU_NEXT;
+  case NVC76F_MEM_OP_D:
+    return memory_operation(data, fault);
+  case NVC76F_SET_REFERENCE:
+    return set_reference(channel, data, fault);
+  case NVC76F_SEM_ADDR_LO:
+    h->sem_address_low = data & ~3u;
+    return (data & 3u) ? semaphore_fault(fault, data, 0, "misaligned address") : EMU_NEXT;
+  case NVC76F_SEM_ADDR_HI:
+    h->sem_address_high = data;
+    return EMU_NEXT;
+  case NVC76F_SEM_PAYLOAD_LO:
+    h->sem_payload_low = data;
+    return EMU_NEXT;
+  case NVC76F_SEM_PAYLOAD_HI:
+    h->sem_payload_high = data;
+    return EMU_NEXT;
+  case NVC76F_SEM_EXECUTE:
+    return semaphore(channel, data, fault);
+  case NVC76F_WFI:
+    return wait_idle(channel, fault);
+  case NVC76F_YIELD:
+    return hw_field(data, NVC76F_YIELD_OP) == YIELD_OP_TSG ? EMU_YIELD : EMU_NEXT;
+  default:
+    return method_fault(fault, method, data, "unknown or privileged");
+  }
+}

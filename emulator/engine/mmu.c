@@ -1,0 +1,300 @@
+/* The MMU: from GPU virtual addresses to memory. The table is sorted by address;
+ * nothing overlaps. Pins keep memory that was unmapped under a running grid.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/gpu.h"
+
+/* Index of the first mapping that ends above address. */
+static size_t position(const struct emu_as *as, uint64_t address) {
+  size_t low = 0, high = as->mapping_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const struct emu_mapping *m = as->mappings[middle];
+    if (m->gpu + m->size <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+struct emu_mapping *emu_mmu_find(const struct emu_as *as, uint64_t address) {
+  size_t i = position(as, address);
+  return i < as->mapping_count && as->mappings[i]->gpu <= address ? as->mappings[i] : NULL;
+}
+
+struct emu_mapping *emu_mmu_find_exact(const struct emu_as *as, uint64_t address) {
+  struct emu_mapping *m = emu_mmu_find(as, address);
+  return m && m->gpu == address ? m : NULL;
+}
+
+struct emu_mapping *emu_mmu_first_in(const struct emu_as *as, uint64_t start, uint64_t end) {
+  size_t i = position(as, start);
+  return i < as->mapping_count && as->mappings[i]->gpu < end ? as->mappings[i] : NULL;
+}
+
+bool emu_mmu_overlaps(const struct emu_as *as, uint64_t address, uint64_t size) {
+  return emu_mmu_first_in(as, address, address + size) != NULL;
+}
+
+int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping) {
+  int error = 0;
+  emu_notes_forget(as, mapping->gpu, mapping->size);
+  emu_shadow_create(mapping);
+  pthread_rwlock_wrlock(&as->mappings_lock);
+  if (as->mapping_count == as->mapping_capacity) {
+    size_t capacity = as->mapping_capacity ? as->mapping_capacity * 2 : 64;
+    struct emu_mapping **grown = realloc(as->mappings, capacity * sizeof(*grown));
+    if (grown) {
+      as->mappings = grown;
+      as->mapping_capacity = capacity;
+    } else {
+      error = -1;
+    }
+  }
+  if (!error) {
+    size_t i = position(as, mapping->gpu);
+    memmove(&as->mappings[i + 1], &as->mappings[i],
+            (as->mapping_count - i) * sizeof(*as->mappings));
+    as->mappings[i] = mapping;
+    as->mapping_count++;
+  }
+  pthread_rwlock_unlock(&as->mappings_lock);
+  if (error)
+    emu_shadow_destroy(mapping);
+  return error;
+}
+
+uint64_t emu_mapping_asked(const struct emu_mapping *m) {
+  const uint64_t asked = m->dmabuf->asked;
+  return asked > m->offset && asked - m->offset < m->size ? asked - m->offset : m->size;
+}
+
+void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
+  pthread_rwlock_wrlock(&as->mappings_lock);
+  as->gone[as->gone_next] =
+      (struct emu_gone){mapping->gpu, mapping->size, emu_mapping_asked(mapping)};
+  as->gone_next = (as->gone_next + 1) % EMU_GONE;
+  size_t i = position(as, mapping->gpu);
+  as->mapping_count--;
+  memmove(&as->mappings[i], &as->mappings[i + 1], (as->mapping_count - i) * sizeof(*as->mappings));
+  pthread_rwlock_unlock(&as->mappings_lock);
+}
+
+/* What the GPU finds at address: not what was mapped with its entries left invalid
+ * (MAP_BUFFER_EX, UNMAPPED_PTE). */
+static const struct emu_mapping *valid(const struct emu_as *as, uint64_t address) {
+  const struct emu_mapping *m = emu_mmu_find(as, address);
+  return m && !(m->flags & NVGPU_MAP_UNMAPPED_PTE) ? m : NULL;
+}
+
+/* A page of a sparse area that nothing is mapped to reads as zeros. A board drops
+ * stores to it without a word; here they fault. */
+static bool sparse(const struct emu_as *as, uint64_t address, struct sm_range *range) {
+  static const _Alignas(GPU_PAGE_BYTES) uint8_t zeros[GPU_PAGE_BYTES];
+  const struct emu_area *area = emu_area_find(as, address);
+  if (!area || !area->sparse)
+    return false;
+  *range = (struct sm_range){.gpu = address / GPU_PAGE_BYTES * GPU_PAGE_BYTES,
+                             .size = GPU_PAGE_BYTES,
+                             .host = (uint8_t *)(uintptr_t)zeros};
+  return true;
+}
+
+bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
+  struct emu_as *as = space;
+  pthread_rwlock_rdlock(&as->mappings_lock);
+  const struct emu_mapping *m = valid(as, address);
+  if (m)
+    *range = (struct sm_range){.gpu = m->gpu,
+                               .size = emu_options()->check ? emu_mapping_asked(m) : m->size,
+                               .host = m->host,
+                               .writable = m->writable && m->syncpoint < 0,
+                               .shadow = m->shadow};
+  /* Check mode: nothing is in the padding of a buffer's last page. */
+  bool found = m ? address - m->gpu < range->size : sparse(as, address, range);
+  pthread_rwlock_unlock(&as->mappings_lock);
+  return found;
+}
+
+static void mmu_fault(struct emu_fault *fault, uint64_t address, size_t bytes, bool write,
+                      bool mapped) {
+  emu_fault_set(fault, NOTIFIER_MMU_FAULT, address, "%s of %zu bytes at 0x%llx: %s",
+                write ? "write" : "read", bytes, (unsigned long long)address,
+                mapped ? "the mapping is read-only, or none of a sparse area" : "no mapping");
+  fault->record.access_bytes = (uint32_t)bytes;
+  fault->record.is_write = write;
+}
+
+/* Host memory at address and how much of bytes the mapping holds; 0: a fault. */
+static size_t translate(struct emu_as *as, uint64_t address, size_t bytes, bool write,
+                        uint8_t **host, int *syncpoint, struct emu_fault *fault) {
+  size_t length = 0;
+  bool mapped = false;
+  pthread_rwlock_rdlock(&as->mappings_lock);
+  const struct emu_mapping *m = valid(as, address);
+  if (m && (m->writable || !write)) {
+    uint64_t left = m->gpu + m->size - address;
+    length = left < bytes ? (size_t)left : bytes;
+    *host = m->host + (address - m->gpu);
+    *syncpoint = m->syncpoint;
+    if (write)
+      emu_shadow_written(m, address, length);
+  }
+  struct sm_range zeros;
+  mapped = m || sparse(as, address, &zeros);
+  if (!m && mapped && !write) {
+    uint64_t left = zeros.gpu + zeros.size - address;
+    length = left < bytes ? (size_t)left : bytes;
+    *host = zeros.host + (address - zeros.gpu);
+    *syncpoint = EMU_NO_SYNCPOINT;
+  }
+  pthread_rwlock_unlock(&as->mappings_lock);
+  if (!length)
+    mmu_fault(fault, address, bytes, write, mapped);
+  return length;
+}
+
+void *emu_mmu_host(struct emu_as *as, uint64_t address, size_t bytes, bool write,
+                   struct emu_fault *fault) {
+  uint8_t *host;
+  int syncpoint;
+  size_t length = translate(as, address, bytes, write, &host, &syncpoint, fault);
+  if (!length)
+    return NULL;
+  if (length < bytes || (write && syncpoint >= 0)) {
+    mmu_fault(fault, address + length, bytes - length, write, false);
+    return NULL;
+  }
+  return host;
+}
+
+bool emu_mmu_read(struct emu_as *as, uint64_t address, void *to, size_t bytes,
+                  struct emu_fault *fault) {
+  uint8_t *out = to;
+  while (bytes) {
+    uint8_t *host;
+    int syncpoint;
+    size_t length = translate(as, address, bytes, false, &host, &syncpoint, fault);
+    if (!length)
+      return false;
+    memcpy(out, host, length);
+    out += length;
+    address += length;
+    bytes -= length;
+  }
+  return true;
+}
+
+bool emu_mmu_write(struct emu_as *as, uint64_t address, const void *from, size_t bytes,
+                   struct emu_fault *fault) {
+  const uint8_t *in = from;
+  while (bytes) {
+    uint8_t *host;
+    int syncpoint;
+    size_t length = translate(as, address, bytes, true, &host, &syncpoint, fault);
+    if (!length)
+      return false;
+    /* Any write to a syncpoint's page counts it up by one;
+     * gpu-command-stream.md 3.3. */
+    if (syncpoint >= 0)
+      emu_syncpoint_increment(syncpoint);
+    else
+      memmove(host, in, length); /* inline data may overwrite its pushbuffer */
+    in += length;
+    address += length;
+    bytes -= length;
+  }
+  return true;
+}
+
+void emu_pin(struct emu_as *as, struct emu_pin *pin) {
+  if (pin->held)
+    return;
+  pthread_mutex_lock(&as->pin_lock);
+  pin->serial = ++as->serial;
+  pin->held = true;
+  pin->next = &as->pins;
+  pin->previous = as->pins.previous;
+  pin->previous->next = pin;
+  as->pins.previous = pin;
+  pthread_mutex_unlock(&as->pin_lock);
+}
+
+/* Takes from the dead what no pin can reach any more. pin_lock held. */
+static struct emu_mapping *take_dead(struct emu_as *as) {
+  uint64_t oldest = as->pins.next == &as->pins ? UINT64_MAX : as->pins.next->serial;
+  struct emu_mapping *taken = NULL;
+  for (struct emu_mapping **link = &as->dead; *link;) {
+    struct emu_mapping *m = *link;
+    if (m->dead_serial < oldest) {
+      *link = m->next_dead;
+      m->next_dead = taken;
+      taken = m;
+    } else {
+      link = &m->next_dead;
+    }
+  }
+  return taken;
+}
+
+/* gpu.lock held. */
+static void free_mappings(struct emu_mapping *list) {
+  while (list) {
+    struct emu_mapping *m = list;
+    list = m->next_dead;
+    emu_object_put(&m->dmabuf->object);
+    emu_shadow_destroy(m);
+    free(m);
+  }
+}
+
+void emu_unpin(struct emu_as *as, struct emu_pin *pin, bool locked) {
+  if (!pin->held)
+    return;
+  pthread_mutex_lock(&as->pin_lock);
+  pin->previous->next = pin->next;
+  pin->next->previous = pin->previous;
+  pin->held = false;
+  struct emu_mapping *dead = take_dead(as);
+  pthread_mutex_unlock(&as->pin_lock);
+  if (!dead)
+    return;
+  if (!locked)
+    pthread_mutex_lock(&emu_gpu.lock);
+  free_mappings(dead);
+  if (!locked)
+    pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+void emu_mmu_bury(struct emu_as *as, struct emu_mapping *mapping) {
+  pthread_mutex_lock(&as->pin_lock);
+  mapping->dead_serial = ++as->serial;
+  mapping->next_dead = as->dead;
+  as->dead = mapping;
+  struct emu_mapping *dead = take_dead(as);
+  pthread_mutex_unlock(&as->pin_lock);
+  free_mappings(dead);
+}
+
+static void move(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
+  if (!as)
+    return;
+  pthread_rwlock_wrlock(&as->mappings_lock);
+  for (size_t i = 0; i < as->mapping_count; i++) {
+    struct emu_mapping *m = as->mappings[i];
+    if (m->dmabuf == dmabuf)
+      m->host = dmabuf->host + m->offset;
+  }
+  pthread_rwlock_unlock(&as->mappings_lock);
+}
+
+void emu_mmu_moved(const struct emu_dmabuf *dmabuf) {
+  for (int fd = 0; fd < emu_gpu.table_size; fd++)
+    move((struct emu_as *)emu_table_get_kind(fd, EMU_AS), dmabuf);
+  for (int id = 0; id < EMU_CHANNELS; id++)
+    if (emu_gpu.channels[id])
+      move(emu_gpu.channels[id]->as, dmabuf);
+}

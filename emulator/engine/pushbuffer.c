@@ -1,0 +1,482 @@
+/* Reading the ring and the pushbuffer of a channel: GPFIFO entries, method
+ * headers, and who gets each method. gpu-command-stream.md 1 and 2.
+ */
+#include <string.h>
+
+#include "emulator/gpu.h"
+
+/* Old header forms keep their count and address elsewhere; facts 2.1. */
+#define OLD_HEADER_COUNT   28, 18
+#define OLD_HEADER_ADDRESS 12, 2
+#define SUB_DEVICE_MASK    15, 4
+
+static bool pbdma_fault(struct emu_fault *fault, uint64_t address, const char *what) {
+  emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, address, "%s", what);
+  return false;
+}
+
+static void userd_store(struct emu_channel *channel, unsigned offset, uint32_t value) {
+  uint32_t *word = (uint32_t *)(void *)(channel->userd->host + offset);
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* The polynomial is not published, so no client's checksum can be right. */
+static void crc_fault(struct emu_fault *fault, uint64_t entry_va, bool pushbuffer) {
+  emu_fault_set(fault, pushbuffer ? NOTIFIER_PB_CRC : NOTIFIER_PBDMA_ERROR, entry_va,
+                "PBDMA %s: this emulator computes no CRC to compare with",
+                pushbuffer ? "PBCRC" : "GPCRC");
+}
+
+/* What the hardware tells of how far it is; facts 1.3. */
+static void write_back(struct emu_channel *channel) {
+  const struct emu_ring *ring = &channel->ring;
+  userd_store(channel, USERD_GP_GET, channel->gp_get);
+  userd_store(channel, USERD_GET, (uint32_t)ring->segment);
+  userd_store(channel, USERD_GET_HI, (uint32_t)(ring->segment >> 32));
+  userd_store(channel, USERD_TOP_LEVEL_GET, (uint32_t)ring->main_segment);
+  userd_store(channel, USERD_TOP_LEVEL_GET_HI, (uint32_t)(ring->main_segment >> 32));
+  channel->whim.write_back = 0;
+}
+
+/* It is told now and then, and may be stale; facts 1.3. True: nothing is owed. */
+static bool write_back_sometime(struct emu_channel *channel) {
+  struct emu_whim *whim = &channel->whim;
+  if (!emu_adversary.on || (whim->write_back && emu_time_ns() >= whim->write_back))
+    write_back(channel);
+  return !whim->write_back;
+}
+
+/* The words have changed. */
+static void owe_write_back(struct emu_channel *channel) {
+  struct emu_whim *whim = &channel->whim;
+  if (emu_adversary.on && !whim->write_back)
+    whim->write_back = emu_time_ns() + 1 + emu_adversary_delay_ns(&whim->random);
+  write_back_sometime(channel);
+}
+
+enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_LATER, FETCH_FAULT };
+
+/* Reads entries; GP_GET is past them, whether the host has begun with them or not, and
+ * it reads several ahead if it likes. Facts 1.2. */
+static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *fault) {
+  const uint32_t *put_word = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
+  uint32_t put = __atomic_load_n(put_word, __ATOMIC_ACQUIRE);
+  if (put == channel->gp_get)
+    return FETCH_EMPTY;
+  if (put >= channel->entries) {
+    emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0,
+                  "PBDMA GPPTR: GP_PUT %u is not below the number of entries, %u", put,
+                  channel->entries);
+    return FETCH_FAULT;
+  }
+  /* The channel's record has 8 bits for the upper half: trap T1. */
+  if (channel->gpfifo_mapping->gpu + channel->gpfifo_mapping->size > GPU_VA_END) {
+    emu_fault_set(fault, NOTIFIER_MMU_FAULT, channel->gpfifo_mapping->gpu % GPU_VA_END,
+                  "read of the ring: it lies beyond 40 bits, at 0x%llx",
+                  (unsigned long long)channel->gpfifo_mapping->gpu);
+    return FETCH_FAULT;
+  }
+  struct emu_ring *ring = &channel->ring;
+  uint32_t most =
+      emu_adversary.on ? 1 + emu_adversary_below(&channel->whim.random, EMU_ENTRIES_AHEAD) : 1;
+  ring->next = ring->count = 0;
+  while (ring->count < most && channel->gp_get != put) {
+    memcpy(&ring->ahead[ring->count++],
+           channel->gpfifo->host + (size_t)channel->gp_get * GP_ENTRY_BYTES, GP_ENTRY_BYTES);
+    channel->gp_get = (channel->gp_get + 1) & (channel->entries - 1);
+  }
+  return FETCH_WORDS;
+}
+
+/* Goes through entries until one gives words. Facts 1.1. */
+static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_ring *ring = &channel->ring;
+  for (;;) {
+    if (!ring->count) {
+      enum fetch_result result = take_in(channel, fault);
+      if (result != FETCH_WORDS)
+        return result;
+    }
+    uint32_t index = (channel->gp_get - ring->count) & (channel->entries - 1);
+    uint64_t entry = ring->ahead[ring->next++];
+    uint64_t entry_va = channel->gpfifo_mapping->gpu + (uint64_t)index * GP_ENTRY_BYTES;
+    ring->count--;
+    uint32_t word0 = (uint32_t)entry, word1 = (uint32_t)(entry >> 32);
+    uint32_t words = gp_entry_words(entry);
+    uint64_t address = gp_entry_address(entry);
+    if (words)
+      ring->segment = address;
+    if (words && !hw_field(word1, GP_ENTRY1_LEVEL))
+      ring->main_segment = address;
+    owe_write_back(channel);
+    if (!words) {
+      switch (hw_field(word1, GP_ENTRY1_OPCODE)) {
+      case GP_CONTROL_NOP:
+        continue;
+      case GP_CONTROL_GP_CRC:
+      case GP_CONTROL_PB_CRC:
+        crc_fault(fault, entry_va, hw_field(word1, GP_ENTRY1_OPCODE) == GP_CONTROL_PB_CRC);
+        return FETCH_FAULT;
+      default:
+        emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, entry_va,
+                      "PBDMA GPENTRY: entry 0x%016llx has an illegal control opcode",
+                      (unsigned long long)entry);
+        return FETCH_FAULT;
+      }
+    }
+    if (hw_field(word0, GP_ENTRY0_RESERVED) || hw_field(word1, GP_ENTRY1_RESERVED)) {
+      emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, entry_va,
+                    "PBDMA GPENTRY: entry 0x%016llx has a reserved bit set",
+                    (unsigned long long)entry);
+      return FETCH_FAULT;
+    }
+    if (address + (uint64_t)words * sizeof(uint32_t) >= GPU_VA_END) {
+      emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, entry_va,
+                    "PBDMA GPENTRY: the segment at 0x%llx passes the end of the 40-bit space",
+                    (unsigned long long)address);
+      return FETCH_FAULT;
+    }
+    if (hw_field(word0, GP_ENTRY0_FETCH) && !(channel->subdevice_mask & 1))
+      continue;
+    channel->fetch = (struct emu_fetch){.gpu = address, .words = words};
+    return FETCH_WORDS;
+  }
+}
+
+/* Later edits of the pushbuffer may not be seen: host reads it in batches. Facts 1.2. */
+static void read_ahead(struct emu_channel *channel) {
+  struct emu_fetch *f = &channel->fetch;
+  uint32_t *words = channel->ring.words;
+  if (f->host_words > EMU_WORDS_AHEAD)
+    f->host_words = EMU_WORDS_AHEAD;
+  memcpy(words, f->host, f->host_words * sizeof(words[0]));
+  f->host = words;
+}
+
+static bool has_read_ahead(const struct emu_channel *channel) {
+  const uint32_t *host = channel->fetch.host, *words = channel->ring.words;
+  return host >= words && host < words + EMU_WORDS_AHEAD;
+}
+
+/* Makes the next words of the segment readable at fetch.host. */
+static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_fetch *f = &channel->fetch;
+  struct sm_range range;
+  if (!emu_mmu_range(channel->as, f->gpu, &range)) {
+    emu_fault_set(fault, NOTIFIER_MMU_FAULT, f->gpu, "read of a pushbuffer at 0x%llx: no mapping",
+                  (unsigned long long)f->gpu);
+    fault->record.access_bytes = sizeof(uint32_t);
+    return false;
+  }
+  uint64_t words = (range.gpu + range.size - f->gpu) / sizeof(uint32_t);
+  f->host = (const uint32_t *)(const void *)(range.host + (f->gpu - range.gpu));
+  f->host_words = words < f->words ? (uint32_t)words : f->words;
+  if (emu_adversary.on && emu_adversary_one_in(&channel->whim.random, 2))
+    read_ahead(channel);
+  return true;
+}
+
+/* The memory may move from now on. */
+static void let_memory_go(struct emu_channel *channel) {
+  if (!has_read_ahead(channel))
+    channel->fetch.host_words = 0;
+}
+
+/* How soon the host reads on, nothing promises; a pushbuffer of which GP_GET is past
+ * the entry need not have been read (facts 1.2). Drawn anew before each segment, and
+ * before some headers. True: not yet. */
+static bool dawdles(struct emu_channel *channel, bool segment) {
+  enum { HEADERS = 16 };
+  struct emu_whim *whim = &channel->whim;
+  const bool header = !channel->run.count && !whim->read_on;
+  if (segment || (header && emu_adversary_one_in(&whim->random, HEADERS)))
+    whim->read_on = emu_time_ns() + emu_adversary_delay_ns(&whim->random);
+  if (emu_time_ns() < whim->read_on)
+    return true;
+  whim->read_on = 0;
+  return false;
+}
+
+/* The next word of the pushbuffer, not consumed. */
+static enum fetch_result peek(struct emu_channel *channel, uint32_t *word,
+                              struct emu_fault *fault) {
+  struct emu_fetch *f = &channel->fetch;
+  const bool segment = !f->words;
+  if (segment) {
+    enum fetch_result result = fetch_entry(channel, fault);
+    if (result != FETCH_WORDS)
+      return result;
+  }
+  if (emu_adversary.on && dawdles(channel, segment))
+    return FETCH_LATER;
+  if (!f->host_words && !fetch_words(channel, fault))
+    return FETCH_FAULT;
+  *word = *f->host;
+  return FETCH_WORDS;
+}
+
+static void consume(struct emu_fetch *f, uint32_t words) {
+  f->gpu += (uint64_t)words * sizeof(uint32_t);
+  f->words -= words;
+  f->host += words;
+  f->host_words -= words;
+}
+
+/* SET_OBJECT: the classes are fixed to their subchannels. Facts 2.2. */
+static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel, uint32_t data,
+                                struct emu_fault *fault) {
+  static const uint16_t classes[] = {
+      [SUBCHANNEL_3D] = CLASS_3D,       [SUBCHANNEL_COMPUTE] = CLASS_COMPUTE,
+      [SUBCHANNEL_I2M] = EMU_CLASS_I2M, [SUBCHANNEL_2D] = EMU_CLASS_2D,
+      [SUBCHANNEL_COPY] = CLASS_COPY,
+  };
+  uint32_t class = hw_field(data, NVC76F_SET_OBJECT_NVCLASS);
+  if (class != classes[subchannel]) {
+    emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, 0,
+                  "FE CLASS_SUBCH_MISMATCH: class 0x%04x on subchannel %u, which is for 0x%04x",
+                  class, subchannel, classes[subchannel]);
+    return EMU_FAULT;
+  }
+  switch (subchannel) {
+  case SUBCHANNEL_COMPUTE:
+    return emu_compute_bind(channel, fault) ? EMU_NEXT : EMU_FAULT;
+  case SUBCHANNEL_I2M:
+    channel->i2m_bound = true;
+    break;
+  case SUBCHANNEL_COPY:
+    emu_copy_bind(&channel->copy);
+    break;
+  default:
+    break; /* methods of 2D and 3D are refused when they come */
+  }
+  return EMU_NEXT;
+}
+
+static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, uint32_t method,
+                              uint32_t data, struct emu_fault *fault) {
+  if (method < METHOD_HOST_END && method != NVC76F_SET_OBJECT)
+    return emu_host_method(channel, method, data, fault);
+  if (subchannel > SUBCHANNEL_COPY) {
+    emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0,
+                  "PBDMA DEVICE: method 0x%04x on subchannel %u, which has no engine", method,
+                  subchannel);
+    return EMU_FAULT;
+  }
+  if (!channel->has_object) {
+    emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0,
+                  "PBDMA CTXNOTVALID: method 0x%04x on subchannel %u, but no ALLOC_OBJ_CTX was "
+                  "done for the channel",
+                  method, subchannel);
+    return EMU_FAULT;
+  }
+  /* Host waits for idle when it turns from copies to other classes; facts 2.2. */
+  if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(channel)) {
+    enum emu_step step = emu_copies_run(channel, fault);
+    if (step != EMU_NEXT)
+      return step;
+  }
+  if (method == NVC76F_SET_OBJECT)
+    return set_object(channel, subchannel, data, fault);
+  if (subchannel == SUBCHANNEL_COMPUTE && channel->compute.bound)
+    return emu_compute_method(channel, method, data, fault);
+  if (subchannel == SUBCHANNEL_COPY && channel->copy.bound)
+    return emu_copy_method(channel, method, data, fault);
+  if (subchannel == SUBCHANNEL_I2M && channel->i2m_bound && emu_i2m_owns(method))
+    return emu_i2m_method(channel, &channel->i2m, method, data, fault);
+  /* A board drops such methods silently; nothing good can come of them. */
+  emu_fault_set(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, 0,
+                "method 0x%04x (data 0x%08x) on subchannel %u, where no object of a class that "
+                "this emulator has was set",
+                method, data, subchannel);
+  return EMU_FAULT;
+}
+
+/* Reads a header and sets up its run. Facts 2.1. */
+static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t at,
+                          struct emu_fault *fault) {
+  struct emu_run *run = &channel->run;
+  struct emu_fetch *f = &channel->fetch;
+  uint32_t op = hw_field(word, METHOD_HEADER_SEC_OP);
+  uint32_t tert = hw_field(word, METHOD_HEADER_TERT_OP);
+  *run = (struct emu_run){.op = op, .subchannel = hw_field(word, METHOD_HEADER_SUBCHANNEL)};
+  consume(f, 1);
+  switch (op) {
+  case METHOD_GRP0_USE_TERT:
+    switch (tert) {
+    case METHOD_TERT_SET_SUB_DEV_MASK:
+      channel->subdevice_mask = hw_field(word, SUB_DEVICE_MASK);
+      return true;
+    case METHOD_TERT_STORE_SUB_DEV_MASK:
+      channel->stored_subdevice_mask = hw_field(word, SUB_DEVICE_MASK);
+      return true;
+    case METHOD_TERT_USE_SUB_DEV_MASK:
+      channel->subdevice_mask = channel->stored_subdevice_mask;
+      return true;
+    default:
+      run->op = METHOD_INC;
+      break;
+    }
+    run->count = hw_field(word, OLD_HEADER_COUNT);
+    run->method = hw_field(word, OLD_HEADER_ADDRESS) << 2;
+    break;
+  case METHOD_GRP2_USE_TERT:
+    run->op = METHOD_NON_INC;
+    run->count = hw_field(word, OLD_HEADER_COUNT);
+    run->method = hw_field(word, OLD_HEADER_ADDRESS) << 2;
+    if (tert != METHOD_TERT_INC)
+      return pbdma_fault(fault, at, "PBDMA PBENTRY: reserved form of the old header");
+    break;
+  case METHOD_INC:
+  case METHOD_NON_INC:
+  case METHOD_ONE_INC:
+  case METHOD_IMMD:
+    if (hw_field(word, METHOD_HEADER_RESERVED)) {
+      emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, at,
+                    "PBDMA PBENTRY: header 0x%08x has its reserved bit 12 set", word);
+      return false;
+    }
+    run->count = hw_field(word, METHOD_HEADER_COUNT);
+    run->method = hw_field(word, METHOD_HEADER_ADDRESS) << 2;
+    if (op == METHOD_IMMD) {
+      run->immediate = run->count;
+      run->count = 1;
+    }
+    break;
+  case METHOD_END_PB_SEGMENT:
+    consume(f, f->host_words);
+    f->gpu += (uint64_t)f->words * sizeof(uint32_t);
+    f->words = 0;
+    return true;
+  default:
+    emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, at, "PBDMA PBENTRY: header 0x%08x is reserved",
+                  word);
+    return false;
+  }
+  return true;
+}
+
+/* One data word of the run. */
+static enum emu_step run_step(struct emu_channel *channel, uint32_t data, struct emu_fault *fault) {
+  struct emu_run *run = &channel->run;
+  if (run->method >= METHOD_ADDRESS_END) {
+    emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, channel->fetch.gpu,
+                  "PBDMA PBENTRY: a run passes the last method address");
+    return EMU_FAULT;
+  }
+  enum emu_step step = EMU_NEXT;
+  if (channel->subdevice_mask & 1)
+    step = dispatch(channel, run->subchannel, run->method, data, fault);
+  if (step != EMU_NEXT && step != EMU_YIELD)
+    return step;
+  run->count--;
+  if (run->op == METHOD_INC || (run->op == METHOD_ONE_INC && !run->incremented))
+    run->method += sizeof(uint32_t);
+  run->incremented = true;
+  return step;
+}
+
+/* Words of inline data, many at a time. */
+static enum emu_step run_bulk(struct emu_channel *channel, struct emu_fault *fault) {
+  struct emu_run *run = &channel->run;
+  struct emu_fetch *f = &channel->fetch;
+  struct emu_i2m *i2m =
+      run->subchannel == SUBCHANNEL_COMPUTE ? &channel->compute.i2m : &channel->i2m;
+  uint32_t words = run->count < f->host_words ? run->count : f->host_words;
+  enum emu_step step = emu_i2m_data(channel, i2m, f->host, words, fault);
+  if (step == EMU_NEXT) {
+    consume(f, words);
+    run->count -= words;
+  }
+  return step;
+}
+
+static bool is_bulk(const struct emu_channel *channel) {
+  const struct emu_run *run = &channel->run;
+  bool fixed = run->op == METHOD_NON_INC || (run->op == METHOD_ONE_INC && run->incremented);
+  return fixed && run->count > 1 && run->method == NVC7C0_LOAD_INLINE_DATA &&
+         (channel->subdevice_mask & 1) &&
+         ((run->subchannel == SUBCHANNEL_COMPUTE && channel->compute.bound) ||
+          (run->subchannel == SUBCHANNEL_I2M && channel->i2m_bound));
+}
+
+/* One header or one method. EMU_AGAIN with *empty: the ring has no more. */
+static enum emu_step advance(struct emu_channel *channel, bool *empty, struct emu_fault *fault) {
+  struct emu_run *run = &channel->run;
+  if (run->count && run->op == METHOD_IMMD)
+    return run_step(channel, run->immediate, fault);
+  uint32_t word;
+  switch (peek(channel, &word, fault)) {
+  case FETCH_EMPTY:
+    *empty = true;
+    return EMU_AGAIN;
+  case FETCH_LATER:
+    channel->waiting = true;
+    return EMU_AGAIN;
+  case FETCH_FAULT:
+    return EMU_FAULT;
+  case FETCH_WORDS:
+    break;
+  }
+  if (!run->count)
+    return decode_header(channel, word, channel->fetch.gpu, fault) ? EMU_NEXT : EMU_FAULT;
+  if (is_bulk(channel))
+    return run_bulk(channel, fault);
+  enum emu_step step = run_step(channel, word, fault);
+  if (step == EMU_NEXT || step == EMU_YIELD)
+    consume(&channel->fetch, 1);
+  return step;
+}
+
+enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
+  struct emu_fault fault;
+  enum { STEPS_PER_CLOCK = 256 };
+  uint64_t end = emu_turn_end(channel);
+  unsigned steps = 0;
+  enum emu_step step = EMU_NEXT;
+  bool empty = false;
+  channel->waiting = false;
+  if (!channel->pin.held)
+    let_memory_go(channel);
+  emu_pin(channel->as, &channel->pin);
+  while (atomic_load_explicit(&channel->serviceable, memory_order_relaxed)) {
+    step = advance(channel, &empty, &fault);
+    if (step != EMU_NEXT)
+      break;
+    if (++steps % STEPS_PER_CLOCK == 0 && emu_time_ns() > end && emu_engine_others_wait(channel))
+      break;
+  }
+  /* What was launched runs on when there is nothing else to do. */
+  if (step == EMU_AGAIN && (empty || channel->waiting)) {
+    const bool waiting = channel->waiting;
+    channel->waiting = false;
+    enum emu_step ran = emu_grids_run(channel, &fault);
+    if (ran == EMU_NEXT)
+      ran = emu_copies_run(channel, &fault);
+    if (ran != EMU_NEXT) {
+      step = ran;
+    } else if (empty && write_back_sometime(channel)) {
+      step = EMU_NEXT;
+    } else {
+      channel->waiting = waiting || empty;
+    }
+  }
+  enum emu_outcome outcome = EMU_MORE;
+  if (!atomic_load(&channel->serviceable)) {
+    outcome = EMU_IDLE;
+  } else if (step == EMU_FAULT) {
+    emu_fault_raise(channel, &fault);
+    outcome = EMU_IDLE;
+  } else if (step == EMU_NEXT && empty) {
+    /* Work that came meanwhile has rung the doorbell. */
+    outcome = EMU_IDLE;
+  } else if (step == EMU_AGAIN && channel->waiting) {
+    outcome = EMU_BLOCKED;
+  } else if (step == EMU_YIELD) {
+    outcome = EMU_GAVE_UP;
+  }
+  if (!channel->grids && !emu_copies_pending(channel)) {
+    emu_unpin(channel->as, &channel->pin, false);
+    let_memory_go(channel);
+  }
+  return outcome;
+}

@@ -1,0 +1,382 @@
+/* The launch descriptor as the scheduler (SKED) reads and checks it. The bit
+ * numbers are those of SKED's exception register.
+ * gpu-command-stream.md 4.8 and 5.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emulator/gpu.h"
+#include "gpu/hw/tables.h"
+
+enum sked_esr {
+  SKED_CTA_RESUME = 6,
+  SKED_CONSTANT_SIZE = 7,
+  SKED_LOCAL_LOW_SIZE = 9,
+  SKED_LOCAL_HIGH_SIZE = 10,
+  SKED_LOCAL_TOTAL = 12,
+  SKED_REGISTER_COUNT = 13,
+  SKED_TOTAL_THREADS = 18,
+  SKED_PROGRAM_OFFSET = 20,
+  SKED_SHARED_SIZE = 21,
+  SKED_THREAD_DIMENSION_ZERO = 23,
+  SKED_WINDOW_OVERLAP = 24,
+  SKED_L1_CONFIG = 25,
+  SKED_REGISTER_CONSUMPTION = 26,
+};
+
+enum {
+  LOCAL_SIZE_UNIT = 16,
+  CARVEOUT_CODE_UNIT = 4096,
+  BANK_ALIGN = 64, /* NVK's, of its uniform buffers: nobody is known to go below */
+};
+
+static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
+                 const char *format, ...) {
+  char what[160];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof(what), format, arguments);
+  va_end(arguments);
+  emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, launch->qmd_address, "SKED ESR bit %d: %s", bit,
+                what);
+  fault->record.program = launch->sm.program;
+  return false;
+}
+
+static bool refuse(struct emu_fault *fault, const struct emu_launch *launch, const char *what) {
+  emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, launch->qmd_address, "QMD at 0x%llx: %s",
+                (unsigned long long)launch->qmd_address, what);
+  fault->record.program = launch->sm.program;
+  return false;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/* Facts 4.2. Each client's windows are multiples of their size. Bases that do not fit
+ * 40 bits are of desktops: bring-up lessons, trap 7. */
+static bool check_window(const struct emu_launch *launch, const char *name, uint64_t base,
+                         struct emu_fault *fault) {
+  const bool beyond = base + SHADER_WINDOW_BYTES > GPU_VA_END;
+  char what[96];
+  if (!beyond && base % SHADER_WINDOW_BYTES == 0)
+    return true;
+  snprintf(what, sizeof(what), "the %s memory window at 0x%llx %s", name, (unsigned long long)base,
+           beyond ? "lies beyond 40 bits" : "is no multiple of 16 MiB");
+  return refuse(fault, launch, what);
+}
+
+/* Facts 4.2. Both unset are equal too. A buffer in a window could not be reached
+ * by generic accesses: a board would give wrong results. */
+static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
+                          struct emu_fault *fault) {
+  uint64_t shared = launch->sm.shared_window, local = launch->sm.local_window;
+  uint64_t distance = shared > local ? shared - local : local - shared;
+  if (distance < SHADER_WINDOW_BYTES) {
+    char both[64];
+    if (shared == local)
+      snprintf(both, sizeof(both), "both 0x%llx", (unsigned long long)shared);
+    else
+      snprintf(both, sizeof(both), "0x%llx and 0x%llx", (unsigned long long)shared,
+               (unsigned long long)local);
+    return sked(fault, launch, SKED_WINDOW_OVERLAP, "shared and local memory windows overlap (%s)",
+                both);
+  }
+  if (!check_window(launch, "shared", shared, fault) ||
+      !check_window(launch, "local", local, fault))
+    return false;
+  pthread_rwlock_rdlock(&as->mappings_lock);
+  bool in_shared = emu_mmu_overlaps(as, shared, SHADER_WINDOW_BYTES);
+  bool in_local = emu_mmu_overlaps(as, local, SHADER_WINDOW_BYTES);
+  pthread_rwlock_unlock(&as->mappings_lock);
+  if (in_shared || in_local)
+    return refuse(fault, launch,
+                  in_shared ? "a buffer is mapped inside the shared memory window"
+                            : "a buffer is mapped inside the local memory window");
+  return true;
+}
+
+/* Facts 5.2. Height and depth have 16 bits; who writes 32 sets bits that belong to
+ * no field. */
+static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  struct sm_grid *g = &launch->sm;
+  g->grid[0] = qmd_get(qmd, QMD_CTA_RASTER_WIDTH);
+  g->grid[1] = qmd_get(qmd, QMD_CTA_RASTER_HEIGHT);
+  g->grid[2] = qmd_get(qmd, QMD_CTA_RASTER_DEPTH);
+  if (qmd_get(qmd, QMD_UNLISTED_447_432) || qmd_get(qmd, QMD_UNLISTED_479_464))
+    return refuse(fault, launch, "the grid has more than 65535 CTAs in y or z");
+  uint64_t x = qmd_get(qmd, QMD_CTA_RASTER_WIDTH_RESUME);
+  uint64_t y = qmd_get(qmd, QMD_CTA_RASTER_HEIGHT_RESUME);
+  uint64_t z = qmd_get(qmd, QMD_CTA_RASTER_DEPTH_RESUME);
+  if ((x && x >= g->grid[0]) || (y && y >= g->grid[1]) || (z && z >= g->grid[2]))
+    return sked(fault, launch, SKED_CTA_RESUME,
+                "CTA resume %llu x %llu x %llu lies outside the grid", (unsigned long long)x,
+                (unsigned long long)y, (unsigned long long)z);
+  launch->first_cta = (z * g->grid[1] + y) * g->grid[0] + x;
+  return true;
+}
+
+/* Warps whose registers fit an SM; facts 5.2. */
+static uint64_t warps_by_registers(uint32_t registers) {
+  const uint64_t per_warp = round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
+  return SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
+}
+
+/* Facts 5.2 */
+static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  struct sm_grid *g = &launch->sm;
+  g->block[0] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION0);
+  g->block[1] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION1);
+  g->block[2] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION2);
+  g->registers = qmd_get(qmd, QMD_REGISTER_COUNT_V);
+  g->barriers = qmd_get(qmd, QMD_BARRIER_COUNT);
+  uint64_t threads = (uint64_t)g->block[0] * g->block[1] * g->block[2];
+  if (!threads)
+    return sked(fault, launch, SKED_THREAD_DIMENSION_ZERO,
+                "CTA thread dimension zero (%u x %u x %u)", g->block[0], g->block[1], g->block[2]);
+  if (threads > BLOCK_THREADS_MAX || g->block[2] > BLOCK_Z_MAX)
+    return sked(fault, launch, SKED_TOTAL_THREADS, "total threads of a CTA: %u x %u x %u",
+                g->block[0], g->block[1], g->block[2]);
+  if (!g->registers || g->registers > REGISTERS_MAX)
+    return sked(fault, launch, SKED_REGISTER_COUNT, "register count %u", g->registers);
+  if (threads > warps_by_registers(g->registers) * GPU_WARP_SIZE)
+    return sked(fault, launch, SKED_REGISTER_CONSUMPTION,
+                "CTA register consumption: %llu threads of %u registers do not fit an SM",
+                (unsigned long long)threads, g->registers);
+  if (g->barriers > BARRIERS_MAX)
+    return refuse(fault, launch, "BARRIER_COUNT is above 16");
+  return true;
+}
+
+/* A grid that no SM may run would wait for ever. */
+static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  uint64_t disabled = (uint64_t)qmd_get(qmd, QMD_SM_DISABLE_MASK_UPPER) << 32 |
+                      qmd_get(qmd, QMD_SM_DISABLE_MASK_LOWER);
+  uint64_t all = (UINT64_C(1) << launch->sm.sm_count) - 1;
+  return (disabled & all) != all || refuse(fault, launch, "SM_DISABLE_MASK leaves no SM");
+}
+
+/* 0 lets the SM choose. */
+static bool is_carveout(uint32_t code) {
+  for (size_t i = 0; i < sizeof(shared_carveout_kib); i++)
+    if (code == shared_carveout_code(shared_carveout_kib[i]))
+      return true;
+  return code == 0;
+}
+
+/* Facts 5.4. All three codes zero run on a board (bring-up lessons, 4). What codes between
+ * those of the carve-outs do, and sizes between their units, is not known. */
+static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  uint32_t bytes = qmd_get(qmd, QMD_SHARED_MEMORY_SIZE);
+  uint32_t low = qmd_get(qmd, QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE);
+  uint32_t high = qmd_get(qmd, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE);
+  launch->sm.shared_bytes = bytes;
+  if (bytes > SM_SHARED_BYTES)
+    return sked(fault, launch, SKED_SHARED_SIZE, "shared memory size %u is above %u", bytes,
+                SM_SHARED_BYTES);
+  if (high && (low > high || (uint64_t)bytes > (uint64_t)(high - 1) * CARVEOUT_CODE_UNIT))
+    return sked(fault, launch, SKED_L1_CONFIG,
+                "L1 configuration too small: %u bytes of shared memory, carve-out codes %u to %u",
+                bytes, low, high);
+  if (bytes % SHARED_UNIT)
+    return refuse(fault, launch, "SHARED_MEMORY_SIZE is no multiple of 128");
+  if (!is_carveout(low) || !is_carveout(high) ||
+      !is_carveout(qmd_get(qmd, QMD_TARGET_SM_CONFIG_SHARED_MEM_SIZE)))
+    return refuse(fault, launch, "an SM_CONFIG_SHARED_MEM_SIZE is no carve-out of SM 8.7");
+  return true;
+}
+
+/* CTAs that an SM holds at once; facts 5.2, 5.4, 9.1. */
+static int ctas_per_sm(const uint32_t *qmd, const struct sm_grid *g) {
+  const uint32_t threads = g->block[0] * g->block[1] * g->block[2];
+  const uint32_t warps = (threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
+  const uint32_t carveout = qmd_get(qmd, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE);
+  const uint32_t shared = carveout ? (carveout - 1) * CARVEOUT_CODE_UNIT : SM_SHARED_BYTES;
+  const uint64_t limits[] = {
+      SM_WARPS / warps,
+      warps_by_registers(g->registers) / warps,
+      g->shared_bytes ? shared / g->shared_bytes : SM_BLOCKS,
+  };
+  uint64_t least = SM_BLOCKS;
+  for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+    least = limits[i] < least ? limits[i] : least;
+  return (int)least;
+}
+
+bool emu_qmd_uses_local(const uint32_t *qmd) {
+  return qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE) ||
+         qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE);
+}
+
+bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
+                    struct emu_fault *fault) {
+  const uint64_t bytes = state->local_bytes_per_tpc * EMU_TPCS;
+  return emu_mmu_host(as, state->local_base, bytes, true, fault) != NULL;
+}
+
+/* Facts 4.3, 5.5: sizes, and that the pool at SET_SHADER_LOCAL_MEMORY holds them */
+static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
+                        const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  uint64_t low = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE);
+  uint64_t high = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_HIGH_SIZE);
+  launch->sm.local_low = (uint32_t)low;
+  launch->sm.local_high = (uint32_t)high;
+  if (low % LOCAL_SIZE_UNIT || low > SHADER_WINDOW_BYTES)
+    return sked(fault, launch, SKED_LOCAL_LOW_SIZE, "local memory low size %llu",
+                (unsigned long long)low);
+  if (high % LOCAL_SIZE_UNIT || high > SHADER_WINDOW_BYTES)
+    return sked(fault, launch, SKED_LOCAL_HIGH_SIZE, "local memory high size %llu",
+                (unsigned long long)high);
+  if (!low && !high)
+    return true;
+  uint64_t thread = low + high;
+  uint64_t warp = round_up(thread * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
+  uint64_t tpc = round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
+  if (thread > SHADER_WINDOW_BYTES || tpc > state->local_bytes_per_tpc)
+    return sked(fault, launch, SKED_LOCAL_TOTAL,
+                "local memory total: %llu bytes per thread need %llu per TPC, set are %llu",
+                (unsigned long long)thread, (unsigned long long)tpc,
+                (unsigned long long)state->local_bytes_per_tpc);
+  return emu_local_pool(as, state, fault);
+}
+
+/* Facts 5.3 */
+static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_launch *launch,
+                         struct emu_fault *fault) {
+  for (unsigned i = 0; i < QMD_CONSTANT_BANKS; i++) {
+    if (!qmd_get(qmd, QMD_CONSTANT_BUFFER_VALID(i)))
+      continue;
+    uint64_t address = (uint64_t)qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_UPPER(i)) << 32 |
+                       qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_LOWER(i));
+    uint32_t bytes = qmd_get(qmd, QMD_CONSTANT_BUFFER_SIZE_SHIFTED4(i)) << QMD_CONSTANT_SIZE_SHIFT;
+    if (bytes > (1u << 16))
+      return sked(fault, launch, SKED_CONSTANT_SIZE, "constant bank %u has %u bytes", i, bytes);
+    if (address % BANK_ALIGN)
+      return refuse(fault, launch, "a constant bank's address is no multiple of 64");
+    struct sm_range range;
+    if (!emu_mmu_range(as, address, &range)) {
+      emu_fault_set(fault, NOTIFIER_MMU_FAULT, address,
+                    "read of constant bank %u at 0x%llx: no mapping", i,
+                    (unsigned long long)address);
+      fault->record.program = launch->sm.program;
+      return false;
+    }
+    /* A size that is declared too large only matters where it is read. */
+    uint64_t mapped = range.gpu + range.size - address;
+    launch->sm.bank[i].data = range.host + (address - range.gpu);
+    launch->sm.bank[i].size = mapped < bytes ? (uint32_t)mapped : bytes;
+  }
+  return true;
+}
+
+bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
+                   struct emu_fault *fault) {
+  struct emu_launch launch = {.qmd_address = qmd_address};
+  return decode_banks(as, qmd, &launch, fault);
+}
+
+/* Facts 5.6. The three slots lie apart, so each is named. */
+static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
+                           struct emu_release *release, struct emu_fault *fault) {
+  uint32_t size = qmd_get(slot, QMD_RELEASE0_STRUCTURE_SIZE);
+  release->enabled = qmd_get(slot, QMD_RELEASE0_ENABLE);
+  release->interrupt = qmd_get(slot, QMD_RELEASE0_TRAP_TYPE) != 0;
+  release->report = (struct emu_report){
+      .address = (uint64_t)qmd_get(slot, QMD_RELEASE0_ADDRESS_UPPER) << 32 |
+                 qmd_get(slot, QMD_RELEASE0_ADDRESS_LOWER),
+      .payload = (uint64_t)qmd_get(slot, QMD_RELEASE0_PAYLOAD_UPPER) << 32 |
+                 qmd_get(slot, QMD_RELEASE0_PAYLOAD_LOWER),
+      .wide = qmd_get(slot, QMD_RELEASE0_PAYLOAD64B) || size == REPORT_TWO_WORDS,
+      .timestamp = size == REPORT_FOUR_WORDS,
+      .reduce = qmd_get(slot, QMD_RELEASE0_REDUCTION_ENABLE),
+      .reduction = qmd_get(slot, QMD_RELEASE0_REDUCTION_OP),
+      .reduce_signed = qmd_get(slot, QMD_RELEASE0_REDUCTION_FORMAT) == 1,
+  };
+  if (!release->enabled)
+    return true;
+  if (!qmd_get(slot, QMD_RELEASE0_PAYLOAD64B))
+    release->report.payload = (uint32_t)release->report.payload;
+  if (size > REPORT_TWO_WORDS)
+    return refuse(fault, launch, "a RELEASE has an illegal STRUCTURE_SIZE");
+  if (emu_report_misaligned(&release->report))
+    return refuse(fault, launch, "misaligned RELEASE address");
+  return true;
+}
+
+static bool decode_releases(const uint32_t *qmd, struct emu_launch *launch,
+                            struct emu_fault *fault) {
+  static const unsigned first_bit[][2] = {
+      {QMD_RELEASE0_ADDRESS_LOWER}, {QMD_RELEASE1_ADDRESS_LOWER}, {QMD_RELEASE2_ADDRESS_LOWER}};
+  static const unsigned slot0[] = {QMD_RELEASE0_ADDRESS_LOWER};
+  for (unsigned i = 0; i < 3; i++) {
+    const uint32_t *slot = qmd + (first_bit[i][1] - slot0[1]) / 32;
+    if (!decode_release(slot, launch, &launch->release[i], fault))
+      return false;
+  }
+  return true;
+}
+
+/* What they do is not known; the scheduler's own fields (HW_ONLY) it may fill in. */
+static bool check_reserved(const uint32_t *qmd, const struct emu_launch *launch,
+                           struct emu_fault *fault) {
+  uint32_t set = 0;
+  for (unsigned i = 0; i < QMD_WORDS; i++)
+    set |= qmd[i] & qmd_reserved[i];
+  return !set || refuse(fault, launch, "bits are set that belong to no field");
+}
+
+/* Dependents, queues and counters; facts 5.6 */
+static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
+                              struct emu_fault *fault) {
+  if (qmd_get(qmd, QMD_IS_QUEUE))
+    return refuse(fault, launch, "how work queues run is not published");
+  if (qmd_get(qmd, QMD_DEPENDENT_QMD1_ENABLE))
+    return refuse(fault, launch, "DEPENDENT_QMD1 has no pointer in the published layout");
+  launch->dependent = qmd_get(qmd, QMD_DEPENDENT_QMD0_ENABLE);
+  launch->dependent_qmd = (uint64_t)qmd_get(qmd, QMD_DEPENDENT_QMD0_POINTER) << QMD_ADDRESS_SHIFT;
+  launch->dependent_action = qmd_get(qmd, QMD_DEPENDENT_QMD0_ACTION);
+  if (!launch->dependent)
+    return true;
+  if (launch->dependent_action == DEPENDENT_INCREMENT_PUT)
+    return refuse(fault, launch, "DEPENDENT_QMD0: how work queues run is not published");
+  if (launch->dependent_action != DEPENDENT_SCHEDULE &&
+      launch->dependent_action != DEPENDENT_INVALIDATE_COPY_SCHEDULE &&
+      launch->dependent_action != DEPENDENT_DECREMENT_DEPENDENCE)
+    return refuse(fault, launch, "DEPENDENT_QMD0_ACTION is illegal");
+  return true;
+}
+
+bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
+                    const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
+  memset(launch, 0, sizeof(*launch));
+  launch->qmd_address = qmd_address;
+  struct sm_grid *g = &launch->sm;
+  g->memory = (struct sm_memory){.find = emu_mmu_range, .space = as, .unmappings = &as->unmappings};
+  g->program = (uint64_t)qmd_get(qmd, QMD_PROGRAM_ADDRESS_UPPER) << 32 |
+               qmd_get(qmd, QMD_PROGRAM_ADDRESS_LOWER);
+  g->shared_window = state->shared_window;
+  g->local_window = state->local_window;
+  g->sm_count = emu_board()->sms;
+  g->time_ns = emu_time_ns;
+  launch->invalidate_code = qmd_get(qmd, QMD_INVALIDATE_INSTRUCTION_CACHE);
+  launch->one_at_a_time = qmd_get(qmd, QMD_SEQUENTIALLY_RUN_CTAS);
+  if (qmd_get(qmd, QMD_QMD_MAJOR_VERSION) != QMD_MAJOR_VERSION_VALUE ||
+      qmd_get(qmd, QMD_QMD_VERSION) != QMD_VERSION_VALUE)
+    return refuse(fault, launch, "the version is not 3.0");
+  if (g->program % TEXT_ALIGN)
+    return sked(fault, launch, SKED_PROGRAM_OFFSET, "program address 0x%llx is not 128-aligned",
+                (unsigned long long)g->program);
+  if (!check_windows(as, launch, fault) || !check_raster(qmd, launch, fault) ||
+      !check_threads(qmd, launch, fault) || !check_sms(qmd, launch, fault) ||
+      !check_shared(qmd, launch, fault) || !check_reserved(qmd, launch, fault) ||
+      !check_local(as, state, qmd, launch, fault) || !decode_banks(as, qmd, launch, fault) ||
+      !decode_releases(qmd, launch, fault) || !decode_scheduling(qmd, launch, fault))
+    return false;
+  launch->per_sm = ctas_per_sm(qmd, g);
+  return true;
+}

@@ -1,0 +1,196 @@
+/* The runlist: whose turn it is. TSGs follow each other as in the list that nvgpu
+ * builds (common/fifo/runlist.c): those of the high level come between all others,
+ * those of the medium level between the low ones. A TSG has the engine for its time
+ * slice, and its channels take turns within it. With ctxsw:MS it keeps the engine after that
+ * until its grids have given way, as its mode of preemption says, or it is ended.
+ */
+#include "emulator/gpu.h"
+
+enum {
+  LEVELS = NVGPU_INTERLEAVE_HIGH + 1,
+  NS_PER_US = 1000,
+  NS_PER_MS = 1000000,
+  LATE_PERIOD_MS = 100, /* nvgpu, include/nvgpu/fifo.h, CTXSW_TIMEOUT_PERIOD_MS */
+};
+
+/* gpu.lock guards it. */
+static struct {
+  const void *tsg; /* whose slice it is; it may be gone */
+  uint64_t slice_end;
+  int waited; /* turns in a row, of its channels, that ended waiting */
+  /* In each level, how far the pass over its TSGs is: the first channel id of the
+   * last TSG that had its slice; -1: at the beginning. */
+  int passed[LEVELS];
+  const void *late; /* the TSG that does not give way, while others wait; or NULL */
+  uint64_t late_at; /* when the next period of its lateness ends */
+} runlist = {.passed = {-1, -1, -1}};
+
+static bool runnable(const struct emu_channel *channel) {
+  return channel && channel->scheduled && !channel->disabled && channel->tsg &&
+         atomic_load(&channel->serviceable);
+}
+
+/* The next TSG of the level in this pass: the id of one of its channels, or -1. A
+ * TSG is known by the first of its channels that can run. */
+static int next_of_level(uint32_t level) {
+  for (int i = runlist.passed[level] + 1; i < EMU_CHANNELS; i++) {
+    const struct emu_channel *channel = emu_gpu.channels[i];
+    if (!runnable(channel) || channel->tsg->interleave != level)
+      continue;
+    bool first = true;
+    for (const struct emu_channel *c = channel->tsg->channels; c; c = c->next_in_tsg)
+      first &= c->id >= channel->id || !runnable(c);
+    if (first)
+      return i;
+  }
+  return -1;
+}
+
+/* What lies above the level of a TSG that has its slice begins again. */
+static int take(int level, int id) {
+  runlist.passed[level] = id;
+  for (int above = level + 1; above < LEVELS; above++)
+    runlist.passed[above] = -1;
+  return id;
+}
+
+/* All of the high level, then one of the medium level and so on; when the medium
+ * level has been passed, one of the low level. */
+static int next_tsg(void) {
+  for (int level = NVGPU_INTERLEAVE_HIGH; level >= NVGPU_INTERLEAVE_LOW; level--) {
+    const int id = next_of_level((uint32_t)level);
+    if (id >= 0)
+      return take(level, id);
+  }
+  /* The list ends with the lowest level that has any, which goes on with its first. */
+  for (int level = NVGPU_INTERLEAVE_LOW; level <= NVGPU_INTERLEAVE_HIGH; level++) {
+    runlist.passed[level] = -1;
+    const int id = next_of_level((uint32_t)level);
+    if (id >= 0)
+      return take(level, id);
+  }
+  return -1;
+}
+
+static struct emu_channel *next_channel(const struct emu_tsg *tsg) {
+  for (uint32_t i = 1; i <= EMU_CHANNELS; i++) {
+    struct emu_channel *channel = emu_gpu.channels[(tsg->last_channel + i) % EMU_CHANNELS];
+    if (runnable(channel) && channel->tsg == tsg)
+      return channel;
+  }
+  return NULL;
+}
+
+/* Whose slice it is, if it is not over and the TSG is still there. */
+static struct emu_tsg *current_tsg(uint64_t now) {
+  for (int i = 0; now < runlist.slice_end && i < EMU_CHANNELS; i++)
+    if (runnable(emu_gpu.channels[i]) && emu_gpu.channels[i]->tsg == runlist.tsg)
+      return emu_gpu.channels[i]->tsg;
+  return NULL;
+}
+
+/* ---- ctxsw:MS ---- */
+
+bool emu_runlist_gives_way(const struct emu_tsg *tsg) {
+  return runlist.late == tsg;
+}
+
+/* What runs is not stopped by DISABLE. */
+static bool keeps_engine(const struct emu_channel *channel) {
+  return channel && channel->scheduled && channel->tsg && channel->tsg == runlist.tsg &&
+         atomic_load(&channel->serviceable) && !emu_grids_give_way(channel);
+}
+
+/* A period more: whether its end has come. nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout,
+ * and common/fifo/channel.c, nvgpu_channel_update_and_check_ctxsw_timeout: only channels of the
+ * driver's ring begin again when GP_GET has moved. For others all the lateness of their life
+ * adds up. */
+static bool is_too_late(struct emu_tsg *tsg) {
+  for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg) {
+    const uint32_t get = c->submit ? c->gp_get : c->switch_late_get;
+    if (get != c->switch_late_get) {
+      c->switch_late_get = get;
+      for (struct emu_channel *other = tsg->channels; other; other = other->next_in_tsg)
+        other->switch_late_ms = LATE_PERIOD_MS;
+      return false;
+    }
+    c->switch_late_ms += LATE_PERIOD_MS;
+    if (c->switch_late_ms > c->switch_limit_ms)
+      return true;
+  }
+  return false;
+}
+
+/* With its slice over, a channel of the TSG that has the engine, if others wait for it and it
+ * does not give way. Ends the TSG if it has not for too long. */
+static struct emu_channel *late_channel(uint64_t now) {
+  struct emu_channel *late = NULL;
+  bool others = false;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < EMU_CHANNELS; i++) {
+    const struct emu_channel *channel = emu_gpu.channels[i];
+    others |= runnable(channel) && channel->tsg != runlist.tsg;
+    if (keeps_engine(channel))
+      last = channel->tsg->last_channel;
+  }
+  for (uint32_t i = 1; others && !late && i <= EMU_CHANNELS; i++) {
+    struct emu_channel *channel = emu_gpu.channels[(last + i) % EMU_CHANNELS];
+    late = keeps_engine(channel) ? channel : NULL;
+  }
+  if (!late) {
+    runlist.late = NULL;
+    return NULL;
+  }
+  const uint64_t period =
+      emu_options()->switch_ms * NS_PER_MS * LATE_PERIOD_MS / EMU_SWITCH_LIMIT_MS;
+  if (runlist.late != late->tsg) {
+    runlist.late = late->tsg;
+    runlist.late_at = now + period;
+  }
+  for (; period && now >= runlist.late_at; runlist.late_at += period) {
+    if (!is_too_late(late->tsg))
+      continue;
+    emu_report("a grid, or with CTA a work-group, did not give way to another TSG for 3 s: its TSG "
+               "is ended with notifier 8; make kernels shorter, or use CILP",
+               "nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout");
+    emu_tsg_abort(late->tsg, NOTIFIER_IDLE_TIMEOUT);
+    runlist.late = NULL;
+    return NULL;
+  }
+  late->tsg->last_channel = late->id;
+  return late;
+}
+
+struct emu_channel *emu_runlist_pick(void) {
+  const uint64_t now = emu_time_ns();
+  if (!emu_gpu.scheduled_count)
+    return NULL;
+  struct emu_tsg *tsg = current_tsg(now);
+  if (!tsg && emu_options()->switches) {
+    struct emu_channel *late = late_channel(now);
+    if (late)
+      return late;
+  }
+  if (!tsg) {
+    const int id = next_tsg();
+    if (id < 0)
+      return NULL;
+    tsg = emu_gpu.channels[id]->tsg;
+    runlist.tsg = tsg;
+    runlist.slice_end = now + (uint64_t)tsg->timeslice_us * NS_PER_US;
+    runlist.waited = 0;
+  }
+  struct emu_channel *channel = next_channel(tsg);
+  tsg->last_channel = channel->id;
+  return channel;
+}
+
+void emu_runlist_yield(void) {
+  runlist.slice_end = 0;
+}
+
+void emu_runlist_waited(const struct emu_channel *channel, bool waited) {
+  runlist.waited = waited ? runlist.waited + 1 : 0;
+  if (waited && (!channel->tsg || runlist.waited >= channel->tsg->channel_count))
+    emu_runlist_yield();
+}

@@ -1,0 +1,194 @@
+/* The scheduler's (SKED's) actions on descriptors: schedule, prefetch, invalidate,
+ * dependence counters. gpu-command-stream.md 4.5, 5.6.
+ *
+ * A descriptor whose DEPENDENCE_COUNTER is not zero is held until it was counted
+ * down, by PCAS actions or by the grids that name it as their dependent. How the
+ * counter, scheduling and REQUIRE_SCHEDULING_PCAS work together is read from the
+ * fields' names (qmd-v03.csv); no open driver uses them.
+ */
+#include <stdlib.h>
+
+#include "emulator/gpu.h"
+
+enum {
+  HELD_MAX = 1024, /* of a channel; no board holds as many */
+  DEPENDENCES_MAX = 0xffff,
+  SKED_DEPENDENCE_UNDERFLOW = 8,
+  SKED_INVALIDATE_ACTIVE = 29,
+};
+
+static bool refuse(struct emu_fault *fault, uint64_t address, const char *what) {
+  emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address, "QMD at 0x%llx: %s",
+                (unsigned long long)address, what);
+  return false;
+}
+
+static bool sked(struct emu_fault *fault, uint64_t address, int bit, const char *what) {
+  emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address, "SKED ESR bit %d: QMD at 0x%llx: %s", bit,
+                (unsigned long long)address, what);
+  return false;
+}
+
+static struct emu_held_qmd **find(struct emu_channel *channel, uint64_t address) {
+  struct emu_held_qmd **link = &channel->held;
+  while (*link && (*link)->address != address)
+    link = &(*link)->next;
+  return link;
+}
+
+static void forget(struct emu_held_qmd **link) {
+  struct emu_held_qmd *held = *link;
+  *link = held->next;
+  free(held);
+}
+
+/* The descriptor as the scheduler sees it. */
+static bool read_qmd(struct emu_channel *channel, uint64_t address, uint32_t *qmd,
+                     struct emu_fault *fault) {
+  if (!emu_qmd_read(channel->as, address, qmd, fault))
+    return false;
+  emu_stale_descriptor(channel->as, address, qmd);
+  return true;
+}
+
+/* The scheduler's copy of a descriptor, made if there is none. */
+static struct emu_held_qmd **hold(struct emu_channel *channel, uint64_t address,
+                                  const struct emu_shader_state *shader, struct emu_fault *fault) {
+  uint32_t qmd[QMD_WORDS];
+  struct emu_held_qmd **link = find(channel, address);
+  if (*link)
+    return link;
+  if (!read_qmd(channel, address, qmd, fault))
+    return NULL;
+  unsigned count = 0;
+  for (const struct emu_held_qmd *h = channel->held; h; h = h->next)
+    count++;
+  struct emu_held_qmd *held = count < HELD_MAX ? calloc(1, sizeof(*held)) : NULL;
+  if (!held) {
+    refuse(fault, address, "too many descriptors wait for others");
+    return NULL;
+  }
+  held->address = address;
+  held->dependences = qmd_get(qmd, QMD_DEPENDENCE_COUNTER);
+  held->requires_scheduling = qmd_get(qmd, QMD_REQUIRE_SCHEDULING_PCAS);
+  held->shader = *shader;
+  *link = held;
+  return link;
+}
+
+/* Starts it if nothing is missing any more. */
+static bool start_if_due(struct emu_channel *channel, struct emu_held_qmd **link,
+                         struct emu_fault *fault) {
+  const struct emu_held_qmd *held = *link;
+  if (held->dependences || (held->requires_scheduling && !held->scheduled))
+    return true;
+  bool good = emu_grid_launch(channel, held->address, &held->shader, fault);
+  forget(link);
+  return good;
+}
+
+bool emu_sked_schedule(struct emu_channel *channel, uint64_t address,
+                       const struct emu_shader_state *shader, struct emu_fault *fault) {
+  uint32_t qmd[QMD_WORDS];
+  if (!*find(channel, address)) {
+    if (!read_qmd(channel, address, qmd, fault))
+      return false;
+    if (!qmd_get(qmd, QMD_DEPENDENCE_COUNTER))
+      return emu_grid_launch(channel, address, shader, fault);
+  }
+  struct emu_held_qmd **link = hold(channel, address, shader, fault);
+  if (!link)
+    return false;
+  (*link)->scheduled = true;
+  (*link)->shader = *shader;
+  return start_if_due(channel, link, fault);
+}
+
+bool emu_sked_decrement(struct emu_channel *channel, uint64_t address,
+                        const struct emu_shader_state *shader, struct emu_fault *fault) {
+  struct emu_held_qmd **link = hold(channel, address, shader, fault);
+  if (!link)
+    return false;
+  if (!(*link)->dependences)
+    return sked(fault, address, SKED_DEPENDENCE_UNDERFLOW, "its dependence counter is zero");
+  (*link)->dependences--;
+  return start_if_due(channel, link, fault);
+}
+
+static bool increment(struct emu_channel *channel, uint64_t address, struct emu_fault *fault) {
+  struct emu_held_qmd **link = hold(channel, address, &channel->compute.shader, fault);
+  if (!link)
+    return false;
+  if ((*link)->dependences == DEPENDENCES_MAX)
+    return refuse(fault, address, "its dependence counter overflows");
+  (*link)->dependences++;
+  return true;
+}
+
+static bool invalidate(struct emu_channel *channel, uint64_t address, struct emu_fault *fault) {
+  struct emu_held_qmd **link = find(channel, address);
+  if (emu_grid_active(channel, address) || (*link && (*link)->scheduled))
+    return sked(fault, address, SKED_INVALIDATE_ACTIVE, "it is invalidated while it is active");
+  if (*link)
+    forget(link);
+  emu_stale_drop_descriptor(channel->as, address);
+  return true;
+}
+
+static bool hold_back(struct emu_channel *channel, uint64_t address, struct emu_fault *fault) {
+  struct emu_held_qmd **link = hold(channel, address, &channel->compute.shader, fault);
+  if (link)
+    (*link)->requires_scheduling = true;
+  return link != NULL;
+}
+
+bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t action,
+                   struct emu_fault *fault) {
+  const struct emu_shader_state *shader = &channel->compute.shader;
+  switch (action) {
+  case PCAS_PREFETCH:
+    emu_stale_prefetch(channel->as, address); /* otherwise it is read when its grid starts */
+    return true;
+  case PCAS_NOP:
+  case PCAS_INCREMENT_CWD_REF_COUNTER: /* nothing reads the counters */
+    return true;
+  case PCAS_INVALIDATE:
+    return invalidate(channel, address, fault);
+  case PCAS_SCHEDULE:
+  case PCAS_PREFETCH_SCHEDULE:
+    return emu_sked_schedule(channel, address, shader, fault);
+  case PCAS_INVALIDATE_COPY_SCHEDULE:
+  case PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE:
+    return invalidate(channel, address, fault) &&
+           emu_sked_schedule(channel, address, shader, fault);
+  case PCAS_INVALIDATE_PREFETCH_COPY_FORCE_REQUIRE_SCHEDULING:
+    return invalidate(channel, address, fault) && hold_back(channel, address, fault);
+  case PCAS_DECREMENT_DEPENDENCE:
+    return emu_sked_decrement(channel, address, shader, fault);
+  case PCAS_INCREMENT_DEPENDENCE:
+    return increment(channel, address, fault);
+  case PCAS_INCREMENT_PUT:
+    return refuse(fault, address, "how work queues run is not published");
+  default:
+    return refuse(fault, address, "the PCAS action is illegal");
+  }
+}
+
+enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault) {
+  enum emu_step step = emu_grids_run(channel, fault);
+  if (step != EMU_NEXT)
+    return step;
+  for (const struct emu_held_qmd *held = channel->held; held; held = held->next) {
+    if (held->scheduled) {
+      refuse(fault, held->address,
+             "it is waited for, but its DEPENDENCE_COUNTER never becomes zero");
+      return EMU_FAULT;
+    }
+  }
+  return EMU_NEXT;
+}
+
+void emu_sked_drop(struct emu_channel *channel) {
+  while (channel->held)
+    forget(&channel->held);
+}

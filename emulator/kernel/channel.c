@@ -1,0 +1,588 @@
+/* Channels: their ioctls and life. nvgpu-uapi.md 2.4, 3.4.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emulator/gpu.h"
+
+enum {
+  WATCHDOG_DEFAULT_MS = 5000, /* 3.1, OPEN_CHANNEL */
+  KERNEL_ENTRIES_MIN = 4,     /* 3.4, SETUP_BIND order 1 */
+  SYNCPOINT_CLOSE_STEP = 1000 /* 3.4, close(channel fd) */
+};
+
+/* 3.1, OPEN_CHANNEL: the checks in their order */
+int emu_channel_open(int32_t runlist) {
+  const int32_t runlist_gr = 0;
+  if (runlist > runlist_gr)
+    return -EINVAL; /* order 3 */
+  if (!emu_gpu.free_channel_count)
+    return -ENOMEM; /* order 5 */
+  struct emu_channel *channel = calloc(1, sizeof(*channel));
+  if (!channel)
+    return -ENOMEM;
+  channel->object = (struct emu_object){.kind = EMU_CHANNEL, .refs = 1};
+  channel->watchdog = true;
+  channel->watchdog_ms = WATCHDOG_DEFAULT_MS;
+  channel->switch_limit_ms = EMU_SWITCH_LIMIT_MS;
+  channel->syncpoint = EMU_NO_SYNCPOINT;
+  channel->subdevice_mask = 1;
+  channel->grids_tail = &channel->grids;
+  channel->whim.random = emu_adversary_stream(EMU_STREAM_CHANNEL, emu_gpu.channels_opened++);
+  channel->id = emu_gpu.free_channels[emu_gpu.free_channel_count - 1];
+  int fd = emu_engine_start();
+  if (fd == 0)
+    fd = emu_table_open("nvhost-ga10b", &channel->object);
+  if (fd < 0) {
+    free(channel);
+    return fd;
+  }
+  emu_gpu.free_channel_count--;
+  emu_gpu.channels[channel->id] = channel;
+  emu_object_put(&channel->object);
+  return fd;
+}
+
+/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel: for a while it tries to take a
+ * channel with unfinished work out of its TSG; then the other channels' work ends, too.
+ * However slow this machine is, the work has its turns before. */
+void emu_channel_settle(struct emu_channel *channel) {
+  enum { TRIES = 11, PAUSE_US = 3000, TURNS = 8 };
+  const uint32_t first = channel->turns;
+  emu_object_get(&channel->object);
+  atomic_fetch_add(&emu_gpu.settling, 1);
+  for (int i = 0; emu_tsg_needs(channel) && (i < TRIES || channel->turns - first < TURNS); i++) {
+    pthread_mutex_unlock(&emu_gpu.lock);
+    usleep(PAUSE_US);
+    pthread_mutex_lock(&emu_gpu.lock);
+  }
+  atomic_fetch_sub(&emu_gpu.settling, 1);
+  /* A preemption that fails tears the TSG down, and all its channels with it. */
+  if (channel->tsg && (emu_tsg_needs(channel) ||
+                       (!channel->tsg->aborted && emu_tsg_preempt(channel->tsg) && channel->tsg)))
+    emu_tsg_abort(channel->tsg, 0);
+  emu_object_put(&channel->object);
+}
+
+/* 3.4, close(channel fd) */
+void emu_channel_close(struct emu_channel *channel) {
+  emu_object_get(&channel->object);
+  atomic_store(&channel->serviceable, false);
+  emu_gpu.channels[channel->id] = NULL;
+  emu_engine_leave(channel);
+  emu_channel_drop_work(channel);
+  emu_tsg_unlink(channel, true);
+  emu_gpu.free_channels[emu_gpu.free_channel_count++] = (uint16_t)channel->id;
+  if (channel->syncpoint >= 0) {
+    emu_syncpoint_raise(channel->syncpoint, SYNCPOINT_CLOSE_STEP);
+    emu_gpu.syncpoint_used[channel->syncpoint] = false;
+    struct emu_mapping *m = emu_mmu_find_exact(channel->as, channel->syncpoint_va);
+    if (m)
+      emu_as_unmap(channel->as, m);
+  }
+  if (channel->submit)
+    emu_submit_free(channel);
+  if (channel->gpfifo_mapping)
+    emu_as_unmap(channel->as, channel->gpfifo_mapping);
+  channel->gpfifo_mapping = NULL;
+  emu_power_use();
+  emu_engine_wake(); /* the GPU may go off some time from now */
+  emu_object_put(&channel->object);
+}
+
+void emu_channel_free(struct emu_channel *channel) {
+  if (channel->gpfifo)
+    emu_object_put(&channel->gpfifo->object);
+  if (channel->userd)
+    emu_object_put(&channel->userd->object);
+  if (channel->notifier)
+    emu_object_put(&channel->notifier->object);
+  if (channel->as)
+    emu_object_put(&channel->as->object);
+  free(channel->mme);
+  free(channel);
+}
+
+/* A dma-buf with memory that the GPU can reach: 3.4, SETUP_BIND order 14 */
+static int usermode_buffer(int fd, struct emu_dmabuf **out) {
+  int error = emu_dmabuf_from_fd(fd, out);
+  if (error)
+    return error;
+  if ((*out)->allocated && !emu_dmabuf_host(*out))
+    return 0;
+  emu_object_put(&(*out)->object);
+  *out = NULL;
+  return -ENOMEM;
+}
+
+/* 3.4, SETUP_BIND orders 1 to 10 */
+static int check_setup_bind(const struct emu_channel *channel,
+                            const struct nvgpu_channel_setup_bind_args *a) {
+  bool usermode = a->flags & NVGPU_SETUP_BIND_USERMODE_SUPPORT;
+  bool deterministic = a->flags & NVGPU_SETUP_BIND_DETERMINISTIC;
+  uint32_t entries = a->num_gpfifo_entries;
+  if (entries < (usermode ? (uint32_t)GP_ENTRIES_MIN : (uint32_t)KERNEL_ENTRIES_MIN))
+    return -EINVAL; /* order 1 */
+  if (entries & (entries - 1))
+    return -EINVAL; /* order 2 */
+  if (entries > UINT32_MAX / GP_ENTRY_BYTES)
+    return -EINVAL; /* order 3 */
+  if (!channel->as)
+    return -EINVAL; /* order 4 */
+  if (!channel->tsg)
+    return -EINVAL; /* order 5 */
+  if (channel->usermode || channel->submit)
+    return -EEXIST; /* orders 6 and 7 */
+  if (deterministic && channel->watchdog)
+    return -EINVAL; /* order 8 */
+  if (usermode && !deterministic)
+    return -EINVAL; /* order 9 */
+  return 0;
+}
+
+static int setup_usermode(struct emu_channel *channel, struct nvgpu_channel_setup_bind_args *a) {
+  int error;
+  struct emu_dmabuf *gpfifo = NULL, *userd = NULL;
+  struct emu_mapping *ring = NULL;
+  if (a->gpfifo_dmabuf_fd == 0 || a->userd_dmabuf_fd == 0)
+    return -EINVAL; /* order 12 */
+  if (a->gpfifo_dmabuf_offset || a->userd_dmabuf_offset)
+    return -EINVAL;                                      /* order 13 */
+  error = usermode_buffer(a->gpfifo_dmabuf_fd, &gpfifo); /* order 14 */
+  if (error)
+    return error;
+  uint64_t bytes = (uint64_t)a->num_gpfifo_entries * GP_ENTRY_BYTES;
+  if (gpfifo->size < (bytes > GPFIFO_BYTES_MIN ? bytes : GPFIFO_BYTES_MIN)) {
+    error = -EINVAL; /* order 15 */
+    goto fail;
+  }
+  ring = emu_as_map_kernel(channel->as, gpfifo, 0, gpfifo->size, false, EMU_NO_SYNCPOINT);
+  if (!ring) {
+    error = -ENOMEM; /* order 16 */
+    goto fail;
+  }
+  error = usermode_buffer(a->userd_dmabuf_fd, &userd); /* order 17 */
+  if (error)
+    goto fail;
+  channel->gpfifo = gpfifo;
+  channel->userd = userd;
+  channel->gpfifo_mapping = ring;
+  channel->entries = a->num_gpfifo_entries;
+  channel->deterministic = true;
+  channel->usermode = true;
+  a->work_submit_token = channel->id;
+  a->gpfifo_gpu_va = 0;
+  a->userd_gpu_va = 0;
+  a->usermode_mmio_gpu_va = 0;
+  return 0;
+fail:
+  if (ring)
+    emu_as_unmap(channel->as, ring);
+  emu_object_put(&gpfifo->object);
+  return error;
+}
+
+static int setup(struct emu_channel *channel, struct nvgpu_channel_setup_bind_args *a) {
+  int error = check_setup_bind(channel, a);
+  if (error)
+    return error;
+  if (a->flags & NVGPU_SETUP_BIND_USERMODE_SUPPORT)
+    return setup_usermode(channel, a);
+  error = emu_submit_setup(channel, a->num_gpfifo_entries);
+  channel->deterministic = !error && (a->flags & NVGPU_SETUP_BIND_DETERMINISTIC);
+  emu_host_bind(channel);
+  return error;
+}
+
+static int setup_bind(struct emu_object *object, int fd, void *argument) {
+  return setup((struct emu_channel *)object, argument);
+}
+
+/* The old form: always a ring of the driver's. */
+static int alloc_gpfifo(struct emu_object *object, int fd, void *argument) {
+  const struct nvgpu_alloc_gpfifo_ex_args *a = argument;
+  struct nvgpu_channel_setup_bind_args args = {
+      .num_gpfifo_entries = a->num_entries,
+      .flags = a->flags & (NVGPU_SETUP_BIND_VPR | NVGPU_SETUP_BIND_DETERMINISTIC)};
+  return setup((struct emu_channel *)object, &args);
+}
+
+/* 3.4, WDT */
+static int watchdog(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_channel_wdt_args *a = argument;
+  uint32_t mode = a->wdt_status & (NVGPU_WDT_DISABLE | NVGPU_WDT_ENABLE);
+  if (mode != NVGPU_WDT_DISABLE && mode != NVGPU_WDT_ENABLE)
+    return -EINVAL;
+  if (channel->deterministic && mode != NVGPU_WDT_DISABLE)
+    return -EINVAL;
+  channel->watchdog = mode == NVGPU_WDT_ENABLE;
+  if (a->wdt_status & NVGPU_WDT_SET_TIMEOUT) {
+    channel->watchdog_ms = a->timeout_ms;
+    channel->watchdog_set = true;
+  }
+  return 0;
+}
+
+enum { GRAPHICS_CLASS = 1, OTHER_CLASS = 2 };
+
+/* 3.4, ALLOC_OBJ_CTX: the classes that nvgpu knows */
+static int class_kind(uint32_t class) {
+  static const struct {
+    uint16_t class, kind;
+  } known[] = {
+      {0xc797, GRAPHICS_CLASS}, {0xc597, GRAPHICS_CLASS}, {0xc397, GRAPHICS_CLASS},
+      {0xc097, GRAPHICS_CLASS}, {0xb197, GRAPHICS_CLASS}, {0x902d, GRAPHICS_CLASS},
+      {0xc7c0, OTHER_CLASS},    {0xc7b5, OTHER_CLASS},    {0xc76f, OTHER_CLASS},
+      {0xc637, OTHER_CLASS},    {0xc46f, OTHER_CLASS},    {0xc5c0, OTHER_CLASS},
+      {0xc5b5, OTHER_CLASS},    {0xc4b7, OTHER_CLASS},    {0xc3c0, OTHER_CLASS},
+      {0xc3b5, OTHER_CLASS},    {0xc36f, OTHER_CLASS},    {0xc0b5, OTHER_CLASS},
+      {0xc06f, OTHER_CLASS},    {0xc0c0, OTHER_CLASS},    {0xa0b5, OTHER_CLASS},
+      {0xa140, OTHER_CLASS},    {0xb0b5, OTHER_CLASS},    {0xb06f, OTHER_CLASS},
+      {0xb1c0, OTHER_CLASS},
+  };
+  for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    if (known[i].class == class)
+      return known[i].kind;
+  }
+  return 0;
+}
+
+/* A TSG's first object makes the context. Its header lies in the driver's part of the
+ * address space, and the hardware keeps 40 bits of where: beyond, the copy engines never
+ * become idle and a board freezes (trap T1). */
+static int make_context(struct emu_channel *channel) {
+  struct emu_tsg *tsg = channel->tsg;
+  const uint64_t header = emu_buddy_alloc(&channel->as->kernel, GPU_PAGE_BYTES);
+  if (!header)
+    return -ENOMEM;
+  tsg->context_as = channel->as;
+  tsg->context_va = header;
+  emu_object_get(&channel->as->object);
+  tsg->graphics_preemption = NVGPU_PREEMPT_GRAPHICS_WFI;
+  tsg->compute_preemption = NVGPU_PREEMPT_COMPUTE_WFI;
+  if (header + GPU_PAGE_BYTES <= GPU_VA_END)
+    return 0;
+  struct emu_fault fault;
+  emu_fault_set(&fault, NOTIFIER_GR_EXCEPTION, header,
+                "a board would freeze: the context lies beyond 40 bits, at 0x%llx, for the "
+                "address space ends too high or the rings are too large",
+                (unsigned long long)header);
+  emu_fault_raise_locked(channel, &fault);
+  return -EINVAL;
+}
+
+/* The channel may leave its TSG meanwhile. */
+static int preempt_tsg(struct emu_channel *channel) {
+  struct emu_tsg *tsg = channel->tsg;
+  emu_object_get(&channel->object);
+  int error = emu_tsg_preempt(tsg);
+  if (!error && channel->tsg != tsg)
+    error = -EINVAL;
+  emu_object_put(&channel->object);
+  return error;
+}
+
+static int alloc_obj_ctx(struct emu_object *object, int fd, void *argument) {
+  const uint32_t flag_gfxp = 1 << 1, flag_cilp = 1 << 2;
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_alloc_obj_ctx_args *a = argument;
+  int kind = class_kind(a->class_num);
+  if (!channel->as || !kind || !channel->tsg)
+    return -EINVAL; /* orders 1 to 3 */
+  if (kind == GRAPHICS_CLASS && channel->veid > 0)
+    return -EINVAL; /* order 4 */
+  struct emu_tsg *tsg = channel->tsg;
+  int error = preempt_tsg(channel);
+  if (error)
+    return error;
+  error = tsg->context_as ? 0 : make_context(channel);
+  if (error)
+    return error;
+  if (a->flags & flag_gfxp)
+    tsg->graphics_preemption = NVGPU_PREEMPT_GRAPHICS_GFXP;
+  if (a->flags & flag_cilp)
+    tsg->compute_preemption = NVGPU_PREEMPT_COMPUTE_CILP;
+  channel->has_object = true;
+  return 0;
+}
+
+/* 3.4, SET_PREEMPTION_MODE */
+static int set_preemption(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_preemption_mode_args *a = argument;
+  struct emu_tsg *tsg = channel->tsg;
+  if (!channel->has_object || !tsg)
+    return -EINVAL;
+  const int error = preempt_tsg(channel);
+  if (error)
+    return error;
+  uint32_t graphics =
+      a->graphics_preempt_mode ? a->graphics_preempt_mode : tsg->graphics_preemption;
+  uint32_t compute = a->compute_preempt_mode ? a->compute_preempt_mode : tsg->compute_preemption;
+  if ((graphics != NVGPU_PREEMPT_GRAPHICS_WFI && graphics != NVGPU_PREEMPT_GRAPHICS_GFXP) ||
+      (compute != NVGPU_PREEMPT_COMPUTE_WFI && compute != NVGPU_PREEMPT_COMPUTE_CTA &&
+       compute != NVGPU_PREEMPT_COMPUTE_CILP))
+    return -EINVAL;
+  if (graphics < tsg->graphics_preemption || compute < tsg->compute_preemption)
+    return -EINVAL;
+  if (graphics == NVGPU_PREEMPT_GRAPHICS_GFXP && compute == NVGPU_PREEMPT_COMPUTE_CILP)
+    return -EINVAL;
+  tsg->graphics_preemption = graphics;
+  tsg->compute_preemption = compute;
+  return 0;
+}
+
+/* 3.4, SET_ERROR_NOTIFIER */
+static int set_notifier(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_set_error_notifier *a = argument;
+  if (!a->mem)
+    return -EINVAL;
+  if (channel->notifier)
+    emu_object_put(&channel->notifier->object);
+  channel->notifier = NULL;
+  struct emu_dmabuf *dmabuf;
+  if (emu_dmabuf_from_fd((int)a->mem, &dmabuf))
+    return -EINVAL;
+  int error = 0;
+  uint64_t end = a->offset + sizeof(struct error_notifier);
+  if (end < a->offset || end > dmabuf->size)
+    error = -EINVAL;
+  else if (!dmabuf->allocated || emu_dmabuf_host(dmabuf))
+    error = -ENOMEM;
+  if (error) {
+    emu_object_put(&dmabuf->object);
+    return error;
+  }
+  memset(dmabuf->host + a->offset, 0, sizeof(struct error_notifier));
+  channel->notifier = dmabuf;
+  channel->notifier_offset = a->offset;
+  return 0;
+}
+
+/* 3.4, GET_USER_SYNCPOINT. Without an address space the real driver crashes. */
+static int user_syncpoint(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  struct nvgpu_get_user_syncpoint_args *a = argument;
+  if (!channel->as)
+    return -EINVAL;
+  struct emu_dmabuf *memory = emu_syncpoint_memory();
+  if (!memory)
+    return -ENOMEM;
+  if (channel->syncpoint < 0) {
+    int id = emu_syncpoint_take();
+    if (id < 0)
+      return id;
+    struct emu_mapping *m = emu_as_map_kernel(
+        channel->as, memory, (uint64_t)id * EMU_SYNCPOINT_STRIDE, EMU_SYNCPOINT_STRIDE, true, id);
+    if (!m) {
+      emu_gpu.syncpoint_used[id] = false;
+      return -ENOMEM;
+    }
+    channel->syncpoint = id;
+    channel->syncpoint_va = m->gpu;
+  }
+  a->gpu_va = channel->syncpoint_va;
+  a->syncpoint_id = (uint32_t)channel->syncpoint;
+  a->syncpoint_max = emu_syncpoint_value(channel->syncpoint);
+  return 0;
+}
+
+static int get_timedout(struct emu_object *object, int fd, void *argument) {
+  ((struct nvgpu_get_param_args *)argument)->value =
+      !atomic_load(&((struct emu_channel *)object)->serviceable);
+  return 0;
+}
+
+/* Of the context-switch timeout. SET_TIMEOUT_EX has a flag more, for the kernel's log. */
+static int set_timeout(struct emu_object *object, int fd, void *argument) {
+  ((struct emu_channel *)object)->switch_limit_ms =
+      ((const struct nvgpu_set_timeout_args *)argument)->timeout;
+  return 0;
+}
+
+/* SET_NVMAP_FD ignores its argument. */
+static int accept(struct emu_object *object, int fd, void *argument) {
+  return 0;
+}
+
+/* One that runs is not stopped: a disabled channel is not loaded again. PREEMPT unloads
+ * it. */
+static int set_enabled(struct emu_object *object, bool enabled) {
+  ((struct emu_channel *)object)->disabled = !enabled;
+  emu_engine_wake();
+  return 0;
+}
+
+static int enable(struct emu_object *object, int fd, void *argument) {
+  return set_enabled(object, true);
+}
+
+static int disable(struct emu_object *object, int fd, void *argument) {
+  return set_enabled(object, false);
+}
+
+/* The TSG is disabled for it and then enabled, whatever was disabled before: nvgpu's
+ * os/linux/ioctl_channel.c. */
+static int preempt(struct emu_object *object, int fd, void *argument) {
+  struct emu_tsg *tsg = ((struct emu_channel *)object)->tsg;
+  if (!tsg)
+    return -EINVAL;
+  emu_object_get(&tsg->object);
+  emu_tsg_enable(tsg, false);
+  emu_engine_preempt(tsg);
+  emu_tsg_enable(tsg, true);
+  emu_object_put(&tsg->object);
+  return 0;
+}
+
+/* 3.4, FORCE_RESET: always 0 */
+static int force_reset(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  if (channel->tsg)
+    emu_tsg_abort(channel->tsg, NOTIFIER_FORCE_RESET);
+  return 0;
+}
+
+/* A word of a dma-buf that WAIT looks at. */
+struct awaited {
+  struct emu_channel *channel;
+  uint8_t *at; /* a semaphore, or a notifier whose status the client has set */
+  bool semaphore;
+  uint32_t payload;
+};
+
+static bool has_come(const struct awaited *w) {
+  if (w->semaphore) {
+    uint32_t value;
+    memcpy(&value, w->at, sizeof(value));
+    return value == w->payload;
+  }
+  struct error_notifier notifier;
+  memcpy(&notifier, w->at, sizeof(notifier));
+  return !notifier.status;
+}
+
+/* Until it has come, the channel has died, or the time is over (timeout 0: never). False:
+ * the last, or a signal. */
+static bool wait_for(const struct awaited *w, uint32_t timeout_ms) {
+  enum { WAIT_STEP_US = 100 };
+  const uint64_t end = emu_time_ns() + (uint64_t)timeout_ms * 1000000u;
+  struct emu_object *object = (struct emu_object *)w->channel;
+  while (!has_come(w) && atomic_load(&w->channel->serviceable)) {
+    if (timeout_ms && emu_time_ns() >= end)
+      return false;
+    emu_object_get(object);
+    pthread_mutex_unlock(&emu_gpu.lock);
+    const bool signal = usleep(WAIT_STEP_US) && errno == EINTR;
+    pthread_mutex_lock(&emu_gpu.lock);
+    emu_object_put(object);
+    if (signal && !timeout_ms)
+      return false;
+  }
+  return true;
+}
+
+/* What the driver writes to a notifier that was waited for. */
+static int notify(const struct awaited *w) {
+  if (!has_come(w))
+    return -ETIMEDOUT; /* the channel has died */
+  const struct error_notifier notifier = {.code = 0xdeadbeef, .reserved = (uint16_t)w->channel->id};
+  memcpy(w->at, &notifier, sizeof(notifier));
+  return 0;
+}
+
+/* 3.4, WAIT; which errno is from nvgpu's os/linux/ioctl_channel.c, gk20a_channel_wait. */
+static int channel_wait(struct emu_object *object, int fd, void *argument) {
+  enum { WAIT_NOTIFIER = 0, WAIT_SEMAPHORE = 1 };
+  struct emu_channel *channel = (struct emu_channel *)object;
+  const struct nvgpu_wait_args *a = argument;
+  const bool semaphore = a->type == WAIT_SEMAPHORE;
+  const uint32_t offset = semaphore ? a->condition.semaphore.offset : a->condition.notifier.offset;
+  const size_t bytes = semaphore ? sizeof(uint32_t) : sizeof(struct error_notifier);
+  if (!atomic_load(&channel->serviceable))
+    return -ETIMEDOUT;
+  if (a->type > WAIT_SEMAPHORE || (semaphore && offset % sizeof(uint32_t)))
+    return -EINVAL;
+  struct emu_dmabuf *dmabuf;
+  if (emu_dmabuf_from_fd(
+          (int)(semaphore ? a->condition.semaphore.dmabuf_fd : a->condition.notifier.dmabuf_fd),
+          &dmabuf))
+    return -EINVAL;
+  int result = -EINVAL;
+  if (dmabuf->size < bytes || offset > dmabuf->size - bytes)
+    goto out;
+  result = semaphore ? -EINVAL : -ENOMEM;
+  if (!dmabuf->allocated || emu_dmabuf_host(dmabuf))
+    goto out;
+  const struct awaited w = {.channel = channel,
+                            .at = dmabuf->host + offset,
+                            .semaphore = semaphore,
+                            .payload = a->condition.semaphore.payload};
+  const bool came = wait_for(&w, a->timeout);
+  if (semaphore)
+    result = came ? 0 : -ETIMEDOUT;
+  else
+    result = came ? notify(&w) : -EINTR;
+out:
+  emu_object_put(&dmabuf->object);
+  return result;
+}
+
+static int open_another(struct emu_object *object, int fd, void *argument) {
+  struct nvgpu_channel_open_args *a = argument;
+  int channel = emu_channel_open(a->in.runlist_id);
+  if (channel < 0)
+    return channel;
+  a->out.channel_fd = channel;
+  return 0;
+}
+
+/* Graphics: its buffer is noted, and nobody here uses it. */
+static int zcull_bind(struct emu_object *object, int fd, void *argument) {
+  const struct emu_channel *channel = (const struct emu_channel *)object;
+  return channel->tsg && channel->tsg->context_as ? 0 : -EINVAL;
+}
+
+static int reschedule(struct emu_object *object, int fd, void *argument) {
+  return -EPERM;
+}
+static int boosted(struct emu_object *object, int fd, void *argument) {
+  return -EINVAL;
+}
+
+/* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE answer ENOTTY: the TSG has them. */
+static const struct emu_ioctl ioctls[] = {
+    {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, accept},
+    {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, set_timeout},
+    {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX, set_timeout},
+    {NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, get_timedout},
+    {NVGPU_IOCTL_CHANNEL_WAIT, channel_wait},
+    {NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, emu_submit_gpfifo},
+    {NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, alloc_obj_ctx},
+    {NVGPU_IOCTL_CHANNEL_ZCULL_BIND, zcull_bind},
+    {NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, set_notifier},
+    {NVGPU_IOCTL_CHANNEL_OPEN, open_another},
+    {NVGPU_IOCTL_CHANNEL_ENABLE, enable},
+    {NVGPU_IOCTL_CHANNEL_DISABLE, disable},
+    {NVGPU_IOCTL_CHANNEL_PREEMPT, preempt},
+    {NVGPU_IOCTL_CHANNEL_FORCE_RESET, force_reset},
+    {NVGPU_IOCTL_CHANNEL_WDT, watchdog},
+    {NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, set_preemption},
+    {NVGPU_IOCTL_CHANNEL_ALLOC_GPFIFO_EX, alloc_gpfifo},
+    {NVGPU_IOCTL_CHANNEL_SET_BOOSTED_CTX, boosted},
+    {NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, user_syncpoint},
+    {NVGPU_IOCTL_CHANNEL_RESCHEDULE_RUNLIST, reschedule},
+    {NVGPU_IOCTL_CHANNEL_SETUP_BIND, setup_bind},
+};
+
+const struct emu_node emu_node_channel = {
+    .magic = 'H',
+    .last_number = 128,
+    .largest_argument = 104,
+    .ioctls = ioctls,
+    .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
+};

@@ -1,0 +1,244 @@
+/* dma-bufs: memfds of the page-rounded size. The client maps the fd itself; the
+ * emulator has its own mapping for the GPU's accesses.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "emulator/descriptors.h"
+#include "emulator/gpu.h"
+#include "emulator/kernel/vma.h"
+
+#define MEMFD_NAME "dmabuf"
+#define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)" /* in /proc */
+
+/* fds that only keep pages alive stay out of the client's way: a kernel would
+ * need none for that, and the client's numbers count from the lowest free. */
+static int parking_floor(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+    return 0;
+  return (int)(limit.rlim_cur / 2 < 65536 ? limit.rlim_cur / 2 : 65536);
+}
+
+/* When the upper half of the numbers is used up, no fd is kept, and only a later
+ * GET_FD of the handle suffers. */
+static int park(int fd) {
+  int parked = fcntl(fd, F_DUPFD_CLOEXEC, parking_floor());
+  if (parked >= 0)
+    emu_descriptor_hide(parked, true);
+  return parked;
+}
+
+static void unpark(struct emu_dmabuf *dmabuf) {
+  if (dmabuf->parked_fd < 0)
+    return;
+  emu_descriptor_hide(dmabuf->parked_fd, false);
+  close(dmabuf->parked_fd);
+  dmabuf->parked_fd = -1;
+}
+
+struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
+  struct emu_dmabuf *dmabuf = calloc(1, sizeof(*dmabuf));
+  if (!dmabuf)
+    return NULL;
+  dmabuf->object = (struct emu_object){.kind = EMU_DMABUF, .refs = 1};
+  dmabuf->size = dmabuf->asked = size;
+  dmabuf->serial = emu_gpu.next_serial++;
+  dmabuf->parked_fd = -1;
+  dmabuf->next = emu_gpu.dmabufs;
+  emu_gpu.dmabufs = dmabuf;
+  return dmabuf;
+}
+
+void emu_dmabuf_free(struct emu_dmabuf *dmabuf) {
+  struct emu_dmabuf **link = &emu_gpu.dmabufs;
+  while (*link != dmabuf)
+    link = &(*link)->next;
+  *link = dmabuf->next;
+  if (dmabuf->host && !dmabuf->in_place)
+    munmap(dmabuf->host, dmabuf->size);
+  unpark(dmabuf);
+  if (dmabuf->allocated && !dmabuf->from_va && !dmabuf->drivers && !dmabuf->foreign)
+    emu_gpu.memory_used -= dmabuf->size;
+  free(dmabuf);
+}
+
+static int client_fd(const struct emu_dmabuf *dmabuf) {
+  for (int fd = 0; fd < emu_gpu.table_size; fd++) {
+    if (emu_gpu.table[fd] == &dmabuf->object)
+      return fd;
+  }
+  return -1;
+}
+
+static void remember_file(struct emu_dmabuf *dmabuf, const struct stat *status) {
+  dmabuf->device = status->st_dev;
+  dmabuf->inode = status->st_ino;
+  dmabuf->has_inode = true;
+}
+
+/* As of a dma-buf, nobody changes its size. Holders have it mapped, for whom pages that go are
+ * SIGBUS. */
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+
+static int make_memfd(struct emu_dmabuf *dmabuf) {
+  struct stat status;
+  int fd = memfd_create(dmabuf->drivers ? "nvgpu" : MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0)
+    return -errno;
+  if (base_truncate(fd, (off_t)dmabuf->size) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0 ||
+      fstat(fd, &status) < 0) {
+    close(fd);
+    return -ENOMEM;
+  }
+  remember_file(dmabuf, &status);
+  return fd;
+}
+
+/* Another fd for the same file: a duplicate, or opened anew if the access differs. */
+static int duplicate(int fd, int access) {
+  char path[32];
+  if ((fcntl(fd, F_GETFL) & O_ACCMODE) == access)
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  return open(path, access | O_CLOEXEC);
+}
+
+int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
+  int source = dmabuf->object.fds ? client_fd(dmabuf) : dmabuf->parked_fd;
+  if (source < 0 && dmabuf->has_inode)
+    return -EMFILE;
+  int made = source < 0 ? make_memfd(dmabuf) : source;
+  if (made < 0)
+    return made;
+  int fd = source < 0 && !read_only ? made : duplicate(made, read_only ? O_RDONLY : O_RDWR);
+  int error = fd < 0 ? -errno : 0;
+  /* The client's numbers are the lowest: the new one takes the first one's place. */
+  if (!error && source < 0 && fd != made) {
+    error = dup3(fd, made, O_CLOEXEC) < 0 ? -errno : 0;
+    close(fd);
+    fd = made;
+  }
+  if (!error)
+    error = emu_table_set(fd, &dmabuf->object);
+  if (error) {
+    if (fd >= 0 && fd != source)
+      close(fd);
+    return error;
+  }
+  unpark(dmabuf);
+  return fd;
+}
+
+void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd) {
+  if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->parked_fd < 0)
+    dmabuf->parked_fd = park(fd);
+}
+
+void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf) {
+  if (!dmabuf->handles)
+    unpark(dmabuf);
+}
+
+int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
+  if (dmabuf->host)
+    return 0;
+  int fd = dmabuf->object.fds ? client_fd(dmabuf) : dmabuf->parked_fd;
+  if (fd < 0) {
+    int made = make_memfd(dmabuf);
+    if (made < 0)
+      return made;
+    dmabuf->parked_fd = park(made);
+    close(made);
+    if (dmabuf->parked_fd < 0)
+      return -EMFILE;
+    fd = dmabuf->parked_fd;
+  }
+  fd = duplicate(fd, O_RDWR);
+  if (fd < 0)
+    return -errno;
+  void *host = mmap(NULL, dmabuf->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (host == MAP_FAILED)
+    return -ENOMEM;
+  madvise(host, dmabuf->size, MADV_DONTDUMP);
+  madvise(host, dmabuf->size, MADV_DONTFORK); /* a child would keep the memory */
+  dmabuf->host = host;
+  return 0;
+}
+
+bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd) {
+  return dmabuf->read_only || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+}
+
+bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma) {
+  return dmabuf->has_inode && dmabuf->device == vma->device && dmabuf->inode == vma->inode;
+}
+
+/* A number that the table does not know may be a dup of one it does. */
+static struct emu_dmabuf *same_file(const struct stat *status) {
+  struct emu_dmabuf *dmabuf = emu_gpu.dmabufs;
+  while (dmabuf && !(dmabuf->has_inode && dmabuf->device == status->st_dev &&
+                     dmabuf->inode == status->st_ino))
+    dmabuf = dmabuf->next;
+  return dmabuf;
+}
+
+/* Any process can give a memfd this name: it must have the seals and a dma-buf's size as well. */
+static bool is_dmabuf(int fd, off_t size) {
+  char path[32], name[sizeof(MEMFD_LINK) + 1];
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(path, name, sizeof(name));
+  return length == sizeof(MEMFD_LINK) - 1 && memcmp(name, MEMFD_LINK, (size_t)length) == 0 &&
+         (fcntl(fd, F_GET_SEALS) & (SEALS | F_SEAL_WRITE)) == SEALS && size > 0 &&
+         size % GPU_PAGE_BYTES == 0;
+}
+
+/* A dma-buf that another process's software Orin made, and which came here by fork
+ * or through a socket: the file is the same, so the pages are. */
+static int adopt(int fd, const struct stat *status, struct emu_dmabuf **adopted) {
+  struct emu_dmabuf *dmabuf = emu_dmabuf_create((uint64_t)status->st_size);
+  if (!dmabuf)
+    return -ENOMEM;
+  dmabuf->allocated = dmabuf->foreign = true;
+  dmabuf->heap = NVMAP_HEAP_IOVMM;
+  remember_file(dmabuf, status);
+  dmabuf->parked_fd = park(fd);
+  int error = dmabuf->parked_fd < 0 ? -EMFILE : emu_dmabuf_host(dmabuf);
+  if (error)
+    emu_object_put(&dmabuf->object);
+  else
+    *adopted = dmabuf;
+  return error;
+}
+
+int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
+  struct stat status;
+  if (fd < 0 || fstat(fd, &status) < 0)
+    return -EBADF;
+  *dmabuf = same_file(&status);
+  if (!*dmabuf)
+    return is_dmabuf(fd, status.st_size) ? adopt(fd, &status, dmabuf) : -EINVAL;
+  emu_object_get(&(*dmabuf)->object);
+  return 0;
+}
+
+/* Maintenance of caches that this machine keeps coherent; nvgpu-uapi.md 4.3. */
+int emu_dmabuf_ioctl(unsigned long request, uint64_t argument) {
+  struct dma_buf_sync sync;
+  if (request != DMA_BUF_IOCTL_SYNC)
+    return -ENOTTY;
+  if (emu_copy_from_user(&sync, argument, sizeof(sync)))
+    return -EFAULT;
+  bool known = !(sync.flags & ~(uint64_t)DMA_BUF_SYNC_VALID_FLAGS_MASK);
+  return known && (sync.flags & DMA_BUF_SYNC_RW) ? 0 : -EINVAL;
+}

@@ -1,0 +1,31 @@
+/* What the files of /dev/nvmap share: handles, and the rare requests. */
+#ifndef TEGRACL_EMULATOR_NVMAP_H
+#define TEGRACL_EMULATOR_NVMAP_H
+
+#include "emulator/gpu.h"
+
+/* The handle of an id, or NULL. */
+struct emu_handle *emu_handle_find(uint32_t id);
+/* A handle with a new dma-buf of size bytes (rounded up to pages); NULL: no memory. */
+struct emu_handle *emu_handle_create(uint64_t size);
+void emu_handle_free(struct emu_handle *handle);
+
+/* nvmap_rare.c */
+int emu_nvmap_from_va(void *argument);
+/* A mapping of a FROM_VA dma-buf is about to be made: its pages and the client's become those
+ * of the fd's file. Other threads' stores meanwhile may be lost. */
+int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd);
+/* The process is about to fork. gpu.lock held. */
+void emu_nvmap_forking(void);
+int emu_nvmap_gup_test(void *argument);
+int emu_nvmap_range(void *argument);
+int emu_nvmap_ivm_heaps(void *argument);
+int emu_nvmap_ivm_alloc(void *argument);
+int emu_nvmap_ivc_get(void *argument);
+int emu_nvmap_ivc_open(void *argument);
+int emu_nvmap_sciipc(void *argument);
+int emu_nvmap_vpr_floor(void *argument);
+/* 0 if the bytes lie in one mapping of the dma-buf, or -errno. */
+int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dmabuf *dmabuf);
+
+#endif

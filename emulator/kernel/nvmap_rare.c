@@ -1,0 +1,183 @@
+/* Requests of /dev/nvmap that few clients make: memory of the client's own
+ * (FROM_VA), its test, ranges of several handles, and what other machines and virtual
+ * machines share. nvgpu-uapi.md 2.5, 3.5; what 3.5 does not say is from nvmap_ioctl.c
+ * of L4T r36.
+ */
+#include "emulator/kernel/nvmap.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "emulator/kernel/vma.h"
+
+/* The GPU reads and writes the client's pages where they are. A board pins them, so that
+ * they stay when the client unmaps them; here it must not while the GPU uses them. */
+static int take_pages(struct emu_dmabuf *dmabuf, const struct emu_vma *vma, uint64_t va) {
+  if (vma->shared) /* they may be of a file, which the board's nvmap pins as well */
+    return -EINVAL;
+  dmabuf->host = (uint8_t *)(uintptr_t)va;
+  dmabuf->in_place = true;
+  return 0;
+}
+
+/* From now on the dma-buf has pages of its own, with the contents of the client's. */
+static int copy_pages(struct emu_dmabuf *dmabuf) {
+  uint8_t *pages = dmabuf->host;
+  dmabuf->host = NULL;
+  const int error = emu_dmabuf_host(dmabuf);
+  if (error) {
+    dmabuf->host = pages;
+    return error;
+  }
+  dmabuf->in_place = false;
+  for (uint64_t at = 0; at < dmabuf->size; at += GPU_PAGE_BYTES) /* some may have gone */
+    emu_copy_from_user(dmabuf->host + at, (uintptr_t)pages + at, GPU_PAGE_BYTES);
+  emu_mmu_moved(dmabuf);
+  return 0;
+}
+
+int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd) {
+  void *pages = dmabuf->host;
+  struct emu_vma vma;
+  if (!dmabuf->in_place)
+    return 0;
+  const uint64_t own = (uintptr_t)__builtin_frame_address(0); /* this stack is in use */
+  if (!emu_vma_find((uintptr_t)pages, &vma) || (own >= vma.start && own < vma.end))
+    return -EINVAL;
+  const int error = copy_pages(dmabuf);
+  if (error)
+    return error;
+  const int protection = PROT_READ | (vma.writable ? PROT_WRITE : 0);
+  return mmap(pages, dmabuf->size, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED ? -errno
+                                                                                            : 0;
+}
+
+/* After a fork, the process that stores to a page first gets another one, for the pages are
+ * both processes': so the GPU's are no longer the parent's (get_user_pages without
+ * FOLL_LONGTERM; nvmap_priv.h, nvmap_get_user_pages). Here the parent loses all of them at
+ * once. */
+void emu_nvmap_forking(void) {
+  for (struct emu_dmabuf *dmabuf = emu_gpu.dmabufs; dmabuf; dmabuf = dmabuf->next)
+    if (dmabuf->in_place)
+      copy_pages(dmabuf);
+}
+
+/* 3.5, FROM_VA: the checks in their order */
+int emu_nvmap_from_va(void *argument) {
+  struct nvmap_create_handle_from_va *a = argument;
+  struct emu_vma vma;
+  if (a->va % GPU_PAGE_BYTES || !emu_vma_find(a->va, &vma))
+    return -EINVAL;
+  uint64_t size = a->size ? a->size : a->size64;
+  size = size ? size : vma.end - a->va;
+  if (size > emu_gpu.memory_limit)
+    return -ENOMEM;
+  bool read_only = a->flags & NVMAP_FLAG_READ_ONLY;
+  if (!vma.writable && !read_only)
+    return -EINVAL;
+  size = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  if (a->va < vma.start || size > vma.end - a->va)
+    return -EINVAL; /* pinning */
+  struct emu_handle *handle = emu_handle_create(size);
+  if (!handle)
+    return -ENOMEM;
+  int error = take_pages(handle->dmabuf, &vma, a->va);
+  if (error) {
+    emu_handle_free(handle);
+    return error;
+  }
+  handle->dmabuf->allocated = handle->dmabuf->from_va = true;
+  handle->dmabuf->read_only = read_only;
+  handle->dmabuf->heap = NVMAP_HEAP_IOVMM;
+  handle->dmabuf->flags = a->flags;
+  handle->dmabuf->align = GPU_PAGE_BYTES;
+  handle->read_only = read_only;
+  a->handle = handle->id;
+  return 0;
+}
+
+/* Whether the mapping at va shows the handle's pages. */
+int emu_nvmap_gup_test(void *argument) {
+  struct nvmap_gup_test *a = argument;
+  struct emu_vma vma;
+  if (!emu_vma_find(a->va, &vma) || a->va < vma.start)
+    return -EINVAL;
+  const struct emu_handle *handle = emu_handle_find(a->handle);
+  if (!handle || vma.end - vma.start != handle->dmabuf->size)
+    return -EINVAL;
+  const struct emu_dmabuf *dmabuf = handle->dmabuf;
+  if (dmabuf->in_place ? (uintptr_t)dmabuf->host != vma.start : !emu_dmabuf_is(dmabuf, &vma))
+    return -EINVAL;
+  a->result = 1;
+  return 0;
+}
+
+/* 3.5, CACHE: which mapping the address lies in. */
+int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dmabuf *dmabuf) {
+  struct emu_vma vma;
+  if (!emu_vma_find(address, &vma) || address < vma.start || bytes > vma.end - address)
+    return -EADDRNOTAVAIL;
+  for (const struct emu_dmabuf *other = emu_gpu.dmabufs; other; other = other->next) {
+    if (emu_dmabuf_is(other, &vma))
+      return other == dmabuf ? 0 : -EFAULT;
+  }
+  return -EADDRNOTAVAIL;
+}
+
+/* GET_FD_FOR_RANGE_FROM_LIST. Pages of several files, or from the middle of one,
+ * cannot be one file here: after the checks, the answer of a failed assignment. An
+ * unknown id crashes the real driver. */
+int emu_nvmap_range(void *argument) {
+  const struct nvmap_fd_for_range_from_list *a = argument;
+  if (!a->handles || !a->num_handles || !a->size)
+    return -EINVAL;
+  for (uint32_t i = 0; i < a->num_handles; i++) {
+    uint32_t id;
+    if (emu_copy_from_user(&id, a->handles + i * sizeof(id), sizeof(id)))
+      return -EFAULT;
+    if (!emu_handle_find(id))
+      break;
+  }
+  return -EINVAL;
+}
+
+/* There is no IVM carveout: nothing can be allocated from it, and no id is of it. */
+int emu_nvmap_ivm_heaps(void *argument) {
+  *(uint32_t *)argument = 0;
+  return 0;
+}
+
+int emu_nvmap_ivm_alloc(void *argument) {
+  const struct nvmap_alloc_ivm_handle *a = argument;
+  if ((a->align & (a->align - 1)) || !emu_handle_find(a->handle))
+    return -EINVAL;
+  return -ENOMEM;
+}
+
+int emu_nvmap_ivc_get(void *argument) {
+  struct nvmap_create_handle *a = argument;
+  const struct emu_handle *handle = emu_handle_find(a->ivm_handle);
+  if (!handle)
+    return -EINVAL;
+  if (!handle->dmabuf->allocated)
+    return -EFAULT;
+  a->ivm_id = 0;
+  return 0;
+}
+
+/* The id says the size, in pages, in its low 16 bits (NVMAP_IVM_LENGTH_WIDTH). */
+int emu_nvmap_ivc_open(void *argument) {
+  const struct nvmap_create_handle *a = argument;
+  return a->ivm_id & UINT16_MAX ? -ENOMEM : -EINVAL;
+}
+
+/* The answer of a kernel without NvSciIpc. */
+int emu_nvmap_sciipc(void *argument) {
+  return -EPERM;
+}
+
+int emu_nvmap_vpr_floor(void *argument) {
+  return 0;
+}

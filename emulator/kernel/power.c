@@ -1,0 +1,85 @@
+/* Power of the GPU: who keeps it on, when it is switched off, and what that does to
+ * mappings of the user-mode page. gpu.lock held.
+ *
+ * Channels with deterministic submission, unless SET_DETERMINISTIC_OPTS allows
+ * railgating, and submissions through the driver's own ring hold a reference; most
+ * requests hold one while they last (side-effects.csv). Some time after the last one has
+ * gone the driver removes all mappings of the page, whose next access is a SIGBUS, and
+ * switches the GPU off. Power-up maps them again: nvgpu, os/linux/module.c gk20a_busy and
+ * gk20a_idle, os/linux/ioctl_ctrl.c alter_usermode_mappings.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emulator/gpu.h"
+#include "emulator/kernel/usermode.h"
+
+enum { NS_PER_MS = 1000000 };
+
+void emu_report(const char *what, const char *source) {
+  fprintf(stderr, "tegracl: emulator: %s (%s)\n", what, source);
+}
+
+static bool is_held(void) {
+  for (int i = 0; i < EMU_CHANNELS; i++) {
+    const struct emu_channel *c = emu_gpu.channels[i];
+    if (c && ((c->deterministic && !c->railgating_allowed) || emu_submit_pending(c)))
+      return true;
+  }
+  return false;
+}
+
+static uint64_t delay_ns(void) {
+  return emu_options()->railgate_ms * NS_PER_MS;
+}
+
+static void alter_mappings(bool hide) {
+  for (struct emu_ctrl *ctrl = emu_gpu.mapped; ctrl; ctrl = ctrl->next_mapped)
+    if (ctrl->hidden != hide)
+      ctrl->hidden = emu_usermode_remap(ctrl, hide);
+}
+
+/* Power goes when its time has come, whether or not a thread looked then. */
+static void settle(void) {
+  if (!emu_gpu.power.on || emu_time_ns() - emu_gpu.power.last_busy_ns < delay_ns() || is_held())
+    return;
+  emu_gpu.power.on = false;
+  alter_mappings(true);
+}
+
+void emu_power_use(void) {
+  settle();
+  if (!emu_gpu.power.on) {
+    emu_adversary_power_up();
+    emu_gpu.power.on = true;
+    alter_mappings(false);
+    emu_engine_wake(); /* to see when it goes off */
+  }
+  emu_gpu.power.last_busy_ns = emu_time_ns();
+}
+
+int emu_power_use_in_mmap(void) {
+  settle();
+  for (const struct emu_ctrl *ctrl = emu_gpu.mapped; ctrl && !emu_gpu.power.on;
+       ctrl = ctrl->next_mapped)
+    if (ctrl->hidden) {
+      emu_report("the kernel would hang: the user-mode page is mapped while the GPU is off and "
+                 "an older mapping of this process waits to be restored, which needs the mmap "
+                 "lock that this mmap holds; map the page only while a channel that has had its "
+                 "SETUP_BIND is open, and unmap it before the last one is closed",
+                 "nvgpu, os/linux/ioctl_ctrl.c, gk20a_ctrl_dev_mmap and alter_usermode_mappings");
+      return -EDEADLK;
+    }
+  emu_power_use();
+  return 0;
+}
+
+uint64_t emu_power_deadline(void) {
+  if (!emu_gpu.mapped)
+    return 0;
+  settle();
+  return emu_gpu.power.on && !is_held() ? emu_gpu.power.last_busy_ns + delay_ns() : 0;
+}

@@ -1,0 +1,112 @@
+/* Sharing a TSG: tokens with which another open of the control node gets an fd for
+ * it. nvgpu-uapi.md 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "emulator/gpu.h"
+
+struct emu_token {
+  struct emu_token *next; /* emu_gpu.tokens */
+  struct emu_tsg *tsg;
+  uint64_t source, target, token; /* tokens count up in each source */
+};
+
+static struct emu_ctrl *ctrl_of(uint64_t instance) {
+  for (int fd = 0; fd < emu_gpu.table_size; fd++) {
+    struct emu_ctrl *ctrl = emu_table_get_kind(fd, EMU_CTRL);
+    if (ctrl && ctrl->instance == instance)
+      return ctrl;
+  }
+  return NULL;
+}
+
+int emu_share_own(struct emu_tsg *tsg, uint64_t instance) {
+  for (int i = 0; i < tsg->owner_count; i++) {
+    if (tsg->owners[i] == instance)
+      return 0;
+  }
+  if (tsg->owner_count == EMU_OWNERS)
+    return -ENOMEM;
+  tsg->owners[tsg->owner_count++] = instance;
+  return 0;
+}
+
+static bool owns(const struct emu_tsg *tsg, uint64_t instance) {
+  for (int i = 0; i < tsg->owner_count; i++) {
+    if (tsg->owners[i] == instance)
+      return true;
+  }
+  return false;
+}
+
+/* The link to the token; of any TSG if it is NULL. */
+static struct emu_token **find(const struct emu_tsg *tsg, uint64_t source, uint64_t target,
+                               uint64_t token) {
+  struct emu_token **link = &emu_gpu.tokens;
+  while (*link && !((*link)->source == source && (*link)->target == target &&
+                    (*link)->token == token && (!tsg || (*link)->tsg == tsg)))
+    link = &(*link)->next;
+  return link;
+}
+
+static void take_out(struct emu_token **link) {
+  struct emu_token *token = *link;
+  *link = token->next;
+  token->tsg->token_count--;
+  free(token);
+}
+
+struct emu_tsg *emu_share_use(uint64_t source, uint64_t target, uint64_t token) {
+  struct emu_token **link = find(NULL, source, target, token);
+  if (!*link)
+    return NULL;
+  struct emu_tsg *tsg = (*link)->tsg;
+  take_out(link);
+  return tsg;
+}
+
+void emu_share_forget(const struct emu_tsg *tsg, uint64_t source) {
+  for (struct emu_token **link = &emu_gpu.tokens; *link;) {
+    if ((*link)->tsg == tsg || (source && (*link)->source == source))
+      take_out(link);
+    else
+      link = &(*link)->next;
+  }
+}
+
+int emu_share_get_token(struct emu_object *object, int fd, void *argument) {
+  struct emu_tsg *tsg = (struct emu_tsg *)object;
+  struct nvgpu_tsg_get_share_token_args *a = argument;
+  if (!a->source_device_instance_id || !a->target_device_instance_id ||
+      !owns(tsg, a->source_device_instance_id))
+    return -EINVAL;
+  if (tsg->token_count == EMU_VEIDS)
+    return -ENOSPC;
+  struct emu_ctrl *source = ctrl_of(a->source_device_instance_id);
+  if (!source || !ctrl_of(a->target_device_instance_id))
+    return -EINVAL;
+  struct emu_token *token = malloc(sizeof(*token));
+  if (!token)
+    return -ENOMEM;
+  *token = (struct emu_token){emu_gpu.tokens, tsg, source->instance, a->target_device_instance_id,
+                              ++source->tokens};
+  emu_gpu.tokens = token;
+  tsg->token_count++;
+  a->share_token = token->token;
+  return 0;
+}
+
+int emu_share_revoke_token(struct emu_object *object, int fd, void *argument) {
+  const struct emu_tsg *tsg = (const struct emu_tsg *)object;
+  const struct nvgpu_tsg_revoke_share_token_args *a = argument;
+  if (!a->source_device_instance_id || !a->target_device_instance_id || !a->share_token ||
+      !owns(tsg, a->source_device_instance_id))
+    return -EINVAL;
+  struct emu_token **link =
+      find(tsg, a->source_device_instance_id, a->target_device_instance_id, a->share_token);
+  if (!*link)
+    return -EINVAL;
+  take_out(link);
+  return 0;
+}

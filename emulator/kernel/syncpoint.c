@@ -1,0 +1,397 @@
+/* Syncpoints: counters of host1x that the GPU counts up, and the fds that wait
+ * for them (/dev/host1x-fence). nvgpu-uapi.md 2.6, 3.6, 6.
+ *
+ * A sync_file is a timerfd: it expires, and stays readable, when the counter gets
+ * there or when the 30 seconds that the driver gives a fence are over. A pollfd is
+ * an eventfd, which emu_fd_polled clears as the driver's poll does.
+ */
+#include <errno.h>
+#include <linux/sync_file.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "emulator/gpu.h"
+#include "gpu/nvgpu/release.h"
+
+enum {
+  SYNCPOINT_FIRST = 17, /* the first a board gave; 6 */
+  FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
+  NS_PER_S = 1000000000,
+  OVERSLEPT_NS = 50000000, /* a client should have looked at its memory by then */
+};
+
+/* One point that an fd still waits for. */
+struct emu_wait {
+  struct emu_wait *next; /* emu_gpu.waits */
+  struct emu_waiter *waiter;
+  struct emu_point point;
+};
+
+struct emu_dmabuf *emu_syncpoint_memory(void) {
+  if (!emu_gpu.syncpoint_memory) {
+    struct emu_dmabuf *memory = emu_dmabuf_create((uint64_t)EMU_SYNCPOINTS * EMU_SYNCPOINT_STRIDE);
+    if (memory && emu_dmabuf_host(memory)) {
+      emu_object_put(&memory->object);
+      memory = NULL;
+    }
+    emu_gpu.syncpoint_memory = memory;
+  }
+  return emu_gpu.syncpoint_memory;
+}
+
+static _Atomic uint32_t *counter(int syncpoint) {
+  return (_Atomic uint32_t *)(void *)(emu_gpu.syncpoint_memory->host +
+                                      (size_t)syncpoint * EMU_SYNCPOINT_STRIDE);
+}
+
+uint32_t emu_syncpoint_value(int syncpoint) {
+  return emu_syncpoint_memory() ? atomic_load(counter(syncpoint)) : 0;
+}
+
+int emu_syncpoint_take(void) {
+  for (int id = SYNCPOINT_FIRST; id < EMU_SYNCPOINTS; id++) {
+    if (!emu_gpu.syncpoint_used[id]) {
+      emu_gpu.syncpoint_used[id] = true;
+      return id;
+    }
+  }
+  return -ENOMEM;
+}
+
+/* Modulo 2^32; 6, "threshold base". */
+static bool reached(struct emu_point p) {
+  return (int32_t)(emu_syncpoint_value((int)p.id) - p.threshold) >= 0;
+}
+
+/* A fence whose points are reached: at once if they were when it was made. Otherwise its
+ * interrupt may be late or lost. */
+static void tell_fence(struct emu_waiter *w, bool made) {
+  const uint64_t injected_ns = 2000000000;
+  const bool lost = !made && emu_injected(EMU_PLACE_FENCE_LOST);
+  uint64_t ns = made ? 0 : emu_adversary_fence_delay_ns();
+  if (!made && emu_injected(EMU_PLACE_FENCE_LATE))
+    ns = injected_ns;
+  if (ns || lost)
+    w->reached_ns = emu_time_ns();
+  ns = ns ? ns : 1;
+  const struct itimerspec then = {
+      .it_value = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)}};
+  if (!lost)
+    timerfd_settime(w->fd, 0, &then, NULL);
+}
+
+static void tell(struct emu_waiter *w, bool made) {
+  const uint64_t one = 1;
+  w->left--;
+  if (w->object.kind == EMU_SYNC_FILE && w->left)
+    return;
+  if (w->object.kind == EMU_SYNC_FILE)
+    tell_fence(w, made);
+  else if (emu_injected(EMU_PLACE_FENCE_LOST))
+    return;
+  else if (write(w->fd, &one, sizeof(one)) < 0)
+    return; /* a full counter says it already */
+}
+
+/* made: a fence that is made now, or NULL. */
+static void tell_reached(const struct emu_waiter *made) {
+  for (struct emu_wait **link = &emu_gpu.waits; *link;) {
+    struct emu_wait *wait = *link;
+    if (!reached(wait->point)) {
+      link = &wait->next;
+      continue;
+    }
+    *link = wait->next;
+    emu_gpu.wait_count--;
+    tell(wait->waiter, wait->waiter == made);
+    free(wait);
+  }
+}
+
+void emu_syncpoint_raise(int syncpoint, uint32_t by) {
+  atomic_fetch_add(counter(syncpoint), by);
+  tell_reached(NULL);
+}
+
+/* Who waits counts itself before it looks at the counter, so one of both sees the
+ * other. */
+void emu_syncpoint_increment(int syncpoint) {
+  if (emu_injected(EMU_PLACE_SYNCPOINT_STUCK))
+    return;
+  atomic_fetch_add(counter(syncpoint), 1);
+  if (!atomic_load(&emu_gpu.wait_count))
+    return;
+  pthread_mutex_lock(&emu_gpu.lock);
+  tell_reached(NULL);
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+/* 0 or -ENOMEM. */
+static int wait_for(struct emu_waiter *w, struct emu_point point) {
+  struct emu_wait *wait = malloc(sizeof(*wait));
+  if (!wait)
+    return -ENOMEM;
+  *wait = (struct emu_wait){emu_gpu.waits, w, point};
+  emu_gpu.waits = wait;
+  emu_gpu.wait_count++;
+  w->left++;
+  return 0;
+}
+
+/* The client has closed a fence that was late or lost. The first time it could not know;
+ * from then on it should poll. */
+static void check_overslept(const struct emu_waiter *w) {
+  if (!w->reached_ns || emu_time_ns() - w->reached_ns < OVERSLEPT_NS || w->count != 1)
+    return;
+  if (++emu_gpu.syncpoint_overslept[w->points[0].id] == 2)
+    emu_report("a client sleeps on fences of a syncpoint again and again, though an earlier one "
+               "did not wake: interrupts can be late or lost; after one late fence, poll the "
+               "memory that the work writes",
+               "drivers/gpu/host1x/fence.c: only the syncpoint's interrupt, or 30 s, end a "
+               "fence");
+}
+
+void emu_waiter_free(struct emu_waiter *w) {
+  check_overslept(w);
+  for (struct emu_wait **link = &emu_gpu.waits; *link;) {
+    struct emu_wait *wait = *link;
+    if (wait->waiter != w) {
+      link = &wait->next;
+      continue;
+    }
+    *link = wait->next;
+    emu_gpu.wait_count--;
+    free(wait);
+  }
+  free(w);
+}
+
+/* Takes fd over, which may be one that could not be made. NULL: *error says why. */
+static struct emu_waiter *waiter_open(enum emu_kind kind, int fd, int *error) {
+  *error = -errno;
+  if (fd < 0)
+    return NULL;
+  *error = -ENOMEM;
+  struct emu_waiter *w = calloc(1, sizeof(*w));
+  if (w) {
+    w->object = (struct emu_object){.kind = kind, .refs = 1};
+    w->fd = fd;
+    *error = emu_table_set(fd, &w->object);
+    emu_object_put(&w->object);
+  }
+  if (!*error)
+    return w;
+  close(fd);
+  return NULL;
+}
+
+int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
+  const bool early = emu_injected(EMU_PLACE_FENCE_EARLY);
+  const struct itimerspec end = {.it_value = {.tv_sec = early ? 0 : FENCE_TIMEOUT_S, .tv_nsec = 1}};
+  int error;
+  struct emu_waiter *w = waiter_open(
+      EMU_SYNC_FILE, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), &error);
+  if (!w)
+    return error;
+  int fd = w->fd;
+  error = timerfd_settime(fd, 0, &end, NULL) ? -errno : 0;
+  for (; !error && w->count < count; w->count++) {
+    w->points[w->count] = points[w->count];
+    error = wait_for(w, points[w->count]);
+  }
+  if (!error) {
+    tell_reached(w);
+    return fd;
+  }
+  emu_table_clear(fd);
+  close(fd);
+  return error;
+}
+
+/* 1: reached; 0: not yet; else the error it ended with. */
+static int fence_status(const struct emu_waiter *w, uint32_t first, uint32_t count) {
+  struct itimerspec left;
+  uint32_t there = 0;
+  for (uint32_t i = first; i < first + count; i++)
+    there += reached(w->points[i]);
+  if (there == count)
+    return 1;
+  bool over = timerfd_gettime(w->fd, &left) == 0 && !left.it_value.tv_sec && !left.it_value.tv_nsec;
+  return over ? -ETIMEDOUT : 0;
+}
+
+/* Linux's sync_file interface; the names are those of host1x's fences. */
+static int file_info(const struct emu_waiter *w, uint64_t argument) {
+  struct sync_file_info info;
+  if (emu_copy_from_user(&info, argument, sizeof(info)))
+    return -EFAULT;
+  if (info.flags || info.pad || (info.num_fences && info.num_fences < w->count))
+    return -EINVAL;
+  for (uint32_t i = 0; i < w->count && info.num_fences; i++) {
+    struct sync_fence_info fence = {
+        .obj_name = "syncpoint", .driver_name = "host1x", .status = fence_status(w, i, 1)};
+    if (emu_copy_to_user(info.sync_fence_info + i * sizeof(fence), &fence, sizeof(fence)))
+      return -EFAULT;
+  }
+  snprintf(info.name, sizeof(info.name), "host1x-syncpoint%u-%u", w->points[0].id,
+           w->points[0].threshold);
+  info.status = fence_status(w, 0, w->count);
+  info.num_fences = w->count;
+  return emu_copy_to_user(argument, &info, sizeof(info));
+}
+
+/* What is reached drops out, but for one if all are. */
+static int merge(const struct emu_waiter *w, uint64_t argument) {
+  struct sync_merge_data data;
+  struct emu_point points[2 * EMU_POINTS];
+  uint32_t count = 0;
+  if (emu_copy_from_user(&data, argument, sizeof(data)))
+    return -EFAULT;
+  if (data.flags || data.pad)
+    return -EINVAL;
+  const struct emu_waiter *other = emu_table_get_kind(data.fd2, EMU_SYNC_FILE);
+  if (!other)
+    return -ENOENT;
+  for (uint32_t i = 0; i < w->count + other->count; i++) {
+    points[count] = i < w->count ? w->points[i] : other->points[i - w->count];
+    count += !reached(points[count]);
+  }
+  if (count > EMU_POINTS)
+    return -ENOMEM;
+  int fd = emu_sync_file_open(points, count ? count : 1);
+  if (fd < 0)
+    return fd;
+  data.fence = fd;
+  return emu_copy_to_user(argument, &data, sizeof(data));
+}
+
+int emu_sync_file_ioctl(const struct emu_waiter *w, unsigned long request, uint64_t argument) {
+  if (request == SYNC_IOC_FILE_INFO)
+    return file_info(w, argument);
+  return request == SYNC_IOC_MERGE ? merge(w, argument) : -ENOTTY;
+}
+
+/* The checks of 3.6 in their order. */
+static int create_fence(struct emu_object *object, int fd, void *argument) {
+  struct host1x_create_fence *a = argument;
+  if (a->reserved[0] || a->id >= EMU_SYNCPOINTS)
+    return -EINVAL;
+  int fence = emu_sync_file_open(&(struct emu_point){a->id, a->threshold}, 1);
+  if (fence < 0)
+    return fence;
+  a->fence_fd = fence;
+  return 0;
+}
+
+/* Too small an array gets what fits. */
+static int fence_extract(struct emu_object *object, int fd, void *argument) {
+  struct host1x_fence_extract *a = argument;
+  if (a->reserved[0] || a->reserved[1])
+    return -EINVAL;
+  const struct emu_waiter *w = emu_table_get_kind(a->fence_fd, EMU_SYNC_FILE);
+  if (!w)
+    return -EINVAL;
+  _Static_assert(sizeof(w->points[0]) == sizeof(struct host1x_fence_extract_fence), "pairs");
+  uint32_t fit = a->num_fences < w->count ? a->num_fences : w->count;
+  if (emu_copy_to_user(a->fences_ptr, w->points, fit * sizeof(w->points[0])))
+    return -EFAULT;
+  a->num_fences = w->count;
+  return 0;
+}
+
+static int create_pollfd(struct emu_object *object, int fd, void *argument) {
+  int error;
+  const struct emu_waiter *w =
+      waiter_open(EMU_POLLFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), &error);
+  if (!w)
+    return error;
+  ((struct host1x_create_pollfd *)argument)->fd = w->fd;
+  return 0;
+}
+
+static int trigger_pollfd(struct emu_object *object, int fd, void *argument) {
+  const struct host1x_trigger_pollfd *a = argument;
+  struct emu_waiter *w = emu_table_get_kind(a->fd, EMU_POLLFD);
+  if (!w || a->id >= EMU_SYNCPOINTS)
+    return -EINVAL;
+  int error = wait_for(w, (struct emu_point){a->id, a->threshold});
+  tell_reached(NULL);
+  return error;
+}
+
+/* r35: host1x.c, nvhost_ioctl_ctrl_sync_fence_create, in its order. */
+static int create_fence_r35(struct emu_object *object, int fd, void *argument) {
+  struct nvhost_create_fence *a = argument;
+  struct emu_point points[EMU_POINTS];
+  char name[32];
+  _Static_assert(sizeof(points[0]) == sizeof(struct nvhost_fence_point), "pairs");
+  for (size_t i = 0; a->name && i < sizeof(name); i++) {
+    if (emu_copy_from_user(&name[i], a->name + i, 1))
+      return -EFAULT;
+    if (!name[i])
+      break;
+  }
+  if (a->count > EMU_POINTS)
+    return -ENOMEM;
+  if (emu_copy_from_user(points, a->points, a->count * sizeof(points[0])))
+    return -EFAULT;
+  for (uint32_t i = 0; i < a->count; i++)
+    if (points[i].id >= EMU_SYNCPOINTS)
+      return -EINVAL;
+  if (!a->count)
+    return -EINVAL;
+  int fence = emu_sync_file_open(points, a->count);
+  if (fence < 0)
+    return fence;
+  a->fence_fd = fence;
+  return 0;
+}
+
+static const struct emu_ioctl nvhost_ioctls[] = {
+    {NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE, create_fence_r35},
+};
+
+/* Its other requests are of no use to a GPU's client. */
+const struct emu_node emu_node_nvhost = {
+    .magic = 'H',
+    .last_number = NVHOST_CTRL_LAST,
+    .largest_argument = 32,
+    .unknown_error = -ENOTTY,
+    .copy_out_error = -EFAULT,
+    .ioctls = nvhost_ioctls,
+    .ioctl_count = 1,
+};
+
+static const struct emu_ioctl ioctls[] = {
+    {HOST1X_IOCTL_CREATE_FENCE, create_fence},
+    {HOST1X_IOCTL_FENCE_EXTRACT, fence_extract},
+    {HOST1X_IOCTL_CREATE_POLLFD, create_pollfd},
+    {HOST1X_IOCTL_TRIGGER_POLLFD, trigger_pollfd},
+};
+
+/* 1.4, host1x-fence column: what it does not know, number 0 included, is ENOTTY. */
+const struct emu_node emu_node_host1x = {
+    .magic = 'X',
+    .last_number = 17,
+    .largest_argument = 24,
+    .unknown_error = -ENOTTY,
+    .copy_out_error = -EFAULT,
+    .ioctls = ioctls,
+    .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
+};
+
+void emu_fd_polled(struct pollfd *p) {
+  uint64_t count;
+  const struct emu_object *object = emu_table_get(p->fd);
+  if (!object || (object->kind != EMU_EVENT && object->kind != EMU_POLLFD) ||
+      !(p->revents & POLLIN))
+    return;
+  p->revents = p->events & (POLLIN | POLLPRI);
+  /* Another thread's poll may have been first: then there is nothing for this one. */
+  if (read(p->fd, &count, sizeof(count)) != sizeof(count))
+    p->revents = 0;
+}

@@ -1,0 +1,383 @@
+/* Time-slice groups, their subcontexts and events. nvgpu-uapi.md 2.3, 3.3.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "emulator/gpu.h"
+#include "emulator/kernel/l4t.h"
+
+enum { L2_WAYS_MAX = 16, SECTOR_PROMOTION_DEFAULT = 1 };
+
+int emu_tsg_open(void) {
+  if (emu_gpu.tsg_count >= EMU_TSGS)
+    return -ENOMEM; /* 3.1, OPEN_TSG order 4 */
+  struct emu_tsg *tsg = calloc(1, sizeof(*tsg));
+  if (!tsg)
+    return -ENOMEM;
+  tsg->object = (struct emu_object){.kind = EMU_TSG, .refs = 1};
+  tsg->timeslice_us = NVGPU_TIMESLICE_DEFAULT_US;
+  tsg->sector_promotion = SECTOR_PROMOTION_DEFAULT;
+  emu_gpu.tsg_count++;
+  int fd = emu_table_open("nvgpu-ga10b-tsg", &tsg->object);
+  emu_object_put(&tsg->object);
+  return fd;
+}
+
+static void drop_veid(struct emu_tsg *tsg, unsigned veid) {
+  if (tsg->veid_as[veid])
+    emu_object_put(&tsg->veid_as[veid]->object);
+  tsg->veid_as[veid] = NULL;
+}
+
+void emu_tsg_free(struct emu_tsg *tsg) {
+  for (unsigned i = 0; i < EMU_VEIDS; i++)
+    drop_veid(tsg, i);
+  if (tsg->context_as) {
+    emu_buddy_free(&tsg->context_as->kernel, tsg->context_va);
+    emu_object_put(&tsg->context_as->object);
+  }
+  for (struct emu_event *event = tsg->events; event; event = event->next)
+    event->tsg = NULL;
+  emu_share_forget(tsg, 0);
+  emu_gpu.tsg_count--;
+  free(tsg);
+}
+
+static void set_veid(struct emu_tsg *tsg, unsigned veid, struct emu_as *as) {
+  tsg->veid_as[veid] = as;
+  emu_object_get(&as->object);
+}
+
+/* 3.3, CREATE_SUBCONTEXT: the checks in their order */
+static int create_subcontext(struct emu_object *object, int fd, void *argument) {
+  struct emu_tsg *tsg = (struct emu_tsg *)object;
+  struct nvgpu_tsg_create_subcontext_args *a = argument;
+  if (a->type > NVGPU_SUBCONTEXT_ASYNC)
+    return -EINVAL; /* order 1 */
+  struct emu_as *as = emu_table_get_kind(a->as_fd, EMU_AS);
+  if (!as)
+    return -EINVAL; /* order 2 */
+  unsigned veid = 0;
+  if (a->type == NVGPU_SUBCONTEXT_ASYNC) {
+    veid = 1;
+    while (veid < EMU_VEIDS && tsg->veid_as[veid])
+      veid++;
+    if (veid == EMU_VEIDS)
+      veid = 0; /* order 4 */
+  }
+  if (tsg->veid_as[veid])
+    return -ENOSPC; /* orders 3 and 4 */
+  set_veid(tsg, veid, as);
+  a->veid = veid;
+  return 0;
+}
+
+static int delete_subcontext(struct emu_object *object, int fd, void *argument) {
+  struct emu_tsg *tsg = (struct emu_tsg *)object;
+  const struct nvgpu_tsg_delete_subcontext_args *a = argument;
+  if (a->veid >= EMU_VEIDS || tsg->veid_channels[a->veid])
+    return -EINVAL;
+  drop_veid(tsg, a->veid);
+  return 0;
+}
+
+/* 3.3, BIND_CHANNEL_EX orders 5 to 9 */
+static int bind(struct emu_tsg *tsg, struct emu_channel *channel) {
+  /* order 5; r35 has no CREATE_SUBCONTEXT, and makes them all this way. */
+  if ((channel->veid == 0 || !emu_release()->subcontext_requests) && !tsg->veid_as[channel->veid] &&
+      channel->as)
+    set_veid(tsg, channel->veid, channel->as);
+  if (!channel->as || tsg->veid_as[channel->veid] != channel->as)
+    return -EINVAL; /* order 6 */
+  if (channel->tsg)
+    return -EINVAL; /* order 7 */
+  if (tsg->channel_count >= EMU_TSG_CHANNELS)
+    return -EINVAL; /* order 8 */
+  channel->tsg = tsg;
+  emu_object_get(&tsg->object);
+  channel->next_in_tsg = tsg->channels;
+  tsg->channels = channel;
+  tsg->channel_count++;
+  tsg->veid_channels[channel->veid]++;
+  atomic_store(&channel->serviceable, !tsg->aborted);
+  emu_engine_wake(); /* its doorbell may have been rung while it was in no TSG */
+  return 0;
+}
+
+static int bind_channel_ex(struct emu_object *object, int fd, void *argument) {
+  struct nvgpu_tsg_bind_channel_ex_args *a = argument;
+  struct emu_channel *channel = emu_table_get_kind(a->channel_fd, EMU_CHANNEL);
+  if (!channel)
+    return -EINVAL; /* order 3 */
+  if (a->subcontext_id >= EMU_VEIDS)
+    return -EINVAL; /* order 4 */
+  /* Stored even if a later step fails; but a bound channel's slot is counted. */
+  if (!channel->tsg)
+    channel->veid = a->subcontext_id;
+  return bind((struct emu_tsg *)object, channel);
+}
+
+static int bind_channel(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = emu_table_get_kind(*(int32_t *)argument, EMU_CHANNEL);
+  return channel ? bind((struct emu_tsg *)object, channel) : -EINVAL;
+}
+
+/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common: a channel that the hardware
+ * would load next must stay. Here that is any with work to do. */
+bool emu_tsg_needs(struct emu_channel *channel) {
+  return channel->tsg && channel->tsg->channel_count > 1 && !channel->disabled &&
+         atomic_load(&channel->serviceable) && emu_channel_busy(channel);
+}
+
+/* With the last channel that is closed its subcontext goes, and must be created anew; one
+ * that is unbound leaves it: nvgpu's common/fifo/tsg_subctx.c, "force". */
+void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
+  struct emu_tsg *tsg = channel->tsg;
+  if (!tsg)
+    return;
+  struct emu_channel **link = &tsg->channels;
+  while (*link != channel)
+    link = &(*link)->next_in_tsg;
+  *link = channel->next_in_tsg;
+  tsg->channel_count--;
+  if (--tsg->veid_channels[channel->veid] == 0 && closed)
+    drop_veid(tsg, channel->veid);
+  channel->tsg = NULL;
+  atomic_store(&channel->serviceable, false);
+  emu_object_put(&tsg->object);
+}
+
+static int unbind_channel(struct emu_object *object, int fd, void *argument) {
+  struct emu_channel *channel = emu_table_get_kind(*(int32_t *)argument, EMU_CHANNEL);
+  if (!channel || channel->tsg != (struct emu_tsg *)object)
+    return -EINVAL;
+  if (emu_tsg_needs(channel) || (channel->tsg->channel_count > 1 && emu_adversary_loads_next()))
+    return -EAGAIN;
+  atomic_store(&channel->serviceable, false);
+  emu_object_get(&channel->object);
+  emu_engine_leave(channel);
+  emu_channel_drop_work(channel);
+  emu_tsg_unlink(channel, false);
+  emu_object_put(&channel->object);
+  return 0;
+}
+
+static bool gives_way(const struct emu_tsg *tsg) {
+  for (const struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg)
+    if (atomic_load(&c->serviceable) && !emu_grids_give_way(c))
+      return false;
+  return true;
+}
+
+/* With WFI its grids end, with CTA their running work-groups do. With CILP they give way at any
+ * instruction. nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg. */
+int emu_tsg_preempt(struct emu_tsg *tsg) {
+  enum { PAUSE_US = 1000, NS_PER_MS = 1000000 };
+  emu_adversary_preemption();
+  if (!emu_options()->preempt_ms)
+    return 0;
+  emu_object_get(&tsg->object);
+  atomic_fetch_add(&emu_gpu.settling, 1); /* turns end meanwhile */
+  emu_engine_preempt(tsg);
+  const uint64_t end = emu_time_ns() + emu_options()->preempt_ms * NS_PER_MS;
+  atomic_fetch_add(&tsg->draining, 1);
+  while (!gives_way(tsg) && emu_time_ns() < end) {
+    pthread_mutex_unlock(&emu_gpu.lock);
+    usleep(PAUSE_US);
+    pthread_mutex_lock(&emu_gpu.lock);
+  }
+  atomic_fetch_sub(&tsg->draining, 1);
+  const int result = gives_way(tsg) ? 0 : -EBUSY;
+  emu_engine_wake();
+  atomic_fetch_sub(&emu_gpu.settling, 1);
+  if (result)
+    emu_report(
+        "a request that preempts its TSG failed: a grid of another channel of the TSG runs for "
+        "longer than 100 ms with WFI, or a work-group of it with CTA; keep channels open and "
+        "share them, or wait for the TSG's work before",
+        "nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg");
+  emu_object_put(&tsg->object);
+  return result;
+}
+
+void emu_tsg_enable(struct emu_tsg *tsg, bool enabled) {
+  for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg)
+    c->disabled = !enabled;
+  emu_engine_wake();
+}
+
+static int enable(struct emu_object *object, int fd, void *argument) {
+  emu_tsg_enable((struct emu_tsg *)object, true);
+  return 0;
+}
+
+static int disable(struct emu_object *object, int fd, void *argument) {
+  emu_tsg_enable((struct emu_tsg *)object, false);
+  return 0;
+}
+
+static int preempt(struct emu_object *object, int fd, void *argument) {
+  emu_engine_preempt((struct emu_tsg *)object);
+  return 0;
+}
+
+int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count) {
+  struct emu_event *event = calloc(1, sizeof(*event));
+  if (!event)
+    return -ENOMEM;
+  event->object = (struct emu_object){.kind = EMU_EVENT, .refs = 1};
+  event->event_id = event_id;
+  event->fd = eventfd(count, EFD_CLOEXEC | EFD_NONBLOCK);
+  int fd = event->fd < 0 ? -errno : event->fd;
+  int error = fd < 0 ? fd : emu_table_set(fd, &event->object);
+  if (!error && tsg) {
+    event->tsg = tsg;
+    event->next = tsg->events;
+    tsg->events = event;
+  } else if (error && fd >= 0) {
+    close(fd);
+  }
+  emu_object_put(&event->object);
+  return error ? error : fd;
+}
+
+/* 3.3, EVENT_ID_CTRL. A second enable of an event gives a new fd. */
+static int event_id_ctrl(struct emu_object *object, int fd, void *argument) {
+  struct emu_tsg *tsg = (struct emu_tsg *)object;
+  struct nvgpu_event_id_ctrl_args *a = argument;
+  if (a->event_id >= EMU_EVENTS || a->cmd != NVGPU_EVENT_CMD_ENABLE)
+    return -EINVAL;
+  int event = emu_event_open(tsg, a->event_id, 0);
+  if (event < 0)
+    return event;
+  a->event_fd = event;
+  return 0;
+}
+
+void emu_event_free(struct emu_event *event) {
+  if (event->tsg) {
+    struct emu_event **link = &event->tsg->events;
+    while (*link != event)
+      link = &(*link)->next;
+    *link = event->next;
+  }
+  free(event);
+}
+
+void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
+  const uint64_t one = 1;
+  for (struct emu_event *event = tsg->events; event; event = event->next) {
+    /* A full counter is an event already. */
+    if (event->event_id == event_id && write(event->fd, &one, sizeof(one)) < 0)
+      continue;
+  }
+}
+
+/* nvgpu-uapi.md 6: for every TSG that has bound channels, both events of this path */
+void emu_non_stall_interrupt(void) {
+  pthread_mutex_lock(&emu_gpu.lock);
+  for (int i = 0; i < EMU_CHANNELS; i++) {
+    struct emu_channel *channel = emu_gpu.channels[i];
+    if (!channel || !channel->tsg || channel->tsg->channels != channel)
+      continue;
+    emu_events_raise_tsg(channel->tsg, NVGPU_EVENT_BLOCKING_SYNC);
+    emu_events_raise_tsg(channel->tsg, NVGPU_EVENT_GR_SEMAPHORE_WRITE_AWAKEN);
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+}
+
+static int set_interleave(struct emu_object *object, int fd, void *argument) {
+  const struct nvgpu_runlist_interleave_args *a = argument;
+  if (a->level > NVGPU_INTERLEAVE_HIGH)
+    return -EINVAL;
+  ((struct emu_tsg *)object)->interleave = a->level;
+  return 0;
+}
+
+static int set_timeslice(struct emu_object *object, int fd, void *argument) {
+  const struct nvgpu_timeslice_args *a = argument;
+  if (a->timeslice_us < NVGPU_TIMESLICE_MIN_US || a->timeslice_us > NVGPU_TIMESLICE_MAX_US)
+    return -EINVAL;
+  ((struct emu_tsg *)object)->timeslice_us = a->timeslice_us;
+  return 0;
+}
+
+static int get_timeslice(struct emu_object *object, int fd, void *argument) {
+  ((struct nvgpu_timeslice_args *)argument)->timeslice_us =
+      ((struct emu_tsg *)object)->timeslice_us;
+  return 0;
+}
+
+static int set_ways(struct emu_object *object, int fd, void *argument) {
+  const struct nvgpu_tsg_l2_max_ways_evict_last_args *a = argument;
+  if (a->max_ways > L2_WAYS_MAX)
+    return -EINVAL;
+  ((struct emu_tsg *)object)->evict_last_ways = a->max_ways;
+  return 0;
+}
+
+static int get_ways(struct emu_object *object, int fd, void *argument) {
+  ((struct nvgpu_tsg_l2_max_ways_evict_last_args *)argument)->max_ways =
+      ((struct emu_tsg *)object)->evict_last_ways;
+  return 0;
+}
+
+static int set_promotion(struct emu_object *object, int fd, void *argument) {
+  const struct nvgpu_tsg_set_l2_sector_promotion_args *a = argument;
+  if (a->promotion_flag != 1 && a->promotion_flag != 2 && a->promotion_flag != 4)
+    return -EINVAL;
+  ((struct emu_tsg *)object)->sector_promotion = a->promotion_flag;
+  return 0;
+}
+
+/* 3.3, READ_SINGLE_SM_ERROR_STATE: all SMs of a TSG show its one exception */
+static int read_sm_error(struct emu_object *object, int fd, void *argument) {
+  struct nvgpu_tsg_read_single_sm_error_state_args *a = argument;
+  const struct emu_tsg *tsg = (const struct emu_tsg *)object;
+  if (a->sm_id >= emu_board()->sms)
+    return -EINVAL;
+  size_t bytes = a->record_size < sizeof(tsg->sm_error) ? a->record_size : sizeof(tsg->sm_error);
+  a->record_size = bytes;
+  return emu_copy_to_user(a->record_mem, &tsg->sm_error, bytes) ? (int)bytes : 0;
+}
+
+/* 3.3, BIND_SCHEDULING_DOMAIN: no fd is a domain, for only root opens them. */
+static int bind_domain(struct emu_object *object, int fd, void *argument) {
+  const struct nvgpu_tsg_bind_scheduling_domain_args *a = argument;
+  if (a->reserved0 || a->reserved[0] || a->reserved[1] || a->reserved[2])
+    return -EINVAL;
+  return -ENOENT;
+}
+
+static const struct emu_ioctl ioctls[] = {
+    {NVGPU_TSG_IOCTL_BIND_CHANNEL, bind_channel},
+    {NVGPU_TSG_IOCTL_UNBIND_CHANNEL, unbind_channel},
+    {NVGPU_IOCTL_TSG_ENABLE, enable},
+    {NVGPU_IOCTL_TSG_DISABLE, disable},
+    {NVGPU_IOCTL_TSG_PREEMPT, preempt},
+    {NVGPU_IOCTL_TSG_EVENT_ID_CTRL, event_id_ctrl},
+    {NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, set_interleave},
+    {NVGPU_IOCTL_TSG_SET_TIMESLICE, set_timeslice},
+    {NVGPU_IOCTL_TSG_GET_TIMESLICE, get_timeslice},
+    {NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, bind_channel_ex},
+    {NVGPU_TSG_IOCTL_READ_SINGLE_SM_ERROR_STATE, read_sm_error},
+    {NVGPU_TSG_IOCTL_SET_L2_MAX_WAYS_EVICT_LAST, set_ways},
+    {NVGPU_TSG_IOCTL_GET_L2_MAX_WAYS_EVICT_LAST, get_ways},
+    {NVGPU_TSG_IOCTL_SET_L2_SECTOR_PROMOTION, set_promotion},
+    {NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, create_subcontext},
+    {NVGPU_TSG_IOCTL_DELETE_SUBCONTEXT, delete_subcontext},
+    {NVGPU_TSG_IOCTL_BIND_SCHEDULING_DOMAIN, bind_domain},
+    {NVGPU_TSG_IOCTL_GET_SHARE_TOKEN, emu_share_get_token},
+    {NVGPU_TSG_IOCTL_REVOKE_SHARE_TOKEN, emu_share_revoke_token},
+};
+
+const struct emu_node emu_node_tsg = {
+    .magic = 'T',
+    .last_number = 21,
+    .largest_argument = 32,
+    .ioctls = ioctls,
+    .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
+};

@@ -1,0 +1,56 @@
+/* Copies between the emulator and its caller's memory. They go through the
+ * kernel, so that a bad pointer is EFAULT, as it is for a real ioctl.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "emulator/gpu.h"
+
+/* Sandboxes forbid process_vm_readv, and qemu-user has none. */
+static bool refused(ssize_t result) {
+  return result < 0 && (errno == ENOSYS || errno == EPERM);
+}
+
+/* The slow way then: what write and read do with a bad pointer. */
+static int copy_through_file(void *to, const void *from, size_t bytes) {
+  int fd = memfd_create("tegracl-copy", MFD_CLOEXEC);
+  if (fd < 0)
+    return -errno;
+  bool done =
+      base_write(fd, from, bytes) == (ssize_t)bytes && pread(fd, to, bytes, 0) == (ssize_t)bytes;
+  close(fd);
+  return done ? 0 : -EFAULT;
+}
+
+int emu_copy_from_user(void *to, uint64_t user, size_t bytes) {
+  if (!bytes)
+    return 0;
+  struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)user, bytes};
+  ssize_t done = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+  if (done == (ssize_t)bytes)
+    return 0;
+  if (!refused(done))
+    return -EFAULT;
+  return copy_through_file(to, (const void *)(uintptr_t)user, bytes);
+}
+
+int emu_copy_to_user(uint64_t user, const void *from, size_t bytes) {
+  if (!bytes)
+    return 0;
+  struct iovec local = {(void *)(uintptr_t)from, bytes};
+  struct iovec remote = {(void *)(uintptr_t)user, bytes};
+  ssize_t done = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
+  int result = done == (ssize_t)bytes ? 0 : -EFAULT;
+  if (refused(done))
+    result = copy_through_file((void *)(uintptr_t)user, from, bytes);
+  if (result)
+    return result;
+  /* Once more where tools that watch this process's stores can see it. */
+  memcpy((void *)(uintptr_t)user, from, bytes);
+  return 0;
+}

@@ -1,0 +1,140 @@
+/* The user-mode page and the watch on its doorbell. nvgpu-uapi.md 4.1.
+ *
+ * A program stores the same token again and again, so a watcher cannot wait for a
+ * change: it takes the token out of the page. Two tokens may be stored before it
+ * looks; of the first nothing is left but the GP_PUT that was written before it.
+ * Hence a token rings for its channel, and for every other one whose GP_PUT has
+ * moved. A GP_PUT without any doorbell stays unseen, as on a board.
+ */
+#include "emulator/kernel/usermode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "emulator/gpu.h"
+#include "emulator/kernel/vma.h"
+
+/* No runlist has so many channels. */
+static const uint32_t no_token = UINT32_MAX;
+
+static atomic_bool watched;
+
+static int page_create(void) {
+  struct emu_dmabuf *page = emu_dmabuf_create(USERMODE_BYTES);
+  if (!page)
+    return -ENOMEM;
+  page->drivers = true;
+  int error = emu_dmabuf_host(page);
+  if (error) {
+    emu_object_put(&page->object);
+    return error;
+  }
+  page->has_inode = false; /* nobody may take an fd of it for a dma-buf's */
+  uint32_t *words = (uint32_t *)(void *)page->host;
+  words[USERMODE_CFG0 / sizeof(*words)] = CLASS_USERMODE;
+  words[USERMODE_NOTIFY_CHANNEL_PENDING / sizeof(*words)] = no_token;
+  emu_gpu.usermode_page = page;
+  if (emu_usermode_watched())
+    atomic_store(&emu_gpu.bell_cpu, -1); /* whose stores they are is not known */
+  return 0;
+}
+
+int emu_usermode_open(struct emu_object *ctrl) {
+  int error = emu_gpu.usermode_page ? 0 : page_create();
+  if (error)
+    return error;
+  int fd = fcntl(emu_gpu.usermode_page->parked_fd, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0)
+    return -errno;
+  error = emu_table_set(fd, ctrl);
+  if (error) {
+    close(fd);
+    return error;
+  }
+  return fd;
+}
+
+void emu_usermode_close(void) {
+  if (emu_gpu.usermode_page)
+    emu_object_put(&emu_gpu.usermode_page->object);
+  emu_gpu.usermode_page = NULL;
+}
+
+/* Nothing: a file without pages. The client may have replaced its mapping by one of its
+ * own, which stays as it is. */
+bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide) {
+  const int page = emu_gpu.usermode_page->parked_fd;
+  const int to = hide ? memfd_create("nvgpu-off", MFD_CLOEXEC) : page;
+  const ino_t from = hide ? ctrl->page_inode : ctrl->nothing_inode;
+  struct emu_vma vma;
+  struct stat status;
+  bool done = false;
+  if (to < 0 || fstat(to, &status) || !emu_vma_find((uintptr_t)ctrl->mapping, &vma) ||
+      vma.start > (uintptr_t)ctrl->mapping || vma.inode != from)
+    goto out;
+  const size_t left = vma.end - (uintptr_t)ctrl->mapping;
+  const size_t bytes = left < ctrl->mapping_length ? left : ctrl->mapping_length;
+  const void *mapped =
+      mmap(ctrl->mapping, bytes, ctrl->mapping_protection, MAP_SHARED | MAP_FIXED, to, 0);
+  done = mapped != MAP_FAILED;
+  if (done)
+    madvise(ctrl->mapping, bytes, MADV_DONTFORK);
+  if (done && hide)
+    ctrl->nothing_inode = status.st_ino;
+out:
+  if (hide && to >= 0)
+    close(to);
+  return done == hide;
+}
+
+void emu_usermode_watch(void) {
+  atomic_store(&watched, true);
+}
+
+bool emu_usermode_watched(void) {
+  return atomic_load_explicit(&watched, memory_order_relaxed);
+}
+
+/* The page stays while the engine runs. */
+static _Atomic uint32_t *bell(void) {
+  return (_Atomic uint32_t *)(void *)(emu_gpu.usermode_page->host +
+                                      USERMODE_NOTIFY_CHANNEL_PENDING);
+}
+
+static uint32_t token_in_page(void) {
+  return emu_usermode_watched() && emu_gpu.usermode_page
+             ? atomic_load_explicit(bell(), memory_order_acquire)
+             : no_token;
+}
+
+bool emu_usermode_rung(void) {
+  return token_in_page() != no_token;
+}
+
+bool emu_usermode_rung_for_other(const struct emu_channel *channel) {
+  uint32_t token = token_in_page();
+  return token != no_token && hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL) != channel->id;
+}
+
+static bool has_moved(const struct emu_channel *channel) {
+  const _Atomic uint32_t *put =
+      (const _Atomic uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
+  return atomic_load(put) != channel->gp_get;
+}
+
+void emu_usermode_collect(void) {
+  if (!emu_usermode_rung())
+    return;
+  uint32_t token = atomic_exchange(bell(), no_token);
+  uint32_t rung = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
+  if (rung >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
+    return; /* of no channel: ignored; gpu-command-stream.md 1.4 */
+  for (uint32_t id = 0; id < EMU_CHANNELS; id++) {
+    const struct emu_channel *channel = emu_gpu.channels[id];
+    if (channel && channel->usermode && (id == rung || has_moved(channel)))
+      atomic_fetch_or(&emu_gpu.doorbells[id / 64], UINT64_C(1) << (id % 64));
+  }
+}

@@ -1,0 +1,105 @@
+/* The watchdog of channels whose ring the driver writes: work that makes no progress
+ * for the channel's limit ends it. nvgpu-uapi.md 7, "watchdog" and notifier 8.
+ */
+#include "emulator/kernel/watchdog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/thread.h"
+
+enum {
+  LOOK_MS = 100,
+  NS_PER_MS = 1000000,
+  /* The default time is made for a board. What takes milliseconds there takes seconds
+   * here; a client that sets a time may mean this clock. */
+  SLOWER_THAN_A_BOARD = 100,
+};
+
+struct emu_watchdog {
+  pthread_t thread;
+  pthread_cond_t stopped;
+  bool stop;
+};
+
+uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel) {
+  return (uint64_t)channel->watchdog_ms * NS_PER_MS *
+         (channel->watchdog_set ? 1 : SLOWER_THAN_A_BOARD);
+}
+
+/* gpu.lock held, here and below. */
+static bool is_idle(const struct emu_channel *channel) {
+  const struct emu_submit *s = channel->submit;
+  return emu_syncpoint_value(s->syncpoint) == s->target && emu_submit_got(channel) == s->put;
+}
+
+void emu_watchdog_submit(struct emu_channel *channel) {
+  if (is_idle(channel))
+    channel->submit->since_ns = emu_time_ns();
+}
+
+/* What shows that the channel goes on. */
+static void look(struct emu_channel *channel, uint64_t now) {
+  struct emu_submit *s = channel->submit;
+  uint32_t done = emu_syncpoint_value(s->syncpoint), get = emu_submit_got(channel);
+  if (done != s->seen_done || get != s->seen_get || is_idle(channel)) {
+    s->seen_done = done;
+    s->seen_get = get;
+    s->since_ns = now;
+  } else if (channel->watchdog && channel->tsg && atomic_load(&channel->serviceable) &&
+             now - s->since_ns > emu_watchdog_limit_ns(channel)) {
+    emu_tsg_abort(channel->tsg, NOTIFIER_IDLE_TIMEOUT);
+  }
+}
+
+static void *watch(void *argument) {
+  struct emu_watchdog *w = argument;
+  pthread_mutex_lock(&emu_gpu.lock);
+  while (!w->stop) {
+    for (int i = 0; i < EMU_CHANNELS; i++) {
+      if (emu_gpu.channels[i] && emu_gpu.channels[i]->submit)
+        look(emu_gpu.channels[i], emu_time_ns());
+    }
+    base_cond_wait_until(&w->stopped, &emu_gpu.lock, emu_time_ns() + LOOK_MS * NS_PER_MS);
+  }
+  pthread_mutex_unlock(&emu_gpu.lock);
+  return NULL;
+}
+
+int emu_watchdog_start(struct emu_channel *channel) {
+  channel->submit->watched = true;
+  channel->submit->since_ns = emu_time_ns();
+  if (emu_gpu.watched_channels++)
+    return 0;
+  struct emu_watchdog *w = calloc(1, sizeof(*w));
+  int error = w ? 0 : -ENOMEM;
+  if (w) {
+    pthread_cond_init(&w->stopped, NULL);
+    error = -base_thread_start(&w->thread, watch, w);
+  }
+  if (error) {
+    free(w);
+    emu_gpu.watched_channels--;
+    channel->submit->watched = false;
+    return error;
+  }
+  emu_gpu.watchdog = w;
+  return 0;
+}
+
+void emu_watchdog_stop(struct emu_channel *channel) {
+  if (!channel->submit->watched)
+    return;
+  channel->submit->watched = false;
+  if (--emu_gpu.watched_channels)
+    return;
+  struct emu_watchdog *w = emu_gpu.watchdog;
+  emu_gpu.watchdog = NULL;
+  w->stop = true;
+  pthread_cond_signal(&w->stopped);
+  pthread_mutex_unlock(&emu_gpu.lock);
+  pthread_join(w->thread, NULL);
+  pthread_mutex_lock(&emu_gpu.lock);
+  pthread_cond_destroy(&w->stopped);
+  free(w);
+}

@@ -1,0 +1,14 @@
+/* The watchdog of driver-written rings: one thread while there are any. */
+#ifndef TEGRACL_EMULATOR_WATCHDOG_H
+#define TEGRACL_EMULATOR_WATCHDOG_H
+
+#include "emulator/gpu.h"
+
+/* Both with gpu.lock held. 0 or -errno. */
+int emu_watchdog_start(struct emu_channel *channel);
+/* The last channel's stop lets go of gpu.lock meanwhile. */
+void emu_watchdog_stop(struct emu_channel *channel);
+/* Before work is submitted: a channel that had none gets the whole limit. gpu.lock held. */
+void emu_watchdog_submit(struct emu_channel *channel);
+
+#endif

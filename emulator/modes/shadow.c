@@ -1,0 +1,85 @@
+/* Check mode: what is remembered of each mapping beside its contents: which bytes
+ * have been written, who accessed them last, what kernels may do with them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "emulator/gpu.h"
+
+/* Larger mappings are not watched for races: the record is many times their size. */
+#define RACES_BYTES_MAX (UINT64_C(1) << 28)
+
+/* Zeroed memory of which only what is touched exists; NULL: no address space. */
+static void *reserve(size_t bytes) {
+  void *p =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t cells_bytes(const struct emu_mapping *m) {
+  return m->size / SM_CELL_BYTES * SM_CELL_SIZE;
+}
+
+void emu_shadow_create(struct emu_mapping *m) {
+  if (!emu_options()->check || m->kernel)
+    return;
+  m->shadow = calloc(1, sizeof(*m->shadow));
+  if (m->shadow && m->size <= RACES_BYTES_MAX)
+    m->shadow->cells = reserve(cells_bytes(m));
+}
+
+void emu_shadow_destroy(struct emu_mapping *m) {
+  if (!m->shadow)
+    return;
+  if (m->shadow->cells)
+    munmap(m->shadow->cells, cells_bytes(m));
+  if (m->shadow->written)
+    munmap(m->shadow->written, m->size);
+  free(m->shadow);
+  m->shadow = NULL;
+}
+
+/* A run of the mapping begins to count as unwritten: so all that was written
+ * before is remembered first. */
+static int set_unwritten(struct emu_mapping *m, uint64_t at, uint64_t bytes) {
+  uint8_t *written = m->shadow->written;
+  if (!written) {
+    written = reserve(m->size);
+    if (!written)
+      return -ENOMEM;
+    memset(written, 1, at);
+    memset(written + at + bytes, 1, m->size - at - bytes);
+    __atomic_store_n(&m->shadow->written, written, __ATOMIC_RELEASE);
+  } else {
+    memset(written + at, 0, bytes);
+  }
+  return 0;
+}
+
+void emu_shadow_written(const struct emu_mapping *m, uint64_t address, uint64_t bytes) {
+  if (m->shadow && m->shadow->written)
+    memset(m->shadow->written + (address - m->gpu), 1, bytes);
+}
+
+int emu_shadow_note(struct emu_as *as, const struct emulator_note *note) {
+  struct emu_mapping *m = emu_mmu_find(as, note->address); /* gpu.lock is held */
+  if (!m || note->size > m->gpu + m->size - note->address)
+    return -EINVAL;
+  if (!m->shadow)
+    return 0;
+  switch (note->kind) {
+  case EMULATOR_NOTE_READ_ONLY:
+    m->shadow->read_only = true;
+    return 0;
+  case EMULATOR_NOTE_WRITE_ONLY:
+    m->shadow->write_only = true;
+    return 0;
+  case EMULATOR_NOTE_UNWRITTEN:
+    return set_unwritten(m, note->address - m->gpu, note->size);
+  default:
+    emu_shadow_written(m, note->address, note->size);
+    return 0;
+  }
+}

@@ -1,0 +1,272 @@
+/* Adversarial mode: caches that serve what they hold until they are told otherwise.
+ *
+ * The scheduler's cache of descriptors, the constant cache and the SMs' L1 data caches
+ * (sm/l1.h). The instruction cache is the decoded code (sm/code.c), which is kept in
+ * any mode; here it loses what it has now and then. All on the engine's thread.
+ *
+ * Descriptors (gpu-command-stream.md 8.3, hazard 2; bring-up lessons, trap 38): one
+ * that is scheduled again at the same address comes from the cache, unless an action
+ * that invalidates or INVALIDATE_SKED_CACHES was between. A descriptor from the
+ * pushbuffer replaces what is there: CUDA launches so, and nothing else (4.5).
+ * Boards have run with a ring of 1024 descriptors and no invalidates: the cache is
+ * smaller than that.
+ *
+ * Constants (qmd-v03.csv, CONSTANT_BUFFER_INVALIDATE and INVALIDATE_SHADER_CONSTANT_CACHE;
+ * 4.4): lines stay from grid to grid, found by address. A grid reads each line once,
+ * when it starts or when it ends. Lines have 64 bytes (Jia and others, 2018, as in
+ * sm/l1.h: the L1 constant cache of Volta).
+ *
+ * What a new mapping at an old address does to these caches is not said anywhere:
+ * nvgpu invalidates TLBs. They are left alone, as by any write.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/gpu.h"
+
+enum {
+  DESCRIPTORS = 64,
+  CONSTANT_LINE = 64,
+  CONSTANT_LINES = 1024,
+  LOSS = 8, /* one in how many is lost whenever it might be */
+  STAY = 8, /* and stays although others need its place */
+};
+
+struct descriptor {
+  uint64_t address; /* 0: none */
+  uint32_t qmd[QMD_WORDS];
+};
+
+struct constant_line {
+  uint64_t address; /* 0: none */
+  bool stays;       /* others do not replace it */
+  uint8_t data[CONSTANT_LINE];
+};
+
+/* Of one address space. */
+struct emu_stale {
+  struct emu_random random;
+  struct descriptor descriptor[DESCRIPTORS];
+  struct constant_line constant[CONSTANT_LINES];
+};
+
+/* What a grid reads instead of the constant banks in memory. */
+struct emu_stale_bank {
+  uint64_t address;
+  uint32_t size;
+  const uint8_t *memory;
+  uint8_t *copy; /* NULL: it reads memory, and leaves the lines behind when it ends */
+};
+
+static struct sm_l1_caches *l1;
+
+/* NULL: not in this mode, or no memory. */
+static struct emu_stale *stale_of(struct emu_as *as) {
+  static uint64_t spaces;
+  if (!emu_adversary.on)
+    return NULL;
+  if (!l1)
+    l1 = sm_l1_create(emu_board()->sms, emu_adversary.seed);
+  if (!l1 || as->stale)
+    return l1 ? as->stale : NULL;
+  as->stale = calloc(1, sizeof(*as->stale));
+  if (as->stale)
+    as->stale->random = emu_adversary_stream(EMU_STREAM_CACHES, ++spaces);
+  sm_l1_invalidate_all(l1); /* an address space that has gone may have been at this place */
+  return as->stale;
+}
+
+bool emu_stale_code(struct emu_as *as) {
+  return stale_of(as) != NULL;
+}
+
+void emu_stale_free(struct emu_as *as) {
+  free(as->stale);
+}
+
+void emu_stale_stop(void) {
+  sm_l1_destroy(l1);
+  l1 = NULL;
+}
+
+/* ---- descriptors ---- */
+
+static struct descriptor *descriptor_of(struct emu_stale *stale, uint64_t address) {
+  for (unsigned i = 0; i < DESCRIPTORS; i++)
+    if (stale->descriptor[i].address == address)
+      return &stale->descriptor[i];
+  return NULL;
+}
+
+void emu_stale_descriptor(struct emu_as *as, uint64_t address, uint32_t *qmd) {
+  struct emu_stale *stale = stale_of(as);
+  if (!stale)
+    return;
+  struct descriptor *d = descriptor_of(stale, address);
+  if (d) {
+    memcpy(qmd, d->qmd, sizeof(d->qmd));
+    return;
+  }
+  d = &stale->descriptor[emu_adversary_below(&stale->random, DESCRIPTORS)];
+  d->address = address;
+  memcpy(d->qmd, qmd, sizeof(d->qmd));
+}
+
+void emu_stale_prefetch(struct emu_as *as, uint64_t address) {
+  uint32_t qmd[QMD_WORDS];
+  struct emu_fault ignored;
+  if (stale_of(as) && emu_qmd_read(as, address, qmd, &ignored))
+    emu_stale_descriptor(as, address, qmd);
+}
+
+void emu_stale_drop_descriptor(struct emu_as *as, uint64_t address) {
+  struct emu_stale *stale = stale_of(as);
+  struct descriptor *d = stale ? descriptor_of(stale, address) : NULL;
+  if (d)
+    d->address = 0;
+}
+
+void emu_stale_drop_descriptors(struct emu_as *as) {
+  struct emu_stale *stale = stale_of(as);
+  if (stale)
+    memset(stale->descriptor, 0, sizeof(stale->descriptor));
+}
+
+void emu_stale_start(struct emu_as *as, uint64_t address, uint32_t *qmd) {
+  struct emu_stale *stale = stale_of(as);
+  if (!stale)
+    return;
+  if (emu_adversary_one_in(&stale->random, LOSS))
+    emu_stale_drop_descriptor(as, address);
+  emu_stale_descriptor(as, address, qmd);
+  if (qmd_get(qmd, QMD_DEPENDENT_QMD0_ENABLE) && qmd_get(qmd, QMD_DEPENDENT_QMD0_PREFETCH))
+    emu_stale_prefetch(as, (uint64_t)qmd_get(qmd, QMD_DEPENDENT_QMD0_POINTER) << QMD_ADDRESS_SHIFT);
+}
+
+/* ---- constants ---- */
+
+static struct constant_line *place_of(struct emu_stale *stale, uint64_t line) {
+  return &stale->constant[line / CONSTANT_LINE % CONSTANT_LINES];
+}
+
+static uint64_t first_line(const struct emu_stale_bank *bank) {
+  return bank->address / CONSTANT_LINE * CONSTANT_LINE;
+}
+
+static bool is_there(struct emu_stale *stale, uint64_t line) {
+  return place_of(stale, line)->address == line;
+}
+
+static bool has_lines(struct emu_stale *stale, const struct emu_stale_bank *bank) {
+  for (uint64_t line = first_line(bank); line < bank->address + bank->size; line += CONSTANT_LINE)
+    if (is_there(stale, line))
+      return true;
+  return false;
+}
+
+/* Forgets lines of a bank: all of them, or some. */
+static void drop_lines(struct emu_stale *stale, const struct emu_stale_bank *bank, bool all) {
+  for (uint64_t line = first_line(bank); line < bank->address + bank->size; line += CONSTANT_LINE)
+    if (is_there(stale, line) && (all || emu_adversary_one_in(&stale->random, LOSS)))
+      place_of(stale, line)->address = 0;
+}
+
+static void fill(struct emu_stale *stale, struct constant_line *place, uint64_t line,
+                 const uint8_t *data) {
+  place->address = line;
+  place->stays = emu_adversary_one_in(&stale->random, STAY);
+  memcpy(place->data, data, CONSTANT_LINE);
+}
+
+/* Fetches the lines that are not there. A mapping is of whole pages, hence of lines. */
+static void fetch_lines(struct emu_stale *stale, const struct emu_stale_bank *bank) {
+  const uint64_t end = bank->address + bank->size;
+  for (uint64_t line = first_line(bank); line < end; line += CONSTANT_LINE) {
+    struct constant_line *place = place_of(stale, line);
+    const uint8_t *data = bank->memory + (int64_t)(line - bank->address);
+    if (place->address == line)
+      data = place->data;
+    else if (!place->address || !place->stays)
+      fill(stale, place, line, data);
+    const uint64_t from = line < bank->address ? bank->address : line;
+    const uint64_t to = line + CONSTANT_LINE < end ? line + CONSTANT_LINE : end;
+    if (bank->copy)
+      memcpy(bank->copy + (from - bank->address), data + (from - line), to - from);
+  }
+}
+
+static void drop_constants(struct emu_stale *stale) {
+  memset(stale->constant, 0, sizeof(stale->constant));
+}
+
+/* A bank whose lines are not there may be read when the grid starts or later. */
+static void begin_bank(struct emu_stale *stale, struct emu_stale_bank *bank, const uint8_t **data) {
+  drop_lines(stale, bank, false);
+  if (has_lines(stale, bank) || emu_adversary_one_in(&stale->random, 2))
+    bank->copy = malloc(bank->size);
+  if (!bank->copy)
+    return;
+  fetch_lines(stale, bank);
+  *data = bank->copy;
+}
+
+static struct emu_stale_bank *begin_banks(struct emu_stale *stale, const uint32_t *qmd,
+                                          struct emu_launch *launch) {
+  struct emu_stale_bank *banks = calloc(SM_BANKS, sizeof(*banks));
+  if (!banks)
+    return NULL;
+  for (unsigned i = 0; i < SM_BANKS; i++) {
+    if (!launch->sm.bank[i].data)
+      continue;
+    banks[i] = (struct emu_stale_bank){
+        .address = (uint64_t)qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_UPPER(i)) << 32 |
+                   qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_LOWER(i)),
+        .size = launch->sm.bank[i].size,
+        .memory = launch->sm.bank[i].data,
+    };
+    if (qmd_get(qmd, QMD_CONSTANT_BUFFER_INVALIDATE(i)))
+      drop_lines(stale, &banks[i], true);
+  }
+  for (unsigned i = 0; i < SM_BANKS; i++)
+    if (banks[i].size)
+      begin_bank(stale, &banks[i], &launch->sm.bank[i].data);
+  return banks;
+}
+
+void emu_stale_free_banks(struct emu_stale_bank *banks) {
+  for (unsigned i = 0; banks && i < SM_BANKS; i++)
+    free(banks[i].copy);
+  free(banks);
+}
+
+/* ---- grids ---- */
+
+struct emu_stale_bank *emu_stale_begin(struct emu_as *as, const uint32_t *qmd,
+                                       struct emu_launch *launch) {
+  struct emu_stale *stale = stale_of(as);
+  if (!stale)
+    return NULL;
+  launch->sm.l1 = l1;
+  emu_stale_invalidate(as, &(struct emu_invalidate){
+                               .data = qmd_get(qmd, QMD_INVALIDATE_SHADER_DATA_CACHE),
+                               .constants = qmd_get(qmd, QMD_INVALIDATE_SHADER_CONSTANT_CACHE),
+                               .code = emu_adversary_one_in(&stale->random, LOSS),
+                           });
+  return begin_banks(stale, qmd, launch);
+}
+
+void emu_stale_end(struct emu_as *as, const struct emu_stale_bank *banks) {
+  for (unsigned i = 0; banks && i < SM_BANKS; i++)
+    if (banks[i].size && !banks[i].copy)
+      fetch_lines(as->stale, &banks[i]);
+}
+
+void emu_stale_invalidate(struct emu_as *as, const struct emu_invalidate *what) {
+  struct emu_stale *stale = stale_of(as);
+  if (what->code)
+    emu_code_invalidate(as);
+  if (stale && what->constants)
+    drop_constants(stale);
+  if (stale && what->data)
+    sm_l1_invalidate_all(l1);
+}

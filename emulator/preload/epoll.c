@@ -1,0 +1,103 @@
+/* Redirected functions of epoll. The kernel knows an event's eventfd, which has
+ * POLLIN only; what the program asked for, and with which data, is kept here.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "emulator/descriptors.h"
+#include "emulator/preload/next.h"
+
+/* An event's fd in a set. */
+struct watch {
+  struct watch *next;
+  int set, fd;
+  struct epoll_event asked;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct watch *watches;
+
+/* A child of fork has no event's fd, and nobody who would unlock. */
+static void forked_child(void) {
+  pthread_mutex_init(&lock, NULL);
+  watches = NULL;
+}
+
+__attribute__((constructor)) static void watch_fork(void) {
+  pthread_atfork(NULL, NULL, forked_child);
+}
+
+/* Also of fds that were closed since: the kernel has forgotten them, too. */
+static void forget(int set, int fd) {
+  for (struct watch **link = &watches; *link;) {
+    struct watch *w = *link;
+    if ((w->set == set && w->fd == fd) || !emulator_is_event(w->fd)) {
+      *link = w->next;
+      free(w);
+    } else {
+      link = &w->next;
+    }
+  }
+}
+
+static int add(int set, int fd, const struct epoll_event *asked) {
+  struct watch *w = malloc(sizeof(*w));
+  if (!w)
+    return -ENOMEM;
+  pthread_mutex_lock(&lock);
+  forget(set, fd);
+  *w = (struct watch){watches, set, fd, *asked};
+  watches = w;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+REDIRECT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event) {
+  if (!emulator_is_event(fd))
+    return NEXT(epoll_ctl)(set, operation, fd, event);
+  if (operation == EPOLL_CTL_DEL || !event) {
+    pthread_mutex_lock(&lock);
+    forget(set, fd);
+    pthread_mutex_unlock(&lock);
+    return NEXT(epoll_ctl)(set, operation, fd, event);
+  }
+  struct epoll_event changed = *event;
+  changed.events |= changed.events & EPOLLPRI ? (uint32_t)EPOLLIN : 0;
+  int result = NEXT(epoll_ctl)(set, operation, fd, &changed);
+  return result < 0 ? result : next_result(add(set, fd, event));
+}
+
+/* What was reported with the data of an event becomes what a driver reports, once. */
+static int tell(int set, struct epoll_event *events, int count) {
+  if (count <= 0)
+    return count;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < count; i++) {
+    for (const struct watch *w = watches; w; w = w->next) {
+      if (w->set != set || w->asked.data.u64 != events[i].data.u64 ||
+          !(events[i].events & EPOLLIN) || !emulator_is_event(w->fd) || !emulator_event_take(w->fd))
+        continue;
+      events[i].events =
+          (events[i].events & ~(uint32_t)EPOLLIN) | (w->asked.events & (EPOLLIN | EPOLLPRI));
+      break;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
+REDIRECT int epoll_wait(int set, struct epoll_event *events, int most, int timeout_ms) {
+  return tell(set, events, NEXT(epoll_wait)(set, events, most, timeout_ms));
+}
+
+REDIRECT int epoll_pwait(int set, struct epoll_event *events, int most, int timeout_ms,
+                         const sigset_t *mask) {
+  return tell(set, events, NEXT(epoll_pwait)(set, events, most, timeout_ms, mask));
+}
+
+REDIRECT int epoll_pwait2(int set, struct epoll_event *events, int most,
+                          const struct timespec *timeout, const sigset_t *mask) {
+  return tell(set, events, NEXT(epoll_pwait2)(set, events, most, timeout, mask));
+}

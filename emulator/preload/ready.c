@@ -1,0 +1,184 @@
+/* Redirected functions that wait for fds. The kernel driver's poll of an event
+ * reports POLLIN and POLLPRI together, and once; behind our fd is an eventfd, which
+ * knows only POLLIN and stays readable. nvgpu-uapi.md 3.6, 6.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <time.h>
+
+#include "emulator/descriptors.h"
+#include "emulator/preload/next.h"
+
+enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000, US_PER_S = 1000000, NS_PER_US = 1000 };
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* When a wait ends. No timeout: never. */
+struct end {
+  bool set;
+  int64_t ns;
+  struct timespec left;
+};
+
+static struct end end_of(const struct timespec *timeout) {
+  struct end end = {.set = timeout};
+  if (timeout)
+    end.ns = now_ns() + (int64_t)timeout->tv_sec * NS_PER_S + timeout->tv_nsec;
+  return end;
+}
+
+/* The timeout of the next system call of the wait. */
+static const struct timespec *left(struct end *end) {
+  if (!end->set)
+    return NULL;
+  int64_t ns = end->ns - now_ns();
+  ns = ns < 0 ? 0 : ns;
+  end->left = (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+  return &end->left;
+}
+
+static bool over(const struct end *end) {
+  return end->set && now_ns() >= end->ns;
+}
+
+static bool has_event(const struct pollfd *fds, nfds_t count) {
+  for (nfds_t i = 0; i < count; i++) {
+    if (emulator_is_event(fds[i].fd))
+      return true;
+  }
+  return false;
+}
+
+/* How many fds are ready when events are told once. */
+static int poll_tell(struct pollfd *fds, nfds_t count, const struct pollfd *asked) {
+  int ready = 0;
+  for (nfds_t i = 0; i < count; i++) {
+    if ((fds[i].revents & POLLIN) && emulator_is_event(fds[i].fd))
+      fds[i].revents =
+          (short)(emulator_event_take(fds[i].fd) ? asked[i].events & (POLLIN | POLLPRI) : 0);
+    ready += fds[i].revents != 0;
+  }
+  return ready;
+}
+
+static int poll_events(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                       const sigset_t *mask) {
+  struct end end = end_of(timeout);
+  struct pollfd *asked = malloc(count * sizeof(*fds));
+  if (!asked)
+    return next_result(-ENOMEM);
+  memcpy(asked, fds, count * sizeof(*fds));
+  for (nfds_t i = 0; i < count; i++)
+    if ((fds[i].events & POLLPRI) && emulator_is_event(fds[i].fd))
+      fds[i].events |= POLLIN;
+  int ready;
+  do {
+    emulator_look();
+    ready = NEXT(ppoll)(fds, count, left(&end), mask);
+    if (ready > 0)
+      ready = poll_tell(fds, count, asked);
+  } while (ready == 0 && !over(&end));
+  for (nfds_t i = 0; i < count; i++)
+    fds[i].events = asked[i].events;
+  free(asked);
+  return ready;
+}
+
+REDIRECT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                   const sigset_t *mask) {
+  return has_event(fds, count) ? poll_events(fds, count, timeout, mask)
+                               : NEXT(ppoll)(fds, count, timeout, mask);
+}
+
+REDIRECT int poll(struct pollfd *fds, nfds_t count, int timeout_ms) {
+  if (!has_event(fds, count))
+    return NEXT(poll)(fds, count, timeout_ms);
+  struct timespec timeout = {.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * NS_PER_MS};
+  return poll_events(fds, count, timeout_ms < 0 ? NULL : &timeout, NULL);
+}
+
+static bool asked_for(int fd, const fd_set *set) {
+  return set && FD_ISSET(fd, set);
+}
+
+static bool select_has_event(int count, const fd_set *readable, const fd_set *exceptional) {
+  for (int fd = 0; fd < count && fd < FD_SETSIZE; fd++) {
+    if ((asked_for(fd, readable) || asked_for(fd, exceptional)) && emulator_is_event(fd))
+      return true;
+  }
+  return false;
+}
+
+static int select_events(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
+                         struct end *end, const sigset_t *mask) {
+  fd_set none, asked_r, asked_w, asked_e;
+  FD_ZERO(&none);
+  asked_r = readable ? *readable : none;
+  asked_w = writable ? *writable : none;
+  asked_e = exceptional ? *exceptional : none;
+  count = count < FD_SETSIZE ? count : FD_SETSIZE;
+  int ready;
+  do {
+    fd_set r = asked_r, w = asked_w, e = asked_e;
+    for (int fd = 0; fd < count; fd++) {
+      if (FD_ISSET(fd, &e) && emulator_is_event(fd))
+        FD_SET(fd, &r);
+    }
+    emulator_look();
+    ready = NEXT(pselect)(count, &r, &w, &e, left(end), mask);
+    for (int fd = 0; ready > 0 && fd < count; fd++) {
+      if (!FD_ISSET(fd, &r) || !emulator_is_event(fd))
+        continue;
+      bool news = emulator_event_take(fd);
+      ready--;
+      FD_CLR(fd, &r);
+      if (news && FD_ISSET(fd, &asked_r)) {
+        FD_SET(fd, &r);
+        ready++;
+      }
+      if (news && FD_ISSET(fd, &asked_e)) {
+        FD_SET(fd, &e);
+        ready++;
+      }
+    }
+    if (ready >= 0 && readable)
+      *readable = r;
+    if (ready >= 0 && writable)
+      *writable = w;
+    if (ready >= 0 && exceptional)
+      *exceptional = e;
+  } while (ready == 0 && !over(end));
+  return ready;
+}
+
+REDIRECT int pselect(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
+                     const struct timespec *timeout, const sigset_t *mask) {
+  if (!select_has_event(count, readable, exceptional))
+    return NEXT(pselect)(count, readable, writable, exceptional, timeout, mask);
+  struct end end = end_of(timeout);
+  return select_events(count, readable, writable, exceptional, &end, mask);
+}
+
+/* Linux's select leaves the time that was left. */
+REDIRECT int select(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
+                    struct timeval *timeout) {
+  if (!select_has_event(count, readable, exceptional))
+    return NEXT(select)(count, readable, writable, exceptional, timeout);
+  struct timespec time;
+  if (timeout)
+    time = (struct timespec){.tv_sec = timeout->tv_sec, .tv_nsec = timeout->tv_usec * NS_PER_US};
+  struct end end = end_of(timeout ? &time : NULL);
+  int ready = select_events(count, readable, writable, exceptional, &end, NULL);
+  if (timeout) {
+    const struct timespec *rest = left(&end);
+    *timeout = (struct timeval){.tv_sec = rest->tv_sec, .tv_usec = rest->tv_nsec / NS_PER_US};
+  }
+  return ready;
+}

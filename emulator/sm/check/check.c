@@ -1,0 +1,444 @@
+/* Check mode: values that nothing has written, results used before their
+ * scoreboard is waited for, warp-synchronous masks.
+ *
+ * An undefined value may be moved and computed with: compilers do so where its
+ * result is not used. It is reported when it decides something: an address, a
+ * branch, what goes to global memory.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "emulator/sm/check/watch.h"
+
+static const uint64_t cause_mask = SM_INSN_BYTES - 1;
+
+/* --- scoreboards: facts sass-sm87.md, control bits ------------------------------ */
+
+/* Of a load that has no scoreboard: its result is never announced. Not those of shared
+ * memory, which come in order: ptxas waits for a later one's. */
+enum { NEVER = SM_SCOREBOARDS };
+
+static bool waited(const struct sm_warp_shadow *ws, uint8_t scoreboard, uint32_t generation) {
+  return scoreboard < SM_SCOREBOARDS && ws->generation[scoreboard] != generation;
+}
+
+/* An instruction whose result is there has read its sources. */
+static bool pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
+  return p->scoreboard != SM_NO_SCOREBOARD && p->lanes & m &&
+         !waited(ws, p->scoreboard, p->generation) &&
+         !waited(ws, p->result_scoreboard, p->result_generation);
+}
+
+static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned place,
+                           const struct sm_pending *p, uint32_t m, bool is_result) {
+  const bool predicate = place >= SM_SLOTS;
+  const bool uniform = predicate ? place - SM_SLOTS >= SM_PRED_UNIFORM : place < SM_SLOT_R;
+  const unsigned number = predicate ? (place - SM_SLOTS) % SM_PRED_UNIFORM
+                          : uniform ? place - SM_SLOT_UR
+                                    : place - SM_SLOT_R;
+  const char *const letter = uniform ? predicate ? "UP" : "UR" : predicate ? "P" : "R";
+  const struct sm_about about = {.other_pc = p->pc};
+  const uint32_t lane = (uint32_t)__builtin_ctz(m);
+  if (p->scoreboard == NEVER)
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, lane, &about,
+              "uses %s%u, which no scoreboard announces: it is loaded", letter, number);
+  else
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_SCOREBOARD, lane, &about,
+              is_result
+                  ? "uses %s%u before scoreboard %u is waited for, which announces the result "
+                    "of the instruction"
+                  : "writes %s%u before scoreboard %u is waited for, which announces that it "
+                    "was read by the instruction",
+              letter, number, p->scoreboard);
+}
+
+/* writer: the instruction's, if it writes the place. Accesses to shared memory come one after
+ * the other: ptxas lets one's result replace another's result or source. */
+static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
+                          unsigned place, uint32_t m, const struct sm_note *writer) {
+  struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
+  const bool written = writer != NULL;
+  const bool shared = written && writer->space == SM_SPACE_SHARED;
+  if (pending(ws, result, m) && !(shared && result->shared)) {
+    report_pending(w, u, place, result, m, true);
+    result->scoreboard = SM_NO_SCOREBOARD;
+  } else if (written && pending(ws, source, m) && !(shared && source->shared)) {
+    report_pending(w, u, place, source, m, false);
+    source->scoreboard = SM_NO_SCOREBOARD;
+  }
+}
+
+/* The k-th place that the instruction reads or writes; false after the last. */
+struct places {
+  const struct sm_use *use;
+  unsigned count, at, word;
+  uint32_t preds;
+};
+
+static bool next_place(struct places *p, unsigned *place) {
+  while (p->at < p->count && p->word == p->use[p->at].count) {
+    p->at++;
+    p->word = 0;
+  }
+  if (p->at < p->count) {
+    *place = p->use[p->at].slot + p->word++;
+    return true;
+  }
+  if (!p->preds)
+    return false;
+  *place = SM_SLOTS + (unsigned)__builtin_ctz(p->preds);
+  p->preds &= p->preds - 1;
+  return true;
+}
+
+static struct places reads_of(const struct sm_note *note) {
+  return (struct places){.use = note->read, .count = note->read_count, .preds = note->preds_read};
+}
+
+static struct places writes_of(const struct sm_note *note) {
+  return (struct places){
+      .use = note->write, .count = note->write_count, .preds = note->preds_written};
+}
+
+static uint32_t generation_of(const struct sm_warp *w, uint8_t scoreboard) {
+  return scoreboard < SM_SCOREBOARDS ? sm_shadow_of(w)->generation[scoreboard] : 0;
+}
+
+static struct sm_pending pending_on(const struct sm_warp *w, const struct sm_uop *u,
+                                    const struct sm_note *note, uint8_t scoreboard, uint32_t m) {
+  return (struct sm_pending){.lanes = m,
+                             .generation = generation_of(w, scoreboard),
+                             .result_scoreboard = note->write_sb,
+                             .result_generation = generation_of(w, note->write_sb),
+                             .scoreboard = scoreboard,
+                             .shared = note->space == SM_SPACE_SHARED,
+                             .pc = sm_pc_of(w, u)};
+}
+
+static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                              struct sm_warp_shadow *ws, uint32_t m) {
+  unsigned place;
+  for (uint32_t left = note->wait_mask; left; left &= left - 1)
+    ws->generation[__builtin_ctz(left) % SM_SCOREBOARDS]++;
+  const uint32_t everyone = w->active[u->uniform];
+  if (u->guard % SM_PRED_UNIFORM < SM_PRED_TRUE)
+    check_pending(w, u, ws, SM_SLOTS + u->guard, everyone, NULL);
+  if (!m)
+    return;
+  for (struct places p = reads_of(note); next_place(&p, &place);)
+    check_pending(w, u, ws, place, m, NULL);
+  for (struct places p = writes_of(note); next_place(&p, &place);)
+    check_pending(w, u, ws, place, m, note);
+  const bool loads = (note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_LOCAL) &&
+                     note->access != SM_ACCESS_STORE && !note->is_alone;
+  if (note->write_sb < SM_SCOREBOARDS || loads)
+    for (struct places p = writes_of(note); next_place(&p, &place);)
+      ws->result[place] =
+          pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
+  /* Uniform registers are read at once: NVRTC's code writes them right behind a store. */
+  if (note->read_sb < SM_SCOREBOARDS)
+    for (struct places p = reads_of(note); next_place(&p, &place);)
+      if (place >= SM_SLOT_R)
+        ws->source[place] = pending_on(w, u, note, note->read_sb, m);
+}
+
+/* --- undefined values -------------------------------------------------------------- */
+
+static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t origin,
+                             uint32_t lanes, const char *use) {
+  static const char *const causes[] = {
+      [SM_CAUSE_REGISTER] = "a register that nothing has written",
+      [SM_CAUSE_SHARED] = "local memory that nothing has written, read",
+      [SM_CAUSE_LOCAL] = "private memory that nothing has written, read",
+      [SM_CAUSE_GLOBAL] = "global memory that nothing has written, read",
+      [SM_CAUSE_LANE] = "a lane that does not take part, read",
+  };
+  const unsigned cause = origin & cause_mask;
+  sm_report(w, sm_pc_of(w, u), SM_REPORT_UNDEFINED, (uint32_t)__builtin_ctz(lanes),
+            &(struct sm_about){.other_pc = cause == SM_CAUSE_REGISTER ? 0 : origin & ~cause_mask},
+            "%s is undefined: it comes from %s", use, causes[cause]);
+}
+
+/* A place decides something: reports it once if it is undefined in lanes of m. */
+static void decide(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
+                   unsigned place, uint32_t m, const char *use) {
+  const uint32_t lanes = ws->undefined[place] & m;
+  if (!lanes)
+    return;
+  report_undefined(w, u, ws->origin[place], lanes, use);
+  ws->undefined[place] = 0;
+}
+
+struct taint {
+  uint32_t lanes;
+  uint64_t origin;
+};
+
+static void add(struct taint *t, const struct sm_warp_shadow *ws, unsigned place, uint32_t m) {
+  const uint32_t lanes = ws->undefined[place] & m;
+  if (lanes && !t->lanes)
+    t->origin = ws->origin[place];
+  t->lanes |= lanes;
+}
+
+static unsigned source_place(const struct sm_uop *u, unsigned which) {
+  return u->scalar_slot == which ? 0 : u->s[which] / SM_REG_BYTES;
+}
+
+/* The lane that each lane of a SHFL reads; itself where it gets its own value. As
+ * the handler computes it (exec_ctl.c). */
+static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
+                          uint32_t m, struct taint *t) {
+  enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
+  const uint32_t *b = sm_file_at(w, u->s[1]), *c = sm_file_at(w, u->s[2]);
+  const unsigned value = source_place(u, 0);
+  const uint32_t undefined = ws->undefined[value];
+  uint32_t absent = 0;
+  FOR_MASK(i, m) {
+    const uint32_t control = u->x[1] ? (uint32_t)u->off : c[i];
+    const uint32_t segment = control >> 8 & 31, clamp = control & 31;
+    const uint32_t by = (u->scalar_slot == 1 ? u->imm : b[i]) & 31;
+    const uint32_t max = (i & segment) | (clamp & ~segment);
+    uint32_t from = (i & segment) | (by & ~segment & 31);
+    bool ok;
+    if (u->x[0] == SHFL_UP) {
+      from = i - by;
+      ok = (int32_t)from >= (int32_t)max;
+    } else {
+      from = u->x[0] == SHFL_DOWN ? i + by : u->x[0] == SHFL_BFLY ? i ^ by : from;
+      ok = from <= max;
+    }
+    from = ok ? from & 31 : i;
+    if (!(m >> from & 1))
+      absent |= 1u << i;
+    else if (undefined >> from & 1) {
+      t->lanes |= 1u << i;
+      t->origin = ws->origin[value];
+    }
+  }
+  if (absent && !t->lanes)
+    t->origin = sm_pc_of(w, u) | SM_CAUSE_LANE;
+  t->lanes |= absent;
+}
+
+/* What is undefined in the result of an instruction that computes. */
+static struct taint computed(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                             struct sm_warp_shadow *ws, uint32_t m) {
+  struct taint t = {0};
+  unsigned place;
+  switch (note->handler) {
+  case SM_H_sel:
+  case SM_H_fsel: {
+    const uint32_t p = w->pred[u->pp] ^ (0u - (u->pnot & 1u));
+    add(&t, ws, source_place(u, 0), m & p);
+    add(&t, ws, source_place(u, 1), m & ~p);
+    add(&t, ws, SM_SLOTS + u->pp, m);
+    return t;
+  }
+  case SM_H_prmt_imm:
+  case SM_H_prmt: {
+    /* Bytes put into a word that is not complete yet: only all of it counts. */
+    struct taint low = {0}, high = {0};
+    add(&low, ws, source_place(u, 0), m);
+    add(&high, ws, source_place(u, 2), m);
+    if (source_place(u, 0) < SM_SLOT_UR)
+      return high;
+    if (source_place(u, 2) < SM_SLOT_UR)
+      return low;
+    low.lanes &= high.lanes;
+    return low;
+  }
+  case SM_H_shfl:
+    shuffle_taint(w, u, ws, m, &t);
+    return t;
+  case SM_H_p2r:
+  case SM_H_r2p:
+    return t;
+  default:
+    break;
+  }
+  for (struct places p = reads_of(note); next_place(&p, &place);)
+    add(&t, ws, place, m);
+  switch (note->handler) {
+  case SM_H_vote:
+  case SM_H_match:
+  case SM_H_redux:
+    t.lanes = t.lanes ? SM_ALL_LANES : 0;
+    break;
+  case SM_H_r2ur:
+    t.lanes = m && t.lanes >> __builtin_ctz(m) & 1 ? SM_ALL_LANES : 0;
+    break;
+  default:
+    if (note->klass == SM_CLASS_TENSOR)
+      t.lanes = t.lanes ? SM_ALL_LANES : 0;
+    break;
+  }
+  return t;
+}
+
+static bool decides_by_guard(const struct sm_note *note) {
+  return note->klass == SM_CLASS_CONTROL || note->klass == SM_CLASS_BARRIER ||
+         note->access == SM_ACCESS_STORE || note->access == SM_ACCESS_ATOMIC;
+}
+
+static bool is_global(const struct sm_note *note) {
+  return note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC;
+}
+
+static void check_uses(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                       struct sm_warp_shadow *ws, uint32_t m) {
+  if (decides_by_guard(note)) {
+    decide(w, u, ws, SM_SLOTS + u->guard, w->active[u->uniform], "the condition");
+    if (note->klass == SM_CLASS_CONTROL)
+      for (uint32_t left = note->preds_read; left; left &= left - 1)
+        decide(w, u, ws, SM_SLOTS + (unsigned)__builtin_ctz(left), m, "the condition");
+  }
+  for (unsigned k = 0; k < note->read_count; k++) {
+    const struct sm_use *use = &note->read[k];
+    for (unsigned word = 0; word < use->count; word++)
+      if (use->address)
+        decide(w, u, ws, use->slot + word, m, "the address");
+      else if (is_global(note) && note->access != SM_ACCESS_LOAD)
+        decide(w, u, ws, use->slot + word, m, "what is written to memory");
+  }
+}
+
+static void define(struct sm_warp_shadow *ws, unsigned place, uint32_t m, const struct taint *t) {
+  const bool uniform = place < SM_SLOT_R;
+  const uint32_t lanes = uniform && m ? SM_ALL_LANES : m;
+  const uint32_t undefined = uniform && t->lanes ? SM_ALL_LANES : t->lanes;
+  ws->undefined[place] = (ws->undefined[place] & ~lanes) | (undefined & lanes);
+  if (undefined & lanes)
+    ws->origin[place] = t->origin;
+}
+
+static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                         struct sm_warp_shadow *ws, uint32_t m) {
+  unsigned place;
+  check_uses(w, u, note, ws, m);
+  if (!m && note->space == SM_SPACE_NONE)
+    return;
+  struct taint t = {0};
+  if (note->space == SM_SPACE_NONE) {
+    t = computed(w, u, note, ws, m);
+  } else {
+    struct taint data = {0};
+    for (unsigned k = 0; k < note->read_count; k++)
+      for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
+        add(&data, ws, note->read[k].slot + word, m);
+    t.origin = data.origin;
+    t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &t.origin) : 0;
+    if (note->handler == SM_H_ldsm && t.lanes) /* lanes load rows for others */
+      t.lanes = SM_ALL_LANES;
+  }
+  /* Whether lanes execute it may be undefined as well. */
+  add(&t, ws, SM_SLOTS + u->guard, w->active[u->uniform]);
+  for (struct places p = writes_of(note); next_place(&p, &place);)
+    define(ws, place, m, &t);
+  if (note->handler == SM_H_r2p)
+    for (unsigned k = 0; k < SM_PRED_TRUE; k++)
+      ws->undefined[SM_SLOTS + k + u->x[1]] &= ~m;
+}
+
+/* --- warp-synchronous operations ------------------------------------------------------ */
+
+static void report_mask(struct sm_warp *w, const struct sm_uop *u, uint32_t lane, uint32_t mask,
+                        const char *rest) {
+  sm_report(w, sm_pc_of(w, u), SM_REPORT_WARP_MASK, lane, &(struct sm_about){0},
+            "lane %u executes this with the mask 0x%08x, %s", lane, mask, rest);
+}
+
+static void check_own_lane(struct sm_warp *w, const struct sm_uop *u, uint32_t lanes,
+                           uint32_t mask) {
+  if (lanes & ~mask)
+    report_mask(w, u, (uint32_t)__builtin_ctz(lanes & ~mask), mask, "in which it is not");
+}
+
+static void check_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  const uint32_t *mask = sm_file_at(w, u->s[1]);
+  if (u->scalar_slot == 1) {
+    if (u->scalar_kind == SM_SCALAR_IMM)
+      check_own_lane(w, u, m, u->imm);
+    return;
+  }
+  FOR_MASK(i, m) {
+    check_own_lane(w, u, 1u << i, mask[i]);
+    FOR_MASK(k, m & mask[i])
+    if (mask[k] != mask[i]) {
+      report_mask(w, u, i, mask[i], "which differs from that of another lane in it");
+      return;
+    }
+  }
+}
+
+/* The branches around warp-synchronous operations, by which those whose lanes are
+ * together go without a WARPSYNC. */
+static void check_mask_branch(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  check_own_lane(w, u, m, sm_file_at(w, u->s[0])[0] ^ (u->mods ? ~0u : 0));
+}
+
+/* --- barriers and constants ------------------------------------------------------------- */
+
+static void check_barrier(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
+  const uint32_t lane = (uint32_t)__builtin_ctz(m);
+  const struct sm_bar_request request = sm_bar_request_of(w, u, m);
+  const struct sm_bar *bar = &w->cta->bar[request.id % SM_BARRIERS];
+  const struct sm_about about = {.address = request.id};
+  sm_release_clock(w, w->cta->shadow->barrier_clock[request.id % SM_BARRIERS]);
+  if (request.count % SM_LANES)
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
+              "barrier %u is for %u work-items, which is no multiple of %d", request.id,
+              request.count, SM_LANES);
+  else if (request.count > w->cta->warps * SM_LANES)
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
+              "barrier %u is for %u work-items, but the group has %u", request.id, request.count,
+              w->cta->threads);
+  else if (w->cta->bars_in_use >> request.id % SM_BARRIERS & 1 &&
+           (bar->whole != !request.count || bar->expected != request.count))
+    sm_report(w, sm_pc_of(w, u), SM_REPORT_BARRIER, lane, &about,
+              "barrier %u is for %u work-items here, but others wait at it for %u", request.id,
+              request.count ? request.count : w->cta->threads,
+              bar->whole ? w->cta->threads : bar->expected);
+}
+
+/* A read behind the end of a constant bank gives zero. */
+static void check_constant(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                           uint32_t m) {
+  const uint32_t *index = sm_file_at(w, u->s[0]);
+  const uint32_t term = sm_file_at(w, u->imm)[0] + (uint32_t)u->off;
+  FOR_MASK(i, m) {
+    const uint64_t at = index[i] + term;
+    if (at + note->bytes > w->bank[u->x[1]].size) {
+      sm_report(w, sm_pc_of(w, u), SM_REPORT_BOUNDS, i,
+                &(struct sm_about){.address = at, .bytes = note->bytes},
+                "read of %u bytes at 0x%" PRIx64 " of constant bank %u, which has %u bytes",
+                note->bytes, at, u->x[1], w->bank[u->x[1]].size);
+      return;
+    }
+  }
+}
+
+void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const uint32_t m = sm_lanes_of(w, u);
+  check_scoreboards(w, u, note, ws, m);
+  check_values(w, u, note, ws, m);
+  sm_check_pointers(w, u, note, m);
+  const uint32_t chosen = m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u)));
+  if (note->handler == SM_H_warpsync)
+    check_warpsync(w, u, chosen);
+  if (note->handler == SM_H_bra_cond)
+    check_mask_branch(w, u, chosen);
+  if (note->handler == SM_H_ldc)
+    check_constant(w, u, note, m);
+  if (note->handler == SM_H_bar && m)
+    check_barrier(w, u, m);
+  if (note->acquires && m) {
+    sm_acquire_clock(w, w->cta->shadow->lock_clock);
+    sm_release_clock(w, w->cta->shadow->lock_clock);
+  }
+  if (note->syncs_warp)
+    ws->clock[w->index]++;
+  if (m)
+    sm_check_order(w, note);
+}

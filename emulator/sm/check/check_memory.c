@@ -1,0 +1,254 @@
+/* Check mode: what memory holds: bytes that nothing has written, memory that kernels
+ * may not read or not write, pointers that led out of their buffer. Goes through the
+ * lanes of each memory instruction, before it is executed.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+
+#include "emulator/sm/check/watch.h"
+
+/* --- shared and private memory --------------------------------------------------- */
+
+/* Who looks at an mbarrier is ordered after those who have arrived there. */
+static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
+  if (a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic)
+    memset(defined, SM_MBARRIER, a->note->bytes);
+  else if (!a->is_write && *defined == SM_MBARRIER)
+    sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
+}
+
+/* What an undefined word's origin is, and becomes. */
+static void pass_origin(uint64_t *of_word, const struct sm_access *a, bool found, bool undefined,
+                        uint64_t *origin) {
+  if (found && *of_word)
+    *origin = *of_word & ~(uint64_t)SM_ORIGIN_STORED;
+  if (a->is_write && undefined)
+    *of_word = a->origin | SM_ORIGIN_STORED;
+}
+
+/* True if something undefined was read. undefined: so is what is written. */
+static bool shared_access(struct sm_access *a, bool undefined) {
+  struct sm_shadow *s = a->w->cta->shadow;
+  const uint32_t bytes = a->note->bytes;
+  uint8_t *defined = s->shared_defined + a->at;
+  bool found = false;
+  if (a->at + bytes > a->w->shared_bytes || a->at & (bytes - 1))
+    return false; /* it faults */
+  a->memory = a->w->shared + a->at;
+  a->defined = defined;
+  for (uint32_t done = 0; done < bytes;) {
+    const struct sm_part p = sm_part_of(a->at, bytes, done);
+    if (!a->strong)
+      sm_check_race(a, &s->cell[(a->at + done) / SM_CELL_BYTES], &p);
+    done += p.count;
+  }
+  uint64_t origin = sm_pc_of(a->w, a->u) | SM_CAUSE_SHARED;
+  for (uint32_t k = 0; k < bytes; k++) {
+    pass_origin(&s->shared_origin[(a->at + k) / SM_CELL_BYTES], a, !defined[k], undefined, &origin);
+    found |= !defined[k];
+    if (a->is_write)
+      defined[k] = undefined ? SM_UNWRITTEN : SM_WRITTEN;
+  }
+  a->origin = origin;
+  check_mbarrier(a, defined);
+  return found && a->note->access != SM_ACCESS_STORE;
+}
+
+static bool local_access(struct sm_access *a, bool is_undefined) {
+  const struct sm_warp *w = a->w;
+  const struct sm_grid *grid = w->cta->grid;
+  const uint32_t bytes = a->note->bytes;
+  uint64_t at = a->at;
+  bool undefined = false;
+  if (at >= SM_WINDOW_BYTES - grid->local_high && at + bytes <= SM_WINDOW_BYTES)
+    at = w->local_high_at + (at - (SM_WINDOW_BYTES - w->local_high));
+  else if (at + bytes > grid->local_low)
+    return false; /* it faults */
+  const size_t warp = (size_t)(w->local - w->cta->local) / 4;
+  uint64_t origin = sm_pc_of(w, a->u) | SM_CAUSE_LOCAL;
+  for (uint32_t done = 0; done < bytes;) {
+    const struct sm_part p = sm_part_of(at, bytes, done);
+    const size_t word = warp + (at + done) / 4 * SM_LANES + a->lane;
+    uint8_t *defined = &w->cta->shadow->local_defined[word];
+    /* One byte is enough: compilers spill half a word and read it back whole. */
+    const bool found = !(*defined & p.mask);
+    pass_origin(&w->cta->shadow->local_origin[word], a, found, is_undefined, &origin);
+    undefined |= found;
+    if (a->is_write)
+      *defined = (uint8_t)(is_undefined ? *defined & ~p.mask : *defined | p.mask);
+    done += p.count;
+  }
+  a->origin = origin;
+  return undefined && a->note->access != SM_ACCESS_STORE;
+}
+
+/* The destinations of LDGSTS. */
+static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint64_t origin) {
+  const uint32_t *to = sm_file_at(a.w, a.u->s[1]);
+  const uint32_t term = sm_file_at(a.w, a.u->s[2])[0] + (uint32_t)a.u->jump;
+  a.is_write = true;
+  FOR_MASK(i, m) {
+    a.lane = i;
+    a.at = to[i] + term;
+    a.origin = origin;
+    shared_access(&a, undefined >> i & 1);
+  }
+}
+
+/* --- global memory ------------------------------------------------------------------ */
+
+/* Cells of global memory are shared by all CTAs: a lock for each KiB of it, some
+ * KiB having the same one. */
+enum { LOCKS = 256, LOCKED_SHIFT = 10 };
+static pthread_mutex_t locks[LOCKS] = {
+    [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER,
+};
+
+void sm_check_forked(void) {
+  for (int i = 0; i < LOCKS; i++)
+    pthread_mutex_init(&locks[i], NULL);
+}
+
+static pthread_mutex_t *lock_of(uint64_t address) {
+  return &locks[(address >> LOCKED_SHIFT) % LOCKS];
+}
+
+static bool inside(const struct sm_range *r, uint64_t address, uint32_t bytes) {
+  const uint64_t at = address - r->gpu;
+  return at < r->size && bytes <= r->size - at;
+}
+
+/* The run of memory that holds an access; NULL: it faults. */
+static const struct sm_range *range_of(struct sm_cta *cta, uint64_t address, uint32_t bytes) {
+  struct sm_range *r = &cta->shadow->range;
+  const struct sm_memory *memory = &cta->grid->memory;
+  if (inside(r, address, bytes))
+    return r;
+  return memory->find(memory->space, address, r) && inside(r, address, bytes) ? r : NULL;
+}
+
+static void check_rights(const struct sm_access *a, const struct sm_memory_shadow *shadow) {
+  const bool bad_write = shadow->read_only && a->is_write;
+  if (bad_write || (shadow->write_only && a->note->access != SM_ACCESS_STORE))
+    sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_ACCESS, a->lane,
+              &(struct sm_about){.address = a->at, .bytes = a->note->bytes, .is_write = bad_write},
+              bad_write ? "write of %u bytes at 0x%" PRIx64 " in a buffer that kernels only read"
+                        : "read of %u bytes at 0x%" PRIx64 " in a buffer that kernels only write",
+              a->note->bytes, a->at);
+}
+
+static void check_bounds(const struct sm_access *a) {
+  const struct sm_parameter *p = sm_pointer_of(a->w, a->u, a->lane);
+  const uint32_t bytes = a->note->bytes;
+  if (!p || (a->at >= p->gpu && a->at + bytes <= p->gpu + p->size))
+    return;
+  sm_report(
+      a->w, sm_pc_of(a->w, a->u), SM_REPORT_BOUNDS, a->lane,
+      &(struct sm_about){.address = a->at, .bytes = bytes, .is_write = a->is_write, .parameter = p},
+      "%s of %u bytes at 0x%" PRIx64 ", outside of the buffer that the pointer belongs to",
+      a->is_write ? "write" : "read", bytes, a->at);
+}
+
+/* True if something unwritten was read. The word's lock is held. */
+static bool global_words(struct sm_access *a, const struct sm_range *r) {
+  const uint64_t offset = a->at - r->gpu;
+  const uint32_t bytes = a->note->bytes;
+  uint8_t *written = __atomic_load_n(&r->shadow->written, __ATOMIC_ACQUIRE);
+  bool found = false;
+  a->memory = r->host + offset;
+  a->defined = written ? written + offset : NULL;
+  for (uint32_t done = 0; r->shadow->cells && done < bytes;) {
+    const struct sm_part p = sm_part_of(a->at, bytes, done);
+    sm_check_race(a, &r->shadow->cells[(offset + done) / SM_CELL_BYTES], &p);
+    done += p.count;
+  }
+  for (uint32_t k = 0; written && k < bytes; k++) {
+    found |= !__atomic_load_n(&written[offset + k], __ATOMIC_RELAXED);
+    if (a->is_write)
+      __atomic_store_n(&written[offset + k], 1, __ATOMIC_RELAXED);
+  }
+  return found && a->note->access != SM_ACCESS_STORE;
+}
+
+static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
+  const struct sm_range *r = range_of(a->w->cta, a->at, a->note->bytes);
+  if (!r || !r->shadow || a->at & (a->note->bytes - 1))
+    return false; /* it faults */
+  check_rights(a, r->shadow);
+  check_bounds(a);
+  pthread_mutex_t *lock = lock_of(a->at);
+  if (lock != *held) {
+    if (*held)
+      pthread_mutex_unlock(*held);
+    pthread_mutex_lock(lock);
+    *held = lock;
+  }
+  a->global = true;
+  const bool undefined = global_words(a, r);
+  a->global = false;
+  return undefined;
+}
+
+/* --- an instruction ------------------------------------------------------------------ */
+
+static enum sm_space space_of(struct sm_access *a) {
+  const struct sm_grid *grid = a->w->cta->grid;
+  if (a->note->space == SM_SPACE_COPY)
+    return SM_SPACE_GLOBAL;
+  if (a->note->space != SM_SPACE_GENERIC && a->note->space != SM_SPACE_GLOBAL)
+    return a->note->space;
+  if (a->at - grid->shared_window < SM_WINDOW_BYTES) {
+    a->at -= grid->shared_window;
+    return SM_SPACE_SHARED;
+  }
+  if (a->at - grid->local_window < SM_WINDOW_BYTES) {
+    a->at -= grid->local_window;
+    return SM_SPACE_LOCAL;
+  }
+  return SM_SPACE_GLOBAL;
+}
+
+uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                         uint32_t data, uint64_t *origin) {
+  const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
+  uint64_t address[SM_LANES];
+  const uint64_t stored = *origin;
+  uint32_t undefined = 0;
+  pthread_mutex_t *held = NULL;
+  struct sm_access a = {.w = w,
+                        .u = u,
+                        .note = note,
+                        .is_write = note->access != SM_ACCESS_LOAD,
+                        .strong = note->strong};
+  if (note->space == SM_SPACE_SHARED || note->space == SM_SPACE_LOCAL)
+    sm_addresses_32(w, u, address);
+  else
+    sm_addresses(w, u, address);
+  /* LDGSTS may be told to write zeros instead of what it would read. */
+  const uint32_t reads =
+      note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
+  FOR_MASK(i, reads) {
+    bool found = false;
+    a.lane = i;
+    a.at = address[i];
+    a.origin = stored;
+    const enum sm_space space = space_of(&a);
+    if (space == SM_SPACE_GLOBAL)
+      found = global_access(&a, &held);
+    else if (space == SM_SPACE_SHARED)
+      found = shared_access(&a, data >> i & 1);
+    else
+      found = local_access(&a, data >> i & 1);
+    if (!found)
+      continue;
+    undefined |= 1u << i;
+    *origin = space == SM_SPACE_GLOBAL ? sm_pc_of(w, u) | SM_CAUSE_GLOBAL : a.origin;
+  }
+  if (held)
+    pthread_mutex_unlock(held);
+  if (note->space == SM_SPACE_COPY) {
+    copy_access(a, m, undefined, *origin);
+    return 0; /* nothing in registers */
+  }
+  return undefined;
+}

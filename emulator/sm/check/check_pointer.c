@@ -1,0 +1,183 @@
+/* Check mode: which buffer an address belongs to. A parameter whose value lies in a
+ * mapping is a pointer into it; what is computed from it by moves and additions is
+ * too. Anything that joins two pointers, or takes one apart, belongs to no buffer
+ * that is known, and is not checked: so also pointers that were read from memory.
+ */
+#include "emulator/sm/check/watch.h"
+
+enum { PARAMETERS_AT = 0x160 }; /* gpu-command-stream.md 6 */
+
+/* --- the parameters ---------------------------------------------------------------- */
+
+static bool find_parameters(struct sm_shadow *s, const struct sm_grid *grid) {
+  const uint32_t end = grid->bank[0].size < sizeof s->pointer_at / sizeof s->pointer_at[0] * 4
+                           ? grid->bank[0].size
+                           : sizeof s->pointer_at / sizeof s->pointer_at[0] * 4;
+  memset(s->pointer_at, SM_POINTER_NONE, sizeof s->pointer_at);
+  s->parameter_count = 0;
+  for (uint32_t at = PARAMETERS_AT; grid->bank[0].data && at + 8 <= end; at += 8) {
+    uint64_t value;
+    struct sm_range range;
+    memcpy(&value, grid->bank[0].data + at, sizeof value);
+    if (!grid->memory.find(grid->memory.space, value, &range))
+      continue;
+    uint8_t id = SM_POINTER_MANY;
+    if (s->parameter_count < SM_PARAMETERS) {
+      s->parameter[s->parameter_count] = (struct sm_parameter){range.gpu, range.size, at};
+      id = (uint8_t)(SM_POINTER_FIRST + s->parameter_count++);
+    }
+    s->pointer_at[at / 4] = s->pointer_at[at / 4 + 1] = id;
+  }
+  return true;
+}
+
+void sm_pointers_start(struct sm_cta *cta) {
+  struct sm_shadow *s = cta->shadow;
+  if (s->parameters_of == cta->grid->first_number && s->parameters_known)
+    return;
+  s->parameters_known = find_parameters(s, cta->grid);
+  s->parameters_of = cta->grid->first_number;
+}
+
+/* --- registers ----------------------------------------------------------------------- */
+
+static uint8_t join(uint8_t a, uint8_t b) {
+  return !a ? b : !b || a == b ? a : SM_POINTER_MANY;
+}
+
+struct pointers {
+  uint8_t l[SM_LANES];
+};
+
+static void add(struct pointers *p, const uint8_t *of) {
+  FOR_LANES
+  p->l[i] = join(p->l[i], of[i]);
+}
+
+static void add_all(struct pointers *p, uint8_t of) {
+  FOR_LANES
+  p->l[i] = join(p->l[i], of);
+}
+
+static uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u) {
+  const struct sm_shadow *s = w->cta->shadow;
+  return u->scalar_kind == 0 && u->imm / 4 < SM_PARAMETER_WORDS ? s->pointer_at[u->imm / 4]
+                                                                : SM_POINTER_NONE;
+}
+
+/* Operands that a pointer goes through, by the handler; bits of slots. */
+static unsigned additive(const struct sm_uop *u, const struct sm_note *note) {
+  const bool by_one = u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM && u->imm == 1;
+  switch (note->handler) {
+  case SM_H_mov_reg:
+  case SM_H_mov_scalar:
+  case SM_H_iadd3:
+  case SM_H_iadd3_plain:
+  case SM_H_iadd3_rrr:
+  case SM_H_iadd3_rsr:
+    return 7;
+  case SM_H_imad:
+  case SM_H_imad_rrr:
+  case SM_H_imad_rsr:
+    return by_one ? 5 : 4;
+  case SM_H_imad_wide:
+  case SM_H_imad_wide_plain:
+    return 4;
+  case SM_H_lea:
+  case SM_H_lea_plain:
+    return 2;
+  default:
+    return 0;
+  }
+}
+
+/* What one operand brings: nothing, its pointers, or what is known no longer. */
+static void add_operand(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
+                        unsigned slot, unsigned words, bool goes_through) {
+  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const unsigned first = u->s[slot] / SM_REG_BYTES;
+  struct pointers p = {{0}};
+  if (u->scalar_slot == slot)
+    add_all(&p, u->scalar_kind == SM_SCALAR_IMM ? SM_POINTER_NONE : scalar_pointer(w, u));
+  else
+    for (unsigned k = 0; k < words; k++)
+      add(&p, ws->pointer[first + k]);
+  if (!goes_through || u->mods >> (2 * slot) & 3u)
+    FOR_LANES
+  p.l[i] = p.l[i] ? SM_POINTER_MANY : SM_POINTER_NONE;
+  add(out, p.l);
+}
+
+static void add_select(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
+  struct pointers a = {{0}}, b = {{0}};
+  const uint32_t p = w->pred[u->pp] ^ (0u - (u->pnot & 1u));
+  add_operand(&a, w, u, 0, 1, true);
+  add_operand(&b, w, u, 1, 1, true);
+  FOR_LANES
+  out->l[i] = p >> i & 1 ? a.l[i] : b.l[i];
+}
+
+/* A word of constant bank 0. */
+static void add_constant(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
+  const struct sm_shadow *s = w->cta->shadow;
+  const uint32_t at = sm_file_at(w, u->imm)[0] + (uint32_t)u->off;
+  if (u->x[1] == 0 && u->s[0] == 0 && at / 4 < SM_PARAMETER_WORDS)
+    add_all(out, s->pointer_at[at / 4]);
+}
+
+/* All that is read, as a whole; through: the same pointer in all lanes stays one. */
+static void add_reads(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
+                      const struct sm_note *note, uint32_t m, bool through) {
+  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  uint8_t all = u->scalar_slot == SM_NO_SLOT || u->scalar_kind == SM_SCALAR_IMM
+                    ? SM_POINTER_NONE
+                    : scalar_pointer(w, u);
+  for (unsigned k = 0; k < note->read_count; k++)
+    for (unsigned word = 0; word < note->read[k].count; word++)
+      FOR_MASK(i, m)
+  all = join(all, ws->pointer[note->read[k].slot + word][i]);
+  add_all(out, all && !through ? SM_POINTER_MANY : all);
+}
+
+void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                       uint32_t m) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  struct pointers out = {{0}};
+  const unsigned through = additive(u, note);
+  if (!m || !note->write_count)
+    return;
+  if (note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC)
+    add_all(&out, SM_POINTER_MANY); /* perhaps spilled */
+  else if (note->handler == SM_H_ldc)
+    add_constant(&out, w, u);
+  else if (note->handler == SM_H_sel)
+    add_select(&out, w, u);
+  else if (through)
+    for (unsigned slot = 0; slot < 3; slot++)
+      add_operand(&out, w, u, slot,
+                  slot == 2 &&
+                          (note->handler == SM_H_imad_wide || note->handler == SM_H_imad_wide_plain)
+                      ? 2
+                      : 1,
+                  through >> slot & 1);
+  else if (note->space == SM_SPACE_NONE)
+    add_reads(&out, w, u, note, m, note->handler == SM_H_shfl || note->handler == SM_H_r2ur);
+  for (unsigned k = 0; k < note->write_count; k++)
+    for (unsigned word = 0; word < note->write[k].count; word++) {
+      uint8_t *to = ws->pointer[note->write[k].slot + word];
+      const uint32_t lanes = note->write[k].slot < SM_SLOT_R ? SM_ALL_LANES : m;
+      FOR_MASK(i, lanes)
+      to[i] = out.l[i];
+    }
+}
+
+const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
+                                         uint32_t lane) {
+  const struct sm_warp_shadow *ws = sm_shadow_of(w);
+  const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->imm / SM_REG_BYTES;
+  uint8_t id = join(ws->pointer[reg][lane], ws->pointer[uniform][lane]);
+  if (!u->x[2])
+    id = join(id, ws->pointer[reg + 1][lane]);
+  id = join(id, ws->pointer[uniform + 1][lane]);
+  return id && id != SM_POINTER_MANY ? &w->cta->shadow->parameter[id - SM_POINTER_FIRST] : NULL;
+}

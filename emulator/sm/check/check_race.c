@@ -1,0 +1,164 @@
+/* Check mode: accesses that race.
+ *
+ * Two accesses by different work-items of a grid to one byte, one of them a write,
+ * race unless something orders them. In a CTA: barriers, told by vector clocks: an
+ * access is over if the clock its warp had then is known to the other warp. In a warp:
+ * its clock also goes on at warp-synchronous operations; compare-and-swap and exchange
+ * order what lies around them, as locks do. Between CTAs: if the one has released (a fence for more
+ * than its CTA, an atomic of a lock) behind its access, and the other has acquired since; which
+ * variable they did it by is not asked, so that no program that is right is
+ * reported. Accesses that are both strong (atomic, volatile) do not race. Writes that
+ * change nothing are no writes. Of each word the last writer and the last readers of
+ * two warps are remembered.
+ */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "emulator/sm/check/watch.h"
+
+_Static_assert(sizeof(struct sm_cell) == SM_CELL_SIZE, "as memory for them is reserved");
+
+/* Counts releases of all CTAs; when CTAs released last, by number (several share a
+ * place: they then count as having released together). */
+enum { RELEASES = 4096 };
+static _Atomic uint32_t now_released;
+static _Atomic uint32_t released[RELEASES];
+
+void sm_check_order(struct sm_warp *w, const struct sm_note *note) {
+  struct sm_shadow *s = w->cta->shadow;
+  if (note->releases_all)
+    atomic_store(&released[s->number % RELEASES], atomic_fetch_add(&now_released, 1) + 1);
+  if (note->acquires_all)
+    s->acquired = atomic_load(&now_released);
+}
+
+struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset) {
+  struct sm_part p = {.first = (at + offset) % SM_CELL_BYTES, .offset = offset};
+  p.count = SM_CELL_BYTES - p.first < bytes - offset ? SM_CELL_BYTES - p.first : bytes - offset;
+  p.mask = (uint8_t)(((1u << p.count) - 1) << p.first);
+  return p;
+}
+
+static bool ordered_between_ctas(const struct sm_access *a, const struct sm_touch *t) {
+  const struct sm_grid *grid = a->w->cta->grid;
+  const uint64_t ctas = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
+  if (!a->global || t->cta - grid->first_number >= ctas)
+    return true; /* of an earlier grid, or of a CTA that had this shared memory before */
+  return atomic_load_explicit(&released[t->cta % RELEASES], memory_order_relaxed) > t->time &&
+         a->w->cta->shadow->acquired > t->time;
+}
+
+/* Is the touch before what the access's lane does now? */
+static bool ordered(const struct sm_access *a, const struct sm_touch *t) {
+  const struct sm_warp *w = a->w;
+  const uint32_t warp = t->thread / SM_LANES, lane = t->thread % SM_LANES;
+  if (t->cta != w->cta->shadow->number)
+    return ordered_between_ctas(a, t);
+  return t->clock < sm_shadow_of(w)->clock[warp] || (warp == w->index && lane == a->lane);
+}
+
+/* Work-item and group of a touch, in words. */
+static void say_who(const struct sm_access *a, const struct sm_touch *t, char *text, size_t size) {
+  const struct sm_grid *g = a->w->cta->grid;
+  const uint32_t n = t->thread, *b = g->block;
+  const int length =
+      snprintf(text, size, "work-item (%u,%u,%u)", n % b[0], n / b[0] % b[1], n / b[0] / b[1]);
+  const uint32_t c = t->cta - g->first_number;
+  if (t->cta != a->w->cta->shadow->number)
+    snprintf(text + length, size - (size_t)length, " of group (%u,%u,%u)", c % g->grid[0],
+             c / g->grid[0] % g->grid[1], c / g->grid[0] / g->grid[1]);
+}
+
+static void race(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
+  char who[96];
+  say_who(a, t, who, sizeof who);
+  sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_RACE, a->lane,
+            &(struct sm_about){.address = a->at,
+                               .bytes = a->note->bytes,
+                               .is_write = a->is_write,
+                               .other_pc = a->w->cta->grid->program + t->pc},
+            "data race on %s memory at 0x%" PRIx64 ": this %s is not ordered after the %s by %s",
+            a->global ? "global" : "local", a->at, a->is_write ? "write" : "read",
+            was_write ? "write" : "read", who);
+}
+
+/* Accesses that do not race whatever their order: both are strong, or the one is a
+ * compare-and-swap, which verifies what the other has read. */
+static bool harmless(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
+  return (a->strong && t->strong) || (a->note->compares && !was_write) ||
+         (t->compares && !a->is_write);
+}
+
+static bool conflicts(const struct sm_access *a, const struct sm_touch *t, uint8_t mask,
+                      bool was_write) {
+  return t->bytes & mask && !harmless(a, t, was_write) && !ordered(a, t);
+}
+
+static uint32_t value_word(const struct sm_access *a, unsigned word, uint32_t lane) {
+  return sm_file_at(a->w, a->u->s[1] + word * SM_REG_BYTES)[lane];
+}
+
+/* Does what the lane writes differ from memory? */
+static bool changes(const struct sm_access *a, const struct sm_part *p) {
+  if (a->note->space == SM_SPACE_COPY || a->note->access == SM_ACCESS_ATOMIC)
+    return true;
+  for (unsigned k = p->offset; k < p->offset + p->count; k++)
+    if ((a->defined && !a->defined[k]) ||
+        a->memory[k] != (uint8_t)(value_word(a, k / 4, a->lane) >> k % 4 * 8))
+      return true;
+  return false;
+}
+
+/* The bytes that a store puts into a word. */
+static uint32_t stored(const struct sm_access *a, const struct sm_part *p) {
+  uint32_t value = 0;
+  for (unsigned k = 0; k < p->count; k++) {
+    const unsigned byte = p->offset + k;
+    value |= (value_word(a, byte / 4, a->lane) >> byte % 4 * 8 & 0xff) << (p->first + k) * 8;
+  }
+  return value;
+}
+
+/* A write over a write of the same value, which may not be in memory yet. */
+static bool repeats(const struct sm_cell *cell, const struct sm_touch *now, uint32_t value) {
+  const uint8_t common = cell->writer.bytes & now->bytes;
+  if (!cell->writer.valued || !now->valued)
+    return false;
+  for (unsigned k = 0; k < SM_CELL_BYTES; k++)
+    if (common >> k & 1 && (uint8_t)(value >> k * 8) != (uint8_t)(cell->value >> k * 8))
+      return false;
+  return true;
+}
+
+void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct sm_part *p) {
+  const struct sm_warp *w = a->w;
+  const struct sm_touch now = {
+      .cta = w->cta->shadow->number,
+      .clock = sm_shadow_of(w)->clock[w->index],
+      .time = atomic_load_explicit(&now_released, memory_order_relaxed),
+      .pc = (uint32_t)(sm_pc_of(w, a->u) - w->cta->grid->program),
+      .thread = (uint16_t)(w->index * SM_LANES + a->lane),
+      .bytes = p->mask,
+      .strong = a->strong,
+      .compares = a->note->compares,
+      .valued = a->note->access == SM_ACCESS_STORE,
+  };
+  const uint32_t value = now.valued ? stored(a, p) : 0;
+  if (a->is_write && !changes(a, p))
+    return;
+  if (conflicts(a, &cell->writer, p->mask, true) && !(a->is_write && repeats(cell, &now, value)))
+    race(a, &cell->writer, true);
+  if (!a->is_write) {
+    struct sm_touch *last = &cell->reader[0];
+    if (last->bytes && (last->cta != now.cta || last->thread / SM_LANES != w->index))
+      cell->reader[1] = *last;
+    *last = now;
+    return;
+  }
+  for (unsigned k = 0; k < 2; k++)
+    if (conflicts(a, &cell->reader[k], p->mask, false))
+      race(a, &cell->reader[k], false);
+  cell->writer = now;
+  cell->value = value;
+}

@@ -1,0 +1,98 @@
+/* Profile mode: counts of what warps execute and how their accesses lie. */
+#include "emulator/sm/check/watch.h"
+
+enum { BANKS = 32, BANK_BYTES = 4 };
+
+_Static_assert((int)SM_CLASS_COUNT <= (int)SM_COUNTED_CLASSES, "room for every class");
+
+const char *sm_class_name(unsigned class) {
+  return class < SM_CLASS_COUNT ? sm_class_names[class] : NULL;
+}
+
+/* Sectors that the lanes' accesses touch; each lies in one, as it is aligned. */
+static unsigned sectors(const uint64_t *address, uint32_t m) {
+  uint64_t seen[SM_LANES];
+  unsigned count = 0;
+  FOR_MASK(i, m) {
+    const uint64_t sector = address[i] / SM_SECTOR_BYTES;
+    unsigned k = count;
+    /* Neighbours come one after the other: the last ones first. */
+    while (k > 0 && seen[k - 1] != sector)
+      k--;
+    if (k == 0)
+      seen[count++] = sector;
+  }
+  return count;
+}
+
+/* Passes that a shared access takes: the most different words in one bank. Wide
+ * accesses go by halves or quarters of the warp. */
+static unsigned passes(const uint64_t *address, uint32_t m, uint32_t bytes) {
+  const unsigned parts = bytes > BANK_BYTES ? bytes / BANK_BYTES : 1;
+  const unsigned lanes = SM_LANES / parts, words = parts;
+  unsigned total = 0;
+  for (unsigned part = 0; part < parts; part++) {
+    uint64_t seen[BANKS][SM_LANES];
+    uint8_t count[BANKS] = {0};
+    unsigned most = 0;
+    const uint32_t mask = lanes == SM_LANES ? m : m & ((1u << lanes) - 1) << part * lanes;
+    FOR_MASK(i, mask) {
+      for (unsigned k = 0; k < words; k++) {
+        const uint64_t word = address[i] / BANK_BYTES + k;
+        const unsigned bank = word % BANKS;
+        unsigned at = 0;
+        while (at < count[bank] && seen[bank][at] != word)
+          at++;
+        if (at == count[bank] && at < SM_LANES)
+          seen[bank][count[bank]++] = word;
+        most = count[bank] > most ? count[bank] : most;
+      }
+    }
+    total += most;
+  }
+  return total;
+}
+
+static void count_global(struct sm_counts *c, const struct sm_note *note, const uint64_t *address,
+                         uint32_t m) {
+  const unsigned touched = sectors(address, m);
+  c->global_requests++;
+  c->global_sectors += touched;
+  if (note->access != SM_ACCESS_LOAD)
+    c->store_sectors += touched;
+}
+
+static void count_shared(struct sm_counts *c, const struct sm_note *note, const uint64_t *address,
+                         uint32_t m) {
+  c->shared_requests++;
+  c->shared_passes += passes(address, m, note->bytes);
+}
+
+void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {
+  struct sm_counts *c = &w->cta->shadow->counts;
+  const struct sm_grid *grid = w->cta->grid;
+  const uint32_t m = sm_lanes_of(w, u) & sm_addressing_lanes(u, note);
+  uint64_t address[SM_LANES];
+  c->instructions[note->klass]++;
+  c->lanes += (unsigned)__builtin_popcount(w->active[0]);
+  if (!m || note->space == SM_SPACE_NONE)
+    return;
+  c->atomics += note->access == SM_ACCESS_ATOMIC;
+  if (note->space == SM_SPACE_SHARED) {
+    sm_addresses_32(w, u, address);
+    count_shared(c, note, address, m);
+  } else if (note->space != SM_SPACE_LOCAL) {
+    uint32_t shared = 0, global = m;
+    sm_addresses(w, u, address);
+    FOR_MASK(i, m) {
+      const bool in_shared = address[i] - grid->shared_window < SM_WINDOW_BYTES;
+      const bool in_local = address[i] - grid->local_window < SM_WINDOW_BYTES;
+      shared |= (uint32_t)in_shared << i;
+      global &= ~((uint32_t)(in_shared || in_local) << i);
+    }
+    if (global)
+      count_global(c, note, address, global);
+    if (shared)
+      count_shared(c, note, address, shared);
+  }
+}

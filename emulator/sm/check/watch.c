@@ -1,0 +1,198 @@
+/* The watcher's step, its memory, its reports, and the clocks of the CTA's warps,
+ * which tell accesses that a barrier orders from those that race.
+ */
+#include "emulator/sm/check/watch.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- life ------------------------------------------------------------------- */
+
+static bool reserve(void *pointer, size_t *have, size_t bytes) {
+  void **p = pointer;
+  if (bytes <= *have)
+    return true;
+  free(*p);
+  *p = calloc(1, bytes);
+  *have = *p ? bytes : 0;
+  return *p != NULL;
+}
+
+static void start_warp(struct sm_shadow *s, unsigned index, uint32_t registers) {
+  struct sm_warp_shadow *ws = &s->warp[index];
+  memset(ws, 0, sizeof *ws);
+  for (unsigned k = SM_SLOT_UR; k < SM_SLOT_R + registers; k++)
+    ws->undefined[k] = SM_ALL_LANES;
+  for (unsigned k = 0; k < SM_PRED_TRUE; k++)
+    ws->undefined[SM_SLOTS + k] = ws->undefined[SM_SLOTS + SM_PRED_UNIFORM + k] = SM_ALL_LANES;
+  /* The prologue of sm_87 code tests it before any write (facts gpu-command-stream.md 6). */
+  enum { PROLOGUE_UR = 2 };
+  ws->undefined[SM_SLOT_UR + PROLOGUE_UR] = 0;
+  for (unsigned k = 0; k < SM_PLACES; k++)
+    ws->result[k].scoreboard = ws->source[k].scoreboard = SM_NO_SCOREBOARD;
+}
+
+static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
+  const struct sm_grid *grid = cta->grid;
+  const size_t shared = (grid->shared_bytes + 3u) / 4 * 4, cells = shared / 4 * sizeof *s->cell;
+  const struct sm_warp *first = sm_warp_at(cta, 0);
+  const size_t local =
+      (size_t)cta->warps * SM_LANES * (first->local_high + (size_t)first->local_high_at) / 4;
+  if (!reserve(&s->warp, &s->warp_bytes, cta->warps * sizeof *s->warp) ||
+      !reserve(&s->shared_defined, &s->shared_bytes, shared + 1) ||
+      !reserve(&s->cell, &s->cell_bytes, cells + 1) ||
+      !reserve(&s->local_defined, &s->local_bytes, local + 1) ||
+      !reserve(&s->shared_origin, &s->shared_origin_bytes, shared / 4 * sizeof(uint64_t) + 1) ||
+      !reserve(&s->local_origin, &s->local_origin_bytes, local * sizeof(uint64_t) + 1) ||
+      !s->shared_defined || !s->local_defined)
+    return false;
+  memset(s->shared_defined, 0, shared);
+  memset(s->local_defined, 0, local);
+  memset(s->shared_origin, 0, shared / 4 * sizeof(uint64_t));
+  memset(s->local_origin, 0, local * sizeof(uint64_t));
+  memset(s->barrier_clock, 0, sizeof s->barrier_clock);
+  memset(s->lock_clock, 0, sizeof s->lock_clock);
+  s->number =
+      grid->first_number + cta->id[0] + grid->grid[0] * (cta->id[1] + grid->grid[1] * cta->id[2]);
+  s->acquired = 0;
+  s->range.size = 0;
+  sm_pointers_start(cta);
+  for (unsigned k = 0; k < cta->warps; k++)
+    start_warp(s, k, grid->registers);
+  return true;
+}
+
+bool sm_watch_start(struct sm_cta *cta) {
+  if (!cta->shadow && !(cta->shadow = calloc(1, sizeof *cta->shadow)))
+    return false;
+  struct sm_shadow *s = cta->shadow;
+  s->executed = 0;
+  memset(&s->counts, 0, sizeof s->counts);
+  return !cta->grid->watch->check || start_check(cta, s);
+}
+
+void sm_watch_finish(struct sm_cta *cta) {
+  struct sm_shadow *s = cta->shadow;
+  const struct sm_watch *watch = cta->grid->watch;
+  if (watch->profile)
+    watch->count(cta->grid, &s->counts);
+}
+
+void sm_watch_free(struct sm_cta *cta) {
+  if (!cta->shadow)
+    return;
+  free(cta->shadow->warp);
+  free(cta->shadow->shared_defined);
+  free(cta->shadow->cell);
+  free(cta->shadow->local_defined);
+  free(cta->shadow->shared_origin);
+  free(cta->shadow->local_origin);
+  free(cta->shadow);
+}
+
+/* --- each instruction --------------------------------------------------------- */
+
+const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u) {
+  const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
+  const struct sm_watch *watch = w->cta->grid->watch;
+  if (watch && watch->profile)
+    sm_count(w, u, note);
+  if (watch && watch->check) {
+    if (watch->watchdog && ++w->cta->shadow->executed > watch->watchdog)
+      return sm_raise(w, u, SM_FAULT_WATCHDOG, (uint32_t)__builtin_ctz(w->active[0]), 0, 0, false);
+    sm_check(w, u, note);
+  }
+  return note->execute(w, u);
+}
+
+/* --- reports ----------------------------------------------------------------- */
+
+bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind) {
+  const struct sm_grid *grid = w->cta->grid;
+  return grid->watch->wanted(grid, kind, pc);
+}
+
+static void set_owner(struct sm_fault *f, const struct sm_parameter *p) {
+  f->owner = p ? p->gpu : 0;
+  f->parameter = p ? p->offset : 0;
+}
+
+void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, uint32_t lane,
+               const struct sm_about *about, const char *format, ...) {
+  const struct sm_grid *grid = w->cta->grid;
+  if (!sm_report_wanted(w, pc, kind))
+    return;
+  const struct sm_page *page =
+      sm_code_page(grid->code, pc & ~(uint64_t)(SM_PAGE_BYTES - 1), grid->registers);
+  struct sm_fault f;
+  sm_fault_fill(&f, w, pc, page ? page->word[(pc - page->va) / SM_INSN_BYTES] : NULL, kind, lane);
+  f.address = about->address;
+  f.access_bytes = about->bytes;
+  f.is_write = about->is_write;
+  f.other_pc = about->other_pc;
+  set_owner(&f, about->parameter);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(f.message, sizeof f.message, format, arguments);
+  va_end(arguments);
+  grid->watch->report(grid, &f);
+}
+
+void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,
+                    uint32_t lane) {
+  const struct sm_note *note = &sm_page_notes(w->page)[u - w->page->uop];
+  if (w->cta->grid->watch->check && note->space != SM_SPACE_NONE)
+    set_owner(fault, sm_pointer_of(w, u, lane));
+}
+
+/* --- barriers ----------------------------------------------------------------- */
+
+void sm_release_clock(struct sm_warp *w, uint32_t *clock) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  ws->clock[w->index]++;
+  for (unsigned k = 0; k < w->cta->warps; k++)
+    clock[k] = clock[k] > ws->clock[k] ? clock[k] : ws->clock[k];
+}
+
+void sm_acquire_clock(struct sm_warp *w, const uint32_t *clock) {
+  struct sm_warp_shadow *ws = sm_shadow_of(w);
+  for (unsigned k = 0; k < w->cta->warps; k++)
+    if (k != w->index && clock[k] > ws->clock[k])
+      ws->clock[k] = clock[k];
+}
+
+void sm_watch_barrier(struct sm_cta *cta, uint8_t id) {
+  if (!cta->grid->watch->check)
+    return;
+  const struct sm_warp *first = NULL;
+  const struct sm_group *at = NULL;
+  for (uint32_t k = 0; k < cta->warps; k++) {
+    struct sm_warp *w = sm_warp_at(cta, k);
+    if (!(cta->bar[id].warps >> k & 1))
+      continue;
+    sm_acquire_clock(w, cta->shadow->barrier_clock[id]);
+    for (unsigned g = 0; g < SM_LANES; g++) {
+      const struct sm_group *group = &w->group[g];
+      if (group->state != SM_GROUP_BAR || group->breg != id)
+        continue;
+      const uint32_t lane = (uint32_t)__builtin_ctz(group->mask);
+      if (!first) {
+        first = w;
+        at = group;
+      } else if (group->pc != at->pc) {
+        const uint32_t other = (uint32_t)__builtin_ctz(at->mask);
+        sm_report(w, group->pc, SM_REPORT_BARRIER, lane,
+                  &(struct sm_about){.address = id, .other_pc = at->pc},
+                  "waits at this barrier, but work-item (%u,%u,%u) waits at the one",
+                  first->tid[0].l[other], first->tid[1].l[other], first->tid[2].l[other]);
+      }
+    }
+  }
+  if (first && cta->bar[id].whole && cta->exited)
+    sm_report(first, at->pc, SM_REPORT_BARRIER, (uint32_t)__builtin_ctz(at->mask),
+              &(struct sm_about){.address = id},
+              "%u of the %u work-items of the group have ended without reaching this barrier",
+              cta->exited, cta->threads);
+}

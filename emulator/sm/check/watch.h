@@ -1,0 +1,209 @@
+/* Check and profile modes: what is remembered of a CTA beside its state, and the
+ * functions between the parts of the watcher (watch.c: its life and loop, check.c:
+ * registers, check_memory.c: what memory holds, check_race.c: who accessed it,
+ * check_pointer.c: which buffer an address belongs to, count.c: the profile).
+ */
+#ifndef TEGRACL_SM_WATCH_H
+#define TEGRACL_SM_WATCH_H
+
+#include "emulator/sm/lower/note.h"
+#include "emulator/sm/state.h"
+
+enum {
+  SM_SLOTS = SM_SLOT_R + 256,
+  SM_SCOREBOARDS = 6,
+  /* Predicates follow the slots where both are remembered alike. */
+  SM_PLACES = SM_SLOTS + SM_PRED_FILE,
+};
+
+/* Why a value is undefined; in the low bits of an origin, whose others are the
+ * address of the instruction (none for registers at the start). */
+enum sm_cause {
+  SM_CAUSE_REGISTER,
+  SM_CAUSE_SHARED,
+  SM_CAUSE_LOCAL,
+  SM_CAUSE_GLOBAL,
+  SM_CAUSE_LANE,
+  SM_ORIGIN_STORED = 8, /* beside a cause: of an undefined value that was stored in memory */
+};
+
+/* A register that an instruction under way will write, or still reads. */
+struct sm_pending {
+  uint32_t lanes;
+  uint32_t generation; /* of its scoreboard; another one: it was waited for */
+  uint8_t scoreboard, result_scoreboard;
+  uint32_t result_generation;
+  bool shared; /* of an access to shared memory */
+  uint64_t pc; /* of that instruction */
+};
+
+struct sm_warp_shadow {
+  uint32_t undefined[SM_PLACES]; /* lanes */
+  uint64_t origin[SM_PLACES];
+  struct sm_pending result[SM_PLACES], source[SM_PLACES];
+  uint32_t generation[SM_SCOREBOARDS];
+  /* Vector clock: what this warp knows of the others; its own counts releases. */
+  uint32_t clock[SM_MAX_WARPS];
+  /* Which parameter each register's lanes were computed from: SM_POINTER_*. */
+  uint8_t pointer[SM_SLOTS][SM_LANES];
+};
+
+/* Bank 0 up to the end of the parameters; gpu-command-stream.md 6. */
+enum { SM_PARAMETER_WORDS = 0x1160 / 4 };
+
+/* A pointer among the parameters, and the memory that it may be used for. */
+enum { SM_POINTER_NONE, SM_POINTER_FIRST, SM_POINTER_MANY = 255, SM_PARAMETERS = 64 };
+struct sm_parameter {
+  uint64_t gpu, size;
+  uint32_t offset; /* in bank 0 */
+};
+
+/* What is known of a byte of memory. */
+enum { SM_UNWRITTEN, SM_WRITTEN, SM_MBARRIER /* of one at which somebody arrived */ };
+
+/* An access to a word of memory. */
+struct sm_touch {
+  uint32_t cta;   /* its number over all grids */
+  uint32_t clock; /* of its warp */
+  uint32_t time;  /* of the order between CTAs, check_race.c */
+  uint32_t pc;    /* from the program */
+  uint16_t thread;
+  uint8_t bytes;     /* mask of the word's bytes; 0: none */
+  bool strong : 1;   /* atomic or volatile: these do not race with each other */
+  bool compares : 1; /* and a compare-and-swap: nor with a read that it verifies */
+  bool valued : 1;   /* a store of the cell's value */
+};
+
+struct sm_cell {
+  struct sm_touch writer, reader[2]; /* the last readers, of different warps */
+  uint32_t value;                    /* what the writer stored */
+};
+
+/* What a lane does to memory: shared, or a run of global memory. */
+struct sm_access {
+  struct sm_warp *w;
+  const struct sm_uop *u;
+  const struct sm_note *note;
+  uint32_t lane;
+  uint64_t at;           /* its address, or byte in shared memory */
+  const uint8_t *memory; /* the bytes there */
+  uint8_t *defined;      /* SM_WRITTEN and so on of these bytes, or NULL: all are written */
+  uint64_t origin;       /* of an undefined value: of the one stored, then of the one found */
+  bool global, is_write, strong;
+};
+
+struct sm_shadow {
+  struct sm_warp_shadow *warp;
+  size_t warp_bytes;
+  uint8_t *shared_defined; /* by byte, SM_WRITTEN and so on */
+  struct sm_cell *cell;    /* by word */
+  size_t shared_bytes, cell_bytes;
+  uint8_t *local_defined; /* for each word a mask of bytes, in the order of the words */
+  size_t local_bytes;
+  /* By word: where the undefined value came from that was stored there; 0: none was. */
+  uint64_t *shared_origin, *local_origin;
+  size_t shared_origin_bytes, local_origin_bytes;
+  uint32_t number;        /* of the CTA, over all grids */
+  uint32_t acquired;      /* when it last saw what other CTAs had released */
+  uint32_t parameters_of; /* the grid whose parameters these are, if any are known */
+  bool parameters_known;
+  unsigned parameter_count;
+  struct sm_parameter parameter[SM_PARAMETERS];
+  uint8_t pointer_at[SM_PARAMETER_WORDS]; /* of bank 0: SM_POINTER_* */
+  struct sm_range range;                  /* of global memory, used last */
+  uint32_t barrier_clock[SM_BARRIERS][SM_MAX_WARPS];
+  uint32_t lock_clock[SM_MAX_WARPS];
+  uint64_t executed;
+  struct sm_counts counts;
+};
+
+static inline struct sm_warp_shadow *sm_shadow_of(const struct sm_warp *w) {
+  return &w->cta->shadow->warp[w->index];
+}
+
+static inline const uint32_t *sm_file_at(const struct sm_warp *w, unsigned offset) {
+  return (const uint32_t *)(const void *)(w->file + offset);
+}
+
+/* Lanes that execute u. */
+static inline uint32_t sm_lanes_of(const struct sm_warp *w, const struct sm_uop *u) {
+  return (w->pred[u->guard] ^ u->guard_xor) & w->active[u->uniform];
+}
+
+/* The lanes whose addresses count: LDSM takes those of eight for each matrix. */
+static inline uint32_t sm_addressing_lanes(const struct sm_uop *u, const struct sm_note *note) {
+  const unsigned lanes = note->handler == SM_H_ldsm ? u->x[3] * 8u : SM_LANES;
+  return lanes < SM_LANES ? (1u << lanes) - 1 : SM_ALL_LANES;
+}
+
+/* Generic and global addresses of all lanes; what lanes that do not execute get
+ * means nothing. */
+static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
+  const uint32_t *lo = sm_file_at(w, u->s[0]);
+  const uint32_t *hi = sm_file_at(w, u->x[2] ? 0 : u->s[0] + SM_REG_BYTES);
+  const uint64_t term =
+      ((uint64_t)sm_file_at(w, u->imm + SM_REG_BYTES)[0] << 32 | sm_file_at(w, u->imm)[0]) +
+      (uint64_t)u->off;
+  FOR_LANES
+  out[i] = ((uint64_t)hi[i] << 32 | lo[i]) + term;
+}
+
+/* The same of shared and local memory. */
+static inline void sm_addresses_32(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
+  const uint32_t *a = sm_file_at(w, u->s[0]);
+  const uint32_t term = sm_file_at(w, u->imm)[0] + (uint32_t)u->off;
+  FOR_LANES
+  out[i] = (uint32_t)((a[i] << u->x[1]) + term);
+}
+
+/* What a report is about, beside the instruction and its lane. */
+struct sm_about {
+  uint64_t address;
+  uint32_t bytes;
+  bool is_write;
+  uint64_t other_pc;                    /* the message ends with this place; 0: none */
+  const struct sm_parameter *parameter; /* or NULL */
+};
+/* Reports something that a lane of w did at pc, if that is still wanted. */
+void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, uint32_t lane,
+               const struct sm_about *about, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind);
+
+/* Looks at u before it is executed. */
+void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
+void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
+
+/* Memory under a memory instruction. data: lanes in which what is stored is
+ * undefined, and *origin where that comes from. Returns the lanes in which what is loaded is
+ * undefined; then *origin is its origin. */
+uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                         uint32_t data, uint64_t *origin);
+
+/* check_pointer.c. A CTA begins: finds the pointers among its grid's parameters. */
+void sm_pointers_start(struct sm_cta *cta);
+/* The parameter whose memory a lane's access belongs to, or NULL: not known. */
+const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
+                                         uint32_t lane);
+/* What u makes of the pointers that it reads. */
+void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
+                       uint32_t m);
+
+/* check_race.c. Bytes of a word, at a byte offset in the access. */
+struct sm_part {
+  uint32_t first, count; /* bytes in the word */
+  uint8_t mask;
+  uint32_t offset; /* in the access */
+};
+/* The part of bytes from at on that lies in one word. */
+struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset);
+void sm_check_race(const struct sm_access *access, struct sm_cell *cell,
+                   const struct sm_part *part);
+/* Fences, and the atomics that locks are made of, order CTAs. */
+void sm_check_order(struct sm_warp *w, const struct sm_note *note);
+
+/* A warp releases to, or acquires from, a clock. */
+void sm_release_clock(struct sm_warp *w, uint32_t *clock);
+void sm_acquire_clock(struct sm_warp *w, const uint32_t *clock);
+
+#endif

@@ -1,0 +1,175 @@
+/* The code cache: pages of instructions lowered at first execution. Lookups take
+ * no lock; lowering a page does. Also chooses the build of the core.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "emulator/sm/lower/lower.h"
+#include "emulator/sm/lower/note.h"
+#include "emulator/sm/state.h"
+#include "gpu/isa/insn.h"
+
+enum { BUCKETS = 1024 };
+
+struct sm_code {
+  struct sm_memory memory;
+  pthread_mutex_t lock; /* for lowering */
+  uint32_t ur_high;     /* uniform registers that any lowered code names */
+  bool annotated;       /* pages are followed by notes */
+  bool cached;          /* loads and stores go through the L1 cache */
+  struct sm_page *bucket[BUCKETS];
+};
+
+extern const struct sm_core sm_core_base;
+#if defined(SM_X86_BUILDS)
+extern const struct sm_core sm_core_v3, sm_core_v4;
+#endif
+
+const struct sm_core *sm_core_override;
+
+const struct sm_core *sm_core_build(unsigned level) {
+#if defined(SM_X86_BUILDS)
+  __builtin_cpu_init();
+  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+            __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl");
+  if (level == 2)
+    return v4 ? &sm_core_v4 : NULL;
+  if (level == 1)
+    return v3 ? &sm_core_v3 : NULL;
+#endif
+  return level == 0 ? &sm_core_base : NULL;
+}
+
+const struct sm_core *sm_core(void) {
+  const struct sm_core *core = sm_core_override;
+  for (unsigned level = SM_CORE_BUILDS; !core && level-- > 0;)
+    core = sm_core_build(level);
+  return core;
+}
+
+struct sm_code *sm_code_create(const struct sm_memory *memory) {
+  struct sm_code *code = calloc(1, sizeof *code);
+  if (!code)
+    return NULL;
+  code->memory = *memory;
+  pthread_mutex_init(&code->lock, NULL);
+  return code;
+}
+
+void sm_code_annotate(struct sm_code *code) {
+  code->annotated = true;
+}
+
+void sm_code_cache(struct sm_code *code) {
+  code->cached = true;
+}
+
+void sm_code_invalidate(struct sm_code *code) {
+  for (unsigned b = 0; b < BUCKETS; b++) {
+    struct sm_page *page = code->bucket[b];
+    code->bucket[b] = NULL;
+    while (page) {
+      struct sm_page *next = page->next;
+      free(page);
+      page = next;
+    }
+  }
+}
+
+void sm_code_destroy(struct sm_code *code) {
+  if (!code)
+    return;
+  sm_code_invalidate(code);
+  pthread_mutex_destroy(&code->lock);
+  free(code);
+}
+
+uint32_t sm_code_ur_high(const struct sm_code *code) {
+  return __atomic_load_n(&code->ur_high, __ATOMIC_RELAXED);
+}
+
+static struct sm_page **bucket_of(struct sm_code *code, uint64_t va, uint32_t registers) {
+  uint64_t key = (va / SM_PAGE_BYTES) ^ (uint64_t)registers << 7;
+  return &code->bucket[key % BUCKETS];
+}
+
+static const struct sm_page *lookup(struct sm_page *const *bucket, uint64_t va,
+                                    uint32_t registers) {
+  const struct sm_page *page = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+  while (page && (page->va != va || page->registers != registers))
+    page = page->next;
+  return page;
+}
+
+/* Copies the page's words; false where nothing is mapped. */
+static bool fetch(struct sm_code *code, uint64_t va, uint64_t word[2]) {
+  struct sm_range range;
+  if (!code->memory.find(code->memory.space, va, &range) || va < range.gpu ||
+      range.size < SM_INSN_BYTES || va - range.gpu > range.size - SM_INSN_BYTES)
+    return false;
+  memcpy(word, range.host + (va - range.gpu), SM_INSN_BYTES);
+  return true;
+}
+
+static void note_uniform(struct sm_code *code, const struct sm_insn *insn) {
+  uint32_t high = code->ur_high;
+  for (unsigned k = 0; k < insn->operand_count; k++) {
+    const struct sm_operand *o = &insn->operand[k];
+    if (o->kind == SM_OPERAND_UREG && o->dst && o->reg != SM_URZ && o->reg + 2u > high)
+      high = o->reg + 2u; /* it may be a pair */
+  }
+  __atomic_store_n(&code->ur_high, high, __ATOMIC_RELAXED);
+}
+
+static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t registers) {
+  const struct sm_core *core = sm_core();
+  struct sm_page *page = NULL;
+  const size_t bytes = sizeof *page + (code->annotated ? SM_PAGE_UOPS * sizeof(struct sm_note) : 0);
+  if (posix_memalign((void **)&page, _Alignof(struct sm_uop), bytes))
+    return NULL;
+  memset(page, 0, bytes);
+  page->va = va;
+  page->registers = registers;
+  for (unsigned k = 0; k < SM_PAGE_UOPS; k++) {
+    struct sm_uop *u = &page->uop[k];
+    struct sm_insn insn;
+    const uint64_t pc = va + k * SM_INSN_BYTES;
+    if (!fetch(code, pc, page->word[k])) {
+      u->handler = core->handler[SM_H_pc_range];
+    } else if (!sm_decode(page->word[k], &insn)) {
+      u->handler = core->handler[SM_H_illegal];
+    } else {
+      struct sm_note *note = code->annotated ? &sm_page_notes(page)[k] : NULL;
+      note_uniform(code, &insn);
+      sm_lower(u, &insn, pc, registers, core, note);
+      if (code->cached)
+        sm_lower_l1(u, &insn, core, note ? &note->execute : &u->handler);
+    }
+  }
+  page->uop[SM_PAGE_UOPS].handler = core->handler[SM_H_page_end];
+  if (!code->annotated)
+    sm_fuse(page->uop, SM_PAGE_UOPS, core);
+  return page;
+}
+
+const struct sm_page *sm_code_page(struct sm_code *code, uint64_t va, uint32_t registers) {
+  struct sm_page **bucket = bucket_of(code, va, registers);
+  const struct sm_page *found = lookup(bucket, va, registers);
+  if (found)
+    return found;
+  pthread_mutex_lock(&code->lock);
+  found = lookup(bucket, va, registers);
+  if (!found) {
+    struct sm_page *page = lower_page(code, va, registers);
+    if (page) {
+      page->next = *bucket;
+      __atomic_store_n(bucket, page, __ATOMIC_RELEASE);
+      found = page;
+    }
+  }
+  pthread_mutex_unlock(&code->lock);
+  return found;
+}

@@ -1,0 +1,469 @@
+/* A CTA's life: its memory out of the worker's pool, the turns of its warps, its
+ * barriers, and its cache of mappings.
+ */
+#include <fenv.h>
+#include <stdlib.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "emulator/sm/l1.h"
+#include "emulator/sm/state.h"
+
+/* A warp's turn, in instructions: long enough to keep its registers in the
+ * cache, short enough that warps which wait for each other by spinning get on. */
+enum { TURN = 8192 };
+
+enum { WARP_BYTES = (sizeof(struct sm_warp) + SM_REG_BYTES - 1) / SM_REG_BYTES * SM_REG_BYTES };
+
+struct sm_worker *sm_worker_create(uint32_t sm_id) {
+  struct sm_worker *worker = calloc(1, sizeof *worker);
+  if (worker)
+    worker->sm_id = sm_id;
+  return worker;
+}
+
+static void free_cta(struct sm_cta *cta) {
+  free(cta->memory);
+  free(cta->shared);
+  free(cta->local);
+  sm_watch_free(cta);
+  free(cta);
+}
+
+void sm_worker_destroy(struct sm_worker *worker) {
+  if (!worker)
+    return;
+  while (worker->pool) {
+    struct sm_cta *next = worker->pool->next;
+    free_cta(worker->pool);
+    worker->pool = next;
+  }
+  free(worker);
+}
+
+uint64_t sm_worker_instructions(const struct sm_worker *worker) {
+  return worker->instructions;
+}
+
+/* Makes *p hold at least bytes; its contents may be lost. */
+static bool reserve(uint8_t **p, size_t *have, size_t bytes) {
+  if (*p && bytes <= *have)
+    return true;
+  free(*p);
+  *p = NULL;
+  *have = 0;
+  void *fresh;
+  if (posix_memalign(&fresh, SM_REG_BYTES, bytes))
+    return false;
+  *p = fresh;
+  *have = bytes;
+  return true;
+}
+
+static uint32_t round16(uint32_t n) {
+  return (n + 15u) & ~15u;
+}
+
+static void set_tids(struct sm_cta *cta, const uint32_t block[3]) {
+  if (!memcmp(cta->tids_of, block, sizeof cta->tids_of) && cta->tids_for >= cta->warps)
+    return;
+  uint32_t x = 0, y = 0, z = 0;
+  for (uint32_t k = 0; k < cta->warps * SM_LANES; k++) {
+    struct sm_warp *w = sm_warp_at(cta, k / SM_LANES);
+    w->tid[0].l[k % SM_LANES] = x;
+    w->tid[1].l[k % SM_LANES] = y;
+    w->tid[2].l[k % SM_LANES] = z;
+    if (++x == block[0]) {
+      x = 0;
+      if (++y == block[1])
+        y = 0, z++;
+    }
+  }
+  memcpy(cta->tids_of, block, sizeof cta->tids_of);
+  cta->tids_for = cta->warps;
+}
+
+/* No source says that the hardware clears anything for a CTA. */
+static void leave_anything(struct sm_warp *w) {
+  const struct sm_grid *grid = w->cta->grid;
+  enum { UNIFORM = 63 };
+  for (unsigned k = 0; k < SM_PRED_TRUE; k++)
+    w->pred[k] = sm_l1_leftover(grid->l1);
+  for (unsigned k = 0; k < UNIFORM; k++) {
+    uint32_t *ur = (uint32_t *)(void *)(w->file + (SM_SLOT_UR + k) * SM_REG_BYTES);
+    ur[0] = sm_l1_leftover(grid->l1);
+    for (unsigned lane = 1; lane < SM_LANES; lane++)
+      ur[lane] = ur[0];
+  }
+  w->cta->ur_dirty = UNIFORM;
+  uint32_t *r = (uint32_t *)(void *)(w->file + SM_SLOT_R * SM_REG_BYTES);
+  for (uint32_t k = 0; k < grid->registers * SM_LANES; k++)
+    r[k] = sm_l1_leftover(grid->l1);
+}
+
+static void start_warp(struct sm_cta *cta, uint32_t index) {
+  const struct sm_grid *grid = cta->grid;
+  struct sm_warp *w = sm_warp_at(cta, index);
+  uint32_t threads = cta->threads - index * SM_LANES;
+  uint32_t lanes = threads >= SM_LANES ? SM_ALL_LANES : (1u << threads) - 1;
+  w->file = (uint8_t *)w + WARP_BYTES;
+  w->cta = cta;
+  w->index = index;
+  w->lanes = w->alive = lanes;
+  w->active[0] = lanes;
+  w->active[1] = SM_ALL_LANES;
+  w->page = NULL;
+  w->event = SM_EVENT_NONE;
+  memset(w->pred, 0, sizeof w->pred);
+  w->pred[SM_PRED_TRUE] = w->pred[SM_PRED_UNIFORM + SM_PRED_TRUE] = SM_ALL_LANES;
+  for (unsigned k = 0; k < SM_BANKS; k++) {
+    w->bank[k].data = grid->bank[k].data;
+    w->bank[k].size = grid->bank[k].data ? grid->bank[k].size : 0;
+  }
+  w->shared = cta->shared;
+  w->shared_bytes = grid->shared_bytes;
+  w->local_high = round16(grid->local_high);
+  w->local_high_at = round16(grid->local_low);
+  w->local = cta->local + (size_t)index * SM_LANES * (w->local_high + (size_t)w->local_high_at);
+  w->current = 0;
+  w->group[0] = (struct sm_group){.mask = lanes, .state = SM_GROUP_READY, .pc = grid->program};
+  FOR_MASK(n, w->breg_used)
+  memset(&w->breg[n], 0, sizeof w->breg[n]);
+  w->breg_used = 0;
+  memset(w->file, 0, (size_t)(SM_SLOT_UR + cta->ur_dirty) * SM_REG_BYTES);
+  memset(w->file + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)grid->registers * SM_REG_BYTES);
+  if (grid->l1)
+    leave_anything(w);
+}
+
+struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid, uint32_t x,
+                            uint32_t y, uint32_t z) {
+  uint64_t threads = (uint64_t)grid->block[0] * grid->block[1];
+  if (threads > SM_MAX_THREADS || grid->block[2] > SM_MAX_THREADS)
+    return NULL;
+  threads *= grid->block[2];
+  if (threads == 0 || threads > SM_MAX_THREADS || grid->registers == 0 || grid->registers > SM_RZ ||
+      grid->local_low > SM_WINDOW_BYTES || grid->local_high > SM_WINDOW_BYTES)
+    return NULL;
+  struct sm_cta *cta = worker->pool;
+  if (cta)
+    worker->pool = cta->next;
+  else if (!(cta = calloc(1, sizeof *cta)))
+    return NULL;
+
+  const uint32_t warps = (uint32_t)(threads + SM_LANES - 1) / SM_LANES;
+  const size_t stride = WARP_BYTES + (size_t)(SM_SLOT_R + grid->registers) * SM_REG_BYTES;
+  const size_t local =
+      (size_t)warps * SM_LANES * (round16(grid->local_low) + (size_t)round16(grid->local_high));
+  const bool fresh = cta->stride != stride || stride * warps > cta->memory_bytes;
+  if (!reserve(&cta->memory, &cta->memory_bytes, stride * warps) ||
+      !reserve(&cta->shared, &cta->shared_allocated, (size_t)grid->shared_bytes + 1) ||
+      !reserve(&cta->local, &cta->local_bytes, local + 1)) {
+    free_cta(cta);
+    return NULL;
+  }
+  if (fresh) {
+    memset(cta->memory, 0, cta->memory_bytes);
+    cta->ur_dirty = cta->tids_for = 0;
+  }
+  cta->stride = stride;
+  cta->grid = grid;
+  cta->worker = worker;
+  cta->sm_id = grid->l1 ? sm_l1_pick(grid->l1) : worker->sm_id;
+  cta->id[0] = x, cta->id[1] = y, cta->id[2] = z;
+  cta->threads = (uint32_t)threads;
+  cta->warps = warps;
+  cta->exited = cta->turn = 0;
+  cta->clock = 0;
+  cta->bars_in_use = 0;
+  cta->range_count = cta->range_turn = 0;
+  cta->last.size = 0;
+  memset(cta->shared, 0, grid->shared_bytes);
+  for (uint32_t k = 0; grid->l1 && k + sizeof(uint32_t) <= grid->shared_bytes;
+       k += sizeof(uint32_t)) {
+    const uint32_t leftover = sm_l1_leftover(grid->l1);
+    memcpy(cta->shared + k, &leftover, sizeof leftover);
+  }
+  for (uint32_t k = 0; k < warps; k++)
+    start_warp(cta, k);
+  set_tids(cta, grid->block);
+  if (grid->watch && !sm_watch_start(cta)) {
+    free_cta(cta);
+    return NULL;
+  }
+  return cta;
+}
+
+void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
+  if (cta->grid->watch)
+    sm_watch_finish(cta);
+  /* Uniform registers that the next CTA in this memory must clear. */
+  uint32_t high = sm_code_ur_high(cta->grid->code);
+  if (high > SM_UR_COUNT + 1)
+    high = SM_UR_COUNT + 1;
+  if (high > cta->ur_dirty)
+    cta->ur_dirty = high;
+  /* Lanes that have not exited leave their groups behind. */
+  if (cta->exited != cta->threads)
+    cta->stride = 0;
+  cta->grid = NULL;
+  cta->next = worker->pool;
+  worker->pool = cta;
+}
+
+/* --- turns ------------------------------------------------------------------ */
+
+/* The host's rounding mode and exceptions, put aside while CTAs run. */
+#if defined(__SSE2__)
+enum { MXCSR_DEFAULT = 0x1f80 };
+struct float_state {
+  unsigned mxcsr; /* the x87's state is not used by the interpreter */
+};
+static struct float_state float_enter(void) {
+  struct float_state host = {_mm_getcsr()};
+  _mm_setcsr(MXCSR_DEFAULT);
+  return host;
+}
+static void float_leave(const struct float_state *host) {
+  _mm_setcsr(host->mxcsr);
+}
+#else
+struct float_state {
+  fenv_t env;
+};
+static struct float_state float_enter(void) {
+  struct float_state host;
+  fegetenv(&host.env);
+  fesetenv(FE_DFL_ENV);
+  return host;
+}
+static void float_leave(const struct float_state *host) {
+  fesetenv(&host->env);
+}
+#endif
+
+static bool is_ready(const struct sm_warp *w) {
+  if (!w->alive)
+    return false;
+  for (unsigned k = 0; k < SM_LANES; k++)
+    if (w->group[k].state == SM_GROUP_READY)
+      return true;
+  return false;
+}
+
+static struct sm_warp *next_warp(struct sm_cta *cta) {
+  for (uint32_t k = 0; k < cta->warps; k++) {
+    uint32_t index = cta->turn + k;
+    if (index >= cta->warps)
+      index -= cta->warps;
+    struct sm_warp *w = sm_warp_at(cta, index);
+    if (is_ready(w)) {
+      cta->turn = index;
+      return w;
+    }
+  }
+  return NULL;
+}
+
+/* Nobody can run: a barrier mask may name lanes that have left it. */
+static bool unblock(struct sm_cta *cta) {
+  for (uint32_t k = 0; k < cta->warps; k++)
+    if (sm_release_early(sm_warp_at(cta, k)))
+      return true;
+  return false;
+}
+
+static void deadlock(struct sm_cta *cta) {
+  for (uint32_t k = 0; k < cta->warps; k++) {
+    struct sm_warp *w = sm_warp_at(cta, k);
+    for (unsigned g = 0; g < SM_LANES; g++)
+      if (w->group[g].state != SM_GROUP_FREE) {
+        w->active[0] = w->group[g].mask;
+        sm_raise_at(w, w->group[g].pc, SM_FAULT_DEADLOCK);
+        return;
+      }
+  }
+}
+
+/* One warp's turn. */
+static void take_turn(struct sm_warp *w, const struct sm_core *core) {
+  do {
+    const bool preempted = w->event == SM_EVENT_BUDGET;
+    w->event = SM_EVENT_NONE;
+    const struct sm_uop *u = sm_pick(w, preempted);
+    if (!u)
+      return;
+    core->run(w, u);
+  } while (w->event == SM_EVENT_SWITCH && w->left > 0);
+}
+
+/* What was unmapped since the last turn may not be found any more. */
+static void look_at_mappings(struct sm_cta *cta) {
+  const struct sm_memory *memory = &cta->grid->memory;
+  const uint32_t unmappings = memory->unmappings ? *memory->unmappings : 0;
+  if (cta->unmappings == unmappings)
+    return;
+  cta->unmappings = unmappings;
+  cta->range_count = cta->range_turn = 0;
+  cta->last.size = 0;
+}
+
+enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,
+                          struct sm_fault *fault) {
+  const struct sm_core *core = sm_core();
+  enum sm_result result = SM_PREEMPTED;
+  const struct float_state host = float_enter();
+  cta->worker = worker;
+  cta->ahead = cta->clock > worker->instructions ? cta->clock - worker->instructions : 0;
+  cta->fault = fault;
+  look_at_mappings(cta);
+  for (uint64_t used = 0; used < budget;) {
+    if (cta->exited == cta->threads) {
+      result = SM_DONE;
+      break;
+    }
+    struct sm_warp *w = next_warp(cta);
+    if (!w) {
+      if (unblock(cta))
+        continue;
+      deadlock(cta);
+      result = SM_FAULTED;
+      break;
+    }
+    w->slice = w->left = budget - used < TURN ? (int64_t)(budget - used) : TURN;
+    take_turn(w, core);
+    uint64_t spent = (uint64_t)(w->slice - w->left);
+    used += spent ? spent : 1;
+    worker->instructions += spent;
+    if (w->event == SM_EVENT_FAULT) {
+      result = SM_FAULTED;
+      break;
+    }
+    cta->turn = cta->turn + 1 == cta->warps ? 0 : cta->turn + 1;
+  }
+  if (result == SM_PREEMPTED && cta->exited == cta->threads)
+    result = SM_DONE;
+  cta->clock = worker->instructions + cta->ahead;
+  float_leave(&host);
+  return result;
+}
+
+/* --- barriers ------------------------------------------------------------------ */
+
+static void open_barrier(struct sm_cta *cta, uint8_t id) {
+  struct sm_bar *bar = &cta->bar[id];
+  if (cta->grid->watch)
+    sm_watch_barrier(cta, id);
+  const uint32_t flag = (bar->reduce == SM_CTABAR_AND ? bar->all : bar->any) ? ~0u : 0;
+  for (uint32_t k = 0; k < cta->warps; k++) {
+    struct sm_warp *w = sm_warp_at(cta, k);
+    if (!(bar->warps >> k & 1))
+      continue;
+    for (unsigned g = 0; g < SM_LANES; g++) {
+      struct sm_group *group = &w->group[g];
+      if (group->state != SM_GROUP_BAR || group->breg != id)
+        continue;
+      group->state = SM_GROUP_READY;
+      group->pc += SM_INSN_BYTES;
+      FOR_MASK(lane, group->mask) {
+        w->bar_count.l[lane] = bar->count;
+        w->bar_flag.l[lane] = flag;
+      }
+    }
+  }
+  *bar = (struct sm_bar){0};
+  cta->bars_in_use &= ~(1u << id);
+}
+
+static void try_open(struct sm_cta *cta, uint8_t id) {
+  const struct sm_bar *bar = &cta->bar[id];
+  if (bar->whole ? bar->arrived + cta->exited >= cta->threads
+                 : bar->arrived + bar->absent >= bar->expected)
+    open_barrier(cta, id);
+}
+
+void sm_bar_after_exit(struct sm_cta *cta) {
+  for (uint32_t left = cta->bars_in_use; left; left &= left - 1)
+    if (cta->bar[__builtin_ctz(left)].whole)
+      try_open(cta, (uint8_t)__builtin_ctz(left));
+}
+
+struct sm_bar_request sm_bar_request_of(const struct sm_warp *w, const struct sm_uop *u,
+                                        uint32_t mask) {
+  enum { PACKED_COUNT_SHIFT = 16, COUNT_MASK = 0xfff, ID_MASK = 0xf };
+  uint32_t reg;
+  memcpy(&reg, w->file + u->s[1] + sizeof(reg) * (unsigned)__builtin_ctz(mask), sizeof(reg));
+  return (struct sm_bar_request){
+      .mode = u->x[0],
+      .reduce = u->x[1],
+      .id = u->x[2] ? reg & ID_MASK : u->x[3],
+      .count = !u->x[4]  ? (uint32_t)u->jump
+               : u->x[5] ? reg >> PACKED_COUNT_SHIFT & COUNT_MASK
+                         : reg & COUNT_MASK,
+      .predicate = w->pred[u->pp] ^ (0u - (u->pnot & 1u)),
+  };
+}
+
+const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
+                                   const struct sm_bar_request *request) {
+  struct sm_cta *cta = w->cta;
+  if (request->id >= cta->grid->barriers || request->id >= SM_BARRIERS)
+    return sm_raise(w, u, SM_FAULT_BARRIER_RANGE, (uint32_t)__builtin_ctz(mask), request->id, 0,
+                    false);
+  const uint8_t id = (uint8_t)request->id;
+  struct sm_bar *bar = &cta->bar[id];
+  if (!(cta->bars_in_use >> id & 1)) {
+    *bar = (struct sm_bar){.whole = request->count == 0,
+                           .expected = request->count,
+                           .reduce = request->reduce,
+                           .all = true};
+    cta->bars_in_use |= 1u << id;
+  }
+  if (!(bar->warps >> w->index & 1)) {
+    /* Counts are in whole warps: lanes that are not there count as arrived. */
+    bar->warps |= 1u << w->index;
+    bar->absent += SM_LANES - (uint32_t)__builtin_popcount(w->alive);
+  }
+  const uint32_t yes = request->predicate & mask;
+  bar->arrived += (uint32_t)__builtin_popcount(mask);
+  bar->count += (uint32_t)__builtin_popcount(yes);
+  bar->all = bar->all && yes == mask;
+  bar->any = bar->any || yes;
+  if (request->mode == SM_CTABAR_ARV) {
+    try_open(cta, id);
+    return u + 1;
+  }
+  sm_block(w, u, mask, SM_GROUP_BAR, id);
+  try_open(cta, id);
+  return NULL;
+}
+
+/* --- mappings --------------------------------------------------------------------- */
+
+static bool holds(const struct sm_range *range, uint64_t address, uint64_t bytes) {
+  uint64_t at = address - range->gpu;
+  return at < range->size && bytes <= range->size - at;
+}
+
+uint8_t *sm_find(struct sm_cta *cta, uint64_t address, uint64_t bytes, bool write) {
+  for (uint32_t k = 0; k < cta->range_count; k++)
+    if (holds(&cta->range[k], address, bytes)) {
+      cta->last = cta->range[k];
+      return write && !cta->last.writable ? NULL : cta->last.host + (address - cta->last.gpu);
+    }
+  const struct sm_memory *memory = &cta->grid->memory;
+  struct sm_range range;
+  if (!memory->find(memory->space, address, &range) || !holds(&range, address, bytes) ||
+      (write && !range.writable))
+    return NULL;
+  if (cta->range_count < SM_RANGE_CACHE) {
+    cta->range[cta->range_count++] = range;
+  } else {
+    cta->range[cta->range_turn] = range;
+    cta->range_turn = (cta->range_turn + 1) % SM_RANGE_CACHE;
+  }
+  cta->last = range;
+  return range.host + (address - range.gpu);
+}

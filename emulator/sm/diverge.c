@@ -1,0 +1,258 @@
+/* The divergence engine: groups of lanes that execute together, how they split,
+ * wait and meet again (facts sass-divergence.md sections 1 to 4).
+ */
+#include "emulator/sm/state.h"
+
+static uint32_t bit(uint32_t lane) {
+  return 1u << lane;
+}
+
+/* A free group. There is one: groups are disjoint sets of lanes and not empty. */
+static struct sm_group *new_group(struct sm_warp *w) {
+  for (unsigned k = 0; k < SM_LANES; k++)
+    if (w->group[k].state == SM_GROUP_FREE)
+      return &w->group[k];
+  return NULL;
+}
+
+static struct sm_group *add_group(struct sm_warp *w, uint32_t lanes, uint64_t pc,
+                                  enum sm_group_state state, uint8_t breg) {
+  struct sm_group *g = new_group(w);
+  *g = (struct sm_group){.mask = lanes, .state = (uint8_t)state, .breg = breg, .pc = pc};
+  return g;
+}
+
+static void set_mask(struct sm_warp *w, struct sm_group *g, uint32_t mask) {
+  g->mask = mask;
+  if (!mask)
+    g->state = SM_GROUP_FREE;
+  if (g == sm_group_now(w))
+    w->active[0] = mask;
+}
+
+struct sm_group *sm_split(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
+  struct sm_group *now = sm_group_now(w);
+  set_mask(w, now, now->mask & ~lanes);
+  return add_group(w, lanes, pc, SM_GROUP_READY, 0);
+}
+
+static const struct sm_uop *stop(struct sm_warp *w, const struct sm_uop *u, enum sm_event event) {
+  sm_account(w, u, u);
+  w->event = event;
+  return NULL;
+}
+
+const struct sm_uop *sm_preempt(struct sm_warp *w, uint64_t pc) {
+  sm_group_now(w)->pc = pc;
+  w->event = SM_EVENT_BUDGET;
+  return NULL;
+}
+
+const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc) {
+  const struct sm_page *page = w->page;
+  if (!page || pc - page->va >= SM_PAGE_BYTES) {
+    page = sm_code_page(w->cta->grid->code, pc & ~(uint64_t)(SM_PAGE_BYTES - 1),
+                        w->cta->grid->registers);
+    if (!page) {
+      sm_raise_at(w, pc, SM_FAULT_PC_RANGE);
+      return NULL;
+    }
+    w->page = page;
+  }
+  if (pc % SM_INSN_BYTES) {
+    sm_raise_at(w, pc, SM_FAULT_PC_RANGE);
+    return NULL;
+  }
+  const struct sm_uop *u = &page->uop[(pc - page->va) / SM_INSN_BYTES];
+  w->from = u;
+  return u;
+}
+
+/* Lanes leave whatever blocked groups they are in and go on together. */
+static void release(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
+  for (unsigned k = 0; k < SM_LANES; k++) {
+    struct sm_group *g = &w->group[k];
+    if (g->state != SM_GROUP_FREE && g->mask & lanes)
+      set_mask(w, g, g->mask & ~lanes);
+  }
+  add_group(w, lanes, pc, SM_GROUP_READY, 0);
+}
+
+static uint32_t lanes_at(const struct sm_warp *w, enum sm_group_state state, uint64_t pc,
+                         uint8_t breg) {
+  uint32_t lanes = 0;
+  for (unsigned k = 0; k < SM_LANES; k++) {
+    const struct sm_group *g = &w->group[k];
+    if (g->state == state && g->pc == pc && g->breg == breg)
+      lanes |= g->mask;
+  }
+  return lanes;
+}
+
+static uint32_t yielded_lanes(const struct sm_warp *w) {
+  uint32_t lanes = 0;
+  for (unsigned k = 0; k < SM_LANES; k++)
+    if (w->group[k].state != SM_GROUP_FREE && w->group[k].yielded)
+      lanes |= w->group[k].mask;
+  return lanes;
+}
+
+/* Tries to let lanes of a blocked group go. True if some went. */
+static bool try_release(struct sm_warp *w, const struct sm_group *g) {
+  const bool bsync = g->state == SM_GROUP_BSYNC;
+  const uint64_t pc = g->pc;
+  const uint8_t breg = g->breg;
+  const uint32_t here = lanes_at(w, g->state, pc, breg);
+  const uint32_t excused = bsync ? yielded_lanes(w) & ~here : 0;
+  uint32_t *mask = bsync ? w->breg[breg].l : w->sync_mask.l;
+  uint32_t tried = 0;
+  FOR_MASK(lane, g->mask) {
+    if (tried & bit(lane))
+      continue;
+    const uint32_t want = (mask[lane] & w->alive) | bit(lane);
+    uint32_t together = 0;
+    FOR_MASK(k, want & here)
+    if (((mask[k] & w->alive) | bit(k)) == want)
+      together |= bit(k);
+    tried |= together;
+    if ((want & ~together & ~excused) != 0)
+      continue;
+    if (bsync) {
+      FOR_MASK(k, together)
+      mask[k] = 0;
+      FOR_MASK(k, want & excused)
+      mask[k] &= ~together;
+    }
+    release(w, together, pc + SM_INSN_BYTES);
+    return true;
+  }
+  return false;
+}
+
+/* After something that others may have waited for. */
+static void reconsider(struct sm_warp *w) {
+  for (bool again = true; again;) {
+    again = false;
+    for (unsigned k = 0; k < SM_LANES && !again; k++) {
+      const struct sm_group *g = &w->group[k];
+      if (g->state == SM_GROUP_BSYNC || g->state == SM_GROUP_WARPSYNC)
+        again = try_release(w, g);
+    }
+  }
+}
+
+const struct sm_uop *sm_block(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
+                              enum sm_group_state state, uint8_t breg) {
+  struct sm_group *now = sm_group_now(w);
+  const uint64_t pc = sm_pc_of(w, u);
+  const uint32_t rest = now->mask & ~mask;
+  if (rest) {
+    add_group(w, mask, pc, state, breg);
+    set_mask(w, now, rest);
+    now->pc = pc + SM_INSN_BYTES;
+  } else {
+    now->state = (uint8_t)state;
+    now->breg = breg;
+    now->pc = pc;
+  }
+  return stop(w, u, SM_EVENT_SWITCH);
+}
+
+const struct sm_uop *sm_bsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, uint8_t n) {
+  sm_block(w, u, mask, SM_GROUP_BSYNC, n);
+  reconsider(w);
+  return NULL;
+}
+
+const struct sm_uop *sm_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask) {
+  sm_block(w, u, mask, SM_GROUP_WARPSYNC, 0);
+  reconsider(w);
+  return NULL;
+}
+
+void sm_break(struct sm_warp *w, uint32_t mask, uint8_t n) {
+  uint32_t *b = w->breg[n].l;
+  uint32_t members = 0;
+  FOR_MASK(lane, mask)
+  members |= b[lane];
+  FOR_MASK(lane, members)
+  b[lane] &= ~mask;
+  FOR_MASK(lane, mask)
+  b[lane] = 0;
+  reconsider(w);
+}
+
+const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u) {
+  struct sm_group *now = sm_group_now(w);
+  if (w->cta->warps == 1 && now->mask == w->alive)
+    return u + 1;
+  now->pc = sm_pc_of(w, u) + SM_INSN_BYTES;
+  now->yielded = true;
+  reconsider(w);
+  return stop(w, u, SM_EVENT_YIELD);
+}
+
+const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t mask) {
+  struct sm_group *now = sm_group_now(w);
+  w->alive &= ~mask;
+  w->cta->exited += (uint32_t)__builtin_popcount(mask);
+  set_mask(w, now, now->mask & ~mask);
+  const bool some_stay = now->mask != 0; /* else its place may be another's from here on */
+  if (w->alive)
+    reconsider(w);
+  sm_bar_after_exit(w->cta);
+  return some_stay ? u + 1 : stop(w, u, SM_EVENT_SWITCH);
+}
+
+const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
+                                   const uint64_t *target) {
+  struct sm_group *now = sm_group_now(w);
+  now->pc = sm_pc_of(w, u) + SM_INSN_BYTES;
+  while (mask) {
+    const uint64_t to = target[__builtin_ctz(mask)];
+    uint32_t same = 0;
+    FOR_MASK(k, mask)
+    if (target[k] == to)
+      same |= bit(k);
+    mask &= ~same;
+    if (same == now->mask)
+      now->pc = to;
+    else
+      sm_split(w, same, to);
+  }
+  return stop(w, u, SM_EVENT_SWITCH);
+}
+
+const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
+  /* The one after the last that ran, so that none waits for ever. */
+  const struct sm_group *last = sm_group_now(w);
+  const bool same = last->state == SM_GROUP_READY && (preempted || last->mask == w->alive);
+  for (unsigned k = same ? 0 : 1; k <= SM_LANES; k++) {
+    const unsigned index = (w->current + k) % SM_LANES;
+    struct sm_group *g = &w->group[index];
+    if (g->state != SM_GROUP_READY)
+      continue;
+    w->current = index;
+    w->active[0] = g->mask;
+    g->yielded = false;
+    return sm_continue(w, g->pc);
+  }
+  return NULL;
+}
+
+bool sm_release_early(struct sm_warp *w) {
+  struct sm_group *low = NULL;
+  for (unsigned k = 0; k < SM_LANES; k++) {
+    struct sm_group *g = &w->group[k];
+    if (g->state == SM_GROUP_BSYNC && (!low || g->pc < low->pc))
+      low = g;
+  }
+  if (!low)
+    return false;
+  const uint32_t lanes = low->mask;
+  FOR_MASK(k, lanes)
+  w->breg[low->breg].l[k] = 0;
+  release(w, lanes, low->pc + SM_INSN_BYTES);
+  reconsider(w);
+  return true;
+}

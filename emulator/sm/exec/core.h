@@ -1,0 +1,128 @@
+/* What the parts of one build of the interpreter core share: names that carry
+ * the build's suffix, access to operands, and the pattern of a handler.
+ *
+ * The exec_*.c files are compiled once for each instruction set of the host
+ * that is worth it (SM_BUILD names the build: base, v3, v4).
+ */
+#ifndef TEGRACL_SM_CORE_H
+#define TEGRACL_SM_CORE_H
+
+#include "emulator/sm/exec/semantics.h"
+#include "emulator/sm/state.h"
+
+#define SM_PASTE_(a, b) a##_##b
+#define SM_PASTE(a, b)  SM_PASTE_(a, b)
+#define SM_NAME(name)   SM_PASTE(sm_h_##name, SM_BUILD)
+
+#define HANDLER(name) const struct sm_uop *SM_NAME(name)(struct sm_warp * w, const struct sm_uop *u)
+
+#define X(name) HANDLER(name);
+SM_HANDLERS(X)
+#undef X
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* A handler ends by calling the next one, which the compiler makes a jump. Where
+ * it does not, the stack is bounded all the same: taken branches and the ends of
+ * pages return to the loop. */
+#define NEXT u[1].handler(w, u + 1)
+
+#define REG(offset) ((uint32_t *)(w->file + (offset)))
+
+/* Lanes that execute u. */
+static inline uint32_t exec_mask(const struct sm_warp *w, const struct sm_uop *u) {
+  return (w->pred[u->guard] ^ u->guard_xor) & w->active[u->uniform];
+}
+
+static inline uint32_t pred_in(const struct sm_warp *w, const struct sm_uop *u, uint8_t index,
+                               unsigned bit) {
+  return w->pred[index] ^ (0u - (u->pnot >> bit & 1u));
+}
+#define PP pred_in(w, u, u->pp, 0)
+#define PQ pred_in(w, u, u->pq, 1)
+#define PR pred_in(w, u, u->pr, 2)
+
+static inline void pred_out(struct sm_warp *w, uint8_t index, uint32_t value, uint32_t mask) {
+  w->pred[index] = (w->pred[index] & ~mask) | (value & mask);
+}
+
+/* A word of a constant bank; 0 outside of it. */
+static inline uint32_t bank_word(const struct sm_warp *w, unsigned bank, uint32_t offset) {
+  uint32_t value = 0;
+  if (LIKELY(offset + 4u <= w->bank[bank].size))
+    memcpy(&value, w->bank[bank].data + offset, sizeof value);
+  return value;
+}
+
+static inline uint32_t scalar(const struct sm_warp *w, const struct sm_uop *u) {
+  return u->scalar_kind == SM_SCALAR_IMM ? u->imm : bank_word(w, u->scalar_kind, u->imm);
+}
+
+/* A source operand as 32 lanes: the register itself, or a scalar spread. */
+static inline const uint32_t *source(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
+                                     struct sm_lanes *t) {
+  if (LIKELY(u->scalar_slot != slot))
+    return REG(u->s[slot]);
+  sm_splat(t->l, scalar(w, u));
+  return t->l;
+}
+
+/* The same with float sign modifiers. */
+static inline const uint32_t *source_f32(const struct sm_warp *w, const struct sm_uop *u,
+                                         unsigned slot, struct sm_lanes *t) {
+  const uint32_t *s = source(w, u, slot, t);
+  unsigned mods = u->mods >> (2 * slot) & 3u;
+  if (mods) {
+    uint32_t keep = mods & SM_SRC_ABS ? 0x7fffffffu : ~0u;
+    uint32_t flip = mods & SM_SRC_NEG ? 0x80000000u : 0;
+    FOR_LANES
+    t->l[i] = (s[i] & keep) ^ flip;
+    s = t->l;
+  }
+  if (u->ftz) {
+    FOR_LANES
+    t->l[i] = sem_flush32(s[i]);
+    s = t->l;
+  }
+  return s;
+}
+
+/* The 64-bit scalar: an immediate is its high word, or sign-extended. */
+static inline uint64_t scalar_pair(const struct sm_warp *w, const struct sm_uop *u,
+                                   bool imm_is_high) {
+  const uint32_t value = scalar(w, u);
+  if (u->scalar_kind != SM_SCALAR_IMM)
+    return (uint64_t)bank_word(w, u->scalar_kind, u->imm + 4) << 32 | value;
+  return imm_is_high ? (uint64_t)value << 32 : (uint64_t)(int64_t)(int32_t)value;
+}
+
+/* A 64-bit integer operand as its low and high words; of I2F, an immediate is the high one, as
+ * ptxas writes it. */
+static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
+                               bool imm_is_high, uint32_t *lo, uint32_t *hi) {
+  if (u->scalar_slot != slot) {
+    memcpy(lo, REG(u->s[slot]), SM_REG_BYTES);
+    memcpy(hi, REG(u->s[slot] + SM_REG_BYTES), SM_REG_BYTES);
+    return;
+  }
+  const uint64_t value = scalar_pair(w, u, imm_is_high);
+  sm_splat(lo, (uint32_t)value);
+  sm_splat(hi, (uint32_t)(value >> 32));
+}
+
+/* A handler's frame: lanes that execute in m, a place t for the result that is
+ * the register itself when all lanes do; RESULT_END blends otherwise. */
+#define RESULT(offset)                                                                             \
+  const uint32_t m = exec_mask(w, u);                                                              \
+  uint32_t *const reg_ = REG(offset);                                                              \
+  uint32_t *const r = LIKELY(m == SM_ALL_LANES) ? reg_ : w->scratch[0].l
+
+#define RESULT_END                                                                                 \
+  do {                                                                                             \
+    if (UNLIKELY(m != SM_ALL_LANES))                                                               \
+      sm_blend(reg_, w->scratch[0].l, m);                                                          \
+    return NEXT;                                                                                   \
+  } while (0)
+
+#endif

@@ -1,0 +1,316 @@
+/* Interpreter core: atomic operations, on memory that other host threads use at
+ * the same time; copies from global to shared memory; fences. Rules: facts
+ * sass-sm87.md section 4.10.
+ */
+#include "emulator/sm/exec/exec_mem.h"
+#include "emulator/sm/l1.h"
+
+/* As the instructions encode them. */
+enum atom_op {
+  ATOM_ADD,
+  ATOM_MIN,
+  ATOM_MAX,
+  ATOM_INC,
+  ATOM_DEC,
+  ATOM_AND,
+  ATOM_OR,
+  ATOM_XOR,
+  ATOM_EXCH,
+};
+enum atom_type { ATOM_U32, ATOM_S32, ATOM_U64, ATOM_F32, ATOM_F16X2, ATOM_S64, ATOM_F64 };
+
+static inline bool is_64(enum atom_type type) {
+  return type == ATOM_U64 || type == ATOM_S64 || type == ATOM_F64;
+}
+
+static inline uint32_t add_f16x2(uint32_t a, uint32_t b) {
+  const struct sem_half_mode mode = {0};
+  uint32_t low = sem_half_fma(sem_f16_to_f32(a & 0xffff), 1, sem_f16_to_f32(b & 0xffff), mode);
+  uint32_t high = sem_half_fma(sem_f16_to_f32(a >> 16), 1, sem_f16_to_f32(b >> 16), mode);
+  return low | high << 16;
+}
+
+/* What memory holds after the operation. */
+static uint64_t combine(uint64_t old, uint64_t value, enum atom_op op, enum atom_type type) {
+  bool less;
+  switch (op) {
+  case ATOM_ADD:
+    switch (type) {
+    case ATOM_F32: {
+      float sum = sem_f32(sem_flush32((uint32_t)old)) + sem_f32(sem_flush32((uint32_t)value));
+      return sem_flush32(sem_canonical32(sem_bits32(sum)));
+    }
+    case ATOM_F16X2:
+      return add_f16x2((uint32_t)old, (uint32_t)value);
+    case ATOM_F64: {
+      double sum = sem_f64(old) + sem_f64(value);
+      return sum != sum ? sem_nan64(old, value, value) : sem_bits64(sum);
+    }
+    default:
+      return old + value;
+    }
+  case ATOM_MIN:
+  case ATOM_MAX:
+    switch (type) {
+    case ATOM_S32:
+      less = (int32_t)value < (int32_t)old;
+      break;
+    case ATOM_S64:
+      less = (int64_t)value < (int64_t)old;
+      break;
+    case ATOM_U32:
+      less = (uint32_t)value < (uint32_t)old;
+      break;
+    default:
+      less = value < old;
+    }
+    return less == (op == ATOM_MIN) ? value : old;
+  case ATOM_INC:
+    return old >= value ? 0 : old + 1;
+  case ATOM_DEC:
+    return old == 0 || old > value ? value : old - 1;
+  case ATOM_AND:
+    return old & value;
+  case ATOM_OR:
+    return old | value;
+  case ATOM_XOR:
+    return old ^ value;
+  case ATOM_EXCH:
+    return value;
+  }
+  return old;
+}
+
+static uint64_t atomic_word(uint8_t *p, uint64_t value, enum atom_op op, enum atom_type type) {
+  if (is_64(type)) {
+    uint64_t *word = (uint64_t *)(void *)p;
+    uint64_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    while (!__atomic_compare_exchange_n(word, &old, combine(old, value, op, type), false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      ;
+    return old;
+  }
+  uint32_t *word = (uint32_t *)(void *)p;
+  if (op == ATOM_ADD && type <= ATOM_S32)
+    return __atomic_fetch_add(word, (uint32_t)value, __ATOMIC_SEQ_CST);
+  uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+  while (!__atomic_compare_exchange_n(word, &old, (uint32_t)combine(old, value, op, type), false,
+                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    ;
+  return old;
+}
+
+static inline uint64_t lane_value(const struct sm_warp *w, unsigned s, unsigned lane, bool wide) {
+  uint32_t lo = REG(s)[lane];
+  return wide ? sem_pair(lo, REG(s + SM_REG_BYTES)[lane]) : lo;
+}
+
+static inline void lane_result(struct sm_warp *w, unsigned d, unsigned lane, bool wide,
+                               uint64_t value) {
+  REG(d)[lane] = (uint32_t)value;
+  if (wide)
+    REG(d + SM_REG_BYTES)[lane] = (uint32_t)(value >> 32);
+}
+
+/* All lanes of m add to one word: one addition in memory, the lanes' old values
+ * as if they had come in order. */
+static void add_together(struct sm_warp *w, const struct sm_uop *u, uint32_t m, uint8_t *p) {
+  uint32_t sum = 0, old[SM_LANES];
+  FOR_MASK(i, m) {
+    old[i] = sum;
+    sum += REG(u->s[1])[i];
+  }
+  uint32_t before = __atomic_fetch_add((uint32_t *)(void *)p, sum, __ATOMIC_SEQ_CST);
+  FOR_MASK(i, m)
+  REG(u->d)[i] = before + old[i];
+}
+
+/* Local memory belongs to its lane and keeps the words of a pair apart. */
+static uint64_t private_load(struct place place, bool wide) {
+  uint32_t lo = load_word(place.p, SIZE_32);
+  return wide ? sem_pair(lo, load_word(place.p + place.stride, SIZE_32)) : lo;
+}
+
+static void private_store(struct place place, bool wide, uint64_t value) {
+  store_word(place.p, (uint32_t)value, SIZE_32);
+  if (wide)
+    store_word(place.p + place.stride, (uint32_t)(value >> 32), SIZE_32);
+}
+
+static inline uint64_t compare_swap(uint8_t *p, uint64_t expected, uint64_t desired, bool wide) {
+  if (wide) {
+    __atomic_compare_exchange_n((uint64_t *)(void *)p, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    return expected;
+  }
+  uint32_t old = (uint32_t)expected;
+  __atomic_compare_exchange_n((uint32_t *)(void *)p, &old, (uint32_t)desired, false,
+                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return old;
+}
+
+/* x[3]: CAS (s[1] the expected value, s[2] the new one), x[4]: enum atom_op or
+ * for CAS whether the result is success instead of the old value, x[5]: enum
+ * atom_type, x[0]: the size it implies, x[1] of those that are not for shared memory:
+ * the address is generic. */
+static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *u, unsigned lane,
+                                  struct place place) {
+  const bool wide = u->x[0] == SIZE_64, cas = u->x[3];
+  const uint64_t value = lane_value(w, u->s[1], lane, wide);
+  const uint64_t desired = cas ? lane_value(w, u->s[2], lane, wide) : 0;
+  uint64_t old;
+  if (place.stride != 4) {
+    old = private_load(place, wide);
+    uint64_t now = cas ? (old == value ? desired : old) : combine(old, value, u->x[4], u->x[5]);
+    private_store(place, wide, now);
+  } else {
+    old = cas ? compare_swap(place.p, value, desired, wide)
+              : atomic_word(place.p, value, u->x[4], u->x[5]);
+  }
+  return cas && u->x[4] ? old == value : old;
+}
+
+/* What shared memory cannot do: operations on floats, and on 64 bits but exchange
+ * and compare-and-swap. ptxas lets loops follow for lanes that got Pu = 0, and the
+ * loops for f32 keep subnormals. */
+static inline bool only_global(const struct sm_uop *u) {
+  return !u->x[3] && u->x[5] > ATOM_S32 && u->x[4] != ATOM_EXCH;
+}
+
+/* RED and ATOMG go to global memory whatever the address, as LDG and STG do. */
+static inline struct place atom_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
+                                      uint64_t address) {
+  const uint32_t bytes = size_bytes[u->x[0]];
+  return u->x[1] ? generic_place(w, u, lane, address, bytes, true)
+                 : global_place(w, u, lane, address, bytes, true);
+}
+
+HANDLER(atom) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct addresses a;
+  const uint32_t bytes = size_bytes[u->x[0]];
+  addresses_of(w, u, m, &a);
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, true);
+  uint64_t differ = 0;
+  FOR_LANES
+  differ |= a.l[i] ^ a.l[0];
+  if (!differ && !u->x[3] && u->x[4] == ATOM_ADD && u->x[5] <= ATOM_S32) {
+    struct place place = atom_place(w, u, (unsigned)__builtin_ctz(m), a.l[0]);
+    if (!place.p)
+      return NULL;
+    if (place.stride == 4) {
+      add_together(w, u, m, place.p);
+      pred_out(w, u->pd, ~0u, m);
+      return NEXT;
+    }
+  }
+  uint32_t performed = ~0u;
+  FOR_MASK(i, m) {
+    struct place place = atom_place(w, u, i, a.l[i]);
+    if (!place.p)
+      return NULL;
+    if (only_global(u) && in_windows(w, a.l[i]))
+      performed &= ~sm_lane_bit[i];
+    else
+      lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
+  }
+  pred_out(w, u->pd, performed, m);
+  return NEXT;
+}
+
+HANDLER(atom_shared) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct sm_lanes at;
+  const uint32_t bytes = size_bytes[u->x[0]];
+  if (!shared_addresses(w, u, m, bytes, true, at.l))
+    return NULL;
+  FOR_MASK(i, m) {
+    struct place place = {w->shared + at.l[i], 4};
+    lane_result(w, u->d, i, bytes == 8, one_atomic(w, u, i, place));
+  }
+  return NEXT;
+}
+
+/* ATOMS.POPC.INC: every lane adds one. */
+HANDLER(atom_inc) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct sm_lanes at;
+  if (!shared_addresses(w, u, m, 4, true, at.l))
+    return NULL;
+  FOR_MASK(i, m)
+  REG(u->d)[i] = __atomic_fetch_add((uint32_t *)(void *)(w->shared + at.l[i]), 1, __ATOMIC_SEQ_CST);
+  return NEXT;
+}
+
+/* Global to shared: s[1] is the shared address register, s[2] the uniform one, jump
+ * the offset. Lanes whose Pp is false write zeros (cp.async with ignore-src). x[3],
+ * ZFILL: the last bytes written are zeros, as many as the low bits of the global
+ * address say; those are no part of it (what ptxas makes of cp.async's src-size). */
+static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struct sm_uop *u,
+                                                  struct sm_l1 *l1) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct addresses a;
+  const uint32_t bytes = size_bytes[u->x[0]], p = PP;
+  const uint32_t term = REG(u->s[2])[0] + (uint32_t)u->jump;
+  addresses_of(w, u, m, &a);
+  FOR_MASK(i, m) {
+    const uint32_t to = REG(u->s[1])[i] + term;
+    const uint32_t zeros = u->x[3] ? a.l[i] & (bytes - 1) : 0;
+    const uint64_t from = a.l[i] - zeros;
+    const bool reads = p >> i & 1;
+    uint8_t *data = NULL;
+    if ((to | (reads ? from : 0)) & (bytes - 1))
+      return sm_raise(w, u, SM_FAULT_MISALIGNED, i, from, bytes, false);
+    if ((uint64_t)to + bytes > w->shared_bytes)
+      return sm_raise(w, u, SM_FAULT_SHARED_RANGE, i, to, bytes, true);
+    if (reads && !(data = sm_global(w->cta, from, bytes, false)))
+      return sm_raise(w, u, SM_FAULT_MMU, i, from, bytes, false);
+    if (data && l1)
+      data = sm_l1_read(l1, w->cta->grid->memory.space, from, data, false);
+    memset(w->shared + to, 0, bytes);
+    if (data)
+      memcpy(w->shared + to, data, bytes - zeros);
+  }
+  return NEXT;
+}
+
+HANDLER(ldgsts) {
+  return copy_to_shared(w, u, NULL);
+}
+HANDLER(l1_ldgsts) {
+  return copy_to_shared(w, u, sm_l1_of(w));
+}
+
+HANDLER(fence) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return NEXT;
+}
+
+/* x[3]: the space asked for */
+HANDLER(qspc) {
+  enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED };
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct addresses a;
+  const struct sm_grid *grid = w->cta->grid;
+  addresses_of(w, u, m, &a);
+  uint32_t p = 0;
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    bool shared = a.l[i] - grid->shared_window < SM_WINDOW_BYTES;
+    bool local = a.l[i] - grid->local_window < SM_WINDOW_BYTES;
+    bool in = u->x[3] == SPACE_SHARED ? shared : u->x[3] == SPACE_LOCAL ? local : !shared && !local;
+    p |= (uint32_t)in << i;
+  }
+  pred_out(w, u->pd, p, m);
+  return NEXT;
+}

@@ -1,0 +1,261 @@
+/* Interpreter core: conversions between formats. */
+#include "emulator/sm/exec/exec_double.h"
+#include "emulator/sm/exec/exec_round.h"
+
+/* Formats as the instructions number them. */
+enum { FORMAT_F16 = 1, FORMAT_F32 = 2, FORMAT_F64 = 3, FORMAT_BF16 = 4, FORMAT_TF32 = 5 };
+
+static inline struct sem_format format_of(unsigned code) {
+  switch (code) {
+  case FORMAT_F16:
+    return SEM_FORMAT_F16;
+  case FORMAT_F64:
+    return SEM_FORMAT_F64;
+  case FORMAT_BF16:
+    return SEM_FORMAT_BF16;
+  case FORMAT_TF32:
+    return SEM_FORMAT_TF32;
+  default:
+    return SEM_FORMAT_F32;
+  }
+}
+
+/* A conversion's float operand: the bits in its own format, signs applied.
+ * x[0]: format, x[1]: the high half. */
+static inline void source_format(const struct sm_warp *w, const struct sm_uop *u,
+                                 struct pairs *out) {
+  if (u->x[0] == FORMAT_F64) {
+    source_f64(w, u, 1, out);
+    return;
+  }
+  struct sm_lanes t;
+  const unsigned mods = u->mods >> 2 & 3u;
+  if (u->x[0] == FORMAT_F16) {
+    const uint32_t *s = source(w, u, 1, &t);
+    for (unsigned i = 0; i < SM_LANES; i++) {
+      uint32_t h = u->x[1] ? s[i] >> 16 : s[i] & 0xffff;
+      h = mods & SM_SRC_ABS ? h & 0x7fff : h;
+      out->l[i] = mods & SM_SRC_NEG ? h ^ 0x8000 : h;
+    }
+    return;
+  }
+  const uint32_t *s = source_f32(w, u, 1, &t);
+  FOR_LANES
+  out->l[i] = s[i];
+}
+
+/* x[2]: destination width, x[3]: signed, x[4]: .NTZ */
+HANDLER(f2i) {
+  const uint32_t m = exec_mask(w, u);
+  struct pairs in, out;
+  source_format(w, u, &in);
+  const struct sem_format from = format_of(u->x[0]);
+  FOR_MASK(i, m)
+  out.l[i] = sem_to_int(in.l[i], from, u->x[2], u->x[3], u->round, u->x[4]);
+  if (u->x[2] == 64) {
+    FOR_MASK(i, ~m)
+    out.l[i] = 0;
+    put_pairs(w, u, &out, m);
+  } else {
+    FOR_MASK(i, m)
+    REG(u->d)[i] = (uint32_t)out.l[i];
+  }
+  return NEXT;
+}
+
+static inline float round_f32(float x, enum sem_round mode) {
+  switch (mode) {
+  case SEM_RM:
+    return __builtin_floorf(x);
+  case SEM_RP:
+    return __builtin_ceilf(x);
+  case SEM_RZ:
+    return __builtin_truncf(x);
+  default:
+    return __builtin_rintf(x);
+  }
+}
+
+static inline double round_f64(double x, enum sem_round mode) {
+  switch (mode) {
+  case SEM_RM:
+    return __builtin_floor(x);
+  case SEM_RP:
+    return __builtin_ceil(x);
+  case SEM_RZ:
+    return __builtin_trunc(x);
+  default:
+    return __builtin_rint(x);
+  }
+}
+
+/* f32 to a signed word. */
+HANDLER(f2i_fast) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source_f32(w, u, 1, &t);
+  const float limit = 0x1p31f;
+  const uint32_t nan = u->x[4] ? 0 : 0x80000000u;
+  const enum sem_round mode = u->round;
+#define CONVERT(how)                                                                               \
+  FOR_LANES {                                                                                      \
+    float x = round_f32(sem_f32(b[i]), how);                                                       \
+    bool inside = x > -limit && x < limit;                                                         \
+    int32_t v = (int32_t)(inside ? x : 0);                                                         \
+    uint32_t edge = x > 0 ? 0x7fffffffu : x < 0 ? 0x80000000u : nan;                               \
+    r[i] = inside ? (uint32_t)v : edge;                                                            \
+  }
+  if (mode == SEM_RZ)
+    CONVERT(SEM_RZ)
+  else if (mode == SEM_RM)
+    CONVERT(SEM_RM)
+  else if (mode == SEM_RP)
+    CONVERT(SEM_RP)
+  else
+    CONVERT(SEM_RN)
+#undef CONVERT
+  RESULT_END;
+}
+
+/* x[0]: destination format, x[1]: byte or half of the source, x[2]: source
+ * width, x[3]: signed */
+HANDLER(i2f) {
+  const uint32_t m = exec_mask(w, u);
+  struct pairs in, out;
+  struct sm_lanes t;
+  if (u->x[2] == 64) {
+    struct sm_lanes hi;
+    source_pair(w, u, 1, true, t.l, hi.l);
+    FOR_LANES
+    in.l[i] = sem_pair(t.l[i], hi.l[i]);
+  } else {
+    const uint32_t *s = source(w, u, 1, &t);
+    const unsigned up = 32u - u->x[2];
+    for (unsigned i = 0; i < SM_LANES; i++) {
+      uint32_t v = s[i] >> (u->x[2] * u->x[1] & 31) << up;
+      in.l[i] = u->x[3] ? (uint64_t)((int32_t)v >> up) : v >> up;
+    }
+  }
+  const struct sem_format to = format_of(u->x[0]);
+  for (unsigned i = 0; i < SM_LANES; i++)
+    out.l[i] = sem_from_int(in.l[i], u->x[3], to, u->round);
+  if (u->x[0] == FORMAT_F64) {
+    put_pairs(w, u, &out, m);
+  } else {
+    FOR_MASK(i, m)
+    REG(u->d)[i] = (uint32_t)out.l[i];
+  }
+  return NEXT;
+}
+
+/* A word to f32, to nearest. */
+HANDLER(i2f_fast) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source(w, u, 1, &t);
+  if (u->x[3]) {
+    FOR_LANES
+    r[i] = sem_bits32((float)(int32_t)b[i]);
+  } else {
+    FOR_LANES
+    r[i] = sem_bits32((float)((double)(int32_t)(b[i] >> 1) * 2 + (double)(int32_t)(b[i] & 1)));
+  }
+  RESULT_END;
+}
+
+/* x[0]: source format, x[2]: destination format */
+HANDLER(f2f) {
+  const uint32_t m = exec_mask(w, u);
+  struct pairs in, out;
+  source_format(w, u, &in);
+  if (u->x[0] == FORMAT_F32 && u->x[2] == FORMAT_F64) {
+    FOR_LANES {
+      double x = sem_f32((uint32_t)in.l[i]);
+      out.l[i] = x != x ? SEM_F64_NAN : sem_bits64(x);
+    }
+  } else if (u->x[0] == FORMAT_F64 && u->x[2] == FORMAT_F32 && u->round == SEM_RN) {
+    FOR_LANES
+    out.l[i] = sem_canonical32(sem_bits32((float)sem_f64(in.l[i])));
+  } else {
+    const struct sem_format from = format_of(u->x[0]), to = format_of(u->x[2]);
+    for (unsigned i = 0; i < SM_LANES; i++)
+      out.l[i] = sem_convert(in.l[i], from, to, u->round, false);
+  }
+  if (u->x[2] == FORMAT_F64) {
+    put_pairs(w, u, &out, m);
+    return NEXT;
+  }
+  struct sm_lanes r;
+  /* The bits that tf32 lacks are zeros below it. */
+  const unsigned up = u->x[2] == FORMAT_TF32 ? 13 : 0;
+  FOR_LANES
+  r.l[i] = (uint32_t)out.l[i] << up;
+  if (u->ftz && u->x[2] == FORMAT_F32) {
+    FOR_LANES
+    r.l[i] = sem_flush32(r.l[i]);
+  }
+  sm_blend(REG(u->d), r.l, m);
+  return NEXT;
+}
+
+HANDLER(frnd) {
+  const uint32_t m = exec_mask(w, u);
+  struct pairs in, out;
+  struct sm_lanes r;
+  source_format(w, u, &in);
+  if (u->x[0] == FORMAT_F32) {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      r.l[i] = sem_canonical32(sem_bits32(round_f32(sem_f32((uint32_t)in.l[i]), u->round)));
+    sm_blend(REG(u->d), r.l, m);
+  } else if (u->x[0] == FORMAT_F64) {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      out.l[i] = sem_bits64(round_f64(sem_f64(in.l[i]), u->round));
+    fix_nans(out.l, in.l, in.l, in.l);
+    put_pairs(w, u, &out, m);
+  } else {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      r.l[i] = (uint32_t)sem_frnd(in.l[i], format_of(u->x[0]), u->round);
+    sm_blend(REG(u->d), r.l, m);
+  }
+  return NEXT;
+}
+
+/* Narrows for F2FP. x[0]: format, x[1]: .RELU, x[3]: .SATFINITE */
+static inline uint32_t narrow(const struct sm_uop *u, uint32_t a) {
+  const struct sem_format to = format_of(u->x[0]);
+  uint32_t h = (uint32_t)sem_convert(a, SEM_FORMAT_F32, to, u->round, u->x[3]);
+  bool nan = (h & 0x7fff) > (((1ull << to.exponent) - 1) << to.mantissa);
+  return u->x[1] && !nan && h & 0x8000 ? 0 : h;
+}
+
+/* x[2]: .MERGE_C: the high half is c's low one, as in F2IP. ptxas packs the halves of a and b
+ * by F2FP.MERGE_C R, b, RZ and F2FP.MERGE_C R, a, R, and reads b from R.H1. */
+HANDLER(f2fp) {
+  RESULT(u->d);
+  struct sm_lanes ta, tb, tc;
+  const uint32_t *a = source(w, u, 0, &ta), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    uint32_t high = u->x[2] ? c[i] : narrow(u, a[i]);
+    r[i] = high << 16 | narrow(u, b[i]);
+  }
+  RESULT_END;
+}
+
+/* Two floats to bytes below the shifted c. x[0]: signed, x[1]: .RELU, x[2]:
+ * .NTZ */
+HANDLER(f2ip) {
+  RESULT(u->d);
+  struct sm_lanes tb;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = REG(u->s[2]);
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    uint32_t in[2] = {b[i], a[i]}, out = c[i] << 16;
+    for (unsigned k = 0; k < 2; k++) {
+      uint64_t v = sem_to_int(in[k], SEM_FORMAT_F32, 8, u->x[0], u->round, u->x[2]);
+      if (u->x[1] && (int64_t)v < 0)
+        v = 0;
+      out |= (uint32_t)(v & 0xff) << (8 * k);
+    }
+    r[i] = out;
+  }
+  RESULT_END;
+}

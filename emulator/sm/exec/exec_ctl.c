@@ -1,0 +1,495 @@
+/* Interpreter core: branches and calls, convergence and CTA barriers, special
+ * registers, warp-wide instructions. Rules: facts sass-sm87.md sections 4.8,
+ * 4.9 and 4.11, sass-divergence.md.
+ */
+#include "emulator/sm/exec/core.h"
+
+/* --- branches --------------------------------------------------------------- */
+
+static inline const struct sm_uop *taken(struct sm_warp *w, const struct sm_uop *u,
+                                         const struct sm_uop *to) {
+  sm_account(w, u, to);
+  return LIKELY(w->left > 0) ? to : sm_preempt(w, sm_pc_of(w, to));
+}
+
+/* Within the page. */
+HANDLER(bra) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  if (m == w->active[0])
+    return taken(w, u, u + u->jump);
+  if (m)
+    sm_split(w, m, (uint64_t)u->off);
+  return NEXT;
+}
+
+static inline const struct sm_uop *far(struct sm_warp *w, const struct sm_uop *u, uint64_t pc) {
+  sm_account(w, u, u);
+  return w->left > 0 ? sm_continue(w, pc) : sm_preempt(w, pc);
+}
+
+HANDLER(bra_far) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  if (m == w->active[0])
+    return far(w, u, (uint64_t)u->off);
+  if (m)
+    sm_split(w, m, (uint64_t)u->off);
+  return NEXT;
+}
+
+/* BRA.DIV and BRA.CONV. x[0]: condition; s[0]: the mask, inverted with mods. BRA.U
+ * is taken if all executing lanes take it and else by none: code that ptxas makes
+ * relies on it, as the lanes that would jump meet at no barrier. x[1]: the target
+ * is on the page. */
+HANDLER(bra_cond) {
+  enum { COND_U = 1, COND_DIV = 2 };
+  const uint32_t m = exec_mask(w, u) & PP;
+  if (u->x[0] == COND_U) {
+    if (m != w->active[0])
+      return NEXT;
+    return u->x[1] ? taken(w, u, u + u->jump) : far(w, u, (uint64_t)u->off);
+  }
+  const uint32_t mask = REG(u->s[0])[0] ^ (u->mods ? ~0u : 0);
+  const bool together = (mask & w->alive & ~m) == 0;
+  if (u->x[0] == COND_DIV)
+    return together ? NEXT : far(w, u, (uint64_t)u->off);
+  if (!together)
+    return NEXT;
+  if (m == w->active[0])
+    return far(w, u, (uint64_t)u->off);
+  if (m)
+    sm_split(w, m, (uint64_t)u->off);
+  return NEXT;
+}
+
+/* To off plus a register pair: BRX, RET, indirect calls. */
+HANDLER(brx) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  if (!m)
+    return NEXT;
+  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
+  uint64_t target[SM_LANES];
+  const unsigned first = (unsigned)__builtin_ctz(m);
+  uint64_t differ = 0;
+  for (unsigned i = 0; i < SM_LANES; i++)
+    target[i] = sem_pair(lo[i], hi[i]) + (uint64_t)u->off;
+  FOR_MASK(i, m)
+  differ |= target[i] ^ target[first];
+  if (!differ && m == w->active[0])
+    return far(w, u, target[first]);
+  return sm_jump_lanes(w, u, m, target);
+}
+
+HANDLER(exit) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  return m ? sm_exit(w, u, m) : NEXT;
+}
+
+HANDLER(lepc) {
+  const uint32_t m = exec_mask(w, u);
+  const uint64_t pc = sm_pc_of(w, u);
+  FOR_MASK(i, m) {
+    REG(u->d)[i] = (uint32_t)pc;
+    REG(u->d + SM_REG_BYTES)[i] = (uint32_t)(pc >> 32);
+  }
+  return NEXT;
+}
+
+HANDLER(page_end) {
+  return far(w, u - 1, w->page->va + SM_PAGE_BYTES);
+}
+
+/* --- convergence -------------------------------------------------------------- */
+
+/* x[0]: barrier */
+HANDLER(bssy) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  uint32_t *b = w->breg[u->x[0]].l;
+  w->breg_used |= 1u << u->x[0];
+  FOR_LANES
+  b[i] = m & sm_lane_bit[i] ? m : b[i];
+  return NEXT;
+}
+
+HANDLER(bsync) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  uint32_t *b = w->breg[u->x[0]].l, need = 0;
+  FOR_LANES
+  need |= m & sm_lane_bit[i] ? b[i] : 0;
+  if (LIKELY((need & w->alive & ~m) == 0)) {
+    FOR_LANES
+    b[i] = m & sm_lane_bit[i] ? 0 : b[i];
+    return NEXT;
+  }
+  return sm_bsync(w, u, m, u->x[0]);
+}
+
+HANDLER(break_) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  if (m)
+    sm_break(w, m, u->x[0]);
+  return NEXT;
+}
+
+/* And NANOSLEEP: ptxas puts no YIELD into a loop that has one. */
+HANDLER(yield) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  return m ? sm_switch(w, u) : NEXT;
+}
+
+HANDLER(warpsync) {
+  const uint32_t m = exec_mask(w, u) & PP;
+  struct sm_lanes t;
+  const uint32_t *mask = source(w, u, 1, &t);
+  uint32_t differ = 0;
+  FOR_LANES
+  differ |= m & sm_lane_bit[i] ? (mask[i] & w->alive) ^ m : 0;
+  if (LIKELY(!differ))
+    return NEXT;
+  FOR_LANES
+  w->sync_mask.l[i] = m & sm_lane_bit[i] ? mask[i] : w->sync_mask.l[i];
+  return sm_warpsync(w, u, m);
+}
+
+/* What BMOV reads besides B0..B15 (fields of the instruction). */
+enum { BMOV_MEXITED = 24, BMOV_MACTIVE = 26 };
+
+/* x[0]: the source is B or a special, x[1] its number, x[4] cleared after; x[2]:
+ * the destination is B number x[3], else the register d. */
+HANDLER(bmov) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes t;
+  const uint32_t *from;
+  if (!u->x[0]) {
+    from = source(w, u, 1, &t);
+  } else if (u->x[1] < SM_BARRIERS) {
+    memcpy(t.l, w->breg[u->x[1]].l, SM_REG_BYTES);
+    from = t.l;
+    if (u->x[4]) {
+      uint32_t *b = w->breg[u->x[1]].l;
+      FOR_LANES
+      b[i] = m & sm_lane_bit[i] ? 0 : b[i];
+    }
+  } else {
+    sm_splat(t.l, u->x[1] == BMOV_MACTIVE ? w->active[0] : u->x[1] == BMOV_MEXITED ? ~w->alive : 0);
+    from = t.l;
+  }
+  if (!u->x[2]) {
+    sm_blend(REG(u->d), from, m);
+  } else if (u->x[3] < SM_BARRIERS) {
+    w->breg_used |= 1u << u->x[3];
+    sm_blend(w->breg[u->x[3]].l, from, m);
+  }
+  return NEXT;
+}
+
+/* The first of a sequence of BMOVs that leaves all barriers clear. */
+HANDLER(clear_barriers) {
+  const struct sm_lanes zeros = {{0}};
+  FOR_MASK(n, w->breg_used)
+  sm_blend(w->breg[n].l, zeros.l, w->active[0]);
+  const struct sm_uop *last = u + SM_BARRIERS;
+  return last[1].handler(w, last + 1);
+}
+
+/* --- the CTA's barriers ------------------------------------------------------- */
+
+/* x[0]: mode, x[1]: reduction, x[2]: the id is in s[1], x[3]: immediate id, x[4]:
+ * the count is in s[1], jump: immediate count, x[5]: the register holds both. */
+HANDLER(bar) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  const struct sm_bar_request request = sm_bar_request_of(w, u, m);
+  return sm_bar_arrive(w, u, m, &request);
+}
+
+HANDLER(b2r) {
+  const uint32_t m = exec_mask(w, u);
+  sm_blend(REG(u->d), w->bar_count.l, m);
+  pred_out(w, u->pd, sm_mask_of(w->bar_flag.l), m);
+  return NEXT;
+}
+
+/* --- special registers --------------------------------------------------------- */
+
+enum special {
+  SR_LANEID = 0,
+  SR_CLOCK = 1,
+  SR_VIRTID = 3,
+  SR_TID_X = 33,
+  SR_TID_Y,
+  SR_TID_Z,
+  SR_CTAID_X = 37,
+  SR_CTAID_Y,
+  SR_CTAID_Z,
+  SR_SMEMSZ = 50,
+  SR_LMEMHIOFF = 55,
+  SR_EQMASK = 56,
+  SR_LTMASK,
+  SR_LEMASK,
+  SR_GTMASK,
+  SR_GEMASK,
+  SR_VIRTUALSMID = 67,
+  SR_CLOCKLO = 80,
+  SR_CLOCKHI,
+  SR_GLOBALTIMERLO,
+  SR_GLOBALTIMERHI,
+};
+
+/* Instructions stand for clock ticks. Workers count their own; a CTA's clock never goes back. */
+static uint64_t clock_now(const struct sm_warp *w, const struct sm_uop *u) {
+  const struct sm_cta *cta = w->cta;
+  return cta->worker->instructions + cta->ahead + (uint64_t)(w->slice - w->left + (u - w->from));
+}
+
+static uint64_t time_now(const struct sm_warp *w) {
+  const struct sm_grid *grid = w->cta->grid;
+  return grid->time_ns ? grid->time_ns() : 0;
+}
+
+static void special(struct sm_warp *w, const struct sm_uop *u, unsigned number, uint32_t *r) {
+  enum { VIRTID_WARP_SHIFT = 8 };
+  switch (number) {
+  case SR_LANEID:
+    memcpy(r, sm_lane_index, SM_REG_BYTES);
+    break;
+  case SR_VIRTID:
+    sm_splat(r, w->index << VIRTID_WARP_SHIFT);
+    break;
+  case SR_TID_X:
+  case SR_TID_Y:
+  case SR_TID_Z:
+    memcpy(r, w->tid[number - SR_TID_X].l, SM_REG_BYTES);
+    break;
+  case SR_CTAID_X:
+  case SR_CTAID_Y:
+  case SR_CTAID_Z:
+    sm_splat(r, w->cta->id[number - SR_CTAID_X]);
+    break;
+  case SR_SMEMSZ:
+    sm_splat(r, w->shared_bytes);
+    break;
+  case SR_LMEMHIOFF: /* where the high region begins: code for debuggers traps below it */
+    sm_splat(r, (uint32_t)SM_WINDOW_BYTES - w->cta->grid->local_high);
+    break;
+  case SR_EQMASK:
+    memcpy(r, sm_lane_bit, SM_REG_BYTES);
+    break;
+  case SR_LTMASK:
+    FOR_LANES r[i] = sm_lane_bit[i] - 1;
+    break;
+  case SR_LEMASK:
+    FOR_LANES r[i] = sm_lane_bit[i] | (sm_lane_bit[i] - 1);
+    break;
+  case SR_GTMASK:
+    FOR_LANES r[i] = ~(sm_lane_bit[i] | (sm_lane_bit[i] - 1));
+    break;
+  case SR_GEMASK:
+    FOR_LANES r[i] = ~(sm_lane_bit[i] - 1);
+    break;
+  case SR_VIRTUALSMID:
+    sm_splat(r, w->cta->sm_id);
+    break;
+  case SR_CLOCK:
+  case SR_CLOCKLO:
+    sm_splat(r, (uint32_t)clock_now(w, u));
+    break;
+  case SR_CLOCKHI:
+    sm_splat(r, (uint32_t)(clock_now(w, u) >> 32));
+    break;
+  case SR_GLOBALTIMERLO:
+    sm_splat(r, (uint32_t)time_now(w));
+    break;
+  case SR_GLOBALTIMERHI:
+    sm_splat(r, (uint32_t)(time_now(w) >> 32));
+    break;
+  default:
+    sm_splat(r, 0);
+  }
+}
+
+HANDLER(s2r) {
+  struct sm_lanes t;
+  special(w, u, u->x[0], t.l);
+  sm_blend(REG(u->d), t.l, exec_mask(w, u));
+  return NEXT;
+}
+
+/* The pair that begins with an even register. */
+HANDLER(s2r64) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes lo, hi;
+  if (u->x[0] == SR_CLOCKLO || u->x[0] == SR_GLOBALTIMERLO) {
+    uint64_t now = u->x[0] == SR_CLOCKLO ? clock_now(w, u) : time_now(w);
+    sm_splat(lo.l, (uint32_t)now);
+    sm_splat(hi.l, (uint32_t)(now >> 32));
+  } else {
+    special(w, u, u->x[0], lo.l);
+    sm_splat(hi.l, 0);
+  }
+  sm_blend(REG(u->d), lo.l, m);
+  sm_blend(REG(u->d + SM_REG_BYTES), hi.l, m);
+  return NEXT;
+}
+
+/* --- warp-wide ------------------------------------------------------------------ */
+
+/* Writes d for a warp: to all lanes of a uniform register, or to m. */
+static inline void put_warp(struct sm_warp *w, const struct sm_uop *u, uint32_t value, uint32_t m,
+                            bool uniform) {
+  struct sm_lanes t;
+  sm_splat(t.l, value);
+  sm_blend(REG(u->d), t.l, uniform ? SM_ALL_LANES : m);
+}
+
+/* x[0]: which, x[1]: to uniform registers */
+HANDLER(vote) {
+  enum { VOTE_ALL, VOTE_ANY, VOTE_EQ };
+  const uint32_t m = exec_mask(w, u), p = PP & m;
+  if (!m)
+    return NEXT;
+  const bool all = p == m, any = p != 0;
+  const bool result = u->x[0] == VOTE_ALL ? all : u->x[0] == VOTE_ANY ? any : all || !any;
+  put_warp(w, u, p, m, u->x[1]);
+  pred_out(w, u->pd, 0u - result, u->x[1] ? SM_ALL_LANES : m);
+  return NEXT;
+}
+
+/* x[0]: mode, x[1]: the clamp is immediate, in off */
+HANDLER(shfl) {
+  enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes tb, out;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = REG(u->s[2]);
+  uint32_t p = 0;
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    const uint32_t control = u->x[1] ? (uint32_t)u->off : c[i];
+    const uint32_t segment = control >> 8 & 31, clamp = control & 31, by = b[i] & 31;
+    const uint32_t max = (i & segment) | (clamp & ~segment);
+    uint32_t from;
+    bool ok;
+    switch (u->x[0]) {
+    case SHFL_UP:
+      from = i - by;
+      ok = (int32_t)from >= (int32_t)max;
+      break;
+    case SHFL_DOWN:
+      from = i + by;
+      ok = from <= max;
+      break;
+    case SHFL_BFLY:
+      from = i ^ by;
+      ok = from <= max;
+      break;
+    default:
+      from = (i & segment) | (by & ~segment & 31);
+      ok = from <= max;
+    }
+    out.l[i] = a[ok ? from & 31 : i];
+    p |= (uint32_t)ok << i;
+  }
+  sm_blend(REG(u->d), out.l, m);
+  pred_out(w, u->pd, p, m);
+  return NEXT;
+}
+
+/* x[0]: MATCH.ANY, x[1]: 64-bit values */
+HANDLER(match) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->x[1] ? u->s[0] + SM_REG_BYTES : 0);
+  struct sm_lanes out;
+  memset(&out, 0, sizeof out);
+  uint32_t left = m;
+  while (left) {
+    const unsigned first = (unsigned)__builtin_ctz(left);
+    uint32_t same = 0;
+    FOR_MASK(i, left)
+    same |= (uint32_t)(lo[i] == lo[first] && hi[i] == hi[first]) << i;
+    FOR_MASK(k, same)
+    out.l[k] = same;
+    left &= ~same;
+  }
+  if (!u->x[0]) {
+    const bool all = out.l[__builtin_ctz(m)] == m;
+    sm_splat(out.l, all ? m : 0);
+    pred_out(w, u->pd, 0u - all, m);
+  }
+  sm_blend(REG(u->d), out.l, m);
+  return NEXT;
+}
+
+/* x[0]: operation, x[1]: signed */
+HANDLER(redux) {
+  enum { REDUX_AND, REDUX_OR, REDUX_XOR, REDUX_SUM, REDUX_MIN, REDUX_MAX };
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  const uint32_t *a = REG(u->s[0]), flip = u->x[1] ? 0x80000000u : 0;
+  uint32_t r = a[__builtin_ctz(m)];
+  FOR_MASK(i, m & (m - 1)) {
+    switch (u->x[0]) {
+    case REDUX_AND:
+      r &= a[i];
+      break;
+    case REDUX_OR:
+      r |= a[i];
+      break;
+    case REDUX_XOR:
+      r ^= a[i];
+      break;
+    case REDUX_SUM:
+      r += a[i];
+      break;
+    case REDUX_MIN:
+      r = (a[i] ^ flip) < (r ^ flip) ? a[i] : r;
+      break;
+    case REDUX_MAX:
+      r = (a[i] ^ flip) > (r ^ flip) ? a[i] : r;
+      break;
+    }
+  }
+  put_warp(w, u, r, m, true);
+  return NEXT;
+}
+
+/* The first executing lane's value; Pu: do the lanes' values differ? x[0]: the
+ * OR of them all */
+HANDLER(r2ur) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  const uint32_t *a = REG(u->s[0]), first = a[__builtin_ctz(m)];
+  uint32_t differ = 0, all = 0;
+  FOR_MASK(i, m) {
+    differ |= a[i] ^ first;
+    all |= a[i];
+  }
+  put_warp(w, u, u->x[0] ? all : first, m, true);
+  pred_out(w, u->pd, differ ? ~0u : 0, m);
+  return NEXT;
+}
+
+/* --- faults --------------------------------------------------------------------- */
+
+static inline const struct sm_uop *fault_here(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                              enum sm_fault_kind kind) {
+  return m ? sm_raise(w, u, kind, (uint32_t)__builtin_ctz(m), 0, 0, false) : NEXT;
+}
+
+HANDLER(trap) {
+  return fault_here(w, u, exec_mask(w, u), SM_FAULT_TRAP);
+}
+HANDLER(not_implemented) {
+  return fault_here(w, u, exec_mask(w, u), SM_FAULT_NOT_IMPLEMENTED);
+}
+HANDLER(register_range) {
+  return fault_here(w, u, exec_mask(w, u), SM_FAULT_REGISTER_RANGE);
+}
+HANDLER(illegal) {
+  return fault_here(w, u, w->active[0], SM_FAULT_ILLEGAL_INSTRUCTION);
+}
+HANDLER(pc_range) {
+  return fault_here(w, u, w->active[0], SM_FAULT_PC_RANGE);
+}

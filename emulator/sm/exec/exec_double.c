@@ -1,0 +1,114 @@
+/* Interpreter core: double precision. */
+#include "emulator/sm/exec/exec_double.h"
+#include "emulator/sm/exec/exec_round.h"
+
+/* An operation with any rounding, signs and operands. */
+#define GENERAL(name, third, operation)                                                            \
+  HANDLER(name) {                                                                                  \
+    const uint32_t m = exec_mask(w, u);                                                            \
+    struct pairs pa, pb, pc, pr;                                                                   \
+    source_f64(w, u, 0, &pa);                                                                      \
+    source_f64(w, u, 1, &pb);                                                                      \
+    if (third)                                                                                     \
+      source_f64(w, u, 2, &pc);                                                                    \
+    const uint64_t *a = pa.l, *b = pb.l, *c = third ? pc.l : pb.l;                                 \
+    uint64_t *r = pr.l;                                                                            \
+    IN_ROUND(u->round, r, a, b, c, FOR_LANES r[i] = sem_bits64(operation));                        \
+    fix_nans(r, a, b, c);                                                                          \
+    put_pairs(w, u, &pr, m);                                                                       \
+    return NEXT;                                                                                   \
+  }
+
+GENERAL(dadd, false, sem_f64(a[i]) + sem_f64(b[i]))
+GENERAL(dmul, false, sem_f64(a[i]) * sem_f64(b[i]))
+GENERAL(dfma, true, __builtin_fma(sem_f64(a[i]), sem_f64(b[i]), sem_f64(c[i])))
+
+/* Part of a source: registers, or the scalar in all lanes. */
+static inline void vec_source(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
+                              bool is_scalar, vec splat, unsigned lane, vec v[2]) {
+  const uint32_t flip = (uint32_t)(u->mods >> (2 * slot) & SM_SRC_NEG) << 31;
+  if (is_scalar)
+    v[0] = v[1] = splat;
+  else
+    vec_zip(v, REG(u->s[slot]) + lane, REG(u->s[slot] + SM_REG_BYTES) + lane, flip);
+}
+
+/* The result, in the lanes of m. */
+static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec *r, uint32_t m) {
+  uint32_t *const low = REG(u->d), *const high = REG(u->d + SM_REG_BYTES);
+  if (LIKELY(m == SM_ALL_LANES)) {
+    for (unsigned k = 0; k < SM_LANES / VEC; k += 2)
+      vec_unzip(low + k * VEC, high + k * VEC, r + k);
+    return;
+  }
+  for (unsigned k = 0; k < SM_LANES / VEC; k += 2)
+    vec_unzip(w->scratch[0].l + k * VEC, w->scratch[1].l + k * VEC, r + k);
+  sm_blend(low, w->scratch[0].l, m);
+  sm_blend(high, w->scratch[1].l, m);
+}
+
+/* The same rounded to nearest, without absolute values, and with a scalar of
+ * positive sign in one slot or in none: in the host's registers all the way.
+ * Where a result is a NaN the general one decides. */
+#define FAST(name, general, slot, operation)                                                       \
+  HANDLER(name) {                                                                                  \
+    const uint32_t m = exec_mask(w, u);                                                            \
+    const vec s =                                                                                  \
+        (slot) == SM_NO_SLOT ? vec_splat(0) : vec_splat(sem_f64(scalar_pair(w, u, true)));         \
+    vec r[SM_LANES / VEC], a[2], b[2], c[2];                                                       \
+    unsigned nan = 0;                                                                              \
+    for (unsigned k = 0; k < SM_LANES / VEC; k += 2) {                                             \
+      vec_source(w, u, 0, false, s, k *VEC, a);                                                    \
+      vec_source(w, u, 1, (slot) == 1, s, k * VEC, b);                                             \
+      vec_source(w, u, 2, (slot) == 2, s, k * VEC, c);                                             \
+      for (unsigned i = 0; i < 2; i++)                                                             \
+        r[k + i] = operation;                                                                      \
+      nan |= vec_any_nan(r[k], r[k + 1]);                                                          \
+    }                                                                                              \
+    if (UNLIKELY(nan))                                                                             \
+      return SM_NAME(general)(w, u);                                                               \
+    put_vecs(w, u, r, m);                                                                          \
+    return NEXT;                                                                                   \
+  }
+
+#define VEC_ADD vec_add(a[i], b[i])
+#define VEC_MUL vec_mul(a[i], b[i])
+#define VEC_FMA vec_fma(a[i], b[i], c[i])
+
+FAST(dadd_rr, dadd, SM_NO_SLOT, VEC_ADD)
+FAST(dadd_rs, dadd, 1, VEC_ADD)
+FAST(dmul_rr, dmul, SM_NO_SLOT, VEC_MUL)
+FAST(dmul_rs, dmul, 1, VEC_MUL)
+FAST(dfma_rrr, dfma, SM_NO_SLOT, VEC_FMA)
+FAST(dfma_rsr, dfma, 1, VEC_FMA)
+FAST(dfma_rrs, dfma, 2, VEC_FMA)
+
+/* x[0]: comparison, whose ends mean MIN and MAX; x[2]: enum sem_bop */
+HANDLER(dsetp) {
+  enum { DSETP_MIN = 0, DSETP_MAX = 15 };
+  const uint32_t m = exec_mask(w, u);
+  struct pairs pa, pb;
+  source_f64(w, u, 0, &pa);
+  source_f64(w, u, 1, &pb);
+  uint32_t p = 0, v = 0;
+  if (u->x[0] == DSETP_MIN || u->x[0] == DSETP_MAX) {
+    const bool min = u->x[0] == DSETP_MIN;
+    for (unsigned i = 0; i < SM_LANES; i++) {
+      double x = sem_f64(pa.l[i]), y = sem_f64(pb.l[i]);
+      bool nx = x != x, ny = y != y;
+      bool x_negative = pa.l[i] >> 63, y_negative = pb.l[i] >> 63;
+      bool lower = x < y || (x == y && x_negative && !y_negative);
+      bool higher = x > y || (x == y && !x_negative && y_negative);
+      p |= (uint32_t)((!nx && ny) || (min ? lower : higher)) << i;
+      v |= (uint32_t)(nx && ny) << i;
+    }
+  } else {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      p |= (sem_compare_f64(pa.l[i], pb.l[i], u->x[0]) & 1) << i;
+    v = ~p;
+  }
+  const uint32_t q = PP;
+  pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
+  pred_out(w, u->pe, sem_bop(u->x[2], v, q), m);
+  return NEXT;
+}

@@ -1,0 +1,275 @@
+/* Interpreter core: single precision and the special functions. */
+#include "emulator/sm/exec/exec_round.h"
+
+#define F(x) sem_f32(x)
+
+/* NaN, .FTZ and .SAT of a float result. */
+static inline void finish_f32(const struct sm_uop *u, uint32_t *r) {
+  if (u->ftz) {
+    FOR_LANES
+    r[i] = sem_flush32(r[i]);
+  }
+  if (u->sat) {
+    FOR_LANES
+    r[i] = sem_sat32(r[i]);
+  }
+}
+
+/* Rare: a NaN among the results becomes the one that the hardware gives. Apart
+ * from the arithmetic, so that the next instruction need not wait for it. */
+#define CANONICAL(r)                                                                               \
+  do {                                                                                             \
+    if (UNLIKELY(sm_any_nan32(r))) {                                                               \
+      FOR_LANES(r)[i] = sem_canonical32((r)[i]);                                                   \
+    }                                                                                              \
+  } while (0)
+
+/* .FMZ: zero times anything is +0. */
+static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t *r) {
+  FOR_LANES
+  r[i] = ((a[i] << 1 == 0) | (b[i] << 1 == 0)) ? 0 : r[i];
+}
+
+/* A sum or a product: of two registers, of a register and a scalar, and with
+ * any signs, rounding and flushing. x[0]: .FMZ, of products. */
+#define FLOAT2(name, operation, fmz)                                                               \
+  HANDLER(name##_rr) {                                                                             \
+    RESULT(u->d);                                                                                  \
+    const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);                                           \
+    FOR_LANES                                                                                      \
+    r[i] = sem_bits32(F(a[i]) operation F(b[i]));                                                  \
+    CANONICAL(r);                                                                                  \
+    RESULT_END;                                                                                    \
+  }                                                                                                \
+  HANDLER(name##_rs) {                                                                             \
+    RESULT(u->d);                                                                                  \
+    const uint32_t *a = REG(u->s[0]);                                                              \
+    const float b = F(scalar(w, u));                                                               \
+    FOR_LANES                                                                                      \
+    r[i] = sem_bits32(F(a[i]) operation b);                                                        \
+    CANONICAL(r);                                                                                  \
+    RESULT_END;                                                                                    \
+  }                                                                                                \
+  HANDLER(name) {                                                                                  \
+    const uint32_t m = exec_mask(w, u);                                                            \
+    struct sm_lanes ta, tb, out;                                                                   \
+    uint32_t *r = out.l;                                                                           \
+    const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);                   \
+    IN_ROUND(u->round, r, a, b, b, FOR_LANES r[i] = sem_bits32(F(a[i]) operation F(b[i])));        \
+    CANONICAL(r);                                                                                  \
+    if (fmz)                                                                                       \
+      zero_products(a, b, r);                                                                      \
+    finish_f32(u, r);                                                                              \
+    sm_blend(REG(u->d), r, m);                                                                     \
+    return NEXT;                                                                                   \
+  }
+
+FLOAT2(fadd, +, false)
+FLOAT2(fmul, *, u->x[0])
+
+/* Signs by register: the usual subtractions. */
+static inline uint32_t sign_flip(const struct sm_uop *u, unsigned slot) {
+  return (uint32_t)(u->mods >> (2 * slot) & SM_SRC_NEG) << 31;
+}
+
+HANDLER(ffma_rrr) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
+  FOR_LANES
+  r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), F(c[i])));
+  CANONICAL(r);
+  RESULT_END;
+}
+
+/* Registers only, with negated operands. */
+HANDLER(ffma_neg) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
+  const uint32_t ab = sign_flip(u, 0) ^ sign_flip(u, 1), nc = sign_flip(u, 2);
+  FOR_LANES
+  r[i] = sem_bits32(__builtin_fmaf(F(a[i] ^ ab), F(b[i]), F(c[i] ^ nc)));
+  CANONICAL(r);
+  RESULT_END;
+}
+
+HANDLER(ffma_rsr) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
+  const float b = F(scalar(w, u));
+  FOR_LANES
+  r[i] = sem_bits32(__builtin_fmaf(F(a[i]), b, F(c[i])));
+  CANONICAL(r);
+  RESULT_END;
+}
+
+HANDLER(ffma_rrs) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]);
+  const float c = F(scalar(w, u));
+  FOR_LANES
+  r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), c));
+  CANONICAL(r);
+  RESULT_END;
+}
+
+HANDLER(ffma) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes ta, tb, tc, out;
+  uint32_t *r = out.l;
+  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb),
+                 *c = source_f32(w, u, 2, &tc);
+  if (u->x[0]) { /* +0 instead of the product, which then only c passes */
+    FOR_LANES {
+      bool zero = (a[i] << 1 == 0) | (b[i] << 1 == 0);
+      ta.l[i] = zero ? 0 : a[i];
+      tb.l[i] = zero ? 0 : b[i];
+    }
+    a = ta.l, b = tb.l;
+  }
+  IN_ROUND(u->round, r, a, b, c,
+           FOR_LANES r[i] = sem_bits32(__builtin_fmaf(F(a[i]), F(b[i]), F(c[i]))));
+  CANONICAL(r);
+  finish_f32(u, r);
+  sm_blend(REG(u->d), r, m);
+  return NEXT;
+}
+
+/* x[0]: .NAN, x[1]: .XORSIGN */
+HANDLER(fmnmx) {
+  RESULT(u->d);
+  struct sm_lanes ta, tb;
+  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
+  const uint32_t min = PP;
+  const bool nan = u->x[0], xor_sign = u->x[1];
+  FOR_LANES
+  r[i] = sem_minmax32(a[i], b[i], (min & sm_lane_bit[i]) != 0, nan, xor_sign);
+  RESULT_END;
+}
+
+HANDLER(fsel) {
+  RESULT(u->d);
+  struct sm_lanes ta, tb;
+  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
+  const uint32_t p = PP;
+  FOR_LANES
+  r[i] = p & sm_lane_bit[i] ? a[i] : b[i];
+  RESULT_END;
+}
+
+static inline uint32_t compare_f32(const struct sm_warp *w, const struct sm_uop *u) {
+  struct sm_lanes ta, tb;
+  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
+  const uint32_t cmp = u->x[0];
+#if defined(__AVX512F__)
+  uint32_t p = 0;
+#define COMPARE(predicate)                                                                         \
+  (uint32_t) _mm512_cmp_ps_mask(_mm512_load_ps(a), _mm512_load_ps(b), predicate) |                 \
+      (uint32_t)_mm512_cmp_ps_mask(_mm512_load_ps(a + 16), _mm512_load_ps(b + 16), predicate)      \
+          << 16
+  if (cmp & SEM_CMP_LESS)
+    p |= COMPARE(_CMP_LT_OQ);
+  if (cmp & SEM_CMP_GREATER)
+    p |= COMPARE(_CMP_GT_OQ);
+  if (cmp & SEM_CMP_EQUAL)
+    p |= COMPARE(_CMP_EQ_OQ);
+  if (cmp & SEM_CMP_UNORDERED)
+    p |= COMPARE(_CMP_UNORD_Q);
+#undef COMPARE
+  return p;
+#else
+  struct sm_lanes hit;
+  FOR_LANES
+  hit.l[i] = sem_compare_f32(a[i], b[i], cmp);
+  return sm_mask_of(hit.l);
+#endif
+}
+
+/* x[0]: comparison, x[2]: enum sem_bop */
+HANDLER(fsetp) {
+  const uint32_t m = exec_mask(w, u);
+  const uint32_t p = compare_f32(w, u), q = PP;
+  pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
+  pred_out(w, u->pe, sem_bop(u->x[2], ~p, q), m);
+  return NEXT;
+}
+
+HANDLER(fset) {
+  RESULT(u->d);
+  const uint32_t p = sem_bop(u->x[2], compare_f32(w, u), PP);
+  FOR_LANES
+  r[i] = p & sm_lane_bit[i] ? SEM_F32_ONE : 0;
+  RESULT_END;
+}
+
+HANDLER(fchk) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes ta, tb;
+  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
+  uint32_t p = 0;
+  for (unsigned i = 0; i < SM_LANES; i++)
+    p |= (uint32_t)sem_fchk(a[i], b[i]) << i;
+  pred_out(w, u->pd, p, m);
+  return NEXT;
+}
+
+/* x[0]: two bits for each lane of a quad: which signs a and b take. */
+HANDLER(fswzadd) {
+  enum { SWZ_PP, SWZ_PN, SWZ_NP, SWZ_ZP };
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes ta, tb, out;
+  uint32_t *r = out.l;
+  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    unsigned code = u->x[0] >> (2 * (i & 3)) & 3u;
+    ta.l[i] = code == SWZ_ZP ? 0 : code == SWZ_NP ? a[i] ^ SEM_F32_SIGN : a[i];
+    tb.l[i] = code == SWZ_PN ? b[i] ^ SEM_F32_SIGN : b[i];
+  }
+  a = ta.l, b = tb.l;
+  IN_ROUND(u->round, r, a, b, b, FOR_LANES r[i] = sem_bits32(F(a[i]) + F(b[i])));
+  CANONICAL(r);
+  finish_f32(u, r);
+  sm_blend(REG(u->d), r, m);
+  return NEXT;
+}
+
+/* --- special functions ---------------------------------------------------- */
+
+/* x[0]: enum sem_mufu */
+HANDLER(mufu) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source_f32(w, u, 1, &t);
+  switch ((enum sem_mufu)u->x[0]) {
+#define CASE(name, call)                                                                           \
+  case name:                                                                                       \
+    FOR_LANES r[i] = call;                                                                         \
+    break
+    CASE(SEM_MUFU_COS, sem_turn(b[i], true));
+    CASE(SEM_MUFU_SIN, sem_turn(b[i], false));
+    CASE(SEM_MUFU_EX2, sem_ex2(b[i]));
+    CASE(SEM_MUFU_LG2, sem_lg2(b[i]));
+    CASE(SEM_MUFU_RCP, sem_rcp(b[i]));
+    CASE(SEM_MUFU_RSQ, sem_rsq(b[i]));
+    CASE(SEM_MUFU_SQRT, sem_sqrt(b[i]));
+    CASE(SEM_MUFU_RCP64H, sem_seed64(b[i], false));
+    CASE(SEM_MUFU_RSQ64H, sem_seed64(b[i], true));
+    CASE(SEM_MUFU_TANH, sem_tanh(b[i]));
+#undef CASE
+  }
+  RESULT_END;
+}
+
+/* x[1]: the high half is the source */
+HANDLER(mufu_f16) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source(w, u, 1, &t);
+  const unsigned mods = u->mods >> 2 & 3u;
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    uint32_t h = u->x[1] ? b[i] >> 16 : b[i] & 0xffff;
+    h = mods & SM_SRC_ABS ? h & 0x7fff : h;
+    h = mods & SM_SRC_NEG ? h ^ 0x8000 : h;
+    r[i] = sem_mufu_f16(h, u->x[0]);
+  }
+  RESULT_END;
+}

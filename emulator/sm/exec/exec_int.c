@@ -1,0 +1,579 @@
+/* Interpreter core: moves, integer and predicate instructions, vector and
+ * uniform alike.
+ */
+#include "emulator/sm/exec/core.h"
+
+static inline void put(struct sm_warp *w, unsigned offset, const struct sm_lanes *value,
+                       uint32_t m) {
+  if (LIKELY(m == SM_ALL_LANES))
+    memcpy(REG(offset), value->l, SM_REG_BYTES);
+  else
+    sm_blend(REG(offset), value->l, m);
+}
+
+/* The all-ones mask and the +1 that an integer operand's modifiers ask for. */
+static inline uint32_t int_xor(const struct sm_uop *u, unsigned slot) {
+  return u->mods >> (2 * slot) & 3u ? ~0u : 0;
+}
+static inline uint32_t int_inc(const struct sm_uop *u, unsigned slot) {
+  return u->mods >> (2 * slot) & SM_SRC_NEG;
+}
+
+HANDLER(nop) {
+  return NEXT;
+}
+
+HANDLER(mov_reg) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]);
+  FOR_LANES
+  r[i] = a[i];
+  RESULT_END;
+}
+
+HANDLER(mov_scalar) {
+  RESULT(u->d);
+  sm_splat(r, scalar(w, u));
+  RESULT_END;
+}
+
+HANDLER(sel) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t p = PP;
+  FOR_LANES
+  r[i] = p & sm_lane_bit[i] ? a[i] : b[i];
+  RESULT_END;
+}
+
+HANDLER(iadd3_plain) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
+  const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1), xc = int_xor(u, 2);
+  const uint32_t n = int_inc(u, 0) + int_inc(u, 1) + int_inc(u, 2);
+  FOR_LANES
+  r[i] = (a[i] ^ xa) + (b[i] ^ xb) + (c[i] ^ xc) + n;
+  RESULT_END;
+}
+
+HANDLER(iadd3_rrr) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
+  FOR_LANES
+  r[i] = a[i] + b[i] + c[i];
+  RESULT_END;
+}
+
+HANDLER(iadd3_rsr) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
+  const uint32_t b = scalar(w, u);
+  FOR_LANES
+  r[i] = a[i] + b + c[i];
+  RESULT_END;
+}
+
+/* With carries: in by Pp and Pq (.X), out by Pu and Pv. */
+HANDLER(iadd3) {
+  struct sm_lanes ta, tb, tc, d, one, two;
+  const uint32_t m = exec_mask(w, u);
+  const uint32_t *a = source(w, u, 0, &ta), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1), xc = int_xor(u, 2);
+  const uint32_t n = int_inc(u, 0) + int_inc(u, 1) + int_inc(u, 2);
+  const bool x = u->x[0];
+  const uint32_t p = x ? PP : 0, q = x ? PQ : 0;
+  FOR_LANES {
+    uint32_t in = n + (p & sm_lane_bit[i] ? 1u : 0) + (q & sm_lane_bit[i] ? 1u : 0), carry;
+    d.l[i] = sem_add3(a[i], b[i], c[i], xa, xb, xc, in, &carry);
+    one.l[i] = carry >= 1 ? ~0u : 0;
+    two.l[i] = carry >= 2 ? ~0u : 0;
+  }
+  put(w, u->d, &d, m);
+  pred_out(w, u->pd, sm_mask_of(one.l), m);
+  pred_out(w, u->pe, sm_mask_of(two.l), m);
+  return NEXT;
+}
+
+/* Of two operands, with a carry in and out. */
+HANDLER(iadd_carry) {
+  RESULT(u->d);
+  struct sm_lanes t, out;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1);
+  const uint32_t p = u->x[0] ? PP : 0u - (int_inc(u, 0) + int_inc(u, 1));
+  FOR_LANES {
+    uint32_t x = a[i] ^ xa, y = b[i] ^ xb, sum = x + y + (p & sm_lane_bit[i] ? 1u : 0);
+    out.l[i] = (x & y) | ((x | y) & ~sum); /* the top bit is the carry */
+    r[i] = sum;
+  }
+  pred_out(w, u->pd, sm_mask_of(out.l), m);
+  RESULT_END;
+}
+
+HANDLER(imad_rrr) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *b = REG(u->s[1]), *c = REG(u->s[2]);
+  FOR_LANES
+  r[i] = a[i] * b[i] + c[i];
+  RESULT_END;
+}
+
+HANDLER(imad_rsr) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
+  const uint32_t b = scalar(w, u);
+  FOR_LANES
+  r[i] = a[i] * b + c[i];
+  RESULT_END;
+}
+
+HANDLER(imad) {
+  RESULT(u->d);
+  struct sm_lanes tb, tc;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2), p = u->x[0] ? PP : 0;
+  FOR_LANES
+  r[i] = a[i] * b[i] + (c[i] ^ xc) + n + (p & sm_lane_bit[i] ? 1u : 0);
+  RESULT_END;
+}
+
+/* x[1]: signed. */
+HANDLER(imad_wide_plain) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes tb, lo, hi, clo, chi;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *cl, *ch;
+  if (u->scalar_slot == 2) {
+    source_pair(w, u, 2, false, clo.l, chi.l);
+    cl = clo.l, ch = chi.l;
+  } else {
+    cl = REG(u->s[2]), ch = REG(u->s[2] + SM_REG_BYTES);
+  }
+  if (u->x[1]) {
+    FOR_LANES {
+      uint64_t s = (uint64_t)((int64_t)(int32_t)a[i] * (int32_t)b[i]) + sem_pair(cl[i], ch[i]);
+      lo.l[i] = (uint32_t)s;
+      hi.l[i] = (uint32_t)(s >> 32);
+    }
+  } else {
+    FOR_LANES {
+      uint64_t s = (uint64_t)a[i] * b[i] + sem_pair(cl[i], ch[i]);
+      lo.l[i] = (uint32_t)s;
+      hi.l[i] = (uint32_t)(s >> 32);
+    }
+  }
+  put(w, u->d, &lo, m);
+  put(w, u->d + SM_REG_BYTES, &hi, m);
+  return NEXT;
+}
+
+/* .WIDE and, with x[2], .HI: only the high word is kept. x[0]: .X */
+HANDLER(imad_wide) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes tb, lo, hi, carry, clo, chi;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb);
+  const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2), p = u->x[0] ? PP : 0;
+  const bool is_signed = u->x[1];
+  source_pair(w, u, 2, false, clo.l, chi.l);
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    uint32_t out;
+    uint64_t c = sem_pair(clo.l[i] ^ xc, chi.l[i] ^ xc);
+    uint64_t s = sem_mad_wide(a[i], b[i], c, is_signed, n + (p >> i & 1), &out);
+    lo.l[i] = (uint32_t)s;
+    hi.l[i] = (uint32_t)(s >> 32);
+    carry.l[i] = 0u - (out != 0);
+  }
+  if (u->x[2]) {
+    put(w, u->d, &hi, m);
+  } else {
+    put(w, u->d, &lo, m);
+    put(w, u->d + SM_REG_BYTES, &hi, m);
+  }
+  pred_out(w, u->pd, sm_mask_of(carry.l), m);
+  return NEXT;
+}
+
+/* x[0]: .X, x[1]: shift, x[2]: 0 low, 1 .HI, 2 .HI.SX32 */
+enum lea_part { LEA_LOW, LEA_HI, LEA_HI_SX32 };
+
+HANDLER(lea_plain) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t shift = u->x[1];
+  FOR_LANES
+  r[i] = (a[i] << shift) + b[i];
+  RESULT_END;
+}
+
+HANDLER(lea) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes tb, tc, d, carry;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1), n = int_inc(u, 0) + int_inc(u, 1);
+  const uint32_t p = u->x[0] ? PP : 0, shift = u->x[1];
+  const unsigned part = u->x[2];
+  FOR_LANES {
+    uint32_t out, high = part == LEA_HI_SX32 ? (uint32_t)((int32_t)a[i] >> 31) : c[i];
+    uint32_t shifted = part == LEA_LOW ? a[i] << shift : sem_shl_high(a[i], high, shift);
+    d.l[i] = sem_add3(shifted, b[i], 0, xa, xb, 0, n + (p & sm_lane_bit[i] ? 1u : 0), &out);
+    carry.l[i] = out ? ~0u : 0;
+  }
+  put(w, u->d, &d, m);
+  pred_out(w, u->pd, sm_mask_of(carry.l), m);
+  return NEXT;
+}
+
+/* Tables of the operations that get a loop of their own. */
+enum { LUT_AND = 0xc0, LUT_OR = 0xfc, LUT_XOR = 0x3c, LUT_XOR3 = 0x96, LUT_OR3 = 0xfe };
+
+/* x[0]: table, x[1]: .PAND */
+HANDLER(lop3) {
+  RESULT(u->d);
+  struct sm_lanes tb, nonzero;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = REG(u->s[2]);
+  switch (u->x[0]) {
+  case LUT_AND:
+    FOR_LANES
+    r[i] = a[i] & b[i];
+    break;
+  case LUT_OR:
+    FOR_LANES
+    r[i] = a[i] | b[i];
+    break;
+  case LUT_XOR:
+    FOR_LANES
+    r[i] = a[i] ^ b[i];
+    break;
+  case LUT_XOR3:
+    FOR_LANES
+    r[i] = a[i] ^ b[i] ^ c[i];
+    break;
+  case LUT_OR3:
+    FOR_LANES
+    r[i] = a[i] | b[i] | c[i];
+    break;
+  default: {
+    const struct sem_lut lut = sem_lut(u->x[0]);
+    FOR_LANES
+    r[i] = sem_lop3(a[i], b[i], c[i], lut);
+  }
+  }
+  if (u->pd != SM_PRED_DISCARD) {
+    FOR_LANES
+    nonzero.l[i] = r[i] ? ~0u : 0;
+    uint32_t p = sm_mask_of(nonzero.l);
+    pred_out(w, u->pd, u->x[1] ? p & PP : p | PP, m);
+  }
+  RESULT_END;
+}
+
+/* Shifts of one word: the common forms of SHF, each an expression of the word v
+ * and the count n. The count is b's, wrapped if x[1] says so, or with x[0] an
+ * immediate below 32. */
+#define SHIFT(name, slot, by_immediate, by_count)                                                  \
+  HANDLER(name) {                                                                                  \
+    RESULT(u->d);                                                                                  \
+    struct sm_lanes t;                                                                             \
+    const uint32_t *s = REG(u->s[slot]);                                                           \
+    if (u->x[0]) {                                                                                 \
+      const uint32_t n = u->imm;                                                                   \
+      FOR_LANES {                                                                                  \
+        const uint32_t v = s[i];                                                                   \
+        r[i] = by_immediate;                                                                       \
+      }                                                                                            \
+    } else {                                                                                       \
+      const uint32_t *b = source(w, u, 1, &t);                                                     \
+      const uint32_t wrap = u->x[1] ? 31 : ~0u;                                                    \
+      FOR_LANES {                                                                                  \
+        const uint32_t v = s[i], n = b[i] & wrap;                                                  \
+        r[i] = by_count;                                                                           \
+      }                                                                                            \
+    }                                                                                              \
+    RESULT_END;                                                                                    \
+  }
+
+SHIFT(shl, 0, v << n, n > 31 ? 0 : v << (n & 31))
+SHIFT(shr, 2, v >> n, n > 31 ? 0 : v >> (n & 31))
+SHIFT(sar, 2, (uint32_t)((int32_t)v >> n), (uint32_t)((int32_t)v >> (n > 31 ? 31 : n)))
+
+/* The general form. x[0]: right, x[1]: wrap, x[2]: signed, x[3]: width, x[4]:
+ * high word. */
+HANDLER(shf) {
+  RESULT(u->d);
+  struct sm_lanes tb, tc;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  const bool right = u->x[0], wrap = u->x[1], is_signed = u->x[2], high = u->x[4];
+  const uint32_t width = u->x[3];
+  FOR_LANES
+  r[i] = sem_shf(a[i], b[i], c[i], right, wrap, is_signed, width, high);
+  RESULT_END;
+}
+
+/* x[0]: comparison, x[1]: signed, x[2]: enum sem_bop, x[3]: .EX */
+HANDLER(isetp) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  uint32_t cmp = u->x[0];
+  if (UNLIKELY(u->x[3])) /* equality is decided by the lower half */
+    cmp = cmp == SEM_CMP_EQUAL || cmp == (SEM_CMP_LESS | SEM_CMP_GREATER) ? cmp
+                                                                          : cmp & ~SEM_CMP_EQUAL;
+  const uint32_t flip = u->x[1] ? 0 : 0x80000000u;
+  uint32_t p = 0;
+  if (cmp & SEM_CMP_LESS)
+    p |= sm_mask_more(b, a, flip);
+  if (cmp & SEM_CMP_GREATER)
+    p |= sm_mask_more(a, b, flip);
+  if (cmp & SEM_CMP_EQUAL)
+    p |= sm_mask_same(a, b);
+  if (UNLIKELY(u->x[3])) {
+    uint32_t equal = sm_mask_same(a, b), low = PR;
+    switch (u->x[0]) {
+    case SEM_CMP_EQUAL:
+      p = equal & low;
+      break;
+    case SEM_CMP_LESS | SEM_CMP_GREATER:
+      p = ~equal | low;
+      break;
+    case 0:
+      p = 0;
+      break;
+    case SEM_CMP_LESS | SEM_CMP_EQUAL | SEM_CMP_GREATER:
+      p = ~0u;
+      break;
+    default:
+      p |= equal & low;
+    }
+  }
+  const uint32_t q = PP;
+  pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
+  pred_out(w, u->pe, sem_bop(u->x[2], ~p, q), m);
+  return NEXT;
+}
+
+/* x[1]: signed */
+HANDLER(imnmx) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t min = PP, flip = u->x[1] ? 0 : 0x80000000u;
+  FOR_LANES {
+    bool less = (int32_t)(a[i] ^ flip) < (int32_t)(b[i] ^ flip);
+    uint32_t low = less ? a[i] : b[i], high = less ? b[i] : a[i];
+    r[i] = min & sm_lane_bit[i] ? low : high;
+  }
+  RESULT_END;
+}
+
+HANDLER(iabs) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source(w, u, 1, &t);
+  FOR_LANES
+  r[i] = (int32_t)b[i] < 0 ? 0 - b[i] : b[i];
+  RESULT_END;
+}
+
+HANDLER(popc) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source(w, u, 1, &t);
+  const uint32_t x = int_xor(u, 1);
+  FOR_LANES
+  r[i] = sem_popc(b[i] ^ x);
+  RESULT_END;
+}
+
+HANDLER(brev) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source(w, u, 1, &t);
+  FOR_LANES
+  r[i] = sem_brev(b[i]);
+  RESULT_END;
+}
+
+/* x[1]: signed, x[2]: .SH */
+HANDLER(flo) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source(w, u, 1, &t);
+  const uint32_t x = int_xor(u, 1);
+  uint32_t none = 0;
+  for (unsigned i = 0; i < SM_LANES; i++) {
+    r[i] = sem_flo(b[i] ^ x, u->x[1], u->x[2]);
+    none |= (uint32_t)(r[i] == ~0u) << i;
+  }
+  pred_out(w, u->pd, ~none, m);
+  RESULT_END;
+}
+
+/* x[0]: .W, x[1]: signed */
+HANDLER(sgxt) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  for (unsigned i = 0; i < SM_LANES; i++)
+    r[i] = sem_sgxt(a[i], b[i], u->x[0], u->x[1]);
+  RESULT_END;
+}
+
+HANDLER(bmsk) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  for (unsigned i = 0; i < SM_LANES; i++)
+    r[i] = sem_bmsk(a[i], b[i], u->x[0]);
+  RESULT_END;
+}
+
+/* x[0]: mode */
+HANDLER(prmt) {
+  RESULT(u->d);
+  struct sm_lanes tb, tc;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  for (unsigned i = 0; i < SM_LANES; i++)
+    r[i] = sem_prmt(a[i], c[i], sem_prmt_selector(b[i], u->x[0]));
+  RESULT_END;
+}
+
+/* The selector is an immediate, its mode already applied. */
+HANDLER(prmt_imm) {
+  RESULT(u->d);
+  const uint32_t *a = REG(u->s[0]), *c = REG(u->s[2]);
+  const uint32_t nibbles = u->imm;
+  FOR_LANES
+  r[i] = sem_prmt(a[i], c[i], nibbles);
+  RESULT_END;
+}
+
+/* x[0], x[1]: a, b signed; x[2]: the high bytes (2A) */
+HANDLER(dp4a) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
+  const bool sa = u->x[0], sb = u->x[1];
+  const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2);
+  FOR_LANES
+  r[i] = sem_dp4a(a[i], b[i], (c[i] ^ xc) + n, sa, sb);
+  RESULT_END;
+}
+
+HANDLER(dp2a) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
+  const bool sa = u->x[0], sb = u->x[1], high = u->x[2];
+  const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2);
+  FOR_LANES
+  r[i] = sem_dp2a(a[i], b[i], (c[i] ^ xc) + n, sa, sb, high);
+  RESULT_END;
+}
+
+/* x[1]: signed, x[2]: .ACC */
+HANDLER(absdiff) {
+  RESULT(u->d);
+  struct sm_lanes tb, tc;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  for (unsigned i = 0; i < SM_LANES; i++)
+    r[i] = sem_absdiff(a[i], b[i], u->x[1]) + c[i];
+  RESULT_END;
+}
+
+HANDLER(absdiff4) {
+  RESULT(u->d);
+  struct sm_lanes tb, tc;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
+  for (unsigned i = 0; i < SM_LANES; i++)
+    r[i] = sem_absdiff4(a[i], b[i], c[i], u->x[1], u->x[2]);
+  RESULT_END;
+}
+
+/* x[0]: bits, x[1]: signed */
+HANDLER(i2i_sat) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *b = source(w, u, 1, &t);
+  for (unsigned i = 0; i < SM_LANES; i++)
+    r[i] = sem_clamp(b[i], u->x[0], u->x[1]);
+  RESULT_END;
+}
+
+/* x[0]: bits of a field, x[1]: signed */
+HANDLER(i2ip) {
+  RESULT(u->d);
+  struct sm_lanes t;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
+  for (unsigned i = 0; i < SM_LANES; i++)
+    r[i] = sem_i2ip(a[i], b[i], c[i], u->x[0], u->x[1]);
+  RESULT_END;
+}
+
+/* The predicate files as a byte for each lane; x[0]: byte, x[1]: first predicate
+ * (P0 or UP0). */
+HANDLER(p2r) {
+  RESULT(u->d);
+  struct sm_lanes t, bits;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t shift = 8u * u->x[0];
+  memset(&bits, 0, sizeof bits);
+  for (unsigned k = 0; k < SM_PRED_TRUE; k++) {
+    const uint32_t p = w->pred[u->x[1] + k];
+    FOR_LANES
+    bits.l[i] |= p & sm_lane_bit[i] ? 1u << k : 0;
+  }
+  FOR_LANES {
+    uint32_t field = b[i] & 0x7f;
+    r[i] = (a[i] & ~(field << shift)) | (bits.l[i] & field) << shift;
+  }
+  RESULT_END;
+}
+
+HANDLER(r2p) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes t, bit;
+  const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
+  const uint32_t shift = 8u * u->x[0];
+  for (unsigned k = 0; k < SM_PRED_TRUE; k++) {
+    FOR_LANES
+    bit.l[i] = b[i] >> k & 1 ? ~0u : 0;
+    uint32_t write = sm_mask_of(bit.l) & m;
+    if (!write)
+      continue;
+    FOR_LANES
+    bit.l[i] = a[i] >> (k + shift) & 1 ? ~0u : 0;
+    pred_out(w, (uint8_t)(u->x[1] + k), sm_mask_of(bit.l), write);
+  }
+  return NEXT;
+}
+
+/* x[0], x[1]: the tables of Pu and Pv */
+HANDLER(plop3) {
+  const uint32_t m = exec_mask(w, u);
+  const uint32_t p = PP, q = PQ, r = PR;
+  uint32_t pu = sem_lop3(p, q, r, sem_lut(u->x[0]));
+  uint32_t pv = sem_lop3(p, q, r, sem_lut(u->x[1]));
+  pred_out(w, u->pd, pu, m);
+  pred_out(w, u->pe, pv, m);
+  return NEXT;
+}
+
+/* The inputs are sign bits of registers. */
+HANDLER(plop3_sign) {
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes t, sign;
+  uint32_t in[3];
+  for (unsigned k = 0; k < 3; k++) {
+    const uint32_t *s = source(w, u, k, &t);
+    FOR_LANES
+    sign.l[i] = (uint32_t)((int32_t)s[i] >> 31);
+    in[k] = sm_mask_of(sign.l);
+  }
+  uint32_t pu = sem_lop3(in[0], in[1], in[2], sem_lut(u->x[0]));
+  uint32_t pv = sem_lop3(in[0], in[1], in[2], sem_lut(u->x[1]));
+  pred_out(w, u->pd, pu, m);
+  pred_out(w, u->pe, pv, m);
+  return NEXT;
+}

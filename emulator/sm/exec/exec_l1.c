@@ -1,0 +1,66 @@
+/* Interpreter core: global memory behind the L1 cache of the CTA's SM (l1.h), in place
+ * of the handlers of exec_mem.c and exec_atom.c where code is decoded for it. The
+ * uops' fields are explained there; x[3] of loads: .CONSTANT.
+ */
+#include "emulator/sm/exec/exec_mem.h"
+#include "emulator/sm/l1.h"
+
+static inline const struct sm_uop *access(struct sm_warp *w, const struct sm_uop *u, bool generic,
+                                          bool write) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct addresses a;
+  struct sm_l1 *l1 = sm_l1_of(w);
+  const void *space = w->cta->grid->memory.space;
+  const uint32_t bytes = size_bytes[u->x[0]];
+  addresses_of(w, u, m, &a);
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, write);
+  FOR_MASK(i, m) {
+    struct place place = generic ? generic_place(w, u, i, a.l[i], bytes, write)
+                                 : global_place(w, u, i, a.l[i], bytes, write);
+    if (!place.p)
+      return NULL;
+    const bool global = !generic || !in_windows(w, a.l[i]);
+    const uint8_t *memory = place.p;
+    if (global && !write)
+      place.p = sm_l1_read(l1, space, a.l[i], place.p, u->x[3]);
+    move_lane(w, u, i, place, write);
+    if (global && write)
+      sm_l1_written(l1, space, a.l[i], memory, bytes);
+  }
+  return NEXT;
+}
+
+HANDLER(l1_ld_global) {
+  return access(w, u, false, false);
+}
+HANDLER(l1_ld_generic) {
+  return access(w, u, true, false);
+}
+HANDLER(l1_st_global) {
+  return access(w, u, false, true);
+}
+HANDLER(l1_st_generic) {
+  return access(w, u, true, true);
+}
+
+/* The L2 cache does it. */
+HANDLER(l1_atom) {
+  const uint32_t m = exec_mask(w, u);
+  struct addresses a;
+  if (!m)
+    return NEXT;
+  addresses_of(w, u, m, &a);
+  FOR_MASK(i, m)
+  sm_l1_drop(sm_l1_of(w), w->cta->grid->memory.space, a.l[i]);
+  return SM_NAME(atom)(w, u);
+}
+
+/* CCTL.IVALL and its like. */
+HANDLER(l1_invalidate) {
+  if (exec_mask(w, u))
+    sm_l1_invalidate(sm_l1_of(w));
+  return NEXT;
+}

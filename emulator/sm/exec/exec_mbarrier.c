@@ -1,0 +1,62 @@
+/* Interpreter core: arrivals at mbarriers, which are 64-bit objects in shared memory.
+ *
+ * The low word of one is 2^30 less the arrivals that a phase expects. The high word
+ * has the phase in bit 31 and below it 2^31 less the arrivals that are pending, so
+ * that the carry of the last one ends the phase. That is the code which ptxas makes
+ * of mbarrier.init, .test_wait, .pending_count and .arrive.noComplete: stores, loads
+ * and plain additions (facts sass-sm87.md section 4.10).
+ */
+#include "emulator/sm/exec/exec_mem.h"
+
+enum { MBARRIER_BYTES = 8 };
+
+/* What a lane's instruction does to the object at p: an arrival, or with x[3] one
+ * more than its low word (what a phase expects is one less). d: the object before. */
+static inline void arrive(struct sm_warp *w, const struct sm_uop *u, unsigned lane, uint8_t *p) {
+  const uint32_t phase = 1u << 31, expected_base = 1u << 30;
+  const uint32_t low = load_word(p, SIZE_32);
+  REG(u->d)[lane] = low;
+  if (u->x[3]) {
+    store_word(p, low + 1, SIZE_32);
+    return;
+  }
+  const uint32_t high = load_word(p + sizeof low, SIZE_32);
+  uint32_t next = high + 1;
+  if ((next ^ high) & phase)
+    next |= (low + expected_base) & ~phase;
+  store_word(p + sizeof low, next, SIZE_32);
+  REG(u->d + SM_REG_BYTES)[lane] = high;
+}
+
+/* ATOMS.ARRIVE; and ARRIVES, which follows asynchronous copies: here they are over. */
+HANDLER(arrive) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct sm_lanes at;
+  if (!shared_addresses(w, u, m, MBARRIER_BYTES, true, at.l))
+    return NULL;
+  FOR_MASK(i, m)
+  arrive(w, u, i, w->shared + at.l[i]);
+  return NEXT;
+}
+
+/* At a generic address, which must be one of shared memory. */
+HANDLER(arrive_generic) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct addresses a;
+  const uint32_t bytes = size_bytes[u->x[0]];
+  addresses_of(w, u, m, &a);
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, true);
+  FOR_MASK(i, m) {
+    const uint64_t offset = a.l[i] - w->cta->grid->shared_window;
+    if (offset >= SM_WINDOW_BYTES || offset + bytes > w->shared_bytes)
+      return sm_raise(w, u, SM_FAULT_SHARED_RANGE, i, a.l[i], bytes, true);
+    arrive(w, u, i, w->shared + offset);
+  }
+  pred_out(w, u->pd, ~0u, m);
+  return NEXT;
+}

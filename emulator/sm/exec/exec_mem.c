@@ -1,0 +1,458 @@
+/* Interpreter core: loads and stores in global, shared, local and constant
+ * memory. Rules: facts sass-sm87.md section 4.10, sass-divergence.md sections 6
+ * and 7. The fields of these uops are explained in exec_mem.h.
+ */
+#include "emulator/sm/exec/exec_mem.h"
+#include "emulator/sm/exec/doubles.h"
+
+/* Words from 16 places: often all the same or consecutive, where a work-group's
+ * rows are half a warp wide. Offsets are below 2^31. */
+static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *at) {
+  enum { HALF = SM_LANES / 2 };
+  uint32_t differ = 0, spread = 0;
+  SM_INDEPENDENT for (unsigned i = 0; i < HALF; i++) {
+    const uint32_t distance = at[i] - at[0];
+    differ |= distance;
+    spread |= distance ^ (sm_lane_index[i] * 4);
+  }
+  if (!spread) {
+    memcpy(out, p + at[0], HALF * sizeof *out);
+  } else if (!differ) {
+    const uint32_t value = load_word(p + at[0], SIZE_32);
+    for (unsigned i = 0; i < HALF; i++)
+      out[i] = value;
+  } else {
+#if defined(__AVX512F__)
+    _mm512_store_si512(out, _mm512_i32gather_epi32(_mm512_load_si512(at), p, 1));
+#elif defined(__AVX2__)
+    for (unsigned i = 0; i < HALF; i += 8)
+      _mm256_store_si256(
+          (__m256i *)(void *)(out + i),
+          _mm256_i32gather_epi32((const int *)(const void *)p,
+                                 _mm256_load_si256((const __m256i *)(const void *)(at + i)), 1));
+#else
+    for (unsigned i = 0; i < HALF; i++)
+      memcpy(&out[i], p + at[i], sizeof *out);
+#endif
+  }
+}
+
+/* Words from 32 places in one piece of host memory to registers. */
+static inline void gather(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
+                          enum size size, uint32_t m) {
+  const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
+  struct sm_lanes t[4];
+  if (size == SIZE_32) {
+    uint32_t *out = LIKELY(m == SM_ALL_LANES) ? REG(d) : t[0].l;
+    gather_half(out, p, at);
+    gather_half(out + SM_LANES / 2, p, at + SM_LANES / 2);
+    if (m == SM_ALL_LANES)
+      return;
+  } else if (size < SIZE_32) {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      t[0].l[i] = load_word(p + at[i], size);
+  } else {
+    for (unsigned i = 0; i < SM_LANES; i++) {
+      uint32_t v[4];
+      memcpy(v, p + at[i], size == SIZE_64 ? 8 : 16);
+      for (unsigned k = 0; k < words; k++)
+        t[k].l[i] = v[k];
+    }
+  }
+  for (unsigned k = 0; k < words; k++)
+    sm_blend(REG(d + k * SM_REG_BYTES), t[k].l, m);
+}
+
+static inline void scatter_lane(const struct sm_warp *w, unsigned s, uint8_t *p, enum size size,
+                                unsigned lane) {
+  uint32_t t[4];
+  if (size <= SIZE_32) {
+    store_word(p, REG(s)[lane], size);
+    return;
+  }
+  for (unsigned k = 0; k < (size == SIZE_64 ? 2 : 4); k++)
+    t[k] = REG(s + k * SM_REG_BYTES)[lane];
+  memcpy(p, t, size == SIZE_64 ? 8 : 16);
+}
+
+static inline void scatter(const struct sm_warp *w, unsigned s, uint8_t *p, const uint32_t *at,
+                           enum size size, uint32_t m) {
+  if (LIKELY(m == SM_ALL_LANES)) {
+    for (unsigned i = 0; i < SM_LANES; i++)
+      scatter_lane(w, s, p + at[i], size, i);
+  } else {
+    FOR_MASK(i, m)
+    scatter_lane(w, s, p + at[i], size, i);
+  }
+}
+
+/* One host run that holds all the addresses, or NULL; at gets offsets in it,
+ * below 2^31. */
+static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uint32_t bytes,
+                               bool write, uint32_t *at) {
+  uint64_t min = a->l[0], max = a->l[0];
+  FOR_LANES {
+    min = a->l[i] < min ? a->l[i] : min;
+    max = a->l[i] > max ? a->l[i] : max;
+  }
+  if (max - min > INT32_MAX)
+    return NULL;
+  FOR_LANES
+  at[i] = (uint32_t)(a->l[i] - min);
+  return sm_global(w->cta, min, max - min + bytes, write);
+}
+
+/* The same when all lanes run and their addresses share the high word; NULL also
+ * where it is not so simple. */
+static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
+                                const uint32_t *hi, uint32_t bytes, bool write, uint32_t *at) {
+  const uint32_t h0 = hi[0];
+  uint32_t min = lo[0], max = min, differ = 0, bits = 0;
+  FOR_LANES {
+    differ |= hi[i] ^ h0;
+    min = lo[i] < min ? lo[i] : min;
+    max = lo[i] > max ? lo[i] : max;
+  }
+  FOR_LANES {
+    at[i] = lo[i] - min;
+    bits |= at[i];
+  }
+  const uint64_t base = sem_pair(min, h0) + uniform_term(w, u);
+  if (differ || max - min > INT32_MAX || (base | bits) & (bytes - 1))
+    return NULL;
+  return sm_global(w->cta, base, (uint64_t)(max - min) + bytes, write);
+}
+
+enum pattern { PATTERN_ANY, PATTERN_UNIT, PATTERN_SAME };
+
+/* How the lanes' addresses lie when all lanes run: in a row, or all the same. */
+static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
+  const uint32_t l0 = lo[0], h0 = hi[0];
+  uint32_t differ = 0, spread = 0;
+  FOR_LANES {
+    uint32_t high = hi[i] ^ h0, distance = lo[i] - l0;
+    differ |= high | distance;
+    spread |= high | (distance ^ (sm_lane_index[i] * bytes));
+  }
+  if (!spread && l0 <= UINT32_MAX - SM_LANES * 16)
+    return PATTERN_UNIT;
+  return differ ? PATTERN_ANY : PATTERN_SAME;
+}
+
+/* Loads of consecutive elements. The words of wide ones go to a register each:
+ * of 128 bits, the even ones and the odd ones are told apart first. */
+static inline void load_row(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
+  struct sm_lanes even[2], odd[2];
+  switch (size) {
+  case SIZE_32:
+    memcpy(REG(d), p, SM_REG_BYTES);
+    break;
+  case SIZE_64:
+    sm_unzip(REG(d), REG(d + SM_REG_BYTES), p);
+    break;
+  case SIZE_128:
+    sm_unzip(even[0].l, odd[0].l, p);
+    sm_unzip(even[1].l, odd[1].l, p + 2 * SM_REG_BYTES);
+    sm_unzip(REG(d), REG(d + 2 * SM_REG_BYTES), even);
+    sm_unzip(REG(d + SM_REG_BYTES), REG(d + 3 * SM_REG_BYTES), odd);
+    break;
+  default:
+    for (unsigned i = 0; i < SM_LANES; i++)
+      REG(d)[i] = load_word(p + i * size_bytes[size], size);
+  }
+}
+
+static inline void store_row(const struct sm_warp *w, unsigned s, uint8_t *p, enum size size) {
+  struct sm_lanes even[2], odd[2];
+  switch (size) {
+  case SIZE_32:
+    memcpy(p, REG(s), SM_REG_BYTES);
+    break;
+  case SIZE_64:
+    sm_zip(p, REG(s), REG(s + SM_REG_BYTES));
+    break;
+  case SIZE_128:
+    sm_zip(even, REG(s), REG(s + 2 * SM_REG_BYTES));
+    sm_zip(odd, REG(s + SM_REG_BYTES), REG(s + 3 * SM_REG_BYTES));
+    sm_zip(p, even[0].l, odd[0].l);
+    sm_zip(p + 2 * SM_REG_BYTES, even[1].l, odd[1].l);
+    break;
+  default:
+    for (unsigned i = 0; i < SM_LANES; i++)
+      store_word(p + i * size_bytes[size], REG(s)[i], size);
+  }
+}
+
+static inline void load_same(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
+  if (size <= SIZE_32) {
+    sm_splat(REG(d), load_word(p, size));
+    return;
+  }
+  for (unsigned k = 0; k < size_bytes[size] / 4u; k++)
+    sm_splat(REG(d + k * SM_REG_BYTES), load_word(p + 4 * k, SIZE_32));
+}
+
+/* Lane by lane: addresses in several mappings, or generic ones. */
+static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct sm_uop *u,
+                                                uint32_t m, const struct addresses *a, bool generic,
+                                                bool write) {
+  const uint32_t bytes = size_bytes[u->x[0]];
+  FOR_MASK(i, m) {
+    struct place place = generic ? generic_place(w, u, i, a->l[i], bytes, write)
+                                 : global_place(w, u, i, a->l[i], bytes, write);
+    if (!place.p)
+      return NULL;
+    move_lane(w, u, i, place, write);
+  }
+  return NEXT;
+}
+
+/* Global memory, whichever lanes run and however their addresses lie. */
+static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                              bool write) {
+  struct addresses a;
+  struct sm_lanes at;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  addresses_of(w, u, m, &a);
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, write);
+  uint8_t *p = one_run(w, &a, bytes, write, at.l);
+  if (UNLIKELY(!p))
+    return access_lanes(w, u, m, &a, false, write);
+  if (write)
+    scatter(w, u->s[1], p, at.l, size, m);
+  else
+    gather(w, u->d, p, at.l, size, m);
+  return NEXT;
+}
+
+HANDLER(ld_global) {
+  const uint32_t m = exec_mask(w, u);
+  if (LIKELY(m == SM_ALL_LANES && !u->x[2])) {
+    const enum size size = u->x[0];
+    const uint32_t bytes = size_bytes[size];
+    const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
+    const enum pattern pattern = pattern64(lo, hi, bytes);
+    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
+    if (pattern != PATTERN_ANY && LIKELY(!(base & (bytes - 1)))) {
+      const uint64_t run = pattern == PATTERN_UNIT ? SM_LANES * bytes : bytes;
+      const uint8_t *p = sm_global(w->cta, base, run, false);
+      if (LIKELY(p != NULL)) {
+        if (pattern == PATTERN_UNIT)
+          load_row(w, u->d, p, size);
+        else
+          load_same(w, u->d, p, size);
+        return NEXT;
+      }
+    } else if (pattern == PATTERN_ANY) {
+      struct sm_lanes at;
+      const uint8_t *p = near_run(w, u, lo, hi, bytes, false, at.l);
+      if (LIKELY(p != NULL)) {
+        gather(w, u->d, p, at.l, size, m);
+        return NEXT;
+      }
+    }
+  }
+  return m ? access_any(w, u, m, false) : NEXT;
+}
+
+HANDLER(st_global) {
+  const uint32_t m = exec_mask(w, u);
+  if (LIKELY(m == SM_ALL_LANES && !u->x[2])) {
+    const enum size size = u->x[0];
+    const uint32_t bytes = size_bytes[size];
+    const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
+    const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
+    struct sm_lanes at;
+    uint8_t *p;
+    if (pattern64(lo, hi, bytes) != PATTERN_UNIT) {
+      p = near_run(w, u, lo, hi, bytes, true, at.l);
+      if (LIKELY(p != NULL)) {
+        scatter(w, u->s[1], p, at.l, size, m);
+        return NEXT;
+      }
+    } else if (LIKELY(!(base & (bytes - 1)))) {
+      p = sm_global(w->cta, base, SM_LANES * bytes, true);
+      if (LIKELY(p != NULL)) {
+        store_row(w, u->s[1], p, size);
+        return NEXT;
+      }
+    }
+  }
+  return m ? access_any(w, u, m, true) : NEXT;
+}
+
+/* Does any lane's address lie in a window? */
+static inline bool any_in_windows(const struct sm_warp *w, const struct addresses *a) {
+  const uint64_t s = w->cta->grid->shared_window, l = w->cta->grid->local_window;
+  uint64_t any = 0;
+  FOR_LANES
+  any |= (a->l[i] - s < SM_WINDOW_BYTES) | (a->l[i] - l < SM_WINDOW_BYTES);
+  return any;
+}
+
+static inline const struct sm_uop *access_generic(struct sm_warp *w, const struct sm_uop *u,
+                                                  bool write) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct addresses a;
+  addresses_of(w, u, m, &a);
+  if (!any_in_windows(w, &a))
+    return write ? SM_NAME(st_global)(w, u) : SM_NAME(ld_global)(w, u);
+  const uint32_t bytes = size_bytes[u->x[0]];
+  if (UNLIKELY(address_bits(&a) & (bytes - 1)))
+    return misaligned(w, u, m, a.l, bytes, write);
+  return access_lanes(w, u, m, &a, true, write);
+}
+
+HANDLER(ld_generic) {
+  return access_generic(w, u, false);
+}
+HANDLER(st_generic) {
+  return access_generic(w, u, true);
+}
+
+/* --- shared and local ------------------------------------------------------ */
+
+static inline enum pattern pattern32(const uint32_t *at, uint32_t bytes) {
+  uint32_t differ = 0, spread = 0;
+  const uint32_t a0 = at[0];
+  FOR_LANES {
+    uint32_t distance = at[i] - a0;
+    differ |= distance;
+    spread |= distance ^ (sm_lane_index[i] * bytes);
+  }
+  return !spread ? PATTERN_UNIT : differ ? PATTERN_ANY : PATTERN_SAME;
+}
+
+HANDLER(ld_shared) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct sm_lanes at;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  if (!shared_addresses(w, u, m, bytes, false, at.l))
+    return NULL;
+  if (LIKELY(m == SM_ALL_LANES)) {
+    switch (pattern32(at.l, bytes)) {
+    case PATTERN_UNIT:
+      load_row(w, u->d, w->shared + at.l[0], size);
+      return NEXT;
+    case PATTERN_SAME:
+      load_same(w, u->d, w->shared + at.l[0], size);
+      return NEXT;
+    case PATTERN_ANY:
+      break;
+    }
+  }
+  gather(w, u->d, w->shared, at.l, size, m);
+  return NEXT;
+}
+
+HANDLER(st_shared) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct sm_lanes at;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  if (!shared_addresses(w, u, m, bytes, true, at.l))
+    return NULL;
+  if (LIKELY(m == SM_ALL_LANES) && pattern32(at.l, bytes) == PATTERN_UNIT)
+    store_row(w, u->s[1], w->shared + at.l[0], size);
+  else
+    scatter(w, u->s[1], w->shared, at.l, size, m);
+  return NEXT;
+}
+
+/* Local offsets wrap at the window's 24 bits. */
+static inline const struct sm_uop *local_access(struct sm_warp *w, const struct sm_uop *u,
+                                                bool write) {
+  const uint32_t m = exec_mask(w, u);
+  if (!m)
+    return NEXT;
+  struct sm_lanes at;
+  uint32_t high, bits;
+  const enum size size = u->x[0];
+  const uint32_t bytes = size_bytes[size];
+  const unsigned words = (bytes + 3) / 4;
+  addresses32(w, u, m, at.l, &high, &bits);
+  if (UNLIKELY(bits & (bytes - 1))) {
+    FOR_MASK(i, m)
+    if (at.l[i] & (bytes - 1))
+      return sm_raise(w, u, SM_FAULT_MISALIGNED, i, at.l[i], bytes, write);
+  }
+  if (size >= SIZE_32 && m == SM_ALL_LANES && pattern32(at.l, bytes) == PATTERN_SAME) {
+    uint8_t *p = local_place(w, at.l[0], bytes, 0);
+    if (!p)
+      return sm_raise(w, u, SM_FAULT_LOCAL_RANGE, 0, at.l[0], bytes, write);
+    for (unsigned k = 0; k < words; k++) {
+      if (write)
+        memcpy(p + k * SM_REG_BYTES, REG(u->s[1] + k * SM_REG_BYTES), SM_REG_BYTES);
+      else
+        memcpy(REG(u->d + k * SM_REG_BYTES), p + k * SM_REG_BYTES, SM_REG_BYTES);
+    }
+    return NEXT;
+  }
+  FOR_MASK(i, m) {
+    const struct place place = {local_place(w, at.l[i], bytes, i), SM_REG_BYTES};
+    if (!place.p)
+      return sm_raise(w, u, SM_FAULT_LOCAL_RANGE, i, at.l[i], bytes, write);
+    move_lane(w, u, i, place, write);
+  }
+  return NEXT;
+}
+
+HANDLER(ld_local) {
+  return local_access(w, u, false);
+}
+HANDLER(st_local) {
+  return local_access(w, u, true);
+}
+
+/* --- constants -------------------------------------------------------------- */
+
+/* A value of a bank; bytes outside of it are 0. */
+static inline uint32_t bank_value(const struct sm_warp *w, unsigned bank, uint64_t offset,
+                                  enum size size) {
+  if (offset + size_bytes[size] > w->bank[bank].size)
+    return 0;
+  return load_word(w->bank[bank].data + offset, size);
+}
+
+/* s[0] and imm are the index registers, x[1] the bank. PTX leaves misaligned addresses
+ * undefined in every space. */
+HANDLER(ldc) {
+  const uint32_t m = exec_mask(w, u);
+  const enum size size = u->x[0];
+  const enum size part = size <= SIZE_32 ? size : SIZE_32;
+  const unsigned words = size == SIZE_64 ? 2 : 1;
+  const uint32_t term = REG(u->imm)[0] + (uint32_t)u->off;
+  struct sm_lanes t[2];
+  const uint32_t *index = REG(u->s[0]);
+  const uint32_t bytes = size_bytes[size];
+  uint32_t wrong = term & (bytes - 1) ? m : 0;
+  if (u->s[0] != 0) {
+    wrong = 0;
+    FOR_LANES
+    wrong |= (index[i] + term) & (bytes - 1) ? m & sm_lane_bit[i] : 0;
+  }
+  if (UNLIKELY(wrong)) {
+    const unsigned lane = (unsigned)__builtin_ctz(wrong);
+    return sm_raise(w, u, SM_FAULT_MISALIGNED, lane, index[lane] + term, bytes, false);
+  }
+  for (unsigned k = 0; k < words; k++) {
+    if (u->s[0] == 0) {
+      sm_splat(t[k].l, bank_value(w, u->x[1], (uint64_t)term + 4 * k, part));
+    } else {
+      for (unsigned i = 0; i < SM_LANES; i++)
+        t[k].l[i] = bank_value(w, u->x[1], (uint64_t)(uint32_t)(index[i] + term) + 4 * k, part);
+    }
+  }
+  for (unsigned k = 0; k < words; k++)
+    sm_blend(REG(u->d + k * SM_REG_BYTES), t[k].l, m);
+  return NEXT;
+}

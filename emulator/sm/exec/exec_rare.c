@@ -1,0 +1,46 @@
+/* Interpreter core: what NVIDIA's compilers are not known to make for compute code, but
+ * open ones do.
+ */
+#include "emulator/sm/exec/exec_mem.h"
+#include "emulator/sm/exec/exec_round.h"
+
+/* An operand is a constant of the buffer that a descriptor in the uniform registers at
+ * jump names: address and size in units of 16 bytes (Mesa, nvk_descriptor_types.h,
+ * nvk_bindless_cbuf). off is the handler of the instruction. */
+HANDLER(bindless) {
+  enum { ADDRESS_BITS = 45, UNIT_SHIFT = 4 };
+  const uint64_t descriptor =
+      sem_pair(REG((unsigned)u->jump)[0], REG((unsigned)u->jump + SM_REG_BYTES)[0]);
+  const uint64_t address = (descriptor & ((1ull << ADDRESS_BITS) - 1)) << UNIT_SHIFT;
+  const uint32_t size = (uint32_t)(descriptor >> ADDRESS_BITS) << UNIT_SHIFT;
+  const uint32_t m = exec_mask(w, u);
+  w->bank[SM_BANKS].size = 0;
+  if (m && size) {
+    w->bank[SM_BANKS].data = sm_global(w->cta, address, size, false);
+    if (!w->bank[SM_BANKS].data)
+      return sm_raise(w, u, SM_FAULT_MMU, (uint32_t)__builtin_ctz(m), address, size, false);
+    w->bank[SM_BANKS].size = size;
+  }
+  return ((sm_handler)(intptr_t)u->off)(w, u);
+}
+
+/* A product times 2^-3 to 2^3, rounded once; x[1]: the power, SCALE_NONE for 0. (As a
+ * factor of the result: Mesa, nv50_ir, postFactor.) */
+HANDLER(fmul_scaled) {
+  enum { SCALE_NONE = 4 };
+  const uint32_t m = exec_mask(w, u);
+  struct sm_lanes ta, tb, out;
+  uint32_t *r = out.l;
+  const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb), *c = b;
+  const double scale = (double)(1u << u->x[1]) / (1 << SCALE_NONE);
+  IN_ROUND(u->round, r, a, b, c,
+           FOR_LANES r[i] =
+               sem_bits32((float)((double)sem_f32(a[i]) * (double)sem_f32(b[i]) * scale)));
+  FOR_LANES {
+    uint32_t v = sem_canonical32(r[i]);
+    v = u->ftz ? sem_flush32(v) : v;
+    r[i] = u->sat ? sem_sat32(v) : v;
+  }
+  sm_blend(REG(u->d), r, m);
+  return NEXT;
+}

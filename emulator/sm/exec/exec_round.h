@@ -1,0 +1,44 @@
+/* Interpreter core: float arithmetic in a rounding mode other than the nearest. */
+#ifndef TEGRACL_SM_EXEC_ROUND_H
+#define TEGRACL_SM_EXEC_ROUND_H
+
+#include "emulator/sm/exec/core.h"
+
+#include <fenv.h>
+
+/* The order of loads, float operations and stores around a change of the
+ * rounding mode: nothing moves across it, and the compiler must think that the
+ * lanes behind the pointers are rewritten. */
+#define FENCE_LANES(r, a, b, c)                                                                    \
+  __asm__ volatile("" : "+r"(r), "+r"(a), "+r"(b), "+r"(c) : : "memory")
+
+#if defined(__SSE2__)
+/* MXCSR's rounding field has the order of enum sem_round. */
+enum { MXCSR_ROUND_SHIFT = 13, MXCSR_ROUND_MASK = 3 << MXCSR_ROUND_SHIFT };
+static inline void set_round(enum sem_round mode) {
+  _mm_setcsr((_mm_getcsr() & ~(unsigned)MXCSR_ROUND_MASK) | (unsigned)mode << MXCSR_ROUND_SHIFT);
+}
+#else
+static inline void set_round(enum sem_round mode) {
+  static const int host[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+  fesetround(host[mode]);
+}
+#endif
+
+/* Runs a loop in the uop's rounding mode. */
+#define IN_ROUND(mode, r, a, b, c, loop)                                                           \
+  do {                                                                                             \
+    if (LIKELY((mode) == SEM_RN)) {                                                                \
+      loop;                                                                                        \
+    } else {                                                                                       \
+      FENCE_LANES(r, a, b, c);                                                                     \
+      set_round((enum sem_round)(mode));                                                           \
+      FENCE_LANES(r, a, b, c);                                                                     \
+      loop;                                                                                        \
+      FENCE_LANES(r, a, b, c);                                                                     \
+      set_round(SEM_RN);                                                                           \
+      FENCE_LANES(r, a, b, c);                                                                     \
+    }                                                                                              \
+  } while (0)
+
+#endif

@@ -1,0 +1,106 @@
+/* What the tensor cores of compute capability 8.x compute.
+ *
+ * Integers and bits: exact sums. Doubles: a chain of fused multiply-adds in the
+ * order of k. Floats: NVIDIA documents nothing; this is the arithmetic that public
+ * measurements found and that was compared bit for bit with chips of this
+ * generation: M. Fasi, N. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of
+ * NVIDIA tensor cores" (2021); P. Xie and others, "MMA-Sim" (arXiv 2511.10909),
+ * whose model for Ampere it is:
+ *
+ * - Along k, SEM_MMA_BYTES of each operand are summed with the accumulator at
+ *   once; the result, rounded, is the accumulator of the next ones.
+ * - Products are exact. Exponents of products are sums of the factors' exponents
+ *   (those of subnormals are their format's least), not normalised.
+ * - All terms are aligned with the greatest exponent, and what lies below
+ *   SEM_MMA_FRACTION bits of fraction is cut off each; then the sum is exact.
+ * - The sum becomes f32 by cutting off, or f16 rounded to nearest even. Subnormals
+ *   count as any number. An exact zero is +0, a NaN the canonical one.
+ * - Of a tf32 operand only the upper 19 bits count.
+ *
+ * Not measured by anybody: the order of sums of sparse operands (taken: that of the
+ * elements which are there); whether .SAT of integers clamps more than once (taken:
+ * once).
+ */
+#ifndef TEGRACL_SM_SEM_MMA_H
+#define TEGRACL_SM_SEM_MMA_H
+
+#include "emulator/sm/exec/sem_float.h"
+
+enum sem_mma_type { SEM_MMA_F16, SEM_MMA_BF16, SEM_MMA_TF32 };
+
+enum {
+  SEM_MMA_BYTES = 16,
+  SEM_MMA_FRACTION = 24,
+  SEM_MMA_NOTHING = -1000, /* the exponent of a factor that is zero */
+  SEM_F32_BIAS = 127,
+  SEM_F32_LEAST = -126, /* exponents of subnormals */
+  SEM_F16_LEAST = -14,
+};
+
+static inline int32_t sem_mma_max(int32_t a, int32_t b) {
+  return a > b ? a : b;
+}
+
+/* An element of a word as f32. */
+static inline float sem_mma_element(uint32_t word, unsigned index, enum sem_mma_type type) {
+  const uint32_t tf32_bits = 0xffffe000u;
+  switch (type) {
+  case SEM_MMA_F16:
+    return sem_f16_to_f32(word >> 16 * index & 0xffff);
+  case SEM_MMA_BF16:
+    return sem_bf16_to_f32(word >> 16 * index & 0xffff);
+  default:
+    return sem_f32(word & tf32_bits);
+  }
+}
+
+static inline bool sem_mma_finite(float v) {
+  return (sem_bits32(v) & SEM_F32_EXP) != SEM_F32_EXP;
+}
+
+/* The exponent of a value in a format with a least one. */
+static inline int32_t sem_mma_exponent(float v, int32_t least) {
+  const int32_t field = (int32_t)((sem_bits32(v) & SEM_F32_EXP) >> 23);
+  return v == 0 ? SEM_MMA_NOTHING : sem_mma_max(field - SEM_F32_BIAS, least);
+}
+
+/* 2^n of normal doubles. */
+static inline double sem_mma_power(int32_t n) {
+  enum { F64_BIAS = 1023, F64_MANTISSA = 52 };
+  return sem_f64((uint64_t)(F64_BIAS + n) << F64_MANTISSA);
+}
+
+/* The sum of aligned terms, in units of 2^(top - SEM_MMA_FRACTION), as f32. */
+static inline float sem_mma_to_f32(int32_t sum, int32_t top) {
+  const uint64_t below_f32 = (1ull << 29) - 1; /* of a double's significand */
+  int32_t magnitude = sum < 0 ? -sum : sum;
+  if (top == SEM_F32_LEAST)
+    magnitude &= ~1; /* half of the least subnormal */
+  const double cut = sem_f64(sem_bits64((double)magnitude) & ~below_f32);
+  const float value = (float)(cut * sem_mma_power(top - SEM_MMA_FRACTION));
+  return sum < 0 ? -value : value;
+}
+
+/* The same as f16, in f32. Beside a power of two the unit in the last place of the sum is
+ * that of f16. */
+static inline float sem_mma_to_f16(int32_t sum, int32_t top) {
+  enum { F16_MANTISSA = 10, F64_MANTISSA = 52, F64_BIAS = 1023, F64_EXPONENT = 0x7ff };
+  const double most = 65504;
+  const double value = (double)sum * sem_mma_power(top - SEM_MMA_FRACTION);
+  const int32_t exponent = (int32_t)(sem_bits64(value) >> F64_MANTISSA & F64_EXPONENT) - F64_BIAS;
+  const double power =
+      sem_mma_power(sem_mma_max(exponent, SEM_F16_LEAST) - F16_MANTISSA + F64_MANTISSA);
+  const double rounded = (fabs(value) + power) - power;
+  const float f = rounded > most ? sem_f32(SEM_F32_EXP) : (float)rounded;
+  return sum < 0 ? -f : f;
+}
+
+/* The bits of an f16 that is exact in f32. */
+static inline uint32_t sem_mma_f16_bits(float v) {
+  const uint32_t scale_down = (uint32_t)(SEM_F32_BIAS - 112) << 23; /* exponent bias 127 to 15 */
+  const uint32_t sign = sem_bits32(v) >> 16 & 0x8000;
+  const uint32_t body = sem_bits32(fabsf(v) * sem_f32(scale_down)) >> 13;
+  return v != v ? SEM_F16_NAN : sign | (sem_mma_finite(v) ? body : 0x7c00);
+}
+
+#endif

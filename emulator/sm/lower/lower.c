@@ -1,0 +1,49 @@
+/* From a decoded instruction to the compact form that the interpreter executes:
+ * chooses the handler, turns registers into offsets, checks them against the
+ * launch's count. What the fields of each handler mean stands with it in
+ * exec_*.c.
+ */
+#include "emulator/sm/lower/lower.h"
+
+void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_t registers,
+              const struct sm_core *core, struct sm_note *note) {
+  struct lowering l = {
+      .u = u, .insn = insn, .registers = registers, .next_pc = pc + SM_INSN_BYTES, .note = note};
+  *u = (struct sm_uop){
+      .d = SM_SLOT_DISCARD * SM_REG_BYTES,
+      .guard = (uint8_t)(insn->guard + (insn->guard_uniform ? SM_PRED_UNIFORM : 0)),
+      .guard_xor = insn->guard_not ? ~0u : 0,
+      .uniform = insn->guard_uniform, /* for the whole warp */
+      .scalar_slot = SM_NO_SLOT,
+      .pd = SM_PRED_DISCARD,
+      .pe = SM_PRED_DISCARD,
+      .pp = SM_PRED_TRUE,
+      .pq = SM_PRED_TRUE,
+      .pr = SM_PRED_TRUE,
+  };
+  unsigned handler = sm_lower_integer(&l);
+  if (handler == SM_HANDLER_COUNT)
+    handler = sm_lower_float(&l);
+  if (handler == SM_HANDLER_COUNT)
+    handler = sm_lower_memory(&l);
+  if (handler == SM_HANDLER_COUNT)
+    handler = sm_lower_tensor(&l);
+  if (handler == SM_HANDLER_COUNT)
+    handler = sm_lower_control(&l);
+  if (handler == SM_HANDLER_COUNT || l.unsupported)
+    handler = SM_H_not_implemented;
+  else if (l.out_of_range)
+    handler = SM_H_register_range;
+  if (!note)
+    handler = sm_specialise(u, handler);
+  u->handler = core->handler[handler];
+  if (l.bindless && !l.unsupported && !l.out_of_range) { /* goes on there */
+    u->off = (int64_t)(intptr_t)u->handler;
+    u->handler = core->handler[SM_H_bindless];
+  }
+  if (note) {
+    sm_note_finish(note, insn, handler, u);
+    note->execute = u->handler;
+    u->handler = sm_watch_step;
+  }
+}

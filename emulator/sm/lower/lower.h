@@ -1,0 +1,173 @@
+/* Lowering: the state of one instruction's way to its uop, and the operands as
+ * the handlers want them.
+ */
+#ifndef TEGRACL_SM_LOWER_H
+#define TEGRACL_SM_LOWER_H
+
+#include "emulator/sm/exec/semantics.h"
+#include "emulator/sm/lower/note.h"
+#include "emulator/sm/state.h"
+#include "gpu/isa/insn.h"
+
+struct lowering {
+  struct sm_uop *u;
+  const struct sm_insn *insn;
+  uint32_t registers;
+  uint64_t next_pc;
+  bool out_of_range, unsupported;
+  unsigned at;          /* next operand */
+  struct sm_note *note; /* to be filled in, or NULL */
+  bool address;         /* the operand at hand is part of an address */
+  bool bindless;        /* an operand is a constant by descriptor */
+};
+
+/* note.c: a run of slots that the instruction uses. */
+void sm_note_slot(struct sm_note *note, unsigned slot, unsigned count, bool written, bool address);
+/* What does not come from the operands. */
+void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
+                    const struct sm_uop *u);
+
+static inline const struct sm_operand *next(struct lowering *l) {
+  static const struct sm_operand none = {.kind = SM_OPERAND_NONE};
+  return l->at < l->insn->operand_count ? &l->insn->operand[l->at++] : &none;
+}
+
+/* The next operand, if it is of a kind. */
+static inline const struct sm_operand *next_if(struct lowering *l, enum sm_operand_kind kind) {
+  if (l->at < l->insn->operand_count && l->insn->operand[l->at].kind == kind)
+    return next(l);
+  return NULL;
+}
+
+static inline unsigned mod(const struct lowering *l, enum sm_mod which) {
+  return l->insn->mod[which];
+}
+
+/* The offset of count general or uniform registers. */
+static inline uint16_t reg_slot(struct lowering *l, const struct sm_operand *o, unsigned count,
+                                bool dst) {
+  unsigned slot = dst ? SM_SLOT_DISCARD : SM_SLOT_ZERO;
+  if (o->kind == SM_OPERAND_UREG && o->reg != SM_URZ) {
+    slot = SM_SLOT_UR + o->reg;
+    l->out_of_range |= o->reg % count != 0 || o->reg + count > SM_UR_COUNT;
+  } else if (o->kind == SM_OPERAND_REG && o->reg != SM_RZ) {
+    slot = SM_SLOT_R + o->reg;
+    l->out_of_range |= o->reg % count != 0 || o->reg + count > l->registers;
+  } else if (o->kind != SM_OPERAND_REG && o->kind != SM_OPERAND_UREG) {
+    l->unsupported = true;
+  }
+  if (l->note)
+    sm_note_slot(l->note, slot, count, dst, l->address);
+  return (uint16_t)(slot * SM_REG_BYTES);
+}
+
+static inline void dst(struct lowering *l, unsigned count) {
+  l->u->d = reg_slot(l, next(l), count, true);
+}
+
+static inline uint8_t pred_index(const struct sm_operand *o) {
+  return (uint8_t)(o->kind == SM_OPERAND_UPRED ? SM_PRED_UNIFORM + o->reg : o->reg);
+}
+
+static inline uint8_t dst_pred(struct lowering *l) {
+  const struct sm_operand *o = next(l);
+  if (o->kind != SM_OPERAND_PRED && o->kind != SM_OPERAND_UPRED)
+    return SM_PRED_DISCARD;
+  if (o->reg == SM_PRED_TRUE)
+    return SM_PRED_DISCARD;
+  if (l->note)
+    l->note->preds_written |= 1u << pred_index(o);
+  return pred_index(o);
+}
+
+/* Input predicates pp, pq, pr: which is 0, 1, 2. */
+static inline void src_pred(struct lowering *l, unsigned which) {
+  struct sm_uop *u = l->u;
+  const struct sm_operand *o = next(l);
+  if (o->kind != SM_OPERAND_PRED && o->kind != SM_OPERAND_UPRED)
+    return;
+  uint8_t *field = which == 0 ? &u->pp : which == 1 ? &u->pq : &u->pr;
+  *field = pred_index(o);
+  if (l->note && o->reg != SM_PRED_TRUE)
+    l->note->preds_read |= 1u << *field;
+  if (o->not_)
+    u->pnot |= (uint8_t)(1u << which);
+}
+
+/* The leading ?Pp of control instructions. */
+static inline void control_pred(struct lowering *l) {
+  if (l->at < l->insn->operand_count && l->insn->operand[l->at].kind == SM_OPERAND_PRED)
+    src_pred(l, 0);
+}
+
+/* Source slot: a register of count words, an immediate or a constant. */
+static inline void src(struct lowering *l, unsigned slot, unsigned count) {
+  struct sm_uop *u = l->u;
+  const struct sm_operand *o = next(l);
+  unsigned mods = (o->neg ? SM_SRC_NEG : 0u) | (o->abs || o->inv ? SM_SRC_ABS : 0u);
+  u->mods |= (uint8_t)(mods << (2 * slot));
+  switch (o->kind) {
+  case SM_OPERAND_REG:
+  case SM_OPERAND_UREG:
+    u->s[slot] = reg_slot(l, o, count, false);
+    break;
+  case SM_OPERAND_IMM:
+    u->scalar_slot = (uint8_t)slot;
+    u->scalar_kind = SM_SCALAR_IMM;
+    u->imm = (uint32_t)o->value;
+    break;
+  case SM_OPERAND_CONST:
+    if (o->bank >= SM_BANKS || o->index != SM_RZ) {
+      l->unsupported = true;
+      break;
+    }
+    u->scalar_slot = (uint8_t)slot;
+    u->scalar_kind = o->bank;
+    u->imm = (uint32_t)o->value;
+    break;
+  case SM_OPERAND_CONST_BINDLESS: {
+    const struct sm_operand descriptor = {.kind = SM_OPERAND_UREG, .reg = o->reg};
+    l->bindless = true;
+    l->address = true;
+    u->jump = reg_slot(l, &descriptor, 2, false);
+    l->address = false;
+    u->scalar_slot = (uint8_t)slot;
+    u->scalar_kind = SM_BANKS;
+    u->imm = (uint32_t)o->value;
+    break;
+  }
+  default:
+    l->unsupported = true;
+  }
+}
+
+static inline bool plain_mods(const struct sm_uop *u) {
+  return u->mods == 0;
+}
+
+static inline unsigned lower_simple(struct lowering *l, unsigned handler, unsigned sources) {
+  dst(l, 1);
+  for (unsigned k = 0; k < sources; k++)
+    src(l, k, 1);
+  return handler;
+}
+
+/* Each returns the handler's id, or SM_HANDLER_COUNT for instructions of other
+ * groups. */
+unsigned sm_lower_integer(struct lowering *l);
+unsigned sm_lower_float(struct lowering *l);
+unsigned sm_lower_memory(struct lowering *l);
+unsigned sm_lower_tensor(struct lowering *l);
+unsigned sm_lower_control(struct lowering *l);
+
+/* lower_l1.c: *handler, which is that of u, goes through the L1 cache where it should. */
+void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_core *core,
+                 sm_handler *handler);
+
+/* specialise.c: a faster handler that does the same for this uop, or the same. */
+unsigned sm_specialise(const struct sm_uop *u, unsigned handler);
+/* Handlers for sequences among lowered uops; each uop stays whole for those who
+ * jump into the sequence. */
+void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core);
+
+#endif

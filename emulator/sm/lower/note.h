@@ -1,0 +1,75 @@
+/* What check and profile modes know about an instruction beside its uop: the
+ * registers and predicates that it reads and writes, how it uses memory, and its
+ * scoreboards. Made while lowering, only in those modes.
+ */
+#ifndef TEGRACL_SM_NOTE_H
+#define TEGRACL_SM_NOTE_H
+
+#include "emulator/sm/lower/uop.h"
+
+/* Kinds of instructions that a profile counts. X(name, text) */
+#define SM_CLASSES(X)                                                                              \
+  X(OTHER, "other")                                                                                \
+  X(INTEGER, "integer and logic")                                                                  \
+  X(FLOAT, "float")                                                                                \
+  X(DOUBLE, "double")                                                                              \
+  X(HALF, "half")                                                                                  \
+  X(CONVERSION, "conversion")                                                                      \
+  X(SPECIAL, "special function")                                                                   \
+  X(MOVE, "move and select")                                                                       \
+  X(UNIFORM, "uniform")                                                                            \
+  X(GLOBAL, "global memory")                                                                       \
+  X(SHARED, "local memory")                                                                        \
+  X(LOCAL, "private memory")                                                                       \
+  X(CONSTANT, "constant memory")                                                                   \
+  X(ATOMIC, "atomic")                                                                              \
+  X(WARP, "warp-wide")                                                                             \
+  X(TENSOR, "tensor")                                                                              \
+  X(BARRIER, "barrier")                                                                            \
+  X(CONTROL, "control")
+
+enum sm_class {
+#define X(name, text) SM_CLASS_##name,
+  SM_CLASSES(X)
+#undef X
+      SM_CLASS_COUNT
+};
+extern const char *const sm_class_names[SM_CLASS_COUNT];
+
+enum sm_space {
+  SM_SPACE_NONE,
+  SM_SPACE_GLOBAL,
+  SM_SPACE_GENERIC,
+  SM_SPACE_SHARED,
+  SM_SPACE_LOCAL,
+  SM_SPACE_COPY, /* global to shared */
+};
+enum sm_access_kind { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS_ATOMIC };
+
+enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NO_SCOREBOARD = 7 };
+
+/* Neighbouring slots of the register file (SM_SLOT_*). */
+struct sm_use {
+  uint16_t slot;
+  uint8_t count;
+  bool address; /* of memory, or of code */
+};
+
+struct sm_note {
+  sm_handler execute;
+  uint8_t klass; /* enum sm_class */
+  uint8_t space, access, bytes;
+  uint8_t handler; /* enum sm_handler_id */
+  uint8_t read_count, write_count;
+  uint8_t wait_mask, write_sb, read_sb;
+  bool is_alone;                   /* ends before the next instruction issues */
+  bool acquires;                   /* an atomic that a lock is made of */
+  bool strong;                     /* volatile or atomic access */
+  bool compares;                   /* compare-and-swap */
+  bool syncs_warp;                 /* orders what the warp's lanes do */
+  bool releases_all, acquires_all; /* orders what lies around it, for all CTAs */
+  struct sm_use read[SM_NOTE_READS], write[SM_NOTE_WRITES];
+  uint32_t preds_read, preds_written; /* of the predicate file, without the guard */
+};
+
+#endif

@@ -1,0 +1,69 @@
+/* Faster handlers for the common forms of an instruction, and one for sequences
+ * that compilers emit: chosen after lowering, by the uop's fields. Watched code
+ * (watch.h) keeps the general ones.
+ */
+#include "emulator/sm/exec/sem_float.h"
+#include "emulator/sm/lower/lower.h"
+
+static bool always(const struct sm_uop *u) {
+  return u->guard == SM_PRED_TRUE && !u->guard_xor;
+}
+
+/* A sum of two operands and a carry: no third one, at most one to add. */
+static bool is_sum2(const struct sm_uop *u) {
+  const unsigned negated = (unsigned)__builtin_popcount(u->mods & SM_SRC_NEG * 0x5u);
+  const bool second_carry = u->x[0] && !(u->pq == SM_PRED_TRUE && u->pnot & 2);
+  return u->s[2] == 0 && u->scalar_slot != 0 && u->scalar_slot != 2 && !(u->mods >> 4) &&
+         u->pe == SM_PRED_DISCARD && !second_carry && negated + u->x[0] <= 1;
+}
+
+/* Doubles: rounded to nearest, no absolute value, no sign of the scalar. */
+static bool is_plain_double(const struct sm_uop *u) {
+  const unsigned abs = SM_SRC_ABS * 0x15u;
+  const bool sign = u->scalar_slot != SM_NO_SLOT && u->mods >> (2 * u->scalar_slot) & SM_SRC_NEG;
+  return u->round == SEM_RN && !(u->mods & abs) && !sign && u->scalar_slot != 0;
+}
+
+static unsigned by_scalar(const struct sm_uop *u, unsigned none, unsigned second, unsigned third) {
+  return u->scalar_slot == SM_NO_SLOT ? none : u->scalar_slot == 1 ? second : third;
+}
+
+unsigned sm_specialise(const struct sm_uop *u, unsigned handler) {
+  switch (handler) {
+  case SM_H_iadd3:
+    return is_sum2(u) ? SM_H_iadd_carry : handler;
+  case SM_H_dadd:
+    return is_plain_double(u) ? by_scalar(u, SM_H_dadd_rr, SM_H_dadd_rs, handler) : handler;
+  case SM_H_dmul:
+    return is_plain_double(u) ? by_scalar(u, SM_H_dmul_rr, SM_H_dmul_rs, handler) : handler;
+  case SM_H_dfma:
+    return is_plain_double(u) ? by_scalar(u, SM_H_dfma_rrr, SM_H_dfma_rsr, SM_H_dfma_rrs) : handler;
+  default:
+    return handler;
+  }
+}
+
+/* BMOV B[to], of B[from], which is cleared. */
+static bool is_bmov(const struct sm_uop *u, const struct sm_core *core, unsigned to) {
+  return u->handler == core->handler[SM_H_bmov] && always(u) && !u->uniform && u->x[2] &&
+         u->x[3] == to;
+}
+
+/* The entry of every kernel sets B0 and moves it on through all barriers to B15,
+ * which is cleared at last: then all are clear. */
+static bool clears_barriers(const struct sm_uop *u, const struct sm_core *core) {
+  if (!is_bmov(u, core, 0) || u->x[0])
+    return false;
+  for (unsigned n = 1; n < SM_BARRIERS; n++)
+    if (!is_bmov(&u[n], core, n) || !u[n].x[0] || u[n].x[1] != n - 1 || !u[n].x[4])
+      return false;
+  const struct sm_uop *last = &u[SM_BARRIERS];
+  return is_bmov(last, core, SM_BARRIERS - 1) && !last->x[0] && last->scalar_slot == 1 &&
+         last->scalar_kind == SM_SCALAR_IMM && last->imm == 0;
+}
+
+void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core) {
+  for (unsigned k = 0; k + SM_BARRIERS < count; k++)
+    if (clears_barriers(&u[k], core))
+      u[k].handler = core->handler[SM_H_clear_barriers];
+}

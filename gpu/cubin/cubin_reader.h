@@ -1,0 +1,105 @@
+/* What the files of the CUBIN reader share. cubin.c reads header, sections and
+ * symbols; cubin_info.c the attribute records; cubin_kernels.c makes kernels of
+ * them; cubin_relocs.c does the relocations, cubin_lines.c the source lines. Functions that return
+ * false have set status and error by cubin_refuse.
+ */
+#ifndef TEGRACL_CUBIN_READER_H
+#define TEGRACL_CUBIN_READER_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "gpu/cubin/cubin.h"
+#include "gpu/cubin/cubin_format.h"
+
+#define NONE MODULE_NO_SECTION
+
+/* What one ELF section is to us. */
+struct cubin_section {
+  Elf64_Shdr header;
+  const char *name;
+  uint32_t module; /* number in module_code.sections, or NONE */
+  /* Of a .text section: the other sections of the same kernel, or 0. */
+  uint32_t info, constant0, constant2, shared;
+  uint32_t kernel; /* of a .text section: number of its kernel, or NONE */
+};
+
+/* What .nv.info says about one symbol. */
+struct cubin_symbol_facts {
+  uint32_t registers;
+  uint32_t frame_bytes;
+  uint32_t stack_bytes;
+};
+
+struct cubin {
+  const unsigned char *data;
+  uint64_t size;
+  struct arena *arena;
+  struct module_code *code;
+  char *error;
+  size_t error_size;
+  enum cubin_status status;
+
+  bool abi_7;
+  struct cubin_section *sections;
+  uint32_t section_count;
+  uint32_t symtab; /* section number */
+  struct cubin_strings {
+    uint32_t section; /* 0: not looked at yet */
+    uint64_t end;     /* bytes with the last terminator */
+  } strings[2];       /* of sections, of symbols */
+  uint32_t symbol_count;
+  struct cubin_symbol_facts *facts; /* one for each symbol */
+
+  struct module_section *module_sections;
+  struct module_reloc *relocs;
+  struct kernel_code *kernels;
+};
+
+/* Leaves status and a sentence. */
+__attribute__((format(printf, 3, 4))) void cubin_fail(struct cubin *r, enum cubin_status status,
+                                                      const char *format, ...);
+#define cubin_refuse(...) (cubin_fail(__VA_ARGS__), false)
+bool cubin_no_memory(struct cubin *r);
+
+/* The part of name behind prefix, or NULL. */
+const char *cubin_behind(const char *name, const char *prefix);
+
+bool cubin_read_symbol(struct cubin *r, uint32_t number, Elf64_Sym *symbol, const char **name);
+
+/* .nv.info: registers, frames and stacks by symbol, into facts. */
+bool cubin_read_module_info(struct cubin *r, const struct cubin_section *s);
+
+/* .nv.info.<kernel>: all but the arguments, which it counts; then those. */
+bool cubin_read_kernel_info(struct cubin *r, const struct cubin_section *s,
+                            struct kernel_code *kernel);
+bool cubin_read_arguments(struct cubin *r, const struct cubin_section *s,
+                          struct kernel_code *kernel);
+
+bool cubin_read_kernels(struct cubin *r);
+bool cubin_read_relocs(struct cubin *r);
+bool cubin_read_lines(struct cubin *r);
+
+/* Little-endian numbers at any address; the caller has checked the bounds. */
+static inline uint16_t cubin_read16(const unsigned char *at) {
+  uint16_t value;
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+static inline uint32_t cubin_read32(const unsigned char *at) {
+  uint32_t value;
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+static inline uint64_t cubin_read64(const unsigned char *at) {
+  uint64_t value;
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* The QMD (version 3.0): the 256-byte descriptor of one grid. Field names and
+ * places come from qmd-v03.csv, e.g. qmd_set(qmd, QMD_BARRIER_COUNT, 1).
+ */
+#ifndef TEGRACL_HW_QMD_H
+#define TEGRACL_HW_QMD_H
+
+#include "gpu/hw/field.h"
+#include "gpu/hw/qmd_gen.h"
+
+enum {
+  QMD_WORDS = 64,
+  QMD_BYTES = 256,
+  QMD_ALIGN = 256, /* the launch methods take the address >> 8 */
+  QMD_ADDRESS_SHIFT = 8,
+  QMD_CONSTANT_BANKS = 8,
+  QMD_CONSTANT_SIZE_SHIFT = 4, /* SIZE_SHIFTED4; facts: gpu-command-stream.md 5.3 */
+  QMD_PREFETCH_SIZE_SHIFT = 8, /* PROGRAM_PREFETCH_SIZE */
+  QMD_PREFETCH_SIZE_MAX = 0x1ff,
+};
+
+/* Values of fields; gpu-command-stream.md 5.1 and qmd-v03.csv. */
+enum {
+  QMD_MAJOR_VERSION_VALUE = 3,
+  QMD_VERSION_VALUE = 0,
+  QMD_GROUP_COMPUTE = 0x3f, /* CUDA and the seeds */
+  QMD_MEMBAR_NONE = 0,
+  QMD_MEMBAR_L1_SYSMEMBAR = 1,
+  QMD_MEMBAR_L1_MEMBAR = 3,
+  QMD_CALL_LIMIT_NO_CHECK = 1,
+  QMD_SAMPLER_INDEPENDENTLY = 0,
+  QMD_SAMPLER_VIA_HEADER_INDEX = 1,
+  QMD_SASS_VERSION_87 = 0x87,
+};
+
+/* DEPENDENT_QMD0_ACTION; qmd-v03.csv. */
+enum qmd_dependent_action {
+  DEPENDENT_INCREMENT_PUT = 0,
+  DEPENDENT_SCHEDULE = 1,
+  DEPENDENT_INVALIDATE_COPY_SCHEDULE = 3,
+  DEPENDENT_DECREMENT_DEPENDENCE = 4,
+};
+
+/* The word of to that has the field becomes from's with another value. No field crosses
+ * a word (the generator refuses one that does). */
+static inline void qmd_copy_with(uint32_t *to, const uint32_t *from, unsigned high, unsigned low,
+                                 uint32_t value) {
+  to[low / 32] = (from[low / 32] & ~hw_bits(high % 32, low % 32, UINT32_MAX)) |
+                 hw_bits(high % 32, low % 32, value);
+}
+
+static inline void qmd_set(uint32_t *qmd, unsigned high, unsigned low, uint32_t value) {
+  qmd_copy_with(qmd, qmd, high, low, value);
+}
+
+static inline uint32_t qmd_get(const uint32_t *qmd, unsigned high, unsigned low) {
+  return hw_field(qmd[low / 32], high % 32, low % 32);
+}
+
+#endif
