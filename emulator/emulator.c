@@ -106,6 +106,7 @@ static void device_start(void) {
   const uint64_t most = emu_options()->memory_mib;
   if (most && most < emu_gpu.memory_limit >> 20)
     emu_gpu.memory_limit = most << 20;
+  emu_gpu.memory_used = emu_gpu.memory_limit - emu_inject_free_bytes(emu_gpu.memory_limit);
   cpu_set_t cpus;
   emu_gpu.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   /* Ids count up from here for the life of the module; nvgpu-uapi.md 3.5. */

@@ -59,8 +59,8 @@ int rt_available_check(struct rt_device *d, uint64_t size) {
                  "%" PRIu64 " MiB of memory do not fit: %" PRIu64
                  " MiB are free (nvmap's heap; MemAvailable), of which %" PRIu64
                  " MiB must remain: Linux would end processes to make room; release buffers, or "
-                 "stop other programs",
-                 (size + (1 << 20) - 1) >> 20, least >> 20, kept >> 20);
+                 "stop other programs (errno %d)",
+                 (size + (1 << 20) - 1) >> 20, least >> 20, kept >> 20, ENOMEM);
 }
 
 bool rt_available_due(struct rt_device *d, uint64_t size) {

@@ -18,7 +18,7 @@ enum kind {
   KIND_REFUSE,   /* a request is refused */
   KIND_HANG,     /* a request does not come back */
   KIND_ANSWER,   /* a request gives a wrong answer */
-  KIND_MEMORY,   /* allocations of more than some bytes are refused */
+  KIND_MEMORY,   /* so little memory is free */
   KIND_PLACE,    /* an engine goes wrong */
 };
 
@@ -96,9 +96,9 @@ static const struct emu_inject_fault faults[] = {
      .request = NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, .errors = {EINVAL, EPERM}},
     {"refused request", "from-va", KIND_REFUSE, .request = NVMAP_IOC_FROM_VA,
      .errors = {EINVAL, ENOTTY}},
-    {"low memory", "no-pages", KIND_MEMORY, .bytes = 0, .errors = {ENOMEM}},
-    {"low memory", "one-mib", KIND_MEMORY, .bytes = MIB, .errors = {ENOMEM}},
-    {"low memory", "no-pool", KIND_MEMORY, .bytes = 64 * MIB, .errors = {ENOMEM}},
+    {"low memory", "no-pages", KIND_MEMORY, .bytes = 0},
+    {"low memory", "one-mib", KIND_MEMORY, .bytes = MIB},
+    {"low memory", "no-pool", KIND_MEMORY, .bytes = 256 * MIB},
     {"low memory", "no-fds", KIND_REFUSE, .request = NVMAP_IOC_GET_FD, .errors = {EMFILE, ENFILE}},
     {"hang", "power-up", KIND_HANG, .request = NVGPU_GPU_IOCTL_GET_CHARACTERISTICS},
     {"hang", "object", KIND_HANG, .request = NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX},
@@ -171,6 +171,11 @@ bool emu_inject_choose(const char *text) {
   return false;
 }
 
+uint64_t emu_inject_free_bytes(uint64_t all) {
+  const struct emu_inject_fault *f = emu_inject.fault;
+  return f && f->kind == KIND_MEMORY && f->bytes < all ? f->bytes : all;
+}
+
 bool emu_inject_loss(enum emu_place place, uint32_t notifier, struct emu_fault *fault) {
   if (!emu_injected(place))
     return false;
@@ -194,11 +199,6 @@ int emu_inject_request(uint32_t request, const void *argument) {
   const struct emu_inject_fault *f = emu_inject.fault;
   if (!f)
     return 0;
-  if (f->kind == KIND_MEMORY)
-    return request == NVMAP_IOC_CREATE_64 &&
-                   ((const struct nvmap_create_handle *)argument)->size64 > f->bytes
-               ? emu_inject.error
-               : 0;
   if (request != f->request || (f->kind != KIND_REFUSE && f->kind != KIND_HANG))
     return 0;
   if (f->class_num &&

@@ -58,6 +58,8 @@ bool emu_inject_choose(const char *text);
 const char *emu_inject_name(size_t index, const char **fault_class);
 /* Of the chosen one. */
 size_t emu_inject_index(void);
+/* What is free of all the memory, when nothing is allocated. */
+uint64_t emu_inject_free_bytes(uint64_t all);
 
 static inline bool emu_injected(enum emu_place place) {
   return __builtin_expect(emu_inject.place == place, 0);

@@ -128,6 +128,11 @@ static enum verdict judge(struct doctor *d, enum step_id id, pid_t pid, bool end
     return VERDICT_NO_ANSWER;
   }
   if (!d->result->done) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+      say(d, "the step was killed: Linux does so when memory is short, and says so in sudo dmesg");
+      advise_error(d, -ENOMEM);
+      return VERDICT_FAIL;
+    }
     if (WIFSIGNALED(status))
       say(d, "the step was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
