@@ -825,6 +825,7 @@ struct emu_options {
   char *profile_file; /* NULL: none */
   const struct emu_board *board;
   uint64_t preempt_ms;  /* a preemption waits so long for grids that must end; 0: it needs none */
+  bool preempt_stuck;   /* and no mode lets them give way before their end */
   bool switches;        /* a TSG's grids keep other TSGs waiting, by its mode of preemption */
   uint64_t switch_ms;   /* what 3 s of the context-switch timeout are here; 0: no end */
   uint64_t railgate_ms; /* without power references until the GPU is switched off */

@@ -61,6 +61,8 @@ static bool l4t_setting(const char *setting) {
 }
 
 static bool preempt_setting(const char *setting) {
+  if (strcmp(setting, "stuck") == 0)
+    return (options.preempt_stuck = true);
   return number(setting, &options.preempt_ms) && options.preempt_ms <= UINT32_MAX;
 }
 
@@ -137,7 +139,7 @@ static void read_list(void) {
           "tegracl: TEGRACL_EMULATOR: \"%.*s\" is none of check[:watchdog=N][:limit=N][:leaks], "
           "profile[:FILE.json], board:agx64|agx32|nx16|nx8|nano8|nano8super|nano4, l4t:r35|r36, "
           "railgate:MS, "
-          "preempt:MS, ctxsw:MS, memory:MIB, adversarial[:SEED], fault:SEED|NAME\n",
+          "preempt:MS[:stuck], ctxsw:MS, memory:MIB, adversarial[:SEED], fault:SEED|NAME\n",
           (int)length, list);
       options.bad = true;
       return;

@@ -166,14 +166,17 @@ static int unbind_channel(struct emu_object *object, int fd, void *argument) {
 }
 
 static bool gives_way(const struct emu_tsg *tsg) {
+  const bool stuck = emu_options()->preempt_stuck;
   for (const struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg)
-    if (atomic_load(&c->serviceable) && !emu_grids_give_way(c))
+    if (atomic_load(&c->serviceable) &&
+        (stuck ? atomic_load(&c->running_grids) > 0 : !emu_grids_give_way(c)))
       return false;
   return true;
 }
 
 /* With WFI its grids end, with CTA their running work-groups do. With CILP they give way at any
- * instruction. nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg. */
+ * instruction, unless the firmware cannot save them in time (preempt:MS:stuck). nvgpu,
+ * common/fifo/preempt.c, nvgpu_fifo_preempt_tsg. */
 int emu_tsg_preempt(struct emu_tsg *tsg) {
   enum { PAUSE_US = 1000, NS_PER_MS = 1000000 };
   emu_adversary_preemption();
@@ -196,8 +199,8 @@ int emu_tsg_preempt(struct emu_tsg *tsg) {
   if (result)
     emu_report(
         "a request that preempts its TSG failed: a grid of another channel of the TSG runs for "
-        "longer than 100 ms with WFI, or a work-group of it with CTA; keep channels open and "
-        "share them, or wait for the TSG's work before",
+        "longer than 100 ms with WFI, or a work-group of it with CTA, or is not saved with CILP; "
+        "keep channels open and share them, or wait for the TSG's work before",
         "nvgpu, common/fifo/preempt.c, nvgpu_fifo_preempt_tsg");
   emu_object_put(&tsg->object);
   return result;
