@@ -59,31 +59,34 @@ static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
 }
 
 /* WFI is what a context begins with, so the default is not asked for. A refusal leaves the
- * mode as it was, and is not tried again. docs/hardware.md, "Preemption" */
-static void choose_preemption(struct rt_device *d, struct rt_channel *ch) {
+ * mode as it was, and is not tried again. The mode is the TSG's: nvgpu keeps it in the TSG's
+ * graphics context, for all its subcontexts, and a second request of the same mode would only
+ * preempt the TSG. docs/hardware.md, "Preemption" */
+static void choose_preemption(struct rt_device *d, struct rt_tsg *tsg, struct rt_channel *ch) {
   static const uint32_t modes[] = {[RT_PREEMPTION_CTA] = NVGPU_PREEMPT_COMPUTE_CTA,
                                    [RT_PREEMPTION_CILP] = NVGPU_PREEMPT_COMPUTE_CILP};
   const int choice = atomic_load(&d->choices.value[RT_CHOICE_PREEMPTION]);
-  if (choice != RT_PREEMPTION_CTA && choice != RT_PREEMPTION_CILP)
+  if (tsg->has_mode || (choice != RT_PREEMPTION_CTA && choice != RT_PREEMPTION_CILP))
     return;
   struct nvgpu_preemption_mode_args args = {.compute_preempt_mode = modes[choice]};
   char why[96] = "the kernel's driver does not offer it";
   if (d->preemptions & modes[choice]) {
     const int result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &args);
-    if (result == 0)
+    tsg->has_mode = result == 0;
+    if (tsg->has_mode)
       return;
     snprintf(why, sizeof(why), "SET_PREEMPTION_MODE gives %d; wfi is used", result);
   }
   rt_choice_refused(&d->choices, RT_CHOICE_PREEMPTION, why);
 }
 
-static int object(struct rt_context *c, struct rt_channel *ch) {
+static int object(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
   const struct nvgpu_os *os = c->device->os;
   struct nvgpu_alloc_obj_ctx_args obj = {.class_num = CLASS_COMPUTE};
   int result = os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &obj);
   if (result)
     return rt_fail_call(result, "ALLOC_OBJ_CTX of class 0x%x", CLASS_COMPUTE);
-  choose_preemption(c->device, ch);
+  choose_preemption(c->device, tsg, ch);
   return 0;
 }
 
@@ -126,7 +129,7 @@ int rt_channel_open(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel 
   if (result == 0)
     result = setup_bind(c, ch);
   if (result == 0)
-    result = object(c, ch);
+    result = object(c, tsg, ch);
   if (result == 0)
     result = set_notifier(c, ch);
   if (result == 0)

@@ -171,7 +171,7 @@ static int bind_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_fd
 /* A new one in the place of one without channels. */
 static int replace_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   close_tsg(c, tsg);
-  tsg->has_subcontext = tsg->emptied = false;
+  tsg->has_subcontext = tsg->has_mode = tsg->emptied = false;
   return create_tsg(c, tsg);
 }
 
@@ -207,7 +207,7 @@ void rt_tsg_close_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_
   pthread_mutex_lock(&c->lock);
   rt_fd_close(c->device->os, channel_fd);
   if (--tsg->channels == 0) {
-    tsg->has_subcontext = false;
+    tsg->has_subcontext = tsg->has_mode = false;
     tsg->emptied = true;
   }
   pthread_mutex_unlock(&c->lock);

@@ -32,6 +32,7 @@ struct rt_tsg {
   int fd; /* -1 while there is none */
   uint32_t veid;
   bool has_subcontext;
+  bool has_mode;     /* SET_PREEMPTION_MODE was done */
   bool emptied;      /* its last channel was closed */
   unsigned channels; /* bound to it */
   struct rt_channel *first_channel;

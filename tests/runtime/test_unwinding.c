@@ -191,6 +191,27 @@ static void a_refused_preemption_mode_is_left(void **state) {
   }
 }
 
+/* The mode is the TSG's. */
+static void a_preemption_mode_is_set_once(void **state) {
+  (void)state;
+  struct rt_device *device = NULL;
+  struct rt_context *context = NULL;
+  struct rt_queue *queues[3];
+  fake_os_reset(0, 0, false);
+  assert_int_equal(rt_device_create(&fake_os, &device), 0);
+  assert_true(rt_choices_set(&device->choices, "preemption", "cilp"));
+  assert_int_equal(rt_context_create(device, &context), 0);
+  fake_os_refuse_named("NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE", 2, -EINVAL);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(rt_queue_create(context, RT_PRIORITY_MEDIUM, &queues[i]), 0);
+  assert_false(fake_os_refused());
+  assert_int_equal(context->tsg.has_mode, true);
+  for (int i = 0; i < 3; i++)
+    rt_queue_destroy(queues[i]);
+  rt_context_destroy(context);
+  rt_device_close(device);
+}
+
 static void dmabuf_fd_zero_is_avoided(void **state) {
   (void)state;
   fake_os_reset(0, 0, true);
@@ -375,6 +396,7 @@ int main(void) {
       cmocka_unit_test(every_call_fails_in_turn),
       cmocka_unit_test(boards_need_no_emulator_node),
       cmocka_unit_test(a_refused_preemption_mode_is_left),
+      cmocka_unit_test(a_preemption_mode_is_set_once),
       cmocka_unit_test(dmabuf_fd_zero_is_avoided),
       cmocka_unit_test(contexts_have_their_own_addresses),
       cmocka_unit_test(device_information),
