@@ -16,7 +16,7 @@ struct arena {
  * product overflows. A count of 0 gives a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
-/* A copy of length bytes with a NUL behind them. */
+/* A copy of length bytes with a NUL after them. */
 char *arena_string(struct arena *arena, const char *text, size_t length);
 
 void arena_finish(struct arena *arena);

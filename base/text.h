@@ -1,5 +1,5 @@
 /* A growing string. Running out of memory is remembered in failed and reported
- * once, at the end, by whoever owns the text. */
+ * once, at the end, by the owner of the text. */
 #ifndef TEGRACL_TEXT_H
 #define TEGRACL_TEXT_H
 

@@ -23,11 +23,11 @@
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
 
-/* A board gives all its memory to whoever asks first; a host program must leave
+/* A board gives all its memory to the first client; a host program must leave
  * room for others, so the emulated board has this share of the host's. */
 enum { MEMORY_SHARE = 2 };
 
-/* What stat says of a node; nvgpu-uapi.md 1.1. */
+/* What stat says of a node; docs/hardware/kernel-interface.md 1.1. */
 enum {
   NODE_MODE = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP,
   NODE_MAJOR = 484,
@@ -109,7 +109,7 @@ static void device_start(void) {
   emu_gpu.memory_used = emu_gpu.memory_limit - emu_inject_free_bytes(emu_gpu.memory_limit);
   cpu_set_t cpus;
   emu_gpu.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-  /* Ids count up from here for the life of the module; nvgpu-uapi.md 3.5. */
+  /* Ids count up from here for the life of the module; docs/hardware/kernel-interface.md 3.5. */
   if (!emu_gpu.next_handle)
     emu_gpu.next_handle = 0x7fffffff;
   /* The last id freed is the next given out, 511 first; 3.1 OPEN_CHANNEL. */
@@ -216,7 +216,7 @@ static int open_refused(void) {
   return -EACCES;
 }
 
-/* nvgpu-uapi.md 1.1. Each node of the GPU has an old name as well. */
+/* docs/hardware/kernel-interface.md 1.1. Each node of the GPU has an old name as well. */
 static const struct node {
   const char *path, *old_path;
   int (*open)(void);
@@ -373,7 +373,7 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
   return result;
 }
 
-/* nvgpu-uapi.md 4.1 */
+/* docs/hardware/kernel-interface.md 4.1 */
 static int check_ctrl_map(const struct emu_ctrl *ctrl, size_t length, off_t offset) {
   if (ctrl->mapping)
     return -EBUSY; /* order 2 */
@@ -384,7 +384,8 @@ static int check_ctrl_map(const struct emu_ctrl *ctrl, size_t length, off_t offs
   return emu_power_use_in_mmap();
 }
 
-/* nvgpu-uapi.md 4.3, "which fd", "before ALLOC", "VPR heap", "beyond the end" */
+/* docs/hardware/kernel-interface.md 4.3, "which fd", "before ALLOC", "VPR heap", "beyond the end"
+ */
 static int check_map(struct emu_object *object, size_t length, int protection, off_t offset) {
   switch (object->kind) {
   case EMU_CTRL:
@@ -423,7 +424,7 @@ static void *emulator_mmap(void *address, size_t length, int protection, int fla
       mapping = NULL;
     }
   }
-  /* nvgpu-uapi.md 4.1 and 4.3: a child of fork has none of these mappings */
+  /* docs/hardware/kernel-interface.md 4.1 and 4.3: a child of fork has none of these mappings */
   if (mapping && object)
     madvise(mapping, length, MADV_DONTFORK);
   if (mapping && object && object->kind == EMU_CTRL) {
@@ -508,7 +509,7 @@ static bool is_interrupted(int timeout_ms) {
 }
 
 /* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
- * knows only POLLIN, and stays readable. nvgpu-uapi.md 3.6, 6. */
+ * knows only POLLIN, and stays readable. docs/hardware/kernel-interface.md 3.6, 6. */
 static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   if (is_interrupted(timeout_ms))
     return -EINTR;

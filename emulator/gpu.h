@@ -29,7 +29,8 @@
 #include "gpu/nvgpu/emulator_node.h"
 #include "gpu/nvgpu/uapi.h"
 
-/* GA10B with nothing fused off, and limits of its driver; nvgpu-uapi.md T11, T12. */
+/* GA10B with nothing fused off, and limits of its driver; docs/hardware/kernel-interface.md T11,
+ * T12. */
 enum {
   EMU_GPCS = 2,
   EMU_TPCS_PER_GPC = 4,
@@ -58,7 +59,7 @@ extern const size_t emu_board_count;
 /* The one that TEGRACL_EMULATOR chose. */
 const struct emu_board *emu_board(void);
 
-/* Classes that gpu/hw does not name: characteristics, nvgpu-uapi.md 2.1.1. */
+/* Classes that gpu/hw does not name: characteristics, docs/hardware/kernel-interface.md 2.1.1. */
 enum { EMU_CLASS_I2M = 0xa140, EMU_CLASS_2D = 0x902d };
 
 enum emu_kind {
@@ -439,7 +440,7 @@ void emu_report(const char *what, const char *source);
 int emu_copy_from_user(void *to, uint64_t user, size_t bytes);
 int emu_copy_to_user(uint64_t user, const void *from, size_t bytes);
 
-/* ---- dispatch.c: the rules common to all nodes (nvgpu-uapi.md 1.4). ---- */
+/* ---- dispatch.c: the rules common to all nodes (docs/hardware/kernel-interface.md 1.4). ---- */
 
 struct emu_ioctl {
   uint32_t request;
@@ -760,7 +761,7 @@ bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
 
 /* ---- grid.c ---- */
 
-/* Queues a grid behind the channel's others. The descriptor is read when it starts. */
+/* Queues a grid after the channel's others. The descriptor is read when it starts. */
 bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
                      const struct emu_shader_state *shader, struct emu_fault *fault);
 /* A grid with this descriptor has been launched and has not ended. */

@@ -27,7 +27,7 @@ int emu_table_set(int fd, struct emu_object *object) {
     emu_gpu.table = table;
     emu_gpu.table_size = size;
   }
-  /* The client closed the number behind our back. */
+  /* The client closed the number without our knowledge. */
   if (emu_gpu.table[fd])
     emu_table_clear(fd);
   emu_gpu.table[fd] = object;

@@ -1,5 +1,5 @@
 /* TEGRACL_EMULATOR: a list of words, separated by commas, each with settings
- * behind colons: check:watchdog=1000000:limit=5,profile:kernels.json. Read once.
+ * after colons: check:watchdog=1000000:limit=5,profile:kernels.json. Read once.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Builds of programs, at once or in threads of their own, and clBuildProgram.
+/* Builds of programs, at once or in their own threads, and clBuildProgram.
  * clCompileProgram and clLinkProgram are in icd/link.c.
  */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Builds, compilations and links of programs, at once or in threads of their own. */
+/* Builds, compilations and links of programs, at once or in their own threads. */
 #ifndef TEGRACL_ICD_BUILD_H
 #define TEGRACL_ICD_BUILD_H
 

@@ -27,7 +27,7 @@
 #define CL_KERNEL_REGISTERS_TEGRACL 0x54430003
 
 /* clGetKernelWorkGroupInfo, cl_ulong: bytes of machine code of the kernel and
- * of the functions behind it. */
+ * of the functions after it. */
 #define CL_KERNEL_CODE_BYTES_TEGRACL 0x54430004
 
 /* ---- what older OpenCL headers lack: values and prototypes of Khronos's registry -------- */

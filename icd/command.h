@@ -3,7 +3,7 @@
  * Kernels whose dependencies are all on the GPU are submitted at once in the
  * calling thread, markers likewise. What the host does (copies in unified
  * memory) is done at once if the queue is idle, or if the call blocks. Anything
- * else, and everything behind it, goes to the queue's worker thread until that
+ * else, and everything after it, goes to the queue's worker thread until that
  * has done it all. The GPU never waits for the host.
  *
  * A queue out of order has one place on a channel of the GPU, too, which takes launches up in the
@@ -119,7 +119,7 @@ static inline cl_int icd_check_waits(cl_command_queue queue, cl_uint wait_count,
 cl_int icd_check_good_waits(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
                             const char *call);
 
-/* Puts a command behind all others for the worker. The locks of the queue and of
+/* Puts a command after all others for the worker. The locks of the queue and of
  * the kernel are held.
  * event may be NULL. CL_SUCCESS, CL_OUT_OF_HOST_MEMORY or CL_OUT_OF_RESOURCES
  * (no thread). */
@@ -134,7 +134,7 @@ bool icd_defers_barrier(cl_command_queue queue);
 cl_int icd_launch_code(int error);
 cl_int icd_refuse_launch(cl_command_queue queue, cl_int code, const char *call);
 
-/* Submits a LAUNCH or a MARK to the GPU behind the events in waits, which are
+/* Submits a LAUNCH or a MARK to the GPU after the events in waits, which are
  * tracked or complete. The queue's lock is held. The event may be NULL; *due
  * are callbacks to be called once the lock is free. */
 cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
@@ -178,7 +178,7 @@ bool icd_replay_prints(const struct icd_replay *replay);
 void icd_replay_hold(const struct icd_replay *replay);
 void icd_replay_drop(const struct icd_replay *replay);
 
-/* From the first byte of a box to behind its last. */
+/* From the first byte of a box to after its last. */
 static inline size_t icd_box_span(const size_t region[3], size_t row, size_t slice) {
   return (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
 }
@@ -222,7 +222,7 @@ static inline bool icd_follows_all(const struct icd_operation *operation, cl_uin
   return !wait_count && (operation->type == CL_COMMAND_MARKER || icd_is_barrier(operation));
 }
 
-/* Whether the operation must get in line behind what is deferred. The queue's lock is
+/* Whether the operation must get in line after what is deferred. The queue's lock is
  * held. */
 static inline bool icd_must_queue(cl_command_queue queue, const struct icd_operation *operation,
                                   cl_uint wait_count) {

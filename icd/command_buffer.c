@@ -60,7 +60,7 @@ static void bury(void *owner) {
   icd_context_drop(context);
 }
 
-/* The last reference has gone. A queue without handles has nobody who looks after what
+/* The last reference has gone. A queue without handles has no user who looks after what
  * waits for it. */
 static void retire(cl_command_buffer_khr buffer) {
   cl_command_queue queue = buffer->queue;
@@ -175,7 +175,7 @@ static bool is_free(const struct icd_recording *recording) {
   return !in_flight;
 }
 
-/* One that nobody uses, not the current one either: writing may fail. NULL: no memory. */
+/* One that is not in use and not the current one: writing may fail. NULL: no memory. */
 static struct icd_recording *find_free(cl_command_buffer_khr buffer) {
   for (struct icd_recording *recording = buffer->recordings; recording; recording = recording->next)
     if (recording != atomic_load(&buffer->current) && is_free(recording))
@@ -350,7 +350,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
 
 /* ---- replaying ------------------------------------------------------------------------------- */
 
-/* The queue's lock is held, which does not matter for a printer's: nobody takes that
+/* The queue's lock is held, which does not matter for a printer's: no thread takes that
  * before a queue's. */
 static int replay_parts(cl_command_queue queue, const struct icd_part *part,
                         struct rt_times *times) {

@@ -6,7 +6,7 @@
 #include "icd/command_buffer_api.h"
 
 /* Commands that the GPU gets in one piece, up to a launch that prints. That is launched
- * anew each time, as any other that prints: with a buffer of its own. */
+ * anew each time, as any other that prints: with its own buffer. */
 struct icd_part {
   struct icd_part *next;
   struct rt_recording *rt;

@@ -143,7 +143,7 @@ extern CL_API_ENTRY cl_int CL_API_CALL icd_clGetCommandBufferInfoKHR(
     cl_command_buffer_khr buffer, cl_command_buffer_info_khr param_name, size_t param_value_size,
     void *param_value, size_t *param_value_size_ret);
 
-/* What all that record a command have in front and behind. */
+/* What all that record a command have in front and after. */
 #define ICD_RECORD_HEAD                                                                            \
   cl_command_buffer_khr buffer, cl_command_queue queue, const cl_command_properties_khr *properties
 #define ICD_RECORD_TAIL                                                                            \

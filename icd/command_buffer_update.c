@@ -1,5 +1,5 @@
 /* Changing launches of a command buffer that is finished (cl_khr_command_buffer_mutable_
- * dispatch). Every launch has a kernel of its own: an update changes clones of these, by
+ * dispatch). Every launch has its own kernel: an update changes clones of these, by
  * the calls that set arguments anywhere else, and either all of them take the old ones'
  * places or none. What is in flight stays as it is: another recording is written.
  */

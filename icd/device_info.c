@@ -1,5 +1,5 @@
 /* clGetDeviceInfo. What depends on the board comes from rt_device_info; what is
- * true of every SM 8.x stands in the tables below (facts: gpu-command-stream.md
+ * true of every SM 8.x stands in the tables below (docs/hardware/command-stream.md
  * section 9).
  */
 #include <limits.h>

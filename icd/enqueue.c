@@ -71,7 +71,7 @@ static bool choose_block(const struct rt_device_info *info, const uint32_t max_g
 
 /* ---- launches ----------------------------------------------------------------------- */
 
-/* Bytes behind the static shared memory for the blocks of __local arguments; by
+/* Bytes after the static shared memory for the blocks of __local arguments; by
  * argument the offset of its block goes to its place in params, if wanted. The
  * kernel's lock is held. */
 static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
@@ -273,7 +273,7 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
   return unset ? unset : icd_mark(queue, operation->type, false, wait_count, waits, event, call);
 }
 
-/* A launch that waits for nothing and of which nobody asks to hear. */
+/* A launch that waits for nothing and has no event. */
 static inline cl_int launch_alone(cl_command_queue queue, struct icd_operation *operation,
                                   const char *call) {
   cl_kernel kernel = operation->kernel;
@@ -392,7 +392,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue) {
   return code ? code : icd_mark(queue, CL_COMMAND_BARRIER, false, 0, NULL, NULL, __func__);
 }
 
-/* OpenCL 1.0; an invalid event has a code of its own here. */
+/* OpenCL 1.0; an invalid event has its own code here. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count,
                                                        const cl_event *events) {
   const cl_int code = icd_check_queue(queue, __func__);

@@ -35,7 +35,7 @@ static _Thread_local struct {
   struct failure *first, *last;
 } untold;
 
-/* Without memory for it nobody hears of this one. */
+/* Without memory for it this error is not reported. */
 static void keep(cl_context context, cl_int code, const char *sentence) {
   struct failure *failure = malloc(sizeof *failure);
   if (!failure)

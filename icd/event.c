@@ -264,7 +264,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event) {
 CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event) {
   if (!icd_is_event(event))
     return ICD_FAIL(NULL, CL_INVALID_EVENT, "event is not an event");
-  /* A user event that nobody can set any more: what waits for it would wait for
+  /* A user event that can no longer be set: what waits for it would wait for
    * ever. The specification leaves it undefined; here those commands fail. */
   icd_event_hold(event);
   bool last;

@@ -13,7 +13,7 @@ void icd_event_pool_put(cl_context context, cl_event event);
 void icd_event_pool_finish(cl_context context);
 
 /* A thread of the driver looks at the event until it is complete, so that its
- * callbacks are called though nobody waits for it. Holds the event. False if no
+ * callbacks are called although no thread waits for it. Holds the event. False if no
  * thread could be started. */
 bool icd_watch(cl_event event);
 

@@ -1,4 +1,4 @@
-/* A mutex whose lock and unlock are one instruction each while nobody else wants it, and a
+/* A mutex whose lock and unlock are one instruction each without contention, and a
  * condition for it. For objects whose locks every quick call takes.
  */
 #ifndef TEGRACL_LOCK_H
@@ -15,7 +15,7 @@ struct icd_lock {
 
 enum { ICD_LOCK_FREE, ICD_LOCK_HELD, ICD_LOCK_WANTED /* held, and others may sleep */ };
 
-/* Cleared memory has nobody waiting. */
+/* Cleared memory has no waiting thread. */
 struct icd_condition {
   _Atomic uint32_t changes;
   uint32_t sleepers; /* guarded by the lock */

@@ -1,5 +1,5 @@
 /* Property lists of memory objects. A property is a name and a value; but for the list of
- * device handles, which has any number of values and a 0 behind them.
+ * device handles, which has any number of values and a 0 after them.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -100,7 +100,7 @@ void icd_mem_drop(cl_mem mem) {
     retire(mem);
 }
 
-/* What nobody can want of an immutable object. */
+/* Flags that contradict an immutable object. */
 #define WRITES (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_HOST_WRITE_ONLY)
 
 static int bits(cl_mem_flags flags) {
@@ -238,7 +238,7 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, 
     return CL_SUCCESS;
   }
   icd_mem_drop(found);
-  if (!rest || rest >= size) /* what is behind it is somebody else's */
+  if (!rest || rest >= size) /* what is after it is somebody else's */
     return CL_SUCCESS;
   return icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
                   "host_ptr is shared virtual memory that ends before %zu bytes", size);

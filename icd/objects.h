@@ -49,7 +49,7 @@ uint64_t icd_cpu_clock(void);
 
 /* ---- context -------------------------------------------------------------------- */
 
-/* Something (a buffer, a module) that nobody refers to any more but work on the
+/* Something (a buffer, a module) that nothing refers to any more but work on the
  * GPU may still use. Embedded in its owner. */
 struct icd_retired {
   struct icd_retired *next;
@@ -76,7 +76,7 @@ struct icd_prints {
   size_t bytes;                /* of records in a buffer */
   atomic_uint unwritten;       /* launches whose output is still to be written */
 
-  pthread_mutex_t lock;      /* guards what follows; taken behind the queue's */
+  pthread_mutex_t lock;      /* guards what follows; taken after the queue's */
   pthread_cond_t written;    /* the output of a launch has been */
   struct icd_print *pending; /* launches that print, the last submitted first */
   struct icd_print *writing; /* those whose output a thread is writing */
@@ -140,7 +140,7 @@ static inline void icd_context_reap(cl_context context, bool wait) {
  * for all that was released has really gone. No lock is held. */
 bool icd_context_make_room(cl_context context, int error);
 
-/* Destroys all of them in a thread of its own, if there are any: for those whose end the
+/* Destroys all of them in a separate thread, if there are any: for those whose end the
  * application hears of, but may have nothing to do until then. */
 void icd_context_attend_retired(cl_context context);
 
@@ -174,7 +174,7 @@ void icd_print_wait_for_room(cl_context context);
 
 /* Writes the output of all launches that have completed, in the order in which they were
  * submitted, and waits for what another thread is writing of the queue's. To be called,
- * without locks, by whoever has found that a command of the queue has completed, before the
+ * without locks, by the thread that found that a command of the queue has completed, before the
  * application hears of it. */
 void icd_print_drain(cl_command_queue queue);
 
@@ -211,7 +211,7 @@ struct icd_mapping {
 struct icd_image {
   cl_mem_object_type type;
   cl_image_format format;
-  /* Texels, rows, slices; the layers of an array are the rows or slices behind the
+  /* Texels, rows, slices; the layers of an array are the rows or slices after the
    * dimensions of its type. 1 for those that the type has not. */
   size_t extent[3];
   size_t element;                /* bytes of a texel */
@@ -308,7 +308,7 @@ struct _cl_sampler {
 /* ---- program and kernel (icd/program.c, build.c, kernel.c) ------------------------- */
 
 /* The code of one build, placed in the context's memory. Programs and kernels
- * refer to it; when nobody does any more it stays until the GPU's work that was
+ * refer to it; when nothing does any more it stays until the GPU's work that was
  * submitted by then has completed. */
 struct icd_module {
   _Atomic uint32_t references;
@@ -349,7 +349,7 @@ cl_program icd_program_create(cl_context context);
 void icd_program_hold(cl_program program);
 void icd_program_drop(cl_program program);
 
-/* The work-items of a launch; the dimensions behind work_dim are 1, offset 0. */
+/* The work-items of a launch; the dimensions after work_dim are 1, offset 0. */
 struct icd_range {
   cl_uint work_dim;
   size_t offset[3], global[3];

@@ -1,7 +1,7 @@
 /* cl_khr_semaphore: binary semaphores, between queues and, as sync fds, between drivers
  * (cl_khr_external_semaphore_sync_fd). A semaphore stands for an event: that of the
  * command that signals it, or of the fence that was imported. Who waits for a semaphore
- * that nobody has signalled yet waits for a promise, which the next signal keeps.
+ * that has not been signalled yet waits for a promise, which the next signal keeps.
  */
 #include <errno.h>
 #include <poll.h>
@@ -99,7 +99,7 @@ static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_in
   return event;
 }
 
-/* A sync fd of the event, which nobody waits for any more. What the host has yet to submit
+/* A sync fd of the event, which nothing waits for any more. What the host has yet to submit
  * has none, so that is waited for. */
 static cl_int export_event(cl_event event, int *fd, const char *call) {
   cl_context context = event->context;
@@ -123,7 +123,7 @@ struct wishes {
   int fd;
 };
 
-/* A list of values behind a property's name, with its 0; *count is how many. */
+/* A list of values after a property's name, with its 0; *count is how many. */
 static const cl_semaphore_properties_khr *skip_list(const cl_semaphore_properties_khr *value,
                                                     size_t *count) {
   for (*count = 0; *value; value++)
@@ -288,7 +288,7 @@ static void CL_CALLBACK keep_promise(cl_event event, cl_int status, void *promis
 }
 
 /* The event goes to those who wait already, or signals the semaphore, in place of a signal
- * that nobody has waited for. */
+ * that no command has waited for. */
 static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
   cl_event old = NULL;
   pthread_mutex_lock(&semaphore->lock);

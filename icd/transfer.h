@@ -32,7 +32,7 @@ cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pat
                          size_t offset, size_t size, const char *call);
 
 /* Whether two boxes share a byte, of which the first bytes are given. The rows of each stand
- * one behind the other. */
+ * one after the other. */
 bool icd_boxes_overlap(const char *a, const struct icd_box *a_box, const char *b,
                        const struct icd_box *b_box);
 

@@ -153,7 +153,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const
 
 /* ---- kernels and commands ------------------------------------------------------------- */
 
-/* Any pointer will do: it may lie behind an allocation that the application has yet to
+/* Any pointer will do: it may lie after an allocation that the application has yet to
  * make. */
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const void *pointer, cl_int other,
                            const char *call) {

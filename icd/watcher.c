@@ -1,5 +1,5 @@
 /* Watchers: for each queue that has events on the GPU with callbacks, a thread while it
- * has some. The timeline wakes nobody by itself, so somebody must wait for it. It is not
+ * has some. The timeline does not wake threads, so a thread must wait for it. It is not
  * the queue's worker, which may be waiting for the very thing that a callback will bring
  * about.
  */

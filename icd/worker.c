@@ -103,7 +103,7 @@ static struct icd_command *make(const struct icd_operation *operation, cl_uint w
 
 /* ---- in the worker ------------------------------------------------------------------- */
 
-/* Whether the host need not wait for an event: what the GPU does is done behind what it
+/* Whether the host need not wait for an event: what the GPU does is done after what it
  * has of the same queue, and in a queue in order everything is. */
 static bool is_ordered(cl_command_queue queue, const struct icd_command *command, cl_event event) {
   return event->queue == queue && atomic_load(&event->tracked) &&
@@ -170,7 +170,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
       icd_map_terminated(operation);
     icd_context_tell_fault(queue->context);
   }
-  /* First: whoever waits for the command may want to use their memory anew. */
+  /* First: a thread that waits for the command may reuse their memory. */
   release_mems(command);
   return event ? icd_event_move(event, *status, start_ns, end_ns) : NULL;
 }
@@ -246,7 +246,7 @@ static struct icd_command *choose(cl_command_queue queue) {
       if (is_ready(queue, command, first, &awaited))
         return command;
       if (icd_is_barrier(&command->operation))
-        break; /* which holds back what is behind it */
+        break; /* which holds back what is after it */
       command = next(queue, command);
     }
     if (!awaited.rt)
@@ -280,7 +280,7 @@ static void *work(void *data) {
     }
     release(command);
     /* The list held the queue while it was not empty. If the application has no
-     * handle left, nobody else will look after what was retired meanwhile. */
+     * handle left, nothing else will free what was retired meanwhile. */
     if (empty) {
       if (!atomic_load(&queue->object.handles))
         rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);

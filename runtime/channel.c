@@ -1,5 +1,5 @@
 /* Channels: the kernel's part of a queue, in the order in which it ran on boards
- * (orin-bringup-lessons.md 2).
+ * (docs/hardware/bring-up.md 2).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int bind(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch)
 }
 
 /* Ring and USERD in memory of their own, at offset 0 and of exact size: a 3 MiB
- * ring froze a board (nvgpu-uapi.md trap T1). */
+ * ring froze a board (docs/hardware/kernel-interface.md trap T1). */
 static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
   struct rt_device *d = c->device;
   struct nvgpu_channel_wdt_args wdt = {.wdt_status = NVGPU_WDT_DISABLE};
@@ -106,7 +106,8 @@ static int set_notifier(struct rt_context *c, struct rt_channel *ch) {
 }
 
 /* Syncpoints are few and the machine's; a queue without one is polled while it is
- * waited for. Asked for behind the address space's bind: nvgpu-uapi.md trap T22. */
+ * waited for. Asked for after the address space's bind: docs/hardware/kernel-interface.md trap T22.
+ */
 static void take_syncpoint(struct rt_context *c, struct rt_channel *ch) {
   const struct rt_device *d = c->device;
   struct nvgpu_get_user_syncpoint_args args = {0};

@@ -17,9 +17,9 @@
 /* Address ranges. CUDA's begins at 64 MiB and ends at 128 GiB; ours are the first
  * seven multiples of that size, so that several contexts of a process use
  * different addresses and each can map its buffers for the CPU at their GPU
- * address. The last one and the kernel's 4 GiB behind it end at 0xe100000000,
+ * address. The last one and the kernel's 4 GiB after it end at 0xe100000000,
  * below the windows and far below 2^40, beyond which the kernel's own mappings
- * would be cut off and the machine freeze (nvgpu-uapi.md trap T1). */
+ * would be cut off and the machine freeze (docs/hardware/kernel-interface.md trap T1). */
 #ifdef __SANITIZE_THREAD__
 enum { RANGES = 4 }; /* beyond 2^39 are its shadows, and who maps something there is ended */
 #else
@@ -35,7 +35,7 @@ static atomic_uint ranges_used;
 enum { NO_RANGE = -1 };
 
 /* The lowest free range; the first one again when all are taken (its buffers
- * then have CPU addresses of their own). */
+ * then have separate CPU addresses). */
 static int range_take(void) {
   unsigned used = atomic_load(&ranges_used);
   for (;;) {
@@ -120,7 +120,7 @@ static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
 enum { FIRST_ASYNC_VEID = 1 };
 
 /* Compute runs in an asynchronous subcontext; on the synchronous one pushbuffers
- * were seen to have no effect (nvgpu-uapi.md trap T14). */
+ * were seen to have no effect (docs/hardware/kernel-interface.md trap T14). */
 static int need_subcontext(struct rt_context *c, struct rt_tsg *tsg) {
   struct nvgpu_tsg_create_subcontext_args sub = {.type = NVGPU_SUBCONTEXT_ASYNC, .as_fd = c->as_fd};
   if (tsg->has_subcontext)
@@ -286,7 +286,7 @@ static int wait_idle(struct rt_context *c, struct rt_queue *q) {
   return result;
 }
 
-/* Sizes: gpu-command-stream.md 4.3. The old pool may be in use by every queue of
+/* Sizes: docs/hardware/command-stream.md 4.3. The old pool may be in use by every queue of
  * the TSG, so all of them become idle first; new launches wait at the lock. */
 int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes) {
   int result = 0;

@@ -8,8 +8,8 @@
 #include "runtime/memory.h"
 #include "runtime/slots.h"
 
-/* Generic-address windows of the board-proven stack (gpu-command-stream.md 4.2).
- * Every context's range, and the 4 GiB that the kernel uses behind it, ends
+/* Generic-address windows of the board-proven stack (docs/hardware/command-stream.md 4.2).
+ * Every context's range, and the 4 GiB that the kernel uses after it, ends
  * below them, so they need no reservation. */
 #define RT_LOCAL_WINDOW  UINT64_C(0xfd00000000)
 #define RT_SHARED_WINDOW UINT64_C(0xfe00000000)
@@ -83,7 +83,7 @@ int rt_tsg_bind(struct rt_context *context, struct rt_tsg *tsg, int channel_fd);
 void rt_tsg_close_channel(struct rt_context *context, struct rt_tsg *tsg, int channel_fd);
 
 /* True if the address ranges that contexts take are free for CPU mappings: not under
- * AddressSanitizer, whose shadow lies there (nvgpu-uapi.md 4.4). */
+ * AddressSanitizer, whose shadow lies there (docs/hardware/kernel-interface.md 4.4). */
 bool rt_ranges_are_free(void);
 
 /* -EIO with the fault as message if the context has faulted, else 0. Takes

@@ -8,7 +8,7 @@
 
 enum { THREADS = 256, GROUPS_X_MAX = 1024, PATTERN_BYTES = 128 };
 
-/* Widths of elements, widest first; kernel numbers in the same order, fills behind copies. */
+/* Widths of elements, widest first; kernel numbers in the same order, fills after copies. */
 static const size_t widths[] = {16, 4, 1};
 enum { WIDTHS = sizeof widths / sizeof widths[0] };
 

@@ -1,5 +1,5 @@
 /* Copies and fills by kernels: the copy engine's methods on a compute channel have not run
- * on any board without a fault (orin-bringup-lessons.md trap 43).
+ * on any board without a fault (docs/hardware/bring-up.md trap 43).
  */
 #ifndef TEGRACL_RUNTIME_COPY_H
 #define TEGRACL_RUNTIME_COPY_H

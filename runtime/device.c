@@ -28,10 +28,11 @@
 #include "runtime/timeline_gpu.h"
 
 enum {
-  ORIN_SM_VERSION = 0x807, /* sm_arch_sm_version of GA10B; nvgpu-uapi.md 2.1.1 */
-  GPCS_MAX = 32,           /* bits of gpc_mask */
+  ORIN_SM_VERSION =
+      0x807,     /* sm_arch_sm_version of GA10B; docs/hardware/kernel-interface.md 2.1.1 */
+  GPCS_MAX = 32, /* bits of gpc_mask */
   /* Static shared memory above 48 KiB is refused by ptxas, so OpenCL's local
-   * memory, static and dynamic together, is that. gpu-command-stream.md 5.4 */
+   * memory, static and dynamic together, is that. docs/hardware/command-stream.md 5.4 */
   SHARED_PER_BLOCK = 48 * 1024,
   HZ_PER_MHZ = 1000000,
   /* The largest power of two that the first context's address range has free. */
@@ -73,7 +74,7 @@ static int characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics
 }
 
 /* SMs in use; and how many TPCs the local memory pool must reckon with: it is
- * indexed by physical TPC, so switched-off ones count (gpu-command-stream.md 4.3). */
+ * indexed by physical TPC, so switched-off ones count (docs/hardware/command-stream.md 4.3). */
 static int units(struct rt_device *d, const struct nvgpu_gpu_characteristics *c) {
   struct nvgpu_gpu_num_vsms vsms = {0};
   int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_NUM_VSMS, &vsms);
@@ -118,7 +119,7 @@ static uint64_t memory_bytes(struct rt_device *d) {
   if (d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_QUERY_HEAP_PARAMS), &heap) == 0 &&
       heap.total)
     return heap.total;
-  /* What that request reports (nvgpu-uapi.md 3.5), asked for directly. */
+  /* What that request reports (docs/hardware/kernel-interface.md 3.5), asked for directly. */
   struct sysinfo system;
   return sysinfo(&system) ? 0 : (uint64_t)system.totalram * system.mem_unit;
 }
@@ -270,7 +271,7 @@ int rt_device_reopen(struct rt_device *d) {
   return result;
 }
 
-/* The child has none of the mappings: nvgpu-uapi.md 4.1 and 4.3. */
+/* The child has none of the mappings: docs/hardware/kernel-interface.md 4.1 and 4.3. */
 void rt_device_forked(struct rt_device *d) {
   rt_timeline_forked();
   rt_timeline_gpu_forked();

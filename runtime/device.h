@@ -41,7 +41,7 @@ static inline uint32_t rt_request(const struct rt_device *device, uint32_t reque
   return nvgpu_release_request(device->release, request);
 }
 
-/* Opens the GPU behind one implementation of the kernel boundary. */
+/* Opens the GPU through one implementation of the kernel boundary. */
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device);
 
 /* The user-mode page is mapped while channels hold it. A channel takes it after its

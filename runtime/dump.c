@@ -22,7 +22,7 @@ static uint32_t subchannel_class(uint32_t subchannel) {
 }
 
 /* Methods below METHOD_HOST_END belong to host whatever the subchannel, but for
- * SET_OBJECT; gpu-command-stream.md 2.2. */
+ * SET_OBJECT; docs/hardware/command-stream.md 2.2. */
 static uint32_t class_of(uint32_t subchannel, uint32_t address) {
   bool host = address != NVC76F_SET_OBJECT && address < METHOD_HOST_END;
   return host ? (uint32_t)CLASS_HOST : subchannel_class(subchannel);

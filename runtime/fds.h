@@ -1,6 +1,6 @@
 /* The numbers of the fds that the runtime has open, so that a child of fork can close
- * its copies: they would keep the parent's channels and memory (nvgpu-uapi.md trap T10).
- * No locks, since at the fork another thread might hold them.
+ * its copies: they would keep the parent's channels and memory (docs/hardware/kernel-interface.md
+ * trap T10). No locks, since at the fork another thread might hold them.
  */
 #ifndef TEGRACL_RUNTIME_FDS_H
 #define TEGRACL_RUNTIME_FDS_H

@@ -15,7 +15,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE, HEADER = HERE / "copy_kernels.cu", HERE / "copy_kernels.h"
 SHT_PROGBITS = 1
-PARAM_OFFSET = 0x160  # of constant bank 0 for sm_87: cubin-elf.md
+PARAM_OFFSET = 0x160  # of constant bank 0 for sm_87: docs/hardware/cubin.md
 
 
 def compile_source(library):

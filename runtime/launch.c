@@ -17,7 +17,7 @@ static uint64_t round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/* Warps whose registers fit in an SM; gpu-command-stream.md 5.2. */
+/* Warps whose registers fit in an SM; docs/hardware/command-stream.md 5.2. */
 static uint32_t warps_by_registers(const struct kernel_code *k) {
   uint32_t registers = k->registers > REGISTERS_MIN ? k->registers : REGISTERS_MIN;
   uint32_t warp = (uint32_t)round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
@@ -71,7 +71,7 @@ int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
 
 /* Shared memory of a block, and the carve-outs: at least what one block needs,
  * aiming for what all blocks need that can be resident otherwise
- * (gpu-command-stream.md 5.4). */
+ * (docs/hardware/command-stream.md 5.4). */
 static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct rt_launch *l) {
   uint32_t shared = (uint32_t)round_up((uint64_t)k->shared_bytes + l->dynamic_shared, SHARED_UNIT);
   uint32_t threads = l->block[0] * l->block[1] * l->block[2];
@@ -109,7 +109,7 @@ static void set_raster(struct rt_shape *shape, const uint32_t count[3]) {
 }
 
 /* A QMD's fields hold no more in y and z than the device's limit on grids
- * (gpu-command-stream.md 5.2). */
+ * (docs/hardware/command-stream.md 5.2). */
 static bool is_one_grid(const struct rt_context *c, const struct rt_launch *l) {
   const uint32_t *most = c->device->info.max_grid;
   return !(l->last_block[0] | l->last_block[1] | l->last_block[2]) && l->grid[1] <= most[1] &&
@@ -174,7 +174,7 @@ static void write_hidden(char *bank0, const struct rt_launch *l, const struct pa
   memcpy(bank0 + k->param_offset + k->hidden_offset, &hidden, sizeof(hidden));
 }
 
-/* The QMD, and bank 0 behind it. What is of this grid alone goes into the copy: a
+/* The QMD, and bank 0 after it. What is of this grid alone goes into the copy: a
  * processor that has just stored a part waits for it when it loads the whole. The ring
  * is write-combined: nothing is read there. */
 static inline void write_grid(const struct rt_slice *s, const struct rt_launch *l,
@@ -192,7 +192,7 @@ static inline void write_grid(const struct rt_slice *s, const struct rt_launch *
     write_hidden(s->cpu + QMD_BYTES, l, part);
 }
 
-/* The front end is idle before the change (gpu-command-stream.md 4.3). */
+/* The front end is idle before the change (docs/hardware/command-stream.md 4.3). */
 void rt_slice_pool(struct rt_queue *q, struct rt_slice *s) {
   struct rt_channel *ch = q->channel;
   const struct rt_pool *pool = &ch->tsg->pool;
@@ -232,7 +232,7 @@ __attribute__((cold)) static void show(struct rt_queue *q, const struct rt_slice
 }
 
 /* The action with which a real Orin ran and which drops a cached QMD of the same
- * address (gpu-command-stream.md 4.5, 8.3). The release of the launch before has
+ * address (docs/hardware/command-stream.md 4.5, 8.3). The release of the launch before has
  * waited for idle, so grids of a queue never overlap. */
 static void put_launch(struct rt_slice *s) {
   *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, 1);
@@ -302,8 +302,8 @@ static uint32_t least(uint32_t a, uint32_t b) {
 }
 
 /* Grids of a box of work-groups of one size, from where the launch has come to: one, unless
- * there are more in y or z than a QMD's fields hold (gpu-command-stream.md 5.2). At the box's end
- * the places are 0 again. */
+ * there are more in y or z than a QMD's fields hold (docs/hardware/command-stream.md 5.2). At the
+ * box's end the places are 0 again. */
 static int launch_box(const struct sink *sink, const struct rt_launch *l, const struct part *box,
                       struct rt_cut *cut, uint64_t *left) {
   const uint32_t *most = l->module->context->device->info.max_grid, *count = box->count;
@@ -408,7 +408,7 @@ __attribute__((noinline)) static int launch_local(struct rt_queue *q, const stru
   return result;
 }
 
-/* The launch with a shape of its own, which is the caller's to free. */
+/* The launch with its own shape, which is the caller's to free. */
 static int copy_with_shape(const struct rt_context *c, const struct rt_launch *l,
                            struct rt_launch *copy) {
   int result = rt_launch_check(c, l);

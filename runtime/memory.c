@@ -13,16 +13,18 @@
 #include "runtime/message.h"
 
 /* Owner's tag of our allocations in nvmap's statistics; without one the kernel
- * logs a warning (nvgpu-uapi.md 3.5). Any value will do. */
+ * logs a warning (docs/hardware/kernel-interface.md 3.5). Any value will do. */
 enum { NVMAP_TAG = 0x0c1 };
 
 static const uint32_t cache_types[] = {
-    /* The GPU snoops CPU caches, so data needs no maintenance (nvgpu-uapi.md 5). */
+    /* The GPU snoops CPU caches, so data needs no maintenance (docs/hardware/kernel-interface.md
+       5). */
     [RT_MEMORY_CACHED] = NVMAP_INNER_CACHEABLE,
     [RT_MEMORY_WRITE_COMBINE] = NVMAP_WRITE_COMBINE,
 };
 
-/* A dmabuf fd that is not 0, which SETUP_BIND would refuse (trap T6). */
+/* A dmabuf fd that is not 0, which SETUP_BIND would refuse (docs/hardware/kernel-interface.md trap
+ * T6). */
 static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
   struct nvmap_create_handle args = {.handle = handle};
   int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
@@ -73,7 +75,7 @@ static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type
 }
 
 /* No flags, so not kept in the GPU's L2 beyond an access: what both public
- * stacks ran on Orin, coherent without flushes (orin-bringup-lessons.md 2). */
+ * stacks ran on Orin, coherent without flushes (docs/hardware/bring-up.md 2). */
 static int map_gpu(struct rt_device *d, struct rt_memory *m) {
   struct nvgpu_as_map_buffer_ex_args args = {.flags = d->release->map_flags_needed,
                                              .compr_kind = NVGPU_KIND_NONE,
@@ -165,7 +167,7 @@ static int wrap_pages(struct rt_device *d, void *pages, uint64_t size, int *fd) 
   return result ? rt_fail_call(result, "nvmap GET_FD") : 0;
 }
 
-/* Fixed mappings lie in such areas alone (nvgpu-uapi.md 3.2, MAP_BUFFER_EX). */
+/* Fixed mappings lie in such areas alone (docs/hardware/kernel-interface.md 3.2, MAP_BUFFER_EX). */
 static int reserve(struct rt_device *d, struct rt_memory *m) {
   struct nvgpu_as_alloc_space_args args = {.pages = m->size / GPU_PAGE_BYTES,
                                            .page_size = GPU_PAGE_BYTES};
@@ -209,7 +211,7 @@ void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {
 }
 
 /* GPU first, then CPU, then the fd: the order that left no kernel warnings
- * (orin-bringup-lessons.md trap 26). */
+ * (docs/hardware/bring-up.md trap 26). */
 void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
   if (m->size == 0)
     return;

@@ -31,7 +31,7 @@ int rt_memory_import_host(struct rt_device *device, int as_fd, void *pages, uint
  * raced with, has given it another page, of which the GPU does not know. Maps the pages
  * that are there now in the place of the old. */
 int rt_memory_renew_host(struct rt_device *device, void *pages, struct rt_memory *memory);
-/* Closes the dmabuf fd; the mappings hold the memory (nvgpu-uapi.md 3.2). */
+/* Closes the dmabuf fd; the mappings hold the memory (docs/hardware/kernel-interface.md 3.2). */
 void rt_memory_drop_fd(struct rt_device *device, struct rt_memory *memory);
 /* Harmless on a zeroed struct. */
 void rt_memory_destroy(struct rt_device *device, struct rt_memory *memory);

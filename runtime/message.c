@@ -43,7 +43,8 @@ static const char *advice(int error) {
   }
 }
 
-/* A count above 0 is of bytes that the kernel could not copy; nvgpu-uapi.md 1.4. */
+/* A count above 0 is of bytes that the kernel could not copy;
+ * docs/hardware/kernel-interface.md 1.4. */
 int rt_fail_call(int result, const char *format, ...) {
   const int error = result > 0 ? -EFAULT : result;
   va_list arguments;

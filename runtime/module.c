@@ -129,7 +129,7 @@ static void put64(uint32_t *bank, unsigned offset, uint64_t value) {
   memcpy((char *)bank + offset, &value, sizeof(value));
 }
 
-/* Fields: gpu-command-stream.md 5.1 to 5.5; bank 0: section 6. */
+/* Fields: docs/hardware/command-stream.md 5.1 to 5.5; bank 0: section 6. */
 static int describe_kernel(struct rt_module *m, const struct kernel_code *k, struct rt_kernel *r) {
   const struct module_section *text = &m->code->sections[k->text];
   if (k->entry >= text->size || k->entry % TEXT_ALIGN)
@@ -323,7 +323,7 @@ const struct module_line *rt_module_line_at(const struct rt_context *c, uint64_t
 }
 
 /* CUDA's default stack, for kernels whose depth the compiler cannot know; and
- * what it keeps above the initial stack pointer (gpu-command-stream.md 4.3). */
+ * what it keeps above the initial stack pointer (docs/hardware/command-stream.md 4.3). */
 enum { STACK_RESERVE = 1024 };
 
 uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel) {

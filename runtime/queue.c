@@ -50,7 +50,7 @@ static void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload
   put_any_semaphore(s, address, payload, execute | hw_bits(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE, 1));
 }
 
-/* Any release of 32 bits counts a syncpoint up; nvgpu-uapi.md 6. It comes behind
+/* Any release of 32 bits counts a syncpoint up; docs/hardware/kernel-interface.md 6. It comes after
  * the timeline's release, which has waited for idle. */
 static void put_increment(struct rt_slice *s, uint64_t syncpoint) {
   put_any_semaphore(s, syncpoint, 0, hw_bits(NVC76F_SEM_EXECUTE_OPERATION, SEM_RELEASE));
@@ -351,7 +351,7 @@ int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
 /* Orders accesses before stores that follow, as seen by the GPU: write-combined stores, and
  * loads, for what the application has read from a buffer the GPU may write as soon as it
  * sees GP_PUT (Linux' dma_mb; tinygrad and UVM have full barriers here,
- * gpu-command-stream.md 1.5). A PC has the software Orin, whose memory is ordinary. */
+ * docs/hardware/command-stream.md 1.5). A PC has the software Orin, whose memory is ordinary. */
 static void submit_barrier(void) {
 #if defined(__aarch64__)
   __asm__ volatile("dmb osh" ::: "memory");

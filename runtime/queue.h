@@ -5,7 +5,7 @@
 #include "runtime/context.h"
 
 enum {
-  RT_GPFIFO_ENTRIES = 1024, /* as CUDA and the seeds */
+  RT_GPFIFO_ENTRIES = 1024, /* as CUDA and the AGX notes (docs/hardware/bring-up.md) */
   RT_SLICES_BYTES = 1 << 20,
   RT_ACQUIRES_MAX = 8,
   RT_END_WORDS = 12, /* two semaphore releases */
@@ -151,7 +151,7 @@ int rt_slice_begin(struct rt_queue *queue, uint64_t payload, struct rt_slice *sl
 uint64_t rt_slice_put(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
 
 /* One doorbell for all entries that have none. Whoever puts entries calls it before the
- * queue's lock is free: nobody else would ring for them (docs/architecture.md). */
+ * queue's lock is free: nothing else would ring for them (docs/architecture.md). */
 void rt_queue_ring(struct rt_queue *queue);
 
 /* Both. */
@@ -167,7 +167,7 @@ int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, stru
 bool rt_queue_is_due(const struct rt_queue *queue);
 
 /* As rt_slice_put, of a slice that is no part of the ring, finished but for the release
- * behind it, which has memory of its own. The point is two further on: nobody waits for
+ * after it, which has memory of its own. The point is two further on: nothing waits for
  * the one between. */
 int rt_slice_replay(struct rt_queue *queue, const struct rt_slice *slice, const char *kernel,
                     uint64_t *point);

@@ -12,7 +12,7 @@
 #include "runtime/message.h"
 
 enum {
-  WORDS_MAX = 0x1fffff,    /* in one GPFIFO entry; gpu-command-stream.md 1.1 */
+  WORDS_MAX = 0x1fffff,    /* in one GPFIFO entry; docs/hardware/command-stream.md 1.1 */
   COMMAND_WORDS_MAX = 32,  /* the longest that one grid or transfer needs, and more */
   PAYLOAD_FIRST = 1 << 13, /* bytes to begin with */
   WORDS_FIRST = 1 << 9,
@@ -124,7 +124,7 @@ static void put_address(struct rt_recording *r, uint64_t address) {
 }
 
 /* Between grids the front end waits, and their QMDs' flags do the rest
- * (gpu-command-stream.md 8.4). Where copies take part, host does, and a membar makes
+ * (docs/hardware/command-stream.md 8.4). Where copies take part, host does, and a membar makes
  * their bytes visible (3.2, 7.1). */
 static void put_wait(struct rt_recording *r, enum engine next) {
   if (r->last == ENGINE_COMPUTE && next == ENGINE_COMPUTE) {
@@ -145,7 +145,8 @@ static int begin(struct rt_recording *r, enum engine next) {
                        sizeof(*r->words), WORDS_FIRST);
   if (result)
     return result;
-  if (!r->word_count) /* the memory may have held other descriptors: facts 8.3 */
+  if (!r->word_count) /* the memory may have held other descriptors:
+                         docs/hardware/command-stream.md 8.3 */
     put(r, method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0));
   if (r->waits && r->last != ENGINE_NONE)
     put_wait(r, next);
@@ -200,7 +201,8 @@ uint32_t rt_recording_grids(const struct rt_recording *r) {
   return (uint32_t)r->grid_count;
 }
 
-/* ---- copies and fills: gpu-command-stream.md 7 ----------------------------------------- */
+/* ---- copies and fills: docs/hardware/command-stream.md 7
+ * ----------------------------------------- */
 
 /* Lines from one place to another. */
 struct transfer {
@@ -393,7 +395,7 @@ int rt_recording_end(struct rt_recording *r) {
 
 /* ---- submission ------------------------------------------------------------------------------ */
 
-/* A slice of its own for what must come before the recording, or behind it. */
+/* A slice of its own for what must come before the recording, or after it. */
 static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile uint64_t *time,
                      bool behind, uint64_t *point) {
   struct rt_slice s;

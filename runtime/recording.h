@@ -1,5 +1,5 @@
 /* A recording: grids and copies as one piece of GPU memory, descriptors and constant banks
- * first and the pushbuffer behind them. It is written in the host's memory, as if the
+ * first and the pushbuffer after them. It is written in the host's memory, as if the
  * piece were at address 0, and moved to its place when all of it is known.
  */
 #ifndef TEGRACL_RUNTIME_RECORDING_H

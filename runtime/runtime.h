@@ -185,7 +185,7 @@ struct rt_launch {
   uint32_t grid[3];        /* CTAs */
   uint32_t block[3];       /* work-items in a CTA */
   uint32_t last_block[3];  /* in the last CTA of the dimension; 0: as in the others */
-  uint32_t dynamic_shared; /* bytes behind the kernel's static shared memory */
+  uint32_t dynamic_shared; /* bytes after the kernel's static shared memory */
   const void *params;      /* param_bytes of the kernel, hidden block included, read before
                             * rt_queue_launch returns; with a shape: its own */
   struct rt_times *times;  /* NULL: do not profile */
@@ -212,7 +212,7 @@ uint32_t rt_kernel_max_threads(const struct rt_context *context, const struct ke
 /* Bytes of local (private) memory per work-item that a launch reserves. */
 uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel);
 
-/* Submits one grid, ordered behind everything in this queue. *point is the
+/* Submits one grid, ordered after everything in this queue. *point is the
  * queue's timeline value that is reached when it has completed and its writes
  * are visible. No system call and, with a shape, no allocation in the steady state;
  * waits for room if the launch ring is full. */
@@ -222,7 +222,7 @@ int rt_queue_launch(struct rt_queue *queue, const struct rt_launch *launch, uint
  * rt_launch (for markers and barriers); NULL allowed. */
 int rt_queue_marker(struct rt_queue *queue, struct rt_times *times, uint64_t *point);
 
-/* One of the times of several submissions, before the first or behind the last. */
+/* One of the times of several submissions, before the first or after the last. */
 int rt_queue_timestamp(struct rt_queue *queue, struct rt_times *times, bool end);
 
 /* Later work of queue starts only when other has reached point (a semaphore
@@ -241,7 +241,7 @@ int rt_queue_wait(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
 
 /* A sync fd, the caller's, that is signalled once the queue has reached point, which has
  * been submitted. While somebody waits for it the kernel gives up after 30 s and signals it
- * with an error (nvgpu-uapi.md 3.6). -ENOTSUP: the queue has no syncpoint. */
+ * with an error (docs/hardware/kernel-interface.md 3.6). -ENOTSUP: the queue has no syncpoint. */
 int rt_queue_fence(struct rt_queue *queue, uint64_t point, int *fd);
 
 /* ---- recordings: work that is written down once and submitted many times ---------- */

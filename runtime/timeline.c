@@ -110,7 +110,7 @@ static void add_number(struct line *l, uint64_t number) {
   add(l, digits + sizeof(digits) - count, count);
 }
 
-/* Microseconds, with the nanoseconds behind the point. */
+/* Microseconds, with the nanoseconds after the point. */
 static void add_time(struct line *l, uint64_t ns) {
   const uint64_t rest = ns % 1000;
   const char tail[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),

@@ -1,5 +1,5 @@
 /* What the GPU does, on the timeline: each launch with its times, shape and counters.
- * A queue remembers its launches until they have completed; whoever submits or waits
+ * A queue remembers its launches until they have completed; a thread that submits or waits
  * next writes them down.
  */
 #ifndef TEGRACL_RUNTIME_TIMELINE_GPU_H

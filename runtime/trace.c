@@ -153,8 +153,8 @@ static void record_pointed(uint32_t request, const void *argument, const void *b
     const void *data = (const void *)(uintptr_t)address;
     struct nvgpu_gpu_characteristics c;
     if (request == NVGPU_GPU_IOCTL_GET_CHARACTERISTICS) {
-      /* The number by which one chip is known among all is in nobody's trace; other
-       * releases have it elsewhere, behind what all begin with. */
+      /* A trace does not contain the chip's serial number; other
+       * releases have it elsewhere, after what all begin with. */
       size_t known =
           bytes == sizeof(c) ? sizeof(c) : offsetof(struct nvgpu_gpu_characteristics, num_gpc);
       length = length < known ? length : known;

@@ -1,6 +1,6 @@
 /* Waiting for a point of a queue: a short spin, then sleep on a fence of the
- * channel's syncpoint, which every submission counts up behind its release of the
- * timeline. nvgpu-uapi.md 6.
+ * channel's syncpoint, which every submission counts up after its release of the
+ * timeline. docs/hardware/kernel-interface.md 6.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
   return nvgpu_create_fence(d->os, d->release, d->fence_fd, ch->syncpoint_id, threshold, fd);
 }
 
-/* From now on nobody sleeps on a fence of the channel: each sleep might last 100 ms. */
+/* From now on no thread sleeps on a fence of the channel: each sleep might last 100 ms. */
 static void fence_is_late(struct rt_channel *ch) {
   if (!atomic_exchange(&ch->fences_late, true) && rt_debug_choices())
     fprintf(stderr,
@@ -87,8 +87,8 @@ static void look_around(struct rt_context *c) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* Small work ends within tens of microseconds (nvgpu-uapi.md 9), so spinning that
- * long costs less than a sleep. */
+/* Small work ends within tens of microseconds (docs/hardware/kernel-interface.md 9), so spinning
+ * that long costs less than a sleep. */
 static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64_t timeout_ns) {
   uint64_t deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
   uint64_t spin_end = start + SPIN_NS;

@@ -1,5 +1,5 @@
 /* Files get their times from a clock that may tick slowly: of two changes in one tick
- * nobody can tell that they were two.
+ * they cannot be told apart.
  */
 #ifndef TEGRACL_TEST_TICK_H
 #define TEGRACL_TEST_TICK_H

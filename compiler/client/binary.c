@@ -11,7 +11,7 @@
  *       52      4  bytes of program-scope variables in the global address space
  *       56      8  offset of the CUBIN (16-aligned)
  *       64      8  size of the CUBIN
- *       72         kernels, one behind the other
+ *       72         kernels, one after the other
  *
  * kernel: name, attributes, 3 u32 required block, 3 u32 hinted block, u32 flags (1:
  * prints, 2: uniform), u32 number of arguments, arguments. Argument: name, type name, u32 kind,

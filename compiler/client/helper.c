@@ -1,7 +1,7 @@
 /* Helper processes. Each is connected by a socket pair; its standard input is
  * its end. Its output goes to a memory file, so that what a crash leaves behind
  * (LLVM's last words) can be put into the build log and nothing reaches the
- * application's terminal. It leads a process group of its own: a Ctrl-C meant
+ * application's terminal. It leads its own process group: a Ctrl-C meant
  * for the application does not reach it, and killing it takes its clang along.
  */
 #include "compiler/client/helper.h"
@@ -129,7 +129,7 @@ static bool has_closed(int fd) {
   return got == 0 || (got < 0 && errno == ECONNRESET);
 }
 
-/* True if the other side has closed, or the socket has bytes nobody asked for. */
+/* True if the other side has closed, or the socket has bytes that were not requested. */
 static bool is_stale(int fd) {
   char byte;
   ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -365,7 +365,7 @@ void helper_end(struct helper *helper, char *words, size_t size) {
   struct rusage used = {0};
   /* A helper that is going by itself gets a moment, so that we learn how. On a busy machine
    * it may take longer from closing its files to its end, but then our signal, too, comes
-   * behind what ended it. */
+   * after what ended it. */
   enum { MOMENTS = 2000, MOMENT_US = 1000 };
   const bool going = has_closed(helper->fd);
   int ended = 0;

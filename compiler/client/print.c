@@ -22,7 +22,7 @@ static const unsigned char type_bytes[] = {
     [PRINT_HALF] = 2, [PRINT_FLOAT] = 4, [PRINT_DOUBLE] = 8, [PRINT_POINTER] = 8,
 };
 
-/* One argument: lanes values, one behind the other. */
+/* One argument: lanes values, one after the other. */
 struct argument {
   enum print_type type;
   unsigned lanes;

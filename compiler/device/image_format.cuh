@@ -267,7 +267,7 @@ template <class T> OCL_FN vec<T, 4> channels_of_colour(uint order, const vec<T, 
     return {a, 0, 0, 0};
   case ORDER_ARGB:
     return {a, r, g, b};
-  default: /* the channels that the format lacks lie behind the others */
+  default: /* the channels that the format lacks lie after the others */
     return v;
   }
 }

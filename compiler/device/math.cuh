@@ -20,7 +20,7 @@ namespace ocl {
 #define OCL_FOR_HALF(...)
 #endif
 
-/* CUDA's function of the same name, with an f behind it for float. half goes by
+/* CUDA's function of the same name, with an f after it for float. half goes by
  * way of float, but for where that rounds twice too many or there is better. */
 #define OCL_MATH_V(name) OCL_MATH_HALF_V(name, half(::name##f(float(x))))
 #define OCL_MATH_HALF_V(name, of_half)                                                             \
@@ -43,7 +43,7 @@ namespace ocl {
   OCL_FOR_HALF(OCL_FN half name(half x, half y) { return of_half; })                               \
   OCL_MAP_VV(name)
 
-/* half by way of float for a template. R is the type behind the pointer. */
+/* half by way of float for a template. R is the type after the pointer. */
 #define OCL_BY_FLOAT1(name) OCL_FOR_HALF(OCL_FN half name(half x) { return half(name(float(x))); })
 #define OCL_BY_FLOAT2(name, U, second)                                                             \
   OCL_FOR_HALF(OCL_FN half name(half x, U y) { return half(name(float(x), second)); })

@@ -58,7 +58,7 @@ static bool mentions(const struct cc_source *source, const char *word) {
   return memmem(source->text, source->size, word, strlen(word)) != NULL;
 }
 
-/* Whether the program, or a header of its own, may overload a built-in function. clang then
+/* Whether the program, or its own header, may overload a built-in function. clang then
  * needs the whole header: of its table, which is read in a third of the time, it forgets the
  * built-in functions of a name that the program declares. */
 static bool may_overload(const struct cc_job *job) {
@@ -72,7 +72,7 @@ static bool build_command(struct command *command, const char *clang, const stru
                           const struct options *options, struct text *log) {
   static const char *const fixed[] = {
       "-cc1", "-triple", FRONTEND_TARGET, "-emit-llvm-bc",
-      /* It would optimise what nobody calls: see optimise.h. */
+      /* It would optimise functions without callers: see optimise.h. */
       "-disable-llvm-passes", "-x", "cl", "-finclude-default-header", "-cl-kernel-arg-info",
       /* The host's headers are not the device's; clang's own are. */
       "-nostdsysteminc",

@@ -16,7 +16,7 @@
 
 static void set_up(void) {
   /* LLVM would take the same sub-group function in both branches of a condition
-   * for one in front of it or behind it, where all lanes are together. */
+   * for one in front of it or after it, where all lanes are together. */
   static const char *const words[] = {"tegraclc", "-simplifycfg-hoist-common=false",
                                       "-simplifycfg-sink-common=false"};
   LLVMParseCommandLineOptions(sizeof words / sizeof words[0], words, "");

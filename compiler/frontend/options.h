@@ -45,7 +45,7 @@ struct options {
 bool options_parse(const char *text, unsigned users, struct options *options, struct text *log);
 /* Of two parts that are linked. What only clang needs is left as it is. */
 void options_join(struct options *all, const struct options *part);
-/* Adds the options that matter behind clang. */
+/* Adds the options that matter after clang. */
 void options_write(const struct options *options, struct text *words);
 void options_finish(struct options *options);
 

@@ -92,7 +92,7 @@ static void collect_folders(struct search *search, const struct options *options
     sort_unique(&search->folders);
 }
 
-/* What stands behind the folder in a file's name; NULL: it is not in there. */
+/* What stands after the folder in a file's name; NULL: it is not in there. */
 static const char *behind(const char *file, const char *folder) {
   const size_t size = strlen(folder);
   if (!size)

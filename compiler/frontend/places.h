@@ -8,7 +8,7 @@
 /* In front of a place's name. */
 enum { PLACE_READ = '+', PLACE_LOOKED_FOR = '-' };
 
-/* Adds the places to places, each with its mark in front and a NUL behind, relative ones
+/* Adds the places to places, each with its mark in front and a NUL after, relative ones
  * as clang has them. dependencies: what clang wrote for -dependency-file with -MV. header_folder:
  * of the job's own headers, whose places are left out; NULL: there is none. False if there are too
  * many to watch, or memory ran out. */

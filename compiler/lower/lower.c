@@ -142,7 +142,7 @@ static void reach(struct lower *lower, struct function *function) {
   function->open = false;
 }
 
-/* Writes the finished body behind its heading. */
+/* Writes the finished body after its heading. */
 static void finish_function(struct lower *lower) {
   struct text *code = &lower->code;
   size_t start = code->size;

@@ -8,7 +8,7 @@
 
 #include "compiler/lower/lower_state.h"
 
-/* The constant bank of a module holds 64 KiB (facts: cubin-elf.md, bank 3); a
+/* The constant bank of a module holds 64 KiB (docs/hardware/cubin.md, bank 3); a
  * part is left for NVRTC's own. */
 enum { CONSTANT_BYTES_MAX = 60 * 1024, WORD = 8 };
 

@@ -253,7 +253,7 @@ const char *lower_use(struct lower *lower, LLVMValueRef value, unsigned leaf) {
   if (LLVMIsAGlobalVariable(value))
     return lower_global_address(lower, value);
   /* OpenCL C has the address of a function in blocks alone, whose calls clang writes as calls of
-   * the function: nobody reads it. */
+   * the function: it is not read. */
   if (LLVMIsAFunction(value))
     return "(char *)0";
   if (LLVMIsConstant(value))

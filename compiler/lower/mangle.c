@@ -88,7 +88,7 @@ static bool parse_extended(struct parser *parser, struct mangle_type *type, unsi
   return remember(parser, type);
 }
 
-/* _Atomic is a type of its own, not a qualifier, although it is written as one. */
+/* _Atomic is its own type, not a qualifier, although it is written as one. */
 static const char atomic_prefix[] = "U7_Atomic";
 
 static bool at_atomic(const struct parser *parser) {
@@ -130,7 +130,7 @@ static bool parse_qualified(struct parser *parser, struct mangle_type *type, uns
 }
 
 /* In OpenCL C every pointee has an address space. The target's space 0 is not
- * printed, but the pointee qualified by it is a substitution candidate of its own
+ * printed, but the pointee qualified by it is its own substitution candidate
  * (clang's CXXNameMangler::mangleQualifiers). */
 static bool parse_pointer(struct parser *parser, struct mangle_type *type, unsigned depth) {
   if (!parse_type(parser, type, depth + 1))

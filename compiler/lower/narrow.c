@@ -1,6 +1,6 @@
 /* 64-bit arithmetic of which only the low half matters, in 32 bits. OpenCL's
  * work-item functions return size_t, and programs make an int of it: clang then
- * moves the truncation behind the arithmetic, and writes the extension of an
+ * moves the truncation after the arithmetic, and writes the extension of an
  * index as a shift to the left and back. GPUs have 32-bit registers, and NVRTC
  * does not find the way back.
  */

@@ -103,7 +103,7 @@ static size_t type_size(const uint32_t *words, size_t count, uint32_t type) {
 /* The size of the constant at a place; 0 if there is none, or its literal is damaged. */
 static size_t size_at(const uint32_t *words, size_t count, size_t at) {
   const struct spirv_instruction instruction = spirv_instruction_at(words + at);
-  const size_t literal = 3; /* behind opcode, type and result */
+  const size_t literal = 3; /* after opcode, type and result */
   if (instruction.opcode == OP_SPEC_CONSTANT_TRUE || instruction.opcode == OP_SPEC_CONSTANT_FALSE)
     return instruction.length == literal ? sizeof(uint8_t) : 0;
   if (instruction.opcode != OP_SPEC_CONSTANT || instruction.length <= literal)

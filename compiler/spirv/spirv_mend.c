@@ -107,7 +107,7 @@ static void put_composite(struct mend *mend, const uint32_t *word, size_t length
 }
 
 /* The instructions of a function from its first label on, in which a variable is one of them
- * or is not, as wanted. Gives the place behind them. */
+ * or is not, as wanted. Gives the place after them. */
 static size_t put_body(struct mend *mend, size_t at, bool variables) {
   for (size_t length; at < mend->count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(mend->words + at);

@@ -1,4 +1,4 @@
-/* Puts the blocks of a module's functions behind the blocks that dominate them, as SPIR-V
+/* Puts the blocks of a module's functions after the blocks that dominate them, as SPIR-V
  * demands (section 2.16.1 "Universal Validation Rules"). LLVM IR has no such order, and
  * the translators that go with LLVM 15 and older write LLVM's. */
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "compiler/spirv/spirv.h"
 
 struct block {
-  size_t start, end; /* in words: the label, behind the last instruction */
+  size_t start, end; /* in words: the label, after the last instruction */
   size_t exit;       /* the last instruction */
   size_t visited;    /* words of it that have been followed; 0: not reached */
 };
@@ -54,7 +54,7 @@ static size_t walk(struct order *order) {
   return done;
 }
 
-/* Copies a block behind those that are sorted. */
+/* Copies a block after those that are sorted. */
 static size_t take(struct order *order, const struct block *block, size_t size) {
   memcpy(order->sorted + size, order->words + block->start,
          (block->end - block->start) * sizeof *order->words);

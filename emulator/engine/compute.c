@@ -1,4 +1,4 @@
-/* The methods of the compute class, C7C0. gpu-command-stream.md 4; error notifiers
+/* The methods of the compute class, C7C0. docs/hardware/command-stream.md 4; error notifiers
  * as nvgpu's common/gr/gr_intr.c posts them.
  */
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, ui
   c->inline_qmd[word] = data;
   if (word != QMD_WORDS - 1)
     return EMU_NEXT;
-  /* The descriptor is written in stream order, so behind earlier grids. */
+  /* The descriptor is written in stream order, so after earlier grids. */
   enum emu_step step = emu_grids_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
@@ -69,7 +69,7 @@ static enum emu_step report(struct emu_channel *channel, const struct emu_report
                             uint32_t method, uint32_t data, struct emu_fault *fault) {
   if (emu_report_misaligned(r))
     return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "misaligned semaphore address");
-  /* Behind the earlier grids; facts 4.7. */
+  /* After the earlier grids; docs/hardware/command-stream.md 4.7. */
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step != EMU_NEXT)
     return step;
@@ -172,7 +172,7 @@ static enum emu_step invalidate_without_wait(struct emu_channel *channel, uint32
   return invalidate(channel, &what, false, fault);
 }
 
-/* FE's exception bit 4; facts 4.8 */
+/* FE's exception bit 4; docs/hardware/command-stream.md 4.8 */
 static enum emu_step atomic_sequence(struct emu_compute *c, uint32_t method, uint32_t data,
                                      struct emu_fault *fault) {
   bool begins = method == NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN;
@@ -194,7 +194,7 @@ static bool is_served_software_method(uint32_t method) {
          method == NVC7C0_SET_RESERVED_SW_METHOD07;
 }
 
-/* Methods without a case of their own. */
+/* Methods without their own case. */
 static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fault *fault) {
   if (!hw_method_find(CLASS_COMPUTE, method, NULL))
     return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "illegal method");
@@ -203,8 +203,9 @@ static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fau
   return EMU_NEXT; /* state that no compute launch depends on */
 }
 
-/* Wait for idle, then change it: facts 4.3. Who does not has replaced the pool under a
- * running kernel, of which a board says nothing (bring-up lessons, trap 23). */
+/* Wait for idle, then change it: docs/hardware/command-stream.md 4.3. Who does not has replaced the
+ * pool under a running kernel, of which a board says nothing (docs/hardware/bring-up.md trap 23).
+ */
 static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
   return ((method >= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A &&
            method <= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C) ||
@@ -213,7 +214,8 @@ static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
          emu_grids_use_local(channel);
 }
 
-/* State of later launches; facts 4.1 to 4.3. False: not one of these methods. */
+/* State of later launches; docs/hardware/command-stream.md 4.1 to 4.3. False: not one of these
+ * methods. */
 static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
   switch (method) {
   case NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A:
@@ -334,7 +336,7 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
     return pcas(channel, data, fault);
   case NVC7C0_SEND_PCAS_B:
   case NVC7C0_SEND_SIGNALING_PCAS_B:
-    /* On a board nothing runs and nothing is said: bring-up lessons, trap 4. */
+    /* On a board nothing runs and nothing is said: docs/hardware/bring-up.md trap 4. */
     return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
                   "starts nothing on GA10B; use SEND_SIGNALING_PCAS2_B");
   case NVC7C0_INVALIDATE_SHADER_CACHES:

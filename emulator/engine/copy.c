@@ -1,5 +1,5 @@
 /* The copy class, C7B5: copies between pitch and block-linear surfaces, fills,
- * semaphores. gpu-command-stream.md 7.
+ * semaphores. docs/hardware/command-stream.md 7.
  */
 #include <string.h>
 
@@ -76,7 +76,8 @@ static bool remap_reads(const struct emu_remap *r) {
   return false;
 }
 
-/* Both sides of a transfer; widths and origins count elements, facts 7.4. */
+/* Both sides of a transfer; widths and origins count elements, docs/hardware/command-stream.md 7.4.
+ */
 static struct emu_surface source(const struct emu_copy *c, uint32_t launch, unsigned element) {
   return (struct emu_surface){
       .address = get_address(c, NVC7B5_OFFSET_IN_UPPER, NVC7B5_OFFSET_IN_LOWER),
@@ -178,7 +179,7 @@ static bool write_posted(struct emu_channel *channel, struct emu_fault *fault) {
 }
 
 /* Without FLUSH_ENABLE a semaphore does not wait until all bytes are in memory (the
- * method table; facts 7.1): the last of a transfer are held back. */
+ * method table; docs/hardware/command-stream.md 7.1): the last of a transfer are held back. */
 static bool post(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
                  uint64_t bytes, struct emu_fault *fault) {
   struct emu_posted *p = &channel->copy.posted;
@@ -228,7 +229,7 @@ static enum emu_step move(struct emu_channel *channel, struct emu_transfer *t, u
 }
 
 /* A pipelined transfer may overlap those before it, one that is not waits for them;
- * facts 7.1. One that may run, or their number. */
+ * docs/hardware/command-stream.md 7.1. One that may run, or their number. */
 static unsigned any_transfer(struct emu_channel *channel) {
   const struct emu_copy *c = &channel->copy;
   unsigned chosen = c->transfer_count, count = 0;
@@ -371,7 +372,8 @@ static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct em
 /* Begins a launch: EMU_NEXT with launched set if it is to be done. */
 static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
   struct emu_copy *c = &channel->copy;
-  /* Host waits for idle when it turns from compute to copies; facts 2.2. */
+  /* Host waits for idle when it turns from compute to copies; docs/hardware/command-stream.md 2.2.
+   */
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step == EMU_NEXT && emu_injected(EMU_PLACE_COPY_STUCK)) {
     channel->waiting = true;

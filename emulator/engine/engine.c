@@ -56,7 +56,7 @@ void emu_engine_wake(void) {
     futex_wake(&emu_gpu.doorbell_count);
 }
 
-/* A token of no channel is ignored; gpu-command-stream.md 1.4. A doorbell that the engine
+/* A token of no channel is ignored; docs/hardware/command-stream.md 1.4. A doorbell that the engine
  * has yet to answer stands for this one, too: then it is awake, or about to be. */
 void emu_doorbell(uint32_t token) {
   uint32_t id = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
@@ -136,7 +136,7 @@ static void move_away(void) {
     sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* How long to look away from memory that nobody announces a store to: longer, the
+/* How long to look away from memory whose stores are not announced: longer, the
  * longer nothing has come. */
 static struct timespec pause_after(uint64_t waited_ns, uint64_t max_ns) {
   uint64_t ns = waited_ns / 8;

@@ -106,7 +106,7 @@ struct emu_i2m {
 
 /* ---- compute.c ---- */
 
-/* What a launch takes from the methods before it; facts 4.2, 4.3. */
+/* What a launch takes from the methods before it; docs/hardware/command-stream.md 4.2, 4.3. */
 struct emu_shader_state {
   uint64_t shared_window, local_window;
   uint64_t local_base, local_bytes_per_tpc;
@@ -174,7 +174,7 @@ enum {
   EMU_COPY_POSTED = 256,
 };
 
-/* The component map of a remap; facts 7.3. Without one: bytes. */
+/* The component map of a remap; docs/hardware/command-stream.md 7.3. Without one: bytes. */
 struct emu_remap {
   bool enabled;
   unsigned size, sources, destinations;

@@ -1,6 +1,6 @@
 /* What happens when the hardware objects: the error notifiers of the TSG, the
  * end of its channels, and the record of the cause that a board would print to
- * the kernel log. nvgpu-uapi.md 7.
+ * the kernel log. docs/hardware/kernel-interface.md 7.
  */
 #include <errno.h>
 #include <stdarg.h>

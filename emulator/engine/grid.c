@@ -190,10 +190,10 @@ static bool share_pool(const struct emu_grid *a, const struct emu_grid *b) {
          q->local_base < p->local_base + p->local_bytes_per_tpc * EMU_TPCS;
 }
 
-/* With CILP a TSG is put aside in the middle of its grids (trap T13), and their local
- * memory stays in the pool, at places that follow from TPC and warp alone (facts 4.3):
- * grids of another TSG that has the same pool write over it. A board would go on with
- * wrong results. */
+/* With CILP a TSG is put aside in the middle of its grids (docs/hardware/kernel-interface.md trap
+ * T13), and their local memory stays in the pool, at places that follow from TPC and warp alone
+ * (docs/hardware/command-stream.md 4.3): grids of another TSG that has the same pool write over it.
+ * A board would go on with wrong results. */
 static bool pool_is_free(const struct emu_channel *channel, const struct emu_grid *grid,
                          struct emu_fault *fault) {
   bool taken = false;
@@ -251,7 +251,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   uint32_t now[QMD_WORDS];
   if (!emu_qmd_read(channel->as, grid->qmd_address, now, fault))
     return false;
-  /* A board may take either: gpu-command-stream.md 8.3, hazard 1. */
+  /* A board may take either: docs/hardware/command-stream.md 8.3, hazard 1. */
   if (memcmp(now, grid->qmd, sizeof(now)) != 0) {
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, grid->qmd_address,
                   "QMD at 0x%llx was overwritten between its launch and its start",
@@ -468,8 +468,8 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
 
 /* ---- adversarial timing: grids beside each other ---- */
 
-/* Grids of a channel overlap if nothing is between them; facts 8.4. One of them that
- * may run, or NULL. */
+/* Grids of a channel overlap if nothing is between them; docs/hardware/command-stream.md 8.4. One
+ * of them that may run, or NULL. */
 static struct emu_grid **any_grid(struct emu_channel *channel) {
   struct emu_grid **chosen = NULL;
   const uint64_t now = emu_time_ns();
@@ -622,7 +622,7 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
   if (grid->unmappings != channel->as->unmappings &&
       !emu_qmd_banks(channel->as, grid->qmd_address, grid->qmd, fault))
     return false;
-  /* A pool is freed when no grid uses it any more: facts 4.3. */
+  /* A pool is freed when no grid uses it any more: docs/hardware/command-stream.md 4.3. */
   if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
     return false;
   atomic_fetch_add(&emu_gpu.grids, 1);

@@ -1,5 +1,5 @@
 /* The host methods, class C76F: semaphores, waits, memory operations.
- * gpu-command-stream.md 3.
+ * docs/hardware/command-stream.md 3.
  */
 #include <string.h>
 
@@ -87,7 +87,7 @@ static enum emu_step acquire(struct emu_channel *channel, uint32_t operation, ui
   return EMU_AGAIN;
 }
 
-/* Reductions of the host in the terms of report.c; facts 3.1. */
+/* Reductions of the host in the terms of report.c; docs/hardware/command-stream.md 3.1. */
 static bool reduction(uint32_t execute, bool wide, struct emu_report *report) {
   static const uint8_t operations[] = {
       [SEM_RED_MIN] = EMU_RED_MIN, [SEM_RED_MAX] = EMU_RED_MAX, [SEM_RED_XOR] = EMU_RED_XOR,
@@ -146,7 +146,7 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t execute,
   return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-/* MEM_OP_D: facts 3.2 and the method table; TLB work is the kernel's */
+/* MEM_OP_D: docs/hardware/command-stream.md 3.2 and the method table; TLB work is the kernel's */
 static enum emu_step memory_operation(uint32_t data, struct emu_fault *fault) {
   enum { L2_PEERMEM_INVALIDATE = 13, L2_CLEAN_COMPTAGS = 15 };
   switch (hw_field(data, NVC76F_MEM_OP_D_OPERATION)) {
@@ -189,7 +189,7 @@ enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint
   case NVC76F_SEMAPHOREB:
   case NVC76F_SEMAPHOREC:
   case NVC76F_SEMAPHORED:
-    /* On a board nothing happens: bring-up lessons, trap 3. */
+    /* On a board nothing happens: docs/hardware/bring-up.md trap 3. */
     return method_fault(fault, method, data,
                         "the old semaphore methods do nothing on GA10B; use 0x5c to 0x6c");
   case NVC76F_NON_STALL_INTERRUPT:

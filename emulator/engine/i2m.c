@@ -1,6 +1,6 @@
 /* Inline-to-memory: data of the pushbuffer to memory, in stream order. The
  * compute class has it at the same offsets as class A140.
- * gpu-command-stream.md 4.6.
+ * docs/hardware/command-stream.md 4.6.
  */
 #include <string.h>
 

@@ -198,7 +198,7 @@ bool emu_mmu_write(struct emu_as *as, uint64_t address, const void *from, size_t
     if (!length)
       return false;
     /* Any write to a syncpoint's page counts it up by one;
-     * gpu-command-stream.md 3.3. */
+     * docs/hardware/command-stream.md 3.3. */
     if (syncpoint >= 0)
       emu_syncpoint_increment(syncpoint);
     else

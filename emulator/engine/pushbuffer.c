@@ -1,11 +1,11 @@
 /* Reading the ring and the pushbuffer of a channel: GPFIFO entries, method
- * headers, and who gets each method. gpu-command-stream.md 1 and 2.
+ * headers, and who gets each method. docs/hardware/command-stream.md 1 and 2.
  */
 #include <string.h>
 
 #include "emulator/gpu.h"
 
-/* Old header forms keep their count and address elsewhere; facts 2.1. */
+/* Old header forms keep their count and address elsewhere; docs/hardware/command-stream.md 2.1. */
 #define OLD_HEADER_COUNT   28, 18
 #define OLD_HEADER_ADDRESS 12, 2
 #define SUB_DEVICE_MASK    15, 4
@@ -27,7 +27,7 @@ static void crc_fault(struct emu_fault *fault, uint64_t entry_va, bool pushbuffe
                 pushbuffer ? "PBCRC" : "GPCRC");
 }
 
-/* What the hardware tells of how far it is; facts 1.3. */
+/* What the hardware tells of how far it is; docs/hardware/command-stream.md 1.3. */
 static void write_back(struct emu_channel *channel) {
   const struct emu_ring *ring = &channel->ring;
   userd_store(channel, USERD_GP_GET, channel->gp_get);
@@ -38,7 +38,8 @@ static void write_back(struct emu_channel *channel) {
   channel->whim.write_back = 0;
 }
 
-/* It is told now and then, and may be stale; facts 1.3. True: nothing is owed. */
+/* It is told now and then, and may be stale; docs/hardware/command-stream.md 1.3. True: nothing is
+ * owed. */
 static bool write_back_sometime(struct emu_channel *channel) {
   struct emu_whim *whim = &channel->whim;
   if (!emu_adversary.on || (whim->write_back && emu_time_ns() >= whim->write_back))
@@ -69,7 +70,8 @@ static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *
                   channel->entries);
     return FETCH_FAULT;
   }
-  /* The channel's record has 8 bits for the upper half: trap T1. */
+  /* The channel's record has 8 bits for the upper half: docs/hardware/kernel-interface.md trap T1.
+   */
   if (channel->gpfifo_mapping->gpu + channel->gpfifo_mapping->size > GPU_VA_END) {
     emu_fault_set(fault, NOTIFIER_MMU_FAULT, channel->gpfifo_mapping->gpu % GPU_VA_END,
                   "read of the ring: it lies beyond 40 bits, at 0x%llx",
@@ -183,8 +185,8 @@ static void let_memory_go(struct emu_channel *channel) {
 }
 
 /* How soon the host reads on, nothing promises; a pushbuffer of which GP_GET is past
- * the entry need not have been read (facts 1.2). Drawn anew before each segment, and
- * before some headers. True: not yet. */
+ * the entry need not have been read (docs/hardware/command-stream.md 1.2). Drawn anew before each
+ * segment, and before some headers. True: not yet. */
 static bool dawdles(struct emu_channel *channel, bool segment) {
   enum { HEADERS = 16 };
   struct emu_whim *whim = &channel->whim;
@@ -269,7 +271,8 @@ static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, 
                   method, subchannel);
     return EMU_FAULT;
   }
-  /* Host waits for idle when it turns from copies to other classes; facts 2.2. */
+  /* Host waits for idle when it turns from copies to other classes;
+   * docs/hardware/command-stream.md 2.2. */
   if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(channel)) {
     enum emu_step step = emu_copies_run(channel, fault);
     if (step != EMU_NEXT)

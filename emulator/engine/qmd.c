@@ -1,6 +1,6 @@
 /* The launch descriptor as the scheduler (SKED) reads and checks it. The bit
  * numbers are those of SKED's exception register.
- * gpu-command-stream.md 4.8 and 5.
+ * docs/hardware/command-stream.md 4.8 and 5.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ enum sked_esr {
 enum {
   LOCAL_SIZE_UNIT = 16,
   CARVEOUT_CODE_UNIT = 4096,
-  BANK_ALIGN = 64, /* NVK's, of its uniform buffers: nobody is known to go below */
+  BANK_ALIGN = 64, /* NVK's, of its uniform buffers: no driver is known to go below */
 };
 
 static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
@@ -59,7 +59,7 @@ static uint64_t round_up(uint64_t value, uint64_t unit) {
 }
 
 /* Facts 4.2. Each client's windows are multiples of their size. Bases that do not fit
- * 40 bits are of desktops: bring-up lessons, trap 7. */
+ * 40 bits are of desktops: docs/hardware/bring-up.md trap 7. */
 static bool check_window(const struct emu_launch *launch, const char *name, uint64_t base,
                          struct emu_fault *fault) {
   const bool beyond = base + SHADER_WINDOW_BYTES > GPU_VA_END;
@@ -121,7 +121,7 @@ static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct 
   return true;
 }
 
-/* Warps whose registers fit an SM; facts 5.2. */
+/* Warps whose registers fit an SM; docs/hardware/command-stream.md 5.2. */
 static uint64_t warps_by_registers(uint32_t registers) {
   const uint64_t per_warp = round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
   return SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
@@ -191,7 +191,7 @@ static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct 
   return true;
 }
 
-/* CTAs that an SM holds at once; facts 5.2, 5.4, 9.1. */
+/* CTAs that an SM holds at once; docs/hardware/command-stream.md 5.2, 5.4, 9.1. */
 static int ctas_per_sm(const uint32_t *qmd, const struct sm_grid *g) {
   const uint32_t threads = g->block[0] * g->block[1] * g->block[2];
   const uint32_t warps = (threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
@@ -330,7 +330,7 @@ static bool check_reserved(const uint32_t *qmd, const struct emu_launch *launch,
   return !set || refuse(fault, launch, "bits are set that belong to no field");
 }
 
-/* Dependents, queues and counters; facts 5.6 */
+/* Dependents, queues and counters; docs/hardware/command-stream.md 5.6 */
 static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
                               struct emu_fault *fault) {
   if (qmd_get(qmd, QMD_IS_QUEUE))

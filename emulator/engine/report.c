@@ -1,5 +1,5 @@
 /* Semaphore writes by the engines: one word, two words, or four with the time,
- * as a store or as an atomic operation. gpu-command-stream.md 3.1, 4.7.
+ * as a store or as an atomic operation. docs/hardware/command-stream.md 3.1, 4.7.
  */
 #include <string.h>
 
@@ -96,8 +96,8 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
   uint8_t *host = emu_mmu_host(as, report->address, bytes, true, fault);
   if (!host)
     return false;
-  /* Who sees the payload may read the time: it goes first (facts 3.1). So who sees the
-   * time may not yet read what the payload stands for. */
+  /* Who sees the payload may read the time: it goes first (docs/hardware/command-stream.md 3.1). So
+   * who sees the time may not yet read what the payload stands for. */
   if (report->timestamp) {
     uint64_t now = emu_time_ns();
     if (emu_injected(EMU_PLACE_TIME_ZERO))

@@ -1,5 +1,5 @@
 /* The scheduler's (SKED's) actions on descriptors: schedule, prefetch, invalidate,
- * dependence counters. gpu-command-stream.md 4.5, 5.6.
+ * dependence counters. docs/hardware/command-stream.md 4.5, 5.6.
  *
  * A descriptor whose DEPENDENCE_COUNTER is not zero is held until it was counted
  * down, by PCAS actions or by the grids that name it as their dependent. How the

@@ -1,7 +1,7 @@
 /* Lines of bytes in pitch and block-linear surfaces.
  *
  * Block-linear: a GOB holds 64 bytes of 8 rows, a block 1 GOB across and up to 32
- * down and deep (gpu-command-stream.md 7.4). Within a GOB runs of 16 bytes are
+ * down and deep (docs/hardware/command-stream.md 7.4). Within a GOB runs of 16 bytes are
  * swizzled as on Turing and later (Mesa's nil/tiling.rs, TuringColor2D; the layout
  * of Xavier and later by drm_fourcc.h's NVIDIA modifiers).
  */

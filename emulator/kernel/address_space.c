@@ -1,4 +1,4 @@
-/* Address spaces: their ioctls and mappings. nvgpu-uapi.md 2.2, 3.2.
+/* Address spaces: their ioctls and mappings. docs/hardware/kernel-interface.md 2.2, 3.2.
  */
 #include <errno.h>
 #include <fcntl.h>

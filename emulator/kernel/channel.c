@@ -1,4 +1,4 @@
-/* Channels: their ioctls and life. nvgpu-uapi.md 2.4, 3.4.
+/* Channels: their ioctls and life. docs/hardware/kernel-interface.md 2.4, 3.4.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -252,7 +252,7 @@ static int class_kind(uint32_t class) {
 
 /* A TSG's first object makes the context. Its header lies in the driver's part of the
  * address space, and the hardware keeps 40 bits of where: beyond, the copy engines never
- * become idle and a board freezes (trap T1). */
+ * become idle and a board freezes (docs/hardware/kernel-interface.md trap T1). */
 static int make_context(struct emu_channel *channel) {
   struct emu_tsg *tsg = channel->tsg;
   const uint64_t header = emu_buddy_alloc(&channel->as->kernel, GPU_PAGE_BYTES);
@@ -541,7 +541,7 @@ static int open_another(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* Graphics: its buffer is noted, and nobody here uses it. */
+/* Graphics: its buffer is noted and not used here. */
 static int zcull_bind(struct emu_object *object, int fd, void *argument) {
   const struct emu_channel *channel = (const struct emu_channel *)object;
   return channel->tsg && channel->tsg->context_as ? 0 : -EINVAL;

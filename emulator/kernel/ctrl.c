@@ -1,5 +1,5 @@
 /* The control node: characteristics, clocks, time, and the makers of address
- * spaces, TSGs and channels. nvgpu-uapi.md 2.1, 3.1.
+ * spaces, TSGs and channels. docs/hardware/kernel-interface.md 2.1, 3.1.
  */
 #include <errno.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static int give(uint64_t user, const void *data, size_t bytes) {
   return emu_copy_to_user(user, data, bytes) ? (int)bytes : 0;
 }
 
-/* 2.1.1, with the full board in place of the measured 30 W mode (trap T11) */
+/* 2.1.1, with the full board in place of the measured 30 W mode (docs/hardware/kernel-interface.md
+ * trap T11) */
 static int get_characteristics(struct emu_object *object, int fd, void *argument) {
   (void)fd;
   struct nvgpu_gpu_get_characteristics *a = argument;
@@ -266,7 +267,7 @@ static int time_correlation(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* 3.1, GET_ENGINE_INFO; GR and the copy engine behind it, both on GR's runlist */
+/* 3.1, GET_ENGINE_INFO; GR and the copy engine after it, both on GR's runlist */
 static int engine_info(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_get_engine_info_args *a = argument;
   const struct nvgpu_gpu_get_engine_info_item items[] = {

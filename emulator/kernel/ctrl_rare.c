@@ -1,6 +1,7 @@
 /* Requests of the control node that a compute client does not make: the debugger's,
- * those for graphics and compression, video memory, and clocks. nvgpu-uapi.md 2.1,
- * 3.1; what 3.1 does not say is from nvgpu's ioctl_ctrl.c of L4T r36.4.3.
+ * those for graphics and compression, video memory, and clocks.
+ * docs/hardware/kernel-interface.md 2.1, 3.1; what 3.1 does not say is from nvgpu's ioctl_ctrl.c of
+ * L4T r36.4.3.
  */
 #include "emulator/kernel/ctrl.h"
 

@@ -1,5 +1,5 @@
 /* What the control, address-space, TSG and channel nodes do with an ioctl before
- * and after its own function. nvgpu-uapi.md 1.3 and 1.4.
+ * and after its own function. docs/hardware/kernel-interface.md 1.3 and 1.4.
  */
 #include <errno.h>
 
@@ -22,7 +22,7 @@ int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
   unsigned number = _IOC_NR(request);
   size_t size = _IOC_SIZE(request);
   unsigned direction = _IOC_DIR(request);
-  /* nvgpu-uapi.md 1.4, rows "wrong magic" to "size field" */
+  /* docs/hardware/kernel-interface.md 1.4, rows "wrong magic" to "size field" */
   if (_IOC_TYPE(request) != node->magic || number == 0 || number > emu_l4t_last_number(node) ||
       size > node->largest_argument)
     return node->unknown_error ? node->unknown_error : -EINVAL;

@@ -86,7 +86,7 @@ static void remember_file(struct emu_dmabuf *dmabuf, const struct stat *status) 
   dmabuf->has_inode = true;
 }
 
-/* As of a dma-buf, nobody changes its size. Holders have it mapped, for whom pages that go are
+/* As with a dma-buf, its size does not change. Holders have it mapped, for whom pages that go are
  * SIGBUS. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
@@ -232,7 +232,7 @@ int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
   return 0;
 }
 
-/* Maintenance of caches that this machine keeps coherent; nvgpu-uapi.md 4.3. */
+/* Maintenance of caches that this machine keeps coherent; docs/hardware/kernel-interface.md 4.3. */
 int emu_dmabuf_ioctl(unsigned long request, uint64_t argument) {
   struct dma_buf_sync sync;
   if (request != DMA_BUF_IOCTL_SYNC)

@@ -1,4 +1,5 @@
-/* /dev/nvmap: memory handles. nvgpu-uapi.md 2.5, 3.5 and the nvmap column of 1.4.
+/* /dev/nvmap: memory handles. docs/hardware/kernel-interface.md 2.5, 3.5 and the nvmap column
+ * of 1.4.
  */
 #include "emulator/kernel/nvmap.h"
 
@@ -17,7 +18,7 @@ enum {
 };
 
 /* Carveouts that Orin lists. They hold nothing here, so nothing can be allocated
- * from them. nvgpu-uapi.md 3.5, GET_AVAILABLE_HEAPS. */
+ * from them. docs/hardware/kernel-interface.md 3.5, GET_AVAILABLE_HEAPS. */
 static const uint32_t carveouts = NVMAP_HEAP_VPR | NVMAP_HEAP_FSI;
 
 /* ALLOC's heaps that cannot be mixed with others: nvmap_alloc.c, heap_policy_excl. */
@@ -112,7 +113,7 @@ static void out_of_memory(uint64_t size) {
   pause();
 }
 
-/* nvgpu-uapi.md 3.5, ALLOC: the checks in their order */
+/* docs/hardware/kernel-interface.md 3.5, ALLOC: the checks in their order */
 static int nvmap_alloc(void *argument) {
   const struct nvmap_alloc_handle *a = argument;
   if (a->align & (a->align - 1))

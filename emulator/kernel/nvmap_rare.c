@@ -1,7 +1,7 @@
 /* Requests of /dev/nvmap that few clients make: memory of the client's own
  * (FROM_VA), its test, ranges of several handles, and what other machines and virtual
- * machines share. nvgpu-uapi.md 2.5, 3.5; what 3.5 does not say is from nvmap_ioctl.c
- * of L4T r36.
+ * machines share. docs/hardware/kernel-interface.md 2.5, 3.5; what 3.5 does not say is from
+ * nvmap_ioctl.c of L4T r36.
  */
 #include "emulator/kernel/nvmap.h"
 
@@ -22,7 +22,7 @@ static int take_pages(struct emu_dmabuf *dmabuf, const struct emu_vma *vma, uint
   return 0;
 }
 
-/* From now on the dma-buf has pages of its own, with the contents of the client's. */
+/* From now on the dma-buf has its own pages, with the contents of the client's. */
 static int copy_pages(struct emu_dmabuf *dmabuf) {
   uint8_t *pages = dmabuf->host;
   dmabuf->host = NULL;

@@ -1,5 +1,5 @@
-/* REMAP: pages of dma-bufs come and go inside a sparse area. nvgpu-uapi.md 3.2; the
- * order of the checks within an operation is from nvgpu's vm_remap.c of L4T r36.4.3.
+/* REMAP: pages of dma-bufs come and go inside a sparse area. docs/hardware/kernel-interface.md 3.2;
+ * the order of the checks within an operation is from nvgpu's vm_remap.c of L4T r36.4.3.
  */
 #include <errno.h>
 #include <stdlib.h>

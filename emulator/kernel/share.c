@@ -1,5 +1,5 @@
 /* Sharing a TSG: tokens with which another open of the control node gets an fd for
- * it. nvgpu-uapi.md 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN.
+ * it. docs/hardware/kernel-interface.md 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Rings that the driver writes: SETUP_BIND without user-mode submission,
- * ALLOC_GPFIFO_EX, SUBMIT_GPFIFO. nvgpu-uapi.md 3.4, 6; the order of SUBMIT_GPFIFO's
- * checks, and what stands before and behind the client's entries, are from nvgpu's
+ * ALLOC_GPFIFO_EX, SUBMIT_GPFIFO. docs/hardware/kernel-interface.md 3.4, 6; the order of
+ * SUBMIT_GPFIFO's checks, and what stands before and after the client's entries, are from nvgpu's
  * submit.c of L4T r36.4.3.
  */
 #include <errno.h>
@@ -177,7 +177,7 @@ static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit
   return 0;
 }
 
-/* The client's entries behind put: 0 or -EFAULT. */
+/* The client's entries after put: 0 or -EFAULT. */
 static int copy_entries(struct emu_channel *channel, uint64_t user, uint32_t count) {
   const struct emu_submit *s = channel->submit;
   uint32_t first = channel->entries - s->put < count ? channel->entries - s->put : count;

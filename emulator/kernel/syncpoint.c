@@ -1,5 +1,5 @@
 /* Syncpoints: counters of host1x that the GPU counts up, and the fds that wait
- * for them (/dev/host1x-fence). nvgpu-uapi.md 2.6, 3.6, 6.
+ * for them (/dev/host1x-fence). docs/hardware/kernel-interface.md 2.6, 3.6, 6.
  *
  * A sync_file is a timerfd: it expires, and stays readable, when the counter gets
  * there or when the 30 seconds that the driver gives a fence are over. A pollfd is

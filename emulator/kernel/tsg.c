@@ -1,4 +1,4 @@
-/* Time-slice groups, their subcontexts and events. nvgpu-uapi.md 2.3, 3.3.
+/* Time-slice groups, their subcontexts and events. docs/hardware/kernel-interface.md 2.3, 3.3.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -279,7 +279,8 @@ void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
   }
 }
 
-/* nvgpu-uapi.md 6: for every TSG that has bound channels, both events of this path */
+/* docs/hardware/kernel-interface.md 6: for every TSG that has bound channels, both events of this
+ * path */
 void emu_non_stall_interrupt(void) {
   pthread_mutex_lock(&emu_gpu.lock);
   for (int i = 0; i < EMU_CHANNELS; i++) {

@@ -1,4 +1,4 @@
-/* The user-mode page and the watch on its doorbell. nvgpu-uapi.md 4.1.
+/* The user-mode page and the watch on its doorbell. docs/hardware/kernel-interface.md 4.1.
  *
  * A program stores the same token again and again, so a watcher cannot wait for a
  * change: it takes the token out of the page. Two tokens may be stored before it
@@ -32,7 +32,7 @@ static int page_create(void) {
     emu_object_put(&page->object);
     return error;
   }
-  page->has_inode = false; /* nobody may take an fd of it for a dma-buf's */
+  page->has_inode = false; /* an fd of it must not pass as a dma-buf's */
   uint32_t *words = (uint32_t *)(void *)page->host;
   words[USERMODE_CFG0 / sizeof(*words)] = CLASS_USERMODE;
   words[USERMODE_NOTIFY_CHANNEL_PENDING / sizeof(*words)] = no_token;
@@ -131,7 +131,7 @@ void emu_usermode_collect(void) {
   uint32_t token = atomic_exchange(bell(), no_token);
   uint32_t rung = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
   if (rung >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
-    return; /* of no channel: ignored; gpu-command-stream.md 1.4 */
+    return; /* of no channel: ignored; docs/hardware/command-stream.md 1.4 */
   for (uint32_t id = 0; id < EMU_CHANNELS; id++) {
     const struct emu_channel *channel = emu_gpu.channels[id];
     if (channel && channel->usermode && (id == rung || has_moved(channel)))

@@ -1,5 +1,5 @@
 /* The watchdog of channels whose ring the driver writes: work that makes no progress
- * for the channel's limit ends it. nvgpu-uapi.md 7, "watchdog" and notifier 8.
+ * for the channel's limit ends it. docs/hardware/kernel-interface.md 7, "watchdog" and notifier 8.
  */
 #include "emulator/kernel/watchdog.h"
 

@@ -1,7 +1,7 @@
 /* Adversarial timing, TEGRACL_EMULATOR=adversarial[:SEED]: the device makes use of
  * every freedom that the hardware has in the order of its work, as a seed tells it to.
  *
- * Who has a choice draws it from a stream of random numbers of its own, so that what
+ * Who has a choice draws it from its own stream of random numbers, so that what
  * one channel does leaves the choices of another as they are.
  */
 #ifndef TEGRACL_EMULATOR_ADVERSARY_H

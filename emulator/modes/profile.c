@@ -9,7 +9,7 @@
 
 #include "emulator/gpu.h"
 
-/* Of an SM, in a cycle: gpu-command-stream.md 9.1, 9.2; four schedulers and two FP64
+/* Of an SM, in a cycle: docs/hardware/command-stream.md 9.1, 9.2; four schedulers and two FP64
  * lanes in each. */
 static const struct { double issue, doubles, shared; } rates = {4, 2.0 / GPU_WARP_SIZE, 1};
 

@@ -4,12 +4,11 @@
  * (sm/l1.h). The instruction cache is the decoded code (sm/code.c), which is kept in
  * any mode; here it loses what it has now and then. All on the engine's thread.
  *
- * Descriptors (gpu-command-stream.md 8.3, hazard 2; bring-up lessons, trap 38): one
- * that is scheduled again at the same address comes from the cache, unless an action
- * that invalidates or INVALIDATE_SKED_CACHES was between. A descriptor from the
- * pushbuffer replaces what is there: CUDA launches so, and nothing else (4.5).
- * Boards have run with a ring of 1024 descriptors and no invalidates: the cache is
- * smaller than that.
+ * Descriptors (docs/hardware/command-stream.md 8.3, hazard 2; docs/hardware/bring-up.md trap 38):
+ * one that is scheduled again at the same address comes from the cache, unless an action that
+ * invalidates or INVALIDATE_SKED_CACHES was between. A descriptor from the pushbuffer replaces what
+ * is there: CUDA launches so, and nothing else (4.5). Boards have run with a ring of 1024
+ * descriptors and no invalidates: the cache is smaller than that.
  *
  * Constants (qmd-v03.csv, CONSTANT_BUFFER_INVALIDATE and INVALIDATE_SHADER_CONSTANT_CACHE;
  * 4.4): lines stay from grid to grid, found by address. A grid reads each line once,

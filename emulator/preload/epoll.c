@@ -19,7 +19,7 @@ struct watch {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watch *watches;
 
-/* A child of fork has no event's fd, and nobody who would unlock. */
+/* A child of fork has no event's fd, and no thread that would unlock. */
 static void forked_child(void) {
   pthread_mutex_init(&lock, NULL);
   watches = NULL;

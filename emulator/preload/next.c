@@ -1,4 +1,4 @@
-/* The functions behind ours, and what the emulator in this library calls: never
+/* The C library's functions that ours replace, and what the emulator in this library calls: never
  * our own redirections. The linker's --wrap (meson.build) gives each call of NAME
  * in this library to __wrap_NAME.
  */

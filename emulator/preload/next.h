@@ -1,4 +1,4 @@
-/* The functions behind ours: those that a program would call without us. */
+/* The C library's functions that ours replace: those that a program would call without us. */
 #ifndef TEGRACL_EMULATOR_NEXT_H
 #define TEGRACL_EMULATOR_NEXT_H
 
@@ -12,7 +12,7 @@
  * 64-bit machines all are. */
 #define REDIRECT_ALIAS(name) __attribute__((visibility("default"), alias(#name)))
 
-/* The next definition of that name behind this library, found once. */
+/* The next definition of that name after this library, found once. */
 void *next_function(_Atomic(void *) *found, const char *name);
 #define NEXT(name)                                                                                 \
   ({                                                                                               \

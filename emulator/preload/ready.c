@@ -1,6 +1,6 @@
 /* Redirected functions that wait for fds. The kernel driver's poll of an event
  * reports POLLIN and POLLPRI together, and once; behind our fd is an eventfd, which
- * knows only POLLIN and stays readable. nvgpu-uapi.md 3.6, 6.
+ * knows only POLLIN and stays readable. docs/hardware/kernel-interface.md 3.6, 6.
  */
 #include <errno.h>
 #include <poll.h>

@@ -32,7 +32,7 @@ static const char *find_library(char path[PATH_MAX]) {
                                                                : NULL;
 }
 
-/* Behind what is preloaded already: a tracer sees the calls before they are answered.
+/* After what is preloaded already: a tracer sees the calls before they are answered.
  * The list's separators cannot be quoted in it. */
 static int preload(const char *library) {
   if (strpbrk(library, ": "))

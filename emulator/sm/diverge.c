@@ -1,5 +1,5 @@
 /* The divergence engine: groups of lanes that execute together, how they split,
- * wait and meet again (facts sass-divergence.md sections 1 to 4).
+ * wait and meet again (docs/hardware/divergence.md sections 1 to 4).
  */
 #include "emulator/sm/state.h"
 

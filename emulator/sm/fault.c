@@ -71,7 +71,7 @@ static void describe(struct sm_fault *f, const struct sm_grid *grid) {
              "group (%u,%u,%u) has executed %" PRIu64 " warp instructions: an endless loop?",
              f->ctaid[0], f->ctaid[1], f->ctaid[2], grid->watch->watchdog);
     break;
-  default: /* whoever reports it has the words */
+  default: /* the function that reports it has the words */
     break;
   }
 }

@@ -1,20 +1,20 @@
 /* The L1 data caches of the SMs, where they are modelled: they serve a line as it was
  * when it was fetched until they are told otherwise.
  *
- * What an SM does, and what nobody has promised that it does:
+ * What an SM does, and what no source promises:
  * - It writes through, and its own line follows: threads of one CTA see each other's
  *   stores. Its atomics are the L2 cache's and drop the sector. What other SMs, the copy
  *   engine and the CPU write leaves its lines as they are (PTX ISA, memory consistency
  *   model: only morally strong operations are ordered across CTAs).
  * - Weak loads and those of CTA scope (LDG, LDG.STRONG.SM) may be served by it; wider
  *   ones (LDG.STRONG.GPU, .SYS: volatile, relaxed.gpu) may not. ptxas 13.0 puts
- *   CCTL.IVALL behind each acquire and fence of wider scope than a CTA, and MEMBAR
+ *   CCTL.IVALL after each acquire and fence of wider scope than a CTA, and MEMBAR
  *   alone where a release suffices: so that MEMBAR leaves lines alone, and CCTL.IVALL
  *   drops them.
  * - LDG.CONSTANT (ld.global.nc) reads what no kernel writes meanwhile (PTX ISA): its
  *   lines follow no store and no fence; only what comes before a grid drops them.
  * - Between grids lines stay: QMD INVALIDATE_SHADER_DATA_CACHE (qmd-v03.csv) and
- *   INVALIDATE_SHADER_CACHES (gpu-command-stream.md 4.4) drop them.
+ *   INVALIDATE_SHADER_CACHES (docs/hardware/command-stream.md 4.4) drop them.
  * - Lines are 128 bytes of which 32-byte sectors are fetched; they are found by virtual
  *   address (Jia and others, "Dissecting the NVIDIA Volta GPU Architecture via
  *   Microbenchmarking", 2018), so that a new mapping does not drop them either.
@@ -25,7 +25,8 @@
 
 #include "emulator/sm/state.h"
 
-/* 128 KiB: what is left of 192 where shared memory is small (gpu-command-stream.md 5.4). */
+/* 128 KiB: what is left of 192 where shared memory is small (docs/hardware/command-stream.md 5.4).
+ */
 enum {
   SM_L1_LINE_BYTES = 128,
   SM_L1_SECTOR_BYTES = 32,

@@ -31,7 +31,7 @@ struct sm_range {
 
 /* The MMU as the SM sees it. find fills in the mapping that holds address, or
  * returns false. The SM keeps ranges for the time of a CTA's turn, and for longer if
- * nothing is unmapped; the memory behind them stays until the grid has ended. */
+ * nothing is unmapped; the memory after them stays until the grid has ended. */
 struct sm_memory {
   bool (*find)(void *space, uint64_t address, struct sm_range *range);
   void *space;

@@ -23,7 +23,7 @@ enum sm_group_state {
   SM_GROUP_BAR,      /* waits at the CTA's barrier breg */
 };
 
-/* Lanes that execute together (facts sass-divergence.md section 1). */
+/* Lanes that execute together (docs/hardware/divergence.md section 1). */
 struct sm_group {
   uint32_t mask;
   uint8_t state;
@@ -197,7 +197,7 @@ const struct sm_uop *sm_preempt(struct sm_warp *w, uint64_t pc);
 /* Makes a ready group current and returns its first uop; NULL: none is ready, or a
  * fault. preempted: the one that ran goes on. Groups share the uniform registers, and
  * compiled code expects others to use them only where it yields, blocks or splits
- * (sass-divergence.md 4). */
+ * (docs/hardware/divergence.md 4). */
 const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted);
 /* Nobody can run: lets the blocked BSYNC group with the lowest pc go. */
 bool sm_release_early(struct sm_warp *w);

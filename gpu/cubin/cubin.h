@@ -1,6 +1,6 @@
 /* The CUBIN reader: an ELF file with SM machine code becomes a struct
  * module_code. Input is hostile (clCreateProgramWithBinary): every offset, size
- * and index is checked before use. Format: facts, cubin-elf.md.
+ * and index is checked before use. Format: docs/hardware/cubin.md.
  */
 #ifndef TEGRACL_CUBIN_H
 #define TEGRACL_CUBIN_H

@@ -1,5 +1,5 @@
-/* Numbers of the CUBIN format: CUDA's additions to ELF. Source: facts,
- * cubin-elf.md (sections named at each group); names as in public tables
+/* Numbers of the CUBIN format: CUDA's additions to ELF. Source:
+ * docs/hardware/cubin.md (sections named at each group); names as in public tables
  * (denvdis ei_attrs.txt). Generic ELF comes from <elf.h>.
  */
 #ifndef TEGRACL_CUBIN_FORMAT_H

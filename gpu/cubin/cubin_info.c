@@ -1,4 +1,4 @@
-/* The CUBIN reader: attribute records of .nv.info sections (facts, cubin-elf.md
+/* The CUBIN reader: attribute records of .nv.info sections (docs/hardware/cubin.md
  * section 5).
  */
 #include "gpu/cubin/cubin_reader.h"

@@ -8,7 +8,7 @@
 
 #include "gpu/cubin/cubin_reader.h"
 
-/* Standard opcodes below the header's opcode base, and extended ones behind a 0. */
+/* Standard opcodes below the header's opcode base, and extended ones after a 0. */
 enum {
   DW_EXTENDED = 0,
   DW_LNS_COPY = 1,
@@ -27,7 +27,7 @@ enum {
   DW_VERSION_WITH_OPERATIONS = 4, /* has maximum_operations_per_instruction */
 };
 
-/* Bytes that are read in order; bad once a read went behind the end. */
+/* Bytes that are read in order; bad once a read went past the end. */
 struct bytes {
   const unsigned char *at, *end;
   bool bad;

@@ -65,7 +65,7 @@ __attribute__((format(printf, 3, 4))) void cubin_fail(struct cubin *r, enum cubi
 #define cubin_refuse(...) (cubin_fail(__VA_ARGS__), false)
 bool cubin_no_memory(struct cubin *r);
 
-/* The part of name behind prefix, or NULL. */
+/* The part of name after prefix, or NULL. */
 const char *cubin_behind(const char *name, const char *prefix);
 
 bool cubin_read_symbol(struct cubin *r, uint32_t number, Elf64_Sym *symbol, const char **name);

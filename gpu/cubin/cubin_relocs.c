@@ -1,4 +1,4 @@
-/* The CUBIN reader: relocations (facts, cubin-elf.md section 4). */
+/* The CUBIN reader: relocations (docs/hardware/cubin.md section 4). */
 #include "gpu/cubin/cubin_reader.h"
 
 struct reloc_form {

@@ -1,5 +1,5 @@
 /* Takes debugging sections out of a CUBIN. The sections stay in the table, with no
- * size, so that all numbers remain; what lies behind moves forward by a multiple of
+ * size, so that all numbers remain; what lies after moves forward by a multiple of
  * MOVE_UNIT, so that all alignments and the segments' inner distances do.
  */
 #include "gpu/cubin/cubin_strip.h"

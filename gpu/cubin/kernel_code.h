@@ -12,7 +12,7 @@
 /* A piece of the module that needs a GPU address (or, for MODULE_BANK2, a
  * constant bank of one kernel). */
 enum module_section_kind {
-  MODULE_TEXT,   /* code of one kernel and of the functions behind it */
+  MODULE_TEXT,   /* code of one kernel and of the functions after it */
   MODULE_GLOBAL, /* .nv.global and .nv.global.init */
   MODULE_BANK2,  /* .nv.constant2.<kernel>: compiler constants */
   MODULE_BANK3,  /* .nv.constant3: user __constant__ variables */
@@ -26,7 +26,7 @@ struct module_section {
   const void *data; /* size bytes, owned by the module; NULL: all zero */
 };
 
-/* Kinds of relocation (numbers of facts: cubin-elf.md section 4). */
+/* Kinds of relocation (numbers of docs/hardware/cubin.md section 4). */
 enum module_reloc_kind {
   MODULE_RELOC_ABS32,    /* 32-bit S + A */
   MODULE_RELOC_ABS64,    /* 64-bit S + A */
@@ -124,7 +124,7 @@ struct kernel_arg {
   uint32_t image;      /* IMAGE: enum kernel_arg_image */
 };
 
-/* Hidden parameter block which every kernel of ours takes behind the user's
+/* Hidden parameter block which every kernel of ours takes after the user's
  * arguments (kernel_code.hidden_offset). The device library declares the same
  * struct. Offsets are part of the program-binary format.
  *
@@ -146,7 +146,7 @@ struct kernel_hidden {
  * A call reserves its record with one atomic addition, so that the order of a work-item's
  * calls is kept, and drops it if it finds no room. */
 struct print_buffer {
-  uint64_t reserved; /* bytes of records behind this struct, also of dropped ones */
+  uint64_t reserved; /* bytes of records after this struct, also of dropped ones */
   uint64_t dropped;  /* calls that found no room */
   uint64_t capacity; /* bytes of records that there is room for */
   uint64_t unused;

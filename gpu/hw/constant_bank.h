@@ -1,5 +1,5 @@
 /* Constant bank 0 as NVRTC's code for sm_87 reads it: byte offsets of the words
- * that the driver provides. Facts: gpu-command-stream.md 6.
+ * that the driver provides. docs/hardware/command-stream.md 6.
  */
 #ifndef TEGRACL_HW_CONSTANT_BANK_H
 #define TEGRACL_HW_CONSTANT_BANK_H
@@ -33,7 +33,7 @@ enum {
 };
 
 /* The stack grows down from 16 MiB less 0x240 of the local window; CUDA keeps
- * the top 0x240 bytes. gpu-command-stream.md 4.3. */
+ * the top 0x240 bytes. docs/hardware/command-stream.md 4.3. */
 enum {
   STACK_POINTER_START = 0xfffdc0,
   STACK_TOP_RESERVED = 0x240,

@@ -1,6 +1,6 @@
 /* The host interface: GPFIFO entries, USERD, the user-mode page, the layouts of
  * a semaphore release and of the error notifier.
- * Facts: gpu-command-stream.md 1 and 3.1; nvgpu-uapi.md 7.
+ * docs/hardware/command-stream.md 1 and 3.1; docs/hardware/kernel-interface.md 7.
  */
 #ifndef TEGRACL_HW_HOST_H
 #define TEGRACL_HW_HOST_H
@@ -28,8 +28,8 @@
 enum {
   GP_ENTRY_BYTES = 8,
   GP_ENTRY_LENGTH_MAX = 0x1fffff,
-  GP_ENTRIES_MIN = 2,      /* SETUP_BIND of a user-mode channel; nvgpu-uapi.md 3.4 */
-  GPFIFO_BYTES_MIN = 4096, /* nvgpu-uapi.md trap T2 */
+  GP_ENTRIES_MIN = 2, /* SETUP_BIND of a user-mode channel; docs/hardware/kernel-interface.md 3.4 */
+  GPFIFO_BYTES_MIN = 4096, /* docs/hardware/kernel-interface.md trap T2 */
 };
 
 enum gp_control_opcode {

@@ -1,5 +1,5 @@
 /* Memory of an SM: generic-address windows, the local memory pool, shared-memory
- * carve-outs, and the limits of a grid. Facts: gpu-command-stream.md 4.2, 4.3,
+ * carve-outs, and the limits of a grid. docs/hardware/command-stream.md 4.2, 4.3,
  * 5.2, 5.4, 9.1.
  */
 #ifndef TEGRACL_HW_MEMORY_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-  GPU_PAGE_BYTES = 4096, /* the only GMMU page size on Orin; nvgpu-uapi.md 5 */
+  GPU_PAGE_BYTES = 4096, /* the only GMMU page size on Orin; docs/hardware/kernel-interface.md 5 */
   GPU_WARP_SIZE = 32,
   SM_WARPS = 48,
   SM_BLOCKS = 16,
@@ -27,11 +27,11 @@ enum {
   WARP_UNIT = 4,       /* an SM's four partitions share the registers */
   BARRIERS_MAX = 16,
   TEXT_ALIGN = 128,       /* PROGRAM_ADDRESS */
-  TEXT_TAIL_BYTES = 4096, /* readable behind the code for the prefetcher */
+  TEXT_TAIL_BYTES = 4096, /* readable after the code for the prefetcher */
 };
 
 /* Windows of generic addresses: no buffer may lie in them. They span 16 MiB
- * each (not probed on GA10B; gpu-command-stream.md 4.2). */
+ * each (not probed on GA10B; docs/hardware/command-stream.md 4.2). */
 #define SHADER_WINDOW_BYTES UINT64_C(0x1000000)
 
 /* The local memory pool: for each TPC, SM_WARPS * SMS_PER_TPC warps. */

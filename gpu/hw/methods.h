@@ -1,6 +1,6 @@
 /* The words of a pushbuffer: method headers, method numbers (generated from
  * methods.csv) and the values of their fields.
- * Facts: gpu-command-stream.md 2.1, 2.2, 3.1, 4.5, 4.7.
+ * docs/hardware/command-stream.md 2.1, 2.2, 3.1, 4.5, 4.7.
  */
 #ifndef TEGRACL_HW_METHODS_H
 #define TEGRACL_HW_METHODS_H

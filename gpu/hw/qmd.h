@@ -13,16 +13,16 @@ enum {
   QMD_ALIGN = 256, /* the launch methods take the address >> 8 */
   QMD_ADDRESS_SHIFT = 8,
   QMD_CONSTANT_BANKS = 8,
-  QMD_CONSTANT_SIZE_SHIFT = 4, /* SIZE_SHIFTED4; facts: gpu-command-stream.md 5.3 */
+  QMD_CONSTANT_SIZE_SHIFT = 4, /* SIZE_SHIFTED4; docs/hardware/command-stream.md 5.3 */
   QMD_PREFETCH_SIZE_SHIFT = 8, /* PROGRAM_PREFETCH_SIZE */
   QMD_PREFETCH_SIZE_MAX = 0x1ff,
 };
 
-/* Values of fields; gpu-command-stream.md 5.1 and qmd-v03.csv. */
+/* Values of fields; docs/hardware/command-stream.md 5.1 and qmd-v03.csv. */
 enum {
   QMD_MAJOR_VERSION_VALUE = 3,
   QMD_VERSION_VALUE = 0,
-  QMD_GROUP_COMPUTE = 0x3f, /* CUDA and the seeds */
+  QMD_GROUP_COMPUTE = 0x3f, /* CUDA and the AGX notes (docs/hardware/bring-up.md) */
   QMD_MEMBAR_NONE = 0,
   QMD_MEMBAR_L1_SYSMEMBAR = 1,
   QMD_MEMBAR_L1_MEMBAR = 3,

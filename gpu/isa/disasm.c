@@ -327,7 +327,7 @@ static bool neutral(const struct sm_isa_operand *d, const struct sm_operand *o) 
   }
 }
 
-/* IMAD has spellings of its own for what it is used as; 0x10000 is none of its
+/* IMAD has its own spellings for what it is used as; 0x10000 is none of its
  * shifts. */
 static void put_imad_use(struct text *t, const struct sm_insn *insn) {
   enum { SHIFT_EXCEPTION = 0x10000 };

@@ -31,7 +31,7 @@ struct nvgpu_os {
 };
 
 extern const struct nvgpu_os nvgpu_os_linux;
-/* Defined by emulator/; whoever links this library links that one. */
+/* Defined by emulator/; a program that links this library links that one. */
 extern const struct nvgpu_os nvgpu_os_emulator;
 
 #endif

@@ -48,7 +48,7 @@ static int os_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
 }
 
 /* The barrier drains write-combining buffers (GP_PUT among them) before the
- * device store arrives by another path; facts: gpu-command-stream.md 1.5. */
+ * device store arrives by another path; docs/hardware/command-stream.md 1.5. */
 static void os_doorbell(void *usermode_page, uint32_t token) {
 #if defined(__aarch64__)
   __asm__ volatile("dsb st" ::: "memory");

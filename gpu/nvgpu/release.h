@@ -1,5 +1,5 @@
 /* What differs between the releases of the kernel interface: L4T r36 (JetPack 6), whose
- * structs and requests uapi.h has, and L4T r35 (JetPack 5). nvgpu-uapi.md 10.
+ * structs and requests uapi.h has, and L4T r35 (JetPack 5). docs/hardware/kernel-interface.md 10.
  */
 #ifndef TEGRACL_NVGPU_RELEASE_H
 #define TEGRACL_NVGPU_RELEASE_H

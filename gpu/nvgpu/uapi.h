@@ -1,6 +1,6 @@
 /* The nvgpu and nvmap kernel interface of Jetson Orin: structs and request codes
  * (generated from nvgpu-uapi.csv) and the values of their fields.
- * Facts: nvgpu-uapi.md, section numbers beside each group.
+ * docs/hardware/kernel-interface.md, section numbers beside each group.
  */
 #ifndef TEGRACL_NVGPU_UAPI_H
 #define TEGRACL_NVGPU_UAPI_H
@@ -163,7 +163,7 @@ enum {
   NVMAP_NUMA_ANY = -1,
 };
 
-/* Limits of the driver (8, trap T12). */
+/* Limits of the driver (docs/hardware/kernel-interface.md trap T12). */
 enum { NVGPU_CHANNELS_MAX = 512, NVGPU_TSGS_MAX = 512, NVGPU_CHANNELS_PER_TSG = 128 };
 
 /* Name of a request, NULL if it is none of this interface. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The barriers of a submission in the arm64 code of the driver (facts:
-gpu-command-stream.md 1.5), read from its disassembly: before GP_PUT for loads and
+"""The barriers of a submission in the arm64 code of the driver
+(docs/hardware/command-stream.md 1.5), read from its disassembly: before GP_PUT for loads and
 stores, since from then on the GPU may write what the application has read.
 
 barriers.py OBJDUMP LIBTEGRACL.SO"""

@@ -224,7 +224,7 @@ def nvptx_cubin(name):
             return file.read()
 
 
-# ---- one run, in a process of its own ----------------------------------------------------
+# ---- one run, in its own process ----------------------------------------------------
 
 
 def run_one(tegraclc, name, road):

@@ -140,7 +140,7 @@ void add_store(struct device_text *text, unsigned width, const char *value, cons
 size_t value_count(unsigned arguments, enum type type);
 struct value test_value(enum type type, unsigned argument, unsigned arguments, size_t i);
 
-/* What has no row in the table: each function prints a table of its own, or the overloads
+/* What has no row in the table: each function prints its own table, or the overloads
  * if they are asked for, and gives the number of failures. */
 int test_conversions(struct device_cl *cl);
 int test_memory(struct device_cl *cl);

@@ -36,7 +36,7 @@ def plain(parameter):
 
 def names(text, name):
     """True if a test's text has the function's name, or its first words before what the
-    preprocessor or a format puts behind them."""
+    preprocessor or a format puts after them."""
     ends = [m.start() + 1 for m in re.finditer("_", name)][1:]
     return re.search(r"\b(%s\b|(%s)(##|%%s))" % (name, "|".join(name[:e] for e in ends) or name),
                      text) is not None

@@ -163,7 +163,7 @@ static int test_conversions_to(struct device_cl *cl, enum type to) {
 }
 
 /* as_: every type of the same size, where three elements take the place of three. Each
- * result is stored behind the one before; all are the input. */
+ * result is stored after the one before; all are the input. */
 static unsigned width_as(enum type to, enum type from, unsigned width) {
   unsigned bits = types[from].bits * width, n = bits / types[to].bits;
   if (width == 3)

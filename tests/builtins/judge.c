@@ -30,7 +30,7 @@ static double error_of(real got, real want, real unit, enum type type, bool zero
   if (exponent < t->least)
     exponent = t->least;
   real ulp = ldexpl(1, exponent - t->digits);
-  if (isinf(got)) /* as if it were the next number behind the largest */
+  if (isinf(got)) /* as if it were the next number after the largest */
     got = copysignl(largest + last, got);
   if (fabsl(want) > largest) {
     want = copysignl(largest + last, want);

@@ -384,7 +384,7 @@ static void test_fork(void **state) {
   assert_int_equal(build_and_tell_helper("kernel"), helper);
 }
 
-/* Whether a process runs; a zombie that nobody reaps does not. */
+/* Whether a process runs; a zombie that is not reaped does not. */
 static bool is_running(int pid) {
   char path[64], state = 'Z';
   snprintf(path, sizeof(path), "/proc/%d/stat", pid);

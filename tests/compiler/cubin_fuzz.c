@@ -198,7 +198,7 @@ static bool check_object(const unsigned char *bytes, size_t size) {
 static bool feed(const unsigned char *bytes, size_t size, unsigned *accepted) {
   char error[128];
   struct module_code *code = NULL;
-  unsigned char *exact = malloc(size ? size : 1); /* no slack behind it, for ASan */
+  unsigned char *exact = malloc(size ? size : 1); /* no slack after it, for ASan */
   memcpy(exact, bytes, size);
   const enum cc_binary_kind kind = cc_binary_kind(exact, size);
   const bool is_object = kind == CC_BINARY_OBJECT || kind == CC_BINARY_LIBRARY;

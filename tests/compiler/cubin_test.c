@@ -325,12 +325,12 @@ static void test_truncated(void **state) {
   struct cubin_file file = cubin_file_read("sample-13.0.cubin");
   assert_non_null(file.bytes);
   char error[256];
-  /* Only the program headers, which nobody reads, lie behind the sections. */
+  /* Only the program headers, which are not read, come after the sections. */
   Elf64_Ehdr header;
   memcpy(&header, file.bytes, sizeof(header));
   size_t needed = header.e_shoff + (size_t)header.e_shnum * sizeof(Elf64_Shdr);
   for (size_t size = 0; size < needed; size += size < 4096 ? 1 : 97) {
-    unsigned char *part = malloc(size + 1); /* so that ASan sees reads behind it */
+    unsigned char *part = malloc(size + 1); /* so that ASan sees reads after it */
     memcpy(part, file.bytes, size);
     error[0] = 0;
     assert_int_equal(read_bytes(part, size, error), CC_INVALID_BINARY);
@@ -391,7 +391,7 @@ static enum cc_status read_made(struct made *made) {
   return status;
 }
 
-/* Symbols whose names begin one behind the other in a string without an end, or with one at the
+/* Symbols whose names begin one after the other in a string without an end, or with one at the
  * very end. */
 static enum cc_status read_symbols(bool terminated, unsigned char info) {
   enum { TEXT = 4 << 20, SYMBOLS = 300000 };

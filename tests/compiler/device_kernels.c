@@ -19,7 +19,7 @@ static char *read_file(const char *name) {
   return text.data;
 }
 
-/* The names behind KERNEL( at the start of a line. */
+/* The names after KERNEL( at the start of a line. */
 static const char *next_kernel(const char *text, char *name, size_t size) {
   static const char mark[] = "\nKERNEL(";
   const char *at = strstr(text, mark);

@@ -127,7 +127,7 @@ static wide apply(enum operation o, wide a, wide b) {
   }
 }
 
-/* The combination of lanes first to behind that are on; false if there is none. */
+/* The combination of lanes first to after that are on; false if there is none. */
 static bool combine(const struct type *t, enum operation o, const struct lanes *l, unsigned first,
                     unsigned behind, wide *result) {
   bool any = false;

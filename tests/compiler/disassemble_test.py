@@ -32,7 +32,7 @@ def tegraclc(*arguments):
 
 
 def with_code(cubin, code):
-    """The CUBIN with other code for its one kernel, behind the end of the file."""
+    """The CUBIN with other code for its one kernel, past the end of the file."""
     table, = struct.unpack_from('<Q', cubin, 0x28)
     count, names = struct.unpack_from('<HH', cubin, 0x3c)
     name_table, = struct.unpack_from('<Q', cubin, table + 64 * names + 24)

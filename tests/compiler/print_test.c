@@ -289,7 +289,7 @@ static void one_behind_the_other(void **state) {
     add_i32(&maker, i);
     at += finish(&maker, "%d\n", at);
   }
-  memset(at, 0, 64); /* behind the last: a reservation without a record */
+  memset(at, 0, 64); /* after the last: a reservation without a record */
   assert_true(cc_print(&reader, records, (size_t)(at - records) + 64));
   char *line = text;
   for (long i = 0; i < RECORDS; i++)

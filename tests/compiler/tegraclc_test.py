@@ -15,7 +15,7 @@ TEGRACLC, FOLDER = sys.argv[1:3]
 SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'nvrtc.supp')
 os.environ['LSAN_OPTIONS'] = f'suppressions={SUPPRESSIONS}:print_suppressions=0'
 # Bits 8:0 of an instruction: the operation; the three above say the form of the
-# operands (facts: sass-sm87.csv).
+# operands (sm87.isa).
 OPERATION = 0x1ff
 GENERIC_LOAD, GENERIC_STORE, GLOBAL_LOAD, GLOBAL_STORE = 0x180, 0x185, 0x181, 0x186
 SHARED_LOAD, LOCAL_LOAD, LOCAL_STORE, FFMA = 0x184, 0x183, 0x187, 0x023

@@ -21,11 +21,6 @@ CITED = re.compile(r"(?:docs/)?(?:hardware/)?(?<![\w-])([a-z][a-z0-9-]*\.md),? "
                    r"(%s(?:(?:, | and | to |, and )%s)*)" % (NUMBER, NUMBER))
 HEADING = re.compile(r"^#+ (\d+(?:\.\d+)*)\.? ", re.M)
 ROW = re.compile(r"^\| (T?\d+(?:, T?\d+)*) \|", re.M)
-# The names that the pages had before they were published.
-OLD = {"gpu-command-stream.md": "command-stream.md", "nvgpu-uapi.md": "kernel-interface.md",
-       "orin-bringup-lessons.md": "bring-up.md", "cubin-elf.md": "cubin.md",
-       "sass-sm87.md": "sass.md", "sass-divergence.md": "divergence.md",
-       "mufu-and-float.md": "floating-point.md"}
 
 
 def places(page):
@@ -47,7 +42,6 @@ def main():
             if not (top / page).exists() and not (path.parent / page).exists():
                 wrong.append("%s: there is no %s" % (path.relative_to(top), page))
         for sheet, kind, numbers in CITED.findall(text):
-            sheet = OLD.get(sheet, sheet)
             if sheet not in known:
                 continue
             sections, traps = known[sheet]

@@ -1,6 +1,6 @@
 /* The doctor over a software Orin on which one thing does not work: the right step
- * fails, says what, and those behind it say why they cannot run. The compiler and the
- * loader are away here, so that nobody waits for them.
+ * fails, says what, and those after it say why they cannot run. The compiler and the
+ * loader are away here, so that nothing waits for them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

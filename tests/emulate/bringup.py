@@ -3,7 +3,7 @@
 structures by struct.pack, mappings by mmap.mmap and by the C library's mmap through ctypes.
 It knows nothing of this project but where NVRTC is.
 
-Steps and expected values: facts, orin-bringup-lessons.md 2 (column A) and 7. Run it
+Steps and expected values: docs/hardware/bring-up.md 2 (column A) and 7. Run it
 with tegracl-emulate, or on a board: `tegracl-emulate bringup.py TEGRACLC`.
 """
 import ctypes
@@ -18,7 +18,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from nvrtc import Nvrtc  # noqa: E402
 
-# Requests, nvgpu-uapi.md 2.
+# Requests, docs/hardware/kernel-interface.md 2.
 GET_CHARACTERISTICS, ZCULL_GET_CTX_SIZE = 0xC0104705, 0x80044701
 ALLOC_AS, OPEN_TSG, OPEN_CHANNEL = 0xC0404708, 0xC0184709, 0xC004470B
 AS_BIND_CHANNEL, MAP_BUFFER_EX, UNMAP_BUFFER, ALLOC_SPACE = (
@@ -368,7 +368,7 @@ def launch(gpu):
     data.free()
 
 
-# ---- and the programs behind it ----
+# ---- and the programs after it ----
 
 def two_channels(gpu):
     gpu.copy = Channel(gpu, COPY)

@@ -181,7 +181,7 @@ static void virtual_fork(int fd) {
 }
 
 /* A child does not get the mappings, and may close all it has: the parent does not
- * notice. It has a device of its own. */
+ * notice. It has its own device. */
 static void forks(const struct orin *orin) {
   int fd = open(NODE, O_RDWR);
   void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

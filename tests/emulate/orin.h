@@ -1,5 +1,5 @@
 /* A client of Orin's kernel interface that uses none of the project's headers: its
- * numbers are those of the facts, nvgpu-uapi.md and orin-bringup-lessons.md (column
+ * numbers are those of docs/hardware/kernel-interface.md and docs/hardware/bring-up.md (column
  * B), as somebody else would have written them down. Every step ends the program
  * with a message if it fails.
  */

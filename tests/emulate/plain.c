@@ -1,4 +1,4 @@
-/* What the C helpers of orin-bringup-lessons.md (column B) did on an Orin Nano: a
+/* What the C helpers of docs/hardware/bring-up.md (column B) did on an Orin Nano: a
  * host semaphore, a report of the compute class, launches; then a fault, and a new
  * channel in the same address space.
  */
@@ -31,7 +31,7 @@ static void host_semaphore(struct orin_channel *channel, const struct orin_buffe
   CHECK(orin_wait(channel->userd.cpu + GP_GET, 1));
 }
 
-/* SET_OBJECT, then a report of one word behind what was launched. */
+/* SET_OBJECT, then a report of one word after what was launched. */
 static void push_report(struct orin_channel *channel, uint64_t va, uint32_t payload) {
   const uint32_t words[] = {0x20012000, 0xc7c0,     0x20012056,   payload,    0x20012057,
                             0,          0x20012058, (uint32_t)va, 0x20012059, (uint32_t)(va >> 32),
@@ -101,7 +101,7 @@ static void fault(struct orin *orin, struct orin_channel *channel, const struct 
   CHECK(ioctl(channel->fd, timed_out_request, &timed_out) == 0 && !timed_out);
   orin_push_release(channel, 0x1000000000, 1);
   orin_submit(channel);
-  CHECK(orin_wait(channel->notifier.cpu + 12, 0xffff0000)); /* status, behind it info16 */
+  CHECK(orin_wait(channel->notifier.cpu + 12, 0xffff0000)); /* status, after it info16 */
   CHECK(orin_word(channel->notifier.cpu + 8) == 31);
   CHECK(ioctl(channel->fd, timed_out_request, &timed_out) == 0 && timed_out);
   orin_channel_close(channel);

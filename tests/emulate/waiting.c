@@ -211,7 +211,7 @@ static struct use use_now(void) {
                       .sleeps = use.ru_nvcsw};
 }
 
-/* The engine looks at doorbells that nobody tells it of 250 times in a second, and does
+/* The engine looks at doorbells without a notification 250 times in a second, and does
  * nothing between. */
 static void idleness(void) {
   enum { LOOK_US = 4000, MS = 1000 };

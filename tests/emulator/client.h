@@ -1,5 +1,5 @@
 /* A small client of the kernel interface for the tests: the bring-up of
- * orin-bringup-lessons.md (column A) in C, through a struct nvgpu_os, and a
+ * docs/hardware/bring-up.md (column A) in C, through a struct nvgpu_os, and a
  * pushbuffer writer.
  */
 #ifndef TEGRACL_TEST_CLIENT_H

@@ -47,7 +47,7 @@ static unsigned fd_count;
 static uint32_t handles[HANDLES_MAX];
 static unsigned handle_count;
 static uint64_t last_va;
-static char *scratch; /* between pages that nobody may touch */
+static char *scratch; /* between pages without access */
 static void *mapped;
 static size_t mapped_bytes;
 

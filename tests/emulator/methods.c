@@ -1,4 +1,4 @@
-/* Sends each method of methods.csv once, with harmless data, to a channel of its own,
+/* Sends each method of methods.csv once, with harmless data, to its own channel,
  * and prints what came of it, one line for each: class, offset, "accepted", or
  * "refused" with the notifier's code and the message. methods.py compares that with
  * the table in docs/emulator/engines.md.

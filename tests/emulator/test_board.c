@@ -17,7 +17,7 @@
 
 #include "tests/emulator/client.h"
 
-/* gpu-command-stream.md 9.2 */
+/* docs/hardware/command-stream.md 9.2 */
 static const struct row {
   const char *option;
   uint32_t gpcs, sms, masks[2];
@@ -48,7 +48,7 @@ static void look(const void *argument) {
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_NUM_VSMS, vsms);
   assert_int_equal(vsms.num_vsms, row->sms);
   struct nvgpu_gpu_vsms_mapping_entry entry[17] = {[16] = {.sm_local_id = 0xee}};
-  entry[row->sms].sm_local_id = 0xee; /* behind the last, untouched */
+  entry[row->sms].sm_local_id = 0xee; /* after the last, untouched */
   struct nvgpu_gpu_vsms_mapping map = {.vsms_map_buf_addr = (uintptr_t)entry};
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_VSMS_MAPPING, map);
   assert_int_equal(entry[row->sms].sm_local_id, 0xee);

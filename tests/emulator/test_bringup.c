@@ -1,4 +1,4 @@
-/* The bring-up of orin-bringup-lessons.md, column A, and the basic work after
+/* The bring-up of docs/hardware/bring-up.md, column A, and the basic work after
  * it: semaphores, launches, two channels, faults, ring wrap.
  */
 #include <fcntl.h>

@@ -147,7 +147,7 @@ static void gaps(void **state) {
   client_close(&c);
 }
 
-/* The rest of a buffer's last page is nobody's: not read as a pushbuffer either. */
+/* The rest of a buffer's last page belongs to no buffer: not read as a pushbuffer either. */
 static void padding(void **state) {
   enum { ASKED = 100, BEHIND = 2048, WORDS = 4096 };
   struct fixture *f = *state;

@@ -1,6 +1,6 @@
 /* Launches: the scheduler's checks, releases and dependents of a descriptor,
  * CTAs that wait for each other, grids of several channels, faults.
- * gpu-command-stream.md 4 and 5.
+ * docs/hardware/command-stream.md 4 and 5.
  */
 #include <poll.h>
 #include <setjmp.h>
@@ -105,7 +105,7 @@ static void register_consumption(void **state) {
   assert_memory_equal(last_fault(&f->c).message, "SKED ESR bit 26:", 16);
 }
 
-/* 4.2, and bring-up trap 7: windows of 16 MiB, below 2^40. */
+/* 4.2, and docs/hardware/bring-up.md trap 7: windows of 16 MiB, below 2^40. */
 static void window_checks(void **state) {
   static const struct {
     uint32_t high, low;
@@ -150,7 +150,7 @@ static void local_memory(void **state) {
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 1);
-  /* The same sizes without memory behind them. */
+  /* The same sizes without memory after them. */
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_B, 0x200000);
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 0);
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
@@ -224,7 +224,7 @@ static void completion(void **state) {
   assert_int_equal(*word_at(f, 320), 0x72);
 }
 
-/* Both groups of report semaphores come behind the grid before them. */
+/* Both groups of report semaphores come after the grid before them. */
 static void reports(void **state) {
   struct fixture *f = *state;
   struct channel *ch = &f->ch;
@@ -379,7 +379,7 @@ static void overwritten_descriptor(void **state) {
   push_compute_setup(&f->ch);
   fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
   /* The channel has something to do until the descriptor is spoilt, so the grid
-   * must wait for its turn behind a grid that waits for the CPU. */
+   * must wait for its turn after a grid that waits for the CPU. */
   uint64_t spin = fixture_program(f, 1,
                                   &(struct fake_program){.operation = FAKE_SPIN,
                                                          .address = f->data.va + 8,
@@ -478,7 +478,7 @@ static void buffer_in_window(void **state) {
   buffer_destroy(&f->c, &b);
 }
 
-/* NON_STALL_INTERRUPT wakes whoever polls the TSG's event; counters count. */
+/* NON_STALL_INTERRUPT wakes a thread that polls the TSG's event; counters count. */
 static void events_and_counters(void **state) {
   struct fixture *f = *state;
   struct nvgpu_event_id_ctrl_args event = {.cmd = 1, .event_id = 2};

@@ -1,5 +1,5 @@
 /* The control node's rare requests, clocks, shared TSGs, and what else test_ioctl.c
- * leaves of TSGs and channels. nvgpu-uapi.md 2.1, 3.1, 3.3, 3.4.
+ * leaves of TSGs and channels. docs/hardware/kernel-interface.md 2.1, 3.1, 3.3, 3.4.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* What else the engines do: block-linear surfaces, component maps, conditional
  * work, dependence counters, time slices, acquires that wait.
- * gpu-command-stream.md 3, 4, 7; nvgpu-uapi.md 3.3.
+ * docs/hardware/command-stream.md 3, 4, 7; docs/hardware/kernel-interface.md 3.3.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -618,7 +618,7 @@ static unsigned sharer_of(const struct fixture *f, uint32_t slice) {
   return (unsigned)(fake_slices[slice].address2 - f->data.va) / 64 - 1;
 }
 
-/* The shortest slice of a sharer: it began behind the last turn of the slice before and
+/* The shortest slice of a sharer: it began after the last turn of the slice before and
  * ended ahead of the first of the next; its own turns lie in it. */
 struct shortest {
   uint64_t at_most_us, at_least_us;

@@ -1,6 +1,6 @@
 /* Failure as the hardware fails: whatever went wrong, the notifiers of the TSG, its
  * channels, its events and syncpoints, what later ioctls return, and that others go
- * on. nvgpu-uapi.md 7.
+ * on. docs/hardware/kernel-interface.md 7.
  */
 #include <errno.h>
 #include <poll.h>

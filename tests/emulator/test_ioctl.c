@@ -1,4 +1,4 @@
-/* The kernel interface row by row: each check of nvgpu-uapi.md with its errno,
+/* The kernel interface row by row: each check of docs/hardware/kernel-interface.md with its errno,
  * the dispatch rules, and where mappings are placed.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* TEGRACL_EMULATOR=l4t:r35: the older release's sizes, numbers and flags, and a client
- * that knows only those. nvgpu-uapi.md 10.
+ * that knows only those. docs/hardware/kernel-interface.md 10.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -130,7 +130,7 @@ static int memory(int nvmap, uint64_t size, void **cpu) {
   return get.fd;
 }
 
-/* A channel whose VEID nobody made, mapping flags of then, and a release. */
+/* A channel whose VEID was not created, mapping flags of then, and a release. */
 static void bring_up(const void *unused) {
   int ctrl = OS->open("/dev/nvhost-ctrl-gpu", O_RDWR), nvmap = OS->open("/dev/nvmap", O_RDWR),
       error;

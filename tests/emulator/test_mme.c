@@ -166,7 +166,7 @@ static void loops_and_arguments(void **state) {
   struct mme_instruction *i = add(&m);
   i->alu[0].operation = MME_LOOP;
   i->alu[0].source[0] = MME_LOAD0;
-  i->alu[0].immediate = 2; /* the instruction behind this one */
+  i->alu[0].immediate = 2; /* the instruction after this one */
   i = add(&m);
   i->alu[0].destination = 5;
   i->alu[0].source[0] = 5;
@@ -181,7 +181,7 @@ static void loops_and_arguments(void **state) {
   assert_int_equal(*word_at(f, 0), 0);
   compute(f, NVC7C0_CALL_MME_DATA(3), 3000);
   compute(f, NVC7C0_CALL_MME_DATA(3), 40000);
-  compute(f, NVC7C0_CALL_MME_DATA(3), 9); /* nobody takes it */
+  compute(f, NVC7C0_CALL_MME_DATA(3), 9); /* it is not taken */
   fixture_run(f);
   assert_int_equal(*word_at(f, 0), 43210);
 }

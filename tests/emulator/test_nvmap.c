@@ -1,5 +1,6 @@
 /* /dev/nvmap: what test_ioctl.c leaves: the client's own pages, read-only handles,
- * mappings that cache requests name, and the rare requests. nvgpu-uapi.md 3.5, 4.3.
+ * mappings that cache requests name, and the rare requests.
+ * docs/hardware/kernel-interface.md 3.5, 4.3.
  */
 #include <errno.h>
 #include <fcntl.h>

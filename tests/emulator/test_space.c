@@ -1,5 +1,5 @@
 /* Address spaces: sparse areas and REMAP, fixed mappings, batches, and lives that
- * overlap. nvgpu-uapi.md 3.2, 3.4 "close".
+ * overlap. docs/hardware/kernel-interface.md 3.2, 3.4 "close".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -227,7 +227,7 @@ static void batch(void **state) {
   buffer_destroy(&f->c, &a);
 }
 
-/* Trap T1: the driver's own mappings lie behind the range, and the hardware keeps 40
+/* Trap T1: the driver's own mappings lie after the range, and the hardware keeps 40
  * bits of where contexts and rings are. A ring of 2 MiB takes all that the fixture's
  * range leaves below 2^40; one of 512 KiB has run on a board, and any does in a range
  * that ends further down. */
@@ -259,8 +259,9 @@ static void beyond_40_bits(void **state) {
   }
 }
 
-/* 3.2, GET_SYNC_RO_MAP; 6, "wait on the GPU". In CUDA's range: behind the fixture's,
- * which ends 2 MiB below 2^40, the window is out of the hardware's reach (trap T1). */
+/* 3.2, GET_SYNC_RO_MAP; 6, "wait on the GPU". In CUDA's range: after the fixture's,
+ * which ends 2 MiB below 2^40, the window is out of the hardware's reach
+ * (docs/hardware/kernel-interface.md trap T1). */
 static void syncpoints_read_only(void **state) {
   struct client c;
   struct channel ch;
@@ -293,7 +294,7 @@ static void syncpoints_read_only(void **state) {
 }
 
 /* A channel keeps its address space, a mapping its memory, a TSG lives until its
- * last channel is gone: whoever is closed first. */
+ * last channel is gone, in whatever order they are closed. */
 static void closing_orders(void **state) {
   enum { THINGS = 5 };
   for (unsigned order = 0; order < 120; order++) {

@@ -1,6 +1,6 @@
 /* Adversarial mode: for each cache that serves what it holds until it is told
  * otherwise, a client that does not tell it, which some seeds catch, and the same
- * client when it does. gpu-command-stream.md 4.4, 8.3; orin-bringup-lessons.md, trap
+ * client when it does. docs/hardware/command-stream.md 4.4, 8.3; docs/hardware/bring-up.md, trap
  * 38. On the emulator's own SMs.
  */
 #include <setjmp.h>
@@ -23,7 +23,7 @@ enum {
   SOURCE = 1024,
   FROM = 2048, /* what the copy engine copies */
 
-  COPY_NON_PIPELINED_PITCH = 0x182, /* gpu-command-stream.md 7.1 */
+  COPY_NON_PIPELINED_PITCH = 0x182, /* docs/hardware/command-stream.md 7.1 */
 };
 
 /* `*out = *in + ADDEND` for sm_87, as nvcc 13.0 compiled it, without the prologue. */

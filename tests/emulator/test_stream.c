@@ -1,5 +1,5 @@
 /* The command stream: header forms, semaphore operations, GPFIFO entries,
- * inline-to-memory, copies, several channels. gpu-command-stream.md 1 to 4, 7.
+ * inline-to-memory, copies, several channels. docs/hardware/command-stream.md 1 to 4, 7.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -312,7 +312,7 @@ static void two_channels(void **state) {
   channel_close(&f->c, &other);
 }
 
-/* An acquire that nobody satisfies: the channel can be closed all the same. */
+/* An acquire that is never satisfied: the channel can be closed all the same. */
 static void close_waiting(void **state) {
   struct fixture *f = *state;
   struct channel other;
@@ -328,7 +328,7 @@ static void close_waiting(void **state) {
 }
 
 /* The syncpoint counts writes, whatever they write. The read-only window of this
- * address range lies above 40 bits: nvgpu-uapi.md trap T1. */
+ * address range lies above 40 bits: docs/hardware/kernel-interface.md trap T1. */
 static void syncpoints(void **state) {
   struct fixture *f = *state;
   struct nvgpu_get_user_syncpoint_args sync = {0}, later = {0};
@@ -472,7 +472,7 @@ static void ring_faults(void **state) {
   struct nvgpu_submit_gpfifo_args submit_args = {0};
   assert_int_equal(OS->ioctl(f->ch.fd, NVGPU_IOCTL_CHANNEL_SUBMIT_GPFIFO, &submit_args), -110);
   channel_close(&f->c, &ch);
-  OS->doorbell(f->c.page, 77); /* a token of nobody */
+  OS->doorbell(f->c.page, 77); /* a token of no channel */
 }
 
 /* Only on request; the first error stays. */

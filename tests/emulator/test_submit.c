@@ -1,6 +1,6 @@
 /* Rings that the driver writes: SETUP_BIND without user-mode submission,
- * ALLOC_GPFIFO_EX, SUBMIT_GPFIFO with its fences, and the watchdog. nvgpu-uapi.md
- * 3.4, 6, 7.
+ * ALLOC_GPFIFO_EX, SUBMIT_GPFIFO with its fences, and the watchdog.
+ * docs/hardware/kernel-interface.md 3.4, 6, 7.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static struct buffer data;
 static int host1x;
 
 static int setup(void **state) {
-  /* Below 2^40 with the driver's part: trap T1. */
+  /* Below 2^40 with the driver's part: docs/hardware/kernel-interface.md trap T1. */
   client_open_range(&c, 0x4000000, 0x2000000000);
   data = buffer_create(&c, 4096, true);
   host1x = OS->open("/dev/host1x-fence", O_RDWR);
@@ -145,7 +145,7 @@ static void submit_checks(void **state) {
   ring_close(&r);
 }
 
-/* A deterministic channel has rules of its own. */
+/* A deterministic channel has its own rules. */
 static void deterministic(void **state) {
   int fd = bound_channel();
   EXPECT(0, fd, NVGPU_IOCTL_CHANNEL_WDT,
@@ -252,7 +252,7 @@ static void merged_fences(void **state) {
     ring_close(&r[i]);
 }
 
-/* The ring fills up behind work that waits: EAGAIN, until it goes on. */
+/* The ring fills up after work that waits: EAGAIN, until it goes on. */
 static void full(void **state) {
   struct channel r = ring_open();
   push_semaphore(&r, data.va + 64, 1, 0);
@@ -277,7 +277,7 @@ static void full(void **state) {
   ring_close(&r);
 }
 
-/* A TSG that was reset serves nobody any more. */
+/* A TSG that was reset runs no more work. */
 static void new_tsg(void) {
   struct nvgpu_gpu_open_tsg_args tsg = {0};
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_OPEN_TSG, tsg);

@@ -1,5 +1,5 @@
 /* Syncpoints and what waits for them: the fds of /dev/host1x-fence, and a TSG's
- * events. nvgpu-uapi.md 2.6, 3.6, 6.
+ * events. docs/hardware/kernel-interface.md 2.6, 3.6, 6.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static int fence_of(uint32_t threshold) {
   return fence.fence_fd;
 }
 
-/* The increment of nvgpu-uapi.md 6: a release of 32 bits into the window. */
+/* The increment of docs/hardware/kernel-interface.md 6: a release of 32 bits into the window. */
 static void push_increment(struct channel *ch) {
   push_semaphore(ch, sync_point.gpu_va, 0, 1);
 }
@@ -303,7 +303,7 @@ static void *wait_all(void *reached) {
   return NULL;
 }
 
-/* No increment is missed, whoever comes first. */
+/* No increment is missed, whichever thread comes first. */
 static void race(void **state) {
   struct fixture *f = *state;
   pthread_t thread[WAITERS];

@@ -1,6 +1,6 @@
 /* Adversarial timing: for each hazard that is one of time, a client that does not wait
  * as it must, which some seeds catch, and the same client when it waits, which passes
- * under all of them. gpu-command-stream.md 3, 4.3, 8; orin-bringup-lessons.md 6.
+ * under all of them. docs/hardware/command-stream.md 3, 4.3, 8; docs/hardware/bring-up.md 6.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -73,7 +73,7 @@ static void wait_for_idle(struct fixture *f) {
   push_method(&f->ch, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
 }
 
-/* A launch, in a descriptor of its own, of a grid that counts COUNT up by one in each
+/* A launch, in its own descriptor, of a grid that counts COUNT up by one in each
  * work-group. */
 static void launch_count(struct fixture *f, unsigned slot, uint32_t ctas) {
   uint64_t program = fixture_program(

@@ -1,5 +1,5 @@
 /* The hardware formats against words that ran on real boards
- * (facts: orin-bringup-lessons.md 3 and 4).
+ * (docs/hardware/bring-up.md 3 and 4).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Lets the next `after` allocations pass and fails the one behind them. */
+/* Lets the next `after` allocations pass and fails the one after them. */
 void alloc_fail_arm(int after);
 /* Disarms; true if an allocation has failed. */
 bool alloc_fail_disarm(void);

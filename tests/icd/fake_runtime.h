@@ -12,7 +12,7 @@
 void fake_pause(void);
 void fake_resume(void);
 
-/* Of the calls that create something, `skip` pass and `n` behind them fail with
+/* Of the calls that create something, `skip` pass and `n` after them fail with
  * -ENOMEM. */
 void fake_fail_after(int skip, int n);
 

@@ -133,7 +133,7 @@ static void chain(void **state) {
   tear_down(&d);
 }
 
-/* Nothing behind a barrier begins before it, and it not before what is ahead of it. */
+/* Nothing after a barrier begins before it, and it not before what is ahead of it. */
 static void barrier(void **state) {
   struct disorder d = set_up(state);
   cl_event events[5] = {fill(&d, d.a, 4, d.user)}, marker;
@@ -174,7 +174,7 @@ static void barrier_on_gpu(void **state) {
   tear_down(&d);
 }
 
-/* With a wait list they wait for that alone; a barrier still holds up what is behind. */
+/* With a wait list they wait for that alone; a barrier still holds up what is after. */
 static void wait_lists(void **state) {
   struct disorder d = set_up(state);
   cl_event other = clCreateUserEvent(d.bench->context, NULL);

@@ -290,7 +290,7 @@ static void dma_buf(void **state) {
   munmap(pages, 2 * PAGE);
 }
 
-/* A camera's picture: rows with a gap behind each, filled in and read where they lie. */
+/* A camera's picture: rows with a gap after each, filled in and read where they lie. */
 static void dma_buf_image(void **state) {
   struct bench *bench = *state;
   enum { W = 10, H = 8, PITCH = 64 };

@@ -47,7 +47,7 @@ static size_t asked(struct bench *bench, const cl_image_format *format, const cl
   return value;
 }
 
-/* As many bytes as asked for are enough, one less is not; with a gap behind each row, too. */
+/* As many bytes as asked for are enough, one less is not; with a gap after each row, too. */
 static void sizes(void **state) {
   struct bench *bench = *state;
   for (size_t i = 0; i < TYPES; i++)

@@ -427,7 +427,7 @@ static void others_memory(void **state) {
       (name##_fn)clGetExtensionFunctionAddressForPlatform(road->platform, #name);                  \
   assert_non_null(name##_here)
 
-/* A sync fd of a signal behind a kernel in one queue, awaited by the host, and by another
+/* A sync fd of a signal after a kernel in one queue, awaited by the host, and by another
  * queue, out of order, that has imported it. */
 static void sync_fd(void **state) {
   struct road *road = *state;

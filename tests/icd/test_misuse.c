@@ -705,7 +705,7 @@ static void misuse(void **state) {
       bad++;
     }
     if (code == expected(row) && null && row->returns == 'p') {
-      arguments[row->count - 1] = 0; /* and nobody wants to know */
+      arguments[row->count - 1] = 0; /* and the caller does not want the code */
       null = !call(f, arguments);
     }
     if (code != expected(row) || !null) {

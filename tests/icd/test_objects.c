@@ -8,7 +8,7 @@
 
 #include "icd/cl_tegracl.h"
 
-/* A handle that is not one: something else of ours, and memory of nobody's. */
+/* A handle that is not one: another object of ours, and foreign memory. */
 static uint64_t foreign[64];
 #define FOREIGN(type) ((type)(void *)foreign)
 

@@ -30,7 +30,7 @@ static void launch_and_read(void **state) {
   clReleaseMemObject(b);
 }
 
-/* A write that may not overtake, a launch behind it, and a read behind that. */
+/* A write that may not overtake, a launch after it, and a read after that. */
 static void non_blocking_chain(void **state) {
   struct bench *bench = *state;
   cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
@@ -47,7 +47,7 @@ static void non_blocking_chain(void **state) {
   assert_cl(
       clEnqueueReadBuffer(bench->queue, b, CL_FALSE, 0, sizeof values, result[1], 0, NULL, NULL));
   assert_cl(clFinish(bench->queue));
-  /* nobody needs the memory any more */
+  /* the memory is not needed any more */
   assert_int_equal(a->object.references, 1);
   assert_int_equal(b->object.references, 1);
   expect_all(result[0], 1);
@@ -131,7 +131,7 @@ static void across_queues(void **state) {
     read_back(other, c, 2);
     clReleaseEvent(done);
   }
-  /* a barrier without an event holds back what the host does behind it */
+  /* a barrier without an event holds back what the host does after it */
   cl_event done;
   int n = 40;
   assert_cl(clSetKernelArg(first, 2, sizeof n, &n));
@@ -383,7 +383,7 @@ static void callbacks(void **state) {
   assert_int_equal(running, 0);
   assert_int_equal(complete, 0);
   fake_resume();
-  /* nobody waits: the watcher alone must find out */
+  /* no thread waits: the watcher must notice */
   BENCH_AWAIT(complete);
   assert_int_equal(running, 1000 + CL_RUNNING);
   assert_int_equal(complete, 1000 + CL_COMPLETE);

@@ -151,7 +151,7 @@ static void *resume_soon(void *data) {
   return NULL;
 }
 
-/* A signal that is with the worker, behind a write that waits for the GPU. */
+/* A signal that is with the worker, after a write that waits for the GPU. */
 static void deferred_sync_fd(void **state) {
   struct bench *bench = *state;
   cl_semaphore_khr semaphore = make(bench, exportable);

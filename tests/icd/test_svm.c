@@ -98,7 +98,7 @@ static cl_command_type type_of(cl_event event) {
   return type;
 }
 
-/* Fill, launch, copy, each behind the other. */
+/* Fill, launch, copy, each after the other. */
 static void commands(void **state) {
   struct bench *bench = *state;
   int *a = allocate(bench), *b = allocate(bench), host[N];

@@ -1,5 +1,5 @@
-/* The kernel interface against sizes and codes that were right on boards (facts:
- * orin-bringup-lessons.md 2.2; nvgpu-uapi.md 2), and the Linux system calls.
+/* The kernel interface against sizes and codes that were right on boards
+ * (docs/hardware/bring-up.md 2.2; docs/hardware/kernel-interface.md 2), and the Linux system calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>

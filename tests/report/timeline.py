@@ -21,7 +21,7 @@ def start(path, *command, **variables):
 
 
 def events_of(path):
-    """Chrome's reader wants a comma behind each event but the last, and forgives the rest."""
+    """Chrome's reader wants a comma after each event but the last, and forgives the rest."""
     with open(path, encoding="utf-8") as file:
         return json.loads(file.read().rstrip().rstrip(",") + "]")
 

@@ -1,5 +1,5 @@
 /* Who waits for the GPU sleeps: while a long kernel runs, with callbacks on its event and
- * on others, and a user event open with callbacks and a command behind it, the threads
+ * on others, and a user event open with callbacks and a command after it, the threads
  * of the process wake up next to never.
  */
 #include <dirent.h>
@@ -78,7 +78,7 @@ int main(void) {
   cl_event user = clCreateUserEvent(road.context, &error);
   CHECK_CL(error, CL_SUCCESS);
 
-  /* The one behind the other, one that waits for the host, and the host's own. */
+  /* The one after the other, one that waits for the host, and the host's own. */
   cl_event events[CALLBACKS] = {launch(road.queue, longer, NULL), launch(road.queue, one, NULL),
                                 launch(other, one, user), user};
   for (int i = 0; i < CALLBACKS; i++)

@@ -650,7 +650,7 @@ static void neighbour(void) {
   expect_complete();
 }
 
-/* A pointer that comes out of memory is not followed to a buffer, but what lies behind
+/* A pointer that comes out of memory is not followed to a buffer, but what lies after
  * its buffer is nothing. */
 static void stored_pointer(void) {
   struct road road;

@@ -499,7 +499,7 @@ static void test_profile(struct test *t) {
 /* ---- several threads
  * ------------------------------------------------------------------------------- */
 
-/* Replays of one command buffer on a queue of its own. */
+/* Replays of one command buffer on its own queue. */
 struct replayer {
   struct test *test;
   cl_command_buffer_khr buffer;

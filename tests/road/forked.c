@@ -104,7 +104,7 @@ static bool fork_in_a_life(unsigned nth) {
   return true;
 }
 
-/* Each in a process of its own, as the device is opened once in each. */
+/* Each in its own process, as the device is opened once in each. */
 static bool fork_in_an_opening(unsigned nth) {
   int status;
   const pid_t opener = fork();

@@ -59,7 +59,7 @@ static void round_of_work(const struct road *road, unsigned seed) {
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* The first has contexts of its own, the others share one. */
+/* The first has its own contexts, the others share one. */
 static void *work(void *argument) {
   const unsigned thread = *(const unsigned *)argument;
   for (unsigned i = 0; i < ROUNDS_MIN || !atomic_load(&over); i++) {

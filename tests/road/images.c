@@ -124,7 +124,7 @@ static void picture_open(struct picture *picture, const struct kind *kind,
   CHECK_CL(error, CL_SUCCESS);
 }
 
-/* Coordinates in texels from before the first to behind the last, on, between and beside
+/* Coordinates in texels from before the first to after the last, on, between and beside
  * their edges, and very large ones. */
 static void choose_points(const struct kind *kind, const struct model_sampler *sampler,
                           cl_float4 at[POINTS]) {
@@ -566,7 +566,7 @@ static void check_view(struct picture *picture, const struct kind *kind, cl_mem 
   CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
 }
 
-/* An image in a buffer, with texels behind each row and rows behind each slice that are
+/* An image in a buffer, with texels after each row and rows after each slice that are
  * not its own; and, of two dimensions, an sRGB image in it. */
 static void check_in_buffer(const struct kind *kind) {
   enum { GAP = 5, BYTES_MAX = 2048 };

@@ -39,7 +39,7 @@ static const struct {
 };
 
 /* More than can be: an error, at once. More than will ever be done: the call returns, and so do
- * others behind it and beside it. */
+ * others after it and beside it. */
 enum { WORKER_US = 100000 }; /* for the queue's worker to submit all that it will */
 static void try_endless(struct road *road, cl_kernel kernel) {
   static const size_t too_many[][3] = {{(size_t)1 << 32, (size_t)1 << 32, (size_t)1 << 32},

@@ -75,7 +75,7 @@ cl_int life_live(struct life *life) {
   return CL_SUCCESS;
 }
 
-/* What is being released is nobody's any more, nor a child's of a fork meanwhile. */
+/* What is being released has no user any more, nor a child's of a fork meanwhile. */
 #define RELEASE(release, place)                                                                    \
   do {                                                                                             \
     __typeof__(place) handle_ = (place);                                                           \

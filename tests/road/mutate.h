@@ -22,7 +22,7 @@ static inline void seed_random(const char *text) {
   seed ^= strtoull(text, NULL, 0) * 0x9e3779b97f4a7c15ull;
 }
 
-/* An input has random numbers of its own: the same, whatever became of those before it. */
+/* An input has its own random numbers: the same, whatever became of those before it. */
 static inline void begin_input(long number) {
   enum { ROUNDS = 8 };
   state = (seed ^ (uint64_t)(number + 1) * 0x9e3779b97f4a7c15ull) | 1;

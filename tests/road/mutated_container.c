@@ -54,7 +54,7 @@ static void change(unsigned char *bytes, size_t at, size_t width) {
   memcpy(bytes + at, &value, width);
 }
 
-/* Where the numbers of kernels and arguments stand: behind the strings. */
+/* Where the numbers of kernels and arguments stand: after the strings. */
 enum { PLACES = 1024 };
 static size_t places[PLACES];
 static size_t place_count;

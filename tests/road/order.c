@@ -64,7 +64,7 @@ static cl_event launch(cl_command_queue queue, cl_kernel kernel, cl_uint waits,
   return event;
 }
 
-/* A step on a buffer, behind an event (which is released) or none. */
+/* A step on a buffer, after an event (which is released) or none. */
 static cl_event step(struct order *o, cl_command_queue queue, unsigned buffer, cl_uint n,
                      cl_event behind) {
   CHECK_CL(clSetKernelArg(o->step, 0, sizeof o->buffers[0], &o->buffers[buffer]), CL_SUCCESS);

@@ -2,7 +2,7 @@
  *   queues many COUNT         so many queues of one context: in turn, each waiting for the
  *                             one before, at once, and waiting for each other at random
  *   queues contexts COUNT EACH  so many contexts, with so many queues each
- *   queues held               user events hold queues back, and nobody else
+ *   queues held               user events hold queues back, and nothing else
  *   queues threads            threads that fill the rings of channels which they share
  *   queues beside             queues and a context come and go beside a kernel that runs for long
  * Every second queue is out of order.
@@ -264,7 +264,7 @@ static void contexts(unsigned count, unsigned each) {
 /* ---- user events ----------------------------------------------------------------------- */
 
 /* Half of the queues wait for a user event; the other half, on the same channels, do not,
- * but for a step behind those. */
+ * but for a step after those. */
 static void held(void) {
   enum { QUEUES = 64 };
   cl_event waiting[QUEUES], behind[QUEUES];
@@ -327,7 +327,7 @@ static void *launch(void *data) {
   return NULL;
 }
 
-/* More launches than a ring has entries; each thread counts in a buffer of its own, which a
+/* More launches than a ring has entries; each thread counts in its own buffer, which a
  * queue in order does without atomics. */
 static void threads(void) {
   struct launcher launchers[THREADS];

@@ -1,5 +1,5 @@
 /* Every system call of the driver fails in turn, with every error that it can give:
- * the OpenCL call behind it says so with the right code, nothing is left behind, nobody
+ * the OpenCL call behind it says so with the right code, nothing is left over, nobody
  * hangs, and a new context works. The driver is linked to the program, so that its
  * kernel boundary can be too (refusing_os.c).
  */
@@ -20,11 +20,12 @@
 
 /* ---- the calls ---------------------------------------------------------------------- */
 
-/* An ioctl's result is what could not be copied of its struct: nvgpu-uapi.md 1.4. */
+/* An ioctl's result is what could not be copied of its struct:
+ * docs/hardware/kernel-interface.md 1.4. */
 enum { NOT_COPIED = 24, RESULTS = 8 };
 
-/* What each call can answer (facts: nvgpu-uapi.md 1.2, 3 and 4; EINVAL also where power
- * cannot be had), and what the system adds to any. SURVIVED: the driver does without. */
+/* What each call can answer (docs/hardware/kernel-interface.md 1.2, 3 and 4; EINVAL also where
+ * power cannot be had), and what the system adds to any. SURVIVED: the driver does without. */
 static const struct call {
   const char *name;
   enum { FATAL, SURVIVED } kind;
@@ -76,7 +77,7 @@ static const struct call {
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
-/* What fails while a fault is explained, and behind it. */
+/* What fails while a fault is explained, and after it. */
 static const struct call untold[] = {
     {CALL_EMULATOR, SURVIVED, {-EINVAL, -ENOMEM, -EFAULT}},
     {CALL_ANY, SURVIVED, {-EIO, -EINVAL, -ENODEV, -ENOMEM, -ETIMEDOUT, NOT_COPIED}},
@@ -106,7 +107,7 @@ static cl_int expected(enum life_step step, int result) {
   return CL_OUT_OF_RESOURCES;
 }
 
-/* A fault whose causes nobody tells is a fault all the same. */
+/* A fault without a known cause is a fault all the same. */
 static void die(const struct call *call, int result) {
   struct life life = {0};
   const size_t one = 1;
@@ -224,7 +225,7 @@ static void lives(void) {
 
 /* ---- a device that cannot be opened ------------------------------------------------- */
 
-/* The failures first, each behind the last: the device is opened once. */
+/* The failures first, each after the last: the device is opened once. */
 static void openings(void) {
   CHECK_CL(clGetPlatformIDs(1, &life_platform, NULL), CL_SUCCESS);
   unsigned failures = 0;

@@ -16,8 +16,8 @@
 #define CALL_EMULATOR "a request to the software Orin's own node"
 
 /* Counts calls anew; of those of that name (NULL: none), the nth (0: each) gives
- * result: -errno, or for an ioctl a count of bytes that were not copied (facts,
- * nvgpu-uapi.md 1.4). A refused close has closed, as on Linux. */
+ * result: -errno, or for an ioctl a count of bytes that were not copied
+ * (docs/hardware/kernel-interface.md 1.4). A refused close has closed, as on Linux. */
 void refuse(const char *call, unsigned nth, int result);
 /* The end of it: gives back what refused releases have left. */
 void refuse_end(void);
@@ -28,7 +28,7 @@ void fork_at(unsigned nth, void (*function)(void));
 /* Since fork_at: the child's wait status; -1: there was no such call. */
 int fork_status(void);
 
-/* Where the program is, by a number of its own. */
+/* Where the program is, by its own number. */
 void stage_begins(int stage);
 
 /* Since refuse: whether a call was refused; on a thread that is not the caller's; at
@@ -37,7 +37,7 @@ bool refused(void);
 bool refused_elsewhere(void);
 int refused_stage(void);
 
-/* The calls since refuse: count gets how many of call number i there were; NULL behind
+/* The calls since refuse: count gets how many of call number i there were; NULL after
  * the last. */
 const char *calls_made(unsigned i, unsigned *count);
 

@@ -36,7 +36,7 @@ struct road {
   cl_command_queue queue;
 };
 
-/* notify: whom the context tells of errors, in words; NULL: nobody. */
+/* notify: whom the context tells of errors, in words; NULL: no callback. */
 static inline void road_open_told(struct road *road,
                                   void(CL_CALLBACK *notify)(const char *, const void *, size_t,
                                                             void *)) {

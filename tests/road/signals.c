@@ -91,7 +91,7 @@ static void note_callback(void) {
 }
 
 static void CL_CALLBACK event_done(cl_event event, cl_int status, void *data) {
-  raise(SIGFPE); /* as a fault of its own */
+  raise(SIGFPE); /* as its own fault */
   note_callback();
 }
 

@@ -16,7 +16,7 @@ static void build_and_run(const struct road *road, const char *options, int n) {
   char source[256];
   int value = 0;
   cl_int error;
-  /* The second has a cached program; each run has programs of its own. */
+  /* The second has a cached program; each run has its own programs. */
   snprintf(source, sizeof source, "%skernel void k(global int *p) { *p = 40 + %ld * 0 + 2; }\n",
            n ? "#include <nothing.h>\n" : "", (long)getpid());
   cl_program program = road_program(road, source);

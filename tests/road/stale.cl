@@ -21,7 +21,7 @@ void put(global uint *p, uint v) {
 #define ORDER   memory_order_acquire
 #endif
 
-/* Words in lines of their own. */
+/* Words in their own lines. */
 enum { GROUPS = 24, LAST = 4095, DATA = 0, FLAG = 32, COUNT = 64, PARTS = 96, ROUND = 2048 };
 
 /* The first group waits until the others have been here. */
@@ -142,7 +142,7 @@ kernel void last(global uint *words, global uint *result, uint round) {
   }
 }
 
-/* Within a group a barrier suffices, and atomics are seen by plain loads behind them. */
+/* Within a group a barrier suffices, and atomics are seen by plain loads after them. */
 kernel void group(global uint *words, global uint *result, uint round) {
   const uint i = get_local_id(0), n = get_local_size(0);
   global uint *mine = words + get_group_id(0) * (n + 1), *sum = mine + n;

@@ -123,7 +123,7 @@ static void each_limit(void) {
   }
 }
 
-/* Each in a process of its own, as the device is opened once in each. */
+/* Each in its own process, as the device is opened once in each. */
 static bool open_starved(unsigned nth) {
   int status;
   const pid_t opener = fork();

@@ -11,8 +11,8 @@
 extern const struct nvgpu_os fake_os;
 
 /* Counters start at zero; call number refuse (from 1; 0: none) gives result: -errno, or
- * for an ioctl a count of bytes that were not copied (nvgpu-uapi.md 1.4), which stands
- * for EFAULT elsewhere. A refused close has closed, as on Linux; what a refused FREE,
+ * for an ioctl a count of bytes that were not copied (docs/hardware/kernel-interface.md 1.4), which
+ * stands for EFAULT elsewhere. A refused close has closed, as on Linux; what a refused FREE,
  * UNMAP_BUFFER or munmap should have ended is not counted as alive.
  * zero_fds: the first dmabuf fd is number 0, as when a program has closed stdin. */
 void fake_os_reset(unsigned refuse, int result, bool zero_fds);

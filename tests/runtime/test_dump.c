@@ -29,7 +29,7 @@ static void assert_says(const char *words) {
 
 static void pushbuffer(void **state) {
   (void)state;
-  /* Test 15 of the seeds, shortened; an immediate; a header of the old form; a
+  /* Test 15 of docs/hardware/bring-up.md 7, shortened; an immediate; a header of the old form; a
    * method that no class has. */
   static const uint32_t words[] = {0x20012000, 0x0000c7c0, 0x200120ad, 0x12345678, 0x800a20b0,
                                    0x20050017, 0x1000,     1,          0xdead,     0,

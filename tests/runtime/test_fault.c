@@ -87,7 +87,7 @@ static void an_sm_error_names_the_kernel(void **state) {
   end(&b);
 }
 
-/* Before the first known line and behind the last none is told. */
+/* Before the first known line and after the last none is told. */
 static void the_line_of_each_instruction(void **state) {
   (void)state;
   static const struct {

@@ -317,7 +317,7 @@ static void private_memory_grows(void **state) {
 }
 
 /* The kernel's driver puts a TSG aside in the middle of its grids (CILP), whose local memory
- * stays where it is: the pool is no other TSG's. gpu-command-stream.md 4.3 */
+ * stays where it is: the pool is no other TSG's. docs/hardware/command-stream.md 4.3 */
 static void priorities_have_pools_of_their_own(void **state) {
   (void)state;
   struct orin o;
@@ -367,7 +367,7 @@ static void rings_wrap_without_calls_into_the_kernel(void **state) {
   end(&o);
 }
 
-/* As many grids as sizes of blocks, a replay with times in front and behind, and more
+/* As many grids as sizes of blocks, a replay with times in front and after, and more
  * entries than the GPFIFO holds, of which the last are not yet rung for. */
 static void one_doorbell_for_many_entries(void **state) {
   (void)state;
@@ -580,7 +580,7 @@ static void a_fault_names_the_kernel_and_the_buffer(void **state) {
   begin(&o);
   uint64_t point = 0;
   assert_null(rt_context_fault(o.context));
-  /* The last block writes behind the buffer. */
+  /* The last block writes after the buffer. */
   assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, WORDS + BLOCK, 0, NULL, &point), 0);
   assert_int_equal(rt_queue_wait(o.queue, point, UINT64_MAX), -EIO);
   const char *fault = rt_context_fault(o.context);
@@ -605,8 +605,8 @@ static void a_fault_names_the_kernel_and_the_buffer(void **state) {
   end(&o);
 }
 
-/* A fault is told to the channels of its TSG alone (nvgpu-uapi.md 7); who waits for its
- * work in another one hears of it, too. */
+/* A fault is told to the channels of its TSG alone (docs/hardware/kernel-interface.md 7); who waits
+ * for its work in another one hears of it, too. */
 static void a_fault_ends_the_waits_of_the_other_tsg(void **state) {
   (void)state;
   struct orin o;

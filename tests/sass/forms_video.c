@@ -1,7 +1,7 @@
 /* Video instructions: arithmetic on selected bytes and halves with saturation,
  * merging and secondary operations, and on all of them at once. As the PTX manual
  * defines them. Left out is what ptxas 13.0 translates to something else: .sat of
- * single values, minima and maxima behind vset, scaling of unsigned products.
+ * single values, minima and maxima after vset, scaling of unsigned products.
  */
 #include <stdio.h>
 #include <string.h>

@@ -168,7 +168,7 @@ static void put_element(uint8_t *registers, unsigned index, enum element type, u
 
 /* Metadata: of each four neighbours (two if they are tf32, four pairs if nibbles)
  * four bits say which two are there (which one). Rows of 16-bit elements have 16 bits
- * in a lane, row g low and row g + 8 high; those of bytes have lanes of their own. */
+ * in a lane, row g low and row g + 8 high; those of bytes have their own lanes. */
 static void put_metadata(const struct form *f, unsigned row, unsigned group, unsigned nibble,
                          uint32_t *meta) {
   unsigned lane, shift;

@@ -233,7 +233,7 @@ static unsigned test_hinted(struct module *m) {
 }
 
 /* Code for debuggers compares its stack pointer with S2R SR_LMEMHIOFF, and traps where the
- * stack is at its end (sass-sm87.md 2) before it would fault. */
+ * stack is at its end (docs/hardware/sass.md 2) before it would fault. */
 static unsigned test_stack_limit(void) {
   static const char deep[] = "__device__ __noinline__ int sum(int n) {\n"
                              "  return n ? sum(n - 1) + n : 0;\n"

@@ -126,7 +126,7 @@ static bool compile_into(FILE *file, const char *source, int count, const char *
   return whole;
 }
 
-/* In a process of its own, because some releases of NVRTC crash on some PTX: a failure of the
+/* In its own process, because some releases of NVRTC crash on some PTX: a failure of the
  * test with a message. */
 static uint8_t *compile_anew(const char *source, const char *const *options, size_t *size) {
   const char *all[32] = {"--gpu-architecture=sm_87"};
@@ -427,7 +427,7 @@ uint64_t module_symbol(struct module *m, const char *name) {
 
 /* --- launches ---------------------------------------------------------------------- */
 
-/* Values of the EIATTR records (facts cubin-elf.md section 5). */
+/* Values of the EIATTR records (docs/hardware/cubin.md section 5). */
 struct attributes {
   uint32_t param_base, barriers, registers, stack;
 };
@@ -437,7 +437,8 @@ static void read_attributes(const struct module *m, const char *kernel, unsigned
   enum { PARAM_CBANK = 0x0a, MIN_STACK_SIZE = 0x12, REGCOUNT = 0x2f, NUM_BARRIERS = 0x4c };
   enum { FORMAT_SIZED = 4 };
   *a = (struct attributes){.param_base = 0x160, .registers = 255};
-  /* In ABI 7 (CUDA 12) the number of barriers is in the flags of .text: cubin-elf.md section 2. */
+  /* In ABI 7 (CUDA 12) the number of barriers is in the flags of .text: docs/hardware/cubin.md
+   * section 2. */
   if (m->elf[EI_ABIVERSION] == 7)
     a->barriers = section(m, (unsigned)section_named(m, ".text.", kernel))->sh_flags >> 20 & 0x7f;
   int wanted[2] = {section_named(m, ".nv.info.", kernel), section_named(m, ".nv.info", "")};

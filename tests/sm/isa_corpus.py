@@ -61,7 +61,7 @@ def theirs(nvdisasm, words, folder):
     if result.returncode:
         raise RuntimeError(result.stderr[:500])
     # The text ends in " ;", or ";" alone at the end of a group; floats such as
-    # infinity have a space of their own behind them.
+    # infinity have their own space after them.
     for address, text in re.findall(r'/\*([0-9a-f]{4,})\*/ +(.*?) ?;', result.stdout):
         i = int(address, 16) // 16
         texts[i] = texts[i] or text

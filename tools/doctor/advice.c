@@ -26,10 +26,10 @@ static bool read_line(const char *path, char *line, int size) {
 
 /* ---- release ------------------------------------------------------------------------ */
 
-/* nvgpu-uapi.md 9 */
+/* docs/hardware/kernel-interface.md 9 */
 enum { L4T_KNOWN = 36, L4T_OLDER = 35 };
 
-/* The number behind words, wherever they stand in the line. */
+/* The number after words, wherever they stand in the line. */
 static bool number_behind(const char *line, const char *words, unsigned long *number) {
   const char *at = strstr(line, words);
   char *end = NULL;

@@ -17,7 +17,7 @@ void advise_node(struct doctor *doctor, const char *path, const struct stat *sta
 void advise_error(struct doctor *doctor, int error);
 /* The GPU or the kernel did not answer: power state, kernel log, what to do next. */
 void advise_no_answer(struct doctor *doctor);
-/* What nobody knows a cure for. */
+/* Failures without a known remedy. */
 void advise_bug(struct doctor *doctor);
 
 /* The parts of the compiler: where they are, or how to get them. */

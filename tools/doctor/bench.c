@@ -78,8 +78,8 @@ bool bench_open(struct doctor *d, uint64_t data_bytes, struct bench *b) {
   return false;
 }
 
-/* Once the channel is closed nobody but us writes the timeline: work that will never
- * end counts as ended, so that nobody waits for it. */
+/* Once the channel is closed only this code writes the timeline: work that will never
+ * end counts as ended, so that nothing waits for it. */
 static void end_channel(struct rt_queue *q) {
   if (q->channel->holds_usermode)
     rt_device_release_usermode(q->context->device);

@@ -120,7 +120,7 @@ extern const struct step doctor_steps[STEPS];
 unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *options,
                     struct report *report);
 
-/* Runs a step in a process with a device of its own, and ends it after a time limit.
+/* Runs a step in a process with its own device, and ends it after a time limit.
  * *remedy is the caller's: what the step advised, or "". */
 enum verdict step_run_apart(struct doctor *doctor, enum step_id id, char remedy[512]);
 
@@ -153,7 +153,7 @@ const char *doctor_best_preemption(const struct doctor *doctor);
  * (runtime/board_file.h). */
 void doctor_write_json(struct doctor *doctor, FILE *out);
 
-/* ---- a context and a queue of its own for each step on the GPU, so that what one
+/* ---- a context and its own queue for each step on the GPU, so that what one
  * step breaks is not the next one's fault ------------------------------------------ */
 
 struct bench {

@@ -111,7 +111,8 @@ static bool works(struct bench *b, const char *when, uint64_t *ns) {
   return true;
 }
 
-/* The GPU is railgated after half a second without a channel (nvgpu-uapi.md 9). */
+/* The GPU is railgated after half a second without a channel (docs/hardware/kernel-interface.md 9).
+ */
 bool step_idle(struct doctor *d) {
   static const struct timespec pause = {.tv_sec = 1};
   struct bench b;

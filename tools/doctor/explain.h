@@ -22,7 +22,7 @@ char explain_shown(char c);
 enum { EXPLAIN_LINE_MAX = 1 << 24 };
 ssize_t explain_read_line(FILE *in, char **line, size_t *room);
 
-/* The lines of a trace behind its head. 0, or as explain_read_line. */
+/* The lines of a trace after its head. 0, or as explain_read_line. */
 int explain_trace(FILE *in, FILE *out);
 
 /* One line of strace. */

@@ -22,7 +22,7 @@ static const struct {
     {"HDA_IOCTL_GET_WCAP", NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX},
 };
 
-/* A number as strace writes them; *end is behind it, or equal to text if there is
+/* A number as strace writes them; *end is after it, or equal to text if there is
  * none. */
 static uint32_t read_number(const char *text, const char **end) {
   char *behind;

@@ -11,7 +11,7 @@
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
 
-/* What orin-bringup-lessons.md 9 asks for: answers within 2 to 5 s. The software Orin's
+/* What docs/hardware/bring-up.md 9 asks for: answers within 2 to 5 s. The software Orin's
  * processor may have much else to do. */
 #define TIMEOUT_NS          UINT64_C(5000000000)
 #define EMULATOR_TIMEOUT_NS UINT64_C(60000000000)

@@ -1,5 +1,5 @@
 /* The table of steps. Where the facts of the meanings come from:
- * orin-bringup-lessons.md 1 and 6, nvgpu-uapi.md 3 and 8. */
+ * docs/hardware/bring-up.md 1 and 6, docs/hardware/kernel-interface.md 3 and 8. */
 #include "tools/doctor/doctor.h"
 
 #define REPORT_IT                                                                                  \

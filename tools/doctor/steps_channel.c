@@ -205,7 +205,7 @@ bool step_coherence(struct doctor *d) {
   return good;
 }
 
-/* As it ran on a board: orin-bringup-lessons.md 3.2. */
+/* As it ran on a board: docs/hardware/bring-up.md 3.2. */
 bool step_class(struct doctor *d) {
   enum { PAYLOAD = 0xcafe };
   struct bench b;

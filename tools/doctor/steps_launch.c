@@ -1,5 +1,5 @@
 /* Steps of kernels, and of what measures time on the GPU. The forms of launch that
- * have run somewhere: orin-bringup-lessons.md 3.3, gpu-command-stream.md 4.5.
+ * have run somewhere: docs/hardware/bring-up.md 3.3, docs/hardware/command-stream.md 4.5.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void start_inline(struct bench *b, struct rt_slice *s) {
     put_word(s, qmd[i]);
 }
 
-/* A second QMD with its own constant bank, behind the results of both grids. */
+/* A second QMD with its own constant bank, after the results of both grids. */
 static void start_chain(struct bench *b, struct rt_slice *s) {
   const struct kernel_code *k = &doctor_code.kernels[KERNEL_NUMBER];
   size_t place = GPU_PAGE_BYTES;

@@ -102,7 +102,7 @@ bool step_compiler(struct doctor *d) {
 
 #define VENDORS "/etc/OpenCL/vendors"
 
-/* CUDA's toolkit and old programs bring loaders of their own. */
+/* CUDA's toolkit and old programs bring their own loaders. */
 #define UPDATE_LOADER                                                                              \
   "sudo apt install ocl-icd-libopencl1, and see that no other libOpenCL.so.1 is in front of it "   \
   "(LD_LIBRARY_PATH; ldconfig -p | grep libOpenCL)"

@@ -12,7 +12,7 @@
 
 static const uint64_t cause_mask = SM_INSN_BYTES - 1;
 
-/* --- scoreboards: facts sass-sm87.md, control bits ------------------------------ */
+/* --- scoreboards: docs/hardware/sass.md, control bits ------------------------------ */
 
 /* Of a load that has no scoreboard: its result is never announced. Not those of shared
  * memory, which come in order: ptxas waits for a later one's. */
@@ -135,7 +135,7 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
     for (struct places p = writes_of(note); next_place(&p, &place);)
       ws->result[place] =
           pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
-  /* Uniform registers are read at once: NVRTC's code writes them right behind a store. */
+  /* Uniform registers are read at once: NVRTC's code writes them right after a store. */
   if (note->read_sb < SM_SCOREBOARDS)
     for (struct places p = reads_of(note); next_place(&p, &place);)
       if (place >= SM_SLOT_R)
@@ -401,7 +401,7 @@ static void check_barrier(struct sm_warp *w, const struct sm_uop *u, uint32_t m)
               bar->whole ? w->cta->threads : bar->expected);
 }
 
-/* A read behind the end of a constant bank gives zero. */
+/* A read past the end of a constant bank gives zero. */
 static void check_constant(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                            uint32_t m) {
   const uint32_t *index = sm_file_at(w, u->s[0]);

@@ -5,7 +5,7 @@
  */
 #include "emulator/sm/check/watch.h"
 
-enum { PARAMETERS_AT = 0x160 }; /* gpu-command-stream.md 6 */
+enum { PARAMETERS_AT = 0x160 }; /* docs/hardware/command-stream.md 6 */
 
 /* --- the parameters ---------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
  * access is over if the clock its warp had then is known to the other warp. In a warp:
  * its clock also goes on at warp-synchronous operations; compare-and-swap and exchange
  * order what lies around them, as locks do. Between CTAs: if the one has released (a fence for more
- * than its CTA, an atomic of a lock) behind its access, and the other has acquired since; which
+ * than its CTA, an atomic of a lock) after its access, and the other has acquired since; which
  * variable they did it by is not asked, so that no program that is right is
  * reported. Accesses that are both strong (atomic, volatile) do not race. Writes that
  * change nothing are no writes. Of each word the last writer and the last readers of

@@ -27,7 +27,7 @@ static void start_warp(struct sm_shadow *s, unsigned index, uint32_t registers) 
     ws->undefined[k] = SM_ALL_LANES;
   for (unsigned k = 0; k < SM_PRED_TRUE; k++)
     ws->undefined[SM_SLOTS + k] = ws->undefined[SM_SLOTS + SM_PRED_UNIFORM + k] = SM_ALL_LANES;
-  /* The prologue of sm_87 code tests it before any write (facts gpu-command-stream.md 6). */
+  /* The prologue of sm_87 code tests it before any write (docs/hardware/command-stream.md 6). */
   enum { PROLOGUE_UR = 2 };
   ws->undefined[SM_SLOT_UR + PROLOGUE_UR] = 0;
   for (unsigned k = 0; k < SM_PLACES; k++)

@@ -48,7 +48,7 @@ struct sm_warp_shadow {
   uint8_t pointer[SM_SLOTS][SM_LANES];
 };
 
-/* Bank 0 up to the end of the parameters; gpu-command-stream.md 6. */
+/* Bank 0 up to the end of the parameters; docs/hardware/command-stream.md 6. */
 enum { SM_PARAMETER_WORDS = 0x1160 / 4 };
 
 /* A pointer among the parameters, and the memory that it may be used for. */

@@ -1,6 +1,6 @@
 /* Interpreter core: atomic operations, on memory that other host threads use at
- * the same time; copies from global to shared memory; fences. Rules: facts
- * sass-sm87.md section 4.10.
+ * the same time; copies from global to shared memory; fences. Rules:
+ * docs/hardware/sass.md section 4.10.
  */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/l1.h"

@@ -1,6 +1,6 @@
 /* Interpreter core: branches and calls, convergence and CTA barriers, special
- * registers, warp-wide instructions. Rules: facts sass-sm87.md sections 4.8,
- * 4.9 and 4.11, sass-divergence.md.
+ * registers, warp-wide instructions. Rules: docs/hardware/sass.md sections 4.8,
+ * 4.9 and 4.11, docs/hardware/divergence.md.
  */
 #include "emulator/sm/exec/core.h"
 

@@ -225,7 +225,7 @@ HANDLER(lea) {
   return NEXT;
 }
 
-/* Tables of the operations that get a loop of their own. */
+/* Tables of the operations that get their own loop. */
 enum { LUT_AND = 0xc0, LUT_OR = 0xfc, LUT_XOR = 0x3c, LUT_XOR3 = 0x96, LUT_OR3 = 0xfe };
 
 /* x[0]: table, x[1]: .PAND */

@@ -4,7 +4,7 @@
  * has the phase in bit 31 and below it 2^31 less the arrivals that are pending, so
  * that the carry of the last one ends the phase. That is the code which ptxas makes
  * of mbarrier.init, .test_wait, .pending_count and .arrive.noComplete: stores, loads
- * and plain additions (facts sass-sm87.md section 4.10).
+ * and plain additions (docs/hardware/sass.md section 4.10).
  */
 #include "emulator/sm/exec/exec_mem.h"
 

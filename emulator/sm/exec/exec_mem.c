@@ -1,5 +1,5 @@
 /* Interpreter core: loads and stores in global, shared, local and constant
- * memory. Rules: facts sass-sm87.md section 4.10, sass-divergence.md sections 6
+ * memory. Rules: docs/hardware/sass.md section 4.10, docs/hardware/divergence.md sections 6
  * and 7. The fields of these uops are explained in exec_mem.h.
  */
 #include "emulator/sm/exec/exec_mem.h"

@@ -8,7 +8,7 @@
 
 /* The order of loads, float operations and stores around a change of the
  * rounding mode: nothing moves across it, and the compiler must think that the
- * lanes behind the pointers are rewritten. */
+ * lanes after the pointers are rewritten. */
 #define FENCE_LANES(r, a, b, c)                                                                    \
   __asm__ volatile("" : "+r"(r), "+r"(a), "+r"(b), "+r"(c) : : "memory")
 

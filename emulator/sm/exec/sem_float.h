@@ -1,6 +1,6 @@
 /* Floating-point semantics of SM 8.7, one lane at a time: arithmetic helpers,
- * comparison, minimum and maximum, half and bfloat16, conversions. Rules: facts
- * sass-sm87.md sections 4.2 to 4.5, mufu-and-float.md sections 1 to 5.
+ * comparison, minimum and maximum, half and bfloat16, conversions. Rules:
+ * docs/hardware/sass.md sections 4.2 to 4.5, docs/hardware/floating-point.md sections 1 to 5.
  */
 #ifndef TEGRACL_SM_SEM_FLOAT_H
 #define TEGRACL_SM_SEM_FLOAT_H
@@ -105,7 +105,7 @@ static inline uint32_t sem_minmax32(uint32_t a, uint32_t b, bool min, bool nan, 
 }
 
 /* FCHK: could a division by Newton's steps leave the safe exponents? Any
- * conservative answer is right (mufu-and-float.md section 5). */
+ * conservative answer is right (docs/hardware/floating-point.md section 5). */
 static inline bool sem_fchk(uint32_t a, uint32_t b) {
   int ea = (int)(a >> 23 & 255), eb = (int)(b >> 23 & 255);
   enum { SPECIAL = 255, B_MAX = 253, DIFF_MIN = -125, DIFF_MAX = 126, A_MIN = 24 };

@@ -1,5 +1,5 @@
 /* Integer semantics of SM 8.7, one lane at a time, without branches so that a
- * loop over lanes vectorises. Rules: facts sass-sm87.md, section 4.1.
+ * loop over lanes vectorises. Rules: docs/hardware/sass.md, section 4.1.
  */
 #ifndef TEGRACL_SM_SEM_INT_H
 #define TEGRACL_SM_SEM_INT_H

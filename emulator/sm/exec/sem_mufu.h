@@ -1,5 +1,5 @@
 /* MUFU: the special functions, computed in double and rounded once, which is
- * within the documented bounds (facts mufu-and-float.md section 6). Written
+ * within the documented bounds (docs/hardware/floating-point.md section 6). Written
  * without branches and library calls where a loop over lanes should vectorise.
  */
 #ifndef TEGRACL_SM_SEM_MUFU_H

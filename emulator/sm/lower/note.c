@@ -189,7 +189,7 @@ static bool is_strong(const struct sm_note *note, unsigned sem) {
 }
 
 /* bar.warp.sync, which ptxas makes a NOP where it knows that the lanes are together, and
- * otherwise WARPSYNC, perhaps behind a branch for lanes that are (tried with CUDA 13.0);
+ * otherwise WARPSYNC, perhaps after a branch for lanes that are (tried with CUDA 13.0);
  * and what lanes exchange values by. */
 static bool syncs_warp(unsigned op, unsigned handler) {
   switch (handler) {
@@ -206,7 +206,7 @@ static bool syncs_warp(unsigned op, unsigned handler) {
 }
 
 /* Order between CTAs: fences beyond the CTA and what locks are made of both ways;
- * atomics that return a value, volatile loads and CCTL.IVALL (behind an acquire) see
+ * atomics that return a value, volatile loads and CCTL.IVALL (after an acquire) see
  * what others have released. */
 static void note_order(struct sm_note *note, const struct sm_insn *insn) {
   const bool fence = insn->op == SM_OP_MEMBAR && insn->mod[SM_MOD_SCOPE] != SM_SCOPE_CTA;

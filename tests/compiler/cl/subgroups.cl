@@ -1,4 +1,4 @@
-// Sub-group functions in a function, in a loop and behind a condition.
+// Sub-group functions in a function, in a loop and after a condition.
 
 float __attribute__((noinline)) total(float x) { return sub_group_reduce_add(x); }
 

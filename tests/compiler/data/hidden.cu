@@ -1,5 +1,5 @@
 /* A kernel as tegraclc's output has them: k_ before its name, the hidden block
- * behind the user's arguments. hidden-13.0.cubin: nvcc -cubin -arch=sm_87. */
+ * after the user's arguments. hidden-13.0.cubin: nvcc -cubin -arch=sm_87. */
 struct hidden {
   unsigned long long global_offset[3];
   unsigned long long global_size[3];

@@ -1,5 +1,5 @@
 // Solutions of the n queens problem: a thread for each pair of first rows; once by
-// recursion, once with a stack of its own in local memory.
+// recursion, once with its own stack in local memory.
 __device__ __noinline__ unsigned place(unsigned all, unsigned cols, unsigned left, unsigned right) {
   if (cols == all)
     return 1;
