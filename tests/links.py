@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The links in the Markdown pages lead somewhere: files that are there, headings that
-the page has. Addresses of other machines are not asked for.
+the page has. Pages of the Debian package link to files of the package only. Addresses of other
+machines are not asked for.
 
 links.py TOP
 """
@@ -31,7 +32,20 @@ def anchors(page):
     return found
 
 
-def dead(page):
+def packaged(top):
+    """The files that the Debian package has beside its pages, and their folders."""
+    if not (top / 'debian').exists():
+        return set()
+    lines = [line for name in ('docs', 'examples', 'tegracl.install')
+             for line in (top / 'debian' / name).read_text(encoding='utf-8').splitlines()]
+    patterns = ['LICENSE', 'CHANGELOG.md'] + [
+        line.split()[0] for line in lines
+        if not line.startswith('#') and (' ' not in line or '/doc/' in line)]
+    files = {path.resolve() for pattern in patterns for path in top.glob(pattern)}
+    return files | {path.parent for path in files}
+
+
+def dead(page, package):
     for link in LINK.findall(prose(page)):
         name, _, anchor = link.partition('#')
         if re.match(r'[a-z]+:', name):
@@ -39,6 +53,8 @@ def dead(page):
         target = page.parent / name if name else page
         if not target.exists():
             yield f'{page}: {link}: no such file'
+        elif page.resolve() in package and target.resolve() not in package:
+            yield f'{page}: {link}: not in the Debian package'
         elif anchor and anchor not in anchors(target):
             yield f'{page}: {link}: no such heading'
 
@@ -48,7 +64,8 @@ def main():
     pages = [top / 'README.md', *sorted(top.glob('docs/**/*.md')),
              *sorted(top.glob('conformance/**/*.md'))]
     links = sum(len(LINK.findall(prose(page))) for page in pages)
-    found = [sentence for page in pages for sentence in dead(page)]
+    package = packaged(top)
+    found = [sentence for page in pages for sentence in dead(page, package)]
     print('\n'.join(found) or f'{links} links of {len(pages)} pages lead somewhere')
     return 1 if found or not links else 0
 
