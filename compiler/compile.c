@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "compiler/client/binary.h"
 #include "compiler/client/object.h"
 #include "compiler/frontend/frontend.h"
@@ -18,19 +19,13 @@
 #include "compiler/spirv/translate.h"
 #include "gpu/cubin/cubin_strip.h"
 
-static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* status = call, which is the stage. */
 #define STAGE(result, stage, status, call)                                                         \
   do {                                                                                             \
     struct cc_span *span = &(result)->stages[stage];                                               \
-    span->begin_ns = monotonic_ns();                                                               \
+    span->begin_ns = base_clock_ns();                                                              \
     (status) = (call);                                                                             \
-    span->end_ns = monotonic_ns();                                                                 \
+    span->end_ns = base_clock_ns();                                                                \
   } while (0)
 
 static enum cc_status make_binary(const struct cc_job *job, const struct lowered *lowered,

@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 enum { FRAME_MAGIC = 0x54474343 };
 
 struct frame {
@@ -210,9 +212,7 @@ int message_take_result(struct message *message, enum cc_status *status, struct 
 /* ---- the socket ------------------------------------------------------------- */
 
 int64_t message_now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (int64_t)(base_clock_ns() / 1000000);
 }
 
 /* Waits until fd is ready for events: 0, -ETIMEDOUT or -errno. */

@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "emulator/descriptors.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/l4t.h"
@@ -37,10 +38,7 @@ enum {
 static bool was_started; /* in this process */
 
 uint64_t emu_time_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-  return ns / PTIMER_STEP_NS * PTIMER_STEP_NS;
+  return base_clock_ns() / PTIMER_STEP_NS * PTIMER_STEP_NS;
 }
 
 /* A number in a file of a control group, or UINT64_MAX ("max", no file). */

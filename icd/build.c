@@ -138,7 +138,7 @@ static void compile(cl_program program, const struct icd_build *build, struct ou
       .options = program->options ? program->options : "",
   };
   struct cc_result result;
-  const uint64_t since = rt_timeline_on() ? rt_clock_ns() : 0;
+  const uint64_t since = rt_timeline_on() ? base_clock_ns() : 0;
   enum cc_status status = cc_build(&job, &result);
   if (rt_timeline_on())
     show(&result, since);

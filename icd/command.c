@@ -98,7 +98,7 @@ static void show(const struct icd_operation *operation, uint64_t since) {
 }
 
 void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
-  const uint64_t since = rt_timeline_on() ? rt_clock_ns() : 0;
+  const uint64_t since = rt_timeline_on() ? base_clock_ns() : 0;
   switch (operation->kind) {
   case ICD_COPY:
     icd_copy_box(&operation->copy);
@@ -164,7 +164,7 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
   if (cut && cut->begun) {
     times = cut->times;
   } else if (!error && event && event->profiled) {
-    event->submit_ns = icd_cpu_clock();
+    event->submit_ns = base_clock_ns();
     error = rt_times_get(queue->context->rt, &times);
   }
   if (!error && operation->kind == ICD_LAUNCH)
@@ -223,7 +223,7 @@ static void complete(cl_event event) {
   uint64_t start = 0, end = 0;
   if (event->profiled) {
     start = icd_device_clock(event->queue->device, event->submit_ns);
-    end = start + (icd_cpu_clock() - event->submit_ns);
+    end = start + (base_clock_ns() - event->submit_ns);
   }
   icd_event_set(event, CL_COMPLETE, start, end);
 }
@@ -245,7 +245,7 @@ static enum attempt attempt(cl_command_queue queue, struct icd_operation *operat
   if (!runs && dependencies == ALL_COMPLETE &&
       icd_gpu_is_past(queue, operation, wait_count, &point)) {
     if (event && event->profiled) /* no sooner: what it follows may just have ended */
-      event->submit_ns = icd_cpu_clock();
+      event->submit_ns = base_clock_ns();
     icd_do(queue, operation);
     return DONE;
   }

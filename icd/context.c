@@ -155,7 +155,7 @@ void icd_context_destroy_retired(cl_context context, bool wait) {
 static void await_burials(cl_context context) {
   if (burying)
     return;
-  const uint64_t end_ns = icd_cpu_clock() + BURIAL_NS;
+  const uint64_t end_ns = base_clock_ns() + BURIAL_NS;
   pthread_mutex_lock(&context->lock);
   for (int error = 0; context->burials && !error;)
     error = base_cond_wait_until(&context->changed, &context->lock, end_ns);

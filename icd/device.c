@@ -13,7 +13,6 @@
 /* How long a comparison of the two clocks is good for: CLOCK_MONOTONIC is slewed
  * by NTP by at most 500 ppm, so the error stays below half a millisecond. */
 #define CLOCK_VALID_NS 1000000000u
-#define NS_PER_SECOND  1000000000u
 
 static struct _cl_device_id the_device = {
     .object = {.dispatch = &icd_dispatch.entries,
@@ -89,12 +88,6 @@ __attribute__((destructor)) static void close_device(void) {
     rt_device_close(the_device.rt);
 }
 
-uint64_t icd_cpu_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 /* Compares the clocks anew. The device's clock_lock is held. */
 static int measure_clock(cl_device_id device, uint64_t *gpu_ns, uint64_t *cpu_ns) {
   const int error = rt_device_time(device->rt, gpu_ns, cpu_ns);
@@ -108,7 +101,7 @@ static int measure_clock(cl_device_id device, uint64_t *gpu_ns, uint64_t *cpu_ns
 uint64_t icd_device_clock(cl_device_id device, uint64_t cpu_ns) {
   uint64_t gpu_now, cpu_now;
   pthread_mutex_lock(&device->clock_lock);
-  if (!device->clock_measured_ns || icd_cpu_clock() - device->clock_measured_ns > CLOCK_VALID_NS)
+  if (!device->clock_measured_ns || base_clock_ns() - device->clock_measured_ns > CLOCK_VALID_NS)
     measure_clock(device, &gpu_now, &cpu_now);
   const int64_t offset = device->clock_offset_ns;
   pthread_mutex_unlock(&device->clock_lock);
@@ -191,6 +184,6 @@ CL_API_ENTRY cl_int CL_API_CALL clGetHostTimer(cl_device_id device, cl_ulong *ho
     return ICD_FAIL(NULL, CL_INVALID_DEVICE, "device is not one of tegracl's");
   if (!host_timestamp)
     return ICD_FAIL(NULL, CL_INVALID_VALUE, "host_timestamp is NULL");
-  *host_timestamp = icd_cpu_clock();
+  *host_timestamp = base_clock_ns();
   return CL_SUCCESS;
 }

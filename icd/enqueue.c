@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "icd/cl_tegracl.h"
 #include "icd/command.h"
 #include "icd/transfer.h"
@@ -33,25 +34,21 @@ static uint32_t least_divisor(size_t size, uint32_t max_groups, uint32_t limit) 
   return 0;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
-
 /* Chooses block[3] for a global size; false if no size leaves at most max_grid
  * groups. */
 static bool choose_block(const struct rt_device_info *info, const uint32_t max_grid[3],
                          uint32_t max_threads, const size_t global[3], uint32_t block[3]) {
   uint32_t floor[3]; /* what the limit on groups demands of y and z */
   for (int i = 0; i < 3; i++) {
-    floor[i] = least_divisor(global[i], max_grid[i], least(info->max_block[i], max_threads));
+    floor[i] = least_divisor(global[i], max_grid[i], base_min(info->max_block[i], max_threads));
     if (!floor[i])
       return false;
   }
   const uint32_t others = floor[1] * floor[2];
   if ((uint64_t)others * floor[0] > max_threads)
     return false;
-  const uint32_t most = least(info->max_block[0], max_threads / others);
-  block[0] = good_divisor(global[0], least(most, GOOD_GROUP), info->warp_size);
+  const uint32_t most = base_min(info->max_block[0], max_threads / others);
+  block[0] = good_divisor(global[0], base_min(most, GOOD_GROUP), info->warp_size);
   if (block[0] < info->warp_size) /* a prime, say: better one large group than many tiny ones */
     block[0] = good_divisor(global[0], most, info->warp_size);
   if (block[0] < floor[0])
@@ -61,7 +58,7 @@ static bool choose_block(const struct rt_device_info *info, const uint32_t max_g
     const uint32_t below = i == 1 ? block[0] : block[0] * block[1];
     const uint32_t rest = i == 1 ? floor[2] : 1;
     const uint32_t good =
-        least(info->max_block[i], least(GOOD_GROUP, max_threads) / (below * rest));
+        base_min(info->max_block[i], base_min(GOOD_GROUP, max_threads) / (below * rest));
     block[i] = good ? good_divisor(global[i], good, info->warp_size) : 1;
     if (block[i] < floor[i])
       block[i] = floor[i];

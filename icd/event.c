@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "icd/event_pool.h"
 
 cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command_type type) {
@@ -15,7 +16,7 @@ cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command
   atomic_init(&event->status, queue ? CL_QUEUED : CL_SUBMITTED);
   event->profiled = queue && (queue->flags & CL_QUEUE_PROFILING_ENABLE);
   if (event->profiled)
-    event->queued_ns = icd_cpu_clock();
+    event->queued_ns = base_clock_ns();
   if (queue)
     icd_queue_hold(queue); /* which holds the context */
   else
@@ -50,10 +51,6 @@ void icd_event_drop(cl_event event) {
     icd_context_retire(event->context, &event->retired, recycle, event);
   else
     recycle(event);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
 }
 
 /* ---- state -------------------------------------------------------------------- */
@@ -96,8 +93,8 @@ static struct icd_event_callback *move_locked(cl_event event, cl_int status, uin
     const uint64_t submit_ns = icd_device_clock(event->queue->device, event->submit_ns);
     event->start_ns = start_ns;
     event->end_ns = end_ns < start_ns ? start_ns : end_ns;
-    event->queued_ns = least(submit_ns - (event->submit_ns - event->queued_ns), start_ns);
-    event->submit_ns = least(submit_ns, start_ns);
+    event->queued_ns = base_min(submit_ns - (event->submit_ns - event->queued_ns), start_ns);
+    event->submit_ns = base_min(submit_ns, start_ns);
   }
   atomic_store_explicit(&event->status, status, memory_order_release);
   icd_context_change_locked(event->context);

@@ -40,7 +40,7 @@ def wrapper(result, function, parameters):
     keep, give = ("", "") if result == "void" else (result + " result = ", "  return result;\n")
     return ("__typeof__(%s) icd_timed_%s;\n"
             "%s CL_API_CALL icd_timed_%s(%s) {\n"
-            "  const uint64_t begin = rt_clock_ns();\n"
+            "  const uint64_t begin = base_clock_ns();\n"
             "  %s%s;\n"
             '  told("%s", begin, %s);\n%s}\n'
             % (function, function, result, function, ", ".join(parameters), keep, call,

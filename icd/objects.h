@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "compiler/compiler.h"
 #include "icd/icd.h"
 #include "icd/lock.h"
@@ -45,7 +46,6 @@ void icd_device_forked(void);
 
 /* A CPU time (CLOCK_MONOTONIC ns) on the device's clock. */
 uint64_t icd_device_clock(cl_device_id device, uint64_t cpu_ns);
-uint64_t icd_cpu_clock(void);
 
 /* ---- context -------------------------------------------------------------------- */
 

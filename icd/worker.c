@@ -158,12 +158,12 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
     *status = CL_OUT_OF_RESOURCES;
   icd_print_drain(queue);
   if (!*status) {
-    const uint64_t cpu_ns = icd_cpu_clock();
+    const uint64_t cpu_ns = base_clock_ns();
     icd_do(queue, operation);
     if (event && event->profiled) {
       event->submit_ns = cpu_ns;
       start_ns = icd_device_clock(queue->device, cpu_ns);
-      end_ns = start_ns + (icd_cpu_clock() - cpu_ns);
+      end_ns = start_ns + (base_clock_ns() - cpu_ns);
     }
   } else {
     if (icd_is_about_mapping(operation))

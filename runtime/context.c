@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/number.h"
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
 #include "runtime/fds.h"
@@ -270,10 +271,6 @@ void rt_context_destroy(struct rt_context *c) {
   free(c);
 }
 
-static uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 /* Until the queue is idle, which may wait for one of the other TSG. Caller holds
  * context.lock. */
 static int wait_idle(struct rt_context *c, struct rt_queue *q) {
@@ -294,9 +291,9 @@ int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   pthread_rwlock_wrlock(&pool->lock);
   if (pool->thread_bytes >= thread_bytes)
     goto out;
-  uint64_t warp = round_up((uint64_t)thread_bytes * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
-  uint64_t tpc = round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
-  uint64_t total = round_up(tpc * c->device->info.tpc_count, LOCAL_POOL_UNIT);
+  uint64_t warp = base_round_up((uint64_t)thread_bytes * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
+  uint64_t tpc = base_round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
+  uint64_t total = base_round_up(tpc * c->device->info.tpc_count, LOCAL_POOL_UNIT);
   if (thread_bytes > SHADER_WINDOW_BYTES || total > c->device->info.max_buffer_bytes) {
     result =
         rt_fail(-ENOMEM,

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
+#include "base/clock.h"
 #include "gpu/hw/constant_bank.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
@@ -17,7 +18,6 @@
 #include "gpu/nvgpu/uapi.h"
 #include "runtime/available.h"
 #include "runtime/board_file.h"
-#include "runtime/clock.h"
 #include "runtime/context.h"
 #include "runtime/debug.h"
 #include "runtime/fds.h"
@@ -297,9 +297,9 @@ int rt_device_time(struct rt_device *d, uint64_t *gpu_ns, uint64_t *cpu_ns) {
   uint64_t best = UINT64_MAX;
   for (int i = 0; i < TRIES; i++) {
     struct nvgpu_gpu_get_gpu_time_args args = {0};
-    uint64_t before = rt_clock_ns();
+    uint64_t before = base_clock_ns();
     int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_GPU_TIME, &args);
-    uint64_t after = rt_clock_ns();
+    uint64_t after = base_clock_ns();
     if (result)
       return rt_fail_call(result, "GET_GPU_TIME");
     if (after - before < best) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
 #include "runtime/debug.h"
@@ -13,14 +14,10 @@
 #include "runtime/timeline.h"
 #include "runtime/timeline_gpu.h"
 
-static uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 /* Warps whose registers fit in an SM; docs/hardware/command-stream.md 5.2. */
 static uint32_t warps_by_registers(const struct kernel_code *k) {
   uint32_t registers = k->registers > REGISTERS_MIN ? k->registers : REGISTERS_MIN;
-  uint32_t warp = (uint32_t)round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
+  uint32_t warp = (uint32_t)base_round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
   return SM_REGISTERS / warp / WARP_UNIT * WARP_UNIT;
 }
 
@@ -73,7 +70,8 @@ int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
  * aiming for what all blocks need that can be resident otherwise
  * (docs/hardware/command-stream.md 5.4). */
 static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct rt_launch *l) {
-  uint32_t shared = (uint32_t)round_up((uint64_t)k->shared_bytes + l->dynamic_shared, SHARED_UNIT);
+  uint32_t shared =
+      (uint32_t)base_round_up((uint64_t)k->shared_bytes + l->dynamic_shared, SHARED_UNIT);
   uint32_t threads = l->block[0] * l->block[1] * l->block[2];
   uint32_t warps = (threads - 1) / GPU_WARP_SIZE + 1;
   uint32_t limit = warps_by_registers(k) < SM_WARPS ? warps_by_registers(k) : SM_WARPS;
@@ -91,7 +89,7 @@ static const struct kernel_code *kernel_of(const struct rt_launch *l) {
 /* ---- shapes ---------------------------------------------------------------------- */
 
 static size_t bank_bytes(const struct kernel_code *k) {
-  return round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
+  return base_round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT);
 }
 
 size_t rt_shape_bytes(const struct kernel_code *k) {
@@ -243,7 +241,7 @@ static void put_launch(struct rt_slice *s) {
 
 /* Of a grid's QMD and bank 0, in a ring. */
 static uint64_t grid_bytes(const struct rt_shape *shape) {
-  return round_up(shape->bytes, CONSTANT_BANK_ALIGN);
+  return base_round_up(shape->bytes, CONSTANT_BANK_ALIGN);
 }
 
 static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, const struct part *part,
@@ -297,22 +295,18 @@ static int put_grid(const struct sink *sink, const struct rt_launch *l, const st
                          : launch_grid(sink->queue, l, part, sink->point);
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
-
 /* Grids of a box of work-groups of one size, from where the launch has come to: one, unless
  * there are more in y or z than a QMD's fields hold (docs/hardware/command-stream.md 5.2). At the
  * box's end the places are 0 again. */
 static int launch_box(const struct sink *sink, const struct rt_launch *l, const struct part *box,
                       struct rt_cut *cut, uint64_t *left) {
   const uint32_t *most = l->module->context->device->info.max_grid, *count = box->count;
-  for (; cut->z < count[2]; cut->z += least(most[2], count[2] - cut->z), cut->y = 0) {
-    for (; cut->y < count[1]; cut->y += least(most[1], count[1] - cut->y)) {
+  for (; cut->z < count[2]; cut->z += base_min(most[2], count[2] - cut->z), cut->y = 0) {
+    for (; cut->y < count[1]; cut->y += base_min(most[1], count[1] - cut->y)) {
       const uint32_t y = cut->y, z = cut->z;
       struct part part = {
           .first = {box->first[0], box->first[1] + y, box->first[2] + z},
-          .count = {count[0], least(most[1], count[1] - y), least(most[2], count[2] - z)},
+          .count = {count[0], base_min(most[1], count[1] - y), base_min(most[2], count[2] - z)},
       };
       part.begins = box->begins && !y && !z;
       part.ends = box->ends && y + part.count[1] == count[1] && z + part.count[2] == count[2];

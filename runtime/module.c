@@ -5,16 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/hw/memory.h"
 #include "runtime/message.h"
 #include "runtime/notes.h"
 
 /* More than any program; keeps sums of section sizes from overflowing. */
 #define MODULE_BYTES_MAX (UINT64_C(1) << 32)
-
-static uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 static bool is_bank(enum module_section_kind kind) {
   return kind == MODULE_BANK2 || kind == MODULE_BANK3 || kind == MODULE_BANK4;
@@ -38,7 +35,7 @@ static uint64_t lay_out(const struct module_code *code, uint64_t *offsets) {
         align = TEXT_ALIGN;
       if (is_bank(s->kind) && align < CONSTANT_BANK_ALIGN)
         align = CONSTANT_BANK_ALIGN;
-      at = round_up(at, align);
+      at = base_round_up(at, align);
       offsets[i] = at;
       at += s->size;
       if (at > MODULE_BYTES_MAX)
@@ -48,7 +45,7 @@ static uint64_t lay_out(const struct module_code *code, uint64_t *offsets) {
       text_end = at;
   }
   /* A bank's declared size is rounded up to 16 bytes. */
-  at = round_up(at, 1u << QMD_CONSTANT_SIZE_SHIFT);
+  at = base_round_up(at, 1u << QMD_CONSTANT_SIZE_SHIFT);
   return at > text_end + TEXT_TAIL_BYTES ? at : text_end + TEXT_TAIL_BYTES;
 }
 
@@ -112,7 +109,7 @@ static int relocate(struct rt_module *m) {
 static int bind_bank(const struct rt_module *m, uint32_t *qmd, unsigned bank, uint32_t section) {
   if (section == MODULE_NO_SECTION)
     return 0;
-  uint64_t size = round_up(m->code->sections[section].size, 1u << QMD_CONSTANT_SIZE_SHIFT);
+  uint64_t size = base_round_up(m->code->sections[section].size, 1u << QMD_CONSTANT_SIZE_SHIFT);
   if (size > CONSTANT_BANK_BYTES_MAX)
     return rt_fail(-EINVAL, "constant bank %u of %llu bytes is larger than %d", bank,
                    (unsigned long long)size, CONSTANT_BANK_BYTES_MAX);
@@ -175,7 +172,7 @@ static int describe_kernel(struct rt_module *m, const struct kernel_code *k, str
   qmd_set(q, QMD_CONSTANT_BUFFER_VALID(0), 1);
   qmd_set(q, QMD_CONSTANT_BUFFER_INVALIDATE(0), 1);
   qmd_set(q, QMD_CONSTANT_BUFFER_SIZE_SHIFTED4(0),
-          (uint32_t)(round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT) >>
+          (uint32_t)(base_round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT) >>
                      QMD_CONSTANT_SIZE_SHIFT));
   int result = bind_bank(m, q, 2, k->bank2);
   if (result == 0)
@@ -330,6 +327,6 @@ uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel) {
   uint64_t bytes = (uint64_t)kernel->stack_bytes + (kernel->frame_unknown ? STACK_RESERVE : 0);
   if (bytes == 0)
     return 0;
-  bytes = round_up(bytes + STACK_TOP_RESERVED, LOCAL_THREAD_UNIT);
+  bytes = base_round_up(bytes + STACK_TOP_RESERVED, LOCAL_THREAD_UNIT);
   return bytes < SHADER_WINDOW_BYTES ? (uint32_t)bytes : (uint32_t)SHADER_WINDOW_BYTES;
 }

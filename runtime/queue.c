@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 #include "gpu/hw/qmd.h"
@@ -21,10 +22,6 @@ enum {
   CLAIM_SLICES = 2, /* how far ahead of the last one */
   CACHE_LINE_BYTES = 64,
 };
-
-static uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 /* ---- words ------------------------------------------------------------------- */
 
@@ -425,7 +422,7 @@ uint64_t rt_slice_put(struct rt_queue *q, struct rt_slice *s, const char *kernel
   put_end(ch, s);
   if (q->shown)
     show(q, s, kernel);
-  ch->slice_head = s->start + round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
+  ch->slice_head = s->start + base_round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
   *submission(ch, s->point) = (struct rt_submission){.slice_end = ch->slice_head, .kernel = kernel};
   put_entry(ch, s);
   has_submitted(q, s->point);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 #include "gpu/hw/qmd.h"
@@ -59,10 +60,6 @@ struct rt_recording {
   uint32_t local_bytes; /* most of any grid */
   const char *kernel;   /* the first one's name */
 };
-
-static uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 /* ---- life ------------------------------------------------------------------------- */
 
@@ -233,23 +230,19 @@ static int put_transfer(struct rt_recording *r, const struct transfer *t) {
   return 0;
 }
 
-static size_t least(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 /* A rectangle of bytes. */
 static int copy_lines(struct rt_recording *r, const struct transfer *whole) {
   const bool pitched = whole->target_pitch <= UINT32_MAX && whole->source_pitch <= UINT32_MAX;
   const size_t most = pitched ? UINT32_MAX : 1;
   int result = 0;
-  for (size_t y = 0; y < whole->lines && !result; y += least(most, whole->lines - y))
+  for (size_t y = 0; y < whole->lines && !result; y += base_min(most, whole->lines - y))
     for (size_t x = 0; x < whole->length && !result; x += LINE_BYTES_MAX) {
       const struct transfer part = {.target = whole->target + y * whole->target_pitch + x,
                                     .source = whole->source + y * whole->source_pitch + x,
                                     .target_pitch = pitched ? whole->target_pitch : 0,
                                     .source_pitch = pitched ? whole->source_pitch : 0,
-                                    .length = least(LINE_BYTES_MAX, whole->length - x),
-                                    .lines = least(most, whole->lines - y)};
+                                    .length = base_min(LINE_BYTES_MAX, whole->length - x),
+                                    .lines = base_min(most, whole->lines - y)};
       result = put_transfer(r, &part);
     }
   return result;
@@ -287,7 +280,7 @@ int rt_recording_copy(struct rt_recording *r, const struct rt_copy *copy) {
 static int put_constants(struct rt_recording *r, const unsigned char *pattern, size_t size) {
   uint32_t constants[CONSTANT_BYTES / sizeof(uint32_t)] = {0};
   memcpy(constants, pattern, size);
-  const size_t component = least(size, COMPONENT_BYTES);
+  const size_t component = base_min(size, COMPONENT_BYTES);
   int result = begin(r, ENGINE_COPY);
   if (result)
     return result;
@@ -306,16 +299,16 @@ static int put_constants(struct rt_recording *r, const unsigned char *pattern, s
  * if there is nothing between them. */
 static int fill_line(struct rt_recording *r, uint64_t target, size_t element, size_t pitch,
                      size_t count) {
-  const size_t line = pitch == element ? least(count, FILL_SIDE_MAX) : 1;
+  const size_t line = pitch == element ? base_min(count, FILL_SIDE_MAX) : 1;
   int result = 0;
   for (size_t done = 0; done < count && !result;) {
     struct transfer t = {.target = target + done * pitch,
                          .target_pitch = line * pitch,
-                         .length = least(line, count - done),
+                         .length = base_min(line, count - done),
                          .lines = 1,
                          .remap = true};
     if (t.length == line)
-      t.lines = least((count - done) / line, FILL_SIDE_MAX);
+      t.lines = base_min((count - done) / line, FILL_SIDE_MAX);
     result = put_transfer(r, &t);
     done += t.length * t.lines;
   }
@@ -326,7 +319,7 @@ static int fill_line(struct rt_recording *r, uint64_t target, size_t element, si
 int rt_recording_fill(struct rt_recording *r, const struct rt_fill *fill) {
   if (!takes_methods(r))
     return rt_fill_by_kernel(r->context, r, fill);
-  const size_t element = least(fill->pattern_size, CONSTANT_BYTES);
+  const size_t element = base_min(fill->pattern_size, CONSTANT_BYTES);
   const bool packed = fill->row == fill->region[0];
   const size_t rows = packed ? 1 : fill->region[1];
   const size_t row = packed ? fill->region[0] * fill->region[1] : fill->region[0];
@@ -376,7 +369,7 @@ int rt_recording_end(struct rt_recording *r) {
   if (r->word_count > WORDS_MAX)
     return rt_fail(-E2BIG, "a recording of %zu words is too long", r->word_count);
   const size_t bytes = r->word_count * sizeof(*r->words);
-  result = make_room(r, round_up(r->payload_bytes + bytes, QMD_ALIGN));
+  result = make_room(r, base_round_up(r->payload_bytes + bytes, QMD_ALIGN));
   if (result)
     return result;
   relocate(r, r->memory.gpu);

@@ -193,7 +193,7 @@ void rt_timeline_span(const char *category, const char *name, uint64_t begin_ns,
                                               .name = name,
                                               .lane = RT_LANE_THREAD,
                                               .begin_ns = begin_ns,
-                                              .end_ns = rt_clock_ns(),
+                                              .end_ns = base_clock_ns(),
                                               .details = details,
                                               .detail_count = detail_count});
 }

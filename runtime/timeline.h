@@ -4,7 +4,7 @@
  *
  * An event is one line of the file. Lines are written into a mapping of it, so that an
  * event costs no system call and none is lost when the program dies. Times are those of
- * rt_clock_ns. All functions may be called from several threads at once.
+ * base_clock_ns. All functions may be called from several threads at once.
  */
 #ifndef TEGRACL_RUNTIME_TIMELINE_H
 #define TEGRACL_RUNTIME_TIMELINE_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/clock.h"
+#include "base/clock.h"
 
 /* Whether there is a timeline; rt_timeline_begin must have been called. */
 extern bool rt_timeline_is_on;

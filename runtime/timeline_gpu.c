@@ -41,7 +41,7 @@ static atomic_int lanes;
 static uint64_t cpu_time(struct rt_device *device, uint64_t gpu_ns) {
   uint64_t gpu, cpu;
   pthread_mutex_lock(&clock_lock);
-  const bool stale = rt_clock_ns() - clock_measured_ns > CLOCK_VALID_NS;
+  const bool stale = base_clock_ns() - clock_measured_ns > CLOCK_VALID_NS;
   if (stale && rt_device_time(device, &gpu, &cpu) == 0) {
     clock_offset_ns = (int64_t)(gpu - cpu);
     clock_measured_ns = cpu;
@@ -222,7 +222,7 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
 
 void rt_timeline_submit(const struct rt_queue *q, uint64_t point, uint32_t index,
                         const char *kernel) {
-  const uint64_t now = rt_clock_ns();
+  const uint64_t now = base_clock_ns();
   if (q->lane && !q->lane->making.submitted_ns) /* the first of its grids */
     q->lane->making.submitted_ns = now;
   const struct rt_timeline_detail details[] = {
@@ -249,7 +249,7 @@ void rt_timeline_waited(struct rt_queue *q, uint64_t point, uint64_t since_ns) {
 }
 
 void rt_timeline_fault(const char *message) {
-  const uint64_t now = rt_clock_ns();
+  const uint64_t now = base_clock_ns();
   const struct rt_timeline_detail detail = {"message", 0, message};
   rt_timeline_put(&(struct rt_timeline_event){.category = "fault",
                                               .name = "GPU fault",

@@ -12,9 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/clock.h"
 #include "runtime/log_file.h"
 
 static struct {
@@ -35,7 +35,7 @@ struct record {
 };
 
 static void record_begin(struct record *r, const char *what) {
-  uint64_t ns = rt_clock_ns();
+  uint64_t ns = base_clock_ns();
   r->text = NULL;
   r->out = open_memstream(&r->text, &r->size);
   if (r->out)
@@ -78,7 +78,7 @@ static void record_end(struct record *r, bool to_disk) {
 
 /* since: when the call began, which is after its record was on the disk. */
 static void record_end_begin(struct record *r, uint64_t since, int64_t result) {
-  uint64_t ns = rt_clock_ns() - since;
+  uint64_t ns = base_clock_ns() - since;
   record_begin(r, "end");
   put_signed(r, "ns", (int64_t)ns);
   put_signed(r, "result", result);
@@ -99,7 +99,7 @@ static int recorded_open(const char *path, int flags) {
   if (r.out)
     fprintf(r.out, " path=%s", path);
   record_end(&r, false);
-  uint64_t since = rt_clock_ns();
+  uint64_t since = base_clock_ns();
   int result = trace.os->open(path, flags);
   record_result(since, result);
   return result;
@@ -110,7 +110,7 @@ static int recorded_close(int fd) {
   record_begin(&r, "close");
   put_signed(&r, "fd", fd);
   record_end(&r, false);
-  uint64_t since = rt_clock_ns();
+  uint64_t since = base_clock_ns();
   int result = trace.os->close(fd);
   record_result(since, result);
   return result;
@@ -182,7 +182,7 @@ static int recorded_ioctl(int fd, unsigned long request, void *argument) {
   else
     put_number(&r, "value", (uintptr_t)argument);
   record_end(&r, true);
-  uint64_t since = rt_clock_ns();
+  uint64_t since = base_clock_ns();
   int result = trace.os->ioctl(fd, request, argument);
   record_end_begin(&r, since, result);
   if (size)
@@ -204,7 +204,7 @@ static void *recorded_mmap(void *address, size_t length, int protection, int fla
   put_signed(&r, "fd", fd);
   put_number(&r, "offset", (uint64_t)offset);
   record_end(&r, false);
-  uint64_t since = rt_clock_ns();
+  uint64_t since = base_clock_ns();
   void *p = trace.os->mmap(address, length, protection, flags, fd, offset, error);
   record_end_begin(&r, since, p ? 0 : *error);
   put_number(&r, "address", (uintptr_t)p);
@@ -218,7 +218,7 @@ static int recorded_munmap(void *address, size_t length) {
   put_number(&r, "address", (uintptr_t)address);
   put_number(&r, "length", length);
   record_end(&r, false);
-  uint64_t since = rt_clock_ns();
+  uint64_t since = base_clock_ns();
   int result = trace.os->munmap(address, length);
   record_result(since, result);
   return result;
@@ -231,7 +231,7 @@ static int recorded_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   put_signed(&r, "count", count);
   put_signed(&r, "timeout_ms", timeout_ms);
   record_end(&r, false);
-  uint64_t since = rt_clock_ns();
+  uint64_t since = base_clock_ns();
   int result = trace.os->poll(fds, count, timeout_ms);
   record_result(since, result);
   return result;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/clock.h"
 #include "runtime/debug.h"
 #include "runtime/device.h"
 #include "runtime/fds.h"
@@ -103,7 +103,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
     /* The release may have come between the two looks. */
     if (rt_queue_dead(q))
       return rt_queue_completed(q) >= point ? 0 : -EIO;
-    uint64_t now = rt_clock_ns();
+    uint64_t now = base_clock_ns();
     if (now >= deadline)
       return -ETIMEDOUT;
     if (now < spin_end)
@@ -114,7 +114,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
     uint64_t ms = left / NS_PER_MS + (left % NS_PER_MS >= NS_PER_MS / 2);
     if (fence == 0 && ms) {
       fence = sleep_on_fence(q, point, ms < FENCE_MAX_MS ? (int)ms : FENCE_MAX_MS);
-      spin_end = rt_clock_ns() + SPIN_NS;
+      spin_end = base_clock_ns() + SPIN_NS;
       continue;
     }
     /* Woken, and still the timeline is not there: not at once to sleep on a fence that
@@ -127,7 +127,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
 
 int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
   const bool completed = rt_queue_completed(q) >= point;
-  const uint64_t start = completed ? 0 : rt_clock_ns();
+  const uint64_t start = completed ? 0 : base_clock_ns();
   const int result = completed ? 0 : wait_point(q, point, start, timeout_ns);
   if (rt_timeline_on())
     rt_timeline_waited(q, point, start);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/lower/lower_state.h"
 
 /* The constant bank of a module holds 64 KiB (docs/hardware/cubin.md, bank 3); a
@@ -25,10 +26,6 @@ struct image {
   struct reference *references;
   unsigned reference_count;
 };
-
-static uint64_t align_up(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
-}
 
 static void put_integer(struct image *image, uint64_t offset, uint64_t size, uint64_t low,
                         uint64_t high) {
@@ -215,7 +212,7 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   }
   if (align < WORD)
     align = WORD;
-  size = align_up(size ? size : 1, align);
+  size = base_round_up(size ? size : 1, align);
   bool constant = LLVMIsGlobalConstant(variable) || space == SPACE_CONSTANT;
   if (!constant && LLVMIsNull(initial)) {
     text_printf(&lower->head, "static __device__ __align__(%" PRIu64 ") u64 g%u[%" PRIu64 "];\n",

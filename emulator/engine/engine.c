@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/usermode.h"
@@ -41,12 +42,6 @@ static void relax(void) {
 #elif defined(__aarch64__)
   __asm__ volatile("yield");
 #endif
-}
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 void emu_engine_wake(void) {
@@ -125,7 +120,7 @@ static bool may_spin(void) {
 static void move_away(void) {
   static uint64_t last;
   cpu_set_t all, others;
-  uint64_t now = now_ns();
+  uint64_t now = base_clock_ns();
   if (emu_gpu.cpus < 2 || now - last < MOVE_INTERVAL_NS ||
       sched_getaffinity(0, sizeof(all), &all) < 0)
     return;
@@ -150,7 +145,7 @@ static void idle(uint32_t seen, uint64_t deadline) {
   if (!may_spin())
     move_away();
   if (may_spin()) {
-    uint64_t end = now_ns() + SPIN_NS;
+    uint64_t end = base_clock_ns() + SPIN_NS;
     do {
       for (int i = 0; i < 32; i++) {
         if (atomic_load_explicit(&emu_gpu.doorbell_count, memory_order_relaxed) != seen ||
@@ -158,12 +153,12 @@ static void idle(uint32_t seen, uint64_t deadline) {
           return;
         relax();
       }
-    } while (now_ns() < end && may_spin());
+    } while (base_clock_ns() < end && may_spin());
   }
-  const uint64_t since = now_ns();
+  const uint64_t since = base_clock_ns();
   for (uint64_t now = since; atomic_load(&emu_gpu.doorbell_count) == seen && !emu_usermode_rung() &&
                              (!deadline || now < deadline);
-       now = now_ns()) {
+       now = base_clock_ns()) {
     struct timespec timeout = pause_after(now - since, WATCH_PAUSE_MAX_NS);
     if (!emu_usermode_watched() && deadline)
       timeout = (struct timespec){.tv_sec = (time_t)((deadline - now) / NS_PER_S),
@@ -179,7 +174,7 @@ static void idle(uint32_t seen, uint64_t deadline) {
 /* All channels wait for semaphores, which the CPU may write without a doorbell:
  * look again soon, then less often. */
 static void pause_blocked(uint32_t seen, uint64_t since) {
-  uint64_t waited = now_ns() - since;
+  uint64_t waited = base_clock_ns() - since;
   if (waited < BLOCKED_SPIN_NS && may_spin()) {
     relax();
     return;
@@ -224,7 +219,7 @@ static void *engine_main(void *unused) {
       continue;
     }
     if (blocked_in_a_row++ == 0)
-      blocked_since = now_ns();
+      blocked_since = base_clock_ns();
     if (blocked_in_a_row >= emu_gpu.scheduled_count) {
       pthread_mutex_unlock(&emu_gpu.lock);
       pause_blocked(seen, blocked_since);

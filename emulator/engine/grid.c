@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "emulator/gpu.h"
 #include "gpu/hw/exceptions.h"
@@ -76,12 +77,6 @@ struct emu_worker_pool {
   struct sm_worker *reaper; /* frees the CTAs of dropped grids; gpu.lock */
   struct helper helper[];
 };
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- code ---- */
 
@@ -408,7 +403,7 @@ static void call_helpers(struct emu_worker_pool *pool, struct emu_grid *grid, ui
 static bool turn_is_over(const struct emu_channel *channel, uint64_t end) {
   if (!atomic_load_explicit(&channel->serviceable, memory_order_relaxed))
     return true;
-  return emu_engine_others_wait(channel) && now_ns() > end;
+  return emu_engine_others_wait(channel) && base_clock_ns() > end;
 }
 
 /* Helpers have left. Meanwhile the turn may end for those that run long. */
@@ -418,7 +413,7 @@ static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
   pthread_mutex_lock(&pool->lock);
   pool->seats = 0;
   while (pool->active) {
-    base_cond_wait_until(&pool->done, &pool->lock, now_ns() + LOOK_NS);
+    base_cond_wait_until(&pool->done, &pool->lock, base_clock_ns() + LOOK_NS);
     if (turn_is_over(channel, end))
       atomic_store(&grid->stop, true);
   }
@@ -436,7 +431,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   struct emu_worker_pool *pool = emu_gpu.pool;
   struct sm_worker *worker = pool->engine_worker;
   uint64_t before = sm_worker_instructions(worker);
-  uint64_t start = now_ns(), end = emu_turn_end(channel);
+  uint64_t start = base_clock_ns(), end = emu_turn_end(channel);
   bool called = false;
   uint64_t budget = FIRST_BUDGET;
   struct sm_cta *cta;
@@ -445,7 +440,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
     struct sm_fault fault;
     enum sm_result result = sm_cta_run(worker, cta, budget, &fault);
     if (!called && pool->helper_count &&
-        (result == SM_PREEMPTED || now_ns() - start > HELP_AFTER_NS)) {
+        (result == SM_PREEMPTED || base_clock_ns() - start > HELP_AFTER_NS)) {
       pthread_mutex_lock(&grid->lock);
       uint64_t useful = left(grid);
       pthread_mutex_unlock(&grid->lock);

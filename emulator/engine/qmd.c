@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "emulator/gpu.h"
 #include "gpu/hw/tables.h"
 
@@ -52,10 +53,6 @@ static bool refuse(struct emu_fault *fault, const struct emu_launch *launch, con
                 (unsigned long long)launch->qmd_address, what);
   fault->record.program = launch->sm.program;
   return false;
-}
-
-static uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
 }
 
 /* Facts 4.2. Each client's windows are multiples of their size. Bases that do not fit
@@ -123,7 +120,7 @@ static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct 
 
 /* Warps whose registers fit an SM; docs/hardware/command-stream.md 5.2. */
 static uint64_t warps_by_registers(uint32_t registers) {
-  const uint64_t per_warp = round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
+  const uint64_t per_warp = base_round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
   return SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
 }
 
@@ -235,8 +232,8 @@ static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
   if (!low && !high)
     return true;
   uint64_t thread = low + high;
-  uint64_t warp = round_up(thread * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
-  uint64_t tpc = round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
+  uint64_t warp = base_round_up(thread * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
+  uint64_t tpc = base_round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
   if (thread > SHADER_WINDOW_BYTES || tpc > state->local_bytes_per_tpc)
     return sked(fault, launch, SKED_LOCAL_TOTAL,
                 "local memory total: %llu bytes per thread need %llu per TPC, set are %llu",

@@ -9,16 +9,11 @@
 #include <sys/select.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "emulator/descriptors.h"
 #include "emulator/preload/next.h"
 
 enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000, US_PER_S = 1000000, NS_PER_US = 1000 };
-
-static int64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 /* When a wait ends. No timeout: never. */
 struct end {
@@ -30,7 +25,7 @@ struct end {
 static struct end end_of(const struct timespec *timeout) {
   struct end end = {.set = timeout};
   if (timeout)
-    end.ns = now_ns() + (int64_t)timeout->tv_sec * NS_PER_S + timeout->tv_nsec;
+    end.ns = (int64_t)base_clock_ns() + (int64_t)timeout->tv_sec * NS_PER_S + timeout->tv_nsec;
   return end;
 }
 
@@ -38,14 +33,14 @@ static struct end end_of(const struct timespec *timeout) {
 static const struct timespec *left(struct end *end) {
   if (!end->set)
     return NULL;
-  int64_t ns = end->ns - now_ns();
+  int64_t ns = end->ns - (int64_t)base_clock_ns();
   ns = ns < 0 ? 0 : ns;
   end->left = (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
   return &end->left;
 }
 
 static bool over(const struct end *end) {
-  return end->set && now_ns() >= end->ns;
+  return end->set && (int64_t)base_clock_ns() >= end->ns;
 }
 
 static bool has_event(const struct pollfd *fds, nfds_t count) {

@@ -18,7 +18,7 @@ enum { CHILDREN = 8, EVENTS = 60000 /* a few of the file's chunks */ };
 static void put_events(int child) {
   const struct rt_timeline_detail detail = {"child", (uint64_t)child, NULL};
   for (int i = 0; i < EVENTS; i++)
-    rt_timeline_span("test", "event", rt_clock_ns(), &detail, 1);
+    rt_timeline_span("test", "event", base_clock_ns(), &detail, 1);
 }
 
 /* All at once, in the file that the parent has opened: no event is lost, and none torn. */

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
@@ -12,12 +11,6 @@
 #include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/kernels.h"
-
-uint64_t doctor_now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 void say(struct doctor *d, const char *format, ...) {
   va_list arguments;

@@ -81,7 +81,7 @@ static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
   char line[4096];
   size_t used = 0;
   for (;;) {
-    const uint64_t now = doctor_now_ns();
+    const uint64_t now = base_clock_ns();
     struct pollfd p = {.fd = fd, .events = POLLIN};
     const int ready =
         now < end_ns ? poll(&p, 1, (int)((end_ns - now + NS_PER_MS - 1) / NS_PER_MS)) : 0;
@@ -106,12 +106,12 @@ static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
 /* False: it has not ended. */
 static bool reap(pid_t pid, int *status) {
   static const struct timespec pause = {.tv_nsec = 1000000};
-  const uint64_t end = doctor_now_ns() + KILL_MS * NS_PER_MS;
+  const uint64_t end = base_clock_ns() + KILL_MS * NS_PER_MS;
   do {
     if (waitpid(pid, status, WNOHANG) == pid)
       return true;
     nanosleep(&pause, NULL);
-  } while (doctor_now_ns() < end);
+  } while (base_clock_ns() < end);
   return false;
 }
 
@@ -171,7 +171,7 @@ enum verdict step_run_apart(struct doctor *d, enum step_id id, char remedy[512])
   if (pid < 0)
     say(d, "no process for this step: %s", strerror(errno));
   else
-    verdict = judge(d, id, pid, pass_text(d, fds[0], doctor_now_ns() + limit_ns(d, id)));
+    verdict = judge(d, id, pid, pass_text(d, fds[0], base_clock_ns() + limit_ns(d, id)));
   close(fds[0]);
   if (verdict != VERDICT_PASS)
     snprintf(remedy, 512, "%s", *d->result->remedy ? d->result->remedy : doctor_steps[id].remedy);

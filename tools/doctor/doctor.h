@@ -2,6 +2,7 @@
 #ifndef TEGRACL_DOCTOR_H
 #define TEGRACL_DOCTOR_H
 
+#include "base/clock.h"
 #include "runtime/queue.h"
 #include "tools/doctor/report.h"
 
@@ -137,8 +138,6 @@ bool say_failure(struct doctor *doctor);
 /* The same of a request that the step made itself; result is -errno, or a count of bytes that
  * the kernel could not copy. */
 void say_refusal(struct doctor *doctor, const char *what, int result);
-
-uint64_t doctor_now_ns(void);
 
 void measured(struct doctor *doctor, enum measure measure, uint64_t value);
 

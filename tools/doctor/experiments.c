@@ -52,13 +52,13 @@ uint32_t spin_rounds(struct bench *b, uint64_t ns) {
   /* The first run pays for the upload of code and for clocks that rise. */
   while (took < ns / 2 && rounds < UINT32_MAX / 2) {
     rounds *= 2;
-    const uint64_t start = doctor_now_ns();
+    const uint64_t start = base_clock_ns();
     if (start_kernel(b, b->queue, KERNEL_SPIN, rt_device_info(b->doctor->device)->sm_count,
                      b->data->gpu, rounds, &point))
       return say_failure(b->doctor), 0;
     if (!bench_wait(b, point))
       return 0;
-    took = doctor_now_ns() - start;
+    took = base_clock_ns() - start;
   }
   const double scaled = (double)rounds * (double)ns / (double)took;
   return scaled < UINT32_MAX ? (uint32_t)scaled : UINT32_MAX;
@@ -123,27 +123,27 @@ static bool disturb(struct bench *longer, struct bench *shorter, uint64_t *worst
     return false;
   *worst = 0;
   memset(longer->data->cpu, 0, groups * EXPERIMENT_BLOCK * sizeof(uint32_t));
-  const uint64_t start = doctor_now_ns();
+  const uint64_t start = base_clock_ns();
   if (start_kernel(longer, longer->queue, KERNEL_SPIN, groups, longer->data->gpu, rounds, &point))
     return say_failure(d);
   do {
-    const uint64_t begin = doctor_now_ns();
+    const uint64_t begin = base_clock_ns();
     if (start_kernel(shorter, shorter->queue, KERNEL_NUMBER, 1, shorter->data->gpu, ++count,
                      &short_point))
       return say_failure(d);
     if (!wait_for(shorter, shorter->queue, short_point, limit))
       return false;
-    const uint64_t took = doctor_now_ns() - begin;
+    const uint64_t took = base_clock_ns() - begin;
     *worst = took > *worst ? took : *worst;
     if (!check_number(shorter, shorter->data->cpu, 1, count))
       return false;
-  } while (rt_queue_completed(longer->queue) < point && doctor_now_ns() - start < limit);
+  } while (rt_queue_completed(longer->queue) < point && base_clock_ns() - start < limit);
   if (!wait_for(longer, longer->queue, point, d->options.timeout_ns))
     return false;
   say(d,
       "a kernel of %.1f ms, and %u short ones of another context beside it, of which the "
       "slowest took %.3f ms",
-      (double)(doctor_now_ns() - start) / 1e6, count, (double)*worst / 1e6);
+      (double)(base_clock_ns() - start) / 1e6, count, (double)*worst / 1e6);
   return check_spin(longer, longer->data->cpu, groups, rounds) && healthy(longer) &&
          healthy(shorter);
 }
@@ -200,10 +200,10 @@ static bool open_and_close_channel(struct bench *b, uint64_t *ns) {
     return false;
   ch->context = b->context;
   ch->fd = -1;
-  const uint64_t start = doctor_now_ns();
+  const uint64_t start = base_clock_ns();
   const bool good =
       rt_channel_open(b->context, b->queue->channel->tsg, ch) == 0 || say_failure(b->doctor);
-  *ns = doctor_now_ns() - start;
+  *ns = base_clock_ns() - start;
   rt_channel_close(b->context, ch);
   free(ch);
   return good;
@@ -269,12 +269,12 @@ bool step_priority(struct doctor *d) {
   good =
       good && (start_kernel(&b, b.queue, KERNEL_SPIN, groups, b.data->gpu, rounds, &point) == 0 ||
                say_failure(d));
-  const uint64_t start = doctor_now_ns();
+  const uint64_t start = base_clock_ns();
   good =
       good && (start_kernel(&b, high, KERNEL_NUMBER, 1, b.data->gpu + other, 5, &high_point) == 0 ||
                say_failure(d));
   good = good && wait_for(&b, high, high_point, 2 * long_ns(d) + d->options.timeout_ns);
-  const uint64_t took = doctor_now_ns() - start;
+  const uint64_t took = base_clock_ns() - start;
   good = good && check_number(&b, (const uint32_t *)b.data->cpu + other / sizeof(uint32_t), 1, 5) &&
          wait_for(&b, b.queue, point, 2 * long_ns(d) + d->options.timeout_ns) &&
          check_spin(&b, b.data->cpu, groups, rounds) && healthy(&b);

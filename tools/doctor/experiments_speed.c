@@ -22,12 +22,12 @@ static bool latency(struct bench *b, uint64_t *median) {
   enum { ROUNDS = 65 };
   uint64_t times[ROUNDS], point = 0;
   for (uint32_t i = 0; i < ROUNDS; i++) {
-    const uint64_t start = doctor_now_ns();
+    const uint64_t start = base_clock_ns();
     if (start_kernel(b, b->queue, KERNEL_NUMBER, 1, b->data->gpu, i, &point))
       return say_failure(b->doctor);
     if (!bench_wait(b, point))
       return false;
-    times[i] = doctor_now_ns() - start;
+    times[i] = base_clock_ns() - start;
   }
   qsort(times, ROUNDS, sizeof(times[0]), by_size);
   *median = times[ROUNDS / 2];
@@ -36,13 +36,13 @@ static bool latency(struct bench *b, uint64_t *median) {
 
 static bool throughput(struct bench *b, uint32_t launches, uint64_t *per_s) {
   uint64_t point = 0;
-  const uint64_t start = doctor_now_ns();
+  const uint64_t start = base_clock_ns();
   for (uint32_t i = 0; i < launches; i++)
     if (start_kernel(b, b->queue, KERNEL_NUMBER, 1, b->data->gpu, i, &point))
       return say_failure(b->doctor);
   if (!bench_wait(b, point))
     return false;
-  *per_s = (uint64_t)launches * 1000000000 / (doctor_now_ns() - start + 1);
+  *per_s = (uint64_t)launches * 1000000000 / (base_clock_ns() - start + 1);
   return true;
 }
 
@@ -52,13 +52,13 @@ static bool bandwidth(struct bench *b, uint64_t bytes, uint64_t *mb_per_s) {
   const uint32_t items = (uint32_t)(bytes / ITEM);
   uint64_t point = 0, best = UINT64_MAX;
   for (int i = 0; i < ROUNDS; i++) {
-    const uint64_t start = doctor_now_ns();
+    const uint64_t start = base_clock_ns();
     if (start_kernel(b, b->queue, KERNEL_COPY, items / EXPERIMENT_BLOCK, b->data->gpu, items,
                      &point))
       return say_failure(b->doctor);
     if (!bench_wait(b, point))
       return false;
-    const uint64_t took = doctor_now_ns() - start;
+    const uint64_t took = base_clock_ns() - start;
     best = took < best ? took : best;
   }
   *mb_per_s = 2 * bytes * 1000 / (best + 1);
@@ -95,12 +95,12 @@ bool step_speed(struct doctor *d) {
 
 static bool works(struct bench *b, const char *when, uint64_t *ns) {
   uint64_t point = 0;
-  const uint64_t start = doctor_now_ns();
+  const uint64_t start = base_clock_ns();
   if (start_kernel(b, b->queue, KERNEL_NUMBER, 1, b->data->gpu, 17, &point))
     return say_failure(b->doctor);
   if (!bench_wait(b, point))
     return false;
-  *ns = doctor_now_ns() - start;
+  *ns = base_clock_ns() - start;
   const uint32_t *out = b->data->cpu;
   for (uint32_t i = 0; i < EXPERIMENT_BLOCK; i++)
     if (out[i] != 17 + i) {
@@ -124,11 +124,11 @@ bool step_idle(struct doctor *d) {
   good = good && works(&b, "after a second with an idle channel", &with_channel);
   bench_close(&b);
   nanosleep(&pause, NULL);
-  const uint64_t start = doctor_now_ns();
+  const uint64_t start = base_clock_ns();
   if (!good || !bench_open(d, GPU_PAGE_BYTES, &b))
     return false;
   say(d, "after a second without a channel: a new one took %.3f ms",
-      (double)(doctor_now_ns() - start) / 1e6);
+      (double)(base_clock_ns() - start) / 1e6);
   good = works(&b, "on it", &without);
   if (good)
     measured(d, MEASURE_IDLE, with_channel);

@@ -45,10 +45,10 @@ static bool release(struct bench *b, const char *what, uint32_t execute, uint64_
   if (rt_slice_begin(b->queue, 0, &s))
     return say_failure(d);
   put_semaphore(&s, b->data->gpu, payload, execute);
-  uint64_t start = doctor_now_ns();
+  uint64_t start = base_clock_ns();
   if (!bench_wait(b, rt_slice_submit(b->queue, &s, NULL)))
     return false;
-  uint64_t end = doctor_now_ns();
+  uint64_t end = base_clock_ns();
   bool good = memory->payload == payload;
   say(d, "%s (0x%08x): 0x%" PRIx64 "%s, time %" PRIu64 ", after %.1f us", what, execute,
       memory->payload, good ? "" : " instead of what was asked", memory->timestamp_ns,
@@ -92,7 +92,7 @@ static bool wake_up(struct bench *b, uint64_t *ns) {
       return say_failure(d);
     struct pollfd p = {.fd = fd, .events = POLLIN};
     const int ready = d->device->os->poll(&p, 1, (int)(d->options.timeout_ns / 1000000));
-    const uint64_t woken = doctor_now_ns();
+    const uint64_t woken = base_clock_ns();
     d->device->os->close(fd);
     if (!bench_wait(b, point))
       return false;
@@ -139,11 +139,11 @@ bool step_sleep(struct doctor *d) {
     say_failure(d);
   else {
     struct pollfd p = {.fd = fence, .events = POLLIN};
-    uint64_t start = doctor_now_ns();
+    uint64_t start = base_clock_ns();
     int ready = d->device->os->poll(&p, 1, (int)(d->options.timeout_ns / 1000000));
     good = ready == 1;
     say(d, "poll: %d, events 0x%x, after %.1f us%s", ready, (unsigned)p.revents,
-        (double)(doctor_now_ns() - start) / 1e3,
+        (double)(base_clock_ns() - start) / 1e3,
         good ? "" : ": the syncpoint was not counted up by the pushbuffer");
     good = bench_wait(&b, point) && good;
     uint64_t late = 0;
@@ -174,13 +174,13 @@ static bool ping_pong(struct bench *b, uint32_t rounds, uint64_t *ns) {
     put_semaphore(&s, gpu, i, acquire);
     put_semaphore(&s, gpu + GPU_PAGE_BYTES, ~(uint64_t)i, release_word(true, false, false));
     uint64_t point = rt_slice_submit(b->queue, &s, NULL);
-    uint64_t start = doctor_now_ns();
+    uint64_t start = base_clock_ns();
     __atomic_store_n(ping, i, __ATOMIC_RELEASE);
     if (!bench_wait(b, point)) {
       say(d, "in round %u: the CPU wrote %u, the GPU has answered 0x%" PRIx64, i, i, *pong);
       return false;
     }
-    *ns += doctor_now_ns() - start;
+    *ns += base_clock_ns() - start;
     if (*pong != ~(uint64_t)i) {
       say(d, "round %u: the CPU reads 0x%" PRIx64 ", the GPU has written 0x%" PRIx64, i, *pong,
           ~(uint64_t)i);

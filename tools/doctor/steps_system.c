@@ -134,12 +134,12 @@ static void say_characteristics(struct doctor *d) {
   int fd = d->os->open(NVGPU_CTRL_NODE, O_RDWR);
   if (fd < 0)
     return;
-  uint64_t start = doctor_now_ns();
+  uint64_t start = base_clock_ns();
   int result = d->os->ioctl(fd, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, &args);
   say(d,
       "GET_CHARACTERISTICS: %d, %llu bytes of %zu, in %.3f ms (the first call powers the GPU up)",
       result, (unsigned long long)args.gpu_characteristics_buf_size, sizeof(c),
-      (double)(doctor_now_ns() - start) / 1e6);
+      (double)(base_clock_ns() - start) / 1e6);
   c.per_device_identifier = 0; /* says which board this is among all */
   if (result == 0 && args.gpu_characteristics_buf_size >= sizeof(c))
     say_struct(d, "nvgpu_gpu_characteristics", &c, sizeof(c));
