@@ -33,7 +33,7 @@ static struct fault {
   bool deaf;        /* the doorbell is not heard */
   bool illegal;     /* a GPFIFO entry that no driver writes */
   bool hang;        /* the request does not come back */
-  bool crash;       /* the request ends the process */
+  int signal;       /* if not 0: the request ends the process by it */
   int error;
 } fault;
 
@@ -54,8 +54,8 @@ static int faulty_open(const char *path, int flags) {
 
 static int faulty_ioctl(int fd, unsigned long request, void *argument) {
   if (fault.request && request == fault.request) {
-    if (fault.crash)
-      raise(SIGKILL);
+    if (fault.signal)
+      raise(fault.signal);
     while (fault.hang)
       pause();
     return fault.error;
@@ -307,10 +307,19 @@ static void a_step_hangs(void **state) {
   nothing_else_fails(STEP_TIME);
 }
 
+static void a_step_is_killed(void **state) {
+  (void)state;
+  walk((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGKILL});
+  assert_says("the step was killed: Linux does so when memory is short");
+  assert_verdict(STEP_TIME, "FAIL");
+  assert_verdict(STEP_COPY, "pass");
+  nothing_else_fails(STEP_TIME);
+}
+
 static void a_step_crashes(void **state) {
   (void)state;
-  walk((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .crash = true});
-  assert_says("the step was ended by signal 9 (Killed)");
+  walk((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGABRT});
+  assert_says("the step was ended by signal 6 (Aborted)");
   assert_verdict(STEP_TIME, "FAIL");
   assert_verdict(STEP_COPY, "pass");
   nothing_else_fails(STEP_TIME);
@@ -350,6 +359,7 @@ int main(void) {
       cmocka_unit_test(closed_channels_are_forgotten),
       cmocka_unit_test(the_gpu_faults),
       cmocka_unit_test(a_step_hangs),
+      cmocka_unit_test(a_step_is_killed),
       cmocka_unit_test(a_step_crashes),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
