@@ -16,7 +16,8 @@ import tempfile
 
 NOT_RUN = re.compile(r"<!-- not run: \S.*-->\s*$")
 COMMAND = re.compile(r"    (\$ |[A-Z_]+=\S+ |(build|tests|tools|conformance|docs)/\S+)")
-SHOWN = ("base", "build", "compiler", "docs", "icd", "runtime", "tests", "tools", "conformance")
+SHOWN = ("base", "build", "compiler", "conformance", "docs", "emulator", "gpu", "icd", "runtime", "tests",
+         "tools")
 
 
 def blocks(text):

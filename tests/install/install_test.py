@@ -163,8 +163,8 @@ class Install(unittest.TestCase):
     def test_every_variable_is_described(self):
         manual = self.page('tegracl.7')
         read = set()
-        for room in ['icd', 'runtime', 'compiler', 'tools']:
-            for path in (SOURCE / room).rglob('*.c'):
+        for folder in ['base', 'gpu', 'emulator', 'runtime', 'compiler', 'icd', 'tools']:
+            for path in (SOURCE / folder).rglob('*.c'):
                 read |= set(re.findall(r'"(TEGRACL_[A-Z_]+)"', path.read_text(encoding='utf-8')))
         self.assertGreater(len(read), 10)
         self.assertEqual(read, set(re.findall(r'TEGRACL_[A-Z_]+', manual)))
