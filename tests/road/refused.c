@@ -143,12 +143,20 @@ static bool has_the_only_channel(const struct life *life) {
   return life->queue && life->queue->rt->channel->shared;
 }
 
+/* Without a range of addresses for itself a context takes the first: the thread that ends the
+ * last context may still hold that one. */
+static bool shares_the_first_range(const struct call *call, const struct life *life) {
+  return strcmp(call->name, "NVGPU_GPU_IOCTL_ALLOC_AS") == 0 && life->context &&
+         life->context->rt->range < 0;
+}
+
 static void refuse_in_a_life(const struct call *call, unsigned nth, int result) {
   struct life life = {0};
   alarm(HANG_S);
   refuse(call->name, nth, result);
   const cl_int error = life_live(&life);
-  const bool fatal = refused() && call->kind == FATAL && !has_the_only_channel(&life);
+  const bool fatal = refused() && call->kind == FATAL && !has_the_only_channel(&life) &&
+                     !shares_the_first_range(call, &life);
   const enum life_step step = refused_elsewhere() ? WAIT : (enum life_step)refused_stage();
   const cl_int right = fatal ? expected(step, result) : CL_SUCCESS;
   if (error != right || (right && life.step != step)) {
