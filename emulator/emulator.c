@@ -284,7 +284,9 @@ static int emulator_open(const char *path, int flags) {
 }
 
 static void check_given_up(const struct emu_channel *channel) {
-  if (channel->preemption_refused && !channel->turns)
+  /* A turn that has not ended counts: the client may close once it sees what its work wrote. */
+  const bool used = channel->turns || emu_gpu.servicing == channel;
+  if (channel->preemption_refused && !used)
     emu_report("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
                "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
                "without it, with the mode that it had (WFI)",
