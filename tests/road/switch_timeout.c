@@ -9,9 +9,8 @@
 
 #include "icd/cl_tegracl.h"
 
-static const char source[] =
-    "kernel void spin(global volatile int *flag) { while (!*flag) {} }\n"
-    "kernel void count(global int *p) { atomic_inc(p); }\n";
+static const char source[] = "kernel void spin(global volatile int *flag) { while (!*flag) {} }\n"
+                             "kernel void count(global int *p) { atomic_inc(p); }\n";
 
 static cl_kernel kernel_of(const struct road *road, const char *name) {
   cl_int error;
@@ -67,9 +66,8 @@ static void is_ended(const struct road *road, cl_event event) {
   char message[1024];
   CHECK_CL(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   CHECK(status_of(event) < 0);
-  CHECK_CL(
-      clGetContextInfo(road->context, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
-      CL_SUCCESS);
+  CHECK_CL(clGetContextInfo(road->context, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
+           CL_SUCCESS);
   CHECK(strstr(message, "waiting for the GPU"));
   CHECK(strstr(message, "TEGRACL_PREEMPTION=cta or cilp"));
   CHECK(clFinish(road->queue) < 0);
@@ -82,8 +80,8 @@ int main(int argc, char **argv) {
   struct road long_running, other;
   road_open(&long_running);
   road_open(&other);
-  cl_int *flag = clSVMAlloc(long_running.context,
-                            CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, sizeof *flag, 0);
+  cl_int *flag = clSVMAlloc(long_running.context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
+                            sizeof *flag, 0);
   CHECK(flag);
   *(volatile cl_int *)flag = 0;
   cl_event event = spin(&long_running, flag);
