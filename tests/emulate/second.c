@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/road/road.h"
+#include "tests/end_to_end/opencl.h"
 
 enum { WORDS = 1024, PAGE = 4096 };
 
@@ -54,34 +54,34 @@ static void sleep_a_while(void) {
 
 static void opencl(void) {
   static const char *source = "kernel void k(global int *p) { p[get_global_id(0)] *= 3; }";
-  struct road road;
+  struct opencl opencl;
   cl_int error, numbers[WORDS];
   for (int i = 0; i < WORDS; i++)
     numbers[i] = i;
-  road_open(&road);
-  cl_program program = clCreateProgramWithSource(road.context, 1, &source, NULL, &error);
-  CHECK_CL(clBuildProgram(program, 1, &road.device, "", NULL, NULL), CL_SUCCESS);
+  opencl_open(&opencl);
+  cl_program program = clCreateProgramWithSource(opencl.context, 1, &source, NULL, &error);
+  CHECK_CL(clBuildProgram(program, 1, &opencl.device, "", NULL, NULL), CL_SUCCESS);
   cl_kernel kernel = clCreateKernel(program, "k", &error);
   cl_mem buffer =
-      clCreateBuffer(road.context, CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, &error);
+      clCreateBuffer(opencl.context, CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, &error);
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
   for (int round = 0; round < 2; round++) {
-    CHECK_CL(
-        clEnqueueNDRangeKernel(road.queue, kernel, 1, NULL, (size_t[]){WORDS}, NULL, 0, NULL, NULL),
-        CL_SUCCESS);
-    CHECK_CL(clFinish(road.queue), CL_SUCCESS);
+    CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, (size_t[]){WORDS}, NULL, 0, NULL,
+                                    NULL),
+             CL_SUCCESS);
+    CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);
     sleep_a_while(); /* the queue keeps the GPU on, and the doorbell's page mapped */
   }
   CHECK_CL(
-      clEnqueueReadBuffer(road.queue, buffer, CL_TRUE, 0, sizeof numbers, numbers, 0, NULL, NULL),
+      clEnqueueReadBuffer(opencl.queue, buffer, CL_TRUE, 0, sizeof numbers, numbers, 0, NULL, NULL),
       CL_SUCCESS);
   for (int i = 0; i < WORDS; i++)
     CHECK(numbers[i] == 9 * i);
   clReleaseMemObject(buffer);
   clReleaseKernel(kernel);
   clReleaseProgram(program);
-  clReleaseCommandQueue(road.queue);
-  clReleaseContext(road.context);
+  clReleaseCommandQueue(opencl.queue);
+  clReleaseContext(opencl.context);
 }
 
 int main(int argc, char **argv) {

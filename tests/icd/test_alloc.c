@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "icd/command_buffer_api.h"
-#include "tests/icd/alloc_fail.h"
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/alloc_fail.h"
+#include "tests/icd/fakes/fixture.h"
 
 enum { N = 64 };
 
@@ -140,7 +140,7 @@ static void release(struct things *things) {
     assert_cl(clReleaseCommandQueue(things->queue));
   if (things->context)
     assert_cl(clReleaseContext(things->context));
-  BENCH_AWAIT(!fake_live());
+  AWAIT(!fake_live());
   assert_int_equal(fake_live(), 0);
 }
 

@@ -1,11 +1,11 @@
 /* Command buffers on the fake runtime: what is in flight or deferred while the buffer is
  * changed, released or fails to be changed; sync points; all queries. The errors of single
  * arguments are in tests/icd/misuse, results on the software Orin in
- * tests/road/command_buffers.c.
+ * tests/end_to_end/commands/command_buffers.c.
  */
 #include "icd/command_buffer_api.h"
-#include "tests/icd/alloc_fail.h"
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/alloc_fail.h"
+#include "tests/icd/fakes/fixture.h"
 
 enum { N = 64, BYTES = N * sizeof(int) };
 
@@ -36,9 +36,10 @@ static cl_int set_number(cl_command_buffer_khr buffer, cl_mutable_command_khr co
   return icd_clUpdateMutableCommandsKHR(buffer, 1, &type, configs);
 }
 
-static int first_word(struct bench *bench, cl_mem mem) {
+static int first_word(struct fixture *fixture, cl_mem mem) {
   int word;
-  assert_cl(clEnqueueReadBuffer(bench->queue, mem, CL_TRUE, 0, sizeof word, &word, 0, NULL, NULL));
+  assert_cl(
+      clEnqueueReadBuffer(fixture->queue, mem, CL_TRUE, 0, sizeof word, &word, 0, NULL, NULL));
   return word;
 }
 
@@ -50,10 +51,10 @@ struct sum {
   cl_mutable_command_khr command;
 };
 
-static struct sum make_sum(struct bench *bench, int n) {
-  struct sum sum = {.x = bench_buffer(bench, BYTES)};
-  sum.kernel = bench_add(bench, "add", sum.x, sum.x, n);
-  sum.buffer = begin(bench->queue);
+static struct sum make_sum(struct fixture *fixture, int n) {
+  struct sum sum = {.x = fixture_buffer(fixture, BYTES)};
+  sum.kernel = fixture_add(fixture, "add", sum.x, sum.x, n);
+  sum.buffer = begin(fixture->queue);
   sum.command = launch(sum.buffer, sum.kernel);
   assert_cl(icd_clFinalizeCommandBufferKHR(sum.buffer));
   return sum;
@@ -71,8 +72,8 @@ static void replay(const struct sum *sum, cl_event wait) {
 }
 
 static void changes_in_flight(void **state) {
-  struct bench *bench = *state;
-  struct sum sum = make_sum(bench, 1);
+  struct fixture *fixture = *state;
+  struct sum sum = make_sum(fixture, 1);
   fake_pause();
   for (int i = 0; i < 4; i++) { /* 1 + 10 + 100 + 1000 */
     replay(&sum, NULL);
@@ -82,15 +83,15 @@ static void changes_in_flight(void **state) {
     assert_cl(set_number(sum.buffer, sum.command, n));
   }
   fake_resume();
-  assert_int_equal(first_word(bench, sum.x), 1111);
+  assert_int_equal(first_word(fixture, sum.x), 1111);
   drop_sum(&sum);
 }
 
 static void changes_while_deferred(void **state) {
-  struct bench *bench = *state;
-  struct sum sum = make_sum(bench, 1);
+  struct fixture *fixture = *state;
+  struct sum sum = make_sum(fixture, 1);
   cl_int code;
-  cl_event gate = clCreateUserEvent(bench->context, &code);
+  cl_event gate = clCreateUserEvent(fixture->context, &code);
   assert_cl(code);
   replay(&sum, gate);
   assert_cl(set_number(sum.buffer, sum.command, 10));
@@ -100,15 +101,15 @@ static void changes_while_deferred(void **state) {
   assert_cl(icd_clReleaseCommandBufferKHR(sum.buffer)); /* the commands keep it */
   assert_cl(clReleaseKernel(sum.kernel));
   assert_cl(clSetUserEventStatus(gate, CL_COMPLETE));
-  assert_int_equal(first_word(bench, sum.x), 111);
+  assert_int_equal(first_word(fixture, sum.x), 111);
   assert_cl(clReleaseEvent(gate));
   assert_cl(clReleaseMemObject(sum.x));
 }
 
 /* A change that fails for want of memory, or in its last argument, changes nothing. */
 static void failed_changes(void **state) {
-  struct bench *bench = *state;
-  struct sum sum = make_sum(bench, 1);
+  struct fixture *fixture = *state;
+  struct sum sum = make_sum(fixture, 1);
   int failures = 0;
   for (int tries = 0;; tries++) {
     alloc_fail_arm(tries);
@@ -118,7 +119,7 @@ static void failed_changes(void **state) {
     failures += code != CL_SUCCESS;
     replay(&sum, NULL);
   }
-  assert_int_equal(first_word(bench, sum.x), failures);
+  assert_int_equal(first_word(fixture, sum.x), failures);
   for (int skip = 0; skip < 2; skip++) {
     fake_fail_after(skip, 1);
     assert_int_equal(set_number(sum.buffer, sum.command, 100), CL_OUT_OF_HOST_MEMORY);
@@ -132,16 +133,16 @@ static void failed_changes(void **state) {
   assert_int_equal(icd_clUpdateMutableCommandsKHR(sum.buffer, 1, &type, configs),
                    CL_INVALID_ARG_SIZE);
   replay(&sum, NULL); /* with what was set last without a failure */
-  assert_int_equal(first_word(bench, sum.x), failures + 10);
+  assert_int_equal(first_word(fixture, sum.x), failures + 10);
   drop_sum(&sum);
 }
 
 static void kernel_faults(void **state) {
-  struct bench *bench = *state;
-  cl_mem x = bench_buffer(bench, BYTES);
-  cl_kernel kernel = bench_kernel(bench, "fault");
+  struct fixture *fixture = *state;
+  cl_mem x = fixture_buffer(fixture, BYTES);
+  cl_kernel kernel = fixture_kernel(fixture, "fault");
   assert_cl(clSetKernelArg(kernel, 0, sizeof x, &x));
-  cl_command_buffer_khr buffer = begin(bench->queue);
+  cl_command_buffer_khr buffer = begin(fixture->queue);
   launch(buffer, kernel);
   assert_cl(icd_clFinalizeCommandBufferKHR(buffer));
   cl_event event;
@@ -157,10 +158,10 @@ static void kernel_faults(void **state) {
 
 /* A wait list with a failed event; one whose event fails while the replay waits. */
 static void failed_waits(void **state) {
-  struct bench *bench = *state;
-  struct sum sum = make_sum(bench, 1);
+  struct fixture *fixture = *state;
+  struct sum sum = make_sum(fixture, 1);
   cl_int code;
-  cl_event gate = clCreateUserEvent(bench->context, &code), events[2];
+  cl_event gate = clCreateUserEvent(fixture->context, &code), events[2];
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, sum.buffer, 1, &gate, &events[0]));
   assert_cl(clSetUserEventStatus(gate, -1));
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, sum.buffer, 1, &gate, &events[1]));
@@ -168,14 +169,14 @@ static void failed_waits(void **state) {
     assert_int_equal(clWaitForEvents(1, &events[i]), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_cl(clReleaseEvent(events[i]));
   }
-  assert_int_equal(first_word(bench, sum.x), 0);
+  assert_int_equal(first_word(fixture, sum.x), 0);
   assert_cl(clReleaseEvent(gate));
   drop_sum(&sum);
 }
 
 static void sync_points(void **state) {
-  struct bench *bench = *state;
-  cl_command_buffer_khr buffer = begin(bench->queue), other = begin(bench->queue);
+  struct fixture *fixture = *state;
+  cl_command_buffer_khr buffer = begin(fixture->queue), other = begin(fixture->queue);
   cl_sync_point_khr points[3];
   for (int i = 0; i < 3; i++)
     assert_cl(icd_clCommandBarrierWithWaitListKHR(buffer, NULL, NULL, i != 0, i ? points : NULL,
@@ -189,7 +190,7 @@ static void sync_points(void **state) {
       CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
   assert_cl(icd_clFinalizeCommandBufferKHR(buffer)); /* nothing to do */
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, buffer, 0, NULL, NULL));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
   assert_cl(icd_clReleaseCommandBufferKHR(buffer));
   assert_cl(icd_clReleaseCommandBufferKHR(other));
 }
@@ -205,14 +206,14 @@ static void sync_points(void **state) {
   } while (0)
 
 static void queries(void **state) {
-  struct bench *bench = *state;
-  struct sum sum = make_sum(bench, 1);
+  struct fixture *fixture = *state;
+  struct sum sum = make_sum(fixture, 1);
   ASSERT_INFO(cl_uint, icd_clGetCommandBufferInfoKHR, sum.buffer, CL_COMMAND_BUFFER_NUM_QUEUES_KHR,
               1);
   ASSERT_INFO(cl_command_queue, icd_clGetCommandBufferInfoKHR, sum.buffer,
-              CL_COMMAND_BUFFER_QUEUES_KHR, bench->queue);
+              CL_COMMAND_BUFFER_QUEUES_KHR, fixture->queue);
   ASSERT_INFO(cl_context, icd_clGetCommandBufferInfoKHR, sum.buffer, CL_COMMAND_BUFFER_CONTEXT_KHR,
-              bench->context);
+              fixture->context);
   assert_cl(icd_clRetainCommandBufferKHR(sum.buffer));
   ASSERT_INFO(cl_uint, icd_clGetCommandBufferInfoKHR, sum.buffer,
               CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, 2);
@@ -234,7 +235,7 @@ static void queries(void **state) {
   ASSERT_INFO(cl_command_buffer_khr, icd_clGetMutableCommandInfoKHR, sum.command,
               CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, sum.buffer);
   ASSERT_INFO(cl_command_queue, icd_clGetMutableCommandInfoKHR, sum.command,
-              CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR, bench->queue);
+              CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR, fixture->queue);
   size_t size = 1;
   assert_cl(icd_clGetMutableCommandInfoKHR(sum.command, CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR, 0,
                                            NULL, &size));
@@ -245,7 +246,7 @@ static void queries(void **state) {
   cl_mutable_command_khr stale = sum.command;
   cl_command_buffer_khr gone = sum.buffer;
   drop_sum(&sum);
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
   assert_int_equal(icd_clRetainCommandBufferKHR(gone), CL_INVALID_COMMAND_BUFFER_KHR);
   assert_int_equal(
       icd_clGetMutableCommandInfoKHR(stale, CL_MUTABLE_DISPATCH_DIMENSIONS_KHR, 0, NULL, NULL),
@@ -253,7 +254,7 @@ static void queries(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
   const struct CMUnitTest tests[] = {
       TEST(changes_in_flight), TEST(changes_while_deferred), TEST(failed_changes),
       TEST(kernel_faults),     TEST(failed_waits),           TEST(sync_points),

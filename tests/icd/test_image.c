@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/fixture.h"
 
 #include "icd/image.h"
 
@@ -14,18 +14,18 @@ static uint64_t foreign[64];
 static const cl_image_format rgba8 = {CL_RGBA, CL_UNORM_INT8};
 static const size_t origin[3] = {0};
 
-static cl_mem make(struct bench *bench, cl_mem_flags flags, const cl_image_format *format,
+static cl_mem make(struct fixture *fixture, cl_mem_flags flags, const cl_image_format *format,
                    const cl_image_desc *desc, void *host_ptr) {
   cl_int code;
-  cl_mem image = clCreateImage(bench->context, flags, format, desc, host_ptr, &code);
+  cl_mem image = clCreateImage(fixture->context, flags, format, desc, host_ptr, &code);
   assert_cl(code);
   return image;
 }
 
-static cl_mem make_2d(struct bench *bench, cl_mem_flags flags, size_t width, size_t height) {
+static cl_mem make_2d(struct fixture *fixture, cl_mem_flags flags, size_t width, size_t height) {
   const cl_image_desc desc = {
       .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = width, .image_height = height};
-  return make(bench, flags, &rgba8, &desc, NULL);
+  return make(fixture, flags, &rgba8, &desc, NULL);
 }
 
 /* ---- creation -------------------------------------------------------------------------- */
@@ -121,10 +121,10 @@ static const struct {
 /* clang-format on */
 
 static void creation(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    cl_mem image = clCreateImage(bench->context, rows[i].flags, &rows[i].format, &rows[i].desc,
+    cl_mem image = clCreateImage(fixture->context, rows[i].flags, &rows[i].format, &rows[i].desc,
                                  rows[i].host_ptr, &code);
     if (code != rows[i].code)
       fail_msg("row %zu gives %d instead of %d", i, code, rows[i].code);
@@ -136,42 +136,43 @@ static void creation(void **state) {
   const cl_mem_properties unknown[] = {1, 2, 0}, none[] = {0};
   assert_null(clCreateImage(NULL, 0, &rgba8, &desc, NULL, &code));
   assert_int_equal(code, CL_INVALID_CONTEXT);
-  assert_null(clCreateImage(bench->context, 0, NULL, &desc, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, NULL, &desc, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-  assert_null(clCreateImage(bench->context, 0, &rgba8, NULL, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &rgba8, NULL, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_DESCRIPTOR);
-  assert_null(clCreateImageWithProperties(bench->context, unknown, 0, &rgba8, &desc, NULL, &code));
+  assert_null(
+      clCreateImageWithProperties(fixture->context, unknown, 0, &rgba8, &desc, NULL, &code));
   assert_int_equal(code, CL_INVALID_PROPERTY);
-  cl_mem image = clCreateImageWithProperties(bench->context, none, 0, &rgba8, &desc, NULL, &code);
+  cl_mem image = clCreateImageWithProperties(fixture->context, none, 0, &rgba8, &desc, NULL, &code);
   assert_cl(code);
   assert_cl(clReleaseMemObject(image));
-  assert_null(clCreateImage2D(bench->context, 0, &rgba8, 4, 0, 0, NULL, &code));
+  assert_null(clCreateImage2D(fixture->context, 0, &rgba8, 4, 0, 0, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
-  assert_null(clCreateImage3D(bench->context, 0, &rgba8, 4, 4, 0, 0, 0, NULL, &code));
+  assert_null(clCreateImage3D(fixture->context, 0, &rgba8, 4, 4, 0, 0, 0, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
-  image = clCreateImage3D(bench->context, 0, &rgba8, 4, 3, 2, 0, 0, NULL, NULL);
+  image = clCreateImage3D(fixture->context, 0, &rgba8, 4, 3, 2, 0, 0, NULL, NULL);
   assert_non_null(image);
   assert_cl(clReleaseMemObject(image));
 }
 
 /* Images in buffers and in images. */
 static void parents(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code;
-  cl_mem buffer = bench_buffer(bench, 256), found;
+  cl_mem buffer = fixture_buffer(fixture, 256), found;
   cl_image_desc line = {
       .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 64, .mem_object = buffer};
-  cl_mem image = make(bench, 0, &rgba8, &line, NULL);
+  cl_mem image = make(fixture, 0, &rgba8, &line, NULL);
   assert_cl(clGetImageInfo(image, CL_IMAGE_BUFFER, sizeof found, &found, NULL));
   assert_ptr_equal(found, buffer);
   assert_cl(clGetMemObjectInfo(image, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof found, &found, NULL));
   assert_ptr_equal(found, buffer);
   assert_cl(clReleaseMemObject(image));
   line.image_width = 65;
-  assert_null(clCreateImage(bench->context, 0, &rgba8, &line, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &rgba8, &line, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
   line.mem_object = FOREIGN(cl_mem);
-  assert_null(clCreateImage(bench->context, 0, &rgba8, &line, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &rgba8, &line, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_DESCRIPTOR);
 
   cl_image_desc flat = {.image_type = CL_MEM_OBJECT_IMAGE2D,
@@ -179,32 +180,32 @@ static void parents(void **state) {
                         .image_height = 8,
                         .image_row_pitch = 32,
                         .mem_object = buffer};
-  image = make(bench, 0, &rgba8, &flat, NULL);
+  image = make(fixture, 0, &rgba8, &flat, NULL);
   flat.image_row_pitch = 30;
-  assert_null(clCreateImage(bench->context, 0, &rgba8, &flat, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &rgba8, &flat, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   flat.image_row_pitch = 40;
-  assert_null(clCreateImage(bench->context, 0, &rgba8, &flat, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &rgba8, &flat, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
   flat.image_row_pitch = 32;
-  assert_null(clCreateImage(bench->context, CL_MEM_USE_HOST_PTR, &rgba8, &flat, memory, &code));
+  assert_null(clCreateImage(fixture->context, CL_MEM_USE_HOST_PTR, &rgba8, &flat, memory, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
 
   /* The same texels with another meaning of their channels. */
   const cl_image_format srgb = {CL_sRGBA, CL_UNORM_INT8}, bgra = {CL_BGRA, CL_UNORM_INT8};
   flat.mem_object = image;
-  cl_mem view = make(bench, 0, &srgb, &flat, NULL);
+  cl_mem view = make(fixture, 0, &srgb, &flat, NULL);
   assert_cl(clGetImageInfo(view, CL_IMAGE_BUFFER, sizeof found, &found, NULL));
   assert_null(found);
-  assert_null(clCreateImage(bench->context, 0, &bgra, &flat, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &bgra, &flat, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   flat.image_height = 7;
-  assert_null(clCreateImage(bench->context, 0, &srgb, &flat, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &srgb, &flat, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   cl_image_desc solid = flat; /* of a buffer it can be made, but not of an image */
   solid.image_type = CL_MEM_OBJECT_IMAGE3D;
   solid.image_depth = 1;
-  assert_null(clCreateImage(bench->context, 0, &srgb, &solid, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &srgb, &solid, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_DESCRIPTOR);
   assert_cl(clReleaseMemObject(view));
   assert_cl(clReleaseMemObject(image));
@@ -212,22 +213,22 @@ static void parents(void **state) {
   /* Numbers may be seen as depths, but not depths as numbers. */
   const cl_image_format r = {CL_R, CL_FLOAT}, depth = {CL_DEPTH, CL_FLOAT};
   flat = (cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
-  image = flat.mem_object = make(bench, 0, &r, &(cl_image_desc)D2(4, 4), NULL);
-  view = make(bench, 0, &depth, &flat, NULL);
+  image = flat.mem_object = make(fixture, 0, &r, &(cl_image_desc)D2(4, 4), NULL);
+  view = make(fixture, 0, &depth, &flat, NULL);
   flat.mem_object = view;
-  assert_null(clCreateImage(bench->context, 0, &r, &flat, NULL, &code));
+  assert_null(clCreateImage(fixture->context, 0, &r, &flat, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   assert_cl(clReleaseMemObject(view));
   assert_cl(clReleaseMemObject(image));
 
   /* An image is no buffer. */
-  image = make_2d(bench, 0, 4, 4);
+  image = make_2d(fixture, 0, 4, 4);
   const cl_buffer_region region = {0, 16};
   assert_null(clCreateSubBuffer(image, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
   assert_int_equal(code, CL_INVALID_MEM_OBJECT);
-  assert_int_equal(clEnqueueReadBuffer(bench->queue, image, CL_TRUE, 0, 4, memory, 0, NULL, NULL),
+  assert_int_equal(clEnqueueReadBuffer(fixture->queue, image, CL_TRUE, 0, 4, memory, 0, NULL, NULL),
                    CL_INVALID_MEM_OBJECT);
-  assert_int_equal(clEnqueueReadImage(bench->queue, buffer, CL_TRUE, origin,
+  assert_int_equal(clEnqueueReadImage(fixture->queue, buffer, CL_TRUE, origin,
                                       (const size_t[]){1, 1, 1}, 0, 0, memory, 0, NULL, NULL),
                    CL_INVALID_MEM_OBJECT);
   assert_int_equal(clGetImageInfo(buffer, CL_IMAGE_WIDTH, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
@@ -238,7 +239,7 @@ static void parents(void **state) {
 /* ---- queries ---------------------------------------------------------------------------- */
 
 static void info(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   static const struct {
     cl_image_desc desc;
     size_t row, slice, width, height, depth, layers;
@@ -249,7 +250,7 @@ static void info(void **state) {
   };
   for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
     const bool pitched = images[i].desc.image_row_pitch;
-    cl_mem image = make(bench, pitched ? CL_MEM_USE_HOST_PTR : 0, &rgba8, &images[i].desc,
+    cl_mem image = make(fixture, pitched ? CL_MEM_USE_HOST_PTR : 0, &rgba8, &images[i].desc,
                         pitched ? memory : NULL);
     const struct {
       cl_image_info name;
@@ -287,7 +288,7 @@ static void info(void **state) {
 
 /* What OpenCL 3.0 demands of every device with images (table of minimum formats). */
 static void formats(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   static const cl_channel_type types[] = {
       CL_UNORM_INT8,    CL_UNORM_INT16,    CL_SIGNED_INT8,    CL_SIGNED_INT16, CL_SIGNED_INT32,
       CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, CL_HALF_FLOAT,   CL_FLOAT};
@@ -300,7 +301,7 @@ static void formats(void **state) {
     for (size_t u = 0; u < sizeof uses / sizeof *uses; u++) {
       cl_image_format list[128];
       cl_uint count, found = 0;
-      assert_cl(clGetSupportedImageFormats(bench->context, uses[u], kinds[k], 128, list, &count));
+      assert_cl(clGetSupportedImageFormats(fixture->context, uses[u], kinds[k], 128, list, &count));
       for (cl_uint i = 0; i < count; i++) {
         for (size_t t = 0; t < sizeof types / sizeof *types; t++)
           found +=
@@ -316,13 +317,13 @@ static void formats(void **state) {
   assert_int_equal(clGetSupportedImageFormats(NULL, 0, CL_MEM_OBJECT_IMAGE2D, 1, &one, &count),
                    CL_INVALID_CONTEXT);
   assert_int_equal(
-      clGetSupportedImageFormats(bench->context, 0, CL_MEM_OBJECT_BUFFER, 1, &one, &count),
+      clGetSupportedImageFormats(fixture->context, 0, CL_MEM_OBJECT_BUFFER, 1, &one, &count),
       CL_INVALID_VALUE);
   assert_int_equal(
-      clGetSupportedImageFormats(bench->context, 0, CL_MEM_OBJECT_IMAGE2D, 0, &one, &count),
+      clGetSupportedImageFormats(fixture->context, 0, CL_MEM_OBJECT_IMAGE2D, 0, &one, &count),
       CL_INVALID_VALUE);
-  assert_int_equal(clGetSupportedImageFormats(bench->context, 1ull << 40, CL_MEM_OBJECT_IMAGE2D, 1,
-                                              &one, &count),
+  assert_int_equal(clGetSupportedImageFormats(fixture->context, 1ull << 40, CL_MEM_OBJECT_IMAGE2D,
+                                              1, &one, &count),
                    CL_INVALID_VALUE);
 }
 
@@ -331,17 +332,18 @@ static void formats(void **state) {
 
 /* A box of a 3D image to and from memory with pitches, through a buffer and another image. */
 static void transfers(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   enum { W = 6, H = 5, D = 4, ROW = 40, SLICE = 240 };
   static unsigned char in[D * SLICE], out[D * SLICE], expected[D * SLICE];
   const cl_image_desc desc = D3(W, H, D);
   const size_t all[3] = {W, H, D}, from[3] = {1, 2, 1}, region[3] = {3, 2, 2};
-  cl_mem image = make(bench, 0, &rgba8, &desc, NULL), other = make(bench, 0, &rgba8, &desc, NULL);
-  cl_mem buffer = bench_buffer(bench, 256);
+  cl_mem image = make(fixture, 0, &rgba8, &desc, NULL),
+         other = make(fixture, 0, &rgba8, &desc, NULL);
+  cl_mem buffer = fixture_buffer(fixture, 256);
   for (size_t i = 0; i < sizeof in; i++)
     in[i] = (unsigned char)(i * 7 + i / 256);
-  assert_cl(clEnqueueWriteImage(bench->queue, image, CL_TRUE, origin, all, ROW, SLICE, in, 0, NULL,
-                                NULL));
+  assert_cl(clEnqueueWriteImage(fixture->queue, image, CL_TRUE, origin, all, ROW, SLICE, in, 0,
+                                NULL, NULL));
   memset(out, 0, sizeof out);
   memset(expected, 0, sizeof expected);
   for (size_t z = 0; z < region[2]; z++)
@@ -349,32 +351,33 @@ static void transfers(void **state) {
       memcpy(expected + z * 64 + y * 16,
              in + (from[2] + z) * SLICE + (from[1] + y) * ROW + from[0] * 4, region[0] * 4);
   assert_cl(
-      clEnqueueReadImage(bench->queue, image, CL_TRUE, from, region, 16, 64, out, 0, NULL, NULL));
+      clEnqueueReadImage(fixture->queue, image, CL_TRUE, from, region, 16, 64, out, 0, NULL, NULL));
   assert_memory_equal(out, expected, sizeof out);
   /* to a buffer, into the other image elsewhere, and out of that */
   const size_t elsewhere[3] = {2, 3, 0};
   assert_cl(
-      clEnqueueCopyImageToBuffer(bench->queue, image, buffer, from, region, 8, 0, NULL, NULL));
-  assert_cl(
-      clEnqueueCopyBufferToImage(bench->queue, buffer, other, 8, elsewhere, region, 0, NULL, NULL));
+      clEnqueueCopyImageToBuffer(fixture->queue, image, buffer, from, region, 8, 0, NULL, NULL));
+  assert_cl(clEnqueueCopyBufferToImage(fixture->queue, buffer, other, 8, elsewhere, region, 0, NULL,
+                                       NULL));
   memset(out, 0, sizeof out);
-  assert_cl(clEnqueueReadImage(bench->queue, other, CL_TRUE, elsewhere, region, 16, 64, out, 0,
+  assert_cl(clEnqueueReadImage(fixture->queue, other, CL_TRUE, elsewhere, region, 16, 64, out, 0,
                                NULL, NULL));
   assert_memory_equal(out, expected, sizeof out);
-  assert_cl(clEnqueueCopyImage(bench->queue, image, other, from, origin, region, 0, NULL, NULL));
+  assert_cl(clEnqueueCopyImage(fixture->queue, image, other, from, origin, region, 0, NULL, NULL));
   memset(out, 0, sizeof out);
   size_t row, slice;
   cl_int code;
-  const char *mapped = clEnqueueMapImage(bench->queue, other, CL_TRUE, CL_MAP_READ, origin, region,
-                                         &row, &slice, 0, NULL, NULL, &code);
+  const char *mapped = clEnqueueMapImage(fixture->queue, other, CL_TRUE, CL_MAP_READ, origin,
+                                         region, &row, &slice, 0, NULL, NULL, &code);
   assert_cl(code);
   assert_int_equal(row, W * 4);
   assert_int_equal(slice, W * H * 4);
   for (size_t z = 0; z < region[2]; z++)
     for (size_t y = 0; y < region[1]; y++)
       assert_memory_equal(mapped + z * slice + y * row, expected + z * 64 + y * 16, region[0] * 4);
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, other, (void *)(uintptr_t)mapped, 0, NULL, NULL));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(
+      clEnqueueUnmapMemObject(fixture->queue, other, (void *)(uintptr_t)mapped, 0, NULL, NULL));
+  assert_cl(clFinish(fixture->queue));
   assert_cl(clReleaseMemObject(image));
   assert_cl(clReleaseMemObject(other));
   assert_cl(clReleaseMemObject(buffer));
@@ -382,7 +385,7 @@ static void transfers(void **state) {
 
 /* The layers of a 1D array lie a slice pitch apart, in the host's memory as well. */
 static void line_arrays(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   enum { W = 5, N = 3, SLICE = 32 };
   unsigned char in[N * SLICE], out[N * W * 4];
   const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D_ARRAY,
@@ -395,15 +398,15 @@ static void line_arrays(void **state) {
     in[i] = (unsigned char)(i * 7);
   unsigned char host[2 * W * 4 * N];
   memset(host, 0, sizeof host);
-  cl_mem image = make(bench, CL_MEM_USE_HOST_PTR, &rgba8, &desc, host);
+  cl_mem image = make(fixture, CL_MEM_USE_HOST_PTR, &rgba8, &desc, host);
+  assert_cl(clEnqueueWriteImage(fixture->queue, image, CL_TRUE, origin, all, 0, SLICE, in, 0, NULL,
+                                NULL));
   assert_cl(
-      clEnqueueWriteImage(bench->queue, image, CL_TRUE, origin, all, 0, SLICE, in, 0, NULL, NULL));
-  assert_cl(
-      clEnqueueReadImage(bench->queue, image, CL_TRUE, origin, all, 0, 0, out, 0, NULL, NULL));
+      clEnqueueReadImage(fixture->queue, image, CL_TRUE, origin, all, 0, 0, out, 0, NULL, NULL));
   size_t row, slice;
   cl_int code;
-  unsigned char *mapped = clEnqueueMapImage(bench->queue, image, CL_TRUE, CL_MAP_READ, origin, all,
-                                            &row, &slice, 0, NULL, NULL, &code);
+  unsigned char *mapped = clEnqueueMapImage(fixture->queue, image, CL_TRUE, CL_MAP_READ, origin,
+                                            all, &row, &slice, 0, NULL, NULL, &code);
   assert_cl(code);
   assert_ptr_equal(mapped, host);
   assert_int_equal(slice, 2 * W * 4);
@@ -411,16 +414,17 @@ static void line_arrays(void **state) {
     assert_memory_equal(out + n * W * 4, in + n * SLICE, W * 4);
     assert_memory_equal(host + n * slice, in + n * SLICE, W * 4);
   }
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, image, mapped, 0, NULL, NULL));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, image, mapped, 0, NULL, NULL));
+  assert_cl(clFinish(fixture->queue));
   assert_cl(clReleaseMemObject(image));
 }
 
 static void misuse(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench->queue;
-  cl_mem image = make_2d(bench, 0, 8, 6), other = make_2d(bench, 0, 8, 6);
-  cl_mem closed = make_2d(bench, CL_MEM_HOST_NO_ACCESS, 8, 6), buffer = bench_buffer(bench, 64);
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture->queue;
+  cl_mem image = make_2d(fixture, 0, 8, 6), other = make_2d(fixture, 0, 8, 6);
+  cl_mem closed = make_2d(fixture, CL_MEM_HOST_NO_ACCESS, 8, 6),
+         buffer = fixture_buffer(fixture, 64);
   const size_t all[3] = {8, 6, 1}, empty[3] = {8, 0, 1}, deep[3] = {8, 6, 2}, one[3] = {1, 1, 1};
   const size_t beside[3] = {1, 0, 0}, far[3] = {SIZE_MAX, 0, 0}, third[3] = {0, 0, 1};
   const cl_float4 colour = {{0}};
@@ -464,7 +468,7 @@ static void misuse(void **state) {
                    CL_MEM_COPY_OVERLAP);
   const cl_image_format floats = {CL_RGBA, CL_FLOAT};
   const cl_image_desc desc = D2(8, 6);
-  cl_mem different = make(bench, 0, &floats, &desc, NULL);
+  cl_mem different = make(fixture, 0, &floats, &desc, NULL);
   assert_int_equal(clEnqueueCopyImage(queue, image, different, origin, origin, all, 0, NULL, NULL),
                    CL_IMAGE_FORMAT_MISMATCH);
   assert_int_equal(clEnqueueCopyImageToBuffer(queue, image, buffer, origin, all, 0, 0, NULL, NULL),
@@ -498,7 +502,7 @@ static void misuse(void **state) {
 /* Regions mapped for writing must not overlap, those for reading may, and rectangles side
  * by side do not. */
 static void overlapping_maps(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   static const struct {
     size_t origin[3], region[3];
     cl_map_flags flags;
@@ -515,12 +519,12 @@ static void overlapping_maps(void **state) {
       {{7, 7, 3}, {1, 1, 1}, CL_MAP_READ, CL_SUCCESS},
   };
   const cl_image_desc desc = D3(8, 8, 4);
-  cl_mem image = make(bench, 0, &rgba8, &desc, NULL), buffer = bench_buffer(bench, 64);
+  cl_mem image = make(fixture, 0, &rgba8, &desc, NULL), buffer = fixture_buffer(fixture, 64);
   cl_int code;
   size_t row, slice, mapped = 0;
   void *pointers[sizeof maps / sizeof *maps];
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
-    void *pointer = clEnqueueMapImage(bench->queue, image, CL_TRUE, maps[i].flags, maps[i].origin,
+    void *pointer = clEnqueueMapImage(fixture->queue, image, CL_TRUE, maps[i].flags, maps[i].origin,
                                       maps[i].region, &row, &slice, 0, NULL, NULL, &code);
     if (code != maps[i].code)
       fail_msg("row %zu gives %d instead of %d", i, code, maps[i].code);
@@ -528,22 +532,22 @@ static void overlapping_maps(void **state) {
       pointers[mapped++] = pointer;
   }
   while (mapped)
-    assert_cl(clEnqueueUnmapMemObject(bench->queue, image, pointers[--mapped], 0, NULL, NULL));
+    assert_cl(clEnqueueUnmapMemObject(fixture->queue, image, pointers[--mapped], 0, NULL, NULL));
 
 #define MAP(offset, size, flags)                                                                   \
-  clEnqueueMapBuffer(bench->queue, buffer, CL_TRUE, flags, offset, size, 0, NULL, NULL, &code)
+  clEnqueueMapBuffer(fixture->queue, buffer, CL_TRUE, flags, offset, size, 0, NULL, NULL, &code)
   void *half = MAP(0, 32, CL_MAP_WRITE), *rest = MAP(32, 32, CL_MAP_WRITE);
   assert_non_null(half);
   assert_non_null(rest);
   assert_null(MAP(31, 2, CL_MAP_WRITE));
   assert_int_equal(code, CL_INVALID_OPERATION);
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, buffer, half, 0, NULL, NULL));
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, buffer, half, 0, NULL, NULL));
   half = MAP(0, 32, CL_MAP_WRITE); /* not mapped any more */
   assert_cl(code);
 #undef MAP
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, buffer, half, 0, NULL, NULL));
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, buffer, rest, 0, NULL, NULL));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, buffer, half, 0, NULL, NULL));
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, buffer, rest, 0, NULL, NULL));
+  assert_cl(clFinish(fixture->queue));
   assert_cl(clReleaseMemObject(image));
   assert_cl(clReleaseMemObject(buffer));
 }
@@ -551,9 +555,9 @@ static void overlapping_maps(void **state) {
 /* The same, of one memory in its several forms: a buffer, a part of it, and an image in it
  * whose rows have gaps. */
 static void overlapping_maps_of_parts(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench->queue;
-  cl_mem buffer = bench_buffer(bench, 1024);
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture->queue;
+  cl_mem buffer = fixture_buffer(fixture, 1024);
   const cl_buffer_region region = {512, 256};
   const size_t size[3] = {8, 4, 1};
   size_t row;
@@ -565,7 +569,7 @@ static void overlapping_maps_of_parts(void **state) {
                               .image_height = 4,
                               .image_row_pitch = 64,
                               .mem_object = buffer};
-  cl_mem image = make(bench, 0, &rgba8, &desc, NULL);
+  cl_mem image = make(fixture, 0, &rgba8, &desc, NULL);
 #define MAP(mem, flags, offset, size)                                                              \
   clEnqueueMapBuffer(queue, mem, CL_TRUE, flags, offset, size, 0, NULL, NULL, &code)
   void *of_image = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_WRITE, origin, size, &row, NULL,
@@ -588,9 +592,9 @@ static void overlapping_maps_of_parts(void **state) {
   }
   assert_null(MAP(part, CL_MAP_WRITE, 0, 1)); /* the buffer's */
   assert_non_null(MAP(part, CL_MAP_READ, 0, 1));
-  assert_int_equal(bench_map_count(buffer), 3);
-  assert_int_equal(bench_map_count(part), 2);
-  assert_int_equal(bench_map_count(image), 1);
+  assert_int_equal(fixture_map_count(buffer), 3);
+  assert_int_equal(fixture_map_count(part), 2);
+  assert_int_equal(fixture_map_count(image), 1);
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
     if (pointers[i])
       assert_cl(clEnqueueUnmapMemObject(queue, buffer, pointers[i], 0, NULL, NULL));
@@ -608,7 +612,7 @@ static void overlapping_maps_of_parts(void **state) {
 }
 
 static void samplers(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code;
   const cl_sampler_properties twice[] = {CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR,
                                          CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0},
@@ -616,17 +620,17 @@ static void samplers(void **state) {
                               some[] = {CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0};
   const cl_sampler_properties *refused[] = {twice, unknown, wrong};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-    assert_null(clCreateSamplerWithProperties(bench->context, refused[i], &code));
+    assert_null(clCreateSamplerWithProperties(fixture->context, refused[i], &code));
     assert_int_equal(code, CL_INVALID_VALUE);
   }
   assert_null(clCreateSamplerWithProperties(NULL, some, &code));
   assert_int_equal(code, CL_INVALID_CONTEXT);
-  assert_null(clCreateSampler(bench->context, 2, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &code));
+  assert_null(clCreateSampler(fixture->context, 2, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
-  assert_null(clCreateSampler(bench->context, 1, 5, CL_FILTER_NEAREST, &code));
+  assert_null(clCreateSampler(fixture->context, 1, 5, CL_FILTER_NEAREST, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
 
-  cl_sampler sampler = clCreateSamplerWithProperties(bench->context, some, &code);
+  cl_sampler sampler = clCreateSamplerWithProperties(fixture->context, some, &code);
   assert_cl(code);
   cl_bool normalized;
   cl_addressing_mode addressing;
@@ -644,7 +648,7 @@ static void samplers(void **state) {
   assert_int_equal(normalized, CL_TRUE);
   assert_int_equal(addressing, CL_ADDRESS_CLAMP);
   assert_int_equal(filter, CL_FILTER_LINEAR);
-  assert_ptr_equal(context, bench->context);
+  assert_ptr_equal(context, fixture->context);
   assert_memory_equal(list, some, sizeof some);
   assert_int_equal(clGetSamplerInfo(sampler, CL_MEM_TYPE, 0, NULL, NULL), CL_INVALID_VALUE);
   assert_cl(clRetainSampler(sampler));
@@ -658,17 +662,17 @@ static void samplers(void **state) {
 }
 
 static void arguments(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code;
-  cl_kernel kernel = bench_kernel(bench, "describe");
+  cl_kernel kernel = fixture_kernel(fixture, "describe");
   const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
                               .image_width = 5,
                               .image_height = 4,
                               .image_row_pitch = 24};
-  cl_mem in = make(bench, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &rgba8, &desc, memory);
-  cl_mem out = make_2d(bench, CL_MEM_WRITE_ONLY, 16, 16), buffer = bench_buffer(bench, 64);
+  cl_mem in = make(fixture, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &rgba8, &desc, memory);
+  cl_mem out = make_2d(fixture, CL_MEM_WRITE_ONLY, 16, 16), buffer = fixture_buffer(fixture, 64);
   cl_sampler sampler =
-      clCreateSampler(bench->context, CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, &code);
+      clCreateSampler(fixture->context, CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, &code);
   assert_cl(code);
   cl_mem nothing = NULL;
 #define SET(i, size, value) clSetKernelArg(kernel, i, size, value)
@@ -678,7 +682,7 @@ static void arguments(void **state) {
   assert_int_equal(SET(0, sizeof in, &sampler), CL_INVALID_MEM_OBJECT);
   const cl_image_desc others[] = {D1(4), A1(4, 2), A2(4, 3, 2), D3(4, 3, 2)};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    cl_mem other = make(bench, 0, &rgba8, &others[i], NULL); /* no image2d_t */
+    cl_mem other = make(fixture, 0, &rgba8, &others[i], NULL); /* no image2d_t */
     assert_int_equal(SET(0, sizeof other, &other), CL_INVALID_MEM_OBJECT);
     assert_cl(clReleaseMemObject(other));
   }
@@ -692,7 +696,7 @@ static void arguments(void **state) {
   assert_cl(SET(0, sizeof in, &in));
   assert_cl(SET(1, sizeof out, &out));
   assert_cl(SET(2, sizeof sampler, &sampler));
-  cl_kernel adder = bench_kernel(bench, "add");
+  cl_kernel adder = fixture_kernel(fixture, "add");
   assert_int_equal(clSetKernelArg(adder, 0, sizeof in, &in), CL_INVALID_MEM_OBJECT);
   assert_cl(clReleaseKernel(adder));
 
@@ -713,9 +717,9 @@ static void arguments(void **state) {
     struct kernel_image image;
     uint32_t sampler, rest[7];
   } got;
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
   assert_cl(
-      clEnqueueReadImage(bench->queue, out, CL_TRUE, origin, region, 0, 0, &got, 0, NULL, NULL));
+      clEnqueueReadImage(fixture->queue, out, CL_TRUE, origin, region, 0, 0, &got, 0, NULL, NULL));
   assert_int_equal(got.image.base, in->gpu);
   assert_int_equal(got.image.width, 5);
   assert_int_equal(got.image.height, 4);
@@ -732,7 +736,7 @@ static void arguments(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

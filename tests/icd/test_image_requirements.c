@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/fixture.h"
 
 #include "icd/cl_tegracl.h"
 #include "icd/image.h"
@@ -32,35 +32,36 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof *types };
 
-static cl_int ask(struct bench *bench, const cl_image_format *format, const cl_image_desc *desc,
+static cl_int ask(struct fixture *fixture, const cl_image_format *format, const cl_image_desc *desc,
                   cl_image_requirements_info_ext what, size_t *value) {
   size_t size;
   *value = 0;
-  return clGetImageRequirementsInfoEXT(bench->context, NULL, CL_MEM_READ_WRITE, format, desc, what,
-                                       sizeof *value, value, &size);
+  return clGetImageRequirementsInfoEXT(fixture->context, NULL, CL_MEM_READ_WRITE, format, desc,
+                                       what, sizeof *value, value, &size);
 }
 
-static size_t asked(struct bench *bench, const cl_image_format *format, const cl_image_desc *desc,
-                    cl_image_requirements_info_ext what) {
+static size_t asked(struct fixture *fixture, const cl_image_format *format,
+                    const cl_image_desc *desc, cl_image_requirements_info_ext what) {
   size_t value;
-  assert_cl(ask(bench, format, desc, what, &value));
+  assert_cl(ask(fixture, format, desc, what, &value));
   return value;
 }
 
 /* As many bytes as asked for are enough, one less is not; with a gap after each row, too. */
 static void sizes(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   for (size_t i = 0; i < TYPES; i++)
     for (size_t gap = 0; gap < (types[i].rows > 1 ? 2 : 1); gap++) {
       cl_image_desc desc = types[i].desc;
       const size_t pitch = (W + gap) * 4;
       desc.image_row_pitch = gap ? pitch : 0;
-      const size_t size = asked(bench, &rgba8, &desc, CL_IMAGE_REQUIREMENTS_SIZE_EXT);
+      const size_t size = asked(fixture, &rgba8, &desc, CL_IMAGE_REQUIREMENTS_SIZE_EXT);
       assert_int_equal(size, types[i].rows * pitch);
-      cl_mem buffer = bench_buffer(bench, size), small = bench_buffer(bench, size - 1), found;
+      cl_mem buffer = fixture_buffer(fixture, size), small = fixture_buffer(fixture, size - 1),
+             found;
       cl_int code;
       desc.mem_object = buffer;
-      cl_mem image = clCreateImage(bench->context, 0, &rgba8, &desc, NULL, &code);
+      cl_mem image = clCreateImage(fixture->context, 0, &rgba8, &desc, NULL, &code);
       assert_cl(code);
       size_t value;
       assert_cl(clGetMemObjectInfo(image, CL_MEM_SIZE, sizeof value, &value, NULL));
@@ -70,7 +71,7 @@ static void sizes(void **state) {
       assert_cl(clGetImageInfo(image, CL_IMAGE_BUFFER, sizeof found, &found, NULL));
       assert_ptr_equal(found, buffer);
       desc.mem_object = small;
-      assert_null(clCreateImage(bench->context, 0, &rgba8, &desc, NULL, &code));
+      assert_null(clCreateImage(fixture->context, 0, &rgba8, &desc, NULL, &code));
       assert_int_equal(code, CL_INVALID_IMAGE_SIZE);
       clReleaseMemObject(image);
       clReleaseMemObject(buffer);
@@ -80,13 +81,13 @@ static void sizes(void **state) {
 
 /* What is written to the last texel lies at the buffer's end. */
 static void contents(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   for (size_t i = 0; i < TYPES; i++) {
     const size_t size = types[i].rows * W * 4;
     cl_image_desc desc = types[i].desc;
-    cl_mem buffer = desc.mem_object = bench_buffer(bench, size);
+    cl_mem buffer = desc.mem_object = fixture_buffer(fixture, size);
     cl_int code;
-    cl_mem image = clCreateImage(bench->context, 0, &rgba8, &desc, NULL, &code);
+    cl_mem image = clCreateImage(fixture->context, 0, &rgba8, &desc, NULL, &code);
     assert_cl(code);
     const uint32_t texel = 0x12345678;
     uint32_t found = 0;
@@ -97,10 +98,10 @@ static void contents(void **state) {
                            : desc.image_height ? H - 1
                                                : 0,
                            types[i].rows == H * D ? D - 1 : 0};
+    assert_cl(clEnqueueWriteImage(fixture->queue, image, CL_TRUE, last, one, 0, 0, &texel, 0, NULL,
+                                  NULL));
     assert_cl(
-        clEnqueueWriteImage(bench->queue, image, CL_TRUE, last, one, 0, 0, &texel, 0, NULL, NULL));
-    assert_cl(
-        clEnqueueReadBuffer(bench->queue, buffer, CL_TRUE, size - 4, 4, &found, 0, NULL, NULL));
+        clEnqueueReadBuffer(fixture->queue, buffer, CL_TRUE, size - 4, 4, &found, 0, NULL, NULL));
     assert_int_equal(found, texel);
     clReleaseMemObject(image);
     clReleaseMemObject(buffer);
@@ -108,24 +109,24 @@ static void contents(void **state) {
 }
 
 static void alignments(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   static const cl_image_requirements_info_ext queries[] = {
       CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT,
       CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT,
       CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT};
   for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
-    assert_int_equal(asked(bench, &r8, &types[0].desc, queries[i]), 1);
-    assert_int_equal(asked(bench, &rgba8, NULL, queries[i]), 4);
-    assert_int_equal(asked(bench, &rgba32, &types[TYPES - 1].desc, queries[i]), 16);
-    assert_int_equal(asked(bench, NULL, &types[0].desc, queries[i]), 16);
-    assert_int_equal(asked(bench, NULL, NULL, queries[i]), 16);
+    assert_int_equal(asked(fixture, &r8, &types[0].desc, queries[i]), 1);
+    assert_int_equal(asked(fixture, &rgba8, NULL, queries[i]), 4);
+    assert_int_equal(asked(fixture, &rgba32, &types[TYPES - 1].desc, queries[i]), 16);
+    assert_int_equal(asked(fixture, NULL, &types[0].desc, queries[i]), 16);
+    assert_int_equal(asked(fixture, NULL, NULL, queries[i]), 16);
   }
   /* What is not aligned so is refused: a pitch, a slice, a part of a buffer, a pointer. */
   cl_int code;
   static _Alignas(16) unsigned char memory[1024];
-  cl_mem buffer = bench_buffer(bench, sizeof memory);
+  cl_mem buffer = fixture_buffer(fixture, sizeof memory);
   cl_mem odd =
-      clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, sizeof memory - 2, memory + 2, &code);
+      clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, sizeof memory - 2, memory + 2, &code);
   assert_cl(code);
   const struct {
     size_t row, slice;
@@ -145,7 +146,7 @@ static void alignments(void **state) {
     desc.image_row_pitch = rows[i].row;
     desc.image_slice_pitch = rows[i].slice;
     desc.mem_object = rows[i].parent;
-    cl_mem image = clCreateImage(bench->context, 0, &rgba8, &desc, NULL, &code);
+    cl_mem image = clCreateImage(fixture->context, 0, &rgba8, &desc, NULL, &code);
     assert_int_equal(code, rows[i].code);
     if (image)
       clReleaseMemObject(image);
@@ -156,7 +157,7 @@ static void alignments(void **state) {
 
 /* The limits of a type, and of all types that have the dimension. */
 static void limits(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   enum { NONE = 0 };
   static const struct {
     cl_image_requirements_info_ext query;
@@ -178,12 +179,12 @@ static void limits(void **state) {
   };
   const cl_image_desc any = {0};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    assert_int_equal(asked(bench, NULL, NULL, rows[i].query), rows[i].all);
-    assert_int_equal(asked(bench, &rgba8, &any, rows[i].query), rows[i].all);
+    assert_int_equal(asked(fixture, NULL, NULL, rows[i].query), rows[i].all);
+    assert_int_equal(asked(fixture, &rgba8, &any, rows[i].query), rows[i].all);
     for (size_t k = 0; k < TYPES; k++) {
       size_t value;
       const cl_image_desc desc = {.image_type = types[k].desc.image_type};
-      assert_int_equal(ask(bench, NULL, &desc, rows[i].query, &value),
+      assert_int_equal(ask(fixture, NULL, &desc, rows[i].query, &value),
                        rows[i].of[k] ? CL_SUCCESS : CL_INVALID_IMAGE_DESCRIPTOR);
       assert_int_equal(value, rows[i].of[k]);
     }
@@ -191,7 +192,7 @@ static void limits(void **state) {
 }
 
 static void misuse(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const cl_image_desc good = types[3].desc, empty = {.image_type = CL_MEM_OBJECT_IMAGE1D},
                       buffer = {.image_type = CL_MEM_OBJECT_BUFFER, .image_width = 1};
   const cl_mem_properties unknown[] = {1, 2, 0};
@@ -205,31 +206,31 @@ static void misuse(void **state) {
     size_t size;
     cl_int code;
   } rows[] = {
-      {bench->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
+      {fixture->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
        CL_SUCCESS},
       {NULL, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
        CL_INVALID_CONTEXT},
-      {bench->context, unknown, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
+      {fixture->context, unknown, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
        CL_INVALID_PROPERTY},
-      {bench->context, NULL, 1ull << 40, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+      {fixture->context, NULL, 1ull << 40, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT,
        sizeof(size_t), CL_INVALID_VALUE},
-      {bench->context, NULL, 0, &impossible, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
-       CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-      {bench->context, NULL, 0, NULL, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
+      {fixture->context, NULL, 0, &impossible, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       sizeof(size_t), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+      {fixture->context, NULL, 0, NULL, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
        CL_INVALID_VALUE},
-      {bench->context, NULL, 0, &rgba8, NULL, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
+      {fixture->context, NULL, 0, &rgba8, NULL, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
        CL_INVALID_VALUE},
-      {bench->context, NULL, 0, &rgba8, &empty, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
+      {fixture->context, NULL, 0, &rgba8, &empty, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
        CL_INVALID_IMAGE_DESCRIPTOR},
-      {bench->context, NULL, 0, &rgba8, &buffer, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
+      {fixture->context, NULL, 0, &rgba8, &buffer, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
        CL_INVALID_IMAGE_DESCRIPTOR},
-      {bench->context, NULL, 0, &rgba8, &buffer, CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
+      {fixture->context, NULL, 0, &rgba8, &buffer, CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
        sizeof(size_t), CL_INVALID_IMAGE_DESCRIPTOR},
-      {bench->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t) - 1,
+      {fixture->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t) - 1,
        CL_INVALID_VALUE},
-      {bench->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
+      {fixture->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
        sizeof(cl_uint) - 1, CL_INVALID_VALUE},
-      {bench->context, NULL, 0, &rgba8, &good, CL_IMAGE_FORMAT, sizeof(size_t), CL_INVALID_VALUE},
+      {fixture->context, NULL, 0, &rgba8, &good, CL_IMAGE_FORMAT, sizeof(size_t), CL_INVALID_VALUE},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     size_t value;
@@ -240,7 +241,7 @@ static void misuse(void **state) {
   }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {TEST(sizes), TEST(contents), TEST(alignments), TEST(limits),

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/fixture.h"
 
 #include "icd/cl_tegracl.h"
 
@@ -210,9 +210,9 @@ static void contexts(void **state) {
 /* ---- queue ---------------------------------------------------------------------------------- */
 
 static void queues(void **state) {
-  struct bench *bench = *state;
-  cl_context context = bench->context;
-  cl_device_id device = bench->device;
+  struct fixture *fixture = *state;
+  cl_context context = fixture->context;
+  cl_device_id device = fixture->device;
   const cl_queue_properties good[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
   const cl_queue_properties on_device[] = {
       CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE, 0};
@@ -243,7 +243,7 @@ static void queues(void **state) {
   assert_cl(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof list, list, &size));
   assert_int_equal(size, sizeof good);
   assert_memory_equal(list, good, size);
-  assert_cl(clGetCommandQueueInfo(bench->queue, CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, &size));
+  assert_cl(clGetCommandQueueInfo(fixture->queue, CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, &size));
   assert_int_equal(size, 0);
   assert_cl(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof flags, &flags, NULL));
   assert_int_equal(flags, CL_QUEUE_PROFILING_ENABLE);
@@ -275,8 +275,8 @@ static void queues(void **state) {
 /* ---- buffers -------------------------------------------------------------------------------- */
 
 static void buffers(void **state) {
-  struct bench *bench = *state;
-  cl_context context = bench->context;
+  struct fixture *fixture = *state;
+  cl_context context = fixture->context;
   char host[1024] = "hello";
   cl_int code;
   const cl_mem_properties empty[] = {0}, unknown[] = {0x4242, 1, 0};
@@ -359,29 +359,29 @@ static void buffers(void **state) {
   assert_cl(code);
   assert_cl(clReleaseMemObject(next));
   assert_cl(clReleaseMemObject(mem)); /* the sub-buffer keeps the memory */
-  assert_cl(clEnqueueFillBuffer(bench->queue, sub, "x", 1, 0, 1024, 0, NULL, NULL));
+  assert_cl(clEnqueueFillBuffer(fixture->queue, sub, "x", 1, 0, 1024, 0, NULL, NULL));
   assert_cl(clRetainMemObject(sub));
   assert_cl(clGetMemObjectInfo(sub, CL_MEM_REFERENCE_COUNT, 4, &count, NULL));
   assert_int_equal(count, 2);
   assert_cl(clReleaseMemObject(sub));
   assert_cl(clReleaseMemObject(sub));
   assert_int_equal(clRetainMemObject(NULL), CL_INVALID_MEM_OBJECT);
-  assert_int_equal(clReleaseMemObject((cl_mem)(void *)bench->queue), CL_INVALID_MEM_OBJECT);
+  assert_int_equal(clReleaseMemObject((cl_mem)(void *)fixture->queue), CL_INVALID_MEM_OBJECT);
 }
 
 /* What may be a handle (kernels of raw CUBINs) is one as long as the object lives, however
  * often its memory becomes another's. */
 static void known_buffers(void **state) {
   enum { MANY = 200 };
-  struct bench *bench = *state;
-  cl_mem kept = bench_buffer(bench, 64);
+  struct fixture *fixture = *state;
+  cl_mem kept = fixture_buffer(fixture, 64);
   for (int i = 0; i < MANY; i++) {
-    cl_mem mem = bench_buffer(bench, 64);
-    assert_true(icd_mem_is_one(bench->context, (uintptr_t)mem));
+    cl_mem mem = fixture_buffer(fixture, 64);
+    assert_true(icd_mem_is_one(fixture->context, (uintptr_t)mem));
     assert_cl(clReleaseMemObject(mem));
-    assert_false(icd_mem_is_one(bench->context, (uintptr_t)mem));
+    assert_false(icd_mem_is_one(fixture->context, (uintptr_t)mem));
   }
-  assert_true(icd_mem_is_one(bench->context, (uintptr_t)kept));
+  assert_true(icd_mem_is_one(fixture->context, (uintptr_t)kept));
   assert_cl(clReleaseMemObject(kept));
 }
 
@@ -389,14 +389,14 @@ static void known_buffers(void **state) {
  */
 
 static void transfers(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench->queue;
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture->queue;
   cl_int code;
   char host[256] = {0};
-  cl_mem mem = bench_buffer(bench, 256), other = bench_buffer(bench, 256);
-  cl_mem hidden = clCreateBuffer(bench->context, CL_MEM_HOST_NO_ACCESS, 256, NULL, &code);
-  cl_mem readable = clCreateBuffer(bench->context, CL_MEM_HOST_READ_ONLY, 256, NULL, &code);
-  cl_context elsewhere = clCreateContext(NULL, 1, &bench->device, NULL, NULL, &code);
+  cl_mem mem = fixture_buffer(fixture, 256), other = fixture_buffer(fixture, 256);
+  cl_mem hidden = clCreateBuffer(fixture->context, CL_MEM_HOST_NO_ACCESS, 256, NULL, &code);
+  cl_mem readable = clCreateBuffer(fixture->context, CL_MEM_HOST_READ_ONLY, 256, NULL, &code);
+  cl_context elsewhere = clCreateContext(NULL, 1, &fixture->device, NULL, NULL, &code);
   cl_mem foreigner = clCreateBuffer(elsewhere, 0, 256, NULL, &code);
   cl_event foreign_event = clCreateUserEvent(elsewhere, &code), no_event = FOREIGN(cl_event);
 
@@ -489,11 +489,11 @@ static void transfers(void **state) {
 
 /* Boxes against a byte-by-byte copy, and every way in which they can be wrong. */
 static void rectangles(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench->queue;
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture->queue;
   enum { BYTES = 4096 };
   static unsigned char in[BYTES], out[BYTES], expected[BYTES];
-  cl_mem mem = bench_buffer(bench, BYTES), other = bench_buffer(bench, BYTES);
+  cl_mem mem = fixture_buffer(fixture, BYTES), other = fixture_buffer(fixture, BYTES);
   for (size_t i = 0; i < BYTES; i++)
     in[i] = (unsigned char)(i * 7 + i / 256);
   assert_cl(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, BYTES, in, 0, NULL, NULL));
@@ -569,11 +569,12 @@ static void rectangles(void **state) {
  * ------------------------------------------------------------------------------------ */
 
 static void launches(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench->queue;
-  cl_mem mem = bench_buffer(bench, 4096);
-  cl_kernel ids = bench_kernel(bench, "ids"), required = bench_kernel(bench, "required"),
-            bounded = bench_kernel(bench, "bounded"), locals = bench_kernel(bench, "locals");
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture->queue;
+  cl_mem mem = fixture_buffer(fixture, 4096);
+  cl_kernel ids = fixture_kernel(fixture, "ids"), required = fixture_kernel(fixture, "required"),
+            bounded = fixture_kernel(fixture, "bounded"),
+            locals = fixture_kernel(fixture, "locals");
   const size_t global[3] = {96, 64, 6}, local[3] = {32, 8, 2}, offset[3] = {1, 2, 3};
 #define LAUNCH(kernel, dim, offset_, global_, local_)                                              \
   clEnqueueNDRangeKernel(queue, kernel, dim, offset_, global_, local_, 0, NULL, NULL)
@@ -680,19 +681,19 @@ static void CL_CALLBACK ignore(cl_event event, cl_int status, void *data) {}
 static void CL_CALLBACK native(void *data) {}
 
 static void events(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code, status;
   cl_command_queue queue;
   cl_context context;
   cl_uint count;
   REFUSED(CL_INVALID_CONTEXT, clCreateUserEvent(NULL, &code));
-  cl_event user = clCreateUserEvent(bench->context, &code), marker, nobody = FOREIGN(cl_event);
+  cl_event user = clCreateUserEvent(fixture->context, &code), marker, nobody = FOREIGN(cl_event);
   assert_cl(code);
-  assert_int_equal(bench_status(user), CL_SUBMITTED);
+  assert_int_equal(fixture_status(user), CL_SUBMITTED);
   assert_cl(clGetEventInfo(user, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL));
   assert_null(queue);
   assert_cl(clGetEventInfo(user, CL_EVENT_CONTEXT, sizeof context, &context, NULL));
-  assert_ptr_equal(context, bench->context);
+  assert_ptr_equal(context, fixture->context);
   assert_cl(clRetainEvent(user));
   assert_cl(clGetEventInfo(user, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, NULL));
   assert_int_equal(count, 2);
@@ -707,17 +708,17 @@ static void events(void **state) {
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
   assert_int_equal(clSetUserEventStatus(user, CL_COMPLETE), CL_INVALID_OPERATION);
   assert_int_equal(clSetUserEventStatus(user, -1), CL_INVALID_OPERATION);
-  assert_int_equal(bench_status(user), CL_COMPLETE);
+  assert_int_equal(fixture_status(user), CL_COMPLETE);
 
-  assert_cl(clEnqueueMarker(bench->queue, &marker));
-  assert_int_equal(clEnqueueMarker(bench->queue, NULL), CL_INVALID_VALUE);
+  assert_cl(clEnqueueMarker(fixture->queue, &marker));
+  assert_int_equal(clEnqueueMarker(fixture->queue, NULL), CL_INVALID_VALUE);
   assert_int_equal(clSetUserEventStatus(marker, CL_COMPLETE), CL_INVALID_EVENT);
   const cl_event both[2] = {user, marker}, mixed[2] = {user, nobody};
   assert_cl(clWaitForEvents(2, both));
   assert_int_equal(clWaitForEvents(2, mixed), CL_INVALID_EVENT);
   assert_int_equal(clWaitForEvents(0, both), CL_INVALID_VALUE);
   assert_int_equal(clWaitForEvents(1, NULL), CL_INVALID_VALUE);
-  cl_context elsewhere = clCreateContext(NULL, 1, &bench->device, NULL, NULL, &code);
+  cl_context elsewhere = clCreateContext(NULL, 1, &fixture->device, NULL, NULL, &code);
   cl_event far = clCreateUserEvent(elsewhere, &code);
   assert_int_equal(clWaitForEvents(2, (cl_event[]){user, far}), CL_INVALID_CONTEXT);
   assert_cl(clReleaseEvent(far));
@@ -732,11 +733,11 @@ static void events(void **state) {
   assert_int_equal(clRetainEvent(marker), CL_INVALID_EVENT);
   assert_cl(clReleaseEvent(user));
 
-  assert_cl(clEnqueueBarrier(bench->queue));
-  assert_int_equal(clEnqueueWaitForEvents(bench->queue, 1, &nobody), CL_INVALID_EVENT);
-  assert_int_equal(clEnqueueWaitForEvents(bench->queue, 0, NULL), CL_INVALID_VALUE);
+  assert_cl(clEnqueueBarrier(fixture->queue));
+  assert_int_equal(clEnqueueWaitForEvents(fixture->queue, 1, &nobody), CL_INVALID_EVENT);
+  assert_int_equal(clEnqueueWaitForEvents(fixture->queue, 0, NULL), CL_INVALID_VALUE);
   assert_int_equal(
-      clEnqueueNativeKernel(bench->queue, native, NULL, 0, 0, NULL, NULL, 0, NULL, NULL),
+      clEnqueueNativeKernel(fixture->queue, native, NULL, 0, 0, NULL, NULL, 0, NULL, NULL),
       CL_INVALID_OPERATION);
 }
 
@@ -744,15 +745,16 @@ static void events(void **state) {
  * ---------------------------------------------------------------------------- */
 
 static void unsupported(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code;
-  REFUSED(CL_INVALID_OPERATION, clCreatePipe(bench->context, 0, 4, 4, NULL, &code));
+  REFUSED(CL_INVALID_OPERATION, clCreatePipe(fixture->context, 0, 4, 4, NULL, &code));
   REFUSED(CL_INVALID_CONTEXT, clCreatePipe(NULL, 0, 4, 4, NULL, &code));
-  assert_int_equal(clSetDefaultDeviceCommandQueue(bench->context, bench->device, bench->queue),
-                   CL_INVALID_OPERATION);
+  assert_int_equal(
+      clSetDefaultDeviceCommandQueue(fixture->context, fixture->device, fixture->queue),
+      CL_INVALID_OPERATION);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/fixture.h"
 
 enum { N = 64 };
 static const size_t global = N;
@@ -20,11 +20,11 @@ static void read_back(cl_command_queue queue, cl_mem mem, int expected) {
 }
 
 static void launch_and_read(void **state) {
-  struct bench *bench = *state;
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel kernel = bench_add(bench, "add", a, b, 7);
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
-  read_back(bench->queue, b, 7);
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 7);
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  read_back(fixture->queue, b, 7);
   clReleaseKernel(kernel);
   clReleaseMemObject(a);
   clReleaseMemObject(b);
@@ -32,21 +32,21 @@ static void launch_and_read(void **state) {
 
 /* A write that may not overtake, a launch after it, and a read after that. */
 static void non_blocking_chain(void **state) {
-  struct bench *bench = *state;
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel slow = bench_add(bench, "slow_add", a, b, 1);
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel slow = fixture_add(fixture, "slow_add", a, b, 1);
   int values[N], result[2][N];
   for (int i = 0; i < N; i++)
     values[i] = 100;
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, slow, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, slow, 1, NULL, &global, NULL, 0, NULL, NULL));
   assert_cl(
-      clEnqueueReadBuffer(bench->queue, b, CL_FALSE, 0, sizeof values, result[0], 0, NULL, NULL));
+      clEnqueueReadBuffer(fixture->queue, b, CL_FALSE, 0, sizeof values, result[0], 0, NULL, NULL));
   assert_cl(
-      clEnqueueWriteBuffer(bench->queue, a, CL_FALSE, 0, sizeof values, values, 0, NULL, NULL));
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, slow, 1, NULL, &global, NULL, 0, NULL, NULL));
+      clEnqueueWriteBuffer(fixture->queue, a, CL_FALSE, 0, sizeof values, values, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, slow, 1, NULL, &global, NULL, 0, NULL, NULL));
   assert_cl(
-      clEnqueueReadBuffer(bench->queue, b, CL_FALSE, 0, sizeof values, result[1], 0, NULL, NULL));
-  assert_cl(clFinish(bench->queue));
+      clEnqueueReadBuffer(fixture->queue, b, CL_FALSE, 0, sizeof values, result[1], 0, NULL, NULL));
+  assert_cl(clFinish(fixture->queue));
   /* the memory is not needed any more */
   assert_int_equal(a->object.references, 1);
   assert_int_equal(b->object.references, 1);
@@ -59,24 +59,24 @@ static void non_blocking_chain(void **state) {
 
 /* Arguments count at the time of the enqueue, though the launch is deferred. */
 static void user_event_holds_back(void **state) {
-  struct bench *bench = *state;
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel kernel = bench_add(bench, "add", a, b, 5);
-  cl_event user = clCreateUserEvent(bench->context, NULL), launched, behind;
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 5);
+  cl_event user = clCreateUserEvent(fixture->context, NULL), launched, behind;
   const int other = 9;
   assert_cl(
-      clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &launched));
+      clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 1, &user, &launched));
   assert_cl(clSetKernelArg(kernel, 2, sizeof other, &other));
   int result[N];
   assert_cl(
-      clEnqueueReadBuffer(bench->queue, b, CL_FALSE, 0, sizeof result, result, 0, NULL, &behind));
+      clEnqueueReadBuffer(fixture->queue, b, CL_FALSE, 0, sizeof result, result, 0, NULL, &behind));
   nap();
-  assert_int_equal(bench_status(launched), CL_QUEUED);
-  assert_int_equal(bench_status(behind), CL_QUEUED);
+  assert_int_equal(fixture_status(launched), CL_QUEUED);
+  assert_int_equal(fixture_status(behind), CL_QUEUED);
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
   assert_cl(clWaitForEvents(1, &behind));
   expect_all(result, 5);
-  assert_int_equal(bench_status(launched), CL_COMPLETE);
+  assert_int_equal(fixture_status(launched), CL_COMPLETE);
   clReleaseEvent(user);
   clReleaseEvent(launched);
   clReleaseEvent(behind);
@@ -86,25 +86,26 @@ static void user_event_holds_back(void **state) {
 }
 
 static void failed_user_event(void **state) {
-  struct bench *bench = *state;
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel kernel = bench_add(bench, "add", a, b, 5);
-  cl_event user = clCreateUserEvent(bench->context, NULL), launched, late;
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 5);
+  cl_event user = clCreateUserEvent(fixture->context, NULL), launched, late;
   assert_cl(
-      clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &launched));
+      clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 1, &user, &launched));
   assert_cl(clSetUserEventStatus(user, -77));
   assert_int_equal(clWaitForEvents(1, &launched), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-  assert_int_equal(bench_status(launched), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-  assert_int_equal(bench_status(user), -77);
+  assert_int_equal(fixture_status(launched), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  assert_int_equal(fixture_status(user), -77);
   /* one that comes later fails as well; a blocking call says so itself */
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &late));
-  assert_int_equal(bench_status(late), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  assert_cl(
+      clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 1, &user, &late));
+  assert_int_equal(fixture_status(late), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   int values[N];
   assert_int_equal(
-      clEnqueueReadBuffer(bench->queue, b, CL_TRUE, 0, sizeof values, values, 1, &user, NULL),
+      clEnqueueReadBuffer(fixture->queue, b, CL_TRUE, 0, sizeof values, values, 1, &user, NULL),
       CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-  assert_cl(clFinish(bench->queue));
-  read_back(bench->queue, b, 0); /* nothing ran, and the queue goes on */
+  assert_cl(clFinish(fixture->queue));
+  read_back(fixture->queue, b, 0); /* nothing ran, and the queue goes on */
   clReleaseEvent(user);
   clReleaseEvent(launched);
   clReleaseEvent(late);
@@ -116,16 +117,17 @@ static void failed_user_event(void **state) {
 /* The event of a launch in one queue holds a launch in another back: on the GPU,
  * with no thread of ours in between. */
 static void across_queues(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue other = bench_queue(bench, 0);
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4),
-         c = bench_buffer(bench, N * 4);
-  cl_kernel first = bench_add(bench, "slow_add", a, b, 1);
-  cl_kernel second = bench_add(bench, "add", b, c, 1);
+  struct fixture *fixture = *state;
+  cl_command_queue other = fixture_queue(fixture, 0);
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4),
+         c = fixture_buffer(fixture, N * 4);
+  cl_kernel first = fixture_add(fixture, "slow_add", a, b, 1);
+  cl_kernel second = fixture_add(fixture, "add", b, c, 1);
   for (int i = 0; i < 20; i++) {
     cl_event done;
-    assert_cl(clEnqueueFillBuffer(bench->queue, b, &(int){0}, 4, 0, N * 4, 0, NULL, NULL));
-    assert_cl(clEnqueueNDRangeKernel(bench->queue, first, 1, NULL, &global, NULL, 0, NULL, &done));
+    assert_cl(clEnqueueFillBuffer(fixture->queue, b, &(int){0}, 4, 0, N * 4, 0, NULL, NULL));
+    assert_cl(
+        clEnqueueNDRangeKernel(fixture->queue, first, 1, NULL, &global, NULL, 0, NULL, &done));
     assert_cl(clEnqueueNDRangeKernel(other, second, 1, NULL, &global, NULL, 1, &done, NULL));
     assert_false(other->has_worker);
     read_back(other, c, 2);
@@ -135,7 +137,7 @@ static void across_queues(void **state) {
   cl_event done;
   int n = 40;
   assert_cl(clSetKernelArg(first, 2, sizeof n, &n));
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, first, 1, NULL, &global, NULL, 0, NULL, &done));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, first, 1, NULL, &global, NULL, 0, NULL, &done));
   assert_cl(clEnqueueBarrierWithWaitList(other, 1, &done, NULL));
   read_back(other, b, 40);
   clReleaseEvent(done);
@@ -153,17 +155,17 @@ static void CL_CALLBACK raise_flag(cl_mem mem, void *flag) {
 
 /* Which may be done by a thread of the driver's. */
 static void expect_raised(atomic_int *flag) {
-  BENCH_AWAIT(*flag);
+  AWAIT(*flag);
   assert_int_equal(*flag, 1);
 }
 
 /* Everything is released while the GPU has yet to begin. */
 static void release_during_execution(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   for (int profiled = 0; profiled < 2; profiled++) {
-    cl_command_queue queue = bench_queue(bench, profiled ? CL_QUEUE_PROFILING_ENABLE : 0);
-    cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-    cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
+    cl_command_queue queue = fixture_queue(fixture, profiled ? CL_QUEUE_PROFILING_ENABLE : 0);
+    cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+    cl_kernel kernel = fixture_add(fixture, "slow_add", a, b, 1);
     atomic_int gone = 0;
     cl_event event;
     assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
@@ -185,16 +187,17 @@ static void release_during_execution(void **state) {
 /* An application that waits to be told of the end of an object need not call anything
  * meanwhile; nor of that of a buffer whose part was released last. */
 static void destructor_comes_by_itself(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const cl_buffer_region region = {0, N * 4};
   for (int part = 0; part < 2; part++) {
-    cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
+    cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
     cl_mem out = part ? clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, NULL) : b;
-    cl_kernel kernel = bench_add(bench, "slow_add", a, out, 1);
+    cl_kernel kernel = fixture_add(fixture, "slow_add", a, out, 1);
     atomic_int gone = 0;
     assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
     fake_pause();
-    assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    assert_cl(
+        clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
     assert_cl(clReleaseKernel(kernel));
     assert_cl(clReleaseMemObject(a));
     assert_cl(clReleaseMemObject(b));
@@ -213,13 +216,13 @@ static void CL_CALLBACK release_queue(cl_mem mem, void *queue) {
 
 /* The first object's destructor releases the queue for which the second waits. */
 static void queue_goes_in_destructor(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench_queue(bench, 0);
-  cl_mem in = bench_buffer(bench, N * 4), out[2];
-  cl_kernel kernel = bench_add(bench, "slow_add", in, in, 1);
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture_queue(fixture, 0);
+  cl_mem in = fixture_buffer(fixture, N * 4), out[2];
+  cl_kernel kernel = fixture_add(fixture, "slow_add", in, in, 1);
   atomic_int gone = 0;
   for (int i = 0; i < 2; i++) {
-    out[i] = bench_buffer(bench, N * 4);
+    out[i] = fixture_buffer(fixture, N * 4);
     assert_cl(clSetKernelArg(kernel, 1, sizeof out[i], &out[i]));
     assert_cl(clSetMemObjectDestructorCallback(out[i], i ? raise_flag : release_queue,
                                                i ? (void *)&gone : queue));
@@ -254,23 +257,23 @@ static void *let_go_soon(void *data) {
 /* Another thread destroys what was released, and takes its time: what it has not begun with
  * is this thread's to destroy, and the rest is worth a wait. */
 static void memory_being_freed(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   struct mourner mourner = {0};
-  cl_mem mems[2] = {bench_buffer(bench, N * 4), bench_buffer(bench, N * 4)};
-  cl_kernel kernel = bench_add(bench, "slow_add", mems[0], mems[1], 1);
+  cl_mem mems[2] = {fixture_buffer(fixture, N * 4), fixture_buffer(fixture, N * 4)};
+  cl_kernel kernel = fixture_add(fixture, "slow_add", mems[0], mems[1], 1);
   pthread_t thread;
   assert_cl(clSetMemObjectDestructorCallback(mems[0], mourn, &mourner));
   fake_pause();
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
   assert_cl(clReleaseKernel(kernel));
   for (int i = 0; i < 2; i++)
     assert_cl(clReleaseMemObject(mems[i]));
   fake_memory(2);
   fake_resume();
   expect_raised(&mourner.called);
-  mems[1] = bench_buffer(bench, N * 4);
+  mems[1] = fixture_buffer(fixture, N * 4);
   assert_int_equal(pthread_create(&thread, NULL, let_go_soon, &mourner.let_go), 0);
-  mems[0] = bench_buffer(bench, N * 4);
+  mems[0] = fixture_buffer(fixture, N * 4);
   pthread_join(thread, NULL);
   for (int i = 0; i < 2; i++)
     assert_cl(clReleaseMemObject(mems[i]));
@@ -279,26 +282,26 @@ static void memory_being_freed(void **state) {
 
 /* So is it for a queue and for a program. */
 static void second_try(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const char *source = "source";
   fake_fail_after(0, 1);
-  assert_cl(clReleaseCommandQueue(bench_queue(bench, 0)));
+  assert_cl(clReleaseCommandQueue(fixture_queue(fixture, 0)));
   cl_int code;
-  cl_program program = clCreateProgramWithSource(bench->context, 1, &source, NULL, &code);
+  cl_program program = clCreateProgramWithSource(fixture->context, 1, &source, NULL, &code);
   assert_cl(code);
   fake_fail_after(0, 1);
-  assert_cl(clBuildProgram(program, 1, &bench->device, "", NULL, NULL));
+  assert_cl(clBuildProgram(program, 1, &fixture->device, "", NULL, NULL));
   assert_cl(clReleaseProgram(program));
 }
 
 /* The last handles go while the worker holds the command back. */
 static void release_before_deferred(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "slow_add", a, b, 1);
   atomic_int gone = 0;
-  cl_event user = clCreateUserEvent(bench->context, NULL), event;
+  cl_event user = clCreateUserEvent(fixture->context, NULL), event;
   assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
   assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 1, &user, &event));
   assert_cl(clReleaseKernel(kernel));
@@ -314,23 +317,23 @@ static void release_before_deferred(void **state) {
 
 /* A user event that will never be set: what waits for it fails. */
 static void abandoned_user_event(void **state) {
-  struct bench *bench = *state;
-  cl_event user = clCreateUserEvent(bench->context, NULL), marker;
-  assert_cl(clEnqueueMarkerWithWaitList(bench->queue, 1, &user, &marker));
+  struct fixture *fixture = *state;
+  cl_event user = clCreateUserEvent(fixture->context, NULL), marker;
+  assert_cl(clEnqueueMarkerWithWaitList(fixture->queue, 1, &user, &marker));
   assert_cl(clReleaseEvent(user));
   assert_int_equal(clWaitForEvents(1, &marker), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   assert_cl(clReleaseEvent(marker));
 }
 
 static void profiling(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
-  cl_event events[5], user = clCreateUserEvent(bench->context, NULL);
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "slow_add", a, b, 1);
+  cl_event events[5], user = clCreateUserEvent(fixture->context, NULL);
   int values[N] = {0};
   cl_ulong before, after, host, last = 0;
-  assert_cl(clGetDeviceAndHostTimer(bench->device, &before, &host));
+  assert_cl(clGetDeviceAndHostTimer(fixture->device, &before, &host));
   assert_cl(clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, N * 4, values, 0, NULL, &events[0]));
   assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &events[1]));
   assert_cl(clEnqueueMarkerWithWaitList(queue, 0, NULL, &events[2]));
@@ -343,7 +346,7 @@ static void profiling(void **state) {
                    CL_PROFILING_INFO_NOT_AVAILABLE);
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
   assert_cl(clWaitForEvents(5, events));
-  assert_cl(clGetDeviceAndHostTimer(bench->device, &after, &host));
+  assert_cl(clGetDeviceAndHostTimer(fixture->device, &after, &host));
   for (int i = 0; i < 5; i++) {
     cl_ulong times[4];
     for (cl_uint k = 0; k < 4; k++)
@@ -368,13 +371,14 @@ static void CL_CALLBACK note_status(cl_event event, cl_int status, void *data) {
 }
 
 static void callbacks(void **state) {
-  struct bench *bench = *state;
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel kernel = bench_add(bench, "add", a, b, 1);
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 1);
   atomic_int submitted = 0, running = 0, complete = 0, late = 0;
   cl_event event;
   fake_pause();
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+  assert_cl(
+      clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
   assert_cl(clSetEventCallback(event, CL_SUBMITTED, note_status, &submitted));
   assert_cl(clSetEventCallback(event, CL_RUNNING, note_status, &running));
   assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &complete));
@@ -384,7 +388,7 @@ static void callbacks(void **state) {
   assert_int_equal(complete, 0);
   fake_resume();
   /* no thread waits: the watcher must notice */
-  BENCH_AWAIT(complete);
+  AWAIT(complete);
   assert_int_equal(running, 1000 + CL_RUNNING);
   assert_int_equal(complete, 1000 + CL_COMPLETE);
   assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &late));
@@ -392,14 +396,15 @@ static void callbacks(void **state) {
   assert_cl(clReleaseEvent(event));
   /* on an event that is still with the host */
   atomic_int user_done = 0, deferred_done = 0;
-  cl_event user = clCreateUserEvent(bench->context, NULL);
+  cl_event user = clCreateUserEvent(fixture->context, NULL);
   assert_cl(clSetEventCallback(user, CL_COMPLETE, note_status, &user_done));
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &event));
+  assert_cl(
+      clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 1, &user, &event));
   assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &deferred_done));
   assert_cl(clReleaseEvent(event));
   assert_cl(clSetUserEventStatus(user, -5));
   assert_int_equal(user_done, 1000 - 5);
-  BENCH_AWAIT(deferred_done);
+  AWAIT(deferred_done);
   assert_int_equal(deferred_done, 1000 + CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   assert_cl(clReleaseEvent(user));
   clReleaseKernel(kernel);
@@ -411,14 +416,14 @@ static void CL_CALLBACK release_event(cl_event event, cl_int status, void *calls
   if (!atomic_fetch_add((atomic_int *)calls, 1))
     assert_cl(clReleaseEvent(event));
   else
-    assert_int_equal(bench_status(event), CL_COMPLETE);
+    assert_int_equal(fixture_status(event), CL_COMPLETE);
 }
 
 /* An event lives until all its callbacks have been called, even if the first releases it. */
 static void callback_releases(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   atomic_int calls = 0;
-  cl_event user = clCreateUserEvent(bench->context, NULL);
+  cl_event user = clCreateUserEvent(fixture->context, NULL);
   for (int i = 0; i < 3; i++)
     assert_cl(clSetEventCallback(user, CL_COMPLETE, release_event, &calls));
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
@@ -426,7 +431,7 @@ static void callback_releases(void **state) {
 }
 
 struct relay {
-  struct bench *bench;
+  struct fixture *fixture;
   cl_kernel kernel;
   atomic_int left;
 };
@@ -441,17 +446,17 @@ static void CL_CALLBACK pass_on(cl_event event, cl_int status, void *data) {
   if (atomic_fetch_sub(&relay->left, 1) == 1)
     return;
   assert_cl(clSetKernelArg(relay->kernel, 2, sizeof n, &n));
-  assert_cl(clEnqueueNDRangeKernel(relay->bench->queue, relay->kernel, 1, NULL, &global, NULL, 0,
+  assert_cl(clEnqueueNDRangeKernel(relay->fixture->queue, relay->kernel, 1, NULL, &global, NULL, 0,
                                    NULL, &next));
   assert_cl(clSetEventCallback(next, CL_COMPLETE, pass_on, relay));
 }
 
 /* A second callback when the first has been called, while the GPU is at work. */
 static void callbacks_late(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel kernel = bench_add(bench, "slow_add", a, b, 1);
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "slow_add", a, b, 1);
   for (int i = 0; i < 20; i++) {
     atomic_int running = 0, complete = 0;
     cl_event event;
@@ -463,7 +468,7 @@ static void callbacks_late(void **state) {
       sched_yield();
     assert_cl(clSetEventCallback(event, CL_COMPLETE, note_status, &complete));
     assert_cl(clReleaseEvent(event));
-    BENCH_AWAIT(complete);
+    AWAIT(complete);
     assert_int_equal(complete, 1000 + CL_COMPLETE);
   }
   clReleaseKernel(kernel);
@@ -473,14 +478,14 @@ static void callbacks_late(void **state) {
 }
 
 static void callbacks_enqueue(void **state) {
-  struct bench *bench = *state;
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  struct relay relay = {bench, bench_add(bench, "add", a, b, 3), 50};
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  struct relay relay = {fixture, fixture_add(fixture, "add", a, b, 3), 50};
   cl_event event;
-  assert_cl(
-      clEnqueueNDRangeKernel(bench->queue, relay.kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, relay.kernel, 1, NULL, &global, NULL, 0, NULL,
+                                   &event));
   assert_cl(clSetEventCallback(event, CL_COMPLETE, pass_on, &relay));
-  BENCH_AWAIT(relay.left <= 0);
+  AWAIT(relay.left <= 0);
   assert_int_equal(relay.left, 0);
   clReleaseKernel(relay.kernel);
   clReleaseMemObject(a);
@@ -488,27 +493,27 @@ static void callbacks_enqueue(void **state) {
 }
 
 static void mapping(void **state) {
-  struct bench *bench = *state;
-  cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-  cl_kernel kernel = bench_add(bench, "slow_add", a, b, 2);
+  struct fixture *fixture = *state;
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "slow_add", a, b, 2);
   cl_int code;
   int *pointer =
-      clEnqueueMapBuffer(bench->queue, a, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL, NULL, &code);
+      clEnqueueMapBuffer(fixture->queue, a, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL, NULL, &code);
   assert_cl(code);
   assert_ptr_equal(pointer, a->cpu); /* nothing is copied */
   for (int i = 0; i < N; i++)
     pointer[i] = 30;
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, a, pointer, 0, NULL, NULL));
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, a, pointer, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
   cl_event mapped;
-  pointer =
-      clEnqueueMapBuffer(bench->queue, b, CL_FALSE, CL_MAP_READ, 0, N * 4, 0, NULL, &mapped, &code);
+  pointer = clEnqueueMapBuffer(fixture->queue, b, CL_FALSE, CL_MAP_READ, 0, N * 4, 0, NULL, &mapped,
+                               &code);
   assert_cl(code);
-  assert_false(bench->queue->has_worker); /* the GPU keeps the order by itself */
+  assert_false(fixture->queue->has_worker); /* the GPU keeps the order by itself */
   assert_cl(clWaitForEvents(1, &mapped));
   expect_all(pointer, 32);
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, b, pointer, 0, NULL, NULL));
-  assert_int_equal(clEnqueueUnmapMemObject(bench->queue, b, pointer, 0, NULL, NULL),
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, b, pointer, 0, NULL, NULL));
+  assert_int_equal(clEnqueueUnmapMemObject(fixture->queue, b, pointer, 0, NULL, NULL),
                    CL_INVALID_VALUE);
   clReleaseEvent(mapped);
   clReleaseKernel(kernel);
@@ -518,30 +523,30 @@ static void mapping(void **state) {
 
 /* With the host's own memory a map brings it up to date, an unmap takes it over. */
 static void host_pointer(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   int in[N], out[N];
   for (int i = 0; i < N; i++)
     in[i] = 10, out[i] = -1;
   cl_int code;
-  cl_mem a = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, sizeof in, in, &code);
+  cl_mem a = clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, sizeof in, in, &code);
   assert_cl(code);
-  cl_mem b = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, sizeof out, out, &code);
+  cl_mem b = clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, sizeof out, out, &code);
   assert_cl(code);
-  cl_kernel kernel = bench_add(bench, "add", a, b, 1);
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 1);
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
   int *pointer =
-      clEnqueueMapBuffer(bench->queue, b, CL_TRUE, CL_MAP_READ, 0, N * 4, 0, NULL, NULL, &code);
+      clEnqueueMapBuffer(fixture->queue, b, CL_TRUE, CL_MAP_READ, 0, N * 4, 0, NULL, NULL, &code);
   assert_ptr_equal(pointer, out);
   expect_all(out, 11);
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, b, pointer, 0, NULL, NULL));
-  pointer = clEnqueueMapBuffer(bench->queue, a, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, N * 4,
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, b, pointer, 0, NULL, NULL));
+  pointer = clEnqueueMapBuffer(fixture->queue, a, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, N * 4,
                                0, NULL, NULL, &code);
   assert_ptr_equal(pointer, in);
   for (int i = 0; i < N; i++)
     in[i] = 20;
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, a, pointer, 0, NULL, NULL));
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
-  read_back(bench->queue, b, 21);
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, a, pointer, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  read_back(fixture->queue, b, 21);
   clReleaseKernel(kernel);
   clReleaseMemObject(a);
   clReleaseMemObject(b);
@@ -550,43 +555,43 @@ static void host_pointer(void **state) {
 /* A map that is terminated has mapped nothing, an unmap that is has not unmapped: what the
  * host has written meanwhile is not lost. Whether the event fails before or later. */
 static void terminated_maps(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   for (int late = 0; late < 2; late++) {
     cl_event user[2], done;
     int host[N] = {0}, *pointer;
     cl_int code;
-    cl_mem mem = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, sizeof host, host, &code);
+    cl_mem mem = clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, sizeof host, host, &code);
     for (int i = 0; i < 2; i++) {
-      user[i] = clCreateUserEvent(bench->context, NULL);
+      user[i] = clCreateUserEvent(fixture->context, NULL);
       if (!late)
         assert_cl(clSetUserEventStatus(user[i], -1));
     }
-    pointer = clEnqueueMapBuffer(bench->queue, mem, CL_FALSE, CL_MAP_WRITE, 0, N * 4, 1, &user[0],
+    pointer = clEnqueueMapBuffer(fixture->queue, mem, CL_FALSE, CL_MAP_WRITE, 0, N * 4, 1, &user[0],
                                  &done, &code);
     assert_cl(code);
     if (late) {
-      assert_int_equal(bench_map_count(mem), 1);
+      assert_int_equal(fixture_map_count(mem), 1);
       assert_cl(clSetUserEventStatus(user[0], -1));
     }
     assert_int_equal(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     clReleaseEvent(done);
-    assert_int_equal(bench_map_count(mem), 0);
-    assert_int_equal(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 0, NULL, NULL),
+    assert_int_equal(fixture_map_count(mem), 0);
+    assert_int_equal(clEnqueueUnmapMemObject(fixture->queue, mem, pointer, 0, NULL, NULL),
                      CL_INVALID_VALUE);
-    pointer = clEnqueueMapBuffer(bench->queue, mem, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL, NULL,
-                                 &code);
+    pointer = clEnqueueMapBuffer(fixture->queue, mem, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL,
+                                 NULL, &code);
     assert_cl(code);
     for (int i = 0; i < N; i++)
       pointer[i] = 17;
-    assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 1, &user[1], &done));
+    assert_cl(clEnqueueUnmapMemObject(fixture->queue, mem, pointer, 1, &user[1], &done));
     if (late)
       assert_cl(clSetUserEventStatus(user[1], -1));
     assert_int_equal(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     clReleaseEvent(done);
-    assert_int_equal(bench_map_count(mem), 1);
-    assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 0, NULL, NULL));
-    assert_int_equal(bench_map_count(mem), 0);
-    read_back(bench->queue, mem, 17);
+    assert_int_equal(fixture_map_count(mem), 1);
+    assert_cl(clEnqueueUnmapMemObject(fixture->queue, mem, pointer, 0, NULL, NULL));
+    assert_int_equal(fixture_map_count(mem), 0);
+    read_back(fixture->queue, mem, 17);
     clReleaseEvent(user[0]);
     clReleaseEvent(user[1]);
     clReleaseMemObject(mem);
@@ -595,20 +600,20 @@ static void terminated_maps(void **state) {
 
 /* An object lives until commands that have yet to be done need it no more. */
 static void release_before_unmap(void **state) {
-  struct bench *bench = *state;
-  cl_mem mem = bench_buffer(bench, N * 4);
-  cl_event user = clCreateUserEvent(bench->context, NULL);
+  struct fixture *fixture = *state;
+  cl_mem mem = fixture_buffer(fixture, N * 4);
+  cl_event user = clCreateUserEvent(fixture->context, NULL);
   atomic_int gone = 0;
   cl_int code;
   assert_cl(clSetMemObjectDestructorCallback(mem, raise_flag, &gone));
-  void *pointer =
-      clEnqueueMapBuffer(bench->queue, mem, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL, NULL, &code);
+  void *pointer = clEnqueueMapBuffer(fixture->queue, mem, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL,
+                                     NULL, &code);
   assert_cl(code);
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, pointer, 1, &user, NULL));
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, mem, pointer, 1, &user, NULL));
   assert_cl(clReleaseMemObject(mem));
   assert_int_equal(gone, 0);
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
   expect_raised(&gone);
   clReleaseEvent(user);
 }
@@ -621,16 +626,16 @@ static void CL_CALLBACK tell(const char *sentence, const void *info, size_t size
 
 /* The GPU faults: what is under way fails, the application goes on elsewhere. */
 static void fault(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code;
-  struct bench broken = {.device = bench->device, .program = NULL};
+  struct fixture broken = {.device = fixture->device, .program = NULL};
   const char *source = "";
-  broken.context = clCreateContext(NULL, 1, &bench->device, tell, NULL, &code);
+  broken.context = clCreateContext(NULL, 1, &fixture->device, tell, NULL, &code);
   broken.program = clCreateProgramWithSource(broken.context, 1, &source, NULL, &code);
   assert_cl(clBuildProgram(broken.program, 0, NULL, NULL, NULL, NULL));
-  broken.queue = bench_queue(&broken, CL_QUEUE_PROFILING_ENABLE);
-  cl_mem mem = bench_buffer(&broken, N * 4);
-  cl_kernel kernel = bench_kernel(&broken, "fault");
+  broken.queue = fixture_queue(&broken, CL_QUEUE_PROFILING_ENABLE);
+  cl_mem mem = fixture_buffer(&broken, N * 4);
+  cl_kernel kernel = fixture_kernel(&broken, "fault");
   assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
   cl_event event, behind;
   int values[N];
@@ -640,9 +645,9 @@ static void fault(void **state) {
       clEnqueueReadBuffer(broken.queue, mem, CL_FALSE, 0, sizeof values, values, 0, NULL, &behind));
   fake_resume();
   assert_int_equal(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-  assert_int_equal(bench_status(event), CL_OUT_OF_RESOURCES);
+  assert_int_equal(fixture_status(event), CL_OUT_OF_RESOURCES);
   assert_int_equal(clFinish(broken.queue), CL_OUT_OF_RESOURCES);
-  assert_true(bench_status(behind) < 0);
+  assert_true(fixture_status(behind) < 0);
   assert_true(told > 0);
   assert_int_equal(
       clEnqueueNDRangeKernel(broken.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL),
@@ -662,14 +667,14 @@ static void fault(void **state) {
 
 /* Many threads on one queue and on their own, with events from everywhere. */
 static void *hammer(void *data) {
-  struct bench *bench = data;
-  cl_command_queue own = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
+  struct fixture *fixture = data;
+  cl_command_queue own = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
   unsigned seed = (unsigned)(uintptr_t)own;
   for (int round = 0; round < 40; round++) {
-    cl_mem a = bench_buffer(bench, N * 4), b = bench_buffer(bench, N * 4);
-    cl_kernel kernel = bench_add(bench, "add", a, b, round);
-    cl_command_queue queue = rand_r(&seed) % 2 ? own : bench->queue;
-    cl_event user = clCreateUserEvent(bench->context, NULL), launched, filled;
+    cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+    cl_kernel kernel = fixture_add(fixture, "add", a, b, round);
+    cl_command_queue queue = rand_r(&seed) % 2 ? own : fixture->queue;
+    cl_event user = clCreateUserEvent(fixture->context, NULL), launched, filled;
     const bool hold = rand_r(&seed) % 2;
     assert_cl(clEnqueueFillBuffer(own, a, &(int){1000}, 4, 0, N * 4, 0, NULL, &filled));
     /* Never a user event in the shared queue: the other threads would wait for us. */
@@ -708,7 +713,7 @@ static void threads(void **state) {
     pthread_join(ids[i], NULL);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "icd/command_buffer_api.h"
-#include "tests/icd/alloc_fail.h"
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/alloc_fail.h"
+#include "tests/icd/fakes/fixture.h"
 
 enum { SMALL = 64, LEAST = 1024, RECORD = 8 };
 
@@ -15,7 +15,7 @@ static struct {
   size_t size;
   unsigned ends;
   cl_command_queue finish; /* the callback finishes it */
-  struct bench *bench;     /* the callback waits for another thread that prints */
+  struct fixture *fixture; /* the callback waits for another thread that prints */
 } seen;
 
 static void wait_for_another(void);
@@ -27,7 +27,7 @@ static void CL_CALLBACK take(const char *text, size_t size, size_t complete, voi
   seen.ends += complete != 0;
   if (seen.finish)
     assert_cl(clFinish(seen.finish));
-  if (seen.bench)
+  if (seen.fixture)
     wait_for_another();
 }
 
@@ -39,12 +39,12 @@ static int set_up(void **state) {
   const cl_context_properties properties[] = {CL_PRINTF_CALLBACK_ARM, (cl_context_properties)take,
                                               CL_PRINTF_BUFFERSIZE_ARM, SMALL, 0};
   memset(&seen, 0, sizeof seen);
-  return bench_setup_with(state, properties, notify);
+  return fixture_setup_with(state, properties, notify);
 }
 
-static cl_event launch(struct bench *bench, cl_command_queue queue, int n, size_t items,
+static cl_event launch(struct fixture *fixture, cl_command_queue queue, int n, size_t items,
                        cl_event wait) {
-  cl_kernel kernel = bench_kernel(bench, "print");
+  cl_kernel kernel = fixture_kernel(fixture, "print");
   cl_event event;
   assert_cl(clSetKernelArg(kernel, 0, sizeof n, &n));
   assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, wait != NULL,
@@ -53,26 +53,26 @@ static cl_event launch(struct bench *bench, cl_command_queue queue, int n, size_
   return event;
 }
 
-static void print(struct bench *bench, int n) {
-  assert_cl(clReleaseEvent(launch(bench, bench->queue, n, 1, NULL)));
+static void print(struct fixture *fixture, int n) {
+  assert_cl(clReleaseEvent(launch(fixture, fixture->queue, n, 1, NULL)));
 }
 
 static void finish(void **state) {
-  struct bench *bench = *state;
-  print(bench, 1);
-  print(bench, 2);
-  assert_cl(clFinish(bench->queue));
+  struct fixture *fixture = *state;
+  print(fixture, 1);
+  print(fixture, 2);
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, "1 2 ");
   assert_int_equal(seen.ends, 2);
 }
 
 static void event(void **state) {
-  struct bench *bench = *state;
-  cl_event waited = launch(bench, bench->queue, 1, 1, NULL);
+  struct fixture *fixture = *state;
+  cl_event waited = launch(fixture, fixture->queue, 1, 1, NULL);
   assert_cl(clWaitForEvents(1, &waited));
   assert_string_equal(seen.text, "1 ");
-  cl_event polled = launch(bench, bench->queue, 2, 1, NULL);
-  while (bench_status(polled) != CL_COMPLETE)
+  cl_event polled = launch(fixture, fixture->queue, 2, 1, NULL);
+  while (fixture_status(polled) != CL_COMPLETE)
     ;
   assert_string_equal(seen.text, "1 2 ");
   clReleaseEvent(waited);
@@ -80,32 +80,32 @@ static void event(void **state) {
 }
 
 static void blocking_read(void **state) {
-  struct bench *bench = *state;
-  cl_mem mem = bench_buffer(bench, 4);
+  struct fixture *fixture = *state;
+  cl_mem mem = fixture_buffer(fixture, 4);
   int value;
-  print(bench, 1);
-  assert_cl(clEnqueueReadBuffer(bench->queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL));
+  print(fixture, 1);
+  assert_cl(clEnqueueReadBuffer(fixture->queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL));
   assert_string_equal(seen.text, "1 ");
   clReleaseMemObject(mem);
 }
 
 static void release(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench_queue(bench, 0);
-  assert_cl(clReleaseEvent(launch(bench, queue, 1, 1, NULL)));
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture_queue(fixture, 0);
+  assert_cl(clReleaseEvent(launch(fixture, queue, 1, 1, NULL)));
   assert_cl(clReleaseCommandQueue(queue));
   assert_string_equal(seen.text, "1 ");
 }
 
 /* Finishing one queue prints what its work depends on first. */
 static void across_queues(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue other = bench_queue(bench, 0);
-  cl_event first = launch(bench, bench->queue, 1, 1, NULL);
-  cl_event second = launch(bench, other, 2, 1, first);
-  cl_event third = launch(bench, bench->queue, 3, 1, second);
+  struct fixture *fixture = *state;
+  cl_command_queue other = fixture_queue(fixture, 0);
+  cl_event first = launch(fixture, fixture->queue, 1, 1, NULL);
+  cl_event second = launch(fixture, other, 2, 1, first);
+  cl_event third = launch(fixture, fixture->queue, 3, 1, second);
   assert_cl(clFlush(other));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, "1 2 3 ");
   clReleaseEvent(first);
   clReleaseEvent(second);
@@ -115,25 +115,25 @@ static void across_queues(void **state) {
 
 /* More launches than there are buffers. */
 static void many(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   char expected[256] = "";
   for (int i = 0; i < 40; i++) {
-    print(bench, i);
+    print(fixture, i);
     sprintf(expected + strlen(expected), "%d ", i);
   }
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, expected);
 }
 
 static void deferred(void **state) {
-  struct bench *bench = *state;
-  cl_event user = clCreateUserEvent(bench->context, NULL);
-  cl_event held = launch(bench, bench->queue, 1, 1, user);
+  struct fixture *fixture = *state;
+  cl_event user = clCreateUserEvent(fixture->context, NULL);
+  cl_event held = launch(fixture, fixture->queue, 1, 1, user);
   for (int i = 2; i < 20; i++)
-    print(bench, i);
+    print(fixture, i);
   assert_string_equal(seen.text, "");
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
   assert_memory_equal(seen.text, "1 2 3 4 ", 8);
   assert_non_null(strstr(seen.text, "19 "));
   clReleaseEvent(user);
@@ -143,40 +143,40 @@ static void deferred(void **state) {
 /* What finds no room is counted, and the next launch has all the room again. */
 static void overflow(void **state) {
   enum { RECORDS = LEAST / RECORD };
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   char expected[2 * 2 * RECORDS + 1] = "";
   for (size_t i = 0; i < RECORDS; i++) {
     memcpy(expected + 2 * i, "1 ", 2);
     memcpy(expected + 2 * (RECORDS + i), "2 ", 2);
   }
-  clReleaseEvent(launch(bench, bench->queue, 1, RECORDS + 5, NULL));
-  assert_cl(clFinish(bench->queue));
+  clReleaseEvent(launch(fixture, fixture->queue, 1, RECORDS + 5, NULL));
+  assert_cl(clFinish(fixture->queue));
   assert_int_equal(seen.size, 2 * RECORDS);
   assert_memory_equal(seen.text, expected, 2 * RECORDS);
   assert_string_equal(seen.message,
                       "printf: 5 calls of print found no room in the buffer of 1024 bytes");
-  clReleaseEvent(launch(bench, bench->queue, 2, RECORDS, NULL));
-  assert_cl(clFinish(bench->queue));
+  clReleaseEvent(launch(fixture, fixture->queue, 2, RECORDS, NULL));
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, expected);
 }
 
 /* A kernel has written over what says how much there is. */
 static void nonsense(void **state) {
-  struct bench *bench = *state;
-  print(bench, -2);
-  assert_cl(clFinish(bench->queue));
+  struct fixture *fixture = *state;
+  print(fixture, -2);
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, "-2 ");
-  print(bench, 3);
-  assert_cl(clFinish(bench->queue));
+  print(fixture, 3);
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, "-2 3 ");
 }
 
 static void callback_calls_back(void **state) {
-  struct bench *bench = *state;
-  seen.finish = bench->queue;
+  struct fixture *fixture = *state;
+  seen.finish = fixture->queue;
   for (int i = 0; i < 20; i++)
-    print(bench, i);
-  assert_cl(clFinish(bench->queue));
+    print(fixture, i);
+  assert_cl(clFinish(fixture->queue));
   for (int i = 0; i < 20; i++) {
     char word[16];
     sprintf(word, "%d ", i);
@@ -190,15 +190,15 @@ struct recorded {
   cl_mutable_command_khr commands[2];
 };
 
-static struct recorded record(struct bench *bench, cl_command_queue queue) {
+static struct recorded record(struct fixture *fixture, cl_command_queue queue) {
   const cl_command_buffer_properties_khr properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
                                                          CL_COMMAND_BUFFER_MUTABLE_KHR, 0};
   const size_t one = 1;
   cl_int code;
   struct recorded recorded = {icd_clCreateCommandBufferKHR(1, &queue, properties, &code), {0}};
   assert_cl(code);
-  cl_kernel kernel = bench_kernel(bench, "print");
-  cl_mem mem = bench_buffer(bench, sizeof code);
+  cl_kernel kernel = fixture_kernel(fixture, "print");
+  cl_mem mem = fixture_buffer(fixture, sizeof code);
   for (int n = 1; n <= 2; n++) {
     assert_cl(clSetKernelArg(kernel, 0, sizeof n, &n));
     assert_cl(icd_clCommandNDRangeKernelKHR(recorded.buffer, NULL, NULL, kernel, 1, NULL, &one,
@@ -222,10 +222,10 @@ static cl_int change(const struct recorded *recorded, int which, int n) {
 }
 
 static void command_buffer(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue queue = bench_queue(bench, CL_QUEUE_PROFILING_ENABLE);
-  struct recorded recorded = record(bench, queue);
-  cl_event gate = clCreateUserEvent(bench->context, NULL), event;
+  struct fixture *fixture = *state;
+  cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
+  struct recorded recorded = record(fixture, queue);
+  cl_event gate = clCreateUserEvent(fixture->context, NULL), event;
   cl_ulong start, end;
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL));
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, &event));
@@ -248,8 +248,8 @@ static void command_buffer(void **state) {
 }
 
 static void many_replays(void **state) {
-  struct bench *bench = *state;
-  struct recorded recorded = record(bench, bench->queue);
+  struct fixture *fixture = *state;
+  struct recorded recorded = record(fixture, fixture->queue);
   char expected[256] = "";
   for (int i = 0; i < 20; i++) {
     assert_cl(change(&recorded, i % 2, i));
@@ -258,14 +258,14 @@ static void many_replays(void **state) {
     sprintf(expected + strlen(expected), "%d %d ", i % 2 ? other : i, i % 2 ? i : other);
   }
   assert_cl(icd_clReleaseCommandBufferKHR(recorded.buffer));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, expected);
 }
 
 /* Whatever there is no memory for, nothing of it is left. */
 static void starved_changes(void **state) {
-  struct bench *bench = *state;
-  struct recorded recorded = record(bench, bench->queue);
+  struct fixture *fixture = *state;
+  struct recorded recorded = record(fixture, fixture->queue);
   bool failed = true;
   for (int after = 0; failed; after++) {
     alloc_fail_arm(after);
@@ -277,15 +277,15 @@ static void starved_changes(void **state) {
   assert_int_equal(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL),
                    CL_OUT_OF_RESOURCES);
   assert_cl(icd_clEnqueueCommandBufferKHR(0, NULL, recorded.buffer, 0, NULL, NULL));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, "5 5 2 ");
   assert_cl(icd_clReleaseCommandBufferKHR(recorded.buffer));
 }
 
 static void *print_elsewhere(void *data) {
-  struct bench *bench = data;
-  cl_command_queue queue = bench_queue(bench, 0);
-  cl_event event = launch(bench, queue, 2, 1, NULL);
+  struct fixture *fixture = data;
+  cl_command_queue queue = fixture_queue(fixture, 0);
+  cl_event event = launch(fixture, queue, 2, 1, NULL);
   assert_cl(clFinish(queue));
   assert_cl(clReleaseEvent(event));
   assert_cl(clReleaseCommandQueue(queue));
@@ -294,17 +294,17 @@ static void *print_elsewhere(void *data) {
 
 static void wait_for_another(void) {
   pthread_t thread;
-  struct bench *bench = seen.bench;
-  seen.bench = NULL;
-  assert_int_equal(pthread_create(&thread, NULL, print_elsewhere, bench), 0);
+  struct fixture *fixture = seen.fixture;
+  seen.fixture = NULL;
+  assert_int_equal(pthread_create(&thread, NULL, print_elsewhere, fixture), 0);
   assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
 static void callback_waits(void **state) {
-  struct bench *bench = *state;
-  seen.bench = bench;
-  print(bench, 1);
-  assert_cl(clFinish(bench->queue));
+  struct fixture *fixture = *state;
+  seen.fixture = fixture;
+  print(fixture, 1);
+  assert_cl(clFinish(fixture->queue));
   assert_string_equal(seen.text, "1 2 ");
 }
 
@@ -316,17 +316,17 @@ static void *finish_too(void *data) {
 
 /* The output of a queue is there when it is finished, whichever thread writes it. */
 static void two_finish(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   pthread_t thread;
   for (int i = 1; i <= 3; i++)
-    print(bench, i);
-  assert_int_equal(pthread_create(&thread, NULL, finish_too, bench->queue), 0);
-  finish_too(bench->queue);
+    print(fixture, i);
+  assert_int_equal(pthread_create(&thread, NULL, finish_too, fixture->queue), 0);
+  finish_too(fixture->queue);
   assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
 static void properties(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const cl_context_properties rows[][5] = {
       {CL_PRINTF_BUFFERSIZE_ARM, 0},
       {CL_PRINTF_BUFFERSIZE_ARM, -1},
@@ -336,12 +336,12 @@ static void properties(void **state) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     cl_int code;
-    assert_null(clCreateContext(rows[i], 1, &bench->device, NULL, NULL, &code));
+    assert_null(clCreateContext(rows[i], 1, &fixture->device, NULL, NULL, &code));
     assert_int_equal(code, CL_INVALID_PROPERTY);
   }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, bench_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/fixture.h"
 
-static cl_program new_program(struct bench *bench, const char *source) {
+static cl_program new_program(struct fixture *fixture, const char *source) {
   cl_int code;
-  cl_program program = clCreateProgramWithSource(bench->context, 1, &source, NULL, &code);
+  cl_program program = clCreateProgramWithSource(fixture->context, 1, &source, NULL, &code);
   assert_cl(code);
   return program;
 }
 
-static cl_build_status build_status(struct bench *bench, cl_program program) {
+static cl_build_status build_status(struct fixture *fixture, cl_program program) {
   cl_build_status status;
-  assert_cl(clGetProgramBuildInfo(program, bench->device, CL_PROGRAM_BUILD_STATUS, sizeof status,
+  assert_cl(clGetProgramBuildInfo(program, fixture->device, CL_PROGRAM_BUILD_STATUS, sizeof status,
                                   &status, NULL));
   return status;
 }
@@ -25,27 +25,27 @@ static cl_build_status build_status(struct bench *bench, cl_program program) {
 /* ---- programs ------------------------------------------------------------------- */
 
 static void source_errors(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const char *source = "x", *with_null[] = {"x", NULL};
   cl_int code;
   assert_null(clCreateProgramWithSource(NULL, 1, &source, NULL, &code));
   assert_int_equal(code, CL_INVALID_CONTEXT);
-  assert_null(clCreateProgramWithSource(bench->context, 0, &source, NULL, &code));
+  assert_null(clCreateProgramWithSource(fixture->context, 0, &source, NULL, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
-  assert_null(clCreateProgramWithSource(bench->context, 1, NULL, NULL, &code));
+  assert_null(clCreateProgramWithSource(fixture->context, 1, NULL, NULL, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
-  assert_null(clCreateProgramWithSource(bench->context, 2, with_null, NULL, &code));
+  assert_null(clCreateProgramWithSource(fixture->context, 2, with_null, NULL, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
-  assert_null(clCreateProgramWithSource(bench->context, 0, NULL, NULL, NULL));
+  assert_null(clCreateProgramWithSource(fixture->context, 0, NULL, NULL, NULL));
 }
 
 /* Strings are joined; a length of 0 means up to the NUL. */
 static void source_is_joined(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const char *parts[] = {"onXXX", "e, ", "two"};
   const size_t lengths[] = {2, 0, 3};
   cl_int code;
-  cl_program program = clCreateProgramWithSource(bench->context, 3, parts, lengths, &code);
+  cl_program program = clCreateProgramWithSource(fixture->context, 3, parts, lengths, &code);
   assert_cl(code);
   char text[32];
   size_t size;
@@ -54,7 +54,7 @@ static void source_is_joined(void **state) {
   assert_int_equal(size, sizeof "one, two");
   assert_int_equal(clGetProgramInfo(program, CL_PROGRAM_SOURCE, size - 1, text, NULL),
                    CL_INVALID_VALUE);
-  assert_int_equal(build_status(bench, program), CL_BUILD_NONE);
+  assert_int_equal(build_status(fixture, program), CL_BUILD_NONE);
   assert_cl(clReleaseProgram(program));
 }
 
@@ -63,17 +63,18 @@ static void CL_CALLBACK post(cl_program program, void *data) {
 }
 
 static void build_errors(void **state) {
-  struct bench *bench = *state;
-  cl_program program = new_program(bench, "x");
-  cl_device_id stranger = (cl_device_id)bench->context;
+  struct fixture *fixture = *state;
+  cl_program program = new_program(fixture, "x");
+  cl_device_id stranger = (cl_device_id)fixture->context;
   assert_int_equal(clBuildProgram(NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_PROGRAM);
-  assert_int_equal(clBuildProgram((cl_program)bench->context, 0, NULL, NULL, NULL, NULL),
+  assert_int_equal(clBuildProgram((cl_program)fixture->context, 0, NULL, NULL, NULL, NULL),
                    CL_INVALID_PROGRAM);
   assert_int_equal(clBuildProgram(program, 1, NULL, NULL, NULL, NULL), CL_INVALID_VALUE);
-  assert_int_equal(clBuildProgram(program, 0, &bench->device, NULL, NULL, NULL), CL_INVALID_VALUE);
-  assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, bench), CL_INVALID_VALUE);
+  assert_int_equal(clBuildProgram(program, 0, &fixture->device, NULL, NULL, NULL),
+                   CL_INVALID_VALUE);
+  assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, fixture), CL_INVALID_VALUE);
   assert_int_equal(clBuildProgram(program, 1, &stranger, NULL, NULL, NULL), CL_INVALID_DEVICE);
-  assert_int_equal(build_status(bench, program), CL_BUILD_NONE);
+  assert_int_equal(build_status(fixture, program), CL_BUILD_NONE);
   size_t count;
   assert_int_equal(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL),
                    CL_INVALID_PROGRAM_EXECUTABLE);
@@ -84,13 +85,13 @@ static void build_errors(void **state) {
 }
 
 static void failed_build(void **state) {
-  struct bench *bench = *state;
-  cl_program program = new_program(bench, "#error");
+  struct fixture *fixture = *state;
+  cl_program program = new_program(fixture, "#error");
   assert_int_equal(clBuildProgram(program, 0, NULL, "-DX", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
-  assert_int_equal(build_status(bench, program), CL_BUILD_ERROR);
+  assert_int_equal(build_status(fixture, program), CL_BUILD_ERROR);
   char options[8];
-  assert_cl(clGetProgramBuildInfo(program, bench->device, CL_PROGRAM_BUILD_OPTIONS, sizeof options,
-                                  options, NULL));
+  assert_cl(clGetProgramBuildInfo(program, fixture->device, CL_PROGRAM_BUILD_OPTIONS,
+                                  sizeof options, options, NULL));
   assert_string_equal(options, "-DX");
   size_t size = 1;
   assert_cl(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
@@ -102,16 +103,16 @@ static void failed_build(void **state) {
 }
 
 static void build_with_callback(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   sem_t done;
   assert_int_equal(sem_init(&done, 0, 0), 0);
-  cl_program good = new_program(bench, "x"), bad = new_program(bench, "#error");
+  cl_program good = new_program(fixture, "x"), bad = new_program(fixture, "#error");
   assert_cl(clBuildProgram(good, 0, NULL, NULL, post, &done));
   assert_cl(clBuildProgram(bad, 0, NULL, NULL, post, &done));
   sem_wait(&done);
   sem_wait(&done);
-  assert_int_equal(build_status(bench, good), CL_BUILD_SUCCESS);
-  assert_int_equal(build_status(bench, bad), CL_BUILD_ERROR);
+  assert_int_equal(build_status(fixture, good), CL_BUILD_SUCCESS);
+  assert_int_equal(build_status(fixture, bad), CL_BUILD_ERROR);
   /* Released while it is being built. */
   assert_cl(clBuildProgram(good, 0, NULL, NULL, post, &done));
   assert_cl(clReleaseProgram(good));
@@ -122,60 +123,63 @@ static void build_with_callback(void **state) {
 
 /* A program with kernels cannot be built again; once they are released it can. */
 static void rebuild(void **state) {
-  struct bench *bench = *state;
-  cl_kernel kernel = bench_kernel(bench, "add"), clone;
+  struct fixture *fixture = *state;
+  cl_kernel kernel = fixture_kernel(fixture, "add"), clone;
   cl_int code;
-  assert_int_equal(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+  assert_int_equal(clBuildProgram(fixture->program, 0, NULL, NULL, NULL, NULL),
+                   CL_INVALID_OPERATION);
   clone = clCloneKernel(kernel, &code);
   assert_cl(code);
   assert_cl(clRetainKernel(kernel));
   assert_cl(clReleaseKernel(kernel));
   assert_cl(clReleaseKernel(kernel));
-  assert_int_equal(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+  assert_int_equal(clBuildProgram(fixture->program, 0, NULL, NULL, NULL, NULL),
+                   CL_INVALID_OPERATION);
   assert_cl(clReleaseKernel(clone));
-  assert_cl(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL));
-  assert_int_equal(build_status(bench, bench->program), CL_BUILD_SUCCESS);
+  assert_cl(clBuildProgram(fixture->program, 0, NULL, NULL, NULL, NULL));
+  assert_int_equal(build_status(fixture, fixture->program), CL_BUILD_SUCCESS);
 }
 
 /* The same, while the GPU still runs the kernel that was released. */
 static void rebuild_while_running(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   enum { N = 64 };
   const size_t global = N;
-  cl_mem in = bench_buffer(bench, N * 4), out = bench_buffer(bench, N * 4);
+  cl_mem in = fixture_buffer(fixture, N * 4), out = fixture_buffer(fixture, N * 4);
   const int zero = 0;
   int values[N];
-  assert_cl(clEnqueueFillBuffer(bench->queue, in, &zero, sizeof zero, 0, N * 4, 0, NULL, NULL));
-  cl_kernel kernel = bench_add(bench, "slow_add", in, out, 3);
+  assert_cl(clEnqueueFillBuffer(fixture->queue, in, &zero, sizeof zero, 0, N * 4, 0, NULL, NULL));
+  cl_kernel kernel = fixture_add(fixture, "slow_add", in, out, 3);
   for (int i = 0; i < 5; i++)
-    assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    assert_cl(
+        clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
   assert_cl(clReleaseKernel(kernel));
-  assert_cl(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL));
+  assert_cl(clBuildProgram(fixture->program, 0, NULL, NULL, NULL, NULL));
   assert_cl(
-      clEnqueueReadBuffer(bench->queue, out, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL));
+      clEnqueueReadBuffer(fixture->queue, out, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL));
   assert_int_equal(values[N - 1], 3);
   assert_cl(clReleaseMemObject(in));
   assert_cl(clReleaseMemObject(out));
 }
 
 static void binaries(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   size_t size = 0;
-  assert_cl(clGetProgramInfo(bench->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+  assert_cl(clGetProgramInfo(fixture->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
   assert_true(size > 0);
   unsigned char *binary = malloc(size), *places[1] = {binary}, *none[1] = {NULL};
   size_t places_size;
   assert_cl(
-      clGetProgramInfo(bench->program, CL_PROGRAM_BINARIES, sizeof places, places, &places_size));
+      clGetProgramInfo(fixture->program, CL_PROGRAM_BINARIES, sizeof places, places, &places_size));
   assert_int_equal(places_size, sizeof places);
-  assert_cl(clGetProgramInfo(bench->program, CL_PROGRAM_BINARIES, sizeof none, none, NULL));
-  assert_int_equal(clGetProgramInfo(bench->program, CL_PROGRAM_BINARIES, 1, places, NULL),
+  assert_cl(clGetProgramInfo(fixture->program, CL_PROGRAM_BINARIES, sizeof none, none, NULL));
+  assert_int_equal(clGetProgramInfo(fixture->program, CL_PROGRAM_BINARIES, 1, places, NULL),
                    CL_INVALID_VALUE);
 
   const unsigned char *given[1] = {binary};
   cl_int code, status = 1;
-  cl_program program =
-      clCreateProgramWithBinary(bench->context, 1, &bench->device, &size, given, &status, &code);
+  cl_program program = clCreateProgramWithBinary(fixture->context, 1, &fixture->device, &size,
+                                                 given, &status, &code);
   assert_cl(code);
   assert_cl(status);
   char text[4];
@@ -186,49 +190,52 @@ static void binaries(void **state) {
   assert_cl(code);
   assert_cl(clReleaseKernel(kernel));
   cl_program_binary_type type;
-  assert_cl(clGetProgramBuildInfo(program, bench->device, CL_PROGRAM_BINARY_TYPE, sizeof type,
+  assert_cl(clGetProgramBuildInfo(program, fixture->device, CL_PROGRAM_BINARY_TYPE, sizeof type,
                                   &type, NULL));
   assert_int_equal(type, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
   assert_cl(clReleaseProgram(program));
 
   binary[0] ^= 1;
-  assert_null(
-      clCreateProgramWithBinary(bench->context, 1, &bench->device, &size, given, &status, &code));
+  assert_null(clCreateProgramWithBinary(fixture->context, 1, &fixture->device, &size, given,
+                                        &status, &code));
   assert_int_equal(code, CL_INVALID_BINARY);
   assert_int_equal(status, CL_INVALID_BINARY);
   const size_t empty = 0;
-  assert_null(
-      clCreateProgramWithBinary(bench->context, 1, &bench->device, &empty, given, &status, &code));
+  assert_null(clCreateProgramWithBinary(fixture->context, 1, &fixture->device, &empty, given,
+                                        &status, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
   assert_int_equal(status, CL_INVALID_VALUE);
-  assert_null(clCreateProgramWithBinary(bench->context, 0, NULL, &size, given, NULL, &code));
+  assert_null(clCreateProgramWithBinary(fixture->context, 0, NULL, &size, given, NULL, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
   free(binary);
 }
 
 static void program_queries(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   size_t count, size;
   cl_uint number;
-  assert_cl(clGetProgramInfo(bench->program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL));
+  assert_cl(clGetProgramInfo(fixture->program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL));
   assert_int_equal(count, 9);
   char names[128];
-  assert_cl(clGetProgramInfo(bench->program, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, &size));
+  assert_cl(
+      clGetProgramInfo(fixture->program, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, &size));
   assert_string_equal(names, "add;slow_add;locals;ids;required;bounded;fault;print;describe");
   assert_int_equal(size, strlen(names) + 1);
-  assert_cl(clRetainProgram(bench->program));
+  assert_cl(clRetainProgram(fixture->program));
   assert_cl(
-      clGetProgramInfo(bench->program, CL_PROGRAM_REFERENCE_COUNT, sizeof number, &number, NULL));
+      clGetProgramInfo(fixture->program, CL_PROGRAM_REFERENCE_COUNT, sizeof number, &number, NULL));
   assert_int_equal(number, 2);
-  assert_cl(clReleaseProgram(bench->program));
-  assert_int_equal(clGetProgramInfo(bench->program, 0, 0, NULL, NULL), CL_INVALID_VALUE);
-  assert_int_equal(clGetProgramBuildInfo(bench->program, NULL, CL_PROGRAM_BUILD_LOG, 0, NULL, NULL),
-                   CL_INVALID_DEVICE);
+  assert_cl(clReleaseProgram(fixture->program));
+  assert_int_equal(clGetProgramInfo(fixture->program, 0, 0, NULL, NULL), CL_INVALID_VALUE);
+  assert_int_equal(
+      clGetProgramBuildInfo(fixture->program, NULL, CL_PROGRAM_BUILD_LOG, 0, NULL, NULL),
+      CL_INVALID_DEVICE);
   cl_kernel kernels[9];
-  assert_int_equal(clCreateKernelsInProgram(bench->program, 6, kernels, &number), CL_INVALID_VALUE);
-  assert_cl(clCreateKernelsInProgram(bench->program, 0, NULL, &number));
+  assert_int_equal(clCreateKernelsInProgram(fixture->program, 6, kernels, &number),
+                   CL_INVALID_VALUE);
+  assert_cl(clCreateKernelsInProgram(fixture->program, 0, NULL, &number));
   assert_int_equal(number, 9);
-  assert_cl(clCreateKernelsInProgram(bench->program, 9, kernels, &number));
+  assert_cl(clCreateKernelsInProgram(fixture->program, 9, kernels, &number));
   for (cl_uint i = 0; i < number; i++)
     assert_cl(clReleaseKernel(kernels[i]));
 }
@@ -236,22 +243,22 @@ static void program_queries(void **state) {
 /* ---- kernels --------------------------------------------------------------------- */
 
 static void kernel_errors(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code;
   assert_null(clCreateKernel(NULL, "add", &code));
   assert_int_equal(code, CL_INVALID_PROGRAM);
-  assert_null(clCreateKernel(bench->program, "nothing", &code));
+  assert_null(clCreateKernel(fixture->program, "nothing", &code));
   assert_int_equal(code, CL_INVALID_KERNEL_NAME);
-  assert_null(clCreateKernel(bench->program, NULL, &code));
+  assert_null(clCreateKernel(fixture->program, NULL, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
   assert_int_equal(clReleaseKernel(NULL), CL_INVALID_KERNEL);
-  assert_int_equal(clReleaseKernel((cl_kernel)bench->program), CL_INVALID_KERNEL);
+  assert_int_equal(clReleaseKernel((cl_kernel)fixture->program), CL_INVALID_KERNEL);
 }
 
 static void argument_errors(void **state) {
-  struct bench *bench = *state;
-  cl_kernel add = bench_kernel(bench, "add"), locals = bench_kernel(bench, "locals");
-  cl_mem mem = bench_buffer(bench, 64), wrong = (cl_mem)bench->queue;
+  struct fixture *fixture = *state;
+  cl_kernel add = fixture_kernel(fixture, "add"), locals = fixture_kernel(fixture, "locals");
+  cl_mem mem = fixture_buffer(fixture, 64), wrong = (cl_mem)fixture->queue;
   const int n = 1;
   const long wide = 1;
   assert_int_equal(clSetKernelArg(NULL, 0, sizeof mem, &mem), CL_INVALID_KERNEL);
@@ -278,9 +285,9 @@ static uint64_t address_param(cl_kernel kernel, uint32_t i) {
 
 /* What a launch will copy. */
 static void argument_bytes(void **state) {
-  struct bench *bench = *state;
-  cl_mem mem = bench_buffer(bench, 64), null = NULL;
-  cl_kernel kernel = bench_add(bench, "add", mem, mem, 0x1234);
+  struct fixture *fixture = *state;
+  cl_mem mem = fixture_buffer(fixture, 64), null = NULL;
+  cl_kernel kernel = fixture_add(fixture, "add", mem, mem, 0x1234);
   int n;
   assert_int_equal(kernel->unset, 0);
   assert_int_equal(address_param(kernel, 0), mem->gpu);
@@ -304,8 +311,8 @@ static void argument_bytes(void **state) {
 }
 
 static void kernel_queries(void **state) {
-  struct bench *bench = *state;
-  cl_kernel kernel = bench_kernel(bench, "add");
+  struct fixture *fixture = *state;
+  cl_kernel kernel = fixture_kernel(fixture, "add");
   char text[32];
   cl_uint number;
   size_t size;
@@ -330,11 +337,12 @@ static void kernel_queries(void **state) {
 }
 
 static void work_group_queries(void **state) {
-  struct bench *bench = *state;
-  cl_kernel required = bench_kernel(bench, "required"), locals = bench_kernel(bench, "locals");
+  struct fixture *fixture = *state;
+  cl_kernel required = fixture_kernel(fixture, "required"),
+            locals = fixture_kernel(fixture, "locals");
   size_t block[3], size;
   cl_ulong bytes;
-  assert_cl(clGetKernelWorkGroupInfo(required, bench->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+  assert_cl(clGetKernelWorkGroupInfo(required, fixture->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
                                      sizeof block, block, NULL));
   assert_int_equal(block[0], 8);
   assert_int_equal(block[1], 4);
@@ -355,27 +363,28 @@ static void work_group_queries(void **state) {
   assert_cl(
       clGetKernelWorkGroupInfo(locals, NULL, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL));
   assert_int_equal(bytes, 256 + 16 + 32);
-  assert_int_equal(clGetKernelWorkGroupInfo(locals, (cl_device_id)bench->queue,
+  assert_int_equal(clGetKernelWorkGroupInfo(locals, (cl_device_id)fixture->queue,
                                             CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL),
                    CL_INVALID_DEVICE);
   assert_int_equal(
       clGetKernelWorkGroupInfo(locals, NULL, CL_KERNEL_GLOBAL_WORK_SIZE, sizeof block, block, NULL),
       CL_INVALID_VALUE);
-  assert_int_equal(clGetKernelSubGroupInfo(locals, bench->device,
+  assert_int_equal(clGetKernelSubGroupInfo(locals, fixture->device,
                                            CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, 0, NULL,
                                            sizeof size, &size, NULL),
                    CL_INVALID_VALUE);
   const size_t huge = SIZE_MAX / 32 + 1; /* times 32 are none */
-  assert_cl(clGetKernelSubGroupInfo(locals, bench->device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT,
-                                    sizeof huge, &huge, sizeof block, block, NULL));
+  assert_cl(clGetKernelSubGroupInfo(locals, fixture->device,
+                                    CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, sizeof huge, &huge,
+                                    sizeof block, block, NULL));
   assert_int_equal(block[1], 0);
   assert_cl(clReleaseKernel(required));
   assert_cl(clReleaseKernel(locals));
 }
 
-static cl_program_binary_type binary_type(struct bench *bench, cl_program program) {
+static cl_program_binary_type binary_type(struct fixture *fixture, cl_program program) {
   cl_program_binary_type type = 0;
-  assert_cl(clGetProgramBuildInfo(program, bench->device, CL_PROGRAM_BINARY_TYPE, sizeof type,
+  assert_cl(clGetProgramBuildInfo(program, fixture->device, CL_PROGRAM_BINARY_TYPE, sizeof type,
                                   &type, NULL));
   return type;
 }
@@ -386,40 +395,40 @@ static void CL_CALLBACK count_call(cl_program program, void *calls) {
 
 /* Which programs can be compiled and linked, and what they become. */
 static void separate(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const char *text = "", *bad_text = "#error", *name = "a.h";
   cl_int code;
-  cl_program source = clCreateProgramWithSource(bench->context, 1, &text, NULL, &code);
-  cl_program bad = clCreateProgramWithSource(bench->context, 1, &bad_text, NULL, &code);
+  cl_program source = clCreateProgramWithSource(fixture->context, 1, &text, NULL, &code);
+  cl_program bad = clCreateProgramWithSource(fixture->context, 1, &bad_text, NULL, &code);
   assert_int_equal(clCompileProgram(source, 0, NULL, NULL, 1, NULL, NULL, NULL, NULL),
                    CL_INVALID_VALUE);
   assert_int_equal(clCompileProgram(bad, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
                    CL_COMPILE_PROGRAM_FAILURE);
-  assert_null(clLinkProgram(bench->context, 0, NULL, NULL, 1, &source, NULL, NULL, &code));
+  assert_null(clLinkProgram(fixture->context, 0, NULL, NULL, 1, &source, NULL, NULL, &code));
   assert_int_equal(code, CL_INVALID_OPERATION);
   assert_cl(clCompileProgram(source, 0, NULL, NULL, 1, &bad, &name, NULL, NULL));
-  assert_int_equal(binary_type(bench, source), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+  assert_int_equal(binary_type(fixture, source), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
   assert_null(clCreateKernel(source, "add", &code));
   assert_int_equal(code, CL_INVALID_PROGRAM_EXECUTABLE);
-  assert_null(clLinkProgram(bench->context, 0, NULL, NULL, 0, NULL, NULL, NULL, &code));
+  assert_null(clLinkProgram(fixture->context, 0, NULL, NULL, 0, NULL, NULL, NULL, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
 
   const char *options = "-create-library -enable-link-options";
   cl_program library =
-      clLinkProgram(bench->context, 0, NULL, options, 1, &source, NULL, NULL, &code);
+      clLinkProgram(fixture->context, 0, NULL, options, 1, &source, NULL, NULL, &code);
   assert_cl(code);
-  assert_int_equal(binary_type(bench, library), CL_PROGRAM_BINARY_TYPE_LIBRARY);
+  assert_int_equal(binary_type(fixture, library), CL_PROGRAM_BINARY_TYPE_LIBRARY);
   assert_int_equal(clCompileProgram(library, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
                    CL_INVALID_OPERATION);
 
   cl_program both[] = {source, library};
   atomic_int calls = 0;
   cl_program linked =
-      clLinkProgram(bench->context, 0, NULL, NULL, 2, both, count_call, &calls, &code);
+      clLinkProgram(fixture->context, 0, NULL, NULL, 2, both, count_call, &calls, &code);
   assert_cl(code);
   while (!atomic_load(&calls))
     sched_yield();
-  assert_int_equal(binary_type(bench, linked), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+  assert_int_equal(binary_type(fixture, linked), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
   cl_kernel kernel = clCreateKernel(linked, "add", &code);
   assert_cl(code);
 
@@ -430,11 +439,11 @@ static void separate(void **state) {
   assert_true(size <= sizeof bytes);
   assert_cl(clGetProgramInfo(library, CL_PROGRAM_BINARIES, sizeof place, &place, NULL));
   cl_program again =
-      clCreateProgramWithBinary(bench->context, 1, &bench->device, &size, &given, NULL, &code);
+      clCreateProgramWithBinary(fixture->context, 1, &fixture->device, &size, &given, NULL, &code);
   assert_cl(code);
-  assert_int_equal(binary_type(bench, again), CL_PROGRAM_BINARY_TYPE_LIBRARY);
+  assert_int_equal(binary_type(fixture, again), CL_PROGRAM_BINARY_TYPE_LIBRARY);
   assert_cl(clBuildProgram(again, 0, NULL, NULL, NULL, NULL));
-  assert_int_equal(binary_type(bench, again), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+  assert_int_equal(binary_type(fixture, again), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
   assert_cl(clReleaseKernel(kernel));
   cl_program all[] = {source, bad, library, linked, again};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -443,19 +452,19 @@ static void separate(void **state) {
 
 /* Headers and objects of another context. */
 static void strangers(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const char *text = "", *name = "a.h";
   cl_int code;
-  cl_context context = clCreateContext(NULL, 1, &bench->device, NULL, NULL, &code);
+  cl_context context = clCreateContext(NULL, 1, &fixture->device, NULL, NULL, &code);
   assert_cl(code);
-  cl_program program = clCreateProgramWithSource(bench->context, 1, &text, NULL, &code);
+  cl_program program = clCreateProgramWithSource(fixture->context, 1, &text, NULL, &code);
   cl_program stranger = clCreateProgramWithSource(context, 1, &text, NULL, &code);
   assert_cl(clCompileProgram(program, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
   assert_cl(clCompileProgram(stranger, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
   assert_int_equal(clCompileProgram(program, 0, NULL, NULL, 1, &stranger, &name, NULL, NULL),
                    CL_INVALID_CONTEXT);
   cl_program objects[] = {program, stranger};
-  assert_null(clLinkProgram(bench->context, 0, NULL, NULL, 2, objects, NULL, NULL, &code));
+  assert_null(clLinkProgram(fixture->context, 0, NULL, NULL, 2, objects, NULL, NULL, &code));
   assert_int_equal(code, CL_INVALID_CONTEXT);
   assert_cl(clReleaseProgram(stranger));
   assert_cl(clReleaseProgram(program));
@@ -464,26 +473,26 @@ static void strangers(void **state) {
 
 /* What this device cannot do. */
 static void unsupported(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_int code;
-  assert_null(clCreateProgramWithIL(bench->context, "x", 1, &code));
+  assert_null(clCreateProgramWithIL(fixture->context, "x", 1, &code));
   assert_int_equal(code, CL_INVALID_OPERATION);
-  assert_null(clCreateProgramWithBuiltInKernels(bench->context, 1, &bench->device, "x", &code));
+  assert_null(clCreateProgramWithBuiltInKernels(fixture->context, 1, &fixture->device, "x", &code));
   assert_int_equal(code, CL_INVALID_VALUE);
   assert_cl(clUnloadPlatformCompiler(&icd_platform));
   assert_int_equal(clUnloadPlatformCompiler(NULL), CL_INVALID_PLATFORM);
 }
 
 static void *use_program(void *argument) {
-  struct bench *bench = argument;
+  struct fixture *fixture = argument;
   for (int i = 0; i < 200; i++) {
     cl_int code;
-    cl_kernel kernel = clCreateKernel(bench->program, "add", &code);
+    cl_kernel kernel = clCreateKernel(fixture->program, "add", &code);
     if (code != CL_SUCCESS && code != CL_INVALID_PROGRAM_EXECUTABLE)
       return argument;
     if (kernel)
       clReleaseKernel(kernel);
-    code = clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL);
+    code = clBuildProgram(fixture->program, 0, NULL, NULL, NULL, NULL);
     if (code != CL_SUCCESS && code != CL_INVALID_OPERATION)
       return argument;
   }
@@ -492,16 +501,16 @@ static void *use_program(void *argument) {
 
 /* Builds, kernels and releases from several threads at once. */
 static void threads(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   pthread_t list[4];
   for (int i = 0; i < 4; i++)
-    assert_int_equal(pthread_create(&list[i], NULL, use_program, bench), 0);
+    assert_int_equal(pthread_create(&list[i], NULL, use_program, fixture), 0);
   for (int i = 0; i < 4; i++) {
     void *failed;
     pthread_join(list[i], &failed);
     assert_null(failed);
   }
-  assert_int_equal(bench->program->kernels, 0);
+  assert_int_equal(fixture->program->kernels, 0);
 }
 
 /* ---- a notify callback that asks of the object which it is told about --------------------------
@@ -543,15 +552,15 @@ static void CL_CALLBACK set_while_told(const char *why, const void *code, size_t
 }
 
 static int setup_setting(void **state) {
-  return bench_setup_with(state, NULL, set_while_told);
+  return fixture_setup_with(state, NULL, set_while_told);
 }
 
 static void kernels_while_told(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   clGetKernelSuggestedLocalWorkSizeKHR_fn suggest =
       clGetExtensionFunctionAddress("clGetKernelSuggestedLocalWorkSizeKHR");
-  cl_kernel kernel = refusing = bench_kernel(bench, "add");
-  cl_mem mem = bench_buffer(bench, 256);
+  cl_kernel kernel = refusing = fixture_kernel(fixture, "add");
+  cl_mem mem = fixture_buffer(fixture, 256);
   const size_t none = 0, global = 64, zero[1] = {0}, large = 4096;
   size_t local;
   cl_event event;
@@ -559,28 +568,29 @@ static void kernels_while_told(void **state) {
   for (int i = 0; i < 2; i++) { /* without an event and with one */
     cl_event *wanted = i ? &event : NULL;
     assert_int_equal(
-        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted),
+        clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted),
         CL_INVALID_KERNEL_ARGS);
     assert_int_equal(
-        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &none, NULL, 0, NULL, wanted),
+        clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &none, NULL, 0, NULL, wanted),
         CL_INVALID_KERNEL_ARGS);
   }
-  assert_int_equal(suggest(bench->queue, kernel, 1, NULL, &global, &local), CL_INVALID_KERNEL_ARGS);
+  assert_int_equal(suggest(fixture->queue, kernel, 1, NULL, &global, &local),
+                   CL_INVALID_KERNEL_ARGS);
   assert_int_equal(told, 5);
   assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
   assert_cl(clSetKernelArg(kernel, 1, sizeof mem, &mem));
   for (int i = 0; i < 2; i++) {
     cl_event *wanted = i ? &event : NULL;
     assert_int_equal(
-        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &large, &large, 0, NULL, wanted),
+        clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &large, &large, 0, NULL, wanted),
         CL_INVALID_WORK_ITEM_SIZE);
     assert_cl(
-        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted));
+        clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted));
     if (wanted)
       assert_cl(clReleaseEvent(event));
     /* which is the launch that the kernel remembers, but for its size */
     assert_int_equal(
-        clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, zero, 0, NULL, wanted),
+        clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, zero, 0, NULL, wanted),
         CL_INVALID_WORK_GROUP_SIZE);
   }
   assert_int_equal(told, 9);
@@ -590,20 +600,21 @@ static void kernels_while_told(void **state) {
 }
 
 static int setup_asking(void **state) {
-  return bench_setup_with(state, NULL, ask);
+  return fixture_setup_with(state, NULL, ask);
 }
 
 static void questions_while_told(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const char *source = "no matter";
-  cl_kernel kernel = bench_kernel(bench, "add");
+  cl_kernel kernel = fixture_kernel(fixture, "add");
   size_t kernels;
   told = 0;
-  asked = bench->program;
-  assert_int_equal(clBuildProgram(bench->program, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+  asked = fixture->program;
+  assert_int_equal(clBuildProgram(fixture->program, 0, NULL, NULL, NULL, NULL),
+                   CL_INVALID_OPERATION);
   assert_int_equal(told, 1);
   clReleaseKernel(kernel);
-  asked = clCreateProgramWithSource(bench->context, 1, &source, NULL, NULL);
+  asked = clCreateProgramWithSource(fixture->context, 1, &source, NULL, NULL);
   cl_program program = asked;
   assert_int_equal(
       clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL),
@@ -612,7 +623,7 @@ static void questions_while_told(void **state) {
   clReleaseProgram(program);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -634,8 +645,8 @@ int main(void) {
       TEST(strangers),
       TEST(unsupported),
       TEST(threads),
-      cmocka_unit_test_setup_teardown(questions_while_told, setup_asking, bench_teardown),
-      cmocka_unit_test_setup_teardown(kernels_while_told, setup_setting, bench_teardown),
+      cmocka_unit_test_setup_teardown(questions_while_told, setup_asking, fixture_teardown),
+      cmocka_unit_test_setup_teardown(kernels_while_told, setup_setting, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

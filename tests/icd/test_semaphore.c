@@ -7,8 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tests/icd/alloc_fail.h"
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/alloc_fail.h"
+#include "tests/icd/fakes/fixture.h"
 
 #include "icd/cl_tegracl.h"
 
@@ -22,9 +22,9 @@ static const cl_semaphore_properties_khr exportable[] = {
     CL_SEMAPHORE_EXPORT_HANDLE_TYPES_LIST_END_KHR,
     0};
 
-static cl_semaphore_khr make(struct bench *bench, const cl_semaphore_properties_khr *list) {
+static cl_semaphore_khr make(struct fixture *fixture, const cl_semaphore_properties_khr *list) {
   cl_int code;
-  cl_semaphore_khr semaphore = clCreateSemaphoreWithPropertiesKHR(bench->context, list, &code);
+  cl_semaphore_khr semaphore = clCreateSemaphoreWithPropertiesKHR(fixture->context, list, &code);
   assert_cl(code);
   return semaphore;
 }
@@ -56,16 +56,16 @@ static void finish(cl_event *events, int count) {
 
 /* A signal that waits for the user, waited for in another queue; twice. */
 static void across_queues(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue other = bench_queue(bench, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  cl_semaphore_khr semaphore = make(bench, plain);
+  struct fixture *fixture = *state;
+  cl_command_queue other = fixture_queue(fixture, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  cl_semaphore_khr semaphore = make(fixture, plain);
   for (int i = 0; i < 2; i++) {
-    cl_event user = clCreateUserEvent(bench->context, NULL);
-    cl_event events[2] = {signal_it(bench->queue, semaphore, user)};
+    cl_event user = clCreateUserEvent(fixture->context, NULL);
+    cl_event events[2] = {signal_it(fixture->queue, semaphore, user)};
     assert_int_equal(payload(semaphore), 0);
     events[1] = wait_for(other, semaphore);
     nap();
-    assert_int_equal(bench_status(events[1]), CL_QUEUED);
+    assert_int_equal(fixture_status(events[1]), CL_QUEUED);
     assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
     finish(events, 2);
     clReleaseEvent(user);
@@ -74,7 +74,7 @@ static void across_queues(void **state) {
   cl_event events[2] = {signal_it(other, semaphore, NULL)};
   assert_cl(clFinish(other));
   assert_int_equal(payload(semaphore), 1);
-  events[1] = wait_for(bench->queue, semaphore);
+  events[1] = wait_for(fixture->queue, semaphore);
   finish(events, 2);
   assert_cl(clReleaseSemaphoreKHR(semaphore));
   clReleaseCommandQueue(other);
@@ -82,13 +82,13 @@ static void across_queues(void **state) {
 
 /* Who comes before the signal waits for it. */
 static void promise(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue other = bench_queue(bench, 0);
-  cl_semaphore_khr semaphore = make(bench, plain);
+  struct fixture *fixture = *state;
+  cl_command_queue other = fixture_queue(fixture, 0);
+  cl_semaphore_khr semaphore = make(fixture, plain);
   cl_event events[2] = {wait_for(other, semaphore)};
   nap();
-  assert_int_equal(bench_status(events[0]), CL_QUEUED);
-  events[1] = signal_it(bench->queue, semaphore, NULL);
+  assert_int_equal(fixture_status(events[0]), CL_QUEUED);
+  events[1] = signal_it(fixture->queue, semaphore, NULL);
   finish(events, 2);
   assert_int_equal(payload(semaphore), 0);
   /* one that is never kept is broken */
@@ -101,24 +101,24 @@ static void promise(void **state) {
 
 /* Work on the GPU holds the signal back, and with it a wait for its exported fence. */
 static void sync_fds(void **state) {
-  struct bench *bench = *state;
-  cl_command_queue other = bench_queue(bench, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  cl_semaphore_khr semaphore = make(bench, exportable);
+  struct fixture *fixture = *state;
+  cl_command_queue other = fixture_queue(fixture, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  cl_semaphore_khr semaphore = make(fixture, exportable);
   int fd = -1;
   size_t size;
-  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, fixture->device,
                                                   CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd,
                                                   NULL),
                    CL_INVALID_OPERATION); /* no signal */
-  cl_event events[2] = {signal_it(bench->queue, semaphore, NULL)};
-  assert_cl(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+  cl_event events[2] = {signal_it(fixture->queue, semaphore, NULL)};
+  assert_cl(clGetSemaphoreHandleForTypeKHR(semaphore, fixture->device,
                                            CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd, &size));
   assert_int_equal(size, sizeof fd);
   assert_true(fd >= 0);
   cl_semaphore_properties_khr from_fd[] = {CL_SEMAPHORE_TYPE_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR,
                                            CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
                                            (cl_semaphore_properties_khr)fd, 0};
-  cl_semaphore_khr imported = make(bench, from_fd);
+  cl_semaphore_khr imported = make(fixture, from_fd);
   events[1] = wait_for(other, imported);
   finish(events, 2);
   /* a fence of somebody else's, signalled late */
@@ -127,7 +127,7 @@ static void sync_fds(void **state) {
   assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, fd));
   events[0] = wait_for(other, imported);
   nap();
-  assert_int_equal(bench_status(events[0]), CL_QUEUED);
+  assert_int_equal(fixture_status(events[0]), CL_QUEUED);
   assert_int_equal(eventfd_write(writer, 1), 0);
   finish(events, 1);
   close(writer);
@@ -153,30 +153,30 @@ static void *resume_soon(void *data) {
 
 /* A signal that is with the worker, after a write that waits for the GPU. */
 static void deferred_sync_fd(void **state) {
-  struct bench *bench = *state;
-  cl_semaphore_khr semaphore = make(bench, exportable);
-  cl_mem mem = bench_buffer(bench, sizeof(int));
-  cl_kernel kernel = bench_add(bench, "add", mem, mem, 1);
+  struct fixture *fixture = *state;
+  cl_semaphore_khr semaphore = make(fixture, exportable);
+  cl_mem mem = fixture_buffer(fixture, sizeof(int));
+  cl_kernel kernel = fixture_add(fixture, "add", mem, mem, 1);
   const size_t one = 1;
   const int value = 7;
   int fd = -1;
   pthread_t thread;
   fake_pause();
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
   assert_cl(
-      clEnqueueWriteBuffer(bench->queue, mem, CL_FALSE, 0, sizeof value, &value, 0, NULL, NULL));
-  assert_cl(clEnqueueSignalSemaphoresKHR(bench->queue, 1, &semaphore, NULL, 0, NULL, NULL));
+      clEnqueueWriteBuffer(fixture->queue, mem, CL_FALSE, 0, sizeof value, &value, 0, NULL, NULL));
+  assert_cl(clEnqueueSignalSemaphoresKHR(fixture->queue, 1, &semaphore, NULL, 0, NULL, NULL));
   assert_int_equal(pthread_create(&thread, NULL, resume_soon, NULL), 0);
-  assert_cl(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+  assert_cl(clGetSemaphoreHandleForTypeKHR(semaphore, fixture->device,
                                            CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd, NULL));
   assert_true(fd >= 0);
   close(fd);
   pthread_join(thread, NULL);
   /* one that has failed signals nothing */
-  cl_event user = clCreateUserEvent(bench->context, NULL);
-  assert_cl(clReleaseEvent(signal_it(bench->queue, semaphore, user)));
+  cl_event user = clCreateUserEvent(fixture->context, NULL);
+  assert_cl(clReleaseEvent(signal_it(fixture->queue, semaphore, user)));
   assert_cl(clSetUserEventStatus(user, -1));
-  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, fixture->device,
                                                   CL_SEMAPHORE_HANDLE_SYNC_FD_KHR, sizeof fd, &fd,
                                                   NULL),
                    CL_INVALID_OPERATION);
@@ -187,8 +187,9 @@ static void deferred_sync_fd(void **state) {
 }
 
 static void creation(void **state) {
-  struct bench *bench = *state;
-  const cl_semaphore_properties_khr device = (cl_semaphore_properties_khr)(uintptr_t)bench->device;
+  struct fixture *fixture = *state;
+  const cl_semaphore_properties_khr device =
+      (cl_semaphore_properties_khr)(uintptr_t)fixture->device;
   const struct {
     cl_semaphore_properties_khr list[8];
     cl_int code;
@@ -216,24 +217,24 @@ static void creation(void **state) {
   };
   cl_int code;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    assert_null(clCreateSemaphoreWithPropertiesKHR(bench->context, rows[i].list, &code));
+    assert_null(clCreateSemaphoreWithPropertiesKHR(fixture->context, rows[i].list, &code));
     if (code != rows[i].code)
       fail_msg("row %zu: %d", i, code);
   }
   assert_null(clCreateSemaphoreWithPropertiesKHR(NULL, plain, &code));
   assert_int_equal(code, CL_INVALID_CONTEXT);
-  assert_null(clCreateSemaphoreWithPropertiesKHR(bench->context, NULL, &code));
+  assert_null(clCreateSemaphoreWithPropertiesKHR(fixture->context, NULL, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
 }
 
 static void queries_and_misuse(void **state) {
-  struct bench *bench = *state;
-  cl_semaphore_khr semaphore = make(bench, exportable), none = NULL;
-  cl_semaphore_khr wrong = (cl_semaphore_khr)(void *)bench->queue;
+  struct fixture *fixture = *state;
+  cl_semaphore_khr semaphore = make(fixture, exportable), none = NULL;
+  cl_semaphore_khr wrong = (cl_semaphore_khr)(void *)fixture->queue;
   cl_semaphore_properties_khr list[6];
   cl_uint count;
   cl_bool can;
-  cl_event failed = clCreateUserEvent(bench->context, NULL);
+  cl_event failed = clCreateUserEvent(fixture->context, NULL);
   assert_cl(clSetUserEventStatus(failed, -1));
   assert_cl(clGetSemaphoreInfoKHR(semaphore, CL_SEMAPHORE_PROPERTIES_KHR, sizeof list, list, NULL));
   assert_memory_equal(list, exportable, sizeof list);
@@ -252,7 +253,7 @@ static void queries_and_misuse(void **state) {
   assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, NULL, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
                                                   4, &count, NULL),
                    CL_INVALID_DEVICE);
-  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, bench->device,
+  assert_int_equal(clGetSemaphoreHandleForTypeKHR(semaphore, fixture->device,
                                                   CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR, 4, &count,
                                                   NULL),
                    CL_INVALID_VALUE);
@@ -262,13 +263,13 @@ static void queries_and_misuse(void **state) {
                                   cl_event *) =
         i ? clEnqueueSignalSemaphoresKHR : clEnqueueWaitSemaphoresKHR;
     assert_int_equal(enqueue(NULL, 1, &semaphore, NULL, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
-    assert_int_equal(enqueue(bench->queue, 0, &semaphore, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
-    assert_int_equal(enqueue(bench->queue, 1, NULL, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
-    assert_int_equal(enqueue(bench->queue, 1, &none, NULL, 0, NULL, NULL),
+    assert_int_equal(enqueue(fixture->queue, 0, &semaphore, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(enqueue(fixture->queue, 1, NULL, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(enqueue(fixture->queue, 1, &none, NULL, 0, NULL, NULL),
                      CL_INVALID_SEMAPHORE_KHR);
-    assert_int_equal(enqueue(bench->queue, 1, &semaphore, NULL, 1, NULL, NULL),
+    assert_int_equal(enqueue(fixture->queue, 1, &semaphore, NULL, 1, NULL, NULL),
                      CL_INVALID_EVENT_WAIT_LIST);
-    assert_int_equal(enqueue(bench->queue, 1, &semaphore, NULL, 1, &failed, NULL),
+    assert_int_equal(enqueue(fixture->queue, 1, &semaphore, NULL, 1, &failed, NULL),
                      CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   }
   clReleaseEvent(failed);
@@ -279,27 +280,27 @@ static void queries_and_misuse(void **state) {
 /* A wait that finds no memory leaves the semaphores as they were: one signalled, one to be
  * signalled later. */
 static void starved(void **state) {
-  struct bench *bench = *state;
-  cl_event user = clCreateUserEvent(bench->context, NULL), events[2];
+  struct fixture *fixture = *state;
+  cl_event user = clCreateUserEvent(fixture->context, NULL), events[2];
   bool failed = true;
   for (int after = 0; failed; after++) {
-    cl_semaphore_khr pair[2] = {make(bench, plain), make(bench, plain)};
-    clReleaseEvent(signal_it(bench->queue, pair[0], NULL));
-    assert_cl(clFinish(bench->queue));
+    cl_semaphore_khr pair[2] = {make(fixture, plain), make(fixture, plain)};
+    clReleaseEvent(signal_it(fixture->queue, pair[0], NULL));
+    assert_cl(clFinish(fixture->queue));
     alloc_fail_arm(after);
     const cl_int code =
-        clEnqueueWaitSemaphoresKHR(bench->queue, 2, pair, NULL, 1, &user, &events[0]);
+        clEnqueueWaitSemaphoresKHR(fixture->queue, 2, pair, NULL, 1, &user, &events[0]);
     failed = alloc_fail_disarm();
     if (failed) {
       assert_int_equal(code, CL_OUT_OF_HOST_MEMORY);
       assert_int_equal(payload(pair[0]), 1);
-      clReleaseEvent(signal_it(bench->queue, pair[1], NULL));
-      assert_cl(clFinish(bench->queue));
+      clReleaseEvent(signal_it(fixture->queue, pair[1], NULL));
+      assert_cl(clFinish(fixture->queue));
       assert_int_equal(payload(pair[1]), 1);
     } else {
       assert_cl(code);
       assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
-      cl_command_queue other = bench_queue(bench, 0);
+      cl_command_queue other = fixture_queue(fixture, 0);
       events[1] = signal_it(other, pair[1], NULL);
       finish(events, 2);
       clReleaseCommandQueue(other);
@@ -328,16 +329,16 @@ static void *signal_all(void *data) {
 
 /* Waits and signals at the same time find each other, whichever come first. */
 static void at_once(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   static struct meetings meetings;
   cl_event events[MEETINGS];
   pthread_t thread;
-  meetings.queue = bench_queue(bench, 0);
+  meetings.queue = fixture_queue(fixture, 0);
   for (int i = 0; i < MEETINGS; i++)
-    meetings.semaphores[i] = make(bench, plain);
+    meetings.semaphores[i] = make(fixture, plain);
   assert_int_equal(pthread_create(&thread, NULL, signal_all, &meetings), 0);
   for (int i = 0; i < MEETINGS; i++)
-    events[i] = wait_for(bench->queue, meetings.semaphores[i]);
+    events[i] = wait_for(fixture->queue, meetings.semaphores[i]);
   pthread_join(thread, NULL);
   finish(events, MEETINGS); /* for ever, if one has missed its signal */
   for (int i = 0; i < MEETINGS; i++)
@@ -345,7 +346,7 @@ static void at_once(void **state) {
   clReleaseCommandQueue(meetings.queue);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

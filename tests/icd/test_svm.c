@@ -6,12 +6,12 @@
 #include <time.h>
 
 #include "icd/cl_tegracl.h"
-#include "tests/icd/bench.h"
+#include "tests/icd/fakes/fixture.h"
 
 enum { N = 64, BYTES = N * 4 };
 
-static int *allocate(struct bench *bench) {
-  int *pointer = clSVMAlloc(bench->context, CL_MEM_READ_WRITE, BYTES, 0);
+static int *allocate(struct fixture *fixture) {
+  int *pointer = clSVMAlloc(fixture->context, CL_MEM_READ_WRITE, BYTES, 0);
   assert_non_null(pointer);
   return pointer;
 }
@@ -22,9 +22,9 @@ static void expect_all(const int *values, int expected) {
 }
 
 static void allocations(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   cl_device_svm_capabilities capabilities;
-  assert_cl(clGetDeviceInfo(bench->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
+  assert_cl(clGetDeviceInfo(fixture->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
                             &capabilities, NULL));
   assert_int_equal(capabilities,
                    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
@@ -47,33 +47,33 @@ static void allocations(void **state) {
       {CL_MEM_USE_HOST_PTR, 100, 0, false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    void *pointer = clSVMAlloc(bench->context, rows[i].flags, rows[i].size, rows[i].alignment);
+    void *pointer = clSVMAlloc(fixture->context, rows[i].flags, rows[i].size, rows[i].alignment);
     if (!pointer == rows[i].good)
       fail_msg("row %zu: %p", i, pointer);
-    clSVMFree(bench->context, pointer);
+    clSVMFree(fixture->context, pointer);
   }
   assert_null(clSVMAlloc(NULL, 0, 1, 0));
-  clSVMFree(bench->context, &rows); /* not one: nothing happens */
+  clSVMFree(fixture->context, &rows); /* not one: nothing happens */
   clSVMFree(NULL, &rows);
 }
 
 /* Many at once, freed in another order: the sorted list holds them all. */
 static void lookups(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   enum { COUNT = 100 };
   char *pointers[COUNT];
-  cl_kernel kernel = bench_kernel(bench, "ids");
+  cl_kernel kernel = fixture_kernel(fixture, "ids");
   for (int i = 0; i < COUNT; i++)
-    assert_non_null(pointers[i] = clSVMAlloc(bench->context, 0, 64, 0));
+    assert_non_null(pointers[i] = clSVMAlloc(fixture->context, 0, 64, 0));
   for (int i = 0; i < COUNT; i++) {
     assert_cl(clSetKernelArgSVMPointer(kernel, 0, pointers[i]));
     assert_cl(clSetKernelArgSVMPointer(kernel, 0, pointers[i] + 63));
-    clSVMFree(bench->context, pointers[i] + 1); /* not its beginning */
+    clSVMFree(fixture->context, pointers[i] + 1); /* not its beginning */
     assert_cl(clSetKernelArgSVMPointer(kernel, 0, pointers[i]));
   }
   for (int i = 0; i < COUNT; i++) {
     char *pointer = pointers[i * 37 % COUNT];
-    clSVMFree(bench->context, pointer);
+    clSVMFree(fixture->context, pointer);
     assert_int_equal(clSetKernelArgSVMPointer(kernel, 0, pointer + 8), CL_INVALID_ARG_VALUE);
   }
   assert_cl(clSetKernelArgSVMPointer(kernel, 0, NULL));
@@ -82,8 +82,8 @@ static void lookups(void **state) {
   clReleaseKernel(kernel);
 }
 
-static cl_kernel add(struct bench *bench, const char *name, int *in, int *out, int n) {
-  cl_kernel kernel = bench_kernel(bench, name);
+static cl_kernel add(struct fixture *fixture, const char *name, int *in, int *out, int n) {
+  cl_kernel kernel = fixture_kernel(fixture, name);
   assert_cl(clSetKernelArgSVMPointer(kernel, 0, in));
   assert_cl(clSetKernelArgSVMPointer(kernel, 1, out));
   assert_int_equal(clSetKernelArgSVMPointer(kernel, 2, out), CL_INVALID_ARG_VALUE);
@@ -100,23 +100,23 @@ static cl_command_type type_of(cl_event event) {
 
 /* Fill, launch, copy, each after the other. */
 static void commands(void **state) {
-  struct bench *bench = *state;
-  int *a = allocate(bench), *b = allocate(bench), host[N];
+  struct fixture *fixture = *state;
+  int *a = allocate(fixture), *b = allocate(fixture), host[N];
   const int pattern = 7;
   const size_t global = N, size = BYTES;
   cl_event events[6];
-  cl_kernel kernel = add(bench, "slow_add", a, b, 5);
+  cl_kernel kernel = add(fixture, "slow_add", a, b, 5);
   assert_cl(
-      clEnqueueSVMMemFill(bench->queue, a, &pattern, sizeof pattern, BYTES, 0, NULL, &events[0]));
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
-  assert_cl(clEnqueueSVMMap(bench->queue, CL_TRUE, CL_MAP_READ, b, BYTES, 0, NULL, &events[1]));
+      clEnqueueSVMMemFill(fixture->queue, a, &pattern, sizeof pattern, BYTES, 0, NULL, &events[0]));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueSVMMap(fixture->queue, CL_TRUE, CL_MAP_READ, b, BYTES, 0, NULL, &events[1]));
   expect_all(b, 12);
-  assert_cl(clEnqueueSVMUnmap(bench->queue, b, 0, NULL, &events[2]));
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
-  assert_cl(clEnqueueSVMMemcpy(bench->queue, CL_FALSE, host, b, BYTES, 0, NULL, &events[3]));
+  assert_cl(clEnqueueSVMUnmap(fixture->queue, b, 0, NULL, &events[2]));
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueSVMMemcpy(fixture->queue, CL_FALSE, host, b, BYTES, 0, NULL, &events[3]));
   assert_cl(
-      clEnqueueSVMMigrateMem(bench->queue, 1, (const void **)&a, &size, 0, 0, NULL, &events[4]));
-  assert_cl(clEnqueueSVMMemcpy(bench->queue, CL_TRUE, a, b, BYTES, 0, NULL, &events[5]));
+      clEnqueueSVMMigrateMem(fixture->queue, 1, (const void **)&a, &size, 0, 0, NULL, &events[4]));
+  assert_cl(clEnqueueSVMMemcpy(fixture->queue, CL_TRUE, a, b, BYTES, 0, NULL, &events[5]));
   expect_all(host, 12);
   expect_all(a, 12);
   static const cl_command_type types[] = {CL_COMMAND_SVM_MEMFILL,     CL_COMMAND_SVM_MAP,
@@ -125,16 +125,16 @@ static void commands(void **state) {
   for (int i = 0; i < 6; i++)
     assert_int_equal(type_of(events[i]), types[i]);
   clReleaseKernel(kernel);
-  clSVMFree(bench->context, a);
-  clSVMFree(bench->context, b);
+  clSVMFree(fixture->context, a);
+  clSVMFree(fixture->context, b);
 }
 
 static void misuse(void **state) {
-  struct bench *bench = *state;
-  int *a = allocate(bench), outside;
+  struct fixture *fixture = *state;
+  int *a = allocate(fixture), outside;
   const int pattern = 0;
   const size_t large = BYTES + 1;
-  cl_command_queue q = bench->queue;
+  cl_command_queue q = fixture->queue;
   const void *bare = &outside;
   assert_int_equal(clEnqueueSVMMemcpy(NULL, CL_TRUE, a, a + 1, 4, 0, NULL, NULL),
                    CL_INVALID_COMMAND_QUEUE);
@@ -164,14 +164,14 @@ static void misuse(void **state) {
                    CL_INVALID_VALUE);
   assert_int_equal(clEnqueueSVMMigrateMem(q, 1, (const void **)&a, NULL, 64, 0, NULL, NULL),
                    CL_INVALID_VALUE);
-  assert_int_equal(clMemFreeINTEL(bench->context, a), CL_INVALID_VALUE);
-  clSVMFree(bench->context, a);
+  assert_int_equal(clMemFreeINTEL(fixture->context, a), CL_INVALID_VALUE);
+  clSVMFree(fixture->context, a);
 }
 
 static void exec_info(void **state) {
-  struct bench *bench = *state;
-  int *a = allocate(bench);
-  cl_kernel kernel = bench_kernel(bench, "add");
+  struct fixture *fixture = *state;
+  int *a = allocate(fixture);
+  cl_kernel kernel = fixture_kernel(fixture, "add");
   const cl_bool yes = CL_TRUE, no = CL_FALSE;
   const cl_kernel_exec_info system = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM;
   assert_cl(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof a, &a));
@@ -185,23 +185,23 @@ static void exec_info(void **state) {
   assert_int_equal(clSetKernelExecInfo(kernel, 0, sizeof a, &a), CL_INVALID_VALUE);
   assert_int_equal(clSetKernelExecInfo(NULL, system, sizeof no, &no), CL_INVALID_KERNEL);
   clReleaseKernel(kernel);
-  clSVMFree(bench->context, a);
+  clSVMFree(fixture->context, a);
 }
 
 /* Freed under the GPU's hands, and under those of a deferred copy. */
 static void free_in_use(void **state) {
-  struct bench *bench = *state;
-  int *a = allocate(bench), *b = allocate(bench), host[N];
+  struct fixture *fixture = *state;
+  int *a = allocate(fixture), *b = allocate(fixture), host[N];
   const size_t global = N;
   for (int i = 0; i < N; i++)
     a[i] = 1;
-  cl_kernel kernel = add(bench, "slow_add", a, b, 1);
-  cl_event user = clCreateUserEvent(bench->context, NULL), copied;
+  cl_kernel kernel = add(fixture, "slow_add", a, b, 1);
+  cl_event user = clCreateUserEvent(fixture->context, NULL), copied;
   fake_pause();
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
-  assert_cl(clEnqueueSVMMemcpy(bench->queue, CL_FALSE, host, b, BYTES, 1, &user, &copied));
-  clSVMFree(bench->context, a);
-  clSVMFree(bench->context, b);
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  assert_cl(clEnqueueSVMMemcpy(fixture->queue, CL_FALSE, host, b, BYTES, 1, &user, &copied));
+  clSVMFree(fixture->context, a);
+  clSVMFree(fixture->context, b);
   fake_resume();
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
   assert_cl(clWaitForEvents(1, &copied));
@@ -231,20 +231,20 @@ static void CL_CALLBACK note_free(cl_command_queue queue, cl_uint count, void *p
 }
 
 static void enqueued_free(void **state) {
-  struct bench *bench = *state;
-  int *a = allocate(bench), *b = allocate(bench), *c = allocate(bench);
-  struct freed freed = {.context = bench->context};
-  cl_event user = clCreateUserEvent(bench->context, NULL), done[2];
+  struct fixture *fixture = *state;
+  int *a = allocate(fixture), *b = allocate(fixture), *c = allocate(fixture);
+  struct freed freed = {.context = fixture->context};
+  cl_event user = clCreateUserEvent(fixture->context, NULL), done[2];
   void *both[2] = {a, b};
-  cl_kernel kernel = bench_kernel(bench, "ids");
-  assert_cl(clEnqueueSVMFree(bench->queue, 1, (void **)&c, NULL, NULL, 1, &user, &done[0]));
-  assert_cl(clEnqueueSVMFree(bench->queue, 2, both, note_free, &freed, 0, NULL, &done[1]));
+  cl_kernel kernel = fixture_kernel(fixture, "ids");
+  assert_cl(clEnqueueSVMFree(fixture->queue, 1, (void **)&c, NULL, NULL, 1, &user, &done[0]));
+  assert_cl(clEnqueueSVMFree(fixture->queue, 2, both, note_free, &freed, 0, NULL, &done[1]));
   both[0] = both[1] = NULL; /* the list has been copied */
   assert_cl(clSetKernelArgSVMPointer(kernel, 0, c));
   assert_int_equal(freed.count, 0);
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
   assert_cl(clWaitForEvents(2, done));
-  assert_ptr_equal(freed.queue, bench->queue);
+  assert_ptr_equal(freed.queue, fixture->queue);
   assert_int_equal(freed.count, 2);
   assert_ptr_equal(freed.pointers[0], a);
   assert_ptr_equal(freed.pointers[1], b);
@@ -253,33 +253,34 @@ static void enqueued_free(void **state) {
   clReleaseEvent(done[1]);
   clReleaseEvent(user);
   clReleaseKernel(kernel);
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clFinish(fixture->queue));
 }
 
 /* A free that fails has freed nothing, whether its event had failed before or fails later, and
  * has not called its function: the application may free the memory after all. */
 static void failed_free(void **state) {
-  struct bench *bench = *state;
-  struct freed freed = {.context = bench->context};
-  cl_kernel kernel = bench_kernel(bench, "ids");
+  struct fixture *fixture = *state;
+  struct freed freed = {.context = fixture->context};
+  cl_kernel kernel = fixture_kernel(fixture, "ids");
   for (int late = 0; late < 2; late++) {
-    int *pointers[2] = {allocate(bench), allocate(bench)};
-    cl_event user = clCreateUserEvent(bench->context, NULL), done[2];
+    int *pointers[2] = {allocate(fixture), allocate(fixture)};
+    cl_event user = clCreateUserEvent(fixture->context, NULL), done[2];
     const int live = fake_live();
     if (!late)
       assert_cl(clSetUserEventStatus(user, -7));
-    assert_cl(clEnqueueSVMFree(bench->queue, 1, (void **)pointers, NULL, NULL, 1, &user, &done[0]));
-    assert_cl(clEnqueueSVMFree(bench->queue, 1, (void **)pointers + 1, note_free, &freed, 1, &user,
-                               &done[1]));
+    assert_cl(
+        clEnqueueSVMFree(fixture->queue, 1, (void **)pointers, NULL, NULL, 1, &user, &done[0]));
+    assert_cl(clEnqueueSVMFree(fixture->queue, 1, (void **)pointers + 1, note_free, &freed, 1,
+                               &user, &done[1]));
     if (late)
       assert_cl(clSetUserEventStatus(user, -7));
     assert_int_equal(clWaitForEvents(2, done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    assert_cl(clFinish(bench->queue));
+    assert_cl(clFinish(fixture->queue));
     assert_int_equal(freed.count, 0);
     assert_int_equal(fake_live(), live);
     for (int i = 0; i < 2; i++) {
       assert_cl(clSetKernelArgSVMPointer(kernel, 0, pointers[i])); /* still one */
-      clSVMFree(bench->context, pointers[i]);
+      clSVMFree(fixture->context, pointers[i]);
       clReleaseEvent(done[i]);
     }
     assert_int_equal(fake_live(), live - 2);
@@ -291,13 +292,14 @@ static void failed_free(void **state) {
 /* A kernel does not hold its arguments: a launch with one that has gone, which is not done
  * after all, touches nothing of it. */
 static void argument_gone(void **state) {
-  struct bench *bench = *state;
+  struct fixture *fixture = *state;
   const size_t global = N;
-  cl_mem mem = bench_buffer(bench, BYTES);
-  cl_kernel kernel = bench_add(bench, "add", mem, mem, 1);
-  cl_event user = clCreateUserEvent(bench->context, NULL), done;
+  cl_mem mem = fixture_buffer(fixture, BYTES);
+  cl_kernel kernel = fixture_add(fixture, "add", mem, mem, 1);
+  cl_event user = clCreateUserEvent(fixture->context, NULL), done;
   assert_cl(clReleaseMemObject(mem));
-  assert_cl(clEnqueueNDRangeKernel(bench->queue, kernel, 1, NULL, &global, NULL, 1, &user, &done));
+  assert_cl(
+      clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 1, &user, &done));
   assert_cl(clSetUserEventStatus(user, -7));
   assert_int_equal(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   clReleaseEvent(user);
@@ -307,22 +309,22 @@ static void argument_gone(void **state) {
 
 /* A buffer in shared virtual memory is that memory. */
 static void buffer(void **state) {
-  struct bench *bench = *state;
-  int *a = allocate(bench), host[N];
+  struct fixture *fixture = *state;
+  int *a = allocate(fixture), host[N];
   const cl_buffer_region region = {0, BYTES / 2};
   const int pattern = 3;
   cl_int code;
   cl_bool uses;
-  assert_null(clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, BYTES, a + 1, &code));
+  assert_null(clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, BYTES, a + 1, &code));
   assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
-  assert_null(clCreateBuffer(bench->context, CL_MEM_COPY_HOST_PTR, BYTES + 1, a, &code));
+  assert_null(clCreateBuffer(fixture->context, CL_MEM_COPY_HOST_PTR, BYTES + 1, a, &code));
   assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
-  cl_mem copy = clCreateBuffer(bench->context, CL_MEM_COPY_HOST_PTR, BYTES, a, &code);
+  cl_mem copy = clCreateBuffer(fixture->context, CL_MEM_COPY_HOST_PTR, BYTES, a, &code);
   assert_cl(code);
   assert_cl(clGetMemObjectInfo(copy, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
   assert_int_equal(uses, CL_FALSE);
   clReleaseMemObject(copy);
-  cl_mem mem = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, BYTES - 4, a + 1, &code);
+  cl_mem mem = clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, BYTES - 4, a + 1, &code);
   assert_cl(code);
   cl_mem sub = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
   assert_cl(code);
@@ -335,30 +337,30 @@ static void buffer(void **state) {
       clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof associated, &associated, NULL));
   assert_null(associated);
   a[0] = 3;
-  assert_cl(clEnqueueFillBuffer(bench->queue, mem, &pattern, 4, 0, BYTES - 4, 0, NULL, NULL));
-  assert_cl(clFinish(bench->queue));
+  assert_cl(clEnqueueFillBuffer(fixture->queue, mem, &pattern, 4, 0, BYTES - 4, 0, NULL, NULL));
+  assert_cl(clFinish(fixture->queue));
   expect_all(a, 3);
   int *mapped =
-      clEnqueueMapBuffer(bench->queue, mem, CL_TRUE, CL_MAP_WRITE, 4, 8, 0, NULL, NULL, &code);
+      clEnqueueMapBuffer(fixture->queue, mem, CL_TRUE, CL_MAP_WRITE, 4, 8, 0, NULL, NULL, &code);
   assert_cl(code);
   assert_ptr_equal(mapped, a + 2);
   *mapped = 9;
-  assert_cl(clEnqueueUnmapMemObject(bench->queue, mem, mapped, 0, NULL, NULL));
-  clSVMFree(bench->context, a); /* the buffer keeps it */
-  assert_cl(clEnqueueReadBuffer(bench->queue, mem, CL_TRUE, 0, BYTES - 4, host, 0, NULL, NULL));
+  assert_cl(clEnqueueUnmapMemObject(fixture->queue, mem, mapped, 0, NULL, NULL));
+  clSVMFree(fixture->context, a); /* the buffer keeps it */
+  assert_cl(clEnqueueReadBuffer(fixture->queue, mem, CL_TRUE, 0, BYTES - 4, host, 0, NULL, NULL));
   assert_int_equal(host[0], 3);
   assert_int_equal(host[1], 9);
   clReleaseMemObject(mem);
   clReleaseMemObject(sub);
-  a = allocate(bench);
-  bench->context->svm[0]->size = BYTES / 2; /* as if the rest were somebody else's */
-  mem = clCreateBuffer(bench->context, CL_MEM_USE_HOST_PTR, BYTES / 2, a + N / 2, &code);
+  a = allocate(fixture);
+  fixture->context->svm[0]->size = BYTES / 2; /* as if the rest were somebody else's */
+  mem = clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, BYTES / 2, a + N / 2, &code);
   assert_cl(code);
   assert_cl(clGetMemObjectInfo(mem, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
   assert_int_equal(uses, CL_FALSE);
   clReleaseMemObject(mem);
-  clSVMFree(bench->context, a);
-  cl_mem plain = bench_buffer(bench, 64);
+  clSVMFree(fixture->context, a);
+  cl_mem plain = fixture_buffer(fixture, 64);
   assert_cl(clGetMemObjectInfo(plain, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
   assert_int_equal(uses, CL_FALSE);
   clReleaseMemObject(plain);
@@ -366,25 +368,25 @@ static void buffer(void **state) {
 
 /* A process in which the addresses are taken has none, and says so. */
 static void without_addresses(void **state) {
-  struct bench *bench = *state;
-  bool *shared = (bool *)&bench->device->info->shared_addresses; /* the fake device's */
+  struct fixture *fixture = *state;
+  bool *shared = (bool *)&fixture->device->info->shared_addresses; /* the fake device's */
   const int pattern = 0;
   int values[2] = {0};
   cl_device_svm_capabilities capabilities;
-  cl_kernel kernel = bench_kernel(bench, "ids");
+  cl_kernel kernel = fixture_kernel(fixture, "ids");
   *shared = false;
-  assert_cl(clGetDeviceInfo(bench->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
+  assert_cl(clGetDeviceInfo(fixture->device, CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities,
                             &capabilities, NULL));
   assert_int_equal(capabilities, 0);
-  assert_null(clSVMAlloc(bench->context, CL_MEM_READ_WRITE, 64, 0));
-  clSVMFree(bench->context, NULL);
+  assert_null(clSVMAlloc(fixture->context, CL_MEM_READ_WRITE, 64, 0));
+  clSVMFree(fixture->context, NULL);
   const cl_int codes[] = {
-      clEnqueueSVMMemcpy(bench->queue, CL_TRUE, values, values + 1, 4, 0, NULL, NULL),
-      clEnqueueSVMMemFill(bench->queue, values, &pattern, 4, 4, 0, NULL, NULL),
-      clEnqueueSVMMap(bench->queue, CL_TRUE, CL_MAP_READ, values, 4, 0, NULL, NULL),
-      clEnqueueSVMUnmap(bench->queue, values, 0, NULL, NULL),
-      clEnqueueSVMFree(bench->queue, 0, NULL, NULL, NULL, 0, NULL, NULL),
-      clEnqueueSVMMigrateMem(bench->queue, 0, NULL, NULL, 0, 0, NULL, NULL),
+      clEnqueueSVMMemcpy(fixture->queue, CL_TRUE, values, values + 1, 4, 0, NULL, NULL),
+      clEnqueueSVMMemFill(fixture->queue, values, &pattern, 4, 4, 0, NULL, NULL),
+      clEnqueueSVMMap(fixture->queue, CL_TRUE, CL_MAP_READ, values, 4, 0, NULL, NULL),
+      clEnqueueSVMUnmap(fixture->queue, values, 0, NULL, NULL),
+      clEnqueueSVMFree(fixture->queue, 0, NULL, NULL, NULL, 0, NULL, NULL),
+      clEnqueueSVMMigrateMem(fixture->queue, 0, NULL, NULL, 0, 0, NULL, NULL),
       clSetKernelArgSVMPointer(kernel, 0, NULL),
       clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL),
   };
@@ -397,7 +399,7 @@ static void without_addresses(void **state) {
   clReleaseKernel(kernel);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup, bench_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -83,7 +83,7 @@ class Install(unittest.TestCase):
                                capture_output=True, text=True).stdout
         self.assertIn('Library soname: [libtegracl.so.1]', shown)
         self.assertNotIn('RUNPATH', shown)
-        subprocess.run([SOURCE / 'tests/icd/exports.sh', self.at(LIBRARY)], check=True)
+        subprocess.run([SOURCE / 'tests/icd/loader/exports.sh', self.at(LIBRARY)], check=True)
         self.assertEqual(self.at(ICD).read_text(encoding='utf-8'), f'{LIBRARY}\n')
 
     def test_a_program_runs(self):

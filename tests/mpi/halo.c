@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include "tests/road/road.h"
+#include "tests/end_to_end/opencl.h"
 
 static const char source[] =
     "kernel void step(global const float *from, global float *to, int side) {\n"
@@ -19,14 +19,14 @@ enum { UP = 1, DOWN = 2 }; /* tags: where a row goes */
 
 /* Rows of the plate, with one more above and below, twice. */
 struct band {
-  struct road *road;
+  struct opencl *opencl;
   cl_kernel kernel;
   cl_mem rows[2];
   int side, first, count;
 };
 
-static void band_begin(struct band *b, struct road *road, int side, int first, int count) {
-  *b = (struct band){.road = road, .side = side, .first = first, .count = count};
+static void band_begin(struct band *b, struct opencl *opencl, int side, int first, int count) {
+  *b = (struct band){.opencl = opencl, .side = side, .first = first, .count = count};
   const size_t cells = (size_t)side * (size_t)(count + 2);
   float *start = calloc(cells, sizeof *start);
   CHECK(start);
@@ -40,11 +40,11 @@ static void band_begin(struct band *b, struct road *road, int side, int first, i
   cl_int error;
   for (int i = 0; i < 2; i++) {
     b->rows[i] =
-        clCreateBuffer(road->context, CL_MEM_COPY_HOST_PTR, cells * sizeof *start, start, &error);
+        clCreateBuffer(opencl->context, CL_MEM_COPY_HOST_PTR, cells * sizeof *start, start, &error);
     CHECK_CL(error, CL_SUCCESS);
   }
   free(start);
-  b->kernel = road_kernel(road, source, "step");
+  b->kernel = opencl_kernel(opencl, source, "step");
 }
 
 static void band_step(struct band *b, int step) {
@@ -52,7 +52,7 @@ static void band_step(struct band *b, int step) {
   CHECK_CL(clSetKernelArg(b->kernel, 0, sizeof(cl_mem), &b->rows[step % 2]), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(b->kernel, 1, sizeof(cl_mem), &b->rows[(step + 1) % 2]), CL_SUCCESS);
   CHECK_CL(clSetKernelArg(b->kernel, 2, sizeof b->side, &b->side), CL_SUCCESS);
-  CHECK_CL(clEnqueueNDRangeKernel(b->road->queue, b->kernel, 2, NULL, size, NULL, 0, NULL, NULL),
+  CHECK_CL(clEnqueueNDRangeKernel(b->opencl->queue, b->kernel, 2, NULL, size, NULL, 0, NULL, NULL),
            CL_SUCCESS);
 }
 
@@ -62,7 +62,7 @@ static void band_exchange(struct band *b, int step, int up, int down) {
   const size_t bytes = (size_t)b->side * (size_t)(b->count + 2) * sizeof(float);
   cl_mem rows = b->rows[(step + 1) % 2];
   cl_int error;
-  float *row = clEnqueueMapBuffer(b->road->queue, rows, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+  float *row = clEnqueueMapBuffer(b->opencl->queue, rows, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                   bytes, 0, NULL, NULL, &error);
   CHECK_CL(error, CL_SUCCESS);
   const int side = b->side, last = b->count;
@@ -70,12 +70,12 @@ static void band_exchange(struct band *b, int step, int up, int down) {
                UP, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Sendrecv(row + last * side, side, MPI_FLOAT, down, DOWN, row, side, MPI_FLOAT, up, DOWN,
                MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  CHECK_CL(clEnqueueUnmapMemObject(b->road->queue, rows, row, 0, NULL, NULL), CL_SUCCESS);
+  CHECK_CL(clEnqueueUnmapMemObject(b->opencl->queue, rows, row, 0, NULL, NULL), CL_SUCCESS);
 }
 
 static void band_read(struct band *b, int steps, float *rows) {
   const size_t row = (size_t)b->side * sizeof(float);
-  CHECK_CL(clEnqueueReadBuffer(b->road->queue, b->rows[steps % 2], CL_TRUE, row,
+  CHECK_CL(clEnqueueReadBuffer(b->opencl->queue, b->rows[steps % 2], CL_TRUE, row,
                                row * (size_t)b->count, rows, 0, NULL, NULL),
            CL_SUCCESS);
 }
@@ -87,12 +87,12 @@ static void band_end(struct band *b) {
 }
 
 /* How many cells of the plate differ from what one device alone computes. */
-static long differences(struct road *road, int side, int steps, const float *plate) {
+static long differences(struct opencl *opencl, int side, int steps, const float *plate) {
   struct band whole;
   float *alone = malloc((size_t)side * (size_t)side * sizeof *alone);
   long different = 0;
   CHECK(alone);
-  band_begin(&whole, road, side, 0, side);
+  band_begin(&whole, opencl, side, 0, side);
   for (int step = 0; step < steps; step++)
     band_step(&whole, step);
   band_read(&whole, steps, alone);
@@ -117,10 +117,10 @@ int main(int argc, char **argv) {
     counts[i] = (side * (i + 1) / ranks - first) * side;
     offsets[i] = first * side;
   }
-  struct road road;
+  struct opencl opencl;
   struct band band;
-  road_open(&road);
-  band_begin(&band, &road, side, offsets[rank] / side, counts[rank] / side);
+  opencl_open(&opencl);
+  band_begin(&band, &opencl, side, offsets[rank] / side, counts[rank] / side);
   const int up = rank ? rank - 1 : MPI_PROC_NULL,
             down = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL;
   for (int step = 0; step < steps; step++) {
@@ -133,13 +133,13 @@ int main(int argc, char **argv) {
   band_read(&band, steps, rows);
   MPI_Gatherv(rows, counts[rank], MPI_FLOAT, plate, counts, offsets, MPI_FLOAT, 0, MPI_COMM_WORLD);
   printf("rank %d of %d: rows %d to %d\n", rank, ranks, band.first, band.first + band.count - 1);
-  const long different = rank ? 0 : differences(&road, side, steps, plate);
+  const long different = rank ? 0 : differences(&opencl, side, steps, plate);
   if (!rank)
     printf("%ld of %d cells differ from one device's\n", different, side * side);
   free(rows);
   free(plate);
   band_end(&band);
-  road_close(&road);
+  opencl_close(&opencl);
   MPI_Finalize();
   return different != 0;
 }

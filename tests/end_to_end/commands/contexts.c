@@ -1,0 +1,151 @@
+/* Contexts come and go: COUNT times a context with a queue, a buffer, a program from its
+ * binary and a kernel, with a launch in some. No fd, mapping, thread or memory is left.
+ *   contexts COUNT
+ */
+#include <dirent.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/end_to_end/opencl.h"
+
+enum {
+  WARM_UP = 150, /* until what is kept for reuse is there */
+  LAUNCH_EACH = 10,
+  ITEMS = 64,
+  MOMENTS = 60000, /* milliseconds */
+  MORE_MAPPINGS_MAX = 8,
+  MORE_BYTES_MAX = 64 << 10,      /* of malloc */
+  MORE_KIB_MAX = 4 << 10,         /* of memory in use */
+  MORE_KIB_SANITIZED = 512 << 10, /* with what a sanitizer keeps of the dead */
+};
+
+static const char source[] = "kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }";
+
+struct use {
+  int fds, mappings, threads;
+  size_t bytes;
+  long kib;
+};
+
+static int entries(const char *path) {
+  int count = 0;
+  DIR *folder = opendir(path);
+  CHECK(folder);
+  while (readdir(folder))
+    count++;
+  closedir(folder);
+  return count;
+}
+
+static struct use use_now(void) {
+  struct use use = {.fds = entries("/proc/self/fd"),
+                    .threads = entries("/proc/self/task"),
+                    .bytes = mallinfo2().uordblks};
+  char line[512];
+  FILE *file = fopen("/proc/self/maps", "re");
+  CHECK(file);
+  while (fgets(line, sizeof line, file))
+    use.mappings++;
+  fclose(file);
+  file = fopen("/proc/self/status", "re");
+  CHECK(file);
+  while (fgets(line, sizeof line, file))
+    sscanf(line, "VmRSS: %ld", &use.kib);
+  fclose(file);
+  return use;
+}
+
+/* More than before, and than what comes and goes. */
+static bool has_grown(const struct use *use, const struct use *before) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  const long kib_max = MORE_KIB_SANITIZED;
+#else
+  const long kib_max = MORE_KIB_MAX;
+#endif
+  return use->fds > before->fds || use->mappings > before->mappings + MORE_MAPPINGS_MAX ||
+         use->threads > before->threads || use->bytes > before->bytes + MORE_BYTES_MAX ||
+         use->kib > before->kib + kib_max;
+}
+
+static unsigned char *binary;
+static size_t binary_size;
+
+static void build_binary(void) {
+  struct opencl opencl;
+  opencl_open(&opencl);
+  binary = opencl_binary(&opencl, source, &binary_size);
+  opencl_close(&opencl);
+}
+
+static void one_life(bool launches) {
+  struct opencl opencl;
+  int values[ITEMS] = {0};
+  const int n = 3;
+  const size_t items = ITEMS;
+  cl_int error;
+  opencl_open(&opencl);
+  cl_mem buffer =
+      clCreateBuffer(opencl.context, CL_MEM_COPY_HOST_PTR, sizeof values, values, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_program program = clCreateProgramWithBinary(opencl.context, 1, &opencl.device, &binary_size,
+                                                 (const unsigned char *[]){binary}, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clBuildProgram(program, 1, &opencl.device, "", NULL, NULL), CL_SUCCESS);
+  cl_kernel kernel = clCreateKernel(program, "add", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof n, &n), CL_SUCCESS);
+  if (launches) {
+    cl_event event;
+    CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &items, NULL, 0, NULL, &event),
+             CL_SUCCESS);
+    CHECK_CL(clEnqueueReadBuffer(opencl.queue, buffer, CL_TRUE, 0, sizeof values, values, 1, &event,
+                                 NULL),
+             CL_SUCCESS);
+    CHECK_CL(clReleaseEvent(event), CL_SUCCESS);
+    for (int i = 0; i < ITEMS; i++)
+      CHECK(values[i] == n);
+  }
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
+  opencl_close(&opencl);
+}
+
+static void lives(unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    one_life(i % LAUNCH_EACH == 0);
+}
+
+static double now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  const unsigned count = (unsigned)strtoul(argv[1], NULL, 10);
+  /* How many arenas the C library makes depends on how many threads run at once. */
+  mallopt(M_ARENA_MAX, 1);
+  build_binary();
+  lives(WARM_UP);
+  const struct use before = use_now();
+  const double begin = now_ms();
+  lives(count);
+  const double ms = now_ms() - begin;
+  struct use after = use_now();
+  /* Who has been joined is listed for a moment longer, and a thread of the driver's may have
+   * the last reference of a context. */
+  for (int i = 0; i < MOMENTS && has_grown(&after, &before); i++, after = use_now())
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  printf("%u contexts, %.3f ms each; fds %d, then %d; mappings %d, %d; threads %d, %d; "
+         "malloc %zu, %zu bytes; resident %ld, %ld KiB\n",
+         count, ms / count, before.fds, after.fds, before.mappings, after.mappings, before.threads,
+         after.threads, before.bytes, after.bytes, before.kib, after.kib);
+  CHECK(!has_grown(&after, &before));
+  free(binary);
+  return 0;
+}

@@ -1,0 +1,18 @@
+/* The C library's functions that allocate memory, threads, files and mappings, made to
+ * fail. The program is linked with --wrap for each of them (meson.build), which redirects
+ * the calls of the driver and of the software Orin to failing_libc.c.
+ */
+#ifndef TEGRACL_TEST_FAILING_LIBC_H
+#define TEGRACL_TEST_FAILING_LIBC_H
+
+#include <stdbool.h>
+
+/* Counts calls anew, and the nth from now on fails; 0: none does. */
+void fail_nth_call(unsigned nth);
+/* All calls from one place in the code fail: number site of those that have been seen.
+ * False: there are not so many. */
+bool fail_calls_at_site(unsigned site);
+/* Whether a call has failed since. */
+bool injected_failure(void);
+
+#endif

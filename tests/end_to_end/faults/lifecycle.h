@@ -1,0 +1,60 @@
+/* The lifecycle of a context: created, used in all the ways that reach the kernel, and
+ * released. For programs whose kernel boundary is failing_os.c.
+ */
+#ifndef TEGRACL_TEST_LIFECYCLE_H
+#define TEGRACL_TEST_LIFECYCLE_H
+
+#include <stdbool.h>
+
+#include "tests/end_to_end/opencl.h"
+
+enum lifecycle_step {
+  DEVICE,
+  CONTEXT,
+  QUEUE,
+  BUFFER,
+  PROGRAM,
+  BUILD,
+  KERNEL,
+  LAUNCH,
+  WAIT,
+  TIMES,
+  READ,
+  FINISH
+};
+
+enum { LIFECYCLE_ITEMS = 64, LIFECYCLE_KERNELS = 3 };
+
+struct lifecycle {
+  cl_context context;
+  cl_command_queue queue;
+  cl_mem buffer;
+  cl_program program;
+  cl_kernel kernels[LIFECYCLE_KERNELS];
+  cl_event gate, events[LIFECYCLE_KERNELS];
+  enum lifecycle_step step; /* the last one */
+};
+
+/* To be got by the program. */
+extern cl_platform_id lifecycle_platform;
+extern cl_device_id lifecycle_device;
+
+/* A kernel of the program that faults. */
+extern const char lifecycle_faulty[];
+
+/* Builds the program that all lifecycles use; lifecycle_free_program frees it. */
+void lifecycle_compile(void);
+void lifecycle_free_program(void);
+bool lifecycle_is_compiled(void);
+
+/* Until the first error. */
+cl_int lifecycle_run(struct lifecycle *lifecycle);
+cl_int lifecycle_launch(struct lifecycle *lifecycle, unsigned kernel, cl_event gate,
+                        cl_event *event);
+/* What there is of it. */
+void lifecycle_release(struct lifecycle *lifecycle);
+
+/* A whole one, with nothing refused. */
+void lifecycle_check(void);
+
+#endif

@@ -1,0 +1,112 @@
+/* The context-switch timeout, as an OpenCL program sees it: a kernel that has no end, and another
+ * context that wants the GPU. Without saves of running grids (wfi, cta) the kernel is ended, its
+ * event and context say why, and the other context works; with them (cilp) both work.
+ */
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "tests/end_to_end/opencl.h"
+
+#include "icd/cl_tegracl.h"
+
+static const char source[] = "kernel void spin(global volatile int *flag) { while (!*flag) {} }\n"
+                             "kernel void count(global int *p) { atomic_inc(p); }\n";
+
+static cl_kernel kernel_of(const struct opencl *opencl, const char *name) {
+  cl_int error;
+  cl_program program = opencl_program(opencl, source);
+  CHECK_CL(clBuildProgram(program, 1, &opencl->device, "", NULL, NULL), CL_SUCCESS);
+  cl_kernel kernel = clCreateKernel(program, name, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  return kernel;
+}
+
+/* A thousand work-items each add one. */
+static void works(const struct opencl *opencl) {
+  const size_t many = 1000;
+  cl_int error, value = 0;
+  cl_kernel kernel = kernel_of(opencl, "count");
+  cl_mem buffer =
+      clCreateBuffer(opencl->context, CL_MEM_COPY_HOST_PTR, sizeof value, &value, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &many, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(
+      clEnqueueReadBuffer(opencl->queue, buffer, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL),
+      CL_SUCCESS);
+  CHECK(value == 1000);
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+static cl_int status_of(cl_event event) {
+  cl_int status;
+  CHECK_CL(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+           CL_SUCCESS);
+  return status;
+}
+
+/* The kernel runs until the host ends it, or the timeout does. */
+static cl_event spin(const struct opencl *opencl, cl_int *flag) {
+  const size_t one = 1;
+  cl_event event;
+  cl_kernel kernel = kernel_of(opencl, "spin");
+  CHECK_CL(clSetKernelArgSVMPointer(kernel, 0, flag), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &one, NULL, 0, NULL, &event),
+           CL_SUCCESS);
+  CHECK_CL(clFlush(opencl->queue), CL_SUCCESS);
+  while (status_of(event) > CL_RUNNING)
+    usleep(1000);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  return event;
+}
+
+static void is_ended(const struct opencl *opencl, cl_event event) {
+  char message[1024];
+  CHECK_CL(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  CHECK(status_of(event) < 0);
+  CHECK_CL(
+      clGetContextInfo(opencl->context, CL_CONTEXT_FAULT_TEGRACL, sizeof message, message, NULL),
+      CL_SUCCESS);
+  CHECK(strstr(message, "waiting for the GPU"));
+  CHECK(strstr(message, "TEGRACL_PREEMPTION=cta or cilp"));
+  CHECK(clFinish(opencl->queue) < 0);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  const bool saved = !strcmp(argv[1], "cilp");
+  CHECK(setenv("TEGRACL_PREEMPTION", argv[1], 1) == 0);
+  struct opencl long_running, other;
+  opencl_open(&long_running);
+  opencl_open(&other);
+  cl_int *flag = clSVMAlloc(long_running.context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
+                            sizeof *flag, 0);
+  CHECK(flag);
+  *(volatile cl_int *)flag = 0;
+  cl_event event = spin(&long_running, flag);
+  do /* once may be before the kernel has the engine */
+    works(&other);
+  while (!saved && status_of(event) == CL_RUNNING);
+  if (saved) {
+    CHECK(status_of(event) == CL_RUNNING);
+    *(volatile cl_int *)flag = 1;
+    CHECK_CL(clWaitForEvents(1, &event), CL_SUCCESS);
+    works(&long_running);
+  } else {
+    is_ended(&long_running, event);
+  }
+  CHECK_CL(clReleaseEvent(event), CL_SUCCESS);
+  clSVMFree(long_running.context, flag);
+  opencl_close(&long_running);
+  /* The context is dead, not the device. */
+  opencl_open(&long_running);
+  works(&long_running);
+  works(&other);
+  opencl_close(&long_running);
+  opencl_close(&other);
+  printf("right\n");
+  return 0;
+}

@@ -1,0 +1,768 @@
+/* TEGRACL_EMULATOR=check, through the loader: each case is a kernel with one
+ * mistake, and the report must name the kernel, the work-item and the cause.
+ */
+#include "tests/end_to_end/opencl.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
+
+enum { REPORT_BYTES = 1 << 16 };
+
+/* A kernel with one mistake, or none: then expected is empty. */
+struct fault_case {
+  const char *name;
+  const char *options; /* NULL: check */
+  const char *source;  /* kernel void k(global int *p, ulong n, global int *q) */
+  cl_ulong n;
+  size_t global, local;
+  size_t buffer; /* bytes of p and q */
+  bool ends;     /* the context dies of it */
+  const char *expected[5];
+  cl_mem_flags flags; /* of p */
+  bool unwritten;     /* p and q; else zeros */
+};
+
+static const struct fault_case cases[] = {
+    {"padding",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { p[get_global_id(0)] = (int)n; }",
+     7,
+     26,
+     26,
+     100,
+     true,
+     {"kernel k +0x", "STG", "work-item (25,0,0) of group (0,0,0)",
+      "0 bytes behind the end of buffer 1 of 100 bytes", "argument 0"}},
+    {"out of bounds",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { p[n] = 1; }",
+     1 << 28,
+     1,
+     1,
+     100,
+     true,
+     {"kernel k +0x", "STG", "not mapped", "behind the end of buffer 1 of 100 bytes"}},
+    {"misaligned",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { *(global int *)((global char *)p + n) "
+     "= 1; }",
+     1,
+     1,
+     1,
+     100,
+     true,
+     {"kernel k +0x", "STG", "misaligned address: no multiple of 4", "work-item (0,0,0)"}},
+    {"local range",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; s[get_local_id(0)] = "
+     "1;\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); p[0] = s[n]; }",
+     100000,
+     64,
+     64,
+     100,
+     true,
+     {"kernel k +0x", "LDS", "local memory out of range: the work-group has 256 bytes"}},
+    {"private range",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < 64; "
+     "i++) a[i] = i;\n"
+     "  a[n] = 1; p[0] = a[p[1] & 63]; }",
+     1 << 21,
+     1,
+     1,
+     100,
+     true,
+     {"kernel k +0x", "STL", "private memory out of range: a work-item has "}},
+    {"local never written",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; if (n) "
+     "s[get_local_id(0)] = 1;\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); p[get_global_id(0)] = s[63 - get_local_id(0)]; }",
+     0,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "STG", "local memory that nothing has written", "work-item ("}},
+    {"unwritten through local",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; s[get_local_id(0)] = "
+     "q[get_local_id(0)];\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); p[get_global_id(0)] = s[63 - get_local_id(0)]; }",
+     0,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "STG", "global memory that nothing has written, read at kernel k +0x",
+      "line 1"},
+     .unwritten = true},
+    {"unwritten through private",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < 64; "
+     "i++) a[i] = q[i];\n"
+     "  p[get_global_id(0)] = a[n & 63]; }",
+     5,
+     2,
+     2,
+     256,
+     false,
+     {"kernel k +0x", "STG", "global memory that nothing has written, read at kernel k +0x",
+      "line 1"},
+     .unwritten = true},
+    {"private never written",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int a[64]; for (int i = 0; i < n; "
+     "i++) a[i] = i;\n"
+     "  p[get_global_id(0)] = a[(p[1] + 7) & 63]; }",
+     5,
+     2,
+     2,
+     256,
+     false,
+     {"kernel k +0x", "STG", "private memory that nothing has written", "work-item (0,0,0)"}},
+    {"register never written",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int x;\n"
+     "  asm volatile(\"{ .reg .u32 u, v; .reg .pred q; setp.ne.u64 q, %1, 0; @q mov.u32 u, 5;\"\n"
+     "    \" bar.warp.sync 0xffffffff; add.u32 %0, u, 1; }\" : \"=r\"(x) : \"l\"(n));\n"
+     "  p[get_global_id(0)] = x; }",
+     0,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "register that nothing has written"}},
+    {"race",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; int i = "
+     "get_local_id(0);\n"
+     "  s[i] = i + n; p[get_global_id(0)] = s[63 - i]; }",
+     3,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "data race on local memory", "not ordered after the write by work-item"}},
+    {"race of a write",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64]; int i = "
+     "get_local_id(0);\n"
+     "  s[i] = i + n; barrier(CLK_LOCAL_MEM_FENCE); int x = s[63 - i]; s[i] = x * 3 + 1;\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); p[get_global_id(0)] = s[i]; }",
+     3,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "data race on local memory", "write by work-item",
+      "not ordered after the read by work-item"}},
+    {"two writes",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[1]; s[0] = "
+     "get_local_id(0) + n;\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); p[get_global_id(0)] = s[0]; }",
+     3,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "data race on local memory", "write by work-item",
+      "not ordered after the write"}},
+    {"race in a warp",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[32];\n"
+     "  int i = get_local_id(0); s[i] = i + n; p[i] = s[31 - i]; }",
+     3,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "LDS", "data race on local memory", "not ordered after the write by"}},
+    {"global race in a warp",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  p[i] = i + n; q[i] = p[31 - i]; }",
+     3,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "LDG", "data race on global memory", "not ordered after the write by"}},
+    {"warp barrier",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[32];\n"
+     "  int i = get_local_id(0); s[i] = i + n;\n"
+     "  for (int d = 16; d; d /= 2) { asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\n"
+     "    if (i < d) s[i] += s[i + d]; }\n"
+     "  asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\"); p[i] = s[0]; }",
+     3,
+     32,
+     32,
+     256,
+     false,
+     {NULL}},
+    {"barrier not reached by all",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { if (get_local_id(0) >= n) return;\n"
+     "  p[get_global_id(0)] = 1; barrier(CLK_GLOBAL_MEM_FENCE); p[get_global_id(0)] += p[0]; }",
+     48,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "BAR", "16 of the 64 work-items", "without reaching this barrier"}},
+    {"two barriers",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  if (i < n) { p[i] = 2; barrier(CLK_LOCAL_MEM_FENCE); p[i] += 5; }\n"
+     "  else { p[i] = 3; barrier(CLK_LOCAL_MEM_FENCE); p[i] *= 5; } }",
+     32,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "BAR", "waits at this barrier, but work-item"}},
+    {"warp mask",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0);\n"
+     "  if (i < 8) asm volatile(\"bar.warp.sync %0;\" : : \"r\"((int)n + (i >> 3)));\n"
+     "  p[i] = i; }",
+     0x7f,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "lane 7 executes this with the mask 0x0000007f", "in which it is not"}},
+    {"absent lane",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_local_id(0), x = i;\n"
+     "  if (i >= n) asm volatile(\"shfl.sync.idx.b32 %0, %0, 0, 31, 0xfffffff0;\" : \"+r\"(x));\n"
+     "  p[i] = x; }",
+     4,
+     32,
+     32,
+     256,
+     false,
+     {"kernel k +0x", "STG", "a lane that does not take part", "work-item (4,0,0)"}},
+    {"last of a buffer",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  global int *r = n & 1 ? p : q; r[1023 - get_global_id(0)] = q[n] + p[1023]; }",
+     17,
+     16,
+     16,
+     4096,
+     false,
+     {NULL}},
+    {"difference of pointers",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { ulong d = (ulong)q - (ulong)p;\n"
+     "  for (int i = 0; i < 8; i++) *(global int *)((ulong)(p + i * n) + d) = i; }",
+     2,
+     1,
+     1,
+     64,
+     false,
+     {NULL}},
+    {"read only",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { p[n] = q[n] + 1; }",
+     3,
+     1,
+     1,
+     64,
+     false,
+     {"kernel k +0x", "STG", "write of 4 bytes at", "in a buffer that kernels only read"},
+     CL_MEM_READ_ONLY},
+    {"read only atomic",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { atomic_add(p + n, 2); }",
+     3,
+     1,
+     1,
+     64,
+     false,
+     {"kernel k +0x", "write of 4 bytes at", "in a buffer that kernels only read"},
+     CL_MEM_READ_ONLY},
+    {"write only",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { q[n] = p[n] + 1; }",
+     3,
+     1,
+     1,
+     64,
+     false,
+     {"kernel k +0x", "LDG", "read of 4 bytes at", "in a buffer that kernels only write"},
+     CL_MEM_WRITE_ONLY},
+    {"read of read only",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { q[n] = p[n] + 1; }",
+     3,
+     1,
+     1,
+     64,
+     false,
+     {NULL},
+     CL_MEM_READ_ONLY},
+    {"global never written",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { if (get_global_id(0) < n)\n"
+     "    p[get_global_id(0)] = 5; q[get_global_id(0)] = p[get_global_id(0)]; }",
+     5,
+     8,
+     8,
+     64,
+     false,
+     {"kernel k +0x", "STG", "global memory that nothing has written", "work-item (5,0,0)"},
+     0,
+     true},
+    {"global written",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_global_id(0);\n"
+     "  if (i < n) p[i] = 5; int x = p[i]; if (i < n) q[i] = x; }",
+     5,
+     8,
+     8,
+     64,
+     false,
+     {NULL},
+     0,
+     true},
+    {"global race in a group",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_global_id(0);\n"
+     "  p[i] = i + n; q[i] = p[63 - i]; }",
+     3,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the", "work-item ("}},
+    {"global race of groups",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int i = get_global_id(0);\n"
+     "  p[i] = i + n; barrier(CLK_GLOBAL_MEM_FENCE); q[i] = p[255 - i]; }",
+     3,
+     256,
+     64,
+     1024,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the", "of group ("}},
+    {"global race of counters",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { p[0] += n; }",
+     3,
+     256,
+     64,
+     64,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the",
+      "; 0 bytes into buffer 1 of "}},
+    {"atomic and plain",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { atomic_add(p, (int)n);\n"
+     "  q[get_global_id(0)] = p[0]; }",
+     3,
+     256,
+     64,
+     1024,
+     false,
+     {"kernel k +0x", "data race on global memory", "is not ordered after the"}},
+    {"global without a race",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  int i = get_global_id(0), l = get_local_id(0);\n"
+     "  p[i] = i + n; barrier(CLK_GLOBAL_MEM_FENCE); q[i] = p[i - l + 63 - l];\n"
+     "  atomic_add(p + 256, 1); q[256] = 7; }",
+     3,
+     256,
+     64,
+     2048,
+     false,
+     {NULL}},
+    {"last group",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  local int last; int g = get_group_id(0), groups = get_num_groups(0);\n"
+     "  if (get_local_id(0) == 0) { p[g] = g + n; asm volatile(\"membar.gl;\" ::: \"memory\");\n"
+     "    last = atomic_inc(p + 256) == groups - 1; }\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  if (last) { int s = 0; for (int i = 0; i < groups; i++) s += p[i];\n"
+     "    if (get_local_id(0) == 0) q[0] = s; } }",
+     3,
+     512,
+     64,
+     2048,
+     false,
+     {NULL}},
+    {"lock",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) {\n"
+     "  for (int done = 0; !done;) if (atomic_cmpxchg(q, 0, 1) == 0) {\n"
+     "    p[0] += n; asm volatile(\"membar.gl;\" ::: \"memory\"); atomic_xchg(q, 0);\n"
+     "    done = 1; } }",
+     3,
+     128,
+     64,
+     64,
+     false,
+     {NULL}},
+    {"barrier of 33",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int c = (int)n;\n"
+     "  asm volatile(\"bar.sync 1, %0;\" : : \"r\"(c)); p[get_global_id(0)] = 1; }",
+     33,
+     64,
+     64,
+     256,
+     false,
+     {"kernel k +0x", "BAR", "barrier 1 is for 33 work-items, which is no multiple of 32"}},
+    {"barrier of too many",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int c = (int)n;\n"
+     "  asm volatile(\"bar.sync 1, %0;\" : : \"r\"(c)); p[get_global_id(0)] = 1; }",
+     96,
+     64,
+     64,
+     256,
+     true,
+     {"kernel k +0x", "BAR", "barrier 1 is for 96 work-items, but the group has 64"}},
+    {"barrier of half",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int c = (int)n;\n"
+     "  if (get_local_id(0) < 32) asm volatile(\"bar.sync 1, %0;\" : : \"r\"(c));\n"
+     "  p[get_global_id(0)] = 1; }",
+     32,
+     64,
+     64,
+     256,
+     false,
+     {NULL}},
+    {"local without a race",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { local int s[64];\n"
+     "  int i = get_local_id(0); s[i] = i + n; barrier(CLK_LOCAL_MEM_FENCE); int x = s[63 - i];\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE); s[i] = x; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  p[get_global_id(0)] = s[63 - i]; }",
+     3,
+     64,
+     64,
+     256,
+     false,
+     {NULL}},
+    {"private written",
+     NULL,
+     "kernel void k(global int *p, ulong n, global int *q) { int a[64];\n"
+     "  for (int i = 0; i < n; i++) a[i] = i;\n"
+     "  p[get_global_id(0)] = a[(p[1] + 7) & 63]; }",
+     64,
+     2,
+     2,
+     256,
+     false,
+     {NULL}},
+    {"constant range",
+     NULL,
+     "constant int table[4] = {1, 5, 9, 22};\n"
+     "kernel void k(global int *p, ulong n, global int *q) { p[0] = table[n + p[1]]; }",
+     1 << 12,
+     1,
+     1,
+     256,
+     false,
+     {"kernel k +0x", "LDC", "constant bank 3, which has"}},
+    {"endless",
+     "check:watchdog=100000",
+     "kernel void k(global int *p, ulong n, global int *q) { volatile global int *v = p; while "
+     "(v[0] != 1); }",
+     0,
+     32,
+     32,
+     256,
+     true,
+     {"kernel k", "executed 100000 warp instructions", "group (0,0,0)"}},
+};
+
+static char text[REPORT_BYTES];
+
+static FILE *divert(void) {
+  FILE *file = tmpfile();
+  CHECK(file);
+  CHECK(dup2(fileno(file), STDERR_FILENO) == STDERR_FILENO);
+  return file;
+}
+
+static void read_back(FILE *file) {
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  printf("%s", text);
+  fclose(file);
+}
+
+static void expect(const char *what) {
+  if (strstr(text, what))
+    return;
+  printf("the report lacks \"%s\"\n", what);
+  exit(1);
+}
+
+static void expect_none(void) {
+  if (!strstr(text, "tegracl: check: "))
+    return;
+  printf("a program that is right is reported\n");
+  exit(1);
+}
+
+/* Whatever is reported, every line says where, what and who. */
+static void expect_complete(void) {
+  static const char *const parts[] = {"kernel k +0x", ", line ",
+                                      " of the program source: ", ": work-item (", ") of group ("};
+  for (char *line = strstr(text, "tegracl: check: "); line;) {
+    char *next = strchr(line, '\n');
+    if (next)
+      *next++ = 0;
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+      if (!strstr(line, parts[k])) {
+        printf("a report lacks \"%s\": %s\n", parts[k], line);
+        exit(1);
+      }
+    line = next ? strstr(next, "tegracl: check: ") : NULL;
+  }
+}
+
+static cl_mem make_buffer(const struct opencl *opencl, const struct fault_case *c,
+                          cl_mem_flags flags) {
+  const cl_int zero = 0;
+  cl_int error;
+  cl_mem buffer = clCreateBuffer(opencl->context, flags, c->buffer, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  if (!c->unwritten)
+    CHECK_CL(
+        clEnqueueFillBuffer(opencl->queue, buffer, &zero, sizeof zero, 0, c->buffer, 0, NULL, NULL),
+        CL_SUCCESS);
+  return buffer;
+}
+
+static void run(const struct fault_case *c) {
+  struct opencl opencl;
+  setenv("TEGRACL_EMULATOR", c->options ? c->options : "check", 1);
+  FILE *file = divert();
+  opencl_open(&opencl);
+  cl_kernel kernel = opencl_kernel(&opencl, c->source, "k");
+  cl_mem p = make_buffer(&opencl, c, c->flags), q = make_buffer(&opencl, c, 0);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof p, &p), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, sizeof c->n, &c->n), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 2, sizeof q, &q), CL_SUCCESS);
+  CHECK_CL(
+      clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &c->global, &c->local, 0, NULL, NULL),
+      CL_SUCCESS);
+  const cl_int error = clFinish(opencl.queue);
+  CHECK_CL(clReleaseMemObject(p), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(q), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  opencl_close(&opencl);
+  read_back(file);
+  for (size_t k = 0; k < sizeof c->expected / sizeof c->expected[0] && c->expected[k]; k++)
+    expect(c->expected[k]);
+  if ((error != CL_SUCCESS) != c->ends) {
+    printf("clFinish gives %d\n", error);
+    exit(1);
+  }
+  if (!c->expected[0])
+    expect_none();
+  expect_complete();
+}
+
+static void launch_one(const struct opencl *opencl, cl_kernel kernel) {
+  const size_t one = 1;
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+}
+
+/* The address that kernels see of a buffer. */
+static cl_ulong address_of(const struct opencl *opencl, cl_mem buffer) {
+  cl_int error;
+  cl_ulong address = 0;
+  cl_kernel tell = opencl_kernel(
+      opencl, "kernel void k(global int *p, global ulong *at) { *at = (ulong)p; }", "k");
+  cl_mem at = clCreateBuffer(opencl->context, CL_MEM_READ_WRITE, sizeof address, NULL, &error);
+  CHECK_CL(clSetKernelArg(tell, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(tell, 1, sizeof at, &at), CL_SUCCESS);
+  launch_one(opencl, tell);
+  CHECK_CL(
+      clEnqueueReadBuffer(opencl->queue, at, CL_TRUE, 0, sizeof address, &address, 0, NULL, NULL),
+      CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(tell), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(at), CL_SUCCESS);
+  return address;
+}
+
+/* A kernel gets the address of a buffer that is gone. */
+static void freed(void) {
+  struct opencl opencl;
+  cl_int error;
+  setenv("TEGRACL_EMULATOR", "check", 1);
+  FILE *file = divert();
+  opencl_open(&opencl);
+  cl_kernel use =
+      opencl_kernel(&opencl, "kernel void k(ulong at) { *(global int *)(at + 8) = 1; }", "k");
+  cl_mem gone = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, 5000, NULL, &error);
+  const cl_ulong address = address_of(&opencl, gone);
+  CHECK_CL(clReleaseMemObject(gone), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(use, 0, sizeof address, &address), CL_SUCCESS);
+  launch_one(&opencl, use);
+  CHECK(clFinish(opencl.queue) != CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(use), CL_SUCCESS);
+  opencl_close(&opencl);
+  read_back(file);
+  expect("kernel k +0x");
+  expect("8 bytes into the freed buffer 1 of 5000 bytes");
+  expect_complete();
+}
+
+/* An index of one buffer leads into another that is alive. */
+static void adjacent_buffer(void) {
+  struct opencl opencl;
+  cl_int error;
+  cl_mem buffers[2];
+  enum { FIRST = 4096, SECOND = 8000 };
+  setenv("TEGRACL_EMULATOR", "check", 1);
+  FILE *file = divert();
+  opencl_open(&opencl);
+  cl_kernel use = opencl_kernel(&opencl, "kernel void k(global int *p, long n) { p[n] = n; }", "k");
+  for (int i = 0; i < 2; i++)
+    buffers[i] =
+        clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, i ? SECOND : FIRST, NULL, &error);
+  const cl_long apart =
+      (cl_long)(address_of(&opencl, buffers[1]) - address_of(&opencl, buffers[0])) / 4 + 6;
+  CHECK_CL(clSetKernelArg(use, 0, sizeof buffers[0], &buffers[0]), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(use, 1, sizeof apart, &apart), CL_SUCCESS);
+  launch_one(&opencl, use);
+  CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(use), CL_SUCCESS);
+  for (int i = 0; i < 2; i++)
+    CHECK_CL(clReleaseMemObject(buffers[i]), CL_SUCCESS);
+  opencl_close(&opencl);
+  read_back(file);
+  expect("bytes behind the end of buffer 1 of 4096 bytes");
+  expect(", argument 0; 24 bytes into buffer 2 of 8000 bytes");
+  expect_complete();
+}
+
+/* A pointer that comes out of memory is not followed to a buffer, but what lies after
+ * its buffer is nothing. */
+static void stored_pointer(void) {
+  struct opencl opencl;
+  cl_int error;
+  setenv("TEGRACL_EMULATOR", "check", 1);
+  FILE *file = divert();
+  opencl_open(&opencl);
+  cl_kernel use = opencl_kernel(
+      &opencl, "kernel void k(global ulong *p, ulong n) { ((global int *)p[0])[n] = 1; }", "k");
+  cl_mem at = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, 4096, NULL, &error);
+  cl_mem next = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, 4096, NULL, &error);
+  const cl_ulong address = address_of(&opencl, at), n = 4096 / sizeof(cl_int);
+  CHECK_CL(
+      clEnqueueWriteBuffer(opencl.queue, at, CL_TRUE, 0, sizeof address, &address, 0, NULL, NULL),
+      CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(use, 0, sizeof at, &at), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(use, 1, sizeof n, &n), CL_SUCCESS);
+  launch_one(&opencl, use);
+  CHECK(clFinish(opencl.queue) != CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(use), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(at), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(next), CL_SUCCESS);
+  opencl_close(&opencl);
+  read_back(file);
+  expect("not mapped, or only for reading; 0 bytes behind the end of buffer 1 of 4096 bytes");
+  expect_complete();
+}
+
+/* What the host has written, in each way that it can, counts as written. */
+static void host_writes(void) {
+  struct opencl opencl;
+  cl_int error;
+  enum { WAYS = 6, BYTES = 4 };
+  const cl_int five = 5, zeros[WAYS] = {0};
+  size_t items = WAYS;
+  setenv("TEGRACL_EMULATOR", "check", 1);
+  FILE *file = divert();
+  opencl_open(&opencl);
+  cl_kernel use =
+      opencl_kernel(&opencl,
+                    "kernel void k(global int *p, global int *q) { int i = get_global_id(0);\n"
+                    "  q[i] = p[i] + 1; }",
+                    "k");
+  cl_mem p = clCreateBuffer(opencl.context, 0, sizeof zeros, NULL, &error);
+  cl_mem q = clCreateBuffer(opencl.context, CL_MEM_WRITE_ONLY, sizeof zeros, NULL, &error);
+  cl_mem from =
+      clCreateBuffer(opencl.context, CL_MEM_COPY_HOST_PTR, sizeof zeros, (void *)zeros, &error);
+  const size_t origin[3] = {2 * BYTES, 0, 0}, none[3] = {0}, region[3] = {BYTES, 1, 1};
+  CHECK_CL(clEnqueueWriteBuffer(opencl.queue, p, CL_TRUE, 0, BYTES, &five, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clEnqueueFillBuffer(opencl.queue, p, &five, BYTES, BYTES, BYTES, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clEnqueueWriteBufferRect(opencl.queue, p, CL_TRUE, origin, none, region, 0, 0, 0, 0,
+                                    &five, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clEnqueueCopyBuffer(opencl.queue, from, p, 0, 3 * BYTES, BYTES, 0, NULL, NULL),
+           CL_SUCCESS);
+  cl_int *mapped = clEnqueueMapBuffer(opencl.queue, p, CL_TRUE, CL_MAP_WRITE, 4 * BYTES, 2 * BYTES,
+                                      0, NULL, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  mapped[0] = mapped[1] = five;
+  CHECK_CL(clEnqueueUnmapMemObject(opencl.queue, p, mapped, 0, NULL, NULL), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(use, 0, sizeof p, &p), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(use, 1, sizeof q, &q), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, use, 1, NULL, &items, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clFinish(opencl.queue), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(use), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(p), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(q), CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(from), CL_SUCCESS);
+  opencl_close(&opencl);
+  read_back(file);
+  expect_none();
+}
+
+/* An unknown word: one message, and no device. */
+static void unknown(void) {
+  cl_platform_id platform;
+  cl_uint count = 0;
+  setenv("TEGRACL_EMULATOR", "check,prefile", 1);
+  FILE *file = divert();
+  if (clGetPlatformIDs(1, &platform, NULL) == CL_SUCCESS)
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
+  read_back(file);
+  expect("\"prefile\" is none of check");
+  if (count) {
+    printf("there is a device\n");
+    exit(1);
+  }
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc == 2 ? argv[1] : "";
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
+    if (!strcmp(name, cases[k].name)) {
+      run(&cases[k]);
+      return 0;
+    }
+  if (!strcmp(name, "freed"))
+    freed();
+  else if (!strcmp(name, "adjacent buffer"))
+    adjacent_buffer();
+  else if (!strcmp(name, "stored pointer"))
+    stored_pointer();
+  else if (!strcmp(name, "host writes"))
+    host_writes();
+  else if (!strcmp(name, "unknown word"))
+    unknown();
+  else
+    return 2;
+  return 0;
+}

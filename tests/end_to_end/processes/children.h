@@ -1,0 +1,45 @@
+/* Children of fork: what they may not have, and their ends. */
+#ifndef TEGRACL_TEST_CHILDREN_H
+#define TEGRACL_TEST_CHILDREN_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "tests/end_to_end/opencl.h"
+
+static inline bool is_memfd(const char *name) {
+  return strstr(name, "/memfd:");
+}
+
+/* What a process has of a software Orin, its files and all that shares its memory, are
+ * memfds; so is what a compile helper prints to. Ends the test if this process has any,
+ * open or mapped. */
+static inline void no_memfds(void) {
+  char target[256], line[512];
+  DIR *folder = opendir("/proc/self/fd");
+  CHECK(folder);
+  for (const struct dirent *entry; (entry = readdir(folder));) {
+    const ssize_t length = readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = 0;
+    CHECK(!is_memfd(target));
+  }
+  closedir(folder);
+  FILE *maps = fopen("/proc/self/maps", "re");
+  CHECK(maps);
+  while (fgets(line, sizeof line, maps))
+    CHECK(!is_memfd(line));
+  fclose(maps);
+}
+
+/* With destructors. To the leak checker all is lost that only other threads of the
+ * parent's, or the parent's device, knew of. */
+static inline void end_by_exit(void) {
+#ifdef __SANITIZE_ADDRESS__
+  _exit(0);
+#else
+  exit(0);
+#endif
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* Programs with headers, on the disk and given by the application: which one is taken,
+ * that the cache keeps the builds, and that no change of a header is overlooked. */
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/end_to_end/opencl.h"
+#include "tests/tick.h"
+
+static const char source[] = "#include \"value.h\"\n"
+                             "kernel void k(global int *out) { *out = VALUE; }\n";
+
+static cl_int run(const struct opencl *opencl, cl_program program) {
+  cl_int value = -1;
+  opencl_once(opencl, program, "k", &value, sizeof value);
+  return value;
+}
+
+/* What the program writes with the headers as they lie on the disk. */
+static cl_int built(const struct opencl *opencl, const char *options) {
+  cl_program program = opencl_program(opencl, source);
+  CHECK_CL(clBuildProgram(program, 1, &opencl->device, options, NULL, NULL), CL_SUCCESS);
+  return run(opencl, program);
+}
+
+/* With a header of the application's. */
+static cl_int compiled(const struct opencl *opencl, const char *header) {
+  cl_int error;
+  const char *name = "value.h";
+  cl_program program = opencl_program(opencl, source), text = opencl_program(opencl, header);
+  CHECK_CL(clCompileProgram(program, 1, &opencl->device, "", 1, &text, &name, NULL, NULL),
+           CL_SUCCESS);
+  cl_program linked =
+      clLinkProgram(opencl->context, 1, &opencl->device, "", 1, &program, NULL, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(text), CL_SUCCESS);
+  return run(opencl, linked);
+}
+
+/* A file that changed while a build ran is not relied upon. */
+static void put_header(const char *name, int value) {
+  FILE *file = fopen(name, "w");
+  CHECK(file);
+  fprintf(file, "#define VALUE %d\n", value);
+  fclose(file);
+  wait_for_tick();
+}
+
+/* How many more entries the cache has than last time. */
+static int new_entries(void) {
+  static int last;
+  int count = 0;
+  DIR *folder = opendir("cache");
+  CHECK(folder);
+  for (const struct dirent *item; (item = readdir(folder));)
+    count += strstr(item->d_name, ".bin") != NULL;
+  closedir(folder);
+  const int more = count - last;
+  last = count;
+  return more;
+}
+
+static void test_disk(const struct opencl *opencl) {
+  put_header("inc/value.h", 1);
+  CHECK(built(opencl, "-I inc") == 1);
+  CHECK(new_entries() == 2); /* the build, and where its headers are */
+  CHECK(built(opencl, "-I inc") == 1);
+  CHECK(new_entries() == 0);
+  put_header("inc/value.h", 2);
+  CHECK(built(opencl, "-I inc") == 2);
+  CHECK(new_entries() == 1);
+  put_header("inc/value.h", 1);
+  CHECK(built(opencl, "-I inc") == 1);
+  CHECK(new_entries() == 0);
+  put_header("value.h", 3); /* in front of the other */
+  CHECK(built(opencl, "-I inc") == 3);
+  CHECK(new_entries() == 1);
+  CHECK(unlink("value.h") == 0);
+  CHECK(built(opencl, "-I inc") == 1);
+  put_header("front/value.h", 4);
+  CHECK(built(opencl, "-I front -I inc") == 4);
+  CHECK(unlink("front/value.h") == 0);
+  CHECK(built(opencl, "-I front -I inc") == 1);
+  put_header("front/value.h", 5);
+  CHECK(built(opencl, "-I front -I inc") == 5);
+  cl_program program = opencl_program(opencl, source);
+  CHECK_CL(clBuildProgram(program, 1, &opencl->device, "", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  new_entries();
+}
+
+/* The headers' own names, and no others, are in messages. */
+static void test_messages(const struct opencl *opencl) {
+  const char *name = "folder/value.h";
+  cl_program program = opencl_program(opencl, "#include \"folder/value.h\"\n"),
+             text = opencl_program(opencl, "wrong\n");
+  CHECK_CL(clCompileProgram(program, 1, &opencl->device, "", 1, &text, &name, NULL, NULL),
+           CL_COMPILE_PROGRAM_FAILURE);
+  char log[1024];
+  CHECK_CL(
+      clGetProgramBuildInfo(program, opencl->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL),
+      CL_SUCCESS);
+  CHECK(strstr(log, "\nfolder/value.h:1:1: error: unknown type name 'wrong'\n"));
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(text), CL_SUCCESS);
+}
+
+static void test_given(const struct opencl *opencl) {
+  CHECK(compiled(opencl, "#define VALUE 7\n") == 7);
+  CHECK(new_entries() == 3); /* the link as well */
+  CHECK(compiled(opencl, "#define VALUE 7\n") == 7);
+  CHECK(new_entries() == 0);
+  CHECK(compiled(opencl, "#define VALUE 8\n") == 8);
+  put_header("value.h", 9); /* the application's comes first */
+  CHECK(compiled(opencl, "#define VALUE 7\n") == 7);
+  CHECK(compiled(opencl, "#include \"front/value.h\"\n") == 5);
+  CHECK(compiled(opencl, "constant char name[] = __FILE__;\n"
+                         "#define VALUE (sizeof name - 1)\n") == sizeof("value.h") - 1);
+}
+
+int main(void) {
+  char folder[] = "/tmp/tegracl-headers-XXXXXX";
+  CHECK(mkdtemp(folder) && chdir(folder) == 0);
+  CHECK(mkdir("inc", S_IRWXU) == 0 && mkdir("front", S_IRWXU) == 0);
+  char cache[sizeof folder + 8];
+  snprintf(cache, sizeof cache, "%s/cache", folder);
+  setenv("TEGRACL_CACHE_DIR", cache, 1);
+  struct opencl opencl;
+  opencl_open(&opencl);
+  test_disk(&opencl);
+  test_given(&opencl);
+  test_messages(&opencl);
+  opencl_close(&opencl);
+  CHECK(chdir("/") == 0);
+  char command[sizeof folder + 16];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  return system(command) ? 1 : 0;
+}
