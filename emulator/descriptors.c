@@ -5,8 +5,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/kernel/tsg.h"
 #include "emulator/kernel/usermode.h"
+#include "emulator/objects.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum { WORD_BITS = 64 };
 

@@ -16,11 +16,36 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "emulator/boards.h"
 #include "emulator/descriptors.h"
+#include "emulator/engine/engine.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/grid.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/ctrl.h"
+#include "emulator/kernel/dispatch.h"
+#include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/l4t.h"
 #include "emulator/kernel/nvmap.h"
+#include "emulator/kernel/power.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/kernel/tsg.h"
 #include "emulator/kernel/usermode.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/modes/checks.h"
+#include "emulator/modes/inject.h"
+#include "emulator/modes/notes.h"
+#include "emulator/modes/profile.h"
+#include "emulator/objects.h"
+#include "emulator/options.h"
+#include "emulator/sm/sm.h"
+#include "emulator/warn.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/emulator_node.h"
+#include "gpu/nvgpu/release.h"
+#include "gpu/nvgpu/uapi.h"
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
 
@@ -287,10 +312,10 @@ static void check_given_up(const struct emu_channel *channel) {
   /* A turn that has not ended counts: the client may close once it sees what its work wrote. */
   const bool used = channel->turns || emu_gpu.servicing == channel;
   if (channel->preemption_refused && !used)
-    emu_report("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
-               "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
-               "without it, with the mode that it had (WFI)",
-               "nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_set_preemption_mode");
+    emu_warn("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
+             "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
+             "without it, with the mode that it had (WFI)",
+             "nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_set_preemption_mode");
 }
 
 static int emulator_close(int fd) {

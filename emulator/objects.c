@@ -4,6 +4,8 @@
  * client work on it as on the kernel's. The table remembers which number stands
  * for what.
  */
+#include "emulator/objects.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,14 @@
 
 #include "emulator/descriptors.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/ctrl.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/nvmap.h"
+#include "emulator/kernel/share.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/kernel/tsg.h"
 
 enum { TABLE_STEP = 64 };
 

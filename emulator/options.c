@@ -1,12 +1,17 @@
 /* TEGRACL_EMULATOR: a list of words, separated by commas, each with settings
  * after colons: check:watchdog=1000000:limit=5,profile:kernels.json. Read once.
  */
+#include "emulator/options.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/gpu.h"
+#include "emulator/boards.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/modes/inject.h"
 
 /* About half a minute of checked execution. */
 #define WATCHDOG_DEFAULT (UINT64_C(1) << 28)

@@ -1,11 +1,28 @@
 /* The methods of the compute class, C7C0. docs/hardware/command-stream.md 4; error notifiers
  * as nvgpu's common/gr/gr_intr.c posts them.
  */
+#include "emulator/engine/compute.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/engine/condition.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/grid.h"
+#include "emulator/engine/i2m.h"
+#include "emulator/engine/method.h"
 #include "emulator/engine/mme.h"
-#include "emulator/gpu.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/engine/report.h"
+#include "emulator/engine/sked.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/modes/inject.h"
+#include "emulator/modes/stale.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
 #include "gpu/hw/tables.h"
 
 static enum emu_step refuse(struct emu_fault *fault, uint32_t notifier, uint32_t method,

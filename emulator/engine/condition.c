@@ -2,7 +2,12 @@
  * are those of methods.csv; what is compared is as Mesa's drivers use it (nvk:
  * 64 bits; nouveau: with the report 16 bytes further on).
  */
-#include "emulator/gpu.h"
+#include "emulator/engine/condition.h"
+
+#include "emulator/engine/fault.h"
+#include "emulator/engine/mmu.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
 
 bool emu_condition_holds(struct emu_as *as, const struct emu_condition *c, bool *holds,
                          struct emu_fault *fault) {

@@ -1,9 +1,24 @@
 /* The copy class, C7B5: copies between pitch and block-linear surfaces, fills,
  * semaphores. docs/hardware/command-stream.md 7.
  */
+#include "emulator/engine/copy.h"
+
 #include <string.h>
 
+#include "emulator/engine/condition.h"
+#include "emulator/engine/engine.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/method.h"
+#include "emulator/engine/report.h"
+#include "emulator/engine/sked.h"
+#include "emulator/engine/surface.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/modes/inject.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
 #include "gpu/hw/tables.h"
 
 enum {

@@ -2,6 +2,8 @@
  * when nothing is to be done, after spinning a little, so that a client which
  * submits steadily never has to wake it by a system call.
  */
+#include "emulator/engine/engine.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -14,8 +16,20 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "emulator/engine/grid.h"
+#include "emulator/engine/mme.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/engine/pushbuffer.h"
+#include "emulator/engine/runlist.h"
+#include "emulator/engine/sked.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/power.h"
 #include "emulator/kernel/usermode.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/modes/stale.h"
+#include "emulator/objects.h"
+#include "gpu/hw/host.h"
 
 enum {
   SPIN_NS = 50000, /* awake without work before the engine sleeps */

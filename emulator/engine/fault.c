@@ -2,13 +2,30 @@
  * end of its channels, and the record of the cause that a board would print to
  * the kernel log. docs/hardware/kernel-interface.md 7.
  */
+#include "emulator/engine/fault.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "emulator/engine/engine.h"
+#include "emulator/engine/grid.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/submit.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/modes/notes.h"
+#include "emulator/objects.h"
+#include "emulator/options.h"
+#include "gpu/hw/host.h"
+#include "gpu/nvgpu/emulator_node.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum { SYNCPOINT_ABORT_STEP = 1000, EVENT_BLOCKING_SYNC = NVGPU_EVENT_BLOCKING_SYNC };
 

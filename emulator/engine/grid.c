@@ -7,14 +7,40 @@
  * up to the number that the real SMs would hold, for they may wait for one that
  * has not started.
  */
+#include "emulator/engine/grid.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "emulator/boards.h"
+#include "emulator/engine/engine.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/method.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/engine/qmd.h"
+#include "emulator/engine/report.h"
+#include "emulator/engine/runlist.h"
+#include "emulator/engine/sked.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/l4t.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/modes/checks.h"
+#include "emulator/modes/inject.h"
+#include "emulator/modes/profile.h"
+#include "emulator/modes/stale.h"
+#include "emulator/options.h"
+#include "emulator/sm/sm.h"
 #include "gpu/hw/exceptions.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/qmd.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   FIRST_BUDGET = 2000,   /* warp instructions, about 50 us: is this a small grid? */

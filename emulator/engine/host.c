@@ -1,9 +1,23 @@
 /* The host methods, class C76F: semaphores, waits, memory operations.
  * docs/hardware/command-stream.md 3.
  */
+#include "emulator/engine/host.h"
+
 #include <string.h>
 
+#include "emulator/engine/fault.h"
+#include "emulator/engine/method.h"
+#include "emulator/engine/report.h"
+#include "emulator/engine/sked.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/kernel/watchdog.h"
+#include "emulator/modes/inject.h"
+#include "gpu/hw/field.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
 
 /* Everything before has happened: kernels have ended, their writes are seen. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {

@@ -2,9 +2,19 @@
  * compute class has it at the same offsets as class A140.
  * docs/hardware/command-stream.md 4.6.
  */
+#include "emulator/engine/i2m.h"
+
 #include <string.h>
 
-#include "emulator/gpu.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/grid.h"
+#include "emulator/engine/method.h"
+#include "emulator/engine/report.h"
+#include "emulator/engine/surface.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/tsg.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
 
 enum { I2M_FIRST = NVC7C0_LINE_LENGTH_IN, I2M_LAST = NVC7C0_SET_I2M_SEMAPHORE_C };
 

@@ -1,10 +1,17 @@
 /* The macro engine: see mme.h. A macro waits where an argument is missing, and where
  * a method that it emits must wait; so its state is kept between turns.
  */
+#include "emulator/engine/mme.h"
+
 #include <string.h>
 
-#include "emulator/engine/mme.h"
-#include "emulator/gpu.h"
+#include "emulator/engine/compute.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/method.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/kernel/channel.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
 
 enum {
   INSTRUCTIONS_PER_TURN = 4096,

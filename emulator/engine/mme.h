@@ -9,6 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emulator/engine/method.h"
+
+struct emu_channel;
+struct emu_fault;
+
 enum {
   MME_INSTRUCTION_WORDS = 3,
   MME_INSTRUCTIONS = 0x1000,
@@ -124,5 +129,16 @@ enum mme_shadow_mode {
   MME_SHADOW_PASS_THROUGH = 2,
   MME_SHADOW_REPLAY = 3,
 };
+
+bool emu_mme_owns(uint32_t method);
+enum emu_step emu_mme_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                             struct emu_fault *fault);
+/* CALL_MME_MACRO, CALL_MME_DATA. */
+enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_t data,
+                           struct emu_fault *fault);
+/* Forgets the macro that runs; NULL is fine. */
+void emu_mme_drop(struct emu_mme *mme);
+/* Keeps a method's data in the shadow memory; what the method gets. */
+uint32_t emu_mme_shadow(struct emu_mme *mme, uint32_t method, uint32_t data);
 
 #endif

@@ -1,10 +1,25 @@
 /* The MMU: from GPU virtual addresses to memory. The table is sorted by address;
  * nothing overlaps. Pins keep memory that was unmapped under a running grid.
  */
+#include "emulator/engine/mmu.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/engine/fault.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/modes/notes.h"
+#include "emulator/modes/shadow.h"
+#include "emulator/objects.h"
+#include "emulator/options.h"
+#include "emulator/sm/sm.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 
 /* Index of the first mapping that ends above address. */
 static size_t position(const struct emu_as *as, uint64_t address) {

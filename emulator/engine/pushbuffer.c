@@ -1,9 +1,26 @@
 /* Reading the ring and the pushbuffer of a channel: GPFIFO entries, method
  * headers, and who gets each method. docs/hardware/command-stream.md 1 and 2.
  */
+#include "emulator/engine/pushbuffer.h"
+
 #include <string.h>
 
+#include "emulator/engine/compute.h"
+#include "emulator/engine/copy.h"
+#include "emulator/engine/engine.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/grid.h"
+#include "emulator/engine/host.h"
+#include "emulator/engine/i2m.h"
+#include "emulator/engine/method.h"
+#include "emulator/engine/mmu.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/sm/sm.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
 
 /* Old header forms keep their count and address elsewhere; docs/hardware/command-stream.md 2.1. */
 #define OLD_HEADER_COUNT   28, 18
@@ -273,7 +290,7 @@ static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, 
   }
   /* Host waits for idle when it turns from copies to other classes;
    * docs/hardware/command-stream.md 2.2. */
-  if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(channel)) {
+  if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(&channel->copy)) {
     enum emu_step step = emu_copies_run(channel, fault);
     if (step != EMU_NEXT)
       return step;
@@ -477,7 +494,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   } else if (step == EMU_YIELD) {
     outcome = EMU_GAVE_UP;
   }
-  if (!channel->grids && !emu_copies_pending(channel)) {
+  if (!channel->grids && !emu_copies_pending(&channel->copy)) {
     emu_unpin(channel->as, &channel->pin, false);
     let_memory_go(channel);
   }

@@ -2,12 +2,25 @@
  * numbers are those of SKED's exception register.
  * docs/hardware/command-stream.md 4.8 and 5.
  */
+#include "emulator/engine/qmd.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "emulator/boards.h"
+#include "emulator/engine/compute.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/engine/report.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/l4t.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
 #include "gpu/hw/tables.h"
 
 enum sked_esr {

@@ -1,9 +1,16 @@
 /* Semaphore writes by the engines: one word, two words, or four with the time,
  * as a store or as an atomic operation. docs/hardware/command-stream.md 3.1, 4.7.
  */
+#include "emulator/engine/report.h"
+
 #include <string.h>
 
+#include "emulator/engine/mmu.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/modes/inject.h"
+#include "gpu/hw/host.h"
 
 static bool less(uint64_t a, uint64_t b, bool is_signed, bool wide) {
   if (!is_signed)

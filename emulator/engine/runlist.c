@@ -4,7 +4,17 @@
  * slice, and its channels take turns within it. With ctxsw:MS it keeps the engine after that
  * until its grids have given way, as its mode of preemption says, or it is ended.
  */
+#include "emulator/engine/runlist.h"
+
+#include "emulator/engine/fault.h"
+#include "emulator/engine/grid.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/options.h"
+#include "emulator/warn.h"
+#include "gpu/hw/host.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   LEVELS = NVGPU_INTERLEAVE_HIGH + 1,
@@ -150,9 +160,9 @@ static struct emu_channel *late_channel(uint64_t now) {
   for (; period && now >= runlist.late_at; runlist.late_at += period) {
     if (!is_too_late(late->tsg))
       continue;
-    emu_report("a grid, or with CTA a work-group, did not give way to another TSG for 3 s: its TSG "
-               "is ended with notifier 8; make kernels shorter, or use CILP",
-               "nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout");
+    emu_warn("a grid, or with CTA a work-group, did not give way to another TSG for 3 s: its TSG "
+             "is ended with notifier 8; make kernels shorter, or use CILP",
+             "nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout");
     emu_tsg_abort(late->tsg, NOTIFIER_IDLE_TIMEOUT);
     runlist.late = NULL;
     return NULL;

@@ -6,9 +6,19 @@
  * counter, scheduling and REQUIRE_SCHEDULING_PCAS work together is read from the
  * fields' names (qmd-v03.csv); no open driver uses them.
  */
+#include "emulator/engine/sked.h"
+
 #include <stdlib.h>
 
-#include "emulator/gpu.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/grid.h"
+#include "emulator/engine/method.h"
+#include "emulator/engine/qmd.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/modes/stale.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/hw/qmd.h"
 
 enum {
   HELD_MAX = 1024, /* of a channel; no board holds as many */

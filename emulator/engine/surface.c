@@ -5,9 +5,12 @@
  * swizzled as on Turing and later (Mesa's nil/tiling.rs, TuringColor2D; the layout
  * of Xavier and later by drm_fourcc.h's NVIDIA modifiers).
  */
+#include "emulator/engine/surface.h"
+
 #include <string.h>
 
-#include "emulator/gpu.h"
+#include "emulator/engine/mmu.h"
+#include "gpu/hw/methods.h"
 
 enum {
   GOB_WIDTH = 64,

@@ -1,12 +1,29 @@
 /* Address spaces: their ioctls and mappings. docs/hardware/kernel-interface.md 2.2, 3.2.
  */
+#include "emulator/kernel/address_space.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/engine/grid.h"
+#include "emulator/engine/mmu.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/buddy.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/dispatch.h"
+#include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/l4t.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/modes/checks.h"
+#include "emulator/modes/notes.h"
+#include "emulator/modes/stale.h"
+#include "emulator/objects.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum { BATCH_MAX = 256 };
 

@@ -1,11 +1,31 @@
 /* Channels: their ioctls and life. docs/hardware/kernel-interface.md 2.4, 3.4.
  */
+#include "emulator/kernel/channel.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "emulator/engine/engine.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/host.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/engine/runlist.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/buddy.h"
+#include "emulator/kernel/dispatch.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/power.h"
+#include "emulator/kernel/submit.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/objects.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   WATCHDOG_DEFAULT_MS = 5000, /* 3.1, OPEN_CHANNEL */

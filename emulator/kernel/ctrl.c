@@ -1,14 +1,30 @@
 /* The control node: characteristics, clocks, time, and the makers of address
  * spaces, TSGs and channels. docs/hardware/kernel-interface.md 2.1, 3.1.
  */
+#include "emulator/kernel/ctrl.h"
+
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "emulator/boards.h"
+#include "emulator/engine/engine.h"
+#include "emulator/engine/method.h"
+#include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/dispatch.h"
+#include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/l4t.h"
-
-#include "emulator/kernel/ctrl.h"
+#include "emulator/kernel/share.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/objects.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   ZCULL_CONTEXT_BYTES = 164352, /* 2.1, nr 1 */

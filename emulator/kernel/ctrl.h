@@ -1,11 +1,27 @@
-/* What ctrl_rare.c adds to the control node's table. Each is the function of a
- * struct emu_ioctl.
- */
+/* An open of the control node, and its rare requests. */
 #ifndef TEGRACL_EMULATOR_CTRL_H
 #define TEGRACL_EMULATOR_CTRL_H
 
-#include "emulator/gpu.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
+#include "emulator/objects.h"
+
+struct emu_ctrl {
+  struct emu_object object;
+  void *mapping; /* of the user-mode page; NULL: not mapped */
+  size_t mapping_length;
+  int mapping_protection;
+  ino_t page_inode, nothing_inode; /* what it shows while the GPU is on, and off */
+  bool hidden;                     /* the mapping shows no page: the GPU is off */
+  struct emu_ctrl *next_mapped;
+  uint64_t instance;
+  uint64_t tokens; /* given out for sharing TSGs */
+};
+
+/* ctrl_rare.c. Each is the function of a struct emu_ioctl. */
 int emu_ctrl_graphics(struct emu_object *object, int fd, void *argument);
 int emu_ctrl_prepare_read(struct emu_object *object, int fd, void *argument);
 int emu_ctrl_mark_write(struct emu_object *object, int fd, void *argument);

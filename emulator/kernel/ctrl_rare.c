@@ -3,11 +3,19 @@
  * docs/hardware/kernel-interface.md 2.1, 3.1; what 3.1 does not say is from nvgpu's ioctl_ctrl.c of
  * L4T r36.4.3.
  */
-#include "emulator/kernel/ctrl.h"
-
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "emulator/boards.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/ctrl.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/objects.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   /* ALLOC_VIDMEM's flags: nvgpu-ctrl.h */

@@ -1,10 +1,13 @@
 /* What the control, address-space, TSG and channel nodes do with an ioctl before
  * and after its own function. docs/hardware/kernel-interface.md 1.3 and 1.4.
  */
+#include "emulator/kernel/dispatch.h"
+
 #include <errno.h>
 
-#include "emulator/gpu.h"
 #include "emulator/kernel/l4t.h"
+#include "emulator/kernel/power.h"
+#include "emulator/kernel/user_copy.h"
 
 /* 328 bytes of characteristics travel by pointer; the largest argument struct is
  * that of GET_CPU_TIME_CORRELATION_INFO. */

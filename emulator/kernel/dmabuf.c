@@ -1,6 +1,8 @@
 /* dma-bufs: memfds of the page-rounded size. The client maps the fd itself; the
  * emulator has its own mapping for the GPU's accesses.
  */
+#include "emulator/kernel/dmabuf.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -15,7 +17,11 @@
 #include "base/file.h"
 #include "emulator/descriptors.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/user_copy.h"
 #include "emulator/kernel/vma.h"
+#include "emulator/objects.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 
 #define MEMFD_NAME "dmabuf"
 #define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)" /* in /proc */

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "emulator/kernel/dispatch.h"
+#include "gpu/nvgpu/release.h"
+
 uint32_t emu_l4t_request(uint32_t request) {
   return nvgpu_release_meaning(emu_release(), request);
 }

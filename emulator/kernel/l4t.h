@@ -4,8 +4,14 @@
 #ifndef TEGRACL_EMULATOR_L4T_H
 #define TEGRACL_EMULATOR_L4T_H
 
-#include "emulator/gpu.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator/options.h"
 #include "gpu/nvgpu/release.h"
+#include "gpu/nvgpu/uapi.h"
+
+struct emu_node;
 
 static inline const struct nvgpu_release *emu_release(void) {
   return emu_options()->r35 ? &nvgpu_r35 : &nvgpu_r36;

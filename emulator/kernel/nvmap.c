@@ -10,7 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emulator/gpu.h"
+#include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/l4t.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/objects.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   NVMAP_ARGUMENT_MAX = 128,

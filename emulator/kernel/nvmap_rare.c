@@ -3,14 +3,19 @@
  * machines share. docs/hardware/kernel-interface.md 2.5, 3.5; what 3.5 does not say is from
  * nvmap_ioctl.c of L4T r36.
  */
-#include "emulator/kernel/nvmap.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "emulator/engine/mmu.h"
+#include "emulator/gpu.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/nvmap.h"
+#include "emulator/kernel/user_copy.h"
 #include "emulator/kernel/vma.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 
 /* The GPU reads and writes the client's pages where they are. A board pins them, so that
  * they stay when the client unmaps them; here it must not while the GPU uses them. */

@@ -8,20 +8,25 @@
  * switches the GPU off. Power-up maps them again: nvgpu, os/linux/module.c gk20a_busy and
  * gk20a_idle, os/linux/ioctl_ctrl.c alter_usermode_mappings.
  */
+#include "emulator/kernel/power.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/ctrl.h"
+#include "emulator/kernel/submit.h"
 #include "emulator/kernel/usermode.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/options.h"
+#include "emulator/warn.h"
 
 enum { NS_PER_MS = 1000000 };
-
-void emu_report(const char *what, const char *source) {
-  fprintf(stderr, "tegracl: emulator: %s (%s)\n", what, source);
-}
 
 static bool is_held(void) {
   for (int i = 0; i < EMU_CHANNELS; i++) {
@@ -66,11 +71,11 @@ int emu_power_use_in_mmap(void) {
   for (const struct emu_ctrl *ctrl = emu_gpu.mapped; ctrl && !emu_gpu.power.on;
        ctrl = ctrl->next_mapped)
     if (ctrl->hidden) {
-      emu_report("the kernel would hang: the user-mode page is mapped while the GPU is off and "
-                 "an older mapping of this process waits to be restored, which needs the mmap "
-                 "lock that this mmap holds; map the page only while a channel that has had its "
-                 "SETUP_BIND is open, and unmap it before the last one is closed",
-                 "nvgpu, os/linux/ioctl_ctrl.c, gk20a_ctrl_dev_mmap and alter_usermode_mappings");
+      emu_warn("the kernel would hang: the user-mode page is mapped while the GPU is off and "
+               "an older mapping of this process waits to be restored, which needs the mmap "
+               "lock that this mmap holds; map the page only while a channel that has had its "
+               "SETUP_BIND is open, and unmap it before the last one is closed",
+               "nvgpu, os/linux/ioctl_ctrl.c, gk20a_ctrl_dev_mmap and alter_usermode_mappings");
       return -EDEADLK;
     }
   emu_power_use();

@@ -4,7 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "emulator/gpu.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/objects.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   OPS_BYTES_MAX = 4 << 20, /* what the kernel's kmalloc gives at once */

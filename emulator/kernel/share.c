@@ -1,10 +1,15 @@
 /* Sharing a TSG: tokens with which another open of the control node gets an fd for
  * it. docs/hardware/kernel-interface.md 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN.
  */
+#include "emulator/kernel/share.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "emulator/gpu.h"
+#include "emulator/kernel/ctrl.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/objects.h"
 
 struct emu_token {
   struct emu_token *next; /* emu_gpu.tokens */

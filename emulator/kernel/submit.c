@@ -3,13 +3,27 @@
  * SUBMIT_GPFIFO's checks, and what stands before and after the client's entries, are from nvgpu's
  * submit.c of L4T r36.4.3.
  */
+#include "emulator/kernel/submit.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/kernel/user_copy.h"
 #include "emulator/kernel/watchdog.h"
+#include "emulator/objects.h"
+#include "gpu/hw/field.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/memory.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   SYNC_ENTRIES = 2, /* the driver's own in each submission: a wait and an increment */

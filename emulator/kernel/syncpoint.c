@@ -5,6 +5,8 @@
  * there or when the 30 seconds that the driver gives a fence are over. A pollfd is
  * an eventfd, which emu_fd_polled clears as the driver's poll does.
  */
+#include "emulator/kernel/syncpoint.h"
+
 #include <errno.h>
 #include <linux/sync_file.h>
 #include <poll.h>
@@ -15,7 +17,15 @@
 #include <unistd.h>
 
 #include "emulator/gpu.h"
+#include "emulator/kernel/dispatch.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/modes/inject.h"
+#include "emulator/objects.h"
+#include "emulator/warn.h"
 #include "gpu/nvgpu/release.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum {
   SYNCPOINT_FIRST = 17, /* the first a board gave; 6 */
@@ -148,11 +158,11 @@ static void check_overslept(const struct emu_waiter *w) {
   if (!w->reached_ns || emu_time_ns() - w->reached_ns < OVERSLEPT_NS || w->count != 1)
     return;
   if (++emu_gpu.syncpoint_overslept[w->points[0].id] == 2)
-    emu_report("a client sleeps on fences of a syncpoint again and again, though an earlier one "
-               "did not wake: interrupts can be late or lost; after one late fence, poll the "
-               "memory that the work writes",
-               "drivers/gpu/host1x/fence.c: only the syncpoint's interrupt, or 30 s, end a "
-               "fence");
+    emu_warn("a client sleeps on fences of a syncpoint again and again, though an earlier one "
+             "did not wake: interrupts can be late or lost; after one late fence, poll the "
+             "memory that the work writes",
+             "drivers/gpu/host1x/fence.c: only the syncpoint's interrupt, or 30 s, end a "
+             "fence");
 }
 
 void emu_waiter_free(struct emu_waiter *w) {

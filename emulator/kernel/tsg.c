@@ -1,13 +1,29 @@
 /* Time-slice groups, their subcontexts and events. docs/hardware/kernel-interface.md 2.3, 3.3.
  */
+#include "emulator/kernel/tsg.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "emulator/boards.h"
+#include "emulator/engine/engine.h"
+#include "emulator/engine/grid.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/buddy.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/dispatch.h"
 #include "emulator/kernel/l4t.h"
+#include "emulator/kernel/share.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/objects.h"
+#include "emulator/options.h"
+#include "emulator/warn.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum { L2_WAYS_MAX = 16, SECTOR_PROMOTION_DEFAULT = 1 };
 
@@ -197,7 +213,7 @@ int emu_tsg_preempt(struct emu_tsg *tsg) {
   emu_engine_wake();
   atomic_fetch_sub(&emu_gpu.settling, 1);
   if (result)
-    emu_report(
+    emu_warn(
         "a request that preempts its TSG failed: a grid of another channel of the TSG runs for "
         "longer than 100 ms with WFI, or a work-group of it with CTA, or is not saved with CILP; "
         "keep channels open and share them, or wait for the TSG's work before",

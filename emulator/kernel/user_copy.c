@@ -1,6 +1,8 @@
 /* Copies between the emulator and its caller's memory. They go through the
  * kernel, so that a bad pointer is EFAULT, as it is for a real ioctl.
  */
+#include "emulator/kernel/user_copy.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "emulator/gpu.h"
 
 /* Sandboxes forbid process_vm_readv, and qemu-user has none. */
 static bool refused(ssize_t result) {

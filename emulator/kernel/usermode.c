@@ -15,7 +15,13 @@
 #include <unistd.h>
 
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/ctrl.h"
+#include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/vma.h"
+#include "emulator/objects.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
 
 /* No runlist has so many channels. */
 static const uint32_t no_token = UINT32_MAX;

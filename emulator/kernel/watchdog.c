@@ -7,6 +7,12 @@
 #include <stdlib.h>
 
 #include "base/thread.h"
+#include "emulator/engine/fault.h"
+#include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/submit.h"
+#include "emulator/kernel/syncpoint.h"
+#include "gpu/hw/host.h"
 
 enum {
   LOOK_MS = 100,

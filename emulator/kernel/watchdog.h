@@ -2,8 +2,12 @@
 #ifndef TEGRACL_EMULATOR_WATCHDOG_H
 #define TEGRACL_EMULATOR_WATCHDOG_H
 
-#include "emulator/gpu.h"
+#include <stdint.h>
 
+struct emu_channel;
+
+/* How long the channel's work may make no progress. */
+uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel);
 /* Both with gpu.lock held. 0 or -errno. */
 int emu_watchdog_start(struct emu_channel *channel);
 /* The last channel's stop lets go of gpu.lock meanwhile. */

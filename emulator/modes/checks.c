@@ -1,12 +1,23 @@
 /* Check mode: what the SM's watcher finds, and faults, go to stderr, each kind
  * once for each instruction; and where an address lies that no buffer holds.
  */
+#include "emulator/modes/checks.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/engine/grid.h"
+#include "emulator/engine/mmu.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/modes/notes.h"
+#include "emulator/objects.h"
+#include "emulator/options.h"
+#include "emulator/sm/sm.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/emulator_node.h"
 
 enum { SEEN_MAX = 4096, TEXT_BYTES = 256 };
 

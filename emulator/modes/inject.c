@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/splitmix.h"
-#include "emulator/gpu.h"
+#include "emulator/engine/fault.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
 
 struct emu_inject emu_inject;
 

@@ -2,12 +2,20 @@
  * names, source lines and parameters of code, names of buffers. Kept only for
  * check and profile modes.
  */
+#include "emulator/modes/notes.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/gpu.h"
+#include "emulator/kernel/user_copy.h"
+#include "emulator/modes/checks.h"
+#include "emulator/modes/shadow.h"
+#include "emulator/options.h"
+#include "gpu/hw/host.h"
+#include "gpu/nvgpu/emulator_node.h"
 
 enum { NOTE_BYTES_MAX = 1 << 26 }; /* more than any program's lines */
 

@@ -2,12 +2,20 @@
  * puts on the time on a board. Bounds follow from counts and from the board's rates;
  * nothing is measured.
  */
+#include "emulator/modes/profile.h"
+
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/gpu.h"
+#include "emulator/boards.h"
+#include "emulator/modes/notes.h"
+#include "emulator/options.h"
+#include "emulator/sm/sm.h"
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/emulator_node.h"
 
 /* Of an SM, in a cycle: docs/hardware/command-stream.md 9.1, 9.2; four schedulers and two FP64
  * lanes in each. */

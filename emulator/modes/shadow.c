@@ -1,12 +1,17 @@
 /* Check mode: what is remembered of each mapping beside its contents: which bytes
  * have been written, who accessed them last, what kernels may do with them.
  */
+#include "emulator/modes/shadow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "emulator/gpu.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/options.h"
+#include "emulator/sm/sm.h"
+#include "gpu/nvgpu/emulator_node.h"
 
 /* Larger mappings are not watched for races: the record is many times their size. */
 #define RACES_BYTES_MAX (UINT64_C(1) << 28)

@@ -18,10 +18,19 @@
  * What a new mapping at an old address does to these caches is not said anywhere:
  * nvgpu invalidates TLBs. They are left alone, as by any write.
  */
+#include "emulator/modes/stale.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/gpu.h"
+#include "emulator/boards.h"
+#include "emulator/engine/fault.h"
+#include "emulator/engine/grid.h"
+#include "emulator/engine/qmd.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/sm/sm.h"
+#include "gpu/hw/qmd.h"
 
 enum {
   DESCRIPTORS = 64,

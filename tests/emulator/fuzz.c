@@ -14,7 +14,15 @@
 
 #include <cmocka.h>
 
+#include "emulator/engine/engine.h"
+#include "emulator/engine/method.h"
+#include "emulator/engine/pushbuffer.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/address_space.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/tsg.h"
+#include "emulator/modes/adversary.h"
+#include "emulator/objects.h"
 #include "gpu/hw/memory.h"
 #include "gpu/hw/tables.h"
 #include "tests/emulator/client.h"

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "emulator/gpu.h"
+#include "emulator/objects.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/random.h"
 

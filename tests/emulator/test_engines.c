@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/objects.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 

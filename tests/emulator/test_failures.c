@@ -14,6 +14,9 @@
 #include <cmocka.h>
 
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/objects.h"
+#include "emulator/sm/sm.h"
 #include "gpu/hw/exceptions.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"

@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
+#include "emulator/objects.h"
 #include "tests/emulator/client.h"
 
 static uint64_t *word_at(struct fixture *f, unsigned offset) {

@@ -16,6 +16,9 @@
 #include <cmocka.h>
 
 #include "emulator/gpu.h"
+#include "emulator/kernel/channel.h"
+#include "emulator/kernel/submit.h"
+#include "emulator/objects.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
 

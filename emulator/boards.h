@@ -1,0 +1,32 @@
+/* The modules that GA10B sits on: boards.csv. */
+#ifndef TEGRACL_EMULATOR_BOARDS_H
+#define TEGRACL_EMULATOR_BOARDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpu/hw/memory.h"
+
+/* GA10B with nothing fused off; docs/hardware/kernel-interface.md T11, T12. */
+enum {
+  EMU_GPCS = 2,
+  EMU_TPCS_PER_GPC = 4,
+  EMU_TPCS = EMU_GPCS * EMU_TPCS_PER_GPC,
+  EMU_SMS = EMU_TPCS * SMS_PER_TPC,
+};
+
+/* A module that GA10B sits on, at full power: boards.csv. */
+struct emu_board {
+  const char *word, *title;
+  uint32_t gpcs, sms; /* in use */
+  uint32_t tpc_masks[EMU_GPCS];
+  uint64_t gpu_max_hz, memory_bytes, dram_bytes_per_s;
+};
+
+extern const struct emu_board emu_boards[]; /* the first is the default */
+extern const size_t emu_board_count;
+
+/* The one that TEGRACL_EMULATOR chose. */
+const struct emu_board *emu_board(void);
+
+#endif

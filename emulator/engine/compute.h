@@ -1,0 +1,42 @@
+/* Methods of the compute class. */
+#ifndef TEGRACL_EMULATOR_COMPUTE_H
+#define TEGRACL_EMULATOR_COMPUTE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emulator/engine/condition.h"
+#include "emulator/engine/i2m.h"
+#include "emulator/engine/method.h"
+#include "gpu/hw/qmd.h"
+
+struct emu_channel;
+struct emu_fault;
+
+/* What a launch takes from the methods before it; docs/hardware/command-stream.md 4.2, 4.3. */
+struct emu_shader_state {
+  uint64_t shared_window, local_window;
+  uint64_t local_base, local_bytes_per_tpc;
+};
+
+struct emu_compute {
+  bool bound;
+  bool in_atomic_sequence;
+  struct emu_shader_state shader;
+  struct emu_condition condition, global_condition;
+  uint32_t condition_override; /* enum render_enable_override */
+  uint32_t pcas_address;
+  uint64_t report_payload, report_address;
+  uint64_t old_report_address;
+  uint32_t old_report_payload;
+  uint64_t inline_qmd_address;
+  uint32_t inline_qmd[QMD_WORDS];
+  struct emu_i2m i2m;
+};
+
+enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
+                                 struct emu_fault *fault);
+bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault);
+
+#endif

@@ -1,0 +1,30 @@
+/* Faults: their record, and what they do to a TSG. */
+#ifndef TEGRACL_EMULATOR_FAULT_H
+#define TEGRACL_EMULATOR_FAULT_H
+
+#include <stdint.h>
+
+#include "gpu/nvgpu/emulator_node.h"
+
+struct emu_channel;
+struct emu_object;
+struct emu_tsg;
+
+/* A fault as the engine finds it; emu_fault completes it. */
+struct emu_fault {
+  uint32_t notifier;             /* enum error_notifier_code */
+  uint32_t warp_esr, global_esr; /* SM exceptions: for READ_SINGLE_SM_ERROR_STATE */
+  struct emulator_fault record;
+};
+
+void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
+/* Kills the channel's TSG. Takes gpu.lock. */
+void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault);
+/* The same with gpu.lock held. */
+void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault *fault);
+/* The end of a TSG's channels; code 0: no notifier tells it. gpu.lock held. */
+void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier);
+int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument);
+
+#endif

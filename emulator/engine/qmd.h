@@ -1,0 +1,48 @@
+/* Launch descriptors (QMD) as scheduler and compute front end read them. */
+#ifndef TEGRACL_EMULATOR_QMD_H
+#define TEGRACL_EMULATOR_QMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emulator/engine/report.h"
+#include "emulator/sm/sm.h"
+
+struct emu_as;
+struct emu_fault;
+struct emu_shader_state;
+
+struct emu_release {
+  bool enabled;
+  bool interrupt;
+  struct emu_report report;
+};
+
+struct emu_launch {
+  struct sm_grid sm;
+  uint64_t qmd_address;
+  bool invalidate_code;
+  bool one_at_a_time; /* CTAs */
+  int per_sm;         /* CTAs that one SM holds */
+  uint64_t first_cta; /* of one that was preempted */
+  struct emu_release release[3];
+  bool dependent;
+  uint64_t dependent_qmd;
+  uint32_t dependent_action;
+};
+
+/* Reads and checks the descriptor as scheduler and front end do. */
+bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
+                    const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault);
+/* All of its constant banks are mapped. */
+bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
+                   struct emu_fault *fault);
+/* Its grid has local memory. */
+bool emu_qmd_uses_local(const uint32_t *qmd);
+/* All of the pool at SET_SHADER_LOCAL_MEMORY is mapped. */
+bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
+                    struct emu_fault *fault);
+/* The descriptor in memory. */
+bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault);
+
+#endif

@@ -1,0 +1,30 @@
+/* Surfaces: lines of bytes in memory. */
+#ifndef TEGRACL_EMULATOR_SURFACE_H
+#define TEGRACL_EMULATOR_SURFACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct emu_as;
+struct emu_fault;
+
+/* A surface in pitch or block-linear layout; x and width in bytes. */
+struct emu_surface {
+  uint64_t address;
+  uint32_t pitch; /* of the pitch layout */
+  bool block_linear;
+  uint32_t block_height, block_depth; /* log2, in GOBs */
+  uint64_t width, x;
+  uint32_t height, layer, y; /* x and y: where the transfer begins */
+};
+
+/* Takes a SET_DST_BLOCK_SIZE or SET_SRC_BLOCK_SIZE. False: no such block. */
+bool emu_surface_set_blocks(struct emu_surface *surface, uint32_t block_size);
+/* Bytes from column on of a line; lines and columns count from the transfer's
+ * beginning. False: the fault is filled in. */
+bool emu_surface_read(struct emu_as *as, const struct emu_surface *surface, uint64_t line,
+                      uint64_t column, void *to, uint64_t bytes, struct emu_fault *fault);
+bool emu_surface_write(struct emu_as *as, const struct emu_surface *surface, uint64_t line,
+                       uint64_t column, const void *from, uint64_t bytes, struct emu_fault *fault);
+
+#endif

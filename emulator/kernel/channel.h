@@ -1,0 +1,80 @@
+/* A channel: what the driver keeps of it, and the state of its engines. */
+#ifndef TEGRACL_EMULATOR_CHANNEL_H
+#define TEGRACL_EMULATOR_CHANNEL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emulator/engine/compute.h"
+#include "emulator/engine/copy.h"
+#include "emulator/engine/host.h"
+#include "emulator/engine/i2m.h"
+#include "emulator/engine/mmu.h"
+#include "emulator/engine/pushbuffer.h"
+#include "emulator/objects.h"
+
+struct emu_as;
+struct emu_dmabuf;
+struct emu_grid;
+struct emu_held_qmd;
+struct emu_mme;
+struct emu_submit;
+struct emu_tsg;
+
+struct emu_channel {
+  struct emu_object object;
+  uint32_t id;
+  struct emu_as *as;
+  struct emu_tsg *tsg;
+  struct emu_channel *next_in_tsg;
+  uint32_t veid;
+  uint32_t watchdog_ms;
+  /* The context-switch timeout, as nvgpu counts: how long the TSG kept others waiting. */
+  uint32_t switch_limit_ms, switch_late_ms, switch_late_get;
+  bool watchdog, watchdog_set; /* set: by the client, not the default time */
+  bool deterministic, usermode, railgating_allowed;
+  bool has_object;         /* ALLOC_OBJ_CTX was done */
+  bool preemption_refused; /* SET_PREEMPTION_MODE failed */
+  atomic_bool serviceable;
+  bool disabled; /* TSG or channel DISABLE */
+  struct emu_dmabuf *gpfifo, *userd;
+  struct emu_mapping *gpfifo_mapping;
+  uint32_t entries; /* of the ring */
+  struct emu_dmabuf *notifier;
+  uint64_t notifier_offset;
+  int syncpoint; /* -1: none */
+  uint64_t syncpoint_va;
+  struct emu_submit *submit; /* NULL: the client writes the ring, or there is none */
+
+  /* The engine's. */
+  uint32_t turns; /* that the engine gave it */
+  bool scheduled; /* has, or may have, work */
+  uint32_t gp_get;
+  struct emu_ring ring;
+  struct emu_fetch fetch;
+  struct emu_run run;
+  bool waiting; /* for a semaphore, or for a time to pass */
+  struct emu_whim whim;
+  uint32_t subdevice_mask, stored_subdevice_mask;
+  struct emu_host_state host;
+  struct emu_compute compute;
+  struct emu_mme *mme; /* with the compute class */
+  struct emu_i2m i2m;
+  bool i2m_bound;
+  struct emu_copy copy;
+  struct emu_grid *grids, **grids_tail; /* launched, not ended */
+  atomic_int running_grids;             /* of them, those that have started */
+  atomic_int resident_ctas;             /* of those, when the channel's last turn ended */
+  struct emu_held_qmd *held;
+  struct emu_pin pin;
+};
+
+int emu_channel_open(int32_t runlist);
+/* Before the last fd of a channel is closed; gpu.lock is dropped meanwhile. */
+void emu_channel_settle(struct emu_channel *channel);
+/* The fd is gone: the channel stops and leaves its TSG. */
+void emu_channel_close(struct emu_channel *channel);
+void emu_channel_free(struct emu_channel *channel);
+
+#endif

@@ -1,0 +1,35 @@
+/* The rules common to the requests of all nodes; docs/hardware/kernel-interface.md 1.4. */
+#ifndef TEGRACL_EMULATOR_DISPATCH_H
+#define TEGRACL_EMULATOR_DISPATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct emu_object;
+
+struct emu_ioctl {
+  uint32_t request;
+  /* argument is a zeroed kernel copy. 0, a positive count of bytes not copied,
+   * or -errno. Called with gpu.lock held. */
+  int (*function)(struct emu_object *object, int fd, void *argument);
+  bool always_copy; /* the answer, also with an error */
+};
+
+struct emu_node {
+  unsigned magic;
+  unsigned last_number;
+  unsigned largest_argument;
+  int unknown_error;  /* 0: -EINVAL for a number or size out of range, else -ENOTTY */
+  int copy_out_error; /* 0: the ioctl returns the bytes not copied */
+  const struct emu_ioctl *ioctls;
+  size_t ioctl_count;
+};
+
+extern const struct emu_node emu_node_ctrl, emu_node_as, emu_node_tsg, emu_node_channel,
+    emu_node_host1x, emu_node_nvhost;
+
+int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
+                 unsigned long request, void *argument);
+
+#endif

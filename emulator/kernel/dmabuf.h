@@ -1,0 +1,57 @@
+/* dma-buf: memory that descriptors, handles and mappings share. */
+#ifndef TEGRACL_EMULATOR_DMABUF_H
+#define TEGRACL_EMULATOR_DMABUF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "emulator/objects.h"
+
+struct emu_vma;
+
+/* Pages that a dma-buf fd gives access to. Lives while an fd, an nvmap handle,
+ * a mapping or a notifier refers to it. */
+struct emu_dmabuf {
+  struct emu_object object;
+  struct emu_dmabuf *next; /* gpu.dmabufs */
+  uint64_t size;           /* multiple of 4096 */
+  uint64_t asked;          /* of CREATE */
+  uint64_t serial;         /* what PARAMETERS tells */
+  uint32_t heap, flags, align;
+  bool allocated; /* has pages (NVMAP ALLOC was done) */
+  bool from_va;   /* they were the client's */
+  bool in_place;  /* they still are, and host is where the client has them */
+  bool drivers;   /* made by the driver itself: not counted as nvmap's */
+  bool foreign;   /* made by another process's device, which counts it */
+  bool read_only; /* so were they */
+  uint8_t *host;  /* the emulator's own mapping, made at first need */
+  int handles;    /* nvmap handles among refs */
+  int parked_fd;  /* keeps the memfd while no client fd does; -1 */
+  dev_t device;   /* identify the memfd */
+  ino_t inode;
+  bool has_inode;
+  bool registered, mutable_metadata;
+  uint32_t metadata_size;
+  uint8_t metadata[256];
+};
+
+/* The dma-buf of an fd with a new reference: 0, -EBADF or -EINVAL. */
+int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf);
+struct emu_dmabuf *emu_dmabuf_create(uint64_t size);
+/* Maps it for the emulator: 0 or -ENOMEM. */
+int emu_dmabuf_host(struct emu_dmabuf *dmabuf);
+/* A new client fd, or -errno. */
+int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only);
+/* The dma-buf, or the client's fd of it, forbids writing. */
+bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd);
+/* The mapping is one of the dma-buf. */
+bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma);
+/* The client's fd goes: if it is the last, keep the pages for the handle. */
+void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd);
+int emu_dmabuf_ioctl(unsigned long request, uint64_t argument);
+void emu_dmabuf_free(struct emu_dmabuf *dmabuf);
+/* A handle is gone: without any, no new fd can be asked for. */
+void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf);
+
+#endif

@@ -1,0 +1,23 @@
+/* Power references of requests, and railgating. gpu.lock held. */
+#ifndef TEGRACL_EMULATOR_POWER_H
+#define TEGRACL_EMULATOR_POWER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A request takes a power reference and gives it back: the GPU is powered up if it was off,
+ * and stays on for a while. */
+void emu_power_use(void);
+/* The same in mmap of the user-mode page: 0, or -EDEADLK with a report where the kernel
+ * would wait for itself. */
+int emu_power_use_in_mmap(void);
+/* When the engine should look again, as mappings of the page are to be removed then; 0:
+ * nothing is to be done. */
+uint64_t emu_power_deadline(void);
+
+/* The requests that use power: side-effects.csv. */
+extern const uint32_t emu_power_requests[];
+
+extern const size_t emu_power_request_count;
+
+#endif

@@ -1,0 +1,49 @@
+/* Syncpoints of host1x, and the descriptors that wait for them. */
+#ifndef TEGRACL_EMULATOR_SYNCPOINT_H
+#define TEGRACL_EMULATOR_SYNCPOINT_H
+
+#include <poll.h>
+#include <stdint.h>
+
+#include "emulator/objects.h"
+
+struct emu_dmabuf;
+
+/* docs/hardware/kernel-interface.md T11, T12 */
+enum { EMU_SYNCPOINT_STRIDE = 0x10000, EMU_NO_SYNCPOINT = -1 };
+
+/* A value that a syncpoint gets to. */
+struct emu_point {
+  uint32_t id, threshold;
+};
+
+enum { EMU_POINTS = 32 };
+
+/* An fd that waits for syncpoints: a sync_file until all its points are reached, a
+ * pollfd for any of those that were triggered. */
+struct emu_waiter {
+  struct emu_object object;
+  int fd;              /* the client's number */
+  uint64_t reached_ns; /* when a fence that is told late, or never, should have been; 0: none */
+  uint32_t left;       /* points that are not reached */
+  uint32_t count;
+  struct emu_point points[EMU_POINTS]; /* of a sync_file; several where some were merged */
+};
+
+/* The memory of all syncpoints, made at first need; NULL: no memory. */
+struct emu_dmabuf *emu_syncpoint_memory(void);
+/* A free syncpoint, or -ENOMEM. */
+int emu_syncpoint_take(void);
+uint32_t emu_syncpoint_value(int syncpoint);
+/* Counts up by one. Takes gpu.lock if someone waits. */
+void emu_syncpoint_increment(int syncpoint);
+/* The same by any number, with gpu.lock held. */
+void emu_syncpoint_raise(int syncpoint, uint32_t by);
+/* A new fd that polls readable when the syncpoints are there, or -errno. */
+int emu_sync_file_open(const struct emu_point *points, uint32_t count);
+void emu_waiter_free(struct emu_waiter *waiter);
+int emu_sync_file_ioctl(const struct emu_waiter *waiter, unsigned long request, uint64_t argument);
+/* What poll found of an event's or pollfd's fd: reported once. gpu.lock held. */
+void emu_fd_polled(struct pollfd *p);
+
+#endif

@@ -1,0 +1,29 @@
+/* Notes of clients on their code and memory. */
+#ifndef TEGRACL_EMULATOR_NOTES_H
+#define TEGRACL_EMULATOR_NOTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpu/nvgpu/emulator_node.h"
+
+struct emu_as;
+
+/* 0, -EINVAL, -EFAULT or -ENOMEM. */
+int emu_note(struct emu_as *as, const struct emulator_note *note);
+/* The name of the kernel's or buffer's range that holds address, and the offset. */
+bool emu_note_name(const struct emu_as *as, enum emulator_note_kind kind, uint64_t address,
+                   char *text, size_t size, uint64_t *offset);
+/* The source line of the instruction at address; file "": the program itself. */
+bool emu_note_line(const struct emu_as *as, uint64_t address, uint32_t *line, char *file,
+                   size_t size);
+/* The name of the parameter at an offset in constant bank 0 of a kernel. */
+bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offset, char *text,
+                        size_t size);
+/* Something else lies there from now on. */
+void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size);
+/* In a child of fork; so with the two of the same kind below. */
+void emu_notes_forked(void);
+
+#endif

@@ -1,0 +1,8 @@
+/* Warnings about programs that a board would punish. */
+#include "emulator/warn.h"
+
+#include <stdio.h>
+
+void emu_warn(const char *what, const char *source) {
+  fprintf(stderr, "tegracl: emulator: %s (%s)\n", what, source);
+}
