@@ -75,7 +75,17 @@ bool step_host(struct doctor *d) {
   return good;
 }
 
-/* From the GPU's own time of the release until poll comes back. */
+/* A fence of the queue's next submission. Made before it, since one whose point is reached is
+ * signalled at once and shows nothing of the interrupt. */
+static int next_fence(struct bench *b, int *fd) {
+  const struct rt_device *device = b->doctor->device;
+  const struct rt_channel *ch = b->queue->channel;
+  const uint64_t point = rt_queue_submitted(b->queue) + 1;
+  return nvgpu_create_fence(device->os, device->release, device->fence_fd, ch->syncpoint_id,
+                            ch->syncpoint_base + (uint32_t)(point - ch->first), fd);
+}
+
+/* From the GPU's own time of the release until poll returns. */
 static bool wake_up(struct bench *b, uint64_t *ns) {
   enum { ROUNDS = 16, LATE_ROUNDS = 3 };
   const uint64_t late_ns = 500000000; /* so late that no busy machine is the cause */
@@ -87,9 +97,15 @@ static bool wake_up(struct bench *b, uint64_t *ns) {
   for (int i = 0; i < ROUNDS; i++) {
     uint64_t point = 0, gpu = 0, cpu = 0;
     int fd = -1;
-    if (rt_device_time(d->device, &gpu, &cpu) || rt_queue_marker(b->queue, times, &point) ||
-        rt_queue_fence(b->queue, point, &fd))
+    const int refused = next_fence(b, &fd);
+    if (refused) {
+      say_refusal(d, "CREATE_FENCE of the syncpoint", refused);
+      return false;
+    }
+    if (rt_device_time(d->device, &gpu, &cpu) || rt_queue_marker(b->queue, times, &point)) {
+      d->device->os->close(fd);
       return say_failure(d);
+    }
     struct pollfd p = {.fd = fd, .events = POLLIN};
     const int ready = d->device->os->poll(&p, 1, (int)(d->options.timeout_ns / 1000000));
     const uint64_t woken = base_clock_ns();
@@ -130,8 +146,7 @@ bool step_sleep(struct doctor *d) {
   else if (!ch->syncpoint_gpu)
     advise(d, "GET_USER_SYNCPOINT gave none: there are few, and the whole machine shares them; "
               "close other programs that use the GPU or the camera");
-  else if ((result = nvgpu_create_fence(device->os, device->release, device->fence_fd,
-                                        ch->syncpoint_id, ch->syncpoint_base + 1, &fence)) != 0)
+  else if ((result = next_fence(&b, &fence)) != 0)
     say_refusal(d, "CREATE_FENCE of the syncpoint", result);
   else if (d->device->os->poll(&(struct pollfd){.fd = fence, .events = POLLIN}, 1, 0) != 0)
     say(d, "the fence is signalled before its point is reached: the driver must not trust fences");
