@@ -1,6 +1,7 @@
 /* Instructions that need more than PTX: those that compilers do not make for compute code,
- * put into compiled kernels in place of others; asynchronous copies with a cache policy; and
- * textures and surfaces, which the emulator says it does not execute.
+ * put into compiled kernels in place of others; asynchronous copies with a cache policy; counting
+ * without atomics, with and without YIELD; and textures and surfaces, which the emulator says it
+ * does not execute.
  */
 #include <fenv.h>
 #include <stdio.h>
@@ -31,6 +32,16 @@ static const char source[] =
     "    :: \"r\"((unsigned)__cvta_generic_to_shared(s) + n), \"l\"(from + 32), \"l\"(policy));\n"
     "  asm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
     "  for (int k = 0; k < 64; k++) out[k] = s[k];\n"
+    "}\n"
+    "extern \"C\" __global__ void tags(unsigned *out, unsigned rounds) {\n"
+    "  __shared__ volatile unsigned bin;\n"
+    "  if (threadIdx.x == 0) bin = 0;\n"
+    "  __syncthreads();\n"
+    "  unsigned tag = threadIdx.x << 27, value;\n"
+    "  for (unsigned i = 0; i < rounds; i++)\n"
+    "    do bin = value = tag | ((bin & 0x7ffffff) + 1); while (bin != value);\n"
+    "  __syncthreads();\n"
+    "  if (threadIdx.x == 0) *out = bin & 0x7ffffff;\n"
     "}\n"
     "#define FOUR float x, y, z, w\n"
     "#define OUT4 \"=f\"(x), \"=f\"(y), \"=f\"(z), \"=f\"(w)\n"
@@ -270,6 +281,43 @@ static unsigned test_stack_limit(void) {
   return failures;
 }
 
+/* A warp counts in one bin without atomics: each lane stores the sum with its tag, and tries again
+ * if another lane's store won (docs/applications.md, Rodinia). This is right only in lock step.
+ * NVRTC puts a YIELD between the load and the store, which lets a finished lane continue with its
+ * next element before the others store an old sum. Without the YIELD no count is lost: one of the
+ * stores to an address wins, and BSYNC holds the finished lanes.
+ */
+static unsigned test_tags(struct module *m) {
+  enum { LANES = 32, ROUNDS = 11, MOST = 512, NOP = 0x918 };
+  struct {
+    uint64_t out;
+    uint32_t rounds;
+  } p = {module_alloc(m, sizeof(uint32_t)), ROUNDS};
+  const struct launch l = {
+      .grid = {1, 1, 1}, .block = {LANES, 1, 1}, .params = &p, .param_bytes = sizeof p};
+  const uint32_t *out = module_host(m, p.out);
+  uint32_t counts[2] = {0};
+  for (unsigned run = 0; run < 2; run++) {
+    struct sm_fault fault = {0};
+    if (module_run(m, "tags", &l, &fault, NULL) != SM_DONE) {
+      printf("tags: %s (%s)\n", fault.message, fault.instruction);
+      return 1;
+    }
+    counts[run] = *out;
+    uint64_t *word = module_host(m, module_symbol(m, "tags"));
+    struct sm_insn insn;
+    for (unsigned k = 0; k < MOST && sm_decode(word, &insn); k++, word += 2)
+      if (insn.op == SM_OP_YIELD) {
+        put_bits(word, 0, 12, NOP);
+        put_bits(word, 87, 4, 0); /* its predicate operand */
+      }
+    module_forget_code(m);
+  }
+  printf("tags: %u of %u counted as compiled, %u without YIELD\n", counts[0], LANES * ROUNDS,
+         counts[1]);
+  return counts[1] != LANES * ROUNDS || counts[0] > counts[1];
+}
+
 static unsigned test_textures(struct module *m) {
   static const struct {
     const char *kernel, *instruction;
@@ -304,8 +352,8 @@ int main(void) {
     struct module *m = module_compile(source, NULL);
     if (!m)
       return 1;
-    failures +=
-        test_scales(m) + test_bindless(m) + test_hinted(m) + test_textures(m) + test_stack_limit();
+    failures += test_scales(m) + test_bindless(m) + test_hinted(m) + test_tags(m) +
+                test_textures(m) + test_stack_limit();
     module_free(m);
     builds++;
   }
