@@ -3,16 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
-#include "emulator/kernel/dmabuf.h"
-#include "emulator/kernel/syncpoint.h"
-#include "emulator/kernel/tsg.h"
 #include "emulator/kernel/usermode.h"
 #include "emulator/objects.h"
-#include "gpu/nvgpu/uapi.h"
 
 enum { WORD_BITS = 64 };
 
@@ -90,19 +87,6 @@ int emulator_hides_next(int fd) {
   return next(&hidden, fd);
 }
 
-void emu_descriptor_replace(struct emu_object *object, int fd) {
-  int *known = object->kind == EMU_EVENT ? &((struct emu_event *)object)->fd
-               : object->kind == EMU_SYNC_FILE || object->kind == EMU_POLLFD
-                   ? &((struct emu_waiter *)object)->fd
-                   : NULL;
-  if (!known || *known != fd || !object->fds)
-    return;
-  int other = 0;
-  while (emu_gpu.table[other] != object)
-    other++;
-  *known = other;
-}
-
 int emulator_dup(int fd, int minimum, int flags) {
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
@@ -120,8 +104,11 @@ int emulator_dup(int fd, int minimum, int flags) {
 int emulator_dup_onto(int fd, int target, int flags) {
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd), *replaced = emu_table_get(target);
-  if (replaced && replaced->kind == EMU_DMABUF)
-    emu_dmabuf_closing((struct emu_dmabuf *)replaced, target);
+  if (replaced && replaced->ops->close && fcntl(fd, F_GETFD) >= 0) {
+    replaced->ops->close(replaced, target);
+    object = emu_table_get(fd);
+    replaced = emu_table_get(target);
+  }
   int result = dup3(fd, target, flags);
   if (result < 0) {
     result = -errno;
@@ -148,7 +135,7 @@ bool emulator_is_event(int fd) {
     return false;
   pthread_mutex_lock(&emu_gpu.lock);
   const struct emu_object *object = emu_table_get(fd);
-  bool is = object && (object->kind == EMU_EVENT || object->kind == EMU_POLLFD);
+  bool is = object && object->ops->poll;
   pthread_mutex_unlock(&emu_gpu.lock);
   return is;
 }
@@ -156,28 +143,17 @@ bool emulator_is_event(int fd) {
 bool emulator_event_take(int fd) {
   struct pollfd p = {.fd = fd, .events = POLLIN, .revents = POLLIN};
   pthread_mutex_lock(&emu_gpu.lock);
-  emu_fd_polled(&p);
+  const struct emu_object *object = emu_table_get(fd);
+  if (object && object->ops->poll)
+    object->ops->poll(&p);
   pthread_mutex_unlock(&emu_gpu.lock);
   return p.revents != 0;
 }
 
-static const char *node_path(const struct emu_object *object) {
-  switch (object ? object->kind : 0) {
-  case EMU_NVMAP:
-    return NVMAP_NODE;
-  case EMU_CTRL:
-    return NVGPU_CTRL_NODE;
-  case EMU_HOST1X:
-  case EMU_NVHOST:
-    return HOST1X_FENCE_NODE;
-  default:
-    return NULL;
-  }
-}
-
 bool emulator_fd_status(int fd, struct stat *status) {
   pthread_mutex_lock(&emu_gpu.lock);
-  const char *path = node_path(emu_table_get(fd));
+  const struct emu_object *object = emu_table_get(fd);
+  const char *path = object ? object->ops->node : NULL;
   pthread_mutex_unlock(&emu_gpu.lock);
   return path && emulator_node_status(path, status);
 }

@@ -47,8 +47,6 @@ void emulator_look(void);
 
 void emu_descriptor_note(int fd, bool ours);
 void emu_descriptor_hide(int fd, bool hidden);
-/* The object was known by fd, which is gone: by another one that it still has. */
-void emu_descriptor_replace(struct emu_object *object, int fd);
 /* In a child of fork: none is the device's. */
 void emu_descriptors_forget(void);
 

@@ -24,7 +24,6 @@
 #include "emulator/gpu.h"
 #include "emulator/kernel/channel.h"
 #include "emulator/kernel/ctrl.h"
-#include "emulator/kernel/dispatch.h"
 #include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/l4t.h"
 #include "emulator/kernel/nvmap.h"
@@ -40,7 +39,6 @@
 #include "emulator/objects.h"
 #include "emulator/options.h"
 #include "emulator/sm/sm.h"
-#include "emulator/warn.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/emulator_node.h"
@@ -173,55 +171,6 @@ __attribute__((destructor)) static void leave(void) {
   emu_profile_print();
 }
 
-static struct emu_object *object_create(enum emu_kind kind, size_t size) {
-  struct emu_object *object = calloc(1, size);
-  if (object) {
-    object->kind = kind;
-    object->refs = 1;
-  }
-  return object;
-}
-
-static int open_plain(enum emu_kind kind, const char *name) {
-  struct emu_object *object = object_create(kind, sizeof(*object));
-  if (!object)
-    return -ENOMEM;
-  if (kind == EMU_NVMAP)
-    emu_gpu.nvmap_opens++;
-  int fd = emu_table_open(name, object);
-  emu_object_put(object);
-  return fd;
-}
-
-static int open_nvmap(void) {
-  return open_plain(EMU_NVMAP, "nvmap");
-}
-static int open_host1x(void) {
-  return open_plain(EMU_HOST1X, "host1x-fence");
-}
-static int open_nvhost(void) {
-  return open_plain(EMU_NVHOST, "nvhost-ctrl");
-}
-static int open_power(void) {
-  return open_plain(EMU_POWER, "nvgpu-power");
-}
-static int open_counters(void) {
-  return open_plain(EMU_COUNTER_NODE, "tegracl-emulator");
-}
-
-static int open_ctrl(void) {
-  struct emu_ctrl *ctrl = (struct emu_ctrl *)object_create(EMU_CTRL, sizeof(struct emu_ctrl));
-  if (!ctrl)
-    return -ENOMEM;
-  ctrl->instance = ++emu_gpu.instances;
-  if (!emu_gpu.power.ready)
-    emu_power_use();
-  emu_gpu.power.ready = true;
-  int fd = emu_usermode_open(&ctrl->object);
-  emu_object_put(&ctrl->object);
-  return fd;
-}
-
 /* It asks for the default big page size, and Orin has none; 1.1. */
 static int open_as(void) {
   return -EINVAL;
@@ -244,12 +193,12 @@ static const struct node {
   const char *path, *old_path;
   int (*open)(void);
 } nodes[] = {
-    {NVMAP_NODE, NULL, open_nvmap},
-    {NVGPU_CTRL_NODE, NVGPU_CTRL_NODE_OLD, open_ctrl},
+    {NVMAP_NODE, NULL, emu_nvmap_open},
+    {NVGPU_CTRL_NODE, NVGPU_CTRL_NODE_OLD, emu_ctrl_open},
     {"/dev/nvgpu/igpu0/as", "/dev/nvhost-as-gpu", open_as},
     {"/dev/nvgpu/igpu0/channel", "/dev/nvhost-gpu", open_channel},
     {"/dev/nvgpu/igpu0/tsg", "/dev/nvhost-tsg-gpu", open_tsg},
-    {"/dev/nvgpu/igpu0/power", "/dev/nvhost-power-gpu", open_power},
+    {NVGPU_POWER_NODE, "/dev/nvhost-power-gpu", emu_power_open},
     {"/dev/nvgpu/igpu0/nvsched", "/dev/nvhost-nvsched-gpu", open_refused},
     {"/dev/nvgpu/igpu0/nvsched_ctrl_fifo", "/dev/nvhost-nvsched_ctrl_fifo-gpu", open_refused},
     {"/dev/nvgpu/igpu0/ctxsw", "/dev/nvhost-ctxsw-gpu", open_refused},
@@ -258,14 +207,14 @@ static const struct node {
     {"/dev/nvgpu/igpu0/prof-ctx", "/dev/nvhost-prof-ctx-gpu", open_refused},
     {"/dev/nvgpu/igpu0/prof-dev", "/dev/nvhost-prof-dev-gpu", open_refused},
     {"/dev/nvgpu/igpu0/sched", "/dev/nvhost-sched-gpu", open_refused},
-    {HOST1X_FENCE_NODE, NULL, open_host1x},
-    {NVHOST_CTRL_NODE, NULL, open_nvhost},
-    {EMULATOR_NODE_PATH, NULL, open_counters},
+    {HOST1X_FENCE_NODE, NULL, emu_host1x_open},
+    {NVHOST_CTRL_NODE, NULL, emu_nvhost_open},
+    {EMULATOR_NODE_PATH, NULL, emu_counters_open},
 };
 
 static const struct node *find_node(const char *path) {
   for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
-    if ((nodes[i].open == open_host1x || nodes[i].open == open_nvhost) &&
+    if ((nodes[i].open == emu_host1x_open || nodes[i].open == emu_nvhost_open) &&
         strcmp(nodes[i].path, emu_release()->fence_node) != 0)
       continue;
     if (strcmp(path, nodes[i].path) == 0 ||
@@ -308,36 +257,11 @@ static int emulator_open(const char *path, int flags) {
   return result;
 }
 
-static void check_given_up(const struct emu_channel *channel) {
-  /* A turn that has not ended counts: the client may close once it sees what its work wrote. */
-  const bool used = channel->turns || emu_gpu.servicing == channel;
-  if (channel->preemption_refused && !used)
-    emu_warn("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
-             "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
-             "without it, with the mode that it had (WFI)",
-             "nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_set_preemption_mode");
-}
-
 static int emulator_close(int fd) {
-  int result = 0;
   pthread_mutex_lock(&emu_gpu.lock);
-  struct emu_object *object = emu_table_get(fd);
-  if (object && object->kind == EMU_CHANNEL && object->fds == 1) {
-    emu_power_use();
-    check_given_up((struct emu_channel *)object);
-    emu_channel_settle((struct emu_channel *)object);
-    object = emu_table_get(fd);
-  }
-  if (object && object->kind == EMU_DMABUF)
-    emu_dmabuf_closing((struct emu_dmabuf *)object, fd);
-  /* The number first: when its object has gone, nothing may still show it. */
-  if (close(fd) < 0)
-    result = -errno;
-  if (object)
-    emu_table_clear(fd);
+  int result = emu_table_close(fd);
   pthread_mutex_unlock(&emu_gpu.lock);
-  if (object)
-    emu_device_stop_if_unused();
+  emu_device_stop_if_unused();
   return result;
 }
 
@@ -346,51 +270,13 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
   if (result) {
-    if (object && object->kind == EMU_CHANNEL &&
-        (uint32_t)request == (uint32_t)NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE)
-      ((struct emu_channel *)object)->preemption_refused = true;
-    pthread_mutex_unlock(&emu_gpu.lock);
-    return result;
-  }
-  switch (object ? object->kind : 0) {
-  case EMU_NVMAP:
-    result = emu_nvmap_ioctl(object, fd, request, argument);
-    break;
-  case EMU_CTRL:
-    result = emu_dispatch(&emu_node_ctrl, object, fd, request, argument);
-    break;
-  case EMU_AS:
-    result = emu_dispatch(&emu_node_as, object, fd, request, argument);
-    break;
-  case EMU_TSG:
-    result = emu_dispatch(&emu_node_tsg, object, fd, request, argument);
-    break;
-  case EMU_CHANNEL:
-    result = emu_dispatch(&emu_node_channel, object, fd, request, argument);
-    break;
-  case EMU_HOST1X:
-    result = emu_dispatch(&emu_node_host1x, object, fd, request, argument);
-    break;
-  case EMU_NVHOST:
-    result = emu_dispatch(&emu_node_nvhost, object, fd, request, argument);
-    break;
-  case EMU_DMABUF:
-    result = emu_dmabuf_ioctl(request, (uintptr_t)argument);
-    break;
-  case EMU_SYNC_FILE:
-    result = emu_sync_file_ioctl((struct emu_waiter *)object, request, (uintptr_t)argument);
-    break;
-  case EMU_COUNTER_NODE:
-    result = emu_fault_ioctl(object, fd, request, argument);
-    break;
-  case EMU_EVENT:
-  case EMU_POWER:
-  case EMU_POLLFD:
-    result = -ENOTTY;
-    break;
-  default:
+    struct emu_channel *channel = emu_table_get_kind(fd, EMU_CHANNEL);
+    if (channel && (uint32_t)request == (uint32_t)NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE)
+      channel->preemption_refused = true;
+  } else if (object) {
+    result = object->ops->ioctl ? object->ops->ioctl(object, fd, request, argument) : -ENOTTY;
+  } else {
     result = fcntl(fd, F_GETFD) < 0 ? -EBADF : -ENOTTY;
-    break;
   }
   pthread_mutex_unlock(&emu_gpu.lock);
   if (result == 0)
@@ -398,50 +284,15 @@ static int emulator_ioctl(int fd, unsigned long request, void *argument) {
   return result;
 }
 
-/* docs/hardware/kernel-interface.md 4.1 */
-static int check_ctrl_map(const struct emu_ctrl *ctrl, size_t length, off_t offset) {
-  if (ctrl->mapping)
-    return -EBUSY; /* order 2 */
-  if (length > USERMODE_BYTES)
-    return -EINVAL; /* order 3 */
-  if (offset != 0)
-    return -EINVAL; /* order 4 */
-  return emu_power_use_in_mmap();
-}
-
-/* docs/hardware/kernel-interface.md 4.3, "which fd", "before ALLOC", "VPR heap", "beyond the end"
- */
-static int check_map(struct emu_object *object, size_t length, int protection, off_t offset) {
-  switch (object->kind) {
-  case EMU_CTRL:
-    return check_ctrl_map((struct emu_ctrl *)object, length, offset);
-  case EMU_DMABUF: {
-    const struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
-    uint64_t pages = (length + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
-    if (offset < 0 || (uint64_t)offset > dmabuf->size || pages > dmabuf->size - (uint64_t)offset)
-      return -EINVAL;
-    if (!dmabuf->allocated || (dmabuf->read_only && (protection & PROT_WRITE)))
-      return -EPERM;
-    return 0;
-  }
-  case EMU_NVMAP:
-    return -EPERM;
-  default:
-    return -ENODEV;
-  }
-}
-
 static void *emulator_mmap(void *address, size_t length, int protection, int flags, int fd,
                            off_t offset, int *error) {
   void *mapping = NULL;
-  struct stat status;
   *error = 0;
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_object *object = emu_table_get(fd);
   if (object)
-    *error = check_map(object, length, protection, offset);
-  if (!*error && object && object->kind == EMU_DMABUF)
-    *error = emu_nvmap_share_pages((struct emu_dmabuf *)object, fd);
+    *error =
+        object->ops->mmap ? object->ops->mmap(object, fd, length, protection, offset) : -ENODEV;
   if (!*error) {
     mapping = mmap(address, length, protection, flags, fd, offset);
     if (mapping == MAP_FAILED) {
@@ -452,40 +303,16 @@ static void *emulator_mmap(void *address, size_t length, int protection, int fla
   /* docs/hardware/kernel-interface.md 4.1 and 4.3: a child of fork has none of these mappings */
   if (mapping && object)
     madvise(mapping, length, MADV_DONTFORK);
-  if (mapping && object && object->kind == EMU_CTRL) {
-    struct emu_ctrl *ctrl = (struct emu_ctrl *)object;
-    ctrl->mapping = mapping;
-    ctrl->mapping_length = length;
-    ctrl->mapping_protection = protection;
-    ctrl->hidden = false;
-    ctrl->page_inode = fstat(fd, &status) ? 0 : status.st_ino;
-    ctrl->next_mapped = emu_gpu.mapped;
-    emu_gpu.mapped = ctrl;
-    emu_object_get(object);
-    /* It removes the mapping when the GPU goes off; without it the next request does. */
-    emu_engine_start();
-    emu_engine_wake();
-  }
+  if (mapping && object && object->ops->mapped)
+    object->ops->mapped(object, fd, mapping, length, protection);
   pthread_mutex_unlock(&emu_gpu.lock);
   return mapping;
 }
 
 static int emulator_munmap(void *address, size_t length) {
-  bool dropped = false;
   pthread_mutex_lock(&emu_gpu.lock);
   int result = munmap(address, length) < 0 ? -errno : 0;
-  for (struct emu_ctrl **link = &emu_gpu.mapped; result == 0 && *link;) {
-    struct emu_ctrl *ctrl = *link;
-    if ((char *)ctrl->mapping >= (char *)address &&
-        (char *)ctrl->mapping < (char *)address + length) {
-      *link = ctrl->next_mapped;
-      ctrl->mapping = NULL;
-      emu_object_put(&ctrl->object);
-      dropped = true;
-    } else {
-      link = &ctrl->next_mapped;
-    }
-  }
+  const bool dropped = result == 0 && emu_usermode_unmapped(address, length);
   pthread_mutex_unlock(&emu_gpu.lock);
   if (dropped)
     emu_device_stop_if_unused();
@@ -499,8 +326,9 @@ static int take_events(struct pollfd *fds, const struct pollfd *polled, unsigned
   pthread_mutex_lock(&emu_gpu.lock);
   for (unsigned i = 0; i < count; i++) {
     fds[i].revents = polled[i].revents;
-    if (fds[i].revents)
-      emu_fd_polled(&fds[i]);
+    const struct emu_object *object = fds[i].revents ? emu_table_get(fds[i].fd) : NULL;
+    if (object && object->ops->poll)
+      object->ops->poll(&fds[i]);
     ready += fds[i].revents != 0;
   }
   pthread_mutex_unlock(&emu_gpu.lock);

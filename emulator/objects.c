@@ -14,16 +14,24 @@
 
 #include "emulator/descriptors.h"
 #include "emulator/gpu.h"
-#include "emulator/kernel/address_space.h"
-#include "emulator/kernel/channel.h"
-#include "emulator/kernel/ctrl.h"
-#include "emulator/kernel/dmabuf.h"
-#include "emulator/kernel/nvmap.h"
-#include "emulator/kernel/share.h"
-#include "emulator/kernel/syncpoint.h"
-#include "emulator/kernel/tsg.h"
 
 enum { TABLE_STEP = 64 };
+
+void *emu_object_create(const struct emu_object_ops *ops, size_t size) {
+  struct emu_object *object = calloc(1, size);
+  if (object)
+    *object = (struct emu_object){.ops = ops, .refs = 1, .fd = -1};
+  return object;
+}
+
+int emu_object_open(const struct emu_object_ops *ops, const char *name) {
+  struct emu_object *object = emu_object_create(ops, sizeof(*object));
+  if (!object)
+    return -ENOMEM;
+  int fd = emu_table_open(name, object);
+  emu_object_put(object);
+  return fd;
+}
 
 int emu_table_set(int fd, struct emu_object *object) {
   if (fd >= EMU_FDS)
@@ -41,7 +49,8 @@ int emu_table_set(int fd, struct emu_object *object) {
   if (emu_gpu.table[fd])
     emu_table_clear(fd);
   emu_gpu.table[fd] = object;
-  object->fds++;
+  if (object->fds++ == 0)
+    object->fd = fd;
   emu_object_get(object);
   emu_gpu.fd_count++;
   emu_descriptor_note(fd, true);
@@ -54,7 +63,18 @@ struct emu_object *emu_table_get(int fd) {
 
 void *emu_table_get_kind(int fd, enum emu_kind kind) {
   struct emu_object *object = emu_table_get(fd);
-  return object && object->kind == kind ? object : NULL;
+  return object && object->ops->kind == kind ? object : NULL;
+}
+
+/* fd has gone: the object is known by another one that it still has. */
+static void replace_fd(struct emu_object *object, int fd) {
+  if (object->fd != fd)
+    return;
+  object->fd = -1;
+  for (int other = 0; object->fds && object->fd < 0; other++) {
+    if (emu_gpu.table[other] == object)
+      object->fd = other;
+  }
 }
 
 void emu_table_clear(int fd) {
@@ -62,11 +82,24 @@ void emu_table_clear(int fd) {
   emu_gpu.table[fd] = NULL;
   emu_descriptor_note(fd, false);
   object->fds--;
-  emu_descriptor_replace(object, fd);
-  if (object->kind == EMU_CHANNEL && object->fds == 0)
-    emu_channel_close((struct emu_channel *)object);
+  replace_fd(object, fd);
+  if (object->fds == 0 && object->ops->closed)
+    object->ops->closed(object);
   emu_object_put(object);
   emu_gpu.fd_count--; /* last: gpu.lock was let go, and without fds the device goes */
+}
+
+int emu_table_close(int fd) {
+  struct emu_object *object = emu_table_get(fd);
+  if (object && object->ops->close) {
+    object->ops->close(object, fd);
+    object = emu_table_get(fd); /* gpu.lock may have been dropped */
+  }
+  /* The number first: when its object has gone, no number may lead to it. */
+  int result = close(fd) < 0 ? -errno : 0;
+  if (object)
+    emu_table_clear(fd);
+  return result;
 }
 
 int emu_table_open(const char *name, struct emu_object *object) {
@@ -85,47 +118,11 @@ void emu_object_get(struct emu_object *object) {
   object->refs++;
 }
 
-static void nvmap_free(struct emu_object *object) {
-  free(object);
-  if (--emu_gpu.nvmap_opens == 0)
-    emu_nvmap_free_all();
-}
-
 void emu_object_put(struct emu_object *object) {
   if (--object->refs > 0)
     return;
-  switch (object->kind) {
-  case EMU_NVMAP:
-    nvmap_free(object);
-    break;
-  case EMU_CTRL:
-    emu_share_forget(NULL, ((struct emu_ctrl *)object)->instance);
+  if (object->ops->destroy)
+    object->ops->destroy(object);
+  else
     free(object);
-    break;
-  case EMU_POWER:
-  case EMU_HOST1X:
-  case EMU_NVHOST:
-  case EMU_COUNTER_NODE:
-    free(object);
-    break;
-  case EMU_AS:
-    emu_as_free((struct emu_as *)object);
-    break;
-  case EMU_TSG:
-    emu_tsg_free((struct emu_tsg *)object);
-    break;
-  case EMU_CHANNEL:
-    emu_channel_free((struct emu_channel *)object);
-    break;
-  case EMU_DMABUF:
-    emu_dmabuf_free((struct emu_dmabuf *)object);
-    break;
-  case EMU_EVENT:
-    emu_event_free((struct emu_event *)object);
-    break;
-  case EMU_SYNC_FILE:
-  case EMU_POLLFD:
-    emu_waiter_free((struct emu_waiter *)object);
-    break;
-  }
 }

@@ -4,6 +4,9 @@
 #ifndef TEGRACL_EMULATOR_OBJECTS_H
 #define TEGRACL_EMULATOR_OBJECTS_H
 
+#include <stddef.h>
+#include <sys/types.h>
+
 enum emu_kind {
   EMU_NVMAP = 1,
   EMU_CTRL,
@@ -20,13 +23,42 @@ enum emu_kind {
   EMU_COUNTER_NODE,
 };
 
+struct emu_object;
+struct pollfd;
+
+/* What the calls on a descriptor do for one kind of object. gpu.lock is held. */
+struct emu_object_ops {
+  enum emu_kind kind;
+  const char *node; /* whose status fstat reports; NULL: that of the descriptor's own file */
+  /* 0, a positive number of bytes not copied, or -errno. NULL: -ENOTTY. */
+  int (*ioctl)(struct emu_object *object, int fd, unsigned long request, void *argument);
+  /* Before fd is mapped: 0 or -errno. NULL: -ENODEV. */
+  int (*mmap)(struct emu_object *object, int fd, size_t length, int protection, off_t offset);
+  /* fd has been mapped. NULL: nothing to do. */
+  void (*mapped)(struct emu_object *object, int fd, void *mapping, size_t length, int protection);
+  /* Changes what poll found into what the driver reports, once for each event. NULL: no event. */
+  void (*poll)(struct pollfd *found);
+  /* Before fd is closed; may drop gpu.lock meanwhile. NULL: nothing to do. */
+  void (*close)(struct emu_object *object, int fd);
+  /* The last descriptor has been closed. NULL: nothing to do. */
+  void (*closed)(struct emu_object *object);
+  /* The last reference has been dropped. NULL: free. */
+  void (*destroy)(struct emu_object *object);
+};
+
 /* The head of every object. An fd, a mapping, or another object that needs it
  * holds a reference. */
 struct emu_object {
-  enum emu_kind kind;
+  const struct emu_object_ops *ops;
   int refs;
   int fds; /* table entries among refs */
+  int fd;  /* one of them; -1: none */
 };
+
+/* A zeroed object of size bytes with one reference; NULL: no memory. */
+void *emu_object_create(const struct emu_object_ops *ops, size_t size);
+/* A new fd for a new object that has no state but its head: the fd, or -errno. */
+int emu_object_open(const struct emu_object_ops *ops, const char *name);
 
 /* Makes fd stand for the object and takes a reference. 0 or -ENOMEM. */
 int emu_table_set(int fd, struct emu_object *object);
@@ -36,6 +68,9 @@ struct emu_object *emu_table_get(int fd);
 void *emu_table_get_kind(int fd, enum emu_kind kind);
 /* Forgets fd (it is, or will be, closed) and drops its reference. */
 void emu_table_clear(int fd);
+/* Closes an fd of the client, which may have an object: 0 or -errno. May drop gpu.lock meanwhile.
+ */
+int emu_table_close(int fd);
 /* A new fd (memfd without pages) for the object: the fd, or -errno. */
 int emu_table_open(const char *name, struct emu_object *object);
 void emu_object_get(struct emu_object *object);

@@ -133,7 +133,8 @@ static int grid(uint64_t user) {
   return emu_copy_to_user(user, &record, sizeof(record));
 }
 
-int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
+static int counters_ioctl(struct emu_object *object, int fd, unsigned long request,
+                          void *argument) {
   const uint64_t user = (uintptr_t)argument;
   switch ((uint32_t)request) {
   case (uint32_t)EMULATOR_IOCTL_FAULT:
@@ -157,4 +158,9 @@ int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, vo
   default:
     return -ENOTTY;
   }
+}
+
+int emu_counters_open(void) {
+  static const struct emu_object_ops ops = {.kind = EMU_COUNTER_NODE, .ioctl = counters_ioctl};
+  return emu_object_open(&ops, "tegracl-emulator");
 }

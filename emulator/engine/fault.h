@@ -7,7 +7,6 @@
 #include "gpu/nvgpu/emulator_node.h"
 
 struct emu_channel;
-struct emu_object;
 struct emu_tsg;
 
 /* A fault as the engine finds it; emu_fault completes it. */
@@ -25,6 +24,7 @@ void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault)
 void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault *fault);
 /* The end of a TSG's channels; code 0: no notifier tells it. gpu.lock held. */
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier);
-int emu_fault_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument);
+/* A new fd of EMULATOR_NODE_PATH, or -errno. */
+int emu_counters_open(void);
 
 #endif

@@ -31,11 +31,12 @@ static uint64_t round_to_pages(uint64_t bytes) {
   return (bytes + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
 }
 
+static const struct emu_object_ops as_ops;
+
 struct emu_as *emu_as_create(uint64_t start, uint64_t end) {
-  struct emu_as *as = calloc(1, sizeof(*as));
+  struct emu_as *as = emu_object_create(&as_ops, sizeof(*as));
   if (!as)
     return NULL;
-  as->object = (struct emu_object){.kind = EMU_AS, .refs = 1};
   as->start = start;
   as->end = end;
   as->pins.next = as->pins.previous = &as->pins;
@@ -53,7 +54,8 @@ struct emu_as *emu_as_create(uint64_t start, uint64_t end) {
   return as;
 }
 
-void emu_as_free(struct emu_as *as) {
+static void as_destroy(struct emu_object *object) {
+  struct emu_as *as = (struct emu_as *)object;
   emu_check_leaks(as);
   while (as->mapping_count)
     emu_as_unmap(as, as->mappings[as->mapping_count - 1]);
@@ -457,4 +459,14 @@ const struct emu_node emu_node_as = {
     .copy_out_error = -EFAULT,
     .ioctls = ioctls,
     .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
+};
+
+static int as_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
+  return emu_dispatch(&emu_node_as, object, fd, request, argument);
+}
+
+static const struct emu_object_ops as_ops = {
+    .kind = EMU_AS,
+    .ioctl = as_ioctl,
+    .destroy = as_destroy,
 };

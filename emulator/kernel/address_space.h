@@ -45,7 +45,6 @@ struct emu_as {
 };
 
 struct emu_as *emu_as_create(uint64_t start, uint64_t end);
-void emu_as_free(struct emu_as *as);
 /* Maps size bytes of the dma-buf in the driver's part of the space; NULL: no room. */
 struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmabuf, uint64_t offset,
                                       uint64_t size, bool writable, int syncpoint);

@@ -23,6 +23,7 @@
 #include "emulator/kernel/tsg.h"
 #include "emulator/modes/adversary.h"
 #include "emulator/objects.h"
+#include "emulator/warn.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
@@ -33,6 +34,8 @@ enum {
   SYNCPOINT_CLOSE_STEP = 1000 /* 3.4, close(channel fd) */
 };
 
+static const struct emu_object_ops channel_ops;
+
 /* 3.1, OPEN_CHANNEL: the checks in their order */
 int emu_channel_open(int32_t runlist) {
   const int32_t runlist_gr = 0;
@@ -40,10 +43,9 @@ int emu_channel_open(int32_t runlist) {
     return -EINVAL; /* order 3 */
   if (!emu_gpu.free_channel_count)
     return -ENOMEM; /* order 5 */
-  struct emu_channel *channel = calloc(1, sizeof(*channel));
+  struct emu_channel *channel = emu_object_create(&channel_ops, sizeof(*channel));
   if (!channel)
     return -ENOMEM;
-  channel->object = (struct emu_object){.kind = EMU_CHANNEL, .refs = 1};
   channel->watchdog = true;
   channel->watchdog_ms = WATCHDOG_DEFAULT_MS;
   channel->switch_limit_ms = EMU_SWITCH_LIMIT_MS;
@@ -68,7 +70,7 @@ int emu_channel_open(int32_t runlist) {
 /* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel: for a while it tries to take a
  * channel with unfinished work out of its TSG; then the other channels' work ends, too.
  * However slow this machine is, the work has its turns before. */
-void emu_channel_settle(struct emu_channel *channel) {
+static void settle_before_close(struct emu_channel *channel) {
   enum { TRIES = 11, PAUSE_US = 3000, TURNS = 8 };
   const uint32_t first = channel->turns;
   emu_object_get(&channel->object);
@@ -86,8 +88,28 @@ void emu_channel_settle(struct emu_channel *channel) {
   emu_object_put(&channel->object);
 }
 
-/* 3.4, close(channel fd) */
-void emu_channel_close(struct emu_channel *channel) {
+static void check_given_up(const struct emu_channel *channel) {
+  /* A turn that has not ended counts: the client may close once it sees what its work wrote. */
+  const bool used = channel->turns || emu_gpu.servicing == channel;
+  if (channel->preemption_refused && !used)
+    emu_warn("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
+             "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
+             "without it, with the mode that it had (WFI)",
+             "nvgpu, common/gr/gr_setup.c, nvgpu_gr_setup_set_preemption_mode");
+}
+
+static void channel_close(struct emu_object *object, int fd) {
+  struct emu_channel *channel = (struct emu_channel *)object;
+  if (object->fds > 1)
+    return;
+  emu_power_use();
+  check_given_up(channel);
+  settle_before_close(channel);
+}
+
+/* 3.4, close(channel fd): it stops and leaves its TSG. */
+static void channel_closed(struct emu_object *object) {
+  struct emu_channel *channel = (struct emu_channel *)object;
   emu_object_get(&channel->object);
   atomic_store(&channel->serviceable, false);
   emu_gpu.channels[channel->id] = NULL;
@@ -112,7 +134,8 @@ void emu_channel_close(struct emu_channel *channel) {
   emu_object_put(&channel->object);
 }
 
-void emu_channel_free(struct emu_channel *channel) {
+static void channel_destroy(struct emu_object *object) {
+  struct emu_channel *channel = (struct emu_channel *)object;
   if (channel->gpfifo)
     emu_object_put(&channel->gpfifo->object);
   if (channel->userd)
@@ -605,4 +628,16 @@ const struct emu_node emu_node_channel = {
     .largest_argument = 104,
     .ioctls = ioctls,
     .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
+};
+
+static int channel_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
+  return emu_dispatch(&emu_node_channel, object, fd, request, argument);
+}
+
+static const struct emu_object_ops channel_ops = {
+    .kind = EMU_CHANNEL,
+    .ioctl = channel_ioctl,
+    .close = channel_close,
+    .closed = channel_closed,
+    .destroy = channel_destroy,
 };

@@ -70,11 +70,7 @@ struct emu_channel {
   struct emu_pin pin;
 };
 
+/* A new fd, or -errno. */
 int emu_channel_open(int32_t runlist);
-/* Before the last fd of a channel is closed; gpu.lock is dropped meanwhile. */
-void emu_channel_settle(struct emu_channel *channel);
-/* The fd is gone: the channel stops and leaves its TSG. */
-void emu_channel_close(struct emu_channel *channel);
-void emu_channel_free(struct emu_channel *channel);
 
 #endif

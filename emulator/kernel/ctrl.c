@@ -4,6 +4,7 @@
 #include "emulator/kernel/ctrl.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,9 +18,11 @@
 #include "emulator/kernel/dispatch.h"
 #include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/l4t.h"
+#include "emulator/kernel/power.h"
 #include "emulator/kernel/share.h"
 #include "emulator/kernel/tsg.h"
 #include "emulator/kernel/user_copy.h"
+#include "emulator/kernel/usermode.h"
 #include "emulator/objects.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
@@ -520,3 +523,33 @@ const struct emu_node emu_node_ctrl = {
     .ioctls = ioctls,
     .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
 };
+
+static int ctrl_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
+  return emu_dispatch(&emu_node_ctrl, object, fd, request, argument);
+}
+
+static void ctrl_destroy(struct emu_object *object) {
+  emu_share_forget(NULL, ((struct emu_ctrl *)object)->instance);
+  free(object);
+}
+
+int emu_ctrl_open(void) {
+  static const struct emu_object_ops ops = {
+      .kind = EMU_CTRL,
+      .node = NVGPU_CTRL_NODE,
+      .ioctl = ctrl_ioctl,
+      .mmap = emu_usermode_mmap,
+      .mapped = emu_usermode_mapped,
+      .destroy = ctrl_destroy,
+  };
+  struct emu_ctrl *ctrl = emu_object_create(&ops, sizeof(*ctrl));
+  if (!ctrl)
+    return -ENOMEM;
+  ctrl->instance = ++emu_gpu.instances;
+  if (!emu_gpu.power.ready)
+    emu_power_use();
+  emu_gpu.power.ready = true;
+  int fd = emu_usermode_open(&ctrl->object);
+  emu_object_put(&ctrl->object);
+  return fd;
+}

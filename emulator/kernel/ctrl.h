@@ -21,6 +21,9 @@ struct emu_ctrl {
   uint64_t tokens; /* given out for sharing TSGs */
 };
 
+/* A new fd, or -errno. */
+int emu_ctrl_open(void);
+
 /* ctrl_rare.c. Each is the function of a struct emu_ioctl. */
 int emu_ctrl_graphics(struct emu_object *object, int fd, void *argument);
 int emu_ctrl_prepare_read(struct emu_object *object, int fd, void *argument);

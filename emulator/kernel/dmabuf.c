@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "emulator/descriptors.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/nvmap.h"
 #include "emulator/kernel/user_copy.h"
 #include "emulator/kernel/vma.h"
 #include "emulator/objects.h"
@@ -52,11 +53,12 @@ static void unpark(struct emu_dmabuf *dmabuf) {
   dmabuf->parked_fd = -1;
 }
 
+static const struct emu_object_ops dmabuf_ops;
+
 struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
-  struct emu_dmabuf *dmabuf = calloc(1, sizeof(*dmabuf));
+  struct emu_dmabuf *dmabuf = emu_object_create(&dmabuf_ops, sizeof(*dmabuf));
   if (!dmabuf)
     return NULL;
-  dmabuf->object = (struct emu_object){.kind = EMU_DMABUF, .refs = 1};
   dmabuf->size = dmabuf->asked = size;
   dmabuf->serial = emu_gpu.next_serial++;
   dmabuf->parked_fd = -1;
@@ -65,7 +67,8 @@ struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
   return dmabuf;
 }
 
-void emu_dmabuf_free(struct emu_dmabuf *dmabuf) {
+static void dmabuf_destroy(struct emu_object *object) {
+  struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
   struct emu_dmabuf **link = &emu_gpu.dmabufs;
   while (*link != dmabuf)
     link = &(*link)->next;
@@ -145,7 +148,9 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
   return fd;
 }
 
-void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd) {
+/* If it is the last, the pages are kept for the handles. */
+static void dmabuf_close(struct emu_object *object, int fd) {
+  struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
   if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->parked_fd < 0)
     dmabuf->parked_fd = park(fd);
 }
@@ -239,12 +244,32 @@ int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
 }
 
 /* Maintenance of caches that this machine keeps coherent; docs/hardware/kernel-interface.md 4.3. */
-int emu_dmabuf_ioctl(unsigned long request, uint64_t argument) {
+static int dmabuf_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
   struct dma_buf_sync sync;
   if (request != DMA_BUF_IOCTL_SYNC)
     return -ENOTTY;
-  if (emu_copy_from_user(&sync, argument, sizeof(sync)))
+  if (emu_copy_from_user(&sync, (uintptr_t)argument, sizeof(sync)))
     return -EFAULT;
   bool known = !(sync.flags & ~(uint64_t)DMA_BUF_SYNC_VALID_FLAGS_MASK);
   return known && (sync.flags & DMA_BUF_SYNC_RW) ? 0 : -EINVAL;
 }
+
+/* docs/hardware/kernel-interface.md 4.3, "before ALLOC", "VPR heap", "beyond the end" */
+static int dmabuf_mmap(struct emu_object *object, int fd, size_t length, int protection,
+                       off_t offset) {
+  struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
+  uint64_t pages = (length + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  if (offset < 0 || (uint64_t)offset > dmabuf->size || pages > dmabuf->size - (uint64_t)offset)
+    return -EINVAL;
+  if (!dmabuf->allocated || (dmabuf->read_only && (protection & PROT_WRITE)))
+    return -EPERM;
+  return emu_nvmap_share_pages(dmabuf, fd);
+}
+
+static const struct emu_object_ops dmabuf_ops = {
+    .kind = EMU_DMABUF,
+    .ioctl = dmabuf_ioctl,
+    .mmap = dmabuf_mmap,
+    .close = dmabuf_close,
+    .destroy = dmabuf_destroy,
+};

@@ -47,10 +47,6 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only);
 bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd);
 /* The mapping is one of the dma-buf. */
 bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma);
-/* The client's fd goes: if it is the last, keep the pages for the handle. */
-void emu_dmabuf_closing(struct emu_dmabuf *dmabuf, int fd);
-int emu_dmabuf_ioctl(unsigned long request, uint64_t argument);
-void emu_dmabuf_free(struct emu_dmabuf *dmabuf);
 /* A handle is gone: without any, no new fd can be asked for. */
 void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf);
 

@@ -61,11 +61,6 @@ void emu_handle_free(struct emu_handle *handle) {
   free(handle);
 }
 
-void emu_nvmap_free_all(void) {
-  while (emu_gpu.handles)
-    emu_handle_free(emu_gpu.handles);
-}
-
 struct emu_handle *emu_handle_create(uint64_t size) {
   uint64_t pages = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES;
   struct emu_dmabuf *dmabuf = emu_dmabuf_create(pages * GPU_PAGE_BYTES);
@@ -156,12 +151,8 @@ static int nvmap_free(uint32_t value) {
     return 0;
   }
   int fd = (int)value;
-  struct emu_dmabuf *dmabuf = emu_table_get_kind(fd, EMU_DMABUF);
-  if (value && dmabuf) {
-    emu_dmabuf_closing(dmabuf, fd);
-    close(fd);
-    emu_table_clear(fd);
-  }
+  if (value && emu_table_get_kind(fd, EMU_DMABUF))
+    emu_table_close(fd);
   return 0;
 }
 
@@ -423,9 +414,7 @@ static const struct {
     {NVMAP_IOC_VPR_FLOOR_SIZE, emu_nvmap_vpr_floor, false},
 };
 
-int emu_nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, void *user) {
-  (void)object;
-  (void)fd;
+static int nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, void *user) {
   /* 1.4, nvmap column: wrong magic, number beyond the last, unknown request */
   if (_IOC_TYPE(request) != 'N' || _IOC_NR(request) > emu_release()->nvmap_last)
     return -ENOTTY;
@@ -449,4 +438,36 @@ int emu_nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, vo
     return result;
   }
   return -ENOTTY;
+}
+
+/* docs/hardware/kernel-interface.md 4.3, "which fd" */
+static int nvmap_mmap(struct emu_object *object, int fd, size_t length, int protection,
+                      off_t offset) {
+  return -EPERM;
+}
+
+static void nvmap_destroy(struct emu_object *object) {
+  free(object);
+  if (--emu_gpu.nvmap_opens > 0)
+    return;
+  while (emu_gpu.handles)
+    emu_handle_free(emu_gpu.handles);
+}
+
+static const struct emu_object_ops nvmap_ops = {
+    .kind = EMU_NVMAP,
+    .node = NVMAP_NODE,
+    .ioctl = nvmap_ioctl,
+    .mmap = nvmap_mmap,
+    .destroy = nvmap_destroy,
+};
+
+int emu_nvmap_open(void) {
+  struct emu_object *object = emu_object_create(&nvmap_ops, sizeof(*object));
+  if (!object)
+    return -ENOMEM;
+  emu_gpu.nvmap_opens++;
+  int fd = emu_table_open("nvmap", object);
+  emu_object_put(object);
+  return fd;
 }

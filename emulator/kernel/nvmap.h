@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 struct emu_dmabuf;
-struct emu_object;
 
 /* An nvmap handle: one id of the process's nvmap client. */
 struct emu_handle {
@@ -16,8 +15,8 @@ struct emu_handle {
   struct emu_dmabuf *dmabuf;
 };
 
-int emu_nvmap_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument);
-void emu_nvmap_free_all(void);
+/* A new fd, or -errno. */
+int emu_nvmap_open(void);
 /* The handle of an id, or NULL. */
 struct emu_handle *emu_handle_find(uint32_t id);
 /* A handle with a new dma-buf of size bytes (rounded up to pages); NULL: no memory. */

@@ -23,10 +23,17 @@
 #include "emulator/kernel/submit.h"
 #include "emulator/kernel/usermode.h"
 #include "emulator/modes/adversary.h"
+#include "emulator/objects.h"
 #include "emulator/options.h"
 #include "emulator/warn.h"
+#include "gpu/nvgpu/uapi.h"
 
 enum { NS_PER_MS = 1000000 };
+
+int emu_power_open(void) {
+  static const struct emu_object_ops ops = {.kind = EMU_POWER, .node = NVGPU_POWER_NODE};
+  return emu_object_open(&ops, "nvgpu-power");
+}
 
 static bool is_held(void) {
   for (int i = 0; i < EMU_CHANNELS; i++) {

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A new fd of the power node, whose requests are all unknown; or -errno. */
+int emu_power_open(void);
 /* A request takes a power reference and gives it back: the GPU is powered up if it was off,
  * and stays on for a while. */
 void emu_power_use(void);

@@ -3,13 +3,12 @@
  *
  * A sync_file is a timerfd: it expires, and stays readable, when the counter gets
  * there or when the 30 seconds that the driver gives a fence are over. A pollfd is
- * an eventfd, which emu_fd_polled clears as the driver's poll does.
+ * an eventfd, which emu_event_poll clears as the driver's poll does.
  */
 #include "emulator/kernel/syncpoint.h"
 
 #include <errno.h>
 #include <linux/sync_file.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -19,11 +18,13 @@
 #include "emulator/gpu.h"
 #include "emulator/kernel/dispatch.h"
 #include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/tsg.h"
 #include "emulator/kernel/user_copy.h"
 #include "emulator/modes/adversary.h"
 #include "emulator/modes/inject.h"
 #include "emulator/objects.h"
 #include "emulator/warn.h"
+#include "gpu/hw/host.h"
 #include "gpu/nvgpu/release.h"
 #include "gpu/nvgpu/uapi.h"
 
@@ -33,6 +34,8 @@ enum {
   NS_PER_S = 1000000000,
   OVERSLEPT_NS = 50000000, /* a client should have looked at its memory by then */
 };
+
+static const struct emu_object_ops sync_file_ops, pollfd_ops;
 
 /* One point that an fd still waits for. */
 struct emu_wait {
@@ -91,19 +94,19 @@ static void tell_fence(struct emu_waiter *w, bool made) {
   const struct itimerspec then = {
       .it_value = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)}};
   if (!lost)
-    timerfd_settime(w->fd, 0, &then, NULL);
+    timerfd_settime(w->object.fd, 0, &then, NULL);
 }
 
 static void tell(struct emu_waiter *w, bool made) {
   const uint64_t one = 1;
   w->left--;
-  if (w->object.kind == EMU_SYNC_FILE && w->left)
+  if (w->object.ops == &sync_file_ops && w->left)
     return;
-  if (w->object.kind == EMU_SYNC_FILE)
+  if (w->object.ops == &sync_file_ops)
     tell_fence(w, made);
   else if (emu_injected(EMU_PLACE_FENCE_LOST))
     return;
-  else if (write(w->fd, &one, sizeof(one)) < 0)
+  else if (write(w->object.fd, &one, sizeof(one)) < 0)
     return; /* a full counter says it already */
 }
 
@@ -165,7 +168,8 @@ static void check_overslept(const struct emu_waiter *w) {
              "fence");
 }
 
-void emu_waiter_free(struct emu_waiter *w) {
+static void waiter_destroy(struct emu_object *object) {
+  struct emu_waiter *w = (struct emu_waiter *)object;
   check_overslept(w);
   for (struct emu_wait **link = &emu_gpu.waits; *link;) {
     struct emu_wait *wait = *link;
@@ -181,15 +185,13 @@ void emu_waiter_free(struct emu_waiter *w) {
 }
 
 /* Takes fd over, which may be one that could not be made. NULL: *error says why. */
-static struct emu_waiter *waiter_open(enum emu_kind kind, int fd, int *error) {
+static struct emu_waiter *waiter_open(const struct emu_object_ops *ops, int fd, int *error) {
   *error = -errno;
   if (fd < 0)
     return NULL;
   *error = -ENOMEM;
-  struct emu_waiter *w = calloc(1, sizeof(*w));
+  struct emu_waiter *w = emu_object_create(ops, sizeof(*w));
   if (w) {
-    w->object = (struct emu_object){.kind = kind, .refs = 1};
-    w->fd = fd;
     *error = emu_table_set(fd, &w->object);
     emu_object_put(&w->object);
   }
@@ -204,10 +206,10 @@ int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
   const struct itimerspec end = {.it_value = {.tv_sec = early ? 0 : FENCE_TIMEOUT_S, .tv_nsec = 1}};
   int error;
   struct emu_waiter *w = waiter_open(
-      EMU_SYNC_FILE, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), &error);
+      &sync_file_ops, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), &error);
   if (!w)
     return error;
-  int fd = w->fd;
+  int fd = w->object.fd;
   error = timerfd_settime(fd, 0, &end, NULL) ? -errno : 0;
   for (; !error && w->count < count; w->count++) {
     w->points[w->count] = points[w->count];
@@ -230,7 +232,8 @@ static int fence_status(const struct emu_waiter *w, uint32_t first, uint32_t cou
     there += reached(w->points[i]);
   if (there == count)
     return 1;
-  bool over = timerfd_gettime(w->fd, &left) == 0 && !left.it_value.tv_sec && !left.it_value.tv_nsec;
+  bool over =
+      timerfd_gettime(w->object.fd, &left) == 0 && !left.it_value.tv_sec && !left.it_value.tv_nsec;
   return over ? -ETIMEDOUT : 0;
 }
 
@@ -279,10 +282,12 @@ static int merge(const struct emu_waiter *w, uint64_t argument) {
   return emu_copy_to_user(argument, &data, sizeof(data));
 }
 
-int emu_sync_file_ioctl(const struct emu_waiter *w, unsigned long request, uint64_t argument) {
+static int sync_file_ioctl(struct emu_object *object, int fd, unsigned long request,
+                           void *argument) {
+  const struct emu_waiter *w = (struct emu_waiter *)object;
   if (request == SYNC_IOC_FILE_INFO)
-    return file_info(w, argument);
-  return request == SYNC_IOC_MERGE ? merge(w, argument) : -ENOTTY;
+    return file_info(w, (uintptr_t)argument);
+  return request == SYNC_IOC_MERGE ? merge(w, (uintptr_t)argument) : -ENOTTY;
 }
 
 /* The checks of 3.6 in their order. */
@@ -316,10 +321,10 @@ static int fence_extract(struct emu_object *object, int fd, void *argument) {
 static int create_pollfd(struct emu_object *object, int fd, void *argument) {
   int error;
   const struct emu_waiter *w =
-      waiter_open(EMU_POLLFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), &error);
+      waiter_open(&pollfd_ops, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), &error);
   if (!w)
     return error;
-  ((struct host1x_create_pollfd *)argument)->fd = w->fd;
+  ((struct host1x_create_pollfd *)argument)->fd = w->object.fd;
   return 0;
 }
 
@@ -394,14 +399,40 @@ const struct emu_node emu_node_host1x = {
     .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
 };
 
-void emu_fd_polled(struct pollfd *p) {
-  uint64_t count;
-  const struct emu_object *object = emu_table_get(p->fd);
-  if (!object || (object->kind != EMU_EVENT && object->kind != EMU_POLLFD) ||
-      !(p->revents & POLLIN))
-    return;
-  p->revents = p->events & (POLLIN | POLLPRI);
-  /* Another thread's poll may have been first: then there is nothing for this one. */
-  if (read(p->fd, &count, sizeof(count)) != sizeof(count))
-    p->revents = 0;
+static const struct emu_object_ops sync_file_ops = {
+    .kind = EMU_SYNC_FILE,
+    .ioctl = sync_file_ioctl,
+    .destroy = waiter_destroy,
+};
+
+static const struct emu_object_ops pollfd_ops = {
+    .kind = EMU_POLLFD,
+    .poll = emu_event_poll,
+    .destroy = waiter_destroy,
+};
+
+static int host1x_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
+  return emu_dispatch(&emu_node_host1x, object, fd, request, argument);
+}
+
+int emu_host1x_open(void) {
+  static const struct emu_object_ops ops = {
+      .kind = EMU_HOST1X,
+      .node = HOST1X_FENCE_NODE,
+      .ioctl = host1x_ioctl,
+  };
+  return emu_object_open(&ops, "host1x-fence");
+}
+
+static int nvhost_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
+  return emu_dispatch(&emu_node_nvhost, object, fd, request, argument);
+}
+
+int emu_nvhost_open(void) {
+  static const struct emu_object_ops ops = {
+      .kind = EMU_NVHOST,
+      .node = NVHOST_CTRL_NODE,
+      .ioctl = nvhost_ioctl,
+  };
+  return emu_object_open(&ops, "nvhost-ctrl");
 }

@@ -2,7 +2,6 @@
 #ifndef TEGRACL_EMULATOR_SYNCPOINT_H
 #define TEGRACL_EMULATOR_SYNCPOINT_H
 
-#include <poll.h>
 #include <stdint.h>
 
 #include "emulator/objects.h"
@@ -23,7 +22,6 @@ enum { EMU_POINTS = 32 };
  * pollfd for any of those that were triggered. */
 struct emu_waiter {
   struct emu_object object;
-  int fd;              /* the client's number */
   uint64_t reached_ns; /* when a fence that is told late, or never, should have been; 0: none */
   uint32_t left;       /* points that are not reached */
   uint32_t count;
@@ -41,9 +39,8 @@ void emu_syncpoint_increment(int syncpoint);
 void emu_syncpoint_raise(int syncpoint, uint32_t by);
 /* A new fd that polls readable when the syncpoints are there, or -errno. */
 int emu_sync_file_open(const struct emu_point *points, uint32_t count);
-void emu_waiter_free(struct emu_waiter *waiter);
-int emu_sync_file_ioctl(const struct emu_waiter *waiter, unsigned long request, uint64_t argument);
-/* What poll found of an event's or pollfd's fd: reported once. gpu.lock held. */
-void emu_fd_polled(struct pollfd *p);
+/* Opens of the nodes of r36 and r35: a new fd, or -errno. */
+int emu_host1x_open(void);
+int emu_nvhost_open(void);
 
 #endif

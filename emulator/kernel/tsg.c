@@ -3,6 +3,7 @@
 #include "emulator/kernel/tsg.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -27,13 +28,14 @@
 
 enum { L2_WAYS_MAX = 16, SECTOR_PROMOTION_DEFAULT = 1 };
 
+static const struct emu_object_ops tsg_ops, event_ops;
+
 int emu_tsg_open(void) {
   if (emu_gpu.tsg_count >= EMU_TSGS)
     return -ENOMEM; /* 3.1, OPEN_TSG order 4 */
-  struct emu_tsg *tsg = calloc(1, sizeof(*tsg));
+  struct emu_tsg *tsg = emu_object_create(&tsg_ops, sizeof(*tsg));
   if (!tsg)
     return -ENOMEM;
-  tsg->object = (struct emu_object){.kind = EMU_TSG, .refs = 1};
   tsg->timeslice_us = NVGPU_TIMESLICE_DEFAULT_US;
   tsg->sector_promotion = SECTOR_PROMOTION_DEFAULT;
   emu_gpu.tsg_count++;
@@ -48,7 +50,8 @@ static void drop_veid(struct emu_tsg *tsg, unsigned veid) {
   tsg->veid_as[veid] = NULL;
 }
 
-void emu_tsg_free(struct emu_tsg *tsg) {
+static void tsg_destroy(struct emu_object *object) {
+  struct emu_tsg *tsg = (struct emu_tsg *)object;
   for (unsigned i = 0; i < EMU_VEIDS; i++)
     drop_veid(tsg, i);
   if (tsg->context_as) {
@@ -244,14 +247,12 @@ static int preempt(struct emu_object *object, int fd, void *argument) {
 }
 
 int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count) {
-  struct emu_event *event = calloc(1, sizeof(*event));
+  struct emu_event *event = emu_object_create(&event_ops, sizeof(*event));
   if (!event)
     return -ENOMEM;
-  event->object = (struct emu_object){.kind = EMU_EVENT, .refs = 1};
   event->event_id = event_id;
-  event->fd = eventfd(count, EFD_CLOEXEC | EFD_NONBLOCK);
-  int fd = event->fd < 0 ? -errno : event->fd;
-  int error = fd < 0 ? fd : emu_table_set(fd, &event->object);
+  int fd = eventfd(count, EFD_CLOEXEC | EFD_NONBLOCK);
+  int error = fd < 0 ? -errno : emu_table_set(fd, &event->object);
   if (!error && tsg) {
     event->tsg = tsg;
     event->next = tsg->events;
@@ -276,7 +277,8 @@ static int event_id_ctrl(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-void emu_event_free(struct emu_event *event) {
+static void event_destroy(struct emu_object *object) {
+  struct emu_event *event = (struct emu_event *)object;
   if (event->tsg) {
     struct emu_event **link = &event->tsg->events;
     while (*link != event)
@@ -290,7 +292,7 @@ void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
   const uint64_t one = 1;
   for (struct emu_event *event = tsg->events; event; event = event->next) {
     /* A full counter is an event already. */
-    if (event->event_id == event_id && write(event->fd, &one, sizeof(one)) < 0)
+    if (event->event_id == event_id && write(event->object.fd, &one, sizeof(one)) < 0)
       continue;
   }
 }
@@ -400,4 +402,30 @@ const struct emu_node emu_node_tsg = {
     .largest_argument = 32,
     .ioctls = ioctls,
     .ioctl_count = sizeof(ioctls) / sizeof(ioctls[0]),
+};
+
+static int tsg_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
+  return emu_dispatch(&emu_node_tsg, object, fd, request, argument);
+}
+
+static const struct emu_object_ops tsg_ops = {
+    .kind = EMU_TSG,
+    .ioctl = tsg_ioctl,
+    .destroy = tsg_destroy,
+};
+
+void emu_event_poll(struct pollfd *found) {
+  uint64_t count;
+  if (!(found->revents & POLLIN))
+    return;
+  found->revents = found->events & (POLLIN | POLLPRI);
+  /* The poll of another thread may have reported it. */
+  if (read(found->fd, &count, sizeof(count)) != sizeof(count))
+    found->revents = 0;
+}
+
+static const struct emu_object_ops event_ops = {
+    .kind = EMU_EVENT,
+    .poll = emu_event_poll,
+    .destroy = event_destroy,
 };

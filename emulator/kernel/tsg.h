@@ -41,20 +41,19 @@ struct emu_tsg {
   uint32_t token_count;
 };
 
-/* An fd that polls readable after the event: an eventfd. */
+/* An fd that polls readable after the event; object.fd is an eventfd. */
 struct emu_event {
   struct emu_object object;
   struct emu_event *next;
   struct emu_tsg *tsg;
   uint32_t event_id;
-  int fd; /* the client's number */
 };
 
-void emu_tsg_free(struct emu_tsg *tsg);
 int emu_tsg_open(void);
 /* A new fd of a TSG's event, or of none; count: told that often already. */
 int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count);
-void emu_event_free(struct emu_event *event);
+/* What poll reports of the eventfd of an event or a pollfd. */
+void emu_event_poll(struct pollfd *found);
 /* Whether a channel has work that forbids it to leave its TSG, which has others. */
 bool emu_tsg_needs(struct emu_channel *channel);
 /* What ALLOC_OBJ_CTX, SET_PREEMPTION_MODE and the close of a channel do to the whole TSG: its

@@ -14,10 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/channel.h"
 #include "emulator/kernel/ctrl.h"
 #include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/power.h"
 #include "emulator/kernel/vma.h"
 #include "emulator/objects.h"
 #include "gpu/hw/host.h"
@@ -67,6 +69,51 @@ void emu_usermode_close(void) {
   if (emu_gpu.usermode_page)
     emu_object_put(&emu_gpu.usermode_page->object);
   emu_gpu.usermode_page = NULL;
+}
+
+int emu_usermode_mmap(struct emu_object *object, int fd, size_t length, int protection,
+                      off_t offset) {
+  const struct emu_ctrl *ctrl = (struct emu_ctrl *)object;
+  if (ctrl->mapping)
+    return -EBUSY; /* order 2 */
+  if (length > USERMODE_BYTES)
+    return -EINVAL; /* order 3 */
+  if (offset != 0)
+    return -EINVAL; /* order 4 */
+  return emu_power_use_in_mmap();
+}
+
+void emu_usermode_mapped(struct emu_object *object, int fd, void *mapping, size_t length,
+                         int protection) {
+  struct emu_ctrl *ctrl = (struct emu_ctrl *)object;
+  struct stat status;
+  ctrl->mapping = mapping;
+  ctrl->mapping_length = length;
+  ctrl->mapping_protection = protection;
+  ctrl->hidden = false;
+  ctrl->page_inode = fstat(fd, &status) ? 0 : status.st_ino;
+  ctrl->next_mapped = emu_gpu.mapped;
+  emu_gpu.mapped = ctrl;
+  emu_object_get(object);
+  /* It removes the mapping when the GPU goes off; without it the next request does. */
+  emu_engine_start();
+  emu_engine_wake();
+}
+
+bool emu_usermode_unmapped(const void *address, size_t length) {
+  bool found = false;
+  for (struct emu_ctrl **link = &emu_gpu.mapped; *link;) {
+    struct emu_ctrl *ctrl = *link;
+    if ((uintptr_t)ctrl->mapping - (uintptr_t)address < length) {
+      *link = ctrl->next_mapped;
+      ctrl->mapping = NULL;
+      emu_object_put(&ctrl->object);
+      found = true;
+    } else {
+      link = &ctrl->next_mapped;
+    }
+  }
+  return found;
 }
 
 /* Nothing: a file without pages. The client may have replaced its mapping by one of its

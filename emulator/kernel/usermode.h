@@ -6,6 +6,8 @@
 #define TEGRACL_EMULATOR_USERMODE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 struct emu_channel;
 struct emu_ctrl;
@@ -16,6 +18,13 @@ struct emu_object;
 int emu_usermode_open(struct emu_object *ctrl);
 /* The device goes: so does the page. gpu.lock held. */
 void emu_usermode_close(void);
+
+/* mmap of the control node; docs/hardware/kernel-interface.md 4.1. */
+int emu_usermode_mmap(struct emu_object *ctrl, int fd, size_t length, int protection, off_t offset);
+void emu_usermode_mapped(struct emu_object *ctrl, int fd, void *mapping, size_t length,
+                         int protection);
+/* The client has unmapped a range. True: there was a mapping of the page. */
+bool emu_usermode_unmapped(const void *address, size_t length);
 
 /* A client's mapping shows the page, or nothing, so that access is a SIGBUS. True: it shows
  * nothing now. gpu.lock held. */

@@ -12,6 +12,7 @@
 /* Nodes (1.1). Both names exist on r35 and r36. */
 #define NVMAP_NODE          "/dev/nvmap"
 #define NVGPU_CTRL_NODE     "/dev/nvgpu/igpu0/ctrl"
+#define NVGPU_POWER_NODE    "/dev/nvgpu/igpu0/power"
 #define NVGPU_CTRL_NODE_OLD "/dev/nvhost-ctrl-gpu"
 #define HOST1X_FENCE_NODE   "/dev/host1x-fence"
 

@@ -18,8 +18,11 @@
 
 #include "orin.h"
 
-#define NVMAP "/dev/nvmap"
-#define NODE  "/dev/nvgpu/igpu0/ctrl"
+#define NVMAP     "/dev/nvmap"
+#define NODE      "/dev/nvgpu/igpu0/ctrl"
+#define POWER     "/dev/nvgpu/igpu0/power"
+#define FENCE     "/dev/host1x-fence"
+#define FENCE_R35 "/dev/nvhost-ctrl"
 
 enum { PAGE = 4096, USERMODE_BYTES = 65536, SMS = 16 };
 
@@ -45,6 +48,14 @@ static void flags_of_open(void) {
   FAILS(ENOENT, open("/dev/nvgpu/igpu1/ctrl", O_RDWR));
 }
 
+static bool fstat_is_character(const char *path) {
+  struct stat s;
+  int fd = open(path, O_RDWR);
+  const bool is = fd >= 0 && fstat(fd, &s) == 0 && S_ISCHR(s.st_mode);
+  close(fd);
+  return is;
+}
+
 static void status(void) {
   struct stat s;
   struct statx x;
@@ -57,9 +68,8 @@ static void status(void) {
   FAILS(EACCES, access(NODE, X_OK));
   FAILS(EACCES, access("/dev/nvgpu/igpu0/prof", R_OK));
   FAILS(ENOENT, access("/dev/nvgpu/igpu0", F_OK) | stat("/dev/nvmap0", &s));
-  int fd = open(NVMAP, O_RDWR);
-  CHECK(fstat(fd, &s) == 0 && S_ISCHR(s.st_mode));
-  close(fd);
+  CHECK(fstat_is_character(NODE) && fstat_is_character(NVMAP) && fstat_is_character(POWER));
+  CHECK(fstat_is_character(access(FENCE, F_OK) == 0 ? FENCE : FENCE_R35));
 }
 
 static void duplicates(void) {
@@ -253,6 +263,8 @@ int main(int argc, char **argv) {
   if (argc > 1) {
     if (strcmp(argv[1], "libraries") == 0)
       libraries();
+    else if (strcmp(argv[1], "nodes") == 0)
+      status();
     else
       use();
     return 0;
