@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tests/compiler/device_cl.h"
+#include "tests/compiler/device/device_cl.h"
 
 typedef long double real;
 __extension__ typedef __int128 wide;

@@ -11,17 +11,17 @@ import subprocess
 import sys
 
 BUILTINS, OVERLOADS = sys.argv[1:3]
-TESTS = os.path.dirname(os.path.dirname(os.path.abspath(OVERLOADS)))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Names, and the file or folder of tests that calls them.
 ELSEWHERE = [
-    (r"dot|dot_\w+", "compiler/device_extensions.c"),
-    (r"async_\w+|prefetch|wait_group_events", "compiler/device_kernels.cl"),
-    (r"atomic_flag_\w+|(\w+_)?mem_fence|atomic_work_item_fence", "compiler/device_kernels.cl"),
+    (r"dot|dot_\w+", "compiler/device/device_extensions.c"),
+    (r"async_\w+|prefetch|wait_group_events", "compiler/device/device_kernels.cl"),
+    (r"atomic_flag_\w+|(\w+_)?mem_fence|atomic_work_item_fence", "compiler/device/device_kernels.cl"),
     (r"atom_\w+|atomic_\w+|get_fence", "compiler"),
     (r"sub_group_\w+|get_\w*sub_group\w*", "compiler"),
-    (r"(read|write)_imageh", "compiler/device_extensions.c"),
-    (r"(read|write)_image\w+|get_image_\w+", "road"),
-    (r"work_group_\w+", "road"),
+    (r"(read|write)_imageh", "compiler/device/device_extensions.c"),
+    (r"(read|write)_image\w+|get_image_\w+", "end_to_end"),
+    (r"work_group_\w+", "end_to_end"),
     (r"barrier|get_\w+", "."),
 ]
 OTHER_NAMES = {"unsigned": "uint", "size_t": "ulong"}

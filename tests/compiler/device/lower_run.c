@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/compiler/device_cl.h"
+#include "tests/compiler/device/device_cl.h"
 
 typedef unsigned char uchar;
 static size_t work_item;
@@ -20,7 +20,7 @@ static size_t get_global_id(unsigned dimension) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
 #pragma GCC diagnostic ignored "-Wtype-limits"
-#include "tests/compiler/lower_shared.cl"
+#include "tests/compiler/device/lower_shared.cl"
 #pragma GCC diagnostic pop
 #undef char
 #undef global

@@ -11,7 +11,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/serve.h"
-#include "tests/compiler/attack.h"
+#include "tests/compiler/client/attack.h"
 
 enum { BIG_BYTES = 300 * 1000 };
 

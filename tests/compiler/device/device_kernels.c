@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/compiler/device_cl.h"
+#include "tests/compiler/device/device_cl.h"
 
 enum { LINES = 1024, INPUTS = 64, SCRATCH = 1024, GROUP = 96 };
 

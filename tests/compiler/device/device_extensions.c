@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/compiler/device_cl.h"
+#include "tests/compiler/device/device_cl.h"
 
 enum { ITEMS = 2048, SHOWN = 4 };
 

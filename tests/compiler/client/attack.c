@@ -1,5 +1,5 @@
 /* Attacks: see attack.h. Each undoes what it did to the process itself. */
-#include "tests/compiler/attack.h"
+#include "tests/compiler/client/attack.h"
 
 #include <errno.h>
 #include <fcntl.h>

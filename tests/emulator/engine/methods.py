@@ -42,7 +42,7 @@ def main():
     for line in output.splitlines():
         cls, offset, result = line.split(' ', 2)
         device[cls, int(offset, 16)] = result
-    source = '\n'.join(p.read_text(encoding='utf-8') for p in pathlib.Path(tests).glob('*.c'))
+    source = '\n'.join(p.read_text(encoding='utf-8') for p in pathlib.Path(tests).rglob('*.c'))
     for key, name in methods.items():
         of = [r for r in rows if r['class'] == key[0] and r['first'] <= key[1] <= r['last']]
         where = f'{key[0]} 0x{key[1]:04x} {name}'

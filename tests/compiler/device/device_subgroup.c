@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/compiler/device_cl.h"
+#include "tests/compiler/device/device_cl.h"
 
 __extension__ typedef __int128 wide;
 enum { LANES = 32, ITEMS = 3 * 108, SHOWN = 4, FIXED = 5, WIDTH = 8, CALLS_MAX = 96 };

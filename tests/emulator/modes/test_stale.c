@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tests/emulator/hazard.h"
+#include "tests/emulator/modes/hazard.h"
 
 enum {
   BANK = 0x8000, /* of slot 0 */

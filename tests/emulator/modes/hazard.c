@@ -1,5 +1,5 @@
 /* See hazard.h. */
-#include "tests/emulator/hazard.h"
+#include "tests/emulator/modes/hazard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Builds through helper processes and the disk cache: that they arrive, that
  * helpers are reused, and that nothing a helper does hurts its client. The helper
- * is tests/compiler/fake_compiler.c. */
+ * is tests/compiler/client/fake_compiler.c. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

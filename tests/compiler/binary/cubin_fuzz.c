@@ -15,7 +15,7 @@
 #include "compiler/client/binary.h"
 #include "compiler/client/object.h"
 #include "compiler/compiler.h"
-#include "tests/compiler/cubin_file.h"
+#include "tests/compiler/binary/cubin_file.h"
 
 enum {
   DEFAULT_ROUNDS = 20000,

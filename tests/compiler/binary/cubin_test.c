@@ -13,7 +13,7 @@
 
 #include "compiler/compiler.h"
 #include "gpu/cubin/cubin_format.h"
-#include "tests/compiler/cubin_file.h"
+#include "tests/compiler/binary/cubin_file.h"
 
 static struct module_code *read_good(const char *name) {
   struct cubin_file file = cubin_file_read(name);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "compiler/client/binary.h"
-#include "tests/compiler/cubin_file.h"
+#include "tests/compiler/binary/cubin_file.h"
 
 static const struct binary_arg arguments[] = {
     {"a", "float*", KERNEL_ARG_GLOBAL, KERNEL_ARG_ACCESS_NONE,

@@ -15,7 +15,7 @@
 
 #include "tests/emulator/client.h"
 #include "tests/emulator/fake_sm.h"
-#include "tests/emulator/hazard.h"
+#include "tests/emulator/modes/hazard.h"
 
 enum {
   BANK = 0x8000,

@@ -1,5 +1,5 @@
 /* See device_cl.h. */
-#include "tests/compiler/device_cl.h"
+#include "tests/compiler/device/device_cl.h"
 
 #include <fenv.h>
 #include <math.h>
