@@ -27,6 +27,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
+#include "gpu/nvgpu/release.h"
 #include "gpu/nvgpu/uapi.h"
 
 enum {
@@ -107,7 +108,7 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
   };
   /* 3.1, GET_CHARACTERISTICS order 2 */
   char shaped[sizeof(c)];
-  size_t all = emu_l4t_characteristics(&c, shaped);
+  size_t all = nvgpu_release_pack_characteristics(emu_release(), &c, shaped);
   size_t bytes =
       a->gpu_characteristics_buf_size < all ? (size_t)a->gpu_characteristics_buf_size : all;
   int result = give(a->gpu_characteristics_buf_addr, shaped, bytes);

@@ -22,8 +22,6 @@ static inline const struct nvgpu_release *emu_release(void) {
 uint32_t emu_l4t_request(uint32_t request);
 /* The node's last request number. */
 unsigned emu_l4t_last_number(const struct emu_node *node);
-/* Brings characteristics into the release's shape; their size. */
-size_t emu_l4t_characteristics(const struct nvgpu_gpu_characteristics *c, void *out);
 /* One SM of VSMS_MAPPING in the release's shape; its size. */
 size_t emu_l4t_vsm(const struct nvgpu_gpu_vsms_mapping_entry *entry, void *out);
 

@@ -96,29 +96,61 @@ int nvgpu_create_fence(const struct nvgpu_os *os, const struct nvgpu_release *re
   return result;
 }
 
+/* Where r35's characteristics have the fields of r36's. numa_domain_id and device_instance_id
+ * are r36's; emc_en_mask came with r35.4. */
+typedef struct nvgpu_gpu_characteristics newer;
+enum {
+  NUMA = offsetof(newer, numa_domain_id),
+  L2 = offsetof(newer, L2_cache_size),
+  EMC = offsetof(newer, emc_en_mask),
+  AFTER_EMC = offsetof(newer, max_ltc_per_fbp),
+  CHIPNAME = offsetof(newer, chipname),
+  COMPBIT = offsetof(newer, gr_compbit_store_base_hw),
+  INSTANCE = offsetof(newer, device_instance_id),
+  GAP = L2 - NUMA,
+};
+static const struct run {
+  size_t newer, older, bytes;
+} r35_runs[] = {
+    {0, 0, NUMA},
+    {L2, NUMA, EMC - L2},
+    {COMPBIT, COMPBIT - GAP, INSTANCE - COMPBIT},
+    {AFTER_EMC, EMC - GAP, COMPBIT - AFTER_EMC}, /* before r35.4 */
+};
+enum { RUNS = sizeof(r35_runs) / sizeof(r35_runs[0]), RUNS_OF_ALL_R35 = RUNS - 1 };
+
 void nvgpu_release_characteristics(const struct nvgpu_release *release,
                                    struct nvgpu_gpu_characteristics *characteristics) {
-  typedef struct nvgpu_gpu_characteristics newer;
-  enum {
-    NUMA = offsetof(newer, numa_domain_id),
-    L2 = offsetof(newer, L2_cache_size),
-    EMC = offsetof(newer, emc_en_mask),
-    CHIPNAME = offsetof(newer, chipname),
-    COMPBIT = offsetof(newer, gr_compbit_store_base_hw),
-    GAP = L2 - NUMA,
-  };
   if (release != &nvgpu_r35)
     return;
   char old[sizeof(newer)];
   char *out = (char *)characteristics;
   memcpy(old, out, sizeof(old));
-  memset(out + NUMA, 0, sizeof(old) - NUMA);
+  memset(out, 0, sizeof(old));
+  for (const struct run *r = r35_runs; r < r35_runs + RUNS_OF_ALL_R35; r++)
+    memcpy(out + r->newer, old + r->older, r->bytes);
   characteristics->numa_domain_id = -1;
-  memcpy(out + L2, old + NUMA, EMC - L2);
-  memcpy(out + COMPBIT, old + COMPBIT - GAP, nvgpu_r35.characteristics_bytes - (COMPBIT - GAP));
-  /* emc_en_mask came with r35.4. Before that, the name began where a mask that is not used
-   * ends now. */
+  /* Before r35.4 the name began where the unused emc_en_mask ends now. */
   const char *name = old + CHIPNAME - GAP;
   const char *earlier = name - sizeof(characteristics->emc_en_mask);
   memcpy(characteristics->chipname, *earlier ? earlier : name, sizeof(characteristics->chipname));
+}
+
+size_t nvgpu_release_pack_characteristics(const struct nvgpu_release *release,
+                                          const struct nvgpu_gpu_characteristics *characteristics,
+                                          void *out) {
+  enum { FLAGS_ECC = 60 }; /* the first of them */
+  newer old = *characteristics;
+  if (release != &nvgpu_r35) {
+    memcpy(out, &old, sizeof(old));
+    return sizeof(old);
+  }
+  old.gpu_ioctl_nr_last = (int16_t)release->ctrl_last;
+  old.tsg_ioctl_nr_last = (int16_t)release->tsg_last;
+  old.flags &= ((UINT64_C(1) << (release->flags_last + 1)) - 1) | UINT64_MAX << FLAGS_ECC;
+  old.flags |= release->characteristics_flags;
+  memset(out, 0, release->characteristics_bytes);
+  for (const struct run *r = r35_runs; r < r35_runs + RUNS; r++)
+    memcpy((char *)out + r->older, (const char *)&old + r->newer, r->bytes);
+  return release->characteristics_bytes;
 }

@@ -73,5 +73,10 @@ int nvgpu_create_fence(const struct nvgpu_os *os, const struct nvgpu_release *re
  * the fields from there to the chip's name, whose places depend on the minor release. */
 void nvgpu_release_characteristics(const struct nvgpu_release *release,
                                    struct nvgpu_gpu_characteristics *characteristics);
+/* And back: r36's characteristics as the release has them (r35: its minor releases before
+ * r35.4), with its request numbers and flags. Returns their bytes. */
+size_t nvgpu_release_pack_characteristics(const struct nvgpu_release *release,
+                                          const struct nvgpu_gpu_characteristics *characteristics,
+                                          void *out);
 
 #endif

@@ -72,11 +72,33 @@ static void characteristics(void **state) {
   }
 }
 
+static void characteristics_there_and_back(void **state) {
+  struct nvgpu_gpu_characteristics c, back = {0};
+  for (size_t i = 0; i < sizeof(c); i++)
+    ((uint8_t *)&c)[i] = (uint8_t)(i % 251 + 1);
+  c.flags = nvgpu_r35.characteristics_flags | 1;
+  assert_int_equal(nvgpu_release_pack_characteristics(&nvgpu_r36, &c, &back), sizeof(c));
+  assert_memory_equal(&c, &back, sizeof(c));
+  memset(&back, 0, sizeof(back));
+  assert_int_equal(nvgpu_release_pack_characteristics(&nvgpu_r35, &c, &back),
+                   nvgpu_r35.characteristics_bytes);
+  nvgpu_release_characteristics(&nvgpu_r35, &back);
+  assert_int_equal(back.L2_cache_size, c.L2_cache_size);
+  assert_int_equal(back.flags, c.flags);
+  assert_int_equal(back.max_freq, c.max_freq);
+  assert_int_equal(back.gpu_ioctl_nr_last, nvgpu_r35.ctrl_last);
+  assert_int_equal(back.tsg_ioctl_nr_last, nvgpu_r35.tsg_last);
+  assert_memory_equal(back.chipname, c.chipname, sizeof(c.chipname));
+  assert_int_equal(back.numa_domain_id, -1);
+  assert_int_equal(back.device_instance_id, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(codes),
       cmocka_unit_test(releases),
       cmocka_unit_test(characteristics),
+      cmocka_unit_test(characteristics_there_and_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
