@@ -7,27 +7,7 @@
 
 #include "emulator/sm/lower/uop.h"
 
-/* Kinds of instructions that a profile counts. X(name, text) */
-#define SM_CLASSES(X)                                                                              \
-  X(OTHER, "other")                                                                                \
-  X(INTEGER, "integer and logic")                                                                  \
-  X(FLOAT, "float")                                                                                \
-  X(DOUBLE, "double")                                                                              \
-  X(HALF, "half")                                                                                  \
-  X(CONVERSION, "conversion")                                                                      \
-  X(SPECIAL, "special function")                                                                   \
-  X(MOVE, "move and select")                                                                       \
-  X(UNIFORM, "uniform")                                                                            \
-  X(GLOBAL, "global memory")                                                                       \
-  X(SHARED, "local memory")                                                                        \
-  X(LOCAL, "private memory")                                                                       \
-  X(CONSTANT, "constant memory")                                                                   \
-  X(ATOMIC, "atomic")                                                                              \
-  X(WARP, "warp-wide")                                                                             \
-  X(TENSOR, "tensor")                                                                              \
-  X(BARRIER, "barrier")                                                                            \
-  X(CONTROL, "control")
-
+/* Kinds of instructions that a profile counts: sm87.isa. */
 enum sm_class {
 #define X(name, text) SM_CLASS_##name,
   SM_CLASSES(X)
