@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "emulator/boards.h"
 #include "emulator/descriptors.h"
 #include "emulator/engine/engine.h"
@@ -109,16 +110,12 @@ static void forked_parent(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-static void watch_fork(void) {
-  pthread_atfork(forking, forked_parent, forked_child);
-}
-
 /* The first open makes the device. gpu.lock held. */
 static void device_start(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  static const struct base_fork_handlers handlers = {forking, forked_parent, forked_child};
   if (emu_gpu.started)
     return;
-  pthread_once(&once, watch_fork);
+  base_fork_watch(BASE_FORK_EMULATOR, &handlers);
   emu_gpu.started = true;
   was_started = true;
   uint64_t share = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/debug.h"
 #include "icd/objects.h"
 
 enum { SENTENCE_BYTES = 1024 };
@@ -12,15 +13,13 @@ enum { SENTENCE_BYTES = 1024 };
 static pthread_once_t debug_once = PTHREAD_ONCE_INIT;
 static bool debug_api;
 
-/* TEGRACL_DEBUG is a list of words separated by commas. */
+static void take_topic(const char *topic) {
+  if (strcmp(topic, "api") == 0)
+    debug_api = true;
+}
+
 static void read_debug(void) {
-  const char *words = secure_getenv("TEGRACL_DEBUG");
-  while (words && *words) {
-    const size_t length = strcspn(words, ",");
-    if (length == strlen("api") && !strncmp(words, "api", length))
-      debug_api = true;
-    words += length + (words[length] == ',');
-  }
+  base_debug_topics(take_topic);
 }
 
 /* What this thread has yet to tell. */

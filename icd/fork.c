@@ -4,8 +4,7 @@
  * number in its objects, and what is global starts anew: the child may make contexts of
  * its own, and nothing that it does reaches the parent.
  */
-#include <pthread.h>
-
+#include "base/fork.h"
 #include "icd/event_pool.h"
 
 #define KINDS ((uint32_t)ICD_MAGIC_END - ICD_MAGIC_PLATFORM)
@@ -21,8 +20,6 @@ static void forked_child(void) {
 }
 
 bool icd_watch_forks(void) {
-  static bool watched;
-  if (!watched)
-    watched = !pthread_atfork(NULL, NULL, forked_child);
-  return watched;
+  static const struct base_fork_handlers handlers = {.child = forked_child};
+  return !base_fork_watch(BASE_FORK_DRIVER, &handlers);
 }

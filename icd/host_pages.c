@@ -4,9 +4,11 @@
  * GPU would go separate ways. So before a fork the work of such contexts ends, and after it
  * the parent gives the GPU the pages that it has then. The child has the memory as it was.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "icd/memory.h"
 
 enum {
@@ -97,12 +99,6 @@ static void forked_child(void) {
   pthread_mutex_init(&forks.lock, NULL);
 }
 
-/* After the device's own handlers, so that what comes before a fork comes before theirs,
- * and what comes after it after theirs. */
-static void watch(void) {
-  pthread_atfork(forking, forked_parent, forked_child);
-}
-
 /* ---- contexts and buffers ------------------------------------------------------------ */
 
 static void enlist(cl_context context) {
@@ -117,10 +113,11 @@ static void enlist(cl_context context) {
 
 /* No fork comes between the pages and the list of what they are renewed in. */
 int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buffer **buffer) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  static const struct base_fork_handlers handlers = {forking, forked_parent, forked_child};
   const size_t offset = (uintptr_t)memory % ICD_PAGE_BYTES;
   const size_t pages = (offset + size + ICD_PAGE_BYTES - 1) / ICD_PAGE_BYTES * ICD_PAGE_BYTES;
-  pthread_once(&once, watch);
+  if (base_fork_watch(BASE_FORK_HOST_PAGES, &handlers))
+    return -ENOMEM;
   pthread_mutex_lock(&forks.lock);
   const int error = rt_buffer_import_host(context->rt, (char *)memory - offset, pages, buffer);
   if (!error) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/debug.h"
 #include "gpu/nvgpu/emulator_node.h"
 #include "gpu/nvgpu/uapi.h"
 #include "runtime/timeline.h"
@@ -16,37 +17,27 @@ static struct {
   bool choices;
 } topics;
 
-/* One word of the list. False: it is no topic. */
-static bool take_topic(const char *word) {
+static void take_topic(const char *topic) {
   static const char trace[] = "trace:", timeline[] = "timeline:";
-  if (strncmp(word, trace, sizeof trace - 1) == 0)
-    rt_trace_open(word + sizeof trace - 1);
-  else if (strncmp(word, timeline, sizeof timeline - 1) == 0)
-    rt_timeline_open(word + sizeof timeline - 1);
-  else if (strcmp(word, "launch") == 0)
+  if (strncmp(topic, trace, sizeof trace - 1) == 0)
+    rt_trace_open(topic + sizeof trace - 1);
+  else if (strncmp(topic, timeline, sizeof timeline - 1) == 0)
+    rt_timeline_open(topic + sizeof timeline - 1);
+  else if (strcmp(topic, "launch") == 0)
     topics.launch = true;
-  else if (strcmp(word, "ioctl") == 0)
+  else if (strcmp(topic, "ioctl") == 0)
     topics.ioctl = true;
-  else if (strcmp(word, "choices") == 0)
+  else if (strcmp(topic, "choices") == 0)
     topics.choices = true;
-  else
-    return strcmp(word, "api") == 0; /* the OpenCL layer's own (icd/error.c) */
-  return true;
+  else if (strcmp(topic, "api") != 0) /* the OpenCL layer's own (icd/error.c) */
+    fprintf(stderr,
+            "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, launch, ioctl, choices, trace:FILE, "
+            "timeline:FILE\n",
+            topic);
 }
 
 static void read_topics(void) {
-  const char *list = secure_getenv("TEGRACL_DEBUG");
-  while (list && *list) {
-    const size_t length = strcspn(list, ",");
-    char *word = strndup(list, length);
-    if (length && word && !take_topic(word))
-      fprintf(stderr,
-              "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, launch, ioctl, choices, trace:FILE, "
-              "timeline:FILE\n",
-              word);
-    free(word);
-    list += length + (list[length] == ',');
-  }
+  base_debug_topics(take_topic);
 }
 
 void rt_debug_begin(void) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
+
 struct flight {
   struct flight *next;
   const struct cache_key *key; /* the caller's */
@@ -35,11 +37,9 @@ static void forked_child(void) {
   pthread_cond_init(&landed, NULL);
 }
 
-/* The lock is held. */
 static bool watch_forks(void) {
-  static bool watched;
-  watched = watched || !pthread_atfork(forking, forked_parent, forked_child);
-  return watched;
+  static const struct base_fork_handlers handlers = {forking, forked_parent, forked_child};
+  return !base_fork_watch(BASE_FORK_BUILDS, &handlers);
 }
 
 /* ---- builds ------------------------------------------------------------------------ */

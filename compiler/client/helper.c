@@ -25,6 +25,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/fork.h"
 #include "compiler/helper_limits.h"
 
 extern char **environ;
@@ -283,12 +284,9 @@ static void forked_child(void) {
   pthread_cond_init(&freed, NULL);
 }
 
-/* Again does nothing. The lock is held. */
 static int watch_forks(void) {
-  static bool watched;
-  const int error = watched ? 0 : pthread_atfork(forking, forked_parent, forked_child);
-  watched = !error;
-  return -error;
+  static const struct base_fork_handlers handlers = {forking, forked_parent, forked_child};
+  return -base_fork_watch(BASE_FORK_HELPERS, &handlers);
 }
 
 /* ---- from outside ---------------------------------------------------------------- */

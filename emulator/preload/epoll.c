@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
+#include "base/fork.h"
 #include "emulator/descriptors.h"
 #include "emulator/preload/next.h"
 
@@ -26,7 +27,8 @@ static void forked_child(void) {
 }
 
 __attribute__((constructor)) static void watch_fork(void) {
-  pthread_atfork(NULL, NULL, forked_child);
+  static const struct base_fork_handlers handlers = {.child = forked_child};
+  base_fork_watch(BASE_FORK_EPOLL, &handlers);
 }
 
 /* Also of fds that were closed since: the kernel has forgotten them, too. */

@@ -1,0 +1,115 @@
+/* The order of the handlers around a fork, and parts that are added at any time. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/fork.h"
+
+static char calls[64]; /* each call adds two letters */
+
+static void driver_prepare(void) {
+  strcat(calls, "dp ");
+}
+static void driver_parent(void) {
+  strcat(calls, "dP ");
+}
+static void driver_child(void) {
+  strcat(calls, "dC ");
+}
+static const struct base_fork_handlers driver = {driver_prepare, driver_parent, driver_child};
+
+static void late_call(void) {
+  strcat(calls, "l ");
+}
+static const struct base_fork_handlers late = {late_call, late_call, late_call};
+
+/* Adds a part while a fork is under way. */
+static void pages_prepare(void) {
+  strcat(calls, "pp ");
+  base_fork_watch(BASE_FORK_HELPERS, &late);
+}
+static void pages_parent(void) {
+  strcat(calls, "pP ");
+  base_fork_watch(BASE_FORK_BUILDS, &late);
+}
+static const struct base_fork_handlers pages = {pages_prepare, pages_parent, NULL};
+
+static void check_fork(const char *in_parent, const char *in_child) {
+  calls[0] = 0;
+  const pid_t pid = fork();
+  if (pid == 0)
+    _exit(strcmp(calls, in_child) != 0);
+  int status;
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_int_equal(status, 0);
+  assert_string_equal(calls, in_parent);
+}
+
+/* The later part is added first: the order is that of the parts. */
+static void order(void **state) {
+  (void)state;
+  assert_int_equal(base_fork_watch(BASE_FORK_HOST_PAGES, &pages), 0);
+  assert_int_equal(base_fork_watch(BASE_FORK_DRIVER, &driver), 0);
+  assert_int_equal(base_fork_watch(BASE_FORK_DRIVER, &driver), 0);
+  /* HELPERS is added before its turn in prepare, BUILDS in the parent after it. */
+  check_fork("pp l dp dP l pP ", "pp l dp dC l ");
+  check_fork("pp l l dp dP l l pP ", "pp l l dp dC l l ");
+}
+
+static void *fork_often(void *failures) {
+  for (int i = 0; i < 50; i++) {
+    const pid_t pid = fork();
+    if (pid == 0)
+      _exit(0);
+    int status;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+      ++*(int *)failures;
+  }
+  return NULL;
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int held; /* 1 around each fork: the handlers of two forks do not mix */
+
+static void take_lock(void) {
+  pthread_mutex_lock(&lock);
+  held++;
+}
+static void release_lock(void) {
+  held--;
+  pthread_mutex_unlock(&lock);
+}
+static void check_child(void) {
+  if (held != 1)
+    _exit(1);
+}
+static const struct base_fork_handlers locking = {take_lock, release_lock, check_child};
+
+/* Forks of several threads: each calls the parent's handlers for what it has prepared. Runs
+ * first: the handlers of the other test are for one thread. */
+static void threads(void **state) {
+  (void)state;
+  pthread_t others[4];
+  int failures[4] = {0};
+  assert_int_equal(base_fork_watch(BASE_FORK_EPOLL, &locking), 0);
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_create(&others[i], NULL, fork_often, &failures[i]), 0);
+  for (int i = 0; i < 4; i++) {
+    pthread_join(others[i], NULL);
+    assert_int_equal(failures[i], 0);
+  }
+  assert_int_equal(held, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(threads), cmocka_unit_test(order)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
