@@ -48,12 +48,12 @@ static cl_int status_of(cl_event event) {
   return status;
 }
 
-/* The kernel runs until the host ends it, or the timeout does. */
-static cl_event spin(const struct opencl *opencl, cl_int *flag) {
+/* The kernel runs until the host sets the flag, or the timeout ends it. */
+static cl_event spin(const struct opencl *opencl, cl_mem flag) {
   const size_t one = 1;
   cl_event event;
   cl_kernel kernel = kernel_of(opencl, "spin");
-  CHECK_CL(clSetKernelArgSVMPointer(kernel, 0, flag), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof flag, &flag), CL_SUCCESS);
   CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &one, NULL, 0, NULL, &event),
            CL_SUCCESS);
   CHECK_CL(clFlush(opencl->queue), CL_SUCCESS);
@@ -82,24 +82,30 @@ int main(int argc, char **argv) {
   struct opencl long_running, other;
   opencl_open(&long_running);
   opencl_open(&other);
-  cl_int *flag = clSVMAlloc(long_running.context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
-                            sizeof *flag, 0);
-  CHECK(flag);
-  *(volatile cl_int *)flag = 0;
-  cl_event event = spin(&long_running, flag);
+  /* Not shared virtual memory, whose addresses AddressSanitizer's shadow takes. */
+  cl_int error;
+  cl_mem buffer =
+      clCreateBuffer(long_running.context, CL_MEM_ALLOC_HOST_PTR, sizeof error, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  volatile cl_int *flag =
+      clEnqueueMapBuffer(long_running.queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                         sizeof *flag, 0, NULL, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  *flag = 0;
+  cl_event event = spin(&long_running, buffer);
   do /* once may be before the kernel has the engine */
     works(&other);
   while (!saved && status_of(event) == CL_RUNNING);
   if (saved) {
     CHECK(status_of(event) == CL_RUNNING);
-    *(volatile cl_int *)flag = 1;
+    *flag = 1;
     CHECK_CL(clWaitForEvents(1, &event), CL_SUCCESS);
     works(&long_running);
   } else {
     is_ended(&long_running, event);
   }
   CHECK_CL(clReleaseEvent(event), CL_SUCCESS);
-  clSVMFree(long_running.context, flag);
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
   opencl_close(&long_running);
   /* The context is dead, not the device. */
   opencl_open(&long_running);
