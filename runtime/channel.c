@@ -138,12 +138,25 @@ int rt_channel_open(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel 
   return result;
 }
 
-/* The user-mode page first, as long as the channel powers the GPU; then the channel: from
- * then on the hardware reads none of its memory. */
-void rt_channel_close(struct rt_context *c, struct rt_channel *ch) {
+static void release_usermode(struct rt_context *c, struct rt_channel *ch) {
   if (ch->holds_usermode)
     rt_device_release_usermode(c->device);
   ch->holds_usermode = false;
+}
+
+/* The timeline has no other writer once the channel is closed. */
+void rt_queue_abandon(struct rt_queue *q) {
+  struct rt_channel *ch = q->channel;
+  release_usermode(q->context, ch);
+  rt_fd_close(q->context->device->os, ch->fd);
+  ch->fd = -1;
+  *ch->timeline = rt_queue_submitted(q);
+}
+
+/* The user-mode page first, as long as the channel powers the GPU; then the channel: from
+ * then on the hardware reads none of its memory. */
+void rt_channel_close(struct rt_context *c, struct rt_channel *ch) {
+  release_usermode(c, ch);
   if (ch->tsg)
     rt_tsg_close_channel(c, ch->tsg, ch->fd);
   else

@@ -582,3 +582,8 @@ int rt_queue_await(struct rt_queue *q, const volatile uint64_t *other, uint64_t 
   q->acquires[q->acquire_count++] = (struct rt_acquire){timeline, point};
   return 0;
 }
+
+void rt_queue_skip_setup(struct rt_queue *q) {
+  q->channel->set_up = true;
+  q->channel->seen_code = atomic_load(&q->context->code_generation);
+}

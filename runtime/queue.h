@@ -113,6 +113,13 @@ struct rt_queue {
   struct rt_queue *next, *previous;
 };
 
+/* For tools. Closes the channel of a queue whose work does not end, which counts as completed
+ * from then on. The queue has the channel alone, and can only be destroyed afterwards. */
+void rt_queue_abandon(struct rt_queue *queue);
+/* For tools. The next submission has only methods of the host engine: it begins without the
+ * state of the compute class. */
+void rt_queue_skip_setup(struct rt_queue *queue);
+
 /* True if this queue's channel, or the context, is dead. Takes no lock. */
 bool rt_queue_dead(struct rt_queue *queue);
 

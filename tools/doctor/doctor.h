@@ -155,7 +155,7 @@ void doctor_write_json(struct doctor *doctor, FILE *out);
 /* ---- a context and its own queue for each step on the GPU, so that what one
  * step breaks is not the next one's fault ------------------------------------------ */
 
-struct bench {
+struct setup {
   struct doctor *doctor;
   struct rt_context *context;
   struct rt_queue *queue;
@@ -164,13 +164,13 @@ struct bench {
 };
 
 /* Says what failed, and leaves nothing, if it is false. */
-bool bench_open(struct doctor *doctor, uint64_t data_bytes, struct bench *bench);
+bool setup_open(struct doctor *doctor, uint64_t data_bytes, struct setup *setup);
 /* Ends the channel first if its work has not. */
-void bench_close(struct bench *bench);
+void setup_close(struct setup *setup);
 /* Destroys a queue, whose work may not have ended. NULL is fine. */
-void bench_end(struct rt_queue *queue);
+void setup_end(struct rt_queue *queue);
 /* Waits for a point. If it does not come, says what is known of why. */
-bool bench_wait(struct bench *bench, uint64_t point);
+bool setup_wait(struct setup *setup, uint64_t point);
 
 /* ---- pushbuffers ------------------------------------------------------------------ */
 
@@ -181,8 +181,8 @@ void put_methods(struct rt_slice *slice, uint32_t subchannel, uint32_t method, u
 void put_semaphore(struct rt_slice *slice, uint64_t address, uint64_t payload, uint32_t execute);
 
 /* Parts of the step on time: times that the GPU writes are those of the kernel. */
-bool time_semaphores(struct bench *bench);
-bool time_qmd(struct bench *bench);
+bool time_semaphores(struct setup *setup);
+bool time_qmd(struct setup *setup);
 
 /* ---- steps ------------------------------------------------------------------------ */
 

@@ -17,7 +17,7 @@
 
 /* ---- long kernels ----------------------------------------------------------------------- */
 
-int start_kernel(struct bench *b, struct rt_queue *q, enum doctor_kernel kernel, uint32_t groups,
+int start_kernel(struct setup *b, struct rt_queue *q, enum doctor_kernel kernel, uint32_t groups,
                  uint64_t out, uint32_t value, uint64_t *point) {
   const struct doctor_params params = {.out = out, .value = value};
   const struct rt_launch launch = {.module = b->module,
@@ -28,7 +28,7 @@ int start_kernel(struct bench *b, struct rt_queue *q, enum doctor_kernel kernel,
   return rt_queue_launch(q, &launch, point);
 }
 
-bool wait_for(struct bench *b, struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
+bool wait_for(struct setup *b, struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
   const int result = rt_queue_wait(q, point, timeout_ns);
   if (result == 0)
     return true;
@@ -45,7 +45,7 @@ uint64_t long_ns(const struct doctor *d) {
   return (rt_device_info(d->device)->emulated ? 100 : 2500) * NS_PER_MS;
 }
 
-uint32_t spin_rounds(struct bench *b, uint64_t ns) {
+uint32_t spin_rounds(struct setup *b, uint64_t ns) {
   enum { FIRST = 4096 };
   uint64_t point = 0, took = 0;
   uint32_t rounds = FIRST / 2;
@@ -56,7 +56,7 @@ uint32_t spin_rounds(struct bench *b, uint64_t ns) {
     if (start_kernel(b, b->queue, KERNEL_SPIN, rt_device_info(b->doctor->device)->sm_count,
                      b->data->gpu, rounds, &point))
       return say_failure(b->doctor), 0;
-    if (!bench_wait(b, point))
+    if (!setup_wait(b, point))
       return 0;
     took = base_clock_ns() - start;
   }
@@ -79,7 +79,7 @@ static void spin_steps(uint32_t rounds, uint32_t *factor, uint32_t *sum) {
   }
 }
 
-bool check_spin(struct bench *b, const uint32_t *out, uint32_t groups, uint32_t rounds) {
+bool check_spin(struct setup *b, const uint32_t *out, uint32_t groups, uint32_t rounds) {
   uint32_t factor, sum;
   spin_steps(rounds, &factor, &sum);
   for (uint32_t i = 0; i < groups * EXPERIMENT_BLOCK; i++)
@@ -92,7 +92,7 @@ bool check_spin(struct bench *b, const uint32_t *out, uint32_t groups, uint32_t 
 }
 
 /* out[i] = value + i. */
-static bool check_number(struct bench *b, const uint32_t *out, uint32_t groups, uint32_t value) {
+static bool check_number(struct setup *b, const uint32_t *out, uint32_t groups, uint32_t value) {
   for (uint32_t i = 0; i < groups * EXPERIMENT_BLOCK; i++)
     if (out[i] != value + i) {
       say(b->doctor, "item %u of the short kernel is %u instead of %u", i, out[i], value + i);
@@ -101,7 +101,7 @@ static bool check_number(struct bench *b, const uint32_t *out, uint32_t groups, 
   return true;
 }
 
-static bool healthy(struct bench *b) {
+static bool healthy(struct setup *b) {
   const char *fault = rt_context_fault(b->context);
   if (fault)
     say(b->doctor, "%s", fault);
@@ -112,7 +112,7 @@ static bool healthy(struct bench *b) {
 
 /* The long kernel in one context, and short work of another until it has ended. *worst: the
  * longest time that short work took. */
-static bool disturb(struct bench *longer, struct bench *shorter, uint64_t *worst) {
+static bool disturb(struct setup *longer, struct setup *shorter, uint64_t *worst) {
   struct doctor *d = longer->doctor;
   const uint32_t groups = rt_device_info(d->device)->sm_count;
   const uint64_t limit = 2 * long_ns(d) + d->options.timeout_ns;
@@ -149,17 +149,17 @@ static bool disturb(struct bench *longer, struct bench *shorter, uint64_t *worst
 }
 
 static bool preemption(struct doctor *d, const char *mode, enum measure measure) {
-  struct bench longer, shorter = {.doctor = d};
+  struct setup longer, shorter = {.doctor = d};
   uint64_t worst = 0;
   if (!rt_choices_set(&d->device->choices, "preemption", mode)) {
     say(d, "the driver does not know preemption=%s", mode);
     return false;
   }
-  if (!bench_open(d, 16 * GPU_PAGE_BYTES, &longer))
+  if (!setup_open(d, 16 * GPU_PAGE_BYTES, &longer))
     return false;
-  const bool good = bench_open(d, GPU_PAGE_BYTES, &shorter) && disturb(&longer, &shorter, &worst);
-  bench_close(&shorter);
-  bench_close(&longer);
+  const bool good = setup_open(d, GPU_PAGE_BYTES, &shorter) && disturb(&longer, &shorter, &worst);
+  setup_close(&shorter);
+  setup_close(&longer);
   if (strcmp(rt_choice_value(&d->device->choices, RT_CHOICE_PREEMPTION), mode) != 0) {
     say(d, "the kernel's driver has refused this mode");
     return false;
@@ -183,18 +183,18 @@ bool step_cilp(struct doctor *d) {
  */
 
 bool step_contexts(struct doctor *d) {
-  struct bench a, b = {.doctor = d};
+  struct setup a, b = {.doctor = d};
   uint64_t worst = 0;
-  if (!bench_open(d, 16 * GPU_PAGE_BYTES, &a))
+  if (!setup_open(d, 16 * GPU_PAGE_BYTES, &a))
     return false;
-  const bool good = bench_open(d, GPU_PAGE_BYTES, &b) && disturb(&a, &b, &worst);
-  bench_close(&b);
-  bench_close(&a);
+  const bool good = setup_open(d, GPU_PAGE_BYTES, &b) && disturb(&a, &b, &worst);
+  setup_close(&b);
+  setup_close(&a);
   return good;
 }
 
 /* The driver opens no channel beside work that does not give way. */
-static bool open_and_close_channel(struct bench *b, uint64_t *ns) {
+static bool open_and_close_channel(struct setup *b, uint64_t *ns) {
   struct rt_channel *ch = calloc(1, sizeof(*ch));
   if (!ch)
     return false;
@@ -211,7 +211,7 @@ static bool open_and_close_channel(struct bench *b, uint64_t *ns) {
 
 bool step_queues(struct doctor *d) {
   enum { ROUNDS = 4 };
-  struct bench b;
+  struct setup b;
   uint64_t point = 0, worst = 0, short_point = 0;
   /* Opening a channel preempts the TSG; nvgpu gives up after 100 ms, also where work-groups, all
    * of which run at once here, end first (CTA). */
@@ -220,7 +220,7 @@ bool step_queues(struct doctor *d) {
   const uint64_t ns = interrupts ? long_ns(d) : 50 * NS_PER_MS;
   if (!rt_choices_set(&d->device->choices, "preemption", mode))
     return false;
-  if (!bench_open(d, 32 * GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, 32 * GPU_PAGE_BYTES, &b))
     return false;
   const uint32_t groups = rt_device_info(d->device)->sm_count;
   const uint64_t other = 16 * GPU_PAGE_BYTES;
@@ -251,15 +251,15 @@ bool step_queues(struct doctor *d) {
         mode, ROUNDS, (double)ns / 1e6, (double)worst / 1e6);
     measured(d, MEASURE_QUEUE, worst);
   }
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
 bool step_priority(struct doctor *d) {
-  struct bench b;
+  struct setup b;
   struct rt_queue *high = NULL;
   uint64_t point = 0, high_point = 0;
-  if (!bench_open(d, 32 * GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, 32 * GPU_PAGE_BYTES, &b))
     return false;
   const uint32_t groups = rt_device_info(d->device)->sm_count;
   const uint64_t other = 16 * GPU_PAGE_BYTES;
@@ -293,12 +293,12 @@ bool step_priority(struct doctor *d) {
   if (good)
     say(d, "short work of high priority beside a long kernel took %.3f ms", (double)took / 1e6);
   rt_queue_destroy(high);
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
 /* The first queue waits for a word that the CPU writes late; the second one for the first. */
-static bool acquire(struct bench *b, struct rt_queue *second) {
+static bool acquire(struct setup *b, struct rt_queue *second) {
   struct doctor *d = b->doctor;
   /* Long enough for an acquire that does not wait, also on a machine that is busy. */
   enum { LOOKS = 25 };
@@ -323,7 +323,7 @@ static bool acquire(struct bench *b, struct rt_queue *second) {
     early = out[0];
   }
   __atomic_store_n(word, 1, __ATOMIC_RELEASE);
-  if (!bench_wait(b, first) || !wait_for(b, second, point, d->options.timeout_ns))
+  if (!setup_wait(b, first) || !wait_for(b, second, point, d->options.timeout_ns))
     return false;
   if (early) {
     say(d, "the second queue did not wait: its result was there before the first queue had ended");
@@ -334,9 +334,9 @@ static bool acquire(struct bench *b, struct rt_queue *second) {
 }
 
 bool step_acquire(struct doctor *d) {
-  struct bench b;
+  struct setup b;
   struct rt_queue *second = NULL;
-  if (!bench_open(d, 2 * GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, 2 * GPU_PAGE_BYTES, &b))
     return false;
   bool good = rt_queue_create(b.context, RT_PRIORITY_MEDIUM, &second) == 0;
   /* Queues that share a channel never wait for each other on the GPU. */
@@ -347,15 +347,15 @@ bool step_acquire(struct doctor *d) {
   good = (good || say_failure(d)) && acquire(&b, second);
   if (!good) /* what still waits is let go */
     ((volatile uint64_t *)b.data->cpu)[GPU_PAGE_BYTES / sizeof(uint64_t)] = 1;
-  bench_end(second);
-  bench_close(&b);
+  setup_end(second);
+  setup_close(&b);
   return good;
 }
 
 bool step_reuse(struct doctor *d) {
   enum { ROUNDS = 3 };
-  struct bench b;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  struct setup b;
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   bool good = true;
   for (uint32_t i = 1; i <= ROUNDS && good; i++) {
@@ -364,18 +364,18 @@ bool step_reuse(struct doctor *d) {
     b.queue = NULL;
     good = rt_queue_create(b.context, RT_PRIORITY_MEDIUM, &b.queue) == 0 &&
            start_kernel(&b, b.queue, KERNEL_NUMBER, 1, b.data->gpu, i, &point) == 0;
-    good = (good || say_failure(d)) && bench_wait(&b, point) && check_number(&b, b.data->cpu, 1, i);
+    good = (good || say_failure(d)) && setup_wait(&b, point) && check_number(&b, b.data->cpu, 1, i);
   }
   if (good)
     say(d, "%d times the only queue went and another came: work ran", ROUNDS);
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
 /* ---- faults --------------------------------------------------------------------------------- */
 
 /* A store to an address that is not mapped must end this context, and no other. */
-static bool store(struct bench *b) {
+static bool store(struct setup *b) {
   struct doctor *d = b->doctor;
   const uint64_t nowhere = UINT64_C(0x1000000); /* below every context's range */
   uint64_t point = 0;
@@ -390,21 +390,21 @@ static bool store(struct bench *b) {
 }
 
 bool step_store(struct doctor *d) {
-  struct bench b;
+  struct setup b;
   uint64_t point = 0;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   bool good = store(&b);
-  bench_close(&b);
+  setup_close(&b);
   if (!good)
     say(d, "a wrong store must give a fault");
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   const bool again = (start_kernel(&b, b.queue, KERNEL_NUMBER, 1, b.data->gpu, 3, &point) == 0 ||
                       say_failure(d)) &&
-                     bench_wait(&b, point) && check_number(&b, b.data->cpu, 1, 3);
+                     setup_wait(&b, point) && check_number(&b, b.data->cpu, 1, 3);
   say(d, "a new context after the fault %s", again ? "works" : "does not work");
-  bench_close(&b);
+  setup_close(&b);
   return good && again;
 }
 
@@ -413,12 +413,12 @@ bool step_beyond(struct doctor *d) {
   enum { ALLOCATED = 1024 }; /* 4 bytes, rounded up, and what the unit is */
   static const uint32_t offsets[] = {4, 252, 256, ALLOCATED, 48 * 1024, 1 << 20};
   for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
-    struct bench b;
+    struct setup b;
     uint64_t point = 0;
-    if (!bench_open(d, GPU_PAGE_BYTES, &b))
+    if (!setup_open(d, GPU_PAGE_BYTES, &b))
       return false;
     if (start_kernel(&b, b.queue, KERNEL_BEYOND, 1, b.data->gpu, offsets[i], &point)) {
-      bench_close(&b);
+      setup_close(&b);
       return say_failure(d);
     }
     const int result = rt_queue_wait(b.queue, point, d->options.timeout_ns);
@@ -429,7 +429,7 @@ bool step_beyond(struct doctor *d) {
           result == -EIO ? rt_context_fault(b.context) : strerror(-result));
     if (result == -ETIMEDOUT && d->result)
       d->result->no_answer = true;
-    bench_close(&b);
+    setup_close(&b);
     if (result && result != -EIO)
       return false;
   }

@@ -8,20 +8,17 @@
 enum { EXPERIMENT_BLOCK = 64 };
 
 /* A launch of 64-item work-groups that writes from out on. 0 or an error with a message. */
-int start_kernel(struct bench *bench, struct rt_queue *queue, enum doctor_kernel kernel,
+int start_kernel(struct setup *setup, struct rt_queue *queue, enum doctor_kernel kernel,
                  uint32_t groups, uint64_t out, uint32_t value, uint64_t *point);
 
-/* The queue's channel binds no class and invalidates no cache: host methods alone. */
-void host_only(struct rt_queue *queue);
-
-/* Waits like bench_wait, for a queue other than the bench's own. */
-bool wait_for(struct bench *bench, struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
+/* Waits like setup_wait, for a queue other than the setup's own. */
+bool wait_for(struct setup *setup, struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
 
 /* Rounds of KERNEL_SPIN that take about the time given. 0: it failed. */
-uint32_t spin_rounds(struct bench *bench, uint64_t ns);
+uint32_t spin_rounds(struct setup *setup, uint64_t ns);
 /* How long a long kernel runs here: seconds on a board, less on the software Orin. */
 uint64_t long_ns(const struct doctor *doctor);
 /* Results of KERNEL_SPIN. Says which is wrong. */
-bool check_spin(struct bench *bench, const uint32_t *out, uint32_t groups, uint32_t rounds);
+bool check_spin(struct setup *setup, const uint32_t *out, uint32_t groups, uint32_t rounds);
 
 #endif

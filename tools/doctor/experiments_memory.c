@@ -12,12 +12,12 @@
  */
 
 /* A kernel writes to it, and the CPU reads that where it has it. */
-static bool written(struct bench *b, const char *what, uint64_t gpu, const uint32_t *cpu) {
+static bool written(struct setup *b, const char *what, uint64_t gpu, const uint32_t *cpu) {
   struct doctor *d = b->doctor;
   uint64_t point = 0;
   if (start_kernel(b, b->queue, KERNEL_NUMBER, 1, gpu, 11, &point))
     return say_failure(d);
-  if (!bench_wait(b, point))
+  if (!setup_wait(b, point))
     return false;
   for (uint32_t i = 0; i < EXPERIMENT_BLOCK; i++)
     if (cpu[i] != 11 + i) {
@@ -28,7 +28,7 @@ static bool written(struct bench *b, const char *what, uint64_t gpu, const uint3
   return true;
 }
 
-static bool import_dmabuf(struct bench *b) {
+static bool import_dmabuf(struct setup *b) {
   struct doctor *d = b->doctor;
   struct rt_memory memory;
   struct rt_buffer *buffer = NULL;
@@ -41,7 +41,7 @@ static bool import_dmabuf(struct bench *b) {
   return good;
 }
 
-static bool import_pages(struct bench *b) {
+static bool import_pages(struct setup *b) {
   struct doctor *d = b->doctor;
   struct rt_buffer *buffer = NULL;
   void *pages =
@@ -58,12 +58,12 @@ static bool import_pages(struct bench *b) {
 }
 
 bool step_import(struct doctor *d) {
-  struct bench b;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  struct setup b;
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   bool good = import_dmabuf(&b);
   good = import_pages(&b) && good;
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
@@ -75,16 +75,16 @@ bool step_grow(struct doctor *d) {
   enum { GROUPS = 8, TABLE = 64, TABLE_SUM = TABLE * (TABLE - 1) / 2, RUNS = 3 };
   static const enum doctor_kernel kernels[RUNS] = {KERNEL_PRIVATE_SUM, KERNEL_PRIVATE_MORE,
                                                    KERNEL_PRIVATE_SUM};
-  struct bench b;
+  struct setup b;
   uint64_t point = 0;
   bool good = true;
-  if (!bench_open(d, RUNS * GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, RUNS * GPU_PAGE_BYTES, &b))
     return false;
   for (int r = 0; r < RUNS && good; r++)
     good = start_kernel(&b, b.queue, kernels[r], GROUPS, b.data->gpu + (uint64_t)r * GPU_PAGE_BYTES,
                         0, &point) == 0 ||
            say_failure(d);
-  good = good && bench_wait(&b, point);
+  good = good && setup_wait(&b, point);
   const struct rt_pool *pool = &b.queue->channel->tsg->pool;
   say(d, "pool of %" PRIu64 " KiB for %u bytes per work-item", pool->memory.size >> 10,
       pool->thread_bytes);
@@ -98,7 +98,7 @@ bool step_grow(struct doctor *d) {
         good = false;
       }
     }
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
@@ -124,16 +124,16 @@ static uint32_t together(const struct crowd *all, uint32_t count) {
 
 bool step_crowd(struct doctor *d) {
   enum { PER_SM = 4 };
-  struct bench b;
+  struct setup b;
   uint64_t point = 0;
   const uint32_t groups = PER_SM * rt_device_info(d->device)->sm_count;
   const uint32_t rounds = rt_device_info(d->device)->emulated ? 1 : 64;
-  if (!bench_open(d, groups * sizeof(struct crowd), &b))
+  if (!setup_open(d, groups * sizeof(struct crowd), &b))
     return false;
   const struct crowd *all = b.data->cpu;
   bool good = (start_kernel(&b, b.queue, KERNEL_CROWD, groups, b.data->gpu, rounds, &point) == 0 ||
                say_failure(d)) &&
-              bench_wait(&b, point);
+              setup_wait(&b, point);
   for (uint32_t i = 0; i < groups && good; i++)
     if (all[i].wrong) {
       say(d, "work-group %u, on SM %u: %u words of its 48 KiB changed", i, all[i].sm, all[i].wrong);
@@ -144,7 +144,7 @@ bool step_crowd(struct doctor *d) {
     say(d, "%u work-groups of 48 KiB; at most %u at the same time on an SM", groups, most);
     measured(d, MEASURE_GROUPS, most);
   }
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
@@ -152,11 +152,11 @@ bool step_crowd(struct doctor *d) {
  * --------------------------------------------------------------------------- */
 
 bool step_atomics(struct doctor *d) {
-  struct bench b;
+  struct setup b;
   uint64_t point = 0;
   const uint32_t groups = 4, rounds = rt_device_info(d->device)->emulated ? 64 : 4096;
   uint32_t ours = 0;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   uint32_t *word = b.data->cpu;
   bool good = start_kernel(&b, b.queue, KERNEL_COUNT, groups, b.data->gpu, rounds, &point) == 0 ||
@@ -166,11 +166,11 @@ bool step_atomics(struct doctor *d) {
     __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
     ours++;
   }
-  good = good && bench_wait(&b, point);
+  good = good && setup_wait(&b, point);
   const uint32_t sum = groups * EXPERIMENT_BLOCK * rounds + ours;
   if (good)
     say(d, "GPU and CPU added %u to one word, %u of them the CPU; it holds %u", sum, ours, *word);
   good = good && *word == sum;
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }

@@ -18,14 +18,14 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* Launch and wait, again and again. *median in ns. */
-static bool latency(struct bench *b, uint64_t *median) {
+static bool latency(struct setup *b, uint64_t *median) {
   enum { ROUNDS = 65 };
   uint64_t times[ROUNDS], point = 0;
   for (uint32_t i = 0; i < ROUNDS; i++) {
     const uint64_t start = base_clock_ns();
     if (start_kernel(b, b->queue, KERNEL_NUMBER, 1, b->data->gpu, i, &point))
       return say_failure(b->doctor);
-    if (!bench_wait(b, point))
+    if (!setup_wait(b, point))
       return false;
     times[i] = base_clock_ns() - start;
   }
@@ -34,20 +34,20 @@ static bool latency(struct bench *b, uint64_t *median) {
   return true;
 }
 
-static bool throughput(struct bench *b, uint32_t launches, uint64_t *per_s) {
+static bool throughput(struct setup *b, uint32_t launches, uint64_t *per_s) {
   uint64_t point = 0;
   const uint64_t start = base_clock_ns();
   for (uint32_t i = 0; i < launches; i++)
     if (start_kernel(b, b->queue, KERNEL_NUMBER, 1, b->data->gpu, i, &point))
       return say_failure(b->doctor);
-  if (!bench_wait(b, point))
+  if (!setup_wait(b, point))
     return false;
   *per_s = (uint64_t)launches * 1000000000 / (base_clock_ns() - start + 1);
   return true;
 }
 
 /* Both directions counted. */
-static bool bandwidth(struct bench *b, uint64_t bytes, uint64_t *mb_per_s) {
+static bool bandwidth(struct setup *b, uint64_t bytes, uint64_t *mb_per_s) {
   enum { ITEM = 16, ROUNDS = 8 };
   const uint32_t items = (uint32_t)(bytes / ITEM);
   uint64_t point = 0, best = UINT64_MAX;
@@ -56,7 +56,7 @@ static bool bandwidth(struct bench *b, uint64_t bytes, uint64_t *mb_per_s) {
     if (start_kernel(b, b->queue, KERNEL_COPY, items / EXPERIMENT_BLOCK, b->data->gpu, items,
                      &point))
       return say_failure(b->doctor);
-    if (!bench_wait(b, point))
+    if (!setup_wait(b, point))
       return false;
     const uint64_t took = base_clock_ns() - start;
     best = took < best ? took : best;
@@ -70,8 +70,8 @@ bool step_speed(struct doctor *d) {
   const bool emulated = rt_device_info(d->device)->emulated;
   const uint64_t bytes = emulated ? 1 << 20 : 64 << 20;
   uint64_t median = 0, per_s = 0, mb_per_s = 0;
-  struct bench b;
-  if (!bench_open(d, 2 * bytes, &b))
+  struct setup b;
+  if (!setup_open(d, 2 * bytes, &b))
     return false;
   const bool good = latency(&b, &median) && throughput(&b, emulated ? 500 : 10000, &per_s) &&
                     bandwidth(&b, bytes, &mb_per_s);
@@ -86,19 +86,19 @@ bool step_speed(struct doctor *d) {
     measured(d, MEASURE_LAUNCHES, per_s);
     measured(d, MEASURE_COPY, mb_per_s);
   }
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
 /* ---- pauses ------------------------------------------------------------------------------------
  */
 
-static bool works(struct bench *b, const char *when, uint64_t *ns) {
+static bool works(struct setup *b, const char *when, uint64_t *ns) {
   uint64_t point = 0;
   const uint64_t start = base_clock_ns();
   if (start_kernel(b, b->queue, KERNEL_NUMBER, 1, b->data->gpu, 17, &point))
     return say_failure(b->doctor);
-  if (!bench_wait(b, point))
+  if (!setup_wait(b, point))
     return false;
   *ns = base_clock_ns() - start;
   const uint32_t *out = b->data->cpu;
@@ -115,24 +115,24 @@ static bool works(struct bench *b, const char *when, uint64_t *ns) {
  */
 bool step_idle(struct doctor *d) {
   static const struct timespec pause = {.tv_sec = 1};
-  struct bench b;
+  struct setup b;
   uint64_t before = 0, with_channel = 0, without = 0;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   bool good = works(&b, "at once", &before);
   nanosleep(&pause, NULL);
   good = good && works(&b, "after a second with an idle channel", &with_channel);
-  bench_close(&b);
+  setup_close(&b);
   nanosleep(&pause, NULL);
   const uint64_t start = base_clock_ns();
-  if (!good || !bench_open(d, GPU_PAGE_BYTES, &b))
+  if (!good || !setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   say(d, "after a second without a channel: a new one took %.3f ms",
       (double)(base_clock_ns() - start) / 1e6);
   good = works(&b, "on it", &without);
   if (good)
     measured(d, MEASURE_IDLE, with_channel);
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
@@ -151,7 +151,7 @@ static bool suspend(struct doctor *d) {
 }
 
 bool step_suspend(struct doctor *d) {
-  struct bench b;
+  struct setup b;
   uint64_t ns = 0;
   if (!d->options.suspend) {
     say(d, "not asked for: tegracl-doctor --suspend lets the machine sleep for 10 s");
@@ -163,16 +163,16 @@ bool step_suspend(struct doctor *d) {
     d->result->skipped = true;
     return true;
   }
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   bool good = works(&b, "before", &ns) && suspend(d);
   /* The channel may be lost; a new one may not. */
   if (good && !works(&b, "after, on the same channel", &ns))
     say(d, "the channel did not survive");
-  bench_close(&b);
-  if (!good || !bench_open(d, GPU_PAGE_BYTES, &b))
+  setup_close(&b);
+  if (!good || !setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   good = works(&b, "after, on a new channel", &ns);
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }

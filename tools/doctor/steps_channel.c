@@ -16,14 +16,9 @@ static uint32_t release_word(bool wide, bool wait, bool time) {
          hw_bits(NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP, time);
 }
 
-void host_only(struct rt_queue *q) {
-  q->channel->set_up = true;
-  q->channel->seen_code = atomic_load(&q->context->code_generation);
-}
-
 bool step_channel(struct doctor *d) {
-  struct bench b;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  struct setup b;
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   const struct rt_channel *ch = b.queue->channel;
   say(d, "SETUP_BIND with %d entries: work-submit token 0x%x; user-mode page mapped",
@@ -33,11 +28,11 @@ bool step_channel(struct doctor *d) {
         ch->syncpoint_gpu, ch->syncpoint_base);
   else
     say(d, "no syncpoint");
-  bench_close(&b);
+  setup_close(&b);
   return true;
 }
 
-static bool release(struct bench *b, const char *what, uint32_t execute, uint64_t payload) {
+static bool release(struct setup *b, const char *what, uint32_t execute, uint64_t payload) {
   struct doctor *d = b->doctor;
   struct semaphore_report *memory = b->data->cpu;
   struct rt_slice s;
@@ -46,7 +41,7 @@ static bool release(struct bench *b, const char *what, uint32_t execute, uint64_
     return say_failure(d);
   put_semaphore(&s, b->data->gpu, payload, execute);
   uint64_t start = base_clock_ns();
-  if (!bench_wait(b, rt_slice_submit(b->queue, &s, NULL)))
+  if (!setup_wait(b, rt_slice_submit(b->queue, &s, NULL)))
     return false;
   uint64_t end = base_clock_ns();
   bool good = memory->payload == payload;
@@ -57,10 +52,10 @@ static bool release(struct bench *b, const char *what, uint32_t execute, uint64_
 }
 
 bool step_host(struct doctor *d) {
-  struct bench b;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  struct setup b;
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
-  host_only(b.queue);
+  rt_queue_skip_setup(b.queue);
   const struct semaphore_report *memory = b.data->cpu;
   bool good =
       release(&b, "32 bits", release_word(false, false, false), 0xcafe) &&
@@ -71,13 +66,13 @@ bool step_host(struct doctor *d) {
     say(d, "the time stayed 0");
     good = false;
   }
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
 /* A fence of the queue's next submission. Made before it, since one whose point is reached is
  * signalled at once and shows nothing of the interrupt. */
-static int next_fence(struct bench *b, int *fd) {
+static int next_fence(struct setup *b, int *fd) {
   const struct rt_device *device = b->doctor->device;
   const struct rt_channel *ch = b->queue->channel;
   const uint64_t point = rt_queue_submitted(b->queue) + 1;
@@ -86,7 +81,7 @@ static int next_fence(struct bench *b, int *fd) {
 }
 
 /* From the GPU's own time of the release until poll returns. */
-static bool wake_up(struct bench *b, uint64_t *ns) {
+static bool wake_up(struct setup *b, uint64_t *ns) {
   enum { ROUNDS = 16, LATE_ROUNDS = 3 };
   const uint64_t late_ns = 500000000; /* so late that no busy machine is the cause */
   struct doctor *d = b->doctor;
@@ -110,7 +105,7 @@ static bool wake_up(struct bench *b, uint64_t *ns) {
     const int ready = d->device->os->poll(&p, 1, (int)(d->options.timeout_ns / 1000000));
     const uint64_t woken = base_clock_ns();
     d->device->os->close(fd);
-    if (!bench_wait(b, point))
+    if (!setup_wait(b, point))
       return false;
     if (ready != 1) {
       say(d, "round %d: poll of a fence gives %d", i, ready);
@@ -131,10 +126,10 @@ static bool wake_up(struct bench *b, uint64_t *ns) {
 }
 
 bool step_sleep(struct doctor *d) {
-  struct bench b;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  struct setup b;
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
-  host_only(b.queue);
+  rt_queue_skip_setup(b.queue);
   bool good = false;
   const struct rt_channel *ch = b.queue->channel;
   const struct rt_device *device = d->device;
@@ -160,7 +155,7 @@ bool step_sleep(struct doctor *d) {
     say(d, "poll: %d, events 0x%x, after %.1f us%s", ready, (unsigned)p.revents,
         (double)(base_clock_ns() - start) / 1e3,
         good ? "" : ": the syncpoint was not counted up by the pushbuffer");
-    good = bench_wait(&b, point) && good;
+    good = setup_wait(&b, point) && good;
     uint64_t late = 0;
     const bool time = d->verdicts[STEP_TIME] == VERDICT_PASS;
     good = good && (!time || wake_up(&b, &late));
@@ -169,13 +164,13 @@ bool step_sleep(struct doctor *d) {
   }
   if (result == 0)
     device->os->close(fence);
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
 /* The GPU waits for a word that the CPU writes when the GPU already looks, and
  * answers with another; no cache is flushed on either side. */
-static bool ping_pong(struct bench *b, uint32_t rounds, uint64_t *ns) {
+static bool ping_pong(struct setup *b, uint32_t rounds, uint64_t *ns) {
   struct doctor *d = b->doctor;
   volatile uint64_t *ping = b->data->cpu;
   volatile uint64_t *pong = ping + GPU_PAGE_BYTES / sizeof(*ping);
@@ -191,7 +186,7 @@ static bool ping_pong(struct bench *b, uint32_t rounds, uint64_t *ns) {
     uint64_t point = rt_slice_submit(b->queue, &s, NULL);
     uint64_t start = base_clock_ns();
     __atomic_store_n(ping, i, __ATOMIC_RELEASE);
-    if (!bench_wait(b, point)) {
+    if (!setup_wait(b, point)) {
       say(d, "in round %u: the CPU wrote %u, the GPU has answered 0x%" PRIx64, i, i, *pong);
       return false;
     }
@@ -207,25 +202,25 @@ static bool ping_pong(struct bench *b, uint32_t rounds, uint64_t *ns) {
 
 bool step_coherence(struct doctor *d) {
   enum { ROUNDS = 100 };
-  struct bench b;
+  struct setup b;
   uint64_t ns = 0;
-  if (!bench_open(d, 2 * GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, 2 * GPU_PAGE_BYTES, &b))
     return false;
-  host_only(b.queue);
+  rt_queue_skip_setup(b.queue);
   bool good = ping_pong(&b, ROUNDS, &ns);
   if (good)
     say(d, "%d rounds, %.1f us each from the CPU's write to the end of the GPU's answer", ROUNDS,
         (double)ns / 1e3 / ROUNDS);
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
 /* As it ran on a board: docs/hardware/bring-up.md 3.2. */
 bool step_class(struct doctor *d) {
   enum { PAYLOAD = 0xcafe };
-  struct bench b;
+  struct setup b;
   struct rt_slice s;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   bool good = rt_slice_begin(b.queue, 0, &s) == 0 || say_failure(d);
   if (good) {
@@ -236,11 +231,11 @@ bool step_class(struct doctor *d) {
     put_word(&s, (uint32_t)(b.data->gpu >> 32));
     put_word(&s, hw_bits(NVC7C0_REPORT_SEMAPHORE_EXECUTE_OPERATION, REPORT_RELEASE) |
                      hw_bits(NVC7C0_REPORT_SEMAPHORE_EXECUTE_STRUCTURE_SIZE, REPORT_ONE_WORD));
-    good = bench_wait(&b, rt_slice_submit(b.queue, &s, NULL));
+    good = setup_wait(&b, rt_slice_submit(b.queue, &s, NULL));
     uint32_t value = *(volatile uint32_t *)b.data->cpu;
     say(d, "class, windows and cache invalidates are accepted; the report wrote 0x%x", value);
     good = good && value == PAYLOAD;
   }
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }

@@ -37,7 +37,7 @@ static void put_copy(struct rt_slice *s, uint64_t from, uint64_t to, uint64_t do
 }
 
 /* One copy of 1 MiB. object: the channel gets one of the class first. */
-static bool copy(struct bench *b, bool object) {
+static bool copy(struct setup *b, bool object) {
   struct doctor *d = b->doctor;
   struct rt_queue *q = b->queue;
   struct nvgpu_alloc_obj_ctx_args args = {.class_num = CLASS_COPY};
@@ -57,7 +57,7 @@ static bool copy(struct bench *b, bool object) {
   uint64_t gpu = b->data->gpu;
   put_copy(&s, gpu, gpu + COPY_BYTES, gpu + 2 * COPY_BYTES);
   uint64_t start = base_clock_ns();
-  if (!bench_wait(b, rt_slice_submit(q, &s, NULL)))
+  if (!setup_wait(b, rt_slice_submit(q, &s, NULL)))
     return false;
   uint64_t ns = base_clock_ns() - start;
   const struct semaphore_report *done = (const void *)((const char *)b->data->cpu + 2 * COPY_BYTES);
@@ -75,22 +75,22 @@ enum copy_form { ON_COMPUTE_CHANNEL, WITHOUT_OBJECT, ON_OWN_CHANNEL };
 
 /* On the compute channel between two kernels, as command buffers have it. */
 static bool copy_step(struct doctor *d, enum copy_form form) {
-  struct bench b;
+  struct setup b;
   uint64_t point = 0;
-  if (!bench_open(d, 2 * COPY_BYTES + GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, 2 * COPY_BYTES + GPU_PAGE_BYTES, &b))
     return false;
   const uint64_t place = b.data->gpu;
   if (form == ON_OWN_CHANNEL)
-    host_only(b.queue);
+    rt_queue_skip_setup(b.queue);
   bool good =
       form == ON_OWN_CHANNEL ||
       ((start_kernel(&b, b.queue, KERNEL_NUMBER, 1, place, 1, &point) == 0 || say_failure(d)) &&
-       bench_wait(&b, point));
+       setup_wait(&b, point));
   good = good && copy(&b, form != WITHOUT_OBJECT);
   if (good && form != ON_OWN_CHANNEL)
     good = (start_kernel(&b, b.queue, KERNEL_NUMBER, 1, place, 2, &point) == 0 || say_failure(d)) &&
-           bench_wait(&b, point) && *(const uint32_t *)b.data->cpu == 2;
-  bench_close(&b);
+           setup_wait(&b, point) && *(const uint32_t *)b.data->cpu == 2;
+  setup_close(&b);
   return good;
 }
 
@@ -134,9 +134,9 @@ static void say_page_time(struct doctor *d) {
 }
 
 bool step_time(struct doctor *d) {
-  struct bench b;
+  struct setup b;
   bool good = clocks(d);
-  if (!bench_open(d, 2 * (uint64_t)GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, 2 * (uint64_t)GPU_PAGE_BYTES, &b))
     return false;
   say_page_time(d);
   good = time_semaphores(&b) && good;
@@ -144,6 +144,6 @@ bool step_time(struct doctor *d) {
     good = time_qmd(&b) && good;
   else
     say(d, "QMD release: not tried, as kernels do not run");
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }

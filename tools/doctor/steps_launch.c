@@ -20,7 +20,7 @@ enum {
   SECOND_VALUE = 5000, /* in the grid that a grid starts */
 };
 
-static struct rt_launch grid(const struct bench *b, uint32_t kernel, uint32_t blocks,
+static struct rt_launch grid(const struct setup *b, uint32_t kernel, uint32_t blocks,
                              const struct doctor_params *params) {
   return (struct rt_launch){.module = b->module,
                             .kernel = kernel,
@@ -30,7 +30,7 @@ static struct rt_launch grid(const struct bench *b, uint32_t kernel, uint32_t bl
 }
 
 /* out[i] = value + i, everywhere. */
-static bool check_numbers(struct bench *b, const uint32_t *out, uint32_t value) {
+static bool check_numbers(struct setup *b, const uint32_t *out, uint32_t value) {
   uint32_t wrong = 0, zero = 0, first = 0;
   for (uint32_t i = 0; i < ITEMS; i++) {
     if (out[i] == value + i)
@@ -55,7 +55,7 @@ static bool check_numbers(struct bench *b, const uint32_t *out, uint32_t value) 
 /* ---- forms of launch --------------------------------------------------------------- */
 
 /* Writes what starts the grid whose QMD lies at the slice's beginning. */
-typedef void start_fn(struct bench *b, struct rt_slice *s);
+typedef void start_fn(struct setup *b, struct rt_slice *s);
 
 static void pcas(struct rt_slice *s, enum pcas_action action) {
   put_methods(s, SUBCHANNEL_COMPUTE, NVC7C0_SEND_PCAS_A, 1);
@@ -64,18 +64,18 @@ static void pcas(struct rt_slice *s, enum pcas_action action) {
   put_word(s, action);
 }
 
-static void start_prefetch(struct bench *b, struct rt_slice *s) {
+static void start_prefetch(struct setup *b, struct rt_slice *s) {
   (void)b;
   pcas(s, PCAS_PREFETCH_SCHEDULE);
 }
 
-static void start_copy(struct bench *b, struct rt_slice *s) {
+static void start_copy(struct setup *b, struct rt_slice *s) {
   (void)b;
   pcas(s, PCAS_INVALIDATE_COPY_SCHEDULE);
 }
 
 /* The front end writes the QMD to memory, where there is none before. */
-static void start_inline(struct bench *b, struct rt_slice *s) {
+static void start_inline(struct setup *b, struct rt_slice *s) {
   (void)b;
   uint32_t qmd[QMD_WORDS];
   memcpy(qmd, s->cpu, sizeof(qmd));
@@ -89,7 +89,7 @@ static void start_inline(struct bench *b, struct rt_slice *s) {
 }
 
 /* A second QMD with its own constant bank, after the results of both grids. */
-static void start_chain(struct bench *b, struct rt_slice *s) {
+static void start_chain(struct setup *b, struct rt_slice *s) {
   const struct kernel_code *k = &doctor_code.kernels[KERNEL_NUMBER];
   size_t place = GPU_PAGE_BYTES;
   char *cpu = (char *)b->data->cpu + place;
@@ -113,8 +113,8 @@ static void start_chain(struct bench *b, struct rt_slice *s) {
 
 /* start NULL: as the driver does. */
 static bool launch(struct doctor *d, start_fn *start) {
-  struct bench b;
-  if (!bench_open(d, 2 * GPU_PAGE_BYTES, &b))
+  struct setup b;
+  if (!setup_open(d, 2 * GPU_PAGE_BYTES, &b))
     return false;
   struct doctor_params params = {.out = b.data->gpu, .value = VALUE};
   struct rt_launch l = grid(&b, KERNEL_NUMBER, BLOCKS, &params);
@@ -130,12 +130,12 @@ static bool launch(struct doctor *d, start_fn *start) {
       point = rt_slice_submit(b.queue, &s, doctor_code.kernels[KERNEL_NUMBER].name);
     }
   }
-  good = good && bench_wait(&b, point) && check_numbers(&b, b.data->cpu, VALUE);
+  good = good && setup_wait(&b, point) && check_numbers(&b, b.data->cpu, VALUE);
   if (good && start == start_chain) {
     say(d, "the second grid:");
     good = check_numbers(&b, (const uint32_t *)b.data->cpu + ITEMS, SECOND_VALUE);
   }
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
@@ -159,15 +159,15 @@ bool step_launch_chain(struct doctor *d) {
  * sum is the same for each: of k + i over 64 k. */
 bool step_local(struct doctor *d) {
   enum { TABLE = 64, TABLE_SUM = TABLE * (TABLE - 1) / 2 };
-  struct bench b;
-  if (!bench_open(d, GPU_PAGE_BYTES, &b))
+  struct setup b;
+  if (!setup_open(d, GPU_PAGE_BYTES, &b))
     return false;
   struct doctor_params params = {.out = b.data->gpu, .value = 0};
   struct rt_launch l = grid(&b, KERNEL_PRIVATE_SUM, BLOCKS, &params);
   uint64_t point = 0;
   const uint32_t *out = b.data->cpu;
   bool good = rt_queue_launch(b.queue, &l, &point) == 0 || say_failure(d);
-  good = good && bench_wait(&b, point);
+  good = good && setup_wait(&b, point);
   const struct rt_pool *pool = &b.queue->channel->tsg->pool;
   say(d, "pool of %" PRIu64 " KiB for %u bytes per work-item", pool->memory.size >> 10,
       pool->thread_bytes);
@@ -176,7 +176,7 @@ bool step_local(struct doctor *d) {
       say(d, "item %u has the sum %u instead of %u", i, out[i], TABLE_SUM + TABLE * i);
       good = false;
     }
-  bench_close(&b);
+  setup_close(&b);
   return good;
 }
 
@@ -196,7 +196,7 @@ static uint64_t gpu_time(struct doctor *d) {
   return rt_device_time(d->device, &gpu, &cpu) ? 0 : gpu;
 }
 
-bool time_semaphores(struct bench *b) {
+bool time_semaphores(struct setup *b) {
   struct doctor *d = b->doctor;
   struct rt_times *times;
   uint64_t point = 0;
@@ -204,7 +204,7 @@ bool time_semaphores(struct bench *b) {
     return say_failure(d);
   uint64_t before = gpu_time(d);
   bool good = rt_queue_marker(b->queue, times, &point) == 0 || say_failure(d);
-  good = good && bench_wait(b, point);
+  good = good && setup_wait(b, point);
   uint64_t after = gpu_time(d);
   if (good) {
     good = between(d, "semaphore, start", before, times->start_ns, after);
@@ -215,7 +215,7 @@ bool time_semaphores(struct bench *b) {
 }
 
 /* RELEASE0 of the QMD: four words, when the grid has ended. */
-bool time_qmd(struct bench *b) {
+bool time_qmd(struct setup *b) {
   struct doctor *d = b->doctor;
   size_t place = GPU_PAGE_BYTES;
   uint64_t gpu = b->data->gpu + place;
@@ -236,7 +236,7 @@ bool time_qmd(struct bench *b) {
   qmd_set(qmd, QMD_RELEASE0_ENABLE, 1);
   memcpy(s.cpu, qmd, sizeof(qmd));
   pcas(&s, PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE);
-  if (!bench_wait(b, rt_slice_submit(b->queue, &s, doctor_code.kernels[KERNEL_NUMBER].name)))
+  if (!setup_wait(b, rt_slice_submit(b->queue, &s, doctor_code.kernels[KERNEL_NUMBER].name)))
     return false;
   if (report->payload != VALUE) {
     say(d, "QMD release: 0x%" PRIx64 " instead of 0x%x", report->payload, VALUE);

@@ -7,7 +7,6 @@
 
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
-#include "runtime/fds.h"
 #include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/kernels.h"
@@ -59,48 +58,37 @@ void measured(struct doctor *d, enum measure measure, uint64_t value) {
     d->result->measures[measure] = value;
 }
 
-bool bench_open(struct doctor *d, uint64_t data_bytes, struct bench *b) {
-  *b = (struct bench){.doctor = d};
+bool setup_open(struct doctor *d, uint64_t data_bytes, struct setup *b) {
+  *b = (struct setup){.doctor = d};
   if (rt_context_create(d->device, &b->context) == 0 &&
       rt_module_create(b->context, &doctor_code, &b->module) == 0 &&
       rt_buffer_create(b->context, data_bytes, RT_MEMORY_CACHED, &b->data) == 0 &&
       rt_queue_create(b->context, RT_PRIORITY_MEDIUM, &b->queue) == 0)
     return true;
   say_failure(d);
-  bench_close(b);
+  setup_close(b);
   return false;
 }
 
-/* Once the channel is closed only this code writes the timeline: work that will never
- * end counts as ended, so that nothing waits for it. */
-static void end_channel(struct rt_queue *q) {
-  if (q->channel->holds_usermode)
-    rt_device_release_usermode(q->context->device);
-  q->channel->holds_usermode = false;
-  rt_fd_close(q->context->device->os, q->channel->fd);
-  q->channel->fd = -1;
-  *q->timeline = rt_queue_submitted(q);
-}
-
-void bench_end(struct rt_queue *q) {
+void setup_end(struct rt_queue *q) {
   if (q && !rt_queue_dead(q) && rt_queue_completed(q) < rt_queue_submitted(q))
-    end_channel(q);
+    rt_queue_abandon(q);
   rt_queue_destroy(q);
 }
 
-void bench_close(struct bench *b) {
-  bench_end(b->queue);
+void setup_close(struct setup *b) {
+  setup_end(b->queue);
   rt_buffer_destroy(b->data);
   rt_module_destroy(b->module);
   rt_context_destroy(b->context);
-  *b = (struct bench){.doctor = b->doctor};
+  *b = (struct setup){.doctor = b->doctor};
 }
 
 static uint32_t userd(const struct rt_queue *q, unsigned offset) {
   return *(volatile uint32_t *)((char *)q->channel->userd.cpu + offset);
 }
 
-bool bench_wait(struct bench *b, uint64_t point) {
+bool setup_wait(struct setup *b, uint64_t point) {
   struct doctor *d = b->doctor;
   struct rt_queue *q = b->queue;
   int result = rt_queue_wait(q, point, d->options.timeout_ns);
