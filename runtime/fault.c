@@ -76,7 +76,7 @@ static void put_nearest(FILE *out, const struct rt_context *c, uint64_t address)
   else if (offset < nearest->size)
     fprintf(out, "; %" PRIu64 " bytes into", offset);
   else
-    fprintf(out, "; %" PRIu64 " bytes behind the end of", offset - nearest->size);
+    fprintf(out, "; %" PRIu64 " bytes past the end of", offset - nearest->size);
   fprintf(out, " a buffer of %" PRIu64 " bytes at 0x%" PRIx64, nearest->size, nearest->gpu);
 }
 

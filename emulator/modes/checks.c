@@ -120,7 +120,7 @@ static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
   if (distance(nearest, address) >= FAR_BYTES)
     return;
   fprintf(out, "; %" PRIu64 " bytes %s ", distance(nearest, address),
-          is_below ? "behind the end of" : "before");
+          is_below ? "past the end of" : "before");
   put_buffer(out, as, nearest->gpu, emu_mapping_asked(nearest), "");
   if (at)
     fprintf(out, ", in the padding of its last page");
@@ -144,7 +144,7 @@ static void put_owner(FILE *out, struct emu_as *as, uint64_t program, const stru
   const uint64_t asked = emu_mapping_asked(owner);
   fprintf(out, "; %" PRIu64 " bytes ",
           f->address < owner->gpu ? owner->gpu - f->address : f->address - owner->gpu - asked);
-  fprintf(out, "%s ", f->address < owner->gpu ? "before" : "behind the end of");
+  fprintf(out, "%s ", f->address < owner->gpu ? "before" : "past the end of");
   put_buffer(out, as, owner->gpu, asked, "");
   if (emu_note_parameter(as, program, f->parameter, text, sizeof(text)))
     fprintf(out, ", %s", text);

@@ -590,7 +590,7 @@ static void a_fault_names_the_kernel_and_the_buffer(void **state) {
            (unsigned long long)o.out->gpu);
   assert_non_null(strstr(fault, "kernel number"));
   assert_non_null(strstr(fault, "MMU fault"));
-  assert_non_null(strstr(fault, "0 bytes behind the end of"));
+  assert_non_null(strstr(fault, "0 bytes past the end of"));
   assert_non_null(strstr(fault, expected));
   assert_string_equal(rt_last_message(), fault);
   assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, BLOCK, 0, NULL, &point), -EIO);

@@ -33,7 +33,7 @@ static const struct fault_case cases[] = {
      100,
      true,
      {"kernel k +0x", "STG", "work-item (25,0,0) of group (0,0,0)",
-      "0 bytes behind the end of buffer 1 of 100 bytes", "argument 0"}},
+      "0 bytes past the end of buffer 1 of 100 bytes", "argument 0"}},
     {"out of bounds",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { p[n] = 1; }",
@@ -42,7 +42,7 @@ static const struct fault_case cases[] = {
      1,
      100,
      true,
-     {"kernel k +0x", "STG", "not mapped", "behind the end of buffer 1 of 100 bytes"}},
+     {"kernel k +0x", "STG", "not mapped", "past the end of buffer 1 of 100 bytes"}},
     {"misaligned",
      NULL,
      "kernel void k(global int *p, ulong n, global int *q) { *(global int *)((global char *)p + n) "
@@ -647,7 +647,7 @@ static void adjacent_buffer(void) {
     CHECK_CL(clReleaseMemObject(buffers[i]), CL_SUCCESS);
   opencl_close(&opencl);
   read_back(file);
-  expect("bytes behind the end of buffer 1 of 4096 bytes");
+  expect("bytes past the end of buffer 1 of 4096 bytes");
   expect(", argument 0; 24 bytes into buffer 2 of 8000 bytes");
   expect_complete();
 }
@@ -677,7 +677,7 @@ static void stored_pointer(void) {
   CHECK_CL(clReleaseMemObject(next), CL_SUCCESS);
   opencl_close(&opencl);
   read_back(file);
-  expect("not mapped, or only for reading; 0 bytes behind the end of buffer 1 of 4096 bytes");
+  expect("not mapped, or only for reading; 0 bytes past the end of buffer 1 of 4096 bytes");
   expect_complete();
 }
 
