@@ -25,17 +25,17 @@
 #include "gpu/hw/qmd.h"
 #include "gpu/hw/tables.h"
 
-static enum emu_step refuse(struct emu_fault *fault, uint32_t notifier, uint32_t method,
-                            uint32_t data, const char *why) {
+static enum emu_step refuse_method(struct emu_fault *fault, uint32_t notifier, uint32_t method,
+                                   uint32_t data, const char *why) {
   const struct hw_method *m = hw_method_find(CLASS_COMPUTE, method, NULL);
   emu_fault_set(fault, notifier, 0, "class 0x%04x method 0x%04x %s, data 0x%08x: %s", CLASS_COMPUTE,
                 method, m ? m->name : "(none)", data, why);
   return EMU_FAULT;
 }
 
-/* Whether launches and inline transfers are done; the global condition, the
- * channel's own, and what overrides it. */
-static bool enabled(struct emu_channel *channel, bool *holds, struct emu_fault *fault) {
+/* Whether launches and inline transfers are done: the override, else the global condition, else the
+ * channel's. */
+static bool is_enabled(struct emu_channel *channel, bool *holds, struct emu_fault *fault) {
   const struct emu_compute *c = &channel->compute;
   bool global;
   if (!emu_condition_holds(channel->as, &c->global_condition, &global, fault))
@@ -48,19 +48,20 @@ static bool enabled(struct emu_channel *channel, bool *holds, struct emu_fault *
   return true;
 }
 
-/* Facts 4.5 */
-static enum emu_step pcas(struct emu_channel *channel, uint32_t data, struct emu_fault *fault) {
+/* command-stream.md 4.5 */
+static enum emu_step send_pcas(struct emu_channel *channel, uint32_t data,
+                               struct emu_fault *fault) {
   uint64_t address = (uint64_t)channel->compute.pcas_address << QMD_ADDRESS_SHIFT;
   uint32_t action = hw_field(data, NVC7C0_SEND_SIGNALING_PCAS2_B_PCAS_ACTION);
   bool holds;
-  if (!enabled(channel, &holds, fault))
+  if (!is_enabled(channel, &holds, fault))
     return EMU_FAULT;
   holds = holds && !(action == PCAS_PREFETCH_SCHEDULE && emu_injected(EMU_PLACE_ACTION_9)) &&
           !(action == PCAS_INVALIDATE_COPY_SCHEDULE && emu_injected(EMU_PLACE_ACTION_3));
   return !holds || emu_sked_pcas(channel, address, action, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-/* Facts 4.5: two address words, then 64 data words; the last starts the grid. */
+/* command-stream.md 4.5: two address words, then 64 data words; the last starts the grid. */
 static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, uint32_t data,
                                 struct emu_fault *fault) {
   struct emu_compute *c = &channel->compute;
@@ -75,17 +76,19 @@ static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, ui
   uint64_t address = c->inline_qmd_address << QMD_ADDRESS_SHIFT;
   bool holds;
   if (!emu_mmu_write(channel->as, address, c->inline_qmd, sizeof(c->inline_qmd), fault) ||
-      !enabled(channel, &holds, fault))
+      !is_enabled(channel, &holds, fault))
     return EMU_FAULT;
   emu_stale_drop_descriptor(channel->as, address);
   holds = holds && !emu_injected(EMU_PLACE_INLINE);
   return !holds || emu_sked_schedule(channel, address, &c->shader, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-static enum emu_step report(struct emu_channel *channel, const struct emu_report *r, bool awaken,
-                            uint32_t method, uint32_t data, struct emu_fault *fault) {
+static enum emu_step write_report(struct emu_channel *channel, const struct emu_report *r,
+                                  bool awaken, uint32_t method, uint32_t data,
+                                  struct emu_fault *fault) {
   if (emu_report_misaligned(r))
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "misaligned semaphore address");
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                         "misaligned semaphore address");
   /* After the earlier grids; docs/hardware/command-stream.md 4.7. */
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step != EMU_NEXT)
@@ -97,13 +100,13 @@ static enum emu_step report(struct emu_channel *channel, const struct emu_report
   return EMU_NEXT;
 }
 
-/* The front end waits until the payload is there, of what size it is told; like all
- * of its waits, without taking the channel's other grids along. */
+/* Waits until the payload is there, with the size that the method gives. Unlike the host's waits,
+ * the front end's do not include the channel's other grids. */
 static enum emu_step report_acquire(struct emu_channel *channel, const struct emu_report *r,
                                     uint32_t data, struct emu_fault *fault) {
   if (r->address % (r->wide ? sizeof(uint64_t) : sizeof(uint32_t)))
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
-                  "misaligned semaphore address");
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
+                         "misaligned semaphore address");
   uint64_t value;
   if (!emu_semaphore_read(channel->as, r->address, r->wide, &value, fault))
     return EMU_FAULT;
@@ -118,11 +121,11 @@ static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
   bool wide = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_PAYLOAD_SIZE64);
   uint32_t operation = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_OPERATION);
   if (size > REPORT_TWO_WORDS)
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
-                  "no such STRUCTURE_SIZE");
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
+                         "no such STRUCTURE_SIZE");
   if (operation != REPORT_RELEASE && operation != REPORT_ACQUIRE)
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
-                  "what REPORT_ONLY and TRAP do in this class is not published");
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_REPORT_SEMAPHORE_EXECUTE, data,
+                         "what REPORT_ONLY and TRAP do in this class is not published");
   const struct emu_report r = {
       .address = c->report_address,
       .payload = wide ? c->report_payload : (uint32_t)c->report_payload,
@@ -134,16 +137,16 @@ static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
   };
   if (operation == REPORT_ACQUIRE)
     return report_acquire(channel, &r, data, fault);
-  return report(channel, &r, hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_AWAKEN_ENABLE),
-                NVC7C0_REPORT_SEMAPHORE_EXECUTE, data, fault);
+  return write_report(channel, &r, hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_AWAKEN_ENABLE),
+                      NVC7C0_REPORT_SEMAPHORE_EXECUTE, data, fault);
 }
 
 static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t data,
                                         struct emu_fault *fault) {
   const struct emu_compute *c = &channel->compute;
   if (hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_OPERATION) != REPORT_RELEASE)
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_SET_REPORT_SEMAPHORE_D, data,
-                  "what TRAP does in this class is not published");
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_SET_REPORT_SEMAPHORE_D, data,
+                         "what TRAP does in this class is not published");
   const struct emu_report r = {
       .address = c->old_report_address,
       .payload = c->old_report_payload,
@@ -152,11 +155,11 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
       .reduction = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_OP),
       .reduce_signed = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_FORMAT) == 1,
   };
-  return report(channel, &r, hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_AWAKEN_ENABLE),
-                NVC7C0_SET_REPORT_SEMAPHORE_D, data, fault);
+  return write_report(channel, &r, hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_AWAKEN_ENABLE),
+                      NVC7C0_SET_REPORT_SEMAPHORE_D, data, fault);
 }
 
-/* Facts 4.4. NULL: textures, of which nothing is cached. */
+/* command-stream.md 4.4. NULL: textures, which are not cached here. */
 static enum emu_step invalidate(struct emu_channel *channel, const struct emu_invalidate *what,
                                 bool wait, struct emu_fault *fault) {
   if (wait) {
@@ -194,13 +197,13 @@ static enum emu_step atomic_sequence(struct emu_compute *c, uint32_t method, uin
                                      struct emu_fault *fault) {
   bool begins = method == NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN;
   if (begins == c->in_atomic_sequence)
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "FE ILLEGAL_FE_ATOMIC_SEQ");
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data, "FE ILLEGAL_FE_ATOMIC_SEQ");
   c->in_atomic_sequence = begins;
   return EMU_NEXT;
 }
 
-/* Methods that nvgpu serves in software, and those that it does not know; facts
- * 4.6. The ones that it knows turn on checks which are always on here. */
+/* Methods that nvgpu serves in software, and those that it rejects; command-stream.md 4.6. The ones
+ * that it serves turn on checks that are always on here. */
 static bool is_software_method(uint32_t method) {
   return (method >= NVC7C0_SET_RESERVED_SW_METHOD00 && method <= NVC7C0_SET_RESERVED_SW_METHOD07) ||
          (method >= NVC7C0_SET_RESERVED_SW_METHOD08 && method <= NVC7C0_SET_RESERVED_SW_METHOD15);
@@ -214,15 +217,15 @@ static bool is_served_software_method(uint32_t method) {
 /* Methods without their own case. */
 static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fault *fault) {
   if (!hw_method_find(CLASS_COMPUTE, method, NULL))
-    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "illegal method");
+    return refuse_method(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "illegal method");
   if (is_software_method(method) && !is_served_software_method(method))
-    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data, "unknown software method");
+    return refuse_method(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data,
+                         "unknown software method");
   return EMU_NEXT; /* state that no compute launch depends on */
 }
 
-/* Wait for idle, then change it: docs/hardware/command-stream.md 4.3. Who does not has replaced the
- * pool under a running kernel, of which a board says nothing (docs/hardware/bring-up.md trap 23).
- */
+/* Wait for idle, then change it: docs/hardware/command-stream.md 4.3. Without the wait a running
+ * kernel loses its pool, which a board does not report (docs/hardware/bring-up.md trap 23). */
 static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
   return ((method >= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A &&
            method <= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C) ||
@@ -334,8 +337,8 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
     return emu_mme_call(channel, method, data, fault);
   data = emu_mme_shadow(channel->mme, method, data);
   if (emu_adversary.on && replaces_pool(channel, method))
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
-                  "local memory is replaced while a grid uses it; wait for idle before");
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                         "local memory is replaced while a grid uses it; wait for idle before");
   if (set_state(c, method, data))
     return EMU_NEXT;
   if (emu_mme_owns(method))
@@ -350,12 +353,12 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
   case NVC7C0_PM_TRIGGER_WFI:
     return emu_sked_wait(channel, fault);
   case NVC7C0_SEND_SIGNALING_PCAS2_B:
-    return pcas(channel, data, fault);
+    return send_pcas(channel, data, fault);
   case NVC7C0_SEND_PCAS_B:
   case NVC7C0_SEND_SIGNALING_PCAS_B:
-    /* On a board nothing runs and nothing is said: docs/hardware/bring-up.md trap 4. */
-    return refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
-                  "starts nothing on GA10B; use SEND_SIGNALING_PCAS2_B");
+    /* On a board nothing runs, without any report: docs/hardware/bring-up.md trap 4. */
+    return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                         "starts nothing on GA10B; use SEND_SIGNALING_PCAS2_B");
   case NVC7C0_INVALIDATE_SHADER_CACHES:
     return invalidate_shader_caches(channel, data, fault);
   case NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI:
@@ -372,20 +375,20 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
   case NVC7C0_SET_REPORT_SEMAPHORE_D:
     return old_report_execute(channel, data, fault);
   case NVC7C0_SET_QMD_VIRTUALIZATION_CONTROL:
-    return data ? refuse(fault, NOTIFIER_GR_EXCEPTION, method, data,
-                         "QMD virtualisation is not emulated")
+    return data ? refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
+                                "QMD virtualisation is not emulated")
                 : EMU_NEXT;
   case NVC7C0_SET_RENDER_ENABLE_OVERRIDE:
     c->condition_override = hw_field(data, NVC7C0_SET_RENDER_ENABLE_OVERRIDE_MODE);
     return c->condition_override > RENDER_OVERRIDE_NEVER
-               ? refuse(fault, NOTIFIER_GR_EXCEPTION, method, data, "no such MODE")
+               ? refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data, "no such MODE")
                : EMU_NEXT;
   case NVC7C0_FE_ATOMIC_SEQUENCE_BEGIN:
   case NVC7C0_FE_ATOMIC_SEQUENCE_END:
     return atomic_sequence(c, method, data, fault);
   case NVC7C0_NOTIFY:
-    return refuse(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data,
-                  "what it writes is not published; use a semaphore");
+    return refuse_method(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, method, data,
+                         "what it writes is not published; use a semaphore");
   default:
     return other_method(method, data, fault);
   }

@@ -14,7 +14,7 @@
 struct emu_channel;
 struct emu_fault;
 
-/* What a launch takes from the methods before it; docs/hardware/command-stream.md 4.2, 4.3. */
+/* State that earlier methods set for launches; docs/hardware/command-stream.md 4.2, 4.3. */
 struct emu_shader_state {
   uint64_t shared_window, local_window;
   uint64_t local_base, local_bytes_per_tpc;

@@ -25,7 +25,7 @@ enum {
   COMPONENT_BYTES_MAX = 4,
   ELEMENT_BYTES_MAX = EMU_COPY_COMPONENTS * COMPONENT_BYTES_MAX,
   PIECE = 1 << 16,      /* bytes moved at once */
-  PIECES_PER_CLOCK = 8, /* between two looks at the clock */
+  PIECES_PER_CLOCK = 8, /* between two reads of the clock */
   GOB_HEIGHT_FERMI_8 = 1,
 };
 
@@ -36,8 +36,8 @@ enum {
 
 enum transfer_type { TRANSFER_NONE = 0, TRANSFER_PIPELINED = 1, TRANSFER_NON_PIPELINED = 2 };
 
-static enum emu_step refuse(struct emu_fault *fault, uint32_t method, uint32_t data,
-                            const char *why) {
+static enum emu_step refuse_method(struct emu_fault *fault, uint32_t method, uint32_t data,
+                                   const char *why) {
   const struct hw_method *m = hw_method_find(CLASS_COPY, method, NULL);
   emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0, "class 0x%04x method 0x%04x %s, data 0x%08x: %s",
                 CLASS_COPY, method, m ? m->name : "(none)", data, why);
@@ -45,16 +45,16 @@ static enum emu_step refuse(struct emu_fault *fault, uint32_t method, uint32_t d
 }
 
 static enum emu_step refuse_launch(struct emu_fault *fault, uint32_t launch, const char *why) {
-  return refuse(fault, NVC7B5_LAUNCH_DMA, launch, why);
+  return refuse_method(fault, NVC7B5_LAUNCH_DMA, launch, why);
 }
 
-/* What the method was last given. */
-static uint32_t get(const struct emu_copy *c, uint32_t method) {
+/* The method's last data. */
+static uint32_t get_state(const struct emu_copy *c, uint32_t method) {
   return c->state[method / sizeof(uint32_t)];
 }
 
 static uint64_t get_address(const struct emu_copy *c, uint32_t upper, uint32_t lower) {
-  return (uint64_t)get(c, upper) << 32 | get(c, lower);
+  return (uint64_t)get_state(c, upper) << 32 | get_state(c, lower);
 }
 
 /* ---- transfers ---- */
@@ -62,7 +62,7 @@ static uint64_t get_address(const struct emu_copy *c, uint32_t upper, uint32_t l
 enum { SELECT_CONST_A = 4, SELECT_CONST_B = 5, SELECT_NO_WRITE = 6 };
 
 static struct emu_remap decode_remap(const struct emu_copy *c, uint32_t launch) {
-  uint32_t word = get(c, NVC7B5_SET_REMAP_COMPONENTS);
+  uint32_t word = get_state(c, NVC7B5_SET_REMAP_COMPONENTS);
   if (!hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE))
     return (struct emu_remap){.size = 1, .sources = 1, .destinations = 1};
   return (struct emu_remap){
@@ -74,12 +74,12 @@ static struct emu_remap decode_remap(const struct emu_copy *c, uint32_t launch) 
                  hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_Y),
                  hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_Z),
                  hw_field(word, NVC7B5_SET_REMAP_COMPONENTS_DST_W)},
-      .constants = {get(c, NVC7B5_SET_REMAP_CONST_A), get(c, NVC7B5_SET_REMAP_CONST_B)},
+      .constants = {get_state(c, NVC7B5_SET_REMAP_CONST_A), get_state(c, NVC7B5_SET_REMAP_CONST_B)},
   };
 }
 
 /* A select that names a component which the source does not have, or none. */
-static bool writes(const struct emu_remap *r, unsigned select) {
+static bool writes_component(const struct emu_remap *r, unsigned select) {
   return select == SELECT_CONST_A || select == SELECT_CONST_B || select < r->sources;
 }
 
@@ -91,31 +91,32 @@ static bool remap_reads(const struct emu_remap *r) {
   return false;
 }
 
-/* Both sides of a transfer; widths and origins count elements, docs/hardware/command-stream.md 7.4.
- */
-static struct emu_surface source(const struct emu_copy *c, uint32_t launch, unsigned element) {
+/* One side of a transfer; widths and origins count elements, docs/hardware/command-stream.md
+ * 7.4. */
+static struct emu_surface source_surface(const struct emu_copy *c, uint32_t launch,
+                                         unsigned element) {
   return (struct emu_surface){
       .address = get_address(c, NVC7B5_OFFSET_IN_UPPER, NVC7B5_OFFSET_IN_LOWER),
-      .pitch = get(c, NVC7B5_PITCH_IN),
+      .pitch = get_state(c, NVC7B5_PITCH_IN),
       .block_linear = !hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT),
-      .width = (uint64_t)get(c, NVC7B5_SET_SRC_WIDTH) * element,
-      .height = get(c, NVC7B5_SET_SRC_HEIGHT),
-      .layer = get(c, NVC7B5_SET_SRC_LAYER),
-      .x = (uint64_t)get(c, NVC7B5_SRC_ORIGIN_X) * element,
-      .y = get(c, NVC7B5_SRC_ORIGIN_Y),
+      .width = (uint64_t)get_state(c, NVC7B5_SET_SRC_WIDTH) * element,
+      .height = get_state(c, NVC7B5_SET_SRC_HEIGHT),
+      .layer = get_state(c, NVC7B5_SET_SRC_LAYER),
+      .x = (uint64_t)get_state(c, NVC7B5_SRC_ORIGIN_X) * element,
+      .y = get_state(c, NVC7B5_SRC_ORIGIN_Y),
   };
 }
 
 static struct emu_surface destination(const struct emu_copy *c, uint32_t launch, unsigned element) {
   return (struct emu_surface){
       .address = get_address(c, NVC7B5_OFFSET_OUT_UPPER, NVC7B5_OFFSET_OUT_LOWER),
-      .pitch = get(c, NVC7B5_PITCH_OUT),
+      .pitch = get_state(c, NVC7B5_PITCH_OUT),
       .block_linear = !hw_field(launch, NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT),
-      .width = (uint64_t)get(c, NVC7B5_SET_DST_WIDTH) * element,
-      .height = get(c, NVC7B5_SET_DST_HEIGHT),
-      .layer = get(c, NVC7B5_SET_DST_LAYER),
-      .x = (uint64_t)get(c, NVC7B5_DST_ORIGIN_X) * element,
-      .y = get(c, NVC7B5_DST_ORIGIN_Y),
+      .width = (uint64_t)get_state(c, NVC7B5_SET_DST_WIDTH) * element,
+      .height = get_state(c, NVC7B5_SET_DST_HEIGHT),
+      .layer = get_state(c, NVC7B5_SET_DST_LAYER),
+      .x = (uint64_t)get_state(c, NVC7B5_DST_ORIGIN_X) * element,
+      .y = get_state(c, NVC7B5_DST_ORIGIN_Y),
   };
 }
 
@@ -128,18 +129,19 @@ static bool set_blocks(struct emu_surface *s, uint32_t block_size) {
 static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct emu_transfer *t,
                             struct emu_fault *fault) {
   t->remap = decode_remap(c, launch);
-  t->source = source(c, launch, t->remap.size * t->remap.sources);
+  t->source = source_surface(c, launch, t->remap.size * t->remap.sources);
   t->destination = destination(c, launch, t->remap.size * t->remap.destinations);
-  t->lines = hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ? get(c, NVC7B5_LINE_COUNT) : 1;
-  t->length = get(c, NVC7B5_LINE_LENGTH_IN);
-  uint32_t source_blocks = get(c, NVC7B5_SET_SRC_BLOCK_SIZE);
-  uint32_t destination_blocks = get(c, NVC7B5_SET_DST_BLOCK_SIZE);
+  t->lines =
+      hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ? get_state(c, NVC7B5_LINE_COUNT) : 1;
+  t->length = get_state(c, NVC7B5_LINE_LENGTH_IN);
+  uint32_t source_blocks = get_state(c, NVC7B5_SET_SRC_BLOCK_SIZE);
+  uint32_t destination_blocks = get_state(c, NVC7B5_SET_DST_BLOCK_SIZE);
   if (t->source.block_linear && !set_blocks(&t->source, source_blocks))
-    return refuse(fault, NVC7B5_SET_SRC_BLOCK_SIZE, source_blocks,
-                  "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
+    return refuse_method(fault, NVC7B5_SET_SRC_BLOCK_SIZE, source_blocks,
+                         "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
   if (t->destination.block_linear && !set_blocks(&t->destination, destination_blocks))
-    return refuse(fault, NVC7B5_SET_DST_BLOCK_SIZE, destination_blocks,
-                  "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
+    return refuse_method(fault, NVC7B5_SET_DST_BLOCK_SIZE, destination_blocks,
+                         "HCE_RE_ILLEGAL_OP: no such block") != EMU_FAULT;
   return true;
 }
 
@@ -152,7 +154,7 @@ static bool move_bytes(struct emu_as *as, const struct emu_transfer *t, uint64_t
   return emu_surface_write(as, &t->destination, line, from, buffer, bytes, fault);
 }
 
-/* Elements of a line through the component map. */
+/* Passes elements of a line through the component map. */
 static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint64_t line,
                           uint64_t from, uint64_t count, struct emu_fault *fault) {
   const struct emu_remap *r = &t->remap;
@@ -164,8 +166,8 @@ static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint6
     return false;
   for (unsigned i = 0; i < r->destinations; i++) {
     unsigned select = r->select[i];
-    all &= writes(r, select);
-    for (uint64_t e = 0; writes(r, select) && e < count; e++) {
+    all &= writes_component(r, select);
+    for (uint64_t e = 0; writes_component(r, select) && e < count; e++) {
       const void *value = select < r->sources
                               ? (const void *)(input + e * in + select * r->size)
                               : (const void *)&r->constants[select - SELECT_CONST_A];
@@ -177,8 +179,9 @@ static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint6
   for (uint64_t e = 0; e < count; e++) {
     for (unsigned i = 0; i < r->destinations; i++) {
       uint64_t at = e * out + i * r->size;
-      if (writes(r, r->select[i]) && !emu_surface_write(as, &t->destination, line, from * out + at,
-                                                        output + at, r->size, fault))
+      if (writes_component(r, r->select[i]) &&
+          !emu_surface_write(as, &t->destination, line, from * out + at, output + at, r->size,
+                             fault))
         return false;
     }
   }
@@ -193,10 +196,10 @@ static bool write_posted(struct emu_channel *channel, struct emu_fault *fault) {
          emu_surface_write(channel->as, &p->destination, p->line, p->column, p->data, bytes, fault);
 }
 
-/* Without FLUSH_ENABLE a semaphore does not wait until all bytes are in memory (the
- * method table; docs/hardware/command-stream.md 7.1): the last of a transfer are held back. */
-static bool post(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
-                 uint64_t bytes, struct emu_fault *fault) {
+/* Without FLUSH_ENABLE a semaphore does not wait until all bytes are in memory (the method table;
+ * docs/hardware/command-stream.md 7.1), so the last bytes of a transfer are held back. */
+static bool hold_back(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
+                      uint64_t bytes, struct emu_fault *fault) {
   struct emu_posted *p = &channel->copy.posted;
   const uint64_t tail = bytes < EMU_COPY_POSTED ? bytes : EMU_COPY_POSTED;
   if (bytes > tail && !move_bytes(channel->as, t, t->line, from, bytes - tail, fault))
@@ -205,7 +208,7 @@ static bool post(struct emu_channel *channel, const struct emu_transfer *t, uint
   p->line = t->line;
   p->column = from + bytes - tail;
   p->bytes = tail;
-  p->due = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
+  p->due = emu_time_ns() + emu_adversary_delay_ns(&channel->adversary.random);
   return emu_surface_read(channel->as, &t->source, p->line, p->column, p->data, tail, fault);
 }
 
@@ -215,13 +218,13 @@ static bool move_part(struct emu_channel *channel, const struct emu_transfer *t,
   if (t->remap.enabled)
     return move_elements(channel->as, t, t->line, t->done, part, fault);
   if (emu_adversary.on && last)
-    return post(channel, t, t->done, part, fault);
+    return hold_back(channel, t, t->done, part, fault);
   return move_bytes(channel->as, t, t->line, t->done, part, fault);
 }
 
-/* A part of the transfer, until the turn ends: EMU_NEXT when all of it is done. */
-static enum emu_step move(struct emu_channel *channel, struct emu_transfer *t, uint64_t end,
-                          struct emu_fault *fault) {
+/* Does part of the transfer, until the turn ends. EMU_NEXT: all of it is done. */
+static enum emu_step advance_transfer(struct emu_channel *channel, struct emu_transfer *t,
+                                      uint64_t end, struct emu_fault *fault) {
   const uint64_t most = t->remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
   if (!t->length)
     return EMU_NEXT;
@@ -243,14 +246,15 @@ static enum emu_step move(struct emu_channel *channel, struct emu_transfer *t, u
   return EMU_NEXT;
 }
 
-/* A pipelined transfer may overlap those before it, one that is not waits for them;
- * docs/hardware/command-stream.md 7.1. One that may run, or their number. */
+/* A pipelined transfer may overlap those before it; any other waits for them
+ * (docs/hardware/command-stream.md 7.1). Returns one that may run, or their number. */
 static unsigned any_transfer(struct emu_channel *channel) {
   const struct emu_copy *c = &channel->copy;
   unsigned chosen = c->transfer_count, count = 0;
   const uint64_t now = emu_time_ns();
   for (unsigned i = 0; i < c->transfer_count && (i == 0 || c->transfers[i].pipelined); i++)
-    if (now >= c->transfers[i].not_before && emu_adversary_one_in(&channel->whim.random, ++count))
+    if (now >= c->transfers[i].not_before &&
+        emu_adversary_one_in(&channel->adversary.random, ++count))
       chosen = i;
   return chosen;
 }
@@ -264,7 +268,7 @@ static enum emu_step run_transfers(struct emu_channel *channel, struct emu_fault
       channel->waiting = true;
       return EMU_AGAIN;
     }
-    enum emu_step step = move(channel, &c->transfers[i], end, fault);
+    enum emu_step step = advance_transfer(channel, &c->transfers[i], end, fault);
     if (step != EMU_NEXT)
       return step;
     c->transfer_count--;
@@ -287,14 +291,14 @@ enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *faul
 
 /* ---- pipelined transfers ---- */
 
-static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
-/* A pipelined transfer may run beside those before it, back to the last one that
- * was not pipelined: it must not depend on them. Facts 7.1. Known here for linear
- * copies; a board gives wrong data and says nothing. */
-static bool depends(struct emu_copy *c, uint32_t launch) {
+/* A pipelined transfer may run at the same time as those before it, back to the last one that was
+ * not pipelined, so it must not depend on them (command-stream.md 7.1). Only linear copies are
+ * checked. A board would silently give wrong data. */
+static bool depends_on_pipelined(struct emu_copy *c, uint32_t launch) {
   if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE) == TRANSFER_NON_PIPELINED)
     c->pipelined_count = 0;
   if (hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ||
@@ -303,15 +307,15 @@ static bool depends(struct emu_copy *c, uint32_t launch) {
   struct emu_span now = {
       .from = get_address(c, NVC7B5_OFFSET_IN_UPPER, NVC7B5_OFFSET_IN_LOWER),
       .to = get_address(c, NVC7B5_OFFSET_OUT_UPPER, NVC7B5_OFFSET_OUT_LOWER),
-      .bytes = get(c, NVC7B5_LINE_LENGTH_IN),
+      .bytes = get_state(c, NVC7B5_LINE_LENGTH_IN),
   };
   unsigned known =
       c->pipelined_count < EMU_COPY_PIPELINED ? c->pipelined_count : (unsigned)EMU_COPY_PIPELINED;
   for (unsigned i = 0; i < known; i++) {
     const struct emu_span *before = &c->pipelined[i];
-    if (overlap(now.from, now.bytes, before->to, before->bytes) ||
-        overlap(now.to, now.bytes, before->to, before->bytes) ||
-        overlap(now.to, now.bytes, before->from, before->bytes))
+    if (ranges_overlap(now.from, now.bytes, before->to, before->bytes) ||
+        ranges_overlap(now.to, now.bytes, before->to, before->bytes) ||
+        ranges_overlap(now.to, now.bytes, before->from, before->bytes))
       return true;
   }
   c->pipelined[c->pipelined_count++ % EMU_COPY_PIPELINED] = now;
@@ -320,8 +324,8 @@ static bool depends(struct emu_copy *c, uint32_t launch) {
 
 /* ---- semaphores ---- */
 
-/* SEMAPHORE_REDUCTION's codes in the terms of report.c */
-static bool reduction(uint32_t code, bool wide, enum emu_reduction *operation) {
+/* Maps SEMAPHORE_REDUCTION's codes to those of report.h. */
+static bool find_reduction(uint32_t code, bool wide, enum emu_reduction *operation) {
   enum { FLOAT_ADD = 10 };
   static const uint8_t operations[] = {
       [SEM_RED_MIN] = EMU_RED_MIN, [SEM_RED_MAX] = EMU_RED_MAX, [SEM_RED_XOR] = EMU_RED_XOR,
@@ -338,8 +342,8 @@ static bool reduction(uint32_t code, bool wide, enum emu_reduction *operation) {
   return true;
 }
 
-static enum emu_step semaphore(struct emu_channel *channel, uint32_t launch,
-                               struct emu_fault *fault) {
+static enum emu_step write_semaphore(struct emu_channel *channel, uint32_t launch,
+                                     struct emu_fault *fault) {
   enum { SEMAPHORE_ONE_WORD = 1, SEMAPHORE_FOUR_WORDS = 2 };
   const struct emu_copy *c = &channel->copy;
   uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE);
@@ -352,14 +356,14 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t launch,
       .address = get_address(c, NVC7B5_SET_SEMAPHORE_A, NVC7B5_SET_SEMAPHORE_B),
       .payload =
           wide ? get_address(c, NVC7B5_SET_SEMAPHORE_PAYLOAD_UPPER, NVC7B5_SET_SEMAPHORE_PAYLOAD)
-               : get(c, NVC7B5_SET_SEMAPHORE_PAYLOAD),
+               : get_state(c, NVC7B5_SET_SEMAPHORE_PAYLOAD),
       .wide = wide,
       .timestamp = type == SEMAPHORE_FOUR_WORDS,
       .reduce = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_ENABLE),
       .reduce_signed = !hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_SIGN),
   };
-  if (report.reduce &&
-      !reduction(hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION), wide, &report.reduction))
+  if (report.reduce && !find_reduction(hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION),
+                                       wide, &report.reduction))
     return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such reduction");
   if (emu_report_misaligned(&report))
     return refuse_launch(fault, launch, "HCE_RE_ALIGNB: misaligned semaphore");
@@ -379,16 +383,17 @@ static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct em
     return refuse_launch(fault, launch, "a reserved bit is set");
   if (type > TRANSFER_NON_PIPELINED)
     return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such DATA_TRANSFER_TYPE");
-  if (type && depends(c, launch))
+  if (type && depends_on_pipelined(c, launch))
     return refuse_launch(fault, launch, "a pipelined transfer that depends on one before it");
   return EMU_NEXT;
 }
 
-/* Begins a launch: EMU_NEXT with launched set if it is to be done. */
-static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct emu_fault *fault) {
+/* Begins a launch. EMU_NEXT: if launched is set, it is to be done. */
+static enum emu_step begin_launch(struct emu_channel *channel, uint32_t launch,
+                                  struct emu_fault *fault) {
   struct emu_copy *c = &channel->copy;
-  /* Host waits for idle when it turns from compute to copies; docs/hardware/command-stream.md 2.2.
-   */
+  /* The host waits for idle when it turns from compute to copies; docs/hardware/command-stream.md
+   * 2.2. */
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step == EMU_NEXT && emu_injected(EMU_PLACE_COPY_STUCK)) {
     channel->waiting = true;
@@ -404,7 +409,7 @@ static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct 
     return step;
   const struct emu_condition condition = {
       .address = get_address(c, NVC7B5_SET_RENDER_ENABLE_A, NVC7B5_SET_RENDER_ENABLE_B),
-      .mode = hw_field(get(c, NVC7B5_SET_RENDER_ENABLE_C), NVC7B5_SET_RENDER_ENABLE_C_MODE),
+      .mode = hw_field(get_state(c, NVC7B5_SET_RENDER_ENABLE_C), NVC7B5_SET_RENDER_ENABLE_C_MODE),
   };
   bool holds;
   if (!emu_condition_holds(channel->as, &condition, &holds, fault))
@@ -419,11 +424,11 @@ static enum emu_step begin(struct emu_channel *channel, uint32_t launch, struct 
   struct emu_transfer *t = &c->transfers[c->transfer_count++];
   *t = (struct emu_transfer){.pipelined = type == TRANSFER_PIPELINED};
   if (emu_adversary.on)
-    t->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
+    t->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->adversary.random);
   return decode_transfer(c, launch, t, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-/* Later methods need not wait for a transfer; its own semaphore and interrupt do. */
+/* Later methods do not wait for a transfer; its own semaphore and interrupt do. */
 static bool must_wait(uint32_t launch) {
   return !emu_adversary.on || hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE) ||
          hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE);
@@ -434,20 +439,20 @@ static enum emu_step launch_dma(struct emu_channel *channel, uint32_t launch,
   struct emu_copy *c = &channel->copy;
   enum emu_step step = EMU_NEXT;
   if (!c->launched)
-    step = begin(channel, launch, fault);
+    step = begin_launch(channel, launch, fault);
   if (step == EMU_NEXT && c->launched && must_wait(launch))
     step = hw_field(launch, NVC7B5_LAUNCH_DMA_FLUSH_ENABLE) ? emu_copies_run(channel, fault)
                                                             : run_transfers(channel, fault);
   if (step != EMU_NEXT || !c->launched)
     return step;
   c->launched = false;
-  step = semaphore(channel, launch, fault);
+  step = write_semaphore(channel, launch, fault);
   if (step == EMU_NEXT && hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE))
     emu_non_stall_interrupt();
   return step;
 }
 
-static void set(struct emu_copy *c, uint32_t method, uint32_t data) {
+static void set_state(struct emu_copy *c, uint32_t method, uint32_t data) {
   if (method / sizeof(uint32_t) < EMU_COPY_STATE_WORDS)
     c->state[method / sizeof(uint32_t)] = data;
 }
@@ -460,25 +465,25 @@ enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint
     return launch_dma(channel, data, fault);
   case NVC7B5_SET_SRC_PHYS_MODE:
   case NVC7B5_SET_DST_PHYS_MODE:
-    return refuse(fault, method, data, "HCE_PRIV: physical addresses");
+    return refuse_method(fault, method, data, "HCE_PRIV: physical addresses");
   case NVC7B5_SET_SRC_ORIGIN:
-    set(c, NVC7B5_SRC_ORIGIN_X, hw_field(data, NVC7B5_SET_SRC_ORIGIN_X));
-    set(c, NVC7B5_SRC_ORIGIN_Y, hw_field(data, NVC7B5_SET_SRC_ORIGIN_Y));
+    set_state(c, NVC7B5_SRC_ORIGIN_X, hw_field(data, NVC7B5_SET_SRC_ORIGIN_X));
+    set_state(c, NVC7B5_SRC_ORIGIN_Y, hw_field(data, NVC7B5_SET_SRC_ORIGIN_Y));
     return EMU_NEXT;
   case NVC7B5_SET_DST_ORIGIN:
-    set(c, NVC7B5_DST_ORIGIN_X, hw_field(data, NVC7B5_SET_DST_ORIGIN_X));
-    set(c, NVC7B5_DST_ORIGIN_Y, hw_field(data, NVC7B5_SET_DST_ORIGIN_Y));
+    set_state(c, NVC7B5_DST_ORIGIN_X, hw_field(data, NVC7B5_SET_DST_ORIGIN_X));
+    set_state(c, NVC7B5_DST_ORIGIN_Y, hw_field(data, NVC7B5_SET_DST_ORIGIN_Y));
     return EMU_NEXT;
   default:
     if (!hw_method_find(CLASS_COPY, method, NULL))
-      return refuse(fault, method, data, "HCE_ILLEGAL_MTHD");
-    set(c, method, data);
+      return refuse_method(fault, method, data, "HCE_ILLEGAL_MTHD");
+    set_state(c, method, data);
     return EMU_NEXT;
   }
 }
 
 void emu_copy_bind(struct emu_copy *c) {
   if (!c->bound)
-    set(c, NVC7B5_SET_RENDER_ENABLE_C, RENDER_ENABLE_ALWAYS);
+    set_state(c, NVC7B5_SET_RENDER_ENABLE_C, RENDER_ENABLE_ALWAYS);
   c->bound = true;
 }

@@ -20,7 +20,7 @@ enum {
   EMU_COPY_POSTED = 256,
 };
 
-/* The component map of a remap; docs/hardware/command-stream.md 7.3. Without one: bytes. */
+/* The component map of a remap; docs/hardware/command-stream.md 7.3. Not enabled: bytes. */
 struct emu_remap {
   bool enabled;
   unsigned size, sources, destinations;
@@ -34,7 +34,7 @@ struct emu_transfer {
   struct emu_surface source, destination;
   uint32_t lines;
   uint64_t length; /* elements of a line */
-  uint32_t line;   /* how far it is */
+  uint32_t line;   /* the current one */
   uint64_t done;
   bool pipelined;
   uint64_t not_before; /* adversarial timing; PTIMER */
@@ -59,7 +59,7 @@ struct emu_copy {
   struct emu_transfer transfers[EMU_COPY_TRANSFERS]; /* in the order of their launches */
   unsigned transfer_count;
   struct emu_posted posted;
-  /* Transfers that may still be under way when the next pipelined one begins. */
+  /* Transfers that may still run when the next pipelined one begins. */
   struct emu_span pipelined[EMU_COPY_PIPELINED];
   unsigned pipelined_count;
 };
@@ -74,7 +74,7 @@ static inline bool emu_copies_pending(const struct emu_copy *copy) {
   return copy->transfer_count || copy->posted.bytes;
 }
 
-/* The same as emu_grids_run for the channel's transfers. */
+/* As emu_grids_run, for the channel's transfers. */
 enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault);
 
 #endif

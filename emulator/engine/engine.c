@@ -1,6 +1,6 @@
-/* The host engine: one thread that serves the channels in turn (runlist.c). It sleeps
- * when nothing is to be done, after spinning a little, so that a client which
- * submits steadily never has to wake it by a system call.
+/* The host engine: one thread that serves the channels in turn (runlist.c). Without work
+ * it spins for a short time and then sleeps, so a client that submits steadily never has
+ * to wake it by a system call.
  */
 #include "emulator/engine/engine.h"
 
@@ -50,7 +50,7 @@ static void futex_wake(_Atomic uint32_t *word) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void relax(void) {
+static void pause_spinning(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -60,13 +60,13 @@ static void relax(void) {
 
 void emu_engine_wake(void) {
   atomic_fetch_add(&emu_gpu.doorbell_count, 1);
-  /* One call for each sleep, however long the engine takes to get up. */
+  /* One call for each sleep, however long the engine takes to wake. */
   if (atomic_load(&emu_gpu.engine_asleep) && atomic_exchange(&emu_gpu.engine_asleep, 0))
     futex_wake(&emu_gpu.doorbell_count);
 }
 
-/* A token of no channel is ignored; docs/hardware/command-stream.md 1.4. A doorbell that the engine
- * has yet to answer stands for this one, too: then it is awake, or about to be. */
+/* A token of no channel is ignored; docs/hardware/command-stream.md 1.4. If an earlier doorbell is
+ * still pending, the engine is awake or about to be, and this one needs no wake-up. */
 void emu_doorbell(uint32_t token) {
   uint32_t id = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
   if (id >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
@@ -78,7 +78,7 @@ void emu_doorbell(uint32_t token) {
   emu_engine_wake();
 }
 
-/* Doorbells become scheduled channels. gpu.lock held. */
+/* Schedules the channels whose doorbells were rung. gpu.lock held. */
 static void collect_doorbells(void) {
   emu_usermode_collect();
   for (int i = 0; i < EMU_CHANNELS / 64; i++) {
@@ -128,9 +128,8 @@ static bool may_spin(void) {
          atomic_load_explicit(&emu_gpu.bell_cpu, memory_order_relaxed) != sched_getcpu();
 }
 
-/* Goes to another core than the submitter's, if the process may use one, and stays
- * there until the scheduler thinks otherwise. At most once in a while: on a busy
- * machine cores are not ours to choose. */
+/* Moves to another core than the submitter's, if the process may use one, until the scheduler
+ * decides otherwise. Not often: on a busy machine the choice of cores is the scheduler's. */
 static void move_away(void) {
   static uint64_t last;
   cpu_set_t all, others;
@@ -145,17 +144,17 @@ static void move_away(void) {
     sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* How long to look away from memory whose stores are not announced: longer, the
- * longer nothing has come. */
+/* The pause between two reads of memory whose stores are not announced. It grows while nothing
+ * arrives. */
 static struct timespec pause_after(uint64_t waited_ns, uint64_t max_ns) {
   uint64_t ns = waited_ns / 8;
   ns = ns < PAUSE_MIN_NS ? PAUSE_MIN_NS : ns;
   return (struct timespec){.tv_nsec = (long)(ns < max_ns ? ns : max_ns)};
 }
 
-/* Nothing to do: until the doorbell count leaves seen, a watched doorbell rings, or it is
- * deadline (0: never). */
-static void idle(uint32_t seen, uint64_t deadline) {
+/* Sleeps until the doorbell count differs from seen, a watched doorbell rings, or the deadline (0:
+ * none) has passed. */
+static void sleep_until_work(uint32_t seen, uint64_t deadline) {
   if (!may_spin())
     move_away();
   if (may_spin()) {
@@ -165,7 +164,7 @@ static void idle(uint32_t seen, uint64_t deadline) {
         if (atomic_load_explicit(&emu_gpu.doorbell_count, memory_order_relaxed) != seen ||
             emu_usermode_rung())
           return;
-        relax();
+        pause_spinning();
       }
     } while (base_clock_ns() < end && may_spin());
   }
@@ -185,12 +184,12 @@ static void idle(uint32_t seen, uint64_t deadline) {
   atomic_store(&emu_gpu.engine_asleep, 0);
 }
 
-/* All channels wait for semaphores, which the CPU may write without a doorbell:
- * look again soon, then less often. */
+/* All channels wait for semaphores, which the CPU may write without a doorbell: polls soon, then
+ * less often. */
 static void pause_blocked(uint32_t seen, uint64_t since) {
   uint64_t waited = base_clock_ns() - since;
   if (waited < BLOCKED_SPIN_NS && may_spin()) {
-    relax();
+    pause_spinning();
     return;
   }
   struct timespec timeout = pause_after(waited, BLOCKED_PAUSE_MAX_NS);
@@ -211,7 +210,7 @@ static void *engine_main(void *unused) {
     if (!channel) {
       const uint64_t deadline = emu_power_deadline();
       pthread_mutex_unlock(&emu_gpu.lock);
-      idle(seen, deadline);
+      sleep_until_work(seen, deadline);
       pthread_mutex_lock(&emu_gpu.lock);
       continue;
     }
@@ -246,9 +245,10 @@ static void *engine_main(void *unused) {
 
 uint64_t emu_turn_end(struct emu_channel *channel) {
   enum { TURN_NS = 1000000, SHORT_TURN_NS = 100000 };
-  /* Work of channels that nothing orders mixes as finely as it may. */
-  return emu_time_ns() +
-         (emu_adversary.on ? emu_adversary_below(&channel->whim.random, SHORT_TURN_NS) : TURN_NS);
+  /* Work of unordered channels is interleaved as finely as allowed. */
+  return emu_time_ns() + (emu_adversary.on
+                              ? emu_adversary_below(&channel->adversary.random, SHORT_TURN_NS)
+                              : TURN_NS);
 }
 
 void emu_engine_leave(struct emu_channel *channel) {
@@ -284,7 +284,7 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   channel->run.count = 0;
 }
 
-/* Another thread joins it: gpu.lock is let go meanwhile. */
+/* Another thread joins it, and gpu.lock is released meanwhile. */
 static void wait_for_stop(void) {
   while (emu_gpu.engine_stopping)
     pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);

@@ -1,6 +1,5 @@
-/* What happens when the hardware objects: the error notifiers of the TSG, the
- * end of its channels, and the record of the cause that a board would print to
- * the kernel log. docs/hardware/kernel-interface.md 7.
+/* Faults: the error notifiers of the TSG, the end of its channels, and the record of the
+ * cause that a board would print to the kernel log. docs/hardware/kernel-interface.md 7.
  */
 #include "emulator/engine/fault.h"
 
@@ -114,7 +113,7 @@ static int last_fault(uint64_t user) {
   return emu_copy_to_user(user, &record, sizeof(record));
 }
 
-static int note(uint64_t user) {
+static int add_note(uint64_t user) {
   struct emulator_note record;
   if (emu_copy_from_user(&record, user, sizeof(record)))
     return -EFAULT;
@@ -122,7 +121,7 @@ static int note(uint64_t user) {
   return as ? emu_note(as, &record) : -EINVAL;
 }
 
-static int grid(uint64_t user) {
+static int read_grid_record(uint64_t user) {
   struct emulator_grid record;
   if (emu_copy_from_user(&record, user, sizeof(record)))
     return -EFAULT;
@@ -152,9 +151,9 @@ static int counters_ioctl(struct emu_object *object, int fd, unsigned long reque
     return emu_copy_to_user(user, &modes, sizeof(modes));
   }
   case (uint32_t)EMULATOR_IOCTL_NOTE:
-    return note(user);
+    return add_note(user);
   case (uint32_t)EMULATOR_IOCTL_GRID:
-    return grid(user);
+    return read_grid_record(user);
   default:
     return -ENOTTY;
   }

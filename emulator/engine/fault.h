@@ -9,7 +9,7 @@
 struct emu_channel;
 struct emu_tsg;
 
-/* A fault as the engine finds it; emu_fault completes it. */
+/* A fault as the engine finds it. emu_fault_raise completes it. */
 struct emu_fault {
   uint32_t notifier;             /* enum error_notifier_code */
   uint32_t warp_esr, global_esr; /* SM exceptions: for READ_SINGLE_SM_ERROR_STATE */
@@ -22,7 +22,7 @@ void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address,
 void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault);
 /* The same with gpu.lock held. */
 void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault *fault);
-/* The end of a TSG's channels; code 0: no notifier tells it. gpu.lock held. */
+/* Ends a TSG's channels. Notifier 0: none is written. gpu.lock held. */
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier);
 /* A new fd of EMULATOR_NODE_PATH, or -errno. */
 int emu_counters_open(void);

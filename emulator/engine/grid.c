@@ -1,11 +1,10 @@
 /* Grids: their queue on the channel, and their CTAs on the host's cores.
  *
- * A grid starts as late as the stream allows: when something must wait for it,
- * or when the channel has nothing else to do. So a program that forgets to wait
- * sees the consequences. CTAs are taken from a counter. Those that run long take
- * turns with each other; only if none of them ends are others started beside them,
- * up to the number that the real SMs would hold, for they may wait for one that
- * has not started.
+ * A grid starts as late as the stream allows: when something must wait for it, or when the
+ * channel has nothing else to do. A program that omits a wait therefore sees the
+ * consequences. CTAs are taken from a counter. Long ones take turns with each other. If
+ * none of them ends, others are started as well, up to the number that the real SMs would
+ * hold, because the running ones may wait for one that has not started.
  */
 #include "emulator/engine/grid.h"
 
@@ -54,7 +53,7 @@ enum {
 struct emu_grid {
   struct emu_grid *next;
   uint64_t qmd_address;
-  uint32_t qmd[QMD_WORDS]; /* as it was when it was launched */
+  uint32_t qmd[QMD_WORDS]; /* state at its launch */
   struct emu_shader_state shader;
   bool started;
   bool closed; /* no CTA starts in this turn */
@@ -94,7 +93,7 @@ struct helper {
 struct emu_worker_pool {
   pthread_mutex_t lock;
   pthread_cond_t call, done;
-  struct emu_grid *grid; /* that helpers are asked for */
+  struct emu_grid *grid; /* for which helpers are wanted */
   int seats;             /* of it, still free */
   int active;            /* helpers at work */
   bool quit;
@@ -182,7 +181,7 @@ bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
   if (!grid)
     return false;
   if (emu_adversary.on)
-    grid->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->whim.random);
+    grid->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->adversary.random);
   *channel->grids_tail = grid;
   channel->grids_tail = &grid->next;
   return true;
@@ -211,10 +210,10 @@ static bool share_pool(const struct emu_grid *a, const struct emu_grid *b) {
          q->local_base < p->local_base + p->local_bytes_per_tpc * EMU_TPCS;
 }
 
-/* With CILP a TSG is put aside in the middle of its grids (docs/hardware/kernel-interface.md trap
- * T13), and their local memory stays in the pool, at places that follow from TPC and warp alone
- * (docs/hardware/command-stream.md 4.3): grids of another TSG that has the same pool write over it.
- * A board would go on with wrong results. */
+/* With CILP a TSG is preempted in the middle of its grids (docs/hardware/kernel-interface.md trap
+ * T13). Their local memory stays in the pool, at places that follow from TPC and warp alone
+ * (docs/hardware/command-stream.md 4.3), so grids of another TSG with the same pool overwrite it. A
+ * board would continue with wrong results. */
 static bool pool_is_free(const struct emu_channel *channel, const struct emu_grid *grid,
                          struct emu_fault *fault) {
   bool taken = false;
@@ -333,7 +332,7 @@ static struct sm_cta *start_cta(struct emu_grid *grid, struct sm_worker *worker,
 }
 
 /* The CTA that has waited longest for its turn, or NULL. */
-static struct sm_cta *resume(struct emu_grid *grid) {
+static struct sm_cta *resume_cta(struct emu_grid *grid) {
   struct sm_cta *cta = NULL;
   if (!atomic_load(&grid->preempted_count))
     return NULL;
@@ -347,12 +346,12 @@ static struct sm_cta *resume(struct emu_grid *grid) {
   return cta;
 }
 
-static struct sm_cta *take(struct emu_grid *grid, struct sm_worker *worker) {
+static struct sm_cta *take_cta(struct emu_grid *grid, struct sm_worker *worker) {
   int stalls = atomic_load_explicit(&grid->stalls, memory_order_relaxed);
   if (stalls >= STALLS_MAX)
     atomic_store(&grid->wide, true);
   if (!atomic_load_explicit(&grid->wide, memory_order_relaxed)) {
-    struct sm_cta *cta = resume(grid);
+    struct sm_cta *cta = resume_cta(grid);
     if (cta)
       return cta;
   }
@@ -364,7 +363,7 @@ static struct sm_cta *take(struct emu_grid *grid, struct sm_worker *worker) {
     }
     atomic_fetch_sub(&grid->resident, 1);
   }
-  return resume(grid);
+  return resume_cta(grid);
 }
 
 static void put_back(struct emu_grid *grid, struct sm_cta *cta) {
@@ -374,8 +373,8 @@ static void put_back(struct emu_grid *grid, struct sm_cta *cta) {
   pthread_mutex_unlock(&grid->lock);
 }
 
-static void finish(struct emu_grid *grid, struct sm_worker *worker, struct sm_cta *cta,
-                   enum sm_result result, const struct sm_fault *fault) {
+static void finish_cta(struct emu_grid *grid, struct sm_worker *worker, struct sm_cta *cta,
+                       enum sm_result result, const struct sm_fault *fault) {
   if (result == SM_PREEMPTED) {
     atomic_fetch_add(&grid->stalls, 1);
     put_back(grid, cta);
@@ -407,13 +406,13 @@ void emu_grid_count(const struct sm_grid *sm, const struct sm_counts *counts) {
   emu_profile_count(sm, counts);
 }
 
-/* A helper's part: until there is nothing to take. */
-static void help(struct emu_grid *grid, struct sm_worker *worker) {
+/* Runs CTAs on a helper thread until none is left. */
+static void run_as_helper(struct emu_grid *grid, struct sm_worker *worker) {
   uint64_t before = sm_worker_instructions(worker);
   struct sm_cta *cta;
-  while (!atomic_load(&grid->stop) && (cta = take(grid, worker)) != NULL) {
+  while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker)) != NULL) {
     struct sm_fault fault;
-    finish(grid, worker, cta, sm_cta_run(worker, cta, FULL_BUDGET, &fault), &fault);
+    finish_cta(grid, worker, cta, sm_cta_run(worker, cta, FULL_BUDGET, &fault), &fault);
   }
   count_instructions(grid, worker, before);
 }
@@ -432,7 +431,7 @@ static bool turn_is_over(const struct emu_channel *channel, uint64_t end) {
   return emu_engine_others_wait(channel) && base_clock_ns() > end;
 }
 
-/* Helpers have left. Meanwhile the turn may end for those that run long. */
+/* Waits until the helpers have left. Long CTAs may use up the turn meanwhile. */
 static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
                             const struct emu_channel *channel, uint64_t end) {
   enum { LOOK_NS = 200000 };
@@ -447,12 +446,12 @@ static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
   pthread_mutex_unlock(&pool->lock);
 }
 
-static uint64_t left(struct emu_grid *grid) {
+static uint64_t ctas_left(struct emu_grid *grid) {
   uint64_t next = atomic_load(&grid->next_cta);
   return (next < grid->total ? grid->total - next : 0) + (uint64_t)grid->preempted_count;
 }
 
-/* The engine's part. */
+/* Runs CTAs on the engine's thread. */
 static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   struct emu_worker_pool *pool = emu_gpu.pool;
   struct sm_worker *worker = pool->engine_worker;
@@ -462,13 +461,13 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   uint64_t budget = FIRST_BUDGET;
   struct sm_cta *cta;
   atomic_store(&grid->stop, false);
-  while (!atomic_load(&grid->stop) && (cta = take(grid, worker)) != NULL) {
+  while (!atomic_load(&grid->stop) && (cta = take_cta(grid, worker)) != NULL) {
     struct sm_fault fault;
     enum sm_result result = sm_cta_run(worker, cta, budget, &fault);
     if (!called && pool->helper_count &&
         (result == SM_PREEMPTED || base_clock_ns() - start > HELP_AFTER_NS)) {
       pthread_mutex_lock(&grid->lock);
-      uint64_t useful = left(grid);
+      uint64_t useful = ctas_left(grid);
       pthread_mutex_unlock(&grid->lock);
       if (useful) {
         call_helpers(pool, grid, useful);
@@ -478,7 +477,7 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
         result = sm_cta_run(worker, cta, FULL_BUDGET, &fault);
     }
     budget = FULL_BUDGET;
-    finish(grid, worker, cta, result, &fault);
+    finish_cta(grid, worker, cta, result, &fault);
     if (turn_is_over(channel, end))
       atomic_store(&grid->stop, true);
   }
@@ -487,22 +486,22 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
   count_instructions(grid, worker, before);
 }
 
-/* ---- adversarial timing: grids beside each other ---- */
+/* ---- adversarial timing: concurrent grids ---- */
 
-/* Grids of a channel overlap if nothing is between them; docs/hardware/command-stream.md 8.4. One
- * of them that may run, or NULL. */
+/* Grids of a channel may overlap without a barrier between them; docs/hardware/command-stream.md
+ * 8.4. Returns one of them that may run, or NULL. */
 static struct emu_grid **any_grid(struct emu_channel *channel) {
   struct emu_grid **chosen = NULL;
   const uint64_t now = emu_time_ns();
   uint32_t count = 0;
   for (struct emu_grid **link = &channel->grids; *link; link = &(*link)->next)
-    if (now >= (*link)->not_before && emu_adversary_one_in(&channel->whim.random, ++count))
+    if (now >= (*link)->not_before && emu_adversary_one_in(&channel->adversary.random, ++count))
       chosen = link;
   return chosen;
 }
 
-/* Work-groups begin in any order. The last place goes to the first of them: CTAs that
- * wait for those before them get on, as they do where the order is that of old. */
+/* CTAs begin in any order. The last place is for the lowest of them: CTAs that wait for lower ones
+ * then progress, as they do in the usual order. */
 static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *grid,
                                 struct sm_worker *worker) {
   while (grid->open_count < OPEN_CTAS && grid->next_cta < grid->total)
@@ -511,7 +510,7 @@ static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *gr
     return NULL;
   int chosen = 0;
   if (grid->resident < grid->limit - 1) {
-    chosen = (int)emu_adversary_below(&channel->whim.random, (uint32_t)grid->open_count);
+    chosen = (int)emu_adversary_below(&channel->adversary.random, (uint32_t)grid->open_count);
   } else {
     for (int i = 1; i < grid->open_count; i++)
       chosen = grid->open[i] < grid->open[chosen] ? i : chosen;
@@ -525,21 +524,21 @@ static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *gr
 static struct sm_cta *resume_any(struct emu_channel *channel, struct emu_grid *grid) {
   if (grid->preempted_count) {
     int first = grid->preempted_first;
-    int other =
-        (first + (int)emu_adversary_below(&channel->whim.random, (uint32_t)grid->preempted_count)) %
-        RESIDENT_MAX;
+    int other = (first + (int)emu_adversary_below(&channel->adversary.random,
+                                                  (uint32_t)grid->preempted_count)) %
+                RESIDENT_MAX;
     struct sm_cta *cta = grid->preempted[other];
     grid->preempted[other] = grid->preempted[first];
     grid->preempted[first] = cta;
   }
-  return resume(grid);
+  return resume_cta(grid);
 }
 
-/* A few CTAs of the grid, each for a while, on this thread alone: the same seed mixes
- * them in the same way. */
+/* Runs a few CTAs of the grid, each for a while, on this thread alone: the same seed gives the same
+ * interleaving. */
 static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
   enum { CTAS = 8, START = 3, BUDGET_MIN = 64, BUDGETS = 10 };
-  struct emu_random *random = &channel->whim.random;
+  struct emu_random *random = &channel->adversary.random;
   struct sm_worker *worker = emu_gpu.pool->engine_worker;
   const uint64_t before = sm_worker_instructions(worker);
   atomic_store(&grid->stop, false);
@@ -553,7 +552,7 @@ static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
     if (!cta)
       break;
     const uint64_t budget = (uint64_t)BUDGET_MIN << emu_adversary_below(random, BUDGETS);
-    finish(grid, worker, cta, sm_cta_run(worker, cta, budget, &fault), &fault);
+    finish_cta(grid, worker, cta, sm_cta_run(worker, cta, budget, &fault), &fault);
   }
   count_instructions(grid, worker, before);
 }
@@ -595,7 +594,7 @@ static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_f
   return false;
 }
 
-/* What grids did that have ended, for EMULATOR_IOCTL_GRID. */
+/* Records of ended grids, for EMULATOR_IOCTL_GRID. */
 enum { RECALLED_GRIDS = 4096 };
 static struct {
   pthread_mutex_t lock;
@@ -611,7 +610,7 @@ void emu_grids_forked(void) {
   ended.count = 0;
 }
 
-static void remember(const struct emu_as *as, const struct emu_grid *grid) {
+static void record_grid(const struct emu_as *as, const struct emu_grid *grid) {
   pthread_mutex_lock(&ended.lock);
   const uint64_t i = ended.count++ % RECALLED_GRIDS;
   ended.grids[i].as = as;
@@ -635,7 +634,7 @@ void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record) {
   pthread_mutex_unlock(&ended.lock);
 }
 
-/* The grid has ended: membar, releases, what depends on it. Facts 5.6. */
+/* The grid has ended: membar, releases, dependents. command-stream.md 5.6. */
 static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct emu_fault *fault) {
   const struct emu_launch *launch = &grid->launch;
   atomic_thread_fence(memory_order_seq_cst);
@@ -643,13 +642,14 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
   if (grid->unmappings != channel->as->unmappings &&
       !emu_qmd_banks(channel->as, grid->qmd_address, grid->qmd, fault))
     return false;
-  /* A pool is freed when no grid uses it any more: docs/hardware/command-stream.md 4.3. */
+  /* The client may free a pool when no grid uses it any more: docs/hardware/command-stream.md
+   * 4.3. */
   if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
     return false;
   atomic_fetch_add(&emu_gpu.grids, 1);
   atomic_fetch_add(&emu_gpu.ctas, grid->total - launch->first_cta);
   emu_stale_end(channel->as, grid->banks);
-  remember(channel->as, grid);
+  record_grid(channel->as, grid);
   if (emu_options()->profile)
     emu_profile_grid(&launch->sm, grid->total, (uint32_t)launch->per_sm);
   for (size_t i = 0; i < sizeof(launch->release) / sizeof(launch->release[0]); i++) {
@@ -721,7 +721,7 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
     } else if (!emu_adversary.on) {
       return EMU_AGAIN; /* run_slice has used the turn up */
     }
-    /* Descriptors may chain without end. */
+    /* A chain of descriptors may be endless. */
     if (channel->grids && turn_is_over(channel, end))
       return EMU_AGAIN;
   }
@@ -749,7 +749,7 @@ static void *helper_main(void *argument) {
     pool->active++;
     struct emu_grid *grid = pool->grid;
     pthread_mutex_unlock(&pool->lock);
-    help(grid, self->worker);
+    run_as_helper(grid, self->worker);
     pthread_mutex_lock(&pool->lock);
     if (--pool->active == 0)
       pthread_cond_signal(&pool->done);

@@ -18,14 +18,14 @@ struct sm_code;
 struct sm_counts;
 struct sm_grid;
 
-/* Decoded code, shared by the grids that run it: an invalidate replaces it if a
- * grid of another channel still executes. */
+/* Decoded code, shared by the grids that run it. An invalidate replaces it if a grid of another
+ * channel still runs it. */
 struct emu_code {
   struct sm_code *sm;
   atomic_int users; /* grids, and the address space while it is its newest */
 };
 
-/* Queues a grid after the channel's others. The descriptor is read when it starts. */
+/* Queues a grid after the channel's others. The descriptor is read when the grid starts. */
 bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
                      const struct emu_shader_state *shader, struct emu_fault *fault);
 /* A grid with this descriptor has been launched and has not ended. */
@@ -35,7 +35,7 @@ bool emu_grids_use_local(const struct emu_channel *channel);
 /* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: the turn is over, or
  * none may start yet (channel->waiting). */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
-/* Between turns: none of its grids runs that its TSG's mode of preemption lets end first. */
+/* Between turns: no grid runs that the TSG's preemption mode would let end first. */
 bool emu_grids_give_way(const struct emu_channel *channel);
 void emu_grids_drop(struct emu_channel *channel);
 /* Profile mode: at the end of each CTA. */

@@ -19,7 +19,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-/* Everything before has happened: kernels have ended, their writes are seen. */
+/* Waits for idle: kernels have ended and their writes are visible. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step == EMU_NEXT)
@@ -43,7 +43,7 @@ static uint32_t mask_of(unsigned high, unsigned low) {
   return hw_bits(high, low, UINT32_MAX);
 }
 
-static bool acquired(uint32_t operation, bool wide, uint64_t v, uint64_t p) {
+static bool is_acquired(uint32_t operation, bool wide, uint64_t v, uint64_t p) {
   switch (operation) {
   case SEM_ACQUIRE:
     return v == p;
@@ -81,12 +81,12 @@ static bool timed_out(struct emu_host_state *h) {
   return h->acquire_limit_ns && now - h->waiting_since > h->acquire_limit_ns;
 }
 
-static enum emu_step acquire(struct emu_channel *channel, uint32_t operation, uint64_t address,
-                             bool wide, uint64_t payload, struct emu_fault *fault) {
+static enum emu_step run_acquire(struct emu_channel *channel, uint32_t operation, uint64_t address,
+                                 bool wide, uint64_t payload, struct emu_fault *fault) {
   uint64_t v;
   if (!emu_semaphore_read(channel->as, address, wide, &v, fault))
     return EMU_FAULT;
-  const bool passes = acquired(operation, wide, v, wide ? payload : (uint32_t)payload);
+  const bool passes = is_acquired(operation, wide, v, wide ? payload : (uint32_t)payload);
   if ((passes && !emu_injected(EMU_PLACE_ACQUIRE_STUCK)) || emu_injected(EMU_PLACE_ACQUIRE_EARLY)) {
     channel->host.waiting_since = 0;
     return EMU_NEXT;
@@ -101,8 +101,8 @@ static enum emu_step acquire(struct emu_channel *channel, uint32_t operation, ui
   return EMU_AGAIN;
 }
 
-/* Reductions of the host in the terms of report.c; docs/hardware/command-stream.md 3.1. */
-static bool reduction(uint32_t execute, bool wide, struct emu_report *report) {
+/* Maps the host's reductions to those of report.h; docs/hardware/command-stream.md 3.1. */
+static bool find_reduction(uint32_t execute, bool wide, struct emu_report *report) {
   static const uint8_t operations[] = {
       [SEM_RED_MIN] = EMU_RED_MIN, [SEM_RED_MAX] = EMU_RED_MAX, [SEM_RED_XOR] = EMU_RED_XOR,
       [SEM_RED_AND] = EMU_RED_AND, [SEM_RED_OR] = EMU_RED_OR,   [SEM_RED_ADD] = EMU_RED_ADD,
@@ -119,8 +119,8 @@ static bool reduction(uint32_t execute, bool wide, struct emu_report *report) {
   return !(wide && op == SEM_RED_ADD && report->reduce_signed);
 }
 
-static enum emu_step semaphore(struct emu_channel *channel, uint32_t execute,
-                               struct emu_fault *fault) {
+static enum emu_step execute_semaphore(struct emu_channel *channel, uint32_t execute,
+                                       struct emu_fault *fault) {
   const struct emu_host_state *h = &channel->host;
   const uint32_t known =
       mask_of(NVC76F_SEM_EXECUTE_OPERATION) | mask_of(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG) |
@@ -147,8 +147,8 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t execute,
   if (emu_report_misaligned(&report))
     return semaphore_fault(fault, address, execute, "misaligned address");
   if (!writes)
-    return acquire(channel, operation, address, wide, payload, fault);
-  if (operation == SEM_REDUCTION && !reduction(execute, wide, &report))
+    return run_acquire(channel, operation, address, wide, payload, fault);
+  if (operation == SEM_REDUCTION && !find_reduction(execute, wide, &report))
     return semaphore_fault(fault, address, execute, "illegal reduction");
   if (hw_field(execute, NVC76F_SEM_EXECUTE_RELEASE_WFI)) {
     enum emu_step step = wait_idle(channel, fault);
@@ -160,7 +160,7 @@ static enum emu_step semaphore(struct emu_channel *channel, uint32_t execute,
   return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-/* MEM_OP_D: docs/hardware/command-stream.md 3.2 and the method table; TLB work is the kernel's */
+/* MEM_OP_D: docs/hardware/command-stream.md 3.2 and the method table. TLB work is the kernel's. */
 static enum emu_step memory_operation(uint32_t data, struct emu_fault *fault) {
   enum { L2_PEERMEM_INVALIDATE = 13, L2_CLEAN_COMPTAGS = 15 };
   switch (hw_field(data, NVC76F_MEM_OP_D_OPERATION)) {
@@ -226,7 +226,7 @@ enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint
     h->sem_payload_high = data;
     return EMU_NEXT;
   case NVC76F_SEM_EXECUTE:
-    return semaphore(channel, data, fault);
+    return execute_semaphore(channel, data, fault);
   case NVC76F_WFI:
     return wait_idle(channel, fault);
   case NVC76F_YIELD:

@@ -12,12 +12,12 @@ struct emu_fault;
 struct emu_host_state {
   uint32_t sem_address_low, sem_address_high;
   uint32_t sem_payload_low, sem_payload_high;
-  uint64_t acquire_limit_ns; /* 0: an acquire may wait for ever */
-  uint64_t waiting_since;    /* PTIMER; of an acquire that has not been satisfied */
+  uint64_t acquire_limit_ns; /* 0: no limit */
+  uint64_t waiting_since;    /* PTIMER; start of an acquire that is not yet satisfied */
 };
 
-/* What the driver sets when it binds a channel to the hardware: an acquire may wait
- * for 80 % of the watchdog's time, for ever without one. Facts 3.1. */
+/* The driver's setting when it binds a channel to the hardware: an acquire may wait for 80 % of the
+ * watchdog's time, or for ever without a watchdog. docs/hardware/command-stream.md 3.1. */
 void emu_host_bind(struct emu_channel *channel);
 enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);

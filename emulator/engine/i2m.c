@@ -23,8 +23,8 @@ bool emu_i2m_owns(uint32_t method) {
          (method >= NVC7C0_SET_I2M_SEMAPHORE_A && method <= I2M_LAST);
 }
 
-static enum emu_step refuse(struct emu_fault *fault, uint32_t method, uint32_t data,
-                            const char *why) {
+static enum emu_step refuse_method(struct emu_fault *fault, uint32_t method, uint32_t data,
+                                   const char *why) {
   emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, 0,
                 "inline-to-memory: method 0x%04x (data 0x%08x): %s", method, data, why);
   return EMU_FAULT;
@@ -32,8 +32,8 @@ static enum emu_step refuse(struct emu_fault *fault, uint32_t method, uint32_t d
 
 enum completion { COMPLETION_NONE = 0, COMPLETION_FLUSH = 1, COMPLETION_RELEASE = 2 };
 
-static enum emu_step release(struct emu_channel *channel, const struct emu_i2m *i2m,
-                             struct emu_fault *fault) {
+static enum emu_step release_semaphore(struct emu_channel *channel, const struct emu_i2m *i2m,
+                                       struct emu_fault *fault) {
   struct emu_report report = {
       .address = i2m->semaphore,
       .payload = i2m->semaphore_payload,
@@ -43,49 +43,50 @@ static enum emu_step release(struct emu_channel *channel, const struct emu_i2m *
       .reduce_signed = hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_REDUCTION_FORMAT) == 1,
   };
   if (emu_report_misaligned(&report))
-    return refuse(fault, NVC7C0_SET_I2M_SEMAPHORE_B, (uint32_t)i2m->semaphore,
-                  "misaligned semaphore");
+    return refuse_method(fault, NVC7C0_SET_I2M_SEMAPHORE_B, (uint32_t)i2m->semaphore,
+                         "misaligned semaphore");
   return emu_report_write(channel, &report, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-static enum emu_step complete(struct emu_channel *channel, const struct emu_i2m *i2m,
-                              struct emu_fault *fault) {
+static enum emu_step complete_transfer(struct emu_channel *channel, const struct emu_i2m *i2m,
+                                       struct emu_fault *fault) {
   enum emu_step step = EMU_NEXT;
   if (hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) == COMPLETION_RELEASE)
-    step = release(channel, i2m, fault);
+    step = release_semaphore(channel, i2m, fault);
   if (step == EMU_NEXT && hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_INTERRUPT_TYPE))
     emu_non_stall_interrupt();
   return step;
 }
 
-static enum emu_step launch(struct emu_channel *channel, struct emu_i2m *i2m, uint32_t data,
-                            struct emu_fault *fault) {
+static enum emu_step launch_transfer(struct emu_channel *channel, struct emu_i2m *i2m,
+                                     uint32_t data, struct emu_fault *fault) {
   if (i2m->remaining)
-    return refuse(fault, NVC7C0_LAUNCH_DMA, data, "the transfer before it lacks data");
+    return refuse_method(fault, NVC7C0_LAUNCH_DMA, data, "the transfer before it lacks data");
   if (hw_field(data, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) > COMPLETION_RELEASE)
-    return refuse(fault, NVC7C0_LAUNCH_DMA, data, "no such COMPLETION_TYPE");
+    return refuse_method(fault, NVC7C0_LAUNCH_DMA, data, "no such COMPLETION_TYPE");
   i2m->surface.block_linear = !hw_field(data, NVC7C0_LAUNCH_DMA_DST_MEMORY_LAYOUT);
   if (i2m->surface.block_linear && !emu_surface_set_blocks(&i2m->surface, i2m->block_size))
-    return refuse(fault, NVC7C0_SET_DST_BLOCK_SIZE, i2m->block_size, "no such block");
+    return refuse_method(fault, NVC7C0_SET_DST_BLOCK_SIZE, i2m->block_size, "no such block");
   i2m->launch = data;
   i2m->done = 0;
   i2m->remaining = (uint64_t)i2m->line_length * i2m->line_count;
-  return i2m->remaining ? EMU_NEXT : complete(channel, i2m, fault);
+  return i2m->remaining ? EMU_NEXT : complete_transfer(channel, i2m, fault);
 }
 
 enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, const uint32_t *words,
                            uint32_t count, struct emu_fault *fault) {
   if (!i2m->remaining)
-    return refuse(fault, NVC7C0_LOAD_INLINE_DATA, words[0], "no transfer was launched");
-  /* Later than the grids before it, whose memory it may overwrite. */
+    return refuse_method(fault, NVC7C0_LOAD_INLINE_DATA, words[0], "no transfer was launched");
+  /* Waits for earlier grids, whose memory it may overwrite. */
   enum emu_step step = emu_grids_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
   const uint8_t *data = (const uint8_t *)words;
   uint64_t bytes = (uint64_t)count * sizeof(uint32_t);
-  /* The last word of a transfer may be cut; more words have no home. */
+  /* The last word of a transfer may be partly used; further words are an error. */
   if (bytes >= i2m->remaining + sizeof(uint32_t))
-    return refuse(fault, NVC7C0_LOAD_INLINE_DATA, words[count - 1], "more data than launched");
+    return refuse_method(fault, NVC7C0_LOAD_INLINE_DATA, words[count - 1],
+                         "more data than launched");
   bytes = bytes < i2m->remaining ? bytes : i2m->remaining;
   while (bytes) {
     uint64_t line = i2m->done / i2m->line_length, column = i2m->done % i2m->line_length;
@@ -98,7 +99,7 @@ enum emu_step emu_i2m_data(struct emu_channel *channel, struct emu_i2m *i2m, con
     i2m->done += part;
     i2m->remaining -= part;
   }
-  return i2m->remaining ? EMU_NEXT : complete(channel, i2m, fault);
+  return i2m->remaining ? EMU_NEXT : complete_transfer(channel, i2m, fault);
 }
 
 enum emu_step emu_i2m_method(struct emu_channel *channel, struct emu_i2m *i2m, uint32_t method,
@@ -138,7 +139,7 @@ enum emu_step emu_i2m_method(struct emu_channel *channel, struct emu_i2m *i2m, u
     i2m->surface.y = hw_field(data, NVC7C0_SET_DST_ORIGIN_SAMPLES_Y_V);
     break;
   case NVC7C0_LAUNCH_DMA:
-    return launch(channel, i2m, data, fault);
+    return launch_transfer(channel, i2m, data, fault);
   case NVC7C0_LOAD_INLINE_DATA:
     return emu_i2m_data(channel, i2m, &data, 1, fault);
   case NVC7C0_SET_I2M_SEMAPHORE_A:
@@ -151,7 +152,7 @@ enum emu_step emu_i2m_method(struct emu_channel *channel, struct emu_i2m *i2m, u
     i2m->semaphore_payload = data;
     break;
   default:
-    break; /* SET_DST_DEPTH: a layer says enough */
+    break; /* SET_DST_DEPTH: the layer is enough */
   }
   return EMU_NEXT;
 }

@@ -1,4 +1,4 @@
-/* What a method did, and what the methods of all classes share. */
+/* Results of methods, and what the methods of all classes share. */
 #ifndef TEGRACL_EMULATOR_METHOD_H
 #define TEGRACL_EMULATOR_METHOD_H
 
@@ -7,15 +7,15 @@
 /* Classes that gpu/hw does not name: characteristics, docs/hardware/kernel-interface.md 2.1.1. */
 enum { EMU_CLASS_I2M = 0xa140, EMU_CLASS_2D = 0x902d };
 
-/* What a method did. */
+/* The result of a method. */
 enum emu_step {
-  EMU_NEXT,  /* done; go on */
-  EMU_AGAIN, /* cannot be done yet; offer it again later */
-  EMU_YIELD, /* done; other channels first */
-  EMU_FAULT, /* the fault says why */
+  EMU_NEXT,  /* done */
+  EMU_AGAIN, /* cannot be done yet; retry later */
+  EMU_YIELD, /* done; end the turn */
+  EMU_FAULT, /* the fault has the reason */
 };
 
-/* The halves of an address come in two methods. */
+/* The two halves of an address come in two methods. */
 static inline void emu_set_high(uint64_t *address, uint32_t high) {
   *address = (uint64_t)high << 32 | (uint32_t)*address;
 }

@@ -1,5 +1,5 @@
-/* The macro engine: see mme.h. A macro waits where an argument is missing, and where
- * a method that it emits must wait; so its state is kept between turns.
+/* The macro engine: see mme.h. A macro waits for a missing argument, and for a method that
+ * it emits, so its state is kept between turns.
  */
 #include "emulator/engine/mme.h"
 
@@ -16,7 +16,7 @@
 enum {
   INSTRUCTIONS_PER_TURN = 4096,
   BRANCH_OFFSET_BITS = 13,
-  BRANCH_EXIT = -0x1000, /* the least offset ends the macro */
+  BRANCH_EXIT = -0x1000, /* the smallest offset ends the macro */
   EXTENDED_BARRIER = 0x1000,
 };
 
@@ -29,7 +29,8 @@ enum {
 #define METHOD_NUMBER 11, 0
 #define METHOD_STEP   15, 12
 
-static uint32_t bits(const uint32_t words[MME_INSTRUCTION_WORDS], unsigned low, unsigned count) {
+static uint32_t instruction_bits(const uint32_t words[MME_INSTRUCTION_WORDS], unsigned low,
+                                 unsigned count) {
   uint64_t low_half = (uint64_t)words[1] << 32 | words[2];
   uint64_t from = low < 32 ? low_half >> low : ((uint64_t)words[0] << 32 | words[1]) >> (low - 32);
   return (uint32_t)(from & ((UINT64_C(1) << count) - 1));
@@ -39,23 +40,23 @@ struct mme_instruction mme_decode(const uint32_t words[MME_INSTRUCTION_WORDS]) {
   enum { ALU0 = 10, ALU1 = 46, OUT0 = 82, OUT1 = 89 };
   static const unsigned alu[2] = {ALU0, ALU1}, out[2] = {OUT0, OUT1};
   struct mme_instruction i = {
-      .end_next = bits(words, 0, 1),
-      .predicate_mode = (uint8_t)bits(words, 1, 4),
-      .predicate = (uint8_t)bits(words, 5, 5),
+      .end_next = instruction_bits(words, 0, 1),
+      .predicate_mode = (uint8_t)instruction_bits(words, 1, 4),
+      .predicate = (uint8_t)instruction_bits(words, 5, 5),
   };
   for (unsigned k = 0; k < 2; k++) {
-    i.alu[k].operation = (uint8_t)bits(words, alu[k], 5);
-    i.alu[k].destination = (uint8_t)bits(words, alu[k] + 5, 5);
-    i.alu[k].source[0] = (uint8_t)bits(words, alu[k] + 10, 5);
-    i.alu[k].source[1] = (uint8_t)bits(words, alu[k] + 15, 5);
-    i.alu[k].immediate = (uint16_t)bits(words, alu[k] + 20, 16);
-    i.out[k].method = (uint8_t)bits(words, out[k], 3);
-    i.out[k].emit = (uint8_t)bits(words, out[k] + 3, 4);
+    i.alu[k].operation = (uint8_t)instruction_bits(words, alu[k], 5);
+    i.alu[k].destination = (uint8_t)instruction_bits(words, alu[k] + 5, 5);
+    i.alu[k].source[0] = (uint8_t)instruction_bits(words, alu[k] + 10, 5);
+    i.alu[k].source[1] = (uint8_t)instruction_bits(words, alu[k] + 15, 5);
+    i.alu[k].immediate = (uint16_t)instruction_bits(words, alu[k] + 20, 16);
+    i.out[k].method = (uint8_t)instruction_bits(words, out[k], 3);
+    i.out[k].emit = (uint8_t)instruction_bits(words, out[k] + 3, 4);
   }
   return i;
 }
 
-static bool refuse(struct emu_fault *fault, const struct emu_mme *m, const char *what) {
+static bool refuse_macro(struct emu_fault *fault, const struct emu_mme *m, const char *what) {
   emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, 0, "MME: macro at word 0x%x, instruction %u: %s",
                 m->start, m->ip, what);
   return false;
@@ -63,8 +64,8 @@ static bool refuse(struct emu_fault *fault, const struct emu_mme *m, const char 
 
 /* ---- one instruction ---- */
 
-static bool loads(const struct mme_instruction *i, enum mme_register source,
-                  enum mme_output output) {
+static bool uses_load(const struct mme_instruction *i, enum mme_register source,
+                      enum mme_output output) {
   bool found = i->predicate == source;
   for (unsigned k = 0; k < 2; k++)
     found |= i->alu[k].source[0] == source || i->alu[k].source[1] == source ||
@@ -72,9 +73,10 @@ static bool loads(const struct mme_instruction *i, enum mme_register source,
   return found;
 }
 
-/* Takes the instruction's arguments. False: one is missing yet. */
+/* Loads the instruction's arguments. False: one has not arrived. */
 static bool take_arguments(struct emu_mme *m, const struct mme_instruction *i) {
-  const bool wanted[2] = {loads(i, MME_LOAD0, MME_OUT_LOAD0), loads(i, MME_LOAD1, MME_OUT_LOAD1)};
+  const bool wanted[2] = {uses_load(i, MME_LOAD0, MME_OUT_LOAD0),
+                          uses_load(i, MME_LOAD1, MME_OUT_LOAD1)};
   for (; m->loaded < 2; m->loaded++) {
     if (!wanted[m->loaded])
       continue;
@@ -95,8 +97,8 @@ static uint32_t immediate_32(const struct mme_instruction *i) {
   return (uint32_t)i->alu[0].immediate << 16 | i->alu[1].immediate;
 }
 
-static uint32_t source(const struct emu_mme *m, const struct mme_instruction *i, unsigned k,
-                       unsigned from) {
+static uint32_t read_source(const struct emu_mme *m, const struct mme_instruction *i, unsigned k,
+                            unsigned from) {
   switch (from) {
   case MME_IMMEDIATE:
     return (uint32_t)(int16_t)i->alu[k].immediate;
@@ -113,14 +115,14 @@ static uint32_t source(const struct emu_mme *m, const struct mme_instruction *i,
   }
 }
 
-static uint32_t merge(uint32_t x, uint32_t y, uint32_t how) {
+static uint32_t merge_fields(uint32_t x, uint32_t y, uint32_t how) {
   uint64_t mask = (UINT64_C(1) << hw_field(how, MERGE_BITS)) - 1;
   unsigned to = hw_field(how, MERGE_TO);
   uint64_t part = (y >> hw_field(how, MERGE_FROM)) & mask;
   return (uint32_t)((x & ~(mask << to)) | part << to);
 }
 
-static bool compare(unsigned operation, uint32_t x, uint32_t y) {
+static bool compare_operands(unsigned operation, uint32_t x, uint32_t y) {
   switch (operation) {
   case MME_SLT:
   case MME_BLT:
@@ -140,8 +142,8 @@ static bool compare(unsigned operation, uint32_t x, uint32_t y) {
 }
 
 /* Operations without other effects; carry: also the high half of a product. */
-static uint32_t compute(struct emu_mme *m, unsigned operation, uint32_t x, uint32_t y,
-                        uint32_t immediate) {
+static uint32_t compute_result(struct emu_mme *m, unsigned operation, uint32_t x, uint32_t y,
+                               uint32_t immediate) {
   uint64_t wide;
   switch (operation) {
   case MME_ADD:
@@ -181,15 +183,15 @@ static uint32_t compute(struct emu_mme *m, unsigned operation, uint32_t x, uint3
   case MME_XOR:
     return x ^ y;
   case MME_MERGE:
-    return merge(x, y, immediate);
+    return merge_fields(x, y, immediate);
   case MME_STATE:
     return m->shadow[(x + y) % MME_METHODS];
   default:
-    return compare(operation, x, y) ? UINT32_MAX : 0;
+    return compare_operands(operation, x, y) ? UINT32_MAX : 0;
   }
 }
 
-/* Where the program goes on. */
+/* The next instruction. */
 struct flow {
   uint32_t next;
   bool stop;
@@ -206,13 +208,13 @@ static bool run_alu(struct emu_mme *m, const struct mme_instruction *i, unsigned
                     struct flow *flow, struct emu_fault *fault) {
   const unsigned operation = i->alu[k].operation;
   const uint32_t immediate = i->alu[k].immediate;
-  const uint32_t x = source(m, i, k, i->alu[k].source[0]);
-  const uint32_t y = source(m, i, k, i->alu[k].source[1]);
+  const uint32_t x = read_source(m, i, k, i->alu[k].source[0]);
+  const uint32_t y = read_source(m, i, k, i->alu[k].source[1]);
   uint32_t result = 0;
   switch (operation) {
   case MME_EXTENDED: /* a barrier before what READ_FIFOED brings; it is always there */
     if (x != EXTENDED_BARRIER)
-      return refuse(fault, m, "an unknown EXTENDED operation");
+      return refuse_macro(fault, m, "an unknown EXTENDED operation");
     break;
   case MME_LOOP:
     m->loop_count = x ? x - 1 : 0;
@@ -227,7 +229,7 @@ static bool run_alu(struct emu_mme *m, const struct mme_instruction *i, unsigned
   case MME_BLE:
   case MME_BLEU:
   case MME_BEQ:
-    if (compare(operation, x, y) != hw_field(immediate, BRANCH_IF))
+    if (compare_operands(operation, x, y) != hw_field(immediate, BRANCH_IF))
       break;
     flow->stop = branch_offset(immediate) == BRANCH_EXIT;
     flow->next = m->ip + (uint32_t)branch_offset(immediate);
@@ -239,7 +241,7 @@ static bool run_alu(struct emu_mme *m, const struct mme_instruction *i, unsigned
     m->data[x % MME_DATA_WORDS] = y;
     break;
   default:
-    result = compute(m, operation, x, y, immediate);
+    result = compute_result(m, operation, x, y, immediate);
   }
   m->result[k] = result;
   if (i->alu[k].destination < MME_REGISTERS)
@@ -247,7 +249,8 @@ static bool run_alu(struct emu_mme *m, const struct mme_instruction *i, unsigned
   return true;
 }
 
-static uint32_t output(const struct emu_mme *m, const struct mme_instruction *i, unsigned from) {
+static uint32_t select_output(const struct emu_mme *m, const struct mme_instruction *i,
+                              unsigned from) {
   enum { HIGH_SHIFT = 12 };
   switch (from) {
   case MME_OUT_ALU0:
@@ -271,23 +274,23 @@ static uint32_t output(const struct emu_mme *m, const struct mme_instruction *i,
 
 static void run_output(struct emu_mme *m, const struct mme_instruction *i, unsigned k) {
   if (i->out[k].method != MME_OUT_NONE) {
-    uint32_t word = output(m, i, i->out[k].method);
+    uint32_t word = select_output(m, i, i->out[k].method);
     m->method = hw_field(word, METHOD_NUMBER) * (uint32_t)sizeof(uint32_t);
     m->method_step = hw_field(word, METHOD_STEP) * (uint32_t)sizeof(uint32_t);
   }
   if (i->out[k].emit == MME_OUT_NONE)
     return;
   m->emitted[m->emitted_count].method = m->method % METHOD_ADDRESS_END;
-  m->emitted[m->emitted_count++].data = output(m, i, i->out[k].emit);
+  m->emitted[m->emitted_count++].data = select_output(m, i, i->out[k].emit);
   m->method += m->method_step;
 }
 
-/* Which of ALU 0, ALU 1, output 0, output 1 are done: a slot marked T is left out if
- * the predicate is not zero, one marked F if it is. */
+/* Which of ALU 0, ALU 1, output 0, output 1 are done: a slot marked T is skipped if the predicate
+ * is not zero, one marked F if it is. */
 static bool slot_runs(const struct emu_mme *m, const struct mme_instruction *i, unsigned slot) {
   static const char modes[][5] = {"UUUU", "TTTT", "FFFF", "TTUU", "FFUU", "TFUU", "TUUU", "FUUU",
                                   "UUTT", "UUTF", "UUTU", "UUFT", "UUFF", "UUFU", "UUUT", "UUUF"};
-  return modes[i->predicate_mode][slot] != (source(m, i, 0, i->predicate) ? 'T' : 'F');
+  return modes[i->predicate_mode][slot] != (read_source(m, i, 0, i->predicate) ? 'T' : 'F');
 }
 
 static bool run_instruction(struct emu_mme *m, const struct mme_instruction *i,
@@ -319,19 +322,19 @@ static bool decode_next(const struct emu_mme *m, struct mme_instruction *i,
                         struct emu_fault *fault) {
   uint64_t word = m->start + (uint64_t)m->ip * MME_INSTRUCTION_WORDS;
   if (word + MME_INSTRUCTION_WORDS > MME_CODE_WORDS)
-    return refuse(fault, m, "it lies outside the instruction memory");
+    return refuse_macro(fault, m, "it lies outside the instruction memory");
   *i = mme_decode(&m->code[word]);
   return true;
 }
 
-/* Goes on until the argument is used up and one is missing. */
-static enum emu_step run(struct emu_channel *channel, struct emu_fault *fault) {
+/* Runs until the argument is used up and another is needed. */
+static enum emu_step run_macro(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_mme *m = channel->mme;
   for (unsigned done = 0;; done++) {
     while (m->emitted_first < m->emitted_count) {
       uint32_t method = m->emitted[m->emitted_first].method;
       if (method >= NVC7C0_CALL_MME_MACRO(0)) {
-        refuse(fault, m, "it calls a macro");
+        refuse_macro(fault, m, "it calls a macro");
         return EMU_FAULT;
       }
       enum emu_step step =
@@ -355,7 +358,7 @@ static enum emu_step run(struct emu_channel *channel, struct emu_fault *fault) {
   }
 }
 
-static void start(struct emu_mme *m, uint32_t macro) {
+static void start_macro(struct emu_mme *m, uint32_t macro) {
   m->start = m->starts[macro];
   m->ip = m->loaded = m->loop_count = m->method = m->method_step = 0;
   m->fifo_first = m->fifo_count = 0;
@@ -373,18 +376,18 @@ enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_
   if (!m->busy) {
     if (offset % BYTES_PER_MACRO == 0) {
       if (m->running) {
-        refuse(fault, m, "it waits for arguments, and another is called");
+        refuse_macro(fault, m, "it waits for arguments, and another is called");
         return EMU_FAULT;
       }
-      start(m, offset / BYTES_PER_MACRO);
+      start_macro(m, offset / BYTES_PER_MACRO);
     }
     m->argument = data;
     m->has_argument = true;
     m->busy = true;
   }
-  enum emu_step step = run(channel, fault);
+  enum emu_step step = run_macro(channel, fault);
   if (step == EMU_NEXT)
-    m->busy = m->has_argument = false; /* what no macro takes is dropped */
+    m->busy = m->has_argument = false; /* a word that no macro takes is dropped */
   return step;
 }
 
@@ -393,7 +396,7 @@ enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_
 static enum emu_step read_memory(struct emu_channel *channel, uint32_t *to, uint32_t room,
                                  uint32_t words, struct emu_fault *fault) {
   if (words > room) {
-    refuse(fault, channel->mme, "a read of more words than there is room for");
+    refuse_macro(fault, channel->mme, "a read of more words than there is room for");
     return EMU_FAULT;
   }
   return emu_mmu_read(channel->as, channel->mme->memory, to, (size_t)words * sizeof(*to), fault)
@@ -401,8 +404,8 @@ static enum emu_step read_memory(struct emu_channel *channel, uint32_t *to, uint
              : EMU_FAULT;
 }
 
-static enum emu_step dma(struct emu_channel *channel, uint32_t method, uint32_t words,
-                         struct emu_fault *fault) {
+static enum emu_step do_dma(struct emu_channel *channel, uint32_t method, uint32_t words,
+                            struct emu_fault *fault) {
   struct emu_mme *m = channel->mme;
   uint32_t first = m->data_pointer % MME_DATA_WORDS;
   enum emu_step step;
@@ -416,7 +419,7 @@ static enum emu_step dma(struct emu_channel *channel, uint32_t method, uint32_t 
     return step;
   case NVC7C0_MME_DMA_WRITE:
     if (words > MME_DATA_WORDS - first) {
-      refuse(fault, m, "a write of more words than the data memory has");
+      refuse_macro(fault, m, "a write of more words than the data memory has");
       return EMU_FAULT;
     }
     return emu_mmu_write(channel->as, m->memory, m->data + first,
@@ -424,7 +427,7 @@ static enum emu_step dma(struct emu_channel *channel, uint32_t method, uint32_t 
                ? EMU_NEXT
                : EMU_FAULT;
   case NVC7C0_MME_DMA_REDUCTION:
-    refuse(fault, m, "what MME_DMA_REDUCTION reduces is not published");
+    refuse_macro(fault, m, "what MME_DMA_REDUCTION reduces is not published");
     return EMU_FAULT;
   default: /* SYSMEMBAR, SYNC: all of the above is done when the next method is */
     return EMU_NEXT;
@@ -466,7 +469,7 @@ enum emu_step emu_mme_method(struct emu_channel *channel, uint32_t method, uint3
     m->data_pointer = data;
     return EMU_NEXT;
   default:
-    return dma(channel, method, data, fault);
+    return do_dma(channel, method, data, fault);
   }
 }
 

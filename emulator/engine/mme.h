@@ -1,7 +1,6 @@
-/* The macro engine (MME) in front of the compute class: small programs, kept for a
- * channel, that make methods of their arguments. Instructions, memories and their
- * sizes as Mesa found them for Turing (src/nouveau/mme, mme_tu104*): class C7C0 has
- * the same methods.
+/* The macro engine (MME) in front of the compute class: small programs of a channel that
+ * turn their arguments into methods. Instructions, memories and their sizes are those that
+ * Mesa found for Turing (src/nouveau/mme, mme_tu104*); class C7C0 has the same methods.
  */
 #ifndef TEGRACL_EMULATOR_MME_H
 #define TEGRACL_EMULATOR_MME_H
@@ -28,7 +27,7 @@ enum {
 /* Values of the fields of an instruction. */
 enum mme_register {
   MME_ZERO = MME_REGISTERS,
-  MME_IMMEDIATE,      /* of its own ALU, signed */
+  MME_IMMEDIATE,      /* of the same ALU, signed */
   MME_IMMEDIATE_PAIR, /* of the other ALU, signed */
   MME_IMMEDIATE_32,   /* both */
   MME_LOAD0,          /* the next argument */
@@ -103,7 +102,7 @@ struct emu_mme {
   uint32_t code[MME_CODE_WORDS], starts[MME_MACROS], data[MME_DATA_WORDS];
   uint32_t code_pointer, start_pointer, data_pointer;
   uint64_t memory;               /* of the DMA methods */
-  uint32_t shadow[MME_METHODS];  /* what methods were last given */
+  uint32_t shadow[MME_METHODS];  /* the last data of each method */
   uint32_t shadow_mode;          /* enum mme_shadow_mode */
   uint32_t fifo[MME_FIFO_WORDS]; /* words of READ_FIFOED, which loads take first */
   uint32_t fifo_first, fifo_count;
@@ -138,7 +137,7 @@ enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_
                            struct emu_fault *fault);
 /* Forgets the macro that runs; NULL is fine. */
 void emu_mme_drop(struct emu_mme *mme);
-/* Keeps a method's data in the shadow memory; what the method gets. */
+/* Keeps a method's data in the shadow memory. Returns the data that the method gets. */
 uint32_t emu_mme_shadow(struct emu_mme *mme, uint32_t method, uint32_t data);
 
 #endif

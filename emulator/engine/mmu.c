@@ -1,5 +1,5 @@
-/* The MMU: from GPU virtual addresses to memory. The table is sorted by address;
- * nothing overlaps. Pins keep memory that was unmapped under a running grid.
+/* The MMU: translates GPU virtual addresses to host memory. The table is sorted by address
+ * without overlaps. Pins keep memory that is unmapped under a running grid.
  */
 #include "emulator/engine/mmu.h"
 
@@ -22,7 +22,7 @@
 #include "gpu/nvgpu/uapi.h"
 
 /* Index of the first mapping that ends above address. */
-static size_t position(const struct emu_as *as, uint64_t address) {
+static size_t mapping_index(const struct emu_as *as, uint64_t address) {
   size_t low = 0, high = as->mapping_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -36,7 +36,7 @@ static size_t position(const struct emu_as *as, uint64_t address) {
 }
 
 struct emu_mapping *emu_mmu_find(const struct emu_as *as, uint64_t address) {
-  size_t i = position(as, address);
+  size_t i = mapping_index(as, address);
   return i < as->mapping_count && as->mappings[i]->gpu <= address ? as->mappings[i] : NULL;
 }
 
@@ -46,7 +46,7 @@ struct emu_mapping *emu_mmu_find_exact(const struct emu_as *as, uint64_t address
 }
 
 struct emu_mapping *emu_mmu_first_in(const struct emu_as *as, uint64_t start, uint64_t end) {
-  size_t i = position(as, start);
+  size_t i = mapping_index(as, start);
   return i < as->mapping_count && as->mappings[i]->gpu < end ? as->mappings[i] : NULL;
 }
 
@@ -70,7 +70,7 @@ int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping) {
     }
   }
   if (!error) {
-    size_t i = position(as, mapping->gpu);
+    size_t i = mapping_index(as, mapping->gpu);
     memmove(&as->mappings[i + 1], &as->mappings[i],
             (as->mapping_count - i) * sizeof(*as->mappings));
     as->mappings[i] = mapping;
@@ -89,25 +89,25 @@ uint64_t emu_mapping_asked(const struct emu_mapping *m) {
 
 void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
   pthread_rwlock_wrlock(&as->mappings_lock);
-  as->gone[as->gone_next] =
-      (struct emu_gone){mapping->gpu, mapping->size, emu_mapping_asked(mapping)};
-  as->gone_next = (as->gone_next + 1) % EMU_GONE;
-  size_t i = position(as, mapping->gpu);
+  as->removed[as->next_removed] =
+      (struct emu_removed){mapping->gpu, mapping->size, emu_mapping_asked(mapping)};
+  as->next_removed = (as->next_removed + 1) % EMU_REMOVED;
+  size_t i = mapping_index(as, mapping->gpu);
   as->mapping_count--;
   memmove(&as->mappings[i], &as->mappings[i + 1], (as->mapping_count - i) * sizeof(*as->mappings));
   pthread_rwlock_unlock(&as->mappings_lock);
 }
 
-/* What the GPU finds at address: not what was mapped with its entries left invalid
+/* The mapping that the GPU finds at address. Excludes those whose entries were left invalid
  * (MAP_BUFFER_EX, UNMAPPED_PTE). */
-static const struct emu_mapping *valid(const struct emu_as *as, uint64_t address) {
+static const struct emu_mapping *find_valid(const struct emu_as *as, uint64_t address) {
   const struct emu_mapping *m = emu_mmu_find(as, address);
   return m && !(m->flags & NVGPU_MAP_UNMAPPED_PTE) ? m : NULL;
 }
 
-/* A page of a sparse area that nothing is mapped to reads as zeros. A board drops
- * stores to it without a word; here they fault. */
-static bool sparse(const struct emu_as *as, uint64_t address, struct sm_range *range) {
+/* A page of a sparse area without a mapping reads as zeros. A board silently drops stores to it;
+ * here they fault. */
+static bool find_sparse(const struct emu_as *as, uint64_t address, struct sm_range *range) {
   static const _Alignas(GPU_PAGE_BYTES) uint8_t zeros[GPU_PAGE_BYTES];
   const struct emu_area *area = emu_area_find(as, address);
   if (!area || !area->sparse)
@@ -121,15 +121,15 @@ static bool sparse(const struct emu_as *as, uint64_t address, struct sm_range *r
 bool emu_mmu_range(void *space, uint64_t address, struct sm_range *range) {
   struct emu_as *as = space;
   pthread_rwlock_rdlock(&as->mappings_lock);
-  const struct emu_mapping *m = valid(as, address);
+  const struct emu_mapping *m = find_valid(as, address);
   if (m)
     *range = (struct sm_range){.gpu = m->gpu,
                                .size = emu_options()->check ? emu_mapping_asked(m) : m->size,
                                .host = m->host,
                                .writable = m->writable && m->syncpoint < 0,
                                .shadow = m->shadow};
-  /* Check mode: nothing is in the padding of a buffer's last page. */
-  bool found = m ? address - m->gpu < range->size : sparse(as, address, range);
+  /* Check mode: the padding of a buffer's last page is out of bounds. */
+  bool found = m ? address - m->gpu < range->size : find_sparse(as, address, range);
   pthread_rwlock_unlock(&as->mappings_lock);
   return found;
 }
@@ -143,13 +143,13 @@ static void mmu_fault(struct emu_fault *fault, uint64_t address, size_t bytes, b
   fault->record.is_write = write;
 }
 
-/* Host memory at address and how much of bytes the mapping holds; 0: a fault. */
-static size_t translate(struct emu_as *as, uint64_t address, size_t bytes, bool write,
-                        uint8_t **host, int *syncpoint, struct emu_fault *fault) {
+/* Host memory at address, and how many of the bytes the mapping holds; 0: a fault. */
+static size_t translate_address(struct emu_as *as, uint64_t address, size_t bytes, bool write,
+                                uint8_t **host, int *syncpoint, struct emu_fault *fault) {
   size_t length = 0;
   bool mapped = false;
   pthread_rwlock_rdlock(&as->mappings_lock);
-  const struct emu_mapping *m = valid(as, address);
+  const struct emu_mapping *m = find_valid(as, address);
   if (m && (m->writable || !write)) {
     uint64_t left = m->gpu + m->size - address;
     length = left < bytes ? (size_t)left : bytes;
@@ -159,7 +159,7 @@ static size_t translate(struct emu_as *as, uint64_t address, size_t bytes, bool 
       emu_shadow_written(m, address, length);
   }
   struct sm_range zeros;
-  mapped = m || sparse(as, address, &zeros);
+  mapped = m || find_sparse(as, address, &zeros);
   if (!m && mapped && !write) {
     uint64_t left = zeros.gpu + zeros.size - address;
     length = left < bytes ? (size_t)left : bytes;
@@ -176,7 +176,7 @@ void *emu_mmu_host(struct emu_as *as, uint64_t address, size_t bytes, bool write
                    struct emu_fault *fault) {
   uint8_t *host;
   int syncpoint;
-  size_t length = translate(as, address, bytes, write, &host, &syncpoint, fault);
+  size_t length = translate_address(as, address, bytes, write, &host, &syncpoint, fault);
   if (!length)
     return NULL;
   if (length < bytes || (write && syncpoint >= 0)) {
@@ -192,7 +192,7 @@ bool emu_mmu_read(struct emu_as *as, uint64_t address, void *to, size_t bytes,
   while (bytes) {
     uint8_t *host;
     int syncpoint;
-    size_t length = translate(as, address, bytes, false, &host, &syncpoint, fault);
+    size_t length = translate_address(as, address, bytes, false, &host, &syncpoint, fault);
     if (!length)
       return false;
     memcpy(out, host, length);
@@ -209,11 +209,10 @@ bool emu_mmu_write(struct emu_as *as, uint64_t address, const void *from, size_t
   while (bytes) {
     uint8_t *host;
     int syncpoint;
-    size_t length = translate(as, address, bytes, true, &host, &syncpoint, fault);
+    size_t length = translate_address(as, address, bytes, true, &host, &syncpoint, fault);
     if (!length)
       return false;
-    /* Any write to a syncpoint's page counts it up by one;
-     * docs/hardware/command-stream.md 3.3. */
+    /* Any write to a syncpoint's page increments it; docs/hardware/command-stream.md 3.3. */
     if (syncpoint >= 0)
       emu_syncpoint_increment(syncpoint);
     else
@@ -238,18 +237,18 @@ void emu_pin(struct emu_as *as, struct emu_pin *pin) {
   pthread_mutex_unlock(&as->pin_lock);
 }
 
-/* Takes from the dead what no pin can reach any more. pin_lock held. */
-static struct emu_mapping *take_dead(struct emu_as *as) {
+/* Unlinks the unmapped mappings that no pin can reach any more. pin_lock held. */
+static struct emu_mapping *unlink_unpinned(struct emu_as *as) {
   uint64_t oldest = as->pins.next == &as->pins ? UINT64_MAX : as->pins.next->serial;
   struct emu_mapping *taken = NULL;
-  for (struct emu_mapping **link = &as->dead; *link;) {
+  for (struct emu_mapping **link = &as->unmapped; *link;) {
     struct emu_mapping *m = *link;
-    if (m->dead_serial < oldest) {
-      *link = m->next_dead;
-      m->next_dead = taken;
+    if (m->unmapped_serial < oldest) {
+      *link = m->next_unmapped;
+      m->next_unmapped = taken;
       taken = m;
     } else {
-      link = &m->next_dead;
+      link = &m->next_unmapped;
     }
   }
   return taken;
@@ -259,7 +258,7 @@ static struct emu_mapping *take_dead(struct emu_as *as) {
 static void free_mappings(struct emu_mapping *list) {
   while (list) {
     struct emu_mapping *m = list;
-    list = m->next_dead;
+    list = m->next_unmapped;
     emu_object_put(&m->dmabuf->object);
     emu_shadow_destroy(m);
     free(m);
@@ -273,28 +272,28 @@ void emu_unpin(struct emu_as *as, struct emu_pin *pin, bool locked) {
   pin->previous->next = pin->next;
   pin->next->previous = pin->previous;
   pin->held = false;
-  struct emu_mapping *dead = take_dead(as);
+  struct emu_mapping *unmapped = unlink_unpinned(as);
   pthread_mutex_unlock(&as->pin_lock);
-  if (!dead)
+  if (!unmapped)
     return;
   if (!locked)
     pthread_mutex_lock(&emu_gpu.lock);
-  free_mappings(dead);
+  free_mappings(unmapped);
   if (!locked)
     pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-void emu_mmu_bury(struct emu_as *as, struct emu_mapping *mapping) {
+void emu_mmu_free_unpinned(struct emu_as *as, struct emu_mapping *mapping) {
   pthread_mutex_lock(&as->pin_lock);
-  mapping->dead_serial = ++as->serial;
-  mapping->next_dead = as->dead;
-  as->dead = mapping;
-  struct emu_mapping *dead = take_dead(as);
+  mapping->unmapped_serial = ++as->serial;
+  mapping->next_unmapped = as->unmapped;
+  as->unmapped = mapping;
+  struct emu_mapping *unmapped = unlink_unpinned(as);
   pthread_mutex_unlock(&as->pin_lock);
-  free_mappings(dead);
+  free_mappings(unmapped);
 }
 
-static void move(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
+static void move_mappings(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
   if (!as)
     return;
   pthread_rwlock_wrlock(&as->mappings_lock);
@@ -308,8 +307,8 @@ static void move(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
 
 void emu_mmu_moved(const struct emu_dmabuf *dmabuf) {
   for (int fd = 0; fd < emu_gpu.table_size; fd++)
-    move((struct emu_as *)emu_table_get_kind(fd, EMU_AS), dmabuf);
+    move_mappings((struct emu_as *)emu_table_get_kind(fd, EMU_AS), dmabuf);
   for (int id = 0; id < EMU_CHANNELS; id++)
     if (emu_gpu.channels[id])
-      move(emu_gpu.channels[id]->as, dmabuf);
+      move_mappings(emu_gpu.channels[id]->as, dmabuf);
 }

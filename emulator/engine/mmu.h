@@ -24,20 +24,20 @@ struct emu_mapping {
   uint32_t flags;
   int16_t kind;
   int count;                       /* times mapped */
-  int syncpoint;                   /* whose write window it is; -1: plain memory */
+  int syncpoint;                   /* the syncpoint whose write window it is; -1: plain memory */
   struct sm_memory_shadow *shadow; /* check mode; else NULL */
-  struct emu_mapping *next_dead;
-  uint64_t dead_serial;
+  struct emu_mapping *next_unmapped;
+  uint64_t unmapped_serial;
 };
 
-/* A mapping that was removed, for messages. */
-enum { EMU_GONE = 256 };
+/* A mapping that was removed; messages name it. */
+enum { EMU_REMOVED = 256 };
 
-struct emu_gone {
+struct emu_removed {
   uint64_t gpu, size, asked;
 };
 
-/* While a pin stands, memory that was mapped when it was made stays. */
+/* A pin keeps all memory that was mapped when it was made. */
 struct emu_pin {
   struct emu_pin *next, *previous;
   uint64_t serial;
@@ -48,7 +48,7 @@ int emu_mmu_insert(struct emu_as *as, struct emu_mapping *mapping);
 void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping);
 /* The mapping that holds address; call under mappings_lock or gpu.lock. */
 struct emu_mapping *emu_mmu_find(const struct emu_as *as, uint64_t address);
-/* The mapping that starts there. */
+/* The mapping that starts at address. */
 struct emu_mapping *emu_mmu_find_exact(const struct emu_as *as, uint64_t address);
 /* Bytes of a mapping, without the padding of the buffer's last page. */
 uint64_t emu_mapping_asked(const struct emu_mapping *mapping);
@@ -69,8 +69,8 @@ void emu_pin(struct emu_as *as, struct emu_pin *pin);
 /* locked: gpu.lock is held. */
 void emu_unpin(struct emu_as *as, struct emu_pin *pin, bool locked);
 /* Frees an unmapped mapping when no pin needs it. gpu.lock held. */
-void emu_mmu_bury(struct emu_as *as, struct emu_mapping *mapping);
-/* The dma-buf has got other host memory: its mappings, too. */
+void emu_mmu_free_unpinned(struct emu_as *as, struct emu_mapping *mapping);
+/* The dma-buf's host memory has moved: updates its mappings. */
 void emu_mmu_moved(const struct emu_dmabuf *dmabuf);
 
 #endif

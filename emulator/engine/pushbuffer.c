@@ -1,5 +1,5 @@
-/* Reading the ring and the pushbuffer of a channel: GPFIFO entries, method
- * headers, and who gets each method. docs/hardware/command-stream.md 1 and 2.
+/* Reads the ring and the pushbuffer of a channel: GPFIFO entries, method headers, and the
+ * class of each method. docs/hardware/command-stream.md 1 and 2.
  */
 #include "emulator/engine/pushbuffer.h"
 
@@ -22,7 +22,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-/* Old header forms keep their count and address elsewhere; docs/hardware/command-stream.md 2.1. */
+/* Old header forms have count and address in other bits; docs/hardware/command-stream.md 2.1. */
 #define OLD_HEADER_COUNT   28, 18
 #define OLD_HEADER_ADDRESS 12, 2
 #define SUB_DEVICE_MASK    15, 4
@@ -44,7 +44,7 @@ static void crc_fault(struct emu_fault *fault, uint64_t entry_va, bool pushbuffe
                 pushbuffer ? "PBCRC" : "GPCRC");
 }
 
-/* What the hardware tells of how far it is; docs/hardware/command-stream.md 1.3. */
+/* Writes the hardware's progress to USERD; docs/hardware/command-stream.md 1.3. */
 static void write_back(struct emu_channel *channel) {
   const struct emu_ring *ring = &channel->ring;
   userd_store(channel, USERD_GP_GET, channel->gp_get);
@@ -52,30 +52,30 @@ static void write_back(struct emu_channel *channel) {
   userd_store(channel, USERD_GET_HI, (uint32_t)(ring->segment >> 32));
   userd_store(channel, USERD_TOP_LEVEL_GET, (uint32_t)ring->main_segment);
   userd_store(channel, USERD_TOP_LEVEL_GET_HI, (uint32_t)(ring->main_segment >> 32));
-  channel->whim.write_back = 0;
+  channel->adversary.write_progress_at = 0;
 }
 
-/* It is told now and then, and may be stale; docs/hardware/command-stream.md 1.3. True: nothing is
- * owed. */
+/* Progress is written from time to time, and may be stale; docs/hardware/command-stream.md 1.3.
+ * True: nothing is left to write. */
 static bool write_back_sometime(struct emu_channel *channel) {
-  struct emu_whim *whim = &channel->whim;
-  if (!emu_adversary.on || (whim->write_back && emu_time_ns() >= whim->write_back))
+  struct emu_adversary_state *state = &channel->adversary;
+  if (!emu_adversary.on || (state->write_progress_at && emu_time_ns() >= state->write_progress_at))
     write_back(channel);
-  return !whim->write_back;
+  return !state->write_progress_at;
 }
 
 /* The words have changed. */
 static void owe_write_back(struct emu_channel *channel) {
-  struct emu_whim *whim = &channel->whim;
-  if (emu_adversary.on && !whim->write_back)
-    whim->write_back = emu_time_ns() + 1 + emu_adversary_delay_ns(&whim->random);
+  struct emu_adversary_state *state = &channel->adversary;
+  if (emu_adversary.on && !state->write_progress_at)
+    state->write_progress_at = emu_time_ns() + 1 + emu_adversary_delay_ns(&state->random);
   write_back_sometime(channel);
 }
 
 enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_LATER, FETCH_FAULT };
 
-/* Reads entries; GP_GET is past them, whether the host has begun with them or not, and
- * it reads several ahead if it likes. Facts 1.2. */
+/* Reads entries. GP_GET is past them, even if the host has not begun with them, and the host may
+ * read several ahead. command-stream.md 1.2. */
 static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *fault) {
   const uint32_t *put_word = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
   uint32_t put = __atomic_load_n(put_word, __ATOMIC_ACQUIRE);
@@ -97,7 +97,7 @@ static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *
   }
   struct emu_ring *ring = &channel->ring;
   uint32_t most =
-      emu_adversary.on ? 1 + emu_adversary_below(&channel->whim.random, EMU_ENTRIES_AHEAD) : 1;
+      emu_adversary.on ? 1 + emu_adversary_below(&channel->adversary.random, EMU_ENTRIES_AHEAD) : 1;
   ring->next = ring->count = 0;
   while (ring->count < most && channel->gp_get != put) {
     memcpy(&ring->ahead[ring->count++],
@@ -107,7 +107,7 @@ static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *
   return FETCH_WORDS;
 }
 
-/* Goes through entries until one gives words. Facts 1.1. */
+/* Reads entries until one has words. command-stream.md 1.1. */
 static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_ring *ring = &channel->ring;
   for (;;) {
@@ -162,7 +162,8 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
   }
 }
 
-/* Later edits of the pushbuffer may not be seen: host reads it in batches. Facts 1.2. */
+/* The host reads the pushbuffer in batches, so later edits may not be seen. command-stream.md
+ * 1.2. */
 static void read_ahead(struct emu_channel *channel) {
   struct emu_fetch *f = &channel->fetch;
   uint32_t *words = channel->ring.words;
@@ -190,35 +191,35 @@ static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   uint64_t words = (range.gpu + range.size - f->gpu) / sizeof(uint32_t);
   f->host = (const uint32_t *)(const void *)(range.host + (f->gpu - range.gpu));
   f->host_words = words < f->words ? (uint32_t)words : f->words;
-  if (emu_adversary.on && emu_adversary_one_in(&channel->whim.random, 2))
+  if (emu_adversary.on && emu_adversary_one_in(&channel->adversary.random, 2))
     read_ahead(channel);
   return true;
 }
 
-/* The memory may move from now on. */
+/* The memory may be moved after this. */
 static void let_memory_go(struct emu_channel *channel) {
   if (!has_read_ahead(channel))
     channel->fetch.host_words = 0;
 }
 
-/* How soon the host reads on, nothing promises; a pushbuffer of which GP_GET is past
- * the entry need not have been read (docs/hardware/command-stream.md 1.2). Drawn anew before each
- * segment, and before some headers. True: not yet. */
-static bool dawdles(struct emu_channel *channel, bool segment) {
+/* Delays the fetch: no time is promised, and a pushbuffer may still be unread when GP_GET is past
+ * its entry (docs/hardware/command-stream.md 1.2). A new delay is drawn before each segment, and
+ * before some headers. True: wait. */
+static bool fetch_is_delayed(struct emu_channel *channel, bool segment) {
   enum { HEADERS = 16 };
-  struct emu_whim *whim = &channel->whim;
-  const bool header = !channel->run.count && !whim->read_on;
-  if (segment || (header && emu_adversary_one_in(&whim->random, HEADERS)))
-    whim->read_on = emu_time_ns() + emu_adversary_delay_ns(&whim->random);
-  if (emu_time_ns() < whim->read_on)
+  struct emu_adversary_state *state = &channel->adversary;
+  const bool header = !channel->run.count && !state->fetch_at;
+  if (segment || (header && emu_adversary_one_in(&state->random, HEADERS)))
+    state->fetch_at = emu_time_ns() + emu_adversary_delay_ns(&state->random);
+  if (emu_time_ns() < state->fetch_at)
     return true;
-  whim->read_on = 0;
+  state->fetch_at = 0;
   return false;
 }
 
-/* The next word of the pushbuffer, not consumed. */
-static enum fetch_result peek(struct emu_channel *channel, uint32_t *word,
-                              struct emu_fault *fault) {
+/* Reads the next word of the pushbuffer without consuming it. */
+static enum fetch_result peek_word(struct emu_channel *channel, uint32_t *word,
+                                   struct emu_fault *fault) {
   struct emu_fetch *f = &channel->fetch;
   const bool segment = !f->words;
   if (segment) {
@@ -226,7 +227,7 @@ static enum fetch_result peek(struct emu_channel *channel, uint32_t *word,
     if (result != FETCH_WORDS)
       return result;
   }
-  if (emu_adversary.on && dawdles(channel, segment))
+  if (emu_adversary.on && fetch_is_delayed(channel, segment))
     return FETCH_LATER;
   if (!f->host_words && !fetch_words(channel, fault))
     return FETCH_FAULT;
@@ -234,14 +235,14 @@ static enum fetch_result peek(struct emu_channel *channel, uint32_t *word,
   return FETCH_WORDS;
 }
 
-static void consume(struct emu_fetch *f, uint32_t words) {
+static void consume_words(struct emu_fetch *f, uint32_t words) {
   f->gpu += (uint64_t)words * sizeof(uint32_t);
   f->words -= words;
   f->host += words;
   f->host_words -= words;
 }
 
-/* SET_OBJECT: the classes are fixed to their subchannels. Facts 2.2. */
+/* SET_OBJECT: each subchannel has a fixed class. command-stream.md 2.2. */
 static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel, uint32_t data,
                                 struct emu_fault *fault) {
   static const uint16_t classes[] = {
@@ -266,13 +267,13 @@ static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel
     emu_copy_bind(&channel->copy);
     break;
   default:
-    break; /* methods of 2D and 3D are refused when they come */
+    break; /* methods of 2D and 3D are refused later */
   }
   return EMU_NEXT;
 }
 
-static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, uint32_t method,
-                              uint32_t data, struct emu_fault *fault) {
+static enum emu_step dispatch_method(struct emu_channel *channel, uint32_t subchannel,
+                                     uint32_t method, uint32_t data, struct emu_fault *fault) {
   if (method < METHOD_HOST_END && method != NVC76F_SET_OBJECT)
     return emu_host_method(channel, method, data, fault);
   if (subchannel > SUBCHANNEL_COPY) {
@@ -288,7 +289,7 @@ static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, 
                   method, subchannel);
     return EMU_FAULT;
   }
-  /* Host waits for idle when it turns from copies to other classes;
+  /* The host waits for idle when it turns from copies to other classes;
    * docs/hardware/command-stream.md 2.2. */
   if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(&channel->copy)) {
     enum emu_step step = emu_copies_run(channel, fault);
@@ -303,7 +304,7 @@ static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, 
     return emu_copy_method(channel, method, data, fault);
   if (subchannel == SUBCHANNEL_I2M && channel->i2m_bound && emu_i2m_owns(method))
     return emu_i2m_method(channel, &channel->i2m, method, data, fault);
-  /* A board drops such methods silently; nothing good can come of them. */
+  /* A board silently drops such methods, which can only be a mistake. */
   emu_fault_set(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, 0,
                 "method 0x%04x (data 0x%08x) on subchannel %u, where no object of a class that "
                 "this emulator has was set",
@@ -311,7 +312,7 @@ static enum emu_step dispatch(struct emu_channel *channel, uint32_t subchannel, 
   return EMU_FAULT;
 }
 
-/* Reads a header and sets up its run. Facts 2.1. */
+/* Reads a header and sets up its run. command-stream.md 2.1. */
 static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t at,
                           struct emu_fault *fault) {
   struct emu_run *run = &channel->run;
@@ -319,7 +320,7 @@ static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t a
   uint32_t op = hw_field(word, METHOD_HEADER_SEC_OP);
   uint32_t tert = hw_field(word, METHOD_HEADER_TERT_OP);
   *run = (struct emu_run){.op = op, .subchannel = hw_field(word, METHOD_HEADER_SUBCHANNEL)};
-  consume(f, 1);
+  consume_words(f, 1);
   switch (op) {
   case METHOD_GRP0_USE_TERT:
     switch (tert) {
@@ -363,7 +364,7 @@ static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t a
     }
     break;
   case METHOD_END_PB_SEGMENT:
-    consume(f, f->host_words);
+    consume_words(f, f->host_words);
     f->gpu += (uint64_t)f->words * sizeof(uint32_t);
     f->words = 0;
     return true;
@@ -375,7 +376,7 @@ static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t a
   return true;
 }
 
-/* One data word of the run. */
+/* Executes one data word of the run. */
 static enum emu_step run_step(struct emu_channel *channel, uint32_t data, struct emu_fault *fault) {
   struct emu_run *run = &channel->run;
   if (run->method >= METHOD_ADDRESS_END) {
@@ -385,7 +386,7 @@ static enum emu_step run_step(struct emu_channel *channel, uint32_t data, struct
   }
   enum emu_step step = EMU_NEXT;
   if (channel->subdevice_mask & 1)
-    step = dispatch(channel, run->subchannel, run->method, data, fault);
+    step = dispatch_method(channel, run->subchannel, run->method, data, fault);
   if (step != EMU_NEXT && step != EMU_YIELD)
     return step;
   run->count--;
@@ -395,7 +396,7 @@ static enum emu_step run_step(struct emu_channel *channel, uint32_t data, struct
   return step;
 }
 
-/* Words of inline data, many at a time. */
+/* Passes on many words of inline data. */
 static enum emu_step run_bulk(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_run *run = &channel->run;
   struct emu_fetch *f = &channel->fetch;
@@ -404,7 +405,7 @@ static enum emu_step run_bulk(struct emu_channel *channel, struct emu_fault *fau
   uint32_t words = run->count < f->host_words ? run->count : f->host_words;
   enum emu_step step = emu_i2m_data(channel, i2m, f->host, words, fault);
   if (step == EMU_NEXT) {
-    consume(f, words);
+    consume_words(f, words);
     run->count -= words;
   }
   return step;
@@ -419,13 +420,14 @@ static bool is_bulk(const struct emu_channel *channel) {
           (run->subchannel == SUBCHANNEL_I2M && channel->i2m_bound));
 }
 
-/* One header or one method. EMU_AGAIN with *empty: the ring has no more. */
-static enum emu_step advance(struct emu_channel *channel, bool *empty, struct emu_fault *fault) {
+/* Handles one header or one method. EMU_AGAIN with *empty: the ring is empty. */
+static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
+                                    struct emu_fault *fault) {
   struct emu_run *run = &channel->run;
   if (run->count && run->op == METHOD_IMMD)
     return run_step(channel, run->immediate, fault);
   uint32_t word;
-  switch (peek(channel, &word, fault)) {
+  switch (peek_word(channel, &word, fault)) {
   case FETCH_EMPTY:
     *empty = true;
     return EMU_AGAIN;
@@ -443,7 +445,7 @@ static enum emu_step advance(struct emu_channel *channel, bool *empty, struct em
     return run_bulk(channel, fault);
   enum emu_step step = run_step(channel, word, fault);
   if (step == EMU_NEXT || step == EMU_YIELD)
-    consume(&channel->fetch, 1);
+    consume_words(&channel->fetch, 1);
   return step;
 }
 
@@ -459,13 +461,13 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     let_memory_go(channel);
   emu_pin(channel->as, &channel->pin);
   while (atomic_load_explicit(&channel->serviceable, memory_order_relaxed)) {
-    step = advance(channel, &empty, &fault);
+    step = advance_stream(channel, &empty, &fault);
     if (step != EMU_NEXT)
       break;
     if (++steps % STEPS_PER_CLOCK == 0 && emu_time_ns() > end && emu_engine_others_wait(channel))
       break;
   }
-  /* What was launched runs on when there is nothing else to do. */
+  /* Launched work continues while there is nothing else to do. */
   if (step == EMU_AGAIN && (empty || channel->waiting)) {
     const bool waiting = channel->waiting;
     channel->waiting = false;
@@ -487,7 +489,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     emu_fault_raise(channel, &fault);
     outcome = EMU_IDLE;
   } else if (step == EMU_NEXT && empty) {
-    /* Work that came meanwhile has rung the doorbell. */
+    /* Work that arrived meanwhile has rung the doorbell. */
     outcome = EMU_IDLE;
   } else if (step == EMU_AGAIN && channel->waiting) {
     outcome = EMU_BLOCKED;

@@ -1,4 +1,4 @@
-/* The front end: a channel's ring and pushbuffer, as far as the host has read them. */
+/* The front end: the part of a channel's ring and pushbuffer that the host has read. */
 #ifndef TEGRACL_EMULATOR_PUSHBUFFER_H
 #define TEGRACL_EMULATOR_PUSHBUFFER_H
 
@@ -12,17 +12,17 @@ struct emu_channel;
 enum { EMU_ENTRIES_AHEAD = 8, EMU_WORDS_AHEAD = 256 };
 
 struct emu_ring {
-  uint64_t ahead[EMU_ENTRIES_AHEAD]; /* taken in, and not begun with */
-  uint32_t next, count;              /* of them: the next one, and how many are left */
+  uint64_t ahead[EMU_ENTRIES_AHEAD]; /* read, and not yet begun */
+  uint32_t next, count;              /* index of the next one, and how many are left */
   uint32_t words[EMU_WORDS_AHEAD];   /* adversarial timing: of the pushbuffer */
-  uint64_t segment, main_segment;    /* begun with last: GET, TOP_LEVEL_GET */
+  uint64_t segment, main_segment;    /* the last ones begun: GET, TOP_LEVEL_GET */
 };
 
 /* Adversarial timing of one channel. Times are PTIMER's; 0: none. */
-struct emu_whim {
+struct emu_adversary_state {
   struct emu_random random;
-  uint64_t read_on;    /* when its ring and pushbuffer are read on */
-  uint64_t write_back; /* when USERD gets the words that are due */
+  uint64_t fetch_at;          /* when the next fetch from ring and pushbuffer is allowed */
+  uint64_t write_progress_at; /* when pending progress is written to USERD */
 };
 
 /* A run of pushbuffer words that is contiguous in host memory. */
@@ -30,10 +30,10 @@ struct emu_fetch {
   uint64_t gpu;   /* address of the next word */
   uint32_t words; /* left in the segment */
   const uint32_t *host;
-  uint32_t host_words; /* of them readable at host */
+  uint32_t host_words; /* readable at host */
 };
 
-/* The methods of one header that are still to be done. */
+/* The remaining methods of one header. */
 struct emu_run {
   uint32_t op; /* enum method_sec_op */
   uint32_t method, count, subchannel;
@@ -45,10 +45,10 @@ enum emu_outcome {
   EMU_IDLE,    /* nothing left */
   EMU_MORE,    /* the turn is over */
   EMU_BLOCKED, /* waits for a semaphore */
-  EMU_GAVE_UP, /* the turn and the rest of the time slice */
+  EMU_GAVE_UP, /* the turn is over, and the time slice */
 };
 
-/* A turn of the channel on the engine. */
+/* Runs a turn of the channel on the engine. */
 enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel);
 
 #endif

@@ -42,14 +42,14 @@ enum sked_esr {
 enum {
   LOCAL_SIZE_UNIT = 16,
   CARVEOUT_CODE_UNIT = 4096,
-  BANK_ALIGN = 64, /* NVK's, of its uniform buffers: no driver is known to go below */
+  BANK_ALIGN = 64, /* NVK's alignment of uniform buffers; no known driver uses less */
 };
 
-static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
-                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+static bool report_sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
-                 const char *format, ...) {
+static bool report_sked(struct emu_fault *fault, const struct emu_launch *launch, enum sked_esr bit,
+                        const char *format, ...) {
   char what[160];
   va_list arguments;
   va_start(arguments, format);
@@ -61,15 +61,16 @@ static bool sked(struct emu_fault *fault, const struct emu_launch *launch, enum 
   return false;
 }
 
-static bool refuse(struct emu_fault *fault, const struct emu_launch *launch, const char *what) {
+static bool refuse_descriptor(struct emu_fault *fault, const struct emu_launch *launch,
+                              const char *what) {
   emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, launch->qmd_address, "QMD at 0x%llx: %s",
                 (unsigned long long)launch->qmd_address, what);
   fault->record.program = launch->sm.program;
   return false;
 }
 
-/* Facts 4.2. Each client's windows are multiples of their size. Bases that do not fit
- * 40 bits are of desktops: docs/hardware/bring-up.md trap 7. */
+/* command-stream.md 4.2. All known clients align windows to their size. Bases beyond 40 bits are
+ * those of desktop GPUs: docs/hardware/bring-up.md trap 7. */
 static bool check_window(const struct emu_launch *launch, const char *name, uint64_t base,
                          struct emu_fault *fault) {
   const bool beyond = base + SHADER_WINDOW_BYTES > GPU_VA_END;
@@ -78,11 +79,11 @@ static bool check_window(const struct emu_launch *launch, const char *name, uint
     return true;
   snprintf(what, sizeof(what), "the %s memory window at 0x%llx %s", name, (unsigned long long)base,
            beyond ? "lies beyond 40 bits" : "is no multiple of 16 MiB");
-  return refuse(fault, launch, what);
+  return refuse_descriptor(fault, launch, what);
 }
 
-/* Facts 4.2. Both unset are equal too. A buffer in a window could not be reached
- * by generic accesses: a board would give wrong results. */
+/* command-stream.md 4.2. Both unset are equal too. Generic accesses could not reach a buffer in a
+ * window, and a board would give wrong results. */
 static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
                           struct emu_fault *fault) {
   uint64_t shared = launch->sm.shared_window, local = launch->sm.local_window;
@@ -94,8 +95,8 @@ static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
     else
       snprintf(both, sizeof(both), "0x%llx and 0x%llx", (unsigned long long)shared,
                (unsigned long long)local);
-    return sked(fault, launch, SKED_WINDOW_OVERLAP, "shared and local memory windows overlap (%s)",
-                both);
+    return report_sked(fault, launch, SKED_WINDOW_OVERLAP,
+                       "shared and local memory windows overlap (%s)", both);
   }
   if (!check_window(launch, "shared", shared, fault) ||
       !check_window(launch, "local", local, fault))
@@ -105,28 +106,28 @@ static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
   bool in_local = emu_mmu_overlaps(as, local, SHADER_WINDOW_BYTES);
   pthread_rwlock_unlock(&as->mappings_lock);
   if (in_shared || in_local)
-    return refuse(fault, launch,
-                  in_shared ? "a buffer is mapped inside the shared memory window"
-                            : "a buffer is mapped inside the local memory window");
+    return refuse_descriptor(fault, launch,
+                             in_shared ? "a buffer is mapped inside the shared memory window"
+                                       : "a buffer is mapped inside the local memory window");
   return true;
 }
 
-/* Facts 5.2. Height and depth have 16 bits; who writes 32 sets bits that belong to
- * no field. */
+/* command-stream.md 5.2. Height and depth have 16 bits; writing 32 sets bits that belong to no
+ * field. */
 static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   struct sm_grid *g = &launch->sm;
   g->grid[0] = qmd_get(qmd, QMD_CTA_RASTER_WIDTH);
   g->grid[1] = qmd_get(qmd, QMD_CTA_RASTER_HEIGHT);
   g->grid[2] = qmd_get(qmd, QMD_CTA_RASTER_DEPTH);
   if (qmd_get(qmd, QMD_UNLISTED_447_432) || qmd_get(qmd, QMD_UNLISTED_479_464))
-    return refuse(fault, launch, "the grid has more than 65535 CTAs in y or z");
+    return refuse_descriptor(fault, launch, "the grid has more than 65535 CTAs in y or z");
   uint64_t x = qmd_get(qmd, QMD_CTA_RASTER_WIDTH_RESUME);
   uint64_t y = qmd_get(qmd, QMD_CTA_RASTER_HEIGHT_RESUME);
   uint64_t z = qmd_get(qmd, QMD_CTA_RASTER_DEPTH_RESUME);
   if ((x && x >= g->grid[0]) || (y && y >= g->grid[1]) || (z && z >= g->grid[2]))
-    return sked(fault, launch, SKED_CTA_RESUME,
-                "CTA resume %llu x %llu x %llu lies outside the grid", (unsigned long long)x,
-                (unsigned long long)y, (unsigned long long)z);
+    return report_sked(fault, launch, SKED_CTA_RESUME,
+                       "CTA resume %llu x %llu x %llu lies outside the grid", (unsigned long long)x,
+                       (unsigned long long)y, (unsigned long long)z);
   launch->first_cta = (z * g->grid[1] + y) * g->grid[0] + x;
   return true;
 }
@@ -137,7 +138,7 @@ static uint64_t warps_by_registers(uint32_t registers) {
   return SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
 }
 
-/* Facts 5.2 */
+/* command-stream.md 5.2 */
 static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   struct sm_grid *g = &launch->sm;
   g->block[0] = qmd_get(qmd, QMD_CTA_THREAD_DIMENSION0);
@@ -147,28 +148,30 @@ static bool check_threads(const uint32_t *qmd, struct emu_launch *launch, struct
   g->barriers = qmd_get(qmd, QMD_BARRIER_COUNT);
   uint64_t threads = (uint64_t)g->block[0] * g->block[1] * g->block[2];
   if (!threads)
-    return sked(fault, launch, SKED_THREAD_DIMENSION_ZERO,
-                "CTA thread dimension zero (%u x %u x %u)", g->block[0], g->block[1], g->block[2]);
+    return report_sked(fault, launch, SKED_THREAD_DIMENSION_ZERO,
+                       "CTA thread dimension zero (%u x %u x %u)", g->block[0], g->block[1],
+                       g->block[2]);
   if (threads > BLOCK_THREADS_MAX || g->block[2] > BLOCK_Z_MAX)
-    return sked(fault, launch, SKED_TOTAL_THREADS, "total threads of a CTA: %u x %u x %u",
-                g->block[0], g->block[1], g->block[2]);
+    return report_sked(fault, launch, SKED_TOTAL_THREADS, "total threads of a CTA: %u x %u x %u",
+                       g->block[0], g->block[1], g->block[2]);
   if (!g->registers || g->registers > REGISTERS_MAX)
-    return sked(fault, launch, SKED_REGISTER_COUNT, "register count %u", g->registers);
+    return report_sked(fault, launch, SKED_REGISTER_COUNT, "register count %u", g->registers);
   if (threads > warps_by_registers(g->registers) * GPU_WARP_SIZE)
-    return sked(fault, launch, SKED_REGISTER_CONSUMPTION,
-                "CTA register consumption: %llu threads of %u registers do not fit an SM",
-                (unsigned long long)threads, g->registers);
+    return report_sked(fault, launch, SKED_REGISTER_CONSUMPTION,
+                       "CTA register consumption: %llu threads of %u registers do not fit an SM",
+                       (unsigned long long)threads, g->registers);
   if (g->barriers > BARRIERS_MAX)
-    return refuse(fault, launch, "BARRIER_COUNT is above 16");
+    return refuse_descriptor(fault, launch, "BARRIER_COUNT is above 16");
   return true;
 }
 
-/* A grid that no SM may run would wait for ever. */
+/* A grid that fits no SM would wait for ever. */
 static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t disabled = (uint64_t)qmd_get(qmd, QMD_SM_DISABLE_MASK_UPPER) << 32 |
                       qmd_get(qmd, QMD_SM_DISABLE_MASK_LOWER);
   uint64_t all = (UINT64_C(1) << launch->sm.sm_count) - 1;
-  return (disabled & all) != all || refuse(fault, launch, "SM_DISABLE_MASK leaves no SM");
+  return (disabled & all) != all ||
+         refuse_descriptor(fault, launch, "SM_DISABLE_MASK leaves no SM");
 }
 
 /* 0 lets the SM choose. */
@@ -179,25 +182,27 @@ static bool is_carveout(uint32_t code) {
   return code == 0;
 }
 
-/* Facts 5.4. All three codes zero run on a board (bring-up lessons, 4). What codes between
- * those of the carve-outs do, and sizes between their units, is not known. */
+/* command-stream.md 5.4. All three codes zero run on a board (bring-up lessons, 4). The effect of
+ * codes between those of the carve-outs, and of sizes between their units, is unknown. */
 static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint32_t bytes = qmd_get(qmd, QMD_SHARED_MEMORY_SIZE);
   uint32_t low = qmd_get(qmd, QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE);
   uint32_t high = qmd_get(qmd, QMD_MAX_SM_CONFIG_SHARED_MEM_SIZE);
   launch->sm.shared_bytes = bytes;
   if (bytes > SM_SHARED_BYTES)
-    return sked(fault, launch, SKED_SHARED_SIZE, "shared memory size %u is above %u", bytes,
-                SM_SHARED_BYTES);
+    return report_sked(fault, launch, SKED_SHARED_SIZE, "shared memory size %u is above %u", bytes,
+                       SM_SHARED_BYTES);
   if (high && (low > high || (uint64_t)bytes > (uint64_t)(high - 1) * CARVEOUT_CODE_UNIT))
-    return sked(fault, launch, SKED_L1_CONFIG,
-                "L1 configuration too small: %u bytes of shared memory, carve-out codes %u to %u",
-                bytes, low, high);
+    return report_sked(
+        fault, launch, SKED_L1_CONFIG,
+        "L1 configuration too small: %u bytes of shared memory, carve-out codes %u to %u", bytes,
+        low, high);
   if (bytes % SHARED_UNIT)
-    return refuse(fault, launch, "SHARED_MEMORY_SIZE is no multiple of 128");
+    return refuse_descriptor(fault, launch, "SHARED_MEMORY_SIZE is no multiple of 128");
   if (!is_carveout(low) || !is_carveout(high) ||
       !is_carveout(qmd_get(qmd, QMD_TARGET_SM_CONFIG_SHARED_MEM_SIZE)))
-    return refuse(fault, launch, "an SM_CONFIG_SHARED_MEM_SIZE is no carve-out of SM 8.7");
+    return refuse_descriptor(fault, launch,
+                             "an SM_CONFIG_SHARED_MEM_SIZE is no carve-out of SM 8.7");
   return true;
 }
 
@@ -229,7 +234,7 @@ bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
   return emu_mmu_host(as, state->local_base, bytes, true, fault) != NULL;
 }
 
-/* Facts 4.3, 5.5: sizes, and that the pool at SET_SHADER_LOCAL_MEMORY holds them */
+/* command-stream.md 4.3, 5.5: sizes, and that the pool at SET_SHADER_LOCAL_MEMORY holds them */
 static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
                         const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t low = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE);
@@ -237,25 +242,25 @@ static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
   launch->sm.local_low = (uint32_t)low;
   launch->sm.local_high = (uint32_t)high;
   if (low % LOCAL_SIZE_UNIT || low > SHADER_WINDOW_BYTES)
-    return sked(fault, launch, SKED_LOCAL_LOW_SIZE, "local memory low size %llu",
-                (unsigned long long)low);
+    return report_sked(fault, launch, SKED_LOCAL_LOW_SIZE, "local memory low size %llu",
+                       (unsigned long long)low);
   if (high % LOCAL_SIZE_UNIT || high > SHADER_WINDOW_BYTES)
-    return sked(fault, launch, SKED_LOCAL_HIGH_SIZE, "local memory high size %llu",
-                (unsigned long long)high);
+    return report_sked(fault, launch, SKED_LOCAL_HIGH_SIZE, "local memory high size %llu",
+                       (unsigned long long)high);
   if (!low && !high)
     return true;
   uint64_t thread = low + high;
   uint64_t warp = base_round_up(thread * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
   uint64_t tpc = base_round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
   if (thread > SHADER_WINDOW_BYTES || tpc > state->local_bytes_per_tpc)
-    return sked(fault, launch, SKED_LOCAL_TOTAL,
-                "local memory total: %llu bytes per thread need %llu per TPC, set are %llu",
-                (unsigned long long)thread, (unsigned long long)tpc,
-                (unsigned long long)state->local_bytes_per_tpc);
+    return report_sked(fault, launch, SKED_LOCAL_TOTAL,
+                       "local memory total: %llu bytes per thread need %llu per TPC, set are %llu",
+                       (unsigned long long)thread, (unsigned long long)tpc,
+                       (unsigned long long)state->local_bytes_per_tpc);
   return emu_local_pool(as, state, fault);
 }
 
-/* Facts 5.3 */
+/* command-stream.md 5.3 */
 static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_launch *launch,
                          struct emu_fault *fault) {
   for (unsigned i = 0; i < QMD_CONSTANT_BANKS; i++) {
@@ -265,9 +270,10 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
                        qmd_get(qmd, QMD_CONSTANT_BUFFER_ADDR_LOWER(i));
     uint32_t bytes = qmd_get(qmd, QMD_CONSTANT_BUFFER_SIZE_SHIFTED4(i)) << QMD_CONSTANT_SIZE_SHIFT;
     if (bytes > (1u << 16))
-      return sked(fault, launch, SKED_CONSTANT_SIZE, "constant bank %u has %u bytes", i, bytes);
+      return report_sked(fault, launch, SKED_CONSTANT_SIZE, "constant bank %u has %u bytes", i,
+                         bytes);
     if (address % BANK_ALIGN)
-      return refuse(fault, launch, "a constant bank's address is no multiple of 64");
+      return refuse_descriptor(fault, launch, "a constant bank's address is no multiple of 64");
     struct sm_range range;
     if (!emu_mmu_range(as, address, &range)) {
       emu_fault_set(fault, NOTIFIER_MMU_FAULT, address,
@@ -276,7 +282,7 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
       fault->record.program = launch->sm.program;
       return false;
     }
-    /* A size that is declared too large only matters where it is read. */
+    /* A declared size that is too large only matters where the code reads it. */
     uint64_t mapped = range.gpu + range.size - address;
     launch->sm.bank[i].data = range.host + (address - range.gpu);
     launch->sm.bank[i].size = mapped < bytes ? (uint32_t)mapped : bytes;
@@ -290,7 +296,7 @@ bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
   return decode_banks(as, qmd, &launch, fault);
 }
 
-/* Facts 5.6. The three slots lie apart, so each is named. */
+/* command-stream.md 5.6. The three slots are not adjacent, so each is named. */
 static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
                            struct emu_release *release, struct emu_fault *fault) {
   uint32_t size = qmd_get(slot, QMD_RELEASE0_STRUCTURE_SIZE);
@@ -312,9 +318,9 @@ static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
   if (!qmd_get(slot, QMD_RELEASE0_PAYLOAD64B))
     release->report.payload = (uint32_t)release->report.payload;
   if (size > REPORT_TWO_WORDS)
-    return refuse(fault, launch, "a RELEASE has an illegal STRUCTURE_SIZE");
+    return refuse_descriptor(fault, launch, "a RELEASE has an illegal STRUCTURE_SIZE");
   if (emu_report_misaligned(&release->report))
-    return refuse(fault, launch, "misaligned RELEASE address");
+    return refuse_descriptor(fault, launch, "misaligned RELEASE address");
   return true;
 }
 
@@ -331,33 +337,34 @@ static bool decode_releases(const uint32_t *qmd, struct emu_launch *launch,
   return true;
 }
 
-/* What they do is not known; the scheduler's own fields (HW_ONLY) it may fill in. */
+/* Their effect is unknown. The scheduler may fill in its own fields (HW_ONLY). */
 static bool check_reserved(const uint32_t *qmd, const struct emu_launch *launch,
                            struct emu_fault *fault) {
   uint32_t set = 0;
   for (unsigned i = 0; i < QMD_WORDS; i++)
     set |= qmd[i] & qmd_reserved[i];
-  return !set || refuse(fault, launch, "bits are set that belong to no field");
+  return !set || refuse_descriptor(fault, launch, "bits are set that belong to no field");
 }
 
 /* Dependents, queues and counters; docs/hardware/command-stream.md 5.6 */
 static bool decode_scheduling(const uint32_t *qmd, struct emu_launch *launch,
                               struct emu_fault *fault) {
   if (qmd_get(qmd, QMD_IS_QUEUE))
-    return refuse(fault, launch, "how work queues run is not published");
+    return refuse_descriptor(fault, launch, "how work queues run is not published");
   if (qmd_get(qmd, QMD_DEPENDENT_QMD1_ENABLE))
-    return refuse(fault, launch, "DEPENDENT_QMD1 has no pointer in the published layout");
+    return refuse_descriptor(fault, launch,
+                             "DEPENDENT_QMD1 has no pointer in the published layout");
   launch->dependent = qmd_get(qmd, QMD_DEPENDENT_QMD0_ENABLE);
   launch->dependent_qmd = (uint64_t)qmd_get(qmd, QMD_DEPENDENT_QMD0_POINTER) << QMD_ADDRESS_SHIFT;
   launch->dependent_action = qmd_get(qmd, QMD_DEPENDENT_QMD0_ACTION);
   if (!launch->dependent)
     return true;
   if (launch->dependent_action == DEPENDENT_INCREMENT_PUT)
-    return refuse(fault, launch, "DEPENDENT_QMD0: how work queues run is not published");
+    return refuse_descriptor(fault, launch, "DEPENDENT_QMD0: how work queues run is not published");
   if (launch->dependent_action != DEPENDENT_SCHEDULE &&
       launch->dependent_action != DEPENDENT_INVALIDATE_COPY_SCHEDULE &&
       launch->dependent_action != DEPENDENT_DECREMENT_DEPENDENCE)
-    return refuse(fault, launch, "DEPENDENT_QMD0_ACTION is illegal");
+    return refuse_descriptor(fault, launch, "DEPENDENT_QMD0_ACTION is illegal");
   return true;
 }
 
@@ -377,10 +384,10 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uin
   launch->one_at_a_time = qmd_get(qmd, QMD_SEQUENTIALLY_RUN_CTAS);
   if (qmd_get(qmd, QMD_QMD_MAJOR_VERSION) != QMD_MAJOR_VERSION_VALUE ||
       qmd_get(qmd, QMD_QMD_VERSION) != QMD_VERSION_VALUE)
-    return refuse(fault, launch, "the version is not 3.0");
+    return refuse_descriptor(fault, launch, "the version is not 3.0");
   if (g->program % TEXT_ALIGN)
-    return sked(fault, launch, SKED_PROGRAM_OFFSET, "program address 0x%llx is not 128-aligned",
-                (unsigned long long)g->program);
+    return report_sked(fault, launch, SKED_PROGRAM_OFFSET,
+                       "program address 0x%llx is not 128-aligned", (unsigned long long)g->program);
   if (!check_windows(as, launch, fault) || !check_raster(qmd, launch, fault) ||
       !check_threads(qmd, launch, fault) || !check_sms(qmd, launch, fault) ||
       !check_shared(qmd, launch, fault) || !check_reserved(qmd, launch, fault) ||

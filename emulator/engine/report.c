@@ -12,7 +12,7 @@
 #include "emulator/modes/inject.h"
 #include "gpu/hw/host.h"
 
-static bool less(uint64_t a, uint64_t b, bool is_signed, bool wide) {
+static bool is_less(uint64_t a, uint64_t b, bool is_signed, bool wide) {
   if (!is_signed)
     return a < b;
   return wide ? (int64_t)a < (int64_t)b : (int32_t)a < (int32_t)b;
@@ -27,15 +27,15 @@ static uint32_t float_add(uint32_t v, uint32_t p) {
   return v;
 }
 
-static uint64_t reduce(const struct emu_report *r, uint64_t v) {
+static uint64_t reduce_value(const struct emu_report *r, uint64_t v) {
   uint64_t p = r->payload;
   switch (r->reduction) {
   case EMU_RED_ADD:
     return v + p;
   case EMU_RED_MIN:
-    return less(p, v, r->reduce_signed, r->wide) ? p : v;
+    return is_less(p, v, r->reduce_signed, r->wide) ? p : v;
   case EMU_RED_MAX:
-    return less(v, p, r->reduce_signed, r->wide) ? p : v;
+    return is_less(v, p, r->reduce_signed, r->wide) ? p : v;
   case EMU_RED_INC:
     return v >= p ? 0 : v + 1;
   case EMU_RED_DEC:
@@ -59,7 +59,7 @@ static void write_64(uint64_t *memory, const struct emu_report *r) {
     return;
   }
   uint64_t old = __atomic_load_n(memory, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(memory, &old, reduce(r, old), false, __ATOMIC_SEQ_CST,
+  while (!__atomic_compare_exchange_n(memory, &old, reduce_value(r, old), false, __ATOMIC_SEQ_CST,
                                       __ATOMIC_SEQ_CST)) {
   }
 }
@@ -70,7 +70,7 @@ static void write_32(uint32_t *memory, const struct emu_report *r) {
     return;
   }
   uint32_t old = __atomic_load_n(memory, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(memory, &old, (uint32_t)reduce(r, old), false,
+  while (!__atomic_compare_exchange_n(memory, &old, (uint32_t)reduce_value(r, old), false,
                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
   }
 }
@@ -95,7 +95,7 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
                       struct emu_fault *fault) {
   struct emu_as *as = channel->as;
   size_t bytes = report->wide ? sizeof(uint64_t) : sizeof(uint32_t);
-  /* A syncpoint's window takes any 32-bit write as one increment. */
+  /* Any 32-bit write to a syncpoint's window increments it. */
   if (!report->wide && !report->timestamp && !report->reduce)
     return emu_mmu_write(as, report->address, &(uint32_t){(uint32_t)report->payload}, bytes, fault);
   if (report->timestamp)
@@ -103,8 +103,8 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
   uint8_t *host = emu_mmu_host(as, report->address, bytes, true, fault);
   if (!host)
     return false;
-  /* Who sees the payload may read the time: it goes first (docs/hardware/command-stream.md 3.1). So
-   * who sees the time may not yet read what the payload stands for. */
+  /* A reader that sees the payload may read the time, so the time is written first
+   * (docs/hardware/command-stream.md 3.1). A reader of the time may not yet rely on the payload. */
   if (report->timestamp) {
     uint64_t now = emu_time_ns();
     if (emu_injected(EMU_PLACE_TIME_ZERO))
@@ -116,7 +116,7 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
       memset(host + sizeof(uint32_t), 0, sizeof(uint32_t));
     atomic_thread_fence(memory_order_release);
     if (emu_adversary.on)
-      emu_adversary_linger(&channel->whim.random);
+      emu_adversary_linger(&channel->adversary.random);
   }
   if (report->wide)
     write_64((uint64_t *)(void *)host, report);

@@ -33,10 +33,10 @@ struct emu_report {
 /* Writes a semaphore at any 4-byte aligned address (8 for 64 bits). */
 bool emu_report_write(struct emu_channel *channel, const struct emu_report *report,
                       struct emu_fault *fault);
-/* What an acquire looks at. False: the fault is filled in. */
+/* Reads the value that an acquire compares. False: the fault is filled in. */
 bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t *value,
                         struct emu_fault *fault);
-/* Its address is not a multiple of what it writes: 4, 8 or 16 bytes. */
+/* Its address is not a multiple of the size that it writes: 4, 8 or 16 bytes. */
 bool emu_report_misaligned(const struct emu_report *report);
 
 #endif

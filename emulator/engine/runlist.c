@@ -1,8 +1,8 @@
-/* The runlist: whose turn it is. TSGs follow each other as in the list that nvgpu
- * builds (common/fifo/runlist.c): those of the high level come between all others,
- * those of the medium level between the low ones. A TSG has the engine for its time
- * slice, and its channels take turns within it. With ctxsw:MS it keeps the engine after that
- * until its grids have given way, as its mode of preemption says, or it is ended.
+/* The runlist: which channel has its turn. TSGs follow each other as in the list that
+ * nvgpu builds (common/fifo/runlist.c): those of the high level between all others, those
+ * of the medium level between the low ones. A TSG has the engine for its time slice, and
+ * its channels take turns within it. With ctxsw:MS it keeps the engine after its slice
+ * until its grids have given way, as its preemption mode says, or it is ended.
  */
 #include "emulator/engine/runlist.h"
 
@@ -25,59 +25,59 @@ enum {
 
 /* gpu.lock guards it. */
 static struct {
-  const void *tsg; /* whose slice it is; it may be gone */
+  const void *tsg; /* the TSG whose slice it is; may be freed */
   uint64_t slice_end;
-  int waited; /* turns in a row, of its channels, that ended waiting */
-  /* In each level, how far the pass over its TSGs is: the first channel id of the
-   * last TSG that had its slice; -1: at the beginning. */
+  int waited; /* consecutive turns of its channels that ended waiting */
+  /* The position of the pass over each level's TSGs: the first channel id of the last TSG that had
+   * its slice; -1: at the beginning. */
   int passed[LEVELS];
-  const void *late; /* the TSG that does not give way, while others wait; or NULL */
-  uint64_t late_at; /* when the next period of its lateness ends */
+  const void *late; /* the TSG that does not give way while others wait; or NULL */
+  uint64_t late_at; /* end of its current late period */
 } runlist = {.passed = {-1, -1, -1}};
 
-static bool runnable(const struct emu_channel *channel) {
+static bool is_runnable(const struct emu_channel *channel) {
   return channel && channel->scheduled && !channel->disabled && channel->tsg &&
          atomic_load(&channel->serviceable);
 }
 
-/* The next TSG of the level in this pass: the id of one of its channels, or -1. A
- * TSG is known by the first of its channels that can run. */
+/* The next TSG of the level in this pass: the id of one of its channels, or -1. The first of its
+ * channels that can run stands for the TSG. */
 static int next_of_level(uint32_t level) {
   for (int i = runlist.passed[level] + 1; i < EMU_CHANNELS; i++) {
     const struct emu_channel *channel = emu_gpu.channels[i];
-    if (!runnable(channel) || channel->tsg->interleave != level)
+    if (!is_runnable(channel) || channel->tsg->interleave != level)
       continue;
     bool first = true;
     for (const struct emu_channel *c = channel->tsg->channels; c; c = c->next_in_tsg)
-      first &= c->id >= channel->id || !runnable(c);
+      first &= c->id >= channel->id || !is_runnable(c);
     if (first)
       return i;
   }
   return -1;
 }
 
-/* What lies above the level of a TSG that has its slice begins again. */
-static int take(int level, int id) {
+/* A slice of one level restarts the passes of the levels above it. */
+static int take_slice(int level, int id) {
   runlist.passed[level] = id;
   for (int above = level + 1; above < LEVELS; above++)
     runlist.passed[above] = -1;
   return id;
 }
 
-/* All of the high level, then one of the medium level and so on; when the medium
- * level has been passed, one of the low level. */
+/* All of the high level, then one TSG of the medium level, and so on; after a pass of the medium
+ * level, one TSG of the low level. */
 static int next_tsg(void) {
   for (int level = NVGPU_INTERLEAVE_HIGH; level >= NVGPU_INTERLEAVE_LOW; level--) {
     const int id = next_of_level((uint32_t)level);
     if (id >= 0)
-      return take(level, id);
+      return take_slice(level, id);
   }
-  /* The list ends with the lowest level that has any, which goes on with its first. */
+  /* The list ends with the lowest level that has a TSG, and restarts with its first. */
   for (int level = NVGPU_INTERLEAVE_LOW; level <= NVGPU_INTERLEAVE_HIGH; level++) {
     runlist.passed[level] = -1;
     const int id = next_of_level((uint32_t)level);
     if (id >= 0)
-      return take(level, id);
+      return take_slice(level, id);
   }
   return -1;
 }
@@ -85,16 +85,16 @@ static int next_tsg(void) {
 static struct emu_channel *next_channel(const struct emu_tsg *tsg) {
   for (uint32_t i = 1; i <= EMU_CHANNELS; i++) {
     struct emu_channel *channel = emu_gpu.channels[(tsg->last_channel + i) % EMU_CHANNELS];
-    if (runnable(channel) && channel->tsg == tsg)
+    if (is_runnable(channel) && channel->tsg == tsg)
       return channel;
   }
   return NULL;
 }
 
-/* Whose slice it is, if it is not over and the TSG is still there. */
+/* The TSG whose slice it is, if the slice is not over and the TSG still exists. */
 static struct emu_tsg *current_tsg(uint64_t now) {
   for (int i = 0; now < runlist.slice_end && i < EMU_CHANNELS; i++)
-    if (runnable(emu_gpu.channels[i]) && emu_gpu.channels[i]->tsg == runlist.tsg)
+    if (is_runnable(emu_gpu.channels[i]) && emu_gpu.channels[i]->tsg == runlist.tsg)
       return emu_gpu.channels[i]->tsg;
   return NULL;
 }
@@ -105,16 +105,16 @@ bool emu_runlist_gives_way(const struct emu_tsg *tsg) {
   return runlist.late == tsg;
 }
 
-/* What runs is not stopped by DISABLE. */
+/* DISABLE does not stop running work. */
 static bool keeps_engine(const struct emu_channel *channel) {
   return channel && channel->scheduled && channel->tsg && channel->tsg == runlist.tsg &&
          atomic_load(&channel->serviceable) && !emu_grids_give_way(channel);
 }
 
-/* A period more: whether its end has come. nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout,
- * and common/fifo/channel.c, nvgpu_channel_update_and_check_ctxsw_timeout: only channels of the
- * driver's ring begin again when GP_GET has moved. For others all the lateness of their life
- * adds up. */
+/* Counts a late period. Returns whether the TSG must be ended. nvgpu, common/fifo/tsg.c,
+ * nvgpu_tsg_check_ctxsw_timeout, and common/fifo/channel.c,
+ * nvgpu_channel_update_and_check_ctxsw_timeout: only for channels with the driver's ring does the
+ * count restart when GP_GET has moved. For others all late periods of their lifetime add up. */
 static bool is_too_late(struct emu_tsg *tsg) {
   for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg) {
     const uint32_t get = c->submit ? c->gp_get : c->switch_late_get;
@@ -131,15 +131,15 @@ static bool is_too_late(struct emu_tsg *tsg) {
   return false;
 }
 
-/* With its slice over, a channel of the TSG that has the engine, if others wait for it and it
- * does not give way. Ends the TSG if it has not for too long. */
+/* After the end of its slice: a channel of the TSG that has the engine, if others wait and it does
+ * not give way. Ends the TSG if that takes too long. */
 static struct emu_channel *late_channel(uint64_t now) {
   struct emu_channel *late = NULL;
   bool others = false;
   uint32_t last = 0;
   for (uint32_t i = 0; i < EMU_CHANNELS; i++) {
     const struct emu_channel *channel = emu_gpu.channels[i];
-    others |= runnable(channel) && channel->tsg != runlist.tsg;
+    others |= is_runnable(channel) && channel->tsg != runlist.tsg;
     if (keeps_engine(channel))
       last = channel->tsg->last_channel;
   }

@@ -12,12 +12,12 @@ enum { EMU_SWITCH_LIMIT_MS = 3000 };
 
 /* The channel whose turn it is, or NULL. The engine's thread. */
 struct emu_channel *emu_runlist_pick(void);
-/* Whether the TSG's grids must give way to another TSG: none starts. The engine's thread. */
+/* Whether the TSG's grids must give way to another TSG, so that none starts. The engine's
+ * thread. */
 bool emu_runlist_gives_way(const struct emu_tsg *tsg);
-/* Its TSG's time slice is over before its time. */
+/* Ends the time slice of its TSG early. */
 void emu_runlist_yield(void);
-/* How a turn ended: when all channels of the TSG have waited in a row, its slice ends
- * too. */
+/* Records how a turn ended. The slice ends when all channels of the TSG have waited in a row. */
 void emu_runlist_waited(const struct emu_channel *channel, bool waited);
 
 #endif

@@ -21,32 +21,32 @@
 #include "gpu/hw/qmd.h"
 
 enum {
-  HELD_MAX = 1024, /* of a channel; no board holds as many */
+  HELD_MAX = 1024, /* of a channel; more than any board holds */
   DEPENDENCES_MAX = 0xffff,
   SKED_DEPENDENCE_UNDERFLOW = 8,
   SKED_INVALIDATE_ACTIVE = 29,
 };
 
-static bool refuse(struct emu_fault *fault, uint64_t address, const char *what) {
+static bool refuse_descriptor(struct emu_fault *fault, uint64_t address, const char *what) {
   emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address, "QMD at 0x%llx: %s",
                 (unsigned long long)address, what);
   return false;
 }
 
-static bool sked(struct emu_fault *fault, uint64_t address, int bit, const char *what) {
+static bool report_sked(struct emu_fault *fault, uint64_t address, int bit, const char *what) {
   emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, address, "SKED ESR bit %d: QMD at 0x%llx: %s", bit,
                 (unsigned long long)address, what);
   return false;
 }
 
-static struct emu_held_qmd **find(struct emu_channel *channel, uint64_t address) {
+static struct emu_held_qmd **find_held(struct emu_channel *channel, uint64_t address) {
   struct emu_held_qmd **link = &channel->held;
   while (*link && (*link)->address != address)
     link = &(*link)->next;
   return link;
 }
 
-static void forget(struct emu_held_qmd **link) {
+static void drop_held(struct emu_held_qmd **link) {
   struct emu_held_qmd *held = *link;
   *link = held->next;
   free(held);
@@ -62,10 +62,11 @@ static bool read_qmd(struct emu_channel *channel, uint64_t address, uint32_t *qm
 }
 
 /* The scheduler's copy of a descriptor, made if there is none. */
-static struct emu_held_qmd **hold(struct emu_channel *channel, uint64_t address,
-                                  const struct emu_shader_state *shader, struct emu_fault *fault) {
+static struct emu_held_qmd **hold_descriptor(struct emu_channel *channel, uint64_t address,
+                                             const struct emu_shader_state *shader,
+                                             struct emu_fault *fault) {
   uint32_t qmd[QMD_WORDS];
-  struct emu_held_qmd **link = find(channel, address);
+  struct emu_held_qmd **link = find_held(channel, address);
   if (*link)
     return link;
   if (!read_qmd(channel, address, qmd, fault))
@@ -75,7 +76,7 @@ static struct emu_held_qmd **hold(struct emu_channel *channel, uint64_t address,
     count++;
   struct emu_held_qmd *held = count < HELD_MAX ? calloc(1, sizeof(*held)) : NULL;
   if (!held) {
-    refuse(fault, address, "too many descriptors wait for others");
+    refuse_descriptor(fault, address, "too many descriptors wait for others");
     return NULL;
   }
   held->address = address;
@@ -86,27 +87,27 @@ static struct emu_held_qmd **hold(struct emu_channel *channel, uint64_t address,
   return link;
 }
 
-/* Starts it if nothing is missing any more. */
+/* Starts it if all dependences are met. */
 static bool start_if_due(struct emu_channel *channel, struct emu_held_qmd **link,
                          struct emu_fault *fault) {
   const struct emu_held_qmd *held = *link;
   if (held->dependences || (held->requires_scheduling && !held->scheduled))
     return true;
   bool good = emu_grid_launch(channel, held->address, &held->shader, fault);
-  forget(link);
+  drop_held(link);
   return good;
 }
 
 bool emu_sked_schedule(struct emu_channel *channel, uint64_t address,
                        const struct emu_shader_state *shader, struct emu_fault *fault) {
   uint32_t qmd[QMD_WORDS];
-  if (!*find(channel, address)) {
+  if (!*find_held(channel, address)) {
     if (!read_qmd(channel, address, qmd, fault))
       return false;
     if (!qmd_get(qmd, QMD_DEPENDENCE_COUNTER))
       return emu_grid_launch(channel, address, shader, fault);
   }
-  struct emu_held_qmd **link = hold(channel, address, shader, fault);
+  struct emu_held_qmd **link = hold_descriptor(channel, address, shader, fault);
   if (!link)
     return false;
   (*link)->scheduled = true;
@@ -116,37 +117,39 @@ bool emu_sked_schedule(struct emu_channel *channel, uint64_t address,
 
 bool emu_sked_decrement(struct emu_channel *channel, uint64_t address,
                         const struct emu_shader_state *shader, struct emu_fault *fault) {
-  struct emu_held_qmd **link = hold(channel, address, shader, fault);
+  struct emu_held_qmd **link = hold_descriptor(channel, address, shader, fault);
   if (!link)
     return false;
   if (!(*link)->dependences)
-    return sked(fault, address, SKED_DEPENDENCE_UNDERFLOW, "its dependence counter is zero");
+    return report_sked(fault, address, SKED_DEPENDENCE_UNDERFLOW, "its dependence counter is zero");
   (*link)->dependences--;
   return start_if_due(channel, link, fault);
 }
 
-static bool increment(struct emu_channel *channel, uint64_t address, struct emu_fault *fault) {
-  struct emu_held_qmd **link = hold(channel, address, &channel->compute.shader, fault);
+static bool increment_dependences(struct emu_channel *channel, uint64_t address,
+                                  struct emu_fault *fault) {
+  struct emu_held_qmd **link = hold_descriptor(channel, address, &channel->compute.shader, fault);
   if (!link)
     return false;
   if ((*link)->dependences == DEPENDENCES_MAX)
-    return refuse(fault, address, "its dependence counter overflows");
+    return refuse_descriptor(fault, address, "its dependence counter overflows");
   (*link)->dependences++;
   return true;
 }
 
 static bool invalidate(struct emu_channel *channel, uint64_t address, struct emu_fault *fault) {
-  struct emu_held_qmd **link = find(channel, address);
+  struct emu_held_qmd **link = find_held(channel, address);
   if (emu_grid_active(channel, address) || (*link && (*link)->scheduled))
-    return sked(fault, address, SKED_INVALIDATE_ACTIVE, "it is invalidated while it is active");
+    return report_sked(fault, address, SKED_INVALIDATE_ACTIVE,
+                       "it is invalidated while it is active");
   if (*link)
-    forget(link);
+    drop_held(link);
   emu_stale_drop_descriptor(channel->as, address);
   return true;
 }
 
 static bool hold_back(struct emu_channel *channel, uint64_t address, struct emu_fault *fault) {
-  struct emu_held_qmd **link = hold(channel, address, &channel->compute.shader, fault);
+  struct emu_held_qmd **link = hold_descriptor(channel, address, &channel->compute.shader, fault);
   if (link)
     (*link)->requires_scheduling = true;
   return link != NULL;
@@ -160,7 +163,7 @@ bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t actio
     emu_stale_prefetch(channel->as, address); /* otherwise it is read when its grid starts */
     return true;
   case PCAS_NOP:
-  case PCAS_INCREMENT_CWD_REF_COUNTER: /* nothing reads the counters */
+  case PCAS_INCREMENT_CWD_REF_COUNTER: /* the counters are not read */
     return true;
   case PCAS_INVALIDATE:
     return invalidate(channel, address, fault);
@@ -176,11 +179,11 @@ bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t actio
   case PCAS_DECREMENT_DEPENDENCE:
     return emu_sked_decrement(channel, address, shader, fault);
   case PCAS_INCREMENT_DEPENDENCE:
-    return increment(channel, address, fault);
+    return increment_dependences(channel, address, fault);
   case PCAS_INCREMENT_PUT:
-    return refuse(fault, address, "how work queues run is not published");
+    return refuse_descriptor(fault, address, "how work queues run is not published");
   default:
-    return refuse(fault, address, "the PCAS action is illegal");
+    return refuse_descriptor(fault, address, "the PCAS action is illegal");
   }
 }
 
@@ -190,8 +193,8 @@ enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault
     return step;
   for (const struct emu_held_qmd *held = channel->held; held; held = held->next) {
     if (held->scheduled) {
-      refuse(fault, held->address,
-             "it is waited for, but its DEPENDENCE_COUNTER never becomes zero");
+      refuse_descriptor(fault, held->address,
+                        "it is waited for, but its DEPENDENCE_COUNTER never becomes zero");
       return EMU_FAULT;
     }
   }
@@ -200,5 +203,5 @@ enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault
 
 void emu_sked_drop(struct emu_channel *channel) {
   while (channel->held)
-    forget(&channel->held);
+    drop_held(&channel->held);
 }

@@ -16,7 +16,7 @@ enum {
   GOB_WIDTH = 64,
   GOB_HEIGHT = 8,
   GOB_BYTES = GOB_WIDTH * GOB_HEIGHT,
-  GOB_RUN = 16, /* bytes that stay together */
+  GOB_RUN = 16, /* contiguous bytes */
   BLOCK_LOG2_MAX = 5,
 };
 
@@ -43,9 +43,9 @@ static uint64_t block_linear_offset(const struct emu_surface *s, uint64_t x, uin
          y % block_rows / GOB_HEIGHT * GOB_BYTES + gob_offset(x % GOB_WIDTH, y % GOB_HEIGHT);
 }
 
-/* Where a byte lies, and how many of bytes lie there in one run. */
-static uint64_t locate(const struct emu_surface *s, uint64_t line, uint64_t column, uint64_t bytes,
-                       uint64_t *run) {
+/* The address of a byte, and how many of the bytes are contiguous from there. */
+static uint64_t locate_byte(const struct emu_surface *s, uint64_t line, uint64_t column,
+                            uint64_t bytes, uint64_t *run) {
   *run = bytes;
   if (!s->block_linear)
     return s->address + line * s->pitch + column;
@@ -59,7 +59,7 @@ bool emu_surface_read(struct emu_as *as, const struct emu_surface *s, uint64_t l
                       uint64_t column, void *to, uint64_t bytes, struct emu_fault *fault) {
   uint8_t *out = to;
   for (uint64_t run; bytes; bytes -= run, column += run, out += run) {
-    uint64_t address = locate(s, line, column, bytes, &run);
+    uint64_t address = locate_byte(s, line, column, bytes, &run);
     if (!emu_mmu_read(as, address, out, run, fault))
       return false;
   }
@@ -70,7 +70,7 @@ bool emu_surface_write(struct emu_as *as, const struct emu_surface *s, uint64_t 
                        uint64_t column, const void *from, uint64_t bytes, struct emu_fault *fault) {
   const uint8_t *in = from;
   for (uint64_t run; bytes; bytes -= run, column += run, in += run) {
-    uint64_t address = locate(s, line, column, bytes, &run);
+    uint64_t address = locate_byte(s, line, column, bytes, &run);
     if (!emu_mmu_write(as, address, in, run, fault))
       return false;
   }

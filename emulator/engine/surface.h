@@ -15,13 +15,13 @@ struct emu_surface {
   bool block_linear;
   uint32_t block_height, block_depth; /* log2, in GOBs */
   uint64_t width, x;
-  uint32_t height, layer, y; /* x and y: where the transfer begins */
+  uint32_t height, layer, y; /* x and y: start of the transfer */
 };
 
-/* Takes a SET_DST_BLOCK_SIZE or SET_SRC_BLOCK_SIZE. False: no such block. */
+/* Sets SET_DST_BLOCK_SIZE or SET_SRC_BLOCK_SIZE. False: no such block. */
 bool emu_surface_set_blocks(struct emu_surface *surface, uint32_t block_size);
-/* Bytes from column on of a line; lines and columns count from the transfer's
- * beginning. False: the fault is filled in. */
+/* Bytes of a line, starting at column; lines and columns count from the start of the transfer.
+ * False: the fault is filled in. */
 bool emu_surface_read(struct emu_as *as, const struct emu_surface *surface, uint64_t line,
                       uint64_t column, void *to, uint64_t bytes, struct emu_fault *fault);
 bool emu_surface_write(struct emu_as *as, const struct emu_surface *surface, uint64_t line,

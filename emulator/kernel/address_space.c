@@ -143,7 +143,7 @@ void emu_as_unmap(struct emu_as *as, struct emu_mapping *m) {
     emu_buddy_free(&as->kernel, m->gpu);
   else if (!m->fixed)
     emu_buddy_free(&as->user, m->gpu);
-  emu_mmu_bury(as, m);
+  emu_mmu_free_unpinned(as, m);
 }
 
 /* 3.2, BIND_CHANNEL */

@@ -35,13 +35,13 @@ struct emu_as {
   struct emu_pin pins; /* list head; oldest first */
   uint64_t serial;
   _Atomic uint32_t unmappings;
-  struct emu_mapping *dead; /* unmapped, but perhaps in use by a grid */
-  struct emu_code *code;    /* engine thread only */
-  struct emu_stale *stale;  /* likewise; adversarial mode, NULL before the first grid */
-  uint64_t syncpoint_ro;    /* GPU address of the read-only window, 0 = none */
+  struct emu_mapping *unmapped; /* unmapped, but perhaps in use by a grid */
+  struct emu_code *code;        /* engine thread only */
+  struct emu_stale *stale;      /* likewise; adversarial mode, NULL before the first grid */
+  uint64_t syncpoint_ro;        /* GPU address of the read-only window, 0 = none */
   struct emulator_fault fault;
-  struct emu_gone gone[EMU_GONE]; /* ring; mappings_lock */
-  size_t gone_next;
+  struct emu_removed removed[EMU_REMOVED]; /* ring; mappings_lock */
+  size_t next_removed;
 };
 
 struct emu_as *emu_as_create(uint64_t start, uint64_t end);

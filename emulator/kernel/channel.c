@@ -52,7 +52,7 @@ int emu_channel_open(int32_t runlist) {
   channel->syncpoint = EMU_NO_SYNCPOINT;
   channel->subdevice_mask = 1;
   channel->grids_tail = &channel->grids;
-  channel->whim.random = emu_adversary_stream(EMU_STREAM_CHANNEL, emu_gpu.channels_opened++);
+  channel->adversary.random = emu_adversary_stream(EMU_STREAM_CHANNEL, emu_gpu.channels_opened++);
   channel->id = emu_gpu.free_channels[emu_gpu.free_channel_count - 1];
   int fd = emu_engine_start();
   if (fd == 0)

@@ -55,7 +55,7 @@ struct emu_channel {
   struct emu_fetch fetch;
   struct emu_run run;
   bool waiting; /* for a semaphore, or for a time to pass */
-  struct emu_whim whim;
+  struct emu_adversary_state adversary;
   uint32_t subdevice_mask, stored_subdevice_mask;
   struct emu_host_state host;
   struct emu_compute compute;

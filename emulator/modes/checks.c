@@ -98,12 +98,13 @@ static uint64_t distance(const struct emu_mapping *m, uint64_t address) {
 static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
   char text[TEXT_BYTES];
   const struct emu_mapping *at = emu_mmu_find(as, address), *below = NULL, *above = NULL;
-  for (size_t k = 0; !at && k < EMU_GONE; k++) {
-    const struct emu_gone *gone = &as->gone[(as->gone_next + EMU_GONE - 1 - k) % EMU_GONE];
-    if (address - gone->gpu >= gone->size)
+  for (size_t k = 0; !at && k < EMU_REMOVED; k++) {
+    const struct emu_removed *removed =
+        &as->removed[(as->next_removed + EMU_REMOVED - 1 - k) % EMU_REMOVED];
+    if (address - removed->gpu >= removed->size)
       continue;
-    fprintf(out, "; %" PRIu64 " bytes into ", address - gone->gpu);
-    put_buffer(out, as, gone->gpu, gone->asked, "the freed ");
+    fprintf(out, "; %" PRIu64 " bytes into ", address - removed->gpu);
+    put_buffer(out, as, removed->gpu, removed->asked, "the freed ");
     return;
   }
   for (size_t k = 0; k < as->mapping_count; k++) {
@@ -266,14 +267,15 @@ void emu_check_unmap(const struct emu_as *as, uint64_t address) {
 
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size) {
   pthread_rwlock_rdlock(&as->mappings_lock);
-  for (size_t k = 0; !emu_mmu_find(as, address) && k < EMU_GONE; k++) {
-    const struct emu_gone *gone = &as->gone[(as->gone_next + EMU_GONE - 1 - k) % EMU_GONE];
-    if (address - gone->gpu >= gone->size)
+  for (size_t k = 0; !emu_mmu_find(as, address) && k < EMU_REMOVED; k++) {
+    const struct emu_removed *removed =
+        &as->removed[(as->next_removed + EMU_REMOVED - 1 - k) % EMU_REMOVED];
+    if (address - removed->gpu >= removed->size)
       continue;
     size_t at = strlen(text);
     snprintf(text + at, size - at,
              "; %" PRIu64 " bytes into a freed buffer of %" PRIu64 " bytes at 0x%" PRIx64,
-             address - gone->gpu, gone->asked, gone->gpu);
+             address - removed->gpu, removed->asked, removed->gpu);
     break;
   }
   pthread_rwlock_unlock(&as->mappings_lock);
