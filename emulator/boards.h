@@ -7,7 +7,7 @@
 
 #include "gpu/hw/memory.h"
 
-/* GA10B with nothing fused off; docs/hardware/kernel-interface.md T11, T12. */
+/* GA10B with nothing fused off; docs/hardware/kernel-interface.md traps T11, T12. */
 enum {
   EMU_GPCS = 2,
   EMU_TPCS_PER_GPC = 4,

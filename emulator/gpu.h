@@ -24,7 +24,7 @@ struct emu_watchdog;
 struct emu_worker_pool;
 struct emu_object;
 
-/* Limits of its driver; docs/hardware/kernel-interface.md T11, T12. */
+/* Limits of its driver; docs/hardware/kernel-interface.md traps T11, T12. */
 enum { EMU_CHANNELS = 512, EMU_SYNCPOINTS = 1024 };
 
 struct emu_gpu {

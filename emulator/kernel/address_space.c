@@ -93,7 +93,7 @@ static struct emu_mapping *map_at(struct emu_as *as, uint64_t gpu, uint64_t size
   return m;
 }
 
-static bool enter(struct emu_as *as, struct emu_mapping *m) {
+static bool insert_mapping(struct emu_as *as, struct emu_mapping *m) {
   if (emu_mmu_insert(as, m))
     return false;
   emu_object_get(&m->dmabuf->object);
@@ -110,7 +110,7 @@ struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmab
     m->kernel = true;
     m->writable = writable;
     m->syncpoint = syncpoint;
-    if (enter(as, m))
+    if (insert_mapping(as, m))
       return m;
     free(m);
   }
@@ -129,8 +129,8 @@ int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t
   m->flags = whole->flags;
   m->kind = whole->kind;
   m->remap = true;
-  m->fixed = true; /* its place is the area's */
-  if (enter(as, m))
+  m->fixed = true; /* its place belongs to the area */
+  if (insert_mapping(as, m))
     return 0;
   free(m);
   return -ENOMEM;
@@ -184,7 +184,7 @@ static int alloc_space(struct emu_as *as, uint64_t pages, uint32_t page_size, ui
       return -ENOMEM;
     }
   }
-  pthread_rwlock_wrlock(&as->mappings_lock); /* the MMU looks for sparse ones */
+  pthread_rwlock_wrlock(&as->mappings_lock); /* the MMU reads the list of areas */
   area->next = as->areas;
   as->areas = area;
   pthread_rwlock_unlock(&as->mappings_lock);
@@ -326,7 +326,7 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
     m->writable = access != NVGPU_ACCESS_READ_ONLY && !read_only;
     m->flags = a->flags & ~(uint32_t)NVGPU_MAP_ACCESS_MASK;
     m->kind = a->incompr_kind;
-    if (enter(as, m)) {
+    if (insert_mapping(as, m)) {
       a->offset = gpu;
       error = 0;
       goto out;
@@ -345,7 +345,7 @@ static int as_map_buffer(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_as_map_buffer_ex_args *a = argument;
   const uint32_t needed = emu_release()->map_flags_needed;
   if ((a->flags & needed) != needed)
-    return -EINVAL; /* r35 alone; before all others */
+    return -EINVAL; /* r35 only; before all others */
   return map_buffer((struct emu_as *)object, argument);
 }
 
@@ -437,7 +437,7 @@ static int as_mapping_modify(struct emu_object *object, int fd, void *argument) 
   return 0;
 }
 
-/* GET_BUFFER_COMPBITS_INFO and MAP_BUFFER_COMPBITS answer ENOTTY on r36. */
+/* GET_BUFFER_COMPBITS_INFO and MAP_BUFFER_COMPBITS are ENOTTY on r36. */
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_AS_IOCTL_BIND_CHANNEL, as_bind_channel},
     {NVGPU32_AS_IOCTL_ALLOC_SPACE, as_alloc_space_32},

@@ -37,8 +37,8 @@ struct emu_as {
   _Atomic uint32_t unmappings;
   struct emu_mapping *unmapped; /* unmapped, but perhaps in use by a grid */
   struct emu_code *code;        /* engine thread only */
-  struct emu_stale *stale;      /* likewise; adversarial mode, NULL before the first grid */
-  uint64_t syncpoint_ro;        /* GPU address of the read-only window, 0 = none */
+  struct emu_stale *stale; /* engine thread only; adversarial mode, NULL before the first grid */
+  uint64_t syncpoint_ro;   /* GPU address of the read-only window, 0 = none */
   struct emulator_fault fault;
   struct emu_removed removed[EMU_REMOVED]; /* ring; mappings_lock */
   size_t next_removed;
@@ -49,10 +49,10 @@ struct emu_as *emu_as_create(uint64_t start, uint64_t end);
 struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmabuf, uint64_t offset,
                                       uint64_t size, bool writable, int syncpoint);
 void emu_as_unmap(struct emu_as *as, struct emu_mapping *mapping);
-/* Maps the part [start, end) of what whole describes: 0 or -ENOMEM. For REMAP. */
+/* Maps the part [start, end) of the range that whole describes: 0 or -ENOMEM. For REMAP. */
 int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t start,
                     uint64_t end);
-/* Where all syncpoints can be read, mapped at first need; 0: no memory. */
+/* The address at which all syncpoints can be read, mapped at first need; 0: no memory. */
 uint64_t emu_as_syncpoints(struct emu_as *as);
 /* The area of ALLOC_SPACE that holds address, or NULL. */
 const struct emu_area *emu_area_find(const struct emu_as *as, uint64_t address);

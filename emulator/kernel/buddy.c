@@ -7,8 +7,8 @@
 
 #include "gpu/hw/memory.h"
 
-/* Orders count from one page. A block remembers the initial block it was cut
- * from: buddies are relative to that block's start, not to address 0. */
+/* Orders count from one page. A block has a pointer to the initial block that it was cut from:
+ * buddies are relative to that block's start, not to address 0. */
 struct emu_buddy_block {
   struct emu_buddy_block *next, **link; /* free list */
   struct emu_buddy_block *next_in_bucket;
@@ -106,9 +106,9 @@ void emu_buddy_destroy(struct emu_buddy *buddy) {
   }
 }
 
-/* Cuts a block that is on no list in two: it becomes the left half, the right
- * half goes to its list (or comes back, if wanted). */
-static struct emu_buddy_block *split(struct emu_buddy *buddy, struct emu_buddy_block *block) {
+/* Cuts a block that is on no list in two: it becomes the left half. The right half goes to its
+ * list. */
+static struct emu_buddy_block *split_block(struct emu_buddy *buddy, struct emu_buddy_block *block) {
   unsigned order = block->order - 1u;
   struct emu_buddy_block *right =
       block_create(buddy, block->start + block_bytes(order), order, block->root, block->root_order);
@@ -119,7 +119,7 @@ static struct emu_buddy_block *split(struct emu_buddy *buddy, struct emu_buddy_b
 }
 
 /* A block that is on no list becomes free and merges with its free buddies. */
-static void release(struct emu_buddy *buddy, struct emu_buddy_block *block) {
+static void release_block(struct emu_buddy *buddy, struct emu_buddy_block *block) {
   while (block->order < block->root_order) {
     uint64_t offset = (block->start - block->root) ^ block_bytes(block->order);
     struct emu_buddy_block *other = block_find(buddy, block->root + offset);
@@ -148,9 +148,9 @@ uint64_t emu_buddy_alloc(struct emu_buddy *buddy, uint64_t size) {
   struct emu_buddy_block *block = buddy->free[order];
   list_take(block);
   while (block->order > wanted) {
-    struct emu_buddy_block *right = split(buddy, block);
+    struct emu_buddy_block *right = split_block(buddy, block);
     if (!right) {
-      release(buddy, block);
+      release_block(buddy, block);
       return 0;
     }
     list_push(buddy, right);
@@ -181,9 +181,9 @@ bool emu_buddy_alloc_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t s
     list_take(block);
     /* Halve until the block starts at the address and does not pass the end. */
     while (block->start < at || block->start + block_bytes(block->order) > end) {
-      struct emu_buddy_block *right = split(buddy, block);
+      struct emu_buddy_block *right = split_block(buddy, block);
       if (!right) {
-        release(buddy, block);
+        release_block(buddy, block);
         emu_buddy_free_fixed(buddy, address, at - address);
         return false;
       }
@@ -206,7 +206,7 @@ bool emu_buddy_alloc_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t s
 void emu_buddy_free(struct emu_buddy *buddy, uint64_t address) {
   struct emu_buddy_block *block = block_find(buddy, address);
   if (block && !block->free)
-    release(buddy, block);
+    release_block(buddy, block);
 }
 
 void emu_buddy_free_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t size) {
@@ -216,6 +216,6 @@ void emu_buddy_free_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t si
     if (!block || block->free)
       return;
     at += block_bytes(block->order);
-    release(buddy, block);
+    release_block(buddy, block);
   }
 }

@@ -1,6 +1,6 @@
-/* The allocator of GPU virtual addresses, as nvgpu's buddy allocator behaves:
- * deterministic, so that a client sees the addresses that a board gives.
- * docs/hardware/kernel-interface.md 3.2, "VA placement without FIXED".
+/* The allocator of GPU virtual addresses. It behaves as nvgpu's buddy allocator, so a
+ * client gets the same addresses as on a board. docs/hardware/kernel-interface.md 3.2, "VA
+ * placement without FIXED".
  */
 #ifndef TEGRACL_EMULATOR_BUDDY_H
 #define TEGRACL_EMULATOR_BUDDY_H

@@ -1,5 +1,4 @@
-/* Channels: their ioctls and life. docs/hardware/kernel-interface.md 2.4, 3.4.
- */
+/* Channels: their ioctls and lifetime. docs/hardware/kernel-interface.md 2.4, 3.4. */
 #include "emulator/kernel/channel.h"
 
 #include <errno.h>
@@ -67,9 +66,9 @@ int emu_channel_open(int32_t runlist) {
   return fd;
 }
 
-/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel: for a while it tries to take a
- * channel with unfinished work out of its TSG; then the other channels' work ends, too.
- * However slow this machine is, the work has its turns before. */
+/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel: for a while it tries to remove a channel
+ * with unfinished work from its TSG; then the other channels' work ends too. Counting turns gives
+ * the work the same chance on a slow machine. */
 static void settle_before_close(struct emu_channel *channel) {
   enum { TRIES = 11, PAUSE_US = 3000, TURNS = 8 };
   const uint32_t first = channel->turns;
@@ -89,7 +88,8 @@ static void settle_before_close(struct emu_channel *channel) {
 }
 
 static void check_given_up(const struct emu_channel *channel) {
-  /* A turn that has not ended counts: the client may close once it sees what its work wrote. */
+  /* A turn that has not ended counts: the client may close as soon as it sees the result of its
+   * work. */
   const bool used = channel->turns || emu_gpu.servicing == channel;
   if (channel->preemption_refused && !used)
     emu_warn("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
@@ -130,7 +130,7 @@ static void channel_closed(struct emu_object *object) {
     emu_as_unmap(channel->as, channel->gpfifo_mapping);
   channel->gpfifo_mapping = NULL;
   emu_power_use();
-  emu_engine_wake(); /* the GPU may go off some time from now */
+  emu_engine_wake(); /* the GPU may be switched off later */
   emu_object_put(&channel->object);
 }
 
@@ -227,7 +227,7 @@ fail:
   return error;
 }
 
-static int setup(struct emu_channel *channel, struct nvgpu_channel_setup_bind_args *a) {
+static int setup_ring(struct emu_channel *channel, struct nvgpu_channel_setup_bind_args *a) {
   int error = check_setup_bind(channel, a);
   if (error)
     return error;
@@ -240,16 +240,16 @@ static int setup(struct emu_channel *channel, struct nvgpu_channel_setup_bind_ar
 }
 
 static int setup_bind(struct emu_object *object, int fd, void *argument) {
-  return setup((struct emu_channel *)object, argument);
+  return setup_ring((struct emu_channel *)object, argument);
 }
 
-/* The old form: always a ring of the driver's. */
+/* The old form: the driver always writes the ring. */
 static int alloc_gpfifo(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_alloc_gpfifo_ex_args *a = argument;
   struct nvgpu_channel_setup_bind_args args = {
       .num_gpfifo_entries = a->num_entries,
       .flags = a->flags & (NVGPU_SETUP_BIND_VPR | NVGPU_SETUP_BIND_DETERMINISTIC)};
-  return setup((struct emu_channel *)object, &args);
+  return setup_ring((struct emu_channel *)object, &args);
 }
 
 /* 3.4, WDT */
@@ -271,7 +271,7 @@ static int watchdog(struct emu_object *object, int fd, void *argument) {
 
 enum { GRAPHICS_CLASS = 1, OTHER_CLASS = 2 };
 
-/* 3.4, ALLOC_OBJ_CTX: the classes that nvgpu knows */
+/* 3.4, ALLOC_OBJ_CTX: the classes that nvgpu accepts */
 static int class_kind(uint32_t class) {
   static const struct {
     uint16_t class, kind;
@@ -293,9 +293,9 @@ static int class_kind(uint32_t class) {
   return 0;
 }
 
-/* A TSG's first object makes the context. Its header lies in the driver's part of the
- * address space, and the hardware keeps 40 bits of where: beyond, the copy engines never
- * become idle and a board freezes (docs/hardware/kernel-interface.md trap T1). */
+/* A TSG's first object makes the context. Its header is in the driver's part of the address space,
+ * and the hardware has 40 bits for its address. With a higher address the copy engines never become
+ * idle and a board freezes (docs/hardware/kernel-interface.md trap T1). */
 static int make_context(struct emu_channel *channel) {
   struct emu_tsg *tsg = channel->tsg;
   const uint64_t header = emu_buddy_alloc(&channel->as->kernel, GPU_PAGE_BYTES);
@@ -317,7 +317,7 @@ static int make_context(struct emu_channel *channel) {
   return -EINVAL;
 }
 
-/* The channel may leave its TSG meanwhile. */
+/* gpu.lock was dropped: the channel may have left its TSG. */
 static int preempt_tsg(struct emu_channel *channel) {
   struct emu_tsg *tsg = channel->tsg;
   emu_object_get(&channel->object);
@@ -440,7 +440,7 @@ static int get_timedout(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* Of the context-switch timeout. SET_TIMEOUT_EX has a flag more, for the kernel's log. */
+/* The context-switch timeout. SET_TIMEOUT_EX has one flag more, for the kernel's log. */
 static int set_timeout(struct emu_object *object, int fd, void *argument) {
   ((struct emu_channel *)object)->switch_limit_ms =
       ((const struct nvgpu_set_timeout_args *)argument)->timeout;
@@ -452,8 +452,7 @@ static int accept(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* One that runs is not stopped: a disabled channel is not loaded again. PREEMPT unloads
- * it. */
+/* DISABLE does not stop a running channel; it is not loaded again. PREEMPT unloads it. */
 static int set_enabled(struct emu_object *object, bool enabled) {
   ((struct emu_channel *)object)->disabled = !enabled;
   emu_engine_wake();
@@ -468,7 +467,7 @@ static int disable(struct emu_object *object, int fd, void *argument) {
   return set_enabled(object, false);
 }
 
-/* The TSG is disabled for it and then enabled, whatever was disabled before: nvgpu's
+/* The TSG is disabled meanwhile and then enabled, even if it was disabled before: nvgpu's
  * os/linux/ioctl_channel.c. */
 static int preempt(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = ((struct emu_channel *)object)->tsg;
@@ -490,7 +489,7 @@ static int force_reset(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* A word of a dma-buf that WAIT looks at. */
+/* A word of a dma-buf for which WAIT waits. */
 struct awaited {
   struct emu_channel *channel;
   uint8_t *at; /* a semaphore, or a notifier whose status the client has set */
@@ -509,8 +508,8 @@ static bool has_come(const struct awaited *w) {
   return !notifier.status;
 }
 
-/* Until it has come, the channel has died, or the time is over (timeout 0: never). False:
- * the last, or a signal. */
+/* Waits until the word has the value, the channel has died, or the time is over (timeout 0: never).
+ * False: time over, or a signal. */
 static bool wait_for(const struct awaited *w, uint32_t timeout_ms) {
   enum { WAIT_STEP_US = 100 };
   const uint64_t end = emu_time_ns() + (uint64_t)timeout_ms * 1000000u;
@@ -529,8 +528,8 @@ static bool wait_for(const struct awaited *w, uint32_t timeout_ms) {
   return true;
 }
 
-/* What the driver writes to a notifier that was waited for. */
-static int notify(const struct awaited *w) {
+/* The driver writes this to a notifier after the wait. */
+static int write_notifier(const struct awaited *w) {
   if (!has_come(w))
     return -ETIMEDOUT; /* the channel has died */
   const struct error_notifier notifier = {.code = 0xdeadbeef, .reserved = (uint16_t)w->channel->id};
@@ -538,7 +537,7 @@ static int notify(const struct awaited *w) {
   return 0;
 }
 
-/* 3.4, WAIT; which errno is from nvgpu's os/linux/ioctl_channel.c, gk20a_channel_wait. */
+/* 3.4, WAIT; the errno values are from nvgpu's os/linux/ioctl_channel.c, gk20a_channel_wait. */
 static int channel_wait(struct emu_object *object, int fd, void *argument) {
   enum { WAIT_NOTIFIER = 0, WAIT_SEMAPHORE = 1 };
   struct emu_channel *channel = (struct emu_channel *)object;
@@ -569,7 +568,7 @@ static int channel_wait(struct emu_object *object, int fd, void *argument) {
   if (semaphore)
     result = came ? 0 : -ETIMEDOUT;
   else
-    result = came ? notify(&w) : -EINTR;
+    result = came ? write_notifier(&w) : -EINTR;
 out:
   emu_object_put(&dmabuf->object);
   return result;
@@ -584,7 +583,7 @@ static int open_another(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* Graphics: its buffer is noted and not used here. */
+/* Graphics: the buffer is not used here. */
 static int zcull_bind(struct emu_object *object, int fd, void *argument) {
   const struct emu_channel *channel = (const struct emu_channel *)object;
   return channel->tsg && channel->tsg->context_as ? 0 : -EINVAL;
@@ -597,7 +596,7 @@ static int boosted(struct emu_object *object, int fd, void *argument) {
   return -EINVAL;
 }
 
-/* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE answer ENOTTY: the TSG has them. */
+/* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE are ENOTTY: they are requests of the TSG. */
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, accept},
     {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, set_timeout},

@@ -1,4 +1,4 @@
-/* A channel: what the driver keeps of it, and the state of its engines. */
+/* A channel: the driver's record, and the state of its engines. */
 #ifndef TEGRACL_EMULATOR_CHANNEL_H
 #define TEGRACL_EMULATOR_CHANNEL_H
 
@@ -30,9 +30,9 @@ struct emu_channel {
   struct emu_channel *next_in_tsg;
   uint32_t veid;
   uint32_t watchdog_ms;
-  /* The context-switch timeout, as nvgpu counts: how long the TSG kept others waiting. */
+  /* The context-switch timeout as nvgpu counts it: how long the TSG kept others waiting. */
   uint32_t switch_limit_ms, switch_late_ms, switch_late_get;
-  bool watchdog, watchdog_set; /* set: by the client, not the default time */
+  bool watchdog, watchdog_set; /* set: the client gave the time */
   bool deterministic, usermode, railgating_allowed;
   bool has_object;         /* ALLOC_OBJ_CTX was done */
   bool preemption_refused; /* SET_PREEMPTION_MODE failed */
@@ -47,8 +47,8 @@ struct emu_channel {
   uint64_t syncpoint_va;
   struct emu_submit *submit; /* NULL: the client writes the ring, or there is none */
 
-  /* The engine's. */
-  uint32_t turns; /* that the engine gave it */
+  /* State of the engines. */
+  uint32_t turns; /* turns so far */
   bool scheduled; /* has, or may have, work */
   uint32_t gp_get;
   struct emu_ring ring;
@@ -64,8 +64,8 @@ struct emu_channel {
   bool i2m_bound;
   struct emu_copy copy;
   struct emu_grid *grids, **grids_tail; /* launched, not ended */
-  atomic_int running_grids;             /* of them, those that have started */
-  atomic_int resident_ctas;             /* of those, when the channel's last turn ended */
+  atomic_int running_grids;             /* those that have started */
+  atomic_int resident_ctas; /* of running grids, at the end of the channel's last turn */
   struct emu_held_qmd *held;
   struct emu_pin pin;
 };

@@ -1,5 +1,5 @@
-/* The control node: characteristics, clocks, time, and the makers of address
- * spaces, TSGs and channels. docs/hardware/kernel-interface.md 2.1, 3.1.
+/* The control node: characteristics, clocks, time, and requests that open address spaces,
+ * TSGs and channels. docs/hardware/kernel-interface.md 2.1, 3.1.
  */
 #include "emulator/kernel/ctrl.h"
 
@@ -42,9 +42,9 @@ enum {
   RUNLIST_GR = 0,
 };
 
-/* What the ioctl's own buffer gets: as much as fits. A bad pointer is a positive
- * count of bytes not copied (1.4, last paragraph). */
-static int give(uint64_t user, const void *data, size_t bytes) {
+/* Fills the ioctl's separate buffer with as much as fits. A bad pointer is a positive count of
+ * bytes not copied (1.4, last paragraph). */
+static int copy_as_much_as_fits(uint64_t user, const void *data, size_t bytes) {
   return emu_copy_to_user(user, data, bytes) ? (int)bytes : 0;
 }
 
@@ -111,7 +111,7 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
   size_t all = nvgpu_release_pack_characteristics(emu_release(), &c, shaped);
   size_t bytes =
       a->gpu_characteristics_buf_size < all ? (size_t)a->gpu_characteristics_buf_size : all;
-  int result = give(a->gpu_characteristics_buf_addr, shaped, bytes);
+  int result = copy_as_much_as_fits(a->gpu_characteristics_buf_addr, shaped, bytes);
   a->gpu_characteristics_buf_size = all;
   return result;
 }
@@ -188,7 +188,7 @@ static int open_channel(struct emu_object *object, int fd, void *argument) {
 
 static int masks(uint64_t user, uint32_t *size, const uint32_t *values, uint32_t count) {
   uint32_t full = count * (uint32_t)sizeof(*values);
-  int result = give(user, values, *size < full ? *size : full);
+  int result = copy_as_much_as_fits(user, values, *size < full ? *size : full);
   *size = full;
   return result;
 }
@@ -232,7 +232,7 @@ static int vsms_mapping(struct emu_object *object, int fd, void *argument) {
       }
     }
   }
-  return give(a->vsms_map_buf_addr, entries, bytes);
+  return copy_as_much_as_fits(a->vsms_map_buf_addr, entries, bytes);
 }
 
 static int gpc_map(uint32_t size, uint64_t user) {
@@ -296,7 +296,8 @@ static int engine_info(struct emu_object *object, int fd, void *argument) {
   };
   size_t count = a->engine_info_buf_size / sizeof(items[0]);
   size_t all = sizeof(items) / sizeof(items[0]);
-  int result = give(a->engine_info_buf_addr, items, (count < all ? count : all) * sizeof(items[0]));
+  int result = copy_as_much_as_fits(a->engine_info_buf_addr, items,
+                                    (count < all ? count : all) * sizeof(items[0]));
   a->engine_info_buf_size = sizeof(items);
   return result;
 }
@@ -416,7 +417,7 @@ static int deterministic_opts(struct emu_object *object, int fd, void *argument)
       return -EINVAL;
     if (a->flags & (allow | disallow))
       channel->railgating_allowed = a->flags & allow;
-    emu_engine_wake(); /* the GPU may go off some time from now */
+    emu_engine_wake(); /* the GPU may be switched off later */
   }
   return 0;
 }

@@ -1,7 +1,7 @@
-/* Requests of the control node that a compute client does not make: the debugger's,
- * those for graphics and compression, video memory, and clocks.
- * docs/hardware/kernel-interface.md 2.1, 3.1; what 3.1 does not say is from nvgpu's ioctl_ctrl.c of
- * L4T r36.4.3.
+/* Requests of the control node that a compute client does not make: the debugger's, those
+ * for graphics and compression, video memory, and clocks.
+ * docs/hardware/kernel-interface.md 2.1, 3.1; details that are missing there are from
+ * nvgpu's ioctl_ctrl.c of L4T r36.4.3.
  */
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -21,13 +21,13 @@ enum {
   /* ALLOC_VIDMEM's flags: nvgpu-ctrl.h */
   VIDMEM_CPU_MASK = 7 << 1,
   VIDMEM_VPR = 1 << 4,
-  /* Of SUBMIT_GPFIFO, and of PREPARE_COMPRESSIBLE_READ: nvgpu.h */
+  /* flags of SUBMIT_GPFIFO and of PREPARE_COMPRESSIBLE_READ: nvgpu.h */
   FENCE_GET = 1 << 1,
   SYNC_FENCE = 1 << 3,
 };
 static const uint32_t no_syncpoint = UINT32_MAX;
 
-/* There is no 3D engine here: the driver's answer where zcull and ZBC are missing. */
+/* There is no 3D engine here, so the driver's error for missing zcull and ZBC is returned. */
 int emu_ctrl_graphics(struct emu_object *object, int fd, void *argument) {
   return -ENODEV;
 }
@@ -63,7 +63,7 @@ int emu_ctrl_mark_write(struct emu_object *object, int fd, void *argument) {
   return check_buffer((int)a->handle);
 }
 
-/* The mode changes nothing that a client without a debugger sees. */
+/* The mode has no effect without a debugger. */
 int emu_ctrl_mmu_debug(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
@@ -74,7 +74,7 @@ int emu_ctrl_sm_debug(struct emu_object *object, int fd, void *argument) {
   return channel && channel->tsg ? 0 : -EINVAL;
 }
 
-/* SMs cannot be stopped here: the answer of a chip without that. */
+/* SMs cannot be stopped here: the error of a chip without that ability. */
 int emu_ctrl_pause(struct emu_object *object, int fd, void *argument) {
   return -ENOSYS;
 }
@@ -103,8 +103,8 @@ int emu_ctrl_vidmem(struct emu_object *object, int fd, void *argument) {
   return -ENOMEM;
 }
 
-/* 3.1, CLK_SET_INFO. A wish only: the clock stays, as under a governor that has its
- * reasons. It is settled at once, which its fd says. */
+/* 3.1, CLK_SET_INFO. The clock does not change, as a governor may decide on a board. The request is
+ * complete at once, and its fd is readable. */
 int emu_ctrl_set_clocks(struct emu_object *object, int fd, void *argument) {
   enum { DOMAINS = 1 };
   struct nvgpu_gpu_clk_set_info_args *a = argument;

@@ -13,7 +13,7 @@ struct emu_ioctl {
   /* argument is a zeroed kernel copy. 0, a positive count of bytes not copied,
    * or -errno. Called with gpu.lock held. */
   int (*function)(struct emu_object *object, int fd, void *argument);
-  bool always_copy; /* the answer, also with an error */
+  bool always_copy; /* copy the argument out after an error too */
 };
 
 struct emu_node {

@@ -27,30 +27,30 @@
 #define MEMFD_NAME "dmabuf"
 #define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)" /* in /proc */
 
-/* fds that only keep pages alive stay out of the client's way: a kernel would
- * need none for that, and the client's numbers count from the lowest free. */
-static int parking_floor(void) {
+/* fds that only keep pages alive get high numbers: a kernel would need none for that, and the
+ * client expects the lowest free numbers. */
+static int kept_fd_floor(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
     return 0;
   return (int)(limit.rlim_cur / 2 < 65536 ? limit.rlim_cur / 2 : 65536);
 }
 
-/* When the upper half of the numbers is used up, no fd is kept, and only a later
- * GET_FD of the handle suffers. */
-static int park(int fd) {
-  int parked = fcntl(fd, F_DUPFD_CLOEXEC, parking_floor());
-  if (parked >= 0)
-    emu_descriptor_hide(parked, true);
-  return parked;
+/* When the upper half of the numbers is used up, no fd is kept. Only a later GET_FD of the handle
+ * fails then. */
+static int keep_file_open(int fd) {
+  int kept = fcntl(fd, F_DUPFD_CLOEXEC, kept_fd_floor());
+  if (kept >= 0)
+    emu_descriptor_hide(kept, true);
+  return kept;
 }
 
-static void unpark(struct emu_dmabuf *dmabuf) {
-  if (dmabuf->parked_fd < 0)
+static void close_kept_file(struct emu_dmabuf *dmabuf) {
+  if (dmabuf->kept_fd < 0)
     return;
-  emu_descriptor_hide(dmabuf->parked_fd, false);
-  close(dmabuf->parked_fd);
-  dmabuf->parked_fd = -1;
+  emu_descriptor_hide(dmabuf->kept_fd, false);
+  close(dmabuf->kept_fd);
+  dmabuf->kept_fd = -1;
 }
 
 static const struct emu_object_ops dmabuf_ops;
@@ -61,7 +61,7 @@ struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
     return NULL;
   dmabuf->size = dmabuf->asked = size;
   dmabuf->serial = emu_gpu.next_serial++;
-  dmabuf->parked_fd = -1;
+  dmabuf->kept_fd = -1;
   dmabuf->next = emu_gpu.dmabufs;
   emu_gpu.dmabufs = dmabuf;
   return dmabuf;
@@ -75,7 +75,7 @@ static void dmabuf_destroy(struct emu_object *object) {
   *link = dmabuf->next;
   if (dmabuf->host && !dmabuf->in_place)
     munmap(dmabuf->host, dmabuf->size);
-  unpark(dmabuf);
+  close_kept_file(dmabuf);
   if (dmabuf->allocated && !dmabuf->from_va && !dmabuf->drivers && !dmabuf->foreign)
     emu_gpu.memory_used -= dmabuf->size;
   free(dmabuf);
@@ -95,8 +95,8 @@ static void remember_file(struct emu_dmabuf *dmabuf, const struct stat *status) 
   dmabuf->has_inode = true;
 }
 
-/* As with a dma-buf, its size does not change. Holders have it mapped, for whom pages that go are
- * SIGBUS. */
+/* A dma-buf's size does not change. Holders have it mapped, and would get SIGBUS for removed
+ * pages. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
 static int make_memfd(struct emu_dmabuf *dmabuf) {
@@ -113,8 +113,8 @@ static int make_memfd(struct emu_dmabuf *dmabuf) {
   return fd;
 }
 
-/* Another fd for the same file: a duplicate, or opened anew if the access differs. */
-static int duplicate(int fd, int access) {
+/* Another fd for the same file: a duplicate, or opened again if the access mode differs. */
+static int reopen_file(int fd, int access) {
   char path[32];
   if ((fcntl(fd, F_GETFL) & O_ACCMODE) == access)
     return fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -123,15 +123,15 @@ static int duplicate(int fd, int access) {
 }
 
 int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
-  int source = dmabuf->object.fds ? client_fd(dmabuf) : dmabuf->parked_fd;
+  int source = dmabuf->object.fds ? client_fd(dmabuf) : dmabuf->kept_fd;
   if (source < 0 && dmabuf->has_inode)
     return -EMFILE;
   int made = source < 0 ? make_memfd(dmabuf) : source;
   if (made < 0)
     return made;
-  int fd = source < 0 && !read_only ? made : duplicate(made, read_only ? O_RDONLY : O_RDWR);
+  int fd = source < 0 && !read_only ? made : reopen_file(made, read_only ? O_RDONLY : O_RDWR);
   int error = fd < 0 ? -errno : 0;
-  /* The client's numbers are the lowest: the new one takes the first one's place. */
+  /* The client expects the lowest free number: the new fd replaces the first one. */
   if (!error && source < 0 && fd != made) {
     error = dup3(fd, made, O_CLOEXEC) < 0 ? -errno : 0;
     close(fd);
@@ -144,37 +144,37 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
       close(fd);
     return error;
   }
-  unpark(dmabuf);
+  close_kept_file(dmabuf);
   return fd;
 }
 
 /* If it is the last, the pages are kept for the handles. */
 static void dmabuf_close(struct emu_object *object, int fd) {
   struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
-  if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->parked_fd < 0)
-    dmabuf->parked_fd = park(fd);
+  if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->kept_fd < 0)
+    dmabuf->kept_fd = keep_file_open(fd);
 }
 
-void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf) {
+void emu_dmabuf_drop_kept_fd(struct emu_dmabuf *dmabuf) {
   if (!dmabuf->handles)
-    unpark(dmabuf);
+    close_kept_file(dmabuf);
 }
 
 int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
   if (dmabuf->host)
     return 0;
-  int fd = dmabuf->object.fds ? client_fd(dmabuf) : dmabuf->parked_fd;
+  int fd = dmabuf->object.fds ? client_fd(dmabuf) : dmabuf->kept_fd;
   if (fd < 0) {
     int made = make_memfd(dmabuf);
     if (made < 0)
       return made;
-    dmabuf->parked_fd = park(made);
+    dmabuf->kept_fd = keep_file_open(made);
     close(made);
-    if (dmabuf->parked_fd < 0)
+    if (dmabuf->kept_fd < 0)
       return -EMFILE;
-    fd = dmabuf->parked_fd;
+    fd = dmabuf->kept_fd;
   }
-  fd = duplicate(fd, O_RDWR);
+  fd = reopen_file(fd, O_RDWR);
   if (fd < 0)
     return -errno;
   void *host = mmap(NULL, dmabuf->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -182,7 +182,7 @@ int emu_dmabuf_host(struct emu_dmabuf *dmabuf) {
   if (host == MAP_FAILED)
     return -ENOMEM;
   madvise(host, dmabuf->size, MADV_DONTDUMP);
-  madvise(host, dmabuf->size, MADV_DONTFORK); /* a child would keep the memory */
+  madvise(host, dmabuf->size, MADV_DONTFORK); /* a child would keep the memory alive */
   dmabuf->host = host;
   return 0;
 }
@@ -195,7 +195,7 @@ bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma) {
   return dmabuf->has_inode && dmabuf->device == vma->device && dmabuf->inode == vma->inode;
 }
 
-/* A number that the table does not know may be a dup of one it does. */
+/* A number without a table entry may be a dup of one with an entry. */
 static struct emu_dmabuf *same_file(const struct stat *status) {
   struct emu_dmabuf *dmabuf = emu_gpu.dmabufs;
   while (dmabuf && !(dmabuf->has_inode && dmabuf->device == status->st_dev &&
@@ -204,7 +204,7 @@ static struct emu_dmabuf *same_file(const struct stat *status) {
   return dmabuf;
 }
 
-/* Any process can give a memfd this name: it must have the seals and a dma-buf's size as well. */
+/* Any process can give a memfd this name, so the seals and the size are checked too. */
 static bool is_dmabuf(int fd, off_t size) {
   char path[32], name[sizeof(MEMFD_LINK) + 1];
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -214,17 +214,17 @@ static bool is_dmabuf(int fd, off_t size) {
          size % GPU_PAGE_BYTES == 0;
 }
 
-/* A dma-buf that another process's software Orin made, and which came here by fork
- * or through a socket: the file is the same, so the pages are. */
-static int adopt(int fd, const struct stat *status, struct emu_dmabuf **adopted) {
+/* A dma-buf from the software Orin of another process, received by fork or through a socket: the
+ * same file, so the same pages. */
+static int import_dmabuf(int fd, const struct stat *status, struct emu_dmabuf **adopted) {
   struct emu_dmabuf *dmabuf = emu_dmabuf_create((uint64_t)status->st_size);
   if (!dmabuf)
     return -ENOMEM;
   dmabuf->allocated = dmabuf->foreign = true;
   dmabuf->heap = NVMAP_HEAP_IOVMM;
   remember_file(dmabuf, status);
-  dmabuf->parked_fd = park(fd);
-  int error = dmabuf->parked_fd < 0 ? -EMFILE : emu_dmabuf_host(dmabuf);
+  dmabuf->kept_fd = keep_file_open(fd);
+  int error = dmabuf->kept_fd < 0 ? -EMFILE : emu_dmabuf_host(dmabuf);
   if (error)
     emu_object_put(&dmabuf->object);
   else
@@ -238,12 +238,13 @@ int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
     return -EBADF;
   *dmabuf = same_file(&status);
   if (!*dmabuf)
-    return is_dmabuf(fd, status.st_size) ? adopt(fd, &status, dmabuf) : -EINVAL;
+    return is_dmabuf(fd, status.st_size) ? import_dmabuf(fd, &status, dmabuf) : -EINVAL;
   emu_object_get(&(*dmabuf)->object);
   return 0;
 }
 
-/* Maintenance of caches that this machine keeps coherent; docs/hardware/kernel-interface.md 4.3. */
+/* Cache maintenance, which is not needed on this coherent machine;
+ * docs/hardware/kernel-interface.md 4.3. */
 static int dmabuf_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
   struct dma_buf_sync sync;
   if (request != DMA_BUF_IOCTL_SYNC)

@@ -10,24 +10,24 @@
 
 struct emu_vma;
 
-/* Pages that a dma-buf fd gives access to. Lives while an fd, an nvmap handle,
- * a mapping or a notifier refers to it. */
+/* The pages of a dma-buf fd. Alive while an fd, an nvmap handle, a mapping or a notifier refers to
+ * it. */
 struct emu_dmabuf {
   struct emu_object object;
   struct emu_dmabuf *next; /* gpu.dmabufs */
   uint64_t size;           /* multiple of 4096 */
   uint64_t asked;          /* of CREATE */
-  uint64_t serial;         /* what PARAMETERS tells */
+  uint64_t serial;         /* for PARAMETERS */
   uint32_t heap, flags, align;
   bool allocated; /* has pages (NVMAP ALLOC was done) */
-  bool from_va;   /* they were the client's */
-  bool in_place;  /* they still are, and host is where the client has them */
+  bool from_va;   /* they were the client's memory */
+  bool in_place;  /* they still are, mapped at host by the client */
   bool drivers;   /* made by the driver itself: not counted as nvmap's */
   bool foreign;   /* made by another process's device, which counts it */
-  bool read_only; /* so were they */
+  bool read_only; /* their source was read-only */
   uint8_t *host;  /* the emulator's own mapping, made at first need */
   int handles;    /* nvmap handles among refs */
-  int parked_fd;  /* keeps the memfd while no client fd does; -1 */
+  int kept_fd;    /* keeps the memfd when the client has no fd; -1: none */
   dev_t device;   /* identify the memfd */
   ino_t inode;
   bool has_inode;
@@ -47,7 +47,7 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only);
 bool emu_dmabuf_read_only(const struct emu_dmabuf *dmabuf, int fd);
 /* The mapping is one of the dma-buf. */
 bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma);
-/* A handle is gone: without any, no new fd can be asked for. */
-void emu_dmabuf_unpark(struct emu_dmabuf *dmabuf);
+/* A handle was freed: without handles no new fd can be requested. */
+void emu_dmabuf_drop_kept_fd(struct emu_dmabuf *dmabuf);
 
 #endif

@@ -1,5 +1,4 @@
-/* What differs between releases of the kernel's driver. See l4t.h.
- */
+/* Differences between releases of the kernel's driver. See l4t.h. */
 #include "emulator/kernel/l4t.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Shapes of the answers on L4T r35 (kernel 5.10), for TEGRACL_EMULATOR=l4t:r35. The rest of
- * what differs from r36 is in gpu/nvgpu/release.h.
+/* Results on L4T r35 (kernel 5.10), for TEGRACL_EMULATOR=l4t:r35. The other differences
+ * from r36 are in gpu/nvgpu/release.h.
  */
 #ifndef TEGRACL_EMULATOR_L4T_H
 #define TEGRACL_EMULATOR_L4T_H
@@ -17,12 +17,12 @@ static inline const struct nvgpu_release *emu_release(void) {
   return emu_options()->r35 ? &nvgpu_r35 : &nvgpu_r36;
 }
 
-/* The request of r36 whose function answers this one; 0: unknown to the release. The
- * argument of r35 is the beginning of r36's. */
+/* The request of r36 whose function serves this one; 0: unknown to the release. The argument of r35
+ * is the beginning of r36's. */
 uint32_t emu_l4t_request(uint32_t request);
 /* The node's last request number. */
 unsigned emu_l4t_last_number(const struct emu_node *node);
-/* One SM of VSMS_MAPPING in the release's shape; its size. */
+/* One SM of VSMS_MAPPING in the release's layout; returns its size. */
 size_t emu_l4t_vsm(const struct nvgpu_gpu_vsms_mapping_entry *entry, void *out);
 
 #endif

@@ -20,14 +20,14 @@
 
 enum {
   NVMAP_ARGUMENT_MAX = 128,
-  NVMAP_NODE_LAST = 0, /* NUMA nodes beyond it do not exist */
+  NVMAP_NODE_LAST = 0, /* higher NUMA nodes do not exist */
 };
 
-/* Carveouts that Orin lists. They hold nothing here, so nothing can be allocated
- * from them. docs/hardware/kernel-interface.md 3.5, GET_AVAILABLE_HEAPS. */
+/* Carveouts that Orin lists. They have no memory here, so nothing can be allocated from them.
+ * docs/hardware/kernel-interface.md 3.5, GET_AVAILABLE_HEAPS. */
 static const uint32_t carveouts = NVMAP_HEAP_VPR | NVMAP_HEAP_FSI;
 
-/* ALLOC's heaps that cannot be mixed with others: nvmap_alloc.c, heap_policy_excl. */
+/* Heaps of ALLOC that cannot be combined with others: nvmap_alloc.c, heap_policy_excl. */
 static const uint32_t exclusive_heaps = NVMAP_HEAP_IVM | NVMAP_HEAP_VIDMEM;
 
 struct emu_handle *emu_handle_find(uint32_t id) {
@@ -56,7 +56,7 @@ void emu_handle_free(struct emu_handle *handle) {
     link = &(*link)->next;
   *link = handle->next;
   handle->dmabuf->handles--;
-  emu_dmabuf_unpark(handle->dmabuf);
+  emu_dmabuf_drop_kept_fd(handle->dmabuf);
   emu_object_put(&handle->dmabuf->object);
   free(handle);
 }
@@ -73,7 +73,7 @@ struct emu_handle *emu_handle_create(uint64_t size) {
   return handle;
 }
 
-static int create(uint64_t size, uint32_t *id) {
+static int create_handle(uint64_t size, uint32_t *id) {
   if (size == 0 || size > UINT64_MAX - GPU_PAGE_BYTES)
     return -EINVAL;
   const struct emu_handle *handle = emu_handle_create(size);
@@ -85,22 +85,22 @@ static int create(uint64_t size, uint32_t *id) {
 
 static int nvmap_create(void *argument) {
   struct nvmap_create_handle *a = argument;
-  return create(a->size, &a->handle);
+  return create_handle(a->size, &a->handle);
 }
 
 static int nvmap_create_64(void *argument) {
   struct nvmap_create_handle *a = argument;
   uint32_t id;
-  int error = create(a->size64, &id);
+  int error = create_handle(a->size64, &id);
   if (!error)
     a->handle64 = id;
   return error;
 }
 
-/* The kernel refuses only what is more than all of the RAM. Else it takes page by page with
- * GFP_KERNEL, which waits and ends processes rather than fail (nvmap_alloc.c,
- * handle_page_alloc). The memory is not counted as the client's, so another process may go
- * first; in the end it is the client. */
+/* The kernel refuses only more than all of the RAM. Otherwise it allocates page by page with
+ * GFP_KERNEL, which waits and kills processes instead of failing (nvmap_alloc.c,
+ * handle_page_alloc). The memory is not counted as the client's, so another process may be killed
+ * first; eventually it is the client. */
 static void out_of_memory(uint64_t size) {
   fprintf(stderr,
           "tegracl: emulator: the kernel would end processes (OOM killer), and so this one ends: "
@@ -193,8 +193,8 @@ static int nvmap_from_fd(void *argument) {
   return 0;
 }
 
-/* What nvmap_ioctl.c's rw_handle checks, in bytes: without a gap, and at a multiple of 8,
- * the elements are one. */
+/* The checks of nvmap_ioctl.c's rw_handle, in bytes: without gaps, and at a multiple of 8, the
+ * elements are one. */
 static int check_elements(struct nvmap_rw_handle *a, uint64_t size) {
   if (a->elem_size == a->hmem_stride && a->elem_size == a->user_stride && a->offset % 8 == 0) {
     if (__builtin_mul_overflow(a->elem_size, a->count, &a->elem_size))
@@ -212,8 +212,8 @@ static int check_elements(struct nvmap_rw_handle *a, uint64_t size) {
   return 0;
 }
 
-/* The count becomes that of bytes. A copy that fails is told by the bytes that it lacks,
- * which are taken for bytes that were copied: no error if the lack is everything. */
+/* The count becomes bytes. A failed copy returns the bytes that it did not copy, which the caller
+ * takes for copied ones: no error if nothing was copied. */
 static int read_write(struct nvmap_rw_handle *a, bool write) {
   if (!a->addr || !a->count || !a->elem_size)
     return -EINVAL;
@@ -228,7 +228,7 @@ static int read_write(struct nvmap_rw_handle *a, bool write) {
   bool huge = __builtin_mul_overflow(a->count, a->elem_size, &all);
   a->count = 0;
   if (!dmabuf->allocated)
-    return -EPERM; /* of no heap yet, which is none that the CPU may access */
+    return -EPERM; /* no heap yet, so none that the CPU may access */
   if (huge || check_elements(&e, dmabuf->size))
     return -EINVAL;
   if (emu_dmabuf_host(dmabuf))
@@ -251,8 +251,8 @@ static int nvmap_read(void *argument) {
   return read_write(argument, false);
 }
 
-/* Orin's caches are coherent, as this machine's: checks only. */
-static int cache(uint64_t address, uint32_t id, uint64_t bytes, int32_t op) {
+/* Orin's caches are coherent, and so are this machine's: checks only. */
+static int check_cache_request(uint64_t address, uint32_t id, uint64_t bytes, int32_t op) {
   enum { CACHE_OP_LAST = 2 };
   if (!address || op < 0 || op > CACHE_OP_LAST)
     return -EINVAL;
@@ -262,15 +262,15 @@ static int cache(uint64_t address, uint32_t id, uint64_t bytes, int32_t op) {
 
 static int nvmap_cache(void *argument) {
   const struct nvmap_cache_op *a = argument;
-  return cache(a->addr, a->handle, a->len, a->op);
+  return check_cache_request(a->addr, a->handle, a->len, a->op);
 }
 
 static int nvmap_cache_64(void *argument) {
   const struct nvmap_cache_op_64 *a = argument;
-  return cache(a->addr, a->handle, a->len, a->op);
+  return check_cache_request(a->addr, a->handle, a->len, a->op);
 }
 
-/* nvmap_do_cache_maint_list looks at no range on Tegra234. */
+/* nvmap_do_cache_maint_list checks no range on Tegra234. */
 static int nvmap_cache_list(void *argument) {
   const struct nvmap_cache_op_list *a = argument;
   bool wide = (uint32_t)a->op >> 31; /* elements of offsets and sizes */
@@ -308,7 +308,7 @@ static int nvmap_heap_size(void *argument) {
   return 0;
 }
 
-/* nvmap_ioctl_query_heap_params: a carveout goes first, and what is no heap is no error. */
+/* nvmap_ioctl_query_heap_params: carveouts come first, and an unknown heap is no error. */
 static int nvmap_query_heap(void *argument) {
   struct nvmap_query_heap_params *a = argument;
   bool carveout = a->heap_mask & (NVMAP_HEAP_IOVMM - 1);
@@ -379,11 +379,11 @@ static int nvmap_tag_label(void *argument) {
   return 0;
 }
 
-/* FROM_ID, GET_ID and PARAM answer ENOTTY on a board as well. */
+/* FROM_ID, GET_ID and PARAM are ENOTTY on a board as well. */
 static const struct {
   uint32_t request;
   int (*function)(void *argument);
-  bool copy_out;    /* not always what the direction bits say; 2.5 */
+  bool copy_out;    /* not always as in the direction bits; 2.5 */
   bool always_copy; /* after an error as well */
 } ioctls[] = {
     {NVMAP_IOC_CREATE, nvmap_create, true},
@@ -428,7 +428,7 @@ static int nvmap_ioctl(struct emu_object *object, int fd, unsigned long request,
     _Alignas(8) uint8_t argument[NVMAP_ARGUMENT_MAX] = {0};
     if (emu_copy_from_user(argument, (uintptr_t)user, size))
       return -EFAULT;
-    /* An answer that cannot be delivered must leave nothing behind: try first. */
+    /* A result that cannot be delivered must have no effect, so try the copy first. */
     if (ioctls[i].copy_out && emu_copy_to_user((uintptr_t)user, argument, size))
       return -EFAULT;
     int result = ioctls[i].function(argument);

@@ -1,4 +1,4 @@
-/* What the files of /dev/nvmap share: handles, and the rare requests. */
+/* /dev/nvmap: handles, and the rare requests. */
 #ifndef TEGRACL_EMULATOR_NVMAP_H
 #define TEGRACL_EMULATOR_NVMAP_H
 
@@ -25,8 +25,8 @@ void emu_handle_free(struct emu_handle *handle);
 
 /* nvmap_rare.c */
 int emu_nvmap_from_va(void *argument);
-/* A mapping of a FROM_VA dma-buf is about to be made: its pages and the client's become those
- * of the fd's file. Other threads' stores meanwhile may be lost. */
+/* Call before a FROM_VA dma-buf is mapped: its pages and the client's become those of the fd's
+ * file. Stores of other threads meanwhile may be lost. */
 int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd);
 /* The process is about to fork. gpu.lock held. */
 void emu_nvmap_forking(void);

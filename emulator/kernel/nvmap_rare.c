@@ -1,7 +1,7 @@
-/* Requests of /dev/nvmap that few clients make: memory of the client's own
- * (FROM_VA), its test, ranges of several handles, and what other machines and virtual
- * machines share. docs/hardware/kernel-interface.md 2.5, 3.5; what 3.5 does not say is from
- * nvmap_ioctl.c of L4T r36.
+/* Requests of /dev/nvmap that few clients make: the client's own memory (FROM_VA), the
+ * test for it, ranges of several handles, and memory that machines and virtual machines
+ * share. docs/hardware/kernel-interface.md 2.5, 3.5; details that are missing there are
+ * from nvmap_ioctl.c of L4T r36.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,17 +17,17 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
 
-/* The GPU reads and writes the client's pages where they are. A board pins them, so that
- * they stay when the client unmaps them; here it must not while the GPU uses them. */
+/* The GPU reads and writes the client's pages in place. A board pins them, so they stay when the
+ * client unmaps them; here the client must not unmap them while the GPU uses them. */
 static int take_pages(struct emu_dmabuf *dmabuf, const struct emu_vma *vma, uint64_t va) {
-  if (vma->shared) /* they may be of a file, which the board's nvmap pins as well */
+  if (vma->shared) /* pages of a file are allowed: the board's nvmap pins them as well */
     return -EINVAL;
   dmabuf->host = (uint8_t *)(uintptr_t)va;
   dmabuf->in_place = true;
   return 0;
 }
 
-/* From now on the dma-buf has its own pages, with the contents of the client's. */
+/* Gives the dma-buf separate pages with the contents of the client's. */
 static int copy_pages(struct emu_dmabuf *dmabuf) {
   uint8_t *pages = dmabuf->host;
   dmabuf->host = NULL;
@@ -37,7 +37,7 @@ static int copy_pages(struct emu_dmabuf *dmabuf) {
     return error;
   }
   dmabuf->in_place = false;
-  for (uint64_t at = 0; at < dmabuf->size; at += GPU_PAGE_BYTES) /* some may have gone */
+  for (uint64_t at = 0; at < dmabuf->size; at += GPU_PAGE_BYTES) /* some may be unmapped */
     emu_copy_from_user(dmabuf->host + at, (uintptr_t)pages + at, GPU_PAGE_BYTES);
   emu_mmu_moved(dmabuf);
   return 0;
@@ -59,10 +59,9 @@ int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd) {
                                                                                             : 0;
 }
 
-/* After a fork, the process that stores to a page first gets another one, for the pages are
- * both processes': so the GPU's are no longer the parent's (get_user_pages without
- * FOLL_LONGTERM; nvmap_priv.h, nvmap_get_user_pages). Here the parent loses all of them at
- * once. */
+/* After a fork both processes share the pages, and the first to store to a page gets a copy, so the
+ * GPU's pages are no longer the parent's (get_user_pages without FOLL_LONGTERM; nvmap_priv.h,
+ * nvmap_get_user_pages). Here the parent loses all of them at once. */
 void emu_nvmap_forking(void) {
   for (struct emu_dmabuf *dmabuf = emu_gpu.dmabufs; dmabuf; dmabuf = dmabuf->next)
     if (dmabuf->in_place)
@@ -103,7 +102,7 @@ int emu_nvmap_from_va(void *argument) {
   return 0;
 }
 
-/* Whether the mapping at va shows the handle's pages. */
+/* Whether the mapping at va is of the handle's pages. */
 int emu_nvmap_gup_test(void *argument) {
   struct nvmap_gup_test *a = argument;
   struct emu_vma vma;
@@ -119,7 +118,7 @@ int emu_nvmap_gup_test(void *argument) {
   return 0;
 }
 
-/* 3.5, CACHE: which mapping the address lies in. */
+/* 3.5, CACHE: the mapping that holds the address. */
 int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dmabuf *dmabuf) {
   struct emu_vma vma;
   if (!emu_vma_find(address, &vma) || address < vma.start || bytes > vma.end - address)
@@ -131,9 +130,9 @@ int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dma
   return -EADDRNOTAVAIL;
 }
 
-/* GET_FD_FOR_RANGE_FROM_LIST. Pages of several files, or from the middle of one,
- * cannot be one file here: after the checks, the answer of a failed assignment. An
- * unknown id crashes the real driver. */
+/* GET_FD_FOR_RANGE_FROM_LIST. Pages of several files, or from the middle of one, cannot be one file
+ * here, so after the checks it returns the error of a failed assignment. An unknown id crashes the
+ * real driver. */
 int emu_nvmap_range(void *argument) {
   const struct nvmap_fd_for_range_from_list *a = argument;
   if (!a->handles || !a->num_handles || !a->size)
@@ -148,7 +147,7 @@ int emu_nvmap_range(void *argument) {
   return -EINVAL;
 }
 
-/* There is no IVM carveout: nothing can be allocated from it, and no id is of it. */
+/* There is no IVM carveout: no allocation succeeds, and no id is valid. */
 int emu_nvmap_ivm_heaps(void *argument) {
   *(uint32_t *)argument = 0;
   return 0;
@@ -172,13 +171,13 @@ int emu_nvmap_ivc_get(void *argument) {
   return 0;
 }
 
-/* The id says the size, in pages, in its low 16 bits (NVMAP_IVM_LENGTH_WIDTH). */
+/* The id has the size, in pages, in its low 16 bits (NVMAP_IVM_LENGTH_WIDTH). */
 int emu_nvmap_ivc_open(void *argument) {
   const struct nvmap_create_handle *a = argument;
   return a->ivm_id & UINT16_MAX ? -ENOMEM : -EINVAL;
 }
 
-/* The answer of a kernel without NvSciIpc. */
+/* The error of a kernel without NvSciIpc. */
 int emu_nvmap_sciipc(void *argument) {
   return -EPERM;
 }

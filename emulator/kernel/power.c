@@ -1,12 +1,12 @@
-/* Power of the GPU: who keeps it on, when it is switched off, and what that does to
- * mappings of the user-mode page. gpu.lock held.
+/* Power of the GPU: the references that keep it on, when it is switched off, and the
+ * effect on mappings of the user-mode page. gpu.lock held.
  *
- * Channels with deterministic submission, unless SET_DETERMINISTIC_OPTS allows
- * railgating, and submissions through the driver's own ring hold a reference; most
- * requests hold one while they last (side-effects.csv). Some time after the last one has
- * gone the driver removes all mappings of the page, whose next access is a SIGBUS, and
- * switches the GPU off. Power-up maps them again: nvgpu, os/linux/module.c gk20a_busy and
- * gk20a_idle, os/linux/ioctl_ctrl.c alter_usermode_mappings.
+ * Channels with deterministic submission, unless SET_DETERMINISTIC_OPTS allows railgating,
+ * and submissions through the driver's own ring hold a reference. Most requests hold one
+ * while they last (side-effects.csv). Some time after the last one was dropped, the driver
+ * removes all mappings of the page, whose next access is a SIGBUS, and switches the GPU
+ * off. Power-up maps them again: nvgpu, os/linux/module.c gk20a_busy and gk20a_idle,
+ * os/linux/ioctl_ctrl.c alter_usermode_mappings.
  */
 #include "emulator/kernel/power.h"
 
@@ -54,8 +54,8 @@ static void alter_mappings(bool hide) {
       ctrl->hidden = emu_usermode_remap(ctrl, hide);
 }
 
-/* Power goes when its time has come, whether or not a thread looked then. */
-static void settle(void) {
+/* The power-off time counts even if no thread ran then. */
+static void switch_off_if_due(void) {
   if (!emu_gpu.power.on || emu_time_ns() - emu_gpu.power.last_busy_ns < delay_ns() || is_held())
     return;
   emu_gpu.power.on = false;
@@ -63,18 +63,18 @@ static void settle(void) {
 }
 
 void emu_power_use(void) {
-  settle();
+  switch_off_if_due();
   if (!emu_gpu.power.on) {
     emu_adversary_power_up();
     emu_gpu.power.on = true;
     alter_mappings(false);
-    emu_engine_wake(); /* to see when it goes off */
+    emu_engine_wake(); /* which switches it off later */
   }
   emu_gpu.power.last_busy_ns = emu_time_ns();
 }
 
 int emu_power_use_in_mmap(void) {
-  settle();
+  switch_off_if_due();
   for (const struct emu_ctrl *ctrl = emu_gpu.mapped; ctrl && !emu_gpu.power.on;
        ctrl = ctrl->next_mapped)
     if (ctrl->hidden) {
@@ -92,6 +92,6 @@ int emu_power_use_in_mmap(void) {
 uint64_t emu_power_deadline(void) {
   if (!emu_gpu.mapped)
     return 0;
-  settle();
+  switch_off_if_due();
   return emu_gpu.power.on && !is_held() ? emu_gpu.power.last_busy_ns + delay_ns() : 0;
 }

@@ -7,14 +7,13 @@
 
 /* A new fd of the power node, whose requests are all unknown; or -errno. */
 int emu_power_open(void);
-/* A request takes a power reference and gives it back: the GPU is powered up if it was off,
- * and stays on for a while. */
+/* Takes and drops a power reference, as each request does: the GPU is powered up if it was off, and
+ * stays on for a while. */
 void emu_power_use(void);
-/* The same in mmap of the user-mode page: 0, or -EDEADLK with a report where the kernel
- * would wait for itself. */
+/* The same in mmap of the user-mode page: 0, or -EDEADLK with a warning where the kernel would
+ * deadlock. */
 int emu_power_use_in_mmap(void);
-/* When the engine should look again, as mappings of the page are to be removed then; 0:
- * nothing is to be done. */
+/* When the engine must run again to remove mappings of the page; 0: not needed. */
 uint64_t emu_power_deadline(void);
 
 /* The requests that use power: side-effects.csv. */

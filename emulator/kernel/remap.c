@@ -1,5 +1,6 @@
-/* REMAP: pages of dma-bufs come and go inside a sparse area. docs/hardware/kernel-interface.md 3.2;
- * the order of the checks within an operation is from nvgpu's vm_remap.c of L4T r36.4.3.
+/* REMAP: maps and unmaps pages of dma-bufs inside a sparse area.
+ * docs/hardware/kernel-interface.md 3.2; the order of the checks within an operation is
+ * from nvgpu's vm_remap.c of L4T r36.4.3.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,13 +14,13 @@
 #include "gpu/nvgpu/uapi.h"
 
 enum {
-  OPS_BYTES_MAX = 4 << 20, /* what the kernel's kmalloc gives at once */
+  OPS_BYTES_MAX = 4 << 20, /* limit of the kernel's kmalloc */
   PAGE_SIZES = NVGPU_REMAP_PAGE_4K | NVGPU_REMAP_PAGE_64K | NVGPU_REMAP_PAGE_128K,
   MAP_FLAGS = PAGE_SIZES | NVGPU_REMAP_CACHEABLE | NVGPU_REMAP_NO_WRITE,
 };
 
-/* Before any operation is looked at with the others: what it says by itself. */
-static int translate(const struct emu_as *as, const struct nvgpu_as_remap_op *op) {
+/* The checks of one operation alone, which come before those across operations. */
+static int check_operation(const struct emu_as *as, const struct nvgpu_as_remap_op *op) {
   uint32_t size_flag = op->flags & PAGE_SIZES;
   uint64_t pages = (as->end + NVGPU_AS_KERNEL_BYTES) / GPU_PAGE_BYTES;
   bool unmap = op->mem_handle == 0;
@@ -38,27 +39,27 @@ static int translate(const struct emu_as *as, const struct nvgpu_as_remap_op *op
   return 0;
 }
 
-/* The operations are all of one area: the first one's. */
+/* All operations must be in one area: the first one's. */
 static const struct emu_area *area_of(const struct emu_as *as, const struct nvgpu_as_remap_op *op) {
   const struct emu_area *area =
       emu_area_find(as, op->virt_offset_in_pages * (uint64_t)GPU_PAGE_BYTES);
   return area && area->sparse && (op->flags & NVGPU_REMAP_PAGE_4K) ? area : NULL;
 }
 
-static bool inside(const struct emu_area *area, const struct nvgpu_as_remap_op *op) {
+static bool is_inside(const struct emu_area *area, const struct nvgpu_as_remap_op *op) {
   uint64_t first = area->gpu / GPU_PAGE_BYTES, count = area->size / GPU_PAGE_BYTES;
   return op->virt_offset_in_pages >= first && op->num_pages <= count &&
          op->virt_offset_in_pages - first <= count - op->num_pages;
 }
 
-/* With a reference to the dma-buf, if there is one. */
-static int validate(const struct emu_area *area, const struct nvgpu_as_remap_op *op,
-                    struct emu_dmabuf **dmabuf) {
+/* Takes a reference to the dma-buf, if there is one. */
+static int check_against_area(const struct emu_area *area, const struct nvgpu_as_remap_op *op,
+                              struct emu_dmabuf **dmabuf) {
   *dmabuf = NULL;
   if (op->mem_handle && emu_dmabuf_from_fd((int)op->mem_handle, dmabuf))
     return -EINVAL;
   if (!*dmabuf)
-    return inside(area, op) ? 0 : -EINVAL;
+    return is_inside(area, op) ? 0 : -EINVAL;
   int error = 0;
   uint64_t pages = (*dmabuf)->size / GPU_PAGE_BYTES;
   if (!(op->flags & NVGPU_REMAP_NO_WRITE) && emu_dmabuf_read_only(*dmabuf, (int)op->mem_handle))
@@ -66,7 +67,7 @@ static int validate(const struct emu_area *area, const struct nvgpu_as_remap_op 
   else if (!(*dmabuf)->allocated || emu_dmabuf_host(*dmabuf))
     error = -ENOMEM;
   else if (op->num_pages > pages || op->mem_offset_in_pages > pages - op->num_pages ||
-           !inside(area, op))
+           !is_inside(area, op))
     error = -EINVAL;
   if (error) {
     emu_object_put(&(*dmabuf)->object);
@@ -75,8 +76,8 @@ static int validate(const struct emu_area *area, const struct nvgpu_as_remap_op 
   return error;
 }
 
-/* What is mapped there goes; of a mapping that reaches beyond, the rest stays. */
-static int clear(struct emu_as *as, uint64_t start, uint64_t end) {
+/* Unmaps the range; the parts of a mapping outside it stay. */
+static int unmap_range(struct emu_as *as, uint64_t start, uint64_t end) {
   for (;;) {
     struct emu_mapping *m = emu_mmu_first_in(as, start, end);
     if (!m)
@@ -95,11 +96,11 @@ static int clear(struct emu_as *as, uint64_t start, uint64_t end) {
   }
 }
 
-static int execute(struct emu_as *as, const struct nvgpu_as_remap_op *op,
-                   struct emu_dmabuf *dmabuf) {
+static int execute_operation(struct emu_as *as, const struct nvgpu_as_remap_op *op,
+                             struct emu_dmabuf *dmabuf) {
   uint64_t start = op->virt_offset_in_pages * (uint64_t)GPU_PAGE_BYTES;
   uint64_t size = op->num_pages * (uint64_t)GPU_PAGE_BYTES;
-  int error = clear(as, start, start + size);
+  int error = unmap_range(as, start, start + size);
   if (error || !dmabuf)
     return error;
   const struct emu_mapping whole = {
@@ -115,17 +116,17 @@ static int execute(struct emu_as *as, const struct nvgpu_as_remap_op *op,
   return emu_as_map_part(as, &whole, start, start + size);
 }
 
-static int run(struct emu_as *as, const struct nvgpu_as_remap_op *ops, struct emu_dmabuf **dmabufs,
-               uint32_t *count) {
+static int run_operations(struct emu_as *as, const struct nvgpu_as_remap_op *ops,
+                          struct emu_dmabuf **dmabufs, uint32_t *count) {
   uint32_t valid = 0, done = 0;
   const struct emu_area *area = area_of(as, &ops[0]);
   int error = area ? 0 : -EINVAL;
   while (!error && valid < *count) {
-    error = validate(area, &ops[valid], &dmabufs[valid]);
+    error = check_against_area(area, &ops[valid], &dmabufs[valid]);
     valid += !error;
   }
   while (!error && done < *count) {
-    error = execute(as, &ops[done], dmabufs[done]);
+    error = execute_operation(as, &ops[done], dmabufs[done]);
     done += !error;
   }
   for (uint32_t i = 0; i < valid; i++) {
@@ -136,7 +137,7 @@ static int run(struct emu_as *as, const struct nvgpu_as_remap_op *ops, struct em
   return error;
 }
 
-/* num_ops is copied back whatever happens: struct emu_ioctl's always_copy. */
+/* num_ops is always copied back: struct emu_ioctl's always_copy. */
 int emu_as_remap(struct emu_object *object, int fd, void *argument) {
   struct emu_as *as = (struct emu_as *)object;
   struct nvgpu_as_remap_args *a = argument;
@@ -151,13 +152,13 @@ int emu_as_remap(struct emu_object *object, int fd, void *argument) {
     error = emu_copy_from_user(&ops[i], a->ops + i * sizeof(*ops), sizeof(*ops));
     if (error)
       break;
-    error = translate(as, &ops[i]);
+    error = check_operation(as, &ops[i]);
     if (error)
       a->num_ops = 0;
   }
   if (!error)
-    error = run(as, ops, dmabufs, &a->num_ops);
-  /* No buffer has compression tags: the compressible kind is given up. */
+    error = run_operations(as, ops, dmabufs, &a->num_ops);
+  /* No buffer has compression tags, so the compressible kind is ignored. */
   for (uint32_t i = 0; i < a->num_ops && !error; i++) {
     ops[i].compr_kind = NVGPU_KIND_NONE;
     error = emu_copy_to_user(a->ops + i * sizeof(*ops), &ops[i], sizeof(*ops));

@@ -37,7 +37,7 @@ int emu_share_own(struct emu_tsg *tsg, uint64_t instance) {
   return 0;
 }
 
-static bool owns(const struct emu_tsg *tsg, uint64_t instance) {
+static bool owns_tsg(const struct emu_tsg *tsg, uint64_t instance) {
   for (int i = 0; i < tsg->owner_count; i++) {
     if (tsg->owners[i] == instance)
       return true;
@@ -46,8 +46,8 @@ static bool owns(const struct emu_tsg *tsg, uint64_t instance) {
 }
 
 /* The link to the token; of any TSG if it is NULL. */
-static struct emu_token **find(const struct emu_tsg *tsg, uint64_t source, uint64_t target,
-                               uint64_t token) {
+static struct emu_token **find_token(const struct emu_tsg *tsg, uint64_t source, uint64_t target,
+                                     uint64_t token) {
   struct emu_token **link = &emu_gpu.tokens;
   while (*link && !((*link)->source == source && (*link)->target == target &&
                     (*link)->token == token && (!tsg || (*link)->tsg == tsg)))
@@ -63,7 +63,7 @@ static void take_out(struct emu_token **link) {
 }
 
 struct emu_tsg *emu_share_use(uint64_t source, uint64_t target, uint64_t token) {
-  struct emu_token **link = find(NULL, source, target, token);
+  struct emu_token **link = find_token(NULL, source, target, token);
   if (!*link)
     return NULL;
   struct emu_tsg *tsg = (*link)->tsg;
@@ -84,7 +84,7 @@ int emu_share_get_token(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = (struct emu_tsg *)object;
   struct nvgpu_tsg_get_share_token_args *a = argument;
   if (!a->source_device_instance_id || !a->target_device_instance_id ||
-      !owns(tsg, a->source_device_instance_id))
+      !owns_tsg(tsg, a->source_device_instance_id))
     return -EINVAL;
   if (tsg->token_count == EMU_VEIDS)
     return -ENOSPC;
@@ -106,10 +106,10 @@ int emu_share_revoke_token(struct emu_object *object, int fd, void *argument) {
   const struct emu_tsg *tsg = (const struct emu_tsg *)object;
   const struct nvgpu_tsg_revoke_share_token_args *a = argument;
   if (!a->source_device_instance_id || !a->target_device_instance_id || !a->share_token ||
-      !owns(tsg, a->source_device_instance_id))
+      !owns_tsg(tsg, a->source_device_instance_id))
     return -EINVAL;
   struct emu_token **link =
-      find(tsg, a->source_device_instance_id, a->target_device_instance_id, a->share_token);
+      find_token(tsg, a->source_device_instance_id, a->target_device_instance_id, a->share_token);
   if (!*link)
     return -EINVAL;
   take_out(link);

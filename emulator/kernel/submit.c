@@ -1,7 +1,7 @@
-/* Rings that the driver writes: SETUP_BIND without user-mode submission,
- * ALLOC_GPFIFO_EX, SUBMIT_GPFIFO. docs/hardware/kernel-interface.md 3.4, 6; the order of
- * SUBMIT_GPFIFO's checks, and what stands before and after the client's entries, are from nvgpu's
- * submit.c of L4T r36.4.3.
+/* Rings that the driver writes: SETUP_BIND without user-mode submission, ALLOC_GPFIFO_EX,
+ * SUBMIT_GPFIFO. docs/hardware/kernel-interface.md 3.4, 6; the order of SUBMIT_GPFIFO's
+ * checks, and the entries before and after the client's, are from nvgpu's submit.c of L4T
+ * r36.4.3.
  */
 #include "emulator/kernel/submit.h"
 
@@ -26,12 +26,12 @@
 #include "gpu/nvgpu/uapi.h"
 
 enum {
-  SYNC_ENTRIES = 2, /* the driver's own in each submission: a wait and an increment */
+  SYNC_ENTRIES = 2, /* the driver's entries in each submission: a wait and an increment */
   COMMAND_WORDS = 6,
   COMMAND_BYTES = COMMAND_WORDS * sizeof(uint32_t),
 };
 
-/* A buffer of the driver's in its part of the address space. False: no memory. */
+/* Makes a buffer in the driver's part of the address space. False: no memory. */
 static bool driver_buffer(struct emu_channel *channel, uint64_t size, struct emu_dmabuf **dmabuf,
                           struct emu_mapping **mapping) {
   uint64_t pages = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES;
@@ -50,8 +50,8 @@ int emu_submit_setup(struct emu_channel *channel, uint32_t entries) {
   channel->submit = s;
   s->syncpoint = emu_syncpoint_take();
   struct emu_dmabuf *points = emu_syncpoint_memory();
-  /* A slot of the ring may be written again while its last commands are still being
-   * read: they have two slots each. */
+  /* A ring slot may be reused while its last commands are still being read, so there are two
+   * command slots for each. */
   bool good =
       s->syncpoint >= 0 && points &&
       driver_buffer(channel, (uint64_t)entries * GP_ENTRY_BYTES, &s->ring, &s->ring_mapping) &&
@@ -115,7 +115,7 @@ bool emu_submit_pending(const struct emu_channel *channel) {
   return s && s->userd && emu_syncpoint_value(s->syncpoint) != s->target;
 }
 
-static uint32_t room(const struct emu_channel *channel) {
+static uint32_t free_entries(const struct emu_channel *channel) {
   return (emu_submit_got(channel) - channel->submit->put - 1) & (channel->entries - 1);
 }
 
@@ -125,7 +125,7 @@ static void put_entry(struct emu_channel *channel, uint64_t entry) {
   s->put = (s->put + 1) & (channel->entries - 1);
 }
 
-/* An entry with a semaphore method of the driver's. 6, "increment" and "wait". */
+/* Writes an entry with the driver's semaphore method. 6, "increment" and "wait". */
 static void put_semaphore(struct emu_channel *channel, uint64_t address, uint32_t payload,
                           uint32_t execute) {
   struct emu_submit *s = channel->submit;
@@ -149,7 +149,7 @@ static int check_deterministic(const struct emu_channel *channel, uint32_t flags
   return channel->railgating_allowed ? -EINVAL : 0;
 }
 
-/* 3.4, SUBMIT_GPFIFO, and what the driver's source adds, in its order */
+/* 3.4, SUBMIT_GPFIFO, with further checks of the driver's source, in its order */
 static int check_submit(const struct emu_channel *channel,
                         const struct nvgpu_submit_gpfifo_args *a) {
   if (!atomic_load(&channel->serviceable))
@@ -160,10 +160,10 @@ static int check_submit(const struct emu_channel *channel,
     return -ENOMEM;
   if (channel->deterministic && check_deterministic(channel, a->flags))
     return -EINVAL;
-  return room(channel) < a->num_entries + SYNC_ENTRIES ? -EAGAIN : 0;
+  return free_entries(channel) < a->num_entries + SYNC_ENTRIES ? -EAGAIN : 0;
 }
 
-/* Entries that wait for what the submission waits for. */
+/* Entries that wait for the submission's fence. */
 static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit_gpfifo_args *a) {
   const struct emu_point single = {a->fence.id, a->fence.value};
   const struct emu_point *points = &single;
@@ -181,7 +181,7 @@ static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit
   if (!base)
     return -ENOMEM;
   /* One was counted already. */
-  if (room(channel) < (uint64_t)a->num_entries + SYNC_ENTRIES + count - 1)
+  if (free_entries(channel) < (uint64_t)a->num_entries + SYNC_ENTRIES + count - 1)
     return -EAGAIN;
   for (uint32_t i = 0; i < count; i++)
     put_semaphore(channel, base + (uint64_t)points[i].id * EMU_SYNCPOINT_STRIDE,
@@ -191,7 +191,7 @@ static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit
   return 0;
 }
 
-/* The client's entries after put: 0 or -EFAULT. */
+/* Copies the client's entries to the ring at put: 0 or -EFAULT. */
 static int copy_entries(struct emu_channel *channel, uint64_t user, uint32_t count) {
   const struct emu_submit *s = channel->submit;
   uint32_t first = channel->entries - s->put < count ? channel->entries - s->put : count;
@@ -218,7 +218,7 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument) {
   error = copy_entries(channel, a->gpfifo, a->num_entries);
   if (!error) {
     s->put = (s->put + a->num_entries) & (channel->entries - 1);
-    /* A deterministic channel counts only for those who ask. */
+    /* A deterministic channel counts only if the client requests it. */
     if (!channel->deterministic || wait || get) {
       bool wfi = !(a->flags & NVGPU_SUBMIT_SUPPRESS_WFI);
       put_semaphore(channel, s->window->gpu, 0,

@@ -17,7 +17,7 @@ struct emu_submit {
   int syncpoint;   /* counts submissions; window is where */
   uint32_t target; /* its value when all are done */
   uint32_t put, command_slot;
-  bool watched; /* and what the watchdog saw, and when */
+  bool watched; /* seen by the watchdog: values and time */
   uint32_t seen_done, seen_get;
   uint64_t since_ns;
 };
@@ -28,7 +28,7 @@ int emu_submit_setup(struct emu_channel *channel, uint32_t entries);
 uint32_t emu_submit_got(const struct emu_channel *channel);
 /* It has submissions that are not done. */
 bool emu_submit_pending(const struct emu_channel *channel);
-/* Nothing more will be done: who waits for submissions wakes. */
+/* No more submissions will complete: wakes their waiters. */
 void emu_submit_give_up(struct emu_channel *channel);
 /* The engine has left the channel. */
 void emu_submit_free(struct emu_channel *channel);

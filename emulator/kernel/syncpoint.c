@@ -1,9 +1,9 @@
-/* Syncpoints: counters of host1x that the GPU counts up, and the fds that wait
- * for them (/dev/host1x-fence). docs/hardware/kernel-interface.md 2.6, 3.6, 6.
+/* Syncpoints: counters of host1x that the GPU increments, and the fds that wait for them
+ * (/dev/host1x-fence). docs/hardware/kernel-interface.md 2.6, 3.6, 6.
  *
- * A sync_file is a timerfd: it expires, and stays readable, when the counter gets
- * there or when the 30 seconds that the driver gives a fence are over. A pollfd is
- * an eventfd, which emu_event_poll clears as the driver's poll does.
+ * A sync_file is a timerfd: it expires, and stays readable, when the threshold is reached
+ * or after the driver's limit of 30 seconds. A pollfd is an eventfd, which emu_event_poll
+ * clears as the driver's poll does.
  */
 #include "emulator/kernel/syncpoint.h"
 
@@ -29,15 +29,15 @@
 #include "gpu/nvgpu/uapi.h"
 
 enum {
-  SYNCPOINT_FIRST = 17, /* the first a board gave; 6 */
+  SYNCPOINT_FIRST = 17, /* the first one on a board; 6 */
   FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
   NS_PER_S = 1000000000,
-  OVERSLEPT_NS = 50000000, /* a client should have looked at its memory by then */
+  OVERSLEPT_NS = 50000000, /* by then a client should have read its memory */
 };
 
 static const struct emu_object_ops sync_file_ops, pollfd_ops;
 
-/* One point that an fd still waits for. */
+/* A point for which an fd still waits. */
 struct emu_wait {
   struct emu_wait *next; /* emu_gpu.waits */
   struct emu_waiter *waiter;
@@ -56,13 +56,13 @@ struct emu_dmabuf *emu_syncpoint_memory(void) {
   return emu_gpu.syncpoint_memory;
 }
 
-static _Atomic uint32_t *counter(int syncpoint) {
+static _Atomic uint32_t *syncpoint_counter(int syncpoint) {
   return (_Atomic uint32_t *)(void *)(emu_gpu.syncpoint_memory->host +
                                       (size_t)syncpoint * EMU_SYNCPOINT_STRIDE);
 }
 
 uint32_t emu_syncpoint_value(int syncpoint) {
-  return emu_syncpoint_memory() ? atomic_load(counter(syncpoint)) : 0;
+  return emu_syncpoint_memory() ? atomic_load(syncpoint_counter(syncpoint)) : 0;
 }
 
 int emu_syncpoint_take(void) {
@@ -76,13 +76,13 @@ int emu_syncpoint_take(void) {
 }
 
 /* Modulo 2^32; 6, "threshold base". */
-static bool reached(struct emu_point p) {
+static bool is_reached(struct emu_point p) {
   return (int32_t)(emu_syncpoint_value((int)p.id) - p.threshold) >= 0;
 }
 
-/* A fence whose points are reached: at once if they were when it was made. Otherwise its
- * interrupt may be late or lost. */
-static void tell_fence(struct emu_waiter *w, bool made) {
+/* Signals a fence whose points are reached. If they were reached when it was made, at once;
+ * otherwise its interrupt may be late or lost. */
+static void signal_fence(struct emu_waiter *w, bool made) {
   const uint64_t injected_ns = 2000000000;
   const bool lost = !made && emu_injected(EMU_PLACE_FENCE_LOST);
   uint64_t ns = made ? 0 : emu_adversary_fence_delay_ns();
@@ -97,49 +97,48 @@ static void tell_fence(struct emu_waiter *w, bool made) {
     timerfd_settime(w->object.fd, 0, &then, NULL);
 }
 
-static void tell(struct emu_waiter *w, bool made) {
+static void signal_waiter(struct emu_waiter *w, bool made) {
   const uint64_t one = 1;
   w->left--;
   if (w->object.ops == &sync_file_ops && w->left)
     return;
   if (w->object.ops == &sync_file_ops)
-    tell_fence(w, made);
+    signal_fence(w, made);
   else if (emu_injected(EMU_PLACE_FENCE_LOST))
     return;
   else if (write(w->object.fd, &one, sizeof(one)) < 0)
-    return; /* a full counter says it already */
+    return; /* a full counter is readable too */
 }
 
-/* made: a fence that is made now, or NULL. */
-static void tell_reached(const struct emu_waiter *made) {
+/* made: a fence that was just made, or NULL. */
+static void signal_reached(const struct emu_waiter *made) {
   for (struct emu_wait **link = &emu_gpu.waits; *link;) {
     struct emu_wait *wait = *link;
-    if (!reached(wait->point)) {
+    if (!is_reached(wait->point)) {
       link = &wait->next;
       continue;
     }
     *link = wait->next;
     emu_gpu.wait_count--;
-    tell(wait->waiter, wait->waiter == made);
+    signal_waiter(wait->waiter, wait->waiter == made);
     free(wait);
   }
 }
 
 void emu_syncpoint_raise(int syncpoint, uint32_t by) {
-  atomic_fetch_add(counter(syncpoint), by);
-  tell_reached(NULL);
+  atomic_fetch_add(syncpoint_counter(syncpoint), by);
+  signal_reached(NULL);
 }
 
-/* Who waits counts itself before it looks at the counter, so one of both sees the
- * other. */
+/* A waiter increments wait_count before it reads the counter, so one of the two sees the other. */
 void emu_syncpoint_increment(int syncpoint) {
   if (emu_injected(EMU_PLACE_SYNCPOINT_STUCK))
     return;
-  atomic_fetch_add(counter(syncpoint), 1);
+  atomic_fetch_add(syncpoint_counter(syncpoint), 1);
   if (!atomic_load(&emu_gpu.wait_count))
     return;
   pthread_mutex_lock(&emu_gpu.lock);
-  tell_reached(NULL);
+  signal_reached(NULL);
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
@@ -155,8 +154,8 @@ static int wait_for(struct emu_waiter *w, struct emu_point point) {
   return 0;
 }
 
-/* The client has closed a fence that was late or lost. The first time it could not know;
- * from then on it should poll. */
+/* The client has closed a fence that was late or lost. It cannot avoid the first; from then on it
+ * should poll. */
 static void check_overslept(const struct emu_waiter *w) {
   if (!w->reached_ns || emu_time_ns() - w->reached_ns < OVERSLEPT_NS || w->count != 1)
     return;
@@ -184,7 +183,7 @@ static void waiter_destroy(struct emu_object *object) {
   free(w);
 }
 
-/* Takes fd over, which may be one that could not be made. NULL: *error says why. */
+/* Takes ownership of fd, or of the failure (-1) to make it. NULL: *error is set. */
 static struct emu_waiter *waiter_open(const struct emu_object_ops *ops, int fd, int *error) {
   *error = -errno;
   if (fd < 0)
@@ -216,7 +215,7 @@ int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
     error = wait_for(w, points[w->count]);
   }
   if (!error) {
-    tell_reached(w);
+    signal_reached(w);
     return fd;
   }
   emu_table_clear(fd);
@@ -224,12 +223,12 @@ int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
   return error;
 }
 
-/* 1: reached; 0: not yet; else the error it ended with. */
+/* 1: reached; 0: not yet; otherwise the error. */
 static int fence_status(const struct emu_waiter *w, uint32_t first, uint32_t count) {
   struct itimerspec left;
   uint32_t there = 0;
   for (uint32_t i = first; i < first + count; i++)
-    there += reached(w->points[i]);
+    there += is_reached(w->points[i]);
   if (there == count)
     return 1;
   bool over =
@@ -257,8 +256,8 @@ static int file_info(const struct emu_waiter *w, uint64_t argument) {
   return emu_copy_to_user(argument, &info, sizeof(info));
 }
 
-/* What is reached drops out, but for one if all are. */
-static int merge(const struct emu_waiter *w, uint64_t argument) {
+/* Reached points are left out, except for one if all are reached. */
+static int merge_sync_files(const struct emu_waiter *w, uint64_t argument) {
   struct sync_merge_data data;
   struct emu_point points[2 * EMU_POINTS];
   uint32_t count = 0;
@@ -271,7 +270,7 @@ static int merge(const struct emu_waiter *w, uint64_t argument) {
     return -ENOENT;
   for (uint32_t i = 0; i < w->count + other->count; i++) {
     points[count] = i < w->count ? w->points[i] : other->points[i - w->count];
-    count += !reached(points[count]);
+    count += !is_reached(points[count]);
   }
   if (count > EMU_POINTS)
     return -ENOMEM;
@@ -287,7 +286,7 @@ static int sync_file_ioctl(struct emu_object *object, int fd, unsigned long requ
   const struct emu_waiter *w = (struct emu_waiter *)object;
   if (request == SYNC_IOC_FILE_INFO)
     return file_info(w, (uintptr_t)argument);
-  return request == SYNC_IOC_MERGE ? merge(w, (uintptr_t)argument) : -ENOTTY;
+  return request == SYNC_IOC_MERGE ? merge_sync_files(w, (uintptr_t)argument) : -ENOTTY;
 }
 
 /* The checks of 3.6 in their order. */
@@ -302,7 +301,7 @@ static int create_fence(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* Too small an array gets what fits. */
+/* If the array is too small, it gets the first ones. */
 static int fence_extract(struct emu_object *object, int fd, void *argument) {
   struct host1x_fence_extract *a = argument;
   if (a->reserved[0] || a->reserved[1])
@@ -334,11 +333,11 @@ static int trigger_pollfd(struct emu_object *object, int fd, void *argument) {
   if (!w || a->id >= EMU_SYNCPOINTS)
     return -EINVAL;
   int error = wait_for(w, (struct emu_point){a->id, a->threshold});
-  tell_reached(NULL);
+  signal_reached(NULL);
   return error;
 }
 
-/* r35: host1x.c, nvhost_ioctl_ctrl_sync_fence_create, in its order. */
+/* r35: host1x.c, nvhost_ioctl_ctrl_sync_fence_create; the checks in its order. */
 static int create_fence_r35(struct emu_object *object, int fd, void *argument) {
   struct nvhost_create_fence *a = argument;
   struct emu_point points[EMU_POINTS];
@@ -370,7 +369,7 @@ static const struct emu_ioctl nvhost_ioctls[] = {
     {NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE, create_fence_r35},
 };
 
-/* Its other requests are of no use to a GPU's client. */
+/* A GPU client needs none of its other requests. */
 const struct emu_node emu_node_nvhost = {
     .magic = 'H',
     .last_number = NVHOST_CTRL_LAST,
@@ -388,7 +387,7 @@ static const struct emu_ioctl ioctls[] = {
     {HOST1X_IOCTL_TRIGGER_POLLFD, trigger_pollfd},
 };
 
-/* 1.4, host1x-fence column: what it does not know, number 0 included, is ENOTTY. */
+/* 1.4, host1x-fence column: unknown requests, number 0 included, are ENOTTY. */
 const struct emu_node emu_node_host1x = {
     .magic = 'X',
     .last_number = 17,

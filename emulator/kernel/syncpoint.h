@@ -8,10 +8,10 @@
 
 struct emu_dmabuf;
 
-/* docs/hardware/kernel-interface.md T11, T12 */
+/* docs/hardware/kernel-interface.md traps T11, T12 */
 enum { EMU_SYNCPOINT_STRIDE = 0x10000, EMU_NO_SYNCPOINT = -1 };
 
-/* A value that a syncpoint gets to. */
+/* A syncpoint and the value to reach. */
 struct emu_point {
   uint32_t id, threshold;
 };
@@ -22,7 +22,7 @@ enum { EMU_POINTS = 32 };
  * pollfd for any of those that were triggered. */
 struct emu_waiter {
   struct emu_object object;
-  uint64_t reached_ns; /* when a fence that is told late, or never, should have been; 0: none */
+  uint64_t reached_ns; /* when a late or lost fence should have been signalled; 0: not late */
   uint32_t left;       /* points that are not reached */
   uint32_t count;
   struct emu_point points[EMU_POINTS]; /* of a sync_file; several where some were merged */
@@ -33,11 +33,11 @@ struct emu_dmabuf *emu_syncpoint_memory(void);
 /* A free syncpoint, or -ENOMEM. */
 int emu_syncpoint_take(void);
 uint32_t emu_syncpoint_value(int syncpoint);
-/* Counts up by one. Takes gpu.lock if someone waits. */
+/* Increments it. Takes gpu.lock if there are waiters. */
 void emu_syncpoint_increment(int syncpoint);
-/* The same by any number, with gpu.lock held. */
+/* Adds any number, with gpu.lock held. */
 void emu_syncpoint_raise(int syncpoint, uint32_t by);
-/* A new fd that polls readable when the syncpoints are there, or -errno. */
+/* A new fd that polls readable when all points are reached, or -errno. */
 int emu_sync_file_open(const struct emu_point *points, uint32_t count);
 /* Opens of the nodes of r36 and r35: a new fd, or -errno. */
 int emu_host1x_open(void);

@@ -104,8 +104,8 @@ static int delete_subcontext(struct emu_object *object, int fd, void *argument) 
 }
 
 /* 3.3, BIND_CHANNEL_EX orders 5 to 9 */
-static int bind(struct emu_tsg *tsg, struct emu_channel *channel) {
-  /* order 5; r35 has no CREATE_SUBCONTEXT, and makes them all this way. */
+static int bind_to_tsg(struct emu_tsg *tsg, struct emu_channel *channel) {
+  /* order 5; r35 has no CREATE_SUBCONTEXT, and makes subcontexts here. */
   if ((channel->veid == 0 || !emu_release()->subcontext_requests) && !tsg->veid_as[channel->veid] &&
       channel->as)
     set_veid(tsg, channel->veid, channel->as);
@@ -133,26 +133,26 @@ static int bind_channel_ex(struct emu_object *object, int fd, void *argument) {
     return -EINVAL; /* order 3 */
   if (a->subcontext_id >= EMU_VEIDS)
     return -EINVAL; /* order 4 */
-  /* Stored even if a later step fails; but a bound channel's slot is counted. */
+  /* Stored even if a later step fails. A bound channel's slot is counted. */
   if (!channel->tsg)
     channel->veid = a->subcontext_id;
-  return bind((struct emu_tsg *)object, channel);
+  return bind_to_tsg((struct emu_tsg *)object, channel);
 }
 
 static int bind_channel(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = emu_table_get_kind(*(int32_t *)argument, EMU_CHANNEL);
-  return channel ? bind((struct emu_tsg *)object, channel) : -EINVAL;
+  return channel ? bind_to_tsg((struct emu_tsg *)object, channel) : -EINVAL;
 }
 
-/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common: a channel that the hardware
- * would load next must stay. Here that is any with work to do. */
+/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common: a channel that the hardware would
+ * load next must stay. Here that is any with work. */
 bool emu_tsg_needs(struct emu_channel *channel) {
   return channel->tsg && channel->tsg->channel_count > 1 && !channel->disabled &&
          atomic_load(&channel->serviceable) && emu_channel_busy(channel);
 }
 
-/* With the last channel that is closed its subcontext goes, and must be created anew; one
- * that is unbound leaves it: nvgpu's common/fifo/tsg_subctx.c, "force". */
+/* Closing a subcontext's last channel ends the subcontext, which must then be created again;
+ * unbinding does not: nvgpu's common/fifo/tsg_subctx.c, "force". */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
   struct emu_tsg *tsg = channel->tsg;
   if (!tsg)
@@ -193,7 +193,7 @@ static bool gives_way(const struct emu_tsg *tsg) {
   return true;
 }
 
-/* With WFI its grids end, with CTA their running work-groups do. With CILP they give way at any
+/* With WFI its grids end; with CTA their running CTAs end. With CILP they give way at any
  * instruction, unless the firmware cannot save them in time (preempt:MS:stuck). nvgpu,
  * common/fifo/preempt.c, nvgpu_fifo_preempt_tsg. */
 int emu_tsg_preempt(struct emu_tsg *tsg) {
@@ -291,7 +291,7 @@ static void event_destroy(struct emu_object *object) {
 void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
   const uint64_t one = 1;
   for (struct emu_event *event = tsg->events; event; event = event->next) {
-    /* A full counter is an event already. */
+    /* A full counter is readable too. */
     if (event->event_id == event_id && write(event->object.fd, &one, sizeof(one)) < 0)
       continue;
   }
@@ -366,7 +366,7 @@ static int read_sm_error(struct emu_object *object, int fd, void *argument) {
   return emu_copy_to_user(a->record_mem, &tsg->sm_error, bytes) ? (int)bytes : 0;
 }
 
-/* 3.3, BIND_SCHEDULING_DOMAIN: no fd is a domain, for only root opens them. */
+/* 3.3, BIND_SCHEDULING_DOMAIN: only root opens domains, so no fd is one. */
 static int bind_domain(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_tsg_bind_scheduling_domain_args *a = argument;
   if (a->reserved0 || a->reserved[0] || a->reserved[1] || a->reserved[2])

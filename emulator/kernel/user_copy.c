@@ -1,5 +1,5 @@
-/* Copies between the emulator and its caller's memory. They go through the
- * kernel, so that a bad pointer is EFAULT, as it is for a real ioctl.
+/* Copies between the emulator and its caller's memory. They use the kernel, so that a bad
+ * pointer is EFAULT as in a real ioctl.
  */
 #include "emulator/kernel/user_copy.h"
 
@@ -12,12 +12,12 @@
 
 #include "base/file.h"
 
-/* Sandboxes forbid process_vm_readv, and qemu-user has none. */
-static bool refused(ssize_t result) {
+/* Sandboxes forbid process_vm_readv, and qemu-user does not have it. */
+static bool is_unavailable(ssize_t result) {
   return result < 0 && (errno == ENOSYS || errno == EPERM);
 }
 
-/* The slow way then: what write and read do with a bad pointer. */
+/* The slow way then: write and read report a bad pointer. */
 static int copy_through_file(void *to, const void *from, size_t bytes) {
   int fd = memfd_create("tegracl-copy", MFD_CLOEXEC);
   if (fd < 0)
@@ -35,7 +35,7 @@ int emu_copy_from_user(void *to, uint64_t user, size_t bytes) {
   ssize_t done = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
   if (done == (ssize_t)bytes)
     return 0;
-  if (!refused(done))
+  if (!is_unavailable(done))
     return -EFAULT;
   return copy_through_file(to, (const void *)(uintptr_t)user, bytes);
 }
@@ -47,11 +47,11 @@ int emu_copy_to_user(uint64_t user, const void *from, size_t bytes) {
   struct iovec remote = {(void *)(uintptr_t)user, bytes};
   ssize_t done = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
   int result = done == (ssize_t)bytes ? 0 : -EFAULT;
-  if (refused(done))
+  if (is_unavailable(done))
     result = copy_through_file((void *)(uintptr_t)user, from, bytes);
   if (result)
     return result;
-  /* Once more where tools that watch this process's stores can see it. */
+  /* Copies again by stores that tools can watch. */
   memcpy((void *)(uintptr_t)user, from, bytes);
   return 0;
 }

@@ -1,10 +1,10 @@
 /* The user-mode page and the watch on its doorbell. docs/hardware/kernel-interface.md 4.1.
  *
- * A program stores the same token again and again, so a watcher cannot wait for a
- * change: it takes the token out of the page. Two tokens may be stored before it
- * looks; of the first nothing is left but the GP_PUT that was written before it.
- * Hence a token rings for its channel, and for every other one whose GP_PUT has
- * moved. A GP_PUT without any doorbell stays unseen, as on a board.
+ * A program stores the same token again and again, so a change of the word cannot be
+ * detected: the watcher takes the token out of the page. If two tokens are stored before
+ * it reads the page, the first is lost except for the GP_PUT written before it. A token
+ * therefore rings for its channel, and for every other one whose GP_PUT has changed. A
+ * GP_PUT without any doorbell is ignored, as on a board.
  */
 #include "emulator/kernel/usermode.h"
 
@@ -25,7 +25,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-/* No runlist has so many channels. */
+/* more than the channels of any runlist */
 static const uint32_t no_token = UINT32_MAX;
 
 static atomic_bool watched;
@@ -40,13 +40,13 @@ static int page_create(void) {
     emu_object_put(&page->object);
     return error;
   }
-  page->has_inode = false; /* an fd of it must not pass as a dma-buf's */
+  page->has_inode = false; /* its fds are not dma-bufs */
   uint32_t *words = (uint32_t *)(void *)page->host;
   words[USERMODE_CFG0 / sizeof(*words)] = CLASS_USERMODE;
   words[USERMODE_NOTIFY_CHANNEL_PENDING / sizeof(*words)] = no_token;
   emu_gpu.usermode_page = page;
   if (emu_usermode_watched())
-    atomic_store(&emu_gpu.bell_cpu, -1); /* whose stores they are is not known */
+    atomic_store(&emu_gpu.bell_cpu, -1); /* the storing CPU is unknown */
   return 0;
 }
 
@@ -54,7 +54,7 @@ int emu_usermode_open(struct emu_object *ctrl) {
   int error = emu_gpu.usermode_page ? 0 : page_create();
   if (error)
     return error;
-  int fd = fcntl(emu_gpu.usermode_page->parked_fd, F_DUPFD_CLOEXEC, 0);
+  int fd = fcntl(emu_gpu.usermode_page->kept_fd, F_DUPFD_CLOEXEC, 0);
   if (fd < 0)
     return -errno;
   error = emu_table_set(fd, ctrl);
@@ -95,7 +95,8 @@ void emu_usermode_mapped(struct emu_object *object, int fd, void *mapping, size_
   ctrl->next_mapped = emu_gpu.mapped;
   emu_gpu.mapped = ctrl;
   emu_object_get(object);
-  /* It removes the mapping when the GPU goes off; without it the next request does. */
+  /* The engine removes the mapping when the GPU is switched off; without it the next request
+   * does. */
   emu_engine_start();
   emu_engine_wake();
 }
@@ -116,10 +117,10 @@ bool emu_usermode_unmapped(const void *address, size_t length) {
   return found;
 }
 
-/* Nothing: a file without pages. The client may have replaced its mapping by one of its
- * own, which stays as it is. */
+/* hide: maps a file without pages. The client may have replaced its mapping by another one, which
+ * is left alone. */
 bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide) {
-  const int page = emu_gpu.usermode_page->parked_fd;
+  const int page = emu_gpu.usermode_page->kept_fd;
   const int to = hide ? memfd_create("nvgpu-off", MFD_CLOEXEC) : page;
   const ino_t from = hide ? ctrl->page_inode : ctrl->nothing_inode;
   struct emu_vma vma;
@@ -152,14 +153,14 @@ bool emu_usermode_watched(void) {
 }
 
 /* The page stays while the engine runs. */
-static _Atomic uint32_t *bell(void) {
+static _Atomic uint32_t *doorbell_word(void) {
   return (_Atomic uint32_t *)(void *)(emu_gpu.usermode_page->host +
                                       USERMODE_NOTIFY_CHANNEL_PENDING);
 }
 
 static uint32_t token_in_page(void) {
   return emu_usermode_watched() && emu_gpu.usermode_page
-             ? atomic_load_explicit(bell(), memory_order_acquire)
+             ? atomic_load_explicit(doorbell_word(), memory_order_acquire)
              : no_token;
 }
 
@@ -181,7 +182,7 @@ static bool has_moved(const struct emu_channel *channel) {
 void emu_usermode_collect(void) {
   if (!emu_usermode_rung())
     return;
-  uint32_t token = atomic_exchange(bell(), no_token);
+  uint32_t token = atomic_exchange(doorbell_word(), no_token);
   uint32_t rung = hw_field(token, WORK_SUBMIT_TOKEN_CHANNEL);
   if (rung >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
     return; /* of no channel: ignored; docs/hardware/command-stream.md 1.4 */

@@ -1,4 +1,4 @@
-/* The mappings of the process that the emulator lives in. */
+/* The mappings of the emulator's process. */
 #ifndef TEGRACL_EMULATOR_VMA_H
 #define TEGRACL_EMULATOR_VMA_H
 

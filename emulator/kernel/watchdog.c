@@ -1,5 +1,6 @@
-/* The watchdog of channels whose ring the driver writes: work that makes no progress
- * for the channel's limit ends it. docs/hardware/kernel-interface.md 7, "watchdog" and notifier 8.
+/* The watchdog of channels whose ring the driver writes: it ends a channel whose work
+ * makes no progress for the channel's limit. docs/hardware/kernel-interface.md 7,
+ * "watchdog" and notifier 8.
  */
 #include "emulator/kernel/watchdog.h"
 
@@ -17,8 +18,8 @@
 enum {
   LOOK_MS = 100,
   NS_PER_MS = 1000000,
-  /* The default time is made for a board. What takes milliseconds there takes seconds
-   * here; a client that sets a time may mean this clock. */
+  /* The default time is made for a board. Work of milliseconds there takes seconds here; a client
+   * that sets a time may mean this clock. */
   SLOWER_THAN_A_BOARD = 100,
 };
 
@@ -44,8 +45,8 @@ void emu_watchdog_submit(struct emu_channel *channel) {
     channel->submit->since_ns = emu_time_ns();
 }
 
-/* What shows that the channel goes on. */
-static void look(struct emu_channel *channel, uint64_t now) {
+/* Restarts the limit on progress, and ends the channel after it. */
+static void check_progress(struct emu_channel *channel, uint64_t now) {
   struct emu_submit *s = channel->submit;
   uint32_t done = emu_syncpoint_value(s->syncpoint), get = emu_submit_got(channel);
   if (done != s->seen_done || get != s->seen_get || is_idle(channel)) {
@@ -58,13 +59,13 @@ static void look(struct emu_channel *channel, uint64_t now) {
   }
 }
 
-static void *watch(void *argument) {
+static void *watchdog_thread(void *argument) {
   struct emu_watchdog *w = argument;
   pthread_mutex_lock(&emu_gpu.lock);
   while (!w->stop) {
     for (int i = 0; i < EMU_CHANNELS; i++) {
       if (emu_gpu.channels[i] && emu_gpu.channels[i]->submit)
-        look(emu_gpu.channels[i], emu_time_ns());
+        check_progress(emu_gpu.channels[i], emu_time_ns());
     }
     base_cond_wait_until(&w->stopped, &emu_gpu.lock, emu_time_ns() + LOOK_MS * NS_PER_MS);
   }
@@ -81,7 +82,7 @@ int emu_watchdog_start(struct emu_channel *channel) {
   int error = w ? 0 : -ENOMEM;
   if (w) {
     pthread_cond_init(&w->stopped, NULL);
-    error = -base_thread_start(&w->thread, watch, w);
+    error = -base_thread_start(&w->thread, watchdog_thread, w);
   }
   if (error) {
     free(w);

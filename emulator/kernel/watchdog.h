@@ -10,9 +10,9 @@ struct emu_channel;
 uint64_t emu_watchdog_limit_ns(const struct emu_channel *channel);
 /* Both with gpu.lock held. 0 or -errno. */
 int emu_watchdog_start(struct emu_channel *channel);
-/* The last channel's stop lets go of gpu.lock meanwhile. */
+/* The last channel's stop releases gpu.lock meanwhile. */
 void emu_watchdog_stop(struct emu_channel *channel);
-/* Before work is submitted: a channel that had none gets the whole limit. gpu.lock held. */
+/* Call before work is submitted: a channel without work gets the whole limit. gpu.lock held. */
 void emu_watchdog_submit(struct emu_channel *channel);
 
 #endif
