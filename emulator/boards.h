@@ -1,4 +1,4 @@
-/* The modules that GA10B sits on: boards.csv. */
+/* The modules with GA10B: boards.csv. */
 #ifndef TEGRACL_EMULATOR_BOARDS_H
 #define TEGRACL_EMULATOR_BOARDS_H
 
@@ -15,7 +15,7 @@ enum {
   EMU_SMS = EMU_TPCS * SMS_PER_TPC,
 };
 
-/* A module that GA10B sits on, at full power: boards.csv. */
+/* A module with GA10B, at full power: boards.csv. */
 struct emu_board {
   const char *word, *title;
   uint32_t gpcs, sms; /* in use */
@@ -26,7 +26,7 @@ struct emu_board {
 extern const struct emu_board emu_boards[]; /* the first is the default */
 extern const size_t emu_board_count;
 
-/* The one that TEGRACL_EMULATOR chose. */
+/* The board that TEGRACL_EMULATOR chose. */
 const struct emu_board *emu_board(void);
 
 #endif

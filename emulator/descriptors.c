@@ -1,4 +1,4 @@
-/* Which fds are the device's, their duplicates, and what poll makes of them. */
+/* The fds of the device, their duplicates, and their state for poll. */
 #include "emulator/descriptors.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct fds {
 static struct fds ours, hidden;
 static _Atomic pid_t owner;
 
-static void set(struct fds *fds, int fd, bool on) {
+static void set_bit(struct fds *fds, int fd, bool on) {
   uint64_t bit = UINT64_C(1) << (fd % WORD_BITS);
   if (fd >= EMU_FDS)
     return;
@@ -31,7 +31,7 @@ static void set(struct fds *fds, int fd, bool on) {
     atomic_fetch_and(&fds->bits[fd / WORD_BITS], ~bit);
 }
 
-static bool has(const struct fds *fds, int fd) {
+static bool has_bit(const struct fds *fds, int fd) {
   return fd >= 0 && fd < EMU_FDS &&
          (atomic_load_explicit(&fds->bits[fd / WORD_BITS], memory_order_relaxed) >>
               (fd % WORD_BITS) &
@@ -39,19 +39,19 @@ static bool has(const struct fds *fds, int fd) {
          atomic_load_explicit(&owner, memory_order_relaxed) == getpid();
 }
 
-static int next(const struct fds *fds, int fd) {
+static int next_bit(const struct fds *fds, int fd) {
   while (fd >= 0 && fd < EMU_FDS) {
     uint64_t rest = atomic_load(&fds->bits[fd / WORD_BITS]) >> (fd % WORD_BITS);
     if (rest) {
       fd += __builtin_ctzll(rest);
-      return has(fds, fd) ? fd : -1;
+      return has_bit(fds, fd) ? fd : -1;
     }
     fd = (fd / WORD_BITS + 1) * WORD_BITS;
   }
   return -1;
 }
 
-static void clear(struct fds *fds) {
+static void clear_bits(struct fds *fds) {
   for (int i = 0; i < EMU_FDS / WORD_BITS; i++) {
     if (atomic_load_explicit(&fds->bits[i], memory_order_relaxed))
       atomic_store(&fds->bits[i], 0);
@@ -59,32 +59,32 @@ static void clear(struct fds *fds) {
 }
 
 void emu_descriptor_note(int fd, bool is_ours) {
-  set(&ours, fd, is_ours);
+  set_bit(&ours, fd, is_ours);
 }
 void emu_descriptor_hide(int fd, bool is_hidden) {
-  set(&hidden, fd, is_hidden);
+  set_bit(&hidden, fd, is_hidden);
 }
 
-/* Nobody else knows of the hidden ones. */
+/* The program does not close the hidden ones. */
 void emu_descriptors_forget(void) {
   atomic_store(&owner, getpid());
-  for (int fd = next(&hidden, 0); fd >= 0; fd = next(&hidden, fd + 1))
+  for (int fd = next_bit(&hidden, 0); fd >= 0; fd = next_bit(&hidden, fd + 1))
     close(fd);
-  clear(&ours);
-  clear(&hidden);
+  clear_bits(&ours);
+  clear_bits(&hidden);
 }
 
 bool emulator_owns(int fd) {
-  return has(&ours, fd);
+  return has_bit(&ours, fd);
 }
 int emulator_owns_next(int fd) {
-  return next(&ours, fd);
+  return next_bit(&ours, fd);
 }
 bool emulator_hides(int fd) {
-  return has(&hidden, fd);
+  return has_bit(&hidden, fd);
 }
 int emulator_hides_next(int fd) {
-  return next(&hidden, fd);
+  return next_bit(&hidden, fd);
 }
 
 int emulator_dup(int fd, int minimum, int flags) {
@@ -166,6 +166,6 @@ void emulator_watch_doorbell(void) {
   emu_usermode_watch();
 }
 
-void emulator_look(void) {
+void emulator_wake_engine(void) {
   emu_engine_wake();
 }

@@ -1,5 +1,5 @@
-/* The software Orin as an nvgpu_os: which path is which node, what close, ioctl
- * and mmap mean for each kind of fd, and the life of the whole device.
+/* The software Orin as an nvgpu_os: the nodes and their paths, the calls on descriptors,
+ * and the lifetime of the device.
  */
 #include "emulator/emulator.h"
 
@@ -48,11 +48,11 @@
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
 
-/* A board gives all its memory to the first client; a host program must leave
- * room for others, so the emulated board has this share of the host's. */
+/* A board has all its memory for its clients. A host program must leave memory for others, so the
+ * emulated board has this share of the host's. */
 enum { MEMORY_SHARE = 2 };
 
-/* What stat says of a node; docs/hardware/kernel-interface.md 1.1. */
+/* The status of a node; docs/hardware/kernel-interface.md 1.1. */
 enum {
   NODE_MODE = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP,
   NODE_MAJOR = 484,
@@ -87,9 +87,9 @@ static uint64_t host_memory(void) {
   return bytes;
 }
 
-/* A child of fork has neither the engine nor a use for the parent's objects: its
- * table starts empty, and what was allocated stays as it is in the copied heap. */
-static void forked_child(void) {
+/* A child of fork has no engine, and its parent's objects are useless to it. Its table starts
+ * empty, and the copied heap is not freed. */
+static void after_fork_in_child(void) {
   was_started = false;
   emu_descriptors_forget();
   emu_notes_forked();
@@ -102,17 +102,18 @@ static void forked_child(void) {
   pthread_cond_init(&emu_gpu.serviced, NULL);
 }
 
-static void forking(void) {
+static void before_fork(void) {
   pthread_mutex_lock(&emu_gpu.lock);
   emu_nvmap_forking();
 }
-static void forked_parent(void) {
+static void after_fork_in_parent(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
 /* The first open makes the device. gpu.lock held. */
 static void device_start(void) {
-  static const struct base_fork_handlers handlers = {forking, forked_parent, forked_child};
+  static const struct base_fork_handlers handlers = {before_fork, after_fork_in_parent,
+                                                     after_fork_in_child};
   if (emu_gpu.started)
     return;
   base_fork_watch(BASE_FORK_EMULATOR, &handlers);
@@ -130,7 +131,7 @@ static void device_start(void) {
   /* Ids count up from here for the life of the module; docs/hardware/kernel-interface.md 3.5. */
   if (!emu_gpu.next_handle)
     emu_gpu.next_handle = 0x7fffffff;
-  /* The last id freed is the next given out, 511 first; 3.1 OPEN_CHANNEL. */
+  /* The last id freed is the next one used, 511 first; 3.1 OPEN_CHANNEL. */
   emu_gpu.free_channel_count = EMU_CHANNELS;
   for (int i = 0; i < EMU_CHANNELS; i++)
     emu_gpu.free_channels[i] = (uint16_t)i;
@@ -158,9 +159,8 @@ void emu_device_stop_if_unused(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-/* Programs end without closing; what was counted is printed all the same. A copy of
- * the device that was never used has nothing to say: tegracl-emulate's stands beside
- * the one in the driver. */
+/* Prints the counts of programs that end without closing. A device that was never opened prints
+ * nothing: a program under tegracl-emulate has a second one in the driver. */
 __attribute__((destructor)) static void leave(void) {
   if (!was_started)
     return;
@@ -168,7 +168,7 @@ __attribute__((destructor)) static void leave(void) {
   emu_profile_print();
 }
 
-/* It asks for the default big page size, and Orin has none; 1.1. */
+/* It requests the default big page size, and Orin has none; 1.1. */
 static int open_as(void) {
   return -EINVAL;
 }
@@ -229,7 +229,7 @@ bool emulator_node_status(const char *path, struct stat *status) {
   *status = (struct stat){
       .st_mode = S_IFCHR | (refused ? S_IRUSR | S_IWUSR : NODE_MODE),
       .st_nlink = 1,
-      .st_gid = refused ? 0 : getegid(), /* which stands for the group video */
+      .st_gid = refused ? 0 : getegid(), /* in place of the group video */
       .st_rdev = makedev(NODE_MAJOR, NODE_FIRST_MINOR + (unsigned)(node - nodes)),
       .st_blksize = GPU_PAGE_BYTES,
   };
@@ -316,8 +316,8 @@ static int emulator_munmap(void *address, size_t length) {
   return result;
 }
 
-/* Of what poll found, what the driver reports; how many are ready: an event may have been another
- * thread's. */
+/* Changes what poll found into what the driver reports. Returns how many are ready: another thread
+ * may have read an event. */
 static int take_events(struct pollfd *fds, const struct pollfd *polled, unsigned count) {
   int ready = 0;
   pthread_mutex_lock(&emu_gpu.lock);
@@ -358,8 +358,8 @@ static bool is_interrupted(int timeout_ms) {
   return interrupted;
 }
 
-/* An event is told by POLLPRI and POLLIN, and once; here its fd is an eventfd, which
- * knows only POLLIN, and stays readable. docs/hardware/kernel-interface.md 3.6, 6. */
+/* The driver reports an event by POLLPRI and POLLIN, and once. Here its fd is an eventfd, which
+ * only has POLLIN and stays readable. docs/hardware/kernel-interface.md 3.6, 6. */
 static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   if (is_interrupted(timeout_ms))
     return -EINTR;
@@ -376,8 +376,8 @@ static int emulator_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   return ready;
 }
 
-/* The page itself is write-only to the hardware's reader, so nothing is stored: the token
- * goes to the engine. But a page that is not there is a SIGBUS, as on a board. */
+/* The emulator does not need the store: the token goes to the engine. The read makes access to a
+ * missing page a SIGBUS, as on a board. */
 static void emulator_doorbell(void *usermode_page, uint32_t token) {
   (void)*(volatile uint32_t *)usermode_page;
   if (!emu_injected(EMU_PLACE_DOORBELL))

@@ -1,10 +1,10 @@
 /* The software Orin: one for the process.
  *
- * Locks: gpu.lock guards everything that ioctls change (object table,
- * reference counts, bindings). The engine thread takes it only between
- * channels, and pins the address space it works in (struct emu_pin), so that an
- * unmap never waits and never frees memory under a grid. An address space's
- * mapping table has its own lock, which look-ups take for reading.
+ * Locks: gpu.lock guards everything that ioctls change (object table, reference counts,
+ * bindings). The engine thread takes it only between channels, and pins the address space
+ * in which it works (struct emu_pin), so that an unmap never waits and never frees memory
+ * under a grid. An address space's mapping table has its own lock, which look-ups take for
+ * reading.
  */
 #ifndef TEGRACL_EMULATOR_GPU_H
 #define TEGRACL_EMULATOR_GPU_H
@@ -43,7 +43,7 @@ struct emu_gpu {
   struct emu_ctrl *mapped; /* ctrl nodes with a mapping */
   struct {
     bool on;
-    bool ready; /* it has been on */
+    bool ready; /* it has been on at least once */
     uint64_t last_busy_ns;
   } power;
   uint64_t instances;
@@ -53,7 +53,7 @@ struct emu_gpu {
   uint16_t free_channels[EMU_CHANNELS];
   int free_channel_count;
   uint64_t channels_opened;
-  struct emu_dmabuf *syncpoint_memory; /* one page stride each */
+  struct emu_dmabuf *syncpoint_memory; /* EMU_SYNCPOINT_STRIDE bytes each */
   bool syncpoint_used[EMU_SYNCPOINTS];
   uint32_t syncpoint_overslept[EMU_SYNCPOINTS]; /* fences on which a client slept too long */
   struct emu_wait *waits;                       /* for syncpoints */
@@ -64,8 +64,8 @@ struct emu_gpu {
 
   /* Engine. */
   bool engine_running, engine_stopping;
-  int leaving;         /* threads that wait on serviced for the engine to let go */
-  atomic_int settling; /* threads that count a channel's turns, which end meanwhile */
+  int leaving;         /* threads that wait on serviced until the engine leaves a channel */
+  atomic_int settling; /* threads that count a channel's turns; grids' turns must end for them */
   _Atomic int scheduled_count;
   pthread_t engine;
   atomic_bool stop;
@@ -74,7 +74,7 @@ struct emu_gpu {
   _Atomic uint64_t doorbells[EMU_CHANNELS / 64];
   _Atomic uint32_t doorbell_count;
   _Atomic uint32_t engine_asleep;
-  atomic_int bell_cpu; /* where the doorbell was rung last; -1: unknown */
+  atomic_int bell_cpu; /* the CPU of the last doorbell; -1: unknown */
   struct emu_dmabuf *usermode_page;
   int cpus;
   struct emu_worker_pool *pool;
@@ -85,7 +85,7 @@ extern struct emu_gpu emu_gpu;
 
 /* PTIMER: nanoseconds in steps of 32. */
 uint64_t emu_time_ns(void);
-/* If no fd and no mapping is left, the device goes. Called without gpu.lock. */
+/* Destroys the device if no fd and no mapping is left. Called without gpu.lock. */
 void emu_device_stop_if_unused(void);
 
 #endif

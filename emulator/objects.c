@@ -1,8 +1,7 @@
 /* The table of objects behind fds, their reference counts and their ends.
  *
- * Every fd is a real one: a memfd, so that mmap, dup, fstat and poll of the
- * client work on it as on the kernel's. The table remembers which number stands
- * for what.
+ * Every fd is a real one: a memfd, so that mmap, dup, fstat and poll of the client work on
+ * it as on the kernel's. The table maps fds to objects.
  */
 #include "emulator/objects.h"
 
@@ -45,7 +44,7 @@ int emu_table_set(int fd, struct emu_object *object) {
     emu_gpu.table = table;
     emu_gpu.table_size = size;
   }
-  /* The client closed the number without our knowledge. */
+  /* The client closed the number without a call of the emulator. */
   if (emu_gpu.table[fd])
     emu_table_clear(fd);
   emu_gpu.table[fd] = object;
@@ -66,7 +65,7 @@ void *emu_table_get_kind(int fd, enum emu_kind kind) {
   return object && object->ops->kind == kind ? object : NULL;
 }
 
-/* fd has gone: the object is known by another one that it still has. */
+/* After fd was closed: chooses another fd of the object, if it has one. */
 static void replace_fd(struct emu_object *object, int fd) {
   if (object->fd != fd)
     return;
@@ -86,7 +85,7 @@ void emu_table_clear(int fd) {
   if (object->fds == 0 && object->ops->closed)
     object->ops->closed(object);
   emu_object_put(object);
-  emu_gpu.fd_count--; /* last: gpu.lock was let go, and without fds the device goes */
+  emu_gpu.fd_count--; /* last: gpu.lock was dropped, and without fds the device may be destroyed */
 }
 
 int emu_table_close(int fd) {
@@ -95,7 +94,7 @@ int emu_table_close(int fd) {
     object->ops->close(object, fd);
     object = emu_table_get(fd); /* gpu.lock may have been dropped */
   }
-  /* The number first: when its object has gone, no number may lead to it. */
+  /* The number first: once the object is freed, no number may refer to it. */
   int result = close(fd) < 0 ? -errno : 0;
   if (object)
     emu_table_clear(fd);

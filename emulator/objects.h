@@ -60,13 +60,13 @@ void *emu_object_create(const struct emu_object_ops *ops, size_t size);
 /* A new fd for a new object that has no state but its head: the fd, or -errno. */
 int emu_object_open(const struct emu_object_ops *ops, const char *name);
 
-/* Makes fd stand for the object and takes a reference. 0 or -ENOMEM. */
+/* Makes fd refer to the object, and takes a reference. 0 or -ENOMEM. */
 int emu_table_set(int fd, struct emu_object *object);
 /* The object, or NULL. */
 struct emu_object *emu_table_get(int fd);
 /* The same if it is of that kind, else NULL. */
 void *emu_table_get_kind(int fd, enum emu_kind kind);
-/* Forgets fd (it is, or will be, closed) and drops its reference. */
+/* Removes fd, which is (or is about to be) closed, and drops its reference. */
 void emu_table_clear(int fd);
 /* Closes an fd of the client, which may have an object: 0 or -errno. May drop gpu.lock meanwhile.
  */

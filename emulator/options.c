@@ -24,7 +24,7 @@ static struct emu_options options = {.watchdog = WATCHDOG_DEFAULT,
                                      .railgate_ms = RAILGATE_DEFAULT_MS,
                                      .board = &emu_boards[0]};
 
-static bool number(const char *text, uint64_t *value) {
+static bool parse_number(const char *text, uint64_t *value) {
   char *end;
   errno = 0;
   unsigned long long n = strtoull(text, &end, 0);
@@ -37,9 +37,9 @@ static bool number(const char *text, uint64_t *value) {
 static bool check_setting(const char *setting) {
   static const char watchdog[] = "watchdog=", limit[] = "limit=";
   if (strncmp(setting, watchdog, sizeof(watchdog) - 1) == 0)
-    return number(setting + sizeof(watchdog) - 1, &options.watchdog);
+    return parse_number(setting + sizeof(watchdog) - 1, &options.watchdog);
   if (strncmp(setting, limit, sizeof(limit) - 1) == 0)
-    return number(setting + sizeof(limit) - 1, &options.report_limit);
+    return parse_number(setting + sizeof(limit) - 1, &options.report_limit);
   options.leaks = strcmp(setting, "leaks") == 0;
   return options.leaks;
 }
@@ -68,31 +68,31 @@ static bool l4t_setting(const char *setting) {
 static bool preempt_setting(const char *setting) {
   if (strcmp(setting, "stuck") == 0)
     return (options.preempt_stuck = true);
-  return number(setting, &options.preempt_ms) && options.preempt_ms <= UINT32_MAX;
+  return parse_number(setting, &options.preempt_ms) && options.preempt_ms <= UINT32_MAX;
 }
 
 static bool switch_setting(const char *setting) {
-  options.switches = number(setting, &options.switch_ms) && options.switch_ms <= UINT32_MAX;
+  options.switches = parse_number(setting, &options.switch_ms) && options.switch_ms <= UINT32_MAX;
   return options.switches;
 }
 
 static bool railgate_setting(const char *setting) {
-  return number(setting, &options.railgate_ms) && options.railgate_ms <= UINT32_MAX;
+  return parse_number(setting, &options.railgate_ms) && options.railgate_ms <= UINT32_MAX;
 }
 
 static bool memory_setting(const char *setting) {
-  return number(setting, &options.memory_mib) && options.memory_mib;
+  return parse_number(setting, &options.memory_mib) && options.memory_mib;
 }
 
 static bool adversarial_setting(const char *setting) {
-  emu_adversary.seeded = number(setting, &emu_adversary.seed);
+  emu_adversary.seeded = parse_number(setting, &emu_adversary.seed);
   return emu_adversary.seeded;
 }
 
 /* Words and what their settings are. */
 static const struct word {
   const char *name;
-  bool *on; /* NULL: the word is nothing without a setting */
+  bool *on; /* NULL: the word needs a setting */
   bool (*setting)(const char *text);
 } words[] = {
     {"check", &options.check, check_setting},

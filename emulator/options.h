@@ -8,20 +8,20 @@
 struct emu_board;
 
 struct emu_options {
-  bool bad; /* and that was said on stderr */
+  bool bad; /* an error was printed on stderr */
   bool check;
-  uint64_t watchdog; /* warp instructions of a CTA */
+  uint64_t watchdog; /* limit of warp instructions of a CTA */
   uint64_t report_limit;
-  bool leaks; /* of buffers are reported */
+  bool leaks; /* report leaked buffers */
   bool profile;
   char *profile_file; /* NULL: none */
   const struct emu_board *board;
-  uint64_t preempt_ms;  /* a preemption waits so long for grids that must end; 0: it needs none */
-  bool preempt_stuck;   /* and no mode lets them give way before their end */
-  bool switches;        /* a TSG's grids keep other TSGs waiting, by its mode of preemption */
-  uint64_t switch_ms;   /* what 3 s of the context-switch timeout are here; 0: no end */
-  uint64_t railgate_ms; /* without power references until the GPU is switched off */
-  uint64_t memory_mib;  /* no more than this; 0: the module's */
+  uint64_t preempt_ms;  /* a preemption waits this long for grids that must end; 0: not at all */
+  bool preempt_stuck;   /* no mode makes them give way before their end */
+  bool switches;        /* a TSG's grids delay other TSGs, by its preemption mode */
+  uint64_t switch_ms;   /* duration of the context-switch timeout, 3 s on a board; 0: none */
+  uint64_t railgate_ms; /* time without power references until the GPU is switched off */
+  uint64_t memory_mib;  /* limit of memory; 0: the module's */
   bool r35;             /* the kernel interface of L4T r35, not r36 */
 };
 

@@ -51,8 +51,8 @@ void emu_adversary_preemption(void) {
     nanosleep(&(struct timespec){.tv_nsec = PREEMPTION_NS}, NULL);
 }
 
-/* A late one is so by up to 50 ms. One that is lost is found by another interrupt, here
- * after two seconds. */
+/* A late interrupt is up to 50 ms late. A lost one is found by another interrupt, here after two
+ * seconds. */
 uint64_t emu_adversary_fence_delay_ns(void) {
   enum { LATE = 16, LOST = 64, LATE_NS = 50000000, LOST_NS = 2000000000 };
   if (!emu_adversary.on)

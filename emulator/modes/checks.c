@@ -1,5 +1,5 @@
-/* Check mode: what the SM's watcher finds, and faults, go to stderr, each kind
- * once for each instruction; and where an address lies that no buffer holds.
+/* Check mode: prints the findings of the SM's watch, and faults, on stderr, each kind once
+ * for each instruction; and where an address is that no buffer holds.
  */
 #include "emulator/modes/checks.h"
 
@@ -21,7 +21,7 @@
 
 enum { SEEN_MAX = 4096, TEXT_BYTES = 256 };
 
-/* Further off than any 32-bit index of a vector can lead. */
+/* Further away than any 32-bit index of a vector reaches. */
 #define FAR_BYTES (UINT64_C(1) << 36)
 
 static struct {
@@ -40,7 +40,7 @@ void emu_checks_forked(void) {
   checks.seen_count = 0;
 }
 
-/* True the first time, while there is room to remember. */
+/* True the first time, while there is space to record it. */
 static bool first_time(const void *space, enum sm_fault_kind kind, uint64_t pc) {
   for (size_t i = 0; i < checks.seen_count; i++)
     if (checks.seen[i].pc == pc && checks.seen[i].kind == kind && checks.seen[i].space == space)
@@ -54,14 +54,14 @@ static bool first_time(const void *space, enum sm_fault_kind kind, uint64_t pc) 
   return true;
 }
 
-static bool wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc) {
+static bool is_wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc) {
   pthread_mutex_lock(&checks.lock);
   bool first = first_time(grid->memory.space, kind, pc);
   pthread_mutex_unlock(&checks.lock);
   return first;
 }
 
-/* Where an instruction is, as its author knows it. */
+/* The place of an instruction, in the terms of its author. */
 static void put_code(FILE *out, const struct emu_as *as, uint64_t program, uint64_t pc) {
   char text[TEXT_BYTES];
   uint64_t offset = 0;
@@ -87,14 +87,14 @@ static void put_buffer(FILE *out, const struct emu_as *as, uint64_t gpu, uint64_
           buffer_name(as, gpu, text, sizeof(text)) ? text : "buffer", bytes, gpu);
 }
 
-/* From a mapping's bytes to an address outside of them; UINT64_MAX: none is there. */
-static uint64_t distance(const struct emu_mapping *m, uint64_t address) {
+/* The distance from a mapping to an address outside of it; UINT64_MAX: none. */
+static uint64_t distance_from_mapping(const struct emu_mapping *m, uint64_t address) {
   if (!m)
     return UINT64_MAX;
   return address < m->gpu ? m->gpu - address : address - m->gpu - emu_mapping_asked(m);
 }
 
-/* Where an address lies that no buffer holds. mappings_lock held. */
+/* Prints where an address is that no buffer holds. mappings_lock held. */
 static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
   char text[TEXT_BYTES];
   const struct emu_mapping *at = emu_mmu_find(as, address), *below = NULL, *above = NULL;
@@ -116,18 +116,19 @@ static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
     else if (!above)
       above = m;
   }
-  const bool is_below = distance(below, address) <= distance(above, address);
+  const bool is_below =
+      distance_from_mapping(below, address) <= distance_from_mapping(above, address);
   const struct emu_mapping *nearest = is_below ? below : above;
-  if (distance(nearest, address) >= FAR_BYTES)
+  if (distance_from_mapping(nearest, address) >= FAR_BYTES)
     return;
-  fprintf(out, "; %" PRIu64 " bytes %s ", distance(nearest, address),
+  fprintf(out, "; %" PRIu64 " bytes %s ", distance_from_mapping(nearest, address),
           is_below ? "past the end of" : "before");
   put_buffer(out, as, nearest->gpu, emu_mapping_asked(nearest), "");
   if (at)
     fprintf(out, ", in the padding of its last page");
 }
 
-/* The buffer that holds an address; nothing for one of shared memory. */
+/* Prints the buffer that holds an address; nothing for shared memory. */
 static void put_holder(FILE *out, const struct emu_as *as, uint64_t address) {
   const struct emu_mapping *at = emu_mmu_find(as, address);
   if (!at)
@@ -136,7 +137,7 @@ static void put_holder(FILE *out, const struct emu_as *as, uint64_t address) {
   put_buffer(out, as, at->gpu, emu_mapping_asked(at), "");
 }
 
-/* Which buffer the pointer of an access belongs to, and where the access landed. */
+/* Prints the buffer of an access's pointer, and the place of the access. */
 static void put_owner(FILE *out, struct emu_as *as, uint64_t program, const struct sm_fault *f) {
   char text[TEXT_BYTES];
   const struct emu_mapping *owner = emu_mmu_find(as, f->owner), *at = emu_mmu_find(as, f->address);
@@ -207,7 +208,7 @@ void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size)
 }
 
 static struct sm_watch watch = {
-    .wanted = wanted, .report = emu_check_print, .count = emu_grid_count};
+    .wanted = is_wanted, .report = emu_check_print, .count = emu_grid_count};
 
 static void watch_init(void) {
   watch.check = emu_options()->check;

@@ -10,25 +10,24 @@ struct sm_fault;
 struct sm_grid;
 struct sm_watch;
 
-/* What grids are watched with; NULL: they are not. */
+/* The watch for grids; NULL: not in check mode. */
 const struct sm_watch *emu_watch(void);
 /* Numbers the CTAs of a grid that is about to start. */
 void emu_check_grid(struct sm_grid *grid, uint64_t ctas);
-/* One line on stderr, while the limit lasts. */
+/* Prints one line on stderr, up to the limit of reports. */
 void emu_check_print(const struct sm_grid *grid, const struct sm_fault *fault);
-/* Address space that is left unused behind each mapping, so that what runs over its
- * end lands nowhere. */
+/* The size of the unused gap after each mapping, so that overruns hit no other mapping. */
 uint64_t emu_check_gap(void);
-/* An address space ends: reports buffers that are still there. gpu.lock held. */
+/* Call when an address space ends: reports remaining buffers. gpu.lock held. */
 void emu_check_leaks(const struct emu_as *as);
-/* The same of all address spaces: the process ends. */
+/* The same for all address spaces, when the process ends. */
 void emu_check_all_leaks(void);
-/* A client unmaps what is not mapped. */
+/* Reports that a client unmaps an address that is not mapped. */
 void emu_check_unmap(const struct emu_as *as, uint64_t address);
-/* Other code lies there: what was reported of it may be reported again. */
+/* The code in the range was replaced: its reports may be repeated. */
 void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size);
 void emu_checks_forked(void);
-/* Appends which freed buffer an address lies in, if it does. */
+/* Appends the freed buffer that held an address, if there is one. */
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size);
 
 #endif

@@ -18,10 +18,10 @@ enum kind {
   KIND_NODE,     /* a node cannot be opened */
   KIND_OLD_NODE, /* only by its old name */
   KIND_REFUSE,   /* a request is refused */
-  KIND_HANG,     /* a request does not come back */
+  KIND_HANG,     /* a request does not return */
   KIND_ANSWER,   /* a request gives a wrong answer */
-  KIND_MEMORY,   /* so little memory is free */
-  KIND_PLACE,    /* an engine goes wrong */
+  KIND_MEMORY,   /* this many MiB of memory are free */
+  KIND_PLACE,    /* an engine fails */
 };
 
 enum { ERRORS = 3 };
@@ -31,8 +31,8 @@ struct emu_inject_fault {
   enum kind kind;
   const char *path;
   uint32_t request;
-  int errors[ERRORS]; /* one of them, by the seed */
-  unsigned after;     /* so many calls of a process are granted */
+  int errors[ERRORS]; /* the seed chooses one */
+  unsigned after;     /* this many calls of a process succeed */
   uint64_t bytes;
   uint32_t class_num; /* of ALLOC_OBJ_CTX; 0: any */
   enum emu_place place;
@@ -149,7 +149,7 @@ size_t emu_inject_index(void) {
   return (size_t)(emu_inject.fault - faults);
 }
 
-static void choose(const struct emu_inject_fault *f, uint64_t seed) {
+static void choose_fault(const struct emu_inject_fault *f, uint64_t seed) {
   unsigned errors = 0;
   while (errors < ERRORS && f->errors[errors])
     errors++;
@@ -162,12 +162,12 @@ bool emu_inject_choose(const char *text) {
   char *end;
   const uint64_t seed = strtoull(text, &end, 0);
   if (end != text && !*end) {
-    choose(&faults[splitmix(seed) % FAULTS], seed);
+    choose_fault(&faults[splitmix(seed) % FAULTS], seed);
     return true;
   }
   for (size_t i = 0; i < FAULTS; i++)
     if (strcmp(text, faults[i].name) == 0) {
-      choose(&faults[i], i);
+      choose_fault(&faults[i], i);
       return true;
     }
   return false;

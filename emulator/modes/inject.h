@@ -1,5 +1,5 @@
-/* One fault of a board, TEGRACL_EMULATOR=fault:SEED or fault:NAME: what a diagnosis must find
- * without having been told. The seed chooses one of the table in inject.c, and its errno.
+/* One fault of a board, TEGRACL_EMULATOR=fault:SEED or fault:NAME, for the test of a
+ * diagnosis. The seed chooses one of the table in inject.c, and its errno.
  */
 #ifndef TEGRACL_EMULATOR_INJECT_H
 #define TEGRACL_EMULATOR_INJECT_H
@@ -12,14 +12,14 @@ struct emu_fault;
 
 enum { EMU_INJECT_SHARED = 48 * 1024 };
 
-/* Where an engine can go wrong. */
+/* The places where an engine can fail. */
 enum emu_place {
   EMU_PLACE_NONE,
-  EMU_PLACE_DOORBELL,        /* it is not heard */
+  EMU_PLACE_DOORBELL,        /* it is ignored */
   EMU_PLACE_HOST_LOST,       /* a semaphore release ends the channel */
   EMU_PLACE_PAYLOAD,         /* 64-bit releases write another payload */
-  EMU_PLACE_TIME_ZERO,       /* releases with time write none */
-  EMU_PLACE_TIME_SKEW,       /* they write one of another clock */
+  EMU_PLACE_TIME_ZERO,       /* releases with time write time 0 */
+  EMU_PLACE_TIME_SKEW,       /* they write the time of another clock */
   EMU_PLACE_ACQUIRE_STUCK,   /* acquires never see their payload */
   EMU_PLACE_ACQUIRE_EARLY,   /* acquires do not wait */
   EMU_PLACE_CLASS_STUCK,     /* the compute class stops at its first method */
@@ -56,21 +56,21 @@ extern struct emu_inject emu_inject;
 bool emu_inject_choose(const char *text);
 /* NULL beyond the last. fault_class: "hang", "late fence", ... */
 const char *emu_inject_name(size_t index, const char **fault_class);
-/* Of the chosen one. */
+/* The index of the chosen one. */
 size_t emu_inject_index(void);
-/* What is free of all the memory, when nothing is allocated. */
+/* The free part of all memory, before any allocation. */
 uint64_t emu_inject_free_bytes(uint64_t all);
 
 static inline bool emu_injected(enum emu_place place) {
   return __builtin_expect(emu_inject.place == place, 0);
 }
-/* The same; then the fault says that the channel was lost. */
+/* The same, and fills in the fault of a lost channel. */
 bool emu_inject_loss(enum emu_place place, uint32_t notifier, struct emu_fault *fault);
 
 /* 0 or -errno, for a node that is opened. */
 int emu_inject_open(const char *path);
-/* Before a request: -errno, or 0; does not come back if the request hangs. After it: changes its
- * answer. */
+/* Before a request: -errno, or 0; does not return if the request hangs. After it: changes its
+ * result. */
 int emu_inject_request(uint32_t request, const void *argument);
 void emu_inject_answer(uint32_t request, void *argument);
 

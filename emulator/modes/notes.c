@@ -1,6 +1,5 @@
-/* What clients say about ranges of their address spaces (EMULATOR_IOCTL_NOTE):
- * names, source lines and parameters of code, names of buffers. Kept only for
- * check and profile modes.
+/* Notes of clients on ranges of their address spaces (EMULATOR_IOCTL_NOTE): names, source
+ * lines and parameters of code, names of buffers. Kept only for check and profile modes.
  */
 #include "emulator/modes/notes.h"
 
@@ -31,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct note *notes;
 
 /* Forgets the notes of a range; kind: EMULATOR_NOTE_KINDS for all. lock held. */
-static void forget(const struct emu_as *as, uint32_t kind, uint64_t address, uint64_t size) {
+static void drop_notes(const struct emu_as *as, uint32_t kind, uint64_t address, uint64_t size) {
   for (struct note **link = &notes; *link;) {
     struct note *n = *link;
     if (n->as == as && (kind == EMULATOR_NOTE_KINDS || n->kind == kind) &&
@@ -46,7 +45,7 @@ static void forget(const struct emu_as *as, uint32_t kind, uint64_t address, uin
 
 void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size) {
   pthread_mutex_lock(&lock);
-  forget(as, EMULATOR_NOTE_KINDS, address, size);
+  drop_notes(as, EMULATOR_NOTE_KINDS, address, size);
   pthread_mutex_unlock(&lock);
 }
 
@@ -55,10 +54,10 @@ void emu_notes_forked(void) {
   notes = NULL;
 }
 
-static int keep(const struct emu_as *as, const struct emulator_note *from) {
+static int keep_note(const struct emu_as *as, const struct emulator_note *from) {
   if (from->bytes > NOTE_BYTES_MAX)
     return -EINVAL;
-  struct note *n = calloc(1, sizeof(*n) + from->bytes + 1); /* texts end with a 0 */
+  struct note *n = calloc(1, sizeof(*n) + from->bytes + 1); /* texts are NUL-terminated */
   if (!n)
     return -ENOMEM;
   if (emu_copy_from_user(n->data, from->data, from->bytes)) {
@@ -71,7 +70,7 @@ static int keep(const struct emu_as *as, const struct emulator_note *from) {
   n->size = from->size;
   n->bytes = from->bytes;
   pthread_mutex_lock(&lock);
-  forget(as, n->kind, n->address, n->size);
+  drop_notes(as, n->kind, n->address, n->size);
   n->next = notes;
   notes = n;
   pthread_mutex_unlock(&lock);
@@ -93,14 +92,14 @@ int emu_note(struct emu_as *as, const struct emulator_note *from) {
     return emu_shadow_note(as, from);
   case EMULATOR_NOTE_KERNEL:
     emu_checks_forget(as, from->address, from->size);
-    return keep(as, from);
+    return keep_note(as, from);
   default:
-    return keep(as, from);
+    return keep_note(as, from);
   }
 }
 
 /* The note of a kind on an address, or NULL. lock held. */
-static const struct note *find(const struct emu_as *as, uint32_t kind, uint64_t address) {
+static const struct note *find_note(const struct emu_as *as, uint32_t kind, uint64_t address) {
   const struct note *n = notes;
   while (n && (n->as != as || n->kind != kind || address - n->address >= n->size))
     n = n->next;
@@ -110,7 +109,7 @@ static const struct note *find(const struct emu_as *as, uint32_t kind, uint64_t 
 bool emu_note_name(const struct emu_as *as, enum emulator_note_kind kind, uint64_t address,
                    char *text, size_t size, uint64_t *offset) {
   pthread_mutex_lock(&lock);
-  const struct note *n = find(as, kind, address);
+  const struct note *n = find_note(as, kind, address);
   if (n) {
     snprintf(text, size, "%s", n->data);
     *offset = address - n->address;
@@ -119,7 +118,7 @@ bool emu_note_name(const struct emu_as *as, enum emulator_note_kind kind, uint64
   return n != NULL;
 }
 
-/* The name with a number in a list of names that each end with a 0. */
+/* The name with this number in a list of NUL-terminated names. */
 static const char *name_at(const struct note *names, uint32_t number) {
   const char *at = names->data, *end = names->data + names->bytes;
   while (number && at < end) {
@@ -132,8 +131,8 @@ static const char *name_at(const struct note *names, uint32_t number) {
 bool emu_note_line(const struct emu_as *as, uint64_t address, uint32_t *line, char *file,
                    size_t size) {
   pthread_mutex_lock(&lock);
-  const struct note *lines = find(as, EMULATOR_NOTE_LINES, address);
-  const struct note *files = find(as, EMULATOR_NOTE_FILES, address);
+  const struct note *lines = find_note(as, EMULATOR_NOTE_LINES, address);
+  const struct note *files = find_note(as, EMULATOR_NOTE_FILES, address);
   const struct emulator_line *last = NULL;
   if (lines) {
     const struct emulator_line *l = (const struct emulator_line *)(const void *)lines->data;
@@ -159,7 +158,7 @@ bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offs
                         size_t size) {
   bool found = false;
   pthread_mutex_lock(&lock);
-  const struct note *n = find(as, EMULATOR_NOTE_PARAMETERS, program);
+  const struct note *n = find_note(as, EMULATOR_NOTE_PARAMETERS, program);
   const struct emulator_parameter *p = n ? (const void *)n->data : NULL;
   for (size_t k = 0; n && !found && k < n->bytes / sizeof(*p); k++)
     if (p[k].offset == offset) {

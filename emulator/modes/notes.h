@@ -21,9 +21,9 @@ bool emu_note_line(const struct emu_as *as, uint64_t address, uint32_t *line, ch
 /* The name of the parameter at an offset in constant bank 0 of a kernel. */
 bool emu_note_parameter(const struct emu_as *as, uint64_t program, uint32_t offset, char *text,
                         size_t size);
-/* Something else lies there from now on. */
+/* Drops the notes of a range, whose contents are replaced. */
 void emu_notes_forget(const struct emu_as *as, uint64_t address, uint64_t size);
-/* In a child of fork; so with the two of the same kind below. */
+/* Call in a child of fork, as emu_checks_forked and emu_profile_forked. */
 void emu_notes_forked(void);
 
 #endif

@@ -1,6 +1,5 @@
-/* Profile mode: what each kernel did, on stderr and as JSON, with bounds that it
- * puts on the time on a board. Bounds follow from counts and from the board's rates;
- * nothing is measured.
+/* Profile mode: counts of each kernel, on stderr and as JSON, with bounds on its time on a
+ * board. The bounds follow from the counts and the board's rates; nothing is measured.
  */
 #include "emulator/modes/profile.h"
 
@@ -102,7 +101,7 @@ void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_p
   pthread_mutex_unlock(&lock);
 }
 
-/* --- what follows from the counts ------------------------------------------------ */
+/* --- derived values --------------------------------------------------------------- */
 
 struct figures {
   uint64_t instructions;
@@ -111,7 +110,7 @@ struct figures {
   double issue, doubles, shared, dram;
 };
 
-static double ratio(uint64_t a, uint64_t b) {
+static double divide_or_zero(uint64_t a, uint64_t b) {
   return b ? (double)a / (double)b : 0;
 }
 
@@ -124,9 +123,9 @@ static struct figures figures_of(const struct kernel *k) {
     if (strcmp(sm_class_name(i), "double") == 0)
       doubles = c->instructions[i];
   }
-  f.lanes = ratio(c->lanes, f.instructions);
-  f.sectors = ratio(c->global_sectors, c->global_requests);
-  f.passes = ratio(c->shared_passes, c->shared_requests);
+  f.lanes = divide_or_zero(c->lanes, f.instructions);
+  f.sectors = divide_or_zero(c->global_sectors, c->global_requests);
+  f.passes = divide_or_zero(c->shared_passes, c->shared_requests);
   f.warps = (k->threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE * k->ctas_per_sm;
   const double cycles =
       (double)emu_board()->gpu_max_hz * emu_board()->sms; /* of all SMs in a second */
@@ -145,7 +144,7 @@ static void print_classes(FILE *out, const struct kernel *k, uint64_t total) {
     if (!k->counts.instructions[i])
       continue;
     fprintf(out, "%s%s %.1f %%", separator, sm_class_name(i),
-            100 * ratio(k->counts.instructions[i], total));
+            100 * divide_or_zero(k->counts.instructions[i], total));
     separator = ", ";
   }
   fprintf(out, "%s\n", total ? ")" : "");
@@ -174,7 +173,7 @@ static void print_kernel(FILE *out, const struct kernel *k) {
             " requests of %.2f sectors of %d bytes, %.1f %% of them "
             "written\n",
             c->global_requests, f.sectors, SM_SECTOR_BYTES,
-            100 * ratio(c->store_sectors, c->global_sectors));
+            100 * divide_or_zero(c->store_sectors, c->global_sectors));
   if (c->shared_requests)
     fprintf(out,
             "  local memory       %" PRIu64

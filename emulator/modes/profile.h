@@ -7,10 +7,10 @@
 struct sm_counts;
 struct sm_grid;
 
-/* A CTA has ended; a grid. */
+/* Counts a CTA that has ended; records a grid. */
 void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *counts);
 void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_per_sm);
-/* Prints what was counted since the last time. */
+/* Prints the counts since the last call. */
 void emu_profile_print(void);
 void emu_profile_forked(void);
 

@@ -1,5 +1,5 @@
-/* Check mode: what is remembered of each mapping beside its contents: which bytes
- * have been written, who accessed them last, what kernels may do with them.
+/* Check mode: the records of each mapping: which bytes were written, their last accesses,
+ * and what kernels may do with them.
  */
 #include "emulator/modes/shadow.h"
 
@@ -13,11 +13,11 @@
 #include "emulator/sm/sm.h"
 #include "gpu/nvgpu/emulator_node.h"
 
-/* Larger mappings are not watched for races: the record is many times their size. */
+/* Larger mappings are not checked for races: the record is many times their size. */
 #define RACES_BYTES_MAX (UINT64_C(1) << 28)
 
-/* Zeroed memory of which only what is touched exists; NULL: no address space. */
-static void *reserve(size_t bytes) {
+/* Zeroed memory that is allocated page by page when touched; NULL: no address space. */
+static void *reserve_zeroed(size_t bytes) {
   void *p =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? NULL : p;
@@ -32,7 +32,7 @@ void emu_shadow_create(struct emu_mapping *m) {
     return;
   m->shadow = calloc(1, sizeof(*m->shadow));
   if (m->shadow && m->size <= RACES_BYTES_MAX)
-    m->shadow->cells = reserve(cells_bytes(m));
+    m->shadow->cells = reserve_zeroed(cells_bytes(m));
 }
 
 void emu_shadow_destroy(struct emu_mapping *m) {
@@ -46,12 +46,11 @@ void emu_shadow_destroy(struct emu_mapping *m) {
   m->shadow = NULL;
 }
 
-/* A run of the mapping begins to count as unwritten: so all that was written
- * before is remembered first. */
+/* A range of the mapping now counts as unwritten. First records that all of it was written. */
 static int set_unwritten(struct emu_mapping *m, uint64_t at, uint64_t bytes) {
   uint8_t *written = m->shadow->written;
   if (!written) {
-    written = reserve(m->size);
+    written = reserve_zeroed(m->size);
     if (!written)
       return -ENOMEM;
     memset(written, 1, at);

@@ -1,4 +1,4 @@
-/* Check mode: the state of each byte of the mappings. */
+/* Check mode: the records of each mapping. */
 #ifndef TEGRACL_EMULATOR_SHADOW_H
 #define TEGRACL_EMULATOR_SHADOW_H
 
@@ -8,12 +8,12 @@ struct emu_as;
 struct emu_mapping;
 struct emulator_note;
 
-/* A mapping begins; ends. */
+/* Call when a mapping is made; removed. */
 void emu_shadow_create(struct emu_mapping *mapping);
 void emu_shadow_destroy(struct emu_mapping *mapping);
 /* A note on memory: 0, -EINVAL or -ENOMEM. gpu.lock held. */
 int emu_shadow_note(struct emu_as *as, const struct emulator_note *note);
-/* Bytes in the mapping have been written. */
+/* Records that bytes of the mapping were written. */
 void emu_shadow_written(const struct emu_mapping *mapping, uint64_t address, uint64_t bytes);
 
 #endif

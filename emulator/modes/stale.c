@@ -1,22 +1,23 @@
-/* Adversarial mode: caches that serve what they hold until they are told otherwise.
+/* Adversarial mode: caches that return stale data until they are invalidated.
  *
  * The scheduler's cache of descriptors, the constant cache and the SMs' L1 data caches
- * (sm/l1.h). The instruction cache is the decoded code (sm/code.c), which is kept in
- * any mode; here it loses what it has now and then. All on the engine's thread.
+ * (sm/l1.h). The instruction cache is the decoded code (sm/code.c), which exists in any
+ * mode; here it sometimes loses its contents. All on the engine's thread.
  *
- * Descriptors (docs/hardware/command-stream.md 8.3, hazard 2; docs/hardware/bring-up.md trap 38):
- * one that is scheduled again at the same address comes from the cache, unless an action that
- * invalidates or INVALIDATE_SKED_CACHES was between. A descriptor from the pushbuffer replaces what
- * is there: CUDA launches so, and nothing else (4.5). Boards have run with a ring of 1024
- * descriptors and no invalidates: the cache is smaller than that.
+ * Descriptors (docs/hardware/command-stream.md 8.3, hazard 2; docs/hardware/bring-up.md
+ * trap 38): one that is scheduled again at the same address comes from the cache, unless
+ * an action that invalidates or INVALIDATE_SKED_CACHES was between. A descriptor from the
+ * pushbuffer replaces the cached one: CUDA launches only in this way
+ * (docs/hardware/command-stream.md 4.5). Boards have run with a ring of 1024 descriptors
+ * and no invalidates, so the cache is smaller than that.
  *
  * Constants (qmd-v03.csv, CONSTANT_BUFFER_INVALIDATE and INVALIDATE_SHADER_CONSTANT_CACHE;
- * 4.4): lines stay from grid to grid, found by address. A grid reads each line once,
- * when it starts or when it ends. Lines have 64 bytes (Jia and others, 2018, as in
- * sm/l1.h: the L1 constant cache of Volta).
+ * docs/hardware/command-stream.md 4.4): lines stay from grid to grid, found by address. A
+ * grid reads each line once, when it starts or when it ends. Lines have 64 bytes (Jia and
+ * others, 2018, as in sm/l1.h: the L1 constant cache of Volta).
  *
- * What a new mapping at an old address does to these caches is not said anywhere:
- * nvgpu invalidates TLBs. They are left alone, as by any write.
+ * The effect of a new mapping at an old address on these caches is not documented: nvgpu
+ * invalidates TLBs. The caches are left alone, as by any write.
  */
 #include "emulator/modes/stale.h"
 
@@ -36,8 +37,8 @@ enum {
   DESCRIPTORS = 64,
   CONSTANT_LINE = 64,
   CONSTANT_LINES = 1024,
-  LOSS = 8, /* one in how many is lost whenever it might be */
-  STAY = 8, /* and stays although others need its place */
+  LOSS = 8, /* 1 of this many lines is lost at each opportunity */
+  STAY = 8, /* and is not evicted */
 };
 
 struct descriptor {
@@ -47,23 +48,23 @@ struct descriptor {
 
 struct constant_line {
   uint64_t address; /* 0: none */
-  bool stays;       /* others do not replace it */
+  bool stays;       /* it is not evicted */
   uint8_t data[CONSTANT_LINE];
 };
 
-/* Of one address space. */
+/* The caches of one address space. */
 struct emu_stale {
   struct emu_random random;
   struct descriptor descriptor[DESCRIPTORS];
   struct constant_line constant[CONSTANT_LINES];
 };
 
-/* What a grid reads instead of the constant banks in memory. */
+/* The copy that a grid reads instead of a constant bank in memory. */
 struct emu_stale_bank {
   uint64_t address;
   uint32_t size;
   const uint8_t *memory;
-  uint8_t *copy; /* NULL: it reads memory, and leaves the lines behind when it ends */
+  uint8_t *copy; /* NULL: it reads memory, and its lines are cached when it ends */
 };
 
 static struct sm_l1_caches *l1;
@@ -80,7 +81,7 @@ static struct emu_stale *stale_of(struct emu_as *as) {
   as->stale = calloc(1, sizeof(*as->stale));
   if (as->stale)
     as->stale->random = emu_adversary_stream(EMU_STREAM_CACHES, ++spaces);
-  sm_l1_invalidate_all(l1); /* an address space that has gone may have been at this place */
+  sm_l1_invalidate_all(l1); /* a freed address space may have had this address */
   return as->stale;
 }
 
@@ -179,14 +180,14 @@ static void drop_lines(struct emu_stale *stale, const struct emu_stale_bank *ban
       place_of(stale, line)->address = 0;
 }
 
-static void fill(struct emu_stale *stale, struct constant_line *place, uint64_t line,
-                 const uint8_t *data) {
+static void fill_line(struct emu_stale *stale, struct constant_line *place, uint64_t line,
+                      const uint8_t *data) {
   place->address = line;
   place->stays = emu_adversary_one_in(&stale->random, STAY);
   memcpy(place->data, data, CONSTANT_LINE);
 }
 
-/* Fetches the lines that are not there. A mapping is of whole pages, hence of lines. */
+/* Fetches the missing lines. Mappings consist of whole pages, so of whole lines. */
 static void fetch_lines(struct emu_stale *stale, const struct emu_stale_bank *bank) {
   const uint64_t end = bank->address + bank->size;
   for (uint64_t line = first_line(bank); line < end; line += CONSTANT_LINE) {
@@ -195,7 +196,7 @@ static void fetch_lines(struct emu_stale *stale, const struct emu_stale_bank *ba
     if (place->address == line)
       data = place->data;
     else if (!place->address || !place->stays)
-      fill(stale, place, line, data);
+      fill_line(stale, place, line, data);
     const uint64_t from = line < bank->address ? bank->address : line;
     const uint64_t to = line + CONSTANT_LINE < end ? line + CONSTANT_LINE : end;
     if (bank->copy)
@@ -207,7 +208,7 @@ static void drop_constants(struct emu_stale *stale) {
   memset(stale->constant, 0, sizeof(stale->constant));
 }
 
-/* A bank whose lines are not there may be read when the grid starts or later. */
+/* A bank without cached lines may be read when the grid starts or later. */
 static void begin_bank(struct emu_stale *stale, struct emu_stale_bank *bank, const uint8_t **data) {
   drop_lines(stale, bank, false);
   if (has_lines(stale, bank) || emu_adversary_one_in(&stale->random, 2))

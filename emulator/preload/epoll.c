@@ -1,5 +1,5 @@
-/* Redirected functions of epoll. The kernel knows an event's eventfd, which has
- * POLLIN only; what the program asked for, and with which data, is kept here.
+/* Redirected functions of epoll. The kernel only has an event's eventfd, which has POLLIN
+ * alone. The events that the program requested, and their data, are kept here.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ struct watch {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watch *watches;
 
-/* A child of fork has no event's fd, and no thread that would unlock. */
+/* A child of fork has no fd of an event, and no thread that would unlock. */
 static void forked_child(void) {
   pthread_mutex_init(&lock, NULL);
   watches = NULL;
@@ -31,8 +31,8 @@ __attribute__((constructor)) static void watch_fork(void) {
   base_fork_watch(BASE_FORK_EPOLL, &handlers);
 }
 
-/* Also of fds that were closed since: the kernel has forgotten them, too. */
-static void forget(int set, int fd) {
+/* Also removes fds that were closed since; the kernel has dropped them too. */
+static void drop_watch(int set, int fd) {
   for (struct watch **link = &watches; *link;) {
     struct watch *w = *link;
     if ((w->set == set && w->fd == fd) || !emulator_is_event(w->fd)) {
@@ -44,12 +44,12 @@ static void forget(int set, int fd) {
   }
 }
 
-static int add(int set, int fd, const struct epoll_event *asked) {
+static int add_watch(int set, int fd, const struct epoll_event *asked) {
   struct watch *w = malloc(sizeof(*w));
   if (!w)
     return -ENOMEM;
   pthread_mutex_lock(&lock);
-  forget(set, fd);
+  drop_watch(set, fd);
   *w = (struct watch){watches, set, fd, *asked};
   watches = w;
   pthread_mutex_unlock(&lock);
@@ -61,18 +61,18 @@ REDIRECT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event
     return NEXT(epoll_ctl)(set, operation, fd, event);
   if (operation == EPOLL_CTL_DEL || !event) {
     pthread_mutex_lock(&lock);
-    forget(set, fd);
+    drop_watch(set, fd);
     pthread_mutex_unlock(&lock);
     return NEXT(epoll_ctl)(set, operation, fd, event);
   }
   struct epoll_event changed = *event;
   changed.events |= changed.events & EPOLLPRI ? (uint32_t)EPOLLIN : 0;
   int result = NEXT(epoll_ctl)(set, operation, fd, &changed);
-  return result < 0 ? result : next_result(add(set, fd, event));
+  return result < 0 ? result : next_result(add_watch(set, fd, event));
 }
 
-/* What was reported with the data of an event becomes what a driver reports, once. */
-static int tell(int set, struct epoll_event *events, int count) {
+/* Changes reports of an event's eventfd into what a driver reports, once. */
+static int report_once(int set, struct epoll_event *events, int count) {
   if (count <= 0)
     return count;
   pthread_mutex_lock(&lock);
@@ -91,15 +91,15 @@ static int tell(int set, struct epoll_event *events, int count) {
 }
 
 REDIRECT int epoll_wait(int set, struct epoll_event *events, int most, int timeout_ms) {
-  return tell(set, events, NEXT(epoll_wait)(set, events, most, timeout_ms));
+  return report_once(set, events, NEXT(epoll_wait)(set, events, most, timeout_ms));
 }
 
 REDIRECT int epoll_pwait(int set, struct epoll_event *events, int most, int timeout_ms,
                          const sigset_t *mask) {
-  return tell(set, events, NEXT(epoll_pwait)(set, events, most, timeout_ms, mask));
+  return report_once(set, events, NEXT(epoll_pwait)(set, events, most, timeout_ms, mask));
 }
 
 REDIRECT int epoll_pwait2(int set, struct epoll_event *events, int most,
                           const struct timespec *timeout, const sigset_t *mask) {
-  return tell(set, events, NEXT(epoll_pwait2)(set, events, most, timeout, mask));
+  return report_once(set, events, NEXT(epoll_pwait2)(set, events, most, timeout, mask));
 }

@@ -1,6 +1,6 @@
-/* Redirected: dlopen of the C library. Who looks functions up in a handle of it, as
- * Python's ctypes.CDLL("libc.so.6") does, would get its own, not ours. A handle of
- * this library leads to ours first, and to the C library's for all else.
+/* Redirected: dlopen of the C library. Programs that look up functions in a handle of it,
+ * as Python's ctypes.CDLL("libc.so.6") does, would get the C library's, not ours. A handle
+ * of this library finds ours first, and the C library's for all others.
  */
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
@@ -17,8 +17,8 @@ static const char *instead_of(const char *file) {
   return self.dli_fname;
 }
 
-/* The loader looks where the caller's RUNPATH says: optimized, the call is a jump, and
- * so comes from the program. */
+/* The loader searches the caller's RUNPATH. In an optimized build the call is a jump, so the
+ * program is the caller. */
 REDIRECT void *dlopen(const char *file, int mode) {
   return NEXT(dlopen)(instead_of(file), mode);
 }

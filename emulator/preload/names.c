@@ -9,8 +9,8 @@
 #include "emulator/emulator.h"
 #include "emulator/preload/next.h"
 
-/* Fortified programs call these for open without a mode, old ones the others for
- * stat; no header declares them. */
+/* Fortified programs call these for open without a mode, and old ones the others for stat; no
+ * header declares them. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int folder, const char *path, int flags);

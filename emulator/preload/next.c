@@ -1,6 +1,6 @@
-/* The C library's functions that ours replace, and what the emulator in this library calls: never
- * our own redirections. The linker's --wrap (meson.build) gives each call of NAME
- * in this library to __wrap_NAME.
+/* The C library's functions that ours replace. The emulator in this library must call
+ * them, never our own redirections: the linker's --wrap (meson.build) gives each call of
+ * NAME in this library to __wrap_NAME.
  */
 #include "emulator/preload/next.h"
 

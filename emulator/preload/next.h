@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* What this library puts in front of the C library. Everything else is hidden. */
+/* A function that this library exports in front of the C library's. Everything else is hidden. */
 #define REDIRECT __attribute__((visibility("default")))
 /* The names of the same functions for programs with 64-bit file offsets, which on
  * 64-bit machines all are. */
@@ -20,7 +20,7 @@ void *next_function(_Atomic(void *) *found, const char *name);
     (__typeof__(&(name)))next_function(&next_##name, #name);                                       \
   })
 
-/* The last argument of an open whose last named one is flags. */
+/* The mode argument of an open, if flags require one. */
 #define OPEN_MODE(flags)                                                                           \
   ({                                                                                               \
     va_list arguments;                                                                             \
@@ -31,7 +31,7 @@ void *next_function(_Atomic(void *) *found, const char *name);
     mode;                                                                                          \
   })
 
-/* For functions that answer 0 or more, or -1 with errno: from 0 or more, or -errno. */
+/* Converts a result of 0 or more, or -errno, to one of 0 or more, or -1 with errno. */
 int next_result(int result);
 
 #endif

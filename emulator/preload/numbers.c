@@ -1,4 +1,4 @@
-/* Redirected functions that take fds: what a program does to those of the device. */
+/* Redirected functions that take fds, for those of the device. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ static void close_owned(unsigned first, unsigned last) {
     nvgpu_os_emulator.close(fd);
 }
 
-/* The fds in a range, but for those that the program must not know of. */
+/* Closes the fds in a range, except those that are hidden from the program. */
 REDIRECT int close_range(unsigned first, unsigned last, int flags) {
   if (flags == 0 && first <= last)
     close_owned(first, last);
@@ -84,7 +84,7 @@ REDIRECT int ioctl(int fd, unsigned long request, ...) {
   va_end(arguments);
   if (!emulator_owns(fd))
     return NEXT(ioctl)(fd, request, argument);
-  emulator_look();
+  emulator_wake_engine();
   return next_result(nvgpu_os_emulator.ioctl(fd, request, argument));
 }
 
@@ -105,7 +105,7 @@ REDIRECT int munmap(void *address, size_t length) {
                               : NEXT(munmap)(address, length);
 }
 
-/* A node is a character device, whatever stands behind its fd. */
+/* A node's fd is a memfd here, but a character device to the program. */
 REDIRECT int fstat(int fd, struct stat *status) {
   return emulator_owns(fd) && emulator_fd_status(fd, status) ? 0 : NEXT(fstat)(fd, status);
 }

@@ -1,6 +1,6 @@
-/* Redirected functions that wait for fds. The kernel driver's poll of an event
- * reports POLLIN and POLLPRI together, and once; behind our fd is an eventfd, which
- * knows only POLLIN and stays readable. docs/hardware/kernel-interface.md 3.6, 6.
+/* Redirected functions that wait for fds. The kernel driver's poll of an event reports
+ * POLLIN and POLLPRI together, and once. Here the fd is an eventfd, which only has POLLIN
+ * and stays readable. docs/hardware/kernel-interface.md 3.6, 6.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000, US_PER_S = 1000000, NS_PER_US = 1000 };
 
-/* When a wait ends. No timeout: never. */
+/* The end of a wait. No timeout: never. */
 struct end {
   bool set;
   int64_t ns;
@@ -30,7 +30,7 @@ static struct end end_of(const struct timespec *timeout) {
 }
 
 /* The timeout of the next system call of the wait. */
-static const struct timespec *left(struct end *end) {
+static const struct timespec *time_left(struct end *end) {
   if (!end->set)
     return NULL;
   int64_t ns = end->ns - (int64_t)base_clock_ns();
@@ -39,7 +39,7 @@ static const struct timespec *left(struct end *end) {
   return &end->left;
 }
 
-static bool over(const struct end *end) {
+static bool is_over(const struct end *end) {
   return end->set && (int64_t)base_clock_ns() >= end->ns;
 }
 
@@ -51,8 +51,8 @@ static bool has_event(const struct pollfd *fds, nfds_t count) {
   return false;
 }
 
-/* How many fds are ready when events are told once. */
-static int poll_tell(struct pollfd *fds, nfds_t count, const struct pollfd *asked) {
+/* Takes the events of readable fds. Returns how many fds are still ready. */
+static int poll_report_once(struct pollfd *fds, nfds_t count, const struct pollfd *asked) {
   int ready = 0;
   for (nfds_t i = 0; i < count; i++) {
     if ((fds[i].revents & POLLIN) && emulator_is_event(fds[i].fd))
@@ -75,11 +75,11 @@ static int poll_events(struct pollfd *fds, nfds_t count, const struct timespec *
       fds[i].events |= POLLIN;
   int ready;
   do {
-    emulator_look();
-    ready = NEXT(ppoll)(fds, count, left(&end), mask);
+    emulator_wake_engine();
+    ready = NEXT(ppoll)(fds, count, time_left(&end), mask);
     if (ready > 0)
-      ready = poll_tell(fds, count, asked);
-  } while (ready == 0 && !over(&end));
+      ready = poll_report_once(fds, count, asked);
+  } while (ready == 0 && !is_over(&end));
   for (nfds_t i = 0; i < count; i++)
     fds[i].events = asked[i].events;
   free(asked);
@@ -99,13 +99,13 @@ REDIRECT int poll(struct pollfd *fds, nfds_t count, int timeout_ms) {
   return poll_events(fds, count, timeout_ms < 0 ? NULL : &timeout, NULL);
 }
 
-static bool asked_for(int fd, const fd_set *set) {
+static bool is_requested(int fd, const fd_set *set) {
   return set && FD_ISSET(fd, set);
 }
 
 static bool select_has_event(int count, const fd_set *readable, const fd_set *exceptional) {
   for (int fd = 0; fd < count && fd < FD_SETSIZE; fd++) {
-    if ((asked_for(fd, readable) || asked_for(fd, exceptional)) && emulator_is_event(fd))
+    if ((is_requested(fd, readable) || is_requested(fd, exceptional)) && emulator_is_event(fd))
       return true;
   }
   return false;
@@ -126,8 +126,8 @@ static int select_events(int count, fd_set *readable, fd_set *writable, fd_set *
       if (FD_ISSET(fd, &e) && emulator_is_event(fd))
         FD_SET(fd, &r);
     }
-    emulator_look();
-    ready = NEXT(pselect)(count, &r, &w, &e, left(end), mask);
+    emulator_wake_engine();
+    ready = NEXT(pselect)(count, &r, &w, &e, time_left(end), mask);
     for (int fd = 0; ready > 0 && fd < count; fd++) {
       if (!FD_ISSET(fd, &r) || !emulator_is_event(fd))
         continue;
@@ -149,7 +149,7 @@ static int select_events(int count, fd_set *readable, fd_set *writable, fd_set *
       *writable = w;
     if (ready >= 0 && exceptional)
       *exceptional = e;
-  } while (ready == 0 && !over(end));
+  } while (ready == 0 && !is_over(end));
   return ready;
 }
 
@@ -161,7 +161,7 @@ REDIRECT int pselect(int count, fd_set *readable, fd_set *writable, fd_set *exce
   return select_events(count, readable, writable, exceptional, &end, mask);
 }
 
-/* Linux's select leaves the time that was left. */
+/* Linux's select returns the remaining time. */
 REDIRECT int select(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
                     struct timeval *timeout) {
   if (!select_has_event(count, readable, exceptional))
@@ -172,7 +172,7 @@ REDIRECT int select(int count, fd_set *readable, fd_set *writable, fd_set *excep
   struct end end = end_of(timeout ? &time : NULL);
   int ready = select_events(count, readable, writable, exceptional, &end, NULL);
   if (timeout) {
-    const struct timespec *rest = left(&end);
+    const struct timespec *rest = time_left(&end);
     *timeout = (struct timeval){.tv_sec = rest->tv_sec, .tv_usec = rest->tv_nsec / NS_PER_US};
   }
   return ready;

@@ -1,6 +1,6 @@
-/* tegracl-emulate PROGRAM [ARGUMENT...]: runs a program, and what it starts, with
- * the software Orin's nodes in front of it: by the preloaded library that lies
- * beside this program or where it was installed.
+/* tegracl-emulate PROGRAM [ARGUMENT...]: runs a program, and the programs that it starts,
+ * with the software Orin's nodes. The preloaded library is in the folder of this program,
+ * or in the one to which it was installed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #define VARIABLE "LD_PRELOAD"
 
-/* As a shell says that it found no program, or cannot run it. */
+/* The exit statuses of a shell that cannot find or run a program. */
 enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
 
 static int beside_this_program(char path[PATH_MAX]) {
@@ -32,8 +32,8 @@ static const char *find_library(char path[PATH_MAX]) {
                                                                : NULL;
 }
 
-/* After what is preloaded already: a tracer sees the calls before they are answered.
- * The list's separators cannot be quoted in it. */
+/* After other preloaded libraries, so that a tracer sees the calls first. The list's separators
+ * cannot be quoted in it. */
 static int preload(const char *library) {
   if (strpbrk(library, ": "))
     return -EINVAL;

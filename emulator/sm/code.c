@@ -96,8 +96,8 @@ static struct sm_page **bucket_of(struct sm_code *code, uint64_t va, uint32_t re
   return &code->bucket[key % BUCKETS];
 }
 
-static const struct sm_page *lookup(struct sm_page *const *bucket, uint64_t va,
-                                    uint32_t registers) {
+static const struct sm_page *find_page(struct sm_page *const *bucket, uint64_t va,
+                                       uint32_t registers) {
   const struct sm_page *page = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
   while (page && (page->va != va || page->registers != registers))
     page = page->next;
@@ -105,7 +105,7 @@ static const struct sm_page *lookup(struct sm_page *const *bucket, uint64_t va,
 }
 
 /* Copies the page's words; false where nothing is mapped. */
-static bool fetch(struct sm_code *code, uint64_t va, uint64_t word[2]) {
+static bool fetch_word(struct sm_code *code, uint64_t va, uint64_t word[2]) {
   struct sm_range range;
   if (!code->memory.find(code->memory.space, va, &range) || va < range.gpu ||
       range.size < SM_INSN_BYTES || va - range.gpu > range.size - SM_INSN_BYTES)
@@ -137,7 +137,7 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
     struct sm_uop *u = &page->uop[k];
     struct sm_insn insn;
     const uint64_t pc = va + k * SM_INSN_BYTES;
-    if (!fetch(code, pc, page->word[k])) {
+    if (!fetch_word(code, pc, page->word[k])) {
       u->handler = core->handler[SM_H_pc_range];
     } else if (!sm_decode(page->word[k], &insn)) {
       u->handler = core->handler[SM_H_illegal];
@@ -157,11 +157,11 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
 
 const struct sm_page *sm_code_page(struct sm_code *code, uint64_t va, uint32_t registers) {
   struct sm_page **bucket = bucket_of(code, va, registers);
-  const struct sm_page *found = lookup(bucket, va, registers);
+  const struct sm_page *found = find_page(bucket, va, registers);
   if (found)
     return found;
   pthread_mutex_lock(&code->lock);
-  found = lookup(bucket, va, registers);
+  found = find_page(bucket, va, registers);
   if (!found) {
     struct sm_page *page = lower_page(code, va, registers);
     if (page) {

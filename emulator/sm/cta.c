@@ -1,4 +1,4 @@
-/* A CTA's life: its memory out of the worker's pool, the turns of its warps, its
+/* The lifetime of a CTA: its memory from the worker's pool, the turns of its warps, its
  * barriers, and its cache of mappings.
  */
 #include <fenv.h>
@@ -11,8 +11,8 @@
 #include "emulator/sm/l1.h"
 #include "emulator/sm/state.h"
 
-/* A warp's turn, in instructions: long enough to keep its registers in the
- * cache, short enough that warps which wait for each other by spinning get on. */
+/* A warp's turn, in instructions: long enough to keep its registers in the cache, and short enough
+ * for progress of warps that spin for each other. */
 enum { TURN = 8192 };
 
 enum { WARP_BYTES = (sizeof(struct sm_warp) + SM_REG_BYTES - 1) / SM_REG_BYTES * SM_REG_BYTES };
@@ -48,7 +48,7 @@ uint64_t sm_worker_instructions(const struct sm_worker *worker) {
 }
 
 /* Makes *p hold at least bytes; its contents may be lost. */
-static bool reserve(uint8_t **p, size_t *have, size_t bytes) {
+static bool grow_buffer(uint8_t **p, size_t *have, size_t bytes) {
   if (*p && bytes <= *have)
     return true;
   free(*p);
@@ -158,9 +158,9 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
   const size_t local =
       (size_t)warps * SM_LANES * (round16(grid->local_low) + (size_t)round16(grid->local_high));
   const bool fresh = cta->stride != stride || stride * warps > cta->memory_bytes;
-  if (!reserve(&cta->memory, &cta->memory_bytes, stride * warps) ||
-      !reserve(&cta->shared, &cta->shared_allocated, (size_t)grid->shared_bytes + 1) ||
-      !reserve(&cta->local, &cta->local_bytes, local + 1)) {
+  if (!grow_buffer(&cta->memory, &cta->memory_bytes, stride * warps) ||
+      !grow_buffer(&cta->shared, &cta->shared_allocated, (size_t)grid->shared_bytes + 1) ||
+      !grow_buffer(&cta->local, &cta->local_bytes, local + 1)) {
     free_cta(cta);
     return NULL;
   }
@@ -205,7 +205,7 @@ void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
     high = SM_UR_COUNT + 1;
   if (high > cta->ur_dirty)
     cta->ur_dirty = high;
-  /* Lanes that have not exited leave their groups behind. */
+  /* The groups of lanes that have not exited are dropped. */
   if (cta->exited != cta->threads)
     cta->stride = 0;
   cta->grid = NULL;
@@ -215,7 +215,7 @@ void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
 
 /* --- turns ------------------------------------------------------------------ */
 
-/* The host's rounding mode and exceptions, put aside while CTAs run. */
+/* The host's rounding mode and exceptions, saved while CTAs run. */
 #if defined(__SSE2__)
 enum { MXCSR_DEFAULT = 0x1f80 };
 struct float_state {
@@ -267,15 +267,15 @@ static struct sm_warp *next_warp(struct sm_cta *cta) {
   return NULL;
 }
 
-/* Nobody can run: a barrier mask may name lanes that have left it. */
-static bool unblock(struct sm_cta *cta) {
+/* No warp can run: a barrier mask may name lanes that have left the barrier. */
+static bool release_blocked(struct sm_cta *cta) {
   for (uint32_t k = 0; k < cta->warps; k++)
     if (sm_release_early(sm_warp_at(cta, k)))
       return true;
   return false;
 }
 
-static void deadlock(struct sm_cta *cta) {
+static void report_deadlock(struct sm_cta *cta) {
   for (uint32_t k = 0; k < cta->warps; k++) {
     struct sm_warp *w = sm_warp_at(cta, k);
     for (unsigned g = 0; g < SM_LANES; g++)
@@ -287,7 +287,7 @@ static void deadlock(struct sm_cta *cta) {
   }
 }
 
-/* One warp's turn. */
+/* Runs one warp's turn. */
 static void take_turn(struct sm_warp *w, const struct sm_core *core) {
   do {
     const bool preempted = w->event == SM_EVENT_BUDGET;
@@ -299,7 +299,7 @@ static void take_turn(struct sm_warp *w, const struct sm_core *core) {
   } while (w->event == SM_EVENT_SWITCH && w->left > 0);
 }
 
-/* What was unmapped since the last turn may not be found any more. */
+/* Mappings that were removed since the last turn must not be found. */
 static void look_at_mappings(struct sm_cta *cta) {
   const struct sm_memory *memory = &cta->grid->memory;
   const uint32_t unmappings = memory->unmappings ? *memory->unmappings : 0;
@@ -326,9 +326,9 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
     }
     struct sm_warp *w = next_warp(cta);
     if (!w) {
-      if (unblock(cta))
+      if (release_blocked(cta))
         continue;
-      deadlock(cta);
+      report_deadlock(cta);
       result = SM_FAULTED;
       break;
     }
@@ -422,7 +422,7 @@ const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, ui
     cta->bars_in_use |= 1u << id;
   }
   if (!(bar->warps >> w->index & 1)) {
-    /* Counts are in whole warps: lanes that are not there count as arrived. */
+    /* Counts are of whole warps: missing lanes count as arrived. */
     bar->warps |= 1u << w->index;
     bar->absent += SM_LANES - (uint32_t)__builtin_popcount(w->alive);
   }
@@ -442,20 +442,20 @@ const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, ui
 
 /* --- mappings --------------------------------------------------------------------- */
 
-static bool holds(const struct sm_range *range, uint64_t address, uint64_t bytes) {
+static bool range_holds(const struct sm_range *range, uint64_t address, uint64_t bytes) {
   uint64_t at = address - range->gpu;
   return at < range->size && bytes <= range->size - at;
 }
 
 uint8_t *sm_find(struct sm_cta *cta, uint64_t address, uint64_t bytes, bool write) {
   for (uint32_t k = 0; k < cta->range_count; k++)
-    if (holds(&cta->range[k], address, bytes)) {
+    if (range_holds(&cta->range[k], address, bytes)) {
       cta->last = cta->range[k];
       return write && !cta->last.writable ? NULL : cta->last.host + (address - cta->last.gpu);
     }
   const struct sm_memory *memory = &cta->grid->memory;
   struct sm_range range;
-  if (!memory->find(memory->space, address, &range) || !holds(&range, address, bytes) ||
+  if (!memory->find(memory->space, address, &range) || !range_holds(&range, address, bytes) ||
       (write && !range.writable))
     return NULL;
   if (cta->range_count < SM_RANGE_CACHE) {

@@ -1,5 +1,5 @@
-/* The divergence engine: groups of lanes that execute together, how they split,
- * wait and meet again (docs/hardware/divergence.md sections 1 to 4).
+/* The divergence engine: groups of lanes that execute together, their splits, waits and
+ * reconvergence (docs/hardware/divergence.md sections 1 to 4).
  */
 #include "emulator/sm/state.h"
 
@@ -7,7 +7,7 @@ static uint32_t bit(uint32_t lane) {
   return 1u << lane;
 }
 
-/* A free group. There is one: groups are disjoint sets of lanes and not empty. */
+/* A free group. One always exists: groups are disjoint, non-empty sets of lanes. */
 static struct sm_group *new_group(struct sm_warp *w) {
   for (unsigned k = 0; k < SM_LANES; k++)
     if (w->group[k].state == SM_GROUP_FREE)
@@ -68,7 +68,7 @@ const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc) {
   return u;
 }
 
-/* Lanes leave whatever blocked groups they are in and go on together. */
+/* Lanes leave their blocked groups and continue together. */
 static void release(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
   for (unsigned k = 0; k < SM_LANES; k++) {
     struct sm_group *g = &w->group[k];
@@ -97,7 +97,7 @@ static uint32_t yielded_lanes(const struct sm_warp *w) {
   return lanes;
 }
 
-/* Tries to let lanes of a blocked group go. True if some went. */
+/* Tries to release lanes of a blocked group. True if any were released. */
 static bool try_release(struct sm_warp *w, const struct sm_group *g) {
   const bool bsync = g->state == SM_GROUP_BSYNC;
   const uint64_t pc = g->pc;
@@ -129,7 +129,7 @@ static bool try_release(struct sm_warp *w, const struct sm_group *g) {
   return false;
 }
 
-/* After something that others may have waited for. */
+/* Call after an event for which other lanes may have waited. */
 static void reconsider(struct sm_warp *w) {
   for (bool again = true; again;) {
     again = false;
@@ -197,7 +197,7 @@ const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t
   w->alive &= ~mask;
   w->cta->exited += (uint32_t)__builtin_popcount(mask);
   set_mask(w, now, now->mask & ~mask);
-  const bool some_stay = now->mask != 0; /* else its place may be another's from here on */
+  const bool some_stay = now->mask != 0; /* otherwise another group may use its place */
   if (w->alive)
     reconsider(w);
   sm_bar_after_exit(w->cta);
@@ -224,7 +224,7 @@ const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, ui
 }
 
 const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
-  /* The one after the last that ran, so that none waits for ever. */
+  /* The next group after the last one that ran, so that every group runs eventually. */
   const struct sm_group *last = sm_group_now(w);
   const bool same = last->state == SM_GROUP_READY && (preempted || last->mask == w->alive);
   for (unsigned k = same ? 0 : 1; k <= SM_LANES; k++) {

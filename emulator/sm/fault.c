@@ -1,12 +1,12 @@
-/* What goes wrong in a kernel, put in words. */
+/* Messages of the faults of kernels. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "emulator/sm/state.h"
 #include "gpu/isa/insn.h"
 
-/* No buffer begins so low: who reads there has followed a pointer that is 0, or a
- * small step from it. */
+/* No buffer begins at such a low address: the kernel used a null pointer, or a small offset from
+ * one. */
 enum { NULL_PAGE_BYTES = 4096 };
 
 static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
@@ -29,7 +29,7 @@ static void describe_access(struct sm_fault *f, const struct sm_grid *grid) {
              f->is_write ? ", or only for reading" : "");
 }
 
-static void describe(struct sm_fault *f, const struct sm_grid *grid) {
+static void write_message(struct sm_fault *f, const struct sm_grid *grid) {
   const char *name = f->instruction[0] ? f->instruction : "an instruction";
   switch (f->kind) {
   case SM_FAULT_MMU:
@@ -71,7 +71,7 @@ static void describe(struct sm_fault *f, const struct sm_grid *grid) {
              "group (%u,%u,%u) has executed %" PRIu64 " warp instructions: an endless loop?",
              f->ctaid[0], f->ctaid[1], f->ctaid[2], grid->watch->watchdog);
     break;
-  default: /* the function that reports it has the words */
+  default: /* the reporting function writes the message */
     break;
   }
 }
@@ -91,21 +91,23 @@ void sm_fault_fill(struct sm_fault *f, const struct sm_warp *w, uint64_t pc, con
   }
 }
 
-static void record(struct sm_warp *w, uint64_t pc, const uint64_t *word, enum sm_fault_kind kind,
-                   uint32_t lane, uint64_t address, uint32_t bytes, bool is_write) {
+static void record_fault(struct sm_warp *w, uint64_t pc, const uint64_t *word,
+                         enum sm_fault_kind kind, uint32_t lane, uint64_t address, uint32_t bytes,
+                         bool is_write) {
   struct sm_fault *f = w->cta->fault;
   w->event = SM_EVENT_FAULT;
   sm_fault_fill(f, w, pc, word, kind, lane);
   f->address = address;
   f->access_bytes = bytes;
   f->is_write = is_write;
-  describe(f, w->cta->grid);
+  write_message(f, w->cta->grid);
 }
 
 const struct sm_uop *sm_raise(struct sm_warp *w, const struct sm_uop *u, enum sm_fault_kind kind,
                               uint32_t lane, uint64_t address, uint32_t bytes, bool is_write) {
   sm_account(w, u, u);
-  record(w, sm_pc_of(w, u), w->page->word[u - w->page->uop], kind, lane, address, bytes, is_write);
+  record_fault(w, sm_pc_of(w, u), w->page->word[u - w->page->uop], kind, lane, address, bytes,
+               is_write);
   if (kind == SM_FAULT_MMU && w->cta->grid->watch)
     sm_watch_owner(w, u, w->cta->fault, lane);
   return NULL;
@@ -117,6 +119,6 @@ void sm_raise_at(struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind) {
       kind == SM_FAULT_DEADLOCK
           ? sm_code_page(grid->code, pc & ~(uint64_t)(SM_PAGE_BYTES - 1), grid->registers)
           : NULL;
-  record(w, pc, page ? page->word[(pc - page->va) / SM_INSN_BYTES] : NULL, kind,
-         w->active[0] ? (uint32_t)__builtin_ctz(w->active[0]) : 0, 0, 0, false);
+  record_fault(w, pc, page ? page->word[(pc - page->va) / SM_INSN_BYTES] : NULL, kind,
+               w->active[0] ? (uint32_t)__builtin_ctz(w->active[0]) : 0, 0, 0, false);
 }

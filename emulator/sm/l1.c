@@ -39,7 +39,7 @@ void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
   }
 }
 
-/* Also says how well its lines keep from now on: for ever, for a while, or not at all. */
+/* Also draws how long its lines stay: for ever, for a while, or not at all. */
 uint32_t sm_l1_pick(struct sm_l1_caches *caches) {
   static const uint32_t forgets[] = {0, 0, 8, 1};
   const uint32_t k = splitmix_below(&caches->random, caches->count);
@@ -57,7 +57,8 @@ static struct sm_l1_line *set_of(struct sm_l1 *l1, uint64_t line) {
   return l1->line[splitmix(line) % SM_L1_SETS];
 }
 
-static struct sm_l1_line *find(struct sm_l1 *l1, const void *space, uint64_t line, bool constant) {
+static struct sm_l1_line *find_line(struct sm_l1 *l1, const void *space, uint64_t line,
+                                    bool constant) {
   struct sm_l1_line *set = set_of(l1, line);
   for (unsigned way = 0; way < SM_L1_WAYS; way++)
     if (set[way].address == line && set[way].age == l1->age[constant] &&
@@ -66,9 +67,9 @@ static struct sm_l1_line *find(struct sm_l1 *l1, const void *space, uint64_t lin
   return NULL;
 }
 
-/* A line without sectors, in place of one that is gone or of any. */
-static struct sm_l1_line *replace(struct sm_l1 *l1, const void *space, uint64_t line,
-                                  bool constant) {
+/* An empty line, in place of an invalid one or of any. */
+static struct sm_l1_line *replace_line(struct sm_l1 *l1, const void *space, uint64_t line,
+                                       bool constant) {
   struct sm_l1_line *set = set_of(l1, line);
   struct sm_l1_line *l = &set[splitmix_below(&l1->random, SM_L1_WAYS)];
   for (unsigned way = 0; way < SM_L1_WAYS; way++)
@@ -94,9 +95,9 @@ uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, uint8
                     bool constant) {
   const uint64_t line = line_of(address);
   const uint32_t at = (uint32_t)(address - line), in_sector = at % SM_L1_SECTOR_BYTES;
-  struct sm_l1_line *l = find(l1, space, line, constant);
+  struct sm_l1_line *l = find_line(l1, space, line, constant);
   if (!l)
-    l = replace(l1, space, line, constant);
+    l = replace_line(l1, space, line, constant);
   if (!(l->sectors & sector_of(address)) ||
       (l1->forgets && !splitmix_below(&l1->random, l1->forgets))) {
     memcpy(l->data + at - in_sector, memory - in_sector, SM_L1_SECTOR_BYTES);
@@ -107,13 +108,13 @@ uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, uint8
 
 void sm_l1_written(struct sm_l1 *l1, const void *space, uint64_t address, const uint8_t *memory,
                    uint32_t bytes) {
-  struct sm_l1_line *l = find(l1, space, line_of(address), false);
+  struct sm_l1_line *l = find_line(l1, space, line_of(address), false);
   if (l)
     memcpy(l->data + address % SM_L1_LINE_BYTES, memory, bytes);
 }
 
 void sm_l1_drop(struct sm_l1 *l1, const void *space, uint64_t address) {
-  struct sm_l1_line *l = find(l1, space, line_of(address), false);
+  struct sm_l1_line *l = find_line(l1, space, line_of(address), false);
   if (l)
     l->sectors &= (uint8_t)~sector_of(address);
 }

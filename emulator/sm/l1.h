@@ -1,32 +1,37 @@
-/* The L1 data caches of the SMs, where they are modelled: they serve a line as it was
- * when it was fetched until they are told otherwise.
+/* The L1 data caches of the SMs, if modelled: a line keeps its contents from when it was
+ * fetched until it is invalidated.
  *
  * What an SM does, and what no source promises:
- * - It writes through, and its own line follows: threads of one CTA see each other's
- *   stores. Its atomics are the L2 cache's and drop the sector. What other SMs, the copy
- *   engine and the CPU write leaves its lines as they are (PTX ISA, memory consistency
- *   model: only morally strong operations are ordered across CTAs).
- * - Weak loads and those of CTA scope (LDG, LDG.STRONG.SM) may be served by it; wider
- *   ones (LDG.STRONG.GPU, .SYS: volatile, relaxed.gpu) may not. ptxas 13.0 puts
- *   CCTL.IVALL after each acquire and fence of wider scope than a CTA, and MEMBAR
- *   alone where a release suffices: so that MEMBAR leaves lines alone, and CCTL.IVALL
- *   drops them.
- * - LDG.CONSTANT (ld.global.nc) reads what no kernel writes meanwhile (PTX ISA): its
- *   lines follow no store and no fence; only what comes before a grid drops them.
+ *
+ * - It writes through, and updates its own line: threads of one CTA see each other's
+ * stores. Its atomics are executed by the L2 cache and drop the sector. Writes of other
+ * SMs, the copy engine and the CPU leave its lines as they are (PTX ISA, memory
+ * consistency model: only morally strong operations are ordered across CTAs).
+ *
+ * - Weak loads and those of CTA scope (LDG, LDG.STRONG.SM) may hit it; wider ones
+ * (LDG.STRONG.GPU, .SYS: volatile, relaxed.gpu) may not. ptxas 13.0 puts CCTL.IVALL after
+ * each acquire and fence of wider scope than a CTA, and MEMBAR alone where a release
+ * suffices. So MEMBAR leaves lines alone, and CCTL.IVALL drops them.
+ *
+ * - LDG.CONSTANT (ld.global.nc) reads memory that no kernel writes meanwhile (PTX ISA):
+ * its lines ignore stores and fences; only operations before a grid drop them.
+ *
  * - Between grids lines stay: QMD INVALIDATE_SHADER_DATA_CACHE (qmd-v03.csv) and
- *   INVALIDATE_SHADER_CACHES (docs/hardware/command-stream.md 4.4) drop them.
- * - Lines are 128 bytes of which 32-byte sectors are fetched; they are found by virtual
- *   address (Jia and others, "Dissecting the NVIDIA Volta GPU Architecture via
- *   Microbenchmarking", 2018), so that a new mapping does not drop them either.
- * - Any line may go at any time.
+ * INVALIDATE_SHADER_CACHES (docs/hardware/command-stream.md 4.4) drop them.
+ *
+ * - Lines are 128 bytes, fetched in sectors of 32 bytes. They are found by virtual address
+ * (Jia and others, "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking",
+ * 2018), so a new mapping does not drop them either.
+ *
+ * - Any line may be dropped at any time.
  */
 #ifndef TEGRACL_SM_L1_H
 #define TEGRACL_SM_L1_H
 
 #include "emulator/sm/state.h"
 
-/* 128 KiB: what is left of 192 where shared memory is small (docs/hardware/command-stream.md 5.4).
- */
+/* 128 KiB: the rest of 192 KiB where shared memory is small (docs/hardware/command-stream.md
+ * 5.4). */
 enum {
   SM_L1_LINE_BYTES = 128,
   SM_L1_SECTOR_BYTES = 32,
@@ -35,34 +40,34 @@ enum {
 };
 
 struct sm_l1_line {
-  const void *space; /* whose addresses these are */
+  const void *space; /* the address space */
   uint64_t address;  /* of its first byte */
-  uint32_t age;      /* that of its kind when it was fetched; 0: never */
+  uint32_t age;      /* the generation of its kind when it was fetched; 0: never */
   bool constant;     /* read by LDG.CONSTANT */
-  uint8_t sectors;   /* mask of those that it has */
+  uint8_t sectors;   /* mask of its valid sectors */
   uint8_t data[SM_L1_LINE_BYTES];
 };
 
-/* One SM's. */
+/* The cache of one SM. */
 struct sm_l1 {
   uint64_t random;
-  uint32_t forgets; /* one in how many hits finds that its sector has gone; 0: none */
-  uint32_t age[2];  /* of other lines; of constant ones. An older line is gone. */
+  uint32_t forgets; /* 1 of this many hits finds its sector dropped; 0: none */
+  uint32_t age[2];  /* of other lines; of constant ones. A line with an older one is invalid. */
   struct sm_l1_line line[SM_L1_SETS][SM_L1_WAYS];
 };
 
 struct sm_l1_caches {
   uint32_t count;
-  uint64_t random; /* which SM a CTA goes to, and what it finds there */
+  uint64_t random; /* chooses the SM of a CTA, and its initial contents */
   struct sm_l1 sm[];
 };
 
-/* A CTA begins: on which SM. */
+/* Chooses the SM of a CTA that begins. */
 uint32_t sm_l1_pick(struct sm_l1_caches *caches);
-/* What those before it left in registers and shared memory: anything. */
+/* The contents that earlier CTAs left in registers and shared memory: arbitrary. */
 uint32_t sm_l1_leftover(struct sm_l1_caches *caches);
 
-/* Of the SM that a warp is on. */
+/* The cache of a warp's SM. */
 static inline struct sm_l1 *sm_l1_of(const struct sm_warp *w) {
   return &w->cta->grid->l1->sm[w->cta->sm_id];
 }
@@ -72,10 +77,10 @@ static inline struct sm_l1 *sm_l1_of(const struct sm_warp *w) {
 /* The bytes as the SM sees them, until the next call. */
 uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, uint8_t *memory,
                     bool constant);
-/* They have been written by this SM. */
+/* The bytes were written by this SM. */
 void sm_l1_written(struct sm_l1 *l1, const void *space, uint64_t address, const uint8_t *memory,
                    uint32_t bytes);
-/* They are about to be changed elsewhere, for this SM. */
+/* The bytes are about to be changed elsewhere, for this SM. */
 void sm_l1_drop(struct sm_l1 *l1, const void *space, uint64_t address);
 /* CCTL.IVALL. */
 void sm_l1_invalidate(struct sm_l1 *l1);

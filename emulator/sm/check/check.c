@@ -1,9 +1,9 @@
-/* Check mode: values that nothing has written, results used before their
- * scoreboard is waited for, warp-synchronous masks.
+/* Check mode: undefined values, results used before a wait for their scoreboard, masks of
+ * warp-synchronous operations.
  *
- * An undefined value may be moved and computed with: compilers do so where its
- * result is not used. It is reported when it decides something: an address, a
- * branch, what goes to global memory.
+ * An undefined value may be moved and computed with: compilers do so where the result is
+ * not used. It is reported when something depends on it: an address, a branch, a store to
+ * global memory.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,19 +14,20 @@ static const uint64_t cause_mask = SM_INSN_BYTES - 1;
 
 /* --- scoreboards: docs/hardware/sass.md, control bits ------------------------------ */
 
-/* Of a load that has no scoreboard: its result is never announced. Not those of shared
- * memory, which come in order: ptxas waits for a later one's. */
+/* A load without a scoreboard: its result is never announced. Not for shared memory, whose loads
+ * finish in order: ptxas waits for a later one's. */
 enum { NEVER = SM_SCOREBOARDS };
 
-static bool waited(const struct sm_warp_shadow *ws, uint8_t scoreboard, uint32_t generation) {
+static bool is_waited_for(const struct sm_warp_shadow *ws, uint8_t scoreboard,
+                          uint32_t generation) {
   return scoreboard < SM_SCOREBOARDS && ws->generation[scoreboard] != generation;
 }
 
-/* An instruction whose result is there has read its sources. */
-static bool pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
+/* An instruction with a result has also read its sources. */
+static bool is_pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
   return p->scoreboard != SM_NO_SCOREBOARD && p->lanes & m &&
-         !waited(ws, p->scoreboard, p->generation) &&
-         !waited(ws, p->result_scoreboard, p->result_generation);
+         !is_waited_for(ws, p->scoreboard, p->generation) &&
+         !is_waited_for(ws, p->result_scoreboard, p->result_generation);
 }
 
 static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned place,
@@ -52,17 +53,17 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
               letter, number, p->scoreboard);
 }
 
-/* writer: the instruction's, if it writes the place. Accesses to shared memory come one after
- * the other: ptxas lets one's result replace another's result or source. */
+/* writer: of the instruction, if it writes the place. Accesses to shared memory are in order: ptxas
+ * lets one's result replace another's result or source. */
 static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
                           unsigned place, uint32_t m, const struct sm_note *writer) {
   struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
   const bool written = writer != NULL;
   const bool shared = written && writer->space == SM_SPACE_SHARED;
-  if (pending(ws, result, m) && !(shared && result->shared)) {
+  if (is_pending(ws, result, m) && !(shared && result->shared)) {
     report_pending(w, u, place, result, m, true);
     result->scoreboard = SM_NO_SCOREBOARD;
-  } else if (written && pending(ws, source, m) && !(shared && source->shared)) {
+  } else if (written && is_pending(ws, source, m) && !(shared && source->shared)) {
     report_pending(w, u, place, source, m, false);
     source->scoreboard = SM_NO_SCOREBOARD;
   }
@@ -135,7 +136,7 @@ static void check_scoreboards(struct sm_warp *w, const struct sm_uop *u, const s
     for (struct places p = writes_of(note); next_place(&p, &place);)
       ws->result[place] =
           pending_on(w, u, note, note->write_sb < SM_SCOREBOARDS ? note->write_sb : NEVER, m);
-  /* Uniform registers are read at once: NVRTC's code writes them right after a store. */
+  /* Uniform registers are read at once: NVRTC's code writes them directly after a store. */
   if (note->read_sb < SM_SCOREBOARDS)
     for (struct places p = reads_of(note); next_place(&p, &place);)
       if (place >= SM_SLOT_R)
@@ -159,9 +160,10 @@ static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t
             "%s is undefined: it comes from %s", use, causes[cause]);
 }
 
-/* A place decides something: reports it once if it is undefined in lanes of m. */
-static void decide(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
-                   unsigned place, uint32_t m, const char *use) {
+/* Something depends on a place: reports it once if it is undefined in lanes of m. */
+static void report_if_undefined(struct sm_warp *w, const struct sm_uop *u,
+                                struct sm_warp_shadow *ws, unsigned place, uint32_t m,
+                                const char *use) {
   const uint32_t lanes = ws->undefined[place] & m;
   if (!lanes)
     return;
@@ -174,7 +176,8 @@ struct taint {
   uint64_t origin;
 };
 
-static void add(struct taint *t, const struct sm_warp_shadow *ws, unsigned place, uint32_t m) {
+static void add_taint(struct taint *t, const struct sm_warp_shadow *ws, unsigned place,
+                      uint32_t m) {
   const uint32_t lanes = ws->undefined[place] & m;
   if (lanes && !t->lanes)
     t->origin = ws->origin[place];
@@ -185,8 +188,8 @@ static unsigned source_place(const struct sm_uop *u, unsigned which) {
   return u->scalar_slot == which ? 0 : u->s[which] / SM_REG_BYTES;
 }
 
-/* The lane that each lane of a SHFL reads; itself where it gets its own value. As
- * the handler computes it (exec_ctl.c). */
+/* The lane that each lane of a SHFL reads; the lane itself if it gets its own value. As the handler
+ * computes it (exec_ctl.c). */
 static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
                           uint32_t m, struct taint *t) {
   enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
@@ -221,26 +224,27 @@ static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_w
   t->lanes |= absent;
 }
 
-/* What is undefined in the result of an instruction that computes. */
-static struct taint computed(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
-                             struct sm_warp_shadow *ws, uint32_t m) {
+/* The undefined lanes in the result of a computing instruction. */
+static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
+                                   const struct sm_note *note, struct sm_warp_shadow *ws,
+                                   uint32_t m) {
   struct taint t = {0};
   unsigned place;
   switch (note->handler) {
   case SM_H_sel:
   case SM_H_fsel: {
     const uint32_t p = w->pred[u->pp] ^ (0u - (u->pnot & 1u));
-    add(&t, ws, source_place(u, 0), m & p);
-    add(&t, ws, source_place(u, 1), m & ~p);
-    add(&t, ws, SM_SLOTS + u->pp, m);
+    add_taint(&t, ws, source_place(u, 0), m & p);
+    add_taint(&t, ws, source_place(u, 1), m & ~p);
+    add_taint(&t, ws, SM_SLOTS + u->pp, m);
     return t;
   }
   case SM_H_prmt_imm:
   case SM_H_prmt: {
-    /* Bytes put into a word that is not complete yet: only all of it counts. */
+    /* Bytes inserted into a word that is not complete yet: only the complete word counts. */
     struct taint low = {0}, high = {0};
-    add(&low, ws, source_place(u, 0), m);
-    add(&high, ws, source_place(u, 2), m);
+    add_taint(&low, ws, source_place(u, 0), m);
+    add_taint(&high, ws, source_place(u, 2), m);
     if (source_place(u, 0) < SM_SLOT_UR)
       return high;
     if (source_place(u, 2) < SM_SLOT_UR)
@@ -258,7 +262,7 @@ static struct taint computed(struct sm_warp *w, const struct sm_uop *u, const st
     break;
   }
   for (struct places p = reads_of(note); next_place(&p, &place);)
-    add(&t, ws, place, m);
+    add_taint(&t, ws, place, m);
   switch (note->handler) {
   case SM_H_vote:
   case SM_H_match:
@@ -288,22 +292,23 @@ static bool is_global(const struct sm_note *note) {
 static void check_uses(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                        struct sm_warp_shadow *ws, uint32_t m) {
   if (decides_by_guard(note)) {
-    decide(w, u, ws, SM_SLOTS + u->guard, w->active[u->uniform], "the condition");
+    report_if_undefined(w, u, ws, SM_SLOTS + u->guard, w->active[u->uniform], "the condition");
     if (note->klass == SM_CLASS_CONTROL)
       for (uint32_t left = note->preds_read; left; left &= left - 1)
-        decide(w, u, ws, SM_SLOTS + (unsigned)__builtin_ctz(left), m, "the condition");
+        report_if_undefined(w, u, ws, SM_SLOTS + (unsigned)__builtin_ctz(left), m, "the condition");
   }
   for (unsigned k = 0; k < note->read_count; k++) {
     const struct sm_use *use = &note->read[k];
     for (unsigned word = 0; word < use->count; word++)
       if (use->address)
-        decide(w, u, ws, use->slot + word, m, "the address");
+        report_if_undefined(w, u, ws, use->slot + word, m, "the address");
       else if (is_global(note) && note->access != SM_ACCESS_LOAD)
-        decide(w, u, ws, use->slot + word, m, "what is written to memory");
+        report_if_undefined(w, u, ws, use->slot + word, m, "what is written to memory");
   }
 }
 
-static void define(struct sm_warp_shadow *ws, unsigned place, uint32_t m, const struct taint *t) {
+static void define_place(struct sm_warp_shadow *ws, unsigned place, uint32_t m,
+                         const struct taint *t) {
   const bool uniform = place < SM_SLOT_R;
   const uint32_t lanes = uniform && m ? SM_ALL_LANES : m;
   const uint32_t undefined = uniform && t->lanes ? SM_ALL_LANES : t->lanes;
@@ -320,21 +325,21 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
     return;
   struct taint t = {0};
   if (note->space == SM_SPACE_NONE) {
-    t = computed(w, u, note, ws, m);
+    t = computed_taint(w, u, note, ws, m);
   } else {
     struct taint data = {0};
     for (unsigned k = 0; k < note->read_count; k++)
       for (unsigned word = 0; word < note->read[k].count && !note->read[k].address; word++)
-        add(&data, ws, note->read[k].slot + word, m);
+        add_taint(&data, ws, note->read[k].slot + word, m);
     t.origin = data.origin;
     t.lanes = m ? sm_check_memory(w, u, note, data.lanes, &t.origin) : 0;
     if (note->handler == SM_H_ldsm && t.lanes) /* lanes load rows for others */
       t.lanes = SM_ALL_LANES;
   }
-  /* Whether lanes execute it may be undefined as well. */
-  add(&t, ws, SM_SLOTS + u->guard, w->active[u->uniform]);
+  /* The predicate may be undefined as well. */
+  add_taint(&t, ws, SM_SLOTS + u->guard, w->active[u->uniform]);
   for (struct places p = writes_of(note); next_place(&p, &place);)
-    define(ws, place, m, &t);
+    define_place(ws, place, m, &t);
   if (note->handler == SM_H_r2p)
     for (unsigned k = 0; k < SM_PRED_TRUE; k++)
       ws->undefined[SM_SLOTS + k + u->x[1]] &= ~m;
@@ -371,8 +376,7 @@ static void check_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t m
   }
 }
 
-/* The branches around warp-synchronous operations, by which those whose lanes are
- * together go without a WARPSYNC. */
+/* The branches around warp-synchronous operations, by which converged lanes skip a WARPSYNC. */
 static void check_mask_branch(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   check_own_lane(w, u, m, sm_file_at(w, u->s[0])[0] ^ (u->mods ? ~0u : 0));
 }
@@ -401,7 +405,7 @@ static void check_barrier(struct sm_warp *w, const struct sm_uop *u, uint32_t m)
               bar->whole ? w->cta->threads : bar->expected);
 }
 
-/* A read past the end of a constant bank gives zero. */
+/* A read past the end of a constant bank returns zero. */
 static void check_constant(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                            uint32_t m) {
   const uint32_t *index = sm_file_at(w, u->s[0]);

@@ -1,6 +1,6 @@
-/* Check mode: what memory holds: bytes that nothing has written, memory that kernels
- * may not read or not write, pointers that led out of their buffer. Goes through the
- * lanes of each memory instruction, before it is executed.
+/* Check mode: the state of memory: bytes that nothing has written, memory that kernels may
+ * not read or not write, pointers that left their buffer. Runs for the lanes of each
+ * memory instruction, before it is executed.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 /* --- shared and private memory --------------------------------------------------- */
 
-/* Who looks at an mbarrier is ordered after those who have arrived there. */
+/* A thread that reads an mbarrier is ordered after those that have arrived at it. */
 static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
   if (a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic)
     memset(defined, SM_MBARRIER, a->note->bytes);
@@ -17,7 +17,7 @@ static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }
 
-/* What an undefined word's origin is, and becomes. */
+/* The origin of an undefined word, before and after. */
 static void pass_origin(uint64_t *of_word, const struct sm_access *a, bool found, bool undefined,
                         uint64_t *origin) {
   if (found && *of_word)
@@ -26,7 +26,7 @@ static void pass_origin(uint64_t *of_word, const struct sm_access *a, bool found
     *of_word = a->origin | SM_ORIGIN_STORED;
 }
 
-/* True if something undefined was read. undefined: so is what is written. */
+/* True if something undefined was read. undefined: the written value is undefined. */
 static bool shared_access(struct sm_access *a, bool undefined) {
   struct sm_shadow *s = a->w->cta->shadow;
   const uint32_t bytes = a->note->bytes;
@@ -97,8 +97,8 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
 
 /* --- global memory ------------------------------------------------------------------ */
 
-/* Cells of global memory are shared by all CTAs: a lock for each KiB of it, some
- * KiB having the same one. */
+/* All CTAs share the cells of global memory. Each KiB has a lock, and some KiB have the same
+ * one. */
 enum { LOCKS = 256, LOCKED_SHIFT = 10 };
 static pthread_mutex_t locks[LOCKS] = {
     [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER,
@@ -113,18 +113,18 @@ static pthread_mutex_t *lock_of(uint64_t address) {
   return &locks[(address >> LOCKED_SHIFT) % LOCKS];
 }
 
-static bool inside(const struct sm_range *r, uint64_t address, uint32_t bytes) {
+static bool is_inside(const struct sm_range *r, uint64_t address, uint32_t bytes) {
   const uint64_t at = address - r->gpu;
   return at < r->size && bytes <= r->size - at;
 }
 
-/* The run of memory that holds an access; NULL: it faults. */
+/* The memory range that holds an access; NULL: it faults. */
 static const struct sm_range *range_of(struct sm_cta *cta, uint64_t address, uint32_t bytes) {
   struct sm_range *r = &cta->shadow->range;
   const struct sm_memory *memory = &cta->grid->memory;
-  if (inside(r, address, bytes))
+  if (is_inside(r, address, bytes))
     return r;
-  return memory->find(memory->space, address, r) && inside(r, address, bytes) ? r : NULL;
+  return memory->find(memory->space, address, r) && is_inside(r, address, bytes) ? r : NULL;
 }
 
 static void check_rights(const struct sm_access *a, const struct sm_memory_shadow *shadow) {
@@ -224,7 +224,7 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
     sm_addresses_32(w, u, address);
   else
     sm_addresses(w, u, address);
-  /* LDGSTS may be told to write zeros instead of what it would read. */
+  /* LDGSTS may write zeros instead of reading. */
   const uint32_t reads =
       note->space == SM_SPACE_COPY ? m & (w->pred[u->pp] ^ (0u - (u->pnot & 1u))) : m;
   FOR_MASK(i, reads) {

@@ -1,7 +1,7 @@
-/* Check mode: which buffer an address belongs to. A parameter whose value lies in a
- * mapping is a pointer into it; what is computed from it by moves and additions is
- * too. Anything that joins two pointers, or takes one apart, belongs to no buffer
- * that is known, and is not checked: so also pointers that were read from memory.
+/* Check mode: the buffer to which an address belongs. A parameter whose value is in a
+ * mapping is a pointer into it, and so are values computed from it by moves and additions.
+ * A combination of two pointers, or a part of one, belongs to no known buffer and is not
+ * checked; nor are pointers that were read from memory.
  */
 #include "emulator/sm/check/watch.h"
 
@@ -41,7 +41,7 @@ void sm_pointers_start(struct sm_cta *cta) {
 
 /* --- registers ----------------------------------------------------------------------- */
 
-static uint8_t join(uint8_t a, uint8_t b) {
+static uint8_t join_pointers(uint8_t a, uint8_t b) {
   return !a ? b : !b || a == b ? a : SM_POINTER_MANY;
 }
 
@@ -49,14 +49,14 @@ struct pointers {
   uint8_t l[SM_LANES];
 };
 
-static void add(struct pointers *p, const uint8_t *of) {
+static void add_pointers(struct pointers *p, const uint8_t *of) {
   FOR_LANES
-  p->l[i] = join(p->l[i], of[i]);
+  p->l[i] = join_pointers(p->l[i], of[i]);
 }
 
 static void add_all(struct pointers *p, uint8_t of) {
   FOR_LANES
-  p->l[i] = join(p->l[i], of);
+  p->l[i] = join_pointers(p->l[i], of);
 }
 
 static uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u) {
@@ -65,8 +65,8 @@ static uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u) {
                                                                 : SM_POINTER_NONE;
 }
 
-/* Operands that a pointer goes through, by the handler; bits of slots. */
-static unsigned additive(const struct sm_uop *u, const struct sm_note *note) {
+/* Operands that propagate a pointer, by the handler; bits of slots. */
+static unsigned additive_operands(const struct sm_uop *u, const struct sm_note *note) {
   const bool by_one = u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM && u->imm == 1;
   switch (note->handler) {
   case SM_H_mov_reg:
@@ -91,7 +91,7 @@ static unsigned additive(const struct sm_uop *u, const struct sm_note *note) {
   }
 }
 
-/* What one operand brings: nothing, its pointers, or what is known no longer. */
+/* The pointers of one operand: none, its own, or unknown. */
 static void add_operand(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                         unsigned slot, unsigned words, bool goes_through) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
@@ -101,11 +101,11 @@ static void add_operand(struct pointers *out, const struct sm_warp *w, const str
     add_all(&p, u->scalar_kind == SM_SCALAR_IMM ? SM_POINTER_NONE : scalar_pointer(w, u));
   else
     for (unsigned k = 0; k < words; k++)
-      add(&p, ws->pointer[first + k]);
+      add_pointers(&p, ws->pointer[first + k]);
   if (!goes_through || u->mods >> (2 * slot) & 3u)
     FOR_LANES
   p.l[i] = p.l[i] ? SM_POINTER_MANY : SM_POINTER_NONE;
-  add(out, p.l);
+  add_pointers(out, p.l);
 }
 
 static void add_select(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
@@ -125,7 +125,7 @@ static void add_constant(struct pointers *out, const struct sm_warp *w, const st
     add_all(out, s->pointer_at[at / 4]);
 }
 
-/* All that is read, as a whole; through: the same pointer in all lanes stays one. */
+/* Joins all operands. through: the same pointer in all lanes stays one. */
 static void add_reads(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
                       const struct sm_note *note, uint32_t m, bool through) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
@@ -135,7 +135,7 @@ static void add_reads(struct pointers *out, const struct sm_warp *w, const struc
   for (unsigned k = 0; k < note->read_count; k++)
     for (unsigned word = 0; word < note->read[k].count; word++)
       FOR_MASK(i, m)
-  all = join(all, ws->pointer[note->read[k].slot + word][i]);
+  all = join_pointers(all, ws->pointer[note->read[k].slot + word][i]);
   add_all(out, all && !through ? SM_POINTER_MANY : all);
 }
 
@@ -143,7 +143,7 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
                        uint32_t m) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   struct pointers out = {{0}};
-  const unsigned through = additive(u, note);
+  const unsigned through = additive_operands(u, note);
   if (!m || !note->write_count)
     return;
   if (note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC)
@@ -175,9 +175,9 @@ const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct s
                                          uint32_t lane) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
   const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->imm / SM_REG_BYTES;
-  uint8_t id = join(ws->pointer[reg][lane], ws->pointer[uniform][lane]);
+  uint8_t id = join_pointers(ws->pointer[reg][lane], ws->pointer[uniform][lane]);
   if (!u->x[2])
-    id = join(id, ws->pointer[reg + 1][lane]);
-  id = join(id, ws->pointer[uniform + 1][lane]);
+    id = join_pointers(id, ws->pointer[reg + 1][lane]);
+  id = join_pointers(id, ws->pointer[uniform + 1][lane]);
   return id && id != SM_POINTER_MANY ? &w->cta->shadow->parameter[id - SM_POINTER_FIRST] : NULL;
 }

@@ -1,15 +1,14 @@
-/* Check mode: accesses that race.
+/* Check mode: data races.
  *
- * Two accesses by different work-items of a grid to one byte, one of them a write,
- * race unless something orders them. In a CTA: barriers, told by vector clocks: an
- * access is over if the clock its warp had then is known to the other warp. In a warp:
- * its clock also goes on at warp-synchronous operations; compare-and-swap and exchange
- * order what lies around them, as locks do. Between CTAs: if the one has released (a fence for more
- * than its CTA, an atomic of a lock) after its access, and the other has acquired since; which
- * variable they did it by is not asked, so that no program that is right is
- * reported. Accesses that are both strong (atomic, volatile) do not race. Writes that
- * change nothing are no writes. Of each word the last writer and the last readers of
- * two warps are remembered.
+ * Two accesses by different work-items of a grid to one byte, one of them a write, race
+ * unless something orders them. In a CTA: barriers, tracked by vector clocks: an access is
+ * over if the other warp has seen the clock that its warp had then. In a warp: the clock
+ * also advances at warp-synchronous operations; compare-and-swap and exchange order the
+ * accesses around them, as locks do. Between CTAs: if one has released (a fence for more
+ * than its CTA, an atomic of a lock) after its access, and the other has acquired since.
+ * The variable is not compared, so that no correct program is reported. Accesses that are
+ * both strong (atomic, volatile) do not race. A write that does not change the value does
+ * not count. For each word the last writer and the last readers of two warps are recorded.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -19,8 +18,8 @@
 
 _Static_assert(sizeof(struct sm_cell) == SM_CELL_SIZE, "as memory for them is reserved");
 
-/* Counts releases of all CTAs; when CTAs released last, by number (several share a
- * place: they then count as having released together). */
+/* Counts releases of all CTAs; the time of each CTA's last release, by its number (CTAs that share
+ * a place count as having released together). */
 enum { RELEASES = 4096 };
 static _Atomic uint32_t now_released;
 static _Atomic uint32_t released[RELEASES];
@@ -49,8 +48,8 @@ static bool ordered_between_ctas(const struct sm_access *a, const struct sm_touc
          a->w->cta->shadow->acquired > t->time;
 }
 
-/* Is the touch before what the access's lane does now? */
-static bool ordered(const struct sm_access *a, const struct sm_touch *t) {
+/* Is the touch ordered before the lane's access? */
+static bool is_ordered(const struct sm_access *a, const struct sm_touch *t) {
   const struct sm_warp *w = a->w;
   const uint32_t warp = t->thread / SM_LANES, lane = t->thread % SM_LANES;
   if (t->cta != w->cta->shadow->number)
@@ -58,8 +57,9 @@ static bool ordered(const struct sm_access *a, const struct sm_touch *t) {
   return t->clock < sm_shadow_of(w)->clock[warp] || (warp == w->index && lane == a->lane);
 }
 
-/* Work-item and group of a touch, in words. */
-static void say_who(const struct sm_access *a, const struct sm_touch *t, char *text, size_t size) {
+/* Describes the work-item and group of a touch. */
+static void describe_touch(const struct sm_access *a, const struct sm_touch *t, char *text,
+                           size_t size) {
   const struct sm_grid *g = a->w->cta->grid;
   const uint32_t n = t->thread, *b = g->block;
   const int length =
@@ -70,9 +70,9 @@ static void say_who(const struct sm_access *a, const struct sm_touch *t, char *t
              c / g->grid[0] % g->grid[1], c / g->grid[0] / g->grid[1]);
 }
 
-static void race(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
+static void report_race(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
   char who[96];
-  say_who(a, t, who, sizeof who);
+  describe_touch(a, t, who, sizeof who);
   sm_report(a->w, sm_pc_of(a->w, a->u), SM_REPORT_RACE, a->lane,
             &(struct sm_about){.address = a->at,
                                .bytes = a->note->bytes,
@@ -83,24 +83,24 @@ static void race(const struct sm_access *a, const struct sm_touch *t, bool was_w
             was_write ? "write" : "read", who);
 }
 
-/* Accesses that do not race whatever their order: both are strong, or the one is a
- * compare-and-swap, which verifies what the other has read. */
-static bool harmless(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
+/* Accesses that do not race in any order: both are strong, or one is a compare-and-swap, which
+ * verifies the value that the other has read. */
+static bool is_harmless(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
   return (a->strong && t->strong) || (a->note->compares && !was_write) ||
          (t->compares && !a->is_write);
 }
 
-static bool conflicts(const struct sm_access *a, const struct sm_touch *t, uint8_t mask,
-                      bool was_write) {
-  return t->bytes & mask && !harmless(a, t, was_write) && !ordered(a, t);
+static bool has_conflict(const struct sm_access *a, const struct sm_touch *t, uint8_t mask,
+                         bool was_write) {
+  return t->bytes & mask && !is_harmless(a, t, was_write) && !is_ordered(a, t);
 }
 
 static uint32_t value_word(const struct sm_access *a, unsigned word, uint32_t lane) {
   return sm_file_at(a->w, a->u->s[1] + word * SM_REG_BYTES)[lane];
 }
 
-/* Does what the lane writes differ from memory? */
-static bool changes(const struct sm_access *a, const struct sm_part *p) {
+/* Does the lane's value differ from memory? */
+static bool changes_memory(const struct sm_access *a, const struct sm_part *p) {
   if (a->note->space == SM_SPACE_COPY || a->note->access == SM_ACCESS_ATOMIC)
     return true;
   for (unsigned k = p->offset; k < p->offset + p->count; k++)
@@ -110,8 +110,8 @@ static bool changes(const struct sm_access *a, const struct sm_part *p) {
   return false;
 }
 
-/* The bytes that a store puts into a word. */
-static uint32_t stored(const struct sm_access *a, const struct sm_part *p) {
+/* The bytes that a store writes to a word. */
+static uint32_t stored_bytes(const struct sm_access *a, const struct sm_part *p) {
   uint32_t value = 0;
   for (unsigned k = 0; k < p->count; k++) {
     const unsigned byte = p->offset + k;
@@ -120,8 +120,8 @@ static uint32_t stored(const struct sm_access *a, const struct sm_part *p) {
   return value;
 }
 
-/* A write over a write of the same value, which may not be in memory yet. */
-static bool repeats(const struct sm_cell *cell, const struct sm_touch *now, uint32_t value) {
+/* Overwrites the same value, which may not be in memory yet. */
+static bool repeats_write(const struct sm_cell *cell, const struct sm_touch *now, uint32_t value) {
   const uint8_t common = cell->writer.bytes & now->bytes;
   if (!cell->writer.valued || !now->valued)
     return false;
@@ -144,11 +144,12 @@ void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct
       .compares = a->note->compares,
       .valued = a->note->access == SM_ACCESS_STORE,
   };
-  const uint32_t value = now.valued ? stored(a, p) : 0;
-  if (a->is_write && !changes(a, p))
+  const uint32_t value = now.valued ? stored_bytes(a, p) : 0;
+  if (a->is_write && !changes_memory(a, p))
     return;
-  if (conflicts(a, &cell->writer, p->mask, true) && !(a->is_write && repeats(cell, &now, value)))
-    race(a, &cell->writer, true);
+  if (has_conflict(a, &cell->writer, p->mask, true) &&
+      !(a->is_write && repeats_write(cell, &now, value)))
+    report_race(a, &cell->writer, true);
   if (!a->is_write) {
     struct sm_touch *last = &cell->reader[0];
     if (last->bytes && (last->cta != now.cta || last->thread / SM_LANES != w->index))
@@ -157,8 +158,8 @@ void sm_check_race(const struct sm_access *a, struct sm_cell *cell, const struct
     return;
   }
   for (unsigned k = 0; k < 2; k++)
-    if (conflicts(a, &cell->reader[k], p->mask, false))
-      race(a, &cell->reader[k], false);
+    if (has_conflict(a, &cell->reader[k], p->mask, false))
+      report_race(a, &cell->reader[k], false);
   cell->writer = now;
   cell->value = value;
 }

@@ -1,4 +1,4 @@
-/* Profile mode: counts of what warps execute and how their accesses lie. */
+/* Profile mode: counts of executed instructions and of the pattern of accesses. */
 #include "emulator/sm/check/watch.h"
 
 enum { BANKS = 32, BANK_BYTES = 4 };
@@ -9,14 +9,14 @@ const char *sm_class_name(unsigned class) {
   return class < SM_CLASS_COUNT ? sm_class_names[class] : NULL;
 }
 
-/* Sectors that the lanes' accesses touch; each lies in one, as it is aligned. */
-static unsigned sectors(const uint64_t *address, uint32_t m) {
+/* Sectors that the lanes' accesses touch. Aligned accesses are in one sector each. */
+static unsigned count_sectors(const uint64_t *address, uint32_t m) {
   uint64_t seen[SM_LANES];
   unsigned count = 0;
   FOR_MASK(i, m) {
     const uint64_t sector = address[i] / SM_SECTOR_BYTES;
     unsigned k = count;
-    /* Neighbours come one after the other: the last ones first. */
+    /* Adjacent lanes often touch the same sector: the last ones first. */
     while (k > 0 && seen[k - 1] != sector)
       k--;
     if (k == 0)
@@ -25,9 +25,9 @@ static unsigned sectors(const uint64_t *address, uint32_t m) {
   return count;
 }
 
-/* Passes that a shared access takes: the most different words in one bank. Wide
- * accesses go by halves or quarters of the warp. */
-static unsigned passes(const uint64_t *address, uint32_t m, uint32_t bytes) {
+/* Passes of a shared access: the largest number of different words in one bank. Wide accesses take
+ * a half or a quarter of the warp at a time. */
+static unsigned count_passes(const uint64_t *address, uint32_t m, uint32_t bytes) {
   const unsigned parts = bytes > BANK_BYTES ? bytes / BANK_BYTES : 1;
   const unsigned lanes = SM_LANES / parts, words = parts;
   unsigned total = 0;
@@ -55,7 +55,7 @@ static unsigned passes(const uint64_t *address, uint32_t m, uint32_t bytes) {
 
 static void count_global(struct sm_counts *c, const struct sm_note *note, const uint64_t *address,
                          uint32_t m) {
-  const unsigned touched = sectors(address, m);
+  const unsigned touched = count_sectors(address, m);
   c->global_requests++;
   c->global_sectors += touched;
   if (note->access != SM_ACCESS_LOAD)
@@ -65,7 +65,7 @@ static void count_global(struct sm_counts *c, const struct sm_note *note, const 
 static void count_shared(struct sm_counts *c, const struct sm_note *note, const uint64_t *address,
                          uint32_t m) {
   c->shared_requests++;
-  c->shared_passes += passes(address, m, note->bytes);
+  c->shared_passes += count_passes(address, m, note->bytes);
 }
 
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note) {

@@ -1,5 +1,5 @@
-/* The watcher's step, its memory, its reports, and the clocks of the CTA's warps,
- * which tell accesses that a barrier orders from those that race.
+/* The watch: its step, its memory, its reports, and the clocks of the CTA's warps, which
+ * distinguish accesses that a barrier orders from those that race.
  */
 #include "emulator/sm/check/watch.h"
 
@@ -10,7 +10,7 @@
 
 /* --- life ------------------------------------------------------------------- */
 
-static bool reserve(void *pointer, size_t *have, size_t bytes) {
+static bool grow_array(void *pointer, size_t *have, size_t bytes) {
   void **p = pointer;
   if (bytes <= *have)
     return true;
@@ -40,12 +40,12 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   const struct sm_warp *first = sm_warp_at(cta, 0);
   const size_t local =
       (size_t)cta->warps * SM_LANES * (first->local_high + (size_t)first->local_high_at) / 4;
-  if (!reserve(&s->warp, &s->warp_bytes, cta->warps * sizeof *s->warp) ||
-      !reserve(&s->shared_defined, &s->shared_bytes, shared + 1) ||
-      !reserve(&s->cell, &s->cell_bytes, cells + 1) ||
-      !reserve(&s->local_defined, &s->local_bytes, local + 1) ||
-      !reserve(&s->shared_origin, &s->shared_origin_bytes, shared / 4 * sizeof(uint64_t) + 1) ||
-      !reserve(&s->local_origin, &s->local_origin_bytes, local * sizeof(uint64_t) + 1) ||
+  if (!grow_array(&s->warp, &s->warp_bytes, cta->warps * sizeof *s->warp) ||
+      !grow_array(&s->shared_defined, &s->shared_bytes, shared + 1) ||
+      !grow_array(&s->cell, &s->cell_bytes, cells + 1) ||
+      !grow_array(&s->local_defined, &s->local_bytes, local + 1) ||
+      !grow_array(&s->shared_origin, &s->shared_origin_bytes, shared / 4 * sizeof(uint64_t) + 1) ||
+      !grow_array(&s->local_origin, &s->local_origin_bytes, local * sizeof(uint64_t) + 1) ||
       !s->shared_defined || !s->local_defined)
     return false;
   memset(s->shared_defined, 0, shared);

@@ -1,7 +1,7 @@
-/* Check and profile modes: what is remembered of a CTA beside its state, and the
- * functions between the parts of the watcher (watch.c: its life and loop, check.c:
- * registers, check_memory.c: what memory holds, check_race.c: who accessed it,
- * check_pointer.c: which buffer an address belongs to, count.c: the profile).
+/* Check and profile modes: the records of a CTA beside its state, and the interfaces of
+ * the parts of the watch (watch.c: its lifetime and loop, check.c: registers,
+ * check_memory.c: state of memory, check_race.c: accesses, check_pointer.c: buffers of
+ * addresses, count.c: the profile).
  */
 #ifndef TEGRACL_SM_WATCH_H
 #define TEGRACL_SM_WATCH_H
@@ -12,25 +12,25 @@
 enum {
   SM_SLOTS = SM_SLOT_R + 256,
   SM_SCOREBOARDS = 6,
-  /* Predicates follow the slots where both are remembered alike. */
+  /* Predicates follow the slots where both are recorded alike. */
   SM_PLACES = SM_SLOTS + SM_PRED_FILE,
 };
 
-/* Why a value is undefined; in the low bits of an origin, whose others are the
- * address of the instruction (none for registers at the start). */
+/* The cause of an undefined value, in the low bits of an origin. The other bits are the address of
+ * the instruction (none for registers at the start). */
 enum sm_cause {
   SM_CAUSE_REGISTER,
   SM_CAUSE_SHARED,
   SM_CAUSE_LOCAL,
   SM_CAUSE_GLOBAL,
   SM_CAUSE_LANE,
-  SM_ORIGIN_STORED = 8, /* beside a cause: of an undefined value that was stored in memory */
+  SM_ORIGIN_STORED = 8, /* flag: the undefined value was stored in memory */
 };
 
-/* A register that an instruction under way will write, or still reads. */
+/* A register that an unfinished instruction will write, or still reads. */
 struct sm_pending {
   uint32_t lanes;
-  uint32_t generation; /* of its scoreboard; another one: it was waited for */
+  uint32_t generation; /* of its scoreboard; a different one: it was waited for */
   uint8_t scoreboard, result_scoreboard;
   uint32_t result_generation;
   bool shared; /* of an access to shared memory */
@@ -42,9 +42,10 @@ struct sm_warp_shadow {
   uint64_t origin[SM_PLACES];
   struct sm_pending result[SM_PLACES], source[SM_PLACES];
   uint32_t generation[SM_SCOREBOARDS];
-  /* Vector clock: what this warp knows of the others; its own counts releases. */
+  /* Vector clock: the releases of other warps that this warp has seen; its own entry counts
+   * releases. */
   uint32_t clock[SM_MAX_WARPS];
-  /* Which parameter each register's lanes were computed from: SM_POINTER_*. */
+  /* The parameter from which each register's lanes were computed: SM_POINTER_*. */
   uint8_t pointer[SM_SLOTS][SM_LANES];
 };
 
@@ -58,8 +59,8 @@ struct sm_parameter {
   uint32_t offset; /* in bank 0 */
 };
 
-/* What is known of a byte of memory. */
-enum { SM_UNWRITTEN, SM_WRITTEN, SM_MBARRIER /* of one at which somebody arrived */ };
+/* The state of a byte of memory. */
+enum { SM_UNWRITTEN, SM_WRITTEN, SM_MBARRIER /* an mbarrier with an arrival */ };
 
 /* An access to a word of memory. */
 struct sm_touch {
@@ -79,7 +80,7 @@ struct sm_cell {
   uint32_t value;                    /* what the writer stored */
 };
 
-/* What a lane does to memory: shared, or a run of global memory. */
+/* A lane's access to memory: shared, or a range of global memory. */
 struct sm_access {
   struct sm_warp *w;
   const struct sm_uop *u;
@@ -88,7 +89,7 @@ struct sm_access {
   uint64_t at;           /* its address, or byte in shared memory */
   const uint8_t *memory; /* the bytes there */
   uint8_t *defined;      /* SM_WRITTEN and so on of these bytes, or NULL: all are written */
-  uint64_t origin;       /* of an undefined value: of the one stored, then of the one found */
+  uint64_t origin;       /* origins of the undefined values stored, and found */
   bool global, is_write, strong;
 };
 
@@ -100,11 +101,11 @@ struct sm_shadow {
   size_t shared_bytes, cell_bytes;
   uint8_t *local_defined; /* for each word a mask of bytes, in the order of the words */
   size_t local_bytes;
-  /* By word: where the undefined value came from that was stored there; 0: none was. */
+  /* By word: the origin of the undefined value stored there; 0: none. */
   uint64_t *shared_origin, *local_origin;
   size_t shared_origin_bytes, local_origin_bytes;
   uint32_t number;        /* of the CTA, over all grids */
-  uint32_t acquired;      /* when it last saw what other CTAs had released */
+  uint32_t acquired;      /* when it last acquired the releases of other CTAs */
   uint32_t parameters_of; /* the grid whose parameters these are, if any are known */
   bool parameters_known;
   unsigned parameter_count;
@@ -136,8 +137,7 @@ static inline uint32_t sm_addressing_lanes(const struct sm_uop *u, const struct 
   return lanes < SM_LANES ? (1u << lanes) - 1 : SM_ALL_LANES;
 }
 
-/* Generic and global addresses of all lanes; what lanes that do not execute get
- * means nothing. */
+/* Generic and global addresses of all lanes; undefined in lanes that do not execute. */
 static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
   const uint32_t *lo = sm_file_at(w, u->s[0]);
   const uint32_t *hi = sm_file_at(w, u->x[2] ? 0 : u->s[0] + SM_REG_BYTES);
@@ -156,7 +156,7 @@ static inline void sm_addresses_32(const struct sm_warp *w, const struct sm_uop 
   out[i] = (uint32_t)((a[i] << u->x[1]) + term);
 }
 
-/* What a report is about, beside the instruction and its lane. */
+/* The subject of a report, beside the instruction and its lane. */
 struct sm_about {
   uint64_t address;
   uint32_t bytes;
@@ -164,28 +164,28 @@ struct sm_about {
   uint64_t other_pc;                    /* the message ends with this place; 0: none */
   const struct sm_parameter *parameter; /* or NULL */
 };
-/* Reports something that a lane of w did at pc, if that is still wanted. */
+/* Reports an action of a lane of w at pc, if that report is still wanted. */
 void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, uint32_t lane,
                const struct sm_about *about, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind);
 
-/* Looks at u before it is executed. */
+/* Checks u before it is executed. */
 void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 
-/* Memory under a memory instruction. data: lanes in which what is stored is
- * undefined, and *origin where that comes from. Returns the lanes in which what is loaded is
- * undefined; then *origin is its origin. */
+/* Checks the memory of a memory instruction. data: lanes whose stored value is undefined, with
+ * *origin as its origin. Returns the lanes whose loaded value is undefined; *origin is then its
+ * origin. */
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin);
 
-/* check_pointer.c. A CTA begins: finds the pointers among its grid's parameters. */
+/* check_pointer.c. For a CTA that begins: finds the pointers among its grid's parameters. */
 void sm_pointers_start(struct sm_cta *cta);
 /* The parameter whose memory a lane's access belongs to, or NULL: not known. */
 const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
                                          uint32_t lane);
-/* What u makes of the pointers that it reads. */
+/* Propagates the pointers that u reads. */
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                        uint32_t m);
 
@@ -195,7 +195,7 @@ struct sm_part {
   uint8_t mask;
   uint32_t offset; /* in the access */
 };
-/* The part of bytes from at on that lies in one word. */
+/* The part of an access that is in one word, starting at byte at. */
 struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset);
 void sm_check_race(const struct sm_access *access, struct sm_cell *cell,
                    const struct sm_part *part);
