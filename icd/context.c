@@ -1,4 +1,4 @@
-/* Contexts: one address space of the GPU each. Also the graveyard for memory and
+/* Contexts: one address space of the GPU each. Also deferred freeing of memory and
  * modules that the application has released while the GPU may still use them.
  */
 #include <errno.h>
@@ -44,7 +44,7 @@ void icd_context_drop(cl_context context) {
     destroy_context(context);
 }
 
-/* ---- the graveyard ---------------------------------------------------------- */
+/* ---- deferred freeing ------------------------------------------------------- */
 
 /* True if the work that could use the retired has completed. Goes through the
  * queues one after the other: the node says which one it waits for, and for

@@ -206,7 +206,7 @@ static cl_int unsupported(void) {
                   "the function belongs to a newer OpenCL than tegracl's");
 }
 
-/* Before anybody has the table's address. */
+/* Before an application has the table's address. */
 __attribute__((constructor)) static void fill_dispatch(void) {
   static const cl_icd_dispatch timed = {ENTRIES(AS_TIMED_FIELD)};
   const bool on = rt_timeline_begin();

@@ -1,4 +1,4 @@
-/* Events. One that tracks the GPU learns of its completion when somebody looks:
+/* Events. One that tracks the GPU learns of its completion when it is queried:
  * a query, a wait, or the watcher if it has callbacks.
  */
 #include <stdlib.h>
@@ -143,7 +143,7 @@ static cl_int settle(cl_event event, cl_int status) {
     event->times = NULL;
     due = move_locked(event, status, times ? times->start_ns : 0, times ? times->end_ns : 0);
   } else {
-    times = NULL; /* somebody else was first */
+    times = NULL; /* another thread was first */
   }
   pthread_mutex_unlock(&event->context->lock);
   if (times)

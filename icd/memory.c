@@ -238,7 +238,7 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, 
     return CL_SUCCESS;
   }
   icd_mem_drop(found);
-  if (!rest || rest >= size) /* what is after it is somebody else's */
+  if (!rest || rest >= size) /* what is after it belongs to another */
     return CL_SUCCESS;
   return icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
                   "host_ptr is shared virtual memory that ends before %zu bytes", size);

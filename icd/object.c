@@ -1,5 +1,5 @@
-/* Reference counts and validity of OpenCL objects. An object lives as long as
- * anybody refers to it; its handle count is what the application sees.
+/* Reference counts and validity of OpenCL objects. An object lives until
+ * its last reference goes; the application sees only its handle count.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -407,7 +407,7 @@ struct icd_event_callback {
 
 /* An event is tracked once its command has been submitted to the GPU: from then
  * on the queue's timeline says whether it has completed, and status follows
- * when somebody looks. Other events get their status from a thread. */
+ * when it is queried. Other events get their status from a thread. */
 struct _cl_event {
   struct icd_object object;
   cl_context context;
@@ -451,7 +451,7 @@ void icd_event_call(cl_event event, cl_int status, struct icd_event_callback *ca
  * callbacks for CL_SUBMITTED are left to the caller as by icd_event_move. */
 struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struct rt_times *times);
 
-/* If the event is tracked and has callbacks: has somebody wait for it who calls them. To be
+/* If the event is tracked and has callbacks: has a thread wait for it that calls them. To be
  * called, without locks, when it has become the one or got the other. */
 void icd_event_attend(cl_event event);
 

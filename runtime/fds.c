@@ -49,7 +49,7 @@ int rt_fd_opened(const struct nvgpu_os *os, int fd) {
   return fd;
 }
 
-/* Forgotten before it is closed: a moment later the number may be somebody else's, whom
+/* Forgotten before it is closed: a moment later the number may be another file's, whose
  * the child of a fork in between must not harm. It may keep a copy instead. */
 void rt_fd_close(const struct nvgpu_os *os, int fd) {
   if (fd < 0)

@@ -359,7 +359,7 @@ static void submit_barrier(void) {
 #endif
 }
 
-/* Where a point's entry stands in the GPFIFO. */
+/* The index of a point's entry in the GPFIFO. */
 static uint32_t ring_index(const struct rt_channel *ch, uint64_t point) {
   return (uint32_t)((point - ch->first - 1) % RT_GPFIFO_ENTRIES);
 }

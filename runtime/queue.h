@@ -108,7 +108,7 @@ struct rt_queue {
   _Atomic uint64_t submitted;                  /* its last point */
   struct rt_acquire acquires[RT_ACQUIRES_MAX]; /* go in front of the next submission */
   unsigned acquire_count;
-  bool shown;                            /* somebody debugs: submissions are printed or traced */
+  bool shown;                            /* submissions are printed or traced */
   struct rt_timeline_lane *_Atomic lane; /* NULL: nothing of it is on a timeline */
   struct rt_queue *next, *previous;
 };

@@ -240,7 +240,7 @@ uint64_t rt_queue_submitted(const struct rt_queue *queue);
 int rt_queue_wait(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);
 
 /* A sync fd, the caller's, that is signalled once the queue has reached point, which has
- * been submitted. While somebody waits for it the kernel gives up after 30 s and signals it
+ * been submitted. While a thread waits for it the kernel gives up after 30 s and signals it
  * with an error (docs/hardware/kernel-interface.md 3.6). -ENOTSUP: the queue has no syncpoint. */
 int rt_queue_fence(struct rt_queue *queue, uint64_t point, int *fd);
 

@@ -12,7 +12,7 @@
 
 #define RT_TRACE_HEAD "tegracl-trace 1"
 
-/* Begins the file anew, or goes on with it while somebody else writes it. On failure
+/* Begins the file anew, or appends to it while another process writes it. On failure
  * one message on stderr, and no trace. */
 void rt_trace_open(const char *path);
 

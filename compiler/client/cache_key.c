@@ -39,7 +39,7 @@ static void add_file(struct text *key, const char *path) {
   add_bytes(key, facts, sizeof(facts));
 }
 
-/* The facts about NVRTC, which no program can choose, as a hash of fixed size. */
+/* The identity of NVRTC's file, which a program cannot choose, as a hash of fixed size. */
 static void add_nvrtc(struct cache_key *key, const char *path) {
   struct text facts = {0};
   if (!path)

@@ -14,7 +14,7 @@ struct flight {
   unsigned waiting;            /* threads that want the outcome */
   bool landed;
   enum cc_status status;
-  struct cc_result result; /* of its own, if anybody waits */
+  struct cc_result result; /* a separate copy, if a caller waits */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -92,7 +92,7 @@ static void collect_folders(struct search *search, const struct options *options
     sort_unique(&search->folders);
 }
 
-/* What stands after the folder in a file's name; NULL: it is not in there. */
+/* The part of a file's name after the folder; NULL: the file is not in it. */
 static const char *behind(const char *file, const char *folder) {
   const size_t size = strlen(folder);
   if (!size)

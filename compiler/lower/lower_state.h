@@ -194,9 +194,9 @@ void lower_printf(struct lower *lower, LLVMValueRef call);
 /* lower_image.c: images and samplers, which clang passes as pointers. */
 /* VALUE: neither of them. *image: the type of an image. */
 enum kernel_arg_kind lower_handle_kind(const char *type, uint32_t *image);
-/* Whether the pointer is an image or a sampler: whether a function takes it for one. */
+/* True if the pointer is an image or a sampler, which the functions that use it show. */
 bool lower_is_handle(struct lower *lower, LLVMValueRef value);
-/* Finds them, before that is asked. */
+/* Finds images and samplers. Call it before lower_is_handle. */
 void lower_find_handles(struct lower *lower);
 /* Prints the parameter of a kernel, of the kind that arg says; fills in its size. */
 void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef argument,

@@ -36,7 +36,7 @@ static bool is_constant(LLVMValueRef value, uint64_t number) {
 /* ---- values whose low half is zero ----------------------------------------------------- */
 
 /* The upper half of value, if its lower one is zero: of x << 32, and of that plus
- * a constant. NULL for others. New instructions come where the builder stands. */
+ * a constant. NULL for others. New instructions go to the builder's position. */
 static LLVMValueRef upper_half(LLVMBuilderRef builder, LLVMValueRef value) {
   LLVMTypeRef half = LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value)), HALF);
   uint64_t number;

@@ -163,7 +163,7 @@ static enum cc_status feed(struct command *command, const void *bytes, size_t si
 /* What clang and the translators of its day make breaks rules that do no harm: it is judged
  * with its blocks sorted, with one type for samplers, with one entry of a phi for each block,
  * without merge instructions, whose rules are those of structured control flow, which kernels
- * need not have, and mended. */
+ * need not have, and repaired. */
 static enum cc_status validate(const char *tool, const struct cc_source *module, struct text *log) {
   struct command command = {0};
   struct text output = {0};

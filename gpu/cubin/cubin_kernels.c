@@ -53,7 +53,7 @@ static bool add_kernel(struct cubin *r, uint32_t number, const Elf64_Sym *symbol
     return false;
   if (kernel->stack_bytes > CUBIN_MAX_STACK)
     return cubin_refuse(r, CUBIN_INVALID,
-                        "kernel %s wants %u bytes of private memory for a work-item; there are at "
+                        "kernel %s needs %u bytes of private memory for a work-item; there are at "
                         "most %u",
                         name, kernel->stack_bytes, CUBIN_MAX_STACK);
   if (kernel->registers == 0 || kernel->registers > CUBIN_MAX_REGISTERS ||

@@ -112,7 +112,7 @@ def emit_qmd(fields):
         stride = members[1][1] - low
         for i, (h, l) in members.items():
             if (h, l) != (high + i * stride, low + i * stride):
-                raise TableError(f'QMD: {name}_{i} is not {stride} bits behind its neighbour')
+                raise TableError(f'QMD: {name}_{i} is not {stride} bits after the one before it')
         out.append(f'#define QMD_{name}(i) {high} + {stride} * (i), {low} + {stride} * (i)')
     return out + ['', '#endif']
 

@@ -60,7 +60,7 @@ enum { ARGUMENTS = 4, WIDTH = 16, WIDTHS = 6, GROUP = 32 };
 extern const unsigned widths[WIDTHS]; /* 1, 2, 3, 4, 8, 16 */
 
 /* One call as its reference sees it: the arguments' elements, and which element of the
- * result is asked for. A scalar argument beside vectors stands in every element. */
+ * result is asked for. A scalar argument beside vectors counts for every element. */
 struct call {
   enum type type;
   unsigned width, element;

@@ -1,6 +1,6 @@
 /* Common, geometric and relational functions (OpenCL C 3.0, 6.15.4 to 6.15.6).
  * Where the specification asks for an absolute error or none at all, the unit of the
- * error stands in the answer.
+ * error is in the answer.
  */
 #include "tests/builtins/builtins.h"
 

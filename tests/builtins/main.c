@@ -1,6 +1,6 @@
 /* The test of all built-in functions of OpenCL C, in every type and vector width, on the
  * device that the OpenCL loader gives: values at the edges and random ones against
- * references in higher precision. The table of functions and bounds stands in math.c,
+ * references in higher precision. The table of functions and bounds is in math.c,
  * common.c and integer.c; what has no row there is in convert.c, memory.c and shuffle.c.
  *
  * usage: builtins [--values N] [--all-widths] [--relaxed] [--list] [--only NAME]

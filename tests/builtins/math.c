@@ -106,7 +106,7 @@ BOTH(fract,
      : isnan(a) ? a
                 : fminl(a - floorl(a), 1 - ldexpl(1, -types[c->type].digits)),
      floorl(a))
-/* The exponent of what is no number is free. */
+/* The exponent of a NaN or an infinity is unspecified. */
 REFERENCE(frexp, int exponent = 0; out->value.x = frexpl(a, &exponent); out->second.n = exponent;
           out->second_free = !isfinite(a))
 VALUE(hypot, hypotl(a, b))

@@ -30,7 +30,7 @@ void add_kernel(struct device_text *text, const struct builtin *b, unsigned form
 /* "float4 fmax(float4, float)" */
 void list_overload(FILE *file, const struct builtin *b, const struct form *form, enum type type,
                    unsigned width);
-/* What stands before the kernels. */
+/* The source before the kernels. */
 extern const char program_head[];
 
 #endif

@@ -34,7 +34,7 @@ struct relaxed {
   real (*allowed)(real x, real y, real result);
   const char *text;
 };
-/* NULL: the bound stays. */
+/* NULL: the function's ordinary bound applies. */
 const struct relaxed *relaxed_row(const struct builtin *b, enum type type);
 /* True if the option leaves the result open: an argument or the result is not finite, or not
  * in the function's domain. */

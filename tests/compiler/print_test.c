@@ -243,7 +243,7 @@ static void vectors(void **state) {
 }
 
 /* What C leaves undefined: the argument's own width counts, nothing is read that is not
- * there, what is no conversion is printed as it stands. */
+ * there, what is no conversion is printed unchanged. */
 static void mismatches(void **state) {
   struct maker wide = {0}, real = {0}, one = {0};
   add_i64(&wide, 1ll << 40);

@@ -39,7 +39,7 @@ def find_vendors(folder):
 
 
 class Launch:
-    """What the first line of a program says of its launch."""
+    """The launch that the first line of a program describes."""
 
     def __init__(self, source):
         line = re.match(r"// std=(\S+) local=(.*) groups=(.*) portable=(.*) values=(.*)", source)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """commands.py TOP BUILD [--update] [PAGE...]: runs the commands of the pages.
 
-A block ```console of a page holds commands behind "$ ", and what they print. All of a page
+A block ```console of a page holds commands after "$ ", and what they print. All of a page
 run in one shell, in an empty folder that looks like the top of the repository with the
-driver built in `build`. What they print must be what stands there, but for numbers, and
+driver built in `build`. What they print must be what the page shows, except for numbers, and
 a line "..." stands for any lines; the exit status must be 0. --update writes what they
-print into the pages. Commands that cannot run here stand in ```sh blocks, behind a comment
+print into the pages. Commands that cannot run here are in ```sh blocks, after a comment
 <!-- not run: why -->. Indented blocks hold no commands."""
 import os
 import pathlib
@@ -21,7 +21,7 @@ SHOWN = ("base", "build", "compiler", "conformance", "docs", "emulator", "gpu", 
 
 
 def blocks(text):
-    """(kind, first line's number, lines, what stands before) of each fenced block."""
+    """(kind, first line's number, lines, the text before) of each fenced block."""
     lines, i = text.split("\n"), 0
     while i < len(lines):
         if lines[i].startswith("```"):

@@ -1,6 +1,6 @@
 /* A client of Orin's kernel interface that uses none of the project's headers: its
  * numbers are those of docs/hardware/kernel-interface.md and docs/hardware/bring-up.md (column
- * B), as somebody else would have written them down. Every step ends the program
+ * B), as another implementer would write them. Every step ends the program
  * with a message if it fails.
  */
 #ifndef TEGRACL_TEST_ORIN_H

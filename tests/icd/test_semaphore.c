@@ -121,7 +121,7 @@ static void sync_fds(void **state) {
   cl_semaphore_khr imported = make(fixture, from_fd);
   events[1] = wait_for(other, imported);
   finish(events, 2);
-  /* a fence of somebody else's, signalled late */
+  /* another driver's fence, signalled late */
   fd = eventfd(0, EFD_CLOEXEC);
   const int writer = dup(fd);
   assert_cl(clReImportSemaphoreSyncFdKHR(imported, NULL, fd));

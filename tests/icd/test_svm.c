@@ -353,7 +353,7 @@ static void buffer(void **state) {
   clReleaseMemObject(mem);
   clReleaseMemObject(sub);
   a = allocate(fixture);
-  fixture->context->svm[0]->size = BYTES / 2; /* as if the rest were somebody else's */
+  fixture->context->svm[0]->size = BYTES / 2; /* as if the rest were another allocation */
   mem = clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, BYTES / 2, a + N / 2, &code);
   assert_cl(code);
   assert_cl(clGetMemObjectInfo(mem, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));

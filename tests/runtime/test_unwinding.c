@@ -1,5 +1,5 @@
 /* Every call to the kernel that bring-up makes fails once with each error: the failure
- * is an error with a sentence, and nothing stays behind.
+ * is an error with a message, and nothing leaks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -51,7 +51,7 @@ static const struct sm_watch watch = {.check = true, .wanted = wanted, .report =
 static struct module *module;
 static struct params params;
 
-/* Reports of one run of a kernel as its code stands. */
+/* Reports of one run of a kernel with its code unchanged. */
 static unsigned run(const char *kernel) {
   struct launch launch = {
       .grid = {1, 1, 1}, .block = {BLOCK, 1, 1}, .params = &params, .param_bytes = sizeof params};

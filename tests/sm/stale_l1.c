@@ -1,5 +1,5 @@
 /* The L1 caches' model (emulator/sm/l1.h): which instructions may read what was
- * there when a line was fetched, and which may not. Memory changes behind the SMs' back
+ * there when a line was fetched, and which may not. Memory changes without the SMs' knowledge
  * between grids of one CTA, as if the CPU, a copy engine or another SM had written it.
  */
 #include <setjmp.h>

@@ -99,7 +99,7 @@ void advise_node(struct doctor *d, const char *path, const struct stat *status, 
     break;
   case ENODEV:
   case ENXIO:
-    advise(d, "the node has no driver behind it: nvgpu did not find or start its GPU; see "
+    advise(d, "the node has no driver: nvgpu did not find or start its GPU; see "
               "sudo dmesg | grep -i nvgpu");
     break;
   default:
@@ -121,8 +121,9 @@ void advise_no_answer(struct doctor *d) {
     state_say_power(d, "");
     state_say_kernel_log(d);
   }
-  advise(d, "see why in " DMESG "; close what uses the GPU and try again; if it is the same, "
-            "reboot the board, as a channel that does not answer may hold the GPU up");
+  advise(d,
+         "see why in " DMESG "; close the programs that use the GPU and try again; "
+         "if it fails again, reboot the board: a channel that does not answer may block the GPU");
 }
 
 void advise_error(struct doctor *d, int error) {

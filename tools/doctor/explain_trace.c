@@ -16,7 +16,7 @@
 
 /* ---- fields of a line ------------------------------------------------------------ */
 
-/* What stands after " name=", up to a blank or the end; NULL if it is not there. */
+/* The value after " name=", up to a blank or the end; NULL: there is none. */
 static const char *find(const char *line, const char *name, size_t *length) {
   size_t n = strlen(name);
   for (const char *at = strchr(line, ' '); at; at = strchr(at + 1, ' ')) {

@@ -39,12 +39,12 @@ static bool is_word(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* A name goes on behind a dot, a sentence does not. */
+/* A name continues after a dot, a sentence does not. */
 static bool goes_on(const char *end) {
   return is_word(end[0]) || (end[0] == '.' && is_word(end[1]));
 }
 
-/* The bytes of a name at this place of a text, if it stands there by itself. */
+/* The bytes of a name at this place of a text, if no other word touches it. */
 static size_t match(const char *start, const char *at, const char *name) {
   size_t n = name ? strlen(name) : 0;
   if (n == 0 || strncmp(at, name, n) != 0 || goes_on(at + n))

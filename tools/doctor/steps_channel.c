@@ -60,8 +60,8 @@ bool step_host(struct doctor *d) {
   bool good =
       release(&b, "32 bits", release_word(false, false, false), 0xcafe) &&
       release(&b, "64 bits", release_word(true, false, false), 0xdeadbeef42) &&
-      release(&b, "64 bits, behind idle", release_word(true, true, false), 0xdeadbeef43) &&
-      release(&b, "64 bits, behind idle, with time", release_word(true, true, true), 0xdeadbeef44);
+      release(&b, "64 bits, after idle", release_word(true, true, false), 0xdeadbeef43) &&
+      release(&b, "64 bits, after idle, with time", release_word(true, true, true), 0xdeadbeef44);
   if (good && memory->timestamp_ns == 0) {
     say(d, "the time stayed 0");
     good = false;

@@ -34,7 +34,7 @@ static void include(const struct cc_source *source, struct cc_result *result) {
   result->places_size = (size_t)(first + sprintf(places + first, "-front/%s", name) + 1);
 }
 
-/* At the FIFO that the second word names, until somebody has opened it for writing. */
+/* At the FIFO that the second word names, until another process has opened it for writing. */
 static void wait_at(const struct cc_source *source) {
   char text[4096], name[256];
   snprintf(text, sizeof(text), "%.*s", (int)source->size, source->text);

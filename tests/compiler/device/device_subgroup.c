@@ -349,7 +349,7 @@ static int test_rest(struct device_cl *cl, cl_program program) {
 }
 
 /* The kernel of that name for one sub-group: lanes that go the same way go together,
- * and all that stay meet again behind each turn. */
+ * and all that stay meet again after each turn. */
 enum { NUMBERS = 1024, TURNS = 20, WANDERERS = 8 * LANES };
 static void wander(const unsigned in[NUMBERS], unsigned first, unsigned sum[LANES]) {
   bool gone[LANES] = {false};

@@ -2,7 +2,7 @@
 """Extensions use the machine's instructions: instructions_test.py TEGRACLC FILE
 
 The line before each kernel of FILE is a comment with the operations that the machine
-code of the kernel must have, A|B for one of two; behind "no", those that it must not
+code of the kernel must have, A|B for one of two; after "no", those that it must not
 have."""
 import re
 import subprocess

@@ -1,6 +1,6 @@
 /* Random requests to the nodes: emulator-fuzz-requests COUNT [SEED]. Each input is one
  * ioctl, close, mmap, poll or doorbell; what earlier ones made is what later ones name.
- * Ends with what was reached, and fails if that is little, or if anything stays behind
+ * Ends with what was reached, and fails if that is little, or if an object is left
  * when all is closed.
  */
 #include <fcntl.h>
@@ -670,7 +670,7 @@ int main(int argc, char **argv) {
   }
   munmap(memory, SCRATCH_BYTES + 2 * GUARD_BYTES);
   if (!clean)
-    fprintf(stderr, "something stays behind after seed %llu\n", (unsigned long long)seed);
+    fprintf(stderr, "objects are left after seed %llu\n", (unsigned long long)seed);
   bool deep = reached >= REACHED_MIN;
   if (count >= 100000 && !deep)
     fprintf(stderr, "the inputs do not reach deep\n");

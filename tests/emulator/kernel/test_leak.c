@@ -1,4 +1,4 @@
-/* Nothing stays behind: fds, mappings and threads before and after many cycles
+/* Nothing leaks: fds, mappings and threads before and after many cycles
  * of everything, and ioctls from many threads at once.
  */
 #include <dirent.h>

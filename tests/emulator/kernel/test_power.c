@@ -73,7 +73,8 @@ static void gpu_time(void) {
   EXPECT(0, c.ctrl, NVGPU_GPU_IOCTL_GET_GPU_TIME, time);
 }
 
-/* A request brings it, though it is there for 50 ms only, in which this thread may not run. */
+/* A request makes the page appear, but only for 50 ms, in which this thread may not run:
+ * hence the repetition. */
 static bool page_comes(const volatile uint32_t *page) {
   for (int i = 0; i < 1000; i++) {
     gpu_time();

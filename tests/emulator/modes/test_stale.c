@@ -158,7 +158,7 @@ static bool code(struct fixture *f, unsigned round, bool right) {
   return gives(f, round);
 }
 
-/* A launch that reads a word which somebody else has just written. */
+/* A launch that reads a word which another channel has just written. */
 static void launch_reader(struct fixture *f, unsigned round, bool right, unsigned to) {
   put_code(f, ADDEND);
   put_bank(f, 0, SOURCE, to);

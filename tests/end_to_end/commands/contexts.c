@@ -57,7 +57,7 @@ static struct use use_now(void) {
   return use;
 }
 
-/* More than before, and than what comes and goes. */
+/* True if the process uses more than before, beyond what varies from run to run. */
 static bool has_grown(const struct use *use, const struct use *before) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   const long kib_max = MORE_KIB_SANITIZED;

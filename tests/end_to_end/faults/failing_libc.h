@@ -9,10 +9,10 @@
 
 /* Counts calls anew, and the nth from now on fails; 0: none does. */
 void fail_nth_call(unsigned nth);
-/* All calls from one place in the code fail: number site of those that have been seen.
- * False: there are not so many. */
+/* From now on all calls from one place in the code fail. Places are numbered in the order of
+ * their first call. False: fewer have called. */
 bool fail_calls_at_site(unsigned site);
-/* Whether a call has failed since. */
+/* True if a call has been made to fail since then. */
 bool injected_failure(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The software Orin behind a kernel boundary that refuses calls: one of a name, or all
+/* The software Orin, called through a kernel boundary that refuses calls: one of a name, or all
  * of it. Linked in front of nvgpu_os_emulator by the linker's --wrap.
  */
 #ifndef TEGRACL_TEST_REFUSING_OS_H

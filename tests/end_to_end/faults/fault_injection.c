@@ -1,6 +1,6 @@
 /* Every system call of the driver fails in turn, with every error that it can give:
- * the OpenCL call behind it says so with the right code, nothing is left over, nobody
- * hangs, and a new context works. The driver is linked to the program, so that its
+ * the OpenCL call that needed it returns the right code, nothing leaks, no thread hangs,
+ * and a new context works. The driver is linked to the program, so that its
  * kernel boundary can be too (failing_os.c).
  */
 #include <errno.h>
@@ -85,7 +85,7 @@ static const struct call untold[] = {
 
 /* ---- one lifecycle of a context-------------------------------------------------------- */
 
-/* The code for a refused call behind an OpenCL call. */
+/* The code of an OpenCL call whose system call was refused. */
 static cl_int expected(enum lifecycle_step step, int result) {
   static const cl_int no_memory[] = {
       [CONTEXT] = CL_OUT_OF_HOST_MEMORY,

@@ -1,7 +1,7 @@
 /* Every allocation of the driver and of the software Orin fails in turn, and every start
  * of a thread, every file and every mapping: once, and then always at one place in the
- * code; and the process has too few fds left. The OpenCL calls say so, nothing is left
- * behind, nobody hangs, and afterwards all works. (Lost memory is the address sanitizer's
+ * code; and the process has too few fds left. The OpenCL calls return errors, nothing
+ * leaks, no thread hangs, and afterwards all works. (Lost memory is the address sanitizer's
  * to find.)
  */
 #include <sys/resource.h>

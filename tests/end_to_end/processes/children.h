@@ -32,8 +32,8 @@ static inline void no_memfds(void) {
   fclose(maps);
 }
 
-/* With destructors. To the leak checker all is lost that only other threads of the
- * parent's, or the parent's device, knew of. */
+/* Runs destructors. Not under AddressSanitizer: what only the parent's other threads or its
+ * device pointed to would count as leaked. */
 static inline void end_by_exit(void) {
 #ifdef __SANITIZE_ADDRESS__
   _exit(0);

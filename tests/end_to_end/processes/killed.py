@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """killed.py COUNT PROGRAM...: a client that is killed at random moments, COUNT times,
 leaves nothing behind: no compile helper or what that has started, no file outside the
-cache, no shared memory. PROGRAM: endless.c, perhaps behind tegracl-emulate.
+cache, no shared memory. PROGRAM: endless.c, perhaps run by tegracl-emulate.
 """
 import os
 import pathlib

@@ -26,7 +26,7 @@ static uint64_t bit(int number) {
   return UINT64_C(1) << (number - 1);
 }
 
-/* All that must be blocked; glibc keeps its own two open (SIGRTMIN is above them), and nobody
+/* All that must be blocked; glibc keeps its own two open (SIGRTMIN is above them), and no program
  * can block SIGKILL and SIGSTOP. */
 static uint64_t wanted_mask(void) {
   uint64_t mask = UINT64_MAX & ~bit(SIGKILL) & ~bit(SIGSTOP);
