@@ -82,6 +82,10 @@ static int map_gpu(struct rt_device *d, struct rt_memory *m) {
                                              .incompr_kind = NVGPU_KIND_PITCH,
                                              .dmabuf_fd = (uint32_t)m->fd,
                                              .page_size = GPU_PAGE_BYTES};
+  if (m->reserved) {
+    args.flags |= NVGPU_MAP_FIXED_OFFSET;
+    args.offset = m->gpu;
+  }
   int result = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_MAP_BUFFER_EX, &args);
   if (result)
     return rt_fail_call(result, "MAP_BUFFER_EX of %llu bytes", (unsigned long long)m->size);

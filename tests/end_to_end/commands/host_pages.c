@@ -212,7 +212,12 @@ static cl_mem import(int *p, size_t bytes) {
 static void forked(bool imported) {
   int *p = pages(INTS * sizeof *p, MAP_PRIVATE);
   fill(p, INTS, 0);
+  /* An address that is free at the fork, before the one in use. */
+  int *q = pages(INTS * sizeof *q, MAP_PRIVATE);
+  cl_mem gone = buffer_at(q, INTS * sizeof *q);
   cl_mem mem = imported ? import(p, INTS * sizeof *p) : buffer_at(p, INTS * sizeof *p);
+  CHECK_CL(clReleaseMemObject(gone), CL_SUCCESS);
+  CHECK(!munmap(q, INTS * sizeof *q));
   for (int round = 0; round < 2; round++) {
     int ends[2], status;
     char byte = 0;
