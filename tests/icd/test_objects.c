@@ -617,7 +617,7 @@ static void launches(void **state) {
         fail_msg("choice %zu: block %ux%ux%u", i, fake_last_launch.block[0],
                  fake_last_launch.block[1], fake_last_launch.block[2]);
   }
-  /* Primes: no group size helps; the runtime makes several grids of it. */
+  /* Primes, which no group size divides: the runtime launches several grids. */
   const size_t awkward[2] = {1, 131071}, too_many[2] = {1, (size_t)1 << 32 | 15};
   assert_cl(LAUNCH(ids, 2, NULL, awkward, NULL));
   assert_cl(clFinish(queue));

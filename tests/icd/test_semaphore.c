@@ -327,7 +327,7 @@ static void *signal_all(void *data) {
   return NULL;
 }
 
-/* Waits and signals at the same time find each other, whichever come first. */
+/* Waits and signals of different threads meet, whichever comes first. */
 static void at_once(void **state) {
   struct fixture *fixture = *state;
   static struct meetings meetings;

@@ -371,7 +371,8 @@ static void watchdog(void **state) {
   ring_close(&r);
 }
 
-/* The limit of acquires is what the watchdog was at SETUP_BIND. Facts 3.1. */
+/* The limit of acquires is what the watchdog was at SETUP_BIND.
+ * docs/hardware/command-stream.md 3.1. */
 static void acquire_timeout(void **state) {
   static const struct {
     struct nvgpu_channel_wdt_args before, after;

@@ -35,7 +35,7 @@ struct lifecycle {
   enum lifecycle_step step; /* the last one */
 };
 
-/* To be got by the program. */
+/* Set by the program. */
 extern cl_platform_id lifecycle_platform;
 extern cl_device_id lifecycle_device;
 
@@ -47,14 +47,14 @@ void lifecycle_compile(void);
 void lifecycle_free_program(void);
 bool lifecycle_is_compiled(void);
 
-/* Until the first error. */
+/* Runs the steps until the first error, and returns its code. */
 cl_int lifecycle_run(struct lifecycle *lifecycle);
 cl_int lifecycle_launch(struct lifecycle *lifecycle, unsigned kernel, cl_event gate,
                         cl_event *event);
-/* What there is of it. */
+/* Releases the objects that exist. */
 void lifecycle_release(struct lifecycle *lifecycle);
 
-/* A whole one, with nothing refused. */
+/* Checks a whole lifecycle in which no call is refused. */
 void lifecycle_check(void);
 
 #endif
