@@ -46,69 +46,90 @@ void icd_context_drop(cl_context context) {
 
 /* ---- deferred freeing ------------------------------------------------------- */
 
-/* True if the work that could use the retired has completed. Goes through the
- * queues one after the other: the node says which one it waits for, and for
- * which point. A queue which it comes to later may have got more work meanwhile;
- * waiting for that too is more than is needed, but ends. Context lock held. */
-static bool is_over(cl_context context, struct icd_retired *node) {
-  cl_command_queue queue = context->queues;
-  const bool dead = rt_context_fault(context->rt);
-  for (; queue && !dead; queue = queue->next) {
-    if (queue->serial < node->queue)
+/* A retired object waits for the context's queues one after the other, each time for the work
+ * that the queue has by then. Waiting for work that came after the release is more than is
+ * needed, but ends. Those that wait for one queue do so in the order of their points, so
+ * that each is looked at once for each queue that it waits for, however many there are. */
+
+/* Lets the object wait for the first queue from here on that has unfinished work. False: there is
+ * none. Context lock held. */
+static bool wait_for_queues(cl_context context, cl_command_queue queue, struct icd_retired *node) {
+  for (; queue; queue = queue->next) {
+    node->point = rt_queue_submitted(queue->rt);
+    if (rt_queue_completed(queue->rt) >= node->point)
       continue;
-    if (queue->serial > node->queue || !node->point) {
-      node->queue = queue->serial;
-      node->point = rt_queue_submitted(queue->rt);
-    }
-    if (rt_queue_completed(queue->rt) < node->point)
-      return false;
-    node->queue = queue->serial + 1;
-    node->point = 0;
+    node->next = NULL;
+    if (queue->retired)
+      queue->last_retired->next = node;
+    else
+      queue->retired = node;
+    queue->last_retired = node;
+    context->retired_count++;
+    return true;
   }
-  return true;
+  return false;
+}
+
+/* Moves those on that need not wait for this queue beyond the point. Context lock held. */
+static void pass_queue(cl_context context, cl_command_queue queue, uint64_t point, bool dead) {
+  struct icd_retired *node;
+  while ((node = queue->retired) && node->point <= point) {
+    queue->retired = node->next;
+    context->retired_count--;
+    if (!dead && wait_for_queues(context, queue->next, node))
+      continue;
+    node->next = NULL;
+    if (context->over)
+      context->last_over->next = node;
+    else
+      context->over = node;
+    context->last_over = node;
+  }
+}
+
+static void find_over(cl_context context) {
+  const bool dead = rt_context_fault(context->rt);
+  for (cl_command_queue queue = context->queues; queue; queue = queue->next)
+    if (queue->retired)
+      pass_queue(context, queue, dead ? UINT64_MAX : rt_queue_completed(queue->rt), dead);
+}
+
+void icd_context_remove_queue(cl_command_queue queue) {
+  cl_context context = queue->context;
+  pthread_mutex_lock(&context->lock);
+  cl_command_queue *link = &context->queues;
+  while (*link != queue)
+    link = &(*link)->next;
+  *link = queue->next;
+  pass_queue(context, queue, UINT64_MAX, rt_context_fault(context->rt));
+  pthread_mutex_unlock(&context->lock);
 }
 
 void icd_context_retire(cl_context context, struct icd_retired *node, void (*destroy)(void *),
                         void *owner) {
   *node = (struct icd_retired){.destroy = destroy, .owner = owner};
   pthread_mutex_lock(&context->lock);
-  const bool over = is_over(context, node);
-  if (!over) {
-    node->next = context->retired;
-    context->retired = node;
+  const bool waits =
+      !rt_context_fault(context->rt) && wait_for_queues(context, context->queues, node);
+  if (waits)
     atomic_store(&context->any_retired, true);
-  }
   pthread_mutex_unlock(&context->lock);
-  if (over)
+  if (!waits)
     destroy(owner);
 }
 
-/* A queue which a retired node waits for, held; NULL if there is none, or if it
+/* A queue which a retired object waits for, held; NULL if there is none, or if it
  * is about to be destroyed: its destruction waits for its work and reaps. */
 static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
-  for (struct icd_retired *node = context->retired; node; node = node->next)
-    for (cl_command_queue queue = context->queues; queue; queue = queue->next)
-      if (queue->serial == node->queue && icd_object_try_hold(&queue->object)) {
-        *point = node->point;
-        return queue;
-      }
+  for (cl_command_queue queue = context->queues; queue; queue = queue->next)
+    if (queue->retired && icd_object_try_hold(&queue->object)) {
+      *point = queue->retired->point;
+      return queue;
+    }
   return NULL;
 }
 
 static _Thread_local bool burying; /* this thread destroys, and may be in a callback */
-
-static void find_over(cl_context context) {
-  for (struct icd_retired **link = &context->retired; *link;) {
-    struct icd_retired *node = *link;
-    if (is_over(context, node)) {
-      *link = node->next;
-      node->next = context->over;
-      context->over = node;
-    } else {
-      link = &node->next;
-    }
-  }
-}
 
 /* Destroys those whose time has come, one by one: a destructor callback may take its time,
  * and another thread may want the memory of the next; and it may release the queue that the
@@ -118,7 +139,7 @@ static void destroy_over(cl_context context) {
   while (context->over) {
     struct icd_retired *node = context->over;
     context->over = node->next;
-    atomic_store(&context->any_retired, context->retired || context->over);
+    atomic_store(&context->any_retired, context->retired_count || context->over);
     context->burials++;
     pthread_mutex_unlock(&context->lock);
     const bool nested = burying;
@@ -189,7 +210,7 @@ static void *attend(void *data) {
 
 void icd_context_attend_retired(cl_context context) {
   pthread_mutex_lock(&context->lock);
-  const bool start = context->retired && !context->attended;
+  const bool start = context->retired_count && !context->attended;
   context->attended |= start;
   pthread_mutex_unlock(&context->lock);
   if (!start)

@@ -55,8 +55,7 @@ struct icd_retired {
   struct icd_retired *next;
   void (*destroy)(void *owner);
   void *owner;
-  uint64_t queue; /* waits for the queue of this serial number ... */
-  uint64_t point; /* ... to reach this point */
+  uint64_t point; /* of the queue that it waits for */
 };
 
 typedef void(CL_CALLBACK *icd_context_notify)(const char *, const void *, size_t, void *);
@@ -106,11 +105,12 @@ struct _cl_context {
   struct icd_context_destructor *destructors;
   cl_command_queue queues; /* by rising serial number */
   uint64_t next_queue;
-  struct icd_retired *retired;
-  struct icd_retired *over; /* no longer used by the GPU, and about to be destroyed */
-  atomic_bool any_retired;  /* of both */
-  unsigned burials;         /* threads that destroy one of them */
-  bool attended;            /* a thread waits for the retired */
+  size_t retired_count; /* that wait for a queue */
+  /* No longer used by the GPU, and about to be destroyed, the first released first. */
+  struct icd_retired *over, *last_over;
+  atomic_bool any_retired; /* of both */
+  unsigned burials;        /* threads that destroy one of them */
+  bool attended;           /* a thread waits for the retired */
   cl_event free_events;
   cl_mem *svm; /* allocations of shared virtual memory by rising address (svm.c) */
   size_t svm_count, svm_room;
@@ -127,6 +127,10 @@ void icd_context_drop(cl_context context);
  * called: owner holds it. */
 void icd_context_retire(cl_context context, struct icd_retired *node, void (*destroy)(void *),
                         void *owner);
+
+/* Takes a queue whose work is over out of the context's list, which tells what may still be in
+ * use. */
+void icd_context_remove_queue(cl_command_queue queue);
 
 /* Destroys the retired whose time has come; wait: waits for all of them, but for those that
  * another thread is destroying. */
@@ -475,6 +479,8 @@ struct _cl_command_queue {
   uint64_t serial;          /* of the context */
   _Atomic uint64_t barrier; /* point of the last barrier: what a queue out of order waits for */
   cl_command_queue next;    /* in the context's list */
+  /* What waits for its work, by rising point; context lock. */
+  struct icd_retired *retired, *last_retired;
 
   struct icd_lock lock;             /* guards rt and what follows */
   struct icd_condition work;        /* for the worker: a command has come, or stop */

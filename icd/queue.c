@@ -25,13 +25,7 @@ void icd_queue_destroy(cl_command_queue queue) {
   icd_worker_stop(queue);
   rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
   icd_print_drain(queue);
-  pthread_mutex_lock(&context->lock);
-  for (cl_command_queue *link = &context->queues; *link; link = &(*link)->next)
-    if (*link == queue) {
-      *link = queue->next;
-      break;
-    }
-  pthread_mutex_unlock(&context->lock);
+  icd_context_remove_queue(queue);
   rt_queue_destroy(queue->rt);
   icd_context_reap(context, false);
   icd_context_attend_retired(context); /* what waited for this queue may wait for another */

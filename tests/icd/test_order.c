@@ -280,6 +280,30 @@ static void memory_being_freed(void **state) {
   fake_memory(0);
 }
 
+/* Each of many that wait for the GPU is looked at a few times, not at every release. */
+static void many_retired(void **state) {
+  struct fixture *fixture = *state;
+  enum { COUNT = 1000, LOOKS = 10 };
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 1);
+  const int live = fake_live();
+  fake_pause();
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  const int before = fake_looks;
+  for (int i = 0; i < COUNT; i++)
+    assert_cl(clReleaseMemObject(fixture_buffer(fixture, 4)));
+  const int waiting = fake_live() - live, looks = fake_looks - before;
+  fake_resume();
+  assert_cl(clFinish(fixture->queue));
+  const int left = fake_live() - live;
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(a));
+  assert_cl(clReleaseMemObject(b));
+  assert_int_equal(waiting, COUNT);
+  assert_int_equal(left, 0);
+  assert_true(looks < LOOKS * COUNT);
+}
+
 /* So is it for a queue and for a program. */
 static void second_try(void **state) {
   struct fixture *fixture = *state;
@@ -726,6 +750,7 @@ int main(void) {
       TEST(destructor_comes_by_itself),
       TEST(queue_goes_in_destructor),
       TEST(memory_being_freed),
+      TEST(many_retired),
       TEST(second_try),
       TEST(release_before_deferred),
       TEST(abandoned_user_event),

@@ -596,7 +596,10 @@ int rt_queue_acquire(struct rt_queue *queue, struct rt_queue *other, uint64_t po
   return submit(queue, ACQUIRE, NULL, NULL, other, point, NULL);
 }
 
+_Atomic int fake_looks;
+
 uint64_t rt_queue_completed(const struct rt_queue *queue) {
+  fake_looks++;
   return queue->completed;
 }
 

@@ -22,6 +22,9 @@ void fake_memory(int buffers);
 /* Things created and not destroyed: contexts, queues, buffers, modules, times. */
 int fake_live(void);
 
+/* How often somebody asked how far a queue has come. */
+extern _Atomic int fake_looks;
+
 /* The last launch that ran. */
 struct fake_launch {
   uint32_t grid[3], block[3], dynamic_shared;
