@@ -96,6 +96,7 @@ static struct emu_mapping *map_at(struct emu_as *as, uint64_t gpu, uint64_t size
 static bool insert_mapping(struct emu_as *as, struct emu_mapping *m) {
   if (emu_mmu_insert(as, m))
     return false;
+  m->dmabuf->mapping_count++;
   emu_object_get(&m->dmabuf->object);
   return true;
 }
@@ -138,6 +139,7 @@ int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t
 
 void emu_as_unmap(struct emu_as *as, struct emu_mapping *m) {
   emu_mmu_remove(as, m);
+  m->dmabuf->mapping_count--;
   atomic_fetch_add(&as->unmappings, 1);
   if (m->kernel)
     emu_buddy_free(&as->kernel, m->gpu);
@@ -266,7 +268,7 @@ static struct emu_mapping *same_mapping(const struct emu_as *as,
                                         const struct nvgpu_as_map_buffer_ex_args *a,
                                         const struct emu_dmabuf *dmabuf) {
   uint32_t flags = a->flags & ~(uint32_t)NVGPU_MAP_ACCESS_MASK;
-  for (size_t i = 0; i < as->mapping_count; i++) {
+  for (size_t i = 0; dmabuf->mapping_count && i < as->mapping_count; i++) {
     struct emu_mapping *m = as->mappings[i];
     if (m->dmabuf == dmabuf && !m->kernel && !m->remap && m->flags == flags &&
         m->kind == a->incompr_kind && (!m->fixed || m->gpu == a->offset))

@@ -21,12 +21,11 @@ static uint64_t block_bytes(unsigned order) {
   return (uint64_t)GPU_PAGE_BYTES << order;
 }
 
-static struct emu_buddy_block **bucket_of(struct emu_buddy *buddy, uint64_t start) {
+static struct emu_buddy_block **bucket_of(const struct emu_buddy *buddy, uint64_t start) {
   uint64_t page = start / GPU_PAGE_BYTES;
   /* Fibonacci hashing: block starts have many low zeros. */
-  return &buddy->bucket[(page * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - 10)];
+  return &buddy->bucket[(page * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - buddy->bucket_bits)];
 }
-_Static_assert(BUDDY_BUCKETS == 1 << 10, "bucket_of takes ten bits");
 
 static struct emu_buddy_block *block_find(struct emu_buddy *buddy, uint64_t start) {
   struct emu_buddy_block *block = *bucket_of(buddy, start);
@@ -39,6 +38,25 @@ static void block_insert(struct emu_buddy *buddy, struct emu_buddy_block *block)
   struct emu_buddy_block **bucket = bucket_of(buddy, block->start);
   block->next_in_bucket = *bucket;
   *bucket = block;
+  buddy->block_count++;
+}
+
+/* A table of that many buckets. False: no memory, and the old one stays. */
+static bool set_buckets(struct emu_buddy *buddy, unsigned bits) {
+  const struct emu_buddy old = *buddy;
+  struct emu_buddy_block **bucket = calloc((size_t)1 << bits, sizeof(struct emu_buddy_block *));
+  if (!bucket)
+    return false;
+  buddy->bucket = bucket;
+  buddy->bucket_bits = bits;
+  buddy->block_count = 0;
+  for (size_t i = 0; old.bucket && i < (size_t)1 << old.bucket_bits; i++)
+    for (struct emu_buddy_block *block = old.bucket[i], *next; block; block = next) {
+      next = block->next_in_bucket;
+      block_insert(buddy, block);
+    }
+  free(old.bucket);
+  return true;
 }
 
 static void block_delete(struct emu_buddy *buddy, struct emu_buddy_block *block) {
@@ -46,6 +64,7 @@ static void block_delete(struct emu_buddy *buddy, struct emu_buddy_block *block)
   while (*link != block)
     link = &(*link)->next_in_bucket;
   *link = block->next_in_bucket;
+  buddy->block_count--;
   free(block);
 }
 
@@ -75,6 +94,8 @@ static struct emu_buddy_block *block_create(struct emu_buddy *buddy, uint64_t st
   block->root = root;
   block->order = (uint8_t)order;
   block->root_order = (uint8_t)root_order;
+  if (buddy->block_count >> buddy->bucket_bits)
+    set_buckets(buddy, buddy->bucket_bits + 1);
   block_insert(buddy, block);
   return block;
 }
@@ -82,6 +103,8 @@ static struct emu_buddy_block *block_create(struct emu_buddy *buddy, uint64_t st
 bool emu_buddy_init(struct emu_buddy *buddy, uint64_t start, uint64_t end) {
   *buddy = (struct emu_buddy){.start = start, .end = end};
   uint64_t at = start;
+  if (!set_buckets(buddy, BUDDY_BUCKET_BITS))
+    return false;
   for (unsigned order = BUDDY_ORDERS; order-- > 0;) {
     while (end - at >= block_bytes(order)) {
       struct emu_buddy_block *block = block_create(buddy, at, order, at, order);
@@ -97,13 +120,15 @@ bool emu_buddy_init(struct emu_buddy *buddy, uint64_t start, uint64_t end) {
 }
 
 void emu_buddy_destroy(struct emu_buddy *buddy) {
-  for (unsigned i = 0; i < BUDDY_BUCKETS; i++) {
+  for (size_t i = 0; buddy->bucket && i < (size_t)1 << buddy->bucket_bits; i++) {
     while (buddy->bucket[i]) {
       struct emu_buddy_block *block = buddy->bucket[i];
       buddy->bucket[i] = block->next_in_bucket;
       free(block);
     }
   }
+  free(buddy->bucket);
+  buddy->bucket = NULL;
 }
 
 /* Cuts a block that is on no list in two: it becomes the left half. The right half goes to its

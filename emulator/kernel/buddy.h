@@ -6,16 +6,19 @@
 #define TEGRACL_EMULATOR_BUDDY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-enum { BUDDY_ORDERS = 48, BUDDY_BUCKETS = 1024 };
+enum { BUDDY_ORDERS = 48, BUDDY_BUCKET_BITS = 10 };
 
 struct emu_buddy_block;
 
 struct emu_buddy {
   uint64_t start, end;
-  struct emu_buddy_block *free[BUDDY_ORDERS];    /* the head is taken first */
-  struct emu_buddy_block *bucket[BUDDY_BUCKETS]; /* all blocks, by start */
+  struct emu_buddy_block *free[BUDDY_ORDERS]; /* the head is taken first */
+  struct emu_buddy_block **bucket;            /* all blocks, by start */
+  unsigned bucket_bits;                       /* 2^n buckets, at first 2^BUDDY_BUCKET_BITS */
+  size_t block_count;
 };
 
 /* Covers start to end (multiples of 4096). False: out of memory. */

@@ -63,16 +63,17 @@ struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
   dmabuf->serial = emu_gpu.next_serial++;
   dmabuf->kept_fd = -1;
   dmabuf->next = emu_gpu.dmabufs;
+  if (dmabuf->next)
+    dmabuf->next->previous = dmabuf;
   emu_gpu.dmabufs = dmabuf;
   return dmabuf;
 }
 
 static void dmabuf_destroy(struct emu_object *object) {
   struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
-  struct emu_dmabuf **link = &emu_gpu.dmabufs;
-  while (*link != dmabuf)
-    link = &(*link)->next;
-  *link = dmabuf->next;
+  *(dmabuf->previous ? &dmabuf->previous->next : &emu_gpu.dmabufs) = dmabuf->next;
+  if (dmabuf->next)
+    dmabuf->next->previous = dmabuf->previous;
   if (dmabuf->host && !dmabuf->in_place)
     munmap(dmabuf->host, dmabuf->size);
   close_kept_file(dmabuf);

@@ -3,6 +3,7 @@
 #define TEGRACL_EMULATOR_DMABUF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,10 +15,11 @@ struct emu_vma;
  * it. */
 struct emu_dmabuf {
   struct emu_object object;
-  struct emu_dmabuf *next; /* gpu.dmabufs */
-  uint64_t size;           /* multiple of 4096 */
-  uint64_t asked;          /* of CREATE */
-  uint64_t serial;         /* for PARAMETERS */
+  struct emu_dmabuf *next, *previous; /* gpu.dmabufs */
+  size_t mapping_count;               /* in all address spaces */
+  uint64_t size;                      /* multiple of 4096 */
+  uint64_t asked;                     /* of CREATE */
+  uint64_t serial;                    /* for PARAMETERS */
   uint32_t heap, flags, align;
   bool allocated; /* has pages (NVMAP ALLOC was done) */
   bool from_va;   /* they were the client's memory */
