@@ -396,12 +396,12 @@ struct sm_bar_request sm_bar_request_of(const struct sm_warp *w, const struct sm
   uint32_t reg;
   memcpy(&reg, w->file + u->s[1] + sizeof(reg) * (unsigned)__builtin_ctz(mask), sizeof(reg));
   return (struct sm_bar_request){
-      .mode = u->x[0],
-      .reduce = u->x[1],
-      .id = u->x[2] ? reg & ID_MASK : u->x[3],
-      .count = !u->x[4]  ? (uint32_t)u->jump
-               : u->x[5] ? reg >> PACKED_COUNT_SHIFT & COUNT_MASK
-                         : reg & COUNT_MASK,
+      .mode = u->bar.mode,
+      .reduce = u->bar.reduce,
+      .id = u->bar.id_in_register ? reg & ID_MASK : u->bar.id,
+      .count = !u->bar.count_in_register ? (uint32_t)u->bar.count
+               : u->bar.packed           ? reg >> PACKED_COUNT_SHIFT & COUNT_MASK
+                                         : reg & COUNT_MASK,
       .predicate = w->pred[u->pp] ^ (0u - (u->pnot & 1u)),
   };
 }

@@ -198,17 +198,17 @@ static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_w
   const uint32_t undefined = ws->undefined[value];
   uint32_t absent = 0;
   FOR_MASK(i, m) {
-    const uint32_t control = u->x[1] ? (uint32_t)u->off : c[i];
+    const uint32_t control = u->shfl.clamp_known ? (uint32_t)u->shfl.clamp : c[i];
     const uint32_t segment = control >> 8 & 31, clamp = control & 31;
     const uint32_t by = (u->scalar_slot == 1 ? u->imm : b[i]) & 31;
     const uint32_t max = (i & segment) | (clamp & ~segment);
     uint32_t from = (i & segment) | (by & ~segment & 31);
     bool ok;
-    if (u->x[0] == SHFL_UP) {
+    if (u->shfl.mode == SHFL_UP) {
       from = i - by;
       ok = (int32_t)from >= (int32_t)max;
     } else {
-      from = u->x[0] == SHFL_DOWN ? i + by : u->x[0] == SHFL_BFLY ? i ^ by : from;
+      from = u->shfl.mode == SHFL_DOWN ? i + by : u->shfl.mode == SHFL_BFLY ? i ^ by : from;
       ok = from <= max;
     }
     from = ok ? from & 31 : i;
@@ -342,7 +342,7 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
     define_place(ws, place, m, &t);
   if (note->handler == SM_H_r2p)
     for (unsigned k = 0; k < SM_PRED_TRUE; k++)
-      ws->undefined[SM_SLOTS + k + u->x[1]] &= ~m;
+      ws->undefined[SM_SLOTS + k + u->predicates.first] &= ~m;
 }
 
 /* --- warp-synchronous operations ------------------------------------------------------ */
@@ -409,14 +409,14 @@ static void check_barrier(struct sm_warp *w, const struct sm_uop *u, uint32_t m)
 static void check_constant(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                            uint32_t m) {
   const uint32_t *index = sm_file_at(w, u->s[0]);
-  const uint32_t term = sm_file_at(w, u->imm)[0] + (uint32_t)u->off;
+  const uint32_t term = sm_file_at(w, u->ldc.uniform)[0] + (uint32_t)u->ldc.offset;
   FOR_MASK(i, m) {
     const uint64_t at = index[i] + term;
-    if (at + note->bytes > w->bank[u->x[1]].size) {
+    if (at + note->bytes > w->bank[u->ldc.bank].size) {
       sm_report(w, sm_pc_of(w, u), SM_REPORT_BOUNDS, i,
                 &(struct sm_about){.address = at, .bytes = note->bytes},
                 "read of %u bytes at 0x%" PRIx64 " of constant bank %u, which has %u bytes",
-                note->bytes, at, u->x[1], w->bank[u->x[1]].size);
+                note->bytes, at, u->ldc.bank, w->bank[u->ldc.bank].size);
       return;
     }
   }

@@ -85,7 +85,7 @@ static bool local_access(struct sm_access *a, bool is_undefined) {
 /* The destinations of LDGSTS. */
 static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint64_t origin) {
   const uint32_t *to = sm_file_at(a.w, a.u->s[1]);
-  const uint32_t term = sm_file_at(a.w, a.u->s[2])[0] + (uint32_t)a.u->jump;
+  const uint32_t term = sm_file_at(a.w, a.u->s[2])[0] + (uint32_t)a.u->ldgsts.shared_offset;
   a.is_write = true;
   FOR_MASK(i, m) {
     a.lane = i;

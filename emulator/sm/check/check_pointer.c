@@ -120,8 +120,8 @@ static void add_select(struct pointers *out, const struct sm_warp *w, const stru
 /* A word of constant bank 0. */
 static void add_constant(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_shadow *s = w->cta->shadow;
-  const uint32_t at = sm_file_at(w, u->imm)[0] + (uint32_t)u->off;
-  if (u->x[1] == 0 && u->s[0] == 0 && at / 4 < SM_PARAMETER_WORDS)
+  const uint32_t at = sm_file_at(w, u->ldc.uniform)[0] + (uint32_t)u->ldc.offset;
+  if (u->ldc.bank == 0 && u->s[0] == 0 && at / 4 < SM_PARAMETER_WORDS)
     add_all(out, s->pointer_at[at / 4]);
 }
 
@@ -174,9 +174,9 @@ void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct s
 const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
                                          uint32_t lane) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
-  const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->imm / SM_REG_BYTES;
+  const unsigned reg = u->s[0] / SM_REG_BYTES, uniform = u->memory.uniform / SM_REG_BYTES;
   uint8_t id = join_pointers(ws->pointer[reg][lane], ws->pointer[uniform][lane]);
-  if (!u->x[2])
+  if (!u->memory.narrow)
     id = join_pointers(id, ws->pointer[reg + 1][lane]);
   id = join_pointers(id, ws->pointer[uniform + 1][lane]);
   return id && id != SM_POINTER_MANY ? &w->cta->shadow->parameter[id - SM_POINTER_FIRST] : NULL;

@@ -133,17 +133,17 @@ static inline uint32_t sm_lanes_of(const struct sm_warp *w, const struct sm_uop 
 
 /* The lanes whose addresses count: LDSM takes those of eight for each matrix. */
 static inline uint32_t sm_addressing_lanes(const struct sm_uop *u, const struct sm_note *note) {
-  const unsigned lanes = note->handler == SM_H_ldsm ? u->x[3] * 8u : SM_LANES;
+  const unsigned lanes = note->handler == SM_H_ldsm ? u->ldsm.matrices * 8u : SM_LANES;
   return lanes < SM_LANES ? (1u << lanes) - 1 : SM_ALL_LANES;
 }
 
 /* Generic and global addresses of all lanes; undefined in lanes that do not execute. */
 static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
   const uint32_t *lo = sm_file_at(w, u->s[0]);
-  const uint32_t *hi = sm_file_at(w, u->x[2] ? 0 : u->s[0] + SM_REG_BYTES);
-  const uint64_t term =
-      ((uint64_t)sm_file_at(w, u->imm + SM_REG_BYTES)[0] << 32 | sm_file_at(w, u->imm)[0]) +
-      (uint64_t)u->off;
+  const uint32_t *hi = sm_file_at(w, u->memory.narrow ? 0 : u->s[0] + SM_REG_BYTES);
+  const uint64_t term = ((uint64_t)sm_file_at(w, u->memory.uniform + SM_REG_BYTES)[0] << 32 |
+                         sm_file_at(w, u->memory.uniform)[0]) +
+                        (uint64_t)u->memory.offset;
   FOR_LANES
   out[i] = ((uint64_t)hi[i] << 32 | lo[i]) + term;
 }
@@ -151,9 +151,9 @@ static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u,
 /* The same of shared and local memory. */
 static inline void sm_addresses_32(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
   const uint32_t *a = sm_file_at(w, u->s[0]);
-  const uint32_t term = sm_file_at(w, u->imm)[0] + (uint32_t)u->off;
+  const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
   FOR_LANES
-  out[i] = (uint32_t)((a[i] << u->x[1]) + term);
+  out[i] = (uint32_t)((a[i] << u->memory.scale) + term);
 }
 
 /* The subject of a report, beside the instruction and its lane. */

@@ -149,40 +149,40 @@ static inline uint64_t compare_swap(uint8_t *p, uint64_t expected, uint64_t desi
   return old;
 }
 
-/* x[3]: CAS (s[1] the expected value, s[2] the new one), x[4]: enum atom_op or
- * for CAS whether the result is success instead of the old value, x[5]: enum
- * atom_type, x[0]: the size it implies, x[1] of those that are not for shared memory:
- * the address is generic. */
+/* s[1] is the value; of CAS the expected one, and s[2] the new one. operation is enum
+ * atom_op, or for CAS whether the result is success instead of the old value. type is enum
+ * atom_type, which implies the size. */
 static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                   struct place place) {
-  const bool wide = u->x[0] == SIZE_64, cas = u->x[3];
+  const bool wide = u->memory.size == SIZE_64, cas = u->atom.cas;
   const uint64_t value = lane_value(w, u->s[1], lane, wide);
   const uint64_t desired = cas ? lane_value(w, u->s[2], lane, wide) : 0;
   uint64_t old;
   if (place.stride != 4) {
     old = private_load(place, wide);
-    uint64_t now = cas ? (old == value ? desired : old) : combine(old, value, u->x[4], u->x[5]);
+    uint64_t now =
+        cas ? (old == value ? desired : old) : combine(old, value, u->atom.operation, u->atom.type);
     private_store(place, wide, now);
   } else {
     old = cas ? compare_swap(place.p, value, desired, wide)
-              : atomic_word(place.p, value, u->x[4], u->x[5]);
+              : atomic_word(place.p, value, u->atom.operation, u->atom.type);
   }
-  return cas && u->x[4] ? old == value : old;
+  return cas && u->atom.operation ? old == value : old;
 }
 
 /* What shared memory cannot do: operations on floats, and on 64 bits but exchange
  * and compare-and-swap. ptxas lets loops follow for lanes that got Pu = 0, and the
  * loops for f32 keep subnormals. */
 static inline bool only_global(const struct sm_uop *u) {
-  return !u->x[3] && u->x[5] > ATOM_S32 && u->x[4] != ATOM_EXCH;
+  return !u->atom.cas && u->atom.type > ATOM_S32 && u->atom.operation != ATOM_EXCH;
 }
 
 /* RED and ATOMG go to global memory whatever the address, as LDG and STG do. */
 static inline struct place atom_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                       uint64_t address) {
-  const uint32_t bytes = size_bytes[u->x[0]];
-  return u->x[1] ? generic_place(w, u, lane, address, bytes, true)
-                 : global_place(w, u, lane, address, bytes, true);
+  const uint32_t bytes = size_bytes[u->memory.size];
+  return u->atom.generic ? generic_place(w, u, lane, address, bytes, true)
+                         : global_place(w, u, lane, address, bytes, true);
 }
 
 HANDLER(atom) {
@@ -190,14 +190,14 @@ HANDLER(atom) {
   if (!m)
     return NEXT;
   struct addresses a;
-  const uint32_t bytes = size_bytes[u->x[0]];
+  const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
     return misaligned(w, u, m, a.l, bytes, true);
   uint64_t differ = 0;
   FOR_LANES
   differ |= a.l[i] ^ a.l[0];
-  if (!differ && !u->x[3] && u->x[4] == ATOM_ADD && u->x[5] <= ATOM_S32) {
+  if (!differ && !u->atom.cas && u->atom.operation == ATOM_ADD && u->atom.type <= ATOM_S32) {
     struct place place = atom_place(w, u, (unsigned)__builtin_ctz(m), a.l[0]);
     if (!place.p)
       return NULL;
@@ -226,7 +226,7 @@ HANDLER(atom_shared) {
   if (!m)
     return NEXT;
   struct sm_lanes at;
-  const uint32_t bytes = size_bytes[u->x[0]];
+  const uint32_t bytes = size_bytes[u->memory.size];
   if (!shared_addresses(w, u, m, bytes, true, at.l))
     return NULL;
   FOR_MASK(i, m) {
@@ -249,22 +249,22 @@ HANDLER(atom_inc) {
   return NEXT;
 }
 
-/* Global to shared: s[1] is the shared address register, s[2] the uniform one, jump
- * the offset. Lanes whose Pp is false write zeros (cp.async with ignore-src). x[3],
- * ZFILL: the last bytes written are zeros, as many as the low bits of the global
- * address say; those are no part of it (what ptxas makes of cp.async's src-size). */
+/* Global to shared: s[1] is the shared address register, s[2] the uniform one. Lanes
+ * whose Pp is false write zeros (cp.async with ignore-src). ZFILL: the last bytes written are
+ * zeros, as many as the low bits of the global address say; those are no part of it (what ptxas
+ * makes of cp.async's src-size). */
 static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struct sm_uop *u,
                                                   struct sm_l1 *l1) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
     return NEXT;
   struct addresses a;
-  const uint32_t bytes = size_bytes[u->x[0]], p = PP;
-  const uint32_t term = REG(u->s[2])[0] + (uint32_t)u->jump;
+  const uint32_t bytes = size_bytes[u->memory.size], p = PP;
+  const uint32_t term = REG(u->s[2])[0] + (uint32_t)u->ldgsts.shared_offset;
   addresses_of(w, u, m, &a);
   FOR_MASK(i, m) {
     const uint32_t to = REG(u->s[1])[i] + term;
-    const uint32_t zeros = u->x[3] ? a.l[i] & (bytes - 1) : 0;
+    const uint32_t zeros = u->ldgsts.zfill ? a.l[i] & (bytes - 1) : 0;
     const uint64_t from = a.l[i] - zeros;
     const bool reads = p >> i & 1;
     uint8_t *data = NULL;
@@ -295,7 +295,6 @@ HANDLER(fence) {
   return NEXT;
 }
 
-/* x[3]: the space asked for */
 HANDLER(qspc) {
   enum { SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED };
   const uint32_t m = exec_mask(w, u);
@@ -308,7 +307,9 @@ HANDLER(qspc) {
   for (unsigned i = 0; i < SM_LANES; i++) {
     bool shared = a.l[i] - grid->shared_window < SM_WINDOW_BYTES;
     bool local = a.l[i] - grid->local_window < SM_WINDOW_BYTES;
-    bool in = u->x[3] == SPACE_SHARED ? shared : u->x[3] == SPACE_LOCAL ? local : !shared && !local;
+    bool in = u->qspc.space == SPACE_SHARED  ? shared
+              : u->qspc.space == SPACE_LOCAL ? local
+                                             : !shared && !local;
     p |= (uint32_t)in << i;
   }
   pred_out(w, u->pd, p, m);

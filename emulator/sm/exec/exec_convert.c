@@ -20,20 +20,19 @@ static inline struct sem_format format_of(unsigned code) {
   }
 }
 
-/* A conversion's float operand: the bits in its own format, signs applied.
- * x[0]: format, x[1]: the high half. */
+/* A conversion's float operand: the bits in its own format, signs applied. */
 static inline void source_format(const struct sm_warp *w, const struct sm_uop *u,
                                  struct pairs *out) {
-  if (u->x[0] == FORMAT_F64) {
+  if (u->convert.from == FORMAT_F64) {
     source_f64(w, u, 1, out);
     return;
   }
   struct sm_lanes t;
   const unsigned mods = u->mods >> 2 & 3u;
-  if (u->x[0] == FORMAT_F16) {
+  if (u->convert.from == FORMAT_F16) {
     const uint32_t *s = source(w, u, 1, &t);
     for (unsigned i = 0; i < SM_LANES; i++) {
-      uint32_t h = u->x[1] ? s[i] >> 16 : s[i] & 0xffff;
+      uint32_t h = u->convert.part ? s[i] >> 16 : s[i] & 0xffff;
       h = mods & SM_SRC_ABS ? h & 0x7fff : h;
       out->l[i] = mods & SM_SRC_NEG ? h ^ 0x8000 : h;
     }
@@ -44,15 +43,15 @@ static inline void source_format(const struct sm_warp *w, const struct sm_uop *u
   out->l[i] = s[i];
 }
 
-/* x[2]: destination width, x[3]: signed, x[4]: .NTZ */
 HANDLER(f2i) {
   const uint32_t m = exec_mask(w, u);
   struct pairs in, out;
   source_format(w, u, &in);
-  const struct sem_format from = format_of(u->x[0]);
+  const struct sem_format from = format_of(u->convert.from);
   FOR_MASK(i, m)
-  out.l[i] = sem_to_int(in.l[i], from, u->x[2], u->x[3], u->round, u->x[4]);
-  if (u->x[2] == 64) {
+  out.l[i] =
+      sem_to_int(in.l[i], from, u->convert.width, u->convert.is_signed, u->round, u->convert.ntz);
+  if (u->convert.width == 64) {
     FOR_MASK(i, ~m)
     out.l[i] = 0;
     put_pairs(w, u, &out, m);
@@ -95,7 +94,7 @@ HANDLER(f2i_fast) {
   struct sm_lanes t;
   const uint32_t *b = source_f32(w, u, 1, &t);
   const float limit = 0x1p31f;
-  const uint32_t nan = u->x[4] ? 0 : 0x80000000u;
+  const uint32_t nan = u->convert.ntz ? 0 : 0x80000000u;
   const enum sem_round mode = u->round;
 #define CONVERT(how)                                                                               \
   FOR_LANES {                                                                                      \
@@ -117,29 +116,27 @@ HANDLER(f2i_fast) {
   RESULT_END;
 }
 
-/* x[0]: destination format, x[1]: byte or half of the source, x[2]: source
- * width, x[3]: signed */
 HANDLER(i2f) {
   const uint32_t m = exec_mask(w, u);
   struct pairs in, out;
   struct sm_lanes t;
-  if (u->x[2] == 64) {
+  if (u->convert.width == 64) {
     struct sm_lanes hi;
     source_pair(w, u, 1, true, t.l, hi.l);
     FOR_LANES
     in.l[i] = sem_pair(t.l[i], hi.l[i]);
   } else {
     const uint32_t *s = source(w, u, 1, &t);
-    const unsigned up = 32u - u->x[2];
+    const unsigned up = 32u - u->convert.width;
     for (unsigned i = 0; i < SM_LANES; i++) {
-      uint32_t v = s[i] >> (u->x[2] * u->x[1] & 31) << up;
-      in.l[i] = u->x[3] ? (uint64_t)((int32_t)v >> up) : v >> up;
+      uint32_t v = s[i] >> (u->convert.width * u->convert.part & 31) << up;
+      in.l[i] = u->convert.is_signed ? (uint64_t)((int32_t)v >> up) : v >> up;
     }
   }
-  const struct sem_format to = format_of(u->x[0]);
+  const struct sem_format to = format_of(u->convert.to);
   for (unsigned i = 0; i < SM_LANES; i++)
-    out.l[i] = sem_from_int(in.l[i], u->x[3], to, u->round);
-  if (u->x[0] == FORMAT_F64) {
+    out.l[i] = sem_from_int(in.l[i], u->convert.is_signed, to, u->round);
+  if (u->convert.to == FORMAT_F64) {
     put_pairs(w, u, &out, m);
   } else {
     FOR_MASK(i, m)
@@ -153,7 +150,7 @@ HANDLER(i2f_fast) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
-  if (u->x[3]) {
+  if (u->convert.is_signed) {
     FOR_LANES
     r[i] = sem_bits32((float)(int32_t)b[i]);
   } else {
@@ -163,34 +160,33 @@ HANDLER(i2f_fast) {
   RESULT_END;
 }
 
-/* x[0]: source format, x[2]: destination format */
 HANDLER(f2f) {
   const uint32_t m = exec_mask(w, u);
   struct pairs in, out;
   source_format(w, u, &in);
-  if (u->x[0] == FORMAT_F32 && u->x[2] == FORMAT_F64) {
+  if (u->convert.from == FORMAT_F32 && u->convert.to == FORMAT_F64) {
     FOR_LANES {
       double x = sem_f32((uint32_t)in.l[i]);
       out.l[i] = x != x ? SEM_F64_NAN : sem_bits64(x);
     }
-  } else if (u->x[0] == FORMAT_F64 && u->x[2] == FORMAT_F32 && u->round == SEM_RN) {
+  } else if (u->convert.from == FORMAT_F64 && u->convert.to == FORMAT_F32 && u->round == SEM_RN) {
     FOR_LANES
     out.l[i] = sem_canonical32(sem_bits32((float)sem_f64(in.l[i])));
   } else {
-    const struct sem_format from = format_of(u->x[0]), to = format_of(u->x[2]);
+    const struct sem_format from = format_of(u->convert.from), to = format_of(u->convert.to);
     for (unsigned i = 0; i < SM_LANES; i++)
       out.l[i] = sem_convert(in.l[i], from, to, u->round, false);
   }
-  if (u->x[2] == FORMAT_F64) {
+  if (u->convert.to == FORMAT_F64) {
     put_pairs(w, u, &out, m);
     return NEXT;
   }
   struct sm_lanes r;
   /* The bits that tf32 lacks are zeros below it. */
-  const unsigned up = u->x[2] == FORMAT_TF32 ? 13 : 0;
+  const unsigned up = u->convert.to == FORMAT_TF32 ? 13 : 0;
   FOR_LANES
   r.l[i] = (uint32_t)out.l[i] << up;
-  if (u->ftz && u->x[2] == FORMAT_F32) {
+  if (u->ftz && u->convert.to == FORMAT_F32) {
     FOR_LANES
     r.l[i] = sem_flush32(r.l[i]);
   }
@@ -203,46 +199,45 @@ HANDLER(frnd) {
   struct pairs in, out;
   struct sm_lanes r;
   source_format(w, u, &in);
-  if (u->x[0] == FORMAT_F32) {
+  if (u->convert.from == FORMAT_F32) {
     for (unsigned i = 0; i < SM_LANES; i++)
       r.l[i] = sem_canonical32(sem_bits32(round_f32(sem_f32((uint32_t)in.l[i]), u->round)));
     sm_blend(REG(u->d), r.l, m);
-  } else if (u->x[0] == FORMAT_F64) {
+  } else if (u->convert.from == FORMAT_F64) {
     for (unsigned i = 0; i < SM_LANES; i++)
       out.l[i] = sem_bits64(round_f64(sem_f64(in.l[i]), u->round));
     fix_nans(out.l, in.l, in.l, in.l);
     put_pairs(w, u, &out, m);
   } else {
     for (unsigned i = 0; i < SM_LANES; i++)
-      r.l[i] = (uint32_t)sem_frnd(in.l[i], format_of(u->x[0]), u->round);
+      r.l[i] = (uint32_t)sem_frnd(in.l[i], format_of(u->convert.from), u->round);
     sm_blend(REG(u->d), r.l, m);
   }
   return NEXT;
 }
 
-/* Narrows for F2FP. x[0]: format, x[1]: .RELU, x[3]: .SATFINITE */
+/* Narrows for F2FP. */
 static inline uint32_t narrow(const struct sm_uop *u, uint32_t a) {
-  const struct sem_format to = format_of(u->x[0]);
-  uint32_t h = (uint32_t)sem_convert(a, SEM_FORMAT_F32, to, u->round, u->x[3]);
+  const struct sem_format to = format_of(u->f2fp.to);
+  uint32_t h = (uint32_t)sem_convert(a, SEM_FORMAT_F32, to, u->round, u->f2fp.satfinite);
   bool nan = (h & 0x7fff) > (((1ull << to.exponent) - 1) << to.mantissa);
-  return u->x[1] && !nan && h & 0x8000 ? 0 : h;
+  return u->f2fp.relu && !nan && h & 0x8000 ? 0 : h;
 }
 
-/* x[2]: .MERGE_C: the high half is c's low one, as in F2IP. ptxas packs the halves of a and b
+/* .MERGE_C: the high half is c's low one, as in F2IP. ptxas packs the halves of a and b
  * by F2FP.MERGE_C R, b, RZ and F2FP.MERGE_C R, a, R, and reads b from R.H1. */
 HANDLER(f2fp) {
   RESULT(u->d);
   struct sm_lanes ta, tb, tc;
   const uint32_t *a = source(w, u, 0, &ta), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   for (unsigned i = 0; i < SM_LANES; i++) {
-    uint32_t high = u->x[2] ? c[i] : narrow(u, a[i]);
+    uint32_t high = u->f2fp.merge ? c[i] : narrow(u, a[i]);
     r[i] = high << 16 | narrow(u, b[i]);
   }
   RESULT_END;
 }
 
-/* Two floats to bytes below the shifted c. x[0]: signed, x[1]: .RELU, x[2]:
- * .NTZ */
+/* Two floats to bytes below the shifted c. */
 HANDLER(f2ip) {
   RESULT(u->d);
   struct sm_lanes tb;
@@ -250,8 +245,8 @@ HANDLER(f2ip) {
   for (unsigned i = 0; i < SM_LANES; i++) {
     uint32_t in[2] = {b[i], a[i]}, out = c[i] << 16;
     for (unsigned k = 0; k < 2; k++) {
-      uint64_t v = sem_to_int(in[k], SEM_FORMAT_F32, 8, u->x[0], u->round, u->x[2]);
-      if (u->x[1] && (int64_t)v < 0)
+      uint64_t v = sem_to_int(in[k], SEM_FORMAT_F32, 8, u->f2ip.is_signed, u->round, u->f2ip.ntz);
+      if (u->f2ip.relu && (int64_t)v < 0)
         v = 0;
       out |= (uint32_t)(v & 0xff) << (8 * k);
     }

@@ -16,9 +16,9 @@ static inline const struct sm_uop *taken(struct sm_warp *w, const struct sm_uop 
 HANDLER(bra) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (m == w->active[0])
-    return taken(w, u, u + u->jump);
+    return taken(w, u, u + u->branch.jump);
   if (m)
-    sm_split(w, m, (uint64_t)u->off);
+    sm_split(w, m, (uint64_t)u->branch.target);
   return NEXT;
 }
 
@@ -30,34 +30,33 @@ static inline const struct sm_uop *far(struct sm_warp *w, const struct sm_uop *u
 HANDLER(bra_far) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (m == w->active[0])
-    return far(w, u, (uint64_t)u->off);
+    return far(w, u, (uint64_t)u->branch.target);
   if (m)
-    sm_split(w, m, (uint64_t)u->off);
+    sm_split(w, m, (uint64_t)u->branch.target);
   return NEXT;
 }
 
-/* BRA.DIV and BRA.CONV. x[0]: condition; s[0]: the mask, inverted with mods. BRA.U
- * is taken if all executing lanes take it and else by none: code that ptxas makes
- * relies on it, as the lanes that would jump meet at no barrier. x[1]: the target
- * is on the page. */
+/* BRA.DIV and BRA.CONV. s[0]: the mask, inverted with mods. BRA.U is taken if all
+ * executing lanes take it and else by none: code that ptxas makes relies on it, as the
+ * lanes that would jump meet at no barrier. */
 HANDLER(bra_cond) {
   enum { COND_U = 1, COND_DIV = 2 };
   const uint32_t m = exec_mask(w, u) & PP;
-  if (u->x[0] == COND_U) {
+  if (u->branch.condition == COND_U) {
     if (m != w->active[0])
       return NEXT;
-    return u->x[1] ? taken(w, u, u + u->jump) : far(w, u, (uint64_t)u->off);
+    return u->branch.near ? taken(w, u, u + u->branch.jump) : far(w, u, (uint64_t)u->branch.target);
   }
   const uint32_t mask = REG(u->s[0])[0] ^ (u->mods ? ~0u : 0);
   const bool together = (mask & w->alive & ~m) == 0;
-  if (u->x[0] == COND_DIV)
-    return together ? NEXT : far(w, u, (uint64_t)u->off);
+  if (u->branch.condition == COND_DIV)
+    return together ? NEXT : far(w, u, (uint64_t)u->branch.target);
   if (!together)
     return NEXT;
   if (m == w->active[0])
-    return far(w, u, (uint64_t)u->off);
+    return far(w, u, (uint64_t)u->branch.target);
   if (m)
-    sm_split(w, m, (uint64_t)u->off);
+    sm_split(w, m, (uint64_t)u->branch.target);
   return NEXT;
 }
 
@@ -71,7 +70,7 @@ HANDLER(brx) {
   const unsigned first = (unsigned)__builtin_ctz(m);
   uint64_t differ = 0;
   for (unsigned i = 0; i < SM_LANES; i++)
-    target[i] = sem_pair(lo[i], hi[i]) + (uint64_t)u->off;
+    target[i] = sem_pair(lo[i], hi[i]) + (uint64_t)u->branch.target;
   FOR_MASK(i, m)
   differ |= target[i] ^ target[first];
   if (!differ && m == w->active[0])
@@ -100,11 +99,10 @@ HANDLER(page_end) {
 
 /* --- convergence -------------------------------------------------------------- */
 
-/* x[0]: barrier */
 HANDLER(bssy) {
   const uint32_t m = exec_mask(w, u) & PP;
-  uint32_t *b = w->breg[u->x[0]].l;
-  w->breg_used |= 1u << u->x[0];
+  uint32_t *b = w->breg[u->barrier.barrier].l;
+  w->breg_used |= 1u << u->barrier.barrier;
   FOR_LANES
   b[i] = m & sm_lane_bit[i] ? m : b[i];
   return NEXT;
@@ -112,7 +110,7 @@ HANDLER(bssy) {
 
 HANDLER(bsync) {
   const uint32_t m = exec_mask(w, u) & PP;
-  uint32_t *b = w->breg[u->x[0]].l, need = 0;
+  uint32_t *b = w->breg[u->barrier.barrier].l, need = 0;
   FOR_LANES
   need |= m & sm_lane_bit[i] ? b[i] : 0;
   if (LIKELY((need & w->alive & ~m) == 0)) {
@@ -120,13 +118,13 @@ HANDLER(bsync) {
     b[i] = m & sm_lane_bit[i] ? 0 : b[i];
     return NEXT;
   }
-  return sm_bsync(w, u, m, u->x[0]);
+  return sm_bsync(w, u, m, u->barrier.barrier);
 }
 
 HANDLER(break_) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (m)
-    sm_break(w, m, u->x[0]);
+    sm_break(w, m, u->barrier.barrier);
   return NEXT;
 }
 
@@ -153,31 +151,32 @@ HANDLER(warpsync) {
 /* What BMOV reads besides B0..B15 (fields of the instruction). */
 enum { BMOV_MEXITED = 24, BMOV_MACTIVE = 26 };
 
-/* x[0]: the source is B or a special, x[1] its number, x[4] cleared after; x[2]:
- * the destination is B number x[3], else the register d. */
+/* From a barrier register or a special one, or b; to a barrier register, or d. */
 HANDLER(bmov) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes t;
   const uint32_t *from;
-  if (!u->x[0]) {
+  if (!u->bmov.from_barrier) {
     from = source(w, u, 1, &t);
-  } else if (u->x[1] < SM_BARRIERS) {
-    memcpy(t.l, w->breg[u->x[1]].l, SM_REG_BYTES);
+  } else if (u->bmov.from < SM_BARRIERS) {
+    memcpy(t.l, w->breg[u->bmov.from].l, SM_REG_BYTES);
     from = t.l;
-    if (u->x[4]) {
-      uint32_t *b = w->breg[u->x[1]].l;
+    if (u->bmov.clear) {
+      uint32_t *b = w->breg[u->bmov.from].l;
       FOR_LANES
       b[i] = m & sm_lane_bit[i] ? 0 : b[i];
     }
   } else {
-    sm_splat(t.l, u->x[1] == BMOV_MACTIVE ? w->active[0] : u->x[1] == BMOV_MEXITED ? ~w->alive : 0);
+    sm_splat(t.l, u->bmov.from == BMOV_MACTIVE   ? w->active[0]
+                  : u->bmov.from == BMOV_MEXITED ? ~w->alive
+                                                 : 0);
     from = t.l;
   }
-  if (!u->x[2]) {
+  if (!u->bmov.to_barrier) {
     sm_blend(REG(u->d), from, m);
-  } else if (u->x[3] < SM_BARRIERS) {
-    w->breg_used |= 1u << u->x[3];
-    sm_blend(w->breg[u->x[3]].l, from, m);
+  } else if (u->bmov.to < SM_BARRIERS) {
+    w->breg_used |= 1u << u->bmov.to;
+    sm_blend(w->breg[u->bmov.to].l, from, m);
   }
   return NEXT;
 }
@@ -193,8 +192,6 @@ HANDLER(clear_barriers) {
 
 /* --- the CTA's barriers ------------------------------------------------------- */
 
-/* x[0]: mode, x[1]: reduction, x[2]: the id is in s[1], x[3]: immediate id, x[4]:
- * the count is in s[1], jump: immediate count, x[5]: the register holds both. */
 HANDLER(bar) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -310,7 +307,7 @@ static void special(struct sm_warp *w, const struct sm_uop *u, unsigned number, 
 
 HANDLER(s2r) {
   struct sm_lanes t;
-  special(w, u, u->x[0], t.l);
+  special(w, u, u->special.number, t.l);
   sm_blend(REG(u->d), t.l, exec_mask(w, u));
   return NEXT;
 }
@@ -319,12 +316,12 @@ HANDLER(s2r) {
 HANDLER(s2r64) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes lo, hi;
-  if (u->x[0] == SR_CLOCKLO || u->x[0] == SR_GLOBALTIMERLO) {
-    uint64_t now = u->x[0] == SR_CLOCKLO ? clock_now(w, u) : time_now(w);
+  if (u->special.number == SR_CLOCKLO || u->special.number == SR_GLOBALTIMERLO) {
+    uint64_t now = u->special.number == SR_CLOCKLO ? clock_now(w, u) : time_now(w);
     sm_splat(lo.l, (uint32_t)now);
     sm_splat(hi.l, (uint32_t)(now >> 32));
   } else {
-    special(w, u, u->x[0], lo.l);
+    special(w, u, u->special.number, lo.l);
     sm_splat(hi.l, 0);
   }
   sm_blend(REG(u->d), lo.l, m);
@@ -342,20 +339,18 @@ static inline void put_warp(struct sm_warp *w, const struct sm_uop *u, uint32_t 
   sm_blend(REG(u->d), t.l, uniform ? SM_ALL_LANES : m);
 }
 
-/* x[0]: which, x[1]: to uniform registers */
 HANDLER(vote) {
   enum { VOTE_ALL, VOTE_ANY, VOTE_EQ };
   const uint32_t m = exec_mask(w, u), p = PP & m;
   if (!m)
     return NEXT;
   const bool all = p == m, any = p != 0;
-  const bool result = u->x[0] == VOTE_ALL ? all : u->x[0] == VOTE_ANY ? any : all || !any;
-  put_warp(w, u, p, m, u->x[1]);
-  pred_out(w, u->pd, 0u - result, u->x[1] ? SM_ALL_LANES : m);
+  const bool result = u->vote.mode == VOTE_ALL ? all : u->vote.mode == VOTE_ANY ? any : all || !any;
+  put_warp(w, u, p, m, u->vote.to_uniform);
+  pred_out(w, u->pd, 0u - result, u->vote.to_uniform ? SM_ALL_LANES : m);
   return NEXT;
 }
 
-/* x[0]: mode, x[1]: the clamp is immediate, in off */
 HANDLER(shfl) {
   enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
   const uint32_t m = exec_mask(w, u);
@@ -363,12 +358,12 @@ HANDLER(shfl) {
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = REG(u->s[2]);
   uint32_t p = 0;
   for (unsigned i = 0; i < SM_LANES; i++) {
-    const uint32_t control = u->x[1] ? (uint32_t)u->off : c[i];
+    const uint32_t control = u->shfl.clamp_known ? (uint32_t)u->shfl.clamp : c[i];
     const uint32_t segment = control >> 8 & 31, clamp = control & 31, by = b[i] & 31;
     const uint32_t max = (i & segment) | (clamp & ~segment);
     uint32_t from;
     bool ok;
-    switch (u->x[0]) {
+    switch (u->shfl.mode) {
     case SHFL_UP:
       from = i - by;
       ok = (int32_t)from >= (int32_t)max;
@@ -393,12 +388,11 @@ HANDLER(shfl) {
   return NEXT;
 }
 
-/* x[0]: MATCH.ANY, x[1]: 64-bit values */
 HANDLER(match) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
     return NEXT;
-  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->x[1] ? u->s[0] + SM_REG_BYTES : 0);
+  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->match.wide ? u->s[0] + SM_REG_BYTES : 0);
   struct sm_lanes out;
   memset(&out, 0, sizeof out);
   uint32_t left = m;
@@ -411,7 +405,7 @@ HANDLER(match) {
     out.l[k] = same;
     left &= ~same;
   }
-  if (!u->x[0]) {
+  if (!u->match.any) {
     const bool all = out.l[__builtin_ctz(m)] == m;
     sm_splat(out.l, all ? m : 0);
     pred_out(w, u->pd, 0u - all, m);
@@ -420,16 +414,15 @@ HANDLER(match) {
   return NEXT;
 }
 
-/* x[0]: operation, x[1]: signed */
 HANDLER(redux) {
   enum { REDUX_AND, REDUX_OR, REDUX_XOR, REDUX_SUM, REDUX_MIN, REDUX_MAX };
   const uint32_t m = exec_mask(w, u);
   if (!m)
     return NEXT;
-  const uint32_t *a = REG(u->s[0]), flip = u->x[1] ? 0x80000000u : 0;
+  const uint32_t *a = REG(u->s[0]), flip = u->redux.is_signed ? 0x80000000u : 0;
   uint32_t r = a[__builtin_ctz(m)];
   FOR_MASK(i, m & (m - 1)) {
-    switch (u->x[0]) {
+    switch (u->redux.operation) {
     case REDUX_AND:
       r &= a[i];
       break;
@@ -454,8 +447,8 @@ HANDLER(redux) {
   return NEXT;
 }
 
-/* The first executing lane's value; Pu: do the lanes' values differ? x[0]: the
- * OR of them all */
+/* The first executing lane's value, or the OR of them all; Pu: do the lanes' values
+ * differ? */
 HANDLER(r2ur) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -466,7 +459,7 @@ HANDLER(r2ur) {
     differ |= a[i] ^ first;
     all |= a[i];
   }
-  put_warp(w, u, u->x[0] ? all : first, m, true);
+  put_warp(w, u, u->r2ur.or_lanes ? all : first, m, true);
   pred_out(w, u->pd, differ ? ~0u : 0, m);
   return NEXT;
 }

@@ -83,7 +83,7 @@ FAST(dfma_rrr, dfma, SM_NO_SLOT, VEC_FMA)
 FAST(dfma_rsr, dfma, 1, VEC_FMA)
 FAST(dfma_rrs, dfma, 2, VEC_FMA)
 
-/* x[0]: comparison, whose ends mean MIN and MAX; x[2]: enum sem_bop */
+/* The ends of the comparisons mean MIN and MAX. */
 HANDLER(dsetp) {
   enum { DSETP_MIN = 0, DSETP_MAX = 15 };
   const uint32_t m = exec_mask(w, u);
@@ -91,8 +91,8 @@ HANDLER(dsetp) {
   source_f64(w, u, 0, &pa);
   source_f64(w, u, 1, &pb);
   uint32_t p = 0, v = 0;
-  if (u->x[0] == DSETP_MIN || u->x[0] == DSETP_MAX) {
-    const bool min = u->x[0] == DSETP_MIN;
+  if (u->compare.compare == DSETP_MIN || u->compare.compare == DSETP_MAX) {
+    const bool min = u->compare.compare == DSETP_MIN;
     for (unsigned i = 0; i < SM_LANES; i++) {
       double x = sem_f64(pa.l[i]), y = sem_f64(pb.l[i]);
       bool nx = x != x, ny = y != y;
@@ -104,11 +104,11 @@ HANDLER(dsetp) {
     }
   } else {
     for (unsigned i = 0; i < SM_LANES; i++)
-      p |= (sem_compare_f64(pa.l[i], pb.l[i], u->x[0]) & 1) << i;
+      p |= (sem_compare_f64(pa.l[i], pb.l[i], u->compare.compare) & 1) << i;
     v = ~p;
   }
   const uint32_t q = PP;
-  pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
-  pred_out(w, u->pe, sem_bop(u->x[2], v, q), m);
+  pred_out(w, u->pd, sem_bop(u->compare.combine, p, q), m);
+  pred_out(w, u->pe, sem_bop(u->compare.combine, v, q), m);
   return NEXT;
 }

@@ -31,7 +31,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
 }
 
 /* A sum or a product: of two registers, of a register and a scalar, and with
- * any signs, rounding and flushing. x[0]: .FMZ, of products. */
+ * any signs, rounding and flushing. */
 #define FLOAT2(name, operation, fmz)                                                               \
   HANDLER(name##_rr) {                                                                             \
     RESULT(u->d);                                                                                  \
@@ -65,7 +65,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
   }
 
 FLOAT2(fadd, +, false)
-FLOAT2(fmul, *, u->x[0])
+FLOAT2(fmul, *, u->product.fmz)
 
 /* Signs by register: the usual subtractions. */
 static inline uint32_t sign_flip(const struct sm_uop *u, unsigned slot) {
@@ -118,7 +118,7 @@ HANDLER(ffma) {
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb),
                  *c = source_f32(w, u, 2, &tc);
-  if (u->x[0]) { /* +0 instead of the product, which then only c passes */
+  if (u->product.fmz) { /* +0 instead of the product, which then only c passes */
     FOR_LANES {
       bool zero = (a[i] << 1 == 0) | (b[i] << 1 == 0);
       ta.l[i] = zero ? 0 : a[i];
@@ -134,13 +134,12 @@ HANDLER(ffma) {
   return NEXT;
 }
 
-/* x[0]: .NAN, x[1]: .XORSIGN */
 HANDLER(fmnmx) {
   RESULT(u->d);
   struct sm_lanes ta, tb;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
   const uint32_t min = PP;
-  const bool nan = u->x[0], xor_sign = u->x[1];
+  const bool nan = u->fmnmx.nan, xor_sign = u->fmnmx.xor_sign;
   FOR_LANES
   r[i] = sem_minmax32(a[i], b[i], (min & sm_lane_bit[i]) != 0, nan, xor_sign);
   RESULT_END;
@@ -159,7 +158,7 @@ HANDLER(fsel) {
 static inline uint32_t compare_f32(const struct sm_warp *w, const struct sm_uop *u) {
   struct sm_lanes ta, tb;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
-  const uint32_t cmp = u->x[0];
+  const uint32_t cmp = u->compare.compare;
 #if defined(__AVX512F__)
   uint32_t p = 0;
 #define COMPARE(predicate)                                                                         \
@@ -184,18 +183,17 @@ static inline uint32_t compare_f32(const struct sm_warp *w, const struct sm_uop 
 #endif
 }
 
-/* x[0]: comparison, x[2]: enum sem_bop */
 HANDLER(fsetp) {
   const uint32_t m = exec_mask(w, u);
   const uint32_t p = compare_f32(w, u), q = PP;
-  pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
-  pred_out(w, u->pe, sem_bop(u->x[2], ~p, q), m);
+  pred_out(w, u->pd, sem_bop(u->compare.combine, p, q), m);
+  pred_out(w, u->pe, sem_bop(u->compare.combine, ~p, q), m);
   return NEXT;
 }
 
 HANDLER(fset) {
   RESULT(u->d);
-  const uint32_t p = sem_bop(u->x[2], compare_f32(w, u), PP);
+  const uint32_t p = sem_bop(u->compare.combine, compare_f32(w, u), PP);
   FOR_LANES
   r[i] = p & sm_lane_bit[i] ? SEM_F32_ONE : 0;
   RESULT_END;
@@ -212,7 +210,6 @@ HANDLER(fchk) {
   return NEXT;
 }
 
-/* x[0]: two bits for each lane of a quad: which signs a and b take. */
 HANDLER(fswzadd) {
   enum { SWZ_PP, SWZ_PN, SWZ_NP, SWZ_ZP };
   const uint32_t m = exec_mask(w, u);
@@ -220,7 +217,7 @@ HANDLER(fswzadd) {
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb);
   for (unsigned i = 0; i < SM_LANES; i++) {
-    unsigned code = u->x[0] >> (2 * (i & 3)) & 3u;
+    unsigned code = u->fswzadd.signs >> (2 * (i & 3)) & 3u;
     ta.l[i] = code == SWZ_ZP ? 0 : code == SWZ_NP ? a[i] ^ SEM_F32_SIGN : a[i];
     tb.l[i] = code == SWZ_PN ? b[i] ^ SEM_F32_SIGN : b[i];
   }
@@ -234,12 +231,11 @@ HANDLER(fswzadd) {
 
 /* --- special functions ---------------------------------------------------- */
 
-/* x[0]: enum sem_mufu */
 HANDLER(mufu) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source_f32(w, u, 1, &t);
-  switch ((enum sem_mufu)u->x[0]) {
+  switch ((enum sem_mufu)u->mufu.function) {
 #define CASE(name, call)                                                                           \
   case name:                                                                                       \
     FOR_LANES r[i] = call;                                                                         \
@@ -259,17 +255,16 @@ HANDLER(mufu) {
   RESULT_END;
 }
 
-/* x[1]: the high half is the source */
 HANDLER(mufu_f16) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
   const unsigned mods = u->mods >> 2 & 3u;
   for (unsigned i = 0; i < SM_LANES; i++) {
-    uint32_t h = u->x[1] ? b[i] >> 16 : b[i] & 0xffff;
+    uint32_t h = u->mufu.high ? b[i] >> 16 : b[i] & 0xffff;
     h = mods & SM_SRC_ABS ? h & 0x7fff : h;
     h = mods & SM_SRC_NEG ? h ^ 0x8000 : h;
-    r[i] = sem_mufu_f16(h, u->x[0]);
+    r[i] = sem_mufu_f16(h, u->mufu.function);
   }
   RESULT_END;
 }

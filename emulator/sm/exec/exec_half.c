@@ -1,17 +1,16 @@
 /* Interpreter core: half precision and bfloat16, two a register. */
 #include "emulator/sm/exec/exec_round.h"
 
-/* Bits of x[1] of half instructions. */
+/* The halves that an operand selects. */
 enum half_select { HALF_BOTH, HALF_F32, HALF_LOW, HALF_HIGH };
 
-/* Both halves of an operand as floats; x[0] holds two bits of selection for
- * each slot. */
+/* Both halves of an operand as floats. */
 static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                                float *low, float *high) {
   struct sm_lanes t;
   const uint32_t *s = source(w, u, slot, &t);
-  const unsigned select = u->x[0] >> (2 * slot) & 3u, mods = u->mods >> (2 * slot) & 3u;
-  const bool bf16 = u->x[1] & SM_HALF_BF16, ftz = u->ftz;
+  const unsigned select = u->half.select >> (2 * slot) & 3u, mods = u->mods >> (2 * slot) & 3u;
+  const bool bf16 = u->half.flags & SM_HALF_BF16, ftz = u->ftz;
   for (unsigned i = 0; i < SM_LANES; i++) {
     if (select == HALF_F32) {
       low[i] = high[i] = sem_f32(ftz ? sem_flush32(s[i]) : s[i]);
@@ -40,32 +39,32 @@ static inline void exchange_halves(float *low, float *high) {
   }
 }
 
-/* x[2]: HADD2, HMUL2 or HFMA2 */
+/* HADD2, HMUL2 and HFMA2 */
 enum half_op { HALF_ADD, HALF_MUL, HALF_FMA };
 
 HANDLER(hfma2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES], c[2][SM_LANES];
-  const struct sem_half_mode mode = {.bf16 = u->x[1] & SM_HALF_BF16,
+  const struct sem_half_mode mode = {.bf16 = u->half.flags & SM_HALF_BF16,
                                      .ftz = u->ftz,
-                                     .fmz = u->x[1] & SM_HALF_FMZ,
+                                     .fmz = u->half.flags & SM_HALF_FMZ,
                                      .sat = u->sat,
-                                     .relu = u->x[1] & SM_HALF_RELU};
+                                     .relu = u->half.flags & SM_HALF_RELU};
   source_half(w, u, 0, a[0], a[1]);
   source_half(w, u, 1, b[0], b[1]);
-  if (u->x[1] & SM_HALF_EXCHANGE)
+  if (u->half.flags & SM_HALF_EXCHANGE)
     exchange_halves(b[0], b[1]);
-  if (u->x[2] == HALF_FMA)
+  if (u->half.operation == HALF_FMA)
     source_half(w, u, 2, c[0], c[1]);
   for (unsigned k = 0; k < 2; k++)
     for (unsigned i = 0; i < SM_LANES; i++) {
-      if (u->x[2] == HALF_ADD)
+      if (u->half.operation == HALF_ADD)
         c[k][i] = b[k][i], b[k][i] = 1;
-      else if (u->x[2] == HALF_MUL)
+      else if (u->half.operation == HALF_MUL)
         c[k][i] = -0.0f;
     }
   for (unsigned i = 0; i < SM_LANES; i++) {
-    if (u->x[1] & SM_HALF_F32_OUT) {
+    if (u->half.flags & SM_HALF_F32_OUT) {
       double exact = sem_odd_add((double)a[0][i] * (double)b[0][i], c[0][i]);
       uint32_t out = sem_canonical32(sem_bits32((float)exact));
       out = u->ftz ? sem_flush32(out) : out;
@@ -83,20 +82,19 @@ static inline uint32_t half_of(float f, bool bf16) {
   return f != f ? SEM_F16_NAN : bf16 ? sem_f32_to_bf16(f) : sem_f32_to_f16(f);
 }
 
-/* x[3]: .NAN, x[4]: .XORSIGN */
 HANDLER(hmnmx2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES];
-  const bool bf16 = u->x[1] & SM_HALF_BF16;
+  const bool bf16 = u->half.flags & SM_HALF_BF16;
   const uint32_t min = PP;
   source_half(w, u, 0, a[0], a[1]);
   source_half(w, u, 1, b[0], b[1]);
   for (unsigned i = 0; i < SM_LANES; i++) {
     uint32_t out[2];
     for (unsigned k = 0; k < 2; k++)
-      out[k] =
-          sem_minmax32(sem_bits32(a[k][i]), sem_bits32(b[k][i]), min >> i & 1, u->x[3], u->x[4]);
-    if (u->x[1] & SM_HALF_F32_OUT)
+      out[k] = sem_minmax32(sem_bits32(a[k][i]), sem_bits32(b[k][i]), min >> i & 1, u->half.nan,
+                            u->half.xor_sign);
+    if (u->half.flags & SM_HALF_F32_OUT)
       r[i] = out[0];
     else
       r[i] = half_of(sem_f32(out[0]), bf16) | half_of(sem_f32(out[1]), bf16) << 16;
@@ -111,33 +109,32 @@ static inline void compare_half(const struct sm_warp *w, const struct sm_uop *u,
   for (unsigned k = 0; k < 2; k++) {
     p[k] = 0;
     for (unsigned i = 0; i < SM_LANES; i++)
-      p[k] |= (sem_compare_f32(sem_bits32(a[k][i]), sem_bits32(b[k][i]), u->x[3]) & 1) << i;
+      p[k] |= (sem_compare_f32(sem_bits32(a[k][i]), sem_bits32(b[k][i]), u->half.compare) & 1) << i;
   }
 }
 
-/* x[2]: enum sem_bop, x[3]: comparison, x[4]: .BF */
 HANDLER(hset2) {
   RESULT(u->d);
   uint32_t p[2];
   compare_half(w, u, p);
-  const uint32_t q = PP, yes = u->x[4] ? (u->x[1] & SM_HALF_BF16 ? 0x3f80u : 0x3c00u) : 0xffffu;
-  p[0] = sem_bop(u->x[2], p[0], q);
-  p[1] = sem_bop(u->x[2], p[1], q);
+  const uint32_t q = PP,
+                 yes = u->half.wide ? (u->half.flags & SM_HALF_BF16 ? 0x3f80u : 0x3c00u) : 0xffffu;
+  p[0] = sem_bop(u->half.combine, p[0], q);
+  p[1] = sem_bop(u->half.combine, p[1], q);
   for (unsigned i = 0; i < SM_LANES; i++)
     r[i] = (p[0] >> i & 1 ? yes : 0) | (p[1] >> i & 1 ? yes << 16 : 0);
   RESULT_END;
 }
 
-/* x[4]: .H_AND */
 HANDLER(hsetp2) {
   const uint32_t m = exec_mask(w, u), q = PP;
   uint32_t p[2];
   compare_half(w, u, p);
-  if (u->x[4]) {
+  if (u->half.wide) {
     p[0] &= p[1];
     p[1] = ~p[0];
   }
-  pred_out(w, u->pd, sem_bop(u->x[2], p[0], q), m);
-  pred_out(w, u->pe, sem_bop(u->x[2], p[1], q), m);
+  pred_out(w, u->pd, sem_bop(u->half.combine, p[0], q), m);
+  pred_out(w, u->pe, sem_bop(u->half.combine, p[1], q), m);
   return NEXT;
 }

@@ -82,7 +82,7 @@ HANDLER(iadd3) {
   const uint32_t *a = source(w, u, 0, &ta), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1), xc = int_xor(u, 2);
   const uint32_t n = int_inc(u, 0) + int_inc(u, 1) + int_inc(u, 2);
-  const bool x = u->x[0];
+  const bool x = u->iadd.extended;
   const uint32_t p = x ? PP : 0, q = x ? PQ : 0;
   FOR_LANES {
     uint32_t in = n + (p & sm_lane_bit[i] ? 1u : 0) + (q & sm_lane_bit[i] ? 1u : 0), carry;
@@ -102,7 +102,7 @@ HANDLER(iadd_carry) {
   struct sm_lanes t, out;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1);
-  const uint32_t p = u->x[0] ? PP : 0u - (int_inc(u, 0) + int_inc(u, 1));
+  const uint32_t p = u->iadd.extended ? PP : 0u - (int_inc(u, 0) + int_inc(u, 1));
   FOR_LANES {
     uint32_t x = a[i] ^ xa, y = b[i] ^ xb, sum = x + y + (p & sm_lane_bit[i] ? 1u : 0);
     out.l[i] = (x & y) | ((x | y) & ~sum); /* the top bit is the carry */
@@ -133,13 +133,12 @@ HANDLER(imad) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
-  const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2), p = u->x[0] ? PP : 0;
+  const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2), p = u->imad.extended ? PP : 0;
   FOR_LANES
   r[i] = a[i] * b[i] + (c[i] ^ xc) + n + (p & sm_lane_bit[i] ? 1u : 0);
   RESULT_END;
 }
 
-/* x[1]: signed. */
 HANDLER(imad_wide_plain) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes tb, lo, hi, clo, chi;
@@ -150,7 +149,7 @@ HANDLER(imad_wide_plain) {
   } else {
     cl = REG(u->s[2]), ch = REG(u->s[2] + SM_REG_BYTES);
   }
-  if (u->x[1]) {
+  if (u->imad_wide.is_signed) {
     FOR_LANES {
       uint64_t s = (uint64_t)((int64_t)(int32_t)a[i] * (int32_t)b[i]) + sem_pair(cl[i], ch[i]);
       lo.l[i] = (uint32_t)s;
@@ -168,13 +167,13 @@ HANDLER(imad_wide_plain) {
   return NEXT;
 }
 
-/* .WIDE and, with x[2], .HI: only the high word is kept. x[0]: .X */
+/* .WIDE and .HI */
 HANDLER(imad_wide) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes tb, lo, hi, carry, clo, chi;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb);
-  const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2), p = u->x[0] ? PP : 0;
-  const bool is_signed = u->x[1];
+  const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2), p = u->imad_wide.extended ? PP : 0;
+  const bool is_signed = u->imad_wide.is_signed;
   source_pair(w, u, 2, false, clo.l, chi.l);
   for (unsigned i = 0; i < SM_LANES; i++) {
     uint32_t out;
@@ -184,7 +183,7 @@ HANDLER(imad_wide) {
     hi.l[i] = (uint32_t)(s >> 32);
     carry.l[i] = 0u - (out != 0);
   }
-  if (u->x[2]) {
+  if (u->imad_wide.high) {
     put(w, u->d, &hi, m);
   } else {
     put(w, u->d, &lo, m);
@@ -194,14 +193,13 @@ HANDLER(imad_wide) {
   return NEXT;
 }
 
-/* x[0]: .X, x[1]: shift, x[2]: 0 low, 1 .HI, 2 .HI.SX32 */
 enum lea_part { LEA_LOW, LEA_HI, LEA_HI_SX32 };
 
 HANDLER(lea_plain) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
-  const uint32_t shift = u->x[1];
+  const uint32_t shift = u->lea.shift;
   FOR_LANES
   r[i] = (a[i] << shift) + b[i];
   RESULT_END;
@@ -212,8 +210,8 @@ HANDLER(lea) {
   struct sm_lanes tb, tc, d, carry;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   const uint32_t xa = int_xor(u, 0), xb = int_xor(u, 1), n = int_inc(u, 0) + int_inc(u, 1);
-  const uint32_t p = u->x[0] ? PP : 0, shift = u->x[1];
-  const unsigned part = u->x[2];
+  const uint32_t p = u->lea.extended ? PP : 0, shift = u->lea.shift;
+  const unsigned part = u->lea.part;
   FOR_LANES {
     uint32_t out, high = part == LEA_HI_SX32 ? (uint32_t)((int32_t)a[i] >> 31) : c[i];
     uint32_t shifted = part == LEA_LOW ? a[i] << shift : sem_shl_high(a[i], high, shift);
@@ -228,12 +226,11 @@ HANDLER(lea) {
 /* Tables of the operations that get their own loop. */
 enum { LUT_AND = 0xc0, LUT_OR = 0xfc, LUT_XOR = 0x3c, LUT_XOR3 = 0x96, LUT_OR3 = 0xfe };
 
-/* x[0]: table, x[1]: .PAND */
 HANDLER(lop3) {
   RESULT(u->d);
   struct sm_lanes tb, nonzero;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = REG(u->s[2]);
-  switch (u->x[0]) {
+  switch (u->lop3.table) {
   case LUT_AND:
     FOR_LANES
     r[i] = a[i] & b[i];
@@ -255,7 +252,7 @@ HANDLER(lop3) {
     r[i] = a[i] | b[i] | c[i];
     break;
   default: {
-    const struct sem_lut lut = sem_lut(u->x[0]);
+    const struct sem_lut lut = sem_lut(u->lop3.table);
     FOR_LANES
     r[i] = sem_lop3(a[i], b[i], c[i], lut);
   }
@@ -264,20 +261,19 @@ HANDLER(lop3) {
     FOR_LANES
     nonzero.l[i] = r[i] ? ~0u : 0;
     uint32_t p = sm_mask_of(nonzero.l);
-    pred_out(w, u->pd, u->x[1] ? p & PP : p | PP, m);
+    pred_out(w, u->pd, u->lop3.and_predicate ? p & PP : p | PP, m);
   }
   RESULT_END;
 }
 
 /* Shifts of one word: the common forms of SHF, each an expression of the word v
- * and the count n. The count is b's, wrapped if x[1] says so, or with x[0] an
- * immediate below 32. */
+ * and the count n. The count is b's, perhaps wrapped, or an immediate below 32. */
 #define SHIFT(name, slot, by_immediate, by_count)                                                  \
   HANDLER(name) {                                                                                  \
     RESULT(u->d);                                                                                  \
     struct sm_lanes t;                                                                             \
     const uint32_t *s = REG(u->s[slot]);                                                           \
-    if (u->x[0]) {                                                                                 \
+    if (u->shift.known) {                                                                          \
       const uint32_t n = u->imm;                                                                   \
       FOR_LANES {                                                                                  \
         const uint32_t v = s[i];                                                                   \
@@ -285,7 +281,7 @@ HANDLER(lop3) {
       }                                                                                            \
     } else {                                                                                       \
       const uint32_t *b = source(w, u, 1, &t);                                                     \
-      const uint32_t wrap = u->x[1] ? 31 : ~0u;                                                    \
+      const uint32_t wrap = u->shift.wrap ? 31 : ~0u;                                              \
       FOR_LANES {                                                                                  \
         const uint32_t v = s[i], n = b[i] & wrap;                                                  \
         r[i] = by_count;                                                                           \
@@ -298,29 +294,28 @@ SHIFT(shl, 0, v << n, n > 31 ? 0 : v << (n & 31))
 SHIFT(shr, 2, v >> n, n > 31 ? 0 : v >> (n & 31))
 SHIFT(sar, 2, (uint32_t)((int32_t)v >> n), (uint32_t)((int32_t)v >> (n > 31 ? 31 : n)))
 
-/* The general form. x[0]: right, x[1]: wrap, x[2]: signed, x[3]: width, x[4]:
- * high word. */
+/* The general form. */
 HANDLER(shf) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
-  const bool right = u->x[0], wrap = u->x[1], is_signed = u->x[2], high = u->x[4];
-  const uint32_t width = u->x[3];
+  const bool right = u->shift.right, wrap = u->shift.wrap, is_signed = u->shift.is_signed,
+             high = u->shift.high;
+  const uint32_t width = u->shift.width;
   FOR_LANES
   r[i] = sem_shf(a[i], b[i], c[i], right, wrap, is_signed, width, high);
   RESULT_END;
 }
 
-/* x[0]: comparison, x[1]: signed, x[2]: enum sem_bop, x[3]: .EX */
 HANDLER(isetp) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
-  uint32_t cmp = u->x[0];
-  if (UNLIKELY(u->x[3])) /* equality is decided by the lower half */
+  uint32_t cmp = u->isetp.compare;
+  if (UNLIKELY(u->isetp.extended)) /* equality is decided by the lower half */
     cmp = cmp == SEM_CMP_EQUAL || cmp == (SEM_CMP_LESS | SEM_CMP_GREATER) ? cmp
                                                                           : cmp & ~SEM_CMP_EQUAL;
-  const uint32_t flip = u->x[1] ? 0 : 0x80000000u;
+  const uint32_t flip = u->isetp.is_signed ? 0 : 0x80000000u;
   uint32_t p = 0;
   if (cmp & SEM_CMP_LESS)
     p |= sm_mask_more(b, a, flip);
@@ -328,9 +323,9 @@ HANDLER(isetp) {
     p |= sm_mask_more(a, b, flip);
   if (cmp & SEM_CMP_EQUAL)
     p |= sm_mask_same(a, b);
-  if (UNLIKELY(u->x[3])) {
+  if (UNLIKELY(u->isetp.extended)) {
     uint32_t equal = sm_mask_same(a, b), low = PR;
-    switch (u->x[0]) {
+    switch (u->isetp.compare) {
     case SEM_CMP_EQUAL:
       p = equal & low;
       break;
@@ -348,17 +343,16 @@ HANDLER(isetp) {
     }
   }
   const uint32_t q = PP;
-  pred_out(w, u->pd, sem_bop(u->x[2], p, q), m);
-  pred_out(w, u->pe, sem_bop(u->x[2], ~p, q), m);
+  pred_out(w, u->pd, sem_bop(u->isetp.combine, p, q), m);
+  pred_out(w, u->pe, sem_bop(u->isetp.combine, ~p, q), m);
   return NEXT;
 }
 
-/* x[1]: signed */
 HANDLER(imnmx) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
-  const uint32_t min = PP, flip = u->x[1] ? 0 : 0x80000000u;
+  const uint32_t min = PP, flip = u->imnmx.is_signed ? 0 : 0x80000000u;
   FOR_LANES {
     bool less = (int32_t)(a[i] ^ flip) < (int32_t)(b[i] ^ flip);
     uint32_t low = less ? a[i] : b[i], high = less ? b[i] : a[i];
@@ -395,7 +389,6 @@ HANDLER(brev) {
   RESULT_END;
 }
 
-/* x[1]: signed, x[2]: .SH */
 HANDLER(flo) {
   RESULT(u->d);
   struct sm_lanes t;
@@ -403,20 +396,19 @@ HANDLER(flo) {
   const uint32_t x = int_xor(u, 1);
   uint32_t none = 0;
   for (unsigned i = 0; i < SM_LANES; i++) {
-    r[i] = sem_flo(b[i] ^ x, u->x[1], u->x[2]);
+    r[i] = sem_flo(b[i] ^ x, u->flo.is_signed, u->flo.shift);
     none |= (uint32_t)(r[i] == ~0u) << i;
   }
   pred_out(w, u->pd, ~none, m);
   RESULT_END;
 }
 
-/* x[0]: .W, x[1]: signed */
 HANDLER(sgxt) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   for (unsigned i = 0; i < SM_LANES; i++)
-    r[i] = sem_sgxt(a[i], b[i], u->x[0], u->x[1]);
+    r[i] = sem_sgxt(a[i], b[i], u->extend.wrap, u->extend.is_signed);
   RESULT_END;
 }
 
@@ -425,17 +417,16 @@ HANDLER(bmsk) {
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   for (unsigned i = 0; i < SM_LANES; i++)
-    r[i] = sem_bmsk(a[i], b[i], u->x[0]);
+    r[i] = sem_bmsk(a[i], b[i], u->extend.wrap);
   RESULT_END;
 }
 
-/* x[0]: mode */
 HANDLER(prmt) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   for (unsigned i = 0; i < SM_LANES; i++)
-    r[i] = sem_prmt(a[i], c[i], sem_prmt_selector(b[i], u->x[0]));
+    r[i] = sem_prmt(a[i], c[i], sem_prmt_selector(b[i], u->prmt.mode));
   RESULT_END;
 }
 
@@ -449,12 +440,11 @@ HANDLER(prmt_imm) {
   RESULT_END;
 }
 
-/* x[0], x[1]: a, b signed; x[2]: the high bytes (2A) */
 HANDLER(dp4a) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
-  const bool sa = u->x[0], sb = u->x[1];
+  const bool sa = u->dot.a_signed, sb = u->dot.b_signed;
   const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2);
   FOR_LANES
   r[i] = sem_dp4a(a[i], b[i], (c[i] ^ xc) + n, sa, sb);
@@ -465,20 +455,19 @@ HANDLER(dp2a) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
-  const bool sa = u->x[0], sb = u->x[1], high = u->x[2];
+  const bool sa = u->dot.a_signed, sb = u->dot.b_signed, high = u->dot.high;
   const uint32_t xc = int_xor(u, 2), n = int_inc(u, 2);
   FOR_LANES
   r[i] = sem_dp2a(a[i], b[i], (c[i] ^ xc) + n, sa, sb, high);
   RESULT_END;
 }
 
-/* x[1]: signed, x[2]: .ACC */
 HANDLER(absdiff) {
   RESULT(u->d);
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   for (unsigned i = 0; i < SM_LANES; i++)
-    r[i] = sem_absdiff(a[i], b[i], u->x[1]) + c[i];
+    r[i] = sem_absdiff(a[i], b[i], u->absdiff.is_signed) + c[i];
   RESULT_END;
 }
 
@@ -487,40 +476,37 @@ HANDLER(absdiff4) {
   struct sm_lanes tb, tc;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   for (unsigned i = 0; i < SM_LANES; i++)
-    r[i] = sem_absdiff4(a[i], b[i], c[i], u->x[1], u->x[2]);
+    r[i] = sem_absdiff4(a[i], b[i], c[i], u->absdiff.is_signed, u->absdiff.accumulate);
   RESULT_END;
 }
 
-/* x[0]: bits, x[1]: signed */
 HANDLER(i2i_sat) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *b = source(w, u, 1, &t);
   for (unsigned i = 0; i < SM_LANES; i++)
-    r[i] = sem_clamp(b[i], u->x[0], u->x[1]);
+    r[i] = sem_clamp(b[i], u->narrow.bits, u->narrow.is_signed);
   RESULT_END;
 }
 
-/* x[0]: bits of a field, x[1]: signed */
 HANDLER(i2ip) {
   RESULT(u->d);
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t), *c = REG(u->s[2]);
   for (unsigned i = 0; i < SM_LANES; i++)
-    r[i] = sem_i2ip(a[i], b[i], c[i], u->x[0], u->x[1]);
+    r[i] = sem_i2ip(a[i], b[i], c[i], u->narrow.bits, u->narrow.is_signed);
   RESULT_END;
 }
 
-/* The predicate files as a byte for each lane; x[0]: byte, x[1]: first predicate
- * (P0 or UP0). */
+/* The predicate files as a byte for each lane. */
 HANDLER(p2r) {
   RESULT(u->d);
   struct sm_lanes t, bits;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
-  const uint32_t shift = 8u * u->x[0];
+  const uint32_t shift = 8u * u->predicates.byte;
   memset(&bits, 0, sizeof bits);
   for (unsigned k = 0; k < SM_PRED_TRUE; k++) {
-    const uint32_t p = w->pred[u->x[1] + k];
+    const uint32_t p = w->pred[u->predicates.first + k];
     FOR_LANES
     bits.l[i] |= p & sm_lane_bit[i] ? 1u << k : 0;
   }
@@ -535,7 +521,7 @@ HANDLER(r2p) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes t, bit;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
-  const uint32_t shift = 8u * u->x[0];
+  const uint32_t shift = 8u * u->predicates.byte;
   for (unsigned k = 0; k < SM_PRED_TRUE; k++) {
     FOR_LANES
     bit.l[i] = b[i] >> k & 1 ? ~0u : 0;
@@ -544,17 +530,16 @@ HANDLER(r2p) {
       continue;
     FOR_LANES
     bit.l[i] = a[i] >> (k + shift) & 1 ? ~0u : 0;
-    pred_out(w, (uint8_t)(u->x[1] + k), sm_mask_of(bit.l), write);
+    pred_out(w, (uint8_t)(u->predicates.first + k), sm_mask_of(bit.l), write);
   }
   return NEXT;
 }
 
-/* x[0], x[1]: the tables of Pu and Pv */
 HANDLER(plop3) {
   const uint32_t m = exec_mask(w, u);
   const uint32_t p = PP, q = PQ, r = PR;
-  uint32_t pu = sem_lop3(p, q, r, sem_lut(u->x[0]));
-  uint32_t pv = sem_lop3(p, q, r, sem_lut(u->x[1]));
+  uint32_t pu = sem_lop3(p, q, r, sem_lut(u->plop3.table_u));
+  uint32_t pv = sem_lop3(p, q, r, sem_lut(u->plop3.table_v));
   pred_out(w, u->pd, pu, m);
   pred_out(w, u->pe, pv, m);
   return NEXT;
@@ -571,8 +556,8 @@ HANDLER(plop3_sign) {
     sign.l[i] = (uint32_t)((int32_t)s[i] >> 31);
     in[k] = sm_mask_of(sign.l);
   }
-  uint32_t pu = sem_lop3(in[0], in[1], in[2], sem_lut(u->x[0]));
-  uint32_t pv = sem_lop3(in[0], in[1], in[2], sem_lut(u->x[1]));
+  uint32_t pu = sem_lop3(in[0], in[1], in[2], sem_lut(u->plop3.table_u));
+  uint32_t pv = sem_lop3(in[0], in[1], in[2], sem_lut(u->plop3.table_v));
   pred_out(w, u->pd, pu, m);
   pred_out(w, u->pe, pv, m);
   return NEXT;

@@ -1,6 +1,5 @@
 /* Interpreter core: global memory behind the L1 cache of the CTA's SM (l1.h), in place
- * of the handlers of exec_mem.c and exec_atom.c where code is decoded for it. The
- * uops' fields are explained there; x[3] of loads: .CONSTANT.
+ * of the handlers of exec_mem.c and exec_atom.c where code is decoded for it.
  */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/l1.h"
@@ -13,7 +12,7 @@ static inline const struct sm_uop *access(struct sm_warp *w, const struct sm_uop
   struct addresses a;
   struct sm_l1 *l1 = sm_l1_of(w);
   const void *space = w->cta->grid->memory.space;
-  const uint32_t bytes = size_bytes[u->x[0]];
+  const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
     return misaligned(w, u, m, a.l, bytes, write);
@@ -25,7 +24,7 @@ static inline const struct sm_uop *access(struct sm_warp *w, const struct sm_uop
     const bool global = !generic || !in_windows(w, a.l[i]);
     const uint8_t *memory = place.p;
     if (global && !write)
-      place.p = sm_l1_read(l1, space, a.l[i], place.p, u->x[3]);
+      place.p = sm_l1_read(l1, space, a.l[i], place.p, u->load.is_constant);
     move_lane(w, u, i, place, write);
     if (global && write)
       sm_l1_written(l1, space, a.l[i], memory, bytes);

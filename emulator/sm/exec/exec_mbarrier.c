@@ -10,13 +10,13 @@
 
 enum { MBARRIER_BYTES = 8 };
 
-/* What a lane's instruction does to the object at p: an arrival, or with x[3] one
+/* What a lane's instruction does to the object at p: an arrival, or one
  * more than its low word (what a phase expects is one less). d: the object before. */
 static inline void arrive(struct sm_warp *w, const struct sm_uop *u, unsigned lane, uint8_t *p) {
   const uint32_t phase = 1u << 31, expected_base = 1u << 30;
   const uint32_t low = load_word(p, SIZE_32);
   REG(u->d)[lane] = low;
-  if (u->x[3]) {
+  if (u->arrive.counts_only) {
     store_word(p, low + 1, SIZE_32);
     return;
   }
@@ -47,7 +47,7 @@ HANDLER(arrive_generic) {
   if (!m)
     return NEXT;
   struct addresses a;
-  const uint32_t bytes = size_bytes[u->x[0]];
+  const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
     return misaligned(w, u, m, a.l, bytes, true);

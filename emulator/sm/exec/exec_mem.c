@@ -196,7 +196,7 @@ static inline void load_same(struct sm_warp *w, unsigned d, const uint8_t *p, en
 static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct sm_uop *u,
                                                 uint32_t m, const struct addresses *a, bool generic,
                                                 bool write) {
-  const uint32_t bytes = size_bytes[u->x[0]];
+  const uint32_t bytes = size_bytes[u->memory.size];
   FOR_MASK(i, m) {
     struct place place = generic ? generic_place(w, u, i, a->l[i], bytes, write)
                                  : global_place(w, u, i, a->l[i], bytes, write);
@@ -212,7 +212,7 @@ static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm
                                               bool write) {
   struct addresses a;
   struct sm_lanes at;
-  const enum size size = u->x[0];
+  const enum size size = u->memory.size;
   const uint32_t bytes = size_bytes[size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
@@ -229,8 +229,8 @@ static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm
 
 HANDLER(ld_global) {
   const uint32_t m = exec_mask(w, u);
-  if (LIKELY(m == SM_ALL_LANES && !u->x[2])) {
-    const enum size size = u->x[0];
+  if (LIKELY(m == SM_ALL_LANES && !u->memory.narrow)) {
+    const enum size size = u->memory.size;
     const uint32_t bytes = size_bytes[size];
     const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
     const enum pattern pattern = pattern64(lo, hi, bytes);
@@ -259,8 +259,8 @@ HANDLER(ld_global) {
 
 HANDLER(st_global) {
   const uint32_t m = exec_mask(w, u);
-  if (LIKELY(m == SM_ALL_LANES && !u->x[2])) {
-    const enum size size = u->x[0];
+  if (LIKELY(m == SM_ALL_LANES && !u->memory.narrow)) {
+    const enum size size = u->memory.size;
     const uint32_t bytes = size_bytes[size];
     const uint32_t *lo = REG(u->s[0]), *hi = REG(u->s[0] + SM_REG_BYTES);
     const uint64_t base = sem_pair(lo[0], hi[0]) + uniform_term(w, u);
@@ -301,7 +301,7 @@ static inline const struct sm_uop *access_generic(struct sm_warp *w, const struc
   addresses_of(w, u, m, &a);
   if (!any_in_windows(w, &a))
     return write ? SM_NAME(st_global)(w, u) : SM_NAME(ld_global)(w, u);
-  const uint32_t bytes = size_bytes[u->x[0]];
+  const uint32_t bytes = size_bytes[u->memory.size];
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
     return misaligned(w, u, m, a.l, bytes, write);
   return access_lanes(w, u, m, &a, true, write);
@@ -332,7 +332,7 @@ HANDLER(ld_shared) {
   if (!m)
     return NEXT;
   struct sm_lanes at;
-  const enum size size = u->x[0];
+  const enum size size = u->memory.size;
   const uint32_t bytes = size_bytes[size];
   if (!shared_addresses(w, u, m, bytes, false, at.l))
     return NULL;
@@ -357,7 +357,7 @@ HANDLER(st_shared) {
   if (!m)
     return NEXT;
   struct sm_lanes at;
-  const enum size size = u->x[0];
+  const enum size size = u->memory.size;
   const uint32_t bytes = size_bytes[size];
   if (!shared_addresses(w, u, m, bytes, true, at.l))
     return NULL;
@@ -376,7 +376,7 @@ static inline const struct sm_uop *local_access(struct sm_warp *w, const struct 
     return NEXT;
   struct sm_lanes at;
   uint32_t high, bits;
-  const enum size size = u->x[0];
+  const enum size size = u->memory.size;
   const uint32_t bytes = size_bytes[size];
   const unsigned words = (bytes + 3) / 4;
   addresses32(w, u, m, at.l, &high, &bits);
@@ -423,14 +423,14 @@ static inline uint32_t bank_value(const struct sm_warp *w, unsigned bank, uint64
   return load_word(w->bank[bank].data + offset, size);
 }
 
-/* s[0] and imm are the index registers, x[1] the bank. PTX leaves misaligned addresses
+/* s[0] and uniform are the index registers. PTX leaves misaligned addresses
  * undefined in every space. */
 HANDLER(ldc) {
   const uint32_t m = exec_mask(w, u);
-  const enum size size = u->x[0];
+  const enum size size = u->ldc.size;
   const enum size part = size <= SIZE_32 ? size : SIZE_32;
   const unsigned words = size == SIZE_64 ? 2 : 1;
-  const uint32_t term = REG(u->imm)[0] + (uint32_t)u->off;
+  const uint32_t term = REG(u->ldc.uniform)[0] + (uint32_t)u->ldc.offset;
   struct sm_lanes t[2];
   const uint32_t *index = REG(u->s[0]);
   const uint32_t bytes = size_bytes[size];
@@ -446,10 +446,10 @@ HANDLER(ldc) {
   }
   for (unsigned k = 0; k < words; k++) {
     if (u->s[0] == 0) {
-      sm_splat(t[k].l, bank_value(w, u->x[1], (uint64_t)term + 4 * k, part));
+      sm_splat(t[k].l, bank_value(w, u->ldc.bank, (uint64_t)term + 4 * k, part));
     } else {
       for (unsigned i = 0; i < SM_LANES; i++)
-        t[k].l[i] = bank_value(w, u->x[1], (uint64_t)(uint32_t)(index[i] + term) + 4 * k, part);
+        t[k].l[i] = bank_value(w, u->ldc.bank, (uint64_t)(uint32_t)(index[i] + term) + 4 * k, part);
     }
   }
   for (unsigned k = 0; k < words; k++)

@@ -1,9 +1,8 @@
 /* Interpreter core: addresses of memory instructions and access by one lane,
  * for loads, stores and atomics.
  *
- * Fields of these uops: s[0] address register, imm the file offset of the
- * uniform address term, off the immediate, x[0] the size, x[1] the scale, x[2]
- * set if the address register is only 32 bits.
+ * s[0] is the address register; the rest is in the arguments of the groups "memory"
+ * and those that begin as it does (sm87.isa).
  */
 #ifndef TEGRACL_SM_EXEC_MEM_H
 #define TEGRACL_SM_EXEC_MEM_H
@@ -58,13 +57,14 @@ struct addresses {
 } __attribute__((aligned(SM_REG_BYTES)));
 
 static inline uint64_t uniform_term(const struct sm_warp *w, const struct sm_uop *u) {
-  return sem_pair(REG(u->imm)[0], REG(u->imm + SM_REG_BYTES)[0]) + (uint64_t)u->off;
+  return sem_pair(REG(u->memory.uniform)[0], REG(u->memory.uniform + SM_REG_BYTES)[0]) +
+         (uint64_t)u->memory.offset;
 }
 
-/* x[2]: the register is 32 bits wide. Lanes outside m get a lane's of m. */
+/* Lanes outside m get a lane's of m. */
 static inline void addresses_of(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                 struct addresses *out) {
-  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->x[2] ? 0 : u->s[0] + SM_REG_BYTES);
+  const uint32_t *lo = REG(u->s[0]), *hi = REG(u->memory.narrow ? 0 : u->s[0] + SM_REG_BYTES);
   const uint64_t term = uniform_term(w, u);
   if (LIKELY(m == SM_ALL_LANES)) {
     FOR_LANES
@@ -158,7 +158,7 @@ static inline bool in_windows(const struct sm_warp *w, uint64_t address) {
 /* One lane's element, between its place and its registers. */
 static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                              struct place place, bool write) {
-  const enum size size = u->x[0], part = size <= SIZE_32 ? size : SIZE_32;
+  const enum size size = u->memory.size, part = size <= SIZE_32 ? size : SIZE_32;
   for (unsigned k = 0; k < (size_bytes[size] + 3u) / 4; k++) {
     uint8_t *p = place.p + k * place.stride;
     if (write)
@@ -173,7 +173,8 @@ static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned
 static inline void addresses32(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                uint32_t *at, uint32_t *high, uint32_t *bits) {
   const uint32_t *a = REG(u->s[0]);
-  const uint32_t term = REG(u->imm)[0] + (uint32_t)u->off, shift = u->x[1];
+  const uint32_t term = REG(u->memory.uniform)[0] + (uint32_t)u->memory.offset,
+                 shift = u->memory.scale;
   const uint32_t spare = (a[__builtin_ctz(m)] << shift) + term;
   uint32_t max = 0, all = 0;
   FOR_LANES {

@@ -21,23 +21,22 @@ enum {
 /* Functions with large frames are apart from the handlers, which end by a call. */
 #define APART __attribute__((noinline))
 
-/* The words of A and B as matrices; x[0]: registers of A (1: it has 8 rows), x[1]:
- * of B */
+/* The words of A and B as matrices. With one register A has 8 rows. */
 struct words {
   uint32_t a[ROWS][A_WORDS], b[B_WORDS][COLUMNS];
   unsigned rows, a_words;
 };
 
 static inline void load_words(struct words *t, const struct sm_warp *w, const struct sm_uop *u) {
-  const unsigned halves = u->x[0] > 1 ? 2 : 1;
+  const unsigned halves = u->mma.a_registers > 1 ? 2 : 1;
   t->rows = halves * GROUPS;
-  t->a_words = u->x[0] / halves * QUAD;
-  for (unsigned r = 0; r < u->x[0]; r++) {
+  t->a_words = u->mma.a_registers / halves * QUAD;
+  for (unsigned r = 0; r < u->mma.a_registers; r++) {
     const uint32_t *from = REG(u->s[0] + r * SM_REG_BYTES);
     for (unsigned i = 0; i < SM_LANES; i++)
       t->a[i / QUAD + r % halves * GROUPS][i % QUAD + r / halves * QUAD] = from[i];
   }
-  for (unsigned r = 0; r < u->x[1]; r++) {
+  for (unsigned r = 0; r < u->mma.b_registers; r++) {
     const uint32_t *from = REG(u->s[1] + r * SM_REG_BYTES);
     for (unsigned i = 0; i < SM_LANES; i++)
       t->b[i % QUAD + r * QUAD][i / QUAD] = from[i];
@@ -67,15 +66,15 @@ typedef int32_t i32_columns __attribute__((vector_size(COLUMNS * sizeof(int32_t)
 /* --- sparse operands --------------------------------------------------------------- */
 
 /* Where along k the elements of a row of A belong, of 16 bits or (bytes) of 8.
- * imm: the metadata's register, x[4]: its selector. Each element has two bits that
+ * Each element has two bits that
  * choose a place out of four; each two share the four. The words of metadata lie
  * in the quad's lanes: of 16-bit elements, eight of row g in the low and eight of row
  * g + 8 in the high half; of bytes, 16 of each row in turn. */
 static inline void sparse_places(uint8_t *place, const struct sm_warp *w, const struct sm_uop *u,
                                  unsigned row, unsigned count, bool bytes) {
-  const uint32_t *words = REG(u->imm) + row % GROUPS * QUAD;
+  const uint32_t *words = REG(u->mma.metadata) + row % GROUPS * QUAD;
   const unsigned in_word = bytes ? 16 : 8, high = row / GROUPS;
-  const unsigned lanes = count / in_word * (bytes ? 2 : 1), first = u->x[4] * lanes;
+  const unsigned lanes = count / in_word * (bytes ? 2 : 1), first = u->mma.selector * lanes;
   for (unsigned k = 0; k < count; k++) {
     const unsigned part = k / in_word, at = k % in_word * 2;
     const uint32_t bits = bytes ? words[(first + 2 * part + high) % QUAD] >> at
@@ -128,7 +127,7 @@ static inline void load_floats(struct floats *t, const struct sm_warp *w, const 
   const unsigned in_word = type == SEM_MMA_TF32 ? 1 : 2;
   struct decoded d;
   t->specials = false;
-  for (unsigned r = 0; r < u->x[0]; r++)
+  for (unsigned r = 0; r < u->mma.a_registers; r++)
     for (unsigned h = 0; h < in_word; h++) {
       decode(&d, REG(u->s[0] + r * SM_REG_BYTES), h, type);
       t->specials |= d.specials;
@@ -140,7 +139,7 @@ static inline void load_floats(struct floats *t, const struct sm_warp *w, const 
         t->a_exponent[row][k] = d.exponent[i];
       }
     }
-  for (unsigned r = 0; r < u->x[1]; r++)
+  for (unsigned r = 0; r < u->mma.b_registers; r++)
     for (unsigned h = 0; h < in_word; h++) {
       decode(&d, REG(u->s[1] + r * SM_REG_BYTES), h, type);
       t->specials |= d.specials;
@@ -155,9 +154,9 @@ static inline void load_floats(struct floats *t, const struct sm_warp *w, const 
 
 static inline void load_places(struct floats *t, const struct sm_warp *w, const struct sm_uop *u,
                                enum sem_mma_type type) {
-  const unsigned words = u->x[0] / 2 * QUAD;
+  const unsigned words = u->mma.a_registers / 2 * QUAD;
   for (unsigned i = 0; i < ROWS; i++) {
-    if (!u->x[3]) {
+    if (!u->mma.sparse) {
       for (unsigned k = 0; k < A_FLOATS; k++)
         t->place[i][k] = (uint8_t)k;
       continue;
@@ -233,7 +232,7 @@ static void sum_specials(float *c, const float *before, const struct floats *t, 
 static inline void load_sums(struct sums *s, const struct sm_warp *w, const struct sm_uop *u) {
   for (unsigned i = 0; i < ROWS; i++) {
     uint32_t row[COLUMNS];
-    if (u->x[5]) {
+    if (u->mma.option) {
       const uint32_t *from = REG(u->s[2] + i / GROUPS * SM_REG_BYTES) + i % GROUPS * QUAD;
       for (unsigned j = 0; j < COLUMNS; j++)
         row[j] = sem_bits32(sem_mma_element(from[j / 2], j % 2, SEM_MMA_F16));
@@ -247,7 +246,7 @@ static inline void load_sums(struct sums *s, const struct sm_warp *w, const stru
 static inline void store_sums(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                               const struct sums *s) {
   uint32_t bits[ROWS * COLUMNS];
-  if (!u->x[5]) {
+  if (!u->mma.option) {
     memcpy(bits, s->c, sizeof bits);
     for (unsigned i = 0; i < ROWS; i++)
       store_row(w, u, m, &bits[i * COLUMNS], i);
@@ -265,7 +264,7 @@ static inline void store_sums(struct sm_warp *w, const struct sm_uop *u, uint32_
 static inline void multiply(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                             enum sem_mma_type type, bool to_f16) {
   const unsigned in_word = type == SEM_MMA_TF32 ? 1 : 2;
-  const unsigned elements = u->x[0] / 2 * QUAD * in_word;
+  const unsigned elements = u->mma.a_registers / 2 * QUAD * in_word;
   const unsigned most = SEM_MMA_BYTES / 4 * in_word, step = elements < most ? elements : most;
   struct floats t;
   struct sums s;
@@ -286,13 +285,12 @@ static inline void multiply(struct sm_warp *w, const struct sm_uop *u, uint32_t 
   store_sums(w, u, m, &s);
 }
 
-/* x[2]: enum sem_mma_type, x[3]: A is sparse, x[5]: accumulates in f16 */
 static APART void multiply_floats(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
-  if (u->x[5])
+  if (u->mma.option)
     multiply(w, u, m, SEM_MMA_F16, true);
-  else if (u->x[2] == SEM_MMA_F16)
+  else if (u->mma.type == SEM_MMA_F16)
     multiply(w, u, m, SEM_MMA_F16, false);
-  else if (u->x[2] == SEM_MMA_BF16)
+  else if (u->mma.type == SEM_MMA_BF16)
     multiply(w, u, m, SEM_MMA_BF16, false);
   else
     multiply(w, u, m, SEM_MMA_TF32, false);
@@ -362,11 +360,11 @@ static inline void multiply_elements(struct sm_warp *w, const struct sm_uop *u, 
                                      unsigned bits) {
   enum { MOST_IN_WORD = 8, MOST = B_WORDS * MOST_IN_WORD };
   const unsigned in_word = 32 / bits, together = in_word / 4; /* elements placed together */
-  const uint32_t a_sign = sign_of(u->x[2], bits), b_sign = sign_of(u->round, bits);
+  const uint32_t a_sign = sign_of(u->mma.type, bits), b_sign = sign_of(u->mma.b_type, bits);
   i32_columns b[MOST];
   struct words t;
   load_words(&t, w, u);
-  for (unsigned k = 0; k < u->x[1] * QUAD; k++)
+  for (unsigned k = 0; k < u->mma.b_registers * QUAD; k++)
     for (unsigned n = 0; n < in_word; n++)
       for (unsigned j = 0; j < COLUMNS; j++)
         b[k * in_word + n][j] = integer_element(t.b[k][j], n, bits, b_sign);
@@ -374,27 +372,26 @@ static inline void multiply_elements(struct sm_warp *w, const struct sm_uop *u, 
     uint8_t place[SPARSE_CHOICES] = {0};
     uint32_t c[COLUMNS];
     i32_columns sum = {0};
-    if (u->x[3])
+    if (u->mma.sparse)
       sparse_places(place, w, u, i, t.a_words * 4, true);
     for (unsigned k = 0; k < t.a_words * in_word; k++) {
       const int32_t a = integer_element(t.a[i][k / in_word], k % in_word, bits, a_sign);
-      sum += a * b[u->x[3] ? place[k / together] * together + k % together : k];
+      sum += a * b[u->mma.sparse ? place[k / together] * together + k % together : k];
     }
     load_row(c, w, u, i);
-    add_integers(c, &sum, u->x[5]);
+    add_integers(c, &sum, u->mma.option);
     store_row(w, u, m, c, i);
   }
 }
 
-/* x[2]: type of A, u->round: of B, x[3]: A is sparse, x[5]: saturates */
 static APART void multiply_integers(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
-  if (u->x[2] < INTEGER_U4)
+  if (u->mma.type < INTEGER_U4)
     multiply_elements(w, u, m, 8);
   else
     multiply_elements(w, u, m, 4);
 }
 
-/* Sums of the bits of XOR, or x[2] AND */
+/* Sums of the bits of XOR, or AND. */
 static APART void multiply_bits(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   struct words t;
   load_words(&t, w, u);
@@ -404,7 +401,7 @@ static APART void multiply_bits(struct sm_warp *w, const struct sm_uop *u, uint3
     for (unsigned k = 0; k < t.a_words; k++)
       for (unsigned j = 0; j < COLUMNS; j++) {
         const uint32_t a = t.a[i][k], b = t.b[k][j];
-        c[j] += (uint32_t)__builtin_popcount(u->x[2] ? a & b : a ^ b);
+        c[j] += (uint32_t)__builtin_popcount(u->mma.type ? a & b : a ^ b);
       }
     store_row(w, u, m, c, i);
   }
@@ -445,13 +442,12 @@ HANDLER(movm) {
   return NEXT;
 }
 
-/* x[0]: the size of a row, x[3]: matrices, of which each takes the addresses of
- * eight lanes, x[4]: transposed */
+/* Each matrix takes the addresses of eight lanes, and the size is that of a row. */
 HANDLER(ldsm) {
   const uint32_t all = exec_mask(w, u);
-  const unsigned matrices = u->x[3], lanes = matrices * GROUPS;
+  const unsigned matrices = u->ldsm.matrices, lanes = matrices * GROUPS;
   const uint32_t m = lanes < SM_LANES ? all & ((1u << lanes) - 1) : all;
-  const uint32_t bytes = size_bytes[u->x[0]];
+  const uint32_t bytes = size_bytes[u->memory.size];
   struct sm_lanes at;
   uint32_t high, bits;
   if (!m)
@@ -465,7 +461,7 @@ HANDLER(ldsm) {
     for (unsigned g = 0; g < GROUPS; g++)
       memcpy(row[g], w->shared + at.l[k * GROUPS + g], sizeof row[g]);
     for (unsigned i = 0; i < SM_LANES; i++)
-      out[k].l[i] = matrix_word(row, i, u->x[4]);
+      out[k].l[i] = matrix_word(row, i, u->ldsm.transposed);
   }
   for (unsigned k = 0; k < matrices; k++)
     sm_blend(REG(u->d + k * SM_REG_BYTES), out[k].l, all);

@@ -9,8 +9,7 @@
  * nvk_bindless_cbuf). off is the handler of the instruction. */
 HANDLER(bindless) {
   enum { ADDRESS_BITS = 45, UNIT_SHIFT = 4 };
-  const uint64_t descriptor =
-      sem_pair(REG((unsigned)u->jump)[0], REG((unsigned)u->jump + SM_REG_BYTES)[0]);
+  const uint64_t descriptor = sem_pair(REG(u->descriptor)[0], REG(u->descriptor + SM_REG_BYTES)[0]);
   const uint64_t address = (descriptor & ((1ull << ADDRESS_BITS) - 1)) << UNIT_SHIFT;
   const uint32_t size = (uint32_t)(descriptor >> ADDRESS_BITS) << UNIT_SHIFT;
   const uint32_t m = exec_mask(w, u);
@@ -21,10 +20,10 @@ HANDLER(bindless) {
       return sm_raise(w, u, SM_FAULT_MMU, (uint32_t)__builtin_ctz(m), address, size, false);
     w->bank[SM_BANKS].size = size;
   }
-  return ((sm_handler)(intptr_t)u->off)(w, u);
+  return u->execute(w, u);
 }
 
-/* A product times 2^-3 to 2^3, rounded once; x[1]: the power, SCALE_NONE for 0. (As a
+/* A product times 2^-3 to 2^3, rounded once; scale SCALE_NONE is 2^0. (As a
  * factor of the result: Mesa, nv50_ir, postFactor.) */
 HANDLER(fmul_scaled) {
   enum { SCALE_NONE = 4 };
@@ -32,7 +31,7 @@ HANDLER(fmul_scaled) {
   struct sm_lanes ta, tb, out;
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb), *c = b;
-  const double scale = (double)(1u << u->x[1]) / (1 << SCALE_NONE);
+  const double scale = (double)(1u << u->product.scale) / (1 << SCALE_NONE);
   IN_ROUND(u->round, r, a, b, c,
            FOR_LANES r[i] =
                sem_bits32((float)((double)sem_f32(a[i]) * (double)sem_f32(b[i]) * scale)));

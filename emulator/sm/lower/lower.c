@@ -38,7 +38,7 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
     handler = sm_specialise(u, handler);
   u->handler = core->handler[handler];
   if (l.bindless && !l.unsupported && !l.out_of_range) { /* goes on there */
-    u->off = (int64_t)(intptr_t)u->handler;
+    u->execute = u->handler;
     u->handler = core->handler[SM_H_bindless];
   }
   if (note) {

@@ -129,7 +129,7 @@ static inline void src(struct lowering *l, unsigned slot, unsigned count) {
     const struct sm_operand descriptor = {.kind = SM_OPERAND_UREG, .reg = o->reg};
     l->bindless = true;
     l->address = true;
-    u->jump = reg_slot(l, &descriptor, 2, false);
+    u->descriptor = reg_slot(l, &descriptor, 2, false);
     l->address = false;
     u->scalar_slot = (uint8_t)slot;
     u->scalar_kind = SM_BANKS;

@@ -13,17 +13,17 @@ static unsigned branch(struct lowering *l) {
     l->unsupported = true;
     return SM_H_bra_far;
   }
-  u->off = o->absolute ? o->value : (int64_t)(l->next_pc + (uint64_t)o->value);
+  u->branch.target = o->absolute ? o->value : (int64_t)(l->next_pc + (uint64_t)o->value);
   if (o->reg != SM_RZ) {
     struct sm_operand reg = {.kind = SM_OPERAND_REG, .reg = o->reg};
     u->s[0] = reg_slot(l, &reg, 2, false);
     return SM_H_brx;
   }
   const uint64_t pc = l->next_pc - SM_INSN_BYTES, page = pc & ~(uint64_t)(SM_PAGE_BYTES - 1);
-  const uint64_t at = (uint64_t)u->off - page;
+  const uint64_t at = (uint64_t)u->branch.target - page;
   if (at >= SM_PAGE_BYTES || at % SM_INSN_BYTES)
     return SM_H_bra_far;
-  u->jump = (int32_t)(at / SM_INSN_BYTES) - (int32_t)((pc - page) / SM_INSN_BYTES);
+  u->branch.jump = (int32_t)(at / SM_INSN_BYTES) - (int32_t)((pc - page) / SM_INSN_BYTES);
   return SM_H_bra;
 }
 
@@ -43,8 +43,8 @@ static unsigned lower_bra(struct lowering *l) {
     return handler;
   if (cond < SM_COND_DIV && l->insn->op == SM_OP_BRA_UR)
     l->unsupported = true;
-  u->x[0] = (uint8_t)cond;
-  u->x[1] = handler == SM_H_bra;
+  u->branch.condition = (uint8_t)cond;
+  u->branch.near = handler == SM_H_bra;
   return SM_H_bra_cond;
 }
 
@@ -54,7 +54,7 @@ static unsigned barrier(struct lowering *l, unsigned handler) {
   if (o->kind != SM_OPERAND_BARRIER || o->value < 0 || o->value >= SM_BARRIERS)
     l->unsupported = true;
   else
-    l->u->x[0] = (uint8_t)o->value;
+    l->u->barrier.barrier = (uint8_t)o->value;
   return handler;
 }
 
@@ -62,43 +62,43 @@ static unsigned lower_bmov(struct lowering *l) {
   struct sm_uop *u = l->u;
   const struct sm_operand *to = next(l);
   if (to->kind == SM_OPERAND_BARRIER) {
-    u->x[2] = 1;
-    u->x[3] = (uint8_t)to->value;
+    u->bmov.to_barrier = 1;
+    u->bmov.to = (uint8_t)to->value;
   } else {
     u->d = reg_slot(l, to, 1, true);
   }
   if (l->at < l->insn->operand_count && l->insn->operand[l->at].kind == SM_OPERAND_BARRIER) {
-    u->x[0] = 1;
-    u->x[1] = (uint8_t)next(l)->value;
+    u->bmov.from_barrier = 1;
+    u->bmov.from = (uint8_t)next(l)->value;
   } else {
     src(l, 1, 1);
   }
-  u->x[4] = (uint8_t)mod(l, SM_MOD_CLEAR);
+  u->bmov.clear = (uint8_t)mod(l, SM_MOD_CLEAR);
   return SM_H_bmov;
 }
 
 static unsigned lower_bar(struct lowering *l) {
   struct sm_uop *u = l->u;
-  u->x[0] = (uint8_t)mod(l, SM_MOD_BAR);
-  u->x[1] = (uint8_t)mod(l, SM_MOD_RED);
+  u->bar.mode = (uint8_t)mod(l, SM_MOD_BAR);
+  u->bar.reduce = (uint8_t)mod(l, SM_MOD_RED);
   if (l->insn->operand_count == 0)
     return SM_H_bar;
   const struct sm_operand *id = next(l), *count = next(l);
   if (id->kind == SM_OPERAND_REG) {
-    u->x[2] = 1;
+    u->bar.id_in_register = 1;
     u->s[1] = reg_slot(l, id, 1, false);
   } else {
-    u->x[3] = (uint8_t)id->value;
+    u->bar.id = (uint8_t)id->value;
   }
   if (count->kind == SM_OPERAND_REG) {
-    u->x[4] = 1;
-    u->x[5] = u->x[2];
+    u->bar.count_in_register = 1;
+    u->bar.packed = u->bar.id_in_register;
     u->s[1] = reg_slot(l, count, 1, false);
   } else {
-    u->jump = (int32_t)count->value;
+    u->bar.count = (int32_t)count->value;
   }
   src_pred(l, 0);
-  if (u->x[0] == SM_BAR_SCAN)
+  if (u->bar.mode == SM_BAR_SCAN)
     l->unsupported = true;
   return SM_H_bar;
 }
@@ -135,7 +135,7 @@ static unsigned lower_s2r(struct lowering *l, bool pair) {
   const struct sm_operand *o = next(l);
   if (!known_special(o->value))
     l->unsupported = true;
-  l->u->x[0] = (uint8_t)o->value;
+  l->u->special.number = (uint8_t)o->value;
   return pair ? SM_H_s2r64 : SM_H_s2r;
 }
 
@@ -146,10 +146,10 @@ static unsigned lower_shfl(struct lowering *l) {
   src(l, 0, 1);
   src(l, 1, 1);
   const struct sm_operand *o = &l->insn->operand[l->at];
-  u->x[0] = (uint8_t)mod(l, SM_MOD_SHFL);
-  u->x[1] = o->kind == SM_OPERAND_IMM;
-  if (u->x[1])
-    u->off = o->value;
+  u->shfl.mode = (uint8_t)mod(l, SM_MOD_SHFL);
+  u->shfl.clamp_known = o->kind == SM_OPERAND_IMM;
+  if (u->shfl.clamp_known)
+    u->shfl.clamp = (uint16_t)o->value;
   else
     src(l, 2, 1);
   return SM_H_shfl;
@@ -161,27 +161,27 @@ static unsigned lower_warp(struct lowering *l) {
   case SM_OP_VOTE:
   case SM_OP_VOTEU:
     u->uniform = 0; /* the active lanes vote, whatever the guard */
-    u->x[1] = l->insn->op == SM_OP_VOTEU;
+    u->vote.to_uniform = l->insn->op == SM_OP_VOTEU;
     dst(l, 1);
     u->pd = dst_pred(l);
     src_pred(l, 0);
-    u->x[0] = (uint8_t)mod(l, SM_MOD_VOTE);
+    u->vote.mode = (uint8_t)mod(l, SM_MOD_VOTE);
     return SM_H_vote;
   case SM_OP_MATCH_ALL:
     u->pd = dst_pred(l); /* fall through */
   case SM_OP_MATCH_ANY:
-    u->x[0] = l->insn->op == SM_OP_MATCH_ANY;
-    u->x[1] = mod(l, SM_MOD_SZ) != 0;
+    u->match.any = l->insn->op == SM_OP_MATCH_ANY;
+    u->match.wide = mod(l, SM_MOD_SZ) != 0;
     dst(l, 1);
-    src(l, 0, u->x[1] ? 2 : 1);
+    src(l, 0, u->match.wide ? 2 : 1);
     return SM_H_match;
   case SM_OP_REDUX:
-    u->x[0] = (uint8_t)mod(l, SM_MOD_REDUX);
-    u->x[1] = (uint8_t)mod(l, SM_MOD_SIGNED);
+    u->redux.operation = (uint8_t)mod(l, SM_MOD_REDUX);
+    u->redux.is_signed = (uint8_t)mod(l, SM_MOD_SIGNED);
     return lower_simple(l, SM_H_redux, 1);
   default:
     u->pd = dst_pred(l);
-    u->x[0] = (uint8_t)mod(l, SM_MOD_OR);
+    u->r2ur.or_lanes = (uint8_t)mod(l, SM_MOD_OR);
     return lower_simple(l, SM_H_r2ur, 1);
   }
 }

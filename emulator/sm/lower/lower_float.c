@@ -13,11 +13,11 @@ static void float_mods(struct lowering *l) {
   u->round = (uint8_t)mod(l, SM_MOD_RND);
   u->ftz = mod(l, SM_MOD_FTZ) || mod(l, SM_MOD_FMZ);
   u->sat = (uint8_t)mod(l, SM_MOD_SAT);
-  u->x[0] = mod(l, SM_MOD_FMZ) == SM_FMZ_FMZ;
+  u->product.fmz = mod(l, SM_MOD_FMZ) == SM_FMZ_FMZ;
 }
 
 static bool bare(const struct sm_uop *u) {
-  return u->round == SEM_RN && !u->ftz && !u->sat && !u->x[0];
+  return u->round == SEM_RN && !u->ftz && !u->sat && !u->product.fmz;
 }
 
 static unsigned lower_float2(struct lowering *l, unsigned full, unsigned rr, unsigned rs) {
@@ -33,8 +33,8 @@ static unsigned lower_float2(struct lowering *l, unsigned full, unsigned rr, uns
 
 static unsigned lower_fmul_scaled(struct lowering *l) {
   lower_float2(l, 0, 0, 0);
-  l->unsupported |= l->u->x[0]; /* FMZ: not known with a scale */
-  l->u->x[1] = (uint8_t)mod(l, SM_MOD_SCALE);
+  l->unsupported |= l->u->product.fmz; /* FMZ: not known with a scale */
+  l->u->product.scale = (uint8_t)mod(l, SM_MOD_SCALE);
   return SM_H_fmul_scaled;
 }
 
@@ -66,8 +66,8 @@ static unsigned lower_compare(struct lowering *l, unsigned handler, unsigned wor
   src(l, 1, words);
   src_pred(l, 0);
   u->ftz = (uint8_t)mod(l, SM_MOD_FTZ);
-  u->x[0] = (uint8_t)mod(l, SM_MOD_CMP);
-  u->x[2] = (uint8_t)mod(l, SM_MOD_BOP);
+  u->compare.compare = (uint8_t)mod(l, SM_MOD_CMP);
+  u->compare.combine = (uint8_t)mod(l, SM_MOD_BOP);
   return handler;
 }
 
@@ -83,9 +83,9 @@ static void half_src(struct lowering *l, unsigned slot) {
   if (l->at < l->insn->operand_count) {
     const struct sm_operand *o = &l->insn->operand[l->at];
     if (o->kind != SM_OPERAND_IMM)
-      l->u->x[0] |= (uint8_t)((o->select & 3u) << (2 * slot));
+      l->u->half.select |= (uint8_t)((o->select & 3u) << (2 * slot));
     if (o->kind != SM_OPERAND_IMM && o->select == SM_HALF_X_H0_NH1)
-      l->u->x[1] |= SM_HALF_EXCHANGE;
+      l->u->half.flags |= SM_HALF_EXCHANGE;
   }
   src(l, slot, 1);
 }
@@ -97,26 +97,26 @@ static void half_mods(struct lowering *l, unsigned sources) {
     half_src(l, k);
   u->ftz = mod(l, SM_MOD_FTZ) || mod(l, SM_MOD_FMZ);
   if (mod(l, SM_MOD_FMZ) == SM_FMZ_FMZ)
-    u->x[1] |= SM_HALF_FMZ;
+    u->half.flags |= SM_HALF_FMZ;
 }
 
 static unsigned lower_half(struct lowering *l, unsigned op, unsigned sources) {
   struct sm_uop *u = l->u;
   dst(l, 1);
   half_mods(l, sources);
-  u->x[2] = (uint8_t)op;
+  u->half.operation = (uint8_t)op;
   const unsigned format = mod(l, SM_MOD_OFMT), sat = mod(l, SM_MOD_SAT);
   switch (l->insn->op) {
   case SM_OP_HADD2:
-    u->x[1] |= format == SM_OFMT_F32_F32 ? SM_HALF_F32_OUT : 0;
+    u->half.flags |= format == SM_OFMT_F32_F32 ? SM_HALF_F32_OUT : 0;
     break;
   default:
-    u->x[1] |= format == SM_OFMT_BF16_V2 ? SM_HALF_BF16
-               : format == SM_OFMT_F32   ? SM_HALF_F32_OUT
-                                         : 0;
+    u->half.flags |= format == SM_OFMT_BF16_V2 ? SM_HALF_BF16
+                     : format == SM_OFMT_F32   ? SM_HALF_F32_OUT
+                                               : 0;
   }
   if (sources == 3) {
-    u->x[1] |= sat == SM_RELU_SAT_RELU ? SM_HALF_RELU : 0;
+    u->half.flags |= sat == SM_RELU_SAT_RELU ? SM_HALF_RELU : 0;
     u->sat = sat == SM_RELU_SAT_SAT;
   } else {
     u->sat = sat != 0;
@@ -125,7 +125,7 @@ static unsigned lower_half(struct lowering *l, unsigned op, unsigned sources) {
   const uint32_t exponent = 0x7c00;
   if (sources == 3 && u->s[0] == 0 && u->s[1] == 0 && u->scalar_slot == 2 &&
       u->scalar_kind == SM_SCALAR_IMM && (u->mods & 3) == SM_SRC_NEG && !u->ftz && !u->sat &&
-      !(u->x[1] & ~(unsigned)SM_HALF_BF16) && (u->imm & exponent) != exponent &&
+      !(u->half.flags & ~(unsigned)SM_HALF_BF16) && (u->imm & exponent) != exponent &&
       (u->imm >> 16 & exponent) != exponent)
     return SM_H_mov_scalar;
   return SM_H_hfma2;
@@ -135,16 +135,16 @@ static unsigned lower_hset(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   if (handler == SM_H_hset2) {
     dst(l, 1);
-    u->x[4] = (uint8_t)mod(l, SM_MOD_BF);
+    u->half.wide = (uint8_t)mod(l, SM_MOD_BF);
   } else {
     u->pd = dst_pred(l);
     u->pe = dst_pred(l);
-    u->x[4] = (uint8_t)mod(l, SM_MOD_H_AND);
+    u->half.wide = (uint8_t)mod(l, SM_MOD_H_AND);
   }
   half_mods(l, 2);
   src_pred(l, 0);
-  u->x[2] = (uint8_t)mod(l, SM_MOD_BOP);
-  u->x[3] = (uint8_t)mod(l, SM_MOD_CMP);
+  u->half.combine = (uint8_t)mod(l, SM_MOD_BOP);
+  u->half.compare = (uint8_t)mod(l, SM_MOD_CMP);
   return handler;
 }
 
@@ -153,8 +153,8 @@ static unsigned lower_mufu(struct lowering *l) {
   dst(l, 1);
   const unsigned half = l->insn->operand[l->at].select;
   src(l, 1, 1);
-  u->x[0] = (uint8_t)mod(l, SM_MOD_FN);
-  u->x[1] = half != 0;
+  u->mufu.function = (uint8_t)mod(l, SM_MOD_FN);
+  u->mufu.high = half != 0;
   return mod(l, SM_MOD_MUFU_FMT) ? SM_H_mufu_f16 : SM_H_mufu;
 }
 
@@ -163,9 +163,9 @@ enum { CONVERT_F16 = 1, CONVERT_F32 = 2, CONVERT_F64 = 3, CONVERT_BF16 = 4 };
 /* A conversion's float source. */
 static void convert_src(struct lowering *l) {
   struct sm_uop *u = l->u;
-  u->x[0] = (uint8_t)mod(l, SM_MOD_SRC);
-  u->x[1] = l->insn->operand[l->at].select != 0;
-  src(l, 1, u->x[0] == CONVERT_F64 ? 2 : 1);
+  u->convert.from = (uint8_t)mod(l, SM_MOD_SRC);
+  u->convert.part = l->insn->operand[l->at].select != 0;
+  src(l, 1, u->convert.from == CONVERT_F64 ? 2 : 1);
   u->round = (uint8_t)mod(l, SM_MOD_RND);
   u->ftz = (uint8_t)mod(l, SM_MOD_FTZ);
 }
@@ -175,34 +175,38 @@ static unsigned lower_f2i(struct lowering *l) {
   const unsigned to = mod(l, SM_MOD_DST);
   dst(l, int_width(to) == 64 ? 2 : 1);
   convert_src(l);
-  u->x[2] = (uint8_t)int_width(to);
-  u->x[3] = to & 1;
-  u->x[4] = (uint8_t)mod(l, SM_MOD_NTZ);
-  return u->x[0] == CONVERT_F32 && u->x[2] == 32 && u->x[3] ? SM_H_f2i_fast : SM_H_f2i;
+  u->convert.width = (uint8_t)int_width(to);
+  u->convert.is_signed = to & 1;
+  u->convert.ntz = (uint8_t)mod(l, SM_MOD_NTZ);
+  return u->convert.from == CONVERT_F32 && u->convert.width == 32 && u->convert.is_signed
+             ? SM_H_f2i_fast
+             : SM_H_f2i;
 }
 
 static unsigned lower_i2f(struct lowering *l) {
   struct sm_uop *u = l->u;
   const unsigned from = mod(l, SM_MOD_SRC);
-  u->x[0] = (uint8_t)mod(l, SM_MOD_DST);
-  dst(l, u->x[0] == CONVERT_F64 ? 2 : 1);
-  u->x[1] = l->insn->operand[l->at].select;
-  u->x[2] = (uint8_t)int_width(from);
-  u->x[3] = from & 1;
-  src(l, 1, u->x[2] == 64 ? 2 : 1);
+  u->convert.to = (uint8_t)mod(l, SM_MOD_DST);
+  dst(l, u->convert.to == CONVERT_F64 ? 2 : 1);
+  u->convert.part = l->insn->operand[l->at].select;
+  u->convert.width = (uint8_t)int_width(from);
+  u->convert.is_signed = from & 1;
+  src(l, 1, u->convert.width == 64 ? 2 : 1);
   u->round = (uint8_t)mod(l, SM_MOD_RND);
-  return u->x[0] == CONVERT_F32 && u->x[2] == 32 && u->round == SEM_RN ? SM_H_i2f_fast : SM_H_i2f;
+  return u->convert.to == CONVERT_F32 && u->convert.width == 32 && u->round == SEM_RN
+             ? SM_H_i2f_fast
+             : SM_H_i2f;
 }
 
 static unsigned lower_i2fp(struct lowering *l) {
   struct sm_uop *u = l->u;
   dst(l, 1);
   src(l, 1, 1);
-  u->x[0] = (uint8_t)mod(l, SM_MOD_DST);
-  u->x[2] = 32;
-  u->x[3] = mod(l, SM_MOD_SRC) == SM_SIGN32_S32;
+  u->convert.to = (uint8_t)mod(l, SM_MOD_DST);
+  u->convert.width = 32;
+  u->convert.is_signed = mod(l, SM_MOD_SRC) == SM_SIGN32_S32;
   u->round = (uint8_t)mod(l, SM_MOD_RND);
-  return u->x[0] == CONVERT_F32 && u->round == SEM_RN ? SM_H_i2f_fast : SM_H_i2f;
+  return u->convert.to == CONVERT_F32 && u->round == SEM_RN ? SM_H_i2f_fast : SM_H_i2f;
 }
 
 static unsigned lower_f2fp(struct lowering *l, bool merge) {
@@ -213,10 +217,10 @@ static unsigned lower_f2fp(struct lowering *l, bool merge) {
   src(l, 1, 1);
   if (merge)
     src(l, 2, 1);
-  u->x[0] = mod(l, SM_MOD_DST) ? CONVERT_BF16 : CONVERT_F16;
-  u->x[1] = (uint8_t)mod(l, SM_MOD_RELU);
-  u->x[2] = merge;
-  u->x[3] = (uint8_t)mod(l, SM_MOD_SATFINITE);
+  u->f2fp.to = mod(l, SM_MOD_DST) ? CONVERT_BF16 : CONVERT_F16;
+  u->f2fp.relu = (uint8_t)mod(l, SM_MOD_RELU);
+  u->f2fp.merge = merge;
+  u->f2fp.satfinite = (uint8_t)mod(l, SM_MOD_SATFINITE);
   u->round = (uint8_t)mod(l, SM_MOD_RND);
   return SM_H_f2fp;
 }
@@ -251,8 +255,8 @@ unsigned sm_lower_float(struct lowering *l) {
     lower_simple(l, 0, 2);
     src_pred(l, 0);
     u->ftz = (uint8_t)mod(l, SM_MOD_FTZ);
-    u->x[0] = (uint8_t)mod(l, SM_MOD_NAN);
-    u->x[1] = xor_sign(l);
+    u->fmnmx.nan = (uint8_t)mod(l, SM_MOD_NAN);
+    u->fmnmx.xor_sign = xor_sign(l);
     return SM_H_fmnmx;
   case SM_OP_FSET:
     return lower_compare(l, SM_H_fset, 1);
@@ -268,7 +272,7 @@ unsigned sm_lower_float(struct lowering *l) {
   case SM_OP_FSWZADD:
     lower_simple(l, 0, 2);
     float_mods(l);
-    u->x[0] = (uint8_t)next(l)->value;
+    u->fswzadd.signs = (uint8_t)next(l)->value;
     return SM_H_fswzadd;
   case SM_OP_DADD:
     return lower_double(l, SM_H_dadd, 2);
@@ -287,11 +291,11 @@ unsigned sm_lower_float(struct lowering *l) {
     dst(l, 1);
     half_mods(l, 2);
     src_pred(l, 0);
-    u->x[1] |= mod(l, SM_MOD_OFMT) == SM_OFMT_BF16_V2 ? SM_HALF_BF16
-               : mod(l, SM_MOD_OFMT) == SM_OFMT_F32   ? SM_HALF_F32_OUT
-                                                      : 0;
-    u->x[3] = (uint8_t)mod(l, SM_MOD_NAN);
-    u->x[4] = xor_sign(l);
+    u->half.flags |= mod(l, SM_MOD_OFMT) == SM_OFMT_BF16_V2 ? SM_HALF_BF16
+                     : mod(l, SM_MOD_OFMT) == SM_OFMT_F32   ? SM_HALF_F32_OUT
+                                                            : 0;
+    u->half.nan = (uint8_t)mod(l, SM_MOD_NAN);
+    u->half.xor_sign = xor_sign(l);
     return SM_H_hmnmx2;
   case SM_OP_HSET2:
     return lower_hset(l, SM_H_hset2);
@@ -306,8 +310,8 @@ unsigned sm_lower_float(struct lowering *l) {
   case SM_OP_I2FP:
     return lower_i2fp(l);
   case SM_OP_F2F:
-    u->x[2] = (uint8_t)mod(l, SM_MOD_DST);
-    dst(l, u->x[2] == CONVERT_F64 ? 2 : 1);
+    u->convert.to = (uint8_t)mod(l, SM_MOD_DST);
+    dst(l, u->convert.to == CONVERT_F64 ? 2 : 1);
     convert_src(l);
     return SM_H_f2f;
   case SM_OP_FRND:
@@ -319,9 +323,9 @@ unsigned sm_lower_float(struct lowering *l) {
   case SM_OP_F2FP_MERGE:
     return lower_f2fp(l, true);
   case SM_OP_F2IP:
-    u->x[0] = (uint8_t)mod(l, SM_MOD_DST);
-    u->x[1] = (uint8_t)mod(l, SM_MOD_RELU);
-    u->x[2] = (uint8_t)mod(l, SM_MOD_NTZ);
+    u->f2ip.is_signed = (uint8_t)mod(l, SM_MOD_DST);
+    u->f2ip.relu = (uint8_t)mod(l, SM_MOD_RELU);
+    u->f2ip.ntz = (uint8_t)mod(l, SM_MOD_NTZ);
     u->round = (uint8_t)mod(l, SM_MOD_RND);
     lower_simple(l, SM_H_f2ip, 3);
     /* Which half of c is kept is only known for the plain form. */

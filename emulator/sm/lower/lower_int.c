@@ -8,7 +8,7 @@ static unsigned lower_iadd3(struct lowering *l, bool x) {
   u->pe = dst_pred(l);
   for (unsigned k = 0; k < 3; k++)
     src(l, k, 1);
-  u->x[0] = x;
+  u->iadd.extended = x;
   if (x) {
     src_pred(l, 0);
     src_pred(l, 1);
@@ -26,7 +26,7 @@ static unsigned lower_imad(struct lowering *l, bool x) {
   dst(l, 1);
   for (unsigned k = 0; k < 3; k++)
     src(l, k, 1);
-  u->x[0] = x;
+  u->imad.extended = x;
   if (x) {
     src_pred(l, 0);
     return SM_H_imad;
@@ -53,9 +53,9 @@ static unsigned lower_imad_wide(struct lowering *l, bool x, bool high) {
   src(l, 0, 1);
   src(l, 1, 1);
   src(l, 2, 2);
-  u->x[0] = x;
-  u->x[1] = mod(l, SM_MOD_FMT) != SM_FMT_U32;
-  u->x[2] = high;
+  u->imad_wide.extended = x;
+  u->imad_wide.is_signed = mod(l, SM_MOD_FMT) != SM_FMT_U32;
+  u->imad_wide.high = high;
   if (x)
     src_pred(l, 0);
   const bool plain = !x && !high && u->pd == SM_PRED_DISCARD && plain_mods(u);
@@ -70,9 +70,9 @@ static unsigned lower_lea(struct lowering *l, bool x, unsigned part) {
   src(l, 1, 1);
   if (part == 1) /* .HI has a third register */
     src(l, 2, 1);
-  u->x[0] = x;
-  u->x[1] = (uint8_t)next(l)->value;
-  u->x[2] = (uint8_t)part;
+  u->lea.extended = x;
+  u->lea.shift = (uint8_t)next(l)->value;
+  u->lea.part = (uint8_t)part;
   if (x)
     src_pred(l, 0);
   const bool plain = !x && part == 0 && u->pd == SM_PRED_DISCARD && plain_mods(u);
@@ -85,8 +85,8 @@ static unsigned lower_lop3(struct lowering *l) {
   dst(l, 1);
   for (unsigned k = 0; k < 3; k++)
     src(l, k, 1);
-  u->x[0] = (uint8_t)next(l)->value;
-  u->x[1] = (uint8_t)mod(l, SM_MOD_PAND);
+  u->lop3.table = (uint8_t)next(l)->value;
+  u->lop3.and_predicate = (uint8_t)mod(l, SM_MOD_PAND);
   src_pred(l, 0);
   if (u->scalar_slot == 0 || u->scalar_slot == 2)
     l->unsupported = true;
@@ -109,22 +109,22 @@ static unsigned lower_shf(struct lowering *l) {
   else if (!wide && right && high && u->scalar_slot != 2)
     handler = is_signed ? SM_H_sar : SM_H_shr;
   if (handler == SM_H_shf) {
-    u->x[0] = right;
-    u->x[1] = wrap;
-    u->x[2] = is_signed;
-    u->x[3] = wide ? 64 : 32;
-    u->x[4] = high;
+    u->shift.right = right;
+    u->shift.wrap = wrap;
+    u->shift.is_signed = is_signed;
+    u->shift.width = wide ? 64 : 32;
+    u->shift.high = high;
     return handler;
   }
-  u->x[0] = 0;
-  u->x[1] = wrap;
+  u->shift.known = 0;
+  u->shift.wrap = wrap;
   if (u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM) {
     uint32_t n = sem_shift_count(u->imm, 32, wrap);
     if (n == 32 && handler == SM_H_sar)
       n = 31;
     if (n < 32) {
       u->imm = n;
-      u->x[0] = 1;
+      u->shift.known = 1;
     }
   }
   return handler;
@@ -138,10 +138,10 @@ static unsigned lower_isetp(struct lowering *l) {
   src(l, 1, 1);
   src_pred(l, 0);
   src_pred(l, 2);
-  u->x[0] = (uint8_t)mod(l, SM_MOD_CMP);
-  u->x[1] = mod(l, SM_MOD_FMT) != SM_FMT_U32;
-  u->x[2] = (uint8_t)mod(l, SM_MOD_BOP);
-  u->x[3] = (uint8_t)mod(l, SM_MOD_EX);
+  u->isetp.compare = (uint8_t)mod(l, SM_MOD_CMP);
+  u->isetp.is_signed = mod(l, SM_MOD_FMT) != SM_FMT_U32;
+  u->isetp.combine = (uint8_t)mod(l, SM_MOD_BOP);
+  u->isetp.extended = (uint8_t)mod(l, SM_MOD_EX);
   return SM_H_isetp;
 }
 
@@ -150,9 +150,9 @@ static unsigned lower_prmt(struct lowering *l) {
   dst(l, 1);
   for (unsigned k = 0; k < 3; k++)
     src(l, k, 1);
-  u->x[0] = (uint8_t)mod(l, SM_MOD_PRMT);
+  u->prmt.mode = (uint8_t)mod(l, SM_MOD_PRMT);
   if (u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM) {
-    u->imm = sem_prmt_selector(u->imm, u->x[0]);
+    u->imm = sem_prmt_selector(u->imm, u->prmt.mode);
     return SM_H_prmt_imm;
   }
   return SM_H_prmt;
@@ -162,8 +162,8 @@ static unsigned lower_i2i(struct lowering *l, bool pack) {
   struct sm_uop *u = l->u;
   dst(l, 1);
   static const uint8_t bits[] = {8, 8, 16, 16, 2, 2, 4, 4};
-  u->x[0] = bits[mod(l, SM_MOD_DST) & 7];
-  u->x[1] = mod(l, SM_MOD_DST) & 1;
+  u->narrow.bits = bits[mod(l, SM_MOD_DST) & 7];
+  u->narrow.is_signed = mod(l, SM_MOD_DST) & 1;
   if (!pack) {
     src(l, 1, 1);
     return SM_H_i2i_sat;
@@ -188,8 +188,8 @@ static unsigned lower_plop3(struct lowering *l, bool sign) {
     else
       src_pred(l, k);
   }
-  u->x[0] = (uint8_t)next(l)->value;
-  u->x[1] = (uint8_t)next(l)->value;
+  u->plop3.table_u = (uint8_t)next(l)->value;
+  u->plop3.table_v = (uint8_t)next(l)->value;
   return sign ? SM_H_plop3_sign : SM_H_plop3;
 }
 
@@ -200,8 +200,8 @@ static unsigned lower_unary(struct lowering *l, unsigned handler, bool pred) {
   if (pred)
     u->pd = dst_pred(l);
   src(l, 1, 1);
-  u->x[1] = mod(l, SM_MOD_FMT) != SM_FMT_U32;
-  u->x[2] = (uint8_t)mod(l, SM_MOD_SH);
+  u->flo.is_signed = mod(l, SM_MOD_FMT) != SM_FMT_U32;
+  u->flo.shift = (uint8_t)mod(l, SM_MOD_SH);
   return handler;
 }
 
@@ -222,8 +222,9 @@ static unsigned lower_pr(struct lowering *l, unsigned handler) {
   if (handler == SM_H_p2r)
     dst(l, 1);
   next(l); /* PR or UPR */
-  u->x[0] = (uint8_t)(handler == SM_H_p2r ? mod(l, SM_MOD_BYTE) : l->insn->operand[l->at].select);
-  u->x[1] = u->uniform ? SM_PRED_UNIFORM : 0;
+  u->predicates.byte =
+      (uint8_t)(handler == SM_H_p2r ? mod(l, SM_MOD_BYTE) : l->insn->operand[l->at].select);
+  u->predicates.first = u->uniform ? SM_PRED_UNIFORM : 0;
   src(l, 0, 1);
   src(l, 1, 1);
   return handler;
@@ -236,17 +237,17 @@ static unsigned lower_vabsdiff(struct lowering *l, bool bytes) {
     l->unsupported = true;
   for (unsigned k = 0; k < 3; k++)
     src(l, k, 1);
-  u->x[1] = (uint8_t)mod(l, SM_MOD_FMT);
-  u->x[2] = (uint8_t)mod(l, SM_MOD_ACC);
+  u->absdiff.is_signed = (uint8_t)mod(l, SM_MOD_FMT);
+  u->absdiff.accumulate = (uint8_t)mod(l, SM_MOD_ACC);
   return bytes ? SM_H_absdiff4 : SM_H_absdiff;
 }
 
 static unsigned lower_dot(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   lower_simple(l, handler, 3);
-  u->x[0] = (uint8_t)mod(l, SM_MOD_FA);
-  u->x[1] = (uint8_t)mod(l, SM_MOD_FB);
-  u->x[2] = mod(l, SM_MOD_HILO) == SM_HILO_HI;
+  u->dot.a_signed = (uint8_t)mod(l, SM_MOD_FA);
+  u->dot.b_signed = (uint8_t)mod(l, SM_MOD_FB);
+  u->dot.high = mod(l, SM_MOD_HILO) == SM_HILO_HI;
   return handler;
 }
 
@@ -309,19 +310,19 @@ unsigned sm_lower_integer(struct lowering *l) {
   case SM_OP_IMNMX:
     lower_simple(l, 0, 2);
     src_pred(l, 0);
-    u->x[1] = mod(l, SM_MOD_FMT) != SM_FMT_U32;
+    u->imnmx.is_signed = mod(l, SM_MOD_FMT) != SM_FMT_U32;
     return SM_H_imnmx;
   case SM_OP_SHF:
   case SM_OP_USHF:
     return lower_shf(l);
   case SM_OP_SGXT:
   case SM_OP_USGXT:
-    u->x[0] = (uint8_t)mod(l, SM_MOD_WRAP);
-    u->x[1] = mod(l, SM_MOD_FMT) != SM_FMT_U32;
+    u->extend.wrap = (uint8_t)mod(l, SM_MOD_WRAP);
+    u->extend.is_signed = mod(l, SM_MOD_FMT) != SM_FMT_U32;
     return lower_simple(l, SM_H_sgxt, 2);
   case SM_OP_BMSK:
   case SM_OP_UBMSK:
-    u->x[0] = (uint8_t)mod(l, SM_MOD_WRAP);
+    u->extend.wrap = (uint8_t)mod(l, SM_MOD_WRAP);
     return lower_simple(l, SM_H_bmsk, 2);
   case SM_OP_PLOP3:
   case SM_OP_UPLOP3:

@@ -34,7 +34,7 @@ void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_c
   case SM_OP_LD:
     if (!is_cached(insn))
       return;
-    u->x[3] = is_constant(insn);
+    u->load.is_constant = is_constant(insn);
     break;
   case SM_OP_LDGSTS:
     /* .BYPASS is cp.async.cg: "only at global level" (PTX ISA) */

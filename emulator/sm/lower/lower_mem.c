@@ -1,7 +1,7 @@
 /* Lowering of memory instructions (exec_mem.c, exec_atom.c). */
 #include "emulator/sm/lower/lower.h"
 
-/* Memory operand into s[0], imm, off, x[1], x[2]. */
+/* The memory operand. */
 static void memory(struct lowering *l) {
   struct sm_uop *u = l->u;
   const struct sm_operand *o = next(l);
@@ -13,11 +13,11 @@ static void memory(struct lowering *l) {
   l->address = true;
   u->s[0] = reg_slot(l, &reg, o->base64 ? 2 : 1, false);
   struct sm_operand ureg = {.kind = SM_OPERAND_UREG, .reg = o->ureg};
-  u->imm = reg_slot(l, &ureg, o->base64 ? 2 : 1, false);
+  u->memory.uniform = reg_slot(l, &ureg, o->base64 ? 2 : 1, false);
   l->address = false;
-  u->off = o->value;
-  u->x[1] = (uint8_t)(o->scale > 1 ? __builtin_ctz(o->scale) : 0);
-  u->x[2] = !o->base64;
+  u->memory.offset = (int32_t)o->value;
+  u->memory.scale = (uint8_t)(o->scale > 1 ? __builtin_ctz(o->scale) : 0);
+  u->memory.narrow = !o->base64;
 }
 
 /* Registers that a size of LDG and its like takes. */
@@ -33,9 +33,9 @@ static void expect_neutral(struct lowering *l, const struct sm_operand *o) {
 
 static unsigned lower_load(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  u->x[0] = (uint8_t)mod(l, SM_MOD_SZ);
+  u->memory.size = (uint8_t)mod(l, SM_MOD_SZ);
   expect_neutral(l, next_if(l, SM_OPERAND_PRED));
-  dst(l, size_words(u->x[0]));
+  dst(l, size_words(u->memory.size));
   memory(l);
   expect_neutral(l, next_if(l, SM_OPERAND_PRED));
   return handler;
@@ -43,16 +43,16 @@ static unsigned lower_load(struct lowering *l, unsigned handler) {
 
 static unsigned lower_store(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  u->x[0] = (uint8_t)mod(l, SM_MOD_SZ);
+  u->memory.size = (uint8_t)mod(l, SM_MOD_SZ);
   memory(l);
-  u->s[1] = reg_slot(l, next(l), size_words(u->x[0]), false);
+  u->s[1] = reg_slot(l, next(l), size_words(u->memory.size), false);
   return handler;
 }
 
 static unsigned lower_ldc(struct lowering *l, bool uniform) {
   struct sm_uop *u = l->u;
-  u->x[0] = (uint8_t)mod(l, SM_MOD_SZ);
-  dst(l, size_words(u->x[0]));
+  u->ldc.size = (uint8_t)mod(l, SM_MOD_SZ);
+  dst(l, size_words(u->ldc.size));
   const struct sm_operand *o = next(l);
   if (o->kind != SM_OPERAND_CONST || o->bank >= SM_BANKS || mod(l, SM_MOD_AD)) {
     l->unsupported = true;
@@ -61,9 +61,9 @@ static unsigned lower_ldc(struct lowering *l, bool uniform) {
   struct sm_operand index = {.kind = SM_OPERAND_REG, .reg = uniform ? SM_RZ : o->index};
   struct sm_operand uindex = {.kind = SM_OPERAND_UREG, .reg = uniform ? o->ureg : SM_URZ};
   u->s[0] = reg_slot(l, &index, 1, false);
-  u->imm = reg_slot(l, &uindex, 1, false);
-  u->x[1] = o->bank;
-  u->off = o->value;
+  u->ldc.uniform = reg_slot(l, &uindex, 1, false);
+  u->ldc.bank = o->bank;
+  u->ldc.offset = (int32_t)o->value;
   return SM_H_ldc;
 }
 
@@ -73,15 +73,15 @@ enum { TYPE_U32, TYPE_S32, TYPE_U64, TYPE_F32, TYPE_F16X2, TYPE_S64, TYPE_F64 };
 static void atom_type(struct lowering *l, unsigned type) {
   struct sm_uop *u = l->u;
   const bool wide = type == TYPE_U64 || type == TYPE_S64 || type == TYPE_F64;
-  u->x[5] = (uint8_t)type;
-  u->x[0] = wide ? SM_SZ_64 : SM_SZ_NONE;
+  u->atom.type = (uint8_t)type;
+  u->memory.size = wide ? SM_SZ_64 : SM_SZ_NONE;
 }
 
 static unsigned lower_atom(struct lowering *l, bool has_result, bool shared) {
   struct sm_uop *u = l->u;
   const unsigned type = mod(l, SM_MOD_SZ), op = mod(l, SM_MOD_OP);
   atom_type(l, type);
-  const unsigned words = size_words(u->x[0]);
+  const unsigned words = size_words(u->memory.size);
   u->d = SM_SLOT_DISCARD * SM_REG_BYTES;
   if (has_result) {
     if (!shared)
@@ -90,9 +90,9 @@ static unsigned lower_atom(struct lowering *l, bool has_result, bool shared) {
   }
   memory(l);
   if (!shared)
-    u->x[1] = l->insn->op == SM_OP_ATOM;
+    u->atom.generic = l->insn->op == SM_OP_ATOM;
   u->s[1] = reg_slot(l, next(l), words, false);
-  u->x[4] = (uint8_t)op;
+  u->atom.operation = (uint8_t)op;
   const bool is_float = type == TYPE_F32 || type == TYPE_F16X2 || type == TYPE_F64;
   if (op > SM_ATOM_EXCH || (is_float && op != SM_ATOM_ADD))
     l->unsupported = true;
@@ -102,17 +102,17 @@ static unsigned lower_atom(struct lowering *l, bool has_result, bool shared) {
 static unsigned lower_cas(struct lowering *l, bool shared) {
   struct sm_uop *u = l->u;
   atom_type(l, mod(l, SM_MOD_SZ));
-  const unsigned words = size_words(u->x[0]);
+  const unsigned words = size_words(u->memory.size);
   if (!shared)
     u->pd = dst_pred(l);
   dst(l, words);
   memory(l);
   if (!shared)
-    u->x[1] = l->insn->op == SM_OP_ATOM_CAS;
+    u->atom.generic = l->insn->op == SM_OP_ATOM_CAS;
   u->s[1] = reg_slot(l, next(l), words, false);
   u->s[2] = reg_slot(l, next(l), words, false);
-  u->x[3] = 1;
-  u->x[4] = mod(l, SM_MOD_CAS) != SM_CAS_CAS;
+  u->atom.cas = 1;
+  u->atom.operation = mod(l, SM_MOD_CAS) != SM_CAS_CAS;
   return shared ? SM_H_atom_shared : SM_H_atom;
 }
 
@@ -121,41 +121,41 @@ static unsigned lower_ldgsts(struct lowering *l) {
   const struct sm_operand *to = next(l);
   struct sm_operand reg = {.kind = SM_OPERAND_REG, .reg = to->reg};
   struct sm_operand ureg = {.kind = SM_OPERAND_UREG, .reg = to->ureg};
-  u->x[0] = (uint8_t)mod(l, SM_MOD_SZ);
+  u->memory.size = (uint8_t)mod(l, SM_MOD_SZ);
   memory(l);
   u->s[1] = reg_slot(l, &reg, 1, false);
   u->s[2] = reg_slot(l, &ureg, 1, false);
-  u->jump = (int32_t)to->value;
+  u->ldgsts.shared_offset = (int32_t)to->value;
   src_pred(l, 0);
-  u->x[3] = (uint8_t)mod(l, SM_MOD_ZFILL);
+  u->ldgsts.zfill = (uint8_t)mod(l, SM_MOD_ZFILL);
   return SM_H_ldgsts;
 }
 
-/* x[3]: how many matrices, x[4]: transposed; a row of one is 16 bytes. */
+/* A row of a matrix is 16 bytes. */
 static unsigned lower_ldsm(struct lowering *l) {
   struct sm_uop *u = l->u;
   const unsigned matrix = mod(l, SM_MOD_MATRIX), num = mod(l, SM_MOD_NUM);
-  u->x[3] = num == SM_LDSM_NUM_4 ? 4 : num == SM_LDSM_NUM_2 ? 2 : 1;
-  u->x[4] = matrix == SM_LDSM_MT88;
-  u->x[0] = SM_SZ_128;
+  u->ldsm.matrices = num == SM_LDSM_NUM_4 ? 4 : num == SM_LDSM_NUM_2 ? 2 : 1;
+  u->ldsm.transposed = matrix == SM_LDSM_MT88;
+  u->memory.size = SM_SZ_128;
   l->unsupported |= matrix != SM_LDSM_M88 && matrix != SM_LDSM_MT88;
-  dst(l, u->x[3]);
+  dst(l, u->ldsm.matrices);
   memory(l);
   return SM_H_ldsm;
 }
 
-/* Arrivals at an mbarrier; x[3]: only counts. */
+/* Arrivals at an mbarrier. */
 static unsigned lower_arrive(struct lowering *l, bool generic) {
   struct sm_uop *u = l->u;
   const bool has_result = l->insn->op != SM_OP_ARRIVES;
-  u->x[3] = has_result && mod(l, SM_MOD_ARRIVE) == SM_ARRIVE_POPC_INC_32;
-  u->x[0] = u->x[3] ? SM_SZ_NONE : SM_SZ_64;
+  u->arrive.counts_only = has_result && mod(l, SM_MOD_ARRIVE) == SM_ARRIVE_POPC_INC_32;
+  u->memory.size = u->arrive.counts_only ? SM_SZ_NONE : SM_SZ_64;
   if (generic)
     u->pd = dst_pred(l);
   if (has_result)
-    dst(l, u->x[3] ? 1 : 2);
+    dst(l, u->arrive.counts_only ? 1 : 2);
   memory(l);
-  return generic ? SM_H_arrive_generic : u->x[3] ? SM_H_atom_inc : SM_H_arrive;
+  return generic ? SM_H_arrive_generic : u->arrive.counts_only ? SM_H_atom_inc : SM_H_arrive;
 }
 
 unsigned sm_lower_memory(struct lowering *l) {
@@ -207,7 +207,7 @@ unsigned sm_lower_memory(struct lowering *l) {
     dst(l, 1);
     l->unsupported |= u->d != SM_SLOT_DISCARD * SM_REG_BYTES;
     memory(l);
-    u->x[3] = (uint8_t)mod(l, SM_MOD_SPACE);
+    u->qspc.space = (uint8_t)mod(l, SM_MOD_SPACE);
     return SM_H_qspc;
   case SM_OP_MEMBAR:
     return SM_H_fence;

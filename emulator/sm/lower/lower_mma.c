@@ -11,9 +11,9 @@ static void operands(struct lowering *l, unsigned a, unsigned b, unsigned cd, bo
     l->unsupported = true;
     return;
   }
-  u->x[0] = (uint8_t)a;
-  u->x[1] = (uint8_t)b;
-  u->x[3] = sparse;
+  u->mma.a_registers = (uint8_t)a;
+  u->mma.b_registers = (uint8_t)b;
+  u->mma.sparse = sparse;
   dst(l, cd);
   src(l, 0, a);
   src(l, 1, b);
@@ -22,8 +22,8 @@ static void operands(struct lowering *l, unsigned a, unsigned b, unsigned cd, bo
   const struct sm_operand *p = next_if(l, SM_OPERAND_UPRED);
   l->unsupported |= p && (p->reg != SM_PRED_TRUE || p->not_);
   if (sparse) {
-    u->imm = reg_slot(l, next(l), 1, false);
-    u->x[4] = (uint8_t)next(l)->value;
+    u->mma.metadata = reg_slot(l, next(l), 1, false);
+    u->mma.selector = (uint8_t)next(l)->value;
   }
 }
 
@@ -39,11 +39,11 @@ static unsigned lower_hmma(struct lowering *l, bool sparse) {
   else
     k = shape == SM_HMMA_1688 ? 8 : shape == SM_HMMA_16816 ? 16 : 4;
   const unsigned a = k * (tf32 ? 2 : 1) / (sparse ? 8 : 4);
-  u->x[2] = tf32 ? SEM_MMA_TF32 : type == SM_HMMA_T_BF16 ? SEM_MMA_BF16 : SEM_MMA_F16;
-  u->x[5] = to_f16;
+  u->mma.type = tf32 ? SEM_MMA_TF32 : type == SM_HMMA_T_BF16 ? SEM_MMA_BF16 : SEM_MMA_F16;
+  u->mma.option = to_f16;
   l->unsupported |= (a != 2 && a != 4) || (to_f16 && type != SM_HMMA_T_NONE);
   operands(l, a, sparse ? a : a / 2, to_f16 ? 2 : 4, sparse);
-  l->unsupported |= sparse && u->x[4] >= (a == 2 ? 4 : 2);
+  l->unsupported |= sparse && u->mma.selector >= (a == 2 ? 4 : 2);
   return SM_H_hmma;
 }
 
@@ -60,19 +60,19 @@ static unsigned lower_imma(struct lowering *l, bool sparse) {
   const unsigned shape = mod(l, SM_MOD_SHAPE);
   const bool nibbles = mod(l, SM_MOD_A) >= SM_IMMA_T_U4;
   const unsigned a = sparse ? sparse_a[shape][nibbles] : dense_a[shape][nibbles];
-  u->x[2] = (uint8_t)mod(l, SM_MOD_A);
-  u->round = (uint8_t)mod(l, SM_MOD_B);
-  u->x[5] = (uint8_t)mod(l, SM_MOD_SAT);
+  u->mma.type = (uint8_t)mod(l, SM_MOD_A);
+  u->mma.b_type = (uint8_t)mod(l, SM_MOD_B);
+  u->mma.option = (uint8_t)mod(l, SM_MOD_SAT);
   l->unsupported |= (mod(l, SM_MOD_B) >= SM_IMMA_T_U4) != nibbles;
   operands(l, a, sparse || a == 1 ? a : a / 2, a == 1 ? 2 : 4, sparse);
-  l->unsupported |= sparse && u->x[4] >= (a == 2 ? 2 : 1);
+  l->unsupported |= sparse && u->mma.selector >= (a == 2 ? 2 : 1);
   return SM_H_imma;
 }
 
 static unsigned lower_bmma(struct lowering *l) {
   const unsigned shape = mod(l, SM_MOD_SHAPE);
   const unsigned a = shape == SM_BMMA_88128 ? 1 : shape == SM_BMMA_168128 ? 2 : 4;
-  l->u->x[2] = mod(l, SM_MOD_BMMA_OP) == SM_BMMA_OP_AND;
+  l->u->mma.type = mod(l, SM_MOD_BMMA_OP) == SM_BMMA_OP_AND;
   operands(l, a, a > 1 ? a / 2 : 1, a > 1 ? 4 : 2, false);
   return SM_H_bmma;
 }

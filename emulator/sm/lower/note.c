@@ -101,12 +101,14 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   note->is_alone = insn->stall == 0;
   note->read_sb = insn->read_sb;
   if (note->space != SM_SPACE_NONE)
-    note->bytes = handler == SM_H_atom_inc ? 4 : u->x[0] < sizeof bytes ? bytes[u->x[0]] : 4;
-  if (handler == SM_H_ldc && u->x[0] < sizeof bytes)
-    note->bytes = bytes[u->x[0]];
+    note->bytes = handler == SM_H_atom_inc        ? 4
+                  : u->memory.size < sizeof bytes ? bytes[u->memory.size]
+                                                  : 4;
+  if (handler == SM_H_ldc && u->ldc.size < sizeof bytes)
+    note->bytes = bytes[u->ldc.size];
   note->acquires = is_cas(insn->op) || handler == SM_H_arrive || handler == SM_H_arrive_generic ||
-                   (note->access == SM_ACCESS_ATOMIC && handler != SM_H_atom_inc && !u->x[3] &&
-                    u->x[4] == SM_ATOM_EXCH);
+                   (note->access == SM_ACCESS_ATOMIC && handler != SM_H_atom_inc && !u->atom.cas &&
+                    u->atom.operation == SM_ATOM_EXCH);
   note->strong = is_strong(note, insn->mod[SM_MOD_SEM]);
   note->compares = is_cas(insn->op);
   note->syncs_warp = syncs_warp(insn->op, handler);

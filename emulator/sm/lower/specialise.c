@@ -12,9 +12,9 @@ static bool always(const struct sm_uop *u) {
 /* A sum of two operands and a carry: no third one, at most one to add. */
 static bool is_sum2(const struct sm_uop *u) {
   const unsigned negated = (unsigned)__builtin_popcount(u->mods & SM_SRC_NEG * 0x5u);
-  const bool second_carry = u->x[0] && !(u->pq == SM_PRED_TRUE && u->pnot & 2);
+  const bool second_carry = u->iadd.extended && !(u->pq == SM_PRED_TRUE && u->pnot & 2);
   return u->s[2] == 0 && u->scalar_slot != 0 && u->scalar_slot != 2 && !(u->mods >> 4) &&
-         u->pe == SM_PRED_DISCARD && !second_carry && negated + u->x[0] <= 1;
+         u->pe == SM_PRED_DISCARD && !second_carry && negated + u->iadd.extended <= 1;
 }
 
 /* Doubles: rounded to nearest, no absolute value, no sign of the scalar. */
@@ -45,21 +45,22 @@ unsigned sm_specialise(const struct sm_uop *u, unsigned handler) {
 
 /* BMOV B[to], of B[from], which is cleared. */
 static bool is_bmov(const struct sm_uop *u, const struct sm_core *core, unsigned to) {
-  return u->handler == core->handler[SM_H_bmov] && always(u) && !u->uniform && u->x[2] &&
-         u->x[3] == to;
+  return u->handler == core->handler[SM_H_bmov] && always(u) && !u->uniform && u->bmov.to_barrier &&
+         u->bmov.to == to;
 }
 
 /* The entry of every kernel sets B0 and moves it on through all barriers to B15,
  * which is cleared at last: then all are clear. */
 static bool clears_barriers(const struct sm_uop *u, const struct sm_core *core) {
-  if (!is_bmov(u, core, 0) || u->x[0])
+  if (!is_bmov(u, core, 0) || u->bmov.from_barrier)
     return false;
   for (unsigned n = 1; n < SM_BARRIERS; n++)
-    if (!is_bmov(&u[n], core, n) || !u[n].x[0] || u[n].x[1] != n - 1 || !u[n].x[4])
+    if (!is_bmov(&u[n], core, n) || !u[n].bmov.from_barrier || u[n].bmov.from != n - 1 ||
+        !u[n].bmov.clear)
       return false;
   const struct sm_uop *last = &u[SM_BARRIERS];
-  return is_bmov(last, core, SM_BARRIERS - 1) && !last->x[0] && last->scalar_slot == 1 &&
-         last->scalar_kind == SM_SCALAR_IMM && last->imm == 0;
+  return is_bmov(last, core, SM_BARRIERS - 1) && !last->bmov.from_barrier &&
+         last->scalar_slot == 1 && last->scalar_kind == SM_SCALAR_IMM && last->imm == 0;
 }
 
 void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core) {

@@ -52,7 +52,7 @@ enum { SM_SRC_NEG = 1, SM_SRC_ABS = 2 };
 /* For integer operands: the operand is inverted (neg adds one as well). */
 enum { SM_SRC_INV = 2 };
 
-/* Of arithmetic in half precision: bits of x[1]. */
+/* Of arithmetic in half precision: bits of half.flags. */
 enum {
   SM_HALF_BF16 = 1,
   SM_HALF_F32_OUT = 2,
@@ -76,10 +76,15 @@ struct sm_uop {
   uint8_t pnot;        /* bits 0..2: pp, pq, pr are negated */
   uint8_t mods;
   uint8_t round; /* enum sem_round */
-  int64_t off;   /* memory offset, or branch target (absolute) */
-  int32_t jump;  /* branch target in uops from here, when in this page */
-  uint8_t x[6];  /* what the handler needs besides */
   uint8_t ftz, sat;
+  uint16_t descriptor; /* uniform registers that name the bank SM_BANKS */
+  sm_handler execute;  /* what goes on once that bank is found */
+  union {              /* what the handler needs besides: the handlers in sm87.isa */
+    uint64_t argument_words[2];
+#define X(group) struct sm_arguments_##group group;
+    SM_ARGUMENTS(X)
+#undef X
+  };
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct sm_uop) == 64, "one cache line");
