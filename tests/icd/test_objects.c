@@ -687,7 +687,7 @@ static void events(void **state) {
   cl_context context;
   cl_uint count;
   REFUSED(CL_INVALID_CONTEXT, clCreateUserEvent(NULL, &code));
-  cl_event user = clCreateUserEvent(fixture->context, &code), marker, nobody = FOREIGN(cl_event);
+  cl_event user = clCreateUserEvent(fixture->context, &code), marker, no_event = FOREIGN(cl_event);
   assert_cl(code);
   assert_int_equal(fixture_status(user), CL_SUBMITTED);
   assert_cl(clGetEventInfo(user, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL));
@@ -704,7 +704,7 @@ static void events(void **state) {
   assert_int_equal(clSetUserEventStatus(NULL, CL_COMPLETE), CL_INVALID_EVENT);
   assert_int_equal(clSetEventCallback(user, CL_COMPLETE, NULL, NULL), CL_INVALID_VALUE);
   assert_int_equal(clSetEventCallback(user, CL_QUEUED, ignore, NULL), CL_INVALID_VALUE);
-  assert_int_equal(clSetEventCallback(nobody, CL_COMPLETE, ignore, NULL), CL_INVALID_EVENT);
+  assert_int_equal(clSetEventCallback(no_event, CL_COMPLETE, ignore, NULL), CL_INVALID_EVENT);
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
   assert_int_equal(clSetUserEventStatus(user, CL_COMPLETE), CL_INVALID_OPERATION);
   assert_int_equal(clSetUserEventStatus(user, -1), CL_INVALID_OPERATION);
@@ -713,7 +713,7 @@ static void events(void **state) {
   assert_cl(clEnqueueMarker(fixture->queue, &marker));
   assert_int_equal(clEnqueueMarker(fixture->queue, NULL), CL_INVALID_VALUE);
   assert_int_equal(clSetUserEventStatus(marker, CL_COMPLETE), CL_INVALID_EVENT);
-  const cl_event both[2] = {user, marker}, mixed[2] = {user, nobody};
+  const cl_event both[2] = {user, marker}, mixed[2] = {user, no_event};
   assert_cl(clWaitForEvents(2, both));
   assert_int_equal(clWaitForEvents(2, mixed), CL_INVALID_EVENT);
   assert_int_equal(clWaitForEvents(0, both), CL_INVALID_VALUE);
@@ -734,7 +734,7 @@ static void events(void **state) {
   assert_cl(clReleaseEvent(user));
 
   assert_cl(clEnqueueBarrier(fixture->queue));
-  assert_int_equal(clEnqueueWaitForEvents(fixture->queue, 1, &nobody), CL_INVALID_EVENT);
+  assert_int_equal(clEnqueueWaitForEvents(fixture->queue, 1, &no_event), CL_INVALID_EVENT);
   assert_int_equal(clEnqueueWaitForEvents(fixture->queue, 0, NULL), CL_INVALID_VALUE);
   assert_int_equal(
       clEnqueueNativeKernel(fixture->queue, native, NULL, 0, 0, NULL, NULL, 0, NULL, NULL),

@@ -62,24 +62,24 @@ static void user_event_holds_back(void **state) {
   struct fixture *fixture = *state;
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   cl_kernel kernel = fixture_add(fixture, "add", a, b, 5);
-  cl_event user = clCreateUserEvent(fixture->context, NULL), launched, behind;
+  cl_event user = clCreateUserEvent(fixture->context, NULL), launched, after_launch;
   const int other = 9;
   assert_cl(
       clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 1, &user, &launched));
   assert_cl(clSetKernelArg(kernel, 2, sizeof other, &other));
   int result[N];
-  assert_cl(
-      clEnqueueReadBuffer(fixture->queue, b, CL_FALSE, 0, sizeof result, result, 0, NULL, &behind));
+  assert_cl(clEnqueueReadBuffer(fixture->queue, b, CL_FALSE, 0, sizeof result, result, 0, NULL,
+                                &after_launch));
   nap();
   assert_int_equal(fixture_status(launched), CL_QUEUED);
-  assert_int_equal(fixture_status(behind), CL_QUEUED);
+  assert_int_equal(fixture_status(after_launch), CL_QUEUED);
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
-  assert_cl(clWaitForEvents(1, &behind));
+  assert_cl(clWaitForEvents(1, &after_launch));
   expect_all(result, 5);
   assert_int_equal(fixture_status(launched), CL_COMPLETE);
   clReleaseEvent(user);
   clReleaseEvent(launched);
-  clReleaseEvent(behind);
+  clReleaseEvent(after_launch);
   clReleaseKernel(kernel);
   clReleaseMemObject(a);
   clReleaseMemObject(b);
@@ -661,17 +661,17 @@ static void fault(void **state) {
   cl_mem mem = fixture_buffer(&broken, N * 4);
   cl_kernel kernel = fixture_kernel(&broken, "fault");
   assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
-  cl_event event, behind;
+  cl_event event, after_fault;
   int values[N];
   fake_pause();
   assert_cl(clEnqueueNDRangeKernel(broken.queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
-  assert_cl(
-      clEnqueueReadBuffer(broken.queue, mem, CL_FALSE, 0, sizeof values, values, 0, NULL, &behind));
+  assert_cl(clEnqueueReadBuffer(broken.queue, mem, CL_FALSE, 0, sizeof values, values, 0, NULL,
+                                &after_fault));
   fake_resume();
   assert_int_equal(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   assert_int_equal(fixture_status(event), CL_OUT_OF_RESOURCES);
   assert_int_equal(clFinish(broken.queue), CL_OUT_OF_RESOURCES);
-  assert_true(fixture_status(behind) < 0);
+  assert_true(fixture_status(after_fault) < 0);
   assert_true(told > 0);
   assert_int_equal(
       clEnqueueNDRangeKernel(broken.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL),
@@ -680,7 +680,7 @@ static void fault(void **state) {
       clEnqueueReadBuffer(broken.queue, mem, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL),
       CL_OUT_OF_RESOURCES);
   clReleaseEvent(event);
-  clReleaseEvent(behind);
+  clReleaseEvent(after_fault);
   clReleaseKernel(kernel);
   clReleaseMemObject(mem);
   clReleaseProgram(broken.program);
