@@ -308,10 +308,9 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   if (runs && icd_prints(operation))
     icd_print_wait_for_room(context);
   if (kernel) {
-    icd_lock(&kernel->guard);
-    code = icd_launch_prepare(operation, call);
+    code = icd_launch_begin(operation, call);
     if (!code && dependencies == SOME_FAILED)
-      icd_unlock(&kernel->guard);
+      icd_launch_end(operation);
   }
   if (code) {
     if (event)
@@ -351,7 +350,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     code = icd_defer(queue, operation, wait_count, waits, event);
   icd_unlock(&queue->lock);
   if (kernel)
-    icd_unlock(&kernel->guard);
+    icd_launch_end(operation);
 
   if (code) {
     fault = rt_context_fault(context->rt);

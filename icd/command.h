@@ -60,7 +60,7 @@ struct icd_replay {
 
 struct icd_launch {
   struct icd_given_range range; /* of at least one work-item */
-  const struct rt_launch *rt;   /* icd_launch_prepare: the kernel's */
+  const struct rt_launch *rt;   /* icd_launch_begin: the kernel's */
 };
 
 /* What to do. Lives on the caller's stack; copied if it must wait. */
@@ -141,10 +141,8 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
                   const cl_event *waits, cl_event event, struct icd_event_callback **due);
 
 /* Checks the launch over operation->launch.range, and completes the kernel's parameters
- * and launch.rt for it, unless they are those of the kernel's last launch. The kernel's
- * lock is held until the launch has been submitted or deferred; it is free when the launch
- * has been refused, so that notify hears of that without it. */
-cl_int icd_launch_work_out(struct icd_operation *operation, const char *call);
+ * and its launch. The kernel's lock is held, and so is notify. */
+cl_int icd_launch_prepare(const struct icd_operation *operation, const char *call);
 
 static inline bool icd_is_range(const struct icd_range *range,
                                 const struct icd_given_range *given) {
@@ -157,15 +155,27 @@ static inline bool icd_is_range(const struct icd_range *range,
   return same;
 }
 
-static inline cl_int icd_launch_prepare(struct icd_operation *operation, const char *call) {
-  const struct _cl_kernel *kernel = operation->kernel;
-  if (!kernel->ready || !icd_is_range(&kernel->range, &operation->launch.range))
-    return icd_launch_work_out(operation, call);
+/* Takes the kernel's lock and prepares the launch, unless it is the kernel's last one again.
+ * With CL_SUCCESS launch.rt is set, and icd_launch_end releases the lock when the launch has
+ * been submitted or deferred. With an error the lock is free. */
+static inline cl_int icd_launch_begin(struct icd_operation *operation, const char *call) {
+  cl_kernel kernel = operation->kernel;
+  icd_lock(&kernel->guard);
   operation->launch.rt = &kernel->launch;
-  return CL_SUCCESS;
+  if (kernel->ready && icd_is_range(&kernel->range, &operation->launch.range))
+    return CL_SUCCESS;
+  icd_hold_notify();
+  const cl_int code = icd_launch_prepare(operation, call);
+  if (code)
+    icd_unlock(&kernel->guard);
+  icd_release_notify();
+  return code;
+}
+static inline void icd_launch_end(const struct icd_operation *operation) {
+  icd_unlock(&operation->kernel->guard);
 }
 
-/* The parts of icd_launch_work_out that need no arguments: CL_INVALID_WORK_DIMENSION, and
+/* The parts of icd_launch_prepare that need no arguments: CL_INVALID_WORK_DIMENSION, and
  * the range in all three dimensions, if it is one. */
 cl_int icd_check_dimension(cl_command_queue queue, cl_uint work_dim, const char *call);
 cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,

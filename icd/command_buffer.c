@@ -256,22 +256,21 @@ static cl_int put_launch(struct icd_part **part, const struct icd_dispatch *disp
     return CL_SUCCESS;
   cl_kernel kernel = dispatch->kernel;
   struct icd_operation operation = icd_recorded_launch(kernel, &dispatch->range);
-  icd_lock(&kernel->guard);
-  const cl_int code = icd_launch_prepare(&operation, call);
+  const cl_int code = icd_launch_begin(&operation, call);
   if (code)
     return code;
   /* In memory as a whole: nothing is left to cut later. */
   const uint64_t grids = rt_launch_grids(kernel->program->context->rt, operation.launch.rt);
   kernel->launch.cut = NULL;
   if (grids > RECORDED_GRIDS_MAX) {
-    icd_unlock(&kernel->guard);
+    icd_launch_end(&operation);
     return icd_fail(kernel->program->context, CL_OUT_OF_RESOURCES, call,
                     "a launch of %llu grids, a command buffer can have %d",
                     (unsigned long long)grids, RECORDED_GRIDS_MAX);
   }
   *error = kernel->code->prints ? end_part(part, kernel)
                                 : rt_recording_launch((*part)->rt, operation.launch.rt);
-  icd_unlock(&kernel->guard);
+  icd_launch_end(&operation);
   return CL_SUCCESS;
 }
 

@@ -82,7 +82,7 @@ struct icd_flag_property {
 cl_int icd_read_flags(cl_context context, const cl_properties *list,
                       struct icd_flag_property known[2], size_t *words, const char *call);
 
-/* For icd_launch_prepare; the range stays the caller's. */
+/* For icd_launch_begin; the range stays the caller's. */
 struct icd_operation icd_recorded_launch(cl_kernel kernel, const struct icd_range *range);
 
 static inline bool icd_is_empty(const struct icd_range *range) {

@@ -356,10 +356,9 @@ static cl_int try_launch(const struct place *place, const struct icd_dispatch *d
   cl_kernel kernel = dispatch->kernel;
   if (kernel->unset || icd_is_empty(&dispatch->range))
     return defers ? CL_SUCCESS : icd_check_arguments(kernel, place->call);
-  icd_lock(&kernel->guard);
-  const cl_int code = icd_launch_prepare(&operation, place->call);
+  const cl_int code = icd_launch_begin(&operation, place->call);
   if (!code)
-    icd_unlock(&kernel->guard);
+    icd_launch_end(&operation);
   return code;
 }
 

@@ -209,21 +209,13 @@ cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
   return CL_SUCCESS;
 }
 
-cl_int icd_launch_work_out(struct icd_operation *operation, const char *call) {
+cl_int icd_launch_prepare(const struct icd_operation *operation, const char *call) {
   cl_kernel kernel = operation->kernel;
-  kernel->ready = false;
-  icd_hold_notify();
   cl_int code = icd_read_range(kernel, &operation->launch.range, &kernel->range, call);
   if (!code)
     code = prepare(kernel, &kernel->range, call);
-  if (code)
-    icd_unlock(&kernel->guard);
-  icd_release_notify();
-  if (code)
-    return code;
-  kernel->ready = true;
-  operation->launch.rt = &kernel->launch;
-  return CL_SUCCESS;
+  kernel->ready = !code;
+  return code;
 }
 
 static inline cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char *call) {
@@ -273,10 +265,8 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
 /* A launch that waits for nothing and has no event. */
 static inline cl_int launch_alone(cl_command_queue queue, struct icd_operation *operation,
                                   const char *call) {
-  cl_kernel kernel = operation->kernel;
   icd_context_reap(queue->context, false);
-  icd_lock(&kernel->guard);
-  cl_int code = icd_launch_prepare(operation, call);
+  cl_int code = icd_launch_begin(operation, call);
   if (code)
     return code;
   icd_lock(&queue->lock);
@@ -287,7 +277,7 @@ static inline cl_int launch_alone(cl_command_queue queue, struct icd_operation *
     code = error ? icd_launch_code(error) : CL_SUCCESS;
   }
   icd_unlock(&queue->lock);
-  icd_unlock(&kernel->guard);
+  icd_launch_end(operation);
   return code ? icd_refuse_launch(queue, code, call) : CL_SUCCESS;
 }
 
@@ -345,13 +335,12 @@ clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_u
       .kind = ICD_LAUNCH, .kernel = kernel, .launch.range = {work_dim, offset, global, NULL}};
   if (is_empty(&operation.launch.range))
     return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
-  icd_lock(&kernel->guard);
-  code = icd_launch_prepare(&operation, __func__);
+  code = icd_launch_begin(&operation, __func__);
   if (code)
     return code;
   for (cl_uint i = 0; i < work_dim; i++)
     suggested[i] = operation.launch.rt->block[i];
-  icd_unlock(&kernel->guard);
+  icd_launch_end(&operation);
   return CL_SUCCESS;
 }
 
