@@ -120,21 +120,26 @@ void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
     show(operation, since);
 }
 
-/* The runtime refuses a launch for other reasons than the API does in general. */
-cl_int icd_launch_code(int error) {
-  switch (error) {
-  case -EINVAL:
-    return CL_INVALID_WORK_GROUP_SIZE;
-  case -ENOMEM:
-    return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  default:
-    return icd_code(error, CL_OUT_OF_RESOURCES);
-  }
+/* Commands that run kernels. */
+static bool runs_kernels(const struct icd_operation *operation) {
+  return operation->kind == ICD_LAUNCH || operation->kind == ICD_REPLAY;
 }
 
-/* The queue's lock is held. times: what the GPU writes, or NULL. */
-static int submit_launch(cl_command_queue queue, const struct icd_operation *operation,
-                         struct rt_times *times) {
+/* The runtime refuses a launch for other reasons than the API does in general. */
+cl_int icd_submission_code(const struct icd_operation *operation, int error) {
+  if (operation->kind == ICD_LAUNCH && error == -EINVAL)
+    return CL_INVALID_WORK_GROUP_SIZE;
+  if (operation->kind == ICD_LAUNCH && error == -ENOMEM)
+    return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  return icd_code(error, CL_OUT_OF_RESOURCES);
+}
+
+/* Submits a LAUNCH or REPLAY: 0 or -errno. The queue's lock is held. times: what the GPU
+ * writes, or NULL. */
+static int submit_kernels(cl_command_queue queue, const struct icd_operation *operation,
+                          struct rt_times *times) {
+  if (operation->kind == ICD_REPLAY)
+    return icd_replay(queue, &operation->replay, times);
   const struct rt_launch *launch = operation->launch.rt;
   struct rt_launch timed;
   if (times) {
@@ -167,17 +172,14 @@ cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation,
     event->submit_ns = base_clock_ns();
     error = rt_times_get(queue->context->rt, &times);
   }
-  if (!error && operation->kind == ICD_LAUNCH)
-    error = submit_launch(queue, operation, times);
-  else if (!error && operation->kind == ICD_REPLAY)
-    error = icd_replay(queue, &operation->replay, times);
+  if (!error && runs_kernels(operation))
+    error = submit_kernels(queue, operation, times);
   else if (!error && (times || acquired))
     error = rt_queue_marker(queue->rt, times, NULL);
   if (error) {
     if (times)
       rt_times_put(queue->context->rt, times);
-    return operation->kind == ICD_LAUNCH ? icd_launch_code(error)
-                                         : icd_code(error, CL_OUT_OF_RESOURCES);
+    return icd_submission_code(operation, error);
   }
   if (cut && !cut->over) {
     cut->times = times;
@@ -241,8 +243,7 @@ static enum attempt attempt(cl_command_queue queue, struct icd_operation *operat
   *code = CL_SUCCESS;
   if (dependencies == SOME_OPEN || icd_must_queue(queue, operation, wait_count))
     return MUST_DEFER;
-  const bool runs = operation->kind == ICD_LAUNCH || operation->kind == ICD_REPLAY;
-  if (!runs && dependencies == ALL_COMPLETE &&
+  if (!runs_kernels(operation) && dependencies == ALL_COMPLETE &&
       icd_gpu_is_past(queue, operation, wait_count, &point)) {
     if (event && event->profiled) /* no sooner: what it follows may just have ended */
       event->submit_ns = base_clock_ns();
@@ -265,21 +266,10 @@ static cl_int refuse(cl_command_queue queue, cl_event event, cl_int code, const 
   return icd_fail(queue->context, code, call, "%s", why);
 }
 
-cl_int icd_refuse_launch(cl_command_queue queue, cl_int code, const char *call) {
+cl_int icd_refuse_submission(cl_command_queue queue, cl_event event, cl_int code,
+                             const char *call) {
   const char *fault = rt_context_fault(queue->context->rt);
-  return refuse(queue, NULL, code, call, fault ? fault : rt_last_message());
-}
-
-cl_int icd_enqueue_replay(cl_command_queue queue, struct icd_operation *operation,
-                          const char *call) {
-  icd_context_reap(queue->context, false);
-  icd_lock(&queue->lock);
-  const cl_int code =
-      icd_must_queue(queue, operation, 0)
-          ? icd_defer(queue, operation, 0, NULL, NULL)
-          : icd_code(icd_replay(queue, &operation->replay, NULL), CL_OUT_OF_RESOURCES);
-  icd_unlock(&queue->lock);
-  return code ? icd_refuse_launch(queue, code, call) : CL_SUCCESS;
+  return refuse(queue, event, code, call, fault ? fault : rt_last_message());
 }
 
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
@@ -287,8 +277,8 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
                    const char *call) {
   cl_context context = queue->context;
   icd_context_reap(context, false);
-  /* What runs kernels finds out by itself. */
-  const bool runs = operation->kind == ICD_LAUNCH || operation->kind == ICD_REPLAY;
+  /* The runtime checks this for what runs kernels. */
+  const bool runs = runs_kernels(operation);
   const char *fault = runs ? NULL : rt_context_fault(context->rt);
   if (fault)
     return refuse(queue, NULL, CL_OUT_OF_RESOURCES, call, fault);
@@ -352,10 +342,8 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   if (kernel)
     icd_launch_end(operation);
 
-  if (code) {
-    fault = rt_context_fault(context->rt);
-    return refuse(queue, event, code, call, fault ? fault : rt_last_message());
-  }
+  if (code)
+    return icd_refuse_submission(queue, event, code, call);
   if (outcome == DONE) {
     icd_print_drain(queue);
     complete(event);

@@ -96,10 +96,6 @@ cl_int icd_enqueue_checked(cl_command_queue queue, struct icd_operation *operati
 cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
                 const cl_event *waits, cl_event *event, const char *call);
 
-/* icd_enqueue for a REPLAY that waits for no event and makes none. */
-cl_int icd_enqueue_replay(cl_command_queue queue, struct icd_operation *operation,
-                          const char *call);
-
 /* Checks that queue is a queue and the wait list is sound:
  * CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
 static inline cl_int icd_check_queue(cl_command_queue queue, const char *call) {
@@ -129,12 +125,12 @@ cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, 
 /* True if a barrier is among the deferred. The queue's lock is held. */
 bool icd_defers_barrier(cl_command_queue queue);
 
-/* The code for rt_queue_launch's -errno; and for a launch that was refused, with a
- * sentence. No lock is held. */
-cl_int icd_launch_code(int error);
-cl_int icd_refuse_launch(cl_command_queue queue, cl_int code, const char *call);
+/* The code for the -errno of a submission; and for a command whose submission was refused, with
+ * the runtime's sentence. event may be NULL. No lock is held. */
+cl_int icd_submission_code(const struct icd_operation *operation, int error);
+cl_int icd_refuse_submission(cl_command_queue queue, cl_event event, cl_int code, const char *call);
 
-/* Submits a LAUNCH or a MARK to the GPU after the events in waits, which are
+/* Submits a LAUNCH, MARK or REPLAY to the GPU after the events in waits, which are
  * tracked or complete. The queue's lock is held. The event may be NULL; *due
  * are callbacks to be called once the lock is free. */
 cl_int icd_submit(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
@@ -175,9 +171,18 @@ static inline void icd_launch_end(const struct icd_operation *operation) {
   icd_unlock(&operation->kernel->guard);
 }
 
-/* The parts of icd_launch_prepare that need no arguments: CL_INVALID_WORK_DIMENSION, and
- * the range in all three dimensions, if it is one. */
-cl_int icd_check_dimension(cl_command_queue queue, cl_uint work_dim, const char *call);
+/* What a launch is checked for before its arguments: the kernel, its context and the number of
+ * dimensions; and the range in all three dimensions, if it is one. */
+static inline cl_int icd_check_launch(cl_context context, cl_kernel kernel, cl_uint work_dim,
+                                      const char *call) {
+  if (!icd_is_kernel(kernel))
+    return icd_fail(context, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+  if (kernel->program->context != context)
+    return icd_fail(context, CL_INVALID_CONTEXT, call, "kernel is of another context");
+  if (work_dim < 1 || work_dim > 3)
+    return icd_fail(context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
+  return CL_SUCCESS;
+}
 cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
                       struct icd_range *range, const char *call);
 
@@ -241,6 +246,36 @@ static inline bool icd_must_queue(cl_command_queue queue, const struct icd_opera
   if (!queue->first)
     return false;
   return icd_in_order(queue) || icd_follows_all(operation, wait_count) || icd_defers_barrier(queue);
+}
+
+/* icd_enqueue for a LAUNCH or REPLAY; the first: one that waits for no event, makes none and
+ * does not print. */
+static inline cl_int icd_enqueue_alone(cl_command_queue queue, struct icd_operation *operation,
+                                       const char *call) {
+  const bool launch = operation->kind == ICD_LAUNCH;
+  icd_context_reap(queue->context, false);
+  cl_int code = launch ? icd_launch_begin(operation, call) : CL_SUCCESS;
+  if (code)
+    return code;
+  icd_lock(&queue->lock);
+  if (icd_must_queue(queue, operation, 0)) {
+    code = icd_defer(queue, operation, 0, NULL, NULL);
+  } else {
+    const int error = launch ? rt_queue_launch(queue->rt, operation->launch.rt, NULL)
+                             : icd_replay(queue, &operation->replay, NULL);
+    code = error ? icd_submission_code(operation, error) : CL_SUCCESS;
+  }
+  icd_unlock(&queue->lock);
+  if (launch)
+    icd_launch_end(operation);
+  return code ? icd_refuse_submission(queue, NULL, code, call) : CL_SUCCESS;
+}
+static inline cl_int icd_enqueue_kernels(cl_command_queue queue, struct icd_operation *operation,
+                                         cl_uint wait_count, const cl_event *waits, cl_event *event,
+                                         const char *call) {
+  return event || wait_count || icd_prints(operation)
+             ? icd_enqueue(queue, operation, false, wait_count, waits, event, call)
+             : icd_enqueue_alone(queue, operation, call);
 }
 
 /* True when the GPU has done all of this queue's that the host must wait for before it

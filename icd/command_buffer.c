@@ -438,7 +438,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
   if ((code = check(buffer, call)) ||
       (code = choose_queue(buffer, queue_count, queues, &queue, call)))
     return code;
-  if ((wait_count || waits) && (code = icd_check_waits(queue, wait_count, waits, call)))
+  if ((code = icd_check_waits(queue, wait_count, waits, call)))
     return code;
   struct icd_operation operation;
   operation.kind = ICD_REPLAY;
@@ -452,9 +452,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
                     "command_buffer is not executable: it has not been finalized, or there are "
                     "arguments to be set");
   operation.replay.recording = recording;
-  code = wait_count || event || icd_replay_prints(&operation.replay)
-             ? icd_enqueue(queue, &operation, false, wait_count, waits, event, call)
-             : icd_enqueue_replay(queue, &operation, call);
+  code = icd_enqueue_kernels(queue, &operation, wait_count, waits, event, call);
   atomic_fetch_sub(&recording->users, 1);
   return code;
 }

@@ -339,16 +339,6 @@ static cl_int read_wishes(const struct place *place, struct wishes *wishes) {
   return CL_SUCCESS;
 }
 
-static cl_int check_kernel(const struct place *place, cl_kernel kernel) {
-  cl_context context = place->buffer->context;
-  if (!icd_is_kernel(kernel))
-    return icd_fail(context, CL_INVALID_KERNEL, place->call, "kernel is not a kernel");
-  if (kernel->program->context != context)
-    return icd_fail(context, CL_INVALID_CONTEXT, place->call,
-                    "kernel and command_buffer are of different contexts");
-  return CL_SUCCESS;
-}
-
 /* Whether the launch can be done, as far as is known. Nobody else has its kernel yet. */
 static cl_int try_launch(const struct place *place, const struct icd_dispatch *dispatch,
                          bool defers) {
@@ -398,8 +388,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandNDRangeKernelKHR(
   struct wishes wishes;
   cl_int code;
   if ((code = check_place(&place)) || (code = read_wishes(&place, &wishes)) ||
-      (code = check_kernel(&place, kernel)) ||
-      (code = icd_check_dimension(buffer->queue, work_dim, place.call)) ||
+      (code = icd_check_launch(buffer->context, kernel, work_dim, place.call)) ||
       (code = icd_read_range(kernel, &given, &range, place.call)))
     return code;
   if (!global)

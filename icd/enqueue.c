@@ -218,26 +218,6 @@ cl_int icd_launch_prepare(const struct icd_operation *operation, const char *cal
   return code;
 }
 
-static inline cl_int check_kernel(cl_command_queue queue, cl_kernel kernel, const char *call) {
-  const cl_int code = icd_check_queue(queue, call);
-  if (code)
-    return code;
-  if (!icd_is_kernel(kernel)) {
-    icd_fail(queue->context, CL_INVALID_KERNEL, call, "kernel is not a kernel");
-    return CL_INVALID_KERNEL;
-  }
-  if (kernel->program->context != queue->context)
-    return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
-                    "kernel and command_queue are of different contexts");
-  return CL_SUCCESS;
-}
-
-cl_int icd_check_dimension(cl_command_queue queue, cl_uint work_dim, const char *call) {
-  if (work_dim < 1 || work_dim > 3)
-    return icd_fail(queue->context, CL_INVALID_WORK_DIMENSION, call, "work_dim is %u", work_dim);
-  return CL_SUCCESS;
-}
-
 /* No work-items are allowed since OpenCL 2.1. */
 static bool is_empty(const struct icd_given_range *given) {
   bool empty = !given->global;
@@ -262,41 +242,21 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
   return unset ? unset : icd_mark(queue, operation->type, false, wait_count, waits, event, call);
 }
 
-/* A launch that waits for nothing and has no event. */
-static inline cl_int launch_alone(cl_command_queue queue, struct icd_operation *operation,
-                                  const char *call) {
-  icd_context_reap(queue->context, false);
-  cl_int code = icd_launch_begin(operation, call);
-  if (code)
-    return code;
-  icd_lock(&queue->lock);
-  if (icd_must_queue(queue, operation, 0)) {
-    code = icd_defer(queue, operation, 0, NULL, NULL);
-  } else {
-    const int error = rt_queue_launch(queue->rt, operation->launch.rt, NULL);
-    code = error ? icd_launch_code(error) : CL_SUCCESS;
-  }
-  icd_unlock(&queue->lock);
-  icd_launch_end(operation);
-  return code ? icd_refuse_launch(queue, code, call) : CL_SUCCESS;
-}
-
 /* type, kernel and range of the operation are set. */
 static inline cl_int launch(cl_command_queue queue, struct icd_operation *operation,
                             cl_uint wait_count, const cl_event *waits, cl_event *event,
                             const char *call) {
   cl_int code;
-  if ((code = check_kernel(queue, operation->kernel, call)) ||
-      (code = icd_check_dimension(queue, operation->launch.range.work_dim, call)) ||
+  if ((code = icd_check_queue(queue, call)) ||
+      (code = icd_check_launch(queue->context, operation->kernel, operation->launch.range.work_dim,
+                               call)) ||
       (code = icd_check_waits(queue, wait_count, waits, call)))
     return code;
   if (is_empty(&operation->launch.range))
     return launch_nothing(queue, operation, wait_count, waits, event, call);
   operation->kind = ICD_LAUNCH;
   operation->mems[0] = operation->mems[1] = NULL;
-  return event || wait_count || operation->kernel->code->prints
-             ? icd_enqueue(queue, operation, false, wait_count, waits, event, call)
-             : launch_alone(queue, operation, call);
+  return icd_enqueue_kernels(queue, operation, wait_count, waits, event, call);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
@@ -326,8 +286,8 @@ CL_API_ENTRY cl_int CL_API_CALL
 clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_uint work_dim,
                                   const size_t *offset, const size_t *global, size_t *suggested) {
   cl_int code;
-  if ((code = check_kernel(queue, kernel, __func__)) ||
-      (code = icd_check_dimension(queue, work_dim, __func__)))
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_check_launch(queue->context, kernel, work_dim, __func__)))
     return code;
   if (!suggested)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "suggested_local_work_size is NULL");
