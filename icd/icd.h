@@ -75,6 +75,8 @@ void icd_objects_set_dispatch_data(void *data);
  * never given to anything but a later object of its kind. */
 void *icd_object_new(enum icd_magic kind, size_t size);
 void icd_object_free(enum icd_magic kind, void *object); /* NULL is fine */
+/* Whether a number, which may be anything, is the handle of a live object of that kind. */
+bool icd_object_exists(enum icd_magic kind, uint64_t number);
 
 /* Makes a new object valid with one reference, the application's handle. */
 void icd_object_init(struct icd_object *object, enum icd_magic magic);

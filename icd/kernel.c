@@ -303,7 +303,7 @@ static cl_int read_value(cl_kernel kernel, cl_uint i, size_t size, const void *v
   if (code || !may_be_pointer(kernel, i))
     return code;
   memcpy(&number, value, sizeof number);
-  return icd_mem_is_one(kernel->program->context, number)
+  return icd_object_exists(ICD_MAGIC_MEM, number)
              ? read_buffer(kernel, i, size, value, buffer, call)
              : CL_SUCCESS;
 }

@@ -52,32 +52,32 @@ static struct icd_mapping *unlink_mapping(struct icd_mapping **link) {
 static struct icd_mapping *take(cl_mem mem, const void *pointer) {
   cl_mem owner = owner_of(mem);
   struct icd_mapping *found = NULL;
-  pthread_mutex_lock(&owner->lock);
+  icd_lock(&owner->lock);
   for (struct icd_mapping **link = &owner->mappings; *link; link = &(*link)->next)
     if ((*link)->mem == mem && (*link)->pointer == pointer) {
       found = unlink_mapping(link);
       break;
     }
-  pthread_mutex_unlock(&owner->lock);
+  icd_unlock(&owner->lock);
   return found;
 }
 
 void icd_forget_mappings(cl_mem mem) {
   cl_mem owner = owner_of(mem);
-  pthread_mutex_lock(&owner->lock);
+  icd_lock(&owner->lock);
   for (struct icd_mapping **link = &owner->mappings; *link;)
     if ((*link)->mem == mem)
       icd_mapping_drop(unlink_mapping(link));
     else
       link = &(*link)->next;
-  pthread_mutex_unlock(&owner->lock);
+  icd_unlock(&owner->lock);
 }
 
 cl_uint icd_map_count(cl_mem mem) {
   cl_mem owner = owner_of(mem);
-  pthread_mutex_lock(&owner->lock);
+  icd_lock(&owner->lock);
   const cl_uint count = mem->map_count;
-  pthread_mutex_unlock(&owner->lock);
+  icd_unlock(&owner->lock);
   return count;
 }
 
@@ -93,7 +93,7 @@ static void put(cl_mem owner, struct icd_mapping *mapping) {
 void icd_map_terminated(const struct icd_operation *operation) {
   struct icd_mapping *mapping = operation->mapping;
   cl_mem owner = owner_of(mapping->mem);
-  pthread_mutex_lock(&owner->lock);
+  icd_lock(&owner->lock);
   if (operation->type == CL_COMMAND_UNMAP_MEM_OBJECT) {
     put(owner, mapping);
   } else if (mapping->mapped) {
@@ -102,7 +102,7 @@ void icd_map_terminated(const struct icd_operation *operation) {
       link = &(*link)->next;
     icd_mapping_drop(unlink_mapping(link));
   }
-  pthread_mutex_unlock(&owner->lock);
+  icd_unlock(&owner->lock);
 }
 
 static bool mappings_overlap(const struct icd_mapping *a, const struct icd_mapping *b) {
@@ -116,13 +116,13 @@ static bool mappings_overlap(const struct icd_mapping *a, const struct icd_mappi
 static bool add(struct icd_mapping *mapping) {
   cl_mem owner = owner_of(mapping->mem);
   bool overlaps = false;
-  pthread_mutex_lock(&owner->lock);
+  icd_lock(&owner->lock);
   if (mapping->flags & MAP_WRITES)
     for (const struct icd_mapping *other = owner->mappings; other && !overlaps; other = other->next)
       overlaps = other->flags & MAP_WRITES && mappings_overlap(mapping, other);
   if (!overlaps)
     put(owner, mapping);
-  pthread_mutex_unlock(&owner->lock);
+  icd_unlock(&owner->lock);
   return !overlaps;
 }
 

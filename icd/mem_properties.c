@@ -68,7 +68,7 @@ bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties) {
   const cl_mem_properties *end = properties;
   while (*end)
     end += words(end);
-  mem->property_count = (size_t)(end - properties) + 1;
+  mem->property_count = (cl_uint)(end - properties) + 1;
   mem->properties = malloc(mem->property_count * sizeof *properties);
   if (!mem->properties)
     return false;

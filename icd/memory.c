@@ -35,48 +35,19 @@ static void bury(void *owner) {
     rt_buffer_destroy(mem->buffer);
   if (mem->host_pages)
     icd_host_pages_gone(context);
-  pthread_mutex_destroy(&mem->lock);
   free(mem->image);
   free(mem->properties);
   icd_object_free(ICD_MAGIC_MEM, mem);
   icd_context_drop(context);
 }
 
-static void enlist(cl_mem mem) {
-  cl_context context = mem->context;
-  pthread_mutex_lock(&context->lock);
-  mem->older = context->mems;
-  if (mem->older)
-    mem->older->newer = mem;
-  context->mems = mem;
-  pthread_mutex_unlock(&context->lock);
-}
-
-static void delist(cl_mem mem) {
-  cl_context context = mem->context;
-  pthread_mutex_lock(&context->lock);
-  *(mem->newer ? &mem->newer->older : &context->mems) = mem->older;
-  if (mem->older)
-    mem->older->newer = mem->newer;
-  pthread_mutex_unlock(&context->lock);
-}
-
-bool icd_mem_is_one(cl_context context, uint64_t number) {
-  pthread_mutex_lock(&context->lock);
-  cl_mem mem = context->mems;
-  while (mem && (uintptr_t)mem != number)
-    mem = mem->older;
-  pthread_mutex_unlock(&context->lock);
-  return mem != NULL;
-}
-
 /* Whether the application is told when it dies, or what it is a part of. */
 static bool is_mourned(cl_mem mem) {
   bool mourned = false;
   for (; mem && !mourned; mem = mem->parent) {
-    pthread_mutex_lock(&mem->lock);
+    icd_lock(&mem->lock);
     mourned = mem->destructors;
-    pthread_mutex_unlock(&mem->lock);
+    icd_unlock(&mem->lock);
   }
   return mourned;
 }
@@ -85,7 +56,6 @@ static bool is_mourned(cl_mem mem) {
 static void retire(cl_mem mem) {
   cl_context context = mem->context;
   const bool mourned = is_mourned(mem);
-  delist(mem);
   if (mourned)
     icd_context_hold(context); /* which may go with it */
   icd_context_retire(context, &mem->retired, bury, mem);
@@ -124,10 +94,15 @@ cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags 
   return CL_SUCCESS;
 }
 
-static int allocate(cl_context context, size_t size, struct rt_buffer **buffer) {
-  int error = rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer);
+static int try_allocate(cl_context context, bool pages, size_t size, struct rt_buffer **buffer) {
+  return pages ? rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer)
+               : rt_buffer_allocate(context->rt, size, buffer);
+}
+
+int icd_mem_allocate(cl_context context, bool pages, size_t size, struct rt_buffer **buffer) {
+  int error = try_allocate(context, pages, size, buffer);
   if (icd_context_make_room(context, error))
-    error = rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer);
+    error = try_allocate(context, pages, size, buffer);
   return error;
 }
 
@@ -151,10 +126,8 @@ static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t siz
   mem->flags = flags & DEVICE_RIGHTS ? flags : flags | CL_MEM_READ_WRITE;
   mem->gpu = gpu;
   mem->cpu = cpu;
-  pthread_mutex_init(&mem->lock, NULL);
   icd_context_hold(context);
   icd_object_init(&mem->object, ICD_MAGIC_MEM);
-  enlist(mem);
 }
 
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
@@ -164,7 +137,9 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
     return NULL;
   }
-  const int error = svm ? 0 : allocate(context, size, &mem->buffer);
+  /* Applications may expect pages where they ask for memory that host and device share. */
+  const bool pages = flags & CL_MEM_ALLOC_HOST_PTR;
+  const int error = svm ? 0 : icd_mem_allocate(context, pages, size, &mem->buffer);
   if (error) {
     icd_object_free(ICD_MAGIC_MEM, mem);
     *code = icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
@@ -360,11 +335,9 @@ cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, siz
   mem->buffer = parent->buffer;
   mem->gpu = parent->gpu + origin;
   mem->cpu = parent->cpu + origin;
-  pthread_mutex_init(&mem->lock, NULL);
   icd_mem_hold(parent);
   icd_context_hold(parent->context);
   icd_object_init(&mem->object, ICD_MAGIC_MEM);
-  enlist(mem);
   return mem;
 }
 
@@ -432,10 +405,10 @@ CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(
     return ICD_FAIL(mem->context, CL_OUT_OF_HOST_MEMORY, "no memory");
   destructor->function = pfn_notify;
   destructor->data = user_data;
-  pthread_mutex_lock(&mem->lock);
+  icd_lock(&mem->lock);
   destructor->next = mem->destructors;
   mem->destructors = destructor;
-  pthread_mutex_unlock(&mem->lock);
+  icd_unlock(&mem->lock);
   return CL_SUCCESS;
 }
 

@@ -12,6 +12,10 @@
 #define ICD_MEM_FLAGS                                                                              \
   (ICD_DEVICE_ACCESS | ICD_HOST_POINTER | ICD_HOST_ACCESS | CL_MEM_IMMUTABLE_EXT)
 
+/* Memory for a new object, once what was released has gone if need be. pages: whole pages, its
+ * own. 0 or -errno with rt_last_message. */
+int icd_mem_allocate(cl_context context, bool pages, size_t size, struct rt_buffer **buffer);
+
 /* The flags' host pointers exclude each other (CL_INVALID_VALUE), and host_ptr is there if
  * they want one (CL_INVALID_HOST_PTR). */
 cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void *host_ptr,

@@ -9,24 +9,62 @@
 
 /* ---- memory --------------------------------------------------------------------- */
 
-/* Dead objects are kept, with their dispatch pointers, so that a stale handle leads to one
- * of them and not into foreign memory, in the ICD loader as well as here. They are used
- * again late, in the order of their death. */
-struct grave {
+/* The objects of a kind are in slabs, each as large as all before it, so that a few comparisons
+ * tell whether a number is an object. Dead objects are kept, with their dispatch pointers, so that
+ * a stale handle leads to one of them and not into foreign memory, in the ICD loader as well as
+ * here. They are used again late, in the order of their death. */
+struct dead_object {
   struct icd_object object;
-  struct grave *next;
+  struct dead_object *next;
 };
 
 enum {
-  LEAST_DEAD = 64, /* before one is used again */
+  LEAST_DEAD = 64,    /* before one is used again */
+  FIRST_OBJECTS = 64, /* of the first slab */
+  SLABS = 32,
+  CACHE_LINE_BYTES = 64,
   KINDS = ICD_MAGIC_END - ICD_MAGIC_PLATFORM,
 };
 
+struct pool {
+  struct dead_object *first, *last;
+  size_t dead;
+  size_t object_bytes; /* 0: none has been made */
+  size_t used;         /* objects of the last slab */
+  unsigned slab_count;
+  void *slabs[SLABS];
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static struct {
-  struct grave *first, *last;
-  size_t count;
-} graves[KINDS];
+static struct pool pools[KINDS];
+
+static struct pool *pool_of(enum icd_magic kind) {
+  return &pools[(int)kind - ICD_MAGIC_PLATFORM];
+}
+
+static size_t slab_objects(unsigned slab) {
+  return (size_t)FIRST_OBJECTS << slab;
+}
+
+/* Where a slab's objects begin. */
+static char *slab_start(void *slab) {
+  return (char *)(((uintptr_t)slab + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES);
+}
+
+/* Never used before, and cleared. NULL: no memory. */
+static void *carve_object(struct pool *pool, size_t bytes) {
+  if (!pool->slab_count || pool->used == slab_objects(pool->slab_count - 1)) {
+    if (pool->slab_count == SLABS)
+      return NULL;
+    void *slab = calloc(1, slab_objects(pool->slab_count) * bytes + CACHE_LINE_BYTES);
+    if (!slab)
+      return NULL;
+    pool->slabs[pool->slab_count++] = slab;
+    pool->object_bytes = bytes;
+    pool->used = 0;
+  }
+  return slab_start(pool->slabs[pool->slab_count - 1]) + pool->used++ * bytes;
+}
 
 static void set_dispatch(struct icd_object *object) {
   object->dispatch = &icd_dispatch.entries;
@@ -37,36 +75,54 @@ static void set_dispatch(struct icd_object *object) {
 }
 
 void *icd_object_new(enum icd_magic kind, size_t size) {
-  const int i = (int)kind - ICD_MAGIC_PLATFORM;
-  struct grave *grave = NULL;
+  struct pool *pool = pool_of(kind);
+  struct dead_object *dead = NULL;
+  void *fresh = NULL;
   pthread_mutex_lock(&lock);
-  if (graves[i].count > LEAST_DEAD) {
-    grave = graves[i].first;
-    graves[i].first = grave->next;
-    graves[i].count--;
+  if (pool->dead > LEAST_DEAD) {
+    dead = pool->first;
+    pool->first = dead->next;
+    pool->dead--;
+    __builtin_prefetch(pool->first, 1); /* for the next creation */
+  } else {
+    fresh = carve_object(pool, size);
   }
   pthread_mutex_unlock(&lock);
-  if (!grave)
-    return calloc(1, size);
-  memset((char *)grave + sizeof(struct icd_object), 0, size - sizeof(struct icd_object));
-  return grave;
+  if (!dead)
+    return fresh;
+  memset((char *)dead + sizeof(struct icd_object), 0, size - sizeof(struct icd_object));
+  return dead;
 }
 
 void icd_object_free(enum icd_magic kind, void *object) {
-  const int i = (int)kind - ICD_MAGIC_PLATFORM;
-  struct grave *grave = object;
-  if (!grave)
+  struct pool *pool = pool_of(kind);
+  struct dead_object *dead = object;
+  if (!dead)
     return;
-  set_dispatch(&grave->object); /* it may never have been valid */
-  grave->next = NULL;
+  set_dispatch(&dead->object); /* it may never have been valid */
+  dead->next = NULL;
   pthread_mutex_lock(&lock);
-  if (graves[i].count)
-    graves[i].last->next = grave;
+  if (pool->dead)
+    pool->last->next = dead;
   else
-    graves[i].first = grave;
-  graves[i].last = grave;
-  graves[i].count++;
+    pool->first = dead;
+  pool->last = dead;
+  pool->dead++;
   pthread_mutex_unlock(&lock);
+}
+
+bool icd_object_exists(enum icd_magic kind, uint64_t number) {
+  const struct pool *pool = pool_of(kind);
+  bool exists = false;
+  pthread_mutex_lock(&lock);
+  for (unsigned i = 0; i < pool->slab_count && !exists; i++) {
+    const size_t count = i + 1 < pool->slab_count ? slab_objects(i) : pool->used;
+    const uint64_t offset = number - (uintptr_t)slab_start(pool->slabs[i]);
+    exists = offset % pool->object_bytes == 0 && offset / pool->object_bytes < count &&
+             icd_object_is((const struct icd_object *)(uintptr_t)number, kind);
+  }
+  pthread_mutex_unlock(&lock);
+  return exists;
 }
 
 void icd_objects_set_dispatch_data(void *data) {
@@ -74,9 +130,9 @@ void icd_objects_set_dispatch_data(void *data) {
   icd_platform.object.dispatch_data = data;
   icd_device_object()->dispatch_data = data;
   for (int i = 0; i < KINDS; i++) {
-    struct grave *grave = graves[i].first;
-    for (size_t left = graves[i].count; left; left--, grave = grave->next)
-      grave->object.dispatch_data = data;
+    struct dead_object *dead = pools[i].first;
+    for (size_t left = pools[i].dead; left; left--, dead = dead->next)
+      dead->object.dispatch_data = data;
   }
   pthread_mutex_unlock(&lock);
 }
@@ -84,17 +140,20 @@ void icd_objects_set_dispatch_data(void *data) {
 /* Another thread may have been about to change the lists. */
 void icd_objects_forked(void) {
   pthread_mutex_init(&lock, NULL);
-  memset(graves, 0, sizeof graves);
+  memset(pools, 0, sizeof pools);
 }
 
-__attribute__((destructor)) static void free_graves(void) {
+/* Slabs with live objects stay, and a leak checker reports them. */
+__attribute__((destructor)) static void free_slabs(void) {
   pthread_mutex_lock(&lock);
-  for (int i = 0; i < KINDS; i++)
-    for (; graves[i].count; graves[i].count--) {
-      struct grave *grave = graves[i].first;
-      graves[i].first = grave->next;
-      free(grave);
-    }
+  for (struct pool *pool = pools; pool < pools + KINDS; pool++) {
+    size_t objects = pool->used;
+    for (unsigned i = 0; i + 1 < pool->slab_count; i++)
+      objects += slab_objects(i);
+    for (unsigned i = 0; i < pool->slab_count && pool->dead == objects; i++)
+      free(pool->slabs[i]);
+    *pool = (struct pool){0};
+  }
   pthread_mutex_unlock(&lock);
 }
 

@@ -114,7 +114,6 @@ struct _cl_context {
   cl_event free_events;
   cl_mem *svm; /* allocations of shared virtual memory by rising address (svm.c) */
   size_t svm_count, svm_room;
-  cl_mem mems; /* all that live, the newest first */
 };
 
 /* The driver's own reference to a context. */
@@ -234,7 +233,10 @@ struct icd_usm {
 struct _cl_mem {
   struct icd_object object;
   cl_context context;
-  cl_mem older, newer;     /* in the context's list */
+  union {
+    struct icd_usm usm;
+    struct icd_retired retired; /* once the last reference has gone */
+  };
   struct icd_image *image; /* NULL: a buffer */
   cl_mem parent;           /* of a sub-buffer, or an image in other memory; else NULL */
   cl_mem svm;              /* the allocation that CL_MEM_USE_HOST_PTR pointed into, held; or NULL */
@@ -246,17 +248,16 @@ struct _cl_mem {
   uint64_t gpu;             /* address of the first byte, what a kernel gets */
   char *cpu;                /* the same byte for the CPU */
   cl_mem_properties *properties;
-  size_t property_count;
-  struct icd_retired retired;
-  struct icd_usm usm;
   bool host_pages;     /* the buffer is of the host's own pages: counted by the context */
   bool device_address; /* the application may ask for it: cl_ext_buffer_device_address */
+  cl_uint property_count;
 
-  pthread_mutex_t lock;         /* guards what follows, and the map counts of the same objects */
+  struct icd_lock lock; /* guards what follows, and the map counts of the same objects */
+  cl_uint map_count;
   struct icd_mapping *mappings; /* of an object that has no parent: and of all parts of it */
   struct icd_mem_destructor *destructors;
-  cl_uint map_count;
 };
+_Static_assert(sizeof(struct _cl_mem) <= 192, "three cache lines for each memory object");
 
 void icd_mem_hold(cl_mem mem);
 void icd_mem_drop(cl_mem mem);
@@ -264,9 +265,6 @@ void icd_mem_drop(cl_mem mem);
 /* The regions of mem that are mapped (map.c): how many; and all of them are no more. */
 cl_uint icd_map_count(cl_mem mem);
 void icd_forget_mappings(cl_mem mem);
-
-/* Whether a number, which may be anything, is a memory object of the context. */
-bool icd_mem_is_one(cl_context context, uint64_t number);
 
 /* A new memory object: in memory of its own (svm NULL), or at place, which lies in an
  * allocation of shared virtual memory, whose reference it takes over. Flags are checked.

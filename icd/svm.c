@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "icd/memory.h"
+
 #include "icd/cl_tegracl.h"
 
 #define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
@@ -96,7 +98,14 @@ cl_mem icd_svm_find(cl_context context, const void *pointer) {
 cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
                       const struct icd_usm *usm, cl_int *code, const char *call) {
   icd_context_reap(context, false);
-  cl_mem mem = icd_mem_create(context, flags, size, NULL, NULL, code, call);
+  struct rt_buffer *buffer;
+  const int error = icd_mem_allocate(context, true, size, &buffer);
+  if (error) {
+    *code = icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
+                     rt_last_message());
+    return NULL;
+  }
+  cl_mem mem = icd_mem_wrap(context, flags, size, buffer, 0, code, call);
   if (!mem)
     return NULL;
   if (usm)

@@ -245,6 +245,7 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
   if (result == 0) {
     rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
     rt_slots_init(&c->times, device, c->as_fd, sizeof(struct rt_times));
+    rt_heap_init(&c->heap, device, c->as_fd);
     result = create_tsg(c, &c->tsg);
   }
   if (result) {
@@ -261,6 +262,7 @@ void rt_context_destroy(struct rt_context *c) {
   rt_module_destroy(c->copy_module);
   destroy_tsg(c, &c->high_tsg);
   destroy_tsg(c, &c->tsg);
+  rt_heap_destroy(&c->heap);
   rt_slots_destroy(&c->times);
   rt_slots_destroy(&c->timelines);
   rt_fd_close(c->device->os, c->as_fd);

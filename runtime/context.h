@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "runtime/heap.h"
 #include "runtime/memory.h"
 #include "runtime/slots.h"
 
@@ -42,10 +43,12 @@ struct rt_tsg {
   struct rt_pool pool;
 };
 
-struct rt_buffer_node {
-  struct rt_buffer buffer; /* first: what the user holds */
+/* A buffer with its own memory. */
+struct rt_own_buffer {
+  struct rt_buffer_node node; /* first: what the user holds */
+  struct rt_context *context;
   struct rt_memory memory;
-  struct rt_buffer_node *next, *previous;
+  struct rt_own_buffer *next, *previous;
 };
 
 struct rt_context {
@@ -56,11 +59,12 @@ struct rt_context {
   struct rt_tsg high_tsg; /* made when first asked for */
   struct rt_slots timelines;
   struct rt_slots times;
+  struct rt_heap heap; /* unused unless device.suballocation */
 
   pthread_mutex_t channels_lock; /* who has which channel; taken before lock */
   pthread_mutex_t lock;          /* the lists, high_tsg and fault_message */
-  struct rt_buffer_node *buffers;
-  unsigned buffers_made; /* numbers them, for reports */
+  struct rt_own_buffer *buffers; /* those of the heap are not among them */
+  unsigned buffers_made;         /* numbers them, for reports */
   struct rt_module *modules;
   struct rt_queue *queues;
   struct rt_module *_Atomic copy_module; /* copy.c; NULL until it is needed */

@@ -234,6 +234,15 @@ static void open_fence_node(struct rt_device *d) {
   d->fence_fd = rt_fd_opened(d->os, d->os->open(d->release->fence_node, O_RDWR));
 }
 
+/* Check and profile mode tell buffers from each other by their pages. */
+static bool suballocation(const struct rt_device *d) {
+  const char *value = secure_getenv("TEGRACL_SUBALLOCATION");
+  const bool off = value && strcmp(value, "0") == 0;
+  if (value && *value && !off && strcmp(value, "1") != 0)
+    fprintf(stderr, "tegracl: TEGRACL_SUBALLOCATION is \"%s\"; it can be 0 or 1\n", value);
+  return !off && !d->notes;
+}
+
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   struct rt_device *d = calloc(1, sizeof(*d));
   if (!d)
@@ -256,6 +265,7 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
     return result;
   }
   open_fence_node(d);
+  d->suballocation = suballocation(d);
   for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
     fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));
   *device = d;

@@ -24,6 +24,7 @@ struct rt_device {
   _Atomic uint64_t unseen_bytes; /* of small ones since the last look at free memory */
   const char *meminfo;           /* the system's file */
   bool notes;                    /* the software Orin wants to be told of code and memory */
+  bool suballocation;            /* small buffers share blocks (heap.h) */
   pthread_mutex_t usermode_lock;
   unsigned usermode_users; /* channels that hold the page, under usermode_lock */
   void *usermode;          /* the user-mode register page; NULL without users */

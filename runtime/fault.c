@@ -52,21 +52,31 @@ static const char *notifier_text(uint32_t code) {
 /* Further off than any 32-bit index of a vector can lead. */
 #define FAR_BYTES (UINT64_C(1) << 36)
 
-/* The buffer an address lies in, or else the nearest one. */
-static void put_nearest(FILE *out, const struct rt_context *c, uint64_t address) {
-  const struct rt_buffer *nearest = NULL;
-  uint64_t least = UINT64_MAX;
-  for (const struct rt_buffer_node *n = c->buffers; n; n = n->next) {
-    const struct rt_buffer *b = &n->buffer;
-    uint64_t distance = address < b->gpu             ? b->gpu - address
-                        : address - b->gpu < b->size ? 0
-                                                     : address - b->gpu - b->size;
-    if (distance < least || !nearest) {
-      least = distance;
-      nearest = b;
-    }
+struct search {
+  uint64_t address;
+  struct rt_buffer nearest;
+  uint64_t least; /* distance of the nearest; UINT64_MAX: there is none yet */
+};
+
+static void compare(const struct rt_buffer *b, void *data) {
+  struct search *s = data;
+  const uint64_t distance = s->address < b->gpu             ? b->gpu - s->address
+                            : s->address - b->gpu < b->size ? 0
+                                                            : s->address - b->gpu - b->size;
+  if (distance < s->least) {
+    s->least = distance;
+    s->nearest = *b;
   }
-  if (!nearest || least >= FAR_BYTES) {
+}
+
+/* The buffer an address lies in, or else the nearest one. */
+static void put_nearest(FILE *out, struct rt_context *c, uint64_t address) {
+  struct search search = {.address = address, .least = UINT64_MAX};
+  for (const struct rt_own_buffer *own = c->buffers; own; own = own->next)
+    compare(&own->node.buffer, &search);
+  rt_heap_visit(&c->heap, compare, &search);
+  const struct rt_buffer *nearest = search.least == UINT64_MAX ? NULL : &search.nearest;
+  if (!nearest || search.least >= FAR_BYTES) {
     fprintf(out, nearest ? "; no buffer is near" : "; the context has no buffers");
     return;
   }
@@ -95,7 +105,7 @@ static void put_kernel(FILE *out, const struct rt_context *c, uint64_t pc) {
 }
 
 /* True if the software Orin knew. */
-static bool put_emulator_fault(FILE *out, const struct rt_context *c) {
+static bool put_emulator_fault(FILE *out, struct rt_context *c) {
   struct emulator_fault f = {.as_fd = c->as_fd};
   if (c->device->emulator_fd < 0 ||
       c->device->os->ioctl(c->device->emulator_fd, EMULATOR_IOCTL_FAULT, &f) || f.code == 0)

@@ -87,12 +87,20 @@ void rt_note_module(const struct rt_module *m) {
   put_all_lines(m);
 }
 
-void rt_note_buffer(const struct rt_buffer *b, unsigned number) {
+void rt_note_buffer(const struct rt_own_buffer *own, unsigned number) {
+  const struct rt_buffer *b = &own->node.buffer;
   char name[32];
-  if (!b->context->device->notes)
+  if (!own->context->device->notes)
     return;
   snprintf(name, sizeof(name), "buffer %u", number);
-  put(b->context, EMULATOR_NOTE_BUFFER, b->gpu, b->size, name, strlen(name));
+  put(own->context, EMULATOR_NOTE_BUFFER, b->gpu, b->size, name, strlen(name));
+}
+
+/* The context of a buffer that the software Orin wants to be told of; else NULL. While it wants
+ * that, none shares a block. */
+static const struct rt_context *noted_context(const struct rt_buffer *b) {
+  const struct rt_own_buffer *own = (const struct rt_own_buffer *)b;
+  return !own->node.block && own->context->device->notes ? own->context : NULL;
 }
 
 void rt_buffer_tell(const struct rt_buffer *b, enum rt_buffer_news news) {
@@ -101,12 +109,14 @@ void rt_buffer_tell(const struct rt_buffer *b, enum rt_buffer_news news) {
       [RT_BUFFER_KERNELS_READ] = EMULATOR_NOTE_READ_ONLY,
       [RT_BUFFER_KERNELS_WRITE] = EMULATOR_NOTE_WRITE_ONLY,
   };
-  if (b->context->device->notes)
-    put(b->context, kinds[news], b->gpu, b->size, NULL, 0);
+  const struct rt_context *c = noted_context(b);
+  if (c)
+    put(c, kinds[news], b->gpu, b->size, NULL, 0);
 }
 
 void rt_buffer_tell_written(const struct rt_buffer *b, const void *at, uint64_t size) {
   const uint64_t offset = (uint64_t)((const char *)at - (const char *)b->cpu);
-  if (b->context->device->notes && size && offset < b->size && size <= b->size - offset)
-    put(b->context, EMULATOR_NOTE_WRITTEN, b->gpu + offset, size, NULL, 0);
+  const struct rt_context *c = noted_context(b);
+  if (c && size && offset < b->size && size <= b->size - offset)
+    put(c, EMULATOR_NOTE_WRITTEN, b->gpu + offset, size, NULL, 0);
 }

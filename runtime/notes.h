@@ -12,6 +12,6 @@ bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd);
 /* Names, parameters and source lines of a module's kernels. */
 void rt_note_module(const struct rt_module *module);
 /* The name of a buffer: its number among the context's. */
-void rt_note_buffer(const struct rt_buffer *buffer, unsigned number);
+void rt_note_buffer(const struct rt_own_buffer *buffer, unsigned number);
 
 #endif

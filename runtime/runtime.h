@@ -83,8 +83,7 @@ const char *rt_context_fault(struct rt_context *context);
 struct rt_buffer {
   uint64_t gpu;  /* GPU virtual address */
   void *cpu;     /* CPU mapping, the same number where possible */
-  uint64_t size; /* as asked for; backed up to the next 4 KiB */
-  struct rt_context *context;
+  uint64_t size; /* as asked for */
 };
 
 enum rt_memory_type {
@@ -92,9 +91,13 @@ enum rt_memory_type {
   RT_MEMORY_WRITE_COMBINE, /* what the CPU writes once: rings, QMDs */
 };
 
-/* Zeroed memory, mapped for GPU and CPU. size > 0. -ENOMEM when there is none. */
+/* Zeroed memory in whole pages of its own, mapped for GPU and CPU. size > 0. -ENOMEM when there is
+ * none. */
 int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_type type,
                      struct rt_buffer **buffer);
+/* For data, with undefined contents, at a multiple of 256 bytes: the runtime puts small buffers
+ * together in larger allocations (heap.h). */
+int rt_buffer_allocate(struct rt_context *context, uint64_t size, struct rt_buffer **buffer);
 /* Memory that exists already: a dma-buf, mapped as a whole (size: all of it; the caller
  * keeps the fd), and whole pages of the host, which stay where they are. -EINVAL or
  * -EBADF: there is no such memory. */

@@ -369,20 +369,34 @@ static void buffers(void **state) {
   assert_int_equal(clReleaseMemObject((cl_mem)(void *)fixture->queue), CL_INVALID_MEM_OBJECT);
 }
 
+static bool exists(const void *handle, int offset) {
+  return icd_object_exists(ICD_MAGIC_MEM, (uintptr_t)handle + (uintptr_t)(intptr_t)offset);
+}
+
 /* What may be a handle (kernels of raw CUBINs) is one as long as the object lives, however
  * often its memory becomes another's. */
 static void known_buffers(void **state) {
-  enum { MANY = 200 };
+  enum { MANY = 200, LIVE = 300 };
   struct fixture *fixture = *state;
-  cl_mem kept = fixture_buffer(fixture, 64);
+  cl_mem live[LIVE];
+  for (int i = 0; i < LIVE; i++)
+    live[i] = fixture_buffer(fixture, 64);
   for (int i = 0; i < MANY; i++) {
     cl_mem mem = fixture_buffer(fixture, 64);
-    assert_true(icd_mem_is_one(fixture->context, (uintptr_t)mem));
+    assert_true(exists(mem, 0));
     assert_cl(clReleaseMemObject(mem));
-    assert_false(icd_mem_is_one(fixture->context, (uintptr_t)mem));
+    assert_false(exists(mem, 0));
   }
-  assert_true(icd_mem_is_one(fixture->context, (uintptr_t)kept));
-  assert_cl(clReleaseMemObject(kept));
+  for (int i = 0; i < LIVE; i++) {
+    assert_true(exists(live[i], 0));
+    assert_false(exists(live[i], 1));
+    assert_false(exists(live[i], -1));
+    assert_false(exists(live[i], sizeof(void *)));
+    assert_cl(clReleaseMemObject(live[i]));
+  }
+  assert_false(exists(fixture->queue, 0));
+  assert_false(exists(NULL, 0));
+  assert_false(exists(NULL, -1));
 }
 
 /* ---- commands on buffers ----------------------------------------------------------------------

@@ -304,6 +304,59 @@ static void many_retired(void **state) {
   assert_true(looks < LOOKS * COUNT);
 }
 
+enum { THREADS = 16 };
+
+struct allocator {
+  struct fixture *fixture;
+  pthread_t thread;
+  int failures;
+};
+
+static void *allocate_and_release(void *data) {
+  enum { ROUNDS = 200, BUFFERS = 8 };
+  struct allocator *allocator = data;
+  for (int i = 0; i < ROUNDS; i++) {
+    cl_mem mems[BUFFERS];
+    cl_int error;
+    for (int k = 0; k < BUFFERS; k++) {
+      mems[k] = clCreateBuffer(allocator->fixture->context, 0, 4, NULL, &error);
+      allocator->failures += error != CL_SUCCESS;
+    }
+    for (int k = 0; k < BUFFERS; k++)
+      allocator->failures += clReleaseMemObject(mems[k]) != CL_SUCCESS;
+  }
+  return NULL;
+}
+
+/* What they release waits for a queue while the others create. */
+static void threads_that_release(void **state) {
+  struct fixture *fixture = *state;
+  struct allocator allocators[THREADS];
+  cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
+  cl_kernel kernel = fixture_add(fixture, "add", a, b, 1);
+  const int live = fake_live();
+  fake_pause();
+  assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+  for (int i = 0; i < THREADS; i++) {
+    allocators[i] = (struct allocator){.fixture = fixture};
+    assert_int_equal(
+        pthread_create(&allocators[i].thread, NULL, allocate_and_release, &allocators[i]), 0);
+    if (i == THREADS / 2)
+      fake_resume();
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(allocators[i].thread, NULL);
+    assert_int_equal(allocators[i].failures, 0);
+  }
+  assert_cl(clFinish(fixture->queue));
+  cl_mem c = fixture_buffer(fixture, 4); /* destroys what has been released */
+  assert_cl(clReleaseMemObject(c));
+  assert_int_equal(fake_live(), live);
+  assert_cl(clReleaseKernel(kernel));
+  assert_cl(clReleaseMemObject(a));
+  assert_cl(clReleaseMemObject(b));
+}
+
 /* So is it for a queue and for a program. */
 static void second_try(void **state) {
   struct fixture *fixture = *state;
@@ -751,6 +804,7 @@ int main(void) {
       TEST(queue_goes_in_destructor),
       TEST(memory_being_freed),
       TEST(many_retired),
+      TEST(threads_that_release),
       TEST(second_try),
       TEST(release_before_deferred),
       TEST(abandoned_user_event),

@@ -122,6 +122,33 @@ static void rounds_of_memory(const struct opencl *opencl) {
   }
 }
 
+/* Buffers of many sizes, which share memory, keep what their thread has written. */
+static void rounds_of_buffers(const struct opencl *opencl, cl_command_queue queue,
+                              unsigned number) {
+  enum { BUFFERS = 20, PER_ROUND = 4, STEP = 1000 };
+  for (unsigned i = 0; i < rounds * PER_ROUND; i++) {
+    cl_mem buffers[BUFFERS];
+    for (unsigned k = 0; k < BUFFERS; k++) {
+      const unsigned value = number << 16 | i << 8 | k;
+      cl_int error;
+      buffers[k] =
+          clCreateBuffer(opencl->context, 0, sizeof value + (size_t)k * k * STEP, NULL, &error);
+      CHECK_CL(error, CL_SUCCESS);
+      CHECK_CL(clEnqueueWriteBuffer(queue, buffers[k], CL_TRUE, (size_t)k * k * STEP, sizeof value,
+                                    &value, 0, NULL, NULL),
+               CL_SUCCESS);
+    }
+    for (unsigned k = 0; k < BUFFERS; k++) {
+      unsigned value = 0;
+      CHECK_CL(clEnqueueReadBuffer(queue, buffers[k], CL_TRUE, (size_t)k * k * STEP, sizeof value,
+                                   &value, 0, NULL, NULL),
+               CL_SUCCESS);
+      CHECK(value == (number << 16 | i << 8 | k));
+      CHECK_CL(clReleaseMemObject(buffers[k]), CL_SUCCESS);
+    }
+  }
+}
+
 static void *work(void *argument) {
   const struct worker *worker = argument;
   struct opencl own, *opencl = worker->shared ? worker->shared : &own;
@@ -135,6 +162,8 @@ static void *work(void *argument) {
   }
   for (unsigned i = 0; i < rounds; i++)
     round_of_work(opencl, queues, (int)(worker->number * rounds + i));
+  if (worker->shared)
+    rounds_of_buffers(opencl, queues[0], worker->number);
   if (worker->shared) /* more contexts than ranges of addresses have none */
     rounds_of_memory(opencl);
   for (int i = 0; i < 2; i++)

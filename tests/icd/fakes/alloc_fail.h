@@ -1,5 +1,6 @@
 /* Allocation failures on demand: the test programs are linked with --wrap for
- * malloc, calloc and realloc. The fakes use the real ones.
+ * malloc, calloc, realloc and icd_object_new, which allocates for many objects at a time. The
+ * fakes use the real ones.
  */
 #ifndef TEGRACL_ALLOC_FAIL_H
 #define TEGRACL_ALLOC_FAIL_H

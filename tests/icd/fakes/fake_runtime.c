@@ -264,9 +264,12 @@ int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_t
   (*buffer)->cpu = __real_calloc(1, size);
   (*buffer)->gpu = (uint64_t)(uintptr_t)(*buffer)->cpu;
   (*buffer)->size = size;
-  (*buffer)->context = context;
   live++;
   return 0;
+}
+
+int rt_buffer_allocate(struct rt_context *context, uint64_t size, struct rt_buffer **buffer) {
+  return rt_buffer_create(context, size, RT_MEMORY_CACHED, buffer);
 }
 
 /* Any file that can be mapped is a dma-buf here. */
@@ -282,8 +285,7 @@ int rt_buffer_import(struct rt_context *context, int fd, struct rt_buffer **buff
   }
   *buffer = __real_calloc(1, sizeof(struct fake_buffer));
   ((struct fake_buffer *)*buffer)->kind = IMPORTED;
-  **buffer = (struct rt_buffer){
-      .gpu = (uintptr_t)cpu, .cpu = cpu, .size = (uint64_t)size, .context = context};
+  **buffer = (struct rt_buffer){.gpu = (uintptr_t)cpu, .cpu = cpu, .size = (uint64_t)size};
   live++;
   return 0;
 }
@@ -295,8 +297,7 @@ int rt_buffer_import_host(struct rt_context *context, void *pages, uint64_t size
   if ((uintptr_t)pages % 4096 || size % 4096)
     broken("rt_buffer_import_host of what is not whole pages");
   *buffer = __real_calloc(1, sizeof(struct fake_buffer));
-  **buffer =
-      (struct rt_buffer){.gpu = (uintptr_t)pages, .cpu = pages, .size = size, .context = context};
+  **buffer = (struct rt_buffer){.gpu = (uintptr_t)pages, .cpu = pages, .size = size};
   ((struct fake_buffer *)*buffer)->kind = HOSTS;
   live++;
   return 0;

@@ -448,7 +448,8 @@ static void sync_fd(void **state) {
                                         CL_SEMAPHORE_EXPORT_HANDLE_TYPES_LIST_END_KHR,
                                         0};
   cl_int code;
-  cl_mem mem = clCreateBuffer(opencl->context, 0, N * sizeof(cl_uint), NULL, &code);
+  cl_uint result[N] = {0};
+  cl_mem mem = clCreateBuffer(opencl->context, CL_MEM_COPY_HOST_PTR, sizeof result, result, &code);
   assert_cl(code);
   cl_command_queue other = clCreateCommandQueue(opencl->context, opencl->device,
                                                 CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
@@ -471,7 +472,6 @@ static void sync_fd(void **state) {
   cl_semaphore_khr imported = clCreateSemaphoreWithPropertiesKHR_here(opencl->context, list, &code);
   assert_cl(code);
   cl_event reached;
-  cl_uint result[N];
   assert_cl(clEnqueueWaitSemaphoresKHR_here(other, 1, &imported, NULL, 0, NULL, &reached));
   assert_cl(clEnqueueReadBuffer(other, mem, CL_TRUE, 0, sizeof result, result, 1, &reached, NULL));
   for (int i = 0; i < N; i++)
