@@ -14,6 +14,7 @@
 #include "compiler/frontend/optimise.h"
 #include "compiler/frontend/options.h"
 #include "compiler/lower/lower.h"
+#include "compiler/message.h"
 #include "compiler/nvrtc.h"
 #include "compiler/spirv/spirv.h"
 #include "compiler/spirv/translate.h"
@@ -28,17 +29,21 @@
     span->end_ns = base_clock_ns();                                                                \
   } while (0)
 
-static enum cc_status make_binary(const struct cc_job *job, const struct lowered *lowered,
-                                  struct text *cubin, struct cc_result *result) {
-  cubin_strip(cubin);
+static enum cc_status write_binary(const struct cc_job *job, const struct lowered *lowered,
+                                   const struct text *cubin, void **bytes, size_t *size) {
   struct binary_program program = {.sm = job->device->sm,
                                    .kernels = lowered->kernels,
                                    .kernel_count = lowered->kernel_count,
                                    .global_bytes = (uint32_t)lowered->global_bytes,
                                    .cubin = cubin->data,
                                    .cubin_size = cubin->size};
-  return cc_binary_write(&program, &result->binary, &result->binary_size) ? CC_OUT_OF_MEMORY
-                                                                          : CC_OK;
+  return cc_binary_write(&program, bytes, size) ? CC_OUT_OF_MEMORY : CC_OK;
+}
+
+static enum cc_status make_binary(const struct cc_job *job, const struct lowered *lowered,
+                                  struct text *cubin, struct cc_result *result) {
+  cubin_strip(cubin);
+  return write_binary(job, lowered, cubin, &result->binary, &result->binary_size);
 }
 
 static enum cc_status give(struct text *text, struct cc_result *result) {
@@ -52,7 +57,7 @@ static enum cc_status give(struct text *text, struct cc_result *result) {
 
 /* Refuses kernels that no launch on the device can serve: the ptxas of CUDA 12.6 accepts more
  * local memory than there is. Reports what each kernel needs for -cl-nv-verbose. */
-static enum cc_status check_kernels(const struct cc_job *job, const struct options *options,
+static enum cc_status check_kernels(const struct cc_job *job, unsigned effects,
                                     const struct cc_result *result, struct text *log) {
   struct module_code *module = NULL;
   char error[256];
@@ -71,7 +76,7 @@ static enum cc_status check_kernels(const struct cc_job *job, const struct optio
                   kernel->name, kernel->shared_bytes, job->device->local_mem_bytes);
       status = CC_BUILD_FAILURE;
     }
-    if (options->effects & OPTION_VERBOSE)
+    if (effects & OPTION_VERBOSE)
       text_printf(log, "%s: %u registers, %u bytes of local memory, %u bytes of stack\n",
                   kernel->name, kernel->registers, kernel->shared_bytes, kernel->stack_bytes);
   }
@@ -79,31 +84,113 @@ static enum cc_status check_kernels(const struct cc_job *job, const struct optio
   return status;
 }
 
+/* ---- units ------------------------------------------------------------------------- */
+
+/* A unit's request: what NVRTC gets, and the program binary that awaits the CUBIN. */
+static void put_unit(const struct cc_job *job, const struct options *options,
+                     const struct lowered *unit, struct message *plan) {
+  const struct text no_cubin = {0};
+  struct message request = {0};
+  void *container = NULL;
+  size_t size = 0;
+  if (write_binary(job, unit, &no_cubin, &container, &size) != CC_OK)
+    plan->broken = true;
+  message_put_number(&request, options->effects);
+  message_put_number(&request, options->max_registers);
+  message_put_bytes(&request, container, size);
+  message_put_string(&request, unit->cuda.data);
+  message_put_bytes(plan, request.bytes, request.size);
+  message_put_bytes(plan, unit->places.data, unit->places.size);
+  message_put_bytes(plan, unit->files.data, unit->files.size);
+  plan->broken |= request.broken;
+  message_finish(&request);
+  free(container);
+}
+
+static enum cc_status make_plan(const struct cc_job *job, const struct options *options,
+                                const struct lowered_units *units, struct cc_result *result) {
+  struct message plan = {0};
+  message_put_number(&plan, units->count);
+  for (unsigned i = 0; i < units->count; i++)
+    put_unit(job, options, &units->at[i], &plan);
+  if (plan.broken) {
+    message_finish(&plan);
+    return CC_OUT_OF_MEMORY;
+  }
+  result->plan = plan.bytes;
+  result->plan_size = plan.size;
+  return CC_OK;
+}
+
+/* As put_unit wrote it. */
+static enum cc_status build_unit(const struct cc_job *job, struct cc_result *result,
+                                 struct text *log) {
+  struct text cubin = {0};
+  struct message request = {.bytes = (unsigned char *)job->sources[0].text,
+                            .size = job->sources[0].size};
+  struct options options = {.effects = (unsigned)message_take_number(&request)};
+  options.max_registers = (unsigned)message_take_number(&request);
+  size_t size;
+  const void *container = message_take_bytes(&request, &size);
+  const char *cuda = message_take_string(&request);
+  enum cc_status status = request.broken ? CC_INTERNAL_ERROR : CC_OK;
+  if (status == CC_OK)
+    STAGE(result, CC_STAGE_NVRTC, status,
+          nvrtc_compile(cuda, job->device->sm, &options, &cubin, log));
+  if (status == CC_OK) {
+    cubin_strip(&cubin);
+    const int error = cc_binary_complete(container, size, cubin.data, cubin.size, &result->binary,
+                                         &result->binary_size);
+    status = error == -ENOMEM ? CC_OUT_OF_MEMORY : error ? CC_INTERNAL_ERROR : CC_OK;
+  }
+  if (status == CC_OK)
+    status = check_kernels(job, options.effects, result, log);
+  text_finish(&cubin);
+  return status;
+}
+
+/* ---- stages ------------------------------------------------------------------------ */
+
+static enum cc_status lower_all(const struct cc_job *job, const struct options *options,
+                                const struct text *ir, struct lowered_units *units,
+                                struct text *log) {
+  const bool arg_info = options->effects & OPTION_ARG_INFO;
+  if (job->may_plan)
+    return lower_units(ir->data, ir->size, arg_info, units, log);
+  units->at = calloc(1, sizeof *units->at);
+  if (!units->at)
+    return CC_OUT_OF_MEMORY;
+  units->count = 1;
+  return lower_bitcode(ir->data, ir->size, arg_info, units->at, log);
+}
+
 /* From bitcode (or, for COMPILE_IR, from its text) to what the stage makes. */
 static enum cc_status run_stages(const struct cc_job *job, enum compile_stage stage,
                                  const struct options *options, struct text *ir,
                                  struct cc_result *result, struct text *log) {
   struct text cubin = {0};
-  struct lowered lowered = {0};
+  struct lowered_units units = {0};
   enum cc_status status = CC_OK;
-  if (stage != COMPILE_IR)
-    STAGE(result, CC_STAGE_LOWER, status,
-          lower_bitcode(ir->data, ir->size, options->effects & OPTION_ARG_INFO, &lowered, log));
+  if (stage == COMPILE_IR)
+    return give(ir, result);
+  STAGE(result, CC_STAGE_LOWER, status, lower_all(job, options, ir, &units, log));
+  if (status == CC_OK && units.count > 1) {
+    status = make_plan(job, options, &units, result);
+    lowered_units_finish(&units);
+    return status;
+  }
   if (status == CC_OK && stage > COMPILE_CUDA)
     STAGE(result, CC_STAGE_NVRTC, status,
-          nvrtc_compile(lowered.cuda.data, job->device->sm, options, &cubin, log));
+          nvrtc_compile(units.at->cuda.data, job->device->sm, options, &cubin, log));
   if (status == CC_OK && stage == COMPILE_BINARY) {
-    status = make_binary(job, &lowered, &cubin, result);
+    status = make_binary(job, units.at, &cubin, result);
     if (status == CC_OK)
-      status = check_kernels(job, options, result, log);
+      status = check_kernels(job, options->effects, result, log);
   } else if (status == CC_OK) {
-    status = give(stage == COMPILE_IR     ? ir
-                  : stage == COMPILE_CUDA ? &lowered.cuda
-                                          : &cubin,
-                  result);
+    status = give(stage == COMPILE_CUDA ? &units.at->cuda : &cubin, result);
   }
   text_finish(&cubin);
-  lowered_finish(&lowered);
+  lowered_units_finish(&units);
   return status;
 }
 
@@ -154,6 +241,8 @@ static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
   struct options options = {0};
   struct text ir = {0}, places = {0};
   enum cc_status status = CC_OK;
+  if (job->action == CC_BUILD_UNIT)
+    return job->source_count == 1 ? build_unit(job, result, log) : CC_INTERNAL_ERROR;
   if (!options_parse(job->options ? job->options : "", users[job->action], &options, log))
     status = CC_INVALID_OPTIONS;
   if (status == CC_OK && links)
@@ -192,8 +281,9 @@ enum cc_status compile_until(const struct cc_job *job, enum compile_stage stage,
   result->log = log.data;
   if (status != CC_OK) {
     free(result->binary);
-    result->binary = NULL;
-    result->binary_size = 0;
+    free(result->plan);
+    result->binary = result->plan = NULL;
+    result->binary_size = result->plan_size = 0;
   }
   return status;
 }

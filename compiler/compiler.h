@@ -44,7 +44,14 @@ struct cc_header {
 
 /* What cc_build makes: a program binary, except by CC_COMPILE (an object) and
  * CC_LINK_LIBRARY (a library). CC_BUILD_OBJECT is a link that takes the options of builds. */
-enum cc_action { CC_BUILD, CC_COMPILE, CC_BUILD_OBJECT, CC_LINK, CC_LINK_LIBRARY };
+enum cc_action {
+  CC_BUILD,
+  CC_COMPILE,
+  CC_BUILD_OBJECT,
+  CC_LINK,
+  CC_LINK_LIBRARY,
+  CC_BUILD_UNIT, /* the client's own: one unit of a program, its source what a plan says */
+};
 
 static inline bool cc_links(enum cc_action action) {
   return action >= CC_BUILD_OBJECT;
@@ -59,6 +66,9 @@ struct cc_job {
   const struct cc_header *headers;
   size_t header_count;
   const char *options; /* as given to clBuildProgram and its like; NULL = "" */
+  /* The client's own, between it and a helper: */
+  bool may_plan;       /* the answer may be a plan: how to build the program in units */
+  uint64_t memory_mib; /* that the helper may use; 0: as it finds itself */
 };
 
 /* What a build does, one after the other, and when it did: CLOCK_MONOTONIC in ns, 0 and 0 if
@@ -85,6 +95,12 @@ struct cc_result {
   char *places;
   size_t places_size;
   struct cc_span stages[CC_STAGES];
+  /* Of a program that was built in units: */
+  unsigned units, units_cached;
+  uint64_t *unit_ns;    /* what each took; 0: it was in the cache */
+  bool short_of_memory; /* it failed, and perhaps for lack of memory */
+  void *plan;           /* a helper's answer in place of a binary (client/units.c); else NULL */
+  size_t plan_size;
 };
 
 /* Builds a program. Blocks until done. The result must be given to

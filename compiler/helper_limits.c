@@ -12,7 +12,13 @@
 
 #include "compiler/message.h"
 
-enum { MOST_FILES = 65536, DEFAULT_SECONDS = 600, MIB_SHIFT = 20, KIB_PER_MIB = 1024 };
+enum {
+  MOST_FILES = 65536,
+  DEFAULT_SECONDS = 600,
+  MIB_SHIFT = 20,
+  KIB_PER_MIB = 1024,
+  LEAST_SHARE_MIB = 512, /* with which NVRTC compiles the 59 kernels of darktable's basic.cl */
+};
 
 /* A positive number from the environment; 0: there is none. */
 static unsigned long number(const char *name, unsigned long most) {
@@ -31,6 +37,17 @@ uint64_t limits_memory_mib(void) {
   const uint64_t given = number("TEGRACL_COMPILER_MEMORY", ULONG_MAX >> MIB_SHIFT);
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   return given ? given : ((uint64_t)pages * (uint64_t)page / 2) >> MIB_SHIFT;
+}
+
+unsigned limits_width(void) {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const uint64_t shares = limits_memory_mib() / LEAST_SHARE_MIB;
+  const uint64_t width = cores > 0 && (uint64_t)cores < shares ? (uint64_t)cores : shares;
+  return width ? (unsigned)width : 1;
+}
+
+uint64_t limits_share_mib(void) {
+  return limits_memory_mib() / limits_width();
 }
 
 static void lower(int resource, uint64_t value) {
@@ -58,6 +75,21 @@ void limits_on_memory(void) {
   take_me_first();
 }
 
+void limits_on_build(uint64_t memory_mib) {
+#ifndef __SANITIZE_ADDRESS__
+  static rlim_t born;
+  struct rlimit limit;
+  if (!memory_mib || getrlimit(RLIMIT_DATA, &limit) != 0)
+    return;
+  born = born ? born : limit.rlim_cur;
+  const rlim_t most = (rlim_t)memory_mib << MIB_SHIFT;
+  limit.rlim_cur = most < born ? most : born;
+  setrlimit(RLIMIT_DATA, &limit);
+#else
+  (void)memory_mib;
+#endif
+}
+
 void limits_on_files(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= MOST_FILES)
@@ -74,6 +106,10 @@ void limits_on_time(void) {
   const rlim_t most = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + limits_seconds() + 1);
   limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
   setrlimit(RLIMIT_CPU, &limit);
+}
+
+bool limits_were_met(const struct rusage *used, uint64_t memory_mib) {
+  return (uint64_t)used->ru_maxrss / KIB_PER_MIB >= memory_mib / 4;
 }
 
 void limits_tell_end(char *words, size_t size, int signal, const struct rusage *used) {

@@ -111,6 +111,8 @@ void message_put_job(struct message *message, const struct cc_job *job, const ch
   message_put_string(message, job->device->extensions);
   message_put_string(message, job->device->c_features);
   message_put_string(message, job->options);
+  message_put_number(message, job->may_plan);
+  message_put_number(message, job->memory_mib);
   message_put_number(message, job->source_count);
   for (size_t i = 0; i < job->source_count; i++)
     message_put_bytes(message, job->sources[i].text, job->sources[i].size);
@@ -133,13 +135,15 @@ bool message_take_job(struct message *message, struct message_job *job) {
   *job = (struct message_job){0};
   job->folder = message_take_string(message);
   const uint64_t action = message_take_number(message);
-  if (action > CC_LINK_LIBRARY)
+  if (action > CC_BUILD_UNIT)
     message->broken = true;
   job->device.sm = (unsigned)message_take_number(message);
   job->device.local_mem_bytes = message_take_number(message);
   job->device.extensions = message_take_string(message);
   job->device.c_features = message_take_string(message);
   const char *options = message_take_string(message);
+  const bool may_plan = message_take_number(message) != 0;
+  const uint64_t memory_mib = message_take_number(message);
   size_t source_count = take_count(message);
   job->sources = calloc(source_count + 1, sizeof(*job->sources));
   for (size_t i = 0; job->sources && i < source_count; i++)
@@ -158,6 +162,8 @@ bool message_take_job(struct message *message, struct message_job *job) {
       .headers = job->headers,
       .header_count = header_count,
       .options = options,
+      .may_plan = may_plan,
+      .memory_mib = memory_mib,
   };
   return job->sources && job->headers && !message->broken;
 }
@@ -173,6 +179,8 @@ void message_put_result(struct message *message, enum cc_status status,
   message_put_string(message, result->log);
   message_put_bytes(message, result->binary, result->binary_size);
   message_put_bytes(message, result->places, result->places_size);
+  message_put_bytes(message, result->plan, result->plan_size);
+  message_put_number(message, result->short_of_memory);
   for (int i = 0; i < CC_STAGES; i++) {
     message_put_number(message, result->stages[i].begin_ns);
     message_put_number(message, result->stages[i].end_ns);
@@ -191,16 +199,19 @@ int message_take_result(struct message *message, enum cc_status *status, struct 
   const char *log = message_take_string(message);
   result->binary = take_copy(message, &result->binary_size);
   result->places = take_copy(message, &result->places_size);
+  result->plan = take_copy(message, &result->plan_size);
+  result->short_of_memory = message_take_number(message) != 0;
   for (int i = 0; i < CC_STAGES; i++) {
     result->stages[i].begin_ns = message_take_number(message);
     result->stages[i].end_ns = message_take_number(message);
   }
   result->log = strdup(log);
   int error = 0;
-  if (message->broken || number > CC_INTERNAL_ERROR || (number == CC_OK && !result->binary_size))
+  if (message->broken || number > CC_INTERNAL_ERROR ||
+      (number == CC_OK && !result->binary_size && !result->plan_size))
     error = -EPROTO;
   else if (!result->log || !result->binary != !result->binary_size ||
-           !result->places != !result->places_size)
+           !result->places != !result->places_size || !result->plan != !result->plan_size)
     error = -ENOMEM;
   if (error)
     cc_result_finish(result);

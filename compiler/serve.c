@@ -38,6 +38,15 @@ static void *watch_client(void *argument) {
   _exit(EXIT_SUCCESS);
 }
 
+/* Of this process, or of a command that it ran. */
+static bool was_short(enum cc_status status, uint64_t memory_mib) {
+  struct rusage own, commands;
+  if (status != CC_INTERNAL_ERROR || getrusage(RUSAGE_SELF, &own) != 0 ||
+      getrusage(RUSAGE_CHILDREN, &commands) != 0)
+    return status == CC_OUT_OF_MEMORY;
+  return limits_were_met(&own, memory_mib) || limits_were_met(&commands, memory_mib);
+}
+
 static enum cc_status answer(struct message *request, struct cc_result *result) {
   struct message_job job;
   enum cc_status status = CC_INTERNAL_ERROR;
@@ -48,7 +57,9 @@ static enum cc_status answer(struct message *request, struct cc_result *result) 
      * has vanished, clang reports the names that it cannot find. */
     if (*job.folder && chdir(job.folder) != 0)
       errno = 0;
+    limits_on_build(job.job.memory_mib);
     status = cc_compile(&job.job, result);
+    result->short_of_memory = was_short(status, job.job.memory_mib);
   }
   message_free_job(&job);
   return status;
@@ -58,6 +69,7 @@ static enum cc_status answer(struct message *request, struct cc_result *result) 
 static enum cc_status explain_memory(struct cc_result *result) {
   struct rlimit files;
   cc_result_finish(result);
+  result->short_of_memory = true;
   const int length =
       getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY
           ? asprintf(

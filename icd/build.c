@@ -1,9 +1,12 @@
 /* Builds of programs, at once or in their own threads, and clBuildProgram.
  * clCompileProgram and clLinkProgram are in icd/link.c.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "icd/build.h"
 #include "runtime/timeline.h"
@@ -98,17 +101,42 @@ static uint32_t *copy_il(cl_program program) {
   return words;
 }
 
+static const char *const stage_names[CC_STAGES] = {
+    [CC_STAGE_LINK] = "link",           [CC_STAGE_FRONT_END] = "front end",
+    [CC_STAGE_OPTIMISER] = "optimiser", [CC_STAGE_LOWER] = "LLVM IR to CUDA C",
+    [CC_STAGE_NVRTC] = "NVRTC",
+};
+
+static double in_ms(uint64_t ns) {
+  return (double)ns / 1e6;
+}
+
+/* TEGRACL_DEBUG=build: the same in a line. */
+static void tell(const struct cc_result *result, uint64_t since) {
+  struct text line = {0};
+  text_printf(&line, "tegracl: build: %.1f ms", in_ms(base_clock_ns() - since));
+  if (result->from_cache)
+    text_puts(&line, ", from the cache");
+  for (int i = 0; i < CC_STAGES; i++)
+    if (result->stages[i].end_ns)
+      text_printf(&line, ", %s %.1f ms", stage_names[i],
+                  in_ms(result->stages[i].end_ns - result->stages[i].begin_ns));
+  if (result->units)
+    text_printf(&line, "; %u units, %u from the cache, ms of each:", result->units,
+                result->units_cached);
+  for (unsigned i = 0; i < result->units; i++)
+    text_printf(&line, " %.1f", in_ms(result->unit_ns[i]));
+  if (!line.failed)
+    fprintf(stderr, "%s\n", line.data);
+  text_finish(&line);
+}
+
 /* On the timeline: the build, and in it the stages that the compiler went through. */
 static void show(const struct cc_result *result, uint64_t since) {
-  static const char *const names[CC_STAGES] = {
-      [CC_STAGE_LINK] = "link",           [CC_STAGE_FRONT_END] = "front end",
-      [CC_STAGE_OPTIMISER] = "optimiser", [CC_STAGE_LOWER] = "LLVM IR to CUDA C",
-      [CC_STAGE_NVRTC] = "NVRTC",
-  };
   for (int i = 0; i < CC_STAGES; i++)
     if (result->stages[i].end_ns)
       rt_timeline_put(&(struct rt_timeline_event){.category = "build",
-                                                  .name = names[i],
+                                                  .name = stage_names[i],
                                                   .lane = RT_LANE_THREAD,
                                                   .begin_ns = result->stages[i].begin_ns,
                                                   .end_ns = result->stages[i].end_ns});
@@ -138,10 +166,12 @@ static void compile(cl_program program, const struct icd_build *build, struct ou
       .options = program->options ? program->options : "",
   };
   struct cc_result result;
-  const uint64_t since = rt_timeline_on() ? base_clock_ns() : 0;
+  const uint64_t since = base_clock_ns();
   enum cc_status status = cc_build(&job, &result);
   if (rt_timeline_on())
     show(&result, since);
+  if (icd_debug_build())
+    tell(&result, since);
   outcome->code = status_code(status, build->action);
   outcome->log = result.log;
   result.log = NULL;

@@ -11,15 +11,22 @@
 enum { SENTENCE_BYTES = 1024 };
 
 static pthread_once_t debug_once = PTHREAD_ONCE_INIT;
-static bool debug_api;
+static bool debug_api, debug_build;
 
 static void take_topic(const char *topic) {
   if (strcmp(topic, "api") == 0)
     debug_api = true;
+  else if (strcmp(topic, "build") == 0)
+    debug_build = true;
 }
 
 static void read_debug(void) {
   base_debug_topics(take_topic);
+}
+
+bool icd_debug_build(void) {
+  pthread_once(&debug_once, read_debug);
+  return debug_build;
 }
 
 /* What this thread has yet to tell. */

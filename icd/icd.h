@@ -126,6 +126,8 @@ cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *f
 /* A sentence about what is no error, to stderr if TEGRACL_DEBUG has "api". */
 void icd_note(const char *call, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
+/* TEGRACL_DEBUG=build. */
+bool icd_debug_build(void);
 #define ICD_FAIL(context, code, ...) icd_fail((context), (code), __func__, __VA_ARGS__)
 
 /* The same for entry points that return an object: stores the code, gives NULL. */

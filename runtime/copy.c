@@ -18,7 +18,8 @@ enum { WIDTHS = sizeof widths / sizeof widths[0] };
   {                                                                                                \
     .name = label, .text = (number), .registers = REGISTERS_##NAME,                                \
     .bank0_bytes = BANK0_PARAMS + PARAMS_##NAME, .param_offset = BANK0_PARAMS,                     \
-    .param_bytes = PARAMS_##NAME, .hidden_offset = UINT32_MAX, .bank2 = MODULE_NO_SECTION          \
+    .param_bytes = PARAMS_##NAME, .hidden_offset = UINT32_MAX, .bank2 = MODULE_NO_SECTION,         \
+    .bank3 = MODULE_NO_SECTION, .bank4 = MODULE_NO_SECTION                                         \
   }
 
 static const struct module_section sections[] = {
@@ -32,9 +33,7 @@ static const struct kernel_code kernels[] = {
 static const struct module_code code = {.sections = sections,
                                         .section_count = 2 * WIDTHS,
                                         .kernels = kernels,
-                                        .kernel_count = 2 * WIDTHS,
-                                        .bank3 = MODULE_NO_SECTION,
-                                        .bank4 = MODULE_NO_SECTION};
+                                        .kernel_count = 2 * WIDTHS};
 
 /* Parameters, as in copy_kernels.cu. */
 struct copy_box {

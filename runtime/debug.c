@@ -29,10 +29,10 @@ static void take_topic(const char *topic) {
     topics.ioctl = true;
   else if (strcmp(topic, "choices") == 0)
     topics.choices = true;
-  else if (strcmp(topic, "api") != 0) /* the OpenCL layer's own (icd/error.c) */
+  else if (strcmp(topic, "api") != 0 && strcmp(topic, "build") != 0) /* icd/error.c's */
     fprintf(stderr,
-            "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, launch, ioctl, choices, trace:FILE, "
-            "timeline:FILE\n",
+            "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, build, launch, ioctl, choices, "
+            "trace:FILE, timeline:FILE\n",
             topic);
 }
 

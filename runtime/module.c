@@ -176,16 +176,16 @@ static int describe_kernel(struct rt_module *m, const struct kernel_code *k, str
                      QMD_CONSTANT_SIZE_SHIFT));
   int result = bind_bank(m, q, 2, k->bank2);
   if (result == 0)
-    result = bind_bank(m, q, 3, m->code->bank3);
+    result = bind_bank(m, q, 3, k->bank3);
   if (result == 0)
-    result = bind_bank(m, q, 4, m->code->bank4);
+    result = bind_bank(m, q, 4, k->bank4);
 
   put64(r->bank0, BANK0_SHARED_WINDOW, RT_SHARED_WINDOW);
   put64(r->bank0, BANK0_LOCAL_WINDOW, RT_LOCAL_WINDOW);
   r->bank0[BANK0_STACK_POINTER / 4] = STACK_POINTER_START;
   r->bank0[BANK0_SM_COUNT / 4] = m->context->device->info.sm_count;
-  if (m->code->bank3 != MODULE_NO_SECTION)
-    put64(r->bank0, BANK0_BANK3_ADDRESS, m->addresses[m->code->bank3]);
+  if (k->bank3 != MODULE_NO_SECTION)
+    put64(r->bank0, BANK0_BANK3_ADDRESS, m->addresses[k->bank3]);
   return result;
 }
 

@@ -16,6 +16,11 @@
  * kernel: name, attributes, 3 u32 required block, 3 u32 hinted block, u32 flags (1:
  * prints, 2: uniform), u32 number of arguments, arguments. Argument: name, type name, u32 kind,
  * access, qualifiers, size, alignment, type of image. String: u32 length, bytes, NUL.
+ *
+ * A program binary made of units has another format version, their number for that of the
+ * kernels, and from offset 72 on for each unit its offset (16-aligned) and size, offset and
+ * number of its places, offset and size of its names of files: 6 u64. Units are program
+ * binaries as above.
  */
 #include "compiler/client/binary.h"
 
@@ -35,6 +40,7 @@ static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
 
 enum {
   FORMAT_VERSION = 5,
+  FORMAT_UNITS = 6,
   FLAG_PRINTS = 1,
   FLAG_UNIFORM = 2,
   HASHED_FROM = 32, /* offset of the first byte under the checksum */
@@ -113,6 +119,12 @@ static void put_kernel(struct writer *w, const struct binary_kernel *kernel) {
   }
 }
 
+static void seal(unsigned char *bytes, struct header *header) {
+  memcpy(bytes, header, sizeof(*header));
+  header->hash = XXH64(bytes + HASHED_FROM, header->size - HASHED_FROM, 0);
+  memcpy(bytes, header, sizeof(*header));
+}
+
 static void put_program(struct writer *w, const struct binary_program *program) {
   struct header header = {
       .format = FORMAT_VERSION,
@@ -132,9 +144,7 @@ static void put_program(struct writer *w, const struct binary_program *program) 
   header.size = w->at;
   if (!w->bytes)
     return;
-  memcpy(w->bytes, &header, sizeof(header));
-  header.hash = XXH64(w->bytes + HASHED_FROM, w->at - HASHED_FROM, 0);
-  memcpy(w->bytes, &header, sizeof(header));
+  seal(w->bytes, &header);
 }
 
 int cc_binary_write(const struct binary_program *program, void **bytes, size_t *size) {
@@ -144,6 +154,74 @@ int cc_binary_write(const struct binary_program *program, void **bytes, size_t *
   if (!w.bytes)
     return -ENOMEM;
   put_program(&w, program);
+  *bytes = w.bytes;
+  *size = w.at;
+  return 0;
+}
+
+int cc_binary_complete(const void *container, size_t container_size, const void *cubin,
+                       size_t cubin_size, void **bytes, size_t *size) {
+  struct header header;
+  if (container_size < sizeof(header) || !cc_binary_is_container(container, container_size))
+    return -EINVAL;
+  memcpy(&header, container, sizeof(header));
+  if (header.cubin_size || header.cubin_offset != container_size)
+    return -EINVAL;
+  header.cubin_size = cubin_size;
+  header.size = container_size + cubin_size;
+  unsigned char *whole = malloc(header.size);
+  if (!whole)
+    return -ENOMEM;
+  memcpy(whole, container, container_size);
+  memcpy(whole + container_size, cubin, cubin_size);
+  seal(whole, &header);
+  *bytes = whole;
+  *size = header.size;
+  return 0;
+}
+
+/* Where the parts of a unit are. */
+struct unit_record {
+  uint64_t offset, size, places, place_count, files, files_size;
+};
+
+static uint64_t put_aligned(struct writer *w, const void *data, size_t size) {
+  w->at = (w->at + CUBIN_ALIGN - 1) & ~(size_t)(CUBIN_ALIGN - 1);
+  const uint64_t at = w->at;
+  put(w, data, size);
+  return at;
+}
+
+static void put_units(struct writer *w, const struct binary_unit *units, size_t count) {
+  struct header header = {.format = FORMAT_UNITS, .sm = BINARY_SM, .kernel_count = (uint32_t)count};
+  memcpy(header.magic, magic, sizeof(magic));
+  snprintf(header.version, sizeof(header.version), "%s", TEGRACL_VERSION);
+  w->at = sizeof(header) + count * sizeof(struct unit_record);
+  for (size_t i = 0; i < count; i++) {
+    const struct binary_unit *unit = &units[i];
+    const size_t place_bytes = unit->place_count * sizeof(*unit->places);
+    struct unit_record record = {
+        .size = unit->size, .place_count = unit->place_count, .files_size = unit->files_size};
+    record.offset = put_aligned(w, unit->binary, unit->size);
+    record.places = put_aligned(w, unit->places, place_bytes);
+    record.files = put_aligned(w, unit->files, unit->files_size);
+    if (w->bytes)
+      memcpy(w->bytes + sizeof(header) + i * sizeof(record), &record, sizeof(record));
+  }
+  header.size = w->at;
+  header.cubin_offset = sizeof(header) + count * sizeof(struct unit_record);
+  header.cubin_size = header.size - header.cubin_offset;
+  if (w->bytes)
+    seal(w->bytes, &header);
+}
+
+int cc_binary_join(const struct binary_unit *units, size_t count, void **bytes, size_t *size) {
+  struct writer w = {0};
+  put_units(&w, units, count);
+  w.bytes = calloc(1, w.at);
+  if (!w.bytes)
+    return -ENOMEM;
+  put_units(&w, units, count);
   *bytes = w.bytes;
   *size = w.at;
   return 0;
@@ -404,15 +482,20 @@ static enum cc_status status_of(enum cubin_status status) {
   }
 }
 
-static enum cc_status read_container(struct reader *r, size_t size, struct module_code *code) {
+static enum cc_status read_units(struct reader *r, const struct header *header,
+                                 struct module_code *code);
+
+static enum cc_status read_container(struct reader *r, size_t size, bool is_unit,
+                                     struct module_code *code) {
   struct header header;
   if (size < sizeof(header))
     return refuse(r, CC_INVALID_BINARY, "truncated program binary: %zu bytes", size);
   memcpy(&header, r->bytes, sizeof(header));
-  if (header.format != FORMAT_VERSION)
+  if (header.format != FORMAT_VERSION && (is_unit || header.format != FORMAT_UNITS))
     return refuse(r, CC_INVALID_BINARY,
-                  "program binary of format %u; this tegracl reads format %d: build it again",
-                  header.format, FORMAT_VERSION);
+                  "program binary of format %u; this tegracl reads formats %d and %d: build it "
+                  "again",
+                  header.format, FORMAT_VERSION, FORMAT_UNITS);
   if (header.size != size)
     return refuse(r, CC_INVALID_BINARY, "truncated program binary: %zu of %llu bytes", size,
                   (unsigned long long)header.size);
@@ -421,9 +504,12 @@ static enum cc_status read_container(struct reader *r, size_t size, struct modul
   if (header.sm != BINARY_SM)
     return refuse(r, CC_WRONG_DEVICE, "a program binary for sm_%u; this device is sm_%d", header.sm,
                   BINARY_SM);
-  if (header.cubin_offset < sizeof(header) || header.cubin_offset % CUBIN_ALIGN ||
+  if (header.cubin_offset < sizeof(header) ||
+      (header.format == FORMAT_VERSION && header.cubin_offset % CUBIN_ALIGN) ||
       header.cubin_offset > size || header.cubin_size > size - header.cubin_offset)
     return damaged(r, "its CUBIN is outside the file");
+  if (header.format == FORMAT_UNITS)
+    return read_units(r, &header, code);
   r->at = sizeof(header);
   r->end = header.cubin_offset;
   if (header.kernel_count > (r->end - r->at) / MIN_KERNEL_BYTES)
@@ -447,6 +533,160 @@ static enum cc_status read_container(struct reader *r, size_t size, struct modul
   code->kernel_count = header.kernel_count;
   code->global_bytes = header.global_bytes;
   return status;
+}
+
+/* ---- units ------------------------------------------------------------------- */
+
+/* What the parts of a program binary add up to; then, where the next goes. */
+struct totals {
+  uint64_t sections, relocs, kernels, lines, files;
+};
+
+/* One program out of those of the units. */
+struct join {
+  struct module_section *sections;
+  struct module_reloc *relocs;
+  struct kernel_code *kernels;
+  struct module_line *lines;
+  const char **files;
+  struct totals at;
+};
+
+static uint32_t count_strings(const char *bytes, size_t size) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < size; i++)
+    count += bytes[i] == 0;
+  return count;
+}
+
+/* The piece of a unit, which must lie behind the last one's end; moves the end. */
+static bool take_piece(uint64_t *end, uint64_t size, uint64_t offset, uint64_t count,
+                       uint64_t bytes) {
+  if (offset < *end || offset % CUBIN_ALIGN || offset > size || count > (size - offset) / bytes)
+    return false;
+  *end = offset + count * bytes;
+  return true;
+}
+
+/* Units come one after the other: many that lie upon each other would make much of a small file. */
+static enum cc_status read_unit(struct reader *r, size_t size, uint32_t number, uint64_t *end,
+                                struct unit_record *record, struct module_code *code) {
+  memcpy(record, r->bytes + sizeof(struct header) + number * sizeof(*record), sizeof(*record));
+  const bool good =
+      take_piece(end, size, record->offset, record->size, 1) &&
+      take_piece(end, size, record->places, record->place_count, sizeof(struct binary_place)) &&
+      take_piece(end, size, record->files, record->files_size, 1);
+  if (!good || (record->files_size && r->bytes[record->files + record->files_size - 1] != 0))
+    return refuse(r, CC_INVALID_BINARY, "damaged program binary: unit %u is outside the file",
+                  number);
+  struct reader unit = *r;
+  unit.bytes += record->offset;
+  return read_container(&unit, record->size, true, code);
+}
+
+static uint32_t moved(uint32_t section, uint64_t by) {
+  return section == MODULE_NO_SECTION ? section : section + (uint32_t)by;
+}
+
+/* Of numbers of places the places. */
+static void add_lines(struct reader *r, struct join *join, const struct unit_record *record,
+                      const struct module_code *code) {
+  const struct binary_place *places = (const void *)(r->bytes + record->places);
+  const char *files = (const char *)r->bytes + record->files;
+  const uint64_t first_file = join->at.files;
+  for (size_t i = 0; i < record->files_size; i += strlen(files + i) + 1)
+    join->files[join->at.files++] = strcmp(files + i, SOURCE_NAME) == 0 ? "" : files + i;
+  for (uint32_t i = 0; i < code->line_count; i++) {
+    struct module_line line = code->lines[i];
+    const uint32_t place = line.line ? (line.line - 1) / BINARY_LINES_STEP : 0;
+    line.section += (uint32_t)join->at.sections;
+    if (line.line && place < record->place_count &&
+        places[place].file < join->at.files - first_file) {
+      line.line = places[place].line + (line.line - 1) % BINARY_LINES_STEP;
+      line.file = (uint32_t)first_file + places[place].file;
+    } else {
+      line.line = line.file = 0;
+    }
+    join->lines[join->at.lines++] = line;
+  }
+}
+
+static void add_unit(struct join *join, const struct module_code *code) {
+  const uint64_t by = join->at.sections;
+  for (uint32_t i = 0; i < code->reloc_count; i++) {
+    struct module_reloc *reloc = &join->relocs[join->at.relocs++];
+    *reloc = code->relocs[i];
+    reloc->section = moved(reloc->section, by);
+    reloc->target = moved(reloc->target, by);
+  }
+  for (uint32_t i = 0; i < code->kernel_count; i++) {
+    struct kernel_code *kernel = &join->kernels[join->at.kernels++];
+    *kernel = code->kernels[i];
+    kernel->text = moved(kernel->text, by);
+    kernel->bank2 = moved(kernel->bank2, by);
+    kernel->bank3 = moved(kernel->bank3, by);
+    kernel->bank4 = moved(kernel->bank4, by);
+  }
+  memcpy(join->sections + by, code->sections, code->section_count * sizeof(*code->sections));
+  join->at.sections += code->section_count;
+}
+
+static bool alloc_join(struct reader *r, const struct totals *all, struct join *join) {
+  *join = (struct join){
+      .sections = arena_alloc(r->arena, all->sections, sizeof(*join->sections)),
+      .relocs = arena_alloc(r->arena, all->relocs, sizeof(*join->relocs)),
+      .kernels = arena_alloc(r->arena, all->kernels, sizeof(*join->kernels)),
+      .lines = arena_alloc(r->arena, all->lines, sizeof(*join->lines)),
+      .files = arena_alloc(r->arena, all->files, sizeof(*join->files)),
+  };
+  return join->sections && join->relocs && join->kernels && join->lines && join->files;
+}
+
+static enum cc_status read_units(struct reader *r, const struct header *header,
+                                 struct module_code *code) {
+  const uint32_t count = header->kernel_count;
+  if (!count || count > (header->size - sizeof(*header)) / sizeof(struct unit_record))
+    return damaged(r, "it has fewer units than it says");
+  struct module_code *units = arena_alloc(r->arena, count, sizeof(*units));
+  struct unit_record *records = arena_alloc(r->arena, count, sizeof(*records));
+  struct totals all = {0};
+  uint64_t end = sizeof(*header) + count * (uint64_t)sizeof(*records);
+  struct join join;
+  if (!units || !records)
+    return no_memory(r);
+  *code = (struct module_code){0};
+  for (uint32_t i = 0; i < count; i++) {
+    const enum cc_status status = read_unit(r, header->size, i, &end, &records[i], &units[i]);
+    if (status != CC_OK)
+      return status;
+    all.sections += units[i].section_count;
+    all.relocs += units[i].reloc_count;
+    all.kernels += units[i].kernel_count;
+    all.lines += units[i].line_count;
+    all.files += count_strings((const char *)r->bytes + records[i].files, records[i].files_size);
+    code->cubin_bytes += units[i].cubin_bytes;
+    code->global_bytes += units[i].global_bytes;
+  }
+  if (all.sections >= UINT32_MAX || all.relocs > UINT32_MAX || all.kernels > UINT32_MAX ||
+      all.lines > UINT32_MAX || all.files > UINT32_MAX)
+    return damaged(r, "its units are too many");
+  if (!alloc_join(r, &all, &join))
+    return no_memory(r);
+  for (uint32_t i = 0; i < count; i++) {
+    add_lines(r, &join, &records[i], &units[i]);
+    add_unit(&join, &units[i]);
+  }
+  code->sections = join.sections;
+  code->section_count = (uint32_t)join.at.sections;
+  code->relocs = join.relocs;
+  code->reloc_count = (uint32_t)join.at.relocs;
+  code->kernels = join.kernels;
+  code->kernel_count = (uint32_t)join.at.kernels;
+  code->lines = join.lines;
+  code->line_count = (uint32_t)join.at.lines;
+  code->files = join.files;
+  code->file_count = (uint32_t)join.at.files;
+  return CC_OK;
 }
 
 /* What is taken for a program binary at times: how it begins, what it is and what helps. */
@@ -498,7 +738,7 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
     memcpy(copy, binary, size);
     r.bytes = copy;
     if (cc_binary_is_container(copy, size))
-      status = read_container(&r, size, code);
+      status = read_container(&r, size, false, code);
     else if (cubin_is_elf(copy, size))
       status = status_of(cubin_read(copy, size, arena, code, error, error_size));
     else

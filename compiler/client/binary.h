@@ -46,8 +46,36 @@ struct binary_program {
   size_t cubin_size;
 };
 
+/* A program binary may be made of units: whole program binaries for some of the kernels each,
+ * which were compiled apart. What such a unit says about lines of the source are numbers of
+ * places in a list, so that it does not depend on where its functions stand: line
+ * 1 + BINARY_LINES_STEP * i, or one soon after it, is that of place i, or as soon after it. */
+enum { BINARY_LINES_STEP = 64 };
+
+struct binary_place {
+  uint32_t line;
+  uint32_t file; /* number */
+};
+
+struct binary_unit {
+  const void *binary;
+  size_t size;
+  const struct binary_place *places;
+  size_t place_count;
+  const char *files; /* names, each with its NUL */
+  size_t files_size;
+};
+
 /* Writes the container into malloc'ed memory. 0 or -ENOMEM. */
 int cc_binary_write(const struct binary_program *program, void **bytes, size_t *size);
+
+/* The container with a CUBIN in place of its empty one. 0, -ENOMEM, or -EINVAL if bytes are no
+ * container without a CUBIN. */
+int cc_binary_complete(const void *container, size_t container_size, const void *cubin,
+                       size_t cubin_size, void **bytes, size_t *size);
+
+/* The program binary that is made of the units, in malloc'ed memory. 0 or -ENOMEM. */
+int cc_binary_join(const struct binary_unit *units, size_t count, void **bytes, size_t *size);
 
 /* Whether bytes start like a container (not whether it is sound). */
 bool cc_binary_is_container(const void *bytes, size_t size);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "compiler/client/cache.h"
 #include "compiler/client/flight.h"
 #include "compiler/client/helper.h"
+#include "compiler/client/units.h"
 #include "compiler/find.h"
 #include "compiler/helper_limits.h"
 #include "compiler/message.h"
@@ -37,18 +39,29 @@ static bool had_gone(int error) {
   return error == -EPIPE;
 }
 
-/* Whether there is too little of something for a helper, rather than no compiler. */
-static bool is_shortage(int error) {
-  return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN;
-}
+/* What the jobs of a build have in common. */
+struct setting {
+  const char *compiler, *folder;
+  struct cache_tools tools;
+  struct helper_share share;
+  atomic_bool hung; /* a helper had to be ended */
+};
 
-/* One build by a helper. */
-static enum cc_status build(const struct cc_job *job, const char *compiler, const char *folder,
-                            struct cc_result *result) {
+/* How a helper works: it may answer with a plan for units; it may not; with all of the memory,
+ * while no other works, in place of its share. */
+enum manner { IN_UNITS, WHOLE, ALONE };
+
+/* One request to a helper. */
+static enum cc_status ask(const struct cc_job *asked, struct setting *setting, enum manner manner,
+                          struct cc_result *result) {
+  const char *compiler = setting->compiler;
   enum cc_status status = CC_INTERNAL_ERROR;
   char words[4096];
   struct message request = {0}, answer = {0};
-  message_put_job(&request, job, folder);
+  struct cc_job job = *asked;
+  job.may_plan = manner == IN_UNITS && job.action != CC_BUILD_UNIT;
+  job.memory_mib = manner == ALONE ? limits_memory_mib() : limits_share_mib();
+  message_put_job(&request, &job, setting->folder);
   if (request.broken) {
     message_finish(&request);
     return fail(result, CC_OUT_OF_MEMORY, "out of memory while sending the source to %s\n",
@@ -57,9 +70,9 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
   for (;;) {
     bool used;
     int error;
-    struct helper *helper = helper_get(compiler, &used, &error);
+    struct helper *helper = helper_get(compiler, &setting->share, manner == ALONE, &used, &error);
     if (!helper) {
-      status = fail(result, is_shortage(error) ? CC_OUT_OF_MEMORY : CC_NOT_AVAILABLE,
+      status = fail(result, helper_is_shortage(error) ? CC_OUT_OF_MEMORY : CC_NOT_AVAILABLE,
                     "the compiler %s could not be started: %s\n", compiler, strerror(-error));
       break;
     }
@@ -67,14 +80,19 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
     error = helper_ask(helper, &request, &answer, message_now_ms() + seconds * 1000);
     if (!error)
       error = message_take_result(&answer, &status, result);
+    if (!error && result->plan && (!job.may_plan || result->binary))
+      error = -EPROTO;
     if (!error) {
       helper_put(helper);
       break;
     }
-    helper_end(helper, words, sizeof(words));
+    struct rusage spent;
+    helper_end(helper, words, sizeof(words), &spent);
     /* It may have left for lack of work just as we asked; a new one has not. */
     if (used && had_gone(error))
       continue;
+    if (error == -ETIMEDOUT)
+      atomic_store(&setting->hung, true);
     if (error == -ETIMEDOUT)
       status = fail(result, CC_INTERNAL_ERROR,
                     "the compiler did not finish in %lld seconds; %s\n"
@@ -87,10 +105,48 @@ static enum cc_status build(const struct cc_job *job, const char *compiler, cons
     else
       status = fail(result, error == -ENOMEM ? CC_OUT_OF_MEMORY : CC_INTERNAL_ERROR,
                     "the compiler could not be reached: %s; %s\n", strerror(-error), words);
+    result->short_of_memory = limits_were_met(&spent, job.memory_mib);
     break;
   }
   message_finish(&answer);
   message_finish(&request);
+  return status;
+}
+
+static enum cc_status build_cached(const struct cc_job *job, struct setting *setting,
+                                   struct cc_result *result);
+
+static enum cc_status build_unit(void *setting, const struct cc_job *unit,
+                                 struct cc_result *result) {
+  return build_cached(unit, setting, result);
+}
+
+static bool may_try_again(const struct cc_job *job, const struct setting *setting,
+                          enum cc_status status) {
+  return job->action != CC_BUILD_UNIT && !atomic_load(&setting->hung) &&
+         (status == CC_BUILD_FAILURE || status == CC_INTERNAL_ERROR);
+}
+
+static enum cc_status ask_again(const struct cc_job *job, struct setting *setting,
+                                enum manner manner, struct cc_result *result) {
+  cc_result_finish(result);
+  return ask(job, setting, manner, result);
+}
+
+/* One build by helpers: in units, if the first finds that it pays. If that fails, in one piece:
+ * the log speaks of the program then and not of a unit. What fails for lack of memory may be
+ * good with all of it. */
+static enum cc_status build(const struct cc_job *job, struct setting *setting,
+                            struct cc_result *result) {
+  enum cc_status status = ask(job, setting, IN_UNITS, result);
+  if (status == CC_OK && result->plan) {
+    status = units_build(job, result, build_unit, setting);
+    if (!result->short_of_memory && may_try_again(job, setting, status))
+      status = ask_again(job, setting, WHOLE, result);
+  }
+  if (result->short_of_memory && limits_share_mib() < limits_memory_mib() &&
+      may_try_again(job, setting, status))
+    status = ask_again(job, setting, ALONE, result);
   return status;
 }
 
@@ -105,45 +161,59 @@ static bool take_cached(enum cache_scope scope, const char *folder, const struct
   return result->from_cache;
 }
 
-static enum cc_status build_and_keep(const struct cc_job *job, const char *compiler,
-                                     const char *folder, enum cache_scope scope,
-                                     const struct cache_key *job_key, struct cc_result *result) {
+static enum cc_status build_and_keep(const struct cc_job *job, struct setting *setting,
+                                     enum cache_scope scope, const struct cache_key *job_key,
+                                     struct cc_result *result) {
   struct cache_key key = {0};
   struct timespec began;
   clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the one that files get their times from */
-  const enum cc_status status = build(job, compiler, folder, result);
+  const enum cc_status status = build(job, setting, result);
   if (status == CC_OK && scope == CACHE_JOB)
     cache_put(job_key, result);
   else if (status == CC_OK && scope == CACHE_PLACES &&
-           cache_keep_places(job_key, folder, result, &began, &key))
+           cache_keep_places(job_key, setting->folder, result, &began, &key))
     cache_put(&key, result);
   cache_key_finish(&key);
   return status;
 }
 
-static enum cc_status look_or_build(const struct cc_job *job, const char *compiler,
-                                    const char *folder, enum cache_scope scope,
-                                    const struct cache_key *key, struct cc_result *result) {
-  return take_cached(scope, folder, key, result)
+static enum cc_status look_or_build(const struct cc_job *job, struct setting *setting,
+                                    enum cache_scope scope, const struct cache_key *key,
+                                    struct cc_result *result) {
+  return take_cached(scope, setting->folder, key, result)
              ? CC_OK
-             : build_and_keep(job, compiler, folder, scope, key, result);
+             : build_and_keep(job, setting, scope, key, result);
 }
 
 /* Of several threads with the same job one builds. It looks again first: another may
  * have landed since the last look. So do those who waited, if the build depends on files,
  * which may be others by now. */
-static enum cc_status build_once(const struct cc_job *job, const char *compiler, const char *folder,
+static enum cc_status build_once(const struct cc_job *job, struct setting *setting,
                                  enum cache_scope scope, const struct cache_key *key,
                                  struct cc_result *result) {
   enum cc_status status;
   struct flight *flight = flight_take_off(key, &status, result);
   if (flight) {
-    status = look_or_build(job, compiler, folder, scope, key, result);
+    status = look_or_build(job, setting, scope, key, result);
     flight_land(flight, status, result);
   } else if (scope == CACHE_PLACES && status == CC_OK) {
     cc_result_finish(result);
-    status = look_or_build(job, compiler, folder, scope, key, result);
+    status = look_or_build(job, setting, scope, key, result);
   }
+  return status;
+}
+
+/* From the cache, or by helpers. */
+static enum cc_status build_cached(const struct cc_job *job, struct setting *setting,
+                                   struct cc_result *result) {
+  struct cache_key key;
+  const enum cache_scope scope = cache_key_make(job, setting->folder, &setting->tools, &key);
+  enum cc_status status = CC_OK;
+  if (scope == CACHE_NEVER)
+    status = build(job, setting, result);
+  else if (!take_cached(scope, setting->folder, &key, result))
+    status = build_once(job, setting, scope, &key, result);
+  cache_key_finish(&key);
   return status;
 }
 
@@ -159,26 +229,19 @@ static enum cc_status find_and_build(const struct cc_job *job, struct paths *fou
     return fail(result, CC_NOT_AVAILABLE,
                 "tegracl's compiler command (tegraclc) was not found; install tegracl completely "
                 "or set TEGRACL_COMPILER to its file name\n");
-  struct cache_tools tools = {.paths = {
-                                  found->tegraclc,
-                                  cc_find_clang(found->clang) ? found->clang : NULL,
-                                  cc_find_nvrtc(found->nvrtc) ? found->nvrtc : NULL,
-                              }};
+  struct setting setting = {.compiler = found->tegraclc,
+                            .tools.paths = {
+                                found->tegraclc,
+                                cc_find_clang(found->clang) ? found->clang : NULL,
+                                cc_find_nvrtc(found->nvrtc) ? found->nvrtc : NULL,
+                            }};
   if (job->source_count == 1 && spirv_is(job->sources[0].text, job->sources[0].size) &&
       cc_find_spirv_tools(found->validator, found->translator)) {
-    tools.paths[CACHE_VALIDATOR] = found->validator;
-    tools.paths[CACHE_TRANSLATOR] = found->translator;
+    setting.tools.paths[CACHE_VALIDATOR] = found->validator;
+    setting.tools.paths[CACHE_TRANSLATOR] = found->translator;
   }
-  const char *folder = getcwd(found->here, sizeof(found->here));
-  struct cache_key key;
-  const enum cache_scope scope = cache_key_make(job, folder, &tools, &key);
-  enum cc_status status = CC_OK;
-  if (scope == CACHE_NEVER)
-    status = build(job, found->tegraclc, folder, result);
-  else if (!take_cached(scope, folder, &key, result))
-    status = build_once(job, found->tegraclc, folder, scope, &key, result);
-  cache_key_finish(&key);
-  return status;
+  setting.folder = getcwd(found->here, sizeof(found->here));
+  return build_cached(job, &setting, result);
 }
 
 enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
@@ -195,6 +258,8 @@ void cc_result_finish(struct cc_result *result) {
   free(result->log);
   free(result->binary);
   free(result->places);
+  free(result->plan);
+  free(result->unit_ns);
   *result = (struct cc_result){0};
 }
 

@@ -55,7 +55,8 @@ static enum cc_status copy_outcome(struct cc_result *to, enum cc_status status,
   *to = (struct cc_result){.log = from->log ? strdup(from->log) : NULL,
                            .binary = copy_bytes(from->binary, from->binary_size),
                            .binary_size = from->binary_size,
-                           .from_cache = from->from_cache};
+                           .from_cache = from->from_cache,
+                           .short_of_memory = from->short_of_memory};
   if (to->log && !to->binary == !from->binary)
     return status;
   cc_result_finish(to);

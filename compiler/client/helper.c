@@ -38,14 +38,25 @@ struct helper {
   int output;           /* memory file of what it printed */
   uint64_t environment; /* hash of the environment it was started in */
   bool used;
+  struct helper_share *share; /* at work: of the build */
+  unsigned places;            /* that it takes in the width */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t freed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* places or lists */
 static struct helper *idle;
 static struct helper *working;
 static struct helper *leaving; /* socket closed, not yet reaped */
-static long busy;              /* those at work, and those about to be started */
+static unsigned busy;          /* places of those at work, and of those about to be started */
+
+/* A thread that waits for a helper. */
+struct waiter {
+  struct waiter *next;
+  struct helper_share *share;
+  bool alone;
+  unsigned places; /* 0: still waits */
+};
+static struct waiter *waiters; /* the first is the one that has waited longest */
 
 /* In a set-user-ID program the environment comes from the user that must not have its rights. */
 static char **helpers_environment(void) {
@@ -280,8 +291,9 @@ static void forked_child(void) {
   forget(&working);
   forget(&leaving);
   busy = 0;
+  waiters = NULL;
   pthread_mutex_init(&lock, NULL);
-  pthread_cond_init(&freed, NULL);
+  pthread_cond_init(&changed, NULL);
 }
 
 static int watch_forks(void) {
@@ -291,10 +303,59 @@ static int watch_forks(void) {
 
 /* ---- from outside ---------------------------------------------------------------- */
 
+/* Whose turn it is: of the build that has fewest helpers at work. */
+static struct waiter **next_turn(void) {
+  struct waiter **next = &waiters;
+  for (struct waiter **place = &waiters; *place; place = &(*place)->next)
+    if ((*place)->share->busy < (*next)->share->busy)
+      next = place;
+  return next;
+}
+
+/* Gives the places that are free to those who wait. The lock is held. */
+static void grant(void) {
+  const unsigned width = limits_width();
+  while (waiters) {
+    struct waiter **place = next_turn();
+    struct waiter *waiter = *place;
+    if (waiter->alone ? busy > 0 : busy >= width)
+      break;
+    *place = waiter->next;
+    waiter->places = waiter->alone ? width : 1;
+    waiter->share->busy++;
+    busy += waiter->places;
+    pthread_cond_broadcast(&changed);
+  }
+}
+
 /* The lock is held. */
-static void leave_busy(void) {
-  busy--;
-  pthread_cond_signal(&freed);
+static void leave_busy(unsigned places, struct helper_share *share) {
+  busy -= places;
+  share->busy--;
+  grant();
+  pthread_cond_broadcast(&changed);
+}
+
+/* Waits for its turn. The places that are taken. The lock is held. */
+static unsigned wait_turn(struct helper_share *share, bool alone) {
+  struct waiter waiter = {.share = share, .alone = alone};
+  struct waiter **last = &waiters;
+  while (*last)
+    last = &(*last)->next;
+  *last = &waiter;
+  grant();
+  while (!waiter.places)
+    pthread_cond_wait(&changed, &lock);
+  return waiter.places;
+}
+
+/* The lock is held. */
+static void let_idle_go(void) {
+  while (idle) {
+    struct helper *helper = idle;
+    idle = helper->next;
+    let_go(helper);
+  }
 }
 
 /* The lock is held. */
@@ -303,30 +364,52 @@ static void stop_working(struct helper *helper) {
   while (*place != helper)
     place = &(*place)->next;
   *place = helper->next;
-  leave_busy();
+  leave_busy(helper->places, helper->share);
 }
 
-struct helper *helper_get(const char *path, bool *used, int *error) {
-  uint64_t environment = hash_environment(path);
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  pthread_mutex_lock(&lock);
-  while (busy >= (cores > 0 ? cores : 1))
-    pthread_cond_wait(&freed, &lock);
-  busy++;
-  *error = watch_forks();
-  reap();
-  struct helper *helper = *error ? NULL : take_idle(environment);
-  *used = helper && helper->used;
-  if (!helper && !*error) {
+bool helper_is_shortage(int error) {
+  return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN;
+}
+
+/* An idle helper, or a new one: fresh: a new one, if that can be had, and no idle ones beside it.
+ * Where the system has no room for another, one that is at work serves when it is idle. The lock
+ * is held, but not while one starts. */
+static struct helper *find_helper(const char *path, uint64_t environment, bool fresh, int *error) {
+  for (;; fresh = false) {
+    struct helper *helper = fresh ? NULL : take_idle(environment);
+    *error = 0;
+    if (helper)
+      return helper;
     pthread_mutex_unlock(&lock);
     helper = start(path, environment, error);
     pthread_mutex_lock(&lock);
+    if (fresh && helper)
+      let_idle_go();
+    if (helper || !helper_is_shortage(*error))
+      return helper;
+    while (working && !idle)
+      pthread_cond_wait(&changed, &lock);
+    if (!idle)
+      return NULL;
   }
+}
+
+struct helper *helper_get(const char *path, struct helper_share *share, bool alone, bool *used,
+                          int *error) {
+  const uint64_t environment = hash_environment(path);
+  pthread_mutex_lock(&lock);
+  const unsigned places = wait_turn(share, alone);
+  *error = watch_forks();
+  reap();
+  struct helper *helper = *error ? NULL : find_helper(path, environment, alone, error);
+  *used = helper && helper->used;
   if (helper) {
+    helper->share = share;
+    helper->places = places;
     helper->next = working;
     working = helper;
   } else {
-    leave_busy();
+    leave_busy(places, share);
   }
   pthread_mutex_unlock(&lock);
   return helper;
@@ -357,10 +440,10 @@ static void last_words(int output, char *words, size_t size) {
   words[got > 0 ? got : 0] = 0;
 }
 
-void helper_end(struct helper *helper, char *words, size_t size) {
+void helper_end(struct helper *helper, char *words, size_t size, struct rusage *used) {
   char printed[2048], end[256];
   siginfo_t info;
-  struct rusage used = {0};
+  *used = (struct rusage){0};
   /* A helper that is going by itself gets a moment, so that we learn how. On a busy machine
    * it may take longer from closing its files to its end, but then our signal, too, comes
    * after what ended it. */
@@ -368,13 +451,13 @@ void helper_end(struct helper *helper, char *words, size_t size) {
   const bool going = has_closed(helper->fd);
   int ended = 0;
   for (int i = 0; going && i < MOMENTS && ended == 0; i++) {
-    ended = wait_for(helper, WNOHANG | WNOWAIT, &info, &used);
+    ended = wait_for(helper, WNOHANG | WNOWAIT, &info, used);
     if (ended == 0)
       usleep(MOMENT_US);
   }
   /* Before it is waited for: then its number is its own, and what it started is ended, too. */
   end_group(helper);
-  ended = wait_for(helper, 0, &info, &used);
+  ended = wait_for(helper, 0, &info, used);
   last_words(helper->output, printed, sizeof(printed));
   if (ended < 0)
     snprintf(words, size, "it ended, how only the application knows, which waited for it\n%s",
@@ -382,7 +465,7 @@ void helper_end(struct helper *helper, char *words, size_t size) {
   else if (going && info.si_code == CLD_EXITED) {
     snprintf(words, size, "it left with exit status %d\n%s", info.si_status, printed);
   } else if (going) {
-    limits_tell_end(end, sizeof(end), info.si_status, &used);
+    limits_tell_end(end, sizeof(end), info.si_status, used);
     snprintf(words, size, "it %s\n%s", end, printed);
   } else {
     snprintf(words, size, "it was killed\n%s", printed);

@@ -1,22 +1,33 @@
 /* Helper processes (`tegraclc --serve`) as the client keeps them: started on
- * demand, one for each build that runs at the same time up to the number of
- * cores, kept for the next build.
+ * demand, one for each request that is answered at the same time, up to limits_width, kept
+ * for the next. Builds that wait for one get them by turns.
  */
 #ifndef TEGRACL_HELPER_H
 #define TEGRACL_HELPER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "compiler/message.h"
 
 struct helper;
 
-/* A helper for one build: an idle one, or a new one started from the command at
- * path; waits for one while as many as there are cores are at work. NULL if none
- * can be started; *error is -errno then. *used: it has worked before, so it may
- * be leaving just now. */
-struct helper *helper_get(const char *path, bool *used, int *error);
+/* What a build has of the helpers. */
+struct helper_share {
+  unsigned busy; /* at work for it */
+};
+
+/* Whether the -errno says that there is too little of something for a helper. */
+bool helper_is_shortage(int error);
+
+/* A helper for one request of the build: an idle one, or a new one started from the command at
+ * path; waits for one while limits_width are at work, or as many as the system has room for.
+ * alone: until none is, and no other gets one meanwhile, so that it may use all the memory.
+ * NULL if none can be started; *error is -errno then. *used: it has worked before, so it may be
+ * leaving just now. */
+struct helper *helper_get(const char *path, struct helper_share *share, bool alone, bool *used,
+                          int *error);
 
 /* Sends the request and waits for the answer: 0 or -errno as message_receive.
  * After an error the helper must be ended with helper_end. */
@@ -27,7 +38,7 @@ int helper_ask(struct helper *helper, const struct message *request, struct mess
 void helper_put(struct helper *helper);
 
 /* Ends a helper that failed: kills it and what it started. Says in words how it
- * ended and adds the last of what it printed. */
-void helper_end(struct helper *helper, char *words, size_t size);
+ * ended and adds the last of what it printed. used: by it. */
+void helper_end(struct helper *helper, char *words, size_t size, struct rusage *used);
 
 #endif

@@ -49,6 +49,49 @@ void lower_use_group(struct lower *lower, const char *file) {
   }
 }
 
+/* ptxas knows no escapes in names. */
+static void add_file_name(const char *file, unsigned length, struct text *out) {
+  for (unsigned i = 0; i < length; i++) {
+    bool plain = (unsigned char)file[i] >= ' ' && file[i] != '"' && file[i] != '\\';
+    text_add(out, plain ? file + i : "?", 1);
+  }
+}
+
+static unsigned file_number(struct lower *lower, const char *file, unsigned length) {
+  unsigned count = 0;
+  for (unsigned i = lower->place_count; i > 0; i--) {
+    if (lower->places[i - 1].file == file)
+      return lower->places[i - 1].file_number;
+    if (lower->places[i - 1].file_number >= count)
+      count = lower->places[i - 1].file_number + 1;
+  }
+  add_file_name(file, length, &lower->result->files);
+  text_add(&lower->result->files, "", 1);
+  return count;
+}
+
+/* The number of the place in the unit's list, which it joins if it is new. */
+static unsigned place_number(struct lower *lower, unsigned line, const char *file,
+                             unsigned length) {
+  for (unsigned i = lower->place_count; i > 0; i--)
+    if (lower->places[i - 1].line == line && lower->places[i - 1].file == file)
+      return i - 1;
+  if ((lower->place_count & (lower->place_count - 1)) == 0) {
+    const size_t room = lower->place_count ? 2 * (size_t)lower->place_count : 1;
+    struct place *places = realloc(lower->places, room * sizeof *places);
+    if (!places) {
+      lower_fail(lower, "out of memory");
+      return 0;
+    }
+    lower->places = places;
+  }
+  const unsigned number = file_number(lower, file, length);
+  const struct binary_place place = {line, number};
+  text_add(&lower->result->places, (const char *)&place, sizeof place);
+  lower->places[lower->place_count] = (struct place){line, number, file};
+  return lower->place_count++;
+}
+
 void lower_line(struct lower *lower, LLVMValueRef value, struct text *out) {
   unsigned line = LLVMGetDebugLocLine(value), length = 0;
   if (!line)
@@ -56,15 +99,17 @@ void lower_line(struct lower *lower, LLVMValueRef value, struct text *out) {
   const char *file = LLVMGetDebugLocFilename(value, &length);
   if (line == lower->line && file == lower->file)
     return;
-  text_printf(out, "\n#line %u", line);
-  if (file != lower->file) {
-    text_puts(out, " \"" SOURCE_FOLDER);
-    /* ptxas knows no escapes in names. */
-    for (unsigned i = 0; i < length; i++) {
-      bool plain = (unsigned char)file[i] >= ' ' && file[i] != '"' && file[i] != '\\';
-      text_add(out, plain ? file + i : "?", 1);
+  if (lower->in_units) {
+    text_printf(out, "\n#line %u", 1 + BINARY_LINES_STEP * place_number(lower, line, file, length));
+    if (!lower->file)
+      text_puts(out, " \"" SOURCE_FOLDER SOURCE_NAME "\"");
+  } else {
+    text_printf(out, "\n#line %u", line);
+    if (file != lower->file) {
+      text_puts(out, " \"" SOURCE_FOLDER);
+      add_file_name(file, length, out);
+      text_puts(out, "\"");
     }
-    text_puts(out, "\"");
   }
   text_puts(out, "\n");
   lower->line = line;
@@ -81,8 +126,8 @@ bool lower_in_names(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool list_functions(struct lower *lower) {
-  unsigned count = 0;
+bool lower_list_functions(struct lower *lower) {
+  unsigned count = 0, kernels = 0;
   for (LLVMValueRef at = LLVMGetFirstFunction(lower->module); at; at = LLVMGetNextFunction(at))
     count++;
   lower->functions = arena_alloc(&lower->arena, count, sizeof *lower->functions);
@@ -92,12 +137,24 @@ static bool list_functions(struct lower *lower) {
   for (LLVMValueRef at = LLVMGetFirstFunction(lower->module); at; at = LLVMGetNextFunction(at)) {
     if (LLVMIsDeclaration(at))
       continue;
-    struct text name = {0};
-    text_printf(&name, "f%u_", lower->function_count);
-    for (const char *c = LLVMGetValueName(at); *c; c++)
-      text_add(&name, lower_in_names(*c) ? c : "_", 1);
     struct function *function = &lower->functions[lower->function_count++];
     function->ref = at;
+    function->kernel = lower_is_kernel(at) ? kernels++ : NO_KERNEL;
+  }
+  return true;
+}
+
+/* Of the functions that are printed. */
+static bool name_functions(struct lower *lower) {
+  unsigned number = 0;
+  for (unsigned i = 0; i < lower->function_count; i++) {
+    struct function *function = &lower->functions[i];
+    if (!function->reached)
+      continue;
+    struct text name = {0};
+    text_printf(&name, "f%u_", number++);
+    for (const char *c = LLVMGetValueName(function->ref); *c; c++)
+      text_add(&name, lower_in_names(*c) ? c : "_", 1);
     function->name = name.failed ? NULL : arena_string(&lower->arena, name.data, name.size);
     text_finish(&name);
     if (!function->name)
@@ -106,14 +163,12 @@ static bool list_functions(struct lower *lower) {
   return true;
 }
 
-static void reach(struct lower *lower, struct function *function);
-
 static void visit_call(struct lower *lower, struct function *caller, LLVMValueRef call) {
   LLVMValueRef ref = LLVMGetCalledValue(call);
   struct function *callee = LLVMIsAFunction(ref) ? lower_function(lower, ref) : NULL;
   if (callee) {
     callee->called = true;
-    reach(lower, callee);
+    lower_reach(lower, callee);
     caller->needs_hidden |= callee->needs_hidden;
     caller->asks_lanes |= callee->asks_lanes;
     caller->prints |= callee->prints;
@@ -127,7 +182,7 @@ static void visit_call(struct lower *lower, struct function *caller, LLVMValueRe
 /* Marks what a function calls, callees first. OpenCL C has no recursion, so
  * needs_hidden is known when the callee returns. clang does not say so, but makes
  * loops of some, which then are good. */
-static void reach(struct lower *lower, struct function *function) {
+void lower_reach(struct lower *lower, struct function *function) {
   if (function->open)
     lower_fail(lower, "the function '%s' calls itself: OpenCL C has no recursion",
                LLVMGetValueName(function->ref));
@@ -136,9 +191,13 @@ static void reach(struct lower *lower, struct function *function) {
   function->reached = function->open = true;
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->ref); block;
        block = LLVMGetNextBasicBlock(block))
-    for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+    for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at)) {
+      lower->reached_instructions++;
       if (LLVMGetInstructionOpcode(at) == LLVMCall)
         visit_call(lower, function, at);
+      for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(at); i++)
+        lower_use_globals(lower, LLVMGetOperand(at, i));
+    }
   function->open = false;
 }
 
@@ -246,22 +305,29 @@ static void print_kernel(struct lower *lower, struct function *function) {
   lower->function = NULL;
 }
 
+static bool is_wanted(const struct lower *lower, const struct function *function) {
+  return function->kernel != NO_KERNEL &&
+         (!lower->in_units ||
+          (function->kernel >= lower->first_kernel && function->kernel < lower->end_kernel));
+}
+
 static void print_module(struct lower *lower) {
   struct lowered *result = lower->result;
   unsigned kernels = 0;
   bool uniform = true;
-  if (!list_functions(lower)) {
+  if (!lower_list_functions(lower)) {
     lower_fail(lower, "out of memory");
     return;
   }
-  for (unsigned i = 0; i < lower->function_count; i++)
-    if (lower_is_kernel(lower->functions[i].ref)) {
+  lower_list_globals(lower);
+  for (unsigned i = 0; i < lower->function_count && !lower->failed; i++)
+    if (is_wanted(lower, &lower->functions[i])) {
       uniform &= lower_is_uniform(lower->functions[i].ref);
-      reach(lower, &lower->functions[i]);
+      lower_reach(lower, &lower->functions[i]);
       kernels++;
     }
   result->kernels = arena_alloc(&result->arena, kernels, sizeof *result->kernels);
-  if (!result->kernels) {
+  if (!result->kernels || !name_functions(lower)) {
     lower_fail(lower, "out of memory");
     return;
   }
@@ -272,7 +338,7 @@ static void print_module(struct lower *lower) {
     bool is_kernel = lower_is_kernel(function->ref);
     if (function->reached && (function->called || !is_kernel))
       print_device_function(lower, function);
-    if (is_kernel && !lower->failed)
+    if (is_wanted(lower, function) && !lower->failed)
       print_kernel(lower, function);
   }
   if (lower->has_half)
@@ -285,38 +351,57 @@ static void print_module(struct lower *lower) {
               DYNAMIC_SHARED_ALIGN);
   text_add(&result->cuda, lower->head.data, lower->head.size);
   text_add(&result->cuda, lower->code.data, lower->code.size);
-  if (lower->includes.failed || lower->head.failed || lower->code.failed || result->cuda.failed)
+  if (lower->includes.failed || lower->head.failed || lower->code.failed || result->cuda.failed ||
+      result->places.failed || result->files.failed)
     lower_fail(lower, "out of memory");
+}
+
+void lower_whole(struct lower *lower) {
+  print_module(lower);
+  lower_forget(lower);
+  text_finish(&lower->head);
+  text_finish(&lower->code);
+  text_finish(&lower->includes);
+  free(lower->places);
+  arena_finish(&lower->arena);
+}
+
+bool lower_open(struct lower *lower, const char *bytes, size_t size) {
+  LLVMContextRef context = bitcode_context(lower->log);
+  lower->module = bitcode_read(context, bytes, size);
+  if (!lower->module) {
+    text_puts(lower->log, "error: the optimised program cannot be read\n");
+    LLVMContextDispose(context);
+    return false;
+  }
+  lower->layout = LLVMCreateTargetData(LLVMGetDataLayoutStr(lower->module));
+  if (!narrow_module(lower->module))
+    lower_fail(lower, "out of memory");
+  return true;
+}
+
+void lower_close(struct lower *lower) {
+  LLVMContextRef context = LLVMGetModuleContext(lower->module);
+  LLVMDisposeTargetData(lower->layout);
+  LLVMDisposeModule(lower->module);
+  LLVMContextDispose(context);
 }
 
 enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, struct lowered *result,
                              struct text *log) {
   struct lower lower = {.result = result, .log = log, .arg_info = arg_info};
-  LLVMContextRef context = bitcode_context(log);
-  lower.module = bitcode_read(context, bytes, size);
-  if (!lower.module) {
-    text_puts(log, "error: the optimised program cannot be read\n");
-    LLVMContextDispose(context);
+  if (!lower_open(&lower, bytes, size))
     return CC_INTERNAL_ERROR;
-  }
-  lower.layout = LLVMCreateTargetData(LLVMGetDataLayoutStr(lower.module));
-  if (narrow_module(lower.module))
-    print_module(&lower);
-  else
-    lower_fail(&lower, "out of memory");
-  lower_forget(&lower);
-  text_finish(&lower.head);
-  text_finish(&lower.code);
-  text_finish(&lower.includes);
-  arena_finish(&lower.arena);
-  LLVMDisposeTargetData(lower.layout);
-  LLVMDisposeModule(lower.module);
-  LLVMContextDispose(context);
+  if (!lower.failed)
+    lower_whole(&lower);
+  lower_close(&lower);
   return lower.failed ? CC_BUILD_FAILURE : CC_OK;
 }
 
 void lowered_finish(struct lowered *result) {
   text_finish(&result->cuda);
+  text_finish(&result->places);
+  text_finish(&result->files);
   arena_finish(&result->arena);
   *result = (struct lowered){0};
 }

@@ -11,7 +11,15 @@ struct lowered {
   struct binary_kernel *kernels; /* these and what they point to live in arena */
   uint32_t kernel_count;
   uint64_t global_bytes; /* of program-scope variables in the global address space */
+  struct text places;    /* of a unit: struct binary_place, one after the other */
+  struct text files;     /* their names, each with its NUL */
   struct arena arena;
+};
+
+/* A module cut into units: a few kernels each, with the functions that they call. */
+struct lowered_units {
+  struct lowered *at;
+  unsigned count;
 };
 
 /* Reads LLVM bitcode as optimise_run makes it. arg_info: keep the names and
@@ -21,5 +29,13 @@ struct lowered {
 enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, struct lowered *result,
                              struct text *log);
 void lowered_finish(struct lowered *result);
+
+/* The same in units, where that pays and the program allows it: in one otherwise, as
+ * lower_bitcode does it. What a unit's source says depends on its own functions alone: not on
+ * the rest of the program, and not on where they stand in its files. To be given to
+ * lowered_units_finish in any case. */
+enum cc_status lower_units(const char *bytes, size_t size, bool arg_info,
+                           struct lowered_units *result, struct text *log);
+void lowered_units_finish(struct lowered_units *result);
 
 #endif

@@ -138,12 +138,16 @@ unsigned lower_array_align(unsigned align, uint64_t size) {
   return size >= WIDEST_ACCESS && align < WIDEST_ACCESS ? WIDEST_ACCESS : align ? align : 1;
 }
 
-static unsigned global_number(struct lower *lower, LLVMValueRef variable) {
-  unsigned number = 0;
+static struct global *find_global(struct lower *lower, LLVMValueRef variable) {
+  struct global *global = lower->globals;
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at && at != variable;
        at = LLVMGetNextGlobal(at))
-    number++;
-  return number;
+    global++;
+  return global;
+}
+
+static unsigned global_number(struct lower *lower, LLVMValueRef variable) {
+  return find_global(lower, variable)->number;
 }
 
 /* By way of an integer: NVRTC 13.0 has an internal error where it tries to evaluate at compile
@@ -242,7 +246,7 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
 /* Once for each variable, after those whose addresses it holds: NVRTC takes no circles. */
 static void declare(struct lower *lower, LLVMValueRef variable) {
   unsigned number = global_number(lower, variable);
-  enum progress *progress = &lower->globals[number];
+  enum progress *progress = &find_global(lower, variable)->progress;
   if (*progress == OPEN)
     lower_fail(lower,
                "the initial value of '%s' leads back to its own address, which is not supported",
@@ -254,7 +258,8 @@ static void declare(struct lower *lower, LLVMValueRef variable) {
   *progress = DONE;
 }
 
-void lower_globals(struct lower *lower) {
+/* A module is printed whole with all that is used in it, a unit with what it uses itself. */
+void lower_list_globals(struct lower *lower) {
   unsigned count = 0;
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at)) {
     count++;
@@ -262,10 +267,41 @@ void lower_globals(struct lower *lower) {
       lower->result->global_bytes += lower_size(lower, LLVMGlobalGetValueType(at));
   }
   lower->globals = arena_alloc(&lower->arena, count, sizeof *lower->globals);
-  if (!lower->globals)
+  if (!lower->globals) {
     lower_fail(lower, "out of memory");
+    return;
+  }
+  struct global *global = lower->globals;
+  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at))
+    (global++)->used = !lower->in_units && LLVMGetFirstUse(at);
+}
+
+void lower_use_globals(struct lower *lower, LLVMValueRef operand) {
+  if (!lower->in_units || !operand)
+    return;
+  if (LLVMIsAGlobalVariable(operand)) {
+    struct global *global = find_global(lower, operand);
+    if (!global->used) {
+      global->used = true;
+      lower_use_globals(lower, LLVMGetInitializer(operand));
+    }
+  } else if (LLVMIsAConstantExpr(operand) || LLVMIsAConstantArray(operand) ||
+             LLVMIsAConstantStruct(operand) || LLVMIsAConstantVector(operand)) {
+    for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(operand); i++)
+      lower_use_globals(lower, LLVMGetOperand(operand, i));
+  }
+}
+
+void lower_globals(struct lower *lower) {
+  struct global *global = lower->globals;
+  unsigned number = 0;
+  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at;
+       at = LLVMGetNextGlobal(at), global++)
+    if (global->used || !lower->in_units)
+      global->number = number++;
+  global = lower->globals;
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at && !lower->failed;
-       at = LLVMGetNextGlobal(at))
-    if (LLVMGetFirstUse(at))
+       at = LLVMGetNextGlobal(at), global++)
+    if (global->used)
       declare(lower, at);
 }

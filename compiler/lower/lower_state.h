@@ -53,12 +53,15 @@ struct value {
   const char **leaf;
 };
 
+#define NO_KERNEL UINT32_MAX
+
 struct function {
   LLVMValueRef ref;
   const char *name;  /* of the C function, for calls */
   bool needs_hidden; /* it or a callee asks for the launch block */
   bool asks_lanes;   /* it or a callee asks which lanes are together */
   bool prints;       /* it or a callee calls printf */
+  unsigned kernel;   /* its number, or NO_KERNEL */
   bool called;       /* by another function */
   bool reached;
   bool open; /* its callees are being looked at */
@@ -66,26 +69,43 @@ struct function {
 
 enum progress { UNTOUCHED, OPEN, DONE };
 
+struct global {
+  enum progress progress;
+  bool used;       /* by what is printed */
+  unsigned number; /* in the source */
+};
+
+/* A line of the program's source. */
+struct place {
+  unsigned line, file_number;
+  const char *file; /* its name, as LLVM owns it */
+};
+
 struct lower {
   LLVMModuleRef module;
   LLVMTargetDataRef layout;
   struct text *log;
   struct lowered *result;
   bool arg_info;
+  bool in_units;                     /* the source is one of several for the module */
+  unsigned first_kernel, end_kernel; /* in units: what it is of */
   bool failed;
   unsigned handle_mark; /* LLVM's number of the metadata that marks images and samplers */
 
   struct arena arena; /* whole module */
   struct function *functions;
   unsigned function_count;
+  unsigned reached_instructions;
   unsigned result_types;   /* structs for multi-leaf results: r0, r1 .. */
   struct text head;        /* variables, types and prototypes */
   struct text code;        /* function bodies */
   struct text includes;    /* #include lines */
   bool *group_used;        /* by number of device file */
   bool has_half;           /* there are values of that type */
-  enum progress *globals;  /* by number of global variable */
+  struct global *globals;  /* by number of global variable in the module */
   uint64_t constant_bytes; /* of the constant bank, used so far */
+  struct place *places;    /* in units: those that #line has named */
+  unsigned place_count;
 
   /* The function being printed. */
   struct function *function;
@@ -105,6 +125,15 @@ struct lower {
 /* lower.c */
 void lower_fail(struct lower *lower, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct function *lower_function(struct lower *lower, LLVMValueRef ref);
+/* Reads the module, which is to be closed if that went well. */
+bool lower_open(struct lower *lower, const char *bytes, size_t size);
+void lower_close(struct lower *lower);
+/* Lists the functions of the module; false without memory. */
+bool lower_list_functions(struct lower *lower);
+/* Marks a function and what it calls, and counts their instructions. */
+void lower_reach(struct lower *lower, struct function *function);
+/* Prints the source, and frees all but the module. */
+void lower_whole(struct lower *lower);
 /* Whether the character may stand in a name of CUDA C; clang takes $ and all of Unicode. */
 bool lower_in_names(char c);
 /* Text that is added to out from here on is of the line of value, an instruction or
@@ -153,6 +182,10 @@ const char *lower_global_address(struct lower *lower, LLVMValueRef variable);
 /* The alignment to give an array: enough for the widest accesses, which the
  * optimiser makes of narrow ones where it may. */
 unsigned lower_array_align(unsigned align, uint64_t size);
+/* Before functions are looked at: makes the list. */
+void lower_list_globals(struct lower *lower);
+/* Takes in the global variables that an operand is made of. */
+void lower_use_globals(struct lower *lower, LLVMValueRef operand);
 /* Declares every global variable that is used. */
 void lower_globals(struct lower *lower);
 const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bits);

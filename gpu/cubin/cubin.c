@@ -165,7 +165,7 @@ static bool add_module_section(struct cubin *r, struct cubin_section *s,
                         s->name);
   s->module = r->code->section_count++;
   if (kind == MODULE_BANK3 || kind == MODULE_BANK4) {
-    uint32_t *bank = kind == MODULE_BANK3 ? &r->code->bank3 : &r->code->bank4;
+    uint32_t *bank = kind == MODULE_BANK3 ? &r->bank3 : &r->bank4;
     if (*bank != NONE)
       return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: two sections %s", s->name);
     *bank = s->module;
@@ -254,7 +254,7 @@ bool cubin_is_elf(const void *data, size_t size) {
 
 enum cubin_status cubin_read(const void *data, size_t size, struct arena *arena,
                              struct module_code *code, char *error, size_t error_size) {
-  *code = (struct module_code){.bank3 = NONE, .bank4 = NONE, .cubin_bytes = size};
+  *code = (struct module_code){.cubin_bytes = size};
   if (error_size)
     error[0] = 0;
   struct cubin r = {
@@ -264,6 +264,8 @@ enum cubin_status cubin_read(const void *data, size_t size, struct arena *arena,
       .code = code,
       .error = error,
       .error_size = error_size,
+      .bank3 = NONE,
+      .bank4 = NONE,
       .status = CUBIN_OK,
   };
   read_all(&r);

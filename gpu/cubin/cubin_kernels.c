@@ -37,6 +37,8 @@ static bool add_kernel(struct cubin *r, uint32_t number, const Elf64_Sym *symbol
       .param_offset = CUBIN_PARAM_BASE,
       .hidden_offset = UINT32_MAX,
       .bank2 = text->constant2 ? r->sections[text->constant2].module : NONE,
+      .bank3 = r->bank3,
+      .bank4 = r->bank4,
       .attributes = "",
       .args = NULL,
   };

@@ -52,6 +52,7 @@ struct cubin {
     uint64_t end;     /* bytes with the last terminator */
   } strings[2];       /* of sections, of symbols */
   uint32_t symbol_count;
+  uint32_t bank3, bank4;            /* numbers in module_code.sections, or NONE */
   struct cubin_symbol_facts *facts; /* one for each symbol */
 
   struct module_section *module_sections;

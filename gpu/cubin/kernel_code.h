@@ -185,11 +185,13 @@ struct kernel_code {
   uint32_t bank0_bytes;   /* size of constant bank 0: driver area + parameters */
   uint32_t param_offset;  /* of the parameter area in bank 0 (0x160 or 0x1a80) */
   uint32_t param_bytes;
-  uint32_t hidden_offset;     /* of struct kernel_hidden in the parameter area;
-                               * UINT32_MAX: none (a raw CUBIN from nvcc) */
-  uint32_t prints;            /* 1: it calls printf, and wants a print buffer */
-  uint32_t uniform;           /* 1: its work-groups must all have the same size */
-  uint32_t bank2;             /* section number or MODULE_NO_SECTION */
+  uint32_t hidden_offset; /* of struct kernel_hidden in the parameter area;
+                           * UINT32_MAX: none (a raw CUBIN from nvcc) */
+  uint32_t prints;        /* 1: it calls printf, and wants a print buffer */
+  uint32_t uniform;       /* 1: its work-groups must all have the same size */
+  uint32_t bank2;         /* section number or MODULE_NO_SECTION */
+  uint32_t bank3;         /* likewise, of the CUBIN that it comes from */
+  uint32_t bank4;
   uint32_t max_threads;       /* launch bound, 0 = none */
   uint32_t required_block[3]; /* reqd_work_group_size, 0 = none */
   uint32_t hinted_block[3];   /* work_group_size_hint, 0 = none */
@@ -219,8 +221,6 @@ struct module_code {
   const char *const *files; /* names; "": the program source itself */
   uint32_t line_count;
   uint32_t file_count;
-  uint32_t bank3; /* section number or MODULE_NO_SECTION */
-  uint32_t bank4;
   uint32_t global_bytes; /* of program-scope variables, as OpenCL asks for them */
   uint64_t cubin_bytes;  /* size of the CUBIN it was read from */
   void *storage;         /* what the strings and arrays above live in */

@@ -22,7 +22,9 @@ static const struct kernel_code kernels[] = {{.name = "culprit",
                                               .registers = 16,
                                               .bank0_bytes = 0x160,
                                               .param_offset = 0x160,
-                                              .bank2 = MODULE_NO_SECTION}};
+                                              .bank2 = MODULE_NO_SECTION,
+                                              .bank3 = MODULE_NO_SECTION,
+                                              .bank4 = MODULE_NO_SECTION}};
 static const struct module_line lines[] = {{0, 0x10, 3, 0}, {0, 0x40, 7, 1}, {0, 0x80, 0, 0}};
 static const char *const files[] = {"", "part.clh"};
 static const struct module_code code = {.lines = lines,
@@ -32,9 +34,7 @@ static const struct module_code code = {.lines = lines,
                                         .sections = sections,
                                         .section_count = 1,
                                         .kernels = kernels,
-                                        .kernel_count = 1,
-                                        .bank3 = MODULE_NO_SECTION,
-                                        .bank4 = MODULE_NO_SECTION};
+                                        .kernel_count = 1};
 
 struct board {
   struct rt_device *device;

@@ -46,7 +46,9 @@ static const struct kernel_code kernels[] = {
                 .bank0_bytes = 0x16c,
                 .param_offset = 0x160,
                 .param_bytes = 12,
-                .bank2 = MODULE_NO_SECTION},
+                .bank2 = MODULE_NO_SECTION,
+                .bank3 = MODULE_NO_SECTION,
+                .bank4 = MODULE_NO_SECTION},
     [PRIVATE_SUM] = {.name = "private_sum",
                      .text = 1,
                      .registers = 10,
@@ -54,14 +56,12 @@ static const struct kernel_code kernels[] = {
                      .bank0_bytes = 0x16c,
                      .param_offset = 0x160,
                      .param_bytes = 12,
-                     .bank2 = MODULE_NO_SECTION},
+                     .bank2 = MODULE_NO_SECTION,
+                     .bank3 = MODULE_NO_SECTION,
+                     .bank4 = MODULE_NO_SECTION},
 };
-static const struct module_code code = {.sections = sections,
-                                        .section_count = 2,
-                                        .kernels = kernels,
-                                        .kernel_count = 2,
-                                        .bank3 = MODULE_NO_SECTION,
-                                        .bank4 = MODULE_NO_SECTION};
+static const struct module_code code = {
+    .sections = sections, .section_count = 2, .kernels = kernels, .kernel_count = 2};
 
 /* What most tests need. */
 struct orin {

@@ -35,16 +35,16 @@ static struct kernel_code kernels[] = {
      .bank0_bytes = 0x170,
      .param_offset = 0x160,
      .param_bytes = 16,
-     .bank2 = MODULE_NO_SECTION},
+     .bank2 = MODULE_NO_SECTION,
+     .bank3 = MODULE_NO_SECTION,
+     .bank4 = 1},
 };
 static const struct module_code code = {.sections = sections,
                                         .section_count = 2,
                                         .relocs = relocs,
                                         .reloc_count = 1,
                                         .kernels = kernels,
-                                        .kernel_count = 1,
-                                        .bank3 = MODULE_NO_SECTION,
-                                        .bank4 = 1};
+                                        .kernel_count = 1};
 
 /* The last life's: a queue had to be ready to share its channel, as no second was opened. */
 static bool only_one_channel;

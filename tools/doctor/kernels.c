@@ -19,7 +19,8 @@ static const struct module_section sections[] = {
 #define KERNEL(title, section, count)                                                              \
   .name = (title), .text = (section), .registers = (count),                                        \
   .bank0_bytes = BANK0_PARAMS + PARAM_BYTES, .param_offset = BANK0_PARAMS,                         \
-  .param_bytes = PARAM_BYTES, .hidden_offset = UINT32_MAX, .bank2 = MODULE_NO_SECTION
+  .param_bytes = PARAM_BYTES, .hidden_offset = UINT32_MAX, .bank2 = MODULE_NO_SECTION,             \
+  .bank3 = MODULE_NO_SECTION, .bank4 = MODULE_NO_SECTION
 
 static const struct kernel_code kernels[KERNELS] = {
     [KERNEL_NUMBER] = {KERNEL("number", KERNEL_NUMBER, 8)},
@@ -35,6 +36,4 @@ static const struct kernel_code kernels[KERNELS] = {
 const struct module_code doctor_code = {.sections = sections,
                                         .section_count = sizeof(sections) / sizeof(sections[0]),
                                         .kernels = kernels,
-                                        .kernel_count = KERNELS,
-                                        .bank3 = MODULE_NO_SECTION,
-                                        .bank4 = MODULE_NO_SECTION};
+                                        .kernel_count = KERNELS};

@@ -6,6 +6,9 @@
 
 #include <cmocka.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "compiler/client/binary.h"
 #include "tests/compiler/binary/cubin_file.h"
 
@@ -253,6 +256,94 @@ static void test_ranges(void **state) {
   free(binary.bytes);
 }
 
+/* ---- units ------------------------------------------------------------------------ */
+
+enum { UNITS = 3, RECORDS_AT = 72, RECORD_BYTES = 48, HASH_AT = 24, HASHED_FROM = 32 };
+
+static struct bytes join(const struct bytes *unit) {
+  static const struct binary_place places[] = {{12, 0}, {3, 1}};
+  static const char files[] = "<program source>\0header.h";
+  struct binary_unit units[UNITS];
+  struct bytes joined = {0};
+  void *bytes = NULL;
+  for (int i = 0; i < UNITS; i++)
+    units[i] = (struct binary_unit){unit->bytes, unit->size, places, 2, files, sizeof(files)};
+  assert_int_equal(cc_binary_join(units, UNITS, &bytes, &joined.size), 0);
+  joined.bytes = bytes;
+  return joined;
+}
+
+static void seal(struct bytes *binary) {
+  const uint64_t hash = XXH64(binary->bytes + HASHED_FROM, binary->size - HASHED_FROM, 0);
+  memcpy(binary->bytes + HASH_AT, &hash, sizeof(hash));
+}
+
+/* Each unit's sections are its own, and what refers to them follows. */
+static void test_units(void **state) {
+  (void)state;
+  struct bytes unit = write_program(&hidden, 1), binary = join(&unit);
+  char error[256] = "";
+  struct module_code *one = NULL, *code = NULL;
+  assert_int_equal(cc_module_read(unit.bytes, unit.size, &one, error, sizeof(error)), CC_OK);
+  assert_int_equal(cc_module_read(binary.bytes, binary.size, &code, error, sizeof(error)), CC_OK);
+  assert_int_equal(code->kernel_count, UNITS);
+  assert_int_equal(code->section_count, UNITS * one->section_count);
+  assert_int_equal(code->reloc_count, UNITS * one->reloc_count);
+  for (uint32_t i = 0; i < UNITS; i++) {
+    const struct kernel_code *kernel = &code->kernels[i];
+    const uint32_t by = i * one->section_count;
+    assert_string_equal(kernel->name, "hidden");
+    assert_int_equal(kernel->text, one->kernels[0].text + by);
+    assert_int_equal(kernel->bank2, one->kernels[0].bank2 == MODULE_NO_SECTION
+                                        ? MODULE_NO_SECTION
+                                        : one->kernels[0].bank2 + by);
+    assert_memory_equal(code->sections[kernel->text].data, one->sections[one->kernels[0].text].data,
+                        one->sections[one->kernels[0].text].size);
+  }
+  cc_module_free(one);
+  cc_module_free(code);
+  for (size_t size = 0; size < binary.size; size += 7)
+    assert_int_equal(read_status(&binary, size, error), CC_INVALID_BINARY);
+  free(unit.bytes);
+  free(binary.bytes);
+}
+
+static void check_records(struct bytes *binary, int unit, int number, uint64_t value) {
+  char error[256] = "";
+  uint64_t old;
+  unsigned char *place = binary->bytes + RECORDS_AT + unit * RECORD_BYTES + number * 8;
+  memcpy(&old, place, sizeof(old));
+  memcpy(place, &value, sizeof(value));
+  seal(binary);
+  assert_int_equal(read_status(binary, binary->size, error), CC_INVALID_BINARY);
+  assert_true(strlen(error) > 10);
+  memcpy(place, &old, sizeof(old));
+  seal(binary);
+  assert_int_equal(read_status(binary, binary->size, error), CC_OK);
+}
+
+/* Parts of units outside the file, upon each other, or of another kind. */
+static void test_damaged_units(void **state) {
+  (void)state;
+  struct bytes unit = write_program(&hidden, 1), binary = join(&unit);
+  char error[256] = "";
+  uint64_t first;
+  memcpy(&first, binary.bytes + RECORDS_AT, sizeof(first));
+  for (int i = 0; i < UNITS; i++)
+    for (int number = 0; number < RECORD_BYTES / 8; number++) {
+      check_records(&binary, i, number, UINT64_MAX);
+      check_records(&binary, i, number, binary.size + 16);
+      check_records(&binary, i, number, UINT64_MAX / sizeof(struct binary_place) - 1);
+    }
+  check_records(&binary, 1, 0, first);
+  check_records(&binary, 0, 0, first + 8);
+  struct bytes nested = join(&binary);
+  assert_int_equal(read_status(&nested, nested.size, error), CC_INVALID_BINARY);
+  free(nested.bytes);
+  free(unit.bytes);
+  free(binary.bytes);
+}
+
 static void test_no_kernels(void **state) {
   (void)state;
   struct bytes binary = write_program(NULL, 0);
@@ -270,6 +361,7 @@ int main(void) {
       cmocka_unit_test(test_truncated),  cmocka_unit_test(test_every_bit),
       cmocka_unit_test(test_mismatch),   cmocka_unit_test(test_no_kernels),
       cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_ranges),
+      cmocka_unit_test(test_units),      cmocka_unit_test(test_damaged_units),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,8 +140,7 @@ static bool check_sections(const struct module_code *code) {
         width > code->sections[r->section].size - r->offset)
       return false;
   }
-  return (code->bank3 == MODULE_NO_SECTION || code->bank3 < code->section_count) &&
-         (code->bank4 == MODULE_NO_SECTION || code->bank4 < code->section_count);
+  return true;
 }
 
 static bool check_kernels(const struct module_code *code) {
@@ -151,6 +150,8 @@ static bool check_kernels(const struct module_code *code) {
         code->sections[k->text].kind != MODULE_TEXT || k->entry >= code->sections[k->text].size ||
         k->registers == 0 || k->registers > 255 || k->barriers > 16 ||
         (k->bank2 != MODULE_NO_SECTION && k->bank2 >= code->section_count) ||
+        (k->bank3 != MODULE_NO_SECTION && k->bank3 >= code->section_count) ||
+        (k->bank4 != MODULE_NO_SECTION && k->bank4 >= code->section_count) ||
         k->bank0_bytes < k->param_offset + k->param_bytes || k->bank0_bytes > 65536)
       return false;
     if (k->hidden_offset != UINT32_MAX &&
@@ -243,6 +244,19 @@ static struct cubin_file make_container(const struct cubin_file *cubin) {
   return file;
 }
 
+static struct cubin_file make_units(const struct cubin_file *container) {
+  static const struct binary_place places[] = {{7, 0}, {8, 1}, {1000, 0}};
+  static const char files[] = "<program source>\0header.h";
+  const struct binary_unit unit = {container->bytes, container->size, places, 3, files,
+                                   sizeof(files)};
+  const struct binary_unit units[] = {unit, unit, unit};
+  void *bytes = NULL;
+  struct cubin_file file = {0};
+  if (cc_binary_join(units, 3, &bytes, &file.size) == 0)
+    file.bytes = bytes;
+  return file;
+}
+
 static struct cubin_file make_object(void) {
   static const unsigned char bitcode[200] = {'B', 'C', 0xc0, 0xde};
   const struct object object = {CC_BINARY_OBJECT, "-cl-std=CL3.0 -DX", bitcode, sizeof(bitcode)};
@@ -260,12 +274,24 @@ static void fix_checksum(unsigned char *bytes, size_t size) {
   memcpy(bytes + HASH_AT, &hash, sizeof(hash));
 }
 
+/* Those of the units, where they were. */
+static void fix_units(const struct input *input, unsigned char *bytes, size_t size) {
+  enum { RECORDS_AT = 72, RECORD_BYTES = 48 };
+  for (int i = 0; i < 3; i++) {
+    uint64_t place[2];
+    memcpy(place, input->file.bytes + RECORDS_AT + i * RECORD_BYTES, sizeof(place));
+    if (place[0] + place[1] <= size)
+      fix_checksum(bytes + place[0], place[1]);
+  }
+}
+
 static const char *const names[] = {"sample-11.8.cubin", "sample-12.4.cubin", "sample-13.0.cubin",
                                     "sm86-13.0.cubin",   "debug-13.0.cubin",  "lines-13.0.cubin",
                                     "kinds-13.0.cubin",  "hidden-13.0.cubin"};
 enum {
   FILES = sizeof(names) / sizeof(names[0]),
   CONTAINER = FILES,
+  UNITS,
   OBJECT,
   INPUTS,
   OFFSET_OF_CUBIN_AT = 56, /* compiler/client/binary.c */
@@ -274,8 +300,9 @@ enum {
 static struct input make_input(int which, const struct input *inputs) {
   struct input input = {.file = which < FILES        ? cubin_file_read(names[which])
                                 : which == CONTAINER ? make_container(&inputs[FILES - 1].file)
+                                : which == UNITS     ? make_units(&inputs[CONTAINER].file)
                                                      : make_object()};
-  if (which == CONTAINER && input.file.bytes)
+  if ((which == CONTAINER || which == UNITS) && input.file.bytes)
     memcpy(&input.cubin_at, input.file.bytes + OFFSET_OF_CUBIN_AT, sizeof(input.cubin_at));
   if (input.file.bytes)
     find_tables(&input);
@@ -290,6 +317,8 @@ static bool try_one(const struct input *inputs, unsigned *accepted) {
   memcpy(copy, input->file.bytes, input->file.size);
   change(input, copy);
   const size_t size = below(8) ? input->file.size : below(input->file.size);
+  if (which == UNITS)
+    fix_units(input, copy, size);
   if (which >= FILES)
     fix_checksum(copy, size);
   const bool good = feed(copy, size, accepted);

@@ -57,10 +57,10 @@ static void check_arg(const struct kernel_code *kernel, uint32_t i, uint32_t off
 static void check_sample(const char *name, bool big) {
   struct module_code *code = read_good(name);
   assert_int_equal(code->kernel_count, big ? 7 : 6);
-  assert_int_not_equal(code->bank3, MODULE_NO_SECTION);
-  assert_int_equal(code->sections[code->bank3].kind, MODULE_BANK3);
+  assert_int_not_equal(code->kernels[0].bank3, MODULE_NO_SECTION);
+  assert_int_equal(code->sections[code->kernels[0].bank3].kind, MODULE_BANK3);
   const float table[4] = {1, 2, 3, 4};
-  assert_memory_equal(code->sections[code->bank3].data, table, sizeof(table));
+  assert_memory_equal(code->sections[code->kernels[0].bank3].data, table, sizeof(table));
 
   const struct kernel_code *add = kernel_named(code, "k_add");
   assert_int_equal(add->arg_count, 5);

@@ -28,6 +28,7 @@
 #include "compiler/client/flight.h"
 #include "compiler/compiler.h"
 #include "compiler/find.h"
+#include "compiler/helper_limits.h"
 #include "compiler/message.h"
 #include "tests/tick.h"
 
@@ -100,8 +101,8 @@ static void test_job_arrives(void **state) {
   snprintf(
       expected, sizeof(expected),
       "pid %d build %u sm 87 local 49152 ext cl_khr_one cl_khr_two feat __opencl_c_fp64 opt -DX=1 "
-      "headers 0 in %s",
-      helper_of(&result), build_of(&result), here);
+      "headers 0 memory %llu in %s",
+      helper_of(&result), build_of(&result), (unsigned long long)limits_share_mib(), here);
   assert_string_equal(result.binary, expected);
   cc_result_finish(&result);
 }

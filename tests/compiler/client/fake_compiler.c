@@ -1,7 +1,8 @@
 /* A stand-in for tegraclc in the tests of the client: the real serving loop over
  * a compiler that does what the source's first word says. A line "#include NAME" makes it
- * read NAME, and look for it in the folder "front" before. With FAKE_COMPILER=junk
- * or =leave in the environment it does not even speak the protocol. */
+ * read NAME, and look for it in the folder "front" before. "plan WORDS" answers with a plan in
+ * which each further line is a unit, and does what WORDS say if it may not plan. With
+ * FAKE_COMPILER=junk or =leave in the environment it does not even speak the protocol. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include "compiler/compile.h"
+#include "compiler/helper_limits.h"
+#include "compiler/message.h"
 #include "compiler/serve.h"
 #include "tests/compiler/client/attack.h"
 
@@ -52,6 +55,26 @@ static enum cc_status try_attack(const struct cc_source *source, struct cc_resul
   return answer(result, CC_OK, "");
 }
 
+/* As make_plan in compiler/compile.c. */
+static enum cc_status make_plan(const struct cc_source *source, struct cc_result *result) {
+  struct message plan = {0};
+  const char *end = source->text + source->size;
+  uint64_t count = 0;
+  for (const char *at = source->text; at < end; at++)
+    count += *at == '\n';
+  message_put_number(&plan, count);
+  for (const char *at = memchr(source->text, '\n', source->size); at;) {
+    const char *next = memchr(at + 1, '\n', (size_t)(end - at - 1));
+    message_put_bytes(&plan, at + 1, (size_t)((next ? next : end) - at - 1));
+    message_put_bytes(&plan, NULL, 0);
+    message_put_bytes(&plan, NULL, 0);
+    at = next;
+  }
+  result->plan = plan.bytes;
+  result->plan_size = plan.size;
+  return answer(result, CC_OK, "");
+}
+
 enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
   static unsigned builds;
   char word[16] = "";
@@ -60,6 +83,20 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
   const struct cc_source *source = &job->sources[0];
   snprintf(word, sizeof(word), "%.*s", (int)source->size, source->text);
   word[strcspn(word, " \n")] = 0;
+  if (strcmp(word, "plan") == 0 && job->may_plan)
+    return make_plan(source, result);
+  if (strcmp(word, "plan") == 0) {
+    snprintf(text, sizeof(text), "%.*s", (int)source->size, source->text);
+    sscanf(text, "plan %15s", word);
+  }
+  if (strcmp(word, "greedy") == 0 && job->memory_mib < limits_memory_mib())
+    return CC_OUT_OF_MEMORY;
+  if (strcmp(word, "glutton") == 0)
+    return CC_OUT_OF_MEMORY;
+  if (strcmp(word, "unasked") == 0)
+    return make_plan(source, result);
+  if (strcmp(word, "both") == 0)
+    make_plan(source, result);
   if (strcmp(word, "abort") == 0) {
     fprintf(stderr, "last words\n");
     abort();
@@ -87,13 +124,14 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result) {
   /* Anything else: the job in words is the binary. */
   include(source, result);
   snprintf(text, sizeof(text),
-           "pid %d build %u sm %u local %llu ext %s feat %s opt %s headers %zu in %s", getpid(),
-           builds++, job->device->sm, job->device->local_mem_bytes, job->device->extensions,
-           job->device->c_features, job->options, job->header_count,
-           getcwd(folder, sizeof(folder)) ? folder : "?");
+           "pid %d build %u sm %u local %llu ext %s feat %s opt %s headers %zu memory %llu in %s",
+           getpid(), builds++, job->device->sm, job->device->local_mem_bytes,
+           job->device->extensions, job->device->c_features, job->options, job->header_count,
+           (unsigned long long)job->memory_mib, getcwd(folder, sizeof(folder)) ? folder : "?");
   result->binary_size = strcmp(word, "big") == 0 ? BIG_BYTES : strlen(text) + 1;
   result->binary = calloc(1, result->binary_size);
   strcpy(result->binary, text);
+  free(result->log);
   return answer(result, CC_OK, "a warning\n");
 }
 

@@ -51,7 +51,8 @@ static const struct kernel_arg one_arg[] = {POINTER("out", 0)};
   {                                                                                                \
     .name = text_name, .args = list, .arg_count = sizeof list / sizeof *list, .args_known = 1,     \
     .hidden_offset = bytes, .param_bytes = bytes + sizeof(struct kernel_hidden), .registers = 16,  \
-    .bank2 = MODULE_NO_SECTION, .attributes = "", .uniform = 1, __VA_ARGS__                        \
+    .bank2 = MODULE_NO_SECTION, .bank3 = MODULE_NO_SECTION, .bank4 = MODULE_NO_SECTION,            \
+    .attributes = "", .uniform = 1, __VA_ARGS__                                                    \
   }
 
 static const struct module_section sections[] = {{.kind = MODULE_TEXT, .size = 128, .align = 128}};
@@ -216,9 +217,7 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
   **module = (struct module_code){.sections = sections,
                                   .section_count = 1,
                                   .kernels = kernels,
-                                  .kernel_count = sizeof kernels / sizeof *kernels,
-                                  .bank3 = MODULE_NO_SECTION,
-                                  .bank4 = MODULE_NO_SECTION};
+                                  .kernel_count = sizeof kernels / sizeof *kernels};
   return CC_OK;
 }
 

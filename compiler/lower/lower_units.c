@@ -1,0 +1,118 @@
+/* Where a module is cut into units: after every kernel that is large enough for a compilation
+ * by NVRTC, else after several in a row. The cuts depend on the kernels around them alone, so
+ * that a program which gets another kernel keeps its other units.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "compiler/lower/lower_state.h"
+
+/* In instructions of LLVM, with those of the functions that a kernel calls: NVRTC takes about a
+ * millisecond for each, and 40 ms to begin with. */
+enum {
+  UNIT_COST = 256,  /* of kernels that share a unit, at most */
+  WHOLE_COST = 512, /* of programs that stay whole, at most */
+  CUT_BY_NAME = 4,  /* one in so many kernels begins a unit in any case */
+};
+
+struct cutter {
+  struct lower *lower;
+  unsigned *ends; /* of units: numbers of kernels */
+  unsigned count, kernels;
+};
+
+/* Memory that kernels share, which NVRTC would give to each unit. */
+static bool shares_memory(struct lower *lower) {
+  for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at)) {
+    const unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(at));
+    if (space == SPACE_GLOBAL ||
+        (space != SPACE_LOCAL && space != SPACE_CONSTANT && !LLVMIsGlobalConstant(at)))
+      return true;
+  }
+  return false;
+}
+
+static unsigned cost_of(struct lower *lower, struct function *kernel) {
+  for (unsigned i = 0; i < lower->function_count; i++)
+    lower->functions[i].reached = false;
+  lower->reached_instructions = 0;
+  lower_reach(lower, kernel);
+  return lower->reached_instructions;
+}
+
+static bool begins_by_name(const struct function *kernel) {
+  const char *name = LLVMGetValueName(kernel->ref);
+  return XXH64(name, strlen(name), 0) % CUT_BY_NAME == 0;
+}
+
+static void cut(struct cutter *cutter) {
+  struct lower *lower = cutter->lower;
+  unsigned in_unit = 0;
+  uint64_t all = 0;
+  for (unsigned i = 0; i < lower->function_count && !lower->failed; i++) {
+    struct function *function = &lower->functions[i];
+    if (function->kernel == NO_KERNEL)
+      continue;
+    const unsigned cost = cost_of(lower, function);
+    all += cost;
+    if (in_unit && (in_unit + cost > UNIT_COST || begins_by_name(function))) {
+      cutter->ends[cutter->count++] = function->kernel;
+      in_unit = 0;
+    }
+    in_unit += cost;
+    cutter->kernels++;
+  }
+  if (all <= WHOLE_COST || shares_memory(lower))
+    cutter->count = 0;
+  cutter->ends[cutter->count++] = cutter->kernels;
+}
+
+static void print_units(struct cutter *cutter, const struct lower *module,
+                        struct lowered_units *result) {
+  result->at = calloc(cutter->count, sizeof *result->at);
+  if (!result->at) {
+    lower_fail(cutter->lower, "out of memory");
+    return;
+  }
+  for (unsigned first = 0; result->count < cutter->count && !cutter->lower->failed;) {
+    struct lower lower = *module;
+    lower.result = &result->at[result->count];
+    lower.in_units = cutter->count > 1;
+    lower.first_kernel = first;
+    lower.end_kernel = first = cutter->ends[result->count++];
+    lower_whole(&lower);
+    cutter->lower->failed |= lower.failed;
+  }
+}
+
+enum cc_status lower_units(const char *bytes, size_t size, bool arg_info,
+                           struct lowered_units *result, struct text *log) {
+  struct lower lower = {.log = log, .arg_info = arg_info};
+  if (!lower_open(&lower, bytes, size))
+    return CC_INTERNAL_ERROR;
+  const struct lower module = lower;
+  struct cutter cutter = {.lower = &lower};
+  if (!lower.failed && !lower_list_functions(&lower))
+    lower_fail(&lower, "out of memory");
+  cutter.ends = calloc((size_t)lower.function_count + 1, sizeof *cutter.ends);
+  if (!cutter.ends)
+    lower_fail(&lower, "out of memory");
+  if (!lower.failed)
+    cut(&cutter);
+  if (!lower.failed)
+    print_units(&cutter, &module, result);
+  free(cutter.ends);
+  arena_finish(&lower.arena);
+  lower_close(&lower);
+  return lower.failed ? CC_BUILD_FAILURE : CC_OK;
+}
+
+void lowered_units_finish(struct lowered_units *result) {
+  for (unsigned i = 0; i < result->count; i++)
+    lowered_finish(&result->at[i]);
+  free(result->at);
+  *result = (struct lowered_units){0};
+}

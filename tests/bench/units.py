@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+"""What the build of a large program costs, which is compiled in units.
+
+    OCL_ICD_VENDORS=build/icd/vendors units.py TEGRACLC FILE [OPTIONS]
+
+Builds the program as a whole (tegraclc), then through the OpenCL API: in units by one helper
+and by as many as there are cores, with a kernel added, with all lines moved, and from the cache.
+Printed are the time and the CPU time of all processes, the shorter of two rounds, and their
+shares of those of the whole. Then the units, with the times that one helper took for each, are
+given to several workers in turn (list scheduling): with the stages before them, this is what
+the build takes with so many cores.
+"""
+import collections
+import ctypes
+import heapq
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 2
+ONE_HELPER = {"TEGRACL_COMPILER_MEMORY": "1000"}  # MiB: less than two shares
+PR_SET_CHILD_SUBREAPER = 36
+WORKERS = (1, 2, 4, 6, 8, 12)
+ADDED = "\nkernel void added_kernel(global float *p) { p[get_global_id(0)] *= 3.0f; }\n"
+
+Cost = collections.namedtuple("Cost", "time cpu words")
+
+
+def build_by_api(path, options):
+    """In a process that does nothing else."""
+    cl = ctypes.CDLL("libOpenCL.so.1")
+    handle = ctypes.c_void_p
+    cl.clCreateContext.restype = cl.clCreateProgramWithSource.restype = handle
+    platform, device, error = handle(), handle(), ctypes.c_int()
+    with open(path, "rb") as file:
+        text = ctypes.c_char_p(file.read())
+    cl.clGetPlatformIDs(1, ctypes.byref(platform), None)
+    cl.clGetDeviceIDs(platform, ctypes.c_uint64(0xFFFFFFFF), 1, ctypes.byref(device), None)
+    context = handle(cl.clCreateContext(None, 1, ctypes.byref(device), None, None,
+                                        ctypes.byref(error)))
+    program = handle(cl.clCreateProgramWithSource(context, 1, ctypes.byref(text), None,
+                                                  ctypes.byref(error)))
+    sys.exit(cl.clBuildProgram(program, 1, ctypes.byref(device), options.encode(), None, None))
+
+
+def run(command, environment):
+    """With the CPU time of the command and of what it started, which ends soon after it."""
+    begin = time.perf_counter()
+    with subprocess.Popen(command, env={**os.environ, **environment}, text=True,
+                          stderr=subprocess.PIPE) as process:
+        words = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    end = time.perf_counter()
+    cpu = used.ru_utime + used.ru_stime
+    try:
+        while True:
+            _, _, used = os.wait3(0)
+            cpu += used.ru_utime + used.ru_stime
+    except ChildProcessError:
+        pass
+    if process.returncode:
+        sys.exit(f"{command}: exit status {process.returncode}\n{words}")
+    return Cost(end - begin, cpu, words)
+
+
+class Api:
+    """Builds of a source through the API, with a cache folder."""
+
+    def __init__(self, path, options, cache):
+        self.path, self.options, self.cache = path, options, cache
+
+    def build(self, **environment):
+        cost = run([sys.executable, os.path.abspath(__file__), "--build", self.path, self.options],
+                   {"TEGRACL_CACHE_DIR": self.cache, "TEGRACL_DEBUG": "build", **environment})
+        taken = re.search(r"build: ([\d.]+) ms", cost.words)
+        return cost._replace(time=float(taken[1]) / 1e3)
+
+
+def units_of(cost):
+    """Seconds of each unit, and of what comes before them."""
+    found = re.search(r"ms of each:([ \d.]+)", cost.words)
+    if not found:
+        sys.exit("the program is not compiled in units")
+    units = [float(ms) / 1e3 for ms in found[1].split()]
+    return units, cost.time - sum(units)
+
+
+def schedule(units, workers):
+    """In their order, each to the worker that is free first."""
+    free = [0.0] * workers
+    for unit in units:
+        heapq.heapreplace(free, free[0] + unit)
+    return max(free)
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def measure(tegraclc, source, options, folder):
+    cache = tempfile.mkdtemp(dir=folder)
+    same = write(folder, "program.cl", source)
+    costs = {"whole": run([tegraclc, *options.split(), same, "-o", os.path.join(folder, "out")],
+                          {"TEGRACL_CACHE": "0"})}
+    first = Api(same, options, cache)
+    costs["units, one helper"] = first.build(**ONE_HELPER)
+    costs["the same again"] = first.build()
+    costs["a kernel added"] = Api(write(folder, "added.cl", source + ADDED), options, cache).build()
+    costs["all lines moved"] = Api(write(folder, "moved.cl", "\n" + source), options, cache).build()
+    other = Api(same, options, tempfile.mkdtemp(dir=folder))
+    costs[f"units, {os.cpu_count()} cores"] = other.build()
+    return costs
+
+
+def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "--build":
+        build_by_api(sys.argv[2], sys.argv[3])
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    tegraclc, path = sys.argv[1], os.path.abspath(sys.argv[2])
+    options = " ".join([*sys.argv[3:], "-I", os.path.dirname(path)])
+    # Helpers that outlive the application are waited for here.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    with open(path) as file:
+        source = file.read()
+    rounds = []
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory() as folder:
+            rounds.append(measure(tegraclc, source, options, folder))
+    best = {name: Cost(min(costs[name].time for costs in rounds),
+                       min(costs[name].cpu for costs in rounds), "") for name in rounds[0]}
+    whole = best["whole"]
+    print("| build | time, s | CPU, s | time / whole | CPU / whole |\n| --- |" + " --- |" * 4)
+    for name, cost in best.items():
+        print(f"| {name} | {cost.time:.2f} | {cost.cpu:.2f} | {cost.time / whole.time:.2f} "
+              f"| {cost.cpu / whole.cpu:.2f} |")
+    each = [units_of(costs["units, one helper"]) for costs in rounds]
+    units = [min(times) for times in zip(*(units for units, _ in each))]
+    before = min(before for _, before in each)
+    print(f"\n{len(units)} units, the longest {max(units):.2f} s; {before:.2f} s before them\n")
+    print("| workers | time, s | time / whole |\n| --- | --- | --- |")
+    for workers in WORKERS:
+        total = before + schedule(units, workers)
+        print(f"| {workers} | {total:.2f} | {total / whole.time:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,338 @@
+/* Builds in units, and the turns in which helpers serve several builds. The helper is
+ * tests/compiler/client/fake_compiler.c: a source "plan WORDS" has a unit in each further line;
+ * as a whole it does what WORDS say. */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "compiler/client/binary.h"
+#include "compiler/client/helper.h"
+#include "compiler/compiler.h"
+#include "compiler/helper_limits.h"
+
+enum { CORES = 2, SHARE_MIB = 600, UNITS_AT = 48 };
+
+static char folder[] = "/tmp/tegracl-units-XXXXXX";
+
+/* The same on every machine. */
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+long __wrap_sysconf(int name) {
+  return name == _SC_NPROCESSORS_ONLN ? CORES : __real_sysconf(name);
+}
+
+/* Threads that wait for others, and how often they began to. */
+static atomic_int waits;
+
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+  atomic_fetch_add(&waits, 1);
+  return __real_pthread_cond_wait(condition, mutex);
+}
+
+static atomic_bool no_processes;
+
+int __real_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const *arguments,
+                       char *const *environment);
+int __wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const *arguments,
+                       char *const *environment);
+int __wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const *arguments,
+                       char *const *environment) {
+  return atomic_load(&no_processes)
+             ? EAGAIN
+             : __real_posix_spawn(pid, path, actions, attributes, arguments, environment);
+}
+
+/* ---- builds ------------------------------------------------------------------------ */
+
+static enum cc_status build(const char *source, struct cc_result *result) {
+  static const struct cc_device device = {
+      .sm = 87, .local_mem_bytes = 49152, .extensions = "", .c_features = ""};
+  const struct cc_source text = {source, strlen(source)};
+  const struct cc_job job = {.device = &device, .sources = &text, .source_count = 1, .options = ""};
+  return cc_build(&job, result);
+}
+
+static void check_units(const struct cc_result *result, unsigned units, unsigned cached) {
+  assert_int_equal(result->units, units);
+  assert_int_equal(result->units_cached, cached);
+  assert_null(result->plan);
+  assert_true(cc_binary_is_container(result->binary, result->binary_size));
+  uint32_t count;
+  memcpy(&count, (const char *)result->binary + UNITS_AT, sizeof count);
+  assert_int_equal(count, units);
+}
+
+static void build_units(const char *source, unsigned units, unsigned cached) {
+  struct cc_result result;
+  assert_int_equal(build(source, &result), CC_OK);
+  check_units(&result, units, cached);
+  cc_result_finish(&result);
+}
+
+/* Built again as a whole: the binary is what the fake compiler says of it. */
+static void build_whole(const char *source, unsigned long long memory_mib) {
+  struct cc_result result;
+  unsigned long long mib = 0;
+  assert_int_equal(build(source, &result), CC_OK);
+  assert_int_equal(result.units, 0);
+  assert_false(cc_binary_is_container(result.binary, result.binary_size));
+  const char *memory = strstr(result.binary, "memory ");
+  assert_true(memory && sscanf(memory, "memory %llu", &mib) == 1);
+  assert_int_equal(mib, memory_mib);
+  cc_result_finish(&result);
+}
+
+static void check_failure(const char *source, enum cc_status status, const char *words) {
+  struct cc_result result;
+  assert_int_equal(build(source, &result), status);
+  assert_non_null(result.log);
+  assert_null(result.binary);
+  assert_null(result.plan);
+  if (!strstr(result.log, words))
+    fail_msg("\"%s\" does not say \"%s\"", result.log, words);
+  cc_result_finish(&result);
+}
+
+static void test_cached(void **state) {
+  (void)state;
+  setenv("TEGRACL_CACHE_DIR", folder, 1);
+  unsetenv("TEGRACL_CACHE");
+  build_units("plan kernel\na\nb\nc", 3, 0);
+  build_units("plan kernel\na\nb\nd\nc", 4, 3);
+  /* Twice the same is one build and one hit, or one build for both. */
+  struct cc_result result;
+  assert_int_equal(build("plan kernel\na\ne\ne", &result), CC_OK);
+  assert_int_equal(result.units, 3);
+  assert_in_range(result.units_cached, 1, 2);
+  cc_result_finish(&result);
+  setenv("TEGRACL_CACHE", "0", 1);
+  build_units("plan kernel\na\nb\nc", 3, 0);
+}
+
+/* What went wrong in a unit is said of the program. */
+static void test_failures(void **state) {
+  (void)state;
+  check_failure("plan wrong\nkernel\nwrong\nkernel", CC_BUILD_FAILURE, "source:1: error: wrong");
+  check_failure("plan abort\nkernel\nabort\nkernel", CC_INTERNAL_ERROR, "signal 6");
+  build_whole("plan kernel\nkernel\nwrong\nkernel", SHARE_MIB);
+  build_whole("plan kernel\nabort\nexit\nbusy", SHARE_MIB);
+  /* One that hangs is not given as much time again. */
+  setenv("TEGRACL_COMPILER_TIMEOUT", "1", 1);
+  check_failure("plan kernel\nkernel\nhang", CC_INTERNAL_ERROR, "did not finish in 1 seconds");
+  unsetenv("TEGRACL_COMPILER_TIMEOUT");
+  build_units("plan kernel\nkernel\nkernel", 2, 0);
+}
+
+/* With its share of the memory a helper may fail where all of it is enough. */
+static void test_memory(void **state) {
+  (void)state;
+  assert_int_equal(limits_width(), CORES);
+  assert_int_equal(limits_share_mib(), SHARE_MIB);
+  build_whole("greedy", CORES * SHARE_MIB);
+  build_whole("plan kernel\nkernel\ngreedy", CORES * SHARE_MIB);
+  build_whole("plan greedy\nkernel\nwrong", CORES * SHARE_MIB);
+  check_failure("plan glutton\nkernel\ngreedy", CC_INTERNAL_ERROR, "ran out of memory");
+}
+
+/* A plan that a helper was not asked for, beside a binary, or without sense. */
+static void test_broken_plans(void **state) {
+  (void)state;
+  check_failure("plan unasked\nwrong", CC_INTERNAL_ERROR, "broken answer");
+  build_whole("plan kernel\nunasked", SHARE_MIB);
+  build_whole("plan kernel", SHARE_MIB); /* no units */
+  check_failure("both", CC_INTERNAL_ERROR, "broken answer");
+}
+
+/* ---- turns --------------------------------------------------------------------------- */
+
+static const char *compiler;
+
+struct request {
+  pthread_t thread;
+  struct helper_share *share;
+  bool alone;
+  struct helper *helper;
+  atomic_bool served;
+};
+
+static void *get(void *argument) {
+  struct request *request = argument;
+  bool used;
+  int error;
+  request->helper = helper_get(compiler, request->share, request->alone, &used, &error);
+  atomic_store(&request->served, true);
+  return NULL;
+}
+
+static void begin(struct request *request) {
+  assert_int_equal(pthread_create(&request->thread, NULL, get, request), 0);
+}
+
+/* As begin, and returns when it waits: there is no helper for it. */
+static void begin_waiting(struct request *request) {
+  const int before = atomic_load(&waits);
+  begin(request);
+  while (atomic_load(&waits) == before)
+    usleep(1000);
+}
+
+static void served(struct request *request) {
+  pthread_join(request->thread, NULL);
+  assert_non_null(request->helper);
+}
+
+/* The build that has fewest helpers gets the next one, in whichever order they wait. */
+static void test_turns(void **state) {
+  (void)state;
+  struct helper_share a = {0}, b = {0};
+  struct request first[CORES] = {{.share = &a}, {.share = &a}};
+  struct request more[] = {{.share = &a}, {.share = &a}, {.share = &b}, {.share = &b}};
+  for (int i = 0; i < CORES; i++) {
+    begin(&first[i]);
+    served(&first[i]);
+  }
+  for (int i = 0; i < 4; i++)
+    begin_waiting(&more[i]);
+  helper_put(first[0].helper);
+  served(&more[2]); /* a has one, b none */
+  assert_false(atomic_load(&more[0].served));
+  helper_put(first[1].helper);
+  served(&more[0]); /* b has one, a none */
+  assert_false(atomic_load(&more[1].served) || atomic_load(&more[3].served));
+  helper_put(more[2].helper);
+  served(&more[3]);
+  assert_false(atomic_load(&more[1].served));
+  helper_put(more[0].helper);
+  served(&more[1]);
+  helper_put(more[3].helper);
+  helper_put(more[1].helper);
+  assert_int_equal(a.busy + b.busy, 0);
+}
+
+/* Who needs all the memory waits until no other works, and none begins meanwhile. */
+static void test_alone(void **state) {
+  (void)state;
+  struct helper_share a = {0}, b = {0}, c = {0};
+  struct request first[CORES] = {{.share = &a}, {.share = &a}};
+  struct request big = {.share = &b, .alone = true}, small = {.share = &c};
+  for (int i = 0; i < CORES; i++) {
+    begin(&first[i]);
+    served(&first[i]);
+  }
+  begin_waiting(&big);
+  begin_waiting(&small);
+  helper_put(first[0].helper);
+  assert_int_equal(b.busy + c.busy, 0); /* the place stays free for big */
+  helper_put(first[1].helper);
+  served(&big);
+  assert_int_equal(c.busy, 0);
+  assert_false(atomic_load(&small.served));
+  helper_put(big.helper);
+  served(&small);
+  helper_put(small.helper);
+}
+
+/* Where no process can be started, those that there are do the work. */
+static void test_no_processes(void **state) {
+  (void)state;
+  struct helper_share share = {0};
+  struct request first = {.share = &share}, second = {.share = &share};
+  bool used;
+  int error;
+  setenv("TEGRACL_TEST_VARIABLE", "1", 1); /* other helpers than the idle ones */
+  begin(&first);
+  served(&first);
+  atomic_store(&no_processes, true);
+  begin_waiting(&second);
+  helper_put(first.helper);
+  served(&second);
+  assert_ptr_equal(second.helper, first.helper);
+  helper_put(second.helper);
+  build_units("plan kernel\na\nb\nc\nd\ne", 5, 0);
+  setenv("TEGRACL_TEST_VARIABLE", "2", 1);
+  assert_null(helper_get(compiler, &share, false, &used, &error));
+  assert_int_equal(error, -EAGAIN);
+  assert_int_equal(share.busy, 0);
+  check_failure("plan kernel\na", CC_OUT_OF_MEMORY, "could not be started");
+  atomic_store(&no_processes, false);
+  unsetenv("TEGRACL_TEST_VARIABLE");
+  build_units("plan kernel\na\nb\nc\nd\ne", 5, 0);
+}
+
+/* Many builds at once, some of which fail, one way or another. */
+static void *build_several(void *argument) {
+  static const char *const sources[] = {
+      "plan kernel\na\nb\nc\nd",
+      "plan kernel\nslow\nwrong\nslow\nslow",
+      "plan kernel\nc\ngreedy\nslow\nd",
+      "plan kernel\nabort\nslow",
+  };
+  bool good = true;
+  for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+    struct cc_result result;
+    char source[128];
+    snprintf(source, sizeof source, "%s\n%c", sources[i], *(const char *)argument);
+    good &= build(source, &result) == CC_OK;
+    cc_result_finish(&result);
+  }
+  return good ? argument : NULL;
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  enum { THREADS = 6 };
+  pthread_t threads[THREADS];
+  char names[] = "uvwxyz";
+  setenv("TEGRACL_CACHE_DIR", folder, 1);
+  unsetenv("TEGRACL_CACHE");
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, build_several, &names[i]), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *value = NULL;
+    pthread_join(threads[i], &value);
+    assert_ptr_equal(value, &names[i]);
+  }
+  setenv("TEGRACL_CACHE", "0", 1);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  char memory[16];
+  compiler = getenv("TEGRACL_COMPILER");
+  snprintf(memory, sizeof memory, "%d", CORES * SHARE_MIB);
+  setenv("TEGRACL_COMPILER_MEMORY", memory, 1);
+  setenv("TEGRACL_CACHE", "0", 1);
+  return compiler && mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  return system(command);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cached),       cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_memory),       cmocka_unit_test(test_broken_plans),
+      cmocka_unit_test(test_turns),        cmocka_unit_test(test_alone),
+      cmocka_unit_test(test_no_processes), cmocka_unit_test(test_threads),
+  };
+  return cmocka_run_group_tests(tests, set_up, remove_folder);
+}

@@ -1,0 +1,292 @@
+/* Programs that are compiled in units: they compute what they should, a change of one kernel
+ * rebuilds one unit, errors and binaries are those of a program, lines those of the source.
+ *
+ *   units TEGRACLC
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/end_to_end/opencl.h"
+#include "tests/end_to_end/programs/container.h"
+
+enum { KERNELS = 4, COUNT = 64, STEPS = 28, SOURCE_BYTES = 1 << 16, FORMAT_AT = 8, UNITS_AT = 48 };
+enum { FORMAT_WHOLE = 5, FORMAT_UNITS = 6, CHANGED = 2 };
+
+static char source[SOURCE_BYTES];
+static size_t source_size;
+
+__attribute__((format(printf, 1, 2))) static void add(const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  source_size +=
+      (size_t)vsnprintf(source + source_size, SOURCE_BYTES - source_size, format, values);
+  va_end(values);
+  CHECK(source_size < SOURCE_BYTES);
+}
+
+static const char common[] =
+    "constant uint table[4] = {3, 5, 7, 11};\n"
+    "uint shared_by_all(uint x, uint n) { return x * table[n & 3] + n; }\n";
+
+/* Each kernel is large enough for a unit. changed: the kernel with another constant, or none. */
+static void make_source(const char *front, int changed) {
+  source_size = 0;
+  add("%s%s", front, common);
+  for (int k = 0; k < KERNELS; k++) {
+    add("kernel void k%d(global uint *out, local uint *l) {\n"
+        "  uint i = get_global_id(0), x = i + %du;\n"
+        "  local uint fixed[64];\n",
+        k, k == changed ? 1000u : (unsigned)k);
+    for (int s = 0; s < STEPS; s++)
+      add("  x = (x << %d | x >> %d) ^ (x * %uu); x += %uu;\n", s % 31 + 1, 31 - s % 31,
+          2654435761u + 2 * (unsigned)(s * k), 40503u * (unsigned)s);
+    add("  fixed[get_local_id(0)] = shared_by_all(x, %du);\n"
+        "  l[get_local_id(0)] = fixed[get_local_id(0)] + 1u;\n"
+        "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "  out[i] = l[get_local_size(0) - 1 - get_local_id(0)];\n"
+        "  if (i == 0) printf(\"kernel %d\\n\");\n"
+        "}\n",
+        k, k);
+  }
+}
+
+static uint32_t expected(int k, uint32_t constant, uint32_t i) {
+  static const uint32_t table[4] = {3, 5, 7, 11};
+  uint32_t x = i + constant;
+  for (int s = 0; s < STEPS; s++) {
+    const int left = s % 31 + 1;
+    x = (x << left | x >> (32 - left)) ^ (x * (2654435761u + 2 * (uint32_t)(s * k)));
+    x += 40503u * (uint32_t)s;
+  }
+  return x * table[k & 3] + (uint32_t)k + 1;
+}
+
+static void run(const struct opencl *opencl, cl_program program, int changed) {
+  enum { GROUP = 32 };
+  const size_t global = COUNT, local = GROUP;
+  cl_int error;
+  uint32_t out[COUNT];
+  cl_mem memory = clCreateBuffer(opencl->context, CL_MEM_READ_WRITE, sizeof out, NULL, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  for (int k = 0; k < KERNELS; k++) {
+    char name[16];
+    snprintf(name, sizeof name, "k%d", k);
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    CHECK_CL(error, CL_SUCCESS);
+    CHECK_CL(clSetKernelArg(kernel, 0, sizeof memory, &memory), CL_SUCCESS);
+    CHECK_CL(clSetKernelArg(kernel, 1, GROUP * sizeof(cl_uint), NULL), CL_SUCCESS);
+    CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL),
+             CL_SUCCESS);
+    CHECK_CL(clEnqueueReadBuffer(opencl->queue, memory, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL),
+             CL_SUCCESS);
+    for (uint32_t i = 0; i < COUNT; i++)
+      CHECK(out[i / GROUP * GROUP + (GROUP - 1 - i % GROUP)] ==
+            expected(k, k == changed ? 1000 : (uint32_t)k, i));
+    CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  }
+  CHECK_CL(clReleaseMemObject(memory), CL_SUCCESS);
+}
+
+/* ---- what the driver says ------------------------------------------------------------- */
+
+struct told {
+  unsigned units, cached;
+  char words[4096];
+};
+
+/* Builds while standard error goes into a file. */
+static cl_program build(const struct opencl *opencl, const char *options, cl_int result,
+                        struct told *told) {
+  const char *text = source;
+  cl_int error;
+  cl_program program = clCreateProgramWithSource(opencl->context, 1, &text, &source_size, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  fflush(stderr);
+  const int old = dup(STDERR_FILENO), file = memfd_create("stderr", MFD_CLOEXEC);
+  CHECK(old >= 0 && file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+  error = clBuildProgram(program, 1, &opencl->device, options, NULL, NULL);
+  fflush(stderr);
+  CHECK(dup2(old, STDERR_FILENO) >= 0);
+  *told = (struct told){0};
+  const ssize_t got = pread(file, told->words, sizeof told->words - 1, 0);
+  close(file);
+  close(old);
+  printf("%s", got > 0 ? told->words : "nothing\n");
+  const char *units = strstr(told->words, "; ");
+  if (units)
+    CHECK(sscanf(units, "; %u units, %u from the cache", &told->units, &told->cached) == 2);
+  CHECK_CL(error, result);
+  return program;
+}
+
+static unsigned char *binary_of(cl_program program, size_t *size) {
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
+           CL_SUCCESS);
+  unsigned char *binary = malloc(*size);
+  CHECK(binary);
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
+           CL_SUCCESS);
+  return binary;
+}
+
+/* ---- tests ----------------------------------------------------------------------------- */
+
+static void test_changes(const struct opencl *opencl) {
+  struct told first, second;
+  make_source("", -1);
+  cl_program program = build(opencl, "", CL_SUCCESS, &first);
+  CHECK(first.units > 2 && first.units <= KERNELS && first.cached == 0);
+  run(opencl, program, -1);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  /* A kernel with another constant, and all of them on other lines. */
+  make_source("\n\n/* more */\n", CHANGED);
+  program = build(opencl, "", CL_SUCCESS, &second);
+  CHECK(second.units == first.units && second.cached == first.units - 1);
+  run(opencl, program, CHANGED);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  /* The same again is one entry of the cache. */
+  program = build(opencl, "", CL_SUCCESS, &second);
+  CHECK(strstr(second.words, "from the cache") && second.units == 0);
+  run(opencl, program, CHANGED);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+}
+
+static void test_binary(const struct opencl *opencl) {
+  struct told told;
+  cl_int error, status;
+  size_t size;
+  char names[256], expected_names[256] = "";
+  make_source("", -1);
+  cl_program program = build(opencl, "", CL_SUCCESS, &told);
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL),
+           CL_SUCCESS);
+  for (int k = 0; k < KERNELS; k++)
+    sprintf(expected_names + strlen(expected_names), "%sk%d", k ? ";" : "", k);
+  CHECK(!strcmp(names, expected_names));
+  unsigned char *binary = binary_of(program, &size);
+  CHECK(container_word(binary, FORMAT_AT) == FORMAT_UNITS && container_word(binary, UNITS_AT) > 2);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  program = clCreateProgramWithBinary(opencl->context, 1, &opencl->device, &size,
+                                      (const unsigned char **)&binary, &status, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(status, CL_SUCCESS);
+  CHECK_CL(clBuildProgram(program, 1, &opencl->device, "", NULL, NULL), CL_SUCCESS);
+  run(opencl, program, -1);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(binary);
+}
+
+/* A variable that kernels share cannot be in several units. */
+static void test_whole(const struct opencl *opencl) {
+  struct told told;
+  size_t size;
+  make_source("global uint counter = 1;\nkernel void count(global uint *p) { *p = counter++; }\n",
+              -1);
+  cl_program program = build(opencl, "-cl-std=CL3.0", CL_SUCCESS, &told);
+  unsigned char *binary = binary_of(program, &size);
+  CHECK(container_word(binary, FORMAT_AT) == FORMAT_WHOLE && told.units == 0);
+  run(opencl, program, -1);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(binary);
+}
+
+/* What only NVRTC finds out is said as of the whole program. */
+static void test_error(const struct opencl *opencl) {
+  struct told told;
+  static char log[65536];
+  make_source("", -1);
+  add("kernel void big(global uint *p) { local uint l[20000]; l[get_local_id(0)] = *p;\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE); *p = l[get_local_id(0) ^ 1]; }\n");
+  cl_program program = build(opencl, "", CL_BUILD_PROGRAM_FAILURE, &told);
+  CHECK_CL(
+      clGetProgramBuildInfo(program, opencl->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL),
+      CL_SUCCESS);
+  CHECK(strstr(log, "more local memory than there is"));
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+}
+
+/* The verbose log names every kernel, in the order of the source. */
+static void test_verbose(const struct opencl *opencl) {
+  struct told told;
+  static char log[65536];
+  make_source("", -1);
+  cl_program program = build(opencl, "-cl-nv-verbose", CL_SUCCESS, &told);
+  CHECK(told.units > 2);
+  CHECK_CL(
+      clGetProgramBuildInfo(program, opencl->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL),
+      CL_SUCCESS);
+  const char *at = log;
+  for (int k = 0; k < KERNELS; k++) {
+    char words[32];
+    snprintf(words, sizeof words, "k%d: ", k);
+    CHECK((at = strstr(at, words)));
+  }
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+}
+
+/* The lines of the machine code are the source's, in whichever unit. */
+static void test_lines(const struct opencl *opencl, const char *tegraclc) {
+  struct told told;
+  size_t size;
+  char folder[] = "/tmp/tegracl-units-XXXXXX", file[64], command[512], line[512];
+  unsigned found = 0, beyond = 0, last = 0;
+  make_source("\n\n\n", -1);
+  for (size_t i = 0; i < source_size; i++)
+    last += source[i] == '\n';
+  cl_program program = build(opencl, "", CL_SUCCESS, &told);
+  CHECK(told.units > 2);
+  unsigned char *binary = binary_of(program, &size);
+  CHECK(mkdtemp(folder));
+  snprintf(file, sizeof file, "%s/units.bin", folder);
+  FILE *out = fopen(file, "wb");
+  CHECK(out && fwrite(binary, 1, size, out) == size && fclose(out) == 0);
+  snprintf(command, sizeof command, "%s --disassemble %s", tegraclc, file);
+  FILE *text = popen(command, "r");
+  CHECK(text);
+  /* Of each kernel the line with the store that the source has it in. */
+  enum { FIRST_LINE = 6, LINES_EACH = 9 + STEPS, STORE = 7 + STEPS - 1 };
+  unsigned char seen[KERNELS] = {0};
+  while (fgets(line, sizeof line, text)) {
+    unsigned number;
+    if (sscanf(line, " //## line %u of <program source>", &number) != 1)
+      continue;
+    beyond += number > last;
+    for (int k = 0; k < KERNELS; k++)
+      seen[k] |= number == (unsigned)(FIRST_LINE + k * LINES_EACH + STORE - 1);
+  }
+  CHECK(pclose(text) == 0);
+  for (int k = 0; k < KERNELS; k++)
+    found += seen[k];
+  printf("lines of %u kernels, %u beyond the source\n", found, beyond);
+  CHECK(found == KERNELS && beyond == 0);
+  CHECK(unlink(file) == 0 && rmdir(folder) == 0);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(binary);
+}
+
+static void empty(const char *folder) {
+  char command[128];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  CHECK(system(command) == 0);
+}
+
+int main(int argc, char **argv) {
+  struct opencl opencl;
+  char folder[] = "/tmp/tegracl-cache-XXXXXX";
+  CHECK(argc == 2 && mkdtemp(folder));
+  setenv("TEGRACL_CACHE_DIR", folder, 1);
+  unsetenv("TEGRACL_CACHE");
+  setenv("TEGRACL_DEBUG", "build", 1);
+  opencl_open(&opencl);
+  test_changes(&opencl);
+  test_binary(&opencl);
+  test_whole(&opencl);
+  test_error(&opencl);
+  test_verbose(&opencl);
+  test_lines(&opencl, argv[1]);
+  opencl_close(&opencl);
+  empty(folder);
+  return 0;
+}
