@@ -119,6 +119,11 @@ enum { CC_IL_MINOR_MAX = 6 };
 /* As cc_available, for SPIR-V: SPIRV-Tools and the LLVM/SPIR-V translator as well. */
 bool cc_il_available(void);
 
+/* What modules may declare and import (cl_khr_spirv_queries). */
+const uint32_t *cc_il_capabilities(size_t *count);
+const char *const *cc_il_extensions(size_t *count);
+const char *const *cc_il_instruction_sets(size_t *count);
+
 /* Checks the structure of a module in either byte order. On CC_OK *words is a copy in
  * this machine's order, to be freed by the caller; else *why is a sentence. */
 enum cc_status cc_il_read(const void *il, size_t size, uint32_t **words, const char **why);

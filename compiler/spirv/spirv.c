@@ -152,104 +152,148 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
 
 /* ---- what a module asks for ------------------------------------------------------------ */
 
-/* Capabilities by number (section 3.31 and the extensions' texts), and whether a kernel
- * may have them here. Those of graphics are named as far as modules made for Vulkan by
- * mistake have them. X(number, name, offered) */
-#define CAPABILITIES(X)                                                                            \
-  X(0, Matrix, false)                                                                              \
-  X(1, Shader, false)                                                                              \
-  X(2, Geometry, false)                                                                            \
-  X(3, Tessellation, false)                                                                        \
-  X(4, Addresses, true)                                                                            \
-  X(5, Linkage, true)                                                                              \
-  X(6, Kernel, true)                                                                               \
-  X(7, Vector16, true)                                                                             \
-  X(8, Float16Buffer, true)                                                                        \
-  X(9, Float16, true)                                                                              \
-  X(10, Float64, true)                                                                             \
-  X(11, Int64, true)                                                                               \
-  X(12, Int64Atomics, true)                                                                        \
-  X(13, ImageBasic, true)                                                                          \
-  X(14, ImageReadWrite, true)                                                                      \
-  X(15, ImageMipmap, false)                                                                        \
-  X(17, Pipes, false)                                                                              \
-  X(18, Groups, true)                                                                              \
-  X(19, DeviceEnqueue, false)                                                                      \
-  X(20, LiteralSampler, true)                                                                      \
-  X(21, AtomicStorage, false)                                                                      \
-  X(22, Int16, true)                                                                               \
-  X(38, GenericPointer, true)                                                                      \
-  X(39, Int8, true)                                                                                \
-  X(43, Sampled1D, true)                                                                           \
-  X(44, Image1D, true)                                                                             \
-  X(46, SampledBuffer, true)                                                                       \
-  X(47, ImageBuffer, true)                                                                         \
-  X(58, SubgroupDispatch, true)                                                                    \
-  X(59, NamedBarrier, false)                                                                       \
-  X(60, PipeStorage, false)                                                                        \
-  X(61, GroupNonUniform, true)                                                                     \
-  X(62, GroupNonUniformVote, true)                                                                 \
-  X(63, GroupNonUniformArithmetic, true)                                                           \
-  X(64, GroupNonUniformBallot, true)                                                               \
-  X(65, GroupNonUniformShuffle, true)                                                              \
-  X(66, GroupNonUniformShuffleRelative, true)                                                      \
-  X(67, GroupNonUniformClustered, true)                                                            \
-  X(68, GroupNonUniformQuad, false)                                                                \
-  X(71, UniformDecoration, true)                                                                   \
-  X(4464, DenormPreserve, false)                                                                   \
-  X(4465, DenormFlushToZero, false)                                                                \
-  X(4466, SignedZeroInfNanPreserve, false)                                                         \
-  X(4467, RoundingModeRTE, false)                                                                  \
-  X(4468, RoundingModeRTZ, false)                                                                  \
-  X(5055, ShaderClockKHR, false)                                                                   \
-  X(5345, VulkanMemoryModel, false)                                                                \
-  X(5347, PhysicalStorageBufferAddresses, false)                                                   \
-  X(5568, SubgroupShuffleINTEL, false)                                                             \
-  X(5569, SubgroupBufferBlockIOINTEL, false)                                                       \
-  X(5570, SubgroupImageBlockIOINTEL, false)                                                        \
-  X(5603, FunctionPointersINTEL, false)                                                            \
-  X(5604, IndirectReferencesINTEL, false)                                                          \
-  X(5606, AsmINTEL, false)                                                                         \
-  X(5612, AtomicFloat32MinMaxEXT, true)                                                            \
-  X(5613, AtomicFloat64MinMaxEXT, true)                                                            \
-  X(5629, ExpectAssumeKHR, true)                                                                   \
-  X(5817, VariableLengthArrayINTEL, false)                                                         \
-  X(5837, FPFastMathModeINTEL, true) /* a hint */                                                  \
-  X(5844, ArbitraryPrecisionIntegersINTEL, false)                                                  \
-  X(5886, UnstructuredLoopControlsINTEL, true) /* a hint */                                        \
-  X(5892, KernelAttributesINTEL, true)         /* hints */                                         \
-  X(5910, MemoryAccessAliasingINTEL, true)     /* a hint */                                        \
-  X(6016, DotProductInputAll, false)                                                               \
-  X(6017, DotProductInput4x8Bit, true)                                                             \
-  X(6018, DotProductInput4x8BitPacked, true)                                                       \
-  X(6019, DotProduct, true)                                                                        \
-  X(6025, BitInstructions, true)                                                                   \
-  X(6026, GroupNonUniformRotateKHR, true)                                                          \
-  X(6033, AtomicFloat32AddEXT, true)                                                               \
-  X(6034, AtomicFloat64AddEXT, true)                                                               \
-  X(6094, OptNoneINTEL, true) /* a hint */                                                         \
-  X(6095, AtomicFloat16AddEXT, false)                                                              \
-  X(6115, BFloat16ConversionINTEL, false)                                                          \
-  X(6118, JointMatrixINTEL, false)                                                                 \
-  X(6400, GroupUniformArithmeticKHR, false)
+/* Capabilities by number (section 3.31 and the extensions' texts): those of kernels here, which
+ * cl_khr_spirv_queries reports, and those that are refused by name. Of graphics the latter are
+ * those of modules that were made for Vulkan by mistake. INTEL's that are offered are hints.
+ * X(number, name) */
+#define OFFERED_CAPABILITIES(X)                                                                    \
+  X(4, Addresses)                                                                                  \
+  X(5, Linkage)                                                                                    \
+  X(6, Kernel)                                                                                     \
+  X(7, Vector16)                                                                                   \
+  X(8, Float16Buffer)                                                                              \
+  X(9, Float16)                                                                                    \
+  X(10, Float64)                                                                                   \
+  X(11, Int64)                                                                                     \
+  X(12, Int64Atomics)                                                                              \
+  X(13, ImageBasic)                                                                                \
+  X(14, ImageReadWrite)                                                                            \
+  X(18, Groups)                                                                                    \
+  X(20, LiteralSampler)                                                                            \
+  X(22, Int16)                                                                                     \
+  X(38, GenericPointer)                                                                            \
+  X(39, Int8)                                                                                      \
+  X(43, Sampled1D)                                                                                 \
+  X(44, Image1D)                                                                                   \
+  X(46, SampledBuffer)                                                                             \
+  X(47, ImageBuffer)                                                                               \
+  X(58, SubgroupDispatch)                                                                          \
+  X(61, GroupNonUniform)                                                                           \
+  X(62, GroupNonUniformVote)                                                                       \
+  X(63, GroupNonUniformArithmetic)                                                                 \
+  X(64, GroupNonUniformBallot)                                                                     \
+  X(65, GroupNonUniformShuffle)                                                                    \
+  X(66, GroupNonUniformShuffleRelative)                                                            \
+  X(67, GroupNonUniformClustered)                                                                  \
+  X(71, UniformDecoration)                                                                         \
+  X(5055, ShaderClockKHR)                                                                          \
+  X(5612, AtomicFloat32MinMaxEXT)                                                                  \
+  X(5613, AtomicFloat64MinMaxEXT)                                                                  \
+  X(5629, ExpectAssumeKHR)                                                                         \
+  X(5837, FPFastMathModeINTEL)                                                                     \
+  X(5886, UnstructuredLoopControlsINTEL)                                                           \
+  X(5892, KernelAttributesINTEL)                                                                   \
+  X(5910, MemoryAccessAliasingINTEL)                                                               \
+  X(6017, DotProductInput4x8Bit)                                                                   \
+  X(6018, DotProductInput4x8BitPacked)                                                             \
+  X(6019, DotProduct)                                                                              \
+  X(6025, BitInstructions)                                                                         \
+  X(6026, GroupNonUniformRotateKHR)                                                                \
+  X(6033, AtomicFloat32AddEXT)                                                                     \
+  X(6034, AtomicFloat64AddEXT)                                                                     \
+  X(6094, OptNoneINTEL)
+
+#define REFUSED_CAPABILITIES(X)                                                                    \
+  X(0, Matrix)                                                                                     \
+  X(1, Shader)                                                                                     \
+  X(2, Geometry)                                                                                   \
+  X(3, Tessellation)                                                                               \
+  X(15, ImageMipmap)                                                                               \
+  X(17, Pipes)                                                                                     \
+  X(19, DeviceEnqueue)                                                                             \
+  X(21, AtomicStorage)                                                                             \
+  X(59, NamedBarrier)                                                                              \
+  X(60, PipeStorage)                                                                               \
+  X(68, GroupNonUniformQuad)                                                                       \
+  X(4464, DenormPreserve)                                                                          \
+  X(4465, DenormFlushToZero)                                                                       \
+  X(4466, SignedZeroInfNanPreserve)                                                                \
+  X(4467, RoundingModeRTE)                                                                         \
+  X(4468, RoundingModeRTZ)                                                                         \
+  X(5345, VulkanMemoryModel)                                                                       \
+  X(5347, PhysicalStorageBufferAddresses)                                                          \
+  X(5568, SubgroupShuffleINTEL)                                                                    \
+  X(5569, SubgroupBufferBlockIOINTEL)                                                              \
+  X(5570, SubgroupImageBlockIOINTEL)                                                               \
+  X(5603, FunctionPointersINTEL)                                                                   \
+  X(5604, IndirectReferencesINTEL)                                                                 \
+  X(5606, AsmINTEL)                                                                                \
+  X(5817, VariableLengthArrayINTEL)                                                                \
+  X(5844, ArbitraryPrecisionIntegersINTEL)                                                         \
+  X(6016, DotProductInputAll)                                                                      \
+  X(6095, AtomicFloat16AddEXT)                                                                     \
+  X(6115, BFloat16ConversionINTEL)                                                                 \
+  X(6118, JointMatrixINTEL)                                                                        \
+  X(6400, GroupUniformArithmeticKHR)
 
 static const struct {
   uint32_t number;
   const char *name;
-  bool offered;
-} capabilities[] = {
-#define AS_ENTRY(number, name, offered) {number, #name, offered},
-    CAPABILITIES(AS_ENTRY)
+} refused_capabilities[] = {
+#define AS_ENTRY(number, name) {number, #name},
+    REFUSED_CAPABILITIES(AS_ENTRY)
 #undef AS_ENTRY
 };
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const uint32_t *cc_il_capabilities(size_t *count) {
+#define AS_NUMBER(number, name) number,
+  static const uint32_t offered[] = {OFFERED_CAPABILITIES(AS_NUMBER)};
+#undef AS_NUMBER
+  *count = COUNT(offered);
+  return offered;
+}
+
+/* The extensions of the capabilities above, and those that bring a linkage or decorations. */
+const char *const *cc_il_extensions(size_t *count) {
+  static const char *const extensions[] = {
+      "SPV_EXT_shader_atomic_float_add",
+      "SPV_EXT_shader_atomic_float_min_max",
+      "SPV_INTEL_fp_fast_math_mode",
+      "SPV_INTEL_kernel_attributes",
+      "SPV_INTEL_memory_access_aliasing",
+      "SPV_INTEL_optnone",
+      "SPV_INTEL_unstructured_loop_controls",
+      "SPV_KHR_bit_instructions",
+      "SPV_KHR_expect_assume",
+      "SPV_KHR_integer_dot_product",
+      "SPV_KHR_linkonce_odr",
+      "SPV_KHR_no_integer_wrap_decoration",
+      "SPV_KHR_shader_clock",
+      "SPV_KHR_subgroup_rotate",
+  };
+  *count = COUNT(extensions);
+  return extensions;
+}
+
+const char *const *cc_il_instruction_sets(size_t *count) {
+  static const char *const sets[] = {"OpenCL.std"};
+  *count = COUNT(sets);
+  return sets;
+}
+
 static bool check_capability(uint32_t number, struct text *log) {
-  for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; i++)
-    if (capabilities[i].number == number) {
-      if (!capabilities[i].offered)
-        text_printf(log, "error: the module needs the capability %s, which the device lacks\n",
-                    capabilities[i].name);
-      return capabilities[i].offered;
+  size_t count;
+  const uint32_t *offered = cc_il_capabilities(&count);
+  for (size_t i = 0; i < count; i++)
+    if (offered[i] == number)
+      return true;
+  for (size_t i = 0; i < COUNT(refused_capabilities); i++)
+    if (refused_capabilities[i].number == number) {
+      text_printf(log, "error: the module needs the capability %s, which the device lacks\n",
+                  refused_capabilities[i].name);
+      return false;
     }
   text_printf(log, "error: the module needs capability number %u, which is not known\n", number);
   return false;

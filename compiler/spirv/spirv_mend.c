@@ -2,7 +2,8 @@
  * harm comes of, for spirv-val to judge the rest: variables of a function that are not at its
  * beginning, entry points that do not list the module's variables, which SPIR-V 1.4 demands,
  * addresses of variables in constants, which the specification knows only as initial values,
- * and saturation of conversions that are not there, as they are to the same type. */
+ * and saturation of conversions that are not there, as they are to the same type. Clocks
+ * become undefined values: spirv-val takes modules that read them for ones of graphics. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,14 @@ struct mend {
 
 /* The words that a variable, in the module or a function, has at least, and those of
  * instructions that are looked at or made. */
-enum { VARIABLE_WORDS = 4, NULL_WORDS = 3, LABEL_WORDS = 2, ENTRY_NAME = 3, CONSTITUENTS = 3 };
+enum {
+  VARIABLE_WORDS = 4,
+  NULL_WORDS = 3,
+  UNDEF_WORDS = 3,
+  LABEL_WORDS = 2,
+  ENTRY_NAME = 3,
+  CONSTITUENTS = 3
+};
 
 /* The version whose entry points list all variables. */
 enum { INTERFACES_MINOR = 4 };
@@ -30,6 +38,17 @@ enum { INTERFACES_MINOR = 4 };
 static void put(struct mend *mend, const uint32_t *words, size_t count) {
   memcpy(mend->out + mend->size, words, count * sizeof *words);
   mend->size += count;
+}
+
+static bool is_clock(const uint32_t *word) {
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  return instruction.opcode == OP_READ_CLOCK && instruction.length > 2;
+}
+
+static bool is_clock_capability(const uint32_t *word) {
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  return instruction.opcode == OP_CAPABILITY && instruction.length > 1 &&
+         word[1] == CAPABILITY_SHADER_CLOCK;
 }
 
 /* Conversions, in functions and in constants. */
@@ -114,8 +133,14 @@ static size_t put_body(struct mend *mend, size_t at, bool variables) {
     length = instruction.length;
     if (instruction.opcode == OP_FUNCTION_END)
       break;
-    if ((instruction.opcode == OP_VARIABLE) == variables)
-      put(mend, mend->words + at, length);
+    const uint32_t *word = mend->words + at;
+    if ((instruction.opcode == OP_VARIABLE) != variables)
+      continue;
+    if (is_clock(word))
+      put(mend, (const uint32_t[]){UNDEF_WORDS << SPIRV_LENGTH_SHIFT | OP_UNDEF, word[1], word[2]},
+          UNDEF_WORDS);
+    else
+      put(mend, word, length);
   }
   return at;
 }
@@ -136,7 +161,7 @@ static void mend_all(struct mend *mend, uint32_t old_bound) {
       put(mend, word, length);
       put_body(mend, at + length, true);
       length = put_body(mend, at + length, false) - at;
-    } else if (!saturates_nothing(mend, word, old_bound)) {
+    } else if (!saturates_nothing(mend, word, old_bound) && !is_clock_capability(word)) {
       put(mend, word, length);
     }
   }

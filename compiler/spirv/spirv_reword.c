@@ -1,7 +1,7 @@
 /* Says in other instructions what the translator of LLVM 15 does not know, or does wrong:
  * null constants that are numbers, composites of values and steps into them, copies of what a
- * pointer's type says, shuffles of different vectors, hints about vectors, and what came with
- * SPIR-V 1.4 and later. Modules have been validated when they come here. */
+ * pointer's type says, shuffles of different vectors, hints about vectors, clocks, and what came
+ * with SPIR-V 1.4 and later. Modules have been validated when they come here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +12,11 @@
 static const struct {
   uint16_t first, last;
 } typed[] = {
-    {1, 1},     {12, 12},     {41, 46},     {48, 52},     {54, 55},     {57, 57},     {59, 61},
-    {65, 70},   {77, 84},     {86, 98},     {100, 107},   {109, 124},   {126, 152},   {154, 191},
-    {194, 205}, {227, 227},   {229, 242},   {245, 245},   {259, 259},   {261, 271},   {333, 366},
-    {400, 403}, {4421, 4422}, {4428, 4432}, {4450, 4455}, {5614, 5615}, {5631, 5631}, {6035, 6035},
+    {1, 1},       {12, 12},     {41, 46},     {48, 52},     {54, 55},     {57, 57},
+    {59, 61},     {65, 70},     {77, 84},     {86, 98},     {100, 107},   {109, 124},
+    {126, 152},   {154, 191},   {194, 205},   {227, 227},   {229, 242},   {245, 245},
+    {259, 259},   {261, 271},   {333, 366},   {400, 403},   {4421, 4422}, {4428, 4432},
+    {4450, 4455}, {5056, 5056}, {5614, 5615}, {5631, 5631}, {6035, 6035},
 };
 
 /* The last version 1.x that the translator takes, with the place of the 1. */
@@ -30,17 +31,22 @@ struct words {
   bool failed;
 };
 
+/* Functions of OpenCL C that read clocks: one for each scope and each type of result. */
+enum { CLOCK_SCOPES = 3, CLOCK_TYPES = 2 };
+
 struct reword {
   const uint32_t *words;
   size_t count;
-  uint32_t bound;      /* of the ids so far */
-  uint32_t old_bound;  /* of the module's */
-  uint32_t *type_of;   /* by id, of values; 0: none */
-  size_t *place_of;    /* by id, of types and constants; 0: none */
-  struct words *out;   /* where instructions go: */
-  struct words before; /* those in front of the functions, */
-  struct words behind; /* and the functions */
-  uint32_t wide_type;  /* ids of a 64-bit integer's type, and its 1; 0: none yet */
+  uint32_t bound;                             /* of the ids so far */
+  uint32_t old_bound;                         /* of the module's */
+  uint32_t *type_of;                          /* by id, of values; 0: none */
+  size_t *place_of;                           /* by id, of types and constants; 0: none */
+  struct words *out;                          /* where instructions go: */
+  struct words before;                        /* those in front of the functions, */
+  struct words behind;                        /* and the functions */
+  bool decorated;                             /* what goes in front of the types is there */
+  uint32_t clocks[CLOCK_SCOPES][CLOCK_TYPES]; /* ids of functions; 0: not used */
+  uint32_t wide_type; /* ids of a 64-bit integer's type, and its 1; 0: none yet */
   uint32_t wide_one;
 };
 
@@ -425,12 +431,78 @@ static bool reword_image(struct reword *reword, const uint32_t *word) {
   return true;
 }
 
-/* OpDecorate id Uniform, OpCapability UniformDecoration: hints. */
-static bool drop_uniform(struct reword *reword, const uint32_t *word) {
-  enum { UNIFORM_DECORATION = 71 };
+/* ---- clocks -------------------------------------------------------------------------- */
+
+/* OpReadClockKHR type result scope, of validated modules: its function's id; NULL: it has
+ * another type or scope than the extension's text allows. */
+static uint32_t *find_clock(struct reword *reword, const uint32_t *word) {
+  const uint32_t *scope = definition(reword, word[3]);
+  const bool is_pair = lanes_of(reword, word[1]) == 2 &&
+                       bits_of(reword, definition(reword, word[1])[2]) == WORD_BITS;
+  if (!is_made_by(scope, OP_CONSTANT, 4) || scope[3] < SCOPE_DEVICE || scope[3] > SCOPE_SUBGROUP ||
+      (!is_pair && bits_of(reword, word[1]) != WIDE_BITS))
+    return NULL;
+  return &reword->clocks[scope[3] - SCOPE_DEVICE][is_pair];
+}
+
+/* Declares the functions that the module needs, as imported ones. */
+static void declare_clocks(struct reword *reword) {
+  static const char *const names[CLOCK_SCOPES][CLOCK_TYPES] = {
+      {"_Z17clock_read_devicev", "_Z22clock_read_hilo_devicev"},
+      {"_Z21clock_read_work_groupv", "_Z26clock_read_hilo_work_groupv"},
+      {"_Z20clock_read_sub_groupv", "_Z25clock_read_hilo_sub_groupv"},
+  };
+  enum { NAME_WORDS = 8, IMPORT = 1 };
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < reword->count; at += length) {
+    const uint32_t *word = reword->words + at;
+    length = spirv_instruction_at(word).length;
+    uint32_t *id = is_made_by(word, OP_READ_CLOCK, 4) ? find_clock(reword, word) : NULL;
+    if (!id || *id)
+      continue;
+    *id = reword->bound++;
+    const char *name = names[0][id - reword->clocks[0]];
+    const size_t words = strlen(name) / sizeof(uint32_t) + 1;
+    uint32_t operands[2 + NAME_WORDS + 1] = {*id, DECORATION_LINKAGE_ATTRIBUTES};
+    memcpy(operands + 2, name, strlen(name));
+    operands[2 + words] = IMPORT;
+    emit_words(&reword->before, OP_DECORATE, operands, 2 + words + 1);
+    const uint32_t type = reword->bound++;
+    EMIT(&reword->behind, OP_TYPE_FUNCTION, type, word[1]);
+    EMIT(&reword->behind, OP_FUNCTION, word[1], *id, 0, type);
+    emit_words(&reword->behind, OP_FUNCTION_END, NULL, 0);
+  }
+}
+
+/* OpReadClockKHR type result scope. */
+static bool reword_clock(struct reword *reword, const uint32_t *word) {
+  const uint32_t *id = find_clock(reword, word);
+  if (!id)
+    return false;
+  EMIT(reword->out, OP_FUNCTION_CALL, word[1], word[2], *id);
+  return true;
+}
+
+static bool drop_extension(struct reword *reword, const uint32_t *word) {
+  static const char clock[] = "SPV_KHR_shader_clock";
   (void)reword;
-  return spirv_instruction_at(word).opcode == OP_DECORATE ? word[2] == DECORATION_UNIFORM
-                                                          : word[1] == UNIFORM_DECORATION;
+  return spirv_instruction_at(word).length > sizeof clock / sizeof *word &&
+         !memcmp(word + 1, clock, sizeof clock);
+}
+
+/* ---- modules ------------------------------------------------------------------------- */
+
+/* OpCapability UniformDecoration: a hint. ShaderClockKHR becomes functions. */
+static bool reword_capability(struct reword *reword, const uint32_t *word) {
+  enum { UNIFORM_DECORATION = 71 };
+  if (word[1] == CAPABILITY_SHADER_CLOCK)
+    EMIT(reword->out, OP_CAPABILITY, CAPABILITY_LINKAGE);
+  return word[1] == CAPABILITY_SHADER_CLOCK || word[1] == UNIFORM_DECORATION;
+}
+
+/* OpDecorate id Uniform: a hint. */
+static bool drop_uniform(struct reword *reword, const uint32_t *word) {
+  (void)reword;
+  return word[2] == DECORATION_UNIFORM;
 }
 
 /* UserSemantic, UniformId: nothing that a kernel's code depends on. */
@@ -438,8 +510,6 @@ static bool drop(struct reword *reword, const uint32_t *word) {
   (void)reword, (void)word;
   return true;
 }
-
-/* ---- modules ------------------------------------------------------------------------- */
 
 /* What is said in other words, with its least length: false leaves it as it is. */
 static const struct {
@@ -464,7 +534,9 @@ static const struct {
     {OP_IMAGE_READ, 5, reword_image},
     {OP_IMAGE_WRITE, 4, reword_image},
     {OP_DECORATE, 3, drop_uniform},
-    {OP_CAPABILITY, 2, drop_uniform},
+    {OP_CAPABILITY, 2, reword_capability},
+    {OP_EXTENSION, 2, drop_extension},
+    {OP_READ_CLOCK, 4, reword_clock},
     {OP_DECORATE_ID, 3, drop},
     {OP_DECORATE_STRING, 3, drop},
     {OP_MEMBER_DECORATE_STRING, 4, drop},
@@ -487,6 +559,12 @@ static void reword_all(struct reword *reword) {
   for (size_t at = SPIRV_HEADER_WORDS, length; at < reword->count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(reword->words + at);
     length = instruction.length;
+    const bool is_type =
+        instruction.opcode >= OP_TYPE_BOOL - 1 && instruction.opcode <= OP_TYPE_FUNCTION;
+    if (is_type && !reword->decorated) {
+      declare_clocks(reword);
+      reword->decorated = true;
+    }
     if (instruction.opcode == OP_FUNCTION)
       reword->out = &reword->behind;
     if (!reword_one(reword, reword->words + at))

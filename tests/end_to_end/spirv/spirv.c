@@ -403,8 +403,8 @@ static void missing(struct opencl *opencl, int count, char **files) {
 
 /* What the translator does not know is put in other words. */
 static void reworded(struct opencl *opencl, int count, char **files) {
-  cl_uint in[] = {10, 11, 12}, out[] = {5, 13, 8, 10, 11, 12, 14, 2,  1,  1, -3u, 5, 7,
-                                        1, 3,  3, 2,  5,  6,  4,  17, 15, 2, 7,   5};
+  cl_uint in[] = {10, 11, 12}, out[] = {5, 13, 8, 10, 11, 12, 14, 2,  1, 1, -3u, 5, 7, 1,
+                                        3, 3,  2, 5,  6,  4,  17, 15, 2, 7, 5,   1, 1, 1};
   const cl_uint n = 5;
   cl_uint got[sizeof out / sizeof *out] = {0};
   cl_int error;
