@@ -27,6 +27,7 @@ enum cc_status {
  * predefined macros and clang's -cl-ext list. */
 struct cc_device {
   unsigned sm;            /* 87 */
+  unsigned version;       /* of OpenCL: 300, 310 */
   const char *extensions; /* CL_DEVICE_EXTENSIONS, blank-separated */
   const char *c_features; /* OpenCL C feature macros, blank-separated */
   unsigned long long local_mem_bytes;

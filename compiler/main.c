@@ -35,6 +35,7 @@ static const char help[] =
 /* The device that an offline build is for, when no driver says. */
 static const struct cc_device orin = {
     .sm = 87,
+    .version = 310,
     .extensions = CC_DEVICE_EXTENSIONS(CC_WORD),
     .c_features = CC_FEATURES(CC_WORD),
     .local_mem_bytes = 48 * 1024,

@@ -32,6 +32,13 @@
 
 /* ---- what older OpenCL headers lack: values and prototypes of Khronos's registry -------- */
 
+/* clGetDeviceInfo of OpenCL 3.1, cl_khr_spirv_queries: const char *[], const char *[], cl_uint[] */
+#ifndef CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS
+#define CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS 0x12B9
+#define CL_DEVICE_SPIRV_EXTENSIONS                0x12BA
+#define CL_DEVICE_SPIRV_CAPABILITIES              0x12BB
+#endif
+
 #ifndef cl_ext_buffer_device_address
 #define cl_ext_buffer_device_address 1
 

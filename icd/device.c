@@ -51,11 +51,13 @@ static void open_device(void) {
   }
   device->info = rt_device_info(device->rt);
   make_name(device);
+  const bool il = cc_il_available();
   /* sm_version is the architecture's major number in the upper byte and its
    * minor number in the lower (nvgpu characteristics: 0x807 is SM 8.7). */
   device->cc = (struct cc_device){
       .sm = (device->info->sm_version >> 8) * 10 + (device->info->sm_version & 0xff),
-      .extensions = icd_device_extensions(device->info->shared_addresses, cc_il_available()),
+      .version = il ? 310 : 300,
+      .extensions = icd_device_extensions(device->info->shared_addresses, il),
       .c_features = icd_c_features(),
       .local_mem_bytes = device->info->shared_per_block,
   };

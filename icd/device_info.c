@@ -142,7 +142,6 @@ enum {
   X(DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
   X(DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
   X(DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, 0)                                        \
-  X(CL_DEVICE_NUMERIC_VERSION, cl_version, CL_MAKE_VERSION(3, 0, 0))                               \
   X(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, cl_version, CL_MAKE_VERSION(1, 2, 0))                  \
   X(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities, ATOMIC_CAPABILITIES)      \
   X(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, cl_device_atomic_capabilities,                            \
@@ -212,7 +211,7 @@ enum {
   X(CL_DEVICE_VENDOR, "NVIDIA Corporation")                                                        \
   X(CL_DRIVER_VERSION, ICD_DRIVER_VERSION_TEXT)                                                    \
   X(CL_DEVICE_PROFILE, "FULL_PROFILE")                                                             \
-  X(CL_DEVICE_VERSION, ICD_VERSION_TEXT)                                                           \
+  X(CL_DEVICE_VERSION, icd_version_text(cc_il_available()))                                        \
   X(CL_DEVICE_OPENCL_C_VERSION, ICD_C_VERSION_TEXT)                                                \
   X(CL_DEVICE_EXTENSIONS, icd_device_extensions(info->shared_addresses, cc_il_available()))        \
   X(CL_DEVICE_BUILT_IN_KERNELS, "")                                                                \
@@ -235,6 +234,11 @@ static size_t user_param_bytes(const struct rt_device_info *info) {
 static cl_int answer_list(const struct icd_answer *answer, const cl_name_version *list,
                           size_t count) {
   return icd_answer_bytes(answer, "clGetDeviceInfo", list, count * sizeof *list);
+}
+
+/* Nothing where programs cannot be made from SPIR-V. */
+static cl_int answer_spirv(const struct icd_answer *answer, const void *values, size_t size) {
+  return icd_answer_bytes(answer, "clGetDeviceInfo", values, cc_il_available() ? size : 0);
 }
 
 static cl_int answer_uuid(const struct icd_answer *answer, const char *kind, const char *name) {
@@ -279,6 +283,20 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     const size_t sizes[3] = {info->max_block[0], info->max_block[1], info->max_block[2]};
     return icd_answer_bytes(&answer, __func__, sizes, sizeof sizes);
   }
+  case CL_DEVICE_NUMERIC_VERSION:
+    return ICD_ANSWER(&answer, cl_version, icd_version(cc_il_available()));
+  case CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS: {
+    const char *const *sets = cc_il_instruction_sets(&count);
+    return answer_spirv(&answer, sets, count * sizeof *sets);
+  }
+  case CL_DEVICE_SPIRV_EXTENSIONS: {
+    const char *const *extensions = cc_il_extensions(&count);
+    return answer_spirv(&answer, extensions, count * sizeof *extensions);
+  }
+  case CL_DEVICE_SPIRV_CAPABILITIES: {
+    const uint32_t *capabilities = cc_il_capabilities(&count);
+    return answer_spirv(&answer, capabilities, count * sizeof *capabilities);
+  }
   case CL_DEVICE_PARTITION_TYPE: /* never partitioned: an empty list */
   case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
     return icd_answer_bytes(&answer, __func__, NULL, 0);
@@ -297,7 +315,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     list = icd_device_extension_list(info->shared_addresses, cc_il_available(), &count);
     return answer_list(&answer, list, count);
   case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
-    list = icd_c_version_list(&count);
+    list = icd_c_version_list(cc_il_available(), &count);
     return answer_list(&answer, list, count);
   case CL_DEVICE_OPENCL_C_FEATURES:
     list = icd_c_feature_list(&count);

@@ -13,7 +13,8 @@
 #define IL_EXTENSIONS(X)                                                                           \
   X("cl_khr_il_program", CL_MAKE_VERSION(1, 0, 0))                                                 \
   X("cl_khr_spirv_linkonce_odr", CL_MAKE_VERSION(1, 0, 0))                                         \
-  X("cl_khr_spirv_no_integer_wrap_decoration", CL_MAKE_VERSION(1, 0, 0))
+  X("cl_khr_spirv_no_integer_wrap_decoration", CL_MAKE_VERSION(1, 0, 0))                           \
+  X("cl_khr_spirv_queries", CL_MAKE_VERSION(1, 0, 0))
 
 #define IL_VERSIONS(X)                                                                             \
   X("SPIR-V", 1, 0)                                                                                \
@@ -24,7 +25,8 @@
   X("OpenCL C", CL_MAKE_VERSION(1, 0, 0))                                                          \
   X("OpenCL C", CL_MAKE_VERSION(1, 1, 0))                                                          \
   X("OpenCL C", CL_MAKE_VERSION(1, 2, 0))                                                          \
-  X("OpenCL C", CL_MAKE_VERSION(3, 0, 0))
+  X("OpenCL C", CL_MAKE_VERSION(3, 0, 0))                                                          \
+  X("OpenCL C", CL_MAKE_VERSION(3, 1, 0)) /* of a device that takes SPIR-V */
 
 #define AS_WORD(name, version)          name " "
 #define AS_ENTRY(name, version)         {version, name},
@@ -40,6 +42,14 @@ static const cl_name_version c_versions[] = {C_VERSIONS(AS_ENTRY)};
 static const cl_name_version c_features[] = {CC_FEATURES(AS_ENTRY)};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const char *icd_version_text(bool il) {
+  return il ? "OpenCL 3.1 tegracl " TEGRACL_VERSION : "OpenCL 3.0 tegracl " TEGRACL_VERSION;
+}
+
+cl_version icd_version(bool il) {
+  return CL_MAKE_VERSION(3, il ? 1 : 0, 0);
+}
 
 const char *icd_platform_extensions(void) {
   return CC_PLATFORM_EXTENSIONS(AS_WORD);
@@ -74,8 +84,8 @@ const cl_name_version *icd_il_version_list(size_t *count) {
   return il_versions;
 }
 
-const cl_name_version *icd_c_version_list(size_t *count) {
-  *count = COUNT(c_versions);
+const cl_name_version *icd_c_version_list(bool il, size_t *count) {
+  *count = COUNT(c_versions) - !il;
   return c_versions;
 }
 

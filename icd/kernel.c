@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "icd/device_text.h"
 #include "icd/svm.h"
 
 #include "icd/cl_tegracl.h"
@@ -364,9 +365,9 @@ static cl_int check_local(cl_kernel kernel, cl_uint i, size_t size, const void *
     return icd_fail(context, CL_INVALID_ARG_VALUE, call,
                     ARGUMENT_FORMAT " is local memory: arg_value must be NULL",
                     ARGUMENT(kernel, i));
-  if (!size)
+  if (!size && icd_version(cc_il_available()) < CL_MAKE_VERSION(3, 1, 0))
     return icd_fail(context, CL_INVALID_ARG_SIZE, call,
-                    ARGUMENT_FORMAT " is local memory: arg_size must not be 0",
+                    ARGUMENT_FORMAT " is local memory: arg_size must not be 0 before OpenCL 3.1",
                     ARGUMENT(kernel, i));
   if (size > context->device->info->shared_per_block)
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,

@@ -41,9 +41,9 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform
   case CL_PLATFORM_PROFILE:
     return ICD_ANSWER_STRING(&answer, "FULL_PROFILE");
   case CL_PLATFORM_VERSION:
-    return ICD_ANSWER_STRING(&answer, ICD_VERSION_TEXT);
+    return ICD_ANSWER_STRING(&answer, icd_version_text(cc_il_available()));
   case CL_PLATFORM_NUMERIC_VERSION:
-    return ICD_ANSWER(&answer, cl_version, CL_MAKE_VERSION(3, 0, 0));
+    return ICD_ANSWER(&answer, cl_version, icd_version(cc_il_available()));
   case CL_PLATFORM_NAME:
   case CL_PLATFORM_VENDOR:
     return ICD_ANSWER_STRING(&answer, "tegracl");

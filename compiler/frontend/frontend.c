@@ -46,6 +46,22 @@ static void add_extensions(struct command *command, const struct cc_device *devi
     add_each(command, "-D", groups[i], "=1");
 }
 
+/* The version of the language, and the macros of OpenCL 3.1, which clang knows from 23 on: its
+ * language is that of 3.0. */
+static void add_version(struct command *command, const struct cc_device *device,
+                        const struct options *options) {
+  const bool is_3_1 = options->c_version == 310;
+  const unsigned version = is_3_1 ? 300 : options->c_version;
+  command_add(command, "-cl-std=CL%u.%u", version / 100, version / 10 % 10);
+  if (is_3_1) {
+    command_add(command, "-U__OPENCL_C_VERSION__");
+    command_add(command, "-D__OPENCL_C_VERSION__=310");
+  }
+  command_add(command, "-DCL_VERSION_3_1=310");
+  /* The OpenCL version of the device, not of the language. */
+  command_add(command, "-D__OPENCL_VERSION__=%u", device->version);
+}
+
 bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log) {
   if (cc_find_clang(path))
     return true;
@@ -84,8 +100,6 @@ static bool build_command(struct command *command, const char *clang, const stru
       "-fgnu89-inline", "-ferror-limit", "100",
       /* A program may enable what needs no enabling: see enables_unknown. */
       "-Wno-error=ignored-pragmas",
-      /* The OpenCL version of the device, not of the language. */
-      "-D__OPENCL_VERSION__=300",
       /* clang defines it for SPIR alone. */
       "-D__IMAGE_SUPPORT__=1",
       /* One instruction, as a product and a sum are two. */
@@ -99,7 +113,7 @@ static bool build_command(struct command *command, const char *clang, const stru
     command_add(command, "-fdeclare-opencl-builtins");
   /* At 0 clang leaves out extern inline functions, and does not say what else is inline. */
   command_add(command, "-O%u", options->opt_level ? options->opt_level : 1);
-  command_add(command, "-cl-std=CL%u.%u", options->c_version / 100, options->c_version / 10 % 10);
+  add_version(command, job->device, options);
   /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
   command_add(command, "-ffp-contract=%s", options->effects & OPTION_CONTRACT ? "fast" : "on");
   add_extensions(command, job->device, options);

@@ -12,7 +12,7 @@ static const struct {
   const char *name;
   unsigned version;
 } language_versions[] = {
-    {"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL2.0", 200}, {"CL3.0", 300},
+    {"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL2.0", 200}, {"CL3.0", 300}, {"CL3.1", 310},
 };
 
 /* Who takes an option. Objects keep theirs for the link (see options_write). */
@@ -221,7 +221,7 @@ bool options_parse(const char *text, unsigned users, struct options *options, st
   static const char *const faults[] = {
       [OUTCOME_UNKNOWN] = "is not known",
       [OUTCOME_BAD_VALUE] = "has a missing or malformed value",
-      [OUTCOME_NO_LANGUAGE] = "is none of CL1.0, CL1.1, CL1.2, CL2.0 and CL3.0",
+      [OUTCOME_NO_LANGUAGE] = "is none of CL1.0, CL1.1, CL1.2, CL2.0, CL3.0 and CL3.1",
       [OUTCOME_NOT_TO_LINK] = "is for compiling, not for linking",
       [OUTCOME_NO_LIBRARY] = "is only for links with -create-library",
   };

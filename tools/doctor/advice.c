@@ -189,7 +189,9 @@ void advise_compiler(struct doctor *d) {
   if (cc_find_spirv_tools(path, translator))
     say(d, "for SPIR-V: %s, %s", path, translator);
   else
-    say(d, "for SPIR-V, which few programs need: sudo apt install spirv-tools llvm-spirv-%d",
+    say(d,
+        "for SPIR-V and OpenCL 3.1 (without it the device is one of OpenCL 3.0): sudo apt install "
+        "spirv-tools llvm-spirv-%d",
         TEGRACL_LLVM_MAJOR);
 }
 

@@ -53,7 +53,7 @@ static bool read_back(struct doctor *d, const struct cc_result *result) {
 bool step_compiler(struct doctor *d) {
   enum { SM = 87, LOCAL_BYTES = 48 * 1024 };
   static const struct cc_device device = {
-      .sm = SM, .extensions = "", .c_features = "", .local_mem_bytes = LOCAL_BYTES};
+      .sm = SM, .version = 300, .extensions = "", .c_features = "", .local_mem_bytes = LOCAL_BYTES};
   struct cc_source text = {source, sizeof(source) - 1};
   char options[64];
   snprintf(options, sizeof(options), "-DSTAMP=%uu", new_stamp());

@@ -23,8 +23,11 @@ static const char source[] =
     "  for (int j = 0; j < p[i].n[0]; j++) p[j].v += l[j];\n"
     "}\n";
 
-static const struct cc_device device = {
-    .sm = 87, .extensions = "cl_khr_fp64", .c_features = "", .local_mem_bytes = 49152};
+static const struct cc_device device = {.sm = 87,
+                                        .version = 310,
+                                        .extensions = "cl_khr_fp64",
+                                        .c_features = "",
+                                        .local_mem_bytes = 49152};
 
 static uint64_t state;
 

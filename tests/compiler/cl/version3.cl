@@ -1,5 +1,5 @@
 /* OpenCL C 3.0 (-cl-std=CL3.0) as the device offers it. */
-#if __OPENCL_C_VERSION__ != 300 || __OPENCL_VERSION__ != 300 || !defined(CL_VERSION_3_0)
+#if __OPENCL_C_VERSION__ != 300 || __OPENCL_VERSION__ != 310 || !defined(CL_VERSION_3_0)
 #error wrong version macros
 #endif
 #if !defined(__opencl_c_images) || !defined(__opencl_c_int64) || !defined(__opencl_c_fp64) ||     \

@@ -36,6 +36,7 @@ static char folder[] = "/tmp/tegracl-client-XXXXXX";
 
 static const struct cc_device device = {
     .sm = 87,
+    .version = 310,
     .extensions = "cl_khr_one cl_khr_two",
     .c_features = "__opencl_c_fp64",
     .local_mem_bytes = 49152,

@@ -26,7 +26,8 @@ static char file[64];
 enum { INHERITED = 50 };
 
 static int attack(const char *name, const char *argument) {
-  static const struct cc_device device = {.sm = 87, .extensions = "", .c_features = ""};
+  static const struct cc_device device = {
+      .sm = 87, .version = 310, .extensions = "", .c_features = ""};
   char text[1024];
   struct cc_result result;
   int error = -1;

@@ -21,7 +21,7 @@
 static char folder[] = "/tmp/tegracl-header-files-XXXXXX";
 
 static const struct cc_device device = {
-    .sm = 87, .extensions = "", .c_features = "", .local_mem_bytes = 49152};
+    .sm = 87, .version = 310, .extensions = "", .c_features = "", .local_mem_bytes = 49152};
 
 static enum cc_status compile(const char *source, const struct cc_header *headers, size_t count,
                               struct cc_result *result) {

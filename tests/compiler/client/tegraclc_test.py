@@ -150,7 +150,7 @@ with tempfile.TemporaryDirectory() as folder:
     check(run('#include "h.h"\nkernel void k(global int *a) { a[0] = VALUE; }', '-I',
               os.path.join(folder, 'with blank'))[0] == 0, '-I of a folder with a blank')
 for version, number in (('CL1.0', 100), ('CL1.1', 110), ('CL1.2', 120), ('CL2.0', 200),
-                        ('CL3.0', 300)):
+                        ('CL3.0', 300), ('CL3.1', 310)):
     check(run(f'#if __OPENCL_C_VERSION__ != {number}\n#error wrong\n#endif\n'
               'kernel void k(void) {}', f'-cl-std={version}')[0] == 0, f'-cl-std={version}')
 
