@@ -94,9 +94,9 @@ static void place_own_binary(cl_program program, struct outcome *outcome) {
 static uint32_t *copy_il(cl_program program) {
   uint32_t *words = malloc(program->il_size);
   if (words) {
-    pthread_mutex_lock(&program->lock);
+    base_mutex_lock(&program->lock);
     memcpy(words, program->il_words, program->il_size);
-    pthread_mutex_unlock(&program->lock);
+    base_mutex_unlock(&program->lock);
   }
   return words;
 }
@@ -202,7 +202,7 @@ static cl_int perform(cl_program program, const struct icd_build *build) {
   if (!good)
     icd_fail(program->context, outcome.code, build->call, "%s",
              outcome.log ? outcome.log : "no memory");
-  pthread_mutex_lock(&program->lock);
+  base_mutex_lock(&program->lock);
   program->log = outcome.log;
   program->status = good ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
   program->module = outcome.module;
@@ -213,7 +213,7 @@ static cl_int perform(cl_program program, const struct icd_build *build) {
     program->binary_type = actions[build->action].makes;
     outcome.binary = old;
   }
-  pthread_mutex_unlock(&program->lock);
+  base_mutex_unlock(&program->lock);
   free(outcome.binary);
   return outcome.code;
 }

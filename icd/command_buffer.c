@@ -54,7 +54,7 @@ static void bury(void *owner) {
     buffer->recordings = next;
   }
   icd_queue_drop(buffer->queue);
-  pthread_mutex_destroy(&buffer->lock);
+  base_mutex_destroy(&buffer->lock);
   free(buffer->properties);
   icd_object_free(ICD_MAGIC_COMMAND_BUFFER, buffer);
   icd_context_drop(context);
@@ -131,7 +131,7 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
   buffer->context = context;
   buffer->queue = queue;
   buffer->end = &buffer->first;
-  pthread_mutex_init(&buffer->lock, NULL);
+  base_mutex_init(&buffer->lock, BASE_LOCK_COMMAND_BUFFER);
   icd_context_hold(context);
   icd_queue_hold(queue);
   icd_object_init(&buffer->object, ICD_MAGIC_COMMAND_BUFFER);
@@ -183,6 +183,7 @@ static struct icd_recording *find_free(cl_command_buffer_khr buffer) {
   struct icd_recording *recording = calloc(1, sizeof *recording);
   if (!recording)
     return NULL;
+  icd_lock_init(&recording->guard, BASE_LOCK_RECORDING);
   if (rt_recording_create(buffer->context->rt, &recording->first.rt)) {
     free(recording);
     return NULL;
@@ -349,8 +350,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
 
 /* ---- replaying ------------------------------------------------------------------------------- */
 
-/* The queue's lock is held, which does not matter for a printer's: no thread takes that
- * before a queue's. */
+/* The queue's lock is held. */
 static int replay_parts(cl_command_queue queue, const struct icd_part *part,
                         struct rt_times *times) {
   int error = times ? rt_queue_timestamp(queue->rt, times, false) : 0;
@@ -461,12 +461,12 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
  */
 
 static cl_command_buffer_state_khr state_of(cl_command_buffer_khr buffer) {
-  pthread_mutex_lock(&buffer->lock);
+  base_mutex_lock(&buffer->lock);
   const cl_command_buffer_state_khr state =
       !buffer->finalized              ? CL_COMMAND_BUFFER_STATE_RECORDING_KHR
       : atomic_load(&buffer->current) ? CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR
                                       : CL_COMMAND_BUFFER_STATE_FINALIZED_KHR;
-  pthread_mutex_unlock(&buffer->lock);
+  base_mutex_unlock(&buffer->lock);
   return state;
 }
 

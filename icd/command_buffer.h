@@ -55,7 +55,7 @@ struct _cl_command_buffer_khr {
   cl_mutable_dispatch_asserts_khr asserts;
   struct icd_retired retired;
 
-  pthread_mutex_t lock; /* guards what follows, and the commands; taken before a clone's */
+  struct base_mutex lock; /* guards what follows, and the commands */
   cl_mutable_command_khr first, *end;
   cl_uint count;
   cl_uint settled; /* commands that are complete, whatever comes next */

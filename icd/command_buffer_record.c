@@ -360,7 +360,8 @@ static cl_int record_launch(const struct place *place, cl_kernel kernel,
     return CL_OUT_OF_HOST_MEMORY;
   command->fields = wishes->fields;
   command->property_count = wishes->words;
-  command->dispatch = (struct icd_dispatch){icd_kernel_clone(kernel), *range};
+  command->dispatch =
+      (struct icd_dispatch){icd_kernel_clone(kernel, BASE_LOCK_RECORDED_KERNEL), *range};
   if (wishes->words)
     command->properties = malloc(wishes->words * sizeof *command->properties);
   if (!command->dispatch.kernel || (wishes->words && !command->properties)) {

@@ -97,7 +97,8 @@ static cl_int stage(const struct icd_mutable_dispatch_config *config) {
   cl_command_buffer_khr buffer = command->buffer;
   if (!command->staged.kernel)
     command->staged =
-        (struct icd_dispatch){icd_kernel_clone(command->dispatch.kernel), command->dispatch.range};
+        (struct icd_dispatch){icd_kernel_clone(command->dispatch.kernel, BASE_LOCK_RECORDED_KERNEL),
+                              command->dispatch.range};
   if (!command->staged.kernel)
     return refuse(buffer, CL_OUT_OF_HOST_MEMORY, "no memory");
   cl_int code = set_arguments(command->staged.kernel, config);
@@ -167,9 +168,9 @@ static cl_int answer_sizes(const struct icd_answer *answer, cl_mutable_command_k
                            const size_t sizes[3], const char *call) {
   size_t copy[3];
   cl_command_buffer_khr buffer = command->buffer;
-  pthread_mutex_lock(&buffer->lock);
+  base_mutex_lock(&buffer->lock);
   memcpy(copy, sizes, sizeof copy);
-  pthread_mutex_unlock(&buffer->lock);
+  base_mutex_unlock(&buffer->lock);
   return icd_answer_bytes(answer, call, copy, command->dispatch.range.work_dim * sizeof *copy);
 }
 

@@ -33,7 +33,7 @@ static void destroy_context(cl_context context) {
   icd_event_pool_finish(context);
   free(context->svm);
   pthread_cond_destroy(&context->changed);
-  pthread_mutex_destroy(&context->lock);
+  base_mutex_destroy(&context->lock);
   icd_object_drop(&context->device->object);
   free(context->properties);
   icd_object_free(ICD_MAGIC_CONTEXT, context);
@@ -96,24 +96,24 @@ static void find_over(cl_context context) {
 
 void icd_context_remove_queue(cl_command_queue queue) {
   cl_context context = queue->context;
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   cl_command_queue *link = &context->queues;
   while (*link != queue)
     link = &(*link)->next;
   *link = queue->next;
   pass_queue(context, queue, UINT64_MAX, rt_context_fault(context->rt));
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
 }
 
 void icd_context_retire(cl_context context, struct icd_retired *node, void (*destroy)(void *),
                         void *owner) {
   *node = (struct icd_retired){.destroy = destroy, .owner = owner};
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   const bool waits =
       !rt_context_fault(context->rt) && wait_for_queues(context, context->queues, node);
   if (waits)
     atomic_store(&context->any_retired, true);
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   if (!waits)
     destroy(owner);
 }
@@ -141,12 +141,12 @@ static void destroy_over(cl_context context) {
     context->over = node->next;
     atomic_store(&context->any_retired, context->retired_count || context->over);
     context->burials++;
-    pthread_mutex_unlock(&context->lock);
+    base_mutex_unlock(&context->lock);
     const bool nested = burying;
     burying = true;
     node->destroy(node->owner);
     burying = nested;
-    pthread_mutex_lock(&context->lock);
+    base_mutex_lock(&context->lock);
     context->burials--;
     pthread_cond_broadcast(&context->changed);
     if (!context->over)
@@ -160,10 +160,10 @@ void icd_context_destroy_retired(cl_context context, bool wait) {
     return; /* who called the callback goes on soon enough */
   do {
     uint64_t point = 0;
-    pthread_mutex_lock(&context->lock);
+    base_mutex_lock(&context->lock);
     destroy_over(context);
     queue = wait ? awaited_queue(context, &point) : NULL;
-    pthread_mutex_unlock(&context->lock);
+    base_mutex_unlock(&context->lock);
     if (queue) {
       rt_queue_wait(queue->rt, point, UINT64_MAX);
       icd_queue_drop(queue);
@@ -177,10 +177,10 @@ static void await_burials(cl_context context) {
   if (burying)
     return;
   const uint64_t end_ns = base_clock_ns() + BURIAL_NS;
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   for (int error = 0; context->burials && !error;)
-    error = base_cond_wait_until(&context->changed, &context->lock, end_ns);
-  pthread_mutex_unlock(&context->lock);
+    error = base_mutex_wait_until(&context->lock, &context->changed, end_ns);
+  base_mutex_unlock(&context->lock);
 }
 
 bool icd_context_make_room(cl_context context, int error) {
@@ -197,10 +197,10 @@ static void *attend(void *data) {
   do {
     uint64_t point;
     icd_context_destroy_retired(context, true);
-    pthread_mutex_lock(&context->lock);
+    base_mutex_lock(&context->lock);
     queue = awaited_queue(context, &point);
     context->attended = queue;
-    pthread_mutex_unlock(&context->lock);
+    base_mutex_unlock(&context->lock);
     if (queue)
       icd_queue_drop(queue);
   } while (queue);
@@ -209,18 +209,18 @@ static void *attend(void *data) {
 }
 
 void icd_context_attend_retired(cl_context context) {
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   const bool start = context->retired_count && !context->attended;
   context->attended |= start;
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   if (!start)
     return;
   icd_context_hold(context);
   if (!base_thread_start(NULL, attend, context))
     return;
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   context->attended = false;
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   icd_context_reap(context, true); /* no thread to be had: then now */
   icd_context_drop(context);
 }
@@ -233,33 +233,33 @@ void icd_context_change_locked(cl_context context) {
 }
 
 void icd_context_change(cl_context context) {
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   icd_context_change_locked(context);
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
 }
 
 uint64_t icd_context_changes(cl_context context) {
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   const uint64_t changes = context->changes;
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   return changes;
 }
 
 void icd_context_await_change(cl_context context, uint64_t changes) {
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   while (context->changes == changes)
-    pthread_cond_wait(&context->changed, &context->lock);
-  pthread_mutex_unlock(&context->lock);
+    base_mutex_wait(&context->lock, &context->changed);
+  base_mutex_unlock(&context->lock);
 }
 
 /* The first queue whose serial number is at least that, held; NULL: none. A queue that is
  * about to be destroyed waits for its work itself. */
 static cl_command_queue next_queue(cl_context context, uint64_t serial) {
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   cl_command_queue queue = context->queues;
   while (queue && (queue->serial < serial || !icd_object_try_hold(&queue->object)))
     queue = queue->next;
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   return queue;
 }
 
@@ -340,7 +340,7 @@ static cl_context create(const cl_context_properties *properties, size_t propert
   context->notify = notify;
   context->notify_data = notify_data;
   context->next_queue = 1;
-  pthread_mutex_init(&context->lock, NULL);
+  base_mutex_init(&context->lock, BASE_LOCK_CONTEXT);
   pthread_cond_init(&context->changed, NULL);
   icd_print_init(context);
   icd_object_hold(&device->object);
@@ -443,9 +443,9 @@ CL_API_ENTRY cl_int CL_API_CALL clSetContextDestructorCallback(
     return ICD_FAIL(context, CL_OUT_OF_HOST_MEMORY, "no memory");
   destructor->function = pfn_notify;
   destructor->data = user_data;
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   destructor->next = context->destructors;
   context->destructors = destructor;
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   return CL_SUCCESS;
 }

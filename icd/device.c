@@ -19,13 +19,13 @@ static struct _cl_device_id the_device = {
                .magic = ICD_MAGIC_DEVICE,
                .references = 1,
                .handles = 1},
-    .clock_lock = PTHREAD_MUTEX_INITIALIZER,
+    .clock_lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_DEVICE_CLOCK),
 };
 struct icd_object *icd_device_object(void) {
   return &the_device.object;
 }
 
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_mutex open_lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_DEVICE_OPEN);
 static bool opened;
 
 static void make_name(struct _cl_device_id *device) {
@@ -65,18 +65,18 @@ static void open_device(void) {
 }
 
 cl_device_id icd_device(void) {
-  pthread_mutex_lock(&open_lock);
+  base_mutex_lock(&open_lock);
   if (!opened)
     open_device();
   cl_device_id device = opened ? &the_device : NULL;
-  pthread_mutex_unlock(&open_lock);
+  base_mutex_unlock(&open_lock);
   return device;
 }
 
 /* The info stays where it is, so that the device can be asked before it is opened. */
 void icd_device_forked(void) {
-  pthread_mutex_init(&open_lock, NULL);
-  pthread_mutex_init(&the_device.clock_lock, NULL);
+  base_mutex_init(&open_lock, BASE_LOCK_DEVICE_OPEN);
+  base_mutex_init(&the_device.clock_lock, BASE_LOCK_DEVICE_CLOCK);
   icd_object_init(&the_device.object, ICD_MAGIC_DEVICE);
   the_device.clock_measured_ns = 0;
   opened = false;
@@ -102,11 +102,11 @@ static int measure_clock(cl_device_id device, uint64_t *gpu_ns, uint64_t *cpu_ns
 
 uint64_t icd_device_clock(cl_device_id device, uint64_t cpu_ns) {
   uint64_t gpu_now, cpu_now;
-  pthread_mutex_lock(&device->clock_lock);
+  base_mutex_lock(&device->clock_lock);
   if (!device->clock_measured_ns || base_clock_ns() - device->clock_measured_ns > CLOCK_VALID_NS)
     measure_clock(device, &gpu_now, &cpu_now);
   const int64_t offset = device->clock_offset_ns;
-  pthread_mutex_unlock(&device->clock_lock);
+  base_mutex_unlock(&device->clock_lock);
   return cpu_ns + (uint64_t)offset;
 }
 
@@ -171,9 +171,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id device,
   if (!icd_device())
     return ICD_FAIL(NULL, CL_OUT_OF_RESOURCES, "the device cannot be opened");
   uint64_t gpu_ns, cpu_ns;
-  pthread_mutex_lock(&device->clock_lock);
+  base_mutex_lock(&device->clock_lock);
   const int error = measure_clock(device, &gpu_ns, &cpu_ns);
-  pthread_mutex_unlock(&device->clock_lock);
+  base_mutex_unlock(&device->clock_lock);
   if (error)
     return ICD_FAIL(NULL, CL_OUT_OF_RESOURCES, "%s", rt_last_message());
   *device_timestamp = gpu_ns;

@@ -76,13 +76,13 @@ void icd_release_notify(void) {
   }
 }
 
-void icd_enter(pthread_mutex_t *mutex) {
-  pthread_mutex_lock(mutex);
+void icd_enter(struct base_mutex *mutex) {
+  base_mutex_lock(mutex);
   icd_hold_notify();
 }
 
-void icd_leave(pthread_mutex_t *mutex) {
-  pthread_mutex_unlock(mutex);
+void icd_leave(struct base_mutex *mutex) {
+  base_mutex_unlock(mutex);
   icd_release_notify();
 }
 

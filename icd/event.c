@@ -103,9 +103,9 @@ static struct icd_event_callback *move_locked(cl_event event, cl_int status, uin
 
 struct icd_event_callback *icd_event_move(cl_event event, cl_int status, uint64_t start_ns,
                                           uint64_t end_ns) {
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   struct icd_event_callback *due = move_locked(event, status, start_ns, end_ns);
-  pthread_mutex_unlock(&event->context->lock);
+  base_mutex_unlock(&event->context->lock);
   return due;
 }
 
@@ -114,21 +114,21 @@ void icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t en
 }
 
 struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struct rt_times *times) {
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   event->point = point;
   event->times = times;
   atomic_store_explicit(&event->tracked, true, memory_order_release);
   struct icd_event_callback *due = move_locked(event, CL_SUBMITTED, 0, 0);
   icd_context_change_locked(event->context);
-  pthread_mutex_unlock(&event->context->lock);
+  base_mutex_unlock(&event->context->lock);
   return due;
 }
 
 void icd_event_attend(cl_event event) {
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   const bool watch = event->callbacks && atomic_load(&event->tracked) && !event->watched;
   event->watched |= watch;
-  pthread_mutex_unlock(&event->context->lock);
+  base_mutex_unlock(&event->context->lock);
   if (watch && !icd_watch(event))
     icd_event_wait(event); /* no thread to be had: then now */
 }
@@ -136,7 +136,7 @@ void icd_event_attend(cl_event event) {
 /* A tracked event has reached its end: takes the GPU's times over. */
 static cl_int settle(cl_event event, cl_int status) {
   icd_print_drain(event->queue);
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   struct rt_times *times = event->times;
   struct icd_event_callback *due = NULL;
   if (atomic_load(&event->status) > CL_COMPLETE) {
@@ -145,7 +145,7 @@ static cl_int settle(cl_event event, cl_int status) {
   } else {
     times = NULL; /* another thread was first */
   }
-  pthread_mutex_unlock(&event->context->lock);
+  base_mutex_unlock(&event->context->lock);
   if (times)
     rt_times_put(event->context->rt, times);
   if (status < 0)
@@ -156,9 +156,9 @@ static cl_int settle(cl_event event, cl_int status) {
 
 /* True if the GPU has begun with a profiled command. */
 static bool has_begun(cl_event event) {
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   const bool begun = event->times && __atomic_load_n(&event->times->start_ns, __ATOMIC_RELAXED);
-  pthread_mutex_unlock(&event->context->lock);
+  base_mutex_unlock(&event->context->lock);
   return begun;
 }
 
@@ -180,10 +180,10 @@ cl_int icd_event_status(cl_event event) {
 }
 
 void icd_event_await_submission(cl_event event) {
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   while (atomic_load(&event->status) > CL_COMPLETE && !atomic_load(&event->tracked))
-    pthread_cond_wait(&event->context->changed, &event->context->lock);
-  pthread_mutex_unlock(&event->context->lock);
+    base_mutex_wait(&event->context->lock, &event->context->changed);
+  base_mutex_unlock(&event->context->lock);
 }
 
 cl_int icd_event_wait(cl_event event) {
@@ -218,10 +218,10 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
     return ICD_FAIL(event->context, CL_INVALID_VALUE, "%d is neither CL_COMPLETE nor negative",
                     execution_status);
   icd_event_hold(event); /* who has waited for it, or the first callback, may release it */
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   const bool open = atomic_load(&event->status) > CL_COMPLETE;
   struct icd_event_callback *due = move_locked(event, execution_status, 0, 0);
-  pthread_mutex_unlock(&event->context->lock);
+  base_mutex_unlock(&event->context->lock);
   icd_event_call(event, execution_status, due);
   const cl_int code =
       open ? CL_SUCCESS
@@ -294,7 +294,7 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
 
   icd_event_hold(event);   /* the callback may release it, in another thread */
   icd_event_status(event); /* so that a tracked event's status is up to date */
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   const cl_int status = atomic_load(&event->status);
   const bool due = status <= command_exec_callback_type;
   if (!due) {
@@ -303,7 +303,7 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
       link = &(*link)->next;
     *link = callback;
   }
-  pthread_mutex_unlock(&event->context->lock);
+  base_mutex_unlock(&event->context->lock);
   if (due)
     icd_event_call(event, status, callback);
   else

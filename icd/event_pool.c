@@ -4,11 +4,11 @@
 #include "icd/event_pool.h"
 
 cl_event icd_event_pool_get(cl_context context) {
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   cl_event event = context->free_events;
   if (event)
     context->free_events = event->next_free;
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   if (!event)
     return icd_object_new(ICD_MAGIC_EVENT, sizeof *event);
   memset((char *)event + sizeof event->object, 0, sizeof *event - sizeof event->object);
@@ -16,10 +16,10 @@ cl_event icd_event_pool_get(cl_context context) {
 }
 
 void icd_event_pool_put(cl_context context, cl_event event) {
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   event->next_free = context->free_events;
   context->free_events = event;
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
 }
 
 void icd_event_pool_finish(cl_context context) {

@@ -24,11 +24,11 @@ struct stopped {
 };
 
 static struct {
-  pthread_mutex_t lock;
+  struct base_mutex lock;
   cl_context contexts; /* that have had such buffers */
   struct stopped *queues;
   size_t count, room;
-} forks = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} forks = {.lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_HOST_PAGES)};
 
 /* ---- the fork ---------------------------------------------------------------------- */
 
@@ -56,14 +56,14 @@ static bool lock(struct icd_lock *lock) {
 }
 
 static void forking(void) {
-  pthread_mutex_lock(&forks.lock);
+  base_mutex_lock(&forks.lock);
   for (cl_context context = forks.contexts; context; context = context->next_with_host_pages) {
     if (!atomic_load(&context->host_buffers))
       continue;
-    pthread_mutex_lock(&context->lock);
+    base_mutex_lock(&context->lock);
     for (cl_command_queue queue = context->queues; queue; queue = queue->next)
       add(queue);
-    pthread_mutex_unlock(&context->lock);
+    base_mutex_unlock(&context->lock);
   }
   for (size_t i = 0; i < forks.count; i++) {
     struct stopped *s = &forks.queues[i];
@@ -84,7 +84,7 @@ static void forked_parent(void) {
   for (size_t i = 0; i < count; i++)
     if (queues[i].locked)
       icd_unlock(&queues[i].queue->lock);
-  pthread_mutex_unlock(&forks.lock);
+  base_mutex_unlock(&forks.lock);
   for (size_t i = 0; i < count; i++) /* the last reference may have gone meanwhile */
     icd_queue_drop(queues[i].queue);
   free(queues);
@@ -96,7 +96,7 @@ static void forked_child(void) {
   forks.queues = NULL;
   forks.count = forks.room = 0;
   forks.contexts = NULL;
-  pthread_mutex_init(&forks.lock, NULL);
+  base_mutex_init(&forks.lock, BASE_LOCK_HOST_PAGES);
 }
 
 /* ---- contexts and buffers ------------------------------------------------------------ */
@@ -118,24 +118,24 @@ int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buff
   const size_t pages = (offset + size + ICD_PAGE_BYTES - 1) / ICD_PAGE_BYTES * ICD_PAGE_BYTES;
   if (base_fork_watch(BASE_FORK_HOST_PAGES, &handlers))
     return -ENOMEM;
-  pthread_mutex_lock(&forks.lock);
+  base_mutex_lock(&forks.lock);
   const int error = rt_buffer_import_host(context->rt, (char *)memory - offset, pages, buffer);
   if (!error) {
     enlist(context);
     atomic_fetch_add(&context->host_buffers, 1);
   }
-  pthread_mutex_unlock(&forks.lock);
+  base_mutex_unlock(&forks.lock);
   return error;
 }
 
 void icd_host_pages_forget(cl_context context) {
-  pthread_mutex_lock(&forks.lock);
+  base_mutex_lock(&forks.lock);
   for (cl_context *link = &forks.contexts; *link; link = &(*link)->next_with_host_pages)
     if (*link == context) {
       *link = context->next_with_host_pages;
       break;
     }
-  pthread_mutex_unlock(&forks.lock);
+  base_mutex_unlock(&forks.lock);
 }
 
 void icd_host_pages_gone(cl_context context) {

@@ -21,11 +21,12 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/lock.h"
 
 /* ---- objects ---------------------------------------------------------------- */
 
@@ -149,8 +150,8 @@ static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
 void icd_hold_notify(void);
 void icd_release_notify(void);
 /* The same with a mutex. */
-void icd_enter(pthread_mutex_t *mutex);
-void icd_leave(pthread_mutex_t *mutex);
+void icd_enter(struct base_mutex *mutex);
+void icd_leave(struct base_mutex *mutex);
 
 /* The OpenCL code for a -errno of the runtime: -ENOMEM gives no_memory. */
 cl_int icd_code(int error, cl_int no_memory);

@@ -53,8 +53,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program pr
     return ICD_FAIL(program->context, CL_INVALID_VALUE,
                     "specialization constant %u has %zu bytes, not %zu", spec_id, size,
                     spec_value ? spec_size : 0);
-  pthread_mutex_lock(&program->lock);
+  base_mutex_lock(&program->lock);
   cc_il_specialize(program->il_words, count, spec_id, spec_value);
-  pthread_mutex_unlock(&program->lock);
+  base_mutex_unlock(&program->lock);
   return CL_SUCCESS;
 }

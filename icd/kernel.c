@@ -47,6 +47,7 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
     icd_object_free(ICD_MAGIC_KERNEL, kernel);
     return NULL;
   }
+  icd_lock_init(&kernel->guard, BASE_LOCK_KERNEL);
   kernel->params = rt_shape_params(kernel->shape, code);
   kernel->program = program;
   kernel->owner = module;
@@ -68,20 +69,20 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
 /* The module of a program that has been built, held; NULL otherwise. count more
  * kernels are counted in the program. */
 static struct icd_module *attach(cl_program program, cl_uint count) {
-  pthread_mutex_lock(&program->lock);
+  base_mutex_lock(&program->lock);
   struct icd_module *module = program->module;
   if (module) {
     icd_module_hold(module);
     program->kernels += count;
   }
-  pthread_mutex_unlock(&program->lock);
+  base_mutex_unlock(&program->lock);
   return module;
 }
 
 static void detach(cl_program program, cl_uint count) {
-  pthread_mutex_lock(&program->lock);
+  base_mutex_lock(&program->lock);
   program->kernels -= count;
-  pthread_mutex_unlock(&program->lock);
+  base_mutex_unlock(&program->lock);
 }
 
 static cl_int find_kernel(cl_program program, const struct module_code *code, const char *name,
@@ -170,11 +171,12 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
   return code;
 }
 
-cl_kernel icd_kernel_clone(cl_kernel source_kernel) {
+cl_kernel icd_kernel_clone(cl_kernel source_kernel, enum base_lock_kind kind) {
   cl_kernel kernel =
       create_kernel(source_kernel->program, source_kernel->owner, source_kernel->index);
   if (!kernel)
     return NULL;
+  icd_lock_init(&kernel->guard, kind);
   const size_t count = kernel->code->arg_count;
   icd_lock(&source_kernel->guard);
   memcpy(kernel->params, source_kernel->params, kernel->code->param_bytes);
@@ -190,12 +192,12 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
   if (!icd_is_kernel(source_kernel))
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_KERNEL, "source_kernel is not a kernel");
   cl_program program = source_kernel->program;
-  cl_kernel kernel = icd_kernel_clone(source_kernel);
+  cl_kernel kernel = icd_kernel_clone(source_kernel, BASE_LOCK_KERNEL);
   if (!kernel)
     return ICD_FAIL_NULL(errcode_ret, program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
-  pthread_mutex_lock(&program->lock);
+  base_mutex_lock(&program->lock);
   program->kernels++;
-  pthread_mutex_unlock(&program->lock);
+  base_mutex_unlock(&program->lock);
   return ICD_GIVE(errcode_ret, kernel);
 }
 

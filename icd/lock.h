@@ -8,10 +8,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/lock.h"
+
 /* Cleared memory is free. */
 struct icd_lock {
   _Atomic uint32_t state;
+  BASE_LOCK_KIND_FIELD
 };
+
+static inline void icd_lock_init(struct icd_lock *lock, enum base_lock_kind kind) {
+  atomic_init(&lock->state, 0);
+  BASE_LOCK_SET_KIND(lock, kind);
+}
 
 enum { ICD_LOCK_FREE, ICD_LOCK_HELD, ICD_LOCK_WANTED /* held, and others may sleep */ };
 
@@ -31,6 +39,7 @@ void icd_lock_wake(struct icd_lock *lock);
 
 static inline void icd_lock(struct icd_lock *lock) {
   uint32_t state = ICD_LOCK_FREE;
+  base_lock_take(lock, lock->kind);
   if (!atomic_compare_exchange_strong_explicit(&lock->state, &state, ICD_LOCK_HELD,
                                                memory_order_acquire, memory_order_relaxed))
     icd_lock_wait(lock);
@@ -38,11 +47,15 @@ static inline void icd_lock(struct icd_lock *lock) {
 
 static inline bool icd_try_lock(struct icd_lock *lock) {
   uint32_t state = ICD_LOCK_FREE;
-  return atomic_compare_exchange_strong_explicit(&lock->state, &state, ICD_LOCK_HELD,
-                                                 memory_order_acquire, memory_order_relaxed);
+  if (!atomic_compare_exchange_strong_explicit(&lock->state, &state, ICD_LOCK_HELD,
+                                               memory_order_acquire, memory_order_relaxed))
+    return false;
+  base_lock_took(lock, lock->kind);
+  return true;
 }
 
 static inline void icd_unlock(struct icd_lock *lock) {
+  base_lock_release(lock);
   if (atomic_exchange_explicit(&lock->state, ICD_LOCK_FREE, memory_order_release) ==
       ICD_LOCK_WANTED)
     icd_lock_wake(lock);

@@ -127,6 +127,7 @@ static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t siz
   mem->gpu = gpu;
   mem->cpu = cpu;
   icd_context_hold(context);
+  icd_lock_init(&mem->lock, BASE_LOCK_MEM);
   icd_object_init(&mem->object, ICD_MAGIC_MEM);
 }
 
@@ -337,6 +338,7 @@ cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, siz
   mem->cpu = parent->cpu + origin;
   icd_mem_hold(parent);
   icd_context_hold(parent->context);
+  icd_lock_init(&mem->lock, BASE_LOCK_MEM);
   icd_object_init(&mem->object, ICD_MAGIC_MEM);
   return mem;
 }

@@ -1,7 +1,6 @@
 /* Reference counts and validity of OpenCL objects. An object lives until
  * its last reference goes; the application sees only its handle count.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +34,7 @@ struct pool {
   void *slabs[SLABS];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct base_mutex lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_OBJECTS); /* guards what follows */
 static struct pool pools[KINDS];
 
 static struct pool *pool_of(enum icd_magic kind) {
@@ -78,7 +77,7 @@ void *icd_object_new(enum icd_magic kind, size_t size) {
   struct pool *pool = pool_of(kind);
   struct dead_object *dead = NULL;
   void *fresh = NULL;
-  pthread_mutex_lock(&lock);
+  base_mutex_lock(&lock);
   if (pool->dead > LEAST_DEAD) {
     dead = pool->first;
     pool->first = dead->next;
@@ -87,7 +86,7 @@ void *icd_object_new(enum icd_magic kind, size_t size) {
   } else {
     fresh = carve_object(pool, size);
   }
-  pthread_mutex_unlock(&lock);
+  base_mutex_unlock(&lock);
   if (!dead)
     return fresh;
   memset((char *)dead + sizeof(struct icd_object), 0, size - sizeof(struct icd_object));
@@ -101,32 +100,32 @@ void icd_object_free(enum icd_magic kind, void *object) {
     return;
   set_dispatch(&dead->object); /* it may never have been valid */
   dead->next = NULL;
-  pthread_mutex_lock(&lock);
+  base_mutex_lock(&lock);
   if (pool->dead)
     pool->last->next = dead;
   else
     pool->first = dead;
   pool->last = dead;
   pool->dead++;
-  pthread_mutex_unlock(&lock);
+  base_mutex_unlock(&lock);
 }
 
 bool icd_object_exists(enum icd_magic kind, uint64_t number) {
   const struct pool *pool = pool_of(kind);
   bool exists = false;
-  pthread_mutex_lock(&lock);
+  base_mutex_lock(&lock);
   for (unsigned i = 0; i < pool->slab_count && !exists; i++) {
     const size_t count = i + 1 < pool->slab_count ? slab_objects(i) : pool->used;
     const uint64_t offset = number - (uintptr_t)slab_start(pool->slabs[i]);
     exists = offset % pool->object_bytes == 0 && offset / pool->object_bytes < count &&
              icd_object_is((const struct icd_object *)(uintptr_t)number, kind);
   }
-  pthread_mutex_unlock(&lock);
+  base_mutex_unlock(&lock);
   return exists;
 }
 
 void icd_objects_set_dispatch_data(void *data) {
-  pthread_mutex_lock(&lock);
+  base_mutex_lock(&lock);
   icd_platform.object.dispatch_data = data;
   icd_device_object()->dispatch_data = data;
   for (int i = 0; i < KINDS; i++) {
@@ -134,18 +133,18 @@ void icd_objects_set_dispatch_data(void *data) {
     for (size_t left = pools[i].dead; left; left--, dead = dead->next)
       dead->object.dispatch_data = data;
   }
-  pthread_mutex_unlock(&lock);
+  base_mutex_unlock(&lock);
 }
 
 /* Another thread may have been about to change the lists. */
 void icd_objects_forked(void) {
-  pthread_mutex_init(&lock, NULL);
+  base_mutex_init(&lock, BASE_LOCK_OBJECTS);
   memset(pools, 0, sizeof pools);
 }
 
 /* Slabs with live objects stay, and a leak checker reports them. */
 __attribute__((destructor)) static void free_slabs(void) {
-  pthread_mutex_lock(&lock);
+  base_mutex_lock(&lock);
   for (struct pool *pool = pools; pool < pools + KINDS; pool++) {
     size_t objects = pool->used;
     for (unsigned i = 0; i + 1 < pool->slab_count; i++)
@@ -154,7 +153,7 @@ __attribute__((destructor)) static void free_slabs(void) {
       free(pool->slabs[i]);
     *pool = (struct pool){0};
   }
-  pthread_mutex_unlock(&lock);
+  base_mutex_unlock(&lock);
 }
 
 /* ---- references ------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
-/* The OpenCL objects. Who may touch what: each struct's comment says which lock
- * guards which fields. Locks are taken in this order: program, kernel, queue,
- * context (events, queue list); never two of one kind.
+/* The OpenCL objects. Each struct's comment says which lock guards which fields; the order of
+ * locks is in base/lock.h.
  */
 #ifndef TEGRACL_OBJECTS_H
 #define TEGRACL_OBJECTS_H
@@ -25,7 +24,7 @@ struct _cl_device_id {
   const struct rt_device_info *info;
   struct cc_device cc; /* what the compiler must know */
   char name[160];
-  pthread_mutex_t clock_lock;
+  struct base_mutex clock_lock;
   uint64_t clock_measured_ns; /* CPU time of the last comparison */
   int64_t clock_offset_ns;    /* GPU time less CPU time */
 };
@@ -75,7 +74,7 @@ struct icd_prints {
   size_t bytes;                /* of records in a buffer */
   atomic_uint unwritten;       /* launches whose output is still to be written */
 
-  pthread_mutex_t lock;      /* guards what follows; taken after the queue's */
+  struct base_mutex lock;    /* guards what follows */
   pthread_cond_t written;    /* the output of a launch has been */
   struct icd_print *pending; /* launches that print, the last submitted first */
   struct icd_print *writing; /* those whose output a thread is writing */
@@ -98,7 +97,7 @@ struct _cl_context {
   cl_context next_with_host_pages;
 
   /* Guards everything below and the state of all the context's events. */
-  pthread_mutex_t lock;
+  struct base_mutex lock;
   pthread_cond_t changed; /* an event got a new state, a worker something to look at; or
                            * something retired has been destroyed */
   uint64_t changes;       /* how often, but for the last */
@@ -257,7 +256,8 @@ struct _cl_mem {
   struct icd_mapping *mappings; /* of an object that has no parent: and of all parts of it */
   struct icd_mem_destructor *destructors;
 };
-_Static_assert(sizeof(struct _cl_mem) <= 192, "three cache lines for each memory object");
+_Static_assert(BASE_LOCK_ORDER || sizeof(struct _cl_mem) <= 192,
+               "three cache lines for each memory object");
 
 void icd_mem_hold(cl_mem mem);
 void icd_mem_drop(cl_mem mem);
@@ -334,10 +334,10 @@ struct _cl_program {
   void *il;           /* SPIR-V as it was given; NULL if made from something else */
   size_t il_size;
 
-  pthread_mutex_t lock; /* guards what follows */
-  uint32_t *il_words;   /* il in this machine's byte order, with its constants' values */
-  char *options;        /* of the last build; NULL: "" */
-  char *log;            /* of the last build; NULL: "" */
+  struct base_mutex lock; /* guards what follows */
+  uint32_t *il_words;     /* il in this machine's byte order, with its constants' values */
+  char *options;          /* of the last build; NULL: "" */
+  char *log;              /* of the last build; NULL: "" */
   cl_build_status status;
   cl_program_binary_type binary_type;
   void *binary; /* program binary: given at creation or built; else NULL */
@@ -391,8 +391,8 @@ void icd_kernel_hold(cl_kernel kernel);
 void icd_kernel_drop(cl_kernel kernel);
 
 /* A kernel of the driver's own with the same arguments, which the program does not count;
- * the caller has its one reference. NULL: no memory. */
-cl_kernel icd_kernel_clone(cl_kernel kernel);
+ * the caller has its one reference. kind: of its lock. NULL: no memory. */
+cl_kernel icd_kernel_clone(cl_kernel kernel, enum base_lock_kind kind);
 /* CL_INVALID_KERNEL_ARGS if an argument was not given. The kernel's lock is held. */
 cl_int icd_check_arguments(cl_kernel kernel, const char *call);
 

@@ -25,7 +25,7 @@ struct icd_print {
 
 void icd_print_init(cl_context context) {
   struct icd_prints *prints = &context->prints;
-  pthread_mutex_init(&prints->lock, NULL);
+  base_mutex_init(&prints->lock, BASE_LOCK_PRINTS);
   pthread_cond_init(&prints->written, NULL);
   prints->bytes = ICD_PRINT_BYTES;
   for (const cl_context_properties *p = context->properties; p && *p; p += 2) {
@@ -48,7 +48,7 @@ void icd_print_finish(cl_context context) {
     free(print);
   }
   pthread_cond_destroy(&prints->written);
-  pthread_mutex_destroy(&prints->lock);
+  base_mutex_destroy(&prints->lock);
 }
 
 /* ---- who writes what --------------------------------------------------------- */
@@ -77,11 +77,11 @@ static bool is_held_up(const struct icd_prints *prints, cl_command_queue queue, 
 /* A buffer that was used before, or a new one. 0 or -errno. */
 static int get(cl_context context, struct icd_print **print) {
   struct icd_prints *prints = &context->prints;
-  pthread_mutex_lock(&prints->lock);
+  base_mutex_lock(&prints->lock);
   *print = prints->idle;
   if (*print)
     prints->idle = (*print)->next;
-  pthread_mutex_unlock(&prints->lock);
+  base_mutex_unlock(&prints->lock);
   if (*print)
     return 0;
   *print = calloc(1, sizeof **print);
@@ -112,13 +112,13 @@ int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_l
   print->code = kernel->code;
   print->queue = queue;
   print->point = rt_queue_submitted(queue->rt); /* on failure, too: some grids may run */
-  pthread_mutex_lock(&prints->lock);
+  base_mutex_lock(&prints->lock);
   print->next = prints->pending;
   prints->pending = print;
   prints->pending_count++;
   print->number = ++prints->count;
   atomic_fetch_add(&prints->unwritten, 1);
-  pthread_mutex_unlock(&prints->lock);
+  base_mutex_unlock(&prints->lock);
   return error;
 }
 
@@ -129,7 +129,7 @@ void icd_print_wait_for_room(cl_context context) {
   while (!in_callback) {
     cl_command_queue queue = NULL;
     uint64_t point = 0;
-    pthread_mutex_lock(&prints->lock);
+    base_mutex_lock(&prints->lock);
     in_callback = is_writing(prints);
     if (prints->pending_count >= PENDING_MAX) {
       struct icd_print *oldest = prints->pending;
@@ -140,7 +140,7 @@ void icd_print_wait_for_room(cl_context context) {
         queue = oldest->queue;
       point = oldest->point;
     }
-    pthread_mutex_unlock(&prints->lock);
+    base_mutex_unlock(&prints->lock);
     if (!queue)
       return;
     rt_queue_wait(queue->rt, point, UINT64_MAX);
@@ -257,13 +257,13 @@ void icd_print_drain(cl_command_queue queue) {
   for (;;) {
     struct icd_print *print = take_completed(context, last);
     if (print) {
-      pthread_mutex_unlock(&prints->lock);
+      base_mutex_unlock(&prints->lock);
       print_launch(context, print);
       icd_module_drop(print->module);
-      pthread_mutex_lock(&prints->lock);
+      base_mutex_lock(&prints->lock);
       put_written(prints, print);
     } else if (is_held_up(prints, queue, last) && should_wait(prints, queue)) {
-      pthread_cond_wait(&prints->written, &prints->lock);
+      base_mutex_wait(&prints->lock, &prints->written);
     } else {
       break;
     }

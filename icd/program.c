@@ -19,7 +19,7 @@ static void destroy_program(cl_program program) {
   free(program->options);
   free(program->log);
   free(program->binary);
-  pthread_mutex_destroy(&program->lock);
+  base_mutex_destroy(&program->lock);
   icd_object_free(ICD_MAGIC_PROGRAM, program);
   icd_context_drop(context);
 }
@@ -36,7 +36,7 @@ cl_program icd_program_create(cl_context context) {
   program->context = context;
   program->status = CL_BUILD_NONE;
   program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
-  pthread_mutex_init(&program->lock, NULL);
+  base_mutex_init(&program->lock, BASE_LOCK_PROGRAM);
   icd_context_hold(context);
   icd_object_init(&program->object, ICD_MAGIC_PROGRAM);
   return program;

@@ -66,15 +66,16 @@ static cl_command_queue create(cl_context context, cl_device_id device,
   queue->context = context;
   queue->device = device;
   queue->flags = flags;
+  icd_lock_init(&queue->lock, BASE_LOCK_QUEUE);
   icd_context_hold(context);
   icd_object_init(&queue->object, ICD_MAGIC_QUEUE);
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   queue->serial = context->next_queue++;
   cl_command_queue *link = &context->queues;
   while (*link)
     link = &(*link)->next;
   *link = queue;
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   return ICD_GIVE(errcode_ret, queue);
 
 no_memory:

@@ -21,9 +21,9 @@ struct _cl_semaphore_khr {
   size_t property_count;
   bool exportable, imported;
 
-  pthread_mutex_t lock; /* guards what follows */
-  cl_event signal;      /* held; NULL: neither signalled nor about to be */
-  cl_event promise;     /* held; what waits for the next signal */
+  struct base_mutex lock; /* guards what follows */
+  cl_event signal;        /* held; NULL: neither signalled nor about to be */
+  cl_event promise;       /* held; what waits for the next signal */
 };
 
 #define icd_is_semaphore(handle)                                                                   \
@@ -40,7 +40,7 @@ static void destroy(cl_semaphore_khr semaphore) {
   if (semaphore->promise)
     icd_event_set(semaphore->promise, CL_INVALID_SEMAPHORE_KHR, 0, 0);
   drop_event(semaphore->promise);
-  pthread_mutex_destroy(&semaphore->lock);
+  base_mutex_destroy(&semaphore->lock);
   free(semaphore->properties);
   icd_object_free(ICD_MAGIC_SEMAPHORE, semaphore);
   icd_context_drop(context);
@@ -201,7 +201,7 @@ CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
   semaphore->context = context;
   semaphore->exportable = wishes.exports;
   semaphore->imported = wishes.imports;
-  pthread_mutex_init(&semaphore->lock, NULL);
+  base_mutex_init(&semaphore->lock, BASE_LOCK_SEMAPHORE);
   icd_context_hold(context);
   if (wishes.imports && !(semaphore->signal = event_of_fence(
                               context, wishes.fd, CL_INVALID_PROPERTY, &code, __func__))) {
@@ -231,11 +231,11 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseSemaphoreKHR(cl_semaphore_khr semaphore
 }
 
 static bool is_signalled(cl_semaphore_khr semaphore) {
-  pthread_mutex_lock(&semaphore->lock);
+  base_mutex_lock(&semaphore->lock);
   cl_event event = semaphore->signal;
   if (event)
     icd_event_hold(event);
-  pthread_mutex_unlock(&semaphore->lock);
+  base_mutex_unlock(&semaphore->lock);
   const bool signalled = event && icd_event_status(event) == CL_COMPLETE;
   drop_event(event);
   return signalled;
@@ -275,10 +275,10 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreInfoKHR(cl_semaphore_khr semaphore
 
 /* The signal, which is consumed: the caller's now. NULL if there is none. */
 static cl_event take_signal(cl_semaphore_khr semaphore) {
-  pthread_mutex_lock(&semaphore->lock);
+  base_mutex_lock(&semaphore->lock);
   cl_event event = semaphore->signal;
   semaphore->signal = NULL;
-  pthread_mutex_unlock(&semaphore->lock);
+  base_mutex_unlock(&semaphore->lock);
   return event;
 }
 
@@ -291,7 +291,7 @@ static void CL_CALLBACK keep_promise(cl_event event, cl_int status, void *promis
  * that no command has waited for. */
 static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
   cl_event old = NULL;
-  pthread_mutex_lock(&semaphore->lock);
+  base_mutex_lock(&semaphore->lock);
   cl_event promise = semaphore->promise;
   semaphore->promise = NULL;
   if (!promise) {
@@ -299,7 +299,7 @@ static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
     old = semaphore->signal;
     semaphore->signal = event;
   }
-  pthread_mutex_unlock(&semaphore->lock);
+  base_mutex_unlock(&semaphore->lock);
   drop_event(old);
   if (promise && clSetEventCallback(event, CL_COMPLETE, keep_promise, promise) != CL_SUCCESS)
     keep_promise(event, icd_event_wait(event), promise); /* no memory for the callback */
@@ -367,7 +367,7 @@ static cl_int check(cl_command_queue queue, cl_uint count, const cl_semaphore_kh
 /* What a wait for the semaphore waits for, held: its signal, which is consumed, or a
  * promise of one. NULL: no memory. */
 static cl_event claim(cl_semaphore_khr semaphore) {
-  pthread_mutex_lock(&semaphore->lock);
+  base_mutex_lock(&semaphore->lock);
   cl_event event = semaphore->signal;
   semaphore->signal = NULL;
   if (!event) {
@@ -377,17 +377,17 @@ static cl_event claim(cl_semaphore_khr semaphore) {
     if (event)
       icd_event_hold(event);
   }
-  pthread_mutex_unlock(&semaphore->lock);
+  base_mutex_unlock(&semaphore->lock);
   return event;
 }
 
 /* The wait could not be enqueued. It was the only one: two for one signal are not allowed. */
 static void give_back(cl_semaphore_khr semaphore, cl_event event) {
-  pthread_mutex_lock(&semaphore->lock);
+  base_mutex_lock(&semaphore->lock);
   const bool promised = semaphore->promise == event;
   if (promised)
     semaphore->promise = NULL;
-  pthread_mutex_unlock(&semaphore->lock);
+  base_mutex_unlock(&semaphore->lock);
   if (promised)
     icd_event_drop(event);
   else

@@ -46,7 +46,7 @@ static size_t rank(cl_context context, const void *pointer) {
 
 static bool put(cl_context context, cl_mem mem) {
   bool good = true;
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   if (context->svm_count == context->svm_room) {
     const size_t room = context->svm_room ? 2 * context->svm_room : FIRST_ROOM;
     cl_mem *more = realloc(context->svm, room * sizeof(cl_mem));
@@ -62,13 +62,13 @@ static bool put(cl_context context, cl_mem mem) {
     *place = mem;
     context->svm_count++;
   }
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   return good;
 }
 
 cl_mem icd_svm_take(cl_context context, const void *pointer) {
   cl_mem mem = NULL;
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   const size_t below = rank(context, pointer);
   if (below && context->svm[below - 1]->cpu == pointer) {
     cl_mem *place = context->svm + below - 1;
@@ -76,13 +76,13 @@ cl_mem icd_svm_take(cl_context context, const void *pointer) {
     memmove(place, place + 1, (context->svm_count - below) * sizeof(cl_mem));
     context->svm_count--;
   }
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   return mem;
 }
 
 cl_mem icd_svm_find(cl_context context, const void *pointer) {
   cl_mem mem = NULL;
-  pthread_mutex_lock(&context->lock);
+  base_mutex_lock(&context->lock);
   const size_t below = rank(context, pointer);
   if (below) {
     mem = context->svm[below - 1];
@@ -91,7 +91,7 @@ cl_mem icd_svm_find(cl_context context, const void *pointer) {
     else
       mem = NULL;
   }
-  pthread_mutex_unlock(&context->lock);
+  base_mutex_unlock(&context->lock);
   return mem;
 }
 

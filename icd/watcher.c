@@ -19,15 +19,15 @@ struct watch {
   uint64_t awaited; /* the lowest point among them, for which the thread sleeps */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct base_mutex lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_WATCHER); /* guards what follows */
 static struct watch *watches;
 
 static bool wants_beginning(cl_event event) {
   bool wants = false;
-  pthread_mutex_lock(&event->context->lock);
+  base_mutex_lock(&event->context->lock);
   for (const struct icd_event_callback *c = event->callbacks; c; c = c->next)
     wants |= event->profiled && c->status == CL_RUNNING;
-  pthread_mutex_unlock(&event->context->lock);
+  base_mutex_unlock(&event->context->lock);
   return wants;
 }
 
@@ -50,7 +50,7 @@ static cl_event look(cl_event watched, bool *often) {
 
 /* Takes the events back that are left. False: there are none, and the watch is over. */
 static bool go_on(struct watch *watch, cl_event left) {
-  pthread_mutex_lock(&lock);
+  base_mutex_lock(&lock);
   while (left) {
     cl_event event = left;
     left = event->next_watched;
@@ -68,15 +68,15 @@ static bool go_on(struct watch *watch, cl_event left) {
       link = &(*link)->next;
     *link = watch->next;
   }
-  pthread_mutex_unlock(&lock);
+  base_mutex_unlock(&lock);
   return !over;
 }
 
 static cl_event take_events(struct watch *watch) {
-  pthread_mutex_lock(&lock);
+  base_mutex_lock(&lock);
   cl_event events = watch->events;
   watch->events = NULL;
-  pthread_mutex_unlock(&lock);
+  base_mutex_unlock(&lock);
   return events;
 }
 
@@ -93,7 +93,7 @@ static void *run(void *data) {
 }
 
 void icd_watcher_forked(void) {
-  pthread_mutex_init(&lock, NULL);
+  base_mutex_init(&lock, BASE_LOCK_WATCHER);
   watches = NULL;
 }
 
@@ -122,7 +122,7 @@ static struct watch *start(cl_event event) {
 }
 
 bool icd_watch(cl_event event) {
-  pthread_mutex_lock(&lock);
+  base_mutex_lock(&lock);
   struct watch *watch = find(event);
   if (!watch)
     watch = start(event);
@@ -131,6 +131,6 @@ bool icd_watch(cl_event event) {
     event->next_watched = watch->events;
     watch->events = event;
   }
-  pthread_mutex_unlock(&lock);
+  base_mutex_unlock(&lock);
   return watch;
 }

@@ -19,13 +19,13 @@ static int finish(struct rt_context *c, struct rt_own_buffer *own, int result, u
   own->node.buffer = (struct rt_buffer){.gpu = own->memory.gpu,
                                         .cpu = cpu ? cpu : own->memory.cpu,
                                         .size = size ? size : own->memory.size};
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   own->next = c->buffers;
   if (own->next)
     own->next->previous = own;
   c->buffers = own;
   const unsigned number = ++c->buffers_made;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   rt_note_buffer(own, number);
   *buffer = &own->node.buffer;
   return 0;
@@ -76,13 +76,13 @@ int rt_buffer_import_host(struct rt_context *c, void *pages, uint64_t size,
 
 int rt_context_renew_host(struct rt_context *c) {
   int result = 0;
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   for (struct rt_own_buffer *n = c->buffers; n; n = n->next) {
     const int renewed =
         n->memory.reserved ? rt_memory_renew_host(c->device, n->node.buffer.cpu, &n->memory) : 0;
     result = renewed ? renewed : result;
   }
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   return result;
 }
 
@@ -95,14 +95,14 @@ void rt_buffer_destroy(struct rt_buffer *buffer) {
     return;
   }
   struct rt_context *c = own->context;
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   if (own->previous)
     own->previous->next = own->next;
   else
     c->buffers = own->next;
   if (own->next)
     own->next->previous = own->previous;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   rt_memory_destroy(c->device, &own->memory);
   free(own);
 }

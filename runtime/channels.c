@@ -26,16 +26,16 @@ void rt_channels_forget(void) {
 static void destroy(struct rt_channel *ch) {
   rt_channel_close(ch->context, ch);
   rt_ring_destroy(ch);
-  pthread_mutex_destroy(&ch->lock);
+  base_mutex_destroy(&ch->lock);
   free(ch);
   atomic_fetch_sub(&open_channels, 1);
 }
 
 void rt_channels_destroy(struct rt_context *c, struct rt_tsg *tsg) {
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   struct rt_channel *ch = tsg->first_channel;
   tsg->first_channel = NULL;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   while (ch) {
     struct rt_channel *next = ch->next;
     destroy(ch);
@@ -87,7 +87,7 @@ static struct rt_channel *create(struct rt_context *c, struct rt_tsg *tsg, bool 
   ch->context = c;
   ch->fd = -1;
   ch->shared = shared;
-  pthread_mutex_init(&ch->lock, NULL);
+  base_mutex_init(&ch->lock, BASE_LOCK_RT_CHANNEL);
   atomic_fetch_add(&open_channels, 1);
   *result = rt_channel_open(c, tsg, ch);
   if (*result == 0)
@@ -96,10 +96,10 @@ static struct rt_channel *create(struct rt_context *c, struct rt_tsg *tsg, bool 
     give_up(tsg, ch);
     return NULL;
   }
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   ch->next = tsg->first_channel;
   tsg->first_channel = ch;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   return ch;
 }
 
@@ -146,12 +146,12 @@ static struct rt_channel *choose(struct rt_context *c, struct rt_tsg *tsg, int *
 }
 
 int rt_channel_take(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel **channel) {
-  pthread_mutex_lock(&c->channels_lock);
+  base_mutex_lock(&c->channels_lock);
   int result;
   *channel = choose(c, tsg, &result);
   if (*channel)
     (*channel)->queues++;
-  pthread_mutex_unlock(&c->channels_lock);
+  base_mutex_unlock(&c->channels_lock);
   if (*channel)
     return 0;
   explain(result);
@@ -159,8 +159,8 @@ int rt_channel_take(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel 
 }
 
 void rt_channel_put(struct rt_channel *ch) {
-  pthread_mutex_t *lock = &ch->context->channels_lock;
-  pthread_mutex_lock(lock);
+  struct base_mutex *lock = &ch->context->channels_lock;
+  base_mutex_lock(lock);
   ch->queues--;
-  pthread_mutex_unlock(lock);
+  base_mutex_unlock(lock);
 }

@@ -107,14 +107,14 @@ static void close_tsg(struct rt_context *c, struct rt_tsg *tsg) {
 
 static void init_tsg(struct rt_tsg *tsg) {
   tsg->fd = -1;
-  pthread_rwlock_init(&tsg->pool.lock, NULL);
+  base_rwlock_init(&tsg->pool.lock, BASE_LOCK_RT_POOL);
 }
 
 static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
   rt_channels_destroy(c, tsg);
   close_tsg(c, tsg);
   rt_memory_destroy(c->device, &tsg->pool.memory);
-  pthread_rwlock_destroy(&tsg->pool.lock);
+  base_rwlock_destroy(&tsg->pool.lock);
 }
 
 /* The one that CREATE_SUBCONTEXT gives first; where that is missing, BIND_CHANNEL_EX takes it. */
@@ -179,7 +179,7 @@ static int replace_tsg(struct rt_context *c, struct rt_tsg *tsg) {
 /* A TSG whose last channel was closed has been used again on no board. */
 int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
   struct rt_choices *choices = &c->device->choices;
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   const bool emptied = tsg->emptied;
   int result = 0;
   if (emptied && !rt_choice_may(choices, RT_CHOICE_TSG_REUSE))
@@ -198,20 +198,20 @@ int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
     tsg->channels++;
     tsg->emptied = false;
   }
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   return result;
 }
 
 /* With the last channel of a subcontext that is closed the kernel deletes it (nvgpu,
  * common/fifo/tsg_subctx.c). */
 void rt_tsg_close_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   rt_fd_close(c->device->os, channel_fd);
   if (--tsg->channels == 0) {
     tsg->has_subcontext = tsg->has_mode = false;
     tsg->emptied = true;
   }
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
 }
 
 /* nvgpu gives every TSG the lowest interleave level, so low and medium are the
@@ -220,9 +220,9 @@ int rt_context_tsg(struct rt_context *c, enum rt_priority priority, struct rt_ts
   const bool high =
       priority == RT_PRIORITY_HIGH && rt_choice_may(&c->device->choices, RT_CHOICE_HIGH_PRIORITY);
   *tsg = high ? &c->high_tsg : &c->tsg;
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   int result = (*tsg)->fd < 0 ? create_tsg(c, *tsg) : 0;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   return result;
 }
 
@@ -239,8 +239,8 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
     range_put(c->range);
     c->range = NO_RANGE;
   }
-  pthread_mutex_init(&c->lock, NULL);
-  pthread_mutex_init(&c->channels_lock, NULL);
+  base_mutex_init(&c->lock, BASE_LOCK_RT_CONTEXT);
+  base_mutex_init(&c->channels_lock, BASE_LOCK_RT_CHANNELS);
   int result = create_as(c);
   if (result == 0) {
     rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
@@ -267,8 +267,8 @@ void rt_context_destroy(struct rt_context *c) {
   rt_slots_destroy(&c->timelines);
   rt_fd_close(c->device->os, c->as_fd);
   range_put(c->range);
-  pthread_mutex_destroy(&c->channels_lock);
-  pthread_mutex_destroy(&c->lock);
+  base_mutex_destroy(&c->channels_lock);
+  base_mutex_destroy(&c->lock);
   free(c->fault_message);
   free(c);
 }
@@ -290,7 +290,7 @@ static int wait_idle(struct rt_context *c, struct rt_queue *q) {
 int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes) {
   int result = 0;
   struct rt_pool *pool = &tsg->pool;
-  pthread_rwlock_wrlock(&pool->lock);
+  base_rwlock_write(&pool->lock);
   if (pool->thread_bytes >= thread_bytes)
     goto out;
   uint64_t warp = base_round_up((uint64_t)thread_bytes * GPU_WARP_SIZE, LOCAL_WARP_UNIT);
@@ -304,11 +304,11 @@ int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
                 thread_bytes, total);
     goto out;
   }
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   for (struct rt_queue *q = c->queues; q && result == 0; q = q->next)
     if (q->channel->tsg == tsg)
       result = wait_idle(c, q);
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   if (result) {
     rt_context_explain(c);
     goto out;
@@ -324,19 +324,19 @@ int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   pool->thread_bytes = thread_bytes;
   pool->generation++;
 out:
-  pthread_rwlock_unlock(&pool->lock);
+  base_rwlock_unlock(&pool->lock);
   return result;
 }
 
 int rt_pool_hold(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes) {
   struct rt_pool *pool = &tsg->pool;
-  pthread_rwlock_rdlock(&pool->lock);
+  base_rwlock_read(&pool->lock);
   while (pool->thread_bytes < thread_bytes) {
-    pthread_rwlock_unlock(&pool->lock);
+    base_rwlock_unlock(&pool->lock);
     int result = rt_pool_grow(c, tsg, thread_bytes);
     if (result)
       return result;
-    pthread_rwlock_rdlock(&pool->lock);
+    base_rwlock_read(&pool->lock);
   }
   return 0;
 }

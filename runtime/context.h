@@ -2,9 +2,9 @@
 #ifndef TEGRACL_RUNTIME_CONTEXT_H
 #define TEGRACL_RUNTIME_CONTEXT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "runtime/heap.h"
 #include "runtime/memory.h"
 #include "runtime/slots.h"
@@ -20,7 +20,7 @@
  * aside in the middle of its grids, and what saves them does not save this memory. */
 struct rt_pool {
   /* Guards the rest. Launches hold it for reading from the look at it to the doorbell. */
-  pthread_rwlock_t lock;
+  struct base_rwlock lock;
   struct rt_memory memory;
   uint64_t tpc_bytes;
   uint32_t thread_bytes; /* what it suffices for */
@@ -61,10 +61,10 @@ struct rt_context {
   struct rt_slots times;
   struct rt_heap heap; /* unused unless device.suballocation */
 
-  pthread_mutex_t channels_lock; /* who has which channel; taken before lock */
-  pthread_mutex_t lock;          /* the lists, high_tsg and fault_message */
-  struct rt_own_buffer *buffers; /* those of the heap are not among them */
-  unsigned buffers_made;         /* numbers them, for reports */
+  struct base_mutex channels_lock; /* who has which channel */
+  struct base_mutex lock;          /* the lists, high_tsg and fault_message */
+  struct rt_own_buffer *buffers;   /* those of the heap are not among them */
+  unsigned buffers_made;           /* numbers them, for reports */
   struct rt_module *modules;
   struct rt_queue *queues;
   struct rt_module *_Atomic copy_module; /* copy.c; NULL until it is needed */

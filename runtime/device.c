@@ -188,31 +188,31 @@ void rt_device_close(struct rt_device *d) {
   if (!d)
     return;
   close_nodes(d);
-  pthread_mutex_destroy(&d->usermode_lock);
-  pthread_mutex_destroy(&d->addresses);
-  pthread_mutex_destroy(&d->allocation);
+  base_mutex_destroy(&d->usermode_lock);
+  base_mutex_destroy(&d->addresses);
+  base_mutex_destroy(&d->allocation);
   free(d);
 }
 
 int rt_device_hold_usermode(struct rt_device *d) {
   int error = 0;
-  pthread_mutex_lock(&d->usermode_lock);
+  base_mutex_lock(&d->usermode_lock);
   if (!d->usermode)
     d->usermode = d->os->mmap(NULL, USERMODE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, d->ctrl_fd,
                               0, &error);
   if (!error)
     d->usermode_users++;
-  pthread_mutex_unlock(&d->usermode_lock);
+  base_mutex_unlock(&d->usermode_lock);
   return error ? rt_fail_call(error, "mmap of the user-mode page of %s", NVGPU_CTRL_NODE) : 0;
 }
 
 void rt_device_release_usermode(struct rt_device *d) {
-  pthread_mutex_lock(&d->usermode_lock);
+  base_mutex_lock(&d->usermode_lock);
   if (--d->usermode_users == 0) {
     d->os->munmap(d->usermode, USERMODE_BYTES);
     d->usermode = NULL;
   }
-  pthread_mutex_unlock(&d->usermode_lock);
+  base_mutex_unlock(&d->usermode_lock);
 }
 
 static int open_nodes(struct rt_device *d) {
@@ -248,10 +248,10 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   if (!d)
     return rt_fail(-ENOMEM, "no memory for the device's record");
   d->os = rt_debug_trace_os(os);
-  pthread_mutex_init(&d->addresses, NULL);
-  pthread_mutex_init(&d->allocation, NULL);
+  base_mutex_init(&d->addresses, BASE_LOCK_RT_ADDRESSES);
+  base_mutex_init(&d->allocation, BASE_LOCK_RT_ALLOCATION);
   d->meminfo = "/proc/meminfo";
-  pthread_mutex_init(&d->usermode_lock, NULL);
+  base_mutex_init(&d->usermode_lock, BASE_LOCK_RT_USERMODE);
   forget_nodes(d);
   int result = open_nodes(d);
   if (result == 0) {
@@ -291,9 +291,9 @@ void rt_device_forked(struct rt_device *d) {
   if (!d)
     return;
   forget_nodes(d);
-  pthread_mutex_init(&d->allocation, NULL);
-  pthread_mutex_init(&d->addresses, NULL); /* another thread may have held it */
-  pthread_mutex_init(&d->usermode_lock, NULL);
+  base_mutex_init(&d->allocation, BASE_LOCK_RT_ALLOCATION);
+  base_mutex_init(&d->addresses, BASE_LOCK_RT_ADDRESSES); /* another thread may have held it */
+  base_mutex_init(&d->usermode_lock, BASE_LOCK_RT_USERMODE);
 }
 
 const struct rt_device_info *rt_device_info(const struct rt_device *d) {

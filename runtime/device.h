@@ -2,9 +2,9 @@
 #ifndef TEGRACL_RUNTIME_DEVICE_H
 #define TEGRACL_RUNTIME_DEVICE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "gpu/nvgpu/os.h"
 #include "gpu/nvgpu/release.h"
 #include "runtime/choices.h"
@@ -19,13 +19,13 @@ struct rt_device {
   int emulator_fd; /* -1 on a board */
   /* Held while memory is mapped or unmapped for GPU and CPU: an address that the GPU's
    * address space gives out again is free for the CPU, too. */
-  pthread_mutex_t addresses;
-  pthread_mutex_t allocation;    /* held while a large allocation is made: available.h */
+  struct base_mutex addresses;
+  struct base_mutex allocation;  /* held while a large allocation is made: available.h */
   _Atomic uint64_t unseen_bytes; /* of small ones since the last look at free memory */
   const char *meminfo;           /* the system's file */
   bool notes;                    /* the software Orin wants to be told of code and memory */
   bool suballocation;            /* small buffers share blocks (heap.h) */
-  pthread_mutex_t usermode_lock;
+  struct base_mutex usermode_lock;
   unsigned usermode_users; /* channels that hold the page, under usermode_lock */
   void *usermode;          /* the user-mode register page; NULL without users */
   uint32_t preemptions;    /* modes of compute that are offered; NVGPU_PREEMPT_COMPUTE_* */

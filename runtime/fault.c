@@ -198,7 +198,7 @@ struct rt_channel *rt_context_look(struct rt_context *c) {
 }
 
 const char *rt_context_fault(struct rt_context *c) {
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   const struct rt_channel *ch = c->fault_message ? NULL : rt_context_look(c);
   if (ch) {
     const struct error_notifier *n = ch->notifier.cpu;
@@ -210,7 +210,7 @@ const char *rt_context_fault(struct rt_context *c) {
   const char *message = c->fault_message;
   if (!message && atomic_load(&c->faulted))
     message = unexplained;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   return message;
 }
 

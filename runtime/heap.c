@@ -120,9 +120,9 @@ static void free_block(struct rt_block *block) {
 /* One free chunk, in no list yet. */
 static int make_block(struct rt_heap *heap, uint32_t granules, struct rt_block **made) {
   const uint64_t need = (uint64_t)granules * RT_HEAP_GRANULE;
-  pthread_mutex_lock(&heap->lock);
+  base_mutex_lock(&heap->lock);
   uint64_t bytes = heap->bytes / RT_HEAP_SHARE;
-  pthread_mutex_unlock(&heap->lock);
+  base_mutex_unlock(&heap->lock);
   bytes = bytes < RT_HEAP_FIRST ? RT_HEAP_FIRST : bytes;
   bytes = bytes > RT_HEAP_BLOCK ? RT_HEAP_BLOCK : bytes;
   bytes = bytes < need ? need : bytes;
@@ -209,14 +209,14 @@ static struct rt_buffer *cut_buffer(struct rt_heap *heap, struct rt_chunk *chunk
 static struct rt_buffer *take_buffer(struct rt_heap *heap, uint64_t size, uint32_t granules,
                                      bool *records) {
   struct rt_buffer *buffer = NULL;
-  pthread_mutex_lock(&heap->lock);
+  base_mutex_lock(&heap->lock);
   *records = !heap->records;
   struct rt_chunk *chunk = *records ? NULL : find_free(heap, granules);
   if (chunk) {
     remove_free(heap, chunk);
     buffer = cut_buffer(heap, chunk, size, granules);
   }
-  pthread_mutex_unlock(&heap->lock);
+  base_mutex_unlock(&heap->lock);
   return buffer;
 }
 
@@ -226,12 +226,12 @@ static int add_records(struct rt_heap *heap) {
     return rt_fail(-ENOMEM, "no memory for buffers' records");
   for (int i = 0; i < BATCH_RECORDS; i++)
     batch->records[i].chunk.next = i + 1 < BATCH_RECORDS ? &batch->records[i + 1].chunk : NULL;
-  pthread_mutex_lock(&heap->lock);
+  base_mutex_lock(&heap->lock);
   batch->records[BATCH_RECORDS - 1].chunk.next = heap->records;
   heap->records = &batch->records[0].chunk;
   batch->next = heap->batches;
   heap->batches = batch;
-  pthread_mutex_unlock(&heap->lock);
+  base_mutex_unlock(&heap->lock);
   return 0;
 }
 
@@ -240,10 +240,10 @@ static int add_block(struct rt_heap *heap, uint32_t granules) {
   const int result = make_block(heap, granules, &block);
   if (result)
     return result;
-  pthread_mutex_lock(&heap->lock);
+  base_mutex_lock(&heap->lock);
   insert_block(heap, block);
   struct rt_block *unused = keep_one(heap, block);
-  pthread_mutex_unlock(&heap->lock);
+  base_mutex_unlock(&heap->lock);
   free_block(unused);
   return 0;
 }
@@ -256,10 +256,10 @@ int rt_heap_allocate(struct rt_heap *heap, uint64_t size, struct rt_buffer **buf
   if (*buffer)
     return 0;
   /* Releases need not wait for what is made, nor allocations for which there is room. */
-  pthread_mutex_lock(&heap->growing);
+  base_mutex_lock(&heap->growing);
   while (result == 0 && !(*buffer = take_buffer(heap, size, granules, &records)))
     result = records ? add_records(heap) : add_block(heap, granules);
-  pthread_mutex_unlock(&heap->growing);
+  base_mutex_unlock(&heap->growing);
   return result;
 }
 
@@ -280,7 +280,7 @@ void rt_heap_release(struct rt_buffer *buffer) {
   struct rt_chunk *chunk = (struct rt_chunk *)buffer;
   struct rt_heap *heap = chunk->node.block->heap;
   struct rt_block *unused = NULL;
-  pthread_mutex_lock(&heap->lock);
+  base_mutex_lock(&heap->lock);
   __builtin_prefetch(chunk->below); /* while that above is loaded */
   if (chunk->above && chunk->above->is_free) {
     remove_free(heap, chunk->above);
@@ -294,17 +294,17 @@ void rt_heap_release(struct rt_buffer *buffer) {
   insert_free(heap, chunk);
   if (!chunk->below && !chunk->above)
     unused = keep_one(heap, chunk->node.block);
-  pthread_mutex_unlock(&heap->lock);
+  base_mutex_unlock(&heap->lock);
   free_block(unused);
 }
 
 bool rt_heap_trim(struct rt_heap *heap) {
-  pthread_mutex_lock(&heap->lock);
+  base_mutex_lock(&heap->lock);
   struct rt_block *block = heap->spare;
   heap->spare = NULL;
   if (block)
     remove_block(heap, block);
-  pthread_mutex_unlock(&heap->lock);
+  base_mutex_unlock(&heap->lock);
   free_block(block);
   return block;
 }
@@ -313,8 +313,8 @@ bool rt_heap_trim(struct rt_heap *heap) {
 
 void rt_heap_init(struct rt_heap *heap, struct rt_device *device, int as_fd) {
   *heap = (struct rt_heap){.device = device, .as_fd = as_fd};
-  pthread_mutex_init(&heap->growing, NULL);
-  pthread_mutex_init(&heap->lock, NULL);
+  base_mutex_init(&heap->growing, BASE_LOCK_RT_HEAP_GROWTH);
+  base_mutex_init(&heap->lock, BASE_LOCK_RT_HEAP);
 }
 
 void rt_heap_destroy(struct rt_heap *heap) {
@@ -328,16 +328,16 @@ void rt_heap_destroy(struct rt_heap *heap) {
     next = batch->next;
     free(batch);
   }
-  pthread_mutex_destroy(&heap->lock);
-  pthread_mutex_destroy(&heap->growing);
+  base_mutex_destroy(&heap->lock);
+  base_mutex_destroy(&heap->growing);
 }
 
 void rt_heap_visit(struct rt_heap *heap, void (*visit)(const struct rt_buffer *, void *),
                    void *data) {
-  pthread_mutex_lock(&heap->lock);
+  base_mutex_lock(&heap->lock);
   for (const struct rt_block *block = heap->blocks; block; block = block->next)
     for (const struct rt_chunk *chunk = &block->first; chunk; chunk = chunk->above)
       if (!chunk->is_free)
         visit(&chunk->node.buffer, data);
-  pthread_mutex_unlock(&heap->lock);
+  base_mutex_unlock(&heap->lock);
 }

@@ -8,6 +8,7 @@
 #ifndef TEGRACL_RUNTIME_HEAP_H
 #define TEGRACL_RUNTIME_HEAP_H
 
+#include "base/lock.h"
 #include "runtime/memory.h"
 
 enum {
@@ -27,8 +28,8 @@ struct rt_buffer_node {
 struct rt_heap {
   struct rt_device *device;
   int as_fd;
-  pthread_mutex_t growing; /* held while blocks and records are made; taken before lock */
-  pthread_mutex_t lock;    /* guards the rest; no system call under it */
+  struct base_mutex growing; /* held while blocks and records are made */
+  struct base_mutex lock;    /* guards the rest; no system call under it */
   struct rt_block *blocks;
   struct rt_block *spare;                       /* the one that is empty, or NULL */
   uint64_t bytes;                               /* of all blocks */

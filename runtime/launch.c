@@ -398,7 +398,7 @@ __attribute__((noinline)) static int launch_local(struct rt_queue *q, const stru
   if (result)
     return result;
   result = launch(q, l, point);
-  pthread_rwlock_unlock(&q->channel->tsg->pool.lock);
+  base_rwlock_unlock(&q->channel->tsg->pool.lock);
   return result;
 }
 

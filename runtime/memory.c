@@ -66,11 +66,11 @@ static int allocate_pages(struct rt_device *d, uint64_t size, enum rt_memory_typ
 static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
   if (!rt_available_due(d, size))
     return allocate_pages(d, size, type, fd);
-  pthread_mutex_lock(&d->allocation);
+  base_mutex_lock(&d->allocation);
   int result = rt_available_check(d, size);
   if (result == 0)
     result = allocate_pages(d, size, type, fd);
-  pthread_mutex_unlock(&d->allocation);
+  base_mutex_unlock(&d->allocation);
   return result;
 }
 
@@ -110,11 +110,11 @@ static int map_cpu(struct rt_device *d, struct rt_memory *m) {
 
 /* Both mappings, where there is an address space. */
 static int map(struct rt_device *d, struct rt_memory *m) {
-  pthread_mutex_lock(&d->addresses);
+  base_mutex_lock(&d->addresses);
   int result = m->as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
   if (result == 0)
     result = map_cpu(d, m);
-  pthread_mutex_unlock(&d->addresses);
+  base_mutex_unlock(&d->addresses);
   return result;
 }
 
@@ -219,7 +219,7 @@ void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {
 void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
   if (m->size == 0)
     return;
-  pthread_mutex_lock(&d->addresses);
+  base_mutex_lock(&d->addresses);
   if (m->gpu) {
     struct nvgpu_as_unmap_buffer_args args = {.offset = m->gpu};
     d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &args);
@@ -231,7 +231,7 @@ void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
   }
   if (m->cpu)
     d->os->munmap(m->cpu, m->size);
-  pthread_mutex_unlock(&d->addresses);
+  base_mutex_unlock(&d->addresses);
   rt_memory_drop_fd(d, m);
   memset(m, 0, sizeof(*m));
   m->fd = -1;

@@ -235,12 +235,12 @@ int rt_module_create(struct rt_context *c, const struct module_code *code,
     return result;
   }
   rt_note_module(m);
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   m->next = c->modules;
   if (m->next)
     m->next->previous = m;
   c->modules = m;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   /* Stale instructions and constants of earlier users of these addresses. */
   atomic_fetch_add(&c->code_generation, 1);
   *module = m;
@@ -251,14 +251,14 @@ void rt_module_destroy(struct rt_module *m) {
   if (!m)
     return;
   struct rt_context *c = m->context;
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   if (m->previous)
     m->previous->next = m->next;
   else
     c->modules = m->next;
   if (m->next)
     m->next->previous = m->previous;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   release(m);
 }
 

@@ -143,12 +143,12 @@ int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_q
   q->timeline = q->channel->timeline;
   q->shown = rt_debug_launch() || rt_trace_on() || rt_timeline_on();
   atomic_init(&q->submitted, q->channel->first);
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   q->next = c->queues;
   if (q->next)
     q->next->previous = q;
   c->queues = q;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   *queue = q;
   return 0;
 }
@@ -161,14 +161,14 @@ void rt_queue_destroy(struct rt_queue *q) {
   struct rt_context *c = q->context;
   /* What the notifier says is described while what the queue ran is still there. */
   rt_context_fault(c);
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   if (q->previous)
     q->previous->next = q->next;
   else
     c->queues = q->next;
   if (q->next)
     q->next->previous = q->previous;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   rt_channel_put(q->channel);
   free(q);
 }

@@ -43,7 +43,7 @@ struct rt_channel {
   /* The lock guards the rest, where queues share the channel. Another channel belongs to
    * one queue at a time, whose user's lock suffices. */
   bool shared;
-  pthread_mutex_t lock;
+  struct base_mutex lock;
   struct rt_memory slices; /* ring of QMDs, constant banks, pushbuffers */
   struct rt_memory ends;   /* for each GPFIFO entry the end of a replay; made when needed */
   uint64_t slice_head;     /* bytes ever used, rests at the ring's end included */
@@ -86,11 +86,11 @@ void rt_ring_destroy(struct rt_channel *channel);
 /* Held while something is put into the channel's ring. */
 static inline void rt_channel_lock(struct rt_channel *channel) {
   if (channel->shared)
-    pthread_mutex_lock(&channel->lock);
+    base_mutex_lock(&channel->lock);
 }
 static inline void rt_channel_unlock(struct rt_channel *channel) {
   if (channel->shared)
-    pthread_mutex_unlock(&channel->lock);
+    base_mutex_unlock(&channel->lock);
 }
 
 struct rt_acquire {

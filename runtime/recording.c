@@ -440,7 +440,7 @@ int rt_queue_replay(struct rt_queue *q, struct rt_recording *r, struct rt_times 
     rt_channel_unlock(q->channel);
   }
   if (r->local_bytes)
-    pthread_rwlock_unlock(&q->channel->tsg->pool.lock);
+    base_rwlock_unlock(&q->channel->tsg->pool.lock);
   if (!result && point)
     *point = r->point;
   return result;

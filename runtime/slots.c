@@ -11,7 +11,7 @@
 
 void rt_slots_init(struct rt_slots *s, struct rt_device *device, int as_fd, size_t stride) {
   *s = (struct rt_slots){.device = device, .as_fd = as_fd, .stride = stride};
-  pthread_mutex_init(&s->lock, NULL);
+  base_mutex_init(&s->lock, BASE_LOCK_RT_SLOTS);
 }
 
 void rt_slots_destroy(struct rt_slots *s) {
@@ -21,7 +21,7 @@ void rt_slots_destroy(struct rt_slots *s) {
     rt_memory_destroy(s->device, &s->pages[i]);
   free(s->pages);
   free(s->free);
-  pthread_mutex_destroy(&s->lock);
+  base_mutex_destroy(&s->lock);
 }
 
 static int grow(struct rt_slots *s) {
@@ -47,18 +47,18 @@ static int grow(struct rt_slots *s) {
 }
 
 int rt_slots_get(struct rt_slots *s, void **slot) {
-  pthread_mutex_lock(&s->lock);
+  base_mutex_lock(&s->lock);
   int result = s->free_count ? 0 : grow(s);
   if (result == 0)
     *slot = s->free[--s->free_count];
-  pthread_mutex_unlock(&s->lock);
+  base_mutex_unlock(&s->lock);
   return result;
 }
 
 void rt_slots_put(struct rt_slots *s, void *slot) {
-  pthread_mutex_lock(&s->lock);
+  base_mutex_lock(&s->lock);
   s->free[s->free_count++] = slot;
-  pthread_mutex_unlock(&s->lock);
+  base_mutex_unlock(&s->lock);
 }
 
 uint64_t rt_slot_gpu(const volatile void *slot) {

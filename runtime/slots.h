@@ -4,15 +4,14 @@
 #ifndef TEGRACL_RUNTIME_SLOTS_H
 #define TEGRACL_RUNTIME_SLOTS_H
 
-#include <pthread.h>
-
+#include "base/lock.h"
 #include "runtime/memory.h"
 
 struct rt_slots {
   struct rt_device *device;
   int as_fd;
   size_t stride; /* bytes, a multiple of 16, at least 16 */
-  pthread_mutex_t lock;
+  struct base_mutex lock;
   struct rt_memory *pages;
   size_t page_count;
   void **free; /* CPU addresses; capacity for every slot there is */

@@ -2,13 +2,13 @@
 #include "runtime/timeline.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/lock.h"
 #include "runtime/debug.h"
 #include "runtime/log_file.h"
 
@@ -24,11 +24,11 @@ bool rt_timeline_is_on;
 
 static struct {
   int fd;
-  pthread_mutex_t lock; /* guards what follows */
-  char *at, *end;       /* rest of the chunk that is being filled */
+  struct base_mutex lock; /* guards what follows */
+  char *at, *end;         /* rest of the chunk that is being filled */
   void *map;
   size_t mapped;
-} file = {.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+} file = {.fd = -1, .lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_RT_TIMELINE_FILE)};
 
 static int process;
 static __thread int thread;
@@ -72,12 +72,12 @@ static bool next_chunk(void) {
 }
 
 static void put_line(const char *line, size_t length) {
-  pthread_mutex_lock(&file.lock);
+  base_mutex_lock(&file.lock);
   if ((size_t)(file.end - file.at) >= length || next_chunk()) {
     memcpy(file.at, line, length);
     file.at += length;
   }
-  pthread_mutex_unlock(&file.lock);
+  base_mutex_unlock(&file.lock);
 }
 
 /* ---- lines -------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ static void open_again(void) {
 void rt_timeline_forked(void) {
   if (!rt_timeline_is_on)
     return;
-  pthread_mutex_init(&file.lock, NULL);
+  base_mutex_init(&file.lock, BASE_LOCK_RT_TIMELINE_FILE);
   open_again();
   process = thread = 0;
   file.at = file.end = NULL; /* the parent's chunk stays mapped, so that next_chunk unmaps it */

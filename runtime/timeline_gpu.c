@@ -27,32 +27,32 @@ struct shown_launch {
 
 struct rt_timeline_lane {
   int number;
-  pthread_mutex_t lock; /* guards the ring */
+  struct base_mutex lock; /* guards the ring */
   uint64_t first, count;
   struct shown_launch ring[RT_GPFIFO_ENTRIES];
   struct shown_launch making; /* with the queue's lock */
 };
 
-static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_mutex clock_lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_RT_TIMELINE_CLOCK);
 static uint64_t clock_measured_ns;
 static int64_t clock_offset_ns; /* GPU time less CPU time */
 static atomic_int lanes;
 
 static uint64_t cpu_time(struct rt_device *device, uint64_t gpu_ns) {
   uint64_t gpu, cpu;
-  pthread_mutex_lock(&clock_lock);
+  base_mutex_lock(&clock_lock);
   const bool stale = base_clock_ns() - clock_measured_ns > CLOCK_VALID_NS;
   if (stale && rt_device_time(device, &gpu, &cpu) == 0) {
     clock_offset_ns = (int64_t)(gpu - cpu);
     clock_measured_ns = cpu;
   }
   const uint64_t result = gpu_ns - (uint64_t)clock_offset_ns;
-  pthread_mutex_unlock(&clock_lock);
+  base_mutex_unlock(&clock_lock);
   return result;
 }
 
 void rt_timeline_gpu_forked(void) {
-  pthread_mutex_init(&clock_lock, NULL);
+  base_mutex_init(&clock_lock, BASE_LOCK_RT_TIMELINE_CLOCK);
 }
 
 /* NULL: no memory; the queue's launches are not shown then. */
@@ -63,7 +63,7 @@ static struct rt_timeline_lane *lane_of(struct rt_queue *q) {
   struct rt_timeline_lane *s = calloc(1, sizeof(*s));
   if (!s)
     return NULL;
-  pthread_mutex_init(&s->lock, NULL);
+  base_mutex_init(&s->lock, BASE_LOCK_RT_TIMELINE_LANE);
   s->number = atomic_fetch_add(&lanes, 1);
   snprintf(name, sizeof(name), "GPU, queue %d", s->number);
   rt_timeline_name_lane(s->number, name);
@@ -127,7 +127,7 @@ static void drain(struct rt_queue *q) {
   if (!s)
     return;
   const uint64_t completed = rt_queue_completed(q);
-  pthread_mutex_lock(&s->lock);
+  base_mutex_lock(&s->lock);
   for (; s->first < s->count; s->first++) {
     const struct shown_launch *l = &s->ring[s->first % RT_GPFIFO_ENTRIES];
     if (l->point > completed)
@@ -136,14 +136,14 @@ static void drain(struct rt_queue *q) {
     if (l->own_times)
       rt_slots_put(&q->context->times, l->times);
   }
-  pthread_mutex_unlock(&s->lock);
+  base_mutex_unlock(&s->lock);
 }
 
 void rt_timeline_drain_all(struct rt_context *c) {
-  pthread_mutex_lock(&c->lock);
+  base_mutex_lock(&c->lock);
   for (struct rt_queue *q = c->queues; q; q = q->next)
     drain(q);
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
 }
 
 void rt_timeline_queue_end(struct rt_queue *q) {
@@ -152,15 +152,15 @@ void rt_timeline_queue_end(struct rt_queue *q) {
   if (!s)
     return;
   drain(q);
-  pthread_mutex_lock(&c->lock); /* others may be at rt_timeline_drain_all */
+  base_mutex_lock(&c->lock); /* others may be at rt_timeline_drain_all */
   q->lane = NULL;
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
   for (; s->first < s->count; s->first++) {
     const struct shown_launch *l = &s->ring[s->first % RT_GPFIFO_ENTRIES];
     if (l->own_times)
       rt_slots_put(&c->times, l->times);
   }
-  pthread_mutex_destroy(&s->lock);
+  base_mutex_destroy(&s->lock);
   free(s);
 }
 
@@ -207,16 +207,16 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
   l->point = reached;
   if (point)
     *point = reached;
-  pthread_mutex_lock(&s->lock);
+  base_mutex_lock(&s->lock);
   /* At most as many are in flight as the ring has entries; those that have completed
    * meanwhile give way. */
   while (s->count - s->first == RT_GPFIFO_ENTRIES) {
-    pthread_mutex_unlock(&s->lock);
+    base_mutex_unlock(&s->lock);
     drain(q);
-    pthread_mutex_lock(&s->lock);
+    base_mutex_lock(&s->lock);
   }
   s->ring[s->count++ % RT_GPFIFO_ENTRIES] = *l;
-  pthread_mutex_unlock(&s->lock);
+  base_mutex_unlock(&s->lock);
   return 0;
 }
 

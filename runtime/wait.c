@@ -81,10 +81,10 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
 /* The work may wait for that of the other TSG, whose fault this queue's notifier does not
  * tell. Who has the lock for long looks, too. */
 static void look_around(struct rt_context *c) {
-  if (pthread_mutex_trylock(&c->lock))
+  if (base_mutex_trylock(&c->lock))
     return;
   rt_context_look(c);
-  pthread_mutex_unlock(&c->lock);
+  base_mutex_unlock(&c->lock);
 }
 
 /* Small work ends within tens of microseconds (docs/hardware/kernel-interface.md 9), so spinning

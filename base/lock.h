@@ -1,0 +1,159 @@
+/* Locks, and the one order in which a thread takes them. With a lock held, a thread takes only
+ * locks of later rows, so that no two threads wait for each other. Of two locks of one row it
+ * holds one, except those that it got from a trylock, which never waits.
+ *
+ * Debug builds and builds with sanitizers check this before each lock (BASE_LOCK_ORDER): a
+ * thread that breaks the order prints both locks and aborts. Other builds have the functions of
+ * pthread alone.
+ */
+#ifndef TEGRACL_BASE_LOCK_H
+#define TEGRACL_BASE_LOCK_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "base/thread.h"
+
+/* All locks of icd/ and runtime/: the name, and where the lock is. What each one protects is said
+ * there. */
+#define BASE_LOCKS(X)                                                                              \
+  X(HOST_PAGES, "host_pages.c: contexts with pages of the application")                            \
+  X(DEVICE_OPEN, "device.c: opening of the device")                                                \
+  X(PROGRAM, "objects.h: program")                                                                 \
+  X(COMMAND_BUFFER, "command_buffer.h: command buffer")                                            \
+  X(KERNEL, "objects.h: kernel")                                                                   \
+  X(QUEUE, "objects.h: command queue")                                                             \
+  X(RECORDING, "command_buffer.h: recording of a command buffer")                                  \
+  X(RECORDED_KERNEL, "objects.h: kernel of a recorded launch")                                     \
+  X(SEMAPHORE, "semaphore.c: semaphore")                                                           \
+  X(MEM, "objects.h: memory object")                                                               \
+  X(PRINTS, "objects.h: printf output of a context")                                               \
+  X(CONTEXT, "objects.h: context")                                                                 \
+  X(WATCHER, "watcher.c: watched events")                                                          \
+  X(DEVICE_CLOCK, "objects.h: clock of the device")                                                \
+  X(OBJECTS, "object.c: memory of objects")                                                        \
+  X(RT_CHANNELS, "context.h: channels of a context")                                               \
+  X(RT_POOL, "context.h: local memory of a TSG")                                                   \
+  X(RT_CHANNEL, "queue.h: channel")                                                                \
+  X(RT_CONTEXT, "context.h: lists of a context")                                                   \
+  X(RT_TIMELINE_LANE, "timeline_gpu.c: launches of a queue")                                       \
+  X(RT_SLOTS, "slots.h: pages of slots")                                                           \
+  X(RT_HEAP_GROWTH, "heap.h: blocks and records of the heap")                                      \
+  X(RT_ADDRESSES, "device.h: mappings for GPU and CPU")                                            \
+  X(RT_ALLOCATION, "device.h: large allocation")                                                   \
+  X(RT_USERMODE, "device.h: user-mode register page")                                              \
+  X(RT_HEAP, "heap.h: chunks of the heap")                                                         \
+  X(RT_TIMELINE_CLOCK, "timeline_gpu.c: clock of the timeline")                                    \
+  X(RT_TIMELINE_FILE, "timeline.c: file of the timeline")
+
+enum base_lock_kind {
+  BASE_LOCK_NONE, /* cleared memory: a lock that was not initialised */
+#define X(name, where) BASE_LOCK_##name,
+  BASE_LOCKS(X)
+#undef X
+};
+
+#ifndef BASE_LOCK_ORDER
+#define BASE_LOCK_ORDER 0
+#endif
+
+#if BASE_LOCK_ORDER
+/* Before a lock is taken; or after a trylock has taken it. */
+void base_lock_take(const void *lock, enum base_lock_kind kind);
+void base_lock_took(const void *lock, enum base_lock_kind kind);
+void base_lock_release(const void *lock);
+#define BASE_LOCK_KIND_FIELD            enum base_lock_kind kind;
+#define BASE_LOCK_SET_KIND(lock, value) ((void)((lock)->kind = (value)))
+#define BASE_LOCK_KIND_VALUE(value)     .kind = (value),
+#else
+#define base_lock_take(lock, kind) ((void)0)
+#define base_lock_took(lock, kind) ((void)0)
+#define base_lock_release(lock)    ((void)0)
+#define BASE_LOCK_KIND_FIELD
+#define BASE_LOCK_SET_KIND(lock, value) ((void)0)
+#define BASE_LOCK_KIND_VALUE(value)
+#endif
+
+/* ---- mutexes ------------------------------------------------------------------------ */
+
+struct base_mutex {
+  pthread_mutex_t mutex;
+  BASE_LOCK_KIND_FIELD
+};
+
+#define BASE_MUTEX_INITIALIZER(lock_kind)                                                          \
+  { BASE_LOCK_KIND_VALUE(lock_kind).mutex = PTHREAD_MUTEX_INITIALIZER }
+
+static inline void base_mutex_init(struct base_mutex *lock, enum base_lock_kind kind) {
+  pthread_mutex_init(&lock->mutex, NULL);
+  BASE_LOCK_SET_KIND(lock, kind);
+}
+
+static inline void base_mutex_destroy(struct base_mutex *lock) {
+  pthread_mutex_destroy(&lock->mutex);
+}
+
+static inline void base_mutex_lock(struct base_mutex *lock) {
+  base_lock_take(lock, lock->kind);
+  pthread_mutex_lock(&lock->mutex);
+}
+
+/* 0, or EBUSY. */
+static inline int base_mutex_trylock(struct base_mutex *lock) {
+  const int error = pthread_mutex_trylock(&lock->mutex);
+  if (!error)
+    base_lock_took(lock, lock->kind);
+  return error;
+}
+
+static inline void base_mutex_unlock(struct base_mutex *lock) {
+  base_lock_release(lock);
+  pthread_mutex_unlock(&lock->mutex);
+}
+
+/* Waits on the condition; the second at most until ns of CLOCK_MONOTONIC: 0 or ETIMEDOUT. */
+static inline void base_mutex_wait(struct base_mutex *lock, pthread_cond_t *condition) {
+  base_lock_release(lock);
+  base_lock_take(lock, lock->kind);
+  pthread_cond_wait(condition, &lock->mutex);
+}
+
+static inline int base_mutex_wait_until(struct base_mutex *lock, pthread_cond_t *condition,
+                                        uint64_t ns) {
+  base_lock_release(lock);
+  base_lock_take(lock, lock->kind);
+  return base_cond_wait_until(condition, &lock->mutex, ns);
+}
+
+/* ---- locks for readers and writers --------------------------------------------------- */
+
+struct base_rwlock {
+  pthread_rwlock_t rwlock;
+  BASE_LOCK_KIND_FIELD
+};
+
+static inline void base_rwlock_init(struct base_rwlock *lock, enum base_lock_kind kind) {
+  pthread_rwlock_init(&lock->rwlock, NULL);
+  BASE_LOCK_SET_KIND(lock, kind);
+}
+
+static inline void base_rwlock_destroy(struct base_rwlock *lock) {
+  pthread_rwlock_destroy(&lock->rwlock);
+}
+
+static inline void base_rwlock_read(struct base_rwlock *lock) {
+  base_lock_take(lock, lock->kind);
+  pthread_rwlock_rdlock(&lock->rwlock);
+}
+
+static inline void base_rwlock_write(struct base_rwlock *lock) {
+  base_lock_take(lock, lock->kind);
+  pthread_rwlock_wrlock(&lock->rwlock);
+}
+
+static inline void base_rwlock_unlock(struct base_rwlock *lock) {
+  base_lock_release(lock);
+  pthread_rwlock_unlock(&lock->rwlock);
+}
+
+#endif
