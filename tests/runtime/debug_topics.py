@@ -25,7 +25,7 @@ def main():
                                      ('launch', LAUNCH, IOCTL),
                                      ('ioctl', IOCTL, LAUNCH),
                                      ('nothing,ioctl,launch',
-                                      LAUNCH + IOCTL + ['"nothing" is none of api, launch'], []),
+                                      LAUNCH + IOCTL + ['"nothing" is none of api, build, launch'], []),
                                      ('choices', ['choice: copies=unknown',
                                                   'choice: preemption=default'], LAUNCH + IOCTL),
                                      ('api,,', [], ['tegracl:']),
