@@ -276,7 +276,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
                    cl_uint wait_count, const cl_event *waits, cl_event *event_ret,
                    const char *call) {
   cl_context context = queue->context;
-  icd_context_reap(context, false);
+  icd_reclaim(context, false);
   /* The runtime checks this for what runs kernels. */
   const bool runs = runs_kernels(operation);
   const char *fault = runs ? NULL : rt_context_fault(context->rt);

@@ -13,7 +13,7 @@
 #ifndef TEGRACL_COMMAND_H
 #define TEGRACL_COMMAND_H
 
-#include "icd/objects.h"
+#include "icd/retire.h"
 
 enum { ICD_PATTERN_BYTES = 128 }; /* the longest fill pattern: long16 */
 
@@ -253,7 +253,7 @@ static inline bool icd_must_queue(cl_command_queue queue, const struct icd_opera
 static inline cl_int icd_enqueue_alone(cl_command_queue queue, struct icd_operation *operation,
                                        const char *call) {
   const bool launch = operation->kind == ICD_LAUNCH;
-  icd_context_reap(queue->context, false);
+  icd_reclaim(queue->context, false);
   cl_int code = launch ? icd_launch_begin(operation, call) : CL_SUCCESS;
   if (code)
     return code;

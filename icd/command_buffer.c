@@ -38,7 +38,7 @@ static void clear(struct icd_recording *recording) {
 }
 
 /* Nothing of it is on the GPU any more. */
-static void bury(void *owner) {
+static void destroy_command_buffer(void *owner) {
   cl_command_buffer_khr buffer = owner;
   cl_context context = buffer->context;
   while (buffer->first) {
@@ -60,16 +60,16 @@ static void bury(void *owner) {
   icd_context_drop(context);
 }
 
-/* The last reference has gone. A queue without handles has no user who looks after what
- * waits for it. */
-static void retire(cl_command_buffer_khr buffer) {
+/* The last reference has gone. A queue without handles gets no more calls that reclaim what waits
+ * for it. */
+static void retire_command_buffer(cl_command_buffer_khr buffer) {
   cl_command_queue queue = buffer->queue;
   if (!atomic_load(&queue->object.handles))
     rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
   cl_context context = buffer->context;
   icd_context_hold(context); /* which may go with it */
-  icd_context_retire(context, &buffer->retired, bury, buffer);
-  icd_context_attend_retired(context); /* it holds objects that the application may wait for */
+  icd_retire(context, &buffer->retired, destroy_command_buffer, buffer);
+  icd_reclaim_in_background(context); /* it holds objects that the application may wait for */
   icd_context_drop(context);
 }
 
@@ -162,7 +162,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clReleaseCommandBufferKHR(cl_command_buffer_
   if (code)
     return icd_fail(buffer->context, code, call, "command_buffer has been released too often");
   if (last)
-    retire(buffer);
+    retire_command_buffer(buffer);
   return CL_SUCCESS;
 }
 
@@ -391,7 +391,7 @@ void icd_replay_hold(const struct icd_replay *replay) {
 void icd_replay_drop(const struct icd_replay *replay) {
   atomic_fetch_sub(&replay->recording->users, 1);
   if (icd_object_drop(&replay->buffer->object))
-    retire(replay->buffer);
+    retire_command_buffer(replay->buffer);
 }
 
 /* The current recording, which is not written anew before its user is counted off again.

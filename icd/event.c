@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "icd/event_pool.h"
+#include "icd/retire.h"
 
 cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command_type type) {
   cl_event event = icd_event_pool_get(context);
@@ -29,7 +30,7 @@ void icd_event_hold(cl_event event) {
   icd_object_hold(&event->object);
 }
 
-static void recycle(void *owner) {
+static void recycle_event(void *owner) {
   cl_event event = owner;
   cl_context context = event->context;
   cl_command_queue queue = event->queue;
@@ -48,9 +49,9 @@ void icd_event_drop(cl_event event) {
     return;
   if (event->times && rt_queue_completed(event->queue->rt) < event->point)
     /* the GPU has yet to write them */
-    icd_context_retire(event->context, &event->retired, recycle, event);
+    icd_retire(event->context, &event->retired, recycle_event, event);
   else
-    recycle(event);
+    recycle_event(event);
 }
 
 /* ---- state -------------------------------------------------------------------- */
@@ -124,7 +125,7 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
   return due;
 }
 
-void icd_event_attend(cl_event event) {
+void icd_event_watch(cl_event event) {
   base_mutex_lock(&event->context->lock);
   const bool watch = event->callbacks && atomic_load(&event->tracked) && !event->watched;
   event->watched |= watch;
@@ -247,7 +248,7 @@ CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_eve
       code = ICD_FAIL(event_list[i]->context, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
                       "event_list[%u] has failed with %d", i, status);
   }
-  icd_context_reap(event_list[0]->context, false);
+  icd_reclaim(event_list[0]->context, false);
   return code;
 }
 
@@ -307,7 +308,7 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
   if (due)
     icd_event_call(event, status, callback);
   else
-    icd_event_attend(event);
+    icd_event_watch(event);
   icd_event_drop(event);
   return CL_SUCCESS;
 }

@@ -92,7 +92,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clImportMemoryARM(cl_context context, cl_mem_fla
     return icd_null(errcode_ret, code);
   if (!memory)
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "memory is NULL");
-  icd_context_reap(context, false);
+  icd_reclaim(context, false);
   cl_mem mem = type == CL_IMPORT_TYPE_HOST_ARM
                    ? import_host(context, flags, memory, size, &code, __func__)
                    : icd_mem_import(context, flags, size, *(const int *)memory, CL_INVALID_VALUE,

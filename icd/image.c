@@ -132,7 +132,7 @@ static cl_mem create_laid_out(cl_context context, const cl_mem_properties *dma_b
                               const char *call) {
   if (parent)
     return create_in(parent, flags, image, bytes, code, call);
-  icd_context_reap(context, false);
+  icd_reclaim(context, false);
   cl_mem mem = dma_buf ? icd_mem_import(context, flags, bytes, (int)*dma_buf, CL_INVALID_PROPERTY,
                                         CL_INVALID_IMAGE_SIZE, code, call)
                        : create_own(context, flags, image, bytes, host_ptr, code, call);

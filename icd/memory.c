@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "icd/memory.h"
+#include "icd/retire.h"
 
 #include "icd/cl_tegracl.h"
 
@@ -15,8 +16,8 @@ void icd_mem_hold(cl_mem mem) {
   icd_object_hold(&mem->object);
 }
 
-/* The GPU is done with it. */
-static void bury(void *owner) {
+/* The GPU does not use it any more. */
+static void destroy_mem(void *owner) {
   cl_mem mem = owner;
   cl_context context = mem->context;
   struct icd_mem_destructor *destructor = mem->destructors;
@@ -41,33 +42,33 @@ static void bury(void *owner) {
   icd_context_drop(context);
 }
 
-/* Whether the application is told when it dies, or what it is a part of. */
-static bool is_mourned(cl_mem mem) {
-  bool mourned = false;
-  for (; mem && !mourned; mem = mem->parent) {
+/* Whether the application is told when it, or what it is a part of, is destroyed. */
+static bool has_destructor(cl_mem mem) {
+  bool told = false;
+  for (; mem && !told; mem = mem->parent) {
     icd_lock(&mem->lock);
-    mourned = mem->destructors;
+    told = mem->destructors;
     icd_unlock(&mem->lock);
   }
-  return mourned;
+  return told;
 }
 
 /* The last reference has gone. */
-static void retire(cl_mem mem) {
+static void retire_mem(cl_mem mem) {
   cl_context context = mem->context;
-  const bool mourned = is_mourned(mem);
-  if (mourned)
+  const bool told = has_destructor(mem);
+  if (told)
     icd_context_hold(context); /* which may go with it */
-  icd_context_retire(context, &mem->retired, bury, mem);
-  if (mourned) {
-    icd_context_attend_retired(context);
+  icd_retire(context, &mem->retired, destroy_mem, mem);
+  if (told) {
+    icd_reclaim_in_background(context);
     icd_context_drop(context);
   }
 }
 
 void icd_mem_drop(cl_mem mem) {
   if (icd_object_drop(&mem->object))
-    retire(mem);
+    retire_mem(mem);
 }
 
 /* Flags that contradict an immutable object. */
@@ -261,7 +262,7 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
       (code = icd_check_contents(context, flags, dma_buf, call)) ||
       (code = check_buffer(context, flags, size, host_ptr, &svm, call)))
     return icd_null(errcode_ret, code);
-  icd_context_reap(context, false);
+  icd_reclaim(context, false);
   cl_mem mem = dma_buf || svm ? NULL : use_pages(context, flags, size, host_ptr, call);
   if (!mem)
     mem = dma_buf ? icd_mem_import(context, flags, size, (int)*dma_buf, CL_INVALID_PROPERTY,
@@ -392,7 +393,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem mem) {
   if (icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT, &last))
     return ICD_FAIL(mem->context, CL_INVALID_MEM_OBJECT, "memobj has been released too often");
   if (last)
-    retire(mem);
+    retire_mem(mem);
   return CL_SUCCESS;
 }
 

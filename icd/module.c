@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "icd/objects.h"
+#include "icd/retire.h"
 
 int icd_module_create(cl_context context, struct module_code *code, struct icd_module **module) {
   struct icd_module *made = calloc(1, sizeof *made);
@@ -39,5 +39,5 @@ static void destroy_module(void *owner) {
 
 void icd_module_drop(struct icd_module *module) {
   if (module && atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) == 1)
-    icd_context_retire(module->context, &module->retired, destroy_module, module);
+    icd_retire(module->context, &module->retired, destroy_module, module);
 }

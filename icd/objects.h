@@ -48,8 +48,8 @@ uint64_t icd_device_clock(cl_device_id device, uint64_t cpu_ns);
 
 /* ---- context -------------------------------------------------------------------- */
 
-/* Something (a buffer, a module) that nothing refers to any more but work on the
- * GPU may still use. Embedded in its owner. */
+/* An object that nothing refers to any more but work on the GPU may still use (retire.h).
+ * Embedded in its owner. */
 struct icd_retired {
   struct icd_retired *next;
   void (*destroy)(void *owner);
@@ -104,12 +104,12 @@ struct _cl_context {
   struct icd_context_destructor *destructors;
   cl_command_queue queues; /* by rising serial number */
   uint64_t next_queue;
-  size_t retired_count; /* that wait for a queue */
+  size_t retired_count; /* objects that wait for a queue (retire.h) */
   /* No longer used by the GPU, and about to be destroyed, the first released first. */
-  struct icd_retired *over, *last_over;
+  struct icd_retired *idle, *last_idle;
   atomic_bool any_retired; /* of both */
-  unsigned burials;        /* threads that destroy one of them */
-  bool attended;           /* a thread waits for the retired */
+  unsigned reclaiming;     /* threads that destroy one of them */
+  bool has_reclaimer;      /* a thread waits for the retired */
   cl_event free_events;
   cl_mem *svm; /* allocations of shared virtual memory by rising address (svm.c) */
   size_t svm_count, svm_room;
@@ -118,33 +118,6 @@ struct _cl_context {
 /* The driver's own reference to a context. */
 void icd_context_hold(cl_context context);
 void icd_context_drop(cl_context context);
-
-/* Calls destroy(owner) once all work has completed that was submitted to any
- * queue of the context until now; at once if there is none. Neither blocks nor
- * fails. The node lives in owner. The context must stay alive until destroy is
- * called: owner holds it. */
-void icd_context_retire(cl_context context, struct icd_retired *node, void (*destroy)(void *),
-                        void *owner);
-
-/* Takes a queue whose work is over out of the context's list, which tells what may still be in
- * use. */
-void icd_context_remove_queue(cl_command_queue queue);
-
-/* Destroys the retired whose time has come; wait: waits for all of them, but for those that
- * another thread is destroying. */
-void icd_context_destroy_retired(cl_context context, bool wait);
-static inline void icd_context_reap(cl_context context, bool wait) {
-  if (atomic_load_explicit(&context->any_retired, memory_order_relaxed))
-    icd_context_destroy_retired(context, wait);
-}
-
-/* The runtime has failed with that error: true if that was -ENOMEM and it may be tried again,
- * for all that was released has really gone. No lock is held. */
-bool icd_context_make_room(cl_context context, int error);
-
-/* Destroys all of them in a separate thread, if there are any: for those whose end the
- * application hears of, but may have nothing to do until then. */
-void icd_context_attend_retired(cl_context context);
 
 /* context.changed has happened. The first: for callers that hold the lock. */
 void icd_context_change_locked(cl_context context);
@@ -455,7 +428,7 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
 
 /* If the event is tracked and has callbacks: has a thread wait for it that calls them. To be
  * called, without locks, when it has become the one or got the other. */
-void icd_event_attend(cl_event event);
+void icd_event_watch(cl_event event);
 
 /* Waits until the event is complete: CL_COMPLETE or its negative status. The other: until it
  * is tracked or complete. */

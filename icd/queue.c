@@ -27,8 +27,8 @@ void icd_queue_destroy(cl_command_queue queue) {
   icd_print_drain(queue);
   icd_context_remove_queue(queue);
   rt_queue_destroy(queue->rt);
-  icd_context_reap(context, false);
-  icd_context_attend_retired(context); /* what waited for this queue may wait for another */
+  icd_reclaim(context, false);
+  icd_reclaim_in_background(context); /* what waited for this queue may wait for another */
   free(queue->properties);
   icd_object_free(ICD_MAGIC_QUEUE, queue);
   icd_context_drop(context);
@@ -161,12 +161,12 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
   icd_queue_hold(queue);
   bool last;
   const cl_int released = icd_object_release(&queue->object, CL_INVALID_COMMAND_QUEUE, &last);
-  /* With the last handle goes the last chance of this queue to look after what
-   * was retired: wait for the GPU. What the worker has yet to do it does alone. */
+  /* No later call on this queue reclaims what was retired: wait for the GPU. The worker does the
+   * same for the commands that it still has. */
   if (!released && !atomic_load(&queue->object.handles)) {
     rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
     icd_print_drain(queue);
-    icd_context_reap(queue->context, false);
+    icd_reclaim(queue->context, false);
   }
   if (released)
     ICD_FAIL(queue->context, released, "command_queue has been released too often");
@@ -226,7 +226,7 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue queue) {
   if (code)
     return code;
   const int error = icd_queue_finish(queue);
-  icd_context_reap(queue->context, false);
+  icd_reclaim(queue->context, false);
   if (error) {
     const char *fault = rt_context_fault(queue->context->rt);
     icd_context_tell_fault(queue->context);

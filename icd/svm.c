@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "icd/memory.h"
+#include "icd/retire.h"
 
 #include "icd/cl_tegracl.h"
 
@@ -97,7 +98,7 @@ cl_mem icd_svm_find(cl_context context, const void *pointer) {
 
 cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
                       const struct icd_usm *usm, cl_int *code, const char *call) {
-  icd_context_reap(context, false);
+  icd_reclaim(context, false);
   struct rt_buffer *buffer;
   const int error = icd_mem_allocate(context, true, size, &buffer);
   if (error) {

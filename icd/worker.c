@@ -276,7 +276,7 @@ static void *work(void *data) {
     const bool empty = finish(queue, command);
     if (command->event) {
       icd_event_call(command->event, status, due);
-      icd_event_attend(command->event);
+      icd_event_watch(command->event);
     }
     release(command);
     /* The list held the queue while it was not empty. If the application has no
@@ -284,7 +284,7 @@ static void *work(void *data) {
     if (empty) {
       if (!atomic_load(&queue->object.handles))
         rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
-      icd_context_reap(queue->context, false);
+      icd_reclaim(queue->context, false);
       if (icd_object_drop(&queue->object)) {
         icd_queue_destroy(queue);
         return NULL;
