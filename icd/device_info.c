@@ -241,9 +241,10 @@ static cl_int answer_spirv(const struct icd_answer *answer, const void *values, 
   return icd_answer_bytes(answer, "clGetDeviceInfo", values, cc_il_available() ? size : 0);
 }
 
-static cl_int answer_uuid(const struct icd_answer *answer, const char *kind, const char *name) {
+static cl_int answer_uuid(const struct icd_answer *answer, const char *kind, const char *name,
+                          const char *identity) {
   cl_uchar uuid[CL_UUID_SIZE_KHR];
-  icd_uuid(kind, name, uuid);
+  icd_uuid(kind, name, identity, uuid);
   return icd_answer_bytes(answer, "clGetDeviceInfo", uuid, sizeof uuid);
 }
 
@@ -301,9 +302,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
   case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
     return icd_answer_bytes(&answer, __func__, NULL, 0);
   case CL_DEVICE_UUID_KHR:
-    return answer_uuid(&answer, "device", device->name);
+    return answer_uuid(&answer, "device", device->name, info->identity);
   case CL_DRIVER_UUID_KHR:
-    return answer_uuid(&answer, "driver", ICD_DRIVER_VERSION_TEXT);
+    return answer_uuid(&answer, "driver", ICD_DRIVER_VERSION_TEXT, "");
   case CL_DEVICE_LUID_KHR: { /* of Windows only; not valid */
     const cl_uchar luid[CL_LUID_SIZE_KHR] = {0};
     return icd_answer_bytes(&answer, __func__, luid, sizeof luid);

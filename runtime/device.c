@@ -40,6 +40,7 @@ enum {
 };
 
 static const char model_file[] = "/proc/device-tree/model";
+static const char serial_file[] = "/proc/device-tree/serial-number";
 
 /* The characteristics, and refusals of GPUs this driver has no formats for. */
 static int characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics *c) {
@@ -124,13 +125,25 @@ static uint64_t memory_bytes(struct rt_device *d) {
   return sysinfo(&system) ? 0 : (uint64_t)system.totalram * system.mem_unit;
 }
 
-static void board_name(char *name, size_t size) {
-  FILE *f = fopen(model_file, "re");
+/* At most size - 1 bytes of a file, and a NUL; if there is none, name stays as it is. */
+static void read_name(const char *file, char *name, size_t size) {
+  FILE *f = fopen(file, "re");
   if (!f)
     return;
   size_t n = fread(name, 1, size - 1, f);
   name[n] = 0;
   fclose(f);
+}
+
+/* The number in the chip's fuses, which kernels of r35 and r36 read when they start
+ * (ga10b_fuse_read_per_device_identifier); else the module's serial number. Every user who may
+ * open the nodes may read both. */
+static void identify(struct rt_device_info *info, const struct nvgpu_gpu_characteristics *c) {
+  if (c->per_device_identifier)
+    snprintf(info->identity, sizeof(info->identity), "%016llx",
+             (unsigned long long)c->per_device_identifier);
+  else if (!info->emulated)
+    read_name(serial_file, info->identity, sizeof(info->identity));
 }
 
 static int describe(struct rt_device *d) {
@@ -144,7 +157,8 @@ static int describe(struct rt_device *d) {
   memcpy(info->chip, c.chipname, sizeof(c.chipname));
   info->emulated = d->emulator_fd >= 0;
   if (!info->emulated)
-    board_name(info->board, sizeof(info->board));
+    read_name(model_file, info->board, sizeof(info->board));
+  identify(info, &c);
   info->sm_version = c.sm_arch_sm_version;
   info->max_clock_mhz = max_clock_mhz(d, &c);
   info->warp_size = GPU_WARP_SIZE;

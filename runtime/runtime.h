@@ -26,6 +26,8 @@ struct rt_queue;
 struct rt_device_info {
   char chip[16];       /* "ga10b" */
   char board[64];      /* e.g. "Jetson AGX Orin 64GB", or "" if unknown */
+  char identity[56];   /* tells this board from others of its kind, or "" if unknown; not for others
+                        * to see as it is */
   bool emulated;       /* the software Orin */
   uint32_t sm_count;   /* NUM_VSMS */
   uint32_t tpc_count;  /* maximum physical TPCs, for local memory */

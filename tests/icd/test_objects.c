@@ -7,6 +7,7 @@
 #include "tests/icd/fakes/fixture.h"
 
 #include "icd/cl_tegracl.h"
+#include "icd/uuid.h"
 
 /* A handle that is not one: another object of ours, and foreign memory. */
 static uint64_t foreign[64];
@@ -130,6 +131,51 @@ static void device_info(void **state) {
   assert_int_equal(words, size / sizeof *versions);
   assert_int_equal(clGetDeviceInfo(device, CL_DEVICE_TYPE, 4, value, NULL), CL_INVALID_VALUE);
   assert_int_equal(clGetDeviceInfo(NULL, CL_DEVICE_TYPE, 8, value, NULL), CL_INVALID_DEVICE);
+}
+
+/* The test vectors are sha256sum's. */
+static void sha256(void **state) {
+  static const struct {
+    const char *text;
+    unsigned char first[4];
+  } known[] = {
+      {"", {0xe3, 0xb0, 0xc4, 0x42}},
+      {"abc", {0xba, 0x78, 0x16, 0xbf}},
+      {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", {0x9f, 0x43, 0x90, 0xf8}},
+  };
+  unsigned char hash[ICD_SHA256_BYTES];
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    icd_sha256(known[i].text, hash);
+    assert_memory_equal(hash, known[i].first, sizeof known[i].first);
+  }
+}
+
+/* The same whenever it is asked for; another for another kind, name or identity. */
+static void uuids(void **state) {
+  static const struct {
+    const char *kind, *name, *identity;
+  } things[] = {
+      {"device", "GA10B", "1"}, {"driver", "GA10B", "1"}, {"device", "GA10B 2", "1"},
+      {"device", "GA10B", "2"}, {"device", "GA10B", ""},
+  };
+  enum { COUNT = sizeof things / sizeof *things };
+  cl_uchar uuid[COUNT][CL_UUID_SIZE_KHR], asked[2][CL_UUID_SIZE_KHR];
+  for (int round = 0; round < 2; round++)
+    for (int i = 0; i < COUNT; i++) {
+      cl_uchar made[CL_UUID_SIZE_KHR];
+      icd_uuid(things[i].kind, things[i].name, things[i].identity, made);
+      if (round)
+        assert_memory_equal(made, uuid[i], sizeof made);
+      memcpy(uuid[i], made, sizeof made);
+      assert_int_equal(made[6] >> 4, 8);    /* RFC 9562: version */
+      assert_int_equal(made[8] >> 6, 0x2u); /* and variant */
+    }
+  for (int i = 0; i < COUNT; i++)
+    for (int k = 0; k < i; k++)
+      assert_memory_not_equal(uuid[i], uuid[k], sizeof *uuid);
+  assert_cl(clGetDeviceInfo(icd_device(), CL_DEVICE_UUID_KHR, sizeof *asked, asked[0], NULL));
+  assert_cl(clGetDeviceInfo(icd_device(), CL_DRIVER_UUID_KHR, sizeof *asked, asked[1], NULL));
+  assert_memory_not_equal(asked[0], asked[1], sizeof *asked);
 }
 
 /* ---- context ---------------------------------------------------------------------------- */
@@ -776,6 +822,8 @@ int main(void) {
       cmocka_unit_test(dispatch),
       cmocka_unit_test(devices),
       cmocka_unit_test(device_info),
+      cmocka_unit_test(sha256),
+      cmocka_unit_test(uuids),
       cmocka_unit_test(contexts),
       TEST(queues),
       TEST(buffers),

@@ -144,6 +144,7 @@ static void characteristics(struct nvgpu_gpu_get_characteristics *a) {
                                         .gpfifo_class = CLASS_HOST,
                                         .max_freq = 1300000000,
                                         .compute_preemption_mode_flags = 7,
+                                        .per_device_identifier = 0x123456789abcdef,
                                         .flags = 0x01bf5fff7f5d035d};
   memcpy(c.chipname, "ga10b", 5);
   memcpy((void *)(uintptr_t)a->gpu_characteristics_buf_addr, &c, sizeof(c));

@@ -258,6 +258,7 @@ static void device_information(void **state) {
   assert_int_equal(rt_device_create(&fake_os, &device), 0);
   const struct rt_device_info *info = rt_device_info(device);
   assert_string_equal(info->chip, "ga10b");
+  assert_string_equal(info->identity, "0123456789abcdef");
   assert_int_equal(info->sm_count, 16);
   assert_int_equal(info->tpc_count, 8);
   assert_int_equal(info->max_clock_mhz, 1300);
