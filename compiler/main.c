@@ -13,11 +13,13 @@
 #include "compiler/disassemble.h"
 #include "compiler/extensions.h"
 #include "compiler/find.h"
+#include "compiler/prebuild.h"
 #include "compiler/serve.h"
 
 static const char help[] =
     "usage: tegraclc [options] FILE...\n"
     "       tegraclc --disassemble FILE\n"
+    "       tegraclc --prebuild [build options] FILE...\n"
     "       tegraclc --print-path NAME\n"
     "Compiles OpenCL C, or one SPIR-V module, for the GPU of Jetson Orin (SM 8.7).\n"
     "  -o FILE           write there instead of standard output\n"
@@ -25,6 +27,8 @@ static const char help[] =
     "                    sass: machine code as text, info: what the kernels need,\n"
     "                    bin: program binary (default)\n"
     "  --disassemble     FILE is a program binary or a CUBIN: print its machine code\n"
+    "  --prebuild        build each FILE through the driver, so that its cache has it;\n"
+    "                    the options as the application gives them, word by word\n"
     "  --print-path NAME where NAME is found: clang, nvrtc, spirv-val or llvm-spirv\n"
     "  --serve           answer build requests of the OpenCL driver on standard input\n"
     "  --confinement     print what this kernel confines in the driver's compiler processes\n"
@@ -56,6 +60,8 @@ struct command {
   const char *output;
   enum stage stage;
   bool is_binary; /* the file is a program binary or a CUBIN already */
+  bool prebuilds;
+  const char **names; /* of the files */
   struct cc_source *sources;
   struct text *texts; /* what the sources point to */
   size_t source_count;
@@ -138,6 +144,11 @@ static bool describe(enum stage stage, const void *binary, size_t size, struct t
   return !out->failed;
 }
 
+/* The cache's key has the option string as it is. */
+static void add_plain_option(struct text *options, const char *word) {
+  text_printf(options, "%s%s", options->size ? " " : "", word);
+}
+
 /* A word as it must stand in an option string to come out of it unchanged. */
 static void add_option(struct text *options, const char *word) {
   text_puts(options, " \"");
@@ -183,6 +194,10 @@ static bool parse_command(char **words, struct command *command) {
     } else if (!strcmp(word, "--disassemble")) {
       command->is_binary = true;
       command->stage = STAGE_SASS;
+    } else if (i == 1 && !strcmp(word, "--prebuild")) {
+      command->prebuilds = true;
+    } else if (word[0] == '-' && word[1] && command->prebuilds) {
+      add_plain_option(&command->options, word);
     } else if (word[0] == '-' && word[1]) {
       add_option(&command->options, word);
       if (takes_value(word) && next) {
@@ -193,7 +208,7 @@ static bool parse_command(char **words, struct command *command) {
       fprintf(stderr, "tegraclc: %s: %s\n", word, strerror(errno));
       return false;
     } else {
-      command->source_count++;
+      command->names[command->source_count++] = word;
     }
   }
   if (!command->source_count)
@@ -220,6 +235,9 @@ static int disassemble(const struct command *command) {
 }
 
 static int build(struct command *command) {
+  if (command->prebuilds)
+    return prebuild(command->names, command->texts, command->source_count,
+                    command->options.data ? command->options.data : "");
   for (size_t i = 0; i < command->source_count; i++)
     command->sources[i] =
         (struct cc_source){.text = command->texts[i].data, .size = command->texts[i].size};
@@ -292,14 +310,16 @@ int main(int count, char **words) {
     return print_path(words[2]);
   struct command command = {.stage = STAGE_BINARY,
                             .sources = calloc((size_t)count, sizeof(struct cc_source)),
-                            .texts = calloc((size_t)count, sizeof(struct text))};
+                            .texts = calloc((size_t)count, sizeof(struct text)),
+                            .names = calloc((size_t)count, sizeof(char *))};
   int exit_status = EXIT_FAILURE;
-  if (command.sources && command.texts && parse_command(words, &command))
+  if (command.sources && command.texts && command.names && parse_command(words, &command))
     exit_status = command.is_binary ? disassemble(&command) : build(&command);
   for (int i = 0; command.texts && i < count; i++)
     text_finish(&command.texts[i]);
   free(command.texts);
   free(command.sources);
+  free(command.names);
   text_finish(&command.options);
   return exit_status;
 }

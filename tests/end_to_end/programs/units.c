@@ -1,7 +1,7 @@
 /* Programs that are compiled in units: they compute what they should, a change of one kernel
  * rebuilds one unit, errors and binaries are those of a program, lines those of the source.
  *
- *   units TEGRACLC
+ *   units TEGRACLC [prebuild]     prebuild: TEGRACLC can load the driver
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -266,6 +266,36 @@ static void test_lines(const struct opencl *opencl, const char *tegraclc) {
   free(binary);
 }
 
+static void write_file(const char *folder, const char *name, const char *text, size_t size) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *out = fopen(path, "wb");
+  CHECK(out && fwrite(text, 1, size, out) == size && fclose(out) == 0);
+}
+
+/* What tegraclc --prebuild has built, an application finds in the cache; one file with an error
+ * does not keep it from the others. */
+static void test_prebuild(const struct opencl *opencl, const char *tegraclc, const char *folder) {
+  static const char bad[] = "kernel void bad(";
+  struct told told;
+  char command[512];
+  make_source("\n\n\n\n", -1);
+  write_file(folder, "bad.cl", bad, sizeof bad - 1);
+  write_file(folder, "good.cl", source, source_size);
+  snprintf(command, sizeof command,
+           "cd %s; %s --prebuild -DX=1 -DY bad.cl good.cl >told 2>log; test $? = 1 && "
+           "grep -q '^bad.cl: failed' told && grep -q '^good.cl: built' told && grep -q error log",
+           folder, tegraclc);
+  CHECK(system(command) == 0);
+  cl_program program = build(opencl, "-DX=1 -DY", CL_SUCCESS, &told);
+  CHECK(strstr(told.words, "from the cache"));
+  run(opencl, program, -1);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  snprintf(command, sizeof command, "cd %s; TEGRACL_CACHE=0 %s --prebuild good.cl 2>log", folder,
+           tegraclc);
+  CHECK(system(command) != 0);
+}
+
 static void empty(const char *folder) {
   char command[128];
   snprintf(command, sizeof command, "rm -r %s", folder);
@@ -275,7 +305,7 @@ static void empty(const char *folder) {
 int main(int argc, char **argv) {
   struct opencl opencl;
   char folder[] = "/tmp/tegracl-cache-XXXXXX";
-  CHECK(argc == 2 && mkdtemp(folder));
+  CHECK((argc == 2 || argc == 3) && mkdtemp(folder));
   setenv("TEGRACL_CACHE_DIR", folder, 1);
   unsetenv("TEGRACL_CACHE");
   setenv("TEGRACL_DEBUG", "build", 1);
@@ -286,6 +316,8 @@ int main(int argc, char **argv) {
   test_error(&opencl);
   test_verbose(&opencl);
   test_lines(&opencl, argv[1]);
+  if (argc == 3)
+    test_prebuild(&opencl, argv[1], folder);
   opencl_close(&opencl);
   empty(folder);
   return 0;
