@@ -56,6 +56,7 @@ struct icd_given_range {
 struct icd_replay {
   struct _cl_command_buffer_khr *buffer;
   struct icd_recording *recording; /* held by it */
+  bool prints;                     /* a launch in it prints */
 };
 
 struct icd_launch {
@@ -187,27 +188,16 @@ cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
                       struct icd_range *range, const char *call);
 
 /* Submits a REPLAY: 0 or -errno. The queue's lock is held. And its recording's references,
- * one for each REPLAY that is not yet submitted (command_buffer.c). */
+ * one for each REPLAY that is not yet submitted (replay.c). */
 int icd_replay(cl_command_queue queue, const struct icd_replay *replay, struct rt_times *times);
-bool icd_replay_prints(const struct icd_replay *replay);
 void icd_replay_hold(const struct icd_replay *replay);
 void icd_replay_drop(const struct icd_replay *replay);
 
-/* From the first byte of a box to after its last. */
-static inline size_t icd_box_span(const size_t region[3], size_t row, size_t slice) {
-  return (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
-}
-
-/* Maps and unmaps (map.c). One that is terminated has changed nothing: what it would have
- * mapped is not mapped, and what it would have unmapped still is. */
+/* Maps and unmaps (map.c). */
 static inline bool icd_is_about_mapping(const struct icd_operation *operation) {
   return operation->type == CL_COMMAND_MAP_BUFFER || operation->type == CL_COMMAND_MAP_IMAGE ||
          operation->type == CL_COMMAND_UNMAP_MEM_OBJECT;
 }
-void icd_mapping_hold(struct icd_mapping *mapping);
-void icd_mapping_drop(struct icd_mapping *mapping);
-void icd_map_terminated(const struct icd_operation *operation);
-
 /* Copies at once. */
 void icd_copy_box(const struct icd_copy *copy);
 
@@ -225,9 +215,12 @@ static inline bool icd_is_for_gpu(const struct icd_operation *operation) {
   return operation->kind == ICD_LAUNCH || operation->kind == ICD_MARK ||
          operation->kind == ICD_REPLAY;
 }
+static inline bool icd_runs_kernels(const struct icd_operation *operation) {
+  return operation->kind == ICD_LAUNCH || operation->kind == ICD_REPLAY;
+}
 static inline bool icd_prints(const struct icd_operation *operation) {
   return operation->kind == ICD_LAUNCH   ? operation->kernel->code->prints
-         : operation->kind == ICD_REPLAY ? icd_replay_prints(&operation->replay)
+         : operation->kind == ICD_REPLAY ? operation->replay.prints
                                          : false;
 }
 static inline bool icd_is_barrier(const struct icd_operation *operation) {
@@ -280,8 +273,12 @@ static inline cl_int icd_enqueue_kernels(cl_command_queue queue, struct icd_oper
 
 /* True when the GPU has done all of this queue's that the host must wait for before it
  * does the operation; that is until *point. */
-bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operation,
-                     cl_uint wait_count, uint64_t *point);
+static inline bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operation,
+                                   cl_uint wait_count, uint64_t *point) {
+  const bool all = icd_in_order(queue) || icd_follows_all(operation, wait_count);
+  *point = all ? rt_queue_submitted(queue->rt) : atomic_load(&queue->barrier);
+  return rt_queue_completed(queue->rt) >= *point;
+}
 
 /* Waits for all that has been enqueued until now: 0 or -errno. */
 int icd_queue_finish(cl_command_queue queue);

@@ -10,69 +10,6 @@
 
 /* ---- life ------------------------------------------------------------------------------- */
 
-void icd_mutable_command_free(cl_mutable_command_khr command) {
-  for (int i = 0; i < 2; i++)
-    if (command->operation.mems[i])
-      icd_mem_drop(command->operation.mems[i]);
-  if (command->dispatch.kernel)
-    icd_kernel_drop(command->dispatch.kernel);
-  if (command->kernel)
-    icd_kernel_drop(command->kernel);
-  free(command->properties);
-  atomic_store(&command->object.magic, 0);
-  icd_object_free(ICD_MAGIC_MUTABLE_COMMAND, command);
-}
-
-/* Leaves the first part alone, and nothing in it. */
-static void clear(struct icd_recording *recording) {
-  struct icd_part *first = &recording->first;
-  rt_recording_reset(first->rt);
-  while (first->printer) {
-    struct icd_part *part = first->next;
-    icd_kernel_drop(first->printer);
-    rt_recording_destroy(part->rt);
-    first->printer = part->printer;
-    first->next = part->next;
-    free(part);
-  }
-}
-
-/* Nothing of it is on the GPU any more. */
-static void destroy_command_buffer(void *owner) {
-  cl_command_buffer_khr buffer = owner;
-  cl_context context = buffer->context;
-  while (buffer->first) {
-    cl_mutable_command_khr next = buffer->first->next;
-    icd_mutable_command_free(buffer->first);
-    buffer->first = next;
-  }
-  while (buffer->recordings) {
-    struct icd_recording *next = buffer->recordings->next;
-    clear(buffer->recordings);
-    rt_recording_destroy(buffer->recordings->first.rt);
-    free(buffer->recordings);
-    buffer->recordings = next;
-  }
-  icd_queue_drop(buffer->queue);
-  base_mutex_destroy(&buffer->lock);
-  free(buffer->properties);
-  icd_object_free(ICD_MAGIC_COMMAND_BUFFER, buffer);
-  icd_context_drop(context);
-}
-
-/* The last reference has gone. A queue without handles gets no more calls that reclaim what waits
- * for it. */
-static void retire_command_buffer(cl_command_buffer_khr buffer) {
-  cl_command_queue queue = buffer->queue;
-  if (!atomic_load(&queue->object.handles))
-    rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
-  cl_context context = buffer->context;
-  icd_context_hold(context); /* which may go with it */
-  icd_retire(context, &buffer->retired, destroy_command_buffer, buffer);
-  icd_reclaim_in_background(context); /* it holds objects that the application may wait for */
-  icd_context_drop(context);
-}
-
 cl_int icd_read_flags(cl_context context, const cl_properties *list,
                       struct icd_flag_property known[2], size_t *words, const char *call) {
   *words = list ? 1 : 0;
@@ -162,7 +99,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clReleaseCommandBufferKHR(cl_command_buffer_
   if (code)
     return icd_fail(buffer->context, code, call, "command_buffer has been released too often");
   if (last)
-    retire_command_buffer(buffer);
+    icd_command_buffer_retire(buffer);
   return CL_SUCCESS;
 }
 
@@ -291,7 +228,7 @@ static cl_int write_down(cl_command_buffer_khr buffer, struct icd_recording *rec
                          const char *call) {
   cl_int code = CL_SUCCESS;
   int error = 0;
-  clear(recording);
+  icd_recording_clear(recording);
   struct icd_part *part = &recording->first;
   for (cl_mutable_command_khr command = buffer->first; command && !code && !error;
        command = command->next) {
@@ -349,50 +286,6 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
 }
 
 /* ---- replaying ------------------------------------------------------------------------------- */
-
-/* The queue's lock is held. */
-static int replay_parts(cl_command_queue queue, const struct icd_part *part,
-                        struct rt_times *times) {
-  int error = times ? rt_queue_timestamp(queue->rt, times, false) : 0;
-  for (; part && !error; part = part->next) {
-    error = rt_queue_replay(queue->rt, part->rt, NULL, NULL);
-    if (error || !part->printer)
-      continue;
-    icd_lock(&part->printer->guard);
-    error = icd_print_launch(queue, part->printer, &part->printer->launch);
-    icd_unlock(&part->printer->guard);
-  }
-  if (times && !error)
-    error = rt_queue_timestamp(queue->rt, times, true);
-  if (times && error) /* the caller wants them back */
-    rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
-  return error;
-}
-
-int icd_replay(cl_command_queue queue, const struct icd_replay *replay, struct rt_times *times) {
-  struct icd_recording *recording = replay->recording;
-  icd_lock(&recording->guard);
-  const int error = recording->first.printer
-                        ? replay_parts(queue, &recording->first, times)
-                        : rt_queue_replay(queue->rt, recording->first.rt, times, NULL);
-  icd_unlock(&recording->guard);
-  return error;
-}
-
-bool icd_replay_prints(const struct icd_replay *replay) {
-  return replay->recording->first.printer;
-}
-
-void icd_replay_hold(const struct icd_replay *replay) {
-  icd_object_hold(&replay->buffer->object);
-  atomic_fetch_add(&replay->recording->users, 1);
-}
-
-void icd_replay_drop(const struct icd_replay *replay) {
-  atomic_fetch_sub(&replay->recording->users, 1);
-  if (icd_object_drop(&replay->buffer->object))
-    retire_command_buffer(replay->buffer);
-}
 
 /* The current recording, which is not written anew before its user is counted off again.
  * One that was replaced in between may be about to be. */
@@ -452,6 +345,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
                     "command_buffer is not executable: it has not been finalized, or there are "
                     "arguments to be set");
   operation.replay.recording = recording;
+  operation.replay.prints = recording->first.printer;
   code = icd_enqueue_kernels(queue, &operation, wait_count, waits, event, call);
   atomic_fetch_sub(&recording->users, 1);
   return code;

@@ -69,7 +69,12 @@ struct _cl_command_buffer_khr {
   icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_COMMAND_BUFFER)
 
 /* What may be changed of a launch. */
-cl_mutable_dispatch_fields_khr icd_mutable_fields(const struct rt_device_info *info);
+static inline cl_mutable_dispatch_fields_khr icd_mutable_fields(const struct rt_device_info *info) {
+  const cl_mutable_dispatch_fields_khr all =
+      CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR |
+      CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR | CL_MUTABLE_DISPATCH_ARGUMENTS_KHR;
+  return info->shared_addresses ? all | CL_MUTABLE_DISPATCH_EXEC_INFO_KHR : all;
+}
 
 /* Reads a list of pairs, of which two names are known: CL_INVALID_VALUE for other names,
  * for one given twice and for bits that are not known. */
@@ -93,6 +98,10 @@ static inline bool icd_is_empty(const struct icd_range *range) {
  * held. current is NULL if there are arguments to be set. */
 cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call);
 
+/* Leaves the first part alone, and nothing in it (replay.c, as what follows). */
+void icd_recording_clear(struct icd_recording *recording);
+/* The last reference has gone. */
+void icd_command_buffer_retire(cl_command_buffer_khr buffer);
 void icd_mutable_command_free(cl_mutable_command_khr command);
 
 #endif

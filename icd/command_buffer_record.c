@@ -300,13 +300,6 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandSVMMemFillKHR(ICD_RECORD_HEAD, void
 /* ---- launches
  * ------------------------------------------------------------------------------------- */
 
-cl_mutable_dispatch_fields_khr icd_mutable_fields(const struct rt_device_info *info) {
-  const cl_mutable_dispatch_fields_khr all =
-      CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR |
-      CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR | CL_MUTABLE_DISPATCH_ARGUMENTS_KHR;
-  return info->shared_addresses ? all | CL_MUTABLE_DISPATCH_EXEC_INFO_KHR : all;
-}
-
 /* What the properties of a launch say. */
 struct wishes {
   cl_mutable_dispatch_fields_khr fields;

@@ -65,25 +65,6 @@ void icd_context_await_change(cl_context context, uint64_t changes) {
   base_mutex_unlock(&context->lock);
 }
 
-/* The first queue whose serial number is at least that, held; NULL: none. A queue that is
- * about to be destroyed waits for its work itself. */
-static cl_command_queue next_queue(cl_context context, uint64_t serial) {
-  base_mutex_lock(&context->lock);
-  cl_command_queue queue = context->queues;
-  while (queue && (queue->serial < serial || !icd_object_try_hold(&queue->object)))
-    queue = queue->next;
-  base_mutex_unlock(&context->lock);
-  return queue;
-}
-
-void icd_context_finish(cl_context context) {
-  cl_command_queue queue;
-  for (uint64_t serial = 0; (queue = next_queue(context, serial)); icd_queue_drop(queue)) {
-    icd_queue_finish(queue);
-    serial = queue->serial + 1;
-  }
-}
-
 void icd_context_tell_fault(cl_context context) {
   const char *fault = rt_context_fault(context->rt);
   if (fault && !atomic_exchange(&context->fault_told, true))

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "icd/icd.h"
+#include "icd/objects.h"
 
 #include "icd/cl_tegracl.h"
 #include "icd/command_buffer_api.h"
@@ -281,5 +281,6 @@ CL_API_ENTRY cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id p
   if (!icd_is_platform(platform))
     return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
   icd_objects_set_dispatch_data(data);
+  icd_device_object()->dispatch_data = data; /* it outlives loaders */
   return CL_SUCCESS;
 }

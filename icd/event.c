@@ -125,15 +125,6 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
   return due;
 }
 
-void icd_event_watch(cl_event event) {
-  base_mutex_lock(&event->context->lock);
-  const bool watch = event->callbacks && atomic_load(&event->tracked) && !event->watched;
-  event->watched |= watch;
-  base_mutex_unlock(&event->context->lock);
-  if (watch && !icd_watch(event))
-    icd_event_wait(event); /* no thread to be had: then now */
-}
-
 /* A tracked event has reached its end: takes the GPU's times over. */
 static cl_int settle(cl_event event, cl_int status) {
   icd_print_drain(event->queue);

@@ -12,11 +12,6 @@ void icd_event_pool_put(cl_context context, cl_event event);
 /* Empties the list of a context whose events are all back. */
 void icd_event_pool_finish(cl_context context);
 
-/* A thread of the driver looks at the event until it is complete, so that its
- * callbacks are called although no thread waits for it. Holds the event. False if no
- * thread could be started. */
-bool icd_watch(cl_event event);
-
 /* In a child of fork: there is no such thread, and nothing to look at. */
 void icd_watcher_forked(void);
 

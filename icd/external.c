@@ -3,7 +3,6 @@
  * pages (cl_arm_import_memory_host). The GPU snoops the CPU's caches, so that a
  * change of hands needs no more than its place in the order.
  */
-#include <errno.h>
 
 #include "icd/command.h"
 #include "icd/memory.h"
@@ -14,26 +13,6 @@
 #define ACCESS_FLAGS                                                                               \
   (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY |             \
    CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
-
-cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int dma_buf,
-                      cl_int refused, cl_int small, cl_int *code, const char *call) {
-  struct rt_buffer *buffer;
-  const int error = rt_buffer_import(context->rt, dma_buf, &buffer);
-  if (error) {
-    *code = icd_fail(context, error == -ENOMEM ? CL_MEM_OBJECT_ALLOCATION_FAILURE : refused, call,
-                     "%s", rt_last_message());
-    return NULL;
-  }
-  if (size == CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM)
-    size = buffer->size;
-  if (!size || size > buffer->size) {
-    *code = icd_fail(context, small, call, "size is %zu, the dma-buf has %llu bytes", size,
-                     (unsigned long long)buffer->size);
-    rt_buffer_destroy(buffer);
-    return NULL;
-  }
-  return icd_mem_wrap(context, flags, size, buffer, 0, code, call);
-}
 
 static cl_mem import_host(cl_context context, cl_mem_flags flags, void *memory, size_t size,
                           cl_int *code, const char *call) {

@@ -9,8 +9,6 @@
 
 #define KINDS ((uint32_t)ICD_MAGIC_END - ICD_MAGIC_PLATFORM)
 
-uint32_t icd_generation;
-
 static void forked_child(void) {
   icd_generation += KINDS;
   icd_objects_forked();

@@ -67,9 +67,8 @@ union icd_table {
 };
 extern union icd_table icd_dispatch;
 
-/* For clIcdGetFunctionAddressForPlatformKHR and clIcdSetPlatformDispatchDataKHR: what new
- * objects tell the loader. Objects that are alive keep what they have, but for the platform
- * and the device, which outlive loaders. */
+/* For clIcdGetFunctionAddressForPlatformKHR and clIcdSetPlatformDispatchDataKHR: what the
+ * platform and new objects tell the loader. Objects that are alive keep what they have. */
 void icd_objects_set_dispatch_data(void *data);
 
 /* Cleared memory for an object, and back. NULL: no memory. The memory of a dead object is

@@ -6,6 +6,7 @@
 
 #include "icd/command.h"
 #include "icd/image.h"
+#include "icd/mapping.h"
 #include "icd/transfer.h"
 
 #define KNOWN_MAP_FLAGS (CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
@@ -17,113 +18,6 @@ cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const cha
                     "map_flags 0x%llx are unknown or exclude each other",
                     (unsigned long long)flags);
   return CL_SUCCESS;
-}
-
-/* ---- what is mapped ------------------------------------------------------------------ */
-
-/* The object whose memory it is: that has the list of what is mapped of it, whether as
- * itself, as a sub-buffer or as an image. */
-static cl_mem owner_of(cl_mem mem) {
-  while (mem->parent)
-    mem = mem->parent;
-  return mem;
-}
-
-void icd_mapping_hold(struct icd_mapping *mapping) {
-  atomic_fetch_add(&mapping->references, 1);
-}
-
-void icd_mapping_drop(struct icd_mapping *mapping) {
-  if (atomic_fetch_sub(&mapping->references, 1) == 1)
-    free(mapping);
-}
-
-/* The owner's lock is held. The list's reference is the caller's now. */
-static struct icd_mapping *unlink_mapping(struct icd_mapping **link) {
-  struct icd_mapping *mapping = *link;
-  *link = mapping->next;
-  mapping->mapped = false;
-  mapping->mem->map_count--;
-  return mapping;
-}
-
-/* Takes the mapping at a pointer off the list; any one of them if the same region
- * is mapped more than once. */
-static struct icd_mapping *take(cl_mem mem, const void *pointer) {
-  cl_mem owner = owner_of(mem);
-  struct icd_mapping *found = NULL;
-  icd_lock(&owner->lock);
-  for (struct icd_mapping **link = &owner->mappings; *link; link = &(*link)->next)
-    if ((*link)->mem == mem && (*link)->pointer == pointer) {
-      found = unlink_mapping(link);
-      break;
-    }
-  icd_unlock(&owner->lock);
-  return found;
-}
-
-void icd_forget_mappings(cl_mem mem) {
-  cl_mem owner = owner_of(mem);
-  icd_lock(&owner->lock);
-  for (struct icd_mapping **link = &owner->mappings; *link;)
-    if ((*link)->mem == mem)
-      icd_mapping_drop(unlink_mapping(link));
-    else
-      link = &(*link)->next;
-  icd_unlock(&owner->lock);
-}
-
-cl_uint icd_map_count(cl_mem mem) {
-  cl_mem owner = owner_of(mem);
-  icd_lock(&owner->lock);
-  const cl_uint count = mem->map_count;
-  icd_unlock(&owner->lock);
-  return count;
-}
-
-/* The owner's lock is held. */
-static void put(cl_mem owner, struct icd_mapping *mapping) {
-  icd_mapping_hold(mapping);
-  mapping->next = owner->mappings;
-  owner->mappings = mapping;
-  mapping->mapped = true;
-  mapping->mem->map_count++;
-}
-
-void icd_map_terminated(const struct icd_operation *operation) {
-  struct icd_mapping *mapping = operation->mapping;
-  cl_mem owner = owner_of(mapping->mem);
-  icd_lock(&owner->lock);
-  if (operation->type == CL_COMMAND_UNMAP_MEM_OBJECT) {
-    put(owner, mapping);
-  } else if (mapping->mapped) {
-    struct icd_mapping **link = &owner->mappings;
-    while (*link != mapping)
-      link = &(*link)->next;
-    icd_mapping_drop(unlink_mapping(link));
-  }
-  icd_unlock(&owner->lock);
-}
-
-static bool mappings_overlap(const struct icd_mapping *a, const struct icd_mapping *b) {
-  return icd_boxes_overlap(a->mem->cpu + a->box.offset, &a->box, b->mem->cpu + b->box.offset,
-                           &b->box);
-}
-
-#define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
-
-/* Puts a new mapping on the list; false: it and another, both for writing, overlap. */
-static bool add(struct icd_mapping *mapping) {
-  cl_mem owner = owner_of(mapping->mem);
-  bool overlaps = false;
-  icd_lock(&owner->lock);
-  if (mapping->flags & MAP_WRITES)
-    for (const struct icd_mapping *other = owner->mappings; other && !overlaps; other = other->next)
-      overlaps = other->flags & MAP_WRITES && mappings_overlap(mapping, other);
-  if (!overlaps)
-    put(owner, mapping);
-  icd_unlock(&owner->lock);
-  return !overlaps;
 }
 
 /* ---- commands ------------------------------------------------------------------------- */
@@ -152,7 +46,7 @@ static struct icd_operation plan(cl_command_type type, cl_mem mem, struct icd_ma
 }
 
 static cl_int check_access(cl_mem mem, cl_map_flags flags, const char *call) {
-  return icd_check_host_access(mem, flags & CL_MAP_READ, flags & MAP_WRITES, call);
+  return icd_check_host_access(mem, flags & CL_MAP_READ, flags & ICD_MAP_WRITES, call);
 }
 
 /* Maps a box that has been checked, of an object to which the host has access. */
@@ -174,13 +68,13 @@ static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool 
   struct icd_operation operation =
       plan(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
   /* First: another thread may unmap as soon as it is enqueued. */
-  if (!add(mapping)) {
+  if (!icd_mapping_add(mapping)) {
     icd_mapping_drop(mapping);
     return icd_null(errcode_ret,
                     icd_fail(queue->context, CL_INVALID_OPERATION, call,
                              "the region overlaps another that is mapped for writing"));
   }
-  if (flags & MAP_WRITES)
+  if (flags & ICD_MAP_WRITES)
     rt_buffer_tell_written(mem->buffer, mem->cpu + box->offset,
                            icd_box_span(box->region, box->row, box->slice));
   code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
@@ -243,12 +137,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
   if ((code = icd_check_queue(queue, __func__)) || (code = icd_check_mem(queue, mem, __func__)) ||
       (code = icd_check_waits(queue, wait_count, waits, __func__)))
     return code;
-  struct icd_mapping *mapping = take(mem, mapped_ptr);
+  struct icd_mapping *mapping = icd_mapping_take(mem, mapped_ptr);
   if (!mapping)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE,
                     "mapped_ptr %p is not a mapping of this memory object", mapped_ptr);
   struct icd_operation operation =
-      plan(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false, mapping->flags & MAP_WRITES);
+      plan(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false, mapping->flags & ICD_MAP_WRITES);
   code = icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
   if (code)
     icd_map_terminated(&operation);

@@ -7,6 +7,10 @@
 #include "icd/cl_tegracl.h"
 
 #define ICD_DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
+/* Flags that contradict an immutable object. */
+#define ICD_MEM_WRITES (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_HOST_WRITE_ONLY)
+/* What kernels may do; CL_MEM_READ_WRITE if flags say nothing. */
+#define ICD_DEVICE_RIGHTS (ICD_DEVICE_ACCESS | CL_MEM_IMMUTABLE_EXT)
 #define ICD_HOST_POINTER  (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
 #define ICD_HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
 #define ICD_MEM_FLAGS                                                                              \
@@ -47,6 +51,9 @@ void icd_host_pages_forget(cl_context context);
 
 /* A part of another memory object, from byte origin on: holds it. NULL: no memory. */
 cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size);
+
+/* The last reference has gone. */
+void icd_mem_retire(cl_mem mem);
 
 /* Tells the software Orin's checks about new memory. Memory with a host pointer, or that
  * is one (svm), may be written by the host at any time. */

@@ -6,6 +6,8 @@
 
 #include "icd/objects.h"
 
+uint32_t icd_generation;
+
 /* ---- memory --------------------------------------------------------------------- */
 
 /* The objects of a kind are in slabs, each as large as all before it, so that a few comparisons
@@ -127,7 +129,6 @@ bool icd_object_exists(enum icd_magic kind, uint64_t number) {
 void icd_objects_set_dispatch_data(void *data) {
   base_mutex_lock(&lock);
   icd_platform.object.dispatch_data = data;
-  icd_device_object()->dispatch_data = data;
   for (int i = 0; i < KINDS; i++) {
     struct dead_object *dead = pools[i].first;
     for (size_t left = pools[i].dead; left; left--, dead = dead->next)

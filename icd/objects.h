@@ -235,10 +235,6 @@ _Static_assert(BASE_LOCK_ORDER || sizeof(struct _cl_mem) <= 192,
 void icd_mem_hold(cl_mem mem);
 void icd_mem_drop(cl_mem mem);
 
-/* The regions of mem that are mapped (map.c): how many; and all of them are no more. */
-cl_uint icd_map_count(cl_mem mem);
-void icd_forget_mappings(cl_mem mem);
-
 /* A new memory object: in memory of its own (svm NULL), or at place, which lies in an
  * allocation of shared virtual memory, whose reference it takes over. Flags are checked.
  * NULL, with *code and a sentence. */

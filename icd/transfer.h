@@ -4,6 +4,7 @@
 #ifndef TEGRACL_TRANSFER_H
 #define TEGRACL_TRANSFER_H
 
+#include "icd/box.h"
 #include "icd/command.h"
 
 /* Memory of any kind: CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT */
@@ -30,11 +31,6 @@ cl_int icd_check_host_side(cl_command_queue queue, cl_mem mem, const void *targe
 /* CL_INVALID_VALUE: a fill's pattern, its size, or its place (an offset or an address). */
 cl_int icd_check_pattern(cl_command_queue queue, const void *pattern, size_t pattern_size,
                          size_t offset, size_t size, const char *call);
-
-/* Whether two boxes share a byte, of which the first bytes are given. The rows of each stand
- * one after the other. */
-bool icd_boxes_overlap(const char *a, const struct icd_box *a_box, const char *b,
-                       const struct icd_box *b_box);
 
 /* CL_INVALID_VALUE */
 cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const char *call);

@@ -121,7 +121,8 @@ static struct watch *start(cl_event event) {
   return watch;
 }
 
-bool icd_watch(cl_event event) {
+/* Holds the event. False if no thread could be started. */
+static bool watch_event(cl_event event) {
   base_mutex_lock(&lock);
   struct watch *watch = find(event);
   if (!watch)
@@ -133,4 +134,13 @@ bool icd_watch(cl_event event) {
   }
   base_mutex_unlock(&lock);
   return watch;
+}
+
+void icd_event_watch(cl_event event) {
+  base_mutex_lock(&event->context->lock);
+  const bool watch = event->callbacks && atomic_load(&event->tracked) && !event->watched;
+  event->watched |= watch;
+  base_mutex_unlock(&event->context->lock);
+  if (watch && !watch_event(event))
+    icd_event_wait(event); /* no thread to be had: then now */
 }

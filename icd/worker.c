@@ -7,6 +7,7 @@
 
 #include "base/thread.h"
 #include "icd/command.h"
+#include "icd/mapping.h"
 
 /* How long to wait for the GPU before looking at the other commands again. */
 #define LOOK_NS 1000000u
@@ -330,6 +331,25 @@ int icd_queue_finish(cl_command_queue queue) {
   const int error = rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
   icd_print_drain(queue);
   return error;
+}
+
+/* The first queue whose serial number is at least that, held; NULL: none. A queue that is
+ * about to be destroyed waits for its work itself. */
+static cl_command_queue next_queue(cl_context context, uint64_t serial) {
+  base_mutex_lock(&context->lock);
+  cl_command_queue queue = context->queues;
+  while (queue && (queue->serial < serial || !icd_object_try_hold(&queue->object)))
+    queue = queue->next;
+  base_mutex_unlock(&context->lock);
+  return queue;
+}
+
+void icd_context_finish(cl_context context) {
+  cl_command_queue queue;
+  for (uint64_t serial = 0; (queue = next_queue(context, serial)); icd_queue_drop(queue)) {
+    icd_queue_finish(queue);
+    serial = queue->serial + 1;
+  }
 }
 
 void icd_worker_stop(cl_command_queue queue) {
