@@ -23,6 +23,7 @@
   X("cl_khr_expect_assume", CL_MAKE_VERSION(1, 0, 0))                                              \
   X("cl_khr_kernel_clock", CL_MAKE_VERSION(1, 0, 0))                                               \
   X("cl_ext_float_atomics", CL_MAKE_VERSION(1, 0, 0))                                              \
+  X("cl_intel_required_subgroup_size", CL_MAKE_VERSION(1, 0, 0))                                   \
   X("cl_nv_compiler_options", CL_MAKE_VERSION(1, 0, 0))                                            \
   X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))
 

@@ -298,6 +298,10 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     const uint32_t *capabilities = cc_il_capabilities(&count);
     return answer_spirv(&answer, capabilities, count * sizeof *capabilities);
   }
+  case CL_DEVICE_SUB_GROUP_SIZES_INTEL: {
+    const size_t sizes[] = {info->warp_size};
+    return icd_answer_bytes(&answer, __func__, sizes, sizeof sizes);
+  }
   case CL_DEVICE_PARTITION_TYPE: /* never partitioned: an empty list */
   case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
     return icd_answer_bytes(&answer, __func__, NULL, 0);

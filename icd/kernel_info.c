@@ -129,6 +129,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
     return ICD_ANSWER(&answer, size_t, context->device->info->warp_size);
   case CL_KERNEL_PRIVATE_MEM_SIZE:
     return ICD_ANSWER(&answer, cl_ulong, rt_kernel_local_bytes(code));
+  case CL_KERNEL_SPILL_MEM_SIZE_INTEL: /* at most: NVRTC does not tell spills from variables */
+    return ICD_ANSWER(&answer, cl_ulong, rt_kernel_local_bytes(code));
   case CL_KERNEL_REGISTERS_TEGRACL:
     return ICD_ANSWER(&answer, cl_uint, code->registers);
   case CL_KERNEL_CODE_BYTES_TEGRACL:
@@ -200,7 +202,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
   case CL_KERNEL_MAX_NUM_SUB_GROUPS:
     return ICD_ANSWER(&answer, size_t, (kernel->max_threads + warp - 1) / warp);
   case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
-    return ICD_ANSWER(&answer, size_t, 0); /* no kernel asks for a number */
+    return ICD_ANSWER(&answer, size_t, 0);     /* no kernel asks for a number */
+  case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: /* of no other size does a kernel exist */
+    return ICD_ANSWER(&answer, size_t,
+                      strstr(kernel->code->attributes, "intel_reqd_sub_group_size(") ? warp
+                                                                                     : (size_t)0);
   default:
     return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
   }

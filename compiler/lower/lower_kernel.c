@@ -197,6 +197,21 @@ static void read_type_hint(struct lower *lower, LLVMValueRef function, struct te
   text_puts(attributes, ")");
 }
 
+/* intel_reqd_sub_group_size, of OpenCL C and of SPIR-V's SubgroupSize: a warp, or an error. */
+static void read_subgroup_size(struct lower *lower, LLVMValueRef function,
+                               struct text *attributes) {
+  enum { WARP = 32 };
+  unsigned count;
+  LLVMValueRef *list = operands(lower, function, "intel_reqd_sub_group_size", &count);
+  if (count != 1)
+    return;
+  const unsigned size = (unsigned)LLVMConstIntGetZExtValue(list[0]);
+  if (size != WARP)
+    lower_fail(lower, "the kernel '%s' needs sub-groups of %u work-items; they have %u here",
+               LLVMGetValueName(function), size, (unsigned)WARP);
+  text_printf(attributes, "%sintel_reqd_sub_group_size(%u)", attributes->size ? " " : "", size);
+}
+
 static void describe_kernel(struct lower *lower, LLVMValueRef function,
                             struct binary_kernel *kernel) {
   struct arena *arena = &lower->result->arena;
@@ -209,6 +224,7 @@ static void describe_kernel(struct lower *lower, LLVMValueRef function,
   read_type_hint(lower, function, &attributes);
   read_size(lower, function, "work_group_size_hint", kernel->hinted_block, &attributes);
   read_size(lower, function, "reqd_work_group_size", kernel->required_block, &attributes);
+  read_subgroup_size(lower, function, &attributes);
   kernel->name = arena_string(arena, name, strlen(name));
   kernel->attributes = arena_string(arena, attributes.data ? attributes.data : "", attributes.size);
   if (attributes.failed || !kernel->name || !kernel->attributes)
