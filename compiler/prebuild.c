@@ -28,17 +28,20 @@
   X(clReleaseProgram)
 
 #define MEMBER(name) __typeof__(name) *name;
-static struct { FUNCTIONS(MEMBER) } opencl;
+static struct {
+  void *library; /* stays open */
+  FUNCTIONS(MEMBER)
+} opencl;
 #undef MEMBER
 
 static bool open_loader(void) {
   static const char loader[] = "libOpenCL.so.1";
-  void *library = dlopen(loader, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
+  opencl.library = dlopen(loader, RTLD_NOW | RTLD_LOCAL);
+  if (!opencl.library) {
     fprintf(stderr, "tegraclc: %s: install an OpenCL loader (ocl-icd-libopencl1)\n", dlerror());
     return false;
   }
-#define FIND(name) (opencl.name = (__typeof__(name) *)dlsym(library, #name)) &&
+#define FIND(name) (opencl.name = (__typeof__(name) *)dlsym(opencl.library, #name)) &&
   if (FUNCTIONS(FIND) true)
     return true;
 #undef FIND
