@@ -1,7 +1,6 @@
 /* Limits of the compiler: see helper_limits.h. */
 #include "compiler/helper_limits.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -18,7 +17,6 @@ enum {
   DEFAULT_SECONDS = 600,
   MIB_SHIFT = 20,
   KIB_PER_MIB = 1024,
-  NICENESS = 5,
   LEAST_SHARE_MIB = 512, /* with which NVRTC compiles the 59 kernels of darktable's basic.cl */
 };
 
@@ -75,13 +73,6 @@ void limits_on_memory(void) {
 #endif
   lower(RLIMIT_FSIZE, MESSAGE_MAX);
   take_me_first();
-}
-
-void limits_on_priority(void) {
-  errno = 0;
-  const int before = getpriority(PRIO_PROCESS, 0);
-  if (!errno)
-    setpriority(PRIO_PROCESS, 0, before + NICENESS);
 }
 
 void limits_on_build(uint64_t memory_mib) {

@@ -27,9 +27,6 @@ uint64_t limits_share_mib(void);
  * the system shall take first if the machine runs out of memory all the same. */
 void limits_on_memory(void);
 
-/* For the helper, once: the application and the rest of the system go first. */
-void limits_on_priority(void);
-
 /* For the helper, in front of each build: so much memory, but no more than it was born with. */
 void limits_on_build(uint64_t memory_mib);
 

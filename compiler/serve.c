@@ -89,7 +89,6 @@ int cc_serve(int fd) {
   pthread_t watcher;
   limits_on_memory();
   limits_on_files();
-  limits_on_priority();
   confine();
   watched = fd;
   if (pthread_create(&watcher, NULL, watch_client, &watched) == 0)

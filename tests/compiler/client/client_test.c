@@ -120,16 +120,6 @@ static void test_helper_is_reused(void **state) {
   unsetenv("TEGRACL_TEST_VARIABLE");
 }
 
-/* It takes the processor after the application. */
-static void test_priority(void **state) {
-  (void)state;
-  cache_off();
-  enum { LOWEST = 19 };
-  const int own = getpriority(PRIO_PROCESS, 0);
-  const int helpers = getpriority(PRIO_PROCESS, (id_t)build_and_tell_helper("kernel"));
-  assert_true(own == LOWEST ? helpers == LOWEST : helpers > own);
-}
-
 static void test_build_failure(void **state) {
   (void)state;
   cache_off();
@@ -1047,7 +1037,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_job_arrives),
       cmocka_unit_test(test_helper_is_reused),
-      cmocka_unit_test(test_priority),
       cmocka_unit_test(test_build_failure),
       cmocka_unit_test(test_crashes),
       cmocka_unit_test(test_hang),
