@@ -1,6 +1,6 @@
 /* The extensions and the features of OpenCL C that the device has: one list for the driver,
  * which reports them, and for the offline compiler. What depends on the machine is in
- * icd/device_text.c.
+ * icd/platform/device_text.c.
  * X(name, version); the version is of the extension's specification.
  */
 #ifndef TEGRACL_EXTENSIONS_H

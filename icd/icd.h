@@ -3,7 +3,7 @@
  * The objects themselves are in icd/objects.h.
  *
  * Entry points bear their OpenCL names (hidden in the library except for those
- * of icd/exports.map) and are gathered in icd/dispatch.c. Each checks in the
+ * of icd/platform/exports.map) and are gathered in icd/platform/dispatch.c. Each checks in the
  * order of the specification's error lists and says why it refuses.
  */
 #ifndef TEGRACL_ICD_H

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "compiler/compiler.h"
 #include "icd/icd.h"
-#include "icd/lock.h"
+#include "icd/object/lock.h"
 #include "runtime/runtime.h"
 
 /* ---- platform and device: static, one each ------------------------------------ */
@@ -68,7 +68,7 @@ struct icd_context_destructor {
 
 typedef void(CL_CALLBACK *icd_print_callback)(const char *, size_t, size_t, void *);
 
-/* Output of kernels' printf on its way (icd/print.c). */
+/* Output of kernels' printf on its way (icd/context/print.c). */
 struct icd_prints {
   icd_print_callback callback; /* CL_PRINTF_CALLBACK_ARM; NULL: standard output */
   size_t bytes;                /* of records in a buffer */
@@ -276,7 +276,7 @@ struct _cl_sampler {
   size_t property_count;               /* words, with the 0; 0 if none were given */
 };
 
-/* ---- program and kernel (icd/program.c, build.c, kernel.c) ------------------------- */
+/* ---- program and kernel (icd/program/program.c, build.c, kernel.c) ------------------------- */
 
 /* The code of one build, placed in the context's memory. Programs and kernels
  * refer to it; when nothing does any more it stays until the GPU's work that was
@@ -394,7 +394,7 @@ struct _cl_event {
   struct icd_event_callback *callbacks; /* context lock */
   struct icd_retired retired;
   cl_event next_free;
-  cl_event next_watched; /* icd/watcher.c */
+  cl_event next_watched; /* icd/queue/watcher.c */
   bool watched;          /* has been given to it; context lock */
 };
 

@@ -29,7 +29,7 @@ static void take_topic(const char *topic) {
     topics.ioctl = true;
   else if (strcmp(topic, "choices") == 0)
     topics.choices = true;
-  else if (strcmp(topic, "api") != 0 && strcmp(topic, "build") != 0) /* icd/error.c's */
+  else if (strcmp(topic, "api") != 0 && strcmp(topic, "build") != 0) /* icd/object/error.c's */
     fprintf(stderr,
             "tegracl: TEGRACL_DEBUG: \"%s\" is none of api, build, launch, ioctl, choices, "
             "trace:FILE, timeline:FILE\n",

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/lock.h"
-#include "icd/lock.h"
+#include "icd/object/lock.h"
 
 static struct base_mutex program = BASE_MUTEX_INITIALIZER(BASE_LOCK_PROGRAM);
 static struct base_mutex context, other_context, cleared;

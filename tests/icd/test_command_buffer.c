@@ -3,7 +3,7 @@
  * arguments are in tests/icd/misuse, results on the software Orin in
  * tests/end_to_end/commands/command_buffers.c.
  */
-#include "icd/command_buffer_api.h"
+#include "icd/command_buffer/command_buffer_api.h"
 #include "tests/icd/fakes/alloc_fail.h"
 #include "tests/icd/fakes/fixture.h"
 

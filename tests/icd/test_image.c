@@ -6,7 +6,7 @@
 
 #include "tests/icd/fakes/fixture.h"
 
-#include "icd/image.h"
+#include "icd/image/image.h"
 
 static uint64_t foreign[64];
 #define FOREIGN(type) ((type)(void *)foreign)

@@ -6,7 +6,7 @@
 #include "tests/icd/fakes/fixture.h"
 
 #include "icd/cl_tegracl.h"
-#include "icd/image.h"
+#include "icd/image/image.h"
 
 static const cl_image_format rgba8 = {CL_RGBA, CL_UNORM_INT8}, r8 = {CL_R, CL_UNORM_INT8},
                              rgba32 = {CL_RGBA, CL_FLOAT}, impossible = {CL_RGB, CL_FLOAT};

@@ -23,7 +23,7 @@
 #include <CL/cl_ext.h>
 
 #include "icd/cl_tegracl.h"
-#include "icd/command_buffer_api.h"
+#include "icd/command_buffer/command_buffer_api.h"
 
 #define assert_cl(code) assert_int_equal((code), CL_SUCCESS)
 

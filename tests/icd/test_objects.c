@@ -7,7 +7,7 @@
 #include "tests/icd/fakes/fixture.h"
 
 #include "icd/cl_tegracl.h"
-#include "icd/uuid.h"
+#include "icd/platform/uuid.h"
 
 /* A handle that is not one: another object of ours, and foreign memory. */
 static uint64_t foreign[64];

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "icd/command_buffer_api.h"
+#include "icd/command_buffer/command_buffer_api.h"
 #include "tests/icd/fakes/alloc_fail.h"
 #include "tests/icd/fakes/fixture.h"
 

@@ -4,7 +4,7 @@
 #ifndef TEGRACL_TESTS_COMMAND_BUFFER_H
 #define TEGRACL_TESTS_COMMAND_BUFFER_H
 
-#include "icd/command_buffer_api.h"
+#include "icd/command_buffer/command_buffer_api.h"
 #include "tests/end_to_end/opencl.h"
 
 #define AS_MEMBER(name) __typeof__(icd_##name) *name;

@@ -1,0 +1,394 @@
+/* Recording commands into a command buffer. What a command on memory has to do is worked
+ * out as for a queue (transfer.c, enqueue_image.c, svm_commands.c), a launch by a clone of
+ * the kernel, so that nothing that happens to the kernel later changes it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "icd/command_buffer/command_buffer.h"
+#include "icd/memory/svm.h"
+#include "icd/memory/transfer.h"
+
+/* What all calls here have in common. */
+struct place {
+  const char *call;
+  cl_command_buffer_khr buffer;
+  cl_command_queue queue;
+  const cl_command_properties_khr *properties;
+  cl_uint wait_count;
+  const cl_sync_point_khr *waits;
+  cl_sync_point_khr *sync_point;
+  cl_mutable_command_khr *handle;
+};
+#define PLACE(name)                                                                                \
+  { (name), buffer, queue, properties, wait_count, waits, sync_point, handle }
+
+static cl_int check_place(const struct place *place) {
+  if (!icd_is_command_buffer(place->buffer))
+    return icd_fail(NULL, CL_INVALID_COMMAND_BUFFER_KHR, place->call,
+                    "command_buffer is not a command buffer");
+  if (place->queue)
+    return icd_fail(place->buffer->context, CL_INVALID_COMMAND_QUEUE, place->call,
+                    "command_queue must be NULL: a command buffer has one queue");
+  return CL_SUCCESS;
+}
+
+/* Of commands that cannot be changed. */
+static cl_int check_fixed(const struct place *place) {
+  const cl_int code = check_place(place);
+  if (code)
+    return code;
+  if (place->properties && *place->properties)
+    return icd_fail(place->buffer->context, CL_INVALID_VALUE, place->call,
+                    "unknown property 0x%llx", (unsigned long long)*place->properties);
+  if (place->handle)
+    return icd_fail(place->buffer->context, CL_INVALID_VALUE, place->call,
+                    "mutable_handle must be NULL: only launches can be changed");
+  return CL_SUCCESS;
+}
+
+/* ---- the order ----------------------------------------------------------------------------- */
+
+/* The buffer's lock is held. A sync point is a command's number, from 1 on. */
+static cl_int check_waits(const struct place *place) {
+  cl_context context = place->buffer->context;
+  if (!place->wait_count != !place->waits)
+    return icd_fail(context, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, place->call,
+                    "num_sync_points_in_wait_list is %u but sync_point_wait_list is %s",
+                    place->wait_count, place->waits ? "not NULL" : "NULL");
+  for (cl_uint i = 0; i < place->wait_count; i++)
+    if (!place->waits[i] || place->waits[i] > place->buffer->count)
+      return icd_fail(context, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, place->call,
+                      "sync_point_wait_list[%u] is no sync point of the command buffer", i);
+  return CL_SUCCESS;
+}
+
+/* Whether a command must wait for those before it; the GPU can wait for all of them only. */
+static bool must_wait(const struct place *place, cl_command_type type) {
+  const struct _cl_command_buffer_khr *buffer = place->buffer;
+  cl_uint last = icd_in_order(buffer->queue) || (type == CL_COMMAND_BARRIER && !place->wait_count)
+                     ? buffer->count
+                     : 0;
+  for (cl_uint i = 0; i < place->wait_count; i++)
+    if (place->waits[i] > last)
+      last = place->waits[i];
+  return last > buffer->settled;
+}
+
+/* Takes the operation over, with one reference to each of its mems and its kernel. */
+static cl_int append(const struct place *place, cl_mutable_command_khr command) {
+  cl_command_buffer_khr buffer = place->buffer;
+  cl_int code = CL_SUCCESS;
+  icd_enter(&buffer->lock);
+  if (buffer->finalized)
+    code = icd_fail(buffer->context, CL_INVALID_OPERATION, place->call,
+                    "command_buffer has been finalized");
+  else if (buffer->count == CL_UINT_MAX)
+    code = icd_fail(buffer->context, CL_OUT_OF_RESOURCES, place->call, "too many commands");
+  else
+    code = check_waits(place);
+  if (!code) {
+    command->waits = must_wait(place, command->operation.type);
+    if (command->waits)
+      buffer->settled = buffer->count;
+    *buffer->end = command;
+    buffer->end = &command->next;
+    buffer->count++;
+    icd_object_init(&command->object, ICD_MAGIC_MUTABLE_COMMAND);
+    if (place->sync_point)
+      *place->sync_point = buffer->count;
+    if (place->handle)
+      *place->handle = command;
+  }
+  icd_leave(&buffer->lock);
+  if (code)
+    icd_mutable_command_free(command);
+  return code;
+}
+
+/* A command that is not yet in the buffer, and holds its mems. */
+static cl_mutable_command_khr make(const struct place *place,
+                                   const struct icd_operation *operation) {
+  cl_mutable_command_khr command = icd_object_new(ICD_MAGIC_MUTABLE_COMMAND, sizeof *command);
+  if (!command) {
+    icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call, "no memory");
+    return NULL;
+  }
+  command->buffer = place->buffer;
+  command->operation = *operation;
+  for (int i = 0; i < 2; i++)
+    if (operation->mems[i])
+      icd_mem_hold(operation->mems[i]);
+  return command;
+}
+
+static cl_int record(const struct place *place, const struct icd_operation *operation) {
+  cl_mutable_command_khr command = make(place, operation);
+  return command ? append(place, command) : CL_OUT_OF_HOST_MEMORY;
+}
+
+/* ---- barriers, copies, fills -------------------------------------------------------------------
+ */
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandBarrierWithWaitListKHR(ICD_RECORD_HEAD,
+                                                                    ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandBarrierWithWaitListKHR");
+  const struct icd_operation operation = {.kind = ICD_MARK, .type = CL_COMMAND_BARRIER};
+  const cl_int code = check_fixed(&place);
+  return code ? code : record(&place, &operation);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferKHR(ICD_RECORD_HEAD, cl_mem source,
+                                                           cl_mem target, size_t source_offset,
+                                                           size_t target_offset, size_t size,
+                                                           ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandCopyBufferKHR");
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_fixed(&place)) ||
+      (code = icd_copy_buffer(buffer->queue, source, target, source_offset, target_offset, size,
+                              &operation, place.call)))
+    return code;
+  return record(&place, &operation);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferRectKHR(
+    ICD_RECORD_HEAD, cl_mem source, cl_mem target, const size_t *source_origin,
+    const size_t *target_origin, const size_t *region, size_t source_row, size_t source_slice,
+    size_t target_row, size_t target_slice, ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandCopyBufferRectKHR");
+  const struct icd_rectangles rectangles = {source_origin, target_origin, region,      source_row,
+                                            source_slice,  target_row,    target_slice};
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_fixed(&place)) ||
+      (code = icd_copy_buffer_rect(buffer->queue, source, target, &rectangles, &operation,
+                                   place.call)))
+    return code;
+  return record(&place, &operation);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferToImageKHR(ICD_RECORD_HEAD, cl_mem source,
+                                                                  cl_mem target, size_t offset,
+                                                                  const size_t *origin,
+                                                                  const size_t *region,
+                                                                  ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandCopyBufferToImageKHR");
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_fixed(&place)) ||
+      (code = icd_copy_buffer_to_image(buffer->queue, source, target, offset, origin, region,
+                                       &operation, place.call)))
+    return code;
+  return record(&place, &operation);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyImageKHR(ICD_RECORD_HEAD, cl_mem source,
+                                                          cl_mem target,
+                                                          const size_t *source_origin,
+                                                          const size_t *target_origin,
+                                                          const size_t *region, ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandCopyImageKHR");
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_fixed(&place)) ||
+      (code = icd_copy_image(buffer->queue, source, target, source_origin, target_origin, region,
+                             &operation, place.call)))
+    return code;
+  return record(&place, &operation);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyImageToBufferKHR(ICD_RECORD_HEAD, cl_mem source,
+                                                                  cl_mem target,
+                                                                  const size_t *origin,
+                                                                  const size_t *region,
+                                                                  size_t offset, ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandCopyImageToBufferKHR");
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_fixed(&place)) ||
+      (code = icd_copy_image_to_buffer(buffer->queue, source, target, origin, region, offset,
+                                       &operation, place.call)))
+    return code;
+  return record(&place, &operation);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandFillBufferKHR(ICD_RECORD_HEAD, cl_mem mem,
+                                                           const void *pattern, size_t pattern_size,
+                                                           size_t offset, size_t size,
+                                                           ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandFillBufferKHR");
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_fixed(&place)) ||
+      (code = icd_fill_buffer(buffer->queue, mem, pattern, pattern_size, offset, size, &operation,
+                              place.call)))
+    return code;
+  return record(&place, &operation);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandFillImageKHR(ICD_RECORD_HEAD, cl_mem image,
+                                                          const void *color, const size_t *origin,
+                                                          const size_t *region, ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandFillImageKHR");
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_fixed(&place)) ||
+      (code = icd_fill_image(buffer->queue, image, color, origin, region, &operation, place.call)))
+    return code;
+  return record(&place, &operation);
+}
+
+/* ---- shared virtual memory
+ * ------------------------------------------------------------------------ */
+
+/* The GPU can only reach what is an allocation's; all of it, as it is never checked again. */
+static cl_int find(const struct place *place, const void *pointer, size_t size, cl_mem *mem) {
+  *mem = icd_svm_find(place->buffer->context, pointer);
+  if (*mem && size <= (*mem)->size - (size_t)((const char *)pointer - (*mem)->cpu))
+    return CL_SUCCESS;
+  return icd_fail(place->buffer->context, CL_INVALID_VALUE, place->call,
+                  "%zu bytes at %p are not in one allocation of shared virtual memory", size,
+                  pointer);
+}
+
+/* The mems of the operation, which both may be NULL, are held until it is recorded. */
+static cl_int record_svm(const struct place *place, struct icd_operation *operation,
+                         const void *target, const void *source, size_t size) {
+  cl_mem mems[2] = {NULL, NULL};
+  cl_int code = source ? find(place, source, size, &mems[0]) : CL_SUCCESS;
+  if (!code)
+    code = find(place, target, size, &mems[source ? 1 : 0]);
+  if (!code) {
+    memcpy(operation->mems, mems, sizeof mems);
+    code = record(place, operation);
+  }
+  for (int i = 0; i < 2; i++)
+    if (mems[i])
+      icd_mem_drop(mems[i]);
+  return code;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandSVMMemcpyKHR(ICD_RECORD_HEAD, void *target,
+                                                          const void *source, size_t size,
+                                                          ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandSVMMemcpyKHR");
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_place(&place)) || (code = icd_check_svm(buffer->context, place.call)) ||
+      (code = check_fixed(&place)) ||
+      (code = icd_svm_copy_operation(buffer->queue, CL_COMMAND_SVM_MEMCPY, target, source, size,
+                                     &operation, place.call)))
+    return code;
+  return record_svm(&place, &operation, target, source, size);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandSVMMemFillKHR(ICD_RECORD_HEAD, void *target,
+                                                           const void *pattern, size_t pattern_size,
+                                                           size_t size, ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandSVMMemFillKHR");
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = check_place(&place)) || (code = icd_check_svm(buffer->context, place.call)) ||
+      (code = check_fixed(&place)) ||
+      (code = icd_svm_fill_operation(buffer->queue, CL_COMMAND_SVM_MEMFILL, target, pattern,
+                                     pattern_size, size, &operation, place.call)))
+    return code;
+  return record_svm(&place, &operation, target, NULL, size);
+}
+
+/* ---- launches
+ * ------------------------------------------------------------------------------------- */
+
+/* What the properties of a launch say. */
+struct wishes {
+  cl_mutable_dispatch_fields_khr fields;
+  cl_mutable_dispatch_asserts_khr asserts;
+  bool defers; /* arguments may be set later */
+  size_t words;
+};
+
+static cl_int read_wishes(const struct place *place, struct wishes *wishes) {
+  cl_context context = place->buffer->context;
+  const cl_mutable_dispatch_fields_khr can = icd_mutable_fields(context->device->info);
+  *wishes = (struct wishes){.fields = can, .asserts = place->buffer->asserts};
+  struct icd_flag_property known[2] = {
+      {.name = CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
+       .known = can | CL_MUTABLE_DISPATCH_EXEC_INFO_KHR,
+       .value = &wishes->fields},
+      {.name = CL_MUTABLE_DISPATCH_ASSERTS_KHR,
+       .known = CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
+       .value = &wishes->asserts}};
+  const cl_int code =
+      icd_read_flags(context, place->properties, known, &wishes->words, place->call);
+  if (code)
+    return code;
+  if (wishes->fields & ~can)
+    return icd_fail(context, CL_INVALID_OPERATION, place->call,
+                    "the device cannot change what CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR says");
+  wishes->asserts |= place->buffer->asserts;
+  wishes->defers = place->buffer->flags & CL_COMMAND_BUFFER_MUTABLE_KHR && known[0].seen &&
+                   wishes->fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR;
+  return CL_SUCCESS;
+}
+
+/* Whether the launch can be done, as far as is known. Nobody else has its kernel yet. */
+static cl_int try_launch(const struct place *place, const struct icd_dispatch *dispatch,
+                         bool defers) {
+  struct icd_operation operation = icd_recorded_launch(dispatch->kernel, &dispatch->range);
+  cl_kernel kernel = dispatch->kernel;
+  if (kernel->unset || icd_is_empty(&dispatch->range))
+    return defers ? CL_SUCCESS : icd_check_arguments(kernel, place->call);
+  const cl_int code = icd_launch_begin(&operation, place->call);
+  if (!code)
+    icd_launch_end(&operation);
+  return code;
+}
+
+static cl_int record_launch(const struct place *place, cl_kernel kernel,
+                            const struct icd_range *range, const struct wishes *wishes) {
+  const struct icd_operation operation = {.kind = ICD_LAUNCH, .type = CL_COMMAND_NDRANGE_KERNEL};
+  cl_mutable_command_khr command = make(place, &operation);
+  if (!command)
+    return CL_OUT_OF_HOST_MEMORY;
+  command->fields = wishes->fields;
+  command->property_count = wishes->words;
+  command->dispatch =
+      (struct icd_dispatch){icd_kernel_clone(kernel, BASE_LOCK_RECORDED_KERNEL), *range};
+  if (wishes->words)
+    command->properties = malloc(wishes->words * sizeof *command->properties);
+  if (!command->dispatch.kernel || (wishes->words && !command->properties)) {
+    icd_mutable_command_free(command);
+    return icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call, "no memory");
+  }
+  if (wishes->words)
+    memcpy(command->properties, place->properties, wishes->words * sizeof *command->properties);
+  icd_kernel_hold(kernel);
+  command->kernel = kernel;
+  const cl_int code = try_launch(place, &command->dispatch, wishes->defers);
+  if (code) {
+    icd_mutable_command_free(command);
+    return code;
+  }
+  return append(place, command);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL icd_clCommandNDRangeKernelKHR(
+    ICD_RECORD_HEAD, cl_kernel kernel, cl_uint work_dim, const size_t *offset, const size_t *global,
+    const size_t *local, ICD_RECORD_TAIL) {
+  const struct place place = PLACE("clCommandNDRangeKernelKHR");
+  const struct icd_given_range given = {work_dim, offset, global, local};
+  struct icd_range range;
+  struct wishes wishes;
+  cl_int code;
+  if ((code = check_place(&place)) || (code = read_wishes(&place, &wishes)) ||
+      (code = icd_check_launch(buffer->context, kernel, work_dim, place.call)) ||
+      (code = icd_read_range(kernel, &given, &range, place.call)))
+    return code;
+  if (!global)
+    memset(range.global, 0, sizeof range.global);
+  if (wishes.asserts && !local)
+    return icd_fail(buffer->context, CL_INVALID_VALUE, place.call,
+                    "the number of work-groups is to be limited, but local_work_size is NULL");
+  return record_launch(&place, kernel, &range, &wishes);
+}

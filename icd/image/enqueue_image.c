@@ -1,0 +1,236 @@
+/* Commands on images that the host carries out in unified memory: read, write, copy,
+ * fill. Mapping is in map.c.
+ */
+#include <string.h>
+
+#include "icd/image/image.h"
+#include "icd/image/image_format.h"
+#include "icd/memory/transfer.h"
+
+/* Copies a box between two memories. */
+static struct icd_operation copy(cl_command_type type, char *target, const struct icd_box *to,
+                                 const char *source, const struct icd_box *from) {
+  return (struct icd_operation){
+      .kind = ICD_COPY,
+      .type = type,
+      .copy = {.target = target + to->offset,
+               .source = source + from->offset,
+               .region = {from->region[0], from->region[1], from->region[2]},
+               .target_row = to->row,
+               .target_slice = to->slice,
+               .source_row = from->row,
+               .source_slice = from->slice},
+  };
+}
+
+/* The same texels as box has, in the host's memory with the pitches given; 0: no gaps. */
+static cl_int host_box(cl_mem image, const struct icd_box *box, size_t row_pitch,
+                       size_t slice_pitch, struct icd_box *host, const char *call) {
+  const cl_mem_object_type type = image->image->type;
+  const bool layers_are_rows = type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+  const bool sliced = image->image->slice_pitch;
+  const size_t row = row_pitch ? row_pitch : box->region[0];
+  size_t least;
+  if (row < box->region[0] ||
+      __builtin_mul_overflow(row, layers_are_rows ? 1 : box->region[1], &least) ||
+      (slice_pitch && (!sliced || slice_pitch < least)))
+    return icd_fail(image->context, CL_INVALID_VALUE, call,
+                    "row pitch %zu or slice pitch %zu does not go with rows of %zu bytes",
+                    row_pitch, slice_pitch, box->region[0]);
+  const size_t slice = slice_pitch ? slice_pitch : least;
+  *host = (struct icd_box){.region = {box->region[0], box->region[1], box->region[2]},
+                           .row = layers_are_rows ? slice : row,
+                           .slice = slice};
+  return CL_SUCCESS;
+}
+
+/* The same without gaps in a buffer from offset on. */
+static cl_int buffer_box(cl_mem buffer, size_t offset, const struct icd_box *box,
+                         struct icd_box *out, const char *call) {
+  *out = (struct icd_box){.offset = offset,
+                          .region = {box->region[0], box->region[1], box->region[2]},
+                          .row = box->region[0],
+                          .slice = box->region[0] * box->region[1]};
+  return icd_check_range(buffer, offset, out->slice * box->region[2], call);
+}
+
+/* ---- read and write ------------------------------------------------------------------- */
+
+static cl_int transfer(cl_command_queue queue, cl_mem image, bool blocking, const size_t *origin,
+                       const size_t *region, size_t row_pitch, size_t slice_pitch, void *target,
+                       const void *source, cl_uint wait_count, const cl_event *waits,
+                       cl_event *event, const char *call) {
+  cl_int code;
+  struct icd_box device = {0}, host = {0};
+  if ((code = icd_check_queue(queue, call)) || (code = icd_check_image(queue, image, call)) ||
+      (code = icd_image_box(image, origin, region, &device, call)) ||
+      (code = host_box(image, &device, row_pitch, slice_pitch, &host, call)) ||
+      (code = icd_check_host_side(queue, image, target, source, wait_count, waits, call)))
+    return code;
+  struct icd_operation operation =
+      target ? copy(CL_COMMAND_READ_IMAGE, target, &host, image->cpu, &device)
+             : copy(CL_COMMAND_WRITE_IMAGE, image->cpu, &device, source, &host);
+  operation.mems[0] = image;
+  return icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image,
+                                                   cl_bool blocking, const size_t *origin,
+                                                   const size_t *region, size_t row_pitch,
+                                                   size_t slice_pitch, void *ptr,
+                                                   cl_uint wait_count, const cl_event *waits,
+                                                   cl_event *event) {
+  return transfer(queue, image, blocking, origin, region, row_pitch, slice_pitch, ptr, NULL,
+                  wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image,
+                                                    cl_bool blocking, const size_t *origin,
+                                                    const size_t *region, size_t row_pitch,
+                                                    size_t slice_pitch, const void *ptr,
+                                                    cl_uint wait_count, const cl_event *waits,
+                                                    cl_event *event) {
+  return transfer(queue, image, blocking, origin, region, row_pitch, slice_pitch, NULL, ptr,
+                  wait_count, waits, event, __func__);
+}
+
+/* ---- copies and fills -------------------------------------------------------------------- */
+
+static bool boxes_overlap(const size_t *a, const size_t *b, const size_t *region) {
+  for (unsigned i = 0; i < 3; i++)
+    if (a[i] >= b[i] + region[i] || b[i] >= a[i] + region[i])
+      return false;
+  return true;
+}
+
+static cl_int make_copy(cl_command_type type, cl_mem source, const struct icd_box *from,
+                        cl_mem target, const struct icd_box *to, struct icd_operation *operation,
+                        const char *call) {
+  *operation = copy(type, target->cpu, to, source->cpu, from);
+  operation->mems[0] = source;
+  operation->mems[1] = target;
+  return icd_check_mutable(target, call);
+}
+
+cl_int icd_copy_image(cl_command_queue queue, cl_mem source, cl_mem target,
+                      const size_t *source_origin, const size_t *target_origin,
+                      const size_t *region, struct icd_operation *operation, const char *call) {
+  cl_int code;
+  struct icd_box from = {0}, to = {0};
+  if ((code = icd_check_image(queue, source, call)) ||
+      (code = icd_check_image(queue, target, call)))
+    return code;
+  if (memcmp(&source->image->format, &target->image->format, sizeof(cl_image_format)) != 0)
+    return icd_fail(queue->context, CL_IMAGE_FORMAT_MISMATCH, call,
+                    "source and target are of different formats");
+  if ((code = icd_image_box(source, source_origin, region, &from, call)) ||
+      (code = icd_image_box(target, target_origin, region, &to, call)))
+    return code;
+  if (source == target && boxes_overlap(source_origin, target_origin, region))
+    return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
+  return make_copy(CL_COMMAND_COPY_IMAGE, source, &from, target, &to, operation, call);
+}
+
+cl_int icd_copy_image_to_buffer(cl_command_queue queue, cl_mem source, cl_mem target,
+                                const size_t *origin, const size_t *region, size_t offset,
+                                struct icd_operation *operation, const char *call) {
+  cl_int code;
+  struct icd_box from = {0}, to = {0};
+  if ((code = icd_check_image(queue, source, call)) ||
+      (code = icd_check_buffer(queue, target, call)) ||
+      (code = icd_image_box(source, origin, region, &from, call)) ||
+      (code = buffer_box(target, offset, &from, &to, call)))
+    return code;
+  return make_copy(CL_COMMAND_COPY_IMAGE_TO_BUFFER, source, &from, target, &to, operation, call);
+}
+
+cl_int icd_copy_buffer_to_image(cl_command_queue queue, cl_mem source, cl_mem target, size_t offset,
+                                const size_t *origin, const size_t *region,
+                                struct icd_operation *operation, const char *call) {
+  cl_int code;
+  struct icd_box from = {0}, to = {0};
+  if ((code = icd_check_buffer(queue, source, call)) ||
+      (code = icd_check_image(queue, target, call)) ||
+      (code = icd_image_box(target, origin, region, &to, call)) ||
+      (code = buffer_box(source, offset, &to, &from, call)))
+    return code;
+  return make_copy(CL_COMMAND_COPY_BUFFER_TO_IMAGE, source, &from, target, &to, operation, call);
+}
+
+cl_int icd_fill_image(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin,
+                      const size_t *region, struct icd_operation *operation, const char *call) {
+  struct icd_box box = {0};
+  cl_int code = icd_check_image(queue, image, call);
+  if (code)
+    return code;
+  if (!color)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "fill_color is NULL");
+  if ((code = icd_image_box(image, origin, region, &box, call)) ||
+      (code = icd_check_mutable(image, call)))
+    return code;
+  *operation =
+      (struct icd_operation){.kind = ICD_FILL,
+                             .type = CL_COMMAND_FILL_IMAGE,
+                             .mems = {image},
+                             .fill = {.target = image->cpu + box.offset,
+                                      .region = {box.region[0], box.region[1], box.region[2]},
+                                      .row = box.row,
+                                      .slice = box.slice}};
+  operation->fill.pattern_size =
+      icd_format_pack(&image->image->format, color, operation->fill.pattern);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem source,
+                                                   cl_mem target, const size_t *source_origin,
+                                                   const size_t *target_origin,
+                                                   const size_t *region, cl_uint wait_count,
+                                                   const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_copy_image(queue, source, target, source_origin, target_origin, region,
+                             &operation, __func__)))
+    return code;
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem source,
+                                                           cl_mem target, const size_t *origin,
+                                                           const size_t *region, size_t offset,
+                                                           cl_uint wait_count,
+                                                           const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_copy_image_to_buffer(queue, source, target, origin, region, offset, &operation,
+                                       __func__)))
+    return code;
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem source,
+                                                           cl_mem target, size_t offset,
+                                                           const size_t *origin,
+                                                           const size_t *region, cl_uint wait_count,
+                                                           const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_copy_buffer_to_image(queue, source, target, offset, origin, region, &operation,
+                                       __func__)))
+    return code;
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue, cl_mem image,
+                                                   const void *color, const size_t *origin,
+                                                   const size_t *region, cl_uint wait_count,
+                                                   const cl_event *waits, cl_event *event) {
+  struct icd_operation operation;
+  cl_int code;
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_fill_image(queue, image, color, origin, region, &operation, __func__)))
+    return code;
+  return icd_enqueue_checked(queue, &operation, wait_count, waits, event, __func__);
+}

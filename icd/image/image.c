@@ -1,0 +1,299 @@
+/* Images: linear memory, of their own or of others, with a description.
+ */
+#include "icd/image/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icd/image/image_format.h"
+#include "icd/memory/memory.h"
+#include "icd/memory/svm.h"
+#include "icd/queue/command.h"
+
+#include "icd/cl_tegracl.h"
+
+/* ---- images in memory that there is already ------------------------------------------- */
+
+/* An image in an image is the same one with another meaning of its channels. */
+static cl_int check_in_image(cl_mem parent, const struct icd_image *image, const char *call) {
+  const struct icd_image *other = parent->image;
+  if (!icd_format_is_view(&image->format, &other->format) || image->row_pitch != other->row_pitch ||
+      memcmp(image->extent, other->extent, sizeof image->extent) != 0)
+    return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
+                    "an image made from an image must have its size, pitch and channel type, "
+                    "and an order that goes with its order");
+  return CL_SUCCESS;
+}
+
+static cl_int check_in_buffer(cl_mem parent, const struct icd_image *image, size_t bytes,
+                              const char *call) {
+  if (bytes > parent->size)
+    return icd_fail(parent->context, CL_INVALID_IMAGE_SIZE, call,
+                    "the image takes %zu bytes, the buffer has %zu", bytes, parent->size);
+  if (parent->gpu % image->element || (uintptr_t)parent->host_ptr % image->element)
+    return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
+                    "the buffer's address is not a multiple of a texel's %zu bytes",
+                    image->element);
+  return CL_SUCCESS;
+}
+
+/* ---- creation ----------------------------------------------------------------------------- */
+
+static void describe(cl_mem mem, struct icd_image *image) {
+  const bool is_row = icd_image_type(image->type)->dimensions == 1;
+  const size_t row = image->stride[1];
+  image->kernel = (struct kernel_image){
+      .base = mem->gpu,
+      .width = (uint32_t)image->extent[0],
+      .height = (uint32_t)(is_row ? 1 : image->extent[1]),
+      .depth = (uint32_t)(is_row ? image->extent[1] : image->extent[2]),
+      .row_pitch = (uint32_t)image->stride[1],
+      .slice_rows = (uint32_t)(row ? image->stride[2] / row : 1),
+      .format = (image->format.image_channel_order - CL_R) << KERNEL_IMAGE_ORDER |
+                (image->format.image_channel_data_type - CL_SNORM_INT8) << KERNEL_IMAGE_TYPE |
+                icd_format_shift(&image->format) << KERNEL_IMAGE_TEXEL_SHIFT,
+  };
+}
+
+/* Memory of its own, or the host's if that is shared virtual memory. */
+static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_image *image,
+                         size_t bytes, char *host_ptr, cl_int *code, const char *call) {
+  const uint64_t most = context->device->info->max_buffer_bytes;
+  if (bytes > most) {
+    *code = icd_fail(context, CL_MEM_OBJECT_ALLOCATION_FAILURE, call,
+                     "the image takes more than the %llu bytes that an object can have",
+                     (unsigned long long)most);
+    return NULL;
+  }
+  cl_mem svm = flags & CL_MEM_USE_HOST_PTR ? icd_svm_find(context, host_ptr) : NULL;
+  if (svm &&
+      ((uintptr_t)host_ptr % image->element || bytes > svm->size - (size_t)(host_ptr - svm->cpu))) {
+    icd_mem_drop(svm);
+    svm = NULL;
+  }
+  cl_mem mem = icd_mem_create(context, flags, bytes, svm, host_ptr, code, call);
+  if (!mem) {
+    if (svm)
+      icd_mem_drop(svm);
+    return NULL;
+  }
+  mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
+  if (host_ptr && !svm)
+    icd_copy_box(&(struct icd_copy){
+        .target = mem->cpu,
+        .source = host_ptr,
+        .region = {image->extent[0] * image->element, image->extent[1], image->extent[2]},
+        .target_row = image->stride[1],
+        .target_slice = image->stride[2],
+        .source_row = image->stride[1],
+        .source_slice = image->stride[2]});
+  return mem;
+}
+
+static cl_mem create_in(cl_mem parent, cl_mem_flags flags, const struct icd_image *image,
+                        size_t bytes, cl_int *code, const char *call) {
+  if (parent->flags & CL_MEM_IMMUTABLE_EXT && !(flags & CL_MEM_IMMUTABLE_EXT)) {
+    *code = icd_fail(parent->context, CL_INVALID_VALUE, call,
+                     "mem_object is immutable, which flags do not say");
+    return NULL;
+  }
+  *code = icd_inherit_flags(parent, &flags, call);
+  if (!*code)
+    *code = parent->image ? check_in_image(parent, image, call)
+                          : check_in_buffer(parent, image, bytes, call);
+  if (*code)
+    return NULL;
+  cl_mem mem = icd_mem_create_part(parent, flags, 0, bytes);
+  if (!mem)
+    *code = icd_fail(parent->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+  return mem;
+}
+
+/* An image cannot be in two places, nor have a device address as buffers have. */
+static cl_int check_place(cl_context context, const cl_mem_properties *properties,
+                          const cl_image_desc *desc, const char *call) {
+  if (desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER && !desc->mem_object)
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                    "a 1D image buffer needs a buffer in mem_object");
+  if (icd_find_mem_property(properties, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT))
+    return icd_fail(context, CL_INVALID_PROPERTY, call,
+                    "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT is for buffers");
+  if (desc->mem_object && icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR))
+    return icd_fail(context, CL_INVALID_PROPERTY, call, "both an external handle and mem_object");
+  return CL_SUCCESS;
+}
+
+/* An image laid out in its memory, which is taken from the first that is given: another
+ * object, a dma-buf, or its own. */
+static cl_mem create_laid_out(cl_context context, const cl_mem_properties *dma_buf,
+                              cl_mem_flags flags, cl_mem parent, void *host_ptr,
+                              struct icd_image *image, size_t bytes, cl_int *code,
+                              const char *call) {
+  if (parent)
+    return create_in(parent, flags, image, bytes, code, call);
+  icd_reclaim(context, false);
+  cl_mem mem = dma_buf ? icd_mem_import(context, flags, bytes, (int)*dma_buf, CL_INVALID_PROPERTY,
+                                        CL_INVALID_IMAGE_SIZE, code, call)
+                       : create_own(context, flags, image, bytes, host_ptr, code, call);
+  if (mem)
+    icd_mem_tell(mem, mem->svm || dma_buf);
+  return mem;
+}
+
+static cl_mem create(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+                     const cl_image_format *format, const cl_image_desc *desc, void *host_ptr,
+                     cl_int *errcode_ret, const char *call) {
+  if (!icd_is_context(context))
+    return icd_null(errcode_ret,
+                    icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
+  cl_int code;
+  const cl_mem_properties *dma_buf =
+      icd_find_mem_property(properties, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+  if ((code = icd_check_mem_properties(context, properties, flags, call)) ||
+      (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS, call)) ||
+      (code = icd_format_check(context, format, call)) ||
+      (code = icd_check_image_desc(context, desc, call)) ||
+      (code = check_place(context, properties, desc, call)) ||
+      (code = icd_check_contents(context, flags, desc->mem_object || dma_buf, call)) ||
+      (code = icd_format_check_support(context, format, desc->image_type, flags, call)) ||
+      (code = icd_check_host_pointer(context, flags, host_ptr, call)))
+    return icd_null(errcode_ret, code);
+  struct icd_image *image = calloc(1, sizeof *image);
+  if (!image)
+    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  cl_mem mem = NULL;
+  size_t bytes;
+  code = icd_lay_out_image(context, format, desc, host_ptr || desc->mem_object || dma_buf, image,
+                           &bytes, call);
+  if (!code)
+    mem = create_laid_out(context, dma_buf, flags, desc->mem_object, host_ptr, image, bytes, &code,
+                          call);
+  if (!mem) {
+    free(image);
+    return icd_null(errcode_ret, code);
+  }
+  describe(mem, image);
+  mem->image = image;
+  if (!icd_keep_mem_properties(mem, properties)) {
+    icd_mem_drop(mem);
+    return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  }
+  if (dma_buf)
+    close((int)*dma_buf); /* the application has given it away */
+  return ICD_GIVE(errcode_ret, mem);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
+                                              const cl_image_format *format,
+                                              const cl_image_desc *desc, void *host_ptr,
+                                              cl_int *errcode_ret) {
+  return create(context, NULL, flags, format, desc, host_ptr, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(
+    cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+    const cl_image_format *format, const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret) {
+  return create(context, properties, flags, format, desc, host_ptr, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
+                                                const cl_image_format *format, size_t width,
+                                                size_t height, size_t pitch, void *host_ptr,
+                                                cl_int *errcode_ret) {
+  const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                              .image_width = width,
+                              .image_height = height,
+                              .image_row_pitch = pitch};
+  return create(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
+                                                const cl_image_format *format, size_t width,
+                                                size_t height, size_t depth, size_t row_pitch,
+                                                size_t slice_pitch, void *host_ptr,
+                                                cl_int *errcode_ret) {
+  const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
+                              .image_width = width,
+                              .image_height = height,
+                              .image_depth = depth,
+                              .image_row_pitch = row_pitch,
+                              .image_slice_pitch = slice_pitch};
+  return create(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
+}
+
+/* ---- queries -----------------------------------------------------------------------------------
+ */
+
+/* The size in a dimension, or of the array: 0 where the type has none. */
+static size_t side(const struct icd_image *image, unsigned dimension) {
+  return dimension < icd_image_type(image->type)->dimensions ? image->extent[dimension] : 0;
+}
+static size_t layers(const struct icd_image *image) {
+  const struct icd_image_type *type = icd_image_type(image->type);
+  return type->is_array ? image->extent[type->dimensions] : 0;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetImageInfo(cl_mem mem, cl_image_info param_name,
+                                               size_t param_value_size, void *param_value,
+                                               size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_mem(mem) || !mem->image)
+    return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "image is not an image");
+  const struct icd_image *image = mem->image;
+  switch (param_name) {
+  case CL_IMAGE_FORMAT:
+    return icd_answer_bytes(&answer, __func__, &image->format, sizeof image->format);
+  case CL_IMAGE_ELEMENT_SIZE:
+    return ICD_ANSWER(&answer, size_t, image->element);
+  case CL_IMAGE_ROW_PITCH:
+    return ICD_ANSWER(&answer, size_t, image->row_pitch);
+  case CL_IMAGE_SLICE_PITCH:
+    return ICD_ANSWER(&answer, size_t, image->slice_pitch);
+  case CL_IMAGE_WIDTH:
+    return ICD_ANSWER(&answer, size_t, side(image, 0));
+  case CL_IMAGE_HEIGHT:
+    return ICD_ANSWER(&answer, size_t, side(image, 1));
+  case CL_IMAGE_DEPTH:
+    return ICD_ANSWER(&answer, size_t, side(image, 2));
+  case CL_IMAGE_ARRAY_SIZE:
+    return ICD_ANSWER(&answer, size_t, layers(image));
+  case CL_IMAGE_BUFFER:
+    return ICD_ANSWER(&answer, cl_mem, mem->parent && !mem->parent->image ? mem->parent : NULL);
+  case CL_IMAGE_NUM_MIP_LEVELS:
+  case CL_IMAGE_NUM_SAMPLES:
+    return ICD_ANSWER(&answer, cl_uint, 0);
+  default:
+    return ICD_FAIL(mem->context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}
+
+/* ---- what commands ask
+ * ---------------------------------------------------------------------------- */
+
+cl_int icd_check_image(cl_command_queue queue, cl_mem image, const char *call) {
+  if (!icd_is_mem(image) || !image->image)
+    return icd_fail(queue->context, CL_INVALID_MEM_OBJECT, call, "the image is not an image");
+  if (image->context != queue->context)
+    return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
+                    "image and command_queue are of different contexts");
+  return CL_SUCCESS;
+}
+
+cl_int icd_image_box(cl_mem mem, const size_t *origin, const size_t *region, struct icd_box *box,
+                     const char *call) {
+  const struct icd_image *image = mem->image;
+  if (!origin || !region)
+    return icd_fail(mem->context, CL_INVALID_VALUE, call, "origin or region is NULL");
+  *box = (struct icd_box){.row = image->stride[1], .slice = image->stride[2]};
+  for (unsigned i = 0; i < 3; i++) {
+    if (!region[i] || origin[i] > image->extent[i] || region[i] > image->extent[i] - origin[i])
+      return icd_fail(mem->context, CL_INVALID_VALUE, call,
+                      "%zu from %zu on in dimension %u: the image has %zu there", region[i],
+                      origin[i], i, image->extent[i]);
+    box->offset += origin[i] * image->stride[i];
+    box->region[i] = region[i];
+  }
+  box->region[0] *= image->element;
+  return CL_SUCCESS;
+}

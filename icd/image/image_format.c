@@ -1,0 +1,303 @@
+/* Image formats: channel orders and types, which combinations the device has, and how
+ * a texel lies in memory (sections 5.3.1.1 and 5.3.1.2 of the OpenCL 3.0 API). The
+ * device's own side of this is compiler/device/image_format.cuh.
+ */
+#include "icd/image/image_format.h"
+
+#include <string.h>
+
+#include "icd/memory/memory.h"
+
+/* ---- channel types ------------------------------------------------------------------ */
+
+enum kind { UNORM, SNORM, SIGNED, UNSIGNED, HALF, FLOAT, PACKED };
+
+/* Sets of channel types: bits, so that an order can name the ones it goes with. */
+enum {
+  NORM = 1 << 0,    /* normalized, half and float */
+  INTEGER = 1 << 1, /* integers */
+  BYTES = 1 << 2,   /* what ARGB and BGRA are made for */
+  SRGB = 1 << 3,
+  DEPTH = 1 << 4,
+  PACKS = 1 << 5,
+};
+
+static const struct channel_type {
+  cl_channel_type type;
+  enum kind kind;
+  uint8_t bytes; /* of a channel; of the texel if it is packed */
+  uint8_t sets;
+} types[] = {
+    {CL_UNORM_INT8, UNORM, 1, NORM | BYTES | SRGB},
+    {CL_UNORM_INT16, UNORM, 2, NORM | DEPTH},
+    {CL_SNORM_INT8, SNORM, 1, NORM | BYTES},
+    {CL_SNORM_INT16, SNORM, 2, NORM},
+    {CL_HALF_FLOAT, HALF, 2, NORM},
+    {CL_FLOAT, FLOAT, 4, NORM | DEPTH},
+    {CL_SIGNED_INT8, SIGNED, 1, INTEGER | BYTES},
+    {CL_SIGNED_INT16, SIGNED, 2, INTEGER},
+    {CL_SIGNED_INT32, SIGNED, 4, INTEGER},
+    {CL_UNSIGNED_INT8, UNSIGNED, 1, INTEGER | BYTES},
+    {CL_UNSIGNED_INT16, UNSIGNED, 2, INTEGER},
+    {CL_UNSIGNED_INT32, UNSIGNED, 4, INTEGER},
+    {CL_UNORM_SHORT_565, PACKED, 2, PACKS},
+    {CL_UNORM_SHORT_555, PACKED, 2, PACKS},
+    {CL_UNORM_INT_101010, PACKED, 4, PACKS},
+};
+
+/* ---- channel orders ------------------------------------------------------------------- */
+
+enum use { READ = 1, WRITE = 2, READ_WRITE = 4, ALL = READ | WRITE | READ_WRITE };
+
+/* An order, the types which OpenCL has it with, and what the device's kernels can do with
+ * it: nothing if the device lacks it. Where: the colour's component of each channel in
+ * memory. */
+static const struct channel_order {
+  cl_channel_order order;
+  uint8_t sets, uses, channels;
+  uint8_t where[4];
+} orders[] = {
+    {CL_RGBA, NORM | INTEGER, ALL, 4, {0, 1, 2, 3}},
+    {CL_R, NORM | INTEGER, ALL, 1, {0}},
+    {CL_RG, NORM | INTEGER, ALL, 2, {0, 1}},
+    {CL_A, NORM | INTEGER, ALL, 1, {3}},
+    {CL_BGRA, BYTES, ALL, 4, {2, 1, 0, 3}},
+    {CL_ARGB, BYTES, ALL, 4, {3, 0, 1, 2}},
+    {CL_INTENSITY, NORM, ALL, 1, {0}},
+    {CL_LUMINANCE, NORM, ALL, 1, {0}},
+    {CL_RGB, PACKS, ALL, 3, {0, 1, 2}},
+    {CL_sRGBA, SRGB, READ | WRITE, 4, {0, 1, 2, 3}},
+    {CL_sBGRA, SRGB, READ | WRITE, 4, {2, 1, 0, 3}},
+    {CL_DEPTH, DEPTH, READ | WRITE, 1, {0}},
+    {CL_RA, NORM | INTEGER, 0, 2, {0, 3}},
+    {CL_ABGR, BYTES, 0, 4, {3, 2, 1, 0}},
+    {CL_Rx, NORM | INTEGER, 0, 1, {0}},
+    {CL_RGx, NORM | INTEGER, 0, 2, {0, 1}},
+    {CL_RGBx, PACKS, 0, 3, {0, 1, 2}},
+    {CL_sRGB, SRGB, 0, 3, {0, 1, 2}},
+    {CL_sRGBx, SRGB, 0, 4, {0, 1, 2, 3}},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct channel_type *find_type(cl_channel_type type) {
+  for (size_t i = 0; i < COUNT(types); i++)
+    if (types[i].type == type)
+      return &types[i];
+  return NULL;
+}
+
+static const struct channel_order *find_order(cl_channel_order order) {
+  for (size_t i = 0; i < COUNT(orders); i++)
+    if (orders[i].order == order)
+      return &orders[i];
+  return NULL;
+}
+
+#define READ_RIGHTS (CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT)
+
+/* What a kernel must be able to do with an image of these flags. */
+static unsigned wanted_uses(cl_mem_flags flags) {
+  return flags & CL_MEM_KERNEL_READ_AND_WRITE ? READ_WRITE
+         : flags & READ_RIGHTS                ? READ
+         : flags & CL_MEM_WRITE_ONLY          ? WRITE
+                                              : READ | WRITE;
+}
+
+static bool is_supported(const struct channel_order *order, cl_mem_object_type type,
+                         cl_mem_flags flags) {
+  const unsigned wanted = wanted_uses(flags);
+  const bool flat = type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+  return (order->uses & wanted) == wanted && (flat || order->order != CL_DEPTH);
+}
+
+cl_int icd_format_check(cl_context context, const cl_image_format *format, const char *call) {
+  if (!format)
+    return icd_fail(context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call, "image_format is NULL");
+  const struct channel_type *channel = find_type(format->image_channel_data_type);
+  const struct channel_order *order = find_order(format->image_channel_order);
+  if (!channel || !order || !(channel->sets & order->sets))
+    return icd_fail(context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
+                    "there is no format of the order 0x%x and the type 0x%x",
+                    format->image_channel_order, format->image_channel_data_type);
+  return CL_SUCCESS;
+}
+
+cl_int icd_format_check_support(cl_context context, const cl_image_format *format,
+                                cl_mem_object_type type, cl_mem_flags flags, const char *call) {
+  if (!is_supported(find_order(format->image_channel_order), type, flags))
+    return icd_fail(context, CL_IMAGE_FORMAT_NOT_SUPPORTED, call,
+                    "the device has no such images of the order 0x%x and the type 0x%x",
+                    format->image_channel_order, format->image_channel_data_type);
+  return CL_SUCCESS;
+}
+
+unsigned icd_format_shift(const cl_image_format *format) {
+  const struct channel_type *channel = find_type(format->image_channel_data_type);
+  const unsigned channels = find_order(format->image_channel_order)->channels;
+  return (unsigned)__builtin_ctz(channel->kind == PACKED ? channel->bytes
+                                                         : channel->bytes * channels);
+}
+
+bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of) {
+  static const cl_channel_order pairs[][2] = {{CL_sRGBA, CL_RGBA},
+                                              {CL_RGBA, CL_sRGBA},
+                                              {CL_sBGRA, CL_BGRA},
+                                              {CL_BGRA, CL_sBGRA},
+                                              {CL_DEPTH, CL_R}};
+  const cl_channel_order a = view->image_channel_order, b = of->image_channel_order;
+  if (view->image_channel_data_type != of->image_channel_data_type)
+    return false;
+  for (size_t i = 0; i < COUNT(pairs); i++)
+    if (a == pairs[i][0] && b == pairs[i][1])
+      return true;
+  return a == b;
+}
+
+/* ---- colours ------------------------------------------------------------------------------ */
+
+/* To the nearest integer, ties to even; not a number is 0. */
+static int64_t round_even(double x) {
+  const double size = x < 0 ? -x : x > 0 ? x : 0;
+  int64_t whole = (int64_t)size;
+  const double rest = size - (double)whole;
+  whole += rest > 0.5 || (rest == 0.5 && whole % 2);
+  return x < 0 ? -whole : whole;
+}
+
+static double clamp(double x, double least, double most) {
+  return x > most ? most : x < least ? least : x;
+}
+
+static uint32_t unorm(double x, unsigned most) {
+  return (uint32_t)round_even(clamp(x, 0, 1) * most);
+}
+
+static int64_t clamp_integer(int64_t x, int64_t least, int64_t most) {
+  return x > most ? most : x < least ? least : x;
+}
+
+/* binary16, ties to even. */
+static uint16_t half_of(float x) {
+  enum { MANTISSA = 10, BIAS = 15, INFINITE = 0x7c00, QUIET = 0x200, FLOAT_BIAS = 127 };
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+  const int exponent = (int)(bits >> 23 & 0xff) - FLOAT_BIAS + BIAS;
+  if (x != x)
+    return sign | INFINITE | QUIET;
+  if (exponent > 2 * BIAS)
+    return sign | INFINITE;
+  /* In units of the last place of what the result can hold. */
+  const int place = exponent > 0 ? exponent : 1;
+  double unit = 1.0 / (1 << (BIAS + MANTISSA - 1));
+  for (int i = 1; i < place; i++)
+    unit *= 2;
+  const double size = x < 0 ? -(double)x : (double)x;
+  const uint32_t mantissa = (uint32_t)round_even(size / unit);
+  /* A carry goes into the exponent, and so to infinity at the end. */
+  return (uint16_t)(sign | (((uint32_t)(place - 1) << MANTISSA) + mantissa));
+}
+
+/* The 8-bit code of a linear intensity: the largest whose lower edge is not above it. The
+ * curve's exponent is 2.4 = 12/5, so powers of whole numbers can be compared. */
+static uint32_t srgb(double x) {
+  uint32_t code = 0;
+  x = clamp(x, 0, 1);
+  const double x5 = x * x * x * x * x;
+  for (uint32_t bit = 128; bit; bit /= 2) {
+    const double edge = (code + bit - 0.5) / 255, t = (edge + 0.055) / 1.055;
+    const double t4 = t * t * t * t;
+    if (edge <= 0.04045 ? edge / 12.92 <= x : t4 * t4 * t4 <= x5)
+      code += bit;
+  }
+  return code;
+}
+
+/* A channel's bits. */
+static uint32_t channel(const struct channel_type *type, const void *colour, unsigned component,
+                        bool is_srgb) {
+  const unsigned bits = 8u * type->bytes;
+  float x;
+  uint32_t word;
+  memcpy(&word, (const char *)colour + sizeof word * component, sizeof word);
+  memcpy(&x, &word, sizeof x);
+  switch (type->kind) {
+  case UNORM:
+    return is_srgb && component < 3 ? srgb((double)x) : unorm((double)x, (1u << bits) - 1);
+  case SNORM:
+    return (uint32_t)round_even(clamp((double)x, -1, 1) * ((1 << (bits - 1)) - 1));
+  case HALF:
+    return half_of(x);
+  case SIGNED: {
+    const int64_t most = (INT64_C(1) << (bits - 1)) - 1;
+    return (uint32_t)clamp_integer((int32_t)word, -most - 1, most);
+  }
+  case UNSIGNED:
+    return (uint32_t)clamp_integer(word, 0, (INT64_C(1) << bits) - 1);
+  case FLOAT:
+  case PACKED:
+    break;
+  }
+  return word;
+}
+
+static uint32_t pack(cl_channel_type type, const float c[3]) {
+  switch (type) {
+  case CL_UNORM_SHORT_565:
+    return unorm((double)c[0], 31) << 11 | unorm((double)c[1], 63) << 5 | unorm((double)c[2], 31);
+  case CL_UNORM_SHORT_555:
+    return unorm((double)c[0], 31) << 10 | unorm((double)c[1], 31) << 5 | unorm((double)c[2], 31);
+  default: /* CL_UNORM_INT_101010 */
+    return unorm((double)c[0], 1023) << 20 | unorm((double)c[1], 1023) << 10 |
+           unorm((double)c[2], 1023);
+  }
+}
+
+size_t icd_format_pack(const cl_image_format *format, const void *colour,
+                       unsigned char texel[ICD_TEXEL_BYTES]) {
+  const struct channel_type *type = find_type(format->image_channel_data_type);
+  const struct channel_order *order = find_order(format->image_channel_order);
+  if (type->kind == PACKED) {
+    const uint32_t word = pack(type->type, colour);
+    memcpy(texel, &word, type->bytes);
+    return type->bytes;
+  }
+  for (unsigned i = 0; i < order->channels; i++) {
+    const uint32_t word = channel(type, colour, order->where[i], order->sets == SRGB);
+    memcpy(texel + i * type->bytes, &word, type->bytes);
+  }
+  return (size_t)type->bytes * order->channels;
+}
+
+/* ---- the list ---------------------------------------------------------------------------------
+ */
+
+CL_API_ENTRY cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags,
+                                                           cl_mem_object_type type,
+                                                           cl_uint num_entries,
+                                                           cl_image_format *formats,
+                                                           cl_uint *num_formats) {
+  if (!icd_is_context(context))
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+  const cl_int code =
+      icd_check_mem_flags(context, flags, ICD_MEM_FLAGS | CL_MEM_KERNEL_READ_AND_WRITE, __func__);
+  if (code)
+    return code;
+  if (type < CL_MEM_OBJECT_IMAGE2D || type > CL_MEM_OBJECT_IMAGE1D_BUFFER)
+    return ICD_FAIL(context, CL_INVALID_VALUE, "image_type 0x%x is not a type of images", type);
+  if (formats && !num_entries)
+    return ICD_FAIL(context, CL_INVALID_VALUE, "num_entries is 0 but image_formats is not NULL");
+  cl_uint count = 0;
+  for (size_t i = 0; i < COUNT(orders); i++)
+    for (size_t k = 0; k < COUNT(types); k++) {
+      if (!(types[k].sets & orders[i].sets) || !is_supported(&orders[i], type, flags))
+        continue;
+      if (formats && count < num_entries)
+        formats[count] = (cl_image_format){orders[i].order, types[k].type};
+      count++;
+    }
+  if (num_formats)
+    *num_formats = count;
+  return CL_SUCCESS;
+}

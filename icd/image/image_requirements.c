@@ -1,0 +1,101 @@
+/* What images will need, asked before they are made (cl_ext_image_requirements_info,
+ * cl_ext_image_from_buffer). Images are linear, so little: texels at their own alignment.
+ */
+#include "icd/image/image.h"
+#include "icd/image/image_format.h"
+#include "icd/memory/memory.h"
+
+#include "icd/cl_tegracl.h"
+
+/* The dimension that a query of a limit asks for, as image descriptions name them. */
+enum { WIDTH, HEIGHT, DEPTH, ARRAY_SIZE };
+
+/* The most of one dimension that images of a type can have; 0: the type does not have it. */
+static size_t most(cl_mem_object_type object, unsigned asked) {
+  const struct icd_image_type *type = icd_image_type(object);
+  if (asked == ARRAY_SIZE)
+    return type->is_array ? icd_image_limit(object, type->dimensions) : 0;
+  return asked < type->dimensions ? icd_image_limit(object, asked) : 0;
+}
+
+/* And those of all types that have it. */
+static size_t most_of_all(unsigned asked) {
+  size_t least = SIZE_MAX;
+  for (cl_mem_object_type type = CL_MEM_OBJECT_IMAGE2D; type <= CL_MEM_OBJECT_IMAGE1D_BUFFER;
+       type++) {
+    const size_t limit = most(type, asked);
+    if (limit && limit < least)
+      least = limit;
+  }
+  return least;
+}
+
+static cl_int answer_limit(cl_context context, const struct icd_answer *answer,
+                           const cl_image_desc *desc, unsigned asked, const char *call) {
+  const cl_mem_object_type type = desc ? desc->image_type : 0;
+  if (type && !icd_image_type(type))
+    return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                    "image_type 0x%x is not a type of images", type);
+  const cl_uint limit = (cl_uint)(type ? most(type, asked) : most_of_all(asked));
+  return limit ? icd_answer_bytes(answer, call, &limit, sizeof limit)
+               : icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
+                          "images of the type 0x%x have no such dimension", type);
+}
+
+/* Lays out the image that is meant, if it is known well enough. *bytes: 0 if it is not. */
+static cl_int plan(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                   const cl_image_desc *desc, size_t *bytes, const char *call) {
+  *bytes = 0;
+  cl_int code = desc ? icd_check_image_desc(context, desc, call) : CL_SUCCESS;
+  if (code || !desc || !format)
+    return code;
+  if (icd_format_check_support(context, format, desc->image_type, flags, call))
+    return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+  struct icd_image image;
+  return icd_lay_out_image(context, format, desc, true, &image, bytes, call)
+             ? CL_INVALID_IMAGE_DESCRIPTOR
+             : CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetImageRequirementsInfoEXT(
+    cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+    const cl_image_format *format, const cl_image_desc *desc,
+    cl_image_requirements_info_ext param_name, size_t param_value_size, void *param_value,
+    size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_context(context))
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+  cl_int code;
+  if ((code = icd_check_mem_properties(context, properties, flags, __func__)) ||
+      (code = icd_check_mem_flags(context, flags, ICD_MEM_FLAGS | CL_MEM_KERNEL_READ_AND_WRITE,
+                                  __func__)) ||
+      (format && (code = icd_format_check(context, format, __func__))))
+    return code;
+  size_t bytes;
+  switch (param_name) {
+  case CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT:
+    return answer_limit(context, &answer, desc, WIDTH, __func__);
+  case CL_IMAGE_REQUIREMENTS_MAX_HEIGHT_EXT:
+    return answer_limit(context, &answer, desc, HEIGHT, __func__);
+  case CL_IMAGE_REQUIREMENTS_MAX_DEPTH_EXT:
+    return answer_limit(context, &answer, desc, DEPTH, __func__);
+  case CL_IMAGE_REQUIREMENTS_MAX_ARRAY_SIZE_EXT:
+    return answer_limit(context, &answer, desc, ARRAY_SIZE, __func__);
+  case CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT:
+  case CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT:
+  case CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT:
+    if ((code = plan(context, flags, format, desc, &bytes, __func__)))
+      return code;
+    return ICD_ANSWER(&answer, size_t,
+                      ICD_IMAGE_ALIGN *
+                          (format ? (size_t)1 << icd_format_shift(format) : ICD_TEXEL_BYTES));
+  case CL_IMAGE_REQUIREMENTS_SIZE_EXT:
+    if (!format || !desc)
+      return ICD_FAIL(context, CL_INVALID_VALUE, "image_%s is NULL", format ? "desc" : "format");
+    if ((code = plan(context, flags, format, desc, &bytes, __func__)))
+      return code;
+    return ICD_ANSWER(&answer, size_t, bytes);
+  default:
+    return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}

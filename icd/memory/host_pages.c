@@ -1,0 +1,143 @@
+/* Buffers of the host's own pages (CL_MEM_USE_HOST_PTR, clImportMemoryARM) and fork. A fork
+ * makes the pages those of both processes, until one of them stores: the one that stores
+ * first gets another page. The kernel's driver has the old one, so that the parent and the
+ * GPU would go separate ways. So before a fork the work of such contexts ends, and after it
+ * the parent gives the GPU the pages that it has then. The child has the memory as it was.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fork.h"
+#include "icd/memory/memory.h"
+
+enum {
+  PAUSE_US = 100,
+  WAIT_MS = 10000, /* for work that does not end; and for a lock, if a callback forks */
+  NS_PER_MS = 1000000,
+};
+
+/* A queue that gets no work while its process forks. */
+struct stopped {
+  cl_command_queue queue;
+  bool locked;
+};
+
+static struct {
+  struct base_mutex lock;
+  cl_context contexts; /* that have had such buffers */
+  struct stopped *queues;
+  size_t count, room;
+} forks = {.lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_HOST_PAGES)};
+
+/* ---- the fork ---------------------------------------------------------------------- */
+
+/* Without memory for it the queue goes on. */
+static void add(cl_command_queue queue) {
+  if (forks.count == forks.room) {
+    const size_t room = forks.room ? 2 * forks.room : 16;
+    struct stopped *larger = realloc(forks.queues, room * sizeof *larger);
+    if (!larger)
+      return;
+    forks.queues = larger;
+    forks.room = room;
+  }
+  if (icd_object_try_hold(&queue->object))
+    forks.queues[forks.count++] = (struct stopped){.queue = queue};
+}
+
+static bool lock(struct icd_lock *lock) {
+  for (int tries = WAIT_MS * 1000 / PAUSE_US; tries; tries--) {
+    if (icd_try_lock(lock))
+      return true;
+    usleep(PAUSE_US);
+  }
+  return false;
+}
+
+static void forking(void) {
+  base_mutex_lock(&forks.lock);
+  for (cl_context context = forks.contexts; context; context = context->next_with_host_pages) {
+    if (!atomic_load(&context->host_buffers))
+      continue;
+    base_mutex_lock(&context->lock);
+    for (cl_command_queue queue = context->queues; queue; queue = queue->next)
+      add(queue);
+    base_mutex_unlock(&context->lock);
+  }
+  for (size_t i = 0; i < forks.count; i++) {
+    struct stopped *s = &forks.queues[i];
+    s->locked = lock(&s->queue->lock);
+    rt_queue_wait(s->queue->rt, rt_queue_submitted(s->queue->rt), (uint64_t)WAIT_MS * NS_PER_MS);
+  }
+}
+
+static void forked_parent(void) {
+  for (cl_context context = forks.contexts; context; context = context->next_with_host_pages)
+    if (atomic_load(&context->host_buffers) && rt_context_renew_host(context->rt))
+      icd_note("fork", "the GPU does not see what the process stores from now on: %s",
+               rt_last_message());
+  struct stopped *queues = forks.queues;
+  const size_t count = forks.count;
+  forks.queues = NULL;
+  forks.count = forks.room = 0;
+  for (size_t i = 0; i < count; i++)
+    if (queues[i].locked)
+      icd_unlock(&queues[i].queue->lock);
+  base_mutex_unlock(&forks.lock);
+  for (size_t i = 0; i < count; i++) /* the last reference may have gone meanwhile */
+    icd_queue_drop(queues[i].queue);
+  free(queues);
+}
+
+/* The parent's objects are not of this process (fork.c). */
+static void forked_child(void) {
+  free(forks.queues);
+  forks.queues = NULL;
+  forks.count = forks.room = 0;
+  forks.contexts = NULL;
+  base_mutex_init(&forks.lock, BASE_LOCK_HOST_PAGES);
+}
+
+/* ---- contexts and buffers ------------------------------------------------------------ */
+
+static void enlist(cl_context context) {
+  cl_context other = forks.contexts;
+  while (other && other != context)
+    other = other->next_with_host_pages;
+  if (other)
+    return;
+  context->next_with_host_pages = forks.contexts;
+  forks.contexts = context;
+}
+
+/* No fork comes between the pages and the list of what they are renewed in. */
+int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buffer **buffer) {
+  static const struct base_fork_handlers handlers = {forking, forked_parent, forked_child};
+  const size_t offset = (uintptr_t)memory % ICD_PAGE_BYTES;
+  const size_t pages = (offset + size + ICD_PAGE_BYTES - 1) / ICD_PAGE_BYTES * ICD_PAGE_BYTES;
+  if (base_fork_watch(BASE_FORK_HOST_PAGES, &handlers))
+    return -ENOMEM;
+  base_mutex_lock(&forks.lock);
+  const int error = rt_buffer_import_host(context->rt, (char *)memory - offset, pages, buffer);
+  if (!error) {
+    enlist(context);
+    atomic_fetch_add(&context->host_buffers, 1);
+  }
+  base_mutex_unlock(&forks.lock);
+  return error;
+}
+
+void icd_host_pages_forget(cl_context context) {
+  base_mutex_lock(&forks.lock);
+  for (cl_context *link = &forks.contexts; *link; link = &(*link)->next_with_host_pages)
+    if (*link == context) {
+      *link = context->next_with_host_pages;
+      break;
+    }
+  base_mutex_unlock(&forks.lock);
+}
+
+void icd_host_pages_gone(cl_context context) {
+  atomic_fetch_sub(&context->host_buffers, 1);
+}

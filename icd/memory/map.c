@@ -1,0 +1,151 @@
+/* Mapping. CPU and GPU see the same memory, so mapping copies nothing but for
+ * CL_MEM_USE_HOST_PTR, where the host's own memory is brought up to date on map
+ * and taken over on unmap.
+ */
+#include <stdlib.h>
+
+#include "icd/image/image.h"
+#include "icd/memory/mapping.h"
+#include "icd/memory/transfer.h"
+#include "icd/queue/command.h"
+
+#define KNOWN_MAP_FLAGS (CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
+
+cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const char *call) {
+  if ((flags & ~(cl_map_flags)KNOWN_MAP_FLAGS) ||
+      ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE))))
+    return icd_fail(queue->context, CL_INVALID_VALUE, call,
+                    "map_flags 0x%llx are unknown or exclude each other",
+                    (unsigned long long)flags);
+  return CL_SUCCESS;
+}
+
+/* ---- commands ------------------------------------------------------------------------- */
+
+/* What must be done besides keeping the order: to_host or back, if at all. */
+static struct icd_operation plan(cl_command_type type, cl_mem mem, struct icd_mapping *mapping,
+                                 bool to_host, bool needed) {
+  struct icd_operation operation = {
+      .kind = ICD_MARK, .type = type, .mems = {mem}, .mapping = mapping};
+  if (mem->host_ptr && mem->host_ptr != mem->cpu && needed) {
+    /* The host's memory has the layout of the device's. */
+    const struct icd_box *box = &mapping->box;
+    char *device = mem->cpu + box->offset;
+    operation.kind = ICD_COPY;
+    operation.copy = (struct icd_copy){
+        .target = to_host ? mapping->pointer : device,
+        .source = to_host ? device : mapping->pointer,
+        .region = {box->region[0], box->region[1], box->region[2]},
+        .target_row = box->row,
+        .target_slice = box->slice,
+        .source_row = box->row,
+        .source_slice = box->slice,
+    };
+  }
+  return operation;
+}
+
+static cl_int check_access(cl_mem mem, cl_map_flags flags, const char *call) {
+  return icd_check_host_access(mem, flags & CL_MAP_READ, flags & ICD_MAP_WRITES, call);
+}
+
+/* Maps a box that has been checked, of an object to which the host has access. */
+static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool blocking,
+                 cl_map_flags flags, const struct icd_box *box, cl_uint wait_count,
+                 const cl_event *waits, cl_event *event, cl_int *errcode_ret, const char *call) {
+  cl_int code;
+  if ((code = icd_check_map_flags(queue, flags, call)) ||
+      (code = icd_check_waits(queue, wait_count, waits, call)))
+    return icd_null(errcode_ret, code);
+  struct icd_mapping *mapping = malloc(sizeof *mapping);
+  if (!mapping)
+    return icd_null(errcode_ret,
+                    icd_fail(queue->context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
+  char *pointer = (mem->host_ptr ? (char *)mem->host_ptr : mem->cpu) + box->offset;
+  *mapping = (struct icd_mapping){
+      .references = 1, .mem = mem, .pointer = pointer, .box = *box, .flags = flags};
+  /* A region that is only partly written must hold its old contents besides. */
+  struct icd_operation operation =
+      plan(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
+  /* First: another thread may unmap as soon as it is enqueued. */
+  if (!icd_mapping_add(mapping)) {
+    icd_mapping_drop(mapping);
+    return icd_null(errcode_ret,
+                    icd_fail(queue->context, CL_INVALID_OPERATION, call,
+                             "the region overlaps another that is mapped for writing"));
+  }
+  if (flags & ICD_MAP_WRITES)
+    rt_buffer_tell_written(mem->buffer, mem->cpu + box->offset,
+                           icd_box_span(box->region, box->row, box->slice));
+  code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
+  if (code)
+    icd_map_terminated(&operation);
+  icd_mapping_drop(mapping);
+  return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, pointer);
+}
+
+CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer,
+                                                  cl_bool blocking, cl_map_flags flags,
+                                                  size_t offset, size_t size, cl_uint wait_count,
+                                                  const cl_event *waits, cl_event *event,
+                                                  cl_int *errcode_ret) {
+  cl_int code;
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_check_buffer(queue, buffer, __func__)) ||
+      (code = check_access(buffer, flags, __func__)))
+    return icd_null(errcode_ret, code);
+  if (!size)
+    return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE, "size is 0");
+  if ((code = icd_check_range(buffer, offset, size, __func__)))
+    return icd_null(errcode_ret, code);
+  const struct icd_box box = {offset, {size, 1, 1}, size, size};
+  return map(queue, buffer, CL_COMMAND_MAP_BUFFER, blocking, flags, &box, wait_count, waits, event,
+             errcode_ret, __func__);
+}
+
+CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image,
+                                                 cl_bool blocking, cl_map_flags flags,
+                                                 const size_t *origin, const size_t *region,
+                                                 size_t *row_pitch, size_t *slice_pitch,
+                                                 cl_uint wait_count, const cl_event *waits,
+                                                 cl_event *event, cl_int *errcode_ret) {
+  cl_int code;
+  struct icd_box box;
+  if ((code = icd_check_queue(queue, __func__)) ||
+      (code = icd_check_image(queue, image, __func__)) ||
+      (code = icd_image_box(image, origin, region, &box, __func__)) ||
+      (code = check_access(image, flags, __func__)))
+    return icd_null(errcode_ret, code);
+  const size_t slice = image->image->slice_pitch;
+  if (!row_pitch || (slice && !slice_pitch))
+    return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE, "%s is NULL",
+                         row_pitch ? "image_slice_pitch" : "image_row_pitch");
+  void *pointer = map(queue, image, CL_COMMAND_MAP_IMAGE, blocking, flags, &box, wait_count, waits,
+                      event, errcode_ret, __func__);
+  if (pointer) {
+    *row_pitch = image->image->row_pitch;
+    if (slice_pitch)
+      *slice_pitch = slice;
+  }
+  return pointer;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem,
+                                                        void *mapped_ptr, cl_uint wait_count,
+                                                        const cl_event *waits, cl_event *event) {
+  cl_int code;
+  if ((code = icd_check_queue(queue, __func__)) || (code = icd_check_mem(queue, mem, __func__)) ||
+      (code = icd_check_waits(queue, wait_count, waits, __func__)))
+    return code;
+  struct icd_mapping *mapping = icd_mapping_take(mem, mapped_ptr);
+  if (!mapping)
+    return ICD_FAIL(queue->context, CL_INVALID_VALUE,
+                    "mapped_ptr %p is not a mapping of this memory object", mapped_ptr);
+  struct icd_operation operation =
+      plan(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false, mapping->flags & ICD_MAP_WRITES);
+  code = icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
+  if (code)
+    icd_map_terminated(&operation);
+  icd_mapping_drop(mapping);
+  return code;
+}

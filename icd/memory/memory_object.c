@@ -1,0 +1,201 @@
+/* Memory objects: their references, their memory, their end. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "icd/context/retire.h"
+#include "icd/memory/mapping.h"
+#include "icd/memory/memory.h"
+
+void icd_mem_hold(cl_mem mem) {
+  icd_object_hold(&mem->object);
+}
+
+/* The GPU does not use it any more. */
+static void destroy_mem(void *owner) {
+  cl_mem mem = owner;
+  cl_context context = mem->context;
+  struct icd_mem_destructor *destructor = mem->destructors;
+  while (destructor) { /* the last registered comes first */
+    struct icd_mem_destructor *next = destructor->next;
+    destructor->function(mem, destructor->data);
+    free(destructor);
+    destructor = next;
+  }
+  icd_forget_mappings(mem);
+  if (mem->parent)
+    icd_mem_drop(mem->parent);
+  else if (mem->svm)
+    icd_mem_drop(mem->svm);
+  else
+    rt_buffer_destroy(mem->buffer);
+  if (mem->host_pages)
+    icd_host_pages_gone(context);
+  free(mem->image);
+  free(mem->properties);
+  icd_object_free(ICD_MAGIC_MEM, mem);
+  icd_context_drop(context);
+}
+
+/* Whether the application is told when it, or what it is a part of, is destroyed. */
+static bool has_destructor(cl_mem mem) {
+  bool told = false;
+  for (; mem && !told; mem = mem->parent) {
+    icd_lock(&mem->lock);
+    told = mem->destructors;
+    icd_unlock(&mem->lock);
+  }
+  return told;
+}
+
+void icd_mem_retire(cl_mem mem) {
+  cl_context context = mem->context;
+  const bool told = has_destructor(mem);
+  if (told)
+    icd_context_hold(context); /* which may go with it */
+  icd_retire(context, &mem->retired, destroy_mem, mem);
+  if (told) {
+    icd_reclaim_in_background(context);
+    icd_context_drop(context);
+  }
+}
+
+void icd_mem_drop(cl_mem mem) {
+  if (icd_object_drop(&mem->object))
+    icd_mem_retire(mem);
+}
+
+static int bits(cl_mem_flags flags) {
+  return __builtin_popcountll(flags);
+}
+
+cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags known,
+                           const char *call) {
+  if (flags & ~known)
+    return icd_fail(context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
+                    (unsigned long long)(flags & ~known));
+  if (bits(flags & ICD_DEVICE_ACCESS) > 1)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_READ_WRITE, _WRITE_ONLY and _READ_ONLY exclude each other");
+  if (bits(flags & ICD_HOST_ACCESS) > 1)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_HOST_WRITE_ONLY, _READ_ONLY and _NO_ACCESS exclude each other");
+  if (flags & CL_MEM_IMMUTABLE_EXT && flags & ICD_MEM_WRITES)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "CL_MEM_IMMUTABLE_EXT excludes all flags of writing");
+  return CL_SUCCESS;
+}
+
+static int try_allocate(cl_context context, bool pages, size_t size, struct rt_buffer **buffer) {
+  return pages ? rt_buffer_create(context->rt, size, RT_MEMORY_CACHED, buffer)
+               : rt_buffer_allocate(context->rt, size, buffer);
+}
+
+int icd_mem_allocate(cl_context context, bool pages, size_t size, struct rt_buffer **buffer) {
+  int error = try_allocate(context, pages, size, buffer);
+  if (icd_context_make_room(context, error))
+    error = try_allocate(context, pages, size, buffer);
+  return error;
+}
+
+void icd_mem_tell(cl_mem mem, bool svm) {
+  if (!svm && !(mem->flags & ICD_HOST_POINTER))
+    rt_buffer_tell(mem->buffer, RT_BUFFER_UNWRITTEN);
+  if (mem->flags & (CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT))
+    rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_READ);
+  if (mem->flags & CL_MEM_WRITE_ONLY)
+    rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_WRITE);
+}
+
+/* Makes a memory object valid whose memory is there. */
+static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t size, uint64_t gpu,
+                  char *cpu) {
+  mem->context = context;
+  mem->size = size;
+  mem->flags = flags & ICD_DEVICE_RIGHTS ? flags : flags | CL_MEM_READ_WRITE;
+  mem->gpu = gpu;
+  mem->cpu = cpu;
+  icd_context_hold(context);
+  icd_lock_init(&mem->lock, BASE_LOCK_MEM);
+  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+}
+
+cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
+                      cl_int *code, const char *call) {
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
+  if (!mem) {
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return NULL;
+  }
+  /* Applications may expect pages where they ask for memory that host and device share. */
+  const bool pages = flags & CL_MEM_ALLOC_HOST_PTR;
+  const int error = svm ? 0 : icd_mem_allocate(context, pages, size, &mem->buffer);
+  if (error) {
+    icd_object_free(ICD_MAGIC_MEM, mem);
+    *code = icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
+                     rt_last_message());
+    return NULL;
+  }
+  if (svm)
+    mem->buffer = svm->buffer;
+  mem->svm = svm;
+  if (svm)
+    begin(mem, context, flags, size, svm->gpu + (uint64_t)(place - svm->cpu), place);
+  else
+    begin(mem, context, flags, size, mem->buffer->gpu, mem->buffer->cpu);
+  *code = CL_SUCCESS;
+  return mem;
+}
+
+cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct rt_buffer *buffer,
+                    size_t offset, cl_int *code, const char *call) {
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
+  if (!mem) {
+    rt_buffer_destroy(buffer);
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+    return NULL;
+  }
+  mem->buffer = buffer;
+  begin(mem, context, flags, size, buffer->gpu + offset, (char *)buffer->cpu + offset);
+  *code = CL_SUCCESS;
+  return mem;
+}
+
+cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size) {
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
+  if (!mem)
+    return NULL;
+  mem->context = parent->context;
+  mem->parent = parent;
+  mem->origin = origin;
+  mem->size = size;
+  mem->flags = flags;
+  mem->host_ptr = parent->host_ptr ? (char *)parent->host_ptr + origin : NULL;
+  mem->buffer = parent->buffer;
+  mem->gpu = parent->gpu + origin;
+  mem->cpu = parent->cpu + origin;
+  icd_mem_hold(parent);
+  icd_context_hold(parent->context);
+  icd_lock_init(&mem->lock, BASE_LOCK_MEM);
+  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  return mem;
+}
+
+cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int dma_buf,
+                      cl_int refused, cl_int small, cl_int *code, const char *call) {
+  struct rt_buffer *buffer;
+  const int error = rt_buffer_import(context->rt, dma_buf, &buffer);
+  if (error) {
+    *code = icd_fail(context, error == -ENOMEM ? CL_MEM_OBJECT_ALLOCATION_FAILURE : refused, call,
+                     "%s", rt_last_message());
+    return NULL;
+  }
+  if (size == CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM)
+    size = buffer->size;
+  if (!size || size > buffer->size) {
+    *code = icd_fail(context, small, call, "size is %zu, the dma-buf has %llu bytes", size,
+                     (unsigned long long)buffer->size);
+    rt_buffer_destroy(buffer);
+    return NULL;
+  }
+  return icd_mem_wrap(context, flags, size, buffer, 0, code, call);
+}

@@ -1,0 +1,238 @@
+/* cl_intel_unified_shared_memory: the same allocations as shared virtual memory under
+ * other names. Host, device and shared memory are one, so the three differ in what they
+ * say of themselves only. And cl_ext_buffer_device_address, whose addresses are those.
+ */
+#include "icd/memory/svm.h"
+#include "icd/memory/transfer.h"
+
+#include "icd/cl_tegracl.h"
+
+/* ---- allocation -------------------------------------------------------------------- */
+
+#define KNOWN_ALLOC_FLAGS                                                                          \
+  (CL_MEM_ALLOC_WRITE_COMBINED_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL |               \
+   CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL)
+
+/* Only shared memory has a choice of its first place. */
+static cl_int read_properties(cl_context context, const cl_mem_properties_intel *properties,
+                              cl_unified_shared_memory_type_intel type,
+                              cl_mem_alloc_flags_intel *flags, const char *call) {
+  const cl_mem_alloc_flags_intel placements =
+      CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
+  const bool shared = type == CL_MEM_TYPE_SHARED_INTEL;
+  bool seen = false;
+  *flags = 0;
+  for (; properties && *properties; properties += 2) {
+    if (*properties != CL_MEM_ALLOC_FLAGS_INTEL || seen)
+      return icd_fail(context, CL_INVALID_PROPERTY, call, "property 0x%llx is unknown or twofold",
+                      (unsigned long long)*properties);
+    seen = true;
+    *flags = properties[1];
+    if ((*flags & ~(cl_mem_alloc_flags_intel)KNOWN_ALLOC_FLAGS) ||
+        (shared ? (*flags & placements) == placements : *flags & placements))
+      return icd_fail(context, CL_INVALID_PROPERTY, call,
+                      "CL_MEM_ALLOC_FLAGS_INTEL 0x%llx are unknown, exclude each other, or are "
+                      "for shared memory",
+                      (unsigned long long)*flags);
+  }
+  return CL_SUCCESS;
+}
+
+static void *allocate(cl_context context, cl_device_id device,
+                      cl_unified_shared_memory_type_intel type,
+                      const cl_mem_properties_intel *properties, size_t size, cl_uint alignment,
+                      cl_int *errcode_ret, const char *call) {
+  if (!icd_is_context(context))
+    return icd_null(errcode_ret,
+                    icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
+  const bool needs_device = type == CL_MEM_TYPE_DEVICE_INTEL;
+  cl_mem_alloc_flags_intel flags;
+  cl_int code = icd_check_svm(context, call);
+  if (!code && (needs_device || device) && device != context->device)
+    code = icd_fail(context, CL_INVALID_DEVICE, call, "device is not one of the context's");
+  if (code || (code = read_properties(context, properties, type, &flags, call)) ||
+      (code = icd_check_alignment(context, alignment, call)))
+    return icd_null(errcode_ret, code);
+  const uint64_t most = context->device->info->max_buffer_bytes;
+  if (!size || size > most)
+    return icd_null(errcode_ret,
+                    icd_fail(context, CL_INVALID_BUFFER_SIZE, call,
+                             "size is %zu; it must be 1 to %llu", size, (unsigned long long)most));
+  const struct icd_usm usm = {.type = type, .flags = flags, .device = device};
+  cl_mem mem = icd_svm_create(context, CL_MEM_READ_WRITE, size, &usm, &code, call);
+  if (!mem)
+    return icd_null(errcode_ret, code);
+  return ICD_GIVE(errcode_ret, mem->cpu);
+}
+
+CL_API_ENTRY void *CL_API_CALL clHostMemAllocINTEL(cl_context context,
+                                                   const cl_mem_properties_intel *properties,
+                                                   size_t size, cl_uint alignment,
+                                                   cl_int *errcode_ret) {
+  return allocate(context, NULL, CL_MEM_TYPE_HOST_INTEL, properties, size, alignment, errcode_ret,
+                  __func__);
+}
+
+CL_API_ENTRY void *CL_API_CALL clDeviceMemAllocINTEL(cl_context context, cl_device_id device,
+                                                     const cl_mem_properties_intel *properties,
+                                                     size_t size, cl_uint alignment,
+                                                     cl_int *errcode_ret) {
+  return allocate(context, device, CL_MEM_TYPE_DEVICE_INTEL, properties, size, alignment,
+                  errcode_ret, __func__);
+}
+
+CL_API_ENTRY void *CL_API_CALL clSharedMemAllocINTEL(cl_context context, cl_device_id device,
+                                                     const cl_mem_properties_intel *properties,
+                                                     size_t size, cl_uint alignment,
+                                                     cl_int *errcode_ret) {
+  return allocate(context, device, CL_MEM_TYPE_SHARED_INTEL, properties, size, alignment,
+                  errcode_ret, __func__);
+}
+
+static cl_int release(cl_context context, void *pointer, const char *call) {
+  if (!icd_is_context(context))
+    return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context");
+  cl_mem found = pointer ? icd_svm_find(context, pointer) : NULL;
+  /* clSVMAlloc's are not of this kind. */
+  cl_mem mem = found && found->usm.type ? icd_svm_take(context, pointer) : NULL;
+  if (found)
+    icd_mem_drop(found);
+  if (mem)
+    icd_mem_drop(mem);
+  else if (pointer)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "%p is not an allocation of unified shared memory of this context", pointer);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void *pointer) {
+  return release(context, pointer, __func__);
+}
+
+/* Nobody knows which commands use the memory: waits for all. */
+CL_API_ENTRY cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void *pointer) {
+  if (!icd_is_context(context))
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+  icd_context_finish(context);
+  return release(context, pointer, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const void *pointer,
+                                                       cl_mem_info_intel param_name,
+                                                       size_t param_value_size, void *param_value,
+                                                       size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_context(context))
+    return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
+  struct icd_usm usm = {.type = CL_MEM_TYPE_UNKNOWN_INTEL};
+  void *base = NULL;
+  size_t size = 0;
+  cl_mem mem = icd_svm_find(context, pointer);
+  if (mem && mem->usm.type && (const char *)pointer < mem->cpu + mem->size) {
+    usm = mem->usm;
+    base = mem->cpu;
+    size = mem->size;
+  }
+  if (mem)
+    icd_mem_drop(mem);
+  switch (param_name) {
+  case CL_MEM_ALLOC_TYPE_INTEL:
+    return ICD_ANSWER(&answer, cl_unified_shared_memory_type_intel, usm.type);
+  case CL_MEM_ALLOC_BASE_PTR_INTEL:
+    return ICD_ANSWER(&answer, void *, base);
+  case CL_MEM_ALLOC_SIZE_INTEL:
+    return ICD_ANSWER(&answer, size_t, size);
+  case CL_MEM_ALLOC_DEVICE_INTEL:
+    return ICD_ANSWER(&answer, cl_device_id, usm.device);
+  case CL_MEM_ALLOC_FLAGS_INTEL:
+    return ICD_ANSWER(&answer, cl_mem_alloc_flags_intel, usm.flags);
+  default:
+    return ICD_FAIL(context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}
+
+/* ---- kernels and commands ------------------------------------------------------------- */
+
+/* Any pointer will do: it may lie after an allocation that the application has yet to
+ * make. */
+static cl_int set_argument(cl_kernel kernel, cl_uint index, const void *pointer, cl_int other,
+                           const char *call) {
+  if (!icd_is_kernel(kernel))
+    return icd_fail(NULL, CL_INVALID_KERNEL, call, "kernel is not a kernel");
+  const cl_int code = icd_check_pointer_arg(kernel, index, other, call);
+  if (!code)
+    icd_set_pointer_arg(kernel, index, pointer);
+  return code;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint arg_index,
+                                                              const void *arg_value) {
+  const cl_int code =
+      icd_is_kernel(kernel) ? icd_check_svm(kernel->program->context, __func__) : CL_SUCCESS;
+  if (code)
+    return code;
+  return set_argument(kernel, arg_index, arg_value, CL_INVALID_ARG_VALUE, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgDevicePointerEXT(
+    cl_kernel kernel, cl_uint arg_index, cl_mem_device_address_ext arg_value) {
+  return set_argument(kernel, arg_index, (const void *)(uintptr_t)arg_value, CL_INVALID_ARG_INDEX,
+                      __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemFillINTEL(cl_command_queue queue, void *target,
+                                                      const void *pattern, size_t pattern_size,
+                                                      size_t size, cl_uint wait_count,
+                                                      const cl_event *waits, cl_event *event) {
+  return icd_svm_fill(queue, CL_COMMAND_MEMFILL_INTEL, target, pattern, pattern_size, size,
+                      wait_count, waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemsetINTEL(cl_command_queue queue, void *target,
+                                                     cl_int value, size_t size, cl_uint wait_count,
+                                                     const cl_event *waits, cl_event *event) {
+  const cl_uchar byte = (cl_uchar)value;
+  return icd_svm_fill(queue, CL_COMMAND_MEMFILL_INTEL, target, &byte, sizeof byte, size, wait_count,
+                      waits, event, __func__);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemcpyINTEL(cl_command_queue queue, cl_bool blocking,
+                                                     void *target, const void *source, size_t size,
+                                                     cl_uint wait_count, const cl_event *waits,
+                                                     cl_event *event) {
+  return icd_svm_copy(queue, CL_COMMAND_MEMCPY_INTEL, blocking, target, source, size, wait_count,
+                      waits, event, __func__);
+}
+
+/* A hint about a range: there is one memory, so nothing moves. */
+static cl_int hint(cl_command_queue queue, cl_command_type type, const void *pointer, size_t size,
+                   cl_uint wait_count, const cl_event *waits, cl_event *event, const char *call) {
+  cl_int code = icd_check_queue(queue, call);
+  if (code || (code = icd_check_svm(queue->context, call)))
+    return code;
+  if (!pointer || !size)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "%s",
+                    pointer ? "size is 0" : "ptr is NULL");
+  return icd_mark(queue, type, false, wait_count, waits, event, call);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue queue,
+                                                         const void *pointer, size_t size,
+                                                         cl_mem_migration_flags flags,
+                                                         cl_uint wait_count, const cl_event *waits,
+                                                         cl_event *event) {
+  cl_int code = icd_check_queue(queue, __func__);
+  if (code || (code = icd_check_svm(queue->context, __func__)) ||
+      (code = icd_check_migration(queue, flags, __func__)))
+    return code;
+  return hint(queue, CL_COMMAND_MIGRATEMEM_INTEL, pointer, size, wait_count, waits, event,
+              __func__);
+}
+
+/* The extension defines no advice that a driver must know. */
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemAdviseINTEL(cl_command_queue queue, const void *pointer,
+                                                        size_t size, cl_mem_advice_intel advice,
+                                                        cl_uint wait_count, const cl_event *waits,
+                                                        cl_event *event) {
+  return hint(queue, CL_COMMAND_MEMADVISE_INTEL, pointer, size, wait_count, waits, event, __func__);
+}

@@ -1,0 +1,73 @@
+/* The platform: there is one, and it is always there, even without a device. */
+#include "icd/objects.h"
+#include "icd/platform/device_text.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct _cl_platform_id icd_platform = {
+    .object = {.dispatch = &icd_dispatch.entries,
+               .magic = ICD_MAGIC_PLATFORM,
+               .references = 1,
+               .handles = 1},
+};
+
+CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint num_entries, cl_platform_id *platforms,
+                                                 cl_uint *num_platforms) {
+  if (!platforms && !num_platforms)
+    return ICD_FAIL(NULL, CL_INVALID_VALUE, "both platforms and num_platforms are NULL");
+  if (platforms && !num_entries)
+    return ICD_FAIL(NULL, CL_INVALID_VALUE, "num_entries is 0 but platforms is not NULL");
+  if (platforms)
+    platforms[0] = &icd_platform;
+  if (num_platforms)
+    *num_platforms = 1;
+  return CL_SUCCESS;
+}
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint num_entries,
+                                                              cl_platform_id *platforms,
+                                                              cl_uint *num_platforms) {
+  return clGetPlatformIDs(num_entries, platforms, num_platforms);
+}
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform,
+                                                         cl_platform_info param_name,
+                                                         size_t param_value_size, void *param_value,
+                                                         size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_platform(platform))
+    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
+  switch (param_name) {
+  case CL_PLATFORM_PROFILE:
+    return ICD_ANSWER_STRING(&answer, "FULL_PROFILE");
+  case CL_PLATFORM_VERSION:
+    return ICD_ANSWER_STRING(&answer, icd_version_text(cc_il_available()));
+  case CL_PLATFORM_NUMERIC_VERSION:
+    return ICD_ANSWER(&answer, cl_version, icd_version(cc_il_available()));
+  case CL_PLATFORM_NAME:
+  case CL_PLATFORM_VENDOR:
+    return ICD_ANSWER_STRING(&answer, "tegracl");
+  case CL_PLATFORM_EXTENSIONS:
+    return ICD_ANSWER_STRING(&answer, icd_platform_extensions());
+  case CL_PLATFORM_EXTENSIONS_WITH_VERSION: {
+    size_t count;
+    const cl_name_version *list = icd_platform_extension_list(&count);
+    return icd_answer_bytes(&answer, __func__, list, count * sizeof *list);
+  }
+  case CL_PLATFORM_HOST_TIMER_RESOLUTION: /* CLOCK_MONOTONIC counts nanoseconds */
+    return ICD_ANSWER(&answer, cl_ulong, 1);
+  case CL_PLATFORM_SEMAPHORE_TYPES_KHR:
+    return ICD_ANSWER(&answer, cl_semaphore_type_khr, CL_SEMAPHORE_TYPE_BINARY_KHR);
+  case CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR:
+  case CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR:
+    return ICD_ANSWER(&answer, cl_external_semaphore_handle_type_khr,
+                      CL_SEMAPHORE_HANDLE_SYNC_FD_KHR);
+  case CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR:
+    return ICD_ANSWER(&answer, cl_external_memory_handle_type_khr,
+                      CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+  case CL_PLATFORM_ICD_SUFFIX_KHR:
+    return ICD_ANSWER_STRING(&answer, "TEGRACL");
+  default:
+    return ICD_FAIL(NULL, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}

@@ -1,0 +1,353 @@
+/* Builds of programs, at once or in their own threads, and clBuildProgram.
+ * clCompileProgram and clLinkProgram are in icd/program/link.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "icd/program/build.h"
+#include "runtime/timeline.h"
+
+/* What a build gives. */
+struct outcome {
+  cl_int code;
+  char *log;
+  void *binary; /* NULL if the program's own was only read */
+  size_t binary_size;
+  struct icd_module *module;
+};
+
+/* How the error codes of the three functions differ, and what they make. */
+static const struct {
+  cl_int failure, invalid_options, not_available;
+  cl_program_binary_type makes;
+} actions[] = {
+    [CC_BUILD] = {CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_COMPILER_NOT_AVAILABLE,
+                  CL_PROGRAM_BINARY_TYPE_EXECUTABLE},
+    [CC_COMPILE] = {CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_COMPILER_OPTIONS,
+                    CL_COMPILER_NOT_AVAILABLE, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT},
+    [CC_LINK] = {CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS, CL_LINKER_NOT_AVAILABLE,
+                 CL_PROGRAM_BINARY_TYPE_EXECUTABLE},
+    [CC_LINK_LIBRARY] = {CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS,
+                         CL_LINKER_NOT_AVAILABLE, CL_PROGRAM_BINARY_TYPE_LIBRARY},
+};
+
+static cl_int status_code(enum cc_status status, enum cc_action action) {
+  switch (status) {
+  case CC_OK:
+    return CL_SUCCESS;
+  case CC_INVALID_OPTIONS:
+    return actions[action].invalid_options;
+  case CC_NOT_AVAILABLE:
+    return actions[action].not_available;
+  case CC_OUT_OF_MEMORY:
+    return CL_OUT_OF_HOST_MEMORY;
+  case CC_INVALID_BINARY:
+  case CC_WRONG_DEVICE:
+  case CC_BUILD_FAILURE:
+  case CC_INTERNAL_ERROR:
+    break;
+  }
+  return actions[action].failure;
+}
+
+/* Adds a line to the log; without memory the log stays as it is. */
+static void add_to_log(struct outcome *outcome, const char *line) {
+  const size_t old = outcome->log ? strlen(outcome->log) : 0;
+  char *log = realloc(outcome->log, old + strlen(line) + 2);
+  if (!log)
+    return;
+  stpcpy(stpcpy(log + old, line), "\n");
+  outcome->log = log;
+}
+
+/* Reads a program binary and places it in the context's memory. */
+static enum cc_status place(cl_context context, const void *binary, size_t size,
+                            struct outcome *outcome) {
+  char why[512];
+  struct module_code *code = NULL;
+  const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof why);
+  if (status != CC_OK) {
+    add_to_log(outcome, why);
+    return status;
+  }
+  const int error = icd_module_create(context, code, &outcome->module);
+  outcome->code = icd_code(error, CL_OUT_OF_RESOURCES);
+  if (error)
+    add_to_log(outcome, rt_last_message());
+  return CC_OK;
+}
+
+static void place_own_binary(cl_program program, struct outcome *outcome) {
+  const enum cc_status status =
+      place(program->context, program->binary, program->binary_size, outcome);
+  if (status == CC_INVALID_BINARY || status == CC_WRONG_DEVICE)
+    outcome->code = CL_INVALID_BINARY;
+  else if (status != CC_OK)
+    outcome->code = status_code(status, CC_BUILD);
+}
+
+/* The module with the values that its constants have now. */
+static uint32_t *copy_il(cl_program program) {
+  uint32_t *words = malloc(program->il_size);
+  if (words) {
+    base_mutex_lock(&program->lock);
+    memcpy(words, program->il_words, program->il_size);
+    base_mutex_unlock(&program->lock);
+  }
+  return words;
+}
+
+static const char *const stage_names[CC_STAGES] = {
+    [CC_STAGE_LINK] = "link",           [CC_STAGE_FRONT_END] = "front end",
+    [CC_STAGE_OPTIMISER] = "optimiser", [CC_STAGE_LOWER] = "LLVM IR to CUDA C",
+    [CC_STAGE_NVRTC] = "NVRTC",
+};
+
+static double in_ms(uint64_t ns) {
+  return (double)ns / 1e6;
+}
+
+/* TEGRACL_DEBUG=build: the same in a line. */
+static void tell(const struct cc_result *result, uint64_t since) {
+  struct text line = {0};
+  text_printf(&line, "tegracl: build: %.1f ms", in_ms(base_clock_ns() - since));
+  if (result->from_cache)
+    text_puts(&line, ", from the cache");
+  for (int i = 0; i < CC_STAGES; i++)
+    if (result->stages[i].end_ns)
+      text_printf(&line, ", %s %.1f ms", stage_names[i],
+                  in_ms(result->stages[i].end_ns - result->stages[i].begin_ns));
+  if (result->units)
+    text_printf(&line, "; %u units, %u from the cache, ms of each:", result->units,
+                result->units_cached);
+  for (unsigned i = 0; i < result->units; i++)
+    text_printf(&line, " %.1f", in_ms(result->unit_ns[i]));
+  if (!line.failed)
+    fprintf(stderr, "%s\n", line.data);
+  text_finish(&line);
+}
+
+/* On the timeline: the build, and in it the stages that the compiler went through. */
+static void show(const struct cc_result *result, uint64_t since) {
+  for (int i = 0; i < CC_STAGES; i++)
+    if (result->stages[i].end_ns)
+      rt_timeline_put(&(struct rt_timeline_event){.category = "build",
+                                                  .name = stage_names[i],
+                                                  .lane = RT_LANE_THREAD,
+                                                  .begin_ns = result->stages[i].begin_ns,
+                                                  .end_ns = result->stages[i].end_ns});
+  rt_timeline_span("build", result->from_cache ? "from the cache" : "compiled", since, NULL, 0);
+}
+
+static void compile(cl_program program, const struct icd_build *build, struct outcome *outcome) {
+  /* A build of objects is a link of the one. */
+  const bool own_object = build->action == CC_BUILD && !program->source && !program->il;
+  const enum cc_action action = own_object ? CC_BUILD_OBJECT : build->action;
+  uint32_t *il = program->il ? copy_il(program) : NULL;
+  if (program->il && !il) {
+    outcome->code = CL_OUT_OF_HOST_MEMORY;
+    return;
+  }
+  const struct cc_source own = own_object
+                                   ? (struct cc_source){program->binary, program->binary_size}
+                               : il ? (struct cc_source){(const char *)il, program->il_size}
+                                    : (struct cc_source){program->source, program->source_size};
+  const struct cc_job job = {
+      .action = action,
+      .device = &program->context->device->cc,
+      .sources = build->sources ? build->sources : &own,
+      .source_count = build->sources ? build->source_count : 1,
+      .headers = build->headers,
+      .header_count = build->header_count,
+      .options = program->options ? program->options : "",
+  };
+  struct cc_result result;
+  const uint64_t since = base_clock_ns();
+  enum cc_status status = cc_build(&job, &result);
+  if (rt_timeline_on())
+    show(&result, since);
+  if (icd_debug_build())
+    tell(&result, since);
+  outcome->code = status_code(status, build->action);
+  outcome->log = result.log;
+  result.log = NULL;
+  if (status == CC_OK && actions[build->action].makes == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+    status = place(program->context, result.binary, result.binary_size, outcome);
+    if (status != CC_OK)
+      outcome->code = status_code(status, build->action);
+  }
+  if (status == CC_OK) {
+    outcome->binary = result.binary;
+    outcome->binary_size = result.binary_size;
+    result.binary = NULL;
+  }
+  cc_result_finish(&result);
+  free(il);
+}
+
+/* Builds a program whose status is CL_BUILD_IN_PROGRESS and whose options are
+ * set; only this build changes it meanwhile. */
+static cl_int perform(cl_program program, const struct icd_build *build) {
+  struct outcome outcome = {0};
+  if (build->action == CC_BUILD && program->binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+    place_own_binary(program, &outcome);
+  else
+    compile(program, build, &outcome);
+
+  const bool good = outcome.code == CL_SUCCESS;
+  if (!good)
+    icd_fail(program->context, outcome.code, build->call, "%s",
+             outcome.log ? outcome.log : "no memory");
+  base_mutex_lock(&program->lock);
+  program->log = outcome.log;
+  program->status = good ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+  program->module = outcome.module;
+  if (outcome.binary && good) {
+    void *old = program->binary;
+    program->binary = outcome.binary;
+    program->binary_size = outcome.binary_size;
+    program->binary_type = actions[build->action].makes;
+    outcome.binary = old;
+  }
+  base_mutex_unlock(&program->lock);
+  free(outcome.binary);
+  return outcome.code;
+}
+
+/* Puts a program into CL_BUILD_IN_PROGRESS and forgets the last build. Takes over
+ * options, on failure too. */
+static cl_int begin(cl_program program, char *options, const char *call) {
+  struct icd_module *old_module = NULL;
+  cl_int code = CL_SUCCESS;
+  icd_enter(&program->lock);
+  if (program->status == CL_BUILD_IN_PROGRESS) {
+    code = icd_fail(program->context, CL_INVALID_OPERATION, call,
+                    "an earlier build of the program is still running");
+  } else if (program->kernels) {
+    code = icd_fail(program->context, CL_INVALID_OPERATION, call,
+                    "the program still has %u kernels", program->kernels);
+  } else {
+    old_module = program->module;
+    program->module = NULL;
+    free(program->log);
+    program->log = NULL;
+    char *old_options = program->options;
+    program->options = options;
+    options = old_options;
+    program->status = CL_BUILD_IN_PROGRESS;
+    if (program->source || program->il) {
+      free(program->binary);
+      program->binary = NULL;
+      program->binary_size = 0;
+      program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
+    }
+  }
+  icd_leave(&program->lock);
+  icd_module_drop(old_module);
+  free(options);
+  return code;
+}
+
+void icd_build_finish(struct icd_build *build) {
+  for (size_t i = 0; build->sources && i < build->source_count; i++)
+    free((char *)build->sources[i].text);
+  for (size_t i = 0; i < build->header_count; i++) {
+    free((char *)build->headers[i].name);
+    icd_program_drop(build->header_programs[i]);
+  }
+  free(build->sources);
+  free(build->headers);
+  free(build->header_programs);
+  *build = (struct icd_build){0};
+}
+
+struct background_build {
+  cl_program program; /* held */
+  struct icd_build build;
+  icd_build_notify notify;
+  void *data;
+};
+
+static void *build_in_background(void *argument) {
+  struct background_build *job = argument;
+  perform(job->program, &job->build);
+  job->notify(job->program, job->data);
+  icd_build_finish(&job->build);
+  icd_program_drop(job->program);
+  free(job);
+  return NULL;
+}
+
+/* Starts a thread for a build that has begun, and takes it over. False if there
+ * can be none. */
+static bool start_background(cl_program program, struct icd_build *build, icd_build_notify notify,
+                             void *data) {
+  struct background_build *job = malloc(sizeof *job);
+  if (!job)
+    return false;
+  *job = (struct background_build){program, *build, notify, data};
+  icd_program_hold(program);
+  if (base_thread_start(NULL, build_in_background, job)) {
+    icd_program_drop(program);
+    free(job);
+    return false;
+  }
+  return true;
+}
+
+cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
+                     icd_build_notify notify, void *user_data) {
+  char *copy = strdup(options ? options : "");
+  cl_int code = copy ? begin(program, copy, build->call)
+                     : icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
+  if (!code && notify && start_background(program, build, notify, user_data))
+    return CL_SUCCESS;
+  if (!code) {
+    code = perform(program, build);
+    if (notify)
+      notify(program, user_data);
+  }
+  icd_build_finish(build);
+  return code;
+}
+
+cl_int icd_build_check(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
+                       icd_build_notify notify, const void *user_data, const char *call) {
+  if (!device_list != !num_devices)
+    return icd_fail(context, CL_INVALID_VALUE, call,
+                    "device_list and num_devices contradict each other");
+  if (!notify && user_data)
+    return icd_fail(context, CL_INVALID_VALUE, call, "user_data without a pfn_notify to get it");
+  for (cl_uint i = 0; i < num_devices; i++)
+    if (device_list[i] != context->device)
+      return icd_fail(context, CL_INVALID_DEVICE, call, "device_list[%u] is not in the context", i);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices,
+                                               const cl_device_id *device_list, const char *options,
+                                               void(CL_CALLBACK *pfn_notify)(cl_program, void *),
+                                               void *user_data) {
+  if (!icd_is_program(program))
+    return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+  const cl_int code =
+      icd_build_check(program->context, num_devices, device_list, pfn_notify, user_data, __func__);
+  if (code)
+    return code;
+  struct icd_build build = {.action = CC_BUILD, .call = __func__};
+  return icd_build_run(program, options, &build, pfn_notify, user_data);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
+  if (!icd_is_platform(platform))
+    return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not tegracl");
+  return CL_SUCCESS; /* the compiler is never in this process */
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clUnloadCompiler(void) {
+  return CL_SUCCESS;
+}

@@ -1,0 +1,217 @@
+/* The preparation of launches: sizes of work-groups, local memory, the hidden block. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "icd/queue/command.h"
+
+/* Work-items of a work-group if the application leaves the choice to us: enough
+ * warps to hide latency, few enough that several groups share an SM. */
+enum { GOOD_GROUP = 256 };
+#define WORK_ITEMS_MAX (UINT64_C(1) << 63) /* of a launch */
+
+/* ---- the size of work-groups ----------------------------------------------------- */
+
+/* The largest divisor of size that is at most limit, a multiple of the warp if
+ * there is one. */
+static uint32_t good_divisor(size_t size, uint32_t limit, uint32_t warp) {
+  for (uint32_t d = limit / warp * warp; d; d -= warp)
+    if (size % d == 0)
+      return d;
+  for (uint32_t d = limit; d > 1; d--)
+    if (size % d == 0)
+      return d;
+  return 1;
+}
+
+/* The smallest divisor that leaves at most max groups; 0 if there is none. */
+static uint32_t least_divisor(size_t size, uint32_t max_groups, uint32_t limit) {
+  for (uint32_t d = 1; d <= limit; d++)
+    if (size % d == 0 && size / d <= max_groups)
+      return d;
+  return 0;
+}
+
+/* Chooses block[3] for a global size; false if no size leaves at most max_grid
+ * groups. */
+static bool choose_block(const struct rt_device_info *info, const uint32_t max_grid[3],
+                         uint32_t max_threads, const size_t global[3], uint32_t block[3]) {
+  uint32_t floor[3]; /* what the limit on groups demands of y and z */
+  for (int i = 0; i < 3; i++) {
+    floor[i] = least_divisor(global[i], max_grid[i], base_min(info->max_block[i], max_threads));
+    if (!floor[i])
+      return false;
+  }
+  const uint32_t others = floor[1] * floor[2];
+  if ((uint64_t)others * floor[0] > max_threads)
+    return false;
+  const uint32_t most = base_min(info->max_block[0], max_threads / others);
+  block[0] = good_divisor(global[0], base_min(most, GOOD_GROUP), info->warp_size);
+  if (block[0] < info->warp_size) /* a prime, say: better one large group than many tiny ones */
+    block[0] = good_divisor(global[0], most, info->warp_size);
+  if (block[0] < floor[0])
+    block[0] = floor[0];
+  /* What is left of a good group goes to y and z. */
+  for (int i = 1; i < 3; i++) {
+    const uint32_t below = i == 1 ? block[0] : block[0] * block[1];
+    const uint32_t rest = i == 1 ? floor[2] : 1;
+    const uint32_t good =
+        base_min(info->max_block[i], base_min(GOOD_GROUP, max_threads) / (below * rest));
+    block[i] = good ? good_divisor(global[i], good, info->warp_size) : 1;
+    if (block[i] < floor[i])
+      block[i] = floor[i];
+  }
+  return true;
+}
+
+/* ---- launches ----------------------------------------------------------------------- */
+
+/* Bytes after the static shared memory for the blocks of __local arguments; by
+ * argument the offset of its block goes to its place in params, if wanted. The
+ * kernel's lock is held. */
+static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
+  uint64_t end = 0;
+  for (uint32_t i = 0; kernel->local_args && i < kernel->code->arg_count; i++) {
+    const struct kernel_arg *arg = &kernel->code->args[i];
+    if (arg->kind != KERNEL_ARG_LOCAL)
+      continue;
+    const uint64_t align = arg->align ? arg->align : 1;
+    end = (end + align - 1) & ~(align - 1);
+    const uint32_t offset = (uint32_t)end;
+    if (params)
+      memcpy(params + arg->offset, &offset, sizeof offset);
+    end += kernel->local_sizes[i];
+  }
+  return end;
+}
+
+/* Works out local sizes and the grid. CL_SUCCESS or the error for it. */
+static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_launch *launch,
+                    const char *call) {
+  cl_context context = kernel->program->context;
+  const struct rt_device_info *info = context->device->info;
+  const struct kernel_code *code = kernel->code;
+  const bool required = code->required_block[0];
+  const size_t *size = range->global;
+  uint32_t max_grid[3], block[3] = {1, 1, 1};
+  uint64_t items = 1;
+  rt_kernel_max_grid(context->rt, code, max_grid);
+  for (int i = 0; i < 3; i++)
+    if (__builtin_mul_overflow(items, size[i], &items) || items > WORK_ITEMS_MAX)
+      return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                      "%zu x %zu x %zu work-items, at most 2^63 are possible", size[0], size[1],
+                      size[2]);
+
+  if (range->local[0]) {
+    uint64_t threads = 1;
+    for (cl_uint i = 0; i < 3; i++) {
+      const size_t count = range->local[i];
+      if (required && count != code->required_block[i])
+        return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
+                        "local_work_size[%u] is %zu, reqd_work_group_size is %u", i, count,
+                        code->required_block[i]);
+      if (count > info->max_block[i])
+        return icd_fail(context, CL_INVALID_WORK_ITEM_SIZE, call,
+                        "local_work_size[%u] is %zu, the device's limit is %u", i, count,
+                        info->max_block[i]);
+      block[i] = (uint32_t)count;
+      threads *= count;
+    }
+    if (threads > kernel->max_threads)
+      return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
+                      "a work-group of %llu work-items; %s can have %u",
+                      (unsigned long long)threads, code->name, kernel->max_threads);
+  } else if (required) {
+    memcpy(block, code->required_block, sizeof block);
+  } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, block) &&
+             !choose_block(info, max_grid, kernel->max_threads, size, block)) {
+    return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                    "no work-group size divides %zux%zux%zu into at most %ux%ux%u work-groups",
+                    size[0], size[1], size[2], max_grid[0], max_grid[1], max_grid[2]);
+  }
+  for (cl_uint i = 0; i < 3; i++) {
+    launch->block[i] = block[i];
+    launch->last_block[i] = (uint32_t)(size[i] % block[i]);
+    if (launch->last_block[i] && (code->uniform || code->hidden_offset == UINT32_MAX))
+      return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
+                      "global_work_size[%u] %zu is not a multiple of the work-group's %u, and %s "
+                      "was compiled for uniform work-groups",
+                      i, size[i], block[i], code->name);
+    const size_t groups = (size[i] - 1) / block[i] + 1;
+    if (groups > max_grid[i])
+      return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                      "%zu work-groups in dimension %u, the limit of %s is %u", groups, i,
+                      code->name, max_grid[i]);
+    launch->grid[i] = (uint32_t)groups;
+  }
+  return CL_SUCCESS;
+}
+
+/* Everything of kernel->launch and of the parameters that the range decides. */
+static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const char *call) {
+  cl_context context = kernel->program->context;
+  struct rt_launch *launch = &kernel->launch;
+  cl_int code = icd_check_arguments(kernel, call);
+  if (code)
+    return code;
+  kernel->shape->made = false;
+  const uint64_t shared = lay_out_locals(kernel, kernel->params);
+  if (shared > context->device->info->shared_per_block)
+    return icd_fail(context, CL_OUT_OF_RESOURCES, call,
+                    "the __local arguments need %llu bytes, the device has %u",
+                    (unsigned long long)shared, context->device->info->shared_per_block);
+  *launch = (struct rt_launch){.module = kernel->module,
+                               .kernel = kernel->index,
+                               .dynamic_shared = (uint32_t)shared,
+                               .params = kernel->params,
+                               .shape = kernel->shape};
+  if ((code = shape(kernel, range, launch, call)))
+    return code;
+  const int error = rt_launch_check(context->rt, launch);
+  if (error)
+    return icd_fail(context, error == -EINVAL ? CL_INVALID_WORK_GROUP_SIZE : CL_OUT_OF_RESOURCES,
+                    call, "%s", rt_last_message());
+  if (rt_launch_grids(context->rt, launch) > RT_GRIDS_AT_ONCE)
+    launch->cut = &kernel->cut; /* for the worker, which has its own */
+  if (kernel->code->hidden_offset != UINT32_MAX) {
+    struct kernel_hidden hidden = {.work_dim = (uint32_t)range->work_dim};
+    for (int i = 0; i < 3; i++) {
+      hidden.global_offset[i] = range->offset[i];
+      hidden.global_size[i] = range->global[i];
+      hidden.group_size[i] = (uint16_t)launch->block[i];
+    }
+    memcpy(kernel->params + kernel->code->hidden_offset, &hidden, sizeof hidden);
+  }
+  return CL_SUCCESS;
+}
+
+cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
+                      struct icd_range *range, const char *call) {
+  cl_context context = kernel->program->context;
+  *range = (struct icd_range){.work_dim = given->work_dim, .global = {1, 1, 1}};
+  for (cl_uint i = 0; i < given->work_dim && given->global; i++) {
+    range->global[i] = given->global[i];
+    range->offset[i] = given->offset ? given->offset[i] : 0;
+    if (range->offset[i] > SIZE_MAX - range->global[i])
+      return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
+                      "global_work_offset[%u] + global_work_size[%u] exceeds 64 bits", i, i);
+    if (range->offset[i] && kernel->code->hidden_offset == UINT32_MAX)
+      return icd_fail(context, CL_INVALID_GLOBAL_OFFSET, call,
+                      "%s was not compiled for OpenCL and knows no offsets", kernel->code->name);
+  }
+  for (cl_uint i = 0; i < 3 && given->local; i++) {
+    range->local[i] = i < given->work_dim ? given->local[i] : 1;
+    if (!range->local[i])
+      return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call, "local_work_size[%u] is 0", i);
+  }
+  return CL_SUCCESS;
+}
+
+cl_int icd_launch_prepare(const struct icd_operation *operation, const char *call) {
+  cl_kernel kernel = operation->kernel;
+  cl_int code = icd_read_range(kernel, &operation->launch.range, &kernel->range, call);
+  if (!code)
+    code = prepare(kernel, &kernel->range, call);
+  kernel->ready = !code;
+  return code;
+}

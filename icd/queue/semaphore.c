@@ -1,0 +1,449 @@
+/* cl_khr_semaphore: binary semaphores, between queues and, as sync fds, between drivers
+ * (cl_khr_external_semaphore_sync_fd). A semaphore stands for an event: that of the
+ * command that signals it, or of the fence that was imported. Who waits for a semaphore
+ * that has not been signalled yet waits for a promise, which the next signal keeps.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "icd/queue/command.h"
+
+#include "icd/cl_tegracl.h"
+
+struct _cl_semaphore_khr {
+  struct icd_object object;
+  cl_context context; /* held */
+  cl_semaphore_properties_khr *properties;
+  size_t property_count;
+  bool exportable, imported;
+
+  struct base_mutex lock; /* guards what follows */
+  cl_event signal;        /* held; NULL: neither signalled nor about to be */
+  cl_event promise;       /* held; what waits for the next signal */
+};
+
+#define icd_is_semaphore(handle)                                                                   \
+  icd_object_is((const struct icd_object *)(handle), ICD_MAGIC_SEMAPHORE)
+
+static void drop_event(cl_event event) {
+  if (event)
+    icd_event_drop(event);
+}
+
+static void destroy(cl_semaphore_khr semaphore) {
+  cl_context context = semaphore->context;
+  drop_event(semaphore->signal);
+  if (semaphore->promise)
+    icd_event_set(semaphore->promise, CL_INVALID_SEMAPHORE_KHR, 0, 0);
+  drop_event(semaphore->promise);
+  base_mutex_destroy(&semaphore->lock);
+  free(semaphore->properties);
+  icd_object_free(ICD_MAGIC_SEMAPHORE, semaphore);
+  icd_context_drop(context);
+}
+
+/* ---- sync fds ------------------------------------------------------------------------ */
+
+struct awaited_fence {
+  cl_event event; /* held */
+  int fd;         /* owned */
+};
+
+static void *await_fence(void *data) {
+  struct awaited_fence *fence = data;
+  struct pollfd file = {.fd = fence->fd, .events = POLLIN};
+  while (poll(&file, 1, -1) < 0 && errno == EINTR)
+    ;
+  close(fence->fd);
+  icd_event_set(fence->event, file.revents & POLLIN ? CL_COMPLETE : CL_OUT_OF_RESOURCES, 0, 0);
+  icd_event_drop(fence->event);
+  free(fence);
+  return NULL;
+}
+
+/* A user event of our own that completes with the fence, whose fd it takes over; -1 has
+ * been signalled. NULL, with *code, refused if it is none: the fd is still the caller's. */
+static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_int *code,
+                               const char *call) {
+  struct pollfd file = {.fd = fd, .events = POLLIN};
+  if (fd >= 0 && (poll(&file, 1, 0) < 0 || file.revents & POLLNVAL)) {
+    *code = icd_fail(context, refused, call, "%d is not a sync fd", fd);
+    return NULL;
+  }
+  cl_event event = icd_event_create(context, NULL, CL_COMMAND_USER);
+  struct awaited_fence *fence = malloc(sizeof *fence);
+  *code = CL_SUCCESS;
+  if (!event || !fence) {
+    *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+  } else if (fd < 0 || file.revents & POLLIN) {
+    icd_event_set(event, CL_COMPLETE, 0, 0);
+    if (fd >= 0)
+      close(fd);
+  } else {
+    icd_event_hold(event);
+    *fence = (struct awaited_fence){event, fd};
+    if (!base_thread_start(NULL, await_fence, fence))
+      return event;
+    icd_event_drop(event);
+    *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "no thread to wait for the sync fd");
+  }
+  free(fence);
+  if (*code) {
+    drop_event(event);
+    return NULL;
+  }
+  return event;
+}
+
+/* A sync fd of the event, which nothing waits for any more. What the host has yet to submit
+ * has none, so that is waited for. */
+static cl_int export_event(cl_event event, int *fd, const char *call) {
+  cl_context context = event->context;
+  cl_command_queue queue = event->queue;
+  if (queue)
+    icd_event_await_submission(event);
+  if (!queue || icd_event_status(event) < 0)
+    return icd_fail(context, CL_INVALID_OPERATION, call, "no command signals the semaphore");
+  const uint64_t point = atomic_load(&event->tracked) ? event->point : 0;
+  const int error = rt_queue_fence(queue->rt, point, fd);
+  return error ? icd_fail(context, icd_code(error, CL_OUT_OF_HOST_MEMORY), call, "%s",
+                          rt_last_message())
+               : CL_SUCCESS;
+}
+
+/* ---- properties ------------------------------------------------------------------------- */
+
+struct wishes {
+  size_t words; /* of the list, with its 0 */
+  bool type, devices, exports, imports;
+  int fd;
+};
+
+/* A list of values after a property's name, with its 0; *count is how many. */
+static const cl_semaphore_properties_khr *skip_list(const cl_semaphore_properties_khr *value,
+                                                    size_t *count) {
+  for (*count = 0; *value; value++)
+    ++*count;
+  return value + 1;
+}
+
+static cl_int read_properties(cl_context context, const cl_semaphore_properties_khr *list,
+                              struct wishes *wishes, const char *call) {
+  *wishes = (struct wishes){.words = 1, .fd = -1};
+  if (!list || !*list)
+    return icd_fail(context, CL_INVALID_VALUE, call, "sema_props is NULL or empty");
+  const cl_semaphore_properties_khr *p = list;
+  while (*p) {
+    const cl_semaphore_properties_khr name = *p++, *values = p;
+    bool *seen = name == CL_SEMAPHORE_TYPE_KHR                  ? &wishes->type
+                 : name == CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR  ? &wishes->devices
+                 : name == CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR ? &wishes->exports
+                 : name == CL_SEMAPHORE_HANDLE_SYNC_FD_KHR      ? &wishes->imports
+                                                                : NULL;
+    if (!seen || *seen)
+      return icd_fail(context, CL_INVALID_PROPERTY, call, "property 0x%llx is %s",
+                      (unsigned long long)name, seen ? "given twice" : "unknown");
+    *seen = true;
+    if (seen == &wishes->type) {
+      if (*p++ != CL_SEMAPHORE_TYPE_BINARY_KHR)
+        return icd_fail(context, CL_INVALID_PROPERTY, call, "only binary semaphores are known");
+    } else if (seen == &wishes->imports) {
+      wishes->fd = (int)*p++;
+    } else {
+      size_t count;
+      p = skip_list(p, &count);
+      for (size_t i = 0; i < count; i++)
+        if (seen == &wishes->devices && (cl_device_id)(uintptr_t)values[i] != context->device)
+          return icd_fail(context, CL_INVALID_DEVICE, call,
+                          "a device of the list is not the context's");
+        else if (seen == &wishes->exports && values[i] != CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)
+          return icd_fail(context, CL_INVALID_PROPERTY, call, "only sync fds can be exported");
+      if (seen == &wishes->devices && count != 1)
+        return icd_fail(context, CL_INVALID_DEVICE, call, "%zu devices; it must be one", count);
+      if (count > 1)
+        return icd_fail(context, CL_INVALID_VALUE, call, "%zu handle types; one can be exported",
+                        count);
+      wishes->exports &= count || seen != &wishes->exports;
+    }
+  }
+  wishes->words = (size_t)(p - list) + 1;
+  if (!wishes->type)
+    return icd_fail(context, CL_INVALID_VALUE, call, "CL_SEMAPHORE_TYPE_KHR is not given");
+  if (wishes->imports && wishes->exports)
+    return icd_fail(context, CL_INVALID_OPERATION, call,
+                    "what is imported cannot be exported again");
+  return CL_SUCCESS;
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
+    cl_context context, const cl_semaphore_properties_khr *properties, cl_int *errcode_ret) {
+  if (!icd_is_context(context))
+    return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
+  struct wishes wishes;
+  cl_int code = read_properties(context, properties, &wishes, __func__);
+  if (code)
+    return icd_null(errcode_ret, code);
+  cl_semaphore_khr semaphore = icd_object_new(ICD_MAGIC_SEMAPHORE, sizeof *semaphore);
+  if (semaphore)
+    semaphore->properties = malloc(wishes.words * sizeof *properties);
+  if (!semaphore || !semaphore->properties) {
+    icd_object_free(ICD_MAGIC_SEMAPHORE, semaphore);
+    return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
+  }
+  memcpy(semaphore->properties, properties, wishes.words * sizeof *properties);
+  semaphore->property_count = wishes.words;
+  semaphore->context = context;
+  semaphore->exportable = wishes.exports;
+  semaphore->imported = wishes.imports;
+  base_mutex_init(&semaphore->lock, BASE_LOCK_SEMAPHORE);
+  icd_context_hold(context);
+  if (wishes.imports && !(semaphore->signal = event_of_fence(
+                              context, wishes.fd, CL_INVALID_PROPERTY, &code, __func__))) {
+    destroy(semaphore);
+    return icd_null(errcode_ret, code);
+  }
+  icd_object_init(&semaphore->object, ICD_MAGIC_SEMAPHORE);
+  return ICD_GIVE(errcode_ret, semaphore);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainSemaphoreKHR(cl_semaphore_khr semaphore) {
+  if (!icd_is_semaphore(semaphore))
+    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR, "sema_object is not a semaphore");
+  icd_object_retain(&semaphore->object);
+  return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseSemaphoreKHR(cl_semaphore_khr semaphore) {
+  bool last;
+  if (!icd_is_semaphore(semaphore) ||
+      icd_object_release(&semaphore->object, CL_INVALID_SEMAPHORE_KHR, &last) != CL_SUCCESS)
+    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR,
+                    "sema_object is not a semaphore, or released too often");
+  if (last)
+    destroy(semaphore);
+  return CL_SUCCESS;
+}
+
+static bool is_signalled(cl_semaphore_khr semaphore) {
+  base_mutex_lock(&semaphore->lock);
+  cl_event event = semaphore->signal;
+  if (event)
+    icd_event_hold(event);
+  base_mutex_unlock(&semaphore->lock);
+  const bool signalled = event && icd_event_status(event) == CL_COMPLETE;
+  drop_event(event);
+  return signalled;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreInfoKHR(cl_semaphore_khr semaphore,
+                                                      cl_semaphore_info_khr param_name,
+                                                      size_t param_value_size, void *param_value,
+                                                      size_t *param_value_size_ret) {
+  const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
+  if (!icd_is_semaphore(semaphore))
+    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR, "sema_object is not a semaphore");
+  switch (param_name) {
+  case CL_SEMAPHORE_CONTEXT_KHR:
+    return ICD_ANSWER(&answer, cl_context, semaphore->context);
+  case CL_SEMAPHORE_REFERENCE_COUNT_KHR:
+    return ICD_ANSWER(&answer, cl_uint, atomic_load(&semaphore->object.handles));
+  case CL_SEMAPHORE_PROPERTIES_KHR:
+    return icd_answer_bytes(&answer, __func__, semaphore->properties,
+                            semaphore->property_count * sizeof *semaphore->properties);
+  case CL_SEMAPHORE_TYPE_KHR:
+    return ICD_ANSWER(&answer, cl_semaphore_type_khr, CL_SEMAPHORE_TYPE_BINARY_KHR);
+  case CL_SEMAPHORE_PAYLOAD_KHR:
+    return ICD_ANSWER(&answer, cl_semaphore_payload_khr, is_signalled(semaphore));
+  case CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR:
+    return ICD_ANSWER(&answer, cl_device_id, semaphore->context->device);
+  case CL_SEMAPHORE_EXPORTABLE_KHR:
+    return ICD_ANSWER(&answer, cl_bool, semaphore->exportable);
+  case CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: {
+    const cl_external_semaphore_handle_type_khr type = CL_SEMAPHORE_HANDLE_SYNC_FD_KHR;
+    return icd_answer_bytes(&answer, __func__, &type, semaphore->exportable ? sizeof type : 0);
+  }
+  default:
+    return ICD_FAIL(semaphore->context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
+  }
+}
+
+/* The signal, which is consumed: the caller's now. NULL if there is none. */
+static cl_event take_signal(cl_semaphore_khr semaphore) {
+  base_mutex_lock(&semaphore->lock);
+  cl_event event = semaphore->signal;
+  semaphore->signal = NULL;
+  base_mutex_unlock(&semaphore->lock);
+  return event;
+}
+
+static void CL_CALLBACK keep_promise(cl_event event, cl_int status, void *promise) {
+  icd_event_set(promise, status, 0, 0);
+  icd_event_drop(promise);
+}
+
+/* The event goes to those who wait already, or signals the semaphore, in place of a signal
+ * that no command has waited for. */
+static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
+  cl_event old = NULL;
+  base_mutex_lock(&semaphore->lock);
+  cl_event promise = semaphore->promise;
+  semaphore->promise = NULL;
+  if (!promise) {
+    icd_event_hold(event);
+    old = semaphore->signal;
+    semaphore->signal = event;
+  }
+  base_mutex_unlock(&semaphore->lock);
+  drop_event(old);
+  if (promise && clSetEventCallback(event, CL_COMPLETE, keep_promise, promise) != CL_SUCCESS)
+    keep_promise(event, icd_event_wait(event), promise); /* no memory for the callback */
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
+    cl_semaphore_khr semaphore, cl_device_id device, cl_external_semaphore_handle_type_khr type,
+    size_t size, void *handle, size_t *size_ret) {
+  const struct icd_answer answer = {size, handle, size_ret};
+  if (!icd_is_semaphore(semaphore))
+    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR, "sema_object is not a semaphore");
+  cl_context context = semaphore->context;
+  if (device != context->device)
+    return ICD_FAIL(context, CL_INVALID_DEVICE, "device is not the semaphore's");
+  if (type != CL_SEMAPHORE_HANDLE_SYNC_FD_KHR || !semaphore->exportable)
+    return ICD_FAIL(context, CL_INVALID_VALUE, "the semaphore cannot be exported as that");
+  int fd = -1;
+  if (!handle || size < sizeof fd)
+    return icd_answer_bytes(&answer, __func__, &fd, sizeof fd);
+  cl_event event = take_signal(semaphore);
+  if (!event)
+    return ICD_FAIL(context, CL_INVALID_OPERATION, "no signal of the semaphore has been enqueued");
+  const cl_int code = export_event(event, &fd, __func__);
+  if (code)
+    signal_with(semaphore, event);
+  icd_event_drop(event);
+  return code ? code : icd_answer_bytes(&answer, __func__, &fd, sizeof fd);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReImportSemaphoreSyncFdKHR(
+    cl_semaphore_khr semaphore, cl_semaphore_reimport_properties_khr *properties, int fd) {
+  if (!icd_is_semaphore(semaphore) || !semaphore->imported)
+    return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR,
+                    "sema_object is not a semaphore made from a sync fd");
+  if (properties && *properties)
+    return ICD_FAIL(semaphore->context, CL_INVALID_VALUE, "no reimport property is known");
+  cl_int code;
+  cl_event event = event_of_fence(semaphore->context, fd, CL_INVALID_VALUE, &code, __func__);
+  if (event)
+    signal_with(semaphore, event);
+  drop_event(event);
+  return code;
+}
+
+/* ---- commands ------------------------------------------------------------------------------ */
+
+static cl_int check(cl_command_queue queue, cl_uint count, const cl_semaphore_khr *semaphores,
+                    cl_uint wait_count, const cl_event *waits, const char *call) {
+  cl_int code = icd_check_queue(queue, call);
+  if (code)
+    return code;
+  if (!count || !semaphores)
+    return icd_fail(queue->context, CL_INVALID_VALUE, call, "no semaphores are given");
+  for (cl_uint i = 0; i < count; i++) {
+    if (!icd_is_semaphore(semaphores[i]))
+      return icd_fail(queue->context, CL_INVALID_SEMAPHORE_KHR, call,
+                      "sema_objects[%u] is not a semaphore", i);
+    if (semaphores[i]->context != queue->context)
+      return icd_fail(queue->context, CL_INVALID_CONTEXT, call,
+                      "sema_objects[%u] is of another context", i);
+  }
+  return icd_check_good_waits(queue, wait_count, waits, call);
+}
+
+/* What a wait for the semaphore waits for, held: its signal, which is consumed, or a
+ * promise of one. NULL: no memory. */
+static cl_event claim(cl_semaphore_khr semaphore) {
+  base_mutex_lock(&semaphore->lock);
+  cl_event event = semaphore->signal;
+  semaphore->signal = NULL;
+  if (!event) {
+    if (!semaphore->promise)
+      semaphore->promise = icd_event_create(semaphore->context, NULL, CL_COMMAND_USER);
+    event = semaphore->promise;
+    if (event)
+      icd_event_hold(event);
+  }
+  base_mutex_unlock(&semaphore->lock);
+  return event;
+}
+
+/* The wait could not be enqueued. It was the only one: two for one signal are not allowed. */
+static void give_back(cl_semaphore_khr semaphore, cl_event event) {
+  base_mutex_lock(&semaphore->lock);
+  const bool promised = semaphore->promise == event;
+  if (promised)
+    semaphore->promise = NULL;
+  base_mutex_unlock(&semaphore->lock);
+  if (promised)
+    icd_event_drop(event);
+  else
+    signal_with(semaphore, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitSemaphoresKHR(cl_command_queue queue, cl_uint count,
+                                                           const cl_semaphore_khr *semaphores,
+                                                           const cl_semaphore_payload_khr *payloads,
+                                                           cl_uint wait_count,
+                                                           const cl_event *waits, cl_event *event) {
+  cl_int code = check(queue, count, semaphores, wait_count, waits, __func__);
+  if (code)
+    return code;
+  cl_event *all = malloc(((size_t)count + wait_count) * sizeof(cl_event));
+  cl_uint claimed = 0;
+  code = all ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+  for (; !code && claimed < count; claimed++)
+    if (!(all[claimed] = claim(semaphores[claimed]))) {
+      code = CL_OUT_OF_HOST_MEMORY;
+      break;
+    }
+  if (!code) {
+    if (wait_count)
+      memcpy(all + count, waits, wait_count * sizeof(cl_event));
+    struct icd_operation operation = {.kind = ICD_MARK, .type = CL_COMMAND_SEMAPHORE_WAIT_KHR};
+    code = icd_enqueue(queue, &operation, false, count + wait_count, all, event, __func__);
+  } else {
+    ICD_FAIL(queue->context, code, "no memory");
+  }
+  for (cl_uint i = 0; i < claimed; i++) {
+    if (code)
+      give_back(semaphores[i], all[i]);
+    icd_event_drop(all[i]);
+  }
+  free(all);
+  return code;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueSignalSemaphoresKHR(
+    cl_command_queue queue, cl_uint count, const cl_semaphore_khr *semaphores,
+    const cl_semaphore_payload_khr *payloads, cl_uint wait_count, const cl_event *waits,
+    cl_event *event_ret) {
+  cl_int code = check(queue, count, semaphores, wait_count, waits, __func__);
+  if (code)
+    return code;
+  cl_event event;
+  struct icd_operation operation = {.kind = ICD_MARK, .type = CL_COMMAND_SEMAPHORE_SIGNAL_KHR};
+  code = icd_enqueue(queue, &operation, false, wait_count, waits, &event, __func__);
+  if (code)
+    return code;
+  for (cl_uint i = 0; i < count; i++)
+    signal_with(semaphores[i], event);
+  if (event_ret)
+    *event_ret = event;
+  else
+    icd_event_drop(event);
+  return CL_SUCCESS;
+}

@@ -1,0 +1,146 @@
+/* Watchers: for each queue that has events on the GPU with callbacks, a thread while it
+ * has some. The timeline does not wake threads, so a thread must wait for it. It is not
+ * the queue's worker, which may be waiting for the very thing that a callback will bring
+ * about.
+ */
+#include <stdlib.h>
+
+#include "base/thread.h"
+#include "icd/queue/event_pool.h"
+
+/* Nothing but a look tells that a command has begun: how often, while a callback wants to
+ * know. */
+#define LOOK_NS 1000000u
+
+struct watch {
+  struct watch *next;
+  cl_command_queue queue; /* held by the events */
+  cl_event events;
+  uint64_t awaited; /* the lowest point among them, for which the thread sleeps */
+};
+
+static struct base_mutex lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_WATCHER); /* guards what follows */
+static struct watch *watches;
+
+static bool wants_beginning(cl_event event) {
+  bool wants = false;
+  base_mutex_lock(&event->context->lock);
+  for (const struct icd_event_callback *c = event->callbacks; c; c = c->next)
+    wants |= event->profiled && c->status == CL_RUNNING;
+  base_mutex_unlock(&event->context->lock);
+  return wants;
+}
+
+/* Drops the events that are complete; their callbacks have been called. */
+static cl_event look(cl_event watched, bool *often) {
+  cl_event left = NULL;
+  while (watched) {
+    cl_event event = watched;
+    watched = event->next_watched;
+    if (icd_event_status(event) <= CL_COMPLETE) {
+      icd_event_drop(event);
+    } else {
+      *often |= wants_beginning(event);
+      event->next_watched = left;
+      left = event;
+    }
+  }
+  return left;
+}
+
+/* Takes the events back that are left. False: there are none, and the watch is over. */
+static bool go_on(struct watch *watch, cl_event left) {
+  base_mutex_lock(&lock);
+  while (left) {
+    cl_event event = left;
+    left = event->next_watched;
+    event->next_watched = watch->events;
+    watch->events = event;
+  }
+  watch->awaited = UINT64_MAX;
+  for (cl_event event = watch->events; event; event = event->next_watched)
+    if (event->point < watch->awaited)
+      watch->awaited = event->point;
+  const bool over = !watch->events;
+  if (over) {
+    struct watch **link = &watches;
+    while (*link != watch)
+      link = &(*link)->next;
+    *link = watch->next;
+  }
+  base_mutex_unlock(&lock);
+  return !over;
+}
+
+static cl_event take_events(struct watch *watch) {
+  base_mutex_lock(&lock);
+  cl_event events = watch->events;
+  watch->events = NULL;
+  base_mutex_unlock(&lock);
+  return events;
+}
+
+static void *run(void *data) {
+  struct watch *watch = data;
+  for (;;) {
+    bool often = false;
+    if (!go_on(watch, look(take_events(watch), &often)))
+      break;
+    rt_queue_wait(watch->queue->rt, watch->awaited, often ? LOOK_NS : UINT64_MAX);
+  }
+  free(watch);
+  return NULL;
+}
+
+void icd_watcher_forked(void) {
+  base_mutex_init(&lock, BASE_LOCK_WATCHER);
+  watches = NULL;
+}
+
+/* A thread for the queue that sleeps for nothing later; NULL: there is none. The lock is
+ * held. */
+static struct watch *find(cl_event event) {
+  struct watch *watch = watches;
+  while (watch && (watch->queue != event->queue || watch->awaited > event->point))
+    watch = watch->next;
+  return watch;
+}
+
+static struct watch *start(cl_event event) {
+  struct watch *watch = calloc(1, sizeof *watch);
+  if (!watch)
+    return NULL;
+  watch->queue = event->queue;
+  watch->awaited = event->point;
+  if (base_thread_start(NULL, run, watch)) {
+    free(watch);
+    return NULL;
+  }
+  watch->next = watches;
+  watches = watch;
+  return watch;
+}
+
+/* Holds the event. False if no thread could be started. */
+static bool watch_event(cl_event event) {
+  base_mutex_lock(&lock);
+  struct watch *watch = find(event);
+  if (!watch)
+    watch = start(event);
+  if (watch) {
+    icd_event_hold(event);
+    event->next_watched = watch->events;
+    watch->events = event;
+  }
+  base_mutex_unlock(&lock);
+  return watch;
+}
+
+void icd_event_watch(cl_event event) {
+  base_mutex_lock(&event->context->lock);
+  const bool watch = event->callbacks && atomic_load(&event->tracked) && !event->watched;
+  event->watched |= watch;
+  base_mutex_unlock(&event->context->lock);
+  if (watch && !watch_event(event))
+    icd_event_wait(event); /* no thread to be had: then now */
+}

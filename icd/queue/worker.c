@@ -1,0 +1,366 @@
+/* The worker: a thread of a command queue that does what could not be done at once: in
+ * order, or, in a queue out of order, as it becomes ready. Created when first needed;
+ * sleeps while there is nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "icd/memory/mapping.h"
+#include "icd/queue/command.h"
+
+/* How long to wait for the GPU before looking at the other commands again. */
+#define LOOK_NS 1000000u
+
+/* A deferred command, with all it needs held. */
+struct icd_command {
+  struct icd_command *next;
+  uint64_t number; /* of the queue's deferred ones */
+  cl_event event;  /* or NULL */
+  struct icd_operation operation;
+  struct rt_launch launch; /* of a LAUNCH */
+  struct rt_cut cut;       /* of a LAUNCH with very many grids */
+  cl_event *waits;
+  cl_mem *mems; /* those of the operation or of the kernel's arguments */
+  cl_uint wait_count;
+  uint32_t mem_count;
+  void *tail; /* a LAUNCH's shape, a CALL's data: as they were when enqueued */
+};
+
+static void release_mems(struct icd_command *command) {
+  while (command->mem_count)
+    icd_mem_drop(command->mems[--command->mem_count]);
+}
+
+static void release(struct icd_command *command) {
+  for (cl_uint i = 0; i < command->wait_count; i++)
+    icd_event_drop(command->waits[i]);
+  release_mems(command);
+  if (command->operation.kernel)
+    icd_kernel_drop(command->operation.kernel);
+  if (command->operation.kind == ICD_REPLAY)
+    icd_replay_drop(&command->operation.replay);
+  if (icd_is_about_mapping(&command->operation))
+    icd_mapping_drop(command->operation.mapping);
+  if (command->event)
+    icd_event_drop(command->event);
+  free(command);
+}
+
+/* One block of memory for the command and all its lists. */
+static struct icd_command *make(const struct icd_operation *operation, cl_uint wait_count,
+                                const cl_event *waits, cl_event event) {
+  cl_kernel kernel = operation->kind == ICD_LAUNCH ? operation->kernel : NULL;
+  const uint32_t most_mems = kernel ? kernel->code->arg_count : 2;
+  const bool call = operation->kind == ICD_CALL;
+  const size_t tail_bytes = kernel ? rt_shape_bytes(kernel->code)
+                            : call ? operation->call.bytes
+                                   : 0;
+  const size_t size = sizeof(struct icd_command) + wait_count * sizeof(cl_event) +
+                      most_mems * sizeof(cl_mem) + tail_bytes;
+  struct icd_command *command = calloc(1, size);
+  if (!command)
+    return NULL;
+  command->operation = *operation;
+  command->waits = (cl_event *)(command + 1);
+  command->mems = (cl_mem *)(command->waits + wait_count);
+  command->tail = command->mems + most_mems;
+
+  for (cl_uint i = 0; i < wait_count; i++) {
+    icd_event_hold(waits[i]);
+    command->waits[command->wait_count++] = waits[i];
+  }
+  /* A kernel does not hold its arguments: what has gone it must not read, but that is for the
+   * GPU to find out. */
+  const cl_mem *mems = kernel ? kernel->buffers : operation->mems;
+  for (uint32_t i = 0; i < most_mems; i++)
+    if (mems[i] && icd_object_try_hold(&mems[i]->object)) {
+      command->mems[command->mem_count++] = mems[i];
+    }
+  if (kernel) {
+    icd_kernel_hold(kernel);
+    memcpy(command->tail, kernel->shape, tail_bytes);
+    command->launch = *operation->launch.rt;
+    command->launch.shape = (struct rt_shape *)command->tail;
+    if (command->launch.cut)
+      command->launch.cut = &command->cut;
+    command->launch.params = rt_shape_params(command->launch.shape, kernel->code);
+    command->operation.launch.rt = &command->launch;
+  }
+  if (operation->kind == ICD_REPLAY)
+    icd_replay_hold(&operation->replay);
+  if (icd_is_about_mapping(operation))
+    icd_mapping_hold(operation->mapping);
+  if (call) {
+    memcpy(command->tail, operation->call.data, tail_bytes);
+    command->operation.call.data = command->tail;
+  }
+  if (event) {
+    icd_event_hold(event);
+    command->event = event;
+  }
+  return command;
+}
+
+/* ---- in the worker ------------------------------------------------------------------- */
+
+/* Whether the host need not wait for an event: what the GPU does is done after what it
+ * has of the same queue, and in a queue in order everything is. */
+static bool is_ordered(cl_command_queue queue, const struct icd_command *command, cl_event event) {
+  return event->queue == queue && atomic_load(&event->tracked) &&
+         (icd_in_order(queue) || icd_is_for_gpu(&command->operation));
+}
+
+static cl_int wait_for_all(cl_command_queue queue, const struct icd_command *command) {
+  cl_int code = CL_SUCCESS;
+  for (cl_uint i = 0; i < command->wait_count; i++) {
+    cl_event event = command->waits[i];
+    const cl_int status =
+        is_ordered(queue, command, event) ? icd_event_status(event) : icd_event_wait(event);
+    if (status < 0)
+      code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  }
+  return code;
+}
+
+/* Does the command. *status: CL_COMPLETE or negative if it has ended here,
+ * CL_SUBMITTED if it is on the GPU. Gives the callbacks that are due. */
+static struct icd_event_callback *run(cl_command_queue queue, struct icd_command *command,
+                                      cl_int *status) {
+  struct icd_event_callback *due = NULL;
+  const struct icd_operation *operation = &command->operation;
+  cl_event event = command->event;
+  *status = wait_for_all(queue, command);
+  if (!*status && icd_is_for_gpu(operation)) {
+    /* A launch of very many grids in parts, between which others have the queue's lock. Two
+     * parts are on the GPU at a time: more could fill the channel, whose lock is held by the
+     * call that waits for room in it. */
+    uint64_t before = 0, last = 0;
+    do {
+      if (before)
+        rt_queue_wait(queue->rt, before, UINT64_MAX); /* a fault shows in what follows */
+      before = last;
+      if (icd_prints(operation))
+        icd_print_wait_for_room(queue->context);
+      icd_lock(&queue->lock);
+      *status = icd_submit(queue, operation, 0, NULL, event, &due);
+      last = rt_queue_submitted(queue->rt);
+      icd_unlock(&queue->lock);
+    } while (!*status && command->launch.cut && !command->cut.over);
+    if (!*status) {
+      *status = CL_SUBMITTED;
+      release_mems(command);
+      return due;
+    }
+  }
+  uint64_t start_ns = 0, end_ns = 0, point;
+  if (!*status && !icd_gpu_is_past(queue, operation, command->wait_count, &point) &&
+      rt_queue_wait(queue->rt, point, UINT64_MAX))
+    *status = CL_OUT_OF_RESOURCES;
+  icd_print_drain(queue);
+  if (!*status) {
+    const uint64_t cpu_ns = base_clock_ns();
+    icd_do(queue, operation);
+    if (event && event->profiled) {
+      event->submit_ns = cpu_ns;
+      start_ns = icd_device_clock(queue->device, cpu_ns);
+      end_ns = start_ns + (base_clock_ns() - cpu_ns);
+    }
+  } else {
+    if (icd_is_about_mapping(operation))
+      icd_map_terminated(operation);
+    icd_context_tell_fault(queue->context);
+  }
+  /* First: a thread that waits for the command may reuse their memory. */
+  release_mems(command);
+  return event ? icd_event_move(event, *status, start_ns, end_ns) : NULL;
+}
+
+/* Takes the command off the list; true if it was the last. */
+static bool finish(cl_command_queue queue, struct icd_command *command) {
+  icd_lock(&queue->lock);
+  struct icd_command **link = &queue->first, *before = NULL;
+  for (; *link != command; link = &before->next)
+    before = *link;
+  *link = command->next;
+  if (!*link)
+    queue->last = before;
+  const bool empty = !queue->first;
+  icd_wake(&queue->done);
+  icd_unlock(&queue->lock);
+  return empty;
+}
+
+/* ---- out of order ---------------------------------------------------------------------- */
+
+bool icd_defers_barrier(cl_command_queue queue) {
+  for (const struct icd_command *command = queue->first; command; command = command->next)
+    if (icd_is_barrier(&command->operation))
+      return true;
+  return false;
+}
+
+/* The list grows under the lock while the worker walks it; only the worker shortens it. */
+static struct icd_command *next(cl_command_queue queue, struct icd_command *command) {
+  icd_lock(&queue->lock);
+  struct icd_command *found = command ? command->next : queue->first;
+  icd_unlock(&queue->lock);
+  return found;
+}
+
+/* A place on the GPU's way that a command waits for. */
+struct awaited {
+  struct rt_queue *rt; /* NULL: none */
+  uint64_t point;
+};
+
+/* Whether a command can be done now, or has failed. If only the GPU holds it back,
+ * *awaited says where. No lock is held: events may call the application back. */
+static bool is_ready(cl_command_queue queue, const struct icd_command *command, bool first,
+                     struct awaited *awaited) {
+  const struct icd_operation *operation = &command->operation;
+  for (cl_uint i = 0; i < command->wait_count; i++) {
+    cl_event event = command->waits[i];
+    if (icd_event_status(event) <= CL_COMPLETE || is_ordered(queue, command, event))
+      continue;
+    if (atomic_load_explicit(&event->tracked, memory_order_acquire))
+      *awaited = (struct awaited){event->queue->rt, event->point};
+    return false;
+  }
+  if (icd_follows_all(operation, command->wait_count) && !first)
+    return false;
+  uint64_t point;
+  if (icd_is_for_gpu(operation) || icd_gpu_is_past(queue, operation, command->wait_count, &point) ||
+      rt_context_fault(queue->context->rt))
+    return true;
+  *awaited = (struct awaited){queue->rt, point};
+  return false;
+}
+
+/* Waits until one of the deferred commands is ready. There is at least one. */
+static struct icd_command *choose(cl_command_queue queue) {
+  for (;;) {
+    const uint64_t changes = icd_context_changes(queue->context);
+    struct awaited awaited = {0};
+    struct icd_command *command = next(queue, NULL);
+    for (bool first = true; command; first = false) {
+      if (is_ready(queue, command, first, &awaited))
+        return command;
+      if (icd_is_barrier(&command->operation))
+        break; /* which holds back what is after it */
+      command = next(queue, command);
+    }
+    if (!awaited.rt)
+      icd_context_await_change(queue->context, changes);
+    else
+      rt_queue_wait(awaited.rt, awaited.point, LOOK_NS);
+  }
+}
+
+/* ---- the thread -------------------------------------------------------------------------- */
+
+static void *work(void *data) {
+  cl_command_queue queue = data;
+  for (;;) {
+    icd_lock(&queue->lock);
+    while (!queue->first && !queue->stop)
+      icd_wait(&queue->work, &queue->lock);
+    struct icd_command *command = queue->first;
+    icd_unlock(&queue->lock);
+    if (!command)
+      return NULL;
+    if (!icd_in_order(queue))
+      command = choose(queue);
+
+    cl_int status;
+    struct icd_event_callback *due = run(queue, command, &status);
+    const bool empty = finish(queue, command);
+    if (command->event) {
+      icd_event_call(command->event, status, due);
+      icd_event_watch(command->event);
+    }
+    release(command);
+    /* The list held the queue while it was not empty. If the application has no
+     * handle left, nothing else will free what was retired meanwhile. */
+    if (empty) {
+      if (!atomic_load(&queue->object.handles))
+        rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
+      icd_reclaim(queue->context, false);
+      if (icd_object_drop(&queue->object)) {
+        icd_queue_destroy(queue);
+        return NULL;
+      }
+    }
+  }
+}
+
+/* ---- from outside ---------------------------------------------------------------------- */
+
+cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
+                 const cl_event *waits, cl_event event) {
+  struct icd_command *command = make(operation, wait_count, waits, event);
+  if (!command)
+    return CL_OUT_OF_HOST_MEMORY;
+  if (!queue->has_worker) {
+    if (base_thread_start(&queue->worker, work, queue)) {
+      release(command);
+      return CL_OUT_OF_RESOURCES;
+    }
+    queue->has_worker = true;
+  }
+  if (queue->first) {
+    queue->last->next = command;
+  } else {
+    icd_queue_hold(queue);
+    queue->first = command;
+  }
+  queue->last = command;
+  command->number = ++queue->deferred;
+  icd_wake(&queue->work);
+  if (!icd_in_order(queue))
+    icd_context_change(queue->context);
+  return CL_SUCCESS;
+}
+
+int icd_queue_finish(cl_command_queue queue) {
+  icd_lock(&queue->lock);
+  const uint64_t target = queue->deferred;
+  while (queue->first && queue->first->number <= target)
+    icd_wait(&queue->done, &queue->lock);
+  icd_unlock(&queue->lock);
+  const int error = rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
+  icd_print_drain(queue);
+  return error;
+}
+
+/* The first queue whose serial number is at least that, held; NULL: none. A queue that is
+ * about to be destroyed waits for its work itself. */
+static cl_command_queue next_queue(cl_context context, uint64_t serial) {
+  base_mutex_lock(&context->lock);
+  cl_command_queue queue = context->queues;
+  while (queue && (queue->serial < serial || !icd_object_try_hold(&queue->object)))
+    queue = queue->next;
+  base_mutex_unlock(&context->lock);
+  return queue;
+}
+
+void icd_context_finish(cl_context context) {
+  cl_command_queue queue;
+  for (uint64_t serial = 0; (queue = next_queue(context, serial)); icd_queue_drop(queue)) {
+    icd_queue_finish(queue);
+    serial = queue->serial + 1;
+  }
+}
+
+void icd_worker_stop(cl_command_queue queue) {
+  if (!queue->has_worker)
+    return;
+  icd_lock(&queue->lock);
+  queue->stop = true;
+  icd_wake(&queue->work);
+  icd_unlock(&queue->lock);
+  if (pthread_equal(pthread_self(), queue->worker))
+    pthread_detach(queue->worker);
+  else
+    pthread_join(queue->worker, NULL);
+}
