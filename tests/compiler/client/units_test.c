@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -274,6 +275,42 @@ static void test_no_processes(void **state) {
   build_units("plan kernel\na\nb\nc\nd\ne", 5, 0);
 }
 
+static void *build_slowly(void *argument) {
+  struct cc_result result;
+  char source[64];
+  const char name = *(const char *)argument;
+  snprintf(source, sizeof source, "plan kernel\nslow %c\nslow %c%c\nslow", name, name, name);
+  const bool good = build(source, &result) == CC_OK && result.units == 3;
+  cc_result_finish(&result);
+  return good ? argument : NULL;
+}
+
+/* A child has nothing of what its parent builds, or waits to build. */
+static void test_fork(void **state) {
+  (void)state;
+  enum { THREADS = 3 }; /* more than CORES: some wait */
+  pthread_t threads[THREADS];
+  char names[] = "uvw";
+  int status = -1;
+  const int before = atomic_load(&waits);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, build_slowly, &names[i]), 0);
+  while (atomic_load(&waits) == before)
+    usleep(1000);
+  const pid_t child = fork();
+  if (child == 0) {
+    struct cc_result result;
+    _exit(build("kernel", &result) == CC_OK ? 0 : 1);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *value = NULL;
+    pthread_join(threads[i], &value);
+    assert_ptr_equal(value, &names[i]);
+  }
+}
+
 /* Many builds at once, some of which fail, one way or another. */
 static void *build_several(void *argument) {
   static const char *const sources[] = {
@@ -332,7 +369,8 @@ int main(void) {
       cmocka_unit_test(test_cached),       cmocka_unit_test(test_failures),
       cmocka_unit_test(test_memory),       cmocka_unit_test(test_broken_plans),
       cmocka_unit_test(test_turns),        cmocka_unit_test(test_alone),
-      cmocka_unit_test(test_no_processes), cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_no_processes), cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_threads),
   };
   return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
