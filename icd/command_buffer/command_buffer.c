@@ -53,15 +53,15 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
   size_t words;
   if ((code = icd_read_flags(context, properties, known, &words, call)))
     return icd_null(errcode_ret, code);
-  cl_command_buffer_khr buffer = icd_object_new(ICD_MAGIC_COMMAND_BUFFER, sizeof *buffer);
+  cl_command_buffer_khr buffer = icd_object_new(ICD_MAGIC_COMMAND_BUFFER, sizeof(*buffer));
   if (buffer && words)
-    buffer->properties = malloc(words * sizeof *properties);
+    buffer->properties = malloc(words * sizeof(*properties));
   if (!buffer || (words && !buffer->properties)) {
     icd_object_free(ICD_MAGIC_COMMAND_BUFFER, buffer);
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   }
   if (words)
-    memcpy(buffer->properties, properties, words * sizeof *properties);
+    memcpy(buffer->properties, properties, words * sizeof(*properties));
   buffer->property_count = words;
   buffer->flags = flags;
   buffer->asserts = asserts;
@@ -75,7 +75,7 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
   return ICD_GIVE(errcode_ret, buffer);
 }
 
-static cl_int check(cl_command_buffer_khr buffer, const char *call) {
+static cl_int check_command_buffer(cl_command_buffer_khr buffer, const char *call) {
   if (!icd_is_command_buffer(buffer))
     return icd_fail(NULL, CL_INVALID_COMMAND_BUFFER_KHR, call,
                     "command_buffer is not a command buffer");
@@ -83,7 +83,7 @@ static cl_int check(cl_command_buffer_khr buffer, const char *call) {
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clRetainCommandBufferKHR(cl_command_buffer_khr buffer) {
-  const cl_int code = check(buffer, "clRetainCommandBufferKHR");
+  const cl_int code = check_command_buffer(buffer, "clRetainCommandBufferKHR");
   if (!code)
     icd_object_retain(&buffer->object);
   return code;
@@ -91,7 +91,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clRetainCommandBufferKHR(cl_command_buffer_k
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clReleaseCommandBufferKHR(cl_command_buffer_khr buffer) {
   static const char call[] = "clReleaseCommandBufferKHR";
-  cl_int code = check(buffer, call);
+  cl_int code = check_command_buffer(buffer, call);
   if (code)
     return code;
   bool last;
@@ -105,7 +105,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clReleaseCommandBufferKHR(cl_command_buffer_
 
 /* ---- writing it down ------------------------------------------------------------------------ */
 
-static bool is_free(const struct icd_recording *recording) {
+static bool recording_is_free(const struct icd_recording *recording) {
   bool in_flight = atomic_load(&recording->users);
   for (const struct icd_part *part = &recording->first; part && !in_flight; part = part->next)
     in_flight = rt_recording_in_flight(part->rt);
@@ -113,11 +113,11 @@ static bool is_free(const struct icd_recording *recording) {
 }
 
 /* One that is not in use and not the current one: writing may fail. NULL: no memory. */
-static struct icd_recording *find_free(cl_command_buffer_khr buffer) {
+static struct icd_recording *find_free_recording(cl_command_buffer_khr buffer) {
   for (struct icd_recording *recording = buffer->recordings; recording; recording = recording->next)
-    if (recording != atomic_load(&buffer->current) && is_free(recording))
+    if (recording != atomic_load(&buffer->current) && recording_is_free(recording))
       return recording;
-  struct icd_recording *recording = calloc(1, sizeof *recording);
+  struct icd_recording *recording = calloc(1, sizeof(*recording));
   if (!recording)
     return NULL;
   icd_lock_init(&recording->guard, BASE_LOCK_RECORDING);
@@ -135,7 +135,7 @@ static uint64_t gpu_address(cl_mem mem, const char *cpu) {
   return mem->gpu + (uint64_t)(cpu - mem->cpu);
 }
 
-static int put_copy(struct rt_recording *rt, const struct icd_operation *operation) {
+static int record_copy(struct rt_recording *rt, const struct icd_operation *operation) {
   const struct icd_copy *copy = &operation->copy;
   const struct rt_copy out = {
       .target = gpu_address(operation->mems[1], copy->target),
@@ -149,7 +149,7 @@ static int put_copy(struct rt_recording *rt, const struct icd_operation *operati
   return rt_recording_copy(rt, &out);
 }
 
-static int put_fill(struct rt_recording *rt, const struct icd_operation *operation) {
+static int record_fill(struct rt_recording *rt, const struct icd_operation *operation) {
   const struct icd_fill *fill = &operation->fill;
   const struct rt_fill out = {
       .target = gpu_address(operation->mems[0], fill->target),
@@ -173,7 +173,7 @@ struct icd_operation icd_recorded_launch(cl_kernel kernel, const struct icd_rang
 /* The launch ends the part, and what follows goes into another. */
 static int end_part(struct icd_part **part, cl_kernel printer) {
   cl_context context = printer->program->context;
-  struct icd_part *next = calloc(1, sizeof *next);
+  struct icd_part *next = calloc(1, sizeof(*next));
   const int error = next ? rt_recording_create(context->rt, &next->rt) : -ENOMEM;
   if (error) {
     free(next);
@@ -188,8 +188,8 @@ static int end_part(struct icd_part **part, cl_kernel printer) {
 
 enum { RECORDED_GRIDS_MAX = 1 << 12 }; /* of a launch */
 
-static cl_int put_launch(struct icd_part **part, const struct icd_dispatch *dispatch, int *error,
-                         const char *call) {
+static cl_int record_launch(struct icd_part **part, const struct icd_dispatch *dispatch, int *error,
+                            const char *call) {
   if (icd_is_empty(&dispatch->range))
     return CL_SUCCESS;
   cl_kernel kernel = dispatch->kernel;
@@ -224,8 +224,8 @@ static bool is_complete(cl_command_buffer_khr buffer) {
   return true;
 }
 
-static cl_int write_down(cl_command_buffer_khr buffer, struct icd_recording *recording,
-                         const char *call) {
+static cl_int record_commands(cl_command_buffer_khr buffer, struct icd_recording *recording,
+                              const char *call) {
   cl_int code = CL_SUCCESS;
   int error = 0;
   icd_recording_clear(recording);
@@ -236,13 +236,13 @@ static cl_int write_down(cl_command_buffer_khr buffer, struct icd_recording *rec
       rt_recording_wait(part->rt);
     switch (command->operation.kind) {
     case ICD_LAUNCH:
-      code = put_launch(&part, dispatch_of(command), &error, call);
+      code = record_launch(&part, dispatch_of(command), &error, call);
       break;
     case ICD_COPY:
-      error = put_copy(part->rt, &command->operation);
+      error = record_copy(part->rt, &command->operation);
       break;
     case ICD_FILL:
-      error = put_fill(part->rt, &command->operation);
+      error = record_fill(part->rt, &command->operation);
       break;
     default: /* ICD_MARK has nothing but its place */
       break;
@@ -259,10 +259,10 @@ static cl_int write_down(cl_command_buffer_khr buffer, struct icd_recording *rec
 cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call) {
   if (!is_complete(buffer))
     return CL_SUCCESS;
-  struct icd_recording *recording = find_free(buffer);
+  struct icd_recording *recording = find_free_recording(buffer);
   if (!recording)
     return icd_fail(buffer->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
-  const cl_int code = write_down(buffer, recording, call);
+  const cl_int code = record_commands(buffer, recording, call);
   if (!code)
     atomic_store(&buffer->current, recording);
   return code;
@@ -270,7 +270,7 @@ cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call)
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer_khr buffer) {
   static const char call[] = "clFinalizeCommandBufferKHR";
-  cl_int code = check(buffer, call);
+  cl_int code = check_command_buffer(buffer, call);
   if (code)
     return code;
   icd_enter(&buffer->lock);
@@ -328,7 +328,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
   static const char call[] = "clEnqueueCommandBufferKHR";
   cl_command_queue queue = NULL;
   cl_int code;
-  if ((code = check(buffer, call)) ||
+  if ((code = check_command_buffer(buffer, call)) ||
       (code = choose_queue(buffer, queue_count, queues, &queue, call)))
     return code;
   if ((code = icd_check_waits(queue, wait_count, waits, call)))
@@ -354,7 +354,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clEnqueueCommandBufferKHR(
 /* ---- queries ------------------------------------------------------------------------------------
  */
 
-static cl_command_buffer_state_khr state_of(cl_command_buffer_khr buffer) {
+static cl_command_buffer_state_khr command_buffer_state(cl_command_buffer_khr buffer) {
   base_mutex_lock(&buffer->lock);
   const cl_command_buffer_state_khr state =
       !buffer->finalized              ? CL_COMMAND_BUFFER_STATE_RECORDING_KHR
@@ -371,7 +371,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clGetCommandBufferInfoKHR(cl_command_buffer_
                                                               size_t *param_value_size_ret) {
   static const char call[] = "clGetCommandBufferInfoKHR";
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
-  const cl_int code = check(buffer, call);
+  const cl_int code = check_command_buffer(buffer, call);
   if (code)
     return code;
   switch (param_name) {
@@ -382,10 +382,10 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clGetCommandBufferInfoKHR(cl_command_buffer_
   case CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR:
     return ICD_ANSWER(&answer, cl_uint, atomic_load(&buffer->object.handles));
   case CL_COMMAND_BUFFER_STATE_KHR:
-    return ICD_ANSWER(&answer, cl_command_buffer_state_khr, state_of(buffer));
+    return ICD_ANSWER(&answer, cl_command_buffer_state_khr, command_buffer_state(buffer));
   case CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR:
     return icd_answer_bytes(&answer, call, buffer->properties,
-                            buffer->property_count * sizeof *buffer->properties);
+                            buffer->property_count * sizeof(*buffer->properties));
   case CL_COMMAND_BUFFER_CONTEXT_KHR:
     return ICD_ANSWER(&answer, cl_context, buffer->context);
   default:

@@ -76,7 +76,7 @@ static bool must_wait(const struct place *place, cl_command_type type) {
 }
 
 /* Takes the operation over, with one reference to each of its mems and its kernel. */
-static cl_int append(const struct place *place, cl_mutable_command_khr command) {
+static cl_int append_command(const struct place *place, cl_mutable_command_khr command) {
   cl_command_buffer_khr buffer = place->buffer;
   cl_int code = CL_SUCCESS;
   icd_enter(&buffer->lock);
@@ -107,9 +107,9 @@ static cl_int append(const struct place *place, cl_mutable_command_khr command) 
 }
 
 /* A command that is not yet in the buffer, and holds its mems. */
-static cl_mutable_command_khr make(const struct place *place,
-                                   const struct icd_operation *operation) {
-  cl_mutable_command_khr command = icd_object_new(ICD_MAGIC_MUTABLE_COMMAND, sizeof *command);
+static cl_mutable_command_khr create_command(const struct place *place,
+                                             const struct icd_operation *operation) {
+  cl_mutable_command_khr command = icd_object_new(ICD_MAGIC_MUTABLE_COMMAND, sizeof(*command));
   if (!command) {
     icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call, "no memory");
     return NULL;
@@ -122,9 +122,9 @@ static cl_mutable_command_khr make(const struct place *place,
   return command;
 }
 
-static cl_int record(const struct place *place, const struct icd_operation *operation) {
-  cl_mutable_command_khr command = make(place, operation);
-  return command ? append(place, command) : CL_OUT_OF_HOST_MEMORY;
+static cl_int record_command(const struct place *place, const struct icd_operation *operation) {
+  cl_mutable_command_khr command = create_command(place, operation);
+  return command ? append_command(place, command) : CL_OUT_OF_HOST_MEMORY;
 }
 
 /* ---- barriers, copies, fills -------------------------------------------------------------------
@@ -135,7 +135,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandBarrierWithWaitListKHR(ICD_RECORD_H
   const struct place place = PLACE("clCommandBarrierWithWaitListKHR");
   const struct icd_operation operation = {.kind = ICD_MARK, .type = CL_COMMAND_BARRIER};
   const cl_int code = check_fixed(&place);
-  return code ? code : record(&place, &operation);
+  return code ? code : record_command(&place, &operation);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferKHR(ICD_RECORD_HEAD, cl_mem source,
@@ -149,7 +149,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferKHR(ICD_RECORD_HEAD, cl_m
       (code = icd_copy_buffer(buffer->queue, source, target, source_offset, target_offset, size,
                               &operation, place.call)))
     return code;
-  return record(&place, &operation);
+  return record_command(&place, &operation);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferRectKHR(
@@ -165,7 +165,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferRectKHR(
       (code = icd_copy_buffer_rect(buffer->queue, source, target, &rectangles, &operation,
                                    place.call)))
     return code;
-  return record(&place, &operation);
+  return record_command(&place, &operation);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferToImageKHR(ICD_RECORD_HEAD, cl_mem source,
@@ -180,7 +180,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferToImageKHR(ICD_RECORD_HEA
       (code = icd_copy_buffer_to_image(buffer->queue, source, target, offset, origin, region,
                                        &operation, place.call)))
     return code;
-  return record(&place, &operation);
+  return record_command(&place, &operation);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyImageKHR(ICD_RECORD_HEAD, cl_mem source,
@@ -195,7 +195,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyImageKHR(ICD_RECORD_HEAD, cl_me
       (code = icd_copy_image(buffer->queue, source, target, source_origin, target_origin, region,
                              &operation, place.call)))
     return code;
-  return record(&place, &operation);
+  return record_command(&place, &operation);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyImageToBufferKHR(ICD_RECORD_HEAD, cl_mem source,
@@ -210,7 +210,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyImageToBufferKHR(ICD_RECORD_HEA
       (code = icd_copy_image_to_buffer(buffer->queue, source, target, origin, region, offset,
                                        &operation, place.call)))
     return code;
-  return record(&place, &operation);
+  return record_command(&place, &operation);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandFillBufferKHR(ICD_RECORD_HEAD, cl_mem mem,
@@ -224,7 +224,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandFillBufferKHR(ICD_RECORD_HEAD, cl_m
       (code = icd_fill_buffer(buffer->queue, mem, pattern, pattern_size, offset, size, &operation,
                               place.call)))
     return code;
-  return record(&place, &operation);
+  return record_command(&place, &operation);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandFillImageKHR(ICD_RECORD_HEAD, cl_mem image,
@@ -236,14 +236,14 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandFillImageKHR(ICD_RECORD_HEAD, cl_me
   if ((code = check_fixed(&place)) ||
       (code = icd_fill_image(buffer->queue, image, color, origin, region, &operation, place.call)))
     return code;
-  return record(&place, &operation);
+  return record_command(&place, &operation);
 }
 
 /* ---- shared virtual memory
  * ------------------------------------------------------------------------ */
 
 /* The GPU can only reach what is an allocation's; all of it, as it is never checked again. */
-static cl_int find(const struct place *place, const void *pointer, size_t size, cl_mem *mem) {
+static cl_int find_svm(const struct place *place, const void *pointer, size_t size, cl_mem *mem) {
   *mem = icd_svm_find(place->buffer->context, pointer);
   if (*mem && size <= (*mem)->size - (size_t)((const char *)pointer - (*mem)->cpu))
     return CL_SUCCESS;
@@ -256,12 +256,12 @@ static cl_int find(const struct place *place, const void *pointer, size_t size, 
 static cl_int record_svm(const struct place *place, struct icd_operation *operation,
                          const void *target, const void *source, size_t size) {
   cl_mem mems[2] = {NULL, NULL};
-  cl_int code = source ? find(place, source, size, &mems[0]) : CL_SUCCESS;
+  cl_int code = source ? find_svm(place, source, size, &mems[0]) : CL_SUCCESS;
   if (!code)
-    code = find(place, target, size, &mems[source ? 1 : 0]);
+    code = find_svm(place, target, size, &mems[source ? 1 : 0]);
   if (!code) {
-    memcpy(operation->mems, mems, sizeof mems);
-    code = record(place, operation);
+    memcpy(operation->mems, mems, sizeof(mems));
+    code = record_command(place, operation);
   }
   for (int i = 0; i < 2; i++)
     if (mems[i])
@@ -348,7 +348,7 @@ static cl_int try_launch(const struct place *place, const struct icd_dispatch *d
 static cl_int record_launch(const struct place *place, cl_kernel kernel,
                             const struct icd_range *range, const struct wishes *wishes) {
   const struct icd_operation operation = {.kind = ICD_LAUNCH, .type = CL_COMMAND_NDRANGE_KERNEL};
-  cl_mutable_command_khr command = make(place, &operation);
+  cl_mutable_command_khr command = create_command(place, &operation);
   if (!command)
     return CL_OUT_OF_HOST_MEMORY;
   command->fields = wishes->fields;
@@ -356,13 +356,13 @@ static cl_int record_launch(const struct place *place, cl_kernel kernel,
   command->dispatch =
       (struct icd_dispatch){icd_kernel_clone(kernel, BASE_LOCK_RECORDED_KERNEL), *range};
   if (wishes->words)
-    command->properties = malloc(wishes->words * sizeof *command->properties);
+    command->properties = malloc(wishes->words * sizeof(*command->properties));
   if (!command->dispatch.kernel || (wishes->words && !command->properties)) {
     icd_mutable_command_free(command);
     return icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call, "no memory");
   }
   if (wishes->words)
-    memcpy(command->properties, place->properties, wishes->words * sizeof *command->properties);
+    memcpy(command->properties, place->properties, wishes->words * sizeof(*command->properties));
   icd_kernel_hold(kernel);
   command->kernel = kernel;
   const cl_int code = try_launch(place, &command->dispatch, wishes->defers);
@@ -370,7 +370,7 @@ static cl_int record_launch(const struct place *place, cl_kernel kernel,
     icd_mutable_command_free(command);
     return code;
   }
-  return append(place, command);
+  return append_command(place, command);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandNDRangeKernelKHR(
@@ -386,7 +386,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandNDRangeKernelKHR(
       (code = icd_read_range(kernel, &given, &range, place.call)))
     return code;
   if (!global)
-    memset(range.global, 0, sizeof range.global);
+    memset(range.global, 0, sizeof(range.global));
   if (wishes.asserts && !local)
     return icd_fail(buffer->context, CL_INVALID_VALUE, place.call,
                     "the number of work-groups is to be limited, but local_work_size is NULL");

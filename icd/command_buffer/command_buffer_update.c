@@ -10,7 +10,7 @@
 
 #define CALL "clUpdateMutableCommandsKHR"
 
-static cl_int refuse(cl_command_buffer_khr buffer, cl_int code, const char *why) {
+static cl_int refuse_update(cl_command_buffer_khr buffer, cl_int code, const char *why) {
   return icd_fail(buffer->context, code, CALL, "%s", why);
 }
 
@@ -29,14 +29,15 @@ static cl_int check_config(cl_command_buffer_khr buffer,
   cl_mutable_command_khr command = config->command;
   if (!icd_object_is((const struct icd_object *)command, ICD_MAGIC_MUTABLE_COMMAND) ||
       command->buffer != buffer || !command->kernel)
-    return refuse(buffer, CL_INVALID_MUTABLE_COMMAND_KHR, "command is no launch of the buffer");
+    return refuse_update(buffer, CL_INVALID_MUTABLE_COMMAND_KHR,
+                         "command is no launch of the buffer");
   cl_int code;
   if ((code = check_list(buffer, config->num_args, config->arg_list, "arg_list")) ||
       (code = check_list(buffer, config->num_svm_args, config->arg_svm_list, "arg_svm_list")) ||
       (code = check_list(buffer, config->num_exec_infos, config->exec_info_list, "exec_info_list")))
     return code;
   if (config->work_dim && config->work_dim != command->dispatch.range.work_dim)
-    return refuse(buffer, CL_INVALID_OPERATION, "work_dim cannot be changed");
+    return refuse_update(buffer, CL_INVALID_OPERATION, "work_dim cannot be changed");
   const cl_mutable_dispatch_fields_khr wanted =
       (config->global_work_offset ? CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR : 0) |
       (config->global_work_size ? CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR : 0) |
@@ -92,7 +93,7 @@ static bool is_uniform(const struct icd_range *range) {
   return true;
 }
 
-static cl_int stage(const struct icd_mutable_dispatch_config *config) {
+static cl_int stage_changes(const struct icd_mutable_dispatch_config *config) {
   cl_mutable_command_khr command = config->command;
   cl_command_buffer_khr buffer = command->buffer;
   if (!command->staged.kernel)
@@ -100,18 +101,18 @@ static cl_int stage(const struct icd_mutable_dispatch_config *config) {
         (struct icd_dispatch){icd_kernel_clone(command->dispatch.kernel, BASE_LOCK_RECORDED_KERNEL),
                               command->dispatch.range};
   if (!command->staged.kernel)
-    return refuse(buffer, CL_OUT_OF_HOST_MEMORY, "no memory");
+    return refuse_update(buffer, CL_OUT_OF_HOST_MEMORY, "no memory");
   cl_int code = set_arguments(command->staged.kernel, config);
   if (!code)
     code = set_range(command, config);
   if (!code && is_uniform(&command->staged.range) != is_uniform(&command->dispatch.range))
-    code = refuse(buffer, CL_INVALID_OPERATION,
-                  "the work-groups' sizes were uniform and are not, or the other way round");
+    code = refuse_update(buffer, CL_INVALID_OPERATION,
+                         "the work-groups' sizes were uniform and are not, or the other way round");
   return code;
 }
 
 /* The staged take the others' places, or go. */
-static void settle(cl_command_buffer_khr buffer, bool good) {
+static void settle_changes(cl_command_buffer_khr buffer, bool good) {
   for (cl_mutable_command_khr command = buffer->first; command; command = command->next) {
     if (!command->staged.kernel)
       continue;
@@ -123,18 +124,18 @@ static void settle(cl_command_buffer_khr buffer, bool good) {
 }
 
 /* The buffer's lock is held. */
-static cl_int update(cl_command_buffer_khr buffer, cl_uint count, const void **configs) {
+static cl_int update_commands(cl_command_buffer_khr buffer, cl_uint count, const void **configs) {
   if (!buffer->finalized)
-    return refuse(buffer, CL_INVALID_OPERATION, "command_buffer has not been finalized");
+    return refuse_update(buffer, CL_INVALID_OPERATION, "command_buffer has not been finalized");
   cl_int code = CL_SUCCESS;
   for (cl_uint i = 0; i < count && !code; i++) {
     code = check_config(buffer, configs[i]);
     if (!code)
-      code = stage(configs[i]);
+      code = stage_changes(configs[i]);
   }
   if (!code)
     code = icd_command_buffer_record(buffer, CALL);
-  settle(buffer, !code);
+  settle_changes(buffer, !code);
   return code;
 }
 
@@ -146,8 +147,8 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clUpdateMutableCommandsKHR(
     return icd_fail(NULL, CL_INVALID_COMMAND_BUFFER_KHR, CALL,
                     "command_buffer is not a command buffer");
   if (!(buffer->flags & CL_COMMAND_BUFFER_MUTABLE_KHR))
-    return refuse(buffer, CL_INVALID_OPERATION,
-                  "command_buffer was made without CL_COMMAND_BUFFER_MUTABLE_KHR");
+    return refuse_update(buffer, CL_INVALID_OPERATION,
+                         "command_buffer was made without CL_COMMAND_BUFFER_MUTABLE_KHR");
   if ((code = check_list(buffer, config_count, types, "config_types")) ||
       (code = check_list(buffer, config_count, configs, "configs")))
     return code;
@@ -156,7 +157,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clUpdateMutableCommandsKHR(
       return icd_fail(buffer->context, CL_INVALID_VALUE, CALL,
                       "configs[%u] is NULL or its type 0x%x unknown", i, types[i]);
   icd_enter(&buffer->lock);
-  code = update(buffer, config_count, configs);
+  code = update_commands(buffer, config_count, configs);
   icd_leave(&buffer->lock);
   return code;
 }
@@ -169,9 +170,9 @@ static cl_int answer_sizes(const struct icd_answer *answer, cl_mutable_command_k
   size_t copy[3];
   cl_command_buffer_khr buffer = command->buffer;
   base_mutex_lock(&buffer->lock);
-  memcpy(copy, sizes, sizeof copy);
+  memcpy(copy, sizes, sizeof(copy));
   base_mutex_unlock(&buffer->lock);
-  return icd_answer_bytes(answer, call, copy, command->dispatch.range.work_dim * sizeof *copy);
+  return icd_answer_bytes(answer, call, copy, command->dispatch.range.work_dim * sizeof(*copy));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clGetMutableCommandInfoKHR(
@@ -191,7 +192,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clGetMutableCommandInfoKHR(
     return ICD_ANSWER(&answer, cl_command_type, command->operation.type);
   case CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR:
     return icd_answer_bytes(&answer, call, command->properties,
-                            command->property_count * sizeof *command->properties);
+                            command->property_count * sizeof(*command->properties));
   /* The application has handles of launches only. */
   case CL_MUTABLE_DISPATCH_KERNEL_KHR:
     return ICD_ANSWER(&answer, cl_kernel, command->kernel);

@@ -107,20 +107,20 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
   return CL_SUCCESS;
 }
 
-static cl_context create(const cl_context_properties *properties, size_t property_count,
-                         cl_device_id device, icd_context_notify notify, void *notify_data,
-                         cl_int *errcode_ret, const char *call) {
+static cl_context create_context(const cl_context_properties *properties, size_t property_count,
+                                 cl_device_id device, icd_context_notify notify, void *notify_data,
+                                 cl_int *errcode_ret, const char *call) {
   if (!icd_device())
     return icd_null(errcode_ret,
                     icd_fail(NULL, CL_DEVICE_NOT_AVAILABLE, call, "the device cannot be opened"));
-  cl_context context = icd_object_new(ICD_MAGIC_CONTEXT, sizeof *context);
+  cl_context context = icd_object_new(ICD_MAGIC_CONTEXT, sizeof(*context));
   if (!context)
     goto no_memory;
   if (property_count) {
-    context->properties = malloc(property_count * sizeof *properties);
+    context->properties = malloc(property_count * sizeof(*properties));
     if (!context->properties)
       goto no_memory;
-    memcpy(context->properties, properties, property_count * sizeof *properties);
+    memcpy(context->properties, properties, property_count * sizeof(*properties));
     context->property_count = property_count;
   }
   const int error = rt_context_create(device->rt, &context->rt);
@@ -163,7 +163,8 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
     if (!icd_is_device(devices[i]))
       return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_DEVICE,
                            "devices[%u] is not one of tegracl's", i);
-  return create(properties, count, devices[0], pfn_notify, user_data, errcode_ret, __func__);
+  return create_context(properties, count, devices[0], pfn_notify, user_data, errcode_ret,
+                        __func__);
 }
 
 CL_API_ENTRY cl_context CL_API_CALL
@@ -181,7 +182,7 @@ clCreateContextFromType(const cl_context_properties *properties, cl_device_type 
   code = clGetDeviceIDs(&icd_platform, device_type, 1, &device, NULL);
   if (code)
     return icd_null(errcode_ret, code);
-  return create(properties, count, device, pfn_notify, user_data, errcode_ret, __func__);
+  return create_context(properties, count, device, pfn_notify, user_data, errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context) {
@@ -216,7 +217,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_
     return ICD_ANSWER(&answer, cl_device_id, context->device);
   case CL_CONTEXT_PROPERTIES:
     return icd_answer_bytes(&answer, __func__, context->properties,
-                            context->property_count * sizeof *context->properties);
+                            context->property_count * sizeof(*context->properties));
   case CL_CONTEXT_FAULT_TEGRACL: {
     const char *fault = rt_context_fault(context->rt);
     return ICD_ANSWER_STRING(&answer, fault ? fault : "");
@@ -232,7 +233,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetContextDestructorCallback(
     return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
   if (!pfn_notify)
     return ICD_FAIL(context, CL_INVALID_VALUE, "pfn_notify is NULL");
-  struct icd_context_destructor *destructor = malloc(sizeof *destructor);
+  struct icd_context_destructor *destructor = malloc(sizeof(*destructor));
   if (!destructor)
     return ICD_FAIL(context, CL_OUT_OF_HOST_MEMORY, "no memory");
   destructor->function = pfn_notify;

@@ -75,7 +75,7 @@ static bool is_held_up(const struct icd_prints *prints, cl_command_queue queue, 
 /* ---- launching -------------------------------------------------------------- */
 
 /* A buffer that was used before, or a new one. 0 or -errno. */
-static int get(cl_context context, struct icd_print **print) {
+static int get_print_buffer(cl_context context, struct icd_print **print) {
   struct icd_prints *prints = &context->prints;
   base_mutex_lock(&prints->lock);
   *print = prints->idle;
@@ -84,7 +84,7 @@ static int get(cl_context context, struct icd_print **print) {
   base_mutex_unlock(&prints->lock);
   if (*print)
     return 0;
-  *print = calloc(1, sizeof **print);
+  *print = calloc(1, sizeof(**print));
   if (!*print)
     return -ENOMEM;
   const int error = rt_buffer_create(context->rt, sizeof(struct print_buffer) + prints->bytes,
@@ -94,7 +94,7 @@ static int get(cl_context context, struct icd_print **print) {
     return error;
   }
   const struct print_buffer head = {.capacity = prints->bytes};
-  memcpy((*print)->buffer->cpu, &head, sizeof head);
+  memcpy((*print)->buffer->cpu, &head, sizeof(head));
   return 0;
 }
 
@@ -102,7 +102,7 @@ int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_l
   struct icd_prints *prints = &queue->context->prints;
   struct rt_launch printing = *launch;
   struct icd_print *print;
-  int error = get(queue->context, &print);
+  int error = get_print_buffer(queue->context, &print);
   if (error)
     return error;
   printing.print_buffer = print->buffer->gpu;
@@ -216,7 +216,7 @@ static void print_launch(cl_context context, const struct icd_print *print) {
   const struct cc_print_reader reader = {&output, find_string, emit};
   unsigned char *records = (unsigned char *)print->buffer->cpu + sizeof(struct print_buffer);
   struct print_buffer head;
-  memcpy(&head, print->buffer->cpu, sizeof head);
+  memcpy(&head, print->buffer->cpu, sizeof(head));
   const size_t size = head.reserved < prints->bytes ? head.reserved : prints->bytes;
   if (!prints->callback)
     flockfile(stdout); /* lines of two launches are not mixed */
@@ -236,7 +236,7 @@ static void print_launch(cl_context context, const struct icd_print *print) {
              (unsigned long long)head.dropped, print->code->name, prints->bytes);
   memset(records, 0, size);
   head = (struct print_buffer){.capacity = prints->bytes};
-  memcpy(print->buffer->cpu, &head, sizeof head);
+  memcpy(print->buffer->cpu, &head, sizeof(head));
 }
 
 /* Whether the thread should wait for others'. In a callback, which they may be waiting for, it

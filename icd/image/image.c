@@ -19,7 +19,7 @@
 static cl_int check_in_image(cl_mem parent, const struct icd_image *image, const char *call) {
   const struct icd_image *other = parent->image;
   if (!icd_format_is_view(&image->format, &other->format) || image->row_pitch != other->row_pitch ||
-      memcmp(image->extent, other->extent, sizeof image->extent) != 0)
+      memcmp(image->extent, other->extent, sizeof(image->extent)) != 0)
     return icd_fail(parent->context, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, call,
                     "an image made from an image must have its size, pitch and channel type, "
                     "and an order that goes with its order");
@@ -141,9 +141,10 @@ static cl_mem create_laid_out(cl_context context, const cl_mem_properties *dma_b
   return mem;
 }
 
-static cl_mem create(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
-                     const cl_image_format *format, const cl_image_desc *desc, void *host_ptr,
-                     cl_int *errcode_ret, const char *call) {
+static cl_mem create_image(cl_context context, const cl_mem_properties *properties,
+                           cl_mem_flags flags, const cl_image_format *format,
+                           const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret,
+                           const char *call) {
   if (!icd_is_context(context))
     return icd_null(errcode_ret,
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
@@ -159,7 +160,7 @@ static cl_mem create(cl_context context, const cl_mem_properties *properties, cl
       (code = icd_format_check_support(context, format, desc->image_type, flags, call)) ||
       (code = icd_check_host_pointer(context, flags, host_ptr, call)))
     return icd_null(errcode_ret, code);
-  struct icd_image *image = calloc(1, sizeof *image);
+  struct icd_image *image = calloc(1, sizeof(*image));
   if (!image)
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   cl_mem mem = NULL;
@@ -188,13 +189,13 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
                                               const cl_image_format *format,
                                               const cl_image_desc *desc, void *host_ptr,
                                               cl_int *errcode_ret) {
-  return create(context, NULL, flags, format, desc, host_ptr, errcode_ret, __func__);
+  return create_image(context, NULL, flags, format, desc, host_ptr, errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(
     cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
     const cl_image_format *format, const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret) {
-  return create(context, properties, flags, format, desc, host_ptr, errcode_ret, __func__);
+  return create_image(context, properties, flags, format, desc, host_ptr, errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
@@ -205,7 +206,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                               .image_width = width,
                               .image_height = height,
                               .image_row_pitch = pitch};
-  return create(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
+  return create_image(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
@@ -219,7 +220,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                               .image_depth = depth,
                               .image_row_pitch = row_pitch,
                               .image_slice_pitch = slice_pitch};
-  return create(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
+  return create_image(context, NULL, flags, format, &desc, host_ptr, errcode_ret, __func__);
 }
 
 /* ---- queries -----------------------------------------------------------------------------------
@@ -243,7 +244,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageInfo(cl_mem mem, cl_image_info param_n
   const struct icd_image *image = mem->image;
   switch (param_name) {
   case CL_IMAGE_FORMAT:
-    return icd_answer_bytes(&answer, __func__, &image->format, sizeof image->format);
+    return icd_answer_bytes(&answer, __func__, &image->format, sizeof(image->format));
   case CL_IMAGE_ELEMENT_SIZE:
     return ICD_ANSWER(&answer, size_t, image->element);
   case CL_IMAGE_ROW_PITCH:

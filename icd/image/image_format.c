@@ -78,7 +78,7 @@ static const struct channel_order {
     {CL_sRGBx, SRGB, 0, 4, {0, 1, 2, 3}},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static const struct channel_type *find_type(cl_channel_type type) {
   for (size_t i = 0; i < COUNT(types); i++)
@@ -181,7 +181,7 @@ static int64_t clamp_integer(int64_t x, int64_t least, int64_t most) {
 static uint16_t half_of(float x) {
   enum { MANTISSA = 10, BIAS = 15, INFINITE = 0x7c00, QUIET = 0x200, FLOAT_BIAS = 127 };
   uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
+  memcpy(&bits, &x, sizeof(bits));
   const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
   const int exponent = (int)(bits >> 23 & 0xff) - FLOAT_BIAS + BIAS;
   if (x != x)
@@ -220,8 +220,8 @@ static uint32_t channel(const struct channel_type *type, const void *colour, uns
   const unsigned bits = 8u * type->bytes;
   float x;
   uint32_t word;
-  memcpy(&word, (const char *)colour + sizeof word * component, sizeof word);
-  memcpy(&x, &word, sizeof x);
+  memcpy(&word, (const char *)colour + sizeof(word) * component, sizeof(word));
+  memcpy(&x, &word, sizeof(x));
   switch (type->kind) {
   case UNORM:
     return is_srgb && component < 3 ? srgb((double)x) : unorm((double)x, (1u << bits) - 1);

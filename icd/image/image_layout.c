@@ -18,7 +18,7 @@ static const struct icd_image_type types[] = {
 
 const struct icd_image_type *icd_image_type(cl_mem_object_type type) {
   const cl_mem_object_type number = type - CL_MEM_OBJECT_IMAGE2D;
-  return number < sizeof types / sizeof *types ? &types[number] : NULL;
+  return number < sizeof(types) / sizeof(*types) ? &types[number] : NULL;
 }
 
 size_t icd_image_limit(cl_mem_object_type object, unsigned dimension) {

@@ -37,14 +37,14 @@ static cl_int answer_limit(cl_context context, const struct icd_answer *answer,
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
                     "image_type 0x%x is not a type of images", type);
   const cl_uint limit = (cl_uint)(type ? most(type, asked) : most_of_all(asked));
-  return limit ? icd_answer_bytes(answer, call, &limit, sizeof limit)
+  return limit ? icd_answer_bytes(answer, call, &limit, sizeof(limit))
                : icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
                           "images of the type 0x%x have no such dimension", type);
 }
 
 /* Lays out the image that is meant, if it is known well enough. *bytes: 0 if it is not. */
-static cl_int plan(cl_context context, cl_mem_flags flags, const cl_image_format *format,
-                   const cl_image_desc *desc, size_t *bytes, const char *call) {
+static cl_int plan_image(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                         const cl_image_desc *desc, size_t *bytes, const char *call) {
   *bytes = 0;
   cl_int code = desc ? icd_check_image_desc(context, desc, call) : CL_SUCCESS;
   if (code || !desc || !format)
@@ -84,7 +84,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageRequirementsInfoEXT(
   case CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT:
   case CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT:
   case CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT:
-    if ((code = plan(context, flags, format, desc, &bytes, __func__)))
+    if ((code = plan_image(context, flags, format, desc, &bytes, __func__)))
       return code;
     return ICD_ANSWER(&answer, size_t,
                       ICD_IMAGE_ALIGN *
@@ -92,7 +92,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageRequirementsInfoEXT(
   case CL_IMAGE_REQUIREMENTS_SIZE_EXT:
     if (!format || !desc)
       return ICD_FAIL(context, CL_INVALID_VALUE, "image_%s is NULL", format ? "desc" : "format");
-    if ((code = plan(context, flags, format, desc, &bytes, __func__)))
+    if ((code = plan_image(context, flags, format, desc, &bytes, __func__)))
       return code;
     return ICD_ANSWER(&answer, size_t, bytes);
   default:

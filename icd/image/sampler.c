@@ -61,9 +61,9 @@ static cl_int read_properties(cl_context context, const cl_sampler_properties *l
   return CL_SUCCESS;
 }
 
-static cl_sampler create(cl_context context, const cl_sampler_properties *list, cl_bool normalized,
-                         cl_addressing_mode addressing, cl_filter_mode filter, cl_int *errcode_ret,
-                         const char *call) {
+static cl_sampler create_sampler(cl_context context, const cl_sampler_properties *list,
+                                 cl_bool normalized, cl_addressing_mode addressing,
+                                 cl_filter_mode filter, cl_int *errcode_ret, const char *call) {
   if (!icd_is_context(context))
     return icd_null(errcode_ret,
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
@@ -82,7 +82,7 @@ static cl_sampler create(cl_context context, const cl_sampler_properties *list, 
                              (unsigned long long)values[NORMALIZED],
                              (unsigned long long)values[ADDRESSING],
                              (unsigned long long)values[FILTER]));
-  cl_sampler sampler = icd_object_new(ICD_MAGIC_SAMPLER, sizeof *sampler);
+  cl_sampler sampler = icd_object_new(ICD_MAGIC_SAMPLER, sizeof(*sampler));
   if (!sampler)
     return icd_null(errcode_ret, icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
   sampler->context = context;
@@ -92,7 +92,7 @@ static cl_sampler create(cl_context context, const cl_sampler_properties *list, 
   sampler->bits = bits | (sampler->normalized ? KERNEL_SAMPLER_NORMALIZED : 0u);
   sampler->property_count = words;
   if (list)
-    memcpy(sampler->properties, list, words * sizeof *list);
+    memcpy(sampler->properties, list, words * sizeof(*list));
   icd_context_hold(context);
   icd_object_init(&sampler->object, ICD_MAGIC_SAMPLER);
   return ICD_GIVE(errcode_ret, sampler);
@@ -101,13 +101,13 @@ static cl_sampler create(cl_context context, const cl_sampler_properties *list, 
 CL_API_ENTRY cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalized,
                                                     cl_addressing_mode addressing,
                                                     cl_filter_mode filter, cl_int *errcode_ret) {
-  return create(context, NULL, normalized, addressing, filter, errcode_ret, __func__);
+  return create_sampler(context, NULL, normalized, addressing, filter, errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_sampler CL_API_CALL clCreateSamplerWithProperties(
     cl_context context, const cl_sampler_properties *properties, cl_int *errcode_ret) {
-  return create(context, properties, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, errcode_ret,
-                __func__);
+  return create_sampler(context, properties, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST,
+                        errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainSampler(cl_sampler sampler) {
@@ -145,7 +145,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSamplerInfo(cl_sampler sampler, cl_sampler_
     return ICD_ANSWER(&answer, cl_filter_mode, sampler->filter);
   case CL_SAMPLER_PROPERTIES:
     return icd_answer_bytes(&answer, __func__, sampler->properties,
-                            sampler->property_count * sizeof *sampler->properties);
+                            sampler->property_count * sizeof(*sampler->properties));
   default:
     return ICD_FAIL(sampler->context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
   }

@@ -33,10 +33,10 @@ static struct {
 /* ---- the fork ---------------------------------------------------------------------- */
 
 /* Without memory for it the queue goes on. */
-static void add(cl_command_queue queue) {
+static void stop_queue(cl_command_queue queue) {
   if (forks.count == forks.room) {
     const size_t room = forks.room ? 2 * forks.room : 16;
-    struct stopped *larger = realloc(forks.queues, room * sizeof *larger);
+    struct stopped *larger = realloc(forks.queues, room * sizeof(*larger));
     if (!larger)
       return;
     forks.queues = larger;
@@ -46,7 +46,7 @@ static void add(cl_command_queue queue) {
     forks.queues[forks.count++] = (struct stopped){.queue = queue};
 }
 
-static bool lock(struct icd_lock *lock) {
+static bool lock_for_fork(struct icd_lock *lock) {
   for (int tries = WAIT_MS * 1000 / PAUSE_US; tries; tries--) {
     if (icd_try_lock(lock))
       return true;
@@ -62,12 +62,12 @@ static void forking(void) {
       continue;
     base_mutex_lock(&context->lock);
     for (cl_command_queue queue = context->queues; queue; queue = queue->next)
-      add(queue);
+      stop_queue(queue);
     base_mutex_unlock(&context->lock);
   }
   for (size_t i = 0; i < forks.count; i++) {
     struct stopped *s = &forks.queues[i];
-    s->locked = lock(&s->queue->lock);
+    s->locked = lock_for_fork(&s->queue->lock);
     rt_queue_wait(s->queue->rt, rt_queue_submitted(s->queue->rt), (uint64_t)WAIT_MS * NS_PER_MS);
   }
 }
@@ -101,7 +101,7 @@ static void forked_child(void) {
 
 /* ---- contexts and buffers ------------------------------------------------------------ */
 
-static void enlist(cl_context context) {
+static void enlist_context(cl_context context) {
   cl_context other = forks.contexts;
   while (other && other != context)
     other = other->next_with_host_pages;
@@ -121,7 +121,7 @@ int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buff
   base_mutex_lock(&forks.lock);
   const int error = rt_buffer_import_host(context->rt, (char *)memory - offset, pages, buffer);
   if (!error) {
-    enlist(context);
+    enlist_context(context);
     atomic_fetch_add(&context->host_buffers, 1);
   }
   base_mutex_unlock(&forks.lock);

@@ -23,8 +23,8 @@ cl_int icd_check_map_flags(cl_command_queue queue, cl_map_flags flags, const cha
 /* ---- commands ------------------------------------------------------------------------- */
 
 /* What must be done besides keeping the order: to_host or back, if at all. */
-static struct icd_operation plan(cl_command_type type, cl_mem mem, struct icd_mapping *mapping,
-                                 bool to_host, bool needed) {
+static struct icd_operation plan_mapping(cl_command_type type, cl_mem mem,
+                                         struct icd_mapping *mapping, bool to_host, bool needed) {
   struct icd_operation operation = {
       .kind = ICD_MARK, .type = type, .mems = {mem}, .mapping = mapping};
   if (mem->host_ptr && mem->host_ptr != mem->cpu && needed) {
@@ -50,14 +50,15 @@ static cl_int check_access(cl_mem mem, cl_map_flags flags, const char *call) {
 }
 
 /* Maps a box that has been checked, of an object to which the host has access. */
-static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool blocking,
-                 cl_map_flags flags, const struct icd_box *box, cl_uint wait_count,
-                 const cl_event *waits, cl_event *event, cl_int *errcode_ret, const char *call) {
+static void *enqueue_map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool blocking,
+                         cl_map_flags flags, const struct icd_box *box, cl_uint wait_count,
+                         const cl_event *waits, cl_event *event, cl_int *errcode_ret,
+                         const char *call) {
   cl_int code;
   if ((code = icd_check_map_flags(queue, flags, call)) ||
       (code = icd_check_waits(queue, wait_count, waits, call)))
     return icd_null(errcode_ret, code);
-  struct icd_mapping *mapping = malloc(sizeof *mapping);
+  struct icd_mapping *mapping = malloc(sizeof(*mapping));
   if (!mapping)
     return icd_null(errcode_ret,
                     icd_fail(queue->context, CL_OUT_OF_HOST_MEMORY, call, "no memory"));
@@ -66,7 +67,7 @@ static void *map(cl_command_queue queue, cl_mem mem, cl_command_type type, bool 
       .references = 1, .mem = mem, .pointer = pointer, .box = *box, .flags = flags};
   /* A region that is only partly written must hold its old contents besides. */
   struct icd_operation operation =
-      plan(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
+      plan_mapping(type, mem, mapping, true, flags & (CL_MAP_READ | CL_MAP_WRITE));
   /* First: another thread may unmap as soon as it is enqueued. */
   if (!icd_mapping_add(mapping)) {
     icd_mapping_drop(mapping);
@@ -99,8 +100,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem
   if ((code = icd_check_range(buffer, offset, size, __func__)))
     return icd_null(errcode_ret, code);
   const struct icd_box box = {offset, {size, 1, 1}, size, size};
-  return map(queue, buffer, CL_COMMAND_MAP_BUFFER, blocking, flags, &box, wait_count, waits, event,
-             errcode_ret, __func__);
+  return enqueue_map(queue, buffer, CL_COMMAND_MAP_BUFFER, blocking, flags, &box, wait_count, waits,
+                     event, errcode_ret, __func__);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image,
@@ -120,8 +121,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem 
   if (!row_pitch || (slice && !slice_pitch))
     return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE, "%s is NULL",
                          row_pitch ? "image_slice_pitch" : "image_row_pitch");
-  void *pointer = map(queue, image, CL_COMMAND_MAP_IMAGE, blocking, flags, &box, wait_count, waits,
-                      event, errcode_ret, __func__);
+  void *pointer = enqueue_map(queue, image, CL_COMMAND_MAP_IMAGE, blocking, flags, &box, wait_count,
+                              waits, event, errcode_ret, __func__);
   if (pointer) {
     *row_pitch = image->image->row_pitch;
     if (slice_pitch)
@@ -141,8 +142,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
   if (!mapping)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE,
                     "mapped_ptr %p is not a mapping of this memory object", mapped_ptr);
-  struct icd_operation operation =
-      plan(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false, mapping->flags & ICD_MAP_WRITES);
+  struct icd_operation operation = plan_mapping(CL_COMMAND_UNMAP_MEM_OBJECT, mem, mapping, false,
+                                                mapping->flags & ICD_MAP_WRITES);
   code = icd_enqueue(queue, &operation, false, wait_count, waits, event, __func__);
   if (code)
     icd_map_terminated(&operation);

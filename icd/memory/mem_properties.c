@@ -69,10 +69,10 @@ bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties) {
   while (*end)
     end += words(end);
   mem->property_count = (cl_uint)(end - properties) + 1;
-  mem->properties = malloc(mem->property_count * sizeof *properties);
+  mem->properties = malloc(mem->property_count * sizeof(*properties));
   if (!mem->properties)
     return false;
-  memcpy(mem->properties, properties, mem->property_count * sizeof *properties);
+  memcpy(mem->properties, properties, mem->property_count * sizeof(*properties));
   const cl_mem_properties *address =
       icd_find_mem_property(properties, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT);
   mem->device_address = address && *address;

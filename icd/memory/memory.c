@@ -88,8 +88,9 @@ static cl_mem use_pages(cl_context context, cl_mem_flags flags, size_t size, voi
   return mem;
 }
 
-static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
-                     const cl_mem_properties *properties, cl_int *errcode_ret, const char *call) {
+static cl_mem create_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                            const cl_mem_properties *properties, cl_int *errcode_ret,
+                            const char *call) {
   if (!icd_is_context(context))
     return icd_null(errcode_ret,
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
@@ -128,14 +129,14 @@ static cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void *
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
                                                void *host_ptr, cl_int *errcode_ret) {
-  return create(context, flags, size, host_ptr, NULL, errcode_ret, __func__);
+  return create_buffer(context, flags, size, host_ptr, NULL, errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
                                                              const cl_mem_properties *properties,
                                                              cl_mem_flags flags, size_t size,
                                                              void *host_ptr, cl_int *errcode_ret) {
-  return create(context, flags, size, host_ptr, properties, errcode_ret, __func__);
+  return create_buffer(context, flags, size, host_ptr, properties, errcode_ret, __func__);
 }
 
 cl_int icd_inherit_flags(cl_mem parent, cl_mem_flags *flags, const char *call) {
@@ -188,7 +189,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
   if (!region->size)
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_BUFFER_SIZE, "the region is empty");
   cl_uint align_bits;
-  clGetDeviceInfo(context->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits,
+  clGetDeviceInfo(context->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(align_bits), &align_bits,
                   NULL);
   if (region->origin % (align_bits / 8))
     return ICD_FAIL_NULL(errcode_ret, context, CL_MISALIGNED_SUB_BUFFER_OFFSET,
@@ -223,7 +224,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(
     return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
   if (!pfn_notify)
     return ICD_FAIL(mem->context, CL_INVALID_VALUE, "pfn_notify is NULL");
-  struct icd_mem_destructor *destructor = malloc(sizeof *destructor);
+  struct icd_mem_destructor *destructor = malloc(sizeof(*destructor));
   if (!destructor)
     return ICD_FAIL(mem->context, CL_OUT_OF_HOST_MEMORY, "no memory");
   destructor->function = pfn_notify;
@@ -270,7 +271,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info param
     return ICD_ANSWER(&answer, cl_mem_device_address_ext, mem->gpu);
   case CL_MEM_PROPERTIES:
     return icd_answer_bytes(&answer, __func__, mem->properties,
-                            mem->property_count * sizeof *mem->properties);
+                            mem->property_count * sizeof(*mem->properties));
   default:
     return ICD_FAIL(mem->context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
   }

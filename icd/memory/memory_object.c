@@ -64,7 +64,7 @@ void icd_mem_drop(cl_mem mem) {
     icd_mem_retire(mem);
 }
 
-static int bits(cl_mem_flags flags) {
+static int count_bits(cl_mem_flags flags) {
   return __builtin_popcountll(flags);
 }
 
@@ -73,10 +73,10 @@ cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags 
   if (flags & ~known)
     return icd_fail(context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
                     (unsigned long long)(flags & ~known));
-  if (bits(flags & ICD_DEVICE_ACCESS) > 1)
+  if (count_bits(flags & ICD_DEVICE_ACCESS) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "CL_MEM_READ_WRITE, _WRITE_ONLY and _READ_ONLY exclude each other");
-  if (bits(flags & ICD_HOST_ACCESS) > 1)
+  if (count_bits(flags & ICD_HOST_ACCESS) > 1)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "CL_MEM_HOST_WRITE_ONLY, _READ_ONLY and _NO_ACCESS exclude each other");
   if (flags & CL_MEM_IMMUTABLE_EXT && flags & ICD_MEM_WRITES)
@@ -107,8 +107,8 @@ void icd_mem_tell(cl_mem mem, bool svm) {
 }
 
 /* Makes a memory object valid whose memory is there. */
-static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t size, uint64_t gpu,
-                  char *cpu) {
+static void init_mem(cl_mem mem, cl_context context, cl_mem_flags flags, size_t size, uint64_t gpu,
+                     char *cpu) {
   mem->context = context;
   mem->size = size;
   mem->flags = flags & ICD_DEVICE_RIGHTS ? flags : flags | CL_MEM_READ_WRITE;
@@ -121,7 +121,7 @@ static void begin(cl_mem mem, cl_context context, cl_mem_flags flags, size_t siz
 
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
                       cl_int *code, const char *call) {
-  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof(*mem));
   if (!mem) {
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
     return NULL;
@@ -139,29 +139,29 @@ cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_me
     mem->buffer = svm->buffer;
   mem->svm = svm;
   if (svm)
-    begin(mem, context, flags, size, svm->gpu + (uint64_t)(place - svm->cpu), place);
+    init_mem(mem, context, flags, size, svm->gpu + (uint64_t)(place - svm->cpu), place);
   else
-    begin(mem, context, flags, size, mem->buffer->gpu, mem->buffer->cpu);
+    init_mem(mem, context, flags, size, mem->buffer->gpu, mem->buffer->cpu);
   *code = CL_SUCCESS;
   return mem;
 }
 
 cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct rt_buffer *buffer,
                     size_t offset, cl_int *code, const char *call) {
-  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof(*mem));
   if (!mem) {
     rt_buffer_destroy(buffer);
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
     return NULL;
   }
   mem->buffer = buffer;
-  begin(mem, context, flags, size, buffer->gpu + offset, (char *)buffer->cpu + offset);
+  init_mem(mem, context, flags, size, buffer->gpu + offset, (char *)buffer->cpu + offset);
   *code = CL_SUCCESS;
   return mem;
 }
 
 cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size) {
-  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof *mem);
+  cl_mem mem = icd_object_new(ICD_MAGIC_MEM, sizeof(*mem));
   if (!mem)
     return NULL;
   mem->context = parent->context;

@@ -45,7 +45,7 @@ static size_t rank(cl_context context, const void *pointer) {
   return low;
 }
 
-static bool put(cl_context context, cl_mem mem) {
+static bool add_allocation(cl_context context, cl_mem mem) {
   bool good = true;
   base_mutex_lock(&context->lock);
   if (context->svm_count == context->svm_room) {
@@ -114,7 +114,7 @@ cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
   if (mem->gpu != (uint64_t)(uintptr_t)mem->cpu)
     *code = icd_fail(context, CL_OUT_OF_RESOURCES, call, "address 0x%llx is taken in this process",
                      (unsigned long long)mem->gpu);
-  else if (!put(context, mem))
+  else if (!add_allocation(context, mem))
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
   if (*code) {
     icd_mem_drop(mem);

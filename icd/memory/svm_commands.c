@@ -203,13 +203,13 @@ clEnqueueSVMFree(cl_command_queue queue, cl_uint count, void *pointers[],
       return ICD_FAIL(queue->context, CL_INVALID_VALUE, "svm_pointers[%u] is NULL", i);
   if ((code = icd_check_waits(queue, wait_count, waits, __func__)))
     return code;
-  const size_t bytes = sizeof(struct svm_free) + count * sizeof *pointers;
+  const size_t bytes = sizeof(struct svm_free) + count * sizeof(*pointers);
   struct svm_free *order = malloc(bytes);
   if (!order)
     return ICD_FAIL(queue->context, CL_OUT_OF_HOST_MEMORY, "no memory");
   *order = (struct svm_free){.function = free_function, .data = user_data, .count = count};
   if (count)
-    memcpy(order->pointers, pointers, count * sizeof *pointers);
+    memcpy(order->pointers, pointers, count * sizeof(*pointers));
   struct icd_operation operation = {
       .kind = ICD_CALL,
       .type = CL_COMMAND_SVM_FREE,

@@ -202,7 +202,8 @@ struct side {
 
 /* Fills in packed pitches, checks them, and works out the bytes that are
  * touched. CL_INVALID_VALUE if anything is out of order. */
-static cl_int place(cl_context context, struct side *side, const size_t *region, const char *call) {
+static cl_int place_rectangle(cl_context context, struct side *side, const size_t *region,
+                              const char *call) {
   if (!side->origin || !region)
     return icd_fail(context, CL_INVALID_VALUE, call, "origin or region is NULL");
   if (!region[0] || !region[1] || !region[2])
@@ -257,9 +258,9 @@ static cl_int transfer_rect(cl_command_queue queue, cl_mem buffer, bool blocking
                             const cl_event *waits, cl_event *event, const char *call) {
   cl_int code;
   if ((code = icd_check_queue(queue, call)) || (code = icd_check_buffer(queue, buffer, call)) ||
-      (code = place(queue->context, device, region, call)) ||
+      (code = place_rectangle(queue->context, device, region, call)) ||
       (code = icd_check_range(buffer, device->first, device->end - device->first, call)) ||
-      (code = place(queue->context, host, region, call)) ||
+      (code = place_rectangle(queue->context, host, region, call)) ||
       (code = icd_check_host_side(queue, buffer, target, source, wait_count, waits, call)))
     return code;
   struct icd_operation operation =
@@ -299,9 +300,9 @@ cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target
   cl_int code;
   if ((code = icd_check_buffer(queue, source, call)) ||
       (code = icd_check_buffer(queue, target, call)) ||
-      (code = place(queue->context, &from, r->region, call)) ||
+      (code = place_rectangle(queue->context, &from, r->region, call)) ||
       (code = icd_check_range(source, from.first, from.end - from.first, call)) ||
-      (code = place(queue->context, &to, r->region, call)) ||
+      (code = place_rectangle(queue->context, &to, r->region, call)) ||
       (code = icd_check_range(target, to.first, to.end - to.first, call)) ||
       (code = icd_check_mutable(target, call)))
     return code;

@@ -89,7 +89,7 @@ CL_API_ENTRY void *CL_API_CALL clSharedMemAllocINTEL(cl_context context, cl_devi
                   errcode_ret, __func__);
 }
 
-static cl_int release(cl_context context, void *pointer, const char *call) {
+static cl_int release_allocation(cl_context context, void *pointer, const char *call) {
   if (!icd_is_context(context))
     return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context");
   cl_mem found = pointer ? icd_svm_find(context, pointer) : NULL;
@@ -106,7 +106,7 @@ static cl_int release(cl_context context, void *pointer, const char *call) {
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void *pointer) {
-  return release(context, pointer, __func__);
+  return release_allocation(context, pointer, __func__);
 }
 
 /* Nobody knows which commands use the memory: waits for all. */
@@ -114,7 +114,7 @@ CL_API_ENTRY cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void 
   if (!icd_is_context(context))
     return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
   icd_context_finish(context);
-  return release(context, pointer, __func__);
+  return release_allocation(context, pointer, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const void *pointer,
@@ -192,8 +192,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemsetINTEL(cl_command_queue queue, voi
                                                      cl_int value, size_t size, cl_uint wait_count,
                                                      const cl_event *waits, cl_event *event) {
   const cl_uchar byte = (cl_uchar)value;
-  return icd_svm_fill(queue, CL_COMMAND_MEMFILL_INTEL, target, &byte, sizeof byte, size, wait_count,
-                      waits, event, __func__);
+  return icd_svm_fill(queue, CL_COMMAND_MEMFILL_INTEL, target, &byte, sizeof(byte), size,
+                      wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemcpyINTEL(cl_command_queue queue, cl_bool blocking,

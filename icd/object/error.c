@@ -42,8 +42,8 @@ static _Thread_local struct {
 } untold;
 
 /* Without memory for it this error is not reported. */
-static void keep(cl_context context, cl_int code, const char *sentence) {
-  struct failure *failure = malloc(sizeof *failure);
+static void keep_failure(cl_context context, cl_int code, const char *sentence) {
+  struct failure *failure = malloc(sizeof(*failure));
   if (!failure)
     return;
   *failure = (struct failure){.context = context, .code = code};
@@ -55,8 +55,8 @@ static void keep(cl_context context, cl_int code, const char *sentence) {
   untold.last = failure;
 }
 
-static void tell(cl_context context, cl_int code, const char *sentence) {
-  context->notify(sentence, &code, sizeof code, context->notify_data);
+static void notify_context(cl_context context, cl_int code, const char *sentence) {
+  context->notify(sentence, &code, sizeof(code), context->notify_data);
 }
 
 void icd_hold_notify(void) {
@@ -70,7 +70,7 @@ void icd_release_notify(void) {
   untold.first = NULL;
   while (failure) {
     struct failure *next = failure->next;
-    tell(failure->context, failure->code, failure->sentence);
+    notify_context(failure->context, failure->code, failure->sentence);
     free(failure);
     failure = next;
   }
@@ -93,17 +93,17 @@ cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *f
     return code;
 
   char sentence[SENTENCE_BYTES];
-  int length = snprintf(sentence, sizeof sentence, "%s: ", call);
+  int length = snprintf(sentence, sizeof(sentence), "%s: ", call);
   va_list values;
   va_start(values, format);
-  vsnprintf(sentence + length, sizeof sentence - (size_t)length, format, values);
+  vsnprintf(sentence + length, sizeof(sentence) - (size_t)length, format, values);
   va_end(values);
   if (debug_api)
     fprintf(stderr, "tegracl: %s (error %d)\n", sentence, code);
   if (notify && untold.holds)
-    keep(context, code, sentence);
+    keep_failure(context, code, sentence);
   else if (notify)
-    tell(context, code, sentence);
+    notify_context(context, code, sentence);
   return code;
 }
 
@@ -114,7 +114,7 @@ void icd_note(const char *call, const char *format, ...) {
   char sentence[SENTENCE_BYTES];
   va_list values;
   va_start(values, format);
-  vsnprintf(sentence, sizeof sentence, format, values);
+  vsnprintf(sentence, sizeof(sentence), format, values);
   va_end(values);
   fprintf(stderr, "tegracl: %s: %s\n", call, sentence);
 }

@@ -13,7 +13,7 @@ static void sleep_while(_Atomic uint32_t *word, uint32_t value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-static void wake(_Atomic uint32_t *word, int most) {
+static void wake_sleepers(_Atomic uint32_t *word, int most) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
 }
 
@@ -24,7 +24,7 @@ void icd_lock_wait(struct icd_lock *lock) {
 }
 
 void icd_lock_wake(struct icd_lock *lock) {
-  wake(&lock->state, 1);
+  wake_sleepers(&lock->state, 1);
 }
 
 /* Who wakes changes the number under the lock, so that no change after this look at it is
@@ -42,5 +42,5 @@ void icd_wake(struct icd_condition *condition) {
   if (!condition->sleepers)
     return;
   atomic_fetch_add_explicit(&condition->changes, 1, memory_order_relaxed);
-  wake(&condition->changes, INT_MAX);
+  wake_sleepers(&condition->changes, INT_MAX);
 }

@@ -140,7 +140,7 @@ void icd_objects_set_dispatch_data(void *data) {
 /* Another thread may have been about to change the lists. */
 void icd_objects_forked(void) {
   base_mutex_init(&lock, BASE_LOCK_OBJECTS);
-  memset(pools, 0, sizeof pools);
+  memset(pools, 0, sizeof(pools));
 }
 
 /* Slabs with live objects stay, and a leak checker reports them. */

@@ -29,13 +29,13 @@ static struct base_mutex open_lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_DEVICE_OPE
 static bool opened;
 
 static void make_name(struct _cl_device_id *device) {
-  char chip[sizeof device->info->chip];
+  char chip[sizeof(device->info->chip)];
   size_t i = 0;
-  for (; i + 1 < sizeof chip && device->info->chip[i]; i++)
+  for (; i + 1 < sizeof(chip) && device->info->chip[i]; i++)
     chip[i] = (char)toupper((unsigned char)device->info->chip[i]);
   chip[i] = 0;
   const char *board = device->info->board;
-  snprintf(device->name, sizeof device->name, "Orin (%s)%s%s%s", chip, *board ? ", " : "", board,
+  snprintf(device->name, sizeof(device->name), "Orin (%s)%s%s%s", chip, *board ? ", " : "", board,
            device->info->emulated ? ", software Orin" : "");
 }
 

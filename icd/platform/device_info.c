@@ -233,7 +233,7 @@ static size_t user_param_bytes(const struct rt_device_info *info) {
 
 static cl_int answer_list(const struct icd_answer *answer, const cl_name_version *list,
                           size_t count) {
-  return icd_answer_bytes(answer, "clGetDeviceInfo", list, count * sizeof *list);
+  return icd_answer_bytes(answer, "clGetDeviceInfo", list, count * sizeof(*list));
 }
 
 /* Nothing where programs cannot be made from SPIR-V. */
@@ -245,7 +245,7 @@ static cl_int answer_uuid(const struct icd_answer *answer, const char *kind, con
                           const char *identity) {
   cl_uchar uuid[CL_UUID_SIZE_KHR];
   icd_uuid(kind, name, identity, uuid);
-  return icd_answer_bytes(answer, "clGetDeviceInfo", uuid, sizeof uuid);
+  return icd_answer_bytes(answer, "clGetDeviceInfo", uuid, sizeof(uuid));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info param_name,
@@ -278,29 +278,29 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
   case CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR: {
     const cl_device_integer_dot_product_acceleration_properties_khr all = {
         CL_TRUE, CL_TRUE, CL_TRUE, CL_TRUE, CL_TRUE, CL_TRUE};
-    return icd_answer_bytes(&answer, __func__, &all, sizeof all);
+    return icd_answer_bytes(&answer, __func__, &all, sizeof(all));
   }
   case CL_DEVICE_MAX_WORK_ITEM_SIZES: {
     const size_t sizes[3] = {info->max_block[0], info->max_block[1], info->max_block[2]};
-    return icd_answer_bytes(&answer, __func__, sizes, sizeof sizes);
+    return icd_answer_bytes(&answer, __func__, sizes, sizeof(sizes));
   }
   case CL_DEVICE_NUMERIC_VERSION:
     return ICD_ANSWER(&answer, cl_version, icd_version(cc_il_available()));
   case CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS: {
     const char *const *sets = cc_il_instruction_sets(&count);
-    return answer_spirv(&answer, sets, count * sizeof *sets);
+    return answer_spirv(&answer, sets, count * sizeof(*sets));
   }
   case CL_DEVICE_SPIRV_EXTENSIONS: {
     const char *const *extensions = cc_il_extensions(&count);
-    return answer_spirv(&answer, extensions, count * sizeof *extensions);
+    return answer_spirv(&answer, extensions, count * sizeof(*extensions));
   }
   case CL_DEVICE_SPIRV_CAPABILITIES: {
     const uint32_t *capabilities = cc_il_capabilities(&count);
-    return answer_spirv(&answer, capabilities, count * sizeof *capabilities);
+    return answer_spirv(&answer, capabilities, count * sizeof(*capabilities));
   }
   case CL_DEVICE_SUB_GROUP_SIZES_INTEL: {
     const size_t sizes[] = {info->warp_size};
-    return icd_answer_bytes(&answer, __func__, sizes, sizeof sizes);
+    return icd_answer_bytes(&answer, __func__, sizes, sizeof(sizes));
   }
   case CL_DEVICE_PARTITION_TYPE: /* never partitioned: an empty list */
   case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
@@ -311,7 +311,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
     return answer_uuid(&answer, "driver", ICD_DRIVER_VERSION_TEXT, "");
   case CL_DEVICE_LUID_KHR: { /* of Windows only; not valid */
     const cl_uchar luid[CL_LUID_SIZE_KHR] = {0};
-    return icd_answer_bytes(&answer, __func__, luid, sizeof luid);
+    return icd_answer_bytes(&answer, __func__, luid, sizeof(luid));
   }
   case CL_DEVICE_ILS_WITH_VERSION:
     list = icd_il_version_list(&count);

@@ -41,7 +41,7 @@ static const cl_name_version il_versions[] = {IL_VERSIONS(AS_IL_ENTRY)};
 static const cl_name_version c_versions[] = {C_VERSIONS(AS_ENTRY)};
 static const cl_name_version c_features[] = {CC_FEATURES(AS_ENTRY)};
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 const char *icd_version_text(bool il) {
   return il ? "OpenCL 3.1 tegracl " TEGRACL_VERSION : "OpenCL 3.0 tegracl " TEGRACL_VERSION;

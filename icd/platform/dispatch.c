@@ -187,7 +187,7 @@ union icd_table icd_dispatch = {.entries = {ENTRIES(AS_FIELD)}};
 enum { SUGGESTED_LOCAL_WORK_SIZE_SLOT = 149 };
 _Static_assert(offsetof(cl_icd_dispatch, clSetContextDestructorCallback) / sizeof(void *) ==
                        SUGGESTED_LOCAL_WORK_SIZE_SLOT - 1 &&
-                   sizeof(cl_icd_dispatch) <= sizeof icd_dispatch,
+                   sizeof(cl_icd_dispatch) <= sizeof(icd_dispatch),
                "the table is not that of OpenCL 3.0 or 3.1");
 
 /* The same, on the timeline; generate_timed.py. */
@@ -220,8 +220,8 @@ __attribute__((constructor)) static void fill_dispatch(void) {
       icd_dispatch.slots[i] = (void *)unsupported;
   /* Loaders never call these two by the table; here they are marks of cl_khr_icd 2. */
   const intptr_t tag = CL_ICD2_TAG_KHR;
-  memcpy(&icd_dispatch.entries.clGetPlatformIDs, &tag, sizeof tag);
-  memcpy(&icd_dispatch.entries.clUnloadCompiler, &tag, sizeof tag);
+  memcpy(&icd_dispatch.entries.clGetPlatformIDs, &tag, sizeof(tag));
+  memcpy(&icd_dispatch.entries.clUnloadCompiler, &tag, sizeof(tag));
 }
 
 struct named {
@@ -250,8 +250,8 @@ static const struct named functions[] = {
 };
 /* clang-format on */
 
-static void *find(const char *name) {
-  for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++)
+static void *find_function(const char *name) {
+  for (size_t i = 0; name && i < sizeof(functions) / sizeof(*functions); i++)
     if (!strcmp(name, functions[i].name))
       return rt_timeline_on() ? functions[i].timed : functions[i].address;
   return NULL;
@@ -259,7 +259,7 @@ static void *find(const char *name) {
 
 __attribute__((visibility("default"))) CL_API_ENTRY void *CL_API_CALL
 clGetExtensionFunctionAddress(const char *name) {
-  return find(name);
+  return find_function(name);
 }
 
 CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id platform,
@@ -268,7 +268,7 @@ CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platf
     ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
     return NULL;
   }
-  return find(name);
+  return find_function(name);
 }
 
 CL_API_ENTRY void *CL_API_CALL clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform,

@@ -52,7 +52,7 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform
   case CL_PLATFORM_EXTENSIONS_WITH_VERSION: {
     size_t count;
     const cl_name_version *list = icd_platform_extension_list(&count);
-    return icd_answer_bytes(&answer, __func__, list, count * sizeof *list);
+    return icd_answer_bytes(&answer, __func__, list, count * sizeof(*list));
   }
   case CL_PLATFORM_HOST_TIMER_RESOLUTION: /* CLOCK_MONOTONIC counts nanoseconds */
     return ICD_ANSWER(&answer, cl_ulong, 1);

@@ -18,8 +18,8 @@ static cl_int lacks(cl_context context, const char *call, const char *feature) {
 }
 
 /* The error of a command to a queue whose device lacks the feature. */
-static cl_int refuse(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
-                     const char *call, const char *feature) {
+static cl_int refuse_sharing(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
+                             const char *call, const char *feature) {
   cl_int code;
   if ((code = icd_check_queue(queue, call)) ||
       (code = icd_check_waits(queue, wait_count, waits, call)))
@@ -119,13 +119,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetGLTextureInfo(cl_mem mem, cl_gl_texture_inf
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueAcquireGLObjects(cl_command_queue queue, cl_uint count,
                                                           const cl_mem *mems, cl_uint wait_count,
                                                           const cl_event *waits, cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "sharing with OpenGL");
+  return refuse_sharing(queue, wait_count, waits, __func__, "sharing with OpenGL");
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReleaseGLObjects(cl_command_queue queue, cl_uint count,
                                                           const cl_mem *mems, cl_uint wait_count,
                                                           const cl_event *waits, cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "sharing with OpenGL");
+  return refuse_sharing(queue, wait_count, waits, __func__, "sharing with OpenGL");
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetGLContextInfoKHR(const cl_context_properties *properties,
@@ -151,7 +151,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueAcquireEGLObjectsKHR(cl_command_queue q
                                                               cl_uint wait_count,
                                                               const cl_event *waits,
                                                               cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "sharing with EGL");
+  return refuse_sharing(queue, wait_count, waits, __func__, "sharing with EGL");
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReleaseEGLObjectsKHR(cl_command_queue queue, cl_uint count,
@@ -159,7 +159,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReleaseEGLObjectsKHR(cl_command_queue q
                                                               cl_uint wait_count,
                                                               const cl_event *waits,
                                                               cl_event *event) {
-  return refuse(queue, wait_count, waits, __func__, "sharing with EGL");
+  return refuse_sharing(queue, wait_count, waits, __func__, "sharing with EGL");
 }
 
 CL_API_ENTRY cl_event CL_API_CALL clCreateEventFromEGLSyncKHR(cl_context context, CLeglSyncKHR sync,

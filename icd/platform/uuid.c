@@ -41,13 +41,13 @@ static void hash_block(const unsigned char block[BLOCK_BYTES], uint32_t state[ST
       w[t] = w[t - 16] + w[t - 7] + (rotate(x, 7) ^ rotate(x, 18) ^ x >> 3) +
              (rotate(y, 17) ^ rotate(y, 19) ^ y >> 10);
     }
-  memcpy(a, state, sizeof a);
+  memcpy(a, state, sizeof(a));
   for (int t = 0; t < ROUNDS; t++) {
     const uint32_t e = a[4], t1 = a[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
                                   ((e & a[5]) ^ (~e & a[6])) + round_constants[t] + w[t];
     const uint32_t t2 = (rotate(a[0], 2) ^ rotate(a[0], 13) ^ rotate(a[0], 22)) +
                         ((a[0] & a[1]) ^ (a[0] & a[2]) ^ (a[1] & a[2]));
-    memmove(a + 1, a, sizeof a - sizeof *a);
+    memmove(a + 1, a, sizeof(a) - sizeof(*a));
     a[0] = t1 + t2;
     a[4] += t1;
   }
@@ -78,12 +78,12 @@ void icd_uuid(const char *kind, const char *name, const char *identity,
   enum { VERSION_BYTE = 6, VERSION = 0x80, VARIANT_BYTE = 8, VARIANT = 0x80 };
   unsigned char hidden[ICD_SHA256_BYTES];
   XXH128_canonical_t hash;
-  _Static_assert(sizeof hash == CL_UUID_SIZE_KHR, "all of it");
+  _Static_assert(sizeof(hash) == CL_UUID_SIZE_KHR, "all of it");
   icd_sha256(identity, hidden);
   const XXH64_hash_t seed =
-      XXH3_64bits_withSeed(kind, strlen(kind), XXH3_64bits(hidden, sizeof hidden));
+      XXH3_64bits_withSeed(kind, strlen(kind), XXH3_64bits(hidden, sizeof(hidden)));
   XXH128_canonicalFromHash(&hash, XXH3_128bits_withSeed(name, strlen(name), seed));
-  memcpy(uuid, &hash, sizeof hash);
+  memcpy(uuid, &hash, sizeof(hash));
   uuid[VERSION_BYTE] = (cl_uchar)((uuid[VERSION_BYTE] & 0x0f) | VERSION);
   uuid[VARIANT_BYTE] = (cl_uchar)((uuid[VARIANT_BYTE] & 0x3f) | VARIANT);
 }

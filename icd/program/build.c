@@ -65,11 +65,11 @@ static void add_to_log(struct outcome *outcome, const char *line) {
 }
 
 /* Reads a program binary and places it in the context's memory. */
-static enum cc_status place(cl_context context, const void *binary, size_t size,
-                            struct outcome *outcome) {
+static enum cc_status place_binary(cl_context context, const void *binary, size_t size,
+                                   struct outcome *outcome) {
   char why[512];
   struct module_code *code = NULL;
-  const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof why);
+  const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof(why));
   if (status != CC_OK) {
     add_to_log(outcome, why);
     return status;
@@ -83,7 +83,7 @@ static enum cc_status place(cl_context context, const void *binary, size_t size,
 
 static void place_own_binary(cl_program program, struct outcome *outcome) {
   const enum cc_status status =
-      place(program->context, program->binary, program->binary_size, outcome);
+      place_binary(program->context, program->binary, program->binary_size, outcome);
   if (status == CC_INVALID_BINARY || status == CC_WRONG_DEVICE)
     outcome->code = CL_INVALID_BINARY;
   else if (status != CC_OK)
@@ -111,8 +111,8 @@ static double in_ms(uint64_t ns) {
   return (double)ns / 1e6;
 }
 
-/* TEGRACL_DEBUG=build: the same in a line. */
-static void tell(const struct cc_result *result, uint64_t since) {
+/* TEGRACL_DEBUG=build: the same in one line. */
+static void print_build_times(const struct cc_result *result, uint64_t since) {
   struct text line = {0};
   text_printf(&line, "tegracl: build: %.1f ms", in_ms(base_clock_ns() - since));
   if (result->from_cache)
@@ -132,7 +132,7 @@ static void tell(const struct cc_result *result, uint64_t since) {
 }
 
 /* On the timeline: the build, and in it the stages that the compiler went through. */
-static void show(const struct cc_result *result, uint64_t since) {
+static void show_on_timeline(const struct cc_result *result, uint64_t since) {
   for (int i = 0; i < CC_STAGES; i++)
     if (result->stages[i].end_ns)
       rt_timeline_put(&(struct rt_timeline_event){.category = "build",
@@ -143,7 +143,8 @@ static void show(const struct cc_result *result, uint64_t since) {
   rt_timeline_span("build", result->from_cache ? "from the cache" : "compiled", since, NULL, 0);
 }
 
-static void compile(cl_program program, const struct icd_build *build, struct outcome *outcome) {
+static void compile_program(cl_program program, const struct icd_build *build,
+                            struct outcome *outcome) {
   /* A build of objects is a link of the one. */
   const bool own_object = build->action == CC_BUILD && !program->source && !program->il;
   const enum cc_action action = own_object ? CC_BUILD_OBJECT : build->action;
@@ -169,14 +170,14 @@ static void compile(cl_program program, const struct icd_build *build, struct ou
   const uint64_t since = base_clock_ns();
   enum cc_status status = cc_build(&job, &result);
   if (rt_timeline_on())
-    show(&result, since);
+    show_on_timeline(&result, since);
   if (icd_debug_build())
-    tell(&result, since);
+    print_build_times(&result, since);
   outcome->code = status_code(status, build->action);
   outcome->log = result.log;
   result.log = NULL;
   if (status == CC_OK && actions[build->action].makes == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-    status = place(program->context, result.binary, result.binary_size, outcome);
+    status = place_binary(program->context, result.binary, result.binary_size, outcome);
     if (status != CC_OK)
       outcome->code = status_code(status, build->action);
   }
@@ -191,12 +192,12 @@ static void compile(cl_program program, const struct icd_build *build, struct ou
 
 /* Builds a program whose status is CL_BUILD_IN_PROGRESS and whose options are
  * set; only this build changes it meanwhile. */
-static cl_int perform(cl_program program, const struct icd_build *build) {
+static cl_int perform_build(cl_program program, const struct icd_build *build) {
   struct outcome outcome = {0};
   if (build->action == CC_BUILD && program->binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
     place_own_binary(program, &outcome);
   else
-    compile(program, build, &outcome);
+    compile_program(program, build, &outcome);
 
   const bool good = outcome.code == CL_SUCCESS;
   if (!good)
@@ -220,7 +221,7 @@ static cl_int perform(cl_program program, const struct icd_build *build) {
 
 /* Puts a program into CL_BUILD_IN_PROGRESS and forgets the last build. Takes over
  * options, on failure too. */
-static cl_int begin(cl_program program, char *options, const char *call) {
+static cl_int begin_build(cl_program program, char *options, const char *call) {
   struct icd_module *old_module = NULL;
   cl_int code = CL_SUCCESS;
   icd_enter(&program->lock);
@@ -274,7 +275,7 @@ struct background_build {
 
 static void *build_in_background(void *argument) {
   struct background_build *job = argument;
-  perform(job->program, &job->build);
+  perform_build(job->program, &job->build);
   job->notify(job->program, job->data);
   icd_build_finish(&job->build);
   icd_program_drop(job->program);
@@ -286,7 +287,7 @@ static void *build_in_background(void *argument) {
  * can be none. */
 static bool start_background(cl_program program, struct icd_build *build, icd_build_notify notify,
                              void *data) {
-  struct background_build *job = malloc(sizeof *job);
+  struct background_build *job = malloc(sizeof(*job));
   if (!job)
     return false;
   *job = (struct background_build){program, *build, notify, data};
@@ -302,12 +303,12 @@ static bool start_background(cl_program program, struct icd_build *build, icd_bu
 cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
                      icd_build_notify notify, void *user_data) {
   char *copy = strdup(options ? options : "");
-  cl_int code = copy ? begin(program, copy, build->call)
+  cl_int code = copy ? begin_build(program, copy, build->call)
                      : icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
   if (!code && notify && start_background(program, build, notify, user_data))
     return CL_SUCCESS;
   if (!code) {
-    code = perform(program, build);
+    code = perform_build(program, build);
     if (notify)
       notify(program, user_data);
   }

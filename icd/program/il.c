@@ -44,7 +44,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program pr
                     "no intermediate language is supported here");
   if (!program->il)
     return ICD_FAIL(program->context, CL_INVALID_PROGRAM, "the program is not made from SPIR-V");
-  const size_t count = program->il_size / sizeof *program->il_words;
+  const size_t count = program->il_size / sizeof(*program->il_words);
   const size_t size = cc_il_constant_size(program->il_words, count, spec_id);
   if (!size)
     return ICD_FAIL(program->context, CL_INVALID_SPEC_ID,

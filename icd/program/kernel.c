@@ -30,15 +30,15 @@ void icd_kernel_drop(cl_kernel kernel) {
 
 /* A kernel of a built module, not yet counted in the program. NULL: no memory. */
 static cl_kernel create_kernel(cl_program program, struct icd_module *module, uint32_t index) {
-  cl_kernel kernel = icd_object_new(ICD_MAGIC_KERNEL, sizeof *kernel);
+  cl_kernel kernel = icd_object_new(ICD_MAGIC_KERNEL, sizeof(*kernel));
   if (!kernel)
     return NULL;
   const struct kernel_code *code = &module->code->kernels[index];
   const size_t count = code->arg_count;
   kernel->shape = calloc(1, rt_shape_bytes(code));
-  kernel->local_sizes = calloc(count + 1, sizeof *kernel->local_sizes);
+  kernel->local_sizes = calloc(count + 1, sizeof(*kernel->local_sizes));
   kernel->buffers = calloc(count + 1, sizeof(cl_mem));
-  kernel->set = calloc(count + 1, sizeof *kernel->set);
+  kernel->set = calloc(count + 1, sizeof(*kernel->set));
   if (!kernel->shape || !kernel->local_sizes || !kernel->buffers || !kernel->set) {
     free(kernel->shape);
     free(kernel->local_sizes);
@@ -180,9 +180,9 @@ cl_kernel icd_kernel_clone(cl_kernel source_kernel, enum base_lock_kind kind) {
   const size_t count = kernel->code->arg_count;
   icd_lock(&source_kernel->guard);
   memcpy(kernel->params, source_kernel->params, kernel->code->param_bytes);
-  memcpy(kernel->local_sizes, source_kernel->local_sizes, count * sizeof *kernel->local_sizes);
+  memcpy(kernel->local_sizes, source_kernel->local_sizes, count * sizeof(*kernel->local_sizes));
   memcpy(kernel->buffers, source_kernel->buffers, count * sizeof(cl_mem));
-  memcpy(kernel->set, source_kernel->set, count * sizeof *kernel->set);
+  memcpy(kernel->set, source_kernel->set, count * sizeof(*kernel->set));
   kernel->unset = source_kernel->unset;
   icd_unlock(&source_kernel->guard);
   return kernel;
@@ -248,9 +248,9 @@ static cl_int check_size(cl_kernel kernel, cl_uint i, size_t wanted, size_t size
 static cl_int read_handle(cl_kernel kernel, cl_uint i, size_t size, const void *value,
                           void **handle, const char *call) {
   *handle = NULL;
-  const cl_int code = check_size(kernel, i, sizeof *handle, size, call);
+  const cl_int code = check_size(kernel, i, sizeof(*handle), size, call);
   if (!code && value)
-    memcpy(handle, value, sizeof *handle);
+    memcpy(handle, value, sizeof(*handle));
   return code;
 }
 
@@ -305,7 +305,7 @@ static cl_int read_value(cl_kernel kernel, cl_uint i, size_t size, const void *v
   uint64_t number;
   if (code || !may_be_pointer(kernel, i))
     return code;
-  memcpy(&number, value, sizeof number);
+  memcpy(&number, value, sizeof(number));
   return icd_object_exists(ICD_MAGIC_MEM, number)
              ? read_buffer(kernel, i, size, value, buffer, call)
              : CL_SUCCESS;
@@ -394,7 +394,7 @@ cl_int icd_check_pointer_arg(cl_kernel kernel, cl_uint index, cl_int other, cons
 
 /* The kernel's lock is held. */
 static void put_address(cl_kernel kernel, cl_uint index, uint64_t address, cl_mem buffer) {
-  memcpy(kernel->params + kernel->code->args[index].offset, &address, sizeof address);
+  memcpy(kernel->params + kernel->code->args[index].offset, &address, sizeof(address));
   kernel->buffers[index] = buffer;
 }
 
@@ -460,11 +460,11 @@ cl_int icd_set_arg(cl_kernel kernel, cl_uint arg_index, size_t arg_size, const v
     kernel->buffers[arg_index] = buffer;
     break;
   case KERNEL_ARG_IMAGE:
-    memcpy(kernel->params + arg->offset, &image, sizeof image);
+    memcpy(kernel->params + arg->offset, &image, sizeof(image));
     kernel->buffers[arg_index] = buffer;
     break;
   case KERNEL_ARG_SAMPLER:
-    memcpy(kernel->params + arg->offset, &sampler, sizeof sampler);
+    memcpy(kernel->params + arg->offset, &sampler, sizeof(sampler));
     break;
   }
   note_set(kernel, arg_index);

@@ -104,7 +104,7 @@ static cl_ulong local_memory(cl_kernel kernel) {
 static cl_int answer_block(const struct icd_answer *answer, const char *call,
                            const uint32_t block[3]) {
   const size_t sizes[3] = {block[0], block[1], block[2]};
-  return icd_answer_bytes(answer, call, sizes, sizeof sizes);
+  return icd_answer_bytes(answer, call, sizes, sizeof(sizes));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
@@ -145,9 +145,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
 
 /* The work-items of a local size of at most three dimensions; 0 if it is none. */
 static size_t items_of(const size_t *sizes, size_t bytes) {
-  const size_t dimensions = bytes / sizeof *sizes;
+  const size_t dimensions = bytes / sizeof(*sizes);
   size_t items = 1;
-  if (!sizes || bytes % sizeof *sizes || dimensions < 1 || dimensions > 3)
+  if (!sizes || bytes % sizeof(*sizes) || dimensions < 1 || dimensions > 3)
     return 0;
   for (size_t i = 0; i < dimensions; i++)
     items *= sizes[i];
@@ -159,7 +159,7 @@ static cl_int answer_local_size(const struct icd_answer *answer, cl_kernel kerne
   const size_t warp = kernel->program->context->device->info->warp_size;
   const uint32_t *required = kernel->code->required_block;
   size_t sizes[3] = {count * warp, 1, 1};
-  if (answer->value && (answer->size % sizeof *sizes || answer->size > sizeof sizes))
+  if (answer->value && (answer->size % sizeof(*sizes) || answer->size > sizeof(sizes)))
     return icd_fail(kernel->program->context, CL_INVALID_VALUE, "clGetKernelSubGroupInfo",
                     "param_value_size is not that of 1 to 3 values");
   if (required[0]) {
@@ -170,7 +170,7 @@ static cl_int answer_local_size(const struct icd_answer *answer, cl_kernel kerne
     sizes[0] = sizes[1] = sizes[2] = 0;
   }
   return icd_answer_bytes(answer, "clGetKernelSubGroupInfo", sizes,
-                          answer->value ? answer->size : sizeof sizes);
+                          answer->value ? answer->size : sizeof(sizes));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,

@@ -8,8 +8,8 @@
 /* Takes the headers into the build. */
 static cl_int add_headers(cl_context context, struct icd_build *build, cl_uint count,
                           const cl_program *programs, const char **names) {
-  build->headers = calloc(count + 1, sizeof *build->headers);
-  build->header_programs = calloc(count + 1, sizeof *build->header_programs);
+  build->headers = calloc(count + 1, sizeof(*build->headers));
+  build->header_programs = calloc(count + 1, sizeof(*build->header_programs));
   if (!build->headers || !build->header_programs)
     return icd_fail(context, CL_OUT_OF_HOST_MEMORY, build->call, "no memory");
   for (cl_uint i = 0; i < count; i++) {
@@ -113,7 +113,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
     return ICD_FAIL_NULL(errcode_ret, context, CL_INVALID_VALUE, "no programs to link");
   const bool library = options && has_word(options, "-create-library");
   struct icd_build build = {.action = library ? CC_LINK_LIBRARY : CC_LINK, .call = __func__};
-  build.sources = calloc(num_input_programs, sizeof *build.sources);
+  build.sources = calloc(num_input_programs, sizeof(*build.sources));
   if (!build.sources)
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
   for (cl_uint i = 0; i < num_input_programs && !code; i++)

@@ -7,7 +7,7 @@
 #include "icd/context/retire.h"
 
 int icd_module_create(cl_context context, struct module_code *code, struct icd_module **module) {
-  struct icd_module *made = calloc(1, sizeof *made);
+  struct icd_module *made = calloc(1, sizeof(*made));
   int error = made ? rt_module_create(context->rt, code, &made->rt) : -ENOMEM;
   if (made && icd_context_make_room(context, error))
     error = rt_module_create(context->rt, code, &made->rt);

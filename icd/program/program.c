@@ -30,7 +30,7 @@ void icd_program_drop(cl_program program) {
 }
 
 cl_program icd_program_create(cl_context context) {
-  cl_program program = icd_object_new(ICD_MAGIC_PROGRAM, sizeof *program);
+  cl_program program = icd_object_new(ICD_MAGIC_PROGRAM, sizeof(*program));
   if (!program)
     return NULL;
   program->context = context;
@@ -102,7 +102,7 @@ static cl_int check_binary(cl_context context, const unsigned char *binary, size
     return CL_SUCCESS;
   char why[512];
   struct module_code *code = NULL;
-  const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof why);
+  const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof(why));
   const bool bare = status == CC_OK && cc_is_bare_cubin(binary, size, code);
   cc_module_free(code);
   if (bare)
@@ -246,19 +246,19 @@ static cl_int answer_program(const struct icd_answer *answer, const char *call, 
   switch (name) {
   case CL_PROGRAM_REFERENCE_COUNT:
     number = atomic_load(&program->object.handles);
-    return icd_answer_bytes(answer, call, &number, sizeof number);
+    return icd_answer_bytes(answer, call, &number, sizeof(number));
   case CL_PROGRAM_CONTEXT:
     return icd_answer_bytes(answer, call, &program->context, sizeof(cl_context));
   case CL_PROGRAM_NUM_DEVICES:
     number = 1;
-    return icd_answer_bytes(answer, call, &number, sizeof number);
+    return icd_answer_bytes(answer, call, &number, sizeof(number));
   case CL_PROGRAM_DEVICES:
     return icd_answer_bytes(answer, call, &program->context->device, sizeof(cl_device_id));
   case CL_PROGRAM_SOURCE:
     return icd_answer_bytes(answer, call, program->source ? program->source : "",
                             program->source_size + 1);
   case CL_PROGRAM_BINARY_SIZES:
-    return icd_answer_bytes(answer, call, &program->binary_size, sizeof program->binary_size);
+    return icd_answer_bytes(answer, call, &program->binary_size, sizeof(program->binary_size));
   case CL_PROGRAM_BINARIES:
     return answer_binaries(answer, call, program);
   case CL_PROGRAM_NUM_KERNELS:
@@ -292,16 +292,16 @@ static cl_int answer_build(const struct icd_answer *answer, const char *call, cl
                            cl_program_build_info name) {
   switch (name) {
   case CL_PROGRAM_BUILD_STATUS:
-    return icd_answer_bytes(answer, call, &program->status, sizeof program->status);
+    return icd_answer_bytes(answer, call, &program->status, sizeof(program->status));
   case CL_PROGRAM_BUILD_OPTIONS:
     return icd_answer_string(answer, call, program->options ? program->options : "");
   case CL_PROGRAM_BUILD_LOG:
     return icd_answer_string(answer, call, program->log ? program->log : "");
   case CL_PROGRAM_BINARY_TYPE:
-    return icd_answer_bytes(answer, call, &program->binary_type, sizeof program->binary_type);
+    return icd_answer_bytes(answer, call, &program->binary_type, sizeof(program->binary_type));
   case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE: {
     const size_t bytes = program->module ? program->module->code->global_bytes : 0;
-    return icd_answer_bytes(answer, call, &bytes, sizeof bytes);
+    return icd_answer_bytes(answer, call, &bytes, sizeof(bytes));
   }
   default:
     return icd_fail(program->context, CL_INVALID_VALUE, call, "unknown param_name 0x%x", name);

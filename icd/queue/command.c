@@ -40,7 +40,7 @@ enum dependencies {
   SOME_FAILED,
 };
 
-static enum dependencies look(cl_uint wait_count, const cl_event *waits) {
+static enum dependencies check_dependencies(cl_uint wait_count, const cl_event *waits) {
   enum dependencies result = ALL_COMPLETE;
   for (cl_uint i = 0; i < wait_count; i++) {
     const cl_int status = icd_event_status(waits[i]);
@@ -57,7 +57,7 @@ static enum dependencies look(cl_uint wait_count, const cl_event *waits) {
 }
 
 /* The command has been done in this thread, from its submission to now. */
-static void complete(cl_event event) {
+static void complete_event(cl_event event) {
   if (!event)
     return;
   uint64_t start = 0, end = 0;
@@ -73,10 +73,10 @@ enum attempt { DONE, SUBMITTED, MUST_WAIT, MUST_DEFER };
 
 /* Tries to do the operation at once. Takes and frees the queue's lock. *due are
  * the callbacks for icd_event_call. */
-static enum attempt attempt(cl_command_queue queue, struct icd_operation *operation,
-                            enum dependencies dependencies, cl_uint wait_count,
-                            const cl_event *waits, cl_event event, cl_int *code,
-                            struct icd_event_callback **due) {
+static enum attempt attempt_command(cl_command_queue queue, struct icd_operation *operation,
+                                    enum dependencies dependencies, cl_uint wait_count,
+                                    const cl_event *waits, cl_event event, cl_int *code,
+                                    struct icd_event_callback **due) {
   uint64_t point;
   *code = CL_SUCCESS;
   if (dependencies == SOME_OPEN || icd_must_queue(queue, operation, wait_count))
@@ -95,8 +95,8 @@ static enum attempt attempt(cl_command_queue queue, struct icd_operation *operat
   return MUST_WAIT;
 }
 
-static cl_int refuse(cl_command_queue queue, cl_event event, cl_int code, const char *call,
-                     const char *why) {
+static cl_int refuse_command(cl_command_queue queue, cl_event event, cl_int code, const char *call,
+                             const char *why) {
   if (event)
     icd_event_drop(event);
   if (code == CL_OUT_OF_RESOURCES)
@@ -107,7 +107,7 @@ static cl_int refuse(cl_command_queue queue, cl_event event, cl_int code, const 
 cl_int icd_refuse_submission(cl_command_queue queue, cl_event event, cl_int code,
                              const char *call) {
   const char *fault = rt_context_fault(queue->context->rt);
-  return refuse(queue, event, code, call, fault ? fault : rt_last_message());
+  return refuse_command(queue, event, code, call, fault ? fault : rt_last_message());
 }
 
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
@@ -119,18 +119,18 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   const bool runs = icd_runs_kernels(operation);
   const char *fault = runs ? NULL : rt_context_fault(context->rt);
   if (fault)
-    return refuse(queue, NULL, CL_OUT_OF_RESOURCES, call, fault);
+    return refuse_command(queue, NULL, CL_OUT_OF_RESOURCES, call, fault);
   cl_event event = NULL;
   if (event_ret || blocking) {
     event = icd_event_create(context, queue, operation->type);
     if (!event)
-      return refuse(queue, NULL, CL_OUT_OF_HOST_MEMORY, call, "no memory for an event");
+      return refuse_command(queue, NULL, CL_OUT_OF_HOST_MEMORY, call, "no memory for an event");
   }
   if (blocking)
     for (cl_uint i = 0; i < wait_count; i++)
       icd_event_wait(waits[i]);
 
-  const enum dependencies dependencies = look(wait_count, waits);
+  const enum dependencies dependencies = check_dependencies(wait_count, waits);
   cl_kernel kernel = operation->kernel;
   cl_int code = CL_SUCCESS;
   if (runs && icd_prints(operation))
@@ -148,7 +148,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   if (dependencies == SOME_FAILED) {
     const cl_int failed = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (blocking)
-      return refuse(queue, event, failed, call, "an event in the wait list has failed");
+      return refuse_command(queue, event, failed, call, "an event in the wait list has failed");
     if (icd_is_about_mapping(operation))
       icd_map_terminated(operation);
     if (event) {
@@ -161,7 +161,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   struct icd_event_callback *due = NULL;
   icd_lock(&queue->lock);
   enum attempt outcome =
-      attempt(queue, operation, dependencies, wait_count, waits, event, &code, &due);
+      attempt_command(queue, operation, dependencies, wait_count, waits, event, &code, &due);
   if (outcome == MUST_WAIT && blocking) {
     /* Wait without the lock; if others have come between, get in line. */
     uint64_t point;
@@ -172,7 +172,8 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     if (rt_context_fault(context->rt))
       code = CL_OUT_OF_RESOURCES;
     else
-      outcome = attempt(queue, operation, dependencies, wait_count, waits, event, &code, &due);
+      outcome =
+          attempt_command(queue, operation, dependencies, wait_count, waits, event, &code, &due);
   }
   if (!code && (outcome == MUST_WAIT || outcome == MUST_DEFER))
     code = icd_defer(queue, operation, wait_count, waits, event);
@@ -184,14 +185,14 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
     return icd_refuse_submission(queue, event, code, call);
   if (outcome == DONE) {
     icd_print_drain(queue);
-    complete(event);
+    complete_event(event);
   } else if (event) {
     icd_event_call(event, CL_SUBMITTED, due);
   }
   if (blocking && outcome != DONE) {
     const cl_int status = icd_event_wait(event);
     if (status < 0)
-      return refuse(queue, event, status, call, "the command has failed");
+      return refuse_command(queue, event, status, call, "the command has failed");
   }
   if (event_ret)
     *event_ret = event;

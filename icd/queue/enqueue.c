@@ -6,7 +6,7 @@
 /* ---- launches ----------------------------------------------------------------------- */
 
 /* No work-items are allowed since OpenCL 2.1. */
-static bool is_empty(const struct icd_given_range *given) {
+static bool range_is_empty(const struct icd_given_range *given) {
   bool empty = !given->global;
   for (cl_uint i = 0; i < given->work_dim && !empty; i++)
     empty = !given->global[i];
@@ -30,16 +30,16 @@ static cl_int launch_nothing(cl_command_queue queue, const struct icd_operation 
 }
 
 /* type, kernel and range of the operation are set. */
-static inline cl_int launch(cl_command_queue queue, struct icd_operation *operation,
-                            cl_uint wait_count, const cl_event *waits, cl_event *event,
-                            const char *call) {
+static inline cl_int enqueue_launch(cl_command_queue queue, struct icd_operation *operation,
+                                    cl_uint wait_count, const cl_event *waits, cl_event *event,
+                                    const char *call) {
   cl_int code;
   if ((code = icd_check_queue(queue, call)) ||
       (code = icd_check_launch(queue->context, operation->kernel, operation->launch.range.work_dim,
                                call)) ||
       (code = icd_check_waits(queue, wait_count, waits, call)))
     return code;
-  if (is_empty(&operation->launch.range))
+  if (range_is_empty(&operation->launch.range))
     return launch_nothing(queue, operation, wait_count, waits, event, call);
   operation->kind = ICD_LAUNCH;
   operation->mems[0] = operation->mems[1] = NULL;
@@ -55,7 +55,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
   operation.type = CL_COMMAND_NDRANGE_KERNEL;
   operation.kernel = kernel;
   operation.launch.range = (struct icd_given_range){work_dim, offset, global, local};
-  return launch(queue, &operation, wait_count, waits, event, __func__);
+  return enqueue_launch(queue, &operation, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel,
@@ -66,7 +66,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel 
   operation.type = CL_COMMAND_TASK;
   operation.kernel = kernel;
   operation.launch.range = (struct icd_given_range){1, NULL, &one, &one};
-  return launch(queue, &operation, wait_count, waits, event, __func__);
+  return enqueue_launch(queue, &operation, wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL
@@ -80,7 +80,7 @@ clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_u
     return ICD_FAIL(queue->context, CL_INVALID_VALUE, "suggested_local_work_size is NULL");
   struct icd_operation operation = {
       .kind = ICD_LAUNCH, .kernel = kernel, .launch.range = {work_dim, offset, global, NULL}};
-  if (is_empty(&operation.launch.range))
+  if (range_is_empty(&operation.launch.range))
     return ICD_FAIL(queue->context, CL_INVALID_GLOBAL_WORK_SIZE, "there are no work-items");
   code = icd_launch_begin(&operation, __func__);
   if (code)

@@ -126,7 +126,7 @@ struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struc
 }
 
 /* A tracked event has reached its end: takes the GPU's times over. */
-static cl_int settle(cl_event event, cl_int status) {
+static cl_int settle_event(cl_event event, cl_int status) {
   icd_print_drain(event->queue);
   base_mutex_lock(&event->context->lock);
   struct rt_times *times = event->times;
@@ -161,9 +161,9 @@ cl_int icd_event_status(cl_event event) {
   /* The fault is read before the timeline: what was completed before it counts. */
   const bool dead = rt_context_fault(event->context->rt);
   if (rt_queue_completed(event->queue->rt) >= event->point)
-    return settle(event, CL_COMPLETE);
+    return settle_event(event, CL_COMPLETE);
   if (dead)
-    return settle(event, CL_OUT_OF_RESOURCES);
+    return settle_event(event, CL_OUT_OF_RESOURCES);
   if (event->profiled && status > CL_RUNNING && has_begun(event)) {
     icd_event_set(event, CL_RUNNING, 0, 0);
     return CL_RUNNING;
@@ -185,7 +185,7 @@ cl_int icd_event_wait(cl_event event) {
       return status;
     if (atomic_load_explicit(&event->tracked, memory_order_acquire)) {
       if (rt_queue_wait(event->queue->rt, event->point, UINT64_MAX))
-        return settle(event, CL_OUT_OF_RESOURCES);
+        return settle_event(event, CL_OUT_OF_RESOURCES);
       continue;
     }
     icd_event_await_submission(event);
@@ -278,7 +278,7 @@ clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
     return ICD_FAIL(event->context, CL_INVALID_VALUE,
                     "%d is none of CL_SUBMITTED, CL_RUNNING, CL_COMPLETE",
                     command_exec_callback_type);
-  struct icd_event_callback *callback = malloc(sizeof *callback);
+  struct icd_event_callback *callback = malloc(sizeof(*callback));
   if (!callback)
     return ICD_FAIL(event->context, CL_OUT_OF_HOST_MEMORY, "no memory");
   *callback = (struct icd_event_callback){

@@ -10,8 +10,8 @@ cl_event icd_event_pool_get(cl_context context) {
     context->free_events = event->next_free;
   base_mutex_unlock(&context->lock);
   if (!event)
-    return icd_object_new(ICD_MAGIC_EVENT, sizeof *event);
-  memset((char *)event + sizeof event->object, 0, sizeof *event - sizeof event->object);
+    return icd_object_new(ICD_MAGIC_EVENT, sizeof(*event));
+  memset((char *)event + sizeof(event->object), 0, sizeof(*event) - sizeof(event->object));
   return event;
 }
 

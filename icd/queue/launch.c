@@ -79,7 +79,7 @@ static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
     end = (end + align - 1) & ~(align - 1);
     const uint32_t offset = (uint32_t)end;
     if (params)
-      memcpy(params + arg->offset, &offset, sizeof offset);
+      memcpy(params + arg->offset, &offset, sizeof(offset));
     end += kernel->local_sizes[i];
   }
   return end;
@@ -122,7 +122,7 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
                       "a work-group of %llu work-items; %s can have %u",
                       (unsigned long long)threads, code->name, kernel->max_threads);
   } else if (required) {
-    memcpy(block, code->required_block, sizeof block);
+    memcpy(block, code->required_block, sizeof(block));
   } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, block) &&
              !choose_block(info, max_grid, kernel->max_threads, size, block)) {
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
@@ -148,7 +148,7 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
 }
 
 /* Everything of kernel->launch and of the parameters that the range decides. */
-static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const char *call) {
+static cl_int prepare_kernel(cl_kernel kernel, const struct icd_range *range, const char *call) {
   cl_context context = kernel->program->context;
   struct rt_launch *launch = &kernel->launch;
   cl_int code = icd_check_arguments(kernel, call);
@@ -180,7 +180,7 @@ static cl_int prepare(cl_kernel kernel, const struct icd_range *range, const cha
       hidden.global_size[i] = range->global[i];
       hidden.group_size[i] = (uint16_t)launch->block[i];
     }
-    memcpy(kernel->params + kernel->code->hidden_offset, &hidden, sizeof hidden);
+    memcpy(kernel->params + kernel->code->hidden_offset, &hidden, sizeof(hidden));
   }
   return CL_SUCCESS;
 }
@@ -211,7 +211,7 @@ cl_int icd_launch_prepare(const struct icd_operation *operation, const char *cal
   cl_kernel kernel = operation->kernel;
   cl_int code = icd_read_range(kernel, &operation->launch.range, &kernel->range, call);
   if (!code)
-    code = prepare(kernel, &kernel->range, call);
+    code = prepare_kernel(kernel, &kernel->range, call);
   kernel->ready = !code;
   return code;
 }

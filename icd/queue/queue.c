@@ -34,24 +34,24 @@ void icd_queue_destroy(cl_command_queue queue) {
   icd_context_drop(context);
 }
 
-static cl_command_queue create(cl_context context, cl_device_id device,
-                               cl_command_queue_properties flags, enum rt_priority priority,
-                               const cl_queue_properties *properties, size_t property_count,
-                               cl_int *errcode_ret, const char *call) {
+static cl_command_queue create_queue(cl_context context, cl_device_id device,
+                                     cl_command_queue_properties flags, enum rt_priority priority,
+                                     const cl_queue_properties *properties, size_t property_count,
+                                     cl_int *errcode_ret, const char *call) {
   if (flags & ~(cl_command_queue_properties)KNOWN_FLAGS)
     return icd_null(errcode_ret, icd_fail(context, CL_INVALID_VALUE, call, "unknown flags 0x%llx",
                                           (unsigned long long)flags));
   if (flags & ~(cl_command_queue_properties)SUPPORTED_FLAGS)
     return icd_null(errcode_ret, icd_fail(context, CL_INVALID_QUEUE_PROPERTIES, call,
                                           "only queues on the host are supported"));
-  cl_command_queue queue = icd_object_new(ICD_MAGIC_QUEUE, sizeof *queue);
+  cl_command_queue queue = icd_object_new(ICD_MAGIC_QUEUE, sizeof(*queue));
   if (!queue)
     goto no_memory;
   if (property_count) {
-    queue->properties = malloc(property_count * sizeof *properties);
+    queue->properties = malloc(property_count * sizeof(*properties));
     if (!queue->properties)
       goto no_memory;
-    memcpy(queue->properties, properties, property_count * sizeof *properties);
+    memcpy(queue->properties, properties, property_count * sizeof(*properties));
     queue->property_count = property_count;
   }
   int error = rt_queue_create(context->rt, priority, &queue->rt);
@@ -97,7 +97,8 @@ clCreateCommandQueue(cl_context context, cl_device_id device,
   const cl_int code = check_place(context, device, __func__);
   if (code)
     return icd_null(errcode_ret, code);
-  return create(context, device, properties, RT_PRIORITY_MEDIUM, NULL, 0, errcode_ret, __func__);
+  return create_queue(context, device, properties, RT_PRIORITY_MEDIUM, NULL, 0, errcode_ret,
+                      __func__);
 }
 
 static bool is_one_of(cl_queue_properties value, cl_queue_properties low,
@@ -143,8 +144,8 @@ clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                            (unsigned long long)properties[count]);
     }
   }
-  return create(context, device, flags, priority, properties, properties ? count + 1 : 0,
-                errcode_ret, __func__);
+  return create_queue(context, device, flags, priority, properties, properties ? count + 1 : 0,
+                      errcode_ret, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue) {
@@ -193,7 +194,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue,
     return ICD_ANSWER(&answer, cl_command_queue_properties, queue->flags);
   case CL_QUEUE_PROPERTIES_ARRAY:
     return icd_answer_bytes(&answer, __func__, queue->properties,
-                            queue->property_count * sizeof *queue->properties);
+                            queue->property_count * sizeof(*queue->properties));
   case CL_QUEUE_DEVICE_DEFAULT: /* there are no queues on the device */
     return ICD_ANSWER(&answer, cl_command_queue, NULL);
   case CL_QUEUE_SIZE:

@@ -75,7 +75,7 @@ static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_in
     return NULL;
   }
   cl_event event = icd_event_create(context, NULL, CL_COMMAND_USER);
-  struct awaited_fence *fence = malloc(sizeof *fence);
+  struct awaited_fence *fence = malloc(sizeof(*fence));
   *code = CL_SUCCESS;
   if (!event || !fence) {
     *code = icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
@@ -189,14 +189,14 @@ CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
   cl_int code = read_properties(context, properties, &wishes, __func__);
   if (code)
     return icd_null(errcode_ret, code);
-  cl_semaphore_khr semaphore = icd_object_new(ICD_MAGIC_SEMAPHORE, sizeof *semaphore);
+  cl_semaphore_khr semaphore = icd_object_new(ICD_MAGIC_SEMAPHORE, sizeof(*semaphore));
   if (semaphore)
-    semaphore->properties = malloc(wishes.words * sizeof *properties);
+    semaphore->properties = malloc(wishes.words * sizeof(*properties));
   if (!semaphore || !semaphore->properties) {
     icd_object_free(ICD_MAGIC_SEMAPHORE, semaphore);
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
   }
-  memcpy(semaphore->properties, properties, wishes.words * sizeof *properties);
+  memcpy(semaphore->properties, properties, wishes.words * sizeof(*properties));
   semaphore->property_count = wishes.words;
   semaphore->context = context;
   semaphore->exportable = wishes.exports;
@@ -255,7 +255,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreInfoKHR(cl_semaphore_khr semaphore
     return ICD_ANSWER(&answer, cl_uint, atomic_load(&semaphore->object.handles));
   case CL_SEMAPHORE_PROPERTIES_KHR:
     return icd_answer_bytes(&answer, __func__, semaphore->properties,
-                            semaphore->property_count * sizeof *semaphore->properties);
+                            semaphore->property_count * sizeof(*semaphore->properties));
   case CL_SEMAPHORE_TYPE_KHR:
     return ICD_ANSWER(&answer, cl_semaphore_type_khr, CL_SEMAPHORE_TYPE_BINARY_KHR);
   case CL_SEMAPHORE_PAYLOAD_KHR:
@@ -266,7 +266,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreInfoKHR(cl_semaphore_khr semaphore
     return ICD_ANSWER(&answer, cl_bool, semaphore->exportable);
   case CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: {
     const cl_external_semaphore_handle_type_khr type = CL_SEMAPHORE_HANDLE_SYNC_FD_KHR;
-    return icd_answer_bytes(&answer, __func__, &type, semaphore->exportable ? sizeof type : 0);
+    return icd_answer_bytes(&answer, __func__, &type, semaphore->exportable ? sizeof(type) : 0);
   }
   default:
     return ICD_FAIL(semaphore->context, CL_INVALID_VALUE, "unknown param_name 0x%x", param_name);
@@ -317,8 +317,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
   if (type != CL_SEMAPHORE_HANDLE_SYNC_FD_KHR || !semaphore->exportable)
     return ICD_FAIL(context, CL_INVALID_VALUE, "the semaphore cannot be exported as that");
   int fd = -1;
-  if (!handle || size < sizeof fd)
-    return icd_answer_bytes(&answer, __func__, &fd, sizeof fd);
+  if (!handle || size < sizeof(fd))
+    return icd_answer_bytes(&answer, __func__, &fd, sizeof(fd));
   cl_event event = take_signal(semaphore);
   if (!event)
     return ICD_FAIL(context, CL_INVALID_OPERATION, "no signal of the semaphore has been enqueued");
@@ -326,7 +326,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreHandleForTypeKHR(
   if (code)
     signal_with(semaphore, event);
   icd_event_drop(event);
-  return code ? code : icd_answer_bytes(&answer, __func__, &fd, sizeof fd);
+  return code ? code : icd_answer_bytes(&answer, __func__, &fd, sizeof(fd));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReImportSemaphoreSyncFdKHR(
@@ -346,8 +346,9 @@ CL_API_ENTRY cl_int CL_API_CALL clReImportSemaphoreSyncFdKHR(
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
-static cl_int check(cl_command_queue queue, cl_uint count, const cl_semaphore_khr *semaphores,
-                    cl_uint wait_count, const cl_event *waits, const char *call) {
+static cl_int check_semaphores(cl_command_queue queue, cl_uint count,
+                               const cl_semaphore_khr *semaphores, cl_uint wait_count,
+                               const cl_event *waits, const char *call) {
   cl_int code = icd_check_queue(queue, call);
   if (code)
     return code;
@@ -399,7 +400,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitSemaphoresKHR(cl_command_queue queu
                                                            const cl_semaphore_payload_khr *payloads,
                                                            cl_uint wait_count,
                                                            const cl_event *waits, cl_event *event) {
-  cl_int code = check(queue, count, semaphores, wait_count, waits, __func__);
+  cl_int code = check_semaphores(queue, count, semaphores, wait_count, waits, __func__);
   if (code)
     return code;
   cl_event *all = malloc(((size_t)count + wait_count) * sizeof(cl_event));
@@ -431,7 +432,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSignalSemaphoresKHR(
     cl_command_queue queue, cl_uint count, const cl_semaphore_khr *semaphores,
     const cl_semaphore_payload_khr *payloads, cl_uint wait_count, const cl_event *waits,
     cl_event *event_ret) {
-  cl_int code = check(queue, count, semaphores, wait_count, waits, __func__);
+  cl_int code = check_semaphores(queue, count, semaphores, wait_count, waits, __func__);
   if (code)
     return code;
   cl_event event;

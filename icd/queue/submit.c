@@ -54,7 +54,7 @@ static void tell_written(const struct icd_operation *operation) {
 }
 
 /* On the timeline: how many bytes the host has written. */
-static void show(const struct icd_operation *operation, uint64_t since) {
+static void show_on_timeline(const struct icd_operation *operation, uint64_t since) {
   const bool copy = operation->kind == ICD_COPY;
   const size_t *region = copy ? operation->copy.region : operation->fill.region;
   const struct rt_timeline_detail bytes = {"bytes", region[0] * region[1] * region[2], NULL};
@@ -82,7 +82,7 @@ void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
     break;
   }
   if (rt_timeline_on())
-    show(operation, since);
+    show_on_timeline(operation, since);
 }
 
 /* The runtime refuses a launch for other reasons than the API does in general. */

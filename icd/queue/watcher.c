@@ -32,7 +32,7 @@ static bool wants_beginning(cl_event event) {
 }
 
 /* Drops the events that are complete; their callbacks have been called. */
-static cl_event look(cl_event watched, bool *often) {
+static cl_event drop_completed(cl_event watched, bool *often) {
   cl_event left = NULL;
   while (watched) {
     cl_event event = watched;
@@ -49,7 +49,7 @@ static cl_event look(cl_event watched, bool *often) {
 }
 
 /* Takes the events back that are left. False: there are none, and the watch is over. */
-static bool go_on(struct watch *watch, cl_event left) {
+static bool keep_watching(struct watch *watch, cl_event left) {
   base_mutex_lock(&lock);
   while (left) {
     cl_event event = left;
@@ -80,11 +80,11 @@ static cl_event take_events(struct watch *watch) {
   return events;
 }
 
-static void *run(void *data) {
+static void *run_watcher(void *data) {
   struct watch *watch = data;
   for (;;) {
     bool often = false;
-    if (!go_on(watch, look(take_events(watch), &often)))
+    if (!keep_watching(watch, drop_completed(take_events(watch), &often)))
       break;
     rt_queue_wait(watch->queue->rt, watch->awaited, often ? LOOK_NS : UINT64_MAX);
   }
@@ -99,20 +99,20 @@ void icd_watcher_forked(void) {
 
 /* A thread for the queue that sleeps for nothing later; NULL: there is none. The lock is
  * held. */
-static struct watch *find(cl_event event) {
+static struct watch *find_watch(cl_event event) {
   struct watch *watch = watches;
   while (watch && (watch->queue != event->queue || watch->awaited > event->point))
     watch = watch->next;
   return watch;
 }
 
-static struct watch *start(cl_event event) {
-  struct watch *watch = calloc(1, sizeof *watch);
+static struct watch *start_watch(cl_event event) {
+  struct watch *watch = calloc(1, sizeof(*watch));
   if (!watch)
     return NULL;
   watch->queue = event->queue;
   watch->awaited = event->point;
-  if (base_thread_start(NULL, run, watch)) {
+  if (base_thread_start(NULL, run_watcher, watch)) {
     free(watch);
     return NULL;
   }
@@ -124,9 +124,9 @@ static struct watch *start(cl_event event) {
 /* Holds the event. False if no thread could be started. */
 static bool watch_event(cl_event event) {
   base_mutex_lock(&lock);
-  struct watch *watch = find(event);
+  struct watch *watch = find_watch(event);
   if (!watch)
-    watch = start(event);
+    watch = start_watch(event);
   if (watch) {
     icd_event_hold(event);
     event->next_watched = watch->events;

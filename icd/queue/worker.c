@@ -32,7 +32,7 @@ static void release_mems(struct icd_command *command) {
     icd_mem_drop(command->mems[--command->mem_count]);
 }
 
-static void release(struct icd_command *command) {
+static void release_command(struct icd_command *command) {
   for (cl_uint i = 0; i < command->wait_count; i++)
     icd_event_drop(command->waits[i]);
   release_mems(command);
@@ -48,8 +48,8 @@ static void release(struct icd_command *command) {
 }
 
 /* One block of memory for the command and all its lists. */
-static struct icd_command *make(const struct icd_operation *operation, cl_uint wait_count,
-                                const cl_event *waits, cl_event event) {
+static struct icd_command *create_command(const struct icd_operation *operation, cl_uint wait_count,
+                                          const cl_event *waits, cl_event event) {
   cl_kernel kernel = operation->kind == ICD_LAUNCH ? operation->kernel : NULL;
   const uint32_t most_mems = kernel ? kernel->code->arg_count : 2;
   const bool call = operation->kind == ICD_CALL;
@@ -125,8 +125,8 @@ static cl_int wait_for_all(cl_command_queue queue, const struct icd_command *com
 
 /* Does the command. *status: CL_COMPLETE or negative if it has ended here,
  * CL_SUBMITTED if it is on the GPU. Gives the callbacks that are due. */
-static struct icd_event_callback *run(cl_command_queue queue, struct icd_command *command,
-                                      cl_int *status) {
+static struct icd_event_callback *run_command(cl_command_queue queue, struct icd_command *command,
+                                              cl_int *status) {
   struct icd_event_callback *due = NULL;
   const struct icd_operation *operation = &command->operation;
   cl_event event = command->event;
@@ -177,7 +177,7 @@ static struct icd_event_callback *run(cl_command_queue queue, struct icd_command
 }
 
 /* Takes the command off the list; true if it was the last. */
-static bool finish(cl_command_queue queue, struct icd_command *command) {
+static bool remove_command(cl_command_queue queue, struct icd_command *command) {
   icd_lock(&queue->lock);
   struct icd_command **link = &queue->first, *before = NULL;
   for (; *link != command; link = &before->next)
@@ -201,7 +201,7 @@ bool icd_defers_barrier(cl_command_queue queue) {
 }
 
 /* The list grows under the lock while the worker walks it; only the worker shortens it. */
-static struct icd_command *next(cl_command_queue queue, struct icd_command *command) {
+static struct icd_command *next_command(cl_command_queue queue, struct icd_command *command) {
   icd_lock(&queue->lock);
   struct icd_command *found = command ? command->next : queue->first;
   icd_unlock(&queue->lock);
@@ -238,17 +238,17 @@ static bool is_ready(cl_command_queue queue, const struct icd_command *command, 
 }
 
 /* Waits until one of the deferred commands is ready. There is at least one. */
-static struct icd_command *choose(cl_command_queue queue) {
+static struct icd_command *choose_command(cl_command_queue queue) {
   for (;;) {
     const uint64_t changes = icd_context_changes(queue->context);
     struct awaited awaited = {0};
-    struct icd_command *command = next(queue, NULL);
+    struct icd_command *command = next_command(queue, NULL);
     for (bool first = true; command; first = false) {
       if (is_ready(queue, command, first, &awaited))
         return command;
       if (icd_is_barrier(&command->operation))
         break; /* which holds back what is after it */
-      command = next(queue, command);
+      command = next_command(queue, command);
     }
     if (!awaited.rt)
       icd_context_await_change(queue->context, changes);
@@ -259,7 +259,7 @@ static struct icd_command *choose(cl_command_queue queue) {
 
 /* ---- the thread -------------------------------------------------------------------------- */
 
-static void *work(void *data) {
+static void *run_worker(void *data) {
   cl_command_queue queue = data;
   for (;;) {
     icd_lock(&queue->lock);
@@ -270,16 +270,16 @@ static void *work(void *data) {
     if (!command)
       return NULL;
     if (!icd_in_order(queue))
-      command = choose(queue);
+      command = choose_command(queue);
 
     cl_int status;
-    struct icd_event_callback *due = run(queue, command, &status);
-    const bool empty = finish(queue, command);
+    struct icd_event_callback *due = run_command(queue, command, &status);
+    const bool empty = remove_command(queue, command);
     if (command->event) {
       icd_event_call(command->event, status, due);
       icd_event_watch(command->event);
     }
-    release(command);
+    release_command(command);
     /* The list held the queue while it was not empty. If the application has no
      * handle left, nothing else will free what was retired meanwhile. */
     if (empty) {
@@ -298,12 +298,12 @@ static void *work(void *data) {
 
 cl_int icd_defer(cl_command_queue queue, const struct icd_operation *operation, cl_uint wait_count,
                  const cl_event *waits, cl_event event) {
-  struct icd_command *command = make(operation, wait_count, waits, event);
+  struct icd_command *command = create_command(operation, wait_count, waits, event);
   if (!command)
     return CL_OUT_OF_HOST_MEMORY;
   if (!queue->has_worker) {
-    if (base_thread_start(&queue->worker, work, queue)) {
-      release(command);
+    if (base_thread_start(&queue->worker, run_worker, queue)) {
+      release_command(command);
       return CL_OUT_OF_RESOURCES;
     }
     queue->has_worker = true;
