@@ -31,7 +31,7 @@
 /* ---- objects ---------------------------------------------------------------- */
 
 /* One word for each kind of object, so that a foreign or stale handle is an
- * error and not a crash. Cleared when the object dies. */
+ * error and not a crash. Cleared when the object is destroyed. */
 enum icd_magic {
   ICD_MAGIC_PLATFORM = 0x7C1A0001,
   ICD_MAGIC_DEVICE,
@@ -68,10 +68,10 @@ union icd_table {
 extern union icd_table icd_dispatch;
 
 /* For clIcdGetFunctionAddressForPlatformKHR and clIcdSetPlatformDispatchDataKHR: what the
- * platform and new objects tell the loader. Objects that are alive keep what they have. */
+ * platform and new objects tell the loader. Existing objects keep what they have. */
 void icd_objects_set_dispatch_data(void *data);
 
-/* Cleared memory for an object, and back. NULL: no memory. The memory of a dead object is
+/* Cleared memory for an object, and back. NULL: no memory. The memory of a freed object is
  * never given to anything but a later object of its kind. */
 void *icd_object_new(enum icd_magic kind, size_t size);
 void icd_object_free(enum icd_magic kind, void *object); /* NULL is fine */
@@ -84,7 +84,7 @@ void icd_object_init(struct icd_object *object, enum icd_magic magic);
 /* The driver's own references. icd_object_drop is true when the last reference
  * went: the handle is invalid then, and the caller destroys the object. */
 void icd_object_hold(struct icd_object *object);
-/* False if the object is about to die: its last reference has gone already. */
+/* False if the object is about to be destroyed: its last reference was released. */
 bool icd_object_try_hold(struct icd_object *object);
 bool icd_object_drop(struct icd_object *object);
 
@@ -97,7 +97,7 @@ cl_int icd_object_release(struct icd_object *object, cl_int invalid, bool *last)
 
 /* Added to the numbers of all objects: another one in each child of fork (fork.c). */
 extern uint32_t icd_generation;
-/* In a child of fork: no dead objects are kept. */
+/* In a child of fork: no freed objects are kept. */
 void icd_objects_forked(void);
 
 static inline bool icd_object_is(const struct icd_object *object, enum icd_magic magic) {

@@ -207,7 +207,7 @@ struct _cl_mem {
   cl_context context;
   union {
     struct icd_usm usm;
-    struct icd_retired retired; /* once the last reference has gone */
+    struct icd_retired retired; /* after the last reference was released */
   };
   struct icd_image *image; /* NULL: a buffer */
   cl_mem parent;           /* of a sub-buffer, or an image in other memory; else NULL */
@@ -235,7 +235,7 @@ _Static_assert(BASE_LOCK_ORDER || sizeof(struct _cl_mem) <= 192,
 void icd_mem_hold(cl_mem mem);
 void icd_mem_drop(cl_mem mem);
 
-/* A new memory object: in memory of its own (svm NULL), or at place, which lies in an
+/* A new memory object: in its own memory (svm NULL), or at place, which is in an
  * allocation of shared virtual memory, whose reference it takes over. Flags are checked.
  * NULL, with *code and a sentence. */
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,

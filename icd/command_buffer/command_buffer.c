@@ -1,5 +1,5 @@
 /* Command buffers (cl_khr_command_buffer): their life, finishing and replaying them. What
- * was recorded becomes one pushbuffer, in memory of its own (runtime/recording.c); a
+ * was recorded becomes one pushbuffer, in its own memory (runtime/recording.c); a
  * replay puts it in front of the queue's next few words.
  */
 #include "icd/command_buffer/command_buffer.h"
@@ -197,7 +197,7 @@ static cl_int record_launch(struct icd_part **part, const struct icd_dispatch *d
   const cl_int code = icd_launch_begin(&operation, call);
   if (code)
     return code;
-  /* In memory as a whole: nothing is left to cut later. */
+  /* All of it is recorded: no part is left for later. */
   const uint64_t grids = rt_launch_grids(kernel->program->context->rt, operation.launch.rt);
   kernel->launch.cut = NULL;
   if (grids > RECORDED_GRIDS_MAX) {

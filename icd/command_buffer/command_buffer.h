@@ -100,7 +100,7 @@ cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call)
 
 /* Leaves the first part alone, and nothing in it (replay.c, as what follows). */
 void icd_recording_clear(struct icd_recording *recording);
-/* The last reference has gone. */
+/* After the last reference was released. */
 void icd_command_buffer_retire(cl_command_buffer_khr buffer);
 void icd_mutable_command_free(cl_mutable_command_khr command);
 

@@ -332,7 +332,7 @@ static cl_int read_wishes(const struct place *place, struct wishes *wishes) {
   return CL_SUCCESS;
 }
 
-/* Whether the launch can be done, as far as is known. Nobody else has its kernel yet. */
+/* Whether the launch can be done, as far as is known. No other thread has its kernel yet. */
 static cl_int try_launch(const struct place *place, const struct icd_dispatch *dispatch,
                          bool defers) {
   struct icd_operation operation = icd_recorded_launch(dispatch->kernel, &dispatch->range);

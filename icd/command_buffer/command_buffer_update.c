@@ -107,7 +107,7 @@ static cl_int stage_changes(const struct icd_mutable_dispatch_config *config) {
     code = set_range(command, config);
   if (!code && is_uniform(&command->staged.range) != is_uniform(&command->dispatch.range))
     code = refuse_update(buffer, CL_INVALID_OPERATION,
-                         "the work-groups' sizes were uniform and are not, or the other way round");
+                         "the work-groups' sizes change between uniform and non-uniform");
   return code;
 }
 

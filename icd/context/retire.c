@@ -183,6 +183,6 @@ void icd_reclaim_in_background(cl_context context) {
   base_mutex_lock(&context->lock);
   context->has_reclaimer = false;
   base_mutex_unlock(&context->lock);
-  icd_reclaim(context, true); /* no thread to be had: then now */
+  icd_reclaim(context, true); /* no thread could be started: wait here */
   icd_context_drop(context);
 }

@@ -1,4 +1,4 @@
-/* Images: linear memory, of their own or of others, with a description.
+/* Images: linear memory, their own or that of other objects, with a description.
  */
 #include "icd/image/image.h"
 
@@ -56,7 +56,7 @@ static void describe(cl_mem mem, struct icd_image *image) {
   };
 }
 
-/* Memory of its own, or the host's if that is shared virtual memory. */
+/* Its own memory, or the host's if that is shared virtual memory. */
 static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_image *image,
                          size_t bytes, char *host_ptr, cl_int *code, const char *call) {
   const uint64_t most = context->device->info->max_buffer_bytes;

@@ -4,8 +4,8 @@
 
 #include "icd/objects.h"
 
-/* Whether two boxes share a byte, of which the first bytes are given. The rows of each stand
- * one after the other. */
+/* Whether two boxes, whose first bytes are given, share a byte. The rows of each box are in the
+ * order of their addresses. */
 bool icd_boxes_overlap(const char *a, const struct icd_box *a_box, const char *b,
                        const struct icd_box *b_box);
 

@@ -32,7 +32,7 @@ static struct {
 
 /* ---- the fork ---------------------------------------------------------------------- */
 
-/* Without memory for it the queue goes on. */
+/* Without memory for the entry the queue is not stopped. */
 static void stop_queue(cl_command_queue queue) {
   if (forks.count == forks.room) {
     const size_t room = forks.room ? 2 * forks.room : 16;
@@ -85,7 +85,7 @@ static void forked_parent(void) {
     if (queues[i].locked)
       icd_unlock(&queues[i].queue->lock);
   base_mutex_unlock(&forks.lock);
-  for (size_t i = 0; i < count; i++) /* the last reference may have gone meanwhile */
+  for (size_t i = 0; i < count; i++) /* this may be the last reference */
     icd_queue_drop(queues[i].queue);
   free(queues);
 }

@@ -16,8 +16,8 @@
 #define ICD_MEM_FLAGS                                                                              \
   (ICD_DEVICE_ACCESS | ICD_HOST_POINTER | ICD_HOST_ACCESS | CL_MEM_IMMUTABLE_EXT)
 
-/* Memory for a new object, once what was released has gone if need be. pages: whole pages, its
- * own. 0 or -errno with rt_last_message. */
+/* Memory for a new object; if there is none, tries again after all retired objects are reclaimed.
+ * pages: whole pages, its own. 0 or -errno with rt_last_message. */
 int icd_mem_allocate(cl_context context, bool pages, size_t size, struct rt_buffer **buffer);
 
 /* The flags' host pointers exclude each other (CL_INVALID_VALUE), and host_ptr is there if
@@ -52,7 +52,7 @@ void icd_host_pages_forget(cl_context context);
 /* A part of another memory object, from byte origin on: holds it. NULL: no memory. */
 cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size);
 
-/* The last reference has gone. */
+/* After the last reference was released. */
 void icd_mem_retire(cl_mem mem);
 
 /* Tells the software Orin's checks about new memory. Memory with a host pointer, or that

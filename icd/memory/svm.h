@@ -7,7 +7,7 @@
 /* CL_INVALID_OPERATION if the device has none. */
 cl_int icd_check_svm(cl_context context, const char *call);
 
-/* CL_INVALID_VALUE if no allocation can have that alignment; 0 stands for any. */
+/* CL_INVALID_VALUE if no allocation can have that alignment; 0 means any. */
 cl_int icd_check_alignment(cl_context context, cl_uint alignment, const char *call);
 
 /* A new allocation, known to icd_svm_find. usm: NULL for clSVMAlloc's. NULL, with *code

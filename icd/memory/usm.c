@@ -109,7 +109,7 @@ CL_API_ENTRY cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void *pointer
   return release_allocation(context, pointer, __func__);
 }
 
-/* Nobody knows which commands use the memory: waits for all. */
+/* Any command may use the memory: waits for all. */
 CL_API_ENTRY cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void *pointer) {
   if (!icd_is_context(context))
     return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");

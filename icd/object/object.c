@@ -11,16 +11,16 @@ uint32_t icd_generation;
 /* ---- memory --------------------------------------------------------------------- */
 
 /* The objects of a kind are in slabs, each as large as all before it, so that a few comparisons
- * tell whether a number is an object. Dead objects are kept, with their dispatch pointers, so that
+ * tell whether a number is an object. Freed objects are kept, with their dispatch pointers, so that
  * a stale handle leads to one of them and not into foreign memory, in the ICD loader as well as
- * here. They are used again late, in the order of their death. */
-struct dead_object {
+ * here. They are used again late, in the order in which they were freed. */
+struct freed_object {
   struct icd_object object;
-  struct dead_object *next;
+  struct freed_object *next;
 };
 
 enum {
-  LEAST_DEAD = 64,    /* before one is used again */
+  LEAST_FREED = 64,   /* before one is used again */
   FIRST_OBJECTS = 64, /* of the first slab */
   SLABS = 32,
   CACHE_LINE_BYTES = 64,
@@ -28,8 +28,8 @@ enum {
 };
 
 struct pool {
-  struct dead_object *first, *last;
-  size_t dead;
+  struct freed_object *first, *last;
+  size_t freed;
   size_t object_bytes; /* 0: none has been made */
   size_t used;         /* objects of the last slab */
   unsigned slab_count;
@@ -77,38 +77,38 @@ static void set_dispatch(struct icd_object *object) {
 
 void *icd_object_new(enum icd_magic kind, size_t size) {
   struct pool *pool = pool_of(kind);
-  struct dead_object *dead = NULL;
+  struct freed_object *freed = NULL;
   void *fresh = NULL;
   base_mutex_lock(&lock);
-  if (pool->dead > LEAST_DEAD) {
-    dead = pool->first;
-    pool->first = dead->next;
-    pool->dead--;
+  if (pool->freed > LEAST_FREED) {
+    freed = pool->first;
+    pool->first = freed->next;
+    pool->freed--;
     __builtin_prefetch(pool->first, 1); /* for the next creation */
   } else {
     fresh = carve_object(pool, size);
   }
   base_mutex_unlock(&lock);
-  if (!dead)
+  if (!freed)
     return fresh;
-  memset((char *)dead + sizeof(struct icd_object), 0, size - sizeof(struct icd_object));
-  return dead;
+  memset((char *)freed + sizeof(struct icd_object), 0, size - sizeof(struct icd_object));
+  return freed;
 }
 
 void icd_object_free(enum icd_magic kind, void *object) {
   struct pool *pool = pool_of(kind);
-  struct dead_object *dead = object;
-  if (!dead)
+  struct freed_object *freed = object;
+  if (!freed)
     return;
-  set_dispatch(&dead->object); /* it may never have been valid */
-  dead->next = NULL;
+  set_dispatch(&freed->object); /* it may never have been valid */
+  freed->next = NULL;
   base_mutex_lock(&lock);
-  if (pool->dead)
-    pool->last->next = dead;
+  if (pool->freed)
+    pool->last->next = freed;
   else
-    pool->first = dead;
-  pool->last = dead;
-  pool->dead++;
+    pool->first = freed;
+  pool->last = freed;
+  pool->freed++;
   base_mutex_unlock(&lock);
 }
 
@@ -130,9 +130,9 @@ void icd_objects_set_dispatch_data(void *data) {
   base_mutex_lock(&lock);
   icd_platform.object.dispatch_data = data;
   for (int i = 0; i < KINDS; i++) {
-    struct dead_object *dead = pools[i].first;
-    for (size_t left = pools[i].dead; left; left--, dead = dead->next)
-      dead->object.dispatch_data = data;
+    struct freed_object *freed = pools[i].first;
+    for (size_t left = pools[i].freed; left; left--, freed = freed->next)
+      freed->object.dispatch_data = data;
   }
   base_mutex_unlock(&lock);
 }
@@ -150,7 +150,7 @@ __attribute__((destructor)) static void free_slabs(void) {
     size_t objects = pool->used;
     for (unsigned i = 0; i + 1 < pool->slab_count; i++)
       objects += slab_objects(i);
-    for (unsigned i = 0; i < pool->slab_count && pool->dead == objects; i++)
+    for (unsigned i = 0; i < pool->slab_count && pool->freed == objects; i++)
       free(pool->slabs[i]);
     *pool = (struct pool){0};
   }

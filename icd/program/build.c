@@ -112,9 +112,9 @@ static double in_ms(uint64_t ns) {
 }
 
 /* TEGRACL_DEBUG=build: the same in one line. */
-static void print_build_times(const struct cc_result *result, uint64_t since) {
+static void print_build_times(const struct cc_result *result, uint64_t since_ns) {
   struct text line = {0};
-  text_printf(&line, "tegracl: build: %.1f ms", in_ms(base_clock_ns() - since));
+  text_printf(&line, "tegracl: build: %.1f ms", in_ms(base_clock_ns() - since_ns));
   if (result->from_cache)
     text_puts(&line, ", from the cache");
   for (int i = 0; i < CC_STAGES; i++)
@@ -132,7 +132,7 @@ static void print_build_times(const struct cc_result *result, uint64_t since) {
 }
 
 /* On the timeline: the build, and in it the stages that the compiler went through. */
-static void show_on_timeline(const struct cc_result *result, uint64_t since) {
+static void show_on_timeline(const struct cc_result *result, uint64_t since_ns) {
   for (int i = 0; i < CC_STAGES; i++)
     if (result->stages[i].end_ns)
       rt_timeline_put(&(struct rt_timeline_event){.category = "build",
@@ -140,7 +140,7 @@ static void show_on_timeline(const struct cc_result *result, uint64_t since) {
                                                   .lane = RT_LANE_THREAD,
                                                   .begin_ns = result->stages[i].begin_ns,
                                                   .end_ns = result->stages[i].end_ns});
-  rt_timeline_span("build", result->from_cache ? "from the cache" : "compiled", since, NULL, 0);
+  rt_timeline_span("build", result->from_cache ? "from the cache" : "compiled", since_ns, NULL, 0);
 }
 
 static void compile_program(cl_program program, const struct icd_build *build,
@@ -167,12 +167,12 @@ static void compile_program(cl_program program, const struct icd_build *build,
       .options = program->options ? program->options : "",
   };
   struct cc_result result;
-  const uint64_t since = base_clock_ns();
+  const uint64_t since_ns = base_clock_ns();
   enum cc_status status = cc_build(&job, &result);
   if (rt_timeline_on())
-    show_on_timeline(&result, since);
+    show_on_timeline(&result, since_ns);
   if (icd_debug_build())
-    print_build_times(&result, since);
+    print_build_times(&result, since_ns);
   outcome->code = status_code(status, build->action);
   outcome->log = result.log;
   result.log = NULL;

@@ -60,12 +60,12 @@ static enum dependencies check_dependencies(cl_uint wait_count, const cl_event *
 static void complete_event(cl_event event) {
   if (!event)
     return;
-  uint64_t start = 0, end = 0;
+  uint64_t start_ns = 0, end_ns = 0;
   if (event->profiled) {
-    start = icd_device_clock(event->queue->device, event->submit_ns);
-    end = start + (base_clock_ns() - event->submit_ns);
+    start_ns = icd_device_clock(event->queue->device, event->submit_ns);
+    end_ns = start_ns + (base_clock_ns() - event->submit_ns);
   }
-  icd_event_set(event, CL_COMPLETE, start, end);
+  icd_event_set(event, CL_COMPLETE, start_ns, end_ns);
 }
 
 /* Outcome of one try at doing a command at once. */
@@ -163,7 +163,7 @@ cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool
   enum attempt outcome =
       attempt_command(queue, operation, dependencies, wait_count, waits, event, &code, &due);
   if (outcome == MUST_WAIT && blocking) {
-    /* Wait without the lock; if others have come between, get in line. */
+    /* Wait without the lock. If other commands were enqueued meanwhile, this one follows them. */
     uint64_t point;
     icd_gpu_is_past(queue, operation, wait_count, &point);
     icd_unlock(&queue->lock);

@@ -143,7 +143,7 @@ cl_int icd_launch_prepare(const struct icd_operation *operation, const char *cal
 
 static inline bool icd_is_range(const struct icd_range *range,
                                 const struct icd_given_range *given) {
-  /* 0 is no size to be given: it stands for the driver's choice here. */
+  /* A given size cannot be 0, which means the driver's choice here. */
   bool same = range->work_dim == given->work_dim && (!given->local || given->local[0]);
   for (cl_uint i = 0; i < given->work_dim && same; i++)
     same = range->global[i] == given->global[i] &&
@@ -230,7 +230,7 @@ static inline bool icd_follows_all(const struct icd_operation *operation, cl_uin
   return !wait_count && (operation->type == CL_COMMAND_MARKER || icd_is_barrier(operation));
 }
 
-/* Whether the operation must get in line after what is deferred. The queue's lock is
+/* Whether the operation must follow the deferred commands. The queue's lock is
  * held. */
 static inline bool icd_must_queue(cl_command_queue queue, const struct icd_operation *operation,
                                   cl_uint wait_count) {
@@ -286,7 +286,7 @@ int icd_queue_finish(cl_command_queue queue);
 /* Tells the worker to end, and waits for it unless it is the caller. */
 void icd_worker_stop(cl_command_queue queue);
 
-/* Destroys a queue whose last reference has gone. */
+/* Destroys a queue after its last reference was released. */
 void icd_queue_destroy(cl_command_queue queue);
 
 #endif

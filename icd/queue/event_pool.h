@@ -1,4 +1,4 @@
-/* Where events come from, and who looks after those that have callbacks. */
+/* The free list of events; and the watchers (watcher.c) after a fork. */
 #ifndef TEGRACL_EVENT_POOL_H
 #define TEGRACL_EVENT_POOL_H
 

@@ -1,5 +1,5 @@
 /* cl_khr_semaphore: binary semaphores, between queues and, as sync fds, between drivers
- * (cl_khr_external_semaphore_sync_fd). A semaphore stands for an event: that of the
+ * (cl_khr_external_semaphore_sync_fd). A semaphore represents an event: that of the
  * command that signals it, or of the fence that was imported. Who waits for a semaphore
  * that has not been signalled yet waits for a promise, which the next signal keeps.
  */

@@ -54,16 +54,16 @@ static void tell_written(const struct icd_operation *operation) {
 }
 
 /* On the timeline: how many bytes the host has written. */
-static void show_on_timeline(const struct icd_operation *operation, uint64_t since) {
+static void show_on_timeline(const struct icd_operation *operation, uint64_t since_ns) {
   const bool copy = operation->kind == ICD_COPY;
   const size_t *region = copy ? operation->copy.region : operation->fill.region;
   const struct rt_timeline_detail bytes = {"bytes", region[0] * region[1] * region[2], NULL};
   if (copy || operation->kind == ICD_FILL)
-    rt_timeline_span("copy", copy ? "copy" : "fill", since, &bytes, 1);
+    rt_timeline_span("copy", copy ? "copy" : "fill", since_ns, &bytes, 1);
 }
 
 void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
-  const uint64_t since = rt_timeline_on() ? base_clock_ns() : 0;
+  const uint64_t since_ns = rt_timeline_on() ? base_clock_ns() : 0;
   switch (operation->kind) {
   case ICD_COPY:
     icd_copy_box(&operation->copy);
@@ -82,7 +82,7 @@ void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
     break;
   }
   if (rt_timeline_on())
-    show_on_timeline(operation, since);
+    show_on_timeline(operation, since_ns);
 }
 
 /* The runtime refuses a launch for other reasons than the API does in general. */

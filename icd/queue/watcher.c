@@ -142,5 +142,5 @@ void icd_event_watch(cl_event event) {
   event->watched |= watch;
   base_mutex_unlock(&event->context->lock);
   if (watch && !watch_event(event))
-    icd_event_wait(event); /* no thread to be had: then now */
+    icd_event_wait(event); /* no thread could be started: wait here */
 }
