@@ -69,7 +69,8 @@ static void emit_words(struct words *out, enum spirv_opcode opcode, const uint32
                        size_t count) {
   const uint32_t first = (uint32_t)(count + 1) << SPIRV_LENGTH_SHIFT | opcode;
   add(out, &first, 1);
-  add(out, operands, count);
+  if (count)
+    add(out, operands, count);
 }
 
 #define EMIT(out, opcode, ...)                                                                     \
