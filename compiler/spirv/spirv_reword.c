@@ -32,21 +32,21 @@ struct words {
 };
 
 /* Functions of OpenCL C that read clocks: one for each scope and each type of result. */
-enum { CLOCK_SCOPES = 3, CLOCK_TYPES = 2 };
+enum { CLOCK_TYPES = 2, CLOCKS = 3 * CLOCK_TYPES };
 
 struct reword {
   const uint32_t *words;
   size_t count;
-  uint32_t bound;                             /* of the ids so far */
-  uint32_t old_bound;                         /* of the module's */
-  uint32_t *type_of;                          /* by id, of values; 0: none */
-  size_t *place_of;                           /* by id, of types and constants; 0: none */
-  struct words *out;                          /* where instructions go: */
-  struct words before;                        /* those in front of the functions, */
-  struct words behind;                        /* and the functions */
-  bool decorated;                             /* what goes in front of the types is there */
-  uint32_t clocks[CLOCK_SCOPES][CLOCK_TYPES]; /* ids of functions; 0: not used */
-  uint32_t wide_type; /* ids of a 64-bit integer's type, and its 1; 0: none yet */
+  uint32_t bound;          /* of the ids so far */
+  uint32_t old_bound;      /* of the module's */
+  uint32_t *type_of;       /* by id, of values; 0: none */
+  size_t *place_of;        /* by id, of types and constants; 0: none */
+  struct words *out;       /* where instructions go: */
+  struct words before;     /* those in front of the functions, */
+  struct words behind;     /* and the functions */
+  bool decorated;          /* what goes in front of the types is there */
+  uint32_t clocks[CLOCKS]; /* ids of functions; 0: not used */
+  uint32_t wide_type;      /* ids of a 64-bit integer's type, and its 1; 0: none yet */
   uint32_t wide_one;
 };
 
@@ -443,15 +443,15 @@ static uint32_t *find_clock(struct reword *reword, const uint32_t *word) {
   if (!is_made_by(scope, OP_CONSTANT, 4) || scope[3] < SCOPE_DEVICE || scope[3] > SCOPE_SUBGROUP ||
       (!is_pair && bits_of(reword, word[1]) != WIDE_BITS))
     return NULL;
-  return &reword->clocks[scope[3] - SCOPE_DEVICE][is_pair];
+  return &reword->clocks[(scope[3] - SCOPE_DEVICE) * CLOCK_TYPES + is_pair];
 }
 
 /* Declares the functions that the module needs, as imported ones. */
 static void declare_clocks(struct reword *reword) {
-  static const char *const names[CLOCK_SCOPES][CLOCK_TYPES] = {
-      {"_Z17clock_read_devicev", "_Z22clock_read_hilo_devicev"},
-      {"_Z21clock_read_work_groupv", "_Z26clock_read_hilo_work_groupv"},
-      {"_Z20clock_read_sub_groupv", "_Z25clock_read_hilo_sub_groupv"},
+  static const char *const names[CLOCKS] = {
+      "_Z17clock_read_devicev",     "_Z22clock_read_hilo_devicev",
+      "_Z21clock_read_work_groupv", "_Z26clock_read_hilo_work_groupv",
+      "_Z20clock_read_sub_groupv",  "_Z25clock_read_hilo_sub_groupv",
   };
   enum { NAME_WORDS = 8, IMPORT = 1 };
   for (size_t at = SPIRV_HEADER_WORDS, length; at < reword->count; at += length) {
@@ -461,7 +461,7 @@ static void declare_clocks(struct reword *reword) {
     if (!id || *id)
       continue;
     *id = reword->bound++;
-    const char *name = names[0][id - reword->clocks[0]];
+    const char *name = names[id - reword->clocks];
     const size_t words = strlen(name) / sizeof(uint32_t) + 1;
     uint32_t operands[2 + NAME_WORDS + 1] = {*id, DECORATION_LINKAGE_ATTRIBUTES};
     memcpy(operands + 2, name, strlen(name));
