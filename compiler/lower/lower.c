@@ -231,10 +231,19 @@ static void declare_result(struct lower *lower, const struct function *function)
   text_puts(&lower->head, " };\n");
 }
 
+/* Whether the program forbids that its calls are replaced by its code. */
+static bool is_noinline(LLVMValueRef function) {
+  static const char name[] = "noinline";
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+  return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                     kind) != NULL;
+}
+
 /* The heading of a function that others call; into out. */
 static void print_heading(struct lower *lower, const struct function *function, struct text *out) {
   const char *separator = "";
-  text_printf(out, "static __device__ %s %s(", lower_result_type(lower, function), function->name);
+  text_printf(out, "static __device__ %s%s %s(", is_noinline(function->ref) ? "__noinline__ " : "",
+              lower_result_type(lower, function), function->name);
   if (function->needs_hidden) {
     text_puts(out, "const ocl::hidden hidden_");
     separator = ", ";

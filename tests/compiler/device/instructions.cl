@@ -2,6 +2,9 @@
 // its code must have (instructions_test.py).
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
+__attribute__((noinline)) uint apart(uint x) { return x * x + 1; }
+uint together(uint x) { return x * x + 1; }
+
 // HADD2
 kernel void half_sum(global half *a, half b) { a[0] += b; }
 // HMUL2
@@ -73,3 +76,7 @@ kernel void sub_group_lanes(global uint *a) {
 kernel void sub_group_match(global long *a) {
   a[get_global_id(0)] = sub_group_non_uniform_all_equal(a[get_global_id(0)]);
 }
+// CALL
+kernel void calls(global uint *a) { a[0] = apart(apart(a[1])); }
+// no CALL
+kernel void replaces(global uint *a) { a[0] = together(together(a[1])); }
