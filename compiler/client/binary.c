@@ -559,7 +559,7 @@ static uint32_t count_strings(const char *bytes, size_t size) {
   return count;
 }
 
-/* The piece of a unit, which must lie behind the last one's end; moves the end. */
+/* The piece of a unit, which must start at the end of the last one or later; moves the end. */
 static bool take_piece(uint64_t *end, uint64_t size, uint64_t offset, uint64_t count,
                        uint64_t bytes) {
   if (offset < *end || offset % CUBIN_ALIGN || offset > size || count > (size - offset) / bytes)
@@ -568,7 +568,7 @@ static bool take_piece(uint64_t *end, uint64_t size, uint64_t offset, uint64_t c
   return true;
 }
 
-/* Units come one after the other: many that lie upon each other would make much of a small file. */
+/* Units come one after the other: if they could overlap, a small file could stand for very many. */
 static enum cc_status read_unit(struct reader *r, size_t size, uint32_t number, uint64_t *end,
                                 struct unit_record *record, struct module_code *code) {
   memcpy(record, r->bytes + sizeof(struct header) + number * sizeof(*record), sizeof(*record));

@@ -43,7 +43,7 @@ struct reword {
   size_t *place_of;        /* by id, of types and constants; 0: none */
   struct words *out;       /* where instructions go: */
   struct words before;     /* those in front of the functions, */
-  struct words behind;     /* and the functions */
+  struct words functions;  /* and the functions */
   bool decorated;          /* what goes in front of the types is there */
   uint32_t clocks[CLOCKS]; /* ids of functions; 0: not used */
   uint32_t wide_type;      /* ids of a 64-bit integer's type, and its 1; 0: none yet */
@@ -468,9 +468,9 @@ static void declare_clocks(struct reword *reword) {
     operands[2 + words] = IMPORT;
     emit_words(&reword->before, OP_DECORATE, operands, 2 + words + 1);
     const uint32_t type = reword->bound++;
-    EMIT(&reword->behind, OP_TYPE_FUNCTION, type, word[1]);
-    EMIT(&reword->behind, OP_FUNCTION, word[1], *id, 0, type);
-    emit_words(&reword->behind, OP_FUNCTION_END, NULL, 0);
+    EMIT(&reword->functions, OP_TYPE_FUNCTION, type, word[1]);
+    EMIT(&reword->functions, OP_FUNCTION, word[1], *id, 0, type);
+    emit_words(&reword->functions, OP_FUNCTION_END, NULL, 0);
   }
 }
 
@@ -567,12 +567,12 @@ static void reword_all(struct reword *reword) {
       reword->decorated = true;
     }
     if (instruction.opcode == OP_FUNCTION)
-      reword->out = &reword->behind;
+      reword->out = &reword->functions;
     if (!reword_one(reword, reword->words + at))
       add(reword->out, reword->words + at, length);
   }
-  if (reword->behind.count)
-    add(&reword->before, reword->behind.data, reword->behind.count);
+  if (reword->functions.count)
+    add(&reword->before, reword->functions.data, reword->functions.count);
 }
 
 bool spirv_reword(uint32_t **words, size_t *count) {
@@ -586,8 +586,8 @@ bool spirv_reword(uint32_t **words, size_t *count) {
   }
   free(reword.type_of);
   free(reword.place_of);
-  free(reword.behind.data);
-  if (!reword.before.data || reword.before.failed || reword.behind.failed) {
+  free(reword.functions.data);
+  if (!reword.before.data || reword.before.failed || reword.functions.failed) {
     free(reword.before.data);
     return false;
   }
