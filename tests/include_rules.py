@@ -26,8 +26,9 @@ OFFERS = {
     "emulator/sm": {"emulator": "sm.h"},
     "emulator": {"emulator/preload": "descriptors.h emulator.h"},
     "emulator/preload": {},
-    "runtime": {"icd": "runtime.h timeline.h",
-                "tools/doctor": "board_file.h context.h debug.h device.h fds.h module.h queue.h trace.h"},
+    "runtime": {"icd": "runtime.h debug/timeline.h",
+                "tools/doctor": "context/context.h context/module.h debug/debug.h debug/trace.h "
+                                "device/board_file.h device/device.h device/fds.h queue/queue.h"},
     "compiler": {"icd": "compiler.h extensions.h", "tools/doctor": "compiler.h find.h"},
     "icd": {},
     "tools/doctor": {},

@@ -1,5 +1,5 @@
 /* Command buffers (cl_khr_command_buffer): their life, finishing and replaying them. What
- * was recorded becomes one pushbuffer, in its own memory (runtime/recording.c); a
+ * was recorded becomes one pushbuffer, in its own memory (runtime/launch/recording.c); a
  * replay puts it in front of the queue's next few words.
  */
 #include "icd/command_buffer/command_buffer.h"

@@ -1,5 +1,5 @@
 /* Shared virtual memory: memory objects that the application knows by their address,
- * which is the same for CPU and GPU (runtime/memory.c). Coarse- and fine-grained memory
+ * which is the same for CPU and GPU (runtime/memory/memory.c). Coarse- and fine-grained memory
  * are one: the GPU snoops the CPU's caches (docs/hardware/kernel-interface.md 5), so that host and
  * device see each other's writes at every synchronisation point, mapped or not. Atomics between
  * both at the same time are not offered: no board has shown that they hold.

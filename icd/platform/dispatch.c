@@ -8,7 +8,7 @@
 
 #include "icd/cl_tegracl.h"
 #include "icd/command_buffer/command_buffer_api.h"
-#include "runtime/timeline.h"
+#include "runtime/debug/timeline.h"
 
 /* Every function of the table in <CL/cl_icd.h>, in its order. */
 /* clang-format off */

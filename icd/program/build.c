@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "icd/program/build.h"
-#include "runtime/timeline.h"
+#include "runtime/debug/timeline.h"
 
 /* What a build gives. */
 struct outcome {

@@ -4,7 +4,7 @@
 
 #include "icd/memory/box.h"
 #include "icd/queue/command.h"
-#include "runtime/timeline.h"
+#include "runtime/debug/timeline.h"
 
 /* ---- doing it ------------------------------------------------------------------- */
 

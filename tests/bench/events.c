@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/timeline.h"
+#include "runtime/debug/timeline.h"
 
 static double cpu_ns(void) {
   struct timespec now;

@@ -21,7 +21,7 @@
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/fds.h"
+#include "runtime/device/fds.h"
 #include "tools/doctor/doctor.h"
 
 /* ---- the one thing ------------------------------------------------------------------ */

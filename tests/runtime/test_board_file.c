@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/board_file.h"
+#include "runtime/device/board_file.h"
 
 static const struct rt_board_identity here = {
     .driver = "1.2", .l4t = "36.4.3", .kernel = "5.15.148-tegra"};

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "runtime/queue.h"
+#include "runtime/queue/queue.h"
 #include "tests/runtime/fake_os.h"
 
 enum { TSG_CHANNELS = 8, PROCESS_CHANNELS = 256, QUEUES = 100 };

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "runtime/choices.h"
+#include "runtime/device/choices.h"
 
 static void by_name(void **state) {
   (void)state;

@@ -11,7 +11,7 @@
 #include "gpu/hw/constant_bank.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/qmd.h"
-#include "runtime/debug.h"
+#include "runtime/debug/debug.h"
 
 static char *text;
 static size_t size;

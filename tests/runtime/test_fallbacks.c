@@ -14,8 +14,8 @@
 
 #include "gpu/hw/host.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/module.h"
-#include "runtime/queue.h"
+#include "runtime/context/module.h"
+#include "runtime/queue/queue.h"
 #include "tests/runtime/fake_os.h"
 
 static struct rt_device *device;

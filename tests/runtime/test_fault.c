@@ -11,9 +11,9 @@
 #include <errno.h>
 
 #include "gpu/hw/host.h"
-#include "runtime/device.h"
-#include "runtime/module.h"
-#include "runtime/queue.h"
+#include "runtime/context/module.h"
+#include "runtime/device/device.h"
+#include "runtime/queue/queue.h"
 #include "tests/runtime/fake_os.h"
 
 static const char text[512];

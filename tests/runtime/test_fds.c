@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "runtime/fds.h"
+#include "runtime/device/fds.h"
 
 enum { CLOSED_MAX = 16, GREATEST = (1 << 30) - 1 };
 

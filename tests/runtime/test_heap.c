@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 

@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/context.h"
-#include "runtime/device.h"
-#include "runtime/module.h"
-#include "runtime/queue.h"
-#include "runtime/timeline.h"
+#include "runtime/context/context.h"
+#include "runtime/context/module.h"
+#include "runtime/debug/timeline.h"
+#include "runtime/device/device.h"
+#include "runtime/queue/queue.h"
 #include "tools/doctor/kernel_words.h"
 
 enum { NUMBER, PRIVATE_SUM };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/timeline.h"
+#include "runtime/debug/timeline.h"
 
 enum { CHILDREN = 8, EVENTS = 60000 /* a few of the file's chunks */ };
 

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "gpu/hw/memory.h"
-#include "runtime/available.h"
-#include "runtime/context.h"
-#include "runtime/device.h"
-#include "runtime/queue.h"
+#include "runtime/context/context.h"
+#include "runtime/device/available.h"
+#include "runtime/device/device.h"
+#include "runtime/queue/queue.h"
 #include "tests/runtime/fake_os.h"
 
 static const char text[256] = {0};

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 #include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/debug.h"
+#include "runtime/debug/debug.h"
 
 /* The first step that must have passed and has not; STEPS if there is none. */
 static enum step_id missing(const struct doctor *d, const struct step *step) {

@@ -3,7 +3,7 @@
 #define TEGRACL_DOCTOR_H
 
 #include "base/clock.h"
-#include "runtime/queue.h"
+#include "runtime/queue/queue.h"
 #include "tools/doctor/report.h"
 
 /* In the order in which they are walked: first what the driver requires, then the
@@ -107,7 +107,7 @@ struct step {
   const char *meaning; /* of its failure */
   const char *remedy;  /* where the step itself knows no better one */
   /* Of experiments: the question of docs/hardware.md that it answers, and the driver's
-   * choice that depends on it (runtime/choices.h). NULL: none. */
+   * choice that depends on it (runtime/device/choices.h). NULL: none. */
   const char *question, *choice;
 };
 
@@ -149,7 +149,7 @@ void doctor_say_questions(struct doctor *doctor);
 /* The best mode of preemption that works: cilp, cta, wfi; default if none was tried. */
 const char *doctor_best_preemption(const struct doctor *doctor);
 /* What the driver should choose, and all verdicts and measures: a file for the driver
- * (runtime/board_file.h). */
+ * (runtime/device/board_file.h). */
 void doctor_write_json(struct doctor *doctor, FILE *out);
 
 /* ---- a context and its own queue for each step on the GPU, so that what one

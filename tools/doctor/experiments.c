@@ -11,7 +11,7 @@
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "gpu/hw/memory.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 #include "tools/doctor/experiments.h"
 
 /* ---- memory of others -------------------------------------------------------------------------

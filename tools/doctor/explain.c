@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/trace.h"
+#include "runtime/debug/trace.h"
 
 enum { LINE_BYTES_FIRST = 4096 };
 

@@ -11,7 +11,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 #include "gpu/hw/qmd.h"
-#include "runtime/debug.h"
+#include "runtime/debug/debug.h"
 #include "tools/doctor/explain.h"
 
 /* ---- fields of a line ------------------------------------------------------------ */

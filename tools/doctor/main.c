@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/board_file.h"
-#include "runtime/device.h"
+#include "runtime/device/board_file.h"
+#include "runtime/device/device.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
 

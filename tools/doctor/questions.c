@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/board_file.h"
+#include "runtime/device/board_file.h"
 #include "tools/doctor/doctor.h"
 
 static const char *answer(enum verdict verdict) {

@@ -7,7 +7,7 @@
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 #include "tools/doctor/experiments.h"
 
 /* ---- copies ------------------------------------------------------------------------ */

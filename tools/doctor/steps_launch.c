@@ -7,7 +7,7 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
-#include "runtime/module.h"
+#include "runtime/context/module.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/kernels.h"
 

@@ -4,7 +4,7 @@
 
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 #include "tools/doctor/doctor.h"
 
 static const uint64_t sizes[] = {GPU_PAGE_BYTES, 64 << 10, 1 << 20, 16 << 20};

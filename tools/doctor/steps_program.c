@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 
 #include "compiler/compiler.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 #include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 

@@ -10,8 +10,8 @@
 
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/board_file.h"
-#include "runtime/device.h"
+#include "runtime/device/board_file.h"
+#include "runtime/device/device.h"
 #include "tools/doctor/advice.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"

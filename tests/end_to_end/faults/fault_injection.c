@@ -16,7 +16,7 @@
 
 #include "icd/cl_tegracl.h"
 #include "icd/objects.h"
-#include "runtime/queue.h"
+#include "runtime/queue/queue.h"
 
 /* ---- the calls ---------------------------------------------------------------------- */
 

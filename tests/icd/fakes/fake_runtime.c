@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/timeline.h"
+#include "runtime/debug/timeline.h"
 #include "tests/icd/fakes/alloc_fail.h"
 #include "tests/icd/fakes/fake_runtime.h"
 

@@ -1,0 +1,107 @@
+/* A context: one GPU address space, its TSGs, and the lists of what lives in it. */
+#ifndef TEGRACL_RUNTIME_CONTEXT_H
+#define TEGRACL_RUNTIME_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "runtime/memory/heap.h"
+#include "runtime/memory/memory.h"
+#include "runtime/memory/slots.h"
+
+/* Generic-address windows of the board-proven stack (docs/hardware/command-stream.md 4.2).
+ * Every context's range, and the 4 GiB that the kernel uses after it, ends
+ * below them, so they need no reservation. */
+#define RT_LOCAL_WINDOW  UINT64_C(0xfd00000000)
+#define RT_SHARED_WINDOW UINT64_C(0xfe00000000)
+
+/* Backing store of local memory. Each warp of an SM has a place in it that is its own
+ * alone as long as no other TSG uses the pool: with CILP the kernel's driver puts a TSG
+ * aside in the middle of its grids, and what saves them does not save this memory. */
+struct rt_pool {
+  /* Guards the rest. Launches hold it for reading from the look at it to the doorbell. */
+  struct base_rwlock lock;
+  struct rt_memory memory;
+  uint64_t tpc_bytes;
+  uint32_t thread_bytes; /* what it suffices for */
+  uint32_t generation;   /* counts changes, so that queues tell their channel */
+};
+
+/* Channels of one priority, with one subcontext. fd and what follows it, but for the
+ * pool, under context.lock. */
+struct rt_tsg {
+  int fd; /* -1 while there is none */
+  uint32_t veid;
+  bool has_subcontext;
+  bool has_mode;     /* SET_PREEMPTION_MODE was done */
+  bool emptied;      /* its last channel was closed */
+  unsigned channels; /* bound to it */
+  struct rt_channel *first_channel;
+  /* One that could not be opened, while queues had others; no more is opened then. Guarded by
+   * context.channels_lock. */
+  struct rt_channel *half_open;
+  struct rt_pool pool;
+};
+
+/* A buffer with its own memory. */
+struct rt_own_buffer {
+  struct rt_buffer_node node; /* first: what the user holds */
+  struct rt_context *context;
+  struct rt_memory memory;
+  struct rt_own_buffer *next, *previous;
+};
+
+struct rt_context {
+  struct rt_device *device;
+  int as_fd;
+  int range;              /* number of its address range */
+  struct rt_tsg tsg;      /* medium and low priority */
+  struct rt_tsg high_tsg; /* made when first asked for */
+  struct rt_slots timelines;
+  struct rt_slots times;
+  struct rt_heap heap; /* unused unless device.suballocation */
+
+  struct base_mutex channels_lock; /* who has which channel */
+  struct base_mutex lock;          /* the lists, high_tsg and fault_message */
+  struct rt_own_buffer *buffers;   /* those of the heap are not among them */
+  unsigned buffers_made;           /* numbers them, for reports */
+  struct rt_module *modules;
+  struct rt_queue *queues;
+  struct rt_module *_Atomic copy_module; /* copy.c; NULL until it is needed */
+  char *fault_message;
+
+  atomic_bool faulted;
+  atomic_bool acquired;        /* a queue has waited for another on the GPU */
+  atomic_uint code_generation; /* counts uploads of code and constants */
+};
+
+/* In a child of fork: the parent's address ranges are free here. */
+void rt_ranges_forget(void);
+
+/* The TSG for a priority, made if need be. */
+int rt_context_tsg(struct rt_context *context, enum rt_priority priority, struct rt_tsg **tsg);
+
+/* Binds a channel, which has the context's address space, to the TSG; closes one that was
+ * bound. */
+int rt_tsg_bind(struct rt_context *context, struct rt_tsg *tsg, int channel_fd);
+void rt_tsg_close_channel(struct rt_context *context, struct rt_tsg *tsg, int channel_fd);
+
+/* True if the address ranges that contexts take are free for CPU mappings: not under
+ * AddressSanitizer, whose shadow lies there (docs/hardware/kernel-interface.md 4.4). */
+bool rt_ranges_are_free(void);
+
+/* -EIO with the fault as message if the context has faulted, else 0. Takes
+ * context.lock. */
+int rt_context_check(struct rt_context *context);
+/* Leaves the fault of a context that is known to have faulted as message. */
+void rt_context_explain(struct rt_context *context);
+/* Looks at the notifiers of all channels, and returns one that has faulted, or NULL.
+ * Then the context is known to have. Caller holds context.lock. */
+struct rt_channel *rt_context_look(struct rt_context *context);
+
+/* Makes a TSG's pool of local memory suffice for thread_bytes. Caller holds no lock. */
+int rt_pool_grow(struct rt_context *context, struct rt_tsg *tsg, uint32_t thread_bytes);
+/* The same, and takes the pool's lock for reading. */
+int rt_pool_hold(struct rt_context *context, struct rt_tsg *tsg, uint32_t thread_bytes);
+
+#endif

@@ -1,0 +1,82 @@
+/* The runtime's open fds, as bits, in chunks that are made for the numbers that come up. */
+#include "runtime/device/fds.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum {
+  WORD_BITS = 64,
+  CHUNK_FDS = 1 << 16,
+  CHUNK_WORDS = CHUNK_FDS / WORD_BITS,
+  CHUNKS = (1 << 30) / CHUNK_FDS, /* Linux gives no number above: fs.nr_open's own limit */
+};
+
+typedef _Atomic uint64_t chunk[CHUNK_WORDS];
+
+static chunk first; /* enough for nearly every process, without an allocation */
+static _Atomic(_Atomic uint64_t *) chunks[CHUNKS] = {first};
+
+static uint64_t bit(int fd) {
+  return UINT64_C(1) << (fd % WORD_BITS);
+}
+
+/* The word of the number's bit; NULL: its chunk is not there. */
+static _Atomic uint64_t *word_of(int fd) {
+  _Atomic uint64_t *words = atomic_load(&chunks[fd / CHUNK_FDS]);
+  return words ? &words[fd % CHUNK_FDS / WORD_BITS] : NULL;
+}
+
+static _Atomic uint64_t *make_word_of(int fd) {
+  _Atomic uint64_t *none = NULL;
+  if (!word_of(fd)) {
+    _Atomic uint64_t *made = calloc(1, sizeof(chunk));
+    if (made && !atomic_compare_exchange_strong(&chunks[fd / CHUNK_FDS], &none, made))
+      free(made); /* another thread was first */
+  }
+  return word_of(fd);
+}
+
+int rt_fd_opened(const struct nvgpu_os *os, int fd) {
+  if (fd < 0)
+    return fd;
+  _Atomic uint64_t *word = make_word_of(fd);
+  if (!word) {
+    os->close(fd);
+    return -ENOMEM;
+  }
+  atomic_fetch_or(word, bit(fd));
+  return fd;
+}
+
+/* Forgotten before it is closed: a moment later the number may be another file's, whose
+ * the child of a fork in between must not harm. It may keep a copy instead. */
+void rt_fd_close(const struct nvgpu_os *os, int fd) {
+  if (fd < 0)
+    return;
+  _Atomic uint64_t *word = word_of(fd);
+  if (word)
+    atomic_fetch_and(word, ~bit(fd));
+  os->close(fd);
+}
+
+static void close_copies(int first_fd, _Atomic uint64_t *words) {
+  for (int i = 0; i < CHUNK_WORDS; i++) {
+    uint64_t bits = atomic_load_explicit(&words[i], memory_order_relaxed);
+    if (!bits)
+      continue;
+    atomic_store(&words[i], 0);
+    for (; bits; bits &= bits - 1)
+      nvgpu_os_linux.close(first_fd + i * WORD_BITS + __builtin_ctzll(bits));
+  }
+}
+
+/* By the system call, since the child has nothing but numbers, and no emulated device
+ * behind them. */
+void rt_fds_close_copies(void) {
+  for (int i = 0; i < CHUNKS; i++) {
+    _Atomic uint64_t *words = atomic_load(&chunks[i]);
+    if (words)
+      close_copies(i * CHUNK_FDS, words);
+  }
+}

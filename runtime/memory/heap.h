@@ -1,0 +1,56 @@
+/* Small buffers of one context, in blocks of nvmap memory that they share.
+ *
+ * A two-level segregated fit (M. Masmano et al., "TLSF: a new dynamic memory allocator for
+ * real-time systems", ECRTS 2004): allocation and release take constant time, and no system
+ * call while a block has room. The records are in the process's own memory, where no kernel
+ * can overwrite them.
+ */
+#ifndef TEGRACL_RUNTIME_HEAP_H
+#define TEGRACL_RUNTIME_HEAP_H
+
+#include "base/lock.h"
+#include "runtime/memory/memory.h"
+
+enum {
+  RT_HEAP_GRANULE = 256,     /* sizes and addresses are multiples of it */
+  RT_HEAP_BUFFER = 1 << 20,  /* bytes of the largest buffer */
+  RT_HEAP_FIRST = 256 << 10, /* bytes of the first block; others have ... */
+  RT_HEAP_SHARE = 4,         /* ... this part of the heap's size, which wastes no more ... */
+  RT_HEAP_BLOCK = 8 << 20,   /* ... and at most so many */
+  RT_HEAP_CLASSES = 13 << 4, /* of free chunks, by size: 16 for each power of two */
+};
+
+struct rt_buffer_node {
+  struct rt_buffer buffer; /* first: what the user holds */
+  struct rt_block *block;  /* NULL: it has its own memory */
+};
+
+struct rt_heap {
+  struct rt_device *device;
+  int as_fd;
+  struct base_mutex growing; /* held while blocks and records are made */
+  struct base_mutex lock;    /* guards the rest; no system call under it */
+  struct rt_block *blocks;
+  struct rt_block *spare;                       /* the one that is empty, or NULL */
+  uint64_t bytes;                               /* of all blocks */
+  uint64_t filled[(RT_HEAP_CLASSES + 63) / 64]; /* which classes have free chunks */
+  struct rt_chunk *free[RT_HEAP_CLASSES];
+  struct rt_chunk *records;   /* unused ones */
+  struct rt_records *batches; /* what the records are in: freed with the heap */
+};
+
+void rt_heap_init(struct rt_heap *heap, struct rt_device *device, int as_fd);
+/* Frees all blocks. Harmless on a zeroed struct. */
+void rt_heap_destroy(struct rt_heap *heap);
+
+/* A buffer of 1 to RT_HEAP_BUFFER bytes. Its contents are undefined. 0 or -errno. */
+int rt_heap_allocate(struct rt_heap *heap, uint64_t size, struct rt_buffer **buffer);
+void rt_heap_release(struct rt_buffer *buffer);
+/* Frees the empty block that is kept in reserve. False: there was none. */
+bool rt_heap_trim(struct rt_heap *heap);
+
+/* Calls visit for each buffer, under the heap's lock. */
+void rt_heap_visit(struct rt_heap *heap, void (*visit)(const struct rt_buffer *, void *),
+                   void *data);
+
+#endif

@@ -1,0 +1,238 @@
+/* nvmap handle, dmabuf fd, GPU mapping, CPU mapping. */
+#include "runtime/memory/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "gpu/hw/memory.h"
+#include "gpu/nvgpu/uapi.h"
+#include "runtime/device/available.h"
+#include "runtime/device/fds.h"
+#include "runtime/message.h"
+
+/* Owner's tag of our allocations in nvmap's statistics; without one the kernel
+ * logs a warning (docs/hardware/kernel-interface.md 3.5). Any value will do. */
+enum { NVMAP_TAG = 0x0c1 };
+
+static const uint32_t cache_types[] = {
+    /* The GPU snoops CPU caches, so data needs no maintenance (docs/hardware/kernel-interface.md
+       5). */
+    [RT_MEMORY_CACHED] = NVMAP_INNER_CACHEABLE,
+    [RT_MEMORY_WRITE_COMBINE] = NVMAP_WRITE_COMBINE,
+};
+
+/* A dmabuf fd that is not 0, which SETUP_BIND would refuse (docs/hardware/kernel-interface.md trap
+ * T6). */
+static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
+  struct nvmap_create_handle args = {.handle = handle};
+  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
+  if (result == 0 && args.fd == 0) {
+    args = (struct nvmap_create_handle){.handle = handle};
+    result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
+    d->os->close(0);
+  }
+  if (result)
+    return result;
+  *fd = rt_fd_opened(d->os, args.fd);
+  return *fd < 0 ? *fd : 0;
+}
+
+/* The dmabuf alone keeps the memory, so the handle ends here. */
+static int allocate_pages(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
+  struct nvmap_create_handle create = {.size64 = size};
+  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_CREATE_64, &create);
+  if (result)
+    return rt_fail_call(result, "nvmap CREATE of %llu bytes", (unsigned long long)size);
+  uint32_t handle = create.handle64;
+  struct nvmap_alloc_handle alloc = {.handle = handle,
+                                     .heap_mask = NVMAP_HEAP_IOVMM,
+                                     .flags = cache_types[type] | NVMAP_TAG << NVMAP_TAG_SHIFT,
+                                     .align = GPU_PAGE_BYTES,
+                                     .numa_nid = NVMAP_NUMA_ANY};
+  result = d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_ALLOC), &alloc);
+  if (result) {
+    result = rt_fail_call(result, "nvmap ALLOC of %llu bytes", (unsigned long long)size);
+  } else {
+    result = get_fd(d, handle, fd);
+    if (result)
+      result = rt_fail_call(result, "nvmap GET_FD");
+  }
+  d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)handle);
+  return result;
+}
+
+static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
+  if (!rt_available_due(d, size))
+    return allocate_pages(d, size, type, fd);
+  base_mutex_lock(&d->allocation);
+  int result = rt_available_check(d, size);
+  if (result == 0)
+    result = allocate_pages(d, size, type, fd);
+  base_mutex_unlock(&d->allocation);
+  return result;
+}
+
+/* No flags, so not kept in the GPU's L2 beyond an access: what both public
+ * stacks ran on Orin, coherent without flushes (docs/hardware/bring-up.md 2). */
+static int map_gpu(struct rt_device *d, struct rt_memory *m) {
+  struct nvgpu_as_map_buffer_ex_args args = {.flags = d->release->map_flags_needed,
+                                             .compr_kind = NVGPU_KIND_NONE,
+                                             .incompr_kind = NVGPU_KIND_PITCH,
+                                             .dmabuf_fd = (uint32_t)m->fd,
+                                             .page_size = GPU_PAGE_BYTES};
+  if (m->reserved) {
+    args.flags |= NVGPU_MAP_FIXED_OFFSET;
+    args.offset = m->gpu;
+  }
+  int result = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_MAP_BUFFER_EX, &args);
+  if (result)
+    return rt_fail_call(result, "MAP_BUFFER_EX of %llu bytes", (unsigned long long)m->size);
+  m->gpu = args.offset;
+  return 0;
+}
+
+static int map_cpu(struct rt_device *d, struct rt_memory *m) {
+  int error = 0;
+  if (m->gpu) {
+    void *wanted = (void *)(uintptr_t)m->gpu;
+    m->cpu = d->os->mmap(wanted, m->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                         m->fd, 0, &error);
+    if (m->cpu)
+      return 0;
+  }
+  m->cpu = d->os->mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0, &error);
+  return m->cpu
+             ? 0
+             : rt_fail_call(error, "mmap of a dmabuf of %llu bytes", (unsigned long long)m->size);
+}
+
+/* Both mappings, where there is an address space. */
+static int map(struct rt_device *d, struct rt_memory *m) {
+  base_mutex_lock(&d->addresses);
+  int result = m->as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
+  if (result == 0)
+    result = map_cpu(d, m);
+  base_mutex_unlock(&d->addresses);
+  return result;
+}
+
+int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memory_type type,
+                     struct rt_memory *m) {
+  memset(m, 0, sizeof(*m));
+  m->as_fd = as_fd;
+  m->fd = -1;
+  if (size > UINT64_MAX - GPU_PAGE_BYTES)
+    return rt_fail(-ENOMEM, "a buffer of %llu bytes is larger than any memory",
+                   (unsigned long long)size);
+  m->size = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  int result = allocate(d, size, type, &m->fd); /* the kernel rounds it up */
+  if (result)
+    return result;
+  result = map(d, m);
+  if (result)
+    rt_memory_destroy(d, m);
+  return result;
+}
+
+int rt_memory_import(struct rt_device *d, int as_fd, int fd, struct rt_memory *m) {
+  memset(m, 0, sizeof(*m));
+  m->fd = -1;
+  struct nvgpu_gpu_get_buffer_info_args info = {.in.dmabuf_fd = fd};
+  int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_BUFFER_INFO, &info);
+  if (result)
+    return rt_fail_call(result, "GET_BUFFER_INFO of fd %d, which should be a dma-buf", fd);
+  m->as_fd = as_fd;
+  m->size = info.out.size / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
+  m->fd = fd;
+  if (m->size == 0)
+    result = rt_fail(-EINVAL, "the dma-buf has less than a page");
+  if (result == 0)
+    result = map(d, m);
+  m->fd = -1;
+  if (result)
+    rt_memory_destroy(d, m);
+  return result;
+}
+
+/* A dmabuf of the host's pages. */
+static int wrap_pages(struct rt_device *d, void *pages, uint64_t size, int *fd) {
+  struct nvmap_create_handle_from_va from = {.va = (uintptr_t)pages,
+                                             .flags = NVMAP_INNER_CACHEABLE |
+                                                      NVMAP_TAG << NVMAP_TAG_SHIFT,
+                                             .size64 = size};
+  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FROM_VA, &from);
+  if (result)
+    return rt_fail_call(result, "nvmap FROM_VA of %llu bytes at %p", (unsigned long long)size,
+                        pages);
+  result = get_fd(d, from.handle, fd);
+  d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)from.handle);
+  return result ? rt_fail_call(result, "nvmap GET_FD") : 0;
+}
+
+/* Fixed mappings lie in such areas alone (docs/hardware/kernel-interface.md 3.2, MAP_BUFFER_EX). */
+static int reserve(struct rt_device *d, struct rt_memory *m) {
+  struct nvgpu_as_alloc_space_args args = {.pages = m->size / GPU_PAGE_BYTES,
+                                           .page_size = GPU_PAGE_BYTES};
+  int result = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_ALLOC_SPACE, &args);
+  if (result)
+    return rt_fail_call(result, "ALLOC_SPACE of %llu bytes", (unsigned long long)m->size);
+  m->gpu = args.o_a.offset;
+  m->reserved = true;
+  return 0;
+}
+
+int rt_memory_import_host(struct rt_device *d, int as_fd, void *pages, uint64_t size,
+                          struct rt_memory *m) {
+  *m = (struct rt_memory){.as_fd = as_fd, .size = size, .fd = -1};
+  int result = wrap_pages(d, pages, size, &m->fd);
+  if (result == 0)
+    result = reserve(d, m);
+  if (result == 0)
+    result = map_gpu(d, m);
+  if (result)
+    rt_memory_destroy(d, m);
+  else
+    rt_memory_drop_fd(d, m);
+  return result;
+}
+
+int rt_memory_renew_host(struct rt_device *d, void *pages, struct rt_memory *m) {
+  int result = wrap_pages(d, pages, m->size, &m->fd);
+  if (result)
+    return result;
+  struct nvgpu_as_unmap_buffer_args unmap = {.offset = m->gpu};
+  d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &unmap);
+  result = map_gpu(d, m);
+  rt_memory_drop_fd(d, m);
+  return result;
+}
+
+void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {
+  rt_fd_close(d->os, m->fd);
+  m->fd = -1;
+}
+
+/* GPU first, then CPU, then the fd: the order that left no kernel warnings
+ * (docs/hardware/bring-up.md trap 26). */
+void rt_memory_destroy(struct rt_device *d, struct rt_memory *m) {
+  if (m->size == 0)
+    return;
+  base_mutex_lock(&d->addresses);
+  if (m->gpu) {
+    struct nvgpu_as_unmap_buffer_args args = {.offset = m->gpu};
+    d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &args);
+  }
+  if (m->reserved) {
+    struct nvgpu_as_free_space_args args = {
+        .offset = m->gpu, .pages = m->size / GPU_PAGE_BYTES, .page_size = GPU_PAGE_BYTES};
+    d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_FREE_SPACE, &args);
+  }
+  if (m->cpu)
+    d->os->munmap(m->cpu, m->size);
+  base_mutex_unlock(&d->addresses);
+  rt_memory_drop_fd(d, m);
+  memset(m, 0, sizeof(*m));
+  m->fd = -1;
+}

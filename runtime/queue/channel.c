@@ -1,0 +1,169 @@
+/* Channels: the kernel's part of a queue, in the order in which it ran on boards
+ * (docs/hardware/bring-up.md 2).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "gpu/nvgpu/uapi.h"
+#include "runtime/device/fds.h"
+#include "runtime/message.h"
+#include "runtime/queue/queue.h"
+
+/* The kernel refuses a channel that is bound to a TSG before its address space. */
+static int bind(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
+  const struct nvgpu_os *os = c->device->os;
+  struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)ch->fd};
+  int result = os->ioctl(c->as_fd, NVGPU_AS_IOCTL_BIND_CHANNEL, &as);
+  if (result)
+    return rt_fail_call(result, "AS BIND_CHANNEL");
+  result = rt_tsg_bind(c, tsg, ch->fd);
+  if (result == 0)
+    ch->tsg = tsg;
+  return result;
+}
+
+/* Ring and USERD in memory of their own, at offset 0 and of exact size: a 3 MiB
+ * ring froze a board (docs/hardware/kernel-interface.md trap T1). */
+static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
+  struct rt_device *d = c->device;
+  struct nvgpu_channel_wdt_args wdt = {.wdt_status = NVGPU_WDT_DISABLE};
+  int result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_WDT, &wdt);
+  if (result)
+    return rt_fail_call(result, "channel WDT");
+  result = rt_memory_create(d, RT_NO_ADDRESS_SPACE, RT_GPFIFO_ENTRIES * GP_ENTRY_BYTES,
+                            RT_MEMORY_WRITE_COMBINE, &ch->gpfifo);
+  if (result == 0)
+    result =
+        rt_memory_create(d, RT_NO_ADDRESS_SPACE, USERD_BYTES, RT_MEMORY_WRITE_COMBINE, &ch->userd);
+  if (result)
+    return result;
+  struct nvgpu_channel_setup_bind_args args = {.num_gpfifo_entries = RT_GPFIFO_ENTRIES,
+                                               .flags = NVGPU_SETUP_BIND_DETERMINISTIC |
+                                                        NVGPU_SETUP_BIND_USERMODE_SUPPORT,
+                                               .userd_dmabuf_fd = ch->userd.fd,
+                                               .gpfifo_dmabuf_fd = ch->gpfifo.fd};
+  result = d->os->ioctl(ch->fd, rt_request(d, NVGPU_IOCTL_CHANNEL_SETUP_BIND), &args);
+  if (result)
+    return rt_fail_call(result, "channel SETUP_BIND with %d entries", RT_GPFIFO_ENTRIES);
+  ch->token = args.work_submit_token;
+  result = rt_device_hold_usermode(d);
+  if (result)
+    return result;
+  ch->holds_usermode = true;
+  rt_memory_drop_fd(d, &ch->gpfifo);
+  rt_memory_drop_fd(d, &ch->userd);
+  return 0;
+}
+
+/* WFI is what a context begins with, so the default is not asked for. A refusal leaves the
+ * mode as it was, and is not tried again. The mode is the TSG's: nvgpu keeps it in the TSG's
+ * graphics context, for all its subcontexts, and a second request of the same mode would only
+ * preempt the TSG. docs/hardware.md, "Preemption" */
+static void choose_preemption(struct rt_device *d, struct rt_tsg *tsg, struct rt_channel *ch) {
+  static const uint32_t modes[] = {[RT_PREEMPTION_CTA] = NVGPU_PREEMPT_COMPUTE_CTA,
+                                   [RT_PREEMPTION_CILP] = NVGPU_PREEMPT_COMPUTE_CILP};
+  const int choice = atomic_load(&d->choices.value[RT_CHOICE_PREEMPTION]);
+  if (tsg->has_mode || (choice != RT_PREEMPTION_CTA && choice != RT_PREEMPTION_CILP))
+    return;
+  struct nvgpu_preemption_mode_args args = {.compute_preempt_mode = modes[choice]};
+  char why[96] = "the kernel's driver does not offer it";
+  if (d->preemptions & modes[choice]) {
+    const int result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &args);
+    tsg->has_mode = result == 0;
+    if (tsg->has_mode)
+      return;
+    snprintf(why, sizeof(why), "SET_PREEMPTION_MODE gives %d; wfi is used", result);
+  }
+  rt_choice_refused(&d->choices, RT_CHOICE_PREEMPTION, why);
+}
+
+static int object(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
+  const struct nvgpu_os *os = c->device->os;
+  struct nvgpu_alloc_obj_ctx_args obj = {.class_num = CLASS_COMPUTE};
+  int result = os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &obj);
+  if (result)
+    return rt_fail_call(result, "ALLOC_OBJ_CTX of class 0x%x", CLASS_COMPUTE);
+  choose_preemption(c->device, tsg, ch);
+  return 0;
+}
+
+static int set_notifier(struct rt_context *c, struct rt_channel *ch) {
+  struct rt_device *d = c->device;
+  int result = rt_memory_create(d, RT_NO_ADDRESS_SPACE, sizeof(struct error_notifier),
+                                RT_MEMORY_CACHED, &ch->notifier);
+  if (result)
+    return result;
+  struct nvgpu_set_error_notifier args = {.size = sizeof(struct error_notifier),
+                                          .mem = (uint32_t)ch->notifier.fd};
+  result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, &args);
+  if (result)
+    return rt_fail_call(result, "SET_ERROR_NOTIFIER");
+  rt_memory_drop_fd(d, &ch->notifier);
+  return 0;
+}
+
+/* Syncpoints are few and the machine's; a queue without one is polled while it is
+ * waited for. Asked for after the address space's bind: docs/hardware/kernel-interface.md trap T22.
+ */
+static void take_syncpoint(struct rt_context *c, struct rt_channel *ch) {
+  const struct rt_device *d = c->device;
+  struct nvgpu_get_user_syncpoint_args args = {0};
+  if (d->fence_fd < 0 || d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, &args))
+    return;
+  ch->syncpoint_gpu = args.gpu_va;
+  ch->syncpoint_id = args.syncpoint_id;
+  ch->syncpoint_base = args.syncpoint_max;
+}
+
+int rt_channel_open(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
+  struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
+  int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_CHANNEL, &open);
+  if (result)
+    return rt_fail_call(result, "OPEN_CHANNEL");
+  ch->fd = rt_fd_opened(c->device->os, open.out.channel_fd);
+  if (ch->fd < 0)
+    return rt_fail_call(ch->fd, "OPEN_CHANNEL");
+  result = bind(c, tsg, ch);
+  if (result == 0)
+    result = setup_bind(c, ch);
+  if (result == 0)
+    result = object(c, tsg, ch);
+  if (result == 0)
+    result = set_notifier(c, ch);
+  if (result == 0)
+    take_syncpoint(c, ch);
+  return result;
+}
+
+static void release_usermode(struct rt_context *c, struct rt_channel *ch) {
+  if (ch->holds_usermode)
+    rt_device_release_usermode(c->device);
+  ch->holds_usermode = false;
+}
+
+/* The timeline has no other writer once the channel is closed. */
+void rt_queue_abandon(struct rt_queue *q) {
+  struct rt_channel *ch = q->channel;
+  release_usermode(q->context, ch);
+  rt_fd_close(q->context->device->os, ch->fd);
+  ch->fd = -1;
+  *ch->timeline = rt_queue_submitted(q);
+}
+
+/* The user-mode page first, as long as the channel powers the GPU; then the channel: from
+ * then on the hardware reads none of its memory. */
+void rt_channel_close(struct rt_context *c, struct rt_channel *ch) {
+  release_usermode(c, ch);
+  if (ch->tsg)
+    rt_tsg_close_channel(c, ch->tsg, ch->fd);
+  else
+    rt_fd_close(c->device->os, ch->fd);
+  ch->tsg = NULL;
+  ch->fd = -1;
+  rt_memory_destroy(c->device, &ch->notifier);
+  rt_memory_destroy(c->device, &ch->userd);
+  rt_memory_destroy(c->device, &ch->gpfifo);
+}

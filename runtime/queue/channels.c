@@ -1,0 +1,166 @@
+/* Which queue has which channel. Opening and closing a channel preempts its TSG. Where
+ * running work does not give way within 100 ms, opening fails, and closing ends the TSG with
+ * all its channels (docs/hardware.md, "Preemption"). Channels are also few (512 for all
+ * processes together). So a TSG opens a few, none beside unfinished work, keeps them, and
+ * further queues share.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/message.h"
+#include "runtime/queue/queue.h"
+
+enum {
+  TSG_CHANNELS = 8, /* as many as CUDA has by default for its streams */
+  /* From here on a TSG gets one, so that many contexts of a process leave some to others. */
+  PROCESS_CHANNELS = 256,
+};
+
+static atomic_uint open_channels; /* of the process */
+
+void rt_channels_forget(void) {
+  atomic_store(&open_channels, 0);
+}
+
+static void destroy(struct rt_channel *ch) {
+  rt_channel_close(ch->context, ch);
+  rt_ring_destroy(ch);
+  base_mutex_destroy(&ch->lock);
+  free(ch);
+  atomic_fetch_sub(&open_channels, 1);
+}
+
+void rt_channels_destroy(struct rt_context *c, struct rt_tsg *tsg) {
+  base_mutex_lock(&c->lock);
+  struct rt_channel *ch = tsg->first_channel;
+  tsg->first_channel = NULL;
+  base_mutex_unlock(&c->lock);
+  while (ch) {
+    struct rt_channel *next = ch->next;
+    destroy(ch);
+    ch = next;
+  }
+  if (tsg->half_open)
+    destroy(tsg->half_open);
+  tsg->half_open = NULL;
+}
+
+static bool has_queues(const struct rt_tsg *tsg) {
+  for (const struct rt_channel *ch = tsg->first_channel; ch; ch = ch->next)
+    if (ch->queues)
+      return true;
+  return false;
+}
+
+static bool has_unfinished_work(const struct rt_tsg *tsg) {
+  for (const struct rt_channel *ch = tsg->first_channel; ch; ch = ch->next)
+    if (!rt_timeline_reached(ch->timeline, atomic_load(&ch->submitted)))
+      return true;
+  return false;
+}
+
+/* With CILP work gives way at any instruction. */
+static bool may_open(const struct rt_context *c, const struct rt_tsg *tsg) {
+  if (tsg->half_open)
+    return false;
+  return !has_unfinished_work(tsg) ||
+         atomic_load(&c->device->choices.value[RT_CHOICE_PREEMPTION]) == RT_PREEMPTION_CILP;
+}
+
+/* Another thread may have submitted long work meanwhile, which a close would end. */
+static void give_up(struct rt_tsg *tsg, struct rt_channel *ch) {
+  if (ch->tsg && has_queues(tsg))
+    tsg->half_open = ch;
+  else
+    destroy(ch);
+}
+
+/* NULL, with the failure in *result and as message. */
+static struct rt_channel *create(struct rt_context *c, struct rt_tsg *tsg, bool shared,
+                                 int *result) {
+  struct rt_channel *ch = calloc(1, sizeof(*ch));
+  if (!ch) {
+    *result = rt_fail(-ENOMEM, "no memory for a channel's record");
+    return NULL;
+  }
+  ch->context = c;
+  ch->fd = -1;
+  ch->shared = shared;
+  base_mutex_init(&ch->lock, BASE_LOCK_RT_CHANNEL);
+  atomic_fetch_add(&open_channels, 1);
+  *result = rt_channel_open(c, tsg, ch);
+  if (*result == 0)
+    *result = rt_ring_create(ch);
+  if (*result) {
+    give_up(tsg, ch);
+    return NULL;
+  }
+  base_mutex_lock(&c->lock);
+  ch->next = tsg->first_channel;
+  tsg->first_channel = ch;
+  base_mutex_unlock(&c->lock);
+  return ch;
+}
+
+static void explain(int result) {
+  char cause[256];
+  snprintf(cause, sizeof(cause), "%s", rt_last_message());
+  rt_fail(result,
+          "the command queue needs a channel of the GPU, and none could be opened; all "
+          "processes together can have 512, this one has %u: %s",
+          atomic_load(&open_channels), cause);
+}
+
+/* A TSG's first, and one that can be shared: while work runs no other can be opened. */
+static struct rt_channel *open_first(struct rt_context *c, struct rt_tsg *tsg, bool scarce,
+                                     int *result) {
+  struct rt_channel *ch = create(c, tsg, scarce, result);
+  int ignored;
+  if (ch && !scarce && !create(c, tsg, true, &ignored))
+    ch->shared = true; /* no queue has it yet */
+  return ch;
+}
+
+/* One that no queue has, best a private one; or a new one, every second of which is shared;
+ * or the shared one that fewest queues have. NULL as above. */
+static struct rt_channel *choose(struct rt_context *c, struct rt_tsg *tsg, int *result) {
+  const bool scarce = atomic_load(&open_channels) >= PROCESS_CHANNELS;
+  *result = 0;
+  if (!tsg->first_channel)
+    return open_first(c, tsg, scarce, result);
+  struct rt_channel *idle = NULL, *shared = NULL;
+  unsigned count = 0;
+  for (struct rt_channel *ch = tsg->first_channel; ch; ch = ch->next, count++) {
+    if (!ch->queues && (!idle || idle->shared))
+      idle = ch;
+    if (ch->shared && (!shared || ch->queues < shared->queues))
+      shared = ch;
+  }
+  if (idle)
+    return idle;
+  if (scarce || count >= TSG_CHANNELS || !may_open(c, tsg))
+    return shared;
+  struct rt_channel *ch = create(c, tsg, count % 2, result);
+  return ch ? ch : shared;
+}
+
+int rt_channel_take(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel **channel) {
+  base_mutex_lock(&c->channels_lock);
+  int result;
+  *channel = choose(c, tsg, &result);
+  if (*channel)
+    (*channel)->queues++;
+  base_mutex_unlock(&c->channels_lock);
+  if (*channel)
+    return 0;
+  explain(result);
+  return result;
+}
+
+void rt_channel_put(struct rt_channel *ch) {
+  struct base_mutex *lock = &ch->context->channels_lock;
+  base_mutex_lock(lock);
+  ch->queues--;
+  base_mutex_unlock(lock);
+}

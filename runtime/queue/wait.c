@@ -1,0 +1,156 @@
+/* Waiting for a point of a queue: a short spin, then sleep on a fence of the
+ * channel's syncpoint, which every submission counts up after its release of the
+ * timeline. docs/hardware/kernel-interface.md 6.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "gpu/nvgpu/uapi.h"
+#include "runtime/debug/debug.h"
+#include "runtime/debug/timeline.h"
+#include "runtime/debug/timeline_gpu.h"
+#include "runtime/device/device.h"
+#include "runtime/device/fds.h"
+#include "runtime/message.h"
+#include "runtime/queue/queue.h"
+
+enum {
+  NS_PER_MS = 1000000,
+  SPIN_NS = 30000,
+  SPIN_ROUNDS = 64, /* looks at the timeline between two looks at the clock */
+  /* A fault counts the syncpoint up as well, but perhaps not as far as the point. */
+  FENCE_MAX_MS = 100,
+  /* A fence that has not woken so long after its point was reached is late. */
+  FENCE_LATE_MS = 10,
+  PAUSE_FIRST_NS = 5000, /* without a fence */
+  PAUSE_LAST_NS = 200000,
+};
+
+static void relax(void) {
+#if defined(__aarch64__)
+  __asm__ volatile("yield");
+#elif defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+static int create_fence(struct rt_queue *q, uint64_t point, int *fd) {
+  const struct rt_device *d = q->context->device;
+  const struct rt_channel *ch = q->channel;
+  const uint32_t threshold = ch->syncpoint_base + (uint32_t)(point - ch->first);
+  return nvgpu_create_fence(d->os, d->release, d->fence_fd, ch->syncpoint_id, threshold, fd);
+}
+
+/* From now on no thread sleeps on a fence of the channel: each sleep might last 100 ms. */
+static void fence_is_late(struct rt_channel *ch) {
+  if (!atomic_exchange(&ch->fences_late, true) && rt_debug_choices())
+    fprintf(stderr,
+            "tegracl: channel 0x%x: a fence of syncpoint %u did not wake within %d ms of its "
+            "point; waits poll from now on\n",
+            ch->token, ch->syncpoint_id, FENCE_LATE_MS);
+}
+
+/* Sleeps until the point is near, a signal comes or timeout_ms are over. 1: woken; 0:
+ * not; -1: there is no fence, or no sleeping on it. */
+static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
+  const struct rt_device *d = q->context->device;
+  if (!q->channel->syncpoint_gpu || atomic_load(&q->channel->fences_late))
+    return -1;
+  int fd;
+  if (create_fence(q, point, &fd))
+    return -1;
+  struct pollfd p = {.fd = rt_fd_opened(d->os, fd), .events = POLLIN};
+  if (p.fd < 0)
+    return -1;
+  int ready = 0;
+  for (int left = timeout_ms; left > 0 && !ready; left -= FENCE_LATE_MS) {
+    const bool reached = rt_queue_completed(q) >= point;
+    ready = d->os->poll(&p, 1, left < FENCE_LATE_MS ? left : FENCE_LATE_MS);
+    if (!ready && reached) {
+      if (left >= FENCE_LATE_MS)
+        fence_is_late(q->channel);
+      break;
+    }
+  }
+  rt_fd_close(d->os, p.fd);
+  return ready < 0 && ready != -EINTR ? -1 : ready > 0;
+}
+
+/* The work may wait for that of the other TSG, whose fault this queue's notifier does not
+ * tell. Who has the lock for long looks, too. */
+static void look_around(struct rt_context *c) {
+  if (base_mutex_trylock(&c->lock))
+    return;
+  rt_context_look(c);
+  base_mutex_unlock(&c->lock);
+}
+
+/* Small work ends within tens of microseconds (docs/hardware/kernel-interface.md 9), so spinning
+ * that long costs less than a sleep. */
+static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64_t timeout_ns) {
+  uint64_t deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
+  uint64_t spin_end = start + SPIN_NS;
+  uint64_t pause_ns = PAUSE_FIRST_NS;
+  int fence = 0; /* of the last sleep */
+  for (;;) {
+    for (int i = 0; i < SPIN_ROUNDS; i++) {
+      if (rt_queue_completed(q) >= point)
+        return 0;
+      relax();
+    }
+    /* The release may have come between the two looks. */
+    if (rt_queue_dead(q))
+      return rt_queue_completed(q) >= point ? 0 : -EIO;
+    uint64_t now = base_clock_ns();
+    if (now >= deadline)
+      return -ETIMEDOUT;
+    if (now < spin_end)
+      continue;
+    look_around(q->context);
+    uint64_t left = deadline - now;
+    /* Half a millisecond late is on time. */
+    uint64_t ms = left / NS_PER_MS + (left % NS_PER_MS >= NS_PER_MS / 2);
+    if (fence == 0 && ms) {
+      fence = sleep_on_fence(q, point, ms < FENCE_MAX_MS ? (int)ms : FENCE_MAX_MS);
+      spin_end = base_clock_ns() + SPIN_NS;
+      continue;
+    }
+    /* Woken, and still the timeline is not there: not at once to sleep on a fence that
+     * would wake again. */
+    fence = fence > 0 ? 0 : fence;
+    nanosleep(&(struct timespec){.tv_nsec = (long)(pause_ns < left ? pause_ns : left)}, NULL);
+    pause_ns = pause_ns * 2 < PAUSE_LAST_NS ? pause_ns * 2 : PAUSE_LAST_NS;
+  }
+}
+
+int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
+  const bool completed = rt_queue_completed(q) >= point;
+  const uint64_t start = completed ? 0 : base_clock_ns();
+  const int result = completed ? 0 : wait_point(q, point, start, timeout_ns);
+  if (rt_timeline_on())
+    rt_timeline_waited(q, point, start);
+  return result;
+}
+
+int rt_timeline_await(struct rt_queue *q, const volatile uint64_t *timeline, uint64_t point) {
+  uint64_t pause_ns = PAUSE_FIRST_NS;
+  while (!rt_timeline_reached(timeline, point)) {
+    look_around(q->context);
+    if (rt_queue_dead(q) && !rt_timeline_reached(timeline, point)) {
+      rt_context_explain(q->context);
+      return -EIO;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = (long)pause_ns}, NULL);
+    pause_ns = pause_ns * 2 < PAUSE_LAST_NS ? pause_ns * 2 : PAUSE_LAST_NS;
+  }
+  return 0;
+}
+
+int rt_queue_fence(struct rt_queue *q, uint64_t point, int *fd) {
+  if (!q->channel->syncpoint_gpu)
+    return rt_fail(-ENOTSUP, "the queue has no syncpoint for a fence");
+  int result = create_fence(q, point < q->channel->first ? q->channel->first : point, fd);
+  return result ? rt_fail_call(result, "CREATE_FENCE") : 0;
+}
