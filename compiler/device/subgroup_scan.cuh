@@ -1,5 +1,6 @@
-/* Reductions and scans of sub-groups: of section 6.15.19 of OpenCL C 3.0, and of
- * cl_khr_subgroup_non_uniform_arithmetic and _clustered_reduce.
+/* Reductions and scans of sub-groups: of section 6.15.19 of OpenCL C 3.0, of
+ * cl_khr_subgroup_non_uniform_arithmetic and _clustered_reduce, and of the SPIR-V extension
+ * SPV_KHR_uniform_group_instructions, as LLVM's translator names them.
  *
  * What all work-items reach together takes five steps of a shuffle; a reduction of
  * integers of up to 32 bits is one REDUX. Where only some lanes are there, each
@@ -152,21 +153,29 @@ template <class OP, class T> OCL_FN T before(T scanned, uint active) {
   return from < WARP ? other : OP::template identity<T>();
 }
 
-#define OCL_ALL_LANES(op)                                                                          \
-  template <class T> OCL_FN T sub_group_reduce_##op(T x) {                                         \
+/* Of vectors SPIR-V alone. */
+#define OCL_ALL_LANES(name, op)                                                                    \
+  template <class T> OCL_FN T sub_group_reduce_##name(T x) {                                       \
     return reduce_all<op_##op>(x);                                                                 \
   }                                                                                                \
-  template <class T> OCL_FN T sub_group_scan_inclusive_##op(T x) {                                 \
+  template <class T> OCL_FN T sub_group_scan_inclusive_##name(T x) {                               \
     return scan_all<op_##op>(x, WARP);                                                             \
   }                                                                                                \
-  template <class T> OCL_FN T sub_group_scan_exclusive_##op(T x) {                                 \
+  template <class T> OCL_FN T sub_group_scan_exclusive_##name(T x) {                               \
     x = scan_all<op_##op>(x, WARP);                                                                \
     bool exists = lane_below(x, 1, shuffle_bounds(WARP, 0));                                       \
     return exists ? x : op_##op::template identity<T>();                                           \
-  }
-OCL_ALL_LANES(add)
-OCL_ALL_LANES(min)
-OCL_ALL_LANES(max)
+  }                                                                                                \
+  OCL_MAP_V(sub_group_reduce_##name)                                                               \
+  OCL_MAP_V(sub_group_scan_inclusive_##name)                                                       \
+  OCL_MAP_V(sub_group_scan_exclusive_##name)
+OCL_ALL_LANES(add, add)
+OCL_ALL_LANES(min, min)
+OCL_ALL_LANES(max, max)
+OCL_ALL_LANES(mul, mul)
+OCL_ALL_LANES(bitwise_and, and)
+OCL_ALL_LANES(bitwise_or, or)
+OCL_ALL_LANES(bitwise_xor, xor)
 
 #define OCL_SOME_LANES(op)                                                                         \
   template <class T> OCL_FN T sub_group_non_uniform_reduce_##op(T x) {                             \
@@ -213,6 +222,24 @@ OCL_FN int logical_xor(uint votes, uint lanes) {
 OCL_LOGICALS(and)
 OCL_LOGICALS(or)
 OCL_LOGICALS(xor)
+
+/* Of all lanes of the sub-group. */
+#define OCL_LOGICAL_ALL_LANES(op)                                                                  \
+  OCL_FN int sub_group_reduce_logical_##op(int x) {                                                \
+    return logical_##op(__ballot_sync(ALL_LANES, x), __ballot_sync(ALL_LANES, 1));                              \
+  }                                                                                                \
+  OCL_FN int sub_group_scan_inclusive_logical_##op(int x) {                                        \
+    return logical_##op(__ballot_sync(ALL_LANES, x), lanes_le());                                  \
+  }                                                                                                \
+  OCL_FN int sub_group_scan_exclusive_logical_##op(int x) {                                        \
+    return logical_##op(__ballot_sync(ALL_LANES, x), lanes_lt());                                  \
+  }                                                                                                \
+  OCL_MAP_V(sub_group_reduce_logical_##op)                                                         \
+  OCL_MAP_V(sub_group_scan_inclusive_logical_##op)                                                 \
+  OCL_MAP_V(sub_group_scan_exclusive_logical_##op)
+OCL_LOGICAL_ALL_LANES(and)
+OCL_LOGICAL_ALL_LANES(or)
+OCL_LOGICAL_ALL_LANES(xor)
 
 } // namespace ocl
 #endif

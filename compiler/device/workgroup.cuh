@@ -1,5 +1,5 @@
-/* Work-group collective functions (section 6.15.16 of OpenCL C 3.0): each warp by
- * shuffles, the warps by way of shared memory. The order in which floats are added is
+/* Work-group collective functions (section 6.15.16 of OpenCL C 3.0, and the SPIR-V extension
+ * SPV_KHR_uniform_group_instructions, as LLVM's translator names them): each warp by shuffles, the warps by way of shared memory. The order in which floats are added is
  * not defined.
  */
 #ifndef TEGRACL_WORKGROUP_CUH
@@ -79,22 +79,49 @@ template <class OP, class T> OCL_FN T scan_group(T x, T *exclusive) {
   return OP::apply(before, own);
 }
 
-#define OCL_GROUP_SCAN(op)                                                                         \
-  template <class T> OCL_FN T work_group_reduce_##op(T x) {                                        \
+/* Of vectors SPIR-V alone. */
+#define OCL_GROUP_SCAN(name, op)                                                                   \
+  template <class T> OCL_FN T work_group_reduce_##name(T x) {                                      \
     return reduce_group<op_##op>(x);                                                               \
   }                                                                                                \
-  template <class T> OCL_FN T work_group_scan_inclusive_##op(T x) {                                \
+  template <class T> OCL_FN T work_group_scan_inclusive_##name(T x) {                              \
     T exclusive;                                                                                   \
     return scan_group<op_##op>(x, &exclusive);                                                     \
   }                                                                                                \
-  template <class T> OCL_FN T work_group_scan_exclusive_##op(T x) {                                \
+  template <class T> OCL_FN T work_group_scan_exclusive_##name(T x) {                              \
     T exclusive;                                                                                   \
     scan_group<op_##op>(x, &exclusive);                                                            \
     return exclusive;                                                                              \
-  }
-OCL_GROUP_SCAN(add)
-OCL_GROUP_SCAN(min)
-OCL_GROUP_SCAN(max)
+  }                                                                                                \
+  OCL_MAP_V(work_group_reduce_##name)                                                              \
+  OCL_MAP_V(work_group_scan_inclusive_##name)                                                      \
+  OCL_MAP_V(work_group_scan_exclusive_##name)
+OCL_GROUP_SCAN(add, add)
+OCL_GROUP_SCAN(min, min)
+OCL_GROUP_SCAN(max, max)
+OCL_GROUP_SCAN(mul, mul)
+OCL_GROUP_SCAN(bitwise_and, and)
+OCL_GROUP_SCAN(bitwise_or, or)
+OCL_GROUP_SCAN(bitwise_xor, xor)
+
+/* Truth values: all bits of a word are alike, so that one whose bits are all set is the identity
+ * of the conjunction. */
+#define OCL_GROUP_LOGICAL(op)                                                                      \
+  OCL_FN int work_group_reduce_logical_##op(int x) {                                               \
+    return reduce_group<op_##op>(x ? -1 : 0) & 1;                                                  \
+  }                                                                                                \
+  OCL_FN int work_group_scan_inclusive_logical_##op(int x) {                                       \
+    return work_group_scan_inclusive_bitwise_##op(x ? -1 : 0) & 1;                                 \
+  }                                                                                                \
+  OCL_FN int work_group_scan_exclusive_logical_##op(int x) {                                       \
+    return work_group_scan_exclusive_bitwise_##op(x ? -1 : 0) & 1;                                 \
+  }                                                                                                \
+  OCL_MAP_V(work_group_reduce_logical_##op)                                                        \
+  OCL_MAP_V(work_group_scan_inclusive_logical_##op)                                                \
+  OCL_MAP_V(work_group_scan_exclusive_logical_##op)
+OCL_GROUP_LOGICAL(and)
+OCL_GROUP_LOGICAL(or)
+OCL_GROUP_LOGICAL(xor)
 
 } // namespace ocl
 #endif

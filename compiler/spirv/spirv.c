@@ -201,7 +201,8 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(6026, GroupNonUniformRotateKHR)                                                                \
   X(6033, AtomicFloat32AddEXT)                                                                     \
   X(6034, AtomicFloat64AddEXT)                                                                     \
-  X(6094, OptNoneINTEL)
+  X(6094, OptNoneINTEL)                                                                            \
+  X(6400, GroupUniformArithmeticKHR)
 
 #define REFUSED_CAPABILITIES(X)                                                                    \
   X(0, Matrix)                                                                                     \
@@ -233,8 +234,7 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(6016, DotProductInputAll)                                                                      \
   X(6095, AtomicFloat16AddEXT)                                                                     \
   X(6115, BFloat16ConversionINTEL)                                                                 \
-  X(6118, JointMatrixINTEL)                                                                        \
-  X(6400, GroupUniformArithmeticKHR)
+  X(6118, JointMatrixINTEL)
 
 static const struct {
   uint32_t number;
@@ -272,6 +272,7 @@ const char *const *cc_il_extensions(size_t *count) {
       "SPV_KHR_no_integer_wrap_decoration",
       "SPV_KHR_shader_clock",
       "SPV_KHR_subgroup_rotate",
+      "SPV_KHR_uniform_group_instructions",
   };
   *count = COUNT(extensions);
   return extensions;
