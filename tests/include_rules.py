@@ -54,6 +54,11 @@ def allowed(user, header):
     return offered == ALL or header[len(owner) + 1:] in offered.split()
 
 
+def may_call(user, owner):
+    """may functions of user call those of owner by name?"""
+    return owner == user or user in OFFERS[owner] or ALL in OFFERS[owner]
+
+
 def offences(path, text):
     user = directory_of(path)
     if user is None:
@@ -158,4 +163,5 @@ def main():
     return 1 if found or not files else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
