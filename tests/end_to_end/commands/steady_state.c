@@ -1,13 +1,13 @@
 /* The enqueue path in the steady state: no system call and no allocation, and a
- * map copies nothing. Run by steady.sh, which counts the system calls of this
+ * map copies nothing. Run by steady_state.sh, which counts the system calls of this
  * thread between the two getppid calls in a system-call trace.
  */
 #include "tests/end_to_end/opencl.h"
 
 #include <unistd.h>
 
-/* Allocations of the thread that counts; -1 while it does not. The wrappers
- * stand before the C library's for every library of the process. */
+/* Allocations of the thread that counts; -1 while it does not. All libraries of the process
+ * call these wrappers, not the C library's functions. */
 static _Thread_local long allocations = -1;
 
 #define COUNTED(type, name, underlying, parameters, arguments)                                     \
@@ -63,6 +63,10 @@ int main(void) {
     CHECK_CL(clReleaseEvent(events[i]), CL_SUCCESS);
   CHECK_CL(clEnqueueNDRangeKernel(opencl.queue, wait, 1, NULL, &one, &one, 0, NULL, NULL),
            CL_SUCCESS);
+
+  allocations = 0;
+  free(strdup("a library's allocation"));
+  CHECK(allocations == 1);
 
   getppid();
   allocations = 0;
