@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 /* Allocations of the thread that counts; -1 while it does not. All libraries of the process
- * call these wrappers, not the C library's functions. */
-static _Thread_local long allocations = -1;
+ * call these wrappers, not the C library's functions. volatile: strdup is
+ * declared not to call back. */
+static _Thread_local volatile long allocations = -1;
 
 #define COUNTED(type, name, underlying, parameters, arguments)                                     \
   type underlying parameters;                                                                      \
