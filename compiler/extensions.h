@@ -24,6 +24,10 @@
   X("cl_khr_kernel_clock", CL_MAKE_VERSION(1, 0, 0))                                               \
   X("cl_ext_float_atomics", CL_MAKE_VERSION(1, 0, 0))                                              \
   X("cl_intel_required_subgroup_size", CL_MAKE_VERSION(1, 0, 0))                                   \
+  X("cl_intel_subgroups", CL_MAKE_VERSION(1, 0, 0))                                                \
+  X("cl_intel_subgroups_char", CL_MAKE_VERSION(1, 0, 0))                                           \
+  X("cl_intel_subgroups_short", CL_MAKE_VERSION(1, 0, 0))                                          \
+  X("cl_intel_subgroups_long", CL_MAKE_VERSION(1, 0, 0))                                           \
   X("cl_nv_compiler_options", CL_MAKE_VERSION(1, 0, 0))                                            \
   X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))
 

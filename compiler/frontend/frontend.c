@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/device_files.h"
 #include "compiler/frontend/header_files.h"
 #include "compiler/frontend/places.h"
 #include "gpu/cubin/cubin_format.h"
@@ -147,6 +148,19 @@ static bool build_command(struct command *command, const char *clang, const stru
 static const char prelude[] =
     "# 1 \"tegracl.h\" 3\n" CLOCK("device") CLOCK("work_group") CLOCK("sub_group");
 
+/* The declarations that the program may need, in pieces. */
+static bool write_prelude(int fd, const struct cc_job *job) {
+  static const char header[] = "intel_subgroups.cl";
+  bool wanted = false, written = command_write(fd, prelude, sizeof prelude - 1);
+  for (size_t i = 0; i < job->source_count; i++)
+    wanted |=
+        mentions(&job->sources[i], "intel_sub_group_") || mentions(&job->sources[i], "include");
+  for (unsigned i = 0; wanted && i < device_file_count; i++)
+    if (!strcmp(device_files[i].name, header))
+      written = written && command_write(fd, device_files[i].text, strlen(device_files[i].text));
+  return written;
+}
+
 static int source_file(const struct cc_job *job) {
   static const char byte_order[] = "\xef\xbb\xbf"; /* clang skips it where a file begins */
   int fd = command_input();
@@ -154,8 +168,7 @@ static int source_file(const struct cc_job *job) {
     return -1;
   char marker[sizeof source_name + 16];
   int size = snprintf(marker, sizeof marker, "# 1 \"%s\"\n", source_name);
-  bool written =
-      command_write(fd, prelude, sizeof prelude - 1) && command_write(fd, marker, (size_t)size);
+  bool written = write_prelude(fd, job) && command_write(fd, marker, (size_t)size);
   for (size_t i = 0; written && i < job->source_count; i++) {
     const struct cc_source *source = &job->sources[i];
     const size_t mark = sizeof byte_order - 1;

@@ -58,12 +58,18 @@ bool lower_call_needs_hidden(const char *symbol) {
 
 /* Sub-group functions, but for those that all work-items reach. */
 bool lower_call_asks_lanes(const char *symbol) {
-  static const char prefix[] = "sub_group_";
-  static const char *const for_all[] = {"all", "any", "barrier", "broadcast", "reduce_", "scan_"};
+  static const char prefix[] = "sub_group_", vendor[] = "intel_";
+  static const char *const for_all[] = {"all",       "any",     "barrier", "block_",
+                                        "broadcast", "reduce_", "scan_"};
   struct mangle mangle;
-  if (!mangle_parse(symbol, &mangle) || strncmp(mangle.base, prefix, sizeof prefix - 1))
+  if (!mangle_parse(symbol, &mangle))
     return false;
-  const char *name = mangle.base + sizeof prefix - 1;
+  const char *name = mangle.base;
+  if (!strncmp(name, vendor, sizeof vendor - 1))
+    name += sizeof vendor - 1;
+  if (strncmp(name, prefix, sizeof prefix - 1))
+    return false;
+  name += sizeof prefix - 1;
   for (size_t i = 0; i < sizeof for_all / sizeof for_all[0]; i++) {
     size_t size = strlen(for_all[i]);
     if (!strncmp(name, for_all[i], size) && (for_all[i][size - 1] == '_' || !name[size]))

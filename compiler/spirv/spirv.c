@@ -187,6 +187,9 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(67, GroupNonUniformClustered)                                                                  \
   X(71, UniformDecoration)                                                                         \
   X(5055, ShaderClockKHR)                                                                          \
+  X(5568, SubgroupShuffleINTEL)                                                                    \
+  X(5569, SubgroupBufferBlockIOINTEL)                                                              \
+  X(5570, SubgroupImageBlockIOINTEL)                                                               \
   X(5612, AtomicFloat32MinMaxEXT)                                                                  \
   X(5613, AtomicFloat64MinMaxEXT)                                                                  \
   X(5629, ExpectAssumeKHR)                                                                         \
@@ -223,9 +226,6 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(4468, RoundingModeRTZ)                                                                         \
   X(5345, VulkanMemoryModel)                                                                       \
   X(5347, PhysicalStorageBufferAddresses)                                                          \
-  X(5568, SubgroupShuffleINTEL)                                                                    \
-  X(5569, SubgroupBufferBlockIOINTEL)                                                              \
-  X(5570, SubgroupImageBlockIOINTEL)                                                               \
   X(5603, FunctionPointersINTEL)                                                                   \
   X(5604, IndirectReferencesINTEL)                                                                 \
   X(5606, AsmINTEL)                                                                                \
@@ -264,6 +264,7 @@ const char *const *cc_il_extensions(size_t *count) {
       "SPV_INTEL_kernel_attributes",
       "SPV_INTEL_memory_access_aliasing",
       "SPV_INTEL_optnone",
+      "SPV_INTEL_subgroups",
       "SPV_INTEL_unstructured_loop_controls",
       "SPV_KHR_bit_instructions",
       "SPV_KHR_expect_assume",

@@ -11,6 +11,7 @@
 
 /* Of a device that takes SPIR-V here. */
 #define IL_EXTENSIONS(X)                                                                           \
+  X("cl_intel_spirv_subgroups", CL_MAKE_VERSION(1, 0, 0))                                          \
   X("cl_khr_il_program", CL_MAKE_VERSION(1, 0, 0))                                                 \
   X("cl_khr_spirv_linkonce_odr", CL_MAKE_VERSION(1, 0, 0))                                         \
   X("cl_khr_spirv_no_integer_wrap_decoration", CL_MAKE_VERSION(1, 0, 0))                           \

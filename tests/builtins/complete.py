@@ -19,6 +19,7 @@ ELSEWHERE = [
     (r"atomic_flag_\w+|(\w+_)?mem_fence|atomic_work_item_fence", "compiler/device/device_kernels.cl"),
     (r"atom_\w+|atomic_\w+|get_fence", "compiler"),
     (r"sub_group_\w+|get_\w*sub_group\w*", "compiler"),
+    (r"intel_sub_group_\w+", "end_to_end/spirv"),
     (r"(read|write)_imageh", "compiler/device/device_extensions.c"),
     (r"(read|write)_image\w+|get_image_\w+", "end_to_end"),
     (r"work_group_\w+", "end_to_end"),

@@ -45,6 +45,7 @@ FEATURES = [
     "cl_khr_subgroup_ballot", "cl_khr_subgroup_non_uniform_arithmetic",
     "cl_khr_subgroup_shuffle", "cl_khr_subgroup_shuffle_relative",
     "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
+    "cl_intel_subgroups", "cl_intel_subgroups_short",
 ] + ["__opencl_c_ext_fp%d_%s_atomic_%s" % (bits, place, operation) for bits in (32, 64)
      for place in ("global", "local") for operation in ("add", "min_max")]
 NOT_HERE = re.compile(r"printf$")  # it is the printer's

@@ -64,6 +64,14 @@ kernel void sub_group_one(global int *a) {
 kernel void sub_group_other(global int *a) {
   a[get_global_id(0)] = sub_group_shuffle_xor(a[get_global_id(0)], 5);
 }
+// SHFL.IDX no WARPSYNC
+kernel void sub_group_pair(global int *a, int x) {
+  a[get_global_id(0)] = intel_sub_group_shuffle_down(a[get_global_id(0)], x, 5);
+}
+// LDG.E STG.E
+kernel void sub_group_block(global uint *a) {
+  intel_sub_group_block_write2(a, intel_sub_group_block_read2(a));
+}
 // VOTE.ALL
 kernel void sub_group_vote(global int *a) {
   a[get_global_id(0)] = sub_group_all(a[get_global_id(0)] > 0);

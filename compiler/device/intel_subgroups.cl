@@ -1,0 +1,69 @@
+// Declarations of cl_intel_subgroups, _char, _short and _long for clang, whose fast table has
+// none of them and whose header lacks those of later revisions. The frontend puts them before
+// programs that mention these functions.
+#define OCL_DECLARE __attribute__((overloadable, convergent))
+#define OCL_SHUFFLES(T)                                                                             \
+  T OCL_DECLARE intel_sub_group_shuffle(T, uint);                                                   \
+  T OCL_DECLARE intel_sub_group_shuffle_down(T, T, uint);                                           \
+  T OCL_DECLARE intel_sub_group_shuffle_up(T, T, uint);                                             \
+  T OCL_DECLARE intel_sub_group_shuffle_xor(T, uint);
+#define OCL_ALL_SHUFFLES(T)                                                                         \
+  OCL_SHUFFLES(T) OCL_SHUFFLES(T##2) OCL_SHUFFLES(T##3) OCL_SHUFFLES(T##4) OCL_SHUFFLES(T##8)       \
+  OCL_SHUFFLES(T##16)
+OCL_ALL_SHUFFLES(char)
+OCL_ALL_SHUFFLES(uchar)
+OCL_ALL_SHUFFLES(short)
+OCL_ALL_SHUFFLES(ushort)
+OCL_ALL_SHUFFLES(int)
+OCL_ALL_SHUFFLES(uint)
+OCL_ALL_SHUFFLES(float)
+OCL_SHUFFLES(long)
+OCL_SHUFFLES(ulong)
+OCL_SHUFFLES(double)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+OCL_SHUFFLES(half)
+#pragma OPENCL EXTENSION cl_khr_fp16 : disable
+
+#define OCL_OPERATION(T, name)                                                                      \
+  T OCL_DECLARE intel_sub_group_reduce_##name(T);                                                   \
+  T OCL_DECLARE intel_sub_group_scan_inclusive_##name(T);                                           \
+  T OCL_DECLARE intel_sub_group_scan_exclusive_##name(T);
+#define OCL_OPERATIONS(T)                                                                           \
+  OCL_OPERATION(T, add) OCL_OPERATION(T, min) OCL_OPERATION(T, max)                                 \
+  T OCL_DECLARE intel_sub_group_broadcast(T, uint);
+OCL_OPERATIONS(char)
+OCL_OPERATIONS(uchar)
+OCL_OPERATIONS(short)
+OCL_OPERATIONS(ushort)
+
+#if __OPENCL_C_VERSION__ >= 200
+#define OCL_BLOCK_READ_WRITE(name, T, n)                                                            \
+  T##n OCL_DECLARE intel_sub_group_block_read##name(read_write image2d_t, int2);                    \
+  void OCL_DECLARE intel_sub_group_block_write##name(read_write image2d_t, int2, T##n);
+#else
+#define OCL_BLOCK_READ_WRITE(name, T, n)
+#endif
+#define OCL_BLOCK(name, T, n)                                                                       \
+  T##n OCL_DECLARE intel_sub_group_block_read##name(const global T *);                              \
+  T##n OCL_DECLARE intel_sub_group_block_read##name(read_only image2d_t, int2);                     \
+  void OCL_DECLARE intel_sub_group_block_write##name(global T *, T##n);                             \
+  void OCL_DECLARE intel_sub_group_block_write##name(write_only image2d_t, int2, T##n);             \
+  OCL_BLOCK_READ_WRITE(name, T, n)
+#define OCL_BLOCKS(name, T)                                                                         \
+  OCL_BLOCK(name, T, ) OCL_BLOCK(name##2, T, 2) OCL_BLOCK(name##4, T, 4) OCL_BLOCK(name##8, T, 8)
+OCL_BLOCKS(, uint)
+OCL_BLOCKS(_ui, uint)
+OCL_BLOCKS(_uc, uchar)
+OCL_BLOCK(_uc16, uchar, 16)
+OCL_BLOCKS(_us, ushort)
+OCL_BLOCK(_us16, ushort, 16)
+OCL_BLOCKS(_ul, ulong)
+
+#undef OCL_DECLARE
+#undef OCL_SHUFFLES
+#undef OCL_ALL_SHUFFLES
+#undef OCL_OPERATION
+#undef OCL_OPERATIONS
+#undef OCL_BLOCK_READ_WRITE
+#undef OCL_BLOCK
+#undef OCL_BLOCKS
