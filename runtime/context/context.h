@@ -7,13 +7,8 @@
 #include "base/lock.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/memory.h"
+#include "runtime/memory/ranges.h"
 #include "runtime/memory/slots.h"
-
-/* Generic-address windows of the board-proven stack (docs/hardware/command-stream.md 4.2).
- * Every context's range, and the 4 GiB that the kernel uses after it, ends
- * below them, so they need no reservation. */
-#define RT_LOCAL_WINDOW  UINT64_C(0xfd00000000)
-#define RT_SHARED_WINDOW UINT64_C(0xfe00000000)
 
 /* Backing store of local memory. Each warp of an SM has a place in it that is its own
  * alone as long as no other TSG uses the pool: with CILP the kernel's driver puts a TSG
@@ -75,8 +70,11 @@ struct rt_context {
   atomic_uint code_generation; /* counts uploads of code and constants */
 };
 
-/* In a child of fork: the parent's address ranges are free here. */
-void rt_ranges_forget(void);
+/* init: without one of the kernel's, which create opens. */
+void rt_tsg_init(struct rt_tsg *tsg);
+int rt_tsg_create(struct rt_context *context, struct rt_tsg *tsg);
+/* Its channels have been destroyed. */
+void rt_tsg_finish(struct rt_context *context, struct rt_tsg *tsg);
 
 /* The TSG for a priority, made if need be. */
 int rt_context_tsg(struct rt_context *context, enum rt_priority priority, struct rt_tsg **tsg);
@@ -85,10 +83,6 @@ int rt_context_tsg(struct rt_context *context, enum rt_priority priority, struct
  * bound. */
 int rt_tsg_bind(struct rt_context *context, struct rt_tsg *tsg, int channel_fd);
 void rt_tsg_close_channel(struct rt_context *context, struct rt_tsg *tsg, int channel_fd);
-
-/* True if the address ranges that contexts take are free for CPU mappings: not under
- * AddressSanitizer, whose shadow lies there (docs/hardware/kernel-interface.md 4.4). */
-bool rt_ranges_are_free(void);
 
 /* -EIO with the fault as message if the context has faulted, else 0. Takes
  * context.lock. */

@@ -45,6 +45,11 @@ void rt_debug_begin(void) {
   pthread_once(&once, read_topics);
 }
 
+bool rt_timeline_begin(void) {
+  rt_debug_begin();
+  return rt_timeline_is_on;
+}
+
 bool rt_debug_launch(void) {
   rt_debug_begin();
   return topics.launch;

@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "base/lock.h"
-#include "runtime/debug/debug.h"
 #include "runtime/debug/log_file.h"
 
 enum {
@@ -198,6 +197,18 @@ void rt_timeline_span(const char *category, const char *name, uint64_t begin_ns,
                                               .detail_count = detail_count});
 }
 
+void rt_timeline_fault(const char *message) {
+  const uint64_t now = base_clock_ns();
+  const struct rt_timeline_detail detail = {"message", 0, message};
+  rt_timeline_put(&(struct rt_timeline_event){.category = "fault",
+                                              .name = "GPU fault",
+                                              .lane = RT_LANE_THREAD,
+                                              .begin_ns = now,
+                                              .end_ns = now,
+                                              .details = &detail,
+                                              .detail_count = 1});
+}
+
 /* What a viewer calls a process, or a lane of it. */
 static void put_name(const char *kind, int lane, const char *name) {
   struct line l;
@@ -214,11 +225,6 @@ void rt_timeline_name_lane(int lane, const char *name) {
 }
 
 /* ---- life --------------------------------------------------------------------------- */
-
-bool rt_timeline_begin(void) {
-  rt_debug_begin();
-  return rt_timeline_is_on;
-}
 
 void rt_timeline_open(const char *path) {
   file.fd = rt_log_open(path, "[\n", "timeline");

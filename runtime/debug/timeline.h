@@ -19,7 +19,7 @@
 extern bool rt_timeline_is_on;
 #define rt_timeline_on() __builtin_expect(rt_timeline_is_on, false)
 
-/* Reads TEGRACL_DEBUG, once, and begins the file if it asks for one. */
+/* Reads TEGRACL_DEBUG, once, and begins the file if it asks for one (debug.c). */
 bool rt_timeline_begin(void);
 
 /* Begins the file as rt_log_open does. For TEGRACL_DEBUG, and for tests. */
@@ -50,6 +50,9 @@ void rt_timeline_put(const struct rt_timeline_event *event);
 /* An event of the calling thread that ends now. */
 void rt_timeline_span(const char *category, const char *name, uint64_t begin_ns,
                       const struct rt_timeline_detail *details, size_t detail_count);
+
+/* A context is dead. */
+void rt_timeline_fault(const char *message);
 
 /* Names a queue's lane. */
 void rt_timeline_name_lane(int lane, const char *name);

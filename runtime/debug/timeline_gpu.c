@@ -71,6 +71,16 @@ static struct rt_timeline_lane *lane_of(struct rt_queue *q) {
   return s;
 }
 
+static int get_times(struct rt_context *c, struct rt_times **times) {
+  void *slot = NULL;
+  const int result = rt_slots_get(&c->times, &slot);
+  if (result)
+    return result;
+  *times = slot;
+  **times = (struct rt_times){0};
+  return 0;
+}
+
 /* Sums up what the software Orin counted. False: a board, or too many grids. */
 static bool count(const struct rt_context *c, const struct shown_launch *l,
                   uint64_t *warp_instructions, uint64_t *bytes) {
@@ -191,7 +201,7 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
   uint64_t reached;
   drain(q);
   if (!s || launch->kernel >= launch->module->code->kernel_count ||
-      (!timed.times && rt_times_get(q->context, &timed.times)))
+      (!timed.times && get_times(q->context, &timed.times)))
     return submit(q, launch, point);
   struct shown_launch *l = &s->making;
   describe(l, launch);
@@ -246,16 +256,4 @@ void rt_timeline_waited(struct rt_queue *q, uint64_t point, uint64_t since_ns) {
   if (since_ns)
     rt_timeline_span("wait", "wait for the GPU", since_ns, &detail, 1);
   drain(q);
-}
-
-void rt_timeline_fault(const char *message) {
-  const uint64_t now = base_clock_ns();
-  const struct rt_timeline_detail detail = {"message", 0, message};
-  rt_timeline_put(&(struct rt_timeline_event){.category = "fault",
-                                              .name = "GPU fault",
-                                              .lane = RT_LANE_THREAD,
-                                              .begin_ns = now,
-                                              .end_ns = now,
-                                              .details = &detail,
-                                              .detail_count = 1});
 }

@@ -27,7 +27,4 @@ void rt_timeline_queue_end(struct rt_queue *queue);
 /* In a child of fork: as rt_timeline_forked. */
 void rt_timeline_gpu_forked(void);
 
-/* A context is dead. */
-void rt_timeline_fault(const char *message);
-
 #endif

@@ -16,16 +16,13 @@
 #include "gpu/hw/methods.h"
 #include "gpu/nvgpu/emulator_node.h"
 #include "gpu/nvgpu/uapi.h"
-#include "runtime/context/context.h"
 #include "runtime/context/notes.h"
 #include "runtime/debug/debug.h"
-#include "runtime/debug/timeline.h"
-#include "runtime/debug/timeline_gpu.h"
 #include "runtime/device/available.h"
 #include "runtime/device/board_file.h"
 #include "runtime/device/fds.h"
+#include "runtime/memory/ranges.h"
 #include "runtime/message.h"
-#include "runtime/queue/queue.h"
 
 enum {
   ORIN_SM_VERSION =
@@ -295,15 +292,7 @@ int rt_device_reopen(struct rt_device *d) {
   return result;
 }
 
-/* The child has none of the mappings: docs/hardware/kernel-interface.md 4.1 and 4.3. */
-void rt_device_forked(struct rt_device *d) {
-  rt_timeline_forked();
-  rt_timeline_gpu_forked();
-  rt_fds_close_copies();
-  rt_ranges_forget();
-  rt_channels_forget();
-  if (!d)
-    return;
+void rt_device_forget(struct rt_device *d) {
   forget_nodes(d);
   base_mutex_init(&d->allocation, BASE_LOCK_RT_ALLOCATION);
   base_mutex_init(&d->addresses, BASE_LOCK_RT_ADDRESSES); /* another thread may have held it */

@@ -45,6 +45,9 @@ static inline uint32_t rt_request(const struct rt_device *device, uint32_t reque
 /* Opens the GPU through one implementation of the kernel boundary. */
 int rt_device_create(const struct nvgpu_os *os, struct rt_device **device);
 
+/* In a child of fork: the parent's nodes and mappings are not this process's. */
+void rt_device_forget(struct rt_device *device);
+
 /* The user-mode page is mapped while channels hold it. A channel takes it after its
  * SETUP_BIND, which powers the GPU for the channel's lifetime, and gives it back before it
  * is closed. The kernel powers the GPU up under the process's mmap lock when the page is

@@ -190,24 +190,6 @@ static inline void write_grid(const struct rt_slice *s, const struct rt_launch *
     write_hidden(s->cpu + QMD_BYTES, l, part);
 }
 
-/* The front end is idle before the change (docs/hardware/command-stream.md 4.3). */
-void rt_slice_pool(struct rt_queue *q, struct rt_slice *s) {
-  struct rt_channel *ch = q->channel;
-  const struct rt_pool *pool = &ch->tsg->pool;
-  if (ch->seen_pool == pool->generation)
-    return;
-  ch->seen_pool = pool->generation;
-  *s->at++ = method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_WAIT_FOR_IDLE, 0);
-  *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_SHADER_LOCAL_MEMORY_A, 2);
-  *s->at++ = (uint32_t)(pool->memory.gpu >> 32);
-  *s->at++ = (uint32_t)pool->memory.gpu;
-  *s->at++ = method_header(METHOD_INC, SUBCHANNEL_COMPUTE,
-                           NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A, 3);
-  *s->at++ = (uint32_t)(pool->tpc_bytes >> 32);
-  *s->at++ = (uint32_t)pool->tpc_bytes;
-  *s->at++ = LOCAL_MAX_SM_COUNT;
-}
-
 static void dump(const struct rt_slice *s, const struct rt_launch *l) {
   const struct kernel_code *k = l->shape->kernel;
   fprintf(stderr,

@@ -7,6 +7,14 @@
 
 #include "runtime/queue/queue.h"
 
+enum rt_engine { RT_ENGINE_NONE, RT_ENGINE_COMPUTE, RT_ENGINE_COPY };
+
+/* Room for one command of at most 32 words, and what comes before it. */
+int rt_recording_begin(struct rt_recording *recording, enum rt_engine next);
+void rt_recording_put(struct rt_recording *recording, uint32_t word);
+
+struct rt_context *rt_recording_context(const struct rt_recording *recording);
+
 /* Room for a grid's QMD and constant bank 0 (payload bytes, a multiple of 256), and what is
  * due in the pushbuffer before it; slice.gpu is relative. */
 int rt_recording_begin_grid(struct rt_recording *recording, uint64_t payload,

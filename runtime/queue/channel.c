@@ -145,12 +145,12 @@ static void release_usermode(struct rt_context *c, struct rt_channel *ch) {
 }
 
 /* The timeline has no other writer once the channel is closed. */
-void rt_queue_abandon(struct rt_queue *q) {
-  struct rt_channel *ch = q->channel;
-  release_usermode(q->context, ch);
-  rt_fd_close(q->context->device->os, ch->fd);
+void rt_channel_abandon(struct rt_channel *ch, uint64_t point) {
+  struct rt_context *c = ch->context;
+  release_usermode(c, ch);
+  rt_fd_close(c->device->os, ch->fd);
   ch->fd = -1;
-  *ch->timeline = rt_queue_submitted(q);
+  *ch->timeline = point;
 }
 
 /* The user-mode page first, as long as the channel powers the GPU; then the channel: from

@@ -2,6 +2,7 @@
 #ifndef TEGRACL_RUNTIME_QUEUE_H
 #define TEGRACL_RUNTIME_QUEUE_H
 
+#include "gpu/hw/host.h"
 #include "runtime/context/context.h"
 
 enum {
@@ -79,6 +80,9 @@ int rt_channel_open(struct rt_context *context, struct rt_tsg *tsg, struct rt_ch
 /* Harmless on a zeroed struct with fd -1. */
 void rt_channel_close(struct rt_context *context, struct rt_channel *channel);
 
+/* Closes the channel before its work has ended: its timeline says point from then on. */
+void rt_channel_abandon(struct rt_channel *channel, uint64_t point);
+
 /* The ring's part. */
 int rt_ring_create(struct rt_channel *channel);
 void rt_ring_destroy(struct rt_channel *channel);
@@ -121,7 +125,16 @@ void rt_queue_abandon(struct rt_queue *queue);
 void rt_queue_skip_setup(struct rt_queue *queue);
 
 /* True if this queue's channel, or the context, is dead. Takes no lock. */
-bool rt_queue_dead(struct rt_queue *queue);
+static inline bool rt_queue_dead(struct rt_queue *queue) {
+  struct rt_context *c = queue->context;
+  if (atomic_load_explicit(&c->faulted, memory_order_acquire))
+    return true;
+  const struct error_notifier *n = queue->channel->notifier.cpu;
+  if (__atomic_load_n(&n->status, __ATOMIC_ACQUIRE) != ERROR_NOTIFIER_WRITTEN)
+    return false;
+  atomic_store(&c->faulted, true);
+  return true;
+}
 
 /* 0, -EIO if the queue is dead, -ETIMEDOUT. Takes no lock, sets no message. */
 int rt_queue_wait_point(struct rt_queue *queue, uint64_t point, uint64_t timeout_ns);

@@ -1,0 +1,167 @@
+/* Copies and fills of recordings: by the copy engine (docs/hardware/command-stream.md 7), or by
+ * kernels.
+ */
+#include <string.h>
+
+#include "base/number.h"
+#include "gpu/hw/host.h"
+#include "gpu/hw/methods.h"
+#include "runtime/launch/copy.h"
+#include "runtime/launch/recording.h"
+
+enum {
+  LINE_BYTES_MAX = 1 << 30, /* of a copy; the field has 32 bits */
+  FILL_SIDE_MAX = 1 << 15,  /* elements of a line, and lines, of a fill: NVK's limit */
+  COMPONENT_BYTES = 4,      /* of a fill's patterns of 4 bytes and more */
+  CONSTANT_BYTES = 8,       /* that the copy engine repeats by itself */
+};
+
+/* LAUNCH_DMA DATA_TRANSFER_TYPE: waits for earlier transfers. */
+enum { TRANSFER_NON_PIPELINED = 2 };
+/* LAUNCH_DMA *_MEMORY_LAYOUT */
+enum { LAYOUT_PITCH = 1 };
+/* SET_REMAP_COMPONENTS DST_* */
+enum { REMAP_CONST_A = 4, REMAP_CONST_B = 5 };
+
+static void put_copy(struct rt_recording *r, uint32_t method, uint32_t count) {
+  rt_recording_put(r, method_header(METHOD_INC, SUBCHANNEL_COPY, method, count));
+}
+
+static void put_address(struct rt_recording *r, uint64_t address) {
+  rt_recording_put(r, (uint32_t)(address >> 32));
+  rt_recording_put(r, (uint32_t)address);
+}
+
+/* Lines from one place to another. */
+struct transfer {
+  uint64_t target, source;
+  size_t target_pitch, source_pitch;
+  size_t length; /* of a line, in elements */
+  size_t lines;
+  bool remap; /* constants instead of a source */
+};
+
+static int put_transfer(struct rt_recording *r, const struct transfer *t) {
+  int result = rt_recording_begin(r, RT_ENGINE_COPY);
+  if (result)
+    return result;
+  put_copy(r, NVC7B5_OFFSET_IN_UPPER, 8);
+  put_address(r, t->source);
+  put_address(r, t->target);
+  rt_recording_put(r, (uint32_t)t->source_pitch);
+  rt_recording_put(r, (uint32_t)t->target_pitch);
+  rt_recording_put(r, (uint32_t)t->length);
+  rt_recording_put(r, (uint32_t)t->lines);
+  put_copy(r, NVC7B5_LAUNCH_DMA, 1);
+  rt_recording_put(r, hw_bits(NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE, TRANSFER_NON_PIPELINED) |
+                          hw_bits(NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT, LAYOUT_PITCH) |
+                          hw_bits(NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT, LAYOUT_PITCH) |
+                          hw_bits(NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE, 1) |
+                          hw_bits(NVC7B5_LAUNCH_DMA_REMAP_ENABLE, t->remap));
+  return 0;
+}
+
+/* A rectangle of bytes. */
+static int copy_lines(struct rt_recording *r, const struct transfer *whole) {
+  const bool pitched = whole->target_pitch <= UINT32_MAX && whole->source_pitch <= UINT32_MAX;
+  const size_t most = pitched ? UINT32_MAX : 1;
+  int result = 0;
+  for (size_t y = 0; y < whole->lines && !result; y += base_min(most, whole->lines - y))
+    for (size_t x = 0; x < whole->length && !result; x += LINE_BYTES_MAX) {
+      const struct transfer part = {.target = whole->target + y * whole->target_pitch + x,
+                                    .source = whole->source + y * whole->source_pitch + x,
+                                    .target_pitch = pitched ? whole->target_pitch : 0,
+                                    .source_pitch = pitched ? whole->source_pitch : 0,
+                                    .length = base_min(LINE_BYTES_MAX, whole->length - x),
+                                    .lines = base_min(most, whole->lines - y)};
+      result = put_transfer(r, &part);
+    }
+  return result;
+}
+
+/* Until a board has shown that its channels take these methods. Check mode follows the copy
+ * engine's bytes without a report where they mean nothing yet; a kernel's loads it reports. */
+static bool takes_methods(const struct rt_recording *r) {
+  const struct rt_device *d = rt_recording_context(r)->device;
+  return rt_choice_proven(&d->choices, RT_CHOICE_COPY_METHODS) ||
+         (d->notes && rt_choice_may(&d->choices, RT_CHOICE_COPY_METHODS));
+}
+
+int rt_recording_copy(struct rt_recording *r, const struct rt_copy *copy) {
+  if (!takes_methods(r))
+    return rt_copy_by_kernel(rt_recording_context(r), r, copy);
+  int result = 0;
+  for (size_t z = 0; z < copy->region[2] && !result; z++) {
+    struct transfer t = {.target = copy->target + z * copy->target_slice,
+                         .source = copy->source + z * copy->source_slice,
+                         .target_pitch = copy->target_row,
+                         .source_pitch = copy->source_row,
+                         .length = copy->region[0],
+                         .lines = copy->region[1]};
+    if (t.target_pitch == t.length && t.source_pitch == t.length) {
+      t.length *= t.lines;
+      t.lines = 1;
+    }
+    result = copy_lines(r, &t);
+  }
+  return result;
+}
+
+/* The constants that the next transfers write. */
+static int put_constants(struct rt_recording *r, const unsigned char *pattern, size_t size) {
+  uint32_t constants[CONSTANT_BYTES / sizeof(uint32_t)] = {0};
+  memcpy(constants, pattern, size);
+  const size_t component = base_min(size, COMPONENT_BYTES);
+  int result = rt_recording_begin(r, RT_ENGINE_COPY);
+  if (result)
+    return result;
+  put_copy(r, NVC7B5_SET_REMAP_CONST_A, 3);
+  rt_recording_put(r, constants[0]);
+  rt_recording_put(r, constants[1]);
+  rt_recording_put(
+      r, hw_bits(NVC7B5_SET_REMAP_COMPONENTS_DST_X, REMAP_CONST_A) |
+             hw_bits(NVC7B5_SET_REMAP_COMPONENTS_DST_Y, REMAP_CONST_B) |
+             hw_bits(NVC7B5_SET_REMAP_COMPONENTS_COMPONENT_SIZE, (uint32_t)component - 1) |
+             hw_bits(NVC7B5_SET_REMAP_COMPONENTS_NUM_DST_COMPONENTS,
+                     (uint32_t)(size / component - 1)));
+  return 0;
+}
+
+/* Elements of the constants' size, one every pitch bytes: as lines as long as possible
+ * if there is nothing between them. */
+static int fill_line(struct rt_recording *r, uint64_t target, size_t element, size_t pitch,
+                     size_t count) {
+  const size_t line = pitch == element ? base_min(count, FILL_SIDE_MAX) : 1;
+  int result = 0;
+  for (size_t done = 0; done < count && !result;) {
+    struct transfer t = {.target = target + done * pitch,
+                         .target_pitch = line * pitch,
+                         .length = base_min(line, count - done),
+                         .lines = 1,
+                         .remap = true};
+    if (t.length == line)
+      t.lines = base_min((count - done) / line, FILL_SIDE_MAX);
+    result = put_transfer(r, &t);
+    done += t.length * t.lines;
+  }
+  return result;
+}
+
+/* A longer pattern is filled in by columns of as many bytes as the engine repeats. */
+int rt_recording_fill(struct rt_recording *r, const struct rt_fill *fill) {
+  if (!takes_methods(r))
+    return rt_fill_by_kernel(rt_recording_context(r), r, fill);
+  const size_t element = base_min(fill->pattern_size, CONSTANT_BYTES);
+  const bool packed = fill->row == fill->region[0];
+  const size_t rows = packed ? 1 : fill->region[1];
+  const size_t row = packed ? fill->region[0] * fill->region[1] : fill->region[0];
+  int result = 0;
+  for (size_t column = 0; column < fill->pattern_size && !result; column += element) {
+    result = put_constants(r, (const unsigned char *)fill->pattern + column, element);
+    for (size_t z = 0; z < fill->region[2] && !result; z++)
+      for (size_t y = 0; y < rows && !result; y++)
+        result = fill_line(r, fill->target + z * fill->slice + y * fill->row + column, element,
+                           fill->pattern_size, row / fill->pattern_size);
+  }
+  return result;
+}
