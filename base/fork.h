@@ -10,6 +10,7 @@
 enum base_fork_part {
   BASE_FORK_EPOLL,      /* tegracl-emulate's epoll sets */
   BASE_FORK_DRIVER,     /* handles of the OpenCL layer, fds and mappings of the runtime */
+  BASE_FORK_WATCHERS,   /* threads that wait for events with callbacks */
   BASE_FORK_EMULATOR,   /* the software Orin */
   BASE_FORK_HELPERS,    /* compiler processes */
   BASE_FORK_BUILDS,     /* builds that several callers wait for */

@@ -65,10 +65,10 @@ union icd_table {
   cl_icd_dispatch entries;
   void *slots[ICD_TABLE_SLOTS];
 };
-extern union icd_table icd_dispatch;
+extern union icd_table icd_dispatch; /* filled by icd/platform/dispatch.c */
 
-/* For clIcdGetFunctionAddressForPlatformKHR and clIcdSetPlatformDispatchDataKHR: what the
- * platform and new objects tell the loader. Existing objects keep what they have. */
+/* For clIcdSetPlatformDispatchDataKHR: what new objects tell the loader. Existing objects keep what
+ * they have. */
 void icd_objects_set_dispatch_data(void *data);
 
 /* Cleared memory for an object, and back. NULL: no memory. The memory of a freed object is
@@ -78,11 +78,19 @@ void icd_object_free(enum icd_magic kind, void *object); /* NULL is fine */
 /* Whether a number, which may be anything, is the handle of a live object of that kind. */
 bool icd_object_exists(enum icd_magic kind, uint64_t number);
 
-/* Makes a new object valid with one reference, the application's handle. */
-void icd_object_init(struct icd_object *object, enum icd_magic magic);
+/* What differs between the kinds of objects. All objects of a kind have the same one. */
+struct icd_kind {
+  enum icd_magic magic;
+  /* Destroys an object whose last reference was released: its handle is invalid already. NULL for
+   * a kind whose objects are not counted. */
+  void (*destroy)(struct icd_object *object);
+};
 
-/* The driver's own references. icd_object_drop is true when the last reference
- * went: the handle is invalid then, and the caller destroys the object. */
+/* Makes a new object valid with one reference, the application's handle. */
+void icd_object_init(struct icd_object *object, const struct icd_kind *kind);
+
+/* The driver's own references. icd_object_drop destroys the object with the last reference, and
+ * is true then. */
 void icd_object_hold(struct icd_object *object);
 /* False if the object is about to be destroyed: its last reference was released. */
 bool icd_object_try_hold(struct icd_object *object);
@@ -90,14 +98,13 @@ bool icd_object_drop(struct icd_object *object);
 
 /* The application's references, for clRetain* and clRelease*.
  * icd_object_release gives CL_SUCCESS, or invalid if the application has no
- * handle left to release (the object lives on for the driver's sake); *last as
- * icd_object_drop. */
+ * handle left to release (the object lives on for the driver's sake). */
 void icd_object_retain(struct icd_object *object);
-cl_int icd_object_release(struct icd_object *object, cl_int invalid, bool *last);
+cl_int icd_object_release(struct icd_object *object, cl_int invalid);
 
-/* Added to the numbers of all objects: another one in each child of fork (fork.c). */
+/* Added to the numbers of all objects: another one in each child of fork. */
 extern uint32_t icd_generation;
-/* In a child of fork: no freed objects are kept. */
+/* In a child of fork: the parent's objects are none here, and no freed ones are kept. */
 void icd_objects_forked(void);
 
 static inline bool icd_object_is(const struct icd_object *object, enum icd_magic magic) {

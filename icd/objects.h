@@ -37,11 +37,8 @@ cl_device_id icd_device(void);
 /* The same without opening it. */
 struct icd_object *icd_device_object(void);
 
-/* Makes children of fork start anew (fork.c); again does nothing. The caller holds a
- * lock. False: no memory. */
-bool icd_watch_forks(void);
-/* What happens then, in the child. */
-void icd_device_forked(void);
+/* In a child of fork: makes the platform an object there. */
+void icd_platform_forked(void);
 
 /* A CPU time (CLOCK_MONOTONIC ns) on the device's clock. */
 uint64_t icd_device_clock(cl_device_id device, uint64_t cpu_ns);
@@ -116,8 +113,12 @@ struct _cl_context {
 };
 
 /* The driver's own reference to a context. */
-void icd_context_hold(cl_context context);
-void icd_context_drop(cl_context context);
+static inline void icd_context_hold(cl_context context) {
+  icd_object_hold(&context->object);
+}
+static inline void icd_context_drop(cl_context context) {
+  icd_object_drop(&context->object);
+}
 
 /* context.changed has happened. The first: for callers that hold the lock. */
 void icd_context_change_locked(cl_context context);
@@ -232,8 +233,12 @@ struct _cl_mem {
 _Static_assert(BASE_LOCK_ORDER || sizeof(struct _cl_mem) <= 192,
                "three cache lines for each memory object");
 
-void icd_mem_hold(cl_mem mem);
-void icd_mem_drop(cl_mem mem);
+static inline void icd_mem_hold(cl_mem mem) {
+  icd_object_hold(&mem->object);
+}
+static inline void icd_mem_drop(cl_mem mem) {
+  icd_object_drop(&mem->object);
+}
 
 /* A new memory object: in its own memory (svm NULL), or at place, which is in an
  * allocation of shared virtual memory, whose reference it takes over. Flags are checked.
@@ -317,8 +322,12 @@ struct _cl_program {
 
 /* A program without source and binary. NULL: no memory. */
 cl_program icd_program_create(cl_context context);
-void icd_program_hold(cl_program program);
-void icd_program_drop(cl_program program);
+static inline void icd_program_hold(cl_program program) {
+  icd_object_hold(&program->object);
+}
+static inline void icd_program_drop(cl_program program) {
+  icd_object_drop(&program->object);
+}
 
 /* The work-items of a launch; the dimensions after work_dim are 1, offset 0. */
 struct icd_range {
@@ -356,8 +365,12 @@ struct _cl_kernel {
   bool ready;
 };
 
-void icd_kernel_hold(cl_kernel kernel);
-void icd_kernel_drop(cl_kernel kernel);
+static inline void icd_kernel_hold(cl_kernel kernel) {
+  icd_object_hold(&kernel->object);
+}
+static inline void icd_kernel_drop(cl_kernel kernel) {
+  icd_object_drop(&kernel->object);
+}
 
 /* A kernel of the driver's own with the same arguments, which the program does not count;
  * the caller has its one reference. kind: of its lock. NULL: no memory. */
@@ -401,8 +414,12 @@ struct _cl_event {
 /* A new event of a queue, in state CL_QUEUED; NULL if there is no memory. The
  * caller has the only reference, which is a handle. */
 cl_event icd_event_create(cl_context context, cl_command_queue queue, cl_command_type type);
-void icd_event_hold(cl_event event);
-void icd_event_drop(cl_event event);
+static inline void icd_event_hold(cl_event event) {
+  icd_object_hold(&event->object);
+}
+static inline void icd_event_drop(cl_event event) {
+  icd_object_drop(&event->object);
+}
 
 /* State now, looking at the GPU's timeline. */
 cl_int icd_event_status(cl_event event);
@@ -416,6 +433,9 @@ void icd_event_set(cl_event event, cl_int status, uint64_t start_ns, uint64_t en
 struct icd_event_callback *icd_event_move(cl_event event, cl_int status, uint64_t start_ns,
                                           uint64_t end_ns);
 void icd_event_call(cl_event event, cl_int status, struct icd_event_callback *callbacks);
+
+/* The end of a user event, with its callbacks. False if it has ended before. */
+bool icd_user_event_end(cl_event event, cl_int status);
 
 /* The command has been submitted and completes when the queue reaches point.
  * times: what the GPU writes, owned by the event from now on; may be NULL. The
@@ -458,7 +478,11 @@ struct _cl_command_queue {
   bool has_worker, stop;
 };
 
-void icd_queue_hold(cl_command_queue queue);
-void icd_queue_drop(cl_command_queue queue);
+static inline void icd_queue_hold(cl_command_queue queue) {
+  icd_object_hold(&queue->object);
+}
+static inline void icd_queue_drop(cl_command_queue queue) {
+  icd_object_drop(&queue->object);
+}
 
 #endif

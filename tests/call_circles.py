@@ -11,8 +11,8 @@ import pathlib
 import re
 import sys
 
-DIRECTORIES = ["base", "runtime"]
-NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+DIRECTORIES = ["base", "icd", "runtime"]
+NOISE = re.compile(r'__attribute__\(\((?:[^()]|\([^()]*\))*\)\)|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # clang-format puts what is outside of functions at the beginning of a line.
 OUTSIDE = r"^(static |(?!static ))(?!typedef\b|extern\b|struct \w+ \{|union \w+ \{|enum\b[\w ]*\{)"
 FUNCTION = re.compile(OUTSIDE + r"[A-Za-z_][^;{}=#]*?\b(\w+)\([^;{}]*\)\s*\{", re.M)

@@ -33,6 +33,8 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
     cl_uint queue_count, const cl_command_queue *queues,
     const cl_command_buffer_properties_khr *properties, cl_int *errcode_ret) {
   static const char call[] = "clCreateCommandBufferKHR";
+  static const struct icd_kind kind = {.magic = ICD_MAGIC_COMMAND_BUFFER,
+                                       .destroy = icd_command_buffer_retire};
   if (queue_count != 1 || !queues)
     return icd_null(errcode_ret, icd_fail(NULL, CL_INVALID_VALUE, call, "%u queues; it must be one",
                                           queues ? queue_count : 0));
@@ -71,7 +73,7 @@ CL_API_ENTRY cl_command_buffer_khr CL_API_CALL icd_clCreateCommandBufferKHR(
   base_mutex_init(&buffer->lock, BASE_LOCK_COMMAND_BUFFER);
   icd_context_hold(context);
   icd_queue_hold(queue);
-  icd_object_init(&buffer->object, ICD_MAGIC_COMMAND_BUFFER);
+  icd_object_init(&buffer->object, &kind);
   return ICD_GIVE(errcode_ret, buffer);
 }
 
@@ -94,12 +96,9 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clReleaseCommandBufferKHR(cl_command_buffer_
   cl_int code = check_command_buffer(buffer, call);
   if (code)
     return code;
-  bool last;
-  code = icd_object_release(&buffer->object, CL_INVALID_COMMAND_BUFFER_KHR, &last);
+  code = icd_object_release(&buffer->object, CL_INVALID_COMMAND_BUFFER_KHR);
   if (code)
     return icd_fail(buffer->context, code, call, "command_buffer has been released too often");
-  if (last)
-    icd_command_buffer_retire(buffer);
   return CL_SUCCESS;
 }
 

@@ -101,7 +101,7 @@ cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call)
 /* Leaves the first part alone, and nothing in it (replay.c, as what follows). */
 void icd_recording_clear(struct icd_recording *recording);
 /* After the last reference was released. */
-void icd_command_buffer_retire(cl_command_buffer_khr buffer);
+void icd_command_buffer_retire(struct icd_object *buffer);
 void icd_mutable_command_free(cl_mutable_command_khr command);
 
 #endif

@@ -77,6 +77,7 @@ static bool must_wait(const struct place *place, cl_command_type type) {
 
 /* Takes the operation over, with one reference to each of its mems and its kernel. */
 static cl_int append_command(const struct place *place, cl_mutable_command_khr command) {
+  static const struct icd_kind kind = {.magic = ICD_MAGIC_MUTABLE_COMMAND};
   cl_command_buffer_khr buffer = place->buffer;
   cl_int code = CL_SUCCESS;
   icd_enter(&buffer->lock);
@@ -94,7 +95,7 @@ static cl_int append_command(const struct place *place, cl_mutable_command_khr c
     *buffer->end = command;
     buffer->end = &command->next;
     buffer->count++;
-    icd_object_init(&command->object, ICD_MAGIC_MUTABLE_COMMAND);
+    icd_object_init(&command->object, &kind);
     if (place->sync_point)
       *place->sync_point = buffer->count;
     if (place->handle)

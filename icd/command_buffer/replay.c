@@ -53,7 +53,8 @@ static void destroy_command_buffer(void *owner) {
 }
 
 /* A queue without handles gets no more calls that reclaim what waits for it. */
-void icd_command_buffer_retire(cl_command_buffer_khr buffer) {
+void icd_command_buffer_retire(struct icd_object *object) {
+  cl_command_buffer_khr buffer = (cl_command_buffer_khr)object;
   cl_command_queue queue = buffer->queue;
   if (!atomic_load(&queue->object.handles))
     rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
@@ -100,6 +101,5 @@ void icd_replay_hold(const struct icd_replay *replay) {
 
 void icd_replay_drop(const struct icd_replay *replay) {
   atomic_fetch_sub(&replay->recording->users, 1);
-  if (icd_object_drop(&replay->buffer->object))
-    icd_command_buffer_retire(replay->buffer);
+  icd_object_drop(&replay->buffer->object);
 }

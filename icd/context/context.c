@@ -8,12 +8,9 @@
 
 #include "icd/cl_tegracl.h"
 
-void icd_context_hold(cl_context context) {
-  icd_object_hold(&context->object);
-}
-
 /* Everything of the context holds it, so nothing else of it is left here. */
-static void destroy_context(cl_context context) {
+static void destroy_context(struct icd_object *object) {
+  cl_context context = (cl_context)object;
   struct icd_context_destructor *destructor = context->destructors;
   while (destructor) { /* the last registered comes first */
     struct icd_context_destructor *next = destructor->next;
@@ -33,10 +30,8 @@ static void destroy_context(cl_context context) {
   icd_object_free(ICD_MAGIC_CONTEXT, context);
 }
 
-void icd_context_drop(cl_context context) {
-  if (icd_object_drop(&context->object))
-    destroy_context(context);
-}
+static const struct icd_kind context_kind = {.magic = ICD_MAGIC_CONTEXT,
+                                             .destroy = destroy_context};
 
 /* ---- changes ------------------------------------------------------------------ */
 
@@ -138,7 +133,7 @@ static cl_context create_context(const cl_context_properties *properties, size_t
   pthread_cond_init(&context->changed, NULL);
   icd_print_init(context);
   icd_object_hold(&device->object);
-  icd_object_init(&context->object, ICD_MAGIC_CONTEXT);
+  icd_object_init(&context->object, &context_kind);
   return ICD_GIVE(errcode_ret, context);
 
 no_memory:
@@ -193,12 +188,9 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context) {
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context) {
-  bool last;
   if (!icd_is_context(context) ||
-      icd_object_release(&context->object, CL_INVALID_CONTEXT, &last) != CL_SUCCESS)
+      icd_object_release(&context->object, CL_INVALID_CONTEXT) != CL_SUCCESS)
     return ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context, or released too often");
-  if (last)
-    destroy_context(context);
   return CL_SUCCESS;
 }
 

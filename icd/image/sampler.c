@@ -3,11 +3,15 @@
 
 #include "icd/objects.h"
 
-static void destroy_sampler(cl_sampler sampler) {
+static void destroy_sampler(struct icd_object *object) {
+  cl_sampler sampler = (cl_sampler)object;
   cl_context context = sampler->context;
   icd_object_free(ICD_MAGIC_SAMPLER, sampler);
   icd_context_drop(context);
 }
+
+static const struct icd_kind sampler_kind = {.magic = ICD_MAGIC_SAMPLER,
+                                             .destroy = destroy_sampler};
 
 /* The bits of an addressing mode and of a filter; false: there is no such one. */
 static bool addressing_bits(cl_addressing_mode mode, uint32_t *bits) {
@@ -94,7 +98,7 @@ static cl_sampler create_sampler(cl_context context, const cl_sampler_properties
   if (list)
     memcpy(sampler->properties, list, words * sizeof(*list));
   icd_context_hold(context);
-  icd_object_init(&sampler->object, ICD_MAGIC_SAMPLER);
+  icd_object_init(&sampler->object, &sampler_kind);
   return ICD_GIVE(errcode_ret, sampler);
 }
 
@@ -118,11 +122,8 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainSampler(cl_sampler sampler) {
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseSampler(cl_sampler sampler) {
-  bool last;
-  if (!icd_is_sampler(sampler) || icd_object_release(&sampler->object, CL_INVALID_SAMPLER, &last))
+  if (!icd_is_sampler(sampler) || icd_object_release(&sampler->object, CL_INVALID_SAMPLER))
     return ICD_FAIL(NULL, CL_INVALID_SAMPLER, "sampler is not a sampler, or released too often");
-  if (last)
-    destroy_sampler(sampler);
   return CL_SUCCESS;
 }
 

@@ -90,7 +90,7 @@ static void forked_parent(void) {
   free(queues);
 }
 
-/* The parent's objects are not of this process (fork.c). */
+/* The parent's objects are not of this process (icd/platform/device.c). */
 static void forked_child(void) {
   free(forks.queues);
   forks.queues = NULL;

@@ -210,11 +210,8 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem mem) {
 CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem mem) {
   if (!icd_is_mem(mem))
     return ICD_FAIL(NULL, CL_INVALID_MEM_OBJECT, "memobj is not a memory object");
-  bool last;
-  if (icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT, &last))
+  if (icd_object_release(&mem->object, CL_INVALID_MEM_OBJECT))
     return ICD_FAIL(mem->context, CL_INVALID_MEM_OBJECT, "memobj has been released too often");
-  if (last)
-    icd_mem_retire(mem);
   return CL_SUCCESS;
 }
 

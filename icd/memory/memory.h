@@ -52,9 +52,6 @@ void icd_host_pages_forget(cl_context context);
 /* A part of another memory object, from byte origin on: holds it. NULL: no memory. */
 cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size);
 
-/* After the last reference was released. */
-void icd_mem_retire(cl_mem mem);
-
 /* Tells the software Orin's checks about new memory. Memory with a host pointer, or that
  * is one (svm), may be written by the host at any time. */
 void icd_mem_tell(cl_mem mem, bool svm);

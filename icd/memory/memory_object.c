@@ -6,10 +6,6 @@
 #include "icd/memory/mapping.h"
 #include "icd/memory/memory.h"
 
-void icd_mem_hold(cl_mem mem) {
-  icd_object_hold(&mem->object);
-}
-
 /* The GPU does not use it any more. */
 static void destroy_mem(void *owner) {
   cl_mem mem = owner;
@@ -47,7 +43,8 @@ static bool has_destructor(cl_mem mem) {
   return told;
 }
 
-void icd_mem_retire(cl_mem mem) {
+static void retire_mem(struct icd_object *object) {
+  cl_mem mem = (cl_mem)object;
   cl_context context = mem->context;
   const bool told = has_destructor(mem);
   if (told)
@@ -59,10 +56,7 @@ void icd_mem_retire(cl_mem mem) {
   }
 }
 
-void icd_mem_drop(cl_mem mem) {
-  if (icd_object_drop(&mem->object))
-    icd_mem_retire(mem);
-}
+static const struct icd_kind mem_kind = {.magic = ICD_MAGIC_MEM, .destroy = retire_mem};
 
 static int count_bits(cl_mem_flags flags) {
   return __builtin_popcountll(flags);
@@ -116,7 +110,7 @@ static void init_mem(cl_mem mem, cl_context context, cl_mem_flags flags, size_t 
   mem->cpu = cpu;
   icd_context_hold(context);
   icd_lock_init(&mem->lock, BASE_LOCK_MEM);
-  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  icd_object_init(&mem->object, &mem_kind);
 }
 
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
@@ -176,7 +170,7 @@ cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, siz
   icd_mem_hold(parent);
   icd_context_hold(parent->context);
   icd_lock_init(&mem->lock, BASE_LOCK_MEM);
-  icd_object_init(&mem->object, ICD_MAGIC_MEM);
+  icd_object_init(&mem->object, &mem_kind);
   return mem;
 }
 

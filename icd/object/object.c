@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icd/objects.h"
+#include "icd/icd.h"
 
+union icd_table icd_dispatch;
 uint32_t icd_generation;
 
 /* ---- memory --------------------------------------------------------------------- */
@@ -39,6 +40,9 @@ struct pool {
 static struct base_mutex lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_OBJECTS); /* guards what follows */
 static struct pool pools[KINDS];
 
+static void *_Atomic dispatch_data;                 /* of new objects */
+static const struct icd_kind *_Atomic kinds[KINDS]; /* those that have had objects */
+
 static struct pool *pool_of(enum icd_magic kind) {
   return &pools[(int)kind - ICD_MAGIC_PLATFORM];
 }
@@ -69,10 +73,9 @@ static void *carve_object(struct pool *pool, size_t bytes) {
 
 static void set_dispatch(struct icd_object *object) {
   object->dispatch = &icd_dispatch.entries;
-  atomic_store_explicit(
-      &object->dispatch_data,
-      atomic_load_explicit(&icd_platform.object.dispatch_data, memory_order_relaxed),
-      memory_order_relaxed);
+  atomic_store_explicit(&object->dispatch_data,
+                        atomic_load_explicit(&dispatch_data, memory_order_relaxed),
+                        memory_order_relaxed);
 }
 
 void *icd_object_new(enum icd_magic kind, size_t size) {
@@ -128,7 +131,7 @@ bool icd_object_exists(enum icd_magic kind, uint64_t number) {
 
 void icd_objects_set_dispatch_data(void *data) {
   base_mutex_lock(&lock);
-  icd_platform.object.dispatch_data = data;
+  atomic_store(&dispatch_data, data);
   for (int i = 0; i < KINDS; i++) {
     struct freed_object *freed = pools[i].first;
     for (size_t left = pools[i].freed; left; left--, freed = freed->next)
@@ -139,6 +142,7 @@ void icd_objects_set_dispatch_data(void *data) {
 
 /* Another thread may have been about to change the lists. */
 void icd_objects_forked(void) {
+  icd_generation += KINDS;
   base_mutex_init(&lock, BASE_LOCK_OBJECTS);
   memset(pools, 0, sizeof(pools));
 }
@@ -159,11 +163,20 @@ __attribute__((destructor)) static void free_slabs(void) {
 
 /* ---- references ------------------------------------------------------------------- */
 
-void icd_object_init(struct icd_object *object, enum icd_magic magic) {
+/* Where the kind is found of an object with that number, of any generation. */
+static const struct icd_kind *_Atomic *kind_of(uint32_t magic) {
+  return &kinds[(magic - ICD_MAGIC_PLATFORM) % KINDS];
+}
+
+void icd_object_init(struct icd_object *object, const struct icd_kind *kind) {
+  const struct icd_kind *_Atomic *known = kind_of((uint32_t)kind->magic);
+  if (atomic_load_explicit(known, memory_order_relaxed) != kind)
+    atomic_store_explicit(known, kind, memory_order_relaxed);
   set_dispatch(object);
   atomic_init(&object->references, 1);
   atomic_init(&object->handles, 1);
-  atomic_store_explicit(&object->magic, (uint32_t)magic + icd_generation, memory_order_release);
+  atomic_store_explicit(&object->magic, (uint32_t)kind->magic + icd_generation,
+                        memory_order_release);
 }
 
 void icd_object_hold(struct icd_object *object) {
@@ -182,7 +195,9 @@ bool icd_object_try_hold(struct icd_object *object) {
 bool icd_object_drop(struct icd_object *object) {
   if (atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) != 1)
     return false;
+  const uint32_t magic = atomic_load_explicit(&object->magic, memory_order_relaxed);
   atomic_store_explicit(&object->magic, 0, memory_order_relaxed);
+  atomic_load_explicit(kind_of(magic), memory_order_relaxed)->destroy(object);
   return true;
 }
 
@@ -191,14 +206,13 @@ void icd_object_retain(struct icd_object *object) {
   atomic_fetch_add_explicit(&object->handles, 1, memory_order_relaxed);
 }
 
-cl_int icd_object_release(struct icd_object *object, cl_int invalid, bool *last) {
-  *last = false;
+cl_int icd_object_release(struct icd_object *object, cl_int invalid) {
   uint32_t handles = atomic_load_explicit(&object->handles, memory_order_relaxed);
   do {
     if (!handles)
       return invalid;
   } while (!atomic_compare_exchange_weak_explicit(&object->handles, &handles, handles - 1,
                                                   memory_order_relaxed, memory_order_relaxed));
-  *last = icd_object_drop(object);
+  icd_object_drop(object);
   return CL_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/fork.h"
 #include "icd/objects.h"
 #include "icd/platform/device_text.h"
 
@@ -28,6 +29,24 @@ struct icd_object *icd_device_object(void) {
 static struct base_mutex open_lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_DEVICE_OPEN);
 static bool opened;
 
+/* A child of fork has copies of the memory and of the fds, but neither the driver's
+ * threads nor the GPU's mappings, and a lock may be held by a thread that it lacks. So
+ * every handle of the parent's but platform and device is invalid there, by another
+ * number in its objects, and what is global starts anew: the child may make contexts of
+ * its own, and nothing that it does reaches the parent. The device's info stays where it is, so
+ * that the device can be asked before it is opened. */
+static void forked_child(void) {
+  static const struct icd_kind kind = {.magic = ICD_MAGIC_DEVICE};
+  icd_objects_forked();
+  icd_platform_forked();
+  base_mutex_init(&open_lock, BASE_LOCK_DEVICE_OPEN);
+  base_mutex_init(&the_device.clock_lock, BASE_LOCK_DEVICE_CLOCK);
+  icd_object_init(&the_device.object, &kind);
+  the_device.clock_measured_ns = 0;
+  opened = false;
+  rt_device_forked(the_device.rt);
+}
+
 static void make_name(struct _cl_device_id *device) {
   char chip[sizeof(device->info->chip)];
   size_t i = 0;
@@ -40,8 +59,9 @@ static void make_name(struct _cl_device_id *device) {
 }
 
 static void open_device(void) {
+  static const struct base_fork_handlers handlers = {.child = forked_child};
   struct _cl_device_id *device = &the_device;
-  if (!icd_watch_forks()) {
+  if (base_fork_watch(BASE_FORK_DRIVER, &handlers)) {
     icd_fail(NULL, CL_DEVICE_NOT_FOUND, "clGetDeviceIDs", "no memory");
     return;
   }
@@ -71,16 +91,6 @@ cl_device_id icd_device(void) {
   cl_device_id device = opened ? &the_device : NULL;
   base_mutex_unlock(&open_lock);
   return device;
-}
-
-/* The info stays where it is, so that the device can be asked before it is opened. */
-void icd_device_forked(void) {
-  base_mutex_init(&open_lock, BASE_LOCK_DEVICE_OPEN);
-  base_mutex_init(&the_device.clock_lock, BASE_LOCK_DEVICE_CLOCK);
-  icd_object_init(&the_device.object, ICD_MAGIC_DEVICE);
-  the_device.clock_measured_ns = 0;
-  opened = false;
-  rt_device_forked(the_device.rt);
 }
 
 /* A context of the application that is still alive may have threads at work, so

@@ -180,7 +180,6 @@
 /* clang-format on */
 
 #define AS_FIELD(name) .name = name,
-union icd_table icd_dispatch = {.entries = {ENTRIES(AS_FIELD)}};
 
 /* What OpenCL 3.1 appends: the last member of the table in OpenCL-Headers v2026.05.29,
  * CL/cl_icd.h. */
@@ -208,10 +207,9 @@ static cl_int unsupported(void) {
 
 /* Before an application has the table's address. */
 __attribute__((constructor)) static void fill_dispatch(void) {
-  static const cl_icd_dispatch timed = {ENTRIES(AS_TIMED_FIELD)};
+  static const cl_icd_dispatch plain = {ENTRIES(AS_FIELD)}, timed = {ENTRIES(AS_TIMED_FIELD)};
   const bool on = rt_timeline_begin();
-  if (on)
-    icd_dispatch.entries = timed;
+  icd_dispatch.entries = on ? timed : plain;
   icd_dispatch.slots[SUGGESTED_LOCAL_WORK_SIZE_SLOT] =
       on ? (void *)icd_timed_clGetKernelSuggestedLocalWorkSize
          : (void *)clGetKernelSuggestedLocalWorkSize;
@@ -281,6 +279,7 @@ CL_API_ENTRY cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id p
   if (!icd_is_platform(platform))
     return ICD_FAIL(NULL, CL_INVALID_PLATFORM, "platform is not one of tegracl's");
   icd_objects_set_dispatch_data(data);
+  icd_platform.object.dispatch_data = data;
   icd_device_object()->dispatch_data = data; /* it outlives loaders */
   return CL_SUCCESS;
 }

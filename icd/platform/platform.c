@@ -11,6 +11,11 @@ struct _cl_platform_id icd_platform = {
                .handles = 1},
 };
 
+void icd_platform_forked(void) {
+  static const struct icd_kind kind = {.magic = ICD_MAGIC_PLATFORM};
+  icd_object_init(&icd_platform.object, &kind);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint num_entries, cl_platform_id *platforms,
                                                  cl_uint *num_platforms) {
   if (!platforms && !num_platforms)

@@ -9,11 +9,8 @@
 
 #include "icd/cl_tegracl.h"
 
-void icd_kernel_hold(cl_kernel kernel) {
-  icd_object_hold(&kernel->object);
-}
-
-static void destroy_kernel(cl_kernel kernel) {
+static void destroy_kernel(struct icd_object *object) {
+  cl_kernel kernel = (cl_kernel)object;
   icd_module_drop(kernel->owner);
   icd_program_drop(kernel->program);
   free(kernel->shape);
@@ -23,10 +20,7 @@ static void destroy_kernel(cl_kernel kernel) {
   icd_object_free(ICD_MAGIC_KERNEL, kernel);
 }
 
-void icd_kernel_drop(cl_kernel kernel) {
-  if (icd_object_drop(&kernel->object))
-    destroy_kernel(kernel);
-}
+static const struct icd_kind kernel_kind = {.magic = ICD_MAGIC_KERNEL, .destroy = destroy_kernel};
 
 /* A kernel of a built module, not yet counted in the program. NULL: no memory. */
 static cl_kernel create_kernel(cl_program program, struct icd_module *module, uint32_t index) {
@@ -60,7 +54,7 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
     kernel->local_args += code->args[i].kind == KERNEL_ARG_LOCAL;
   icd_program_hold(program);
   icd_module_hold(module);
-  icd_object_init(&kernel->object, ICD_MAGIC_KERNEL);
+  icd_object_init(&kernel->object, &kernel_kind);
   return kernel;
 }
 
@@ -126,9 +120,8 @@ static void leave_program(cl_kernel kernel) {
 }
 
 static cl_int release_kernel(cl_kernel kernel) {
-  bool last;
   icd_kernel_hold(kernel);
-  const cl_int code = icd_object_release(&kernel->object, CL_INVALID_KERNEL, &last);
+  const cl_int code = icd_object_release(&kernel->object, CL_INVALID_KERNEL);
   if (!code)
     leave_program(kernel);
   icd_kernel_drop(kernel);

@@ -6,11 +6,8 @@
 
 #include "icd/objects.h"
 
-void icd_program_hold(cl_program program) {
-  icd_object_hold(&program->object);
-}
-
-static void destroy_program(cl_program program) {
+static void destroy_program(struct icd_object *object) {
+  cl_program program = (cl_program)object;
   cl_context context = program->context;
   icd_module_drop(program->module);
   free(program->source);
@@ -24,10 +21,8 @@ static void destroy_program(cl_program program) {
   icd_context_drop(context);
 }
 
-void icd_program_drop(cl_program program) {
-  if (icd_object_drop(&program->object))
-    destroy_program(program);
-}
+static const struct icd_kind program_kind = {.magic = ICD_MAGIC_PROGRAM,
+                                             .destroy = destroy_program};
 
 cl_program icd_program_create(cl_context context) {
   cl_program program = icd_object_new(ICD_MAGIC_PROGRAM, sizeof(*program));
@@ -38,7 +33,7 @@ cl_program icd_program_create(cl_context context) {
   program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
   base_mutex_init(&program->lock, BASE_LOCK_PROGRAM);
   icd_context_hold(context);
-  icd_object_init(&program->object, ICD_MAGIC_PROGRAM);
+  icd_object_init(&program->object, &program_kind);
   return program;
 }
 
@@ -187,12 +182,9 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program) {
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program) {
-  bool last;
   if (!icd_is_program(program) ||
-      icd_object_release(&program->object, CL_INVALID_PROGRAM, &last) != CL_SUCCESS)
+      icd_object_release(&program->object, CL_INVALID_PROGRAM) != CL_SUCCESS)
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program, or released too often");
-  if (last)
-    destroy_program(program);
   return CL_SUCCESS;
 }
 

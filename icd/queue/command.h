@@ -286,7 +286,4 @@ int icd_queue_finish(cl_command_queue queue);
 /* Tells the worker to end, and waits for it unless it is the caller. */
 void icd_worker_stop(cl_command_queue queue);
 
-/* Destroys a queue after its last reference was released. */
-void icd_queue_destroy(cl_command_queue queue);
-
 #endif

@@ -12,7 +12,4 @@ void icd_event_pool_put(cl_context context, cl_event event);
 /* Empties the list of a context whose events are all back. */
 void icd_event_pool_finish(cl_context context);
 
-/* In a child of fork: there is no such thread, and nothing to look at. */
-void icd_watcher_forked(void);
-
 #endif

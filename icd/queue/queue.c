@@ -9,18 +9,10 @@
    CL_QUEUE_ON_DEVICE_DEFAULT)
 #define SUPPORTED_FLAGS (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
 
-void icd_queue_hold(cl_command_queue queue) {
-  icd_object_hold(&queue->object);
-}
-
-void icd_queue_drop(cl_command_queue queue) {
-  if (icd_object_drop(&queue->object))
-    icd_queue_destroy(queue);
-}
-
 /* Its work must be over before the context's list forgets the queue: the list is
  * what tells whether released memory is still in use. */
-void icd_queue_destroy(cl_command_queue queue) {
+static void destroy_queue(struct icd_object *object) {
+  cl_command_queue queue = (cl_command_queue)object;
   cl_context context = queue->context;
   icd_worker_stop(queue);
   rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
@@ -33,6 +25,8 @@ void icd_queue_destroy(cl_command_queue queue) {
   icd_object_free(ICD_MAGIC_QUEUE, queue);
   icd_context_drop(context);
 }
+
+static const struct icd_kind queue_kind = {.magic = ICD_MAGIC_QUEUE, .destroy = destroy_queue};
 
 static cl_command_queue create_queue(cl_context context, cl_device_id device,
                                      cl_command_queue_properties flags, enum rt_priority priority,
@@ -68,7 +62,7 @@ static cl_command_queue create_queue(cl_context context, cl_device_id device,
   queue->flags = flags;
   icd_lock_init(&queue->lock, BASE_LOCK_QUEUE);
   icd_context_hold(context);
-  icd_object_init(&queue->object, ICD_MAGIC_QUEUE);
+  icd_object_init(&queue->object, &queue_kind);
   base_mutex_lock(&context->lock);
   queue->serial = context->next_queue++;
   cl_command_queue *link = &context->queues;
@@ -160,8 +154,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
   if (code)
     return code;
   icd_queue_hold(queue);
-  bool last;
-  const cl_int released = icd_object_release(&queue->object, CL_INVALID_COMMAND_QUEUE, &last);
+  const cl_int released = icd_object_release(&queue->object, CL_INVALID_COMMAND_QUEUE);
   /* No later call on this queue reclaims what was retired: wait for the GPU. The worker does the
    * same for the commands that it still has. */
   if (!released && !atomic_load(&queue->object.handles)) {

@@ -34,7 +34,8 @@ static void drop_event(cl_event event) {
     icd_event_drop(event);
 }
 
-static void destroy(cl_semaphore_khr semaphore) {
+static void destroy_semaphore(struct icd_object *object) {
+  cl_semaphore_khr semaphore = (cl_semaphore_khr)object;
   cl_context context = semaphore->context;
   drop_event(semaphore->signal);
   if (semaphore->promise)
@@ -45,6 +46,9 @@ static void destroy(cl_semaphore_khr semaphore) {
   icd_object_free(ICD_MAGIC_SEMAPHORE, semaphore);
   icd_context_drop(context);
 }
+
+static const struct icd_kind semaphore_kind = {.magic = ICD_MAGIC_SEMAPHORE,
+                                               .destroy = destroy_semaphore};
 
 /* ---- sync fds ------------------------------------------------------------------------ */
 
@@ -205,10 +209,10 @@ CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
   icd_context_hold(context);
   if (wishes.imports && !(semaphore->signal = event_of_fence(
                               context, wishes.fd, CL_INVALID_PROPERTY, &code, __func__))) {
-    destroy(semaphore);
+    destroy_semaphore(&semaphore->object);
     return icd_null(errcode_ret, code);
   }
-  icd_object_init(&semaphore->object, ICD_MAGIC_SEMAPHORE);
+  icd_object_init(&semaphore->object, &semaphore_kind);
   return ICD_GIVE(errcode_ret, semaphore);
 }
 
@@ -220,13 +224,10 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainSemaphoreKHR(cl_semaphore_khr semaphore)
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseSemaphoreKHR(cl_semaphore_khr semaphore) {
-  bool last;
   if (!icd_is_semaphore(semaphore) ||
-      icd_object_release(&semaphore->object, CL_INVALID_SEMAPHORE_KHR, &last) != CL_SUCCESS)
+      icd_object_release(&semaphore->object, CL_INVALID_SEMAPHORE_KHR) != CL_SUCCESS)
     return ICD_FAIL(NULL, CL_INVALID_SEMAPHORE_KHR,
                     "sema_object is not a semaphore, or released too often");
-  if (last)
-    destroy(semaphore);
   return CL_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/fork.h"
 #include "base/thread.h"
 #include "icd/queue/event_pool.h"
 
@@ -92,7 +93,8 @@ static void *run_watcher(void *data) {
   return NULL;
 }
 
-void icd_watcher_forked(void) {
+/* In a child of fork: there is no such thread, and nothing to look at. */
+static void forked_child(void) {
   base_mutex_init(&lock, BASE_LOCK_WATCHER);
   watches = NULL;
 }
@@ -107,7 +109,9 @@ static struct watch *find_watch(cl_event event) {
 }
 
 static struct watch *start_watch(cl_event event) {
-  struct watch *watch = calloc(1, sizeof(*watch));
+  static const struct base_fork_handlers handlers = {.child = forked_child};
+  struct watch *watch =
+      base_fork_watch(BASE_FORK_WATCHERS, &handlers) ? NULL : calloc(1, sizeof(*watch));
   if (!watch)
     return NULL;
   watch->queue = event->queue;

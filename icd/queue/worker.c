@@ -286,10 +286,8 @@ static void *run_worker(void *data) {
       if (!atomic_load(&queue->object.handles))
         rt_queue_wait(queue->rt, rt_queue_submitted(queue->rt), UINT64_MAX);
       icd_reclaim(queue->context, false);
-      if (icd_object_drop(&queue->object)) {
-        icd_queue_destroy(queue);
+      if (icd_object_drop(&queue->object))
         return NULL;
-      }
     }
   }
 }
