@@ -23,7 +23,9 @@
   X("cl_khr_expect_assume", CL_MAKE_VERSION(1, 0, 0))                                              \
   X("cl_khr_kernel_clock", CL_MAKE_VERSION(1, 0, 0))                                               \
   X("cl_ext_float_atomics", CL_MAKE_VERSION(1, 0, 0))                                              \
+  X("cl_intel_bfloat16_conversions", CL_MAKE_VERSION(1, 0, 0))                                     \
   X("cl_intel_required_subgroup_size", CL_MAKE_VERSION(1, 0, 0))                                   \
+  X("cl_intel_split_work_group_barrier", CL_MAKE_VERSION(1, 0, 0))                                 \
   X("cl_intel_subgroups", CL_MAKE_VERSION(1, 0, 0))                                                \
   X("cl_intel_subgroups_char", CL_MAKE_VERSION(1, 0, 0))                                           \
   X("cl_intel_subgroups_short", CL_MAKE_VERSION(1, 0, 0))                                          \

@@ -230,6 +230,14 @@ OCL_FN void work_group_barrier(uint, int scope) {
     fence(scope);
   __syncthreads();
 }
+/* Of a barrier in two parts the second waits: the first may do no more than order memory. */
+OCL_FN void intel_work_group_barrier_arrive(uint, int scope = SCOPE_WORK_GROUP) {
+  fence(scope);
+}
+OCL_FN void intel_work_group_barrier_wait(uint flags, int scope = SCOPE_WORK_GROUP) {
+  work_group_barrier(flags, scope);
+}
+
 /* OpenCL 1.x knows no scopes, and its fences are what work-groups communicate with: "loads
  * and stores preceding the mem_fence will be committed to memory" (1.2, 6.12.9). 2.0 asks
  * for the work-group's scope only, which the L1 cache has without a fence. */

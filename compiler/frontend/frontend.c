@@ -150,11 +150,10 @@ static const char prelude[] =
 
 /* The declarations that the program may need, in pieces. */
 static bool write_prelude(int fd, const struct cc_job *job) {
-  static const char header[] = "intel_subgroups.cl";
+  static const char header[] = "intel.cl";
   bool wanted = false, written = command_write(fd, prelude, sizeof prelude - 1);
   for (size_t i = 0; i < job->source_count; i++)
-    wanted |=
-        mentions(&job->sources[i], "intel_sub_group_") || mentions(&job->sources[i], "include");
+    wanted |= mentions(&job->sources[i], "intel_") || mentions(&job->sources[i], "include");
   for (unsigned i = 0; wanted && i < device_file_count; i++)
     if (!strcmp(device_files[i].name, header))
       written = written && command_write(fd, device_files[i].text, strlen(device_files[i].text));

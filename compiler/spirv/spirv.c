@@ -202,9 +202,12 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(6019, DotProduct)                                                                              \
   X(6025, BitInstructions)                                                                         \
   X(6026, GroupNonUniformRotateKHR)                                                                \
+  X(6029, FloatControls2)                                                                          \
   X(6033, AtomicFloat32AddEXT)                                                                     \
   X(6034, AtomicFloat64AddEXT)                                                                     \
   X(6094, OptNoneINTEL)                                                                            \
+  X(6115, BFloat16ConversionINTEL)                                                                 \
+  X(6141, SplitBarrierINTEL)                                                                       \
   X(6400, GroupUniformArithmeticKHR)
 
 #define REFUSED_CAPABILITIES(X)                                                                    \
@@ -224,6 +227,10 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(4466, SignedZeroInfNanPreserve)                                                                \
   X(4467, RoundingModeRTE)                                                                         \
   X(4468, RoundingModeRTZ)                                                                         \
+  X(4473, UntypedPointersKHR)                                                                      \
+  X(5116, BFloat16TypeKHR)                                                                         \
+  X(5117, BFloat16DotProductKHR)                                                                   \
+  X(5118, BFloat16CooperativeMatrixKHR)                                                            \
   X(5345, VulkanMemoryModel)                                                                       \
   X(5347, PhysicalStorageBufferAddresses)                                                          \
   X(5603, FunctionPointersINTEL)                                                                   \
@@ -233,7 +240,6 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(5844, ArbitraryPrecisionIntegersINTEL)                                                         \
   X(6016, DotProductInputAll)                                                                      \
   X(6095, AtomicFloat16AddEXT)                                                                     \
-  X(6115, BFloat16ConversionINTEL)                                                                 \
   X(6118, JointMatrixINTEL)
 
 static const struct {
@@ -260,17 +266,21 @@ const char *const *cc_il_extensions(size_t *count) {
   static const char *const extensions[] = {
       "SPV_EXT_shader_atomic_float_add",
       "SPV_EXT_shader_atomic_float_min_max",
+      "SPV_INTEL_bfloat16_conversion",
       "SPV_INTEL_fp_fast_math_mode",
       "SPV_INTEL_kernel_attributes",
       "SPV_INTEL_memory_access_aliasing",
       "SPV_INTEL_optnone",
+      "SPV_INTEL_split_barrier",
       "SPV_INTEL_subgroups",
       "SPV_INTEL_unstructured_loop_controls",
       "SPV_KHR_bit_instructions",
       "SPV_KHR_expect_assume",
+      "SPV_KHR_float_controls2",
       "SPV_KHR_integer_dot_product",
       "SPV_KHR_linkonce_odr",
       "SPV_KHR_no_integer_wrap_decoration",
+      "SPV_KHR_non_semantic_info",
       "SPV_KHR_shader_clock",
       "SPV_KHR_subgroup_rotate",
       "SPV_KHR_uniform_group_instructions",

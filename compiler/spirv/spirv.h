@@ -27,6 +27,8 @@ enum spirv_opcode {
   OP_UNDEF = 1,
   OP_NAME = 5,
   OP_EXTENSION = 10,
+  OP_EXT_INST_IMPORT = 11,
+  OP_EXT_INST = 12,
   OP_MEMORY_MODEL = 14,
   OP_ENTRY_POINT = 15,
   OP_EXECUTION_MODE = 16,
@@ -71,6 +73,7 @@ enum spirv_opcode {
   OP_IMAGE_READ = 98,
   OP_IMAGE_WRITE = 99,
   OP_CONVERT_F_TO_U = 109,
+  OP_CONVERT_U_TO_F = 112,
   OP_U_CONVERT = 113,
   OP_CONVERT_PTR_TO_U = 117,
   OP_SAT_CONVERT_U_TO_S = 119,
@@ -82,23 +85,31 @@ enum spirv_opcode {
   OP_S_DIV = 135,
   OP_I_EQUAL = 170,
   OP_I_NOT_EQUAL = 171,
+  OP_CONTROL_BARRIER = 224,
+  OP_MEMORY_BARRIER = 225,
   OP_PHI = 245,
   OP_LOOP_MERGE = 246,
   OP_SELECTION_MERGE = 247,
   OP_LABEL = 248,
   OP_BRANCH_CONDITIONAL = 250,
   OP_SWITCH = 251,
+  OP_EXECUTION_MODE_ID = 331,
   OP_DECORATE_ID = 332,
   OP_COPY_LOGICAL = 400,
   OP_PTR_EQUAL = 401,
   OP_PTR_NOT_EQUAL = 402,
   OP_PTR_DIFF = 403,
+  OP_EXT_INST_FORWARD = 4433,
   OP_READ_CLOCK = 5056,
   OP_EXPECT = 5631,
   OP_DECORATE_STRING = 5632,
   OP_MEMBER_DECORATE_STRING = 5633,
   OP_ALIAS_DOMAIN_DECL = 5911,
   OP_ALIAS_SCOPE_LIST_DECL = 5913,
+  OP_CONVERT_F_TO_BF16 = 6116,
+  OP_CONVERT_BF16_TO_F = 6117,
+  OP_CONTROL_BARRIER_ARRIVE = 6142,
+  OP_CONTROL_BARRIER_WAIT = 6143,
 };
 
 enum spirv_decoration {
@@ -106,12 +117,21 @@ enum spirv_decoration {
   DECORATION_BUILT_IN = 11,
   DECORATION_UNIFORM = 26,
   DECORATION_SATURATED_CONVERSION = 28,
+  DECORATION_FP_FAST_MATH_MODE = 40,
   DECORATION_LINKAGE_ATTRIBUTES = 41,
   DECORATION_ALIAS_SCOPE = 5914,
   DECORATION_NO_ALIAS = 5915,
 };
 
-enum { CAPABILITY_LINKAGE = 5, CAPABILITY_SHADER_CLOCK = 5055 };
+enum spirv_capability {
+  CAPABILITY_LINKAGE = 5,
+  CAPABILITY_SHADER_CLOCK = 5055,
+  CAPABILITY_FLOAT_CONTROLS2 = 6029,
+  CAPABILITY_BFLOAT16_CONVERSION = 6115,
+  CAPABILITY_SPLIT_BARRIER = 6141,
+};
+
+enum { MODE_FP_FAST_MATH_DEFAULT = 6028 };
 
 enum spirv_scope { SCOPE_DEVICE = 1, SCOPE_WORKGROUP = 2, SCOPE_SUBGROUP = 3 };
 
@@ -141,6 +161,10 @@ size_t spirv_drop_merges(uint32_t *words, size_t count);
 /* Takes out what SPV_INTEL_memory_access_aliasing has to say, hints that spirv-val does not know;
  * gives the new number of words. */
 size_t spirv_drop_aliasing(uint32_t *words, size_t count);
+
+/* Says in plain instructions what extensions that the tools do not know add: spirv_plain.c. False:
+ * no memory. */
+bool spirv_plain(uint32_t *words, size_t *count);
 
 /* Makes all of several sampler types one and the same: the translator of LLVM 15 declares
  * one more for samplers written in the program. Gives the new number of words. */

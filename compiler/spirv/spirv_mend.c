@@ -3,7 +3,8 @@
  * beginning, entry points that do not list the module's variables, which SPIR-V 1.4 demands,
  * addresses of variables in constants, which the specification knows only as initial values,
  * and saturation of conversions that are not there, as they are to the same type. Clocks
- * become undefined values: spirv-val takes modules that read them for ones of graphics. */
+ * become undefined values: spirv-val takes modules that read them for ones of graphics.
+ * Conversions of bfloat16, which it does not know, become those of integers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +46,17 @@ static bool is_clock(const uint32_t *word) {
   return instruction.opcode == OP_READ_CLOCK && instruction.length > 2;
 }
 
-static bool is_clock_capability(const uint32_t *word) {
+static bool is_hidden_capability(const uint32_t *word) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   return instruction.opcode == OP_CAPABILITY && instruction.length > 1 &&
-         word[1] == CAPABILITY_SHADER_CLOCK;
+         (word[1] == CAPABILITY_SHADER_CLOCK || word[1] == CAPABILITY_BFLOAT16_CONVERSION);
+}
+
+/* The instruction whose operands are checked for this one; 0: this one. */
+static uint32_t stand_in(enum spirv_opcode opcode) {
+  return opcode == OP_CONVERT_F_TO_BF16   ? OP_CONVERT_F_TO_U
+         : opcode == OP_CONVERT_BF16_TO_F ? OP_CONVERT_U_TO_F
+                                          : 0;
 }
 
 /* Conversions, in functions and in constants. */
@@ -136,11 +144,14 @@ static size_t put_body(struct mend *mend, size_t at, bool variables) {
     const uint32_t *word = mend->words + at;
     if ((instruction.opcode == OP_VARIABLE) != variables)
       continue;
+    const uint32_t other = stand_in(instruction.opcode);
     if (is_clock(word))
       put(mend, (const uint32_t[]){UNDEF_WORDS << SPIRV_LENGTH_SHIFT | OP_UNDEF, word[1], word[2]},
           UNDEF_WORDS);
     else
       put(mend, word, length);
+    if (other)
+      mend->out[mend->size - length] = (uint32_t)length << SPIRV_LENGTH_SHIFT | other;
   }
   return at;
 }
@@ -161,7 +172,7 @@ static void mend_all(struct mend *mend, uint32_t old_bound) {
       put(mend, word, length);
       put_body(mend, at + length, true);
       length = put_body(mend, at + length, false) - at;
-    } else if (!saturates_nothing(mend, word, old_bound) && !is_clock_capability(word)) {
+    } else if (!saturates_nothing(mend, word, old_bound) && !is_hidden_capability(word)) {
       put(mend, word, length);
     }
   }

@@ -236,6 +236,8 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
   if (!spirv_check(words, count, log))
     status = CC_BUILD_FAILURE;
   count = spirv_drop_aliasing(words, count);
+  if (status == CC_OK && !spirv_plain(words, &count))
+    status = CC_OUT_OF_MEMORY;
   const struct cc_source module = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)
     status = validate(validator, &module, log);

@@ -287,24 +287,14 @@ int main(int argc, char **argv) {
   struct opencl opencl;
   opencl_open(&opencl);
   struct module module = module_read(argv[1]);
-  const bool is_source = module.words[0] != 0x07230203;
-  cl_program program;
-  if (is_source) {
-    const char *text = (const char *)module.words;
-    cl_int error;
-    program = clCreateProgramWithSource(opencl.context, 1, &text, &module.size, &error);
-    CHECK_CL(error, CL_SUCCESS);
-  } else {
-    program = module_program(&opencl, &module);
-  }
-  module_build(&opencl, program, is_source ? "-cl-std=CL3.0" : "");
+  cl_program program = module_or_source(&opencl, &module);
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     check_shuffles(&opencl, program, &types[t], ~0u);
     check_shuffles(&opencl, program, &types[t], (unsigned)random_bits());
   }
   check_others(&opencl, program);
   for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-    const size_t most = is_source ? units[u].most : units[u].most_of_module;
+    const size_t most = module_is_source(&module) ? units[u].most : units[u].most_of_module;
     check_buffer(&opencl, program, &units[u], most, false);
     check_buffer(&opencl, program, &units[u], most, true);
     check_images(&opencl, program, &units[u], most);

@@ -332,6 +332,9 @@ static void refused(struct opencl *opencl, int count, char **files) {
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 1, "Shader");
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 17, "Pipes");
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 54321, "54321");
+  fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 4473, "UntypedPointersKHR");
+  fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 5116, "BFloat16TypeKHR");
+  fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 6095, "AtomicFloat16AddEXT");
   fail(opencl, &module, find(&module, OP_EXECUTION_MODE) + 2, 36, "number of sub-groups");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 1, 0, "addressing model 0");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 1, 1, "addressing model 1");

@@ -45,4 +45,23 @@ static inline void module_build(const struct opencl *opencl, cl_program program,
   CHECK_CL(error, CL_SUCCESS);
 }
 
+static inline int module_is_source(const struct module *module) {
+  return module->words[0] != 0x07230203;
+}
+
+/* The built program of a file that is a module, or the source of OpenCL C 3.0 that one is made of.
+ */
+static inline cl_program module_or_source(const struct opencl *opencl,
+                                          const struct module *module) {
+  const char *text = (const char *)module->words;
+  cl_int error = CL_SUCCESS;
+  cl_program program =
+      module_is_source(module)
+          ? clCreateProgramWithSource(opencl->context, 1, &text, &module->size, &error)
+          : module_program(opencl, module);
+  CHECK_CL(error, CL_SUCCESS);
+  module_build(opencl, program, module_is_source(module) ? "-cl-std=CL3.0" : "");
+  return program;
+}
+
 #endif

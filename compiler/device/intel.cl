@@ -1,6 +1,7 @@
-// Declarations of cl_intel_subgroups, _char, _short and _long for clang, whose fast table has
-// none of them and whose header lacks those of later revisions. The frontend puts them before
-// programs that mention these functions.
+// Declarations of the functions of Intel's extensions for clang, whose fast table has none of
+// them and whose header lacks some. The frontend puts them before programs that mention them.
+
+// cl_intel_subgroups, _char, _short and _long
 #define OCL_DECLARE __attribute__((overloadable, convergent))
 #define OCL_SHUFFLES(T)                                                                             \
   T OCL_DECLARE intel_sub_group_shuffle(T, uint);                                                   \
@@ -59,6 +60,26 @@ OCL_BLOCKS(_us, ushort)
 OCL_BLOCK(_us16, ushort, 16)
 OCL_BLOCKS(_ul, ulong)
 
+// cl_intel_split_work_group_barrier
+void OCL_DECLARE intel_work_group_barrier_arrive(cl_mem_fence_flags);
+void OCL_DECLARE intel_work_group_barrier_wait(cl_mem_fence_flags);
+#if __OPENCL_C_VERSION__ >= 200
+void OCL_DECLARE intel_work_group_barrier_arrive(cl_mem_fence_flags, memory_scope);
+void OCL_DECLARE intel_work_group_barrier_wait(cl_mem_fence_flags, memory_scope);
+#endif
+
+// cl_intel_bfloat16_conversions
+#define OCL_BFLOAT16(n)                                                                             \
+  ushort##n __attribute__((overloadable, const)) intel_convert_bfloat16##n##_as_ushort##n(float##n); \
+  float##n __attribute__((overloadable, const)) intel_convert_as_bfloat16##n##_float##n(ushort##n);
+OCL_BFLOAT16()
+OCL_BFLOAT16(2)
+OCL_BFLOAT16(3)
+OCL_BFLOAT16(4)
+OCL_BFLOAT16(8)
+OCL_BFLOAT16(16)
+
+#undef OCL_BFLOAT16
 #undef OCL_DECLARE
 #undef OCL_SHUFFLES
 #undef OCL_ALL_SHUFFLES

@@ -1,0 +1,129 @@
+/* Says in plain instructions what extensions newer than spirv-val and llvm-spirv 15 add: split
+ * barriers, instructions without meaning, and defaults of fast math, which permit what is not
+ * used here. Modules have not been validated when they come here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/spirv/spirv.h"
+
+struct plain {
+  const uint32_t *words;
+  uint32_t bound;
+  bool *is_nothing; /* by id: a set of instructions without meaning, or the result of one */
+  bool has_fast_math;
+};
+
+static bool is_marked(const struct plain *plain, uint32_t id) {
+  return id < plain->bound && plain->is_nothing[id];
+}
+
+/* Whether a string that begins at a place does so with the text; each string ends with a zero. */
+static bool begins_with(const uint32_t *words, size_t count, const char *text, size_t size) {
+  return count * sizeof *words >= size && !memcmp(words, text, size);
+}
+
+static bool is_empty_instruction(const struct plain *plain, const uint32_t *word) {
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  return (instruction.opcode == OP_EXT_INST || instruction.opcode == OP_EXT_INST_FORWARD) &&
+         instruction.length > 3 && is_marked(plain, word[3]);
+}
+
+/* Sets whose names begin so have no meaning, whatever their instructions are. Sets come before
+ * their instructions. */
+static void find_empty(struct plain *plain, size_t count) {
+  static const char prefix[] = "NonSemantic.";
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
+    const uint32_t *word = plain->words + at;
+    const struct spirv_instruction instruction = spirv_instruction_at(word);
+    length = instruction.length;
+    if (instruction.opcode == OP_EXT_INST_IMPORT && length > 2 && word[1] < plain->bound &&
+        begins_with(word + 2, length - 2, prefix, sizeof prefix - 1))
+      plain->is_nothing[word[1]] = true;
+    else if (is_empty_instruction(plain, word) && word[2] < plain->bound)
+      plain->is_nothing[word[2]] = true;
+    else if (instruction.opcode == OP_CAPABILITY && length > 1)
+      plain->has_fast_math |= word[1] == CAPABILITY_FLOAT_CONTROLS2;
+  }
+}
+
+static bool is_known_here(const uint32_t *word, size_t length) {
+  static const char *const extensions[] = {
+      "SPV_INTEL_split_barrier",
+      "SPV_KHR_float_controls2",
+      "SPV_KHR_non_semantic_info",
+      "SPV_KHR_relaxed_extended_instruction",
+  };
+  for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++)
+    if (begins_with(word + 1, length - 1, extensions[i], strlen(extensions[i]) + 1))
+      return true;
+  return false;
+}
+
+static bool is_dropped(const struct plain *plain, const uint32_t *word) {
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  const size_t length = instruction.length;
+  switch (instruction.opcode) {
+  case OP_CAPABILITY:
+    return length > 1 &&
+           (word[1] == CAPABILITY_FLOAT_CONTROLS2 || word[1] == CAPABILITY_SPLIT_BARRIER);
+  case OP_EXTENSION:
+    return is_known_here(word, length);
+  case OP_EXT_INST_IMPORT:
+    return length > 1 && is_marked(plain, word[1]);
+  case OP_EXT_INST:
+  case OP_EXT_INST_FORWARD:
+    return is_empty_instruction(plain, word);
+  case OP_EXECUTION_MODE_ID:
+    return plain->has_fast_math && length > 2 && word[2] == MODE_FP_FAST_MATH_DEFAULT;
+  case OP_NAME:
+    return length > 1 && is_marked(plain, word[1]);
+  case OP_DECORATE:
+    return length > 2 && (is_marked(plain, word[1]) ||
+                          (plain->has_fast_math && word[2] == DECORATION_FP_FAST_MATH_MODE));
+  default:
+    return false;
+  }
+}
+
+/* The first part of a barrier orders memory, the second waits for all as well. Gives the words
+ * written, of which there are no more than the instruction has. */
+static size_t put_barrier(uint32_t *out, const uint32_t *word) {
+  enum { BARRIER_WORDS = 4, MEMORY_BARRIER_WORDS = 3 };
+  const uint32_t execution = word[1], memory = word[2], semantics = word[3];
+  if (spirv_instruction_at(word).opcode == OP_CONTROL_BARRIER_WAIT) {
+    out[0] = BARRIER_WORDS << SPIRV_LENGTH_SHIFT | OP_CONTROL_BARRIER;
+    out[1] = execution;
+    out[2] = memory;
+    out[3] = semantics;
+    return BARRIER_WORDS;
+  }
+  out[0] = MEMORY_BARRIER_WORDS << SPIRV_LENGTH_SHIFT | OP_MEMORY_BARRIER;
+  out[1] = memory;
+  out[2] = semantics;
+  return MEMORY_BARRIER_WORDS;
+}
+
+bool spirv_plain(uint32_t *words, size_t *count) {
+  struct plain plain = {.words = words, .bound = words[SPIRV_BOUND_WORD]};
+  size_t kept = SPIRV_HEADER_WORDS;
+  plain.is_nothing = calloc(plain.bound, sizeof *plain.is_nothing);
+  if (!plain.is_nothing)
+    return false;
+  find_empty(&plain, *count);
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < *count; at += length) {
+    const struct spirv_instruction instruction = spirv_instruction_at(words + at);
+    length = instruction.length;
+    if (is_dropped(&plain, words + at))
+      continue;
+    if (length == 4 && (instruction.opcode == OP_CONTROL_BARRIER_ARRIVE ||
+                        instruction.opcode == OP_CONTROL_BARRIER_WAIT)) {
+      kept += put_barrier(words + kept, words + at);
+      continue;
+    }
+    memmove(words + kept, words + at, length * sizeof *words);
+    kept += length;
+  }
+  free(plain.is_nothing);
+  *count = kept;
+  return true;
+}
