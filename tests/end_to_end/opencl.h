@@ -89,6 +89,26 @@ static inline cl_kernel opencl_kernel(const struct opencl *opencl, const char *s
   return kernel;
 }
 
+/* The context works: a thousand work-items add one each. */
+static inline void opencl_works(const struct opencl *opencl) {
+  const size_t many = 1000;
+  cl_int error, value = 0;
+  cl_kernel kernel =
+      opencl_kernel(opencl, "kernel void count(global int *p) { atomic_inc(p); }", "count");
+  cl_mem buffer =
+      clCreateBuffer(opencl->context, CL_MEM_COPY_HOST_PTR, sizeof value, &value, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &many, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(
+      clEnqueueReadBuffer(opencl->queue, buffer, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL),
+      CL_SUCCESS);
+  CHECK(value == 1000);
+  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
 /* Lets one work-item of the kernel work on a buffer with the data, and releases the program. */
 static inline void opencl_once(const struct opencl *opencl, cl_program program, const char *name,
                                void *data, size_t size) {
@@ -108,17 +128,23 @@ static inline void opencl_once(const struct opencl *opencl, cl_program program, 
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
 }
 
-/* The program binary that a source becomes; *size bytes, freed by the caller. */
-static inline unsigned char *opencl_binary_with(const struct opencl *opencl, const char *source,
-                                                const char *options, size_t *size) {
-  cl_program program = opencl_program(opencl, source);
-  CHECK_CL(clBuildProgram(program, 1, &opencl->device, options, NULL, NULL), CL_SUCCESS);
+/* A program's binary; *size bytes, freed by the caller. */
+static inline unsigned char *opencl_binary_of(cl_program program, size_t *size) {
   CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
            CL_SUCCESS);
   unsigned char *binary = malloc(*size);
   CHECK(binary);
   CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
            CL_SUCCESS);
+  return binary;
+}
+
+/* The program binary that a source becomes; *size bytes, freed by the caller. */
+static inline unsigned char *opencl_binary_with(const struct opencl *opencl, const char *source,
+                                                const char *options, size_t *size) {
+  cl_program program = opencl_program(opencl, source);
+  CHECK_CL(clBuildProgram(program, 1, &opencl->device, options, NULL, NULL), CL_SUCCESS);
+  unsigned char *binary = opencl_binary_of(program, size);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   return binary;
 }

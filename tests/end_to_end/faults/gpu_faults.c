@@ -160,26 +160,6 @@ static void fail(unsigned kind) {
   opencl_close(&opencl);
 }
 
-/* A context that was there all the time, or is made afterwards, works. */
-static void works(struct opencl *opencl) {
-  const size_t many = 1000;
-  cl_int error, value = 0;
-  cl_program program = build(opencl);
-  cl_mem buffer =
-      clCreateBuffer(opencl->context, CL_MEM_COPY_HOST_PTR, sizeof value, &value, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  cl_kernel kernel = kernel_of(opencl, program, "count", buffer);
-  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &many, NULL, 0, NULL, NULL),
-           CL_SUCCESS);
-  CHECK_CL(
-      clEnqueueReadBuffer(opencl->queue, buffer, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL),
-      CL_SUCCESS);
-  CHECK(value == 1000);
-  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
-  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
-}
-
 int main(void) {
   struct opencl bystander;
   unsigned before = 0;
@@ -189,9 +169,9 @@ int main(void) {
       struct opencl opencl;
       fail(kind);
       opencl_open(&opencl);
-      works(&opencl);
+      opencl_works(&opencl);
       opencl_close(&opencl);
-      works(&bystander);
+      opencl_works(&bystander);
     }
     if (round == 0)
       before = open_fds();

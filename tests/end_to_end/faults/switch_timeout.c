@@ -9,37 +9,7 @@
 
 #include "icd/cl_tegracl.h"
 
-static const char source[] = "kernel void spin(global volatile int *flag) { while (!*flag) {} }\n"
-                             "kernel void count(global int *p) { atomic_inc(p); }\n";
-
-static cl_kernel kernel_of(const struct opencl *opencl, const char *name) {
-  cl_int error;
-  cl_program program = opencl_program(opencl, source);
-  CHECK_CL(clBuildProgram(program, 1, &opencl->device, "", NULL, NULL), CL_SUCCESS);
-  cl_kernel kernel = clCreateKernel(program, name, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
-  return kernel;
-}
-
-/* A thousand work-items each add one. */
-static void works(const struct opencl *opencl) {
-  const size_t many = 1000;
-  cl_int error, value = 0;
-  cl_kernel kernel = kernel_of(opencl, "count");
-  cl_mem buffer =
-      clCreateBuffer(opencl->context, CL_MEM_COPY_HOST_PTR, sizeof value, &value, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
-  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &many, NULL, 0, NULL, NULL),
-           CL_SUCCESS);
-  CHECK_CL(
-      clEnqueueReadBuffer(opencl->queue, buffer, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL),
-      CL_SUCCESS);
-  CHECK(value == 1000);
-  CHECK_CL(clReleaseMemObject(buffer), CL_SUCCESS);
-  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
-}
+static const char source[] = "kernel void spin(global volatile int *flag) { while (!*flag) {} }\n";
 
 static cl_int status_of(cl_event event) {
   cl_int status;
@@ -52,7 +22,7 @@ static cl_int status_of(cl_event event) {
 static cl_event spin(const struct opencl *opencl, cl_mem flag) {
   const size_t one = 1;
   cl_event event;
-  cl_kernel kernel = kernel_of(opencl, "spin");
+  cl_kernel kernel = opencl_kernel(opencl, source, "spin");
   CHECK_CL(clSetKernelArg(kernel, 0, sizeof flag, &flag), CL_SUCCESS);
   CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &one, NULL, 0, NULL, &event),
            CL_SUCCESS);
@@ -94,13 +64,13 @@ int main(int argc, char **argv) {
   *flag = 0;
   cl_event event = spin(&long_running, buffer);
   do /* once may be before the kernel has the engine */
-    works(&other);
+    opencl_works(&other);
   while (!saved && status_of(event) == CL_RUNNING);
   if (saved) {
     CHECK(status_of(event) == CL_RUNNING);
     *flag = 1;
     CHECK_CL(clWaitForEvents(1, &event), CL_SUCCESS);
-    works(&long_running);
+    opencl_works(&long_running);
   } else {
     is_ended(&long_running, event);
   }
@@ -109,8 +79,8 @@ int main(int argc, char **argv) {
   opencl_close(&long_running);
   /* The context is dead, not the device. */
   opencl_open(&long_running);
-  works(&long_running);
-  works(&other);
+  opencl_works(&long_running);
+  opencl_works(&other);
   opencl_close(&long_running);
   opencl_close(&other);
   printf("right\n");

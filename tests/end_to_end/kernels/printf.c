@@ -222,14 +222,9 @@ static void overflow(struct opencl *opencl) {
 
 static void loaded_binary(const struct opencl *opencl) {
   cl_int error, status;
-  cl_program built =
-      opencl_program(opencl, "kernel void k() { printf(\"from %s\\n\", \"a binary\"); }");
-  CHECK_CL(clBuildProgram(built, 1, &opencl->device, "", NULL, NULL), CL_SUCCESS);
   size_t size;
-  CHECK_CL(clGetProgramInfo(built, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL), CL_SUCCESS);
-  unsigned char *binary = malloc(size);
-  CHECK_CL(clGetProgramInfo(built, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL), CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(built), CL_SUCCESS);
+  unsigned char *binary = opencl_binary_with(
+      opencl, "kernel void k() { printf(\"from %s\\n\", \"a binary\"); }", "", &size);
   cl_program program = clCreateProgramWithBinary(opencl->context, 1, &opencl->device, &size,
                                                  (const unsigned char **)&binary, &status, &error);
   CHECK_CL(error, CL_SUCCESS);

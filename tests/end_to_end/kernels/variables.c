@@ -94,11 +94,7 @@ int main(void) {
   CHECK(total == 4 + 4 + 400 + 1 + 24 + 8 + 48 + 4);
   check(&opencl, program);
 
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
-           CL_SUCCESS);
-  unsigned char *binary = malloc(size);
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
-           CL_SUCCESS);
+  unsigned char *binary = opencl_binary_of(program, &size);
   cl_program loaded = clCreateProgramWithBinary(opencl.context, 1, &opencl.device, &size,
                                                 (const unsigned char **)&binary, &status, &error);
   CHECK_CL(error, CL_SUCCESS);

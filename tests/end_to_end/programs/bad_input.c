@@ -105,15 +105,10 @@ static void fault(void) {
 static void binary(void) {
   struct opencl opencl;
   opencl_open(&opencl);
-  cl_program program = opencl_program(&opencl, "kernel void k(global int *p) { p[0] = 1; }\n");
-  CHECK_CL(clBuildProgram(program, 1, &opencl.device, "", NULL, NULL), CL_SUCCESS);
+  cl_program program;
   size_t size;
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
-           CL_SUCCESS);
-  unsigned char *bytes = malloc(size);
-  CHECK(bytes);
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL), CL_SUCCESS);
-  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  unsigned char *bytes =
+      opencl_binary_with(&opencl, "kernel void k(global int *p) { p[0] = 1; }\n", "", &size);
   const unsigned char *view = bytes;
   cl_int error, status;
   for (size_t length = 1; length < size; length += length < 256 ? 1 : 61) {

@@ -117,10 +117,8 @@ static void built(const struct opencl *opencl) {
   cl_int error;
   size_t size;
   cl_program part = object(opencl, "kernel void k(global float *x) { *x *= HALF; }", "-DHALF=0.5f");
-  CHECK_CL(clGetProgramInfo(part, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL), CL_SUCCESS);
-  unsigned char *binary = malloc(size);
+  unsigned char *binary = opencl_binary_of(part, &size);
   const unsigned char *given = binary;
-  CHECK_CL(clGetProgramInfo(part, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL), CL_SUCCESS);
   cl_program again =
       clCreateProgramWithBinary(opencl->context, 1, &opencl->device, &size, &given, NULL, &error);
   CHECK_CL(error, CL_SUCCESS);

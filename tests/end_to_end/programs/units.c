@@ -121,16 +121,6 @@ static cl_program build(const struct opencl *opencl, const char *options, cl_int
   return program;
 }
 
-static unsigned char *binary_of(cl_program program, size_t *size) {
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
-           CL_SUCCESS);
-  unsigned char *binary = malloc(*size);
-  CHECK(binary);
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
-           CL_SUCCESS);
-  return binary;
-}
-
 /* ---- tests ----------------------------------------------------------------------------- */
 
 static void test_changes(const struct opencl *opencl) {
@@ -165,7 +155,7 @@ static void test_binary(const struct opencl *opencl) {
   for (int k = 0; k < KERNELS; k++)
     sprintf(expected_names + strlen(expected_names), "%sk%d", k ? ";" : "", k);
   CHECK(!strcmp(names, expected_names));
-  unsigned char *binary = binary_of(program, &size);
+  unsigned char *binary = opencl_binary_of(program, &size);
   CHECK(container_word(binary, FORMAT_AT) == FORMAT_UNITS && container_word(binary, UNITS_AT) > 2);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
   program = clCreateProgramWithBinary(opencl->context, 1, &opencl->device, &size,
@@ -185,7 +175,7 @@ static void test_whole(const struct opencl *opencl) {
   make_source("global uint counter = 1;\nkernel void count(global uint *p) { *p = counter++; }\n",
               -1);
   cl_program program = build(opencl, "-cl-std=CL3.0", CL_SUCCESS, &told);
-  unsigned char *binary = binary_of(program, &size);
+  unsigned char *binary = opencl_binary_of(program, &size);
   CHECK(container_word(binary, FORMAT_AT) == FORMAT_WHOLE && told.units == 0);
   run(opencl, program, -1);
   CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
@@ -237,7 +227,7 @@ static void test_lines(const struct opencl *opencl, const char *tegraclc) {
     last += source[i] == '\n';
   cl_program program = build(opencl, "", CL_SUCCESS, &told);
   CHECK(told.units > 2);
-  unsigned char *binary = binary_of(program, &size);
+  unsigned char *binary = opencl_binary_of(program, &size);
   CHECK(mkdtemp(folder));
   snprintf(file, sizeof file, "%s/units.bin", folder);
   FILE *out = fopen(file, "wb");

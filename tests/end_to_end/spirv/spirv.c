@@ -88,12 +88,7 @@ static char *read_text(const char *path) {
 static cl_program reload(const struct opencl *opencl, cl_program program) {
   size_t size;
   cl_int error, status;
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
-           CL_SUCCESS);
-  unsigned char *binary = malloc(size);
-  CHECK(binary);
-  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
-           CL_SUCCESS);
+  unsigned char *binary = opencl_binary_of(program, &size);
   cl_program again = clCreateProgramWithBinary(opencl->context, 1, &opencl->device, &size,
                                                (const unsigned char **)&binary, &status, &error);
   CHECK_CL(error, CL_SUCCESS);
