@@ -4,6 +4,7 @@
     isagen.py TABLE header OUT.h     enums of operations, modifiers and values
     isagen.py TABLE tables OUT.c     rows for decoder, disassembler and encoder
     isagen.py TABLE execution OUT.h  what the interpreter knows of each operation
+    isagen.py TABLE lowering OUT.c   functions that fill in the interpreter's uops
     isagen.py TABLE check            only checks
 
 The table's first comment explains its lines. Refused, with the line: unknown or
@@ -14,6 +15,8 @@ import itertools
 import re
 import sys
 
+from lowering import Lowering, Refused, identifier, lowering
+
 KINDS = ['none', 'reg', 'ureg', 'pred', 'upred', 'imm', 'const', 'bindless', 'mem', 'target',
          'barrier', 'special', 'scoreboard', 'pr', 'upr', 'enum', 'sbset', 'swizzle']
 FIELD_KEYS = ('bits', 'value', 'bank', 'index', 'uindex', 'ureg', 'scale')
@@ -23,10 +26,6 @@ FLAG_KEYS = ('inverted', 'absolute', 'offset', 'next')
 # (103:102) and scheduling from 105 up.
 COMMON = [(0, 12), (91, 1), (12, 4), (102, 2), (105, 23)]
 OPERANDS_MAX = 10
-
-
-class Refused(Exception):
-    pass
 
 
 def parse_bits(text):
@@ -70,19 +69,29 @@ class Isa:
         self.classes = {}  # name: text
         self.handlers = []
         self.arguments = {}  # of groups of handlers: {name: C type}
+        self.group = {}  # handler: its group
         self.does = {}  # operation: Execution
+        self.hints = []  # modifiers without effect
 
 
 class Execution:
     """How an operation is executed."""
-    def __init__(self):
+    def __init__(self, line):
+        self.line = line
         self.klass = None
         self.access = ('none', 'none')  # which memory, in which way
+        self.handler = None  # a name, or a choice by a modifier
+        self.arguments = {}  # name: value
+        self.words = {}  # operand, or "all": value
+        self.neutral, self.unused = [], []  # operands
+        self.only = {}  # modifier: the values that are executed
+        self.choose = self.lower = None  # functions of emulator/sm/lower
 
 
 class Operand:
     def __init__(self, kind):
         self.kind = kind
+        self.name = self.plain_name = None  # in the row, and in the form
         self.field = {}
         self.bit = {}
         self.flags = set()
@@ -97,6 +106,7 @@ class Operand:
 
     def copy(self):
         o = Operand(self.kind)
+        o.name, o.plain_name = self.name, self.plain_name
         o.field, o.bit, o.flags = dict(self.field), dict(self.bit), set(self.flags)
         o.shift, o.signed, o.neutral = self.shift, self.signed, self.neutral
         o.values, o.select, o.style, o.half = self.values, self.select, self.style, self.half
@@ -168,6 +178,7 @@ def use_operand(isa, token, form, base):
     name, classes, suffixes = m.groups()
     reuse = 0 if base & VARIABLE_LATENCY else REUSE.get(name, 0)
     slots = isa.forms[form]
+    given = name
     for _ in range(2):
         name = slots.get(name, name)
     classes = classes or ''
@@ -176,6 +187,7 @@ def use_operand(isa, token, form, base):
     if name not in isa.operands:
         raise Refused('unknown operand %r' % name)
     o = isa.operands[name].copy()
+    o.name, o.plain_name = given, name
     o.flags |= flags
     o.reuse = reuse if o.kind == 'reg' else 0
     keep = set()
@@ -294,6 +306,7 @@ def parse_handlers(isa, line):
         return
     if group in isa.arguments:
         raise Refused('group %s twice' % group)
+    isa.group.update({name: group for name in names.split()})
     arguments = {}
     for word in right.split():
         if word.endswith('+'):
@@ -310,13 +323,14 @@ def parse_handlers(isa, line):
     isa.arguments[group] = arguments
 
 
-def parse_does(isa, words):
+def parse_does(isa, words, line):
     op = isa.insns[-1][0]
     if op in isa.does:
         raise Refused('%s has two lines "does"' % op)
-    does = isa.does[op] = Execution()
+    does = isa.does[op] = Execution(line)
     for word in words:
         key, _, value = word.partition('=')
+        operand, _, count = word.partition('*')
         if key == 'class':
             if value not in isa.classes:
                 raise Refused('unknown class %r' % value)
@@ -325,10 +339,23 @@ def parse_does(isa, words):
             does.access = tuple(value.split('.'))
             if len(does.access) != 2 or does.access[0] not in SPACES or does.access[1] not in ACCESSES:
                 raise Refused('unknown access %r' % value)
+        elif key in ('handler', 'choose', 'lower') and value:
+            setattr(does, key, value)
+        elif key in ('neutral', 'unused') and value:
+            setattr(does, key, value.split(','))
+        elif key == 'only' and value:
+            mod, _, texts = value.partition(':')
+            does.only[mod] = texts.split(',')
+        elif value and key not in does.arguments:
+            does.arguments[key] = value
+        elif count and operand not in does.words:
+            does.words[operand] = count
         else:
             raise Refused('unknown word %r' % word)
     if not does.klass:
         raise Refused('%s has no class' % op)
+    if not does.handler:
+        raise Refused('%s has no handler' % op)
 
 
 def parse_rows(isa, line, number):
@@ -422,10 +449,6 @@ def overlap(a, b):
     return False
 
 
-def identifier(text):
-    return re.sub(r'\W', '_', text).upper()
-
-
 def constants(isa):
     """All names of the header: [(enum, [(constant, what it is made of, value)])]."""
     out = [('sm_op', [('SM_OP_' + identifier(op), op, None) for op in isa.ops]),
@@ -455,7 +478,7 @@ def parse(path):
                     if not isa.insns:
                         raise Refused('rows before any insn')
                     if line.split()[0] == 'does':
-                        parse_does(isa, line.split()[1:])
+                        parse_does(isa, line.split()[1:], number)
                     else:
                         parse_rows(isa, line, number)
                     continue
@@ -476,6 +499,8 @@ def parse(path):
                     isa.forms[words[1]] = dict(w.split('=') for w in words[2:])
                 elif words[0] == 'class':
                     parse_class(isa, line)
+                elif words[0] == 'hints':
+                    isa.hints += words[1:]
                 elif words[0] == 'handlers':
                     parse_handlers(isa, line)
                 elif words[0] == 'insn':
@@ -499,6 +524,11 @@ def parse(path):
                 raise Refused('%s: %r and %r both become %s' % (path, origin[name], what, name))
             origin[name] = what
     isa.rows.sort(key=lambda r: (r['opcode'], r['line']))
+    for op, does in isa.does.items():
+        try:
+            does.body = Lowering(isa, op).body
+        except Refused as e:
+            raise Refused('%s:%d: %s: %s' % (path, does.line, op, e)) from None
     return isa
 
 
@@ -620,11 +650,15 @@ def execution(isa):
             '#define SM_EXECUTED(X) \\']
     out += ['  X(%s, %s, %s, %s) \\' % (identifier(op), does.klass.upper(), does.access[0].upper(),
                                        does.access[1].upper()) for op, does in isa.does.items()]
-    out += ['', '#endif', '']
+    out += ['', '/* X(name): what decides on handlers, or lowers, beside the generated functions */']
+    for macro, member in (('SM_CHOICES', 'choose'), ('SM_LOWERINGS', 'lower')):
+        names = sorted({getattr(does, member) for does in isa.does.values()} - {None})
+        out += ['#define %s(X) \\' % macro] + ['  X(%s) \\' % name for name in names] + ['']
+    out += ['#endif', '']
     return '\n'.join(out)
 
 
-OUTPUTS = {'header': header, 'tables': tables, 'execution': execution}
+OUTPUTS = {'header': header, 'tables': tables, 'execution': execution, 'lowering': lowering}
 
 
 def main(argv):

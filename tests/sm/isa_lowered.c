@@ -1,6 +1,6 @@
 /* What ptxas makes for sm_87, the interpreter executes: of the recorded words
  * (isa_corpus.txt) exactly the textures' and surfaces' instructions lead to "not
- * implemented", as docs/emulator/instructions.md says.
+ * implemented", as docs/emulator/instructions.md says, and so does a form from no compiler.
  *
  *   isa_lowered ISA_CORPUS.TXT
  */
@@ -30,6 +30,17 @@ static bool names_no_bank(const struct sm_insn *insn) {
     if (insn->operand[k].kind == SM_OPERAND_CONST && insn->operand[k].bank >= SM_BANKS)
       return insn->op == SM_OP_SGXT;
   return false;
+}
+
+/* A form that decodes but whose meaning is not known: HFMA2.RELU with a predicate. */
+static bool refuses_unknown_form(const struct sm_core *core) {
+  const uint64_t word[2] = {0x3000001cff106231, 0x000000000002850c};
+  struct sm_insn insn;
+  struct sm_uop u;
+  if (!sm_decode(word, &insn) || insn.op != SM_OP_HFMA2)
+    return false;
+  sm_lower(&u, &insn, 0, MOST_REGISTERS, core, NULL);
+  return u.handler == core->handler[SM_H_not_implemented];
 }
 
 int main(int argc, char **argv) {
@@ -66,6 +77,10 @@ int main(int argc, char **argv) {
     }
   }
   fclose(file);
+  if (!refuses_unknown_form(core)) {
+    printf("executed: HFMA2.RELU with a predicate\n");
+    failures++;
+  }
   printf("%u words, %u executed, %u failures\n", words, executed, failures);
   return failures || !executed;
 }

@@ -342,7 +342,7 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
     define_place(ws, place, m, &t);
   if (note->handler == SM_H_r2p)
     for (unsigned k = 0; k < SM_PRED_TRUE; k++)
-      ws->undefined[SM_SLOTS + k + u->predicates.first] &= ~m;
+      ws->undefined[SM_SLOTS + k + sm_first_predicate(u)] &= ~m;
 }
 
 /* --- warp-synchronous operations ------------------------------------------------------ */

@@ -10,7 +10,7 @@ static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, 
   struct sm_lanes t;
   const uint32_t *s = source(w, u, slot, &t);
   const unsigned select = u->half.select >> (2 * slot) & 3u, mods = u->mods >> (2 * slot) & 3u;
-  const bool bf16 = u->half.flags & SM_HALF_BF16, ftz = u->ftz;
+  const bool bf16 = u->half.bf16, ftz = u->ftz;
   for (unsigned i = 0; i < SM_LANES; i++) {
     if (select == HALF_F32) {
       low[i] = high[i] = sem_f32(ftz ? sem_flush32(s[i]) : s[i]);
@@ -45,14 +45,11 @@ enum half_op { HALF_ADD, HALF_MUL, HALF_FMA };
 HANDLER(hfma2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES], c[2][SM_LANES];
-  const struct sem_half_mode mode = {.bf16 = u->half.flags & SM_HALF_BF16,
-                                     .ftz = u->ftz,
-                                     .fmz = u->half.flags & SM_HALF_FMZ,
-                                     .sat = u->sat,
-                                     .relu = u->half.flags & SM_HALF_RELU};
+  const struct sem_half_mode mode = {
+      .bf16 = u->half.bf16, .ftz = u->ftz, .fmz = u->half.fmz, .sat = u->sat, .relu = u->half.relu};
   source_half(w, u, 0, a[0], a[1]);
   source_half(w, u, 1, b[0], b[1]);
-  if (u->half.flags & SM_HALF_EXCHANGE)
+  if (u->half.exchange)
     exchange_halves(b[0], b[1]);
   if (u->half.operation == HALF_FMA)
     source_half(w, u, 2, c[0], c[1]);
@@ -64,7 +61,7 @@ HANDLER(hfma2) {
         c[k][i] = -0.0f;
     }
   for (unsigned i = 0; i < SM_LANES; i++) {
-    if (u->half.flags & SM_HALF_F32_OUT) {
+    if (u->half.f32_result) {
       double exact = sem_odd_add((double)a[0][i] * (double)b[0][i], c[0][i]);
       uint32_t out = sem_canonical32(sem_bits32((float)exact));
       out = u->ftz ? sem_flush32(out) : out;
@@ -85,7 +82,7 @@ static inline uint32_t half_of(float f, bool bf16) {
 HANDLER(hmnmx2) {
   RESULT(u->d);
   float a[2][SM_LANES], b[2][SM_LANES];
-  const bool bf16 = u->half.flags & SM_HALF_BF16;
+  const bool bf16 = u->half.bf16;
   const uint32_t min = PP;
   source_half(w, u, 0, a[0], a[1]);
   source_half(w, u, 1, b[0], b[1]);
@@ -94,7 +91,7 @@ HANDLER(hmnmx2) {
     for (unsigned k = 0; k < 2; k++)
       out[k] = sem_minmax32(sem_bits32(a[k][i]), sem_bits32(b[k][i]), min >> i & 1, u->half.nan,
                             u->half.xor_sign);
-    if (u->half.flags & SM_HALF_F32_OUT)
+    if (u->half.f32_result)
       r[i] = out[0];
     else
       r[i] = half_of(sem_f32(out[0]), bf16) | half_of(sem_f32(out[1]), bf16) << 16;
@@ -117,8 +114,7 @@ HANDLER(hset2) {
   RESULT(u->d);
   uint32_t p[2];
   compare_half(w, u, p);
-  const uint32_t q = PP,
-                 yes = u->half.wide ? (u->half.flags & SM_HALF_BF16 ? 0x3f80u : 0x3c00u) : 0xffffu;
+  const uint32_t q = PP, yes = u->half.wide ? (u->half.bf16 ? 0x3f80u : 0x3c00u) : 0xffffu;
   p[0] = sem_bop(u->half.combine, p[0], q);
   p[1] = sem_bop(u->half.combine, p[1], q);
   for (unsigned i = 0; i < SM_LANES; i++)

@@ -25,9 +25,9 @@ HANDLER(nop) {
 
 HANDLER(mov_reg) {
   RESULT(u->d);
-  const uint32_t *a = REG(u->s[0]);
+  const uint32_t *b = REG(u->s[1]);
   FOR_LANES
-  r[i] = a[i];
+  r[i] = b[i];
   RESULT_END;
 }
 
@@ -506,7 +506,7 @@ HANDLER(p2r) {
   const uint32_t shift = 8u * u->predicates.byte;
   memset(&bits, 0, sizeof bits);
   for (unsigned k = 0; k < SM_PRED_TRUE; k++) {
-    const uint32_t p = w->pred[u->predicates.first + k];
+    const uint32_t p = w->pred[sm_first_predicate(u) + k];
     FOR_LANES
     bits.l[i] |= p & sm_lane_bit[i] ? 1u << k : 0;
   }
@@ -530,7 +530,7 @@ HANDLER(r2p) {
       continue;
     FOR_LANES
     bit.l[i] = a[i] >> (k + shift) & 1 ? ~0u : 0;
-    pred_out(w, (uint8_t)(u->predicates.first + k), sm_mask_of(bit.l), write);
+    pred_out(w, (uint8_t)(sm_first_predicate(u) + k), sm_mask_of(bit.l), write);
   }
   return NEXT;
 }

@@ -4,9 +4,8 @@
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/exec_round.h"
 
-/* An operand is a constant of the buffer that a descriptor in the uniform registers at
- * jump names: address and size in units of 16 bytes (Mesa, nvk_descriptor_types.h,
- * nvk_bindless_cbuf). off is the handler of the instruction. */
+/* An operand is a constant of the buffer that a descriptor in uniform registers names: address
+ * and size in units of 16 bytes (Mesa, nvk_descriptor_types.h, nvk_bindless_cbuf). */
 HANDLER(bindless) {
   enum { ADDRESS_BITS = 45, UNIT_SHIFT = 4 };
   const uint64_t descriptor = sem_pair(REG(u->descriptor)[0], REG(u->descriptor + SM_REG_BYTES)[0]);

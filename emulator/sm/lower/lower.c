@@ -1,7 +1,6 @@
 /* From a decoded instruction to the compact form that the interpreter executes:
  * chooses the handler, turns registers into offsets, checks them against the
- * launch's count. What the fields of each handler mean stands with it in
- * exec_*.c.
+ * launch's count.
  */
 #include "emulator/sm/lower/lower.h"
 
@@ -21,16 +20,10 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
       .pq = SM_PRED_TRUE,
       .pr = SM_PRED_TRUE,
   };
-  unsigned handler = sm_lower_integer(&l);
-  if (handler == SM_HANDLER_COUNT)
-    handler = sm_lower_float(&l);
-  if (handler == SM_HANDLER_COUNT)
-    handler = sm_lower_memory(&l);
-  if (handler == SM_HANDLER_COUNT)
-    handler = sm_lower_tensor(&l);
-  if (handler == SM_HANDLER_COUNT)
-    handler = sm_lower_control(&l);
-  if (handler == SM_HANDLER_COUNT || l.unsupported)
+  unsigned handler = SM_H_not_implemented;
+  if (sm_lower_operation[insn->op])
+    handler = sm_lower_operation[insn->op](&l);
+  if (l.unsupported)
     handler = SM_H_not_implemented;
   else if (l.out_of_range)
     handler = SM_H_register_range;

@@ -1,5 +1,7 @@
-/* Lowering: the state of one instruction's way to its uop, and the operands as
- * the handlers want them.
+/* Lowering: from a decoded instruction to its uop. The functions that do it are generated
+ * from the "does" lines of sm87.isa (lowering_gen.c): they store arguments and place
+ * operands with the functions of this header. Functions of the other files of this folder
+ * choose between handlers, and lower the few instructions that fit no pattern.
  */
 #ifndef TEGRACL_SM_LOWER_H
 #define TEGRACL_SM_LOWER_H
@@ -32,11 +34,11 @@ static inline const struct sm_operand *next(struct lowering *l) {
   return l->at < l->insn->operand_count ? &l->insn->operand[l->at++] : &none;
 }
 
-/* The next operand, if it is of a kind. */
-static inline const struct sm_operand *next_if(struct lowering *l, enum sm_operand_kind kind) {
-  if (l->at < l->insn->operand_count && l->insn->operand[l->at].kind == kind)
-    return next(l);
-  return NULL;
+/* The same operand again at the next call. */
+static inline const struct sm_operand *peek(struct lowering *l) {
+  const struct sm_operand *o = next(l);
+  l->at--;
+  return o;
 }
 
 static inline unsigned mod(const struct lowering *l, enum sm_mod which) {
@@ -94,10 +96,22 @@ static inline void src_pred(struct lowering *l, unsigned which) {
     u->pnot |= (uint8_t)(1u << which);
 }
 
-/* The leading ?Pp of control instructions. */
-static inline void control_pred(struct lowering *l) {
-  if (l->at < l->insn->operand_count && l->insn->operand[l->at].kind == SM_OPERAND_PRED)
-    src_pred(l, 0);
+/* An operand with which only one value is executed: RZ, PT, or a number. */
+static inline void expect_neutral(struct lowering *l, int64_t number) {
+  const struct sm_operand *o = next(l);
+  switch (o->kind) {
+  case SM_OPERAND_NONE:
+    break;
+  case SM_OPERAND_REG:
+    l->unsupported |= o->reg != SM_RZ;
+    break;
+  case SM_OPERAND_PRED:
+  case SM_OPERAND_UPRED:
+    l->unsupported |= o->reg != SM_PRED_TRUE || o->not_;
+    break;
+  default:
+    l->unsupported |= o->value != number;
+  }
 }
 
 /* Source slot: a register of count words, an immediate or a constant. */
@@ -141,24 +155,22 @@ static inline void src(struct lowering *l, unsigned slot, unsigned count) {
   }
 }
 
-static inline bool plain_mods(const struct sm_uop *u) {
-  return u->mods == 0;
-}
+/* lowering_gen.c: lowers an instruction of each operation and returns its handler; NULL for
+ * operations that are not executed. */
+extern unsigned (*const sm_lower_operation[SM_OP_COUNT])(struct lowering *l);
 
-static inline unsigned lower_simple(struct lowering *l, unsigned handler, unsigned sources) {
-  dst(l, 1);
-  for (unsigned k = 0; k < sources; k++)
-    src(l, k, 1);
-  return handler;
-}
+/* lower_mem.c: the memory operand. */
+void sm_lower_address(struct lowering *l);
 
-/* Each returns the handler's id, or SM_HANDLER_COUNT for instructions of other
- * groups. */
-unsigned sm_lower_integer(struct lowering *l);
-unsigned sm_lower_float(struct lowering *l);
-unsigned sm_lower_memory(struct lowering *l);
-unsigned sm_lower_tensor(struct lowering *l);
-unsigned sm_lower_control(struct lowering *l);
+/* The functions that "does" lines name: sm_choose_* decides on the handler when operands and
+ * arguments are in the uop, and may change them; sm_lower_* also places the operands. handler is
+ * that of the line. */
+#define X(name) unsigned sm_choose_##name(struct lowering *l, unsigned handler);
+SM_CHOICES(X)
+#undef X
+#define X(name) unsigned sm_lower_##name(struct lowering *l, unsigned handler);
+SM_LOWERINGS(X)
+#undef X
 
 /* lower_l1.c: *handler, which is that of u, goes through the L1 cache where it should. */
 void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_core *core,

@@ -52,15 +52,6 @@ enum { SM_SRC_NEG = 1, SM_SRC_ABS = 2 };
 /* For integer operands: the operand is inverted (neg adds one as well). */
 enum { SM_SRC_INV = 2 };
 
-/* Of arithmetic in half precision: bits of half.flags. */
-enum {
-  SM_HALF_BF16 = 1,
-  SM_HALF_F32_OUT = 2,
-  SM_HALF_FMZ = 4,
-  SM_HALF_RELU = 8,
-  SM_HALF_EXCHANGE = 16, /* the second operand is .H0_NH1 */
-};
-
 struct sm_uop {
   sm_handler handler;
   uint16_t d;          /* byte offset of the destination */
@@ -78,7 +69,7 @@ struct sm_uop {
   uint8_t round; /* enum sem_round */
   uint8_t ftz, sat;
   uint16_t descriptor; /* uniform registers that name the bank SM_BANKS */
-  sm_handler execute;  /* what goes on once that bank is found */
+  sm_handler execute;  /* the instruction's handler, called when that bank is found */
   union {              /* what the handler needs besides: the handlers in sm87.isa */
     uint64_t argument_words[2];
 #define X(group) struct sm_arguments_##group group;
@@ -88,6 +79,11 @@ struct sm_uop {
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct sm_uop) == 64, "one cache line");
+
+/* The first predicate of the file that P2R and R2P mean. */
+static inline unsigned sm_first_predicate(const struct sm_uop *u) {
+  return u->uniform ? SM_PRED_UNIFORM : 0;
+}
 
 #define SM_PAGE_BYTES 4096u
 #define SM_INSN_BYTES 16u
