@@ -107,12 +107,12 @@ class Install(unittest.TestCase):
             with self.subTest(program=name):
                 help_text = subprocess.run([self.at(PREFIX / OPTIONS['bindir'] / name), '--help'],
                                            capture_output=True, text=True, check=False)
-                options = set(re.findall(r'(?<![\w-])(--[a-z]+|-o)\b',
+                options = set(re.findall(r'(?<![\w-])(--[a-z-]+|-o)\b',
                                          help_text.stdout + help_text.stderr))
-                manual = self.page(name + '.1')
+                manual = self.page(name + '.1').split('\nDESCRIPTION\n')[1]
                 completion = self.at(COMPLETIONS / name).read_text(encoding='utf-8')
                 for option in options:
-                    self.assertRegex(manual, rf'[ \n]{option}\b')
+                    self.assertRegex(manual, rf'(?m)^ +(--?\w+( \w+)?, )*{option}\b')
                     self.assertRegex(completion, rf"[ ']{option}\b")
 
     def test_help(self):
