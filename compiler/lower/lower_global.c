@@ -112,10 +112,14 @@ static void fill(struct lower *lower, struct image *image, LLVMValueRef value, u
     if (resolve_address(lower, value, reference)) {
       if (LLVMIsAFunction(reference->target)) /* in a block: see lower_use */
         return;
-      if (offset % WORD)
+      const uint64_t size = LLVMStoreSizeOfType(lower->layout, type);
+      if (offset % WORD || size != WORD) {
         lower_fail(lower,
-                   "an initial value with an address at byte %" PRIu64 " of '%s' is not supported",
-                   offset, LLVMGetValueName(image->variable));
+                   "an initial value with an address of %" PRIu64 " bytes at byte %" PRIu64
+                   " of '%s' is not supported",
+                   size, offset, LLVMGetValueName(image->variable));
+        return;
+      }
       reference->offset = offset;
       image->reference_count++;
       declare(lower, reference->target);

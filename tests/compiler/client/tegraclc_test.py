@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The compiler command from the outside: tegraclc_test.py TEGRACLC CL-FOLDER.
+"""The compiler command from the outside: tegraclc_test.py TEGRACLC CL-FOLDER SPIRV-AS.
 
 Every source of the folder becomes machine code with and without optimisation;
 the tiled matrix product becomes the instructions that it should; messages carry
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-TEGRACLC, FOLDER = sys.argv[1:3]
+TEGRACLC, FOLDER, SPIRV_AS = sys.argv[1:4]
 SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'nvrtc.supp')
 os.environ['LSAN_OPTIONS'] = f'suppressions={SUPPRESSIONS}:print_suppressions=0'
 # Bits 8:0 of an instruction: the operation; the three above say the form of the
@@ -183,6 +183,51 @@ for source, name in (
          "arguments take more bytes")):
     status, _, messages = run(source)
     check(status == 1 and name in messages and 'error: ' in messages, f'{name} is refused by name')
+
+# In OpenCL C an initial value cannot have a part of an address; in SPIR-V it can.
+PART_OF_ADDRESS = """OpCapability Addresses
+OpCapability Kernel
+OpCapability Int8
+OpCapability Int64
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %kernel "k"
+%void = OpTypeVoid
+%number = OpTypeInt BITS 0
+%long = OpTypeInt 64 0
+INT32
+%zero = OpConstant %long 0
+%count = OpConstant %long 64
+%array = OpTypeArray %number %count
+%from_number = OpTypePointer UniformConstant %number
+%from_array = OpTypePointer UniformConstant %array
+%to = OpTypePointer CrossWorkgroup %number
+%function = OpTypeFunction %void %to %long
+%seven = OpConstant %number 7
+%target = OpVariable %from_number UniformConstant %seven
+%part = OpSpecConstantOp %number ConvertPtrToU %target
+%values = OpConstantComposite %array VALUES
+%table = OpVariable %from_array UniformConstant %values
+%kernel = OpFunction %void None %function
+%out = OpFunctionParameter %to
+%n = OpFunctionParameter %long
+%entry = OpLabel
+%place = OpInBoundsPtrAccessChain %from_number %table %zero %n
+%value = OpLoad %number %place Aligned 1
+OpStore %out %value Aligned 1
+OpReturn
+OpFunctionEnd
+"""
+for bits in (8, 32):
+    for first in ('%part', '%seven'):
+        text = PART_OF_ADDRESS.replace('BITS', str(bits)).replace(
+            'INT32', '' if bits == 32 else '%uint = OpTypeInt 32 0').replace(
+            'VALUES', first + ' %part' * 63)
+        module = subprocess.run([SPIRV_AS, '--target-env', 'spv1.2', '-', '-o', '-'], check=True,
+                                input=text.encode(), capture_output=True).stdout
+        done = subprocess.run([TEGRACLC, '-'], input=module, capture_output=True, timeout=120)
+        place = f'an address of {bits // 8} bytes at byte {0 if first == "%part" else bits // 8} of'
+        check(done.returncode == 1 and place in done.stderr.decode(),
+              f'{place} an initial value is refused {done.stderr[:200]}')
 
 check(run('int größe(int x) { return x + 1; }\n'
           'kernel void k(global int *ä) { ä[0] = größe(ä[1]); }', '-cl-opt-disable')[0] == 0,
