@@ -158,7 +158,7 @@ static bool put_operands(struct lower *lower, LLVMValueRef call, char *constrain
   char *rest;
   for (char *one = strtok_r(constraints, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
     if (*one == '~') {
-      if (!strcmp(one, "~{memory}"))
+      if (!strcmp(one, "~{memory}") && !lists->clobbers.size)
         text_puts(&lists->clobbers, "\"memory\"");
       continue;
     }

@@ -28,7 +28,7 @@ kernel void assembly(global uint *out, global ulong *wide, global float *f, glob
   ushort s = (ushort)low;
   asm("add.u16 %0, %1, 3;" : "=h"(s) : "h"(s));
   out[i + 1] = s;
-  asm volatile("membar.gl;" ::: "memory");
+  asm volatile("membar.gl;" ::: "memory", "memory");
   asm volatile("st.global.u32 [%0], %1;" ::"l"(out + 2), "r"(high) : "memory");
   /* A tie by number in the middle, and a label for each copy of the statement. */
   asm("sub.u32 %0, %1, %2;" : "=r"(low) : "0"(low), "r"(high));
