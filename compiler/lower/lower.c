@@ -278,10 +278,10 @@ static void open_parameters(struct lower *lower, const struct function *function
       lower_alias(
           lower, argument, k,
           lower_print(lower, "%s(a%u_%u)", lower_space_hint(lower, argument, &leaves.at[k]), i, k));
-    if (!byval)
+    unsigned long long size = byval ? lower_size(lower, byval) : 0;
+    if (size == 0)
       continue;
     unsigned align = (unsigned)lower_argument_align(lower, function->ref, i, byval);
-    unsigned long long size = lower_size(lower, byval);
     text_printf(&lower->arrays,
                 "__align__(%u) u8 c%u[%llu];\n"
                 "memcpy(c%u, __builtin_assume_aligned(a%u_0, %u), %llu);\n",

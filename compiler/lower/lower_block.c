@@ -95,12 +95,12 @@ static void print_switch(struct lower *lower, LLVMValueRef instruction) {
 }
 
 static void print_return(struct lower *lower, LLVMValueRef instruction) {
-  if (!LLVMGetNumOperands(instruction)) {
+  LLVMValueRef value = LLVMGetNumOperands(instruction) ? LLVMGetOperand(instruction, 0) : NULL;
+  unsigned leaves = value ? lower_leaf_count(lower, LLVMTypeOf(value)) : 0;
+  if (leaves == 0) {
     text_puts(&lower->body, "return;\n");
     return;
   }
-  LLVMValueRef value = LLVMGetOperand(instruction, 0);
-  unsigned leaves = lower_leaf_count(lower, LLVMTypeOf(value));
   if (leaves == 1) {
     text_printf(&lower->body, "return %s;\n", lower_use(lower, value, 0));
     return;

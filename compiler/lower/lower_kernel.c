@@ -54,6 +54,8 @@ static void print_parameter(struct lower *lower, LLVMValueRef function, unsigned
     lower_handle_parameter(lower, number, argument, arg);
   } else if (byval) {
     uint64_t size = lower_size(lower, byval);
+    if (size == 0)
+      lower_fail(lower, "argument %u is a struct without members, which is not supported", number);
     arg->size = (uint32_t)size;
     text_printf(code, "param<u8, %llu, %llu> a%u", (unsigned long long)size,
                 (unsigned long long)lower_argument_align(lower, function, number, byval), number);

@@ -1,5 +1,5 @@
 /* Functions: inline, static, overloaded, big ones called often, kernels that
- * call kernels, all work-item functions, results of many parts. */
+ * call kernels, all work-item functions, results of many parts and of none. */
 inline int plain_inline(int x) { return x * 3 + 1; }
 static int fixed(int x) { return plain_inline(x) - 1; }
 __attribute__((overloadable)) float twice(float x) { return x + x; }
@@ -33,3 +33,14 @@ kernel __attribute__((work_group_size_hint(64, 1, 1))) void hinted(global int *o
   out[get_global_id(0)] = 1;
 }
 kernel void empty(void) {}
+
+struct nothing {};
+__attribute__((noinline)) struct nothing store(global int *out, struct nothing none, int x) {
+  *out = x;
+  return none;
+}
+kernel void of_nothing(global int *out) {
+  struct nothing none;
+  none = store(out, none, 5);
+  store(out + 1, none, 6);
+}

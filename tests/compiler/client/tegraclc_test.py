@@ -177,6 +177,8 @@ for source, name in (
         ('struct __attribute__((packed)) s { char c; constant int *p; };\nconstant int i = 1;\n'
          'constant struct s t[2] = {{1, &i}, {2, 0}};\n'
          'kernel void k(global int *a) { a[1] = *t[a[0]].p; }', "byte 1 of 't'"),
+        ('struct s {};\nkernel void k(global int *a, struct s s) { a[0] = 1; }',
+         'argument 1 is a struct without members'),
         ('kernel void k$(void) {}', "name 'k$' has other characters"),
         ('kernel void über(void) {}', "name 'über' has other characters"),
         ('kernel void k(global long *o, ' + ', '.join(f'long16 a{i}' for i in range(260)) + ') {}',
