@@ -39,13 +39,13 @@
 static const char magic[8] = {'T', 'E', 'G', 'C', 'L', 'B', 'I', 'N'};
 
 enum {
-  FORMAT_VERSION = 5,
-  FORMAT_UNITS = 6,
+  FORMAT_VERSION = 7,
+  FORMAT_UNITS = 8,
   FLAG_PRINTS = 1,
   FLAG_UNIFORM = 2,
   HASHED_FROM = 32, /* offset of the first byte under the checksum */
   CUBIN_ALIGN = 16,
-  MIN_KERNEL_BYTES = 2 * 5 + 8 * 4, /* a kernel with empty strings, no arguments */
+  MIN_KERNEL_BYTES = 2 * 5 + 9 * 4, /* a kernel with empty strings, no arguments */
   DEFAULT_LOCAL_ALIGN = 16,
   BINARY_SM = 87,
   DELETE = 0x7f, /* the control character that is not below ' ' */
@@ -105,6 +105,7 @@ static void put_kernel(struct writer *w, const struct binary_kernel *kernel) {
   for (int i = 0; i < 3; i++)
     put32(w, kernel->hinted_block[i]);
   put32(w, (kernel->prints ? FLAG_PRINTS : 0u) | (kernel->uniform ? FLAG_UNIFORM : 0u));
+  put32(w, kernel->sub_groups);
   put32(w, kernel->arg_count);
   for (uint32_t i = 0; i < kernel->arg_count; i++) {
     const struct binary_arg *arg = &kernel->args[i];
@@ -283,7 +284,7 @@ static bool take_string(struct reader *r, const char **text) {
 /* The numbers of a kernel and of an argument, in the file's order, and what the compiler can
  * make of each. Whoever reads them afterwards relies on it: nothing else is checked again. */
 struct kernel_numbers {
-  uint32_t required[3], hinted[3], flags, arg_count;
+  uint32_t required[3], hinted[3], flags, sub_groups, arg_count;
 };
 
 struct arg_numbers {
@@ -302,10 +303,11 @@ enum {
 
 static const struct range kernel_ranges[KERNEL_NUMBERS] = {
     {"required block, x", UINT32_MAX}, /* all three, or none: check_kernel */
-    {"required block, y", UINT32_MAX},     {"required block, z", UINT32_MAX},
+    {"required block, y", UINT32_MAX},         {"required block, z", UINT32_MAX},
     {"hinted block, x", UINT32_MAX}, /* only told */
-    {"hinted block, y", UINT32_MAX},       {"hinted block, z", UINT32_MAX},
-    {"flags", FLAG_PRINTS | FLAG_UNIFORM}, {"number of arguments", CUBIN_BANK_BYTES},
+    {"hinted block, y", UINT32_MAX},           {"hinted block, z", UINT32_MAX},
+    {"flags", FLAG_PRINTS | FLAG_UNIFORM},     {"number of sub-groups", KERNEL_SUB_GROUPS_MAX},
+    {"number of arguments", CUBIN_BANK_BYTES},
 };
 
 static const struct range arg_ranges[ARG_NUMBERS] = {
@@ -458,6 +460,7 @@ static enum cc_status read_kernel(struct reader *r, const struct kernel_index *i
   kernel->args_known = 1;
   kernel->prints = (numbers.flags & FLAG_PRINTS) != 0;
   kernel->uniform = (numbers.flags & FLAG_UNIFORM) != 0;
+  kernel->sub_groups = numbers.sub_groups;
   kernel->hidden_offset = code->args[numbers.arg_count].offset;
   memcpy(kernel->hinted_block, numbers.hinted, sizeof(numbers.hinted));
   if (numbers.required[0])

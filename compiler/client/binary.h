@@ -31,6 +31,7 @@ struct binary_kernel {
   const char *attributes;        /* CL_KERNEL_ATTRIBUTES text; NULL = "" */
   uint32_t required_block[3];    /* reqd_work_group_size, 0 = none */
   uint32_t hinted_block[3];      /* work_group_size_hint, 0 = none */
+  uint32_t sub_groups;           /* of each work-group, 0 = any */
   bool prints;                   /* it, or a function that it calls, calls printf */
   bool uniform;                  /* its work-groups must all have the same size */
   const struct binary_arg *args; /* the user's; the hidden block is not listed */

@@ -6,6 +6,9 @@
 #include "base/text.h"
 #include "compiler/client/binary.h"
 
+/* Metadata of a kernel: one number, of the sub-groups that each of its work-groups must have. */
+#define LOWER_SUB_GROUPS "tegracl_sub_groups"
+
 struct lowered {
   struct text cuda;
   struct binary_kernel *kernels; /* these and what they point to live in arena */

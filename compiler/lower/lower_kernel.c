@@ -199,10 +199,11 @@ static void read_type_hint(struct lower *lower, LLVMValueRef function, struct te
   text_puts(attributes, ")");
 }
 
+enum { WARP = 32 };
+
 /* intel_reqd_sub_group_size, of OpenCL C and of SPIR-V's SubgroupSize: a warp, or an error. */
 static void read_subgroup_size(struct lower *lower, LLVMValueRef function,
                                struct text *attributes) {
-  enum { WARP = 32 };
   unsigned count;
   LLVMValueRef *list = operands(lower, function, "intel_reqd_sub_group_size", &count);
   if (count != 1)
@@ -212,6 +213,15 @@ static void read_subgroup_size(struct lower *lower, LLVMValueRef function,
     lower_fail(lower, "the kernel '%s' needs sub-groups of %u work-items; they have %u here",
                LLVMGetValueName(function), size, (unsigned)WARP);
   text_printf(attributes, "%sintel_reqd_sub_group_size(%u)", attributes->size ? " " : "", size);
+}
+
+/* LOWER_SUB_GROUPS: SPIR-V's SubgroupsPerWorkgroup. */
+static void read_sub_groups(struct lower *lower, LLVMValueRef function,
+                            struct binary_kernel *kernel) {
+  unsigned count;
+  LLVMValueRef *list = operands(lower, function, LOWER_SUB_GROUPS, &count);
+  if (count == 1)
+    kernel->sub_groups = (uint32_t)LLVMConstIntGetZExtValue(list[0]);
 }
 
 static void describe_kernel(struct lower *lower, LLVMValueRef function,
@@ -227,6 +237,7 @@ static void describe_kernel(struct lower *lower, LLVMValueRef function,
   read_size(lower, function, "work_group_size_hint", kernel->hinted_block, &attributes);
   read_size(lower, function, "reqd_work_group_size", kernel->required_block, &attributes);
   read_subgroup_size(lower, function, &attributes);
+  read_sub_groups(lower, function, kernel);
   kernel->name = arena_string(arena, name, strlen(name));
   kernel->attributes = arena_string(arena, attributes.data ? attributes.data : "", attributes.size);
   if (attributes.failed || !kernel->name || !kernel->attributes)
@@ -251,6 +262,8 @@ void lower_kernel(struct lower *lower, LLVMValueRef function, struct binary_kern
   if (kernel->required_block[0])
     text_printf(&lower->code, "__launch_bounds__(%u) ",
                 kernel->required_block[0] * kernel->required_block[1] * kernel->required_block[2]);
+  else if (kernel->sub_groups)
+    text_printf(&lower->code, "__launch_bounds__(%u) ", kernel->sub_groups * (unsigned)WARP);
   text_printf(&lower->code, BINARY_KERNEL_PREFIX "%s(", kernel->name);
   for (unsigned i = 0; i < count; i++) {
     LLVMValueRef argument = LLVMGetParam(function, i);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/compiler.h"
+#include "gpu/cubin/kernel_code.h"
 
 /* The universal limit of ids (section 2.17). */
 enum { BOUND_MAX = 0x3fffff + 1 };
@@ -311,19 +312,62 @@ static bool check_capability(uint32_t number, struct text *log) {
   return false;
 }
 
-/* Sub-groups are warps: their size can be asked for, but not their number. */
-static bool check_execution_mode(const uint32_t *word, struct text *log) {
-  enum { SUBGROUP_SIZE = 35, SUBGROUPS_PER_WORKGROUP = 36, SUBGROUPS_PER_WORKGROUP_ID = 37 };
+bool spirv_number(const uint32_t *words, size_t count, uint32_t id, uint32_t *value) {
+  for (size_t at = SPIRV_HEADER_WORDS; at < count; at += spirv_instruction_at(words + at).length) {
+    const struct spirv_instruction made = spirv_instruction_at(words + at);
+    if ((made.opcode == OP_CONSTANT || made.opcode == OP_SPEC_CONSTANT) && made.length == 4 &&
+        words[at + 2] == id) {
+      *value = words[at + 3];
+      return true;
+    }
+  }
+  return false;
+}
+
+uint32_t spirv_sub_groups(const uint32_t *words, size_t count, const char *kernel) {
+  const size_t bytes = strlen(kernel) + 1;
+  uint32_t entry = 0;
+  FOR_EACH(at, words, count, OP_ENTRY_POINT, 4)
+  if (bytes <= (spirv_instruction_at(words + at).length - 3) * sizeof *words &&
+      !memcmp(words + at + 3, kernel, bytes))
+    entry = words[at + 2];
+  FOR_EACH(at, words, count, OP_EXECUTION_MODE, 4)
+  if (words[at + 1] == entry && words[at + 2] == MODE_SUBGROUPS_PER_WORKGROUP)
+    return words[at + 3];
+  return 0;
+}
+
+/* Sub-groups are warps. */
+static bool check_sub_groups(enum spirv_mode mode, uint32_t wanted, struct text *log) {
   enum { WARP = 32 };
-  const uint32_t mode = word[2], wanted = word[3];
-  const bool is_number = mode == SUBGROUPS_PER_WORKGROUP || mode == SUBGROUPS_PER_WORKGROUP_ID;
-  if (mode == SUBGROUP_SIZE && wanted != WARP)
+  if (mode == MODE_SUBGROUP_SIZE && wanted != WARP) {
     text_printf(log, "error: the module needs sub-groups of %u work-items; they have %u here\n",
                 wanted, (unsigned)WARP);
-  if (is_number)
-    text_puts(log, "error: the module sets the number of sub-groups in a work-group, which is "
-                   "not supported\n");
-  return !is_number && (mode != SUBGROUP_SIZE || wanted == WARP);
+    return false;
+  }
+  if (mode == MODE_SUBGROUPS_PER_WORKGROUP && (!wanted || wanted > KERNEL_SUB_GROUPS_MAX)) {
+    text_printf(
+        log, "error: the module needs %u sub-groups in a work-group; from 1 to %u are possible\n",
+        wanted, (unsigned)KERNEL_SUB_GROUPS_MAX);
+    return false;
+  }
+  return true;
+}
+
+/* OpExecutionModeId entry mode id...: what the numbers are must be known here. */
+static bool check_mode_ids(const uint32_t *words, size_t count, size_t at, struct text *log) {
+  const enum spirv_mode mode = words[at + 2];
+  uint32_t value = 0;
+  if (mode < MODE_SUBGROUPS_PER_WORKGROUP_ID || mode > MODE_LOCAL_SIZE_HINT_ID)
+    return true;
+  for (size_t i = 3; i < spirv_instruction_at(words + at).length; i++)
+    if (!spirv_number(words, count, words[at + i], &value)) {
+      text_printf(log, "error: the execution mode %u has the id %u, which is no constant number\n",
+                  mode, words[at + i]);
+      return false;
+    }
+  return mode != MODE_SUBGROUPS_PER_WORKGROUP_ID ||
+         check_sub_groups(MODE_SUBGROUPS_PER_WORKGROUP, value, log);
 }
 
 bool spirv_check(const uint32_t *words, size_t count, struct text *log) {
@@ -332,7 +376,10 @@ bool spirv_check(const uint32_t *words, size_t count, struct text *log) {
   if (!check_capability(words[at + 1], log))
     return false;
   FOR_EACH(at, words, count, OP_EXECUTION_MODE, 4)
-  if (!check_execution_mode(words + at, log))
+  if (!check_sub_groups(words[at + 2], words[at + 3], log))
+    return false;
+  FOR_EACH(at, words, count, OP_EXECUTION_MODE_ID, 4)
+  if (!check_mode_ids(words, count, at, log))
     return false;
   FOR_EACH(at, words, count, OP_MEMORY_MODEL, 3) {
     if (words[at + 1] != ADDRESSING_PHYSICAL64 || words[at + 2] != MEMORY_MODEL_OPENCL) {

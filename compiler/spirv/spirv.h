@@ -131,7 +131,16 @@ enum spirv_capability {
   CAPABILITY_SPLIT_BARRIER = 6141,
 };
 
-enum { MODE_FP_FAST_MATH_DEFAULT = 6028 };
+enum spirv_mode {
+  MODE_LOCAL_SIZE = 17,
+  MODE_LOCAL_SIZE_HINT = 18,
+  MODE_SUBGROUP_SIZE = 35,
+  MODE_SUBGROUPS_PER_WORKGROUP = 36,
+  MODE_SUBGROUPS_PER_WORKGROUP_ID = 37,
+  MODE_LOCAL_SIZE_ID = 38,
+  MODE_LOCAL_SIZE_HINT_ID = 39,
+  MODE_FP_FAST_MATH_DEFAULT = 6028,
+};
 
 enum spirv_scope { SCOPE_DEVICE = 1, SCOPE_WORKGROUP = 2, SCOPE_SUBGROUP = 3 };
 
@@ -153,6 +162,13 @@ unsigned spirv_minor(const uint32_t *words);
 /* Whether the device has what the module asks for: memory model and capabilities. The
  * first thing that it lacks is named in log. The module is one that cc_il_read made. */
 bool spirv_check(const uint32_t *words, size_t count, struct text *log);
+
+/* The value of an integer constant of at most 32 bits, specialized or not. False: there is no such
+ * constant. */
+bool spirv_number(const uint32_t *words, size_t count, uint32_t id, uint32_t *value);
+
+/* The number of sub-groups that the kernel needs in each work-group; 0: any. */
+uint32_t spirv_sub_groups(const uint32_t *words, size_t count, const char *kernel);
 
 /* Takes out the merge instructions, which in kernels are nothing but hints; gives the
  * new number of words. */

@@ -1,6 +1,7 @@
-/* Says in plain instructions what extensions newer than spirv-val and llvm-spirv 15 add: split
- * barriers, instructions without meaning, and defaults of fast math, which permit what is not
- * used here. Modules have not been validated when they come here. */
+/* Says in plain instructions what spirv-val or llvm-spirv 15 do not know: execution modes whose
+ * numbers are constants, and of newer extensions split barriers, instructions without meaning, and
+ * defaults of fast math, which permit what is not used here. Modules have not been validated when
+ * they come here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,21 @@ static size_t put_barrier(uint32_t *out, const uint32_t *word) {
   return MEMORY_BARRIER_WORDS;
 }
 
+/* OpExecutionModeId entry mode id... with the numbers themselves. */
+static void resolve_mode(uint32_t *words, size_t count, size_t at) {
+  uint32_t *word = words + at;
+  const size_t length = spirv_instruction_at(word).length;
+  if (length < 4 || word[2] < MODE_SUBGROUPS_PER_WORKGROUP_ID || word[2] > MODE_LOCAL_SIZE_HINT_ID)
+    return;
+  for (size_t i = 3; i < length; i++)
+    if (!spirv_number(words, count, word[i], &word[i]))
+      return;
+  word[0] = (uint32_t)length << SPIRV_LENGTH_SHIFT | OP_EXECUTION_MODE;
+  word[2] = word[2] == MODE_LOCAL_SIZE_ID        ? MODE_LOCAL_SIZE
+            : word[2] == MODE_LOCAL_SIZE_HINT_ID ? MODE_LOCAL_SIZE_HINT
+                                                 : MODE_SUBGROUPS_PER_WORKGROUP;
+}
+
 bool spirv_plain(uint32_t *words, size_t *count) {
   struct plain plain = {.words = words, .bound = words[SPIRV_BOUND_WORD]};
   size_t kept = SPIRV_HEADER_WORDS;
@@ -110,6 +126,9 @@ bool spirv_plain(uint32_t *words, size_t *count) {
   if (!plain.is_nothing)
     return false;
   find_empty(&plain, *count);
+  for (size_t at = SPIRV_HEADER_WORDS; at < *count; at += spirv_instruction_at(words + at).length)
+    if (spirv_instruction_at(words + at).opcode == OP_EXECUTION_MODE_ID)
+      resolve_mode(words, *count, at);
   for (size_t at = SPIRV_HEADER_WORDS, length; at < *count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(words + at);
     length = instruction.length;

@@ -4,6 +4,7 @@
 #include "compiler/spirv/translate.h"
 
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/IRReader.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "compiler/frontend/bitcode.h"
 #include "compiler/frontend/command.h"
 #include "compiler/frontend/optimise.h"
+#include "compiler/lower/lower.h"
 #include "compiler/spirv/spirv.h"
 
 /* ---- from SPIR to clang's target ------------------------------------------------------ */
@@ -73,6 +75,21 @@ static void keep_all_shared(LLVMModuleRef module) {
     keep_shared(at);
 }
 
+/* What the translator does not say: each kernel's number of sub-groups, as metadata. */
+static void note_sub_groups(LLVMModuleRef module, const uint32_t *words, size_t count) {
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  const unsigned kind =
+      LLVMGetMDKindIDInContext(context, LOWER_SUB_GROUPS, sizeof LOWER_SUB_GROUPS - 1);
+  for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at)) {
+    const uint32_t number =
+        LLVMIsDeclaration(at) ? 0 : spirv_sub_groups(words, count, LLVMGetValueName(at));
+    LLVMMetadataRef value =
+        LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(context), number, 0));
+    if (number)
+      LLVMGlobalSetMetadata(at, kind, LLVMMDNodeInContext2(context, &value, 1));
+  }
+}
+
 /* Copies IR as text with the other numbers for address spaces: in addrspace(N), and in
  * the names of intrinsics (.pN), but not in strings. */
 static void renumber_spaces(const char *ir, struct text *out) {
@@ -114,7 +131,8 @@ static LLVMModuleRef read_text(LLVMContextRef context, const struct text *ir, st
   return NULL;
 }
 
-static enum cc_status adapt(const struct text *spir, struct text *bitcode, struct text *log) {
+static enum cc_status adapt(const struct text *spir, const uint32_t *spirv, size_t count,
+                            struct text *bitcode, struct text *log) {
   struct text ir = {0};
   enum cc_status status = CC_INTERNAL_ERROR;
   LLVMContextRef context = bitcode_context(log);
@@ -127,6 +145,7 @@ static enum cc_status adapt(const struct text *spir, struct text *bitcode, struc
   mark_convergent(module);
   mend_calls(module);
   keep_all_shared(module);
+  note_sub_groups(module, spirv, count);
   char *words = LLVMPrintModuleToString(module);
   renumber_spaces(words, &ir);
   LLVMDisposeMessage(words);
@@ -249,7 +268,7 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
   if (status == CC_OK)
     status = translate(translator, &reworded, options->effects & OPTION_ARG_INFO, &spir, log);
   if (status == CC_OK)
-    status = adapt(&spir, output, log);
+    status = adapt(&spir, words, count, output, log);
   free(words);
   text_finish(&spir);
   return status;

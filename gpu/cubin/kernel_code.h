@@ -173,6 +173,9 @@ enum print_type {
   PRINT_POINTER,
 };
 
+/* Sub-groups of the largest work-group. */
+enum { KERNEL_SUB_GROUPS_MAX = 32 };
+
 struct kernel_code {
   const char *name;
   uint32_t text;          /* section number of its code */
@@ -195,6 +198,7 @@ struct kernel_code {
   uint32_t max_threads;       /* launch bound, 0 = none */
   uint32_t required_block[3]; /* reqd_work_group_size, 0 = none */
   uint32_t hinted_block[3];   /* work_group_size_hint, 0 = none */
+  uint32_t sub_groups;        /* of each work-group, 0 = any */
   const char *attributes;     /* CL_KERNEL_ATTRIBUTES text */
   const struct kernel_arg *args;
   uint32_t arg_count;

@@ -202,7 +202,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
   case CL_KERNEL_MAX_NUM_SUB_GROUPS:
     return ICD_ANSWER(&answer, size_t, (kernel->max_threads + warp - 1) / warp);
   case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
-    return ICD_ANSWER(&answer, size_t, 0);     /* no kernel asks for a number */
+    return ICD_ANSWER(&answer, size_t, kernel->code->sub_groups);
   case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: /* of no other size does a kernel exist */
     return ICD_ANSWER(&answer, size_t,
                       strstr(kernel->code->attributes, "intel_reqd_sub_group_size(") ? warp

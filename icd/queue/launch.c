@@ -123,12 +123,19 @@ static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_l
                       (unsigned long long)threads, code->name, kernel->max_threads);
   } else if (required) {
     memcpy(block, code->required_block, sizeof(block));
+  } else if (code->sub_groups) {
+    block[0] = code->sub_groups * info->warp_size;
   } else if (!choose_block(info, info->max_grid, kernel->max_threads, size, block) &&
              !choose_block(info, max_grid, kernel->max_threads, size, block)) {
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                     "no work-group size divides %zux%zux%zu into at most %ux%ux%u work-groups",
                     size[0], size[1], size[2], max_grid[0], max_grid[1], max_grid[2]);
   }
+  const uint32_t threads = block[0] * block[1] * block[2];
+  if (code->sub_groups && (threads - 1) / info->warp_size + 1 != code->sub_groups)
+    return icd_fail(context, CL_INVALID_WORK_GROUP_SIZE, call,
+                    "a work-group of %u work-items has %u sub-groups; %s needs %u", threads,
+                    (threads - 1) / info->warp_size + 1, code->name, code->sub_groups);
   for (cl_uint i = 0; i < 3; i++) {
     launch->block[i] = block[i];
     launch->last_block[i] = (uint32_t)(size[i] % block[i]);

@@ -24,6 +24,7 @@ static const struct binary_kernel hidden = {
     .attributes = "__attribute__((reqd_work_group_size(8,2,1)))",
     .required_block = {8, 2, 1},
     .hinted_block = {64, 1, 1},
+    .sub_groups = 7,
     .args = arguments,
     .arg_count = 3,
 };
@@ -77,6 +78,7 @@ static void test_round_trip(void **state) {
   assert_string_equal(kernel->attributes, hidden.attributes);
   assert_memory_equal(kernel->required_block, hidden.required_block, sizeof(hidden.required_block));
   assert_memory_equal(kernel->hinted_block, hidden.hinted_block, sizeof(hidden.hinted_block));
+  assert_int_equal(kernel->sub_groups, hidden.sub_groups);
   assert_int_equal(kernel->args_known, 1);
   assert_int_equal(kernel->arg_count, 3);
   assert_int_equal(kernel->hidden_offset, 16);
@@ -209,6 +211,7 @@ static void test_ranges(void **state) {
   } rows[] = {
       {.kernel.required_block = {64, 0, 1}, .words = "64 x 0 x 1"},
       {.kernel.required_block = {0, 1, 1}, .words = "0 x 1 x 1"},
+      {.kernel.sub_groups = 33, .words = "number of sub-groups 33"},
       {.kernel.name = "hid\033[31mden", .words = "no text"},
       {.kernel.attributes = "a\nb", .words = "no text"},
       {.arg = {"l", "int4*", KERNEL_ARG_SAMPLER + 1, KERNEL_ARG_ACCESS_NONE, 0, 4, 32},
@@ -239,6 +242,8 @@ static void test_ranges(void **state) {
       args[2] = rows[i].arg;
     else if (rows[i].kernel.name)
       kernel.name = rows[i].kernel.name;
+    else if (rows[i].kernel.sub_groups)
+      kernel.sub_groups = rows[i].kernel.sub_groups;
     else if (rows[i].kernel.attributes)
       kernel.attributes = rows[i].kernel.attributes;
     else

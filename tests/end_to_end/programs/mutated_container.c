@@ -70,7 +70,7 @@ static size_t add_numbers(size_t at, int count) {
 }
 
 static void find_places(const unsigned char *bytes) {
-  enum { KERNEL_COUNT_AT = 48, KERNEL_NUMBERS = 8, ARG_NUMBERS = 6 };
+  enum { KERNEL_COUNT_AT = 48, KERNEL_NUMBERS = 9, ARG_NUMBERS = 6 };
   size_t at = KERNELS_AT;
   for (uint32_t k = 0; k < container_word(bytes, KERNEL_COUNT_AT); k++) {
     at = add_numbers(skip_string(bytes, skip_string(bytes, at)), KERNEL_NUMBERS);

@@ -12,7 +12,7 @@
 #include "tests/end_to_end/programs/container.h"
 
 enum { KERNELS = 4, COUNT = 64, STEPS = 28, SOURCE_BYTES = 1 << 16, FORMAT_AT = 8, UNITS_AT = 48 };
-enum { FORMAT_WHOLE = 5, FORMAT_UNITS = 6, CHANGED = 2 };
+enum { FORMAT_WHOLE = 7, FORMAT_UNITS = 8, CHANGED = 2 };
 
 static char source[SOURCE_BYTES];
 static size_t source_size;

@@ -330,7 +330,6 @@ static void refused(struct opencl *opencl, int count, char **files) {
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 4473, "UntypedPointersKHR");
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 5116, "BFloat16TypeKHR");
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 6095, "AtomicFloat16AddEXT");
-  fail(opencl, &module, find(&module, OP_EXECUTION_MODE) + 2, 36, "number of sub-groups");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 1, 0, "addressing model 0");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 1, 1, "addressing model 1");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 2, 1, "memory model is 1");
@@ -431,6 +430,86 @@ static void reworded(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
+static size_t sub_group_info(const struct opencl *opencl, cl_kernel kernel,
+                             cl_kernel_sub_group_info name) {
+  size_t value = 99;
+  CHECK_CL(
+      clGetKernelSubGroupInfo(kernel, opencl->device, name, 0, NULL, sizeof value, &value, NULL),
+      CL_SUCCESS);
+  return value;
+}
+
+/* Runs a kernel in work-groups of that many work-items, 0: of any number; the number of sub-groups
+ * that it saw, or 0 where it was not run. */
+static cl_uint run_groups(const struct opencl *opencl, cl_kernel kernel, size_t global,
+                          size_t local, cl_int expected) {
+  cl_uint seen = 0;
+  cl_mem mem = buffer(opencl, sizeof seen, &seen);
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof mem, &mem), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &global, local ? &local : NULL, 0,
+                                  NULL, NULL),
+           expected);
+  CHECK_CL(clEnqueueReadBuffer(opencl->queue, mem, CL_TRUE, 0, sizeof seen, &seen, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(mem), CL_SUCCESS);
+  return seen;
+}
+
+/* A kernel that needs a number of sub-groups gets that or an error, also from a binary. */
+static void check_sub_groups(const struct opencl *opencl, cl_program program, const char *name,
+                             cl_uint number) {
+  enum { WARP = 32 };
+  cl_int error;
+  cl_kernel kernel = clCreateKernel(program, name, &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK(sub_group_info(opencl, kernel, CL_KERNEL_COMPILE_NUM_SUB_GROUPS) == number);
+  CHECK(sub_group_info(opencl, kernel, CL_KERNEL_MAX_NUM_SUB_GROUPS) == number);
+  CHECK(run_groups(opencl, kernel, 2 * number * WARP, 0, CL_SUCCESS) == number);
+  for (cl_uint n = 1; n <= 5; n++)
+    for (size_t less = 0; less < WARP; less += WARP - 1)
+      CHECK(run_groups(opencl, kernel, 2 * (n * WARP - less), n * WARP - less,
+                       n == number ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE) ==
+            (n == number ? n : 0));
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+static void check_sized(const struct opencl *opencl, cl_program program) {
+  size_t size[3];
+  cl_int error;
+  cl_kernel kernel = clCreateKernel(program, "sized", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  CHECK_CL(clGetKernelWorkGroupInfo(kernel, opencl->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                    sizeof size, size, NULL),
+           CL_SUCCESS);
+  CHECK(size[0] == 8 && size[1] == 4 && size[2] == 2);
+  CHECK(sub_group_info(opencl, kernel, CL_KERNEL_COMPILE_NUM_SUB_GROUPS) == 0);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+}
+
+static void modes(struct opencl *opencl, int count, char **files) {
+  enum { OP_EXECUTION_MODE = 16, OP_EXECUTION_MODE_ID = 331 };
+  const cl_uint five = 5;
+  struct module module = module_read(files[0]);
+  for (cl_uint number = 2; number <= five; number += 3) {
+    cl_program program = module_program(opencl, &module);
+    CHECK_CL(clSetProgramSpecializationConstant(program, 7, sizeof number, &number), CL_SUCCESS);
+    module_build(opencl, program, "");
+    cl_program again = reload(opencl, program);
+    check_sub_groups(opencl, program, "three", 3);
+    check_sub_groups(opencl, again, "three", 3);
+    check_sub_groups(opencl, program, "some", number);
+    check_sub_groups(opencl, again, "some", number);
+    if (number == 2)
+      check_sized(opencl, program);
+    CHECK_CL(clReleaseProgram(again), CL_SUCCESS);
+    CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  }
+  fail(opencl, &module, find(&module, OP_EXECUTION_MODE) + 3, 33, "33 sub-groups");
+  fail(opencl, &module, find(&module, OP_EXECUTION_MODE) + 3, 0, "0 sub-groups");
+  fail(opencl, &module, find(&module, OP_EXECUTION_MODE_ID) + 3, 1, "no constant number");
+  free(module.words);
+}
+
 /* A translator that never ends is ended, and the log says so. */
 static void endless(struct opencl *opencl, int count, char **files) {
   struct module module = module_read(files[0]);
@@ -446,7 +525,7 @@ static const struct {
   void (*run)(struct opencl *opencl, int count, char **files);
 } cases[] = {{"same", same},         {"constants", constants}, {"linked", linked},
              {"refused", refused},   {"queries", queries},     {"missing", missing},
-             {"reworded", reworded}, {"endless", endless}};
+             {"reworded", reworded}, {"modes", modes},         {"endless", endless}};
 
 int main(int argc, char **argv) {
   CHECK(argc > 2);
