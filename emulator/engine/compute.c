@@ -133,7 +133,8 @@ static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
       .timestamp = size == REPORT_FOUR_WORDS,
       .reduce = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_ENABLE),
       .reduction = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_OP),
-      .reduce_signed = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_FORMAT) == 1,
+      .reduce_signed =
+          hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_REDUCTION_FORMAT) == REPORT_RED_SIGNED,
   };
   if (operation == REPORT_ACQUIRE)
     return report_acquire(channel, &r, data, fault);
@@ -150,10 +151,12 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
   const struct emu_report r = {
       .address = c->old_report_address,
       .payload = c->old_report_payload,
-      .timestamp = !hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_STRUCTURE_SIZE),
+      .timestamp =
+          hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_STRUCTURE_SIZE) == REPORT_FOUR_WORDS,
       .reduce = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_ENABLE),
       .reduction = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_OP),
-      .reduce_signed = hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_FORMAT) == 1,
+      .reduce_signed =
+          hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_REDUCTION_FORMAT) == REPORT_RED_SIGNED,
   };
   return write_report(channel, &r, hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_AWAKEN_ENABLE),
                       NVC7C0_SET_REPORT_SEMAPHORE_D, data, fault);

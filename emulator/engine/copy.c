@@ -26,15 +26,12 @@ enum {
   ELEMENT_BYTES_MAX = EMU_COPY_COMPONENTS * COMPONENT_BYTES_MAX,
   PIECE = 1 << 16,      /* bytes moved at once */
   PIECES_PER_CLOCK = 8, /* between two reads of the clock */
-  GOB_HEIGHT_FERMI_8 = 1,
 };
 
 /* LAUNCH_DMA: bits that the table has no field for. */
 #define LAUNCH_RESERVED_HIGH 31, 28
 #define LAUNCH_RESERVED_24   24, 24
 #define LAUNCH_RESERVED_20   21, 20
-
-enum transfer_type { TRANSFER_NONE = 0, TRANSFER_PIPELINED = 1, TRANSFER_NON_PIPELINED = 2 };
 
 static enum emu_step refuse_method(struct emu_fault *fault, uint32_t method, uint32_t data,
                                    const char *why) {
@@ -59,8 +56,6 @@ static uint64_t get_address(const struct emu_copy *c, uint32_t upper, uint32_t l
 
 /* ---- transfers ---- */
 
-enum { SELECT_CONST_A = 4, SELECT_CONST_B = 5, SELECT_NO_WRITE = 6 };
-
 static struct emu_remap decode_remap(const struct emu_copy *c, uint32_t launch) {
   uint32_t word = get_state(c, NVC7B5_SET_REMAP_COMPONENTS);
   if (!hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE))
@@ -80,7 +75,7 @@ static struct emu_remap decode_remap(const struct emu_copy *c, uint32_t launch) 
 
 /* A select that names a component which the source does not have, or none. */
 static bool writes_component(const struct emu_remap *r, unsigned select) {
-  return select == SELECT_CONST_A || select == SELECT_CONST_B || select < r->sources;
+  return select == REMAP_CONST_A || select == REMAP_CONST_B || select < r->sources;
 }
 
 static bool remap_reads(const struct emu_remap *r) {
@@ -98,7 +93,7 @@ static struct emu_surface source_surface(const struct emu_copy *c, uint32_t laun
   return (struct emu_surface){
       .address = get_address(c, NVC7B5_OFFSET_IN_UPPER, NVC7B5_OFFSET_IN_LOWER),
       .pitch = get_state(c, NVC7B5_PITCH_IN),
-      .block_linear = !hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT),
+      .block_linear = hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT) == LAYOUT_BLOCK_LINEAR,
       .width = (uint64_t)get_state(c, NVC7B5_SET_SRC_WIDTH) * element,
       .height = get_state(c, NVC7B5_SET_SRC_HEIGHT),
       .layer = get_state(c, NVC7B5_SET_SRC_LAYER),
@@ -111,7 +106,7 @@ static struct emu_surface destination(const struct emu_copy *c, uint32_t launch,
   return (struct emu_surface){
       .address = get_address(c, NVC7B5_OFFSET_OUT_UPPER, NVC7B5_OFFSET_OUT_LOWER),
       .pitch = get_state(c, NVC7B5_PITCH_OUT),
-      .block_linear = !hw_field(launch, NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT),
+      .block_linear = hw_field(launch, NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT) == LAYOUT_BLOCK_LINEAR,
       .width = (uint64_t)get_state(c, NVC7B5_SET_DST_WIDTH) * element,
       .height = get_state(c, NVC7B5_SET_DST_HEIGHT),
       .layer = get_state(c, NVC7B5_SET_DST_LAYER),
@@ -122,7 +117,7 @@ static struct emu_surface destination(const struct emu_copy *c, uint32_t launch,
 
 static bool set_blocks(struct emu_surface *s, uint32_t block_size) {
   return emu_surface_set_blocks(s, block_size) &&
-         hw_field(block_size, NVC7B5_SET_DST_BLOCK_SIZE_GOB_HEIGHT) == GOB_HEIGHT_FERMI_8;
+         hw_field(block_size, NVC7B5_SET_DST_BLOCK_SIZE_GOB_HEIGHT) == GOB_HEIGHT_8;
 }
 
 /* The transfer that the state describes. */
@@ -168,9 +163,8 @@ static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint6
     unsigned select = r->select[i];
     all &= writes_component(r, select);
     for (uint64_t e = 0; writes_component(r, select) && e < count; e++) {
-      const void *value = select < r->sources
-                              ? (const void *)(input + e * in + select * r->size)
-                              : (const void *)&r->constants[select - SELECT_CONST_A];
+      const void *value = select < r->sources ? (const void *)(input + e * in + select * r->size)
+                                              : (const void *)&r->constants[select - REMAP_CONST_A];
       memcpy(output + e * out + i * r->size, value, r->size);
     }
   }
@@ -299,7 +293,7 @@ static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_
  * not pipelined, so it must not depend on them (command-stream.md 7.1). Only linear copies are
  * checked. A board would silently give wrong data. */
 static bool depends_on_pipelined(struct emu_copy *c, uint32_t launch) {
-  if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE) == TRANSFER_NON_PIPELINED)
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE) == COPY_NON_PIPELINED)
     c->pipelined_count = 0;
   if (hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ||
       hw_field(launch, NVC7B5_LAUNCH_DMA_REMAP_ENABLE))
@@ -325,15 +319,15 @@ static bool depends_on_pipelined(struct emu_copy *c, uint32_t launch) {
 /* ---- semaphores ---- */
 
 /* Maps SEMAPHORE_REDUCTION's codes to those of report.h. */
-static bool find_reduction(uint32_t code, bool wide, enum emu_reduction *operation) {
-  enum { FLOAT_ADD = 10 };
+static bool find_reduction(uint32_t code, bool wide, unsigned *operation) {
   static const uint8_t operations[] = {
-      [SEM_RED_MIN] = EMU_RED_MIN, [SEM_RED_MAX] = EMU_RED_MAX, [SEM_RED_XOR] = EMU_RED_XOR,
-      [SEM_RED_AND] = EMU_RED_AND, [SEM_RED_OR] = EMU_RED_OR,   [SEM_RED_ADD] = EMU_RED_ADD,
-      [SEM_RED_INC] = EMU_RED_INC, [SEM_RED_DEC] = EMU_RED_DEC,
+      [SEM_RED_MIN] = REPORT_RED_MIN, [SEM_RED_MAX] = REPORT_RED_MAX,
+      [SEM_RED_XOR] = REPORT_RED_XOR, [SEM_RED_AND] = REPORT_RED_AND,
+      [SEM_RED_OR] = REPORT_RED_OR,   [SEM_RED_ADD] = REPORT_RED_ADD,
+      [SEM_RED_INC] = REPORT_RED_INC, [SEM_RED_DEC] = REPORT_RED_DEC,
   };
-  if (code == FLOAT_ADD && !wide) {
-    *operation = EMU_RED_FLOAT_ADD;
+  if (code == SEM_RED_FLOAT_ADD && !wide) {
+    *operation = EMU_REDUCTION_FLOAT_ADD;
     return true;
   }
   if (code > SEM_RED_DEC)
@@ -344,12 +338,11 @@ static bool find_reduction(uint32_t code, bool wide, enum emu_reduction *operati
 
 static enum emu_step write_semaphore(struct emu_channel *channel, uint32_t launch,
                                      struct emu_fault *fault) {
-  enum { SEMAPHORE_ONE_WORD = 1, SEMAPHORE_FOUR_WORDS = 2 };
   const struct emu_copy *c = &channel->copy;
   uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE);
-  if (!type)
+  if (type == COPY_SEMAPHORE_NONE)
     return EMU_NEXT;
-  if (type != SEMAPHORE_ONE_WORD && type != SEMAPHORE_FOUR_WORDS)
+  if (type != COPY_SEMAPHORE_ONE_WORD && type != COPY_SEMAPHORE_FOUR_WORDS)
     return refuse_launch(fault, launch, "SEMAPHORE_TYPE 3: when it interrupts is not published");
   bool wide = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_PAYLOAD_SIZE);
   struct emu_report report = {
@@ -358,9 +351,10 @@ static enum emu_step write_semaphore(struct emu_channel *channel, uint32_t launc
           wide ? get_address(c, NVC7B5_SET_SEMAPHORE_PAYLOAD_UPPER, NVC7B5_SET_SEMAPHORE_PAYLOAD)
                : get_state(c, NVC7B5_SET_SEMAPHORE_PAYLOAD),
       .wide = wide,
-      .timestamp = type == SEMAPHORE_FOUR_WORDS,
+      .timestamp = type == COPY_SEMAPHORE_FOUR_WORDS,
       .reduce = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_ENABLE),
-      .reduce_signed = !hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_SIGN),
+      .reduce_signed =
+          hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION_SIGN) == SEM_RED_SIGNED,
   };
   if (report.reduce && !find_reduction(hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_REDUCTION),
                                        wide, &report.reduction))
@@ -374,14 +368,15 @@ static enum emu_step write_semaphore(struct emu_channel *channel, uint32_t launc
 
 static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct emu_fault *fault) {
   uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE);
-  if (hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_TYPE) || hw_field(launch, NVC7B5_LAUNCH_DMA_DST_TYPE))
+  if (hw_field(launch, NVC7B5_LAUNCH_DMA_SRC_TYPE) == COPY_ADDRESS_PHYSICAL ||
+      hw_field(launch, NVC7B5_LAUNCH_DMA_DST_TYPE) == COPY_ADDRESS_PHYSICAL)
     return refuse_launch(fault, launch, "HCE_PRIV: physical addresses");
   if (hw_field(launch, NVC7B5_LAUNCH_DMA_VPRMODE))
     return refuse_launch(fault, launch, "HCE_PRIV: protected memory");
   if (hw_field(launch, LAUNCH_RESERVED_HIGH) || hw_field(launch, LAUNCH_RESERVED_24) ||
       hw_field(launch, LAUNCH_RESERVED_20))
     return refuse_launch(fault, launch, "a reserved bit is set");
-  if (type > TRANSFER_NON_PIPELINED)
+  if (type > COPY_NON_PIPELINED)
     return refuse_launch(fault, launch, "HCE_RE_ILLEGAL_OP: no such DATA_TRANSFER_TYPE");
   if (type && depends_on_pipelined(c, launch))
     return refuse_launch(fault, launch, "a pipelined transfer that depends on one before it");
@@ -422,7 +417,7 @@ static enum emu_step begin_launch(struct emu_channel *channel, uint32_t launch,
   if (!c->launched || !type)
     return step;
   struct emu_transfer *t = &c->transfers[c->transfer_count++];
-  *t = (struct emu_transfer){.pipelined = type == TRANSFER_PIPELINED};
+  *t = (struct emu_transfer){.pipelined = type == COPY_PIPELINED};
   if (emu_adversary.on)
     t->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->adversary.random);
   return decode_transfer(c, launch, t, fault) ? EMU_NEXT : EMU_FAULT;

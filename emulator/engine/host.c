@@ -104,13 +104,14 @@ static enum emu_step run_acquire(struct emu_channel *channel, uint32_t operation
 /* Maps the host's reductions to those of report.h; docs/hardware/command-stream.md 3.1. */
 static bool find_reduction(uint32_t execute, bool wide, struct emu_report *report) {
   static const uint8_t operations[] = {
-      [SEM_RED_MIN] = EMU_RED_MIN, [SEM_RED_MAX] = EMU_RED_MAX, [SEM_RED_XOR] = EMU_RED_XOR,
-      [SEM_RED_AND] = EMU_RED_AND, [SEM_RED_OR] = EMU_RED_OR,   [SEM_RED_ADD] = EMU_RED_ADD,
-      [SEM_RED_INC] = EMU_RED_INC, [SEM_RED_DEC] = EMU_RED_DEC,
+      [SEM_RED_MIN] = REPORT_RED_MIN, [SEM_RED_MAX] = REPORT_RED_MAX,
+      [SEM_RED_XOR] = REPORT_RED_XOR, [SEM_RED_AND] = REPORT_RED_AND,
+      [SEM_RED_OR] = REPORT_RED_OR,   [SEM_RED_ADD] = REPORT_RED_ADD,
+      [SEM_RED_INC] = REPORT_RED_INC, [SEM_RED_DEC] = REPORT_RED_DEC,
   };
   uint32_t op = hw_field(execute, NVC76F_SEM_EXECUTE_REDUCTION);
   report->reduce = true;
-  report->reduce_signed = hw_field(execute, NVC76F_SEM_EXECUTE_REDUCTION_FORMAT) == 0;
+  report->reduce_signed = hw_field(execute, NVC76F_SEM_EXECUTE_REDUCTION_FORMAT) == SEM_RED_SIGNED;
   if (op > SEM_RED_DEC)
     return false;
   report->reduction = operations[op];
@@ -162,12 +163,11 @@ static enum emu_step execute_semaphore(struct emu_channel *channel, uint32_t exe
 
 /* MEM_OP_D: docs/hardware/command-stream.md 3.2 and the method table. TLB work is the kernel's. */
 static enum emu_step memory_operation(uint32_t data, struct emu_fault *fault) {
-  enum { L2_PEERMEM_INVALIDATE = 13, L2_CLEAN_COMPTAGS = 15 };
   switch (hw_field(data, NVC76F_MEM_OP_D_OPERATION)) {
   case MEM_OP_MEMBAR:
-  case L2_PEERMEM_INVALIDATE:
+  case MEM_OP_L2_PEERMEM_INVALIDATE:
   case MEM_OP_L2_SYSMEM_INVALIDATE:
-  case L2_CLEAN_COMPTAGS:
+  case MEM_OP_L2_CLEAN_COMPTAGS:
   case MEM_OP_L2_FLUSH_DIRTY:
   case MEM_OP_L2_WAIT_FOR_SYS_PENDING_READS:
     atomic_thread_fence(memory_order_seq_cst);
@@ -188,7 +188,6 @@ static enum emu_step set_reference(struct emu_channel *channel, uint32_t data,
 
 enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault) {
-  enum { YIELD_OP_TSG = 3 };
   struct emu_host_state *h = &channel->host;
   switch (method) {
   case NVC76F_NOP:
@@ -230,7 +229,7 @@ enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint
   case NVC76F_WFI:
     return wait_idle(channel, fault);
   case NVC76F_YIELD:
-    return hw_field(data, NVC76F_YIELD_OP) == YIELD_OP_TSG ? EMU_YIELD : EMU_NEXT;
+    return hw_field(data, NVC76F_YIELD_OP) == YIELD_TSG ? EMU_YIELD : EMU_NEXT;
   default:
     return method_fault(fault, method, data, "unknown or privileged");
   }

@@ -30,17 +30,17 @@ static enum emu_step refuse_method(struct emu_fault *fault, uint32_t method, uin
   return EMU_FAULT;
 }
 
-enum completion { COMPLETION_NONE = 0, COMPLETION_FLUSH = 1, COMPLETION_RELEASE = 2 };
-
 static enum emu_step release_semaphore(struct emu_channel *channel, const struct emu_i2m *i2m,
                                        struct emu_fault *fault) {
   struct emu_report report = {
       .address = i2m->semaphore,
       .payload = i2m->semaphore_payload,
-      .timestamp = !hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_SEMAPHORE_STRUCT_SIZE),
+      .timestamp =
+          hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_SEMAPHORE_STRUCT_SIZE) == REPORT_FOUR_WORDS,
       .reduce = hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_REDUCTION_ENABLE),
       .reduction = hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_REDUCTION_OP),
-      .reduce_signed = hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_REDUCTION_FORMAT) == 1,
+      .reduce_signed =
+          hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_REDUCTION_FORMAT) == REPORT_RED_SIGNED,
   };
   if (emu_report_misaligned(&report))
     return refuse_method(fault, NVC7C0_SET_I2M_SEMAPHORE_B, (uint32_t)i2m->semaphore,
@@ -51,7 +51,7 @@ static enum emu_step release_semaphore(struct emu_channel *channel, const struct
 static enum emu_step complete_transfer(struct emu_channel *channel, const struct emu_i2m *i2m,
                                        struct emu_fault *fault) {
   enum emu_step step = EMU_NEXT;
-  if (hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) == COMPLETION_RELEASE)
+  if (hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) == I2M_COMPLETION_RELEASE)
     step = release_semaphore(channel, i2m, fault);
   if (step == EMU_NEXT && hw_field(i2m->launch, NVC7C0_LAUNCH_DMA_INTERRUPT_TYPE))
     emu_non_stall_interrupt();
@@ -62,9 +62,10 @@ static enum emu_step launch_transfer(struct emu_channel *channel, struct emu_i2m
                                      uint32_t data, struct emu_fault *fault) {
   if (i2m->remaining)
     return refuse_method(fault, NVC7C0_LAUNCH_DMA, data, "the transfer before it lacks data");
-  if (hw_field(data, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) > COMPLETION_RELEASE)
+  if (hw_field(data, NVC7C0_LAUNCH_DMA_COMPLETION_TYPE) > I2M_COMPLETION_RELEASE)
     return refuse_method(fault, NVC7C0_LAUNCH_DMA, data, "no such COMPLETION_TYPE");
-  i2m->surface.block_linear = !hw_field(data, NVC7C0_LAUNCH_DMA_DST_MEMORY_LAYOUT);
+  i2m->surface.block_linear =
+      hw_field(data, NVC7C0_LAUNCH_DMA_DST_MEMORY_LAYOUT) == LAYOUT_BLOCK_LINEAR;
   if (i2m->surface.block_linear && !emu_surface_set_blocks(&i2m->surface, i2m->block_size))
     return refuse_method(fault, NVC7C0_SET_DST_BLOCK_SIZE, i2m->block_size, "no such block");
   i2m->launch = data;

@@ -122,13 +122,6 @@ struct emu_mme {
   unsigned emitted_first, emitted_count;
 };
 
-enum mme_shadow_mode {
-  MME_SHADOW_TRACK = 0,
-  MME_SHADOW_TRACK_WITH_FILTER = 1,
-  MME_SHADOW_PASS_THROUGH = 2,
-  MME_SHADOW_REPLAY = 3,
-};
-
 bool emu_mme_owns(uint32_t method);
 enum emu_step emu_mme_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                              struct emu_fault *fault);

@@ -311,7 +311,7 @@ static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
       .timestamp = size == REPORT_FOUR_WORDS,
       .reduce = qmd_get(slot, QMD_RELEASE0_REDUCTION_ENABLE),
       .reduction = qmd_get(slot, QMD_RELEASE0_REDUCTION_OP),
-      .reduce_signed = qmd_get(slot, QMD_RELEASE0_REDUCTION_FORMAT) == 1,
+      .reduce_signed = qmd_get(slot, QMD_RELEASE0_REDUCTION_FORMAT) == REPORT_RED_SIGNED,
   };
   if (!release->enabled)
     return true;

@@ -30,26 +30,27 @@ static uint32_t float_add(uint32_t v, uint32_t p) {
 static uint64_t reduce_value(const struct emu_report *r, uint64_t v) {
   uint64_t p = r->payload;
   switch (r->reduction) {
-  case EMU_RED_ADD:
+  case REPORT_RED_ADD:
     return v + p;
-  case EMU_RED_MIN:
+  case REPORT_RED_MIN:
     return is_less(p, v, r->reduce_signed, r->wide) ? p : v;
-  case EMU_RED_MAX:
+  case REPORT_RED_MAX:
     return is_less(v, p, r->reduce_signed, r->wide) ? p : v;
-  case EMU_RED_INC:
+  case REPORT_RED_INC:
     return v >= p ? 0 : v + 1;
-  case EMU_RED_DEC:
+  case REPORT_RED_DEC:
     return v == 0 || v > p ? p : v - 1;
-  case EMU_RED_AND:
+  case REPORT_RED_AND:
     return v & p;
-  case EMU_RED_OR:
+  case REPORT_RED_OR:
     return v | p;
-  case EMU_RED_XOR:
+  case REPORT_RED_XOR:
     return v ^ p;
-  case EMU_RED_FLOAT_ADD:
+  case EMU_REDUCTION_FLOAT_ADD:
     return float_add((uint32_t)v, (uint32_t)p);
+  default:
+    return v;
   }
-  return v;
 }
 
 static void write_64(uint64_t *memory, const struct emu_report *r) {

@@ -5,28 +5,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpu/hw/methods.h"
+
 struct emu_as;
 struct emu_channel;
 struct emu_fault;
 
-enum emu_reduction {
-  EMU_RED_ADD,
-  EMU_RED_MIN,
-  EMU_RED_MAX,
-  EMU_RED_INC,
-  EMU_RED_DEC,
-  EMU_RED_AND,
-  EMU_RED_OR,
-  EMU_RED_XOR,
-  EMU_RED_FLOAT_ADD, /* copy class only; 32 bits */
-};
+/* A reduction besides those of enum report_reduction: of the copy class, 32 bits. */
+enum { EMU_REDUCTION_FLOAT_ADD = REPORT_RED_XOR + 1 };
 
 struct emu_report {
   uint64_t address, payload;
   bool wide;      /* 64-bit payload */
   bool timestamp; /* four words with the time */
   bool reduce;
-  enum emu_reduction reduction;
+  unsigned reduction; /* enum report_reduction */
   bool reduce_signed;
 };
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Turns the two hardware tables into C.
+"""Turns the hardware tables into C.
 
 generate.py qmd     QMD.csv OUT.h        QMD fields as "high, low" pairs
-generate.py methods METHODS.csv OUT.h    method offsets and their fields
-generate.py tables  QMD.csv METHODS.csv OUT.c   both as data, for dumps
+generate.py methods METHODS.csv VALUES.csv OUT.h    method offsets, their fields and values
+generate.py tables  QMD.csv METHODS.csv VALUES.csv OUT.c   all as data, for dumps
+
+A field of a method is HIGH:LOW=NAME[:SET] MEANING; SET is a set of VALUES.csv.
 
 A table that contradicts itself (overlapping fields, gaps in the QMD, a field
 across a word) stops the build with the line that is wrong.
@@ -15,7 +17,7 @@ import sys
 QMD_BITS = 2048
 METHOD_SPACE = 0x4000  # bytes; a header's 12-bit address counts words
 RESERVED = ('QMD_RESERVED', 'SEMAPHORE_RESERVED', 'UNLISTED_', 'HW_ONLY_')
-FIELD = re.compile(r'^(\d+):(\d+)=(\w+)\s*(.*)$', re.S)
+FIELD = re.compile(r'^(\d+):(\d+)=(\w+)(?::(\w+))?\s*(.*)$', re.S)
 ARRAY = re.compile(r'Array(?: of (\d+))?, step (\d+)')
 
 
@@ -56,8 +58,26 @@ def read_qmd(path):
     return fields
 
 
-def read_methods(path):
-    """List of dicts: cls, offset, name, fields, count, step (0: no array)."""
+def read_values(path):
+    """Sets of named values: {set: [(name, value, meaning)]}."""
+    sets = {}
+    names = set()
+    with open(path, newline='', encoding='utf-8') as f:
+        for row in csv.DictReader(f):
+            members = sets.setdefault(row['set'], [])
+            if row['name'] in names:
+                raise TableError(f"{row['name']} is listed twice")
+            if members and int(row['value']) <= members[-1][1]:
+                raise TableError(f"{row['set']}: {row['name']} is not above the value before it")
+            names.add(row['name'])
+            members.append((row['name'], int(row['value']), row['meaning']))
+    return sets
+
+
+def read_methods(path, sets):
+    """List of dicts: cls, offset, name, fields, count, step (0: no array). A field is name,
+    high, low, meaning, its set of values (None: numbers)."""
+    used = set()
     methods = []
     with open(path, newline='', encoding='utf-8') as f:
         for row in csv.DictReader(f):
@@ -70,7 +90,10 @@ def read_methods(path):
                 m = FIELD.match(text.strip())
                 if not m:
                     raise TableError(f'{where}: cannot read the field "{text}"')
-                fields.append((m[3], int(m[1]), int(m[2]), m[4]))
+                fields.append((m[3], int(m[1]), int(m[2]), m[5], m[4]))
+                if m[4] and m[4] not in sets:
+                    raise TableError(f'{where}: no set of values is called {m[4]}')
+                used.add(m[4])
             # MEM_OP_C has one reading for each operation; its note says so.
             if not row['notes'].startswith('Fields overlap'):
                 check_overlap(where, [f[:3] for f in fields])
@@ -81,6 +104,9 @@ def read_methods(path):
                             'fields': fields, 'step': int(array[2]) if array else 0,
                             'count': int(array[1]) if array and array[1] else
                             (0 if array else 1)})
+    for name in sets:
+        if name not in used:
+            raise TableError(f'no field has the values {name}')
     methods.sort(key=lambda m: (int(m['cls'], 16), m['offset']))
     for i, m in enumerate(methods):
         if i and (methods[i - 1]['cls'], methods[i - 1]['offset']) == (m['cls'], m['offset']):
@@ -117,17 +143,26 @@ def emit_qmd(fields):
     return out + ['', '#endif']
 
 
-def emit_methods(methods):
+def emit_methods(methods, sets):
     out = head('Methods of classes C76F (host), C7C0 (compute), C7B5 (copy); fields as\n'
-               ' * "high bit, low bit", for hw_bits and hw_field.',
-               'methods.csv', 'TEGRACL_HW_METHODS_GEN_H')
+               ' * "high bit, low bit", for hw_bits and hw_field; values of fields.',
+               'methods.csv and values.csv', 'TEGRACL_HW_METHODS_GEN_H')
+    users = {}
+    for m in methods:
+        for field, _, _, _, values in m['fields']:
+            if values:
+                users.setdefault(values, []).append(f"{m['cls']} {m['name']}.{field}")
+    for name, members in sets.items():
+        out += ['/* ' + ',\n * '.join(users[name]) + ' */', f'enum {name} {{']
+        out += [f'  {n} = {v},' + (f' /* {t} */' if t else '') for n, v, t in members]
+        out += ['};', '']
     for m in methods:
         name = f"NV{m['cls'].upper()}_{m['name']}"
         if m['step']:
             out.append(f"#define {name}(i) (0x{m['offset']:04x} + {m['step']} * (i))")
         else:
             out.append(f"#define {name} 0x{m['offset']:04x}")
-        for field, high, low, _ in m['fields']:
+        for field, high, low, _, _ in m['fields']:
             out.append(f'#define {name}_{field} {high}, {low}')
     return out + ['', '#endif']
 
@@ -136,12 +171,12 @@ def c_string(text):
     return '"' + text.replace('\\', '\\\\').replace('"', '\\"') + '"'
 
 
-def emit_tables(qmd, methods):
+def emit_tables(qmd, methods, sets):
     out = ['/* The hardware tables as data. Generated by gpu/hw/generate.py from',
-           ' * qmd-v03.csv and methods.csv; do not edit. */',
+           ' * qmd-v03.csv, methods.csv and values.csv; do not edit. */',
            '#include "gpu/hw/tables.h"', '',
            'const struct hw_field_name qmd_fields[] = {']
-    out += [f'    {{{c_string(n)}, {h}, {l}, {c_string(t)}}},' for n, h, l, t in qmd]
+    out += [f'    {{{c_string(n)}, {h}, {l}, {c_string(t)}, 0, 0}},' for n, h, l, t in qmd]
     reserved = [0] * (QMD_BITS // 32)
     for name, high, low, _ in qmd:
         if name.startswith(RESERVED):
@@ -149,14 +184,19 @@ def emit_tables(qmd, methods):
     out += ['};', f'const unsigned qmd_field_count = {len(qmd)};', '',
             'const uint32_t qmd_reserved[] = {']
     out += [f'    0x{word:08x},' for word in reserved]
-    out += ['};', '',
-            'static const struct hw_field_name method_fields[] = {']
+    out += ['};', '']
+    for name, members in sets.items():
+        out += [f'static const struct hw_value_name {name}[] = {{']
+        out += [f'    {{{v}, {c_string(n)}}},' for n, v, _ in members]
+        out += ['};', '']
+    out += ['static const struct hw_field_name method_fields[] = {']
     first = []
     count = 0
     for m in methods:
         first.append(count)
         count += len(m['fields'])
-        out += [f'    {{{c_string(n)}, {h}, {l}, {c_string(t)}}},' for n, h, l, t in m['fields']]
+        out += [f"    {{{c_string(n)}, {h}, {l}, {c_string(t)}, {v or 0}, {len(sets.get(v, []))}}},"
+                for n, h, l, t, v in m['fields']]
     out += ['};', '', 'const struct hw_method hw_methods[] = {']
     for m, f in zip(methods, first):
         out.append(f"    {{0x{m['cls']}, 0x{m['offset']:04x}, {m['count']}, {m['step'] or 4}, "
@@ -169,9 +209,11 @@ def main(argv):
         if argv[1] == 'qmd':
             out = emit_qmd(read_qmd(argv[2]))
         elif argv[1] == 'methods':
-            out = emit_methods(read_methods(argv[2]))
+            sets = read_values(argv[3])
+            out = emit_methods(read_methods(argv[2], sets), sets)
         else:
-            out = emit_tables(read_qmd(argv[2]), read_methods(argv[3]))
+            sets = read_values(argv[4])
+            out = emit_tables(read_qmd(argv[2]), read_methods(argv[3], sets), sets)
     except TableError as e:
         print(f'generate.py: {e}', file=sys.stderr)
         return 1

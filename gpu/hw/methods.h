@@ -1,5 +1,5 @@
-/* The words of a pushbuffer: method headers, method numbers (generated from
- * methods.csv) and the values of their fields.
+/* The words of a pushbuffer: method headers; method numbers, their fields and the fields'
+ * values, which are generated from methods.csv and values.csv.
  * docs/hardware/command-stream.md 2.1, 2.2, 3.1, 4.5, 4.7.
  */
 #ifndef TEGRACL_HW_METHODS_H
@@ -64,83 +64,5 @@ static inline uint32_t method_header(enum method_sec_op op, enum subchannel subc
          hw_bits(METHOD_HEADER_SUBCHANNEL, (uint32_t)subchannel) |
          hw_bits(METHOD_HEADER_ADDRESS, method >> 2);
 }
-
-/* SEM_EXECUTE of class C76F. */
-enum host_semaphore_operation {
-  SEM_ACQUIRE = 0,
-  SEM_RELEASE = 1,
-  SEM_ACQ_STRICT_GEQ = 2,
-  SEM_ACQ_CIRC_GEQ = 3,
-  SEM_ACQ_AND = 4,
-  SEM_ACQ_NOR = 5,
-  SEM_REDUCTION = 6,
-};
-
-enum host_semaphore_reduction {
-  SEM_RED_MIN = 0,
-  SEM_RED_MAX = 1,
-  SEM_RED_XOR = 2,
-  SEM_RED_AND = 3,
-  SEM_RED_OR = 4,
-  SEM_RED_ADD = 5,
-  SEM_RED_INC = 6,
-  SEM_RED_DEC = 7,
-};
-
-/* MEM_OP_D of class C76F, those a user channel may use. */
-enum host_memory_operation {
-  MEM_OP_MEMBAR = 5,
-  MEM_OP_L2_SYSMEM_INVALIDATE = 14,
-  MEM_OP_L2_FLUSH_DIRTY = 16,
-  MEM_OP_L2_WAIT_FOR_SYS_PENDING_READS = 21,
-};
-
-/* SEND_SIGNALING_PCAS2_B of class C7C0. */
-enum pcas_action {
-  PCAS_NOP = 0,
-  PCAS_INVALIDATE = 1,
-  PCAS_SCHEDULE = 2,
-  PCAS_INVALIDATE_COPY_SCHEDULE = 3,
-  PCAS_INCREMENT_PUT = 6,
-  PCAS_DECREMENT_DEPENDENCE = 7,
-  PCAS_PREFETCH = 8,
-  PCAS_PREFETCH_SCHEDULE = 9,
-  PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE = 10,
-  PCAS_INVALIDATE_PREFETCH_COPY_FORCE_REQUIRE_SCHEDULING = 11,
-  PCAS_INCREMENT_DEPENDENCE = 12,
-  PCAS_INCREMENT_CWD_REF_COUNTER = 13,
-};
-
-/* REPORT_SEMAPHORE_EXECUTE and SET_REPORT_SEMAPHORE_D of class C7C0. */
-enum report_operation {
-  REPORT_RELEASE = 0,
-  REPORT_ACQUIRE = 1, /* 0x168 only */
-  REPORT_ONLY = 2,    /* 0x168 only */
-  REPORT_TRAP = 3,
-};
-
-/* REPORT_SEMAPHORE_EXECUTE and a QMD's RELEASE. SET_REPORT_SEMAPHORE_D has one
- * bit: 0 four words, 1 one word. */
-enum report_structure_size {
-  REPORT_FOUR_WORDS = 0, /* payload, 0 or its high half, PTIMER nanoseconds */
-  REPORT_ONE_WORD = 1,
-  REPORT_TWO_WORDS = 2,
-};
-
-/* SET_RENDER_ENABLE_C, SET_GLOBAL_RENDER_ENABLE_C of class C7C0, and C7B5's. */
-enum render_enable_mode {
-  RENDER_ENABLE_NEVER = 0,
-  RENDER_ENABLE_ALWAYS = 1, /* after reset */
-  RENDER_ENABLE_CONDITIONAL = 2,
-  RENDER_ENABLE_IF_EQUAL = 3,
-  RENDER_ENABLE_IF_NOT_EQUAL = 4,
-};
-
-/* SET_RENDER_ENABLE_OVERRIDE of class C7C0. */
-enum render_enable_override {
-  RENDER_OVERRIDE_NONE = 0,
-  RENDER_OVERRIDE_ALWAYS = 1,
-  RENDER_OVERRIDE_NEVER = 2,
-};
 
 #endif

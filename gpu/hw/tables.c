@@ -17,3 +17,10 @@ const struct hw_method *hw_method_find(uint32_t class_id, uint32_t offset, uint3
   }
   return NULL;
 }
+
+const char *hw_value_find(const struct hw_field_name *field, uint32_t value) {
+  for (unsigned i = 0; i < field->value_count; i++)
+    if (field->values[i].value == value)
+      return field->values[i].name;
+  return NULL;
+}

@@ -1,16 +1,23 @@
 /* The hardware tables as data, so that dumps and error messages can name every
- * word. Generated from qmd-v03.csv and methods.csv.
+ * word. Generated from qmd-v03.csv, methods.csv and values.csv.
  */
 #ifndef TEGRACL_HW_TABLES_H
 #define TEGRACL_HW_TABLES_H
 
 #include <stdint.h>
 
+struct hw_value_name {
+  uint32_t value;
+  const char *name; /* as in C */
+};
+
 struct hw_field_name {
   const char *name;
   uint16_t high;
   uint16_t low;
   const char *meaning;
+  const struct hw_value_name *values; /* NULL: a number */
+  unsigned value_count;
 };
 
 /* An array method has count members, step bytes apart; others count 1. */
@@ -36,5 +43,8 @@ extern const unsigned hw_method_count;
 /* The method at byte address offset of a class, or NULL; *index, if wanted, is
  * the member of an array method. */
 const struct hw_method *hw_method_find(uint32_t class_id, uint32_t offset, uint32_t *index);
+
+/* The name of a field's value, or NULL. */
+const char *hw_value_find(const struct hw_field_name *field, uint32_t value);
 
 #endif

@@ -73,9 +73,15 @@ static void dump_method(void *user, const struct rt_method *method) {
   if (m->count > 1)
     fprintf(out, "(%u)", index);
   for (unsigned f = 0; f < m->field_count; f++) {
-    uint32_t value = hw_field(data, m->fields[f].high, m->fields[f].low);
-    if (value || m->field_count == 1)
-      fprintf(out, " %s=0x%x", m->fields[f].name, value);
+    const struct hw_field_name *field = &m->fields[f];
+    uint32_t value = hw_field(data, field->high, field->low);
+    const char *name = hw_value_find(field, value);
+    if (!value && m->field_count > 1)
+      continue;
+    if (name)
+      fprintf(out, " %s=%s", field->name, name);
+    else
+      fprintf(out, " %s=0x%x", field->name, value);
   }
   fputc('\n', out);
 }

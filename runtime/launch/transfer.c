@@ -16,13 +16,6 @@ enum {
   CONSTANT_BYTES = 8,       /* that the copy engine repeats by itself */
 };
 
-/* LAUNCH_DMA DATA_TRANSFER_TYPE: waits for earlier transfers. */
-enum { TRANSFER_NON_PIPELINED = 2 };
-/* LAUNCH_DMA *_MEMORY_LAYOUT */
-enum { LAYOUT_PITCH = 1 };
-/* SET_REMAP_COMPONENTS DST_* */
-enum { REMAP_CONST_A = 4, REMAP_CONST_B = 5 };
-
 static void put_copy(struct rt_recording *r, uint32_t method, uint32_t count) {
   rt_recording_put(r, method_header(METHOD_INC, SUBCHANNEL_COPY, method, count));
 }
@@ -53,7 +46,7 @@ static int put_transfer(struct rt_recording *r, const struct transfer *t) {
   rt_recording_put(r, (uint32_t)t->length);
   rt_recording_put(r, (uint32_t)t->lines);
   put_copy(r, NVC7B5_LAUNCH_DMA, 1);
-  rt_recording_put(r, hw_bits(NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE, TRANSFER_NON_PIPELINED) |
+  rt_recording_put(r, hw_bits(NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE, COPY_NON_PIPELINED) |
                           hw_bits(NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT, LAYOUT_PITCH) |
                           hw_bits(NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT, LAYOUT_PITCH) |
                           hw_bits(NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE, 1) |

@@ -18,7 +18,7 @@ DOCTOR, PROGRAM, REQUESTS, INTERFACE = sys.argv[1:5]
 LAUNCH = ['NVGPU_GPU_IOCTL_ALLOC_AS = 0', 'va_range_start=0x4000000 va_range_end=0x2000000000',
           'nvgpu_gpu_characteristics: num_gpc=2', 'chipname="ga10b"',
           'path=/dev/nvgpu/igpu0/ctrl = ', 'work_submit_token=0->0x1ff', 'submit: token 0x1ff',
-          'C7C0.SEND_SIGNALING_PCAS2_B PCAS_ACTION=0xa', 'REGISTER_COUNT_V = 0x10',
+          'C7C0.SEND_SIGNALING_PCAS2_B PCAS_ACTION=PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE', 'REGISTER_COUNT_V = 0x10',
           'GPFIFO entry 0 = 0x', 'stack pointer', 'doorbell token=0x1ff']
 
 

@@ -218,6 +218,17 @@ static void methods_by_name(void **state) {
                 hw_methods[i - 1].offset < hw_methods[i].offset);
 }
 
+static void values_by_name(void **state) {
+  (void)state;
+  const struct hw_method *m = hw_method_find(CLASS_HOST, NVC76F_SEM_EXECUTE, NULL);
+  assert_non_null(m);
+  assert_string_equal(m->fields[0].name, "OPERATION");
+  assert_string_equal(hw_value_find(&m->fields[0], SEM_RELEASE), "SEM_RELEASE");
+  assert_null(hw_value_find(&m->fields[0], 7));
+  assert_string_equal(m->fields[1].name, "ACQUIRE_SWITCH_TSG");
+  assert_null(hw_value_find(&m->fields[1], 1));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(headers_known_to_have_run),
@@ -228,6 +239,7 @@ int main(void) {
       cmocka_unit_test(setting_a_field_leaves_its_neighbours),
       cmocka_unit_test(carveouts),
       cmocka_unit_test(methods_by_name),
+      cmocka_unit_test(values_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,15 +6,17 @@ import sys
 import tempfile
 import unittest
 
-GENERATE, QMD, METHODS = sys.argv[1:4]
+GENERATE, QMD, METHODS, VALUES = sys.argv[1:5]
 
 
-def run(kind, text):
+def run(kind, *texts):
+    """Each text is one of the tables that the kind needs."""
     with tempfile.TemporaryDirectory() as folder:
-        table = os.path.join(folder, 'table.csv')
-        with open(table, 'w', encoding='utf-8') as f:
-            f.write(text)
-        return subprocess.run([sys.executable, GENERATE, kind, table,
+        tables = [os.path.join(folder, f'table{i}.csv') for i in range(len(texts))]
+        for table, text in zip(tables, texts):
+            with open(table, 'w', encoding='utf-8') as f:
+                f.write(text)
+        return subprocess.run([sys.executable, GENERATE, kind, *tables,
                                os.path.join(folder, 'out.h')], capture_output=True, text=True,
                               check=False)
 
@@ -25,8 +27,11 @@ def lines(path):
 
 
 class Refusals(unittest.TestCase):
-    def refuse(self, kind, table, words):
-        result = run(kind, '\n'.join(table) + '\n')
+    def refuse(self, kind, table, words, values=()):
+        texts = ['\n'.join(table) + '\n']
+        if kind == 'methods':
+            texts.append('\n'.join(['set,name,value,meaning', *values]) + '\n')
+        result = run(kind, *texts)
         self.assertEqual(result.returncode, 1)
         self.assertIn(words, result.stderr)
 
@@ -39,7 +44,8 @@ class Refusals(unittest.TestCase):
 
     def test_the_real_tables_pass(self):
         self.assertEqual(run('qmd', '\n'.join(lines(QMD)) + '\n').returncode, 0)
-        self.assertEqual(run('methods', '\n'.join(lines(METHODS)) + '\n').returncode, 0)
+        texts = ['\n'.join(lines(path)) + '\n' for path in (METHODS, VALUES)]
+        self.assertEqual(run('methods', *texts).returncode, 0)
 
     def test_overlapping_qmd_fields(self):
         self.refuse('qmd', self.edited_qmd('BARRIER_COUNT,767,763', 'BARRIER_COUNT,768,763'),
@@ -69,6 +75,22 @@ class Refusals(unittest.TestCase):
 
     def test_method_wider_than_a_word(self):
         self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,32:0=A x,'], '32 bits')
+
+    def test_unknown_set_of_values(self):
+        self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,7:0=A:s x,'],
+                    'no set of values is called s')
+
+    def test_set_of_no_field(self):
+        self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,7:0=A x,'],
+                    'no field has the values s', ['s,S_ONE,1,'])
+
+    def test_value_listed_twice(self):
+        self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,7:0=A:s x,'],
+                    'S_ONE is listed twice', ['s,S_ONE,1,', 's,S_ONE,2,'])
+
+    def test_two_names_of_a_value(self):
+        self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,7:0=A:s x,'],
+                    'S_TWO is not above', ['s,S_ONE,1,', 's,S_TWO,1,'])
 
 
 if __name__ == '__main__':

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 LAUNCH = ['tegracl: launch culprit: grid 1 x 1 x 1', 'REGISTER_COUNT_V = 0x10',
-          'SEND_SIGNALING_PCAS2_B PCAS_ACTION=0xa', 'GPFIFO entry 0', 'stack pointer']
+          'SEND_SIGNALING_PCAS2_B PCAS_ACTION=PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE', 'GPFIFO entry 0', 'stack pointer']
 IOCTL = ['NVGPU_IOCTL_CHANNEL_SETUP_BIND = 0', 'doorbell 0x1ff', 'NVMAP_IOC_ALLOC = 0']
 
 

@@ -39,10 +39,10 @@ static void pushbuffer(void **state) {
   fclose(out);
   assert_says("C7C0.SET_OBJECT CLASS_ID=0xc7c0");
   assert_says("C7C0.SEND_PCAS_A QMD_ADDRESS_SHIFTED8=0x12345678");
-  assert_says("C7C0.SEND_SIGNALING_PCAS2_B PCAS_ACTION=0xa");
+  assert_says("C7C0.SEND_SIGNALING_PCAS2_B PCAS_ACTION=PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE");
   assert_says("C76F.SEM_ADDR_HI OFFSET=0x1");
   assert_says("C76F.SEM_PAYLOAD_LO PAYLOAD=0xdead");
-  assert_says("C76F.SEM_EXECUTE OPERATION=0x1 RELEASE_WFI=0x1 PAYLOAD_SIZE=0x1 "
+  assert_says("C76F.SEM_EXECUTE OPERATION=SEM_RELEASE RELEASE_WFI=0x1 PAYLOAD_SIZE=0x1 "
               "RELEASE_TIMESTAMP=0x1");
   assert_says("c7c0.3ffc (not in the table)");
 }

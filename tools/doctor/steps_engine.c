@@ -12,7 +12,7 @@
 
 /* ---- copies ------------------------------------------------------------------------ */
 
-enum { COPY_BYTES = 1 << 20, COPY_PAYLOAD = 0xc0b7, TRANSFER_NON_PIPELINED = 2, RELEASE_FOUR = 2 };
+enum { COPY_BYTES = 1 << 20, COPY_PAYLOAD = 0xc0b7 };
 
 static void put_copy(struct rt_slice *s, uint64_t from, uint64_t to, uint64_t done) {
   put_methods(s, SUBCHANNEL_COPY, NVC7B5_SET_OBJECT, 1);
@@ -29,11 +29,11 @@ static void put_copy(struct rt_slice *s, uint64_t from, uint64_t to, uint64_t do
   put_word(s, (uint32_t)done);
   put_word(s, COPY_PAYLOAD);
   put_methods(s, SUBCHANNEL_COPY, NVC7B5_LAUNCH_DMA, 1);
-  put_word(s, hw_bits(NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE, TRANSFER_NON_PIPELINED) |
-                  hw_bits(NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT, 1) |
-                  hw_bits(NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT, 1) |
+  put_word(s, hw_bits(NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE, COPY_NON_PIPELINED) |
+                  hw_bits(NVC7B5_LAUNCH_DMA_SRC_MEMORY_LAYOUT, LAYOUT_PITCH) |
+                  hw_bits(NVC7B5_LAUNCH_DMA_DST_MEMORY_LAYOUT, LAYOUT_PITCH) |
                   hw_bits(NVC7B5_LAUNCH_DMA_FLUSH_ENABLE, 1) |
-                  hw_bits(NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE, RELEASE_FOUR));
+                  hw_bits(NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE, COPY_SEMAPHORE_FOUR_WORDS));
 }
 
 /* One copy of 1 MiB. object: the channel gets one of the class first. */
