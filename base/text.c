@@ -1,4 +1,4 @@
-/* Growing strings. */
+/* Strings that grow to twice their capacity. */
 #include "base/text.h"
 
 #include <stdio.h>
@@ -43,7 +43,9 @@ void text_vprintf(struct text *text, const char *format, va_list arguments) {
   va_list again;
   va_copy(again, arguments);
   int size = vsnprintf(NULL, 0, format, arguments);
-  if (size >= 0 && reserve(text, (size_t)size)) {
+  if (size < 0) {
+    text->failed = true;
+  } else if (reserve(text, (size_t)size)) {
     vsnprintf(text->data + text->size, (size_t)size + 1, format, again);
     text->size += (size_t)size;
   }
