@@ -1,11 +1,11 @@
-/* The CPU's clock that never goes back. */
+/* The monotonic clock of the CPU. */
 #ifndef TEGRACL_BASE_CLOCK_H
 #define TEGRACL_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* CLOCK_MONOTONIC in ns. */
+/* The time of CLOCK_MONOTONIC in ns. */
 static inline uint64_t base_clock_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -2,8 +2,8 @@
 #ifndef TEGRACL_BASE_DEBUG_H
 #define TEGRACL_BASE_DEBUG_H
 
-/* Calls take for each topic that is not empty. A topic is left out if there is no memory for
- * its copy, and all are in a set-user-ID program. */
-void base_debug_topics(void (*take)(const char *topic));
+/* Calls the function with each topic, a string that is valid during the call. Empty topics are left
+ * out, and those for which there is no memory. In a set-user-ID program there are none. */
+void base_debug_topics(void (*use_topic)(const char *topic));
 
 #endif

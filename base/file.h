@@ -1,6 +1,5 @@
-/* Files that grow. Beyond RLIMIT_FSIZE, which memfds have as well, Linux does not only refuse:
- * it sends SIGXFSZ, which ends the application. These functions give EFBIG alone.
- */
+/* Writes to files, memfds among them, that may exceed RLIMIT_FSIZE. Linux then fails the call with
+ * EFBIG and sends SIGXFSZ, which ends the application. Here the call fails without the signal. */
 #ifndef TEGRACL_BASE_FILE_H
 #define TEGRACL_BASE_FILE_H
 
@@ -12,24 +11,25 @@
 
 struct base_growth {
   sigset_t before;
-  bool blocked; /* SIGXFSZ, by us */
+  bool discard; /* a SIGXFSZ that is pending at the end is ours */
 };
 
-/* Around whatever lets a file grow. Linux sends the signal to the thread that writes. */
+/* Blocks SIGXFSZ in this thread, which is the one that Linux sends it to. Call it before a system
+ * call that lets a file grow, and base_growth_end after it. */
 static inline void base_growth_begin(struct base_growth *growth) {
   sigset_t pending, signal;
   sigemptyset(&signal);
   sigaddset(&signal, SIGXFSZ);
-  /* One that the application holds back stays pending, and takes ours in. */
+  /* One that the application has blocked and not yet received must stay pending. */
   sigpending(&pending);
-  growth->blocked = !sigismember(&pending, SIGXFSZ);
+  growth->discard = !sigismember(&pending, SIGXFSZ);
   pthread_sigmask(SIG_BLOCK, &signal, &growth->before);
 }
 
-/* Keeps errno. */
+/* Discards a SIGXFSZ of ours, restores the signal mask, and keeps errno. */
 static inline void base_growth_end(const struct base_growth *growth) {
   const int error = errno;
-  if (growth->blocked) {
+  if (growth->discard) {
     const struct timespec at_once = {0};
     sigset_t signal;
     sigemptyset(&signal);
@@ -41,6 +41,7 @@ static inline void base_growth_end(const struct base_growth *growth) {
   errno = error;
 }
 
+/* As ftruncate and write. */
 static inline int base_truncate(int fd, off_t size) {
   struct base_growth growth;
   base_growth_begin(&growth);

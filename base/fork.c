@@ -1,4 +1,4 @@
-/* The handlers of pthread_atfork. See fork.h. */
+/* Runs the handlers of all parts from one call of pthread_atfork. */
 #include "base/fork.h"
 
 #include <pthread.h>
@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the registration alone */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of registered */
 static atomic_bool registered;
 static const struct base_fork_handlers *_Atomic parts[BASE_FORK_PARTS];
-/* Of this thread's fork: another thread may fork, or add a part, at the same time. */
+/* The handlers that the fork of this thread has prepared. Other threads may fork, or set handlers,
+ * at the same time. */
 static _Thread_local const struct base_fork_handlers *prepared[BASE_FORK_PARTS];
 
-static void prepare(void) {
+static void prepare_parts(void) {
   for (size_t i = BASE_FORK_PARTS; i-- > 0;) {
     prepared[i] = atomic_load(&parts[i]);
     if (prepared[i] && prepared[i]->prepare)
@@ -20,13 +21,13 @@ static void prepare(void) {
   }
 }
 
-static void parent(void) {
+static void resume_parent(void) {
   for (size_t i = 0; i < BASE_FORK_PARTS; i++)
     if (prepared[i] && prepared[i]->parent)
       prepared[i]->parent();
 }
 
-static void child(void) {
+static void resume_child(void) {
   pthread_mutex_init(&lock, NULL);
   for (size_t i = 0; i < BASE_FORK_PARTS; i++)
     if (prepared[i] && prepared[i]->child)
@@ -40,7 +41,7 @@ int base_fork_watch(enum base_fork_part part, const struct base_fork_handlers *h
   if (!atomic_load(&registered)) {
     pthread_mutex_lock(&lock);
     if (!atomic_load(&registered)) {
-      error = pthread_atfork(prepare, parent, child);
+      error = pthread_atfork(prepare_parts, resume_parent, resume_child);
       atomic_store(&registered, !error);
     }
     pthread_mutex_unlock(&lock);

@@ -1,4 +1,4 @@
-/* The check of the order of locks: a list of those that the thread holds. See lock.h. */
+/* Checks the order of locks by a list of those that the thread holds. */
 #include "base/lock.h"
 
 #if BASE_LOCK_ORDER
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HELD_MAX = 64 }; /* what a thread holds beyond that is not checked */
+enum { HELD_MAX = 64 }; /* further locks of a thread are not checked */
 
 static _Thread_local struct {
   const void *lock;
@@ -20,7 +20,7 @@ static const char *const names[] = {[BASE_LOCK_NONE] = "a lock that was not init
 #undef X
 };
 
-/* What the thread that forks holds was never locked by the child. */
+/* A child of fork starts with an empty list. */
 static void forget_held(void) {
   held_count = 0;
 }

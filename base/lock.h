@@ -1,10 +1,10 @@
-/* Locks, and the one order in which a thread takes them. With a lock held, a thread takes only
- * locks of later rows, so that no two threads wait for each other. Of two locks of one row it
- * holds one, except those that it got from a trylock, which never waits.
+/* Locks, and the order in which a thread takes them, which excludes deadlocks. A thread that holds
+ * a lock takes only locks of later rows. It never takes a second lock of the same row. A trylock
+ * may break both rules, because it does not wait.
  *
  * Debug builds and builds with sanitizers check this before each lock (BASE_LOCK_ORDER): a
- * thread that breaks the order prints both locks and aborts. Other builds have the functions of
- * pthread alone.
+ * thread that breaks the order prints both locks and aborts. In other builds these functions only
+ * call those of pthread.
  */
 #ifndef TEGRACL_BASE_LOCK_H
 #define TEGRACL_BASE_LOCK_H
@@ -14,11 +14,11 @@
 
 #include "base/thread.h"
 
-/* All locks of icd/ and runtime/: the name, and where the lock is. What each one protects is said
- * there. */
+/* All locks of icd/ and runtime/: the name, and where the lock is. A comment there says what it
+ * protects. */
 #define BASE_LOCKS(X)                                                                              \
   X(HOST_PAGES, "host_pages.c: contexts with pages of the application")                            \
-  X(DEVICE_OPEN, "device.c: opening of the device")                                                \
+  X(DEVICE_OPEN, "icd/platform/device.c: opening of the device")                                   \
   X(PROGRAM, "objects.h: program")                                                                 \
   X(COMMAND_BUFFER, "command_buffer.h: command buffer")                                            \
   X(KERNEL, "objects.h: kernel")                                                                   \
@@ -58,7 +58,7 @@ enum base_lock_kind {
 #endif
 
 #if BASE_LOCK_ORDER
-/* Before a lock is taken; or after a trylock has taken it. */
+/* Called before a lock is taken, after a trylock has taken one, and before a release. */
 void base_lock_take(const void *lock, enum base_lock_kind kind);
 void base_lock_took(const void *lock, enum base_lock_kind kind);
 void base_lock_release(const void *lock);
@@ -111,13 +111,14 @@ static inline void base_mutex_unlock(struct base_mutex *lock) {
   pthread_mutex_unlock(&lock->mutex);
 }
 
-/* Waits on the condition; the second at most until ns of CLOCK_MONOTONIC: 0 or ETIMEDOUT. */
+/* Waits on the condition, with the lock held. */
 static inline void base_mutex_wait(struct base_mutex *lock, pthread_cond_t *condition) {
   base_lock_release(lock);
   base_lock_take(lock, lock->kind);
   pthread_cond_wait(condition, &lock->mutex);
 }
 
+/* The same, until ns of CLOCK_MONOTONIC at the latest. Returns 0 or ETIMEDOUT. */
 static inline int base_mutex_wait_until(struct base_mutex *lock, pthread_cond_t *condition,
                                         uint64_t ns) {
   base_lock_release(lock);
@@ -125,7 +126,7 @@ static inline int base_mutex_wait_until(struct base_mutex *lock, pthread_cond_t 
   return base_cond_wait_until(condition, &lock->mutex, ns);
 }
 
-/* ---- locks for readers and writers --------------------------------------------------- */
+/* ---- read-write locks --------------------------------------------------------------- */
 
 struct base_rwlock {
   pthread_rwlock_t rwlock;

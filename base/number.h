@@ -1,4 +1,4 @@
-/* Arithmetic that all directories need. */
+/* Minimum and rounding of 64-bit numbers. */
 #ifndef TEGRACL_BASE_NUMBER_H
 #define TEGRACL_BASE_NUMBER_H
 

@@ -1,7 +1,7 @@
-/* Threads of the driver. Signals are the application's: its handlers must not run on a
- * thread that it does not know, whose system calls they would interrupt. Blocked are all
- * but those that an instruction of the thread itself raises: callbacks run on these threads,
- * and a fault in one must reach the application's handler (or a sandbox's, for SIGSYS).
+/* Threads of the driver. They block signals, because handlers of the application must not run on
+ * threads that it does not know, nor interrupt their system calls. Signals that an instruction of
+ * the thread itself raises are not blocked: callbacks run on these threads, and a fault in one must
+ * reach the application's handler (or a sandbox's, for SIGSYS).
  */
 #ifndef TEGRACL_BASE_THREAD_H
 #define TEGRACL_BASE_THREAD_H
@@ -11,7 +11,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* thread == NULL: detached. 0, or an error number as pthread_create gives it. */
+/* Starts function(data). thread: the caller joins it; NULL: the thread is detached. Returns 0 or an
+ * error number of pthread_create. */
 static inline int base_thread_start(pthread_t *thread, void *(*function)(void *), void *data) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
   pthread_attr_t attributes;
@@ -32,7 +33,8 @@ static inline int base_thread_start(pthread_t *thread, void *(*function)(void *)
   return error;
 }
 
-/* Waits on the condition until ns of CLOCK_MONOTONIC. 0 or ETIMEDOUT. */
+/* Waits on the condition, with the lock held, until ns of CLOCK_MONOTONIC at the latest. Returns 0
+ * or ETIMEDOUT. */
 static inline int base_cond_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock,
                                        uint64_t ns) {
   enum { NS_PER_S = 1000000000 };

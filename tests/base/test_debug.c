@@ -12,7 +12,7 @@
 
 static char seen[64];
 
-static void take(const char *topic) {
+static void add_topic(const char *topic) {
   strcat(strcat(seen, topic), ";");
 }
 
@@ -22,7 +22,7 @@ static void check(const char *list, const char *expected) {
     assert_int_equal(setenv("TEGRACL_DEBUG", list, 1), 0);
   else
     unsetenv("TEGRACL_DEBUG");
-  base_debug_topics(take);
+  base_debug_topics(add_topic);
   assert_string_equal(seen, expected);
 }
 

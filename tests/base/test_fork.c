@@ -1,4 +1,4 @@
-/* The order of the handlers around a fork, and parts that are added at any time. */
+/* The order of the handlers around a fork. Handlers may be set while a fork is under way. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static void late_call(void) {
 }
 static const struct base_fork_handlers late = {late_call, late_call, late_call};
 
-/* Adds a part while a fork is under way. */
+/* These set handlers while a fork is under way. */
 static void pages_prepare(void) {
   strcat(calls, "pp ");
   base_fork_watch(BASE_FORK_HELPERS, &late);
@@ -53,13 +53,13 @@ static void check_fork(const char *in_parent, const char *in_child) {
   assert_string_equal(calls, in_parent);
 }
 
-/* The later part is added first: the order is that of the parts. */
+/* The order is that of enum base_fork_part, not that of the calls. */
 static void order(void **state) {
   (void)state;
   assert_int_equal(base_fork_watch(BASE_FORK_HOST_PAGES, &pages), 0);
   assert_int_equal(base_fork_watch(BASE_FORK_DRIVER, &driver), 0);
   assert_int_equal(base_fork_watch(BASE_FORK_DRIVER, &driver), 0);
-  /* HELPERS is added before its turn in prepare, BUILDS in the parent after it. */
+  /* HELPERS is set before its turn in prepare, BUILDS after its turn in the parent. */
   check_fork("pp l dp dP l pP ", "pp l dp dC l ");
   check_fork("pp l l dp dP l l pP ", "pp l l dp dC l l ");
 }
@@ -77,7 +77,7 @@ static void *fork_often(void *failures) {
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int held; /* 1 around each fork: the handlers of two forks do not mix */
+static int held; /* 1 during each fork: the handlers of two forks do not mix */
 
 static void take_lock(void) {
   pthread_mutex_lock(&lock);
@@ -93,8 +93,8 @@ static void check_child(void) {
 }
 static const struct base_fork_handlers locking = {take_lock, release_lock, check_child};
 
-/* Forks of several threads: each calls the parent's handlers for what it has prepared. Runs
- * first: the handlers of the other test are for one thread. */
+/* Each of several threads that fork calls the parent's handlers for what it has prepared. This test
+ * runs first, because the handlers of the other test are for one thread. */
 static void threads(void **state) {
   (void)state;
   pthread_t others[4];

@@ -1,4 +1,4 @@
-/* The check of the order of locks, which is compiled in here whatever the build. */
+/* The check of the order of locks. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static int setup(void **state) {
   return 0;
 }
 
-/* The function must abort after the message, which an emulator's own line may follow. */
+/* The function must print the message and abort. qemu may print a line after the message. */
 static void check_abort(void (*take_locks)(void), const char *message) {
   int ends[2];
   char text[512];
@@ -53,7 +53,7 @@ static void check_abort(void (*take_locks)(void), const char *message) {
 }
 
 /* In order, and each lock again after its release. */
-static void right_order(void **state) {
+static void correct_order(void **state) {
   for (int i = 0; i < 2; i++) {
     base_mutex_lock(&program);
     icd_lock(&kernel);
@@ -102,14 +102,14 @@ static void take_two_contexts(void) {
   base_mutex_lock(&context);
   base_mutex_lock(&other_context);
 }
-static void two_of_a_kind(void **state) {
+static void two_locks_of_one_row(void **state) {
   check_abort(
       take_two_contexts,
       "tegracl: wrong order of locks: CONTEXT (objects.h: context) is taken while the thread "
       "holds CONTEXT (objects.h: context)\n");
 }
 
-/* A trylock does not wait, so it may break the order. A lock taken after it may not. */
+/* A trylock may break the order. A lock that is taken after it may not. */
 static void take_program_after_trylock(void) {
   if (base_mutex_trylock(&context) || base_mutex_trylock(&other_context))
     _exit(1);
@@ -130,7 +130,7 @@ static void trylocks(void **state) {
       "holds CONTEXT (objects.h: context)\n");
 }
 
-/* A thread that wakes takes its lock again. */
+/* A thread that wakes from a wait takes the lock again. */
 static void wait_with_a_later_lock(void) {
   base_mutex_lock(&program);
   base_mutex_lock(&context);
@@ -171,9 +171,12 @@ static void child_of_fork(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(right_order),   cmocka_unit_test(wrong_order),
-      cmocka_unit_test(two_of_a_kind), cmocka_unit_test(trylocks),
-      cmocka_unit_test(waits),         cmocka_unit_test(not_initialised),
+      cmocka_unit_test(correct_order),
+      cmocka_unit_test(wrong_order),
+      cmocka_unit_test(two_locks_of_one_row),
+      cmocka_unit_test(trylocks),
+      cmocka_unit_test(waits),
+      cmocka_unit_test(not_initialised),
       cmocka_unit_test(child_of_fork),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
