@@ -1,6 +1,5 @@
-/* The CUBIN reader: ELF header, sections (which of them become GPU memory and which
- * describe a kernel), symbols. Every number from the file is checked where it is
- * read.
+/* The CUBIN reader: ELF header, symbols, and sections, some of which become GPU memory and some
+ * describe a kernel. Every number from the file is checked where it is read.
  */
 #include "gpu/cubin/cubin.h"
 
@@ -27,18 +26,18 @@ static bool in_file(const struct cubin *r, uint64_t offset, uint64_t size) {
   return offset <= r->size && size <= r->size - offset;
 }
 
-const char *cubin_behind(const char *name, const char *prefix) {
+const char *cubin_after_prefix(const char *name, const char *prefix) {
   size_t length = strlen(prefix);
   return strncmp(name, prefix, length) == 0 ? name + length : NULL;
 }
 
-static bool no_bits(const Elf64_Shdr *header) {
+static bool has_no_bytes(const Elf64_Shdr *header) {
   return header->sh_type == SHT_NOBITS || header->sh_type == CUBIN_SHT_GLOBAL ||
          header->sh_type == CUBIN_SHT_SHARED;
 }
 
-/* A NUL-terminated string of a string table, or NULL. The table's last terminator is looked for
- * once: a search from each string on would take quadratic time where there is none. */
+/* A NUL-terminated string of a string table, or NULL. The last terminator of the table is searched
+ * only once: a search for each string would take quadratic time in a table without terminators. */
 static const char *string_at(const struct cubin *r, struct cubin_strings *strings, uint32_t table,
                              uint32_t offset) {
   if (table == 0 || table >= r->section_count || r->sections[table].header.sh_type != SHT_STRTAB)
@@ -91,7 +90,7 @@ static bool read_section_headers(struct cubin *r, const Elf64_Ehdr *elf) {
   r->sections = arena_alloc(r->arena, r->section_count, sizeof(*r->sections));
   if (!r->sections)
     return cubin_no_memory(r);
-  uint64_t bytes = 0; /* of all sections: no part of the file is read once for each of them */
+  uint64_t bytes = 0; /* of all sections; overlapping ones would be read more than once */
   for (uint32_t i = 0; i < r->section_count; i++) {
     struct cubin_section *s = &r->sections[i];
     memcpy(&s->header, r->data + elf->e_shoff + (uint64_t)i * sizeof(s->header), sizeof(s->header));
@@ -101,9 +100,9 @@ static bool read_section_headers(struct cubin *r, const Elf64_Ehdr *elf) {
       s->header.sh_size = 0;
       continue;
     }
-    if (!no_bits(&s->header) && !in_file(r, s->header.sh_offset, s->header.sh_size))
+    if (!has_no_bytes(&s->header) && !in_file(r, s->header.sh_offset, s->header.sh_size))
       return cubin_refuse(r, CUBIN_INVALID, "truncated CUBIN: section %u is outside the file", i);
-    if (!no_bits(&s->header))
+    if (!has_no_bytes(&s->header))
       bytes += s->header.sh_size;
     if (s->header.sh_size > CUBIN_MAX_SECTION)
       return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %u is too large", i);
@@ -132,13 +131,13 @@ static bool read_section_headers(struct cubin *r, const Elf64_Ehdr *elf) {
   return r->facts ? true : cubin_no_memory(r);
 }
 
-/* Which section becomes memory of which kind; false: none. */
+/* The kind of GPU memory that a section becomes. False if it is not loaded. */
 static bool module_kind(const struct cubin_section *s, enum module_section_kind *kind) {
-  if (cubin_behind(s->name, ".text."))
+  if (cubin_after_prefix(s->name, ".text."))
     *kind = MODULE_TEXT;
   else if (strcmp(s->name, ".nv.global") == 0 || strcmp(s->name, ".nv.global.init") == 0)
     *kind = MODULE_GLOBAL;
-  else if (cubin_behind(s->name, ".nv.constant2"))
+  else if (cubin_after_prefix(s->name, ".nv.constant2"))
     *kind = MODULE_BANK2;
   else if (strcmp(s->name, ".nv.constant3") == 0)
     *kind = MODULE_BANK3;
@@ -160,9 +159,9 @@ static bool add_module_section(struct cubin *r, struct cubin_section *s,
   if (is_bank && header->sh_size > CUBIN_BANK_BYTES)
     return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: constant bank %s has %llu bytes", s->name,
                         (unsigned long long)header->sh_size);
-  if (kind == MODULE_TEXT && (no_bits(header) || header->sh_size % CUBIN_INSN_BYTES))
-    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: code section %s has a broken size",
-                        s->name);
+  if (kind == MODULE_TEXT && (has_no_bytes(header) || header->sh_size % CUBIN_INSN_BYTES))
+    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: code section %s has %llu bytes", s->name,
+                        (unsigned long long)header->sh_size);
   s->module = r->code->section_count++;
   if (kind == MODULE_BANK3 || kind == MODULE_BANK4) {
     uint32_t *bank = kind == MODULE_BANK3 ? &r->bank3 : &r->bank4;
@@ -174,22 +173,22 @@ static bool add_module_section(struct cubin *r, struct cubin_section *s,
       .kind = kind,
       .size = header->sh_size,
       .align = align,
-      .data = no_bits(header) ? NULL : r->data + header->sh_offset,
+      .data = has_no_bytes(header) ? NULL : r->data + header->sh_offset,
   };
   return true;
 }
 
-/* Ties a section that describes or serves one kernel to its .text section. */
-static bool tie_to_text(struct cubin *r, uint32_t number) {
+/* Links a section that belongs to one kernel to the .text section of the kernel. */
+static bool link_to_text(struct cubin *r, uint32_t number) {
   struct cubin_section *s = &r->sections[number];
   size_t member;
-  if (cubin_behind(s->name, ".nv.info."))
+  if (cubin_after_prefix(s->name, ".nv.info."))
     member = offsetof(struct cubin_section, info);
-  else if (cubin_behind(s->name, ".nv.constant0"))
+  else if (cubin_after_prefix(s->name, ".nv.constant0"))
     member = offsetof(struct cubin_section, constant0);
-  else if (cubin_behind(s->name, ".nv.constant2"))
+  else if (cubin_after_prefix(s->name, ".nv.constant2"))
     member = offsetof(struct cubin_section, constant2);
-  else if (cubin_behind(s->name, ".nv.shared."))
+  else if (cubin_after_prefix(s->name, ".nv.shared."))
     member = offsetof(struct cubin_section, shared);
   else
     return true;
@@ -197,7 +196,7 @@ static bool tie_to_text(struct cubin *r, uint32_t number) {
   if (member == offsetof(struct cubin_section, info) && s->header.sh_type != CUBIN_SHT_INFO)
     return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %s has type 0x%x", s->name,
                         s->header.sh_type);
-  if (text >= r->section_count || !cubin_behind(r->sections[text].name, ".text."))
+  if (text >= r->section_count || !cubin_after_prefix(r->sections[text].name, ".text."))
     return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: section %s belongs to no code", s->name);
   uint32_t *place = (uint32_t *)((char *)&r->sections[text] + member);
   if (*place)
@@ -207,7 +206,7 @@ static bool tie_to_text(struct cubin *r, uint32_t number) {
   return true;
 }
 
-static bool sort_sections(struct cubin *r) {
+static bool classify_sections(struct cubin *r) {
   r->module_sections = arena_alloc(r->arena, r->section_count, sizeof(*r->module_sections));
   if (!r->module_sections)
     return cubin_no_memory(r);
@@ -216,7 +215,7 @@ static bool sort_sections(struct cubin *r) {
     enum module_section_kind kind;
     if (module_kind(s, &kind) && !add_module_section(r, s, kind))
       return false;
-    if (!tie_to_text(r, i))
+    if (!link_to_text(r, i))
       return false;
   }
   r->code->sections = r->module_sections;
@@ -237,7 +236,7 @@ bool cubin_read_symbol(struct cubin *r, uint32_t number, Elf64_Sym *symbol, cons
 
 static bool read_all(struct cubin *r) {
   Elf64_Ehdr header;
-  if (!read_header(r, &header) || !read_section_headers(r, &header) || !sort_sections(r))
+  if (!read_header(r, &header) || !read_section_headers(r, &header) || !classify_sections(r))
     return false;
   for (uint32_t i = 1; i < r->section_count; i++) {
     const struct cubin_section *s = &r->sections[i];

@@ -1,6 +1,6 @@
-/* Numbers of the CUBIN format: CUDA's additions to ELF. Source:
- * docs/hardware/cubin.md (sections named at each group); names as in public tables
- * (denvdis ei_attrs.txt). Generic ELF comes from <elf.h>.
+/* Numbers of the CUBIN format: CUDA's additions to ELF. Each group names its section of
+ * docs/hardware/cubin.md. The names are those of public tables (denvdis ei_attrs.txt). Generic ELF
+ * comes from <elf.h>.
  */
 #ifndef TEGRACL_CUBIN_FORMAT_H
 #define TEGRACL_CUBIN_FORMAT_H
@@ -82,12 +82,12 @@ enum {
  * ptxas 11.8 and 12.4, in debugging output of 13.0). */
 #define CUBIN_STACK_UNKNOWN UINT32_MAX
 
-/* In CUBINs of ours the line table names the files of the OpenCL program as if they
- * lay here; what lies elsewhere is the device library. */
+/* tegraclc names the files of an OpenCL program in this folder (#line in its CUDA C), so the line
+ * table of its CUBINs tells them from the device library. */
 #define SOURCE_FOLDER "/opencl/"
-#define SOURCE_NAME   "<program source>" /* what clCreateProgramWithSource was given */
+#define SOURCE_NAME   "<program source>" /* the source of clCreateProgramWithSource */
 
-/* Limits of the machine that a sound CUBIN keeps. */
+/* Limits of the machine. A CUBIN beyond them is refused. */
 enum {
   CUBIN_INSN_BYTES = 16,
   CUBIN_BANK_BYTES = 65536,
@@ -96,7 +96,7 @@ enum {
   CUBIN_MAX_STACK = 1 << 24,  /* the local-memory window */
   CUBIN_MAX_SHARED = 1 << 24, /* the shared-memory window */
   CUBIN_MAX_ALIGN = 1 << 21,
-  CUBIN_PARAM_BASE = 0x160, /* bank 0, when no PARAM_CBANK says otherwise */
+  CUBIN_PARAM_BASE = 0x160, /* in bank 0, if there is no PARAM_CBANK */
 };
 #define CUBIN_MAX_SECTION (1ull << 40) /* the GPU's address space */
 

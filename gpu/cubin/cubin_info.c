@@ -10,8 +10,8 @@ struct record {
   uint32_t size;
 };
 
-/* Takes the next record off [*at, end). False at the end and on damage (then
- * r->status is set). */
+/* Reads the record at *at and advances *at. False at the end, and if the record is damaged: then
+ * r->status is set. */
 static bool next_record(struct cubin *r, const char *section, const unsigned char **at,
                         const unsigned char *end, struct record *record) {
   enum { HEAD = 4 };
@@ -45,7 +45,7 @@ static bool next_record(struct cubin *r, const char *section, const unsigned cha
   }
 }
 
-/* A sized record of at least size bytes. */
+/* Checks that a record has the format SIZED and at least size bytes. */
 static bool check_record(struct cubin *r, const char *section, const struct record *record,
                          uint32_t size) {
   if (record->format == EIFMT_SIZED && record->size >= size)
@@ -54,7 +54,6 @@ static bool check_record(struct cubin *r, const char *section, const struct reco
                       record->code, section);
 }
 
-/* .nv.info: registers, frames and stacks by symbol. */
 bool cubin_read_module_info(struct cubin *r, const struct cubin_section *s) {
   const unsigned char *at = r->data + s->header.sh_offset;
   const unsigned char *end = at + s->header.sh_size;
@@ -80,8 +79,9 @@ bool cubin_read_module_info(struct cubin *r, const struct cubin_section *s) {
   return r->status == CUBIN_OK;
 }
 
-static bool read_product(struct cubin *r, const char *section, const struct record *record,
-                         uint32_t dimensions[3], uint32_t *product) {
+/* Three dimensions of a work-group, and their product. */
+static bool read_block_size(struct cubin *r, const char *section, const struct record *record,
+                            uint32_t dimensions[3], uint32_t *product) {
   if (!check_record(r, section, record, 3 * sizeof(uint32_t)))
     return false;
   uint64_t threads = 1;
@@ -95,7 +95,6 @@ static bool read_product(struct cubin *r, const char *section, const struct reco
   return true;
 }
 
-/* Counts the arguments of a kernel and finds where its parameters are. */
 bool cubin_read_kernel_info(struct cubin *r, const struct cubin_section *s,
                             struct kernel_code *kernel) {
   const unsigned char *at = r->data + s->header.sh_offset;
@@ -120,12 +119,12 @@ bool cubin_read_kernel_info(struct cubin *r, const struct cubin_section *s,
       kernel->barriers = record.value;
       break;
     case EIATTR_MAX_THREADS:
-      if (!read_product(r, s->name, &record, unused, &kernel->max_threads))
+      if (!read_block_size(r, s->name, &record, unused, &kernel->max_threads))
         return false;
       break;
     case EIATTR_REQNTID: {
       uint32_t threads;
-      if (!read_product(r, s->name, &record, kernel->required_block, &threads))
+      if (!read_block_size(r, s->name, &record, kernel->required_block, &threads))
         return false;
       break;
     }
@@ -152,7 +151,6 @@ bool cubin_read_kernel_info(struct cubin *r, const struct cubin_section *s,
   return r->status == CUBIN_OK;
 }
 
-/* Second walk over the same records: the arguments themselves. */
 bool cubin_read_arguments(struct cubin *r, const struct cubin_section *s,
                           struct kernel_code *kernel) {
   struct kernel_arg *args = arena_alloc(r->arena, kernel->arg_count, sizeof(*args));
@@ -174,8 +172,9 @@ bool cubin_read_arguments(struct cubin *r, const struct cubin_section *s,
       size >>= CUBIN_KPARAM_SIZE_SHIFT;
     if (ordinal >= kernel->arg_count || seen[ordinal] || size == 0 ||
         offset > kernel->param_bytes || size > kernel->param_bytes - offset)
-      return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: argument %u of kernel %s is impossible",
-                          ordinal, kernel->name);
+      return cubin_refuse(r, CUBIN_INVALID,
+                          "damaged CUBIN: argument %u of kernel %s: %u bytes at %u", ordinal,
+                          kernel->name, size, offset);
     seen[ordinal] = 1;
     args[ordinal] = (struct kernel_arg){
         .name = "",

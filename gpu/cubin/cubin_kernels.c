@@ -1,16 +1,12 @@
-/* The CUBIN reader: kernels, from their symbols and what the sections and
- * attributes of each say.
- */
+/* The CUBIN reader: kernels, from their symbols, sections and attributes. */
 #include <stdlib.h>
 
 #include "gpu/cubin/cubin_reader.h"
 
-/* Whether a helper function of kernel's code may need more stack than ptxas
- * counted. ptxas marks recursion and indirect calls in debugging output, and up
- * to 12.x in all; 13.0 counts each function once in optimised output and leaves
- * no mark, so any function with a frame counts here unless it is one of ptxas's
- * own helpers. */
-static bool helper_needs_stack(const char *name, const struct cubin_symbol_facts *facts) {
+/* Whether a function that a kernel calls may need more stack than ptxas counted. ptxas up to 12.x
+ * marks recursion and indirect calls, 13.0 only in debugging output: in optimised output it counts
+ * each function once. So every function with a frame counts here, except the helpers of ptxas. */
+static bool callee_may_recurse(const char *name, const struct cubin_symbol_facts *facts) {
   return facts->frame_bytes > 0 && !strstr(name, "$__internal_") && !strstr(name, "$__cuda_");
 }
 
@@ -54,14 +50,14 @@ static bool add_kernel(struct cubin *r, uint32_t number, const Elf64_Sym *symbol
   if (!cubin_read_kernel_info(r, &r->sections[text->info], kernel))
     return false;
   if (kernel->stack_bytes > CUBIN_MAX_STACK)
-    return cubin_refuse(r, CUBIN_INVALID,
-                        "kernel %s needs %u bytes of private memory for a work-item; there are at "
-                        "most %u",
-                        name, kernel->stack_bytes, CUBIN_MAX_STACK);
+    return cubin_refuse(
+        r, CUBIN_INVALID,
+        "kernel %s needs %u bytes of private memory for a work-item; the limit is %u", name,
+        kernel->stack_bytes, CUBIN_MAX_STACK);
   if (kernel->registers == 0 || kernel->registers > CUBIN_MAX_REGISTERS ||
       kernel->barriers > CUBIN_MAX_BARRIERS)
     return cubin_refuse(r, CUBIN_INVALID,
-                        "damaged CUBIN: kernel %s wants %u registers and %u barriers", name,
+                        "damaged CUBIN: kernel %s has %u registers and %u barriers", name,
                         kernel->registers, kernel->barriers);
   uint32_t bank0 = kernel->param_offset + kernel->param_bytes;
   uint64_t image = text->constant0 ? r->sections[text->constant0].header.sh_size : bank0;
@@ -72,9 +68,8 @@ static bool add_kernel(struct cubin *r, uint32_t number, const Elf64_Sym *symbol
   kernel->bank0_bytes = (uint32_t)image;
   uint64_t shared = text->shared ? r->sections[text->shared].header.sh_size : 0;
   if (shared > CUBIN_MAX_SHARED)
-    return cubin_refuse(r, CUBIN_INVALID,
-                        "damaged CUBIN: kernel %s wants %llu bytes of local memory", name,
-                        (unsigned long long)shared);
+    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: kernel %s has %llu bytes of local memory",
+                        name, (unsigned long long)shared);
   kernel->shared_bytes = (uint32_t)shared;
   return cubin_read_arguments(r, &r->sections[text->info], kernel);
 }
@@ -104,7 +99,7 @@ bool cubin_read_kernels(struct cubin *r) {
     return cubin_no_memory(r);
   Elf64_Sym symbol;
   const char *name;
-  /* Names of functions differ, so that together they are no longer than their table. */
+  /* Functions have different names. This bounds the time for a file in which they overlap. */
   uint64_t names_left = r->size;
   for (uint32_t i = 0; i < r->symbol_count; i++) {
     if (!cubin_read_symbol(r, i, &symbol, &name))
@@ -129,7 +124,7 @@ bool cubin_read_kernels(struct cubin *r) {
         symbol.st_shndx >= r->section_count)
       continue;
     uint32_t kernel = r->sections[symbol.st_shndx].kernel;
-    if (kernel != NONE && helper_needs_stack(name, &r->facts[i]))
+    if (kernel != NONE && callee_may_recurse(name, &r->facts[i]))
       r->kernels[kernel].frame_unknown = 1;
   }
   r->code->kernels = r->kernels;

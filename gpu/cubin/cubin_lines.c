@@ -1,8 +1,7 @@
-/* The CUBIN reader: source lines, from .debug_line. Format: DWARF 2 (and 3, 4: the
- * same for our purpose), section 6.2, with NVIDIA's addition for inlined calls
- * (elfutils, libdw/dwarf.h: DW_LNE_NVIDIA_inlined_call). Seen in output of NVRTC 13.0.
- * Lines are a help, not a need: a table that is damaged gives no lines, and no
- * refusal.
+/* The CUBIN reader: source lines, from .debug_line. Format: DWARF 2 to 4, section 6.2, with
+ * NVIDIA's addition for inlined calls (elfutils, libdw/dwarf.h: DW_LNE_NVIDIA_inlined_call). Seen
+ * in output of NVRTC 13.0. Lines are optional: a damaged table gives no lines, but the CUBIN is
+ * accepted.
  */
 #include <stdlib.h>
 
@@ -23,17 +22,19 @@ enum {
   DW_SPECIAL_MAX = 255,
   DW_VERSION_MIN = 2,
   DW_VERSION_MAX = 4,
-  FOLDERS_MAX = 16,               /* times the size of the CUBIN */
   DW_VERSION_WITH_OPERATIONS = 4, /* has maximum_operations_per_instruction */
 };
 
-/* Bytes that are read in order; bad once a read went past the end. */
+/* The most memory for names of folders, as a multiple of the size of the CUBIN. */
+enum { FOLDER_BYTES_FACTOR = 16 };
+
+/* Bytes that are read in order. A read past the end sets bad and gives zeros. */
 struct bytes {
   const unsigned char *at, *end;
   bool bad;
 };
 
-/* Which code an address operand of the line program means. */
+/* The code that an address operand of the line program refers to, by its relocation. */
 struct place {
   uint64_t operand; /* its offset in .debug_line */
   uint32_t section; /* number in module_code.sections */
@@ -42,12 +43,12 @@ struct place {
 
 struct row {
   uint32_t offset, line, file;
-  uint32_t user; /* row of the same sequence that the user wrote, or NONE */
+  uint32_t user; /* row of the sequence with the line of the user's program, or NONE */
 };
 
 struct file {
   const char *name; /* as in module_code.files */
-  bool inside;      /* SOURCE_FOLDER */
+  bool inside;      /* it is in SOURCE_FOLDER */
 };
 
 struct list {
@@ -64,7 +65,7 @@ struct line_reader {
   struct list rows;  /* struct row, of the sequence being read */
   struct list lines; /* struct module_line */
   bool no_memory;
-  size_t folder_bytes_left; /* of names of folders, all files together */
+  size_t folder_bytes_left; /* for names of folders, of all files together */
 
   /* The header of the unit being read. */
   uint8_t step, line_range, opcode_base;
@@ -73,6 +74,7 @@ struct line_reader {
   bool has_user_files;
 };
 
+/* The registers of DWARF's line machine. */
 struct machine {
   uint64_t offset;
   int64_t line;
@@ -170,9 +172,8 @@ static bool read_places(struct line_reader *l, uint32_t section) {
   return true;
 }
 
-/* The name to show. */
 static bool add_file(struct line_reader *l, const char *folder, const char *name) {
-  /* A long folder of many files would make much of a small CUBIN. */
+  /* Many files in a folder with a long name would take much memory. */
   const size_t folder_bytes = strnlen(folder, l->folder_bytes_left + 1);
   if (folder_bytes > l->folder_bytes_left)
     folder = "";
@@ -187,14 +188,14 @@ static bool add_file(struct line_reader *l, const char *folder, const char *name
   if (end > path && end[-1] != '/')
     *end++ = '/';
   stpcpy(end, name);
-  const char *inside = cubin_behind(path, SOURCE_FOLDER);
+  const char *inside = cubin_after_prefix(path, SOURCE_FOLDER);
   l->has_user_files |= inside != NULL;
   file->inside = inside != NULL;
   file->name = !inside ? path : strcmp(inside, SOURCE_NAME) == 0 ? "" : inside;
   return true;
 }
 
-static void take_files(struct line_reader *l, struct bytes *b) {
+static void read_files(struct line_reader *l, struct bytes *b) {
   struct list folders = {0};
   const char *name;
   l->first_file = l->files.count;
@@ -216,8 +217,8 @@ static void take_files(struct line_reader *l, struct bytes *b) {
   free(folders.at);
 }
 
-/* Whether a file of the unit (from 1) is the user's: in a CUBIN of ours, a file of
- * the OpenCL program, not of the device library. */
+/* Whether a file of the unit (from 1) is the user's. In a CUBIN of tegraclc these are the files of
+ * the OpenCL program, in others all files. */
 static bool is_users(const struct line_reader *l, uint64_t file) {
   if (file - 1 >= l->files.count - l->first_file)
     return false;
@@ -227,7 +228,7 @@ static bool is_users(const struct line_reader *l, uint64_t file) {
 static void add_row(struct line_reader *l, const struct machine *m) {
   const struct row *rows = l->rows.at;
   uint32_t number = l->rows.count;
-  /* The row of the call, counted from 1 in the sequence: always an earlier one. */
+  /* context: the row of the call, counted from 1. It is an earlier row of the sequence. */
   uint32_t user = m->context - 1 < number ? rows[m->context - 1].user : NONE;
   struct row *row;
   if (m->section == NONE || m->offset > l->r->module_sections[m->section].size ||
@@ -277,7 +278,7 @@ static void set_address(struct line_reader *l, struct machine *m, const unsigned
   const struct place *place =
       l->place_count ? bsearch(&key, l->places, l->place_count, sizeof(*l->places), compare_places)
                      : NULL;
-  if (!place || l->rows.count) { /* a sequence is of one section */
+  if (!place || l->rows.count) { /* all rows of a sequence belong to one section */
     m->section = l->rows.count ? m->section : NONE;
     return;
   }
@@ -304,6 +305,11 @@ static void run_extended(struct line_reader *l, struct bytes *b, struct machine 
   }
 }
 
+/* A hostile program may advance beyond INT64_MAX: it wraps. */
+static void advance_line(struct machine *m, int64_t lines) {
+  m->line = (int64_t)((uint64_t)m->line + (uint64_t)lines);
+}
+
 static void run_program(struct line_reader *l, struct bytes *b, const unsigned char *lengths) {
   struct machine m = {.line = 1, .file = 1, .section = NONE};
   l->rows.count = 0;
@@ -312,7 +318,7 @@ static void run_program(struct line_reader *l, struct bytes *b, const unsigned c
     if (opcode >= l->opcode_base) {
       unsigned adjusted = opcode - l->opcode_base;
       m.offset += (uint64_t)(adjusted / l->line_range) * l->step;
-      m.line += l->line_base + (int)(adjusted % l->line_range);
+      advance_line(&m, l->line_base + (int)(adjusted % l->line_range));
       add_row(l, &m);
       continue;
     }
@@ -327,7 +333,7 @@ static void run_program(struct line_reader *l, struct bytes *b, const unsigned c
       m.offset += take_leb(b, false) * l->step;
       break;
     case DW_LNS_ADVANCE_LINE:
-      m.line = (int64_t)((uint64_t)m.line + take_leb(b, true));
+      advance_line(&m, (int64_t)take_leb(b, true));
       break;
     case DW_LNS_SET_FILE:
       m.file = take_leb(b, false);
@@ -355,7 +361,7 @@ static void read_unit(struct line_reader *l, struct bytes unit) {
   l->step = *take(&header, 1);
   if (version >= DW_VERSION_WITH_OPERATIONS)
     take(&header, 1);
-  take(&header, 1); /* whether rows begin statements */
+  take(&header, 1); /* default_is_stmt */
   l->line_base = (int8_t)*take(&header, 1);
   l->line_range = *take(&header, 1);
   l->opcode_base = *take(&header, 1);
@@ -364,13 +370,13 @@ static void read_unit(struct line_reader *l, struct bytes unit) {
     return;
   const unsigned char *lengths = header.at;
   header.at += l->opcode_base - 1;
-  take_files(l, &header);
+  read_files(l, &header);
   struct bytes program = {.at = header.end, .end = unit.end};
   if (!header.bad && !l->no_memory)
     run_program(l, &program, lengths);
 }
 
-/* By section and offset; of those at the same place the known line is last. */
+/* By section and offset. Of lines with the same offset the known one comes last. */
 static int compare_lines(const void *a, const void *b) {
   const struct module_line *p = a, *q = b;
   return p->section != q->section ? (p->section < q->section ? -1 : 1)
@@ -379,7 +385,7 @@ static int compare_lines(const void *a, const void *b) {
                                   : 0;
 }
 
-static bool give_lines(struct line_reader *l) {
+static bool store_lines(struct line_reader *l) {
   struct module_code *code = l->r->code;
   struct module_line *from = l->lines.at;
   uint32_t count = 0;
@@ -405,7 +411,7 @@ static bool give_lines(struct line_reader *l) {
 }
 
 bool cubin_read_lines(struct cubin *r) {
-  struct line_reader l = {.r = r, .folder_bytes_left = FOLDERS_MAX * r->size};
+  struct line_reader l = {.r = r, .folder_bytes_left = FOLDER_BYTES_FACTOR * r->size};
   uint32_t section = 0;
   for (uint32_t i = 1; i < r->section_count && !section; i++)
     if (r->sections[i].header.sh_type == SHT_PROGBITS &&
@@ -424,7 +430,7 @@ bool cubin_read_lines(struct cubin *r) {
     b.at += length;
     read_unit(&l, unit);
   }
-  good = good && (l.no_memory ? cubin_no_memory(r) : give_lines(&l));
+  good = good && (l.no_memory ? cubin_no_memory(r) : store_lines(&l));
   free(l.places);
   free(l.files.at);
   free(l.rows.at);

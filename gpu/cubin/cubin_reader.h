@@ -1,7 +1,7 @@
-/* What the files of the CUBIN reader share. cubin.c reads header, sections and
- * symbols; cubin_info.c the attribute records; cubin_kernels.c makes kernels of
- * them; cubin_relocs.c does the relocations, cubin_lines.c the source lines. Functions that return
- * false have set status and error by cubin_refuse.
+/* What the files of the CUBIN reader share. cubin.c reads header, sections and symbols,
+ * cubin_info.c attribute records, cubin_kernels.c kernels, cubin_relocs.c relocations, and
+ * cubin_lines.c source lines. Functions that return false have set status and error by
+ * cubin_refuse.
  */
 #ifndef TEGRACL_CUBIN_READER_H
 #define TEGRACL_CUBIN_READER_H
@@ -17,7 +17,7 @@
 
 #define NONE MODULE_NO_SECTION
 
-/* What one ELF section is to us. */
+/* A section of the ELF file. */
 struct cubin_section {
   Elf64_Shdr header;
   const char *name;
@@ -48,9 +48,9 @@ struct cubin {
   uint32_t section_count;
   uint32_t symtab; /* section number */
   struct cubin_strings {
-    uint32_t section; /* 0: not looked at yet */
-    uint64_t end;     /* bytes with the last terminator */
-  } strings[2];       /* of sections, of symbols */
+    uint32_t section; /* its number; 0: end is not known yet */
+    uint64_t end;     /* offset after the last NUL */
+  } strings[2];       /* string tables of sections and of symbols */
   uint32_t symbol_count;
   uint32_t bank3, bank4;            /* numbers in module_code.sections, or NONE */
   struct cubin_symbol_facts *facts; /* one for each symbol */
@@ -60,21 +60,21 @@ struct cubin {
   struct kernel_code *kernels;
 };
 
-/* Leaves status and a sentence. */
+/* Sets status and the message. */
 __attribute__((format(printf, 3, 4))) void cubin_fail(struct cubin *r, enum cubin_status status,
                                                       const char *format, ...);
 #define cubin_refuse(...) (cubin_fail(__VA_ARGS__), false)
 bool cubin_no_memory(struct cubin *r);
 
 /* The part of name after prefix, or NULL. */
-const char *cubin_behind(const char *name, const char *prefix);
+const char *cubin_after_prefix(const char *name, const char *prefix);
 
 bool cubin_read_symbol(struct cubin *r, uint32_t number, Elf64_Sym *symbol, const char **name);
 
-/* .nv.info: registers, frames and stacks by symbol, into facts. */
+/* Reads .nv.info into facts. */
 bool cubin_read_module_info(struct cubin *r, const struct cubin_section *s);
 
-/* .nv.info.<kernel>: all but the arguments, which it counts; then those. */
+/* Read .nv.info.<kernel>. The first function counts the arguments, the second reads them. */
 bool cubin_read_kernel_info(struct cubin *r, const struct cubin_section *s,
                             struct kernel_code *kernel);
 bool cubin_read_arguments(struct cubin *r, const struct cubin_section *s,

@@ -17,6 +17,7 @@ static const struct reloc_form reloc_forms[] = {
     {R_CUDA_ABS47_34, MODULE_RELOC_ABS47_34, CUBIN_INSN_BYTES},
 };
 
+/* Relocations that may be skipped. */
 static bool reloc_is_hint(uint32_t type) {
   return type == R_CUDA_NONE || type == R_CUDA_YIELD_OPCODE9_0 ||
          type == R_CUDA_YIELD_CLEAR_PRED4_87 || type == R_CUDA_UNUSED_CLEAR32 ||
@@ -72,7 +73,7 @@ static bool add_reloc(struct cubin *r, const struct cubin_section *s, const Elf6
                         name);
   const struct cubin_section *target = &r->sections[symbol.st_shndx];
   if (symbol.st_value > target->header.sh_size)
-    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: symbol %s lies outside section %s", name,
+    return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: symbol %s is outside section %s", name,
                         target->name);
   int64_t addend =
       explicit_addend
@@ -92,7 +93,7 @@ static bool is_reloc_section(const struct cubin_section *s) {
   return s->header.sh_type == SHT_REL || s->header.sh_type == SHT_RELA;
 }
 
-/* Relocations of sections that are not loaded (debugging) do not matter. */
+/* Whether the section has relocations of a section that is loaded. False if it is damaged. */
 static bool reloc_section_matters(struct cubin *r, const struct cubin_section *s, bool *matters) {
   *matters = false;
   if (!is_reloc_section(s))
@@ -121,9 +122,7 @@ bool cubin_read_relocs(struct cubin *r) {
     if (matters)
       count += r->sections[i].header.sh_size / reloc_entry_bytes(&r->sections[i]);
   }
-  /* Sections may overlap in a hostile file, so the count is not bounded by its
-   * size; no sound module comes near this. */
-  enum { MAX_RELOCS = 1 << 24 };
+  enum { MAX_RELOCS = 1 << 24 }; /* far more than NVRTC writes */
   if (count > MAX_RELOCS)
     return cubin_refuse(r, CUBIN_INVALID, "damaged CUBIN: %llu relocations",
                         (unsigned long long)count);

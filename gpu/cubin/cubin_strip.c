@@ -1,6 +1,6 @@
-/* Takes debugging sections out of a CUBIN. The sections stay in the table, with no
- * size, so that all numbers remain; what lies after moves forward by a multiple of
- * MOVE_UNIT, so that all alignments and the segments' inner distances do.
+/* Removes the contents of debugging sections. The sections stay in the table with a size of 0,
+ * which keeps the numbers of the others. The bytes after a section move by a multiple of MOVE_UNIT,
+ * which keeps their alignment.
  */
 #include "gpu/cubin/cubin_strip.h"
 
@@ -35,7 +35,7 @@ static void set_section(struct text *cubin, const Elf64_Ehdr *elf, unsigned numb
   memcpy(cubin->data + elf->e_shoff + number * sizeof *section, section, sizeof *section);
 }
 
-/* The name lies in the file and ends there. */
+/* NULL if the name is not a string within the file. */
 static const char *section_name(const struct text *cubin, const Elf64_Ehdr *elf,
                                 const Elf64_Shdr *section) {
   const Elf64_Shdr names = section_at(cubin, elf, elf->e_shstrndx);
@@ -45,8 +45,8 @@ static const char *section_name(const struct text *cubin, const Elf64_Ehdr *elf,
   return memchr(name, 0, names.sh_size - section->sh_name) ? name : NULL;
 }
 
-/* Takes size bytes (a multiple of MOVE_UNIT) at offset out of the file. */
-static void cut(struct text *cubin, Elf64_Ehdr *elf, uint64_t offset, uint64_t size) {
+/* Removes size bytes, a multiple of MOVE_UNIT, at offset. */
+static void remove_bytes(struct text *cubin, Elf64_Ehdr *elf, uint64_t offset, uint64_t size) {
   memmove(cubin->data + offset, cubin->data + offset + size, cubin->size - offset - size);
   cubin->size -= size;
   elf->e_shoff -= elf->e_shoff > offset ? size : 0;
@@ -86,6 +86,6 @@ void cubin_strip(struct text *cubin) {
     section.sh_size = 0;
     set_section(cubin, &elf, i, &section);
     if (size)
-      cut(cubin, &elf, section.sh_offset, size);
+      remove_bytes(cubin, &elf, section.sh_offset, size);
   }
 }

@@ -1,6 +1,6 @@
-/* What the compiler hands to the runtime: one program's machine code as plain
- * data. No OpenCL, LLVM or GPU-driver types appear here; the CUBIN reader
- * (gpu/cubin/cubin.c) fills these structs in, runtime/ places and launches them.
+/* The machine code of a program and what is known of its kernels, as plain data. The CUBIN reader
+ * (gpu/cubin/cubin.c) fills these structs in, and runtime/ loads and launches them. No types of
+ * OpenCL, LLVM or the GPU driver appear here.
  */
 #ifndef TEGRACL_KERNEL_CODE_H
 #define TEGRACL_KERNEL_CODE_H
@@ -12,7 +12,7 @@
 /* A piece of the module that needs a GPU address (or, for MODULE_BANK2, a
  * constant bank of one kernel). */
 enum module_section_kind {
-  MODULE_TEXT,   /* code of one kernel and of the functions after it */
+  MODULE_TEXT,   /* code of one kernel and of functions that it calls */
   MODULE_GLOBAL, /* .nv.global and .nv.global.init */
   MODULE_BANK2,  /* .nv.constant2.<kernel>: compiler constants */
   MODULE_BANK3,  /* .nv.constant3: user __constant__ variables */
@@ -35,9 +35,8 @@ enum module_reloc_kind {
   MODULE_RELOC_ABS47_34, /* instruction bits 80:34 = (S + A) >> 2 */
 };
 
-/* Patch: at sections[section] + offset, with S = address of
- * sections[target] + value. The reader has checked that the place lies
- * inside the section and that both section numbers exist. */
+/* A patch of sections[section] at offset (bytes), with S + A = address of sections[target] + value.
+ * The reader has checked that the place is inside the section and that both sections exist. */
 struct module_reloc {
   uint32_t section;
   uint32_t target;
@@ -49,21 +48,21 @@ struct module_reloc {
 enum kernel_arg_kind {
   KERNEL_ARG_VALUE,    /* size bytes copied into the parameters */
   KERNEL_ARG_GLOBAL,   /* 64-bit GPU address (also __constant pointers) */
-  KERNEL_ARG_CONSTANT, /* as GLOBAL; kept apart for the OpenCL queries */
+  KERNEL_ARG_CONSTANT, /* as GLOBAL, but another answer to OpenCL's queries */
   KERNEL_ARG_LOCAL,    /* 32-bit byte offset into dynamic shared memory */
   KERNEL_ARG_IMAGE,    /* struct kernel_image */
   KERNEL_ARG_SAMPLER,  /* 32-bit word of enum kernel_sampler */
 };
 
-/* What a kernel knows of an image: linear memory. The device library declares the
- * same struct. Texel (x, y, z) begins at base + (z * slice_rows + y) * row_pitch +
- * (x << texel_shift); z is the slice, or the layer of an array. */
+/* An image as a kernel sees it: linear memory. The device library declares the same struct. Texel
+ * (x, y, z) begins at base + (z * slice_rows + y) * row_pitch + (x << texel_shift); z is the slice,
+ * or the layer of an array. */
 struct kernel_image {
   uint64_t base; /* GPU address */
   uint32_t width, height, depth;
   uint32_t row_pitch;  /* bytes */
   uint32_t slice_rows; /* rows from a slice or layer to the next */
-  uint32_t format;     /* of the parts that follow */
+  uint32_t format;     /* made of enum kernel_image_format */
 };
 
 /* Parts of kernel_image.format by their lowest bits, 8 bits each. */
@@ -73,8 +72,7 @@ enum kernel_image_format {
   KERNEL_IMAGE_TEXEL_SHIFT = 16, /* binary logarithm of a texel's bytes */
 };
 
-/* Samplers as clang writes those of a program: the bits CLK_* of its
- * opencl-c-base.h. */
+/* The bits of a sampler: CLK_* of clang's opencl-c-base.h. */
 enum kernel_sampler {
   KERNEL_SAMPLER_NORMALIZED = 1,
   KERNEL_SAMPLER_CLAMP_TO_EDGE = 2,
@@ -92,7 +90,7 @@ enum kernel_arg_access { /* in the order of CL_KERNEL_ARG_ACCESS_* */
                          KERNEL_ARG_ACCESS_NONE,
 };
 
-enum kernel_arg_image { /* in the order of CL_MEM_OBJECT_IMAGE2D and on */
+enum kernel_arg_image { /* in the order of the values from CL_MEM_OBJECT_IMAGE2D on */
                         KERNEL_ARG_IMAGE_2D,
                         KERNEL_ARG_IMAGE_3D,
                         KERNEL_ARG_IMAGE_2D_ARRAY,
@@ -100,8 +98,7 @@ enum kernel_arg_image { /* in the order of CL_MEM_OBJECT_IMAGE2D and on */
                         KERNEL_ARG_IMAGE_1D_ARRAY,
                         KERNEL_ARG_IMAGE_1D_BUFFER,
                         KERNEL_ARG_IMAGE_TYPES,
-                        /* besides, a bit: of depths */
-                        KERNEL_ARG_IMAGE_DEPTH = 8,
+                        KERNEL_ARG_IMAGE_DEPTH = 8, /* a bit beside these: a depth image */
 };
 
 enum kernel_arg_qualifier { /* bits, as CL_KERNEL_ARG_TYPE_* */
@@ -117,21 +114,20 @@ struct kernel_arg {
   enum kernel_arg_access access;
   uint32_t qualifiers; /* enum kernel_arg_qualifier */
   uint32_t offset;     /* bytes from the start of the parameter area */
-  uint32_t size;       /* bytes in the parameter area: what clSetKernelArg must
-                        * give for VALUE; 8 for pointers; 4 for LOCAL and
-                        * SAMPLER */
+  uint32_t size;       /* bytes in the parameter area: 8 for pointers, 4 for LOCAL and
+                        * SAMPLER, for VALUE the size that clSetKernelArg takes */
   uint32_t align;      /* LOCAL: alignment of the block, power of two */
   uint32_t image;      /* IMAGE: enum kernel_arg_image */
 };
 
-/* Hidden parameter block which every kernel of ours takes after the user's
- * arguments (kernel_code.hidden_offset). The device library declares the same
- * struct. Offsets are part of the program-binary format.
+/* Hidden parameters of each OpenCL kernel, after the user's arguments (kernel_code.hidden_offset).
+ * The device library declares the same struct. Its offsets are part of the format of program
+ * binaries.
  *
- * A grid has at most 65535 work-groups in y and z, all of one size; the runtime makes
- * several grids of a larger launch, or of one whose last work-groups are smaller, and
- * tells each where it begins: first_group, and the offset with these groups'
- * work-items. The launch itself has 0 there. */
+ * A grid has at most 65535 work-groups in y and z, and all have the same size. The runtime splits a
+ * larger launch, and one whose last work-groups are smaller, into several grids. Each grid gets the
+ * number of its first work-group (first_group) and a global_offset that includes the work-items
+ * before it. */
 struct kernel_hidden {
   uint64_t global_offset[3]; /* of the grid's first work-item */
   uint64_t global_size[3];   /* work-items of the launch, not work-groups */
@@ -141,26 +137,29 @@ struct kernel_hidden {
   uint16_t group_size[4];  /* work-items of a whole work-group; the fourth is unused */
 };
 
-/* What printf leaves for the host: a buffer of records, one for each call. The device
- * library (device/printf.cuh) writes them; the host reads them when the launch is over.
- * A call reserves its record with one atomic addition, so that the order of a work-item's
- * calls is kept, and drops it if it finds no room. */
+/* The buffer that printf writes: this struct, then a record for each call. The device library
+ * (device/printf.cuh) writes them, and the host reads them after the launch. A call reserves its
+ * record by an atomic addition, which keeps the calls of a work-item in order. A record for which
+ * there is no room is dropped. */
 struct print_buffer {
   uint64_t reserved; /* bytes of records after this struct, also of dropped ones */
   uint64_t dropped;  /* calls that found no room */
-  uint64_t capacity; /* bytes of records that there is room for */
+  uint64_t capacity; /* bytes for records */
   uint64_t unused;
 };
 
-/* Then one byte for each argument, its type and lanes; then the arguments. All parts
- * begin at multiples of PRINT_ALIGN bytes. */
+/* A record: this struct, then a byte for each argument (type and lanes), then the arguments. Each
+ * part begins at a multiple of PRINT_ALIGN bytes. */
 struct print_record {
-  uint32_t size; /* bytes with the arguments; 0: nothing was written here */
+  uint32_t size; /* bytes of the whole record; 0: it was not written */
   uint32_t arg_count;
   uint64_t format; /* GPU address of the format string, a constant of the program */
 };
 
-enum { PRINT_ALIGN = 8, PRINT_LANES = 8 /* an argument's byte: type + lanes * this */ };
+enum {
+  PRINT_ALIGN = 8,
+  PRINT_LANES = 8 /* an argument's byte is its type + its lanes * PRINT_LANES */
+};
 
 enum print_type {
   PRINT_I8,
@@ -190,10 +189,10 @@ struct kernel_code {
   uint32_t param_bytes;
   uint32_t hidden_offset; /* of struct kernel_hidden in the parameter area;
                            * UINT32_MAX: none (a raw CUBIN from nvcc) */
-  uint32_t prints;        /* 1: it calls printf, and wants a print buffer */
+  uint32_t prints;        /* 1: it calls printf, and needs a print buffer */
   uint32_t uniform;       /* 1: its work-groups must all have the same size */
   uint32_t bank2;         /* section number or MODULE_NO_SECTION */
-  uint32_t bank3;         /* likewise, of the CUBIN that it comes from */
+  uint32_t bank3;         /* likewise; all kernels of a CUBIN share its banks 3 and 4 */
   uint32_t bank4;
   uint32_t max_threads;       /* launch bound, 0 = none */
   uint32_t required_block[3]; /* reqd_work_group_size, 0 = none */
@@ -205,8 +204,8 @@ struct kernel_code {
   uint32_t args_known; /* 0: raw CUBIN; sizes and offsets only */
 };
 
-/* The code of a section from offset (bytes) up to the next element's is of this
- * line of the source. Sorted by section, then offset. */
+/* The source line of the code of a section from offset (bytes) to the offset of the next element.
+ * Sorted by section, then offset. */
 struct module_line {
   uint32_t section;
   uint32_t offset;
@@ -225,9 +224,9 @@ struct module_code {
   const char *const *files; /* names; "": the program source itself */
   uint32_t line_count;
   uint32_t file_count;
-  uint32_t global_bytes; /* of program-scope variables, as OpenCL asks for them */
+  uint32_t global_bytes; /* CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE */
   uint64_t cubin_bytes;  /* size of the CUBIN it was read from */
-  void *storage;         /* what the strings and arrays above live in */
+  void *storage;         /* owns the strings and arrays above */
 };
 
 #endif

@@ -441,6 +441,26 @@ static enum cc_status read_many_files(void) {
   return read_made(made);
 }
 
+/* A line program that advances past the largest line, which must not be undefined behaviour.
+ */
+static void test_line_overflow(void **state) {
+  static const unsigned char unit[] = {
+      37, 0,    0,    0,             /* bytes after this word */
+      2,  0,    19,   0,    0,    0, /* version, bytes of the header after this */
+      1,  1,    1,    1,    13,      /* line base 1, line range 1, opcode base 13 */
+      0,  1,    1,    1,    1,    0,    0,    0,    1,    0,    0,
+      1,  0,    0, /* lengths, no folders, no files */
+      3,  0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, /* ADVANCE_LINE to INT64_MAX */
+      13, /* a special opcode: one line on */
+  };
+  struct made *made = make_begin();
+  const Elf64_Sym none = {0};
+  (void)state;
+  add_section(made, ".symtab", SHT_SYMTAB, &none, sizeof none, sizeof none);
+  add_section(made, ".debug_line", SHT_PROGBITS, unit, sizeof unit, 0);
+  assert_int_equal(read_made(made), CC_OK);
+}
+
 /* Quadratic time would be minutes and more, the memory tens of gigabytes. */
 static void test_linear(void **state) {
   enum { SECONDS = 20 };
@@ -514,6 +534,7 @@ int main(void) {
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_truncated),
       cmocka_unit_test(test_unknown_relocation),
+      cmocka_unit_test(test_line_overflow),
       cmocka_unit_test(test_linear),
       cmocka_unit_test(test_overlap),
   };
