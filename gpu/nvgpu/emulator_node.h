@@ -1,6 +1,6 @@
-/* The one node that only the software Orin has: what it saw and counted. It
- * takes the place of the kernel log, which on a board tells the cause of a
- * fault; opening it on a board fails with ENOENT.
+/* A device node that only the software Orin has, for faults, counters and notes. The cause of a
+ * fault, which on a board is in the kernel log, is read here. On a board opening it fails with
+ * ENOENT.
  */
 #ifndef TEGRACL_EMULATOR_NODE_H
 #define TEGRACL_EMULATOR_NODE_H
@@ -10,21 +10,21 @@
 
 #define EMULATOR_NODE_PATH "/dev/tegracl-emulator"
 
-/* The last fault of one address space. All zero but for serial if none. */
+/* The last fault of an address space. If there was none, only serial is not 0. */
 struct emulator_fault {
-  int32_t as_fd;         /* in: whose fault */
+  int32_t as_fd;         /* in: of the address space */
   uint32_t code;         /* error-notifier code: 31 MMU fault, 13 GR exception, 32 PBDMA */
-  uint64_t serial;       /* counts faults since start */
-  uint64_t address;      /* GPU virtual address, shared or local offset */
+  uint64_t serial;       /* faults since the start, of all address spaces */
+  uint64_t address;      /* GPU virtual address, or offset in shared or local memory */
   uint64_t pc;           /* GPU virtual address of the instruction, 0 if none */
   uint64_t program;      /* PROGRAM_ADDRESS of the QMD, 0 if none */
   uint64_t opcode[2];    /* the instruction's words */
   uint32_t access_bytes; /* 0: no memory access */
   uint32_t is_write;
   uint32_t ctaid[3];
-  uint32_t tid[3];      /* one work-item that did it */
+  uint32_t tid[3];      /* of one of the work-items that caused it */
   char instruction[96]; /* disassembled */
-  char message[256];    /* one sentence: what the hardware objects to */
+  char message[256];    /* the cause, as a sentence */
 };
 
 struct emulator_counters {
@@ -33,33 +33,34 @@ struct emulator_counters {
   uint64_t ctas;
 };
 
-/* What the last grid of a descriptor did, of those that ended lately. */
+/* Counters of the last grid that a descriptor started. The emulator keeps those of the last few
+ * thousand grids. */
 struct emulator_grid {
-  int32_t as_fd;              /* in */
-  uint32_t known;             /* 0: none of them was of that descriptor */
+  int32_t as_fd;              /* in: of the address space */
+  uint32_t known;             /* 0: no counters of that descriptor are kept */
   uint64_t descriptor;        /* in: GPU virtual address of the QMD */
   uint64_t warp_instructions; /* executed */
-  uint64_t global_bytes;      /* of the 32-byte sectors touched; 0 without profile mode */
+  uint64_t global_bytes;      /* in 32-byte sectors that it accessed; 0 without profile mode */
 };
 
-/* Which modes of TEGRACL_EMULATOR are on: without them notes are of no use. */
+/* Modes of TEGRACL_EMULATOR that are on. The emulator ignores notes if neither is. */
 struct emulator_modes {
   uint32_t check, profile; /* 0 or 1 */
 };
 
-/* What a client knows about a range of an address space, for the reports of check
- * and profile modes. A note replaces those of its kind on ranges that it overlaps.
- * Notes on code go with the address space, those on memory with its mapping. */
+/* Notes tell the emulator what a range of an address space is, for the reports of check and profile
+ * modes. A note replaces those of its kind whose ranges it overlaps. The emulator keeps notes on
+ * code until the address space is closed, and notes on memory until it is unmapped. */
 enum emulator_note_kind {
-  EMULATOR_NOTE_KERNEL,     /* data: the name of the kernel whose code it is */
+  EMULATOR_NOTE_KERNEL,     /* code; data: the name of the kernel */
   EMULATOR_NOTE_BUFFER,     /* data: the name of the buffer */
   EMULATOR_NOTE_LINES,      /* data: struct emulator_line, by offset in the range */
-  EMULATOR_NOTE_FILES,      /* data: the files of those lines, each ended by 0 */
+  EMULATOR_NOTE_FILES,      /* data: names of the files of those lines, each with a NUL */
   EMULATOR_NOTE_PARAMETERS, /* data: struct emulator_parameter of the kernel there */
-  /* Of memory in one mapping; no data: */
+  /* The rest are about memory in one mapping, and have no data. */
   EMULATOR_NOTE_READ_ONLY,  /* kernels may not write it */
-  EMULATOR_NOTE_WRITE_ONLY, /* nor read it */
-  EMULATOR_NOTE_UNWRITTEN,  /* its contents mean nothing yet */
+  EMULATOR_NOTE_WRITE_ONLY, /* kernels may not read it */
+  EMULATOR_NOTE_UNWRITTEN,  /* nothing has been written to it */
   EMULATOR_NOTE_WRITTEN,    /* the CPU wrote it, or may do so from now on */
   EMULATOR_NOTE_KINDS,
 };
@@ -67,19 +68,19 @@ struct emulator_note {
   int32_t as_fd;
   uint32_t kind; /* enum emulator_note_kind */
   uint64_t address, size;
-  uint64_t data; /* pointer to bytes of data */
-  uint64_t bytes;
+  uint64_t data;  /* pointer */
+  uint64_t bytes; /* of data */
 };
-/* The code from offset on, up to the next one's, is of this line. */
+/* The source line of the code from offset to the offset of the next element. */
 struct emulator_line {
   uint32_t offset;
   uint32_t line; /* from 1; 0: not known */
   uint32_t file; /* number among EMULATOR_NOTE_FILES */
 };
-/* A pointer among the kernel's parameters. */
+/* A parameter of the kernel that is a pointer. */
 struct emulator_parameter {
   uint32_t offset; /* in constant bank 0 */
-  char name[60];   /* e.g. "argument 1 (data)"; ends with 0 */
+  char name[60];   /* NUL-terminated, e.g. "argument 1 (data)" */
 };
 
 #define EMULATOR_IOCTL_FAULT    _IOWR('E', 1, struct emulator_fault)

@@ -3,7 +3,7 @@
 codes, and static asserts on every size and offset.
 
 generate.py structs NVGPU-UAPI.csv OUT.h
-generate.py tables  NVGPU-UAPI.csv OUT.c    the same as data, for traces
+generate.py tables  NVGPU-UAPI.csv OUT.c    the data of tables.h
 
 Members that share bytes become anonymous unions; holes become explicit padding.
 """
@@ -34,7 +34,7 @@ class Member:
 
 
 def read(path):
-    """(structs: name -> (size, members), requests: name -> (code, size))"""
+    """(structs: name -> (size, members), requests: name -> (code, size, struct))"""
     structs, requests = {}, {}
     with open(path, newline='', encoding='utf-8') as f:
         for row in csv.DictReader(f):

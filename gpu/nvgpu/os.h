@@ -1,6 +1,6 @@
-/* The kernel boundary: six system calls and one store. Everything the runtime
- * does to a GPU goes through this table. Two implementations: the Linux one
- * (system calls) and the software Orin (emulator/emulator.h).
+/* The boundary to the kernel: six system calls and the doorbell. The runtime accesses the GPU only
+ * through this table. Linux's implementation makes the system calls; the other one is the software
+ * Orin (emulator/emulator.h).
  */
 #ifndef TEGRACL_NVGPU_OS_H
 #define TEGRACL_NVGPU_OS_H
@@ -21,17 +21,17 @@ struct nvgpu_os {
   /* The address, or NULL with *error = -errno. */
   void *(*mmap)(void *address, size_t length, int protection, int flags, int fd, off_t offset,
                 int *error);
+  /* 0 or -errno. */
   int (*munmap)(void *address, size_t length);
-  /* The number of fds that are ready, 0 when the time is over, or -errno (-EINTR
-   * among them). */
+  /* The number of fds that are ready, 0 after the timeout, or -errno. Does not retry EINTR. */
   int (*poll)(struct pollfd *fds, unsigned count, int timeout_ms);
-  /* Stores the work-submit token at +0x90 of the user-mode page (a mapping of
-   * the control node), with the barrier that must stand before it. */
+  /* Stores the work-submit token at offset 0x90 of the user-mode page (a mapping of the control
+   * node), after the barrier that this requires. */
   void (*doorbell)(void *usermode_page, uint32_t token);
 };
 
 extern const struct nvgpu_os nvgpu_os_linux;
-/* Defined by emulator/; a program that links this library links that one. */
+/* Defined in emulator/, which programs that use it must link too. */
 extern const struct nvgpu_os nvgpu_os_emulator;
 
 #endif

@@ -1,6 +1,4 @@
-/* The kernel boundary on Linux: system calls, and the doorbell store with its
- * barrier.
- */
+/* The boundary to the kernel on Linux. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -18,7 +16,7 @@ static int os_open(const char *path, int flags) {
   return fd < 0 ? -errno : fd;
 }
 
-/* Linux has released the fd even when close says EINTR: never again. */
+/* Never closes twice: Linux has released the fd even if close fails with EINTR. */
 static int os_close(int fd) {
   return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
@@ -47,8 +45,8 @@ static int os_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   return ready < 0 ? -errno : ready;
 }
 
-/* The barrier drains write-combining buffers (GP_PUT among them) before the
- * device store arrives by another path; docs/hardware/command-stream.md 1.5. */
+/* The barrier drains write-combining buffers, which may hold GP_PUT: the store to the device takes
+ * another path. docs/hardware/command-stream.md 1.5. */
 static void os_doorbell(void *usermode_page, uint32_t token) {
 #if defined(__aarch64__)
   __asm__ volatile("dsb st" ::: "memory");

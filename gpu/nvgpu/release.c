@@ -1,6 +1,6 @@
-/* Releases of the kernel interface. Read in OE4T/linux-nvgpu, branches l4t-r35.1.ga to
- * l4t-35.6.0 (include/uapi/linux/nvgpu*.h, which differ in emc_en_mask alone; ioctl_as.c,
- * ioctl_tsg.c, ioctl_ctrl.c and module.c of os/linux), and nvmap.h of OE4T/linux-tegra-5.10.
+/* Releases of the kernel interface. Sources: OE4T/linux-nvgpu, branches l4t-r35.1.ga to l4t-35.6.0
+ * (include/uapi/linux/nvgpu*.h, which differ only in emc_en_mask; ioctl_as.c, ioctl_tsg.c,
+ * ioctl_ctrl.c and module.c of os/linux), and nvmap.h of OE4T/linux-tegra-5.10.
  */
 #include "gpu/nvgpu/release.h"
 
@@ -9,12 +9,11 @@
 
 #include "gpu/nvgpu/uapi.h"
 
-/* Bits of r35's MAP_BUFFER_EX. Without the second one the request is refused
- * (gk20a_as_ioctl_map_buffer_ex); the first one changes nothing (nvgpu_vm_translate_linux_flags
- * and what reads its result). */
+/* Flags of MAP_BUFFER_EX that only r35 has. The first has no effect (nvgpu_vm_translate_linux_flags
+ * and its callers). Without the second r35 refuses the request (gk20a_as_ioctl_map_buffer_ex). */
 enum { MAP_IO_COHERENT = 1 << 4, MAP_DIRECT_KIND_CTRL = 1 << 8 };
 
-/* Characteristics flags that r36 has no more (nvgpu_init.c, os/linux/module.c). */
+/* Characteristics flags that r36 no longer has (nvgpu_init.c, os/linux/module.c). */
 enum { PARTIAL_MAPPINGS = 1 << 1, USERSPACE_MANAGED_AS = 1 << 7, DIRECT_KIND_CTRL = 1 << 23 };
 
 const struct nvgpu_release nvgpu_r36 = {
@@ -43,7 +42,7 @@ const struct nvgpu_release nvgpu_r35 = {
     .vsm_names_two = true,
     .shorter =
         {
-            {NVGPU_GPU_IOCTL_OPEN_TSG, 8},        /* nothing of sharing */
+            {NVGPU_GPU_IOCTL_OPEN_TSG, 8},        /* no source of a share */
             {NVGPU_IOCTL_CHANNEL_SETUP_BIND, 80}, /* no GPU addresses */
             {NVMAP_IOC_ALLOC, 16},                /* no numa_nid */
             {NVMAP_IOC_PARAMETERS, 64},           /* no serial_id */
@@ -71,11 +70,11 @@ uint32_t nvgpu_release_request(const struct nvgpu_release *release, uint32_t req
 
 uint32_t nvgpu_release_meaning(const struct nvgpu_release *release, uint32_t request) {
   for (int i = 0; i < NVGPU_SHORTER_MAX && release->shorter[i].request; i++) {
-    const uint32_t newer = release->shorter[i].request;
-    if (request == newer)
+    const uint32_t r36 = release->shorter[i].request;
+    if (request == r36)
       return 0;
-    if (request == resized(newer, release->shorter[i].bytes))
-      return newer;
+    if (request == resized(r36, release->shorter[i].bytes))
+      return r36;
   }
   return request;
 }
@@ -96,41 +95,41 @@ int nvgpu_create_fence(const struct nvgpu_os *os, const struct nvgpu_release *re
   return result;
 }
 
-/* Where r35's characteristics have the fields of r36's. numa_domain_id and device_instance_id
- * are r36's; emc_en_mask came with r35.4. */
-typedef struct nvgpu_gpu_characteristics newer;
+/* r35's characteristics have the fields of r36's at other offsets, in runs of bytes. They have
+ * neither numa_domain_id nor device_instance_id, and emc_en_mask only since r35.4. */
+typedef struct nvgpu_gpu_characteristics characteristics_r36;
 enum {
-  NUMA = offsetof(newer, numa_domain_id),
-  L2 = offsetof(newer, L2_cache_size),
-  EMC = offsetof(newer, emc_en_mask),
-  AFTER_EMC = offsetof(newer, max_ltc_per_fbp),
-  CHIPNAME = offsetof(newer, chipname),
-  COMPBIT = offsetof(newer, gr_compbit_store_base_hw),
-  INSTANCE = offsetof(newer, device_instance_id),
+  NUMA = offsetof(characteristics_r36, numa_domain_id),
+  L2 = offsetof(characteristics_r36, L2_cache_size),
+  EMC = offsetof(characteristics_r36, emc_en_mask),
+  AFTER_EMC = offsetof(characteristics_r36, max_ltc_per_fbp),
+  CHIPNAME = offsetof(characteristics_r36, chipname),
+  COMPBIT = offsetof(characteristics_r36, gr_compbit_store_base_hw),
+  INSTANCE = offsetof(characteristics_r36, device_instance_id),
   GAP = L2 - NUMA,
 };
 static const struct run {
-  size_t newer, older, bytes;
-} r35_runs[] = {
+  size_t r36, r35, bytes; /* offsets, and the size of the run */
+} runs[] = {
     {0, 0, NUMA},
     {L2, NUMA, EMC - L2},
     {COMPBIT, COMPBIT - GAP, INSTANCE - COMPBIT},
-    {AFTER_EMC, EMC - GAP, COMPBIT - AFTER_EMC}, /* before r35.4 */
+    {AFTER_EMC, EMC - GAP, COMPBIT - AFTER_EMC}, /* only before r35.4 */
 };
-enum { RUNS = sizeof(r35_runs) / sizeof(r35_runs[0]), RUNS_OF_ALL_R35 = RUNS - 1 };
+enum { RUNS = sizeof(runs) / sizeof(runs[0]), RUNS_OF_ALL_R35 = RUNS - 1 };
 
 void nvgpu_release_characteristics(const struct nvgpu_release *release,
                                    struct nvgpu_gpu_characteristics *characteristics) {
   if (release != &nvgpu_r35)
     return;
-  char old[sizeof(newer)];
+  char old[sizeof(characteristics_r36)];
   char *out = (char *)characteristics;
   memcpy(old, out, sizeof(old));
   memset(out, 0, sizeof(old));
-  for (const struct run *r = r35_runs; r < r35_runs + RUNS_OF_ALL_R35; r++)
-    memcpy(out + r->newer, old + r->older, r->bytes);
+  for (const struct run *r = runs; r < runs + RUNS_OF_ALL_R35; r++)
+    memcpy(out + r->r36, old + r->r35, r->bytes);
   characteristics->numa_domain_id = -1;
-  /* Before r35.4 the name began where the unused emc_en_mask ends now. */
+  /* Before r35.4 there was no emc_en_mask, so the name began earlier by its size. */
   const char *name = old + CHIPNAME - GAP;
   const char *earlier = name - sizeof(characteristics->emc_en_mask);
   memcpy(characteristics->chipname, *earlier ? earlier : name, sizeof(characteristics->chipname));
@@ -139,8 +138,8 @@ void nvgpu_release_characteristics(const struct nvgpu_release *release,
 size_t nvgpu_release_pack_characteristics(const struct nvgpu_release *release,
                                           const struct nvgpu_gpu_characteristics *characteristics,
                                           void *out) {
-  enum { FLAGS_ECC = 60 }; /* the first of them */
-  newer old = *characteristics;
+  enum { FLAGS_ECC = 60 }; /* the first flag of ECC */
+  characteristics_r36 old = *characteristics;
   if (release != &nvgpu_r35) {
     memcpy(out, &old, sizeof(old));
     return sizeof(old);
@@ -150,7 +149,7 @@ size_t nvgpu_release_pack_characteristics(const struct nvgpu_release *release,
   old.flags &= ((UINT64_C(1) << (release->flags_last + 1)) - 1) | UINT64_MAX << FLAGS_ECC;
   old.flags |= release->characteristics_flags;
   memset(out, 0, release->characteristics_bytes);
-  for (const struct run *r = r35_runs; r < r35_runs + RUNS; r++)
-    memcpy((char *)out + r->older, (const char *)&old + r->newer, r->bytes);
+  for (const struct run *r = runs; r < runs + RUNS; r++)
+    memcpy((char *)out + r->r35, (const char *)&old + r->r36, r->bytes);
   return release->characteristics_bytes;
 }

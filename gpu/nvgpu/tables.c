@@ -1,4 +1,4 @@
-/* Look-up in the generated tables. */
+/* Finds requests and structs in the generated tables. */
 #include "gpu/nvgpu/tables.h"
 
 #include <string.h>

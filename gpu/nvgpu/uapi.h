@@ -31,7 +31,7 @@ enum nvgpu_characteristics_flag {
 /* ALLOC_AS (3.1) */
 enum { NVGPU_AS_UNIFIED_VA = 1 << 1 };
 #define NVGPU_AS_RANGE_ALIGN UINT64_C(0x200000)
-/* The kernel's own mappings of an address space: [va_range_end, + this). */
+/* Bytes of an address space from va_range_end on that the kernel uses for its own mappings. */
 #define NVGPU_AS_KERNEL_BYTES UINT64_C(0x100000000)
 
 /* ALLOC_SPACE (2.2) */
@@ -50,7 +50,7 @@ enum {
   NVGPU_MAP_TEGRA_RAW = 1 << 12,
 };
 
-/* REMAP's operations (the table) */
+/* REMAP (nvgpu-uapi.csv) */
 enum {
   NVGPU_REMAP_CACHEABLE = 1 << 2,
   NVGPU_REMAP_NO_WRITE = 1 << 10,
@@ -95,7 +95,7 @@ enum {
   NVGPU_SETUP_BIND_USERMODE_GPU_MAP_RESOURCES = 1 << 4,
 };
 
-/* SUBMIT_GPFIFO: nvgpu.h */
+/* SUBMIT_GPFIFO (include/uapi/linux/nvgpu.h) */
 enum {
   NVGPU_SUBMIT_FENCE_WAIT = 1 << 0,
   NVGPU_SUBMIT_FENCE_GET = 1 << 1,
@@ -164,10 +164,10 @@ enum {
   NVMAP_NUMA_ANY = -1,
 };
 
-/* Limits of the driver (docs/hardware/kernel-interface.md trap T12). */
+/* Limits of the driver (8, trap T12). */
 enum { NVGPU_CHANNELS_MAX = 512, NVGPU_TSGS_MAX = 512, NVGPU_CHANNELS_PER_TSG = 128 };
 
-/* Name of a request, NULL if it is none of this interface. */
+/* The name of a request of r36 or r35. NULL if neither has it. */
 const char *nvgpu_request_name(uint32_t request);
 
 #endif

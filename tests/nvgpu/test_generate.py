@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The generator of the kernel interface refuses tables that contradict
-themselves, and its asserts catch a table that C lays out otherwise.
+"""The generator of the kernel interface refuses tables with contradictions. Its asserts refuse
+structs whose layout in C is another than in the table.
 
 test_generate.py GENERATE TABLE CC
 """
@@ -56,13 +56,13 @@ class Refusals(unittest.TestCase):
         self.refuse('ctrl,s,0xc0044705,4,a,0,4,__u32,[R S]\n', '2 names for 1')
 
     def test_an_offset_that_c_does_not_give(self):
-        """A 64-bit member at offset 4 cannot be without packing."""
+        """A 64-bit member at offset 4 needs a packed struct."""
         rows = HEAD + 'ctrl,s,,12,a,0,4,__u32,\nctrl,s,,12,b,4,8,__u64,\n'
         status, _, compiled = run(rows)
         self.assertEqual(status, 0)
         self.assertNotEqual(compiled, 0)
 
-    def test_fields_behind_the_end(self):
+    def test_fields_past_the_end(self):
         status, _, compiled = run(HEAD + 'ctrl,s,,4,a,0,4,__u32,\nctrl,s,,4,b,4,4,__u32,\n')
         self.assertEqual(status, 0)
         self.assertNotEqual(compiled, 0)

@@ -1,5 +1,5 @@
-/* The kernel boundary on Linux, over a C library whose system calls fail: what is
- * retried when a signal has come, what must not be, and what every errno becomes.
+/* The boundary to the kernel on Linux, with a C library whose system calls fail: which calls are
+ * retried after a signal, and what is returned for each errno.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static int result(void) {
   return -1;
 }
 
-/* The linker's names: with 64-bit file offsets, and without.
+/* The names that the linker's --wrap needs, with 64-bit file offsets and without.
  * NOLINTBEGIN(bugprone-reserved-identifier) */
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
@@ -112,16 +112,16 @@ static int call_poll(void) {
 static const struct {
   const char *name;
   int (*call)(void);
-  int good;            /* a result of the C library's, and of ours */
-  int interrupted;     /* our result when a signal has come three times */
-  unsigned interrupts; /* calls of the C library's then */
+  int good;            /* a result of the C library, and ours */
+  int interrupted;     /* our result after three signals */
+  unsigned interrupts; /* calls of the C library until then */
 } calls[] = {
     {"open", call_open, 7, 7, 4},
-    {"close", call_close, 0, 0, 1}, /* has closed */
+    {"close", call_close, 0, 0, 1}, /* the first call has closed it */
     {"ioctl", call_ioctl, 24, 24, 4},
     {"mmap", call_mmap, 0, -EINTR, 1},
     {"munmap", call_munmap, 0, -EINTR, 1},
-    {"poll", call_poll, 1, -EINTR, 1}, /* the caller looks at its clock */
+    {"poll", call_poll, 1, -EINTR, 1}, /* the caller checks its time limit */
 };
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 
@@ -135,7 +135,7 @@ static int try(unsigned call, int error, unsigned failures) {
 
 /* ---- tests -------------------------------------------------------------------------- */
 
-static void every_errno_is_handed_on(void **state) {
+static void every_errno_is_returned(void **state) {
   static const int errors[] = {EPERM,  ENOENT, EIO,    ENXIO,  EBADF,    EAGAIN, ENOMEM,
                                EACCES, EFAULT, EBUSY,  EEXIST, ENODEV,   EINVAL, ENFILE,
                                EMFILE, ENOTTY, ENOSPC, ENOSYS, ETIMEDOUT};
@@ -165,7 +165,7 @@ static void children_inherit_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_errno_is_handed_on),
+      cmocka_unit_test(every_errno_is_returned),
       cmocka_unit_test(signals),
       cmocka_unit_test(children_inherit_nothing),
   };

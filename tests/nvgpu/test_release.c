@@ -1,4 +1,4 @@
-/* Requests and characteristics of L4T r35, as its headers have them. */
+/* Requests and characteristics of L4T r35 against its headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void releases(void **state) {
   assert_null(nvgpu_release_find(304));
 }
 
-/* Byte places of r35; the name moved when r35.4 got emc_en_mask. */
+/* Offsets in r35's characteristics. r35.4 added emc_en_mask before the name. */
 enum { FLAGS = 56, SM_VERSION = 92, NAME_R35_3 = 148, NAME_R35_4 = 152, MAX_FREQ = 192 };
 
 static void characteristics(void **state) {
@@ -60,7 +60,7 @@ static void characteristics(void **state) {
     memcpy(raw + SM_VERSION, &(uint32_t){0x807}, 4);
     memcpy(raw + (i ? NAME_R35_4 : NAME_R35_3), "ga10b", 5);
     memcpy(raw + MAX_FREQ, &(uint64_t){1300000000}, 8);
-    memset(raw + 312, 0xee, sizeof(c) - 312); /* r35 leaves it alone */
+    memset(raw + 312, 0xee, sizeof(c) - 312); /* r35 does not write it */
     nvgpu_release_characteristics(&nvgpu_r35, &c);
     assert_int_equal(c.numa_domain_id, -1);
     assert_int_equal(c.L2_cache_size, 0x400000);
@@ -72,7 +72,7 @@ static void characteristics(void **state) {
   }
 }
 
-static void characteristics_there_and_back(void **state) {
+static void characteristics_round_trip(void **state) {
   struct nvgpu_gpu_characteristics c, back = {0};
   for (size_t i = 0; i < sizeof(c); i++)
     ((uint8_t *)&c)[i] = (uint8_t)(i % 251 + 1);
@@ -98,7 +98,7 @@ int main(void) {
       cmocka_unit_test(codes),
       cmocka_unit_test(releases),
       cmocka_unit_test(characteristics),
-      cmocka_unit_test(characteristics_there_and_back),
+      cmocka_unit_test(characteristics_round_trip),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

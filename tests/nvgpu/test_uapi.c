@@ -1,4 +1,4 @@
-/* The kernel interface against sizes and codes that were right on boards
+/* The kernel interface against sizes and codes that worked on boards
  * (docs/hardware/bring-up.md 2.2; docs/hardware/kernel-interface.md 2), and the Linux system calls.
  */
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include "gpu/nvgpu/os.h"
 #include "gpu/nvgpu/uapi.h"
 
-static void sizes_that_ran(void **state) {
+static void sizes_seen_on_boards(void **state) {
   (void)state;
   assert_int_equal(sizeof(struct nvgpu_gpu_characteristics), 328);
   assert_int_equal(sizeof(struct nvgpu_gpu_get_characteristics), 16);
@@ -54,7 +54,7 @@ static void request_codes(void **state) {
   assert_null(nvgpu_request_name(0x12345678));
 }
 
-/* Members that the table gives the same bytes are the same bytes. */
+/* Members with the same offset in the table share their bytes. */
 static void unions(void **state) {
   (void)state;
   struct nvmap_create_handle h = {.size64 = 0x1122334455667788};
@@ -95,7 +95,7 @@ static void linux_errors_are_negative(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_that_ran),
+      cmocka_unit_test(sizes_seen_on_boards),
       cmocka_unit_test(request_codes),
       cmocka_unit_test(unions),
       cmocka_unit_test(linux_errors_are_negative),
