@@ -16,4 +16,15 @@ static inline uint32_t hw_field(uint32_t word, unsigned high, unsigned low) {
   return (word >> low) & (UINT32_MAX >> (31 - (high - low)));
 }
 
+/* Bits high:low of a descriptor of many words. No field crosses a word (the generator
+ * refuses one that does). */
+static inline uint32_t hw_get(const uint32_t *words, unsigned high, unsigned low) {
+  return hw_field(words[low / 32], high % 32, low % 32);
+}
+
+static inline void hw_set(uint32_t *words, unsigned high, unsigned low, uint32_t value) {
+  words[low / 32] = (words[low / 32] & ~hw_bits(high % 32, low % 32, UINT32_MAX)) |
+                    hw_bits(high % 32, low % 32, value);
+}
+
 #endif

@@ -4,10 +4,11 @@
 generate.py qmd     QMD.csv OUT.h        QMD fields as "high, low" pairs
 generate.py methods METHODS.csv VALUES.csv OUT.h    method offsets, their fields and values
 generate.py tables  QMD.csv METHODS.csv VALUES.csv OUT.c   all as data, for dumps
+generate.py textures HEADER.csv SAMPLER.csv FORMATS.csv OUT.h   texture headers, samplers, formats
 
 A field of a method is HIGH:LOW=NAME[:SET] MEANING; SET is a set of VALUES.csv.
 
-A table that contradicts itself (overlapping fields, gaps in the QMD, a field
+A table that contradicts itself (overlapping fields, gaps in a descriptor, a field
 across a word) stops the build with the line that is wrong.
 """
 import csv
@@ -16,6 +17,9 @@ import sys
 
 QMD_BITS = 2048
 METHOD_SPACE = 0x4000  # bytes; a header's 12-bit address counts words
+TEXTURE_BITS = 256
+HEADER_VERSIONS = ('ONE_D_BUFFER', 'PITCH', 'BLOCKLINEAR')  # colour keys are not used
+RESERVED_TEXTURE = ('RESERVED', 'UNLISTED_')
 RESERVED = ('QMD_RESERVED', 'SEMAPHORE_RESERVED', 'UNLISTED_', 'HW_ONLY_')
 FIELD = re.compile(r'^(\d+):(\d+)=(\w+)(?::(\w+))?\s*(.*)$', re.S)
 ARRAY = re.compile(r'Array(?: of (\d+))?, step (\d+)')
@@ -38,6 +42,19 @@ def check_overlap(where, fields):
     return owner
 
 
+def check_descriptor(where, fields, bits):
+    """fields: (name, high, low, ...). Refuses what leaves a bit out, or crosses a word."""
+    owner = check_overlap(where, [f[:3] for f in fields])
+    if owner and max(owner) >= bits:
+        raise TableError(f'{where}: {owner[max(owner)]} lies beyond bit {bits - 1}')
+    missing = [bit for bit in range(bits) if bit not in owner]
+    if missing:
+        raise TableError(f'{where}: bit {missing[0]} belongs to no field')
+    for field in fields:
+        if field[1] // 32 != field[2] // 32:
+            raise TableError(f'{where}: {field[0]} crosses a word')
+
+
 def read_qmd(path):
     with open(path, newline='', encoding='utf-8') as f:
         fields = [(r['field'], int(r['high_bit']), int(r['low_bit']), r['meaning'])
@@ -46,15 +63,7 @@ def read_qmd(path):
     for name in names:
         if names.count(name) > 1:
             raise TableError(f'QMD: {name} is listed twice')
-    owner = check_overlap('QMD', [f[:3] for f in fields])
-    if owner and max(owner) >= QMD_BITS:
-        raise TableError(f'QMD: {owner[max(owner)]} lies beyond bit {QMD_BITS - 1}')
-    missing = [bit for bit in range(QMD_BITS) if bit not in owner]
-    if missing:
-        raise TableError(f'QMD: bit {missing[0]} belongs to no field')
-    for name, high, low, _ in fields:
-        if high // 32 != low // 32:
-            raise TableError(f'QMD: {name} crosses a word')
+    check_descriptor('QMD', fields, QMD_BITS)
     return fields
 
 
@@ -118,6 +127,58 @@ def read_methods(path, sets):
     return methods
 
 
+def value_names(where, text):
+    """{name: number} of "0=WRAP|1=MIRROR"; other texts have no names."""
+    values = {}
+    for part in text.split('|'):
+        number, equals, name = part.partition('=')
+        if not equals or not number.isdigit():
+            return {}
+        if name in values:
+            raise TableError(f'{where}: {name} is listed twice')
+        values[name] = int(number)
+    return values
+
+
+def read_header(path):
+    """Fields of each version of the texture header, and the codes of memory formats."""
+    versions, codes = {}, {}
+    with open(path, newline='', encoding='utf-8') as f:
+        for row in csv.DictReader(f):
+            if row['field'] == 'COMPONENTS code':
+                codes[row['meaning']] = int(row['values'], 16)
+                continue
+            version = row['header_version'].split()[1]
+            versions.setdefault(version, []).append(
+                (row['field'], int(row['high_bit']), int(row['low_bit']),
+                 value_names(row['field'], row['values'])))
+    for version in HEADER_VERSIONS:
+        check_descriptor('texture header ' + version, versions.get(version, []), TEXTURE_BITS)
+    return {version: versions[version] for version in HEADER_VERSIONS}, codes
+
+
+def read_sampler(path):
+    with open(path, newline='', encoding='utf-8') as f:
+        fields = [(row['field'], int(row['high_bit']), int(row['low_bit']),
+                   value_names(row['field'], row['values'])) for row in csv.DictReader(f)]
+    check_descriptor('texture sampler', fields, TEXTURE_BITS)
+    return fields
+
+
+def read_formats(path, codes):
+    """OpenCL formats that the texture units have."""
+    formats = []
+    with open(path, newline='', encoding='utf-8') as f:
+        for row in csv.DictReader(f):
+            if not row['components']:
+                continue
+            where = f"{row['channel_order']} {row['channel_type']}"
+            if codes.get(row['components']) != int(row['components_code'], 16):
+                raise TableError(f"{where}: {row['components']} has another code in the header's table")
+            formats.append(row)
+    return formats
+
+
 def head(what, source, guard):
     return [f'/* {what} Generated by gpu/hw/generate.py from {source}; do not edit. */',
             f'#ifndef {guard}', f'#define {guard}', '']
@@ -167,6 +228,49 @@ def emit_methods(methods, sets):
     return out + ['', '#endif']
 
 
+def emit_values(prefix, fields):
+    seen = {}
+    for name, _, _, values in fields:
+        for value, number in values.items():
+            seen.setdefault(f'{prefix}_{name}_{value}', set()).add(number)
+    for name, numbers in seen.items():
+        if len(numbers) > 1:
+            raise TableError(f'{name} has two values')
+    return [f'#define {name} {min(numbers)}' for name, numbers in seen.items()]
+
+
+def emit_textures(versions, codes, sampler, formats):
+    """A field that lies in one place in all versions that have it is named without a version."""
+    out = head('Texture headers and samplers: fields as "high bit, low bit", for hw_get and hw_set;\n'
+               ' * values of fields; OpenCL formats.', 'texture-*.csv', 'TEGRACL_HW_TEXTURE_GEN_H')
+    places = {}
+    for fields in versions.values():
+        for name, high, low, _ in fields:
+            places.setdefault(name, set()).add((high, low))
+    done = set()
+    for version, fields in versions.items():
+        for name, high, low, _ in fields:
+            if name.startswith(RESERVED_TEXTURE):
+                continue
+            whole = f'TIC_{name}' if len(places[name]) == 1 else f'TIC_{version}_{name}'
+            if whole not in done:
+                out.append(f'#define {whole} {high}, {low}')
+                done.add(whole)
+    out += [''] + emit_values('TIC', [f for fields in versions.values() for f in fields])
+    out += [f'#define TIC_COMPONENTS_{name} 0x{code:02x}' for name, code in codes.items()]
+    out += [''] + [f'#define TSC_{name} {high}, {low}' for name, high, low, _ in sampler
+                   if not name.startswith(RESERVED_TEXTURE)]
+    out += emit_values('TSC', sampler)
+    out += ['', '/* X(order, type, bytes, components, data type, x, y, z, w, sRGB): the formats of OpenCL that',
+            ' * the texture units have; x to w are the SOURCE fields of the header. */',
+            '#define TEXTURE_FORMATS(X) \\']
+    out += [f"  X({r['channel_order']}, {r['channel_type']}, {r['bytes_per_pixel']}, "
+            f"TIC_COMPONENTS_{r['components']}, TIC_R_DATA_TYPE_NUM_{r['data_type']}, "
+            f"{r['x_source']}, {r['y_source']}, {r['z_source']}, {r['w_source']}, "
+            f"{r['srgb_conversion']}) \\" for r in formats]
+    return out + ['', '#endif']
+
+
 def c_string(text):
     return '"' + text.replace('\\', '\\\\').replace('"', '\\"') + '"'
 
@@ -211,6 +315,9 @@ def main(argv):
         elif argv[1] == 'methods':
             sets = read_values(argv[3])
             out = emit_methods(read_methods(argv[2], sets), sets)
+        elif argv[1] == 'textures':
+            versions, codes = read_header(argv[2])
+            out = emit_textures(versions, codes, read_sampler(argv[3]), read_formats(argv[4], codes))
         else:
             sets = read_values(argv[4])
             out = emit_tables(read_qmd(argv[2]), read_methods(argv[3], sets), sets)

@@ -40,8 +40,7 @@ enum qmd_dependent_action {
   DEPENDENT_DECREMENT_DEPENDENCE = 4,
 };
 
-/* The word of to that has the field becomes from's with another value. No field crosses
- * a word (the generator refuses one that does). */
+/* The word of to that has the field becomes from's with another value. */
 static inline void qmd_copy_with(uint32_t *to, const uint32_t *from, unsigned high, unsigned low,
                                  uint32_t value) {
   to[low / 32] = (from[low / 32] & ~hw_bits(high % 32, low % 32, UINT32_MAX)) |
@@ -49,11 +48,11 @@ static inline void qmd_copy_with(uint32_t *to, const uint32_t *from, unsigned hi
 }
 
 static inline void qmd_set(uint32_t *qmd, unsigned high, unsigned low, uint32_t value) {
-  qmd_copy_with(qmd, qmd, high, low, value);
+  hw_set(qmd, high, low, value);
 }
 
 static inline uint32_t qmd_get(const uint32_t *qmd, unsigned high, unsigned low) {
-  return hw_field(qmd[low / 32], high % 32, low % 32);
+  return hw_get(qmd, high, low);
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include "gpu/hw/methods.h"
 #include "gpu/hw/qmd.h"
 #include "gpu/hw/tables.h"
+#include "gpu/hw/texture.h"
 
 static void headers_known_to_have_run(void **state) {
   (void)state;
@@ -229,6 +230,39 @@ static void values_by_name(void **state) {
   assert_null(hw_value_find(&m->fields[1], 1));
 }
 
+/* By hand from docs/hardware/textures.md 1 and 2. */
+static void texture_header_and_sampler(void **state) {
+  (void)state;
+  const uint64_t address = 0x1234567820;
+  uint32_t header[TEXTURE_WORDS] = {0}, sampler[TEXTURE_WORDS] = {0};
+  hw_set(header, TIC_COMPONENTS, TIC_COMPONENTS_A8B8G8R8);
+  hw_set(header, TIC_R_DATA_TYPE, TIC_R_DATA_TYPE_NUM_UNORM);
+  hw_set(header, TIC_A_DATA_TYPE, TIC_R_DATA_TYPE_NUM_FLOAT);
+  hw_set(header, TIC_X_SOURCE, TIC_X_SOURCE_IN_R);
+  hw_set(header, TIC_W_SOURCE, TIC_X_SOURCE_IN_ONE_FLOAT);
+  hw_set(header, TIC_ADDRESS_BITS31TO5, (uint32_t)address >> 5);
+  hw_set(header, TIC_ADDRESS_BITS48TO32, (uint32_t)(address >> 32));
+  hw_set(header, TIC_HEADER_VERSION, TIC_HEADER_VERSION_SELECT_PITCH);
+  hw_set(header, TIC_PITCH_BITS20TO5, 2097120 >> 5);
+  hw_set(header, TIC_WIDTH_MINUS_ONE, 0x1ffff);
+  hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP);
+  hw_set(header, TIC_BORDER_SIZE, TIC_BORDER_SIZE_BORDER_SAMPLER_COLOR);
+  hw_set(header, TIC_HEIGHT_MINUS_ONE, 64999);
+  hw_set(header, TIC_NORMALIZED_COORDS, 1);
+  const uint32_t header_words[TEXTURE_WORDS] = {0x70170108, 0x34567820, 0x00400012, 0x0000ffff,
+                                                0xe381ffff, 0x8000fde7, 0,          0};
+  assert_memory_equal(header, header_words, sizeof header);
+  hw_set(sampler, TSC_ADDRESS_U, TSC_ADDRESS_U_BORDER);
+  hw_set(sampler, TSC_ADDRESS_P, TSC_ADDRESS_U_MIRROR);
+  hw_set(sampler, TSC_MAG_FILTER, TSC_MAG_FILTER_MAG_LINEAR);
+  hw_set(sampler, TSC_MIN_FILTER, TSC_MIN_FILTER_MIN_LINEAR);
+  hw_set(sampler, TSC_FLOAT_COORD_NORMALIZATION, 1);
+  hw_set(sampler, TSC_BORDER_COLOR_A, 0x3f800000);
+  const uint32_t sampler_words[TEXTURE_WORDS] = {0x43, 0x02000022, 0, 0, 0, 0, 0, 0x3f800000};
+  assert_memory_equal(sampler, sampler_words, sizeof sampler);
+  assert_int_equal(hw_get(header, TIC_WIDTH_MINUS_ONE), 0x1ffff);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(headers_known_to_have_run),
@@ -240,6 +274,7 @@ int main(void) {
       cmocka_unit_test(carveouts),
       cmocka_unit_test(methods_by_name),
       cmocka_unit_test(values_by_name),
+      cmocka_unit_test(texture_header_and_sampler),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 GENERATE, QMD, METHODS, VALUES = sys.argv[1:5]
+TEXTURES = HEADER, SAMPLER, FORMATS = sys.argv[5:8]
 
 
 def run(kind, *texts):
@@ -44,8 +45,9 @@ class Refusals(unittest.TestCase):
 
     def test_the_real_tables_pass(self):
         self.assertEqual(run('qmd', '\n'.join(lines(QMD)) + '\n').returncode, 0)
-        texts = ['\n'.join(lines(path)) + '\n' for path in (METHODS, VALUES)]
-        self.assertEqual(run('methods', *texts).returncode, 0)
+        for kind, paths in (('methods', (METHODS, VALUES)), ('textures', TEXTURES)):
+            texts = ['\n'.join(lines(path)) + '\n' for path in paths]
+            self.assertEqual(run(kind, *texts).returncode, 0)
 
     def test_overlapping_qmd_fields(self):
         self.refuse('qmd', self.edited_qmd('BARRIER_COUNT,767,763', 'BARRIER_COUNT,768,763'),
@@ -91,6 +93,34 @@ class Refusals(unittest.TestCase):
     def test_two_names_of_a_value(self):
         self.refuse('methods', [lines(METHODS)[0], 'c7c0,0x0100,M,7:0=A:s x,'],
                     'S_TWO is not above', ['s,S_ONE,1,', 's,S_TWO,1,'])
+
+    def refuse_texture(self, changed, old, new, words):
+        texts = ['\n'.join(lines(path)) + '\n' for path in TEXTURES]
+        i = TEXTURES.index(changed)
+        self.assertIn(old, texts[i])
+        texts[i] = texts[i].replace(old, new)
+        result = run('textures', *texts)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(words, result.stderr)
+
+    def test_gap_in_the_texture_header(self):
+        self.refuse_texture(HEADER, '2 PITCH,PITCH_BIT21,145,145', '2 PITCH,PITCH_BIT21,146,146',
+                            'overlap at bit 146')
+        self.refuse_texture(HEADER, '2 PITCH,BORDER_SIZE,159,157', '2 PITCH,BORDER_SIZE,159,158',
+                            'bit 157 belongs to no field')
+
+    def test_sampler_with_wrong_fields(self):
+        self.refuse_texture(SAMPLER, 'MAG_FILTER,1,2,0,34,32', 'MAG_FILTER,1,2,0,34,31', 'overlap')
+        self.refuse_texture(SAMPLER, 'UNLISTED_63_63,1,31,31,63,63,', 'UNLISTED_63_63,1,31,31,63,63,'
+                            ',,,\nMORE,8,0,0,256,256,', 'beyond bit 255')
+
+    def test_a_value_name_with_two_numbers(self):
+        self.refuse_texture(HEADER, '2 PITCH,BORDER_SIZE,159,157,0=BORDER_SIZE_ONE',
+                            '2 PITCH,BORDER_SIZE,159,157,4=BORDER_SIZE_ONE', 'has two values')
+        self.refuse_texture(SAMPLER, '1=MIRROR|', '1=WRAP|', 'listed twice')
+
+    def test_format_with_the_code_of_another(self):
+        self.refuse_texture(FORMATS, 'R8,0x1d', 'R8,0x1b', 'has another code')
 
 
 if __name__ == '__main__':
