@@ -166,9 +166,9 @@ struct icd_mem_destructor {
 
 /* A part of a memory object. */
 struct icd_box {
-  size_t offset;     /* of its first byte, in the object itself, not its parent */
-  size_t region[3];  /* bytes, rows, slices */
-  size_t row, slice; /* pitches in bytes */
+  size_t offset;                 /* of its first byte, in the object itself, not its parent */
+  size_t region[3];              /* bytes, rows, slices */
+  size_t row_bytes, slice_bytes; /* pitches */
 };
 
 /* A region that the application has mapped. The list of them has a reference, and each

@@ -22,7 +22,7 @@ int rt_fail(int error, const char *format, ...) {
   return error;
 }
 
-static const char *advice(int error) {
+static const char *error_advice(int error) {
   switch (-error) {
   case EACCES:
   case EPERM:
@@ -54,6 +54,6 @@ int rt_fail_call(int result, const char *format, ...) {
   size_t used = n < 0 ? 0 : (size_t)n;
   if (used < sizeof(message))
     snprintf(message + used, sizeof(message) - used, ": %s (errno %d)%s", strerror(-error), -error,
-             advice(error));
+             error_advice(error));
   return error == -EINVAL ? -EPROTO : error;
 }

@@ -39,7 +39,7 @@ struct rt_device_info {
   uint32_t max_block[3];
   uint32_t max_grid[3];
   uint32_t registers_per_sm;
-  uint32_t shared_per_block; /* what OpenCL may use */
+  uint32_t shared_bytes_per_block; /* what OpenCL may use */
   uint64_t l2_bytes;
   uint64_t memory_bytes; /* of the RAM, what buffers may take: the system needs the rest */
   uint64_t max_buffer_bytes;
@@ -159,7 +159,7 @@ void rt_times_put(struct rt_context *context, struct rt_times *times);
 
 /* A kernel's launches as the GPU reads them: QMD and constant bank 0, of which the
  * parameters are the caller's. The rest is worked out by a launch that finds made false:
- * so it must be at first, and whenever grid, block, last_block or dynamic_shared have
+ * so it must be at first, and whenever grid, block, last_block or dynamic_shared_bytes have
  * changed. The caller has the memory, rt_shape_bytes, cleared at first, and guards it. */
 struct rt_shape {
   bool made;
@@ -186,18 +186,18 @@ enum { RT_GRIDS_AT_ONCE = 16 };
 
 struct rt_launch {
   struct rt_module *module;
-  uint32_t kernel;         /* index in module_code.kernels */
-  uint32_t grid[3];        /* CTAs */
-  uint32_t block[3];       /* work-items in a CTA */
-  uint32_t last_block[3];  /* in the last CTA of the dimension; 0: as in the others */
-  uint32_t dynamic_shared; /* bytes after the kernel's static shared memory */
-  const void *params;      /* param_bytes of the kernel, hidden block included, read before
-                            * rt_queue_launch returns; with a shape: its own */
-  struct rt_times *times;  /* NULL: do not profile */
-  uint64_t print_buffer;   /* GPU address; written into the hidden block. 0: none */
-  struct rt_shape *shape;  /* of the kernel; NULL: one for this launch alone */
-  struct rt_cut *cut;      /* NULL: all grids at once; else rt_queue_launch is called until it is
-                            * over */
+  uint32_t kernel;               /* index in module_code.kernels */
+  uint32_t grid[3];              /* CTAs */
+  uint32_t block[3];             /* work-items in a CTA */
+  uint32_t last_block[3];        /* in the last CTA of the dimension; 0: as in the others */
+  uint32_t dynamic_shared_bytes; /* after the kernel's static shared memory */
+  const void *params;            /* param_bytes of the kernel, hidden block included, read before
+                                  * rt_queue_launch returns; with a shape: its own */
+  struct rt_times *times;        /* NULL: do not profile */
+  uint64_t print_buffer;         /* GPU address; written into the hidden block. 0: none */
+  struct rt_shape *shape;        /* of the kernel; NULL: one for this launch alone */
+  struct rt_cut *cut; /* NULL: all grids at once; else rt_queue_launch is called until it is
+                       * over */
 };
 
 /* Grids that a launch becomes. */
@@ -257,13 +257,14 @@ struct rt_recording; /* guarded by its user */
  * region[0] is a multiple). Addresses are the GPU's. */
 struct rt_copy {
   uint64_t target, source;
-  size_t region[3];                                          /* bytes, rows, slices */
-  size_t target_row, target_slice, source_row, source_slice; /* pitches in bytes */
+  size_t region[3]; /* bytes, rows, slices */
+  /* Pitches. */
+  size_t target_row_bytes, target_slice_bytes, source_row_bytes, source_slice_bytes;
 };
 struct rt_fill {
   uint64_t target;
   size_t region[3];
-  size_t row, slice;
+  size_t row_bytes, slice_bytes;
   const void *pattern;
   size_t pattern_size;
 };

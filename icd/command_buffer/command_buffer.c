@@ -140,10 +140,10 @@ static int record_copy(struct rt_recording *rt, const struct icd_operation *oper
       .target = gpu_address(operation->mems[1], copy->target),
       .source = gpu_address(operation->mems[0], copy->source),
       .region = {copy->region[0], copy->region[1], copy->region[2]},
-      .target_row = copy->target_row,
-      .target_slice = copy->target_slice,
-      .source_row = copy->source_row,
-      .source_slice = copy->source_slice,
+      .target_row_bytes = copy->target_row_bytes,
+      .target_slice_bytes = copy->target_slice_bytes,
+      .source_row_bytes = copy->source_row_bytes,
+      .source_slice_bytes = copy->source_slice_bytes,
   };
   return rt_recording_copy(rt, &out);
 }
@@ -153,8 +153,8 @@ static int record_fill(struct rt_recording *rt, const struct icd_operation *oper
   const struct rt_fill out = {
       .target = gpu_address(operation->mems[0], fill->target),
       .region = {fill->region[0], fill->region[1], fill->region[2]},
-      .row = fill->row,
-      .slice = fill->slice,
+      .row_bytes = fill->row_bytes,
+      .slice_bytes = fill->slice_bytes,
       .pattern = fill->pattern,
       .pattern_size = fill->pattern_size,
   };

@@ -155,11 +155,13 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferKHR(ICD_RECORD_HEAD, cl_m
 
 CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferRectKHR(
     ICD_RECORD_HEAD, cl_mem source, cl_mem target, const size_t *source_origin,
-    const size_t *target_origin, const size_t *region, size_t source_row, size_t source_slice,
-    size_t target_row, size_t target_slice, ICD_RECORD_TAIL) {
+    const size_t *target_origin, const size_t *region, size_t source_row_bytes,
+    size_t source_slice_bytes, size_t target_row_bytes, size_t target_slice_bytes,
+    ICD_RECORD_TAIL) {
   const struct place place = PLACE("clCommandCopyBufferRectKHR");
-  const struct icd_rectangles rectangles = {source_origin, target_origin, region,      source_row,
-                                            source_slice,  target_row,    target_slice};
+  const struct icd_rectangles rectangles = {source_origin,     target_origin,      region,
+                                            source_row_bytes,  source_slice_bytes, target_row_bytes,
+                                            target_slice_bytes};
   struct icd_operation operation;
   cl_int code;
   if ((code = check_fixed(&place)) ||

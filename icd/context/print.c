@@ -200,7 +200,7 @@ static const char *find_string(void *data, uint64_t address) {
   return string && memchr(string, 0, size) ? string : NULL;
 }
 
-static void emit(void *data, const char *text, size_t size) {
+static void write_output(void *data, const char *text, size_t size) {
   const struct output *output = data;
   if (output->context->prints.callback)
     output->context->prints.callback(text, size, 0, output->context->notify_data);
@@ -213,7 +213,7 @@ static void emit(void *data, const char *text, size_t size) {
 static void print_launch(cl_context context, const struct icd_print *print) {
   struct icd_prints *prints = &context->prints;
   struct output output = {context, print};
-  const struct cc_print_reader reader = {&output, find_string, emit};
+  const struct cc_print_reader reader = {&output, find_string, write_output};
   unsigned char *records = (unsigned char *)print->buffer->cpu + sizeof(struct print_buffer);
   struct print_buffer head;
   memcpy(&head, print->buffer->cpu, sizeof(head));

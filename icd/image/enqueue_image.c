@@ -8,18 +8,19 @@
 #include "icd/memory/transfer.h"
 
 /* Copies a box between two memories. */
-static struct icd_operation copy(cl_command_type type, char *target, const struct icd_box *to,
-                                 const char *source, const struct icd_box *from) {
+static struct icd_operation copy_operation(cl_command_type type, char *target,
+                                           const struct icd_box *to, const char *source,
+                                           const struct icd_box *from) {
   return (struct icd_operation){
       .kind = ICD_COPY,
       .type = type,
       .copy = {.target = target + to->offset,
                .source = source + from->offset,
                .region = {from->region[0], from->region[1], from->region[2]},
-               .target_row = to->row,
-               .target_slice = to->slice,
-               .source_row = from->row,
-               .source_slice = from->slice},
+               .target_row_bytes = to->row_bytes,
+               .target_slice_bytes = to->slice_bytes,
+               .source_row_bytes = from->row_bytes,
+               .source_slice_bytes = from->slice_bytes},
   };
 }
 
@@ -39,8 +40,8 @@ static cl_int host_box(cl_mem image, const struct icd_box *box, size_t row_pitch
                     row_pitch, slice_pitch, box->region[0]);
   const size_t slice = slice_pitch ? slice_pitch : least;
   *host = (struct icd_box){.region = {box->region[0], box->region[1], box->region[2]},
-                           .row = layers_are_rows ? slice : row,
-                           .slice = slice};
+                           .row_bytes = layers_are_rows ? slice : row,
+                           .slice_bytes = slice};
   return CL_SUCCESS;
 }
 
@@ -49,17 +50,18 @@ static cl_int buffer_box(cl_mem buffer, size_t offset, const struct icd_box *box
                          struct icd_box *out, const char *call) {
   *out = (struct icd_box){.offset = offset,
                           .region = {box->region[0], box->region[1], box->region[2]},
-                          .row = box->region[0],
-                          .slice = box->region[0] * box->region[1]};
-  return icd_check_range(buffer, offset, out->slice * box->region[2], call);
+                          .row_bytes = box->region[0],
+                          .slice_bytes = box->region[0] * box->region[1]};
+  return icd_check_range(buffer, offset, out->slice_bytes * box->region[2], call);
 }
 
 /* ---- read and write ------------------------------------------------------------------- */
 
-static cl_int transfer(cl_command_queue queue, cl_mem image, bool blocking, const size_t *origin,
-                       const size_t *region, size_t row_pitch, size_t slice_pitch, void *target,
-                       const void *source, cl_uint wait_count, const cl_event *waits,
-                       cl_event *event, const char *call) {
+static cl_int transfer_image(cl_command_queue queue, cl_mem image, bool blocking,
+                             const size_t *origin, const size_t *region, size_t row_pitch,
+                             size_t slice_pitch, void *target, const void *source,
+                             cl_uint wait_count, const cl_event *waits, cl_event *event,
+                             const char *call) {
   cl_int code;
   struct icd_box device = {0}, host = {0};
   if ((code = icd_check_queue(queue, call)) || (code = icd_check_image(queue, image, call)) ||
@@ -68,8 +70,8 @@ static cl_int transfer(cl_command_queue queue, cl_mem image, bool blocking, cons
       (code = icd_check_host_side(queue, image, target, source, wait_count, waits, call)))
     return code;
   struct icd_operation operation =
-      target ? copy(CL_COMMAND_READ_IMAGE, target, &host, image->cpu, &device)
-             : copy(CL_COMMAND_WRITE_IMAGE, image->cpu, &device, source, &host);
+      target ? copy_operation(CL_COMMAND_READ_IMAGE, target, &host, image->cpu, &device)
+             : copy_operation(CL_COMMAND_WRITE_IMAGE, image->cpu, &device, source, &host);
   operation.mems[0] = image;
   return icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
 }
@@ -80,8 +82,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_me
                                                    size_t slice_pitch, void *ptr,
                                                    cl_uint wait_count, const cl_event *waits,
                                                    cl_event *event) {
-  return transfer(queue, image, blocking, origin, region, row_pitch, slice_pitch, ptr, NULL,
-                  wait_count, waits, event, __func__);
+  return transfer_image(queue, image, blocking, origin, region, row_pitch, slice_pitch, ptr, NULL,
+                        wait_count, waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image,
@@ -90,8 +92,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_m
                                                     size_t slice_pitch, const void *ptr,
                                                     cl_uint wait_count, const cl_event *waits,
                                                     cl_event *event) {
-  return transfer(queue, image, blocking, origin, region, row_pitch, slice_pitch, NULL, ptr,
-                  wait_count, waits, event, __func__);
+  return transfer_image(queue, image, blocking, origin, region, row_pitch, slice_pitch, NULL, ptr,
+                        wait_count, waits, event, __func__);
 }
 
 /* ---- copies and fills -------------------------------------------------------------------- */
@@ -106,7 +108,7 @@ static bool boxes_overlap(const size_t *a, const size_t *b, const size_t *region
 static cl_int make_copy(cl_command_type type, cl_mem source, const struct icd_box *from,
                         cl_mem target, const struct icd_box *to, struct icd_operation *operation,
                         const char *call) {
-  *operation = copy(type, target->cpu, to, source->cpu, from);
+  *operation = copy_operation(type, target->cpu, to, source->cpu, from);
   operation->mems[0] = source;
   operation->mems[1] = target;
   return icd_check_mutable(target, call);
@@ -174,8 +176,8 @@ cl_int icd_fill_image(cl_command_queue queue, cl_mem image, const void *color, c
                              .mems = {image},
                              .fill = {.target = image->cpu + box.offset,
                                       .region = {box.region[0], box.region[1], box.region[2]},
-                                      .row = box.row,
-                                      .slice = box.slice}};
+                                      .row_bytes = box.row_bytes,
+                                      .slice_bytes = box.slice_bytes}};
   operation->fill.pattern_size =
       icd_format_pack(&image->image->format, color, operation->fill.pattern);
   return CL_SUCCESS;

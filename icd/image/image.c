@@ -40,7 +40,7 @@ static cl_int check_in_buffer(cl_mem parent, const struct icd_image *image, size
 
 /* ---- creation ----------------------------------------------------------------------------- */
 
-static void describe(cl_mem mem, struct icd_image *image) {
+static void describe_for_kernels(cl_mem mem, struct icd_image *image) {
   const bool is_row = icd_image_type(image->type)->dimensions == 1;
   const size_t row = image->stride[1];
   image->kernel = (struct kernel_image){
@@ -84,10 +84,10 @@ static cl_mem create_own(cl_context context, cl_mem_flags flags, struct icd_imag
         .target = mem->cpu,
         .source = host_ptr,
         .region = {image->extent[0] * image->element, image->extent[1], image->extent[2]},
-        .target_row = image->stride[1],
-        .target_slice = image->stride[2],
-        .source_row = image->stride[1],
-        .source_slice = image->stride[2]});
+        .target_row_bytes = image->stride[1],
+        .target_slice_bytes = image->stride[2],
+        .source_row_bytes = image->stride[1],
+        .source_slice_bytes = image->stride[2]});
   return mem;
 }
 
@@ -174,7 +174,7 @@ static cl_mem create_image(cl_context context, const cl_mem_properties *properti
     free(image);
     return icd_null(errcode_ret, code);
   }
-  describe(mem, image);
+  describe_for_kernels(mem, image);
   mem->image = image;
   if (!icd_keep_mem_properties(mem, properties)) {
     icd_mem_drop(mem);
@@ -227,10 +227,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
  */
 
 /* The size in a dimension, or of the array: 0 where the type has none. */
-static size_t side(const struct icd_image *image, unsigned dimension) {
+static size_t query_size(const struct icd_image *image, unsigned dimension) {
   return dimension < icd_image_type(image->type)->dimensions ? image->extent[dimension] : 0;
 }
-static size_t layers(const struct icd_image *image) {
+static size_t count_layers(const struct icd_image *image) {
   const struct icd_image_type *type = icd_image_type(image->type);
   return type->is_array ? image->extent[type->dimensions] : 0;
 }
@@ -252,13 +252,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageInfo(cl_mem mem, cl_image_info param_n
   case CL_IMAGE_SLICE_PITCH:
     return ICD_ANSWER(&answer, size_t, image->slice_pitch);
   case CL_IMAGE_WIDTH:
-    return ICD_ANSWER(&answer, size_t, side(image, 0));
+    return ICD_ANSWER(&answer, size_t, query_size(image, 0));
   case CL_IMAGE_HEIGHT:
-    return ICD_ANSWER(&answer, size_t, side(image, 1));
+    return ICD_ANSWER(&answer, size_t, query_size(image, 1));
   case CL_IMAGE_DEPTH:
-    return ICD_ANSWER(&answer, size_t, side(image, 2));
+    return ICD_ANSWER(&answer, size_t, query_size(image, 2));
   case CL_IMAGE_ARRAY_SIZE:
-    return ICD_ANSWER(&answer, size_t, layers(image));
+    return ICD_ANSWER(&answer, size_t, count_layers(image));
   case CL_IMAGE_BUFFER:
     return ICD_ANSWER(&answer, cl_mem, mem->parent && !mem->parent->image ? mem->parent : NULL);
   case CL_IMAGE_NUM_MIP_LEVELS:
@@ -286,7 +286,7 @@ cl_int icd_image_box(cl_mem mem, const size_t *origin, const size_t *region, str
   const struct icd_image *image = mem->image;
   if (!origin || !region)
     return icd_fail(mem->context, CL_INVALID_VALUE, call, "origin or region is NULL");
-  *box = (struct icd_box){.row = image->stride[1], .slice = image->stride[2]};
+  *box = (struct icd_box){.row_bytes = image->stride[1], .slice_bytes = image->stride[2]};
   for (unsigned i = 0; i < 3; i++) {
     if (!region[i] || origin[i] > image->extent[i] || region[i] > image->extent[i] - origin[i])
       return icd_fail(mem->context, CL_INVALID_VALUE, call,

@@ -165,12 +165,12 @@ static int64_t round_even(double x) {
   return x < 0 ? -whole : whole;
 }
 
-static double clamp(double x, double least, double most) {
+static double clamp_number(double x, double least, double most) {
   return x > most ? most : x < least ? least : x;
 }
 
-static uint32_t unorm(double x, unsigned most) {
-  return (uint32_t)round_even(clamp(x, 0, 1) * most);
+static uint32_t to_unorm(double x, unsigned most) {
+  return (uint32_t)round_even(clamp_number(x, 0, 1) * most);
 }
 
 static int64_t clamp_integer(int64_t x, int64_t least, int64_t most) {
@@ -201,9 +201,9 @@ static uint16_t half_of(float x) {
 
 /* The 8-bit code of a linear intensity: the largest whose lower edge is not above it. The
  * curve's exponent is 2.4 = 12/5, so powers of whole numbers can be compared. */
-static uint32_t srgb(double x) {
+static uint32_t to_srgb(double x) {
   uint32_t code = 0;
-  x = clamp(x, 0, 1);
+  x = clamp_number(x, 0, 1);
   const double x5 = x * x * x * x * x;
   for (uint32_t bit = 128; bit; bit /= 2) {
     const double edge = (code + bit - 0.5) / 255, t = (edge + 0.055) / 1.055;
@@ -215,8 +215,8 @@ static uint32_t srgb(double x) {
 }
 
 /* A channel's bits. */
-static uint32_t channel(const struct channel_type *type, const void *colour, unsigned component,
-                        bool is_srgb) {
+static uint32_t pack_channel(const struct channel_type *type, const void *colour,
+                             unsigned component, bool is_srgb) {
   const unsigned bits = 8u * type->bytes;
   float x;
   uint32_t word;
@@ -224,9 +224,9 @@ static uint32_t channel(const struct channel_type *type, const void *colour, uns
   memcpy(&x, &word, sizeof(x));
   switch (type->kind) {
   case UNORM:
-    return is_srgb && component < 3 ? srgb((double)x) : unorm((double)x, (1u << bits) - 1);
+    return is_srgb && component < 3 ? to_srgb((double)x) : to_unorm((double)x, (1u << bits) - 1);
   case SNORM:
-    return (uint32_t)round_even(clamp((double)x, -1, 1) * ((1 << (bits - 1)) - 1));
+    return (uint32_t)round_even(clamp_number((double)x, -1, 1) * ((1 << (bits - 1)) - 1));
   case HALF:
     return half_of(x);
   case SIGNED: {
@@ -242,15 +242,17 @@ static uint32_t channel(const struct channel_type *type, const void *colour, uns
   return word;
 }
 
-static uint32_t pack(cl_channel_type type, const float c[3]) {
+static uint32_t pack_pixel(cl_channel_type type, const float c[3]) {
   switch (type) {
   case CL_UNORM_SHORT_565:
-    return unorm((double)c[0], 31) << 11 | unorm((double)c[1], 63) << 5 | unorm((double)c[2], 31);
+    return to_unorm((double)c[0], 31) << 11 | to_unorm((double)c[1], 63) << 5 |
+           to_unorm((double)c[2], 31);
   case CL_UNORM_SHORT_555:
-    return unorm((double)c[0], 31) << 10 | unorm((double)c[1], 31) << 5 | unorm((double)c[2], 31);
+    return to_unorm((double)c[0], 31) << 10 | to_unorm((double)c[1], 31) << 5 |
+           to_unorm((double)c[2], 31);
   default: /* CL_UNORM_INT_101010 */
-    return unorm((double)c[0], 1023) << 20 | unorm((double)c[1], 1023) << 10 |
-           unorm((double)c[2], 1023);
+    return to_unorm((double)c[0], 1023) << 20 | to_unorm((double)c[1], 1023) << 10 |
+           to_unorm((double)c[2], 1023);
   }
 }
 
@@ -259,12 +261,12 @@ size_t icd_format_pack(const cl_image_format *format, const void *colour,
   const struct channel_type *type = find_type(format->image_channel_data_type);
   const struct channel_order *order = find_order(format->image_channel_order);
   if (type->kind == PACKED) {
-    const uint32_t word = pack(type->type, colour);
+    const uint32_t word = pack_pixel(type->type, colour);
     memcpy(texel, &word, type->bytes);
     return type->bytes;
   }
   for (unsigned i = 0; i < order->channels; i++) {
-    const uint32_t word = channel(type, colour, order->where[i], order->sets == SRGB);
+    const uint32_t word = pack_channel(type, colour, order->where[i], order->sets == SRGB);
     memcpy(texel + i * type->bytes, &word, type->bytes);
   }
   return (size_t)type->bytes * order->channels;

@@ -11,7 +11,7 @@
 enum { WIDTH, HEIGHT, DEPTH, ARRAY_SIZE };
 
 /* The most of one dimension that images of a type can have; 0: the type does not have it. */
-static size_t most(cl_mem_object_type object, unsigned asked) {
+static size_t largest_extent(cl_mem_object_type object, unsigned asked) {
   const struct icd_image_type *type = icd_image_type(object);
   if (asked == ARRAY_SIZE)
     return type->is_array ? icd_image_limit(object, type->dimensions) : 0;
@@ -23,7 +23,7 @@ static size_t most_of_all(unsigned asked) {
   size_t least = SIZE_MAX;
   for (cl_mem_object_type type = CL_MEM_OBJECT_IMAGE2D; type <= CL_MEM_OBJECT_IMAGE1D_BUFFER;
        type++) {
-    const size_t limit = most(type, asked);
+    const size_t limit = largest_extent(type, asked);
     if (limit && limit < least)
       least = limit;
   }
@@ -36,7 +36,7 @@ static cl_int answer_limit(cl_context context, const struct icd_answer *answer,
   if (type && !icd_image_type(type))
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
                     "image_type 0x%x is not a type of images", type);
-  const cl_uint limit = (cl_uint)(type ? most(type, asked) : most_of_all(asked));
+  const cl_uint limit = (cl_uint)(type ? largest_extent(type, asked) : most_of_all(asked));
   return limit ? icd_answer_bytes(answer, call, &limit, sizeof(limit))
                : icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
                           "images of the type 0x%x have no such dimension", type);

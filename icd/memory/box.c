@@ -3,7 +3,7 @@
 
 /* Where a box's row begins, counted through all slices. */
 static const char *row_of(const char *first, const struct icd_box *box, size_t i) {
-  return first + i / box->region[1] * box->slice + i % box->region[1] * box->row;
+  return first + i / box->region[1] * box->slice_bytes + i % box->region[1] * box->row_bytes;
 }
 
 bool icd_boxes_overlap(const char *a, const struct icd_box *a_box, const char *b,

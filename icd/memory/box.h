@@ -10,8 +10,8 @@ bool icd_boxes_overlap(const char *a, const struct icd_box *a_box, const char *b
                        const struct icd_box *b_box);
 
 /* From the first byte of a box to after its last. */
-static inline size_t icd_box_span(const size_t region[3], size_t row, size_t slice) {
-  return (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
+static inline size_t icd_box_span(const size_t region[3], size_t row_bytes, size_t slice_bytes) {
+  return (region[2] - 1) * slice_bytes + (region[1] - 1) * row_bytes + region[0];
 }
 
 #endif

@@ -55,7 +55,7 @@ static bool lock_for_fork(struct icd_lock *lock) {
   return false;
 }
 
-static void forking(void) {
+static void prepare_fork(void) {
   base_mutex_lock(&forks.lock);
   for (cl_context context = forks.contexts; context; context = context->next_with_host_pages) {
     if (!atomic_load(&context->host_buffers))
@@ -113,7 +113,7 @@ static void enlist_context(cl_context context) {
 
 /* No fork comes between the pages and the list of what they are renewed in. */
 int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buffer **buffer) {
-  static const struct base_fork_handlers handlers = {forking, forked_parent, forked_child};
+  static const struct base_fork_handlers handlers = {prepare_fork, forked_parent, forked_child};
   const size_t offset = (uintptr_t)memory % ICD_PAGE_BYTES;
   const size_t pages = (offset + size + ICD_PAGE_BYTES - 1) / ICD_PAGE_BYTES * ICD_PAGE_BYTES;
   if (base_fork_watch(BASE_FORK_HOST_PAGES, &handlers))

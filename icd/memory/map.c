@@ -36,10 +36,10 @@ static struct icd_operation plan_mapping(cl_command_type type, cl_mem mem,
         .target = to_host ? mapping->pointer : device,
         .source = to_host ? device : mapping->pointer,
         .region = {box->region[0], box->region[1], box->region[2]},
-        .target_row = box->row,
-        .target_slice = box->slice,
-        .source_row = box->row,
-        .source_slice = box->slice,
+        .target_row_bytes = box->row_bytes,
+        .target_slice_bytes = box->slice_bytes,
+        .source_row_bytes = box->row_bytes,
+        .source_slice_bytes = box->slice_bytes,
     };
   }
   return operation;
@@ -77,7 +77,7 @@ static void *enqueue_map(cl_command_queue queue, cl_mem mem, cl_command_type typ
   }
   if (flags & ICD_MAP_WRITES)
     rt_buffer_tell_written(mem->buffer, mem->cpu + box->offset,
-                           icd_box_span(box->region, box->row, box->slice));
+                           icd_box_span(box->region, box->row_bytes, box->slice_bytes));
   code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
   if (code)
     icd_map_terminated(&operation);

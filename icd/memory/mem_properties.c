@@ -9,7 +9,7 @@
 #include "icd/cl_tegracl.h"
 
 /* How many words the first property of a list has. */
-static size_t words(const cl_mem_properties *property) {
+static size_t property_words(const cl_mem_properties *property) {
   size_t count = 2;
   if (*property == CL_DEVICE_HANDLE_LIST_KHR)
     while (property[count - 1] != CL_DEVICE_HANDLE_LIST_END_KHR)
@@ -28,7 +28,7 @@ static cl_int check_devices(cl_context context, const cl_mem_properties *device,
 cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *properties,
                                 cl_mem_flags flags, const char *call) {
   bool address = false, devices = false, dma_buf = false;
-  for (; properties && *properties; properties += words(properties)) {
+  for (; properties && *properties; properties += property_words(properties)) {
     bool *seen = *properties == CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT       ? &address
                  : *properties == CL_DEVICE_HANDLE_LIST_KHR             ? &devices
                  : *properties == CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR ? &dma_buf
@@ -56,7 +56,7 @@ cl_int icd_check_mem_properties(cl_context context, const cl_mem_properties *pro
 
 const cl_mem_properties *icd_find_mem_property(const cl_mem_properties *properties,
                                                cl_mem_properties name) {
-  for (; properties && *properties; properties += words(properties))
+  for (; properties && *properties; properties += property_words(properties))
     if (*properties == name)
       return properties + 1;
   return NULL;
@@ -67,7 +67,7 @@ bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties) {
     return true;
   const cl_mem_properties *end = properties;
   while (*end)
-    end += words(end);
+    end += property_words(end);
   mem->property_count = (cl_uint)(end - properties) + 1;
   mem->properties = malloc(mem->property_count * sizeof(*properties));
   if (!mem->properties)

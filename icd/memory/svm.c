@@ -33,7 +33,7 @@ cl_int icd_check_svm(cl_context context, const char *call) {
 /* ---- the context's allocations ---------------------------------------------------- */
 
 /* How many begin at or below the address. The context's lock is held. */
-static size_t rank(cl_context context, const void *pointer) {
+static size_t find_rank(cl_context context, const void *pointer) {
   size_t low = 0, high = context->svm_count;
   while (low < high) {
     const size_t middle = (low + high) / 2;
@@ -58,7 +58,7 @@ static bool add_allocation(cl_context context, cl_mem mem) {
     }
   }
   if (good) {
-    cl_mem *place = context->svm + rank(context, mem->cpu);
+    cl_mem *place = context->svm + find_rank(context, mem->cpu);
     memmove(place + 1, place, (size_t)(context->svm + context->svm_count - place) * sizeof(cl_mem));
     *place = mem;
     context->svm_count++;
@@ -70,7 +70,7 @@ static bool add_allocation(cl_context context, cl_mem mem) {
 cl_mem icd_svm_take(cl_context context, const void *pointer) {
   cl_mem mem = NULL;
   base_mutex_lock(&context->lock);
-  const size_t below = rank(context, pointer);
+  const size_t below = find_rank(context, pointer);
   if (below && context->svm[below - 1]->cpu == pointer) {
     cl_mem *place = context->svm + below - 1;
     mem = *place;
@@ -84,7 +84,7 @@ cl_mem icd_svm_take(cl_context context, const void *pointer) {
 cl_mem icd_svm_find(cl_context context, const void *pointer) {
   cl_mem mem = NULL;
   base_mutex_lock(&context->lock);
-  const size_t below = rank(context, pointer);
+  const size_t below = find_rank(context, pointer);
   if (below) {
     mem = context->svm[below - 1];
     if ((const char *)pointer <= mem->cpu + mem->size)

@@ -14,9 +14,9 @@ static cl_int check_queue(cl_command_queue queue, const char *call) {
 }
 
 /* Enqueues an operation on memory that may or may not be an allocation's. */
-static cl_int enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
-                      const void *target, const void *source, cl_uint wait_count,
-                      const cl_event *waits, cl_event *event, const char *call) {
+static cl_int enqueue_svm(cl_command_queue queue, struct icd_operation *operation, bool blocking,
+                          const void *target, const void *source, cl_uint wait_count,
+                          const cl_event *waits, cl_event *event, const char *call) {
   operation->mems[0] = source ? icd_svm_find(queue->context, source) : NULL;
   operation->mems[1] = icd_svm_find(queue->context, target);
   const cl_mem held[2] = {operation->mems[0], operation->mems[1]};
@@ -59,7 +59,7 @@ cl_int icd_svm_copy(cl_command_queue queue, cl_command_type type, bool blocking,
       (code = icd_check_waits(queue, wait_count, waits, call)) ||
       (code = icd_svm_copy_operation(queue, type, target, source, size, &operation, call)))
     return code;
-  return enqueue(queue, &operation, blocking, target, source, wait_count, waits, event, call);
+  return enqueue_svm(queue, &operation, blocking, target, source, wait_count, waits, event, call);
 }
 
 cl_int icd_svm_fill_operation(cl_command_queue queue, cl_command_type type, void *target,
@@ -85,7 +85,7 @@ cl_int icd_svm_fill(cl_command_queue queue, cl_command_type type, void *target, 
       (code = icd_svm_fill_operation(queue, type, target, pattern, pattern_size, size, &operation,
                                      call)))
     return code;
-  return enqueue(queue, &operation, false, target, NULL, wait_count, waits, event, call);
+  return enqueue_svm(queue, &operation, false, target, NULL, wait_count, waits, event, call);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking,

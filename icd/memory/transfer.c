@@ -55,10 +55,10 @@ struct icd_operation icd_line(cl_command_type type, char *target, const char *so
       .copy = {.target = target,
                .source = source,
                .region = {size, 1, 1},
-               .target_row = size,
-               .target_slice = size,
-               .source_row = size,
-               .source_slice = size},
+               .target_row_bytes = size,
+               .target_slice_bytes = size,
+               .source_row_bytes = size,
+               .source_slice_bytes = size},
   };
 }
 
@@ -98,9 +98,9 @@ cl_int icd_check_host_side(cl_command_queue queue, cl_mem mem, const void *targe
   return code ? code : icd_check_host_access(mem, target, source, call);
 }
 
-static cl_int transfer(cl_command_queue queue, cl_mem buffer, bool blocking, size_t offset,
-                       size_t size, void *target, const void *source, cl_uint wait_count,
-                       const cl_event *waits, cl_event *event, const char *call) {
+static cl_int transfer_buffer(cl_command_queue queue, cl_mem buffer, bool blocking, size_t offset,
+                              size_t size, void *target, const void *source, cl_uint wait_count,
+                              const cl_event *waits, cl_event *event, const char *call) {
   cl_int code;
   if ((code = icd_check_queue(queue, call)) || (code = icd_check_buffer(queue, buffer, call)) ||
       (code = icd_check_range(buffer, offset, size, call)) ||
@@ -117,16 +117,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_m
                                                     cl_bool blocking, size_t offset, size_t size,
                                                     void *ptr, cl_uint wait_count,
                                                     const cl_event *waits, cl_event *event) {
-  return transfer(queue, buffer, blocking, offset, size, ptr, NULL, wait_count, waits, event,
-                  __func__);
+  return transfer_buffer(queue, buffer, blocking, offset, size, ptr, NULL, wait_count, waits, event,
+                         __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer,
                                                      cl_bool blocking, size_t offset, size_t size,
                                                      const void *ptr, cl_uint wait_count,
                                                      const cl_event *waits, cl_event *event) {
-  return transfer(queue, buffer, blocking, offset, size, NULL, ptr, wait_count, waits, event,
-                  __func__);
+  return transfer_buffer(queue, buffer, blocking, offset, size, NULL, ptr, wait_count, waits, event,
+                         __func__);
 }
 
 cl_int icd_copy_buffer(cl_command_queue queue, cl_mem source, cl_mem target, size_t source_offset,
@@ -196,8 +196,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
 /* One side of a rectangular copy. */
 struct side {
   const size_t *origin;
-  size_t row, slice; /* pitches; 0 as given means packed */
-  size_t first, end; /* bytes from the start of the memory */
+  size_t row_bytes, slice_bytes; /* pitches; 0 as given means packed */
+  size_t first_byte, end_byte;   /* from the start of the memory */
 };
 
 /* Fills in packed pitches, checks them, and works out the bytes that are
@@ -209,46 +209,47 @@ static cl_int place_rectangle(cl_context context, struct side *side, const size_
   if (!region[0] || !region[1] || !region[2])
     return icd_fail(context, CL_INVALID_VALUE, call, "the region is empty");
   bool huge = false;
-  if (!side->row)
-    side->row = region[0];
+  if (!side->row_bytes)
+    side->row_bytes = region[0];
   size_t least_slice;
-  huge |= __builtin_mul_overflow(region[1], side->row, &least_slice);
-  if (!side->slice)
-    side->slice = least_slice;
-  if (side->row < region[0])
+  huge |= __builtin_mul_overflow(region[1], side->row_bytes, &least_slice);
+  if (!side->slice_bytes)
+    side->slice_bytes = least_slice;
+  if (side->row_bytes < region[0])
     return icd_fail(context, CL_INVALID_VALUE, call, "row pitch %zu is less than region[0] %zu",
-                    side->row, region[0]);
-  if (huge || side->slice < least_slice || side->slice % side->row)
+                    side->row_bytes, region[0]);
+  if (huge || side->slice_bytes < least_slice || side->slice_bytes % side->row_bytes)
     return icd_fail(context, CL_INVALID_VALUE, call,
                     "slice pitch %zu is less than region[1] rows of %zu bytes, or not whole rows",
-                    side->slice, side->row);
+                    side->slice_bytes, side->row_bytes);
   size_t z, y, sum;
-  huge |= __builtin_mul_overflow(side->origin[2], side->slice, &z);
-  huge |= __builtin_mul_overflow(side->origin[1], side->row, &y);
+  huge |= __builtin_mul_overflow(side->origin[2], side->slice_bytes, &z);
+  huge |= __builtin_mul_overflow(side->origin[1], side->row_bytes, &y);
   huge |= __builtin_add_overflow(z, y, &sum);
-  huge |= __builtin_add_overflow(sum, side->origin[0], &side->first);
-  huge |= __builtin_mul_overflow(region[2] - 1, side->slice, &z);
-  huge |= __builtin_mul_overflow(region[1] - 1, side->row, &y);
+  huge |= __builtin_add_overflow(sum, side->origin[0], &side->first_byte);
+  huge |= __builtin_mul_overflow(region[2] - 1, side->slice_bytes, &z);
+  huge |= __builtin_mul_overflow(region[1] - 1, side->row_bytes, &y);
   huge |= __builtin_add_overflow(z, y, &sum);
   huge |= __builtin_add_overflow(sum, region[0], &sum);
-  huge |= __builtin_add_overflow(side->first, sum, &side->end);
+  huge |= __builtin_add_overflow(side->first_byte, sum, &side->end_byte);
   if (huge)
     return icd_fail(context, CL_INVALID_VALUE, call, "the region is outside the address space");
   return CL_SUCCESS;
 }
 
-static struct icd_operation box(cl_command_type type, char *target, const struct side *to,
-                                const char *source, const struct side *from, const size_t *region) {
+static struct icd_operation copy_operation(cl_command_type type, char *target,
+                                           const struct side *to, const char *source,
+                                           const struct side *from, const size_t *region) {
   return (struct icd_operation){
       .kind = ICD_COPY,
       .type = type,
-      .copy = {.target = target + to->first,
-               .source = source + from->first,
+      .copy = {.target = target + to->first_byte,
+               .source = source + from->first_byte,
                .region = {region[0], region[1], region[2]},
-               .target_row = to->row,
-               .target_slice = to->slice,
-               .source_row = from->row,
-               .source_slice = from->slice},
+               .target_row_bytes = to->row_bytes,
+               .target_slice_bytes = to->slice_bytes,
+               .source_row_bytes = from->row_bytes,
+               .source_slice_bytes = from->slice_bytes},
   };
 }
 
@@ -259,13 +260,15 @@ static cl_int transfer_rect(cl_command_queue queue, cl_mem buffer, bool blocking
   cl_int code;
   if ((code = icd_check_queue(queue, call)) || (code = icd_check_buffer(queue, buffer, call)) ||
       (code = place_rectangle(queue->context, device, region, call)) ||
-      (code = icd_check_range(buffer, device->first, device->end - device->first, call)) ||
+      (code = icd_check_range(buffer, device->first_byte, device->end_byte - device->first_byte,
+                              call)) ||
       (code = place_rectangle(queue->context, host, region, call)) ||
       (code = icd_check_host_side(queue, buffer, target, source, wait_count, waits, call)))
     return code;
   struct icd_operation operation =
-      target ? box(CL_COMMAND_READ_BUFFER_RECT, target, host, buffer->cpu, device, region)
-             : box(CL_COMMAND_WRITE_BUFFER_RECT, buffer->cpu, device, source, host, region);
+      target
+          ? copy_operation(CL_COMMAND_READ_BUFFER_RECT, target, host, buffer->cpu, device, region)
+          : copy_operation(CL_COMMAND_WRITE_BUFFER_RECT, buffer->cpu, device, source, host, region);
   operation.mems[0] = buffer;
   return icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
 }
@@ -295,26 +298,35 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(
 cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target,
                             const struct icd_rectangles *r, struct icd_operation *operation,
                             const char *call) {
-  struct side from = {r->source_origin, r->source_row, r->source_slice, 0, 0};
-  struct side to = {r->target_origin, r->target_row, r->target_slice, 0, 0};
+  struct side from = {.origin = r->source_origin,
+                      .row_bytes = r->source_row_bytes,
+                      .slice_bytes = r->source_slice_bytes};
+  struct side to = {.origin = r->target_origin,
+                    .row_bytes = r->target_row_bytes,
+                    .slice_bytes = r->target_slice_bytes};
   cl_int code;
   if ((code = icd_check_buffer(queue, source, call)) ||
       (code = icd_check_buffer(queue, target, call)) ||
       (code = place_rectangle(queue->context, &from, r->region, call)) ||
-      (code = icd_check_range(source, from.first, from.end - from.first, call)) ||
+      (code = icd_check_range(source, from.first_byte, from.end_byte - from.first_byte, call)) ||
       (code = place_rectangle(queue->context, &to, r->region, call)) ||
-      (code = icd_check_range(target, to.first, to.end - to.first, call)) ||
+      (code = icd_check_range(target, to.first_byte, to.end_byte - to.first_byte, call)) ||
       (code = icd_check_mutable(target, call)))
     return code;
-  if (source == target && (from.row != to.row || from.slice != to.slice))
+  if (source == target && (from.row_bytes != to.row_bytes || from.slice_bytes != to.slice_bytes))
     return icd_fail(queue->context, CL_INVALID_VALUE, call,
                     "source and target are one buffer, but their pitches differ");
-  *operation = box(CL_COMMAND_COPY_BUFFER_RECT, target->cpu, &to, source->cpu, &from, r->region);
+  *operation =
+      copy_operation(CL_COMMAND_COPY_BUFFER_RECT, target->cpu, &to, source->cpu, &from, r->region);
   operation->mems[0] = source;
   operation->mems[1] = target;
   const size_t *region = r->region;
-  const struct icd_box from_box = {0, {region[0], region[1], region[2]}, from.row, from.slice};
-  const struct icd_box to_box = {0, {region[0], region[1], region[2]}, to.row, to.slice};
+  const struct icd_box from_box = {.region = {region[0], region[1], region[2]},
+                                   .row_bytes = from.row_bytes,
+                                   .slice_bytes = from.slice_bytes};
+  const struct icd_box to_box = {.region = {region[0], region[1], region[2]},
+                                 .row_bytes = to.row_bytes,
+                                 .slice_bytes = to.slice_bytes};
   if (source->buffer == target->buffer &&
       icd_boxes_overlap(operation->copy.source, &from_box, operation->copy.target, &to_box))
     return icd_fail(queue->context, CL_MEM_COPY_OVERLAP, call, "source and target overlap");
@@ -326,9 +338,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
     const size_t *target_origin, const size_t *region, size_t source_row_pitch,
     size_t source_slice_pitch, size_t target_row_pitch, size_t target_slice_pitch,
     cl_uint wait_count, const cl_event *waits, cl_event *event) {
-  const struct icd_rectangles rectangles = {source_origin,     target_origin,      region,
-                                            source_row_pitch,  source_slice_pitch, target_row_pitch,
-                                            target_slice_pitch};
+  const struct icd_rectangles rectangles = {.source_origin = source_origin,
+                                            .target_origin = target_origin,
+                                            .region = region,
+                                            .source_row_bytes = source_row_pitch,
+                                            .source_slice_bytes = source_slice_pitch,
+                                            .target_row_bytes = target_row_pitch,
+                                            .target_slice_bytes = target_slice_pitch};
   struct icd_operation operation;
   cl_int code;
   if ((code = icd_check_queue(queue, __func__)) ||

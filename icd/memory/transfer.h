@@ -49,7 +49,8 @@ cl_int icd_copy_buffer(cl_command_queue queue, cl_mem source, cl_mem target, siz
                        const char *call);
 struct icd_rectangles {
   const size_t *source_origin, *target_origin, *region;
-  size_t source_row, source_slice, target_row, target_slice; /* pitches; 0: no gaps */
+  /* Pitches; 0: no gaps. */
+  size_t source_row_bytes, source_slice_bytes, target_row_bytes, target_slice_bytes;
 };
 cl_int icd_copy_buffer_rect(cl_command_queue queue, cl_mem source, cl_mem target,
                             const struct icd_rectangles *rectangles,

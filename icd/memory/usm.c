@@ -38,10 +38,10 @@ static cl_int read_properties(cl_context context, const cl_mem_properties_intel 
   return CL_SUCCESS;
 }
 
-static void *allocate(cl_context context, cl_device_id device,
-                      cl_unified_shared_memory_type_intel type,
-                      const cl_mem_properties_intel *properties, size_t size, cl_uint alignment,
-                      cl_int *errcode_ret, const char *call) {
+static void *allocate_usm(cl_context context, cl_device_id device,
+                          cl_unified_shared_memory_type_intel type,
+                          const cl_mem_properties_intel *properties, size_t size, cl_uint alignment,
+                          cl_int *errcode_ret, const char *call) {
   if (!icd_is_context(context))
     return icd_null(errcode_ret,
                     icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context"));
@@ -69,24 +69,24 @@ CL_API_ENTRY void *CL_API_CALL clHostMemAllocINTEL(cl_context context,
                                                    const cl_mem_properties_intel *properties,
                                                    size_t size, cl_uint alignment,
                                                    cl_int *errcode_ret) {
-  return allocate(context, NULL, CL_MEM_TYPE_HOST_INTEL, properties, size, alignment, errcode_ret,
-                  __func__);
+  return allocate_usm(context, NULL, CL_MEM_TYPE_HOST_INTEL, properties, size, alignment,
+                      errcode_ret, __func__);
 }
 
 CL_API_ENTRY void *CL_API_CALL clDeviceMemAllocINTEL(cl_context context, cl_device_id device,
                                                      const cl_mem_properties_intel *properties,
                                                      size_t size, cl_uint alignment,
                                                      cl_int *errcode_ret) {
-  return allocate(context, device, CL_MEM_TYPE_DEVICE_INTEL, properties, size, alignment,
-                  errcode_ret, __func__);
+  return allocate_usm(context, device, CL_MEM_TYPE_DEVICE_INTEL, properties, size, alignment,
+                      errcode_ret, __func__);
 }
 
 CL_API_ENTRY void *CL_API_CALL clSharedMemAllocINTEL(cl_context context, cl_device_id device,
                                                      const cl_mem_properties_intel *properties,
                                                      size_t size, cl_uint alignment,
                                                      cl_int *errcode_ret) {
-  return allocate(context, device, CL_MEM_TYPE_SHARED_INTEL, properties, size, alignment,
-                  errcode_ret, __func__);
+  return allocate_usm(context, device, CL_MEM_TYPE_SHARED_INTEL, properties, size, alignment,
+                      errcode_ret, __func__);
 }
 
 static cl_int release_allocation(cl_context context, void *pointer, const char *call) {
@@ -205,8 +205,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemcpyINTEL(cl_command_queue queue, cl_
 }
 
 /* A hint about a range: there is one memory, so nothing moves. */
-static cl_int hint(cl_command_queue queue, cl_command_type type, const void *pointer, size_t size,
-                   cl_uint wait_count, const cl_event *waits, cl_event *event, const char *call) {
+static cl_int mark_allocation(cl_command_queue queue, cl_command_type type, const void *pointer,
+                              size_t size, cl_uint wait_count, const cl_event *waits,
+                              cl_event *event, const char *call) {
   cl_int code = icd_check_queue(queue, call);
   if (code || (code = icd_check_svm(queue->context, call)))
     return code;
@@ -225,8 +226,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue queue,
   if (code || (code = icd_check_svm(queue->context, __func__)) ||
       (code = icd_check_migration(queue, flags, __func__)))
     return code;
-  return hint(queue, CL_COMMAND_MIGRATEMEM_INTEL, pointer, size, wait_count, waits, event,
-              __func__);
+  return mark_allocation(queue, CL_COMMAND_MIGRATEMEM_INTEL, pointer, size, wait_count, waits,
+                         event, __func__);
 }
 
 /* The extension defines no advice that a driver must know. */
@@ -234,5 +235,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMemAdviseINTEL(cl_command_queue queue, 
                                                         size_t size, cl_mem_advice_intel advice,
                                                         cl_uint wait_count, const cl_event *waits,
                                                         cl_event *event) {
-  return hint(queue, CL_COMMAND_MEMADVISE_INTEL, pointer, size, wait_count, waits, event, __func__);
+  return mark_allocation(queue, CL_COMMAND_MEMADVISE_INTEL, pointer, size, wait_count, waits, event,
+                         __func__);
 }

@@ -13,7 +13,7 @@ enum { SENTENCE_BYTES = 1024 };
 static pthread_once_t debug_once = PTHREAD_ONCE_INIT;
 static bool debug_api, debug_build;
 
-static void take_topic(const char *topic) {
+static void read_topic(const char *topic) {
   if (strcmp(topic, "api") == 0)
     debug_api = true;
   else if (strcmp(topic, "build") == 0)
@@ -21,7 +21,7 @@ static void take_topic(const char *topic) {
 }
 
 static void read_debug(void) {
-  base_debug_topics(take_topic);
+  base_debug_topics(read_topic);
 }
 
 bool icd_debug_build(void) {

@@ -79,7 +79,7 @@ static void open_device(void) {
       .version = il ? 310 : 300,
       .extensions = icd_device_extensions(device->info->shared_addresses, il),
       .c_features = icd_c_features(),
-      .local_mem_bytes = device->info->shared_per_block,
+      .local_mem_bytes = device->info->shared_bytes_per_block,
   };
   opened = true;
 }

@@ -189,7 +189,7 @@ enum {
     (cl_uint)(user_param_bytes(info) / sizeof(cl_ulong))) /* a pointer each */                     \
   X(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cl_ulong, info->l2_bytes)                                     \
   X(CL_DEVICE_GLOBAL_MEM_SIZE, cl_ulong, info->memory_bytes)                                       \
-  X(CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong, info->shared_per_block)                                    \
+  X(CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong, info->shared_bytes_per_block)                              \
   X(CL_DEVICE_PROFILING_TIMER_RESOLUTION, size_t, info->timer_step_ns)                             \
   X(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t, info->warp_size)                         \
   X(CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, cl_uint, info->sm_version >> 8)                         \
@@ -201,9 +201,9 @@ enum {
                            : 0)                                                                    \
   X(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR, cl_mutable_dispatch_fields_khr,                   \
     icd_mutable_fields(info))                                                                      \
-  X(CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))                                    \
-  X(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))                                  \
-  X(CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, USM_BITS, usm(info))
+  X(CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, USM_BITS, usm_access_bits(info))                        \
+  X(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, USM_BITS, usm_access_bits(info))                      \
+  X(CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, USM_BITS, usm_access_bits(info))
 
 /* Texts. X(query, expression) */
 #define TEXTS(X)                                                                                   \
@@ -219,7 +219,7 @@ enum {
   X(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, "v0000-01-01-00") /* none, says the spec. */
 
 /* Atomics of kernels are atomic among kernels, not towards the host. */
-static USM_BITS usm(const struct rt_device_info *info) {
+static USM_BITS usm_access_bits(const struct rt_device_info *info) {
   return info->shared_addresses ? CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL |
                                       CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
                                       CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL

@@ -200,7 +200,7 @@ COMMAND_BUFFER_FUNCTIONS(AS_TIMED_DRAFT)
 /* In the slots that no function of ours has: those of Direct3D and DX9, which no loader for
  * Linux calls, and those of later OpenCL versions. A loader that calls these is one of
  * cl_khr_icd 1: one of version 2 goes by names and has its own function for this. */
-static cl_int unsupported(void) {
+static cl_int refuse_newer_function(void) {
   return icd_fail(NULL, CL_INVALID_OPERATION, "a call through the dispatch table",
                   "the function belongs to a newer OpenCL than tegracl's");
 }
@@ -215,7 +215,7 @@ __attribute__((constructor)) static void fill_dispatch(void) {
          : (void *)clGetKernelSuggestedLocalWorkSize;
   for (size_t i = 0; i < ICD_TABLE_SLOTS; i++)
     if (!icd_dispatch.slots[i])
-      icd_dispatch.slots[i] = (void *)unsupported;
+      icd_dispatch.slots[i] = (void *)refuse_newer_function;
   /* Loaders never call these two by the table; here they are marks of cl_khr_icd 2. */
   const intptr_t tag = CL_ICD2_TAG_KHR;
   memcpy(&icd_dispatch.entries.clGetPlatformIDs, &tag, sizeof(tag));

@@ -11,7 +11,7 @@ static cl_int check_context(cl_context context, const char *call) {
 }
 
 /* The error of a call in a context that lacks the feature. */
-static cl_int lacks(cl_context context, const char *call, const char *feature) {
+static cl_int refuse_feature(cl_context context, const char *call, const char *feature) {
   const cl_int code = check_context(context, call);
   return code ? code
               : icd_fail(context, CL_INVALID_OPERATION, call, "the device has no %s", feature);
@@ -33,7 +33,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreatePipe(cl_context context, cl_mem_flags fl
                                              cl_uint packet_size, cl_uint max_packets,
                                              const cl_pipe_properties *properties,
                                              cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "pipes"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "pipes"));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetPipeInfo(cl_mem pipe, cl_pipe_info param_name,
@@ -45,7 +45,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetPipeInfo(cl_mem pipe, cl_pipe_info param_na
 CL_API_ENTRY cl_int CL_API_CALL clSetDefaultDeviceCommandQueue(cl_context context,
                                                                cl_device_id device,
                                                                cl_command_queue queue) {
-  return lacks(context, __func__, "queues on the device");
+  return refuse_feature(context, __func__, "queues on the device");
 }
 
 /* ---- extensions with places in the table ---------------------------------------------------- */
@@ -74,31 +74,31 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfoKHR(
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateFromGLBuffer(cl_context context, cl_mem_flags flags,
                                                      cl_GLuint buffer, cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "sharing with OpenGL"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "sharing with OpenGL"));
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateFromGLTexture(cl_context context, cl_mem_flags flags,
                                                       cl_GLenum target, cl_GLint level,
                                                       cl_GLuint texture, cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "sharing with OpenGL"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "sharing with OpenGL"));
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateFromGLTexture2D(cl_context context, cl_mem_flags flags,
                                                         cl_GLenum target, cl_GLint level,
                                                         cl_GLuint texture, cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "sharing with OpenGL"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "sharing with OpenGL"));
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateFromGLTexture3D(cl_context context, cl_mem_flags flags,
                                                         cl_GLenum target, cl_GLint level,
                                                         cl_GLuint texture, cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "sharing with OpenGL"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "sharing with OpenGL"));
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateFromGLRenderbuffer(cl_context context, cl_mem_flags flags,
                                                            cl_GLuint renderbuffer,
                                                            cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "sharing with OpenGL"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "sharing with OpenGL"));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetGLObjectInfo(cl_mem mem, cl_gl_object_type *type,
@@ -137,13 +137,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetGLContextInfoKHR(const cl_context_propertie
 
 CL_API_ENTRY cl_event CL_API_CALL clCreateEventFromGLsyncKHR(cl_context context, cl_GLsync sync,
                                                              cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "sharing with OpenGL"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "sharing with OpenGL"));
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateFromEGLImageKHR(
     cl_context context, CLeglDisplayKHR display, CLeglImageKHR image, cl_mem_flags flags,
     const cl_egl_image_properties_khr *properties, cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "sharing with EGL"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "sharing with EGL"));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueAcquireEGLObjectsKHR(cl_command_queue queue, cl_uint count,
@@ -165,5 +165,5 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReleaseEGLObjectsKHR(cl_command_queue q
 CL_API_ENTRY cl_event CL_API_CALL clCreateEventFromEGLSyncKHR(cl_context context, CLeglSyncKHR sync,
                                                               CLeglDisplayKHR display,
                                                               cl_int *errcode_ret) {
-  return icd_null(errcode_ret, lacks(context, __func__, "sharing with EGL"));
+  return icd_null(errcode_ret, refuse_feature(context, __func__, "sharing with EGL"));
 }

@@ -62,7 +62,7 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
 
 /* The module of a program that has been built, held; NULL otherwise. count more
  * kernels are counted in the program. */
-static struct icd_module *attach(cl_program program, cl_uint count) {
+static struct icd_module *attach_kernels(cl_program program, cl_uint count) {
   base_mutex_lock(&program->lock);
   struct icd_module *module = program->module;
   if (module) {
@@ -73,7 +73,7 @@ static struct icd_module *attach(cl_program program, cl_uint count) {
   return module;
 }
 
-static void detach(cl_program program, cl_uint count) {
+static void detach_kernels(cl_program program, cl_uint count) {
   base_mutex_lock(&program->lock);
   program->kernels -= count;
   base_mutex_unlock(&program->lock);
@@ -94,7 +94,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
                                                   cl_int *errcode_ret) {
   if (!icd_is_program(program))
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_PROGRAM, "program is not a program");
-  struct icd_module *module = attach(program, 1);
+  struct icd_module *module = attach_kernels(program, 1);
   if (!module)
     return ICD_FAIL_NULL(errcode_ret, program->context, CL_INVALID_PROGRAM_EXECUTABLE,
                          "the program has not been built");
@@ -107,7 +107,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
       code = ICD_FAIL(program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
   }
   if (code)
-    detach(program, 1);
+    detach_kernels(program, 1);
   icd_module_drop(module);
   return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, kernel);
 }
@@ -116,7 +116,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
  * be built again, even if the driver still uses the kernel. */
 static void leave_program(cl_kernel kernel) {
   if (!atomic_load(&kernel->object.handles) && !atomic_exchange(&kernel->detached, true))
-    detach(kernel->program, 1);
+    detach_kernels(kernel->program, 1);
 }
 
 static cl_int release_kernel(cl_kernel kernel) {
@@ -133,7 +133,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
                                                          cl_uint *num_kernels_ret) {
   if (!icd_is_program(program))
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
-  struct icd_module *module = attach(program, 0);
+  struct icd_module *module = attach_kernels(program, 0);
   if (!module)
     return ICD_FAIL(program->context, CL_INVALID_PROGRAM_EXECUTABLE,
                     "the program has not been built");
@@ -143,14 +143,14 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     code = ICD_FAIL(program->context, CL_INVALID_VALUE,
                     "there is room for %u kernels, the program has %u", num_kernels, count);
   for (cl_uint i = 0; kernels && !code && i < count; i++) {
-    struct icd_module *same = attach(program, 1);
+    struct icd_module *same = attach_kernels(program, 1);
     kernels[i] = same == module ? create_kernel(program, module, i) : NULL;
     if (!kernels[i]) {
       code = same == module ? ICD_FAIL(program->context, CL_OUT_OF_HOST_MEMORY, "no memory")
                             : ICD_FAIL(program->context, CL_INVALID_PROGRAM_EXECUTABLE,
                                        "the program is being built again");
       if (same)
-        detach(program, 1);
+        detach_kernels(program, 1);
       while (i-- > 0)
         release_kernel(kernels[i]);
     }
@@ -364,10 +364,10 @@ static cl_int check_local(cl_kernel kernel, cl_uint i, size_t size, const void *
     return icd_fail(context, CL_INVALID_ARG_SIZE, call,
                     ARGUMENT_FORMAT " is local memory: arg_size must not be 0 before OpenCL 3.1",
                     ARGUMENT(kernel, i));
-  if (size > context->device->info->shared_per_block)
+  if (size > context->device->info->shared_bytes_per_block)
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                     ARGUMENT_FORMAT ": %zu bytes of local memory; the device has %u",
-                    ARGUMENT(kernel, i), size, context->device->info->shared_per_block);
+                    ARGUMENT(kernel, i), size, context->device->info->shared_bytes_per_block);
   return CL_SUCCESS;
 }
 

@@ -85,7 +85,7 @@ static enum attempt attempt_command(cl_command_queue queue, struct icd_operation
       icd_gpu_is_past(queue, operation, wait_count, &point)) {
     if (event && event->profiled) /* no sooner: what it follows may just have ended */
       event->submit_ns = base_clock_ns();
-    icd_do(queue, operation);
+    icd_do_on_host(queue, operation);
     return DONE;
   }
   if (icd_is_for_gpu(operation)) {

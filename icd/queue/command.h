@@ -29,14 +29,15 @@ enum icd_operation_kind {
 struct icd_copy {
   char *target; /* first byte of the box */
   const char *source;
-  size_t region[3];                                          /* bytes, rows, slices */
-  size_t target_row, target_slice, source_row, source_slice; /* pitches in bytes */
+  size_t region[3]; /* bytes, rows, slices */
+  /* Pitches. */
+  size_t target_row_bytes, target_slice_bytes, source_row_bytes, source_slice_bytes;
 };
 
 struct icd_fill {
   char *target;
-  size_t region[3];  /* bytes, a multiple of pattern_size; rows; slices */
-  size_t row, slice; /* pitches in bytes */
+  size_t region[3];              /* bytes, a multiple of pattern_size; rows; slices */
+  size_t row_bytes, slice_bytes; /* pitches */
   size_t pattern_size;
   unsigned char pattern[ICD_PATTERN_BYTES];
 };
@@ -202,7 +203,7 @@ static inline bool icd_is_about_mapping(const struct icd_operation *operation) {
 void icd_copy_box(const struct icd_copy *copy);
 
 /* Does what the host has to do, if anything. */
-void icd_do(cl_command_queue queue, const struct icd_operation *operation);
+void icd_do_on_host(cl_command_queue queue, const struct icd_operation *operation);
 
 /* The order in a queue out of order: a marker or barrier without a wait list comes after
  * all that was enqueued before it, and all that is enqueued after a barrier comes after

@@ -86,8 +86,8 @@ static uint64_t lay_out_locals(cl_kernel kernel, unsigned char *params) {
 }
 
 /* Works out local sizes and the grid. CL_SUCCESS or the error for it. */
-static cl_int shape(cl_kernel kernel, const struct icd_range *range, struct rt_launch *launch,
-                    const char *call) {
+static cl_int choose_grid(cl_kernel kernel, const struct icd_range *range, struct rt_launch *launch,
+                          const char *call) {
   cl_context context = kernel->program->context;
   const struct rt_device_info *info = context->device->info;
   const struct kernel_code *code = kernel->code;
@@ -163,16 +163,16 @@ static cl_int prepare_kernel(cl_kernel kernel, const struct icd_range *range, co
     return code;
   kernel->shape->made = false;
   const uint64_t shared = lay_out_locals(kernel, kernel->params);
-  if (shared > context->device->info->shared_per_block)
+  if (shared > context->device->info->shared_bytes_per_block)
     return icd_fail(context, CL_OUT_OF_RESOURCES, call,
                     "the __local arguments need %llu bytes, the device has %u",
-                    (unsigned long long)shared, context->device->info->shared_per_block);
+                    (unsigned long long)shared, context->device->info->shared_bytes_per_block);
   *launch = (struct rt_launch){.module = kernel->module,
                                .kernel = kernel->index,
-                               .dynamic_shared = (uint32_t)shared,
+                               .dynamic_shared_bytes = (uint32_t)shared,
                                .params = kernel->params,
                                .shape = kernel->shape};
-  if ((code = shape(kernel, range, launch, call)))
+  if ((code = choose_grid(kernel, range, launch, call)))
     return code;
   const int error = rt_launch_check(context->rt, launch);
   if (error)

@@ -368,7 +368,7 @@ static cl_int check_semaphores(cl_command_queue queue, cl_uint count,
 
 /* What a wait for the semaphore waits for, held: its signal, which is consumed, or a
  * promise of one. NULL: no memory. */
-static cl_event claim(cl_semaphore_khr semaphore) {
+static cl_event claim_signal(cl_semaphore_khr semaphore) {
   base_mutex_lock(&semaphore->lock);
   cl_event event = semaphore->signal;
   semaphore->signal = NULL;
@@ -408,7 +408,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWaitSemaphoresKHR(cl_command_queue queu
   cl_uint claimed = 0;
   code = all ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
   for (; !code && claimed < count; claimed++)
-    if (!(all[claimed] = claim(semaphores[claimed]))) {
+    if (!(all[claimed] = claim_signal(semaphores[claimed]))) {
       code = CL_OUT_OF_HOST_MEMORY;
       break;
     }

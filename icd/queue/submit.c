@@ -11,14 +11,14 @@
 void icd_copy_box(const struct icd_copy *copy) {
   const size_t row = copy->region[0];
   for (size_t z = 0; z < copy->region[2]; z++) {
-    char *target = copy->target + z * copy->target_slice;
-    const char *source = copy->source + z * copy->source_slice;
-    if (copy->target_row == row && copy->source_row == row) {
+    char *target = copy->target + z * copy->target_slice_bytes;
+    const char *source = copy->source + z * copy->source_slice_bytes;
+    if (copy->target_row_bytes == row && copy->source_row_bytes == row) {
       memcpy(target, source, row * copy->region[1]);
       continue;
     }
     for (size_t y = 0; y < copy->region[1]; y++)
-      memcpy(target + y * copy->target_row, source + y * copy->source_row, row);
+      memcpy(target + y * copy->target_row_bytes, source + y * copy->source_row_bytes, row);
   }
 }
 
@@ -35,11 +35,11 @@ static void fill_box(const struct icd_fill *fill) {
   }
   for (size_t z = 0; z < fill->region[2]; z++)
     for (size_t y = z ? 0 : 1; y < fill->region[1]; y++)
-      memcpy(fill->target + z * fill->slice + y * fill->row, fill->target, size);
+      memcpy(fill->target + z * fill->slice_bytes + y * fill->row_bytes, fill->target, size);
 }
 
 /* For the software Orin's checks: from the first byte that is written to the last. */
-static void tell_written(const struct icd_operation *operation) {
+static void note_written(const struct icd_operation *operation) {
   const cl_mem mem = operation->mems[1] ? operation->mems[1] : operation->mems[0];
   const struct icd_copy *copy = &operation->copy;
   const struct icd_fill *fill = &operation->fill;
@@ -47,10 +47,11 @@ static void tell_written(const struct icd_operation *operation) {
     return;
   if (operation->kind == ICD_FILL)
     rt_buffer_tell_written(mem->buffer, fill->target,
-                           icd_box_span(fill->region, fill->row, fill->slice));
+                           icd_box_span(fill->region, fill->row_bytes, fill->slice_bytes));
   else
-    rt_buffer_tell_written(mem->buffer, copy->target,
-                           icd_box_span(copy->region, copy->target_row, copy->target_slice));
+    rt_buffer_tell_written(
+        mem->buffer, copy->target,
+        icd_box_span(copy->region, copy->target_row_bytes, copy->target_slice_bytes));
 }
 
 /* On the timeline: how many bytes the host has written. */
@@ -62,16 +63,16 @@ static void show_on_timeline(const struct icd_operation *operation, uint64_t sin
     rt_timeline_span("copy", copy ? "copy" : "fill", since_ns, &bytes, 1);
 }
 
-void icd_do(cl_command_queue queue, const struct icd_operation *operation) {
+void icd_do_on_host(cl_command_queue queue, const struct icd_operation *operation) {
   const uint64_t since_ns = rt_timeline_on() ? base_clock_ns() : 0;
   switch (operation->kind) {
   case ICD_COPY:
     icd_copy_box(&operation->copy);
-    tell_written(operation);
+    note_written(operation);
     break;
   case ICD_FILL:
     fill_box(&operation->fill);
-    tell_written(operation);
+    note_written(operation);
     break;
   case ICD_CALL:
     operation->call.function(queue, operation->call.data);

@@ -160,7 +160,7 @@ static struct icd_event_callback *run_command(cl_command_queue queue, struct icd
   icd_print_drain(queue);
   if (!*status) {
     const uint64_t cpu_ns = base_clock_ns();
-    icd_do(queue, operation);
+    icd_do_on_host(queue, operation);
     if (event && event->profiled) {
       event->submit_ns = cpu_ns;
       start_ns = icd_device_clock(queue->device, cpu_ns);

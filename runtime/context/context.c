@@ -15,9 +15,9 @@
 static int alloc_as(struct rt_context *c) {
   struct nvgpu_alloc_as_args args = {.va_range_start = rt_range_begin(c->range),
                                      .va_range_end = rt_range_end(c->range)};
-  int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_ALLOC_AS, &args);
-  if (result)
-    return rt_fail_call(result, "ALLOC_AS from 0x%llx to 0x%llx",
+  int error = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_ALLOC_AS, &args);
+  if (error)
+    return rt_fail_call(error, "ALLOC_AS from 0x%llx to 0x%llx",
                         (unsigned long long)args.va_range_start,
                         (unsigned long long)args.va_range_end);
   c->as_fd = rt_fd_opened(c->device->os, args.as_fd);
@@ -28,16 +28,16 @@ static int alloc_as(struct rt_context *c) {
  * as another context's. */
 static int create_as(struct rt_context *c) {
   struct rt_choices *choices = &c->device->choices;
-  int result = alloc_as(c);
-  if (!result || c->range <= 0 || !rt_choice_unknown(choices, RT_CHOICE_CONTEXTS))
-    return result;
+  int error = alloc_as(c);
+  if (!error || c->range <= 0 || !rt_choice_unknown(choices, RT_CHOICE_CONTEXTS))
+    return error;
   rt_range_put(c->range);
   c->range = RT_NO_RANGE;
-  result = alloc_as(c);
-  if (result == 0)
+  error = alloc_as(c);
+  if (error == 0)
     rt_choice_refused(choices, RT_CHOICE_CONTEXTS,
                       "ALLOC_AS refused a range beyond the first 128 GiB");
-  return result;
+  return error;
 }
 
 static void destroy_tsg(struct rt_context *c, struct rt_tsg *tsg) {
@@ -60,16 +60,16 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
   }
   base_mutex_init(&c->lock, BASE_LOCK_RT_CONTEXT);
   base_mutex_init(&c->channels_lock, BASE_LOCK_RT_CHANNELS);
-  int result = create_as(c);
-  if (result == 0) {
+  int error = create_as(c);
+  if (error == 0) {
     rt_slots_init(&c->timelines, device, c->as_fd, RT_TIMELINE_STRIDE);
     rt_slots_init(&c->times, device, c->as_fd, sizeof(struct rt_times));
     rt_heap_init(&c->heap, device, c->as_fd);
-    result = rt_tsg_create(c, &c->tsg);
+    error = rt_tsg_create(c, &c->tsg);
   }
-  if (result) {
+  if (error) {
     rt_context_destroy(c);
-    return result;
+    return error;
   }
   *context = c;
   return 0;
@@ -94,9 +94,9 @@ void rt_context_destroy(struct rt_context *c) {
 
 int rt_times_get(struct rt_context *c, struct rt_times **times) {
   void *slot = NULL;
-  int result = rt_slots_get(&c->times, &slot);
-  if (result)
-    return result;
+  int error = rt_slots_get(&c->times, &slot);
+  if (error)
+    return error;
   struct rt_times *t = slot;
   t->start_mark = t->start_ns = t->end_mark = t->end_ns = 0;
   *times = t;

@@ -91,7 +91,7 @@ int rt_context_check(struct rt_context *context);
 void rt_context_explain(struct rt_context *context);
 /* Looks at the notifiers of all channels, and returns one that has faulted, or NULL.
  * Then the context is known to have. Caller holds context.lock. */
-struct rt_channel *rt_context_look(struct rt_context *context);
+struct rt_channel *rt_context_find_fault(struct rt_context *context);
 
 /* Makes a TSG's pool of local memory suffice for thread_bytes. Caller holds no lock. */
 int rt_pool_grow(struct rt_context *context, struct rt_tsg *tsg, uint32_t thread_bytes);

@@ -58,7 +58,7 @@ struct search {
   uint64_t least; /* distance of the nearest; UINT64_MAX: there is none yet */
 };
 
-static void compare(const struct rt_buffer *b, void *data) {
+static void compare_distance(const struct rt_buffer *b, void *data) {
   struct search *s = data;
   const uint64_t distance = s->address < b->gpu             ? b->gpu - s->address
                             : s->address - b->gpu < b->size ? 0
@@ -70,11 +70,11 @@ static void compare(const struct rt_buffer *b, void *data) {
 }
 
 /* The buffer an address lies in, or else the nearest one. */
-static void put_nearest(FILE *out, struct rt_context *c, uint64_t address) {
+static void put_nearest_buffer(FILE *out, struct rt_context *c, uint64_t address) {
   struct search search = {.address = address, .least = UINT64_MAX};
   for (const struct rt_own_buffer *own = c->buffers; own; own = own->next)
-    compare(&own->node.buffer, &search);
-  rt_heap_visit(&c->heap, compare, &search);
+    compare_distance(&own->node.buffer, &search);
+  rt_heap_visit(&c->heap, compare_distance, &search);
   const struct rt_buffer *nearest = search.least == UINT64_MAX ? NULL : &search.nearest;
   if (!nearest || search.least >= FAR_BYTES) {
     fprintf(out, nearest ? "; no buffer is near" : "; the context has no buffers");
@@ -117,7 +117,7 @@ static bool put_emulator_fault(FILE *out, struct rt_context *c) {
   if (f.message[0])
     fprintf(out, ": %.*s", (int)sizeof(f.message), f.message);
   if (f.access_bytes && f.code == NOTIFIER_MMU_FAULT)
-    put_nearest(out, c, f.address);
+    put_nearest_buffer(out, c, f.address);
   return true;
 }
 
@@ -141,7 +141,7 @@ static void put_sm_errors(FILE *out, const struct rt_context *c, const struct rt
 }
 
 /* The oldest launch of a channel that has not completed. */
-static void put_oldest(FILE *out, const struct rt_channel *ch) {
+static void put_oldest_launch(FILE *out, const struct rt_channel *ch) {
   uint64_t completed = __atomic_load_n(ch->timeline, __ATOMIC_ACQUIRE);
   for (uint64_t p = completed + 1; p <= atomic_load(&ch->submitted); p++) {
     const char *kernel = ch->submissions[(p - ch->first) % RT_GPFIFO_ENTRIES].kernel;
@@ -153,7 +153,7 @@ static void put_oldest(FILE *out, const struct rt_channel *ch) {
 }
 
 /* Caller holds context.lock. */
-static char *describe(struct rt_context *c, const struct rt_channel *ch, uint32_t code) {
+static char *describe_fault(struct rt_context *c, const struct rt_channel *ch, uint32_t code) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
@@ -163,7 +163,7 @@ static char *describe(struct rt_context *c, const struct rt_channel *ch, uint32_
   if (!put_emulator_fault(out, c)) {
     put_sm_errors(out, c, &c->tsg);
     put_sm_errors(out, c, &c->high_tsg);
-    put_oldest(out, ch);
+    put_oldest_launch(out, ch);
   }
   return fclose(out) ? NULL : text;
 }
@@ -178,7 +178,7 @@ static void doubt_acquires(struct rt_context *c, uint32_t code) {
                       "host faulted in a context whose queues waited for each other");
 }
 
-static struct rt_channel *look(const struct rt_tsg *tsg) {
+static struct rt_channel *find_faulted_channel(const struct rt_tsg *tsg) {
   struct rt_channel *ch = tsg->first_channel;
   for (; ch; ch = ch->next) {
     const struct error_notifier *n = ch->notifier.cpu;
@@ -188,10 +188,10 @@ static struct rt_channel *look(const struct rt_tsg *tsg) {
   return ch;
 }
 
-struct rt_channel *rt_context_look(struct rt_context *c) {
-  struct rt_channel *faulted = look(&c->tsg);
+struct rt_channel *rt_context_find_fault(struct rt_context *c) {
+  struct rt_channel *faulted = find_faulted_channel(&c->tsg);
   if (!faulted)
-    faulted = look(&c->high_tsg);
+    faulted = find_faulted_channel(&c->high_tsg);
   if (faulted)
     atomic_store(&c->faulted, true);
   return faulted;
@@ -199,10 +199,10 @@ struct rt_channel *rt_context_look(struct rt_context *c) {
 
 const char *rt_context_fault(struct rt_context *c) {
   base_mutex_lock(&c->lock);
-  const struct rt_channel *ch = c->fault_message ? NULL : rt_context_look(c);
+  const struct rt_channel *ch = c->fault_message ? NULL : rt_context_find_fault(c);
   if (ch) {
     const struct error_notifier *n = ch->notifier.cpu;
-    c->fault_message = describe(c, ch, n->code);
+    c->fault_message = describe_fault(c, ch, n->code);
     doubt_acquires(c, n->code);
     if (rt_timeline_on() && c->fault_message)
       rt_timeline_fault(c->fault_message);

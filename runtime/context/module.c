@@ -71,7 +71,7 @@ static uint64_t reloc_bytes(enum module_reloc_kind kind) {
   }
 }
 
-static int relocate(struct rt_module *m) {
+static int relocate_module(struct rt_module *m) {
   for (uint32_t i = 0; i < m->code->reloc_count; i++) {
     const struct module_reloc *r = &m->code->relocs[i];
     const struct module_section *section = &m->code->sections[r->section];
@@ -174,11 +174,11 @@ static int describe_kernel(struct rt_module *m, const struct kernel_code *k, str
   qmd_set(q, QMD_CONSTANT_BUFFER_SIZE_SHIFTED4(0),
           (uint32_t)(base_round_up(k->bank0_bytes, 1u << QMD_CONSTANT_SIZE_SHIFT) >>
                      QMD_CONSTANT_SIZE_SHIFT));
-  int result = bind_bank(m, q, 2, k->bank2);
-  if (result == 0)
-    result = bind_bank(m, q, 3, k->bank3);
-  if (result == 0)
-    result = bind_bank(m, q, 4, k->bank4);
+  int error = bind_bank(m, q, 2, k->bank2);
+  if (error == 0)
+    error = bind_bank(m, q, 3, k->bank3);
+  if (error == 0)
+    error = bind_bank(m, q, 4, k->bank4);
 
   put64(r->bank0, BANK0_SHARED_WINDOW, RT_SHARED_WINDOW);
   put64(r->bank0, BANK0_LOCAL_WINDOW, RT_LOCAL_WINDOW);
@@ -186,10 +186,10 @@ static int describe_kernel(struct rt_module *m, const struct kernel_code *k, str
   r->bank0[BANK0_SM_COUNT / 4] = m->context->device->info.sm_count;
   if (k->bank3 != MODULE_NO_SECTION)
     put64(r->bank0, BANK0_BANK3_ADDRESS, m->addresses[k->bank3]);
-  return result;
+  return error;
 }
 
-static int place(struct rt_module *m) {
+static int place_sections(struct rt_module *m) {
   const struct module_code *code = m->code;
   struct rt_device *d = m->context->device;
   m->addresses = calloc(code->section_count ? code->section_count : 1, sizeof(*m->addresses));
@@ -199,9 +199,9 @@ static int place(struct rt_module *m) {
   uint64_t bytes = lay_out(code, m->addresses);
   if (bytes == 0)
     return rt_fail(-EINVAL, "a section of the program has an impossible size or alignment");
-  int result = rt_memory_create(d, m->context->as_fd, bytes, RT_MEMORY_CACHED, &m->memory);
-  if (result)
-    return result;
+  int error = rt_memory_create(d, m->context->as_fd, bytes, RT_MEMORY_CACHED, &m->memory);
+  if (error)
+    return error;
   rt_memory_drop_fd(d, &m->memory);
   for (uint32_t i = 0; i < code->section_count; i++) {
     const struct module_section *s = &code->sections[i];
@@ -209,13 +209,13 @@ static int place(struct rt_module *m) {
       memcpy((char *)m->memory.cpu + m->addresses[i], s->data, s->size);
     m->addresses[i] += m->memory.gpu;
   }
-  result = relocate(m);
-  for (uint32_t i = 0; i < code->kernel_count && result == 0; i++)
-    result = describe_kernel(m, &code->kernels[i], &m->kernels[i]);
-  return result;
+  error = relocate_module(m);
+  for (uint32_t i = 0; i < code->kernel_count && error == 0; i++)
+    error = describe_kernel(m, &code->kernels[i], &m->kernels[i]);
+  return error;
 }
 
-static void release(struct rt_module *m) {
+static void release_module(struct rt_module *m) {
   rt_memory_destroy(m->context->device, &m->memory);
   free(m->addresses);
   free(m->kernels);
@@ -229,10 +229,10 @@ int rt_module_create(struct rt_context *c, const struct module_code *code,
     return rt_fail(-ENOMEM, "no memory for a module's record");
   m->context = c;
   m->code = code;
-  int result = place(m);
-  if (result) {
-    release(m);
-    return result;
+  int error = place_sections(m);
+  if (error) {
+    release_module(m);
+    return error;
   }
   rt_note_module(m);
   base_mutex_lock(&c->lock);
@@ -259,7 +259,7 @@ void rt_module_destroy(struct rt_module *m) {
   if (m->next)
     m->next->previous = m->previous;
   base_mutex_unlock(&c->lock);
-  release(m);
+  release_module(m);
 }
 
 const void *rt_module_data(const struct rt_module *m, uint64_t address, uint64_t *size) {

@@ -14,8 +14,8 @@ bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd) {
 }
 
 /* Notes are a help: where there is no room for one, the report is shorter. */
-static void put(const struct rt_context *c, enum emulator_note_kind kind, uint64_t address,
-                uint64_t size, const void *data, uint64_t bytes) {
+static void put_note(const struct rt_context *c, enum emulator_note_kind kind, uint64_t address,
+                     uint64_t size, const void *data, uint64_t bytes) {
   struct emulator_note note = {.as_fd = c->as_fd,
                                .kind = kind,
                                .address = address,
@@ -39,8 +39,8 @@ static void put_kernel(const struct rt_module *m, const struct rt_kernel *r,
              a->name);
     count++;
   }
-  put(m->context, EMULATOR_NOTE_KERNEL, r->entry, bytes, k->name, strlen(k->name));
-  put(m->context, EMULATOR_NOTE_PARAMETERS, r->entry, bytes, p, count * sizeof(*p));
+  put_note(m->context, EMULATOR_NOTE_KERNEL, r->entry, bytes, k->name, strlen(k->name));
+  put_note(m->context, EMULATOR_NOTE_PARAMETERS, r->entry, bytes, p, count * sizeof(*p));
   free(p);
 }
 
@@ -54,8 +54,8 @@ static void put_lines(const struct rt_module *m, const char *files, size_t files
   for (uint32_t i = 0; lines && i < count; i++)
     lines[i] = (struct emulator_line){from[i].offset, from[i].line, from[i].file};
   if (lines) {
-    put(m->context, EMULATOR_NOTE_LINES, address, size, lines, count * sizeof(*lines));
-    put(m->context, EMULATOR_NOTE_FILES, address, size, files, files_bytes);
+    put_note(m->context, EMULATOR_NOTE_LINES, address, size, lines, count * sizeof(*lines));
+    put_note(m->context, EMULATOR_NOTE_FILES, address, size, files, files_bytes);
   }
   free(lines);
 }
@@ -93,7 +93,7 @@ void rt_note_buffer(const struct rt_own_buffer *own, unsigned number) {
   if (!own->context->device->notes)
     return;
   snprintf(name, sizeof(name), "buffer %u", number);
-  put(own->context, EMULATOR_NOTE_BUFFER, b->gpu, b->size, name, strlen(name));
+  put_note(own->context, EMULATOR_NOTE_BUFFER, b->gpu, b->size, name, strlen(name));
 }
 
 /* The context of a buffer that the software Orin wants to be told of; else NULL. While it wants
@@ -111,12 +111,12 @@ void rt_buffer_tell(const struct rt_buffer *b, enum rt_buffer_news news) {
   };
   const struct rt_context *c = noted_context(b);
   if (c)
-    put(c, kinds[news], b->gpu, b->size, NULL, 0);
+    put_note(c, kinds[news], b->gpu, b->size, NULL, 0);
 }
 
 void rt_buffer_tell_written(const struct rt_buffer *b, const void *at, uint64_t size) {
   const uint64_t offset = (uint64_t)((const char *)at - (const char *)b->cpu);
   const struct rt_context *c = noted_context(b);
   if (c && size && offset < b->size && size <= b->size - offset)
-    put(c, EMULATOR_NOTE_WRITTEN, b->gpu + offset, size, NULL, 0);
+    put_note(c, EMULATOR_NOTE_WRITTEN, b->gpu + offset, size, NULL, 0);
 }

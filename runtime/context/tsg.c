@@ -36,9 +36,9 @@ static int need_subcontext(struct rt_context *c, struct rt_tsg *tsg) {
     tsg->has_subcontext = true;
     return 0;
   }
-  int result = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
-  if (result)
-    return rt_fail_call(result, "CREATE_SUBCONTEXT");
+  int error = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT, &sub);
+  if (error)
+    return rt_fail_call(error, "CREATE_SUBCONTEXT");
   tsg->veid = sub.veid;
   tsg->has_subcontext = true;
   return 0;
@@ -46,17 +46,17 @@ static int need_subcontext(struct rt_context *c, struct rt_tsg *tsg) {
 
 int rt_tsg_create(struct rt_context *c, struct rt_tsg *tsg) {
   struct nvgpu_gpu_open_tsg_args open = {0};
-  int result = c->device->os->ioctl(c->device->ctrl_fd,
-                                    rt_request(c->device, NVGPU_GPU_IOCTL_OPEN_TSG), &open);
-  if (result)
-    return rt_fail_call(result, "OPEN_TSG");
+  int error = c->device->os->ioctl(c->device->ctrl_fd,
+                                   rt_request(c->device, NVGPU_GPU_IOCTL_OPEN_TSG), &open);
+  if (error)
+    return rt_fail_call(error, "OPEN_TSG");
   tsg->fd = rt_fd_opened(c->device->os, (int)open.tsg_fd);
   if (tsg->fd < 0)
     return rt_fail_call(tsg->fd, "OPEN_TSG");
-  result = need_subcontext(c, tsg);
-  if (result) {
+  error = need_subcontext(c, tsg);
+  if (error) {
     close_tsg(c, tsg);
-    return result;
+    return error;
   }
   struct nvgpu_runlist_interleave_args level = {.level = NVGPU_INTERLEAVE_HIGH};
   /* A hint: an administrator's scheduler control may refuse it with EPERM. */
@@ -66,12 +66,12 @@ int rt_tsg_create(struct rt_context *c, struct rt_tsg *tsg) {
 }
 
 static int bind_channel(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
-  int result = need_subcontext(c, tsg);
-  if (result)
-    return result;
+  int error = need_subcontext(c, tsg);
+  if (error)
+    return error;
   struct nvgpu_tsg_bind_channel_ex_args ex = {.channel_fd = channel_fd, .subcontext_id = tsg->veid};
-  result = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &ex);
-  return result ? rt_fail_call(result, "TSG BIND_CHANNEL_EX, subcontext %u", tsg->veid) : 0;
+  error = c->device->os->ioctl(tsg->fd, NVGPU_TSG_IOCTL_BIND_CHANNEL_EX, &ex);
+  return error ? rt_fail_call(error, "TSG BIND_CHANNEL_EX, subcontext %u", tsg->veid) : 0;
 }
 
 /* A new one in the place of one without channels. */
@@ -86,25 +86,25 @@ int rt_tsg_bind(struct rt_context *c, struct rt_tsg *tsg, int channel_fd) {
   struct rt_choices *choices = &c->device->choices;
   base_mutex_lock(&c->lock);
   const bool emptied = tsg->emptied;
-  int result = 0;
+  int error = 0;
   if (emptied && !rt_choice_may(choices, RT_CHOICE_TSG_REUSE))
-    result = replace_tsg(c, tsg);
-  if (result == 0)
-    result = bind_channel(c, tsg, channel_fd);
-  if (result && emptied && rt_choice_unknown(choices, RT_CHOICE_TSG_REUSE)) {
-    result = replace_tsg(c, tsg);
-    if (result == 0)
-      result = bind_channel(c, tsg, channel_fd);
-    if (result == 0)
+    error = replace_tsg(c, tsg);
+  if (error == 0)
+    error = bind_channel(c, tsg, channel_fd);
+  if (error && emptied && rt_choice_unknown(choices, RT_CHOICE_TSG_REUSE)) {
+    error = replace_tsg(c, tsg);
+    if (error == 0)
+      error = bind_channel(c, tsg, channel_fd);
+    if (error == 0)
       rt_choice_refused(choices, RT_CHOICE_TSG_REUSE,
                         "a TSG whose last channel had been closed took no other");
   }
-  if (result == 0) {
+  if (error == 0) {
     tsg->channels++;
     tsg->emptied = false;
   }
   base_mutex_unlock(&c->lock);
-  return result;
+  return error;
 }
 
 /* With the last channel of a subcontext that is closed the kernel deletes it (nvgpu,
@@ -126,7 +126,7 @@ int rt_context_tsg(struct rt_context *c, enum rt_priority priority, struct rt_ts
       priority == RT_PRIORITY_HIGH && rt_choice_may(&c->device->choices, RT_CHOICE_HIGH_PRIORITY);
   *tsg = high ? &c->high_tsg : &c->tsg;
   base_mutex_lock(&c->lock);
-  int result = (*tsg)->fd < 0 ? rt_tsg_create(c, *tsg) : 0;
+  int error = (*tsg)->fd < 0 ? rt_tsg_create(c, *tsg) : 0;
   base_mutex_unlock(&c->lock);
-  return result;
+  return error;
 }

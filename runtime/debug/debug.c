@@ -17,7 +17,7 @@ static struct {
   bool choices;
 } topics;
 
-static void take_topic(const char *topic) {
+static void read_topic(const char *topic) {
   static const char trace[] = "trace:", timeline[] = "timeline:";
   if (strncmp(topic, trace, sizeof trace - 1) == 0)
     rt_trace_open(topic + sizeof trace - 1);
@@ -37,7 +37,7 @@ static void take_topic(const char *topic) {
 }
 
 static void read_topics(void) {
-  base_debug_topics(take_topic);
+  base_debug_topics(read_topic);
 }
 
 void rt_debug_begin(void) {

@@ -92,13 +92,13 @@ static bool has_room(const struct line *l, size_t bytes) {
   return l->length + bytes + RESERVED <= sizeof(l->text);
 }
 
-static void add(struct line *l, const char *text, size_t length) {
+static void add_chars(struct line *l, const char *text, size_t length) {
   if (!has_room(l, length))
     return;
   memcpy(l->text + l->length, text, length);
   l->length += length;
 }
-#define ADD(line, literal) add((line), (literal), sizeof(literal) - 1)
+#define ADD(line, literal) add_chars((line), (literal), sizeof(literal) - 1)
 
 static void add_number(struct line *l, uint64_t number) {
   char digits[20];
@@ -106,7 +106,7 @@ static void add_number(struct line *l, uint64_t number) {
   do
     digits[sizeof(digits) - ++count] = (char)('0' + number % 10);
   while (number /= 10);
-  add(l, digits + sizeof(digits) - count, count);
+  add_chars(l, digits + sizeof(digits) - count, count);
 }
 
 /* Microseconds, with the nanoseconds after the point. */
@@ -115,7 +115,7 @@ static void add_time(struct line *l, uint64_t ns) {
   const char tail[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
                        (char)('0' + rest % 10)};
   add_number(l, ns / 1000);
-  add(l, tail, sizeof(tail));
+  add_chars(l, tail, sizeof(tail));
 }
 
 /* A string in quotes. Escapes are never cut in two. */
@@ -126,9 +126,9 @@ static void add_text(struct line *l, const char *text) {
     const unsigned char c = (unsigned char)text[i];
     const char escaped[] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
     if (c < ' ' || c == '"' || c == '\\')
-      add(l, escaped, sizeof(escaped));
+      add_chars(l, escaped, sizeof(escaped));
     else
-      add(l, text + i, 1);
+      add_chars(l, text + i, 1);
   }
   ADD(l, "\"");
 }

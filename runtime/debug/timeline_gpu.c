@@ -46,9 +46,9 @@ static uint64_t cpu_time(struct rt_device *device, uint64_t gpu_ns) {
     clock_offset_ns = (int64_t)(gpu - cpu);
     clock_measured_ns = cpu;
   }
-  const uint64_t result = gpu_ns - (uint64_t)clock_offset_ns;
+  const uint64_t cpu_ns = gpu_ns - (uint64_t)clock_offset_ns;
   base_mutex_unlock(&clock_lock);
-  return result;
+  return cpu_ns;
 }
 
 void rt_timeline_gpu_forked(void) {
@@ -73,17 +73,17 @@ static struct rt_timeline_lane *lane_of(struct rt_queue *q) {
 
 static int get_times(struct rt_context *c, struct rt_times **times) {
   void *slot = NULL;
-  const int result = rt_slots_get(&c->times, &slot);
-  if (result)
-    return result;
+  const int error = rt_slots_get(&c->times, &slot);
+  if (error)
+    return error;
   *times = slot;
   **times = (struct rt_times){0};
   return 0;
 }
 
 /* Sums up what the software Orin counted. False: a board, or too many grids. */
-static bool count(const struct rt_context *c, const struct shown_launch *l,
-                  uint64_t *warp_instructions, uint64_t *bytes) {
+static bool count_work(const struct rt_context *c, const struct shown_launch *l,
+                       uint64_t *warp_instructions, uint64_t *bytes) {
   const struct rt_device *d = c->device;
   *warp_instructions = *bytes = 0;
   if (d->emulator_fd < 0 || !l->grids || l->grids > GRIDS)
@@ -98,7 +98,7 @@ static bool count(const struct rt_context *c, const struct shown_launch *l,
   return true;
 }
 
-static void put(const struct rt_context *c, int lane, const struct shown_launch *l) {
+static void put_launch(const struct rt_context *c, int lane, const struct shown_launch *l) {
   char grid[40], block[40];
   uint64_t instructions, bytes;
   /* Comparing two clocks has an error; that the launch was submitted before is certain. */
@@ -115,7 +115,7 @@ static void put(const struct rt_context *c, int lane, const struct shown_launch 
       {"global_bytes", 0, NULL},
   };
   size_t detail_count = sizeof(details) / sizeof(details[0]);
-  if (count(c, l, &instructions, &bytes)) {
+  if (count_work(c, l, &instructions, &bytes)) {
     details[detail_count - 2].number = instructions;
     details[detail_count - 1].number = bytes;
     detail_count -= !bytes; /* only profile mode counts them */
@@ -132,7 +132,7 @@ static void put(const struct rt_context *c, int lane, const struct shown_launch 
 }
 
 /* Writes the launches down that have completed. */
-static void drain(struct rt_queue *q) {
+static void drain_queue(struct rt_queue *q) {
   struct rt_timeline_lane *s = q->lane;
   if (!s)
     return;
@@ -142,7 +142,7 @@ static void drain(struct rt_queue *q) {
     const struct shown_launch *l = &s->ring[s->first % RT_GPFIFO_ENTRIES];
     if (l->point > completed)
       break;
-    put(q->context, s->number, l);
+    put_launch(q->context, s->number, l);
     if (l->own_times)
       rt_slots_put(&q->context->times, l->times);
   }
@@ -152,7 +152,7 @@ static void drain(struct rt_queue *q) {
 void rt_timeline_drain_all(struct rt_context *c) {
   base_mutex_lock(&c->lock);
   for (struct rt_queue *q = c->queues; q; q = q->next)
-    drain(q);
+    drain_queue(q);
   base_mutex_unlock(&c->lock);
 }
 
@@ -161,7 +161,7 @@ void rt_timeline_queue_end(struct rt_queue *q) {
   struct rt_timeline_lane *s = q->lane;
   if (!s)
     return;
-  drain(q);
+  drain_queue(q);
   base_mutex_lock(&c->lock); /* others may be at rt_timeline_drain_all */
   q->lane = NULL;
   base_mutex_unlock(&c->lock);
@@ -183,13 +183,13 @@ void rt_timeline_grid(struct rt_queue *q, uint64_t descriptor) {
   l->grids++;
 }
 
-static void describe(struct shown_launch *l, const struct rt_launch *launch) {
+static void describe_launch(struct shown_launch *l, const struct rt_launch *launch) {
   const struct kernel_code *k = &launch->module->code->kernels[launch->kernel];
   snprintf(l->name, sizeof(l->name), "%s", k->name);
   memcpy(l->grid, launch->grid, sizeof(l->grid));
   memcpy(l->block, launch->block, sizeof(l->block));
   l->registers = k->registers;
-  l->shared = k->shared_bytes + launch->dynamic_shared;
+  l->shared = k->shared_bytes + launch->dynamic_shared_bytes;
   l->local = launch->module->kernels[launch->kernel].local_bytes;
   l->grids = 0;
 }
@@ -199,20 +199,20 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
   struct rt_timeline_lane *s = lane_of(q);
   struct rt_launch timed = *launch;
   uint64_t reached;
-  drain(q);
+  drain_queue(q);
   if (!s || launch->kernel >= launch->module->code->kernel_count ||
       (!timed.times && get_times(q->context, &timed.times)))
     return submit(q, launch, point);
   struct shown_launch *l = &s->making;
-  describe(l, launch);
+  describe_launch(l, launch);
   l->times = timed.times;
   l->own_times = !launch->times;
   l->submitted_ns = 0;
-  const int result = submit(q, &timed, &reached);
-  if (result) {
+  const int error = submit(q, &timed, &reached);
+  if (error) {
     if (l->own_times)
       rt_slots_put(&q->context->times, l->times);
-    return result;
+    return error;
   }
   l->point = reached;
   if (point)
@@ -222,7 +222,7 @@ int rt_timeline_launch(struct rt_queue *q, const struct rt_launch *launch, uint6
    * meanwhile give way. */
   while (s->count - s->first == RT_GPFIFO_ENTRIES) {
     base_mutex_unlock(&s->lock);
-    drain(q);
+    drain_queue(q);
     base_mutex_lock(&s->lock);
   }
   s->ring[s->count++ % RT_GPFIFO_ENTRIES] = *l;
@@ -255,5 +255,5 @@ void rt_timeline_waited(struct rt_queue *q, uint64_t point, uint64_t since_ns) {
   const struct rt_timeline_detail detail = {"point", point, NULL};
   if (since_ns)
     rt_timeline_span("wait", "wait for the GPU", since_ns, &detail, 1);
-  drain(q);
+  drain_queue(q);
 }

@@ -24,7 +24,7 @@ enum {
 };
 
 /* MemAvailable, in bytes; UINT64_MAX: unknown. */
-static uint64_t available(const char *file) {
+static uint64_t read_available(const char *file) {
   static const char name[] = "MemAvailable:";
   char text[512] = ""; /* it is the third line */
   const int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -41,14 +41,14 @@ static uint64_t available(const char *file) {
  * system_heap_free_mem). */
 static uint64_t heap_free(const struct rt_device *d) {
   struct nvmap_query_heap_params heap = {.heap_mask = NVMAP_HEAP_IOVMM};
-  const int result = d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_QUERY_HEAP_PARAMS), &heap);
-  return result || !heap.total ? UINT64_MAX : heap.free;
+  const int error = d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_QUERY_HEAP_PARAMS), &heap);
+  return error || !heap.total ? UINT64_MAX : heap.free;
 }
 
 int rt_available_check(struct rt_device *d, uint64_t size) {
   const uint64_t heap = heap_free(d);
   /* The software Orin's memory is its own; of the host's it takes what is written to. */
-  const uint64_t system = d->emulator_fd < 0 ? available(d->meminfo) : UINT64_MAX;
+  const uint64_t system = d->emulator_fd < 0 ? read_available(d->meminfo) : UINT64_MAX;
   const uint64_t least = heap < system ? heap : system;
   const uint64_t kept = RESERVE_BYTES + size / OVERHEAD;
   if (size <= least && kept <= least - size) {

@@ -47,7 +47,7 @@ struct reader {
   const char *at, *end;
 };
 
-static bool take(struct reader *r, char c) {
+static bool take_char(struct reader *r, char c) {
   while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
     r->at++;
   if (r->at == r->end || *r->at != c)
@@ -59,7 +59,7 @@ static bool take(struct reader *r, char c) {
 /* Printable ASCII without escapes: the doctor writes no other. */
 static bool read_string(struct reader *r, char *text, size_t size) {
   size_t n = 0;
-  if (!take(r, '"'))
+  if (!take_char(r, '"'))
     return false;
   while (r->at < r->end && *r->at != '"' && *r->at != '\\' && *r->at >= ' ' && *r->at < 0x7f) {
     if (n + 1 == size)
@@ -83,7 +83,8 @@ static bool read_word(struct reader *r, char *text, size_t size) {
                strcmp(text, "false") == 0);
 }
 
-__attribute__((format(printf, 2, 3))) static bool refuse(char why[256], const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool refuse_file(char why[256], const char *format,
+                                                              ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(why, 256, format, arguments);
@@ -96,10 +97,12 @@ struct findings {
   struct rt_choices choices; /* -1: not there */
 };
 
-static bool same(const char *name, const char *value, const char *here, bool *seen, char why[256]) {
+static bool check_same(const char *name, const char *value, const char *here, bool *seen,
+                       char why[256]) {
   if (strcmp(value, here) != 0)
-    return refuse(why, "it was made with %s \"%s\", and this is \"%s\": run tegracl-doctor again",
-                  name, value, here);
+    return refuse_file(why,
+                       "it was made with %s \"%s\", and this is \"%s\": run tegracl-doctor again",
+                       name, value, here);
   *seen = true;
   return true;
 }
@@ -110,18 +113,18 @@ static bool take_pair(struct findings *f, const char *name, const char *value,
   char format[16];
   if (strcmp(name, "format") == 0) {
     snprintf(format, sizeof(format), "%d", RT_BOARD_FORMAT);
-    return same("format", value, format, &f->format, why);
+    return check_same("format", value, format, &f->format, why);
   }
   if (strcmp(name, "driver") == 0)
-    return same("driver version", value, here->driver, &f->driver, why);
+    return check_same("driver version", value, here->driver, &f->driver, why);
   if (strcmp(name, "kernel") == 0)
-    return same("kernel", value, here->kernel, &f->kernel, why);
+    return check_same("kernel", value, here->kernel, &f->kernel, why);
   /* A container does not know its L4T. */
   if (strcmp(name, "l4t") == 0 && *here->l4t)
-    return same("L4T", value, here->l4t, &f->l4t, why);
+    return check_same("L4T", value, here->l4t, &f->l4t, why);
   if (strncmp(name, choice, sizeof(choice) - 1) == 0 &&
       !rt_choices_set(&f->choices, name + sizeof(choice) - 1, value))
-    return refuse(why, "\"%s\" cannot be \"%s\"", name, value);
+    return refuse_file(why, "\"%s\" cannot be \"%s\"", name, value);
   return true;
 }
 
@@ -129,21 +132,21 @@ static bool read_pairs(struct reader *r, struct findings *f, const struct rt_boa
                        char why[256]) {
   char name[NAME_MAX_BYTES], value[VALUE_MAX_BYTES];
   const char *start = r->at;
-  bool good = take(r, '{');
+  bool good = take_char(r, '{');
   do {
-    good = good && read_string(r, name, sizeof(name)) && take(r, ':');
-    const bool text = good && take(r, '"');
+    good = good && read_string(r, name, sizeof(name)) && take_char(r, ':');
+    const bool text = good && take_char(r, '"');
     r->at -= text;
     good =
         good && (text ? read_string(r, value, sizeof(value)) : read_word(r, value, sizeof(value)));
     if (good && !take_pair(f, name, value, here, why))
       return false;
-  } while (good && take(r, ','));
-  good = good && take(r, '}');
+  } while (good && take_char(r, ','));
+  good = good && take_char(r, '}');
   const size_t used = (size_t)(r->at - start);
-  if (good && !take(r, '\0') && r->at == r->end)
+  if (good && !take_char(r, '\0') && r->at == r->end)
     return true;
-  return refuse(why, "it is no flat JSON object at byte %zu", used);
+  return refuse_file(why, "it is no flat JSON object at byte %zu", used);
 }
 
 bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identity *here,
@@ -155,7 +158,7 @@ bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identi
   if (!read_pairs(&r, &f, here, why))
     return false;
   if (!f.format || !f.driver || !f.kernel || (*here->l4t && !f.l4t))
-    return refuse(why, "it lacks format, driver, l4t or kernel");
+    return refuse_file(why, "it lacks format, driver, l4t or kernel");
   for (int i = 0; i < RT_CHOICES; i++) {
     const int value = atomic_load(&f.choices.value[i]);
     if (value >= 0)
@@ -168,16 +171,16 @@ bool rt_board_parse(const char *text, size_t bytes, const struct rt_board_identi
 
 static bool is_trusted(const struct stat *s, uid_t owner, uid_t other_owner, char why[256]) {
   if (!S_ISREG(s->st_mode))
-    return refuse(why, "it is no file");
+    return refuse_file(why, "it is no file");
   if (s->st_uid != owner && s->st_uid != other_owner)
-    return refuse(why, "it belongs to user %u, not to %s", (unsigned)s->st_uid,
-                  owner ? "this user or root: sudo chown root" : "root: sudo chown root");
+    return refuse_file(why, "it belongs to user %u, not to %s", (unsigned)s->st_uid,
+                       owner ? "this user or root: sudo chown root" : "root: sudo chown root");
   if (s->st_mode & (S_IWGRP | S_IWOTH))
-    return refuse(why, "others can write it (mode %04o): sudo chmod 644",
-                  (unsigned)s->st_mode & 07777);
+    return refuse_file(why, "others can write it (mode %04o): sudo chmod 644",
+                       (unsigned)s->st_mode & 07777);
   if (s->st_size > RT_BOARD_BYTES_MAX)
-    return refuse(why, "it has %lld bytes, more than %d", (long long)s->st_size,
-                  RT_BOARD_BYTES_MAX);
+    return refuse_file(why, "it has %lld bytes, more than %d", (long long)s->st_size,
+                       RT_BOARD_BYTES_MAX);
   return true;
 }
 
@@ -191,11 +194,11 @@ int rt_board_read(const char *path, uid_t owner, uid_t other_owner,
   char *text = malloc(RT_BOARD_BYTES_MAX);
   bool good = true;
   if (fd < 0 || !text || fstat(fd, &status))
-    good = refuse(why, "%s", strerror(errno));
+    good = refuse_file(why, "%s", strerror(errno));
   good = good && is_trusted(&status, owner, other_owner, why);
   if (good) {
     const ssize_t bytes = read(fd, text, RT_BOARD_BYTES_MAX);
-    good = bytes < 0 ? refuse(why, "%s", strerror(errno))
+    good = bytes < 0 ? refuse_file(why, "%s", strerror(errno))
                      : rt_board_parse(text, (size_t)bytes, here, choices, why);
   }
   free(text);

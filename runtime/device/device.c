@@ -40,13 +40,13 @@ static const char model_file[] = "/proc/device-tree/model";
 static const char serial_file[] = "/proc/device-tree/serial-number";
 
 /* The characteristics, and refusals of GPUs this driver has no formats for. */
-static int characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics *c) {
+static int get_characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics *c) {
   struct nvgpu_gpu_get_characteristics args = {.gpu_characteristics_buf_size = sizeof(*c),
                                                .gpu_characteristics_buf_addr = (uintptr_t)c};
   memset(c, 0, sizeof(*c));
-  int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, &args);
-  if (result)
-    return rt_fail_call(result, "GET_CHARACTERISTICS");
+  int error = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, &args);
+  if (error)
+    return rt_fail_call(error, "GET_CHARACTERISTICS");
   d->release = nvgpu_release_find(args.gpu_characteristics_buf_size);
   if (!d->release)
     return rt_fail(-ENODEV,
@@ -73,11 +73,11 @@ static int characteristics(struct rt_device *d, struct nvgpu_gpu_characteristics
 
 /* SMs in use; and how many TPCs the local memory pool must reckon with: it is
  * indexed by physical TPC, so switched-off ones count (docs/hardware/command-stream.md 4.3). */
-static int units(struct rt_device *d, const struct nvgpu_gpu_characteristics *c) {
+static int get_units(struct rt_device *d, const struct nvgpu_gpu_characteristics *c) {
   struct nvgpu_gpu_num_vsms vsms = {0};
-  int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_NUM_VSMS, &vsms);
-  if (result)
-    return rt_fail_call(result, "NUM_VSMS");
+  int error = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_NUM_VSMS, &vsms);
+  if (error)
+    return rt_fail_call(error, "NUM_VSMS");
   if (vsms.num_vsms == 0)
     return rt_fail(-ENODEV, "the kernel driver says that the GPU has no SM");
   d->info.sm_count = vsms.num_vsms;
@@ -85,9 +85,9 @@ static int units(struct rt_device *d, const struct nvgpu_gpu_characteristics *c)
   uint32_t masks[GPCS_MAX] = {0};
   struct nvgpu_gpu_get_tpc_masks_args tpc = {.mask_buf_size = sizeof(masks),
                                              .mask_buf_addr = (uintptr_t)masks};
-  result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_TPC_MASKS, &tpc);
-  if (result)
-    return rt_fail_call(result, "GET_TPC_MASKS");
+  error = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_TPC_MASKS, &tpc);
+  if (error)
+    return rt_fail_call(error, "GET_TPC_MASKS");
   uint32_t gpcs = tpc.mask_buf_size / sizeof(uint32_t);
   uint32_t tpcs = c->num_tpc_per_gpc;
   for (uint32_t i = 0; i < GPCS_MAX; i++)
@@ -135,7 +135,7 @@ static void read_name(const char *file, char *name, size_t size) {
 /* The number in the chip's fuses, which kernels of r35 and r36 read when they start
  * (ga10b_fuse_read_per_device_identifier); else the module's serial number. Every user who may
  * open the nodes may read both. */
-static void identify(struct rt_device_info *info, const struct nvgpu_gpu_characteristics *c) {
+static void identify_chip(struct rt_device_info *info, const struct nvgpu_gpu_characteristics *c) {
   if (c->per_device_identifier)
     snprintf(info->identity, sizeof(info->identity), "%016llx",
              (unsigned long long)c->per_device_identifier);
@@ -143,19 +143,19 @@ static void identify(struct rt_device_info *info, const struct nvgpu_gpu_charact
     read_name(serial_file, info->identity, sizeof(info->identity));
 }
 
-static int describe(struct rt_device *d) {
+static int describe_device(struct rt_device *d) {
   struct nvgpu_gpu_characteristics c;
-  int result = characteristics(d, &c);
-  if (result == 0)
-    result = units(d, &c);
-  if (result)
-    return result;
+  int error = get_characteristics(d, &c);
+  if (error == 0)
+    error = get_units(d, &c);
+  if (error)
+    return error;
   struct rt_device_info *info = &d->info;
   memcpy(info->chip, c.chipname, sizeof(c.chipname));
   info->emulated = d->emulator_fd >= 0;
   if (!info->emulated)
     read_name(model_file, info->board, sizeof(info->board));
-  identify(info, &c);
+  identify_chip(info, &c);
   info->sm_version = c.sm_arch_sm_version;
   info->max_clock_mhz = max_clock_mhz(d, &c);
   info->warp_size = GPU_WARP_SIZE;
@@ -168,7 +168,7 @@ static int describe(struct rt_device *d) {
   info->max_grid[1] = GRID_YZ_MAX;
   info->max_grid[2] = GRID_YZ_MAX;
   info->registers_per_sm = SM_REGISTERS;
-  info->shared_per_block = SHARED_PER_BLOCK;
+  info->shared_bytes_per_block = SHARED_PER_BLOCK;
   info->l2_bytes = c.L2_cache_size;
   info->memory_bytes = rt_available_share(memory_bytes(d));
   info->max_buffer_bytes = info->memory_bytes / 2 / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
@@ -246,7 +246,7 @@ static void open_fence_node(struct rt_device *d) {
 }
 
 /* Check and profile mode tell buffers from each other by their pages. */
-static bool suballocation(const struct rt_device *d) {
+static bool may_suballocate(const struct rt_device *d) {
   const char *value = secure_getenv("TEGRACL_SUBALLOCATION");
   const bool off = value && strcmp(value, "0") == 0;
   if (value && *value && !off && strcmp(value, "1") != 0)
@@ -264,19 +264,19 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
   d->meminfo = "/proc/meminfo";
   base_mutex_init(&d->usermode_lock, BASE_LOCK_RT_USERMODE);
   forget_nodes(d);
-  int result = open_nodes(d);
-  if (result == 0) {
+  int error = open_nodes(d);
+  if (error == 0) {
     rt_board_choose(d->emulator_fd >= 0, &d->choices);
     rt_choices_read_environment(&d->choices);
   }
-  if (result == 0)
-    result = describe(d);
-  if (result) {
+  if (error == 0)
+    error = describe_device(d);
+  if (error) {
     rt_device_close(d);
-    return result;
+    return error;
   }
   open_fence_node(d);
-  d->suballocation = suballocation(d);
+  d->suballocation = may_suballocate(d);
   for (int i = 0; i < RT_CHOICES && rt_debug_choices(); i++)
     fprintf(stderr, "tegracl: choice: %s=%s\n", rt_choice_name(i), rt_choice_value(&d->choices, i));
   *device = d;
@@ -284,12 +284,12 @@ int rt_device_create(const struct nvgpu_os *os, struct rt_device **device) {
 }
 
 int rt_device_reopen(struct rt_device *d) {
-  int result = open_nodes(d);
-  if (result)
+  int error = open_nodes(d);
+  if (error)
     close_nodes(d);
   else
     open_fence_node(d);
-  return result;
+  return error;
 }
 
 void rt_device_forget(struct rt_device *d) {
@@ -311,10 +311,10 @@ int rt_device_time(struct rt_device *d, uint64_t *gpu_ns, uint64_t *cpu_ns) {
   for (int i = 0; i < TRIES; i++) {
     struct nvgpu_gpu_get_gpu_time_args args = {0};
     uint64_t before = base_clock_ns();
-    int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_GPU_TIME, &args);
+    int error = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_GPU_TIME, &args);
     uint64_t after = base_clock_ns();
-    if (result)
-      return rt_fail_call(result, "GET_GPU_TIME");
+    if (error)
+      return rt_fail_call(error, "GET_GPU_TIME");
     if (after - before < best) {
       best = after - before;
       *gpu_ns = args.gpu_timestamp;
@@ -328,9 +328,9 @@ int rt_device_warp_instructions(struct rt_device *d, uint64_t *count) {
   if (d->emulator_fd < 0)
     return rt_fail(-ENOTSUP, "only the software Orin counts instructions");
   struct emulator_counters counters = {0};
-  int result = d->os->ioctl(d->emulator_fd, EMULATOR_IOCTL_COUNTERS, &counters);
-  if (result)
-    return rt_fail_call(result, "counters of the software Orin");
+  int error = d->os->ioctl(d->emulator_fd, EMULATOR_IOCTL_COUNTERS, &counters);
+  if (error)
+    return rt_fail_call(error, "counters of the software Orin");
   *count = counters.warp_instructions;
   return 0;
 }

@@ -17,7 +17,7 @@ typedef _Atomic uint64_t chunk[CHUNK_WORDS];
 static chunk first; /* enough for nearly every process, without an allocation */
 static _Atomic(_Atomic uint64_t *) chunks[CHUNKS] = {first};
 
-static uint64_t bit(int fd) {
+static uint64_t fd_bit(int fd) {
   return UINT64_C(1) << (fd % WORD_BITS);
 }
 
@@ -45,7 +45,7 @@ int rt_fd_opened(const struct nvgpu_os *os, int fd) {
     os->close(fd);
     return -ENOMEM;
   }
-  atomic_fetch_or(word, bit(fd));
+  atomic_fetch_or(word, fd_bit(fd));
   return fd;
 }
 
@@ -56,7 +56,7 @@ void rt_fd_close(const struct nvgpu_os *os, int fd) {
     return;
   _Atomic uint64_t *word = word_of(fd);
   if (word)
-    atomic_fetch_and(word, ~bit(fd));
+    atomic_fetch_and(word, ~fd_bit(fd));
   os->close(fd);
 }
 

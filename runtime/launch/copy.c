@@ -39,13 +39,13 @@ static const struct module_code code = {.sections = sections,
 struct copy_box {
   uint64_t target, source;
   uint64_t width, rows, slices;
-  uint64_t target_row, target_slice, source_row, source_slice;
+  uint64_t target_row_bytes, target_slice_bytes, source_row_bytes, source_slice_bytes;
 };
 struct fill_box {
   _Alignas(16) unsigned char pattern[PATTERN_BYTES];
   uint64_t target;
   uint64_t width, rows, slices;
-  uint64_t row, slice;
+  uint64_t row_bytes, slice_bytes;
   uint64_t mask;
 };
 _Static_assert(sizeof(struct copy_box) == PARAMS_COPY_16, "as the kernels have it");
@@ -57,9 +57,9 @@ static int get_module(struct rt_context *c, struct rt_module **module) {
   *module = atomic_load(&c->copy_module);
   if (*module)
     return 0;
-  const int result = rt_module_create(c, &code, &made);
-  if (result)
-    return result;
+  const int error = rt_module_create(c, &code, &made);
+  if (error)
+    return error;
   if (atomic_compare_exchange_strong(&c->copy_module, &none, made)) {
     *module = made;
   } else { /* another thread was first */
@@ -69,31 +69,31 @@ static int get_module(struct rt_context *c, struct rt_module **module) {
   return 0;
 }
 
-static uint32_t groups(uint64_t count, uint32_t size, uint64_t most) {
+static uint32_t count_groups(uint64_t count, uint32_t size, uint64_t most) {
   const uint64_t wanted = (count - 1) / size + 1;
   return (uint32_t)(wanted < most ? wanted : most);
 }
 
 /* Narrow boxes get blocks of several rows. */
-static int launch(struct rt_context *c, struct rt_recording *r, uint32_t kernel, const void *params,
-                  const uint64_t box[3]) {
+static int launch_copy(struct rt_context *c, struct rt_recording *r, uint32_t kernel,
+                       const void *params, const uint64_t box[3]) {
   struct rt_launch l = {.kernel = kernel, .params = params, .block = {THREADS, 1, 1}};
   const uint32_t *most = c->device->info.max_grid;
-  const int result = get_module(c, &l.module);
-  if (result)
-    return result;
+  const int error = get_module(c, &l.module);
+  if (error)
+    return error;
   while (l.block[0] / 2 >= box[0] && box[1] > l.block[1] && l.block[0] > 1) {
     l.block[0] /= 2;
     l.block[1] *= 2;
   }
-  l.grid[0] = groups(box[0], l.block[0], GROUPS_X_MAX);
-  l.grid[1] = groups(box[1], l.block[1], most[1]);
-  l.grid[2] = groups(box[2], 1, most[2]);
+  l.grid[0] = count_groups(box[0], l.block[0], GROUPS_X_MAX);
+  l.grid[1] = count_groups(box[1], l.block[1], most[1]);
+  l.grid[2] = count_groups(box[2], 1, most[2]);
   return rt_recording_launch(r, &l);
 }
 
 /* The widest element that divides all of bits. */
-static unsigned widest(uint64_t bits) {
+static unsigned widest_element(uint64_t bits) {
   unsigned i = 0;
   while (bits % widths[i])
     i++;
@@ -101,23 +101,30 @@ static unsigned widest(uint64_t bits) {
 }
 
 int rt_copy_by_kernel(struct rt_context *c, struct rt_recording *r, const struct rt_copy *copy) {
-  struct copy_box b = {copy->target,       copy->source,     copy->region[0],
-                       copy->region[1],    copy->region[2],  copy->target_row,
-                       copy->target_slice, copy->source_row, copy->source_slice};
+  struct copy_box b = {copy->target,
+                       copy->source,
+                       copy->region[0],
+                       copy->region[1],
+                       copy->region[2],
+                       copy->target_row_bytes,
+                       copy->target_slice_bytes,
+                       copy->source_row_bytes,
+                       copy->source_slice_bytes};
   if (!b.width || !b.rows || !b.slices)
     return 0;
-  if (b.target_row == b.width && b.source_row == b.width) {
+  if (b.target_row_bytes == b.width && b.source_row_bytes == b.width) {
     b.width *= b.rows;
     b.rows = 1;
   }
   if (b.rows == 1)
-    b.target_row = b.source_row = 0;
+    b.target_row_bytes = b.source_row_bytes = 0;
   if (b.slices == 1)
-    b.target_slice = b.source_slice = 0;
-  const unsigned i = widest(b.target | b.source | b.width | b.target_row | b.source_row |
-                            b.target_slice | b.source_slice);
+    b.target_slice_bytes = b.source_slice_bytes = 0;
+  const unsigned i =
+      widest_element(b.target | b.source | b.width | b.target_row_bytes | b.source_row_bytes |
+                     b.target_slice_bytes | b.source_slice_bytes);
   b.width /= widths[i];
-  return launch(c, r, i, &b, (uint64_t[]){b.width, b.rows, b.slices});
+  return launch_copy(c, r, i, &b, (uint64_t[]){b.width, b.rows, b.slices});
 }
 
 int rt_fill_by_kernel(struct rt_context *c, struct rt_recording *r, const struct rt_fill *fill) {
@@ -125,22 +132,22 @@ int rt_fill_by_kernel(struct rt_context *c, struct rt_recording *r, const struct
                        .width = fill->region[0],
                        .rows = fill->region[1],
                        .slices = fill->region[2],
-                       .row = fill->row,
-                       .slice = fill->slice};
+                       .row_bytes = fill->row_bytes,
+                       .slice_bytes = fill->slice_bytes};
   if (!b.width || !b.rows || !b.slices)
     return 0;
   for (size_t i = 0; i < PATTERN_BYTES; i += fill->pattern_size)
     memcpy(b.pattern + i, fill->pattern, fill->pattern_size);
-  if (b.row == b.width) {
+  if (b.row_bytes == b.width) {
     b.width *= b.rows;
     b.rows = 1;
   }
   if (b.rows == 1)
-    b.row = 0;
+    b.row_bytes = 0;
   if (b.slices == 1)
-    b.slice = 0;
-  const unsigned i = widest(b.target | b.width | b.row | b.slice);
+    b.slice_bytes = 0;
+  const unsigned i = widest_element(b.target | b.width | b.row_bytes | b.slice_bytes);
   b.width /= widths[i];
   b.mask = fill->pattern_size > widths[i] ? fill->pattern_size / widths[i] - 1 : 0;
-  return launch(c, r, WIDTHS + i, &b, (uint64_t[]){b.width, b.rows, b.slices});
+  return launch_copy(c, r, WIDTHS + i, &b, (uint64_t[]){b.width, b.rows, b.slices});
 }

@@ -59,10 +59,10 @@ int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
                    "kernel %s: %llu work-items in a block; with %u registers each, or by its own "
                    "bound, at most %u are possible",
                    k->name, (unsigned long long)threads, k->registers, rt_kernel_max_threads(c, k));
-  uint64_t shared = (uint64_t)k->shared_bytes + l->dynamic_shared;
-  if (shared > info->shared_per_block)
+  uint64_t shared = (uint64_t)k->shared_bytes + l->dynamic_shared_bytes;
+  if (shared > info->shared_bytes_per_block)
     return rt_fail(-E2BIG, "kernel %s: %llu bytes of local memory, at most %u are possible",
-                   k->name, (unsigned long long)shared, info->shared_per_block);
+                   k->name, (unsigned long long)shared, info->shared_bytes_per_block);
   return 0;
 }
 
@@ -71,7 +71,7 @@ int rt_launch_check(const struct rt_context *c, const struct rt_launch *l) {
  * (docs/hardware/command-stream.md 5.4). */
 static void set_shared(uint32_t *qmd, const struct kernel_code *k, const struct rt_launch *l) {
   uint32_t shared =
-      (uint32_t)base_round_up((uint64_t)k->shared_bytes + l->dynamic_shared, SHARED_UNIT);
+      (uint32_t)base_round_up((uint64_t)k->shared_bytes + l->dynamic_shared_bytes, SHARED_UNIT);
   uint32_t threads = l->block[0] * l->block[1] * l->block[2];
   uint32_t warps = (threads - 1) / GPU_WARP_SIZE + 1;
   uint32_t limit = warps_by_registers(k) < SM_WARPS ? warps_by_registers(k) : SM_WARPS;
@@ -132,7 +132,7 @@ __attribute__((cold)) static void make_shape(const struct rt_context *c,
     bank0[BANK0_BLOCK_X / 4 + i] = l->block[i];
     bank0[BANK0_GRID_X / 4 + i] = l->grid[i];
   }
-  bank0[BANK0_DYNAMIC_SHARED / 4] = l->dynamic_shared;
+  bank0[BANK0_DYNAMIC_SHARED / 4] = l->dynamic_shared_bytes;
   shape->one_grid = is_one_grid(c, l);
   shape->local_bytes = r->local_bytes;
   shape->kernel = kernel_of(l);
@@ -190,23 +190,23 @@ static inline void write_grid(const struct rt_slice *s, const struct rt_launch *
     write_hidden(s->cpu + QMD_BYTES, l, part);
 }
 
-static void dump(const struct rt_slice *s, const struct rt_launch *l) {
+static void dump_launch(const struct rt_slice *s, const struct rt_launch *l) {
   const struct kernel_code *k = l->shape->kernel;
   fprintf(stderr,
           "tegracl: launch %s: grid %u x %u x %u, block %u x %u x %u, %u registers, %u + %u bytes "
           "shared, %u bytes local\n QMD at 0x%llx:\n",
           k->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-          k->registers, k->shared_bytes, l->dynamic_shared, l->shape->local_bytes,
+          k->registers, k->shared_bytes, l->dynamic_shared_bytes, l->shape->local_bytes,
           (unsigned long long)s->gpu);
   rt_dump_qmd(stderr, (const uint32_t *)s->cpu);
   fprintf(stderr, " constant bank 0:\n");
   rt_dump_bank0(stderr, (const uint32_t *)(s->cpu + QMD_BYTES), bank_bytes(k), k->param_offset);
 }
 
-__attribute__((cold)) static void show(struct rt_queue *q, const struct rt_slice *s,
-                                       const struct rt_launch *l) {
+__attribute__((cold)) static void show_grid(struct rt_queue *q, const struct rt_slice *s,
+                                            const struct rt_launch *l) {
   if (rt_debug_launch())
-    dump(s, l);
+    dump_launch(s, l);
   if (rt_timeline_on())
     rt_timeline_grid(q, s->gpu);
 }
@@ -228,9 +228,9 @@ static uint64_t grid_bytes(const struct rt_shape *shape) {
 
 static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, const struct part *part,
                              struct rt_slice *s) {
-  int result = rt_slice_begin(q, grid_bytes(l->shape), s);
-  if (result)
-    return result;
+  int error = rt_slice_begin(q, grid_bytes(l->shape), s);
+  if (error)
+    return error;
   write_grid(s, l, part);
   if (l->shape->local_bytes)
     rt_slice_pool(q, s);
@@ -241,16 +241,16 @@ static inline int begin_grid(struct rt_queue *q, const struct rt_launch *l, cons
 static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l,
                               const struct part *part, uint64_t *point) {
   struct rt_slice s;
-  int result = begin_grid(q, l, part, &s);
-  if (result)
-    return result;
+  int error = begin_grid(q, l, part, &s);
+  if (error)
+    return error;
   if (l->times && part->begins)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->start_mark), false);
   put_launch(&s);
   if (l->times && part->ends)
     rt_slice_timestamp(&s, rt_slot_gpu(&l->times->end_mark), true);
   if (q->shown)
-    show(q, &s, l);
+    show_grid(q, &s, l);
   uint64_t reached = rt_slice_put(q, &s, l->shape->kernel->name);
   if (point)
     *point = reached;
@@ -260,14 +260,14 @@ static inline int launch_grid(struct rt_queue *q, const struct rt_launch *l,
 static int record_grid(struct rt_recording *recording, const struct rt_launch *l,
                        const struct part *part) {
   struct rt_slice s;
-  int result = rt_recording_begin_grid(recording, grid_bytes(l->shape), &s);
-  if (result)
-    return result;
+  int error = rt_recording_begin_grid(recording, grid_bytes(l->shape), &s);
+  if (error)
+    return error;
   s.point = rt_recording_grids(recording);
   write_grid(&s, l, part);
   put_launch(&s);
   if (rt_debug_launch())
-    dump(&s, l);
+    dump_launch(&s, l);
   rt_recording_end_grid(recording, &s, l->shape->kernel->name, l->shape->local_bytes);
   return 0;
 }
@@ -296,9 +296,9 @@ static int launch_box(const struct sink *sink, const struct rt_launch *l, const 
         return 0;
       --*left;
       set_raster(l->shape, part.count);
-      int result = put_grid(sink, l, &part);
-      if (result)
-        return result;
+      int error = put_grid(sink, l, &part);
+      if (error)
+        return error;
     }
   }
   cut->z = 0;
@@ -341,9 +341,9 @@ __attribute__((noinline)) static int launch_boxes(const struct sink *sink,
     box.ends = cut->edges == ends;
     cut->begun = true;
     make_shape(l->module->context, &piece);
-    int result = launch_box(sink, &piece, &box, cut, &left);
-    if (result)
-      return result;
+    int error = launch_box(sink, &piece, &box, cut, &left);
+    if (error)
+      return error;
     if (cut->y | cut->z)
       return 0;
   }
@@ -364,32 +364,32 @@ uint64_t rt_launch_grids(const struct rt_context *c, const struct rt_launch *l) 
 }
 
 /* The pool of local memory suffices. */
-static inline int launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+static inline int submit_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
   rt_channel_lock(q->channel);
-  const int result = l->shape->one_grid
-                         ? launch_grid(q, l, &whole, point)
-                         : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
+  const int error = l->shape->one_grid
+                        ? launch_grid(q, l, &whole, point)
+                        : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
   rt_queue_ring(q);
   rt_channel_unlock(q->channel);
-  return result;
+  return error;
 }
 
 __attribute__((noinline)) static int launch_local(struct rt_queue *q, const struct rt_launch *l,
                                                   uint64_t *point) {
-  int result = rt_pool_hold(q->context, q->channel->tsg, l->shape->local_bytes);
-  if (result)
-    return result;
-  result = launch(q, l, point);
+  int error = rt_pool_hold(q->context, q->channel->tsg, l->shape->local_bytes);
+  if (error)
+    return error;
+  error = submit_launch(q, l, point);
   base_rwlock_unlock(&q->channel->tsg->pool.lock);
-  return result;
+  return error;
 }
 
 /* The launch with its own shape, which is the caller's to free. */
 static int copy_with_shape(const struct rt_context *c, const struct rt_launch *l,
                            struct rt_launch *copy) {
-  int result = rt_launch_check(c, l);
-  if (result)
-    return result;
+  int error = rt_launch_check(c, l);
+  if (error)
+    return error;
   const struct kernel_code *k = kernel_of(l);
   *copy = *l;
   copy->shape = calloc(1, rt_shape_bytes(k));
@@ -402,53 +402,54 @@ static int copy_with_shape(const struct rt_context *c, const struct rt_launch *l
 }
 
 static inline int launch_made(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
-  return l->shape->local_bytes ? launch_local(q, l, point) : launch(q, l, point);
+  return l->shape->local_bytes ? launch_local(q, l, point) : submit_launch(q, l, point);
 }
 
 __attribute__((cold)) static int launch_shapeless(struct rt_queue *q, const struct rt_launch *l,
                                                   uint64_t *point) {
   struct rt_launch copy;
-  int result = copy_with_shape(q->context, l, &copy);
-  if (result)
-    return result;
-  result = launch_made(q, &copy, point);
+  int error = copy_with_shape(q->context, l, &copy);
+  if (error)
+    return error;
+  error = launch_made(q, &copy, point);
   free(copy.shape);
-  return result;
+  return error;
 }
 
 int rt_launch_begin(struct rt_queue *q, const struct rt_launch *l, struct rt_slice *s) {
   struct rt_launch copy;
-  int result = copy_with_shape(q->context, l, &copy);
-  if (result)
-    return result;
-  result = begin_grid(q, &copy, &whole, s);
+  int error = copy_with_shape(q->context, l, &copy);
+  if (error)
+    return error;
+  error = begin_grid(q, &copy, &whole, s);
   free(copy.shape);
-  return result;
+  return error;
 }
 
 int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *l) {
   struct rt_launch copy;
-  int result = copy_with_shape(l->module->context, l, &copy);
-  if (result)
-    return result;
-  result = copy.shape->one_grid ? record_grid(recording, &copy, &whole)
-                                : launch_boxes(&(struct sink){.recording = recording}, &copy);
+  int error = copy_with_shape(l->module->context, l, &copy);
+  if (error)
+    return error;
+  error = copy.shape->one_grid ? record_grid(recording, &copy, &whole)
+                               : launch_boxes(&(struct sink){.recording = recording}, &copy);
   free(copy.shape);
-  return result;
+  return error;
 }
 
-static inline int submit(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
+static inline int submit_shaped(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
   if (!l->shape)
     return launch_shapeless(q, l, point);
   if (!l->shape->made) {
-    int result = rt_launch_check(q->context, l);
-    if (result)
-      return result;
+    int error = rt_launch_check(q->context, l);
+    if (error)
+      return error;
     make_shape(q->context, l);
   }
   return launch_made(q, l, point);
 }
 
 int rt_queue_launch(struct rt_queue *q, const struct rt_launch *l, uint64_t *point) {
-  return rt_timeline_on() ? rt_timeline_launch(q, l, point, submit) : submit(q, l, point);
+  return rt_timeline_on() ? rt_timeline_launch(q, l, point, submit_shaped)
+                          : submit_shaped(q, l, point);
 }

@@ -21,8 +21,8 @@ enum {
 
 /* What addresses the pushbuffer has that are still relative. */
 struct grid {
-  uint32_t payload; /* offset of the QMD */
-  uint32_t word;    /* number of the word that names it */
+  uint32_t qmd_offset;
+  uint32_t word; /* number of the word that names it */
 };
 
 struct rt_recording {
@@ -76,8 +76,8 @@ void rt_recording_reset(struct rt_recording *r) {
 }
 
 /* Makes room for count more elements of a vector. */
-static int reserve(void **vector, size_t used, size_t *room, size_t more, size_t element,
-                   size_t first) {
+static int reserve_elements(void **vector, size_t used, size_t *room, size_t more, size_t element,
+                            size_t first) {
   if (*room - used >= more)
     return 0;
   size_t wanted = *room ? *room * 2 : first;
@@ -114,10 +114,10 @@ static void put_wait(struct rt_recording *r, enum rt_engine next) {
 }
 
 int rt_recording_begin(struct rt_recording *r, enum rt_engine next) {
-  int result = reserve((void **)&r->words, r->word_count, &r->word_room, COMMAND_WORDS_MAX,
-                       sizeof(*r->words), WORDS_FIRST);
-  if (result)
-    return result;
+  int error = reserve_elements((void **)&r->words, r->word_count, &r->word_room, COMMAND_WORDS_MAX,
+                               sizeof(*r->words), WORDS_FIRST);
+  if (error)
+    return error;
   if (!r->word_count) /* the memory may have held other descriptors:
                          docs/hardware/command-stream.md 8.3 */
     rt_recording_put(
@@ -144,19 +144,19 @@ void rt_recording_wait(struct rt_recording *r) {
 
 /* ---- grids ------------------------------------------------------------------------------ */
 
-int rt_recording_begin_grid(struct rt_recording *r, uint64_t payload, struct rt_slice *s) {
-  int result =
-      reserve((void **)&r->payload, r->payload_bytes, &r->payload_room, payload, 1, PAYLOAD_FIRST);
-  if (!result)
-    result = reserve((void **)&r->grids, r->grid_count, &r->grid_room, 1, sizeof(*r->grids),
-                     GRIDS_FIRST);
-  if (!result)
-    result = rt_recording_begin(r, RT_ENGINE_COMPUTE);
-  if (result)
-    return result;
+int rt_recording_begin_grid(struct rt_recording *r, uint64_t payload_bytes, struct rt_slice *s) {
+  int error = reserve_elements((void **)&r->payload, r->payload_bytes, &r->payload_room,
+                               payload_bytes, 1, PAYLOAD_FIRST);
+  if (!error)
+    error = reserve_elements((void **)&r->grids, r->grid_count, &r->grid_room, 1, sizeof(*r->grids),
+                             GRIDS_FIRST);
+  if (!error)
+    error = rt_recording_begin(r, RT_ENGINE_COMPUTE);
+  if (error)
+    return error;
   *s = (struct rt_slice){.gpu = r->payload_bytes,
                          .cpu = r->payload + r->payload_bytes,
-                         .bytes = payload,
+                         .bytes = payload_bytes,
                          .words = r->words + r->word_count,
                          .at = r->words + r->word_count};
   return 0;
@@ -166,7 +166,7 @@ void rt_recording_end_grid(struct rt_recording *r, const struct rt_slice *s, con
                            uint32_t local_bytes) {
   /* The header of SEND_PCAS_A is first. */
   r->grids[r->grid_count++] =
-      (struct grid){.payload = (uint32_t)s->gpu, .word = (uint32_t)(r->word_count + 1)};
+      (struct grid){.qmd_offset = (uint32_t)s->gpu, .word = (uint32_t)(r->word_count + 1)};
   r->payload_bytes += s->bytes;
   r->word_count += (size_t)(s->at - s->words);
   if (local_bytes > r->local_bytes)
@@ -186,9 +186,9 @@ static int make_room(struct rt_recording *r, uint64_t bytes) {
     return 0;
   struct rt_device *d = r->context->device;
   struct rt_memory memory;
-  int result = rt_memory_create(d, r->context->as_fd, bytes, RT_MEMORY_WRITE_COMBINE, &memory);
-  if (result)
-    return result;
+  int error = rt_memory_create(d, r->context->as_fd, bytes, RT_MEMORY_WRITE_COMBINE, &memory);
+  if (error)
+    return error;
   rt_memory_drop_fd(d, &memory);
   rt_memory_destroy(d, &r->memory);
   r->memory = memory;
@@ -196,28 +196,28 @@ static int make_room(struct rt_recording *r, uint64_t bytes) {
 }
 
 /* Every relative address becomes one of the piece. */
-static void relocate(struct rt_recording *r, uint64_t base) {
+static void relocate_grids(struct rt_recording *r, uint64_t base) {
   for (size_t i = 0; i < r->grid_count; i++) {
     const struct grid *g = &r->grids[i];
-    uint32_t *qmd = (uint32_t *)(r->payload + g->payload);
-    const uint64_t bank0 = base + g->payload + QMD_BYTES;
+    uint32_t *qmd = (uint32_t *)(r->payload + g->qmd_offset);
+    const uint64_t bank0 = base + g->qmd_offset + QMD_BYTES;
     qmd_set(qmd, QMD_CONSTANT_BUFFER_ADDR_LOWER(0), (uint32_t)bank0);
     qmd_set(qmd, QMD_CONSTANT_BUFFER_ADDR_UPPER(0), (uint32_t)(bank0 >> 32));
-    r->words[g->word] = (uint32_t)((base + g->payload) >> QMD_ADDRESS_SHIFT);
+    r->words[g->word] = (uint32_t)((base + g->qmd_offset) >> QMD_ADDRESS_SHIFT);
   }
 }
 
 int rt_recording_end(struct rt_recording *r) {
-  int result = r->word_count ? 0 : rt_recording_begin(r, RT_ENGINE_NONE);
-  if (result)
-    return result;
+  int error = r->word_count ? 0 : rt_recording_begin(r, RT_ENGINE_NONE);
+  if (error)
+    return error;
   if (r->word_count > WORDS_MAX)
     return rt_fail(-E2BIG, "a recording of %zu words is too long", r->word_count);
   const size_t bytes = r->word_count * sizeof(*r->words);
-  result = make_room(r, base_round_up(r->payload_bytes + bytes, QMD_ALIGN));
-  if (result)
-    return result;
-  relocate(r, r->memory.gpu);
+  error = make_room(r, base_round_up(r->payload_bytes + bytes, QMD_ALIGN));
+  if (error)
+    return error;
+  relocate_grids(r, r->memory.gpu);
   char *cpu = r->memory.cpu;
   if (r->payload_bytes)
     memcpy(cpu, r->payload, r->payload_bytes);
@@ -237,9 +237,9 @@ int rt_recording_end(struct rt_recording *r) {
 static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile uint64_t *time,
                      bool behind, uint64_t *point) {
   struct rt_slice s;
-  int result = rt_slice_begin(q, 0, &s);
-  if (result)
-    return result;
+  int error = rt_slice_begin(q, 0, &s);
+  if (error)
+    return error;
   if (r->local_bytes)
     rt_slice_pool(q, &s);
   if (time)
@@ -248,19 +248,19 @@ static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile 
   return 0;
 }
 
-static int replay(struct rt_queue *q, struct rt_recording *r, struct rt_times *times) {
+static int submit_recording(struct rt_queue *q, struct rt_recording *r, struct rt_times *times) {
   uint64_t point = 0;
-  int result = 0;
+  int error = 0;
   const bool pool_is_new =
       r->local_bytes && q->channel->seen_pool != q->channel->tsg->pool.generation;
-  if (!result && (times || pool_is_new || rt_queue_is_due(q)))
-    result = put_slice(q, r, times ? &times->start_mark : NULL, false, &point);
-  if (!result)
-    result = rt_slice_replay(q, &r->slice, r->kernel, &point);
-  if (!result && times)
-    result = put_slice(q, r, &times->end_mark, true, &point);
-  if (result)
-    return result;
+  if (!error && (times || pool_is_new || rt_queue_is_due(q)))
+    error = put_slice(q, r, times ? &times->start_mark : NULL, false, &point);
+  if (!error)
+    error = rt_slice_replay(q, &r->slice, r->kernel, &point);
+  if (!error && times)
+    error = put_slice(q, r, &times->end_mark, true, &point);
+  if (error)
+    return error;
   r->timeline = q->timeline;
   r->point = point;
   return 0;
@@ -273,20 +273,20 @@ bool rt_recording_in_flight(const struct rt_recording *r) {
 
 int rt_queue_replay(struct rt_queue *q, struct rt_recording *r, struct rt_times *times,
                     uint64_t *point) {
-  int result = r->local_bytes ? rt_pool_hold(q->context, q->channel->tsg, r->local_bytes) : 0;
-  if (result)
-    return result;
+  int error = r->local_bytes ? rt_pool_hold(q->context, q->channel->tsg, r->local_bytes) : 0;
+  if (error)
+    return error;
   if (r->timeline && r->timeline != q->timeline)
-    result = rt_queue_await(q, r->timeline, r->point);
-  if (result == 0) {
+    error = rt_queue_await(q, r->timeline, r->point);
+  if (error == 0) {
     rt_channel_lock(q->channel);
-    result = replay(q, r, times);
+    error = submit_recording(q, r, times);
     rt_queue_ring(q);
     rt_channel_unlock(q->channel);
   }
   if (r->local_bytes)
     base_rwlock_unlock(&q->channel->tsg->pool.lock);
-  if (!result && point)
+  if (!error && point)
     *point = r->point;
-  return result;
+  return error;
 }

@@ -15,9 +15,9 @@ void rt_recording_put(struct rt_recording *recording, uint32_t word);
 
 struct rt_context *rt_recording_context(const struct rt_recording *recording);
 
-/* Room for a grid's QMD and constant bank 0 (payload bytes, a multiple of 256), and what is
+/* Room for a grid's QMD and constant bank 0 (payload_bytes, a multiple of 256), and what is
  * due in the pushbuffer before it; slice.gpu is relative. */
-int rt_recording_begin_grid(struct rt_recording *recording, uint64_t payload,
+int rt_recording_begin_grid(struct rt_recording *recording, uint64_t payload_bytes,
                             struct rt_slice *slice);
 /* What starts the grid is in the slice. local_bytes as in struct rt_kernel. */
 void rt_recording_end_grid(struct rt_recording *recording, const struct rt_slice *slice,

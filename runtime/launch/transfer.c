@@ -35,9 +35,9 @@ struct transfer {
 };
 
 static int put_transfer(struct rt_recording *r, const struct transfer *t) {
-  int result = rt_recording_begin(r, RT_ENGINE_COPY);
-  if (result)
-    return result;
+  int error = rt_recording_begin(r, RT_ENGINE_COPY);
+  if (error)
+    return error;
   put_copy(r, NVC7B5_OFFSET_IN_UPPER, 8);
   put_address(r, t->source);
   put_address(r, t->target);
@@ -58,18 +58,18 @@ static int put_transfer(struct rt_recording *r, const struct transfer *t) {
 static int copy_lines(struct rt_recording *r, const struct transfer *whole) {
   const bool pitched = whole->target_pitch <= UINT32_MAX && whole->source_pitch <= UINT32_MAX;
   const size_t most = pitched ? UINT32_MAX : 1;
-  int result = 0;
-  for (size_t y = 0; y < whole->lines && !result; y += base_min(most, whole->lines - y))
-    for (size_t x = 0; x < whole->length && !result; x += LINE_BYTES_MAX) {
+  int error = 0;
+  for (size_t y = 0; y < whole->lines && !error; y += base_min(most, whole->lines - y))
+    for (size_t x = 0; x < whole->length && !error; x += LINE_BYTES_MAX) {
       const struct transfer part = {.target = whole->target + y * whole->target_pitch + x,
                                     .source = whole->source + y * whole->source_pitch + x,
                                     .target_pitch = pitched ? whole->target_pitch : 0,
                                     .source_pitch = pitched ? whole->source_pitch : 0,
                                     .length = base_min(LINE_BYTES_MAX, whole->length - x),
                                     .lines = base_min(most, whole->lines - y)};
-      result = put_transfer(r, &part);
+      error = put_transfer(r, &part);
     }
-  return result;
+  return error;
 }
 
 /* Until a board has shown that its channels take these methods. Check mode follows the copy
@@ -83,21 +83,21 @@ static bool takes_methods(const struct rt_recording *r) {
 int rt_recording_copy(struct rt_recording *r, const struct rt_copy *copy) {
   if (!takes_methods(r))
     return rt_copy_by_kernel(rt_recording_context(r), r, copy);
-  int result = 0;
-  for (size_t z = 0; z < copy->region[2] && !result; z++) {
-    struct transfer t = {.target = copy->target + z * copy->target_slice,
-                         .source = copy->source + z * copy->source_slice,
-                         .target_pitch = copy->target_row,
-                         .source_pitch = copy->source_row,
+  int error = 0;
+  for (size_t z = 0; z < copy->region[2] && !error; z++) {
+    struct transfer t = {.target = copy->target + z * copy->target_slice_bytes,
+                         .source = copy->source + z * copy->source_slice_bytes,
+                         .target_pitch = copy->target_row_bytes,
+                         .source_pitch = copy->source_row_bytes,
                          .length = copy->region[0],
                          .lines = copy->region[1]};
     if (t.target_pitch == t.length && t.source_pitch == t.length) {
       t.length *= t.lines;
       t.lines = 1;
     }
-    result = copy_lines(r, &t);
+    error = copy_lines(r, &t);
   }
-  return result;
+  return error;
 }
 
 /* The constants that the next transfers write. */
@@ -105,9 +105,9 @@ static int put_constants(struct rt_recording *r, const unsigned char *pattern, s
   uint32_t constants[CONSTANT_BYTES / sizeof(uint32_t)] = {0};
   memcpy(constants, pattern, size);
   const size_t component = base_min(size, COMPONENT_BYTES);
-  int result = rt_recording_begin(r, RT_ENGINE_COPY);
-  if (result)
-    return result;
+  int error = rt_recording_begin(r, RT_ENGINE_COPY);
+  if (error)
+    return error;
   put_copy(r, NVC7B5_SET_REMAP_CONST_A, 3);
   rt_recording_put(r, constants[0]);
   rt_recording_put(r, constants[1]);
@@ -125,8 +125,8 @@ static int put_constants(struct rt_recording *r, const unsigned char *pattern, s
 static int fill_line(struct rt_recording *r, uint64_t target, size_t element, size_t pitch,
                      size_t count) {
   const size_t line = pitch == element ? base_min(count, FILL_SIDE_MAX) : 1;
-  int result = 0;
-  for (size_t done = 0; done < count && !result;) {
+  int error = 0;
+  for (size_t done = 0; done < count && !error;) {
     struct transfer t = {.target = target + done * pitch,
                          .target_pitch = line * pitch,
                          .length = base_min(line, count - done),
@@ -134,10 +134,10 @@ static int fill_line(struct rt_recording *r, uint64_t target, size_t element, si
                          .remap = true};
     if (t.length == line)
       t.lines = base_min((count - done) / line, FILL_SIDE_MAX);
-    result = put_transfer(r, &t);
+    error = put_transfer(r, &t);
     done += t.length * t.lines;
   }
-  return result;
+  return error;
 }
 
 /* A longer pattern is filled in by columns of as many bytes as the engine repeats. */
@@ -145,16 +145,16 @@ int rt_recording_fill(struct rt_recording *r, const struct rt_fill *fill) {
   if (!takes_methods(r))
     return rt_fill_by_kernel(rt_recording_context(r), r, fill);
   const size_t element = base_min(fill->pattern_size, CONSTANT_BYTES);
-  const bool packed = fill->row == fill->region[0];
+  const bool packed = fill->row_bytes == fill->region[0];
   const size_t rows = packed ? 1 : fill->region[1];
   const size_t row = packed ? fill->region[0] * fill->region[1] : fill->region[0];
-  int result = 0;
-  for (size_t column = 0; column < fill->pattern_size && !result; column += element) {
-    result = put_constants(r, (const unsigned char *)fill->pattern + column, element);
-    for (size_t z = 0; z < fill->region[2] && !result; z++)
-      for (size_t y = 0; y < rows && !result; y++)
-        result = fill_line(r, fill->target + z * fill->slice + y * fill->row + column, element,
-                           fill->pattern_size, row / fill->pattern_size);
+  int error = 0;
+  for (size_t column = 0; column < fill->pattern_size && !error; column += element) {
+    error = put_constants(r, (const unsigned char *)fill->pattern + column, element);
+    for (size_t z = 0; z < fill->region[2] && !error; z++)
+      for (size_t y = 0; y < rows && !error; y++)
+        error = fill_line(r, fill->target + z * fill->slice_bytes + y * fill->row_bytes + column,
+                          element, fill->pattern_size, row / fill->pattern_size);
   }
-  return result;
+  return error;
 }

@@ -8,11 +8,11 @@
 
 /* Where all ways to a buffer with its own memory end. Takes the record over, and frees it if
  * making its memory has failed. cpu: of memory that is not mapped for the CPU here. */
-static int finish(struct rt_context *c, struct rt_own_buffer *own, int result, uint64_t size,
-                  void *cpu, struct rt_buffer **buffer) {
-  if (result) {
+static int finish_buffer(struct rt_context *c, struct rt_own_buffer *own, int error, uint64_t size,
+                         void *cpu, struct rt_buffer **buffer) {
+  if (error) {
     free(own);
-    return result;
+    return error;
   }
   rt_memory_drop_fd(c->device, &own->memory);
   own->context = c;
@@ -41,49 +41,49 @@ int rt_buffer_create(struct rt_context *c, uint64_t size, enum rt_memory_type ty
   if (size == 0)
     return rt_fail(-EINVAL, "a buffer of 0 bytes");
   struct rt_own_buffer *own;
-  int result = make_record(&own);
-  if (result == 0)
-    result = rt_memory_create(c->device, c->as_fd, size, type, &own->memory);
-  if (result == -ENOMEM && own && rt_heap_trim(&c->heap))
-    result = rt_memory_create(c->device, c->as_fd, size, type, &own->memory);
-  return finish(c, own, result, size, NULL, buffer);
+  int error = make_record(&own);
+  if (error == 0)
+    error = rt_memory_create(c->device, c->as_fd, size, type, &own->memory);
+  if (error == -ENOMEM && own && rt_heap_trim(&c->heap))
+    error = rt_memory_create(c->device, c->as_fd, size, type, &own->memory);
+  return finish_buffer(c, own, error, size, NULL, buffer);
 }
 
 int rt_buffer_allocate(struct rt_context *c, uint64_t size, struct rt_buffer **buffer) {
   /* Where there is no memory for another block there may be enough for the buffer. */
-  int result = -ENOMEM;
+  int error = -ENOMEM;
   if (c->device->suballocation && size && size <= RT_HEAP_BUFFER)
-    result = rt_heap_allocate(&c->heap, size, buffer);
-  return result == -ENOMEM ? rt_buffer_create(c, size, RT_MEMORY_CACHED, buffer) : result;
+    error = rt_heap_allocate(&c->heap, size, buffer);
+  return error == -ENOMEM ? rt_buffer_create(c, size, RT_MEMORY_CACHED, buffer) : error;
 }
 
 int rt_buffer_import(struct rt_context *c, int fd, struct rt_buffer **buffer) {
   struct rt_own_buffer *own;
-  int result = make_record(&own);
-  if (result == 0)
-    result = rt_memory_import(c->device, c->as_fd, fd, &own->memory);
-  return finish(c, own, result, 0, NULL, buffer);
+  int error = make_record(&own);
+  if (error == 0)
+    error = rt_memory_import(c->device, c->as_fd, fd, &own->memory);
+  return finish_buffer(c, own, error, 0, NULL, buffer);
 }
 
 int rt_buffer_import_host(struct rt_context *c, void *pages, uint64_t size,
                           struct rt_buffer **buffer) {
   struct rt_own_buffer *own;
-  int result = make_record(&own);
-  if (result == 0)
-    result = rt_memory_import_host(c->device, c->as_fd, pages, size, &own->memory);
-  return finish(c, own, result, size, pages, buffer);
+  int error = make_record(&own);
+  if (error == 0)
+    error = rt_memory_import_host(c->device, c->as_fd, pages, size, &own->memory);
+  return finish_buffer(c, own, error, size, pages, buffer);
 }
 
 int rt_context_renew_host(struct rt_context *c) {
-  int result = 0;
+  int error = 0;
   base_mutex_lock(&c->lock);
   for (struct rt_own_buffer *n = c->buffers; n; n = n->next) {
     const int renewed =
         n->memory.reserved ? rt_memory_renew_host(c->device, n->node.buffer.cpu, &n->memory) : 0;
-    result = renewed ? renewed : result;
+    error = renewed ? renewed : error;
   }
   base_mutex_unlock(&c->lock);
-  return result;
+  return error;
 }
 
 void rt_buffer_destroy(struct rt_buffer *buffer) {

@@ -130,11 +130,11 @@ static int make_block(struct rt_heap *heap, uint32_t granules, struct rt_block *
   if (!block)
     return rt_fail(-ENOMEM, "no memory for a block's record");
   block->heap = heap;
-  const int result =
+  const int error =
       rt_memory_create(heap->device, heap->as_fd, bytes, RT_MEMORY_CACHED, &block->memory);
-  if (result) {
+  if (error) {
     free(block);
-    return result;
+    return error;
   }
   rt_memory_drop_fd(heap->device, &block->memory);
   block->first.granules = (uint32_t)(block->memory.size / RT_HEAP_GRANULE);
@@ -165,7 +165,7 @@ static void remove_block(struct rt_heap *heap, struct rt_block *block) {
 
 /* Of two empty blocks the larger is kept, so that a buffer which is made and released again and
  * again does not make and free a block each time. The other, removed, or NULL. */
-static struct rt_block *keep_one(struct rt_heap *heap, struct rt_block *empty) {
+static struct rt_block *keep_empty_block(struct rt_heap *heap, struct rt_block *empty) {
   struct rt_block *other = heap->spare;
   if (other && other->memory.size > empty->memory.size) {
     other = empty;
@@ -237,12 +237,12 @@ static int add_records(struct rt_heap *heap) {
 
 static int add_block(struct rt_heap *heap, uint32_t granules) {
   struct rt_block *block = NULL;
-  const int result = make_block(heap, granules, &block);
-  if (result)
-    return result;
+  const int error = make_block(heap, granules, &block);
+  if (error)
+    return error;
   base_mutex_lock(&heap->lock);
   insert_block(heap, block);
-  struct rt_block *unused = keep_one(heap, block);
+  struct rt_block *unused = keep_empty_block(heap, block);
   base_mutex_unlock(&heap->lock);
   free_block(unused);
   return 0;
@@ -251,16 +251,16 @@ static int add_block(struct rt_heap *heap, uint32_t granules) {
 int rt_heap_allocate(struct rt_heap *heap, uint64_t size, struct rt_buffer **buffer) {
   const uint32_t granules = (uint32_t)((size + RT_HEAP_GRANULE - 1) / RT_HEAP_GRANULE);
   bool records;
-  int result = 0;
+  int error = 0;
   *buffer = take_buffer(heap, size, granules, &records);
   if (*buffer)
     return 0;
   /* Releases need not wait for what is made, nor allocations for which there is room. */
   base_mutex_lock(&heap->growing);
-  while (result == 0 && !(*buffer = take_buffer(heap, size, granules, &records)))
-    result = records ? add_records(heap) : add_block(heap, granules);
+  while (error == 0 && !(*buffer = take_buffer(heap, size, granules, &records)))
+    error = records ? add_records(heap) : add_block(heap, granules);
   base_mutex_unlock(&heap->growing);
-  return result;
+  return error;
 }
 
 /* ---- release --------------------------------------------------------------------------- */
@@ -293,7 +293,7 @@ void rt_heap_release(struct rt_buffer *buffer) {
   }
   insert_free(heap, chunk);
   if (!chunk->below && !chunk->above)
-    unused = keep_one(heap, chunk->node.block);
+    unused = keep_empty_block(heap, chunk->node.block);
   base_mutex_unlock(&heap->lock);
   free_block(unused);
 }

@@ -27,14 +27,14 @@ static const uint32_t cache_types[] = {
  * T6). */
 static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
   struct nvmap_create_handle args = {.handle = handle};
-  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
-  if (result == 0 && args.fd == 0) {
+  int error = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
+  if (error == 0 && args.fd == 0) {
     args = (struct nvmap_create_handle){.handle = handle};
-    result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
+    error = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_GET_FD, &args);
     d->os->close(0);
   }
-  if (result)
-    return result;
+  if (error)
+    return error;
   *fd = rt_fd_opened(d->os, args.fd);
   return *fd < 0 ? *fd : 0;
 }
@@ -42,36 +42,36 @@ static int get_fd(struct rt_device *d, uint32_t handle, int *fd) {
 /* The dmabuf alone keeps the memory, so the handle ends here. */
 static int allocate_pages(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
   struct nvmap_create_handle create = {.size64 = size};
-  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_CREATE_64, &create);
-  if (result)
-    return rt_fail_call(result, "nvmap CREATE of %llu bytes", (unsigned long long)size);
+  int error = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_CREATE_64, &create);
+  if (error)
+    return rt_fail_call(error, "nvmap CREATE of %llu bytes", (unsigned long long)size);
   uint32_t handle = create.handle64;
   struct nvmap_alloc_handle alloc = {.handle = handle,
                                      .heap_mask = NVMAP_HEAP_IOVMM,
                                      .flags = cache_types[type] | NVMAP_TAG << NVMAP_TAG_SHIFT,
                                      .align = GPU_PAGE_BYTES,
                                      .numa_nid = NVMAP_NUMA_ANY};
-  result = d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_ALLOC), &alloc);
-  if (result) {
-    result = rt_fail_call(result, "nvmap ALLOC of %llu bytes", (unsigned long long)size);
+  error = d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_ALLOC), &alloc);
+  if (error) {
+    error = rt_fail_call(error, "nvmap ALLOC of %llu bytes", (unsigned long long)size);
   } else {
-    result = get_fd(d, handle, fd);
-    if (result)
-      result = rt_fail_call(result, "nvmap GET_FD");
+    error = get_fd(d, handle, fd);
+    if (error)
+      error = rt_fail_call(error, "nvmap GET_FD");
   }
   d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)handle);
-  return result;
+  return error;
 }
 
-static int allocate(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
+static int allocate_handle(struct rt_device *d, uint64_t size, enum rt_memory_type type, int *fd) {
   if (!rt_available_due(d, size))
     return allocate_pages(d, size, type, fd);
   base_mutex_lock(&d->allocation);
-  int result = rt_available_check(d, size);
-  if (result == 0)
-    result = allocate_pages(d, size, type, fd);
+  int error = rt_available_check(d, size);
+  if (error == 0)
+    error = allocate_pages(d, size, type, fd);
   base_mutex_unlock(&d->allocation);
-  return result;
+  return error;
 }
 
 /* No flags, so not kept in the GPU's L2 beyond an access: what both public
@@ -86,9 +86,9 @@ static int map_gpu(struct rt_device *d, struct rt_memory *m) {
     args.flags |= NVGPU_MAP_FIXED_OFFSET;
     args.offset = m->gpu;
   }
-  int result = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_MAP_BUFFER_EX, &args);
-  if (result)
-    return rt_fail_call(result, "MAP_BUFFER_EX of %llu bytes", (unsigned long long)m->size);
+  int error = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_MAP_BUFFER_EX, &args);
+  if (error)
+    return rt_fail_call(error, "MAP_BUFFER_EX of %llu bytes", (unsigned long long)m->size);
   m->gpu = args.offset;
   return 0;
 }
@@ -109,13 +109,13 @@ static int map_cpu(struct rt_device *d, struct rt_memory *m) {
 }
 
 /* Both mappings, where there is an address space. */
-static int map(struct rt_device *d, struct rt_memory *m) {
+static int map_memory(struct rt_device *d, struct rt_memory *m) {
   base_mutex_lock(&d->addresses);
-  int result = m->as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
-  if (result == 0)
-    result = map_cpu(d, m);
+  int error = m->as_fd == RT_NO_ADDRESS_SPACE ? 0 : map_gpu(d, m);
+  if (error == 0)
+    error = map_cpu(d, m);
   base_mutex_unlock(&d->addresses);
-  return result;
+  return error;
 }
 
 int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memory_type type,
@@ -127,33 +127,33 @@ int rt_memory_create(struct rt_device *d, int as_fd, uint64_t size, enum rt_memo
     return rt_fail(-ENOMEM, "a buffer of %llu bytes is larger than any memory",
                    (unsigned long long)size);
   m->size = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
-  int result = allocate(d, size, type, &m->fd); /* the kernel rounds it up */
-  if (result)
-    return result;
-  result = map(d, m);
-  if (result)
+  int error = allocate_handle(d, size, type, &m->fd); /* the kernel rounds it up */
+  if (error)
+    return error;
+  error = map_memory(d, m);
+  if (error)
     rt_memory_destroy(d, m);
-  return result;
+  return error;
 }
 
 int rt_memory_import(struct rt_device *d, int as_fd, int fd, struct rt_memory *m) {
   memset(m, 0, sizeof(*m));
   m->fd = -1;
   struct nvgpu_gpu_get_buffer_info_args info = {.in.dmabuf_fd = fd};
-  int result = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_BUFFER_INFO, &info);
-  if (result)
-    return rt_fail_call(result, "GET_BUFFER_INFO of fd %d, which should be a dma-buf", fd);
+  int error = d->os->ioctl(d->ctrl_fd, NVGPU_GPU_IOCTL_GET_BUFFER_INFO, &info);
+  if (error)
+    return rt_fail_call(error, "GET_BUFFER_INFO of fd %d, which should be a dma-buf", fd);
   m->as_fd = as_fd;
   m->size = info.out.size / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
   m->fd = fd;
   if (m->size == 0)
-    result = rt_fail(-EINVAL, "the dma-buf has less than a page");
-  if (result == 0)
-    result = map(d, m);
+    error = rt_fail(-EINVAL, "the dma-buf has less than a page");
+  if (error == 0)
+    error = map_memory(d, m);
   m->fd = -1;
-  if (result)
+  if (error)
     rt_memory_destroy(d, m);
-  return result;
+  return error;
 }
 
 /* A dmabuf of the host's pages. */
@@ -162,22 +162,22 @@ static int wrap_pages(struct rt_device *d, void *pages, uint64_t size, int *fd) 
                                              .flags = NVMAP_INNER_CACHEABLE |
                                                       NVMAP_TAG << NVMAP_TAG_SHIFT,
                                              .size64 = size};
-  int result = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FROM_VA, &from);
-  if (result)
-    return rt_fail_call(result, "nvmap FROM_VA of %llu bytes at %p", (unsigned long long)size,
+  int error = d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FROM_VA, &from);
+  if (error)
+    return rt_fail_call(error, "nvmap FROM_VA of %llu bytes at %p", (unsigned long long)size,
                         pages);
-  result = get_fd(d, from.handle, fd);
+  error = get_fd(d, from.handle, fd);
   d->os->ioctl(d->nvmap_fd, NVMAP_IOC_FREE, (void *)(uintptr_t)from.handle);
-  return result ? rt_fail_call(result, "nvmap GET_FD") : 0;
+  return error ? rt_fail_call(error, "nvmap GET_FD") : 0;
 }
 
 /* Fixed mappings lie in such areas alone (docs/hardware/kernel-interface.md 3.2, MAP_BUFFER_EX). */
-static int reserve(struct rt_device *d, struct rt_memory *m) {
+static int reserve_allocation(struct rt_device *d, struct rt_memory *m) {
   struct nvgpu_as_alloc_space_args args = {.pages = m->size / GPU_PAGE_BYTES,
                                            .page_size = GPU_PAGE_BYTES};
-  int result = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_ALLOC_SPACE, &args);
-  if (result)
-    return rt_fail_call(result, "ALLOC_SPACE of %llu bytes", (unsigned long long)m->size);
+  int error = d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_ALLOC_SPACE, &args);
+  if (error)
+    return rt_fail_call(error, "ALLOC_SPACE of %llu bytes", (unsigned long long)m->size);
   m->gpu = args.o_a.offset;
   m->reserved = true;
   return 0;
@@ -186,27 +186,27 @@ static int reserve(struct rt_device *d, struct rt_memory *m) {
 int rt_memory_import_host(struct rt_device *d, int as_fd, void *pages, uint64_t size,
                           struct rt_memory *m) {
   *m = (struct rt_memory){.as_fd = as_fd, .size = size, .fd = -1};
-  int result = wrap_pages(d, pages, size, &m->fd);
-  if (result == 0)
-    result = reserve(d, m);
-  if (result == 0)
-    result = map_gpu(d, m);
-  if (result)
+  int error = wrap_pages(d, pages, size, &m->fd);
+  if (error == 0)
+    error = reserve_allocation(d, m);
+  if (error == 0)
+    error = map_gpu(d, m);
+  if (error)
     rt_memory_destroy(d, m);
   else
     rt_memory_drop_fd(d, m);
-  return result;
+  return error;
 }
 
 int rt_memory_renew_host(struct rt_device *d, void *pages, struct rt_memory *m) {
-  int result = wrap_pages(d, pages, m->size, &m->fd);
-  if (result)
-    return result;
+  int error = wrap_pages(d, pages, m->size, &m->fd);
+  if (error)
+    return error;
   struct nvgpu_as_unmap_buffer_args unmap = {.offset = m->gpu};
   d->os->ioctl(m->as_fd, NVGPU_AS_IOCTL_UNMAP_BUFFER, &unmap);
-  result = map_gpu(d, m);
+  error = map_gpu(d, m);
   rt_memory_drop_fd(d, m);
-  return result;
+  return error;
 }
 
 void rt_memory_drop_fd(struct rt_device *d, struct rt_memory *m) {

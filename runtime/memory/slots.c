@@ -9,8 +9,8 @@
 #include "gpu/hw/memory.h"
 #include "runtime/message.h"
 
-void rt_slots_init(struct rt_slots *s, struct rt_device *device, int as_fd, size_t stride) {
-  *s = (struct rt_slots){.device = device, .as_fd = as_fd, .stride = stride};
+void rt_slots_init(struct rt_slots *s, struct rt_device *device, int as_fd, size_t stride_bytes) {
+  *s = (struct rt_slots){.device = device, .as_fd = as_fd, .stride_bytes = stride_bytes};
   base_mutex_init(&s->lock, BASE_LOCK_RT_SLOTS);
 }
 
@@ -24,8 +24,8 @@ void rt_slots_destroy(struct rt_slots *s) {
   base_mutex_destroy(&s->lock);
 }
 
-static int grow(struct rt_slots *s) {
-  size_t per_page = GPU_PAGE_BYTES / s->stride - 1;
+static int add_page(struct rt_slots *s) {
+  size_t per_page = GPU_PAGE_BYTES / s->stride_bytes - 1;
   struct rt_memory *pages = realloc(s->pages, (s->page_count + 1) * sizeof(*pages));
   if (!pages)
     return rt_fail(-ENOMEM, "no memory for a list of pages");
@@ -35,24 +35,24 @@ static int grow(struct rt_slots *s) {
     return rt_fail(-ENOMEM, "no memory for a list of slots");
   s->free = list;
   struct rt_memory *page = &s->pages[s->page_count];
-  int result = rt_memory_create(s->device, s->as_fd, GPU_PAGE_BYTES, RT_MEMORY_CACHED, page);
-  if (result)
-    return result;
+  int error = rt_memory_create(s->device, s->as_fd, GPU_PAGE_BYTES, RT_MEMORY_CACHED, page);
+  if (error)
+    return error;
   rt_memory_drop_fd(s->device, page);
   s->page_count++;
   *(uint64_t *)page->cpu = page->gpu;
   for (size_t i = per_page; i > 0; i--)
-    s->free[s->free_count++] = (char *)page->cpu + i * s->stride;
+    s->free[s->free_count++] = (char *)page->cpu + i * s->stride_bytes;
   return 0;
 }
 
 int rt_slots_get(struct rt_slots *s, void **slot) {
   base_mutex_lock(&s->lock);
-  int result = s->free_count ? 0 : grow(s);
-  if (result == 0)
+  int error = s->free_count ? 0 : add_page(s);
+  if (error == 0)
     *slot = s->free[--s->free_count];
   base_mutex_unlock(&s->lock);
-  return result;
+  return error;
 }
 
 void rt_slots_put(struct rt_slots *s, void *slot) {

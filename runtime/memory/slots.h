@@ -10,7 +10,7 @@
 struct rt_slots {
   struct rt_device *device;
   int as_fd;
-  size_t stride; /* bytes, a multiple of 16, at least 16 */
+  size_t stride_bytes; /* a multiple of 16, at least 16 */
   struct base_mutex lock;
   struct rt_memory *pages;
   size_t page_count;
@@ -18,7 +18,8 @@ struct rt_slots {
   size_t free_count;
 };
 
-void rt_slots_init(struct rt_slots *slots, struct rt_device *device, int as_fd, size_t stride);
+void rt_slots_init(struct rt_slots *slots, struct rt_device *device, int as_fd,
+                   size_t stride_bytes);
 void rt_slots_destroy(struct rt_slots *slots);
 /* A slot's CPU address; zeroed the first time. */
 int rt_slots_get(struct rt_slots *slots, void **slot);

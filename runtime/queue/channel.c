@@ -13,16 +13,16 @@
 #include "runtime/queue/queue.h"
 
 /* The kernel refuses a channel that is bound to a TSG before its address space. */
-static int bind(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
+static int bind_channel(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
   const struct nvgpu_os *os = c->device->os;
   struct nvgpu_as_bind_channel_args as = {.channel_fd = (uint32_t)ch->fd};
-  int result = os->ioctl(c->as_fd, NVGPU_AS_IOCTL_BIND_CHANNEL, &as);
-  if (result)
-    return rt_fail_call(result, "AS BIND_CHANNEL");
-  result = rt_tsg_bind(c, tsg, ch->fd);
-  if (result == 0)
+  int error = os->ioctl(c->as_fd, NVGPU_AS_IOCTL_BIND_CHANNEL, &as);
+  if (error)
+    return rt_fail_call(error, "AS BIND_CHANNEL");
+  error = rt_tsg_bind(c, tsg, ch->fd);
+  if (error == 0)
     ch->tsg = tsg;
-  return result;
+  return error;
 }
 
 /* Ring and USERD in memory of their own, at offset 0 and of exact size: a 3 MiB
@@ -30,28 +30,28 @@ static int bind(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch)
 static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
   struct rt_device *d = c->device;
   struct nvgpu_channel_wdt_args wdt = {.wdt_status = NVGPU_WDT_DISABLE};
-  int result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_WDT, &wdt);
-  if (result)
-    return rt_fail_call(result, "channel WDT");
-  result = rt_memory_create(d, RT_NO_ADDRESS_SPACE, RT_GPFIFO_ENTRIES * GP_ENTRY_BYTES,
-                            RT_MEMORY_WRITE_COMBINE, &ch->gpfifo);
-  if (result == 0)
-    result =
+  int error = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_WDT, &wdt);
+  if (error)
+    return rt_fail_call(error, "channel WDT");
+  error = rt_memory_create(d, RT_NO_ADDRESS_SPACE, RT_GPFIFO_ENTRIES * GP_ENTRY_BYTES,
+                           RT_MEMORY_WRITE_COMBINE, &ch->gpfifo);
+  if (error == 0)
+    error =
         rt_memory_create(d, RT_NO_ADDRESS_SPACE, USERD_BYTES, RT_MEMORY_WRITE_COMBINE, &ch->userd);
-  if (result)
-    return result;
+  if (error)
+    return error;
   struct nvgpu_channel_setup_bind_args args = {.num_gpfifo_entries = RT_GPFIFO_ENTRIES,
                                                .flags = NVGPU_SETUP_BIND_DETERMINISTIC |
                                                         NVGPU_SETUP_BIND_USERMODE_SUPPORT,
                                                .userd_dmabuf_fd = ch->userd.fd,
                                                .gpfifo_dmabuf_fd = ch->gpfifo.fd};
-  result = d->os->ioctl(ch->fd, rt_request(d, NVGPU_IOCTL_CHANNEL_SETUP_BIND), &args);
-  if (result)
-    return rt_fail_call(result, "channel SETUP_BIND with %d entries", RT_GPFIFO_ENTRIES);
+  error = d->os->ioctl(ch->fd, rt_request(d, NVGPU_IOCTL_CHANNEL_SETUP_BIND), &args);
+  if (error)
+    return rt_fail_call(error, "channel SETUP_BIND with %d entries", RT_GPFIFO_ENTRIES);
   ch->token = args.work_submit_token;
-  result = rt_device_hold_usermode(d);
-  if (result)
-    return result;
+  error = rt_device_hold_usermode(d);
+  if (error)
+    return error;
   ch->holds_usermode = true;
   rt_memory_drop_fd(d, &ch->gpfifo);
   rt_memory_drop_fd(d, &ch->userd);
@@ -71,36 +71,36 @@ static void choose_preemption(struct rt_device *d, struct rt_tsg *tsg, struct rt
   struct nvgpu_preemption_mode_args args = {.compute_preempt_mode = modes[choice]};
   char why[96] = "the kernel's driver does not offer it";
   if (d->preemptions & modes[choice]) {
-    const int result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &args);
-    tsg->has_mode = result == 0;
+    const int error = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, &args);
+    tsg->has_mode = error == 0;
     if (tsg->has_mode)
       return;
-    snprintf(why, sizeof(why), "SET_PREEMPTION_MODE gives %d; wfi is used", result);
+    snprintf(why, sizeof(why), "SET_PREEMPTION_MODE gives %d; wfi is used", error);
   }
   rt_choice_refused(&d->choices, RT_CHOICE_PREEMPTION, why);
 }
 
-static int object(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
+static int allocate_object(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
   const struct nvgpu_os *os = c->device->os;
   struct nvgpu_alloc_obj_ctx_args obj = {.class_num = CLASS_COMPUTE};
-  int result = os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &obj);
-  if (result)
-    return rt_fail_call(result, "ALLOC_OBJ_CTX of class 0x%x", CLASS_COMPUTE);
+  int error = os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &obj);
+  if (error)
+    return rt_fail_call(error, "ALLOC_OBJ_CTX of class 0x%x", CLASS_COMPUTE);
   choose_preemption(c->device, tsg, ch);
   return 0;
 }
 
 static int set_notifier(struct rt_context *c, struct rt_channel *ch) {
   struct rt_device *d = c->device;
-  int result = rt_memory_create(d, RT_NO_ADDRESS_SPACE, sizeof(struct error_notifier),
-                                RT_MEMORY_CACHED, &ch->notifier);
-  if (result)
-    return result;
+  int error = rt_memory_create(d, RT_NO_ADDRESS_SPACE, sizeof(struct error_notifier),
+                               RT_MEMORY_CACHED, &ch->notifier);
+  if (error)
+    return error;
   struct nvgpu_set_error_notifier args = {.size = sizeof(struct error_notifier),
                                           .mem = (uint32_t)ch->notifier.fd};
-  result = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, &args);
-  if (result)
-    return rt_fail_call(result, "SET_ERROR_NOTIFIER");
+  error = d->os->ioctl(ch->fd, NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, &args);
+  if (error)
+    return rt_fail_call(error, "SET_ERROR_NOTIFIER");
   rt_memory_drop_fd(d, &ch->notifier);
   return 0;
 }
@@ -120,22 +120,22 @@ static void take_syncpoint(struct rt_context *c, struct rt_channel *ch) {
 
 int rt_channel_open(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel *ch) {
   struct nvgpu_gpu_open_channel_args open = {.in.runlist_id = NVGPU_RUNLIST_GR};
-  int result = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_CHANNEL, &open);
-  if (result)
-    return rt_fail_call(result, "OPEN_CHANNEL");
+  int error = c->device->os->ioctl(c->device->ctrl_fd, NVGPU_GPU_IOCTL_OPEN_CHANNEL, &open);
+  if (error)
+    return rt_fail_call(error, "OPEN_CHANNEL");
   ch->fd = rt_fd_opened(c->device->os, open.out.channel_fd);
   if (ch->fd < 0)
     return rt_fail_call(ch->fd, "OPEN_CHANNEL");
-  result = bind(c, tsg, ch);
-  if (result == 0)
-    result = setup_bind(c, ch);
-  if (result == 0)
-    result = object(c, tsg, ch);
-  if (result == 0)
-    result = set_notifier(c, ch);
-  if (result == 0)
+  error = bind_channel(c, tsg, ch);
+  if (error == 0)
+    error = setup_bind(c, ch);
+  if (error == 0)
+    error = allocate_object(c, tsg, ch);
+  if (error == 0)
+    error = set_notifier(c, ch);
+  if (error == 0)
     take_syncpoint(c, ch);
-  return result;
+  return error;
 }
 
 static void release_usermode(struct rt_context *c, struct rt_channel *ch) {

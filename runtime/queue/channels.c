@@ -23,7 +23,7 @@ void rt_channels_forget(void) {
   atomic_store(&open_channels, 0);
 }
 
-static void destroy(struct rt_channel *ch) {
+static void destroy_channel(struct rt_channel *ch) {
   rt_channel_close(ch->context, ch);
   rt_ring_destroy(ch);
   base_mutex_destroy(&ch->lock);
@@ -38,11 +38,11 @@ void rt_channels_destroy(struct rt_context *c, struct rt_tsg *tsg) {
   base_mutex_unlock(&c->lock);
   while (ch) {
     struct rt_channel *next = ch->next;
-    destroy(ch);
+    destroy_channel(ch);
     ch = next;
   }
   if (tsg->half_open)
-    destroy(tsg->half_open);
+    destroy_channel(tsg->half_open);
   tsg->half_open = NULL;
 }
 
@@ -69,19 +69,19 @@ static bool may_open(const struct rt_context *c, const struct rt_tsg *tsg) {
 }
 
 /* Another thread may have submitted long work meanwhile, which a close would end. */
-static void give_up(struct rt_tsg *tsg, struct rt_channel *ch) {
+static void give_up_channel(struct rt_tsg *tsg, struct rt_channel *ch) {
   if (ch->tsg && has_queues(tsg))
     tsg->half_open = ch;
   else
-    destroy(ch);
+    destroy_channel(ch);
 }
 
-/* NULL, with the failure in *result and as message. */
-static struct rt_channel *create(struct rt_context *c, struct rt_tsg *tsg, bool shared,
-                                 int *result) {
+/* NULL, with the failure in *error and as message. */
+static struct rt_channel *create_channel(struct rt_context *c, struct rt_tsg *tsg, bool shared,
+                                         int *error) {
   struct rt_channel *ch = calloc(1, sizeof(*ch));
   if (!ch) {
-    *result = rt_fail(-ENOMEM, "no memory for a channel's record");
+    *error = rt_fail(-ENOMEM, "no memory for a channel's record");
     return NULL;
   }
   ch->context = c;
@@ -89,11 +89,11 @@ static struct rt_channel *create(struct rt_context *c, struct rt_tsg *tsg, bool 
   ch->shared = shared;
   base_mutex_init(&ch->lock, BASE_LOCK_RT_CHANNEL);
   atomic_fetch_add(&open_channels, 1);
-  *result = rt_channel_open(c, tsg, ch);
-  if (*result == 0)
-    *result = rt_ring_create(ch);
-  if (*result) {
-    give_up(tsg, ch);
+  *error = rt_channel_open(c, tsg, ch);
+  if (*error == 0)
+    *error = rt_ring_create(ch);
+  if (*error) {
+    give_up_channel(tsg, ch);
     return NULL;
   }
   base_mutex_lock(&c->lock);
@@ -103,32 +103,32 @@ static struct rt_channel *create(struct rt_context *c, struct rt_tsg *tsg, bool 
   return ch;
 }
 
-static void explain(int result) {
+static void explain_failure(int error) {
   char cause[256];
   snprintf(cause, sizeof(cause), "%s", rt_last_message());
-  rt_fail(result,
+  rt_fail(error,
           "the command queue needs a channel of the GPU, and none could be opened; all "
           "processes together can have 512, this one has %u: %s",
           atomic_load(&open_channels), cause);
 }
 
 /* A TSG's first, and one that can be shared: while work runs no other can be opened. */
-static struct rt_channel *open_first(struct rt_context *c, struct rt_tsg *tsg, bool scarce,
-                                     int *result) {
-  struct rt_channel *ch = create(c, tsg, scarce, result);
+static struct rt_channel *open_first_channel(struct rt_context *c, struct rt_tsg *tsg, bool scarce,
+                                             int *error) {
+  struct rt_channel *ch = create_channel(c, tsg, scarce, error);
   int ignored;
-  if (ch && !scarce && !create(c, tsg, true, &ignored))
+  if (ch && !scarce && !create_channel(c, tsg, true, &ignored))
     ch->shared = true; /* no queue has it yet */
   return ch;
 }
 
 /* One that no queue has, best a private one; or a new one, every second of which is shared;
  * or the shared one that fewest queues have. NULL as above. */
-static struct rt_channel *choose(struct rt_context *c, struct rt_tsg *tsg, int *result) {
+static struct rt_channel *choose_channel(struct rt_context *c, struct rt_tsg *tsg, int *error) {
   const bool scarce = atomic_load(&open_channels) >= PROCESS_CHANNELS;
-  *result = 0;
+  *error = 0;
   if (!tsg->first_channel)
-    return open_first(c, tsg, scarce, result);
+    return open_first_channel(c, tsg, scarce, error);
   struct rt_channel *idle = NULL, *shared = NULL;
   unsigned count = 0;
   for (struct rt_channel *ch = tsg->first_channel; ch; ch = ch->next, count++) {
@@ -141,21 +141,21 @@ static struct rt_channel *choose(struct rt_context *c, struct rt_tsg *tsg, int *
     return idle;
   if (scarce || count >= TSG_CHANNELS || !may_open(c, tsg))
     return shared;
-  struct rt_channel *ch = create(c, tsg, count % 2, result);
+  struct rt_channel *ch = create_channel(c, tsg, count % 2, error);
   return ch ? ch : shared;
 }
 
 int rt_channel_take(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel **channel) {
   base_mutex_lock(&c->channels_lock);
-  int result;
-  *channel = choose(c, tsg, &result);
+  int error;
+  *channel = choose_channel(c, tsg, &error);
   if (*channel)
     (*channel)->queues++;
   base_mutex_unlock(&c->channels_lock);
   if (*channel)
     return 0;
-  explain(result);
-  return result;
+  explain_failure(error);
+  return error;
 }
 
 void rt_channel_put(struct rt_channel *ch) {

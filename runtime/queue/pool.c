@@ -12,18 +12,18 @@
  * context.lock. */
 static int wait_idle(struct rt_context *c, struct rt_queue *q) {
   enum { LOOK_NS = 10000000 };
-  int result;
+  int error;
   do {
-    rt_context_look(c);
-    result = rt_queue_wait_point(q, rt_queue_submitted(q), LOOK_NS);
-  } while (result == -ETIMEDOUT);
-  return result;
+    rt_context_find_fault(c);
+    error = rt_queue_wait_point(q, rt_queue_submitted(q), LOOK_NS);
+  } while (error == -ETIMEDOUT);
+  return error;
 }
 
 /* Sizes: docs/hardware/command-stream.md 4.3. The old pool may be in use by every queue of
  * the TSG, so all of them become idle first; new launches wait at the lock. */
 int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes) {
-  int result = 0;
+  int error = 0;
   struct rt_pool *pool = &tsg->pool;
   base_rwlock_write(&pool->lock);
   if (pool->thread_bytes >= thread_bytes)
@@ -32,25 +32,24 @@ int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   uint64_t tpc = base_round_up(warp * SM_WARPS * SMS_PER_TPC, LOCAL_TPC_UNIT);
   uint64_t total = base_round_up(tpc * c->device->info.tpc_count, LOCAL_POOL_UNIT);
   if (thread_bytes > SHADER_WINDOW_BYTES || total > c->device->info.max_buffer_bytes) {
-    result =
-        rt_fail(-ENOMEM,
-                "%u bytes of private memory for each work-item are too many: those that run at "
-                "a time would take %" PRIu64 " bytes",
-                thread_bytes, total);
+    error = rt_fail(-ENOMEM,
+                    "%u bytes of private memory for each work-item are too many: those that run at "
+                    "a time would take %" PRIu64 " bytes",
+                    thread_bytes, total);
     goto out;
   }
   base_mutex_lock(&c->lock);
-  for (struct rt_queue *q = c->queues; q && result == 0; q = q->next)
+  for (struct rt_queue *q = c->queues; q && error == 0; q = q->next)
     if (q->channel->tsg == tsg)
-      result = wait_idle(c, q);
+      error = wait_idle(c, q);
   base_mutex_unlock(&c->lock);
-  if (result) {
+  if (error) {
     rt_context_explain(c);
     goto out;
   }
   struct rt_memory memory;
-  result = rt_memory_create(c->device, c->as_fd, total, RT_MEMORY_CACHED, &memory);
-  if (result)
+  error = rt_memory_create(c->device, c->as_fd, total, RT_MEMORY_CACHED, &memory);
+  if (error)
     goto out;
   rt_memory_drop_fd(c->device, &memory);
   rt_memory_destroy(c->device, &pool->memory);
@@ -60,7 +59,7 @@ int rt_pool_grow(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   pool->generation++;
 out:
   base_rwlock_unlock(&pool->lock);
-  return result;
+  return error;
 }
 
 int rt_pool_hold(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes) {
@@ -68,9 +67,9 @@ int rt_pool_hold(struct rt_context *c, struct rt_tsg *tsg, uint32_t thread_bytes
   base_rwlock_read(&pool->lock);
   while (pool->thread_bytes < thread_bytes) {
     base_rwlock_unlock(&pool->lock);
-    int result = rt_pool_grow(c, tsg, thread_bytes);
-    if (result)
-      return result;
+    int error = rt_pool_grow(c, tsg, thread_bytes);
+    if (error)
+      return error;
     base_rwlock_read(&pool->lock);
   }
   return 0;

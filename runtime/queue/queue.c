@@ -13,8 +13,8 @@
 static int channel_of(struct rt_context *c, enum rt_priority priority,
                       struct rt_channel **channel) {
   struct rt_tsg *tsg = NULL;
-  const int result = rt_context_tsg(c, priority, &tsg);
-  return result ? result : rt_channel_take(c, tsg, channel);
+  const int error = rt_context_tsg(c, priority, &tsg);
+  return error ? error : rt_channel_take(c, tsg, channel);
 }
 
 /* A TSG of high priority has run on no board: one without does, too. */
@@ -23,28 +23,28 @@ static int take_channel(struct rt_context *c, enum rt_priority priority,
   struct rt_choices *choices = &c->device->choices;
   const bool tries =
       priority == RT_PRIORITY_HIGH && rt_choice_unknown(choices, RT_CHOICE_HIGH_PRIORITY);
-  int result = channel_of(c, priority, channel);
-  if (!result || !tries)
-    return result;
-  result = channel_of(c, RT_PRIORITY_MEDIUM, channel);
-  if (!result)
+  int error = channel_of(c, priority, channel);
+  if (!error || !tries)
+    return error;
+  error = channel_of(c, RT_PRIORITY_MEDIUM, channel);
+  if (!error)
     rt_choice_refused(choices, RT_CHOICE_HIGH_PRIORITY,
                       "there is no channel in a TSG of high priority, but in another");
-  return result;
+  return error;
 }
 
 int rt_queue_create(struct rt_context *c, enum rt_priority priority, struct rt_queue **queue) {
-  int result = rt_context_check(c);
-  if (result)
-    return result;
+  int error = rt_context_check(c);
+  if (error)
+    return error;
   struct rt_queue *q = calloc(1, sizeof(*q));
   if (!q)
     return rt_fail(-ENOMEM, "no memory for a queue's record");
   q->context = c;
-  result = take_channel(c, priority, &q->channel);
-  if (result) {
+  error = take_channel(c, priority, &q->channel);
+  if (error) {
     free(q);
-    return result;
+    return error;
   }
   q->timeline = q->channel->timeline;
   q->shown = rt_debug_launch() || rt_trace_on() || rt_timeline_on();
@@ -86,22 +86,22 @@ int rt_queue_idle(struct rt_queue *q) {
 }
 
 int rt_queue_wait(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
-  int result = rt_queue_wait_point(q, point, timeout_ns);
-  if (result == -EIO)
+  int error = rt_queue_wait_point(q, point, timeout_ns);
+  if (error == -EIO)
     rt_context_explain(q->context);
-  if (result == -ETIMEDOUT)
-    return rt_fail(result, "point %llu was not reached in %llu ns", (unsigned long long)point,
+  if (error == -ETIMEDOUT)
+    return rt_fail(error, "point %llu was not reached in %llu ns", (unsigned long long)point,
                    (unsigned long long)timeout_ns);
-  return result;
+  return error;
 }
 
 /* ---- submissions -------------------------------------------------------------- */
 
-static int marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
+static int submit_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
   struct rt_slice s;
-  int result = rt_slice_begin(q, 0, &s);
-  if (result)
-    return result;
+  int error = rt_slice_begin(q, 0, &s);
+  if (error)
+    return error;
   if (times) {
     rt_slice_timestamp(&s, rt_slot_gpu(&times->start_mark), false);
     rt_slice_timestamp(&s, rt_slot_gpu(&times->end_mark), true);
@@ -114,21 +114,21 @@ static int marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
 
 int rt_queue_marker(struct rt_queue *q, struct rt_times *times, uint64_t *point) {
   rt_channel_lock(q->channel);
-  const int result = marker(q, times, point);
+  const int error = submit_marker(q, times, point);
   rt_channel_unlock(q->channel);
-  return result;
+  return error;
 }
 
 int rt_queue_timestamp(struct rt_queue *q, struct rt_times *times, bool end) {
   struct rt_slice s;
   rt_channel_lock(q->channel);
-  const int result = rt_slice_begin(q, 0, &s);
-  if (result == 0) {
+  const int error = rt_slice_begin(q, 0, &s);
+  if (error == 0) {
     rt_slice_timestamp(&s, rt_slot_gpu(end ? &times->end_mark : &times->start_mark), end);
     rt_slice_submit(q, &s, NULL);
   }
   rt_channel_unlock(q->channel);
-  return result;
+  return error;
 }
 
 int rt_queue_acquire(struct rt_queue *q, struct rt_queue *other, uint64_t point) {
@@ -158,9 +158,9 @@ int rt_queue_await(struct rt_queue *q, const volatile uint64_t *other, uint64_t 
       return 0;
     }
   if (q->acquire_count == RT_ACQUIRES_MAX) {
-    int result = rt_queue_marker(q, NULL, NULL);
-    if (result)
-      return result;
+    int error = rt_queue_marker(q, NULL, NULL);
+    if (error)
+      return error;
   }
   q->acquires[q->acquire_count++] = (struct rt_acquire){timeline, point};
   return 0;

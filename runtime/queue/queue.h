@@ -162,10 +162,10 @@ struct rt_slice {
 
 /* The channel's lock is held, here and by what follows, until the doorbell. */
 
-/* Takes payload bytes (a multiple of 256) and room for a pushbuffer from the
+/* Takes payload_bytes (a multiple of 256) and room for a pushbuffer from the
  * ring, waiting if it is full, and begins the pushbuffer with what is due: class
  * and windows, invalidates, acquires. */
-int rt_slice_begin(struct rt_queue *queue, uint64_t payload, struct rt_slice *slice);
+int rt_slice_begin(struct rt_queue *queue, uint64_t payload_bytes, struct rt_slice *slice);
 
 /* Ends the pushbuffer with the timeline's release, and makes it the GPFIFO's next entry. */
 uint64_t rt_slice_put(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);

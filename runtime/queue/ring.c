@@ -23,7 +23,7 @@ enum {
 
 /* ---- words ------------------------------------------------------------------- */
 
-static void put(struct rt_slice *s, uint32_t word) {
+static void put_word(struct rt_slice *s, uint32_t word) {
   *s->at++ = word;
 }
 
@@ -32,12 +32,12 @@ enum { SEMAPHORE_WORDS = 6, SEMAPHORE_PAYLOAD = 3 };
 
 static void put_any_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
                               uint32_t execute) {
-  put(s, method_header(METHOD_INC, 0, NVC76F_SEM_ADDR_LO, SEMAPHORE_WORDS - 1));
-  put(s, (uint32_t)address);
-  put(s, (uint32_t)(address >> 32));
-  put(s, (uint32_t)payload);
-  put(s, (uint32_t)(payload >> 32));
-  put(s, execute);
+  put_word(s, method_header(METHOD_INC, 0, NVC76F_SEM_ADDR_LO, SEMAPHORE_WORDS - 1));
+  put_word(s, (uint32_t)address);
+  put_word(s, (uint32_t)(address >> 32));
+  put_word(s, (uint32_t)payload);
+  put_word(s, (uint32_t)(payload >> 32));
+  put_word(s, execute);
 }
 
 static void put_semaphore(struct rt_slice *s, uint64_t address, uint64_t payload,
@@ -77,9 +77,9 @@ static void put_end(const struct rt_channel *ch, struct rt_slice *s) {
 int rt_ring_create(struct rt_channel *ch) {
   struct rt_context *c = ch->context;
   void *timeline = NULL;
-  int result = rt_slots_get(&c->timelines, &timeline);
-  if (result)
-    return result;
+  int error = rt_slots_get(&c->timelines, &timeline);
+  if (error)
+    return error;
   /* A timeline goes on from its last user's value, so that a late acquire of an
    * old point is satisfied for ever. */
   ch->timeline = timeline;
@@ -87,11 +87,11 @@ int rt_ring_create(struct rt_channel *ch) {
   atomic_init(&ch->submitted, ch->first);
   ch->due = true;
   make_end(ch);
-  result =
+  error =
       rt_memory_create(c->device, c->as_fd, RT_SLICES_BYTES, RT_MEMORY_WRITE_COMBINE, &ch->slices);
-  if (result == 0)
+  if (error == 0)
     rt_memory_drop_fd(c->device, &ch->slices);
-  return result;
+  return error;
 }
 
 void rt_ring_destroy(struct rt_channel *ch) {
@@ -104,7 +104,7 @@ void rt_ring_destroy(struct rt_channel *ch) {
 
 /* ---- submissions --------------------------------------------------------------- */
 
-static struct rt_submission *submission(struct rt_channel *ch, uint64_t point) {
+static struct rt_submission *submission_of(struct rt_channel *ch, uint64_t point) {
   return &ch->submissions[(point - ch->first) % RT_GPFIFO_ENTRIES];
 }
 
@@ -117,7 +117,7 @@ static bool code_is_new(const struct rt_channel *ch) {
 }
 
 static void put_compute(struct rt_slice *s, uint32_t method, uint32_t count) {
-  put(s, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, method, count));
+  put_word(s, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, method, count));
 }
 
 void rt_slice_timestamp(struct rt_slice *s, uint64_t address, bool wait_for_idle) {
@@ -129,13 +129,13 @@ void rt_slice_timestamp(struct rt_slice *s, uint64_t address, bool wait_for_idle
 
 static void put_set_up(struct rt_slice *s) {
   put_compute(s, NVC7C0_SET_OBJECT, 1);
-  put(s, CLASS_COMPUTE);
+  put_word(s, CLASS_COMPUTE);
   put_compute(s, NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A, 2);
-  put(s, (uint32_t)(RT_SHARED_WINDOW >> 32));
-  put(s, (uint32_t)RT_SHARED_WINDOW);
+  put_word(s, (uint32_t)(RT_SHARED_WINDOW >> 32));
+  put_word(s, (uint32_t)RT_SHARED_WINDOW);
   put_compute(s, NVC7C0_SET_SHADER_LOCAL_MEMORY_WINDOW_A, 2);
-  put(s, (uint32_t)(RT_LOCAL_WINDOW >> 32));
-  put(s, (uint32_t)RT_LOCAL_WINDOW);
+  put_word(s, (uint32_t)(RT_LOCAL_WINDOW >> 32));
+  put_word(s, (uint32_t)RT_LOCAL_WINDOW);
 }
 
 bool rt_queue_is_due(const struct rt_queue *q) {
@@ -154,14 +154,14 @@ static void put_due(struct rt_queue *q, struct rt_slice *s) {
                       hw_bits(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG, 1));
   q->acquire_count = 0;
   if (ch->skeds_stale)
-    put(s, method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0));
+    put_word(s, method_header(METHOD_IMMD, SUBCHANNEL_COMPUTE, NVC7C0_INVALIDATE_SKED_CACHES, 0));
   ch->skeds_stale = false;
   uint32_t code = atomic_load(&q->context->code_generation);
   if (ch->seen_code != code) {
     put_compute(s, NVC7C0_INVALIDATE_SHADER_CACHES, 1);
-    put(s, hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION, 1) |
-               hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_DATA, 1) |
-               hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1));
+    put_word(s, hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_INSTRUCTION, 1) |
+                    hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_DATA, 1) |
+                    hw_bits(NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT, 1));
   }
   ch->seen_code = code;
   ch->due = false;
@@ -176,7 +176,7 @@ static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned 
   for (;;) {
     uint64_t completed = rt_queue_completed(q), tail = start;
     if (completed < submitted)
-      tail = completed == ch->first ? 0 : submission(ch, completed)->slice_end;
+      tail = completed == ch->first ? 0 : submission_of(ch, completed)->slice_end;
     uint64_t free = tail + RT_SLICES_BYTES;
     ch->point_limit = completed + RT_GPFIFO_ENTRIES;
     if (end <= free && submitted + points < ch->point_limit) {
@@ -192,50 +192,50 @@ static int make_room(struct rt_queue *q, uint64_t start, uint64_t end, unsigned 
   }
 }
 
-static void place_slice(const struct rt_channel *ch, uint64_t start, uint64_t payload,
+static void place_slice(const struct rt_channel *ch, uint64_t start, uint64_t payload_bytes,
                         struct rt_slice *s) {
   uint64_t offset = start % RT_SLICES_BYTES;
   s->gpu = ch->slices.gpu + offset;
   s->cpu = (char *)ch->slices.cpu + offset;
-  s->bytes = payload;
+  s->bytes = payload_bytes;
   s->start = start;
   s->point = last_point(ch) + 1;
-  s->words = (uint32_t *)(s->cpu + payload);
+  s->words = (uint32_t *)(s->cpu + payload_bytes);
   s->at = s->words;
 }
 
 /* Whatever may be in the way of a slice. */
-__attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t payload,
+__attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t payload_bytes,
                                                   struct rt_slice *s) {
   if (rt_queue_dead(q)) {
     rt_context_explain(q->context);
     return -EIO;
   }
   struct rt_channel *ch = q->channel;
-  uint64_t start = ch->slice_head, need = payload + PUSHBUFFER_BYTES_MAX;
+  uint64_t start = ch->slice_head, need = payload_bytes + PUSHBUFFER_BYTES_MAX;
   uint64_t rest = RT_SLICES_BYTES - start % RT_SLICES_BYTES;
   if (need > RT_SLICES_BYTES)
     return rt_fail(-E2BIG, "a launch of %llu bytes of parameters is too large",
-                   (unsigned long long)payload);
+                   (unsigned long long)payload_bytes);
   if (rest < need) {
     start += rest;
     ch->skeds_stale = true;
   }
-  int result = make_room(q, start, start + need, 1);
-  if (result)
-    return result;
-  place_slice(ch, start, payload, s);
+  int error = make_room(q, start, start + need, 1);
+  if (error)
+    return error;
+  place_slice(ch, start, payload_bytes, s);
   put_due(q, s);
   return 0;
 }
 
-int rt_slice_begin(struct rt_queue *q, uint64_t payload, struct rt_slice *s) {
+int rt_slice_begin(struct rt_queue *q, uint64_t payload_bytes, struct rt_slice *s) {
   const struct rt_channel *ch = q->channel;
-  uint64_t start = ch->slice_head, end = start + payload + PUSHBUFFER_BYTES_MAX;
+  uint64_t start = ch->slice_head, end = start + payload_bytes + PUSHBUFFER_BYTES_MAX;
   if (end > ch->slice_limit || last_point(ch) + 1 >= ch->point_limit || rt_queue_is_due(q) ||
       rt_queue_dead(q))
-    return begin_slowly(q, payload, s);
-  place_slice(ch, start, payload, s);
+    return begin_slowly(q, payload_bytes, s);
+  place_slice(ch, start, payload_bytes, s);
   return 0;
 }
 
@@ -262,8 +262,8 @@ static uint64_t ring_entry(const struct rt_slice *s) {
   return gp_entry(s->gpu + s->bytes, (uint32_t)(s->at - s->words), 0);
 }
 
-__attribute__((cold)) static void show(const struct rt_queue *q, const struct rt_slice *s,
-                                       const char *kernel) {
+__attribute__((cold)) static void show_submission(const struct rt_queue *q,
+                                                  const struct rt_slice *s, const char *kernel) {
   const size_t words = (size_t)(s->at - s->words);
   const uint32_t token = q->channel->token, index = ring_index(q->channel, s->point);
   if (rt_debug_launch()) {
@@ -287,7 +287,7 @@ __attribute__((cold)) static void show(const struct rt_queue *q, const struct rt
 /* A line that another core has read, as the software Orin's does, can be stored to only once
  * that core has given it up. So those which the launch after next will fill, if it is like
  * this one, are asked for now. A board's ring is write-combined: no cache has it. */
-static inline void claim(const struct rt_channel *ch, const struct rt_slice *s) {
+static inline void prefetch_slices(const struct rt_channel *ch, const struct rt_slice *s) {
 #if defined(__x86_64__)
   const uint64_t bytes = ch->slice_head - s->start;
   const char *at = s->cpu + CLAIM_SLICES * bytes, *end = at + bytes;
@@ -306,7 +306,7 @@ static void put_entry(const struct rt_channel *ch, const struct rt_slice *s) {
   ring[ring_index(ch, s->point)] = ring_entry(s);
 }
 
-static void has_submitted(struct rt_queue *q, uint64_t point) {
+static void publish_point(struct rt_queue *q, uint64_t point) {
   atomic_store_explicit(&q->channel->submitted, point, memory_order_relaxed);
   atomic_store_explicit(&q->submitted, point, memory_order_release);
 }
@@ -315,12 +315,13 @@ uint64_t rt_slice_put(struct rt_queue *q, struct rt_slice *s, const char *kernel
   struct rt_channel *ch = q->channel;
   put_end(ch, s);
   if (q->shown)
-    show(q, s, kernel);
+    show_submission(q, s, kernel);
   ch->slice_head = s->start + base_round_up((uint64_t)((char *)s->at - s->cpu), SLICE_ALIGN);
-  *submission(ch, s->point) = (struct rt_submission){.slice_end = ch->slice_head, .kernel = kernel};
+  *submission_of(ch, s->point) =
+      (struct rt_submission){.slice_end = ch->slice_head, .kernel = kernel};
   put_entry(ch, s);
-  has_submitted(q, s->point);
-  claim(ch, s);
+  publish_point(q, s->point);
+  prefetch_slices(ch, s);
   return s->point;
 }
 
@@ -349,11 +350,11 @@ enum { REPLAY_END_WORDS = RT_END_WORDS + SEMAPHORE_WORDS };
 
 static int make_ends(struct rt_channel *ch) {
   struct rt_context *c = ch->context;
-  int result =
+  int error =
       rt_memory_create(c->device, c->as_fd, RT_GPFIFO_ENTRIES * REPLAY_END_WORDS * sizeof(uint32_t),
                        RT_MEMORY_WRITE_COMBINE, &ch->ends);
-  if (result)
-    return result;
+  if (error)
+    return error;
   rt_memory_drop_fd(c->device, &ch->ends);
   for (uint32_t i = 0; i < RT_GPFIFO_ENTRIES; i++) {
     struct rt_slice s = {.at = (uint32_t *)ch->ends.cpu + i * REPLAY_END_WORDS};
@@ -374,11 +375,11 @@ int rt_slice_replay(struct rt_queue *q, const struct rt_slice *s, const char *ke
   }
   struct rt_channel *ch = q->channel;
   const uint64_t last = last_point(ch) + 2;
-  int result = ch->ends.cpu ? 0 : make_ends(ch);
-  if (!result && last >= ch->point_limit)
-    result = make_room(q, ch->slice_head, ch->slice_head, 2);
-  if (result)
-    return result;
+  int error = ch->ends.cpu ? 0 : make_ends(ch);
+  if (!error && last >= ch->point_limit)
+    error = make_room(q, ch->slice_head, ch->slice_head, 2);
+  if (error)
+    return error;
   const uint32_t next = ring_index(ch, last);
   uint32_t *words = (uint32_t *)ch->ends.cpu + next * REPLAY_END_WORDS;
   words[SEMAPHORE_PAYLOAD] = (uint32_t)last;
@@ -392,14 +393,14 @@ int rt_slice_replay(struct rt_queue *q, const struct rt_slice *s, const char *ke
   struct rt_slice body = *s;
   body.point = last - 1;
   if (q->shown) {
-    show(q, &body, kernel);
-    show(q, &end, NULL);
+    show_submission(q, &body, kernel);
+    show_submission(q, &end, NULL);
   }
-  *submission(ch, last - 1) = *submission(ch, last) =
+  *submission_of(ch, last - 1) = *submission_of(ch, last) =
       (struct rt_submission){.slice_end = ch->slice_head, .kernel = kernel};
   put_entry(ch, &body);
   put_entry(ch, &end);
-  has_submitted(q, last);
+  publish_point(q, last);
   *point = last;
   return 0;
 }

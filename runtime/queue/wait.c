@@ -28,7 +28,7 @@ enum {
   PAUSE_LAST_NS = 200000,
 };
 
-static void relax(void) {
+static void pause_processor(void) {
 #if defined(__aarch64__)
   __asm__ volatile("yield");
 #elif defined(__x86_64__)
@@ -80,10 +80,10 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
 
 /* The work may wait for that of the other TSG, whose fault this queue's notifier does not
  * tell. Who has the lock for long looks, too. */
-static void look_around(struct rt_context *c) {
+static void check_all_notifiers(struct rt_context *c) {
   if (base_mutex_trylock(&c->lock))
     return;
-  rt_context_look(c);
+  rt_context_find_fault(c);
   base_mutex_unlock(&c->lock);
 }
 
@@ -98,7 +98,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
     for (int i = 0; i < SPIN_ROUNDS; i++) {
       if (rt_queue_completed(q) >= point)
         return 0;
-      relax();
+      pause_processor();
     }
     /* The release may have come between the two looks. */
     if (rt_queue_dead(q))
@@ -108,7 +108,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
       return -ETIMEDOUT;
     if (now < spin_end)
       continue;
-    look_around(q->context);
+    check_all_notifiers(q->context);
     uint64_t left = deadline - now;
     /* Half a millisecond late is on time. */
     uint64_t ms = left / NS_PER_MS + (left % NS_PER_MS >= NS_PER_MS / 2);
@@ -128,16 +128,16 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
 int rt_queue_wait_point(struct rt_queue *q, uint64_t point, uint64_t timeout_ns) {
   const bool completed = rt_queue_completed(q) >= point;
   const uint64_t start = completed ? 0 : base_clock_ns();
-  const int result = completed ? 0 : wait_point(q, point, start, timeout_ns);
+  const int error = completed ? 0 : wait_point(q, point, start, timeout_ns);
   if (rt_timeline_on())
     rt_timeline_waited(q, point, start);
-  return result;
+  return error;
 }
 
 int rt_timeline_await(struct rt_queue *q, const volatile uint64_t *timeline, uint64_t point) {
   uint64_t pause_ns = PAUSE_FIRST_NS;
   while (!rt_timeline_reached(timeline, point)) {
-    look_around(q->context);
+    check_all_notifiers(q->context);
     if (rt_queue_dead(q) && !rt_timeline_reached(timeline, point)) {
       rt_context_explain(q->context);
       return -EIO;
@@ -151,6 +151,6 @@ int rt_timeline_await(struct rt_queue *q, const volatile uint64_t *timeline, uin
 int rt_queue_fence(struct rt_queue *q, uint64_t point, int *fd) {
   if (!q->channel->syncpoint_gpu)
     return rt_fail(-ENOTSUP, "the queue has no syncpoint for a fence");
-  int result = create_fence(q, point < q->channel->first ? q->channel->first : point, fd);
-  return result ? rt_fail_call(result, "CREATE_FENCE") : 0;
+  int error = create_fence(q, point < q->channel->first ? q->channel->first : point, fd);
+  return error ? rt_fail_call(error, "CREATE_FENCE") : 0;
 }

@@ -717,7 +717,7 @@ static void launches(void **state) {
   assert_cl(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof places, places, 0, NULL, NULL));
   assert_int_equal(places[0], 0);
   assert_int_equal(places[1], 32);
-  assert_int_equal(fake_last_launch.dynamic_shared, 132);
+  assert_int_equal(fake_last_launch.dynamic_shared_bytes, 132);
   assert_cl(clSetKernelArg(locals, 1, 49152 - 32, NULL)); /* with 256 static bytes: too much */
   assert_int_equal(LAUNCH(locals, 1, NULL, global, NULL), CL_OUT_OF_RESOURCES);
 

@@ -364,11 +364,11 @@ static void launch_limits(void **state) {
   assert_int_equal(rt_launch_check(context, &l), -22);
   kernels[0].hidden_offset = 0;
   l = (struct rt_launch){.module = module, .grid = {1, 1, 1}, .block = {1, 1, 1}};
-  l.dynamic_shared = 49152;
+  l.dynamic_shared_bytes = 49152;
   assert_int_equal(rt_launch_check(context, &l), 0);
-  l.dynamic_shared = 49153;
+  l.dynamic_shared_bytes = 49153;
   assert_int_equal(rt_launch_check(context, &l), -7);
-  l.dynamic_shared = 0;
+  l.dynamic_shared_bytes = 0;
   l.kernel = 1;
   assert_int_equal(rt_launch_check(context, &l), -22);
   struct kernel_code k = kernels[0];

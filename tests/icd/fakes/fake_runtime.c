@@ -196,7 +196,7 @@ int rt_device_open(struct rt_device **device) {
                                             .max_block = {1024, 1024, 64},
                                             .max_grid = {2147483647, 65535, 65535},
                                             .registers_per_sm = 65536,
-                                            .shared_per_block = 49152,
+                                            .shared_bytes_per_block = 49152,
                                             .l2_bytes = 4 << 20,
                                             .memory_bytes = 1ull << 32,
                                             .max_buffer_bytes = 1ull << 30,
@@ -368,8 +368,10 @@ static bool ready(struct rt_queue *queue) {
 static void copy_box(const struct rt_copy *copy) {
   for (size_t z = 0; z < copy->region[2]; z++)
     for (size_t y = 0; y < copy->region[1]; y++)
-      memcpy((char *)(uintptr_t)copy->target + z * copy->target_slice + y * copy->target_row,
-             (char *)(uintptr_t)copy->source + z * copy->source_slice + y * copy->source_row,
+      memcpy((char *)(uintptr_t)copy->target + z * copy->target_slice_bytes +
+                 y * copy->target_row_bytes,
+             (char *)(uintptr_t)copy->source + z * copy->source_slice_bytes +
+                 y * copy->source_row_bytes,
              copy->region[0]);
 }
 
@@ -377,8 +379,8 @@ static void fill_box(const struct rt_fill *fill) {
   for (size_t z = 0; z < fill->region[2]; z++)
     for (size_t y = 0; y < fill->region[1]; y++)
       for (size_t x = 0; x < fill->region[0]; x += fill->pattern_size)
-        memcpy((char *)(uintptr_t)fill->target + z * fill->slice + y * fill->row + x, fill->pattern,
-               fill->pattern_size);
+        memcpy((char *)(uintptr_t)fill->target + z * fill->slice_bytes + y * fill->row_bytes + x,
+               fill->pattern, fill->pattern_size);
 }
 
 static bool launch_now(const struct rt_launch *launch, const unsigned char *params) {
@@ -424,7 +426,7 @@ static void *run(void *data) {
     if (work->kind == LAUNCH) {
       memcpy(fake_last_launch.grid, work->launch.grid, sizeof work->launch.grid);
       memcpy(fake_last_launch.block, work->launch.block, sizeof work->launch.block);
-      fake_last_launch.dynamic_shared = work->launch.dynamic_shared;
+      fake_last_launch.dynamic_shared_bytes = work->launch.dynamic_shared_bytes;
     }
     queue->first = work->next;
     if (work->times && work->kind != BEGINNING) {
@@ -493,7 +495,8 @@ int rt_launch_check(const struct rt_context *context, const struct rt_launch *la
     say("the block is too large");
     return -EINVAL;
   }
-  if (launch->dynamic_shared + kernel->shared_bytes > context->device->info.shared_per_block) {
+  if (launch->dynamic_shared_bytes + kernel->shared_bytes >
+      context->device->info.shared_bytes_per_block) {
     say("shared memory does not fit");
     return -E2BIG;
   }

@@ -27,7 +27,7 @@ extern _Atomic int fake_looks;
 
 /* The last launch that ran. */
 struct fake_launch {
-  uint32_t grid[3], block[3], dynamic_shared;
+  uint32_t grid[3], block[3], dynamic_shared_bytes;
 };
 extern struct fake_launch fake_last_launch;
 
