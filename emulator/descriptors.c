@@ -8,6 +8,7 @@
 
 #include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
+#include "emulator/kernel/ctrl.h"
 #include "emulator/kernel/usermode.h"
 #include "emulator/objects.h"
 
@@ -159,7 +160,7 @@ bool emulator_fd_status(int fd, struct stat *status) {
 }
 
 bool emulator_is_mapped(void) {
-  return __atomic_load_n(&emu_gpu.mapped, __ATOMIC_RELAXED);
+  return __atomic_load_n(&emu_ctrls.mapped, __ATOMIC_RELAXED);
 }
 
 void emulator_watch_doorbell(void) {

@@ -46,7 +46,7 @@
 #include "gpu/nvgpu/release.h"
 #include "gpu/nvgpu/uapi.h"
 
-struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER, .serviced = PTHREAD_COND_INITIALIZER};
+struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A board has all its memory for its clients. A host program must leave memory for others, so the
  * emulated board has this share of the host's. */
@@ -98,8 +98,18 @@ static void after_fork_in_child(void) {
   emu_grids_forked();
   sm_check_forked();
   memset(&emu_gpu, 0, sizeof(emu_gpu));
+  memset(&emu_objects, 0, sizeof(emu_objects));
+  memset(&emu_memory, 0, sizeof(emu_memory));
+  memset(&emu_nvmap, 0, sizeof(emu_nvmap));
+  memset(&emu_ctrls, 0, sizeof(emu_ctrls));
+  memset(&emu_power, 0, sizeof(emu_power));
+  memset(&emu_tsgs, 0, sizeof(emu_tsgs));
+  memset(&emu_channels, 0, sizeof(emu_channels));
+  memset(&emu_syncpoints, 0, sizeof(emu_syncpoints));
+  memset(&emu_usermode, 0, sizeof(emu_usermode));
+  memset(&emu_engine, 0, sizeof(emu_engine));
   pthread_mutex_init(&emu_gpu.lock, NULL);
-  pthread_cond_init(&emu_gpu.serviced, NULL);
+  pthread_cond_init(&emu_engine.serviced, NULL);
 }
 
 static void before_fork(void) {
@@ -121,38 +131,38 @@ static void device_start(void) {
   was_started = true;
   uint64_t share = host_memory() / MEMORY_SHARE / GPU_PAGE_BYTES * GPU_PAGE_BYTES;
   emu_adversary_start();
-  emu_gpu.memory_limit = share < emu_board()->memory_bytes ? share : emu_board()->memory_bytes;
+  emu_memory.limit = share < emu_board()->memory_bytes ? share : emu_board()->memory_bytes;
   const uint64_t most = emu_options()->memory_mib;
-  if (most && most < emu_gpu.memory_limit >> 20)
-    emu_gpu.memory_limit = most << 20;
-  emu_gpu.memory_used = emu_gpu.memory_limit - emu_inject_free_bytes(emu_gpu.memory_limit);
+  if (most && most < emu_memory.limit >> 20)
+    emu_memory.limit = most << 20;
+  emu_memory.used = emu_memory.limit - emu_inject_free_bytes(emu_memory.limit);
   cpu_set_t cpus;
-  emu_gpu.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  emu_engine.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   /* Ids count up from here for the life of the module; docs/hardware/kernel-interface.md 3.5. */
-  if (!emu_gpu.next_handle)
-    emu_gpu.next_handle = 0x7fffffff;
+  if (!emu_nvmap.next_handle)
+    emu_nvmap.next_handle = 0x7fffffff;
   /* The last id freed is the next one used, 511 first; 3.1 OPEN_CHANNEL. */
-  emu_gpu.free_channel_count = EMU_CHANNELS;
+  emu_channels.free_count = EMU_CHANNELS;
   for (int i = 0; i < EMU_CHANNELS; i++)
-    emu_gpu.free_channels[i] = (uint16_t)i;
+    emu_channels.free_ids[i] = (uint16_t)i;
 }
 
 static bool device_unused(void) {
-  return emu_gpu.started && emu_gpu.fd_count == 0 && !emu_gpu.mapped;
+  return emu_gpu.started && emu_objects.fd_count == 0 && !emu_ctrls.mapped;
 }
 
 void emu_device_stop_if_unused(void) {
   pthread_mutex_lock(&emu_gpu.lock);
-  while (device_unused() && emu_gpu.engine_running)
+  while (device_unused() && emu_engine.running)
     emu_engine_stop();
   if (device_unused()) {
-    free(emu_gpu.table);
-    emu_gpu.table = NULL;
-    emu_gpu.table_size = 0;
+    free(emu_objects.table);
+    emu_objects.table = NULL;
+    emu_objects.table_size = 0;
     emu_usermode_close();
-    if (emu_gpu.syncpoint_memory) {
-      emu_object_put(&emu_gpu.syncpoint_memory->object);
-      emu_gpu.syncpoint_memory = NULL;
+    if (emu_syncpoints.memory) {
+      emu_object_put(&emu_syncpoints.memory->object);
+      emu_syncpoints.memory = NULL;
     }
     emu_gpu.started = false;
   }

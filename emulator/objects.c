@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #include "emulator/descriptors.h"
-#include "emulator/gpu.h"
+
+struct emu_objects emu_objects;
 
 enum { TABLE_STEP = 64 };
 
@@ -35,29 +36,30 @@ int emu_object_open(const struct emu_object_ops *ops, const char *name) {
 int emu_table_set(int fd, struct emu_object *object) {
   if (fd >= EMU_FDS)
     return -EMFILE;
-  if (fd >= emu_gpu.table_size) {
+  if (fd >= emu_objects.table_size) {
     int size = (fd / TABLE_STEP + 1) * TABLE_STEP;
-    struct emu_object **table = realloc(emu_gpu.table, (size_t)size * sizeof(*table));
+    struct emu_object **table = realloc(emu_objects.table, (size_t)size * sizeof(*table));
     if (!table)
       return -ENOMEM;
-    memset(table + emu_gpu.table_size, 0, (size_t)(size - emu_gpu.table_size) * sizeof(*table));
-    emu_gpu.table = table;
-    emu_gpu.table_size = size;
+    memset(table + emu_objects.table_size, 0,
+           (size_t)(size - emu_objects.table_size) * sizeof(*table));
+    emu_objects.table = table;
+    emu_objects.table_size = size;
   }
   /* The client closed the number without a call of the emulator. */
-  if (emu_gpu.table[fd])
+  if (emu_objects.table[fd])
     emu_table_clear(fd);
-  emu_gpu.table[fd] = object;
+  emu_objects.table[fd] = object;
   if (object->fds++ == 0)
     object->fd = fd;
   emu_object_get(object);
-  emu_gpu.fd_count++;
+  emu_objects.fd_count++;
   emu_descriptor_note(fd, true);
   return 0;
 }
 
 struct emu_object *emu_table_get(int fd) {
-  return fd >= 0 && fd < emu_gpu.table_size ? emu_gpu.table[fd] : NULL;
+  return fd >= 0 && fd < emu_objects.table_size ? emu_objects.table[fd] : NULL;
 }
 
 void *emu_table_get_kind(int fd, enum emu_kind kind) {
@@ -71,21 +73,22 @@ static void replace_fd(struct emu_object *object, int fd) {
     return;
   object->fd = -1;
   for (int other = 0; object->fds && object->fd < 0; other++) {
-    if (emu_gpu.table[other] == object)
+    if (emu_objects.table[other] == object)
       object->fd = other;
   }
 }
 
 void emu_table_clear(int fd) {
-  struct emu_object *object = emu_gpu.table[fd];
-  emu_gpu.table[fd] = NULL;
+  struct emu_object *object = emu_objects.table[fd];
+  emu_objects.table[fd] = NULL;
   emu_descriptor_note(fd, false);
   object->fds--;
   replace_fd(object, fd);
   if (object->fds == 0 && object->ops->closed)
     object->ops->closed(object);
   emu_object_put(object);
-  emu_gpu.fd_count--; /* last: gpu.lock was dropped, and without fds the device may be destroyed */
+  emu_objects
+      .fd_count--; /* last: gpu.lock was dropped, and without fds the device may be destroyed */
 }
 
 int emu_table_close(int fd) {

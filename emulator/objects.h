@@ -60,6 +60,12 @@ void *emu_object_create(const struct emu_object_ops *ops, size_t size);
 /* A new fd for a new object that has no state but its head: the fd, or -errno. */
 int emu_object_open(const struct emu_object_ops *ops, const char *name);
 
+extern struct emu_objects {
+  struct emu_object **table; /* by fd */
+  int table_size;
+  int fd_count;
+} emu_objects;
+
 /* Makes fd refer to the object, and takes a reference. 0 or -ENOMEM. */
 int emu_table_set(int fd, struct emu_object *object);
 /* The object, or NULL. */

@@ -31,6 +31,8 @@
 #include "emulator/objects.h"
 #include "gpu/hw/host.h"
 
+struct emu_engine emu_engine = {.serviced = PTHREAD_COND_INITIALIZER};
+
 enum {
   SPIN_NS = 50000, /* awake without work before the engine sleeps */
   MOVE_INTERVAL_NS = 2000000,
@@ -59,10 +61,10 @@ static void pause_spinning(void) {
 }
 
 void emu_engine_wake(void) {
-  atomic_fetch_add(&emu_gpu.doorbell_count, 1);
+  atomic_fetch_add(&emu_engine.doorbell_count, 1);
   /* One call for each sleep, however long the engine takes to wake. */
-  if (atomic_load(&emu_gpu.engine_asleep) && atomic_exchange(&emu_gpu.engine_asleep, 0))
-    futex_wake(&emu_gpu.doorbell_count);
+  if (atomic_load(&emu_engine.asleep) && atomic_exchange(&emu_engine.asleep, 0))
+    futex_wake(&emu_engine.doorbell_count);
 }
 
 /* A token of no channel is ignored; docs/hardware/command-stream.md 1.4. If an earlier doorbell is
@@ -72,9 +74,9 @@ void emu_doorbell(uint32_t token) {
   if (id >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
     return;
   const uint64_t bit = UINT64_C(1) << (id % 64);
-  if (atomic_fetch_or(&emu_gpu.doorbells[id / 64], bit) & bit)
+  if (atomic_fetch_or(&emu_engine.doorbells[id / 64], bit) & bit)
     return;
-  atomic_store_explicit(&emu_gpu.bell_cpu, sched_getcpu(), memory_order_relaxed);
+  atomic_store_explicit(&emu_engine.bell_cpu, sched_getcpu(), memory_order_relaxed);
   emu_engine_wake();
 }
 
@@ -82,15 +84,15 @@ void emu_doorbell(uint32_t token) {
 static void collect_doorbells(void) {
   emu_usermode_collect();
   for (int i = 0; i < EMU_CHANNELS / 64; i++) {
-    uint64_t bits = atomic_load_explicit(&emu_gpu.doorbells[i], memory_order_relaxed);
+    uint64_t bits = atomic_load_explicit(&emu_engine.doorbells[i], memory_order_relaxed);
     if (!bits)
       continue;
-    bits = atomic_exchange(&emu_gpu.doorbells[i], 0);
+    bits = atomic_exchange(&emu_engine.doorbells[i], 0);
     for (; bits; bits &= bits - 1) {
-      struct emu_channel *channel = emu_gpu.channels[i * 64 + __builtin_ctzll(bits)];
+      struct emu_channel *channel = emu_channels.by_id[i * 64 + __builtin_ctzll(bits)];
       if (channel && channel->gpfifo && !channel->scheduled) {
         channel->scheduled = true;
-        emu_gpu.scheduled_count++;
+        emu_engine.scheduled_count++;
       }
     }
   }
@@ -98,17 +100,17 @@ static void collect_doorbells(void) {
 
 bool emu_channel_busy(const struct emu_channel *channel) {
   const uint64_t bit = UINT64_C(1) << (channel->id % 64);
-  return channel->scheduled || (atomic_load(&emu_gpu.doorbells[channel->id / 64]) & bit);
+  return channel->scheduled || (atomic_load(&emu_engine.doorbells[channel->id / 64]) & bit);
 }
 
 bool emu_engine_others_wait(const struct emu_channel *channel) {
-  if (atomic_load_explicit(&emu_gpu.scheduled_count, memory_order_relaxed) > 1 ||
-      atomic_load_explicit(&emu_gpu.settling, memory_order_relaxed))
+  if (atomic_load_explicit(&emu_engine.scheduled_count, memory_order_relaxed) > 1 ||
+      atomic_load_explicit(&emu_engine.settling, memory_order_relaxed))
     return true;
   for (int i = 0; i < EMU_CHANNELS / 64; i++) {
     uint64_t own =
         (uint32_t)i == channel->id / 64 ? UINT64_C(1) << (channel->id % 64) : UINT64_C(0);
-    if (atomic_load_explicit(&emu_gpu.doorbells[i], memory_order_relaxed) & ~own)
+    if (atomic_load_explicit(&emu_engine.doorbells[i], memory_order_relaxed) & ~own)
       return true;
   }
   return emu_usermode_rung_for_other(channel);
@@ -117,15 +119,15 @@ bool emu_engine_others_wait(const struct emu_channel *channel) {
 void emu_channel_unschedule(struct emu_channel *channel) {
   if (channel->scheduled) {
     channel->scheduled = false;
-    emu_gpu.scheduled_count--;
+    emu_engine.scheduled_count--;
   }
 }
 
 /* The submitting thread was last seen on another core than this one. On the same
  * core, spinning would only keep it from running. */
 static bool may_spin(void) {
-  return emu_gpu.cpus > 1 &&
-         atomic_load_explicit(&emu_gpu.bell_cpu, memory_order_relaxed) != sched_getcpu();
+  return emu_engine.cpus > 1 &&
+         atomic_load_explicit(&emu_engine.bell_cpu, memory_order_relaxed) != sched_getcpu();
 }
 
 /* Moves to another core than the submitter's, if the process may use one, until the scheduler
@@ -134,12 +136,12 @@ static void move_away(void) {
   static uint64_t last;
   cpu_set_t all, others;
   uint64_t now = base_clock_ns();
-  if (emu_gpu.cpus < 2 || now - last < MOVE_INTERVAL_NS ||
+  if (emu_engine.cpus < 2 || now - last < MOVE_INTERVAL_NS ||
       sched_getaffinity(0, sizeof(all), &all) < 0)
     return;
   last = now;
   others = all;
-  CPU_CLR((size_t)atomic_load(&emu_gpu.bell_cpu), &others);
+  CPU_CLR((size_t)atomic_load(&emu_engine.bell_cpu), &others);
   if (CPU_COUNT(&others) && sched_setaffinity(0, sizeof(others), &others) == 0)
     sched_setaffinity(0, sizeof(all), &all);
 }
@@ -161,7 +163,7 @@ static void sleep_until_work(uint32_t seen, uint64_t deadline) {
     uint64_t end = base_clock_ns() + SPIN_NS;
     do {
       for (int i = 0; i < 32; i++) {
-        if (atomic_load_explicit(&emu_gpu.doorbell_count, memory_order_relaxed) != seen ||
+        if (atomic_load_explicit(&emu_engine.doorbell_count, memory_order_relaxed) != seen ||
             emu_usermode_rung())
           return;
         pause_spinning();
@@ -169,19 +171,19 @@ static void sleep_until_work(uint32_t seen, uint64_t deadline) {
     } while (base_clock_ns() < end && may_spin());
   }
   const uint64_t since = base_clock_ns();
-  for (uint64_t now = since; atomic_load(&emu_gpu.doorbell_count) == seen && !emu_usermode_rung() &&
-                             (!deadline || now < deadline);
+  for (uint64_t now = since; atomic_load(&emu_engine.doorbell_count) == seen &&
+                             !emu_usermode_rung() && (!deadline || now < deadline);
        now = base_clock_ns()) {
     struct timespec timeout = pause_after(now - since, WATCH_PAUSE_MAX_NS);
     if (!emu_usermode_watched() && deadline)
       timeout = (struct timespec){.tv_sec = (time_t)((deadline - now) / NS_PER_S),
                                   .tv_nsec = (long)((deadline - now) % NS_PER_S)};
-    atomic_store(&emu_gpu.engine_asleep, 1);
-    if (atomic_load(&emu_gpu.doorbell_count) == seen)
-      futex_wait(&emu_gpu.doorbell_count, seen,
+    atomic_store(&emu_engine.asleep, 1);
+    if (atomic_load(&emu_engine.doorbell_count) == seen)
+      futex_wait(&emu_engine.doorbell_count, seen,
                  emu_usermode_watched() || deadline ? &timeout : NULL);
   }
-  atomic_store(&emu_gpu.engine_asleep, 0);
+  atomic_store(&emu_engine.asleep, 0);
 }
 
 /* All channels wait for semaphores, which the CPU may write without a doorbell: polls soon, then
@@ -193,18 +195,18 @@ static void pause_blocked(uint32_t seen, uint64_t since) {
     return;
   }
   struct timespec timeout = pause_after(waited, BLOCKED_PAUSE_MAX_NS);
-  atomic_store(&emu_gpu.engine_asleep, 1);
-  if (atomic_load(&emu_gpu.doorbell_count) == seen)
-    futex_wait(&emu_gpu.doorbell_count, seen, &timeout);
-  atomic_store(&emu_gpu.engine_asleep, 0);
+  atomic_store(&emu_engine.asleep, 1);
+  if (atomic_load(&emu_engine.doorbell_count) == seen)
+    futex_wait(&emu_engine.doorbell_count, seen, &timeout);
+  atomic_store(&emu_engine.asleep, 0);
 }
 
 static void *engine_main(void *unused) {
   int blocked_in_a_row = 0;
   uint64_t blocked_since = 0;
   pthread_mutex_lock(&emu_gpu.lock);
-  while (!atomic_load(&emu_gpu.stop)) {
-    uint32_t seen = atomic_load(&emu_gpu.doorbell_count);
+  while (!atomic_load(&emu_engine.stop)) {
+    uint32_t seen = atomic_load(&emu_engine.doorbell_count);
     collect_doorbells();
     struct emu_channel *channel = emu_runlist_pick();
     if (!channel) {
@@ -214,14 +216,14 @@ static void *engine_main(void *unused) {
       pthread_mutex_lock(&emu_gpu.lock);
       continue;
     }
-    emu_gpu.servicing = channel;
+    emu_engine.servicing = channel;
     pthread_mutex_unlock(&emu_gpu.lock);
     enum emu_outcome outcome = emu_pushbuffer_run(channel);
     pthread_mutex_lock(&emu_gpu.lock);
-    emu_gpu.servicing = NULL;
+    emu_engine.servicing = NULL;
     channel->turns++;
-    if (emu_gpu.leaving)
-      pthread_cond_broadcast(&emu_gpu.serviced);
+    if (emu_engine.leaving)
+      pthread_cond_broadcast(&emu_engine.serviced);
     if (outcome == EMU_IDLE)
       emu_channel_unschedule(channel);
     if (outcome == EMU_GAVE_UP)
@@ -233,7 +235,7 @@ static void *engine_main(void *unused) {
     }
     if (blocked_in_a_row++ == 0)
       blocked_since = base_clock_ns();
-    if (blocked_in_a_row >= emu_gpu.scheduled_count) {
+    if (blocked_in_a_row >= emu_engine.scheduled_count) {
       pthread_mutex_unlock(&emu_gpu.lock);
       pause_blocked(seen, blocked_since);
       pthread_mutex_lock(&emu_gpu.lock);
@@ -253,14 +255,14 @@ uint64_t emu_turn_end(struct emu_channel *channel) {
 
 void emu_engine_leave(struct emu_channel *channel) {
   const uint32_t turn = channel->turns;
-  emu_gpu.leaving++;
-  while (emu_gpu.servicing == channel && channel->turns == turn)
-    pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
-  emu_gpu.leaving--;
+  emu_engine.leaving++;
+  while (emu_engine.servicing == channel && channel->turns == turn)
+    pthread_cond_wait(&emu_engine.serviced, &emu_gpu.lock);
+  emu_engine.leaving--;
 }
 
 void emu_engine_preempt(struct emu_tsg *tsg) {
-  struct emu_channel *channel = emu_gpu.servicing;
+  struct emu_channel *channel = emu_engine.servicing;
   emu_runlist_yield();
   if (!channel || channel->tsg != tsg)
     return;
@@ -286,43 +288,43 @@ void emu_channel_drop_work(struct emu_channel *channel) {
 
 /* Another thread joins it, and gpu.lock is released meanwhile. */
 static void wait_for_stop(void) {
-  while (emu_gpu.engine_stopping)
-    pthread_cond_wait(&emu_gpu.serviced, &emu_gpu.lock);
+  while (emu_engine.stopping)
+    pthread_cond_wait(&emu_engine.serviced, &emu_gpu.lock);
 }
 
 int emu_engine_start(void) {
   wait_for_stop();
-  if (emu_gpu.engine_running)
+  if (emu_engine.running)
     return 0;
-  int helpers = emu_gpu.cpus - 1 < HELPERS_MAX ? emu_gpu.cpus - 1 : HELPERS_MAX;
-  emu_gpu.pool = emu_pool_create(helpers);
-  if (!emu_gpu.pool)
+  int helpers = emu_engine.cpus - 1 < HELPERS_MAX ? emu_engine.cpus - 1 : HELPERS_MAX;
+  emu_engine.pool = emu_pool_create(helpers);
+  if (!emu_engine.pool)
     return -ENOMEM;
-  atomic_store(&emu_gpu.stop, false);
-  int error = -base_thread_start(&emu_gpu.engine, engine_main, NULL);
+  atomic_store(&emu_engine.stop, false);
+  int error = -base_thread_start(&emu_engine.thread, engine_main, NULL);
   if (error) {
-    emu_pool_destroy(emu_gpu.pool);
-    emu_gpu.pool = NULL;
+    emu_pool_destroy(emu_engine.pool);
+    emu_engine.pool = NULL;
     return error;
   }
-  emu_gpu.engine_running = true;
+  emu_engine.running = true;
   return 0;
 }
 
 void emu_engine_stop(void) {
   wait_for_stop();
-  if (!emu_gpu.engine_running)
+  if (!emu_engine.running)
     return;
-  emu_gpu.engine_stopping = true;
-  atomic_store(&emu_gpu.stop, true);
+  emu_engine.stopping = true;
+  atomic_store(&emu_engine.stop, true);
   emu_engine_wake();
   pthread_mutex_unlock(&emu_gpu.lock);
-  pthread_join(emu_gpu.engine, NULL);
+  pthread_join(emu_engine.thread, NULL);
   pthread_mutex_lock(&emu_gpu.lock);
-  emu_pool_destroy(emu_gpu.pool);
-  emu_gpu.pool = NULL;
+  emu_pool_destroy(emu_engine.pool);
+  emu_engine.pool = NULL;
   emu_stale_stop();
-  emu_gpu.engine_running = false;
-  emu_gpu.engine_stopping = false;
-  pthread_cond_broadcast(&emu_gpu.serviced);
+  emu_engine.running = false;
+  emu_engine.stopping = false;
+  pthread_cond_broadcast(&emu_engine.serviced);
 }

@@ -2,11 +2,35 @@
 #ifndef TEGRACL_EMULATOR_ENGINE_H
 #define TEGRACL_EMULATOR_ENGINE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emulator/gpu.h"
+
 struct emu_channel;
 struct emu_tsg;
+struct emu_worker_pool;
+
+extern struct emu_engine {
+  bool running, stopping;
+  int leaving;         /* threads that wait on serviced until the engine leaves a channel */
+  atomic_int settling; /* threads that count a channel's turns; grids' turns must end for them */
+  _Atomic int scheduled_count;
+  pthread_t thread;
+  atomic_bool stop;
+  struct emu_channel *servicing; /* under gpu.lock */
+  pthread_cond_t serviced;
+  _Atomic uint64_t doorbells[EMU_CHANNELS / 64];
+  _Atomic uint32_t doorbell_count;
+  _Atomic uint32_t asleep;
+  atomic_int bell_cpu; /* the CPU of the last doorbell; -1: unknown */
+  int cpus;            /* that the process may use */
+  struct emu_worker_pool *pool;
+  _Atomic uint64_t instructions, grids, ctas;
+  uint64_t fault_serial;
+} emu_engine;
 
 /* The end of a turn of the channel that begins now, within its TSG's time slice. */
 uint64_t emu_turn_end(struct emu_channel *channel);

@@ -82,7 +82,7 @@ void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault 
   int32_t as_fd = record->as_fd;
   *record = fault->record;
   record->as_fd = as_fd;
-  record->serial = ++emu_gpu.fault_serial;
+  record->serial = ++emu_engine.fault_serial;
   if (channel->tsg) {
     channel->tsg->sm_error = (struct nvgpu_tsg_sm_error_state_record){
         .global_esr = fault->global_esr,
@@ -109,7 +109,7 @@ static int last_fault(uint64_t user) {
     return -EINVAL;
   record = as->fault;
   record.as_fd = as_fd;
-  record.serial = emu_gpu.fault_serial;
+  record.serial = emu_engine.fault_serial;
   return emu_copy_to_user(user, &record, sizeof(record));
 }
 
@@ -140,9 +140,9 @@ static int counters_ioctl(struct emu_object *object, int fd, unsigned long reque
     return last_fault(user);
   case (uint32_t)EMULATOR_IOCTL_COUNTERS: {
     const struct emulator_counters counters = {
-        .warp_instructions = atomic_load(&emu_gpu.instructions),
-        .grids = atomic_load(&emu_gpu.grids),
-        .ctas = atomic_load(&emu_gpu.ctas),
+        .warp_instructions = atomic_load(&emu_engine.instructions),
+        .grids = atomic_load(&emu_engine.grids),
+        .ctas = atomic_load(&emu_engine.ctas),
     };
     return emu_copy_to_user(user, &counters, sizeof(counters));
   }

@@ -220,8 +220,8 @@ static bool pool_is_free(const struct emu_channel *channel, const struct emu_gri
   if (!emu_qmd_uses_local(grid->qmd))
     return true;
   pthread_mutex_lock(&emu_gpu.lock);
-  for (int i = 0; i < EMU_CHANNELS && emu_gpu.tsg_count > 1; i++) {
-    const struct emu_channel *other = emu_gpu.channels[i];
+  for (int i = 0; i < EMU_CHANNELS && emu_tsgs.count > 1; i++) {
+    const struct emu_channel *other = emu_channels.by_id[i];
     if (!other || other->as != channel->as || !other->tsg || other->tsg == channel->tsg ||
         other->tsg->compute_preemption != NVGPU_PREEMPT_COMPUTE_CILP)
       continue;
@@ -259,7 +259,7 @@ void emu_grids_drop(struct emu_channel *channel) {
   while (channel->grids) {
     struct emu_grid *grid = channel->grids;
     for (int i = 0; i < grid->preempted_count; i++)
-      sm_cta_finish(emu_gpu.pool->reaper,
+      sm_cta_finish(emu_engine.pool->reaper,
                     grid->preempted[(grid->preempted_first + i) % RESIDENT_MAX]);
     unlink_grid(channel, &channel->grids);
   }
@@ -396,7 +396,7 @@ static void finish_cta(struct emu_grid *grid, struct sm_worker *worker, struct s
 
 static void count_instructions(struct emu_grid *grid, struct sm_worker *worker, uint64_t before) {
   const uint64_t executed = sm_worker_instructions(worker) - before;
-  atomic_fetch_add(&emu_gpu.instructions, executed);
+  atomic_fetch_add(&emu_engine.instructions, executed);
   atomic_fetch_add(&grid->instructions, executed);
 }
 
@@ -453,7 +453,7 @@ static uint64_t ctas_left(struct emu_grid *grid) {
 
 /* Runs CTAs on the engine's thread. */
 static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
-  struct emu_worker_pool *pool = emu_gpu.pool;
+  struct emu_worker_pool *pool = emu_engine.pool;
   struct sm_worker *worker = pool->engine_worker;
   uint64_t before = sm_worker_instructions(worker);
   uint64_t start = base_clock_ns(), end = emu_turn_end(channel);
@@ -539,7 +539,7 @@ static struct sm_cta *resume_any(struct emu_channel *channel, struct emu_grid *g
 static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
   enum { CTAS = 8, START = 3, BUDGET_MIN = 64, BUDGETS = 10 };
   struct emu_random *random = &channel->adversary.random;
-  struct sm_worker *worker = emu_gpu.pool->engine_worker;
+  struct sm_worker *worker = emu_engine.pool->engine_worker;
   const uint64_t before = sm_worker_instructions(worker);
   atomic_store(&grid->stop, false);
   for (uint32_t n = 1 + emu_adversary_below(random, CTAS); n && !grid->stop; n--) {
@@ -646,8 +646,8 @@ static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct 
    * 4.3. */
   if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
     return false;
-  atomic_fetch_add(&emu_gpu.grids, 1);
-  atomic_fetch_add(&emu_gpu.ctas, grid->total - launch->first_cta);
+  atomic_fetch_add(&emu_engine.grids, 1);
+  atomic_fetch_add(&emu_engine.ctas, grid->total - launch->first_cta);
   emu_stale_end(channel->as, grid->banks);
   record_grid(channel->as, grid);
   if (emu_options()->profile)

@@ -306,9 +306,9 @@ static void move_mappings(struct emu_as *as, const struct emu_dmabuf *dmabuf) {
 }
 
 void emu_mmu_moved(const struct emu_dmabuf *dmabuf) {
-  for (int fd = 0; fd < emu_gpu.table_size; fd++)
+  for (int fd = 0; fd < emu_objects.table_size; fd++)
     move_mappings((struct emu_as *)emu_table_get_kind(fd, EMU_AS), dmabuf);
   for (int id = 0; id < EMU_CHANNELS; id++)
-    if (emu_gpu.channels[id])
-      move_mappings(emu_gpu.channels[id]->as, dmabuf);
+    if (emu_channels.by_id[id])
+      move_mappings(emu_channels.by_id[id]->as, dmabuf);
 }

@@ -6,6 +6,7 @@
  */
 #include "emulator/engine/runlist.h"
 
+#include "emulator/engine/engine.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/grid.h"
 #include "emulator/gpu.h"
@@ -44,7 +45,7 @@ static bool is_runnable(const struct emu_channel *channel) {
  * channels that can run stands for the TSG. */
 static int next_of_level(uint32_t level) {
   for (int i = runlist.passed[level] + 1; i < EMU_CHANNELS; i++) {
-    const struct emu_channel *channel = emu_gpu.channels[i];
+    const struct emu_channel *channel = emu_channels.by_id[i];
     if (!is_runnable(channel) || channel->tsg->interleave != level)
       continue;
     bool first = true;
@@ -84,7 +85,7 @@ static int next_tsg(void) {
 
 static struct emu_channel *next_channel(const struct emu_tsg *tsg) {
   for (uint32_t i = 1; i <= EMU_CHANNELS; i++) {
-    struct emu_channel *channel = emu_gpu.channels[(tsg->last_channel + i) % EMU_CHANNELS];
+    struct emu_channel *channel = emu_channels.by_id[(tsg->last_channel + i) % EMU_CHANNELS];
     if (is_runnable(channel) && channel->tsg == tsg)
       return channel;
   }
@@ -94,8 +95,8 @@ static struct emu_channel *next_channel(const struct emu_tsg *tsg) {
 /* The TSG whose slice it is, if the slice is not over and the TSG still exists. */
 static struct emu_tsg *current_tsg(uint64_t now) {
   for (int i = 0; now < runlist.slice_end && i < EMU_CHANNELS; i++)
-    if (is_runnable(emu_gpu.channels[i]) && emu_gpu.channels[i]->tsg == runlist.tsg)
-      return emu_gpu.channels[i]->tsg;
+    if (is_runnable(emu_channels.by_id[i]) && emu_channels.by_id[i]->tsg == runlist.tsg)
+      return emu_channels.by_id[i]->tsg;
   return NULL;
 }
 
@@ -138,13 +139,13 @@ static struct emu_channel *late_channel(uint64_t now) {
   bool others = false;
   uint32_t last = 0;
   for (uint32_t i = 0; i < EMU_CHANNELS; i++) {
-    const struct emu_channel *channel = emu_gpu.channels[i];
+    const struct emu_channel *channel = emu_channels.by_id[i];
     others |= is_runnable(channel) && channel->tsg != runlist.tsg;
     if (keeps_engine(channel))
       last = channel->tsg->last_channel;
   }
   for (uint32_t i = 1; others && !late && i <= EMU_CHANNELS; i++) {
-    struct emu_channel *channel = emu_gpu.channels[(last + i) % EMU_CHANNELS];
+    struct emu_channel *channel = emu_channels.by_id[(last + i) % EMU_CHANNELS];
     late = keeps_engine(channel) ? channel : NULL;
   }
   if (!late) {
@@ -173,7 +174,7 @@ static struct emu_channel *late_channel(uint64_t now) {
 
 struct emu_channel *emu_runlist_pick(void) {
   const uint64_t now = emu_time_ns();
-  if (!emu_gpu.scheduled_count)
+  if (!emu_engine.scheduled_count)
     return NULL;
   struct emu_tsg *tsg = current_tsg(now);
   if (!tsg && emu_options()->switches) {
@@ -185,7 +186,7 @@ struct emu_channel *emu_runlist_pick(void) {
     const int id = next_tsg();
     if (id < 0)
       return NULL;
-    tsg = emu_gpu.channels[id]->tsg;
+    tsg = emu_channels.by_id[id]->tsg;
     runlist.tsg = tsg;
     runlist.slice_end = now + (uint64_t)tsg->timeslice_us * NS_PER_US;
     runlist.waited = 0;

@@ -9,7 +9,6 @@
 
 #include "emulator/engine/grid.h"
 #include "emulator/engine/mmu.h"
-#include "emulator/gpu.h"
 #include "emulator/kernel/buddy.h"
 #include "emulator/kernel/channel.h"
 #include "emulator/kernel/dispatch.h"

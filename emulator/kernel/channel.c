@@ -27,6 +27,8 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
 
+struct emu_channels emu_channels;
+
 enum {
   WATCHDOG_DEFAULT_MS = 5000, /* 3.1, OPEN_CHANNEL */
   KERNEL_ENTRIES_MIN = 4,     /* 3.4, SETUP_BIND order 1 */
@@ -40,7 +42,7 @@ int emu_channel_open(int32_t runlist) {
   const int32_t runlist_gr = 0;
   if (runlist > runlist_gr)
     return -EINVAL; /* order 3 */
-  if (!emu_gpu.free_channel_count)
+  if (!emu_channels.free_count)
     return -ENOMEM; /* order 5 */
   struct emu_channel *channel = emu_object_create(&channel_ops, sizeof(*channel));
   if (!channel)
@@ -51,8 +53,8 @@ int emu_channel_open(int32_t runlist) {
   channel->syncpoint = EMU_NO_SYNCPOINT;
   channel->subdevice_mask = 1;
   channel->grids_tail = &channel->grids;
-  channel->adversary.random = emu_adversary_stream(EMU_STREAM_CHANNEL, emu_gpu.channels_opened++);
-  channel->id = emu_gpu.free_channels[emu_gpu.free_channel_count - 1];
+  channel->adversary.random = emu_adversary_stream(EMU_STREAM_CHANNEL, emu_channels.opened++);
+  channel->id = emu_channels.free_ids[emu_channels.free_count - 1];
   int fd = emu_engine_start();
   if (fd == 0)
     fd = emu_table_open("nvhost-ga10b", &channel->object);
@@ -60,8 +62,8 @@ int emu_channel_open(int32_t runlist) {
     free(channel);
     return fd;
   }
-  emu_gpu.free_channel_count--;
-  emu_gpu.channels[channel->id] = channel;
+  emu_channels.free_count--;
+  emu_channels.by_id[channel->id] = channel;
   emu_object_put(&channel->object);
   return fd;
 }
@@ -73,13 +75,13 @@ static void settle_before_close(struct emu_channel *channel) {
   enum { TRIES = 11, PAUSE_US = 3000, TURNS = 8 };
   const uint32_t first = channel->turns;
   emu_object_get(&channel->object);
-  atomic_fetch_add(&emu_gpu.settling, 1);
+  atomic_fetch_add(&emu_engine.settling, 1);
   for (int i = 0; emu_tsg_needs(channel) && (i < TRIES || channel->turns - first < TURNS); i++) {
     pthread_mutex_unlock(&emu_gpu.lock);
     usleep(PAUSE_US);
     pthread_mutex_lock(&emu_gpu.lock);
   }
-  atomic_fetch_sub(&emu_gpu.settling, 1);
+  atomic_fetch_sub(&emu_engine.settling, 1);
   /* A preemption that fails tears the TSG down, and all its channels with it. */
   if (channel->tsg && (emu_tsg_needs(channel) ||
                        (!channel->tsg->aborted && emu_tsg_preempt(channel->tsg) && channel->tsg)))
@@ -90,7 +92,7 @@ static void settle_before_close(struct emu_channel *channel) {
 static void check_given_up(const struct emu_channel *channel) {
   /* A turn that has not ended counts: the client may close as soon as it sees the result of its
    * work. */
-  const bool used = channel->turns || emu_gpu.servicing == channel;
+  const bool used = channel->turns || emu_engine.servicing == channel;
   if (channel->preemption_refused && !used)
     emu_warn("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
              "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
@@ -112,14 +114,14 @@ static void channel_closed(struct emu_object *object) {
   struct emu_channel *channel = (struct emu_channel *)object;
   emu_object_get(&channel->object);
   atomic_store(&channel->serviceable, false);
-  emu_gpu.channels[channel->id] = NULL;
+  emu_channels.by_id[channel->id] = NULL;
   emu_engine_leave(channel);
   emu_channel_drop_work(channel);
   emu_tsg_unlink(channel, true);
-  emu_gpu.free_channels[emu_gpu.free_channel_count++] = (uint16_t)channel->id;
+  emu_channels.free_ids[emu_channels.free_count++] = (uint16_t)channel->id;
   if (channel->syncpoint >= 0) {
     emu_syncpoint_raise(channel->syncpoint, SYNCPOINT_CLOSE_STEP);
-    emu_gpu.syncpoint_used[channel->syncpoint] = false;
+    emu_syncpoints.used[channel->syncpoint] = false;
     struct emu_mapping *m = emu_mmu_find_exact(channel->as, channel->syncpoint_va);
     if (m)
       emu_as_unmap(channel->as, m);
@@ -422,7 +424,7 @@ static int user_syncpoint(struct emu_object *object, int fd, void *argument) {
     struct emu_mapping *m = emu_as_map_kernel(
         channel->as, memory, (uint64_t)id * EMU_SYNCPOINT_STRIDE, EMU_SYNCPOINT_STRIDE, true, id);
     if (!m) {
-      emu_gpu.syncpoint_used[id] = false;
+      emu_syncpoints.used[id] = false;
       return -ENOMEM;
     }
     channel->syncpoint = id;

@@ -12,6 +12,7 @@
 #include "emulator/engine/i2m.h"
 #include "emulator/engine/mmu.h"
 #include "emulator/engine/pushbuffer.h"
+#include "emulator/gpu.h"
 #include "emulator/objects.h"
 
 struct emu_as;
@@ -21,6 +22,7 @@ struct emu_held_qmd;
 struct emu_mme;
 struct emu_submit;
 struct emu_tsg;
+struct emu_watchdog;
 
 struct emu_channel {
   struct emu_object object;
@@ -69,6 +71,15 @@ struct emu_channel {
   struct emu_held_qmd *held;
   struct emu_pin pin;
 };
+
+extern struct emu_channels {
+  struct emu_channel *by_id[EMU_CHANNELS];
+  uint16_t free_ids[EMU_CHANNELS];
+  int free_count;
+  uint64_t opened;               /* so far */
+  struct emu_watchdog *watchdog; /* NULL: no thread */
+  int watched;
+} emu_channels;
 
 /* A new fd, or -errno. */
 int emu_channel_open(int32_t runlist);

@@ -30,6 +30,8 @@
 #include "gpu/nvgpu/release.h"
 #include "gpu/nvgpu/uapi.h"
 
+struct emu_ctrls emu_ctrls;
+
 enum {
   ZCULL_CONTEXT_BYTES = 164352, /* 2.1, nr 1 */
   FBPS = 2,
@@ -547,10 +549,10 @@ int emu_ctrl_open(void) {
   struct emu_ctrl *ctrl = emu_object_create(&ops, sizeof(*ctrl));
   if (!ctrl)
     return -ENOMEM;
-  ctrl->instance = ++emu_gpu.instances;
-  if (!emu_gpu.power.ready)
+  ctrl->instance = ++emu_ctrls.opened;
+  if (!emu_power.ready)
     emu_power_use();
-  emu_gpu.power.ready = true;
+  emu_power.ready = true;
   int fd = emu_usermode_open(&ctrl->object);
   emu_object_put(&ctrl->object);
   return fd;

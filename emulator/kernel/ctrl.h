@@ -21,6 +21,11 @@ struct emu_ctrl {
   uint64_t tokens; /* number of tokens issued for sharing TSGs */
 };
 
+extern struct emu_ctrls {
+  struct emu_ctrl *mapped; /* those with a mapping of the user-mode page */
+  uint64_t opened;         /* so far: the last instance */
+} emu_ctrls;
+
 /* A new fd, or -errno. */
 int emu_ctrl_open(void);
 

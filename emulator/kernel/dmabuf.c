@@ -16,13 +16,14 @@
 
 #include "base/file.h"
 #include "emulator/descriptors.h"
-#include "emulator/gpu.h"
 #include "emulator/kernel/nvmap.h"
 #include "emulator/kernel/user_copy.h"
 #include "emulator/kernel/vma.h"
 #include "emulator/objects.h"
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
+
+struct emu_memory emu_memory;
 
 #define MEMFD_NAME "dmabuf"
 #define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)" /* in /proc */
@@ -60,31 +61,31 @@ struct emu_dmabuf *emu_dmabuf_create(uint64_t size) {
   if (!dmabuf)
     return NULL;
   dmabuf->size = dmabuf->asked = size;
-  dmabuf->serial = emu_gpu.next_serial++;
+  dmabuf->serial = emu_memory.next_serial++;
   dmabuf->kept_fd = -1;
-  dmabuf->next = emu_gpu.dmabufs;
+  dmabuf->next = emu_memory.dmabufs;
   if (dmabuf->next)
     dmabuf->next->previous = dmabuf;
-  emu_gpu.dmabufs = dmabuf;
+  emu_memory.dmabufs = dmabuf;
   return dmabuf;
 }
 
 static void dmabuf_destroy(struct emu_object *object) {
   struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
-  *(dmabuf->previous ? &dmabuf->previous->next : &emu_gpu.dmabufs) = dmabuf->next;
+  *(dmabuf->previous ? &dmabuf->previous->next : &emu_memory.dmabufs) = dmabuf->next;
   if (dmabuf->next)
     dmabuf->next->previous = dmabuf->previous;
   if (dmabuf->host && !dmabuf->in_place)
     munmap(dmabuf->host, dmabuf->size);
   close_kept_file(dmabuf);
   if (dmabuf->allocated && !dmabuf->from_va && !dmabuf->drivers && !dmabuf->foreign)
-    emu_gpu.memory_used -= dmabuf->size;
+    emu_memory.used -= dmabuf->size;
   free(dmabuf);
 }
 
 static int client_fd(const struct emu_dmabuf *dmabuf) {
-  for (int fd = 0; fd < emu_gpu.table_size; fd++) {
-    if (emu_gpu.table[fd] == &dmabuf->object)
+  for (int fd = 0; fd < emu_objects.table_size; fd++) {
+    if (emu_objects.table[fd] == &dmabuf->object)
       return fd;
   }
   return -1;
@@ -198,7 +199,7 @@ bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma) {
 
 /* A number without a table entry may be a dup of one with an entry. */
 static struct emu_dmabuf *same_file(const struct stat *status) {
-  struct emu_dmabuf *dmabuf = emu_gpu.dmabufs;
+  struct emu_dmabuf *dmabuf = emu_memory.dmabufs;
   while (dmabuf && !(dmabuf->has_inode && dmabuf->device == status->st_dev &&
                      dmabuf->inode == status->st_ino))
     dmabuf = dmabuf->next;

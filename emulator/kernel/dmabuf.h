@@ -15,7 +15,7 @@ struct emu_vma;
  * it. */
 struct emu_dmabuf {
   struct emu_object object;
-  struct emu_dmabuf *next, *previous; /* gpu.dmabufs */
+  struct emu_dmabuf *next, *previous; /* of emu_memory */
   size_t mapping_count;               /* in all address spaces */
   uint64_t size;                      /* multiple of 4096 */
   uint64_t asked;                     /* of CREATE */
@@ -37,6 +37,12 @@ struct emu_dmabuf {
   uint32_t metadata_size;
   uint8_t metadata[256];
 };
+
+extern struct emu_memory {
+  struct emu_dmabuf *dmabufs;
+  uint64_t next_serial;
+  uint64_t limit, used; /* bytes */
+} emu_memory;
 
 /* The dma-buf of an fd with a new reference: 0, -EBADF or -EINVAL. */
 int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf);

@@ -10,13 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emulator/gpu.h"
 #include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/l4t.h"
 #include "emulator/kernel/user_copy.h"
 #include "emulator/objects.h"
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
+
+struct emu_nvmap emu_nvmap;
 
 enum {
   NVMAP_ARGUMENT_MAX = 128,
@@ -31,7 +32,7 @@ static const uint32_t carveouts = NVMAP_HEAP_VPR | NVMAP_HEAP_FSI;
 static const uint32_t exclusive_heaps = NVMAP_HEAP_IVM | NVMAP_HEAP_VIDMEM;
 
 struct emu_handle *emu_handle_find(uint32_t id) {
-  struct emu_handle *handle = emu_gpu.handles;
+  struct emu_handle *handle = emu_nvmap.handles;
   while (handle && handle->id != id)
     handle = handle->next;
   return handle;
@@ -41,17 +42,17 @@ static struct emu_handle *handle_create(struct emu_dmabuf *dmabuf) {
   struct emu_handle *handle = calloc(1, sizeof(*handle));
   if (!handle)
     return NULL;
-  handle->id = ++emu_gpu.next_handle;
+  handle->id = ++emu_nvmap.next_handle;
   handle->dmabuf = dmabuf;
   emu_object_get(&dmabuf->object);
   dmabuf->handles++;
-  handle->next = emu_gpu.handles;
-  emu_gpu.handles = handle;
+  handle->next = emu_nvmap.handles;
+  emu_nvmap.handles = handle;
   return handle;
 }
 
 void emu_handle_free(struct emu_handle *handle) {
-  struct emu_handle **link = &emu_gpu.handles;
+  struct emu_handle **link = &emu_nvmap.handles;
   while (*link != handle)
     link = &(*link)->next;
   *link = handle->next;
@@ -107,9 +108,8 @@ static void out_of_memory(uint64_t size) {
           "nvmap ALLOC of %llu bytes, with %llu of %llu free; look at MemAvailable or "
           "QUERY_HEAP_PARAMS first (nvmap, nvmap_dev.c is_nvmap_memory_available and "
           "nvmap_alloc.c handle_page_alloc)\n",
-          (unsigned long long)size,
-          (unsigned long long)(emu_gpu.memory_limit - emu_gpu.memory_used),
-          (unsigned long long)emu_gpu.memory_limit);
+          (unsigned long long)size, (unsigned long long)(emu_memory.limit - emu_memory.used),
+          (unsigned long long)emu_memory.limit);
   kill(getpid(), SIGKILL);
   pause();
 }
@@ -125,16 +125,16 @@ static int nvmap_alloc(void *argument) {
   if (!handle)
     return -EINVAL;
   struct emu_dmabuf *dmabuf = handle->dmabuf;
-  if (!(a->heap_mask & NVMAP_HEAP_IOVMM) || dmabuf->size > emu_gpu.memory_limit)
+  if (!(a->heap_mask & NVMAP_HEAP_IOVMM) || dmabuf->size > emu_memory.limit)
     return -ENOMEM;
   if (dmabuf->allocated)
     return -EEXIST;
   if (a->heap_mask & exclusive_heaps)
     return -EINVAL;
-  if (dmabuf->size > emu_gpu.memory_limit - emu_gpu.memory_used)
+  if (dmabuf->size > emu_memory.limit - emu_memory.used)
     out_of_memory(dmabuf->size);
   dmabuf->allocated = true;
-  emu_gpu.memory_used += dmabuf->size;
+  emu_memory.used += dmabuf->size;
   dmabuf->heap = NVMAP_HEAP_IOVMM;
   dmabuf->flags = a->flags;
   if (a->heap_mask & NVMAP_HEAP_VPR)
@@ -318,8 +318,8 @@ static int nvmap_query_heap(void *argument) {
   if (carveout) {
     a->total = a->free = 0;
   } else if (a->heap_mask & NVMAP_HEAP_IOVMM) {
-    a->total = emu_gpu.memory_limit;
-    a->free = emu_gpu.memory_limit - emu_gpu.memory_used;
+    a->total = emu_memory.limit;
+    a->free = emu_memory.limit - emu_memory.used;
     a->granule_size = GPU_PAGE_BYTES;
   }
   return 0;
@@ -364,7 +364,7 @@ static int nvmap_duplicate(void *argument) {
 static int nvmap_tag_label(void *argument) {
   enum { TAG_BITS = 64, LABEL_MAX = 64 };
   const struct nvmap_set_tag_label *a = argument;
-  uint64_t *word = &emu_gpu.tags[(a->tag & 0xffff) / TAG_BITS];
+  uint64_t *word = &emu_nvmap.tags[(a->tag & 0xffff) / TAG_BITS];
   uint64_t bit = UINT64_C(1) << (a->tag % TAG_BITS);
   if (!a->len) {
     if (!(*word & bit))
@@ -448,10 +448,10 @@ static int nvmap_mmap(struct emu_object *object, int fd, size_t length, int prot
 
 static void nvmap_destroy(struct emu_object *object) {
   free(object);
-  if (--emu_gpu.nvmap_opens > 0)
+  if (--emu_nvmap.opens > 0)
     return;
-  while (emu_gpu.handles)
-    emu_handle_free(emu_gpu.handles);
+  while (emu_nvmap.handles)
+    emu_handle_free(emu_nvmap.handles);
 }
 
 static const struct emu_object_ops nvmap_ops = {
@@ -466,7 +466,7 @@ int emu_nvmap_open(void) {
   struct emu_object *object = emu_object_create(&nvmap_ops, sizeof(*object));
   if (!object)
     return -ENOMEM;
-  emu_gpu.nvmap_opens++;
+  emu_nvmap.opens++;
   int fd = emu_table_open("nvmap", object);
   emu_object_put(object);
   return fd;

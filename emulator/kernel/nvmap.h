@@ -15,6 +15,13 @@ struct emu_handle {
   struct emu_dmabuf *dmabuf;
 };
 
+extern struct emu_nvmap {
+  int opens;
+  struct emu_handle *handles;
+  uint32_t next_handle;
+  uint64_t tags[1024]; /* SET_TAG_LABEL: one bit for each of 65536 */
+} emu_nvmap;
+
 /* A new fd, or -errno. */
 int emu_nvmap_open(void);
 /* The handle of an id, or NULL. */

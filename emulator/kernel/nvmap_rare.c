@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "emulator/engine/mmu.h"
-#include "emulator/gpu.h"
 #include "emulator/kernel/dmabuf.h"
 #include "emulator/kernel/nvmap.h"
 #include "emulator/kernel/user_copy.h"
@@ -63,7 +62,7 @@ int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd) {
  * GPU's pages are no longer the parent's (get_user_pages without FOLL_LONGTERM; nvmap_priv.h,
  * nvmap_get_user_pages). Here the parent loses all of them at once. */
 void emu_nvmap_forking(void) {
-  for (struct emu_dmabuf *dmabuf = emu_gpu.dmabufs; dmabuf; dmabuf = dmabuf->next)
+  for (struct emu_dmabuf *dmabuf = emu_memory.dmabufs; dmabuf; dmabuf = dmabuf->next)
     if (dmabuf->in_place)
       copy_pages(dmabuf);
 }
@@ -76,7 +75,7 @@ int emu_nvmap_from_va(void *argument) {
     return -EINVAL;
   uint64_t size = a->size ? a->size : a->size64;
   size = size ? size : vma.end - a->va;
-  if (size > emu_gpu.memory_limit)
+  if (size > emu_memory.limit)
     return -ENOMEM;
   bool read_only = a->flags & NVMAP_FLAG_READ_ONLY;
   if (!vma.writable && !read_only)
@@ -123,7 +122,7 @@ int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dma
   struct emu_vma vma;
   if (!emu_vma_find(address, &vma) || address < vma.start || bytes > vma.end - address)
     return -EADDRNOTAVAIL;
-  for (const struct emu_dmabuf *other = emu_gpu.dmabufs; other; other = other->next) {
+  for (const struct emu_dmabuf *other = emu_memory.dmabufs; other; other = other->next) {
     if (emu_dmabuf_is(other, &vma))
       return other == dmabuf ? 0 : -EFAULT;
   }

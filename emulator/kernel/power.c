@@ -28,6 +28,8 @@
 #include "emulator/warn.h"
 #include "gpu/nvgpu/uapi.h"
 
+struct emu_power emu_power;
+
 enum { NS_PER_MS = 1000000 };
 
 int emu_power_open(void) {
@@ -37,7 +39,7 @@ int emu_power_open(void) {
 
 static bool is_held(void) {
   for (int i = 0; i < EMU_CHANNELS; i++) {
-    const struct emu_channel *c = emu_gpu.channels[i];
+    const struct emu_channel *c = emu_channels.by_id[i];
     if (c && ((c->deterministic && !c->railgating_allowed) || emu_submit_pending(c)))
       return true;
   }
@@ -49,33 +51,33 @@ static uint64_t delay_ns(void) {
 }
 
 static void alter_mappings(bool hide) {
-  for (struct emu_ctrl *ctrl = emu_gpu.mapped; ctrl; ctrl = ctrl->next_mapped)
+  for (struct emu_ctrl *ctrl = emu_ctrls.mapped; ctrl; ctrl = ctrl->next_mapped)
     if (ctrl->hidden != hide)
       ctrl->hidden = emu_usermode_remap(ctrl, hide);
 }
 
 /* The power-off time counts even if no thread ran then. */
 static void switch_off_if_due(void) {
-  if (!emu_gpu.power.on || emu_time_ns() - emu_gpu.power.last_busy_ns < delay_ns() || is_held())
+  if (!emu_power.on || emu_time_ns() - emu_power.last_busy_ns < delay_ns() || is_held())
     return;
-  emu_gpu.power.on = false;
+  emu_power.on = false;
   alter_mappings(true);
 }
 
 void emu_power_use(void) {
   switch_off_if_due();
-  if (!emu_gpu.power.on) {
+  if (!emu_power.on) {
     emu_adversary_power_up();
-    emu_gpu.power.on = true;
+    emu_power.on = true;
     alter_mappings(false);
     emu_engine_wake(); /* which switches it off later */
   }
-  emu_gpu.power.last_busy_ns = emu_time_ns();
+  emu_power.last_busy_ns = emu_time_ns();
 }
 
 int emu_power_use_in_mmap(void) {
   switch_off_if_due();
-  for (const struct emu_ctrl *ctrl = emu_gpu.mapped; ctrl && !emu_gpu.power.on;
+  for (const struct emu_ctrl *ctrl = emu_ctrls.mapped; ctrl && !emu_power.on;
        ctrl = ctrl->next_mapped)
     if (ctrl->hidden) {
       emu_warn("the kernel would hang: the user-mode page is mapped while the GPU is off and "
@@ -90,8 +92,8 @@ int emu_power_use_in_mmap(void) {
 }
 
 uint64_t emu_power_deadline(void) {
-  if (!emu_gpu.mapped)
+  if (!emu_ctrls.mapped)
     return 0;
   switch_off_if_due();
-  return emu_gpu.power.on && !is_held() ? emu_gpu.power.last_busy_ns + delay_ns() : 0;
+  return emu_power.on && !is_held() ? emu_power.last_busy_ns + delay_ns() : 0;
 }

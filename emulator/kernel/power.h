@@ -2,8 +2,15 @@
 #ifndef TEGRACL_EMULATOR_POWER_H
 #define TEGRACL_EMULATOR_POWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+extern struct emu_power {
+  bool on;
+  bool ready; /* it has been on at least once */
+  uint64_t last_busy_ns;
+} emu_power;
 
 /* A new fd of the power node, whose requests are all unknown; or -errno. */
 int emu_power_open(void);

@@ -6,19 +6,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "emulator/gpu.h"
 #include "emulator/kernel/ctrl.h"
 #include "emulator/kernel/tsg.h"
 #include "emulator/objects.h"
 
 struct emu_token {
-  struct emu_token *next; /* emu_gpu.tokens */
+  struct emu_token *next; /* emu_tsgs.tokens */
   struct emu_tsg *tsg;
   uint64_t source, target, token; /* tokens count up in each source */
 };
 
 static struct emu_ctrl *ctrl_of(uint64_t instance) {
-  for (int fd = 0; fd < emu_gpu.table_size; fd++) {
+  for (int fd = 0; fd < emu_objects.table_size; fd++) {
     struct emu_ctrl *ctrl = emu_table_get_kind(fd, EMU_CTRL);
     if (ctrl && ctrl->instance == instance)
       return ctrl;
@@ -48,7 +47,7 @@ static bool owns_tsg(const struct emu_tsg *tsg, uint64_t instance) {
 /* The link to the token; of any TSG if it is NULL. */
 static struct emu_token **find_token(const struct emu_tsg *tsg, uint64_t source, uint64_t target,
                                      uint64_t token) {
-  struct emu_token **link = &emu_gpu.tokens;
+  struct emu_token **link = &emu_tsgs.tokens;
   while (*link && !((*link)->source == source && (*link)->target == target &&
                     (*link)->token == token && (!tsg || (*link)->tsg == tsg)))
     link = &(*link)->next;
@@ -72,7 +71,7 @@ struct emu_tsg *emu_share_use(uint64_t source, uint64_t target, uint64_t token) 
 }
 
 void emu_share_forget(const struct emu_tsg *tsg, uint64_t source) {
-  for (struct emu_token **link = &emu_gpu.tokens; *link;) {
+  for (struct emu_token **link = &emu_tsgs.tokens; *link;) {
     if ((*link)->tsg == tsg || (source && (*link)->source == source))
       take_out(link);
     else
@@ -94,9 +93,9 @@ int emu_share_get_token(struct emu_object *object, int fd, void *argument) {
   struct emu_token *token = malloc(sizeof(*token));
   if (!token)
     return -ENOMEM;
-  *token = (struct emu_token){emu_gpu.tokens, tsg, source->instance, a->target_device_instance_id,
+  *token = (struct emu_token){emu_tsgs.tokens, tsg, source->instance, a->target_device_instance_id,
                               ++source->tokens};
-  emu_gpu.tokens = token;
+  emu_tsgs.tokens = token;
   tsg->token_count++;
   a->share_token = token->token;
   return 0;

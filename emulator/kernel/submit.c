@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "emulator/engine/engine.h"
-#include "emulator/gpu.h"
 #include "emulator/kernel/address_space.h"
 #include "emulator/kernel/channel.h"
 #include "emulator/kernel/dmabuf.h"
@@ -98,7 +97,7 @@ void emu_submit_free(struct emu_channel *channel) {
   if (s->syncpoint >= 0) {
     if (channel->gpfifo)
       emu_submit_give_up(channel);
-    emu_gpu.syncpoint_used[s->syncpoint] = false;
+    emu_syncpoints.used[s->syncpoint] = false;
   }
   channel->gpfifo_mapping = NULL;
   channel->submit = NULL;

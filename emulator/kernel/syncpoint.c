@@ -28,6 +28,8 @@
 #include "gpu/nvgpu/release.h"
 #include "gpu/nvgpu/uapi.h"
 
+struct emu_syncpoints emu_syncpoints;
+
 enum {
   SYNCPOINT_FIRST = 17, /* the first one on a board; 6 */
   FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
@@ -39,25 +41,25 @@ static const struct emu_object_ops sync_file_ops, pollfd_ops;
 
 /* A point for which an fd still waits. */
 struct emu_wait {
-  struct emu_wait *next; /* emu_gpu.waits */
+  struct emu_wait *next; /* emu_syncpoints.waits */
   struct emu_waiter *waiter;
   struct emu_point point;
 };
 
 struct emu_dmabuf *emu_syncpoint_memory(void) {
-  if (!emu_gpu.syncpoint_memory) {
+  if (!emu_syncpoints.memory) {
     struct emu_dmabuf *memory = emu_dmabuf_create((uint64_t)EMU_SYNCPOINTS * EMU_SYNCPOINT_STRIDE);
     if (memory && emu_dmabuf_host(memory)) {
       emu_object_put(&memory->object);
       memory = NULL;
     }
-    emu_gpu.syncpoint_memory = memory;
+    emu_syncpoints.memory = memory;
   }
-  return emu_gpu.syncpoint_memory;
+  return emu_syncpoints.memory;
 }
 
 static _Atomic uint32_t *syncpoint_counter(int syncpoint) {
-  return (_Atomic uint32_t *)(void *)(emu_gpu.syncpoint_memory->host +
+  return (_Atomic uint32_t *)(void *)(emu_syncpoints.memory->host +
                                       (size_t)syncpoint * EMU_SYNCPOINT_STRIDE);
 }
 
@@ -67,8 +69,8 @@ uint32_t emu_syncpoint_value(int syncpoint) {
 
 int emu_syncpoint_take(void) {
   for (int id = SYNCPOINT_FIRST; id < EMU_SYNCPOINTS; id++) {
-    if (!emu_gpu.syncpoint_used[id]) {
-      emu_gpu.syncpoint_used[id] = true;
+    if (!emu_syncpoints.used[id]) {
+      emu_syncpoints.used[id] = true;
       return id;
     }
   }
@@ -112,14 +114,14 @@ static void signal_waiter(struct emu_waiter *w, bool made) {
 
 /* made: a fence that was just made, or NULL. */
 static void signal_reached(const struct emu_waiter *made) {
-  for (struct emu_wait **link = &emu_gpu.waits; *link;) {
+  for (struct emu_wait **link = &emu_syncpoints.waits; *link;) {
     struct emu_wait *wait = *link;
     if (!is_reached(wait->point)) {
       link = &wait->next;
       continue;
     }
     *link = wait->next;
-    emu_gpu.wait_count--;
+    emu_syncpoints.wait_count--;
     signal_waiter(wait->waiter, wait->waiter == made);
     free(wait);
   }
@@ -135,7 +137,7 @@ void emu_syncpoint_increment(int syncpoint) {
   if (emu_injected(EMU_PLACE_SYNCPOINT_STUCK))
     return;
   atomic_fetch_add(syncpoint_counter(syncpoint), 1);
-  if (!atomic_load(&emu_gpu.wait_count))
+  if (!atomic_load(&emu_syncpoints.wait_count))
     return;
   pthread_mutex_lock(&emu_gpu.lock);
   signal_reached(NULL);
@@ -147,9 +149,9 @@ static int wait_for(struct emu_waiter *w, struct emu_point point) {
   struct emu_wait *wait = malloc(sizeof(*wait));
   if (!wait)
     return -ENOMEM;
-  *wait = (struct emu_wait){emu_gpu.waits, w, point};
-  emu_gpu.waits = wait;
-  emu_gpu.wait_count++;
+  *wait = (struct emu_wait){emu_syncpoints.waits, w, point};
+  emu_syncpoints.waits = wait;
+  emu_syncpoints.wait_count++;
   w->left++;
   return 0;
 }
@@ -159,7 +161,7 @@ static int wait_for(struct emu_waiter *w, struct emu_point point) {
 static void check_overslept(const struct emu_waiter *w) {
   if (!w->reached_ns || emu_time_ns() - w->reached_ns < OVERSLEPT_NS || w->count != 1)
     return;
-  if (++emu_gpu.syncpoint_overslept[w->points[0].id] == 2)
+  if (++emu_syncpoints.overslept[w->points[0].id] == 2)
     emu_warn("a client sleeps on fences of a syncpoint again and again, though an earlier one "
              "did not wake: interrupts can be late or lost; after one late fence, poll the "
              "memory that the work writes",
@@ -170,14 +172,14 @@ static void check_overslept(const struct emu_waiter *w) {
 static void waiter_destroy(struct emu_object *object) {
   struct emu_waiter *w = (struct emu_waiter *)object;
   check_overslept(w);
-  for (struct emu_wait **link = &emu_gpu.waits; *link;) {
+  for (struct emu_wait **link = &emu_syncpoints.waits; *link;) {
     struct emu_wait *wait = *link;
     if (wait->waiter != w) {
       link = &wait->next;
       continue;
     }
     *link = wait->next;
-    emu_gpu.wait_count--;
+    emu_syncpoints.wait_count--;
     free(wait);
   }
   free(w);

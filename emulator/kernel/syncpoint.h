@@ -2,14 +2,17 @@
 #ifndef TEGRACL_EMULATOR_SYNCPOINT_H
 #define TEGRACL_EMULATOR_SYNCPOINT_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "emulator/objects.h"
 
 struct emu_dmabuf;
+struct emu_wait;
 
 /* docs/hardware/kernel-interface.md traps T11, T12 */
-enum { EMU_SYNCPOINT_STRIDE = 0x10000, EMU_NO_SYNCPOINT = -1 };
+enum { EMU_SYNCPOINTS = 1024, EMU_SYNCPOINT_STRIDE = 0x10000, EMU_NO_SYNCPOINT = -1 };
 
 /* A syncpoint and the value to reach. */
 struct emu_point {
@@ -27,6 +30,14 @@ struct emu_waiter {
   uint32_t count;
   struct emu_point points[EMU_POINTS]; /* of a sync_file; several where some were merged */
 };
+
+extern struct emu_syncpoints {
+  struct emu_dmabuf *memory; /* EMU_SYNCPOINT_STRIDE bytes each */
+  bool used[EMU_SYNCPOINTS];
+  uint32_t overslept[EMU_SYNCPOINTS]; /* fences on which a client slept too long */
+  struct emu_wait *waits;
+  atomic_int wait_count;
+} emu_syncpoints;
 
 /* The memory of all syncpoints, made at first need; NULL: no memory. */
 struct emu_dmabuf *emu_syncpoint_memory(void);

@@ -26,19 +26,21 @@
 #include "emulator/warn.h"
 #include "gpu/nvgpu/uapi.h"
 
+struct emu_tsgs emu_tsgs;
+
 enum { L2_WAYS_MAX = 16, SECTOR_PROMOTION_DEFAULT = 1 };
 
 static const struct emu_object_ops tsg_ops, event_ops;
 
 int emu_tsg_open(void) {
-  if (emu_gpu.tsg_count >= EMU_TSGS)
+  if (emu_tsgs.count >= EMU_TSGS)
     return -ENOMEM; /* 3.1, OPEN_TSG order 4 */
   struct emu_tsg *tsg = emu_object_create(&tsg_ops, sizeof(*tsg));
   if (!tsg)
     return -ENOMEM;
   tsg->timeslice_us = NVGPU_TIMESLICE_DEFAULT_US;
   tsg->sector_promotion = SECTOR_PROMOTION_DEFAULT;
-  emu_gpu.tsg_count++;
+  emu_tsgs.count++;
   int fd = emu_table_open("nvgpu-ga10b-tsg", &tsg->object);
   emu_object_put(&tsg->object);
   return fd;
@@ -61,7 +63,7 @@ static void tsg_destroy(struct emu_object *object) {
   for (struct emu_event *event = tsg->events; event; event = event->next)
     event->tsg = NULL;
   emu_share_forget(tsg, 0);
-  emu_gpu.tsg_count--;
+  emu_tsgs.count--;
   free(tsg);
 }
 
@@ -202,7 +204,7 @@ int emu_tsg_preempt(struct emu_tsg *tsg) {
   if (!emu_options()->preempt_ms)
     return 0;
   emu_object_get(&tsg->object);
-  atomic_fetch_add(&emu_gpu.settling, 1); /* turns end meanwhile */
+  atomic_fetch_add(&emu_engine.settling, 1); /* turns end meanwhile */
   emu_engine_preempt(tsg);
   const uint64_t end = emu_time_ns() + emu_options()->preempt_ms * NS_PER_MS;
   atomic_fetch_add(&tsg->draining, 1);
@@ -214,7 +216,7 @@ int emu_tsg_preempt(struct emu_tsg *tsg) {
   atomic_fetch_sub(&tsg->draining, 1);
   const int result = gives_way(tsg) ? 0 : -EBUSY;
   emu_engine_wake();
-  atomic_fetch_sub(&emu_gpu.settling, 1);
+  atomic_fetch_sub(&emu_engine.settling, 1);
   if (result)
     emu_warn(
         "a request that preempts its TSG failed: a grid of another channel of the TSG runs for "
@@ -302,7 +304,7 @@ void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
 void emu_non_stall_interrupt(void) {
   pthread_mutex_lock(&emu_gpu.lock);
   for (int i = 0; i < EMU_CHANNELS; i++) {
-    struct emu_channel *channel = emu_gpu.channels[i];
+    struct emu_channel *channel = emu_channels.by_id[i];
     if (!channel || !channel->tsg || channel->tsg->channels != channel)
       continue;
     emu_events_raise_tsg(channel->tsg, NVGPU_EVENT_BLOCKING_SYNC);

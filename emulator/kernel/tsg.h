@@ -11,6 +11,7 @@
 
 struct emu_as;
 struct emu_channel;
+struct emu_token;
 
 /* docs/hardware/kernel-interface.md traps T11, T12 */
 enum {
@@ -48,6 +49,11 @@ struct emu_event {
   struct emu_tsg *tsg;
   uint32_t event_id;
 };
+
+extern struct emu_tsgs {
+  int count;
+  struct emu_token *tokens; /* share.c */
+} emu_tsgs;
 
 int emu_tsg_open(void);
 /* A new fd of an event, of a TSG or of none; count: earlier events. */

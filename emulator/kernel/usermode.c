@@ -25,6 +25,8 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
+struct emu_usermode emu_usermode;
+
 /* more than the channels of any runlist */
 static const uint32_t no_token = UINT32_MAX;
 
@@ -44,17 +46,17 @@ static int page_create(void) {
   uint32_t *words = (uint32_t *)(void *)page->host;
   words[USERMODE_CFG0 / sizeof(*words)] = CLASS_USERMODE;
   words[USERMODE_NOTIFY_CHANNEL_PENDING / sizeof(*words)] = no_token;
-  emu_gpu.usermode_page = page;
+  emu_usermode.page = page;
   if (emu_usermode_watched())
-    atomic_store(&emu_gpu.bell_cpu, -1); /* the storing CPU is unknown */
+    atomic_store(&emu_engine.bell_cpu, -1); /* the storing CPU is unknown */
   return 0;
 }
 
 int emu_usermode_open(struct emu_object *ctrl) {
-  int error = emu_gpu.usermode_page ? 0 : page_create();
+  int error = emu_usermode.page ? 0 : page_create();
   if (error)
     return error;
-  int fd = fcntl(emu_gpu.usermode_page->kept_fd, F_DUPFD_CLOEXEC, 0);
+  int fd = fcntl(emu_usermode.page->kept_fd, F_DUPFD_CLOEXEC, 0);
   if (fd < 0)
     return -errno;
   error = emu_table_set(fd, ctrl);
@@ -66,9 +68,9 @@ int emu_usermode_open(struct emu_object *ctrl) {
 }
 
 void emu_usermode_close(void) {
-  if (emu_gpu.usermode_page)
-    emu_object_put(&emu_gpu.usermode_page->object);
-  emu_gpu.usermode_page = NULL;
+  if (emu_usermode.page)
+    emu_object_put(&emu_usermode.page->object);
+  emu_usermode.page = NULL;
 }
 
 int emu_usermode_mmap(struct emu_object *object, int fd, size_t length, int protection,
@@ -92,8 +94,8 @@ void emu_usermode_mapped(struct emu_object *object, int fd, void *mapping, size_
   ctrl->mapping_protection = protection;
   ctrl->hidden = false;
   ctrl->page_inode = fstat(fd, &status) ? 0 : status.st_ino;
-  ctrl->next_mapped = emu_gpu.mapped;
-  emu_gpu.mapped = ctrl;
+  ctrl->next_mapped = emu_ctrls.mapped;
+  emu_ctrls.mapped = ctrl;
   emu_object_get(object);
   /* The engine removes the mapping when the GPU is switched off; without it the next request
    * does. */
@@ -103,7 +105,7 @@ void emu_usermode_mapped(struct emu_object *object, int fd, void *mapping, size_
 
 bool emu_usermode_unmapped(const void *address, size_t length) {
   bool found = false;
-  for (struct emu_ctrl **link = &emu_gpu.mapped; *link;) {
+  for (struct emu_ctrl **link = &emu_ctrls.mapped; *link;) {
     struct emu_ctrl *ctrl = *link;
     if ((uintptr_t)ctrl->mapping - (uintptr_t)address < length) {
       *link = ctrl->next_mapped;
@@ -120,7 +122,7 @@ bool emu_usermode_unmapped(const void *address, size_t length) {
 /* hide: maps a file without pages. The client may have replaced its mapping by another one, which
  * is left alone. */
 bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide) {
-  const int page = emu_gpu.usermode_page->kept_fd;
+  const int page = emu_usermode.page->kept_fd;
   const int to = hide ? memfd_create("nvgpu-off", MFD_CLOEXEC) : page;
   const ino_t from = hide ? ctrl->page_inode : ctrl->nothing_inode;
   struct emu_vma vma;
@@ -154,12 +156,11 @@ bool emu_usermode_watched(void) {
 
 /* The page stays while the engine runs. */
 static _Atomic uint32_t *doorbell_word(void) {
-  return (_Atomic uint32_t *)(void *)(emu_gpu.usermode_page->host +
-                                      USERMODE_NOTIFY_CHANNEL_PENDING);
+  return (_Atomic uint32_t *)(void *)(emu_usermode.page->host + USERMODE_NOTIFY_CHANNEL_PENDING);
 }
 
 static uint32_t token_in_page(void) {
-  return emu_usermode_watched() && emu_gpu.usermode_page
+  return emu_usermode_watched() && emu_usermode.page
              ? atomic_load_explicit(doorbell_word(), memory_order_acquire)
              : no_token;
 }
@@ -187,8 +188,8 @@ void emu_usermode_collect(void) {
   if (rung >= EMU_CHANNELS || hw_field(token, WORK_SUBMIT_TOKEN_RUNLIST))
     return; /* of no channel: ignored; docs/hardware/command-stream.md 1.4 */
   for (uint32_t id = 0; id < EMU_CHANNELS; id++) {
-    const struct emu_channel *channel = emu_gpu.channels[id];
+    const struct emu_channel *channel = emu_channels.by_id[id];
     if (channel && channel->usermode && (id == rung || has_moved(channel)))
-      atomic_fetch_or(&emu_gpu.doorbells[id / 64], UINT64_C(1) << (id % 64));
+      atomic_fetch_or(&emu_engine.doorbells[id / 64], UINT64_C(1) << (id % 64));
   }
 }

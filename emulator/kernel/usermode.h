@@ -11,7 +11,10 @@
 
 struct emu_channel;
 struct emu_ctrl;
+struct emu_dmabuf;
 struct emu_object;
+
+extern struct emu_usermode { struct emu_dmabuf *page; /* NULL: not made */ } emu_usermode;
 
 /* A new fd of the page, for an open of the control node; or -errno. gpu.lock held. */
 int emu_usermode_open(struct emu_object *ctrl);

@@ -64,8 +64,8 @@ static void *watchdog_thread(void *argument) {
   pthread_mutex_lock(&emu_gpu.lock);
   while (!w->stop) {
     for (int i = 0; i < EMU_CHANNELS; i++) {
-      if (emu_gpu.channels[i] && emu_gpu.channels[i]->submit)
-        check_progress(emu_gpu.channels[i], emu_time_ns());
+      if (emu_channels.by_id[i] && emu_channels.by_id[i]->submit)
+        check_progress(emu_channels.by_id[i], emu_time_ns());
     }
     base_cond_wait_until(&w->stopped, &emu_gpu.lock, emu_time_ns() + LOOK_MS * NS_PER_MS);
   }
@@ -76,7 +76,7 @@ static void *watchdog_thread(void *argument) {
 int emu_watchdog_start(struct emu_channel *channel) {
   channel->submit->watched = true;
   channel->submit->since_ns = emu_time_ns();
-  if (emu_gpu.watched_channels++)
+  if (emu_channels.watched++)
     return 0;
   struct emu_watchdog *w = calloc(1, sizeof(*w));
   int error = w ? 0 : -ENOMEM;
@@ -86,11 +86,11 @@ int emu_watchdog_start(struct emu_channel *channel) {
   }
   if (error) {
     free(w);
-    emu_gpu.watched_channels--;
+    emu_channels.watched--;
     channel->submit->watched = false;
     return error;
   }
-  emu_gpu.watchdog = w;
+  emu_channels.watchdog = w;
   return 0;
 }
 
@@ -98,10 +98,10 @@ void emu_watchdog_stop(struct emu_channel *channel) {
   if (!channel->submit->watched)
     return;
   channel->submit->watched = false;
-  if (--emu_gpu.watched_channels)
+  if (--emu_channels.watched)
     return;
-  struct emu_watchdog *w = emu_gpu.watchdog;
-  emu_gpu.watchdog = NULL;
+  struct emu_watchdog *w = emu_channels.watchdog;
+  emu_channels.watchdog = NULL;
   w->stop = true;
   pthread_cond_signal(&w->stopped);
   pthread_mutex_unlock(&emu_gpu.lock);

@@ -249,7 +249,7 @@ void emu_check_all_leaks(void) {
   if (!emu_options()->leaks)
     return;
   pthread_mutex_lock(&emu_gpu.lock);
-  for (int fd = 0; fd < emu_gpu.table_size; fd++) {
+  for (int fd = 0; fd < emu_objects.table_size; fd++) {
     const struct emu_as *as = emu_table_get_kind(fd, EMU_AS);
     if (as)
       emu_check_leaks(as);

@@ -454,14 +454,14 @@ static void set_up(struct fuzz *f) {
   f->channel = emu_table_get_kind(f->ch.fd, EMU_CHANNEL);
   /* Nobody rings the bell, so the engine's own thread sleeps. Others seem to wait,
    * so turns end. */
-  emu_gpu.scheduled_count += 2;
+  emu_engine.scheduled_count += 2;
   pthread_mutex_unlock(&emu_gpu.lock);
   f->end = (uint32_t *)f->ch.push.cpu + WORDS_MAX;
 }
 
 static void tear_down(struct fuzz *f) {
   reset_channel(f);
-  emu_gpu.scheduled_count -= 2;
+  emu_engine.scheduled_count -= 2;
   buffer_destroy(&f->c, &f->data);
   buffer_destroy(&f->c, &f->code);
   channel_close(&f->c, &f->ch);

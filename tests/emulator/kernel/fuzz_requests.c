@@ -20,6 +20,10 @@
 #include <cmocka.h>
 
 #include "emulator/gpu.h"
+#include "emulator/kernel/dmabuf.h"
+#include "emulator/kernel/nvmap.h"
+#include "emulator/kernel/syncpoint.h"
+#include "emulator/kernel/tsg.h"
 #include "emulator/objects.h"
 #include "tests/emulator/client.h"
 #include "tests/emulator/random.h"
@@ -619,8 +623,9 @@ static bool end_life(void) {
   while (fd_count)
     OS->close(fds[--fd_count]);
   handle_count = 0;
-  bool clean = !emu_gpu.started && !emu_gpu.fd_count && !emu_gpu.dmabufs && !emu_gpu.handles &&
-               !emu_gpu.memory_used && !emu_gpu.tsg_count && !emu_gpu.waits && !emu_gpu.tokens;
+  bool clean = !emu_gpu.started && !emu_objects.fd_count && !emu_memory.dmabufs &&
+               !emu_nvmap.handles && !emu_memory.used && !emu_tsgs.count && !emu_syncpoints.waits &&
+               !emu_tsgs.tokens;
   int lowest = dup(STDERR_FILENO);
   close(lowest);
   return clean && lowest == STDERR_FILENO + 1;
