@@ -14,7 +14,7 @@ FOLDERS = ("base", "compiler", "emulator", "gpu", "icd", "runtime", "tools", "te
            "conformance")
 KINDS = {".c", ".h", ".py", ".csv", ".isa", ".cuh", ".cl", ".md", ".build", ".1", ".7"}
 COMMENT_LINE = re.compile(r"\n[ \t]*(?:\*|//|#)?[ \t]*")
-PAGE = re.compile(r"(?<![\w/.-])(?:\.\./)*((?:%s)/[\w./-]+\.(?:md|csv|isa))\b" % "|".join(FOLDERS))
+PAGE = re.compile(r"(?<![\w/.-])((?:\.\./)*(?:%s)/[\w./-]+\.(?:md|csv|isa))\b" % "|".join(FOLDERS))
 NUMBER = r"T?\d+(?:\.\d+)*(?![\w-])"
 CITED = re.compile(r"(?:docs/)?(?:hardware/)?(?<![\w-])([a-z][a-z0-9-]*\.md),? "
                    r"(?:\(?(sections?|traps?) )?"
@@ -39,7 +39,7 @@ def main():
                        if p.suffix in KINDS and p.name != "renamed-paths.csv"):
         text = COMMENT_LINE.sub(" ", path.read_text(encoding="utf-8"))
         for page in PAGE.findall(text):
-            if not (top / page).exists() and not (path.parent / page).exists():
+            if not any((start / page).exists() for start in (top, path.parent)):
                 wrong.append("%s: there is no %s" % (path.relative_to(top), page))
         for sheet, kind, numbers in CITED.findall(text):
             if sheet not in known:
