@@ -159,9 +159,13 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandCopyBufferRectKHR(
     size_t source_slice_bytes, size_t target_row_bytes, size_t target_slice_bytes,
     ICD_RECORD_TAIL) {
   const struct place place = PLACE("clCommandCopyBufferRectKHR");
-  const struct icd_rectangles rectangles = {source_origin,     target_origin,      region,
-                                            source_row_bytes,  source_slice_bytes, target_row_bytes,
-                                            target_slice_bytes};
+  const struct icd_rectangles rectangles = {.source_origin = source_origin,
+                                            .target_origin = target_origin,
+                                            .region = region,
+                                            .source_row_bytes = source_row_bytes,
+                                            .source_slice_bytes = source_slice_bytes,
+                                            .target_row_bytes = target_row_bytes,
+                                            .target_slice_bytes = target_slice_bytes};
   struct icd_operation operation;
   cl_int code;
   if ((code = check_fixed(&place)) ||

@@ -99,7 +99,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem
     return ICD_FAIL_NULL(errcode_ret, queue->context, CL_INVALID_VALUE, "size is 0");
   if ((code = icd_check_range(buffer, offset, size, __func__)))
     return icd_null(errcode_ret, code);
-  const struct icd_box box = {offset, {size, 1, 1}, size, size};
+  const struct icd_box box = {
+      .offset = offset, .region = {size, 1, 1}, .row_bytes = size, .slice_bytes = size};
   return enqueue_map(queue, buffer, CL_COMMAND_MAP_BUFFER, blocking, flags, &box, wait_count, waits,
                      event, errcode_ret, __func__);
 }

@@ -278,8 +278,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(
     const size_t *host_origin, const size_t *region, size_t buffer_row_pitch,
     size_t buffer_slice_pitch, size_t host_row_pitch, size_t host_slice_pitch, void *ptr,
     cl_uint wait_count, const cl_event *waits, cl_event *event) {
-  struct side device = {buffer_origin, buffer_row_pitch, buffer_slice_pitch, 0, 0};
-  struct side host = {host_origin, host_row_pitch, host_slice_pitch, 0, 0};
+  struct side device = {
+      .origin = buffer_origin, .row_bytes = buffer_row_pitch, .slice_bytes = buffer_slice_pitch};
+  struct side host = {
+      .origin = host_origin, .row_bytes = host_row_pitch, .slice_bytes = host_slice_pitch};
   return transfer_rect(queue, buffer, blocking, &device, &host, region, ptr, NULL, wait_count,
                        waits, event, __func__);
 }
@@ -289,8 +291,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(
     const size_t *host_origin, const size_t *region, size_t buffer_row_pitch,
     size_t buffer_slice_pitch, size_t host_row_pitch, size_t host_slice_pitch, const void *ptr,
     cl_uint wait_count, const cl_event *waits, cl_event *event) {
-  struct side device = {buffer_origin, buffer_row_pitch, buffer_slice_pitch, 0, 0};
-  struct side host = {host_origin, host_row_pitch, host_slice_pitch, 0, 0};
+  struct side device = {
+      .origin = buffer_origin, .row_bytes = buffer_row_pitch, .slice_bytes = buffer_slice_pitch};
+  struct side host = {
+      .origin = host_origin, .row_bytes = host_row_pitch, .slice_bytes = host_slice_pitch};
   return transfer_rect(queue, buffer, blocking, &device, &host, region, NULL, ptr, wait_count,
                        waits, event, __func__);
 }

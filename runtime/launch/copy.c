@@ -13,7 +13,7 @@ static const size_t widths[] = {16, 4, 1};
 enum { WIDTHS = sizeof widths / sizeof widths[0] };
 
 #define SECTION(name)                                                                              \
-  { MODULE_TEXT, sizeof(text_##name), 128, text_##name }
+  { .kind = MODULE_TEXT, .size = sizeof(text_##name), .align = 128, .data = text_##name }
 #define KERNEL(number, NAME, label)                                                                \
   {                                                                                                \
     .name = label, .text = (number), .registers = REGISTERS_##NAME,                                \

@@ -345,7 +345,7 @@ static void dma_buf_image(void **state) {
 }
 
 /* Memory that nothing may write once it is made: neither host nor commands nor kernels. */
-static void immutable(void **state) {
+static void immutable_memory(void **state) {
   struct fixture *fixture = *state;
   enum { CONTENTS = CL_MEM_IMMUTABLE_EXT | CL_MEM_COPY_HOST_PTR, TEXELS = 4 };
   static const cl_mem_flags refused[] = {CL_MEM_IMMUTABLE_EXT,
@@ -436,13 +436,13 @@ static void immutable(void **state) {
     clReleaseMemObject(all_mems[i]);
 }
 
-static void import(void **state) {
+static void imported_memory(void **state) {
   struct fixture *fixture = *state;
   static const cl_import_properties_arm dma[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_DMA_BUF_ARM,
                                                  CL_IMPORT_DMA_BUF_DATA_CONSISTENCY_WITH_HOST_ARM,
                                                  CL_TRUE, 0};
-  static const cl_import_properties_arm secret[] = {CL_IMPORT_TYPE_ARM,
-                                                    CL_IMPORT_TYPE_PROTECTED_ARM, 0};
+  static const cl_import_properties_arm secure_import[] = {CL_IMPORT_TYPE_ARM,
+                                                           CL_IMPORT_TYPE_PROTECTED_ARM, 0};
   static const cl_import_properties_arm unknown[] = {0x4242, 1, 0};
   int fd, *pages = make_dma_buf(&fd), bad = -1;
   cl_context context = fixture->context;
@@ -485,7 +485,7 @@ static void import(void **state) {
   assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
   assert_null(clImportMemoryARM(context, 0, NULL, values, SIZE_MAX, &code));
   assert_int_equal(code, CL_INVALID_BUFFER_SIZE);
-  assert_null(clImportMemoryARM(context, 0, secret, values, BYTES, &code));
+  assert_null(clImportMemoryARM(context, 0, secure_import, values, BYTES, &code));
   assert_int_equal(code, CL_INVALID_PROPERTY);
   assert_null(clImportMemoryARM(context, 0, unknown, values, BYTES, &code));
   assert_int_equal(code, CL_INVALID_PROPERTY);
@@ -526,7 +526,7 @@ static void queue_hints(void **state) {
 }
 
 /* The suggestion is what a launch without a local size gets. */
-static void suggestion(void **state) {
+static void suggested_local_size(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, 4096);
   cl_kernel ids = fixture_kernel(fixture, "ids"), required = fixture_kernel(fixture, "required");
@@ -567,7 +567,7 @@ static void suggestion(void **state) {
   clReleaseMemObject(mem);
 }
 
-static void identity(void **state) {
+static void uuids(void **state) {
   struct fixture *fixture = *state;
   cl_uchar device[CL_UUID_SIZE_KHR], again[CL_UUID_SIZE_KHR], driver[CL_UUID_SIZE_KHR];
   cl_bool valid;
@@ -583,7 +583,7 @@ static void identity(void **state) {
 }
 
 /* Every function that an extension of the list has is found by its name. */
-static void functions(void **state) {
+static void extension_functions(void **state) {
   static const char *const names[] = {
       "clCreateCommandQueueWithPropertiesKHR",
       "clGetKernelSuggestedLocalWorkSize",
@@ -615,9 +615,10 @@ static void functions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(usm_allocations), TEST(usm_commands), TEST(device_address), TEST(dma_buf),
-      TEST(dma_buf_image),   TEST(immutable),    TEST(import),         TEST(queue_hints),
-      TEST(suggestion),      TEST(identity),     TEST(functions),
+      TEST(usm_allocations), TEST(usm_commands),        TEST(device_address),
+      TEST(dma_buf),         TEST(dma_buf_image),       TEST(immutable_memory),
+      TEST(imported_memory), TEST(queue_hints),         TEST(suggested_local_size),
+      TEST(uuids),           TEST(extension_functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,61 +62,61 @@ static const struct {
   void *host_ptr;
   cl_int code;
 } rows[] = {
-    {D1(1), {CL_R, CL_FLOAT}, 0, NULL, CL_SUCCESS},
-    {D1(ICD_IMAGE_WIDTH_MAX), {CL_R, CL_UNORM_INT8}, 0, NULL, CL_SUCCESS},
-    {D1(0), {CL_R, CL_FLOAT}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {D1(ICD_IMAGE_WIDTH_MAX + 1), {CL_R, CL_FLOAT}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_SUCCESS},
-    {D2(4, 0), {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {D2(4, ICD_IMAGE_WIDTH_MAX + 1), {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {D2(SIZE_MAX, 4), {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {D3(2, 2, 2), {CL_RGBA, CL_HALF_FLOAT}, 0, NULL, CL_SUCCESS},
-    {D3(2, 2, 0), {CL_RGBA, CL_HALF_FLOAT}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {D3(2, 2, ICD_IMAGE_SIDE_MAX + 1), {CL_RGBA, CL_HALF_FLOAT}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {D3(16384, 16384, 16384), {CL_RGBA, CL_FLOAT}, 0, NULL, CL_MEM_OBJECT_ALLOCATION_FAILURE},
-    {A1(4, 3), {CL_RG, CL_SIGNED_INT16}, 0, NULL, CL_SUCCESS},
-    {A1(4, 0), {CL_RG, CL_SIGNED_INT16}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {A1(4, ICD_IMAGE_LAYERS_MAX + 1), {CL_RG, CL_SIGNED_INT16}, 0, NULL, CL_INVALID_IMAGE_SIZE},
-    {A2(4, 3, 2), {CL_DEPTH, CL_FLOAT}, 0, NULL, CL_SUCCESS},
-    {D3(4, 3, 2), {CL_DEPTH, CL_FLOAT}, 0, NULL, CL_IMAGE_FORMAT_NOT_SUPPORTED},
-    {{0}, {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_DESCRIPTOR},
-    {{.image_type = CL_MEM_OBJECT_BUFFER, .image_width = 4}, {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_DESCRIPTOR},
-    {{.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = 4, .num_mip_levels = 1}, {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_DESCRIPTOR},
-    {{.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = 4, .num_samples = 1}, {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_DESCRIPTOR},
-    {{.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 4}, {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = D1(1), .format = {CL_R, CL_FLOAT}, .code = CL_SUCCESS},
+    {.desc = D1(ICD_IMAGE_WIDTH_MAX), .format = {CL_R, CL_UNORM_INT8}, .code = CL_SUCCESS},
+    {.desc = D1(0), .format = {CL_R, CL_FLOAT}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = D1(ICD_IMAGE_WIDTH_MAX + 1), .format = {CL_R, CL_FLOAT}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_SUCCESS},
+    {.desc = D2(4, 0), .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = D2(4, ICD_IMAGE_WIDTH_MAX + 1), .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = D2(SIZE_MAX, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = D3(2, 2, 2), .format = {CL_RGBA, CL_HALF_FLOAT}, .code = CL_SUCCESS},
+    {.desc = D3(2, 2, 0), .format = {CL_RGBA, CL_HALF_FLOAT}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = D3(2, 2, ICD_IMAGE_SIDE_MAX + 1), .format = {CL_RGBA, CL_HALF_FLOAT}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = D3(16384, 16384, 16384), .format = {CL_RGBA, CL_FLOAT}, .code = CL_MEM_OBJECT_ALLOCATION_FAILURE},
+    {.desc = A1(4, 3), .format = {CL_RG, CL_SIGNED_INT16}, .code = CL_SUCCESS},
+    {.desc = A1(4, 0), .format = {CL_RG, CL_SIGNED_INT16}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = A1(4, ICD_IMAGE_LAYERS_MAX + 1), .format = {CL_RG, CL_SIGNED_INT16}, .code = CL_INVALID_IMAGE_SIZE},
+    {.desc = A2(4, 3, 2), .format = {CL_DEPTH, CL_FLOAT}, .code = CL_SUCCESS},
+    {.desc = D3(4, 3, 2), .format = {CL_DEPTH, CL_FLOAT}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
+    {.desc = {0}, .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = {.image_type = CL_MEM_OBJECT_BUFFER, .image_width = 4}, .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = {.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = 4, .num_mip_levels = 1}, .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = {.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = 4, .num_samples = 1}, .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 4}, .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_DESCRIPTOR},
     /* formats */
-    {D2(4, 4), {CL_RGBA, CL_UNORM_SHORT_565}, 0, NULL, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-    {D2(4, 4), {CL_RGB, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-    {D2(4, 4), {CL_BGRA, CL_FLOAT}, 0, NULL, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-    {D2(4, 4), {CL_INTENSITY, CL_SIGNED_INT8}, 0, NULL, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-    {D2(4, 4), {0, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-    {D2(4, 4), {CL_RGBA, 0}, 0, NULL, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-    {D2(4, 4), {CL_RA, CL_UNORM_INT8}, 0, NULL, CL_IMAGE_FORMAT_NOT_SUPPORTED},
-    {D2(4, 4), {CL_sRGB, CL_UNORM_INT8}, 0, NULL, CL_IMAGE_FORMAT_NOT_SUPPORTED},
-    {D2(4, 4), {CL_RGB, CL_UNORM_SHORT_565}, 0, NULL, CL_SUCCESS},
-    {D2(4, 4), {CL_sBGRA, CL_UNORM_INT8}, CL_MEM_READ_ONLY, NULL, CL_SUCCESS},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_SHORT_565}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+    {.desc = D2(4, 4), .format = {CL_RGB, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+    {.desc = D2(4, 4), .format = {CL_BGRA, CL_FLOAT}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+    {.desc = D2(4, 4), .format = {CL_INTENSITY, CL_SIGNED_INT8}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+    {.desc = D2(4, 4), .format = {0, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+    {.desc = D2(4, 4), .format = {CL_RGBA, 0}, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+    {.desc = D2(4, 4), .format = {CL_RA, CL_UNORM_INT8}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
+    {.desc = D2(4, 4), .format = {CL_sRGB, CL_UNORM_INT8}, .code = CL_IMAGE_FORMAT_NOT_SUPPORTED},
+    {.desc = D2(4, 4), .format = {CL_RGB, CL_UNORM_SHORT_565}, .code = CL_SUCCESS},
+    {.desc = D2(4, 4), .format = {CL_sBGRA, CL_UNORM_INT8}, .flags = CL_MEM_READ_ONLY, .code = CL_SUCCESS},
     /* flags and host pointers */
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, NULL, CL_INVALID_VALUE},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS, NULL, CL_INVALID_VALUE},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, CL_MEM_KERNEL_READ_AND_WRITE, NULL, CL_INVALID_VALUE},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, CL_MEM_USE_HOST_PTR | HOST, memory, CL_INVALID_VALUE},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, 1ull << 40, NULL, CL_INVALID_VALUE},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, HOST, NULL, CL_INVALID_HOST_PTR},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, CL_MEM_USE_HOST_PTR, NULL, CL_INVALID_HOST_PTR},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, 0, memory, CL_INVALID_HOST_PTR},
-    {D2(4, 4), {CL_RGBA, CL_UNORM_INT8}, CL_MEM_USE_HOST_PTR, memory, CL_SUCCESS},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, .code = CL_INVALID_VALUE},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS, .code = CL_INVALID_VALUE},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_KERNEL_READ_AND_WRITE, .code = CL_INVALID_VALUE},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_USE_HOST_PTR | HOST, .host_ptr = memory, .code = CL_INVALID_VALUE},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = 1ull << 40, .code = CL_INVALID_VALUE},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .code = CL_INVALID_HOST_PTR},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_USE_HOST_PTR, .code = CL_INVALID_HOST_PTR},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .host_ptr = memory, .code = CL_INVALID_HOST_PTR},
+    {.desc = D2(4, 4), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = CL_MEM_USE_HOST_PTR, .host_ptr = memory, .code = CL_SUCCESS},
     /* pitches */
-    {D2P(4, 4, 16), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_SUCCESS},
-    {D2P(4, 4, 20), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_SUCCESS},
-    {D2P(4, 4, 15), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_INVALID_IMAGE_DESCRIPTOR},
-    {D2P(4, 4, 18), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_INVALID_IMAGE_DESCRIPTOR},
-    {D2P(4, 4, 16), {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_DESCRIPTOR},
-    {D2P(4, 4, (size_t)BIG * 8), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_INVALID_IMAGE_DESCRIPTOR},
-    {D3P(4, 4, 2, 20, 80), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_SUCCESS},
-    {D3P(4, 4, 2, 20, 100), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_SUCCESS},
-    {D3P(4, 4, 2, 20, 60), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_INVALID_IMAGE_DESCRIPTOR},
-    {D3P(4, 4, 2, 20, 90), {CL_RGBA, CL_UNORM_INT8}, HOST, memory, CL_INVALID_IMAGE_DESCRIPTOR},
-    {D3P(4, 4, 2, 0, 64), {CL_RGBA, CL_UNORM_INT8}, 0, NULL, CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = D2P(4, 4, 16), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_SUCCESS},
+    {.desc = D2P(4, 4, 20), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_SUCCESS},
+    {.desc = D2P(4, 4, 15), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = D2P(4, 4, 18), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = D2P(4, 4, 16), .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = D2P(4, 4, (size_t)BIG * 8), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = D3P(4, 4, 2, 20, 80), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_SUCCESS},
+    {.desc = D3P(4, 4, 2, 20, 100), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_SUCCESS},
+    {.desc = D3P(4, 4, 2, 20, 60), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = D3P(4, 4, 2, 20, 90), .format = {CL_RGBA, CL_UNORM_INT8}, .flags = HOST, .host_ptr = memory, .code = CL_INVALID_IMAGE_DESCRIPTOR},
+    {.desc = D3P(4, 4, 2, 0, 64), .format = {CL_RGBA, CL_UNORM_INT8}, .code = CL_INVALID_IMAGE_DESCRIPTOR},
 };
 /* clang-format on */
 
@@ -156,7 +156,7 @@ static void creation(void **state) {
 }
 
 /* Images in buffers and in images. */
-static void parents(void **state) {
+static void images_in_memory(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   cl_mem buffer = fixture_buffer(fixture, 256), found;
@@ -384,7 +384,7 @@ static void transfers(void **state) {
 }
 
 /* The layers of a 1D array lie a slice pitch apart, in the host's memory as well. */
-static void line_arrays(void **state) {
+static void arrays_of_lines(void **state) {
   struct fixture *fixture = *state;
   enum { W = 5, N = 3, SLICE = 32 };
   unsigned char in[N * SLICE], out[N * W * 4];
@@ -740,8 +740,8 @@ static void arguments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(creation), TEST(parents),          TEST(info),
-      TEST(formats),  TEST(transfers),        TEST(line_arrays),
+      TEST(creation), TEST(images_in_memory), TEST(info),
+      TEST(formats),  TEST(transfers),        TEST(arrays_of_lines),
       TEST(misuse),   TEST(overlapping_maps), TEST(overlapping_maps_of_parts),
       TEST(samplers), TEST(arguments),
   };

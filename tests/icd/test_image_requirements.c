@@ -40,8 +40,8 @@ static cl_int ask(struct fixture *fixture, const cl_image_format *format, const 
                                        what, sizeof *value, value, &size);
 }
 
-static size_t asked(struct fixture *fixture, const cl_image_format *format,
-                    const cl_image_desc *desc, cl_image_requirements_info_ext what) {
+static size_t requirement(struct fixture *fixture, const cl_image_format *format,
+                          const cl_image_desc *desc, cl_image_requirements_info_ext what) {
   size_t value;
   assert_cl(ask(fixture, format, desc, what, &value));
   return value;
@@ -55,7 +55,7 @@ static void sizes(void **state) {
       cl_image_desc desc = types[i].desc;
       const size_t pitch = (W + gap) * 4;
       desc.image_row_pitch = gap ? pitch : 0;
-      const size_t size = asked(fixture, &rgba8, &desc, CL_IMAGE_REQUIREMENTS_SIZE_EXT);
+      const size_t size = requirement(fixture, &rgba8, &desc, CL_IMAGE_REQUIREMENTS_SIZE_EXT);
       assert_int_equal(size, types[i].rows * pitch);
       cl_mem buffer = fixture_buffer(fixture, size), small = fixture_buffer(fixture, size - 1),
              found;
@@ -115,11 +115,11 @@ static void alignments(void **state) {
       CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT,
       CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT};
   for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
-    assert_int_equal(asked(fixture, &r8, &types[0].desc, queries[i]), 1);
-    assert_int_equal(asked(fixture, &rgba8, NULL, queries[i]), 4);
-    assert_int_equal(asked(fixture, &rgba32, &types[TYPES - 1].desc, queries[i]), 16);
-    assert_int_equal(asked(fixture, NULL, &types[0].desc, queries[i]), 16);
-    assert_int_equal(asked(fixture, NULL, NULL, queries[i]), 16);
+    assert_int_equal(requirement(fixture, &r8, &types[0].desc, queries[i]), 1);
+    assert_int_equal(requirement(fixture, &rgba8, NULL, queries[i]), 4);
+    assert_int_equal(requirement(fixture, &rgba32, &types[TYPES - 1].desc, queries[i]), 16);
+    assert_int_equal(requirement(fixture, NULL, &types[0].desc, queries[i]), 16);
+    assert_int_equal(requirement(fixture, NULL, NULL, queries[i]), 16);
   }
   /* What is not aligned so is refused: a pitch, a slice, a part of a buffer, a pointer. */
   cl_int code;
@@ -129,22 +129,31 @@ static void alignments(void **state) {
       clCreateBuffer(fixture->context, CL_MEM_USE_HOST_PTR, sizeof memory - 2, memory + 2, &code);
   assert_cl(code);
   const struct {
-    size_t row, slice;
+    size_t row_bytes, slice_bytes;
     cl_mem parent;
     cl_int code;
   } rows[] = {
-      {24, 24 * H, buffer, CL_SUCCESS},
-      {24, 24 * H + 24, buffer, CL_SUCCESS},
-      {22, 0, buffer, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-      {16, 0, buffer, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-      {24, 24 * H + 4, buffer, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-      {24, 24 * H - 24, buffer, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-      {24, 24 * H, odd, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+      {.row_bytes = 24, .slice_bytes = 24 * H, .parent = buffer, .code = CL_SUCCESS},
+      {.row_bytes = 24, .slice_bytes = 24 * H + 24, .parent = buffer, .code = CL_SUCCESS},
+      {.row_bytes = 22, .parent = buffer, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+      {.row_bytes = 16, .parent = buffer, .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+      {.row_bytes = 24,
+       .slice_bytes = 24 * H + 4,
+       .parent = buffer,
+       .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+      {.row_bytes = 24,
+       .slice_bytes = 24 * H - 24,
+       .parent = buffer,
+       .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+      {.row_bytes = 24,
+       .slice_bytes = 24 * H,
+       .parent = odd,
+       .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     cl_image_desc desc = types[TYPES - 1].desc;
-    desc.image_row_pitch = rows[i].row;
-    desc.image_slice_pitch = rows[i].slice;
+    desc.image_row_pitch = rows[i].row_bytes;
+    desc.image_slice_pitch = rows[i].slice_bytes;
     desc.mem_object = rows[i].parent;
     cl_mem image = clCreateImage(fixture->context, 0, &rgba8, &desc, NULL, &code);
     assert_int_equal(code, rows[i].code);
@@ -179,8 +188,8 @@ static void limits(void **state) {
   };
   const cl_image_desc any = {0};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    assert_int_equal(asked(fixture, NULL, NULL, rows[i].query), rows[i].all);
-    assert_int_equal(asked(fixture, &rgba8, &any, rows[i].query), rows[i].all);
+    assert_int_equal(requirement(fixture, NULL, NULL, rows[i].query), rows[i].all);
+    assert_int_equal(requirement(fixture, &rgba8, &any, rows[i].query), rows[i].all);
     for (size_t k = 0; k < TYPES; k++) {
       size_t value;
       const cl_image_desc desc = {.image_type = types[k].desc.image_type};
@@ -206,31 +215,83 @@ static void misuse(void **state) {
     size_t size;
     cl_int code;
   } rows[] = {
-      {fixture->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
-       CL_SUCCESS},
-      {NULL, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
-       CL_INVALID_CONTEXT},
-      {fixture->context, unknown, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
-       CL_INVALID_PROPERTY},
-      {fixture->context, NULL, 1ull << 40, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT,
-       sizeof(size_t), CL_INVALID_VALUE},
-      {fixture->context, NULL, 0, &impossible, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT,
-       sizeof(size_t), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
-      {fixture->context, NULL, 0, NULL, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
-       CL_INVALID_VALUE},
-      {fixture->context, NULL, 0, &rgba8, NULL, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
-       CL_INVALID_VALUE},
-      {fixture->context, NULL, 0, &rgba8, &empty, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
-       CL_INVALID_IMAGE_DESCRIPTOR},
-      {fixture->context, NULL, 0, &rgba8, &buffer, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t),
-       CL_INVALID_IMAGE_DESCRIPTOR},
-      {fixture->context, NULL, 0, &rgba8, &buffer, CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
-       sizeof(size_t), CL_INVALID_IMAGE_DESCRIPTOR},
-      {fixture->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_SIZE_EXT, sizeof(size_t) - 1,
-       CL_INVALID_VALUE},
-      {fixture->context, NULL, 0, &rgba8, &good, CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
-       sizeof(cl_uint) - 1, CL_INVALID_VALUE},
-      {fixture->context, NULL, 0, &rgba8, &good, CL_IMAGE_FORMAT, sizeof(size_t), CL_INVALID_VALUE},
+      {.context = fixture->context,
+       .format = &rgba8,
+       .desc = &good,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_SUCCESS},
+      {.format = &rgba8,
+       .desc = &good,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_CONTEXT},
+      {.context = fixture->context,
+       .properties = unknown,
+       .format = &rgba8,
+       .desc = &good,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_PROPERTY},
+      {.context = fixture->context,
+       .flags = 1ull << 40,
+       .format = &rgba8,
+       .desc = &good,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_VALUE},
+      {.context = fixture->context,
+       .format = &impossible,
+       .desc = &good,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR},
+      {.context = fixture->context,
+       .desc = &good,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_VALUE},
+      {.context = fixture->context,
+       .format = &rgba8,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_VALUE},
+      {.context = fixture->context,
+       .format = &rgba8,
+       .desc = &empty,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_IMAGE_DESCRIPTOR},
+      {.context = fixture->context,
+       .format = &rgba8,
+       .desc = &buffer,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_IMAGE_DESCRIPTOR},
+      {.context = fixture->context,
+       .format = &rgba8,
+       .desc = &buffer,
+       .query = CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_IMAGE_DESCRIPTOR},
+      {.context = fixture->context,
+       .format = &rgba8,
+       .desc = &good,
+       .query = CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+       .size = sizeof(size_t) - 1,
+       .code = CL_INVALID_VALUE},
+      {.context = fixture->context,
+       .format = &rgba8,
+       .desc = &good,
+       .query = CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT,
+       .size = sizeof(cl_uint) - 1,
+       .code = CL_INVALID_VALUE},
+      {.context = fixture->context,
+       .format = &rgba8,
+       .desc = &good,
+       .query = CL_IMAGE_FORMAT,
+       .size = sizeof(size_t),
+       .code = CL_INVALID_VALUE},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     size_t value;

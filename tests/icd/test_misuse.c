@@ -240,11 +240,11 @@ static cl_int errcode;
 static void ignore(void) {}
 
 /* What the context's callback was told last. */
-static char told[256];
+static char sentence_of_context[256];
 
 static void CL_CALLBACK note_error(const char *sentence, const void *data, size_t size,
                                    void *user_data) {
-  snprintf(told, sizeof told, "%s", sentence);
+  snprintf(sentence_of_context, sizeof sentence_of_context, "%s", sentence);
 }
 
 static void set_data(void) {
@@ -688,7 +688,7 @@ static bool names_call(const char *sentence, const char *name) {
          (!name[length] || strcmp(name + length, "KHR") == 0);
 }
 
-static void misuse(void **state) {
+static void rows_of_misuse(void **state) {
   int bad = 0;
   for (int i = 0; i < ROWS; i++) {
     const struct row *row = &rows[i];
@@ -698,10 +698,10 @@ static void misuse(void **state) {
       arguments[j] =
           row->arguments[j].slot ? values[row->arguments[j].slot] : row->arguments[j].number;
     bool null;
-    told[0] = 0;
+    sentence_of_context[0] = 0;
     cl_int code = run(row, f, arguments, &null);
-    if (told[0] && !names_call(told, row->call)) {
-      print_error("%s, %s: the message is \"%s\"\n", row->call, row->what, told);
+    if (sentence_of_context[0] && !names_call(sentence_of_context, row->call)) {
+      print_error("%s, %s: the message is \"%s\"\n", row->call, row->what, sentence_of_context);
       bad++;
     }
     if (code == expected(row) && null && row->returns == 'p') {
@@ -733,7 +733,7 @@ static cl_uint references(cl_int(CL_API_CALL *query)(void *, cl_uint, size_t, vo
              (info))
 
 /* The objects have survived, with the references that they had, and still work. */
-static void survival(void **state) {
+static void objects_after_misuse(void **state) {
   assert_int_equal(REFERENCES(clGetContextInfo, context, CL_CONTEXT_REFERENCE_COUNT), 1);
   assert_int_equal(REFERENCES(clGetCommandQueueInfo, queue, CL_QUEUE_REFERENCE_COUNT), 1);
   assert_int_equal(REFERENCES(clGetMemObjectInfo, buffer, CL_MEM_REFERENCE_COUNT), 1);
@@ -756,7 +756,7 @@ static void survival(void **state) {
 }
 
 /* Stale handles of each kind are still refused when many objects have come and gone. */
-static void reuse(void **state) {
+static void stale_handles_after_reuse(void **state) {
   cl_context context = GET(cl_context, context);
   enum { MANY = 1000 };
   for (int i = 0; i < MANY; i++) {
@@ -777,9 +777,9 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(misuse),
-      cmocka_unit_test(survival),
-      cmocka_unit_test(reuse),
+      cmocka_unit_test(rows_of_misuse),
+      cmocka_unit_test(objects_after_misuse),
+      cmocka_unit_test(stale_handles_after_reuse),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

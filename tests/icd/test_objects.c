@@ -83,8 +83,8 @@ static void devices(void **state) {
   assert_cl(clReleaseDevice(device));
   assert_int_equal(clRetainDevice(NULL), CL_INVALID_DEVICE);
   assert_int_equal(clReleaseDevice((cl_device_id)(void *)&icd_platform), CL_INVALID_DEVICE);
-  const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
-  assert_int_equal(clCreateSubDevices(device, equally, 0, NULL, &count), CL_INVALID_VALUE);
+  const cl_device_partition_property partition[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  assert_int_equal(clCreateSubDevices(device, partition, 0, NULL, &count), CL_INVALID_VALUE);
 }
 
 /* Every query of OpenCL 1.0 to 3.0 and of the extensions that are reported. */
@@ -457,7 +457,7 @@ static void transfers(void **state) {
   cl_mem hidden = clCreateBuffer(fixture->context, CL_MEM_HOST_NO_ACCESS, 256, NULL, &code);
   cl_mem readable = clCreateBuffer(fixture->context, CL_MEM_HOST_READ_ONLY, 256, NULL, &code);
   cl_context elsewhere = clCreateContext(NULL, 1, &fixture->device, NULL, NULL, &code);
-  cl_mem foreigner = clCreateBuffer(elsewhere, 0, 256, NULL, &code);
+  cl_mem other_mem = clCreateBuffer(elsewhere, 0, 256, NULL, &code);
   cl_event foreign_event = clCreateUserEvent(elsewhere, &code), no_event = FOREIGN(cl_event);
 
 #define READ(queue_, mem_, offset, size, ptr, n, list)                                             \
@@ -466,7 +466,7 @@ static void transfers(void **state) {
   assert_cl(READ(queue, mem, 256, 0, host, 0, NULL)); /* nothing, at the end */
   assert_int_equal(READ(NULL, mem, 0, 1, host, 0, NULL), CL_INVALID_COMMAND_QUEUE);
   assert_int_equal(READ(queue, NULL, 0, 1, host, 0, NULL), CL_INVALID_MEM_OBJECT);
-  assert_int_equal(READ(queue, foreigner, 0, 1, host, 0, NULL), CL_INVALID_CONTEXT);
+  assert_int_equal(READ(queue, other_mem, 0, 1, host, 0, NULL), CL_INVALID_CONTEXT);
   assert_int_equal(READ(queue, mem, 0, 257, host, 0, NULL), CL_INVALID_VALUE);
   assert_int_equal(READ(queue, mem, 257, 0, host, 0, NULL), CL_INVALID_VALUE);
   assert_int_equal(READ(queue, mem, 2, SIZE_MAX, host, 0, NULL), CL_INVALID_VALUE);
@@ -488,7 +488,7 @@ static void transfers(void **state) {
                    CL_INVALID_VALUE);
   assert_int_equal(clEnqueueCopyBuffer(queue, mem, other, 0, 200, 100, 0, NULL, NULL),
                    CL_INVALID_VALUE);
-  assert_int_equal(clEnqueueCopyBuffer(queue, mem, foreigner, 0, 0, 1, 0, NULL, NULL),
+  assert_int_equal(clEnqueueCopyBuffer(queue, mem, other_mem, 0, 0, 1, 0, NULL, NULL),
                    CL_INVALID_CONTEXT);
 
   /* fill: every pattern size, at its place */
@@ -535,11 +535,11 @@ static void transfers(void **state) {
   assert_int_equal(clEnqueueMigrateMemObjects(queue, 0, &mem, 0, 0, NULL, NULL), CL_INVALID_VALUE);
   assert_int_equal(clEnqueueMigrateMemObjects(queue, 1, &mem, 1 << 9, 0, NULL, NULL),
                    CL_INVALID_VALUE);
-  assert_int_equal(clEnqueueMigrateMemObjects(queue, 1, &foreigner, 0, 0, NULL, NULL),
+  assert_int_equal(clEnqueueMigrateMemObjects(queue, 1, &other_mem, 0, 0, NULL, NULL),
                    CL_INVALID_CONTEXT);
 
   clReleaseEvent(foreign_event);
-  clReleaseMemObject(foreigner);
+  clReleaseMemObject(other_mem);
   clReleaseContext(elsewhere);
   clReleaseMemObject(mem);
   clReleaseMemObject(other);

@@ -186,7 +186,7 @@ static void release_during_execution(void **state) {
 
 /* An application that waits to be told of the end of an object need not call anything
  * meanwhile; nor of that of a buffer whose part was released last. */
-static void destructor_comes_by_itself(void **state) {
+static void destructor_without_further_calls(void **state) {
   struct fixture *fixture = *state;
   const cl_buffer_region region = {0, N * 4};
   for (int part = 0; part < 2; part++) {
@@ -215,7 +215,7 @@ static void CL_CALLBACK release_queue(cl_mem mem, void *queue) {
 }
 
 /* The first object's destructor releases the queue for which the second waits. */
-static void queue_goes_in_destructor(void **state) {
+static void queue_released_in_destructor(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, 0);
   cl_mem in = fixture_buffer(fixture, N * 4), out[2];
@@ -237,14 +237,14 @@ static void queue_goes_in_destructor(void **state) {
   assert_cl(clReleaseMemObject(in));
 }
 
-struct mourner {
+struct slow_destructor {
   atomic_int called, let_go; /* what the callback says and waits for */
 };
 
-static void CL_CALLBACK mourn(cl_mem mem, void *data) {
-  struct mourner *mourner = data;
-  mourner->called = 1;
-  while (!mourner->let_go)
+static void CL_CALLBACK wait_in_destructor(cl_mem mem, void *data) {
+  struct slow_destructor *slow_destructor = data;
+  slow_destructor->called = 1;
+  while (!slow_destructor->let_go)
     nap();
 }
 
@@ -256,13 +256,13 @@ static void *let_go_soon(void *data) {
 
 /* Another thread destroys what was released, and takes its time: what it has not begun with
  * is this thread's to destroy, and the rest is worth a wait. */
-static void memory_being_freed(void **state) {
+static void memory_freed_by_another_thread(void **state) {
   struct fixture *fixture = *state;
-  struct mourner mourner = {0};
+  struct slow_destructor slow_destructor = {0};
   cl_mem mems[2] = {fixture_buffer(fixture, N * 4), fixture_buffer(fixture, N * 4)};
   cl_kernel kernel = fixture_add(fixture, "slow_add", mems[0], mems[1], 1);
   pthread_t thread;
-  assert_cl(clSetMemObjectDestructorCallback(mems[0], mourn, &mourner));
+  assert_cl(clSetMemObjectDestructorCallback(mems[0], wait_in_destructor, &slow_destructor));
   fake_pause();
   assert_cl(clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
   assert_cl(clReleaseKernel(kernel));
@@ -270,9 +270,9 @@ static void memory_being_freed(void **state) {
     assert_cl(clReleaseMemObject(mems[i]));
   fake_memory(2);
   fake_resume();
-  expect_raised(&mourner.called);
+  expect_raised(&slow_destructor.called);
   mems[1] = fixture_buffer(fixture, N * 4);
-  assert_int_equal(pthread_create(&thread, NULL, let_go_soon, &mourner.let_go), 0);
+  assert_int_equal(pthread_create(&thread, NULL, let_go_soon, &slow_destructor.let_go), 0);
   mems[0] = fixture_buffer(fixture, N * 4);
   pthread_join(thread, NULL);
   for (int i = 0; i < 2; i++)
@@ -329,7 +329,7 @@ static void *allocate_and_release(void *data) {
 }
 
 /* What they release waits for a queue while the others create. */
-static void threads_that_release(void **state) {
+static void threads_release(void **state) {
   struct fixture *fixture = *state;
   struct allocator allocators[THREADS];
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
@@ -358,7 +358,7 @@ static void threads_that_release(void **state) {
 }
 
 /* So is it for a queue and for a program. */
-static void second_try(void **state) {
+static void retry_after_reclaiming(void **state) {
   struct fixture *fixture = *state;
   const char *source = "source";
   fake_fail_after(0, 1);
@@ -529,7 +529,7 @@ static void CL_CALLBACK pass_on(cl_event event, cl_int status, void *data) {
 }
 
 /* A second callback when the first has been called, while the GPU is at work. */
-static void callbacks_late(void **state) {
+static void callback_after_the_first_was_called(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
@@ -800,18 +800,18 @@ int main(void) {
       TEST(failed_user_event),
       TEST(across_queues),
       TEST(release_during_execution),
-      TEST(destructor_comes_by_itself),
-      TEST(queue_goes_in_destructor),
-      TEST(memory_being_freed),
+      TEST(destructor_without_further_calls),
+      TEST(queue_released_in_destructor),
+      TEST(memory_freed_by_another_thread),
       TEST(many_retired),
-      TEST(threads_that_release),
-      TEST(second_try),
+      TEST(threads_release),
+      TEST(retry_after_reclaiming),
       TEST(release_before_deferred),
       TEST(abandoned_user_event),
       TEST(profiling),
       TEST(callbacks),
       TEST(callback_releases),
-      TEST(callbacks_late),
+      TEST(callback_after_the_first_was_called),
       TEST(callbacks_enqueue),
       TEST(mapping),
       TEST(host_pointer),

@@ -73,7 +73,7 @@ static void release(cl_event *events, int count) {
 }
 
 /* What waits for the user holds nothing else up: neither launches nor transfers. */
-static void overtaking(void **state) {
+static void independent_commands_overtake(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[4] = {add(&d, "add", d.a, d.b, 1, d.user), fill(&d, d.c, 2, d.user),
                         add(&d, "add", d.a, d.a, 5, NULL)};
@@ -113,7 +113,7 @@ static void host_beside_gpu(void **state) {
 
 /* Deferred commands that depend on each other are done in that order, whatever the order
  * in which the user lets them go. */
-static void chain(void **state) {
+static void deferred_chain(void **state) {
   struct out_of_order d = set_up(state);
   cl_event second = clCreateUserEvent(d.fixture->context, NULL);
   cl_event events[5] = {fill(&d, d.a, 10, d.user)};
@@ -233,7 +233,7 @@ static void finish(void **state) {
 }
 
 /* One failure fails what depends on it, and nothing else. */
-static void failure(void **state) {
+static void failed_dependency(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[4] = {fill(&d, d.a, 1, d.user)};
   events[1] = add(&d, "add", d.a, d.b, 1, events[0]);
@@ -250,7 +250,7 @@ static void failure(void **state) {
 }
 
 /* Events between a queue in order and one out of order, on the GPU and not. */
-static void across(void **state) {
+static void events_across_queues(void **state) {
   struct out_of_order d = set_up(state);
   cl_kernel kernel = fixture_add(d.fixture, "slow_add", d.a, d.b, 1);
   cl_event ordered, events[2], deferred;
@@ -369,9 +369,18 @@ static void random_graph(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(overtaking),     TEST(host_beside_gpu), TEST(chain),     TEST(barrier),
-      TEST(barrier_on_gpu), TEST(wait_lists),      TEST(marker),    TEST(finish),
-      TEST(failure),        TEST(across),          TEST(callbacks), TEST(fault),
+      TEST(independent_commands_overtake),
+      TEST(host_beside_gpu),
+      TEST(deferred_chain),
+      TEST(barrier),
+      TEST(barrier_on_gpu),
+      TEST(wait_lists),
+      TEST(marker),
+      TEST(finish),
+      TEST(failed_dependency),
+      TEST(events_across_queues),
+      TEST(callbacks),
+      TEST(fault),
       TEST(random_graph),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void print(struct fixture *fixture, int n) {
   assert_cl(clReleaseEvent(launch(fixture, fixture->queue, n, 1, NULL)));
 }
 
-static void finish(void **state) {
+static void output_at_finish(void **state) {
   struct fixture *fixture = *state;
   print(fixture, 1);
   print(fixture, 2);
@@ -66,7 +66,7 @@ static void finish(void **state) {
   assert_int_equal(seen.ends, 2);
 }
 
-static void event(void **state) {
+static void output_at_event(void **state) {
   struct fixture *fixture = *state;
   cl_event waited = launch(fixture, fixture->queue, 1, 1, NULL);
   assert_cl(clWaitForEvents(1, &waited));
@@ -89,7 +89,7 @@ static void blocking_read(void **state) {
   clReleaseMemObject(mem);
 }
 
-static void release(void **state) {
+static void output_at_release(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, 0);
   assert_cl(clReleaseEvent(launch(fixture, queue, 1, 1, NULL)));
@@ -114,7 +114,7 @@ static void across_queues(void **state) {
 }
 
 /* More launches than there are buffers. */
-static void many(void **state) {
+static void more_launches_than_buffers(void **state) {
   struct fixture *fixture = *state;
   char expected[256] = "";
   for (int i = 0; i < 40; i++) {
@@ -141,7 +141,7 @@ static void deferred(void **state) {
 }
 
 /* What finds no room is counted, and the next launch has all the room again. */
-static void overflow(void **state) {
+static void full_buffer(void **state) {
   enum { RECORDS = LEAST / RECORD };
   struct fixture *fixture = *state;
   char expected[2 * 2 * RECORDS + 1] = "";
@@ -161,7 +161,7 @@ static void overflow(void **state) {
 }
 
 /* A kernel has written over what says how much there is. */
-static void nonsense(void **state) {
+static void overwritten_size(void **state) {
   struct fixture *fixture = *state;
   print(fixture, -2);
   assert_cl(clFinish(fixture->queue));
@@ -263,7 +263,7 @@ static void many_replays(void **state) {
 }
 
 /* Whatever there is no memory for, nothing of it is left. */
-static void starved_changes(void **state) {
+static void changes_without_memory(void **state) {
   struct fixture *fixture = *state;
   struct recorded recorded = record(fixture, fixture->queue);
   bool failed = true;
@@ -315,7 +315,7 @@ static void *finish_too(void *data) {
 }
 
 /* The output of a queue is there when it is finished, whichever thread writes it. */
-static void two_finish(void **state) {
+static void finish_in_two_threads(void **state) {
   struct fixture *fixture = *state;
   pthread_t thread;
   for (int i = 1; i <= 3; i++)
@@ -325,7 +325,7 @@ static void two_finish(void **state) {
   assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-static void properties(void **state) {
+static void context_properties(void **state) {
   struct fixture *fixture = *state;
   const cl_context_properties rows[][5] = {
       {CL_PRINTF_BUFFERSIZE_ARM, 0},
@@ -345,14 +345,22 @@ static void properties(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(finish),        TEST(event),
-      TEST(blocking_read), TEST(release),
-      TEST(many),          TEST(deferred),
-      TEST(across_queues), TEST(overflow),
-      TEST(nonsense),      TEST(callback_calls_back),
-      TEST(properties),    TEST(callback_waits),
-      TEST(two_finish),    TEST(command_buffer),
-      TEST(many_replays),  TEST(starved_changes),
+      TEST(output_at_finish),
+      TEST(output_at_event),
+      TEST(blocking_read),
+      TEST(output_at_release),
+      TEST(more_launches_than_buffers),
+      TEST(deferred),
+      TEST(across_queues),
+      TEST(full_buffer),
+      TEST(overwritten_size),
+      TEST(callback_calls_back),
+      TEST(context_properties),
+      TEST(callback_waits),
+      TEST(finish_in_two_threads),
+      TEST(command_buffer),
+      TEST(many_replays),
+      TEST(changes_without_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void CL_CALLBACK post(cl_program program, void *data) {
 static void build_errors(void **state) {
   struct fixture *fixture = *state;
   cl_program program = new_program(fixture, "x");
-  cl_device_id stranger = (cl_device_id)fixture->context;
+  cl_device_id other_program = (cl_device_id)fixture->context;
   assert_int_equal(clBuildProgram(NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_PROGRAM);
   assert_int_equal(clBuildProgram((cl_program)fixture->context, 0, NULL, NULL, NULL, NULL),
                    CL_INVALID_PROGRAM);
@@ -73,7 +73,7 @@ static void build_errors(void **state) {
   assert_int_equal(clBuildProgram(program, 0, &fixture->device, NULL, NULL, NULL),
                    CL_INVALID_VALUE);
   assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, fixture), CL_INVALID_VALUE);
-  assert_int_equal(clBuildProgram(program, 1, &stranger, NULL, NULL, NULL), CL_INVALID_DEVICE);
+  assert_int_equal(clBuildProgram(program, 1, &other_program, NULL, NULL, NULL), CL_INVALID_DEVICE);
   assert_int_equal(build_status(fixture, program), CL_BUILD_NONE);
   size_t count;
   assert_int_equal(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL),
@@ -394,7 +394,7 @@ static void CL_CALLBACK count_call(cl_program program, void *calls) {
 }
 
 /* Which programs can be compiled and linked, and what they become. */
-static void separate(void **state) {
+static void compile_and_link(void **state) {
   struct fixture *fixture = *state;
   const char *text = "", *bad_text = "#error", *name = "a.h";
   cl_int code;
@@ -451,22 +451,22 @@ static void separate(void **state) {
 }
 
 /* Headers and objects of another context. */
-static void strangers(void **state) {
+static void programs_of_another_context(void **state) {
   struct fixture *fixture = *state;
   const char *text = "", *name = "a.h";
   cl_int code;
   cl_context context = clCreateContext(NULL, 1, &fixture->device, NULL, NULL, &code);
   assert_cl(code);
   cl_program program = clCreateProgramWithSource(fixture->context, 1, &text, NULL, &code);
-  cl_program stranger = clCreateProgramWithSource(context, 1, &text, NULL, &code);
+  cl_program other_program = clCreateProgramWithSource(context, 1, &text, NULL, &code);
   assert_cl(clCompileProgram(program, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
-  assert_cl(clCompileProgram(stranger, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
-  assert_int_equal(clCompileProgram(program, 0, NULL, NULL, 1, &stranger, &name, NULL, NULL),
+  assert_cl(clCompileProgram(other_program, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+  assert_int_equal(clCompileProgram(program, 0, NULL, NULL, 1, &other_program, &name, NULL, NULL),
                    CL_INVALID_CONTEXT);
-  cl_program objects[] = {program, stranger};
+  cl_program objects[] = {program, other_program};
   assert_null(clLinkProgram(fixture->context, 0, NULL, NULL, 2, objects, NULL, NULL, &code));
   assert_int_equal(code, CL_INVALID_CONTEXT);
-  assert_cl(clReleaseProgram(stranger));
+  assert_cl(clReleaseProgram(other_program));
   assert_cl(clReleaseProgram(program));
   assert_cl(clReleaseContext(context));
 }
@@ -516,17 +516,17 @@ static void threads(void **state) {
 /* ---- a notify callback that asks of the object which it is told about --------------------------
  */
 
-static cl_program asked;
-static int told;
+static cl_program queried_program;
+static int notifications;
 
-static void CL_CALLBACK ask(const char *why, const void *code, size_t size, void *data) {
+static void CL_CALLBACK query_program(const char *why, const void *code, size_t size, void *data) {
   char log[16];
   size_t kernels;
-  told++;
-  if (!asked)
+  notifications++;
+  if (!queried_program)
     return;
-  cl_program program = asked;
-  asked = NULL; /* of what goes wrong here nothing is asked */
+  cl_program program = queried_program;
+  queried_program = NULL; /* of what goes wrong here nothing is asked */
   assert_cl(clGetProgramBuildInfo(program, program->context->device, CL_PROGRAM_BUILD_LOG,
                                   sizeof log, log, NULL));
   clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
@@ -534,7 +534,7 @@ static void CL_CALLBACK ask(const char *why, const void *code, size_t size, void
 
 /* A kernel that refuses a launch is free while its application hears why: for the other
  * threads that the callback may wait for, too. */
-static cl_kernel refusing;
+static cl_kernel notified_kernel;
 
 static void *set_argument(void *kernel) {
   const int n = 3;
@@ -542,29 +542,30 @@ static void *set_argument(void *kernel) {
   return NULL;
 }
 
-static void CL_CALLBACK set_while_told(const char *why, const void *code, size_t size, void *data) {
+static void CL_CALLBACK set_argument_in_notify(const char *why, const void *code, size_t size,
+                                               void *data) {
   pthread_t other;
-  told++;
-  if (!refusing)
+  notifications++;
+  if (!notified_kernel)
     return;
-  assert_int_equal(pthread_create(&other, NULL, set_argument, refusing), 0);
+  assert_int_equal(pthread_create(&other, NULL, set_argument, notified_kernel), 0);
   assert_int_equal(pthread_join(other, NULL), 0);
 }
 
 static int setup_setting(void **state) {
-  return fixture_setup_with(state, NULL, set_while_told);
+  return fixture_setup_with(state, NULL, set_argument_in_notify);
 }
 
-static void kernels_while_told(void **state) {
+static void kernel_calls_in_notify(void **state) {
   struct fixture *fixture = *state;
   clGetKernelSuggestedLocalWorkSizeKHR_fn suggest =
       clGetExtensionFunctionAddress("clGetKernelSuggestedLocalWorkSizeKHR");
-  cl_kernel kernel = refusing = fixture_kernel(fixture, "add");
+  cl_kernel kernel = notified_kernel = fixture_kernel(fixture, "add");
   cl_mem mem = fixture_buffer(fixture, 256);
   const size_t none = 0, global = 64, zero[1] = {0}, large = 4096;
   size_t local;
   cl_event event;
-  told = 0;
+  notifications = 0;
   for (int i = 0; i < 2; i++) { /* without an event and with one */
     cl_event *wanted = i ? &event : NULL;
     assert_int_equal(
@@ -576,7 +577,7 @@ static void kernels_while_told(void **state) {
   }
   assert_int_equal(suggest(fixture->queue, kernel, 1, NULL, &global, &local),
                    CL_INVALID_KERNEL_ARGS);
-  assert_int_equal(told, 5);
+  assert_int_equal(notifications, 5);
   assert_cl(clSetKernelArg(kernel, 0, sizeof mem, &mem));
   assert_cl(clSetKernelArg(kernel, 1, sizeof mem, &mem));
   for (int i = 0; i < 2; i++) {
@@ -593,33 +594,33 @@ static void kernels_while_told(void **state) {
         clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, zero, 0, NULL, wanted),
         CL_INVALID_WORK_GROUP_SIZE);
   }
-  assert_int_equal(told, 9);
-  refusing = NULL;
+  assert_int_equal(notifications, 9);
+  notified_kernel = NULL;
   clReleaseKernel(kernel);
   clReleaseMemObject(mem);
 }
 
-static int setup_asking(void **state) {
-  return fixture_setup_with(state, NULL, ask);
+static int setup_querying(void **state) {
+  return fixture_setup_with(state, NULL, query_program);
 }
 
-static void questions_while_told(void **state) {
+static void queries_in_notify(void **state) {
   struct fixture *fixture = *state;
   const char *source = "no matter";
   cl_kernel kernel = fixture_kernel(fixture, "add");
   size_t kernels;
-  told = 0;
-  asked = fixture->program;
+  notifications = 0;
+  queried_program = fixture->program;
   assert_int_equal(clBuildProgram(fixture->program, 0, NULL, NULL, NULL, NULL),
                    CL_INVALID_OPERATION);
-  assert_int_equal(told, 1);
+  assert_int_equal(notifications, 1);
   clReleaseKernel(kernel);
-  asked = clCreateProgramWithSource(fixture->context, 1, &source, NULL, NULL);
-  cl_program program = asked;
+  queried_program = clCreateProgramWithSource(fixture->context, 1, &source, NULL, NULL);
+  cl_program program = queried_program;
   assert_int_equal(
       clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL),
       CL_INVALID_PROGRAM_EXECUTABLE);
-  assert_int_equal(told, 3); /* the callback's own question, too */
+  assert_int_equal(notifications, 3); /* the callback's own question, too */
   clReleaseProgram(program);
 }
 
@@ -641,12 +642,12 @@ int main(void) {
       TEST(argument_bytes),
       TEST(kernel_queries),
       TEST(work_group_queries),
-      TEST(separate),
-      TEST(strangers),
+      TEST(compile_and_link),
+      TEST(programs_of_another_context),
       TEST(unsupported),
       TEST(threads),
-      cmocka_unit_test_setup_teardown(questions_while_told, setup_asking, fixture_teardown),
-      cmocka_unit_test_setup_teardown(kernels_while_told, setup_setting, fixture_teardown),
+      cmocka_unit_test_setup_teardown(queries_in_notify, setup_querying, fixture_teardown),
+      cmocka_unit_test_setup_teardown(kernel_calls_in_notify, setup_setting, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

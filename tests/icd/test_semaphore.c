@@ -81,7 +81,7 @@ static void across_queues(void **state) {
 }
 
 /* Who comes before the signal waits for it. */
-static void promise(void **state) {
+static void wait_before_signal(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, 0);
   cl_semaphore_khr semaphore = make(fixture, plain);
@@ -279,7 +279,7 @@ static void queries_and_misuse(void **state) {
 
 /* A wait that finds no memory leaves the semaphores as they were: one signalled, one to be
  * signalled later. */
-static void starved(void **state) {
+static void wait_without_memory(void **state) {
   struct fixture *fixture = *state;
   cl_event user = clCreateUserEvent(fixture->context, NULL), events[2];
   bool failed = true;
@@ -313,45 +313,51 @@ static void starved(void **state) {
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-enum { MEETINGS = 500 };
+enum { EXCHANGES = 500 };
 
-struct meetings {
+struct exchanges {
   cl_command_queue queue; /* the signals' */
-  cl_semaphore_khr semaphores[MEETINGS];
+  cl_semaphore_khr semaphores[EXCHANGES];
 };
 
 static void *signal_all(void *data) {
-  struct meetings *meetings = data;
-  for (int i = 0; i < MEETINGS; i++)
-    clReleaseEvent(signal_it(meetings->queue, meetings->semaphores[i], NULL));
+  struct exchanges *exchanges = data;
+  for (int i = 0; i < EXCHANGES; i++)
+    clReleaseEvent(signal_it(exchanges->queue, exchanges->semaphores[i], NULL));
   return NULL;
 }
 
 /* Waits and signals of different threads meet, whichever comes first. */
-static void at_once(void **state) {
+static void wait_and_signal_in_threads(void **state) {
   struct fixture *fixture = *state;
-  static struct meetings meetings;
-  cl_event events[MEETINGS];
+  static struct exchanges exchanges;
+  cl_event events[EXCHANGES];
   pthread_t thread;
-  meetings.queue = fixture_queue(fixture, 0);
-  for (int i = 0; i < MEETINGS; i++)
-    meetings.semaphores[i] = make(fixture, plain);
-  assert_int_equal(pthread_create(&thread, NULL, signal_all, &meetings), 0);
-  for (int i = 0; i < MEETINGS; i++)
-    events[i] = wait_for(fixture->queue, meetings.semaphores[i]);
+  exchanges.queue = fixture_queue(fixture, 0);
+  for (int i = 0; i < EXCHANGES; i++)
+    exchanges.semaphores[i] = make(fixture, plain);
+  assert_int_equal(pthread_create(&thread, NULL, signal_all, &exchanges), 0);
+  for (int i = 0; i < EXCHANGES; i++)
+    events[i] = wait_for(fixture->queue, exchanges.semaphores[i]);
   pthread_join(thread, NULL);
-  finish(events, MEETINGS); /* for ever, if one has missed its signal */
-  for (int i = 0; i < MEETINGS; i++)
-    assert_cl(clReleaseSemaphoreKHR(meetings.semaphores[i]));
-  clReleaseCommandQueue(meetings.queue);
+  finish(events, EXCHANGES); /* for ever, if one has missed its signal */
+  for (int i = 0; i < EXCHANGES; i++)
+    assert_cl(clReleaseSemaphoreKHR(exchanges.semaphores[i]));
+  clReleaseCommandQueue(exchanges.queue);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(across_queues),      TEST(promise), TEST(sync_fds), TEST(creation),
-      TEST(queries_and_misuse), TEST(at_once), TEST(starved),  TEST(deferred_sync_fd),
+      TEST(across_queues),
+      TEST(wait_before_signal),
+      TEST(sync_fds),
+      TEST(creation),
+      TEST(queries_and_misuse),
+      TEST(wait_and_signal_in_threads),
+      TEST(wait_without_memory),
+      TEST(deferred_sync_fd),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

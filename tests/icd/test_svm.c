@@ -34,17 +34,20 @@ static void allocations(void **state) {
     cl_uint alignment;
     bool good;
   } rows[] = {
-      {0, 1, 0, true},
-      {CL_MEM_READ_ONLY, 100, 128, true},
-      {CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 100, 4096, true},
-      {CL_MEM_READ_WRITE, 0, 0, false},
-      {CL_MEM_READ_WRITE, SIZE_MAX, 0, false},
-      {CL_MEM_READ_WRITE, 100, 3, false},
-      {CL_MEM_READ_WRITE, 100, 8192, false},
-      {CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY, 100, 0, false},
-      {CL_MEM_SVM_ATOMICS, 100, 0, false},
-      {CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, 100, 0, false},
-      {CL_MEM_USE_HOST_PTR, 100, 0, false},
+      {.size = 1, .good = true},
+      {.flags = CL_MEM_READ_ONLY, .size = 100, .alignment = 128, .good = true},
+      {.flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
+       .size = 100,
+       .alignment = 4096,
+       .good = true},
+      {.flags = CL_MEM_READ_WRITE, .size = 0},
+      {.flags = CL_MEM_READ_WRITE, .size = SIZE_MAX},
+      {.flags = CL_MEM_READ_WRITE, .size = 100, .alignment = 3},
+      {.flags = CL_MEM_READ_WRITE, .size = 100, .alignment = 8192},
+      {.flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY, .size = 100},
+      {.flags = CL_MEM_SVM_ATOMICS, .size = 100},
+      {.flags = CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, .size = 100},
+      {.flags = CL_MEM_USE_HOST_PTR, .size = 100},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     void *pointer = clSVMAlloc(fixture->context, rows[i].flags, rows[i].size, rows[i].alignment);
@@ -58,7 +61,7 @@ static void allocations(void **state) {
 }
 
 /* Many at once, freed in another order: the sorted list holds them all. */
-static void lookups(void **state) {
+static void lookup_of_many(void **state) {
   struct fixture *fixture = *state;
   enum { COUNT = 100 };
   char *pointers[COUNT];
@@ -291,7 +294,7 @@ static void failed_free(void **state) {
 
 /* A kernel does not hold its arguments: a launch with one that has gone, which is not done
  * after all, touches nothing of it. */
-static void argument_gone(void **state) {
+static void released_argument(void **state) {
   struct fixture *fixture = *state;
   const size_t global = N;
   cl_mem mem = fixture_buffer(fixture, BYTES);
@@ -308,7 +311,7 @@ static void argument_gone(void **state) {
 }
 
 /* A buffer in shared virtual memory is that memory. */
-static void buffer(void **state) {
+static void buffer_in_svm(void **state) {
   struct fixture *fixture = *state;
   int *a = allocate(fixture), host[N];
   const cl_buffer_region region = {0, BYTES / 2};
@@ -367,7 +370,7 @@ static void buffer(void **state) {
 }
 
 /* A process in which the addresses are taken has none, and says so. */
-static void without_addresses(void **state) {
+static void taken_addresses(void **state) {
   struct fixture *fixture = *state;
   bool *shared = (bool *)&fixture->device->info->shared_addresses; /* the fake device's */
   const int pattern = 0;
@@ -403,9 +406,9 @@ static void without_addresses(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(allocations),   TEST(lookups),     TEST(commands),          TEST(misuse),
-      TEST(exec_info),     TEST(free_in_use), TEST(enqueued_free),     TEST(failed_free),
-      TEST(argument_gone), TEST(buffer),      TEST(without_addresses),
+      TEST(allocations),       TEST(lookup_of_many), TEST(commands),        TEST(misuse),
+      TEST(exec_info),         TEST(free_in_use),    TEST(enqueued_free),   TEST(failed_free),
+      TEST(released_argument), TEST(buffer_in_svm),  TEST(taken_addresses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static bool parse(const char *text, struct rt_choices *choices, char why[256]) {
   return rt_board_parse(text, strlen(text), &here, choices, why);
 }
 
-static void right(void **state) {
+static void findings_of_this_board(void **state) {
   (void)state;
   struct rt_choices c = {0};
   char why[256] = "";
@@ -46,7 +46,7 @@ static void right(void **state) {
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_TSG_REUSE), "unknown");
 }
 
-static void wrong(void **state) {
+static void refused_files(void **state) {
   (void)state;
   static const struct {
     const char *text, *why;
@@ -87,7 +87,7 @@ static void wrong(void **state) {
 }
 
 /* A container does not know its L4T, and has the kernel's release. */
-static void in_a_container(void **state) {
+static void unknown_l4t(void **state) {
   (void)state;
   struct rt_board_identity container = here;
   struct rt_choices c = {0};
@@ -96,7 +96,7 @@ static void in_a_container(void **state) {
   assert_true(rt_board_parse(good, strlen(good), &container, &c, why));
 }
 
-static void damaged(void **state) {
+static void damaged_text(void **state) {
   (void)state;
   srand(seed);
   for (unsigned i = 0; i < rounds; i++) {
@@ -132,7 +132,7 @@ static int read_file(uid_t owner, const char *words) {
   return result;
 }
 
-static void files(void **state) {
+static void owners_and_modes(void **state) {
   (void)state;
   const int fd = mkstemp(path);
   assert_true(fd >= 0);
@@ -162,8 +162,11 @@ int main(int argc, char **argv) {
   rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : rounds;
   seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : seed;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(right),   cmocka_unit_test(wrong), cmocka_unit_test(in_a_container),
-      cmocka_unit_test(damaged), cmocka_unit_test(files),
+      cmocka_unit_test(findings_of_this_board),
+      cmocka_unit_test(refused_files),
+      cmocka_unit_test(unknown_l4t),
+      cmocka_unit_test(damaged_text),
+      cmocka_unit_test(owners_and_modes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static struct rt_queue *new_queue(struct rt_context *context) {
 }
 
 /* What is open is counted by fds, of which a channel has one. */
-static void few_are_opened_and_kept(void **state) {
+static void few_channels_are_opened_and_kept(void **state) {
   (void)state;
   struct opened o;
   struct rt_queue *queues[QUEUES];
@@ -70,7 +70,7 @@ static void few_are_opened_and_kept(void **state) {
 }
 
 /* Those without a lock have one queue at a time; the others about as many each. */
-static void sharing_is_even(void **state) {
+static void channels_are_shared_evenly(void **state) {
   (void)state;
   struct opened o;
   struct rt_queue *queues[QUEUES];
@@ -88,7 +88,7 @@ static void sharing_is_even(void **state) {
 }
 
 /* Many contexts of one process leave channels to others. */
-static void contexts_are_modest(void **state) {
+static void many_contexts_get_one_channel_each(void **state) {
   (void)state;
   enum { CONTEXTS = 64, EACH = 10 };
   struct opened o;
@@ -112,7 +112,7 @@ static void contexts_are_modest(void **state) {
 }
 
 /* What the kernel refuses is no failure where a queue can share. */
-static void refusals(void **state) {
+static void refused_channels(void **state) {
   (void)state;
   struct opened o;
   struct rt_queue *q = NULL, *queues[4];
@@ -138,7 +138,7 @@ static void refusals(void **state) {
 
 /* Opening a channel preempts: unless work gives way, none is opened beside it, and there is one
  * to share. Nothing runs here, so work ends when its timeline is written. */
-static void none_is_opened_beside_work(void **state) {
+static void no_channel_is_opened_during_work(void **state) {
   (void)state;
   static const char *const modes[] = {"default", "wfi", "cta", "cilp"};
   enum { MORE = 9 };
@@ -179,7 +179,7 @@ static void none_is_opened_beside_work(void **state) {
 
 /* Work may begin while a channel is being opened. To close it would end that work if it is
  * long, so the channel stays until the context goes, and no more are opened. */
-static void one_that_fails_is_not_closed(void **state) {
+static void a_half_open_channel_is_not_closed(void **state) {
   (void)state;
   static const char *const calls[] = {
       "NVGPU_GPU_IOCTL_OPEN_CHANNEL",
@@ -212,7 +212,7 @@ static void one_that_fails_is_not_closed(void **state) {
 }
 
 /* Where there is no second channel, the first is shared. */
-static void the_only_one_is_shared(void **state) {
+static void the_only_channel_is_shared(void **state) {
   (void)state;
   struct opened o;
   struct rt_queue *a, *b;
@@ -229,7 +229,7 @@ static void the_only_one_is_shared(void **state) {
 }
 
 /* Nothing runs here, so all points are ahead. */
-static void points(void **state) {
+static void points_of_a_shared_channel(void **state) {
   (void)state;
   struct opened o;
   struct rt_queue *queues[TSG_CHANNELS + 4], *a = NULL, *b, *other;
@@ -283,10 +283,14 @@ static void points(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(few_are_opened_and_kept),    cmocka_unit_test(sharing_is_even),
-      cmocka_unit_test(contexts_are_modest),        cmocka_unit_test(refusals),
-      cmocka_unit_test(none_is_opened_beside_work), cmocka_unit_test(one_that_fails_is_not_closed),
-      cmocka_unit_test(the_only_one_is_shared),     cmocka_unit_test(points),
+      cmocka_unit_test(few_channels_are_opened_and_kept),
+      cmocka_unit_test(channels_are_shared_evenly),
+      cmocka_unit_test(many_contexts_get_one_channel_each),
+      cmocka_unit_test(refused_channels),
+      cmocka_unit_test(no_channel_is_opened_during_work),
+      cmocka_unit_test(a_half_open_channel_is_not_closed),
+      cmocka_unit_test(the_only_channel_is_shared),
+      cmocka_unit_test(points_of_a_shared_channel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #include "runtime/device/choices.h"
 
-static void by_name(void **state) {
+static void set_by_name(void **state) {
   (void)state;
   struct rt_choices c = {0};
   for (int i = 0; i < RT_CHOICES; i++)
@@ -30,7 +30,7 @@ static void by_name(void **state) {
 }
 
 /* It changes what it names, and nothing else. */
-static void by_environment(void **state) {
+static void set_by_environment(void **state) {
   (void)state;
   struct rt_choices c = {0};
   assert_true(rt_choices_set(&c, "contexts", "no"));
@@ -42,7 +42,7 @@ static void by_environment(void **state) {
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "wfi");
 }
 
-static void by_refusal(void **state) {
+static void refused_at_first_use(void **state) {
   (void)state;
   struct rt_choices c = {0};
   rt_choice_refused(&c, RT_CHOICE_TSG_REUSE, "a test refuses it");
@@ -54,9 +54,9 @@ int main(void) {
   setenv("TEGRACL_CHOICES", "acquires=yes,,copies,preemption=cilp,copies=perhaps", 1);
   setenv("TEGRACL_PREEMPTION", "wfi", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(by_name),
-      cmocka_unit_test(by_environment),
-      cmocka_unit_test(by_refusal),
+      cmocka_unit_test(set_by_name),
+      cmocka_unit_test(set_by_environment),
+      cmocka_unit_test(refused_at_first_use),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

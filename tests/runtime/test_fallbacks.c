@@ -42,7 +42,7 @@ static void assert_refused(enum rt_choice refused) {
 }
 
 /* The second context's range is refused: it, and the third, have the first's. */
-static void contexts(void **state) {
+static void second_address_range(void **state) {
   (void)state;
   struct rt_context *c[3] = {0};
   fake_os_refuse_named("NVGPU_GPU_IOCTL_ALLOC_AS", 2, -EINVAL);
@@ -58,7 +58,7 @@ static void contexts(void **state) {
 }
 
 /* An error that the first range has as well says nothing of the others. */
-static void no_context_at_all(void **state) {
+static void refusal_of_every_context(void **state) {
   (void)state;
   struct rt_context *c = NULL, *none = NULL;
   assert_int_equal(rt_context_create(device, &c), 0);
@@ -95,7 +95,7 @@ static void high_priority(void **state) {
 }
 
 /* What has been shown to work does not fail in silence. */
-static void proven(void **state) {
+static void proven_feature_fails_loudly(void **state) {
   (void)state;
   struct rt_context *c = NULL;
   struct rt_queue *high = NULL;
@@ -141,7 +141,7 @@ static void *release_later(void *data) {
 }
 
 /* Host faulted where queues had waited for each other: later ones wait on the CPU. */
-static void acquires(void **state) {
+static void fault_after_acquires(void **state) {
   (void)state;
   struct rt_context *c = NULL;
   struct rt_queue *first = NULL, *second = NULL;
@@ -185,12 +185,12 @@ static void acquires(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(contexts, setup, teardown),
-      cmocka_unit_test_setup_teardown(no_context_at_all, setup, teardown),
+      cmocka_unit_test_setup_teardown(second_address_range, setup, teardown),
+      cmocka_unit_test_setup_teardown(refusal_of_every_context, setup, teardown),
       cmocka_unit_test_setup_teardown(high_priority, setup, teardown),
-      cmocka_unit_test_setup_teardown(proven, setup, teardown),
+      cmocka_unit_test_setup_teardown(proven_feature_fails_loudly, setup, teardown),
       cmocka_unit_test_setup_teardown(tsg_reuse, setup, teardown),
-      cmocka_unit_test_setup_teardown(acquires, setup, teardown),
+      cmocka_unit_test_setup_teardown(fault_after_acquires, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

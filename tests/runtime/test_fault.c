@@ -17,7 +17,8 @@
 #include "tests/runtime/fake_os.h"
 
 static const char text[512];
-static const struct module_section sections[] = {{MODULE_TEXT, sizeof(text), 128, text}};
+static const struct module_section sections[] = {
+    {.kind = MODULE_TEXT, .size = sizeof(text), .align = 128, .data = text}};
 static const struct kernel_code kernels[] = {{.name = "culprit",
                                               .registers = 16,
                                               .bank0_bytes = 0x160,

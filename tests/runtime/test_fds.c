@@ -30,7 +30,7 @@ void *__wrap_calloc(size_t count, size_t size) {
   return starving ? NULL : __real_calloc(count, size);
 }
 
-static void all_numbers(void **state) {
+static void fds_of_all_numbers(void **state) {
   static const int fds[] = {0, 3, 65535, 65536, 70000, 1 << 20, GREATEST};
   enum { FDS = sizeof fds / sizeof fds[0] };
   for (int i = 0; i < FDS; i++)
@@ -53,7 +53,7 @@ static void all_numbers(void **state) {
 }
 
 /* One that cannot be remembered is not kept. */
-static void no_memory(void **state) {
+static void no_memory_for_the_list(void **state) {
   closed_count = 0;
   starving = true;
   assert_int_equal(rt_fd_opened(&nvgpu_os_linux, 5), 5);
@@ -65,6 +65,7 @@ static void no_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(all_numbers), cmocka_unit_test(no_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fds_of_all_numbers),
+                                     cmocka_unit_test(no_memory_for_the_list)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

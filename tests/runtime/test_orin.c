@@ -36,8 +36,8 @@ struct params {
 };
 
 static const struct module_section sections[] = {
-    {MODULE_TEXT, sizeof(text_number), 128, text_number},
-    {MODULE_TEXT, sizeof(text_private_sum), 128, text_private_sum},
+    {.kind = MODULE_TEXT, .size = sizeof(text_number), .align = 128, .data = text_number},
+    {.kind = MODULE_TEXT, .size = sizeof(text_private_sum), .align = 128, .data = text_private_sum},
 };
 static const struct kernel_code kernels[] = {
     [NUMBER] = {.name = "number",
@@ -158,7 +158,7 @@ static long mapped_kib(void) {
   return kib;
 }
 
-static void nothing_is_left_behind(void **state) {
+static void destroying_frees_everything(void **state) {
   (void)state;
   struct orin o;
   int fds = 0;
@@ -241,7 +241,7 @@ static void points_and_times(void **state) {
   end(&o);
 }
 
-static void a_timeline_goes_on_in_the_next_queue(void **state) {
+static void the_next_queue_continues_the_timeline(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -260,7 +260,7 @@ static void a_timeline_goes_on_in_the_next_queue(void **state) {
 
 /* The kernel deletes a TSG's subcontext with its last channel: nvgpu's
  * common/fifo/tsg_subctx.c. */
-static void the_only_queue_ends_and_another_begins(void **state) {
+static void a_queue_after_the_last_was_destroyed(void **state) {
   (void)state;
   static const enum rt_priority priorities[] = {RT_PRIORITY_MEDIUM, RT_PRIORITY_HIGH};
   struct orin o;
@@ -318,7 +318,7 @@ static void private_memory_grows(void **state) {
 
 /* The kernel's driver puts a TSG aside in the middle of its grids (CILP), whose local memory
  * stays where it is: the pool is no other TSG's. docs/hardware/command-stream.md 4.3 */
-static void priorities_have_pools_of_their_own(void **state) {
+static void each_priority_has_its_pool(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -480,7 +480,7 @@ static void a_long_wait_sleeps(void **state) {
 }
 
 /* After one fence that does not wake, though its point is reached, waits poll. */
-static void a_late_fence_is_the_last(void **state) {
+static void no_wait_sleeps_after_a_late_fence(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -502,7 +502,7 @@ static void a_late_fence_is_the_last(void **state) {
 }
 
 /* Without syncpoints waits end as well. */
-static void waits_do_without_fences(void **state) {
+static void waits_without_fences(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -546,13 +546,16 @@ static void queues_wait_for_each_other(void **state) {
 }
 
 /* A second module at the first one's address: its own code must run. */
-static void code_is_read_afresh(void **state) {
+static void new_code_replaces_cached_code(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
   static const struct module_section reversed_sections[] = {
-      {MODULE_TEXT, sizeof(text_private_sum), 128, text_private_sum},
-      {MODULE_TEXT, sizeof(text_number), 128, text_number},
+      {.kind = MODULE_TEXT,
+       .size = sizeof(text_private_sum),
+       .align = 128,
+       .data = text_private_sum},
+      {.kind = MODULE_TEXT, .size = sizeof(text_number), .align = 128, .data = text_number},
   };
   struct kernel_code reversed_kernels[2] = {kernels[NUMBER], kernels[PRIVATE_SUM]};
   reversed_kernels[NUMBER].text = 1;
@@ -651,7 +654,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-static void threads_with_queues_of_their_own(void **state) {
+static void threads_with_own_queues(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
@@ -680,7 +683,7 @@ static void *give_times_back(void *data) {
   return NULL;
 }
 
-static void queues_end_while_the_timeline_looks(void **state) {
+static void queues_destroyed_while_the_timeline_is_written(void **state) {
   (void)state;
   enum { QUEUES = 300 };
   struct orin o;
@@ -728,25 +731,25 @@ static void the_choice_of_device(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_choice_of_device),
-      cmocka_unit_test(nothing_is_left_behind),
+      cmocka_unit_test(destroying_frees_everything),
       cmocka_unit_test(buffers),
       cmocka_unit_test(points_and_times),
-      cmocka_unit_test(a_timeline_goes_on_in_the_next_queue),
-      cmocka_unit_test(the_only_queue_ends_and_another_begins),
+      cmocka_unit_test(the_next_queue_continues_the_timeline),
+      cmocka_unit_test(a_queue_after_the_last_was_destroyed),
       cmocka_unit_test(launches),
       cmocka_unit_test(private_memory_grows),
-      cmocka_unit_test(priorities_have_pools_of_their_own),
+      cmocka_unit_test(each_priority_has_its_pool),
       cmocka_unit_test(rings_wrap_without_calls_into_the_kernel),
       cmocka_unit_test(one_doorbell_for_many_entries),
       cmocka_unit_test(a_long_wait_sleeps),
-      cmocka_unit_test(a_late_fence_is_the_last),
-      cmocka_unit_test(waits_do_without_fences),
+      cmocka_unit_test(no_wait_sleeps_after_a_late_fence),
+      cmocka_unit_test(waits_without_fences),
       cmocka_unit_test(queues_wait_for_each_other),
-      cmocka_unit_test(code_is_read_afresh),
+      cmocka_unit_test(new_code_replaces_cached_code),
       cmocka_unit_test(a_fault_names_the_kernel_and_the_buffer),
       cmocka_unit_test(a_fault_ends_the_waits_of_the_other_tsg),
-      cmocka_unit_test(threads_with_queues_of_their_own),
-      cmocka_unit_test(queues_end_while_the_timeline_looks), /* which stays on */
+      cmocka_unit_test(threads_with_own_queues),
+      cmocka_unit_test(queues_destroyed_while_the_timeline_is_written), /* which stays on */
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,7 +163,7 @@ static void boards_need_no_emulator_node(void **state) {
 }
 
 /* A mode of preemption that is refused leaves a queue that works, and is not asked for again. */
-static void a_refused_preemption_mode_is_left(void **state) {
+static void a_refused_preemption_mode_is_not_retried(void **state) {
   (void)state;
   static const char request[] = "NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE";
   bool refused = false;
@@ -270,7 +270,7 @@ static void device_information(void **state) {
 }
 
 /* What the system has, where nvmap's heap does not say: large buffers, and many small ones. */
-static void little_memory(void **state) {
+static void large_buffers_with_little_memory(void **state) {
   (void)state;
   enum { MIB = 1 << 20, LEFT_MIB = 200 };
   char name[] = "/tmp/tegracl-meminfo-XXXXXX";
@@ -396,12 +396,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_call_fails_in_turn),
       cmocka_unit_test(boards_need_no_emulator_node),
-      cmocka_unit_test(a_refused_preemption_mode_is_left),
+      cmocka_unit_test(a_refused_preemption_mode_is_not_retried),
       cmocka_unit_test(a_preemption_mode_is_set_once),
       cmocka_unit_test(dmabuf_fd_zero_is_avoided),
       cmocka_unit_test(contexts_have_their_own_addresses),
       cmocka_unit_test(device_information),
-      cmocka_unit_test(little_memory),
+      cmocka_unit_test(large_buffers_with_little_memory),
       cmocka_unit_test(bad_modules_are_refused),
       cmocka_unit_test(launch_limits),
   };

@@ -8,7 +8,7 @@
 enum { PARAM_BYTES = sizeof(uint64_t) + sizeof(uint32_t) };
 
 #define TEXT(words)                                                                                \
-  { MODULE_TEXT, sizeof(words), TEXT_ALIGN, words }
+  { .kind = MODULE_TEXT, .size = sizeof(words), .align = TEXT_ALIGN, .data = words }
 
 /* In the order of the kernels, but for the last, which has the code of another. */
 static const struct module_section sections[] = {
