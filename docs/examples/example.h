@@ -1,4 +1,4 @@
-/* What the C examples of the user's guide share: the device, a built kernel, error checks. */
+/* Shared by the C examples of the user's guide: the device, a built kernel, error checks. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

@@ -1,4 +1,4 @@
-"""sums.py: adds up the rows and the columns of a matrix. One of both is slow."""
+"""sums.py: adds up the rows and the columns of a matrix. One of the two kernels is slow."""
 import numpy as np
 import pyopencl as cl
 
