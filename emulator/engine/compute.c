@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/condition.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/grid.h"
@@ -36,7 +37,7 @@ static enum emu_step refuse_method(struct emu_fault *fault, uint32_t notifier, u
 /* Whether launches and inline transfers are done: the override, else the global condition, else the
  * channel's. */
 static bool is_enabled(struct emu_channel *channel, bool *holds, struct emu_fault *fault) {
-  const struct emu_compute *c = &channel->compute;
+  const struct emu_compute *c = &channel->engine->compute;
   bool global;
   if (!emu_condition_holds(channel->as, &c->global_condition, &global, fault))
     return false;
@@ -51,7 +52,7 @@ static bool is_enabled(struct emu_channel *channel, bool *holds, struct emu_faul
 /* command-stream.md 4.5 */
 static enum emu_step send_pcas(struct emu_channel *channel, uint32_t data,
                                struct emu_fault *fault) {
-  uint64_t address = (uint64_t)channel->compute.pcas_address << QMD_ADDRESS_SHIFT;
+  uint64_t address = (uint64_t)channel->engine->compute.pcas_address << QMD_ADDRESS_SHIFT;
   uint32_t action = hw_field(data, NVC7C0_SEND_SIGNALING_PCAS2_B_PCAS_ACTION);
   bool holds;
   if (!is_enabled(channel, &holds, fault))
@@ -64,7 +65,7 @@ static enum emu_step send_pcas(struct emu_channel *channel, uint32_t data,
 /* command-stream.md 4.5: two address words, then 64 data words; the last starts the grid. */
 static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, uint32_t data,
                                 struct emu_fault *fault) {
-  struct emu_compute *c = &channel->compute;
+  struct emu_compute *c = &channel->engine->compute;
   uint32_t word = (method - NVC7C0_LOAD_INLINE_QMD_DATA(0)) / sizeof(uint32_t);
   c->inline_qmd[word] = data;
   if (word != QMD_WORDS - 1)
@@ -110,13 +111,13 @@ static enum emu_step report_acquire(struct emu_channel *channel, const struct em
   uint64_t value;
   if (!emu_semaphore_read(channel->as, r->address, r->wide, &value, fault))
     return EMU_FAULT;
-  channel->waiting = value != r->payload;
-  return channel->waiting ? EMU_AGAIN : EMU_NEXT;
+  channel->engine->waiting = value != r->payload;
+  return channel->engine->waiting ? EMU_AGAIN : EMU_NEXT;
 }
 
 static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
                                     struct emu_fault *fault) {
-  const struct emu_compute *c = &channel->compute;
+  const struct emu_compute *c = &channel->engine->compute;
   uint32_t size = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_STRUCTURE_SIZE);
   bool wide = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_PAYLOAD_SIZE64);
   uint32_t operation = hw_field(data, NVC7C0_REPORT_SEMAPHORE_EXECUTE_OPERATION);
@@ -144,7 +145,7 @@ static enum emu_step report_execute(struct emu_channel *channel, uint32_t data,
 
 static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t data,
                                         struct emu_fault *fault) {
-  const struct emu_compute *c = &channel->compute;
+  const struct emu_compute *c = &channel->engine->compute;
   if (hw_field(data, NVC7C0_SET_REPORT_SEMAPHORE_D_OPERATION) != REPORT_RELEASE)
     return refuse_method(fault, NOTIFIER_GR_EXCEPTION, NVC7C0_SET_REPORT_SEMAPHORE_D, data,
                          "what TRAP does in this class is not published");
@@ -329,16 +330,16 @@ static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
 
 enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                                  struct emu_fault *fault) {
-  struct emu_compute *c = &channel->compute;
+  struct emu_compute *c = &channel->engine->compute;
   if (emu_injected(EMU_PLACE_CLASS_STUCK)) {
-    channel->waiting = true;
+    channel->engine->waiting = true;
     return EMU_AGAIN;
   }
   if (emu_inject_loss(EMU_PLACE_CLASS_LOST, NOTIFIER_GR_EXCEPTION, fault))
     return EMU_FAULT;
   if (method >= NVC7C0_CALL_MME_MACRO(0))
     return emu_mme_call(channel, method, data, fault);
-  data = emu_mme_shadow(channel->mme, method, data);
+  data = emu_mme_shadow(channel->engine->mme, method, data);
   if (emu_adversary.on && replaces_pool(channel, method))
     return refuse_method(fault, NOTIFIER_GR_EXCEPTION, method, data,
                          "local memory is replaced while a grid uses it; wait for idle before");
@@ -398,12 +399,12 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
 }
 
 bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault) {
-  struct emu_compute *c = &channel->compute;
+  struct emu_compute *c = &channel->engine->compute;
   if (!c->bound)
     c->condition.mode = c->global_condition.mode = RENDER_ENABLE_ALWAYS;
-  if (!channel->mme)
-    channel->mme = calloc(1, sizeof(*channel->mme));
-  c->bound = channel->mme != NULL;
+  if (!channel->engine->mme)
+    channel->engine->mme = calloc(1, sizeof(*channel->engine->mme));
+  c->bound = channel->engine->mme != NULL;
   if (!c->bound)
     emu_fault_set(fault, NOTIFIER_GR_EXCEPTION, 0, "the host is out of memory");
   return c->bound;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/condition.h"
 #include "emulator/engine/engine.h"
 #include "emulator/engine/fault.h"
@@ -183,7 +184,7 @@ static bool move_elements(struct emu_as *as, const struct emu_transfer *t, uint6
 }
 
 static bool write_posted(struct emu_channel *channel, struct emu_fault *fault) {
-  struct emu_posted *p = &channel->copy.posted;
+  struct emu_posted *p = &channel->engine->copy.posted;
   const uint64_t bytes = p->bytes;
   p->bytes = 0;
   return !bytes ||
@@ -194,7 +195,7 @@ static bool write_posted(struct emu_channel *channel, struct emu_fault *fault) {
  * docs/hardware/command-stream.md 7.1), so the last bytes of a transfer are held back. */
 static bool hold_back(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
                       uint64_t bytes, struct emu_fault *fault) {
-  struct emu_posted *p = &channel->copy.posted;
+  struct emu_posted *p = &channel->engine->copy.posted;
   const uint64_t tail = bytes < EMU_COPY_POSTED ? bytes : EMU_COPY_POSTED;
   if (bytes > tail && !move_bytes(channel->as, t, t->line, from, bytes - tail, fault))
     return false;
@@ -202,7 +203,7 @@ static bool hold_back(struct emu_channel *channel, const struct emu_transfer *t,
   p->line = t->line;
   p->column = from + bytes - tail;
   p->bytes = tail;
-  p->due = emu_time_ns() + emu_adversary_delay_ns(&channel->adversary.random);
+  p->due = emu_time_ns() + emu_adversary_delay_ns(&channel->engine->adversary.random);
   return emu_surface_read(channel->as, &t->source, p->line, p->column, p->data, tail, fault);
 }
 
@@ -243,23 +244,23 @@ static enum emu_step advance_transfer(struct emu_channel *channel, struct emu_tr
 /* A pipelined transfer may overlap those before it; any other waits for them
  * (docs/hardware/command-stream.md 7.1). Returns one that may run, or their number. */
 static unsigned any_transfer(struct emu_channel *channel) {
-  const struct emu_copy *c = &channel->copy;
+  const struct emu_copy *c = &channel->engine->copy;
   unsigned chosen = c->transfer_count, count = 0;
   const uint64_t now = emu_time_ns();
   for (unsigned i = 0; i < c->transfer_count && (i == 0 || c->transfers[i].pipelined); i++)
     if (now >= c->transfers[i].not_before &&
-        emu_adversary_one_in(&channel->adversary.random, ++count))
+        emu_adversary_one_in(&channel->engine->adversary.random, ++count))
       chosen = i;
   return chosen;
 }
 
 static enum emu_step run_transfers(struct emu_channel *channel, struct emu_fault *fault) {
-  struct emu_copy *c = &channel->copy;
+  struct emu_copy *c = &channel->engine->copy;
   const uint64_t end = emu_turn_end(channel);
   while (c->transfer_count) {
     const unsigned i = emu_adversary.on ? any_transfer(channel) : 0;
     if (i == c->transfer_count) {
-      channel->waiting = true;
+      channel->engine->waiting = true;
       return EMU_AGAIN;
     }
     enum emu_step step = advance_transfer(channel, &c->transfers[i], end, fault);
@@ -274,10 +275,10 @@ static enum emu_step run_transfers(struct emu_channel *channel, struct emu_fault
 
 enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault) {
   enum emu_step step = run_transfers(channel, fault);
-  if (step != EMU_NEXT || !channel->copy.posted.bytes)
+  if (step != EMU_NEXT || !channel->engine->copy.posted.bytes)
     return step;
-  if (emu_time_ns() < channel->copy.posted.due) {
-    channel->waiting = true;
+  if (emu_time_ns() < channel->engine->copy.posted.due) {
+    channel->engine->waiting = true;
     return EMU_AGAIN;
   }
   return write_posted(channel, fault) ? EMU_NEXT : EMU_FAULT;
@@ -338,7 +339,7 @@ static bool find_reduction(uint32_t code, bool wide, unsigned *operation) {
 
 static enum emu_step write_semaphore(struct emu_channel *channel, uint32_t launch,
                                      struct emu_fault *fault) {
-  const struct emu_copy *c = &channel->copy;
+  const struct emu_copy *c = &channel->engine->copy;
   uint32_t type = hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE);
   if (type == COPY_SEMAPHORE_NONE)
     return EMU_NEXT;
@@ -386,16 +387,16 @@ static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct em
 /* Begins a launch. EMU_NEXT: if launched is set, it is to be done. */
 static enum emu_step begin_launch(struct emu_channel *channel, uint32_t launch,
                                   struct emu_fault *fault) {
-  struct emu_copy *c = &channel->copy;
+  struct emu_copy *c = &channel->engine->copy;
   /* The host waits for idle when it turns from compute to copies; docs/hardware/command-stream.md
    * 2.2. */
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step == EMU_NEXT && emu_injected(EMU_PLACE_COPY_STUCK)) {
-    channel->waiting = true;
+    channel->engine->waiting = true;
     return EMU_AGAIN;
   }
   if (emu_inject_loss(EMU_PLACE_COPY_LOST, NOTIFIER_COPY_ENGINE, fault) ||
-      (channel->compute.pcas_address &&
+      (channel->engine->compute.pcas_address &&
        emu_inject_loss(EMU_PLACE_COPY_COMPUTE, NOTIFIER_FECS_METHOD, fault)))
     return EMU_FAULT;
   if (step == EMU_NEXT && c->transfer_count == EMU_COPY_TRANSFERS)
@@ -419,7 +420,7 @@ static enum emu_step begin_launch(struct emu_channel *channel, uint32_t launch,
   struct emu_transfer *t = &c->transfers[c->transfer_count++];
   *t = (struct emu_transfer){.pipelined = type == COPY_PIPELINED};
   if (emu_adversary.on)
-    t->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->adversary.random);
+    t->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->engine->adversary.random);
   return decode_transfer(c, launch, t, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
@@ -431,7 +432,7 @@ static bool must_wait(uint32_t launch) {
 
 static enum emu_step launch_dma(struct emu_channel *channel, uint32_t launch,
                                 struct emu_fault *fault) {
-  struct emu_copy *c = &channel->copy;
+  struct emu_copy *c = &channel->engine->copy;
   enum emu_step step = EMU_NEXT;
   if (!c->launched)
     step = begin_launch(channel, launch, fault);
@@ -454,7 +455,7 @@ static void set_state(struct emu_copy *c, uint32_t method, uint32_t data) {
 
 enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault) {
-  struct emu_copy *c = &channel->copy;
+  struct emu_copy *c = &channel->engine->copy;
   switch (method) {
   case NVC7B5_LAUNCH_DMA:
     return launch_dma(channel, data, fault);

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/grid.h"
 #include "emulator/engine/mme.h"
 #include "emulator/engine/mmu.h"
@@ -90,8 +91,8 @@ static void collect_doorbells(void) {
     bits = atomic_exchange(&emu_engine.doorbells[i], 0);
     for (; bits; bits &= bits - 1) {
       struct emu_channel *channel = emu_channels.by_id[i * 64 + __builtin_ctzll(bits)];
-      if (channel && channel->gpfifo && !channel->scheduled) {
-        channel->scheduled = true;
+      if (channel && channel->gpfifo && !channel->engine->scheduled) {
+        channel->engine->scheduled = true;
         emu_engine.scheduled_count++;
       }
     }
@@ -100,7 +101,7 @@ static void collect_doorbells(void) {
 
 bool emu_channel_busy(const struct emu_channel *channel) {
   const uint64_t bit = UINT64_C(1) << (channel->id % 64);
-  return channel->scheduled || (atomic_load(&emu_engine.doorbells[channel->id / 64]) & bit);
+  return channel->engine->scheduled || (atomic_load(&emu_engine.doorbells[channel->id / 64]) & bit);
 }
 
 bool emu_engine_others_wait(const struct emu_channel *channel) {
@@ -117,8 +118,8 @@ bool emu_engine_others_wait(const struct emu_channel *channel) {
 }
 
 void emu_channel_unschedule(struct emu_channel *channel) {
-  if (channel->scheduled) {
-    channel->scheduled = false;
+  if (channel->engine->scheduled) {
+    channel->engine->scheduled = false;
     emu_engine.scheduled_count--;
   }
 }
@@ -221,7 +222,7 @@ static void *engine_main(void *unused) {
     enum emu_outcome outcome = emu_pushbuffer_run(channel);
     pthread_mutex_lock(&emu_gpu.lock);
     emu_engine.servicing = NULL;
-    channel->turns++;
+    channel->engine->turns++;
     if (emu_engine.leaving)
       pthread_cond_broadcast(&emu_engine.serviced);
     if (outcome == EMU_IDLE)
@@ -248,15 +249,15 @@ static void *engine_main(void *unused) {
 uint64_t emu_turn_end(struct emu_channel *channel) {
   enum { TURN_NS = 1000000, SHORT_TURN_NS = 100000 };
   /* Work of unordered channels is interleaved as finely as allowed. */
-  return emu_time_ns() + (emu_adversary.on
-                              ? emu_adversary_below(&channel->adversary.random, SHORT_TURN_NS)
-                              : TURN_NS);
+  return emu_time_ns() +
+         (emu_adversary.on ? emu_adversary_below(&channel->engine->adversary.random, SHORT_TURN_NS)
+                           : TURN_NS);
 }
 
 void emu_engine_leave(struct emu_channel *channel) {
-  const uint32_t turn = channel->turns;
+  const uint32_t turn = channel->engine->turns;
   emu_engine.leaving++;
-  while (emu_engine.servicing == channel && channel->turns == turn)
+  while (emu_engine.servicing == channel && channel->engine->turns == turn)
     pthread_cond_wait(&emu_engine.serviced, &emu_gpu.lock);
   emu_engine.leaving--;
 }
@@ -271,19 +272,35 @@ void emu_engine_preempt(struct emu_tsg *tsg) {
   emu_object_put(&channel->object);
 }
 
+struct emu_channel_engine *emu_channel_engine_create(void) {
+  struct emu_channel_engine *e = calloc(1, sizeof(*e));
+  if (!e)
+    return NULL;
+  e->subdevice_mask = 1;
+  e->grids_tail = &e->grids;
+  return e;
+}
+
+void emu_channel_engine_destroy(struct emu_channel_engine *engine) {
+  if (engine)
+    free(engine->mme);
+  free(engine);
+}
+
 void emu_channel_drop_work(struct emu_channel *channel) {
+  struct emu_channel_engine *e = channel->engine;
   emu_channel_unschedule(channel);
   emu_grids_drop(channel);
   emu_sked_drop(channel);
-  channel->copy.launched = false;
-  channel->copy.transfer_count = 0;
-  channel->copy.posted.bytes = 0;
-  emu_mme_drop(channel->mme);
+  e->copy.launched = false;
+  e->copy.transfer_count = 0;
+  e->copy.posted.bytes = 0;
+  emu_mme_drop(e->mme);
   if (channel->as)
-    emu_unpin(channel->as, &channel->pin, true);
-  channel->ring = (struct emu_ring){0};
-  channel->fetch = (struct emu_fetch){0};
-  channel->run.count = 0;
+    emu_unpin(channel->as, &e->pin, true);
+  e->ring = (struct emu_ring){0};
+  e->fetch = (struct emu_fetch){0};
+  e->run.count = 0;
 }
 
 /* Another thread joins it, and gpu.lock is released meanwhile. */

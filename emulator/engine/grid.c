@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "emulator/boards.h"
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/engine.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/method.h"
@@ -181,14 +182,14 @@ bool emu_grid_launch(struct emu_channel *channel, uint64_t qmd_address,
   if (!grid)
     return false;
   if (emu_adversary.on)
-    grid->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->adversary.random);
-  *channel->grids_tail = grid;
-  channel->grids_tail = &grid->next;
+    grid->not_before = emu_time_ns() + emu_adversary_delay_ns(&channel->engine->adversary.random);
+  *channel->engine->grids_tail = grid;
+  channel->engine->grids_tail = &grid->next;
   return true;
 }
 
 bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address) {
-  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next) {
+  for (const struct emu_grid *grid = channel->engine->grids; grid; grid = grid->next) {
     if (grid->qmd_address == qmd_address)
       return true;
   }
@@ -196,7 +197,7 @@ bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address) {
 }
 
 bool emu_grids_use_local(const struct emu_channel *channel) {
-  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next) {
+  for (const struct emu_grid *grid = channel->engine->grids; grid; grid = grid->next) {
     if (emu_qmd_uses_local(grid->qmd))
       return true;
   }
@@ -225,7 +226,7 @@ static bool pool_is_free(const struct emu_channel *channel, const struct emu_gri
     if (!other || other->as != channel->as || !other->tsg || other->tsg == channel->tsg ||
         other->tsg->compute_preemption != NVGPU_PREEMPT_COMPUTE_CILP)
       continue;
-    for (const struct emu_grid *g = other->grids; g; g = g->next)
+    for (const struct emu_grid *g = other->engine->grids; g; g = g->next)
       taken |= g->started && share_pool(g, grid);
   }
   pthread_mutex_unlock(&emu_gpu.lock);
@@ -249,21 +250,21 @@ static void unlink_grid(struct emu_channel *channel, struct emu_grid **link) {
   struct emu_grid *grid = *link;
   *link = grid->next;
   if (grid->started)
-    atomic_fetch_sub(&channel->running_grids, 1);
+    atomic_fetch_sub(&channel->engine->running_grids, 1);
   if (!*link)
-    channel->grids_tail = link;
+    channel->engine->grids_tail = link;
   grid_free(grid);
 }
 
 void emu_grids_drop(struct emu_channel *channel) {
-  while (channel->grids) {
-    struct emu_grid *grid = channel->grids;
+  while (channel->engine->grids) {
+    struct emu_grid *grid = channel->engine->grids;
     for (int i = 0; i < grid->preempted_count; i++)
       sm_cta_finish(emu_engine.pool->reaper,
                     grid->preempted[(grid->preempted_first + i) % RESIDENT_MAX]);
-    unlink_grid(channel, &channel->grids);
+    unlink_grid(channel, &channel->engine->grids);
   }
-  atomic_store(&channel->resident_ctas, 0);
+  atomic_store(&channel->engine->resident_ctas, 0);
 }
 
 static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
@@ -307,7 +308,7 @@ static bool grid_start(struct emu_channel *channel, struct emu_grid *grid,
   atomic_store(&grid->next_cta, grid->launch.first_cta);
   grid->limit = grid->launch.one_at_a_time ? 1 : grid->launch.per_sm * (int)emu_board()->sms;
   grid->started = true;
-  atomic_fetch_add(&channel->running_grids, 1);
+  atomic_fetch_add(&channel->engine->running_grids, 1);
   return true;
 }
 
@@ -494,8 +495,9 @@ static struct emu_grid **any_grid(struct emu_channel *channel) {
   struct emu_grid **chosen = NULL;
   const uint64_t now = emu_time_ns();
   uint32_t count = 0;
-  for (struct emu_grid **link = &channel->grids; *link; link = &(*link)->next)
-    if (now >= (*link)->not_before && emu_adversary_one_in(&channel->adversary.random, ++count))
+  for (struct emu_grid **link = &channel->engine->grids; *link; link = &(*link)->next)
+    if (now >= (*link)->not_before &&
+        emu_adversary_one_in(&channel->engine->adversary.random, ++count))
       chosen = link;
   return chosen;
 }
@@ -510,7 +512,8 @@ static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *gr
     return NULL;
   int chosen = 0;
   if (grid->resident < grid->limit - 1) {
-    chosen = (int)emu_adversary_below(&channel->adversary.random, (uint32_t)grid->open_count);
+    chosen =
+        (int)emu_adversary_below(&channel->engine->adversary.random, (uint32_t)grid->open_count);
   } else {
     for (int i = 1; i < grid->open_count; i++)
       chosen = grid->open[i] < grid->open[chosen] ? i : chosen;
@@ -524,7 +527,7 @@ static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *gr
 static struct sm_cta *resume_any(struct emu_channel *channel, struct emu_grid *grid) {
   if (grid->preempted_count) {
     int first = grid->preempted_first;
-    int other = (first + (int)emu_adversary_below(&channel->adversary.random,
+    int other = (first + (int)emu_adversary_below(&channel->engine->adversary.random,
                                                   (uint32_t)grid->preempted_count)) %
                 RESIDENT_MAX;
     struct sm_cta *cta = grid->preempted[other];
@@ -538,7 +541,7 @@ static struct sm_cta *resume_any(struct emu_channel *channel, struct emu_grid *g
  * interleaving. */
 static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
   enum { CTAS = 8, START = 3, BUDGET_MIN = 64, BUDGETS = 10 };
-  struct emu_random *random = &channel->adversary.random;
+  struct emu_random *random = &channel->engine->adversary.random;
   struct sm_worker *worker = emu_engine.pool->engine_worker;
   const uint64_t before = sm_worker_instructions(worker);
   atomic_store(&grid->stop, false);
@@ -675,15 +678,15 @@ bool emu_grids_give_way(const struct emu_channel *channel) {
   case NVGPU_PREEMPT_COMPUTE_CILP:
     return true;
   case NVGPU_PREEMPT_COMPUTE_CTA:
-    return !atomic_load(&channel->resident_ctas);
+    return !atomic_load(&channel->engine->resident_ctas);
   default:
-    return !atomic_load(&channel->running_grids);
+    return !atomic_load(&channel->engine->running_grids);
   }
 }
 
 static int count_resident(const struct emu_channel *channel) {
   int count = 0;
-  for (const struct emu_grid *grid = channel->grids; grid; grid = grid->next)
+  for (const struct emu_grid *grid = channel->engine->grids; grid; grid = grid->next)
     count += atomic_load(&grid->resident);
   return count;
 }
@@ -692,15 +695,15 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
   const struct emu_tsg *tsg = channel->tsg;
   const bool draining = tsg && (atomic_load(&tsg->draining) || emu_runlist_gives_way(tsg));
   uint64_t end = emu_turn_end(channel);
-  while (channel->grids) {
-    struct emu_grid **link = emu_adversary.on ? any_grid(channel) : &channel->grids;
+  while (channel->engine->grids) {
+    struct emu_grid **link = emu_adversary.on ? any_grid(channel) : &channel->engine->grids;
     if (!link || emu_injected(EMU_PLACE_GRID_STUCK)) {
-      channel->waiting = true;
+      channel->engine->waiting = true;
       return EMU_AGAIN;
     }
     struct emu_grid *grid = *link;
     if (!grid->started && draining) {
-      channel->waiting = true;
+      channel->engine->waiting = true;
       return EMU_AGAIN;
     }
     if (!grid->started && !grid_start(channel, grid, fault))
@@ -722,7 +725,7 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
       return EMU_AGAIN; /* run_slice has used the turn up */
     }
     /* A chain of descriptors may be endless. */
-    if (channel->grids && turn_is_over(channel, end))
+    if (channel->engine->grids && turn_is_over(channel, end))
       return EMU_AGAIN;
   }
   return EMU_NEXT;
@@ -730,7 +733,7 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
 
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault) {
   const enum emu_step step = run_grids(channel, fault);
-  atomic_store(&channel->resident_ctas, count_resident(channel));
+  atomic_store(&channel->engine->resident_ctas, count_resident(channel));
   return step;
 }
 

@@ -33,7 +33,7 @@ bool emu_grid_active(const struct emu_channel *channel, uint64_t qmd_address);
 /* A grid of the channel that has not ended uses local memory. */
 bool emu_grids_use_local(const struct emu_channel *channel);
 /* Runs the channel's grids. EMU_NEXT: all have ended. EMU_AGAIN: the turn is over, or
- * none may start yet (channel->waiting). */
+ * none may start yet (channel->engine->waiting). */
 enum emu_step emu_grids_run(struct emu_channel *channel, struct emu_fault *fault);
 /* Between turns: no grid runs that the TSG's preemption mode would let end first. */
 bool emu_grids_give_way(const struct emu_channel *channel);

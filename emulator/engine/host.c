@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/method.h"
 #include "emulator/engine/report.h"
@@ -26,7 +27,7 @@ static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fa
     step = emu_copies_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
-  channel->copy.pipelined_count = 0;
+  channel->engine->copy.pipelined_count = 0;
   atomic_thread_fence(memory_order_seq_cst);
   return step;
 }
@@ -70,7 +71,7 @@ static enum emu_step semaphore_fault(struct emu_fault *fault, uint64_t address, 
 
 void emu_host_bind(struct emu_channel *channel) {
   enum { ACQUIRE_PERCENT = 80 };
-  channel->host.acquire_limit_ns =
+  channel->engine->host.acquire_limit_ns =
       channel->watchdog ? emu_watchdog_limit_ns(channel) / 100 * ACQUIRE_PERCENT : 0;
 }
 
@@ -88,16 +89,16 @@ static enum emu_step run_acquire(struct emu_channel *channel, uint32_t operation
     return EMU_FAULT;
   const bool passes = is_acquired(operation, wide, v, wide ? payload : (uint32_t)payload);
   if ((passes && !emu_injected(EMU_PLACE_ACQUIRE_STUCK)) || emu_injected(EMU_PLACE_ACQUIRE_EARLY)) {
-    channel->host.waiting_since = 0;
+    channel->engine->host.waiting_since = 0;
     return EMU_NEXT;
   }
-  if (timed_out(&channel->host)) {
+  if (timed_out(&channel->engine->host)) {
     emu_fault_set(fault, NOTIFIER_SEMAPHORE_TIMEOUT, address,
                   "PBDMA ACQUIRE: 0x%llx at 0x%llx did not become what is waited for (0x%llx)",
                   (unsigned long long)v, (unsigned long long)address, (unsigned long long)payload);
     return EMU_FAULT;
   }
-  channel->waiting = true;
+  channel->engine->waiting = true;
   return EMU_AGAIN;
 }
 
@@ -122,7 +123,7 @@ static bool find_reduction(uint32_t execute, bool wide, struct emu_report *repor
 
 static enum emu_step execute_semaphore(struct emu_channel *channel, uint32_t execute,
                                        struct emu_fault *fault) {
-  const struct emu_host_state *h = &channel->host;
+  const struct emu_host_state *h = &channel->engine->host;
   const uint32_t known =
       mask_of(NVC76F_SEM_EXECUTE_OPERATION) | mask_of(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG) |
       mask_of(NVC76F_SEM_EXECUTE_RELEASE_WFI) | mask_of(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE) |
@@ -188,7 +189,7 @@ static enum emu_step set_reference(struct emu_channel *channel, uint32_t data,
 
 enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault) {
-  struct emu_host_state *h = &channel->host;
+  struct emu_host_state *h = &channel->engine->host;
   switch (method) {
   case NVC76F_NOP:
   case NVC76F_FB_FLUSH:

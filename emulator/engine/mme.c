@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/compute.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/method.h"
@@ -329,7 +330,7 @@ static bool decode_next(const struct emu_mme *m, struct mme_instruction *i,
 
 /* Runs until the argument is used up and another is needed. */
 static enum emu_step run_macro(struct emu_channel *channel, struct emu_fault *fault) {
-  struct emu_mme *m = channel->mme;
+  struct emu_mme *m = channel->engine->mme;
   for (unsigned done = 0;; done++) {
     while (m->emitted_first < m->emitted_count) {
       uint32_t method = m->emitted[m->emitted_first].method;
@@ -371,7 +372,7 @@ static void start_macro(struct emu_mme *m, uint32_t macro) {
 enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_t data,
                            struct emu_fault *fault) {
   enum { BYTES_PER_MACRO = 8 };
-  struct emu_mme *m = channel->mme;
+  struct emu_mme *m = channel->engine->mme;
   uint32_t offset = method - NVC7C0_CALL_MME_MACRO(0);
   if (!m->busy) {
     if (offset % BYTES_PER_MACRO == 0) {
@@ -396,17 +397,18 @@ enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_
 static enum emu_step read_memory(struct emu_channel *channel, uint32_t *to, uint32_t room,
                                  uint32_t words, struct emu_fault *fault) {
   if (words > room) {
-    refuse_macro(fault, channel->mme, "a read of more words than there is room for");
+    refuse_macro(fault, channel->engine->mme, "a read of more words than there is room for");
     return EMU_FAULT;
   }
-  return emu_mmu_read(channel->as, channel->mme->memory, to, (size_t)words * sizeof(*to), fault)
+  return emu_mmu_read(channel->as, channel->engine->mme->memory, to, (size_t)words * sizeof(*to),
+                      fault)
              ? EMU_NEXT
              : EMU_FAULT;
 }
 
 static enum emu_step do_dma(struct emu_channel *channel, uint32_t method, uint32_t words,
                             struct emu_fault *fault) {
-  struct emu_mme *m = channel->mme;
+  struct emu_mme *m = channel->engine->mme;
   uint32_t first = m->data_pointer % MME_DATA_WORDS;
   enum emu_step step;
   switch (method) {
@@ -442,7 +444,7 @@ bool emu_mme_owns(uint32_t method) {
 
 enum emu_step emu_mme_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                              struct emu_fault *fault) {
-  struct emu_mme *m = channel->mme;
+  struct emu_mme *m = channel->engine->mme;
   switch (method) {
   case NVC7C0_LOAD_MME_INSTRUCTION_RAM_POINTER:
     m->code_pointer = data;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/compute.h"
 #include "emulator/engine/copy.h"
 #include "emulator/engine/engine.h"
@@ -46,19 +47,19 @@ static void crc_fault(struct emu_fault *fault, uint64_t entry_va, bool pushbuffe
 
 /* Writes the hardware's progress to USERD; docs/hardware/command-stream.md 1.3. */
 static void write_back(struct emu_channel *channel) {
-  const struct emu_ring *ring = &channel->ring;
-  userd_store(channel, USERD_GP_GET, channel->gp_get);
+  const struct emu_ring *ring = &channel->engine->ring;
+  userd_store(channel, USERD_GP_GET, channel->engine->gp_get);
   userd_store(channel, USERD_GET, (uint32_t)ring->segment);
   userd_store(channel, USERD_GET_HI, (uint32_t)(ring->segment >> 32));
   userd_store(channel, USERD_TOP_LEVEL_GET, (uint32_t)ring->main_segment);
   userd_store(channel, USERD_TOP_LEVEL_GET_HI, (uint32_t)(ring->main_segment >> 32));
-  channel->adversary.write_progress_at = 0;
+  channel->engine->adversary.write_progress_at = 0;
 }
 
 /* Progress is written from time to time, and may be stale; docs/hardware/command-stream.md 1.3.
  * True: nothing is left to write. */
 static bool write_back_sometime(struct emu_channel *channel) {
-  struct emu_adversary_state *state = &channel->adversary;
+  struct emu_adversary_state *state = &channel->engine->adversary;
   if (!emu_adversary.on || (state->write_progress_at && emu_time_ns() >= state->write_progress_at))
     write_back(channel);
   return !state->write_progress_at;
@@ -66,7 +67,7 @@ static bool write_back_sometime(struct emu_channel *channel) {
 
 /* The words have changed. */
 static void owe_write_back(struct emu_channel *channel) {
-  struct emu_adversary_state *state = &channel->adversary;
+  struct emu_adversary_state *state = &channel->engine->adversary;
   if (emu_adversary.on && !state->write_progress_at)
     state->write_progress_at = emu_time_ns() + 1 + emu_adversary_delay_ns(&state->random);
   write_back_sometime(channel);
@@ -79,7 +80,7 @@ enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_LATER, FETCH_FAULT };
 static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *fault) {
   const uint32_t *put_word = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
   uint32_t put = __atomic_load_n(put_word, __ATOMIC_ACQUIRE);
-  if (put == channel->gp_get)
+  if (put == channel->engine->gp_get)
     return FETCH_EMPTY;
   if (put >= channel->entries) {
     emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, 0,
@@ -95,28 +96,30 @@ static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *
                   (unsigned long long)channel->gpfifo_mapping->gpu);
     return FETCH_FAULT;
   }
-  struct emu_ring *ring = &channel->ring;
-  uint32_t most =
-      emu_adversary.on ? 1 + emu_adversary_below(&channel->adversary.random, EMU_ENTRIES_AHEAD) : 1;
+  struct emu_ring *ring = &channel->engine->ring;
+  uint32_t most = emu_adversary.on ? 1 + emu_adversary_below(&channel->engine->adversary.random,
+                                                             EMU_ENTRIES_AHEAD)
+                                   : 1;
   ring->next = ring->count = 0;
-  while (ring->count < most && channel->gp_get != put) {
+  while (ring->count < most && channel->engine->gp_get != put) {
     memcpy(&ring->ahead[ring->count++],
-           channel->gpfifo->host + (size_t)channel->gp_get * GP_ENTRY_BYTES, GP_ENTRY_BYTES);
-    channel->gp_get = (channel->gp_get + 1) & (channel->entries - 1);
+           channel->gpfifo->host + (size_t)channel->engine->gp_get * GP_ENTRY_BYTES,
+           GP_ENTRY_BYTES);
+    channel->engine->gp_get = (channel->engine->gp_get + 1) & (channel->entries - 1);
   }
   return FETCH_WORDS;
 }
 
 /* Reads entries until one has words. command-stream.md 1.1. */
 static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fault *fault) {
-  struct emu_ring *ring = &channel->ring;
+  struct emu_ring *ring = &channel->engine->ring;
   for (;;) {
     if (!ring->count) {
       enum fetch_result result = take_in(channel, fault);
       if (result != FETCH_WORDS)
         return result;
     }
-    uint32_t index = (channel->gp_get - ring->count) & (channel->entries - 1);
+    uint32_t index = (channel->engine->gp_get - ring->count) & (channel->entries - 1);
     uint64_t entry = ring->ahead[ring->next++];
     uint64_t entry_va = channel->gpfifo_mapping->gpu + (uint64_t)index * GP_ENTRY_BYTES;
     ring->count--;
@@ -155,9 +158,9 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
                     (unsigned long long)address);
       return FETCH_FAULT;
     }
-    if (hw_field(word0, GP_ENTRY0_FETCH) && !(channel->subdevice_mask & 1))
+    if (hw_field(word0, GP_ENTRY0_FETCH) && !(channel->engine->subdevice_mask & 1))
       continue;
-    channel->fetch = (struct emu_fetch){.gpu = address, .words = words};
+    channel->engine->fetch = (struct emu_fetch){.gpu = address, .words = words};
     return FETCH_WORDS;
   }
 }
@@ -165,8 +168,8 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
 /* The host reads the pushbuffer in batches, so later edits may not be seen. command-stream.md
  * 1.2. */
 static void read_ahead(struct emu_channel *channel) {
-  struct emu_fetch *f = &channel->fetch;
-  uint32_t *words = channel->ring.words;
+  struct emu_fetch *f = &channel->engine->fetch;
+  uint32_t *words = channel->engine->ring.words;
   if (f->host_words > EMU_WORDS_AHEAD)
     f->host_words = EMU_WORDS_AHEAD;
   memcpy(words, f->host, f->host_words * sizeof(words[0]));
@@ -174,13 +177,13 @@ static void read_ahead(struct emu_channel *channel) {
 }
 
 static bool has_read_ahead(const struct emu_channel *channel) {
-  const uint32_t *host = channel->fetch.host, *words = channel->ring.words;
+  const uint32_t *host = channel->engine->fetch.host, *words = channel->engine->ring.words;
   return host >= words && host < words + EMU_WORDS_AHEAD;
 }
 
 /* Makes the next words of the segment readable at fetch.host. */
 static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
-  struct emu_fetch *f = &channel->fetch;
+  struct emu_fetch *f = &channel->engine->fetch;
   struct sm_range range;
   if (!emu_mmu_range(channel->as, f->gpu, &range)) {
     emu_fault_set(fault, NOTIFIER_MMU_FAULT, f->gpu, "read of a pushbuffer at 0x%llx: no mapping",
@@ -191,7 +194,7 @@ static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   uint64_t words = (range.gpu + range.size - f->gpu) / sizeof(uint32_t);
   f->host = (const uint32_t *)(const void *)(range.host + (f->gpu - range.gpu));
   f->host_words = words < f->words ? (uint32_t)words : f->words;
-  if (emu_adversary.on && emu_adversary_one_in(&channel->adversary.random, 2))
+  if (emu_adversary.on && emu_adversary_one_in(&channel->engine->adversary.random, 2))
     read_ahead(channel);
   return true;
 }
@@ -199,7 +202,7 @@ static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
 /* The memory may be moved after this. */
 static void let_memory_go(struct emu_channel *channel) {
   if (!has_read_ahead(channel))
-    channel->fetch.host_words = 0;
+    channel->engine->fetch.host_words = 0;
 }
 
 /* Delays the fetch: no time is promised, and a pushbuffer may still be unread when GP_GET is past
@@ -207,8 +210,8 @@ static void let_memory_go(struct emu_channel *channel) {
  * before some headers. True: wait. */
 static bool fetch_is_delayed(struct emu_channel *channel, bool segment) {
   enum { HEADERS = 16 };
-  struct emu_adversary_state *state = &channel->adversary;
-  const bool header = !channel->run.count && !state->fetch_at;
+  struct emu_adversary_state *state = &channel->engine->adversary;
+  const bool header = !channel->engine->run.count && !state->fetch_at;
   if (segment || (header && emu_adversary_one_in(&state->random, HEADERS)))
     state->fetch_at = emu_time_ns() + emu_adversary_delay_ns(&state->random);
   if (emu_time_ns() < state->fetch_at)
@@ -220,7 +223,7 @@ static bool fetch_is_delayed(struct emu_channel *channel, bool segment) {
 /* Reads the next word of the pushbuffer without consuming it. */
 static enum fetch_result peek_word(struct emu_channel *channel, uint32_t *word,
                                    struct emu_fault *fault) {
-  struct emu_fetch *f = &channel->fetch;
+  struct emu_fetch *f = &channel->engine->fetch;
   const bool segment = !f->words;
   if (segment) {
     enum fetch_result result = fetch_entry(channel, fault);
@@ -261,10 +264,10 @@ static enum emu_step set_object(struct emu_channel *channel, uint32_t subchannel
   case SUBCHANNEL_COMPUTE:
     return emu_compute_bind(channel, fault) ? EMU_NEXT : EMU_FAULT;
   case SUBCHANNEL_I2M:
-    channel->i2m_bound = true;
+    channel->engine->i2m_bound = true;
     break;
   case SUBCHANNEL_COPY:
-    emu_copy_bind(&channel->copy);
+    emu_copy_bind(&channel->engine->copy);
     break;
   default:
     break; /* methods of 2D and 3D are refused later */
@@ -291,19 +294,19 @@ static enum emu_step dispatch_method(struct emu_channel *channel, uint32_t subch
   }
   /* The host waits for idle when it turns from copies to other classes;
    * docs/hardware/command-stream.md 2.2. */
-  if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(&channel->copy)) {
+  if (subchannel != SUBCHANNEL_COPY && emu_copies_pending(&channel->engine->copy)) {
     enum emu_step step = emu_copies_run(channel, fault);
     if (step != EMU_NEXT)
       return step;
   }
   if (method == NVC76F_SET_OBJECT)
     return set_object(channel, subchannel, data, fault);
-  if (subchannel == SUBCHANNEL_COMPUTE && channel->compute.bound)
+  if (subchannel == SUBCHANNEL_COMPUTE && channel->engine->compute.bound)
     return emu_compute_method(channel, method, data, fault);
-  if (subchannel == SUBCHANNEL_COPY && channel->copy.bound)
+  if (subchannel == SUBCHANNEL_COPY && channel->engine->copy.bound)
     return emu_copy_method(channel, method, data, fault);
-  if (subchannel == SUBCHANNEL_I2M && channel->i2m_bound && emu_i2m_owns(method))
-    return emu_i2m_method(channel, &channel->i2m, method, data, fault);
+  if (subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound && emu_i2m_owns(method))
+    return emu_i2m_method(channel, &channel->engine->i2m, method, data, fault);
   /* A board silently drops such methods, which can only be a mistake. */
   emu_fault_set(fault, NOTIFIER_GR_ILLEGAL_NOTIFY, 0,
                 "method 0x%04x (data 0x%08x) on subchannel %u, where no object of a class that "
@@ -315,8 +318,8 @@ static enum emu_step dispatch_method(struct emu_channel *channel, uint32_t subch
 /* Reads a header and sets up its run. command-stream.md 2.1. */
 static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t at,
                           struct emu_fault *fault) {
-  struct emu_run *run = &channel->run;
-  struct emu_fetch *f = &channel->fetch;
+  struct emu_run *run = &channel->engine->run;
+  struct emu_fetch *f = &channel->engine->fetch;
   uint32_t op = hw_field(word, METHOD_HEADER_SEC_OP);
   uint32_t tert = hw_field(word, METHOD_HEADER_TERT_OP);
   *run = (struct emu_run){.op = op, .subchannel = hw_field(word, METHOD_HEADER_SUBCHANNEL)};
@@ -325,13 +328,13 @@ static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t a
   case METHOD_GRP0_USE_TERT:
     switch (tert) {
     case METHOD_TERT_SET_SUB_DEV_MASK:
-      channel->subdevice_mask = hw_field(word, SUB_DEVICE_MASK);
+      channel->engine->subdevice_mask = hw_field(word, SUB_DEVICE_MASK);
       return true;
     case METHOD_TERT_STORE_SUB_DEV_MASK:
-      channel->stored_subdevice_mask = hw_field(word, SUB_DEVICE_MASK);
+      channel->engine->stored_subdevice_mask = hw_field(word, SUB_DEVICE_MASK);
       return true;
     case METHOD_TERT_USE_SUB_DEV_MASK:
-      channel->subdevice_mask = channel->stored_subdevice_mask;
+      channel->engine->subdevice_mask = channel->engine->stored_subdevice_mask;
       return true;
     default:
       run->op = METHOD_INC;
@@ -378,14 +381,14 @@ static bool decode_header(struct emu_channel *channel, uint32_t word, uint64_t a
 
 /* Executes one data word of the run. */
 static enum emu_step run_step(struct emu_channel *channel, uint32_t data, struct emu_fault *fault) {
-  struct emu_run *run = &channel->run;
+  struct emu_run *run = &channel->engine->run;
   if (run->method >= METHOD_ADDRESS_END) {
-    emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, channel->fetch.gpu,
+    emu_fault_set(fault, NOTIFIER_PBDMA_ERROR, channel->engine->fetch.gpu,
                   "PBDMA PBENTRY: a run passes the last method address");
     return EMU_FAULT;
   }
   enum emu_step step = EMU_NEXT;
-  if (channel->subdevice_mask & 1)
+  if (channel->engine->subdevice_mask & 1)
     step = dispatch_method(channel, run->subchannel, run->method, data, fault);
   if (step != EMU_NEXT && step != EMU_YIELD)
     return step;
@@ -398,10 +401,10 @@ static enum emu_step run_step(struct emu_channel *channel, uint32_t data, struct
 
 /* Passes on many words of inline data. */
 static enum emu_step run_bulk(struct emu_channel *channel, struct emu_fault *fault) {
-  struct emu_run *run = &channel->run;
-  struct emu_fetch *f = &channel->fetch;
+  struct emu_run *run = &channel->engine->run;
+  struct emu_fetch *f = &channel->engine->fetch;
   struct emu_i2m *i2m =
-      run->subchannel == SUBCHANNEL_COMPUTE ? &channel->compute.i2m : &channel->i2m;
+      run->subchannel == SUBCHANNEL_COMPUTE ? &channel->engine->compute.i2m : &channel->engine->i2m;
   uint32_t words = run->count < f->host_words ? run->count : f->host_words;
   enum emu_step step = emu_i2m_data(channel, i2m, f->host, words, fault);
   if (step == EMU_NEXT) {
@@ -412,18 +415,18 @@ static enum emu_step run_bulk(struct emu_channel *channel, struct emu_fault *fau
 }
 
 static bool is_bulk(const struct emu_channel *channel) {
-  const struct emu_run *run = &channel->run;
+  const struct emu_run *run = &channel->engine->run;
   bool fixed = run->op == METHOD_NON_INC || (run->op == METHOD_ONE_INC && run->incremented);
   return fixed && run->count > 1 && run->method == NVC7C0_LOAD_INLINE_DATA &&
-         (channel->subdevice_mask & 1) &&
-         ((run->subchannel == SUBCHANNEL_COMPUTE && channel->compute.bound) ||
-          (run->subchannel == SUBCHANNEL_I2M && channel->i2m_bound));
+         (channel->engine->subdevice_mask & 1) &&
+         ((run->subchannel == SUBCHANNEL_COMPUTE && channel->engine->compute.bound) ||
+          (run->subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound));
 }
 
 /* Handles one header or one method. EMU_AGAIN with *empty: the ring is empty. */
 static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
                                     struct emu_fault *fault) {
-  struct emu_run *run = &channel->run;
+  struct emu_run *run = &channel->engine->run;
   if (run->count && run->op == METHOD_IMMD)
     return run_step(channel, run->immediate, fault);
   uint32_t word;
@@ -432,7 +435,7 @@ static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
     *empty = true;
     return EMU_AGAIN;
   case FETCH_LATER:
-    channel->waiting = true;
+    channel->engine->waiting = true;
     return EMU_AGAIN;
   case FETCH_FAULT:
     return EMU_FAULT;
@@ -440,12 +443,12 @@ static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
     break;
   }
   if (!run->count)
-    return decode_header(channel, word, channel->fetch.gpu, fault) ? EMU_NEXT : EMU_FAULT;
+    return decode_header(channel, word, channel->engine->fetch.gpu, fault) ? EMU_NEXT : EMU_FAULT;
   if (is_bulk(channel))
     return run_bulk(channel, fault);
   enum emu_step step = run_step(channel, word, fault);
   if (step == EMU_NEXT || step == EMU_YIELD)
-    consume_words(&channel->fetch, 1);
+    consume_words(&channel->engine->fetch, 1);
   return step;
 }
 
@@ -456,10 +459,10 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   unsigned steps = 0;
   enum emu_step step = EMU_NEXT;
   bool empty = false;
-  channel->waiting = false;
-  if (!channel->pin.held)
+  channel->engine->waiting = false;
+  if (!channel->engine->pin.held)
     let_memory_go(channel);
-  emu_pin(channel->as, &channel->pin);
+  emu_pin(channel->as, &channel->engine->pin);
   while (atomic_load_explicit(&channel->serviceable, memory_order_relaxed)) {
     step = advance_stream(channel, &empty, &fault);
     if (step != EMU_NEXT)
@@ -468,9 +471,9 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
       break;
   }
   /* Launched work continues while there is nothing else to do. */
-  if (step == EMU_AGAIN && (empty || channel->waiting)) {
-    const bool waiting = channel->waiting;
-    channel->waiting = false;
+  if (step == EMU_AGAIN && (empty || channel->engine->waiting)) {
+    const bool waiting = channel->engine->waiting;
+    channel->engine->waiting = false;
     enum emu_step ran = emu_grids_run(channel, &fault);
     if (ran == EMU_NEXT)
       ran = emu_copies_run(channel, &fault);
@@ -479,7 +482,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     } else if (empty && write_back_sometime(channel)) {
       step = EMU_NEXT;
     } else {
-      channel->waiting = waiting || empty;
+      channel->engine->waiting = waiting || empty;
     }
   }
   enum emu_outcome outcome = EMU_MORE;
@@ -491,13 +494,13 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   } else if (step == EMU_NEXT && empty) {
     /* Work that arrived meanwhile has rung the doorbell. */
     outcome = EMU_IDLE;
-  } else if (step == EMU_AGAIN && channel->waiting) {
+  } else if (step == EMU_AGAIN && channel->engine->waiting) {
     outcome = EMU_BLOCKED;
   } else if (step == EMU_YIELD) {
     outcome = EMU_GAVE_UP;
   }
-  if (!channel->grids && !emu_copies_pending(&channel->copy)) {
-    emu_unpin(channel->as, &channel->pin, false);
+  if (!channel->engine->grids && !emu_copies_pending(&channel->engine->copy)) {
+    emu_unpin(channel->as, &channel->engine->pin, false);
     let_memory_go(channel);
   }
   return outcome;

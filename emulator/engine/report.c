@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/mmu.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/channel.h"
@@ -117,7 +118,7 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
       memset(host + sizeof(uint32_t), 0, sizeof(uint32_t));
     atomic_thread_fence(memory_order_release);
     if (emu_adversary.on)
-      emu_adversary_linger(&channel->adversary.random);
+      emu_adversary_linger(&channel->engine->adversary.random);
   }
   if (report->wide)
     write_64((uint64_t *)(void *)host, report);

@@ -6,6 +6,7 @@
  */
 #include "emulator/engine/runlist.h"
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/engine.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/grid.h"
@@ -37,7 +38,7 @@ static struct {
 } runlist = {.passed = {-1, -1, -1}};
 
 static bool is_runnable(const struct emu_channel *channel) {
-  return channel && channel->scheduled && !channel->disabled && channel->tsg &&
+  return channel && channel->engine->scheduled && !channel->disabled && channel->tsg &&
          atomic_load(&channel->serviceable);
 }
 
@@ -108,7 +109,7 @@ bool emu_runlist_gives_way(const struct emu_tsg *tsg) {
 
 /* DISABLE does not stop running work. */
 static bool keeps_engine(const struct emu_channel *channel) {
-  return channel && channel->scheduled && channel->tsg && channel->tsg == runlist.tsg &&
+  return channel && channel->engine->scheduled && channel->tsg && channel->tsg == runlist.tsg &&
          atomic_load(&channel->serviceable) && !emu_grids_give_way(channel);
 }
 
@@ -118,7 +119,7 @@ static bool keeps_engine(const struct emu_channel *channel) {
  * count restart when GP_GET has moved. For others all late periods of their lifetime add up. */
 static bool is_too_late(struct emu_tsg *tsg) {
   for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg) {
-    const uint32_t get = c->submit ? c->gp_get : c->switch_late_get;
+    const uint32_t get = c->submit ? c->engine->gp_get : c->switch_late_get;
     if (get != c->switch_late_get) {
       c->switch_late_get = get;
       for (struct emu_channel *other = tsg->channels; other; other = other->next_in_tsg)

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/grid.h"
 #include "emulator/engine/method.h"
@@ -40,7 +41,7 @@ static bool report_sked(struct emu_fault *fault, uint64_t address, int bit, cons
 }
 
 static struct emu_held_qmd **find_held(struct emu_channel *channel, uint64_t address) {
-  struct emu_held_qmd **link = &channel->held;
+  struct emu_held_qmd **link = &channel->engine->held;
   while (*link && (*link)->address != address)
     link = &(*link)->next;
   return link;
@@ -72,7 +73,7 @@ static struct emu_held_qmd **hold_descriptor(struct emu_channel *channel, uint64
   if (!read_qmd(channel, address, qmd, fault))
     return NULL;
   unsigned count = 0;
-  for (const struct emu_held_qmd *h = channel->held; h; h = h->next)
+  for (const struct emu_held_qmd *h = channel->engine->held; h; h = h->next)
     count++;
   struct emu_held_qmd *held = count < HELD_MAX ? calloc(1, sizeof(*held)) : NULL;
   if (!held) {
@@ -128,7 +129,8 @@ bool emu_sked_decrement(struct emu_channel *channel, uint64_t address,
 
 static bool increment_dependences(struct emu_channel *channel, uint64_t address,
                                   struct emu_fault *fault) {
-  struct emu_held_qmd **link = hold_descriptor(channel, address, &channel->compute.shader, fault);
+  struct emu_held_qmd **link =
+      hold_descriptor(channel, address, &channel->engine->compute.shader, fault);
   if (!link)
     return false;
   if ((*link)->dependences == DEPENDENCES_MAX)
@@ -149,7 +151,8 @@ static bool invalidate(struct emu_channel *channel, uint64_t address, struct emu
 }
 
 static bool hold_back(struct emu_channel *channel, uint64_t address, struct emu_fault *fault) {
-  struct emu_held_qmd **link = hold_descriptor(channel, address, &channel->compute.shader, fault);
+  struct emu_held_qmd **link =
+      hold_descriptor(channel, address, &channel->engine->compute.shader, fault);
   if (link)
     (*link)->requires_scheduling = true;
   return link != NULL;
@@ -157,7 +160,7 @@ static bool hold_back(struct emu_channel *channel, uint64_t address, struct emu_
 
 bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t action,
                    struct emu_fault *fault) {
-  const struct emu_shader_state *shader = &channel->compute.shader;
+  const struct emu_shader_state *shader = &channel->engine->compute.shader;
   switch (action) {
   case PCAS_PREFETCH:
     emu_stale_prefetch(channel->as, address); /* otherwise it is read when its grid starts */
@@ -191,7 +194,7 @@ enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault
   enum emu_step step = emu_grids_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
-  for (const struct emu_held_qmd *held = channel->held; held; held = held->next) {
+  for (const struct emu_held_qmd *held = channel->engine->held; held; held = held->next) {
     if (held->scheduled) {
       refuse_descriptor(fault, held->address,
                         "it is waited for, but its DEPENDENCE_COUNTER never becomes zero");
@@ -202,6 +205,6 @@ enum emu_step emu_sked_wait(struct emu_channel *channel, struct emu_fault *fault
 }
 
 void emu_sked_drop(struct emu_channel *channel) {
-  while (channel->held)
-    drop_held(&channel->held);
+  while (channel->engine->held)
+    drop_held(&channel->engine->held);
 }

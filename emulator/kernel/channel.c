@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/engine.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/host.h"
@@ -45,20 +46,24 @@ int emu_channel_open(int32_t runlist) {
   if (!emu_channels.free_count)
     return -ENOMEM; /* order 5 */
   struct emu_channel *channel = emu_object_create(&channel_ops, sizeof(*channel));
-  if (!channel)
+  struct emu_channel_engine *engine = emu_channel_engine_create();
+  if (!channel || !engine) {
+    free(channel);
+    emu_channel_engine_destroy(engine);
     return -ENOMEM;
+  }
+  channel->engine = engine;
   channel->watchdog = true;
   channel->watchdog_ms = WATCHDOG_DEFAULT_MS;
   channel->switch_limit_ms = EMU_SWITCH_LIMIT_MS;
   channel->syncpoint = EMU_NO_SYNCPOINT;
-  channel->subdevice_mask = 1;
-  channel->grids_tail = &channel->grids;
-  channel->adversary.random = emu_adversary_stream(EMU_STREAM_CHANNEL, emu_channels.opened++);
+  engine->adversary.random = emu_adversary_stream(EMU_STREAM_CHANNEL, emu_channels.opened++);
   channel->id = emu_channels.free_ids[emu_channels.free_count - 1];
   int fd = emu_engine_start();
   if (fd == 0)
     fd = emu_table_open("nvhost-ga10b", &channel->object);
   if (fd < 0) {
+    emu_channel_engine_destroy(engine);
     free(channel);
     return fd;
   }
@@ -73,10 +78,11 @@ int emu_channel_open(int32_t runlist) {
  * the work the same chance on a slow machine. */
 static void settle_before_close(struct emu_channel *channel) {
   enum { TRIES = 11, PAUSE_US = 3000, TURNS = 8 };
-  const uint32_t first = channel->turns;
+  const uint32_t first = channel->engine->turns;
   emu_object_get(&channel->object);
   atomic_fetch_add(&emu_engine.settling, 1);
-  for (int i = 0; emu_tsg_needs(channel) && (i < TRIES || channel->turns - first < TURNS); i++) {
+  for (int i = 0; emu_tsg_needs(channel) && (i < TRIES || channel->engine->turns - first < TURNS);
+       i++) {
     pthread_mutex_unlock(&emu_gpu.lock);
     usleep(PAUSE_US);
     pthread_mutex_lock(&emu_gpu.lock);
@@ -92,7 +98,7 @@ static void settle_before_close(struct emu_channel *channel) {
 static void check_given_up(const struct emu_channel *channel) {
   /* A turn that has not ended counts: the client may close as soon as it sees the result of its
    * work. */
-  const bool used = channel->turns || emu_engine.servicing == channel;
+  const bool used = channel->engine->turns || emu_engine.servicing == channel;
   if (channel->preemption_refused && !used)
     emu_warn("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
              "can fail, for it preempts the whole TSG within 100 ms, and the channel works "
@@ -146,7 +152,7 @@ static void channel_destroy(struct emu_object *object) {
     emu_object_put(&channel->notifier->object);
   if (channel->as)
     emu_object_put(&channel->as->object);
-  free(channel->mme);
+  emu_channel_engine_destroy(channel->engine);
   free(channel);
 }
 

@@ -1,4 +1,4 @@
-/* A channel: the driver's record, and the state of its engines. */
+/* A channel: the driver's record. */
 #ifndef TEGRACL_EMULATOR_CHANNEL_H
 #define TEGRACL_EMULATOR_CHANNEL_H
 
@@ -6,20 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emulator/engine/compute.h"
-#include "emulator/engine/copy.h"
-#include "emulator/engine/host.h"
-#include "emulator/engine/i2m.h"
-#include "emulator/engine/mmu.h"
-#include "emulator/engine/pushbuffer.h"
 #include "emulator/gpu.h"
 #include "emulator/objects.h"
 
 struct emu_as;
+struct emu_channel_engine;
 struct emu_dmabuf;
-struct emu_grid;
-struct emu_held_qmd;
-struct emu_mme;
+struct emu_mapping;
 struct emu_submit;
 struct emu_tsg;
 struct emu_watchdog;
@@ -48,28 +41,7 @@ struct emu_channel {
   int syncpoint; /* -1: none */
   uint64_t syncpoint_va;
   struct emu_submit *submit; /* NULL: the client writes the ring, or there is none */
-
-  /* State of the engines. */
-  uint32_t turns; /* turns so far */
-  bool scheduled; /* has, or may have, work */
-  uint32_t gp_get;
-  struct emu_ring ring;
-  struct emu_fetch fetch;
-  struct emu_run run;
-  bool waiting; /* for a semaphore, or for a time to pass */
-  struct emu_adversary_state adversary;
-  uint32_t subdevice_mask, stored_subdevice_mask;
-  struct emu_host_state host;
-  struct emu_compute compute;
-  struct emu_mme *mme; /* with the compute class */
-  struct emu_i2m i2m;
-  bool i2m_bound;
-  struct emu_copy copy;
-  struct emu_grid *grids, **grids_tail; /* launched, not ended */
-  atomic_int running_grids;             /* those that have started */
-  atomic_int resident_ctas; /* of running grids, at the end of the channel's last turn */
-  struct emu_held_qmd *held;
-  struct emu_pin pin;
+  struct emu_channel_engine *engine;
 };
 
 extern struct emu_channels {

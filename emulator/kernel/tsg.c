@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "emulator/boards.h"
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/engine.h"
 #include "emulator/engine/grid.h"
 #include "emulator/gpu.h"
@@ -190,7 +191,7 @@ static bool gives_way(const struct emu_tsg *tsg) {
   const bool stuck = emu_options()->preempt_stuck;
   for (const struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg)
     if (atomic_load(&c->serviceable) &&
-        (stuck ? atomic_load(&c->running_grids) > 0 : !emu_grids_give_way(c)))
+        (stuck ? atomic_load(&c->engine->running_grids) > 0 : !emu_grids_give_way(c)))
       return false;
   return true;
 }

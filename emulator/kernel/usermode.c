@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/channel.h"
@@ -177,7 +178,7 @@ bool emu_usermode_rung_for_other(const struct emu_channel *channel) {
 static bool has_moved(const struct emu_channel *channel) {
   const _Atomic uint32_t *put =
       (const _Atomic uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
-  return atomic_load(put) != channel->gp_get;
+  return atomic_load(put) != channel->engine->gp_get;
 }
 
 void emu_usermode_collect(void) {

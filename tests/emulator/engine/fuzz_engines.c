@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/engine/engine.h"
 #include "emulator/engine/method.h"
 #include "emulator/engine/pushbuffer.h"
@@ -381,16 +382,16 @@ static void reset_channel(struct fuzz *f) {
   struct emu_channel *channel = f->channel;
   pthread_mutex_lock(&emu_gpu.lock);
   emu_channel_drop_work(channel);
-  memset(&channel->host, 0, sizeof(channel->host));
-  memset(&channel->compute, 0, sizeof(channel->compute));
-  memset(&channel->i2m, 0, sizeof(channel->i2m));
-  memset(&channel->copy, 0, sizeof(channel->copy));
-  free(channel->mme);
-  channel->mme = NULL;
-  channel->i2m_bound = false;
-  channel->gp_get = 0;
-  channel->subdevice_mask = 1;
-  channel->stored_subdevice_mask = 0;
+  memset(&channel->engine->host, 0, sizeof(channel->engine->host));
+  memset(&channel->engine->compute, 0, sizeof(channel->engine->compute));
+  memset(&channel->engine->i2m, 0, sizeof(channel->engine->i2m));
+  memset(&channel->engine->copy, 0, sizeof(channel->engine->copy));
+  free(channel->engine->mme);
+  channel->engine->mme = NULL;
+  channel->engine->i2m_bound = false;
+  channel->engine->gp_get = 0;
+  channel->engine->subdevice_mask = 1;
+  channel->engine->stored_subdevice_mask = 0;
   channel->tsg->aborted = false;
   atomic_store(&channel->serviceable, true);
   pthread_mutex_unlock(&emu_gpu.lock);

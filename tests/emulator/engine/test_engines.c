@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/channel.h"
 #include "emulator/objects.h"
@@ -704,7 +705,7 @@ static void interleaving(void **state) {
 static uint32_t turns_of(const struct channel *ch) {
   pthread_mutex_lock(&emu_gpu.lock);
   const uint32_t turns =
-      ((const struct emu_channel *)emu_table_get_kind(ch->fd, EMU_CHANNEL))->turns;
+      ((const struct emu_channel *)emu_table_get_kind(ch->fd, EMU_CHANNEL))->engine->turns;
   pthread_mutex_unlock(&emu_gpu.lock);
   return turns;
 }

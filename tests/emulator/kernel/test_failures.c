@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "emulator/engine/channel_engine.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/channel.h"
 #include "emulator/objects.h"
@@ -108,7 +109,7 @@ static void bad_put(struct fixture *f) {
 static void acquire_timeout(struct fixture *f) {
   pthread_mutex_lock(&emu_gpu.lock);
   struct emu_channel *channel = emu_table_get_kind(f->ch.fd, EMU_CHANNEL);
-  channel->host.acquire_limit_ns = 50000000;
+  channel->engine->host.acquire_limit_ns = 50000000;
   pthread_mutex_unlock(&emu_gpu.lock);
   push_semaphore(&f->ch, f->data.va, 1, 0);
 }
