@@ -519,7 +519,7 @@ static enum cc_status read_container(struct reader *r, size_t size, bool is_unit
     return damaged(r, "it has fewer kernels than it says");
   struct module_code cubin;
   enum cc_status status = status_of(cubin_read(r->bytes + header.cubin_offset, header.cubin_size,
-                                               r->arena, &cubin, r->error, r->error_size));
+                                               r->arena, true, &cubin, r->error, r->error_size));
   if (status != CC_OK)
     return status;
   struct kernel_index index;
@@ -743,7 +743,7 @@ enum cc_status cc_module_read(const void *binary, size_t size, struct module_cod
     if (cc_binary_is_container(copy, size))
       status = read_container(&r, size, false, code);
     else if (cubin_is_elf(copy, size))
-      status = status_of(cubin_read(copy, size, arena, code, error, error_size));
+      status = status_of(cubin_read(copy, size, arena, false, code, error, error_size));
     else
       status = refuse_foreign(&r, size);
   }

@@ -259,13 +259,15 @@ static void print_heading(struct lower *lower, const struct function *function, 
   text_puts(out, ")");
 }
 
-/* The heading's line is the function's in the source. */
+/* The heading's line is the function's in the source, or of no file of the user's. */
 static void open_function(struct lower *lower, struct function *function, bool in_kernel) {
   lower->function = function;
   lower->in_kernel = in_kernel;
   lower->line = 0;
   lower->file = NULL;
   lower_line(lower, function->ref, &lower->code);
+  if (!lower->line)
+    text_puts(&lower->code, "\n#line 1 \"kernels.cu\"\n");
 }
 
 /* Names the parameters of a device function, and copies structs by value. */

@@ -291,7 +291,7 @@ const char *const *cc_il_extensions(size_t *count) {
 }
 
 const char *const *cc_il_instruction_sets(size_t *count) {
-  static const char *const sets[] = {"OpenCL.std"};
+  static const char *const sets[] = {"OpenCL.std", "OpenCL.DebugInfo.100"};
   *count = COUNT(sets);
   return sets;
 }

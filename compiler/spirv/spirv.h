@@ -182,6 +182,9 @@ size_t spirv_drop_aliasing(uint32_t *words, size_t count);
  * no memory. */
 bool spirv_plain(uint32_t *words, size_t *count);
 
+/* Takes out the instructions of extended sets whose names begin so. False: no memory. */
+bool spirv_drop_sets(uint32_t *words, size_t *count, const char *prefix);
+
 /* Makes all of several sampler types one and the same: the translator of LLVM 15 declares
  * one more for samplers written in the program. Gives the new number of words. */
 size_t spirv_join_samplers(uint32_t *words, size_t count);

@@ -10,8 +10,8 @@
 struct plain {
   const uint32_t *words;
   uint32_t bound;
-  bool *is_nothing; /* by id: a set of instructions without meaning, or the result of one */
-  bool has_fast_math;
+  const char *prefix; /* of the names of sets of instructions that are left out */
+  bool *is_nothing;   /* by id: such a set, or the result of one of its instructions */
 };
 
 static bool is_marked(const struct plain *plain, uint32_t id) {
@@ -29,21 +29,17 @@ static bool is_empty_instruction(const struct plain *plain, const uint32_t *word
          instruction.length > 3 && is_marked(plain, word[3]);
 }
 
-/* Sets whose names begin so have no meaning, whatever their instructions are. Sets come before
- * their instructions. */
+/* Sets come before their instructions. */
 static void find_empty(struct plain *plain, size_t count) {
-  static const char prefix[] = "NonSemantic.";
   for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
     const uint32_t *word = plain->words + at;
     const struct spirv_instruction instruction = spirv_instruction_at(word);
     length = instruction.length;
     if (instruction.opcode == OP_EXT_INST_IMPORT && length > 2 && word[1] < plain->bound &&
-        begins_with(word + 2, length - 2, prefix, sizeof prefix - 1))
+        begins_with(word + 2, length - 2, plain->prefix, strlen(plain->prefix)))
       plain->is_nothing[word[1]] = true;
     else if (is_empty_instruction(plain, word) && word[2] < plain->bound)
       plain->is_nothing[word[2]] = true;
-    else if (instruction.opcode == OP_CAPABILITY && length > 1)
-      plain->has_fast_math |= word[1] == CAPABILITY_FLOAT_CONTROLS2;
   }
 }
 
@@ -60,7 +56,47 @@ static bool is_known_here(const uint32_t *word, size_t length) {
   return false;
 }
 
-static bool is_dropped(const struct plain *plain, const uint32_t *word) {
+/* An instruction of such a set, or what speaks of it. */
+static bool is_of_set(const struct plain *plain, const uint32_t *word) {
+  const struct spirv_instruction instruction = spirv_instruction_at(word);
+  switch (instruction.opcode) {
+  case OP_EXT_INST_IMPORT:
+  case OP_NAME:
+  case OP_DECORATE:
+    return instruction.length > 1 && is_marked(plain, word[1]);
+  default:
+    return is_empty_instruction(plain, word);
+  }
+}
+
+bool spirv_drop_sets(uint32_t *words, size_t *count, const char *prefix) {
+  struct plain plain = {.words = words, .bound = words[SPIRV_BOUND_WORD], .prefix = prefix};
+  size_t kept = SPIRV_HEADER_WORDS;
+  plain.is_nothing = calloc(plain.bound, sizeof *plain.is_nothing);
+  if (!plain.is_nothing)
+    return false;
+  find_empty(&plain, *count);
+  for (size_t at = SPIRV_HEADER_WORDS, length; at < *count; at += length) {
+    length = spirv_instruction_at(words + at).length;
+    if (is_of_set(&plain, words + at))
+      continue;
+    memmove(words + kept, words + at, length * sizeof *words);
+    kept += length;
+  }
+  free(plain.is_nothing);
+  *count = kept;
+  return true;
+}
+
+static bool has_capability(const uint32_t *words, size_t count, uint32_t capability) {
+  for (size_t at = SPIRV_HEADER_WORDS; at < count; at += spirv_instruction_at(words + at).length)
+    if (spirv_instruction_at(words + at).opcode == OP_CAPABILITY &&
+        spirv_instruction_at(words + at).length > 1 && words[at + 1] == capability)
+      return true;
+  return false;
+}
+
+static bool is_dropped(const uint32_t *word, bool has_fast_math) {
   const struct spirv_instruction instruction = spirv_instruction_at(word);
   const size_t length = instruction.length;
   switch (instruction.opcode) {
@@ -69,18 +105,10 @@ static bool is_dropped(const struct plain *plain, const uint32_t *word) {
            (word[1] == CAPABILITY_FLOAT_CONTROLS2 || word[1] == CAPABILITY_SPLIT_BARRIER);
   case OP_EXTENSION:
     return is_known_here(word, length);
-  case OP_EXT_INST_IMPORT:
-    return length > 1 && is_marked(plain, word[1]);
-  case OP_EXT_INST:
-  case OP_EXT_INST_FORWARD:
-    return is_empty_instruction(plain, word);
   case OP_EXECUTION_MODE_ID:
-    return plain->has_fast_math && length > 2 && word[2] == MODE_FP_FAST_MATH_DEFAULT;
-  case OP_NAME:
-    return length > 1 && is_marked(plain, word[1]);
+    return has_fast_math && length > 2 && word[2] == MODE_FP_FAST_MATH_DEFAULT;
   case OP_DECORATE:
-    return length > 2 && (is_marked(plain, word[1]) ||
-                          (plain->has_fast_math && word[2] == DECORATION_FP_FAST_MATH_MODE));
+    return has_fast_math && length > 2 && word[2] == DECORATION_FP_FAST_MATH_MODE;
   default:
     return false;
   }
@@ -120,19 +148,15 @@ static void resolve_mode(uint32_t *words, size_t count, size_t at) {
 }
 
 bool spirv_plain(uint32_t *words, size_t *count) {
-  struct plain plain = {.words = words, .bound = words[SPIRV_BOUND_WORD]};
+  const bool has_fast_math = has_capability(words, *count, CAPABILITY_FLOAT_CONTROLS2);
   size_t kept = SPIRV_HEADER_WORDS;
-  plain.is_nothing = calloc(plain.bound, sizeof *plain.is_nothing);
-  if (!plain.is_nothing)
-    return false;
-  find_empty(&plain, *count);
   for (size_t at = SPIRV_HEADER_WORDS; at < *count; at += spirv_instruction_at(words + at).length)
     if (spirv_instruction_at(words + at).opcode == OP_EXECUTION_MODE_ID)
       resolve_mode(words, *count, at);
   for (size_t at = SPIRV_HEADER_WORDS, length; at < *count; at += length) {
     const struct spirv_instruction instruction = spirv_instruction_at(words + at);
     length = instruction.length;
-    if (is_dropped(&plain, words + at))
+    if (is_dropped(words + at, has_fast_math))
       continue;
     if (length == 4 && (instruction.opcode == OP_CONTROL_BARRIER_ARRIVE ||
                         instruction.opcode == OP_CONTROL_BARRIER_WAIT)) {
@@ -142,7 +166,7 @@ bool spirv_plain(uint32_t *words, size_t *count) {
     memmove(words + kept, words + at, length * sizeof *words);
     kept += length;
   }
-  free(plain.is_nothing);
   *count = kept;
-  return true;
+  /* Sets whose names begin so have no meaning, whatever their instructions are. */
+  return spirv_drop_sets(words, count, "NonSemantic.");
 }

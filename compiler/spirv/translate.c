@@ -166,6 +166,12 @@ done:
 
 /* ---- the commands --------------------------------------------------------------------- */
 
+/* Takes out debug information. False: no memory. */
+static bool drop_debug(uint32_t *words, size_t *count) {
+  return spirv_drop_sets(words, count, "OpenCL.DebugInfo.") &&
+         spirv_drop_sets(words, count, "SPIRV.debug");
+}
+
 /* Gives bytes to the command and ends it. */
 static enum cc_status feed(struct command *command, const void *bytes, size_t size,
                            struct text *output, struct text *log) {
@@ -182,7 +188,8 @@ static enum cc_status feed(struct command *command, const void *bytes, size_t si
 /* What clang and the translators of its day make breaks rules that do no harm: it is judged
  * with its blocks sorted, with one type for samplers, with one entry of a phi for each block,
  * without merge instructions, whose rules are those of structured control flow, which kernels
- * need not have, and repaired. */
+ * need not have, without debug information, in which both tools have their own view of what a
+ * function may return, and repaired. */
 static enum cc_status validate(const char *tool, const struct cc_source *module, struct text *log) {
   struct command command = {0};
   struct text output = {0};
@@ -196,8 +203,8 @@ static enum cc_status validate(const char *tool, const struct cc_source *module,
   command_add(&command, "%s", tool);
   command_add(&command, "--target-env");
   command_add(&command, "spv1.%u", spirv_minor(words));
-  if (spirv_order(words, count) && (mended = spirv_mend(words, &count)) &&
-      (judged = spirv_phis(mended, &count, false)))
+  if (drop_debug(words, &count) && spirv_order(words, count) &&
+      (mended = spirv_mend(words, &count)) && (judged = spirv_phis(mended, &count, false)))
     status = feed(&command, judged, count * sizeof *words, &output, log);
   text_add(log, output.data ? output.data : "", output.size);
   text_finish(&output);
@@ -233,11 +240,39 @@ static enum cc_status translate(const char *tool, const struct cc_source *module
   return status;
 }
 
+static enum cc_status make_bitcode(const char *tool, const uint32_t *words, size_t count,
+                                   bool arg_info, struct text *bitcode, struct text *log) {
+  const struct cc_source module = {(const char *)words, count * sizeof *words};
+  struct text spir = {0};
+  enum cc_status status = translate(tool, &module, arg_info, &spir, log);
+  if (status == CC_OK)
+    status = adapt(&spir, words, count, bitcode, log);
+  text_finish(&spir);
+  return status;
+}
+
+/* Of a valid module. Nothing has judged its debug information: without it, if need be. */
+static enum cc_status make_any_bitcode(const char *tool, uint32_t *words, size_t count,
+                                       bool arg_info, struct text *bitcode, struct text *log) {
+  struct text messages = {0};
+  size_t without = count;
+  enum cc_status status = make_bitcode(tool, words, count, arg_info, bitcode, &messages);
+  if (status != CC_OK && status != CC_OUT_OF_MEMORY && drop_debug(words, &without) &&
+      without < count) {
+    text_finish(&messages);
+    messages = (struct text){0};
+    text_puts(&messages, "warning: the module's debug information cannot be translated\n");
+    status = make_bitcode(tool, words, without, arg_info, bitcode, &messages);
+  }
+  text_add(log, messages.data ? messages.data : "", messages.size);
+  text_finish(&messages);
+  return status;
+}
+
 enum cc_status translate_run(const struct cc_job *job, const struct options *options,
                              struct text *output, struct text *log) {
   char validator[CC_PATH_MAX], translator[CC_PATH_MAX];
   const struct cc_source *source = &job->sources[0];
-  struct text spir = {0};
   uint32_t *words = NULL;
   const char *why;
 
@@ -264,12 +299,9 @@ enum cc_status translate_run(const struct cc_job *job, const struct options *opt
       !(spirv_reword(&words, &count) && replace_words(&words, spirv_load_builtins(words, &count)) &&
         replace_words(&words, spirv_phis(words, &count, true))))
     status = CC_OUT_OF_MEMORY;
-  const struct cc_source reworded = {(const char *)words, count * sizeof *words};
   if (status == CC_OK)
-    status = translate(translator, &reworded, options->effects & OPTION_ARG_INFO, &spir, log);
-  if (status == CC_OK)
-    status = adapt(&spir, words, count, output, log);
+    status =
+        make_any_bitcode(translator, words, count, options->effects & OPTION_ARG_INFO, output, log);
   free(words);
-  text_finish(&spir);
   return status;
 }

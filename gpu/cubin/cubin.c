@@ -251,7 +251,7 @@ bool cubin_is_elf(const void *data, size_t size) {
   return size >= SELFMAG && memcmp(data, ELFMAG, SELFMAG) == 0;
 }
 
-enum cubin_status cubin_read(const void *data, size_t size, struct arena *arena,
+enum cubin_status cubin_read(const void *data, size_t size, struct arena *arena, bool is_ours,
                              struct module_code *code, char *error, size_t error_size) {
   *code = (struct module_code){.cubin_bytes = size};
   if (error_size)
@@ -266,6 +266,7 @@ enum cubin_status cubin_read(const void *data, size_t size, struct arena *arena,
       .bank3 = NONE,
       .bank4 = NONE,
       .status = CUBIN_OK,
+      .is_ours = is_ours,
   };
   read_all(&r);
   return r.status;

@@ -25,8 +25,9 @@ bool cubin_is_elf(const void *data, size_t size);
  * Section data and names point into data, which must be aligned to 8 bytes and live as long as the
  * arena. A CUBIN does not describe the arguments of a kernel: all have the kind KERNEL_ARG_VALUE,
  * args_known is 0, and hidden_offset is UINT32_MAX. On failure error has a sentence (error_size
- * bytes with its NUL; 0: none), and *code is undefined. */
-enum cubin_status cubin_read(const void *data, size_t size, struct arena *arena,
+ * bytes with its NUL; 0: none), and *code is undefined. is_ours: lines of files outside
+ * SOURCE_FOLDER are not the user's. */
+enum cubin_status cubin_read(const void *data, size_t size, struct arena *arena, bool is_ours,
                              struct module_code *code, char *error, size_t error_size);
 
 #endif

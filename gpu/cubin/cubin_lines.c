@@ -222,7 +222,8 @@ static void read_files(struct line_reader *l, struct bytes *b) {
 static bool is_users(const struct line_reader *l, uint64_t file) {
   if (file - 1 >= l->files.count - l->first_file)
     return false;
-  return !l->has_user_files || ((struct file *)l->files.at)[l->first_file + file - 1].inside;
+  return (!l->r->is_ours && !l->has_user_files) ||
+         ((struct file *)l->files.at)[l->first_file + file - 1].inside;
 }
 
 static void add_row(struct line_reader *l, const struct machine *m) {

@@ -42,6 +42,7 @@ struct cubin {
   char *error;
   size_t error_size;
   enum cubin_status status;
+  bool is_ours;
 
   bool abi_7;
   struct cubin_section *sections;

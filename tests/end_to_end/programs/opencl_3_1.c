@@ -77,7 +77,8 @@ static void check_spirv(const struct opencl *opencl) {
   cl_uint capabilities[LIST_MAX];
   size_t count =
       info(opencl, CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS, texts, sizeof texts) / sizeof *texts;
-  CHECK(count == 1 && !strcmp(texts[0], "OpenCL.std"));
+  CHECK(count == 2 && !strcmp(texts[0], "OpenCL.std"));
+  CHECK(!strcmp(texts[1], "OpenCL.DebugInfo.100"));
   count = info(opencl, CL_DEVICE_SPIRV_EXTENSIONS, texts, sizeof texts) / sizeof *texts;
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
     CHECK(has_text(texts, count, wanted[i]));

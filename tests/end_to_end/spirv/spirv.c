@@ -510,6 +510,27 @@ static void modes(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
+/* A kernel that faults: what the driver says of it is the caller's matter. */
+static void beyond(struct opencl *opencl, int count, char **files) {
+  cl_int error, data[32] = {0};
+  const size_t global = 32;
+  struct module module = module_read(files[0]);
+  cl_program program = module_program(opencl, &module);
+  module_build(opencl, program, "");
+  cl_kernel kernel = clCreateKernel(program, "beyond", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_mem mem = buffer(opencl, sizeof data, data);
+  for (cl_uint i = 0; i < 2; i++)
+    CHECK_CL(clSetKernelArg(kernel, i, sizeof mem, &mem), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK(clFinish(opencl->queue) != CL_SUCCESS);
+  CHECK_CL(clReleaseMemObject(mem), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(module.words);
+}
+
 /* A translator that never ends is ended, and the log says so. */
 static void endless(struct opencl *opencl, int count, char **files) {
   struct module module = module_read(files[0]);
@@ -525,7 +546,8 @@ static const struct {
   void (*run)(struct opencl *opencl, int count, char **files);
 } cases[] = {{"same", same},         {"constants", constants}, {"linked", linked},
              {"refused", refused},   {"queries", queries},     {"missing", missing},
-             {"reworded", reworded}, {"modes", modes},         {"endless", endless}};
+             {"reworded", reworded}, {"modes", modes},         {"beyond", beyond},
+             {"endless", endless}};
 
 int main(int argc, char **argv) {
   CHECK(argc > 2);
