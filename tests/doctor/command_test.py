@@ -152,7 +152,9 @@ class Command(unittest.TestCase):
     def test_usage(self):
         self.assertEqual(self.run_doctor('--help').returncode, 0)
         self.assertEqual(self.run_doctor('--walk').returncode, 2)
-        self.assertEqual(self.run_doctor('--timeout', '0').returncode, 2)
+        result = self.run_doctor('--timeout', '0')
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('--timeout: "0" is no number of seconds from 1 to 3600', result.stderr)
         self.assertEqual(self.run_doctor('-o').returncode, 2)
         result = self.run_doctor('--skip', 'cilp,cul')
         self.assertEqual(result.returncode, 2)
@@ -169,6 +171,22 @@ class Command(unittest.TestCase):
             self.assertEqual(result.returncode, 1, result.stderr)
             for name in ('report', 'data'):
                 self.assertIn(f'{folder}/{name} is incomplete: ', result.stderr)
+
+    def test_a_report_that_cannot_be_written(self):
+        for name in ('/dev/full', '/nowhere/report'):
+            result = self.run_doctor('-o', name, '--required', TEGRACL_DEVICE='emulator')
+            self.assertIn(' 0 failed,', result.stdout)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(f'tegracl-doctor: {name}', result.stderr)
+
+    def test_no_process_for_a_step(self):
+        result = subprocess.run(
+            [DOCTOR, '-o', os.devnull, '--required'], capture_output=True, text=True, check=False,
+            env=dict(os.environ, TEGRACL_DEVICE='emulator'),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('no process for this step: Too many open files', result.stdout)
+        self.assertRegex(result.stdout, 'first: system .*\n.*\n   what to do: [a-z]')
 
     def test_device(self):
         result = self.run_doctor('-o', os.devnull, TEGRACL_DEVICE='toaster')

@@ -151,31 +151,43 @@ static enum verdict judge(struct doctor *d, enum step_id id, pid_t pid, bool end
   return d->result->passed ? VERDICT_PASS : VERDICT_FAIL;
 }
 
+/* Memory that the step's process shares. NULL: errno says why. */
+static struct step_result *create_result(void) {
+  void *shared = mmap(NULL, sizeof(struct step_result), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return shared == MAP_FAILED ? NULL : shared;
+}
+
 enum verdict step_run_apart(struct doctor *d, enum step_id id, char remedy[512]) {
   int fds[2] = {-1, -1};
-  d->result =
-      mmap(NULL, sizeof(*d->result), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  remedy[0] = 0;
-  if (d->result == MAP_FAILED || pipe2(fds, O_CLOEXEC)) {
-    say(d, "no process for this step: %s", strerror(errno));
-    return VERDICT_FAIL;
-  }
-  report_sync(d->report);
   enum verdict verdict = VERDICT_FAIL;
-  const pid_t pid = fork();
+  pid_t pid = -1;
+  d->result = create_result();
+  if (d->result && pipe2(fds, O_CLOEXEC) == 0) {
+    report_sync(d->report);
+    pid = fork();
+  }
   if (pid == 0) {
     close(fds[0]);
     child(d, id, fds[1]);
   }
-  close(fds[1]);
-  if (pid < 0)
-    say(d, "no process for this step: %s", strerror(errno));
-  else
+  if (pid < 0) {
+    const int error = errno;
+    say(d, "no process for this step: %s", strerror(error));
+    advise_error(d, -error);
+  }
+  if (fds[1] >= 0)
+    close(fds[1]);
+  if (pid > 0)
     verdict = judge(d, id, pid, pass_text(d, fds[0], base_clock_ns() + limit_ns(d, id)));
-  close(fds[0]);
+  if (fds[0] >= 0)
+    close(fds[0]);
+  remedy[0] = 0;
   if (verdict != VERDICT_PASS)
-    snprintf(remedy, 512, "%s", *d->result->remedy ? d->result->remedy : doctor_steps[id].remedy);
-  munmap(d->result, sizeof(*d->result));
+    snprintf(remedy, 512, "%s",
+             d->result && *d->result->remedy ? d->result->remedy : doctor_steps[id].remedy);
+  if (d->result)
+    munmap(d->result, sizeof(*d->result));
   d->result = NULL;
   return verdict;
 }

@@ -196,8 +196,10 @@ bool step_contexts(struct doctor *d) {
 /* The driver opens no channel beside work that does not give way. */
 static bool open_and_close_channel(struct setup *b, uint64_t *ns) {
   struct rt_channel *ch = calloc(1, sizeof(*ch));
-  if (!ch)
+  if (!ch) {
+    say(b->doctor, "out of memory");
     return false;
+  }
   ch->context = b->context;
   ch->fd = -1;
   const uint64_t start = base_clock_ns();
@@ -418,8 +420,9 @@ bool step_beyond(struct doctor *d) {
     if (!setup_open(d, GPU_PAGE_BYTES, &b))
       return false;
     if (start_kernel(&b, b.queue, KERNEL_BEYOND, 1, b.data->gpu, offsets[i], &point)) {
+      say_failure(d);
       setup_close(&b);
-      return say_failure(d);
+      return false;
     }
     const int result = rt_queue_wait(b.queue, point, d->options.timeout_ns);
     if (result == 0)

@@ -1,4 +1,5 @@
 /* Experiments with memory: imports, local and shared memory, atomics. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +47,10 @@ static bool import_pages(struct setup *b) {
   struct rt_buffer *buffer = NULL;
   void *pages =
       mmap(NULL, GPU_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED)
+  if (pages == MAP_FAILED) {
+    say(d, "mmap: %s", strerror(errno));
     return false;
+  }
   memset(pages, 0, GPU_PAGE_BYTES);
   const bool good =
       (rt_buffer_import_host(b->context, pages, GPU_PAGE_BYTES, &buffer) == 0 || say_failure(d)) &&

@@ -145,7 +145,10 @@ static bool suspend(struct doctor *d) {
   if (error == 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
       WEXITSTATUS(status) == 0)
     return true;
-  say(d, "rtcwake -m mem -s 10 failed (%s, status %d)", strerror(error), WEXITSTATUS(status));
+  if (error)
+    say(d, "rtcwake: %s", strerror(error));
+  else
+    say(d, "rtcwake -m mem -s 10 failed with status %d", WEXITSTATUS(status));
   advise(d, "sudo apt install util-linux-extra; run sudo tegracl-doctor --suspend");
   return false;
 }

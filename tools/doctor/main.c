@@ -54,7 +54,7 @@ static int explain_file(char *name) {
 static FILE *create(const char *name, const char *what) {
   FILE *file = fopen(name, "we");
   if (!file)
-    fprintf(stderr, "tegracl-doctor: no %s in %s: %s\n", what, name, strerror(errno));
+    fprintf(stderr, "tegracl-doctor: %s: cannot write the %s: %s\n", name, what, strerror(errno));
   return file;
 }
 
@@ -86,20 +86,26 @@ static int walk(const char *name, const char *json, const struct doctor_options 
     options.timeout_ns = os == &nvgpu_os_emulator ? EMULATOR_TIMEOUT_NS : TIMEOUT_NS;
   unsigned failed = doctor_run(os, &options, &report);
   report_end(&report);
-  if (options.json && finish(options.json, json))
+  const bool has_json = options.json && finish(options.json, json);
+  const bool has_report = file && finish(file, name);
+  if (has_json)
     fprintf(stdout, "For the driver: sudo install -D -m 644 %s " RT_BOARD_FILE "\n", json);
-  if (file && finish(file, name))
+  if (has_report)
     fprintf(stdout, "The report is in %s.\n", name);
-  return failed ? 1 : 0;
+  return failed || !has_report || (json && !has_json) ? 1 : 0;
 }
 
-/* False: no whole number of seconds. */
-static bool read_seconds(const char *text, uint64_t *ns) {
+/* False after a message if it is no whole number of seconds. */
+static bool read_timeout(const char *text, uint64_t *ns) {
   enum { SECONDS_MAX = 3600 };
   char *end;
   unsigned long n = strtoul(text, &end, 10);
   *ns = n * NS_PER_S;
-  return end != text && !*end && n > 0 && n <= SECONDS_MAX;
+  if (end != text && !*end && n > 0 && n <= SECONDS_MAX)
+    return true;
+  fprintf(stderr, "tegracl-doctor: --timeout: \"%s\" is no number of seconds from 1 to %d\n", text,
+          SECONDS_MAX);
+  return false;
 }
 
 /* Experiments by their keys, separated by commas. */
@@ -141,7 +147,7 @@ int main(int argc, char **argv) {
       json = optarg;
       break;
     case 't':
-      good = read_seconds(optarg, &asked.timeout_ns);
+      good = read_timeout(optarg, &asked.timeout_ns);
       break;
     case 'r':
       asked.skip |= STEPS_EXPERIMENTS;
