@@ -76,7 +76,7 @@ class Walk(unittest.TestCase):
             status, _, report = walk(folder, TEGRACL_EMULATOR='l4t:r35')
         self.assertEqual(status, 0, report)
         self.assertIn('312 bytes of 328', report)
-        self.assertIn('L4T r35, with other places for the fields', report)
+        self.assertIn('L4T r35, whose fields have other offsets', report)
         self.assertIn('/dev/nvhost-ctrl: opened (the same on L4T r35)', report)
 
     def test_nobody_is_named(self):
@@ -123,7 +123,7 @@ class Walk(unittest.TestCase):
     def test_an_old_loader(self):
         status, _, report = walk_with_loader(OLD_LOADER)
         self.assertEqual(status, 1)
-        self.assertIn('libOpenCL.so.1, of unknown make', report)
+        self.assertIn('libOpenCL.so.1, unknown loader', report)
         self.assertIn('it lacks functions of OpenCL 3.0; sudo apt install ocl-icd-libopencl1',
                       report)
         self.assertIn('   FAIL      OpenCL\n', report)

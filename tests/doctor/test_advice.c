@@ -54,14 +54,14 @@ static void release(void **state) {
       {"# R36 (release), REVISION: 4.3, GCID: 38968081, BOARD: generic, EABI: aarch64\nmore\n",
        "L4T r36.4: JetPack 6, for which tegracl is made"},
       {"# R35 (release), REVISION: 5.0, GCID: 35550185, BOARD: t186ref, EABI: aarch64\n",
-       "L4T r35.5: JetPack 5, whose kernel interface tegracl speaks; what the compiler needs "
-       "there is in docs/guide.md"},
+       "L4T r35.5: JetPack 5, whose kernel interface tegracl supports; what the compiler "
+       "needs there is in docs/guide.md"},
       {"# R32 (release), REVISION: 7.1, GCID: 29689809, BOARD: t186ref, EABI: aarch64\n",
-       "L4T r32.7 is older than JetPack 5; tegracl does not speak its kernel's interface: flash "
+       "L4T r32.7 is older than JetPack 5; tegracl does not support its kernel interface: flash "
        "JetPack 6 with NVIDIA's sdkmanager"},
       {"# R39 (release), REVISION: 1.0\n",
        "L4T r39.1 is newer than JetPack 6 and not known to tegracl"},
-      {"Tegra\n", "which JetPack it is, is unknown"},
+      {"Tegra\n", "unknown release: L4T does not name its releases like this"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     begin();
@@ -88,7 +88,7 @@ static void node(void **state) {
        "permission denied: sudo usermod -aG video \"$USER\", then log in again"},
       {{.st_mode = S_IFCHR | 0660},
        -EACCES,
-       "udev rules are not at work: sudo chgrp video /dev/nvmap && sudo chmod 660 /dev/nvmap"},
+       "udev rules are not in effect: sudo chgrp video /dev/nvmap && sudo chmod 660 /dev/nvmap"},
       {{.st_mode = S_IFCHR | 0600, .st_gid = VIDEO}, -EPERM, "sudo chmod 660 /dev/nvmap"},
       {{.st_mode = S_IFCHR | 0660, .st_gid = VIDEO}, -ENODEV, "sudo dmesg | grep -i nvgpu"},
       {{.st_mode = S_IFCHR | 0660, .st_gid = VIDEO}, -EBUSY, "the driver itself refused"},
@@ -136,8 +136,8 @@ static void vendors(void **state) {
   setenv("OCL_ICD_VENDORS", "/elsewhere", 1);
   begin();
   advise_vendors(&doctor, folder);
-  assert_says("the loader goes by OCL_ICD_VENDORS=/elsewhere alone: unset OCL_ICD_VENDORS");
-  assert_says("there is no ");
+  assert_says("the loader reads only OCL_ICD_VENDORS=/elsewhere: unset OCL_ICD_VENDORS");
+  assert_says("/tegracl.icd does not exist, so the loader does not find tegracl:");
   assert_says("/icd/libtegracl.so.1 | sudo tee ");
   end();
   unsetenv("OCL_ICD_VENDORS");

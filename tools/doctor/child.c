@@ -1,4 +1,4 @@
-/* Steps in processes: a step that hangs or crashes is not the next one's fault. */
+/* Runs each step in a process, so that one that hangs or crashes does not affect the next. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,12 +16,12 @@
 #include "tools/doctor/doctor.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* A step waits for the GPU more than once; a build takes longer than the GPU. */
+/* A step waits for the GPU more than once. A build takes longer. */
 enum { WAITS_PER_STEP = 4, KILL_MS = 2000 };
 #define STEP_NS     UINT64_C(20000000000)
 #define COMPILER_NS UINT64_C(180000000000)
 
-/* OpenCL opens the device itself, and has it alone. */
+/* STEP_OPENCL has its own device, which the driver opens. */
 static bool needs_device(enum step_id id) {
   return id > STEP_DEVICE && id != STEP_COMPILER && id != STEP_OPENCL;
 }
@@ -37,7 +37,7 @@ static uint64_t limit_ns(const struct doctor *d, enum step_id id) {
 
 /* ---- the child ---------------------------------------------------------------------- */
 
-/* Experiments are about what the driver may do without. */
+/* Experiments test features that the driver can do without. */
 static void try_everything(struct rt_choices *choices) {
   for (unsigned i = 0; i < STEPS; i++)
     if (doctor_steps[i].choice)
@@ -51,7 +51,7 @@ static bool choice_is(const struct rt_choices *choices, const char *name, const 
   return false;
 }
 
-static _Noreturn void child(struct doctor *d, enum step_id id, int text_fd) {
+static _Noreturn void run_child(struct doctor *d, enum step_id id, int text_fd) {
   const struct step *step = &doctor_steps[id];
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   struct report report = {.screen = fdopen(text_fd, "w")};
@@ -59,12 +59,13 @@ static _Noreturn void child(struct doctor *d, enum step_id id, int text_fd) {
     _exit(1);
   setvbuf(report.screen, NULL, _IOLBF, 0);
   d->report = &report;
-  bool passed = !needs_device(id) || rt_device_create(d->os, &d->device) == 0 || say_failure(d);
+  bool passed =
+      !needs_device(id) || rt_device_create(d->os, &d->device) == 0 || doctor_say_failure(d);
   if (passed && d->device && id >= STEPS_REQUIRED)
     try_everything(&d->device->choices);
   passed = passed && step->run(d);
   if (passed && step->choice && !choice_is(&d->device->choices, step->choice, "yes")) {
-    say(d, "the kernel's driver has refused it, and the driver done without");
+    doctor_say(d, "nvgpu refused it, and the driver continued without it");
     passed = false;
   }
   rt_device_close(d->device);
@@ -76,7 +77,7 @@ static _Noreturn void child(struct doctor *d, enum step_id id, int text_fd) {
 
 /* ---- the parent --------------------------------------------------------------------- */
 
-/* What the child writes, as it comes. False: it did not end in time. */
+/* Prints what the child writes until it ends. False if it did not end in time. */
 static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
   char line[4096];
   size_t used = 0;
@@ -93,7 +94,7 @@ static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
       return ready > 0;
     }
     used += (size_t)n;
-    /* Names to replace are not cut in two. */
+    /* Whole lines, so that no name to replace is cut in two. */
     const char *last = memrchr(line, '\n', used);
     const size_t whole = last ? (size_t)(last - line) + 1 : used == sizeof(line) - 1 ? used : 0;
     report_print(d->report, "%.*s", (int)whole, line);
@@ -104,7 +105,7 @@ static bool pass_text(struct doctor *d, int fd, uint64_t end_ns) {
 }
 
 /* False: it has not ended. */
-static bool reap(pid_t pid, int *status) {
+static bool wait_for_exit(pid_t pid, int *status) {
   static const struct timespec pause = {.tv_nsec = 1000000};
   const uint64_t end = base_clock_ns() + KILL_MS * NS_PER_MS;
   do {
@@ -115,28 +116,30 @@ static bool reap(pid_t pid, int *status) {
   return false;
 }
 
-static enum verdict judge(struct doctor *d, enum step_id id, pid_t pid, bool ended) {
+static enum verdict judge_step(struct doctor *d, enum step_id id, pid_t pid, bool ended) {
   int status = 0;
-  bool gone = ended && reap(pid, &status);
+  bool gone = ended && wait_for_exit(pid, &status);
   if (!gone) {
     kill(pid, SIGKILL);
-    say(d, "no answer: the step did not end within %" PRIu64 " s and was killed",
-        limit_ns(d, id) / (1000 * NS_PER_MS));
-    if (!reap(pid, &status))
-      say(d, "its process %d does not end even so: it hangs in the kernel", (int)pid);
+    doctor_say(d, "no answer: the step did not end within %" PRIu64 " s and was killed",
+               limit_ns(d, id) / (1000 * NS_PER_MS));
+    if (!wait_for_exit(pid, &status))
+      doctor_say(d, "its process %d does not end: it hangs in the kernel", (int)pid);
     advise_no_answer(d);
     return VERDICT_NO_ANSWER;
   }
   if (!d->result->done) {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-      say(d, "the step was killed: Linux does so when memory is short, and says so in sudo dmesg");
+      doctor_say(
+          d, "the step was killed: Linux does so when memory is short, and says so in sudo dmesg");
       advise_error(d, -ENOMEM);
       return VERDICT_FAIL;
     }
     if (WIFSIGNALED(status))
-      say(d, "the step was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+      doctor_say(d, "the step was ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
     else
-      say(d, "the step ended with status %d and no result", WEXITSTATUS(status));
+      doctor_say(d, "the step ended with status %d and no result", WEXITSTATUS(status));
     advise_bug(d);
     return VERDICT_FAIL;
   }
@@ -158,7 +161,7 @@ static struct step_result *create_result(void) {
   return shared == MAP_FAILED ? NULL : shared;
 }
 
-enum verdict step_run_apart(struct doctor *d, enum step_id id, char remedy[512]) {
+enum verdict doctor_run_step(struct doctor *d, enum step_id id, char remedy[512]) {
   int fds[2] = {-1, -1};
   enum verdict verdict = VERDICT_FAIL;
   pid_t pid = -1;
@@ -169,17 +172,17 @@ enum verdict step_run_apart(struct doctor *d, enum step_id id, char remedy[512])
   }
   if (pid == 0) {
     close(fds[0]);
-    child(d, id, fds[1]);
+    run_child(d, id, fds[1]);
   }
   if (pid < 0) {
     const int error = errno;
-    say(d, "no process for this step: %s", strerror(error));
+    doctor_say(d, "no process for this step: %s", strerror(error));
     advise_error(d, -error);
   }
   if (fds[1] >= 0)
     close(fds[1]);
   if (pid > 0)
-    verdict = judge(d, id, pid, pass_text(d, fds[0], base_clock_ns() + limit_ns(d, id)));
+    verdict = judge_step(d, id, pid, pass_text(d, fds[0], base_clock_ns() + limit_ns(d, id)));
   if (fds[0] >= 0)
     close(fds[0]);
   remedy[0] = 0;

@@ -1,11 +1,11 @@
-/* Structs of the kernel interface, field by field. */
+/* Prints structs of the kernel interface, field by field. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "tools/doctor/explain.h"
 
-static uint64_t load(const unsigned char *bytes, unsigned size) {
+static uint64_t read_little_endian(const unsigned char *bytes, unsigned size) {
   uint64_t value = 0;
   for (unsigned i = size; i > 0; i--)
     value = value << 8 | bytes[i - 1];
@@ -13,7 +13,7 @@ static uint64_t load(const unsigned char *bytes, unsigned size) {
 }
 
 static void put_value(FILE *out, const struct nvgpu_field *f, const unsigned char *at) {
-  uint64_t value = load(at, f->size);
+  uint64_t value = read_little_endian(at, f->size);
   unsigned unused = f->size && f->size < sizeof(value) ? 64 - 8 * f->size : 0;
   if (f->bits)
     value = value >> f->low_bit & ((UINT64_C(1) << f->bits) - 1);
@@ -23,12 +23,12 @@ static void put_value(FILE *out, const struct nvgpu_field *f, const unsigned cha
     fprintf(out, value < 10 ? "%" PRIu64 : "0x%" PRIx64, value);
 }
 
-/* Bytes that are a name, such as the chip's. */
+/* Whether an array of bytes is a string, such as chipname. */
 static bool is_text(const struct nvgpu_field *f, const unsigned char *text) {
   return f->size == 1 && f->count > 1 && isalpha(text[0]) && memchr(text, 0, f->count);
 }
 
-/* bytes: as far as there are any. */
+/* bytes: size of data. Elements beyond it are printed as '?'. */
 static void put_field(FILE *out, const struct nvgpu_field *f, const unsigned char *data,
                       size_t bytes) {
   if (f->offset + (size_t)f->size * f->count <= bytes && is_text(f, data + f->offset)) {
@@ -49,7 +49,7 @@ static void put_field(FILE *out, const struct nvgpu_field *f, const unsigned cha
   fprintf(out, "%s", f->count > 1 ? "}" : "");
 }
 
-static bool any(const unsigned char *data, size_t begin, size_t end) {
+static bool has_nonzero(const unsigned char *data, size_t begin, size_t end) {
   for (size_t i = begin; i < end; i++)
     if (data[i])
       return true;
@@ -65,7 +65,7 @@ void explain_struct(FILE *out, const struct nvgpu_struct *type, const unsigned c
     if (f->offset >= end)
       continue;
     bool changed = after && memcmp(before + f->offset, after + f->offset, end - f->offset) != 0;
-    if (!changed && !any(before, f->offset, end))
+    if (!changed && !has_nonzero(before, f->offset, end))
       continue;
     fprintf(out, " %s=", f->name);
     put_field(out, f, before, bytes);

@@ -1,4 +1,4 @@
-/* The walk: steps.c has what it walks over. */
+/* Runs the steps of steps.c, and prints a summary and a diagnosis. */
 #include "tools/doctor/doctor.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "runtime/debug/debug.h"
 
 /* The first step that must have passed and has not; STEPS if there is none. */
-static enum step_id missing(const struct doctor *d, const struct step *step) {
+static enum step_id find_missing_step(const struct doctor *d, const struct step *step) {
   for (unsigned i = 0; i < STEPS; i++)
     if (step->needs & STEP_BIT(i) && d->verdicts[i] != VERDICT_PASS)
       return (enum step_id)i;
@@ -25,48 +25,48 @@ const char *doctor_verdict(enum verdict verdict) {
   return verdict_words[verdict];
 }
 
-static enum verdict take(struct doctor *d, enum step_id id, char remedy[512]) {
+static enum verdict walk_step(struct doctor *d, enum step_id id, char remedy[512]) {
   const struct step *step = &doctor_steps[id];
-  enum step_id without = missing(d, step);
+  enum step_id without = find_missing_step(d, step);
   if (d->options.skip & STEP_BIT(id))
     return VERDICT_NOT_RUN;
   if (id == STEPS_REQUIRED)
-    report_print(d->report, "== from here on: experiments, which no board has shown\n");
+    report_print(d->report, "== experiments: no board has confirmed what follows\n");
   report_print(d->report, "== %s: %s\n", step->name, step->does);
   report_sync(d->report);
   if (without != STEPS) {
-    say(d, "NOT RUN: it needs the step \"%s\", which %s", doctor_steps[without].name,
-        d->verdicts[without] == VERDICT_NOT_RUN ? "did not run" : "failed");
+    doctor_say(d, "NOT RUN: it needs the step \"%s\", which %s", doctor_steps[without].name,
+               d->verdicts[without] == VERDICT_NOT_RUN ? "did not run" : "failed");
     return VERDICT_NOT_RUN;
   }
-  enum verdict verdict = step_run_apart(d, id, remedy);
+  enum verdict verdict = doctor_run_step(d, id, remedy);
   if (verdict == VERDICT_PASS)
-    say(d, "PASS");
+    doctor_say(d, "PASS");
   else if (verdict == VERDICT_NOT_RUN)
-    say(d, "NOT RUN");
+    doctor_say(d, "NOT RUN");
   else
-    say(d, "%s: %s", verdict_words[verdict], step->meaning);
+    doctor_say(d, "%s: %s", verdict_words[verdict], step->meaning);
   return verdict;
 }
 
-static bool failed(enum verdict verdict) {
+static bool has_failed(enum verdict verdict) {
   return verdict == VERDICT_FAIL || verdict == VERDICT_NO_ANSWER;
 }
 
-/* The first failure is the cause of others more often than not. */
+/* Prints the first failure, which often causes the others. */
 static void diagnose(struct doctor *d, char remedies[STEPS][512]) {
   unsigned i = 0;
-  while (i < STEPS && !failed(d->verdicts[i]))
+  while (i < STEPS && !has_failed(d->verdicts[i]))
     i++;
   report_print(d->report, "== diagnosis\n");
   if (i == STEPS) {
-    say(d, "nothing is wrong that this program can see");
+    doctor_say(d, "no step failed");
     return;
   }
-  say(d, "first: %s (%s, %s)", doctor_steps[i].name, verdict_words[d->verdicts[i]],
-      i < STEPS_REQUIRED ? "required" : "an experiment: the driver does without");
-  say(d, "that means: %s", doctor_steps[i].meaning);
-  say(d, "what to do: %s", remedies[i]);
+  doctor_say(d, "first: %s (%s, %s)", doctor_steps[i].name, verdict_words[d->verdicts[i]],
+             i < STEPS_REQUIRED ? "required" : "an experiment: the driver does without");
+  doctor_say(d, "that means: %s", doctor_steps[i].meaning);
+  doctor_say(d, "what to do: %s", remedies[i]);
 }
 
 unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *options,
@@ -74,9 +74,9 @@ unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *opti
   struct doctor d = {.os = os, .report = report, .options = *options};
   static char remedies[STEPS][512];
   unsigned counts[VERDICT_NOT_RUN + 1] = {0};
-  rt_debug_begin(); /* one trace of all processes */
+  rt_debug_begin(); /* all processes write to one trace */
   for (unsigned i = 0; i < STEPS; i++) {
-    d.verdicts[i] = take(&d, (enum step_id)i, remedies[i]);
+    d.verdicts[i] = walk_step(&d, (enum step_id)i, remedies[i]);
     counts[d.verdicts[i]]++;
   }
   report_print(report, "== summary\n");

@@ -1,4 +1,4 @@
-/* The bring-up, one step at a time, through the parts of which the driver is made. */
+/* tegracl-doctor: tests the parts of the driver on a board, step by step. */
 #ifndef TEGRACL_DOCTOR_H
 #define TEGRACL_DOCTOR_H
 
@@ -6,8 +6,7 @@
 #include "runtime/queue/queue.h"
 #include "tools/doctor/report.h"
 
-/* In the order in which they are walked: first what the driver requires, then the
- * experiments. */
+/* In the order in which they run: first what the driver requires, then the experiments. */
 enum step_id {
   STEP_SYSTEM,
   STEP_NODES,
@@ -39,7 +38,7 @@ enum step_id {
   STEP_ATOMICS,
   STEP_SPEED,
   STEP_IDLE,
-  STEP_COPY_OWN, /* from here on: what is most likely to end a channel */
+  STEP_COPY_OWN, /* this one and the later ones are the most likely to end a channel */
   STEP_COPY,
   STEP_COPY_BARE,
   STEP_CILP,
@@ -55,7 +54,7 @@ enum step_id {
 
 enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_NO_ANSWER, VERDICT_NOT_RUN };
 
-/* What experiments measure; the unit is in the name (doctor_measures). */
+/* What experiments measure. doctor_measures has the names, which end with the unit. */
 enum measure {
   MEASURE_WAKE,
   MEASURE_LAUNCH,
@@ -71,21 +70,21 @@ enum measure {
 };
 extern const char *const doctor_measures[MEASURES];
 
-/* What a step hands back from its process, and keeps if that is killed. */
+/* Results of a step, in memory that its process shares: they survive the process. */
 struct step_result {
   bool done, passed;
   bool no_answer;              /* the GPU did not answer within the time limit */
   bool skipped;                /* there was nothing to do */
   uint64_t measures[MEASURES]; /* 0: not measured */
-  char remedy[512];            /* the first advice that the step gave; "": none */
+  char remedy[512];            /* the first advice of the step; "": none */
 };
 
 struct doctor_options {
   uint64_t timeout_ns;    /* how long the GPU may take for anything */
-  uint64_t step_limit_ns; /* how long a step may take; 0: what is usual */
-  uint64_t skip;          /* bits of steps that are not walked */
-  bool suspend;           /* let the machine sleep */
-  FILE *json;             /* the results as data. NULL: none */
+  uint64_t step_limit_ns; /* how long a step may take; 0: the default */
+  uint64_t skip;          /* bits of step_id: steps that do not run */
+  bool suspend;           /* suspend the machine in STEP_SUSPEND */
+  FILE *json;             /* where the results are written as data. NULL: nowhere */
 };
 
 struct doctor {
@@ -95,19 +94,19 @@ struct doctor {
   struct rt_device *device; /* the step's own, in its process */
   enum verdict verdicts[STEPS];
   uint64_t measures[MEASURES];
-  struct step_result *result; /* of the step that runs; shared with its process. NULL: none */
+  struct step_result *result; /* of the step that runs. NULL: none */
 };
 
 struct step {
   const char *key; /* in the JSON */
   const char *name;
   const char *does;
-  uint64_t needs; /* bits of step_id: without them it cannot run */
+  uint64_t needs; /* bits of step_id: these must have passed */
   bool (*run)(struct doctor *doctor);
   const char *meaning; /* of its failure */
-  const char *remedy;  /* where the step itself knows no better one */
-  /* Of experiments: the question of docs/hardware.md that it answers, and the driver's
-   * choice that depends on it (runtime/device/choices.h). NULL: none. */
+  const char *remedy;  /* if the step itself gives no advice */
+  /* Experiments only: the question of docs/hardware.md that it answers, and the choice of the
+   * driver that depends on it (runtime/device/choices.h). NULL: none. */
   const char *question, *choice;
 };
 
@@ -117,43 +116,44 @@ struct step {
 
 extern const struct step doctor_steps[STEPS];
 
-/* Walks all steps. The number of those that failed. */
+/* Runs all steps. Returns the number of those that failed. */
 unsigned doctor_run(const struct nvgpu_os *os, const struct doctor_options *options,
                     struct report *report);
 
-/* Runs a step in a process with its own device, and ends it after a time limit.
- * *remedy is the caller's: what the step advised, or "". */
-enum verdict step_run_apart(struct doctor *doctor, enum step_id id, char remedy[512]);
+/* Runs a step in a process with its own device, which is killed after a time limit. remedy: what to
+ * do if the step does not pass, else "". */
+enum verdict doctor_run_step(struct doctor *doctor, enum step_id id, char remedy[512]);
 
-/* One line of a step's account. */
-__attribute__((format(printf, 2, 3))) void say(struct doctor *doctor, const char *format, ...);
+/* Prints a line about the step that runs. */
+__attribute__((format(printf, 2, 3))) void doctor_say(struct doctor *doctor, const char *format,
+                                                      ...);
 
-/* One line that says what to do. The first one of a step is its remedy. */
-__attribute__((format(printf, 2, 3))) void advise(struct doctor *doctor, const char *format, ...);
+/* Prints a line that says what to do. The first one of a step is its remedy. */
+__attribute__((format(printf, 2, 3))) void doctor_advise(struct doctor *doctor, const char *format,
+                                                         ...);
 
-/* Says what the runtime's last failure was, and what to do about it. False, for the step
- * to return. */
-bool say_failure(struct doctor *doctor);
+/* Prints the runtime's last failure and what to do. Returns false, for the step to return. */
+bool doctor_say_failure(struct doctor *doctor);
 
-/* The same of a request that the step made itself; result is -errno, or a count of bytes that
- * the kernel could not copy. */
-void say_refusal(struct doctor *doctor, const char *what, int result);
+/* The same for a request that the step made itself. result: -errno, or the number of bytes that the
+ * kernel could not copy. */
+void doctor_say_refusal(struct doctor *doctor, const char *what, int result);
 
-void measured(struct doctor *doctor, enum measure measure, uint64_t value);
+/* Stores a measured value in the step's result. */
+void doctor_record(struct doctor *doctor, enum measure measure, uint64_t value);
 
-/* How a verdict reads in the summary. */
+/* The word for a verdict in the summary. */
 const char *doctor_verdict(enum verdict verdict);
 
-/* The verdict on each open question of docs/hardware.md. */
+/* Prints the verdict on each open question of docs/hardware.md. */
 void doctor_say_questions(struct doctor *doctor);
-/* The best mode of preemption that works: cilp, cta, wfi; default if none was tried. */
+/* The best mode of preemption that passed: "cilp", "cta" or "wfi"; "default" if none did. */
 const char *doctor_best_preemption(const struct doctor *doctor);
-/* What the driver should choose, and all verdicts and measures: a file for the driver
- * (runtime/device/board_file.h). */
+/* Writes the file that the driver reads (runtime/device/board_file.h): its choices, all verdicts
+ * and measures. */
 void doctor_write_json(struct doctor *doctor, FILE *out);
 
-/* ---- a context and its own queue for each step on the GPU, so that what one
- * step breaks is not the next one's fault ------------------------------------------ */
+/* ---- a context and a queue for each step that uses the GPU ------------------------ */
 
 struct setup {
   struct doctor *doctor;
@@ -163,24 +163,26 @@ struct setup {
   struct rt_buffer *data;   /* cached, zero */
 };
 
-/* Says what failed, and leaves nothing, if it is false. */
+/* data_bytes: size of data. On failure it prints the cause, leaves nothing to close, and returns
+ * false. */
 bool setup_open(struct doctor *doctor, uint64_t data_bytes, struct setup *setup);
 /* Ends the channel first if its work has not. */
 void setup_close(struct setup *setup);
-/* Destroys a queue, whose work may not have ended. NULL is fine. */
-void setup_end(struct rt_queue *queue);
-/* Waits for a point. If it does not come, says what is known of why. */
+/* Destroys a queue, and ends its channel if its work has not ended. queue may be NULL. */
+void setup_destroy_queue(struct rt_queue *queue);
+/* Waits for a point of the queue. If it is not reached, prints what is known of the cause and
+ * returns false. */
 bool setup_wait(struct setup *setup, uint64_t point);
 
 /* ---- pushbuffers ------------------------------------------------------------------ */
 
 void put_word(struct rt_slice *slice, uint32_t word);
-/* The header of count words for methods from the given one on. */
+/* The header of count words, which go to method and the methods after it. */
 void put_methods(struct rt_slice *slice, uint32_t subchannel, uint32_t method, uint32_t count);
-/* The five words of a host semaphore. */
+/* The five words of a host semaphore, and their header. */
 void put_semaphore(struct rt_slice *slice, uint64_t address, uint64_t payload, uint32_t execute);
 
-/* Parts of the step on time: times that the GPU writes are those of the kernel. */
+/* Parts of STEP_TIME: the times that the GPU writes agree with those of the kernel. */
 bool time_semaphores(struct setup *setup);
 bool time_qmd(struct setup *setup);
 

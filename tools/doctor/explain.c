@@ -1,4 +1,4 @@
-/* Which kind of file, by its first line. */
+/* Reads a trace or the output of strace, and filters what is printed. */
 #include "tools/doctor/explain.h"
 
 #include <errno.h>
@@ -27,11 +27,11 @@ ssize_t explain_read_line(FILE *in, char **line, size_t *room) {
   return (ssize_t)size;
 }
 
-/* ---- what a terminal only shows ------------------------------------------------- */
+/* ---- control characters ----------------------------------------------------------- */
 
-/* Control characters come from files: none goes on. Nor do bytes above ASCII, which the formats
- * have no use for: in a broken character of UTF-8, a byte or two may be a control character to a
- * terminal (c0 9b is an escape to some), and whole characters turn the direction of text. */
+/* Files may have control characters, which must not reach the terminal. Bytes above ASCII do not
+ * reach it either. The formats do not need them, some terminals take parts of broken UTF-8 for
+ * control characters (c0 9b is an escape), and some characters change the direction of text. */
 char explain_shown(char c) {
   return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' ? c : '?';
 }

@@ -1,5 +1,5 @@
-/* tegracl-doctor --explain: a trace (docs/trace.md) or the output of strace, with
- * every request, struct, method and descriptor by name.
+/* tegracl-doctor --explain: prints a trace (docs/trace.md) or the output of strace, with the names
+ * of requests, structs, methods and descriptors.
  */
 #ifndef TEGRACL_DOCTOR_EXPLAIN_H
 #define TEGRACL_DOCTOR_EXPLAIN_H
@@ -11,25 +11,25 @@
 
 #include "gpu/nvgpu/tables.h"
 
-/* Either kind of file, which its first line tells. 0, or -errno. */
+/* Explains a file of either kind, by its first line. Returns 0 or -errno. */
 int explain(FILE *in, FILE *out);
 
-/* The character, or '?' for one that a terminal might do more with than show it. */
+/* The character, or '?' for one that a terminal may take for a control character. */
 char explain_shown(char c);
 
-/* The next line, as getline reads it, but with '?' for NUL, and none longer than a line of a trace
- * can be: /dev/zero has no end. Its bytes, 0 at the file's end, -ENOMEM or -EFBIG. */
+/* Reads a line as getline does, but with '?' for NUL. Returns its bytes, 0 at the end of the file,
+ * -ENOMEM, or -EFBIG: a line of a trace is never longer than EXPLAIN_LINE_MAX. */
 enum { EXPLAIN_LINE_MAX = 1 << 24 };
 ssize_t explain_read_line(FILE *in, char **line, size_t *room);
 
-/* The lines of a trace after its head. 0, or as explain_read_line. */
+/* Explains a trace after its first line. Returns 0 or an error of explain_read_line. */
 int explain_trace(FILE *in, FILE *out);
 
-/* One line of strace. */
+/* Explains a line of strace. */
 void explain_strace_line(const char *line, FILE *out);
 
-/* The fields of a struct that are not zero; and, where after is not NULL, what the
- * kernel has changed. bytes: of before and of after. */
+/* Prints the fields of a struct that are not zero and, if after is not NULL, those that the kernel
+ * has changed. bytes: size of before and of after. */
 void explain_struct(FILE *out, const struct nvgpu_struct *type, const unsigned char *before,
                     const unsigned char *after, size_t bytes);
 

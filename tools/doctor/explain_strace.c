@@ -1,6 +1,5 @@
-/* Lines of strace: the request of an ioctl gets its name, everything else stays. Which
- * of the interfaces with one number is meant, strace does not tell; that of L4T r36
- * comes first.
+/* Lines of strace: the number of an ioctl is replaced by the name of the request. If several
+ * interfaces use the number, all their names are printed, that of L4T r36 first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "tools/doctor/explain.h"
 #include "tools/doctor/requests.h"
 
-/* Requests that strace takes for others of the same number. */
+/* Names that strace prints for requests, because other drivers use the same number. */
 static const struct {
   const char *name;
   uint32_t code;
@@ -22,16 +21,15 @@ static const struct {
     {"HDA_IOCTL_GET_WCAP", NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX},
 };
 
-/* A number as strace writes them; *end is after it, or equal to text if there is
- * none. */
+/* Reads a number. *end is after it, or equal to text if there is none. */
 static uint32_t read_number(const char *text, const char **end) {
-  char *behind;
-  uint32_t value = (uint32_t)strtoul(text, &behind, 0);
-  *end = behind;
+  char *after;
+  uint32_t value = (uint32_t)strtoul(text, &after, 0);
+  *end = after;
   return value;
 }
 
-/* _IOC(_IOC_READ|_IOC_WRITE, 0x47, 0x5, 0x10) */
+/* Reads _IOC(_IOC_READ|_IOC_WRITE, 0x47, 0x5, 0x10). */
 static uint32_t read_ioc(const char *text, const char **end) {
   const char *close = strchr(text, ')'), *comma = strchr(text, ',');
   *end = text;
@@ -46,13 +44,13 @@ static uint32_t read_ioc(const char *text, const char **end) {
     direction |= _IOC_WRITE;
   const char *at = comma;
   for (int i = 0; i < 3; i++) {
-    const char *behind;
+    const char *after;
     if (*at != ',')
       return 0;
-    parts[i] = read_number(at + 1, &behind);
-    if (behind == at + 1)
+    parts[i] = read_number(at + 1, &after);
+    if (after == at + 1)
       return 0;
-    at = behind;
+    at = after;
   }
   if (at != close)
     return 0;
@@ -60,7 +58,7 @@ static uint32_t read_ioc(const char *text, const char **end) {
   return (uint32_t)_IOC(direction, parts[0], parts[1], parts[2]);
 }
 
-/* One name, or several: "SNDCTL_TMR_STOP or TCSETSW". */
+/* Reads a name, or several: "SNDCTL_TMR_STOP or TCSETSW". */
 static uint32_t read_names(const char *text, const char **end) {
   size_t all = strcspn(text, ",");
   for (size_t i = 0; i < sizeof(foreign_names) / sizeof(foreign_names[0]); i++) {

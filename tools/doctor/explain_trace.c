@@ -1,5 +1,5 @@
-/* A trace, line by line. A call is printed when it returns; the calls that never did
- * come last.
+/* Explains a trace, line by line. A call is printed when it returns. Calls that never returned are
+ * printed last.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,8 +16,8 @@
 
 /* ---- fields of a line ------------------------------------------------------------ */
 
-/* The value after " name=", up to a blank or the end; NULL: there is none. */
-static const char *find(const char *line, const char *name, size_t *length) {
+/* The value after " name=" and its length, up to a blank or the end of the line. NULL: none. */
+static const char *find_value(const char *line, const char *name, size_t *length) {
   size_t n = strlen(name);
   for (const char *at = strchr(line, ' '); at; at = strchr(at + 1, ' ')) {
     if (strncmp(at + 1, name, n) != 0 || at[1 + n] != '=')
@@ -29,20 +29,20 @@ static const char *find(const char *line, const char *name, size_t *length) {
   return NULL;
 }
 
-static uint64_t number(const char *line, const char *name) {
+static uint64_t read_number(const char *line, const char *name) {
   size_t length;
-  const char *text = find(line, name, &length);
+  const char *text = find_value(line, name, &length);
   return text ? (uint64_t)strtoll(text, NULL, 0) : 0;
 }
 
-/* As strtoull takes it: addresses and GPFIFO entries may have bit 63 set. */
-static uint64_t wide_number(const char *line, const char *name) {
+/* For addresses and GPFIFO entries, which may have bit 63 set. */
+static uint64_t read_wide_number(const char *line, const char *name) {
   size_t length;
-  const char *text = find(line, name, &length);
+  const char *text = find_value(line, name, &length);
   return text ? strtoull(text, NULL, 0) : 0;
 }
 
-static int digit(char c) {
+static int hex_digit(char c) {
   if (c >= '0' && c <= '9')
     return c - '0';
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -55,12 +55,12 @@ struct bytes {
 
 static struct bytes read_bytes(const char *line, const char *name) {
   size_t length = 0;
-  const char *text = find(line, name, &length);
+  const char *text = find_value(line, name, &length);
   struct bytes b = {.data = text ? malloc(length / 2 + 1) : NULL};
   if (!b.data)
     return b;
   for (size_t i = 0; i + 1 < length; i += 2) {
-    int high = digit(text[i]), low = digit(text[i + 1]);
+    int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
     if (high < 0 || low < 0)
       break;
     b.data[b.count++] = (unsigned char)(high << 4 | low);
@@ -78,7 +78,7 @@ struct submission {
   uint32_t inline_qmd[QMD_WORDS];
 };
 
-/* What lies at a GPU address, if all of it is in the record. */
+/* The data at a GPU address. NULL unless the record has all of it. */
 static const uint32_t *at_gpu(const struct submission *s, uint64_t gpu, size_t bytes) {
   bool inside = gpu >= s->gpu && gpu - s->gpu <= s->bytes && bytes <= s->bytes - (gpu - s->gpu);
   return inside && (gpu - s->gpu) % sizeof(uint32_t) == 0
@@ -126,11 +126,11 @@ static void find_launch(void *user, const struct rt_method *m) {
 static void put_submission(const char *line, FILE *out) {
   struct bytes data = read_bytes(line, "data");
   struct submission s = {
-      .out = out, .gpu = wide_number(line, "gpu"), .data = data.data, .bytes = data.count};
-  uint64_t entry = wide_number(line, "entry");
-  fprintf(out, "submit: token 0x%" PRIx64 ", point %" PRIu64 "\n", number(line, "token"),
-          number(line, "point"));
-  rt_dump_gp_entry(out, (uint32_t)number(line, "index"), entry);
+      .out = out, .gpu = read_wide_number(line, "gpu"), .data = data.data, .bytes = data.count};
+  uint64_t entry = read_wide_number(line, "entry");
+  fprintf(out, "submit: token 0x%" PRIx64 ", point %" PRIu64 "\n", read_number(line, "token"),
+          read_number(line, "point"));
+  rt_dump_gp_entry(out, (uint32_t)read_number(line, "index"), entry);
   size_t words = gp_entry_words(entry);
   const uint32_t *pushbuffer = at_gpu(&s, gp_entry_address(entry), words * sizeof(uint32_t));
   if (pushbuffer) {
@@ -163,14 +163,14 @@ static void put_result(FILE *out, const char *end) {
     fprintf(out, " did not return");
     return;
   }
-  int64_t result = (int64_t)number(end, "result");
+  int64_t result = (int64_t)read_number(end, "result");
   fprintf(out, " = %" PRId64, result);
   if (result < 0)
     fprintf(out, " (%s)", strerror((int)-result));
-  put_duration(out, number(end, "ns"));
+  put_duration(out, read_number(end, "ns"));
 }
 
-/* Requests that no table has show their words. */
+/* The words of a request that no table has. */
 static void put_words(FILE *out, const char *name, const struct bytes *b) {
   fprintf(out, " %s:", name);
   for (size_t i = 0; i < b->count; i++)
@@ -178,9 +178,9 @@ static void put_words(FILE *out, const char *name, const struct bytes *b) {
 }
 
 static void put_ioctl(const char *call, const char *end, FILE *out) {
-  uint32_t code = (uint32_t)number(call, "request");
+  uint32_t code = (uint32_t)read_number(call, "request");
   const struct nvgpu_request *request = nvgpu_request_find(code);
-  fprintf(out, "ioctl %" PRId64 " %s", (int64_t)number(call, "fd"), rt_request_name(code));
+  fprintf(out, "ioctl %" PRId64 " %s", (int64_t)read_number(call, "fd"), rt_request_name(code));
   put_result(out, end);
   struct bytes before = read_bytes(call, "arg");
   struct bytes after = read_bytes(end ? end : "", "arg");
@@ -194,7 +194,7 @@ static void put_ioctl(const char *call, const char *end, FILE *out) {
     if (both && memcmp(before.data, after.data, before.count) != 0)
       put_words(out, "after", &after);
   } else {
-    fprintf(out, " value 0x%" PRIx64, wide_number(call, "value"));
+    fprintf(out, " value 0x%" PRIx64, read_wide_number(call, "value"));
   }
   fputc('\n', out);
   free(before.data);
@@ -209,7 +209,7 @@ static const char *skip_words(const char *line, int count) {
   return line;
 }
 
-/* end: NULL if it never came. */
+/* end: the line of its return, or NULL. */
 static void put_call(const char *call, const char *end, FILE *out) {
   const char *what = skip_words(call, 2);
   fprintf(out, "%.*s ", (int)(what - call - 1), call);
@@ -219,16 +219,16 @@ static void put_call(const char *call, const char *end, FILE *out) {
   }
   fprintf(out, "%.*s", (int)strcspn(what, "\n"), what);
   put_result(out, end);
-  uint64_t address = end ? wide_number(end, "address") : 0;
+  uint64_t address = end ? read_wide_number(end, "address") : 0;
   if (address)
     fprintf(out, " at 0x%" PRIx64, address);
   fputc('\n', out);
 }
 
-/* A struct that an ioctl's argument pointed at. */
+/* A struct that the argument of an ioctl points to. */
 static void put_pointed(const char *line, FILE *out) {
   size_t length = 0;
-  const char *name = find(line, "type", &length);
+  const char *name = find_value(line, "type", &length);
   char type[128];
   snprintf(type, sizeof(type), "%.*s", (int)length, name ? name : "");
   const struct nvgpu_struct *s = nvgpu_struct_find(type);
@@ -244,7 +244,7 @@ static int64_t thread_of(const char *line) {
   return strtoll(skip_words(line, 1), NULL, 10);
 }
 
-/* Takes the thread's open call out of the list. */
+/* Removes the call of a thread that has not returned, and returns its line. */
 static char *take_call(struct call **calls, int64_t thread) {
   for (struct call **link = calls; *link; link = &(*link)->next) {
     struct call *c = *link;
@@ -298,13 +298,12 @@ int explain_trace(FILE *in, FILE *out) {
   struct call *calls = NULL;
   char *line = NULL;
   size_t room = 0;
-  /* A line that sudden death has cut off has no end. */
   ssize_t size;
   while ((size = explain_read_line(in, &line, &room)) > 0)
     if (strchr(line, '\n'))
       put_line(&calls, line, out);
     else
-      fprintf(out, "the trace ends within a record\n");
+      fprintf(out, "the trace ends within a record\n"); /* the program was killed */
   free(line);
   while (calls) {
     char *call = take_call(&calls, thread_of(calls->line));

@@ -1,4 +1,5 @@
-/* Two kernels as compiled code, for the steps before there is a compiler. */
+/* Kernels as machine code, for steps that must not need a compiler. kernel_words.h has their
+ * source. */
 #ifndef TEGRACL_DOCTOR_KERNELS_H
 #define TEGRACL_DOCTOR_KERNELS_H
 
@@ -18,7 +19,7 @@ enum doctor_kernel {
 
 extern const struct module_code doctor_code;
 
-/* Parameters of all: kernel_words.h. */
+/* The parameters of each kernel. */
 struct doctor_params {
   uint64_t out;
   uint32_t value;

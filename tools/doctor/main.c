@@ -11,8 +11,8 @@
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/explain.h"
 
-/* What docs/hardware/bring-up.md 9 asks for: answers within 2 to 5 s. The software Orin's
- * processor may have much else to do. */
+/* docs/hardware/bring-up.md 9: the GPU should answer within 2 to 5 s. The software Orin may run on
+ * a busy machine. */
 #define TIMEOUT_NS          UINT64_C(5000000000)
 #define EMULATOR_TIMEOUT_NS UINT64_C(60000000000)
 #define NS_PER_S            UINT64_C(1000000000)
@@ -23,18 +23,19 @@ static const char help[] =
     "usage: tegracl-doctor [-o REPORT] [--json FILE] [--required] [--skip KEYS]\n"
     "                      [--timeout SECONDS] [--suspend]\n"
     "       tegracl-doctor --explain FILE\n"
-    "Brings the GPU up step by step and says what works, what does not, and what that means.\n"
+    "Tests the GPU and the driver step by step: what works, what does not, and what to do.\n"
     "  -o          where to write the report (tegracl-doctor.txt); attach it to a bug\n"
-    "  --json      write the verdicts as data, by which the driver chooses what it uses\n"
+    "  --json      write the results as data: the driver chooses features by them\n"
     "  --required  no experiments: only what the driver needs\n"
     "  --skip      leave out experiments: keys of docs/hardware.md, separated by commas\n"
     "  --timeout   how long the GPU may take for an answer (5; the software Orin: 60)\n"
-    "  --suspend   let the machine sleep for 10 s as the last experiment; needs root\n"
+    "  --suspend   suspend the machine for 10 s as the last experiment; needs root\n"
     "  --explain   print a trace (TEGRACL_DEBUG=trace:FILE), or the output of strace, with\n"
     "              requests, structs, methods and descriptors by name; - is standard input\n"
     "TEGRACL_DEVICE=board|emulator: which Orin; default: the board if its nodes exist.\n";
 
-/* The name may be another user's, as the file: once the file is open it is only shown. */
+/* The file and its name may come from another user. Once the file is open, the name is only
+ * printed: its control characters are replaced. */
 static int explain_file(char *name) {
   FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
   int result = in ? explain(in, stdout) : -errno;
@@ -51,14 +52,14 @@ static int explain_file(char *name) {
   return result ? 1 : 0;
 }
 
-static FILE *create(const char *name, const char *what) {
+static FILE *open_output(const char *name, const char *what) {
   FILE *file = fopen(name, "we");
   if (!file)
     fprintf(stderr, "tegracl-doctor: %s: cannot write the %s: %s\n", name, what, strerror(errno));
   return file;
 }
 
-static bool finish(FILE *file, const char *name) {
+static bool close_output(FILE *file, const char *name) {
   const bool failed = ferror(file);
   if (fclose(file) == 0 && !failed)
     return true;
@@ -67,17 +68,17 @@ static bool finish(FILE *file, const char *name) {
   return false;
 }
 
-/* json: NULL: no file. */
-static int walk(const char *name, const char *json, const struct doctor_options *asked) {
+/* json: NULL for no file. */
+static int run_doctor(const char *name, const char *json, const struct doctor_options *asked) {
   const struct nvgpu_os *os = rt_device_os();
   struct doctor_options options = *asked;
   if (!os) {
     fprintf(stderr, "tegracl-doctor: %s\n", rt_last_message());
     return 2;
   }
-  setenv("TEGRACL_BOARD_FILE", "0", 1); /* an earlier run's findings would be its own */
-  FILE *file = create(name, "report");
-  options.json = json ? create(json, "data") : NULL;
+  setenv("TEGRACL_BOARD_FILE", "0", 1); /* ignores the findings of an earlier run */
+  FILE *file = open_output(name, "report");
+  options.json = json ? open_output(json, "data") : NULL;
   if (json && !options.json)
     return 2;
   struct report report;
@@ -86,8 +87,8 @@ static int walk(const char *name, const char *json, const struct doctor_options 
     options.timeout_ns = os == &nvgpu_os_emulator ? EMULATOR_TIMEOUT_NS : TIMEOUT_NS;
   unsigned failed = doctor_run(os, &options, &report);
   report_end(&report);
-  const bool has_json = options.json && finish(options.json, json);
-  const bool has_report = file && finish(file, name);
+  const bool has_json = options.json && close_output(options.json, json);
+  const bool has_report = file && close_output(file, name);
   if (has_json)
     fprintf(stdout, "For the driver: sudo install -D -m 644 %s " RT_BOARD_FILE "\n", json);
   if (has_report)
@@ -108,7 +109,7 @@ static bool read_timeout(const char *text, uint64_t *ns) {
   return false;
 }
 
-/* Experiments by their keys, separated by commas. */
+/* Reads keys of experiments, separated by commas. False after a message if one is unknown. */
 static bool read_skip(const char *list, uint64_t *skip) {
   while (*list) {
     const size_t length = strcspn(list, ",");
@@ -168,7 +169,7 @@ int main(int argc, char **argv) {
     }
   }
   if (good && optind == argc)
-    return walk(report, json, &asked);
+    return run_doctor(report, json, &asked);
   fputs(help, stderr);
   return 2;
 }

@@ -1,12 +1,11 @@
-/* What the experiments say about the open questions of docs/hardware.md, in words and as
- * data for the driver. */
+/* Answers to the open questions of docs/hardware.md, as text and as data for the driver. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "runtime/device/board_file.h"
 #include "tools/doctor/doctor.h"
 
-static const char *answer(enum verdict verdict) {
+static const char *answer_word(enum verdict verdict) {
   static const char *const answers[] = {
       [VERDICT_PASS] = "yes",
       [VERDICT_FAIL] = "no",
@@ -19,7 +18,7 @@ static const char *answer(enum verdict verdict) {
 void doctor_say_questions(struct doctor *d) {
   report_print(d->report, "== open questions of docs/hardware.md: does it work?\n");
   for (unsigned i = STEPS_REQUIRED; i < STEPS; i++)
-    say(d, "%-10s %s", answer(d->verdicts[i]), doctor_steps[i].question);
+    doctor_say(d, "%-10s %s", answer_word(d->verdicts[i]), doctor_steps[i].question);
 }
 
 const char *doctor_best_preemption(const struct doctor *d) {
@@ -33,11 +32,11 @@ const char *doctor_best_preemption(const struct doctor *d) {
   return "default";
 }
 
-static const char *choice(enum verdict verdict) {
+static const char *choice_word(enum verdict verdict) {
   return verdict == VERDICT_PASS ? "yes" : verdict == VERDICT_NOT_RUN ? "unknown" : "no";
 }
 
-/* All strings are our own words, or a release of digits, dots and letters. */
+/* No string needs an escape: each is a word of this program or the name of a release. */
 void doctor_write_json(struct doctor *d, FILE *out) {
   struct rt_board_identity here;
   rt_board_identify(d->os == &nvgpu_os_emulator, &here);
@@ -47,7 +46,8 @@ void doctor_write_json(struct doctor *d, FILE *out) {
   fprintf(out, ",\n  \"choice.preemption\": \"%s\"", doctor_best_preemption(d));
   for (unsigned i = 0; i < STEPS; i++)
     if (doctor_steps[i].choice)
-      fprintf(out, ",\n  \"choice.%s\": \"%s\"", doctor_steps[i].choice, choice(d->verdicts[i]));
+      fprintf(out, ",\n  \"choice.%s\": \"%s\"", doctor_steps[i].choice,
+              choice_word(d->verdicts[i]));
   for (unsigned i = 0; i < STEPS; i++)
     fprintf(out, ",\n  \"step.%s\": \"%s\"", doctor_steps[i].key, doctor_verdict(d->verdicts[i]));
   for (unsigned i = 0; i < MEASURES; i++)

@@ -1,4 +1,4 @@
-/* Printing, and what must not be printed. */
+/* Prints the report without the names of the user and the machine. */
 #include "tools/doctor/report.h"
 
 #include <ctype.h>
@@ -35,27 +35,27 @@ void report_end(struct report *r) {
   free(r->host);
 }
 
-static bool is_word(char c) {
+static bool is_name_char(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
 /* A name continues after a dot, a sentence does not. */
-static bool goes_on(const char *end) {
-  return is_word(end[0]) || (end[0] == '.' && is_word(end[1]));
+static bool name_continues(const char *end) {
+  return is_name_char(end[0]) || (end[0] == '.' && is_name_char(end[1]));
 }
 
-/* The bytes of a name at this place of a text, if no other word touches it. */
-static size_t match(const char *start, const char *at, const char *name) {
+/* The bytes of the name at this place of the text. 0 if another name is there, or a longer one. */
+static size_t match_name(const char *start, const char *at, const char *name) {
   size_t n = name ? strlen(name) : 0;
-  if (n == 0 || strncmp(at, name, n) != 0 || goes_on(at + n))
+  if (n == 0 || strncmp(at, name, n) != 0 || name_continues(at + n))
     return 0;
-  return at == start || !(is_word(at[-1]) || at[-1] == '.') ? n : 0;
+  return at == start || !(is_name_char(at[-1]) || at[-1] == '.') ? n : 0;
 }
 
-/* A user's name is often an ordinary word ("orin", "root"): as such it stays, as part
- * of a path it goes. */
+/* The name of a user is often an ordinary word ("orin", "root"), so it is replaced only as part of
+ * a path. */
 static size_t match_folder(const char *start, const char *at, const char *user) {
-  return at > start && at[-1] == '/' ? match(start, at, user) : 0;
+  return at > start && at[-1] == '/' ? match_name(start, at, user) : 0;
 }
 
 char *report_redact(const char *text, const char *home, const char *user, const char *host) {
@@ -67,11 +67,11 @@ char *report_redact(const char *text, const char *home, const char *user, const 
   bool root = home && strcmp(home, "/") == 0;
   for (const char *at = text; *at;) {
     size_t n;
-    if (!root && (n = match(text, at, home)) > 0)
+    if (!root && (n = match_name(text, at, home)) > 0)
       fputs("~", f);
     else if ((n = match_folder(text, at, user)) > 0)
       fputs("USER", f);
-    else if ((n = match(text, at, host)) > 0)
+    else if ((n = match_name(text, at, host)) > 0)
       fputs("HOST", f);
     else
       fputc(*at, f);

@@ -1,4 +1,4 @@
-/* What the steps on the GPU share. */
+/* Output of steps, and their context, queue and pushbuffers. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/kernels.h"
 
-void say(struct doctor *d, const char *format, ...) {
+void doctor_say(struct doctor *d, const char *format, ...) {
   va_list arguments;
   char *text = NULL;
   va_start(arguments, format);
@@ -23,7 +23,7 @@ void say(struct doctor *d, const char *format, ...) {
   free(text);
 }
 
-void advise(struct doctor *d, const char *format, ...) {
+void doctor_advise(struct doctor *d, const char *format, ...) {
   va_list arguments;
   char *text = NULL;
   va_start(arguments, format);
@@ -31,84 +31,87 @@ void advise(struct doctor *d, const char *format, ...) {
   va_end(arguments);
   if (n < 0)
     return;
-  say(d, "what to do: %s", text);
+  doctor_say(d, "what to do: %s", text);
   if (d->result && !*d->result->remedy)
     snprintf(d->result->remedy, sizeof(d->result->remedy), "%s", text);
   free(text);
 }
 
-/* rt_fail_call says which error it was. */
-bool say_failure(struct doctor *d) {
+/* The message of rt_fail_call has the errno. */
+bool doctor_say_failure(struct doctor *d) {
   const char *message = rt_last_message();
   const char *number = strstr(message, "(errno ");
-  say(d, "%s", message);
+  doctor_say(d, "%s", message);
   if (number)
     advise_error(d, -(int)strtol(number + strlen("(errno "), NULL, 10));
   return false;
 }
 
-void say_refusal(struct doctor *d, const char *what, int result) {
+void doctor_say_refusal(struct doctor *d, const char *what, int result) {
   const int error = result > 0 ? -EFAULT : result;
-  say(d, "%s: %s (errno %d)", what, strerror(-error), -error);
+  doctor_say(d, "%s: %s (errno %d)", what, strerror(-error), -error);
   advise_error(d, error);
 }
 
-void measured(struct doctor *d, enum measure measure, uint64_t value) {
+void doctor_record(struct doctor *d, enum measure measure, uint64_t value) {
   if (d->result)
     d->result->measures[measure] = value;
 }
 
-bool setup_open(struct doctor *d, uint64_t data_bytes, struct setup *b) {
-  *b = (struct setup){.doctor = d};
-  if (rt_context_create(d->device, &b->context) == 0 &&
-      rt_module_create(b->context, &doctor_code, &b->module) == 0 &&
-      rt_buffer_create(b->context, data_bytes, RT_MEMORY_CACHED, &b->data) == 0 &&
-      rt_queue_create(b->context, RT_PRIORITY_MEDIUM, &b->queue) == 0)
+bool setup_open(struct doctor *d, uint64_t data_bytes, struct setup *setup) {
+  *setup = (struct setup){.doctor = d};
+  if (rt_context_create(d->device, &setup->context) == 0 &&
+      rt_module_create(setup->context, &doctor_code, &setup->module) == 0 &&
+      rt_buffer_create(setup->context, data_bytes, RT_MEMORY_CACHED, &setup->data) == 0 &&
+      rt_queue_create(setup->context, RT_PRIORITY_MEDIUM, &setup->queue) == 0)
     return true;
-  say_failure(d);
-  setup_close(b);
+  doctor_say_failure(d);
+  setup_close(setup);
   return false;
 }
 
-void setup_end(struct rt_queue *q) {
+void setup_destroy_queue(struct rt_queue *q) {
   if (q && !rt_queue_dead(q) && rt_queue_completed(q) < rt_queue_submitted(q))
     rt_queue_abandon(q);
   rt_queue_destroy(q);
 }
 
-void setup_close(struct setup *b) {
-  setup_end(b->queue);
-  rt_buffer_destroy(b->data);
-  rt_module_destroy(b->module);
-  rt_context_destroy(b->context);
-  *b = (struct setup){.doctor = b->doctor};
+void setup_close(struct setup *setup) {
+  setup_destroy_queue(setup->queue);
+  rt_buffer_destroy(setup->data);
+  rt_module_destroy(setup->module);
+  rt_context_destroy(setup->context);
+  *setup = (struct setup){.doctor = setup->doctor};
 }
 
-static uint32_t userd(const struct rt_queue *q, unsigned offset) {
+static uint32_t read_userd(const struct rt_queue *q, unsigned offset) {
   return *(volatile uint32_t *)((char *)q->channel->userd.cpu + offset);
 }
 
-bool setup_wait(struct setup *b, uint64_t point) {
-  struct doctor *d = b->doctor;
-  struct rt_queue *q = b->queue;
+bool setup_wait(struct setup *setup, uint64_t point) {
+  struct doctor *d = setup->doctor;
+  struct rt_queue *q = setup->queue;
   int result = rt_queue_wait(q, point, d->options.timeout_ns);
   if (result == 0)
     return true;
   if (result != -ETIMEDOUT)
-    return say_failure(d);
+    return doctor_say_failure(d);
   if (d->result)
     d->result->no_answer = true;
-  uint32_t get = userd(q, USERD_GP_GET), put = userd(q, USERD_GP_PUT);
-  say(d, "the GPU did not release point %" PRIu64 " in %" PRIu64 " ms; GP_GET is %u, GP_PUT %u",
-      point, d->options.timeout_ns / 1000000, get, put);
+  uint32_t get = read_userd(q, USERD_GP_GET), put = read_userd(q, USERD_GP_PUT);
+  doctor_say(d,
+             "the GPU did not release point %" PRIu64 " in %" PRIu64 " ms; GP_GET is %u, GP_PUT %u",
+             point, d->options.timeout_ns / 1000000, get, put);
   if (get != put)
-    say(d,
-        "it has not taken the entry in: either the doorbell is not heard (token 0x%x, user-mode "
+    doctor_say(
+        d,
+        "it has not fetched the entry: either the doorbell has no effect (token 0x%x, user-mode "
         "page), or the channel does not run, or it still waits in an earlier entry",
         q->channel->token);
   else
-    say(d, "it has taken the entry in, which does not prove that it runs it: methods at wrong "
-           "addresses are ignored in silence, and a wait may never end");
+    doctor_say(
+        d, "it has fetched the entry, which does not prove that it executes it: methods at wrong "
+           "addresses are ignored without an error, and a wait may never end");
   return false;
 }
 

@@ -1,4 +1,4 @@
-/* The state of the system: see state.h. */
+/* Prints the state of the system. */
 #include "tools/doctor/state.h"
 
 #include <ctype.h>
@@ -11,8 +11,7 @@
 #include <sys/klog.h>
 #include <unistd.h>
 
-/* The first line of a file. False if there is none. */
-static bool read_first(const char *root, const char *path, char *line, int size) {
+bool state_first_line(const char *root, const char *path, char *line, int size) {
   char name[PATH_MAX];
   snprintf(name, sizeof(name), "%s%s", root, path);
   FILE *f = fopen(name, "re");
@@ -26,13 +25,13 @@ static bool read_first(const char *root, const char *path, char *line, int size)
 
 static void say_first(struct doctor *d, const char *root, const char *what, const char *path) {
   char line[256];
-  if (read_first(root, path, line, sizeof(line)))
-    say(d, "%s: %s", what, line);
+  if (state_first_line(root, path, line, sizeof(line)))
+    doctor_say(d, "%s: %s", what, line);
 }
 
 /* ---- power and clocks ------------------------------------------------------------------ */
 
-/* The GPU as a platform device: its name is another in each release. */
+/* The GPU's folder as a platform device, whose name depends on the release of L4T. */
 static bool gpu_folder(const char *root, char *path, size_t size) {
   static const char *const places[] = {"/sys/devices/platform/gpu.0",
                                        "/sys/devices/platform/17000000.gpu",
@@ -58,8 +57,8 @@ static void say_clocks(struct doctor *d, const char *root) {
   for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "/%s", files[i]);
-    if (read_first(found.gl_pathv[0], path, line, sizeof(line)))
-      say(d, "GPU clock, %s: %s", files[i], line);
+    if (state_first_line(found.gl_pathv[0], path, line, sizeof(line)))
+      doctor_say(d, "GPU clock, %s: %s", files[i], line);
   }
   globfree(&found);
 }
@@ -69,7 +68,7 @@ void state_say_power(struct doctor *d, const char *root) {
                                       "power/autosuspend_delay_ms", "railgate_enable"};
   char folder[64], path[128];
   if (!gpu_folder(root, folder, sizeof(folder))) {
-    say(d, "power: the GPU's folder in /sys/devices/platform was not found");
+    doctor_say(d, "power: the GPU's folder in /sys/devices/platform was not found");
     return;
   }
   for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -87,20 +86,20 @@ void state_say_memory(struct doctor *d, const char *root) {
   while (f && fgets(line, sizeof(line), f)) {
     line[strcspn(line, "\n")] = 0;
     if (strncmp(line, "MemTotal:", 9) == 0 || strncmp(line, "MemAvailable:", 13) == 0)
-      say(d, "%s", line);
+      doctor_say(d, "%s", line);
   }
   if (f)
     fclose(f);
 }
 
-/* ---- who has the nodes open ----------------------------------------------------------------- */
+/* ---- processes that use the GPU ------------------------------------------------------------- */
 
 static bool is_node(const char *target) {
   return strncmp(target, "/dev/nvgpu/", 11) == 0 || strncmp(target, "/dev/nvhost-", 12) == 0 ||
          strcmp(target, "/dev/nvmap") == 0;
 }
 
-/* False also where we may not look. */
+/* False also if this user may not inspect the process. */
 static bool holds_node(const char *root, const char *pid) {
   char folder[PATH_MAX], target[256];
   snprintf(folder, sizeof(folder), "%s/proc/%s/fd", root, pid);
@@ -127,20 +126,20 @@ static void say_users(struct doctor *d, const char *root) {
     if (!isdigit((unsigned char)e->d_name[0]) || !holds_node(root, e->d_name))
       continue;
     snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
-    say(d, "the GPU's nodes are open in: %s (process %s)",
-        read_first(root, path, name, sizeof(name)) ? name : "?", e->d_name);
+    doctor_say(d, "the GPU's nodes are open in: %s (process %s)",
+               state_first_line(root, path, name, sizeof(name)) ? name : "?", e->d_name);
     count++;
   }
   if (processes)
     closedir(processes);
   if (count == 0)
-    say(d, "no process%s has the GPU's nodes open", geteuid() ? " that we may look at" : "");
+    doctor_say(d, "no process%s has the GPU's nodes open",
+               geteuid() ? " that this user may inspect" : "");
 }
 
-/* ---- releases ---------------------------------------------------------------------------------
- */
+/* ---- release -------------------------------------------------------------------------------- */
 
-/* As dpkg has it. */
+/* The version of JetPack's package. */
 static void say_jetpack(struct doctor *d, const char *root) {
   char path[PATH_MAX], line[256];
   bool ours = false;
@@ -151,7 +150,7 @@ static void say_jetpack(struct doctor *d, const char *root) {
     if (strncmp(line, "Package: ", 9) == 0)
       ours = strcmp(line + 9, "nvidia-jetpack") == 0;
     else if (ours && strncmp(line, "Version: ", 9) == 0)
-      say(d, "JetPack: %s", line + 9);
+      doctor_say(d, "JetPack: %s", line + 9);
   }
   if (f)
     fclose(f);
@@ -167,10 +166,9 @@ void state_say(struct doctor *d, const char *root) {
   say_users(d, root);
 }
 
-/* ---- the kernel's log ---------------------------------------------------------------------------
- */
+/* ---- the kernel's log ------------------------------------------------------------------------ */
 
-static bool of_drivers(const char *line) {
+static bool is_driver_line(const char *line) {
   static const char *const words[] = {"nvgpu", "nvmap", "host1x", "gk20a", "ga10b"};
   for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
     if (strcasestr(line, words[i]))
@@ -187,15 +185,15 @@ void state_say_kernel_log(struct doctor *d) {
   if (bytes >= 0) {
     text[bytes] = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
-      if (of_drivers(line))
+      if (is_driver_line(line))
         lines[count++ % SHOWN] = line;
     for (unsigned i = count > SHOWN ? count - SHOWN : 0; i < count; i++)
-      say(d, "kernel: %s", lines[i % SHOWN]);
+      doctor_say(d, "kernel: %s", lines[i % SHOWN]);
   }
   if (bytes < 0)
-    say(d, "the kernel's log may only be read by root: "
-           "sudo dmesg | grep -iE 'nvgpu|nvmap|host1x' | tail -20");
+    doctor_say(d, "the kernel's log may only be read by root: "
+                  "sudo dmesg | grep -iE 'nvgpu|nvmap|host1x' | tail -20");
   else if (count == 0)
-    say(d, "the kernel's log has no line of nvgpu, nvmap or host1x");
+    doctor_say(d, "the kernel's log has no line of nvgpu, nvmap or host1x");
   free(text);
 }

@@ -1,4 +1,4 @@
-/* Steps of the copy engine and of the clocks. */
+/* Steps about the copy engine and the clocks. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -36,61 +36,63 @@ static void put_copy(struct rt_slice *s, uint64_t from, uint64_t to, uint64_t do
                   hw_bits(NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE, COPY_SEMAPHORE_FOUR_WORDS));
 }
 
-/* One copy of 1 MiB. object: the channel gets one of the class first. */
-static bool copy(struct setup *b, bool object) {
-  struct doctor *d = b->doctor;
-  struct rt_queue *q = b->queue;
+/* Copies 1 MiB. object: allocate an object of the copy class first. */
+static bool run_copy(struct setup *setup, bool object) {
+  struct doctor *d = setup->doctor;
+  struct rt_queue *q = setup->queue;
   struct nvgpu_alloc_obj_ctx_args args = {.class_num = CLASS_COPY};
   int result =
       object ? d->device->os->ioctl(q->channel->fd, NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX, &args) : 0;
   if (result) {
-    say_refusal(d, "ALLOC_OBJ_CTX of the copy class", result);
+    doctor_say_refusal(d, "ALLOC_OBJ_CTX of the copy class", result);
     return false;
   }
-  uint32_t *from = b->data->cpu;
+  uint32_t *from = setup->data->cpu;
   const uint32_t *to = from + COPY_BYTES / sizeof(*from);
   for (uint32_t i = 0; i < COPY_BYTES / sizeof(*from); i++)
     from[i] = ~i;
   struct rt_slice s;
   if (rt_slice_begin(q, 0, &s))
-    return say_failure(d);
-  uint64_t gpu = b->data->gpu;
+    return doctor_say_failure(d);
+  uint64_t gpu = setup->data->gpu;
   put_copy(&s, gpu, gpu + COPY_BYTES, gpu + 2 * COPY_BYTES);
   uint64_t start = base_clock_ns();
-  if (!setup_wait(b, rt_slice_submit(q, &s, NULL)))
+  if (!setup_wait(setup, rt_slice_submit(q, &s, NULL)))
     return false;
   uint64_t ns = base_clock_ns() - start;
-  const struct semaphore_report *done = (const void *)((const char *)b->data->cpu + 2 * COPY_BYTES);
+  const struct semaphore_report *done =
+      (const void *)((const char *)setup->data->cpu + 2 * COPY_BYTES);
   for (uint32_t i = 0; i < COPY_BYTES / sizeof(*from); i++)
     if (to[i] != ~i) {
-      say(d, "word %u of the copy is 0x%x instead of 0x%x", i, to[i], ~i);
+      doctor_say(d, "word %u of the copy is 0x%x instead of 0x%x", i, to[i], ~i);
       return false;
     }
-  say(d, "1 MiB is the same at both places, after %.1f us; semaphore 0x%" PRIx64 ", time %" PRIu64,
-      (double)ns / 1e3, done->payload, done->timestamp_ns);
+  doctor_say(d, "copied 1 MiB in %.1f us; semaphore 0x%" PRIx64 ", time %" PRIu64, (double)ns / 1e3,
+             done->payload, done->timestamp_ns);
   return done->payload == COPY_PAYLOAD;
 }
 
 enum copy_form { ON_COMPUTE_CHANNEL, WITHOUT_OBJECT, ON_OWN_CHANNEL };
 
-/* On the compute channel between two kernels, as command buffers have it. */
+/* On the compute channel the copy is between two kernels, as in command buffers. */
 static bool copy_step(struct doctor *d, enum copy_form form) {
-  struct setup b;
+  struct setup setup;
   uint64_t point = 0;
-  if (!setup_open(d, 2 * COPY_BYTES + GPU_PAGE_BYTES, &b))
+  if (!setup_open(d, 2 * COPY_BYTES + GPU_PAGE_BYTES, &setup))
     return false;
-  const uint64_t place = b.data->gpu;
+  const uint64_t place = setup.data->gpu;
   if (form == ON_OWN_CHANNEL)
-    rt_queue_skip_setup(b.queue);
-  bool good =
-      form == ON_OWN_CHANNEL ||
-      ((start_kernel(&b, b.queue, KERNEL_NUMBER, 1, place, 1, &point) == 0 || say_failure(d)) &&
-       setup_wait(&b, point));
-  good = good && copy(&b, form != WITHOUT_OBJECT);
+    rt_queue_skip_setup(setup.queue);
+  bool good = form == ON_OWN_CHANNEL ||
+              ((start_kernel(&setup, setup.queue, KERNEL_NUMBER, 1, place, 1, &point) == 0 ||
+                doctor_say_failure(d)) &&
+               setup_wait(&setup, point));
+  good = good && run_copy(&setup, form != WITHOUT_OBJECT);
   if (good && form != ON_OWN_CHANNEL)
-    good = (start_kernel(&b, b.queue, KERNEL_NUMBER, 1, place, 2, &point) == 0 || say_failure(d)) &&
-           setup_wait(&b, point) && *(const uint32_t *)b.data->cpu == 2;
-  setup_close(&b);
+    good = (start_kernel(&setup, setup.queue, KERNEL_NUMBER, 1, place, 2, &point) == 0 ||
+            doctor_say_failure(d)) &&
+           setup_wait(&setup, point) && *(const uint32_t *)setup.data->cpu == 2;
+  setup_close(&setup);
   return good;
 }
 
@@ -107,43 +109,44 @@ bool step_copy_own(struct doctor *d) {
 /* ---- time -------------------------------------------------------------------------- */
 
 /* PTIMER and CLOCK_MONOTONIC run at the same rate. */
-static bool clocks(struct doctor *d) {
+static bool compare_clocks(struct doctor *d) {
   static const struct timespec pause = {.tv_nsec = 50000000};
-  const double tolerance = 0.01; /* of the time between the two looks */
+  const double tolerance = 0.01; /* of the time between the two readings */
   uint64_t gpu[2], cpu[2];
   for (int i = 0; i < 2; i++) {
     if (rt_device_time(d->device, &gpu[i], &cpu[i]))
-      return say_failure(d);
+      return doctor_say_failure(d);
     if (i == 0)
       nanosleep(&pause, NULL);
   }
   double rate = (double)(gpu[1] - gpu[0]) / (double)(cpu[1] - cpu[0]);
-  say(d, "GET_GPU_TIME: %" PRIu64 " ns; PTIMER runs at %.6f of CLOCK_MONOTONIC's rate", gpu[1],
-      rate);
+  doctor_say(d, "GET_GPU_TIME: %" PRIu64 " ns; PTIMER runs at %.6f of CLOCK_MONOTONIC's rate",
+             gpu[1], rate);
   return rate > 1 - tolerance && rate < 1 + tolerance;
 }
 
-/* Known from class headers only, so nothing depends on it. A channel holds the page. */
+/* These registers are known only from class headers, so the result does not count. The page is
+ * mapped while there is a channel. */
 static void say_page_time(struct doctor *d) {
   const volatile char *page = d->device->usermode;
   uint32_t low = *(const volatile uint32_t *)(page + USERMODE_TIME_0);
   uint32_t high = *(const volatile uint32_t *)(page + USERMODE_TIME_1);
   uint64_t time = (uint64_t)high << 32 | low;
-  say(d, "user-mode page, TIME_1 and TIME_0: %" PRIu64 "%s", time,
-      time ? "" : " (the page does not show the time here)");
+  doctor_say(d, "user-mode page, TIME_1 and TIME_0: %" PRIu64 "%s", time,
+             time ? "" : " (the page does not show the time here)");
 }
 
 bool step_time(struct doctor *d) {
-  struct setup b;
-  bool good = clocks(d);
-  if (!setup_open(d, 2 * (uint64_t)GPU_PAGE_BYTES, &b))
+  struct setup setup;
+  bool good = compare_clocks(d);
+  if (!setup_open(d, 2 * (uint64_t)GPU_PAGE_BYTES, &setup))
     return false;
   say_page_time(d);
-  good = time_semaphores(&b) && good;
+  good = time_semaphores(&setup) && good;
   if (d->verdicts[STEP_LAUNCH_DRIVER] == VERDICT_PASS)
-    good = time_qmd(&b) && good;
+    good = time_qmd(&setup) && good;
   else
-    say(d, "QMD release: not tried, as kernels do not run");
-  setup_close(&b);
+    doctor_say(d, "QMD release: not tried, because kernels do not run");
+  setup_close(&setup);
   return good;
 }

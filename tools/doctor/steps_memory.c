@@ -14,21 +14,21 @@ static const char *const type_names[] = {
     [RT_MEMORY_WRITE_COMBINE] = "write-combined",
 };
 
-/* New memory is zero, and keeps what is written. */
-static bool keeps(struct doctor *d, const struct rt_memory *m) {
+/* Checks that new memory is zero, and that it keeps what is written. */
+static bool check_memory(struct doctor *d, const struct rt_memory *m) {
   volatile uint64_t *words = m->cpu;
   size_t count = m->size / sizeof(*words);
   for (size_t i = 0; i < count; i++)
     if (words[i]) {
-      say(d, "new memory holds 0x%" PRIx64 " at byte %zu", words[i], i * sizeof(*words));
+      doctor_say(d, "new memory holds 0x%" PRIx64 " at byte %zu", words[i], i * sizeof(*words));
       return false;
     }
   for (size_t i = 0; i < count; i++)
     words[i] = ~(uint64_t)i;
   for (size_t i = 0; i < count; i++)
     if (words[i] != ~(uint64_t)i) {
-      say(d, "byte %zu reads 0x%" PRIx64 " after 0x%" PRIx64 " was written", i * sizeof(*words),
-          words[i], ~(uint64_t)i);
+      doctor_say(d, "byte %zu reads 0x%" PRIx64 " after 0x%" PRIx64 " was written",
+                 i * sizeof(*words), words[i], ~(uint64_t)i);
       return false;
     }
   return true;
@@ -38,15 +38,15 @@ static bool try_memory(struct doctor *d, int as_fd, uint64_t size, enum rt_memor
   struct rt_memory m;
   uint64_t start = base_clock_ns();
   if (rt_memory_create(d->device, as_fd, size, type, &m))
-    return say_failure(d);
+    return doctor_say_failure(d);
   uint64_t made = base_clock_ns();
-  bool good = keeps(d, &m);
+  bool good = check_memory(d, &m);
   uint64_t end = base_clock_ns();
-  say(d, "%" PRIu64 " KiB %s: made in %.3f ms, written and read in %.3f ms", size >> 10,
-      type_names[type], (double)(made - start) / 1e6, (double)(end - made) / 1e6);
+  doctor_say(d, "%" PRIu64 " KiB %s: made in %.3f ms, written and read in %.3f ms", size >> 10,
+             type_names[type], (double)(made - start) / 1e6, (double)(end - made) / 1e6);
   if (m.gpu)
-    say(d, "  at 0x%" PRIx64 " for the GPU, %s for the CPU", m.gpu,
-        (uintptr_t)m.cpu == m.gpu ? "the same" : "elsewhere");
+    doctor_say(d, "  at 0x%" PRIx64 " for the GPU, %s for the CPU", m.gpu,
+               (uintptr_t)m.cpu == m.gpu ? "the same" : "elsewhere");
   rt_memory_destroy(d->device, &m);
   return good;
 }
@@ -67,17 +67,18 @@ bool step_memory(struct doctor *d) {
 bool step_addresses(struct doctor *d) {
   struct rt_context *c;
   if (rt_context_create(d->device, &c))
-    return say_failure(d);
-  say(d, "ALLOC_AS, OPEN_TSG and CREATE_SUBCONTEXT are granted; subcontext (VEID) %u", c->tsg.veid);
+    return doctor_say_failure(d);
+  doctor_say(d, "ALLOC_AS, OPEN_TSG and CREATE_SUBCONTEXT are granted; subcontext (VEID) %u",
+             c->tsg.veid);
   struct nvgpu_as_va_region region = {0};
   struct nvgpu_as_get_va_regions_args args = {.buf_addr = (uintptr_t)&region,
                                               .buf_size = sizeof(region)};
   int result = d->device->os->ioctl(c->as_fd, NVGPU_AS_IOCTL_GET_VA_REGIONS, &args);
   if (result)
-    say_refusal(d, "GET_VA_REGIONS", result);
+    doctor_say_refusal(d, "GET_VA_REGIONS", result);
   else
-    say(d, "addresses from 0x%" PRIx64 ", %" PRIu64 " pages of %u bytes", (uint64_t)region.offset,
-        (uint64_t)region.pages, region.page_size);
+    doctor_say(d, "addresses from 0x%" PRIx64 ", %" PRIu64 " pages of %u bytes",
+               (uint64_t)region.offset, (uint64_t)region.pages, region.page_size);
   rt_context_destroy(c);
   return result == 0;
 }
@@ -85,7 +86,7 @@ bool step_addresses(struct doctor *d) {
 bool step_mapping(struct doctor *d) {
   struct rt_context *c;
   if (rt_context_create(d->device, &c))
-    return say_failure(d);
+    return doctor_say_failure(d);
   bool good = try_all(d, c->as_fd);
   rt_context_destroy(c);
   return good;

@@ -1,8 +1,8 @@
-/* Steps from source to result: the compiler, and OpenCL as an application has it. */
+/* Steps about the compiler, and about OpenCL as applications use it. */
 #include <stdlib.h>
 #include <string.h>
 
-/* clGetExtensionFunctionAddress: an extension of the loader's, which belongs to no platform. */
+/* For clGetExtensionFunctionAddress: the loader's extension belongs to no platform. */
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -22,12 +22,12 @@ static const char source[] = "kernel void doctor(global uint *out, uint value) {
 static void say_lines(struct doctor *d, const char *text) {
   while (text && *text) {
     size_t n = strcspn(text, "\n");
-    say(d, "  %.*s", (int)n, text);
+    doctor_say(d, "  %.*s", (int)n, text);
     text += n + (text[n] == '\n');
   }
 }
 
-/* A name that no build had before, so that none is taken from the cache. */
+/* A new number for the source, so that the build is not in the cache. */
 static uint32_t new_stamp(void) {
   return (uint32_t)(base_clock_ns() >> 8);
 }
@@ -38,14 +38,14 @@ static bool read_back(struct doctor *d, const struct cc_result *result) {
   enum cc_status status =
       cc_module_read(result->binary, result->binary_size, &module, error, sizeof(error));
   if (status != CC_OK) {
-    say(d, "the program binary cannot be read: %s", error);
+    doctor_say(d, "the program binary cannot be read: %s", error);
     return false;
   }
   bool good = module->kernel_count == 1;
   if (good)
-    say(d, "kernel %s: %u registers, %u bytes of parameters at 0x%x", module->kernels[0].name,
-        module->kernels[0].registers, module->kernels[0].param_bytes,
-        module->kernels[0].param_offset);
+    doctor_say(d, "kernel %s: %u registers, %u bytes of parameters at 0x%x",
+               module->kernels[0].name, module->kernels[0].registers,
+               module->kernels[0].param_bytes, module->kernels[0].param_offset);
   cc_module_free(module);
   return good;
 }
@@ -66,11 +66,11 @@ bool step_compiler(struct doctor *d) {
   advise_compiler(d);
   uint64_t start = base_clock_ns();
   enum cc_status status = cc_build(&job, &result);
-  say(d, "build of an OpenCL kernel: status %d, %zu bytes, %.0f ms", (int)status,
-      result.binary_size, (double)(base_clock_ns() - start) / 1e6);
+  doctor_say(d, "build of an OpenCL kernel: status %d, %zu bytes, %.0f ms", (int)status,
+             result.binary_size, (double)(base_clock_ns() - start) / 1e6);
   say_lines(d, result.log);
   if (status == CC_NOT_AVAILABLE)
-    say(d, "clang or NVRTC is missing; programs built elsewhere (tegraclc) still run");
+    doctor_say(d, "clang or NVRTC is missing; programs built elsewhere (tegraclc) still run");
   bool good = status == CC_OK && read_back(d, &result);
   cc_result_finish(&result);
   return good;
@@ -102,26 +102,27 @@ bool step_compiler(struct doctor *d) {
 
 #define VENDORS "/etc/OpenCL/vendors"
 
-/* CUDA's toolkit and old programs bring their own loaders. */
+/* CUDA's toolkit and some programs install their own loaders. */
 #define UPDATE_LOADER                                                                              \
-  "sudo apt install ocl-icd-libopencl1, and see that no other libOpenCL.so.1 is in front of it "   \
+  "sudo apt install ocl-icd-libopencl1, and make sure that no other libOpenCL.so.1 comes before "  \
+  "it "                                                                                            \
   "(LD_LIBRARY_PATH; ldconfig -p | grep libOpenCL)"
 
 static const char loader_name[] = "libOpenCL.so.1";
 
-/* The loader is not linked: that it is missing is a finding. */
+/* The loader is not linked, because this program must also run without it. */
 #define CL_MEMBER(name) __typeof__(&name) name;
 struct cl {
   void *library;
   CL_FUNCTIONS(CL_MEMBER)
 };
 
-/* clGetICDLoaderInfoOCLICD, which both loaders have (ocl-icd, Khronos) and no header
- * before 2023: its queries. */
+/* Queries of clGetICDLoaderInfoOCLICD, which both loaders have (ocl-icd, Khronos). No header before
+ * 2023 declares it. */
 enum { CL_ICDL_OCL_VERSION = 1, CL_ICDL_VERSION = 2, CL_ICDL_NAME = 3 };
 typedef cl_int CL_API_CALL loader_info(cl_uint query, size_t size, void *value, size_t *size_ret);
 
-/* Which loader it is, of which age. */
+/* Prints the path, name and versions of the loader. */
 static void say_loader(struct doctor *d, const struct cl *cl) {
   loader_info *const query =
       (loader_info *)cl->clGetExtensionFunctionAddress("clGetICDLoaderInfoOCLICD");
@@ -133,17 +134,18 @@ static void say_loader(struct doctor *d, const struct cl *cl) {
     query(CL_ICDL_OCL_VERSION, sizeof(opencl), opencl, NULL);
   }
   dladdr((void *)cl->clGetExtensionFunctionAddress, &where);
-  say(d, "loader: %s, %s %s, %s", where.dli_fname ? where.dli_fname : loader_name,
-      *name ? name : "of unknown make", version, *opencl ? opencl : "of unknown age");
+  doctor_say(d, "loader: %s, %s %s, %s", where.dli_fname ? where.dli_fname : loader_name,
+             *name ? name : "unknown loader", version,
+             *opencl ? opencl : "unknown version of OpenCL");
   if (!dlsym(cl->library, "clCreateBufferWithProperties"))
-    say(d, "it lacks functions of OpenCL 3.0; " UPDATE_LOADER);
+    doctor_say(d, "it lacks functions of OpenCL 3.0; " UPDATE_LOADER);
 }
 
-static bool load(struct doctor *d, struct cl *cl) {
+static bool load_loader(struct doctor *d, struct cl *cl) {
   cl->library = dlopen(loader_name, RTLD_NOW | RTLD_LOCAL);
   if (!cl->library) {
-    say(d, "%s: %s", loader_name, dlerror());
-    say(d, "there is no ICD loader: sudo apt install ocl-icd-libopencl1");
+    doctor_say(d, "%s: %s", loader_name, dlerror());
+    doctor_say(d, "there is no ICD loader: sudo apt install ocl-icd-libopencl1");
     return false;
   }
   bool good = true;
@@ -154,11 +156,11 @@ static bool load(struct doctor *d, struct cl *cl) {
   if (cl->clGetExtensionFunctionAddress)
     say_loader(d, cl);
   if (!good)
-    say(d, "%s lacks functions of OpenCL 2.0 or newer; " UPDATE_LOADER, loader_name);
+    doctor_say(d, "%s lacks functions of OpenCL 2.0 or newer; " UPDATE_LOADER, loader_name);
   return good;
 }
 
-/* All platforms are named: programs that take the first one get another than ours. */
+/* Prints all platforms, because some programs take the first one. */
 static bool find_platform(struct doctor *d, const struct cl *cl, cl_platform_id *platform) {
   enum { PLATFORMS = 16 };
   cl_platform_id platforms[PLATFORMS];
@@ -169,27 +171,29 @@ static bool find_platform(struct doctor *d, const struct cl *cl, cl_platform_id 
   for (cl_uint i = 0; i < count && i < PLATFORMS; i++) {
     char name[128] = "";
     cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL);
-    say(d, "platform %u: %s", i, name);
+    doctor_say(d, "platform %u: %s", i, name);
     if (strcmp(name, "tegracl") == 0)
       *platform = platforms[i];
   }
   if (!*platform) {
-    say(d, "the loader shows %u platforms, none of them tegracl", count);
+    doctor_say(d, "the loader shows %u platforms, none of them tegracl", count);
     advise_vendors(d, VENDORS);
   } else if (count > 1) {
-    say(d,
-        "there are others beside tegracl%s: to show a program tegracl alone, "
-        "OCL_ICD_VENDORS=" VENDORS "/tegracl.icd PROGRAM (with Khronos's loader, "
-        "OCL_ICD_FILENAMES=libtegracl.so.1 PROGRAM)",
-        *platform == platforms[0] ? "" : ", and programs that take the first get another");
+    doctor_say(d,
+               "there are other platforms than tegracl%s: to let a program see only tegracl, "
+               "OCL_ICD_VENDORS=" VENDORS "/tegracl.icd PROGRAM (with Khronos's loader, "
+               "OCL_ICD_FILENAMES=libtegracl.so.1 PROGRAM)",
+               *platform == platforms[0]
+                   ? ""
+                   : ", and programs that take the first one do not get tegracl");
   }
   return *platform != NULL;
 }
 
 /* True if the code is CL_SUCCESS. */
-static bool ok(struct doctor *d, const char *call, cl_int code) {
+static bool check_call(struct doctor *d, const char *call, cl_int code) {
   if (code != CL_SUCCESS)
-    say(d, "%s: OpenCL error %d", call, code);
+    doctor_say(d, "%s: OpenCL error %d", call, code);
   return code == CL_SUCCESS;
 }
 
@@ -202,24 +206,25 @@ struct session {
   cl_mem buffer;
 };
 
-static bool build(struct doctor *d, const struct cl *cl, struct session *s, uint32_t stamp) {
+static bool build_program(struct doctor *d, const struct cl *cl, struct session *s,
+                          uint32_t stamp) {
   const char *text = source;
   cl_int code = CL_SUCCESS;
   char options[64], log[2048] = "";
   snprintf(options, sizeof(options), "-DSTAMP=%uu", stamp);
   s->program = cl->clCreateProgramWithSource(s->context, 1, &text, NULL, &code);
-  if (!ok(d, "clCreateProgramWithSource", code))
+  if (!check_call(d, "clCreateProgramWithSource", code))
     return false;
   code = cl->clBuildProgram(s->program, 1, &s->device, options, NULL, NULL);
   cl->clGetProgramBuildInfo(s->program, s->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
   say_lines(d, log);
-  if (!ok(d, "clBuildProgram", code))
+  if (!check_call(d, "clBuildProgram", code))
     return false;
   s->kernel = cl->clCreateKernel(s->program, "doctor", &code);
-  return ok(d, "clCreateKernel", code);
+  return check_call(d, "clCreateKernel", code);
 }
 
-static bool compute(struct doctor *d, const struct cl *cl, struct session *s) {
+static bool run_kernel(struct doctor *d, const struct cl *cl, struct session *s) {
   enum { ITEMS = 4096, FACTOR = 7 };
   static uint32_t out[ITEMS];
   const size_t global = ITEMS;
@@ -227,31 +232,33 @@ static bool compute(struct doctor *d, const struct cl *cl, struct session *s) {
   const uint32_t stamp = new_stamp();
   cl_int code = CL_SUCCESS;
   s->context = cl->clCreateContext(NULL, 1, &s->device, NULL, NULL, &code);
-  if (!ok(d, "clCreateContext", code))
+  if (!check_call(d, "clCreateContext", code))
     return false;
   s->queue = cl->clCreateCommandQueueWithProperties(s->context, s->device, NULL, &code);
-  if (!ok(d, "clCreateCommandQueueWithProperties", code) || !build(d, cl, s, stamp))
+  if (!check_call(d, "clCreateCommandQueueWithProperties", code) || !build_program(d, cl, s, stamp))
     return false;
   s->buffer = cl->clCreateBuffer(s->context, CL_MEM_WRITE_ONLY, sizeof(out), NULL, &code);
-  if (!ok(d, "clCreateBuffer", code) ||
-      !ok(d, "clSetKernelArg", cl->clSetKernelArg(s->kernel, 0, sizeof(s->buffer), &s->buffer)) ||
-      !ok(d, "clSetKernelArg", cl->clSetKernelArg(s->kernel, 1, sizeof(factor), &factor)) ||
-      !ok(d, "clEnqueueNDRangeKernel",
+  if (!check_call(d, "clCreateBuffer", code) ||
+      !check_call(d, "clSetKernelArg",
+                  cl->clSetKernelArg(s->kernel, 0, sizeof(s->buffer), &s->buffer)) ||
+      !check_call(d, "clSetKernelArg", cl->clSetKernelArg(s->kernel, 1, sizeof(factor), &factor)) ||
+      !check_call(
+          d, "clEnqueueNDRangeKernel",
           cl->clEnqueueNDRangeKernel(s->queue, s->kernel, 1, NULL, &global, NULL, 0, NULL, NULL)) ||
-      !ok(d, "clEnqueueReadBuffer",
-          cl->clEnqueueReadBuffer(s->queue, s->buffer, CL_TRUE, 0, sizeof(out), out, 0, NULL,
-                                  NULL)))
+      !check_call(d, "clEnqueueReadBuffer",
+                  cl->clEnqueueReadBuffer(s->queue, s->buffer, CL_TRUE, 0, sizeof(out), out, 0,
+                                          NULL, NULL)))
     return false;
   for (uint32_t i = 0; i < ITEMS; i++)
     if (out[i] != FACTOR * i + stamp) {
-      say(d, "item %u gives %u instead of %u", i, out[i], FACTOR * i + stamp);
+      doctor_say(d, "item %u gives %u instead of %u", i, out[i], FACTOR * i + stamp);
       return false;
     }
-  say(d, "all %d results are right", ITEMS);
+  doctor_say(d, "all %d results are right", ITEMS);
   return true;
 }
 
-static void release(const struct cl *cl, struct session *s) {
+static void release_session(const struct cl *cl, struct session *s) {
   if (s->buffer)
     cl->clReleaseMemObject(s->buffer);
   if (s->kernel)
@@ -264,20 +271,21 @@ static void release(const struct cl *cl, struct session *s) {
     cl->clReleaseContext(s->context);
 }
 
-/* The library stays loaded: its driver has threads. */
+/* Does not close the library: its driver has threads. */
 bool step_opencl(struct doctor *d) {
   struct cl cl = {0};
   struct session s = {0};
   cl_platform_id platform = NULL;
-  if (!load(d, &cl) || !find_platform(d, &cl, &platform))
+  if (!load_loader(d, &cl) || !find_platform(d, &cl, &platform))
     return false;
   char name[128] = "", version[128] = "";
-  if (!ok(d, "clGetDeviceIDs", cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &s.device, NULL)))
+  if (!check_call(d, "clGetDeviceIDs",
+                  cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &s.device, NULL)))
     return false;
   cl.clGetDeviceInfo(s.device, CL_DEVICE_NAME, sizeof(name), name, NULL);
   cl.clGetDeviceInfo(s.device, CL_DRIVER_VERSION, sizeof(version), version, NULL);
-  say(d, "%s, driver %s", name, version);
-  bool good = compute(d, &cl, &s);
-  release(&cl, &s);
+  doctor_say(d, "%s, driver %s", name, version);
+  bool good = run_kernel(d, &cl, &s);
+  release_session(&cl, &s);
   return good;
 }

@@ -1,4 +1,4 @@
-/* Steps that look at the system: release, nodes, device. */
+/* Steps about the system: release, nodes, device. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -17,7 +17,7 @@
 #include "tools/doctor/explain.h"
 #include "tools/doctor/state.h"
 
-/* Whether the driver uses what an earlier run found. */
+/* Whether the driver uses the findings of an earlier run. */
 static void say_board_file(struct doctor *d) {
   struct rt_board_identity here;
   struct rt_choices choices = {0};
@@ -25,22 +25,22 @@ static void say_board_file(struct doctor *d) {
   rt_board_identify(false, &here);
   const int result = rt_board_read(RT_BOARD_FILE, 0, 0, &here, &choices, why);
   if (result < 0)
-    say(d, "no %s: the driver has its default choices", RT_BOARD_FILE);
+    doctor_say(d, "no %s: the driver uses its default choices", RT_BOARD_FILE);
   else if (result == 0)
-    say(d, "%s is used", RT_BOARD_FILE);
+    doctor_say(d, "%s is used", RT_BOARD_FILE);
   else
-    say(d, "%s is not used: %s", RT_BOARD_FILE, why);
+    doctor_say(d, "%s is not used: %s", RT_BOARD_FILE, why);
 }
 
 bool step_system(struct doctor *d) {
   struct utsname system;
-  say(d, "tegracl %s, GPU through \"%s\"", TEGRACL_VERSION, d->os->name);
+  doctor_say(d, "tegracl %s, GPU through \"%s\"", TEGRACL_VERSION, d->os->name);
   if (d->os == &nvgpu_os_emulator)
-    say(d, "this is the software Orin, not a board; for a board whose nodes are missing set "
-           "TEGRACL_DEVICE=board");
+    doctor_say(d, "this is the software Orin, not a board; for a board whose nodes are missing set "
+                  "TEGRACL_DEVICE=board");
   if (uname(&system) == 0)
-    say(d, "%s %s on %s", system.sysname, system.release, system.machine);
-  say(d, "page size %ld, %ld CPUs", sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN));
+    doctor_say(d, "%s %s on %s", system.sysname, system.release, system.machine);
+  doctor_say(d, "page size %ld, %ld CPUs", sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN));
   advise_release(d, "/etc/nv_tegra_release");
   if (d->os == &nvgpu_os_linux) {
     say_board_file(d);
@@ -62,13 +62,14 @@ static bool in_group(gid_t group) {
   return getegid() == group;
 }
 
-/* Who may open it. The names of system groups are no secret; others may be. */
+/* Who may open a node. Only names of system groups are printed: others may be personal. */
 static void say_rights(struct doctor *d, const struct stat *s) {
   enum { USER_IDS_FROM = 1000 };
   const struct group *group = s->st_gid < USER_IDS_FROM ? getgrgid(s->st_gid) : NULL;
-  say(d, "  mode %04o, owner %s, group %s; this process is %sin that group%s", s->st_mode & 07777,
-      s->st_uid ? "not root" : "root", group ? group->gr_name : "of a user",
-      in_group(s->st_gid) ? "" : "not ", geteuid() ? "" : ", and root");
+  doctor_say(d, "  mode %04o, owner %s, group %s; this process is %sin that group%s",
+             s->st_mode & 07777, s->st_uid ? "not root" : "root",
+             group ? group->gr_name : "of a user", in_group(s->st_gid) ? "" : "not ",
+             geteuid() ? "" : ", and root");
 }
 
 /* NULL: not known. */
@@ -77,14 +78,15 @@ static const struct stat *node_status(const struct doctor *d, const char *path,
   return d->os == &nvgpu_os_linux && stat(path, status) == 0 ? status : NULL;
 }
 
-/* needed: without it nothing works. */
+/* Opens a node and prints the result. needed: the driver cannot work without it. Returns 0 or
+ * -errno. */
 static int try_node(struct doctor *d, const char *path, const char *use, bool needed) {
   int fd = d->os->open(path, O_RDWR);
   if (fd >= 0) {
-    say(d, "%s: opened (%s)", path, use);
+    doctor_say(d, "%s: opened (%s)", path, use);
     d->os->close(fd);
   } else {
-    say(d, "%s: %s, errno %d (%s)", path, strerror(-fd), -fd, use);
+    doctor_say(d, "%s: %s, errno %d (%s)", path, strerror(-fd), -fd, use);
   }
   struct stat status;
   const struct stat *known = node_status(d, path, &status);
@@ -101,13 +103,14 @@ bool step_nodes(struct doctor *d) {
   int control = try_node(d, NVGPU_CTRL_NODE, "everything else", false);
   if (control == -ENOENT &&
       try_node(d, NVGPU_CTRL_NODE_OLD, "the same, by its old name", false) == 0)
-    advise(d, "only the old name: a release before L4T r35, whose interface tegracl does not "
-              "speak: install JetPack 6");
+    doctor_advise(
+        d, "only the old name exists: this release is older than L4T r35, which tegracl does not "
+           "support: install JetPack 6");
   else if (control)
     advise_node(d, NVGPU_CTRL_NODE, node_status(d, NVGPU_CTRL_NODE, &status), control);
   if (try_node(d, HOST1X_FENCE_NODE, "sleeping waits", false) &&
       try_node(d, NVHOST_CTRL_NODE, "the same on L4T r35", false))
-    say(d, "  waits will poll instead");
+    doctor_say(d, "  waits will poll instead");
   return memory == 0 && control == 0;
 }
 
@@ -122,11 +125,11 @@ static void say_struct(struct doctor *d, const char *name, const void *data, siz
     return;
   explain_struct(f, type, data, NULL, bytes);
   if (fclose(f) == 0)
-    say(d, "%s:%s", name, text);
+    doctor_say(d, "%s:%s", name, text);
   free(text);
 }
 
-/* As they are, before the driver judges them. */
+/* Prints the characteristics before the driver checks them. */
 static void say_characteristics(struct doctor *d) {
   struct nvgpu_gpu_characteristics c = {0};
   struct nvgpu_gpu_get_characteristics args = {.gpu_characteristics_buf_size = sizeof(c),
@@ -136,33 +139,36 @@ static void say_characteristics(struct doctor *d) {
     return;
   uint64_t start = base_clock_ns();
   int result = d->os->ioctl(fd, NVGPU_GPU_IOCTL_GET_CHARACTERISTICS, &args);
-  say(d,
+  doctor_say(
+      d,
       "GET_CHARACTERISTICS: %d, %llu bytes of %zu, in %.3f ms (the first call powers the GPU up)",
       result, (unsigned long long)args.gpu_characteristics_buf_size, sizeof(c),
       (double)(base_clock_ns() - start) / 1e6);
-  c.per_device_identifier = 0; /* says which board this is among all */
+  c.per_device_identifier = 0; /* identifies the board */
   if (result == 0 && args.gpu_characteristics_buf_size >= sizeof(c))
     say_struct(d, "nvgpu_gpu_characteristics", &c, sizeof(c));
   else if (result == 0)
-    say(d, "%s, with other places for the fields; GPU 0x%x.0x%x, revision 0x%x",
-        nvgpu_release_find(args.gpu_characteristics_buf_size) ? "L4T r35"
-                                                              : "an older release than L4T r35",
-        c.arch, c.impl, c.rev);
+    doctor_say(d, "%s, whose fields have other offsets; GPU 0x%x.0x%x, revision 0x%x",
+               nvgpu_release_find(args.gpu_characteristics_buf_size)
+                   ? "L4T r35"
+                   : "an older release than L4T r35",
+               c.arch, c.impl, c.rev);
   d->os->close(fd);
 }
 
 bool step_device(struct doctor *d) {
   say_characteristics(d);
   if (rt_device_create(d->os, &d->device))
-    return say_failure(d);
+    return doctor_say_failure(d);
   const struct rt_device_info *i = rt_device_info(d->device);
-  say(d, "%s%s, %s", i->chip, i->emulated ? " (the software Orin)" : "",
-      i->board[0] ? i->board : "board unknown");
-  say(d, "%u SMs of at most %u in %u TPCs, at most %u MHz; %llu MiB of memory, %llu KiB of L2",
-      i->sm_count, i->tpc_count * SMS_PER_TPC, i->tpc_count, i->max_clock_mhz,
-      (unsigned long long)i->memory_bytes >> 20, (unsigned long long)i->l2_bytes >> 10);
-  say(d, "preemption within kernels %s, syncpoint fences %s",
-      d->device->preemptions & NVGPU_PREEMPT_COMPUTE_CILP ? "offered" : "not offered",
-      d->device->fence_fd >= 0 ? "offered" : "not offered");
+  doctor_say(d, "%s%s, %s", i->chip, i->emulated ? " (the software Orin)" : "",
+             i->board[0] ? i->board : "board unknown");
+  doctor_say(d,
+             "%u SMs of at most %u in %u TPCs, at most %u MHz; %llu MiB of memory, %llu KiB of L2",
+             i->sm_count, i->tpc_count * SMS_PER_TPC, i->tpc_count, i->max_clock_mhz,
+             (unsigned long long)i->memory_bytes >> 20, (unsigned long long)i->l2_bytes >> 10);
+  doctor_say(d, "preemption within kernels %s, syncpoint fences %s",
+             d->device->preemptions & NVGPU_PREEMPT_COMPUTE_CILP ? "offered" : "not offered",
+             d->device->fence_fd >= 0 ? "offered" : "not offered");
   return true;
 }
