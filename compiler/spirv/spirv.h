@@ -20,8 +20,11 @@ enum {
   SPIRV_MINOR_MAX = CC_IL_MINOR_MAX,
 };
 
+/* More words are not made of a module: copies of nested arrays would have no end. */
+enum { REWORD_WORDS_MAX = 1 << 24 };
+
 /* The first word of an instruction. */
-enum { SPIRV_LENGTH_SHIFT = 16, SPIRV_OPCODE_MASK = 0xffff };
+enum { SPIRV_LENGTH_SHIFT = 16, SPIRV_OPCODE_MASK = 0xffff, SPIRV_LENGTH_MAX = 0xffff };
 
 enum spirv_opcode {
   OP_UNDEF = 1,

@@ -110,6 +110,10 @@ static size_t name_end(const uint32_t *word, size_t length) {
 
 static void put_entry(struct mend *mend, const uint32_t *word, size_t length) {
   const size_t start = mend->size, named = name_end(word, length);
+  if (named + mend->variable_count > SPIRV_LENGTH_MAX) {
+    put(mend, word, length);
+    return;
+  }
   put(mend, word, named);
   put(mend, mend->variables, mend->variable_count);
   mend->out[start] = (uint32_t)(mend->size - start) << SPIRV_LENGTH_SHIFT | OP_ENTRY_POINT;

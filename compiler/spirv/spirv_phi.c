@@ -92,7 +92,6 @@ static size_t put_entries(struct phis *phis, const uint32_t *word, uint32_t bloc
 
 /* Copies the module to out, if that is not NULL; gives its words. */
 static size_t copy(struct phis *phis, uint32_t *out) {
-  enum { LENGTH_MAX = 0xffff };
   size_t size = SPIRV_HEADER_WORDS;
   uint32_t block = 0, phi = 0;
   memset(phis->phi_of, 0, phis->bound * sizeof *phis->phi_of);
@@ -106,13 +105,18 @@ static size_t copy(struct phis *phis, uint32_t *out) {
       block = word[1];
     size_t entries = 0, kept = length;
     if (instruction.opcode == OP_PHI && length > PHI_ENTRIES) {
-      entries = put_entries(phis, word, block, ++phi, out ? out + size + PHI_ENTRIES : NULL);
+      entries = put_entries(phis, word, block, ++phi, NULL);
       kept = PHI_ENTRIES;
+      if (kept + entries > SPIRV_LENGTH_MAX) {
+        entries = 0;
+        kept = length;
+      } else if (out) {
+        put_entries(phis, word, block, ++phi, out + size + PHI_ENTRIES);
+      }
     }
     if (out) {
       memcpy(out + size, word, kept * sizeof *out);
-      const size_t all = kept + entries <= LENGTH_MAX ? kept + entries : LENGTH_MAX;
-      out[size] = (uint32_t)all << SPIRV_LENGTH_SHIFT | instruction.opcode;
+      out[size] = (uint32_t)(kept + entries) << SPIRV_LENGTH_SHIFT | instruction.opcode;
     }
     size += kept + entries;
   }

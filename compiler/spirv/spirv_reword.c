@@ -1,7 +1,8 @@
 /* Says in other instructions what the translator of LLVM 15 does not know, or does wrong:
  * null constants that are numbers, composites of values and steps into them, copies of what a
  * pointer's type says, shuffles of different vectors, hints about vectors, clocks, and what came
- * with SPIR-V 1.4 and later. Modules have been validated when they come here. */
+ * with SPIR-V 1.4 and later. Modules have been validated when they come here,
+ * but for their debug information, and nothing relies on it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,10 @@ struct reword {
 };
 
 static void add(struct words *out, const uint32_t *words, size_t count) {
+  if (out->count + count > REWORD_WORDS_MAX) {
+    out->failed = true;
+    return;
+  }
   if (out->count + count > out->room) {
     const size_t room = (out->count + count) * 2;
     uint32_t *data = realloc(out->data, room * sizeof *data);
@@ -359,9 +364,10 @@ static bool reword_insert(struct reword *reword, const uint32_t *word) {
 
 /* Makes result, of one type, from a value of another that has members of like types. */
 static bool emit_copy(struct reword *reword, uint32_t to_type, uint32_t result, uint32_t from_type,
-                      uint32_t value) {
+                      uint32_t value, unsigned level) {
   const uint32_t count = member_count(reword, to_type);
-  if (!count || count != member_count(reword, from_type))
+  if (!count || count != member_count(reword, from_type) || level == LEVELS_MAX ||
+      reword->out->failed)
     return false;
   uint32_t *members = malloc(count * sizeof *members);
   bool done = members != NULL;
@@ -371,7 +377,7 @@ static bool emit_copy(struct reword *reword, uint32_t to_type, uint32_t result, 
     EMIT(reword->out, OP_COMPOSITE_EXTRACT, from, member, value, i);
     if (to != from) {
       members[i] = reword->bound++;
-      done = emit_copy(reword, to, members[i], from, member);
+      done = emit_copy(reword, to, members[i], from, member, level + 1);
     }
   }
   if (done)
@@ -383,7 +389,7 @@ static bool emit_copy(struct reword *reword, uint32_t to_type, uint32_t result, 
 /* OpCopyLogical type result value. */
 static bool reword_logical_copy(struct reword *reword, const uint32_t *word) {
   const size_t start = reword->out->count;
-  const bool done = emit_copy(reword, word[1], word[2], type_of(reword, word[3]), word[3]);
+  const bool done = emit_copy(reword, word[1], word[2], type_of(reword, word[3]), word[3], 0);
   if (!done)
     reword->out->count = start;
   return done;

@@ -81,8 +81,8 @@ static void note_sub_groups(LLVMModuleRef module, const uint32_t *words, size_t 
   const unsigned kind =
       LLVMGetMDKindIDInContext(context, LOWER_SUB_GROUPS, sizeof LOWER_SUB_GROUPS - 1);
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at)) {
-    const uint32_t number =
-        LLVMIsDeclaration(at) ? 0 : spirv_sub_groups(words, count, LLVMGetValueName(at));
+    const bool is_kernel = LLVMGetFunctionCallConv(at) == LLVMSPIRKERNELCallConv;
+    const uint32_t number = is_kernel ? spirv_sub_groups(words, count, LLVMGetValueName(at)) : 0;
     LLVMMetadataRef value =
         LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(context), number, 0));
     if (number)
