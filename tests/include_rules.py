@@ -16,13 +16,14 @@ ALL = "*"
 # those of its folders that are not listed here may include all of its headers.
 OFFERS = {
     "base": {ALL: ALL},
-    "gpu/hw": {"gpu/nvgpu": "host.h", "emulator": ALL, "runtime": ALL, "tools/doctor": ALL},
+    "gpu/hw": {"gpu/nvgpu": "host.h", "emulator/texture": "texture.h", "emulator": ALL, "runtime": ALL, "tools/doctor": ALL},
     "gpu/isa": {"emulator/sm": "insn.h", "compiler": "insn.h"},
     "gpu/cubin": {"compiler": "cubin.h cubin_format.h cubin_strip.h kernel_code.h",
                   "runtime": "kernel_code.h", "icd": "kernel_code.h", "tools/doctor": "kernel_code.h"},
     "gpu/nvgpu": {"emulator": "emulator_node.h os.h release.h tables.h uapi.h",
                   "runtime": "emulator_node.h os.h release.h tables.h uapi.h",
                   "tools/doctor": "tables.h uapi.h"},
+    "emulator/texture": {"emulator": "texture.h", "emulator/sm": "texture.h"},
     "emulator/sm": {"emulator": "sm.h"},
     "emulator": {"emulator/preload": "descriptors.h emulator.h"},
     "emulator/preload": {},

@@ -1,0 +1,273 @@
+/* Sampling: coordinates, address modes, filters, and where texels lie in memory.
+ * docs/hardware/textures.md 6.1 and 7.1.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "emulator/texture/texture.h"
+#include "gpu/hw/texture.h"
+
+enum {
+  FRACTION_BITS = 8, /* of the weights of linear filtering */
+  ONE = 1 << FRACTION_BITS,
+  GOB_WIDTH = 64, /* bytes */
+  GOB_ROWS = 8,
+  GOB_BYTES_LOG2 = 9,
+};
+
+/* An index outside of the texture, for the border colour. */
+enum { BORDER = -1 };
+
+/* Beyond these every coordinate is far outside of any texture. */
+static const double farthest = 1 << 24;
+
+static float float_of(uint32_t bits) {
+  float v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+static uint32_t bits_of(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+
+unsigned emu_texture_dimensions(const struct emu_texture *t) {
+  switch (t->type) {
+  case TIC_TEXTURE_TYPE_ONE_D:
+  case TIC_TEXTURE_TYPE_ONE_D_ARRAY:
+  case TIC_TEXTURE_TYPE_ONE_D_BUFFER:
+    return 1;
+  case TIC_TEXTURE_TYPE_THREE_D:
+    return 3;
+  default:
+    return 2;
+  }
+}
+
+static uint64_t block_linear(const struct emu_texture *t, uint32_t x, uint32_t y, uint32_t z) {
+  const unsigned h = t->block_height, d = t->block_depth;
+  const uint64_t wide = (t->width * (uint64_t)t->format.bytes + GOB_WIDTH - 1) / GOB_WIDTH;
+  const uint64_t block_rows = (uint64_t)GOB_ROWS << h;
+  const uint64_t high = (t->height + block_rows - 1) / block_rows;
+  const uint64_t block = ((uint64_t)(z >> d) * high + y / block_rows) * wide + x / GOB_WIDTH;
+  const uint64_t gob = (uint64_t)(z & ((1u << d) - 1)) << h | (y / GOB_ROWS & ((1u << h) - 1));
+  return block << (GOB_BYTES_LOG2 + h + d) | gob << GOB_BYTES_LOG2 |
+         ((x & 15) | (y & 1) << 4 | (y & 2) << 4 | (x & 16) << 2 | (y & 4) << 5 | (x & 32) << 3);
+}
+
+uint64_t emu_texture_address(const struct emu_texture *t, uint32_t x, uint32_t y, uint32_t z) {
+  const uint64_t bytes = x * (uint64_t)t->format.bytes;
+  if (t->block_linear)
+    return t->address + block_linear(t, (uint32_t)bytes, y, z);
+  return t->address + (uint64_t)y * t->pitch + bytes;
+}
+
+static bool read_texel(const struct emu_texture *t, const struct emu_texel_format *format,
+                       const int64_t at[3], const struct emu_texture_memory *memory,
+                       uint32_t result[4]) {
+  uint8_t texel[EMU_TEXEL_BYTES_MAX];
+  const uint64_t address =
+      emu_texture_address(t, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2]);
+  if (!memory->read(memory->space, address, texel, format->bytes))
+    return false;
+  emu_texel_unpack(format, texel, result);
+  return true;
+}
+
+static int64_t modulo(int64_t i, int64_t n) {
+  return (i % n + n) % n;
+}
+
+/* The texel that index i means, of n, or BORDER. */
+static int64_t addressed(int64_t i, uint32_t n, unsigned mode) {
+  switch (mode) {
+  case TSC_ADDRESS_U_WRAP:
+    return modulo(i, n);
+  case TSC_ADDRESS_U_MIRROR:
+    i = modulo(i, 2 * (int64_t)n);
+    return i < n ? i : 2 * (int64_t)n - 1 - i;
+  case TSC_ADDRESS_U_MIRROR_ONCE_CLAMP_TO_EDGE:
+  case TSC_ADDRESS_U_MIRROR_ONCE_BORDER:
+  case TSC_ADDRESS_U_MIRROR_ONCE_CLAMP_OGL:
+    i = i < 0 ? -1 - i : i;
+    break;
+  default:
+    break;
+  }
+  if (mode == TSC_ADDRESS_U_CLAMP_TO_EDGE || mode == TSC_ADDRESS_U_MIRROR_ONCE_CLAMP_TO_EDGE)
+    return i < 0 ? 0 : i < n ? i : (int64_t)n - 1;
+  return i < 0 || i >= n ? BORDER : i;
+}
+
+/* The coordinate in texels. NaN becomes 0. */
+static double in_texels(float at, uint32_t n, unsigned mode, bool normalized) {
+  if (normalized) {
+    /* Periods are taken off first: then large coordinates are exact. */
+    if (mode == TSC_ADDRESS_U_WRAP)
+      at -= floorf(at);
+    else if (mode == TSC_ADDRESS_U_MIRROR)
+      at -= 2 * floorf(at / 2);
+    at *= (float)n;
+  }
+  if (isnan(at))
+    return 0;
+  if (mode == TSC_ADDRESS_U_MIRROR_ONCE_CLAMP_OGL)
+    at = fabsf(at);
+  if (mode == TSC_ADDRESS_U_CLAMP_OGL || mode == TSC_ADDRESS_U_MIRROR_ONCE_CLAMP_OGL)
+    at = fmaxf(0, fminf(at, (float)n));
+  return fmax(-farthest, fmin((double)at, farthest));
+}
+
+/* What filtering mixes in one dimension: texels first and first + 1, the second with weight / ONE.
+ */
+struct tap {
+  int64_t first;
+  uint32_t weight;
+};
+
+static struct tap tap_of(double at, bool linear, int offset) {
+  if (!linear)
+    return (struct tap){(int64_t)floor(at) + offset, 0};
+  const int64_t fixed = (int64_t)floor((at - 0.5) * ONE + 0.5);
+  return (struct tap){(fixed >> FRACTION_BITS) + offset, (uint32_t)(fixed & (ONE - 1))};
+}
+
+static uint32_t side(const struct emu_texture *t, unsigned dimension) {
+  return dimension == 0 ? t->width : dimension == 1 ? t->height : t->depth;
+}
+
+static void find_taps(const struct emu_texture *t, const struct emu_sampler *s,
+                      const struct emu_texture_place *place, bool linear, struct tap taps[3]) {
+  for (unsigned i = 0; i < emu_texture_dimensions(t); i++)
+    taps[i] =
+        tap_of(in_texels(place->at[i], side(t, i), s->mode[i], t->normalized && !s->unnormalized),
+               linear, place->offset[i]);
+}
+
+static uint32_t layer_of(const struct emu_texture *t, uint32_t layer) {
+  return layer < t->layers ? layer : t->layers - 1;
+}
+
+/* The texel that is corner's bits away from the first of the taps. */
+static bool corner_texel(const struct emu_texture *t, const struct emu_texel_format *format,
+                         const struct emu_sampler *s, const struct tap taps[3], unsigned corner,
+                         uint32_t layer, const struct emu_texture_memory *memory,
+                         uint32_t result[4]) {
+  const unsigned dimensions = emu_texture_dimensions(t);
+  int64_t at[3] = {0, 0, layer};
+  for (unsigned i = 0; i < dimensions; i++) {
+    at[i] = addressed(taps[i].first + (corner >> i & 1), side(t, i), s->mode[i]);
+    if (at[i] == BORDER) {
+      memcpy(result, s->border, sizeof s->border);
+      return true;
+    }
+  }
+  return read_texel(t, format, at, memory, result);
+}
+
+static bool is_integer(unsigned type) {
+  return type == TIC_R_DATA_TYPE_NUM_SINT || type == TIC_R_DATA_TYPE_NUM_UINT;
+}
+
+bool emu_texture_filters(const struct emu_texture *t) {
+  for (unsigned i = 0; i < 4; i++)
+    if (t->format.bits[i] && is_integer(t->format.type[i]))
+      return false;
+  return true;
+}
+
+/* Filtered 16-bit UNORM and SNORM are rounded to 16 bits again. */
+static double rounded(const struct emu_texel_format *f, unsigned result, double v) {
+  const unsigned component = f->source[result] - TIC_X_SOURCE_IN_R;
+  if (component > 3 || f->bits[component] != 16)
+    return v;
+  switch (f->type[component]) {
+  case TIC_R_DATA_TYPE_NUM_UNORM:
+    return rint(v * UINT16_MAX) / UINT16_MAX;
+  case TIC_R_DATA_TYPE_NUM_SNORM:
+    return rint(v * INT16_MAX) / INT16_MAX;
+  default:
+    return v;
+  }
+}
+
+bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s,
+                        const struct emu_texture_place *place,
+                        const struct emu_texture_memory *memory, uint32_t result[4]) {
+  const bool linear =
+      (place->minified ? s->linear_minified : s->linear_magnified) && emu_texture_filters(t);
+  struct emu_texel_format format = t->format;
+  struct tap taps[3];
+  format.srgb &= s->srgb;
+  memset(result, 0, 4 * sizeof *result);
+  if (t->empty)
+    return true;
+  find_taps(t, s, place, linear, taps);
+  const uint32_t layer = layer_of(t, place->layer);
+  if (!linear)
+    return corner_texel(t, &format, s, taps, 0, layer, memory, result);
+  const unsigned dimensions = emu_texture_dimensions(t);
+  double sum[4] = {0};
+  for (unsigned corner = 0; corner < 1u << dimensions; corner++) {
+    uint32_t texel[4];
+    double weight = 1;
+    for (unsigned i = 0; i < dimensions; i++)
+      weight *= (corner >> i & 1 ? taps[i].weight : ONE - taps[i].weight) / (double)ONE;
+    if (!corner_texel(t, &format, s, taps, corner, layer, memory, texel))
+      return false;
+    for (unsigned i = 0; i < 4; i++)
+      sum[i] += weight * (double)float_of(texel[i]);
+  }
+  for (unsigned i = 0; i < 4; i++)
+    result[i] = bits_of((float)rounded(&format, i, sum[i]));
+  return true;
+}
+
+bool emu_texture_gather(const struct emu_texture *t, const struct emu_sampler *s,
+                        const struct emu_texture_place *place, unsigned component,
+                        const struct emu_texture_memory *memory, uint32_t result[4]) {
+  static const uint8_t corners[] = {2, 3, 1, 0};
+  struct emu_texel_format format = t->format;
+  struct tap taps[3];
+  format.srgb &= s->srgb;
+  memset(result, 0, 4 * sizeof *result);
+  if (t->empty)
+    return true;
+  find_taps(t, s, place, true, taps);
+  for (unsigned i = 0; i < 4; i++) {
+    uint32_t texel[4];
+    if (!corner_texel(t, &format, s, taps, corners[i], layer_of(t, place->layer), memory, texel))
+      return false;
+    result[i] = texel[component];
+  }
+  return true;
+}
+
+bool emu_texture_fetch(const struct emu_texture *t, const int32_t at[3], uint32_t layer,
+                       const struct emu_texture_memory *memory, uint32_t result[4]) {
+  const unsigned dimensions = emu_texture_dimensions(t);
+  int64_t texel[3] = {0, 0, layer};
+  bool inside = layer < t->layers && !t->empty;
+  for (unsigned i = 0; i < dimensions; i++) {
+    texel[i] = at[i];
+    inside &= at[i] >= 0 && (uint32_t)at[i] < side(t, i);
+  }
+  if (inside)
+    return read_texel(t, &t->format, texel, memory, result);
+  const uint8_t nothing[EMU_TEXEL_BYTES_MAX] = {0};
+  if (t->empty)
+    memset(result, 0, 4 * sizeof *result);
+  else
+    emu_texel_unpack(&t->format, nothing, result);
+  return true;
+}
+
+void emu_texture_query(const struct emu_texture *t, uint32_t level, uint32_t result[4]) {
+  const bool exists = !level && !t->empty;
+  result[0] = exists ? t->width : 0;
+  result[1] = exists ? t->height : 0;
+  result[2] = !exists ? 0 : t->type == TIC_TEXTURE_TYPE_THREE_D ? t->depth : t->layers;
+  result[3] = !t->empty;
+}

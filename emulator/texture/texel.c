@@ -1,0 +1,147 @@
+/* Texels: from and to their memory formats. docs/hardware/textures.md 3 and 6.2. */
+#include <math.h>
+#include <string.h>
+
+#include "emulator/texture/texture.h"
+#include "gpu/hw/texture.h"
+
+static uint32_t bits_of(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+
+static float float_of(uint32_t bits) {
+  float v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+/* A float of fewer bits: five of exponent, after a sign if there are 16. A NaN keeps its payload.
+ */
+static uint32_t widen(uint32_t raw, unsigned bits) {
+  enum { BIAS = 127 - 15, EXPONENT = 31, FLOAT_MANTISSA = 23, FLOAT_INFINITY = 0x7f800000 };
+  const unsigned mantissa_bits = bits == 16 ? 10 : bits - 5;
+  const uint32_t sign = bits == 16 ? raw >> 15 << 31 : 0;
+  const uint32_t mantissa = raw & ((1u << mantissa_bits) - 1);
+  const uint32_t exponent = raw >> mantissa_bits & EXPONENT;
+  if (exponent == EXPONENT)
+    return sign | FLOAT_INFINITY | mantissa << (FLOAT_MANTISSA - mantissa_bits);
+  if (!exponent) /* zero or a denormal, which a float holds as a normal number */
+    return sign | bits_of(ldexpf((float)mantissa, -14 - (int)mantissa_bits));
+  return sign | (exponent + BIAS) << FLOAT_MANTISSA | mantissa << (FLOAT_MANTISSA - mantissa_bits);
+}
+
+/* To nearest, ties to even; too large becomes infinity. Without a sign (10 and 11 bits),
+ * negative numbers become 0. */
+static uint32_t narrow(uint32_t value, unsigned bits) {
+  enum { EXPONENT = 31, LEAST = -14 };
+  const unsigned mantissa_bits = bits == 16 ? 10 : bits - 5;
+  const uint32_t sign = bits == 16 ? value >> 31 << 15 : 0;
+  const float v = float_of(value);
+  if (isnan(v))
+    return sign | EXPONENT << mantissa_bits | 1u << (mantissa_bits - 1);
+  if (bits != 16 && signbit(v))
+    return 0;
+  const double size = fabs((double)v);
+  if (isinf(size))
+    return sign | EXPONENT << mantissa_bits;
+  int exponent = 0;
+  frexp(size, &exponent);
+  exponent = exponent - 1 < LEAST || size == 0 ? LEAST : exponent - 1;
+  /* In units of the last place; a carry into the exponent is right as it is. */
+  const double units = rint(ldexp(size, (int)mantissa_bits - exponent));
+  const double coded = ldexp(exponent - LEAST, (int)mantissa_bits) + units;
+  const double largest = ldexp(EXPONENT, (int)mantissa_bits);
+  return sign | (uint32_t)(coded < largest ? coded : largest);
+}
+
+static int32_t extend(uint32_t raw, unsigned bits) {
+  return (int32_t)(raw << (32 - bits)) >> (32 - bits);
+}
+
+static uint32_t largest(unsigned bits) {
+  return UINT32_MAX >> (32 - bits);
+}
+
+static float decode_srgb(float c) {
+  return (float)(c <= 0.04045f ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+}
+
+static uint32_t convert(uint32_t raw, unsigned bits, unsigned type, bool srgb) {
+  float v;
+  switch (type) {
+  case TIC_R_DATA_TYPE_NUM_UNORM:
+    v = (float)raw / (float)largest(bits);
+    return bits_of(srgb ? decode_srgb(v) : v);
+  case TIC_R_DATA_TYPE_NUM_SNORM:
+    return bits_of(fmaxf((float)extend(raw, bits) / (float)largest(bits - 1), -1));
+  case TIC_R_DATA_TYPE_NUM_SINT:
+    return (uint32_t)extend(raw, bits);
+  case TIC_R_DATA_TYPE_NUM_FLOAT:
+    return bits < 32 ? widen(raw, bits) : raw;
+  default:
+    return raw;
+  }
+}
+
+void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texel,
+                      uint32_t result[4]) {
+  uint64_t words[2] = {0};
+  uint32_t component[4] = {0};
+  memcpy(words, texel, format->bytes);
+  unsigned at = 0;
+  for (unsigned i = 0; i < 4 && format->bits[i]; at += format->bits[i++])
+    component[i] = convert((uint32_t)(words[at / 64] >> at % 64) & largest(format->bits[i]),
+                           format->bits[i], format->type[i], format->srgb && i < 3);
+  for (unsigned i = 0; i < 4; i++)
+    switch (format->source[i]) {
+    case TIC_X_SOURCE_IN_ZERO:
+      result[i] = 0;
+      break;
+    case TIC_X_SOURCE_IN_ONE_INT:
+      result[i] = 1;
+      break;
+    case TIC_X_SOURCE_IN_ONE_FLOAT:
+      result[i] = bits_of(1);
+      break;
+    default:
+      result[i] = component[format->source[i] - TIC_X_SOURCE_IN_R];
+    }
+}
+
+/* A NaN becomes 0. */
+static int32_t scaled(uint32_t value, float least, float most) {
+  const float v = float_of(value);
+  return isnan(v) ? 0 : (int32_t)rint((double)fmaxf(fminf(v, 1), least) * (double)most);
+}
+
+void emu_texel_pack(const struct emu_texel_format *format, const uint32_t components[4],
+                    uint8_t *texel) {
+  uint64_t words[2] = {0};
+  unsigned at = 0;
+  for (unsigned i = 0; i < 4 && format->bits[i]; at += format->bits[i++]) {
+    const unsigned bits = format->bits[i];
+    uint32_t raw = components[i];
+    switch (format->type[i]) {
+    case TIC_R_DATA_TYPE_NUM_UNORM:
+      raw = (uint32_t)scaled(raw, 0, (float)largest(bits));
+      break;
+    case TIC_R_DATA_TYPE_NUM_SNORM:
+      raw = (uint32_t)scaled(raw, -1, (float)largest(bits - 1));
+      break;
+    case TIC_R_DATA_TYPE_NUM_FLOAT:
+      raw = bits < 32 ? narrow(raw, bits) : raw;
+      break;
+    case TIC_R_DATA_TYPE_NUM_UINT:
+      raw = raw < largest(bits) ? raw : largest(bits);
+      break;
+    default: { /* SINT */
+      const int32_t most = (int32_t)(largest(bits) >> 1), v = (int32_t)raw;
+      raw = (uint32_t)(v > most ? most : v < -most - 1 ? -most - 1 : v);
+    }
+    }
+    words[at / 64] |= (uint64_t)(raw & largest(bits)) << at % 64;
+  }
+  memcpy(texel, words, format->bytes);
+}

@@ -1,0 +1,97 @@
+/* The texture units: from a header, a sampler and coordinates to texels. Pure functions;
+ * memory is read by a function of the caller. docs/hardware/textures.md has the sources. What is
+ * unknown of the hardware, and what is chosen here, is in docs/emulator/textures.md.
+ */
+#ifndef TEGRACL_EMULATOR_TEXTURE_H
+#define TEGRACL_EMULATOR_TEXTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EMU_TEXTURE_WORDS = 8, EMU_TEXEL_BYTES_MAX = 16, EMU_TEXTURE_MESSAGE = 128 };
+
+/* A memory format: the components R, G, B, A from the lowest bit on. */
+struct emu_texel_format {
+  uint8_t bytes;
+  uint8_t bits[4];   /* 0: no such component */
+  uint8_t type[4];   /* TIC_R_DATA_TYPE_NUM_* */
+  uint8_t source[4]; /* TIC_X_SOURCE_IN_*, of the result's x, y, z, w */
+  bool srgb;         /* R, G and B are encoded */
+};
+
+/* A decoded header. */
+struct emu_texture {
+  uint64_t address;
+  uint32_t width, height; /* texels */
+  uint32_t depth;         /* of a 3D texture */
+  uint32_t layers;        /* of an array */
+  uint32_t pitch;         /* bytes; 0: block-linear, or a buffer */
+  uint8_t block_height;   /* log2 of GOBs */
+  uint8_t block_depth;    /* log2 of slices */
+  uint8_t type;           /* TIC_TEXTURE_TYPE_* */
+  bool block_linear;
+  bool normalized;
+  bool empty; /* the view has no level: reads are 0 */
+  struct emu_texel_format format;
+};
+
+/* A decoded sampler. */
+struct emu_sampler {
+  uint8_t mode[3]; /* TSC_ADDRESS_U_* of x, y, z */
+  bool linear_magnified, linear_minified;
+  bool unnormalized;
+  bool srgb;          /* decodes where the header says so */
+  uint32_t border[4]; /* x to w of the result */
+};
+
+/* Both are false if the texture units could not use it, or the emulator does not know how; wrong
+ * (EMU_TEXTURE_MESSAGE bytes) then says which field has which value. */
+bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_texture *texture,
+                        char *wrong);
+bool emu_sampler_decode(const uint32_t words[EMU_TEXTURE_WORDS], struct emu_sampler *sampler,
+                        char *wrong);
+
+/* read copies from GPU memory; false ends the access, which then returns false. */
+struct emu_texture_memory {
+  bool (*read)(void *space, uint64_t address, void *to, size_t bytes);
+  void *space;
+};
+
+/* Numbers of coordinates without the layer. */
+unsigned emu_texture_dimensions(const struct emu_texture *texture);
+
+struct emu_texture_place {
+  float at[3];
+  uint32_t layer; /* of arrays; clamped to the last */
+  int offset[3];  /* in texels */
+  bool minified;  /* the level of detail is above 0 */
+};
+
+/* Can the format be filtered? Integers cannot. */
+bool emu_texture_filters(const struct emu_texture *texture);
+
+/* TEX. Coordinates as header and sampler say; result: x to w, bits of floats or integers. */
+bool emu_texture_sample(const struct emu_texture *texture, const struct emu_sampler *sampler,
+                        const struct emu_texture_place *place,
+                        const struct emu_texture_memory *memory, uint32_t result[4]);
+/* TLD4: one component of the four texels that linear filtering would mix:
+ * (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y). */
+bool emu_texture_gather(const struct emu_texture *texture, const struct emu_sampler *sampler,
+                        const struct emu_texture_place *place, unsigned component,
+                        const struct emu_texture_memory *memory, uint32_t result[4]);
+/* TLD: coordinates in texels. Outside of the texture, what is stored is 0. */
+bool emu_texture_fetch(const struct emu_texture *texture, const int32_t at[3], uint32_t layer,
+                       const struct emu_texture_memory *memory, uint32_t result[4]);
+/* TXQ of the dimensions. */
+void emu_texture_query(const struct emu_texture *texture, uint32_t level, uint32_t result[4]);
+
+/* Address of the texel at (x, y, z), which is inside of the texture; arrays have layer in z. */
+uint64_t emu_texture_address(const struct emu_texture *texture, uint32_t x, uint32_t y, uint32_t z);
+/* Converts a texel from, and to (SUST.P), its memory format. */
+void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texel,
+                      uint32_t result[4]);
+void emu_texel_pack(const struct emu_texel_format *format, const uint32_t components[4],
+                    uint8_t *texel);
+
+#endif
