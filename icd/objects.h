@@ -88,14 +88,14 @@ struct _cl_context {
   size_t property_count;             /* words, with the 0; 0 if none */
   icd_context_notify notify;
   void *notify_data;
-  atomic_bool fault_told; /* the fault's message has gone to notify */
+  atomic_bool fault_reported; /* the fault's message has gone to notify */
   struct icd_prints prints;
   atomic_uint host_buffers; /* of the host's own pages (host_pages.c) */
   cl_context next_with_host_pages;
 
   /* Guards everything below and the state of all the context's events. */
   struct base_mutex lock;
-  pthread_cond_t changed; /* an event got a new state, a worker something to look at; or
+  pthread_cond_t changed; /* an event got a new state, a worker another command; or
                            * something retired has been destroyed */
   uint64_t changes;       /* how often, but for the last */
   struct icd_context_destructor *destructors;
@@ -130,8 +130,8 @@ void icd_context_await_change(cl_context context, uint64_t changes);
 /* Waits for all that its queues have got until now. */
 void icd_context_finish(cl_context context);
 
-/* If the context has faulted: tells notify and TEGRACL_DEBUG=api once. */
-void icd_context_tell_fault(cl_context context);
+/* If the context has faulted: reports it once, to notify and TEGRACL_DEBUG=api. */
+void icd_context_report_fault(cl_context context);
 
 /* CL_DEVICE_PRINTF_BUFFER_SIZE: records that one launch can leave; and the least that there
  * is room for, because applications that ask for a small buffer count characters. */

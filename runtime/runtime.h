@@ -93,7 +93,7 @@ enum rt_memory_type {
   RT_MEMORY_WRITE_COMBINE, /* what the CPU writes once: rings, QMDs */
 };
 
-/* Zeroed memory in whole pages of its own, mapped for GPU and CPU. size > 0. -ENOMEM when there is
+/* Zeroed memory in its own whole pages, mapped for GPU and CPU. size > 0. -ENOMEM when there is
  * none. */
 int rt_buffer_create(struct rt_context *context, uint64_t size, enum rt_memory_type type,
                      struct rt_buffer **buffer);
@@ -113,17 +113,17 @@ int rt_context_renew_host(struct rt_context *context);
 /* NULL is fine. The caller has waited for work that uses it. */
 void rt_buffer_destroy(struct rt_buffer *buffer);
 
-/* What only the software Orin's check mode wants to know of a buffer; otherwise the
+/* Only for the software Orin's check mode; otherwise the
  * calls do nothing. */
 enum rt_buffer_news {
   RT_BUFFER_UNWRITTEN,     /* its contents mean nothing until they are written */
   RT_BUFFER_KERNELS_READ,  /* kernels must not write it */
   RT_BUFFER_KERNELS_WRITE, /* kernels must not read it */
 };
-void rt_buffer_tell(const struct rt_buffer *buffer, enum rt_buffer_news news);
+void rt_buffer_note(const struct rt_buffer *buffer, enum rt_buffer_news news);
 /* The CPU writes, or may from now on write, size bytes at an address; those that are
  * not in the buffer do not matter. */
-void rt_buffer_tell_written(const struct rt_buffer *buffer, const void *at, uint64_t size);
+void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint64_t size);
 
 /* ---- modules --------------------------------------------------------------- */
 
@@ -170,7 +170,7 @@ struct rt_shape {
   uint32_t words[];
 };
 size_t rt_shape_bytes(const struct kernel_code *kernel);
-/* Where param_bytes of the kernel stand. */
+/* The param_bytes of the kernel in it. */
 void *rt_shape_params(struct rt_shape *shape, const struct kernel_code *kernel);
 
 /* How far a launch of very many grids has come; cleared before the first call. */
@@ -276,7 +276,7 @@ void rt_recording_destroy(struct rt_recording *recording);
 void rt_recording_reset(struct rt_recording *recording);
 bool rt_recording_in_flight(const struct rt_recording *recording);
 
-/* What is recorded may run in any order, at the same time, but for what stands on the
+/* What is recorded may run in any order, at the same time, except for what is on the
  * two sides of a wait. Of a launch, times and shape are ignored. -ENOMEM, and the errors
  * of rt_launch_check. */
 int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *launch);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life ------------------------------------------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------------------------ */
 
 cl_int icd_read_flags(cl_context context, const cl_properties *list,
                       struct icd_flag_property known[2], size_t *words, const char *call) {
@@ -129,7 +129,7 @@ static struct icd_recording *find_free_recording(cl_command_buffer_khr buffer) {
   return recording;
 }
 
-/* What the GPU knows as a byte of a memory object that the host knows. */
+/* The GPU address of a byte of a memory object, whose CPU address is given. */
 static uint64_t gpu_address(cl_mem mem, const char *cpu) {
   return mem->gpu + (uint64_t)(cpu - mem->cpu);
 }

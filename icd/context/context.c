@@ -19,7 +19,7 @@ static void destroy_context(struct icd_object *object) {
     destructor = next;
   }
   icd_print_finish(context);
-  icd_host_pages_forget(context);
+  icd_host_pages_remove_context(context);
   rt_context_destroy(context->rt);
   icd_event_pool_finish(context);
   free(context->svm);
@@ -60,9 +60,9 @@ void icd_context_await_change(cl_context context, uint64_t changes) {
   base_mutex_unlock(&context->lock);
 }
 
-void icd_context_tell_fault(cl_context context) {
+void icd_context_report_fault(cl_context context) {
   const char *fault = rt_context_fault(context->rt);
-  if (fault && !atomic_exchange(&context->fault_told, true))
+  if (fault && !atomic_exchange(&context->fault_reported, true))
     icd_fail(context, CL_OUT_OF_RESOURCES, "context", "%s", fault);
 }
 

@@ -135,7 +135,7 @@ void icd_print_wait_for_room(cl_context context) {
       struct icd_print *oldest = prints->pending;
       while (oldest->next)
         oldest = oldest->next;
-      /* A queue that is about to be destroyed drains by itself. */
+      /* A queue that is about to be destroyed writes its own output. */
       if (icd_object_try_hold(&oldest->queue->object))
         queue = oldest->queue;
       point = oldest->point;

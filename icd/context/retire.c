@@ -12,8 +12,8 @@
  * needed, but ends. Those that wait for one queue do so in the order of their points, so
  * that each is looked at once for each queue that it waits for, however many there are. */
 
-/* Lets the object wait for the first queue from here on that has unfinished work. False: there is
- * none. Context lock held. */
+/* Lets the object wait for the first queue, from this one, that has unfinished work. False: there
+ * is none. Context lock held. */
 static bool wait_for_queues(cl_context context, cl_command_queue queue, struct icd_retired *node) {
   for (; queue; queue = queue->next) {
     node->point = rt_queue_submitted(queue->rt);

@@ -137,7 +137,7 @@ static cl_mem create_laid_out(cl_context context, const cl_mem_properties *dma_b
                                         CL_INVALID_IMAGE_SIZE, code, call)
                        : create_own(context, flags, image, bytes, host_ptr, code, call);
   if (mem)
-    icd_mem_tell(mem, mem->svm || dma_buf);
+    icd_mem_note(mem, mem->svm || dma_buf);
   return mem;
 }
 
@@ -269,7 +269,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetImageInfo(cl_mem mem, cl_image_info param_n
   }
 }
 
-/* ---- what commands ask
+/* ---- for commands
  * ---------------------------------------------------------------------------- */
 
 cl_int icd_check_image(cl_command_queue queue, cl_mem image, const char *call) {

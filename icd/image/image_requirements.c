@@ -1,4 +1,4 @@
-/* What images will need, asked before they are made (cl_ext_image_requirements_info,
+/* What an image will need, before it is created (cl_ext_image_requirements_info,
  * cl_ext_image_from_buffer). Images are linear, so little: texels at their own alignment.
  */
 #include "icd/image/image.h"

@@ -24,7 +24,7 @@ static cl_mem import_host(cl_context context, cl_mem_flags flags, void *memory, 
                      size, (unsigned long long)most);
     return NULL;
   }
-  const int error = icd_host_pages(context, memory, size, &buffer);
+  const int error = icd_host_pages_import(context, memory, size, &buffer);
   if (error) {
     *code = icd_fail(context, icd_code(error, CL_MEM_OBJECT_ALLOCATION_FAILURE), call, "%s",
                      rt_last_message());
@@ -34,7 +34,7 @@ static cl_mem import_host(cl_context context, cl_mem_flags flags, void *memory, 
   if (mem)
     mem->host_pages = true;
   else
-    icd_host_pages_gone(context);
+    icd_host_pages_release(context);
   return mem;
 }
 

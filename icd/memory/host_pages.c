@@ -112,7 +112,8 @@ static void enlist_context(cl_context context) {
 }
 
 /* No fork comes between the pages and the list of what they are renewed in. */
-int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buffer **buffer) {
+int icd_host_pages_import(cl_context context, void *memory, size_t size,
+                          struct rt_buffer **buffer) {
   static const struct base_fork_handlers handlers = {prepare_fork, forked_parent, forked_child};
   const size_t offset = (uintptr_t)memory % ICD_PAGE_BYTES;
   const size_t pages = (offset + size + ICD_PAGE_BYTES - 1) / ICD_PAGE_BYTES * ICD_PAGE_BYTES;
@@ -128,7 +129,7 @@ int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buff
   return error;
 }
 
-void icd_host_pages_forget(cl_context context) {
+void icd_host_pages_remove_context(cl_context context) {
   base_mutex_lock(&forks.lock);
   for (cl_context *link = &forks.contexts; *link; link = &(*link)->next_with_host_pages)
     if (*link == context) {
@@ -138,6 +139,6 @@ void icd_host_pages_forget(cl_context context) {
   base_mutex_unlock(&forks.lock);
 }
 
-void icd_host_pages_gone(cl_context context) {
+void icd_host_pages_release(cl_context context) {
   atomic_fetch_sub(&context->host_buffers, 1);
 }

@@ -76,7 +76,7 @@ static void *enqueue_map(cl_command_queue queue, cl_mem mem, cl_command_type typ
                              "the region overlaps another that is mapped for writing"));
   }
   if (flags & ICD_MAP_WRITES)
-    rt_buffer_tell_written(mem->buffer, mem->cpu + box->offset,
+    rt_buffer_note_written(mem->buffer, mem->cpu + box->offset,
                            icd_box_span(box->region, box->row_bytes, box->slice_bytes));
   code = icd_enqueue(queue, &operation, blocking, wait_count, waits, event, call);
   if (code)
@@ -139,7 +139,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
   if ((code = icd_check_queue(queue, __func__)) || (code = icd_check_mem(queue, mem, __func__)) ||
       (code = icd_check_waits(queue, wait_count, waits, __func__)))
     return code;
-  struct icd_mapping *mapping = icd_mapping_take(mem, mapped_ptr);
+  struct icd_mapping *mapping = icd_mapping_remove(mem, mapped_ptr);
   if (!mapping)
     return ICD_FAIL(queue->context, CL_INVALID_VALUE,
                     "mapped_ptr %p is not a mapping of this memory object", mapped_ptr);

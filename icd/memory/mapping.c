@@ -21,7 +21,7 @@ static struct icd_mapping *unlink_mapping(struct icd_mapping **link) {
 
 /* Takes the mapping at a pointer off the list; any one of them if the same region
  * is mapped more than once. */
-struct icd_mapping *icd_mapping_take(cl_mem mem, const void *pointer) {
+struct icd_mapping *icd_mapping_remove(cl_mem mem, const void *pointer) {
   cl_mem owner = owner_of(mem);
   struct icd_mapping *found = NULL;
   icd_lock(&owner->lock);

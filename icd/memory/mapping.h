@@ -22,7 +22,7 @@ bool icd_mapping_add(struct icd_mapping *mapping);
 
 /* Removes the mapping at a pointer, or any one of them if the same region is mapped more than
  * once. The reference is the caller's. NULL: there is none. */
-struct icd_mapping *icd_mapping_take(cl_mem mem, const void *pointer);
+struct icd_mapping *icd_mapping_remove(cl_mem mem, const void *pointer);
 
 /* The map or unmap was terminated, and has changed nothing: what it would have mapped is not
  * mapped, and what it would have unmapped still is. */

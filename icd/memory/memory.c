@@ -76,7 +76,7 @@ static cl_mem use_pages(cl_context context, cl_mem_flags flags, size_t size, voi
              host_ptr, size, ICD_PAGE_BYTES, LINE_BYTES);
     return NULL;
   }
-  if (icd_host_pages(context, host_ptr, size, &buffer)) {
+  if (icd_host_pages_import(context, host_ptr, size, &buffer)) {
     icd_note(call, "host_ptr %p is copied: %s", host_ptr, rt_last_message());
     return NULL;
   }
@@ -84,7 +84,7 @@ static cl_mem use_pages(cl_context context, cl_mem_flags flags, size_t size, voi
   if (mem)
     mem->host_pages = true;
   else
-    icd_host_pages_gone(context);
+    icd_host_pages_release(context);
   return mem;
 }
 
@@ -121,7 +121,7 @@ static cl_mem create_buffer(cl_context context, cl_mem_flags flags, size_t size,
   if (dma_buf)
     close((int)*dma_buf); /* the application has given it away */
   mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
-  icd_mem_tell(mem, svm || dma_buf);
+  icd_mem_note(mem, svm || dma_buf);
   if (host_ptr && mem->cpu != host_ptr)
     memcpy(mem->cpu, host_ptr, size);
   return ICD_GIVE(errcode_ret, mem);

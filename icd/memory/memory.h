@@ -44,16 +44,16 @@ bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);
 enum { ICD_PAGE_BYTES = 4096 }; /* the GPU's only page size */
 
 /* A buffer of the pages that the host's bytes lie in (host_pages.c): 0 or -errno. It counts
- * until icd_host_pages_gone; and before a context ends it is forgotten. */
-int icd_host_pages(cl_context context, void *memory, size_t size, struct rt_buffer **buffer);
-void icd_host_pages_gone(cl_context context);
-void icd_host_pages_forget(cl_context context);
+ * until icd_host_pages_release; and before a context ends it is forgotten. */
+int icd_host_pages_import(cl_context context, void *memory, size_t size, struct rt_buffer **buffer);
+void icd_host_pages_release(cl_context context);
+void icd_host_pages_remove_context(cl_context context);
 
 /* A part of another memory object, from byte origin on: holds it. NULL: no memory. */
 cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size);
 
 /* Tells the software Orin's checks about new memory. Memory with a host pointer, or that
  * is one (svm), may be written by the host at any time. */
-void icd_mem_tell(cl_mem mem, bool svm);
+void icd_mem_note(cl_mem mem, bool svm);
 
 #endif

@@ -25,14 +25,14 @@ static void destroy_mem(void *owner) {
   else
     rt_buffer_destroy(mem->buffer);
   if (mem->host_pages)
-    icd_host_pages_gone(context);
+    icd_host_pages_release(context);
   free(mem->image);
   free(mem->properties);
   icd_object_free(ICD_MAGIC_MEM, mem);
   icd_context_drop(context);
 }
 
-/* Whether the application is told when it, or what it is a part of, is destroyed. */
+/* Whether a callback is due when it, or what it is a part of, is destroyed. */
 static bool has_destructor(cl_mem mem) {
   bool told = false;
   for (; mem && !told; mem = mem->parent) {
@@ -91,13 +91,13 @@ int icd_mem_allocate(cl_context context, bool pages, size_t size, struct rt_buff
   return error;
 }
 
-void icd_mem_tell(cl_mem mem, bool svm) {
+void icd_mem_note(cl_mem mem, bool svm) {
   if (!svm && !(mem->flags & ICD_HOST_POINTER))
-    rt_buffer_tell(mem->buffer, RT_BUFFER_UNWRITTEN);
+    rt_buffer_note(mem->buffer, RT_BUFFER_UNWRITTEN);
   if (mem->flags & (CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT))
-    rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_READ);
+    rt_buffer_note(mem->buffer, RT_BUFFER_KERNELS_READ);
   if (mem->flags & CL_MEM_WRITE_ONLY)
-    rt_buffer_tell(mem->buffer, RT_BUFFER_KERNELS_WRITE);
+    rt_buffer_note(mem->buffer, RT_BUFFER_KERNELS_WRITE);
 }
 
 /* Makes a memory object valid whose memory is there. */

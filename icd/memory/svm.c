@@ -67,7 +67,7 @@ static bool add_allocation(cl_context context, cl_mem mem) {
   return good;
 }
 
-cl_mem icd_svm_take(cl_context context, const void *pointer) {
+cl_mem icd_svm_remove(cl_context context, const void *pointer) {
   cl_mem mem = NULL;
   base_mutex_lock(&context->lock);
   const size_t below = find_rank(context, pointer);
@@ -164,7 +164,7 @@ CL_API_ENTRY void CL_API_CALL clSVMFree(cl_context context, void *pointer) {
     ICD_FAIL(NULL, CL_INVALID_CONTEXT, "context is not a context");
     return;
   }
-  cl_mem mem = pointer ? icd_svm_take(context, pointer) : NULL;
+  cl_mem mem = pointer ? icd_svm_remove(context, pointer) : NULL;
   if (mem)
     icd_mem_drop(mem);
   else if (pointer)

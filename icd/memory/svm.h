@@ -17,7 +17,7 @@ cl_mem icd_svm_create(cl_context context, cl_mem_flags flags, size_t size,
 
 /* The allocation that begins at pointer, which is no longer one: the caller drops it.
  * NULL if there is none. */
-cl_mem icd_svm_take(cl_context context, const void *pointer);
+cl_mem icd_svm_remove(cl_context context, const void *pointer);
 
 /* For arguments that are a global or constant pointer (kernel.c): CL_INVALID_ARG_INDEX if
  * there is none of that index, the code other for others; and setting it. */

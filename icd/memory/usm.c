@@ -94,7 +94,7 @@ static cl_int release_allocation(cl_context context, void *pointer, const char *
     return icd_fail(NULL, CL_INVALID_CONTEXT, call, "context is not a context");
   cl_mem found = pointer ? icd_svm_find(context, pointer) : NULL;
   /* clSVMAlloc's are not of this kind. */
-  cl_mem mem = found && found->usm.type ? icd_svm_take(context, pointer) : NULL;
+  cl_mem mem = found && found->usm.type ? icd_svm_remove(context, pointer) : NULL;
   if (found)
     icd_mem_drop(found);
   if (mem)

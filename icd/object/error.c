@@ -29,7 +29,7 @@ bool icd_debug_build(void) {
   return debug_build;
 }
 
-/* What this thread has yet to tell. */
+/* Errors that this thread has not reported yet. */
 struct failure {
   struct failure *next;
   cl_context context;

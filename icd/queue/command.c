@@ -100,7 +100,7 @@ static cl_int refuse_command(cl_command_queue queue, cl_event event, cl_int code
   if (event)
     icd_event_drop(event);
   if (code == CL_OUT_OF_RESOURCES)
-    icd_context_tell_fault(queue->context);
+    icd_context_report_fault(queue->context);
   return icd_fail(queue->context, code, call, "%s", why);
 }
 

@@ -138,7 +138,7 @@ static cl_int settle_event(cl_event event, cl_int status) {
   if (times)
     rt_times_put(event->context->rt, times);
   if (status < 0)
-    icd_context_tell_fault(event->context);
+    icd_context_report_fault(event->context);
   icd_event_call(event, status, due);
   return atomic_load_explicit(&event->status, memory_order_acquire);
 }

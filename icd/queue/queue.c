@@ -223,7 +223,7 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue queue) {
   icd_reclaim(queue->context, false);
   if (error) {
     const char *fault = rt_context_fault(queue->context->rt);
-    icd_context_tell_fault(queue->context);
+    icd_context_report_fault(queue->context);
     return ICD_FAIL(queue->context, CL_OUT_OF_RESOURCES, "%s", fault ? fault : rt_last_message());
   }
   return CL_SUCCESS;

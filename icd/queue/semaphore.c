@@ -1,6 +1,6 @@
 /* cl_khr_semaphore: binary semaphores, between queues and, as sync fds, between drivers
  * (cl_khr_external_semaphore_sync_fd). A semaphore represents an event: that of the
- * command that signals it, or of the fence that was imported. Who waits for a semaphore
+ * command that signals it, or of the fence that was imported. A wait for a semaphore
  * that has not been signalled yet waits for a promise, which the next signal keeps.
  */
 #include <errno.h>
@@ -183,7 +183,7 @@ static cl_int read_properties(cl_context context, const cl_semaphore_properties_
   return CL_SUCCESS;
 }
 
-/* ---- life ------------------------------------------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------------------------ */
 
 CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
     cl_context context, const cl_semaphore_properties_khr *properties, cl_int *errcode_ret) {

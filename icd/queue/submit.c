@@ -46,10 +46,10 @@ static void note_written(const struct icd_operation *operation) {
   if (!mem)
     return;
   if (operation->kind == ICD_FILL)
-    rt_buffer_tell_written(mem->buffer, fill->target,
+    rt_buffer_note_written(mem->buffer, fill->target,
                            icd_box_span(fill->region, fill->row_bytes, fill->slice_bytes));
   else
-    rt_buffer_tell_written(
+    rt_buffer_note_written(
         mem->buffer, copy->target,
         icd_box_span(copy->region, copy->target_row_bytes, copy->target_slice_bytes));
 }

@@ -9,8 +9,8 @@
 #include "base/thread.h"
 #include "icd/queue/event_pool.h"
 
-/* Nothing but a look tells that a command has begun: how often, while a callback wants to
- * know. */
+/* How often a thread looks whether a command has begun, while a callback waits for that: nothing
+ * wakes it. */
 #define LOOK_NS 1000000u
 
 struct watch {
@@ -93,7 +93,7 @@ static void *run_watcher(void *data) {
   return NULL;
 }
 
-/* In a child of fork: there is no such thread, and nothing to look at. */
+/* The child of a fork has neither the threads nor the events. */
 static void forked_child(void) {
   base_mutex_init(&lock, BASE_LOCK_WATCHER);
   watches = NULL;

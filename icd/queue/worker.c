@@ -169,7 +169,7 @@ static struct icd_event_callback *run_command(cl_command_queue queue, struct icd
   } else {
     if (icd_is_about_mapping(operation))
       icd_map_terminated(operation);
-    icd_context_tell_fault(queue->context);
+    icd_context_report_fault(queue->context);
   }
   /* First: a thread that waits for the command may reuse their memory. */
   release_mems(command);

@@ -53,7 +53,7 @@ int rt_context_create(struct rt_device *device, struct rt_context **context) {
   c->as_fd = -1;
   rt_tsg_init(&c->tsg);
   rt_tsg_init(&c->high_tsg);
-  c->range = rt_range_take();
+  c->range = rt_range_get();
   if (c->range > 0 && !rt_choice_may(&device->choices, RT_CHOICE_CONTEXTS)) {
     rt_range_put(c->range);
     c->range = RT_NO_RANGE;

@@ -14,12 +14,12 @@
  * alone as long as no other TSG uses the pool: with CILP the kernel's driver puts a TSG
  * aside in the middle of its grids, and what saves them does not save this memory. */
 struct rt_pool {
-  /* Guards the rest. Launches hold it for reading from the look at it to the doorbell. */
+  /* Guards the rest. A launch holds it for reading until its doorbell. */
   struct base_rwlock lock;
   struct rt_memory memory;
   uint64_t tpc_bytes;
   uint32_t thread_bytes; /* what it suffices for */
-  uint32_t generation;   /* counts changes, so that queues tell their channel */
+  uint32_t generation;   /* counts changes, so that channels get the new addresses */
 };
 
 /* Channels of one priority, with one subcontext. fd and what follows it, but for the
@@ -51,7 +51,7 @@ struct rt_context {
   int as_fd;
   int range;              /* number of its address range */
   struct rt_tsg tsg;      /* medium and low priority */
-  struct rt_tsg high_tsg; /* made when first asked for */
+  struct rt_tsg high_tsg; /* created when a queue first needs it */
   struct rt_slots timelines;
   struct rt_slots times;
   struct rt_heap heap; /* unused unless device.suballocation */

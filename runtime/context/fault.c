@@ -1,5 +1,5 @@
 /* What went wrong on the GPU, in words: from the error notifier, and from what
- * the kernel (SM error states) or the software Orin (its own node) tells.
+ * the kernel (SM error states) or the software Orin (its own node) reports.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static void compare_distance(const struct rt_buffer *b, void *data) {
   }
 }
 
-/* The buffer an address lies in, or else the nearest one. */
+/* The buffer that contains an address, or else the nearest one. */
 static void put_nearest_buffer(FILE *out, struct rt_context *c, uint64_t address) {
   struct search search = {.address = address, .least = UINT64_MAX};
   for (const struct rt_own_buffer *own = c->buffers; own; own = own->next)

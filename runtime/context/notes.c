@@ -87,7 +87,7 @@ void rt_note_module(const struct rt_module *m) {
   put_all_lines(m);
 }
 
-void rt_note_buffer(const struct rt_own_buffer *own, unsigned number) {
+void rt_note_buffer_name(const struct rt_own_buffer *own, unsigned number) {
   const struct rt_buffer *b = &own->node.buffer;
   char name[32];
   if (!own->context->device->notes)
@@ -103,7 +103,7 @@ static const struct rt_context *noted_context(const struct rt_buffer *b) {
   return !own->node.block && own->context->device->notes ? own->context : NULL;
 }
 
-void rt_buffer_tell(const struct rt_buffer *b, enum rt_buffer_news news) {
+void rt_buffer_note(const struct rt_buffer *b, enum rt_buffer_news news) {
   static const enum emulator_note_kind kinds[] = {
       [RT_BUFFER_UNWRITTEN] = EMULATOR_NOTE_UNWRITTEN,
       [RT_BUFFER_KERNELS_READ] = EMULATOR_NOTE_READ_ONLY,
@@ -114,7 +114,7 @@ void rt_buffer_tell(const struct rt_buffer *b, enum rt_buffer_news news) {
     put_note(c, kinds[news], b->gpu, b->size, NULL, 0);
 }
 
-void rt_buffer_tell_written(const struct rt_buffer *b, const void *at, uint64_t size) {
+void rt_buffer_note_written(const struct rt_buffer *b, const void *at, uint64_t size) {
   const uint64_t offset = (uint64_t)((const char *)at - (const char *)b->cpu);
   const struct rt_context *c = noted_context(b);
   if (c && size && offset < b->size && size <= b->size - offset)

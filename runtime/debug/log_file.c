@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 
-/* Who comes first begins the file anew, under an exclusive lock. Others add to it:
+/* The first process begins the file anew, under an exclusive lock. Others add to it:
  * another process, or the driver when the program itself is linked with this code, as
  * tegracl-doctor is. All who write hold a shared lock, for which those who come
  * second wait until the file has its head. */

@@ -224,7 +224,7 @@ void rt_timeline_name_lane(int lane, const char *name) {
   put_name("thread_name", lane, name);
 }
 
-/* ---- life --------------------------------------------------------------------------- */
+/* ---- creation and destruction -------------------------------------------------------- */
 
 void rt_timeline_open(const char *path) {
   file.fd = rt_log_open(path, "[\n", "timeline");

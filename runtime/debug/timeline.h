@@ -28,7 +28,7 @@ void rt_timeline_open(const char *path);
 /* In a child of fork, while it has one thread: its events are its own. */
 void rt_timeline_forked(void);
 
-/* What is told of an event: a number, or a text. */
+/* A detail of an event: a number, or a text. */
 struct rt_timeline_detail {
   const char *name;
   uint64_t number;

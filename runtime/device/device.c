@@ -117,7 +117,7 @@ static uint64_t memory_bytes(struct rt_device *d) {
   if (d->os->ioctl(d->nvmap_fd, rt_request(d, NVMAP_IOC_QUERY_HEAP_PARAMS), &heap) == 0 &&
       heap.total)
     return heap.total;
-  /* What that request reports (docs/hardware/kernel-interface.md 3.5), asked for directly. */
+  /* What that request reports (docs/hardware/kernel-interface.md 3.5), read directly. */
   struct sysinfo system;
   return sysinfo(&system) ? 0 : (uint64_t)system.totalram * system.mem_unit;
 }

@@ -23,7 +23,7 @@ struct rt_device {
   struct base_mutex allocation;  /* held while a large allocation is made: available.h */
   _Atomic uint64_t unseen_bytes; /* of small ones since the last look at free memory */
   const char *meminfo;           /* the system's file */
-  bool notes;                    /* the software Orin wants to be told of code and memory */
+  bool notes;                    /* the software Orin's modes need to know code and memory */
   bool suballocation;            /* small buffers share blocks (heap.h) */
   struct base_mutex usermode_lock;
   unsigned usermode_users; /* channels that hold the page, under usermode_lock */

@@ -72,7 +72,7 @@ static void close_copies(int first_fd, _Atomic uint64_t *words) {
 }
 
 /* By the system call, since the child has nothing but numbers, and no emulated device
- * behind them. */
+ * that they refer to. */
 void rt_fds_close_copies(void) {
   for (int i = 0; i < CHUNKS; i++) {
     _Atomic uint64_t *words = atomic_load(&chunks[i]);

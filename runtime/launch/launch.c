@@ -143,7 +143,7 @@ __attribute__((cold)) static void make_shape(const struct rt_context *c,
 /* ---- grids ----------------------------------------------------------------------- */
 
 /* Where grids go to. */
-struct sink {
+struct target {
   struct rt_queue *queue;
   uint64_t *point;                /* of the last one; or NULL */
   struct rt_recording *recording; /* instead of the queue; or NULL */
@@ -272,16 +272,17 @@ static int record_grid(struct rt_recording *recording, const struct rt_launch *l
   return 0;
 }
 
-static int put_grid(const struct sink *sink, const struct rt_launch *l, const struct part *part) {
-  return sink->recording ? record_grid(sink->recording, l, part)
-                         : launch_grid(sink->queue, l, part, sink->point);
+static int put_grid(const struct target *target, const struct rt_launch *l,
+                    const struct part *part) {
+  return target->recording ? record_grid(target->recording, l, part)
+                           : launch_grid(target->queue, l, part, target->point);
 }
 
 /* Grids of a box of work-groups of one size, from where the launch has come to: one, unless
  * there are more in y or z than a QMD's fields hold (docs/hardware/command-stream.md 5.2). At the
  * box's end the places are 0 again. */
-static int launch_box(const struct sink *sink, const struct rt_launch *l, const struct part *box,
-                      struct rt_cut *cut, uint64_t *left) {
+static int launch_box(const struct target *target, const struct rt_launch *l,
+                      const struct part *box, struct rt_cut *cut, uint64_t *left) {
   const uint32_t *most = l->module->context->device->info.max_grid, *count = box->count;
   for (; cut->z < count[2]; cut->z += base_min(most[2], count[2] - cut->z), cut->y = 0) {
     for (; cut->y < count[1]; cut->y += base_min(most[1], count[1] - cut->y)) {
@@ -296,7 +297,7 @@ static int launch_box(const struct sink *sink, const struct rt_launch *l, const 
         return 0;
       --*left;
       set_raster(l->shape, part.count);
-      int error = put_grid(sink, l, &part);
+      int error = put_grid(target, l, &part);
       if (error)
         return error;
     }
@@ -324,7 +325,7 @@ enum { EDGES = 1 << 3 }; /* sets of dimensions */
 
 /* Any launch: a box, or up to eight if the last work-groups are smaller in some
  * dimensions. The shape is each box's in turn. */
-__attribute__((noinline)) static int launch_boxes(const struct sink *sink,
+__attribute__((noinline)) static int launch_boxes(const struct target *target,
                                                   const struct rt_launch *l) {
   unsigned ends = 0;
   uint64_t left = l->cut ? RT_GRIDS_AT_ONCE : UINT64_MAX;
@@ -341,7 +342,7 @@ __attribute__((noinline)) static int launch_boxes(const struct sink *sink,
     box.ends = cut->edges == ends;
     cut->begun = true;
     make_shape(l->module->context, &piece);
-    int error = launch_box(sink, &piece, &box, cut, &left);
+    int error = launch_box(target, &piece, &box, cut, &left);
     if (error)
       return error;
     if (cut->y | cut->z)
@@ -368,7 +369,7 @@ static inline int submit_launch(struct rt_queue *q, const struct rt_launch *l, u
   rt_channel_lock(q->channel);
   const int error = l->shape->one_grid
                         ? launch_grid(q, l, &whole, point)
-                        : launch_boxes(&(struct sink){.queue = q, .point = point}, l);
+                        : launch_boxes(&(struct target){.queue = q, .point = point}, l);
   rt_queue_ring(q);
   rt_channel_unlock(q->channel);
   return error;
@@ -432,7 +433,7 @@ int rt_recording_launch(struct rt_recording *recording, const struct rt_launch *
   if (error)
     return error;
   error = copy.shape->one_grid ? record_grid(recording, &copy, &whole)
-                               : launch_boxes(&(struct sink){.recording = recording}, &copy);
+                               : launch_boxes(&(struct target){.recording = recording}, &copy);
   free(copy.shape);
   return error;
 }

@@ -47,7 +47,7 @@ struct rt_recording {
   const char *kernel;   /* the first one's name */
 };
 
-/* ---- life ------------------------------------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------------------ */
 
 int rt_recording_create(struct rt_context *c, struct rt_recording **recording) {
   *recording = calloc(1, sizeof(**recording));
@@ -233,7 +233,7 @@ int rt_recording_end(struct rt_recording *r) {
 
 /* ---- submission ------------------------------------------------------------------------------ */
 
-/* A slice of its own for what must come before the recording, or after it. */
+/* Another slice for what must come before the recording, or after it. */
 static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile uint64_t *time,
                      bool behind, uint64_t *point) {
   struct rt_slice s;

@@ -13,7 +13,7 @@ enum {
   LINE_BYTES_MAX = 1 << 30, /* of a copy; the field has 32 bits */
   FILL_SIDE_MAX = 1 << 15,  /* elements of a line, and lines, of a fill: NVK's limit */
   COMPONENT_BYTES = 4,      /* of a fill's patterns of 4 bytes and more */
-  CONSTANT_BYTES = 8,       /* that the copy engine repeats by itself */
+  CONSTANT_BYTES = 8,       /* that the copy engine repeats */
 };
 
 static void put_copy(struct rt_recording *r, uint32_t method, uint32_t count) {

@@ -26,7 +26,7 @@ static int finish_buffer(struct rt_context *c, struct rt_own_buffer *own, int er
   c->buffers = own;
   const unsigned number = ++c->buffers_made;
   base_mutex_unlock(&c->lock);
-  rt_note_buffer(own, number);
+  rt_note_buffer_name(own, number);
   *buffer = &own->node.buffer;
   return 0;
 }

@@ -28,7 +28,7 @@ int rt_memory_import(struct rt_device *device, int as_fd, int fd, struct rt_memo
 int rt_memory_import_host(struct rt_device *device, int as_fd, void *pages, uint64_t size,
                           struct rt_memory *memory);
 /* After a fork: the process's next store to one of the pages, or the one that the fork
- * raced with, has given it another page, of which the GPU does not know. Maps the pages
+ * raced with, has given it another page, which the GPU does not have. Maps the pages
  * that are there now in the place of the old. */
 int rt_memory_renew_host(struct rt_device *device, void *pages, struct rt_memory *memory);
 /* Closes the dmabuf fd; the mappings hold the memory (docs/hardware/kernel-interface.md 3.2). */

@@ -25,7 +25,7 @@ _Static_assert(RANGES *RANGE_BYTES + NVGPU_AS_KERNEL_BYTES <= RT_LOCAL_WINDOW,
 
 static atomic_uint ranges_used;
 
-int rt_range_take(void) {
+int rt_range_get(void) {
   unsigned used = atomic_load(&ranges_used);
   for (;;) {
     int range = __builtin_ctz(~used);

@@ -16,7 +16,7 @@
 enum { RT_NO_RANGE = -1 };
 
 /* The number of the lowest free range, or RT_NO_RANGE when all are taken. */
-int rt_range_take(void);
+int rt_range_get(void);
 void rt_range_put(int range);
 
 /* Its addresses, from begin to end - 1. */

@@ -25,7 +25,7 @@ static int bind_channel(struct rt_context *c, struct rt_tsg *tsg, struct rt_chan
   return error;
 }
 
-/* Ring and USERD in memory of their own, at offset 0 and of exact size: a 3 MiB
+/* Ring and USERD each have their own memory, at offset 0 and of exact size: a 3 MiB
  * ring froze a board (docs/hardware/kernel-interface.md trap T1). */
 static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
   struct rt_device *d = c->device;

@@ -145,7 +145,7 @@ static struct rt_channel *choose_channel(struct rt_context *c, struct rt_tsg *ts
   return ch ? ch : shared;
 }
 
-int rt_channel_take(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel **channel) {
+int rt_channel_get(struct rt_context *c, struct rt_tsg *tsg, struct rt_channel **channel) {
   base_mutex_lock(&c->channels_lock);
   int error;
   *channel = choose_channel(c, tsg, &error);

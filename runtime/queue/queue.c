@@ -14,7 +14,7 @@ static int channel_of(struct rt_context *c, enum rt_priority priority,
                       struct rt_channel **channel) {
   struct rt_tsg *tsg = NULL;
   const int error = rt_context_tsg(c, priority, &tsg);
-  return error ? error : rt_channel_take(c, tsg, channel);
+  return error ? error : rt_channel_get(c, tsg, channel);
 }
 
 /* A TSG of high priority has run on no board: one without does, too. */

@@ -53,21 +53,21 @@ struct rt_channel {
   volatile uint64_t *timeline; /* written by the GPU */
   uint64_t first;              /* its value before the first submission */
   _Atomic uint64_t submitted;
-  uint64_t rung; /* of the submitted, what the hardware has been told of */
+  uint64_t rung; /* the last point whose doorbell has been rung */
   struct rt_submission submissions[RT_GPFIFO_ENTRIES];
   /* The words that end each submission, but for its point. */
   uint32_t end[RT_END_WORDS];
   unsigned end_words;
-  bool due;           /* the channel has to hear something before its next work: */
+  bool due;           /* state is to be emitted before the next submission: */
   bool set_up;        /* it has its class and windows */
   bool skeds_stale;   /* the slice ring has wrapped since the last submission */
-  uint32_t seen_code; /* generations that the channel knows */
+  uint32_t seen_code; /* generations that the channel has got */
   uint32_t seen_pool;
 };
 
 /* A channel of the TSG for one more queue: one that no queue has, a new one if the TSG is idle,
  * or one that others share. */
-int rt_channel_take(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel **channel);
+int rt_channel_get(struct rt_context *context, struct rt_tsg *tsg, struct rt_channel **channel);
 void rt_channel_put(struct rt_channel *channel);
 /* Closes all of a TSG's. None of its queues is left. */
 void rt_channels_destroy(struct rt_context *context, struct rt_tsg *tsg);
@@ -80,7 +80,7 @@ int rt_channel_open(struct rt_context *context, struct rt_tsg *tsg, struct rt_ch
 /* Harmless on a zeroed struct with fd -1. */
 void rt_channel_close(struct rt_context *context, struct rt_channel *channel);
 
-/* Closes the channel before its work has ended: its timeline says point from then on. */
+/* Closes the channel before its work has ended: its timeline is set to point. */
 void rt_channel_abandon(struct rt_channel *channel, uint64_t point);
 
 /* The ring's part. */
@@ -170,7 +170,7 @@ int rt_slice_begin(struct rt_queue *queue, uint64_t payload_bytes, struct rt_sli
 /* Ends the pushbuffer with the timeline's release, and makes it the GPFIFO's next entry. */
 uint64_t rt_slice_put(struct rt_queue *queue, struct rt_slice *slice, const char *kernel);
 
-/* One doorbell for all entries that have none. Whoever puts entries calls it before the
+/* One doorbell for all entries that have none. A caller that puts entries calls it before the
  * queue's lock is free: nothing else would ring for them (docs/architecture.md). */
 void rt_queue_ring(struct rt_queue *queue);
 
@@ -182,12 +182,11 @@ uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const c
  * the grid is the caller's, who holds the pool's lock for reading. */
 int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, struct rt_slice *slice);
 
-/* True if the channel has something to hear before its next work, with which
- * rt_slice_begin begins. */
+/* True if state is to be emitted before the next submission; rt_slice_begin does it. */
 bool rt_queue_is_due(const struct rt_queue *queue);
 
 /* As rt_slice_put, of a slice that is no part of the ring, finished but for the release
- * after it, which has memory of its own. The point is two further on: nothing waits for
+ * after it, which has its own memory. The point is two further on: nothing waits for
  * the one between. */
 int rt_slice_replay(struct rt_queue *queue, const struct rt_slice *slice, const char *kernel,
                     uint64_t *point);

@@ -72,7 +72,7 @@ static void put_end(const struct rt_channel *ch, struct rt_slice *s) {
   s->at = words + ch->end_words;
 }
 
-/* ---- life ------------------------------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------------ */
 
 int rt_ring_create(struct rt_channel *ch) {
   struct rt_context *c = ch->context;
@@ -80,7 +80,7 @@ int rt_ring_create(struct rt_channel *ch) {
   int error = rt_slots_get(&c->timelines, &timeline);
   if (error)
     return error;
-  /* A timeline goes on from its last user's value, so that a late acquire of an
+  /* A timeline continues from its last user's value, so that a late acquire of an
    * old point is satisfied for ever. */
   ch->timeline = timeline;
   ch->first = ch->rung = *ch->timeline;
@@ -142,7 +142,7 @@ bool rt_queue_is_due(const struct rt_queue *q) {
   return q->channel->due || q->acquire_count || code_is_new(q->channel);
 }
 
-/* What the channel has to hear before its next work. */
+/* State to emit before the next submission. */
 static void put_due(struct rt_queue *q, struct rt_slice *s) {
   struct rt_channel *ch = q->channel;
   if (!ch->set_up)
@@ -204,7 +204,7 @@ static void place_slice(const struct rt_channel *ch, uint64_t start, uint64_t pa
   s->at = s->words;
 }
 
-/* Whatever may be in the way of a slice. */
+/* Begins a slice where state is due or room is short. */
 __attribute__((noinline)) static int begin_slowly(struct rt_queue *q, uint64_t payload_bytes,
                                                   struct rt_slice *s) {
   if (rt_queue_dead(q)) {
@@ -286,7 +286,7 @@ __attribute__((cold)) static void show_submission(const struct rt_queue *q,
 
 /* A line that another core has read, as the software Orin's does, can be stored to only once
  * that core has given it up. So those which the launch after next will fill, if it is like
- * this one, are asked for now. A board's ring is write-combined: no cache has it. */
+ * this one, are prefetched now. A board's ring is write-combined: no cache has it. */
 static inline void prefetch_slices(const struct rt_channel *ch, const struct rt_slice *s) {
 #if defined(__x86_64__)
   const uint64_t bytes = ch->slice_head - s->start;

@@ -19,7 +19,7 @@
 enum {
   NS_PER_MS = 1000000,
   SPIN_NS = 30000,
-  SPIN_ROUNDS = 64, /* looks at the timeline between two looks at the clock */
+  SPIN_ROUNDS = 64, /* polls of the timeline between two reads of the clock */
   /* A fault counts the syncpoint up as well, but perhaps not as far as the point. */
   FENCE_MAX_MS = 100,
   /* A fence that has not woken so long after its point was reached is late. */
@@ -78,8 +78,8 @@ static int sleep_on_fence(struct rt_queue *q, uint64_t point, int timeout_ms) {
   return ready < 0 && ready != -EINTR ? -1 : ready > 0;
 }
 
-/* The work may wait for that of the other TSG, whose fault this queue's notifier does not
- * tell. Who has the lock for long looks, too. */
+/* The work may wait for that of the other TSG, whose fault is not in this queue's notifier.
+ * A thread that has the lock for long checks them, too. */
 static void check_all_notifiers(struct rt_context *c) {
   if (base_mutex_trylock(&c->lock))
     return;

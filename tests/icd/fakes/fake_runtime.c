@@ -326,9 +326,9 @@ void rt_buffer_destroy(struct rt_buffer *buffer) {
   live--;
 }
 
-void rt_buffer_tell(const struct rt_buffer *buffer, enum rt_buffer_news news) {}
+void rt_buffer_note(const struct rt_buffer *buffer, enum rt_buffer_news news) {}
 
-void rt_buffer_tell_written(const struct rt_buffer *buffer, const void *at, uint64_t size) {}
+void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint64_t size) {}
 
 int rt_module_create(struct rt_context *context, const struct module_code *code,
                      struct rt_module **module) {
