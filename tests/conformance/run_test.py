@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""conformance/run compares tegracl's results alone with expected.csv: with any other platform, or
-with none, it exits with a message before the first test. The CTS here is a script.
+"""conformance/run compares results with expected.csv only if the platform is tegracl. With any other
+platform, or with none, it exits with a message before the first test. The CTS here is a script.
 
 run_test.py SOURCE OTHER      OCL_ICD_VENDORS names tegracl; OTHER is another driver's library
 """
@@ -14,12 +14,12 @@ from pathlib import Path
 RUN = Path(sys.argv[1], 'conformance/run')
 OTHER = sys.argv[2]
 
-# Lists one test, and says that it passes.
+# Lists one test, and exits with 0 after it has written RESULT as the result.
 CTS = '''#!/bin/sh
 if [ "$1" = --list ]; then
   printf '\\tvector_swizzle\\n'
 else
-  echo '{"results": {"vector_swizzle": "pass"}}' >"$CL_CONFORMANCE_RESULTS_FILENAME"
+  echo '{"results": {"vector_swizzle": "'"${RESULT:-pass}"'"}}' >"$CL_CONFORMANCE_RESULTS_FILENAME"
 fi
 '''
 
@@ -53,6 +53,11 @@ class Run(unittest.TestCase):
         result = self.run_it()
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn('0 results differ', result.stdout)
+
+    def test_a_failure_that_the_exit_status_hides(self):
+        result = self.run_it(RESULT='fail')
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn('basic vector_swizzle: fail (expected pass)', result.stdout)
 
     def test_another_platform(self):
         (self.vendors / 'other.icd').write_text(f'{OTHER}\n', encoding='utf-8')
