@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""report_test.py TEGRACL_REPORT: tables and charts of timelines that are written here."""
+"""report_test.py TEGRACL_REPORT: its tables and charts of timelines that this test writes."""
 import json
 import os
 import re
@@ -40,7 +40,7 @@ def row(run, name):
     return re.split(r"\s{2,}", line.strip())
 
 
-# 100 calls of 1 us but two of 50: the median is 1, 99 % take at most 50.
+# 98 calls of 1 us and two of 50 us: the median is 1, the 99th percentile 50.
 times = [1] * 98 + [50] * 2
 slow = [kernel("slow", 1000 * i, t, waited_ns=500, warp_instructions=1000, global_bytes=64)
         for i, t in enumerate(times)]
@@ -59,7 +59,7 @@ assert run.stdout.index("slow") < run.stdout.index("quick"), "the longest first"
 assert row(run, "copy: copy") == ["copy: copy", "1", "2.500 ms", "2.500 ms", "2.500 ms", "123.5 k"]
 assert row(run, "wait: wait for the GPU")[1:3] == ["1", "38.000 us"]
 
-# A call of 40 us and what lies in it; what is too narrow to be seen is drawn once.
+# An event within another is drawn below it. Events narrower than a pixel are drawn once.
 _, chart = report(names + quick + api, "--svg", "SVG", "--to", "0.05")
 _, crowded = report([kernel("k", i / 2, 0.1) for i in range(1000)] + [kernel("k", 1e6, 1)],
                     "--svg", "SVG")
@@ -69,13 +69,13 @@ titles = [t.firstChild.data for t in document.getElementsByTagName("title")]
 assert titles == ["clFinish, 40.000 us\npoint: 1", "wait for the GPU, 38.000 us"], titles
 heights = {t: r.getAttribute("y") for r in document.getElementsByTagName("rect")
            for t in [r.firstChild and r.firstChild.firstChild.data.split(",")[0]] if t}
-assert int(heights["wait for the GPU"]) > int(heights["clFinish"]), "what lies in a call is below"
+assert int(heights["wait for the GPU"]) > int(heights["clFinish"]), "an event within another is below it"
 _, chart = report(names + quick, "--svg", "SVG")
 document = xml.dom.minidom.parseString(chart)
 texts = [t.firstChild.data for t in document.getElementsByTagName("text")]
 assert "quick<&>" in texts and "GPU, queue 0" in texts, texts
 
-# A part of it.
+# A part of the timeline.
 run, _ = report(names + slow, "--from", "97.5")
 assert row(run, "slow")[1] == "2"
 run, _ = report(names + slow, "--to", "9.5")
@@ -83,7 +83,7 @@ assert row(run, "slow")[1] == "10"
 run, _ = report(names + slow, "--from", "500", code=1)
 assert "no events there" in run.stderr
 
-# A program that died while it wrote; a file that was never finished by "]"; and none at all.
+# Lines of a program that was killed, a file without "]" at its end, an empty one, and another text.
 run, _ = report([slow[0], '{"name": "torn", "ph": "X", "ts"', "\0\0\0", slow[1]])
 assert row(run, "slow")[1] == "2" and "1 lines are damaged" in run.stderr
 run, _ = report([api[0]])
@@ -93,7 +93,7 @@ assert "has no events" in run.stderr
 run, _ = report(["text"], code=1, lead="some ")
 assert "is no timeline" in run.stderr
 
-# What no program of ours writes: a traceback never, control characters never, /dev/zero never long.
+# Input that tegracl does not write: no traceback, no control characters, no endless line.
 bad = ["[" * 100000, "[]", "3", "null", '"text"', "{}", '{"ph": "X"}', '{"ph": {}}'] + [
     json.dumps(dict(slow[0], **change)) for change in (
         {"ts": float("nan")}, {"dur": float("inf")}, {"dur": -1}, {"ts": "0"}, {"ts": 1e300},
@@ -114,7 +114,8 @@ for path in ("/nowhere/a\x1b[31m", "/dev/full"):
     run, _ = report(slow, "--svg", path, code=1)
     assert "cannot be written: " in run.stderr and "\x1b" not in run.stderr, run.stderr
 run = subprocess.run([sys.argv[1], "/nowhere/\x1b[31m"], capture_output=True, text=True)
-assert run.returncode == 1 and "\x1b" not in run.stderr, run.stderr
+assert run.returncode == 1 and run.stderr == (
+    "tegracl-report: /nowhere/?[31m: No such file or directory\n"), run.stderr
 run = subprocess.run([sys.argv[1], "/dev/zero"], capture_output=True, text=True,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
 assert run.returncode == 1 and "is no timeline" in run.stderr, run.stderr

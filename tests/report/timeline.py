@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""timeline.py SAMPLES FAILURES ENDLESS TEGRACL_REPORT: what TEGRACL_DEBUG=timeline:FILE writes of
+"""timeline.py SAMPLES FAILURES ENDLESS TEGRACL_REPORT: the timelines (TEGRACL_DEBUG=timeline:FILE) of
 programs whose calls, kernels and counts are known."""
 import json
 import os
@@ -21,13 +21,13 @@ def start(path, *command, **variables):
 
 
 def events_of(path):
-    """Chrome's reader wants a comma after each event but the last, and forgives the rest."""
+    """The events of a file. It ends after a comma, without "]", which Chrome accepts."""
     with open(path, encoding="utf-8") as file:
         return json.loads(file.read().rstrip().rstrip(",") + "]")
 
 
 def events_beside_a_torn_one(path):
-    """Of a file to which a process that was killed may have been writing a line."""
+    """The events of a file in which a killed process may have left part of a line."""
     with open(path, encoding="utf-8") as file:
         lines = [line.strip().rstrip(",") for line in file.read().removeprefix("[").splitlines()]
     events, torn = [], []
@@ -63,11 +63,11 @@ assert program.returncode == 0, output
 events = events_of(path)
 for name in ("vadd", "matmul"):
     kernel = one(of(events, "kernel", name))
-    told = kernel["args"]
+    details = kernel["args"]
     counted = int(re.search(name + r" .* (\d+) warp instructions", output).group(1))
-    assert told["warp_instructions"] == counted, (told, counted)
+    assert details["warp_instructions"] == counted, (details, counted)
     submission = one([e for e in of(events, "submission") if e["args"]["kernel"] == name])
-    assert submission["args"]["point"] == told["point"]
+    assert submission["args"]["point"] == details["point"]
     assert kernel["ts"] >= submission["ts"] and kernel["dur"] > 0
     enqueue = one([e for e in of(events, "api", "clEnqueueNDRangeKernel")
                    if e["ts"] <= submission["ts"] <= e["ts"] + e["dur"]])
@@ -104,8 +104,8 @@ faults = of(events, "fault")
 assert any("MMU fault" in e["args"]["message"] and "kernel mmu" in e["args"]["message"]
            for e in faults), faults
 
-# Two processes write one file, and one of them is killed: nothing is lost, or torn but what it
-# was writing at that moment.
+# Two processes write to a file, and one of them is killed. Only the line that it was writing may be
+# damaged.
 path = os.path.join(folder.name, "both.json")
 victim = start(path, ENDLESS)
 while not (os.path.exists(path) and "clBuildProgram" in open(path, encoding="utf-8").read()):
@@ -123,7 +123,7 @@ of_victim = [e for e in events if e["pid"] == victim.pid]
 assert of(of_victim, "api", "clBuildProgram")
 assert one([e for e in of(events, "kernel", "vadd") if e["pid"] == other.pid])
 
-# What cannot be written is said once, and the program runs.
+# If the file cannot be written there is one message, and the program runs.
 program = start("/proc/nothing", SAMPLES, "vadd")
 output = program.communicate()[0]
 assert program.returncode == 0 and output.count("no timeline in /proc/nothing") == 1, output
