@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks which directory includes which headers of which other.
+"""Checks which headers of other directories each directory includes.
 
-Usage: include_rules.py TOP            prints each include that OFFERS does not allow, and
-                                       whether the picture in docs/architecture.md is current
+Usage: include_rules.py TOP            prints each include that OFFERS does not allow, and an error
+                                       if the picture in docs/architecture.md is not current
        include_rules.py TOP --update   writes the picture
-Exit status 1 if anything is wrong. Tests itself first.
+Exit status 1 if anything is wrong. A self-test runs first.
 """
 import pathlib
 import re
@@ -12,8 +12,8 @@ import sys
 
 SOURCES = ["base", "gpu", "emulator", "runtime", "compiler", "icd", "tools"]
 ALL = "*"
-# Directory: the headers that it offers, and to which directories. A directory's own files and
-# those of its folders that are not listed here may include all of its headers.
+# {directory: {user: headers that it may include}}. The files of a directory, with its folders that are
+# not listed, may include all of its headers.
 OFFERS = {
     "base": {ALL: ALL},
     "gpu/hw": {"gpu/nvgpu": "host.h", "emulator/texture": "texture.h", "emulator": ALL, "runtime": ALL, "tools/doctor": ALL},
@@ -34,7 +34,7 @@ OFFERS = {
     "icd": {},
     "tools/doctor": {},
 }
-# Headers of others, and the directories or files that may include them.
+# {prefix of a header of another project: directories or files that may include it}
 FOREIGN = {"CL/": ["icd", "tools/doctor", "compiler/prebuild.c"], "llvm-c/": ["compiler"], "nvrtc": [], "cuda": [],
            "elf.h": ["compiler", "gpu/cubin"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""The links in the Markdown pages lead somewhere: files that are there, headings that
-the page has. Pages of the Debian package link to files of the package only. Addresses of other
-machines are not asked for.
+"""The links in the Markdown pages are valid: the file exists, and the page has the heading. Pages of the
+Debian package link only to files of the package. Links to other sites are not checked.
 
 links.py TOP
 """
@@ -14,13 +13,13 @@ FENCE = re.compile(r'^```.*?^```', re.M | re.S)
 
 
 def prose(page):
-    """A page without its code, in which brackets mean something else."""
+    """The text of a page without code, in which brackets are no links."""
     lines = FENCE.sub('', page.read_text(encoding='utf-8')).splitlines()
     return '\n'.join(re.sub(r'`[^`]*`', '`', line) for line in lines if not line.startswith('    '))
 
 
 def anchors(page):
-    """Of its headings, as GitHub and others make them."""
+    """The anchors of a page's headings, as GitHub makes them."""
     found = set()
     text = FENCE.sub('', page.read_text(encoding='utf-8'))
     for heading in re.findall(r'^#+ +(.*)$', text, re.M):
@@ -33,7 +32,7 @@ def anchors(page):
 
 
 def packaged(top):
-    """The files that the Debian package has beside its pages, and their folders."""
+    """The files of the Debian package, and their folders."""
     if not (top / 'debian').exists():
         return set()
     lines = [line for name in ('docs', 'examples', 'tegracl.install')
@@ -66,7 +65,7 @@ def main():
     links = sum(len(LINK.findall(prose(page))) for page in pages)
     package = packaged(top)
     found = [sentence for page in pages for sentence in dead(page, package)]
-    print('\n'.join(found) or f'{links} links of {len(pages)} pages lead somewhere')
+    print('\n'.join(found) or f'{links} links of {len(pages)} pages are valid')
     return 1 if found or not links else 0
 
 

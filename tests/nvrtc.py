@@ -1,4 +1,4 @@
-"""NVRTC for the tests that compile CUDA C themselves: the library that tegraclc finds."""
+"""NVRTC, as tegraclc finds it, for tests that compile CUDA C themselves."""
 import ctypes
 import subprocess
 
@@ -19,7 +19,7 @@ class Nvrtc:
         return text.raw
 
     def compile(self, source, options, headers=None):
-        """(CUBIN or None, log) of CUDA C. headers: texts by name, all bytes."""
+        """Compiles CUDA C. Returns the CUBIN, or None, and the log. headers: texts by name, as bytes."""
         headers, program = headers or {}, ctypes.c_void_p()
         self.library.nvrtcCreateProgram(
             ctypes.byref(program), source, b"test.cu", len(headers),

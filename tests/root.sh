@@ -1,13 +1,13 @@
-# A clean root made with debootstrap, in $folder/root, and what tests do in it (sourced by
-# bash, after tests/setup.sh). Needs root and a network. What debootstrap made is kept in the
-# user's cache folder for the next time.
+# Functions for tests in a clean root, $folder/root, which debootstrap makes (sourced by bash, after
+# tests/setup.sh). They need root and a network. The user's cache folder keeps an archive of the
+# root.
 
 suite=${suite:-bookworm}
 root=$folder/root
 root_cache=${XDG_CACHE_HOME:-$HOME/.cache}/tegracl-tests
 root_packages=ca-certificates,git,sudo
 
-# The mirror of this machine's apt, if it is a Debian and SUITE is Debian's.
+# mirror: prints the mirror of $suite: Ubuntu's, or the one of this machine's apt.
 mirror() {
   case $suite in
     jammy) echo "http://archive.ubuntu.com/ubuntu" ;;
@@ -15,8 +15,8 @@ mirror() {
   esac
 }
 
-# clean_root: makes it, or makes it anew. An ordinary user in it, ann, may use sudo, and apt
-# and pip go to the network as on this machine.
+# clean_root: makes the root; an old one is removed. It has an ordinary user, ann, who may use sudo. Its
+# apt and pip use the proxies and indexes of this machine.
 clean_root() {
   local components=main archive=$root_cache/$suite.tar
   need_packages debootstrap
@@ -48,7 +48,7 @@ clean_root() {
   echo 'ann ALL=(ALL) NOPASSWD: ALL' | as_root tee "$root/etc/sudoers.d/ann" >/dev/null
 }
 
-# pip's index and proxy on this machine, as a configuration file.
+# pip_configuration: prints pip's indexes and proxy on this machine as a configuration file.
 pip_configuration() {
   local option value
   echo "[global]"
@@ -60,8 +60,8 @@ pip_configuration() {
   done
 }
 
-# inside COMMAND...: as root in the clean root, with nothing of this environment. Whatever it
-# starts ends with it.
+# inside COMMAND...: runs it as root in the clean root, without this environment. Its child processes
+# end with it.
 inside() {
   as_root unshare --mount --pid --fork --kill-child sh -c '
     root=$1 && shift
@@ -72,8 +72,8 @@ inside() {
         chroot "$root" "$@"' inside "$root" "$@"
 }
 
-# apt ARGUMENTS...: apt-get in the clean root, with output only if it fails. The root need
-# not survive a power cut.
+# apt ARGUMENTS...: runs apt-get in the clean root, with output only if it fails. It does not sync
+# files, which is faster.
 apt() {
   inside apt-get -y -qq -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-unsafe-io "$@" >"$folder/apt.log" 2>&1 || {
     tail "$folder/apt.log"
@@ -81,12 +81,12 @@ apt() {
   }
 }
 
-# as_user COMMAND: a shell's command as an ordinary user who has logged in.
+# as_user COMMAND: runs a shell command as the ordinary user, after a login.
 as_user() {
   inside su - ann -c "$1"
 }
 
-# shown WORDS COMMAND...: its output has the words, whatever its exit status.
+# shown WORDS COMMAND...: fails unless the output has the words. The exit status does not matter.
 shown() {
   local words=$1 output
   shift
@@ -99,7 +99,7 @@ shown() {
   echo "ok: $words"
 }
 
-# Nothing of the package's is left when it is removed, under its name or under another's.
+# remove PACKAGE: removes it, and fails if files of tegracl are left. Removes the root.
 remove() {
   local left
   say "apt remove $1"

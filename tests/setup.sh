@@ -1,6 +1,5 @@
-# Set-up shared by tests/demo and tests/check (sourced by bash): Debian packages,
-# NVRTC, a build folder. Costs nothing when all is there. Needs root only when a
-# package is missing, and then asks for it by sudo.
+# Set-up for the scripts in this folder (sourced by bash): Debian packages, NVRTC, build folders. It
+# installs only what is missing, by sudo if the user is not root.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${TEGRACL_BUILD:-$top/build}
@@ -18,10 +17,10 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Installs those of the given Debian packages that are not there.
+# need_packages NAME...: installs those of the Debian packages that are missing.
 need_packages() {
   command -v dpkg-query >/dev/null || {
-    echo "Not a Debian system: make sure that these are there: $*"
+    echo "Not a Debian system: make sure that these are installed: $*"
     return
   }
   local missing=() name
@@ -44,14 +43,14 @@ fetch_nvrtc() {
     --no-warn-script-location --upgrade --target "$1" "$2"
 }
 
-# need_nvrtc FOLDER: the build in FOLDER finds an NVRTC: of JetPack or a CUDA toolkit, else of
-# PyPI, fetched into $build, else of Debian's non-free component.
+# need_nvrtc FOLDER: makes sure that the build in FOLDER finds an NVRTC: that of JetPack or a CUDA
+# toolkit, else PyPI's, which is fetched into $build, else that of Debian's non-free component.
 need_nvrtc() {
   local found
   [ "$1" = "$build" ] || ln -sfn "$build/nvrtc" "$1/nvrtc"
   if ! found=$("$1/compiler/tegraclc" --print-path nvrtc 2>/dev/null); then
     if ! fetch_nvrtc "$build/nvrtc" nvidia-cuda-nvrtc; then
-      echo "PyPI gave none; trying Debian's non-free package libnvrtc11.2"
+      echo "PyPI has none; trying Debian's non-free package libnvrtc11.2"
       as_root apt-get install -y -qq --no-install-recommends libnvrtc11.2 >/dev/null || {
         echo "No NVRTC. Install a CUDA toolkit (11.4 or newer), or set TEGRACL_NVRTC to the" \
           "folder of libnvrtc.so." >&2
@@ -63,15 +62,14 @@ need_nvrtc() {
   echo "NVRTC: $found"
 }
 
-# Debian's arm64 libraries, which the cross build links and qemu loads (55 MB with
-# the package list). Unpacked into a folder: the machine's own packages stay as
-# they are.
+# Debian's arm64 libraries, which the cross build links and qemu loads (55 MB with the package list).
+# They are only unpacked into a folder, not installed.
 arm64_libraries=(libc6 libc6-dev linux-libc-dev libgcc-s1 libstdc++6 libllvm15 libffi8 libedit2
   libbsd0 libmd0 libtinfo6 libz3-4 libxml2 libicu72 liblzma5 zlib1g zlib1g-dev opencl-c-headers
   ocl-icd-libopencl1 ocl-icd-opencl-dev libxxhash-dev libcmocka0 libcmocka-dev libelf1 libelf-dev
   libpng16-16 libpng-dev libjpeg62-turbo libjpeg62-turbo-dev libssl3 libssl-dev)
 
-# need_sysroot FOLDER: fills it, once.
+# need_sysroot FOLDER: unpacks them there, once.
 need_sysroot() {
   local folder=$1 file
   [ -f "$folder/complete" ] && return
@@ -88,13 +86,13 @@ need_sysroot() {
     dpkg-deb -x "$file" "$folder" || return 1
   done
   find "$folder" -type l -lname '/*' -print0 | while IFS= read -r -d '' file; do
-    ln -sfnr "$folder$(readlink "$file")" "$file" # not of this machine's root
+    ln -sfnr "$folder$(readlink "$file")" "$file" # not to this machine's root
   done
   rm -r "$folder/packages"
   touch "$folder/complete"
 }
 
-# need_cross_file FILE SYSROOT TEGRACLC: what tests/arm64/cross.ini leaves open.
+# need_cross_file FILE SYSROOT TEGRACLC: writes the paths that tests/arm64/cross.ini needs.
 need_cross_file() {
   printf "[constants]\nsysroot = '%s'\n\n[binaries]\ntegraclc = '%s'\n" "$2" "$3" >"$1"
 }
@@ -110,7 +108,7 @@ need_khronos_loader() {
   python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
     --implementation cp --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 \
     --dest "$folder" pyclesperanto-opencl==0.25.1 || {
-    echo "PyPI gave no Khronos loader: the test \"icd loaders\" will fail" >&2
+    echo "PyPI has no Khronos loader: the test \"icd loaders\" will fail" >&2
     return 1
   }
   wheel=$(echo "$folder"/*.whl)

@@ -1,5 +1,6 @@
-/* What gcc's -finstrument-functions calls at each function's entry and exit: stalls the thread
- * at those that STALL_SEED chooses, every third time or so. Preloaded; see tests/stalls.
+/* Functions that gcc's -finstrument-functions calls at the entry and exit of each function. They
+ * stall the thread at those that STALL_SEED chooses, about every third time. Preloaded by
+ * tests/stalls.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +18,7 @@ enum {
   LONG_ONE_IN = 50,
   SHORT_US = 4000,
   LONG_US = 30000,
-  PROCESS_US = 3000000, /* of a process in all: a function may be called millions of times */
+  PROCESS_US = 3000000, /* of a process in total: a function may be called millions of times */
   PAGE = 4096,
 };
 
@@ -39,7 +40,8 @@ UNSEEN static uint32_t mix(uint32_t x) {
   return x ^ x >> 16;
 }
 
-/* Known by its place in its page, which is the same in each run, wherever the library lies. */
+/* Chooses by the function's offset in its page, which does not depend on the address of the
+ * library. */
 UNSEEN static bool is_chosen(const void *function, uint32_t at_exit) {
   const uint32_t place = (uint32_t)((uintptr_t)function % PAGE);
   return seed && mix(mix(seed) ^ (place << 1 | at_exit)) % CHOSEN_ONE_IN == 0;

@@ -1,13 +1,12 @@
-/* Files get their times from a clock that may tick slowly: of two changes in one tick
- * they cannot be told apart.
- */
+/* Times of files come from CLOCK_REALTIME_COARSE. Two changes within one tick of it have the same
+ * time. */
 #ifndef TEGRACL_TEST_TICK_H
 #define TEGRACL_TEST_TICK_H
 
 #include <time.h>
 #include <unistd.h>
 
-/* Until that clock is past now. */
+/* Waits until a change of a file would get a later time than now. */
 static inline void wait_for_tick(void) {
   enum { LOOK_US = 1000 };
   struct timespec now, ticking;

@@ -1,5 +1,4 @@
-/* Opens the device as a program does, and has one queue: TEGRACL_DEBUG shows which choices the
- * driver made. */
+/* Opens the device and creates a queue. TEGRACL_DEBUG=choices then prints the driver's choices. */
 #include <stdio.h>
 
 #include "runtime/runtime.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tegracl-doctor, the command: all steps pass on the software Orin, built in and as
-device nodes; the report has no personal data, and what is missing is named.
+"""The command tegracl-doctor: all steps pass on the software Orin, built in and as device nodes. The
+report has no personal data, and names what is missing.
 
 command_test.py DOCTOR OTHER_PLATFORM OLD_LOADER HARDWARE.md [EMULATE]
 OCL_ICD_VENDORS names the driver
@@ -30,7 +30,7 @@ def walk(folder, command=(), device='emulator', options=('--required',), **envir
 
 
 def walk_with_loader(library):
-    """In place of the machine's; one without content cannot be loaded."""
+    """Runs it with another ICD loader than the machine's. An empty file cannot be loaded."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copyfile(library, f'{folder}/libOpenCL.so.1')
         return walk(folder, LD_LIBRARY_PATH=folder)
@@ -62,7 +62,7 @@ class Walk(unittest.TestCase):
         # the driver's own launch has 4096 work-items
         self.assertIn('CTA_RASTER_WIDTH', shown[shown.index('RELEASE0_ENABLE'):])
 
-    @unittest.skipUnless(EMULATE, 'sanitizers do not go with a preloaded library')
+    @unittest.skipUnless(EMULATE, 'sanitizers exclude a preloaded library')
     def test_all_steps_pass_through_system_calls(self):
         with tempfile.TemporaryDirectory() as folder:
             status, shown, report = walk(folder, EMULATE, 'board', options=())
@@ -79,7 +79,7 @@ class Walk(unittest.TestCase):
         self.assertIn('L4T r35, whose fields have other offsets', report)
         self.assertIn('/dev/nvhost-ctrl: opened (the same on L4T r35)', report)
 
-    def test_nobody_is_named(self):
+    def test_the_report_has_no_personal_data(self):
         with tempfile.TemporaryDirectory() as folder:
             _, _, report = walk(folder, HOME=folder, TEGRACL_CACHE_DIR=folder,
                                 TEGRACL_NVRTC=folder + '/nvrtc')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Traces and strace's output are explained.
+"""tegracl-doctor --explain: traces, and the output of strace.
 
 explain_test.py DOCTOR PROGRAM REQUESTS.csv NVGPU-UAPI.csv
 PROGRAM launches a kernel named culprit.
@@ -46,7 +46,7 @@ class Traces(unittest.TestCase):
             self.assertIn(words, text)
         self.assertNotIn('did not return', text)
 
-    def test_each_ioctl_says_what_came_of_it(self):
+    def test_each_ioctl_has_an_end(self):
         lines = trace()[0].splitlines()
         calls = [line for line in lines if ' ioctl ' in line]
         ends = [line for line in lines if ' end ns=' in line]
@@ -62,7 +62,7 @@ class Traces(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 't')
             environment = dict(os.environ, TEGRACL_DEBUG='trace:' + path)
-            for _ in range(2):  # what was there before is gone
+            for _ in range(2):  # the second trace replaces the first
                 both = [subprocess.Popen([PROGRAM], env=environment, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL) for _ in range(2)]
                 self.assertEqual([p.wait() for p in both], [0, 0])
@@ -72,8 +72,8 @@ class Traces(unittest.TestCase):
                 threads = {line.split()[1] for line in lines[1:]}
                 self.assertLessEqual(len(threads), 2)
 
-    def test_files_of_others(self):
-        """No control character reaches the terminal, and no file takes all memory."""
+    def test_control_characters_in_files(self):
+        """None reaches the terminal. Nor does an endless line take all memory."""
         strange = '\x1b]0;title\x07 \x9b31m \x7f\r\b \u00e9\u20ac'
         call = 'ioctl(3, 0xc0104101, {' + strange + '}) = 0\n'
         chip = ''.join('%02x' % b for b in b'\x1b[2J' * 60)
@@ -93,8 +93,8 @@ class Traces(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn('/dev/zero: a line of more than 16 MiB', result.stderr)
 
-    def test_names_of_others(self):
-        """Nor does one from the name of a file, whatever is wrong with the file."""
+    def test_control_characters_in_names(self):
+        """None of a file's name reaches the terminal with an error message."""
         with tempfile.TemporaryDirectory() as folder:
             name = os.fsencode(folder) + b'/\x1b]0;title\x07\x9b31m\xc0\x9b\xe2\x80\xae\rend'
             for make in (lambda: None, lambda: os.mkdir(name),
@@ -107,13 +107,13 @@ class Traces(unittest.TestCase):
                 self.assertTrue(all(0x20 <= c < 0x7f for c in shown), repr(shown))
                 self.assertIn(os.fsencode(folder) + b'/?]0;title??31m?????', shown)
 
-    def test_a_file_that_cannot_be(self):
+    def test_a_trace_that_cannot_be_written(self):
         result = subprocess.run([PROGRAM], env=dict(os.environ, TEGRACL_DEBUG='trace:/nowhere/t'),
                                 capture_output=True, text=True, check=True)
         self.assertEqual(result.stderr.count('tegracl: no trace in /nowhere/t: '), 1)
 
     def test_every_end_of_the_file_is_read(self):
-        """Sudden death may come at any byte."""
+        """A program may be killed after any byte."""
         text = trace()[0]
         for length in range(0, 6000, 37):
             shown = explain(text[:length])
@@ -128,7 +128,7 @@ class Traces(unittest.TestCase):
         self.assertIn('va_range_end=0x2000000000', shown.splitlines()[-1])
 
     def test_a_killed_program(self):
-        """Linux may end a write at the end of a page: then the last record is cut off."""
+        """Linux may end a write at the end of a page, within the last record."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 't')
             for _ in range(10):
@@ -178,7 +178,7 @@ class Strace(unittest.TestCase):
                    '(Invalid)')
 
     def test_what_strace_prints(self):
-        """On this machine, of every request in the table; no device here takes them."""
+        """strace on this machine, with every request of the table."""
         program = 'import fcntl, sys\nfor code in sys.argv[1:]:\n' \
                   '  try: fcntl.ioctl(0, int(code, 16))\n  except OSError: pass\n'
         with open(INTERFACE, newline='', encoding='utf-8') as f:
@@ -199,7 +199,7 @@ class Strace(unittest.TestCase):
         self.check('ioctl(7, SNDCTL_TMR_STOP or TCSETSW, NULL) = 0',
                    'ioctl(7, NVGPU_IOCTL_TSG_ENABLE /* L4T r36 */, NULL) = 0')
 
-    def test_what_is_none_of_these(self):
+    def test_other_lines_do_not_change(self):
         for line in ['openat(AT_FDCWD, "/dev/nvmap", O_RDWR) = 3', 'ioctl(1, TCGETS, 0xf) = 0',
                      'ioctl(4, 0x12345678, 0xf) = 0', 'ioctl(4, _IOC(_IOC_READ, 0x47', 'ioctl(',
                      'ioctl(4, _IOC(', '+++ exited with 0 +++']:

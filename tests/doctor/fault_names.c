@@ -1,5 +1,5 @@
-/* Faults of the software Orin: all of them (class and name), or with seeds as arguments those that
- * the seeds choose (TEGRACL_EMULATOR=fault:SEED). */
+/* Prints the class and the name of all faults of the software Orin, or of those that the arguments
+ * choose (TEGRACL_EMULATOR=fault:ARGUMENT). */
 #include <stdio.h>
 
 #include "emulator/modes/inject.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The findings of tegracl-doctor as data, and what the driver makes of them.
+"""tegracl-doctor --json, and the choices that the driver makes by the file.
 
 json_test.py DOCTOR CHOICES
 """
@@ -14,7 +14,7 @@ DOCTOR, CHOICES = sys.argv[1:3]
 
 
 def choices(path, **environment):
-    """What a program's driver chooses, and the rest of what it prints."""
+    """The choices of a program's driver, and its other messages."""
     result = subprocess.run([CHOICES], capture_output=True, text=True, check=True,
                             env=dict(os.environ, TEGRACL_DEVICE='emulator',
                                      TEGRACL_DEBUG='choices', TEGRACL_BOARD_FILE=path,
@@ -34,7 +34,7 @@ class Json(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = os.path.join(cls.folder.name, 'board.json')
-        # No OpenCL here: the driver's choices do not depend on it.
+        # OpenCL does not work here: the choices do not depend on it.
         cls.shown = subprocess.run(
             [DOCTOR, '-o', os.devnull, '--json', cls.path], capture_output=True, text=True,
             check=False, env=dict(os.environ, TEGRACL_DEVICE='emulator', TEGRACL_COMPILER='/nowhere',
@@ -75,7 +75,7 @@ class Json(unittest.TestCase):
         self.assertEqual(chosen['priority'], 'yes')
         self.assertEqual(choices('0')[0]['priority'], 'unknown')
 
-    def test_what_is_wrong_is_not_used(self):
+    def test_a_wrong_file_is_not_used(self):
         for changes, why in [({'driver': '0.0.1'}, 'made with driver version "0.0.1"'),
                              ({'l4t': '36.4.3'}, 'made with L4T "36.4.3", and this is "software'),
                              ({'format': 7}, 'made with format "7"'),
@@ -86,7 +86,7 @@ class Json(unittest.TestCase):
             self.assertIn(f'tegracl: {self.path} is not used: ', rest)
             self.assertIn(why, rest)
 
-    def test_what_others_can_write_is_not_used(self):
+    def test_a_file_that_others_can_write_is_not_used(self):
         self.write()
         os.chmod(self.path, 0o666)
         chosen, rest = choices(self.path)
@@ -94,8 +94,8 @@ class Json(unittest.TestCase):
         self.assertEqual(set(chosen.values()), {'default', 'unknown'})
         self.assertIn('others can write it (mode 0666): sudo chmod 644', rest)
 
-    @unittest.skipUnless(os.geteuid() == 0, 'only root gives files away')
-    def test_what_belongs_to_another_is_not_used(self):
+    @unittest.skipUnless(os.geteuid() == 0, 'only root can change the owner of a file')
+    def test_a_file_of_another_user_is_not_used(self):
         self.write()
         os.chown(self.path, 12345, -1)
         chosen, rest = choices(self.path)

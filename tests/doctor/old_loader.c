@@ -1,4 +1,4 @@
-/* A libOpenCL.so.1 as of OpenCL 1.1: most functions are not there. */
+/* An outdated libOpenCL.so.1, without most functions. */
 #include <stddef.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-/* An OpenCL platform without devices, which an ICD loader finds beside others. */
+/* A second OpenCL platform for ICD loaders to find. It has no devices. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl_icd.h>

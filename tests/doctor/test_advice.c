@@ -1,4 +1,4 @@
-/* Advice on what a machine lacks: the finding is named, and so is the command that helps. */
+/* Advice: it names what a machine lacks, and the command that helps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static size_t text_size;
 static struct report report;
 static struct doctor doctor = {.report = &report};
 
-static void begin(void) {
+static void begin_report(void) {
   free(text);
   text = NULL;
   report_begin(&report, open_memstream(&text, &text_size), NULL);
@@ -31,13 +31,13 @@ static void assert_says(const char *words) {
     fail_msg("\"%s\" is not in:\n%s", words, text);
 }
 
-static void end(void) {
+static void end_report(void) {
   fclose(report.screen);
   report_end(&report);
 }
 
-/* A file of the folder; its path is valid until the next call. */
-static const char *file(const char *name, const char *content) {
+/* Writes a file in the folder. Returns its path, which is valid until the next call. */
+static const char *write_file(const char *name, const char *content) {
   static char path[128];
   snprintf(path, sizeof(path), "%s/%s", folder, name);
   FILE *f = fopen(path, "w");
@@ -64,16 +64,16 @@ static void release(void **state) {
       {"Tegra\n", "unknown release: L4T does not name its releases like this"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    begin();
-    advise_release(&doctor, file("release", cases[i].line));
+    begin_report();
+    advise_release(&doctor, write_file("release", cases[i].line));
     assert_says(cases[i].says);
-    end();
+    end_report();
   }
-  begin();
+  begin_report();
   advise_release(&doctor, "/nowhere");
   fflush(report.screen);
   assert_int_equal(text_size, 0);
-  end();
+  end_report();
 }
 
 static void node(void **state) {
@@ -94,16 +94,16 @@ static void node(void **state) {
       {{.st_mode = S_IFCHR | 0660, .st_gid = VIDEO}, -EBUSY, "the driver itself refused"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    begin();
+    begin_report();
     advise_node(&doctor, "/dev/nvmap", &cases[i].status, cases[i].error);
     assert_says(cases[i].says);
-    end();
+    end_report();
   }
-  begin();
+  begin_report();
   advise_node(&doctor, "/dev/nvmap", NULL, -ENOENT);
   assert_says("sudo modprobe nvgpu");
   assert_says("docker run --runtime nvidia");
-  end();
+  end_report();
 }
 
 static void compiler(void **state) {
@@ -111,47 +111,47 @@ static void compiler(void **state) {
   setenv("TEGRACL_CLANG", "/nowhere/clang", 1);
   setenv("TEGRACL_NVRTC", "/nowhere", 1);
   setenv("TEGRACL_SPIRV_VAL", "/nowhere/val", 1);
-  begin();
+  begin_report();
   advise_compiler(&doctor);
   assert_says("tegraclc: not where TEGRACL_COMPILER says, /nowhere/c: unset TEGRACL_COMPILER");
   assert_says("clang: not where TEGRACL_CLANG says, /nowhere/clang: unset TEGRACL_CLANG");
   assert_says("NVRTC: not where TEGRACL_NVRTC says, /nowhere: unset TEGRACL_NVRTC");
   assert_says("sudo apt install spirv-tools llvm-spirv-");
-  end();
+  end_report();
   setenv("TEGRACL_COMPILER", "/bin/true", 1);
   setenv("TEGRACL_CLANG", "/bin/true", 1);
-  setenv("TEGRACL_NVRTC", file("libnvrtc.so.12", ""), 1);
+  setenv("TEGRACL_NVRTC", write_file("libnvrtc.so.12", ""), 1);
   setenv("TEGRACL_SPIRV_VAL", "/bin/true", 1);
   setenv("TEGRACL_LLVM_SPIRV", "/bin/false", 1);
-  begin();
+  begin_report();
   advise_compiler(&doctor);
   assert_says("tegraclc: /bin/true\n");
   assert_says("clang: /bin/true\n");
   assert_says("/libnvrtc.so.12\n");
   assert_says("for SPIR-V: /bin/true, /bin/false\n");
-  end();
+  end_report();
 }
 
 static void vendors(void **state) {
   setenv("OCL_ICD_VENDORS", "/elsewhere", 1);
-  begin();
+  begin_report();
   advise_vendors(&doctor, folder);
   assert_says("the loader reads only OCL_ICD_VENDORS=/elsewhere: unset OCL_ICD_VENDORS");
   assert_says("/tegracl.icd does not exist, so the loader does not find tegracl:");
   assert_says("/icd/libtegracl.so.1 | sudo tee ");
-  end();
+  end_report();
   unsetenv("OCL_ICD_VENDORS");
-  begin();
-  file("tegracl.icd", "/nowhere/libtegracl.so.1\n");
+  begin_report();
+  write_file("tegracl.icd", "/nowhere/libtegracl.so.1\n");
   advise_vendors(&doctor, folder);
   assert_says("names a library that cannot be loaded: /nowhere/libtegracl.so.1");
   assert_null(strstr(text, "OCL_ICD_VENDORS"));
-  end();
-  begin();
-  file("tegracl.icd", "libc.so.6");
+  end_report();
+  begin_report();
+  write_file("tegracl.icd", "libc.so.6");
   advise_vendors(&doctor, folder);
   assert_says("names libc.so.6, which can be loaded");
-  end();
+  end_report();
 }
 
 static int clean_up(void **state) {

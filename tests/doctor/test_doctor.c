@@ -1,6 +1,5 @@
-/* The doctor over a software Orin on which one thing does not work: the right step
- * fails, says what, and those after it say why they cannot run. The compiler and the
- * loader are away here, so that nothing waits for them.
+/* The doctor on a software Orin with one fault: the right step fails and says why, and later steps
+ * say why they cannot run. There is no compiler and no loader here, which saves time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,23 +23,23 @@
 #include "runtime/device/fds.h"
 #include "tools/doctor/doctor.h"
 
-/* ---- the one thing ------------------------------------------------------------------ */
+/* ---- the fault ---------------------------------------------------------------------- */
 
 static struct fault {
-  const char *path; /* NULL: none */
-  uint32_t request; /* 0: none */
-  bool page;        /* mapping of the control node */
-  bool deaf;        /* the doorbell is not heard */
-  bool illegal;     /* a GPFIFO entry that no driver writes */
-  bool hang;        /* the request does not come back */
-  int signal;       /* if not 0: the request ends the process by it */
-  int error;
+  const char *path; /* open of this node fails. NULL: none */
+  uint32_t request; /* this request fails. 0: none */
+  bool page;        /* mmap of the control node fails */
+  bool no_doorbell; /* the doorbell has no effect */
+  bool illegal;     /* GPFIFO entries are illegal */
+  bool hang;        /* the request does not return */
+  int signal;       /* the request raises it. 0: none */
+  int error;        /* of what fails: -errno */
 } fault;
 
 static int ctrl_fd = -1;
-static uint64_t *gpfifos[2]; /* a context maps two with its first queue */
+static uint64_t *gpfifos[2]; /* the two that a context maps with its first queue */
 
-/* The number of this chip, as a board has one. */
+/* The number of the chip, which a report must not have. */
 enum { IDENTIFIER = 0x5eed1234 };
 
 static int faulty_open(const char *path, int flags) {
@@ -85,21 +84,20 @@ static void *faulty_mmap(void *address, size_t length, int protection, int flags
 static void faulty_doorbell(void *page, uint32_t token) {
   for (int i = 0; i < 2 && fault.illegal; i++)
     *gpfifos[i] = (uint64_t)GP_CONTROL_ILLEGAL << 32;
-  if (!fault.deaf)
+  if (!fault.no_doorbell)
     nvgpu_os_emulator.doorbell(page, token);
 }
 
-/* ---- one walk ----------------------------------------------------------------------- */
+/* ---- runs of the doctor ------------------------------------------------------------- */
 
-/* A quarter of a second where the GPU will not answer; where it will, as long as an
- * emulated processor may need. */
+/* Time limits: short if the GPU will not answer, else as long as an emulated processor may need. */
 static const uint64_t SHORT_NS = 250000000, LONG_NS = 30000000000;
-/* What a step that hangs takes, and others may take on a slow machine. */
+/* The time limit of a step if one hangs. The others must end before it even on a slow machine. */
 static const uint64_t STEP_NS = 6000000000;
 
 static char *text;
 
-static void walk(struct fault f) {
+static void run_doctor(struct fault f) {
   struct nvgpu_os os = nvgpu_os_emulator;
   os.open = faulty_open;
   os.ioctl = faulty_ioctl;
@@ -111,7 +109,7 @@ static void walk(struct fault f) {
   FILE *out = open_memstream(&text, &size);
   struct report report;
   report_begin(&report, out, NULL);
-  const struct doctor_options options = {.timeout_ns = f.deaf ? SHORT_NS : LONG_NS,
+  const struct doctor_options options = {.timeout_ns = f.no_doorbell ? SHORT_NS : LONG_NS,
                                          .step_limit_ns = f.hang ? STEP_NS : 0,
                                          .skip =
                                              ~(STEP_BIT(STEP_ACQUIRE) - 1) & ~STEP_BIT(STEP_COPY)};
@@ -125,7 +123,7 @@ static void assert_says(const char *words) {
     fail_msg("\"%s\" is not in:\n%s", words, text);
 }
 
-/* In the summary. */
+/* Checks the verdict in the summary. */
 static void assert_verdict(enum step_id step, const char *verdict) {
   char line[128];
   snprintf(line, sizeof(line), "   %-9s %s\n", verdict, doctor_steps[step].name);
@@ -145,7 +143,7 @@ static void nothing_else_fails(enum step_id step) {
 
 static void nothing_is_wrong(void **state) {
   (void)state;
-  walk((struct fault){0});
+  run_doctor((struct fault){0});
   for (unsigned i = 0; i < STEP_COMPILER; i++)
     assert_verdict((enum step_id)i, "pass");
   assert_says("19 steps passed, 2 failed, 19 not run\n");
@@ -155,7 +153,7 @@ static void nothing_is_wrong(void **state) {
 
 static void nodes(void **state) {
   (void)state;
-  walk((struct fault){.path = NVMAP_NODE, .error = -ENOENT});
+  run_doctor((struct fault){.path = NVMAP_NODE, .error = -ENOENT});
   assert_says("/dev/nvmap: No such file or directory, errno 2");
   assert_says("is this a Jetson with NVIDIA's kernel");
   assert_says("/dev/nvgpu/igpu0/ctrl: opened");
@@ -165,27 +163,27 @@ static void nodes(void **state) {
   assert_verdict(STEP_LOCAL, "not run");
   nothing_else_fails(STEP_NODES);
 
-  walk((struct fault){.path = NVGPU_CTRL_NODE, .error = -EACCES});
+  run_doctor((struct fault){.path = NVGPU_CTRL_NODE, .error = -EACCES});
   assert_says("/dev/nvgpu/igpu0/ctrl: Permission denied, errno 13");
   assert_says("sudo usermod -aG video \"$USER\"");
   nothing_else_fails(STEP_NODES);
 
-  walk((struct fault){.path = NVGPU_CTRL_NODE, .error = -ENOENT});
+  run_doctor((struct fault){.path = NVGPU_CTRL_NODE, .error = -ENOENT});
   assert_says("/dev/nvhost-ctrl-gpu: opened");
   assert_says("only the old name");
   nothing_else_fails(STEP_NODES);
 
-  walk((struct fault){.path = NVGPU_CTRL_NODE, .error = -ENODEV});
+  run_doctor((struct fault){.path = NVGPU_CTRL_NODE, .error = -ENODEV});
   assert_says("nvgpu did not find or start its GPU");
 
-  walk((struct fault){.path = HOST1X_FENCE_NODE, .error = -ENOENT});
+  run_doctor((struct fault){.path = HOST1X_FENCE_NODE, .error = -ENOENT});
   assert_says("waits will poll instead");
   assert_verdict(STEP_NODES, "pass");
   assert_verdict(STEP_SLEEP, "FAIL");
   nothing_else_fails(STEP_SLEEP);
 }
 
-/* Each request of the driver, refused: which step tells, and what it says. */
+/* Refuses each request of the driver: which step fails, and what it says. */
 static void requests(void **state) {
   (void)state;
   static const struct {
@@ -222,7 +220,7 @@ static void requests(void **state) {
       {NVGPU_GPU_IOCTL_GET_GPU_TIME, -ENOTTY, STEP_TIME, "GET_GPU_TIME: Inappropriate ioctl"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    walk((struct fault){.request = cases[i].request, .error = cases[i].error});
+    run_doctor((struct fault){.request = cases[i].request, .error = cases[i].error});
     assert_says(cases[i].says);
     assert_verdict(cases[i].step, "FAIL");
     assert_says(doctor_steps[cases[i].step].meaning);
@@ -232,25 +230,25 @@ static void requests(void **state) {
 
 static void the_page_is_not_mapped(void **state) {
   (void)state;
-  walk((struct fault){.page = true, .error = -EBUSY});
+  run_doctor((struct fault){.page = true, .error = -EBUSY});
   assert_says("mmap of the user-mode page of /dev/nvgpu/igpu0/ctrl: Device or resource busy");
   assert_verdict(STEP_CHANNEL, "FAIL");
   nothing_else_fails(STEP_CHANNEL);
 }
 
-/* A fault is told in the driver's words, and is no matter of the next step. */
+/* A GPU fault is reported with the driver's message. It does not affect the next step. */
 static void the_gpu_faults(void **state) {
   (void)state;
-  walk((struct fault){.illegal = true});
+  run_doctor((struct fault){.illegal = true});
   assert_says("GPU fault, error in a pushbuffer or its ring (error notifier 32)");
   assert_verdict(STEP_HOST, "FAIL");
   assert_verdict(STEP_COPY, "not run");
   nothing_else_fails(STEP_HOST);
 }
 
-static void nobody_hears_the_doorbell(void **state) {
+static void the_doorbell_has_no_effect(void **state) {
   (void)state;
-  walk((struct fault){.deaf = true});
+  run_doctor((struct fault){.no_doorbell = true});
   assert_says("the GPU did not release point 1 in 250 ms; GP_GET is 0, GP_PUT 1");
   assert_says("either the doorbell has no effect (token 0x");
   assert_verdict(STEP_CHANNEL, "pass");
@@ -260,8 +258,8 @@ static void nobody_hears_the_doorbell(void **state) {
   nothing_else_fails(STEP_HOST);
 }
 
-/* It closes channels whose work will not end. What has their numbers afterwards is not the
- * driver's, and a child of fork keeps it. */
+/* The doctor closes channels whose work does not end. A child of fork must keep an fd that later
+ * gets the number of such a channel. */
 static void closed_channels_are_forgotten(void **state) {
   (void)state;
   enum { NUMBERS = 256 };
@@ -271,7 +269,7 @@ static void closed_channels_are_forgotten(void **state) {
   struct setup setup;
   int status;
   os.doorbell = faulty_doorbell;
-  fault = (struct fault){.deaf = true};
+  fault = (struct fault){.no_doorbell = true};
   report_begin(&report, stderr, NULL);
   struct doctor doctor = {.os = &os, .report = &report, .options = {.timeout_ns = SHORT_NS}};
   assert_int_equal(rt_device_create(&os, &doctor.device), 0);
@@ -295,10 +293,10 @@ static void closed_channels_are_forgotten(void **state) {
   report_end(&report);
 }
 
-/* What becomes of a step's process is no matter of the steps after it. */
+/* A step that hangs or crashes does not affect the steps after it. */
 static void a_step_hangs(void **state) {
   (void)state;
-  walk((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .hang = true});
+  run_doctor((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .hang = true});
   assert_says("no answer: the step did not end within 6 s and was killed");
   assert_says("sudo dmesg | grep -iE 'nvgpu|nvmap|host1x'");
   assert_verdict(STEP_TIME, "NO ANSWER");
@@ -309,7 +307,7 @@ static void a_step_hangs(void **state) {
 
 static void a_step_is_killed(void **state) {
   (void)state;
-  walk((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGKILL});
+  run_doctor((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGKILL});
   assert_says("the step was killed: Linux does so when memory is short");
   assert_verdict(STEP_TIME, "FAIL");
   assert_verdict(STEP_COPY, "pass");
@@ -318,14 +316,14 @@ static void a_step_is_killed(void **state) {
 
 static void a_step_crashes(void **state) {
   (void)state;
-  walk((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGABRT});
+  run_doctor((struct fault){.request = NVGPU_GPU_IOCTL_GET_GPU_TIME, .signal = SIGABRT});
   assert_says("the step was ended by signal 6 (Aborted)");
   assert_verdict(STEP_TIME, "FAIL");
   assert_verdict(STEP_COPY, "pass");
   nothing_else_fails(STEP_TIME);
 }
 
-/* ---- what a report must not say ----------------------------------------------------- */
+/* ---- names in reports --------------------------------------------------------------- */
 
 static void assert_redacted(const char *from, const char *to) {
   char *got = report_redact(from, "/home/ann", "ann", "box.lan");
@@ -355,7 +353,7 @@ int main(void) {
       cmocka_unit_test(nodes),
       cmocka_unit_test(requests),
       cmocka_unit_test(the_page_is_not_mapped),
-      cmocka_unit_test(nobody_hears_the_doorbell),
+      cmocka_unit_test(the_doorbell_has_no_effect),
       cmocka_unit_test(closed_channels_are_forgotten),
       cmocka_unit_test(the_gpu_faults),
       cmocka_unit_test(a_step_hangs),

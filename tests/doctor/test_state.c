@@ -1,5 +1,5 @@
-/* What the doctor says of a system's power, clocks, memory and users of the GPU: over files as a
- * board has them. */
+/* The doctor's output about power, clocks, memory and users of the GPU, with files like those of a
+ * board. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 static char root[] = "/tmp/tegracl-state-XXXXXX";
 static char *text;
 
-/* The folders of a path below root. */
+/* Creates the folders of a path in root. */
 static void make_folders(char *path) {
   for (char *at = path + sizeof(root); (at = strchr(at, '/')); *at++ = '/') {
     *at = 0;
@@ -26,7 +26,7 @@ static void make_folders(char *path) {
   }
 }
 
-static void file(const char *name, const char *content) {
+static void write_file(const char *name, const char *content) {
   char path[256];
   snprintf(path, sizeof(path), "%s%s", root, name);
   make_folders(path);
@@ -43,7 +43,7 @@ static void link_to(const char *target, const char *name) {
   assert_int_equal(symlink(target, path), 0);
 }
 
-static void look(void) {
+static void print_state(void) {
   size_t size = 0;
   free(text);
   struct report report = {.screen = open_memstream(&text, &size)};
@@ -59,29 +59,30 @@ static void assert_says(const char *words) {
 
 static void nothing_is_known(void **state) {
   (void)state;
-  look();
+  print_state();
   assert_says("the GPU's folder in /sys/devices/platform was not found");
   assert_says("no process");
 }
 
 static void a_board(void **state) {
   (void)state;
-  file("/sys/devices/platform/17000000.gpu/power/control", "auto\n");
-  file("/sys/devices/platform/17000000.gpu/power/runtime_status", "suspended\n");
-  file("/sys/devices/platform/17000000.gpu/railgate_enable", "1\n");
-  file("/sys/class/devfreq/17000000.gpu/governor", "nvhost_podgov\n");
-  file("/sys/class/devfreq/17000000.gpu/cur_freq", "306000000\n");
-  file("/var/lib/nvpmodel/status", "pmode:0002\n");
-  file("/proc/meminfo", "MemTotal:  7800000 kB\nMemFree: 1 kB\nMemAvailable: 6500000 kB\n");
-  file("/var/lib/dpkg/status", "Package: nvidia-cuda\nVersion: 12.6\n\n"
-                               "Package: nvidia-jetpack\nStatus: install\nVersion: 6.2+b77\n\n"
-                               "Package: zlib\nVersion: 1\n");
-  file("/proc/42/comm", "Xorg\n");
+  write_file("/sys/devices/platform/17000000.gpu/power/control", "auto\n");
+  write_file("/sys/devices/platform/17000000.gpu/power/runtime_status", "suspended\n");
+  write_file("/sys/devices/platform/17000000.gpu/railgate_enable", "1\n");
+  write_file("/sys/class/devfreq/17000000.gpu/governor", "nvhost_podgov\n");
+  write_file("/sys/class/devfreq/17000000.gpu/cur_freq", "306000000\n");
+  write_file("/var/lib/nvpmodel/status", "pmode:0002\n");
+  write_file("/proc/meminfo", "MemTotal:  7800000 kB\nMemFree: 1 kB\nMemAvailable: 6500000 kB\n");
+  write_file("/var/lib/dpkg/status",
+             "Package: nvidia-cuda\nVersion: 12.6\n\n"
+             "Package: nvidia-jetpack\nStatus: install\nVersion: 6.2+b77\n\n"
+             "Package: zlib\nVersion: 1\n");
+  write_file("/proc/42/comm", "Xorg\n");
   link_to("/dev/null", "/proc/42/fd/0");
   link_to("/dev/nvhost-ctrl-gpu", "/proc/42/fd/7");
-  file("/proc/43/comm", "bash\n");
+  write_file("/proc/43/comm", "bash\n");
   link_to("/dev/nvmapper", "/proc/43/fd/0");
-  look();
+  print_state();
   assert_says("power/control: auto\n");
   assert_says("power/runtime_status: suspended\n");
   assert_says("railgate_enable: 1\n");

@@ -171,7 +171,7 @@ static void qmd_of_dot4(void **state) {
   check_words(q, words, sizeof(words) / sizeof(words[0]));
 }
 
-static void setting_a_field_leaves_its_neighbours(void **state) {
+static void setting_a_field_keeps_the_others(void **state) {
   (void)state;
   for (unsigned f = 0; f < qmd_field_count; f++) {
     unsigned high = qmd_fields[f].high, low = qmd_fields[f].low;
@@ -270,7 +270,7 @@ int main(void) {
       cmocka_unit_test(gpfifo_entry),
       cmocka_unit_test(qmd_of_the_first_kernel_on_orin),
       cmocka_unit_test(qmd_of_dot4),
-      cmocka_unit_test(setting_a_field_leaves_its_neighbours),
+      cmocka_unit_test(setting_a_field_keeps_the_others),
       cmocka_unit_test(carveouts),
       cmocka_unit_test(methods_by_name),
       cmocka_unit_test(values_by_name),
