@@ -86,6 +86,22 @@ static enum cc_status check_kernels(const struct cc_job *job, unsigned effects,
 
 /* ---- units ------------------------------------------------------------------------- */
 
+/* Whether NVRTC may refuse what the front end and the printer accepted. Its limits of memory are
+ * those of a kernel, and it needs some for itself. */
+static bool may_be_refused(const struct cc_job *job, const struct lowered *unit) {
+  enum { SAFE_ARGUMENT_BYTES = 3072, CUBIN_ALIGN_MAX = 16 };
+  if (unit->has_assembly || unit->local_bytes > job->device->local_mem_bytes / 2)
+    return true;
+  for (uint32_t i = 0; i < unit->kernel_count; i++) {
+    uint64_t bytes = 0;
+    for (uint32_t a = 0; a < unit->kernels[i].arg_count; a++)
+      bytes += unit->kernels[i].args[a].size + CUBIN_ALIGN_MAX;
+    if (bytes > SAFE_ARGUMENT_BYTES)
+      return true;
+  }
+  return false;
+}
+
 /* A unit's request: what NVRTC gets, and the program binary that awaits the CUBIN. */
 static void put_unit(const struct cc_job *job, const struct options *options,
                      const struct lowered *unit, struct message *plan) {
@@ -102,6 +118,11 @@ static void put_unit(const struct cc_job *job, const struct options *options,
   message_put_bytes(plan, request.bytes, request.size);
   message_put_bytes(plan, unit->places.data, unit->places.size);
   message_put_bytes(plan, unit->files.data, unit->files.size);
+  /* A verbose log is complete when the build returns. */
+  message_put_number(plan, options->effects & OPTION_VERBOSE || may_be_refused(job, unit));
+  message_put_number(plan, unit->kernel_count);
+  for (uint32_t i = 0; i < unit->kernel_count; i++)
+    message_put_string(plan, unit->kernels[i].name);
   plan->broken |= request.broken;
   message_finish(&request);
   free(container);

@@ -21,6 +21,7 @@ enum cc_status {
   CC_WRONG_DEVICE,    /* cc_module_read: valid, but for another SM */
   CC_OUT_OF_MEMORY,
   CC_INTERNAL_ERROR, /* the helper crashed or timed out; see the log */
+  CC_CANCELLED,      /* by cc_background_cancel */
 };
 
 /* What the device offers, derived once by the caller from the device; becomes
@@ -108,6 +109,44 @@ struct cc_result {
  * cc_result_finish whatever the status. */
 enum cc_status cc_build(const struct cc_job *job, struct cc_result *result);
 void cc_result_finish(struct cc_result *result);
+
+/* A build in the background. The units of a program are known, and accepted
+ * as far as they can be refused, long before all are built (docs/architecture.md, "Units"). */
+struct cc_background;
+
+struct cc_planned_kernel {
+  const char *name;
+  unsigned unit, index; /* the kernel's in its unit */
+};
+
+/* The build of a job without headers, whose sources and options are copied, with one reference
+ * to it. NULL: no memory. */
+struct cc_background *cc_background_create(const struct cc_job *job);
+/* As cc_build, for one thread, which then calls cc_background_end: the others get the result. */
+enum cc_status cc_background_build(struct cc_background *background,
+                                   const struct cc_result **result);
+void cc_background_end(struct cc_background *background);
+void cc_background_hold(struct cc_background *background);
+/* NULL is fine. Does not end the build. */
+void cc_background_drop(struct cc_background *background);
+/* The helpers at work for it are ended, and no more is built. Units that are done stay in the
+ * cache. */
+void cc_background_cancel(struct cc_background *background);
+
+/* Waits until the program is accepted (true) or its build has ended. *log is the front end's log,
+ * which lives as long as the build. */
+bool cc_background_accepted(struct cc_background *background, const char **log);
+/* Of an accepted program: all its kernels, in their order. */
+const struct cc_planned_kernel *cc_background_kernels(const struct cc_background *background,
+                                                      size_t *count);
+/* Waits for the unit, which is built before the others, and makes a program binary of it, to be
+ * freed by the caller. CC_OUT_OF_MEMORY, or why the unit was not built. */
+enum cc_status cc_background_unit(struct cc_background *background, unsigned unit, void **binary,
+                                  size_t *size);
+
+bool cc_background_has_ended(struct cc_background *background);
+/* Waits for the end. The result belongs to the build; one caller at a time may take out of it. */
+enum cc_status cc_background_wait(struct cc_background *background, struct cc_result **result);
 
 /* True if a build could succeed here (clang and NVRTC found); used for
  * CL_DEVICE_COMPILER_AVAILABLE. Cheap: starts no process. */

@@ -114,6 +114,7 @@ int prebuild(const char *const *names, const struct text *texts, size_t count,
     fputs("tegraclc: --prebuild: TEGRACL_CACHE=0 turns the cache off\n", stderr);
     return EXIT_FAILURE;
   }
+  setenv("TEGRACL_BUILD", "full", 1); /* a build that returns is in the cache */
   cl_context context = open_loader() ? open_device(&device) : NULL;
   if (!context)
     return EXIT_FAILURE;

@@ -297,8 +297,21 @@ struct icd_module {
 /* Takes over code, on failure too. 0 or -errno with rt_last_message. The caller
  * has the only reference. */
 int icd_module_create(cl_context context, struct module_code *code, struct icd_module **module);
+/* Reads a program binary and places it in the context's memory. What is wrong with it, or CC_OK
+ * and in *code whether there is a module. why: of both, in words. */
+enum cc_status icd_module_place(cl_context context, const void *binary, size_t size,
+                                struct icd_module **module, cl_int *code, char *why,
+                                size_t why_size);
 void icd_module_hold(struct icd_module *module);
 void icd_module_drop(struct icd_module *module); /* NULL is fine */
+
+/* A build in the background of a program in units (icd/program/units.h). */
+struct icd_units {
+  struct cc_background *background; /* held; NULL: none */
+  struct icd_module **modules;      /* by unit; NULL: not needed yet */
+  size_t count;
+  bool settled; /* what the build gave is the program's */
+};
 
 struct _cl_program {
   struct icd_object object;
@@ -316,8 +329,9 @@ struct _cl_program {
   cl_program_binary_type binary_type;
   void *binary; /* program binary: given at creation or built; else NULL */
   size_t binary_size;
-  struct icd_module *module; /* NULL if not built */
-  cl_uint kernels;           /* kernels which the application has */
+  struct icd_module *module; /* of the whole program; NULL if not built, or in units */
+  struct icd_units units;
+  cl_uint kernels; /* kernels which the application has */
 };
 
 /* A program without source and binary. NULL: no memory. */

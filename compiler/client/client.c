@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compiler/client/background.h"
 #include "compiler/client/cache.h"
 #include "compiler/client/flight.h"
 #include "compiler/client/helper.h"
-#include "compiler/client/units.h"
 #include "compiler/find.h"
 #include "compiler/helper_limits.h"
 #include "compiler/message.h"
@@ -44,8 +44,13 @@ struct setting {
   const char *compiler, *folder;
   struct cache_tools tools;
   struct helper_share share;
-  atomic_bool hung; /* a helper had to be ended */
+  atomic_bool hung;                 /* a helper had to be ended */
+  struct cc_background *background; /* NULL: none */
 };
+
+static bool is_cancelled(const struct setting *setting) {
+  return setting->share.cancelled && atomic_load(setting->share.cancelled);
+}
 
 /* How a helper works: it may answer with a plan for units; it may not; with all of the memory,
  * while no other works, in place of its share. */
@@ -71,6 +76,10 @@ static enum cc_status ask(const struct cc_job *asked, struct setting *setting, e
     bool used;
     int error;
     struct helper *helper = helper_get(compiler, &setting->share, manner == ALONE, &used, &error);
+    if (!helper && error == -ECANCELED) {
+      status = fail(result, CC_CANCELLED, "the build was cancelled\n");
+      break;
+    }
     if (!helper) {
       status = fail(result, helper_is_shortage(error) ? CC_OUT_OF_MEMORY : CC_NOT_AVAILABLE,
                     "the compiler %s could not be started: %s\n", compiler, strerror(-error));
@@ -88,8 +97,9 @@ static enum cc_status ask(const struct cc_job *asked, struct setting *setting, e
     }
     struct rusage spent;
     helper_end(helper, words, sizeof(words), &spent);
-    /* It may have left for lack of work just as we asked; a new one has not. */
-    if (used && had_gone(error))
+    /* It may have left for lack of work just as we asked; a new one has not. Of a cancelled build
+     * it was ended, and there is no other. */
+    if ((used && had_gone(error)) || is_cancelled(setting))
       continue;
     if (error == -ETIMEDOUT)
       atomic_store(&setting->hung, true);
@@ -121,6 +131,27 @@ static enum cc_status build_unit(void *setting, const struct cc_job *unit,
   return build_cached(unit, setting, result);
 }
 
+static void accept_units(void *data) {
+  const struct setting *setting = data;
+  background_accept(setting->background);
+}
+
+/* In place of a plan. */
+static enum cc_status build_units(const struct cc_job *job, struct setting *setting,
+                                  struct cc_result *result) {
+  struct units *units;
+  enum cc_status status = units_create(result, &units);
+  if (status != CC_OK)
+    return status;
+  if (setting->background)
+    background_plan(setting->background, units, result->log);
+  status = units_build(units, job, result, build_unit, setting,
+                       setting->background ? accept_units : NULL);
+  if (!setting->background)
+    units_destroy(units);
+  return status;
+}
+
 static bool may_try_again(const struct cc_job *job, const struct setting *setting,
                           enum cc_status status) {
   return job->action != CC_BUILD_UNIT && !atomic_load(&setting->hung) &&
@@ -140,7 +171,7 @@ static enum cc_status build(const struct cc_job *job, struct setting *setting,
                             struct cc_result *result) {
   enum cc_status status = ask(job, setting, IN_UNITS, result);
   if (status == CC_OK && result->plan) {
-    status = units_build(job, result, build_unit, setting);
+    status = build_units(job, setting, result);
     if (!result->short_of_memory && may_try_again(job, setting, status))
       status = ask_again(job, setting, WHOLE, result);
   }
@@ -187,20 +218,26 @@ static enum cc_status look_or_build(const struct cc_job *job, struct setting *se
 
 /* Of several threads with the same job one builds. It looks again first: another may
  * have landed since the last look. So do those who waited, if the build depends on files,
- * which may be others by now. */
+ * which may be others by now, or was cancelled. */
 static enum cc_status build_once(const struct cc_job *job, struct setting *setting,
                                  enum cache_scope scope, const struct cache_key *key,
                                  struct cc_result *result) {
-  enum cc_status status;
-  struct flight *flight = flight_take_off(key, &status, result);
-  if (flight) {
-    status = look_or_build(job, setting, scope, key, result);
-    flight_land(flight, status, result);
-  } else if (scope == CACHE_PLACES && status == CC_OK) {
+  for (;;) {
+    enum cc_status status;
+    struct flight *flight = flight_take_off(key, &status, result);
+    if (flight) {
+      status = look_or_build(job, setting, scope, key, result);
+      flight_land(flight, status, result);
+      return status;
+    }
+    if (status == CC_OK && scope == CACHE_PLACES) {
+      cc_result_finish(result);
+      return look_or_build(job, setting, scope, key, result);
+    }
+    if (status != CC_CANCELLED || is_cancelled(setting))
+      return status;
     cc_result_finish(result);
-    status = look_or_build(job, setting, scope, key, result);
   }
-  return status;
 }
 
 /* From the cache, or by helpers. */
@@ -223,8 +260,8 @@ struct paths {
   char validator[CC_PATH_MAX], translator[CC_PATH_MAX], here[PATH_MAX];
 };
 
-static enum cc_status find_and_build(const struct cc_job *job, struct paths *found,
-                                     struct cc_result *result) {
+static enum cc_status find_and_build(const struct cc_job *job, struct cc_background *background,
+                                     struct paths *found, struct cc_result *result) {
   if (!cc_find_tegraclc(found->tegraclc))
     return fail(result, CC_NOT_AVAILABLE,
                 "tegracl's compiler command (tegraclc) was not found; install tegracl completely "
@@ -240,18 +277,25 @@ static enum cc_status find_and_build(const struct cc_job *job, struct paths *fou
     setting.tools.paths[CACHE_VALIDATOR] = found->validator;
     setting.tools.paths[CACHE_TRANSLATOR] = found->translator;
   }
+  setting.background = background;
+  setting.share.cancelled = background ? background_cancelled(background) : NULL;
   setting.folder = getcwd(found->here, sizeof(found->here));
   return build_cached(job, &setting, result);
 }
 
-enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
+enum cc_status client_build(const struct cc_job *job, struct cc_background *background,
+                            struct cc_result *result) {
   *result = (struct cc_result){0};
   struct paths *found = malloc(sizeof(*found));
   const enum cc_status status =
-      found ? find_and_build(job, found, result)
+      found ? find_and_build(job, background, found, result)
             : fail(result, CC_OUT_OF_MEMORY, "out of memory before the compiler was found\n");
   free(found);
   return status;
+}
+
+enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
+  return client_build(job, NULL, result);
 }
 
 void cc_result_finish(struct cc_result *result) {

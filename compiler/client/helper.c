@@ -336,16 +336,26 @@ static void leave_busy(unsigned places, struct helper_share *share) {
   pthread_cond_broadcast(&changed);
 }
 
-/* Waits for its turn. The places that are taken. The lock is held. */
+static bool is_cancelled(const struct helper_share *share) {
+  return share->cancelled && atomic_load(share->cancelled);
+}
+
+/* Waits for its turn. The places that are taken; 0: the build is cancelled. The lock is held. */
 static unsigned wait_turn(struct helper_share *share, bool alone) {
   struct waiter waiter = {.share = share, .alone = alone};
-  struct waiter **last = &waiters;
-  while (*last)
-    last = &(*last)->next;
-  *last = &waiter;
+  struct waiter **place = &waiters;
+  while (*place)
+    place = &(*place)->next;
+  *place = &waiter;
   grant();
-  while (!waiter.places)
+  while (!waiter.places && !is_cancelled(share))
     pthread_cond_wait(&changed, &lock);
+  if (!waiter.places) {
+    for (place = &waiters; *place != &waiter;)
+      place = &(*place)->next;
+    *place = waiter.next;
+    grant(); /* others may have waited for this one's turn */
+  }
   return waiter.places;
 }
 
@@ -374,7 +384,8 @@ bool helper_is_shortage(int error) {
 /* An idle helper, or a new one: fresh: a new one, if that can be had, and no idle ones beside it.
  * Where the system has no room for another, one that is at work serves when it is idle. The lock
  * is held, but not while one starts. */
-static struct helper *find_helper(const char *path, uint64_t environment, bool fresh, int *error) {
+static struct helper *find_helper(const char *path, uint64_t environment,
+                                  const struct helper_share *share, bool fresh, int *error) {
   for (;; fresh = false) {
     struct helper *helper = fresh ? NULL : take_idle(environment);
     *error = 0;
@@ -387,7 +398,7 @@ static struct helper *find_helper(const char *path, uint64_t environment, bool f
       let_idle_go();
     if (helper || !helper_is_shortage(*error))
       return helper;
-    while (working && !idle)
+    while (working && !idle && !is_cancelled(share))
       pthread_cond_wait(&changed, &lock);
     if (!idle)
       return NULL;
@@ -399,9 +410,20 @@ struct helper *helper_get(const char *path, struct helper_share *share, bool alo
   const uint64_t environment = hash_environment(path);
   pthread_mutex_lock(&lock);
   const unsigned places = wait_turn(share, alone);
+  if (!places) {
+    pthread_mutex_unlock(&lock);
+    *error = -ECANCELED;
+    return NULL;
+  }
   *error = watch_forks();
   reap();
-  struct helper *helper = *error ? NULL : find_helper(path, environment, alone, error);
+  struct helper *helper = *error ? NULL : find_helper(path, environment, share, alone, error);
+  if (is_cancelled(share)) {
+    if (helper)
+      let_go(helper);
+    helper = NULL;
+    *error = -ECANCELED;
+  }
   *used = helper && helper->used;
   if (helper) {
     helper->share = share;
@@ -422,6 +444,16 @@ int helper_ask(struct helper *helper, const struct message *request, struct mess
     error = message_receive(helper->fd, answer, deadline_ms);
   helper->used = true;
   return error;
+}
+
+void helper_cancel(atomic_bool *cancelled) {
+  pthread_mutex_lock(&lock);
+  atomic_store(cancelled, true);
+  for (const struct helper *helper = working; helper; helper = helper->next)
+    if (helper->share->cancelled == cancelled)
+      end_group(helper);
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
 }
 
 void helper_put(struct helper *helper) {

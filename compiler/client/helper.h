@@ -5,6 +5,7 @@
 #ifndef TEGRACL_HELPER_H
 #define TEGRACL_HELPER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -15,7 +16,8 @@ struct helper;
 
 /* What a build has of the helpers. */
 struct helper_share {
-  unsigned busy; /* at work for it */
+  unsigned busy;                /* at work for it */
+  const atomic_bool *cancelled; /* by helper_cancel; NULL: cannot be */
 };
 
 /* Whether the -errno says that there is too little of something for a helper. */
@@ -24,8 +26,8 @@ bool helper_is_shortage(int error);
 /* A helper for one request of the build: an idle one, or a new one started from the command at
  * path; waits for one while limits_width are at work, or as many as the system has room for.
  * alone: until none is, and no other gets one meanwhile, so that it may use all the memory.
- * NULL if none can be started; *error is -errno then. *used: it has worked before, so it may be
- * leaving just now. */
+ * NULL if none can be started; *error is -errno then: -ECANCELED if the build is cancelled. *used:
+ * it has worked before, so it may be leaving just now. */
 struct helper *helper_get(const char *path, struct helper_share *share, bool alone, bool *used,
                           int *error);
 
@@ -33,6 +35,9 @@ struct helper *helper_get(const char *path, struct helper_share *share, bool alo
  * After an error the helper must be ended with helper_end. */
 int helper_ask(struct helper *helper, const struct message *request, struct message *answer,
                int64_t deadline_ms);
+
+/* Ends the helpers that work for shares with this flag, which it sets: they get no others. */
+void helper_cancel(atomic_bool *cancelled);
 
 /* Back to the idle ones. */
 void helper_put(struct helper *helper);

@@ -1,7 +1,7 @@
 /* Builds of programs in units: see units.h. */
 #include "compiler/client/units.h"
 
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,48 +12,113 @@
 #include "compiler/helper_limits.h"
 #include "compiler/message.h"
 
+enum progress { UNIT_WAITS, UNIT_WORKS, UNIT_ENDED };
+
 struct unit {
   struct cc_source source;
   struct binary_unit binary;
+  bool may_be_refused;
+  /* The units' lock guards these: */
+  bool wanted; /* somebody waits for it */
+  enum progress progress;
+  /* Of the thread that builds it, then of all: */
   enum cc_status status;
   struct cc_result result;
   uint64_t ns;
 };
 
 struct units {
-  const struct cc_job *job; /* of the program */
+  void *plan; /* what units and kernels point into */
   struct unit *at;
   size_t count;
+  struct cc_planned_kernel *kernels;
+  size_t kernel_count;
+  /* While they are built: */
+  const struct cc_job *job; /* of the program */
   units_build_fn *build;
+  void (*accept)(void *data);
   void *data;
-  atomic_size_t next;
-  atomic_bool failed; /* the others need not be built */
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  unsigned workers; /* threads beside the one that called units_build */
+  size_t left;      /* units that have not ended */
+  size_t undecided; /* of these those that may be refused */
+  bool accepted, stopped, ended;
 };
 
 /* ---- the plan ------------------------------------------------------------------------ */
 
-static bool take_unit(struct message *plan, struct unit *unit) {
+static bool add_kernels(struct message *plan, struct units *units, unsigned unit) {
+  const uint64_t count = message_take_number(plan);
+  if (plan->broken || count > plan->size / sizeof(uint64_t))
+    return false;
+  struct cc_planned_kernel *kernels =
+      realloc(units->kernels, (units->kernel_count + count + 1) * sizeof(*kernels));
+  if (!kernels)
+    return false;
+  units->kernels = kernels;
+  for (unsigned i = 0; i < count; i++)
+    kernels[units->kernel_count++] = (struct cc_planned_kernel){message_take_string(plan), unit, i};
+  return !plan->broken;
+}
+
+static bool take_unit(struct message *plan, struct units *units, unsigned number) {
+  struct unit *unit = &units->at[number];
   size_t places_size;
   unit->source.text = message_take_bytes(plan, &unit->source.size);
   unit->binary.places = message_take_bytes(plan, &places_size);
   unit->binary.files = message_take_bytes(plan, &unit->binary.files_size);
   unit->binary.place_count = places_size / sizeof(*unit->binary.places);
-  return !plan->broken;
+  unit->may_be_refused = message_take_number(plan) != 0;
+  unit->status = CC_INTERNAL_ERROR;
+  units->left++;
+  units->undecided += unit->may_be_refused;
+  return add_kernels(plan, units, number);
 }
 
-static enum cc_status take_plan(struct cc_result *result, struct units *units) {
-  struct message plan = {.bytes = result->plan, .size = result->plan_size};
-  const uint64_t count = message_take_number(&plan);
-  enum { LEAST_BYTES = 3 * sizeof(uint64_t) }; /* of a unit: the sizes of its parts */
-  if (plan.broken || !count || count > plan.size / LEAST_BYTES)
+static enum cc_status take_plan(struct message *plan, struct units *units) {
+  const uint64_t count = message_take_number(plan);
+  enum { LEAST_BYTES = 5 * sizeof(uint64_t) }; /* of a unit: its sizes and numbers */
+  if (plan->broken || !count || count > plan->size / LEAST_BYTES)
     return CC_INTERNAL_ERROR;
   units->at = calloc(count, sizeof(*units->at));
   if (!units->at)
     return CC_OUT_OF_MEMORY;
   for (units->count = 0; units->count < count; units->count++)
-    if (!take_unit(&plan, &units->at[units->count]))
+    if (!take_unit(plan, units, (unsigned)units->count))
       return CC_INTERNAL_ERROR;
   return CC_OK;
+}
+
+enum cc_status units_create(struct cc_result *result, struct units **made) {
+  struct message plan = {.bytes = result->plan, .size = result->plan_size};
+  struct units *units = calloc(1, sizeof(*units));
+  if (!units)
+    return CC_OUT_OF_MEMORY;
+  pthread_mutex_init(&units->lock, NULL);
+  pthread_cond_init(&units->changed, NULL);
+  units->plan = result->plan;
+  result->plan = NULL;
+  result->plan_size = 0;
+  const enum cc_status status = take_plan(&plan, units);
+  if (status == CC_OK)
+    *made = units;
+  else
+    units_destroy(units);
+  return status;
+}
+
+void units_destroy(struct units *units) {
+  if (!units)
+    return;
+  for (size_t i = 0; i < units->count; i++)
+    cc_result_finish(&units->at[i].result);
+  pthread_mutex_destroy(&units->lock);
+  pthread_cond_destroy(&units->changed);
+  free(units->at);
+  free(units->kernels);
+  free(units->plan);
+  free(units);
 }
 
 /* ---- threads ------------------------------------------------------------------------- */
@@ -69,32 +134,104 @@ static void build_unit(const struct units *units, struct unit *unit) {
   unit->ns = base_clock_ns() - since;
 }
 
-static void *build_some(void *argument) {
-  struct units *units = argument;
-  while (!atomic_load(&units->failed)) {
-    const size_t i = atomic_fetch_add(&units->next, 1);
-    if (i >= units->count)
-      break;
-    build_unit(units, &units->at[i]);
-    if (units->at[i].status != CC_OK)
-      atomic_store(&units->failed, true);
+/* Those that a thread waits for come first, then those that may be refused. NULL: none is left.
+ * The lock is held. */
+static struct unit *take_next(struct units *units) {
+  struct unit *next = NULL;
+  for (size_t i = 0; i < units->count && !units->stopped; i++) {
+    struct unit *unit = &units->at[i];
+    if (unit->progress == UNIT_WAITS &&
+        (!next || unit->wanted > next->wanted ||
+         (unit->wanted == next->wanted && unit->may_be_refused > next->may_be_refused)))
+      next = unit;
   }
+  if (next)
+    next->progress = UNIT_WORKS;
+  return next;
+}
+
+/* True if the program is accepted with it. The lock is held. */
+static bool end_unit(struct units *units, struct unit *unit) {
+  unit->progress = UNIT_ENDED;
+  units->left--;
+  units->undecided -= unit->may_be_refused;
+  if (unit->status == CC_CANCELLED || (unit->status != CC_OK && !units->accepted))
+    units->stopped = true;
+  const bool accepted =
+      units->accept && units->left && !units->undecided && !units->stopped && !units->accepted;
+  units->accepted |= accepted;
+  pthread_cond_broadcast(&units->changed);
+  return accepted;
+}
+
+/* The lock is held. */
+static void build_some(struct units *units) {
+  struct unit *unit;
+  while ((unit = take_next(units))) {
+    pthread_mutex_unlock(&units->lock);
+    build_unit(units, unit);
+    pthread_mutex_lock(&units->lock);
+    if (!end_unit(units, unit))
+      continue;
+    pthread_mutex_unlock(&units->lock);
+    units->accept(units->data);
+    pthread_mutex_lock(&units->lock);
+  }
+}
+
+static void *work(void *argument) {
+  struct units *units = argument;
+  pthread_mutex_lock(&units->lock);
+  build_some(units);
+  units->workers--;
+  pthread_cond_broadcast(&units->changed);
+  pthread_mutex_unlock(&units->lock);
   return NULL;
 }
 
 /* This thread takes part, so that all are built where there can be no other. */
 static void build_all(struct units *units) {
   const size_t width = limits_width();
-  const size_t wanted = (units->count < width ? units->count : width) - 1;
-  pthread_t *threads = calloc(wanted + 1, sizeof(*threads));
-  size_t started = 0;
-  while (threads && started < wanted &&
-         base_thread_start(&threads[started], build_some, units) == 0)
-    started++;
+  const size_t most = units->count < width ? units->count : width;
+  if (units->accept && !units->undecided) {
+    units->accepted = true;
+    units->accept(units->data);
+  }
+  pthread_mutex_lock(&units->lock);
+  while (units->workers + 1 < most && base_thread_start(NULL, work, units) == 0)
+    units->workers++;
   build_some(units);
-  for (size_t i = 0; i < started; i++)
-    pthread_join(threads[i], NULL);
-  free(threads);
+  while (units->workers)
+    pthread_cond_wait(&units->changed, &units->lock);
+  pthread_mutex_unlock(&units->lock);
+}
+
+void units_end(struct units *units) {
+  pthread_mutex_lock(&units->lock);
+  units->ended = true;
+  pthread_cond_broadcast(&units->changed);
+  pthread_mutex_unlock(&units->lock);
+}
+
+const struct cc_planned_kernel *units_kernels(const struct units *units, size_t *count) {
+  *count = units->kernel_count;
+  return units->kernels;
+}
+
+enum cc_status units_wait(struct units *units, unsigned number, void **binary, size_t *size) {
+  struct unit *unit = &units->at[number];
+  pthread_mutex_lock(&units->lock);
+  unit->wanted = true;
+  while (unit->progress != UNIT_ENDED && !units->ended)
+    pthread_cond_wait(&units->changed, &units->lock);
+  const enum cc_status status = unit->progress == UNIT_ENDED ? unit->status : CC_CANCELLED;
+  pthread_mutex_unlock(&units->lock);
+  if (status != CC_OK)
+    return status;
+  struct binary_unit one = unit->binary;
+  one.binary = unit->result.binary;
+  one.size = unit->result.binary_size;
+  return cc_binary_join(&one, 1, binary, size) == 0 ? CC_OK : CC_OUT_OF_MEMORY;
 }
 
 /* ---- the program --------------------------------------------------------------------- */
@@ -147,34 +284,26 @@ static enum cc_status join_units(struct units *units, struct cc_result *result) 
 }
 
 /* The first that failed; NULL: none. */
-static struct unit *find_failure(const struct units *units) {
+static const struct unit *find_failure(const struct units *units) {
   for (size_t i = 0; i < units->count; i++)
-    if (units->at[i].status != CC_OK)
+    if (units->at[i].progress == UNIT_ENDED && units->at[i].status != CC_OK)
       return &units->at[i];
   return NULL;
 }
 
-enum cc_status units_build(const struct cc_job *job, struct cc_result *result,
-                           units_build_fn *build, void *data) {
-  struct units units = {.job = job, .build = build, .data = data};
-  enum cc_status status = take_plan(result, &units);
-  if (status == CC_OK)
-    build_all(&units);
-  struct unit *failure = status == CC_OK ? find_failure(&units) : NULL;
-  if (failure) {
-    status = failure->status;
-    free(result->log);
-    result->log = failure->result.log;
-    result->short_of_memory = failure->result.short_of_memory;
-    failure->result.log = NULL;
-  } else if (status == CC_OK) {
-    status = join_units(&units, result);
-  }
-  for (size_t i = 0; i < units.count; i++)
-    cc_result_finish(&units.at[i].result);
-  free(units.at);
-  free(result->plan);
-  result->plan = NULL;
-  result->plan_size = 0;
-  return status;
+enum cc_status units_build(struct units *units, const struct cc_job *job, struct cc_result *result,
+                           units_build_fn *build, void *data, void (*accept)(void *data)) {
+  units->job = job;
+  units->build = build;
+  units->data = data;
+  units->accept = accept;
+  build_all(units);
+  const struct unit *failure = find_failure(units);
+  if (!failure)
+    return join_units(units, result);
+  char *log = failure->result.log ? strdup(failure->result.log) : NULL;
+  free(result->log);
+  result->log = log;
+  result->short_of_memory = failure->result.short_of_memory;
+  return log ? failure->status : CC_OUT_OF_MEMORY;
 }

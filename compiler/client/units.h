@@ -5,14 +5,30 @@
 
 #include "compiler/compiler.h"
 
+struct units;
+
+/* Reads the plan in result and takes it over. CC_OK, or why there are no units. */
+enum cc_status units_create(struct cc_result *result, struct units **units);
+void units_destroy(struct units *units); /* NULL is fine */
+
 /* Builds one unit. Called from several threads at once. */
 typedef enum cc_status units_build_fn(void *data, const struct cc_job *unit,
                                       struct cc_result *result);
 
-/* Builds what the plan in result says, as many units at once as limits_width, and puts the
- * program binary and the units' logs in place of the plan. The status of a unit that failed
- * otherwise, and its log. */
-enum cc_status units_build(const struct cc_job *job, struct cc_result *result,
-                           units_build_fn *build, void *data);
+/* Builds the units of the job's program, as many at once as limits_width, and puts the
+ * program binary and the units' logs into result. The status of a unit that failed
+ * otherwise, and its log. accept (NULL: none) is called when all units are built that may be
+ * refused, and others are left: these are built even if one of them fails. */
+enum cc_status units_build(struct units *units, const struct cc_job *job, struct cc_result *result,
+                           units_build_fn *build, void *data, void (*accept)(void *data));
+
+/* No unit will be built any more. */
+void units_end(struct units *units);
+
+/* Their kernels, in the order of the units. */
+const struct cc_planned_kernel *units_kernels(const struct units *units, size_t *count);
+
+/* As cc_background_unit. */
+enum cc_status units_wait(struct units *units, unsigned unit, void **binary, size_t *size);
 
 #endif

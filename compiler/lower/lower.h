@@ -16,6 +16,9 @@ struct lowered {
   uint64_t global_bytes; /* of program-scope variables in the global address space */
   struct text places;    /* of a unit: struct binary_place, one after the other */
   struct text files;     /* their names, each with its NUL */
+  /* What NVRTC's assembler may refuse: */
+  uint64_t local_bytes; /* of __local variables of all kernels */
+  bool has_assembly;    /* inline, of the program */
   struct arena arena;
 };
 

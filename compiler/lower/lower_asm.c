@@ -191,6 +191,7 @@ void lower_asm(struct lower *lower, LLVMValueRef call, LLVMValueRef assembly) {
     lower_fail(lower, "inline assembly with these operands is not supported: %.200s", printed);
   } else {
     struct text *body = &lower->body;
+    lower->result->has_assembly = true;
     text_puts(body, lists.before.data ? lists.before.data : "");
     text_puts(body, is_volatile ? "asm volatile(" : "asm(");
     put_template(body, code.data, &lists);

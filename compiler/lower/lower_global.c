@@ -212,6 +212,7 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
   if (space == SPACE_LOCAL) {
     text_printf(&lower->head, "static __shared__ __align__(%u) u8 g%u[%" PRIu64 "];\n",
                 lower_array_align((unsigned)align, size), number, size ? size : 1);
+    lower->result->local_bytes += size;
     return;
   }
   if (!initial) {

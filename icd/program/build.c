@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "icd/program/build.h"
+#include "icd/program/units.h"
 #include "runtime/debug/timeline.h"
 
 /* What a build gives. */
@@ -18,6 +19,7 @@ struct outcome {
   void *binary; /* NULL if the program's own was only read */
   size_t binary_size;
   struct icd_module *module;
+  struct icd_units units; /* accepted, and built in the background */
 };
 
 /* How the error codes of the three functions differ, and what they make. */
@@ -49,6 +51,7 @@ static cl_int status_code(enum cc_status status, enum cc_action action) {
   case CC_WRONG_DEVICE:
   case CC_BUILD_FAILURE:
   case CC_INTERNAL_ERROR:
+  case CC_CANCELLED:
     break;
   }
   return actions[action].failure;
@@ -64,21 +67,14 @@ static void add_to_log(struct outcome *outcome, const char *line) {
   outcome->log = log;
 }
 
-/* Reads a program binary and places it in the context's memory. */
 static enum cc_status place_binary(cl_context context, const void *binary, size_t size,
                                    struct outcome *outcome) {
   char why[512];
-  struct module_code *code = NULL;
-  const enum cc_status status = cc_module_read(binary, size, &code, why, sizeof(why));
-  if (status != CC_OK) {
+  const enum cc_status status =
+      icd_module_place(context, binary, size, &outcome->module, &outcome->code, why, sizeof(why));
+  if (status != CC_OK || outcome->code)
     add_to_log(outcome, why);
-    return status;
-  }
-  const int error = icd_module_create(context, code, &outcome->module);
-  outcome->code = icd_code(error, CL_OUT_OF_RESOURCES);
-  if (error)
-    add_to_log(outcome, rt_last_message());
-  return CC_OK;
+  return status;
 }
 
 static void place_own_binary(cl_program program, struct outcome *outcome) {
@@ -143,6 +139,95 @@ static void show_on_timeline(const struct cc_result *result, uint64_t since_ns) 
   rt_timeline_span("build", result->from_cache ? "from the cache" : "compiled", since_ns, NULL, 0);
 }
 
+static void show_end(enum cc_status status, const struct cc_result *result, uint64_t since_ns) {
+  if (rt_timeline_on())
+    show_on_timeline(result, since_ns);
+  if (icd_debug_build() && status != CC_CANCELLED)
+    print_build_times(result, since_ns);
+}
+
+/* TEGRACL_BUILD=full: clBuildProgram waits for all units, which are one module. */
+static bool waits_for_all(void) {
+  const char *word = secure_getenv("TEGRACL_BUILD");
+  return word && strcmp(word, "full") == 0;
+}
+
+static void take_result(cl_program program, enum cc_action action, enum cc_status status,
+                        struct cc_result *result, struct outcome *outcome) {
+  outcome->code = status_code(status, action);
+  outcome->log = result->log;
+  result->log = NULL;
+  if (status == CC_OK && actions[action].makes == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+    status = place_binary(program->context, result->binary, result->binary_size, outcome);
+    if (status != CC_OK)
+      outcome->code = status_code(status, action);
+  }
+  if (status == CC_OK) {
+    outcome->binary = result->binary;
+    outcome->binary_size = result->binary_size;
+    result->binary = NULL;
+  }
+}
+
+/* Until the end, in this thread. */
+static void build_here(cl_program program, enum cc_action action, const struct cc_job *job,
+                       struct outcome *outcome) {
+  struct cc_result result;
+  const uint64_t since_ns = base_clock_ns();
+  const enum cc_status status = cc_build(job, &result);
+  show_end(status, &result, since_ns);
+  take_result(program, action, status, &result, outcome);
+  cc_result_finish(&result);
+}
+
+static void *build_units(void *argument) {
+  struct cc_background *background = argument;
+  const struct cc_result *result;
+  const uint64_t since_ns = base_clock_ns();
+  const enum cc_status status = cc_background_build(background, &result);
+  show_end(status, result, since_ns);
+  cc_background_end(background);
+  cc_background_drop(background);
+  return NULL;
+}
+
+/* In another thread. NULL if there can be none. */
+static struct cc_background *start_units(const struct cc_job *job) {
+  struct cc_background *background = cc_background_create(job);
+  if (!background)
+    return NULL;
+  cc_background_hold(background);
+  if (!base_thread_start(NULL, build_units, background))
+    return background;
+  cc_background_drop(background);
+  cc_background_drop(background);
+  return NULL;
+}
+
+/* Until the program is accepted, or to the end. False if there can be no thread for it. */
+static bool build_there(cl_program program, enum cc_action action, const struct cc_job *job,
+                        struct outcome *outcome) {
+  const char *log;
+  struct cc_result *result;
+  const uint64_t since_ns = base_clock_ns();
+  struct cc_background *background = start_units(job);
+  if (!background)
+    return false;
+  if (cc_background_accepted(background, &log)) {
+    if (icd_debug_build())
+      fprintf(stderr, "tegracl: build: accepted after %.1f ms, continues in the background\n",
+              in_ms(base_clock_ns() - since_ns));
+    outcome->log = strdup(log);
+    outcome->code =
+        icd_units_make(background, &outcome->units) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return true;
+  }
+  const enum cc_status status = cc_background_wait(background, &result);
+  take_result(program, action, status, result, outcome);
+  cc_background_drop(background);
+  return true;
+}
+
 static void compile_program(cl_program program, const struct icd_build *build,
                             struct outcome *outcome) {
   /* A build of objects is a link of the one. */
@@ -166,27 +251,9 @@ static void compile_program(cl_program program, const struct icd_build *build,
       .header_count = build->header_count,
       .options = program->options ? program->options : "",
   };
-  struct cc_result result;
-  const uint64_t since_ns = base_clock_ns();
-  enum cc_status status = cc_build(&job, &result);
-  if (rt_timeline_on())
-    show_on_timeline(&result, since_ns);
-  if (icd_debug_build())
-    print_build_times(&result, since_ns);
-  outcome->code = status_code(status, build->action);
-  outcome->log = result.log;
-  result.log = NULL;
-  if (status == CC_OK && actions[build->action].makes == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-    status = place_binary(program->context, result.binary, result.binary_size, outcome);
-    if (status != CC_OK)
-      outcome->code = status_code(status, build->action);
-  }
-  if (status == CC_OK) {
-    outcome->binary = result.binary;
-    outcome->binary_size = result.binary_size;
-    result.binary = NULL;
-  }
-  cc_result_finish(&result);
+  const bool executable = actions[build->action].makes == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  if (!executable || waits_for_all() || !build_there(program, build->action, &job, outcome))
+    build_here(program, build->action, &job, outcome);
   free(il);
 }
 
@@ -207,6 +274,9 @@ static cl_int perform_build(cl_program program, const struct icd_build *build) {
   program->log = outcome.log;
   program->status = good ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
   program->module = outcome.module;
+  program->units = outcome.units;
+  if (outcome.units.background)
+    program->binary_type = actions[build->action].makes;
   if (outcome.binary && good) {
     void *old = program->binary;
     program->binary = outcome.binary;
@@ -223,7 +293,10 @@ static cl_int perform_build(cl_program program, const struct icd_build *build) {
  * options, on failure too. */
 static cl_int begin_build(cl_program program, char *options, const char *call) {
   struct icd_module *old_module = NULL;
+  struct icd_units old_units = {0};
   cl_int code = CL_SUCCESS;
+  if (!program->source && !program->il)
+    icd_program_settle(program, true); /* it is built from its binary */
   icd_enter(&program->lock);
   if (program->status == CL_BUILD_IN_PROGRESS) {
     code = icd_fail(program->context, CL_INVALID_OPERATION, call,
@@ -234,6 +307,8 @@ static cl_int begin_build(cl_program program, char *options, const char *call) {
   } else {
     old_module = program->module;
     program->module = NULL;
+    old_units = program->units;
+    program->units = (struct icd_units){0};
     free(program->log);
     program->log = NULL;
     char *old_options = program->options;
@@ -249,6 +324,7 @@ static cl_int begin_build(cl_program program, char *options, const char *call) {
   }
   icd_leave(&program->lock);
   icd_module_drop(old_module);
+  icd_units_drop(&old_units);
   free(options);
   return code;
 }

@@ -6,6 +6,7 @@
 
 #include "icd/memory/svm.h"
 #include "icd/platform/device_text.h"
+#include "icd/program/units.h"
 
 #include "icd/cl_tegracl.h"
 
@@ -60,55 +61,71 @@ static cl_kernel create_kernel(cl_program program, struct icd_module *module, ui
 
 /* ---- creation ------------------------------------------------------------------- */
 
-/* The module of a program that has been built, held; NULL otherwise. count more
- * kernels are counted in the program. */
-static struct icd_module *attach_kernels(cl_program program, cl_uint count) {
+/* The kernels of a program, which cannot be built again until detach_kernels. */
+static cl_int attach_kernels(cl_program program, struct icd_kernels *kernels, const char *call) {
   base_mutex_lock(&program->lock);
-  struct icd_module *module = program->module;
-  if (module) {
-    icd_module_hold(module);
-    program->kernels += count;
-  }
+  const bool built = icd_kernels_get(program, kernels);
+  program->kernels += built;
   base_mutex_unlock(&program->lock);
-  return module;
+  return built ? CL_SUCCESS
+               : icd_fail(program->context, CL_INVALID_PROGRAM_EXECUTABLE, call,
+                          "the program has not been built");
 }
 
-static void detach_kernels(cl_program program, cl_uint count) {
+static void count_kernel(cl_program program) {
   base_mutex_lock(&program->lock);
-  program->kernels -= count;
+  program->kernels++;
   base_mutex_unlock(&program->lock);
 }
 
-static cl_int find_kernel(cl_program program, const struct module_code *code, const char *name,
-                          uint32_t *index, const char *call) {
+static void detach_kernels(cl_program program) {
+  base_mutex_lock(&program->lock);
+  program->kernels--;
+  base_mutex_unlock(&program->lock);
+}
+
+static cl_int find_kernel(cl_program program, const struct icd_kernels *kernels, const char *name,
+                          size_t *index, const char *call) {
   if (!name)
     return icd_fail(program->context, CL_INVALID_VALUE, call, "kernel_name is NULL");
-  for (*index = 0; *index < code->kernel_count; ++*index)
-    if (!strcmp(code->kernels[*index].name, name))
+  for (*index = 0; *index < kernels->count; ++*index)
+    if (!strcmp(icd_kernels_name(kernels, *index), name))
       return CL_SUCCESS;
   return icd_fail(program->context, CL_INVALID_KERNEL_NAME, call,
                   "the program has no kernel named %s", name);
+}
+
+/* Counted in the program. */
+static cl_int make_kernel(cl_program program, const struct icd_kernels *kernels, size_t i,
+                          const char *call, cl_kernel *kernel) {
+  struct icd_module *module;
+  uint32_t index;
+  const cl_int code = icd_kernels_module(program, kernels, i, call, &module, &index);
+  if (code)
+    return code;
+  *kernel = create_kernel(program, module, index);
+  icd_module_drop(module);
+  if (!*kernel)
+    return icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
+  count_kernel(program);
+  return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name,
                                                   cl_int *errcode_ret) {
   if (!icd_is_program(program))
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_PROGRAM, "program is not a program");
-  struct icd_module *module = attach_kernels(program, 1);
-  if (!module)
-    return ICD_FAIL_NULL(errcode_ret, program->context, CL_INVALID_PROGRAM_EXECUTABLE,
-                         "the program has not been built");
-  uint32_t index = 0;
+  struct icd_kernels kernels;
+  size_t i = 0;
   cl_kernel kernel = NULL;
-  cl_int code = find_kernel(program, module->code, kernel_name, &index, __func__);
-  if (!code) {
-    kernel = create_kernel(program, module, index);
-    if (!kernel)
-      code = ICD_FAIL(program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
-  }
+  cl_int code = attach_kernels(program, &kernels, __func__);
   if (code)
-    detach_kernels(program, 1);
-  icd_module_drop(module);
+    return icd_null(errcode_ret, code);
+  code = find_kernel(program, &kernels, kernel_name, &i, __func__);
+  if (!code)
+    code = make_kernel(program, &kernels, i, __func__, &kernel);
+  icd_kernels_drop(&kernels);
+  detach_kernels(program);
   return code ? icd_null(errcode_ret, code) : ICD_GIVE(errcode_ret, kernel);
 }
 
@@ -116,7 +133,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
  * be built again, even if the driver still uses the kernel. */
 static void leave_program(cl_kernel kernel) {
   if (!atomic_load(&kernel->object.handles) && !atomic_exchange(&kernel->detached, true))
-    detach_kernels(kernel->program, 1);
+    detach_kernels(kernel->program);
 }
 
 static cl_int release_kernel(cl_kernel kernel) {
@@ -133,34 +150,24 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
                                                          cl_uint *num_kernels_ret) {
   if (!icd_is_program(program))
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
-  struct icd_module *module = attach_kernels(program, 0);
-  if (!module)
-    return ICD_FAIL(program->context, CL_INVALID_PROGRAM_EXECUTABLE,
-                    "the program has not been built");
-  const cl_uint count = module->code->kernel_count;
-  cl_int code = CL_SUCCESS;
-  if (kernels && num_kernels < count)
+  struct icd_kernels all;
+  cl_int code = attach_kernels(program, &all, __func__);
+  if (code)
+    return code;
+  if (kernels && num_kernels < all.count)
     code = ICD_FAIL(program->context, CL_INVALID_VALUE,
-                    "there is room for %u kernels, the program has %u", num_kernels, count);
-  for (cl_uint i = 0; kernels && !code && i < count; i++) {
-    struct icd_module *same = attach_kernels(program, 1);
-    kernels[i] = same == module ? create_kernel(program, module, i) : NULL;
-    if (!kernels[i]) {
-      code = same == module ? ICD_FAIL(program->context, CL_OUT_OF_HOST_MEMORY, "no memory")
-                            : ICD_FAIL(program->context, CL_INVALID_PROGRAM_EXECUTABLE,
-                                       "the program is being built again");
-      if (same)
-        detach_kernels(program, 1);
-      while (i-- > 0)
-        release_kernel(kernels[i]);
-    }
-    icd_module_drop(same);
-    if (code)
-      break;
+                    "there is room for %u kernels, the program has %zu", num_kernels, all.count);
+  size_t made = 0;
+  while (kernels && !code && made < all.count) {
+    code = make_kernel(program, &all, made, __func__, &kernels[made]);
+    made += !code;
   }
-  icd_module_drop(module);
+  while (code && made > 0)
+    release_kernel(kernels[--made]);
   if (!code && num_kernels_ret)
-    *num_kernels_ret = count;
+    *num_kernels_ret = (cl_uint)all.count;
+  icd_kernels_drop(&all);
+  detach_kernels(program);
   return code;
 }
 
@@ -188,9 +195,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
   cl_kernel kernel = icd_kernel_clone(source_kernel, BASE_LOCK_KERNEL);
   if (!kernel)
     return ICD_FAIL_NULL(errcode_ret, program->context, CL_OUT_OF_HOST_MEMORY, "no memory");
-  base_mutex_lock(&program->lock);
-  program->kernels++;
-  base_mutex_unlock(&program->lock);
+  count_kernel(program);
   return ICD_GIVE(errcode_ret, kernel);
 }
 

@@ -2,6 +2,7 @@
  * kernels.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "icd/context/retire.h"
@@ -22,6 +23,20 @@ int icd_module_create(cl_context context, struct module_code *code, struct icd_m
   icd_context_hold(context);
   *module = made;
   return 0;
+}
+
+enum cc_status icd_module_place(cl_context context, const void *binary, size_t size,
+                                struct icd_module **module, cl_int *code, char *why,
+                                size_t why_size) {
+  struct module_code *read = NULL;
+  const enum cc_status status = cc_module_read(binary, size, &read, why, why_size);
+  if (status != CC_OK)
+    return status;
+  const int error = icd_module_create(context, read, module);
+  *code = icd_code(error, CL_OUT_OF_RESOURCES);
+  if (error)
+    snprintf(why, why_size, "%s", rt_last_message());
+  return CC_OK;
 }
 
 void icd_module_hold(struct icd_module *module) {

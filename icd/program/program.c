@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icd/objects.h"
+#include "icd/program/units.h"
 
 static void destroy_program(struct icd_object *object) {
   cl_program program = (cl_program)object;
   cl_context context = program->context;
   icd_module_drop(program->module);
+  icd_units_drop(&program->units);
   free(program->source);
   free(program->il);
   free(program->il_words);
@@ -181,9 +182,18 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program) {
   return CL_SUCCESS;
 }
 
+/* Kernels may outlive the handle, but no others can be made. */
+static cl_int release_program(cl_program program) {
+  icd_program_hold(program);
+  const cl_int code = icd_object_release(&program->object, CL_INVALID_PROGRAM);
+  if (!code && !atomic_load(&program->object.handles))
+    icd_program_abandon(program);
+  icd_program_drop(program);
+  return code;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program) {
-  if (!icd_is_program(program) ||
-      icd_object_release(&program->object, CL_INVALID_PROGRAM) != CL_SUCCESS)
+  if (!icd_is_program(program) || release_program(program) != CL_SUCCESS)
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program, or released too often");
   return CL_SUCCESS;
 }
@@ -192,22 +202,35 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program) {
 
 /* The names of the kernels, with semicolons between. */
 static cl_int answer_kernel_names(const struct icd_answer *answer, const char *call,
-                                  cl_context context, const struct module_code *code) {
+                                  cl_context context, const struct icd_kernels *kernels) {
   size_t size = 1;
-  for (uint32_t i = 0; i < code->kernel_count; i++)
-    size += strlen(code->kernels[i].name) + 1;
+  for (size_t i = 0; i < kernels->count; i++)
+    size += strlen(icd_kernels_name(kernels, i)) + 1;
   char *names = calloc(1, size);
   if (!names)
     return icd_fail(context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
   char *at = names;
-  for (uint32_t i = 0; i < code->kernel_count; i++) {
+  for (size_t i = 0; i < kernels->count; i++) {
     if (i)
       *at++ = ';';
-    at = stpcpy(at, code->kernels[i].name);
+    at = stpcpy(at, icd_kernels_name(kernels, i));
   }
   const cl_int result = icd_answer_string(answer, call, names);
   free(names);
   return result;
+}
+
+static cl_int answer_kernels(const struct icd_answer *answer, const char *call, cl_program program,
+                             cl_program_info name) {
+  struct icd_kernels kernels;
+  if (!icd_kernels_get(program, &kernels))
+    return icd_fail(program->context, CL_INVALID_PROGRAM_EXECUTABLE, call,
+                    "the program has not been built");
+  const cl_int code = name == CL_PROGRAM_NUM_KERNELS
+                          ? icd_answer_bytes(answer, call, &kernels.count, sizeof(kernels.count))
+                          : answer_kernel_names(answer, call, program->context, &kernels);
+  icd_kernels_drop(&kernels);
+  return code;
 }
 
 /* CL_PROGRAM_BINARIES: param_value is an array of places to write to, one for
@@ -230,10 +253,6 @@ static cl_int answer_binaries(const struct icd_answer *answer, const char *call,
 
 static cl_int answer_program(const struct icd_answer *answer, const char *call, cl_program program,
                              cl_program_info name) {
-  const bool kernels_wanted = name == CL_PROGRAM_NUM_KERNELS || name == CL_PROGRAM_KERNEL_NAMES;
-  if (kernels_wanted && !program->module)
-    return icd_fail(program->context, CL_INVALID_PROGRAM_EXECUTABLE, call,
-                    "the program has not been built");
   cl_uint number;
   switch (name) {
   case CL_PROGRAM_REFERENCE_COUNT:
@@ -254,10 +273,8 @@ static cl_int answer_program(const struct icd_answer *answer, const char *call, 
   case CL_PROGRAM_BINARIES:
     return answer_binaries(answer, call, program);
   case CL_PROGRAM_NUM_KERNELS:
-    return icd_answer_bytes(answer, call, &(size_t){program->module->code->kernel_count},
-                            sizeof(size_t));
   case CL_PROGRAM_KERNEL_NAMES:
-    return answer_kernel_names(answer, call, program->context, program->module->code);
+    return answer_kernels(answer, call, program, name);
   case CL_PROGRAM_IL:
     return icd_answer_bytes(answer, call, program->il, program->il_size);
   case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
@@ -274,6 +291,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_
   const struct icd_answer answer = {param_value_size, param_value, param_value_size_ret};
   if (!icd_is_program(program))
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
+  icd_program_settle(program,
+                     param_name == CL_PROGRAM_BINARY_SIZES || param_name == CL_PROGRAM_BINARIES);
   icd_enter(&program->lock);
   const cl_int code = answer_program(&answer, __func__, program, param_name);
   icd_leave(&program->lock);
@@ -309,6 +328,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_dev
     return ICD_FAIL(NULL, CL_INVALID_PROGRAM, "program is not a program");
   if (device != program->context->device)
     return ICD_FAIL(program->context, CL_INVALID_DEVICE, "device is not one of the program's");
+  icd_program_settle(program, false);
   icd_enter(&program->lock);
   const cl_int code = answer_build(&answer, __func__, program, param_name);
   icd_leave(&program->lock);

@@ -1,8 +1,9 @@
 /* A stand-in for tegraclc in the tests of the client: the real serving loop over
  * a compiler that does what the source's first word says. A line "#include NAME" makes it
  * read NAME, and look for it in the folder "front" before. "plan WORDS" answers with a plan in
- * which each further line is a unit, and does what WORDS say if it may not plan. With
- * FAKE_COMPILER=junk or =leave in the environment it does not even speak the protocol. */
+ * which each further line is a unit ("?" in front: it may be refused), and does what WORDS say if
+ * it may not plan. With FAKE_COMPILER=junk or =leave in the environment it does not even speak the
+ * protocol. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,9 +66,13 @@ static enum cc_status make_plan(const struct cc_source *source, struct cc_result
   message_put_number(&plan, count);
   for (const char *at = memchr(source->text, '\n', source->size); at;) {
     const char *next = memchr(at + 1, '\n', (size_t)(end - at - 1));
-    message_put_bytes(&plan, at + 1, (size_t)((next ? next : end) - at - 1));
+    const bool may_be_refused = at + 1 < end && at[1] == '?';
+    at += 1 + may_be_refused;
+    message_put_bytes(&plan, at, (size_t)((next ? next : end) - at));
     message_put_bytes(&plan, NULL, 0);
     message_put_bytes(&plan, NULL, 0);
+    message_put_number(&plan, may_be_refused);
+    message_put_number(&plan, 0);
     at = next;
   }
   result->plan = plan.bytes;

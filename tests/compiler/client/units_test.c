@@ -1,7 +1,8 @@
 /* Builds in units, and the turns in which helpers serve several builds. The helper is
  * tests/compiler/client/fake_compiler.c: a source "plan WORDS" has a unit in each further line;
- * as a whole it does what WORDS say. */
+ * as a whole it does what WORDS say. One with "?" in front may be refused. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <spawn.h>
@@ -11,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/thread.h"
 #include "compiler/client/binary.h"
 #include "compiler/client/helper.h"
 #include "compiler/compiler.h"
@@ -347,6 +350,172 @@ static void test_threads(void **state) {
   setenv("TEGRACL_CACHE", "0", 1);
 }
 
+/* ---- in the background ------------------------------------------------------------------ */
+
+enum { GATES = 3, GATE_BYTES = 64 };
+
+/* A unit "wait GATE" is built when open_gate has been called. */
+static char gates[GATES][GATE_BYTES];
+
+static void make_gates(void) {
+  for (int i = 0; i < GATES; i++) {
+    snprintf(gates[i], GATE_BYTES, "%s/gate%d", folder, i);
+    unlink(gates[i]);
+    assert_int_equal(mkfifo(gates[i], 0600), 0);
+  }
+}
+
+/* Waits until a helper is at the gate. */
+static void open_gate(int i) {
+  const int gate = open(gates[i], O_WRONLY);
+  assert_true(gate >= 0);
+  close(gate);
+}
+
+static void *build_there(void *background) {
+  const struct cc_result *result;
+  cc_background_build(background, &result);
+  cc_background_end(background);
+  cc_background_drop(background);
+  return NULL;
+}
+
+static struct cc_background *start(const char *source) {
+  static const struct cc_device device = {
+      .sm = 87, .local_mem_bytes = 49152, .extensions = "", .c_features = ""};
+  const struct cc_source text = {source, strlen(source)};
+  const struct cc_job job = {.device = &device, .sources = &text, .source_count = 1, .options = ""};
+  struct cc_background *background = cc_background_create(&job);
+  assert_non_null(background);
+  cc_background_hold(background);
+  assert_int_equal(base_thread_start(NULL, build_there, background), 0);
+  return background;
+}
+
+static void check_end(struct cc_background *background, enum cc_status wanted) {
+  struct cc_result *result;
+  assert_int_equal(cc_background_wait(background, &result), wanted);
+  assert_true(cc_background_has_ended(background));
+  if (wanted == CC_OK)
+    check_units(result, result->units, 0);
+  cc_background_drop(background);
+}
+
+struct wanted {
+  struct cc_background *background;
+  unsigned unit;
+  enum cc_status status;
+};
+
+static void *want(void *argument) {
+  struct wanted *wanted = argument;
+  void *binary;
+  size_t size;
+  wanted->status = cc_background_unit(wanted->background, wanted->unit, &binary, &size);
+  if (wanted->status == CC_OK)
+    free(binary);
+  return NULL;
+}
+
+/* The helpers are at the first two units. The next one that is built is that which is waited for,
+ * in front of one that never ends as long as its gate is closed. */
+static void test_wanted(void **state) {
+  (void)state;
+  char source[512];
+  const char *log;
+  pthread_t thread;
+  make_gates();
+  snprintf(source, sizeof source, "plan kernel\nwait %s\nwait %s\nwait %s\nlast", gates[0],
+           gates[1], gates[2]);
+  struct cc_background *background = start(source);
+  assert_true(cc_background_accepted(background, &log));
+  struct wanted last = {.background = background, .unit = 3};
+  const int before = atomic_load(&waits);
+  assert_int_equal(pthread_create(&thread, NULL, want, &last), 0);
+  while (atomic_load(&waits) == before)
+    usleep(1000);
+  open_gate(1);
+  pthread_join(thread, NULL);
+  assert_int_equal(last.status, CC_OK);
+  assert_false(cc_background_has_ended(background));
+  open_gate(0);
+  open_gate(2);
+  check_end(background, CC_OK);
+}
+
+/* Units that may be refused are built before the program is accepted; the others even if one of
+ * them fails. */
+static void test_accepted(void **state) {
+  (void)state;
+  char source[512];
+  const char *log;
+  make_gates();
+  struct cc_background *background = start("plan wrong\na\n?wrong\nb");
+  assert_false(cc_background_accepted(background, &log));
+  check_end(background, CC_BUILD_FAILURE);
+  snprintf(source, sizeof source, "plan wrong\nwait %s\n?a\nwrong\n?b\nc", gates[0]);
+  background = start(source);
+  assert_true(cc_background_accepted(background, &log));
+  struct wanted unit = {.background = background, .unit = 4};
+  want(&unit);
+  assert_int_equal(unit.status, CC_OK);
+  unit.unit = 2;
+  want(&unit);
+  assert_int_equal(unit.status, CC_BUILD_FAILURE);
+  open_gate(0);
+  check_end(background, CC_BUILD_FAILURE);
+  /* Nothing is left when the last of them is built. */
+  background = start("plan kernel\n?a\n?b");
+  assert_false(cc_background_accepted(background, &log));
+  check_end(background, CC_OK);
+}
+
+static void *build_again(void *source) {
+  struct cc_result result;
+  const bool good = build(source, &result) == CC_OK && result.units == 2;
+  cc_result_finish(&result);
+  return good ? source : NULL;
+}
+
+/* Cancelled builds end, wherever they are. Who waits for one builds it himself. */
+static void test_cancelled(void **state) {
+  (void)state;
+  char source[512];
+  const char *log;
+  pthread_t thread;
+  void *value = NULL;
+  make_gates();
+  snprintf(source, sizeof source, "wait %s", gates[0]);
+  struct cc_background *background = start(source);
+  cc_background_cancel(background);
+  check_end(background, CC_CANCELLED);
+  snprintf(source, sizeof source, "plan kernel\nwait %s\nwait %s\nwait %s", gates[0], gates[1],
+           gates[2]);
+  background = start(source);
+  assert_true(cc_background_accepted(background, &log));
+  cc_background_cancel(background);
+  struct wanted unit = {.background = background, .unit = 2};
+  want(&unit);
+  assert_int_equal(unit.status, CC_CANCELLED);
+  check_end(background, CC_CANCELLED);
+  setenv("TEGRACL_CACHE_DIR", folder, 1);
+  unsetenv("TEGRACL_CACHE");
+  snprintf(source, sizeof source, "plan kernel\nwait %s\nwait %s", gates[0], gates[1]);
+  background = start(source);
+  assert_true(cc_background_accepted(background, &log));
+  const int before = atomic_load(&waits);
+  assert_int_equal(pthread_create(&thread, NULL, build_again, source), 0);
+  while (atomic_load(&waits) == before)
+    usleep(1000);
+  cc_background_cancel(background);
+  check_end(background, CC_CANCELLED);
+  open_gate(0);
+  open_gate(1);
+  pthread_join(thread, &value);
+  assert_ptr_equal(value, source);
+  setenv("TEGRACL_CACHE", "0", 1);
+}
+
 static int set_up(void **state) {
   (void)state;
   char memory[16];
@@ -370,7 +539,8 @@ int main(void) {
       cmocka_unit_test(test_memory),       cmocka_unit_test(test_broken_plans),
       cmocka_unit_test(test_turns),        cmocka_unit_test(test_alone),
       cmocka_unit_test(test_no_processes), cmocka_unit_test(test_fork),
-      cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_threads),      cmocka_unit_test(test_wanted),
+      cmocka_unit_test(test_accepted),     cmocka_unit_test(test_cancelled),
   };
   return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

@@ -4,90 +4,15 @@
  *   units TEGRACLC [prebuild]     prebuild: TEGRACLC can load the driver
  */
 #include <fcntl.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/end_to_end/opencl.h"
 #include "tests/end_to_end/programs/container.h"
+#include "tests/end_to_end/programs/unit_source.h"
 
-enum { KERNELS = 4, COUNT = 64, STEPS = 28, SOURCE_BYTES = 1 << 16, FORMAT_AT = 8, UNITS_AT = 48 };
+enum { FORMAT_AT = 8, UNITS_AT = 48 };
 enum { FORMAT_WHOLE = 7, FORMAT_UNITS = 8, CHANGED = 2 };
-
-static char source[SOURCE_BYTES];
-static size_t source_size;
-
-__attribute__((format(printf, 1, 2))) static void add(const char *format, ...) {
-  va_list values;
-  va_start(values, format);
-  source_size +=
-      (size_t)vsnprintf(source + source_size, SOURCE_BYTES - source_size, format, values);
-  va_end(values);
-  CHECK(source_size < SOURCE_BYTES);
-}
-
-static const char common[] =
-    "constant uint table[4] = {3, 5, 7, 11};\n"
-    "uint shared_by_all(uint x, uint n) { return x * table[n & 3] + n; }\n";
-
-/* Each kernel is large enough for a unit. changed: the kernel with another constant, or none. */
-static void make_source(const char *front, int changed) {
-  source_size = 0;
-  add("%s%s", front, common);
-  for (int k = 0; k < KERNELS; k++) {
-    add("kernel void k%d(global uint *out, local uint *l) {\n"
-        "  uint i = get_global_id(0), x = i + %du;\n"
-        "  local uint fixed[64];\n",
-        k, k == changed ? 1000u : (unsigned)k);
-    for (int s = 0; s < STEPS; s++)
-      add("  x = (x << %d | x >> %d) ^ (x * %uu); x += %uu;\n", s % 31 + 1, 31 - s % 31,
-          2654435761u + 2 * (unsigned)(s * k), 40503u * (unsigned)s);
-    add("  fixed[get_local_id(0)] = shared_by_all(x, %du);\n"
-        "  l[get_local_id(0)] = fixed[get_local_id(0)] + 1u;\n"
-        "  barrier(CLK_LOCAL_MEM_FENCE);\n"
-        "  out[i] = l[get_local_size(0) - 1 - get_local_id(0)];\n"
-        "  if (i == 0) printf(\"kernel %d\\n\");\n"
-        "}\n",
-        k, k);
-  }
-}
-
-static uint32_t expected(int k, uint32_t constant, uint32_t i) {
-  static const uint32_t table[4] = {3, 5, 7, 11};
-  uint32_t x = i + constant;
-  for (int s = 0; s < STEPS; s++) {
-    const int left = s % 31 + 1;
-    x = (x << left | x >> (32 - left)) ^ (x * (2654435761u + 2 * (uint32_t)(s * k)));
-    x += 40503u * (uint32_t)s;
-  }
-  return x * table[k & 3] + (uint32_t)k + 1;
-}
-
-static void run(const struct opencl *opencl, cl_program program, int changed) {
-  enum { GROUP = 32 };
-  const size_t global = COUNT, local = GROUP;
-  cl_int error;
-  uint32_t out[COUNT];
-  cl_mem memory = clCreateBuffer(opencl->context, CL_MEM_READ_WRITE, sizeof out, NULL, &error);
-  CHECK_CL(error, CL_SUCCESS);
-  for (int k = 0; k < KERNELS; k++) {
-    char name[16];
-    snprintf(name, sizeof name, "k%d", k);
-    cl_kernel kernel = clCreateKernel(program, name, &error);
-    CHECK_CL(error, CL_SUCCESS);
-    CHECK_CL(clSetKernelArg(kernel, 0, sizeof memory, &memory), CL_SUCCESS);
-    CHECK_CL(clSetKernelArg(kernel, 1, GROUP * sizeof(cl_uint), NULL), CL_SUCCESS);
-    CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL),
-             CL_SUCCESS);
-    CHECK_CL(clEnqueueReadBuffer(opencl->queue, memory, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL),
-             CL_SUCCESS);
-    for (uint32_t i = 0; i < COUNT; i++)
-      CHECK(out[i / GROUP * GROUP + (GROUP - 1 - i % GROUP)] ==
-            expected(k, k == changed ? 1000 : (uint32_t)k, i));
-    CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
-  }
-  CHECK_CL(clReleaseMemObject(memory), CL_SUCCESS);
-}
 
 /* ---- what the driver says ------------------------------------------------------------- */
 
@@ -96,10 +21,11 @@ struct told {
   char words[4096];
 };
 
-/* Builds while standard error goes into a file. */
+/* Builds all of it while standard error goes into a file. */
 static cl_program build(const struct opencl *opencl, const char *options, cl_int result,
                         struct told *told) {
   const char *text = source;
+  size_t size;
   cl_int error;
   cl_program program = clCreateProgramWithSource(opencl->context, 1, &text, &source_size, &error);
   CHECK_CL(error, CL_SUCCESS);
@@ -107,6 +33,8 @@ static cl_program build(const struct opencl *opencl, const char *options, cl_int
   const int old = dup(STDERR_FILENO), file = memfd_create("stderr", MFD_CLOEXEC);
   CHECK(old >= 0 && file >= 0 && dup2(file, STDERR_FILENO) >= 0);
   error = clBuildProgram(program, 1, &opencl->device, options, NULL, NULL);
+  CHECK_CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
+           CL_SUCCESS);
   fflush(stderr);
   CHECK(dup2(old, STDERR_FILENO) >= 0);
   *told = (struct told){0};

@@ -186,6 +186,62 @@ enum cc_status cc_build(const struct cc_job *job, struct cc_result *result) {
   return result->binary ? CC_OK : CC_OUT_OF_MEMORY;
 }
 
+/* Every build is done when clBuildProgram returns. */
+struct cc_background *cc_background_create(const struct cc_job *job) {
+  (void)job;
+  return NULL;
+}
+
+enum cc_status cc_background_build(struct cc_background *background,
+                                   const struct cc_result **result) {
+  (void)background, (void)result;
+  abort();
+}
+
+void cc_background_end(struct cc_background *background) {
+  (void)background;
+  abort();
+}
+
+void cc_background_hold(struct cc_background *background) {
+  (void)background;
+}
+
+void cc_background_drop(struct cc_background *background) {
+  (void)background;
+}
+
+void cc_background_cancel(struct cc_background *background) {
+  (void)background;
+}
+
+bool cc_background_accepted(struct cc_background *background, const char **log) {
+  (void)background, (void)log;
+  abort();
+}
+
+const struct cc_planned_kernel *cc_background_kernels(const struct cc_background *background,
+                                                      size_t *count) {
+  (void)background, (void)count;
+  abort();
+}
+
+enum cc_status cc_background_unit(struct cc_background *background, unsigned unit, void **binary,
+                                  size_t *size) {
+  (void)background, (void)unit, (void)binary, (void)size;
+  abort();
+}
+
+bool cc_background_has_ended(struct cc_background *background) {
+  (void)background;
+  abort();
+}
+
+enum cc_status cc_background_wait(struct cc_background *background, struct cc_result **result) {
+  (void)background, (void)result;
+  abort();
+}
+
 void cc_result_finish(struct cc_result *result) {
   free(result->log);
   free(result->binary);
