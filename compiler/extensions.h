@@ -68,6 +68,7 @@
   X("cl_khr_image2d_from_buffer", CL_MAKE_VERSION(1, 0, 0))                                        \
   X("cl_khr_srgb_image_writes", CL_MAKE_VERSION(1, 0, 0))                                          \
   CC_EXTENSIONS(X)                                                                                 \
+  X("cl_ext_cxx_for_opencl", CL_MAKE_VERSION(1, 0, 0))                                             \
   X("cl_arm_printf", CL_MAKE_VERSION(2, 0, 0))                                                     \
   X("cl_ext_buffer_device_address", CL_MAKE_VERSION(1, 0, 2))                                      \
   X("cl_ext_immutable_memory_objects", CL_MAKE_VERSION(1, 0, 0))                                   \

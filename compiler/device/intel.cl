@@ -37,7 +37,7 @@ OCL_OPERATIONS(uchar)
 OCL_OPERATIONS(short)
 OCL_OPERATIONS(ushort)
 
-#if __OPENCL_C_VERSION__ >= 200
+#if __OPENCL_C_VERSION__ >= 200 || defined(__OPENCL_CPP_VERSION__)
 #define OCL_BLOCK_READ_WRITE(name, T, n)                                                            \
   T##n OCL_DECLARE intel_sub_group_block_read##name(read_write image2d_t, int2);                    \
   void OCL_DECLARE intel_sub_group_block_write##name(read_write image2d_t, int2, T##n);
@@ -63,7 +63,7 @@ OCL_BLOCKS(_ul, ulong)
 // cl_intel_split_work_group_barrier
 void OCL_DECLARE intel_work_group_barrier_arrive(cl_mem_fence_flags);
 void OCL_DECLARE intel_work_group_barrier_wait(cl_mem_fence_flags);
-#if __OPENCL_C_VERSION__ >= 200
+#if __OPENCL_C_VERSION__ >= 200 || defined(__OPENCL_CPP_VERSION__)
 void OCL_DECLARE intel_work_group_barrier_arrive(cl_mem_fence_flags, memory_scope);
 void OCL_DECLARE intel_work_group_barrier_wait(cl_mem_fence_flags, memory_scope);
 #endif

@@ -45,6 +45,7 @@ static void add_extensions(struct command *command, const struct cc_device *devi
   text_finish(&list);
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
     add_each(command, "-D", groups[i], "=1");
+  command_add(command, "-Ucl_ext_cxx_for_opencl"); /* another language, whose macros clang has */
 }
 
 /* The version of the language, and the macros of OpenCL 3.1, which clang knows from 23 on: its
@@ -53,7 +54,10 @@ static void add_version(struct command *command, const struct cc_device *device,
                         const struct options *options) {
   const bool is_3_1 = options->c_version == 310;
   const unsigned version = is_3_1 ? 300 : options->c_version;
-  command_add(command, "-cl-std=CL%u.%u", version / 100, version / 10 % 10);
+  if (options->cxx)
+    command_add(command, "-cl-std=%s", options->cxx);
+  else
+    command_add(command, "-cl-std=CL%u.%u", version / 100, version / 10 % 10);
   if (is_3_1) {
     command_add(command, "-U__OPENCL_C_VERSION__");
     command_add(command, "-D__OPENCL_C_VERSION__=310");
@@ -90,15 +94,13 @@ static bool build_command(struct command *command, const char *clang, const stru
   static const char *const fixed[] = {
       "-cc1", "-triple", FRONTEND_TARGET, "-emit-llvm-bc",
       /* It would optimise functions without callers: see optimise.h. */
-      "-disable-llvm-passes", "-x", "cl", "-finclude-default-header", "-cl-kernel-arg-info",
+      "-disable-llvm-passes", "-finclude-default-header", "-cl-kernel-arg-info",
       /* The host's headers are not the device's; clang's own are. */
       "-nostdsysteminc",
       /* Source lines, for messages about faults. */
       "-debug-info-kind=line-tables-only",
       /* Applications use inline PTX on NVIDIA devices. */
-      "-fgnu-keywords",
-      /* A plain inline function needs no other definition elsewhere. */
-      "-fgnu89-inline", "-ferror-limit", "100",
+      "-fgnu-keywords", "-ferror-limit", "100",
       /* A program may enable what needs no enabling: see enables_unknown. */
       "-Wno-error=ignored-pragmas",
       /* clang defines it for SPIR alone. */
@@ -110,6 +112,10 @@ static bool build_command(struct command *command, const char *clang, const stru
   command_add(command, "%s", clang);
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
     command_add(command, "%s", fixed[i]);
+  command_add(command, "-x");
+  command_add(command, options->cxx ? "clcpp" : "cl");
+  /* A plain inline function of C needs no other definition elsewhere. */
+  command_add(command, options->cxx ? "-fno-threadsafe-statics" : "-fgnu89-inline");
   if (!may_overload(job))
     command_add(command, "-fdeclare-opencl-builtins");
   /* At 0 clang leaves out extern inline functions, and does not say what else is inline. */

@@ -82,6 +82,9 @@ static bool run_passes(LLVMModuleRef module, unsigned level, struct text *log) {
   if (!machine)
     return false;
   char passes[32];
+  /* Constructors of C++ whose values are known must not be left to run. */
+  if (!level && LLVMGetNamedGlobal(module, "llvm.global_ctors"))
+    level = 1;
   snprintf(passes, sizeof passes, "globaldce,default<O%u>", level);
   LLVMPassBuilderOptionsRef settings = LLVMCreatePassBuilderOptions();
   LLVMPassBuilderOptionsSetLoopVectorization(settings, false);

@@ -11,8 +11,11 @@ enum { DEFAULT_C_VERSION = 120, DEFAULT_OPT_LEVEL = 2, REGISTERS_MAX = 255 };
 static const struct {
   const char *name;
   unsigned version;
+  const char *cxx;
 } language_versions[] = {
-    {"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL2.0", 200}, {"CL3.0", 300}, {"CL3.1", 310},
+    {"CL1.0", 100, NULL},       {"CL1.1", 110, NULL},          {"CL1.2", 120, NULL},
+    {"CL2.0", 200, NULL},       {"CL3.0", 300, NULL},          {"CL3.1", 310, NULL},
+    {"CLC++", 200, "CLC++1.0"}, {"CLC++1.0", 200, "CLC++1.0"}, {"CLC++2021", 300, "CLC++2021"},
 };
 
 /* Who takes an option. Objects keep theirs for the link (see options_write). */
@@ -122,6 +125,7 @@ static bool parse_language(const char *name, struct options *options) {
   for (size_t i = 0; i < sizeof language_versions / sizeof language_versions[0]; i++)
     if (!strcmp(name, language_versions[i].name)) {
       options->c_version = language_versions[i].version;
+      options->cxx = language_versions[i].cxx;
       return true;
     }
   return false;
@@ -221,7 +225,7 @@ bool options_parse(const char *text, unsigned users, struct options *options, st
   static const char *const faults[] = {
       [OUTCOME_UNKNOWN] = "is not known",
       [OUTCOME_BAD_VALUE] = "has a missing or malformed value",
-      [OUTCOME_NO_LANGUAGE] = "is none of CL1.0, CL1.1, CL1.2, CL2.0, CL3.0 and CL3.1",
+      [OUTCOME_NO_LANGUAGE] = "is no language: CL1.0, CL1.1, CL1.2, CL2.0, CL3.0, CL3.1, CLC++",
       [OUTCOME_NOT_TO_LINK] = "is for compiling, not for linking",
       [OUTCOME_NO_LIBRARY] = "is only for links with -create-library",
   };

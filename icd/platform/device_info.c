@@ -21,11 +21,12 @@ enum {
   DEVICE_PCI_DOMAIN_ID_NV = 0x400A,
 };
 
-/* cl_khr_kernel_clock and cl_ext_float_atomics, values of the extensions' texts; Debian's
- * cl_ext.h has neither. */
+/* cl_khr_kernel_clock, cl_ext_cxx_for_opencl and cl_ext_float_atomics, values of the extensions'
+ * texts; not all headers have them. */
 enum {
   DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR = 0x1076,
   KERNEL_CLOCK_SCOPES = 1 | 2 | 4, /* device, work-group, sub-group */
+  DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT = 0x4230,
   DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT = 0x4231,
   DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT = 0x4232,
   DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT = 0x4233,
@@ -139,6 +140,7 @@ enum {
     CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR |                                        \
         CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR)                                            \
   X(DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, cl_bitfield, KERNEL_CLOCK_SCOPES)                        \
+  X(DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT, cl_version, CL_MAKE_VERSION(1, 0, 0))               \
   X(DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
   X(DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, FP_ATOMICS)                             \
   X(DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, cl_bitfield, 0)                                        \
