@@ -49,7 +49,7 @@ void lower_use_group(struct lower *lower, const char *file) {
   }
 }
 
-/* ptxas knows no escapes in names. */
+/* ptxas has no escapes in the names of files. */
 static void add_file_name(const char *file, unsigned length, struct text *out) {
   for (unsigned i = 0; i < length; i++) {
     bool plain = (unsigned char)file[i] >= ' ' && file[i] != '"' && file[i] != '\\';
@@ -70,7 +70,7 @@ static unsigned file_number(struct lower *lower, const char *file, unsigned leng
   return count;
 }
 
-/* The number of the place in the unit's list, which it joins if it is new. */
+/* The number of the place in the unit's list, to which it is added if it is new. */
 static unsigned place_number(struct lower *lower, unsigned line, const char *file,
                              unsigned length) {
   for (unsigned i = lower->place_count; i > 0; i--)
@@ -122,7 +122,7 @@ void lower_join_lines(struct text *text, size_t start) {
       text->data[i] = ' ';
 }
 
-bool lower_in_names(char c) {
+bool lower_is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -144,7 +144,7 @@ bool lower_list_functions(struct lower *lower) {
   return true;
 }
 
-/* Of the functions that are printed. */
+/* Only for functions that are printed. */
 static bool name_functions(struct lower *lower) {
   unsigned number = 0;
   for (unsigned i = 0; i < lower->function_count; i++) {
@@ -154,7 +154,7 @@ static bool name_functions(struct lower *lower) {
     struct text name = {0};
     text_printf(&name, "f%u_", number++);
     for (const char *c = LLVMGetValueName(function->ref); *c; c++)
-      text_add(&name, lower_in_names(*c) ? c : "_", 1);
+      text_add(&name, lower_is_name_character(*c) ? c : "_", 1);
     function->name = name.failed ? NULL : arena_string(&lower->arena, name.data, name.size);
     text_finish(&name);
     if (!function->name)
@@ -170,18 +170,17 @@ static void visit_call(struct lower *lower, struct function *caller, LLVMValueRe
     callee->called = true;
     lower_reach(lower, callee);
     caller->needs_hidden |= callee->needs_hidden;
-    caller->asks_lanes |= callee->asks_lanes;
+    caller->uses_active |= callee->uses_active;
     caller->prints |= callee->prints;
   } else if (LLVMIsAFunction(ref)) {
     caller->needs_hidden |= lower_call_needs_hidden(LLVMGetValueName(ref));
-    caller->asks_lanes |= lower_call_asks_lanes(LLVMGetValueName(ref));
+    caller->uses_active |= lower_call_uses_active(LLVMGetValueName(ref));
     caller->prints |= lower_is_printf(LLVMGetValueName(ref));
   }
 }
 
-/* Marks what a function calls, callees first. OpenCL C has no recursion, so
- * needs_hidden is known when the callee returns. clang does not say so, but makes
- * loops of some, which then are good. */
+/* OpenCL C has no recursion, so a callee's needs_hidden is known once it has been
+ * visited. clang accepts recursion; what its optimiser turns into loops is fine. */
 void lower_reach(struct lower *lower, struct function *function) {
   if (function->open)
     lower_fail(lower, "the function '%s' calls itself: OpenCL C has no recursion",
@@ -231,7 +230,6 @@ static void declare_result(struct lower *lower, const struct function *function)
   text_puts(&lower->head, " };\n");
 }
 
-/* Whether the program forbids that its calls are replaced by its code. */
 static bool is_noinline(LLVMValueRef function) {
   static const char name[] = "noinline";
   const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
@@ -239,7 +237,7 @@ static bool is_noinline(LLVMValueRef function) {
                                      kind) != NULL;
 }
 
-/* The heading of a function that others call; into out. */
+/* Prints the heading of a function that others call into out. */
 static void print_heading(struct lower *lower, const struct function *function, struct text *out) {
   const char *separator = "";
   text_printf(out, "static __device__ %s%s %s(", is_noinline(function->ref) ? "__noinline__ " : "",
@@ -385,7 +383,7 @@ static void print_module(struct lower *lower) {
     lower_fail(lower, "out of memory");
 }
 
-void lower_whole(struct lower *lower) {
+void lower_print_source(struct lower *lower) {
   print_module(lower);
   lower_forget(lower);
   text_finish(&lower->head);
@@ -422,7 +420,7 @@ enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, stru
   if (!lower_open(&lower, bytes, size))
     return CC_INTERNAL_ERROR;
   if (!lower.failed)
-    lower_whole(&lower);
+    lower_print_source(&lower);
   lower_close(&lower);
   return lower.failed ? CC_BUILD_FAILURE : CC_OK;
 }

@@ -36,10 +36,10 @@ enum cc_status lower_bitcode(const char *bytes, size_t size, bool arg_info, stru
                              struct text *log);
 void lowered_finish(struct lowered *result);
 
-/* The same in units, where that pays and the program allows it: in one otherwise, as
- * lower_bitcode does it. What a unit's source says depends on its own functions alone: not on
- * the rest of the program, and not on where they stand in its files. To be given to
- * lowered_units_finish in any case. */
+/* The same in units, where that pays and the program allows it, else in one unit, as
+ * lower_bitcode does it. A unit's source depends on its own functions alone: not on the rest
+ * of the program, and not on their lines. The result must be given to lowered_units_finish in
+ * any case. */
 enum cc_status lower_units(const char *bytes, size_t size, bool arg_info,
                            struct lowered_units *result, struct text *log);
 void lowered_units_finish(struct lowered_units *result);

@@ -11,7 +11,7 @@ enum { OPERANDS_MAX = 64 };
 /* LLVM 15's C interface cannot read an InlineAsm, but prints it as
  *   void ()* asm [sideeffect] "text", "constraints"
  * with \XX for quotes, backslashes and unprintable bytes. */
-static const char *quoted(const char *at, struct text *out) {
+static const char *read_quoted(const char *at, struct text *out) {
   at = strchr(at, '"');
   if (!at)
     return NULL;
@@ -28,7 +28,7 @@ static const char *quoted(const char *at, struct text *out) {
   return *at ? at + 1 : NULL;
 }
 
-static void put_c_string(struct text *out, const char *bytes, size_t size) {
+static void print_c_string(struct text *out, const char *bytes, size_t size) {
   text_puts(out, "\"");
   for (size_t i = 0; i < size; i++) {
     if (bytes[i] == '\n')
@@ -53,14 +53,14 @@ struct output {
 struct lists {
   struct output outputs[OPERANDS_MAX];
   unsigned output_count, input_count;
-  /* By LLVM's number of an operand, the one in CUDA C, where an output has the input that
-   * is tied to it. */
+  /* By LLVM's number of an operand: its number in CUDA C, where an output and the input
+   * tied to it are one operand. */
   unsigned numbers[OPERANDS_MAX], operand_count;
   struct text inputs, clobbers, before, after;
 };
 
 /* $0 and ${0:x} become %0, $$ becomes $, and a literal % doubles. */
-static void put_template(struct text *out, const char *text, const struct lists *lists) {
+static void print_template(struct text *out, const char *text, const struct lists *lists) {
   struct text c = {0};
   for (; *text; text++) {
     if (*text == '%') {
@@ -83,12 +83,12 @@ static void put_template(struct text *out, const char *text, const struct lists 
       text_add(&c, text, 1);
     }
   }
-  put_c_string(out, c.data ? c.data : "", c.size);
+  print_c_string(out, c.data ? c.data : "", c.size);
   text_finish(&c);
 }
 
-/* The letter that CUDA wants for an operand; PTX has no 8-bit registers. */
-static const char *variable_for(struct lower *lower, const struct leaf *leaf, char letter) {
+/* A variable of the type that CUDA requires for the letter; PTX has no 8-bit registers. */
+static const char *operand_variable(struct lower *lower, const struct leaf *leaf, char letter) {
   bool narrow = leaf->kind == SCALAR_U8 || leaf->kind == SCALAR_BOOL;
   return lower_temporary(lower, narrow && letter == 'r'                     ? SCALAR_U32
                                 : narrow || leaf->kind == SCALAR_HALF       ? SCALAR_U16
@@ -113,7 +113,7 @@ static bool add_output(struct lower *lower, LLVMValueRef call, const struct leav
   struct output *output = &lists->outputs[lists->output_count++];
   output->early = constraint[1] == '&';
   output->letter = constraint[1 + output->early];
-  output->name = variable_for(lower, leaf, output->letter);
+  output->name = operand_variable(lower, leaf, output->letter);
   bool is_pointer = leaf->kind == SCALAR_POINTER;
   text_printf(&lists->after, leaf->kind == SCALAR_HALF ? "%s = %s_of(%s);\n" : "%s = (%s)%s;\n",
               lower_variable(lower, call, number, leaf->kind), scalar_names[leaf->kind],
@@ -121,8 +121,8 @@ static bool add_output(struct lower *lower, LLVMValueRef call, const struct leav
   return !is_pointer || output->letter == 'l';
 }
 
-/* An input of its own, or, for a number as constraint, the first content of an
- * output: CUDA C wants "+r" there. */
+/* A separate input, or, for a number as constraint, the initial value of an
+ * output, which CUDA C marks "+r". */
 static bool add_input(struct lower *lower, LLVMValueRef value, const char *constraint,
                       struct lists *lists) {
   struct leaves leaves = lower_leaves(lower, LLVMTypeOf(value));
@@ -143,7 +143,7 @@ static bool add_input(struct lower *lower, LLVMValueRef value, const char *const
   if (!add_operand(lists, lists->output_count + lists->input_count++))
     return false;
   if (*constraint != 'n' && *constraint != 'i') {
-    const char *name = variable_for(lower, &leaves.at[0], *constraint);
+    const char *name = operand_variable(lower, &leaves.at[0], *constraint);
     text_printf(&lists->before, "%s = %s%s;\n", name, cast, text);
     text = name;
   }
@@ -151,8 +151,8 @@ static bool add_input(struct lower *lower, LLVMValueRef value, const char *const
   return true;
 }
 
-static bool put_operands(struct lower *lower, LLVMValueRef call, char *constraints,
-                         struct lists *lists) {
+static bool read_operands(struct lower *lower, LLVMValueRef call, char *constraints,
+                          struct lists *lists) {
   struct leaves results = lower_leaves(lower, LLVMTypeOf(call));
   unsigned input = 0;
   char *rest;
@@ -171,7 +171,7 @@ static bool put_operands(struct lower *lower, LLVMValueRef call, char *constrain
   return true;
 }
 
-static void put_outputs(struct text *body, const struct lists *lists) {
+static void print_outputs(struct text *body, const struct lists *lists) {
   for (unsigned i = 0; i < lists->output_count; i++) {
     const struct output *output = &lists->outputs[i];
     text_printf(body, "%s\"%s%s%c\"(%s)", i ? ", " : "", output->tied ? "+" : "=",
@@ -185,18 +185,18 @@ void lower_asm(struct lower *lower, LLVMValueRef call, LLVMValueRef assembly) {
   char *printed = LLVMPrintValueToString(assembly);
   const char *at = strstr(printed, " asm ");
   bool is_volatile = at && strstr(at, " sideeffect \"") != NULL;
-  at = at ? quoted(at, &code) : NULL;
-  at = at ? quoted(at, &constraints) : NULL;
-  if (!at || !put_operands(lower, call, constraints.data, &lists)) {
+  at = at ? read_quoted(at, &code) : NULL;
+  at = at ? read_quoted(at, &constraints) : NULL;
+  if (!at || !read_operands(lower, call, constraints.data, &lists)) {
     lower_fail(lower, "inline assembly with these operands is not supported: %.200s", printed);
   } else {
     struct text *body = &lower->body;
     lower->result->has_assembly = true;
     text_puts(body, lists.before.data ? lists.before.data : "");
     text_puts(body, is_volatile ? "asm volatile(" : "asm(");
-    put_template(body, code.data, &lists);
+    print_template(body, code.data, &lists);
     text_puts(body, " : ");
-    put_outputs(body, &lists);
+    print_outputs(body, &lists);
     text_printf(body, " : %s", lists.inputs.data ? lists.inputs.data : "");
     if (lists.clobbers.data)
       text_printf(body, " : %s", lists.clobbers.data);

@@ -53,7 +53,7 @@ static bool find_order(struct lower *lower, LLVMValueRef function, struct order 
   return true;
 }
 
-/* A phi's leaf v has the incoming twin vi. */
+/* Beside the variable v of a leaf: vi, which the predecessors set. */
 static void declare_phi(struct lower *lower, LLVMValueRef phi) {
   struct leaves leaves = lower_leaves(lower, LLVMTypeOf(phi));
   for (unsigned i = 0; i < leaves.count; i++) {
@@ -123,12 +123,13 @@ static void print_terminator(struct lower *lower, LLVMBasicBlockRef block,
   }
   switch (LLVMGetInstructionOpcode(instruction)) {
   case LLVMBr:
-    /* NVRTC unrolls loops, and gives each path a copy of what follows, as if lanes
-     * that the source keeps together might part; not where it cannot count. */
+    /* NVRTC unrolls loops and copies what follows a condition into both paths, which
+     * separates lanes that are together in the source. It does neither if the
+     * condition is opaque. */
     if (LLVMIsConditional(instruction))
       text_printf(&lower->body,
-                  lower->function->asks_lanes ? "if (opaque_(%s)) goto %s;\n"
-                                              : "if (%s) goto %s;\n",
+                  lower->function->uses_active ? "if (opaque_(%s)) goto %s;\n"
+                                               : "if (%s) goto %s;\n",
                   lower_use(lower, LLVMGetCondition(instruction), 0),
                   lower_use(lower, LLVMBasicBlockAsValue(LLVMGetSuccessor(instruction, 0)), 0));
     text_printf(&lower->body, "goto %s;\n",
@@ -329,7 +330,7 @@ void lower_body(struct lower *lower, LLVMValueRef function) {
   for (unsigned i = 0; i < order.count && !lower->failed; i++) {
     const char *label = lower_use(lower, LLVMBasicBlockAsValue(order.blocks[i]), 0);
     text_printf(&lower->body, "%s:; ", label);
-    if (lower->function->asks_lanes) /* so that NVRTC finds no two blocks alike */
+    if (lower->function->uses_active) /* or NVRTC joins blocks that are alike */
       text_printf(&lower->body, "asm volatile(\"// %s\"); ", label);
     for (LLVMValueRef at = LLVMGetFirstInstruction(order.blocks[i]); at && !lower->failed;
          at = LLVMGetNextInstruction(at)) {

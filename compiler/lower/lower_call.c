@@ -7,7 +7,7 @@
 
 static const char groups_file[] = "groups.txt", core_file[] = "tegracl.cuh";
 
-/* Built-in functions that take the launch block. */
+/* Built-in functions that take struct ocl::hidden; device/groups.txt lists them, too. */
 static const char *const hidden_functions[] = {
     "get_work_dim",
     "get_global_size",
@@ -56,8 +56,8 @@ bool lower_call_needs_hidden(const char *symbol) {
   return lower_is_printf(symbol) || (mangle_parse(symbol, &mangle) && takes_hidden(mangle.base));
 }
 
-/* Sub-group functions, but for those that all work-items reach. */
-bool lower_call_asks_lanes(const char *symbol) {
+/* Sub-group functions, except those that all work-items must reach. */
+bool lower_call_uses_active(const char *symbol) {
   static const char prefix[] = "sub_group_", vendor[] = "intel_";
   static const char *const for_all[] = {"all",       "any",     "barrier", "block_",
                                         "broadcast", "reduce_", "scan_"};
@@ -85,8 +85,8 @@ static const char *device_file(const char *name) {
   return "";
 }
 
-/* Whether the text has name( with no letter before it. */
-static bool mentions(const char *text, const char *name) {
+/* Whether the text has name( after a blank, a parenthesis or a comma. */
+static bool has_function(const char *text, const char *name) {
   size_t size = strlen(name);
   for (const char *at = text; (at = strstr(at, name)); at += size)
     if (at[size] == '(' && at > text && strchr(" \n(,", at[-1]))
@@ -120,7 +120,7 @@ static bool find_group(const char *base, char *file, size_t file_size) {
   return found;
 }
 
-static const char *c_type(struct lower *lower, const struct mangle_type *type) {
+static const char *cuda_type(struct lower *lower, const struct mangle_type *type) {
   if (type->base != MANGLE_NAMED) {
     if (type->base == MANGLE_VARIADIC)
       return NULL;
@@ -138,12 +138,12 @@ static const char *scalar_argument(struct lower *lower, const struct mangle_type
                                    const char *text) {
   if (type->base == MANGLE_HALF || type->base == MANGLE_FLOAT || type->base == MANGLE_DOUBLE)
     return text;
-  return lower_print(lower, "(%s)%s", c_type(lower, type), text);
+  return lower_print(lower, "(%s)%s", cuda_type(lower, type), text);
 }
 
 static void print_argument(struct lower *lower, struct text *out, const struct mangle_type *type,
                            LLVMValueRef value) {
-  const char *name = c_type(lower, type);
+  const char *name = cuda_type(lower, type);
   unsigned leaves = lower_leaf_count(lower, LLVMTypeOf(value));
   if (type->pointers) {
     text_printf(out, "(%s%s%s %.*s)%s", type->is_const ? "const " : "",
@@ -169,12 +169,6 @@ static void print_argument(struct lower *lower, struct text *out, const struct m
   text_puts(out, "}");
 }
 
-static const char *result_leaf(struct lower *lower, const struct leaf *leaf, const char *text) {
-  if (scalar_is_integer(leaf->kind) || leaf->kind == SCALAR_POINTER)
-    return lower_print(lower, "(%s)%s", scalar_names[leaf->kind], text);
-  return text;
-}
-
 static void print_library_call(struct lower *lower, LLVMValueRef call, const struct mangle *mangle,
                                struct text *expression) {
   unsigned count = (unsigned)LLVMGetNumArgOperands(call);
@@ -192,7 +186,7 @@ static void print_library_call(struct lower *lower, LLVMValueRef call, const str
   text_puts(expression, ")");
 }
 
-/* What clang declares, for OpenCL C 2.0 alone, and the device has not. */
+/* Functions of OpenCL C 2.0 that clang declares, and the features that the device lacks. */
 static const struct {
   const char *prefix, *what;
 } missing[] = {
@@ -210,7 +204,7 @@ static const struct {
     {"get_default_queue", "queues on the device"},
 };
 
-/* What the program wants, if it is known that there is no such function; else NULL. */
+/* The feature of the function if the device lacks it, else NULL. */
 static const char *missing_feature(const char *name) {
   for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
     if (!strncmp(name, missing[i].prefix, strlen(missing[i].prefix)))
@@ -233,15 +227,16 @@ static void call_library(struct lower *lower, LLVMValueRef call, const char *sym
     return;
   }
   for (unsigned i = 0; i < mangle.arg_count; i++)
-    if (!c_type(lower, &mangle.args[i])) {
+    if (!cuda_type(lower, &mangle.args[i])) {
       lower_fail(lower, "the function '%s' with an argument of the type '%s' is not supported",
                  mangle.base, mangle.args[i].name);
       return;
     }
   if (find_group(mangle.base, file, sizeof file)) {
     lower_use_group(lower, file);
-  } else if (!mentions(device_file(core_file), mangle.base)) {
-    lower_fail(lower, "the function '%s' is declared but not defined, and no built-in function",
+  } else if (!has_function(device_file(core_file), mangle.base)) {
+    lower_fail(lower,
+               "the function '%s' is declared but not defined, and is not a built-in function",
                mangle.base);
     return;
   }
@@ -254,12 +249,12 @@ static void call_library(struct lower *lower, LLVMValueRef call, const char *sym
     text_printf(&lower->body, "%s;\n", expression.data);
   } else if (leaves.count == 1) {
     text_printf(&lower->body, "%s = %s;\n", lower_variable(lower, call, 0, leaves.at[0].kind),
-                result_leaf(lower, &leaves.at[0], expression.data));
+                lower_cast(lower, &leaves.at[0], expression.data));
   } else {
     text_printf(&lower->body, "{ const auto t = %s;", expression.data);
     for (unsigned i = 0; i < leaves.count; i++)
       text_printf(&lower->body, " %s = %s;", lower_variable(lower, call, i, leaves.at[i].kind),
-                  result_leaf(lower, &leaves.at[i], lower_print(lower, "t.s[%u]", i)));
+                  lower_cast(lower, &leaves.at[i], lower_print(lower, "t.s[%u]", i)));
     text_puts(&lower->body, " }\n");
   }
   text_finish(&expression);

@@ -70,8 +70,8 @@ bool lower_is_pure(LLVMOpcode opcode) {
   }
 }
 
-static const char *operand(struct lower *lower, LLVMValueRef value, unsigned number,
-                           unsigned leaf) {
+static const char *use_operand(struct lower *lower, LLVMValueRef value, unsigned number,
+                               unsigned leaf) {
   return lower_use(lower, LLVMGetOperand(value, number), leaf);
 }
 
@@ -80,7 +80,7 @@ static struct leaf leaf_of(struct lower *lower, LLVMTypeRef type, unsigned index
   return index < leaves.count ? leaves.at[index] : (struct leaf){.kind = SCALAR_U32, .bits = 32};
 }
 
-/* Halfs turn into other numbers by way of float. */
+/* Halfs are converted to other numbers by way of float. */
 static const char *as_float(struct lower *lower, const struct leaf *leaf, const char *expression) {
   return leaf->kind == SCALAR_HALF ? lower_print(lower, "(float)%s", expression) : expression;
 }
@@ -88,7 +88,7 @@ static const char *as_float(struct lower *lower, const struct leaf *leaf, const 
 static const char *print_arithmetic(struct lower *lower, LLVMValueRef value, LLVMOpcode opcode,
                                     unsigned index) {
   struct leaf leaf = leaf_of(lower, LLVMTypeOf(value), index);
-  const char *a = operand(lower, value, 0, index), *b = operand(lower, value, 1, index);
+  const char *a = use_operand(lower, value, 0, index), *b = use_operand(lower, value, 1, index);
   const char *sign = "";
   for (size_t i = 0; i < sizeof arithmetic / sizeof arithmetic[0]; i++)
     if (arithmetic[i].opcode == opcode)
@@ -116,7 +116,7 @@ static const char *print_arithmetic(struct lower *lower, LLVMValueRef value, LLV
 static const char *print_icmp(struct lower *lower, LLVMValueRef value, unsigned index) {
   struct leaf leaf = leaf_of(lower, LLVMTypeOf(LLVMGetOperand(value, 0)), index);
   LLVMIntPredicate predicate = LLVMGetICmpPredicate(value);
-  const char *a = operand(lower, value, 0, index), *b = operand(lower, value, 1, index);
+  const char *a = use_operand(lower, value, 0, index), *b = use_operand(lower, value, 1, index);
   for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
     if (comparisons[i].predicate != predicate)
       continue;
@@ -134,7 +134,7 @@ static const char *print_icmp(struct lower *lower, LLVMValueRef value, unsigned 
 
 static const char *print_fcmp(struct lower *lower, LLVMValueRef value, unsigned index) {
   LLVMRealPredicate predicate = LLVMGetFCmpPredicate(value);
-  const char *a = operand(lower, value, 0, index), *b = operand(lower, value, 1, index);
+  const char *a = use_operand(lower, value, 0, index), *b = use_operand(lower, value, 1, index);
   for (size_t i = 0; i < sizeof real_comparisons / sizeof real_comparisons[0]; i++)
     if (real_comparisons[i].predicate == predicate)
       return lower_print(lower, "%s%s %s %s%s", real_comparisons[i].before, a,
@@ -158,11 +158,11 @@ static const char *print_fcmp(struct lower *lower, LLVMValueRef value, unsigned 
 static const char *print_select(struct lower *lower, LLVMValueRef value, unsigned index) {
   LLVMTypeRef condition = LLVMTypeOf(LLVMGetOperand(value, 0));
   bool is_vector = LLVMGetTypeKind(condition) == LLVMVectorTypeKind;
-  return lower_print(lower, "%s ? %s : %s", operand(lower, value, 0, is_vector ? index : 0),
-                     operand(lower, value, 1, index), operand(lower, value, 2, index));
+  return lower_print(lower, "%s ? %s : %s", use_operand(lower, value, 0, is_vector ? index : 0),
+                     use_operand(lower, value, 1, index), use_operand(lower, value, 2, index));
 }
 
-/* Address plus the sum of indices times sizes. */
+/* The base plus the sum of indices times sizes. */
 static const char *print_address(struct lower *lower, LLVMValueRef value, unsigned index) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(value);
   bool is_vector = LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
@@ -282,7 +282,7 @@ static const char *print_cast(struct lower *lower, LLVMValueRef value, LLVMOpcod
                               unsigned index) {
   struct leaf from = leaf_of(lower, LLVMTypeOf(LLVMGetOperand(value, 0)), index);
   struct leaf to = leaf_of(lower, LLVMTypeOf(value), index);
-  const char *a = operand(lower, value, 0, index), *name = scalar_names[to.kind];
+  const char *a = use_operand(lower, value, 0, index), *name = scalar_names[to.kind];
   switch (opcode) {
   case LLVMTrunc:
     if (to.kind == SCALAR_BOOL)
@@ -323,10 +323,10 @@ const char *lower_expression(struct lower *lower, LLVMValueRef value, LLVMOpcode
     type = leaf_of(lower, LLVMTypeOf(value), leaf);
     return lower_print(lower, "(%s)%s(%s, %s)", scalar_names[type.kind],
                        type.kind == SCALAR_DOUBLE ? "fmod" : "fmodf",
-                       as_float(lower, &type, operand(lower, value, 0, leaf)),
-                       as_float(lower, &type, operand(lower, value, 1, leaf)));
+                       as_float(lower, &type, use_operand(lower, value, 0, leaf)),
+                       as_float(lower, &type, use_operand(lower, value, 1, leaf)));
   case LLVMFNeg:
-    return lower_print(lower, "-%s", operand(lower, value, 0, leaf));
+    return lower_print(lower, "-%s", use_operand(lower, value, 0, leaf));
   case LLVMICmp:
     return print_icmp(lower, value, leaf);
   case LLVMFCmp:
@@ -337,7 +337,7 @@ const char *lower_expression(struct lower *lower, LLVMValueRef value, LLVMOpcode
     return print_address(lower, value, leaf);
   case LLVMFreeze:
   case LLVMAddrSpaceCast:
-    return operand(lower, value, 0, leaf);
+    return use_operand(lower, value, 0, leaf);
   case LLVMBitCast:
     return print_bitcast(lower, value, leaf);
   case LLVMTrunc:

@@ -13,26 +13,24 @@
  * part is left for NVRTC's own. */
 enum { CONSTANT_BYTES_MAX = 60 * 1024, WORD = 8 };
 
-/* A pointer inside an initialiser. */
+/* An address in an initial value. */
 struct reference {
   uint64_t offset;
   LLVMValueRef target; /* global variable */
   uint64_t addend;
 };
 
-struct image {
+/* The initial value of a variable. */
+struct contents {
   LLVMValueRef variable;
   unsigned char *bytes;
   struct reference *references;
   unsigned reference_count;
 };
 
-static void put_integer(struct image *image, uint64_t offset, uint64_t size, uint64_t low,
-                        uint64_t high) {
-  for (uint64_t i = 0; i < size; i++) {
-    uint64_t word = i < WORD ? low >> 8 * i : high >> 8 * (i - WORD);
-    image->bytes[offset + i] = (unsigned char)word;
-  }
+static void put_integer(struct contents *contents, uint64_t offset, uint64_t size, uint64_t value) {
+  for (uint64_t i = 0; i < size && i < WORD; i++)
+    contents->bytes[offset + i] = (unsigned char)(value >> 8 * i);
 }
 
 /* A pointer constant: a global variable, or a function, plus a number of bytes. */
@@ -67,9 +65,10 @@ static bool resolve_address(struct lower *lower, LLVMValueRef value, struct refe
   return LLVMIsAGlobalVariable(value) || LLVMIsAFunction(value);
 }
 
-static void declare(struct lower *lower, LLVMValueRef variable);
+static void declare_global(struct lower *lower, LLVMValueRef variable);
 
-static void fill(struct lower *lower, struct image *image, LLVMValueRef value, uint64_t offset) {
+static void fill_contents(struct lower *lower, struct contents *contents, LLVMValueRef value,
+                          uint64_t offset) {
   LLVMTypeRef type = LLVMTypeOf(value);
   if (LLVMIsUndef(value) || LLVMIsNull(value))
     return;
@@ -79,13 +78,13 @@ static void fill(struct lower *lower, struct image *image, LLVMValueRef value, u
     if (size > WORD)
       lower_fail(lower, "an integer constant of %" PRIu64 " bytes in memory is not supported",
                  size);
-    put_integer(image, offset, size, LLVMConstIntGetZExtValue(value), 0);
+    put_integer(contents, offset, size, LLVMConstIntGetZExtValue(value));
     return;
   }
   case LLVMConstantFPValueKind: {
     uint64_t size = LLVMStoreSizeOfType(lower->layout, type);
     LLVMTypeRef bits = LLVMIntTypeInContext(LLVMGetTypeContext(type), (unsigned)size * 8);
-    put_integer(image, offset, size, LLVMConstIntGetZExtValue(LLVMConstBitCast(value, bits)), 0);
+    put_integer(contents, offset, size, LLVMConstIntGetZExtValue(LLVMConstBitCast(value, bits)));
     return;
   }
   case LLVMConstantStructValueKind:
@@ -103,12 +102,12 @@ static void fill(struct lower *lower, struct image *image, LLVMValueRef value, u
       uint64_t place = is_struct   ? LLVMOffsetOfElement(lower->layout, type, i)
                        : is_vector ? i * LLVMStoreSizeOfType(lower->layout, element)
                                    : i * lower_size(lower, element);
-      fill(lower, image, LLVMGetAggregateElement(value, i), offset + place);
+      fill_contents(lower, contents, LLVMGetAggregateElement(value, i), offset + place);
     }
     return;
   }
   default: {
-    struct reference *reference = &image->references[image->reference_count];
+    struct reference *reference = &contents->references[contents->reference_count];
     if (resolve_address(lower, value, reference)) {
       if (LLVMIsAFunction(reference->target)) /* in a block: see lower_use */
         return;
@@ -117,12 +116,12 @@ static void fill(struct lower *lower, struct image *image, LLVMValueRef value, u
         lower_fail(lower,
                    "an initial value with an address of %" PRIu64 " bytes at byte %" PRIu64
                    " of '%s' is not supported",
-                   size, offset, LLVMGetValueName(image->variable));
+                   size, offset, LLVMGetValueName(contents->variable));
         return;
       }
       reference->offset = offset;
-      image->reference_count++;
-      declare(lower, reference->target);
+      contents->reference_count++;
+      declare_global(lower, reference->target);
       return;
     }
     char *text = LLVMPrintValueToString(value);
@@ -154,8 +153,8 @@ static unsigned global_number(struct lower *lower, LLVMValueRef variable) {
   return find_global(lower, variable)->number;
 }
 
-/* By way of an integer: NVRTC 13.0 has an internal error where it tries to evaluate at compile
- * time a call, in an initialisation, that gets the address of a __constant__ variable. */
+/* By way of an integer: NVRTC 13.0 has an internal error when it tries to evaluate, at compile
+ * time, a call in an initialisation with the address of a __constant__ variable. */
 const char *lower_global_address(struct lower *lower, LLVMValueRef variable) {
   return lower_print(lower, "((char *)(u64)&g%u)", global_number(lower, variable));
 }
@@ -172,31 +171,32 @@ static void print_words(struct lower *lower, const unsigned char *bytes, uint64_
  * arrays and pointers. */
 static void print_initialised(struct lower *lower, const char *space, const char *constant,
                               unsigned number, uint64_t align, uint64_t size,
-                              const struct image *image) {
+                              const struct contents *contents) {
   struct text *head = &lower->head;
   uint64_t at = 0;
   text_printf(head, "struct t%u {", number);
-  for (unsigned i = 0; i <= image->reference_count; i++) {
-    uint64_t end = i < image->reference_count ? image->references[i].offset : size;
+  for (unsigned i = 0; i <= contents->reference_count; i++) {
+    uint64_t end = i < contents->reference_count ? contents->references[i].offset : size;
     if (end > at)
       text_printf(head, " u64 w%u[%" PRIu64 "];", i, (end - at) / WORD);
-    if (i < image->reference_count)
+    if (i < contents->reference_count)
       text_printf(head, " const void *p%u;", i);
     at = end + WORD;
   }
   text_printf(head, " };\nstatic %s __align__(%" PRIu64 ") %sstruct t%u g%u = {", space, align,
               constant, number, number);
   at = 0;
-  for (unsigned i = 0; i <= image->reference_count; i++) {
-    uint64_t end = i < image->reference_count ? image->references[i].offset : size;
+  for (unsigned i = 0; i <= contents->reference_count; i++) {
+    uint64_t end = i < contents->reference_count ? contents->references[i].offset : size;
     if (end > at) {
       text_puts(head, "{");
-      print_words(lower, image->bytes + at, (end - at) / WORD);
+      print_words(lower, contents->bytes + at, (end - at) / WORD);
       text_puts(head, "},");
     }
-    if (i < image->reference_count)
+    if (i < contents->reference_count)
       text_printf(head, "(const char *)&g%u + %" PRIu64 ",",
-                  global_number(lower, image->references[i].target), image->references[i].addend);
+                  global_number(lower, contents->references[i].target),
+                  contents->references[i].addend);
     at = end + WORD;
   }
   text_puts(head, "};\n");
@@ -228,28 +228,29 @@ static void print_variable(struct lower *lower, LLVMValueRef variable, unsigned 
                 align, number, size / WORD);
     return;
   }
-  struct image image = {.variable = variable,
-                        .bytes = calloc(1, size),
-                        .references = calloc(size / WORD + 1, sizeof(struct reference))};
-  if (image.bytes && image.references) {
-    fill(lower, &image, initial, 0);
-    qsort(image.references, image.reference_count, sizeof *image.references, compare_references);
+  struct contents contents = {.variable = variable,
+                              .bytes = calloc(1, size),
+                              .references = calloc(size / WORD + 1, sizeof(struct reference))};
+  if (contents.bytes && contents.references) {
+    fill_contents(lower, &contents, initial, 0);
+    qsort(contents.references, contents.reference_count, sizeof *contents.references,
+          compare_references);
     bool fits = constant && lower->constant_bytes + size <= CONSTANT_BYTES_MAX;
     lower->constant_bytes += fits ? size : 0;
-    /* NVRTC 13.0 makes null of the address of a __constant__ variable when it evaluates, at
-     * compile time, what it reads from a const one. */
-    bool foldable = constant && !image.reference_count;
+    /* NVRTC 13.0 takes the address of a __constant__ variable for null when it reads it from a
+     * const variable at compile time. */
+    bool foldable = constant && !contents.reference_count;
     print_initialised(lower, fits ? "__constant__" : "__device__", foldable ? "const " : "", number,
-                      align, size, &image);
+                      align, size, &contents);
   } else {
     lower_fail(lower, "out of memory");
   }
-  free(image.bytes);
-  free(image.references);
+  free(contents.bytes);
+  free(contents.references);
 }
 
-/* Once for each variable, after those whose addresses it holds: NVRTC takes no circles. */
-static void declare(struct lower *lower, LLVMValueRef variable) {
+/* Once for each variable, after those whose addresses it holds: NVRTC accepts no cycles. */
+static void declare_global(struct lower *lower, LLVMValueRef variable) {
   unsigned number = global_number(lower, variable);
   enum progress *progress = &find_global(lower, variable)->progress;
   if (*progress == OPEN)
@@ -263,7 +264,7 @@ static void declare(struct lower *lower, LLVMValueRef variable) {
   *progress = DONE;
 }
 
-/* A module is printed whole with all that is used in it, a unit with what it uses itself. */
+/* A whole module is printed with all variables that are used, a unit with those it uses. */
 void lower_list_globals(struct lower *lower) {
   unsigned count = 0;
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at)) {
@@ -308,5 +309,5 @@ void lower_globals(struct lower *lower) {
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at && !lower->failed;
        at = LLVMGetNextGlobal(at), global++)
     if (global->used)
-      declare(lower, at);
+      declare_global(lower, at);
 }

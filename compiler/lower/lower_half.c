@@ -1,4 +1,4 @@
-/* Pairs of halfs: the machine's half unit does two neighbouring elements of a
+/* Pairs of halfs: the machine's half unit does two adjacent elements of a
  * vector at once. */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Images and samplers. clang passes both as pointers, but they are values: an image is
  * the address of a description among the kernel's parameters, a sampler is a word of
- * bits that stands where the address would. So nothing here may be taken for an
- * address of global memory. */
+ * bits in the place of the address. So no handle may be taken for an address of
+ * global memory. */
 #include <string.h>
 
 #include "compiler/lower/lower_state.h"
@@ -113,7 +113,7 @@ bool lower_is_handle(struct lower *lower, LLVMValueRef value) {
                                        sizeof mark_name - 1);
 }
 
-static void mark(struct lower *lower, LLVMValueRef value) {
+static void mark_handle(struct lower *lower, LLVMValueRef value) {
   LLVMContextRef context = LLVMGetModuleContext(lower->module);
   if (LLVMIsAInstruction(value))
     LLVMSetMetadata(value, lower->handle_mark,
@@ -126,7 +126,7 @@ static void mark(struct lower *lower, LLVMValueRef value) {
 
 static void mark_sources(struct lower *lower, LLVMValueRef value);
 
-/* What callers pass. */
+/* Marks what callers pass. */
 static void mark_argument(struct lower *lower, LLVMValueRef argument) {
   LLVMValueRef function = LLVMGetParamParent(argument);
   const unsigned number = argument_index(argument) - 1;
@@ -138,7 +138,7 @@ static void mark_argument(struct lower *lower, LLVMValueRef argument) {
   }
 }
 
-/* What is stored in the variable that is read. */
+/* Marks what is stored in the variable. */
 static void mark_variable(struct lower *lower, LLVMValueRef variable) {
   if (!LLVMIsAAllocaInst(variable))
     return;
@@ -153,7 +153,7 @@ static void mark_variable(struct lower *lower, LLVMValueRef variable) {
 static void mark_sources(struct lower *lower, LLVMValueRef value) {
   if ((!LLVMIsAInstruction(value) && !LLVMIsAArgument(value)) || lower_is_handle(lower, value))
     return;
-  mark(lower, value);
+  mark_handle(lower, value);
   if (LLVMIsAArgument(value)) {
     mark_argument(lower, value);
     return;

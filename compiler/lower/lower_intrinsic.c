@@ -1,4 +1,4 @@
-/* LLVM's intrinsic functions: those that clang's optimiser makes of plain
+/* LLVM's intrinsic functions: those into which LLVM's optimiser turns plain
  * OpenCL C. Their CUDA C counterparts are in device/lower.cuh. */
 #include <inttypes.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static const struct {
     {"smul.with.overflow.", "mul_overflow_", 2, true},
 };
 
-/* Hints to an optimiser, and what has no effect here. */
+/* Hints to an optimiser, and others without effect here. */
 static const char *const ignored[] = {
     "lifetime.",       "assume",        "dbg.",      "experimental.noalias.scope.decl",
     "invariant.start", "invariant.end", "donothing", "sideeffect",
@@ -61,8 +61,8 @@ static const char *const ignored[] = {
 /* Vector reductions: llvm.vector.reduce.<name>.<type>. */
 static const struct {
   const char *name;
-  const char *sign;     /* an operator, or */
-  const char *function; /* a function of two */
+  const char *sign;     /* the operator, or NULL */
+  const char *function; /* else the function of two elements */
   bool is_signed, has_start;
 } reductions[] = {
     {"add.", "+", NULL, false, false},      {"mul.", "*", NULL, false, false},
@@ -78,8 +78,8 @@ static bool starts_with(const char *text, const char *prefix) {
   return !strncmp(text, prefix, strlen(prefix));
 }
 
-static const char *argument(struct lower *lower, LLVMValueRef call, unsigned number, unsigned index,
-                            bool is_signed) {
+static const char *use_argument(struct lower *lower, LLVMValueRef call, unsigned number,
+                                unsigned index, bool is_signed) {
   LLVMValueRef value = LLVMGetOperand(call, number);
   struct leaves leaves = lower_leaves(lower, LLVMTypeOf(value));
   const char *text = lower_use(lower, value, index);
@@ -87,12 +87,6 @@ static const char *argument(struct lower *lower, LLVMValueRef call, unsigned num
     return text;
   if (is_signed)
     return lower_print(lower, "(%s)%s", signed_names[leaves.at[index].kind], text);
-  return text;
-}
-
-static const char *result(struct lower *lower, const struct leaf *leaf, const char *text) {
-  if (scalar_is_integer(leaf->kind))
-    return lower_print(lower, "(%s)%s", scalar_names[leaf->kind], text);
   return text;
 }
 
@@ -109,8 +103,8 @@ static void print_overflow(struct lower *lower, LLVMValueRef call, const char *f
     const char *value = lower_variable(lower, call, i, leaves.at[i].kind);
     const char *flag = lower_variable(lower, call, lanes + i, SCALAR_BOOL);
     text_printf(&lower->body, "%s = %s(%s, %s, &%s);\n", flag, function,
-                argument(lower, call, 0, i, is_signed), argument(lower, call, 1, i, is_signed),
-                value);
+                use_argument(lower, call, 0, i, is_signed),
+                use_argument(lower, call, 1, i, is_signed), value);
   }
 }
 
@@ -128,12 +122,12 @@ static bool print_elementwise(struct lower *lower, LLVMValueRef call, const char
     }
     for (unsigned k = lower_half_pairs(lower, call, elementwise[i].function); k < leaves.count;
          k++) {
-      const char *text = argument(lower, call, 0, k, is_signed);
+      const char *text = use_argument(lower, call, 0, k, is_signed);
       for (unsigned a = 1; a < elementwise[i].arguments; a++)
-        text = lower_print(lower, "%s, %s", text, argument(lower, call, a, k, is_signed));
+        text = lower_print(lower, "%s, %s", text, use_argument(lower, call, a, k, is_signed));
       text = lower_print(lower, "%s(%s)", elementwise[i].function, text);
       text_printf(&lower->body, "%s = %s;\n", lower_variable(lower, call, k, leaves.at[k].kind),
-                  result(lower, &leaves.at[k], text));
+                  lower_cast(lower, &leaves.at[k], text));
     }
     return true;
   }
@@ -152,14 +146,14 @@ static bool print_reduction(struct lower *lower, LLVMValueRef call, const char *
     text_printf(&lower->body, "%s = %s;\n", sum,
                 lower_use(lower, has_start ? LLVMGetOperand(call, 0) : vector, 0));
     for (unsigned k = has_start ? 0 : 1; k < lanes; k++) {
-      const char *element = argument(lower, call, has_start ? 1 : 0, k, is_signed);
+      const char *element = use_argument(lower, call, has_start ? 1 : 0, k, is_signed);
       const char *text = reductions[i].sign
                              ? lower_print(lower, "(%s %s %s)", sum, reductions[i].sign, element)
                              : lower_print(lower, "%s((%s)%s, %s)", reductions[i].function,
                                            is_signed ? signed_names[leaves.at[0].kind]
                                                      : scalar_names[leaves.at[0].kind],
                                            sum, element);
-      text_printf(&lower->body, "%s = %s;\n", sum, result(lower, &leaves.at[0], text));
+      text_printf(&lower->body, "%s = %s;\n", sum, lower_cast(lower, &leaves.at[0], text));
     }
     return true;
   }
@@ -167,7 +161,7 @@ static bool print_reduction(struct lower *lower, LLVMValueRef call, const char *
 }
 
 /* memcpy, memmove and memset, with the alignment that the call promises. */
-static const char *aligned(struct lower *lower, LLVMValueRef call, unsigned number) {
+static const char *use_aligned(struct lower *lower, LLVMValueRef call, unsigned number) {
   LLVMValueRef pointer = LLVMGetOperand(call, number);
   unsigned kind = LLVMGetEnumAttributeKindForName("align", strlen("align"));
   LLVMAttributeRef attribute = LLVMGetCallSiteEnumAttribute(call, number + 1, kind);
@@ -182,10 +176,10 @@ static bool print_memory(struct lower *lower, LLVMValueRef call, const char *nam
     return false;
   if (copy || move)
     text_printf(&lower->body, "%s(%s, %s, %s);\n", copy ? "memcpy" : "memmove_",
-                aligned(lower, call, 0), aligned(lower, call, 1),
+                use_aligned(lower, call, 0), use_aligned(lower, call, 1),
                 lower_use(lower, LLVMGetOperand(call, 2), 0));
   else
-    text_printf(&lower->body, "memset(%s, %s, %s);\n", aligned(lower, call, 0),
+    text_printf(&lower->body, "memset(%s, %s, %s);\n", use_aligned(lower, call, 0),
                 lower_use(lower, LLVMGetOperand(call, 1), 0),
                 lower_use(lower, LLVMGetOperand(call, 2), 0));
   return true;

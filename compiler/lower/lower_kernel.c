@@ -105,9 +105,9 @@ static LLVMValueRef find_metadata(struct lower *lower, LLVMValueRef function, co
   return found;
 }
 
-/* The operands of a metadata node, in the function's arena. */
-static LLVMValueRef *operands(struct lower *lower, LLVMValueRef function, const char *name,
-                              unsigned *count) {
+/* The operands of a metadata node, in lower->names; NULL and 0 if there are none. */
+static LLVMValueRef *metadata_operands(struct lower *lower, LLVMValueRef function, const char *name,
+                                       unsigned *count) {
   LLVMValueRef node = find_metadata(lower, function, name);
   *count = node ? LLVMGetMDNodeNumOperands(node) : 0;
   if (!*count)
@@ -120,10 +120,10 @@ static LLVMValueRef *operands(struct lower *lower, LLVMValueRef function, const 
   return list;
 }
 
-static const char *string_operand(struct lower *lower, LLVMValueRef function, const char *name,
-                                  unsigned number) {
+static const char *metadata_string(struct lower *lower, LLVMValueRef function, const char *name,
+                                   unsigned number) {
   unsigned count, length = 0;
-  LLVMValueRef *list = operands(lower, function, name, &count);
+  LLVMValueRef *list = metadata_operands(lower, function, name, &count);
   const char *text = number < count && list[number] ? LLVMGetMDString(list[number], &length) : "";
   const char *copy = arena_string(&lower->result->arena, text ? text : "", text ? length : 0);
   if (!copy)
@@ -138,7 +138,7 @@ static enum kernel_arg_access access_of(const char *text) {
                                        : KERNEL_ARG_ACCESS_NONE;
 }
 
-/* Types that clang passes as pointers, but that are not addresses of memory. */
+/* Types that clang passes as pointers, although they are not addresses. */
 static bool is_opaque(const char *type) {
   static const char *const names[] = {"event_t", "queue_t"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -149,9 +149,9 @@ static bool is_opaque(const char *type) {
 
 static void describe_argument(struct lower *lower, LLVMValueRef function, unsigned number,
                               struct binary_arg *arg) {
-  const char *qualifiers = string_operand(lower, function, "kernel_arg_type_qual", number);
-  const char *access = string_operand(lower, function, "kernel_arg_access_qual", number);
-  const char *base_type = string_operand(lower, function, "kernel_arg_base_type", number);
+  const char *qualifiers = metadata_string(lower, function, "kernel_arg_type_qual", number);
+  const char *access = metadata_string(lower, function, "kernel_arg_access_qual", number);
+  const char *base_type = metadata_string(lower, function, "kernel_arg_base_type", number);
   if (!lower->failed && (is_opaque(base_type) || strstr(qualifiers, "pipe")))
     lower_fail(lower, "kernel arguments of the type '%s%s' are not supported",
                strstr(qualifiers, "pipe") ? "pipe " : "", base_type);
@@ -162,14 +162,14 @@ static void describe_argument(struct lower *lower, LLVMValueRef function, unsign
                     (strstr(qualifiers, "volatile") ? KERNEL_ARG_VOLATILE : 0u);
   if (lower->failed || !lower->arg_info)
     return;
-  arg->name = string_operand(lower, function, "kernel_arg_name", number);
-  arg->type_name = string_operand(lower, function, "kernel_arg_type", number);
+  arg->name = metadata_string(lower, function, "kernel_arg_name", number);
+  arg->type_name = metadata_string(lower, function, "kernel_arg_type", number);
 }
 
 static void read_size(struct lower *lower, LLVMValueRef function, const char *name,
                       uint32_t size[DIMENSIONS], struct text *attributes) {
   unsigned count;
-  LLVMValueRef *list = operands(lower, function, name, &count);
+  LLVMValueRef *list = metadata_operands(lower, function, name, &count);
   if (count != DIMENSIONS)
     return;
   for (int i = 0; i < DIMENSIONS; i++)
@@ -185,7 +185,7 @@ static void read_type_hint(struct lower *lower, LLVMValueRef function, struct te
       [SCALAR_U64] = "long",     [SCALAR_HALF] = "half", [SCALAR_FLOAT] = "float",
       [SCALAR_DOUBLE] = "double"};
   unsigned count;
-  LLVMValueRef *list = operands(lower, function, "vec_type_hint", &count);
+  LLVMValueRef *list = metadata_operands(lower, function, "vec_type_hint", &count);
   if (count != 2 || !list[0])
     return;
   struct leaves leaves = lower_leaves(lower, LLVMTypeOf(list[0]));
@@ -205,7 +205,7 @@ enum { WARP = 32 };
 static void read_subgroup_size(struct lower *lower, LLVMValueRef function,
                                struct text *attributes) {
   unsigned count;
-  LLVMValueRef *list = operands(lower, function, "intel_reqd_sub_group_size", &count);
+  LLVMValueRef *list = metadata_operands(lower, function, "intel_reqd_sub_group_size", &count);
   if (count != 1)
     return;
   const unsigned size = (unsigned)LLVMConstIntGetZExtValue(list[0]);
@@ -219,7 +219,7 @@ static void read_subgroup_size(struct lower *lower, LLVMValueRef function,
 static void read_sub_groups(struct lower *lower, LLVMValueRef function,
                             struct binary_kernel *kernel) {
   unsigned count;
-  LLVMValueRef *list = operands(lower, function, LOWER_SUB_GROUPS, &count);
+  LLVMValueRef *list = metadata_operands(lower, function, LOWER_SUB_GROUPS, &count);
   if (count == 1)
     kernel->sub_groups = (uint32_t)LLVMConstIntGetZExtValue(list[0]);
 }
@@ -230,7 +230,7 @@ static void describe_kernel(struct lower *lower, LLVMValueRef function,
   const char *name = LLVMGetValueName(function);
   struct text attributes = {0};
   for (const char *c = name; *c; c++)
-    if (!lower_in_names(*c))
+    if (!lower_is_name_character(*c))
       lower_fail(lower, "the kernel's name '%s' has other characters than a-z, A-Z, 0-9 and _",
                  name);
   read_type_hint(lower, function, &attributes);

@@ -1,6 +1,6 @@
-/* Loads, stores and atomic operations. Neighbouring elements are moved with one
+/* Loads, stores and atomic operations. Adjacent elements are moved with one
  * wide access where the alignment allows it; accesses below their natural
- * alignment are made of smaller ones. */
+ * alignment are split into smaller ones. */
 #include <inttypes.h>
 
 #include "compiler/lower/lower_state.h"
@@ -14,7 +14,7 @@ const char *lower_space_hint(struct lower *lower, LLVMValueRef value, const stru
              : "";
 }
 
-/* Whether NVRTC can see for itself where a pointer points to. */
+/* Whether NVRTC sees the memory that a pointer comes from. */
 static bool is_rooted(struct lower *lower, LLVMValueRef pointer, unsigned depth) {
   if (depth > ROOT_DEPTH_MAX)
     return true;
@@ -58,7 +58,7 @@ const char *lower_pointer(struct lower *lower, LLVMValueRef pointer, unsigned le
   return text;
 }
 
-static const char *place(struct lower *lower, const char *pointer, uint64_t offset) {
+static const char *offset_pointer(struct lower *lower, const char *pointer, uint64_t offset) {
   return offset ? lower_print(lower, "%s + %" PRIu64, pointer, offset) : pointer;
 }
 
@@ -99,8 +99,8 @@ static const char *memory_name(const struct leaf *leaf) {
   return leaf->kind == SCALAR_BOOL ? "u8" : scalar_names[leaf->kind];
 }
 
-/* C++ copies no struct, such as a half, out of or into volatile memory. The widest integers
- * have more bits than the leaf. */
+/* C++ does not copy a struct, such as a half, from or to volatile memory. A u1024 may have more
+ * bits than the leaf. */
 static bool moves_whole(const struct leaf *leaf, uint64_t align, const char *is_volatile) {
   uint64_t bytes = memory_bytes(leaf);
   return is_power_of_two(bytes) && align_at(align, leaf->offset) >= bytes &&
@@ -112,7 +112,7 @@ static const char *load_leaf(struct lower *lower, const struct leaf *leaf, const
   uint64_t bytes = memory_bytes(leaf);
   if (moves_whole(leaf, align, is_volatile)) {
     const char *text = lower_print(lower, "*(%s %sconst *)(%s)", memory_name(leaf), is_volatile,
-                                   place(lower, pointer, leaf->offset));
+                                   offset_pointer(lower, pointer, leaf->offset));
     return leaf->kind == SCALAR_BOOL ? lower_print(lower, "(%s) & 1", text) : text;
   }
   struct leaf bits = bits_leaf(leaf);
@@ -122,7 +122,7 @@ static const char *load_leaf(struct lower *lower, const struct leaf *leaf, const
     size = piece_size(bytes - at, align_at(align, offset));
     const char *part =
         lower_print(lower, "(%s)((%s)*(const %s%s *)(%s) << %" PRIu64 ")", wide, wide, is_volatile,
-                    unsigned_of_bytes(size), place(lower, pointer, offset), at * 8);
+                    unsigned_of_bytes(size), offset_pointer(lower, pointer, offset), at * 8);
     text = text ? lower_print(lower, "%s | %s", text, part) : part;
   }
   return lower_reinterpret(lower, &bits, leaf, lower_print(lower, "(%s)(%s)", wide, text));
@@ -133,7 +133,7 @@ static void store_leaf(struct lower *lower, const struct leaf *leaf, const char 
   uint64_t bytes = memory_bytes(leaf);
   if (moves_whole(leaf, align, is_volatile)) {
     text_printf(&lower->body, "*(%s %s*)(%s) = %s;\n", memory_name(leaf), is_volatile,
-                place(lower, pointer, leaf->offset), value);
+                offset_pointer(lower, pointer, leaf->offset), value);
     return;
   }
   struct leaf bits = bits_leaf(leaf);
@@ -143,13 +143,13 @@ static void store_leaf(struct lower *lower, const struct leaf *leaf, const char 
     uint64_t offset = leaf->offset + at;
     size = piece_size(bytes - at, align_at(align, offset));
     text_printf(&lower->body, "*(%s%s *)(%s) = (%s)(%s >> %" PRIu64 ");\n", is_volatile,
-                unsigned_of_bytes(size), place(lower, pointer, offset), unsigned_of_bytes(size),
-                name, at * 8);
+                unsigned_of_bytes(size), offset_pointer(lower, pointer, offset),
+                unsigned_of_bytes(size), name, at * 8);
   }
 }
 
-/* How many leaves from first on lie side by side, are of one kind, and can be
- * moved with one access of at most 16 bytes: 4, 2 or 1. */
+/* How many leaves from first on are adjacent, of one kind, and can be moved with
+ * one access of at most 16 bytes: 4, 2 or 1. */
 static unsigned run_length(const struct leaves *leaves, unsigned first, uint64_t align) {
   const struct leaf *leaf = &leaves->at[first];
   uint64_t bytes = memory_bytes(leaf);
@@ -170,7 +170,7 @@ static unsigned run_length(const struct leaves *leaves, unsigned first, uint64_t
   return 1;
 }
 
-/* A load or store: the leaves of its type and where they lie. */
+/* A load or store: the leaves of its type and their address. */
 struct access {
   struct leaves leaves;
   uint64_t align;
@@ -183,7 +183,7 @@ static void fence_if(struct lower *lower, bool fenced) {
     text_puts(&lower->body, "__threadfence();\n");
 }
 
-/* Begins one at a pointer operand, with the fence that its order asks for. */
+/* Begins an access through a pointer operand, with the fence that its order requires. */
 static struct access begin_access(struct lower *lower, LLVMValueRef instruction, LLVMTypeRef type,
                                   unsigned operand) {
   const LLVMAtomicOrdering order = LLVMGetOrdering(instruction);
@@ -221,7 +221,7 @@ void lower_load(struct lower *lower, LLVMValueRef instruction) {
     }
     text_printf(&lower->body, "{ const pack%u<%s> t = *(const pack%u<%s> *)(%s);", count,
                 scalar_names[leaf->kind], count, scalar_names[leaf->kind],
-                place(lower, access.pointer, leaf->offset));
+                offset_pointer(lower, access.pointer, leaf->offset));
     for (unsigned k = 0; k < count; k++)
       text_printf(&lower->body, " %s = %s(t.%c);",
                   lower_variable(lower, instruction, i + k, leaf->kind),
@@ -243,7 +243,8 @@ void lower_store(struct lower *lower, LLVMValueRef instruction) {
       continue;
     }
     text_printf(&lower->body, "*(pack%u<%s> *)(%s) = pack%u<%s>{", count, scalar_names[leaf->kind],
-                place(lower, access.pointer, leaf->offset), count, scalar_names[leaf->kind]);
+                offset_pointer(lower, access.pointer, leaf->offset), count,
+                scalar_names[leaf->kind]);
     for (unsigned k = 0; k < count; k++)
       text_printf(&lower->body, "%s%s", k ? ", " : "", lower_use(lower, value, i + k));
     text_puts(&lower->body, "};\n");

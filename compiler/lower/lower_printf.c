@@ -1,7 +1,7 @@
 /* printf. The device library writes a record of the call, with the arguments as they
- * are and the address of the format; the host reads the format (print.c). So a format
- * or a string may also be the one that a condition chooses, which the optimiser makes
- * of neighbouring calls. */
+ * are and the address of the format; the host reads the format (client/print.c). So a
+ * condition may choose the format or a string: the optimiser merges the calls of two
+ * branches into such a call. */
 #include <string.h>
 
 #include "compiler/lower/lower_state.h"
@@ -9,7 +9,7 @@
 enum {
   PRINT_FIELD_MAX = 4095, /* of width and precision, as C asks for */
   SHOWN_MAX = 32,         /* of a format in a message */
-  FORMATS_MAX = 256,      /* values looked at for those that a condition chooses */
+  FORMATS_MAX = 256,      /* values visited to find the formats that conditions choose */
 };
 
 static const char library_file[] = "printf.cuh";
@@ -20,8 +20,8 @@ bool lower_is_printf(const char *symbol) {
   return !strcmp(symbol, "printf") || !strncmp(symbol, mangled, sizeof mangled - 1);
 }
 
-/* The C expression of one scalar, in the type that says how it is written. */
-static const char *element(struct lower *lower, const struct leaf *leaf, const char *text) {
+/* The C expression of one scalar, in the type that selects its print_type. */
+static const char *typed_element(struct lower *lower, const struct leaf *leaf, const char *text) {
   switch (leaf->kind) {
   case SCALAR_POINTER:
     return lower_print(lower, "(const void *)%s", text);
@@ -49,17 +49,17 @@ static void print_argument(struct lower *lower, LLVMValueRef value, struct text 
     return;
   }
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
-    text_puts(out, element(lower, &leaves.at[0], lower_use(lower, value, 0)));
+    text_puts(out, typed_element(lower, &leaves.at[0], lower_use(lower, value, 0)));
     return;
   }
   text_printf(out, "ocl::vec<%s, %u>{", scalar_names[leaves.at[0].kind], leaves.count);
   for (unsigned i = 0; i < leaves.count; i++)
     text_printf(out, "%s%s", i ? ", " : "",
-                element(lower, &leaves.at[i], lower_use(lower, value, i)));
+                typed_element(lower, &leaves.at[i], lower_use(lower, value, i)));
   text_puts(out, "}");
 }
 
-/* A number at *at, or one above the limit; *at moves past it. */
+/* The number at *at, or one above the limit; *at moves past it. */
 static unsigned read_number(const char **at, const char *end) {
   unsigned number = 0;
   for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
@@ -68,8 +68,8 @@ static unsigned read_number(const char **at, const char *end) {
   return number;
 }
 
-/* Refuses conversions that would print much more than a line: of few bytes of a program they
- * make megabytes in the application. */
+/* Refuses conversions that print much more than a line: a few bytes of a program would become
+ * megabytes in the application. */
 static void check_format(struct lower *lower, const char *format, size_t size) {
   const char *end = format + size;
   for (const char *at = format; (at = memchr(at, '%', (size_t)(end - at)));) {
@@ -89,8 +89,8 @@ static void check_format(struct lower *lower, const char *format, size_t size) {
   }
 }
 
-/* The strings that the value can be, as far as they are constants, and left more values are enough
- * to find them. */
+/* Checks the constant strings that the value can be, and visits at most *left values to find
+ * them. */
 static void check_formats(struct lower *lower, LLVMValueRef value, unsigned *left) {
   size_t size;
   if (!*left)

@@ -1,9 +1,9 @@
 /* What the files of the printer (lower*.c) share. An LLVM value of any first-
  * class type is a list of leaves: the scalars it consists of, in memory order.
  * Each leaf is a C expression: a local variable, assigned where the value is
- * defined, or a constant; taking a vector apart or together only passes these
- * expressions on. All integers are kept in unsigned variables; those of odd
- * widths (i24) with zero bits above. */
+ * defined, or a constant. To split or join vectors prints nothing: the
+ * expressions are passed on. Integers are in unsigned variables; those of odd
+ * widths (i24) have zeros above. */
 #ifndef TEGRACL_LOWER_STATE_H
 #define TEGRACL_LOWER_STATE_H
 
@@ -30,7 +30,7 @@ enum scalar {
   SCALAR_KINDS
 };
 
-/* Of SCALAR_U1024, and of any integer. */
+/* Of an integer: the bits of SCALAR_U1024. */
 enum { WIDEST_BITS = 1024 };
 
 /* The address spaces of nvptx64-nvidia-nvcl (clang's NVPTX address space map). */
@@ -58,13 +58,13 @@ struct value {
 struct function {
   LLVMValueRef ref;
   const char *name;  /* of the C function, for calls */
-  bool needs_hidden; /* it or a callee asks for the launch block */
-  bool asks_lanes;   /* it or a callee asks which lanes are together */
+  bool needs_hidden; /* it or a callee takes struct ocl::hidden */
+  bool uses_active;  /* its result, or a callee's, depends on which lanes are active */
   bool prints;       /* it or a callee calls printf */
   unsigned kernel;   /* its number, or NO_KERNEL */
   bool called;       /* by another function */
-  bool reached;
-  bool open; /* its callees are being looked at */
+  bool reached;      /* from a kernel that is printed */
+  bool open;         /* its callees are being visited */
 };
 
 enum progress { UNTOUCHED, OPEN, DONE };
@@ -72,7 +72,7 @@ enum progress { UNTOUCHED, OPEN, DONE };
 struct global {
   enum progress progress;
   bool used;       /* by what is printed */
-  unsigned number; /* in the source */
+  unsigned number; /* in its name in CUDA C */
 };
 
 /* A line of the program's source. */
@@ -87,8 +87,8 @@ struct lower {
   struct text *log;
   struct lowered *result;
   bool arg_info;
-  bool in_units;                     /* the source is one of several for the module */
-  unsigned first_kernel, end_kernel; /* in units: what it is of */
+  bool in_units;                     /* this unit is one of several of the module */
+  unsigned first_kernel, end_kernel; /* if in_units: the numbers of its kernels */
   bool failed;
   unsigned handle_mark; /* LLVM's number of the metadata that marks images and samplers */
 
@@ -125,21 +125,20 @@ struct lower {
 /* lower.c */
 void lower_fail(struct lower *lower, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct function *lower_function(struct lower *lower, LLVMValueRef ref);
-/* Reads the module, which is to be closed if that went well. */
+/* Reads the module. On success it must be given to lower_close. */
 bool lower_open(struct lower *lower, const char *bytes, size_t size);
 void lower_close(struct lower *lower);
-/* Lists the functions of the module; false without memory. */
+/* Lists the functions of the module. False: out of memory. */
 bool lower_list_functions(struct lower *lower);
 /* Marks a function and what it calls, and counts their instructions. */
 void lower_reach(struct lower *lower, struct function *function);
-/* Prints the source, and frees all but the module. */
-void lower_whole(struct lower *lower);
-/* Whether the character may stand in a name of CUDA C; clang takes $ and all of Unicode. */
-bool lower_in_names(char c);
-/* Text that is added to out from here on is of the line of value, an instruction or
- * a function: a #line directive if that is another line than before. So the
- * statements of one line of the source must stand in one line; lower_join_lines
- * makes them from start on. */
+/* Prints the source of the module or unit, and frees all but the module. */
+void lower_print_source(struct lower *lower);
+/* Whether CUDA C allows the character in a name; clang allows $ and all of Unicode. */
+bool lower_is_name_character(char c);
+/* Adds a #line directive to out if value, an instruction or a function, is on another
+ * line than what was printed before. All statements of a source line must then be on
+ * one line: lower_join_lines makes blanks of the newlines from start on. */
 void lower_line(struct lower *lower, LLVMValueRef value, struct text *out);
 void lower_join_lines(struct text *text, size_t start);
 /* Makes the device library's file available to the source. */
@@ -158,10 +157,11 @@ unsigned lower_leaf_count(struct lower *lower, LLVMTypeRef type);
 /* The number of the first leaf of element index. */
 unsigned lower_leaf_of_element(struct lower *lower, LLVMTypeRef type, unsigned index);
 LLVMTypeRef lower_element_type(LLVMTypeRef type, unsigned index);
-uint64_t lower_size(struct lower *lower, LLVMTypeRef type); /* in an array */
-/* "" or " & 0xffffffu" for odd widths. */
+/* Bytes from one element of an array to the next. */
+uint64_t lower_size(struct lower *lower, LLVMTypeRef type);
+/* "", or " & 0xffffffull" for odd widths. */
 const char *lower_mask(struct lower *lower, const struct leaf *leaf);
-/* expression as a signed value of at least 32 bits. */
+/* The expression in the signed type of its width, sign-extended if the width is odd. */
 const char *lower_signed(struct lower *lower, const struct leaf *leaf, const char *expression);
 
 /* lower_value.c */
@@ -176,15 +176,19 @@ const char *lower_variable(struct lower *lower, LLVMValueRef value, unsigned lea
                            enum scalar kind);
 /* A variable that is no LLVM value. */
 const char *lower_temporary(struct lower *lower, enum scalar kind);
+/* Frees what belongs to the function that was printed. */
 void lower_forget(struct lower *lower);
+/* The expression as the leaf's C type; floating point needs no cast. */
+const char *lower_cast(struct lower *lower, const struct leaf *leaf, const char *expression);
+
 /* lower_global.c */
 const char *lower_global_address(struct lower *lower, LLVMValueRef variable);
-/* The alignment to give an array: enough for the widest accesses, which the
- * optimiser makes of narrow ones where it may. */
+/* The alignment to give an array: enough for the widest accesses, into which the
+ * optimiser may join narrow ones. */
 unsigned lower_array_align(unsigned align, uint64_t size);
-/* Before functions are looked at: makes the list. */
+/* Makes the list. Call it before lower_reach. */
 void lower_list_globals(struct lower *lower);
-/* Takes in the global variables that an operand is made of. */
+/* Marks the global variables that an operand refers to as used. */
 void lower_use_globals(struct lower *lower, LLVMValueRef operand);
 /* Declares every global variable that is used. */
 void lower_globals(struct lower *lower);
@@ -194,13 +198,13 @@ const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bit
 bool lower_is_pure(LLVMOpcode opcode);
 const char *lower_expression(struct lower *lower, LLVMValueRef value, LLVMOpcode opcode,
                              unsigned leaf);
-/* Bits of the leaves of a value seen as another type of the same size. */
+/* The bits of a leaf as one of another type of the same size. */
 const char *lower_reinterpret(struct lower *lower, const struct leaf *from, const struct leaf *to,
                               const char *expression);
 
-/* lower_half.c: prints what the instruction does to the halfs of a vector, two at
- * once, and returns how many leaves it did: none, if there is no such operation.
- * function is the counterpart in lower.cuh of a call, else "". */
+/* lower_half.c: prints an operation on a vector of halfs, two elements at once, and
+ * returns how many leaves it did: 0 if the operation has no form for pairs.
+ * function: the counterpart in lower.cuh if the instruction is a call, else "". */
 unsigned lower_half_pairs(struct lower *lower, LLVMValueRef instruction, const char *function);
 
 /* lower_memory.c */
@@ -208,9 +212,10 @@ void lower_load(struct lower *lower, LLVMValueRef instruction);
 void lower_store(struct lower *lower, LLVMValueRef instruction);
 void lower_atomic(struct lower *lower, LLVMValueRef instruction);
 void lower_fence(struct lower *lower, LLVMValueRef instruction);
-/* The pointer operand for an access, its address space made known to NVRTC. */
+/* The pointer operand of an access, with a hint for NVRTC on its address space. */
 const char *lower_pointer(struct lower *lower, LLVMValueRef pointer, unsigned leaf);
-/* A pointer that came out of nowhere (memory, an integer, a caller). */
+/* The name of the hint for a pointer whose origin NVRTC does not see (memory, an
+ * integer, a caller), or "". */
 const char *lower_space_hint(struct lower *lower, LLVMValueRef value, const struct leaf *leaf);
 
 /* lower_call.c */
@@ -218,28 +223,28 @@ void lower_call(struct lower *lower, LLVMValueRef instruction);
 /* The C type of a function's result: a scalar, or a struct of its leaves. */
 const char *lower_result_type(struct lower *lower, const struct function *function);
 bool lower_call_needs_hidden(const char *symbol);
-bool lower_call_asks_lanes(const char *symbol);
+bool lower_call_uses_active(const char *symbol);
 
 /* lower_printf.c */
 bool lower_is_printf(const char *symbol);
 void lower_printf(struct lower *lower, LLVMValueRef call);
 
 /* lower_image.c: images and samplers, which clang passes as pointers. */
-/* VALUE: neither of them. *image: the type of an image. */
+/* KERNEL_ARG_VALUE: the type is neither. *image: the kind of an image. */
 enum kernel_arg_kind lower_handle_kind(const char *type, uint32_t *image);
-/* True if the pointer is an image or a sampler, which the functions that use it show. */
+/* True if the pointer is an image or a sampler, as the functions that take it show. */
 bool lower_is_handle(struct lower *lower, LLVMValueRef value);
 /* Finds images and samplers. Call it before lower_is_handle. */
 void lower_find_handles(struct lower *lower);
 /* Prints the parameter of a kernel, of the kind that arg says; fills in its size. */
 void lower_handle_parameter(struct lower *lower, unsigned number, LLVMValueRef argument,
                             struct binary_arg *arg);
-/* What a function of the device library takes for the value; NULL: the type is neither
- * image nor sampler. */
+/* The argument of a device library function for the value; NULL: the type is neither
+ * an image nor a sampler. */
 const char *lower_handle_argument(struct lower *lower, const struct mangle_type *type,
                                   LLVMValueRef value);
 bool lower_type_is_handle(const struct mangle_type *type);
-/* A sampler written in the program; false: the call is another one. */
+/* Handles the call that makes a sampler literal; false: it is another call. */
 bool lower_call_sampler(struct lower *lower, LLVMValueRef call, const char *symbol);
 
 /* lower_intrinsic.c, lower_asm.c */

@@ -138,7 +138,8 @@ static struct leaf scalar_leaf(struct lower *lower, LLVMTypeRef type, uint64_t o
   return leaf;
 }
 
-static struct leaf *fill(struct lower *lower, LLVMTypeRef type, uint64_t offset, struct leaf *at) {
+static struct leaf *fill_leaves(struct lower *lower, LLVMTypeRef type, uint64_t offset,
+                                struct leaf *at) {
   if (!is_aggregate(type)) {
     *at = scalar_leaf(lower, type, offset);
     return at + 1;
@@ -150,7 +151,7 @@ static struct leaf *fill(struct lower *lower, LLVMTypeRef type, uint64_t offset,
                      : LLVMGetTypeKind(type) == LLVMVectorTypeKind
                          ? i * LLVMStoreSizeOfType(lower->layout, element)
                          : i * lower_size(lower, element);
-    at = fill(lower, element, offset + place, at);
+    at = fill_leaves(lower, element, offset + place, at);
   }
   return at;
 }
@@ -162,7 +163,7 @@ struct leaves lower_leaves(struct lower *lower, LLVMTypeRef type) {
     lower_fail(lower, "out of memory");
     leaves.count = 0;
   } else if (leaves.count) {
-    fill(lower, type, 0, leaves.at);
+    fill_leaves(lower, type, 0, leaves.at);
   }
   return leaves;
 }

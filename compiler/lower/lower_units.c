@@ -1,6 +1,6 @@
-/* Where a module is cut into units: after every kernel that is large enough for a compilation
- * by NVRTC, else after several in a row. The cuts depend on the kernels around them alone, so
- * that a program which gets another kernel keeps its other units.
+/* Where a module is cut into units: after every kernel that is large enough for a
+ * compilation by NVRTC, else after several in a row. A cut depends on the kernels around
+ * it alone, so a program to which a kernel is added keeps its other units.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 
 #include "compiler/lower/lower_state.h"
 
-/* In instructions of LLVM, with those of the functions that a kernel calls: NVRTC takes about a
- * millisecond for each, and 40 ms to begin with. */
+/* In instructions of LLVM, with those of the functions that a kernel calls. NVRTC takes about a
+ * millisecond for each, after 40 ms for the start. */
 enum {
-  UNIT_COST = 256,  /* of kernels that share a unit, at most */
-  WHOLE_COST = 512, /* of programs that stay whole, at most */
-  CUT_BY_NAME = 4,  /* one in so many kernels begins a unit in any case */
+  UNIT_COST = 256,  /* most, of kernels that share a unit */
+  WHOLE_COST = 512, /* most, of programs that stay whole */
+  CUT_BY_NAME = 4,  /* one of so many kernels begins a unit whatever its cost */
 };
 
 struct cutter {
@@ -24,7 +24,7 @@ struct cutter {
   unsigned count, kernels;
 };
 
-/* Memory that kernels share, which NVRTC would give to each unit. */
+/* Whether there is memory that kernels share, of which each unit would have a copy. */
 static bool shares_memory(struct lower *lower) {
   for (LLVMValueRef at = LLVMGetFirstGlobal(lower->module); at; at = LLVMGetNextGlobal(at)) {
     const unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(at));
@@ -48,7 +48,7 @@ static bool begins_by_name(const struct function *kernel) {
   return XXH64(name, strlen(name), 0) % CUT_BY_NAME == 0;
 }
 
-static void cut(struct cutter *cutter) {
+static void cut_into_units(struct cutter *cutter) {
   struct lower *lower = cutter->lower;
   unsigned in_unit = 0;
   uint64_t all = 0;
@@ -83,7 +83,7 @@ static void print_units(struct cutter *cutter, const struct lower *module,
     lower.in_units = cutter->count > 1;
     lower.first_kernel = first;
     lower.end_kernel = first = cutter->ends[result->count++];
-    lower_whole(&lower);
+    lower_print_source(&lower);
     cutter->lower->failed |= lower.failed;
   }
 }
@@ -101,7 +101,7 @@ enum cc_status lower_units(const char *bytes, size_t size, bool arg_info,
   if (!cutter.ends)
     lower_fail(&lower, "out of memory");
   if (!lower.failed)
-    cut(&cutter);
+    cut_into_units(&cutter);
   if (!lower.failed)
     print_units(&cutter, &module, result);
   free(cutter.ends);

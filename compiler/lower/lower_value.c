@@ -22,7 +22,7 @@ const char *lower_print(struct lower *lower, const char *format, ...) {
   return text ? text : "0";
 }
 
-static size_t hash(LLVMValueRef key) {
+static size_t hash_value(LLVMValueRef key) {
   return (size_t)(((uintptr_t)key >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
 }
 
@@ -35,7 +35,7 @@ static bool grow_values(struct lower *lower) {
   for (unsigned i = 0; i < lower->value_slots; i++) {
     if (!lower->values[i].key)
       continue;
-    size_t at = hash(lower->values[i].key) & (slots - 1);
+    size_t at = hash_value(lower->values[i].key) & (slots - 1);
     while (values[at].key)
       at = (at + 1) & (slots - 1);
     values[at] = lower->values[i];
@@ -46,10 +46,10 @@ static bool grow_values(struct lower *lower) {
   return true;
 }
 
-static struct value *find(struct lower *lower, LLVMValueRef key) {
+static struct value *find_value(struct lower *lower, LLVMValueRef key) {
   if (!lower->value_slots)
     return NULL;
-  size_t at = hash(key) & (lower->value_slots - 1);
+  size_t at = hash_value(key) & (lower->value_slots - 1);
   while (lower->values[at].key && lower->values[at].key != key)
     at = (at + 1) & (lower->value_slots - 1);
   return &lower->values[at];
@@ -60,7 +60,7 @@ void lower_alias(struct lower *lower, LLVMValueRef value, unsigned leaf, const c
     lower_fail(lower, "out of memory");
     return;
   }
-  struct value *slot = find(lower, value);
+  struct value *slot = find_value(lower, value);
   if (!slot->key) {
     unsigned count = lower_leaf_count(lower, LLVMTypeOf(value));
     slot->leaf = arena_alloc(&lower->names, count, sizeof *slot->leaf);
@@ -101,6 +101,12 @@ const char *lower_variable(struct lower *lower, LLVMValueRef value, unsigned lea
   return name;
 }
 
+const char *lower_cast(struct lower *lower, const struct leaf *leaf, const char *expression) {
+  if (scalar_is_integer(leaf->kind) || leaf->kind == SCALAR_POINTER)
+    return lower_print(lower, "(%s)%s", scalar_names[leaf->kind], expression);
+  return expression;
+}
+
 const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bits) {
   if (kind == SCALAR_HALF)
     return lower_print(lower, "ocl::half_of(%uu)", (unsigned)bits);
@@ -120,8 +126,8 @@ const char *lower_float_text(struct lower *lower, enum scalar kind, uint64_t bit
 }
 
 /* More than 64 bits: the C interface gives only the decimal text. */
-static const char *wide_integer(struct lower *lower, const struct leaf *leaf,
-                                LLVMValueRef constant) {
+static const char *wide_constant(struct lower *lower, const struct leaf *leaf,
+                                 LLVMValueRef constant) {
   enum { WORD_BITS = 64, WORDS_MAX = WIDEST_BITS / WORD_BITS };
   const char *name = scalar_names[leaf->kind], *sum = "0";
   char *text = LLVMPrintValueToString(constant);
@@ -143,9 +149,10 @@ static const char *wide_integer(struct lower *lower, const struct leaf *leaf,
   return lower_print(lower, negative ? "(0 - (%s)(%s))" : "((%s)(%s))", name, sum);
 }
 
-static const char *integer(struct lower *lower, const struct leaf *leaf, LLVMValueRef constant) {
+static const char *integer_constant(struct lower *lower, const struct leaf *leaf,
+                                    LLVMValueRef constant) {
   if (scalar_is_wide(leaf->kind))
-    return lower_print(lower, "(%s%s)", wide_integer(lower, leaf, constant),
+    return lower_print(lower, "(%s%s)", wide_constant(lower, leaf, constant),
                        lower_mask(lower, leaf));
   uint64_t number = LLVMConstIntGetZExtValue(constant);
   switch (leaf->kind) {
@@ -160,7 +167,7 @@ static const char *integer(struct lower *lower, const struct leaf *leaf, LLVMVal
   }
 }
 
-static const char *zero(struct lower *lower, const struct leaf *leaf) {
+static const char *zero_constant(struct lower *lower, const struct leaf *leaf) {
   switch (leaf->kind) {
   case SCALAR_BOOL:
     return "false";
@@ -183,8 +190,8 @@ static LLVMTypeRef integer_type_of(LLVMValueRef value, unsigned bits) {
   return LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value)), bits);
 }
 
-/* Without optimisation clang leaves what it takes out of a constant that is seen as another
- * vector: the element of a bitcast. NULL: the expression is another one. */
+/* A leaf of extractelement or insertelement on a constant vector, which clang does not fold
+ * without optimisation. NULL: another kind of expression. */
 static const char *constant_element(struct lower *lower, LLVMValueRef value, LLVMOpcode opcode,
                                     unsigned index) {
   if (opcode != LLVMExtractElement && opcode != LLVMInsertElement)
@@ -200,7 +207,7 @@ static const char *constant_element(struct lower *lower, LLVMValueRef value, LLV
   return lower_use(lower, vector, (unsigned)lane);
 }
 
-static const char *constant(struct lower *lower, LLVMValueRef value, unsigned index) {
+static const char *constant_leaf(struct lower *lower, LLVMValueRef value, unsigned index) {
   LLVMTypeRef type = LLVMTypeOf(value);
   struct leaves leaves = lower_leaves(lower, type);
   if (index >= leaves.count) {
@@ -209,10 +216,10 @@ static const char *constant(struct lower *lower, LLVMValueRef value, unsigned in
   }
   const struct leaf *leaf = &leaves.at[index];
   if (LLVMIsUndef(value) || LLVMIsNull(value))
-    return zero(lower, leaf);
+    return zero_constant(lower, leaf);
   switch (LLVMGetValueKind(value)) {
   case LLVMConstantIntValueKind:
-    return integer(lower, leaf, value);
+    return integer_constant(lower, leaf, value);
   case LLVMConstantFPValueKind: {
     LLVMValueRef bits = LLVMConstBitCast(value, integer_type_of(value, leaf->bits));
     return lower_float_text(lower, leaf->kind, LLVMConstIntGetZExtValue(bits));
@@ -247,17 +254,17 @@ static const char *constant(struct lower *lower, LLVMValueRef value, unsigned in
 }
 
 const char *lower_use(struct lower *lower, LLVMValueRef value, unsigned leaf) {
-  struct value *slot = find(lower, value);
+  struct value *slot = find_value(lower, value);
   if (slot && slot->key && slot->leaf[leaf])
     return slot->leaf[leaf];
   if (LLVMIsAGlobalVariable(value))
     return lower_global_address(lower, value);
-  /* OpenCL C has the address of a function in blocks alone, whose calls clang writes as calls of
-   * the function: it is not read. */
+  /* In OpenCL C only blocks hold the address of a function. It is not read: clang turns their
+   * calls into calls of the function. */
   if (LLVMIsAFunction(value))
     return "(char *)0";
   if (LLVMIsConstant(value))
-    return constant(lower, value, leaf);
+    return constant_leaf(lower, value, leaf);
   char *text = LLVMPrintValueToString(value);
   lower_fail(lower, "the use of '%.200s' as a value is not supported", text);
   LLVMDisposeMessage(text);

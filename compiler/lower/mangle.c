@@ -26,7 +26,7 @@ static const struct {
     {'y', MANGLE_ULONG}, {'f', MANGLE_FLOAT}, {'d', MANGLE_DOUBLE}, {'z', MANGLE_VARIADIC},
 };
 
-static bool remember(struct parser *parser, const struct mangle_type *type) {
+static bool remember_substitution(struct parser *parser, const struct mangle_type *type) {
   if (parser->seen_count == SUBSTITUTIONS_MAX)
     return false;
   parser->seen[parser->seen_count++] = *type;
@@ -85,7 +85,7 @@ static bool parse_extended(struct parser *parser, struct mangle_type *type, unsi
   if (!parse_type(parser, type, depth + 1) || type->pointers || type->lanes != 1)
     return false;
   type->lanes = (unsigned)lanes;
-  return remember(parser, type);
+  return remember_substitution(parser, type);
 }
 
 /* _Atomic is its own type, not a qualifier, although it is written as one. */
@@ -100,7 +100,7 @@ static bool parse_atomic(struct parser *parser, struct mangle_type *type, unsign
   if (!parse_type(parser, type, depth + 1))
     return false;
   type->is_atomic = true;
-  return remember(parser, type);
+  return remember_substitution(parser, type);
 }
 
 /* Qualifiers before a type: r V K and vendor ones. Together they make one
@@ -126,7 +126,7 @@ static bool parse_qualified(struct parser *parser, struct mangle_type *type, uns
   type->is_const |= is_const;
   type->is_volatile |= is_volatile;
   type->is_qualified = true;
-  return remember(parser, type);
+  return remember_substitution(parser, type);
 }
 
 /* In OpenCL C every pointee has an address space. The target's space 0 is not
@@ -137,12 +137,12 @@ static bool parse_pointer(struct parser *parser, struct mangle_type *type, unsig
     return false;
   if (!type->is_qualified) {
     type->is_qualified = true;
-    if (!remember(parser, type))
+    if (!remember_substitution(parser, type))
       return false;
   }
   type->pointers++;
   type->is_qualified = false;
-  return remember(parser, type);
+  return remember_substitution(parser, type);
 }
 
 static bool parse_type(struct parser *parser, struct mangle_type *type, unsigned depth) {
@@ -173,7 +173,7 @@ static bool parse_type(struct parser *parser, struct mangle_type *type, unsigned
                              : parse_qualified(parser, type, depth);
   default:
     *type = (struct mangle_type){.base = MANGLE_NAMED, .lanes = 1};
-    return parse_name(parser, type->name) && remember(parser, type);
+    return parse_name(parser, type->name) && remember_substitution(parser, type);
   }
 }
 

@@ -1,6 +1,6 @@
 /* Reads the Itanium-mangled names that clang gives to OpenCL built-in
- * functions and to overloadable user functions: LLVM IR knows no signedness,
- * the name does. */
+ * functions and to overloadable user functions: they have the signedness, which
+ * LLVM IR lacks. */
 #ifndef TEGRACL_MANGLE_H
 #define TEGRACL_MANGLE_H
 
@@ -29,11 +29,11 @@ enum mangle_base {
 struct mangle_type {
   enum mangle_base base;
   unsigned lanes;    /* 1, or the vector's length */
-  unsigned pointers; /* depth: 0, 1, 2 */
+  unsigned pointers; /* levels of indirection */
   bool is_const;     /* of the innermost pointee */
   bool is_volatile;
   bool is_atomic;
-  bool is_qualified;          /* by an address space at least; only the parser asks */
+  bool is_qualified;          /* by an address space at least; for the parser */
   char name[MANGLE_NAME_MAX]; /* MANGLE_NAMED */
 };
 

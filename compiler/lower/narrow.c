@@ -2,7 +2,7 @@
  * work-item functions return size_t, and programs make an int of it: clang then
  * moves the truncation after the arithmetic, and writes the extension of an
  * index as a shift to the left and back. GPUs have 32-bit registers, and NVRTC
- * does not find the way back.
+ * does not undo this.
  */
 #include "compiler/lower/narrow.h"
 
@@ -17,11 +17,11 @@ static bool has_bits(LLVMValueRef value, unsigned bits) {
   return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == bits;
 }
 
-static bool is(LLVMValueRef value, LLVMOpcode opcode) {
+static bool has_opcode(LLVMValueRef value, LLVMOpcode opcode) {
   return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
 }
 
-static bool constant_of(LLVMValueRef value, uint64_t *number) {
+static bool read_constant(LLVMValueRef value, uint64_t *number) {
   if (!LLVMIsAConstantInt(value))
     return false;
   *number = LLVMConstIntGetZExtValue(value);
@@ -30,7 +30,7 @@ static bool constant_of(LLVMValueRef value, uint64_t *number) {
 
 static bool is_constant(LLVMValueRef value, uint64_t number) {
   uint64_t found;
-  return constant_of(value, &found) && found == number;
+  return read_constant(value, &found) && found == number;
 }
 
 /* ---- values whose low half is zero ----------------------------------------------------- */
@@ -40,12 +40,12 @@ static bool is_constant(LLVMValueRef value, uint64_t number) {
 static LLVMValueRef upper_half(LLVMBuilderRef builder, LLVMValueRef value) {
   LLVMTypeRef half = LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value)), HALF);
   uint64_t number;
-  if (constant_of(value, &number))
+  if (read_constant(value, &number))
     return number << HALF ? NULL : LLVMConstInt(half, number >> HALF, false);
-  if (is(value, LLVMShl) && is_constant(LLVMGetOperand(value, 1), HALF))
+  if (has_opcode(value, LLVMShl) && is_constant(LLVMGetOperand(value, 1), HALF))
     return LLVMBuildTrunc(builder, LLVMGetOperand(value, 0), half, "");
-  if (!is(value, LLVMAdd) || !LLVMIsAConstantInt(LLVMGetOperand(value, 1)) ||
-      !is(LLVMGetOperand(value, 0), LLVMShl))
+  if (!has_opcode(value, LLVMAdd) || !LLVMIsAConstantInt(LLVMGetOperand(value, 1)) ||
+      !has_opcode(LLVMGetOperand(value, 0), LLVMShl))
     return NULL;
   LLVMValueRef right = upper_half(builder, LLVMGetOperand(value, 1));
   LLVMValueRef left = right ? upper_half(builder, LLVMGetOperand(value, 0)) : NULL;
@@ -53,7 +53,7 @@ static LLVMValueRef upper_half(LLVMBuilderRef builder, LLVMValueRef value) {
 }
 
 static bool may_have_upper_half(LLVMValueRef value) {
-  return is(value, LLVMShl) || is(value, LLVMAdd);
+  return has_opcode(value, LLVMShl) || has_opcode(value, LLVMAdd);
 }
 
 /* The shift back, as an extension of the upper half; a comparison, as one of the
@@ -64,7 +64,8 @@ static LLVMValueRef without_shift(LLVMBuilderRef builder, LLVMValueRef value) {
     return NULL;
   LLVMTypeRef type = LLVMTypeOf(left);
   uint64_t shift;
-  if (is(value, LLVMAShr) && constant_of(LLVMGetOperand(value, 1), &shift) && shift < WIDE) {
+  if (has_opcode(value, LLVMAShr) && read_constant(LLVMGetOperand(value, 1), &shift) &&
+      shift < WIDE) {
     LLVMValueRef half = upper_half(builder, left);
     if (!half)
       return NULL;
@@ -74,7 +75,7 @@ static LLVMValueRef without_shift(LLVMBuilderRef builder, LLVMValueRef value) {
     return shift < HALF ? LLVMBuildShl(builder, wide, LLVMConstInt(type, HALF - shift, false), "")
                         : LLVMBuildAShr(builder, wide, LLVMConstInt(type, shift - HALF, false), "");
   }
-  if (is(value, LLVMICmp)) {
+  if (has_opcode(value, LLVMICmp)) {
     LLVMValueRef other = upper_half(builder, LLVMGetOperand(value, 1));
     LLVMValueRef half = other ? upper_half(builder, left) : NULL;
     return half ? LLVMBuildICmp(builder, LLVMGetICmpPredicate(value), half, other, "") : NULL;
@@ -82,13 +83,13 @@ static LLVMValueRef without_shift(LLVMBuilderRef builder, LLVMValueRef value) {
   return NULL;
 }
 
-static void replace(LLVMValueRef old, LLVMValueRef new) {
+static void replace_instruction(LLVMValueRef old, LLVMValueRef new) {
   LLVMReplaceAllUsesWith(old, new);
   LLVMInstructionEraseFromParent(old);
 }
 
-/* Sets the builder in front of an instruction, with its line. */
-static void stand_before(LLVMBuilderRef builder, LLVMValueRef instruction) {
+/* The builder's next instructions go before this one and have its line. */
+static void position_before(LLVMBuilderRef builder, LLVMValueRef instruction) {
   LLVMPositionBuilderBefore(builder, instruction);
   LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(instruction));
 }
@@ -101,14 +102,14 @@ static void stand_before(LLVMBuilderRef builder, LLVMValueRef instruction) {
 
 static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
   FOR_INSTRUCTIONS(instruction, next, function) {
-    stand_before(builder, instruction);
+    position_before(builder, instruction);
     LLVMValueRef new = without_shift(builder, instruction);
     if (!new)
       continue;
     LLVMValueRef shifted = LLVMGetOperand(instruction, 0);
-    replace(instruction, new);
-    /* x << 32, or that plus a constant: a use of x that must not be left over. */
-    while (is(shifted, LLVMShl) || is(shifted, LLVMAdd)) {
+    replace_instruction(instruction, new);
+    /* x << 32, or that plus a constant: the use of x must go, or x stays wide. */
+    while (has_opcode(shifted, LLVMShl) || has_opcode(shifted, LLVMAdd)) {
       if (LLVMGetFirstUse(shifted))
         break;
       LLVMValueRef below = LLVMGetOperand(shifted, 0);
@@ -123,24 +124,24 @@ static void remove_shifts(LLVMBuilderRef builder, LLVMValueRef function) {
 /* The instructions to be narrowed, sorted by their addresses. */
 struct candidates {
   LLVMValueRef *list;
-  LLVMValueRef *low; /* of each: its low half, until it is made a value that stands in */
-  bool *out;         /* is none after all */
+  LLVMValueRef *low; /* the low half of each; a placeholder until that is made */
+  bool *rejected;    /* more than the low half is used */
   size_t count, room;
 };
 
-static int compare(const void *a, const void *b) {
+static int compare_values(const void *a, const void *b) {
   const LLVMValueRef *left = a, *right = b;
   return *left < *right ? -1 : *left > *right;
 }
 
-static size_t find(const struct candidates *c, LLVMValueRef value) {
+static size_t find_candidate(const struct candidates *c, LLVMValueRef value) {
   if (!c->count)
     return SIZE_MAX;
-  const LLVMValueRef *found = bsearch(&value, c->list, c->count, sizeof value, compare);
-  return found && !c->out[found - c->list] ? (size_t)(found - c->list) : SIZE_MAX;
+  const LLVMValueRef *found = bsearch(&value, c->list, c->count, sizeof value, compare_values);
+  return found && !c->rejected[found - c->list] ? (size_t)(found - c->list) : SIZE_MAX;
 }
 
-/* Whether the low half of its result depends on the low halves of its operands alone. */
+/* Whether the low half of the value depends on the low halves of its operands alone. */
 static bool is_narrowable(LLVMValueRef value) {
   uint64_t shift;
   if (!has_bits(value, WIDE))
@@ -156,13 +157,13 @@ static bool is_narrowable(LLVMValueRef value) {
   case LLVMSelect:
     return true;
   case LLVMShl:
-    return constant_of(LLVMGetOperand(value, 1), &shift) && shift < HALF;
+    return read_constant(LLVMGetOperand(value, 1), &shift) && shift < HALF;
   default:
     return false;
   }
 }
 
-static bool collect(struct candidates *c, LLVMValueRef function) {
+static bool collect_candidates(struct candidates *c, LLVMValueRef function) {
   FOR_INSTRUCTIONS(instruction, next, function) {
     if (!is_narrowable(instruction) || !LLVMGetFirstUse(instruction))
       continue;
@@ -178,56 +179,57 @@ static bool collect(struct candidates *c, LLVMValueRef function) {
   }
   if (!c->count)
     return true;
-  qsort(c->list, c->count, sizeof *c->list, compare);
+  qsort(c->list, c->count, sizeof *c->list, compare_values);
   c->low = calloc(c->count, sizeof *c->low);
-  c->out = calloc(c->count, sizeof *c->out);
-  return c->low && c->out;
+  c->rejected = calloc(c->count, sizeof *c->rejected);
+  return c->low && c->rejected;
 }
 
-static bool needs_all(const struct candidates *c, LLVMValueRef value) {
+static bool uses_upper_half(const struct candidates *c, LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);
-    if (!is(user, LLVMTrunc) || LLVMGetIntTypeWidth(LLVMTypeOf(user)) > HALF)
-      if (find(c, user) == SIZE_MAX)
+    if (!has_opcode(user, LLVMTrunc) || LLVMGetIntTypeWidth(LLVMTypeOf(user)) > HALF)
+      if (find_candidate(c, user) == SIZE_MAX)
         return true;
   }
   return false;
 }
 
-/* Takes out the values of which somebody wants more, and then what those are made
- * of. Backwards, since users mostly come later. */
-static void keep_whole(const struct candidates *c) {
+/* Rejects the values whose upper halves are used, and then their operands.
+ * Backwards, since users mostly come later. */
+static void reject_wide_uses(const struct candidates *c) {
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t i = c->count; i-- > 0;)
-      if (!c->out[i] && needs_all(c, c->list[i]))
-        changed = c->out[i] = true;
+      if (!c->rejected[i] && uses_upper_half(c, c->list[i]))
+        changed = c->rejected[i] = true;
   }
 }
 
-/* Gives the users that truncate value its low half instead. To 32 bits, that is the
- * low half itself: the builder folds it. */
-static void truncate(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef low) {
+/* Makes the users that truncate value use low instead. The builder folds a
+ * truncation to 32 bits. */
+static void replace_truncations(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef low) {
   for (LLVMUseRef use = LLVMGetFirstUse(value), next; use; use = next) {
     LLVMValueRef user = LLVMGetUser(use);
     next = LLVMGetNextUse(use);
-    if (!is(user, LLVMTrunc))
+    if (!has_opcode(user, LLVMTrunc))
       continue;
-    stand_before(builder, user);
-    replace(user, LLVMBuildTrunc(builder, low, LLVMTypeOf(user), ""));
+    position_before(builder, user);
+    replace_instruction(user, LLVMBuildTrunc(builder, low, LLVMTypeOf(user), ""));
   }
 }
 
 /* The low half of an operand: of one that is narrowed, c->low. */
 static LLVMValueRef low_half(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half,
                              LLVMValueRef value) {
-  const size_t i = find(c, value);
+  const size_t i = find_candidate(c, value);
   uint64_t number;
   if (i != SIZE_MAX)
     return c->low[i];
-  if (constant_of(value, &number))
+  if (read_constant(value, &number))
     return LLVMConstInt(half, (uint32_t)number, false);
-  if ((is(value, LLVMZExt) || is(value, LLVMSExt)) && has_bits(LLVMGetOperand(value, 0), HALF))
+  if ((has_opcode(value, LLVMZExt) || has_opcode(value, LLVMSExt)) &&
+      has_bits(LLVMGetOperand(value, 0), HALF))
     return LLVMGetOperand(value, 0);
   return LLVMBuildTrunc(builder, value, half, "");
 }
@@ -238,17 +240,17 @@ static LLVMValueRef narrow_phi(LLVMBuilderRef builder, const struct candidates *
   const unsigned count = LLVMCountIncoming(phi);
   for (unsigned i = 0; i < count; i++) {
     LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, i);
-    stand_before(builder, LLVMGetBasicBlockTerminator(block));
+    position_before(builder, LLVMGetBasicBlockTerminator(block));
     LLVMValueRef value = low_half(builder, c, half, LLVMGetIncomingValue(phi, i));
     LLVMAddIncoming(new, &value, &block, 1);
   }
   return new;
 }
 
-/* The instruction once more, in 32 bits. */
-static LLVMValueRef narrow(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half,
-                           LLVMValueRef value) {
-  stand_before(builder, value);
+/* A copy of the instruction in 32 bits. */
+static LLVMValueRef narrow_instruction(LLVMBuilderRef builder, const struct candidates *c,
+                                       LLVMTypeRef half, LLVMValueRef value) {
+  position_before(builder, value);
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
   if (opcode == LLVMPHI)
     return narrow_phi(builder, c, half, value);
@@ -259,31 +261,32 @@ static LLVMValueRef narrow(LLVMBuilderRef builder, const struct candidates *c, L
                 : LLVMBuildBinOp(builder, opcode, left, right, "");
 }
 
-/* What stands in for a low half at first is of a kind that nothing folds. */
-static void rewrite(LLVMBuilderRef builder, const struct candidates *c, LLVMTypeRef half) {
+/* The placeholders are freezes, which the builder does not fold. */
+static void narrow_candidates(LLVMBuilderRef builder, const struct candidates *c,
+                              LLVMTypeRef half) {
   for (size_t i = 0; i < c->count; i++)
-    if (!c->out[i]) {
-      stand_before(builder, c->list[i]);
+    if (!c->rejected[i]) {
+      position_before(builder, c->list[i]);
       c->low[i] = LLVMBuildFreeze(builder, LLVMGetUndef(half), "");
     }
   for (size_t i = 0; i < c->count; i++)
-    if (!c->out[i]) {
-      LLVMValueRef new = narrow(builder, c, half, c->list[i]);
-      replace(c->low[i], new);
+    if (!c->rejected[i]) {
+      LLVMValueRef new = narrow_instruction(builder, c, half, c->list[i]);
+      replace_instruction(c->low[i], new);
       c->low[i] = new;
     }
 
   for (size_t i = 0; i < c->count; i++)
-    if (!c->out[i])
-      truncate(builder, c->list[i], c->low[i]);
+    if (!c->rejected[i])
+      replace_truncations(builder, c->list[i], c->low[i]);
   for (size_t i = 0; i < c->count; i++)
-    if (!c->out[i])
-      replace(c->list[i], LLVMGetUndef(LLVMTypeOf(c->list[i])));
+    if (!c->rejected[i])
+      replace_instruction(c->list[i], LLVMGetUndef(LLVMTypeOf(c->list[i])));
 }
 
 /* ---- work-item functions --------------------------------------------------------------- */
 
-/* The one that is a sum of 64 bits, and what the device library has for its low half. */
+/* The function that returns a sum of 64 bits, and the device library's for its low half. */
 static const char global_id[] = "_Z13get_global_idj", global_id_low[] = "_Z15__global_id_lowj";
 
 static void narrow_calls(LLVMBuilderRef builder, LLVMModuleRef module, LLVMTypeRef half) {
@@ -294,27 +297,28 @@ static void narrow_calls(LLVMBuilderRef builder, LLVMModuleRef module, LLVMTypeR
   for (LLVMUseRef use = function ? LLVMGetFirstUse(function) : NULL, next; use; use = next) {
     LLVMValueRef call = LLVMGetUser(use);
     next = LLVMGetNextUse(use);
-    if (!is(call, LLVMCall) || LLVMGetCalledValue(call) != function || needs_all(&none, call))
+    if (!has_opcode(call, LLVMCall) || LLVMGetCalledValue(call) != function ||
+        uses_upper_half(&none, call))
       continue;
     if (!low)
       low = LLVMAddFunction(module, global_id_low, type);
     LLVMValueRef dimension = LLVMGetOperand(call, 0);
-    stand_before(builder, call);
-    truncate(builder, call, LLVMBuildCall2(builder, type, low, &dimension, 1, ""));
+    position_before(builder, call);
+    replace_truncations(builder, call, LLVMBuildCall2(builder, type, low, &dimension, 1, ""));
     LLVMInstructionEraseFromParent(call);
   }
 }
 
 static bool narrow_arithmetic(LLVMBuilderRef builder, LLVMTypeRef half, LLVMValueRef function) {
   struct candidates c = {0};
-  const bool good = collect(&c, function);
+  const bool good = collect_candidates(&c, function);
   if (good) {
-    keep_whole(&c);
-    rewrite(builder, &c, half);
+    reject_wide_uses(&c);
+    narrow_candidates(builder, &c, half);
   }
   free(c.list);
   free(c.low);
-  free(c.out);
+  free(c.rejected);
   return good;
 }
 
