@@ -5,7 +5,7 @@
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 
-static void report(LLVMDiagnosticInfoRef info, void *log) {
+static void log_error(LLVMDiagnosticInfoRef info, void *log) {
   if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
     return;
   char *words = LLVMGetDiagInfoDescription(info);
@@ -15,10 +15,10 @@ static void report(LLVMDiagnosticInfoRef info, void *log) {
 
 LLVMContextRef bitcode_context(struct text *log) {
   LLVMContextRef context = LLVMContextCreate();
-#if TEGRACL_LLVM_MAJOR < 17 /* which knows no other pointers */
+#if TEGRACL_LLVM_MAJOR < 17 /* 17 has no other pointers */
   LLVMContextSetOpaquePointers(context, true);
 #endif
-  LLVMContextSetDiagnosticHandler(context, report, log);
+  LLVMContextSetDiagnosticHandler(context, log_error, log);
   return context;
 }
 

@@ -6,11 +6,10 @@
 
 #include "base/text.h"
 
-/* A context whose errors become lines of log. To be disposed of by the caller. */
+/* A context whose errors become lines of log. The caller disposes of it. */
 LLVMContextRef bitcode_context(struct text *log);
 
-/* NULL if there is no module in bytes that this LLVM can read. They are used as long as the
- * module lives. */
+/* NULL if bytes hold no module that this LLVM can read. They must outlive the module. */
 LLVMModuleRef bitcode_read(LLVMContextRef context, const void *bytes, size_t size);
 
 /* Adds the module to bytes. */

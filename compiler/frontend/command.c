@@ -66,8 +66,8 @@ bool command_write(int input, const void *bytes, size_t size) {
   return true;
 }
 
-/* The files of a command: its standard streams, and COMMAND_SIDE. */
-enum { FILE_INPUT, FILE_OUTPUT, FILE_MESSAGES, FILE_SIDE, FILES };
+/* The files of a command: its standard streams, and COMMAND_EXTRA. */
+enum { FILE_INPUT, FILE_OUTPUT, FILE_MESSAGES, FILE_EXTRA, FILES };
 
 enum { EXIT_NOT_STARTED = 127 };
 
@@ -102,9 +102,9 @@ static bool read_all(int fd, struct text *text) {
   return true;
 }
 
-/* In the new process, whose memory is the parent's: becomes the program, which ends with its
- * parent. Returns an errno value. */
-static int become(const struct command *command, const int files[FILES], pid_t parent) {
+/* In the new process, whose memory is the parent's: executes the program, which is killed when
+ * its parent ends. Returns an errno value. */
+static int execute(const struct command *command, const int files[FILES], pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
     return ESRCH;
   for (int i = 0; i < FILES; i++)
@@ -117,18 +117,18 @@ static int become(const struct command *command, const int files[FILES], pid_t p
   return errno;
 }
 
-/* Runs the program with the files; 0 and its wait status, or an errno value. Not by posix_spawn,
- * which cannot make the program end with this process, and not by fork, which would copy the
- * page tables of the compiler libraries. */
-static int run(const struct command *command, const int files[FILES], int *wait_status,
-               struct rusage *used) {
+/* Runs the program with the files; 0 and its wait status, or an errno value. posix_spawn cannot
+ * make the program end with this process, and fork would copy the page tables of the compiler
+ * libraries. */
+static int run_program(const struct command *command, const int files[FILES], int *wait_status,
+                       struct rusage *used) {
   volatile int error = 0;
   const pid_t parent = getpid();
   const pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
   if (pid < 0)
     return errno;
   if (pid == 0) {
-    error = become(command, files, parent); /* NOLINT(clang-analyzer-unix.Vfork) */
+    error = execute(command, files, parent); /* NOLINT(clang-analyzer-unix.Vfork) */
     _exit(EXIT_NOT_STARTED);
   }
   while (wait4(pid, wait_status, 0, used) < 0)
@@ -137,7 +137,7 @@ static int run(const struct command *command, const int files[FILES], int *wait_
   return error;
 }
 
-/* What LLVM's programs say when they crash is for those who make them. */
+/* Drops what an LLVM program prints when it crashes: it is for LLVM's developers. */
 static void drop_report(struct text *log) {
   char *report = log->data ? strstr(log->data, "PLEASE submit a bug report") : NULL;
   if (!report)
@@ -161,12 +161,12 @@ enum cc_status command_run(const struct command *command, int input, struct text
     status = CC_OUT_OF_MEMORY;
     goto done;
   }
-  const int error = run(command, files, &wait_status, &used);
+  const int error = run_program(command, files, &wait_status, &used);
   if (error) {
     text_printf(log, "error: %s cannot be started: %s\n", command->words[0], strerror(error));
     status = error == E2BIG ? CC_BUILD_FAILURE : CC_NOT_AVAILABLE; /* options are arguments */
   } else if (!read_all(files[FILE_MESSAGES], log) || !read_all(files[FILE_OUTPUT], output) ||
-             (command->side && !read_all(files[FILE_SIDE], command->side))) {
+             (command->extra && !read_all(files[FILE_EXTRA], command->extra))) {
     status = CC_OUT_OF_MEMORY;
   } else if (WIFSIGNALED(wait_status)) {
     drop_report(log);

@@ -11,19 +11,20 @@
 struct command {
   char **words;
   size_t count;
-  bool failed;       /* memory ran out */
-  struct text *side; /* if not NULL, what the command writes to COMMAND_SIDE is added here */
-  int *kept;         /* memory files that it gets beside its standard streams */
+  bool failed;        /* memory ran out */
+  struct text *extra; /* if not NULL, what the command writes to COMMAND_EXTRA is added here */
+  int *kept;          /* memory files that it gets beside its standard streams */
   size_t kept_count;
 };
 
-#define COMMAND_SIDE "/dev/fd/3"
+#define COMMAND_EXTRA "/dev/fd/3"
 
+/* Adds a word; without memory it sets command->failed. */
 void command_add(struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void command_finish(struct command *command);
 
-/* Gives the command a memory file with the bytes, whose path is put into path. */
+/* Gives the command a memory file with the bytes, and writes its path. False: no memory. */
 enum { COMMAND_FILE_SIZE = 32 };
 bool command_keep(struct command *command, const void *bytes, size_t size,
                   char path[COMMAND_FILE_SIZE]);

@@ -14,8 +14,8 @@
 static const char source_name[] = SOURCE_NAME;
 
 /* Adds one argument for each blank-separated word of words. */
-static void add_each(struct command *command, const char *prefix, const char *words,
-                     const char *after) {
+static void add_prefixed_words(struct command *command, const char *prefix, const char *words,
+                               const char *after) {
   while (words && *words) {
     size_t size = strcspn(words, " ");
     if (size)
@@ -24,7 +24,7 @@ static void add_each(struct command *command, const char *prefix, const char *wo
   }
 }
 
-/* clang's list of extensions that exist: none but the device's. */
+/* The device's extensions, and no others. */
 static void add_extensions(struct command *command, const struct cc_device *device,
                            const struct options *options) {
   struct text list = {0};
@@ -44,11 +44,11 @@ static void add_extensions(struct command *command, const struct cc_device *devi
     command_add(command, "%s", list.data);
   text_finish(&list);
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-    add_each(command, "-D", groups[i], "=1");
+    add_prefixed_words(command, "-D", groups[i], "=1");
   command_add(command, "-Ucl_ext_cxx_for_opencl"); /* another language, whose macros clang has */
 }
 
-/* The version of the language, and the macros of OpenCL 3.1, which clang knows from 23 on: its
+/* The version of the language, and the macros of OpenCL 3.1, which clang has from 23 on: its
  * language is that of 3.0. */
 static void add_version(struct command *command, const struct cc_device *device,
                         const struct options *options) {
@@ -75,17 +75,18 @@ bool frontend_find_clang(char path[CC_PATH_MAX], struct text *log) {
   return false;
 }
 
-static bool mentions(const struct cc_source *source, const char *word) {
+static bool source_mentions(const struct cc_source *source, const char *word) {
   return memmem(source->text, source->size, word, strlen(word)) != NULL;
 }
 
-/* Whether the program, or its own header, may overload a built-in function. clang then
- * needs the whole header: of its table, which is read in a third of the time, it forgets the
- * built-in functions of a name that the program declares. */
+/* Whether the program, or a header, may overload a built-in function. clang then needs
+ * opencl-c.h: its table of built-in functions takes a third of the time, but a function that
+ * the program declares hides all of its name. */
 static bool may_overload(const struct cc_job *job) {
   bool may = false;
   for (size_t i = 0; i < job->source_count; i++)
-    may |= mentions(&job->sources[i], "overloadable") || mentions(&job->sources[i], "include");
+    may |= source_mentions(&job->sources[i], "overloadable") ||
+           source_mentions(&job->sources[i], "include");
   return may;
 }
 
@@ -93,7 +94,7 @@ static bool build_command(struct command *command, const char *clang, const stru
                           const struct options *options, struct text *log) {
   static const char *const fixed[] = {
       "-cc1", "-triple", FRONTEND_TARGET, "-emit-llvm-bc",
-      /* It would optimise functions without callers: see optimise.h. */
+      /* LLVM's optimiser runs later: see optimise.h. */
       "-disable-llvm-passes", "-finclude-default-header", "-cl-kernel-arg-info",
       /* The host's headers are not the device's; clang's own are. */
       "-nostdsysteminc",
@@ -105,10 +106,10 @@ static bool build_command(struct command *command, const char *clang, const stru
       "-Wno-error=ignored-pragmas",
       /* clang defines it for SPIR alone. */
       "-D__IMAGE_SUPPORT__=1",
-      /* One instruction, as a product and a sum are two. */
+      /* fma is one instruction, a product and a sum are two. */
       "-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1", "-DFP_FAST_FMA_HALF=1",
-      /* Which files it reads, headers of the system's kind as well. */
-      "-dependency-file", COMMAND_SIDE, "-MT", "source", "-MV", "-sys-header-deps"};
+      /* The list of files that it reads, system headers included. */
+      "-dependency-file", COMMAND_EXTRA, "-MT", "source", "-MV", "-sys-header-deps"};
   command_add(command, "%s", clang);
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
     command_add(command, "%s", fixed[i]);
@@ -118,7 +119,7 @@ static bool build_command(struct command *command, const char *clang, const stru
   command_add(command, options->cxx ? "-fno-threadsafe-statics" : "-fgnu89-inline");
   if (!may_overload(job))
     command_add(command, "-fdeclare-opencl-builtins");
-  /* At 0 clang leaves out extern inline functions, and does not say what else is inline. */
+  /* At 0 clang drops extern inline functions, and does not mark others as inline. */
   command_add(command, "-O%u", options->opt_level ? options->opt_level : 1);
   add_version(command, job->device, options);
   /* On: a product and a sum in one expression may be joined (FP_CONTRACT). */
@@ -127,7 +128,7 @@ static bool build_command(struct command *command, const char *clang, const stru
   if (job->header_count) {
     if (!header_files_add(command, job, source_name, log))
       return false;
-    /* The program's own headers come before all others. */
+    /* The program's own headers go before all others. */
     command_add(command, "-iquote" HEADER_FOLDER);
     command_add(command, "-iquote.");
     command_add(command, "-I" HEADER_FOLDER);
@@ -138,8 +139,8 @@ static bool build_command(struct command *command, const char *clang, const stru
     command_add(command, "%s", options->clang[i]);
   command_add(command, "-o");
   command_add(command, "-");
-  /* What is included in quotes is looked for in the includer's folder first: the source must
-   * seem to be among its headers. */
+  /* #include "..." searches the includer's folder first, so the source must appear to be in
+   * the folder of its headers. */
   if (job->header_count)
     command_add(command, HEADER_FOLDER "/%s", source_name);
   else
@@ -159,7 +160,8 @@ static bool write_prelude(int fd, const struct cc_job *job) {
   static const char header[] = "intel.cl";
   bool wanted = false, written = command_write(fd, prelude, sizeof prelude - 1);
   for (size_t i = 0; i < job->source_count; i++)
-    wanted |= mentions(&job->sources[i], "intel_") || mentions(&job->sources[i], "include");
+    wanted |=
+        source_mentions(&job->sources[i], "intel_") || source_mentions(&job->sources[i], "include");
   for (unsigned i = 0; wanted && i < device_file_count; i++)
     if (!strcmp(device_files[i].name, header))
       written = written && command_write(fd, device_files[i].text, strlen(device_files[i].text));
@@ -231,7 +233,7 @@ enum cc_status frontend_run(const struct cc_job *job, const struct options *opti
                             struct text *output, struct text *places, struct text *log) {
   char clang[CC_PATH_MAX];
   struct text dependencies = {0}, messages = {0};
-  struct command command = {.side = &dependencies};
+  struct command command = {.extra = &dependencies};
   int source = -1;
   enum cc_status status = CC_INTERNAL_ERROR;
 

@@ -9,10 +9,9 @@
 
 #define FRONTEND_TARGET "nvptx64-nvidia-nvcl"
 
-/* Compiles the job's sources to bitcode, unoptimised; clang's messages are added to log with the
- * names
- * "<program source>" for the source and the headers' own names. output is
- * added to, and places (places.h), if they are known. */
+/* Compiles the job's sources to bitcode, unoptimised, which is added to output. clang's
+ * messages are added to log, with "<program source>" for the source and the headers' own
+ * names; the files to watch (places.h), if they are known, are added to places. */
 enum cc_status frontend_run(const struct cc_job *job, const struct options *options,
                             struct text *output, struct text *places, struct text *log);
 

@@ -1,5 +1,5 @@
-/* Headers as memory files: clang has a layer over the file system (-ivfsoverlay), which a table
- * describes. The table is JSON, as far as YAML contains it. */
+/* Headers as memory files, which clang finds through a layer over the file system
+ * (-ivfsoverlay). A table in YAML, here nearly JSON, describes the layer. */
 #include "compiler/frontend/header_files.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void add_entry(struct text *table, const char *name, const char *path) {
 static bool add_header(struct command *command, const struct cc_header *header,
                        struct text *table) {
   char path[COMMAND_FILE_SIZE];
-  if (!is_inside(header->name) || !command_keep(command, header->text, strlen(header->text), path))
+  if (!command_keep(command, header->text, strlen(header->text), path))
     return false;
   add_entry(table, header->name, path);
   return true;
@@ -53,13 +53,15 @@ bool header_files_add(struct command *command, const struct cc_job *job, const c
   add_entry(&table, source_name, "/dev/stdin");
   for (size_t i = 0; i < job->header_count && good; i++) {
     const char *name = job->headers[i].name;
-    const bool is_source = leads_to(name, source_name);
-    good = !is_source && add_header(command, &job->headers[i], &table);
-    if (is_source)
+    const bool inside = is_inside(name), is_source = leads_to(name, source_name);
+    good = inside && !is_source && add_header(command, &job->headers[i], &table);
+    if (!inside)
+      text_printf(log, "error: header '%s': the name must be a relative path without '..'\n", name);
+    else if (is_source)
       text_printf(log, "error: header '%s' has the name of the program's source: rename it\n",
                   name);
     else if (!good)
-      text_printf(log, "error: header '%s' cannot be provided\n", name);
+      text_printf(log, "error: out of memory for header '%s'\n", name);
   }
   text_puts(&table, "]}");
   if (good) {

@@ -5,11 +5,11 @@
 
 #include "compiler/frontend/command.h"
 
-/* No file system has it. */
+/* A path that no file system has. */
 #define HEADER_FOLDER "/proc/tegraclc-headers"
 
-/* Makes the command, which is clang's, see the job's headers in the folder, and its own standard
- * input as a file of the name there. False: the log says why not. */
+/* Adds options to clang's command, with which it finds in the folder the job's headers and, as
+ * source_name, its standard input. False: the log says why. */
 bool header_files_add(struct command *command, const struct cc_job *job, const char *source_name,
                       struct text *log);
 

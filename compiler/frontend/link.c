@@ -12,7 +12,7 @@ static bool add_options(const struct object *object, struct options *parts, stru
   struct options part;
   const bool sound = options_parse(object->options, OPTIONS_BUILD | OPTIONS_LIBRARY, &part, log);
   if (object->kind == CC_BINARY_OBJECT)
-    part.effects |= OPTION_OPEN;
+    part.effects |= OPTION_ENABLE_LINK;
   options_join(parts, &part);
   options_finish(&part);
   return sound;
@@ -29,7 +29,7 @@ static enum cc_status add_object(LLVMModuleRef whole, const struct cc_source *so
                    "version of LLVM\n");
     return CC_INVALID_BINARY;
   }
-  /* What the reader took may still break LLVM's rules, which its other parts rely on. */
+  /* LLVM's reader accepts modules that break rules on which its other parts rely. */
   char *why = NULL;
   const bool is_sound = !LLVMVerifyModule(module, LLVMReturnStatusAction, &why);
   if (!is_sound) {
@@ -56,11 +56,11 @@ enum cc_status link_objects(const struct cc_job *job, struct text *bitcode, stru
     status = add_object(whole, &job->sources[i], &parts, log);
   if (status == CC_OK)
     bitcode_write(whole, bitcode);
-  /* What the link permits holds for all of the code or for none: NVRTC makes no difference
-   * between functions. */
-  if (!(parts.effects & OPTION_OPEN))
+  /* What the link permits is for all of the code or for none: NVRTC has no options for single
+   * functions. */
+  if (!(parts.effects & OPTION_ENABLE_LINK))
     options->effects &= ~(unsigned)OPTIONS_SHARED;
-  options->effects |= parts.effects & ~(unsigned)OPTION_OPEN;
+  options->effects |= parts.effects & ~(unsigned)OPTION_ENABLE_LINK;
   if (!options->max_registers)
     options->max_registers = parts.max_registers;
   LLVMDisposeModule(whole);

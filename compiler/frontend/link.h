@@ -6,9 +6,8 @@
 #include "compiler/compiler.h"
 #include "compiler/frontend/options.h"
 
-/* Links the job's sources, which are objects or libraries. bitcode gets the module. options
- * are the link's own: what the parts were compiled with is joined to them. What is at fault
- * is added to log. */
+/* Links the job's sources, which are objects or libraries, into bitcode. options are those of
+ * the link; those of the objects are joined to them. Errors are added to log. */
 enum cc_status link_objects(const struct cc_job *job, struct text *bitcode, struct options *options,
                             struct text *log);
 

@@ -14,9 +14,9 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/lower/lower_state.h"
 
-static void set_up(void) {
-  /* LLVM would take the same sub-group function in both branches of a condition
-   * for one in front of it or after it, where all lanes are together. */
+static void set_up_llvm(void) {
+  /* LLVM would join calls of a sub-group function in both branches of a condition
+   * into one before or after it, where all lanes are active. */
   static const char *const words[] = {"tegraclc", "-simplifycfg-hoist-common=false",
                                       "-simplifycfg-sink-common=false"};
   LLVMParseCommandLineOptions(sizeof words / sizeof words[0], words, "");
@@ -27,7 +27,7 @@ static void set_up(void) {
 
 static LLVMTargetMachineRef make_machine(struct text *log) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, set_up);
+  pthread_once(&once, set_up_llvm);
   LLVMTargetRef target = NULL;
   char *why = NULL;
   if (LLVMGetTargetFromTriple(FRONTEND_TARGET, &target, &why)) {
@@ -51,8 +51,8 @@ bool optimise_adopt(LLVMModuleRef module, struct text *log) {
   return true;
 }
 
-/* Every function is external in OpenCL C that is not static: hashcat's headers have hundreds. */
-static void keep_kernels_alone(LLVMModuleRef module) {
+/* In OpenCL C every function is external unless it is static: hashcat's headers have hundreds. */
+static void make_functions_internal(LLVMModuleRef module) {
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at))
     if (!LLVMIsDeclaration(at) && !lower_is_kernel(at))
       LLVMSetLinkage(at, LLVMInternalLinkage);
@@ -64,7 +64,7 @@ static bool has_attribute(LLVMValueRef function, const char *name) {
                                      kind) != NULL;
 }
 
-/* Inline functions may stand in a header of several parts of a program, and be defined nowhere
+/* An inline function may be in a header of several parts of a program, and defined nowhere
  * else, whatever C99 or GNU C89 say about extern. */
 static void share_inline(LLVMModuleRef module) {
   for (LLVMValueRef at = LLVMGetFirstFunction(module); at; at = LLVMGetNextFunction(at)) {
@@ -76,7 +76,7 @@ static void share_inline(LLVMModuleRef module) {
   }
 }
 
-/* As clang does it, which does not make vectors of loops here. */
+/* With clang's settings for this target: loops are not vectorised. */
 static bool run_passes(LLVMModuleRef module, unsigned level, struct text *log) {
   LLVMTargetMachineRef machine = make_machine(log);
   if (!machine)
@@ -113,7 +113,7 @@ enum cc_status optimise_run(const struct text *bitcode, unsigned level, bool who
   } else {
     share_inline(module);
     if (whole)
-      keep_kernels_alone(module);
+      make_functions_internal(module);
     if (run_passes(module, level, log))
       status = CC_OK;
     if (kind == OPTIMISE_BITCODE) {

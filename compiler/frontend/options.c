@@ -18,15 +18,15 @@ static const struct {
     {"CLC++", 200, "CLC++1.0"}, {"CLC++1.0", 200, "CLC++1.0"}, {"CLC++2021", 300, "CLC++2021"},
 };
 
-/* Who takes an option. Objects keep theirs for the link (see options_write). */
+/* What an option is for. Objects keep theirs for the link (see options_write). */
 enum { BUILD = OPTIONS_BUILD, LINK = OPTIONS_LINK, LIBRARY = OPTIONS_LIBRARY };
 
-/* Options without a value: what clang gets, and what else they set. */
+/* Options without a value: the argument for clang, and the effects. */
 static const struct {
   const char *name;
   const char *clang; /* NULL: not for clang */
   unsigned effects;  /* enum option_effect */
-  unsigned users;
+  unsigned purposes;
 } flags[] = {
     {"-cl-single-precision-constant", "-cl-single-precision-constant", 0, BUILD},
     {"-cl-denorms-are-zero", NULL, OPTION_FTZ, BUILD | LINK | LIBRARY},
@@ -49,7 +49,7 @@ static const struct {
     {"-g", NULL, 0, BUILD}, /* lines are always kept: they cost 1 % of the time, no code */
     {"-cl-nv-verbose", NULL, OPTION_VERBOSE, BUILD | LINK | LIBRARY},
     {"-create-library", NULL, 0, LIBRARY},
-    {"-enable-link-options", NULL, OPTION_OPEN, LIBRARY},
+    {"-enable-link-options", NULL, OPTION_ENABLE_LINK, LIBRARY},
 };
 
 /* Takes the argument, which may be NULL for lack of memory. */
@@ -159,9 +159,9 @@ static enum outcome parse_preprocessor(struct options *options, char letter, con
   return added ? OUTCOME_DONE : OUTCOME_NO_MEMORY;
 }
 
-static enum outcome parse_flag(struct options *options, size_t flag, unsigned users) {
-  if (!(flags[flag].users & users))
-    return flags[flag].users & BUILD ? OUTCOME_NOT_TO_LINK : OUTCOME_NO_LIBRARY;
+static enum outcome parse_flag(struct options *options, size_t flag, unsigned purposes) {
+  if (!(flags[flag].purposes & purposes))
+    return flags[flag].purposes & BUILD ? OUTCOME_NOT_TO_LINK : OUTCOME_NO_LIBRARY;
   options->effects |= flags[flag].effects;
   if (flags[flag].effects & OPTION_NO_OPT)
     options->opt_level = 0;
@@ -170,16 +170,16 @@ static enum outcome parse_flag(struct options *options, size_t flag, unsigned us
   return OUTCOME_DONE;
 }
 
-static enum outcome parse_option(struct options *options, unsigned users, const char *word,
+static enum outcome parse_option(struct options *options, unsigned purposes, const char *word,
                                  const char **rest, struct text *value) {
   static const char cl_std[] = "-cl-std=", nv_cstd[] = "-cl-nv-cstd=",
                     registers[] = "-cl-nv-maxrregcount", level[] = "-cl-nv-opt-level";
   bool bad = false;
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
     if (!strcmp(word, flags[i].name))
-      return parse_flag(options, i, users);
+      return parse_flag(options, i, purposes);
   if (word[0] == '-' && word[1] && strchr("DUI", word[1])) {
-    if (!(users & BUILD))
+    if (!(purposes & BUILD))
       return OUTCOME_NOT_TO_LINK;
     if (word[2])
       return parse_preprocessor(options, word[1], word + 2);
@@ -190,7 +190,7 @@ static enum outcome parse_option(struct options *options, unsigned users, const 
   const char *language = !strncmp(word, cl_std, sizeof cl_std - 1)     ? word + sizeof cl_std - 1
                          : !strncmp(word, nv_cstd, sizeof nv_cstd - 1) ? word + sizeof nv_cstd - 1
                                                                        : NULL;
-  if (language && !(users & BUILD))
+  if (language && !(purposes & BUILD))
     return OUTCOME_NOT_TO_LINK;
   if (language)
     return parse_language(language, options) ? OUTCOME_DONE : OUTCOME_NO_LANGUAGE;
@@ -221,7 +221,7 @@ static enum outcome parse_option(struct options *options, unsigned users, const 
   return OUTCOME_UNKNOWN;
 }
 
-bool options_parse(const char *text, unsigned users, struct options *options, struct text *log) {
+bool options_parse(const char *text, unsigned purposes, struct options *options, struct text *log) {
   static const char *const faults[] = {
       [OUTCOME_UNKNOWN] = "is not known",
       [OUTCOME_BAD_VALUE] = "has a missing or malformed value",
@@ -234,7 +234,7 @@ bool options_parse(const char *text, unsigned users, struct options *options, st
   bool bad = false;
   *options = (struct options){.c_version = DEFAULT_C_VERSION, .opt_level = DEFAULT_OPT_LEVEL};
   while (outcome == OUTCOME_DONE && next_word(&text, &word, &bad)) {
-    outcome = bad ? OUTCOME_BAD_VALUE : parse_option(options, users, word.data, &text, &value);
+    outcome = bad ? OUTCOME_BAD_VALUE : parse_option(options, purposes, word.data, &text, &value);
     if (word.failed || value.failed)
       outcome = OUTCOME_NO_MEMORY;
   }

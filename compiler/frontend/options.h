@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 
-/* Who takes options, as bits: OpenCL knows fewer for clLinkProgram (section 5.8.7 "Linker
- * Options") than for the others, and two more for links that make a library. */
+/* What options are for, as bits: clLinkProgram takes fewer (section 5.8.7 "Linker Options")
+ * than other builds, and two more for links that make a library. */
 enum { OPTIONS_BUILD = 1, OPTIONS_LINK = 2, OPTIONS_LIBRARY = 4 };
 
 enum option_effect {
@@ -21,13 +21,13 @@ enum option_effect {
   OPTION_NO_OPT = 16,
   OPTION_ARG_INFO = 32, /* keep argument names and types */
   OPTION_VERBOSE = 64,
-  OPTION_OPEN = 128, /* links may change what the library computes */
+  OPTION_ENABLE_LINK = 128, /* links may change what the library computes */
 };
 
-/* Effects that code linked from parts has only if all of them have it. */
-enum { OPTIONS_SHARED = OPTION_CONTRACT | OPTION_FTZ | OPTION_FAST | OPTION_OPEN };
+/* Effects that a linked program has only if all of its parts have them. */
+enum { OPTIONS_SHARED = OPTION_CONTRACT | OPTION_FTZ | OPTION_FAST | OPTION_ENABLE_LINK };
 
-/* With what an argument for clang begins that is a folder for #include. */
+/* The beginning of an argument for clang that names a folder for #include. */
 #define OPTIONS_FOLDER "-I"
 
 struct options {
@@ -41,10 +41,11 @@ struct options {
   unsigned max_registers; /* 0: no limit */
 };
 
-/* Reads text as one of the users does. On failure a sentence naming the option is added to
- * log. The options must be given to options_finish in any case. */
-bool options_parse(const char *text, unsigned users, struct options *options, struct text *log);
-/* Of two parts that are linked. What only clang needs is left as it is. */
+/* Reads the options in text, each of which must be for one of the purposes. On failure a
+ * sentence naming the option is added to log. The options must be given to options_finish in
+ * any case. */
+bool options_parse(const char *text, unsigned purposes, struct options *options, struct text *log);
+/* Joins the options of part to those of all for a link, except those for clang. */
 void options_join(struct options *all, const struct options *part);
 /* Adds the options that matter after clang. */
 void options_write(const struct options *options, struct text *words);

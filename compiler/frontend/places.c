@@ -1,6 +1,6 @@
-/* A header that was found as FOLDER/NAME is looked for as NAME in every folder of the
- * search: in front of FOLDER it would hide what was found. Which folders are in front
- * depends on who includes and how, so each counts. */
+/* A header that was found as FOLDER/NAME may also appear as NAME in another folder of the
+ * search, and hide the first if that folder is searched earlier. The order depends on the
+ * includer, so all folders are watched. */
 #include "compiler/frontend/places.h"
 
 #include <stdlib.h>
@@ -37,14 +37,14 @@ static void list_add(struct search *search, struct list *list, const char *item)
     list->items[list->count++] = item;
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static void sort_unique(struct list *list) {
   size_t kept = 0;
   if (list->count)
-    qsort(list->items, list->count, sizeof *list->items, compare);
+    qsort(list->items, list->count, sizeof *list->items, compare_names);
   for (size_t i = 0; i < list->count; i++)
     if (!kept || strcmp(list->items[kept - 1], list->items[i]) != 0)
       list->items[kept++] = list->items[i];
@@ -72,7 +72,7 @@ static void read_files(struct search *search, const char *at) {
   }
 }
 
-/* The folder "" is that of the application. */
+/* The folder "" is the application's. */
 static void collect_folders(struct search *search, const struct options *options,
                             const char *header_folder) {
   list_add(search, &search->folders, "");
@@ -93,14 +93,14 @@ static void collect_folders(struct search *search, const struct options *options
 }
 
 /* The part of a file's name after the folder; NULL: the file is not in it. */
-static const char *behind(const char *file, const char *folder) {
+static const char *name_in_folder(const char *file, const char *folder) {
   const size_t size = strlen(folder);
   if (!size)
     return file[0] == '/' ? NULL : file;
   return !strncmp(file, folder, size) && file[size] == '/' ? file + size + 1 : NULL;
 }
 
-static char *join(struct arena *arena, const char *folder, const char *name) {
+static char *join_path(struct arena *arena, const char *folder, const char *name) {
   const size_t size = strlen(folder), rest = strlen(name);
   char *path = arena_alloc(arena, size + rest + 2, 1);
   if (path)
@@ -112,7 +112,7 @@ static void add_name(struct search *search, const char *name, const char *header
   for (size_t i = 0; i < search->folders.count && !search->failed; i++) {
     const char *folder = search->folders.items[i];
     if (!header_folder || strcmp(folder, header_folder) != 0)
-      list_add(search, &search->places, join(&search->arena, folder, name));
+      list_add(search, &search->places, join_path(&search->arena, folder, name));
   }
 }
 
@@ -120,7 +120,7 @@ static bool find_places(struct search *search, const char *header_folder) {
   struct list names = {0};
   for (size_t i = 0; i < search->files.count; i++)
     for (size_t k = 0; k < search->folders.count && !search->failed; k++) {
-      const char *name = behind(search->files.items[i], search->folders.items[k]);
+      const char *name = name_in_folder(search->files.items[i], search->folders.items[k]);
       if (name)
         list_add(search, &names, name);
     }
@@ -130,9 +130,9 @@ static bool find_places(struct search *search, const char *header_folder) {
     search->failed = true;
   for (size_t i = 0; i < names.count && !search->failed; i++)
     add_name(search, names.items[i], header_folder);
-  /* A file that was named whole lies in no folder of the search. */
+  /* A file that was included by its whole path is in no folder of the search. */
   for (size_t i = 0; i < search->files.count && !search->failed; i++)
-    if (!header_folder || !behind(search->files.items[i], header_folder))
+    if (!header_folder || !name_in_folder(search->files.items[i], header_folder))
       list_add(search, &search->places, search->files.items[i]);
   free(names.items);
   if (!search->failed)
@@ -141,7 +141,7 @@ static bool find_places(struct search *search, const char *header_folder) {
 }
 
 static bool is_read(const struct list *files, const char *place) {
-  return bsearch(&place, files->items, files->count, sizeof *files->items, compare) != NULL;
+  return bsearch(&place, files->items, files->count, sizeof *files->items, compare_names) != NULL;
 }
 
 bool places_add(const char *dependencies, const struct options *options, const char *header_folder,

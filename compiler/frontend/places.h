@@ -8,10 +8,10 @@
 /* In front of a place's name. */
 enum { PLACE_READ = '+', PLACE_LOOKED_FOR = '-' };
 
-/* Adds the places to places, each with its mark in front and a NUL after, relative ones
+/* Adds the places to places, each with its mark before it and a NUL after it, relative ones
  * as clang has them. dependencies: what clang wrote for -dependency-file with -MV. header_folder:
- * of the job's own headers, whose places are left out; NULL: there is none. False if there are too
- * many to watch, or memory ran out. */
+ * that of the job's own headers, which are left out; NULL: there is none. False if there are too
+ * many to watch, or out of memory. */
 bool places_add(const char *dependencies, const struct options *options, const char *header_folder,
                 struct text *places);
 
