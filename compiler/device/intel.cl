@@ -20,10 +20,14 @@ OCL_ALL_SHUFFLES(uint)
 OCL_ALL_SHUFFLES(float)
 OCL_SHUFFLES(long)
 OCL_SHUFFLES(ulong)
+#ifdef cl_khr_fp64
 OCL_SHUFFLES(double)
+#endif
+#ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 OCL_SHUFFLES(half)
 #pragma OPENCL EXTENSION cl_khr_fp16 : disable
+#endif
 
 #define OCL_OPERATION(T, name)                                                                      \
   T OCL_DECLARE intel_sub_group_reduce_##name(T);                                                   \
