@@ -20,7 +20,7 @@
 #include "compiler/spirv/translate.h"
 #include "gpu/cubin/cubin_strip.h"
 
-/* status = call, which is the stage. */
+/* Sets status to the result of call, and records how long it took as the stage. */
 #define STAGE(result, stage, status, call)                                                         \
   do {                                                                                             \
     struct cc_span *span = &(result)->stages[stage];                                               \
@@ -46,7 +46,7 @@ static enum cc_status make_binary(const struct cc_job *job, const struct lowered
   return write_binary(job, lowered, cubin, &result->binary, &result->binary_size);
 }
 
-static enum cc_status give(struct text *text, struct cc_result *result) {
+static enum cc_status move_to_result(struct text *text, struct cc_result *result) {
   if (text->failed)
     return CC_OUT_OF_MEMORY;
   result->binary = text->data;
@@ -102,7 +102,7 @@ static bool may_be_refused(const struct cc_job *job, const struct lowered *unit)
   return false;
 }
 
-/* A unit's request: what NVRTC gets, and the program binary that awaits the CUBIN. */
+/* A unit's request: the source for NVRTC, and the program binary that lacks the CUBIN. */
 static void put_unit(const struct cc_job *job, const struct options *options,
                      const struct lowered *unit, struct message *plan) {
   const struct text no_cubin = {0};
@@ -143,7 +143,7 @@ static enum cc_status make_plan(const struct cc_job *job, const struct options *
   return CC_OK;
 }
 
-/* As put_unit wrote it. */
+/* Builds the unit of a request that put_unit wrote. */
 static enum cc_status build_unit(const struct cc_job *job, struct cc_result *result,
                                  struct text *log) {
   struct text cubin = {0};
@@ -185,7 +185,7 @@ static enum cc_status lower_all(const struct cc_job *job, const struct options *
   return lower_bitcode(ir->data, ir->size, arg_info, units->at, log);
 }
 
-/* From bitcode (or, for COMPILE_IR, from its text) to what the stage makes. */
+/* From bitcode (or, for COMPILE_IR, from its text) to the output of the stage. */
 static enum cc_status run_stages(const struct cc_job *job, enum compile_stage stage,
                                  const struct options *options, struct text *ir,
                                  struct cc_result *result, struct text *log) {
@@ -193,7 +193,7 @@ static enum cc_status run_stages(const struct cc_job *job, enum compile_stage st
   struct lowered_units units = {0};
   enum cc_status status = CC_OK;
   if (stage == COMPILE_IR)
-    return give(ir, result);
+    return move_to_result(ir, result);
   STAGE(result, CC_STAGE_LOWER, status, lower_all(job, options, ir, &units, log));
   if (status == CC_OK && units.count > 1) {
     status = make_plan(job, options, &units, result);
@@ -208,7 +208,7 @@ static enum cc_status run_stages(const struct cc_job *job, enum compile_stage st
     if (status == CC_OK)
       status = check_kernels(job, options->effects, result, log);
   } else if (status == CC_OK) {
-    status = give(stage == COMPILE_CUDA ? &units.at->cuda : &cubin, result);
+    status = move_to_result(stage == COMPILE_CUDA ? &units.at->cuda : &cubin, result);
   }
   text_finish(&cubin);
   lowered_units_finish(&units);
@@ -250,21 +250,20 @@ static enum cc_status make_ir(const struct cc_job *job, enum compile_stage stage
   return status;
 }
 
-/* The whole way. */
-static enum cc_status run(const struct cc_job *job, enum compile_stage stage,
-                          struct cc_result *result, struct text *log) {
-  static const unsigned users[] = {[CC_BUILD] = OPTIONS_BUILD,
-                                   [CC_BUILD_OBJECT] = OPTIONS_BUILD,
-                                   [CC_COMPILE] = OPTIONS_BUILD,
-                                   [CC_LINK] = OPTIONS_LINK,
-                                   [CC_LINK_LIBRARY] = OPTIONS_LIBRARY};
+static enum cc_status run_job(const struct cc_job *job, enum compile_stage stage,
+                              struct cc_result *result, struct text *log) {
+  static const unsigned purposes[] = {[CC_BUILD] = OPTIONS_BUILD,
+                                      [CC_BUILD_OBJECT] = OPTIONS_BUILD,
+                                      [CC_COMPILE] = OPTIONS_BUILD,
+                                      [CC_LINK] = OPTIONS_LINK,
+                                      [CC_LINK_LIBRARY] = OPTIONS_LIBRARY};
   const bool links = cc_links(job->action);
   struct options options = {0};
   struct text ir = {0}, places = {0};
   enum cc_status status = CC_OK;
   if (job->action == CC_BUILD_UNIT)
     return job->source_count == 1 ? build_unit(job, result, log) : CC_INTERNAL_ERROR;
-  if (!options_parse(job->options ? job->options : "", users[job->action], &options, log))
+  if (!options_parse(job->options ? job->options : "", purposes[job->action], &options, log))
     status = CC_INVALID_OPTIONS;
   if (status == CC_OK && links)
     STAGE(result, CC_STAGE_LINK, status, link_objects(job, &ir, &options, log));
@@ -293,7 +292,7 @@ enum cc_status compile_until(const struct cc_job *job, enum compile_stage stage,
   struct text log = {0};
   *result = (struct cc_result){0};
   text_add(&log, "", 0);
-  enum cc_status status = run(job, stage, result, &log);
+  enum cc_status status = run_job(job, stage, result, &log);
   if (log.failed) {
     text_finish(&log);
     log.data = strdup("error: out of memory\n");

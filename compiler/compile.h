@@ -8,11 +8,11 @@
 /* The stages that tegraclc can stop at. */
 enum compile_stage { COMPILE_IR, COMPILE_CUDA, COMPILE_CUBIN, COMPILE_BINARY };
 
-/* As cc_build, here and now, without the cache. */
+/* As cc_build, but in this process and without the cache. */
 enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result);
 
-/* Stops at a stage; result->binary is what that stage made (LLVM IR as text,
- * CUDA C, a CUBIN, or the program binary). */
+/* Stops after a stage; result->binary is its output (LLVM IR as text, CUDA C, a CUBIN,
+ * or the program binary). */
 enum cc_status compile_until(const struct cc_job *job, enum compile_stage stage,
                              struct cc_result *result);
 

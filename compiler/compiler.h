@@ -68,16 +68,16 @@ struct cc_job {
   const struct cc_header *headers;
   size_t header_count;
   const char *options; /* as given to clBuildProgram and its like; NULL = "" */
-  /* The client's own, between it and a helper: */
+  /* Between the client and a helper: */
   bool may_plan;       /* the answer may be a plan: how to build the program in units */
-  uint64_t memory_mib; /* that the helper may use; 0: as it finds itself */
+  uint64_t memory_mib; /* that the helper may use; 0: its own limit */
 };
 
 /* What a build does, one after the other, and when it did: CLOCK_MONOTONIC in ns, 0 and 0 if
  * not at all. */
 enum cc_stage {
   CC_STAGE_LINK,      /* objects are joined */
-  CC_STAGE_FRONT_END, /* clang; of SPIR-V its judge and the translator as well */
+  CC_STAGE_FRONT_END, /* clang; for SPIR-V spirv-val and llvm-spirv */
   CC_STAGE_OPTIMISER, /* LLVM's */
   CC_STAGE_LOWER,     /* LLVM IR to CUDA C */
   CC_STAGE_NVRTC,
@@ -93,13 +93,13 @@ struct cc_result {
   size_t binary_size;
   bool from_cache;
   /* For the cache: the files that the build depends on beside the job (places.h). NULL:
-   * unknown, or the job tells all. */
+   * unknown, or none. */
   char *places;
   size_t places_size;
   struct cc_span stages[CC_STAGES];
   /* Of a program that was built in units: */
   unsigned units, units_cached;
-  uint64_t *unit_ns;    /* what each took; 0: it was in the cache */
+  uint64_t *unit_ns;    /* time that each took; 0: it was in the cache */
   bool short_of_memory; /* it failed, and perhaps for lack of memory */
   void *plan;           /* a helper's answer in place of a binary (client/units.c); else NULL */
   size_t plan_size;
@@ -174,8 +174,8 @@ size_t cc_il_constant_size(const uint32_t *words, size_t count, uint32_t id);
 /* Gives it the value. */
 void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *value);
 
-/* What bytes are. Objects and libraries have been checked, program binaries only
- * look like some: cc_module_read says more. */
+/* What the bytes are. Objects and libraries are checked, program binaries only by their
+ * beginning: cc_module_read checks them. */
 enum cc_binary_kind {
   CC_BINARY_UNKNOWN,
   CC_BINARY_PROGRAM,
@@ -200,13 +200,13 @@ struct cc_print_reader {
   void *data; /* for the functions */
   /* The string at a GPU address, NUL-terminated; NULL if there is none. */
   const char *(*string)(void *data, uint64_t address);
-  /* Takes on the output of one or more calls, or a piece of one that is long. */
+  /* Gets the output of one or more calls, or a piece of the output of a long one. */
   void (*emit)(void *data, const char *text, size_t size);
 };
 
-/* Formats the records as OpenCL C's printf does, whatever the locale. They need not be
- * sound: what is not is passed over, up to the end if its size is not sound either. False
- * if memory ran out and output is missing. */
+/* Formats the records as OpenCL C's printf does, whatever the locale. A malformed record is
+ * skipped; if its size is malformed, so are all after it. False if output is missing for lack
+ * of memory. */
 bool cc_print(const struct cc_print_reader *reader, const void *records, size_t size);
 
 #endif

@@ -58,7 +58,7 @@ struct path_rule {
   int32_t parent_fd;
 } __attribute__((packed));
 
-/* What each version of the interface can refuse, whole. */
+/* All that each version of the interface can refuse. */
 static const struct ruleset versions[] = {
     {(1ull << 13) - 1, 0, 0}, /* 1: Linux 5.13 */
     {(1ull << 14) - 1, 0, 0}, /* 2, 5.19: renaming into other folders */
@@ -73,7 +73,7 @@ static long landlock_version(void) {
   return syscall(NR_CREATE_RULESET, NULL, 0, RULESET_VERSION);
 }
 
-static void allow(int rules, const char *path, uint64_t access) {
+static void allow_path(int rules, const char *path, uint64_t access) {
   const struct path_rule rule = {access, open(path, O_PATH | O_CLOEXEC)};
   if (rule.parent_fd < 0)
     return;
@@ -81,7 +81,7 @@ static void allow(int rules, const char *path, uint64_t access) {
   close(rule.parent_fd);
 }
 
-/* The loader that an executable names, or "". False if it is not of this kind: a script, say. */
+/* The loader that an executable names, or "". False if it is no ELF file: a script, say. */
 static bool read_loader(const char *path, char loader[CC_PATH_MAX]) {
   Elf64_Ehdr header;
   Elf64_Phdr segment;
@@ -112,15 +112,15 @@ static void allow_tool(int rules, const char *path, const char *name) {
     return;
   const char *base = strrchr(real, '/');
   if (!base || !strstr(base, name) || !read_loader(real, loader)) {
-    allow(rules, "/", FS_EXECUTE);
+    allow_path(rules, "/", FS_EXECUTE);
     return;
   }
-  allow(rules, real, FS_EXECUTE);
+  allow_path(rules, real, FS_EXECUTE);
   if (*loader)
-    allow(rules, loader, FS_EXECUTE);
+    allow_path(rules, loader, FS_EXECUTE);
 }
 
-/* The user's files are read wherever #include says, so reading is not refused. */
+/* Reading is not refused: #include may name any file of the user. */
 static bool confine_files(void) {
   char path[CC_PATH_MAX], translator[CC_PATH_MAX];
   long version = landlock_version();
@@ -139,7 +139,7 @@ static bool confine_files(void) {
     allow_tool((int)rules, path, "spirv-val");
     allow_tool((int)rules, translator, "llvm-spirv");
   }
-  allow((int)rules, "/dev/null", FS_WRITE_FILE);
+  allow_path((int)rules, "/dev/null", FS_WRITE_FILE);
   const bool done = syscall(NR_RESTRICT_SELF, rules, 0) == 0;
   close((int)rules);
   return done;
@@ -153,7 +153,7 @@ static bool confine_files(void) {
 #define THIS_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Numbers that are the same everywhere, and newer than some headers. */
+/* Numbers that are the same on all architectures, and newer than some headers. */
 enum {
   NR_PIDFD_SEND_SIGNAL = 424,
   NR_IO_URING_SETUP = 425,
@@ -174,7 +174,7 @@ enum {
   NR_FCHMODAT2 = 452,
 };
 
-/* Calls that no compiler needs, by what they would reach. */
+/* Calls that no compiler needs, by what they reach. */
 static const uint16_t refused_calls[] = {
     /* the network, and descriptors of other processes; the helper's socket is connected */
     __NR_socket, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4, __NR_sendmsg,
@@ -222,94 +222,93 @@ struct filter {
   unsigned short count;
 };
 
-static void add(struct filter *filter, unsigned code, uint32_t value, unsigned skip_if,
-                unsigned skip_if_not) {
+static void add_instruction(struct filter *filter, unsigned code, uint32_t value, unsigned skip_if,
+                            unsigned skip_if_not) {
   filter->code[filter->count++] =
       (struct sock_filter){(uint16_t)code, (uint8_t)skip_if, (uint8_t)skip_if_not, value};
 }
 
-static void load(struct filter *filter, size_t offset) {
-  add(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+static void add_load(struct filter *filter, size_t offset) {
+  add_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
-static void give(struct filter *filter, uint32_t action) {
-  add(filter, BPF_RET | BPF_K, action, 0, 0);
+static void add_return(struct filter *filter, uint32_t action) {
+  add_instruction(filter, BPF_RET | BPF_K, action, 0, 0);
 }
 
 static uint32_t failing_with(int error) {
   return SECCOMP_RET_ERRNO | (uint32_t)error;
 }
 
-static void refuse(struct filter *filter, uint32_t call, int error) {
-  add(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
-  give(filter, failing_with(error));
+static void refuse_call(struct filter *filter, uint32_t call, int error) {
+  add_instruction(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
+  add_return(filter, failing_with(error));
 }
 
-/* The call fails, but for some values of the lower half of an argument, under the mask. */
-static void refuse_but_for(struct filter *filter, uint32_t call, unsigned argument, uint32_t mask,
-                           const uint32_t *values, unsigned count, int error) {
-  add(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, count + 4);
-  load(filter, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
-  add(filter, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
+/* The call fails, except for some values of the lower half of an argument, under the mask. */
+static void allow_values(struct filter *filter, uint32_t call, unsigned argument, uint32_t mask,
+                         const uint32_t *values, unsigned count, int error) {
+  add_instruction(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, count + 4);
+  add_load(filter, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
+  add_instruction(filter, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
   for (unsigned i = 0; i < count; i++)
-    add(filter, BPF_JMP | BPF_JEQ | BPF_K, values[i], count - i, 0);
-  give(filter, failing_with(error));
-  give(filter, SECCOMP_RET_ALLOW);
+    add_instruction(filter, BPF_JMP | BPF_JEQ | BPF_K, values[i], count - i, 0);
+  add_return(filter, failing_with(error));
+  add_return(filter, SECCOMP_RET_ALLOW);
 }
 
 /* The call fails for some values of the lower half of an argument. */
-static void refuse_for(struct filter *filter, uint32_t call, unsigned argument,
-                       const uint32_t *values, unsigned count, int error) {
-  add(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, count + 3);
-  load(filter, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
+static void refuse_values(struct filter *filter, uint32_t call, unsigned argument,
+                          const uint32_t *values, unsigned count, int error) {
+  add_instruction(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, count + 3);
+  add_load(filter, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
   for (unsigned i = 0; i < count; i++)
-    add(filter, BPF_JMP | BPF_JEQ | BPF_K, values[i], count - i, 0);
-  give(filter, SECCOMP_RET_ALLOW);
-  give(filter, failing_with(error));
+    add_instruction(filter, BPF_JMP | BPF_JEQ | BPF_K, values[i], count - i, 0);
+  add_return(filter, SECCOMP_RET_ALLOW);
+  add_return(filter, failing_with(error));
 }
 
 /* Opening for reading truncates no file, whatever Landlock's version. */
 static void refuse_reading_truncation(struct filter *filter, uint32_t call, unsigned argument) {
   static const uint32_t others[] = {0, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC};
-  refuse_but_for(filter, call, argument, O_ACCMODE | O_TRUNC, others,
-                 sizeof others / sizeof others[0], EACCES);
+  allow_values(filter, call, argument, O_ACCMODE | O_TRUNC, others,
+               sizeof others / sizeof others[0], EACCES);
 }
 
 static bool confine_calls(bool signals_are_confined) {
   static const uint32_t requests[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX},
                         none[] = {0}, owners[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG};
   const uint32_t own[] = {(uint32_t)getpid()};
-  const uint32_t new_things = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
-                              CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+  const uint32_t new_namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                  CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
   struct filter filter = {.count = 0};
-  load(&filter, offsetof(struct seccomp_data, arch));
-  add(&filter, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0);
-  give(&filter, failing_with(ENOSYS));
-  load(&filter, offsetof(struct seccomp_data, nr));
+  add_load(&filter, offsetof(struct seccomp_data, arch));
+  add_instruction(&filter, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0);
+  add_return(&filter, failing_with(ENOSYS));
+  add_load(&filter, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
   enum { X32 = 0x40000000 };
-  add(&filter, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
-  give(&filter, failing_with(ENOSYS));
+  add_instruction(&filter, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
+  add_return(&filter, failing_with(ENOSYS));
 #endif
   for (unsigned i = 0; i < REFUSED; i++)
-    refuse(&filter, refused_calls[i], EPERM);
-  /* Their arguments are in memory; the C library has other calls then. */
-  refuse(&filter, NR_CLONE3, ENOSYS);
-  refuse(&filter, NR_OPENAT2, ENOSYS);
+    refuse_call(&filter, refused_calls[i], EPERM);
+  /* Their arguments are in memory; the C library falls back to other calls. */
+  refuse_call(&filter, NR_CLONE3, ENOSYS);
+  refuse_call(&filter, NR_OPENAT2, ENOSYS);
   refuse_reading_truncation(&filter, __NR_openat, 2);
 #ifdef __NR_open
   refuse_reading_truncation(&filter, __NR_open, 1);
 #endif
-  refuse_but_for(&filter, __NR_clone, 0, new_things, none, 1, EPERM);
-  refuse_but_for(&filter, __NR_ioctl, 1, ~0u, requests, sizeof requests / sizeof requests[0],
-                 ENOTTY);
-  refuse_but_for(&filter, __NR_prlimit64, 0, ~0u, none, 1, EPERM);
-  /* Whose signals a file that is ready for work sends, and which. */
-  refuse_for(&filter, __NR_fcntl, 1, owners, sizeof owners / sizeof owners[0], EPERM);
-  refuse_but_for(&filter, __NR_kill, 0, ~0u, none, 1, EPERM); /* its own group */
+  allow_values(&filter, __NR_clone, 0, new_namespaces, none, 1, EPERM);
+  allow_values(&filter, __NR_ioctl, 1, ~0u, requests, sizeof requests / sizeof requests[0], ENOTTY);
+  allow_values(&filter, __NR_prlimit64, 0, ~0u, none, 1, EPERM);
+  /* Which process gets a signal when a descriptor is ready, and which signal. */
+  refuse_values(&filter, __NR_fcntl, 1, owners, sizeof owners / sizeof owners[0], EPERM);
+  allow_values(&filter, __NR_kill, 0, ~0u, none, 1, EPERM); /* its own group */
   if (!signals_are_confined)
-    refuse_but_for(&filter, __NR_tgkill, 0, ~0u, own, 1, EPERM);
-  give(&filter, SECCOMP_RET_ALLOW);
+    allow_values(&filter, __NR_tgkill, 0, ~0u, own, 1, EPERM);
+  add_return(&filter, SECCOMP_RET_ALLOW);
   const struct sock_fprog program = {filter.count, filter.code};
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }

@@ -1,6 +1,6 @@
-/* What the helper process takes from itself and what it starts, for good, before it reads the first
- * request. A program that makes a compiler do what it should not then reaches no network, no other
- * process, and no file but to read it. docs/robustness.md says what each kernel gives. */
+/* The confinement that the helper process sets up for itself and its children before it reads the
+ * first request. A program that takes over a compiler then reaches no network and no other process,
+ * and can only read files. docs/robustness.md says what each kernel supports. */
 #ifndef TEGRACL_CONFINE_H
 #define TEGRACL_CONFINE_H
 
@@ -9,8 +9,9 @@ enum {
   CONFINED_FILES = 2, /* files, by Landlock (Linux 5.13) */
 };
 
-/* Closes all files but the standard streams, and confines the process: what the kernel can, as
- * bits. Before other threads start. TEGRACL_CONFINEMENT=0: does nothing. */
+/* Closes all files except the standard streams, and confines the process as far as the kernel can;
+ * returns the bits above. Call it before other threads start. TEGRACL_CONFINEMENT=0: does nothing.
+ */
 unsigned confine(void);
 
 #endif

@@ -50,8 +50,7 @@ static const char *environment(const char *name) {
   return value && *value ? value : NULL;
 }
 
-/* Cuts the last component off a path. */
-static void cut(char *path) {
+static void cut_last_component(char *path) {
   char *slash = strrchr(path, '/');
   if (slash)
     *slash = 0;
@@ -70,18 +69,18 @@ static bool each_part(const char *list, bool (*visit)(const char *part, void *da
   return done;
 }
 
-struct named {
+struct wanted_file {
   const char *name;
-  char *path;
+  char *path; /* CC_PATH_MAX bytes, for the answer */
 };
 
 static bool command_in(const char *folder, void *data) {
-  struct named *wanted = data;
+  struct wanted_file *wanted = data;
   return make_path(wanted->path, "%s/%s", folder, wanted->name) && is_command(wanted->path);
 }
 
 static bool command_on_path(const char *name, char path[CC_PATH_MAX]) {
-  struct named wanted = {name, path};
+  struct wanted_file wanted = {name, path};
   return each_part(environment("PATH"), command_in, &wanted);
 }
 
@@ -96,12 +95,12 @@ static void find_own_folder(void) {
   Dl_info info;
   if (dladdr(own_folder, &info) && info.dli_fname && strchr(info.dli_fname, '/') &&
       realpath(info.dli_fname, own_folder)) {
-    cut(own_folder);
+    cut_last_component(own_folder);
     return;
   }
   ssize_t length = readlink("/proc/self/exe", own_folder, sizeof(own_folder) - 1);
   own_folder[length > 0 ? length : 0] = 0;
-  cut(own_folder);
+  cut_last_component(own_folder);
 }
 
 bool cc_find_tegraclc(char path[CC_PATH_MAX]) {
@@ -200,13 +199,13 @@ static bool nvrtc_below(const char *folder, char path[CC_PATH_MAX]) {
 }
 
 static bool file_in(const char *folder, void *data) {
-  struct named *wanted = data;
+  struct wanted_file *wanted = data;
   return make_path(wanted->path, "%s/%s", folder, wanted->name) && is_file(wanted->path);
 }
 
 /* The folders named in the dynamic loader's configuration: one in a line, or
  * "include PATTERN". */
-static bool file_by_loader_configuration(const char *configuration, struct named *wanted,
+static bool file_by_loader_configuration(const char *configuration, struct wanted_file *wanted,
                                          int depth) {
   enum { MAX_DEPTH = 4 };
   FILE *file = depth < MAX_DEPTH ? fopen(configuration, "re") : NULL;
@@ -238,7 +237,7 @@ static bool file_by_loader_configuration(const char *configuration, struct named
 
 /* A library where dlopen would look for its name. */
 static bool loader_would_find(const char *name, char path[CC_PATH_MAX]) {
-  struct named wanted = {name, path};
+  struct wanted_file wanted = {name, path};
   static const char standard[] =
       "/lib/" MULTIARCH ":/usr/lib/" MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib";
   return each_part(environment("LD_LIBRARY_PATH"), file_in, &wanted) ||
@@ -267,7 +266,7 @@ bool cc_find_nvrtc(char path[CC_PATH_MAX]) {
     return is_folder(forced) ? nvrtc_below(forced, path)
                              : make_path(path, "%s", forced) && is_file(path);
   if (cc_find_tegraclc(path)) {
-    cut(path);
+    cut_last_component(path);
     char *near = NULL, *above = NULL;
     const bool found = asprintf(&near, "%s/../nvrtc", path) >= 0 &&
                        asprintf(&above, "%s/../../nvrtc", path) >= 0 &&

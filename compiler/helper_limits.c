@@ -20,8 +20,8 @@ enum {
   LEAST_SHARE_MIB = 512, /* with which NVRTC compiles the 59 kernels of darktable's basic.cl */
 };
 
-/* A positive number from the environment; 0: there is none. */
-static unsigned long number(const char *name, unsigned long most) {
+/* A positive number from the environment; 0: none, or not one up to most. */
+static unsigned long environment_number(const char *name, unsigned long most) {
   const char *text = secure_getenv(name);
   char *end = NULL;
   const unsigned long value = text ? strtoul(text, &end, 10) : 0;
@@ -29,12 +29,12 @@ static unsigned long number(const char *name, unsigned long most) {
 }
 
 int64_t limits_seconds(void) {
-  const unsigned long seconds = number("TEGRACL_COMPILER_TIMEOUT", INT_MAX / 1000);
+  const unsigned long seconds = environment_number("TEGRACL_COMPILER_TIMEOUT", INT_MAX / 1000);
   return (int64_t)(seconds ? seconds : DEFAULT_SECONDS);
 }
 
 uint64_t limits_memory_mib(void) {
-  const uint64_t given = number("TEGRACL_COMPILER_MEMORY", ULONG_MAX >> MIB_SHIFT);
+  const uint64_t given = environment_number("TEGRACL_COMPILER_MEMORY", ULONG_MAX >> MIB_SHIFT);
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   return given ? given : ((uint64_t)pages * (uint64_t)page / 2) >> MIB_SHIFT;
 }
@@ -50,7 +50,7 @@ uint64_t limits_share_mib(void) {
   return limits_memory_mib() / limits_width();
 }
 
-static void lower(int resource, uint64_t value) {
+static void lower_limit(int resource, uint64_t value) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur <= value)
     return;
@@ -58,7 +58,8 @@ static void lower(int resource, uint64_t value) {
   setrlimit(resource, &limit);
 }
 
-static void take_me_first(void) {
+/* Out of memory, the kernel kills this process first. */
+static void prefer_oom_kill(void) {
   static const char most[] = "1000";
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0)
@@ -69,21 +70,21 @@ static void take_me_first(void) {
 
 void limits_on_memory(void) {
 #ifndef __SANITIZE_ADDRESS__ /* whose shadow of all memory would count */
-  lower(RLIMIT_DATA, limits_memory_mib() << MIB_SHIFT);
+  lower_limit(RLIMIT_DATA, limits_memory_mib() << MIB_SHIFT);
 #endif
-  lower(RLIMIT_FSIZE, MESSAGE_MAX);
-  take_me_first();
+  lower_limit(RLIMIT_FSIZE, MESSAGE_MAX);
+  prefer_oom_kill();
 }
 
 void limits_on_build(uint64_t memory_mib) {
 #ifndef __SANITIZE_ADDRESS__
-  static rlim_t born;
+  static rlim_t initial;
   struct rlimit limit;
   if (!memory_mib || getrlimit(RLIMIT_DATA, &limit) != 0)
     return;
-  born = born ? born : limit.rlim_cur;
+  initial = initial ? initial : limit.rlim_cur;
   const rlim_t most = (rlim_t)memory_mib << MIB_SHIFT;
-  limit.rlim_cur = most < born ? most : born;
+  limit.rlim_cur = most < initial ? most : initial;
   setrlimit(RLIMIT_DATA, &limit);
 #else
   (void)memory_mib;

@@ -28,7 +28,7 @@ void message_finish(struct message *message) {
 
 /* ---- putting --------------------------------------------------------------- */
 
-static unsigned char *reserve(struct message *m, size_t size) {
+static unsigned char *reserve_bytes(struct message *m, size_t size) {
   if (m->broken)
     return NULL;
   if (m->room - m->size < size) {
@@ -49,14 +49,14 @@ static unsigned char *reserve(struct message *m, size_t size) {
 }
 
 void message_put_number(struct message *message, uint64_t number) {
-  unsigned char *at = reserve(message, sizeof(number));
+  unsigned char *at = reserve_bytes(message, sizeof(number));
   if (at)
     memcpy(at, &number, sizeof(number));
 }
 
 void message_put_bytes(struct message *message, const void *bytes, size_t size) {
   message_put_number(message, size);
-  unsigned char *at = reserve(message, size);
+  unsigned char *at = reserve_bytes(message, size);
   if (at && size)
     memcpy(at, bytes, size);
 }

@@ -27,11 +27,11 @@ void message_put_bytes(struct message *message, const void *bytes, size_t size);
 /* NULL is sent as "". */
 void message_put_string(struct message *message, const char *text);
 
-/* No program comes near this; it bounds what a mad peer can make us allocate. */
+/* Far more than any program needs: a limit of what a broken peer can make us allocate. */
 #define MESSAGE_MAX (1ull << 30)
 
-/* Takers give 0, NULL or "" once the message is broken. What they point to lives
- * in the message. */
+/* These return 0, NULL or "" once the message is broken. Their pointers are into the
+ * message. */
 uint64_t message_take_number(struct message *message);
 const void *message_take_bytes(struct message *message, size_t *size);
 const char *message_take_string(struct message *message);
@@ -50,7 +50,7 @@ void message_put_job(struct message *message, const struct cc_job *job, const ch
 bool message_take_job(struct message *message, struct message_job *job);
 void message_free_job(struct message_job *job);
 
-/* The answer: status, log, binary. */
+/* The answer to a request: status and result. */
 void message_put_result(struct message *message, enum cc_status status,
                         const struct cc_result *result);
 /* Copies into result: 0; -EPROTO if the message is broken; -ENOMEM. */

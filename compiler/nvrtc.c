@@ -74,7 +74,7 @@ static bool load_locked(struct text *log) {
   return true;
 }
 
-static bool load(struct text *log) {
+static bool load_nvrtc(struct text *log) {
   pthread_mutex_lock(&load_lock);
   bool loaded = load_locked(log);
   pthread_mutex_unlock(&load_lock);
@@ -90,9 +90,9 @@ struct option_list {
   int count;
 };
 
-static void add(struct option_list *list, const char *format, ...)
+static void add_option(struct option_list *list, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void add(struct option_list *list, const char *format, ...) {
+static void add_option(struct option_list *list, const char *format, ...) {
   va_list values;
   va_start(values, format);
   vsnprintf(list->storage[list->count], OPTION_SIZE, format, values);
@@ -101,28 +101,28 @@ static void add(struct option_list *list, const char *format, ...) {
   list->count++;
 }
 
-static const char *truth(bool value) {
+static const char *bool_name(bool value) {
   return value ? "true" : "false";
 }
 
 static void make_options(struct option_list *list, unsigned sm, const struct options *options) {
-  add(list, "--gpu-architecture=sm_%u", sm);
-  add(list, "--std=c++17");
-  add(list, "--device-as-default-execution-space");
-  add(list, "--device-int128");
-  add(list, "--disable-warnings");
-  add(list, "--fmad=%s", truth(options->effects & OPTION_CONTRACT));
-  add(list, "--ftz=%s", truth(options->effects & OPTION_FTZ));
-  /* Without the option OpenCL allows 2.5 ulp for a division, 3 for a root. */
-  add(list, "--prec-div=%s", truth(options->effects & OPTION_EXACT));
-  add(list, "--prec-sqrt=%s", truth(options->effects & OPTION_EXACT));
+  add_option(list, "--gpu-architecture=sm_%u", sm);
+  add_option(list, "--std=c++17");
+  add_option(list, "--device-as-default-execution-space");
+  add_option(list, "--device-int128");
+  add_option(list, "--disable-warnings");
+  add_option(list, "--fmad=%s", bool_name(options->effects & OPTION_CONTRACT));
+  add_option(list, "--ftz=%s", bool_name(options->effects & OPTION_FTZ));
+  /* Without it OpenCL allows an error of 2.5 ulp for division, and 3 for sqrt. */
+  add_option(list, "--prec-div=%s", bool_name(options->effects & OPTION_EXACT));
+  add_option(list, "--prec-sqrt=%s", bool_name(options->effects & OPTION_EXACT));
   if (options->effects & OPTION_FAST) {
-    add(list, "--use_fast_math");
-    add(list, "-DOCL_FAST");
+    add_option(list, "--use_fast_math");
+    add_option(list, "-DOCL_FAST");
   }
-  add(list, "--generate-line-info");
+  add_option(list, "--generate-line-info");
   if (options->max_registers)
-    add(list, "--maxrregcount=%u", options->max_registers);
+    add_option(list, "--maxrregcount=%u", options->max_registers);
 }
 
 static enum cc_status add_cubin(struct nvrtc_program *program, struct text *cubin) {
@@ -141,12 +141,12 @@ static enum cc_status add_cubin(struct nvrtc_program *program, struct text *cubi
   return status;
 }
 
-/* Of the program: that of the device library is in its own files. */
+/* Whether the program has asm statements; the device library's are in other files. */
 static bool has_assembly(const char *source) {
   return strstr(source, "asm(") || strstr(source, "asm volatile(");
 }
 
-/* Why the generated code was refused, whose fault that is, and NVRTC's own words. */
+/* Adds to log why the code was refused, what is at fault, and NVRTC's messages. */
 static void add_refusal(struct nvrtc_program *program, int result, const char *source,
                         struct text *log) {
   size_t size = 0;
@@ -173,7 +173,7 @@ enum cc_status nvrtc_compile(const char *source, unsigned sm, const struct optio
   struct nvrtc_program *program = NULL;
   struct option_list list = {.count = 0};
   enum cc_status status = CC_INTERNAL_ERROR;
-  if (!load(log))
+  if (!load_nvrtc(log))
     return CC_NOT_AVAILABLE;
 
   const char **texts = calloc(2 * (size_t)device_file_count, sizeof *texts);

@@ -5,9 +5,9 @@
 #include "compiler/compiler.h"
 #include "compiler/frontend/options.h"
 
-/* Compiles one CUDA C source for the SM; the device library's files are there
- * to be included. The CUBIN is added to cubin. An error of NVRTC is a fault of
- * our printer: it gives CC_INTERNAL_ERROR with NVRTC's log. */
+/* Compiles one CUDA C source for the SM, which may include the device library's
+ * files. The CUBIN is added to cubin. If NVRTC refuses the source, that is a fault
+ * of compiler/lower: CC_INTERNAL_ERROR, with NVRTC's messages in log. */
 enum cc_status nvrtc_compile(const char *source, unsigned sm, const struct options *options,
                              struct text *cubin, struct text *log);
 
