@@ -9,8 +9,8 @@ namespace ocl {
 
 typedef char *event_t;
 
-/* How an element lies in memory: words of at most 16 bytes, COUNT of them. A
- * vector of three takes the place of four. */
+/* An element in memory: COUNT words of at most 16 bytes. A vector of three takes
+ * the place of four. */
 struct alignas(16) word16 {
   ulong s[2];
 };
@@ -22,7 +22,7 @@ template <class T> struct element_words {
   typedef pick<BYTES >= 16, word16, ubits<BYTES>> word;
 };
 
-/* Words spread over the work-items; an element's words go to neighbours. */
+/* The words are spread over the work-items, an element's over adjacent ones. */
 template <class T>
 OCL_FN void copy_elements(T *to, ulong to_stride, const T *from, ulong from_stride, ulong count) {
   typedef element_words<T> E;
@@ -44,7 +44,7 @@ OCL_FN event_t async_work_group_copy(T *to, const T *from, ulong count, E event)
   return event_t(event);
 }
 
-/* The side in global memory is the one with the stride. */
+/* The stride is that of the elements in global memory. */
 template <class T, class E>
 OCL_FN event_t async_work_group_strided_copy(T *to, const T *from, ulong count, ulong stride,
                                              E event) {
@@ -59,7 +59,7 @@ template <class E> OCL_FN void wait_group_events(int, E) {
   __syncthreads();
 }
 
-/* A hint with no effect on results; it gains nothing here. */
+/* A hint, which would gain nothing here. */
 template <class T> OCL_FN void prefetch(const T *, ulong) {}
 
 } // namespace ocl

@@ -55,7 +55,7 @@ template <class T, class U> OCL_FN void atomic_store(volatile T *p, U x) {
   template <class T, class U> OCL_FN T name(volatile T *p, U x) {                                  \
     return name##_explicit(p, x, ORDER_SEQ_CST);                                                   \
   }
-/* A value that stays as it is has been read, and need not be written. */
+/* A value that does not change need not be written. */
 template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
   for (T expected = *p;;) {
     T next = choose(expected);
@@ -68,11 +68,11 @@ template <class T, class F> OCL_FN T exchange_for(volatile T *p, F choose) {
   }
 }
 
-/* float and double too, as cl_ext_float_atomics has them: the machine adds, but it has
- * no least and greatest of them. Of floats in global memory it takes denormals for zeros
- * (PTX ISA, atom.add.f32), which no result shows where the addend is 2^-101 or more: to it
- * a denormal is less than half a unit in the last place, and a sum that small is a multiple
- * of 2^-125, no denormal itself. */
+/* float and double too, as cl_ext_float_atomics has them: the machine has atomic sums of
+ * them, but no minimum and maximum. In global memory it takes denormal floats for zeros (PTX
+ * ISA, atom.add.f32). No result shows that if the addend is 2^-101 or more: a denormal is less
+ * than half a unit in its last place, and a sum that small is a multiple of 2^-125, no denormal
+ * itself. */
 template <class T> OCL_FN T add_any(volatile T *p, T x) {
   if constexpr (!is_float<T>)
     return relaxed_add(p, x);

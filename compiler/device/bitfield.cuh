@@ -7,7 +7,7 @@ namespace ocl {
 
 template <class T> constexpr uint width = 8 * sizeof(T);
 
-/* That many ones from bit 0 on; a shift by the whole width would shift nothing. */
+/* That many ones from bit 0 on. A shift by the whole width is undefined. */
 template <class U> OCL_FN U low_bits(uint count) {
   return count ? U(all_ones<U> >> (width<U> - count)) : U(0);
 }

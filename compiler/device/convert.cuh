@@ -1,8 +1,8 @@
 /* OpenCL C explicit conversions (section 6.4.3 of OpenCL C 3.0):
  * convert_<type><n>[_sat][_<rounding>]. To integers the default is towards
- * zero, to floating point nearest even; _sat clamps and turns NaN into 0. The
- * names stand in a file for each result type (convert_<type>.cuh), since all of
- * them together would double the time to compile a small kernel. */
+ * zero, to floating point nearest even; _sat clamps and turns NaN into 0. Each
+ * result type has a file (convert_<type>.cuh), since all of them together would
+ * double the time to compile a small kernel. */
 #ifndef TEGRACL_CONVERT_CUH
 #define TEGRACL_CONVERT_CUH
 #include "half.cuh"

@@ -26,13 +26,13 @@ OCL_FN uint saturated_sum(uint x, uint y) {
     return r;                                                                                      \
   }                                                                                                \
   OCL_FN R dot_acc_sat_4x8packed_##letters##_##result(uint a, uint b, R c) {                       \
-    return saturated_sum(dot_4x8packed_##letters##_##result(a, b), c);                                   \
+    return saturated_sum(dot_4x8packed_##letters##_##result(a, b), c);                             \
   }                                                                                                \
   OCL_FN R dot(vec<A, 4> a, vec<B, 4> b) {                                                         \
     return dot_4x8packed_##letters##_##result(packed(a), packed(b));                               \
   }                                                                                                \
   OCL_FN R dot_acc_sat(vec<A, 4> a, vec<B, 4> b, R c) {                                            \
-    return saturated_sum(dot(a, b), c);                                                                  \
+    return saturated_sum(dot(a, b), c);                                                            \
   }
 OCL_DOT(uu, uchar, uchar, uint, uint, "u32.u32")
 OCL_DOT(ss, signed char, signed char, int, int, "s32.s32")

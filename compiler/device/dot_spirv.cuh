@@ -1,6 +1,6 @@
 /* SPIR-V's dot products of four bytes (SPV_KHR_integer_dot_product), as its translator names
- * them: it takes all numbers for signed, and says the format of packed ones, though there is
- * but one. */
+ * them: it takes all numbers for signed, and passes the format of packed ones, of which there
+ * is only one. */
 #ifndef TEGRACL_DOT_SPIRV_CUH
 #define TEGRACL_DOT_SPIRV_CUH
 #include "dot_product.cuh"

@@ -1,5 +1,5 @@
-/* Exponentials, logarithms, powers and roots of OpenCL C, and what takes numbers
- * apart by exponent. */
+/* Exponentials, logarithms, powers and roots of OpenCL C, and functions that split
+ * numbers into mantissa and exponent. */
 #ifndef TEGRACL_EXPONENTIAL_CUH
 #define TEGRACL_EXPONENTIAL_CUH
 #include "math.cuh"
@@ -61,7 +61,7 @@ OCL_FN double pown(double x, int n) {
 OCL_BY_FLOAT2(pown, int, y)
 OCL_MAP_VV(pown)
 
-/* pow for x >= 0 as exp2(y * log2(x)): where a limit does not exist, NaN. */
+/* pow for x >= 0, as exp2(y * log2(x)): NaN where that has no limit. */
 template <class T> OCL_FN scalar<T> powr(T x, T y) {
   T a = fabs(x);
   T r = pow(a, y);
@@ -72,8 +72,8 @@ template <class T> OCL_FN scalar<T> powr(T x, T y) {
 OCL_BY_FLOAT2(powr, half, float(y))
 OCL_MAP_VV(powr)
 
-/* The n-th root. 1 / n is rounded; the second factor makes up for what that
- * lost: x^(e + d) = x^e * (1 + d * ln x) for a small d. */
+/* The n-th root. 1 / n is rounded; the second factor corrects that:
+ * x^(e + d) = x^e * (1 + d * ln x) for a small d. */
 template <class T> OCL_FN scalar<T> rootn(T x, int n) {
   T a = fabs(x), m = T(n);
   T e = T(1) / m;

@@ -82,8 +82,8 @@ template <int N> OCL_FN half distance(vec<half, N> x, vec<half, N> y) {
   return half(length(difference(floats(x), floats(y))));
 }
 
-/* Zero vectors stay; infinite elements count as 1, all others as 0 beside
- * them. */
+/* A zero vector is returned as it is. If elements are infinite, they count as 1 and
+ * all others as 0. */
 template <class T> OCL_FN scalar<T> normalize(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x;
 }

@@ -1,5 +1,5 @@
 /* half: conversions in the four rounding modes, arithmetic and comparisons of
- * cl_khr_fp16 on the machine's half unit, and what the printer needs of them.
+ * cl_khr_fp16 on the machine's half unit, and LLVM's intrinsics for the printer.
  * What has no instruction is done in float: one rounding from there gives the
  * correctly rounded half of a sum, product, quotient or root, since float has
  * more than twice its bits.
@@ -80,7 +80,7 @@ template <class T> OCL_FN T from_unsigned(to_unsigned<T> x) {
     asm(op " %0, %1;" : "=h"(r.bits) : "h"(x.bits));                                               \
     return r;                                                                                      \
   }
-/* A function of two, and the same of the halfs in two neighbouring elements. */
+/* A function of two halfs, and the same for two adjacent elements at once. */
 #define OCL_HALF2(name, pair, op)                                                                  \
   OCL_FN half name(half x, half y) {                                                               \
     half r;                                                                                        \
@@ -102,7 +102,7 @@ template <class T> OCL_FN T from_unsigned(to_unsigned<T> x) {
     return r != 0;                                                                                 \
   }
 
-/* With a rounding mode: without one ptxas may join a product and a sum. */
+/* With a rounding mode: without one ptxas may fuse a product and a sum. */
 OCL_HALF2(operator+, half_add_pair, "add.rn")
 OCL_HALF2(operator-, half_sub_pair, "sub.rn")
 OCL_HALF2(operator*, half_mul_pair, "mul.rn")

@@ -29,7 +29,7 @@ OCL_FN vec<float, 4> nearest_floats(const image &m, uint sampler, C at) {
   return decode_texel(m.type(), is_srgb(m), t[0]);
 }
 
-/* What the sampler is shows when the kernel runs: too much code to stand everywhere. */
+/* A sampler that is known only at run time: too much code to inline. */
 template <class I, class C>
 __device__ __noinline__ vec<float, 4> any_floats(image m, uint sampler, C at) {
   return sampler & SAMPLER_LINEAR ? sample_linear<I>(m, sampler, components(at))
@@ -62,7 +62,7 @@ template <uint BITS> OCL_FN uint sampler_bits(literal_sampler<BITS>) {
   return BITS;
 }
 
-/* The filter of integers is always the nearest texel. */
+/* Integers are always those of the nearest texel. */
 template <class T, class I, class C> OCL_FN vec<T, 4> read_integers(I image, uint sampler, C at) {
   const ocl::image &m = *image.p;
   texel t[1];

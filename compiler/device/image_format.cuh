@@ -1,7 +1,6 @@
 /* Texels: from the words in memory to four channels, and back (sections 5.3.1.1 and
- * 8.3 of the OpenCL 3.0 API). Every kernel can meet every format, so the format is
- * looked at when it runs; it is the same for all work-items, so that costs branches
- * which all of them take. */
+ * 8.3 of the OpenCL 3.0 API). A kernel may get an image of any format, so it branches on
+ * the format at run time, in the same way for all work-items. */
 #ifndef TEGRACL_IMAGE_FORMAT_CUH
 #define TEGRACL_IMAGE_FORMAT_CUH
 #include "half.cuh"
@@ -55,7 +54,7 @@ enum channel_order {
   ORDER_SBGRA,
 };
 
-/* A texel as it lies in memory, zero above its size. */
+/* The words of a texel in memory, zero above its size. */
 struct texel {
   uint w[4];
 };
@@ -191,8 +190,8 @@ OCL_FN vec<float, 4> decode_floats(uint type, bool srgb, const texel (&t)[N],
 }
 #undef OCL_DECODE
 
-/* One texel. Reads stand in many places: the formats of most images at once, the others
- * by a call. */
+/* One texel. Programs have many reads: those of the most common formats are inline, the
+ * others call a function. */
 __device__ __noinline__ vec<float, 4> decode_other(uint type, bool srgb, texel t) {
   return decode_floats(type, srgb, {t}, {1.0f});
 }
@@ -267,7 +266,7 @@ template <class T> OCL_FN vec<T, 4> channels_of_colour(uint order, const vec<T, 
     return {a, 0, 0, 0};
   case ORDER_ARGB:
     return {a, r, g, b};
-  default: /* the channels that the format lacks lie after the others */
+  default: /* the channels that the format lacks come after the others */
     return v;
   }
 }

@@ -62,7 +62,7 @@ template <class I> OCL_FN ulong texel_address(const image &m, const uint (&at)[I
     return column + (ulong)(at[2] * m.slice_rows + at[1]) * m.row_pitch;
 }
 
-/* The layer: the nearest one that there is. */
+/* The nearest layer that exists. */
 OCL_FN uint layer_index(const image &m, float layer) {
   return clamp_index(__float2int_rn(layer), m.depth);
 }
@@ -91,19 +91,19 @@ OCL_FN int nearest_index(int i, int, uint) {
   return i;
 }
 
-/* The two indices between whose texels the coordinate lies, and the second's weight. */
-struct neighbours {
+/* The indices of the texels on both sides of the coordinate, and the second's weight. */
+struct linear_texels {
   int index[2];
   float weight;
 };
-OCL_FN neighbours linear_indices(float s, int size, uint sampler) {
+OCL_FN linear_texels linear_indices(float s, int size, uint sampler) {
   const uint address = sampler & SAMPLER_ADDRESS;
   const float u = repeats(address)               ? unfold(s, address, size)
                   : sampler & SAMPLER_NORMALIZED ? s * size
                                                  : s;
   const float place = u - 0.5f, below = floorf(place);
   const int i = __float2int_rd(below);
-  neighbours n = {{i, i + 1}, __saturatef(place - below)};
+  linear_texels n = {{i, i + 1}, __saturatef(place - below)};
   if (address == SAMPLER_REPEAT) {
     n.index[0] += i < 0 ? size : 0;
     n.index[1] -= i + 1 >= size ? size : 0;
@@ -131,11 +131,11 @@ OCL_FN bool is_srgb(const image &m) {
   return m.order() == ORDER_SRGBA || m.order() == ORDER_SBGRA;
 }
 
-/* The weighted mean of the texels around a coordinate. Much code, so that it is called. */
+/* The weighted mean of the texels around a coordinate. Too much code to inline. */
 template <class I>
 __device__ __noinline__ vec<float, 4> sample_linear(image m, uint sampler, coordinate<float> c) {
   constexpr int N = 1 << I::D;
-  neighbours n[I::D];
+  linear_texels n[I::D];
   _Pragma("unroll") for (int d = 0; d < I::D; d++) n[d] =
       linear_indices(c.c[d], extent(m, d), sampler);
   uint layer = 0;

@@ -21,7 +21,7 @@ template <class T> OCL_FN to_unsigned<scalar<T>> abs_diff(T x, T y) {
 }
 OCL_MAP_AUTO_VV(abs_diff)
 
-/* A sum or product that fits W, brought into the range of T. */
+/* A sum or product that fits W, clamped to the range of T. */
 template <class T, class W> OCL_FN T saturate(W x) {
   if constexpr (is_signed<W>)
     x = x < W(min_of<T>) ? W(min_of<T>) : x;
@@ -110,8 +110,8 @@ template <class T> OCL_FN scalar<T> mad_sat(T x, T y, T z) {
 }
 OCL_MAP_VVV(mad_sat)
 
-/* Operands beyond 24 bits give an implementation-defined result, so the 32-bit
- * multiplier serves; it has no slower sibling on this machine. */
+/* Operands beyond 24 bits give an implementation-defined result. The machine has no
+ * faster product than that of 32 bits. */
 OCL_FN int mul24(int x, int y) {
   return int(uint(x) * uint(y));
 }

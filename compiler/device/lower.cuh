@@ -14,7 +14,7 @@ typedef int s32;
 typedef long long s64;
 typedef __int128 s128;
 
-/* Neighbouring elements that are loaded or stored at once. */
+/* Adjacent elements that are loaded or stored at once. */
 template <class T> struct __align__(2 * sizeof(T)) pack2 {
   T a, b;
 };
@@ -29,17 +29,17 @@ template <class T, int N, int A> struct __align__(A) param {
 
 #define LOWER_FN __device__ __forceinline__
 
-/* A truth of which the optimiser knows nothing. */
+/* A condition that NVRTC's optimiser cannot evaluate. */
 LOWER_FN bool opaque_(bool a) {
   u32 word = a;
   asm volatile("" : "+r"(word));
   return word != 0;
 }
 
-/* Makes the address space of a pointer known to the optimiser. A generic
- * address of global memory is the global address. The conversion from generic
- * is assembly because NVRTC 13.0 never ends on the intrinsic pair when the
- * pointer comes out of a private array of pointers. */
+/* Tells the optimiser the address space of a pointer. A generic address of
+ * global memory is the global address. The conversion from generic is assembly
+ * because NVRTC 13.0 does not terminate on the pair of intrinsics when the
+ * pointer comes from a private array of pointers. */
 LOWER_FN char *as_global(const char *p) {
   u64 address;
   asm("cvta.to.global.u64 %0, %1;" : "=l"(address) : "l"(p));

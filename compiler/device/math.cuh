@@ -12,16 +12,16 @@
 
 namespace ocl {
 
-/* The printer defines OCL_HALF_MATH for programs with halfs; the others need not
- * wait for half of the functions. */
+/* The printer defines OCL_HALF_MATH for programs with halfs; others compile faster
+ * without these functions. */
 #ifdef OCL_HALF_MATH
 #define OCL_FOR_HALF(...) __VA_ARGS__
 #else
 #define OCL_FOR_HALF(...)
 #endif
 
-/* CUDA's function of the same name, with an f after it for float. half goes by
- * way of float, but for where that rounds twice too many or there is better. */
+/* CUDA's function of the same name, with an f after it for float. half goes by way
+ * of float, except where the double rounding is too much or there is a better way. */
 #define OCL_MATH_V(name) OCL_MATH_HALF_V(name, half(::name##f(float(x))))
 #define OCL_MATH_HALF_V(name, of_half)                                                             \
   OCL_FN float name(float x) {                                                                     \

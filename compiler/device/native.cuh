@@ -1,6 +1,6 @@
 /* OpenCL C half_ and native_ math functions (section 6.15.2 of OpenCL C 3.0), all in
- * float, by the machine's MUFU instructions. half_ functions owe 8192 ulp, sine, cosine and
- * tangent up to 2^16: near zeros, where MUFU's error is absolute, they help themselves. */
+ * float, by the machine's MUFU instructions. half_ functions may err by 8192 ulp, sine, cosine
+ * and tangent for up to 2^16: near zeros, where MUFU's error is absolute, they do more. */
 #ifndef TEGRACL_NATIVE_CUH
 #define TEGRACL_NATIVE_CUH
 #include "math.cuh"
@@ -71,7 +71,7 @@ OCL_FN float half_sin(float x) {
   float turns = __fmaf_rn(x, PER_PI, TO_INTEGER);
   return signed_sin(less_half_pi(x, 2 * (turns - TO_INTEGER)), __float_as_uint(turns));
 }
-/* By the nearest zero, half a turn beside the integer. */
+/* From the nearest zero, which is half a turn from an integer. */
 OCL_FN float half_cos(float x) {
   float turns = __fmaf_rn(x, PER_PI, -0.5f) + TO_INTEGER;
   return signed_sin(less_half_pi(x, __fmaf_rn(2, turns - TO_INTEGER, 1)), ~__float_as_uint(turns));

@@ -79,10 +79,10 @@ OCL_FN double from_bits(ulong x, double) {
   return __longlong_as_double(x);
 }
 
-/* Vector forms of a function: every element for itself. The letters say which
- * arguments are vectors (V) and which are scalars shared by all elements (S).
- * The result has the vector argument's element type, or what the scalar
- * function of the same name returns (OCL_MAP_AUTO_). */
+/* Vector forms of a function, element by element. The letters say which arguments
+ * are vectors (V) and which are scalars shared by all elements (S). The result has
+ * the vector argument's element type, or the type that the scalar function of the
+ * same name returns (OCL_MAP_AUTO_). */
 #define OCL_MAP(f, types, R, params, at)                                                           \
   template <types, int N> OCL_FN vec<R, N> f params {                                              \
     vec<R, N> r;                                                                                   \
@@ -123,7 +123,7 @@ struct hidden {
 };
 static_assert(sizeof(hidden) == 80, "the runtime writes 80 bytes");
 
-/* Where all work-groups have one size, every grid begins at 0 in x. */
+/* If all work-groups have one size, every grid begins at 0 in x. */
 #ifdef OCL_UNIFORM
 #define OCL_FIRST_GROUP_X(h) 0u
 #else
@@ -177,7 +177,7 @@ OCL_FN ulong get_global_id(const hidden &h, uint d) {
   return group * get_local_size(h, d) + get_local_id(h, d) +
          OCL_DIM(d, h.global_offset[0], h.global_offset[1], h.global_offset[2], 0ull);
 }
-/* Its low half, all that a program wants of it which makes an int of it. */
+/* Its low half, for programs that convert it to int. */
 OCL_FN uint __global_id_low(const hidden &h, uint d) {
   const uint group = OCL_DIM(d, blockIdx.x, blockIdx.y, blockIdx.z, 0u);
   return group * (uint)get_local_size(h, d) + (uint)get_local_id(h, d) +
@@ -230,7 +230,7 @@ OCL_FN void work_group_barrier(uint, int scope) {
     fence(scope);
   __syncthreads();
 }
-/* Of a barrier in two parts the second waits: the first may do no more than order memory. */
+/* The first part of a split barrier need only order memory: the second part waits. */
 OCL_FN void intel_work_group_barrier_arrive(uint, int scope = SCOPE_WORK_GROUP) {
   fence(scope);
 }
@@ -238,9 +238,9 @@ OCL_FN void intel_work_group_barrier_wait(uint flags, int scope = SCOPE_WORK_GRO
   work_group_barrier(flags, scope);
 }
 
-/* OpenCL 1.x knows no scopes, and its fences are what work-groups communicate with: "loads
- * and stores preceding the mem_fence will be committed to memory" (1.2, 6.12.9). 2.0 asks
- * for the work-group's scope only, which the L1 cache has without a fence. */
+/* OpenCL 1.x has no scopes, and work-groups communicate by its fences: "loads and stores
+ * preceding the mem_fence will be committed to memory" (1.2, 6.12.9). 2.0 requires only the
+ * work-group's scope, for which the L1 cache needs no fence. */
 OCL_FN void mem_fence(uint flags) {
   fence(flags & FENCE_GLOBAL ? SCOPE_DEVICE : SCOPE_WORK_GROUP);
 }

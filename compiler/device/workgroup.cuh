@@ -1,6 +1,6 @@
 /* Work-group collective functions (section 6.15.16 of OpenCL C 3.0, and the SPIR-V extension
- * SPV_KHR_uniform_group_instructions, as LLVM's translator names them): each warp by shuffles, the warps by way of shared memory. The order in which floats are added is
- * not defined.
+ * SPV_KHR_uniform_group_instructions, as LLVM's translator names them): each warp by shuffles,
+ * the warps by way of shared memory. The order in which floats are added is not defined.
  */
 #ifndef TEGRACL_WORKGROUP_CUH
 #define TEGRACL_WORKGROUP_CUH
@@ -8,7 +8,7 @@
 
 namespace ocl {
 
-/* One word for each warp that a work-group can have. Free at a function's begin and end. */
+/* A word for each warp that a work-group can have. Unused when a function begins and ends. */
 OCL_FN ulong *group_words() {
   __shared__ ulong words[WARP];
   return words;
@@ -21,7 +21,7 @@ OCL_FN int work_group_any(int x) {
   return __syncthreads_or(x);
 }
 
-/* The word, once all have come here. */
+/* The word, when all work-items have reached the call. */
 template <class T> OCL_FN T broadcast_word(const T *word) {
   __syncthreads();
   const T result = *word;
@@ -35,8 +35,8 @@ template <class T> OCL_FN T work_group_broadcast(T a, ulong x, ulong y = 0, ulon
   return broadcast_word(word);
 }
 
-/* Warp 0 works on what the warps have left: it has a lane for each of them, since it is
- * full or the only one. */
+/* Warp 0 combines the results of all warps: it has a lane for each, since it is full or the
+ * only one. */
 template <class OP, class T> OCL_FN T of_warps(const T *words) {
   const uint lane = get_sub_group_local_id();
   return lane < get_num_sub_groups() ? words[lane] : OP::template identity<T>();
@@ -57,7 +57,7 @@ template <class OP, class T> OCL_FN T reduce_group(T x) {
   return broadcast_word(sums);
 }
 
-/* The sum of this and the work-items before it, and in *exclusive that of those before. */
+/* The sum of this work-item and those before it; *exclusive gets the sum of those before. */
 template <class OP, class T> OCL_FN T scan_group(T x, T *exclusive) {
   T *sums = (T *)group_words();
   const uint warp = get_sub_group_id(), lane = get_sub_group_local_id();
@@ -79,7 +79,7 @@ template <class OP, class T> OCL_FN T scan_group(T x, T *exclusive) {
   return OP::apply(before, own);
 }
 
-/* Of vectors SPIR-V alone. */
+/* Only SPIR-V has the forms for vectors. */
 #define OCL_GROUP_SCAN(name, op)                                                                   \
   template <class T> OCL_FN T work_group_reduce_##name(T x) {                                      \
     return reduce_group<op_##op>(x);                                                               \
@@ -104,8 +104,8 @@ OCL_GROUP_SCAN(bitwise_and, and)
 OCL_GROUP_SCAN(bitwise_or, or)
 OCL_GROUP_SCAN(bitwise_xor, xor)
 
-/* Truth values: all bits of a word are alike, so that one whose bits are all set is the identity
- * of the conjunction. */
+/* Truth values as words whose bits are all alike: with all bits set, a word is the identity of
+ * the conjunction. */
 #define OCL_GROUP_LOGICAL(op)                                                                      \
   OCL_FN int work_group_reduce_logical_##op(int x) {                                               \
     return reduce_group<op_##op>(x ? -1 : 0) & 1;                                                  \
