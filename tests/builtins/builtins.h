@@ -71,7 +71,7 @@ struct answer {
   struct value value;
   struct value second;    /* through the pointer */
   real unit;              /* of the error; 0: the last place of the value */
-  bool free, second_free; /* the specification leaves it open */
+  bool free, second_free; /* any result is allowed */
 };
 
 enum {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every built-in function that clang's opencl-c.h declares is called, in every overload,
-by the test of built-in functions; those whose result is more than a function of their
-arguments by another test, which must name them. complete.py BUILTINS OVERLOADS: the test
+by the test of built-in functions; those whose result does not depend on their arguments
+alone by another test, which must name them. complete.py BUILTINS OVERLOADS: the test
 program, and the script that reads the header. Exit 77 (meson: SKIP) where it is missing."""
 import importlib.util
 import os

@@ -29,12 +29,12 @@ static const char *form_name(enum type to, unsigned width, unsigned form) {
   return name;
 }
 
-/* A run that is not to take all widths takes one of vectors for every third pair. */
+/* Without --all-widths every third pair is tested in one width of vectors. */
 static bool width_here(unsigned index, enum type to, enum type from) {
   return width_wanted(index, from) && (index == 0 || settings.all_widths || (to + from) % 3 == 0);
 }
 
-/* What one conversion must give. */
+/* The result that one conversion must have. */
 struct expected {
   struct value value;
   bool free;
@@ -162,8 +162,8 @@ static int test_conversions_to(struct device_cl *cl, enum type to) {
   return !good || wrong;
 }
 
-/* as_: every type of the same size, where three elements take the place of three. Each
- * result is stored after the one before; all are the input. */
+/* as_: every type of the same size; a vector of three only becomes another of three. The
+ * results are stored one after the other; each must be equal to the input. */
 static unsigned width_as(enum type to, enum type from, unsigned width) {
   unsigned bits = types[from].bits * width, n = bits / types[to].bits;
   if (width == 3)

@@ -1,5 +1,5 @@
-// The forms of functions that are the machine's own operations: each kernel after what its
-// code must have (tests/compiler/device/instructions_test.py).
+// Functions that the machine's own operations compute. The comment before each kernel lists
+// the instructions that its code must have (tests/compiler/device/instructions_test.py).
 
 // MUFU.SIN
 kernel void native_sine(global float *a) { a[0] = native_sin(a[0]); }

@@ -1,5 +1,5 @@
 /* Integer functions (OpenCL C 3.0, 6.15.3, and cl_khr_extended_bit_ops); max, min and
- * clamp stand with the common ones. References in wider arithmetic: everything is exact.
+ * clamp are in common.c. References in wider arithmetic: everything is exact.
  */
 #include "tests/builtins/builtins.h"
 

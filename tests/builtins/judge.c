@@ -1,4 +1,4 @@
-/* The judgement of results against their references (check of run.h). */
+/* Compares results with their references (check of run.h). */
 #include "tests/builtins/run.h"
 
 #include <fenv.h>
@@ -86,7 +86,7 @@ static void print_values(const struct run *run, const struct call *call, struct 
   fprintf(stderr, ": error %g of %g\n", error, bound_of(run->b, run->type, run->width));
 }
 
-/* Beyond the limit a function owes nothing. */
+/* Beyond its limit a function may return anything. */
 static bool out_of_domain(const struct run *run, const struct call *call) {
   const real limit = run->b->limit;
   bool whole = (run->b->flags & VECTORS) != 0;
@@ -120,7 +120,7 @@ static double error_of_call(const struct run *run, const struct call *call, stru
   return error;
 }
 
-/* With the option subnormal arguments count as they are or as zeros. */
+/* With --relaxed subnormal arguments may count as zeros. */
 static double relaxed_error_of_call(const struct run *run, const struct call *call,
                                     struct value got, struct value second, double bound) {
   struct call flushed = *call;

@@ -43,8 +43,8 @@ static real root(real x, wide n) {
   return n % 2 ? copysignl(r, x) : r;
 }
 
-/* a * b + c of halfs, never half-way where the exact sum is not: the product is
- * exact, and a bit that the sum lost goes into its last place. */
+/* a * b + c of halfs, never half-way between two halfs if the exact sum is not: the
+ * product is exact, and what the sum lost moves it by one unit in the last place. */
 static real half_fma(real a, real b, real c) {
   real product = a * b, sum = product + c, part = sum - product;
   real lost = (product - (sum - part)) + (c - part);
@@ -251,8 +251,8 @@ static const struct builtin math_rows[] = {
 const struct builtin_list math_functions = {"Math functions", math_rows,
                                             sizeof math_rows / sizeof math_rows[0]};
 
-/* half_: 8192 ulp where the specification defines them. native_: its own error is open;
- * what is asked here is that of half_, or a small absolute one. */
+/* half_: 8192 ulp where the specification defines them. native_: the specification allows
+ * any error; the bound here is that of half_, or a small absolute one. */
 #define HALF_FORM(name, forms)                                                                     \
   { "half_" #name, forms, 1 << FLOAT, ref_##name, {0, 8192, 0}, {0}, 0, 65536, NULL }
 #define NATIVE_FORM(name, forms)                                                                   \

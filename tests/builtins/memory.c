@@ -212,7 +212,7 @@ static size_t check_half_stores(struct device_cl *cl, cl_program program, enum t
   snprintf(name, sizeof name, "%s_%s", half_name(aligned ? "vstorea" : "vstore", width, ""),
            types[from].name);
   *good = device_cl_run(cl, program, name, count / width, GROUP, arrays, 2) && *good;
-  /* A fourth element beside three is not the function's. */
+  /* The function need not write the fourth element beside three. */
   for (size_t i = 0; step > width && i < PARTS * n; i += step)
     got[i + width] = 0;
   size_t wrong = differences(name, HALF, width, got, want, PARTS * n);

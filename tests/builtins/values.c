@@ -81,15 +81,15 @@ static wide integer_edge(enum type type, size_t i) {
   return i < SPECIAL ? special[i] : wrap(type, integer_edges[i - SPECIAL]);
 }
 
-/* All pairs of edges of two arguments; a third one's come in turn. Of a size that every
- * vector width and a work-group of 32 divides. */
+/* All pairs of edges of two arguments; those of a third come in turn. The count is a
+ * multiple of every vector width and of a work-group of 32. */
 size_t value_count(unsigned arguments, enum type type) {
   const size_t count = types[type].is_float ? EDGES : INTEGER_EDGES, whole = 32 * 48;
   size_t all = (arguments > 1 ? count * count : count) + settings.values;
   return (all + whole - 1) / whole * whole;
 }
 
-/* Random bits, and values near 1 in three widths. Half of the vectors are of one kind. */
+/* Random bits, and values in three ranges around 0. Half of the vectors are of one kind. */
 static struct value random_number(enum type type, size_t i) {
   uint64_t bits = device_random();
   real unit = (real)(int64_t)bits * 0x1p-63L;

@@ -1,5 +1,5 @@
-/* The formatter of printf's records: against the C library's printf, conversion by
- * conversion; vectors; and records that no printf has written. */
+/* The formatter of printf's records: each conversion against the C library's printf,
+ * vectors, and records that no printf has written. */
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
@@ -242,8 +242,8 @@ static void vectors(void **state) {
   }
 }
 
-/* What C leaves undefined: the argument's own width counts, nothing is read that is not
- * there, what is no conversion is printed unchanged. */
+/* Undefined in C: the width is the argument's own, missing arguments are not read, and what
+ * is no conversion is printed unchanged. */
 static void mismatches(void **state) {
   struct maker wide = {0}, real = {0}, one = {0};
   add_i64(&wide, 1ll << 40);
@@ -264,7 +264,7 @@ static void mismatches(void **state) {
   assert_true(text_size >= 4095 && text_size < TEXT);
 }
 
-/* A comma for a point: only what C's printf does. */
+/* The decimal point is that of the C locale. */
 static void other_locale(void **state) {
   static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "C"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -280,7 +280,7 @@ static void other_locale(void **state) {
 
 /* ---- many, and broken ones ------------------------------------------------------------- */
 
-static void one_behind_the_other(void **state) {
+static void many_records(void **state) {
   enum { RECORDS = 20000 };
   unsigned char *records = malloc(RECORDS * 64), *at = records;
   text_size = 0;
@@ -305,10 +305,8 @@ static const char *no_string(void *data, uint64_t address) {
   return address % 3 ? format : NULL;
 }
 
-/* Random words, and sound records with random bytes changed, in memory that ends where they
- * end, so that the address sanitizer sees any byte too far. */
-/* A short format can make much of a few arguments: it comes in pieces, and no field is wider than
- * C asks for. */
+/* A short format can print much of a few arguments: the output comes in pieces, and no field is
+ * wider than C requires. */
 static size_t largest_piece, sum_of_pieces;
 
 static void measure(void *data, const char *bytes, size_t size) {
@@ -338,6 +336,8 @@ static void amplified(void **state) {
   free(record);
 }
 
+/* Random words, and valid records with random bytes changed, in memory that ends where they
+ * end, so AddressSanitizer sees each byte read beyond. */
 static void broken(void **state) {
   const struct cc_print_reader careless = {NULL, no_string, expect_nothing_read};
   uint32_t seed = 1;
@@ -366,11 +366,10 @@ static void broken(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(integers),     cmocka_unit_test(floats),
-      cmocka_unit_test(characters),   cmocka_unit_test(halves),
-      cmocka_unit_test(vectors),      cmocka_unit_test(mismatches),
-      cmocka_unit_test(other_locale), cmocka_unit_test(one_behind_the_other),
-      cmocka_unit_test(broken),       cmocka_unit_test(amplified),
+      cmocka_unit_test(integers),     cmocka_unit_test(floats),       cmocka_unit_test(characters),
+      cmocka_unit_test(halves),       cmocka_unit_test(vectors),      cmocka_unit_test(mismatches),
+      cmocka_unit_test(other_locale), cmocka_unit_test(many_records), cmocka_unit_test(broken),
+      cmocka_unit_test(amplified),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,9 @@
 differential.py [--first SEED] [--count N] [--keep FOLDER] [FILE.cl ...]
 
 Each program (generate.py) runs on the software Orin, optimised and with -cl-opt-disable, and
-on PoCL where that is installed; the files are such programs, of any origin. Where PoCL alone
-differs, Oclgrind decides, if there: PoCL 3.1's work-item loops go wrong around some barriers
-and loops. Exit status 1 if results differ; --keep writes those programs to the folder. A
+on PoCL if that is installed. The files are such programs, of any origin. If PoCL alone
+differs, Oclgrind decides, if installed: PoCL 3.1 miscompiles some work-item loops around
+barriers. Exit status 1 if results differ; --keep writes those programs to the folder. A
 program that one compiler refuses counts as a difference.
 """
 import argparse
@@ -27,7 +27,7 @@ OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 
 
 def find_vendors(folder):
-    """A loader's folder with this driver and the others that are there."""
+    """Fills a folder for the loader with this driver and the others that are installed."""
     ours = pathlib.Path(os.environ["OCL_ICD_VENDORS"], "tegracl.icd")
     vendors = {"tegracl": ours.read_text()}
     if POCL_ICD.exists():

@@ -1,11 +1,11 @@
-"""Random expressions of any type, without undefined behaviour, and the text they go into."""
+"""Random expressions of any type, without undefined behaviour, and the lines of the program."""
 from kinds import GOOD_FLOATS, IN_BYTES, INTEGERS, SIZES, Place, Struct, Type, integer
 
 LANES = [1, 1, 1, 1, 2, 2, 3, 4, 4, 8, 16]
 
 
 class Expressions:
-    """Needs of who inherits it what __init__ of Program sets."""
+    """A base class of Program, whose __init__ sets the attributes."""
 
     # ---- text -----------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random OpenCL C programs without undefined behaviour, each made of a number, its seed.
+"""Random OpenCL C programs without undefined behaviour, each generated from a seed.
 
 generate.py SEED prints the program of that seed. It has one kernel, `test`; the first lines
 say how it is launched and what its arguments by value are. A program computes with integers

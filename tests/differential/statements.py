@@ -4,7 +4,7 @@ from kinds import COUNTERS, IN_BYTES, Place, Struct, Type
 
 
 class Statements(Expressions):
-    """Needs of who inherits it what __init__ and make of Program set."""
+    """A base class of Program, whose __init__ and make set the attributes."""
 
     # ---- statements -----------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class Statements(Expressions):
         else:
             self.assign()
 
-    # ---- what only all work-items together may do -----------------------------------------
+    # ---- statements that all work-items must reach ----------------------------------------
 
     def exchange(self):
         """Each work-item writes an element of a local array, and reads another's."""

@@ -145,7 +145,7 @@ static void check_mismatch(struct binary_kernel kernel, const char *words) {
   free(binary.bytes);
 }
 
-/* Metadata that contradict the code. */
+/* Metadata that contradicts the code. */
 static void test_mismatch(void **state) {
   (void)state;
   struct binary_kernel kernel = hidden;
@@ -178,7 +178,7 @@ void *__wrap_calloc(size_t count, size_t size) {
   return __real_calloc(count, size);
 }
 
-/* Whichever allocation fails: a status, no crash, no leak. */
+/* If any allocation fails: a status, no crash, no leak. */
 static void test_no_memory(void **state) {
   (void)state;
   struct bytes binary = write_program(&hidden, 1);
@@ -201,7 +201,7 @@ static void test_no_memory(void **state) {
   free(binary.bytes);
 }
 
-/* A number of the container that the compiler cannot have written, under a right checksum. */
+/* Values in the container that the compiler does not write, with a right checksum. */
 static void test_ranges(void **state) {
   (void)state;
   static const struct {
@@ -283,7 +283,7 @@ static void seal(struct bytes *binary) {
   memcpy(binary->bytes + HASH_AT, &hash, sizeof(hash));
 }
 
-/* Each unit's sections are its own, and what refers to them follows. */
+/* Each unit has its own sections, and its kernels and relocations refer to them. */
 static void test_units(void **state) {
   (void)state;
   struct bytes unit = write_program(&hidden, 1), binary = join(&unit);
@@ -327,7 +327,7 @@ static void check_records(struct bytes *binary, int unit, int number, uint64_t v
   assert_int_equal(read_status(binary, binary->size, error), CC_OK);
 }
 
-/* Parts of units outside the file, upon each other, or of another kind. */
+/* Parts of units outside the file, overlapping, or of another kind. */
 static void test_damaged_units(void **state) {
   (void)state;
   struct bytes unit = write_program(&hidden, 1), binary = join(&unit);

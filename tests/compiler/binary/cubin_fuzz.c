@@ -57,7 +57,7 @@ struct input {
   size_t table_count;
 };
 
-/* What the reader makes most of: small parts, which random places seldom hit. */
+/* The parts that the reader interprets: they are small, so random places seldom hit them. */
 static bool is_table(const char *name, const Elf64_Shdr *section) {
   return !strcmp(name, ".debug_line") || !strncmp(name, ".nv.info", strlen(".nv.info")) ||
          section->sh_type == SHT_SYMTAB || section->sh_type == SHT_REL ||
@@ -184,7 +184,7 @@ static bool check_lines(const struct module_code *code) {
   return true;
 }
 
-/* What the reader of objects gives lies in the object. */
+/* What the reader of objects returns points into the object. */
 static bool check_object(const unsigned char *bytes, size_t size) {
   struct object object;
   if (!cc_object_read(bytes, size, &object))
@@ -274,7 +274,7 @@ static void fix_checksum(unsigned char *bytes, size_t size) {
   memcpy(bytes + HASH_AT, &hash, sizeof(hash));
 }
 
-/* Those of the units, where they were. */
+/* The checksums of the units, at their original places. */
 static void fix_units(const struct input *input, unsigned char *bytes, size_t size) {
   enum { RECORDS_AT = 72, RECORD_BYTES = 48 };
   for (int i = 0; i < 3; i++) {

@@ -21,7 +21,7 @@ static struct module_code *read_good(const char *name) {
   char error[256] = "";
   struct module_code *code = NULL;
   enum cc_status status = cc_module_read(file.bytes, file.size, &code, error, sizeof(error));
-  /* The reader keeps a copy: ours may go. */
+  /* The reader must have its own copy. */
   memset(file.bytes, 0xee, file.size);
   free(file.bytes);
   if (status != CC_OK)
@@ -144,7 +144,7 @@ static void test_pointer_initialiser(void **state) {
   cc_module_free(code);
 }
 
-/* In debugging code calls and addresses are relocated in the instructions. */
+/* In code for debuggers, calls and addresses are relocated in the instructions. */
 static void test_code_relocations(void **state) {
   (void)state;
   struct module_code *code = read_good("debug-13.0.cubin");
@@ -251,7 +251,7 @@ static uint32_t line_of(const struct module_code *code, const char *kernel, uint
   return line;
 }
 
-/* data/lines.cl: what a line of the device library was called from counts. */
+/* data/lines.cl: code of the device library has the line that called it. */
 static void test_lines(void **state) {
   (void)state;
   enum { LDG = 0x981, STG = 0x986, MUL = 0x820 }; /* FMUL with a constant: of sin() */
@@ -391,8 +391,8 @@ static enum cc_status read_made(struct made *made) {
   return status;
 }
 
-/* Symbols whose names begin one after the other in a string without an end, or with one at the
- * very end. */
+/* Symbols whose names begin one after the other in one string, which ends at the end of the
+ * section or not at all. */
 static enum cc_status read_symbols(bool terminated, unsigned char info) {
   enum { TEXT = 4 << 20, SYMBOLS = 300000 };
   struct made *made = make_begin();
@@ -484,7 +484,7 @@ static void test_linear(void **state) {
   assert_true((clock() - begin) / CLOCKS_PER_SEC < SECONDS);
 }
 
-/* Section headers that all mean the same part of the file. */
+/* Section headers that all refer to the same part of the file. */
 static void test_overlap(void **state) {
   (void)state;
   char error[256];

@@ -1,6 +1,6 @@
-/* Compiled objects with damaged LLVM bitcode, whose checksum is right: object_fuzz COUNT [SEED].
+/* Compiled objects with damaged LLVM bitcode and a right checksum: object_fuzz COUNT [SEED].
  * LLVM's reader may crash on them, in the helper process: each is built or refused with a log, the
- * next good one is linked, and no file is made or changed. With the compiler itself. */
+ * next good one is linked, and no file is made or changed. Uses the real compiler. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const struct cc_device device = {.sm = 87,
 
 static uint64_t state;
 
-static uint64_t lot(uint64_t below) {
+static uint64_t random_below(uint64_t below) {
   state ^= state << 13;
   state ^= state >> 7;
   state ^= state << 17;
@@ -48,17 +48,17 @@ static enum cc_status build(enum cc_action action, const void *bytes, size_t siz
 
 static void damage(unsigned char *bytes, size_t size) {
   enum { CHANGES = 6, BITS = 8, BYTE_VALUES = 256 };
-  for (uint64_t left = 1 + lot(CHANGES); left; left--) {
-    unsigned char *at = bytes + lot(size);
-    switch (lot(3)) {
+  for (uint64_t left = 1 + random_below(CHANGES); left; left--) {
+    unsigned char *at = bytes + random_below(size);
+    switch (random_below(3)) {
     case 0:
-      *at ^= (unsigned char)(1u << lot(BITS));
+      *at ^= (unsigned char)(1u << random_below(BITS));
       break;
     case 1:
-      *at = (unsigned char)lot(BYTE_VALUES);
+      *at = (unsigned char)random_below(BYTE_VALUES);
       break;
     default:
-      *at = bytes[lot(size)];
+      *at = bytes[random_below(size)];
     }
   }
 }
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
     crashes += status == CC_INTERNAL_ERROR && strstr(result.log, "crashed");
     failed = status != CC_OK && !*result.log;
     if (failed)
-      fprintf(stderr, "input %lu fails without a word\n", i);
+      fprintf(stderr, "input %lu fails without a log\n", i);
     cc_result_finish(&result);
     free(damaged);
     if (i % LOOK_EVERY && i + 1 < count)

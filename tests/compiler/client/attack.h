@@ -1,4 +1,4 @@
-/* What a helper process would try that an attacker controls: for fake_compiler.c. */
+/* What an attacker who controls a helper process would try: for fake_compiler.c. */
 #ifndef TEGRACL_ATTACK_H
 #define TEGRACL_ATTACK_H
 

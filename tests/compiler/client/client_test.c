@@ -182,7 +182,7 @@ static void test_missing(void **state) {
   unsetenv("TEGRACL_NVRTC");
 }
 
-/* A helper that was killed while idle is replaced without a word. */
+/* A helper that was killed while idle is replaced without a message. */
 static void test_killed_while_idle(void **state) {
   (void)state;
   cache_off();
@@ -279,7 +279,8 @@ static void test_compiled_once(void **state) {
   build_at_once();
 }
 
-/* What the kernel has of pidfds: all; no signals to groups (before Linux 6.9); nothing (5.3). */
+/* The kernel's support of pidfds: full, without signals to groups (before Linux 6.9), or none
+ * (before 5.3). */
 static enum { PIDFD_GROUPS, PIDFD_SINGLE, PIDFD_NONE } pidfds;
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
@@ -304,8 +305,8 @@ int __wrap_kill(pid_t pid, int signal) {
   return __real_kill(pid, signal);
 }
 
-/* An application that waits for all of its children takes the helper's status, and its number may
- * be another process's at once: no signal goes there. */
+/* An application that waits for all of its children reaps the helper, whose number may become
+ * another process's at once: no signal is sent there. */
 static void test_reaped_by_application(void **state) {
   (void)state;
   cache_off();
@@ -354,7 +355,7 @@ static void test_no_leak(void **state) {
   assert_int_equal(open_files(), before);
 }
 
-/* Too few descriptors for a helper are no missing compiler. */
+/* Too few descriptors for a helper are not reported as a missing compiler. */
 static void test_no_descriptors(void **state) {
   (void)state;
   cache_off();
@@ -429,7 +430,7 @@ static void test_application_dies(void **state) {
   close(ends[1]);
 }
 
-/* A helper with nothing to do leaves after ten seconds, not before. */
+/* An idle helper ends after ten seconds, not before. */
 static void test_idle_helper_leaves(void **state) {
   (void)state;
   cache_off();
@@ -530,7 +531,7 @@ static void test_corrupt_entry(void **state) {
   }
 }
 
-/* What could depend on more than can be watched is built each time. */
+/* Programs that may depend on more than the cache watches are built each time. */
 static void test_not_cached(void **state) {
   (void)state;
   char path[256], entry[512];
@@ -819,7 +820,7 @@ static void test_eviction(void **state) {
   close(trimmed);
 }
 
-/* Of files that are none of the cache's none is removed, whatever they are called. */
+/* Files that are not the cache's are never removed, whatever their names. */
 static void test_others_files(void **state) {
   (void)state;
   static const char hash[] = "0123456789abcdef0123456789abcdef.bin",
@@ -854,7 +855,7 @@ static void test_others_files(void **state) {
   assert_int_equal(access(target, F_OK), 0);
 }
 
-/* In the place of an entry: neither read nor waited for. */
+/* A pipe in the place of an entry is neither read nor waited for. */
 static void test_pipe_for_entry(void **state) {
   (void)state;
   char path[256], entry[512], moved[512];
@@ -873,7 +874,7 @@ static void test_pipe_for_entry(void **state) {
   assert_int_equal(access(moved, F_OK), 0);
 }
 
-/* What others could put there would be run. */
+/* A folder into which others can write is not used: its code would be run. */
 static void test_folder_of_others(void **state) {
   (void)state;
   char path[256];
@@ -917,7 +918,7 @@ static size_t place_in_key(const char *path, const char *source, char entry[512]
 }
 
 /* XXH3 adds up, for each of the eight lanes of its stripes, the products of the lane's two
- * halves, xored with a secret that everybody knows, and the lane itself. A half that equals the
+ * halves, xored with a public secret, and the lane itself. A half that equals the
  * secret makes all products 0, and then the other half may grow in one stripe by what it
  * shrinks by in the next. */
 static void collide(char *one, char *other, size_t offset) {
@@ -962,7 +963,7 @@ static void test_forged_entry(void **state) {
   build_expecting(one, "", false);
 }
 
-/* Nor do builds at the same time join because of a hash. */
+/* Builds at the same time are not joined because of a hash. */
 static void test_forged_join(void **state) {
   (void)state;
   static const struct cache_tools tools;

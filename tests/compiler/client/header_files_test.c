@@ -1,6 +1,6 @@
-/* Headers that the application gives (clCompileProgram): which one clang takes, that their names
- * and number do not matter, and that nothing is left of them when the client, the helper process
- * or both are killed in the middle of a build. With the compiler itself. */
+/* Headers that the application gives (clCompileProgram): which one clang takes, odd names, many
+ * headers, and that nothing is left of them when the client, the helper process or both are
+ * killed during a build. Uses the real compiler. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

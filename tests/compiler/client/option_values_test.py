@@ -3,7 +3,7 @@
 
 clang replaces an argument that begins with @ by the words of that file, so a value that arrives as
 an argument could bring any option of clang. Each option that takes a value gets hostile ones, apart,
-glued on and in quotes. A stand-in for clang writes down the arguments. If one has an @, the
+glued on and in quotes. A stand-in for clang records the arguments. If one has an @, the
 real one runs as well: the file that a response file would make it write must not appear."""
 import os
 import subprocess
@@ -69,7 +69,7 @@ echo "stand-in for clang" >&2; exit 1
                 what = f'{name} {value!r} {form}'
                 built += good
                 check(not os.path.exists(witness), f'{what}: wrote a file')
-                check(good or log, f'{what}: fails without a word')
+                check(good or log, f'{what}: fails without a message')
                 if arguments is None:
                     continue
                 started += 1

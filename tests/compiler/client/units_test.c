@@ -118,7 +118,7 @@ static void test_cached(void **state) {
   unsetenv("TEGRACL_CACHE");
   build_units("plan kernel\na\nb\nc", 3, 0);
   build_units("plan kernel\na\nb\nd\nc", 4, 3);
-  /* Twice the same is one build and one hit, or one build for both. */
+  /* The same unit twice is one build and one hit, or one build for both. */
   struct cc_result result;
   assert_int_equal(build("plan kernel\na\ne\ne", &result), CC_OK);
   assert_int_equal(result.units, 3);
@@ -128,7 +128,7 @@ static void test_cached(void **state) {
   build_units("plan kernel\na\nb\nc", 3, 0);
 }
 
-/* What went wrong in a unit is said of the program. */
+/* The log of a failed unit is the program's. */
 static void test_failures(void **state) {
   (void)state;
   check_failure("plan wrong\nkernel\nwrong\nkernel", CC_BUILD_FAILURE, "source:1: error: wrong");
@@ -228,7 +228,7 @@ static void test_turns(void **state) {
   assert_int_equal(a.busy + b.busy, 0);
 }
 
-/* Who needs all the memory waits until no other works, and none begins meanwhile. */
+/* A build that needs all the memory waits until no other works, and none begins meanwhile. */
 static void test_alone(void **state) {
   (void)state;
   struct helper_share a = {0}, b = {0}, c = {0};
@@ -251,7 +251,7 @@ static void test_alone(void **state) {
   helper_put(small.helper);
 }
 
-/* Where no process can be started, those that there are do the work. */
+/* If no process can be started, the existing helpers do the work. */
 static void test_no_processes(void **state) {
   (void)state;
   struct helper_share share = {0};
@@ -288,7 +288,7 @@ static void *build_slowly(void *argument) {
   return good ? argument : NULL;
 }
 
-/* A child has nothing of what its parent builds, or waits to build. */
+/* A child does not inherit what its parent builds, or waits to build. */
 static void test_fork(void **state) {
   (void)state;
   enum { THREADS = 3 }; /* more than CORES: some wait */

@@ -1,6 +1,6 @@
 /* Test of the extensions that are a few instructions each: dot products of bytes,
  * floating-point atomics, clocks, hints, inline PTX and images of halfs, against the host's
- * reckoning. Everything is exact.
+ * results. Everything is exact.
  */
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Test of the sub-group functions: each of them in every scalar type, over whole
  * and partial sub-groups, those for some work-items under three patterns of them,
- * against the host's own reckoning. Everything is exact: sums and products of
+ * against the host's results. Everything is exact: sums and products of
  * floating-point values stay small integers.
  */
 #include <fenv.h>
@@ -127,11 +127,11 @@ static wide apply(enum operation o, wide a, wide b) {
   }
 }
 
-/* The combination of lanes first to after that are on; false if there is none. */
+/* The combination of the lanes in [first, end) that are on; false if there is none. */
 static bool combine(const struct type *t, enum operation o, const struct lanes *l, unsigned first,
-                    unsigned behind, wide *result) {
+                    unsigned end, wide *result) {
   bool any = false;
-  for (unsigned i = first; i < behind && i < l->count; i++) {
+  for (unsigned i = first; i < end && i < l->count; i++) {
     if (!l->on[i])
       continue;
     wide x = o >= LOGICAL_AND ? l->x[i] != 0 : l->x[i];
@@ -141,7 +141,7 @@ static bool combine(const struct type *t, enum operation o, const struct lanes *
   return any;
 }
 
-/* Of no values. The scans of floating-point types begin with an infinity. */
+/* The result for no values. The scans of floating-point types begin with an infinity. */
 static wide identity(const struct type *t, enum operation o) {
   wide top = t->is_float ? 1000000 : ((wide)1 << (t->bits - t->is_signed)) - 1;
   switch (o) {

@@ -1,5 +1,5 @@
-// What must be one instruction of the machine: each kernel after the operations that
-// its code must have (instructions_test.py).
+// Operations that must be one instruction of the machine. The comment before each kernel
+// lists the instructions that its code must have (instructions_test.py).
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 __attribute__((noinline)) uint apart(uint x) { return x * x + 1; }
