@@ -164,8 +164,9 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
 }
 
 /* command-stream.md 4.4. NULL: textures, which are not cached here. */
-static enum emu_step invalidate(struct emu_channel *channel, const struct emu_invalidate *what,
-                                bool wait, struct emu_fault *fault) {
+static enum emu_step invalidate_caches(struct emu_channel *channel,
+                                       const struct emu_invalidate *what, bool wait,
+                                       struct emu_fault *fault) {
   if (wait) {
     enum emu_step step = emu_sked_wait(channel, fault);
     if (step != EMU_NEXT)
@@ -183,7 +184,7 @@ static enum emu_step invalidate_shader_caches(struct emu_channel *channel, uint3
       .data = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_DATA),
       .constants = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_CONSTANT),
   };
-  return invalidate(channel, &what, true, fault);
+  return invalidate_caches(channel, &what, true, fault);
 }
 
 static enum emu_step invalidate_without_wait(struct emu_channel *channel, uint32_t data,
@@ -193,7 +194,7 @@ static enum emu_step invalidate_without_wait(struct emu_channel *channel, uint32
       .data = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_GLOBAL_DATA),
       .constants = hw_field(data, NVC7C0_INVALIDATE_SHADER_CACHES_NO_WFI_CONSTANT),
   };
-  return invalidate(channel, &what, false, fault);
+  return invalidate_caches(channel, &what, false, fault);
 }
 
 /* FE's exception bit 4; docs/hardware/command-stream.md 4.8 */
@@ -370,7 +371,7 @@ enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, u
   case NVC7C0_INVALIDATE_SAMPLER_CACHE:
   case NVC7C0_INVALIDATE_TEXTURE_HEADER_CACHE:
   case NVC7C0_INVALIDATE_TEXTURE_DATA_CACHE:
-    return invalidate(channel, NULL, true, fault);
+    return invalidate_caches(channel, NULL, true, fault);
   case NVC7C0_INVALIDATE_SKED_CACHES:
     emu_stale_drop_descriptors(channel->as);
     return EMU_NEXT;

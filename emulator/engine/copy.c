@@ -103,7 +103,8 @@ static struct emu_surface source_surface(const struct emu_copy *c, uint32_t laun
   };
 }
 
-static struct emu_surface destination(const struct emu_copy *c, uint32_t launch, unsigned element) {
+static struct emu_surface destination_surface(const struct emu_copy *c, uint32_t launch,
+                                              unsigned element) {
   return (struct emu_surface){
       .address = get_address(c, NVC7B5_OFFSET_OUT_UPPER, NVC7B5_OFFSET_OUT_LOWER),
       .pitch = get_state(c, NVC7B5_PITCH_OUT),
@@ -126,7 +127,7 @@ static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct em
                             struct emu_fault *fault) {
   t->remap = decode_remap(c, launch);
   t->source = source_surface(c, launch, t->remap.size * t->remap.sources);
-  t->destination = destination(c, launch, t->remap.size * t->remap.destinations);
+  t->destination = destination_surface(c, launch, t->remap.size * t->remap.destinations);
   t->lines =
       hw_field(launch, NVC7B5_LAUNCH_DMA_MULTI_LINE_ENABLE) ? get_state(c, NVC7B5_LINE_COUNT) : 1;
   t->length = get_state(c, NVC7B5_LINE_LENGTH_IN);

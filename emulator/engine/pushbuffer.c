@@ -77,7 +77,7 @@ enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_LATER, FETCH_FAULT };
 
 /* Reads entries. GP_GET is past them, even if the host has not begun with them, and the host may
  * read several ahead. command-stream.md 1.2. */
-static enum fetch_result take_in(struct emu_channel *channel, struct emu_fault *fault) {
+static enum fetch_result read_entries(struct emu_channel *channel, struct emu_fault *fault) {
   const uint32_t *put_word = (const uint32_t *)(const void *)(channel->userd->host + USERD_GP_PUT);
   uint32_t put = __atomic_load_n(put_word, __ATOMIC_ACQUIRE);
   if (put == channel->engine->gp_get)
@@ -115,7 +115,7 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
   struct emu_ring *ring = &channel->engine->ring;
   for (;;) {
     if (!ring->count) {
-      enum fetch_result result = take_in(channel, fault);
+      enum fetch_result result = read_entries(channel, fault);
       if (result != FETCH_WORDS)
         return result;
     }

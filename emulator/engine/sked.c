@@ -1,4 +1,4 @@
-/* The scheduler's (SKED's) actions on descriptors: schedule, prefetch, invalidate,
+/* The scheduler's (SKED's) actions on descriptors: schedule, prefetch, invalidate_descriptor,
  * dependence counters. docs/hardware/command-stream.md 4.5, 5.6.
  *
  * A descriptor whose DEPENDENCE_COUNTER is not zero is held until it was counted
@@ -139,7 +139,8 @@ static bool increment_dependences(struct emu_channel *channel, uint64_t address,
   return true;
 }
 
-static bool invalidate(struct emu_channel *channel, uint64_t address, struct emu_fault *fault) {
+static bool invalidate_descriptor(struct emu_channel *channel, uint64_t address,
+                                  struct emu_fault *fault) {
   struct emu_held_qmd **link = find_held(channel, address);
   if (emu_grid_active(channel, address) || (*link && (*link)->scheduled))
     return report_sked(fault, address, SKED_INVALIDATE_ACTIVE,
@@ -169,16 +170,16 @@ bool emu_sked_pcas(struct emu_channel *channel, uint64_t address, uint32_t actio
   case PCAS_INCREMENT_CWD_REF_COUNTER: /* the counters are not read */
     return true;
   case PCAS_INVALIDATE:
-    return invalidate(channel, address, fault);
+    return invalidate_descriptor(channel, address, fault);
   case PCAS_SCHEDULE:
   case PCAS_PREFETCH_SCHEDULE:
     return emu_sked_schedule(channel, address, shader, fault);
   case PCAS_INVALIDATE_COPY_SCHEDULE:
   case PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE:
-    return invalidate(channel, address, fault) &&
+    return invalidate_descriptor(channel, address, fault) &&
            emu_sked_schedule(channel, address, shader, fault);
   case PCAS_INVALIDATE_PREFETCH_COPY_FORCE_REQUIRE_SCHEDULING:
-    return invalidate(channel, address, fault) && hold_back(channel, address, fault);
+    return invalidate_descriptor(channel, address, fault) && hold_back(channel, address, fault);
   case PCAS_DECREMENT_DEPENDENCE:
     return emu_sked_decrement(channel, address, shader, fault);
   case PCAS_INCREMENT_DEPENDENCE:

@@ -261,7 +261,7 @@ static int alloc_gpfifo(struct emu_object *object, int fd, void *argument) {
 }
 
 /* 3.4, WDT */
-static int watchdog(struct emu_object *object, int fd, void *argument) {
+static int set_watchdog(struct emu_object *object, int fd, void *argument) {
   struct emu_channel *channel = (struct emu_channel *)object;
   const struct nvgpu_channel_wdt_args *a = argument;
   uint32_t mode = a->wdt_status & (NVGPU_WDT_DISABLE | NVGPU_WDT_ENABLE);
@@ -456,7 +456,7 @@ static int set_timeout(struct emu_object *object, int fd, void *argument) {
 }
 
 /* SET_NVMAP_FD ignores its argument. */
-static int accept(struct emu_object *object, int fd, void *argument) {
+static int ignore_nvmap_fd(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
@@ -467,17 +467,17 @@ static int set_enabled(struct emu_object *object, bool enabled) {
   return 0;
 }
 
-static int enable(struct emu_object *object, int fd, void *argument) {
+static int enable_channel(struct emu_object *object, int fd, void *argument) {
   return set_enabled(object, true);
 }
 
-static int disable(struct emu_object *object, int fd, void *argument) {
+static int disable_channel(struct emu_object *object, int fd, void *argument) {
   return set_enabled(object, false);
 }
 
 /* The TSG is disabled meanwhile and then enabled, even if it was disabled before: nvgpu's
  * os/linux/ioctl_channel.c. */
-static int preempt(struct emu_object *object, int fd, void *argument) {
+static int preempt_channel(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = ((struct emu_channel *)object)->tsg;
   if (!tsg)
     return -EINVAL;
@@ -597,16 +597,16 @@ static int zcull_bind(struct emu_object *object, int fd, void *argument) {
   return channel->tsg && channel->tsg->context_as ? 0 : -EINVAL;
 }
 
-static int reschedule(struct emu_object *object, int fd, void *argument) {
+static int reschedule_runlist(struct emu_object *object, int fd, void *argument) {
   return -EPERM;
 }
-static int boosted(struct emu_object *object, int fd, void *argument) {
+static int set_boosted(struct emu_object *object, int fd, void *argument) {
   return -EINVAL;
 }
 
 /* EVENT_ID_CTRL and SET_RUNLIST_INTERLEAVE are ENOTTY: they are requests of the TSG. */
 static const struct emu_ioctl ioctls[] = {
-    {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, accept},
+    {NVGPU_IOCTL_CHANNEL_SET_NVMAP_FD, ignore_nvmap_fd},
     {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT, set_timeout},
     {NVGPU_IOCTL_CHANNEL_SET_TIMEOUT_EX, set_timeout},
     {NVGPU_IOCTL_CHANNEL_GET_TIMEDOUT, get_timedout},
@@ -616,16 +616,16 @@ static const struct emu_ioctl ioctls[] = {
     {NVGPU_IOCTL_CHANNEL_ZCULL_BIND, zcull_bind},
     {NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER, set_notifier},
     {NVGPU_IOCTL_CHANNEL_OPEN, open_another},
-    {NVGPU_IOCTL_CHANNEL_ENABLE, enable},
-    {NVGPU_IOCTL_CHANNEL_DISABLE, disable},
-    {NVGPU_IOCTL_CHANNEL_PREEMPT, preempt},
+    {NVGPU_IOCTL_CHANNEL_ENABLE, enable_channel},
+    {NVGPU_IOCTL_CHANNEL_DISABLE, disable_channel},
+    {NVGPU_IOCTL_CHANNEL_PREEMPT, preempt_channel},
     {NVGPU_IOCTL_CHANNEL_FORCE_RESET, force_reset},
-    {NVGPU_IOCTL_CHANNEL_WDT, watchdog},
+    {NVGPU_IOCTL_CHANNEL_WDT, set_watchdog},
     {NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE, set_preemption},
     {NVGPU_IOCTL_CHANNEL_ALLOC_GPFIFO_EX, alloc_gpfifo},
-    {NVGPU_IOCTL_CHANNEL_SET_BOOSTED_CTX, boosted},
+    {NVGPU_IOCTL_CHANNEL_SET_BOOSTED_CTX, set_boosted},
     {NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT, user_syncpoint},
-    {NVGPU_IOCTL_CHANNEL_RESCHEDULE_RUNLIST, reschedule},
+    {NVGPU_IOCTL_CHANNEL_RESCHEDULE_RUNLIST, reschedule_runlist},
     {NVGPU_IOCTL_CHANNEL_SETUP_BIND, setup_bind},
 };
 

@@ -188,7 +188,7 @@ static int open_channel(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-static int masks(uint64_t user, uint32_t *size, const uint32_t *values, uint32_t count) {
+static int copy_masks(uint64_t user, uint32_t *size, const uint32_t *values, uint32_t count) {
   uint32_t full = count * (uint32_t)sizeof(*values);
   int result = copy_as_much_as_fits(user, values, *size < full ? *size : full);
   *size = full;
@@ -197,13 +197,13 @@ static int masks(uint64_t user, uint32_t *size, const uint32_t *values, uint32_t
 
 static int tpc_masks(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_get_tpc_masks_args *a = argument;
-  return masks(a->mask_buf_addr, &a->mask_buf_size, emu_board()->tpc_masks, EMU_GPCS);
+  return copy_masks(a->mask_buf_addr, &a->mask_buf_size, emu_board()->tpc_masks, EMU_GPCS);
 }
 
 static int fbp_masks(struct emu_object *object, int fd, void *argument) {
   struct nvgpu_gpu_get_fbp_l2_masks_args *a = argument;
   const uint32_t values[FBPS] = {0xf, 0xf}; /* four slices of one LTC each; 2.1.1 */
-  return masks(a->mask_buf_addr, &a->mask_buf_size, values, FBPS);
+  return copy_masks(a->mask_buf_addr, &a->mask_buf_size, values, FBPS);
 }
 
 static int num_vsms(struct emu_object *object, int fd, void *argument) {

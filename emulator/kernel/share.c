@@ -54,7 +54,7 @@ static struct emu_token **find_token(const struct emu_tsg *tsg, uint64_t source,
   return link;
 }
 
-static void take_out(struct emu_token **link) {
+static void unlink_token(struct emu_token **link) {
   struct emu_token *token = *link;
   *link = token->next;
   token->tsg->token_count--;
@@ -66,14 +66,14 @@ struct emu_tsg *emu_share_use(uint64_t source, uint64_t target, uint64_t token) 
   if (!*link)
     return NULL;
   struct emu_tsg *tsg = (*link)->tsg;
-  take_out(link);
+  unlink_token(link);
   return tsg;
 }
 
 void emu_share_forget(const struct emu_tsg *tsg, uint64_t source) {
   for (struct emu_token **link = &emu_tsgs.tokens; *link;) {
     if ((*link)->tsg == tsg || (source && (*link)->source == source))
-      take_out(link);
+      unlink_token(link);
     else
       link = &(*link)->next;
   }
@@ -111,6 +111,6 @@ int emu_share_revoke_token(struct emu_object *object, int fd, void *argument) {
       find_token(tsg, a->source_device_instance_id, a->target_device_instance_id, a->share_token);
   if (!*link)
     return -EINVAL;
-  take_out(link);
+  unlink_token(link);
   return 0;
 }

@@ -234,17 +234,17 @@ void emu_tsg_enable(struct emu_tsg *tsg, bool enabled) {
   emu_engine_wake();
 }
 
-static int enable(struct emu_object *object, int fd, void *argument) {
+static int enable_tsg(struct emu_object *object, int fd, void *argument) {
   emu_tsg_enable((struct emu_tsg *)object, true);
   return 0;
 }
 
-static int disable(struct emu_object *object, int fd, void *argument) {
+static int disable_tsg(struct emu_object *object, int fd, void *argument) {
   emu_tsg_enable((struct emu_tsg *)object, false);
   return 0;
 }
 
-static int preempt(struct emu_object *object, int fd, void *argument) {
+static int preempt_tsg(struct emu_object *object, int fd, void *argument) {
   emu_engine_preempt((struct emu_tsg *)object);
   return 0;
 }
@@ -380,9 +380,9 @@ static int bind_domain(struct emu_object *object, int fd, void *argument) {
 static const struct emu_ioctl ioctls[] = {
     {NVGPU_TSG_IOCTL_BIND_CHANNEL, bind_channel},
     {NVGPU_TSG_IOCTL_UNBIND_CHANNEL, unbind_channel},
-    {NVGPU_IOCTL_TSG_ENABLE, enable},
-    {NVGPU_IOCTL_TSG_DISABLE, disable},
-    {NVGPU_IOCTL_TSG_PREEMPT, preempt},
+    {NVGPU_IOCTL_TSG_ENABLE, enable_tsg},
+    {NVGPU_IOCTL_TSG_DISABLE, disable_tsg},
+    {NVGPU_IOCTL_TSG_PREEMPT, preempt_tsg},
     {NVGPU_IOCTL_TSG_EVENT_ID_CTRL, event_id_ctrl},
     {NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE, set_interleave},
     {NVGPU_IOCTL_TSG_SET_TIMESLICE, set_timeslice},

@@ -36,7 +36,8 @@ struct sm_group *sm_split(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
   return add_group(w, lanes, pc, SM_GROUP_READY, 0);
 }
 
-static const struct sm_uop *stop(struct sm_warp *w, const struct sm_uop *u, enum sm_event event) {
+static const struct sm_uop *end_turn(struct sm_warp *w, const struct sm_uop *u,
+                                     enum sm_event event) {
   sm_account(w, u, u);
   w->event = event;
   return NULL;
@@ -69,7 +70,7 @@ const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc) {
 }
 
 /* Lanes leave their blocked groups and continue together. */
-static void release(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
+static void release_lanes(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
   for (unsigned k = 0; k < SM_LANES; k++) {
     struct sm_group *g = &w->group[k];
     if (g->state != SM_GROUP_FREE && g->mask & lanes)
@@ -123,14 +124,14 @@ static bool try_release(struct sm_warp *w, const struct sm_group *g) {
       FOR_MASK(k, want & excused)
       mask[k] &= ~together;
     }
-    release(w, together, pc + SM_INSN_BYTES);
+    release_lanes(w, together, pc + SM_INSN_BYTES);
     return true;
   }
   return false;
 }
 
 /* Call after an event for which other lanes may have waited. */
-static void reconsider(struct sm_warp *w) {
+static void release_all(struct sm_warp *w) {
   for (bool again = true; again;) {
     again = false;
     for (unsigned k = 0; k < SM_LANES && !again; k++) {
@@ -155,18 +156,18 @@ const struct sm_uop *sm_block(struct sm_warp *w, const struct sm_uop *u, uint32_
     now->breg = breg;
     now->pc = pc;
   }
-  return stop(w, u, SM_EVENT_SWITCH);
+  return end_turn(w, u, SM_EVENT_SWITCH);
 }
 
 const struct sm_uop *sm_bsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, uint8_t n) {
   sm_block(w, u, mask, SM_GROUP_BSYNC, n);
-  reconsider(w);
+  release_all(w);
   return NULL;
 }
 
 const struct sm_uop *sm_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask) {
   sm_block(w, u, mask, SM_GROUP_WARPSYNC, 0);
-  reconsider(w);
+  release_all(w);
   return NULL;
 }
 
@@ -179,7 +180,7 @@ void sm_break(struct sm_warp *w, uint32_t mask, uint8_t n) {
   b[lane] &= ~mask;
   FOR_MASK(lane, mask)
   b[lane] = 0;
-  reconsider(w);
+  release_all(w);
 }
 
 const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u) {
@@ -188,8 +189,8 @@ const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u) {
     return u + 1;
   now->pc = sm_pc_of(w, u) + SM_INSN_BYTES;
   now->yielded = true;
-  reconsider(w);
-  return stop(w, u, SM_EVENT_YIELD);
+  release_all(w);
+  return end_turn(w, u, SM_EVENT_YIELD);
 }
 
 const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t mask) {
@@ -199,9 +200,9 @@ const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t
   set_mask(w, now, now->mask & ~mask);
   const bool some_stay = now->mask != 0; /* otherwise another group may use its place */
   if (w->alive)
-    reconsider(w);
+    release_all(w);
   sm_bar_after_exit(w->cta);
-  return some_stay ? u + 1 : stop(w, u, SM_EVENT_SWITCH);
+  return some_stay ? u + 1 : end_turn(w, u, SM_EVENT_SWITCH);
 }
 
 const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
@@ -220,7 +221,7 @@ const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, ui
     else
       sm_split(w, same, to);
   }
-  return stop(w, u, SM_EVENT_SWITCH);
+  return end_turn(w, u, SM_EVENT_SWITCH);
 }
 
 const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
@@ -252,7 +253,7 @@ bool sm_release_early(struct sm_warp *w) {
   const uint32_t lanes = low->mask;
   FOR_MASK(k, lanes)
   w->breg[low->breg].l[k] = 0;
-  release(w, lanes, low->pc + SM_INSN_BYTES);
-  reconsider(w);
+  release_lanes(w, lanes, low->pc + SM_INSN_BYTES);
+  release_all(w);
   return true;
 }

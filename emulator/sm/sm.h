@@ -1,5 +1,5 @@
-/* The streaming multiprocessor: runs CTAs of SM 8.7 machine code. It knows of
- * neither OpenCL nor the command stream: the compute front end hands it grids.
+/* The streaming multiprocessor: runs CTAs of SM 8.7 machine code. It is
+ * independent of OpenCL and of the command stream: the compute front end passes grids to it.
  *
  * Threads: a struct sm_code is shared; each host thread has its own
  * struct sm_worker and runs one CTA at a time on it.
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Check mode: what is remembered of a run of memory. Both arrays begin as zeros. */
+/* Check mode: the records of a run of memory. Both arrays begin as zeros. */
 struct sm_cell;
 struct sm_memory_shadow {
   uint8_t *written;      /* 1 for each byte that was; NULL: all count as written */
@@ -29,9 +29,9 @@ struct sm_range {
   struct sm_memory_shadow *shadow; /* NULL: none */
 };
 
-/* The MMU as the SM sees it. find fills in the mapping that holds address, or
- * returns false. The SM keeps ranges for the time of a CTA's turn, and for longer if
- * nothing is unmapped; the memory after them stays until the grid has ended. */
+/* The MMU as the SM sees it. find fills in the mapping that holds address, or returns false. The
+ * SM keeps ranges during a CTA's turn, and longer if nothing is unmapped. Their memory stays
+ * mapped in the host until the grid has ended. */
 struct sm_memory {
   bool (*find)(void *space, uint64_t address, struct sm_range *range);
   void *space;
@@ -46,17 +46,17 @@ void sm_code_destroy(struct sm_code *code);
 /* The instruction cache is invalidated: forget everything. No grid runs. */
 void sm_code_invalidate(struct sm_code *code);
 
-/* Pages decoded from now on keep what a watched grid needs; more memory. */
+/* Pages decoded from now on also keep notes for watched grids, which take more memory. */
 void sm_code_annotate(struct sm_code *code);
 
-/* The L1 data caches of the SMs, as a model in which lines grow stale: l1.h. The CTAs
- * of grids that have them run on one host thread. */
+/* A model of the SMs' L1 data caches, in which lines become stale: l1.h. The CTAs of a grid that
+ * uses it run on one host thread. */
 struct sm_l1_caches;
 struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed);
 void sm_l1_destroy(struct sm_l1_caches *caches);
-/* Drops what they hold. */
+/* Empties them. */
 void sm_l1_invalidate_all(struct sm_l1_caches *caches);
-/* Pages decoded from now on use them, in grids that have them. */
+/* Pages decoded from now on use the caches, in grids that have them. */
 void sm_code_cache(struct sm_code *code);
 
 #define SM_BANKS 8
@@ -100,12 +100,12 @@ enum sm_fault_kind {
   SM_FAULT_PC_RANGE,        /* fetch outside a mapping */
   SM_FAULT_TRAP,            /* BPT.TRAP */
   SM_FAULT_DEADLOCK,        /* no lane of the CTA can ever run again */
-  SM_FAULT_NOT_IMPLEMENTED, /* decoded, but this emulator lacks it */
+  SM_FAULT_NOT_IMPLEMENTED, /* decoded, but not executed by this emulator */
   SM_FAULT_WATCHDOG,        /* a CTA ran for longer than the watch allows */
-  /* What only a watch reports, and execution goes on: */
-  SM_REPORT_UNDEFINED,  /* a value that nothing has written decides something */
+  /* Reported only by a watch; execution continues: */
+  SM_REPORT_UNDEFINED,  /* an address, a branch or a store depends on an undefined value */
   SM_REPORT_RACE,       /* accesses to shared memory that no barrier orders */
-  SM_REPORT_BARRIER,    /* reached by some of the CTA, or at different places */
+  SM_REPORT_BARRIER,    /* reached by a part of the CTA, or at different places */
   SM_REPORT_WARP_MASK,  /* lanes and masks of a warp-synchronous operation differ */
   SM_REPORT_SCOREBOARD, /* a result used before its scoreboard was waited for */
   SM_REPORT_BOUNDS,     /* a pointer led out of its buffer, or of a constant bank */
@@ -154,7 +154,7 @@ struct sm_watch {
   void (*count)(const struct sm_grid *grid, const struct sm_counts *counts);
 };
 
-/* In a child of fork: no thread is in the middle of watching. */
+/* Call in a child of fork: resets the locks, which threads of the parent may have held. */
 void sm_check_forked(void);
 
 struct sm_worker;
@@ -172,7 +172,7 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
                             uint32_t y, uint32_t z);
 enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t budget,
                           struct sm_fault *fault);
-/* Gives its memory back to the worker's pool. */
+/* Returns its memory to the worker's pool. */
 void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta);
 
 /* Warp instructions this worker has executed since it was created. */

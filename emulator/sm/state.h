@@ -1,8 +1,7 @@
-/* What a warp, a CTA and a worker consist of, and the functions between the
- * interpreter's parts: the core (exec_*.c, compiled for each instruction set of
- * the host), the divergence engine (diverge.c), the CTA's scheduler and barriers
- * (cta.c) and the code cache (code.c).
- */
+/* The structs of a warp, a CTA and a worker, and the functions that the parts of the interpreter
+ * call of each other: the core (exec_*.c, compiled for each instruction set of the host), the
+ * divergence engine (diverge.c), the CTA's scheduler and barriers (cta.c) and the code cache
+ * (code.c). */
 #ifndef TEGRACL_SM_STATE_H
 #define TEGRACL_SM_STATE_H
 
@@ -72,10 +71,10 @@ struct sm_warp {
   struct sm_lanes tid[3];
 };
 
-/* One of the CTA's barriers while somebody waits at it. */
+/* A barrier of the CTA at which warps wait. */
 struct sm_bar {
   uint32_t arrived;  /* lanes */
-  uint32_t absent;   /* lanes that the warps of these lack */
+  uint32_t absent;   /* lanes that do not exist in the warps that have arrived */
   uint32_t expected; /* lanes, unless it is for the whole CTA */
   uint32_t warps;    /* mask of warps that have arrived */
   uint32_t count;    /* lanes that came with a true predicate */
@@ -133,8 +132,8 @@ struct sm_core {
   void (*run)(struct sm_warp *warp, const struct sm_uop *u);
 };
 
-/* Builds, from the one for any processor to the one for the newest; NULL where
- * this processor lacks the instructions. */
+/* The builds, from the one for every processor to the one for the newest; NULL if this processor
+ * lacks the instructions. */
 enum { SM_CORE_BUILDS = 3 };
 const struct sm_core *sm_core_build(unsigned level);
 const struct sm_core *sm_core(void);           /* the best one */
@@ -166,7 +165,7 @@ static inline struct sm_group *sm_group_now(struct sm_warp *w) {
   return &w->group[w->current];
 }
 
-/* The slice pays for everything up to and with u; execution goes on at to. */
+/* Charges the slice for all uops up to and including u. Execution continues at to. */
 static inline void sm_account(struct sm_warp *w, const struct sm_uop *u, const struct sm_uop *to) {
   w->left -= u - w->from + 1;
   w->from = to;
@@ -176,14 +175,14 @@ static inline void sm_account(struct sm_warp *w, const struct sm_uop *u, const s
 
 /* Splits lanes off the running group; they become ready at pc. */
 struct sm_group *sm_split(struct sm_warp *w, uint32_t lanes, uint64_t pc);
-/* Lanes of the running group stop at u in a state, the others of it go on after
- * u. Returns NULL with the event set. */
+/* Blocks lanes of the running group at u in a state; its other lanes continue after u. Returns
+ * NULL with the event set. */
 const struct sm_uop *sm_block(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
                               enum sm_group_state state, uint8_t breg);
-/* The running group goes on after u when the others have had their turn; until then
- * it holds up no barrier. */
+/* The running group continues after u when the other groups have had a turn. Until then no
+ * barrier waits for it. */
 const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u);
-/* Lanes leave. */
+/* Lanes exit. */
 const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t mask);
 const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
                                    const uint64_t *target);
@@ -192,14 +191,14 @@ void sm_break(struct sm_warp *w, uint32_t mask, uint8_t n);
 const struct sm_uop *sm_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask);
 /* Continues at an address: the uop there, or NULL with the event set. */
 const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc);
-/* The slice is used up; the group goes on at pc later. Returns NULL. */
+/* The slice is used up; the group continues at pc later. Returns NULL. */
 const struct sm_uop *sm_preempt(struct sm_warp *w, uint64_t pc);
-/* Makes a ready group current and returns its first uop; NULL: none is ready, or a
- * fault. preempted: the one that ran goes on. Groups share the uniform registers, and
- * compiled code expects others to use them only where it yields, blocks or splits
- * (docs/hardware/divergence.md 4). */
+/* Makes a ready group current and returns its first uop; NULL: none is ready, or a fault.
+ * preempted: the group that ran continues. Groups share the uniform registers, and compiled code
+ * expects others to use them only where it yields, blocks or splits (docs/hardware/divergence.md
+ * 4). */
 const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted);
-/* Nobody can run: lets the blocked BSYNC group with the lowest pc go. */
+/* No group can run: releases the one with the lowest pc that is blocked at a BSYNC. */
 bool sm_release_early(struct sm_warp *w);
 
 /* --- cta.c ---------------------------------------------------------------- */
@@ -219,12 +218,12 @@ enum sm_bar_mode {
 };
 enum sm_bar_reduce { SM_CTABAR_POPC, SM_CTABAR_AND, SM_CTABAR_OR };
 
-/* What the lanes of mask ask for at a BAR. */
+/* The request of lanes at a BAR. */
 struct sm_bar_request sm_bar_request_of(const struct sm_warp *w, const struct sm_uop *u,
                                         uint32_t mask);
 const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, uint32_t mask,
                                    const struct sm_bar_request *request);
-/* Lanes exited: barriers may open. */
+/* Call after lanes have exited: barriers may open. */
 void sm_bar_after_exit(struct sm_cta *cta);
 
 /* Records a fault of the running group; returns NULL with the event set. */
@@ -244,8 +243,8 @@ void sm_fault_fill(struct sm_fault *f, const struct sm_warp *w, uint64_t pc, con
 bool sm_watch_start(struct sm_cta *cta);
 void sm_watch_finish(struct sm_cta *cta);
 void sm_watch_free(struct sm_cta *cta);
-/* The handler of every uop of annotated code: looks at the instruction, then goes
- * to its own handler. */
+/* The handler of every uop of annotated code: checks the instruction, then calls its own
+ * handler. */
 const struct sm_uop *sm_watch_step(struct sm_warp *w, const struct sm_uop *u);
 /* A lane's access to global memory faults: which buffer its pointer belongs to. */
 void sm_watch_owner(const struct sm_warp *w, const struct sm_uop *u, struct sm_fault *fault,

@@ -96,7 +96,7 @@ static void *append(struct line_reader *l, struct list *list, size_t size) {
   return (char *)list->at + size * list->count++;
 }
 
-static const unsigned char *take(struct bytes *b, size_t size) {
+static const unsigned char *read_bytes(struct bytes *b, size_t size) {
   static const unsigned char zeros[sizeof(uint64_t)];
   if (b->bad || (size_t)(b->end - b->at) < size) {
     b->bad = true;
@@ -106,13 +106,13 @@ static const unsigned char *take(struct bytes *b, size_t size) {
   return b->at - size;
 }
 
-static uint64_t take_leb(struct bytes *b, bool is_signed) {
+static uint64_t read_leb(struct bytes *b, bool is_signed) {
   enum { MORE = 0x80, SIGN = 0x40, PAYLOAD = 7, WIDTH = 64 };
   uint64_t value = 0;
   unsigned shift = 0;
   uint8_t byte;
   do {
-    byte = *take(b, 1);
+    byte = *read_bytes(b, 1);
     if (shift < WIDTH)
       value |= (uint64_t)(byte & (MORE - 1)) << shift;
     shift += PAYLOAD;
@@ -122,7 +122,7 @@ static uint64_t take_leb(struct bytes *b, bool is_signed) {
   return value;
 }
 
-static const char *take_string(struct bytes *b) {
+static const char *read_string(struct bytes *b) {
   const unsigned char *end = b->bad ? NULL : memchr(b->at, 0, (size_t)(b->end - b->at));
   if (!end) {
     b->bad = true;
@@ -200,16 +200,16 @@ static void read_files(struct line_reader *l, struct bytes *b) {
   const char *name;
   l->first_file = l->files.count;
   l->has_user_files = false;
-  while (*(name = take_string(b))) {
+  while (*(name = read_string(b))) {
     const char **folder = append(l, &folders, sizeof(name));
     if (!folder)
       break;
     *folder = name;
   }
-  while (!l->no_memory && *(name = take_string(b))) {
-    uint64_t folder = take_leb(b, false);
-    take_leb(b, false); /* time */
-    take_leb(b, false); /* size */
+  while (!l->no_memory && *(name = read_string(b))) {
+    uint64_t folder = read_leb(b, false);
+    read_leb(b, false); /* time */
+    read_leb(b, false); /* size */
     if (!add_file(l, folder - 1 < folders.count ? ((const char **)folders.at)[folder - 1] : "",
                   name))
       break;
@@ -288,7 +288,7 @@ static void set_address(struct line_reader *l, struct machine *m, const unsigned
 }
 
 static void run_extended(struct line_reader *l, struct bytes *b, struct machine *m) {
-  uint64_t length = take_leb(b, false);
+  uint64_t length = read_leb(b, false);
   if (b->bad || !length || length > (uint64_t)(b->end - b->at)) {
     b->bad = true;
     return;
@@ -302,7 +302,7 @@ static void run_extended(struct line_reader *l, struct bytes *b, struct machine 
   } else if (opcode == DW_LNE_SET_ADDRESS && length == 1 + sizeof(uint64_t)) {
     set_address(l, m, operands.at);
   } else if (opcode == DW_LNE_NVIDIA_INLINED_CALL) {
-    m->context = take_leb(&operands, false);
+    m->context = read_leb(&operands, false);
   }
 }
 
@@ -315,7 +315,7 @@ static void run_program(struct line_reader *l, struct bytes *b, const unsigned c
   struct machine m = {.line = 1, .file = 1, .section = NONE};
   l->rows.count = 0;
   while (!b->bad && !l->no_memory && b->at < b->end) {
-    uint8_t opcode = *take(b, 1);
+    uint8_t opcode = *read_bytes(b, 1);
     if (opcode >= l->opcode_base) {
       unsigned adjusted = opcode - l->opcode_base;
       m.offset += (uint64_t)(adjusted / l->line_range) * l->step;
@@ -331,41 +331,41 @@ static void run_program(struct line_reader *l, struct bytes *b, const unsigned c
       add_row(l, &m);
       break;
     case DW_LNS_ADVANCE_PC:
-      m.offset += take_leb(b, false) * l->step;
+      m.offset += read_leb(b, false) * l->step;
       break;
     case DW_LNS_ADVANCE_LINE:
-      advance_line(&m, (int64_t)take_leb(b, true));
+      advance_line(&m, (int64_t)read_leb(b, true));
       break;
     case DW_LNS_SET_FILE:
-      m.file = take_leb(b, false);
+      m.file = read_leb(b, false);
       break;
     case DW_LNS_CONST_ADD_PC:
       m.offset += (uint64_t)((DW_SPECIAL_MAX - l->opcode_base) / l->line_range) * l->step;
       break;
     case DW_LNS_FIXED_ADVANCE_PC:
-      m.offset += cubin_read16(take(b, sizeof(uint16_t)));
+      m.offset += cubin_read16(read_bytes(b, sizeof(uint16_t)));
       break;
     default:
       for (unsigned i = 0; i < lengths[opcode - 1]; i++)
-        take_leb(b, false);
+        read_leb(b, false);
     }
   }
 }
 
 static void read_unit(struct line_reader *l, struct bytes unit) {
-  uint16_t version = cubin_read16(take(&unit, sizeof(version)));
-  uint32_t header_bytes = cubin_read32(take(&unit, sizeof(header_bytes)));
+  uint16_t version = cubin_read16(read_bytes(&unit, sizeof(version)));
+  uint32_t header_bytes = cubin_read32(read_bytes(&unit, sizeof(header_bytes)));
   if (unit.bad || version < DW_VERSION_MIN || version > DW_VERSION_MAX ||
       header_bytes > (size_t)(unit.end - unit.at))
     return;
   struct bytes header = {.at = unit.at, .end = unit.at + header_bytes};
-  l->step = *take(&header, 1);
+  l->step = *read_bytes(&header, 1);
   if (version >= DW_VERSION_WITH_OPERATIONS)
-    take(&header, 1);
-  take(&header, 1); /* default_is_stmt */
-  l->line_base = (int8_t)*take(&header, 1);
-  l->line_range = *take(&header, 1);
-  l->opcode_base = *take(&header, 1);
+    read_bytes(&header, 1);
+  read_bytes(&header, 1); /* default_is_stmt */
+  l->line_base = (int8_t)*read_bytes(&header, 1);
+  l->line_range = *read_bytes(&header, 1);
+  l->opcode_base = *read_bytes(&header, 1);
   if (header.bad || !l->line_range || !l->opcode_base ||
       (size_t)(header.end - header.at) < l->opcode_base - 1u)
     return;
@@ -424,7 +424,7 @@ bool cubin_read_lines(struct cubin *r) {
   struct bytes b = {.at = l.start, .end = l.start + r->sections[section].header.sh_size};
   bool good = read_places(&l, section);
   while (good && !l.no_memory && b.at < b.end) {
-    uint32_t length = cubin_read32(take(&b, sizeof(length)));
+    uint32_t length = cubin_read32(read_bytes(&b, sizeof(length)));
     if (b.bad || length > (size_t)(b.end - b.at))
       break;
     struct bytes unit = {.at = b.at, .end = b.at + length};

@@ -24,12 +24,12 @@ static int64_t sign_extend(uint64_t value, unsigned width) {
 }
 
 /* A value that the table lists; false if it is reserved. */
-static bool listed(unsigned values, uint64_t value) {
+static bool is_listed(unsigned values, uint64_t value) {
   const struct sm_isa_values *v = &sm_isa_values[values];
   return value < v->count && v->text[value];
 }
 
-static bool selected(const struct sm_isa_row *row, const uint64_t word[2]) {
+static bool is_selected(const struct sm_isa_row *row, const uint64_t word[2]) {
   for (unsigned i = 0; i < row->selector_count; i++) {
     const struct sm_isa_selector *s = &sm_isa_selectors[row->first_selector + i];
     uint64_t value = sm_isa_field(word, s->bits);
@@ -101,7 +101,7 @@ static bool decode_operand(const struct sm_isa_operand *d, const uint64_t word[2
   o->not_ = sm_isa_bit(word, d->not_bit);
   if (d->select_values) {
     o->select = (uint8_t)sm_isa_field(word, d->select);
-    if (!listed(d->select_values - 1u, o->select))
+    if (!is_listed(d->select_values - 1u, o->select))
       return false;
   }
   if (d->value.piece[0].length)
@@ -136,7 +136,7 @@ static bool decode_operand(const struct sm_isa_operand *d, const uint64_t word[2
     return true;
   default:
     decode_value(d, d->bits, word, o);
-    return !d->values || d->kind == SM_ISA_SPECIAL || listed(d->values - 1u, (uint64_t)o->value);
+    return !d->values || d->kind == SM_ISA_SPECIAL || is_listed(d->values - 1u, (uint64_t)o->value);
   }
 }
 
@@ -157,7 +157,7 @@ static bool decode_row(const struct sm_isa_row *row, struct sm_insn *insn) {
   for (unsigned i = 0; i < row->mod_count; i++) {
     const struct sm_isa_mod *m = &sm_isa_mods[row->first_mod + i];
     uint64_t value = sm_isa_field(word, m->bits);
-    if (!listed(m->values, value))
+    if (!is_listed(m->values, value))
       return false;
     insn->mod[m->mod] = (uint8_t)value;
   }
@@ -178,7 +178,7 @@ bool sm_decode(const uint64_t word[2], struct sm_insn *insn) {
   memcpy(insn->word, word, sizeof(insn->word));
   for (unsigned i = sm_isa_first[opcode]; i < sm_isa_first[opcode + 1]; i++) {
     const struct sm_isa_row *row = &sm_isa_rows[i];
-    if (!selected(row, word))
+    if (!is_selected(row, word))
       continue;
     stray[0] = word[0] & ~row->known[0];
     stray[1] = word[1] & ~row->known[1];

@@ -60,7 +60,7 @@ class Lowering:
         if name in self.ambiguous:
             raise Refused('modifier %s has other values in another row' % name)
         self.read.add(name)
-        return 'mod(l, SM_MOD_%s)' % identifier(name)
+        return 'modifier(l, SM_MOD_%s)' % identifier(name)
 
     def constant(self, mod, text):
         values = self.mods[mod]
@@ -154,7 +154,7 @@ class Lowering:
             if long[:len(short)] != short:
                 raise Refused('rows differ in their operands')
             longest = long
-        while longest and longest[-1] == ['next(l);']:
+        while longest and longest[-1] == ['next_operand(l);']:
             longest.pop()
         self.body += sum(longest, [])
 
@@ -164,28 +164,28 @@ class Lowering:
         for name, text in self.does.arguments.items():
             if text == o.name:
                 kind, place = self.place(name)
-                return ['%s = (%s)next(l)->value;' % (place, kind)]
+                return ['%s = (%s)next_operand(l)->value;' % (place, kind)]
             if text == o.name + '.select':
                 kind, place = self.place(name)
-                out.append('%s = (%s)peek(l)->select;' % (place, kind))
+                out.append('%s = (%s)peek_operand(l)->select;' % (place, kind))
         written = 'dst' in o.flags
         if o.name in self.does.unused or o.kind in ('pr', 'upr'):
-            return ['next(l);']
+            return ['next_operand(l);']
         if o.name in self.does.neutral:
             return ['expect_neutral(l, %d);' % (o.neutral or 0)]
         if o.kind == 'mem':
             self.slot = 1
             return ['sm_lower_address(l);']
         if o.kind in ('pred', 'upred') and written:
-            return ['u->p%s = dst_pred(l);' % o.name[-1]]
+            return ['u->p%s = lower_result_predicate(l);' % o.name[-1]]
         if o.kind in ('pred', 'upred') and o.name[-1] in INPUT_PREDICATES:
-            return ['src_pred(l, %d);' % INPUT_PREDICATES[o.name[-1]]]
+            return ['lower_source_predicate(l, %d);' % INPUT_PREDICATES[o.name[-1]]]
         if o.kind in SOURCES and written:
-            return ['dst(l, %s);' % self.words(o)]
+            return ['lower_result(l, %s);' % self.words(o)]
         if o.kind in SOURCES or o.plain_name == 'I32':
             if not self.slot and not o.name.endswith('Ra') and o.name != 'URi':
                 self.slot = 1  # where an operand B is in other instructions
-            out.append('src(l, %d, %s);' % (self.slot, self.words(o)))
+            out.append('lower_source(l, %d, %s);' % (self.slot, self.words(o)))
             self.slot += 1
             return out
         raise Refused('operand %s has no use' % o.name)

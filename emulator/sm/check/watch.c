@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- life ------------------------------------------------------------------- */
+/* --- lifetime --------------------------------------------------------------- */
 
 static bool grow_array(void *pointer, size_t *have, size_t bytes) {
   void **p = pointer;

@@ -1,8 +1,7 @@
-/* Check and profile modes: the records of a CTA beside its state, and the interfaces of
- * the parts of the watch (watch.c: its lifetime and loop, check.c: registers,
- * check_memory.c: state of memory, check_race.c: accesses, check_pointer.c: buffers of
- * addresses, count.c: the profile).
- */
+/* Check and profile modes: the records of a CTA besides its state, and the interfaces of the
+ * parts of the watch (watch.c: its lifetime and loop, check.c: registers, check_memory.c: state
+ * of memory, check_race.c: accesses, check_pointer.c: buffers of addresses, count.c: the
+ * profile). */
 #ifndef TEGRACL_SM_WATCH_H
 #define TEGRACL_SM_WATCH_H
 
@@ -156,7 +155,7 @@ static inline void sm_addresses_32(const struct sm_warp *w, const struct sm_uop 
   out[i] = (uint32_t)((a[i] << u->memory.scale) + term);
 }
 
-/* The subject of a report, beside the instruction and its lane. */
+/* The subject of a report, besides the instruction and its lane. */
 struct sm_about {
   uint64_t address;
   uint32_t bytes;
@@ -199,7 +198,7 @@ struct sm_part {
 struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset);
 void sm_check_race(const struct sm_access *access, struct sm_cell *cell,
                    const struct sm_part *part);
-/* Fences, and the atomics that locks are made of, order CTAs. */
+/* Fences, and the atomics that locks use, order CTAs. */
 void sm_check_order(struct sm_warp *w, const struct sm_note *note);
 
 /* A warp releases to, or acquires from, a clock. */

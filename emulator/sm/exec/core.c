@@ -1,7 +1,7 @@
 /* Interpreter core: the loop, and the table of this build's handlers. */
 #include "emulator/sm/exec/core.h"
 
-static void run(struct sm_warp *w, const struct sm_uop *u) {
+static void run_group(struct sm_warp *w, const struct sm_uop *u) {
   while (u)
     u = u->handler(w, u);
 #if defined(__AVX__)
@@ -19,5 +19,5 @@ const struct sm_core SM_CORE_NAME = {
             SM_HANDLERS(X)
 #undef X
         },
-    .run = run,
+    .run = run_group,
 };

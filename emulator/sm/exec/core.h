@@ -23,9 +23,8 @@ SM_HANDLERS(X)
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* A handler ends by calling the next one, which the compiler makes a jump. Where
- * it does not, the stack is bounded all the same: taken branches and the ends of
- * pages return to the loop. */
+/* A handler ends by calling the next one; the compiler turns the call into a jump. If it does
+ * not, the stack is still bounded: taken branches and the ends of pages return to the loop. */
 #define NEXT u[1].handler(w, u + 1)
 
 #define REG(offset) ((uint32_t *)(w->file + (offset)))

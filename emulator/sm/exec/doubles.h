@@ -1,7 +1,5 @@
-/* A warp's 64-bit values, whose halves lie in two registers, in the host's
- * vectors: as many at a time as one of them holds (VEC), two vectors from each
- * vector of low words and of high words.
- */
+/* A warp's 64-bit values, whose halves are in two registers, in the host's vectors: as many at a
+ * time as one of them holds (VEC), two vectors from each vector of low words and of high words. */
 #ifndef TEGRACL_SM_DOUBLES_H
 #define TEGRACL_SM_DOUBLES_H
 

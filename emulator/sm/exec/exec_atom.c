@@ -193,7 +193,7 @@ HANDLER(atom) {
   const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, true);
+    return raise_misaligned(w, u, m, a.l, bytes, true);
   uint64_t differ = 0;
   FOR_LANES
   differ |= a.l[i] ^ a.l[0];

@@ -182,7 +182,7 @@ HANDLER(f2f) {
     return NEXT;
   }
   struct sm_lanes r;
-  /* The bits that tf32 lacks are zeros below it. */
+  /* tf32 is stored in the upper bits; the bits below are zero. */
   const unsigned up = u->convert.to == FORMAT_TF32 ? 13 : 0;
   FOR_LANES
   r.l[i] = (uint32_t)out.l[i] << up;

@@ -6,8 +6,8 @@
 
 /* --- branches --------------------------------------------------------------- */
 
-static inline const struct sm_uop *taken(struct sm_warp *w, const struct sm_uop *u,
-                                         const struct sm_uop *to) {
+static inline const struct sm_uop *jump_near(struct sm_warp *w, const struct sm_uop *u,
+                                             const struct sm_uop *to) {
   sm_account(w, u, to);
   return LIKELY(w->left > 0) ? to : sm_preempt(w, sm_pc_of(w, to));
 }
@@ -16,13 +16,14 @@ static inline const struct sm_uop *taken(struct sm_warp *w, const struct sm_uop 
 HANDLER(bra) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (m == w->active[0])
-    return taken(w, u, u + u->branch.jump);
+    return jump_near(w, u, u + u->branch.jump);
   if (m)
     sm_split(w, m, (uint64_t)u->branch.target);
   return NEXT;
 }
 
-static inline const struct sm_uop *far(struct sm_warp *w, const struct sm_uop *u, uint64_t pc) {
+static inline const struct sm_uop *jump_far(struct sm_warp *w, const struct sm_uop *u,
+                                            uint64_t pc) {
   sm_account(w, u, u);
   return w->left > 0 ? sm_continue(w, pc) : sm_preempt(w, pc);
 }
@@ -30,7 +31,7 @@ static inline const struct sm_uop *far(struct sm_warp *w, const struct sm_uop *u
 HANDLER(bra_far) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (m == w->active[0])
-    return far(w, u, (uint64_t)u->branch.target);
+    return jump_far(w, u, (uint64_t)u->branch.target);
   if (m)
     sm_split(w, m, (uint64_t)u->branch.target);
   return NEXT;
@@ -45,16 +46,17 @@ HANDLER(bra_cond) {
   if (u->branch.condition == COND_U) {
     if (m != w->active[0])
       return NEXT;
-    return u->branch.near ? taken(w, u, u + u->branch.jump) : far(w, u, (uint64_t)u->branch.target);
+    return u->branch.near ? jump_near(w, u, u + u->branch.jump)
+                          : jump_far(w, u, (uint64_t)u->branch.target);
   }
   const uint32_t mask = REG(u->s[0])[0] ^ (u->mods ? ~0u : 0);
   const bool together = (mask & w->alive & ~m) == 0;
   if (u->branch.condition == COND_DIV)
-    return together ? NEXT : far(w, u, (uint64_t)u->branch.target);
+    return together ? NEXT : jump_far(w, u, (uint64_t)u->branch.target);
   if (!together)
     return NEXT;
   if (m == w->active[0])
-    return far(w, u, (uint64_t)u->branch.target);
+    return jump_far(w, u, (uint64_t)u->branch.target);
   if (m)
     sm_split(w, m, (uint64_t)u->branch.target);
   return NEXT;
@@ -74,7 +76,7 @@ HANDLER(brx) {
   FOR_MASK(i, m)
   differ |= target[i] ^ target[first];
   if (!differ && m == w->active[0])
-    return far(w, u, target[first]);
+    return jump_far(w, u, target[first]);
   return sm_jump_lanes(w, u, m, target);
 }
 
@@ -94,7 +96,7 @@ HANDLER(lepc) {
 }
 
 HANDLER(page_end) {
-  return far(w, u - 1, w->page->va + SM_PAGE_BYTES);
+  return jump_far(w, u - 1, w->page->va + SM_PAGE_BYTES);
 }
 
 /* --- convergence -------------------------------------------------------------- */
@@ -128,7 +130,7 @@ HANDLER(break_) {
   return NEXT;
 }
 
-/* And NANOSLEEP: ptxas puts no YIELD into a loop that has one. */
+/* Also NANOSLEEP: ptxas puts no YIELD into a loop that has one. */
 HANDLER(yield) {
   const uint32_t m = exec_mask(w, u) & PP;
   return m ? sm_switch(w, u) : NEXT;
@@ -233,7 +235,8 @@ enum special {
   SR_GLOBALTIMERHI,
 };
 
-/* Instructions stand for clock ticks. Workers count their own; a CTA's clock never goes back. */
+/* Each instruction counts as one clock tick. A worker counts its own instructions; a CTA's clock
+ * never goes back. */
 static uint64_t clock_now(const struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_cta *cta = w->cta;
   return cta->worker->instructions + cta->ahead + (uint64_t)(w->slice - w->left + (u - w->from));
@@ -244,7 +247,7 @@ static uint64_t time_now(const struct sm_warp *w) {
   return grid->time_ns ? grid->time_ns() : 0;
 }
 
-static void special(struct sm_warp *w, const struct sm_uop *u, unsigned number, uint32_t *r) {
+static void read_special(struct sm_warp *w, const struct sm_uop *u, unsigned number, uint32_t *r) {
   enum { VIRTID_WARP_SHIFT = 8 };
   switch (number) {
   case SR_LANEID:
@@ -307,7 +310,7 @@ static void special(struct sm_warp *w, const struct sm_uop *u, unsigned number, 
 
 HANDLER(s2r) {
   struct sm_lanes t;
-  special(w, u, u->special.number, t.l);
+  read_special(w, u, u->special.number, t.l);
   sm_blend(REG(u->d), t.l, exec_mask(w, u));
   return NEXT;
 }
@@ -321,7 +324,7 @@ HANDLER(s2r64) {
     sm_splat(lo.l, (uint32_t)now);
     sm_splat(hi.l, (uint32_t)(now >> 32));
   } else {
-    special(w, u, u->special.number, lo.l);
+    read_special(w, u, u->special.number, lo.l);
     sm_splat(hi.l, 0);
   }
   sm_blend(REG(u->d), lo.l, m);

@@ -47,9 +47,9 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
   sm_blend(high, w->scratch[1].l, m);
 }
 
-/* The same rounded to nearest, without absolute values, and with a scalar of
- * positive sign in one slot or in none: in the host's registers all the way.
- * Where a result is a NaN the general one decides. */
+/* The same rounded to nearest, without absolute values, and with a scalar of positive sign in
+ * one slot or in none: computed in the host's registers. If a result is a NaN, the general
+ * handler computes it. */
 #define FAST(name, general, slot, operation)                                                       \
   HANDLER(name) {                                                                                  \
     const uint32_t m = exec_mask(w, u);                                                            \
@@ -83,7 +83,7 @@ FAST(dfma_rrr, dfma, SM_NO_SLOT, VEC_FMA)
 FAST(dfma_rsr, dfma, 1, VEC_FMA)
 FAST(dfma_rrs, dfma, 2, VEC_FMA)
 
-/* The ends of the comparisons mean MIN and MAX. */
+/* The first and the last comparison code mean MIN and MAX. */
 HANDLER(dsetp) {
   enum { DSETP_MIN = 0, DSETP_MAX = 15 };
   const uint32_t m = exec_mask(w, u);

@@ -1,4 +1,4 @@
-/* Interpreter core: doubles, whose halves lie in two registers. */
+/* Interpreter core: doubles, whose halves are in two registers. */
 #ifndef TEGRACL_SM_EXEC_DOUBLE_H
 #define TEGRACL_SM_EXEC_DOUBLE_H
 

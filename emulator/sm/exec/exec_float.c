@@ -15,8 +15,8 @@ static inline void finish_f32(const struct sm_uop *u, uint32_t *r) {
   }
 }
 
-/* Rare: a NaN among the results becomes the one that the hardware gives. Apart
- * from the arithmetic, so that the next instruction need not wait for it. */
+/* Rare: a NaN among the results becomes the one that the hardware gives. This is separate from
+ * the arithmetic, so that the next instruction does not wait for it. */
 #define CANONICAL(r)                                                                               \
   do {                                                                                             \
     if (UNLIKELY(sm_any_nan32(r))) {                                                               \

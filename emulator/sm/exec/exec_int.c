@@ -3,8 +3,8 @@
  */
 #include "emulator/sm/exec/core.h"
 
-static inline void put(struct sm_warp *w, unsigned offset, const struct sm_lanes *value,
-                       uint32_t m) {
+static inline void store_lanes(struct sm_warp *w, unsigned offset, const struct sm_lanes *value,
+                               uint32_t m) {
   if (LIKELY(m == SM_ALL_LANES))
     memcpy(REG(offset), value->l, SM_REG_BYTES);
   else
@@ -90,7 +90,7 @@ HANDLER(iadd3) {
     one.l[i] = carry >= 1 ? ~0u : 0;
     two.l[i] = carry >= 2 ? ~0u : 0;
   }
-  put(w, u->d, &d, m);
+  store_lanes(w, u->d, &d, m);
   pred_out(w, u->pd, sm_mask_of(one.l), m);
   pred_out(w, u->pe, sm_mask_of(two.l), m);
   return NEXT;
@@ -162,8 +162,8 @@ HANDLER(imad_wide_plain) {
       hi.l[i] = (uint32_t)(s >> 32);
     }
   }
-  put(w, u->d, &lo, m);
-  put(w, u->d + SM_REG_BYTES, &hi, m);
+  store_lanes(w, u->d, &lo, m);
+  store_lanes(w, u->d + SM_REG_BYTES, &hi, m);
   return NEXT;
 }
 
@@ -184,10 +184,10 @@ HANDLER(imad_wide) {
     carry.l[i] = 0u - (out != 0);
   }
   if (u->imad_wide.high) {
-    put(w, u->d, &hi, m);
+    store_lanes(w, u->d, &hi, m);
   } else {
-    put(w, u->d, &lo, m);
-    put(w, u->d + SM_REG_BYTES, &hi, m);
+    store_lanes(w, u->d, &lo, m);
+    store_lanes(w, u->d + SM_REG_BYTES, &hi, m);
   }
   pred_out(w, u->pd, sm_mask_of(carry.l), m);
   return NEXT;
@@ -218,7 +218,7 @@ HANDLER(lea) {
     d.l[i] = sem_add3(shifted, b[i], 0, xa, xb, 0, n + (p & sm_lane_bit[i] ? 1u : 0), &out);
     carry.l[i] = out ? ~0u : 0;
   }
-  put(w, u->d, &d, m);
+  store_lanes(w, u->d, &d, m);
   pred_out(w, u->pd, sm_mask_of(carry.l), m);
   return NEXT;
 }

@@ -1,11 +1,10 @@
-/* Interpreter core: global memory behind the L1 cache of the CTA's SM (l1.h), in place
- * of the handlers of exec_mem.c and exec_atom.c where code is decoded for it.
- */
+/* Interpreter core: global memory through the L1 cache of the CTA's SM (l1.h). Code that is
+ * decoded for it has these handlers in place of those of exec_mem.c and exec_atom.c. */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/l1.h"
 
-static inline const struct sm_uop *access(struct sm_warp *w, const struct sm_uop *u, bool generic,
-                                          bool write) {
+static inline const struct sm_uop *access_l1(struct sm_warp *w, const struct sm_uop *u,
+                                             bool generic, bool write) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
     return NEXT;
@@ -15,7 +14,7 @@ static inline const struct sm_uop *access(struct sm_warp *w, const struct sm_uop
   const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, write);
+    return raise_misaligned(w, u, m, a.l, bytes, write);
   FOR_MASK(i, m) {
     struct place place = generic ? generic_place(w, u, i, a.l[i], bytes, write)
                                  : global_place(w, u, i, a.l[i], bytes, write);
@@ -33,16 +32,16 @@ static inline const struct sm_uop *access(struct sm_warp *w, const struct sm_uop
 }
 
 HANDLER(l1_ld_global) {
-  return access(w, u, false, false);
+  return access_l1(w, u, false, false);
 }
 HANDLER(l1_ld_generic) {
-  return access(w, u, true, false);
+  return access_l1(w, u, true, false);
 }
 HANDLER(l1_st_global) {
-  return access(w, u, false, true);
+  return access_l1(w, u, false, true);
 }
 HANDLER(l1_st_generic) {
-  return access(w, u, true, true);
+  return access_l1(w, u, true, true);
 }
 
 /* The L2 cache does it. */

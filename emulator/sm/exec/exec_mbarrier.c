@@ -12,7 +12,7 @@ enum { MBARRIER_BYTES = 8 };
 
 /* What a lane's instruction does to the object at p: an arrival, or one
  * more than its low word (what a phase expects is one less). d: the object before. */
-static inline void arrive(struct sm_warp *w, const struct sm_uop *u, unsigned lane, uint8_t *p) {
+static inline void arrive_at(struct sm_warp *w, const struct sm_uop *u, unsigned lane, uint8_t *p) {
   const uint32_t phase = 1u << 31, expected_base = 1u << 30;
   const uint32_t low = load_word(p, SIZE_32);
   REG(u->d)[lane] = low;
@@ -28,7 +28,7 @@ static inline void arrive(struct sm_warp *w, const struct sm_uop *u, unsigned la
   REG(u->d + SM_REG_BYTES)[lane] = high;
 }
 
-/* ATOMS.ARRIVE; and ARRIVES, which follows asynchronous copies: here they are over. */
+/* ATOMS.ARRIVE; also ARRIVES, which follows asynchronous copies: here they have ended. */
 HANDLER(arrive) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -37,7 +37,7 @@ HANDLER(arrive) {
   if (!shared_addresses(w, u, m, MBARRIER_BYTES, true, at.l))
     return NULL;
   FOR_MASK(i, m)
-  arrive(w, u, i, w->shared + at.l[i]);
+  arrive_at(w, u, i, w->shared + at.l[i]);
   return NEXT;
 }
 
@@ -50,12 +50,12 @@ HANDLER(arrive_generic) {
   const uint32_t bytes = size_bytes[u->memory.size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, true);
+    return raise_misaligned(w, u, m, a.l, bytes, true);
   FOR_MASK(i, m) {
     const uint64_t offset = a.l[i] - w->cta->grid->shared_window;
     if (offset >= SM_WINDOW_BYTES || offset + bytes > w->shared_bytes)
       return sm_raise(w, u, SM_FAULT_SHARED_RANGE, i, a.l[i], bytes, true);
-    arrive(w, u, i, w->shared + offset);
+    arrive_at(w, u, i, w->shared + offset);
   }
   pred_out(w, u->pd, ~0u, m);
   return NEXT;

@@ -5,8 +5,8 @@
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/doubles.h"
 
-/* Words from 16 places: often all the same or consecutive, where a work-group's
- * rows are half a warp wide. Offsets are below 2^31. */
+/* Words from 16 places: often all the same or consecutive, if a work-group's rows are half a
+ * warp wide. Offsets are below 2^31. */
 static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *at) {
   enum { HALF = SM_LANES / 2 };
   uint32_t differ = 0, spread = 0;
@@ -38,8 +38,8 @@ static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *
 }
 
 /* Words from 32 places in one piece of host memory to registers. */
-static inline void gather(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
-                          enum size size, uint32_t m) {
+static inline void gather_words(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
+                                enum size size, uint32_t m) {
   const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
   struct sm_lanes t[4];
   if (size == SIZE_32) {
@@ -75,8 +75,8 @@ static inline void scatter_lane(const struct sm_warp *w, unsigned s, uint8_t *p,
   memcpy(p, t, size == SIZE_64 ? 8 : 16);
 }
 
-static inline void scatter(const struct sm_warp *w, unsigned s, uint8_t *p, const uint32_t *at,
-                           enum size size, uint32_t m) {
+static inline void scatter_words(const struct sm_warp *w, unsigned s, uint8_t *p,
+                                 const uint32_t *at, enum size size, uint32_t m) {
   if (LIKELY(m == SM_ALL_LANES)) {
     for (unsigned i = 0; i < SM_LANES; i++)
       scatter_lane(w, s, p + at[i], size, i);
@@ -102,8 +102,7 @@ static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uin
   return sm_global(w->cta, min, max - min + bytes, write);
 }
 
-/* The same when all lanes run and their addresses share the high word; NULL also
- * where it is not so simple. */
+/* The same when all lanes run and their addresses share the high word; NULL in all other cases. */
 static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
                                 const uint32_t *hi, uint32_t bytes, bool write, uint32_t *at) {
   const uint32_t h0 = hi[0];
@@ -125,7 +124,7 @@ static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const
 
 enum pattern { PATTERN_ANY, PATTERN_UNIT, PATTERN_SAME };
 
-/* How the lanes' addresses lie when all lanes run: in a row, or all the same. */
+/* The pattern of the lanes' addresses when all lanes run: consecutive, or all the same. */
 static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
   const uint32_t l0 = lo[0], h0 = hi[0];
   uint32_t differ = 0, spread = 0;
@@ -139,8 +138,8 @@ static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uin
   return differ ? PATTERN_ANY : PATTERN_SAME;
 }
 
-/* Loads of consecutive elements. The words of wide ones go to a register each:
- * of 128 bits, the even ones and the odd ones are told apart first. */
+/* Loads of consecutive elements. Each word of a wide element goes to its own register. For 128
+ * bits, the even words are first separated from the odd ones. */
 static inline void load_row(struct sm_warp *w, unsigned d, const uint8_t *p, enum size size) {
   struct sm_lanes even[2], odd[2];
   switch (size) {
@@ -207,7 +206,7 @@ static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct 
   return NEXT;
 }
 
-/* Global memory, whichever lanes run and however their addresses lie. */
+/* Global memory, for any lanes and any addresses. */
 static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                               bool write) {
   struct addresses a;
@@ -216,14 +215,14 @@ static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm
   const uint32_t bytes = size_bytes[size];
   addresses_of(w, u, m, &a);
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, write);
+    return raise_misaligned(w, u, m, a.l, bytes, write);
   uint8_t *p = one_run(w, &a, bytes, write, at.l);
   if (UNLIKELY(!p))
     return access_lanes(w, u, m, &a, false, write);
   if (write)
-    scatter(w, u->s[1], p, at.l, size, m);
+    scatter_words(w, u->s[1], p, at.l, size, m);
   else
-    gather(w, u->d, p, at.l, size, m);
+    gather_words(w, u->d, p, at.l, size, m);
   return NEXT;
 }
 
@@ -249,7 +248,7 @@ HANDLER(ld_global) {
       struct sm_lanes at;
       const uint8_t *p = near_run(w, u, lo, hi, bytes, false, at.l);
       if (LIKELY(p != NULL)) {
-        gather(w, u->d, p, at.l, size, m);
+        gather_words(w, u->d, p, at.l, size, m);
         return NEXT;
       }
     }
@@ -269,7 +268,7 @@ HANDLER(st_global) {
     if (pattern64(lo, hi, bytes) != PATTERN_UNIT) {
       p = near_run(w, u, lo, hi, bytes, true, at.l);
       if (LIKELY(p != NULL)) {
-        scatter(w, u->s[1], p, at.l, size, m);
+        scatter_words(w, u->s[1], p, at.l, size, m);
         return NEXT;
       }
     } else if (LIKELY(!(base & (bytes - 1)))) {
@@ -303,7 +302,7 @@ static inline const struct sm_uop *access_generic(struct sm_warp *w, const struc
     return write ? SM_NAME(st_global)(w, u) : SM_NAME(ld_global)(w, u);
   const uint32_t bytes = size_bytes[u->memory.size];
   if (UNLIKELY(address_bits(&a) & (bytes - 1)))
-    return misaligned(w, u, m, a.l, bytes, write);
+    return raise_misaligned(w, u, m, a.l, bytes, write);
   return access_lanes(w, u, m, &a, true, write);
 }
 
@@ -348,7 +347,7 @@ HANDLER(ld_shared) {
       break;
     }
   }
-  gather(w, u->d, w->shared, at.l, size, m);
+  gather_words(w, u->d, w->shared, at.l, size, m);
   return NEXT;
 }
 
@@ -364,7 +363,7 @@ HANDLER(st_shared) {
   if (LIKELY(m == SM_ALL_LANES) && pattern32(at.l, bytes) == PATTERN_UNIT)
     store_row(w, u->s[1], w->shared + at.l[0], size);
   else
-    scatter(w, u->s[1], w->shared, at.l, size, m);
+    scatter_words(w, u->s[1], w->shared, at.l, size, m);
   return NEXT;
 }
 

@@ -61,7 +61,7 @@ static inline uint64_t uniform_term(const struct sm_warp *w, const struct sm_uop
          (uint64_t)u->memory.offset;
 }
 
-/* Lanes outside m get a lane's of m. */
+/* Lanes outside m get the address of a lane of m. */
 static inline void addresses_of(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                 struct addresses *out) {
   const uint32_t *lo = REG(u->s[0]), *hi = REG(u->memory.narrow ? 0 : u->s[0] + SM_REG_BYTES);
@@ -86,8 +86,9 @@ static inline uint64_t address_bits(const struct addresses *a) {
   return bits;
 }
 
-static inline const struct sm_uop *misaligned(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
-                                              const uint64_t *a, uint32_t bytes, bool write) {
+static inline const struct sm_uop *raise_misaligned(struct sm_warp *w, const struct sm_uop *u,
+                                                    uint32_t m, const uint64_t *a, uint32_t bytes,
+                                                    bool write) {
   FOR_MASK(i, m)
   if (a[i] & (bytes - 1))
     return sm_raise(w, u, SM_FAULT_MISALIGNED, i, a[i], bytes, write);
@@ -116,7 +117,7 @@ struct place {
   uint32_t stride; /* bytes from one word to the next */
 };
 
-/* Where a lane's global address lies; p is NULL after a fault was raised. */
+/* The memory at a lane's global address; p is NULL after a fault was raised. */
 static inline struct place global_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                         uint64_t address, uint32_t bytes, bool write) {
   struct place place = {sm_global(w->cta, address, bytes, write), 4};
@@ -125,7 +126,7 @@ static inline struct place global_place(struct sm_warp *w, const struct sm_uop *
   return place;
 }
 
-/* Where a lane's generic address lies; p is NULL after a fault was raised. */
+/* The memory at a lane's generic address; p is NULL after a fault was raised. */
 static inline struct place generic_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                          uint64_t address, uint32_t bytes, bool write) {
   const struct sm_grid *grid = w->cta->grid;
@@ -168,8 +169,8 @@ static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned
   }
 }
 
-/* 32-bit addresses: register * scale + UR + offset; lanes outside m get a
- * lane's of m. *low and *high are the extremes, *bits all bits that occur. */
+/* 32-bit addresses: register * scale + UR + offset; lanes outside m get the address of a lane of
+ * m. *low and *high are the extremes, *bits all bits that occur. */
 static inline void addresses32(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                uint32_t *at, uint32_t *high, uint32_t *bits) {
   const uint32_t *a = REG(u->s[0]);

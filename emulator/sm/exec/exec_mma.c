@@ -18,7 +18,7 @@ enum {
   SPARSE_CHOICES = 32, /* bytes of a row that metadata places */
 };
 
-/* Functions with large frames are apart from the handlers, which end by a call. */
+/* Functions with large frames are not inlined into handlers, which end with a call. */
 #define APART __attribute__((noinline))
 
 /* The words of A and B as matrices. With one register A has 8 rows. */
@@ -106,8 +106,8 @@ struct decoded {
   bool specials;
 };
 
-static inline void decode(struct decoded *out, const uint32_t *words, unsigned index,
-                          enum sem_mma_type type) {
+static inline void decode_elements(struct decoded *out, const uint32_t *words, unsigned index,
+                                   enum sem_mma_type type) {
   const int32_t least = type == SEM_MMA_F16 ? SEM_F16_LEAST : SEM_F32_LEAST;
   uint32_t specials = 0;
   FOR_LANES {
@@ -129,7 +129,7 @@ static inline void load_floats(struct floats *t, const struct sm_warp *w, const 
   t->specials = false;
   for (unsigned r = 0; r < u->mma.a_registers; r++)
     for (unsigned h = 0; h < in_word; h++) {
-      decode(&d, REG(u->s[0] + r * SM_REG_BYTES), h, type);
+      decode_elements(&d, REG(u->s[0] + r * SM_REG_BYTES), h, type);
       t->specials |= d.specials;
       for (unsigned i = 0; i < SM_LANES; i++) {
         const unsigned row = i / QUAD + r % 2 * GROUPS;
@@ -141,7 +141,7 @@ static inline void load_floats(struct floats *t, const struct sm_warp *w, const 
     }
   for (unsigned r = 0; r < u->mma.b_registers; r++)
     for (unsigned h = 0; h < in_word; h++) {
-      decode(&d, REG(u->s[1] + r * SM_REG_BYTES), h, type);
+      decode_elements(&d, REG(u->s[1] + r * SM_REG_BYTES), h, type);
       t->specials |= d.specials;
       for (unsigned i = 0; i < SM_LANES; i++) {
         const unsigned k = (i % QUAD + r * QUAD) * in_word + h;
@@ -261,8 +261,8 @@ static inline void store_sums(struct sm_warp *w, const struct sm_uop *u, uint32_
   }
 }
 
-static inline void multiply(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
-                            enum sem_mma_type type, bool to_f16) {
+static inline void multiply_matrices(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
+                                     enum sem_mma_type type, bool to_f16) {
   const unsigned in_word = type == SEM_MMA_TF32 ? 1 : 2;
   const unsigned elements = u->mma.a_registers / 2 * QUAD * in_word;
   const unsigned most = SEM_MMA_BYTES / 4 * in_word, step = elements < most ? elements : most;
@@ -287,13 +287,13 @@ static inline void multiply(struct sm_warp *w, const struct sm_uop *u, uint32_t 
 
 static APART void multiply_floats(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   if (u->mma.option)
-    multiply(w, u, m, SEM_MMA_F16, true);
+    multiply_matrices(w, u, m, SEM_MMA_F16, true);
   else if (u->mma.type == SEM_MMA_F16)
-    multiply(w, u, m, SEM_MMA_F16, false);
+    multiply_matrices(w, u, m, SEM_MMA_F16, false);
   else if (u->mma.type == SEM_MMA_BF16)
-    multiply(w, u, m, SEM_MMA_BF16, false);
+    multiply_matrices(w, u, m, SEM_MMA_BF16, false);
   else
-    multiply(w, u, m, SEM_MMA_TF32, false);
+    multiply_matrices(w, u, m, SEM_MMA_TF32, false);
 }
 
 /* --- doubles ---------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
-/* Thirty-two lanes: the vector type on which a warp's work is done, and its
- * traffic with lane masks. Loops over lanes are written plainly; the compiler
- * turns them into the vector instructions of the build at hand (the
- * interpreter is compiled several times, see core.h).
- */
+/* Thirty-two lanes: the vector type of a warp's values, and its conversion from and to lane
+ * masks. Loops over lanes are plain C; the compiler turns them into the vector instructions of
+ * each build (the interpreter is compiled several times, see core.h). */
 #ifndef TEGRACL_SM_LANES_H
 #define TEGRACL_SM_LANES_H
 

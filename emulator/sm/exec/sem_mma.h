@@ -17,9 +17,9 @@
  *   count as any number. An exact zero is +0, a NaN the canonical one.
  * - Of a tf32 operand only the upper 19 bits count.
  *
- * Not measured by anybody: the order of sums of sparse operands (taken: that of the
- * elements which are there); whether .SAT of integers clamps more than once (taken:
- * once).
+ * No measurements exist of the order of sums of sparse operands (assumed: that of the
+ * elements which are present), nor of whether .SAT of integers clamps more than once
+ * (assumed: once).
  */
 #ifndef TEGRACL_SM_SEM_MMA_H
 #define TEGRACL_SM_SEM_MMA_H

@@ -19,29 +19,29 @@ struct lowering {
   bool out_of_range, unsupported;
   unsigned at;          /* next operand */
   struct sm_note *note; /* to be filled in, or NULL */
-  bool address;         /* the operand at hand is part of an address */
+  bool address;         /* the current operand is part of an address */
   bool bindless;        /* an operand is a constant by descriptor */
 };
 
 /* note.c: a run of slots that the instruction uses. */
 void sm_note_slot(struct sm_note *note, unsigned slot, unsigned count, bool written, bool address);
-/* What does not come from the operands. */
+/* The members of a note that do not come from the operands. */
 void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
                     const struct sm_uop *u);
 
-static inline const struct sm_operand *next(struct lowering *l) {
+static inline const struct sm_operand *next_operand(struct lowering *l) {
   static const struct sm_operand none = {.kind = SM_OPERAND_NONE};
   return l->at < l->insn->operand_count ? &l->insn->operand[l->at++] : &none;
 }
 
 /* The same operand again at the next call. */
-static inline const struct sm_operand *peek(struct lowering *l) {
-  const struct sm_operand *o = next(l);
+static inline const struct sm_operand *peek_operand(struct lowering *l) {
+  const struct sm_operand *o = next_operand(l);
   l->at--;
   return o;
 }
 
-static inline unsigned mod(const struct lowering *l, enum sm_mod which) {
+static inline unsigned modifier(const struct lowering *l, enum sm_mod which) {
   return l->insn->mod[which];
 }
 
@@ -63,16 +63,16 @@ static inline uint16_t reg_slot(struct lowering *l, const struct sm_operand *o, 
   return (uint16_t)(slot * SM_REG_BYTES);
 }
 
-static inline void dst(struct lowering *l, unsigned count) {
-  l->u->d = reg_slot(l, next(l), count, true);
+static inline void lower_result(struct lowering *l, unsigned count) {
+  l->u->d = reg_slot(l, next_operand(l), count, true);
 }
 
 static inline uint8_t pred_index(const struct sm_operand *o) {
   return (uint8_t)(o->kind == SM_OPERAND_UPRED ? SM_PRED_UNIFORM + o->reg : o->reg);
 }
 
-static inline uint8_t dst_pred(struct lowering *l) {
-  const struct sm_operand *o = next(l);
+static inline uint8_t lower_result_predicate(struct lowering *l) {
+  const struct sm_operand *o = next_operand(l);
   if (o->kind != SM_OPERAND_PRED && o->kind != SM_OPERAND_UPRED)
     return SM_PRED_DISCARD;
   if (o->reg == SM_PRED_TRUE)
@@ -83,9 +83,9 @@ static inline uint8_t dst_pred(struct lowering *l) {
 }
 
 /* Input predicates pp, pq, pr: which is 0, 1, 2. */
-static inline void src_pred(struct lowering *l, unsigned which) {
+static inline void lower_source_predicate(struct lowering *l, unsigned which) {
   struct sm_uop *u = l->u;
-  const struct sm_operand *o = next(l);
+  const struct sm_operand *o = next_operand(l);
   if (o->kind != SM_OPERAND_PRED && o->kind != SM_OPERAND_UPRED)
     return;
   uint8_t *field = which == 0 ? &u->pp : which == 1 ? &u->pq : &u->pr;
@@ -98,7 +98,7 @@ static inline void src_pred(struct lowering *l, unsigned which) {
 
 /* An operand with which only one value is executed: RZ, PT, or a number. */
 static inline void expect_neutral(struct lowering *l, int64_t number) {
-  const struct sm_operand *o = next(l);
+  const struct sm_operand *o = next_operand(l);
   switch (o->kind) {
   case SM_OPERAND_NONE:
     break;
@@ -115,9 +115,9 @@ static inline void expect_neutral(struct lowering *l, int64_t number) {
 }
 
 /* Source slot: a register of count words, an immediate or a constant. */
-static inline void src(struct lowering *l, unsigned slot, unsigned count) {
+static inline void lower_source(struct lowering *l, unsigned slot, unsigned count) {
   struct sm_uop *u = l->u;
-  const struct sm_operand *o = next(l);
+  const struct sm_operand *o = next_operand(l);
   unsigned mods = (o->neg ? SM_SRC_NEG : 0u) | (o->abs || o->inv ? SM_SRC_ABS : 0u);
   u->mods |= (uint8_t)(mods << (2 * slot));
   switch (o->kind) {
@@ -176,10 +176,10 @@ SM_LOWERINGS(X)
 void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_core *core,
                  sm_handler *handler);
 
-/* specialise.c: a faster handler that does the same for this uop, or the same. */
+/* specialise.c: a faster handler that does the same for this uop, or the one given. */
 unsigned sm_specialise(const struct sm_uop *u, unsigned handler);
-/* Handlers for sequences among lowered uops; each uop stays whole for those who
- * jump into the sequence. */
+/* Handlers for sequences of lowered uops. Each uop stays complete, because a branch may lead
+ * into the sequence. */
 void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core);
 
 #endif

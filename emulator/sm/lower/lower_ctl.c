@@ -6,7 +6,7 @@
 /* A target: an address, or with a register what is added to it. */
 static unsigned lower_target(struct lowering *l) {
   struct sm_uop *u = l->u;
-  const struct sm_operand *o = next(l);
+  const struct sm_operand *o = next_operand(l);
   if (o->kind == SM_OPERAND_UREG) { /* CALL.ABS URa */
     u->s[0] = reg_slot(l, o, 2, false);
     return SM_H_brx;
@@ -31,16 +31,16 @@ static unsigned lower_target(struct lowering *l) {
 
 unsigned sm_lower_branch(struct lowering *l, unsigned handler) {
   (void)handler;
-  src_pred(l, 0);
+  lower_source_predicate(l, 0);
   return lower_target(l);
 }
 
 unsigned sm_lower_bra(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  src_pred(l, 0);
-  const unsigned cond = mod(l, SM_MOD_COND);
+  lower_source_predicate(l, 0);
+  const unsigned cond = modifier(l, SM_MOD_COND);
   if (l->insn->op == SM_OP_BRA_UR) {
-    const struct sm_operand *mask = next(l);
+    const struct sm_operand *mask = next_operand(l);
     u->s[0] = reg_slot(l, mask, 1, false);
     u->mods = mask->inv ? SM_SRC_NEG : 0;
   } else {
@@ -56,18 +56,18 @@ unsigned sm_lower_bra(struct lowering *l, unsigned handler) {
 
 unsigned sm_lower_bmov(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  const struct sm_operand *to = next(l);
+  const struct sm_operand *to = next_operand(l);
   if (to->kind == SM_OPERAND_BARRIER) {
     u->bmov.to_barrier = 1;
     u->bmov.to = (uint8_t)to->value;
   } else {
     u->d = reg_slot(l, to, 1, true);
   }
-  if (peek(l)->kind == SM_OPERAND_BARRIER) {
+  if (peek_operand(l)->kind == SM_OPERAND_BARRIER) {
     u->bmov.from_barrier = 1;
-    u->bmov.from = (uint8_t)next(l)->value;
+    u->bmov.from = (uint8_t)next_operand(l)->value;
   } else {
-    src(l, 1, 1);
+    lower_source(l, 1, 1);
   }
   return handler;
 }
@@ -76,7 +76,7 @@ unsigned sm_lower_bar(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   if (l->insn->operand_count == 0)
     return handler;
-  const struct sm_operand *id = next(l), *count = next(l);
+  const struct sm_operand *id = next_operand(l), *count = next_operand(l);
   if (id->kind == SM_OPERAND_REG) {
     u->bar.id_in_register = 1;
     u->s[1] = reg_slot(l, id, 1, false);
@@ -90,7 +90,7 @@ unsigned sm_lower_bar(struct lowering *l, unsigned handler) {
   } else {
     u->bar.count = (int32_t)count->value;
   }
-  src_pred(l, 0);
+  lower_source_predicate(l, 0);
   return handler;
 }
 
@@ -128,14 +128,14 @@ unsigned sm_choose_special(struct lowering *l, unsigned handler) {
 
 unsigned sm_lower_shfl(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  u->pd = dst_pred(l);
-  dst(l, 1);
-  src(l, 0, 1);
-  src(l, 1, 1);
-  u->shfl.clamp_known = peek(l)->kind == SM_OPERAND_IMM;
+  u->pd = lower_result_predicate(l);
+  lower_result(l, 1);
+  lower_source(l, 0, 1);
+  lower_source(l, 1, 1);
+  u->shfl.clamp_known = peek_operand(l)->kind == SM_OPERAND_IMM;
   if (u->shfl.clamp_known)
-    u->shfl.clamp = (uint16_t)next(l)->value;
+    u->shfl.clamp = (uint16_t)next_operand(l)->value;
   else
-    src(l, 2, 1);
+    lower_source(l, 2, 1);
   return handler;
 }

@@ -43,7 +43,7 @@ void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_c
     break;
   case SM_OP_CCTL_ALL:
   case SM_OP_CCTL:
-    /* One line's invalidate takes the others along. */
+    /* An invalidate of one line drops all lines. */
     if (insn->mod[SM_MOD_CCTL] == SM_CCTL_IVALL || insn->mod[SM_MOD_CCTL] == SM_CCTL_IVALLP ||
         insn->mod[SM_MOD_CCTL] == SM_CCTL_IV)
       *handler = core->handler[SM_H_l1_invalidate];

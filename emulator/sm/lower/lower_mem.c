@@ -5,7 +5,7 @@
 
 void sm_lower_address(struct lowering *l) {
   struct sm_uop *u = l->u;
-  const struct sm_operand *o = next(l);
+  const struct sm_operand *o = next_operand(l);
   if (o->kind != SM_OPERAND_MEM) {
     l->unsupported = true;
     return;
@@ -25,8 +25,8 @@ void sm_lower_address(struct lowering *l) {
 unsigned sm_lower_ldc(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   const bool is_uniform = l->insn->op == SM_OP_ULDC;
-  dst(l, u->ldc.size == SM_SZ_64 ? 2 : 1);
-  const struct sm_operand *o = next(l);
+  lower_result(l, u->ldc.size == SM_SZ_64 ? 2 : 1);
+  const struct sm_operand *o = next_operand(l);
   l->unsupported |= o->bank >= SM_BANKS;
   const struct sm_operand index = {.kind = SM_OPERAND_REG, .reg = is_uniform ? SM_RZ : o->index};
   const struct sm_operand uindex = {.kind = SM_OPERAND_UREG, .reg = is_uniform ? o->ureg : SM_URZ};
@@ -54,13 +54,13 @@ unsigned sm_choose_atom(struct lowering *l, unsigned handler) {
 /* To shared memory, from global memory. */
 unsigned sm_lower_ldgsts(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  const struct sm_operand *to = next(l);
+  const struct sm_operand *to = next_operand(l);
   const struct sm_operand reg = {.kind = SM_OPERAND_REG, .reg = to->reg};
   const struct sm_operand ureg = {.kind = SM_OPERAND_UREG, .reg = to->ureg};
   sm_lower_address(l);
   u->s[1] = reg_slot(l, &reg, 1, false);
   u->s[2] = reg_slot(l, &ureg, 1, false);
   u->ldgsts.shared_offset = (int32_t)to->value;
-  src_pred(l, 0);
+  lower_source_predicate(l, 0);
   return handler;
 }

@@ -13,15 +13,15 @@ static void lower_matrices(struct lowering *l, unsigned a, unsigned b, unsigned 
   }
   u->mma.a_registers = (uint8_t)a;
   u->mma.b_registers = (uint8_t)b;
-  dst(l, cd);
-  src(l, 0, a);
-  src(l, 1, b);
-  src(l, 2, cd);
+  lower_result(l, cd);
+  lower_source(l, 0, a);
+  lower_source(l, 1, b);
+  lower_source(l, 2, cd);
   l->unsupported |= u->mods != 0;
   expect_neutral(l, 0);
   if (u->mma.sparse) {
-    u->mma.metadata = reg_slot(l, next(l), 1, false);
-    u->mma.selector = (uint8_t)next(l)->value;
+    u->mma.metadata = reg_slot(l, next_operand(l), 1, false);
+    u->mma.selector = (uint8_t)next_operand(l)->value;
   }
 }
 
@@ -29,7 +29,7 @@ static void lower_matrices(struct lowering *l, unsigned a, unsigned b, unsigned 
  * for, and B has as many. */
 unsigned sm_lower_hmma(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  const unsigned shape = mod(l, SM_MOD_SHAPE), type = mod(l, SM_MOD_AB);
+  const unsigned shape = modifier(l, SM_MOD_SHAPE), type = modifier(l, SM_MOD_AB);
   const bool tf32 = type == SM_HMMA_T_TF32, to_f16 = u->mma.option, sparse = u->mma.sparse;
   unsigned k; /* elements along k */
   if (sparse)
@@ -54,7 +54,7 @@ unsigned sm_lower_imma(struct lowering *l, unsigned handler) {
                                        [SM_IMMA_16864] = {0, 4}};
   static const uint8_t sparse_a[][2] = {
       [SM_IMMA_SP_16832] = {2, 0}, [SM_IMMA_SP_16864] = {4, 2}, [SM_IMMA_SP_168128] = {0, 4}};
-  const unsigned shape = mod(l, SM_MOD_SHAPE);
+  const unsigned shape = modifier(l, SM_MOD_SHAPE);
   const bool nibbles = u->mma.type >= SM_IMMA_T_U4, sparse = u->mma.sparse;
   const unsigned a = sparse ? sparse_a[shape][nibbles] : dense_a[shape][nibbles];
   l->unsupported |= (u->mma.b_type >= SM_IMMA_T_U4) != nibbles;
@@ -64,7 +64,7 @@ unsigned sm_lower_imma(struct lowering *l, unsigned handler) {
 }
 
 unsigned sm_lower_bmma(struct lowering *l, unsigned handler) {
-  const unsigned shape = mod(l, SM_MOD_SHAPE);
+  const unsigned shape = modifier(l, SM_MOD_SHAPE);
   const unsigned a = shape == SM_BMMA_88128 ? 1 : shape == SM_BMMA_168128 ? 2 : 4;
   lower_matrices(l, a, a > 1 ? a / 2 : 1, a > 1 ? 4 : 2);
   return handler;

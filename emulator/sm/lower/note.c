@@ -1,4 +1,4 @@
-/* The notes on instructions that check and profile modes go by. */
+/* The notes on instructions that check and profile modes use. */
 #include "emulator/sm/lower/lower.h"
 
 const char *const sm_class_names[SM_CLASS_COUNT] = {
@@ -55,9 +55,9 @@ static bool is_strong(const struct sm_note *note, unsigned sem) {
   }
 }
 
-/* bar.warp.sync, which ptxas makes a NOP where it knows that the lanes are together, and
- * otherwise WARPSYNC, perhaps after a branch for lanes that are (tried with CUDA 13.0);
- * and what lanes exchange values by. */
+/* bar.warp.sync, and the instructions by which lanes exchange values. ptxas compiles
+ * bar.warp.sync to a NOP where the lanes are known to be converged, and otherwise to WARPSYNC,
+ * perhaps after a branch that converged lanes take (tried with CUDA 13.0). */
 static bool syncs_warp(unsigned op, unsigned handler) {
   switch (handler) {
   case SM_H_warpsync:
@@ -72,9 +72,9 @@ static bool syncs_warp(unsigned op, unsigned handler) {
   }
 }
 
-/* Order between CTAs: fences beyond the CTA and what locks are made of both ways;
- * atomics that return a value, volatile loads and CCTL.IVALL (after an acquire) see
- * what others have released. */
+/* Order between CTAs. Fences of a wider scope than the CTA, and the atomics that locks use,
+ * release and acquire. Atomics that return a value, volatile loads and CCTL.IVALL (after an
+ * acquire) acquire. */
 static void note_order(struct sm_note *note, const struct sm_insn *insn) {
   const bool fence = insn->op == SM_OP_MEMBAR && insn->mod[SM_MOD_SCOPE] != SM_SCOPE_CTA;
   const bool global = note->space == SM_SPACE_GLOBAL || note->space == SM_SPACE_GENERIC;

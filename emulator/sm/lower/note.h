@@ -1,7 +1,6 @@
-/* What check and profile modes know about an instruction beside its uop: the
- * registers and predicates that it reads and writes, how it uses memory, and its
- * scoreboards. Made while lowering, only in those modes.
- */
+/* What check and profile modes record about an instruction besides its uop: the registers and
+ * predicates that it reads and writes, how it uses memory, and its scoreboards. Made while
+ * lowering, only in those modes. */
 #ifndef TEGRACL_SM_NOTE_H
 #define TEGRACL_SM_NOTE_H
 
@@ -43,11 +42,11 @@ struct sm_note {
   uint8_t read_count, write_count;
   uint8_t wait_mask, write_sb, read_sb;
   bool is_alone;                   /* ends before the next instruction issues */
-  bool acquires;                   /* an atomic that a lock is made of */
+  bool acquires;                   /* an atomic that locks use */
   bool strong;                     /* volatile or atomic access */
   bool compares;                   /* compare-and-swap */
-  bool syncs_warp;                 /* orders what the warp's lanes do */
-  bool releases_all, acquires_all; /* orders what lies around it, for all CTAs */
+  bool syncs_warp;                 /* orders the accesses of the warp's lanes */
+  bool releases_all, acquires_all; /* orders the accesses before and after it, for all CTAs */
   struct sm_use read[SM_NOTE_READS], write[SM_NOTE_WRITES];
   uint32_t preds_read, preds_written; /* of the predicate file, without the guard */
 };

@@ -5,7 +5,7 @@
 #include "emulator/sm/exec/sem_float.h"
 #include "emulator/sm/lower/lower.h"
 
-static bool always(const struct sm_uop *u) {
+static bool is_always(const struct sm_uop *u) {
   return u->guard == SM_PRED_TRUE && !u->guard_xor;
 }
 
@@ -45,12 +45,12 @@ unsigned sm_specialise(const struct sm_uop *u, unsigned handler) {
 
 /* BMOV B[to], of B[from], which is cleared. */
 static bool is_bmov(const struct sm_uop *u, const struct sm_core *core, unsigned to) {
-  return u->handler == core->handler[SM_H_bmov] && always(u) && !u->uniform && u->bmov.to_barrier &&
-         u->bmov.to == to;
+  return u->handler == core->handler[SM_H_bmov] && is_always(u) && !u->uniform &&
+         u->bmov.to_barrier && u->bmov.to == to;
 }
 
-/* The entry of every kernel sets B0 and moves it on through all barriers to B15,
- * which is cleared at last: then all are clear. */
+/* The code at the entry of every kernel sets B0 and moves it through all barriers to B15, which
+ * it clears at the end. Then all are clear. */
 static bool clears_barriers(const struct sm_uop *u, const struct sm_core *core) {
   if (!is_bmov(u, core, 0) || u->bmov.from_barrier)
     return false;

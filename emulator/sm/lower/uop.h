@@ -70,7 +70,7 @@ struct sm_uop {
   uint8_t ftz, sat;
   uint16_t descriptor; /* uniform registers that name the bank SM_BANKS */
   sm_handler execute;  /* the instruction's handler, called when that bank is found */
-  union {              /* what the handler needs besides: the handlers in sm87.isa */
+  union {              /* the handler's arguments besides operands: sm87.isa, handlers */
     uint64_t argument_words[2];
 #define X(group) struct sm_arguments_##group group;
     SM_ARGUMENTS(X)
