@@ -29,6 +29,10 @@ struct device_array {
 bool device_cl_open(struct device_cl *cl);
 void device_cl_close(struct device_cl *cl);
 
+/* Whether programs are made from SPIR-V, which has no inline PTX: MAKE_SPIRV is set, to
+ * tests/make_spirv with what it runs. */
+bool device_is_module(void);
+
 /* NULL, with the build log printed, on failure. */
 cl_program device_cl_build(struct device_cl *cl, const char *source);
 cl_program device_cl_build_with(struct device_cl *cl, const char *source, const char *options);
