@@ -28,6 +28,8 @@ static void resume_parent(void) {
 }
 
 static void resume_child(void) {
+  /* A thread of the parent may have been about to store this. */
+  atomic_store(&registered, true);
   pthread_mutex_init(&lock, NULL);
   for (size_t i = 0; i < BASE_FORK_PARTS; i++)
     if (prepared[i] && prepared[i]->child)

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -64,6 +65,41 @@ static void order(void **state) {
   check_fork("pp l l dp dP l l pP ", "pp l l dp dC l l ");
 }
 
+/* Another thread may fork after pthread_atfork has returned, before base_fork_watch notes that.
+ * Runs first: handlers are registered only once. */
+static bool forks_at_registration;
+static int status_at_registration = -1;
+
+int __real_pthread_atfork(void (*)(void), void (*)(void), void (*)(void)); // NOLINT
+int __wrap_pthread_atfork(void (*)(void), void (*)(void), void (*)(void)); // NOLINT
+
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
+  const int error = __real_pthread_atfork(prepare, parent, child);
+  if (!forks_at_registration)
+    return error;
+  forks_at_registration = false;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const bool watched = base_fork_watch(BASE_FORK_DRIVER, &driver) == 0;
+    calls[0] = 0;
+    if (fork() == 0)
+      _exit(0);
+    wait(NULL);
+    _exit(!watched || strcmp(calls, "dp dP ") != 0);
+  }
+  if (waitpid(pid, &status_at_registration, 0) != pid)
+    status_at_registration = -1;
+  return error;
+}
+
+static void fork_at_registration(void **state) {
+  static const struct base_fork_handlers none = {NULL, NULL, NULL};
+  (void)state;
+  forks_at_registration = true;
+  assert_int_equal(base_fork_watch(BASE_FORK_EMULATOR, &none), 0);
+  assert_int_equal(status_at_registration, 0);
+}
+
 static void *fork_often(void *failures) {
   for (int i = 0; i < 50; i++) {
     const pid_t pid = fork();
@@ -94,7 +130,7 @@ static void check_child(void) {
 static const struct base_fork_handlers locking = {take_lock, release_lock, check_child};
 
 /* Each of several threads that fork calls the parent's handlers for what it has prepared. This test
- * runs first, because the handlers of the other test are for one thread. */
+ * runs before the next, whose handlers are for one thread. */
 static void threads(void **state) {
   (void)state;
   pthread_t others[4];
@@ -110,6 +146,7 @@ static void threads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(threads), cmocka_unit_test(order)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fork_at_registration),
+                                     cmocka_unit_test(threads), cmocka_unit_test(order)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
