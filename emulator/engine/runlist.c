@@ -42,8 +42,8 @@ static bool is_runnable(const struct emu_channel *channel) {
          atomic_load(&channel->serviceable);
 }
 
-/* The next TSG of the level in this pass: the id of one of its channels, or -1. The first of its
- * channels that can run stands for the TSG. */
+/* The next TSG of the level in this pass: the id of the first of its channels that can run, or
+ * -1. */
 static int next_of_level(uint32_t level) {
   for (int i = runlist.passed[level] + 1; i < EMU_CHANNELS; i++) {
     const struct emu_channel *channel = emu_channels.by_id[i];

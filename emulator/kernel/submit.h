@@ -14,7 +14,7 @@ struct emu_object;
 struct emu_submit {
   struct emu_dmabuf *ring, *commands, *userd;
   struct emu_mapping *ring_mapping, *commands_mapping, *window;
-  int syncpoint;   /* counts submissions; window is where */
+  int syncpoint;   /* counts submissions, by stores to window */
   uint32_t target; /* its value when all are done */
   uint32_t put, command_slot;
   bool watched; /* seen by the watchdog: values and time */

@@ -1,7 +1,5 @@
-/* What an SM says of the warp that it stopped: the ERROR field of
- * HWW_WARP_ESR, and bits of HWW_GLOBAL_ESR. Numbers: nvgpu, include/nvgpu/hw/ga10b/
- * hw_gr_ga10b.h.
- */
+/* What an SM reports about a warp that it has stopped: the ERROR field of HWW_WARP_ESR, and bits
+ * of HWW_GLOBAL_ESR. Numbers: nvgpu, include/nvgpu/hw/ga10b/hw_gr_ga10b.h. */
 #ifndef TEGRACL_HW_EXCEPTIONS_H
 #define TEGRACL_HW_EXCEPTIONS_H
 

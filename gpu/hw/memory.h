@@ -30,8 +30,8 @@ enum {
   TEXT_TAIL_BYTES = 4096, /* readable after the code for the prefetcher */
 };
 
-/* Windows of generic addresses: no buffer may lie in them. They span 16 MiB
- * each (not probed on GA10B; docs/hardware/command-stream.md 4.2). */
+/* Windows of generic addresses, in which no buffer may be. They span 16 MiB each (not probed on
+ * GA10B; docs/hardware/command-stream.md 4.2). */
 #define SHADER_WINDOW_BYTES UINT64_C(0x1000000)
 
 /* The local memory pool: for each TPC, SM_WARPS * SMS_PER_TPC warps. */

@@ -11,7 +11,7 @@
 #define URZ         63
 #define OPCODE_MASK 0xfffu
 
-/* Facts, section 1: the scheduling fields. */
+/* The scheduling fields: docs/hardware/sass.md section 1. */
 static const struct sm_isa_bits stall_bits = {{{105, 4}}}, yield_bits = {{{109, 1}}},
                                 write_sb_bits = {{{110, 3}}}, read_sb_bits = {{{113, 3}}},
                                 wait_bits = {{{116, 6}}}, reuse_bits = {{{122, 3}}},

@@ -1,6 +1,5 @@
-/* The disassembler: prints a decoded instruction from its row of the table, in
- * the spelling of NVIDIA's nvdisasm (13.1), which is what people know.
- */
+/* The disassembler: prints a decoded instruction from its row of the table, as NVIDIA's nvdisasm
+ * (13.1) does. */
 #include "gpu/isa/insn.h"
 
 #include <inttypes.h>
@@ -312,7 +311,7 @@ static void append_operand(struct text *t, const struct sm_insn *insn,
     append_suffix(t, select);
 }
 
-/* An optional operand is not printed when it says nothing. */
+/* An optional operand is not printed when it has its neutral value. */
 static bool is_neutral(const struct sm_isa_operand *d, const struct sm_operand *o) {
   if (!d->optional)
     return false;
@@ -329,8 +328,8 @@ static bool is_neutral(const struct sm_isa_operand *d, const struct sm_operand *
   }
 }
 
-/* IMAD has its own spellings for what it is used as; 0x10000 is none of its
- * shifts. */
+/* IMAD has other names when it is used as a move, an addition or a shift; 0x10000 is not printed
+ * as a shift. */
 static void append_imad_use(struct text *t, const struct sm_insn *insn) {
   enum { SHIFT_EXCEPTION = 0x10000 };
   const struct sm_operand *a = &insn->operand[1], *b = &insn->operand[2], *c = &insn->operand[3];
