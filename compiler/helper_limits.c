@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/cores.h"
 #include "compiler/message.h"
 
 enum {
@@ -40,10 +41,9 @@ uint64_t limits_memory_mib(void) {
 }
 
 unsigned limits_width(void) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const unsigned cores = base_cores();
   const uint64_t shares = limits_memory_mib() / LEAST_SHARE_MIB;
-  const uint64_t width = cores > 0 && (uint64_t)cores < shares ? (uint64_t)cores : shares;
-  return width ? (unsigned)width : 1;
+  return cores < shares ? cores : shares ? (unsigned)shares : 1;
 }
 
 uint64_t limits_share_mib(void) {

@@ -16,8 +16,8 @@ int64_t limits_seconds(void);
  * machine's. */
 uint64_t limits_memory_mib(void);
 
-/* How many helpers may work at once: one for each core, if each has a share of the memory in
- * which most programs can be built. */
+/* How many helpers may work at once: one for each core that the process may use (base/cores.h), if
+ * each has a share of the memory in which most programs can be built. */
 unsigned limits_width(void);
 
 /* The memory of each, if so many work. */

@@ -96,8 +96,6 @@ int cc_serve(int fd) {
   setenv(NO_SYMBOLS, "1", 0);
   signal(SIGXFSZ,
          SIG_IGN); /* a file beyond the limit is an error with words; compilers inherit it */
-  limits_on_memory();
-  limits_on_files();
   for (bool first = true;; first = false) {
     struct message request, reply = {0};
     struct cc_result result = {0};
