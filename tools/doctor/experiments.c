@@ -115,7 +115,7 @@ static bool has_no_fault(struct setup *setup) {
 
 /* Runs a long kernel in one context, and short kernels in another until it has ended. *worst: ns
  * that the slowest short kernel took. */
-static bool run_beside(struct setup *longer, struct setup *shorter, uint64_t *worst) {
+static bool run_short_kernels_during(struct setup *longer, struct setup *shorter, uint64_t *worst) {
   struct doctor *d = longer->doctor;
   const uint32_t groups = rt_device_info(d->device)->sm_count;
   const uint64_t limit = 2 * long_ns(d) + d->options.timeout_ns;
@@ -144,7 +144,7 @@ static bool run_beside(struct setup *longer, struct setup *shorter, uint64_t *wo
   if (!wait_for(longer, longer->queue, point, d->options.timeout_ns))
     return false;
   doctor_say(
-      d, "beside a kernel of %.1f ms another context ran %u short ones; the slowest took %.3f ms",
+      d, "during a kernel of %.1f ms another context ran %u short ones; the slowest took %.3f ms",
       (double)(base_clock_ns() - start) / 1e6, count, (double)*worst / 1e6);
   return check_spin(longer, longer->data->cpu, groups, rounds) && has_no_fault(longer) &&
          has_no_fault(shorter);
@@ -159,8 +159,8 @@ static bool check_preemption(struct doctor *d, const char *mode, enum measure me
   }
   if (!setup_open(d, 16 * GPU_PAGE_BYTES, &longer))
     return false;
-  const bool good =
-      setup_open(d, GPU_PAGE_BYTES, &shorter) && run_beside(&longer, &shorter, &worst);
+  const bool good = setup_open(d, GPU_PAGE_BYTES, &shorter) &&
+                    run_short_kernels_during(&longer, &shorter, &worst);
   setup_close(&shorter);
   setup_close(&longer);
   if (strcmp(rt_choice_value(&d->device->choices, RT_CHOICE_PREEMPTION), mode) != 0) {
@@ -189,13 +189,13 @@ bool step_contexts(struct doctor *d) {
   uint64_t worst = 0;
   if (!setup_open(d, 16 * GPU_PAGE_BYTES, &a))
     return false;
-  const bool good = setup_open(d, GPU_PAGE_BYTES, &b) && run_beside(&a, &b, &worst);
+  const bool good = setup_open(d, GPU_PAGE_BYTES, &b) && run_short_kernels_during(&a, &b, &worst);
   setup_close(&b);
   setup_close(&a);
   return good;
 }
 
-/* The driver itself opens no channel beside a kernel that cannot be preempted, so this does. */
+/* Opens a channel during a kernel that cannot be preempted, which the driver itself never does. */
 static bool open_and_close_channel(struct setup *setup, uint64_t *ns) {
   struct rt_channel *ch = calloc(1, sizeof(*ch));
   if (!ch) {
@@ -251,7 +251,7 @@ bool step_queues(struct doctor *d) {
   if (good) {
     doctor_say(
         d,
-        "preemption %s: %d queues made, used and destroyed, and channels opened and closed, beside "
+        "preemption %s: %d queues made, used and destroyed, and channels opened and closed, during "
         "a kernel of %.0f ms; opening one took %.3f ms at most",
         mode, ROUNDS, (double)ns / 1e6, (double)worst / 1e6);
     doctor_record(d, MEASURE_QUEUE, worst);
@@ -297,7 +297,7 @@ bool step_priority(struct doctor *d) {
     good = false;
   }
   if (good)
-    doctor_say(d, "short work of high priority beside a long kernel took %.3f ms",
+    doctor_say(d, "short work of high priority took %.3f ms during a long kernel",
                (double)took / 1e6);
   rt_queue_destroy(high);
   setup_close(&setup);
