@@ -3,13 +3,13 @@
 
 // cl_intel_subgroups, _char, _short and _long
 #define OCL_DECLARE __attribute__((overloadable, convergent))
-#define OCL_SHUFFLES(T)                                                                             \
-  T OCL_DECLARE intel_sub_group_shuffle(T, uint);                                                   \
-  T OCL_DECLARE intel_sub_group_shuffle_down(T, T, uint);                                           \
-  T OCL_DECLARE intel_sub_group_shuffle_up(T, T, uint);                                             \
+#define OCL_SHUFFLES(T)                                                                            \
+  T OCL_DECLARE intel_sub_group_shuffle(T, uint);                                                  \
+  T OCL_DECLARE intel_sub_group_shuffle_down(T, T, uint);                                          \
+  T OCL_DECLARE intel_sub_group_shuffle_up(T, T, uint);                                            \
   T OCL_DECLARE intel_sub_group_shuffle_xor(T, uint);
-#define OCL_ALL_SHUFFLES(T)                                                                         \
-  OCL_SHUFFLES(T) OCL_SHUFFLES(T##2) OCL_SHUFFLES(T##3) OCL_SHUFFLES(T##4) OCL_SHUFFLES(T##8)       \
+#define OCL_ALL_SHUFFLES(T)                                                                        \
+  OCL_SHUFFLES(T) OCL_SHUFFLES(T##2) OCL_SHUFFLES(T##3) OCL_SHUFFLES(T##4) OCL_SHUFFLES(T##8)      \
   OCL_SHUFFLES(T##16)
 OCL_ALL_SHUFFLES(char)
 OCL_ALL_SHUFFLES(uchar)
@@ -29,12 +29,12 @@ OCL_SHUFFLES(half)
 #pragma OPENCL EXTENSION cl_khr_fp16 : disable
 #endif
 
-#define OCL_OPERATION(T, name)                                                                      \
-  T OCL_DECLARE intel_sub_group_reduce_##name(T);                                                   \
-  T OCL_DECLARE intel_sub_group_scan_inclusive_##name(T);                                           \
+#define OCL_OPERATION(T, name)                                                                     \
+  T OCL_DECLARE intel_sub_group_reduce_##name(T);                                                  \
+  T OCL_DECLARE intel_sub_group_scan_inclusive_##name(T);                                          \
   T OCL_DECLARE intel_sub_group_scan_exclusive_##name(T);
-#define OCL_OPERATIONS(T)                                                                           \
-  OCL_OPERATION(T, add) OCL_OPERATION(T, min) OCL_OPERATION(T, max)                                 \
+#define OCL_OPERATIONS(T)                                                                          \
+  OCL_OPERATION(T, add) OCL_OPERATION(T, min) OCL_OPERATION(T, max)                                \
   T OCL_DECLARE intel_sub_group_broadcast(T, uint);
 OCL_OPERATIONS(char)
 OCL_OPERATIONS(uchar)
@@ -42,19 +42,19 @@ OCL_OPERATIONS(short)
 OCL_OPERATIONS(ushort)
 
 #if __OPENCL_C_VERSION__ >= 200 || defined(__OPENCL_CPP_VERSION__)
-#define OCL_BLOCK_READ_WRITE(name, T, n)                                                            \
-  T##n OCL_DECLARE intel_sub_group_block_read##name(read_write image2d_t, int2);                    \
+#define OCL_BLOCK_READ_WRITE(name, T, n)                                                           \
+  T##n OCL_DECLARE intel_sub_group_block_read##name(read_write image2d_t, int2);                   \
   void OCL_DECLARE intel_sub_group_block_write##name(read_write image2d_t, int2, T##n);
 #else
 #define OCL_BLOCK_READ_WRITE(name, T, n)
 #endif
-#define OCL_BLOCK(name, T, n)                                                                       \
-  T##n OCL_DECLARE intel_sub_group_block_read##name(const global T *);                              \
-  T##n OCL_DECLARE intel_sub_group_block_read##name(read_only image2d_t, int2);                     \
-  void OCL_DECLARE intel_sub_group_block_write##name(global T *, T##n);                             \
-  void OCL_DECLARE intel_sub_group_block_write##name(write_only image2d_t, int2, T##n);             \
+#define OCL_BLOCK(name, T, n)                                                                      \
+  T##n OCL_DECLARE intel_sub_group_block_read##name(const global T *);                             \
+  T##n OCL_DECLARE intel_sub_group_block_read##name(read_only image2d_t, int2);                    \
+  void OCL_DECLARE intel_sub_group_block_write##name(global T *, T##n);                            \
+  void OCL_DECLARE intel_sub_group_block_write##name(write_only image2d_t, int2, T##n);            \
   OCL_BLOCK_READ_WRITE(name, T, n)
-#define OCL_BLOCKS(name, T)                                                                         \
+#define OCL_BLOCKS(name, T)                                                                        \
   OCL_BLOCK(name, T, ) OCL_BLOCK(name##2, T, 2) OCL_BLOCK(name##4, T, 4) OCL_BLOCK(name##8, T, 8)
 OCL_BLOCKS(, uint)
 OCL_BLOCKS(_ui, uint)
@@ -73,7 +73,7 @@ void OCL_DECLARE intel_work_group_barrier_wait(cl_mem_fence_flags, memory_scope)
 #endif
 
 // cl_intel_bfloat16_conversions
-#define OCL_BFLOAT16(n)                                                                             \
+#define OCL_BFLOAT16(n)                                                                            \
   ushort##n __attribute__((overloadable, const)) intel_convert_bfloat16##n##_as_ushort##n(float##n); \
   float##n __attribute__((overloadable, const)) intel_convert_as_bfloat16##n##_float##n(ushort##n);
 OCL_BFLOAT16()

@@ -45,7 +45,7 @@ static void add_extensions(struct command *command, const struct cc_device *devi
   text_finish(&list);
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
     add_prefixed_words(command, "-D", groups[i], "=1");
-  command_add(command, "-Ucl_ext_cxx_for_opencl"); /* another language, whose macros clang has */
+  command_add(command, "-Ucl_ext_cxx_for_opencl"); /* not of OpenCL C; for C++ clang has macros */
 }
 
 /* The version of the language, and the macros of OpenCL 3.1, which clang has from 23 on: its
@@ -155,7 +155,7 @@ static bool build_command(struct command *command, const char *clang, const stru
 static const char prelude[] =
     "# 1 \"tegracl.h\" 3\n" CLOCK("device") CLOCK("work_group") CLOCK("sub_group");
 
-/* The declarations that the program may need, in pieces. */
+/* Writes the declarations that the program may need and clang may lack. */
 static bool write_prelude(int fd, const struct cc_job *job) {
   static const char header[] = "intel.cl";
   bool wanted = false, written = command_write(fd, prelude, sizeof prelude - 1);
@@ -189,7 +189,7 @@ static int source_file(const struct cc_job *job) {
   return -1;
 }
 
-/* Adds clang's messages with the headers' own names. */
+/* Adds clang's messages, with the headers' own names. */
 static void add_messages(struct text *log, const char *messages) {
   static const char folder[] = HEADER_FOLDER "/";
   for (const char *found; (found = strstr(messages, folder)); messages = found + sizeof folder - 1)

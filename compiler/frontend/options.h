@@ -35,7 +35,7 @@ struct options {
   size_t clang_count;
   size_t clang_capacity;
   unsigned effects;       /* enum option_effect */
-  unsigned c_version;     /* 100, 110, 120, 200, 300 or 310; of C++ that of the C below it */
+  unsigned c_version;     /* 100, 110, 120, 200, 300 or 310; for C++ that of its OpenCL C */
   const char *cxx;        /* C++ for OpenCL, as clang names it; NULL: C */
   unsigned opt_level;     /* 0 to 3, of clang */
   unsigned max_registers; /* 0: no limit */

@@ -320,16 +320,15 @@ static bool is_wanted(const struct lower *lower, const struct function *function
           (function->kernel >= lower->first_kernel && function->kernel < lower->end_kernel));
 }
 
-/* C++ for OpenCL may have them; nothing runs them. The optimiser has left those alone whose values
- * it does not know. */
+/* C++ for OpenCL may have constructors of globals, which nothing here runs. The optimiser has
+ * evaluated those that it can. */
 static bool refuse_constructors(struct lower *lower) {
   static const char *const lists[] = {"llvm.global_ctors", "llvm.global_dtors"};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     LLVMValueRef list = LLVMGetNamedGlobal(lower->module, lists[i]);
     if (list && LLVMGetArrayLength(LLVMGlobalGetValueType(list))) {
-      lower_fail(lower,
-                 "objects of the program need constructors or destructors that run, which is "
-                 "not supported: their values must be known when the program is built");
+      lower_fail(lower, "global objects with constructors or destructors that must run are not "
+                        "supported: their values must be known when the program is built");
       return true;
     }
   }
