@@ -273,6 +273,26 @@ static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
     return true;
   case NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C:
     return true; /* MAX_SM_COUNT: SMs that may use it; all seen values allow all */
+  case NVC7C0_SET_TEX_HEADER_POOL_A:
+    emu_set_high(&c->shader.headers.address,
+                 hw_field(data, NVC7C0_SET_TEX_HEADER_POOL_A_OFFSET_UPPER));
+    return true;
+  case NVC7C0_SET_TEX_HEADER_POOL_B:
+    emu_set_low(&c->shader.headers.address, data);
+    return true;
+  case NVC7C0_SET_TEX_HEADER_POOL_C:
+    c->shader.headers.last = hw_field(data, NVC7C0_SET_TEX_HEADER_POOL_C_MAXIMUM_INDEX);
+    return true;
+  case NVC7C0_SET_TEX_SAMPLER_POOL_A:
+    emu_set_high(&c->shader.samplers.address,
+                 hw_field(data, NVC7C0_SET_TEX_SAMPLER_POOL_A_OFFSET_UPPER));
+    return true;
+  case NVC7C0_SET_TEX_SAMPLER_POOL_B:
+    emu_set_low(&c->shader.samplers.address, data);
+    return true;
+  case NVC7C0_SET_TEX_SAMPLER_POOL_C:
+    c->shader.samplers.last = hw_field(data, NVC7C0_SET_TEX_SAMPLER_POOL_C_MAXIMUM_INDEX);
+    return true;
   case NVC7C0_SET_RENDER_ENABLE_A:
     emu_set_high(&c->condition.address, hw_field(data, NVC7C0_SET_RENDER_ENABLE_A_OFFSET_UPPER));
     return true;

@@ -9,15 +9,17 @@
 #include "emulator/engine/condition.h"
 #include "emulator/engine/i2m.h"
 #include "emulator/engine/method.h"
+#include "emulator/sm/sm.h"
 #include "gpu/hw/qmd.h"
 
 struct emu_channel;
 struct emu_fault;
 
-/* State that earlier methods set for launches; docs/hardware/command-stream.md 4.2, 4.3. */
+/* State that earlier methods set for launches; docs/hardware/command-stream.md 4.1 to 4.3. */
 struct emu_shader_state {
   uint64_t shared_window, local_window;
   uint64_t local_base, local_bytes_per_tpc;
+  struct sm_pool headers, samplers; /* of textures */
 };
 
 struct emu_compute {

@@ -378,6 +378,9 @@ bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uin
                qmd_get(qmd, QMD_PROGRAM_ADDRESS_LOWER);
   g->shared_window = state->shared_window;
   g->local_window = state->local_window;
+  g->headers = state->headers;
+  g->samplers = state->samplers;
+  g->sampler_of_header = qmd_get(qmd, QMD_SAMPLER_INDEX) == QMD_SAMPLER_VIA_HEADER_INDEX;
   g->sm_count = emu_board()->sms;
   g->time_ns = emu_time_ns;
   launch->invalidate_code = qmd_get(qmd, QMD_INVALIDATE_INSTRUCTION_CACHE);

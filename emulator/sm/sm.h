@@ -61,6 +61,12 @@ void sm_code_cache(struct sm_code *code);
 
 #define SM_BANKS 8
 
+/* Texture headers, or samplers: 32 bytes each. */
+struct sm_pool {
+  uint64_t address; /* 0: none */
+  uint32_t last;    /* index */
+};
+
 struct sm_watch;
 
 /* What a launch descriptor says, with addresses translated. */
@@ -80,6 +86,8 @@ struct sm_grid {
   uint32_t local_high;    /* bytes per thread from the window's top (16 MiB) */
   uint64_t shared_window; /* generic addresses; 16 MiB each */
   uint64_t local_window;
+  struct sm_pool headers, samplers;
+  bool sampler_of_header; /* the sampler has the header's index, whatever the handle says */
   uint32_t sm_count;
   uint64_t (*time_ns)(void); /* PTIMER */
   struct sm_l1_caches *l1;   /* of sm_count SMs, with code for them; NULL: memory is coherent */
@@ -101,6 +109,7 @@ enum sm_fault_kind {
   SM_FAULT_TRAP,            /* BPT.TRAP */
   SM_FAULT_DEADLOCK,        /* no lane of the CTA can ever run again */
   SM_FAULT_NOT_IMPLEMENTED, /* decoded, but not executed by this emulator */
+  SM_FAULT_TEXTURE,         /* a header, sampler or index that the texture units cannot use */
   SM_FAULT_WATCHDOG,        /* a CTA ran for longer than the watch allows */
   /* Reported only by a watch; execution continues: */
   SM_REPORT_UNDEFINED,  /* an address, a branch or a store depends on an undefined value */

@@ -237,6 +237,10 @@ void sm_raise_at(struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind);
 void sm_fault_fill(struct sm_fault *f, const struct sm_warp *w, uint64_t pc, const uint64_t *word,
                    enum sm_fault_kind kind, uint32_t lane);
 
+/* texture.c: a texture instruction for the lanes of mask. handles: of each lane, unless it is in
+ * the list of operands. False: a fault was raised. */
+bool sm_texture(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, const uint32_t *handles);
+
 /* --- watch.c ------------------------------------------------------------------ */
 
 /* A watched CTA begins (false: no memory), ends, is freed. */

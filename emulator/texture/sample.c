@@ -46,6 +46,10 @@ unsigned emu_texture_dimensions(const struct emu_texture *t) {
   }
 }
 
+bool emu_texture_is_array(const struct emu_texture *t) {
+  return t->type == TIC_TEXTURE_TYPE_ONE_D_ARRAY || t->type == TIC_TEXTURE_TYPE_TWO_D_ARRAY;
+}
+
 static uint64_t block_linear(const struct emu_texture *t, uint32_t x, uint32_t y, uint32_t z) {
   const unsigned h = t->block_height, d = t->block_depth;
   const uint64_t wide = (t->width * (uint64_t)t->format.bytes + GOB_WIDTH - 1) / GOB_WIDTH;

@@ -61,6 +61,8 @@ struct emu_texture_memory {
 /* Numbers of coordinates without the layer. */
 unsigned emu_texture_dimensions(const struct emu_texture *texture);
 
+bool emu_texture_is_array(const struct emu_texture *texture);
+
 struct emu_texture_place {
   float at[3];
   uint32_t layer; /* of arrays; clamped to the last */

@@ -15,6 +15,7 @@ enum fake_operation {
   FAKE_COUNT,     /* *address2 += 1 for each turn, until *address == value */
   FAKE_TURNS,     /* in turn number value of each CTA *address += 1, and it ends */
   FAKE_FAULT,     /* an exception of kind value (enum sm_fault_kind) */
+  FAKE_POOLS,     /* stores the pools of headers and samplers, and which sampler is taken */
   FAKE_WRITE_BAD, /* a fault at address */
 };
 

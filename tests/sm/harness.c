@@ -188,6 +188,7 @@ struct module {
   struct sm_l1_caches *caches; /* NULL: none */
   struct sm_l1_caches *own_caches;
   uint32_t sms;
+  struct sm_pool headers, samplers;
   struct sm_memory_shadow shadow;
   uint32_t ctas; /* launched so far */
   bool unmapped;
@@ -396,6 +397,11 @@ void module_cache(struct module *m, struct sm_l1_caches *caches, uint32_t sms) {
   module_forget_code(m);
 }
 
+void module_textures(struct module *m, struct sm_pool headers, struct sm_pool samplers) {
+  m->headers = headers;
+  m->samplers = samplers;
+}
+
 uint64_t (*module_code(struct module *m, const char *kernel, size_t *instructions))[2] {
   const int text = section_named(m, ".text.", kernel);
   *instructions = text < 0 ? 0 : section(m, (unsigned)text)->sh_size / sizeof(uint64_t[2]);
@@ -580,6 +586,8 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
       .local_high = stack + ABOVE_STACK,
       .shared_window = SHARED_WINDOW,
       .local_window = LOCAL_WINDOW,
+      .headers = m->headers,
+      .samplers = m->samplers,
       .sm_count = m->sms ? m->sms : 1,
       .l1 = m->caches,
       .time_ns = now_ns,

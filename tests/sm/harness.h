@@ -29,6 +29,8 @@ void module_forget_code(struct module *m);
 void module_watch(struct module *m, const struct sm_watch *watch);
 /* Grids of the module run on the SMs of these caches from now on, with one thread. */
 void module_cache(struct module *m, struct sm_l1_caches *caches, uint32_t sms);
+/* Grids of the module find texture headers and samplers there from now on. */
+void module_textures(struct module *m, struct sm_pool headers, struct sm_pool samplers);
 /* The machine code of a kernel, which the caller may change before it is decoded; NULL: there is
  * no such kernel. */
 uint64_t (*module_code(struct module *m, const char *kernel, size_t *instructions))[2];

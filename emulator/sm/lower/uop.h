@@ -52,6 +52,11 @@ enum { SM_SRC_NEG = 1, SM_SRC_ABS = 2 };
 /* For integer operands: the operand is inverted (neg adds one as well). */
 enum { SM_SRC_INV = 2 };
 
+/* Texture instructions, and where their handle is: a constant, the uniform register with the
+ * header's index and the next one with the sampler's, or the list of operands. */
+enum { SM_TEXTURE_TEX, SM_TEXTURE_TLD, SM_TEXTURE_TLD4, SM_TEXTURE_TXQ };
+enum { SM_HANDLE_IN_LIST, SM_HANDLE_WORD, SM_HANDLE_PAIR };
+
 struct sm_uop {
   sm_handler handler;
   uint16_t d;          /* byte offset of the destination */

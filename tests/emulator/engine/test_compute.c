@@ -159,6 +159,31 @@ static void local_memory(void **state) {
   buffer_destroy(&f->c, &pool);
 }
 
+/* What texture instructions find: the pools, and whose sampler is taken. */
+static void texture_pools(void **state) {
+  struct fixture *f = *state;
+  const uint64_t program =
+      fixture_program(f, 0, &(struct fake_program){.operation = FAKE_POOLS, .address = f->data.va});
+  uint32_t *q = fixture_qmd(f, 0);
+  qmd_make(q, program, f->code.va + 0x8000, 1);
+  push_compute_setup(&f->ch);
+  push(&f->ch, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_TEX_HEADER_POOL_A, 3));
+  push(&f->ch, 0x12);
+  push(&f->ch, 0x34567800);
+  push(&f->ch, 0x3fffff);
+  push(&f->ch, method_header(METHOD_INC, SUBCHANNEL_COMPUTE, NVC7C0_SET_TEX_SAMPLER_POOL_A, 3));
+  push(&f->ch, 0x1f);
+  push(&f->ch, 0x9abcde00);
+  push(&f->ch, 4095);
+  for (uint32_t via_header = 0; via_header < 2; via_header++) {
+    const uint64_t expected[] = {0x1234567800, 0x3fffff, 0x1f9abcde00, 4095, via_header};
+    qmd_set(q, QMD_SAMPLER_INDEX, via_header);
+    fixture_launch(f, 0, PCAS_PREFETCH_SCHEDULE);
+    fixture_run(f);
+    assert_memory_equal(word_at(f, 0), expected, sizeof expected);
+  }
+}
+
 /* Inline descriptor, releases, a chain of dependents. */
 static void completion(void **state) {
   struct fixture *f = *state;
@@ -509,6 +534,7 @@ int main(void) {
       TEST(register_consumption),
       cmocka_unit_test(window_checks),
       TEST(local_memory),
+      TEST(texture_pools),
       TEST(completion),
       TEST(reports),
       TEST(waiting_ctas),

@@ -1,0 +1,89 @@
+/* Texture instructions: where their operands are. docs/hardware/textures.md 5.2: two lists,
+ * layer and coordinates; handle (register form), level and offsets. */
+#include "emulator/sm/lower/lower.h"
+
+/* Registers of one operand, which begin at a multiple of 2 or 4. */
+static uint16_t vector(struct lowering *l, const struct sm_operand *o, unsigned count,
+                       bool written) {
+  unsigned slot = written ? SM_SLOT_DISCARD : SM_SLOT_ZERO;
+  if (o->reg != SM_RZ && count) {
+    slot = SM_SLOT_R + o->reg;
+    l->out_of_range |= o->reg % (count == 3 ? 4 : count) || o->reg + count > l->registers;
+    if (l->note)
+      sm_note_slot(l->note, slot, count, written, false);
+  }
+  return (uint16_t)(slot * SM_REG_BYTES);
+}
+
+/* The handle, unless it is the first register of the second list. */
+static void place_handle(struct lowering *l) {
+  struct sm_uop *u = l->u;
+  const struct sm_operand *o = next_operand(l);
+  if (o->kind == SM_OPERAND_UREG) {
+    u->s[2] = reg_slot(l, o, 2, false);
+    u->texture.handle = SM_HANDLE_PAIR;
+    l->unsupported |= next_operand(l)->value != 0;
+    return;
+  }
+  l->unsupported |= o->value >= SM_BANKS;
+  u->scalar_slot = 2;
+  u->scalar_kind = (uint8_t)o->value;
+  u->imm = (uint32_t)next_operand(l)->value * sizeof(uint32_t);
+  u->texture.handle = SM_HANDLE_WORD;
+}
+
+static void place_shape(struct lowering *l) {
+  static const uint8_t coordinates[] = {
+      [SM_TEXDIM_1D] = 1,       [SM_TEXDIM_2D] = 2,       [SM_TEXDIM_3D] = 3,
+      [SM_TEXDIM_ARRAY_1D] = 1, [SM_TEXDIM_ARRAY_2D] = 2, [SM_TEXDIM_ARRAY_CUBE] = 0};
+  struct sm_uop *u = l->u;
+  const uint64_t dimension = (uint64_t)next_operand(l)->value;
+  u->texture.layer = dimension == SM_TEXDIM_ARRAY_1D || dimension == SM_TEXDIM_ARRAY_2D;
+  u->texture.coordinates = coordinates[dimension];
+  l->unsupported |= !coordinates[dimension];
+}
+
+/* What compute code has no use for. */
+static bool is_rare(const struct lowering *l) {
+  return modifier(l, SM_MOD_F16) || modifier(l, SM_MOD_DC) || modifier(l, SM_MOD_MS) ||
+         modifier(l, SM_MOD_NDV) || modifier(l, SM_MOD_TOFF) == SM_TOFF_PTP;
+}
+
+unsigned sm_lower_texture(struct lowering *l, unsigned handler) {
+  struct sm_uop *u = l->u;
+  const unsigned op = l->insn->op, level = modifier(l, SM_MOD_LOD);
+  const bool is_query = u->texture.operation == SM_TEXTURE_TXQ;
+  const bool in_list =
+      op == SM_OP_TEX_B || op == SM_OP_TLD_B || op == SM_OP_TLD4_B || op == SM_OP_TXQ_B;
+  if (!is_query)
+    u->pd = lower_result_predicate(l);
+  const struct sm_operand *second = next_operand(l), *first = next_operand(l), *a = next_operand(l);
+  const struct sm_operand *b = is_query ? NULL : next_operand(l);
+  if (is_query)
+    l->unsupported |= next_operand(l)->value != SM_TXQ_TEX_HEADER_DIMENSION;
+  if (!in_list)
+    place_handle(l);
+  if (!is_query)
+    place_shape(l);
+  u->texture.component = (uint8_t)modifier(l, SM_MOD_COMP);
+  u->texture.has_level = is_query || level == SM_LOD_LL;
+  u->texture.has_offsets = modifier(l, SM_MOD_AOFFI) || modifier(l, SM_MOD_TOFF);
+  u->texture.mask = (uint8_t)next_operand(l)->value;
+  l->unsupported |= is_rare(l) || (u->texture.operation <= SM_TEXTURE_TLD && level != SM_LOD_LZ &&
+                                   level != SM_LOD_LL);
+  const unsigned place = u->texture.layer + u->texture.coordinates;
+  const unsigned count = place + in_list + u->texture.has_level + u->texture.has_offsets;
+  const unsigned results = (unsigned)__builtin_popcount(u->texture.mask);
+  l->unsupported |= modifier(l, SM_MOD_SCR) && count > 4;
+  u->texture.first = (uint8_t)(is_query                   ? count
+                               : !modifier(l, SM_MOD_SCR) ? place
+                               : count <= 2               ? 1
+                                                          : 2);
+  u->texture.count = (uint8_t)count;
+  u->s[0] = vector(l, a, u->texture.first, false);
+  if (b)
+    u->s[1] = vector(l, b, count - u->texture.first, false);
+  u->d = vector(l, first, results < 2 ? results : 2, true);
+  u->texture.second = vector(l, second, results < 2 ? 0 : results - 2, true);
+  return handler;
+}
