@@ -41,17 +41,17 @@ enum channel_type {
   FLOAT,
 };
 enum channel_order {
-  ORDER_R,
-  ORDER_A,
-  ORDER_RG,
-  ORDER_RGB = 4,
-  ORDER_RGBA,
-  ORDER_BGRA,
-  ORDER_ARGB,
-  ORDER_INTENSITY,
-  ORDER_LUMINANCE,
-  ORDER_SRGBA = 17,
-  ORDER_SBGRA,
+  CHANNELS_R,
+  CHANNELS_A,
+  CHANNELS_RG,
+  CHANNELS_RGB = 4,
+  CHANNELS_RGBA,
+  CHANNELS_BGRA,
+  CHANNELS_ARGB,
+  CHANNELS_INTENSITY,
+  CHANNELS_LUMINANCE,
+  CHANNELS_SRGBA = 17,
+  CHANNELS_SBGRA,
 };
 
 /* The words of a texel in memory, zero above its size. */
@@ -228,30 +228,30 @@ template <class T> OCL_FN vec<T, 4> decode_integers(uint type, const texel &t) {
 template <class T> __device__ __noinline__ vec<T, 4> other_colour(uint order, vec<T, 4> v) {
   const T x = v.s[0], y = v.s[1], z = v.s[2], w = v.s[3];
   switch (order) {
-  case ORDER_SRGBA:
+  case CHANNELS_SRGBA:
     return v;
-  case ORDER_BGRA:
-  case ORDER_SBGRA:
+  case CHANNELS_BGRA:
+  case CHANNELS_SBGRA:
     return {z, y, x, w};
-  case ORDER_RG:
+  case CHANNELS_RG:
     return {x, y, 0, 1};
-  case ORDER_A:
+  case CHANNELS_A:
     return {0, 0, 0, x};
-  case ORDER_RGB:
+  case CHANNELS_RGB:
     return {x, y, z, 1};
-  case ORDER_ARGB:
+  case CHANNELS_ARGB:
     return {y, z, w, x};
-  case ORDER_INTENSITY:
+  case CHANNELS_INTENSITY:
     return {x, x, x, x};
-  case ORDER_LUMINANCE:
+  case CHANNELS_LUMINANCE:
     return {x, x, x, 1};
   default: /* DEPTH */
     return {x, 0, 0, 1};
   }
 }
 template <class T> OCL_FN vec<T, 4> colour_of_channels(uint order, const vec<T, 4> &v) {
-  return order == ORDER_RGBA ? v
-         : order == ORDER_R  ? vec<T, 4>{v.s[0], 0, 0, 1}
+  return order == CHANNELS_RGBA ? v
+         : order == CHANNELS_R  ? vec<T, 4>{v.s[0], 0, 0, 1}
                              : other_colour(order, v);
 }
 
@@ -259,12 +259,12 @@ template <class T> OCL_FN vec<T, 4> colour_of_channels(uint order, const vec<T, 
 template <class T> OCL_FN vec<T, 4> channels_of_colour(uint order, const vec<T, 4> &v) {
   const T r = v.s[0], g = v.s[1], b = v.s[2], a = v.s[3];
   switch (order) {
-  case ORDER_BGRA:
-  case ORDER_SBGRA:
+  case CHANNELS_BGRA:
+  case CHANNELS_SBGRA:
     return {b, g, r, a};
-  case ORDER_A:
+  case CHANNELS_A:
     return {a, 0, 0, 0};
-  case ORDER_ARGB:
+  case CHANNELS_ARGB:
     return {a, r, g, b};
   default: /* the channels that the format lacks come after the others */
     return v;

@@ -128,7 +128,7 @@ OCL_FN void fetch_nearest(const image &m, uint sampler, const coordinate<T> &c, 
 }
 
 OCL_FN bool is_srgb(const image &m) {
-  return m.order() == ORDER_SRGBA || m.order() == ORDER_SBGRA;
+  return m.order() == CHANNELS_SRGBA || m.order() == CHANNELS_SBGRA;
 }
 
 /* The weighted mean of the texels around a coordinate. Too much code to inline. */
