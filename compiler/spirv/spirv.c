@@ -207,6 +207,7 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(6033, AtomicFloat32AddEXT)                                                                     \
   X(6034, AtomicFloat64AddEXT)                                                                     \
   X(6094, OptNoneINTEL)                                                                            \
+  X(6095, AtomicFloat16AddEXT)                                                                     \
   X(6115, BFloat16ConversionINTEL)                                                                 \
   X(6141, SplitBarrierINTEL)                                                                       \
   X(6400, GroupUniformArithmeticKHR)
@@ -240,7 +241,6 @@ void cc_il_specialize(uint32_t *words, size_t count, uint32_t id, const void *va
   X(5817, VariableLengthArrayINTEL)                                                                \
   X(5844, ArbitraryPrecisionIntegersINTEL)                                                         \
   X(6016, DotProductInputAll)                                                                      \
-  X(6095, AtomicFloat16AddEXT)                                                                     \
   X(6118, JointMatrixINTEL)
 
 static const struct {
@@ -265,6 +265,7 @@ const uint32_t *cc_il_capabilities(size_t *count) {
 /* The extensions of the capabilities above, and those that bring a linkage or decorations. */
 const char *const *cc_il_extensions(size_t *count) {
   static const char *const extensions[] = {
+      "SPV_EXT_shader_atomic_float16_add",
       "SPV_EXT_shader_atomic_float_add",
       "SPV_EXT_shader_atomic_float_min_max",
       "SPV_INTEL_bfloat16_conversion",

@@ -1,8 +1,8 @@
 /* Says in other instructions what the translator of LLVM 15 does not know, or does wrong:
  * null constants that are numbers, composites of values and steps into them, copies of what a
- * pointer's type says, shuffles of different vectors, hints about vectors, clocks, and what came
- * with SPIR-V 1.4 and later. Modules have been validated when they come here,
- * but for their debug information, and nothing relies on it. */
+ * pointer's type says, shuffles of different vectors, hints about vectors, clocks, sums of halves,
+ * and what came with SPIR-V 1.4 and later. Modules have been validated when they come here, but for
+ * their debug information, and nothing relies on it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +36,10 @@ struct words {
 /* Functions of OpenCL C that read clocks: one for each scope and each type of result. */
 enum { CLOCK_TYPES = 2, CLOCKS = 3 * CLOCK_TYPES };
 
+/* Functions that add to a half: one for each kind of memory. */
+enum { HALF_SUMS = 3, HALF_BITS = 16 };
+enum { STORAGE_WORKGROUP = 4, STORAGE_CROSS_WORKGROUP = 5, STORAGE_GENERIC = 8 };
+
 struct reword {
   const uint32_t *words;
   size_t count;
@@ -48,7 +52,8 @@ struct reword {
   struct words functions;  /* and the functions */
   bool decorated;          /* what goes in front of the types is there */
   uint32_t clocks[CLOCKS]; /* ids of functions; 0: not used */
-  uint32_t wide_type;      /* ids of a 64-bit integer's type, and its 1; 0: none yet */
+  uint32_t half_sums[HALF_SUMS];
+  uint32_t wide_type; /* ids of a 64-bit integer's type, and its 1; 0: none yet */
   uint32_t wide_one;
 };
 
@@ -453,32 +458,73 @@ static uint32_t *find_clock(struct reword *reword, const uint32_t *word) {
   return &reword->clocks[(scope[3] - SCOPE_DEVICE) * CLOCK_TYPES + is_pair];
 }
 
-/* Declares the functions that the module needs, as imported ones. */
-static void declare_clocks(struct reword *reword) {
-  static const char *const names[CLOCKS] = {
+/* OpAtomicFAddEXT type result pointer scope semantics value, of halves: its function's id, by the
+ * kind of memory; NULL: it adds something else. */
+static uint32_t *find_half_sum(struct reword *reword, const uint32_t *word) {
+  static const uint32_t classes[HALF_SUMS] = {STORAGE_WORKGROUP, STORAGE_CROSS_WORKGROUP,
+                                              STORAGE_GENERIC};
+  const uint32_t *pointer = definition(reword, type_of(reword, word[3]));
+  if (bits_of(reword, word[1]) != HALF_BITS || !is_made_by(pointer, OP_TYPE_POINTER, 4))
+    return NULL;
+  for (size_t i = 0; i < HALF_SUMS; i++)
+    if (pointer[2] == classes[i])
+      return &reword->half_sums[i];
+  return NULL;
+}
+
+/* A function of the device library, as an imported one; gives its id. */
+static uint32_t declare(struct reword *reword, const char *name, uint32_t type,
+                        const uint32_t *parameters, size_t count) {
+  enum { NAME_WORDS = 10, IMPORT = 1, PARAMETERS_MAX = 2 };
+  const size_t words = strlen(name) / sizeof(uint32_t) + 1;
+  const uint32_t id = reword->bound++, function_type = reword->bound++;
+  uint32_t operands[2 + NAME_WORDS + 1] = {id, DECORATION_LINKAGE_ATTRIBUTES};
+  memcpy(operands + 2, name, strlen(name));
+  operands[2 + words] = IMPORT;
+  emit_words(&reword->before, OP_DECORATE, operands, 2 + words + 1);
+  uint32_t types[2 + PARAMETERS_MAX] = {function_type, type};
+  memcpy(types + 2, parameters, count * sizeof *parameters);
+  emit_words(&reword->functions, OP_TYPE_FUNCTION, types, 2 + count);
+  EMIT(&reword->functions, OP_FUNCTION, type, id, 0, function_type);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t parameter = reword->bound++;
+    EMIT(&reword->functions, OP_FUNCTION_PARAMETER, parameters[i], parameter);
+  }
+  emit_words(&reword->functions, OP_FUNCTION_END, NULL, 0);
+  return id;
+}
+
+/* Declares the functions that the module needs. */
+static void declare_functions(struct reword *reword) {
+  static const char *const clocks[CLOCKS] = {
       "_Z17clock_read_devicev",     "_Z22clock_read_hilo_devicev",
       "_Z21clock_read_work_groupv", "_Z26clock_read_hilo_work_groupv",
       "_Z20clock_read_sub_groupv",  "_Z25clock_read_hilo_sub_groupv",
   };
-  enum { NAME_WORDS = 8, IMPORT = 1 };
+  static const char *const half_sums[HALF_SUMS] = {
+      "_Z16tegracl_add_halfPU3AS3DhDh",
+      "_Z16tegracl_add_halfPU3AS1DhDh",
+      "_Z16tegracl_add_halfPU3AS4DhDh",
+  };
   for (size_t at = SPIRV_HEADER_WORDS, length; at < reword->count; at += length) {
     const uint32_t *word = reword->words + at;
     length = spirv_instruction_at(word).length;
-    uint32_t *id = is_made_by(word, OP_READ_CLOCK, 4) ? find_clock(reword, word) : NULL;
-    if (!id || *id)
-      continue;
-    *id = reword->bound++;
-    const char *name = names[id - reword->clocks];
-    const size_t words = strlen(name) / sizeof(uint32_t) + 1;
-    uint32_t operands[2 + NAME_WORDS + 1] = {*id, DECORATION_LINKAGE_ATTRIBUTES};
-    memcpy(operands + 2, name, strlen(name));
-    operands[2 + words] = IMPORT;
-    emit_words(&reword->before, OP_DECORATE, operands, 2 + words + 1);
-    const uint32_t type = reword->bound++;
-    EMIT(&reword->functions, OP_TYPE_FUNCTION, type, word[1]);
-    EMIT(&reword->functions, OP_FUNCTION, word[1], *id, 0, type);
-    emit_words(&reword->functions, OP_FUNCTION_END, NULL, 0);
+    uint32_t *clock = is_made_by(word, OP_READ_CLOCK, 4) ? find_clock(reword, word) : NULL;
+    uint32_t *sum = is_made_by(word, OP_ATOMIC_F_ADD, 7) ? find_half_sum(reword, word) : NULL;
+    if (clock && !*clock)
+      *clock = declare(reword, clocks[clock - reword->clocks], word[1], NULL, 0);
+    if (sum && !*sum)
+      *sum = declare(reword, half_sums[sum - reword->half_sums], word[1],
+                     (const uint32_t[]){type_of(reword, word[3]), word[1]}, 2);
   }
+}
+
+static bool reword_sum(struct reword *reword, const uint32_t *word) {
+  const uint32_t *id = find_half_sum(reword, word);
+  if (!id)
+    return false;
+  EMIT(reword->out, OP_FUNCTION_CALL, word[1], word[2], *id, word[3], word[6]);
+  return true;
 }
 
 /* OpReadClockKHR type result scope. */
@@ -491,20 +537,27 @@ static bool reword_clock(struct reword *reword, const uint32_t *word) {
 }
 
 static bool drop_extension(struct reword *reword, const uint32_t *word) {
-  static const char clock[] = "SPV_KHR_shader_clock";
+  static const char *const names[] = {"SPV_KHR_shader_clock", "SPV_EXT_shader_atomic_float16_add"};
   (void)reword;
-  return spirv_instruction_at(word).length > sizeof clock / sizeof *word &&
-         !memcmp(word + 1, clock, sizeof clock);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const size_t size = strlen(names[i]) + 1;
+    if ((spirv_instruction_at(word).length - 1) * sizeof *word >= size &&
+        !memcmp(word + 1, names[i], size))
+      return true;
+  }
+  return false;
 }
 
 /* ---- modules ------------------------------------------------------------------------- */
 
-/* OpCapability UniformDecoration: a hint. ShaderClockKHR becomes functions. */
+/* OpCapability UniformDecoration: a hint. ShaderClockKHR and AtomicFloat16AddEXT become functions.
+ */
 static bool reword_capability(struct reword *reword, const uint32_t *word) {
   enum { UNIFORM_DECORATION = 71 };
-  if (word[1] == CAPABILITY_SHADER_CLOCK)
+  const bool calls = word[1] == CAPABILITY_SHADER_CLOCK || word[1] == CAPABILITY_ATOMIC_FLOAT16_ADD;
+  if (calls)
     EMIT(reword->out, OP_CAPABILITY, CAPABILITY_LINKAGE);
-  return word[1] == CAPABILITY_SHADER_CLOCK || word[1] == UNIFORM_DECORATION;
+  return calls || word[1] == UNIFORM_DECORATION;
 }
 
 /* OpDecorate id Uniform: a hint. */
@@ -545,6 +598,7 @@ static const struct {
     {OP_CAPABILITY, 2, reword_capability},
     {OP_EXTENSION, 2, drop_extension},
     {OP_READ_CLOCK, 4, reword_clock},
+    {OP_ATOMIC_F_ADD, 7, reword_sum},
     {OP_DECORATE_ID, 3, drop},
     {OP_DECORATE_STRING, 3, drop},
     {OP_MEMBER_DECORATE_STRING, 4, drop},
@@ -570,7 +624,7 @@ static void reword_all(struct reword *reword) {
     const bool is_type =
         instruction.opcode >= OP_TYPE_BOOL - 1 && instruction.opcode <= OP_TYPE_FUNCTION;
     if (is_type && !reword->decorated) {
-      declare_clocks(reword);
+      declare_functions(reword);
       reword->decorated = true;
     }
     if (instruction.opcode == OP_FUNCTION)

@@ -69,8 +69,9 @@ static void check_versions(const struct opencl *opencl) {
         data);
     CHECK(data[0] == rows[i].version && data[ITEMS - 1] == rows[i].version);
   }
-  CHECK_CL(build(opencl, opencl_program(opencl, "kernel void k() {}"), "-cl-std=CLC++17"),
-           CL_INVALID_BUILD_OPTIONS);
+  cl_program other = opencl_program(opencl, "kernel void k() {}");
+  CHECK_CL(build(opencl, other, "-cl-std=CLC++17"), CL_INVALID_BUILD_OPTIONS);
+  CHECK_CL(clReleaseProgram(other), CL_SUCCESS);
 }
 
 static const char language[] =

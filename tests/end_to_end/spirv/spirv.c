@@ -329,7 +329,7 @@ static void refused(struct opencl *opencl, int count, char **files) {
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 54321, "54321");
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 4473, "UntypedPointersKHR");
   fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 5116, "BFloat16TypeKHR");
-  fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 6095, "AtomicFloat16AddEXT");
+  fail(opencl, &module, find(&module, OP_CAPABILITY) + 1, 6118, "JointMatrixINTEL");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 1, 0, "addressing model 0");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 1, 1, "addressing model 1");
   fail(opencl, &module, find(&module, OP_MEMORY_MODEL) + 2, 1, "memory model is 1");
@@ -510,6 +510,50 @@ static void modes(struct opencl *opencl, int count, char **files) {
   free(module.words);
 }
 
+/* Each sum of quarters begins at 0, or 1/4 in local memory, and each work-item saw another. */
+static void half_sums(struct opencl *opencl, int count, char **files) {
+  enum { LOCAL_KIND = 2, KINDS = 3, ADDENDS = ITEMS / 2 };
+  const cl_half quarter = 0x3400;
+  const size_t items = ITEMS;
+  cl_half sums[4] = {0}, old[KINDS * ITEMS] = {0};
+  cl_int error;
+  struct module module = module_read(files[0]);
+  cl_program program = module_program(opencl, &module);
+  module_build(opencl, program, "");
+  cl_kernel kernel = clCreateKernel(program, "half_sums", &error);
+  CHECK_CL(error, CL_SUCCESS);
+  cl_mem mems[] = {buffer(opencl, sizeof sums, sums), buffer(opencl, sizeof old, old)};
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof *mems, &mems[0]), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 1, 2 * sizeof(cl_half), NULL), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 2, sizeof *mems, &mems[1]), CL_SUCCESS);
+  CHECK_CL(clSetKernelArg(kernel, 3, sizeof quarter, &quarter), CL_SUCCESS);
+  CHECK_CL(clEnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL),
+           CL_SUCCESS);
+  CHECK_CL(
+      clEnqueueReadBuffer(opencl->queue, mems[0], CL_TRUE, 0, sizeof sums, sums, 0, NULL, NULL),
+      CL_SUCCESS);
+  CHECK_CL(clEnqueueReadBuffer(opencl->queue, mems[1], CL_TRUE, 0, sizeof old, old, 0, NULL, NULL),
+           CL_SUCCESS);
+  for (int i = 0; i < 4; i++)
+    CHECK(sums[i] == 0x4800); /* 32 quarters are 8 */
+  for (int kind = 0; kind < KINDS; kind++)
+    for (int side = 0; side < 2; side++) {
+      int seen[ADDENDS + 1] = {0};
+      for (int i = side; i < ITEMS; i += 2) {
+        const cl_half bits = old[kind * ITEMS + i];
+        const float value = ldexpf((float)((bits & 0x3ff) | (bits ? 0x400 : 0)), (bits >> 10) - 25);
+        const int quarters = (int)(value * 4) - (kind == LOCAL_KIND);
+        CHECK(quarters >= 0 && quarters < ADDENDS);
+        CHECK(seen[quarters]++ == 0);
+      }
+    }
+  for (int i = 0; i < 2; i++)
+    CHECK_CL(clReleaseMemObject(mems[i]), CL_SUCCESS);
+  CHECK_CL(clReleaseKernel(kernel), CL_SUCCESS);
+  CHECK_CL(clReleaseProgram(program), CL_SUCCESS);
+  free(module.words);
+}
+
 /* A kernel that faults: what the driver says of it is the caller's matter. */
 static void beyond(struct opencl *opencl, int count, char **files) {
   cl_int error, data[32] = {0};
@@ -546,8 +590,8 @@ static const struct {
   void (*run)(struct opencl *opencl, int count, char **files);
 } cases[] = {{"same", same},         {"constants", constants}, {"linked", linked},
              {"refused", refused},   {"queries", queries},     {"missing", missing},
-             {"reworded", reworded}, {"modes", modes},         {"beyond", beyond},
-             {"endless", endless}};
+             {"reworded", reworded}, {"modes", modes},         {"half_sums", half_sums},
+             {"beyond", beyond},     {"endless", endless}};
 
 int main(int argc, char **argv) {
   CHECK(argc > 2);
