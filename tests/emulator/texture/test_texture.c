@@ -660,7 +660,7 @@ static bool read_nothing(void *space, uint64_t address, void *to, size_t bytes) 
 static void random_headers(void **state) {
   (void)state;
   static const float strange[] = {NAN,    HUGE_VALF, -HUGE_VALF, 3e38f,
-                                  -3e38f, 1e-40f,    -0.0f,      16777217};
+                                  -3e38f, 1e-40f,    -0.0f,      16777216};
   unsigned decoded = 0;
   for (unsigned n = 0; n < 50 * cases; n++) {
     uint32_t words[2][EMU_TEXTURE_WORDS], got[4];
