@@ -20,10 +20,18 @@
 #include "compiler/spirv/translate.h"
 #include "gpu/cubin/cubin_strip.h"
 
+static void (*show_stage)(enum cc_stage stage);
+
+void compile_show_stages(void (*show)(enum cc_stage stage)) {
+  show_stage = show;
+}
+
 /* Sets status to the result of call, and records how long it took as the stage. */
 #define STAGE(result, stage, status, call)                                                         \
   do {                                                                                             \
     struct cc_span *span = &(result)->stages[stage];                                               \
+    if (show_stage)                                                                                \
+      show_stage(stage);                                                                           \
     span->begin_ns = base_clock_ns();                                                              \
     (status) = (call);                                                                             \
     span->end_ns = base_clock_ns();                                                                \

@@ -16,4 +16,7 @@ enum cc_status cc_compile(const struct cc_job *job, struct cc_result *result);
 enum cc_status compile_until(const struct cc_job *job, enum compile_stage stage,
                              struct cc_result *result);
 
+/* From now on show is called when a stage begins. NULL: none. */
+void compile_show_stages(void (*show)(enum cc_stage stage));
+
 #endif

@@ -87,6 +87,15 @@ struct cc_span {
   uint64_t begin_ns, end_ns;
 };
 
+static inline const char *cc_stage_name(enum cc_stage stage) {
+  static const char *const names[CC_STAGES] = {
+      [CC_STAGE_LINK] = "link",           [CC_STAGE_FRONT_END] = "front end",
+      [CC_STAGE_OPTIMISER] = "optimiser", [CC_STAGE_LOWER] = "LLVM IR to CUDA C",
+      [CC_STAGE_NVRTC] = "NVRTC",
+  };
+  return names[stage];
+}
+
 struct cc_result {
   char *log;    /* NUL-terminated, never NULL after cc_build */
   void *binary; /* program binary, NULL unless CC_OK */

@@ -234,6 +234,12 @@ static int disassemble(const struct command *command) {
   return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static const char clear_line[] = "\r\033[K";
+
+static void show_stage(enum cc_stage stage) {
+  fprintf(stderr, "%stegraclc: %s", clear_line, cc_stage_name(stage));
+}
+
 static int build(struct command *command) {
   if (command->prebuilds)
     return prebuild(command->names, command->texts, command->source_count,
@@ -249,7 +255,10 @@ static int build(struct command *command) {
   struct text description = {0};
   enum stage stage = command->stage;
   bool is_text = stage == STAGE_INFO || stage == STAGE_SASS;
+  const bool shows = isatty(STDERR_FILENO);
+  compile_show_stages(shows ? show_stage : NULL);
   bool done = compile_until(&job, stages[stage].compile, &result) == CC_OK;
+  fputs(shows ? clear_line : "", stderr);
   if (result.log)
     fputs(result.log, stderr);
   if (done && is_text)

@@ -97,12 +97,6 @@ static uint32_t *copy_il(cl_program program) {
   return words;
 }
 
-static const char *const stage_names[CC_STAGES] = {
-    [CC_STAGE_LINK] = "link",           [CC_STAGE_FRONT_END] = "front end",
-    [CC_STAGE_OPTIMISER] = "optimiser", [CC_STAGE_LOWER] = "LLVM IR to CUDA C",
-    [CC_STAGE_NVRTC] = "NVRTC",
-};
-
 static double in_ms(uint64_t ns) {
   return (double)ns / 1e6;
 }
@@ -115,7 +109,7 @@ static void print_build_times(const struct cc_result *result, uint64_t since_ns)
     text_puts(&line, ", from the cache");
   for (int i = 0; i < CC_STAGES; i++)
     if (result->stages[i].end_ns)
-      text_printf(&line, ", %s %.1f ms", stage_names[i],
+      text_printf(&line, ", %s %.1f ms", cc_stage_name((enum cc_stage)i),
                   in_ms(result->stages[i].end_ns - result->stages[i].begin_ns));
   if (result->units)
     text_printf(&line, "; %u units, %u from the cache, ms of each:", result->units,
@@ -132,7 +126,7 @@ static void show_on_timeline(const struct cc_result *result, uint64_t since_ns) 
   for (int i = 0; i < CC_STAGES; i++)
     if (result->stages[i].end_ns)
       rt_timeline_put(&(struct rt_timeline_event){.category = "build",
-                                                  .name = stage_names[i],
+                                                  .name = cc_stage_name((enum cc_stage)i),
                                                   .lane = RT_LANE_THREAD,
                                                   .begin_ns = result->stages[i].begin_ns,
                                                   .end_ns = result->stages[i].end_ns});

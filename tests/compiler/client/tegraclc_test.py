@@ -5,6 +5,7 @@ Every source of the folder becomes machine code with and without optimisation;
 the tiled matrix product becomes the instructions that it should; messages carry
 the user's line numbers; options do what OpenCL says."""
 import os
+import pty
 import resource
 import struct
 import subprocess
@@ -257,6 +258,20 @@ for stage, options, start in (
         ('cuda', ['-cl-std=CL3.0'], b'#include "tegracl.cuh"')):
     check(run(KERNEL, '--emit', stage, *options)[1].startswith(start),
           ' '.join(['--emit', stage, *options]))
+# On a terminal the stages are shown, and nothing is left of them.
+terminal, side = pty.openpty()
+done = subprocess.run([TEGRACLC, '-'], input=KERNEL.encode(), stdout=subprocess.PIPE, stderr=side)
+os.close(side)
+shown = b''
+try:
+    while chunk := os.read(terminal, 4096):
+        shown += chunk
+except OSError:  # the other side is closed
+    pass
+os.close(terminal)
+check(done.returncode == 0 and b'tegraclc: front end\r' in shown and b'tegraclc: NVRTC\r' in shown
+      and shown.endswith(b'\r\x1b[K'), f'progress on a terminal {shown}')
+check(run(KERNEL)[2] == '', 'no progress elsewhere')
 check(run(KERNEL, '--emit', 'nothing')[0] == 1, 'an unknown stage')
 check(subprocess.run([TEGRACLC], capture_output=True).returncode == 1, 'no file')
 check(subprocess.run([TEGRACLC, '/nonexistent.cl'], capture_output=True).returncode == 1,
