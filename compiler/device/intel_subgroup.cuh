@@ -17,7 +17,8 @@ template <class T> OCL_FN T intel_sub_group_shuffle_xor(T x, uint value) {
 /* Of two values of each lane, as if those of next came after those of current. */
 template <class T> OCL_FN T intel_sub_group_shuffle_down(T current, T next, uint delta) {
   const uint place = get_sub_group_local_id() + delta;
-  const T near = sub_group_shuffle(current, place % WARP), far = sub_group_shuffle(next, place % WARP);
+  const T near = sub_group_shuffle(current, place % WARP);
+  const T far = sub_group_shuffle(next, place % WARP);
   return place < WARP ? near : far;
 }
 template <class T> OCL_FN T intel_sub_group_shuffle_up(T previous, T current, uint delta) {

@@ -226,7 +226,7 @@ OCL_LOGICALS(xor)
 /* Of all lanes of the sub-group. */
 #define OCL_LOGICAL_ALL_LANES(op)                                                                  \
   OCL_FN int sub_group_reduce_logical_##op(int x) {                                                \
-    return logical_##op(__ballot_sync(ALL_LANES, x), __ballot_sync(ALL_LANES, 1));                              \
+    return logical_##op(__ballot_sync(ALL_LANES, x), __ballot_sync(ALL_LANES, 1));                 \
   }                                                                                                \
   OCL_FN int sub_group_scan_inclusive_logical_##op(int x) {                                        \
     return logical_##op(__ballot_sync(ALL_LANES, x), lanes_le());                                  \

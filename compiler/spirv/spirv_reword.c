@@ -483,7 +483,8 @@ static uint32_t declare(struct reword *reword, const char *name, uint32_t type,
   operands[2 + words] = IMPORT;
   emit_words(&reword->before, OP_DECORATE, operands, 2 + words + 1);
   uint32_t types[2 + PARAMETERS_MAX] = {function_type, type};
-  memcpy(types + 2, parameters, count * sizeof *parameters);
+  if (count)
+    memcpy(types + 2, parameters, count * sizeof *parameters);
   emit_words(&reword->functions, OP_TYPE_FUNCTION, types, 2 + count);
   EMIT(&reword->functions, OP_FUNCTION, type, id, 0, function_type);
   for (size_t i = 0; i < count; i++) {
