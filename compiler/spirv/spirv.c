@@ -89,15 +89,23 @@ enum cc_status cc_il_read(const void *il, size_t size, uint32_t **words, const c
 
 /* ---- specialization constants -------------------------------------------------------- */
 
+/* In bytes, of a width in bits; 0: no number has it (section 2.16.1 of the specification). */
+static size_t number_size(uint32_t bits) {
+  enum { BYTE_BITS = 8 };
+  const size_t size = bits / BYTE_BITS;
+  const bool is_known = size == sizeof(uint8_t) || size == sizeof(uint16_t) ||
+                        size == sizeof(uint32_t) || size == sizeof(uint64_t);
+  return is_known && bits % BYTE_BITS == 0 ? size : 0;
+}
+
 /* The size in bytes of a number of the type; 0 if it is no number. */
 static size_t type_size(const uint32_t *words, size_t count, uint32_t type) {
-  enum { BYTE_BITS = 8 };
   FOR_EACH(at, words, count, OP_TYPE_INT, 4)
   if (words[at + 1] == type)
-    return words[at + 2] / BYTE_BITS;
+    return number_size(words[at + 2]);
   FOR_EACH(at, words, count, OP_TYPE_FLOAT, 3)
   if (words[at + 1] == type)
-    return words[at + 2] / BYTE_BITS;
+    return number_size(words[at + 2]);
   return 0;
 }
 

@@ -279,7 +279,10 @@ static bool try_module(const uint32_t *bytes, size_t count, unsigned long number
   text_finish(&log);
   for (uint32_t id = 0; id < 20; id++) {
     const uint64_t value = random64();
-    if (cc_il_constant_size(words, count, id))
+    const size_t size = cc_il_constant_size(words, count, id);
+    if (size > sizeof value)
+      stop("it has a constant that is too wide", number);
+    if (size)
       cc_il_specialize(words, count, id, &value);
   }
   spirv_sub_groups(words, count, "kernel");
@@ -353,6 +356,14 @@ static void endless_type(struct builder *b) {
   PUT(b, OP_COPY_LOGICAL, 11, 15, 12);
 }
 
+/* A number that no application has a type for. */
+static void wide_constant(struct builder *b) {
+  enum { BITS = 96 };
+  PUT(b, OP_DECORATE, 11, DECORATION_SPEC_ID, 1);
+  PUT(b, OP_TYPE_INT, 10, BITS, 0);
+  PUT(b, OP_SPEC_CONSTANT, 10, 11, 1, 2, 3);
+}
+
 /* Arrays of arrays: their elements are more than fit anywhere. */
 static void large_type(struct builder *b) {
   enum { LEVELS = 4, ELEMENTS = 4096, FIRST = 20 };
@@ -368,7 +379,7 @@ static void large_type(struct builder *b) {
 
 static void try_hostile(void) {
   static void (*const makers[])(struct builder *) = {many_variables, long_phi, endless_type,
-                                                     large_type};
+                                                     wide_constant, large_type};
   static struct builder builder;
   for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
     begin(&builder);
