@@ -18,14 +18,15 @@ OCL_ALL_SHUFFLES(ushort)
 OCL_ALL_SHUFFLES(int)
 OCL_ALL_SHUFFLES(uint)
 OCL_ALL_SHUFFLES(float)
-OCL_SHUFFLES(long)
-OCL_SHUFFLES(ulong)
+// Beyond the specification: vectors of the types that follow. CLBlast has some.
+OCL_ALL_SHUFFLES(long)
+OCL_ALL_SHUFFLES(ulong)
 #ifdef cl_khr_fp64
-OCL_SHUFFLES(double)
+OCL_ALL_SHUFFLES(double)
 #endif
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-OCL_SHUFFLES(half)
+OCL_ALL_SHUFFLES(half)
 #pragma OPENCL EXTENSION cl_khr_fp16 : disable
 #endif
 
