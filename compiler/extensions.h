@@ -6,7 +6,9 @@
 #ifndef TEGRACL_EXTENSIONS_H
 #define TEGRACL_EXTENSIONS_H
 
-/* What is instructions of the SM. */
+/* What is instructions of the SM. cl_intel_subgroups and its siblings are not reported, though
+ * programs may use their functions: OpenCV's product of matrices takes its kernel for sub-groups of
+ * 8 where they are, and is wrong with sub-groups of 32. */
 #define CC_EXTENSIONS(X)                                                                           \
   X("cl_khr_fp16", CL_MAKE_VERSION(1, 0, 0))                                                       \
   X("cl_khr_subgroups", CL_MAKE_VERSION(1, 0, 0))                                                  \
@@ -26,10 +28,6 @@
   X("cl_intel_bfloat16_conversions", CL_MAKE_VERSION(1, 0, 0))                                     \
   X("cl_intel_required_subgroup_size", CL_MAKE_VERSION(1, 0, 0))                                   \
   X("cl_intel_split_work_group_barrier", CL_MAKE_VERSION(1, 0, 0))                                 \
-  X("cl_intel_subgroups", CL_MAKE_VERSION(1, 0, 0))                                                \
-  X("cl_intel_subgroups_char", CL_MAKE_VERSION(1, 0, 0))                                           \
-  X("cl_intel_subgroups_short", CL_MAKE_VERSION(1, 0, 0))                                          \
-  X("cl_intel_subgroups_long", CL_MAKE_VERSION(1, 0, 0))                                           \
   X("cl_nv_compiler_options", CL_MAKE_VERSION(1, 0, 0))                                            \
   X("cl_nv_pragma_unroll", CL_MAKE_VERSION(1, 0, 0))
 

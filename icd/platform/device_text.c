@@ -11,7 +11,6 @@
 
 /* Of a device that takes SPIR-V here. */
 #define IL_EXTENSIONS(X)                                                                           \
-  X("cl_intel_spirv_subgroups", CL_MAKE_VERSION(1, 0, 0))                                          \
   X("cl_khr_il_program", CL_MAKE_VERSION(1, 0, 0))                                                 \
   X("cl_khr_spirv_extended_debug_info", CL_MAKE_VERSION(1, 0, 0))                                  \
   X("cl_khr_spirv_linkonce_odr", CL_MAKE_VERSION(1, 0, 0))                                         \
