@@ -1,5 +1,5 @@
-/* What the engine keeps of a channel: its place in ring and pushbuffer, the state of the
- * classes, its grids.
+/* The engine's state of a channel: its place in ring and pushbuffer, the state of the classes,
+ * its grids.
  */
 #ifndef TEGRACL_EMULATOR_CHANNEL_ENGINE_H
 #define TEGRACL_EMULATOR_CHANNEL_ENGINE_H
@@ -26,7 +26,7 @@ struct emu_channel_engine {
   struct emu_ring ring;
   struct emu_fetch fetch;
   struct emu_run run;
-  bool waiting; /* for a semaphore, or for a time to pass */
+  bool waiting; /* its turn ended because it waits for a semaphore or a time */
   struct emu_adversary_state adversary;
   uint32_t subdevice_mask, stored_subdevice_mask;
   struct emu_host_state host;
@@ -42,9 +42,9 @@ struct emu_channel_engine {
   struct emu_pin pin;
 };
 
-/* That of a new channel; NULL: no memory. */
+/* The state of a new channel; NULL: no memory. */
 struct emu_channel_engine *emu_channel_engine_create(void);
-/* NULL is fine. */
+/* Accepts NULL. */
 void emu_channel_engine_destroy(struct emu_channel_engine *engine);
 
 #endif

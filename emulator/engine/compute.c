@@ -4,7 +4,6 @@
 #include "emulator/engine/compute.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "emulator/engine/channel_engine.h"
 #include "emulator/engine/condition.h"
@@ -34,8 +33,8 @@ static enum emu_step refuse_method(struct emu_fault *fault, uint32_t notifier, u
   return EMU_FAULT;
 }
 
-/* Whether launches and inline transfers are done: the override, else the global condition, else the
- * channel's. */
+/* Whether a launch is done: if the global condition holds, and the channel's or the override that
+ * replaces it. False: the fault is filled in. */
 static bool is_enabled(struct emu_channel *channel, bool *holds, struct emu_fault *fault) {
   const struct emu_compute *c = &channel->engine->compute;
   bool global;
@@ -70,7 +69,7 @@ static enum emu_step inline_qmd(struct emu_channel *channel, uint32_t method, ui
   c->inline_qmd[word] = data;
   if (word != QMD_WORDS - 1)
     return EMU_NEXT;
-  /* The descriptor is written in stream order, so after earlier grids. */
+  /* The descriptor is written in the order of the stream, so after earlier grids have ended. */
   enum emu_step step = emu_grids_run(channel, fault);
   if (step != EMU_NEXT)
     return step;
@@ -101,8 +100,8 @@ static enum emu_step write_report(struct emu_channel *channel, const struct emu_
   return EMU_NEXT;
 }
 
-/* Waits until the payload is there, with the size that the method gives. Unlike the host's waits,
- * the front end's do not include the channel's other grids. */
+/* Waits until memory has the payload. Unlike the host's waits, the front end's do not wait for the
+ * channel's grids. */
 static enum emu_step report_acquire(struct emu_channel *channel, const struct emu_report *r,
                                     uint32_t data, struct emu_fault *fault) {
   if (r->address % (r->wide ? sizeof(uint64_t) : sizeof(uint32_t)))
@@ -163,7 +162,7 @@ static enum emu_step old_report_execute(struct emu_channel *channel, uint32_t da
                       NVC7C0_SET_REPORT_SEMAPHORE_D, data, fault);
 }
 
-/* command-stream.md 4.4. NULL: textures, which are not cached here. */
+/* command-stream.md 4.4. what: NULL for textures, which are not cached here. */
 static enum emu_step invalidate_caches(struct emu_channel *channel,
                                        const struct emu_invalidate *what, bool wait,
                                        struct emu_fault *fault) {
@@ -207,8 +206,8 @@ static enum emu_step atomic_sequence(struct emu_compute *c, uint32_t method, uin
   return EMU_NEXT;
 }
 
-/* Methods that nvgpu serves in software, and those that it rejects; command-stream.md 4.6. The ones
- * that it serves turn on checks that are always on here. */
+/* Methods that nvgpu serves in software or rejects; command-stream.md 4.6. Those that it serves
+ * turn on checks that are always on here. */
 static bool is_software_method(uint32_t method) {
   return (method >= NVC7C0_SET_RESERVED_SW_METHOD00 && method <= NVC7C0_SET_RESERVED_SW_METHOD07) ||
          (method >= NVC7C0_SET_RESERVED_SW_METHOD08 && method <= NVC7C0_SET_RESERVED_SW_METHOD15);
@@ -229,8 +228,9 @@ static enum emu_step other_method(uint32_t method, uint32_t data, struct emu_fau
   return EMU_NEXT; /* state that no compute launch depends on */
 }
 
-/* Wait for idle, then change it: docs/hardware/command-stream.md 4.3. Without the wait a running
- * kernel loses its pool, which a board does not report (docs/hardware/bring-up.md trap 23). */
+/* Whether the method replaces the pool of local memory while a grid uses it. A client must wait for
+ * idle before (docs/hardware/command-stream.md 4.3); a board does not report that the grid loses
+ * its pool (docs/hardware/bring-up.md trap 23). */
 static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
   return ((method >= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_A &&
            method <= NVC7C0_SET_SHADER_LOCAL_MEMORY_NON_THROTTLED_C) ||
@@ -239,8 +239,8 @@ static bool replaces_pool(const struct emu_channel *channel, uint32_t method) {
          emu_grids_use_local(channel);
 }
 
-/* State of later launches; docs/hardware/command-stream.md 4.1 to 4.3. False: not one of these
- * methods. */
+/* Sets state of later launches; docs/hardware/command-stream.md 4.1 to 4.3. False: the method is
+ * another. */
 static bool set_state(struct emu_compute *c, uint32_t method, uint32_t data) {
   switch (method) {
   case NVC7C0_SET_SHADER_SHARED_MEMORY_WINDOW_A:

@@ -2,7 +2,6 @@
 #ifndef TEGRACL_EMULATOR_COMPUTE_H
 #define TEGRACL_EMULATOR_COMPUTE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,6 +38,7 @@ struct emu_compute {
 
 enum emu_step emu_compute_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                                  struct emu_fault *fault);
+/* SET_OBJECT: the state after reset. False: the fault is filled in. */
 bool emu_compute_bind(struct emu_channel *channel, struct emu_fault *fault);
 
 #endif

@@ -1,6 +1,6 @@
-/* Conditional work: SET_RENDER_ENABLE of the compute and copy classes. The modes
- * are those of methods.csv; what is compared is as Mesa's drivers use it (nvk:
- * 64 bits; nouveau: with the report 16 bytes further on).
+/* Conditional work: SET_RENDER_ENABLE of the compute and copy classes. The modes are those of
+ * methods.csv. The operands are those of Mesa's drivers: 64 bits (nvk), which are compared with
+ * those of the report 16 bytes after it (nouveau).
  */
 #include "emulator/engine/condition.h"
 

@@ -46,7 +46,7 @@ static enum emu_step refuse_launch(struct emu_fault *fault, uint32_t launch, con
   return refuse_method(fault, NVC7B5_LAUNCH_DMA, launch, why);
 }
 
-/* The method's last data. */
+/* The last data of a method. */
 static uint32_t get_state(const struct emu_copy *c, uint32_t method) {
   return c->state[method / sizeof(uint32_t)];
 }
@@ -74,7 +74,8 @@ static struct emu_remap decode_remap(const struct emu_copy *c, uint32_t launch) 
   };
 }
 
-/* A select that names a component which the source does not have, or none. */
+/* Whether a select writes its component: not if it names none, or one that the source does not
+ * have. */
 static bool writes_component(const struct emu_remap *r, unsigned select) {
   return select == REMAP_CONST_A || select == REMAP_CONST_B || select < r->sources;
 }
@@ -87,8 +88,8 @@ static bool remap_reads(const struct emu_remap *r) {
   return false;
 }
 
-/* One side of a transfer; widths and origins count elements, docs/hardware/command-stream.md
- * 7.4. */
+/* The source of a transfer. Widths and origins of methods count elements;
+ * docs/hardware/command-stream.md 7.4. */
 static struct emu_surface source_surface(const struct emu_copy *c, uint32_t launch,
                                          unsigned element) {
   return (struct emu_surface){
@@ -122,7 +123,7 @@ static bool set_blocks(struct emu_surface *s, uint32_t block_size) {
          hw_field(block_size, NVC7B5_SET_DST_BLOCK_SIZE_GOB_HEIGHT) == GOB_HEIGHT_8;
 }
 
-/* The transfer that the state describes. */
+/* Decodes the transfer that the state describes. False: the fault is filled in. */
 static bool decode_transfer(const struct emu_copy *c, uint32_t launch, struct emu_transfer *t,
                             struct emu_fault *fault) {
   t->remap = decode_remap(c, launch);
@@ -192,10 +193,10 @@ static bool write_posted(struct emu_channel *channel, struct emu_fault *fault) {
          emu_surface_write(channel->as, &p->destination, p->line, p->column, p->data, bytes, fault);
 }
 
-/* Without FLUSH_ENABLE a semaphore does not wait until all bytes are in memory (the method table;
- * docs/hardware/command-stream.md 7.1), so the last bytes of a transfer are held back. */
-static bool hold_back(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
-                      uint64_t bytes, struct emu_fault *fault) {
+/* Moves bytes, and writes the last of them later: without FLUSH_ENABLE a semaphore does not wait
+ * until all bytes are in memory (the method table; docs/hardware/command-stream.md 7.1). */
+static bool move_and_post(struct emu_channel *channel, const struct emu_transfer *t, uint64_t from,
+                          uint64_t bytes, struct emu_fault *fault) {
   struct emu_posted *p = &channel->engine->copy.posted;
   const uint64_t tail = bytes < EMU_COPY_POSTED ? bytes : EMU_COPY_POSTED;
   if (bytes > tail && !move_bytes(channel->as, t, t->line, from, bytes - tail, fault))
@@ -214,11 +215,11 @@ static bool move_part(struct emu_channel *channel, const struct emu_transfer *t,
   if (t->remap.enabled)
     return move_elements(channel->as, t, t->line, t->done, part, fault);
   if (emu_adversary.on && last)
-    return hold_back(channel, t, t->done, part, fault);
+    return move_and_post(channel, t, t->done, part, fault);
   return move_bytes(channel->as, t, t->line, t->done, part, fault);
 }
 
-/* Does part of the transfer, until the turn ends. EMU_NEXT: all of it is done. */
+/* Continues the transfer until it or the turn ends. EMU_NEXT: all of it is done. */
 static enum emu_step advance_transfer(struct emu_channel *channel, struct emu_transfer *t,
                                       uint64_t end, struct emu_fault *fault) {
   const uint64_t most = t->remap.enabled ? PIECE / ELEMENT_BYTES_MAX : PIECE;
@@ -242,9 +243,9 @@ static enum emu_step advance_transfer(struct emu_channel *channel, struct emu_tr
   return EMU_NEXT;
 }
 
-/* A pipelined transfer may overlap those before it; any other waits for them
- * (docs/hardware/command-stream.md 7.1). Returns one that may run, or their number. */
-static unsigned any_transfer(struct emu_channel *channel) {
+/* Chooses a transfer that may run, or returns their number if none may. A pipelined transfer may
+ * overlap those before it; any other waits for them (docs/hardware/command-stream.md 7.1). */
+static unsigned choose_transfer(struct emu_channel *channel) {
   const struct emu_copy *c = &channel->engine->copy;
   unsigned chosen = c->transfer_count, count = 0;
   const uint64_t now = emu_time_ns();
@@ -259,7 +260,7 @@ static enum emu_step run_transfers(struct emu_channel *channel, struct emu_fault
   struct emu_copy *c = &channel->engine->copy;
   const uint64_t end = emu_turn_end(channel);
   while (c->transfer_count) {
-    const unsigned i = emu_adversary.on ? any_transfer(channel) : 0;
+    const unsigned i = emu_adversary.on ? choose_transfer(channel) : 0;
     if (i == c->transfer_count) {
       channel->engine->waiting = true;
       return EMU_AGAIN;
@@ -291,8 +292,8 @@ static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_
   return a < b + b_bytes && b < a + a_bytes;
 }
 
-/* A pipelined transfer may run at the same time as those before it, back to the last one that was
- * not pipelined, so it must not depend on them (command-stream.md 7.1). Only linear copies are
+/* Whether the launch is of a pipelined transfer that depends on one with which it may overlap:
+ * those from the last one that was not pipelined (command-stream.md 7.1). Only linear copies are
  * checked. A board would silently give wrong data. */
 static bool depends_on_pipelined(struct emu_copy *c, uint32_t launch) {
   if (hw_field(launch, NVC7B5_LAUNCH_DMA_DATA_TRANSFER_TYPE) == COPY_NON_PIPELINED)
@@ -385,7 +386,7 @@ static enum emu_step check_launch(struct emu_copy *c, uint32_t launch, struct em
   return EMU_NEXT;
 }
 
-/* Begins a launch. EMU_NEXT: if launched is set, it is to be done. */
+/* Begins a launch. EMU_NEXT: launched is set if its condition holds. */
 static enum emu_step begin_launch(struct emu_channel *channel, uint32_t launch,
                                   struct emu_fault *fault) {
   struct emu_copy *c = &channel->engine->copy;
@@ -425,7 +426,8 @@ static enum emu_step begin_launch(struct emu_channel *channel, uint32_t launch,
   return decode_transfer(c, launch, t, fault) ? EMU_NEXT : EMU_FAULT;
 }
 
-/* Later methods do not wait for a transfer; its own semaphore and interrupt do. */
+/* Whether the launch must wait for its transfer: its semaphore and interrupt do, and later methods
+ * do not. */
 static bool must_wait(uint32_t launch) {
   return !emu_adversary.on || hw_field(launch, NVC7B5_LAUNCH_DMA_SEMAPHORE_TYPE) ||
          hw_field(launch, NVC7B5_LAUNCH_DMA_INTERRUPT_TYPE);

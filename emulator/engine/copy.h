@@ -20,10 +20,11 @@ enum {
   EMU_COPY_POSTED = 256,
 };
 
-/* The component map of a remap; docs/hardware/command-stream.md 7.3. Not enabled: bytes. */
+/* The component map of a remap; docs/hardware/command-stream.md 7.3. Not enabled: elements are
+ * bytes. */
 struct emu_remap {
   bool enabled;
-  unsigned size, sources, destinations;
+  unsigned size, sources, destinations; /* bytes of a component, and numbers of components */
   unsigned select[EMU_COPY_COMPONENTS];
   uint32_t constants[2];
 };
@@ -35,11 +36,12 @@ struct emu_transfer {
   uint32_t lines;
   uint64_t length; /* elements of a line */
   uint32_t line;   /* the current one */
-  uint64_t done;
+  uint64_t done;   /* elements of it */
   bool pipelined;
   uint64_t not_before; /* adversarial timing; PTIMER */
 };
 
+/* A linear copy of bytes. */
 struct emu_span {
   uint64_t from, to, bytes;
 };
@@ -55,7 +57,7 @@ struct emu_posted {
 struct emu_copy {
   bool bound;
   uint32_t state[EMU_COPY_STATE_WORDS]; /* the methods' data */
-  bool launched;                        /* the transfer of the method that is being done */
+  bool launched; /* LAUNCH_DMA, which is retried until its transfer ends, has begun it */
   struct emu_transfer transfers[EMU_COPY_TRANSFERS]; /* in the order of their launches */
   unsigned transfer_count;
   struct emu_posted posted;
@@ -69,12 +71,12 @@ void emu_copy_bind(struct emu_copy *copy);
 enum emu_step emu_copy_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);
 
-/* Transfers have not ended, or not all their bytes are in memory. */
+/* Whether transfers have not ended, or not all their bytes are in memory. */
 static inline bool emu_copies_pending(const struct emu_copy *copy) {
   return copy->transfer_count || copy->posted.bytes;
 }
 
-/* As emu_grids_run, for the channel's transfers. */
+/* Runs the channel's transfers. Returns as emu_grids_run. */
 enum emu_step emu_copies_run(struct emu_channel *channel, struct emu_fault *fault);
 
 #endif

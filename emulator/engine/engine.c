@@ -1,6 +1,6 @@
-/* The host engine: one thread that serves the channels in turn (runlist.c). Without work
- * it spins for a short time and then sleeps, so a client that submits steadily never has
- * to wake it by a system call.
+/* The host engine: one thread that runs the channels in turn (runlist.c). Without work it
+ * spins for a short time before it sleeps: a client that submits steadily needs no system
+ * call to wake it.
  */
 #include "emulator/engine/engine.h"
 
@@ -9,7 +9,6 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,7 +62,7 @@ static void pause_spinning(void) {
 
 void emu_engine_wake(void) {
   atomic_fetch_add(&emu_engine.doorbell_count, 1);
-  /* One call for each sleep, however long the engine takes to wake. */
+  /* Only one call for each sleep, even if the engine takes long to wake. */
   if (atomic_load(&emu_engine.asleep) && atomic_exchange(&emu_engine.asleep, 0))
     futex_wake(&emu_engine.doorbell_count);
 }
@@ -124,15 +123,15 @@ void emu_channel_unschedule(struct emu_channel *channel) {
   }
 }
 
-/* The submitting thread was last seen on another core than this one. On the same
- * core, spinning would only keep it from running. */
+/* Whether the last submission was made on another core than this one. On the same core spinning
+ * would keep the submitter from running. */
 static bool may_spin(void) {
   return emu_engine.cpus > 1 &&
          atomic_load_explicit(&emu_engine.bell_cpu, memory_order_relaxed) != sched_getcpu();
 }
 
-/* Moves to another core than the submitter's, if the process may use one, until the scheduler
- * decides otherwise. Not often: on a busy machine the choice of cores is the scheduler's. */
+/* Moves to another core than the submitter's, if the process may use one; the scheduler may move it
+ * again. Not often, because on a busy machine the scheduler chooses better. */
 static void move_away(void) {
   static uint64_t last;
   cpu_set_t all, others;
@@ -147,8 +146,8 @@ static void move_away(void) {
     sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* The pause between two reads of memory whose stores are not announced. It grows while nothing
- * arrives. */
+/* The pause between two reads of memory to which stores come without a notification. It grows with
+ * the time waited. */
 static struct timespec pause_after(uint64_t waited_ns, uint64_t max_ns) {
   uint64_t ns = waited_ns / 8;
   ns = ns < PAUSE_MIN_NS ? PAUSE_MIN_NS : ns;
@@ -187,8 +186,8 @@ static void sleep_until_work(uint32_t seen, uint64_t deadline) {
   atomic_store(&emu_engine.asleep, 0);
 }
 
-/* All channels wait for semaphores, which the CPU may write without a doorbell: polls soon, then
- * less often. */
+/* Pauses when all channels wait for semaphores, which the CPU may write without a doorbell: a short
+ * time at first, then longer. since: when they began to wait. */
 static void pause_blocked(uint32_t seen, uint64_t since) {
   uint64_t waited = base_clock_ns() - since;
   if (waited < BLOCKED_SPIN_NS && may_spin()) {
@@ -248,7 +247,7 @@ static void *engine_main(void *unused) {
 
 uint64_t emu_turn_end(struct emu_channel *channel) {
   enum { TURN_NS = 1000000, SHORT_TURN_NS = 100000 };
-  /* Work of unordered channels is interleaved as finely as allowed. */
+  /* In adversarial mode turns are short and random, to interleave the work of channels. */
   return emu_time_ns() +
          (emu_adversary.on ? emu_adversary_below(&channel->engine->adversary.random, SHORT_TURN_NS)
                            : TURN_NS);
@@ -303,7 +302,7 @@ void emu_channel_drop_work(struct emu_channel *channel) {
   e->run.count = 0;
 }
 
-/* Another thread joins it, and gpu.lock is released meanwhile. */
+/* Waits while another thread stops the engine. gpu.lock is held, and released meanwhile. */
 static void wait_for_stop(void) {
   while (emu_engine.stopping)
     pthread_cond_wait(&emu_engine.serviced, &emu_gpu.lock);

@@ -1,5 +1,5 @@
-/* Faults: the error notifiers of the TSG, the end of its channels, and the record of the
- * cause that a board would print to the kernel log. docs/hardware/kernel-interface.md 7.
+/* Faults: end the channels of a TSG, write their error notifiers, and record the cause, which
+ * a board would print to the kernel log. docs/hardware/kernel-interface.md 7.
  */
 #include "emulator/engine/fault.h"
 
@@ -40,8 +40,8 @@ void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address,
   va_end(arguments);
 }
 
-/* The only-if-empty variant of ga10b: the first error stays. At any offset, as
- * SET_ERROR_NOTIFIER takes any. */
+/* Writes the channel's notifier if it is empty: on ga10b the first error stays. It may be
+ * misaligned, because SET_ERROR_NOTIFIER takes any offset. */
 static void post_notifier(struct emu_channel *channel, uint32_t code) {
   if (!channel->notifier || !code)
     return;

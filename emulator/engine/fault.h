@@ -1,4 +1,4 @@
-/* Faults: their record, and what they do to a TSG. */
+/* Faults: their record, and their effect on a TSG. */
 #ifndef TEGRACL_EMULATOR_FAULT_H
 #define TEGRACL_EMULATOR_FAULT_H
 
@@ -16,11 +16,12 @@ struct emu_fault {
   struct emulator_fault record;
 };
 
+/* Fills in a fault; address: where, or 0; format: the message. */
 void emu_fault_set(struct emu_fault *fault, uint32_t notifier, uint64_t address, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
-/* Kills the channel's TSG. Takes gpu.lock. */
+/* Records the fault and ends the channel's TSG. Takes gpu.lock. */
 void emu_fault_raise(struct emu_channel *channel, const struct emu_fault *fault);
-/* The same with gpu.lock held. */
+/* emu_fault_raise with gpu.lock held. */
 void emu_fault_raise_locked(struct emu_channel *channel, const struct emu_fault *fault);
 /* Ends a TSG's channels. Notifier 0: none is written. gpu.lock held. */
 void emu_tsg_abort(struct emu_tsg *tsg, uint32_t notifier);

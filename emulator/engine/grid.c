@@ -1,16 +1,14 @@
 /* Grids: their queue on the channel, and their CTAs on the host's cores.
  *
- * A grid starts as late as the stream allows: when something must wait for it, or when the
- * channel has nothing else to do. A program that omits a wait therefore sees the
- * consequences. CTAs are taken from a counter. Long ones take turns with each other. If
- * none of them ends, others are started as well, up to the number that the real SMs would
- * hold, because the running ones may wait for one that has not started.
+ * A grid starts as late as the stream allows: when something waits for it, or when the channel
+ * has nothing else to do. This shows missing waits of a program. A counter has the next CTA.
+ * Long CTAs run in turn. If none of them ends, others start, up to the number that the board's
+ * SMs would hold, because the running ones may wait for one that has not started.
  */
 #include "emulator/engine/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -27,7 +25,6 @@
 #include "emulator/gpu.h"
 #include "emulator/kernel/address_space.h"
 #include "emulator/kernel/channel.h"
-#include "emulator/kernel/l4t.h"
 #include "emulator/kernel/tsg.h"
 #include "emulator/modes/adversary.h"
 #include "emulator/modes/checks.h"
@@ -43,18 +40,18 @@
 #include "gpu/nvgpu/uapi.h"
 
 enum {
-  FIRST_BUDGET = 2000,   /* warp instructions, about 50 us: is this a small grid? */
-  FULL_BUDGET = 1 << 16, /* about a millisecond */
-  HELP_AFTER_NS = 20000, /* a grid that lasts longer is worth waking threads */
-  STALLS_MAX = 64,       /* budgets used up without a CTA ending: they wait for others */
+  FIRST_BUDGET = 2000,   /* warp instructions, enough for a short CTA: about 50 us */
+  FULL_BUDGET = 1 << 16, /* warp instructions: about a millisecond */
+  HELP_AFTER_NS = 20000, /* after this time helpers are woken */
+  STALLS_MAX = 64,       /* after this many budgets without an end of a CTA others start */
   RESIDENT_MAX = EMU_SMS * SM_BLOCKS,
-  OPEN_CTAS = 64,
+  OPEN_CTAS = 64, /* adversarial timing: among which the next CTA is chosen */
 };
 
 struct emu_grid {
   struct emu_grid *next;
   uint64_t qmd_address;
-  uint32_t qmd[QMD_WORDS]; /* state at its launch */
+  uint32_t qmd[QMD_WORDS]; /* as it was at the launch */
   struct emu_shader_state shader;
   bool started;
   bool closed; /* no CTA starts in this turn */
@@ -62,7 +59,7 @@ struct emu_grid {
   struct emu_code *code;
   struct emu_stale_bank *banks;
   uint64_t total;
-  uint32_t unmappings;                    /* in its address space before it began */
+  uint32_t unmappings;                    /* of its address space when it started */
   int limit;                              /* CTAs that may be resident */
   _Atomic uint64_t instructions, sectors; /* so far; sectors of global memory: in profile mode */
 
@@ -75,8 +72,8 @@ struct emu_grid {
   atomic_int resident;
   atomic_bool stop;
   atomic_int stalls;                      /* budgets used up since a CTA ended */
-  atomic_bool wide;                       /* there were too many */
-  pthread_mutex_t lock;                   /* the rest */
+  atomic_bool wide;                       /* stalls has reached STALLS_MAX: others start first */
+  pthread_mutex_t lock;                   /* guards the members below */
   struct sm_cta *preempted[RESIDENT_MAX]; /* ring */
   int preempted_first;
   atomic_int preempted_count; /* read without the lock, to see if there are any */
@@ -94,13 +91,13 @@ struct helper {
 struct emu_worker_pool {
   pthread_mutex_t lock;
   pthread_cond_t call, done;
-  struct emu_grid *grid; /* for which helpers are wanted */
-  int seats;             /* of it, still free */
-  int active;            /* helpers at work */
+  struct emu_grid *grid; /* on which helpers work */
+  int wanted;            /* helpers that may still join */
+  int active;            /* helpers that have joined */
   bool quit;
   int helper_count;
   struct sm_worker *engine_worker;
-  struct sm_worker *reaper; /* frees the CTAs of dropped grids; gpu.lock */
+  struct sm_worker *reaper; /* frees the CTAs of dropped grids; used with gpu.lock held */
   struct helper helper[];
 };
 
@@ -211,10 +208,11 @@ static bool share_pool(const struct emu_grid *a, const struct emu_grid *b) {
          q->local_base < p->local_base + p->local_bytes_per_tpc * EMU_TPCS;
 }
 
-/* With CILP a TSG is preempted in the middle of its grids (docs/hardware/kernel-interface.md trap
- * T13). Their local memory stays in the pool, at places that follow from TPC and warp alone
- * (docs/hardware/command-stream.md 4.3), so grids of another TSG with the same pool overwrite it. A
- * board would continue with wrong results. */
+/* Whether no preempted grid of another TSG has local memory in the grid's pool. With CILP a TSG is
+ * preempted in the middle of its grids (docs/hardware/kernel-interface.md trap T13). Their local
+ * memory stays in the pool, at places that only TPC and warp determine
+ * (docs/hardware/command-stream.md 4.3), so a grid of another TSG would overwrite it. A board would
+ * continue with wrong results. */
 static bool pool_is_free(const struct emu_channel *channel, const struct emu_grid *grid,
                          struct emu_fault *fault) {
   bool taken = false;
@@ -367,7 +365,7 @@ static struct sm_cta *take_cta(struct emu_grid *grid, struct sm_worker *worker) 
   return resume_cta(grid);
 }
 
-static void put_back(struct emu_grid *grid, struct sm_cta *cta) {
+static void requeue_cta(struct emu_grid *grid, struct sm_cta *cta) {
   pthread_mutex_lock(&grid->lock);
   grid->preempted[(grid->preempted_first + grid->preempted_count) % RESIDENT_MAX] = cta;
   grid->preempted_count++;
@@ -378,7 +376,7 @@ static void finish_cta(struct emu_grid *grid, struct sm_worker *worker, struct s
                        enum sm_result result, const struct sm_fault *fault) {
   if (result == SM_PREEMPTED) {
     atomic_fetch_add(&grid->stalls, 1);
-    put_back(grid, cta);
+    requeue_cta(grid, cta);
     return;
   }
   atomic_store(&grid->stalls, 0);
@@ -421,7 +419,7 @@ static void run_as_helper(struct emu_grid *grid, struct sm_worker *worker) {
 static void call_helpers(struct emu_worker_pool *pool, struct emu_grid *grid, uint64_t useful) {
   pthread_mutex_lock(&pool->lock);
   pool->grid = grid;
-  pool->seats = useful < (uint64_t)pool->helper_count ? (int)useful : pool->helper_count;
+  pool->wanted = useful < (uint64_t)pool->helper_count ? (int)useful : pool->helper_count;
   pthread_cond_broadcast(&pool->call);
   pthread_mutex_unlock(&pool->lock);
 }
@@ -432,14 +430,14 @@ static bool turn_is_over(const struct emu_channel *channel, uint64_t end) {
   return emu_engine_others_wait(channel) && base_clock_ns() > end;
 }
 
-/* Waits until the helpers have left. Long CTAs may use up the turn meanwhile. */
+/* Waits until the helpers have left, and stops them when the turn is over. */
 static void dismiss_helpers(struct emu_worker_pool *pool, struct emu_grid *grid,
                             const struct emu_channel *channel, uint64_t end) {
-  enum { LOOK_NS = 200000 };
+  enum { POLL_NS = 200000 };
   pthread_mutex_lock(&pool->lock);
-  pool->seats = 0;
+  pool->wanted = 0;
   while (pool->active) {
-    base_cond_wait_until(&pool->done, &pool->lock, base_clock_ns() + LOOK_NS);
+    base_cond_wait_until(&pool->done, &pool->lock, base_clock_ns() + POLL_NS);
     if (turn_is_over(channel, end))
       atomic_store(&grid->stop, true);
   }
@@ -489,9 +487,9 @@ static void run_slice(struct emu_channel *channel, struct emu_grid *grid) {
 
 /* ---- adversarial timing: concurrent grids ---- */
 
-/* Grids of a channel may overlap without a barrier between them; docs/hardware/command-stream.md
- * 8.4. Returns one of them that may run, or NULL. */
-static struct emu_grid **any_grid(struct emu_channel *channel) {
+/* Chooses one of the channel's grids that may run, or returns NULL. Without a barrier between them
+ * they may overlap; docs/hardware/command-stream.md 8.4. */
+static struct emu_grid **choose_grid(struct emu_channel *channel) {
   struct emu_grid **chosen = NULL;
   const uint64_t now = emu_time_ns();
   uint32_t count = 0;
@@ -502,10 +500,10 @@ static struct emu_grid **any_grid(struct emu_channel *channel) {
   return chosen;
 }
 
-/* CTAs begin in any order. The last place is for the lowest of them: CTAs that wait for lower ones
- * then progress, as they do in the usual order. */
-static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *grid,
-                                struct sm_worker *worker) {
+/* Starts any CTA. The last resident one is the lowest that has not started: CTAs that wait for
+ * lower ones then make progress, as in the usual order. */
+static struct sm_cta *start_any_cta(struct emu_channel *channel, struct emu_grid *grid,
+                                    struct sm_worker *worker) {
   while (grid->open_count < OPEN_CTAS && grid->next_cta < grid->total)
     grid->open[grid->open_count++] = grid->next_cta++;
   if (grid->closed || !grid->open_count || grid->resident == grid->limit)
@@ -524,7 +522,7 @@ static struct sm_cta *start_any(struct emu_channel *channel, struct emu_grid *gr
   return start_cta(grid, worker, index);
 }
 
-static struct sm_cta *resume_any(struct emu_channel *channel, struct emu_grid *grid) {
+static struct sm_cta *resume_any_cta(struct emu_channel *channel, struct emu_grid *grid) {
   if (grid->preempted_count) {
     int first = grid->preempted_first;
     int other = (first + (int)emu_adversary_below(&channel->engine->adversary.random,
@@ -537,9 +535,9 @@ static struct sm_cta *resume_any(struct emu_channel *channel, struct emu_grid *g
   return resume_cta(grid);
 }
 
-/* Runs a few CTAs of the grid, each for a while, on this thread alone: the same seed gives the same
+/* Runs a few CTAs of the grid, each for a while, on this thread only: the same seed gives the same
  * interleaving. */
-static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
+static void run_some_ctas(struct emu_channel *channel, struct emu_grid *grid) {
   enum { CTAS = 8, START = 3, BUDGET_MIN = 64, BUDGETS = 10 };
   struct emu_random *random = &channel->engine->adversary.random;
   struct sm_worker *worker = emu_engine.pool->engine_worker;
@@ -549,9 +547,9 @@ static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
     struct sm_fault fault;
     struct sm_cta *cta = NULL;
     if (!grid->preempted_count || emu_adversary_one_in(random, START))
-      cta = start_any(channel, grid, worker);
+      cta = start_any_cta(channel, grid, worker);
     if (!cta)
-      cta = resume_any(channel, grid);
+      cta = resume_any_cta(channel, grid);
     if (!cta)
       break;
     const uint64_t budget = (uint64_t)BUDGET_MIN << emu_adversary_below(random, BUDGETS);
@@ -562,7 +560,7 @@ static void run_some(struct emu_channel *channel, struct emu_grid *grid) {
 
 /* ---- a channel's grids ---- */
 
-static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_fault *fault) {
+static void convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_fault *fault) {
   struct sm_fault *f = &grid->fault;
   if (emu_options()->check)
     emu_check_print(&grid->launch.sm, f);
@@ -594,10 +592,9 @@ static bool convert_fault(struct emu_as *as, struct emu_grid *grid, struct emu_f
   if ((size_t)f->kind < sizeof(warp_errors))
     fault->warp_esr = warp_errors[f->kind];
   fault->global_esr = f->kind == SM_FAULT_TRAP ? GLOBAL_ESR_BPT_INT : 0;
-  return false;
 }
 
-/* Records of ended grids, for EMULATOR_IOCTL_GRID. */
+/* Counts of the last grids that ended, for EMULATOR_IOCTL_GRID. */
 enum { RECALLED_GRIDS = 4096 };
 static struct {
   pthread_mutex_t lock;
@@ -637,16 +634,16 @@ void emu_grid_recall(const struct emu_as *as, struct emulator_grid *record) {
   pthread_mutex_unlock(&ended.lock);
 }
 
-/* The grid has ended: membar, releases, dependents. command-stream.md 5.6. */
+/* Does what follows the end of a grid: membar, releases, dependents. command-stream.md 5.6. False:
+ * the fault is filled in. */
 static bool grid_end(struct emu_channel *channel, struct emu_grid *grid, struct emu_fault *fault) {
   const struct emu_launch *launch = &grid->launch;
   atomic_thread_fence(memory_order_seq_cst);
-  /* They are read until then, unless all of them are cached. */
+  /* Constant banks are read until the end, unless they are cached. */
   if (grid->unmappings != channel->as->unmappings &&
       !emu_qmd_banks(channel->as, grid->qmd_address, grid->qmd, fault))
     return false;
-  /* The client may free a pool when no grid uses it any more: docs/hardware/command-stream.md
-   * 4.3. */
+  /* The client may free the pool only after the grid: docs/hardware/command-stream.md 4.3. */
   if (emu_qmd_uses_local(grid->qmd) && !emu_local_pool(channel->as, &grid->shader, fault))
     return false;
   atomic_fetch_add(&emu_engine.grids, 1);
@@ -696,7 +693,7 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
   const bool draining = tsg && (atomic_load(&tsg->draining) || emu_runlist_gives_way(tsg));
   uint64_t end = emu_turn_end(channel);
   while (channel->engine->grids) {
-    struct emu_grid **link = emu_adversary.on ? any_grid(channel) : &channel->engine->grids;
+    struct emu_grid **link = emu_adversary.on ? choose_grid(channel) : &channel->engine->grids;
     if (!link || emu_injected(EMU_PLACE_GRID_STUCK)) {
       channel->engine->waiting = true;
       return EMU_AGAIN;
@@ -710,7 +707,7 @@ static enum emu_step run_grids(struct emu_channel *channel, struct emu_fault *fa
       return EMU_FAULT;
     grid->closed = draining && tsg->compute_preemption == NVGPU_PREEMPT_COMPUTE_CTA;
     if (grid->total)
-      emu_adversary.on ? run_some(channel, grid) : run_slice(channel, grid);
+      emu_adversary.on ? run_some_ctas(channel, grid) : run_slice(channel, grid);
     if (grid->faulted) {
       convert_fault(channel->as, grid, fault);
       return EMU_FAULT;
@@ -744,11 +741,11 @@ static void *helper_main(void *argument) {
   struct emu_worker_pool *pool = self->pool;
   pthread_mutex_lock(&pool->lock);
   while (!pool->quit) {
-    if (!pool->seats) {
+    if (!pool->wanted) {
       pthread_cond_wait(&pool->call, &pool->lock);
       continue;
     }
-    pool->seats--;
+    pool->wanted--;
     pool->active++;
     struct emu_grid *grid = pool->grid;
     pthread_mutex_unlock(&pool->lock);

@@ -3,8 +3,6 @@
  */
 #include "emulator/engine/host.h"
 
-#include <string.h>
-
 #include "emulator/engine/channel_engine.h"
 #include "emulator/engine/fault.h"
 #include "emulator/engine/method.h"
@@ -20,7 +18,8 @@
 #include "gpu/hw/host.h"
 #include "gpu/hw/methods.h"
 
-/* Waits for idle: kernels have ended and their writes are visible. */
+/* EMU_NEXT when the channel is idle: its kernels and copies have ended and their writes are
+ * visible. */
 static enum emu_step wait_idle(struct emu_channel *channel, struct emu_fault *fault) {
   enum emu_step step = emu_sked_wait(channel, fault);
   if (step == EMU_NEXT)
@@ -40,7 +39,7 @@ static enum emu_step method_fault(struct emu_fault *fault, uint32_t method, uint
 }
 
 /* All bits of a field. */
-static uint32_t mask_of(unsigned high, unsigned low) {
+static uint32_t field_mask(unsigned high, unsigned low) {
   return hw_bits(high, low, UINT32_MAX);
 }
 
@@ -125,10 +124,10 @@ static enum emu_step execute_semaphore(struct emu_channel *channel, uint32_t exe
                                        struct emu_fault *fault) {
   const struct emu_host_state *h = &channel->engine->host;
   const uint32_t known =
-      mask_of(NVC76F_SEM_EXECUTE_OPERATION) | mask_of(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG) |
-      mask_of(NVC76F_SEM_EXECUTE_RELEASE_WFI) | mask_of(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE) |
-      mask_of(NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP) | mask_of(NVC76F_SEM_EXECUTE_REDUCTION) |
-      mask_of(NVC76F_SEM_EXECUTE_REDUCTION_FORMAT);
+      field_mask(NVC76F_SEM_EXECUTE_OPERATION) | field_mask(NVC76F_SEM_EXECUTE_ACQUIRE_SWITCH_TSG) |
+      field_mask(NVC76F_SEM_EXECUTE_RELEASE_WFI) | field_mask(NVC76F_SEM_EXECUTE_PAYLOAD_SIZE) |
+      field_mask(NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP) | field_mask(NVC76F_SEM_EXECUTE_REDUCTION) |
+      field_mask(NVC76F_SEM_EXECUTE_REDUCTION_FORMAT);
   uint32_t operation = hw_field(execute, NVC76F_SEM_EXECUTE_OPERATION);
   bool wide = hw_field(execute, NVC76F_SEM_EXECUTE_PAYLOAD_SIZE);
   bool timestamp = hw_field(execute, NVC76F_SEM_EXECUTE_RELEASE_TIMESTAMP);

@@ -13,11 +13,11 @@ struct emu_host_state {
   uint32_t sem_address_low, sem_address_high;
   uint32_t sem_payload_low, sem_payload_high;
   uint64_t acquire_limit_ns; /* 0: no limit */
-  uint64_t waiting_since;    /* PTIMER; start of an acquire that is not yet satisfied */
+  uint64_t waiting_since;    /* PTIMER: when an acquire began to wait; 0: none waits */
 };
 
-/* The driver's setting when it binds a channel to the hardware: an acquire may wait for 80 % of the
- * watchdog's time, or for ever without a watchdog. docs/hardware/command-stream.md 3.1. */
+/* Sets the limit of an acquire, as the driver does when it binds a channel: 80 % of the watchdog's
+ * time, or none without a watchdog. docs/hardware/command-stream.md 3.1. */
 void emu_host_bind(struct emu_channel *channel);
 enum emu_step emu_host_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                               struct emu_fault *fault);

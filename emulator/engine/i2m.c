@@ -1,10 +1,8 @@
-/* Inline-to-memory: data of the pushbuffer to memory, in stream order. The
- * compute class has it at the same offsets as class A140.
+/* Inline-to-memory: writes data of the pushbuffer to memory, in the order of the stream. Its
+ * methods are at the same offsets in the compute class and in class A140.
  * docs/hardware/command-stream.md 4.6.
  */
 #include "emulator/engine/i2m.h"
-
-#include <string.h>
 
 #include "emulator/engine/fault.h"
 #include "emulator/engine/grid.h"

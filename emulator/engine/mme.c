@@ -1,5 +1,5 @@
-/* The macro engine: see mme.h. A macro waits for a missing argument, and for a method that
- * it emits, so its state is kept between turns.
+/* The macro engine. A macro waits for missing arguments and for the methods that it emits, so
+ * its state is kept between turns.
  */
 #include "emulator/engine/mme.h"
 
@@ -142,7 +142,8 @@ static bool compare_operands(unsigned operation, uint32_t x, uint32_t y) {
   }
 }
 
-/* Operations without other effects; carry: also the high half of a product. */
+/* The result of an operation whose only other effect is on carry, which also has the high half of a
+ * product. */
 static uint32_t compute_result(struct emu_mme *m, unsigned operation, uint32_t x, uint32_t y,
                                uint32_t immediate) {
   uint64_t wide;
@@ -192,7 +193,7 @@ static uint32_t compute_result(struct emu_mme *m, unsigned operation, uint32_t x
   }
 }
 
-/* The next instruction. */
+/* Where the macro continues. */
 struct flow {
   uint32_t next;
   bool stop;
@@ -204,7 +205,7 @@ static int32_t branch_offset(uint32_t immediate) {
   return (int32_t)(low ^ sign) - (int32_t)sign;
 }
 
-/* One of the two ALUs. */
+/* Executes the operation of ALU k. */
 static bool run_alu(struct emu_mme *m, const struct mme_instruction *i, unsigned k,
                     struct flow *flow, struct emu_fault *fault) {
   const unsigned operation = i->alu[k].operation;
@@ -213,7 +214,7 @@ static bool run_alu(struct emu_mme *m, const struct mme_instruction *i, unsigned
   const uint32_t y = read_source(m, i, k, i->alu[k].source[1]);
   uint32_t result = 0;
   switch (operation) {
-  case MME_EXTENDED: /* a barrier before what READ_FIFOED brings; it is always there */
+  case MME_EXTENDED: /* waits for the words of READ_FIFOED, which are always there */
     if (x != EXTENDED_BARRIER)
       return refuse_macro(fault, m, "an unknown EXTENDED operation");
     break;
@@ -286,8 +287,8 @@ static void run_output(struct emu_mme *m, const struct mme_instruction *i, unsig
   m->method += m->method_step;
 }
 
-/* Which of ALU 0, ALU 1, output 0, output 1 are done: a slot marked T is skipped if the predicate
- * is not zero, one marked F if it is. */
+/* Whether slot ALU 0, ALU 1, output 0 or output 1 is executed: one marked T is not if the predicate
+ * is not zero, one marked F is not if it is zero. */
 static bool slot_runs(const struct emu_mme *m, const struct mme_instruction *i, unsigned slot) {
   static const char modes[][5] = {"UUUU", "TTTT", "FFFF", "TTUU", "FFUU", "TFUU", "TUUU", "FUUU",
                                   "UUTT", "UUTF", "UUTU", "UUFT", "UUFF", "UUFU", "UUUT", "UUUF"};
@@ -328,7 +329,7 @@ static bool decode_next(const struct emu_mme *m, struct mme_instruction *i,
   return true;
 }
 
-/* Runs until the argument is used up and another is needed. */
+/* Runs the macro until it ends or needs another argument. */
 static enum emu_step run_macro(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_mme *m = channel->engine->mme;
   for (unsigned done = 0;; done++) {

@@ -95,7 +95,7 @@ struct mme_instruction {
   } out[2];
 };
 
-/* Bits of an instruction: the last word holds bits 31:0, the first 95:64. */
+/* Decodes an instruction, whose last word has bits 31:0 and whose first has bits 95:64. */
 struct mme_instruction mme_decode(const uint32_t words[MME_INSTRUCTION_WORDS]);
 
 struct emu_mme {
@@ -107,28 +107,29 @@ struct emu_mme {
   uint32_t fifo[MME_FIFO_WORDS]; /* words of READ_FIFOED, which loads take first */
   uint32_t fifo_first, fifo_count;
 
-  /* The macro that runs. */
-  bool running, last, busy; /* busy: in the middle of the argument's work */
+  /* The macro that runs. last: its next instruction is the last; busy: an argument is in work. */
+  bool running, last, busy;
   bool has_argument;
   uint32_t argument;
-  uint32_t start, ip; /* word of the macro's beginning; instruction from there */
+  uint32_t start, ip; /* index of its first word; index of the instruction from there */
   uint32_t registers[MME_REGISTERS], result[2], load[2], carry;
-  unsigned loaded; /* of the loads of the present instruction */
+  unsigned loaded; /* how many loads of the current instruction are done */
   uint32_t loop_count, loop_start, loop_end;
   uint32_t method, method_step; /* where the next emitted word goes */
   struct {
     uint32_t method, data;
-  } emitted[2]; /* of the present instruction, not yet executed */
+  } emitted[2]; /* by the current instruction, and not yet executed */
   unsigned emitted_first, emitted_count;
 };
 
+/* Whether the method is one of the macro engine, besides calls. */
 bool emu_mme_owns(uint32_t method);
 enum emu_step emu_mme_method(struct emu_channel *channel, uint32_t method, uint32_t data,
                              struct emu_fault *fault);
 /* CALL_MME_MACRO, CALL_MME_DATA. */
 enum emu_step emu_mme_call(struct emu_channel *channel, uint32_t method, uint32_t data,
                            struct emu_fault *fault);
-/* Forgets the macro that runs; NULL is fine. */
+/* Drops the macro that runs. Accepts NULL. */
 void emu_mme_drop(struct emu_mme *mme);
 /* Keeps a method's data in the shadow memory. Returns the data that the method gets. */
 uint32_t emu_mme_shadow(struct emu_mme *mme, uint32_t method, uint32_t data);

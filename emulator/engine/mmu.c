@@ -1,5 +1,5 @@
-/* The MMU: translates GPU virtual addresses to host memory. The table is sorted by address
- * without overlaps. Pins keep memory that is unmapped under a running grid.
+/* The MMU: translates GPU virtual addresses to host memory. Its table is sorted by address and
+ * has no overlaps. Pins keep memory that is unmapped while a grid runs.
  */
 #include "emulator/engine/mmu.h"
 
@@ -98,8 +98,8 @@ void emu_mmu_remove(struct emu_as *as, struct emu_mapping *mapping) {
   pthread_rwlock_unlock(&as->mappings_lock);
 }
 
-/* The mapping that the GPU finds at address. Excludes those whose entries were left invalid
- * (MAP_BUFFER_EX, UNMAPPED_PTE). */
+/* The mapping at address whose page-table entries are valid, or NULL. Those of UNMAPPED_PTE
+ * (MAP_BUFFER_EX) are invalid. */
 static const struct emu_mapping *find_valid(const struct emu_as *as, uint64_t address) {
   const struct emu_mapping *m = emu_mmu_find(as, address);
   return m && !(m->flags & NVGPU_MAP_UNMAPPED_PTE) ? m : NULL;
@@ -143,7 +143,8 @@ static void mmu_fault(struct emu_fault *fault, uint64_t address, size_t bytes, b
   fault->record.is_write = write;
 }
 
-/* Host memory at address, and how many of the bytes the mapping holds; 0: a fault. */
+/* Finds the host memory at address. Returns how many of the bytes are in its mapping; 0: the fault
+ * is filled in. */
 static size_t translate_address(struct emu_as *as, uint64_t address, size_t bytes, bool write,
                                 uint8_t **host, int *syncpoint, struct emu_fault *fault) {
   size_t length = 0;

@@ -56,21 +56,21 @@ static void write_back(struct emu_channel *channel) {
   channel->engine->adversary.write_progress_at = 0;
 }
 
-/* Progress is written from time to time, and may be stale; docs/hardware/command-stream.md 1.3.
- * True: nothing is left to write. */
-static bool write_back_sometime(struct emu_channel *channel) {
+/* Writes progress to USERD if it is due. The hardware writes it from time to time, so it may be
+ * stale; docs/hardware/command-stream.md 1.3. True: nothing is left to write. */
+static bool write_back_if_due(struct emu_channel *channel) {
   struct emu_adversary_state *state = &channel->engine->adversary;
   if (!emu_adversary.on || (state->write_progress_at && emu_time_ns() >= state->write_progress_at))
     write_back(channel);
   return !state->write_progress_at;
 }
 
-/* The words have changed. */
-static void owe_write_back(struct emu_channel *channel) {
+/* Call when the progress has changed: writes it to USERD now or, in adversarial mode, later. */
+static void schedule_write_back(struct emu_channel *channel) {
   struct emu_adversary_state *state = &channel->engine->adversary;
   if (emu_adversary.on && !state->write_progress_at)
     state->write_progress_at = emu_time_ns() + 1 + emu_adversary_delay_ns(&state->random);
-  write_back_sometime(channel);
+  write_back_if_due(channel);
 }
 
 enum fetch_result { FETCH_WORDS, FETCH_EMPTY, FETCH_LATER, FETCH_FAULT };
@@ -130,7 +130,7 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
       ring->segment = address;
     if (words && !hw_field(word1, GP_ENTRY1_LEVEL))
       ring->main_segment = address;
-    owe_write_back(channel);
+    schedule_write_back(channel);
     if (!words) {
       switch (hw_field(word1, GP_ENTRY1_OPCODE)) {
       case GP_CONTROL_NOP:
@@ -165,8 +165,8 @@ static enum fetch_result fetch_entry(struct emu_channel *channel, struct emu_fau
   }
 }
 
-/* The host reads the pushbuffer in batches, so later edits may not be seen. command-stream.md
- * 1.2. */
+/* Copies words of the pushbuffer, because the host reads it in batches and may miss later stores.
+ * command-stream.md 1.2. */
 static void read_ahead(struct emu_channel *channel) {
   struct emu_fetch *f = &channel->engine->fetch;
   uint32_t *words = channel->engine->ring.words;
@@ -199,15 +199,15 @@ static bool fetch_words(struct emu_channel *channel, struct emu_fault *fault) {
   return true;
 }
 
-/* The memory may be moved after this. */
-static void let_memory_go(struct emu_channel *channel) {
+/* Drops the pointer to the pushbuffer, whose memory may be moved while it is not pinned. */
+static void drop_host_words(struct emu_channel *channel) {
   if (!has_read_ahead(channel))
     channel->engine->fetch.host_words = 0;
 }
 
-/* Delays the fetch: no time is promised, and a pushbuffer may still be unread when GP_GET is past
- * its entry (docs/hardware/command-stream.md 1.2). A new delay is drawn before each segment, and
- * before some headers. True: wait. */
+/* Whether the fetch must wait: a pushbuffer may be unread when GP_GET is past its entry, for any
+ * time (docs/hardware/command-stream.md 1.2). Draws a delay before each segment and before some
+ * headers. */
 static bool fetch_is_delayed(struct emu_channel *channel, bool segment) {
   enum { HEADERS = 16 };
   struct emu_adversary_state *state = &channel->engine->adversary;
@@ -399,7 +399,7 @@ static enum emu_step run_step(struct emu_channel *channel, uint32_t data, struct
   return step;
 }
 
-/* Passes on many words of inline data. */
+/* Passes several words of inline data at once. */
 static enum emu_step run_bulk(struct emu_channel *channel, struct emu_fault *fault) {
   struct emu_run *run = &channel->engine->run;
   struct emu_fetch *f = &channel->engine->fetch;
@@ -423,7 +423,7 @@ static bool is_bulk(const struct emu_channel *channel) {
           (run->subchannel == SUBCHANNEL_I2M && channel->engine->i2m_bound));
 }
 
-/* Handles one header or one method. EMU_AGAIN with *empty: the ring is empty. */
+/* Executes one header or one method. EMU_AGAIN and *empty: the ring is empty. */
 static enum emu_step advance_stream(struct emu_channel *channel, bool *empty,
                                     struct emu_fault *fault) {
   struct emu_run *run = &channel->engine->run;
@@ -461,7 +461,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   bool empty = false;
   channel->engine->waiting = false;
   if (!channel->engine->pin.held)
-    let_memory_go(channel);
+    drop_host_words(channel);
   emu_pin(channel->as, &channel->engine->pin);
   while (atomic_load_explicit(&channel->serviceable, memory_order_relaxed)) {
     step = advance_stream(channel, &empty, &fault);
@@ -470,7 +470,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     if (++steps % STEPS_PER_CLOCK == 0 && emu_time_ns() > end && emu_engine_others_wait(channel))
       break;
   }
-  /* Launched work continues while there is nothing else to do. */
+  /* Launched work continues when the stream has nothing to do. */
   if (step == EMU_AGAIN && (empty || channel->engine->waiting)) {
     const bool waiting = channel->engine->waiting;
     channel->engine->waiting = false;
@@ -479,7 +479,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
       ran = emu_copies_run(channel, &fault);
     if (ran != EMU_NEXT) {
       step = ran;
-    } else if (empty && write_back_sometime(channel)) {
+    } else if (empty && write_back_if_due(channel)) {
       step = EMU_NEXT;
     } else {
       channel->engine->waiting = waiting || empty;
@@ -492,7 +492,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
     emu_fault_raise(channel, &fault);
     outcome = EMU_IDLE;
   } else if (step == EMU_NEXT && empty) {
-    /* Work that arrived meanwhile has rung the doorbell. */
+    /* Work that was submitted meanwhile has rung the doorbell. */
     outcome = EMU_IDLE;
   } else if (step == EMU_AGAIN && channel->engine->waiting) {
     outcome = EMU_BLOCKED;
@@ -501,7 +501,7 @@ enum emu_outcome emu_pushbuffer_run(struct emu_channel *channel) {
   }
   if (!channel->engine->grids && !emu_copies_pending(&channel->engine->copy)) {
     emu_unpin(channel->as, &channel->engine->pin, false);
-    let_memory_go(channel);
+    drop_host_words(channel);
   }
   return outcome;
 }

@@ -1,4 +1,4 @@
-/* The front end: the part of a channel's ring and pushbuffer that the host has read. */
+/* Runs a channel: what the host has read of its ring and pushbuffer. */
 #ifndef TEGRACL_EMULATOR_PUSHBUFFER_H
 #define TEGRACL_EMULATOR_PUSHBUFFER_H
 
@@ -14,8 +14,8 @@ enum { EMU_ENTRIES_AHEAD = 8, EMU_WORDS_AHEAD = 256 };
 struct emu_ring {
   uint64_t ahead[EMU_ENTRIES_AHEAD]; /* read, and not yet begun */
   uint32_t next, count;              /* index of the next one, and how many are left */
-  uint32_t words[EMU_WORDS_AHEAD];   /* adversarial timing: of the pushbuffer */
-  uint64_t segment, main_segment;    /* the last ones begun: GET, TOP_LEVEL_GET */
+  uint32_t words[EMU_WORDS_AHEAD];   /* adversarial timing: read ahead from the pushbuffer */
+  uint64_t segment, main_segment;    /* addresses of the last ones begun: GET, TOP_LEVEL_GET */
 };
 
 /* Adversarial timing of one channel. Times are PTIMER's; 0: none. */
@@ -38,14 +38,14 @@ struct emu_run {
   uint32_t op; /* enum method_sec_op */
   uint32_t method, count, subchannel;
   uint32_t immediate;
-  bool incremented; /* past the first of ONE_INC */
+  bool incremented; /* the first method is done, after which ONE_INC does not increment */
 };
 
 enum emu_outcome {
   EMU_IDLE,    /* nothing left */
   EMU_MORE,    /* the turn is over */
   EMU_BLOCKED, /* waits for a semaphore */
-  EMU_GAVE_UP, /* the turn is over, and the time slice */
+  EMU_GAVE_UP, /* the turn and the TSG's time slice are over */
 };
 
 /* Runs a turn of the channel on the engine. */

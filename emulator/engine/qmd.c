@@ -1,5 +1,4 @@
-/* The launch descriptor as the scheduler (SKED) reads and checks it. The bit
- * numbers are those of SKED's exception register.
+/* Decodes and checks launch descriptors, as the scheduler (SKED) does.
  * docs/hardware/command-stream.md 4.8 and 5.
  */
 #include "emulator/engine/qmd.h"
@@ -16,13 +15,13 @@
 #include "emulator/engine/report.h"
 #include "emulator/gpu.h"
 #include "emulator/kernel/address_space.h"
-#include "emulator/kernel/l4t.h"
 #include "gpu/hw/host.h"
 #include "gpu/hw/memory.h"
 #include "gpu/hw/methods.h"
 #include "gpu/hw/qmd.h"
 #include "gpu/hw/tables.h"
 
+/* Bits of SKED's exception register; docs/hardware/command-stream.md 4.8. */
 enum sked_esr {
   SKED_CTA_RESUME = 6,
   SKED_CONSTANT_SIZE = 7,
@@ -82,8 +81,8 @@ static bool check_window(const struct emu_launch *launch, const char *name, uint
   return refuse_descriptor(fault, launch, what);
 }
 
-/* command-stream.md 4.2. Both unset are equal too. Generic accesses could not reach a buffer in a
- * window, and a board would give wrong results. */
+/* command-stream.md 4.2. Windows that were not set are equal, so they overlap. Generic accesses
+ * could not reach a buffer in a window, and a board would give wrong results. */
 static bool check_windows(struct emu_as *as, const struct emu_launch *launch,
                           struct emu_fault *fault) {
   uint64_t shared = launch->sm.shared_window, local = launch->sm.local_window;
@@ -132,7 +131,7 @@ static bool check_raster(const uint32_t *qmd, struct emu_launch *launch, struct 
   return true;
 }
 
-/* Warps whose registers fit an SM; docs/hardware/command-stream.md 5.2. */
+/* The number of warps whose registers fit an SM; docs/hardware/command-stream.md 5.2. */
 static uint64_t warps_by_registers(uint32_t registers) {
   const uint64_t per_warp = base_round_up((uint64_t)registers * GPU_WARP_SIZE, REGISTER_UNIT);
   return SM_REGISTERS / per_warp / WARP_UNIT * WARP_UNIT;
@@ -174,7 +173,7 @@ static bool check_sms(const uint32_t *qmd, struct emu_launch *launch, struct emu
          refuse_descriptor(fault, launch, "SM_DISABLE_MASK leaves no SM");
 }
 
-/* 0 lets the SM choose. */
+/* Whether code is a carve-out's or 0, with which the SM chooses. */
 static bool is_carveout(uint32_t code) {
   for (size_t i = 0; i < sizeof(shared_carveout_kib); i++)
     if (code == shared_carveout_code(shared_carveout_kib[i]))
@@ -182,8 +181,9 @@ static bool is_carveout(uint32_t code) {
   return code == 0;
 }
 
-/* command-stream.md 5.4. All three codes zero run on a board (bring-up lessons, 4). The effect of
- * codes between those of the carve-outs, and of sizes between their units, is unknown. */
+/* command-stream.md 5.4. Grids with all three codes 0 run on a board (docs/hardware/bring-up.md 4).
+ * The effect of codes between those of the carve-outs, and of sizes between their units, is
+ * unknown. */
 static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint32_t bytes = qmd_get(qmd, QMD_SHARED_MEMORY_SIZE);
   uint32_t low = qmd_get(qmd, QMD_MIN_SM_CONFIG_SHARED_MEM_SIZE);
@@ -206,7 +206,7 @@ static bool check_shared(const uint32_t *qmd, struct emu_launch *launch, struct 
   return true;
 }
 
-/* CTAs that an SM holds at once; docs/hardware/command-stream.md 5.2, 5.4, 9.1. */
+/* The number of CTAs that an SM holds at once; docs/hardware/command-stream.md 5.2, 5.4, 9.1. */
 static int ctas_per_sm(const uint32_t *qmd, const struct sm_grid *g) {
   const uint32_t threads = g->block[0] * g->block[1] * g->block[2];
   const uint32_t warps = (threads + GPU_WARP_SIZE - 1) / GPU_WARP_SIZE;
@@ -234,7 +234,8 @@ bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
   return emu_mmu_host(as, state->local_base, bytes, true, fault) != NULL;
 }
 
-/* command-stream.md 4.3, 5.5: sizes, and that the pool at SET_SHADER_LOCAL_MEMORY holds them */
+/* command-stream.md 4.3, 5.5: checks the sizes, and that the pool at SET_SHADER_LOCAL_MEMORY is
+ * large enough and mapped. */
 static bool check_local(struct emu_as *as, const struct emu_shader_state *state,
                         const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault) {
   uint64_t low = qmd_get(qmd, QMD_SHADER_LOCAL_MEMORY_LOW_SIZE);
@@ -282,7 +283,7 @@ static bool decode_banks(struct emu_as *as, const uint32_t *qmd, struct emu_laun
       fault->record.program = launch->sm.program;
       return false;
     }
-    /* A declared size that is too large only matters where the code reads it. */
+    /* A size beyond the mapping is a fault only if the code reads there. */
     uint64_t mapped = range.gpu + range.size - address;
     launch->sm.bank[i].data = range.host + (address - range.gpu);
     launch->sm.bank[i].size = mapped < bytes ? (uint32_t)mapped : bytes;
@@ -296,7 +297,8 @@ bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
   return decode_banks(as, qmd, &launch, fault);
 }
 
-/* command-stream.md 5.6. The three slots are not adjacent, so each is named. */
+/* Decodes one of the three releases. slot is shifted so that it has the release at the place of
+ * release 0. command-stream.md 5.6. */
 static bool decode_release(const uint32_t *slot, struct emu_launch *launch,
                            struct emu_release *release, struct emu_fault *fault) {
   uint32_t size = qmd_get(slot, QMD_RELEASE0_STRUCTURE_SIZE);
@@ -337,7 +339,8 @@ static bool decode_releases(const uint32_t *qmd, struct emu_launch *launch,
   return true;
 }
 
-/* Their effect is unknown. The scheduler may fill in its own fields (HW_ONLY). */
+/* Refuses bits of no field, whose effect is unknown. Fields of the scheduler (HW_ONLY) may be
+ * set. */
 static bool check_reserved(const uint32_t *qmd, const struct emu_launch *launch,
                            struct emu_fault *fault) {
   uint32_t set = 0;

@@ -1,4 +1,4 @@
-/* Launch descriptors (QMD) as scheduler and compute front end read them. */
+/* Launch descriptors (QMD). A function that returns false has filled in the fault. */
 #ifndef TEGRACL_EMULATOR_QMD_H
 #define TEGRACL_EMULATOR_QMD_H
 
@@ -22,27 +22,27 @@ struct emu_launch {
   struct sm_grid sm;
   uint64_t qmd_address;
   bool invalidate_code;
-  bool one_at_a_time; /* CTAs */
+  bool one_at_a_time; /* CTAs run one after the other */
   int per_sm;         /* CTAs that one SM holds */
-  uint64_t first_cta; /* of one that was preempted */
+  uint64_t first_cta; /* index; not 0 if the descriptor is of a preempted grid */
   struct emu_release release[3];
   bool dependent;
   uint64_t dependent_qmd;
   uint32_t dependent_action;
 };
 
-/* Reads and checks the descriptor as scheduler and front end do. */
+/* Decodes and checks a descriptor as scheduler and front end do. */
 bool emu_qmd_decode(struct emu_as *as, const struct emu_shader_state *state, uint64_t qmd_address,
                     const uint32_t *qmd, struct emu_launch *launch, struct emu_fault *fault);
-/* All of its constant banks are mapped. */
+/* Whether all constant banks of the descriptor are mapped. */
 bool emu_qmd_banks(struct emu_as *as, uint64_t qmd_address, const uint32_t *qmd,
                    struct emu_fault *fault);
-/* Its grid has local memory. */
+/* Whether the grid uses local memory. Sets no fault. */
 bool emu_qmd_uses_local(const uint32_t *qmd);
-/* All of the pool at SET_SHADER_LOCAL_MEMORY is mapped. */
+/* Whether all of the pool at SET_SHADER_LOCAL_MEMORY is mapped. */
 bool emu_local_pool(struct emu_as *as, const struct emu_shader_state *state,
                     struct emu_fault *fault);
-/* The descriptor in memory. */
+/* Reads a descriptor from memory (grid.c). */
 bool emu_qmd_read(struct emu_as *as, uint64_t address, uint32_t *qmd, struct emu_fault *fault);
 
 #endif

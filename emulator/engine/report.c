@@ -105,8 +105,8 @@ bool emu_report_write(struct emu_channel *channel, const struct emu_report *repo
   uint8_t *host = emu_mmu_host(as, report->address, bytes, true, fault);
   if (!host)
     return false;
-  /* A reader that sees the payload may read the time, so the time is written first
-   * (docs/hardware/command-stream.md 3.1). A reader of the time may not yet rely on the payload. */
+  /* The time is written before the payload: a reader that sees the payload may read the time
+   * (docs/hardware/command-stream.md 3.1). One that sees the time may find an old payload. */
   if (report->timestamp) {
     uint64_t now = emu_time_ns();
     if (emu_injected(EMU_PLACE_TIME_ZERO))

@@ -11,9 +11,10 @@ struct emu_as;
 struct emu_channel;
 struct emu_fault;
 
-/* A reduction besides those of enum report_reduction: of the copy class, 32 bits. */
+/* A reduction of the copy class that enum report_reduction does not have, of 32 bits. */
 enum { EMU_REDUCTION_FLOAT_ADD = REPORT_RED_XOR + 1 };
 
+/* A write to a semaphore. */
 struct emu_report {
   uint64_t address, payload;
   bool wide;      /* 64-bit payload */
@@ -23,13 +24,14 @@ struct emu_report {
   bool reduce_signed;
 };
 
-/* Writes a semaphore at any 4-byte aligned address (8 for 64 bits). */
+/* Writes a semaphore. The address must be aligned (emu_report_misaligned). False: the fault is
+ * filled in. */
 bool emu_report_write(struct emu_channel *channel, const struct emu_report *report,
                       struct emu_fault *fault);
 /* Reads the value that an acquire compares. False: the fault is filled in. */
 bool emu_semaphore_read(struct emu_as *as, uint64_t address, bool wide, uint64_t *value,
                         struct emu_fault *fault);
-/* Its address is not a multiple of the size that it writes: 4, 8 or 16 bytes. */
+/* Whether the address is not a multiple of the size that is written: 4, 8 or 16 bytes. */
 bool emu_report_misaligned(const struct emu_report *report);
 
 #endif

@@ -1,8 +1,8 @@
-/* The runlist: which channel has its turn. TSGs follow each other as in the list that
- * nvgpu builds (common/fifo/runlist.c): those of the high level between all others, those
- * of the medium level between the low ones. A TSG has the engine for its time slice, and
- * its channels take turns within it. With ctxsw:MS it keeps the engine after its slice
- * until its grids have given way, as its preemption mode says, or it is ended.
+/* The runlist chooses the channel that has its turn. The order of TSGs is that of the list
+ * that nvgpu builds (common/fifo/runlist.c): those of the high level between all others,
+ * those of the medium level between the low ones. A TSG has the engine for its time slice,
+ * and its channels take turns within it. With ctxsw:MS it keeps the engine after its slice
+ * until its grids give way, as its preemption mode says, or until it is ended.
  */
 #include "emulator/engine/runlist.h"
 
@@ -25,7 +25,7 @@ enum {
   LATE_PERIOD_MS = 100, /* nvgpu, include/nvgpu/fifo.h, CTXSW_TIMEOUT_PERIOD_MS */
 };
 
-/* gpu.lock guards it. */
+/* Guarded by gpu.lock. */
 static struct {
   const void *tsg; /* the TSG whose slice it is; may be freed */
   uint64_t slice_end;
@@ -66,8 +66,8 @@ static int take_slice(int level, int id) {
   return id;
 }
 
-/* All of the high level, then one TSG of the medium level, and so on; after a pass of the medium
- * level, one TSG of the low level. */
+/* Chooses the next TSG: all of the high level before each TSG of a lower one, and all of the medium
+ * level before each of the low level. Returns as next_of_level. */
 static int next_tsg(void) {
   for (int level = NVGPU_INTERLEAVE_HIGH; level >= NVGPU_INTERLEAVE_LOW; level--) {
     const int id = next_of_level((uint32_t)level);
@@ -107,16 +107,16 @@ bool emu_runlist_gives_way(const struct emu_tsg *tsg) {
   return runlist.late == tsg;
 }
 
-/* DISABLE does not stop running work. */
+/* Whether the channel has running work, which keeps the engine. DISABLE does not stop it. */
 static bool keeps_engine(const struct emu_channel *channel) {
   return channel && channel->engine->scheduled && channel->tsg && channel->tsg == runlist.tsg &&
          atomic_load(&channel->serviceable) && !emu_grids_give_way(channel);
 }
 
-/* Counts a late period. Returns whether the TSG must be ended. nvgpu, common/fifo/tsg.c,
- * nvgpu_tsg_check_ctxsw_timeout, and common/fifo/channel.c,
- * nvgpu_channel_update_and_check_ctxsw_timeout: only for channels with the driver's ring does the
- * count restart when GP_GET has moved. For others all late periods of their lifetime add up. */
+/* Counts a late period. Returns whether the TSG must be ended. The count restarts when GP_GET has
+ * moved, but only of channels with the driver's ring. For others all late periods of their lifetime
+ * add up. nvgpu, common/fifo/tsg.c, nvgpu_tsg_check_ctxsw_timeout, and common/fifo/channel.c,
+ * nvgpu_channel_update_and_check_ctxsw_timeout. */
 static bool is_too_late(struct emu_tsg *tsg) {
   for (struct emu_channel *c = tsg->channels; c; c = c->next_in_tsg) {
     const uint32_t get = c->submit ? c->engine->gp_get : c->switch_late_get;
@@ -133,8 +133,8 @@ static bool is_too_late(struct emu_tsg *tsg) {
   return false;
 }
 
-/* After the end of its slice: a channel of the TSG that has the engine, if others wait and it does
- * not give way. Ends the TSG if that takes too long. */
+/* Call after the end of a slice: returns a channel of its TSG if the TSG does not give way and
+ * others wait, else NULL. Ends the TSG if this takes too long. */
 static struct emu_channel *late_channel(uint64_t now) {
   struct emu_channel *late = NULL;
   bool others = false;

@@ -1,10 +1,10 @@
-/* The scheduler's (SKED's) actions on descriptors: schedule, prefetch, invalidate_descriptor,
- * dependence counters. docs/hardware/command-stream.md 4.5, 5.6.
+/* The scheduler's (SKED's) actions on descriptors: schedule, prefetch, invalidate, dependence
+ * counters. docs/hardware/command-stream.md 4.5, 5.6.
  *
- * A descriptor whose DEPENDENCE_COUNTER is not zero is held until it was counted
- * down, by PCAS actions or by the grids that name it as their dependent. How the
- * counter, scheduling and REQUIRE_SCHEDULING_PCAS work together is read from the
- * fields' names (qmd-v03.csv); no open driver uses them.
+ * A descriptor whose DEPENDENCE_COUNTER is not zero is held until the counter is zero. PCAS
+ * actions decrement it, and grids whose dependent it is when they end. How the counter,
+ * scheduling and REQUIRE_SCHEDULING_PCAS work together is concluded from the fields' names
+ * (qmd-v03.csv); no open driver uses them.
  */
 #include "emulator/engine/sked.h"
 
@@ -53,7 +53,7 @@ static void drop_held(struct emu_held_qmd **link) {
   free(held);
 }
 
-/* The descriptor as the scheduler sees it. */
+/* Reads a descriptor as the scheduler does: through its cache. */
 static bool read_qmd(struct emu_channel *channel, uint64_t address, uint32_t *qmd,
                      struct emu_fault *fault) {
   if (!emu_qmd_read(channel->as, address, qmd, fault))
@@ -62,7 +62,8 @@ static bool read_qmd(struct emu_channel *channel, uint64_t address, uint32_t *qm
   return true;
 }
 
-/* The scheduler's copy of a descriptor, made if there is none. */
+/* The scheduler's copy of a descriptor, which it makes if there is none. NULL: the fault is filled
+ * in. */
 static struct emu_held_qmd **hold_descriptor(struct emu_channel *channel, uint64_t address,
                                              const struct emu_shader_state *shader,
                                              struct emu_fault *fault) {
@@ -88,7 +89,7 @@ static struct emu_held_qmd **hold_descriptor(struct emu_channel *channel, uint64
   return link;
 }
 
-/* Starts it if all dependences are met. */
+/* Launches the grid of a held descriptor if all its dependences are met. */
 static bool start_if_due(struct emu_channel *channel, struct emu_held_qmd **link,
                          struct emu_fault *fault) {
   const struct emu_held_qmd *held = *link;

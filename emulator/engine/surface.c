@@ -7,8 +7,6 @@
  */
 #include "emulator/engine/surface.h"
 
-#include <string.h>
-
 #include "emulator/engine/mmu.h"
 #include "gpu/hw/methods.h"
 
@@ -43,7 +41,8 @@ static uint64_t block_linear_offset(const struct emu_surface *s, uint64_t x, uin
          y % block_rows / GOB_HEIGHT * GOB_BYTES + gob_offset(x % GOB_WIDTH, y % GOB_HEIGHT);
 }
 
-/* The address of a byte, and how many of the bytes are contiguous from there. */
+/* The address of the byte at line and column. *run: how many of the bytes from there are
+ * contiguous. */
 static uint64_t locate_byte(const struct emu_surface *s, uint64_t line, uint64_t column,
                             uint64_t bytes, uint64_t *run) {
   *run = bytes;

@@ -11,17 +11,17 @@ struct emu_fault;
 /* A surface in pitch or block-linear layout; x and width in bytes. */
 struct emu_surface {
   uint64_t address;
-  uint32_t pitch; /* of the pitch layout */
+  uint32_t pitch; /* bytes; only of the pitch layout */
   bool block_linear;
   uint32_t block_height, block_depth; /* log2, in GOBs */
   uint64_t width, x;
   uint32_t height, layer, y; /* x and y: start of the transfer */
 };
 
-/* Sets SET_DST_BLOCK_SIZE or SET_SRC_BLOCK_SIZE. False: no such block. */
+/* Sets the data of SET_DST_BLOCK_SIZE or SET_SRC_BLOCK_SIZE. False: no such block. */
 bool emu_surface_set_blocks(struct emu_surface *surface, uint32_t block_size);
-/* Bytes of a line, starting at column; lines and columns count from the start of the transfer.
- * False: the fault is filled in. */
+/* Copy bytes of a line, from column on; lines and columns (bytes) count from the start of the
+ * transfer. False: the fault is filled in. */
 bool emu_surface_read(struct emu_as *as, const struct emu_surface *surface, uint64_t line,
                       uint64_t column, void *to, uint64_t bytes, struct emu_fault *fault);
 bool emu_surface_write(struct emu_as *as, const struct emu_surface *surface, uint64_t line,
