@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "emulator/engine/grid.h"
 #include "emulator/engine/mmu.h"
@@ -76,9 +75,9 @@ static void as_destroy(struct emu_object *object) {
   free(as);
 }
 
-/* A mapping at a given place; the caller has reserved it. NULL: no memory. */
-static struct emu_mapping *map_at(struct emu_as *as, uint64_t gpu, uint64_t size,
-                                  struct emu_dmabuf *dmabuf, uint64_t offset) {
+/* A mapping at a place that the caller has reserved. NULL: no memory. */
+static struct emu_mapping *create_mapping(uint64_t gpu, uint64_t size, struct emu_dmabuf *dmabuf,
+                                          uint64_t offset) {
   struct emu_mapping *m = calloc(1, sizeof(*m));
   if (!m)
     return NULL;
@@ -105,7 +104,7 @@ struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmab
   if (emu_dmabuf_host(dmabuf))
     return NULL;
   uint64_t gpu = emu_buddy_alloc(&as->kernel, size);
-  struct emu_mapping *m = gpu ? map_at(as, gpu, size, dmabuf, offset) : NULL;
+  struct emu_mapping *m = gpu ? create_mapping(gpu, size, dmabuf, offset) : NULL;
   if (m) {
     m->kernel = true;
     m->writable = writable;
@@ -122,7 +121,7 @@ struct emu_mapping *emu_as_map_kernel(struct emu_as *as, struct emu_dmabuf *dmab
 int emu_as_map_part(struct emu_as *as, const struct emu_mapping *whole, uint64_t start,
                     uint64_t end) {
   struct emu_mapping *m =
-      map_at(as, start, end - start, whole->dmabuf, whole->offset + (start - whole->gpu));
+      create_mapping(start, end - start, whole->dmabuf, whole->offset + (start - whole->gpu));
   if (!m)
     return -ENOMEM;
   m->writable = whole->writable;
@@ -262,7 +261,7 @@ static int check_map_arguments(const struct nvgpu_as_map_buffer_ex_args *a,
   return 0;
 }
 
-/* 3.2, MAP_BUFFER_EX order 12: the same buffer, kind and flags, whatever access */
+/* 3.2, MAP_BUFFER_EX order 12: a mapping of the same buffer, kind and flags, with any access */
 static struct emu_mapping *same_mapping(const struct emu_as *as,
                                         const struct nvgpu_as_map_buffer_ex_args *a,
                                         const struct emu_dmabuf *dmabuf) {
@@ -277,7 +276,7 @@ static struct emu_mapping *same_mapping(const struct emu_as *as,
 }
 
 /* 3.2, MAP_BUFFER_EX order 13 */
-static bool fixed_place_good(const struct emu_as *as, uint64_t address, uint64_t size) {
+static bool is_place_valid(const struct emu_as *as, uint64_t address, uint64_t size) {
   const struct emu_area *area = emu_area_find(as, address);
   return address + size > address && address % GPU_PAGE_BYTES == 0 && area &&
          size <= area->gpu + area->size - address && !emu_mmu_overlaps(as, address, size);
@@ -314,14 +313,13 @@ static int map_buffer(struct emu_as *as, struct nvgpu_as_map_buffer_ex_args *a) 
   }
   size = round_to_pages(a->mapping_size ? a->mapping_size : dmabuf->size - a->buffer_offset);
   error = -EINVAL;
-  if (fixed &&
-      (a->buffer_offset % GPU_PAGE_BYTES || !size || !fixed_place_good(as, a->offset, size)))
+  if (fixed && (a->buffer_offset % GPU_PAGE_BYTES || !size || !is_place_valid(as, a->offset, size)))
     goto out; /* order 13 */
   error = -ENOMEM;
   if (a->compr_kind == NVGPU_KIND_NONE && a->incompr_kind == NVGPU_KIND_NONE)
     goto out; /* order 14 */
   gpu = fixed ? a->offset : emu_buddy_alloc(&as->user, size + emu_check_gap());
-  m = gpu ? map_at(as, gpu, size, dmabuf, a->buffer_offset) : NULL;
+  m = gpu ? create_mapping(gpu, size, dmabuf, a->buffer_offset) : NULL;
   if (m) {
     m->fixed = fixed;
     m->writable = access != NVGPU_ACCESS_READ_ONLY && !read_only;

@@ -1,5 +1,5 @@
-/* Power-of-two blocks of GPU virtual addresses with a last-in-first-out list of
- * free ones for each size. See buddy.h.
+/* Power-of-two blocks of GPU virtual addresses, with a last-in-first-out list of the free
+ * blocks of each size.
  */
 #include "emulator/kernel/buddy.h"
 
@@ -7,8 +7,8 @@
 
 #include "gpu/hw/memory.h"
 
-/* Orders count from one page. A block has a pointer to the initial block that it was cut from:
- * buddies are relative to that block's start, not to address 0. */
+/* A block of 2^order pages. Its root is the initial block from which it was cut: the offsets of
+ * buddies count from the root's start, not from address 0. */
 struct emu_buddy_block {
   struct emu_buddy_block *next, **link; /* free list */
   struct emu_buddy_block *next_in_bucket;
@@ -21,27 +21,27 @@ static uint64_t block_bytes(unsigned order) {
   return (uint64_t)GPU_PAGE_BYTES << order;
 }
 
-static struct emu_buddy_block **bucket_of(const struct emu_buddy *buddy, uint64_t start) {
+static struct emu_buddy_block **find_bucket(const struct emu_buddy *buddy, uint64_t start) {
   uint64_t page = start / GPU_PAGE_BYTES;
   /* Fibonacci hashing: block starts have many low zeros. */
   return &buddy->bucket[(page * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - buddy->bucket_bits)];
 }
 
-static struct emu_buddy_block *block_find(struct emu_buddy *buddy, uint64_t start) {
-  struct emu_buddy_block *block = *bucket_of(buddy, start);
+static struct emu_buddy_block *find_block(struct emu_buddy *buddy, uint64_t start) {
+  struct emu_buddy_block *block = *find_bucket(buddy, start);
   while (block && block->start != start)
     block = block->next_in_bucket;
   return block;
 }
 
 static void block_insert(struct emu_buddy *buddy, struct emu_buddy_block *block) {
-  struct emu_buddy_block **bucket = bucket_of(buddy, block->start);
+  struct emu_buddy_block **bucket = find_bucket(buddy, block->start);
   block->next_in_bucket = *bucket;
   *bucket = block;
   buddy->block_count++;
 }
 
-/* A table of that many buckets. False: no memory, and the old one stays. */
+/* Makes a table of 2^bits buckets. False: no memory; the old one stays. */
 static bool set_buckets(struct emu_buddy *buddy, unsigned bits) {
   const struct emu_buddy old = *buddy;
   struct emu_buddy_block **bucket = calloc((size_t)1 << bits, sizeof(struct emu_buddy_block *));
@@ -60,7 +60,7 @@ static bool set_buckets(struct emu_buddy *buddy, unsigned bits) {
 }
 
 static void block_delete(struct emu_buddy *buddy, struct emu_buddy_block *block) {
-  struct emu_buddy_block **link = bucket_of(buddy, block->start);
+  struct emu_buddy_block **link = find_bucket(buddy, block->start);
   while (*link != block)
     link = &(*link)->next_in_bucket;
   *link = block->next_in_bucket;
@@ -131,8 +131,8 @@ void emu_buddy_destroy(struct emu_buddy *buddy) {
   buddy->bucket = NULL;
 }
 
-/* Cuts a block that is on no list in two: it becomes the left half. The right half goes to its
- * list. */
+/* Cuts a block that is on no list in two: it becomes the left half. Returns the right half, which
+ * is on no list; NULL: no memory. */
 static struct emu_buddy_block *split_block(struct emu_buddy *buddy, struct emu_buddy_block *block) {
   unsigned order = block->order - 1u;
   struct emu_buddy_block *right =
@@ -143,11 +143,11 @@ static struct emu_buddy_block *split_block(struct emu_buddy *buddy, struct emu_b
   return right;
 }
 
-/* A block that is on no list becomes free and merges with its free buddies. */
+/* Frees a block that is on no list, and merges it with its free buddies. */
 static void release_block(struct emu_buddy *buddy, struct emu_buddy_block *block) {
   while (block->order < block->root_order) {
     uint64_t offset = (block->start - block->root) ^ block_bytes(block->order);
-    struct emu_buddy_block *other = block_find(buddy, block->root + offset);
+    struct emu_buddy_block *other = find_block(buddy, block->root + offset);
     if (!other || !other->free || other->order != block->order)
       break;
     list_take(other);
@@ -183,7 +183,7 @@ uint64_t emu_buddy_alloc(struct emu_buddy *buddy, uint64_t size) {
   return block->start;
 }
 
-/* The free block that holds address, or NULL. */
+/* The free block that has address, or NULL. */
 static struct emu_buddy_block *free_block_at(struct emu_buddy *buddy, uint64_t address) {
   for (unsigned order = 0; order < BUDDY_ORDERS; order++) {
     for (struct emu_buddy_block *block = buddy->free[order]; block; block = block->next) {
@@ -229,7 +229,7 @@ bool emu_buddy_alloc_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t s
 }
 
 void emu_buddy_free(struct emu_buddy *buddy, uint64_t address) {
-  struct emu_buddy_block *block = block_find(buddy, address);
+  struct emu_buddy_block *block = find_block(buddy, address);
   if (block && !block->free)
     release_block(buddy, block);
 }
@@ -237,7 +237,7 @@ void emu_buddy_free(struct emu_buddy *buddy, uint64_t address) {
 void emu_buddy_free_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t size) {
   uint64_t at = address;
   while (at < address + size) {
-    struct emu_buddy_block *block = block_find(buddy, at);
+    struct emu_buddy_block *block = find_block(buddy, at);
     if (!block || block->free)
       return;
     at += block_bytes(block->order);

@@ -21,13 +21,13 @@ struct emu_buddy {
   size_t block_count;
 };
 
-/* Covers start to end (multiples of 4096). False: out of memory. */
+/* Makes [start, end) available (multiples of 4096). False: no memory. */
 bool emu_buddy_init(struct emu_buddy *buddy, uint64_t start, uint64_t end);
 void emu_buddy_destroy(struct emu_buddy *buddy);
-/* Room for size bytes, rounded up to a power of two of pages: the address, or 0. */
+/* Allocates size bytes, rounded up to a power of two of pages: the address, or 0. */
 uint64_t emu_buddy_alloc(struct emu_buddy *buddy, uint64_t size);
-/* Exactly address to address + size (multiples of 4096): false if any of it is
- * taken or outside. Must be freed with emu_buddy_free_fixed. */
+/* Allocates [address, address + size) (multiples of 4096), to be freed with emu_buddy_free_fixed.
+ * False: part of it is in use or outside. */
 bool emu_buddy_alloc_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t size);
 void emu_buddy_free(struct emu_buddy *buddy, uint64_t address);
 void emu_buddy_free_fixed(struct emu_buddy *buddy, uint64_t address, uint64_t size);

@@ -73,8 +73,8 @@ int emu_channel_open(int32_t runlist) {
   return fd;
 }
 
-/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel: for a while it tries to remove a channel
- * with unfinished work from its TSG; then the other channels' work ends too. Counting turns gives
+/* A close of a channel with unfinished work: nvgpu tries for a while to remove it from its TSG, and
+ * then aborts the TSG (common/fifo/tsg.c, nvgpu_tsg_unbind_channel). Turns are counted too, to give
  * the work the same chance on a slow machine. */
 static void settle_before_close(struct emu_channel *channel) {
   enum { TRIES = 11, PAUSE_US = 3000, TURNS = 8 };
@@ -88,16 +88,16 @@ static void settle_before_close(struct emu_channel *channel) {
     pthread_mutex_lock(&emu_gpu.lock);
   }
   atomic_fetch_sub(&emu_engine.settling, 1);
-  /* A preemption that fails tears the TSG down, and all its channels with it. */
+  /* A preemption that fails ends the TSG and all its channels. */
   if (channel->tsg && (emu_tsg_needs(channel) ||
                        (!channel->tsg->aborted && emu_tsg_preempt(channel->tsg) && channel->tsg)))
     emu_tsg_abort(channel->tsg, 0);
   emu_object_put(&channel->object);
 }
 
-static void check_given_up(const struct emu_channel *channel) {
-  /* A turn that has not ended counts: the client may close as soon as it sees the result of its
-   * work. */
+static void warn_if_given_up(const struct emu_channel *channel) {
+  /* A turn that has not ended counts, because the client may close the channel as soon as it sees
+   * the result of its work. */
   const bool used = channel->engine->turns || emu_engine.servicing == channel;
   if (channel->preemption_refused && !used)
     emu_warn("a client gave a channel up because SET_PREEMPTION_MODE was refused: the request "
@@ -111,11 +111,11 @@ static void channel_close(struct emu_object *object, int fd) {
   if (object->fds > 1)
     return;
   emu_power_use();
-  check_given_up(channel);
+  warn_if_given_up(channel);
   settle_before_close(channel);
 }
 
-/* 3.4, close(channel fd): it stops and leaves its TSG. */
+/* 3.4, close(channel fd): the channel stops and leaves its TSG. */
 static void channel_closed(struct emu_object *object) {
   struct emu_channel *channel = (struct emu_channel *)object;
   emu_object_get(&channel->object);
@@ -156,8 +156,8 @@ static void channel_destroy(struct emu_object *object) {
   free(channel);
 }
 
-/* A dma-buf with memory that the GPU can reach: 3.4, SETUP_BIND order 14 */
-static int usermode_buffer(int fd, struct emu_dmabuf **out) {
+/* Gets the dma-buf of an fd, with a reference, if it has memory: 3.4, SETUP_BIND order 14 */
+static int get_usermode_buffer(int fd, struct emu_dmabuf **out) {
   int error = emu_dmabuf_from_fd(fd, out);
   if (error)
     return error;
@@ -200,8 +200,8 @@ static int setup_usermode(struct emu_channel *channel, struct nvgpu_channel_setu
   if (a->gpfifo_dmabuf_fd == 0 || a->userd_dmabuf_fd == 0)
     return -EINVAL; /* order 12 */
   if (a->gpfifo_dmabuf_offset || a->userd_dmabuf_offset)
-    return -EINVAL;                                      /* order 13 */
-  error = usermode_buffer(a->gpfifo_dmabuf_fd, &gpfifo); /* order 14 */
+    return -EINVAL;                                          /* order 13 */
+  error = get_usermode_buffer(a->gpfifo_dmabuf_fd, &gpfifo); /* order 14 */
   if (error)
     return error;
   uint64_t bytes = (uint64_t)a->num_gpfifo_entries * GP_ENTRY_BYTES;
@@ -214,7 +214,7 @@ static int setup_usermode(struct emu_channel *channel, struct nvgpu_channel_setu
     error = -ENOMEM; /* order 16 */
     goto fail;
   }
-  error = usermode_buffer(a->userd_dmabuf_fd, &userd); /* order 17 */
+  error = get_usermode_buffer(a->userd_dmabuf_fd, &userd); /* order 17 */
   if (error)
     goto fail;
   channel->gpfifo = gpfifo;
@@ -251,7 +251,7 @@ static int setup_bind(struct emu_object *object, int fd, void *argument) {
   return setup_ring((struct emu_channel *)object, argument);
 }
 
-/* The old form: the driver always writes the ring. */
+/* ALLOC_GPFIFO_EX, the old form of SETUP_BIND: the driver writes the ring. */
 static int alloc_gpfifo(struct emu_object *object, int fd, void *argument) {
   const struct nvgpu_alloc_gpfifo_ex_args *a = argument;
   struct nvgpu_channel_setup_bind_args args = {
@@ -301,9 +301,10 @@ static int class_kind(uint32_t class) {
   return 0;
 }
 
-/* A TSG's first object makes the context. Its header is in the driver's part of the address space,
- * and the hardware has 40 bits for its address. With a higher address the copy engines never become
- * idle and a board freezes (docs/hardware/kernel-interface.md trap T1). */
+/* Makes the context of a TSG, at its first ALLOC_OBJ_CTX. The context's header is in the driver's
+ * part of the address space, and the hardware has 40 bits for its address. With a higher address
+ * the copy engines never become idle and a board freezes (docs/hardware/kernel-interface.md trap
+ * T1). */
 static int make_context(struct emu_channel *channel) {
   struct emu_tsg *tsg = channel->tsg;
   const uint64_t header = emu_buddy_alloc(&channel->as->kernel, GPU_PAGE_BYTES);
@@ -325,7 +326,8 @@ static int make_context(struct emu_channel *channel) {
   return -EINVAL;
 }
 
-/* gpu.lock was dropped: the channel may have left its TSG. */
+/* Preempts the channel's TSG. -EINVAL if the channel has left the TSG meanwhile, because gpu.lock
+ * is released. */
 static int preempt_tsg(struct emu_channel *channel) {
   struct emu_tsg *tsg = channel->tsg;
   emu_object_get(&channel->object);
@@ -448,7 +450,7 @@ static int get_timedout(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* The context-switch timeout. SET_TIMEOUT_EX has one flag more, for the kernel's log. */
+/* Sets the context-switch timeout. SET_TIMEOUT_EX also has a flag for the kernel's log. */
 static int set_timeout(struct emu_object *object, int fd, void *argument) {
   ((struct emu_channel *)object)->switch_limit_ms =
       ((const struct nvgpu_set_timeout_args *)argument)->timeout;
@@ -460,7 +462,7 @@ static int ignore_nvmap_fd(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* DISABLE does not stop a running channel; it is not loaded again. PREEMPT unloads it. */
+/* A disabled channel is not loaded again; if it is loaded it runs until PREEMPT. */
 static int set_enabled(struct emu_object *object, bool enabled) {
   ((struct emu_channel *)object)->disabled = !enabled;
   emu_engine_wake();
@@ -475,7 +477,7 @@ static int disable_channel(struct emu_object *object, int fd, void *argument) {
   return set_enabled(object, false);
 }
 
-/* The TSG is disabled meanwhile and then enabled, even if it was disabled before: nvgpu's
+/* Disables the TSG meanwhile, and enables it even if it was disabled before: nvgpu's
  * os/linux/ioctl_channel.c. */
 static int preempt_channel(struct emu_object *object, int fd, void *argument) {
   struct emu_tsg *tsg = ((struct emu_channel *)object)->tsg;
@@ -497,15 +499,15 @@ static int force_reset(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* A word of a dma-buf for which WAIT waits. */
-struct awaited {
+/* The condition of WAIT: in memory of a dma-buf. */
+struct wait_condition {
   struct emu_channel *channel;
-  uint8_t *at; /* a semaphore, or a notifier whose status the client has set */
+  uint8_t *at; /* a semaphore, which becomes payload; or a notifier, whose status becomes 0 */
   bool semaphore;
   uint32_t payload;
 };
 
-static bool has_come(const struct awaited *w) {
+static bool is_satisfied(const struct wait_condition *w) {
   if (w->semaphore) {
     uint32_t value;
     memcpy(&value, w->at, sizeof(value));
@@ -516,13 +518,13 @@ static bool has_come(const struct awaited *w) {
   return !notifier.status;
 }
 
-/* Waits until the word has the value, the channel has died, or the time is over (timeout 0: never).
- * False: time over, or a signal. */
-static bool wait_for(const struct awaited *w, uint32_t timeout_ms) {
+/* Waits until the condition is satisfied, the channel was aborted, or the time is over (timeout 0:
+ * never). False: time over, or a signal without a timeout. */
+static bool wait_for_condition(const struct wait_condition *w, uint32_t timeout_ms) {
   enum { WAIT_STEP_US = 100 };
   const uint64_t end = emu_time_ns() + (uint64_t)timeout_ms * 1000000u;
   struct emu_object *object = (struct emu_object *)w->channel;
-  while (!has_come(w) && atomic_load(&w->channel->serviceable)) {
+  while (!is_satisfied(w) && atomic_load(&w->channel->serviceable)) {
     if (timeout_ms && emu_time_ns() >= end)
       return false;
     emu_object_get(object);
@@ -536,10 +538,10 @@ static bool wait_for(const struct awaited *w, uint32_t timeout_ms) {
   return true;
 }
 
-/* The driver writes this to a notifier after the wait. */
-static int write_notifier(const struct awaited *w) {
-  if (!has_come(w))
-    return -ETIMEDOUT; /* the channel has died */
+/* Writes to a notifier what the driver writes there after the wait. */
+static int write_notifier(const struct wait_condition *w) {
+  if (!is_satisfied(w))
+    return -ETIMEDOUT; /* the channel was aborted */
   const struct error_notifier notifier = {.code = 0xdeadbeef, .reserved = (uint16_t)w->channel->id};
   memcpy(w->at, &notifier, sizeof(notifier));
   return 0;
@@ -568,15 +570,15 @@ static int channel_wait(struct emu_object *object, int fd, void *argument) {
   result = semaphore ? -EINVAL : -ENOMEM;
   if (!dmabuf->allocated || emu_dmabuf_host(dmabuf))
     goto out;
-  const struct awaited w = {.channel = channel,
-                            .at = dmabuf->host + offset,
-                            .semaphore = semaphore,
-                            .payload = a->condition.semaphore.payload};
-  const bool came = wait_for(&w, a->timeout);
+  const struct wait_condition w = {.channel = channel,
+                                   .at = dmabuf->host + offset,
+                                   .semaphore = semaphore,
+                                   .payload = a->condition.semaphore.payload};
+  const bool ended = wait_for_condition(&w, a->timeout);
   if (semaphore)
-    result = came ? 0 : -ETIMEDOUT;
+    result = ended ? 0 : -ETIMEDOUT;
   else
-    result = came ? write_notifier(&w) : -EINTR;
+    result = ended ? write_notifier(&w) : -EINTR;
 out:
   emu_object_put(&dmabuf->object);
   return result;

@@ -1,4 +1,4 @@
-/* A channel: the driver's record. */
+/* The driver's record of a channel, which is changed with gpu.lock held. */
 #ifndef TEGRACL_EMULATOR_CHANNEL_H
 #define TEGRACL_EMULATOR_CHANNEL_H
 
@@ -27,15 +27,17 @@ struct emu_channel {
   uint32_t watchdog_ms;
   /* The context-switch timeout as nvgpu counts it: how long the TSG kept others waiting. */
   uint32_t switch_limit_ms, switch_late_ms, switch_late_get;
-  bool watchdog, watchdog_set; /* set: the client gave the time */
-  bool deterministic, usermode, railgating_allowed;
-  bool has_object;         /* ALLOC_OBJ_CTX was done */
-  bool preemption_refused; /* SET_PREEMPTION_MODE failed */
-  atomic_bool serviceable;
-  bool disabled; /* TSG or channel DISABLE */
+  bool watchdog, watchdog_set; /* it is on; the client has set watchdog_ms */
+  bool deterministic;          /* SETUP_BIND with DETERMINISTIC */
+  bool usermode;               /* the client writes the ring */
+  bool railgating_allowed;     /* by SET_DETERMINISTIC_OPTS */
+  bool has_object;             /* ALLOC_OBJ_CTX was done */
+  bool preemption_refused;     /* SET_PREEMPTION_MODE failed */
+  atomic_bool serviceable;     /* it is in a TSG and was not aborted */
+  bool disabled;               /* TSG or channel DISABLE */
   struct emu_dmabuf *gpfifo, *userd;
   struct emu_mapping *gpfifo_mapping;
-  uint32_t entries; /* of the ring */
+  uint32_t entries; /* of the ring; a power of two */
   struct emu_dmabuf *notifier;
   uint64_t notifier_offset;
   int syncpoint; /* -1: none */
@@ -50,7 +52,7 @@ extern struct emu_channels {
   int free_count;
   uint64_t opened;               /* so far */
   struct emu_watchdog *watchdog; /* NULL: no thread */
-  int watched;
+  int watched;                   /* channels that it watches */
 } emu_channels;
 
 /* A new fd, or -errno. */

@@ -44,14 +44,14 @@ enum {
   RUNLIST_GR = 0,
 };
 
-/* Fills the ioctl's separate buffer with as much as fits. A bad pointer is a positive count of
- * bytes not copied (1.4, last paragraph). */
-static int copy_as_much_as_fits(uint64_t user, const void *data, size_t bytes) {
+/* Copies to a buffer to which the argument points. For a bad pointer it returns the positive count
+ * of bytes not copied (1.4, last paragraph). */
+static int copy_to_buffer(uint64_t user, const void *data, size_t bytes) {
   return emu_copy_to_user(user, data, bytes) ? (int)bytes : 0;
 }
 
-/* 2.1.1, with the full board in place of the measured 30 W mode (docs/hardware/kernel-interface.md
- * trap T11) */
+/* 2.1.1, for the board at full power instead of the mode of 30 W in which it was measured
+ * (docs/hardware/kernel-interface.md trap T11) */
 static int get_characteristics(struct emu_object *object, int fd, void *argument) {
   (void)fd;
   struct nvgpu_gpu_get_characteristics *a = argument;
@@ -113,7 +113,7 @@ static int get_characteristics(struct emu_object *object, int fd, void *argument
   size_t all = nvgpu_release_pack_characteristics(emu_release(), &c, shaped);
   size_t bytes =
       a->gpu_characteristics_buf_size < all ? (size_t)a->gpu_characteristics_buf_size : all;
-  int result = copy_as_much_as_fits(a->gpu_characteristics_buf_addr, shaped, bytes);
+  int result = copy_to_buffer(a->gpu_characteristics_buf_addr, shaped, bytes);
   a->gpu_characteristics_buf_size = all;
   return result;
 }
@@ -190,7 +190,7 @@ static int open_channel(struct emu_object *object, int fd, void *argument) {
 
 static int copy_masks(uint64_t user, uint32_t *size, const uint32_t *values, uint32_t count) {
   uint32_t full = count * (uint32_t)sizeof(*values);
-  int result = copy_as_much_as_fits(user, values, *size < full ? *size : full);
+  int result = copy_to_buffer(user, values, *size < full ? *size : full);
   *size = full;
   return result;
 }
@@ -234,7 +234,7 @@ static int vsms_mapping(struct emu_object *object, int fd, void *argument) {
       }
     }
   }
-  return copy_as_much_as_fits(a->vsms_map_buf_addr, entries, bytes);
+  return copy_to_buffer(a->vsms_map_buf_addr, entries, bytes);
 }
 
 static int gpc_map(uint32_t size, uint64_t user) {
@@ -298,8 +298,8 @@ static int engine_info(struct emu_object *object, int fd, void *argument) {
   };
   size_t count = a->engine_info_buf_size / sizeof(items[0]);
   size_t all = sizeof(items) / sizeof(items[0]);
-  int result = copy_as_much_as_fits(a->engine_info_buf_addr, items,
-                                    (count < all ? count : all) * sizeof(items[0]));
+  int result = copy_to_buffer(a->engine_info_buf_addr, items,
+                              (count < all ? count : all) * sizeof(items[0]));
   a->engine_info_buf_size = sizeof(items);
   return result;
 }

@@ -14,11 +14,11 @@ struct emu_ctrl {
   void *mapping; /* of the user-mode page; NULL: not mapped */
   size_t mapping_length;
   int mapping_protection;
-  ino_t page_inode, nothing_inode; /* the files it maps while the GPU is on, and off */
+  ino_t page_inode, nothing_inode; /* of the files that are mapped while the GPU is on, and off */
   bool hidden;                     /* the mapping has no page: the GPU is off */
   struct emu_ctrl *next_mapped;
-  uint64_t instance;
-  uint64_t tokens; /* number of tokens issued for sharing TSGs */
+  uint64_t instance; /* device instance id; from 1 */
+  uint64_t tokens;   /* number of tokens issued for sharing TSGs */
 };
 
 extern struct emu_ctrls {

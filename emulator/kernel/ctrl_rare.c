@@ -4,8 +4,6 @@
  * nvgpu's ioctl_ctrl.c of L4T r36.4.3.
  */
 #include <errno.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "emulator/boards.h"
 #include "emulator/kernel/channel.h"
@@ -27,7 +25,7 @@ enum {
 };
 static const uint32_t no_syncpoint = UINT32_MAX;
 
-/* There is no 3D engine here, so the driver's error for missing zcull and ZBC is returned. */
+/* There is no 3D engine here: the driver's error for missing zcull and ZBC. */
 int emu_ctrl_graphics(struct emu_object *object, int fd, void *argument) {
   return -ENODEV;
 }
@@ -97,14 +95,14 @@ int emu_ctrl_vidmem(struct emu_object *object, int fd, void *argument) {
     return -EINVAL;
   if (!a->in.size || a->in.size % GPU_PAGE_BYTES)
     return -EINVAL;
-  /* Not above the size, rounded up to a power of two. */
+  /* The alignment must not be above the size rounded up to a power of two. */
   if ((align & (align - 1)) || align / 2 >= a->in.size)
     return -EINVAL;
   return -ENOMEM;
 }
 
-/* 3.1, CLK_SET_INFO. The clock does not change, as a governor may decide on a board. The request is
- * complete at once, and its fd is readable. */
+/* 3.1, CLK_SET_INFO. The clock does not change, which is what a governor may decide on a board. The
+ * request is complete at once, so its fd is readable. */
 int emu_ctrl_set_clocks(struct emu_object *object, int fd, void *argument) {
   enum { DOMAINS = 1 };
   struct nvgpu_gpu_clk_set_info_args *a = argument;

@@ -1,5 +1,5 @@
-/* The checks and copies around each ioctl of the control, address-space, TSG and channel
- * nodes. docs/hardware/kernel-interface.md 1.3 and 1.4.
+/* The checks and copies before and after each request of nvgpu's and host1x's nodes.
+ * docs/hardware/kernel-interface.md 1.3 and 1.4.
  */
 #include "emulator/kernel/dispatch.h"
 
@@ -9,8 +9,7 @@
 #include "emulator/kernel/power.h"
 #include "emulator/kernel/user_copy.h"
 
-/* The 328 bytes of characteristics are passed by pointer; the largest argument struct is that of
- * GET_CPU_TIME_CORRELATION_INFO. */
+/* At least the 264 bytes of the largest argument, GET_CPU_TIME_CORRELATION_INFO's. */
 enum { ARGUMENT_MAX = 512 };
 
 static bool uses_power(uint32_t request) {
@@ -49,7 +48,7 @@ int emu_dispatch(const struct emu_node *node, struct emu_object *object, int fd,
     emu_power_use();
   int result = found->function(object, fd, argument);
   if (power)
-    emu_power_use(); /* the reference was held during the request */
+    emu_power_use(); /* the request has held the reference until now */
   /* 1.4, row "copy out" */
   if ((result == 0 || found->always_copy) && (direction & _IOC_READ) &&
       emu_copy_to_user((uintptr_t)user, argument, size))

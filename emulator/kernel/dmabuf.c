@@ -28,19 +28,19 @@ struct emu_memory emu_memory;
 #define MEMFD_NAME "dmabuf"
 #define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)" /* in /proc */
 
-/* fds that only keep pages alive get high numbers: a kernel would need none for that, and the
- * client expects the lowest free numbers. */
-static int kept_fd_floor(void) {
+/* The lowest number for fds that only keep pages alive. It is high, because a kernel needs no fd
+ * for that, and the client expects the lowest free numbers for its fds. */
+static int lowest_kept_fd(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
     return 0;
   return (int)(limit.rlim_cur / 2 < 65536 ? limit.rlim_cur / 2 : 65536);
 }
 
-/* When the upper half of the numbers is used up, no fd is kept. Only a later GET_FD of the handle
- * fails then. */
+/* Duplicates fd to keep its file. If the upper half of the numbers is used up this fails, and so
+ * does a later GET_FD of the handle. */
 static int keep_file_open(int fd) {
-  int kept = fcntl(fd, F_DUPFD_CLOEXEC, kept_fd_floor());
+  int kept = fcntl(fd, F_DUPFD_CLOEXEC, lowest_kept_fd());
   if (kept >= 0)
     emu_descriptor_hide(kept, true);
   return kept;
@@ -97,8 +97,7 @@ static void remember_file(struct emu_dmabuf *dmabuf, const struct stat *status) 
   dmabuf->has_inode = true;
 }
 
-/* A dma-buf's size does not change. Holders have it mapped, and would get SIGBUS for removed
- * pages. */
+/* The size of a dma-buf is fixed: accesses to mappings of removed pages would be a SIGBUS. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
 static int make_memfd(struct emu_dmabuf *dmabuf) {
@@ -115,7 +114,7 @@ static int make_memfd(struct emu_dmabuf *dmabuf) {
   return fd;
 }
 
-/* Another fd for the same file: a duplicate, or opened again if the access mode differs. */
+/* A new fd of the file: a duplicate of fd, or an open with another access mode. */
 static int reopen_file(int fd, int access) {
   char path[32];
   if ((fcntl(fd, F_GETFL) & O_ACCMODE) == access)
@@ -150,7 +149,7 @@ int emu_dmabuf_fd(struct emu_dmabuf *dmabuf, bool read_only) {
   return fd;
 }
 
-/* If it is the last, the pages are kept for the handles. */
+/* Keeps the pages for the handles if fd is the last. */
 static void dmabuf_close(struct emu_object *object, int fd) {
   struct emu_dmabuf *dmabuf = (struct emu_dmabuf *)object;
   if (dmabuf->object.fds == 1 && dmabuf->handles && dmabuf->kept_fd < 0)
@@ -197,8 +196,9 @@ bool emu_dmabuf_is(const struct emu_dmabuf *dmabuf, const struct emu_vma *vma) {
   return dmabuf->has_inode && dmabuf->device == vma->device && dmabuf->inode == vma->inode;
 }
 
-/* A number without a table entry may be a dup of one with an entry. */
-static struct emu_dmabuf *same_file(const struct stat *status) {
+/* The dma-buf with this file, or NULL. An fd that is not in the table may be a duplicate of one
+ * that is. */
+static struct emu_dmabuf *find_by_file(const struct stat *status) {
   struct emu_dmabuf *dmabuf = emu_memory.dmabufs;
   while (dmabuf && !(dmabuf->has_inode && dmabuf->device == status->st_dev &&
                      dmabuf->inode == status->st_ino))
@@ -206,7 +206,8 @@ static struct emu_dmabuf *same_file(const struct stat *status) {
   return dmabuf;
 }
 
-/* Any process can give a memfd this name, so the seals and the size are checked too. */
+/* Whether the file is a dma-buf of some process. Any process can give this name to a memfd, so the
+ * seals and the size are checked too. */
 static bool is_dmabuf(int fd, off_t size) {
   char path[32], name[sizeof(MEMFD_LINK) + 1];
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -216,8 +217,8 @@ static bool is_dmabuf(int fd, off_t size) {
          size % GPU_PAGE_BYTES == 0;
 }
 
-/* A dma-buf from the software Orin of another process, received by fork or through a socket: the
- * same file, so the same pages. */
+/* Makes a record of another process's dma-buf, whose fd came by fork or through a socket: the same
+ * file, so the same pages. */
 static int import_dmabuf(int fd, const struct stat *status, struct emu_dmabuf **adopted) {
   struct emu_dmabuf *dmabuf = emu_dmabuf_create((uint64_t)status->st_size);
   if (!dmabuf)
@@ -238,15 +239,15 @@ int emu_dmabuf_from_fd(int fd, struct emu_dmabuf **dmabuf) {
   struct stat status;
   if (fd < 0 || fstat(fd, &status) < 0)
     return -EBADF;
-  *dmabuf = same_file(&status);
+  *dmabuf = find_by_file(&status);
   if (!*dmabuf)
     return is_dmabuf(fd, status.st_size) ? import_dmabuf(fd, &status, dmabuf) : -EINVAL;
   emu_object_get(&(*dmabuf)->object);
   return 0;
 }
 
-/* Cache maintenance, which is not needed on this coherent machine;
- * docs/hardware/kernel-interface.md 4.3. */
+/* Cache maintenance, which a coherent machine does not need; docs/hardware/kernel-interface.md
+ * 4.3. */
 static int dmabuf_ioctl(struct emu_object *object, int fd, unsigned long request, void *argument) {
   struct dma_buf_sync sync;
   if (request != DMA_BUF_IOCTL_SYNC)

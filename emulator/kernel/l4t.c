@@ -1,4 +1,4 @@
-/* Differences between releases of the kernel's driver. See l4t.h. */
+/* Differences between releases of the kernel's driver. */
 #include "emulator/kernel/l4t.h"
 
 #include <string.h>

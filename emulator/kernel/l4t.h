@@ -1,5 +1,5 @@
-/* Results on L4T r35 (kernel 5.10), for TEGRACL_EMULATOR=l4t:r35. The other differences
- * from r36 are in gpu/nvgpu/release.h.
+/* Requests and results of the chosen release, r36 or r35 (TEGRACL_EMULATOR=l4t:r35). The table of
+ * their differences is in gpu/nvgpu/release.h.
  */
 #ifndef TEGRACL_EMULATOR_L4T_H
 #define TEGRACL_EMULATOR_L4T_H

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "emulator/kernel/dmabuf.h"
@@ -98,11 +97,11 @@ static int nvmap_create_64(void *argument) {
   return error;
 }
 
-/* The kernel refuses only more than all of the RAM. Otherwise it allocates page by page with
- * GFP_KERNEL, which waits and kills processes instead of failing (nvmap_alloc.c,
- * handle_page_alloc). The memory is not counted as the client's, so another process may be killed
- * first; eventually it is the client. */
-static void out_of_memory(uint64_t size) {
+/* Kills this process, as Linux would. The kernel refuses only more than all of the RAM. Otherwise
+ * it allocates page by page with GFP_KERNEL, which waits and kills processes instead of failing
+ * (nvmap_alloc.c, handle_page_alloc). The memory is not counted as the client's, so another process
+ * may be killed first; eventually it is the client. */
+static void kill_for_memory(uint64_t size) {
   fprintf(stderr,
           "tegracl: emulator: the kernel would end processes (OOM killer), and so this one ends: "
           "nvmap ALLOC of %llu bytes, with %llu of %llu free; look at MemAvailable or "
@@ -132,7 +131,7 @@ static int nvmap_alloc(void *argument) {
   if (a->heap_mask & exclusive_heaps)
     return -EINVAL;
   if (dmabuf->size > emu_memory.limit - emu_memory.used)
-    out_of_memory(dmabuf->size);
+    kill_for_memory(dmabuf->size);
   dmabuf->allocated = true;
   emu_memory.used += dmabuf->size;
   dmabuf->heap = NVMAP_HEAP_IOVMM;
@@ -143,7 +142,7 @@ static int nvmap_alloc(void *argument) {
   return 0;
 }
 
-/* 3.5, FREE: the argument is the value itself, nothing is an error */
+/* 3.5, FREE: the argument is a value, not a pointer; no value is an error */
 static int nvmap_free(uint32_t value) {
   struct emu_handle *handle = emu_handle_find(value);
   if (handle) {
@@ -193,8 +192,8 @@ static int nvmap_from_fd(void *argument) {
   return 0;
 }
 
-/* The checks of nvmap_ioctl.c's rw_handle, in bytes: without gaps, and at a multiple of 8, the
- * elements are one. */
+/* The checks of nvmap_ioctl.c's rw_handle, in bytes. Elements without gaps, at a multiple of 8, are
+ * made one element. */
 static int check_elements(struct nvmap_rw_handle *a, uint64_t size) {
   if (a->elem_size == a->hmem_stride && a->elem_size == a->user_stride && a->offset % 8 == 0) {
     if (__builtin_mul_overflow(a->elem_size, a->count, &a->elem_size))
@@ -212,8 +211,8 @@ static int check_elements(struct nvmap_rw_handle *a, uint64_t size) {
   return 0;
 }
 
-/* The count becomes bytes. A failed copy returns the bytes that it did not copy, which the caller
- * takes for copied ones: no error if nothing was copied. */
+/* Returns the count in bytes. As in nvmap, a failed copy returns the bytes that it did not copy,
+ * and its caller takes them for copied ones: if nothing was copied there is no error. */
 static int read_write(struct nvmap_rw_handle *a, bool write) {
   if (!a->addr || !a->count || !a->elem_size)
     return -EINVAL;
@@ -251,7 +250,7 @@ static int nvmap_read(void *argument) {
   return read_write(argument, false);
 }
 
-/* Orin's caches are coherent, and so are this machine's: checks only. */
+/* Only checks: Orin's caches are coherent, and so are this machine's. */
 static int check_cache_request(uint64_t address, uint32_t id, uint64_t bytes, int32_t op) {
   enum { CACHE_OP_LAST = 2 };
   if (!address || op < 0 || op > CACHE_OP_LAST)

@@ -1,4 +1,4 @@
-/* /dev/nvmap: handles, and the rare requests. */
+/* /dev/nvmap: handles, and the rare requests. gpu.lock held. */
 #ifndef TEGRACL_EMULATOR_NVMAP_H
 #define TEGRACL_EMULATOR_NVMAP_H
 
@@ -16,10 +16,10 @@ struct emu_handle {
 };
 
 extern struct emu_nvmap {
-  int opens;
+  int opens; /* of the node, that are not closed */
   struct emu_handle *handles;
-  uint32_t next_handle;
-  uint64_t tags[1024]; /* SET_TAG_LABEL: one bit for each of 65536 */
+  uint32_t next_handle; /* the last id that was given */
+  uint64_t tags[1024];  /* SET_TAG_LABEL: one bit for each of 65536 */
 } emu_nvmap;
 
 /* A new fd, or -errno. */
@@ -30,12 +30,13 @@ struct emu_handle *emu_handle_find(uint32_t id);
 struct emu_handle *emu_handle_create(uint64_t size);
 void emu_handle_free(struct emu_handle *handle);
 
-/* nvmap_rare.c */
+/* nvmap_rare.c. Each without a comment is the function of a request. */
 int emu_nvmap_from_va(void *argument);
-/* Call before a FROM_VA dma-buf is mapped: its pages and the client's become those of the fd's
- * file. Stores of other threads meanwhile may be lost. */
+/* Call before a dma-buf of FROM_VA is mapped: moves its contents to the fd's file, and maps the
+ * file for the client in the place of its pages. Stores of other threads meanwhile may be lost. 0
+ * or -errno. */
 int emu_nvmap_share_pages(struct emu_dmabuf *dmabuf, int fd);
-/* The process is about to fork. gpu.lock held. */
+/* Call before a fork. */
 void emu_nvmap_forking(void);
 int emu_nvmap_gup_test(void *argument);
 int emu_nvmap_range(void *argument);
@@ -45,7 +46,7 @@ int emu_nvmap_ivc_get(void *argument);
 int emu_nvmap_ivc_open(void *argument);
 int emu_nvmap_sciipc(void *argument);
 int emu_nvmap_vpr_floor(void *argument);
-/* 0 if the bytes lie in one mapping of the dma-buf, or -errno. */
+/* 0 if the bytes are in one mapping of the dma-buf, or -errno. */
 int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dmabuf *dmabuf);
 
 #endif

@@ -1,12 +1,10 @@
 /* Requests of /dev/nvmap that few clients make: the client's own memory (FROM_VA), the
- * test for it, ranges of several handles, and memory that machines and virtual machines
- * share. docs/hardware/kernel-interface.md 2.5, 3.5; details that are missing there are
- * from nvmap_ioctl.c of L4T r36.
+ * test for it, ranges of several handles, and memory of virtual machines.
+ * docs/hardware/kernel-interface.md 2.5, 3.5; details that are missing there are from
+ * nvmap_ioctl.c of L4T r36.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "emulator/engine/mmu.h"
 #include "emulator/kernel/dmabuf.h"
@@ -16,8 +14,8 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/uapi.h"
 
-/* The GPU reads and writes the client's pages in place. A board pins them, so they stay when the
- * client unmaps them; here the client must not unmap them while the GPU uses them. */
+/* Makes the client's pages those of the dma-buf. A board pins them, so they stay when the client
+ * unmaps them; here the client must not unmap them while the GPU uses them. */
 static int take_pages(struct emu_dmabuf *dmabuf, const struct emu_vma *vma, uint64_t va) {
   if (vma->shared) /* pages of a file are allowed: the board's nvmap pins them as well */
     return -EINVAL;
@@ -117,7 +115,7 @@ int emu_nvmap_gup_test(void *argument) {
   return 0;
 }
 
-/* 3.5, CACHE: the mapping that holds the address. */
+/* 3.5, CACHE */
 int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dmabuf *dmabuf) {
   struct emu_vma vma;
   if (!emu_vma_find(address, &vma) || address < vma.start || bytes > vma.end - address)
@@ -129,9 +127,9 @@ int emu_nvmap_cache_range(uint64_t address, uint64_t bytes, const struct emu_dma
   return -EADDRNOTAVAIL;
 }
 
-/* GET_FD_FOR_RANGE_FROM_LIST. Pages of several files, or from the middle of one, cannot be one file
- * here, so after the checks it returns the error of a failed assignment. An unknown id crashes the
- * real driver. */
+/* GET_FD_FOR_RANGE_FROM_LIST. Here a file cannot have pages of several files, or from the middle of
+ * one, so after the checks this is the error of a failed assignment. An unknown id crashes the real
+ * driver. */
 int emu_nvmap_range(void *argument) {
   const struct nvmap_fd_for_range_from_list *a = argument;
   if (!a->handles || !a->num_handles || !a->size)

@@ -11,10 +11,6 @@
 #include "emulator/kernel/power.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "emulator/engine/engine.h"
 #include "emulator/gpu.h"
@@ -56,7 +52,7 @@ static void alter_mappings(bool hide) {
       ctrl->hidden = emu_usermode_remap(ctrl, hide);
 }
 
-/* The power-off time counts even if no thread ran then. */
+/* Switches the GPU off if its time has passed, also if no thread ran at that time. */
 static void switch_off_if_due(void) {
   if (!emu_power.on || emu_time_ns() - emu_power.last_busy_ns < delay_ns() || is_held())
     return;
@@ -70,7 +66,7 @@ void emu_power_use(void) {
     emu_adversary_power_up();
     emu_power.on = true;
     alter_mappings(false);
-    emu_engine_wake(); /* which switches it off later */
+    emu_engine_wake(); /* the engine switches it off later */
   }
   emu_power.last_busy_ns = emu_time_ns();
 }

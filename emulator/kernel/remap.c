@@ -19,7 +19,7 @@ enum {
   MAP_FLAGS = PAGE_SIZES | NVGPU_REMAP_CACHEABLE | NVGPU_REMAP_NO_WRITE,
 };
 
-/* The checks of one operation alone, which come before those across operations. */
+/* The checks of an operation that do not depend on others. */
 static int check_operation(const struct emu_as *as, const struct nvgpu_as_remap_op *op) {
   uint32_t size_flag = op->flags & PAGE_SIZES;
   uint64_t pages = (as->end + NVGPU_AS_KERNEL_BYTES) / GPU_PAGE_BYTES;
@@ -39,8 +39,9 @@ static int check_operation(const struct emu_as *as, const struct nvgpu_as_remap_
   return 0;
 }
 
-/* All operations must be in one area: the first one's. */
-static const struct emu_area *area_of(const struct emu_as *as, const struct nvgpu_as_remap_op *op) {
+/* The area of the first operation, in which all must be; NULL: none that is sparse. */
+static const struct emu_area *find_area(const struct emu_as *as,
+                                        const struct nvgpu_as_remap_op *op) {
   const struct emu_area *area =
       emu_area_find(as, op->virt_offset_in_pages * (uint64_t)GPU_PAGE_BYTES);
   return area && area->sparse && (op->flags & NVGPU_REMAP_PAGE_4K) ? area : NULL;
@@ -52,7 +53,8 @@ static bool is_inside(const struct emu_area *area, const struct nvgpu_as_remap_o
          op->virt_offset_in_pages - first <= count - op->num_pages;
 }
 
-/* Takes a reference to the dma-buf, if there is one. */
+/* Checks an operation against its area and dma-buf. On success *dmabuf has a reference, or is NULL
+ * for an unmap. */
 static int check_against_area(const struct emu_area *area, const struct nvgpu_as_remap_op *op,
                               struct emu_dmabuf **dmabuf) {
   *dmabuf = NULL;
@@ -119,7 +121,7 @@ static int execute_operation(struct emu_as *as, const struct nvgpu_as_remap_op *
 static int run_operations(struct emu_as *as, const struct nvgpu_as_remap_op *ops,
                           struct emu_dmabuf **dmabufs, uint32_t *count) {
   uint32_t valid = 0, done = 0;
-  const struct emu_area *area = area_of(as, &ops[0]);
+  const struct emu_area *area = find_area(as, &ops[0]);
   int error = area ? 0 : -EINVAL;
   while (!error && valid < *count) {
     error = check_against_area(area, &ops[valid], &dmabufs[valid]);

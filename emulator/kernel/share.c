@@ -1,5 +1,5 @@
-/* Sharing a TSG: tokens with which another open of the control node gets an fd for
- * it. docs/hardware/kernel-interface.md 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN.
+/* Tokens with which another open of the control node gets an fd of a TSG.
+ * docs/hardware/kernel-interface.md 3.1 OPEN_TSG, 3.3 GET and REVOKE_SHARE_TOKEN.
  */
 #include "emulator/kernel/share.h"
 
@@ -13,10 +13,11 @@
 struct emu_token {
   struct emu_token *next; /* emu_tsgs.tokens */
   struct emu_tsg *tsg;
-  uint64_t source, target, token; /* tokens count up in each source */
+  uint64_t source, target; /* instances of control nodes */
+  uint64_t token;          /* counts up for each source */
 };
 
-static struct emu_ctrl *ctrl_of(uint64_t instance) {
+static struct emu_ctrl *find_ctrl(uint64_t instance) {
   for (int fd = 0; fd < emu_objects.table_size; fd++) {
     struct emu_ctrl *ctrl = emu_table_get_kind(fd, EMU_CTRL);
     if (ctrl && ctrl->instance == instance)
@@ -44,7 +45,7 @@ static bool owns_tsg(const struct emu_tsg *tsg, uint64_t instance) {
   return false;
 }
 
-/* The link to the token; of any TSG if it is NULL. */
+/* The link to a token, which is NULL if there is none. tsg: NULL for any. */
 static struct emu_token **find_token(const struct emu_tsg *tsg, uint64_t source, uint64_t target,
                                      uint64_t token) {
   struct emu_token **link = &emu_tsgs.tokens;
@@ -87,8 +88,8 @@ int emu_share_get_token(struct emu_object *object, int fd, void *argument) {
     return -EINVAL;
   if (tsg->token_count == EMU_VEIDS)
     return -ENOSPC;
-  struct emu_ctrl *source = ctrl_of(a->source_device_instance_id);
-  if (!source || !ctrl_of(a->target_device_instance_id))
+  struct emu_ctrl *source = find_ctrl(a->source_device_instance_id);
+  if (!source || !find_ctrl(a->target_device_instance_id))
     return -EINVAL;
   struct emu_token *token = malloc(sizeof(*token));
   if (!token)

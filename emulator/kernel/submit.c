@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "emulator/engine/engine.h"
 #include "emulator/kernel/address_space.h"
@@ -30,8 +29,9 @@ enum {
   COMMAND_BYTES = COMMAND_WORDS * sizeof(uint32_t),
 };
 
-/* Makes a buffer in the driver's part of the address space. False: no memory. */
-static bool driver_buffer(struct emu_channel *channel, uint64_t size, struct emu_dmabuf **dmabuf,
+/* Makes a buffer in the driver's part of the address space. False: no memory; the caller drops
+ * *dmabuf. */
+static bool create_buffer(struct emu_channel *channel, uint64_t size, struct emu_dmabuf **dmabuf,
                           struct emu_mapping **mapping) {
   uint64_t pages = (size + GPU_PAGE_BYTES - 1) / GPU_PAGE_BYTES;
   *dmabuf = emu_dmabuf_create(pages * GPU_PAGE_BYTES);
@@ -53,8 +53,8 @@ int emu_submit_setup(struct emu_channel *channel, uint32_t entries) {
    * command slots for each. */
   bool good =
       s->syncpoint >= 0 && points &&
-      driver_buffer(channel, (uint64_t)entries * GP_ENTRY_BYTES, &s->ring, &s->ring_mapping) &&
-      driver_buffer(channel, (uint64_t)entries * 2 * COMMAND_BYTES, &s->commands,
+      create_buffer(channel, (uint64_t)entries * GP_ENTRY_BYTES, &s->ring, &s->ring_mapping) &&
+      create_buffer(channel, (uint64_t)entries * 2 * COMMAND_BYTES, &s->commands,
                     &s->commands_mapping);
   if (good)
     s->window =
@@ -124,7 +124,7 @@ static void put_entry(struct emu_channel *channel, uint64_t entry) {
   s->put = (s->put + 1) & (channel->entries - 1);
 }
 
-/* Writes an entry with the driver's semaphore method. 6, "increment" and "wait". */
+/* Writes an entry whose pushbuffer executes a semaphore method. 6, "increment" and "wait". */
 static void put_semaphore(struct emu_channel *channel, uint64_t address, uint32_t payload,
                           uint32_t execute) {
   struct emu_submit *s = channel->submit;
@@ -162,7 +162,7 @@ static int check_submit(const struct emu_channel *channel,
   return free_entries(channel) < a->num_entries + SYNC_ENTRIES ? -EAGAIN : 0;
 }
 
-/* Entries that wait for the submission's fence. */
+/* Writes entries that wait for the submission's fence: 0 or -errno. */
 static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit_gpfifo_args *a) {
   const struct emu_point single = {a->fence.id, a->fence.value};
   const struct emu_point *points = &single;
@@ -179,7 +179,7 @@ static int wait_for_fence(struct emu_channel *channel, const struct nvgpu_submit
   }
   if (!base)
     return -ENOMEM;
-  /* One was counted already. */
+  /* SYNC_ENTRIES has one of the waits. */
   if (free_entries(channel) < (uint64_t)a->num_entries + SYNC_ENTRIES + count - 1)
     return -EAGAIN;
   for (uint32_t i = 0; i < count; i++)
@@ -217,7 +217,7 @@ int emu_submit_gpfifo(struct emu_object *object, int fd, void *argument) {
   error = copy_entries(channel, a->gpfifo, a->num_entries);
   if (!error) {
     s->put = (s->put + a->num_entries) & (channel->entries - 1);
-    /* A deterministic channel counts only if the client requests it. */
+    /* On a deterministic channel only submissions with fences are counted. */
     if (!channel->deterministic || wait || get) {
       bool wfi = !(a->flags & NVGPU_SUBMIT_SUPPRESS_WFI);
       put_semaphore(channel, s->window->gpu, 0,

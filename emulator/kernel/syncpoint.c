@@ -34,7 +34,7 @@ enum {
   SYNCPOINT_FIRST = 17, /* the first one on a board; 6 */
   FENCE_TIMEOUT_S = 30, /* 3.6, CREATE_FENCE */
   NS_PER_S = 1000000000,
-  OVERSLEPT_NS = 50000000, /* by then a client should have read its memory */
+  OVERSLEPT_NS = 50000000, /* a client that waits longer for a late fence does not poll memory */
 };
 
 static const struct emu_object_ops sync_file_ops, pollfd_ops;
@@ -77,18 +77,18 @@ int emu_syncpoint_take(void) {
   return -ENOMEM;
 }
 
-/* Modulo 2^32; 6, "threshold base". */
+/* Compares modulo 2^32; 6, "threshold base". */
 static bool is_reached(struct emu_point p) {
   return (int32_t)(emu_syncpoint_value((int)p.id) - p.threshold) >= 0;
 }
 
-/* Signals a fence whose points are reached. If they were reached when it was made, at once;
- * otherwise its interrupt may be late or lost. */
-static void signal_fence(struct emu_waiter *w, bool made) {
+/* Signals a fence whose points are reached: at once if it was just made; otherwise its interrupt
+ * may be late or lost. */
+static void signal_fence(struct emu_waiter *w, bool just_made) {
   const uint64_t injected_ns = 2000000000;
-  const bool lost = !made && emu_injected(EMU_PLACE_FENCE_LOST);
-  uint64_t ns = made ? 0 : emu_adversary_fence_delay_ns();
-  if (!made && emu_injected(EMU_PLACE_FENCE_LATE))
+  const bool lost = !just_made && emu_injected(EMU_PLACE_FENCE_LOST);
+  uint64_t ns = just_made ? 0 : emu_adversary_fence_delay_ns();
+  if (!just_made && emu_injected(EMU_PLACE_FENCE_LATE))
     ns = injected_ns;
   if (ns || lost)
     w->reached_ns = emu_time_ns();
@@ -99,20 +99,21 @@ static void signal_fence(struct emu_waiter *w, bool made) {
     timerfd_settime(w->object.fd, 0, &then, NULL);
 }
 
-static void signal_waiter(struct emu_waiter *w, bool made) {
+/* One of the waiter's points was reached. */
+static void signal_waiter(struct emu_waiter *w, bool just_made) {
   const uint64_t one = 1;
   w->left--;
   if (w->object.ops == &sync_file_ops && w->left)
     return;
   if (w->object.ops == &sync_file_ops)
-    signal_fence(w, made);
+    signal_fence(w, just_made);
   else if (emu_injected(EMU_PLACE_FENCE_LOST))
     return;
   else if (write(w->object.fd, &one, sizeof(one)) < 0)
     return; /* a full counter is readable too */
 }
 
-/* made: a fence that was just made, or NULL. */
+/* Signals waiters for points that are reached. made: a fence that was just made, or NULL. */
 static void signal_reached(const struct emu_waiter *made) {
   for (struct emu_wait **link = &emu_syncpoints.waits; *link;) {
     struct emu_wait *wait = *link;
@@ -132,7 +133,8 @@ void emu_syncpoint_raise(int syncpoint, uint32_t by) {
   signal_reached(NULL);
 }
 
-/* A waiter increments wait_count before it reads the counter, so one of the two sees the other. */
+/* It increments the counter before it reads wait_count. A waiter increments wait_count before it
+ * reads the counter (add_wait), so one of the two sees the other. */
 void emu_syncpoint_increment(int syncpoint) {
   if (emu_injected(EMU_PLACE_SYNCPOINT_STUCK))
     return;
@@ -144,8 +146,8 @@ void emu_syncpoint_increment(int syncpoint) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-/* 0 or -ENOMEM. */
-static int wait_for(struct emu_waiter *w, struct emu_point point) {
+/* Makes the waiter wait for a point: 0 or -ENOMEM. signal_reached must follow. */
+static int add_wait(struct emu_waiter *w, struct emu_point point) {
   struct emu_wait *wait = malloc(sizeof(*wait));
   if (!wait)
     return -ENOMEM;
@@ -156,8 +158,8 @@ static int wait_for(struct emu_waiter *w, struct emu_point point) {
   return 0;
 }
 
-/* The client has closed a fence that was late or lost. It cannot avoid the first; from then on it
- * should poll. */
+/* Call when the client closes a fence: warns if it slept on a second late or lost fence of a
+ * syncpoint. After the first it should poll. */
 static void check_overslept(const struct emu_waiter *w) {
   if (!w->reached_ns || emu_time_ns() - w->reached_ns < OVERSLEPT_NS || w->count != 1)
     return;
@@ -185,7 +187,7 @@ static void waiter_destroy(struct emu_object *object) {
   free(w);
 }
 
-/* Takes ownership of fd, or of the failure (-1) to make it. NULL: *error is set. */
+/* A waiter for fd, which it owns; fd is -1 if errno says why there is none. NULL: *error is set. */
 static struct emu_waiter *waiter_open(const struct emu_object_ops *ops, int fd, int *error) {
   *error = -errno;
   if (fd < 0)
@@ -214,7 +216,7 @@ int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
   error = timerfd_settime(fd, 0, &end, NULL) ? -errno : 0;
   for (; !error && w->count < count; w->count++) {
     w->points[w->count] = points[w->count];
-    error = wait_for(w, points[w->count]);
+    error = add_wait(w, points[w->count]);
   }
   if (!error) {
     signal_reached(w);
@@ -225,7 +227,7 @@ int emu_sync_file_open(const struct emu_point *points, uint32_t count) {
   return error;
 }
 
-/* 1: reached; 0: not yet; otherwise the error. */
+/* The status of some points: 1: reached; 0: not yet; else -errno. */
 static int fence_status(const struct emu_waiter *w, uint32_t first, uint32_t count) {
   struct itimerspec left;
   uint32_t there = 0;
@@ -238,7 +240,7 @@ static int fence_status(const struct emu_waiter *w, uint32_t first, uint32_t cou
   return over ? -ETIMEDOUT : 0;
 }
 
-/* Linux's sync_file interface; the names are those of host1x's fences. */
+/* SYNC_IOC_FILE_INFO of Linux; the names are those of host1x's fences. */
 static int file_info(const struct emu_waiter *w, uint64_t argument) {
   struct sync_file_info info;
   if (emu_copy_from_user(&info, argument, sizeof(info)))
@@ -258,7 +260,7 @@ static int file_info(const struct emu_waiter *w, uint64_t argument) {
   return emu_copy_to_user(argument, &info, sizeof(info));
 }
 
-/* Reached points are left out, except for one if all are reached. */
+/* SYNC_IOC_MERGE. Reached points are left out, except for one if all are reached. */
 static int merge_sync_files(const struct emu_waiter *w, uint64_t argument) {
   struct sync_merge_data data;
   struct emu_point points[2 * EMU_POINTS];
@@ -303,7 +305,7 @@ static int create_fence(struct emu_object *object, int fd, void *argument) {
   return 0;
 }
 
-/* If the array is too small, it gets the first ones. */
+/* FENCE_EXTRACT. If the array is too small it gets the first points. */
 static int fence_extract(struct emu_object *object, int fd, void *argument) {
   struct host1x_fence_extract *a = argument;
   if (a->reserved[0] || a->reserved[1])
@@ -334,7 +336,7 @@ static int trigger_pollfd(struct emu_object *object, int fd, void *argument) {
   struct emu_waiter *w = emu_table_get_kind(a->fd, EMU_POLLFD);
   if (!w || a->id >= EMU_SYNCPOINTS)
     return -EINVAL;
-  int error = wait_for(w, (struct emu_point){a->id, a->threshold});
+  int error = add_wait(w, (struct emu_point){a->id, a->threshold});
   signal_reached(NULL);
   return error;
 }
@@ -371,7 +373,7 @@ static const struct emu_ioctl nvhost_ioctls[] = {
     {NVHOST_IOCTL_CTRL_SYNC_FENCE_CREATE, create_fence_r35},
 };
 
-/* A GPU client needs none of its other requests. */
+/* A client of the GPU needs no other requests of this node. */
 const struct emu_node emu_node_nvhost = {
     .magic = 'H',
     .last_number = NVHOST_CTRL_LAST,

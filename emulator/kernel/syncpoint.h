@@ -1,4 +1,5 @@
-/* Syncpoints of host1x, and the descriptors that wait for them. */
+/* Syncpoints of host1x, and the fds that wait for them. gpu.lock held, unless a function says
+ * otherwise. */
 #ifndef TEGRACL_EMULATOR_SYNCPOINT_H
 #define TEGRACL_EMULATOR_SYNCPOINT_H
 
@@ -19,6 +20,7 @@ struct emu_point {
   uint32_t id, threshold;
 };
 
+/* Points of a sync_file. */
 enum { EMU_POINTS = 32 };
 
 /* An fd that waits for syncpoints: a sync_file until all its points are reached, a
@@ -32,21 +34,22 @@ struct emu_waiter {
 };
 
 extern struct emu_syncpoints {
-  struct emu_dmabuf *memory; /* EMU_SYNCPOINT_STRIDE bytes each */
+  struct emu_dmabuf *memory; /* EMU_SYNCPOINT_STRIDE bytes for each */
   bool used[EMU_SYNCPOINTS];
-  uint32_t overslept[EMU_SYNCPOINTS]; /* fences on which a client slept too long */
+  uint32_t overslept[EMU_SYNCPOINTS]; /* number of fences on which a client slept too long */
   struct emu_wait *waits;
   atomic_int wait_count;
 } emu_syncpoints;
 
-/* The memory of all syncpoints, made at first need; NULL: no memory. */
+/* The memory of all syncpoints, made at the first call; NULL: no memory. */
 struct emu_dmabuf *emu_syncpoint_memory(void);
 /* A free syncpoint, or -ENOMEM. */
 int emu_syncpoint_take(void);
+/* The value of a syncpoint. */
 uint32_t emu_syncpoint_value(int syncpoint);
-/* Increments it. Takes gpu.lock if there are waiters. */
+/* Increments a syncpoint. Engine thread: takes gpu.lock if there are waiters. */
 void emu_syncpoint_increment(int syncpoint);
-/* Adds any number, with gpu.lock held. */
+/* Adds a number to a syncpoint. */
 void emu_syncpoint_raise(int syncpoint, uint32_t by);
 /* A new fd that polls readable when all points are reached, or -errno. */
 int emu_sync_file_open(const struct emu_point *points, uint32_t count);

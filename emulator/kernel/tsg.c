@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -147,15 +146,15 @@ static int bind_channel(struct emu_object *object, int fd, void *argument) {
   return channel ? bind_to_tsg((struct emu_tsg *)object, channel) : -EINVAL;
 }
 
-/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common: a channel that the hardware would
- * load next must stay. Here that is any with work. */
+/* nvgpu's common/fifo/tsg.c, nvgpu_tsg_unbind_channel_common: a channel that the hardware is about
+ * to load must stay. Here that is any channel with work. */
 bool emu_tsg_needs(struct emu_channel *channel) {
   return channel->tsg && channel->tsg->channel_count > 1 && !channel->disabled &&
          atomic_load(&channel->serviceable) && emu_channel_busy(channel);
 }
 
-/* Closing a subcontext's last channel ends the subcontext, which must then be created again;
- * unbinding does not: nvgpu's common/fifo/tsg_subctx.c, "force". */
+/* If the last channel of a subcontext is closed, so is the subcontext, which must be created again.
+ * If it is unbound, the subcontext stays: nvgpu's common/fifo/tsg_subctx.c, "force". */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed) {
   struct emu_tsg *tsg = channel->tsg;
   if (!tsg)
@@ -196,8 +195,8 @@ static bool gives_way(const struct emu_tsg *tsg) {
   return true;
 }
 
-/* With WFI its grids end; with CTA their running CTAs end. With CILP they give way at any
- * instruction, unless the firmware cannot save them in time (preempt:MS:stuck). nvgpu,
+/* Waits with WFI for grids to end, and with CTA for their running CTAs. With CILP grids give way at
+ * any instruction, unless the firmware cannot save them in time (preempt:MS:stuck). nvgpu,
  * common/fifo/preempt.c, nvgpu_fifo_preempt_tsg. */
 int emu_tsg_preempt(struct emu_tsg *tsg) {
   enum { PAUSE_US = 1000, NS_PER_MS = 1000000 };
@@ -205,7 +204,7 @@ int emu_tsg_preempt(struct emu_tsg *tsg) {
   if (!emu_options()->preempt_ms)
     return 0;
   emu_object_get(&tsg->object);
-  atomic_fetch_add(&emu_engine.settling, 1); /* turns end meanwhile */
+  atomic_fetch_add(&emu_engine.settling, 1); /* grids end their turns meanwhile */
   emu_engine_preempt(tsg);
   const uint64_t end = emu_time_ns() + emu_options()->preempt_ms * NS_PER_MS;
   atomic_fetch_add(&tsg->draining, 1);
@@ -300,8 +299,7 @@ void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id) {
   }
 }
 
-/* docs/hardware/kernel-interface.md 6: for every TSG that has bound channels, both events of this
- * path */
+/* docs/hardware/kernel-interface.md 6: two events for each TSG that has channels */
 void emu_non_stall_interrupt(void) {
   pthread_mutex_lock(&emu_gpu.lock);
   for (int i = 0; i < EMU_CHANNELS; i++) {

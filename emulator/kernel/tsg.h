@@ -1,4 +1,5 @@
-/* A TSG (time-slice group of channels) and its events. gpu.lock held. */
+/* TSGs (time-slice groups of channels) and their events. gpu.lock held, unless a function says
+ * otherwise. */
 #ifndef TEGRACL_EMULATOR_TSG_H
 #define TEGRACL_EMULATOR_TSG_H
 
@@ -26,27 +27,27 @@ struct emu_tsg {
   struct emu_object object;
   struct emu_channel *channels;
   int channel_count;
-  struct emu_as *veid_as[EMU_VEIDS]; /* NULL: not made */
+  struct emu_as *veid_as[EMU_VEIDS]; /* of each subcontext; NULL: not created */
   int veid_channels[EMU_VEIDS];
   uint32_t timeslice_us, interleave, evict_last_ways, sector_promotion;
   uint32_t last_channel; /* the id of the channel with the last turn */
   struct emu_event *events;
   uint32_t graphics_preemption, compute_preemption;
-  struct emu_as *context_as; /* has the context's header in its kernel part; NULL: none */
-  uint64_t context_va;
+  struct emu_as *context_as; /* has the context's header in the driver's part; NULL: no context */
+  uint64_t context_va;       /* GPU address of the header */
   bool aborted;
-  atomic_int draining; /* requests that wait for its grids, so none starts */
+  atomic_int draining; /* requests that wait for its grids; meanwhile none starts */
   struct nvgpu_tsg_sm_error_state_record sm_error;
-  uint64_t owners[EMU_OWNERS]; /* opens of the control node that own it */
+  uint64_t owners[EMU_OWNERS]; /* instances of the control node that have it */
   int owner_count;
-  uint32_t token_count;
+  uint32_t token_count; /* tokens of share.c that are not used */
 };
 
-/* An fd that polls readable after the event; object.fd is an eventfd. */
+/* An eventfd that is readable after an event. */
 struct emu_event {
   struct emu_object object;
   struct emu_event *next;
-  struct emu_tsg *tsg;
+  struct emu_tsg *tsg; /* NULL: of no TSG, or it was destroyed */
   uint32_t event_id;
 };
 
@@ -55,23 +56,26 @@ extern struct emu_tsgs {
   struct emu_token *tokens; /* share.c */
 } emu_tsgs;
 
+/* A new fd of a new TSG, or -errno. */
 int emu_tsg_open(void);
-/* A new fd of an event, of a TSG or of none; count: earlier events. */
+/* A new fd of an event of a TSG (NULL: of none), or -errno; count: events that have happened. */
 int emu_event_open(struct emu_tsg *tsg, uint32_t event_id, unsigned count);
-/* What poll reports of the eventfd of an event or a pollfd. */
+/* struct emu_object_ops's poll, for events and pollfds. */
 void emu_event_poll(struct pollfd *found);
-/* Whether a channel has work and its TSG has others, so that it may not leave. */
+/* Whether a channel must stay in its TSG: it has work, and the TSG has other channels. */
 bool emu_tsg_needs(struct emu_channel *channel);
-/* The effect of ALLOC_OBJ_CTX, SET_PREEMPTION_MODE and a channel's close on the whole TSG: its turn
- * ends and, with preempt:MS, its grids give way. 0, or -EBUSY with a warning if they run for too
- * long. gpu.lock held, and dropped meanwhile. */
+/* Preempts the TSG, as ALLOC_OBJ_CTX, SET_PREEMPTION_MODE and a channel's close do. With preempt:MS
+ * its turn ends and its grids give way: 0, or -EBUSY and a warning if they run for too long. May
+ * release gpu.lock meanwhile. */
 int emu_tsg_preempt(struct emu_tsg *tsg);
 /* Allows all its channels to be loaded, or none. */
 void emu_tsg_enable(struct emu_tsg *tsg, bool enabled);
-/* closed: else it is unbound. */
+/* Removes a channel from its TSG, if it has one. closed: because the channel is closed, not
+ * unbound. */
 void emu_tsg_unlink(struct emu_channel *channel, bool closed);
-/* An engine's interrupt: raises its events for every TSG that has channels. Takes gpu.lock. */
+/* The interrupt of an engine: raises its events of each TSG that has channels. Takes gpu.lock. */
 void emu_non_stall_interrupt(void);
+/* Raises an event of a TSG. */
 void emu_events_raise_tsg(struct emu_tsg *tsg, uint32_t event_id);
 
 #endif

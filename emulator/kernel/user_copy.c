@@ -1,5 +1,5 @@
-/* Copies between the emulator and its caller's memory. They use the kernel, so that a bad
- * pointer is EFAULT as in a real ioctl.
+/* Copies between the emulator and its caller's memory. Linux makes the copies, so a bad pointer
+ * gives EFAULT as in a real ioctl.
  */
 #include "emulator/kernel/user_copy.h"
 
@@ -17,7 +17,7 @@ static bool is_unavailable(ssize_t result) {
   return result < 0 && (errno == ENOSYS || errno == EPERM);
 }
 
-/* The slow way then: write and read report a bad pointer. */
+/* The slow alternative: write and read report a bad pointer. */
 static int copy_through_file(void *to, const void *from, size_t bytes) {
   int fd = memfd_create("tegracl-copy", MFD_CLOEXEC);
   if (fd < 0)
@@ -51,7 +51,7 @@ int emu_copy_to_user(uint64_t user, const void *from, size_t bytes) {
     result = copy_through_file((void *)(uintptr_t)user, from, bytes);
   if (result)
     return result;
-  /* Copies again by stores that tools can watch. */
+  /* Copies again by stores, which sanitizers and valgrind see. */
   memcpy((void *)(uintptr_t)user, from, bytes);
   return 0;
 }

@@ -1,10 +1,9 @@
 /* The user-mode page and the watch on its doorbell. docs/hardware/kernel-interface.md 4.1.
  *
- * A program stores the same token again and again, so a change of the word cannot be
- * detected: the watcher takes the token out of the page. If two tokens are stored before
- * it reads the page, the first is lost except for the GP_PUT written before it. A token
- * therefore rings for its channel, and for every other one whose GP_PUT has changed. A
- * GP_PUT without any doorbell is ignored, as on a board.
+ * A program stores the same token again and again, so the word may not change: the engine
+ * removes the token that it has seen. If two tokens are stored before that, the first is lost,
+ * but not the GP_PUT written before it. A token therefore rings for its channel, and for each
+ * other one whose GP_PUT has changed. A GP_PUT without a doorbell is ignored, as on a board.
  */
 #include "emulator/kernel/usermode.h"
 
@@ -28,7 +27,7 @@
 
 struct emu_usermode emu_usermode;
 
-/* more than the channels of any runlist */
+/* The word without a token: its channel is above those of any runlist. */
 static const uint32_t no_token = UINT32_MAX;
 
 static atomic_bool watched;
@@ -120,8 +119,8 @@ bool emu_usermode_unmapped(const void *address, size_t length) {
   return found;
 }
 
-/* hide: maps a file without pages. The client may have replaced its mapping by another one, which
- * is left alone. */
+/* With hide it maps a file without pages. A mapping by which the client has replaced that of the
+ * page is not changed. */
 bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide) {
   const int page = emu_usermode.page->kept_fd;
   const int to = hide ? memfd_create("nvgpu-off", MFD_CLOEXEC) : page;

@@ -25,7 +25,7 @@ void emu_usermode_close(void);
 int emu_usermode_mmap(struct emu_object *ctrl, int fd, size_t length, int protection, off_t offset);
 void emu_usermode_mapped(struct emu_object *ctrl, int fd, void *mapping, size_t length,
                          int protection);
-/* The client has unmapped a range. True: there was a mapping of the page. */
+/* Call after the client has unmapped a range. True: it had a mapping of the page. */
 bool emu_usermode_unmapped(const void *address, size_t length);
 
 /* Makes a client's mapping show the page or, with hide, nothing, so that access is a SIGBUS. True:
@@ -35,10 +35,10 @@ bool emu_usermode_remap(struct emu_ctrl *ctrl, bool hide);
 /* Makes the engine poll the page for tokens. */
 void emu_usermode_watch(void);
 bool emu_usermode_watched(void);
-/* There is a token in the page: any, or one of another channel. */
+/* Whether there is a token in the page: any, or one of another channel. */
 bool emu_usermode_rung(void);
 bool emu_usermode_rung_for_other(const struct emu_channel *channel);
-/* Takes the token out and sets the doorbells that it rings. gpu.lock held. */
+/* Removes the token and sets the doorbells that it rings. gpu.lock held. */
 void emu_usermode_collect(void);
 
 #endif

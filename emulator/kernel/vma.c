@@ -1,5 +1,4 @@
-/* The caller's mappings, as the kernel's find_vma sees them: from /proc/self/maps.
- */
+/* Finds mappings of this process as the kernel's find_vma does, in /proc/self/maps. */
 #include "emulator/kernel/vma.h"
 
 #include <stdio.h>
@@ -7,7 +6,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* START-END rwxp OFFSET MAJOR:MINOR INODE PATH. False: not that. */
+/* Parses START-END rwxp OFFSET MAJOR:MINOR INODE PATH. False: the line has another form. */
 static bool read_line(const char *line, struct emu_vma *vma) {
   enum { ACCESS_LENGTH = 4, HEX = 16, DECIMAL = 10 };
   char *at;

@@ -9,7 +9,7 @@
 struct emu_vma {
   uint64_t start, end;
   bool writable, shared;
-  dev_t device; /* and inode: of the mapped file; 0, 0: none */
+  dev_t device; /* of the mapped file; device and inode 0: none */
   uintmax_t inode;
 };
 

@@ -1,6 +1,6 @@
-/* The watchdog of channels whose ring the driver writes: it ends a channel whose work
- * makes no progress for the channel's limit. docs/hardware/kernel-interface.md 7,
- * "watchdog" and notifier 8.
+/* The watchdog of channels whose ring the driver writes: ends the TSG of a channel whose work
+ * has made no progress for longer than the channel's limit. docs/hardware/kernel-interface.md
+ * 7, "watchdog" and notifier 8.
  */
 #include "emulator/kernel/watchdog.h"
 
@@ -16,10 +16,10 @@
 #include "gpu/hw/host.h"
 
 enum {
-  LOOK_MS = 100,
+  POLL_MS = 100,
   NS_PER_MS = 1000000,
-  /* The default time is made for a board. Work of milliseconds there takes seconds here; a client
-   * that sets a time may mean this clock. */
+  /* The default limit is made for a board, whose work of milliseconds takes seconds here. A limit
+   * that the client sets is not changed. */
   SLOWER_THAN_A_BOARD = 100,
 };
 
@@ -45,7 +45,7 @@ void emu_watchdog_submit(struct emu_channel *channel) {
     channel->submit->since_ns = emu_time_ns();
 }
 
-/* Restarts the limit on progress, and ends the channel after it. */
+/* If the channel has made progress its limit starts again; after the limit its TSG is ended. */
 static void check_progress(struct emu_channel *channel, uint64_t now) {
   struct emu_submit *s = channel->submit;
   uint32_t done = emu_syncpoint_value(s->syncpoint), get = emu_submit_got(channel);
@@ -67,7 +67,7 @@ static void *watchdog_thread(void *argument) {
       if (emu_channels.by_id[i] && emu_channels.by_id[i]->submit)
         check_progress(emu_channels.by_id[i], emu_time_ns());
     }
-    base_cond_wait_until(&w->stopped, &emu_gpu.lock, emu_time_ns() + LOOK_MS * NS_PER_MS);
+    base_cond_wait_until(&w->stopped, &emu_gpu.lock, emu_time_ns() + POLL_MS * NS_PER_MS);
   }
   pthread_mutex_unlock(&emu_gpu.lock);
   return NULL;
