@@ -29,8 +29,8 @@ void emu_adversary_start(void) {
   driver = emu_adversary_stream(EMU_STREAM_DRIVER, 0);
 }
 
-struct emu_random emu_adversary_stream(enum emu_stream whose, uint64_t number) {
-  return (struct emu_random){splitmix(splitmix(emu_adversary.seed + (uint64_t)whose) + number)};
+struct emu_random emu_adversary_stream(enum emu_stream use, uint64_t number) {
+  return (struct emu_random){splitmix(splitmix(emu_adversary.seed + (uint64_t)use) + number)};
 }
 
 uint64_t emu_adversary_delay_ns(struct emu_random *random) {
@@ -51,7 +51,7 @@ void emu_adversary_preemption(void) {
     nanosleep(&(struct timespec){.tv_nsec = PREEMPTION_NS}, NULL);
 }
 
-/* A late interrupt is up to 50 ms late. A lost one is found by another interrupt, here after two
+/* A late interrupt is up to 50 ms late. A lost one is made up for by a later one, here after two
  * seconds. */
 uint64_t emu_adversary_fence_delay_ns(void) {
   enum { LATE = 16, LOST = 64, LATE_NS = 50000000, LOST_NS = 2000000000 };

@@ -1,5 +1,5 @@
-/* Check mode: prints the findings of the SM's watch, and faults, on stderr, each kind once
- * for each instruction; and where an address is that no buffer holds.
+/* Check mode: prints reports and faults of the SMs on stderr, each kind once for each
+ * instruction, with the buffers near the address.
  */
 #include "emulator/modes/checks.h"
 
@@ -21,7 +21,7 @@
 
 enum { SEEN_MAX = 4096, TEXT_BYTES = 256 };
 
-/* Further away than any 32-bit index of a vector reaches. */
+/* A buffer at this distance is not named: no 32-bit index of a vector reaches so far. */
 #define FAR_BYTES (UINT64_C(1) << 36)
 
 static struct {
@@ -40,7 +40,8 @@ void emu_checks_forked(void) {
   checks.seen_count = 0;
 }
 
-/* True the first time, while there is space to record it. */
+/* Whether this is the first report of its kind at an instruction. False also if the record of
+ * reports is full. */
 static bool first_time(const void *space, enum sm_fault_kind kind, uint64_t pc) {
   for (size_t i = 0; i < checks.seen_count; i++)
     if (checks.seen[i].pc == pc && checks.seen[i].kind == kind && checks.seen[i].space == space)
@@ -61,7 +62,7 @@ static bool is_wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint6
   return first;
 }
 
-/* The place of an instruction, in the terms of its author. */
+/* Prints the place of an instruction: kernel, offset and source line, as far as they are known. */
 static void put_code(FILE *out, const struct emu_as *as, uint64_t program, uint64_t pc) {
   char text[TEXT_BYTES];
   uint64_t offset = 0;
@@ -74,7 +75,7 @@ static void put_code(FILE *out, const struct emu_as *as, uint64_t program, uint6
     fprintf(out, ", line %" PRIu32 " of %s", line, *text ? text : "the program source");
 }
 
-/* The name that the client gave a buffer that begins there. */
+/* The name that the client gave to the buffer that begins at gpu. */
 static bool buffer_name(const struct emu_as *as, uint64_t gpu, char *text, size_t size) {
   uint64_t offset = 0;
   return emu_note_name(as, EMULATOR_NOTE_BUFFER, gpu, text, size, &offset) && offset == 0;
@@ -87,14 +88,14 @@ static void put_buffer(FILE *out, const struct emu_as *as, uint64_t gpu, uint64_
           buffer_name(as, gpu, text, sizeof(text)) ? text : "buffer", bytes, gpu);
 }
 
-/* The distance from a mapping to an address outside of it; UINT64_MAX: none. */
+/* The distance from a mapping to an address outside it; UINT64_MAX: no mapping. */
 static uint64_t distance_from_mapping(const struct emu_mapping *m, uint64_t address) {
   if (!m)
     return UINT64_MAX;
   return address < m->gpu ? m->gpu - address : address - m->gpu - emu_mapping_asked(m);
 }
 
-/* Prints where an address is that no buffer holds. mappings_lock held. */
+/* Prints the freed buffer that had an address, or the nearest buffer. mappings_lock held. */
 static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
   char text[TEXT_BYTES];
   const struct emu_mapping *at = emu_mmu_find(as, address), *below = NULL, *above = NULL;
@@ -128,7 +129,7 @@ static void put_nearest(FILE *out, const struct emu_as *as, uint64_t address) {
     fprintf(out, ", in the padding of its last page");
 }
 
-/* Prints the buffer that holds an address; nothing for shared memory. */
+/* Prints the buffer that has an address, if there is one. mappings_lock held. */
 static void put_holder(FILE *out, const struct emu_as *as, uint64_t address) {
   const struct emu_mapping *at = emu_mmu_find(as, address);
   if (!at)
@@ -137,7 +138,8 @@ static void put_holder(FILE *out, const struct emu_as *as, uint64_t address) {
   put_buffer(out, as, at->gpu, emu_mapping_asked(at), "");
 }
 
-/* Prints the buffer of an access's pointer, and the place of the access. */
+/* Prints the buffer to which the pointer of an access belongs, and the one that has the address.
+ * mappings_lock held. */
 static void put_owner(FILE *out, struct emu_as *as, uint64_t program, const struct sm_fault *f) {
   char text[TEXT_BYTES];
   const struct emu_mapping *owner = emu_mmu_find(as, f->owner), *at = emu_mmu_find(as, f->address);
@@ -165,7 +167,7 @@ static bool within_limit(void) {
   return number < limit;
 }
 
-/* One line, written at once. */
+/* Writes the line at once, because threads print at the same time. */
 void emu_check_print(const struct sm_grid *grid, const struct sm_fault *f) {
   struct emu_as *as = grid->memory.space;
   char *text = NULL;

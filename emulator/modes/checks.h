@@ -1,4 +1,4 @@
-/* Check mode: its reports. */
+/* The reports of check mode. */
 #ifndef TEGRACL_EMULATOR_CHECKS_H
 #define TEGRACL_EMULATOR_CHECKS_H
 
@@ -10,24 +10,26 @@ struct sm_fault;
 struct sm_grid;
 struct sm_watch;
 
-/* The watch for grids; NULL: not in check mode. */
+/* The settings of check and profile mode for the SMs; NULL: neither mode is on. */
 const struct sm_watch *emu_watch(void);
-/* Numbers the CTAs of a grid that is about to start. */
+/* Check mode: numbers the CTAs of a grid that is about to start. */
 void emu_check_grid(struct sm_grid *grid, uint64_t ctas);
 /* Prints one line on stderr, up to the limit of reports. */
 void emu_check_print(const struct sm_grid *grid, const struct sm_fault *fault);
-/* The size of the unused gap after each mapping, so that overruns hit no other mapping. */
+/* Bytes that stay unused after each mapping, so that overruns do not reach another; 0 outside check
+ * mode. */
 uint64_t emu_check_gap(void);
-/* Call when an address space ends: reports remaining buffers. gpu.lock held. */
+/* check:leaks: reports the buffers that remain in an address space at its end. gpu.lock held. */
 void emu_check_leaks(const struct emu_as *as);
-/* The same for all address spaces, when the process ends. */
+/* emu_check_leaks of all address spaces, at the end of the process. Takes gpu.lock. */
 void emu_check_all_leaks(void);
-/* Reports that a client unmaps an address that is not mapped. */
+/* Check mode: reports that a client unmaps an address where nothing is mapped. */
 void emu_check_unmap(const struct emu_as *as, uint64_t address);
-/* The code in the range was replaced: its reports may be repeated. */
+/* Call when code in the range was replaced: reports may be repeated. */
 void emu_checks_forget(const struct emu_as *as, uint64_t address, uint64_t size);
+/* Call in a child of fork. */
 void emu_checks_forked(void);
-/* Appends the freed buffer that held an address, if there is one. */
+/* Appends to text (size bytes) the freed buffer that had an address, if there is one. */
 void emu_check_place(struct emu_as *as, uint64_t address, char *text, size_t size);
 
 #endif

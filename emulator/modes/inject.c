@@ -1,4 +1,4 @@
-/* Faults of a board, one at a time: see inject.h. */
+/* The table of the faults of a board, and those of requests and nodes. */
 #include "emulator/modes/inject.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@ struct emu_inject emu_inject;
 
 enum kind {
   KIND_NODE,     /* a node cannot be opened */
-  KIND_OLD_NODE, /* only by its old name */
+  KIND_OLD_NODE, /* the nodes of nvgpu exist only by their old names */
   KIND_REFUSE,   /* a request is refused */
   KIND_HANG,     /* a request does not return */
   KIND_ANSWER,   /* a request gives a wrong answer */
-  KIND_MEMORY,   /* this many MiB of memory are free */
+  KIND_MEMORY,   /* little memory is free */
   KIND_PLACE,    /* an engine fails */
 };
 
@@ -32,8 +32,8 @@ struct emu_inject_fault {
   const char *path;
   uint32_t request;
   int errors[ERRORS]; /* the seed chooses one */
-  unsigned after;     /* this many calls of a process succeed */
-  uint64_t bytes;
+  unsigned after;     /* the first calls of the process, which succeed */
+  uint64_t bytes;     /* of free memory */
   uint32_t class_num; /* of ALLOC_OBJ_CTX; 0: any */
   enum emu_place place;
 };

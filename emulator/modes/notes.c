@@ -29,7 +29,7 @@ struct note {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct note *notes;
 
-/* Forgets the notes of a range; kind: EMULATOR_NOTE_KINDS for all. lock held. */
+/* Drops the notes of a kind (EMULATOR_NOTE_KINDS: all) on a range. lock held. */
 static void drop_notes(const struct emu_as *as, uint32_t kind, uint64_t address, uint64_t size) {
   for (struct note **link = &notes; *link;) {
     struct note *n = *link;
@@ -98,7 +98,7 @@ int emu_note(struct emu_as *as, const struct emulator_note *from) {
   }
 }
 
-/* The note of a kind on an address, or NULL. lock held. */
+/* The note of a kind on a range that has address, or NULL. lock held. */
 static const struct note *find_note(const struct emu_as *as, uint32_t kind, uint64_t address) {
   const struct note *n = notes;
   while (n && (n->as != as || n->kind != kind || address - n->address >= n->size))

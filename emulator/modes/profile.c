@@ -1,5 +1,5 @@
-/* Profile mode: counts of each kernel, on stderr and as JSON, with bounds on its time on a
- * board. The bounds follow from the counts and the board's rates; nothing is measured.
+/* Profile mode: prints counts of each kernel, on stderr and as JSON, with bounds on its time on
+ * a board. The bounds follow from the counts and the board's rates; nothing is measured.
  */
 #include "emulator/modes/profile.h"
 
@@ -16,8 +16,8 @@
 #include "gpu/hw/memory.h"
 #include "gpu/nvgpu/emulator_node.h"
 
-/* Of an SM, in a cycle: docs/hardware/command-stream.md 9.1, 9.2; four schedulers and two FP64
- * lanes in each. */
+/* Of an SM in a cycle, with four schedulers and two FP64 lanes: warp instructions, double-precision
+ * warp instructions, passes of shared memory. docs/hardware/command-stream.md 9.1, 9.2. */
 static const struct { double issue, doubles, shared; } rates = {4, 2.0 / GPU_WARP_SIZE, 1};
 
 enum { NAME_BYTES = 128 };
@@ -41,18 +41,18 @@ void emu_profile_forked(void) {
   kernels_end = &kernels;
 }
 
-static uint32_t threads_of(const struct sm_grid *g) {
+static uint32_t count_threads(const struct sm_grid *g) {
   return g->block[0] * g->block[1] * g->block[2];
 }
 
 static bool is_kernel(const struct kernel *k, const struct sm_grid *g, const char *name) {
-  return k->threads == threads_of(g) && k->registers == g->registers &&
+  return k->threads == count_threads(g) && k->registers == g->registers &&
          k->shared_bytes == g->shared_bytes && strcmp(k->name, name) == 0 &&
          (*name || (k->space == g->memory.space && k->program == g->program));
 }
 
 /* The record of a grid's kernel, or NULL: no memory. lock held. */
-static struct kernel *kernel_of(const struct sm_grid *g) {
+static struct kernel *find_or_add_kernel(const struct sm_grid *g) {
   char name[NAME_BYTES] = "";
   uint64_t offset;
   emu_note_name(g->memory.space, EMULATOR_NOTE_KERNEL, g->program, name, sizeof(name), &offset);
@@ -65,7 +65,7 @@ static struct kernel *kernel_of(const struct sm_grid *g) {
   k->space = g->memory.space;
   k->program = g->program;
   memcpy(k->name, name, sizeof(name));
-  k->threads = threads_of(g);
+  k->threads = count_threads(g);
   k->registers = g->registers;
   k->shared_bytes = g->shared_bytes;
   *kernels_end = k;
@@ -75,7 +75,7 @@ static struct kernel *kernel_of(const struct sm_grid *g) {
 
 void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *c) {
   pthread_mutex_lock(&lock);
-  struct kernel *k = kernel_of(grid);
+  struct kernel *k = find_or_add_kernel(grid);
   if (k) {
     for (unsigned i = 0; i < SM_COUNTED_CLASSES; i++)
       k->counts.instructions[i] += c->instructions[i];
@@ -92,7 +92,7 @@ void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *c) {
 
 void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_per_sm) {
   pthread_mutex_lock(&lock);
-  struct kernel *k = kernel_of(grid);
+  struct kernel *k = find_or_add_kernel(grid);
   if (k) {
     k->grids++;
     k->ctas += ctas;
@@ -103,18 +103,19 @@ void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_p
 
 /* --- derived values --------------------------------------------------------------- */
 
+/* Values that follow from the counts of a kernel. */
 struct figures {
   uint64_t instructions;
-  double lanes, sectors, passes; /* averages */
-  uint32_t warps;                /* resident on an SM */
-  double issue, doubles, shared, dram;
+  double lanes, sectors, passes;       /* averages */
+  uint32_t warps;                      /* resident on an SM */
+  double issue, doubles, shared, dram; /* bounds, in seconds */
 };
 
 static double divide_or_zero(uint64_t a, uint64_t b) {
   return b ? (double)a / (double)b : 0;
 }
 
-static struct figures figures_of(const struct kernel *k) {
+static struct figures derive_figures(const struct kernel *k) {
   const struct sm_counts *c = &k->counts;
   struct figures f = {0};
   uint64_t doubles = 0;
@@ -151,7 +152,7 @@ static void print_classes(FILE *out, const struct kernel *k, uint64_t total) {
 }
 
 static void print_kernel(FILE *out, const struct kernel *k) {
-  const struct figures f = figures_of(k);
+  const struct figures f = derive_figures(k);
   const struct sm_counts *c = &k->counts;
   fprintf(out, "tegracl: profile: ");
   if (k->name[0])
@@ -199,7 +200,7 @@ static void put_json_string(FILE *out, const char *text) {
 }
 
 static void json_kernel(FILE *out, const struct kernel *k) {
-  const struct figures f = figures_of(k);
+  const struct figures f = derive_figures(k);
   const struct sm_counts *c = &k->counts;
   fprintf(out, "    {\"kernel\": ");
   put_json_string(out, k->name);

@@ -7,11 +7,13 @@
 struct sm_counts;
 struct sm_grid;
 
-/* Counts a CTA that has ended; records a grid. */
+/* Adds the counts of a CTA that has ended. */
 void emu_profile_count(const struct sm_grid *grid, const struct sm_counts *counts);
+/* Counts a grid that has ended. */
 void emu_profile_grid(const struct sm_grid *grid, uint64_t ctas, uint32_t ctas_per_sm);
 /* Prints the counts since the last call. */
 void emu_profile_print(void);
+/* Call in a child of fork. */
 void emu_profile_forked(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Check mode: the records of each mapping: which bytes were written, their last accesses,
- * and what kernels may do with them.
+/* Check mode: records of each mapping: which bytes were written, their last accesses, and
+ * whether kernels may read or write them.
  */
 #include "emulator/modes/shadow.h"
 
@@ -13,10 +13,10 @@
 #include "emulator/sm/sm.h"
 #include "gpu/nvgpu/emulator_node.h"
 
-/* Larger mappings are not checked for races: the record is many times their size. */
+/* Larger mappings are not checked for races, because the record is many times their size. */
 #define RACES_BYTES_MAX (UINT64_C(1) << 28)
 
-/* Zeroed memory that is allocated page by page when touched; NULL: no address space. */
+/* Zeroed memory whose pages are allocated when they are accessed; NULL: no address space. */
 static void *reserve_zeroed(size_t bytes) {
   void *p =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -46,7 +46,8 @@ void emu_shadow_destroy(struct emu_mapping *m) {
   m->shadow = NULL;
 }
 
-/* A range of the mapping now counts as unwritten. First records that all of it was written. */
+/* Records that a range of the mapping is unwritten. Without earlier records the rest counts as
+ * written. */
 static int set_unwritten(struct emu_mapping *m, uint64_t at, uint64_t bytes) {
   uint8_t *written = m->shadow->written;
   if (!written) {

@@ -8,7 +8,8 @@ struct emu_as;
 struct emu_mapping;
 struct emulator_note;
 
-/* Call when a mapping is made; removed. */
+/* Create and destroy the records of a mapping; nothing outside check mode. Without memory there are
+ * none. */
 void emu_shadow_create(struct emu_mapping *mapping);
 void emu_shadow_destroy(struct emu_mapping *mapping);
 /* A note on memory: 0, -EINVAL or -ENOMEM. gpu.lock held. */

@@ -37,8 +37,8 @@ enum {
   DESCRIPTORS = 64,
   CONSTANT_LINE = 64,
   CONSTANT_LINES = 1024,
-  LOSS = 8, /* 1 of this many lines is lost at each opportunity */
-  STAY = 8, /* and is not evicted */
+  LOSS = 8, /* at each opportunity one of so many lines is lost */
+  STAY = 8, /* one of so many lines is not evicted */
 };
 
 struct descriptor {
@@ -48,7 +48,7 @@ struct descriptor {
 
 struct constant_line {
   uint64_t address; /* 0: none */
-  bool stays;       /* it is not evicted */
+  bool stays;       /* no other line evicts it */
   uint8_t data[CONSTANT_LINE];
 };
 
@@ -69,8 +69,9 @@ struct emu_stale_bank {
 
 static struct sm_l1_caches *l1;
 
-/* NULL: not in this mode, or no memory. */
-static struct emu_stale *stale_of(struct emu_as *as) {
+/* The caches of an address space, made when they are first needed. NULL: not in this mode, or no
+ * memory. */
+static struct emu_stale *get_caches(struct emu_as *as) {
   static uint64_t spaces;
   if (!emu_adversary.on)
     return NULL;
@@ -81,12 +82,12 @@ static struct emu_stale *stale_of(struct emu_as *as) {
   as->stale = calloc(1, sizeof(*as->stale));
   if (as->stale)
     as->stale->random = emu_adversary_stream(EMU_STREAM_CACHES, ++spaces);
-  sm_l1_invalidate_all(l1); /* a freed address space may have had this address */
+  sm_l1_invalidate_all(l1); /* a freed emu_as may have been at the same host address */
   return as->stale;
 }
 
 bool emu_stale_code(struct emu_as *as) {
-  return stale_of(as) != NULL;
+  return get_caches(as) != NULL;
 }
 
 void emu_stale_free(struct emu_as *as) {
@@ -100,7 +101,7 @@ void emu_stale_stop(void) {
 
 /* ---- descriptors ---- */
 
-static struct descriptor *descriptor_of(struct emu_stale *stale, uint64_t address) {
+static struct descriptor *find_descriptor(struct emu_stale *stale, uint64_t address) {
   for (unsigned i = 0; i < DESCRIPTORS; i++)
     if (stale->descriptor[i].address == address)
       return &stale->descriptor[i];
@@ -108,10 +109,10 @@ static struct descriptor *descriptor_of(struct emu_stale *stale, uint64_t addres
 }
 
 void emu_stale_descriptor(struct emu_as *as, uint64_t address, uint32_t *qmd) {
-  struct emu_stale *stale = stale_of(as);
+  struct emu_stale *stale = get_caches(as);
   if (!stale)
     return;
-  struct descriptor *d = descriptor_of(stale, address);
+  struct descriptor *d = find_descriptor(stale, address);
   if (d) {
     memcpy(qmd, d->qmd, sizeof(d->qmd));
     return;
@@ -124,25 +125,25 @@ void emu_stale_descriptor(struct emu_as *as, uint64_t address, uint32_t *qmd) {
 void emu_stale_prefetch(struct emu_as *as, uint64_t address) {
   uint32_t qmd[QMD_WORDS];
   struct emu_fault ignored;
-  if (stale_of(as) && emu_qmd_read(as, address, qmd, &ignored))
+  if (get_caches(as) && emu_qmd_read(as, address, qmd, &ignored))
     emu_stale_descriptor(as, address, qmd);
 }
 
 void emu_stale_drop_descriptor(struct emu_as *as, uint64_t address) {
-  struct emu_stale *stale = stale_of(as);
-  struct descriptor *d = stale ? descriptor_of(stale, address) : NULL;
+  struct emu_stale *stale = get_caches(as);
+  struct descriptor *d = stale ? find_descriptor(stale, address) : NULL;
   if (d)
     d->address = 0;
 }
 
 void emu_stale_drop_descriptors(struct emu_as *as) {
-  struct emu_stale *stale = stale_of(as);
+  struct emu_stale *stale = get_caches(as);
   if (stale)
     memset(stale->descriptor, 0, sizeof(stale->descriptor));
 }
 
 void emu_stale_start(struct emu_as *as, uint64_t address, uint32_t *qmd) {
-  struct emu_stale *stale = stale_of(as);
+  struct emu_stale *stale = get_caches(as);
   if (!stale)
     return;
   if (emu_adversary_one_in(&stale->random, LOSS))
@@ -154,7 +155,7 @@ void emu_stale_start(struct emu_as *as, uint64_t address, uint32_t *qmd) {
 
 /* ---- constants ---- */
 
-static struct constant_line *place_of(struct emu_stale *stale, uint64_t line) {
+static struct constant_line *find_place(struct emu_stale *stale, uint64_t line) {
   return &stale->constant[line / CONSTANT_LINE % CONSTANT_LINES];
 }
 
@@ -162,22 +163,22 @@ static uint64_t first_line(const struct emu_stale_bank *bank) {
   return bank->address / CONSTANT_LINE * CONSTANT_LINE;
 }
 
-static bool is_there(struct emu_stale *stale, uint64_t line) {
-  return place_of(stale, line)->address == line;
+static bool is_line_cached(struct emu_stale *stale, uint64_t line) {
+  return find_place(stale, line)->address == line;
 }
 
 static bool has_lines(struct emu_stale *stale, const struct emu_stale_bank *bank) {
   for (uint64_t line = first_line(bank); line < bank->address + bank->size; line += CONSTANT_LINE)
-    if (is_there(stale, line))
+    if (is_line_cached(stale, line))
       return true;
   return false;
 }
 
-/* Forgets lines of a bank: all of them, or some. */
+/* Drops lines of a bank: all of them, or some that the seed chooses. */
 static void drop_lines(struct emu_stale *stale, const struct emu_stale_bank *bank, bool all) {
   for (uint64_t line = first_line(bank); line < bank->address + bank->size; line += CONSTANT_LINE)
-    if (is_there(stale, line) && (all || emu_adversary_one_in(&stale->random, LOSS)))
-      place_of(stale, line)->address = 0;
+    if (is_line_cached(stale, line) && (all || emu_adversary_one_in(&stale->random, LOSS)))
+      find_place(stale, line)->address = 0;
 }
 
 static void fill_line(struct emu_stale *stale, struct constant_line *place, uint64_t line,
@@ -191,7 +192,7 @@ static void fill_line(struct emu_stale *stale, struct constant_line *place, uint
 static void fetch_lines(struct emu_stale *stale, const struct emu_stale_bank *bank) {
   const uint64_t end = bank->address + bank->size;
   for (uint64_t line = first_line(bank); line < end; line += CONSTANT_LINE) {
-    struct constant_line *place = place_of(stale, line);
+    struct constant_line *place = find_place(stale, line);
     const uint8_t *data = bank->memory + (int64_t)(line - bank->address);
     if (place->address == line)
       data = place->data;
@@ -208,7 +209,7 @@ static void drop_constants(struct emu_stale *stale) {
   memset(stale->constant, 0, sizeof(stale->constant));
 }
 
-/* A bank without cached lines may be read when the grid starts or later. */
+/* Copies a bank now if it has cached lines. Another bank may be read now or while the grid runs. */
 static void begin_bank(struct emu_stale *stale, struct emu_stale_bank *bank, const uint8_t **data) {
   drop_lines(stale, bank, false);
   if (has_lines(stale, bank) || emu_adversary_one_in(&stale->random, 2))
@@ -252,7 +253,7 @@ void emu_stale_free_banks(struct emu_stale_bank *banks) {
 
 struct emu_stale_bank *emu_stale_begin(struct emu_as *as, const uint32_t *qmd,
                                        struct emu_launch *launch) {
-  struct emu_stale *stale = stale_of(as);
+  struct emu_stale *stale = get_caches(as);
   if (!stale)
     return NULL;
   launch->sm.l1 = l1;
@@ -271,7 +272,7 @@ void emu_stale_end(struct emu_as *as, const struct emu_stale_bank *banks) {
 }
 
 void emu_stale_invalidate(struct emu_as *as, const struct emu_invalidate *what) {
-  struct emu_stale *stale = stale_of(as);
+  struct emu_stale *stale = get_caches(as);
   if (what->code)
     emu_code_invalidate(as);
   if (stale && what->constants)
