@@ -1,5 +1,5 @@
-/* Redirected functions of epoll. The kernel only has an event's eventfd, which has POLLIN
- * alone. The events that the program requested, and their data, are kept here.
+/* Redirected functions of epoll. For the kernel an event is an eventfd, which reports POLLIN
+ * only. The events that the program requested, and their data, are kept here.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,12 +26,12 @@ static void forked_child(void) {
   watches = NULL;
 }
 
-__attribute__((constructor)) static void watch_fork(void) {
+__attribute__((constructor)) static void set_fork_handlers(void) {
   static const struct base_fork_handlers handlers = {.child = forked_child};
   base_fork_watch(BASE_FORK_EPOLL, &handlers);
 }
 
-/* Also removes fds that were closed since; the kernel has dropped them too. */
+/* Removes an fd from a set, and all fds that were closed, which the kernel has removed too. */
 static void drop_watch(int set, int fd) {
   for (struct watch **link = &watches; *link;) {
     struct watch *w = *link;
@@ -71,7 +71,7 @@ REDIRECT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event
   return result < 0 ? result : next_result(add_watch(set, fd, event));
 }
 
-/* Changes reports of an event's eventfd into what a driver reports, once. */
+/* Replaces POLLIN of an eventfd by what the driver reports of the event, once. */
 static int report_once(int set, struct epoll_event *events, int count) {
   if (count <= 0)
     return count;

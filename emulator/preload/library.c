@@ -1,6 +1,6 @@
-/* Redirected: dlopen of the C library. Programs that look up functions in a handle of it,
- * as Python's ctypes.CDLL("libc.so.6") does, would get the C library's, not ours. A handle
- * of this library finds ours first, and the C library's for all others.
+/* Redirects dlopen of the C library. Programs that look up functions in a handle of it, as
+ * Python's ctypes.CDLL("libc.so.6") does, would get the C library's, not ours. A look-up in a
+ * handle of this library finds ours first, then the C library's.
  */
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
@@ -9,16 +9,16 @@
 
 #include "emulator/preload/next.h"
 
-static const char *instead_of(const char *file) {
+static const char *substitute_library(const char *file) {
   Dl_info self;
   const char *slash = file ? strrchr(file, '/') : NULL;
-  if (!file || strcmp(slash ? slash + 1 : file, LIBC_SO) != 0 || !dladdr(instead_of, &self))
+  if (!file || strcmp(slash ? slash + 1 : file, LIBC_SO) != 0 || !dladdr(substitute_library, &self))
     return file;
   return self.dli_fname;
 }
 
-/* The loader searches the caller's RUNPATH. In an optimized build the call is a jump, so the
+/* The loader searches the RUNPATH of the caller. In an optimized build this call is a jump, so the
  * program is the caller. */
 REDIRECT void *dlopen(const char *file, int mode) {
-  return NEXT(dlopen)(instead_of(file), mode);
+  return NEXT(dlopen)(substitute_library(file), mode);
 }

@@ -1,6 +1,5 @@
 /* Redirected functions that take a path: open, stat and access of the nodes. */
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -9,8 +8,8 @@
 #include "emulator/emulator.h"
 #include "emulator/preload/next.h"
 
-/* Fortified programs call these for open without a mode, and old ones the others for stat; no
- * header declares them. */
+/* No header declares these. Fortified programs call __open_2 and its kind for an open without a
+ * mode; old ones call __xstat and its kind for stat. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int folder, const char *path, int flags);
@@ -24,8 +23,8 @@ int __fxstat64(int version, int fd, struct stat64 *status);
 
 _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "one function serves both");
 
-/* The library is in place before the program's first call. */
-__attribute__((constructor)) static void watch(void) {
+/* Before the program's first call. */
+__attribute__((constructor)) static void watch_doorbell(void) {
   emulator_watch_doorbell();
 }
 
@@ -108,7 +107,7 @@ REDIRECT int statx(int folder, const char *path, int flags, unsigned mask, struc
   return 0;
 }
 
-/* For the program, as a member of the nodes' group. */
+/* access for a member of the nodes' group, which the program is. */
 static int access_node(const struct stat *status, int mode) {
   bool allowed = !(mode & X_OK) && (!(mode & (R_OK | W_OK)) || (status->st_mode & S_IWGRP));
   return next_result(allowed ? 0 : -EACCES);

@@ -1,6 +1,6 @@
-/* The C library's functions that ours replace. The emulator in this library must call
- * them, never our own redirections: the linker's --wrap (meson.build) gives each call of
- * NAME in this library to __wrap_NAME.
+/* Calls of the C library's functions that ours replace. The emulator in this library must call
+ * them, not our redirections: with the linker's --wrap (meson.build) a call of NAME in this
+ * library calls __wrap_NAME.
  */
 #include "emulator/preload/next.h"
 
@@ -41,7 +41,7 @@ void *__wrap_mmap(void *address, size_t length, int protection, int flags, int f
 int __wrap_munmap(void *address, size_t length);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int __wrap_fstat(int fd, struct stat *status);
-/* With 64-bit file offsets, as the emulator is compiled. */
+/* The names for 64-bit file offsets, with which the emulator is compiled. */
 int __wrap_open64(const char *path, int flags, ...) __attribute__((alias("__wrap_open")));
 int __wrap_fcntl64(int fd, int command, ...) __attribute__((alias("__wrap_fcntl")));
 void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset)

@@ -1,4 +1,4 @@
-/* The C library's functions that ours replace: those that a program would call without us. */
+/* The C library's functions, which the functions of this library replace for the program. */
 #ifndef TEGRACL_EMULATOR_NEXT_H
 #define TEGRACL_EMULATOR_NEXT_H
 
@@ -6,13 +6,15 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* A function that this library exports in front of the C library's. Everything else is hidden. */
+/* A function that this library exports, so that programs call it instead of the C library's. All
+ * others are hidden. */
 #define REDIRECT __attribute__((visibility("default")))
-/* The names of the same functions for programs with 64-bit file offsets, which on
- * 64-bit machines all are. */
+/* The name of the same function for 64-bit file offsets, which all programs of 64-bit machines
+ * have. */
 #define REDIRECT_ALIAS(name) __attribute__((visibility("default"), alias(#name)))
 
-/* The next definition of that name after this library, found once. */
+/* The next definition of a name after this library's, in the order of the loader. found keeps
+ * it. */
 void *next_function(_Atomic(void *) *found, const char *name);
 #define NEXT(name)                                                                                 \
   ({                                                                                               \

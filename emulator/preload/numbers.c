@@ -1,4 +1,4 @@
-/* Redirected functions that take fds, for those of the device. */
+/* Redirected functions that take fds. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -105,7 +105,7 @@ REDIRECT int munmap(void *address, size_t length) {
                               : NEXT(munmap)(address, length);
 }
 
-/* A node's fd is a memfd here, but a character device to the program. */
+/* The fd of a node is a memfd, for which the program must see a character device. */
 REDIRECT int fstat(int fd, struct stat *status) {
   return emulator_owns(fd) && emulator_fd_status(fd, status) ? 0 : NEXT(fstat)(fd, status);
 }

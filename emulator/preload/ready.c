@@ -1,6 +1,6 @@
-/* Redirected functions that wait for fds. The kernel driver's poll of an event reports
- * POLLIN and POLLPRI together, and once. Here the fd is an eventfd, which only has POLLIN
- * and stays readable. docs/hardware/kernel-interface.md 3.6, 6.
+/* Redirected functions that wait for fds. The driver's poll of an event reports POLLIN and
+ * POLLPRI together, and once. Here the fd is an eventfd, which reports POLLIN only, and until it
+ * is read. docs/hardware/kernel-interface.md 3.6, 6.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,22 +15,22 @@
 
 enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000, US_PER_S = 1000000, NS_PER_US = 1000 };
 
-/* The end of a wait. No timeout: never. */
-struct end {
-  bool set;
+/* When a wait ends, on base_clock_ns. */
+struct wait_end {
+  bool set; /* false: no timeout */
   int64_t ns;
-  struct timespec left;
+  struct timespec left; /* what time_left returned last */
 };
 
-static struct end end_of(const struct timespec *timeout) {
-  struct end end = {.set = timeout};
+static struct wait_end make_end(const struct timespec *timeout) {
+  struct wait_end end = {.set = timeout};
   if (timeout)
     end.ns = (int64_t)base_clock_ns() + (int64_t)timeout->tv_sec * NS_PER_S + timeout->tv_nsec;
   return end;
 }
 
-/* The timeout of the next system call of the wait. */
-static const struct timespec *time_left(struct end *end) {
+/* The timeout for the next system call of the wait; NULL: none. */
+static const struct timespec *time_left(struct wait_end *end) {
   if (!end->set)
     return NULL;
   int64_t ns = end->ns - (int64_t)base_clock_ns();
@@ -39,7 +39,7 @@ static const struct timespec *time_left(struct end *end) {
   return &end->left;
 }
 
-static bool is_over(const struct end *end) {
+static bool is_over(const struct wait_end *end) {
   return end->set && (int64_t)base_clock_ns() >= end->ns;
 }
 
@@ -51,7 +51,7 @@ static bool has_event(const struct pollfd *fds, nfds_t count) {
   return false;
 }
 
-/* Takes the events of readable fds. Returns how many fds are still ready. */
+/* Takes the events of readable fds. Returns how many fds are ready then. */
 static int poll_report_once(struct pollfd *fds, nfds_t count, const struct pollfd *asked) {
   int ready = 0;
   for (nfds_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ static int poll_report_once(struct pollfd *fds, nfds_t count, const struct pollf
 
 static int poll_events(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
                        const sigset_t *mask) {
-  struct end end = end_of(timeout);
+  struct wait_end end = make_end(timeout);
   struct pollfd *asked = malloc(count * sizeof(*fds));
   if (!asked)
     return next_result(-ENOMEM);
@@ -112,7 +112,7 @@ static bool select_has_event(int count, const fd_set *readable, const fd_set *ex
 }
 
 static int select_events(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
-                         struct end *end, const sigset_t *mask) {
+                         struct wait_end *end, const sigset_t *mask) {
   fd_set none, asked_r, asked_w, asked_e;
   FD_ZERO(&none);
   asked_r = readable ? *readable : none;
@@ -157,11 +157,11 @@ REDIRECT int pselect(int count, fd_set *readable, fd_set *writable, fd_set *exce
                      const struct timespec *timeout, const sigset_t *mask) {
   if (!select_has_event(count, readable, exceptional))
     return NEXT(pselect)(count, readable, writable, exceptional, timeout, mask);
-  struct end end = end_of(timeout);
+  struct wait_end end = make_end(timeout);
   return select_events(count, readable, writable, exceptional, &end, mask);
 }
 
-/* Linux's select returns the remaining time. */
+/* As Linux's select, it leaves the remaining time in timeout. */
 REDIRECT int select(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
                     struct timeval *timeout) {
   if (!select_has_event(count, readable, exceptional))
@@ -169,7 +169,7 @@ REDIRECT int select(int count, fd_set *readable, fd_set *writable, fd_set *excep
   struct timespec time;
   if (timeout)
     time = (struct timespec){.tv_sec = timeout->tv_sec, .tv_nsec = timeout->tv_usec * NS_PER_US};
-  struct end end = end_of(timeout ? &time : NULL);
+  struct wait_end end = make_end(timeout ? &time : NULL);
   int ready = select_events(count, readable, writable, exceptional, &end, NULL);
   if (timeout) {
     const struct timespec *rest = time_left(&end);

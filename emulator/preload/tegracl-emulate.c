@@ -14,7 +14,7 @@
 /* The exit statuses of a shell that cannot find or run a program. */
 enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
 
-static int beside_this_program(char path[PATH_MAX]) {
+static int path_beside_program(char path[PATH_MAX]) {
   char self[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
   if (length < 0)
@@ -26,15 +26,15 @@ static int beside_this_program(char path[PATH_MAX]) {
 }
 
 static const char *find_library(char path[PATH_MAX]) {
-  if (beside_this_program(path) == 0 && access(path, R_OK) == 0)
+  if (path_beside_program(path) == 0 && access(path, R_OK) == 0)
     return path;
   return access(EMULATE_FOLDER "/" EMULATE_LIBRARY, R_OK) == 0 ? EMULATE_FOLDER "/" EMULATE_LIBRARY
                                                                : NULL;
 }
 
-/* After other preloaded libraries, so that a tracer sees the calls first. The list's separators
- * cannot be quoted in it. */
-static int preload(const char *library) {
+/* Appends the library to LD_PRELOAD: a tracer that is there sees the calls first. The list's
+ * separators cannot be quoted in it. */
+static int append_to_preloaded(const char *library) {
   if (strpbrk(library, ": "))
     return -EINVAL;
   const char *others = getenv(VARIABLE);
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
             EMULATE_LIBRARY, EMULATE_FOLDER);
     return NOT_RUNNABLE;
   }
-  int error = preload(library);
+  int error = append_to_preloaded(library);
   if (error) {
     fprintf(stderr, "tegracl-emulate: cannot preload %s: %s\n", library,
             error == -EINVAL ? "a colon or a space in its path" : strerror(-error));

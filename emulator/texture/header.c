@@ -1,4 +1,6 @@
-/* Headers and samplers: their fields, and what they may not be. */
+/* Decodes headers and samplers, and refuses values that the texture units or this emulator cannot
+ * use.
+ */
 #include "emulator/texture/texture.h"
 
 #include <stdarg.h>
@@ -14,10 +16,9 @@ enum {
   ADDRESS_HIGH_BIT = 32,
   LAST_BLOCK_SIZE = 5, /* log2 of GOBs */
 };
-/* docs/hardware/textures.md 1.4: NVIDIA's limits. */
+/* NVIDIA's limits: docs/hardware/textures.md 1.4. */
 enum {
   BUFFER_MAX = 1 << 28,
-  WIDTH_MAX = 131072,
   HEIGHT_MAX = 65536,
   PITCH_HEIGHT_MAX = 65000,
   PITCH_MAX = 2097120,
@@ -25,7 +26,8 @@ enum {
   LAYERS_MAX = 2048,
 };
 
-__attribute__((format(printf, 2, 3))) static bool refuse(char *wrong, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool refuse_value(char *wrong, const char *format,
+                                                               ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(wrong, EMU_TEXTURE_MESSAGE, format, arguments);
@@ -33,6 +35,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(char *wrong, const char
   return false;
 }
 
+/* Memory formats: bytes of a texel, and bits of R, G, B, A. */
 static const struct {
   uint8_t code, bytes, bits[4];
 } layouts[] = {
@@ -56,7 +59,7 @@ static const struct {
     {TIC_COMPONENTS_BF10GF11RF11, 4, {11, 11, 10}},
 };
 
-static bool converts(unsigned type, unsigned bits) {
+static bool can_convert(unsigned type, unsigned bits) {
   switch (type) {
   case TIC_R_DATA_TYPE_NUM_FLOAT:
     return bits == 10 || bits == 11 || bits == 16 || bits == 32;
@@ -84,25 +87,26 @@ static bool decode_format(const uint32_t *header, struct emu_texel_format *forma
   while (k < sizeof layouts / sizeof *layouts && layouts[k].code != code)
     k++;
   if (k == sizeof layouts / sizeof *layouts)
-    return refuse(wrong, "COMPONENTS is 0x%02x, a format that the emulator does not have", code);
+    return refuse_value(wrong, "COMPONENTS is 0x%02x, a format that the emulator does not have",
+                        code);
   *format = (struct emu_texel_format){.bytes = layouts[k].bytes,
                                       .srgb = hw_get(header, TIC_S_R_G_B_CONVERSION)};
   for (unsigned i = 0; i < 4; i++) {
     format->bits[i] = layouts[k].bits[i];
     format->type[i] = types[i];
-    if (format->bits[i] && !converts(types[i], format->bits[i]))
-      return refuse(wrong, "%c_DATA_TYPE is %u, with %u bits of component %c", "RGBA"[i], types[i],
-                    format -> bits[i], "RGBA"[i]);
+    if (format->bits[i] && !can_convert(types[i], format->bits[i]))
+      return refuse_value(wrong, "%c_DATA_TYPE is %u, with %u bits of component %c", "RGBA"[i],
+                          types[i], format -> bits[i], "RGBA"[i]);
     if (format->srgb && i < 3 && format->bits[i] &&
         (format->bits[i] != 8 || types[i] != TIC_R_DATA_TYPE_NUM_UNORM))
-      return refuse(wrong, "S_R_G_B_CONVERSION of a format that has not 8 bits of UNORM");
+      return refuse_value(wrong, "S_R_G_B_CONVERSION of a format that has not 8 bits of UNORM");
   }
   for (unsigned i = 0; i < 4; i++) {
     const unsigned component = sources[i] - TIC_X_SOURCE_IN_R;
     format->source[i] = sources[i];
     if (sources[i] == 1 || (component < 4 && !format->bits[component]))
-      return refuse(wrong, "%c_SOURCE is %u, and the format 0x%02x has no such component",
-                    "XYZW"[i], sources[i], code);
+      return refuse_value(wrong, "%c_SOURCE is %u, and the format 0x%02x has no such component",
+                          "XYZW"[i], sources[i], code);
   }
   return true;
 }
@@ -112,31 +116,34 @@ static bool decode_buffer(const uint32_t *header, struct emu_texture *t, char *w
                              hw_get(header, TIC_WIDTH_MINUS_ONE_BITS15TO0)) +
                             1;
   if (t->type != TIC_TEXTURE_TYPE_ONE_D_BUFFER)
-    return refuse(wrong, "TEXTURE_TYPE is %u in a ONE_D_BUFFER header", t->type);
+    return refuse_value(wrong, "TEXTURE_TYPE is %u in a ONE_D_BUFFER header", t->type);
   if (elements > BUFFER_MAX)
-    return refuse(wrong, "a buffer of %llu elements, more than 2^28", (unsigned long long)elements);
+    return refuse_value(wrong, "a buffer of %llu elements, more than 2^28",
+                        (unsigned long long)elements);
   t->width = (uint32_t)elements;
   t->address |= hw_get(header, TIC_ADDRESS_BITS31TO0);
   const uint32_t aligned = t->format.bytes == 12 ? 4 : t->format.bytes;
   if (t->address % aligned)
-    return refuse(wrong, "address 0x%llx of a buffer is not a multiple of %u",
-                  (unsigned long long)t->address, aligned);
+    return refuse_value(wrong, "address 0x%llx of a buffer is not a multiple of %u",
+                        (unsigned long long)t->address, aligned);
   return true;
 }
 
 static bool decode_pitch(const uint32_t *header, struct emu_texture *t, char *wrong) {
   if (t->type != TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP)
-    return refuse(wrong, "TEXTURE_TYPE is %u in a PITCH header, which takes 7 alone", t->type);
+    return refuse_value(wrong, "TEXTURE_TYPE is %u in a PITCH header, which takes 7 alone",
+                        t->type);
   t->pitch = hw_get(header, TIC_PITCH_BITS20TO5) << PITCH_UNIT_BITS |
              hw_get(header, TIC_PITCH_BIT21) << PITCH_BIT_21;
   t->address |= hw_get(header, TIC_ADDRESS_BITS31TO5) << PITCH_UNIT_BITS;
   if (t->pitch > PITCH_MAX)
-    return refuse(wrong, "the pitch is %u, more than %u", t->pitch, PITCH_MAX);
+    return refuse_value(wrong, "the pitch is %u, more than %u", t->pitch, PITCH_MAX);
   if (t->height > PITCH_HEIGHT_MAX)
-    return refuse(wrong, "a PITCH header of %u rows, more than %u", t->height, PITCH_HEIGHT_MAX);
+    return refuse_value(wrong, "a PITCH header of %u rows, more than %u", t->height,
+                        PITCH_HEIGHT_MAX);
   if (t->height > 1 && t->pitch < t->width * t->format.bytes)
-    return refuse(wrong, "the pitch is %u, less than a row's %u bytes", t->pitch,
-                  t->width * t->format.bytes);
+    return refuse_value(wrong, "the pitch is %u, less than a row's %u bytes", t->pitch,
+                        t->width * t->format.bytes);
   return true;
 }
 
@@ -151,15 +158,15 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
   t->block_depth = (uint8_t)hw_get(header, TIC_GOBS_PER_BLOCK_DEPTH);
   if (hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH) || t->block_height > LAST_BLOCK_SIZE ||
       t->block_depth > LAST_BLOCK_SIZE)
-    return refuse(wrong, "a block of 2^%u x 2^%u x 2^%u GOBs",
-                  hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH), t->block_height, t->block_depth);
+    return refuse_value(wrong, "a block of 2^%u x 2^%u x 2^%u GOBs",
+                        hw_get(header, TIC_GOBS_PER_BLOCK_WIDTH), t->block_height, t->block_depth);
   if (hw_get(header, TIC_TILE_WIDTH_IN_GOBS) || hw_get(header, TIC_GOB_DEPTH_OFFSET) ||
       hw_get(header, TIC_GOB3D))
-    return refuse(wrong, "TILE_WIDTH_IN_GOBS, GOB_DEPTH_OFFSET or GOB3D is not 0");
+    return refuse_value(wrong, "TILE_WIDTH_IN_GOBS, GOB_DEPTH_OFFSET or GOB3D is not 0");
   if (t->format.bytes & (t->format.bytes - 1))
-    return refuse(wrong, "block-linear texels of %u bytes", t->format.bytes);
+    return refuse_value(wrong, "block-linear texels of %u bytes", t->format.bytes);
   if (t->height > HEIGHT_MAX)
-    return refuse(wrong, "%u rows, more than %u", t->height, HEIGHT_MAX);
+    return refuse_value(wrong, "%u rows, more than %u", t->height, HEIGHT_MAX);
   switch (t->type) {
   case TIC_TEXTURE_TYPE_ONE_D:
     t->height = 1;
@@ -170,8 +177,8 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
   case TIC_TEXTURE_TYPE_THREE_D:
     t->depth = deep;
     if (t->width > DEPTH_MAX || t->height > DEPTH_MAX || deep > DEPTH_MAX)
-      return refuse(wrong, "a 3D texture of %u x %u x %u, more than %u on a side", t->width,
-                    t->height, deep, DEPTH_MAX);
+      return refuse_value(wrong, "a 3D texture of %u x %u x %u, more than %u on a side", t->width,
+                          t->height, deep, DEPTH_MAX);
     break;
   case TIC_TEXTURE_TYPE_ONE_D_ARRAY:
     t->height = 1;
@@ -181,9 +188,10 @@ static bool decode_block_linear(const uint32_t *header, struct emu_texture *t, c
     t->layers = deep;
     break;
   default:
-    return refuse(wrong, "TEXTURE_TYPE is %u, which the emulator does not have", t->type);
+    return refuse_value(wrong, "TEXTURE_TYPE is %u, which the emulator does not have", t->type);
   }
-  return t->layers <= LAYERS_MAX || refuse(wrong, "%u layers, more than %u", t->layers, LAYERS_MAX);
+  return t->layers <= LAYERS_MAX ||
+         refuse_value(wrong, "%u layers, more than %u", t->layers, LAYERS_MAX);
 }
 
 bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_texture *t,
@@ -207,19 +215,19 @@ bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_tex
   t->empty =
       hw_get(header, TIC_RES_VIEW_MIN_MIP_LEVEL) > hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL);
   if (hw_get(header, TIC_MAX_MIP_LEVEL) || hw_get(header, TIC_RES_VIEW_MAX_MIP_LEVEL))
-    return refuse(wrong, "more than one mip level, which the emulator does not have");
+    return refuse_value(wrong, "more than one mip level, which the emulator does not have");
   if (hw_get(header, TIC_MULTI_SAMPLE_COUNT))
-    return refuse(wrong, "MULTI_SAMPLE_COUNT is %u", hw_get(header, TIC_MULTI_SAMPLE_COUNT));
+    return refuse_value(wrong, "MULTI_SAMPLE_COUNT is %u", hw_get(header, TIC_MULTI_SAMPLE_COUNT));
   if (hw_get(header, TIC_BORDER_SIZE) != TIC_BORDER_SIZE_BORDER_SAMPLER_COLOR)
-    return refuse(wrong, "BORDER_SIZE is %u; 7 takes the sampler's border colour",
-                  hw_get(header, TIC_BORDER_SIZE));
+    return refuse_value(wrong, "BORDER_SIZE is %u; 7 takes the sampler's border colour",
+                        hw_get(header, TIC_BORDER_SIZE));
   switch (version) {
   case TIC_HEADER_VERSION_SELECT_PITCH:
     return decode_pitch(header, t, wrong);
   case TIC_HEADER_VERSION_SELECT_BLOCKLINEAR:
     return decode_block_linear(header, t, wrong);
   default:
-    return refuse(wrong, "HEADER_VERSION is %u", version);
+    return refuse_value(wrong, "HEADER_VERSION is %u", version);
   }
 }
 
@@ -238,12 +246,12 @@ bool emu_sampler_decode(const uint32_t words[EMU_TEXTURE_WORDS], struct emu_samp
                  hw_get(words, TSC_BORDER_COLOR_B), hw_get(words, TSC_BORDER_COLOR_A)},
   };
   if (hw_get(words, TSC_FORCED_INVALID))
-    return refuse(wrong, "FORCED_INVALID is 1");
+    return refuse_value(wrong, "FORCED_INVALID is 1");
   if (!s->linear_magnified && magnified != TSC_MAG_FILTER_MAG_POINT)
-    return refuse(wrong, "MAG_FILTER is %u", magnified);
+    return refuse_value(wrong, "MAG_FILTER is %u", magnified);
   if (!s->linear_minified && minified != TSC_MIN_FILTER_MIN_POINT)
-    return refuse(wrong, "MIN_FILTER is %u", minified);
+    return refuse_value(wrong, "MIN_FILTER is %u", minified);
   if (hw_get(words, TSC_REDUCTION_FILTER))
-    return refuse(wrong, "REDUCTION_FILTER is %u", hw_get(words, TSC_REDUCTION_FILTER));
+    return refuse_value(wrong, "REDUCTION_FILTER is %u", hw_get(words, TSC_REDUCTION_FILTER));
   return true;
 }

@@ -1,4 +1,4 @@
-/* Sampling: coordinates, address modes, filters, and where texels lie in memory.
+/* Sampling: coordinates, address modes, filters, and the addresses of texels.
  * docs/hardware/textures.md 6.1 and 7.1.
  */
 #include <math.h>
@@ -18,7 +18,7 @@ enum {
 /* An index outside of the texture, for the border colour. */
 enum { BORDER = -1 };
 
-/* Beyond these every coordinate is far outside of any texture. */
+/* A limit for coordinates, beyond the side of any texture. */
 static const double farthest = 1 << 24;
 
 static float float_of(uint32_t bits) {
@@ -50,7 +50,8 @@ bool emu_texture_is_array(const struct emu_texture *t) {
   return t->type == TIC_TEXTURE_TYPE_ONE_D_ARRAY || t->type == TIC_TEXTURE_TYPE_TWO_D_ARRAY;
 }
 
-static uint64_t block_linear(const struct emu_texture *t, uint32_t x, uint32_t y, uint32_t z) {
+static uint64_t block_linear_offset(const struct emu_texture *t, uint32_t x, uint32_t y,
+                                    uint32_t z) {
   const unsigned h = t->block_height, d = t->block_depth;
   const uint64_t wide = (t->width * (uint64_t)t->format.bytes + GOB_WIDTH - 1) / GOB_WIDTH;
   const uint64_t block_rows = (uint64_t)GOB_ROWS << h;
@@ -64,7 +65,7 @@ static uint64_t block_linear(const struct emu_texture *t, uint32_t x, uint32_t y
 uint64_t emu_texture_address(const struct emu_texture *t, uint32_t x, uint32_t y, uint32_t z) {
   const uint64_t bytes = x * (uint64_t)t->format.bytes;
   if (t->block_linear)
-    return t->address + block_linear(t, (uint32_t)bytes, y, z);
+    return t->address + block_linear_offset(t, (uint32_t)bytes, y, z);
   return t->address + (uint64_t)y * t->pitch + bytes;
 }
 
@@ -84,8 +85,8 @@ static int64_t modulo(int64_t i, int64_t n) {
   return (i % n + n) % n;
 }
 
-/* The texel that index i means, of n, or BORDER. */
-static int64_t addressed(int64_t i, uint32_t n, unsigned mode) {
+/* Applies the address mode to index i of a side with n texels: an index in the side, or BORDER. */
+static int64_t apply_address_mode(int64_t i, uint32_t n, unsigned mode) {
   switch (mode) {
   case TSC_ADDRESS_U_WRAP:
     return modulo(i, n);
@@ -106,9 +107,9 @@ static int64_t addressed(int64_t i, uint32_t n, unsigned mode) {
 }
 
 /* The coordinate in texels. NaN becomes 0. */
-static double in_texels(float at, uint32_t n, unsigned mode, bool normalized) {
+static double scale_coordinate(float at, uint32_t n, unsigned mode, bool normalized) {
   if (normalized) {
-    /* Periods are taken off first: then large coordinates are exact. */
+    /* Whole periods are removed before the multiplication, so large coordinates stay exact. */
     if (mode == TSC_ADDRESS_U_WRAP)
       at -= floorf(at);
     else if (mode == TSC_ADDRESS_U_MIRROR)
@@ -124,45 +125,44 @@ static double in_texels(float at, uint32_t n, unsigned mode, bool normalized) {
   return fmax(-farthest, fmin((double)at, farthest));
 }
 
-/* What filtering mixes in one dimension: texels first and first + 1, the second with weight / ONE.
- */
+/* The two texels of one dimension that filtering mixes: first, and first + 1 with weight / ONE. */
 struct tap {
   int64_t first;
   uint32_t weight;
 };
 
-static struct tap tap_of(double at, bool linear, int offset) {
+static struct tap make_tap(double at, bool linear, int offset) {
   if (!linear)
     return (struct tap){(int64_t)floor(at) + offset, 0};
   const int64_t fixed = (int64_t)floor((at - 0.5) * ONE + 0.5);
   return (struct tap){(fixed >> FRACTION_BITS) + offset, (uint32_t)(fixed & (ONE - 1))};
 }
 
-static uint32_t side(const struct emu_texture *t, unsigned dimension) {
+static uint32_t texels_of_side(const struct emu_texture *t, unsigned dimension) {
   return dimension == 0 ? t->width : dimension == 1 ? t->height : t->depth;
 }
 
 static void find_taps(const struct emu_texture *t, const struct emu_sampler *s,
                       const struct emu_texture_place *place, bool linear, struct tap taps[3]) {
   for (unsigned i = 0; i < emu_texture_dimensions(t); i++)
-    taps[i] =
-        tap_of(in_texels(place->at[i], side(t, i), s->mode[i], t->normalized && !s->unnormalized),
-               linear, place->offset[i]);
+    taps[i] = make_tap(scale_coordinate(place->at[i], texels_of_side(t, i), s->mode[i],
+                                        t->normalized && !s->unnormalized),
+                       linear, place->offset[i]);
 }
 
-static uint32_t layer_of(const struct emu_texture *t, uint32_t layer) {
+static uint32_t clamp_layer(const struct emu_texture *t, uint32_t layer) {
   return layer < t->layers ? layer : t->layers - 1;
 }
 
-/* The texel that is corner's bits away from the first of the taps. */
-static bool corner_texel(const struct emu_texture *t, const struct emu_texel_format *format,
-                         const struct emu_sampler *s, const struct tap taps[3], unsigned corner,
-                         uint32_t layer, const struct emu_texture_memory *memory,
-                         uint32_t result[4]) {
+/* The texel at a corner of the taps: bit i of corner is 1 for first + 1 in dimension i. */
+static bool read_corner(const struct emu_texture *t, const struct emu_texel_format *format,
+                        const struct emu_sampler *s, const struct tap taps[3], unsigned corner,
+                        uint32_t layer, const struct emu_texture_memory *memory,
+                        uint32_t result[4]) {
   const unsigned dimensions = emu_texture_dimensions(t);
   int64_t at[3] = {0, 0, layer};
   for (unsigned i = 0; i < dimensions; i++) {
-    at[i] = addressed(taps[i].first + (corner >> i & 1), side(t, i), s->mode[i]);
+    at[i] = apply_address_mode(taps[i].first + (corner >> i & 1), texels_of_side(t, i), s->mode[i]);
     if (at[i] == BORDER) {
       memcpy(result, s->border, sizeof s->border);
       return true;
@@ -182,8 +182,8 @@ bool emu_texture_filters(const struct emu_texture *t) {
   return true;
 }
 
-/* Filtered 16-bit UNORM and SNORM are rounded to 16 bits again. */
-static double rounded(const struct emu_texel_format *f, unsigned result, double v) {
+/* Rounds a filtered result to 16 bits if its component is 16-bit UNORM or SNORM. */
+static double round_filtered(const struct emu_texel_format *f, unsigned result, double v) {
   const unsigned component = f->source[result] - TIC_X_SOURCE_IN_R;
   if (component > 3 || f->bits[component] != 16)
     return v;
@@ -209,9 +209,9 @@ bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s
   if (t->empty)
     return true;
   find_taps(t, s, place, linear, taps);
-  const uint32_t layer = layer_of(t, place->layer);
+  const uint32_t layer = clamp_layer(t, place->layer);
   if (!linear)
-    return corner_texel(t, &format, s, taps, 0, layer, memory, result);
+    return read_corner(t, &format, s, taps, 0, layer, memory, result);
   const unsigned dimensions = emu_texture_dimensions(t);
   double sum[4] = {0};
   for (unsigned corner = 0; corner < 1u << dimensions; corner++) {
@@ -219,13 +219,13 @@ bool emu_texture_sample(const struct emu_texture *t, const struct emu_sampler *s
     double weight = 1;
     for (unsigned i = 0; i < dimensions; i++)
       weight *= (corner >> i & 1 ? taps[i].weight : ONE - taps[i].weight) / (double)ONE;
-    if (!corner_texel(t, &format, s, taps, corner, layer, memory, texel))
+    if (!read_corner(t, &format, s, taps, corner, layer, memory, texel))
       return false;
     for (unsigned i = 0; i < 4; i++)
       sum[i] += weight * (double)float_of(texel[i]);
   }
   for (unsigned i = 0; i < 4; i++)
-    result[i] = bits_of((float)rounded(&format, i, sum[i]));
+    result[i] = bits_of((float)round_filtered(&format, i, sum[i]));
   return true;
 }
 
@@ -242,7 +242,7 @@ bool emu_texture_gather(const struct emu_texture *t, const struct emu_sampler *s
   find_taps(t, s, place, true, taps);
   for (unsigned i = 0; i < 4; i++) {
     uint32_t texel[4];
-    if (!corner_texel(t, &format, s, taps, corners[i], layer_of(t, place->layer), memory, texel))
+    if (!read_corner(t, &format, s, taps, corners[i], clamp_layer(t, place->layer), memory, texel))
       return false;
     result[i] = texel[component];
   }
@@ -256,7 +256,7 @@ bool emu_texture_fetch(const struct emu_texture *t, const int32_t at[3], uint32_
   bool inside = layer < t->layers && !t->empty;
   for (unsigned i = 0; i < dimensions; i++) {
     texel[i] = at[i];
-    inside &= at[i] >= 0 && (uint32_t)at[i] < side(t, i);
+    inside &= at[i] >= 0 && (uint32_t)at[i] < texels_of_side(t, i);
   }
   if (inside)
     return read_texel(t, &t->format, texel, memory, result);

@@ -1,4 +1,4 @@
-/* Texels: from and to their memory formats. docs/hardware/textures.md 3 and 6.2. */
+/* Converts texels from and to their memory formats. docs/hardware/textures.md 3 and 6.2. */
 #include <math.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@ static float float_of(uint32_t bits) {
   return v;
 }
 
-/* A float of fewer bits: five of exponent, after a sign if there are 16. A NaN keeps its payload.
- */
-static uint32_t widen(uint32_t raw, unsigned bits) {
+/* Converts a float of 10, 11 or 16 bits to 32. It has five bits of exponent, and a sign only if it
+ * has 16 bits. A NaN keeps its payload. */
+static uint32_t widen_float(uint32_t raw, unsigned bits) {
   enum { BIAS = 127 - 15, EXPONENT = 31, FLOAT_MANTISSA = 23, FLOAT_INFINITY = 0x7f800000 };
   const unsigned mantissa_bits = bits == 16 ? 10 : bits - 5;
   const uint32_t sign = bits == 16 ? raw >> 15 << 31 : 0;
@@ -32,9 +32,9 @@ static uint32_t widen(uint32_t raw, unsigned bits) {
   return sign | (exponent + BIAS) << FLOAT_MANTISSA | mantissa << (FLOAT_MANTISSA - mantissa_bits);
 }
 
-/* To nearest, ties to even; too large becomes infinity. Without a sign (10 and 11 bits),
- * negative numbers become 0. */
-static uint32_t narrow(uint32_t value, unsigned bits) {
+/* Converts a float to 10, 11 or 16 bits: to nearest, ties to even, and to infinity if it is too
+ * large. Without a sign (10 and 11 bits) negative numbers become 0. */
+static uint32_t narrow_float(uint32_t value, unsigned bits) {
   enum { EXPONENT = 31, LEAST = -14 };
   const unsigned mantissa_bits = bits == 16 ? 10 : bits - 5;
   const uint32_t sign = bits == 16 ? value >> 31 << 15 : 0;
@@ -49,18 +49,18 @@ static uint32_t narrow(uint32_t value, unsigned bits) {
   int exponent = 0;
   frexp(size, &exponent);
   exponent = exponent - 1 < LEAST || size == 0 ? LEAST : exponent - 1;
-  /* In units of the last place; a carry into the exponent is right as it is. */
+  /* In units of the last place. If rounding carries into the exponent, the sum is still right. */
   const double units = rint(ldexp(size, (int)mantissa_bits - exponent));
   const double coded = ldexp(exponent - LEAST, (int)mantissa_bits) + units;
   const double largest = ldexp(EXPONENT, (int)mantissa_bits);
   return sign | (uint32_t)(coded < largest ? coded : largest);
 }
 
-static int32_t extend(uint32_t raw, unsigned bits) {
+static int32_t sign_extend(uint32_t raw, unsigned bits) {
   return (int32_t)(raw << (32 - bits)) >> (32 - bits);
 }
 
-static uint32_t largest(unsigned bits) {
+static uint32_t max_of_bits(unsigned bits) {
   return UINT32_MAX >> (32 - bits);
 }
 
@@ -68,18 +68,18 @@ static float decode_srgb(float c) {
   return (float)(c <= 0.04045f ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
 }
 
-static uint32_t convert(uint32_t raw, unsigned bits, unsigned type, bool srgb) {
+static uint32_t convert_component(uint32_t raw, unsigned bits, unsigned type, bool srgb) {
   float v;
   switch (type) {
   case TIC_R_DATA_TYPE_NUM_UNORM:
-    v = (float)raw / (float)largest(bits);
+    v = (float)raw / (float)max_of_bits(bits);
     return bits_of(srgb ? decode_srgb(v) : v);
   case TIC_R_DATA_TYPE_NUM_SNORM:
-    return bits_of(fmaxf((float)extend(raw, bits) / (float)largest(bits - 1), -1));
+    return bits_of(fmaxf((float)sign_extend(raw, bits) / (float)max_of_bits(bits - 1), -1));
   case TIC_R_DATA_TYPE_NUM_SINT:
-    return (uint32_t)extend(raw, bits);
+    return (uint32_t)sign_extend(raw, bits);
   case TIC_R_DATA_TYPE_NUM_FLOAT:
-    return bits < 32 ? widen(raw, bits) : raw;
+    return bits < 32 ? widen_float(raw, bits) : raw;
   default:
     return raw;
   }
@@ -92,8 +92,9 @@ void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texe
   memcpy(words, texel, format->bytes);
   unsigned at = 0;
   for (unsigned i = 0; i < 4 && format->bits[i]; at += format->bits[i++])
-    component[i] = convert((uint32_t)(words[at / 64] >> at % 64) & largest(format->bits[i]),
-                           format->bits[i], format->type[i], format->srgb && i < 3);
+    component[i] =
+        convert_component((uint32_t)(words[at / 64] >> at % 64) & max_of_bits(format->bits[i]),
+                          format->bits[i], format->type[i], format->srgb && i < 3);
   for (unsigned i = 0; i < 4; i++)
     switch (format->source[i]) {
     case TIC_X_SOURCE_IN_ZERO:
@@ -110,8 +111,8 @@ void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texe
     }
 }
 
-/* A NaN becomes 0. */
-static int32_t scaled(uint32_t value, float least, float most) {
+/* Clamps a float to least and 1, and multiplies it by most. A NaN becomes 0. */
+static int32_t scale_component(uint32_t value, float least, float most) {
   const float v = float_of(value);
   return isnan(v) ? 0 : (int32_t)rint((double)fmaxf(fminf(v, 1), least) * (double)most);
 }
@@ -125,23 +126,23 @@ void emu_texel_pack(const struct emu_texel_format *format, const uint32_t compon
     uint32_t raw = components[i];
     switch (format->type[i]) {
     case TIC_R_DATA_TYPE_NUM_UNORM:
-      raw = (uint32_t)scaled(raw, 0, (float)largest(bits));
+      raw = (uint32_t)scale_component(raw, 0, (float)max_of_bits(bits));
       break;
     case TIC_R_DATA_TYPE_NUM_SNORM:
-      raw = (uint32_t)scaled(raw, -1, (float)largest(bits - 1));
+      raw = (uint32_t)scale_component(raw, -1, (float)max_of_bits(bits - 1));
       break;
     case TIC_R_DATA_TYPE_NUM_FLOAT:
-      raw = bits < 32 ? narrow(raw, bits) : raw;
+      raw = bits < 32 ? narrow_float(raw, bits) : raw;
       break;
     case TIC_R_DATA_TYPE_NUM_UINT:
-      raw = raw < largest(bits) ? raw : largest(bits);
+      raw = raw < max_of_bits(bits) ? raw : max_of_bits(bits);
       break;
     default: { /* SINT */
-      const int32_t most = (int32_t)(largest(bits) >> 1), v = (int32_t)raw;
+      const int32_t most = (int32_t)(max_of_bits(bits) >> 1), v = (int32_t)raw;
       raw = (uint32_t)(v > most ? most : v < -most - 1 ? -most - 1 : v);
     }
     }
-    words[at / 64] |= (uint64_t)(raw & largest(bits)) << at % 64;
+    words[at / 64] |= (uint64_t)(raw & max_of_bits(bits)) << at % 64;
   }
   memcpy(texel, words, format->bytes);
 }

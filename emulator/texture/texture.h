@@ -1,6 +1,6 @@
-/* The texture units: from a header, a sampler and coordinates to texels. Pure functions;
- * memory is read by a function of the caller. docs/hardware/textures.md has the sources. What is
- * unknown of the hardware, and what is chosen here, is in docs/emulator/textures.md.
+/* The texture units: from a header, a sampler and coordinates to texels. The functions have no
+ * state, and read memory through a function of the caller. docs/hardware/textures.md has the
+ * sources; docs/emulator/textures.md, what is unknown of the hardware and chosen here.
  */
 #ifndef TEGRACL_EMULATOR_TEXTURE_H
 #define TEGRACL_EMULATOR_TEXTURE_H
@@ -11,7 +11,7 @@
 
 enum { EMU_TEXTURE_WORDS = 8, EMU_TEXEL_BYTES_MAX = 16, EMU_TEXTURE_MESSAGE = 128 };
 
-/* A memory format: the components R, G, B, A from the lowest bit on. */
+/* A memory format: the components R, G, B, A, R in the lowest bits. */
 struct emu_texel_format {
   uint8_t bytes;
   uint8_t bits[4];   /* 0: no such component */
@@ -24,11 +24,11 @@ struct emu_texel_format {
 struct emu_texture {
   uint64_t address;
   uint32_t width, height; /* texels */
-  uint32_t depth;         /* of a 3D texture */
-  uint32_t layers;        /* of an array */
+  uint32_t depth;         /* of a 3D texture; else 1 */
+  uint32_t layers;        /* of an array; else 1 */
   uint32_t pitch;         /* bytes; 0: block-linear, or a buffer */
-  uint8_t block_height;   /* log2 of GOBs */
-  uint8_t block_depth;    /* log2 of slices */
+  uint8_t block_height;   /* log2 of its GOBs */
+  uint8_t block_depth;    /* log2 of its slices */
   uint8_t type;           /* TIC_TEXTURE_TYPE_* */
   bool block_linear;
   bool normalized;
@@ -45,20 +45,20 @@ struct emu_sampler {
   uint32_t border[4]; /* x to w of the result */
 };
 
-/* Both are false if the texture units could not use it, or the emulator does not know how; wrong
- * (EMU_TEXTURE_MESSAGE bytes) then says which field has which value. */
+/* Decode a header or a sampler. False: the texture units or this emulator cannot use it; wrong
+ * (EMU_TEXTURE_MESSAGE bytes) names the field and its value. */
 bool emu_texture_decode(const uint32_t header[EMU_TEXTURE_WORDS], struct emu_texture *texture,
                         char *wrong);
 bool emu_sampler_decode(const uint32_t words[EMU_TEXTURE_WORDS], struct emu_sampler *sampler,
                         char *wrong);
 
-/* read copies from GPU memory; false ends the access, which then returns false. */
+/* read copies bytes from GPU memory. If it returns false, so does the access. */
 struct emu_texture_memory {
   bool (*read)(void *space, uint64_t address, void *to, size_t bytes);
   void *space;
 };
 
-/* Numbers of coordinates without the layer. */
+/* The number of coordinates, without the layer. */
 unsigned emu_texture_dimensions(const struct emu_texture *texture);
 
 bool emu_texture_is_array(const struct emu_texture *texture);
@@ -70,10 +70,11 @@ struct emu_texture_place {
   bool minified;  /* the level of detail is above 0 */
 };
 
-/* Can the format be filtered? Integers cannot. */
+/* Whether the format can be filtered: not if it has integers. */
 bool emu_texture_filters(const struct emu_texture *texture);
 
-/* TEX. Coordinates as header and sampler say; result: x to w, bits of floats or integers. */
+/* TEX. Coordinates are normalized or in texels, as header and sampler say. result: x to w, the bits
+ * of floats or integers. */
 bool emu_texture_sample(const struct emu_texture *texture, const struct emu_sampler *sampler,
                         const struct emu_texture_place *place,
                         const struct emu_texture_memory *memory, uint32_t result[4]);
@@ -82,15 +83,16 @@ bool emu_texture_sample(const struct emu_texture *texture, const struct emu_samp
 bool emu_texture_gather(const struct emu_texture *texture, const struct emu_sampler *sampler,
                         const struct emu_texture_place *place, unsigned component,
                         const struct emu_texture_memory *memory, uint32_t result[4]);
-/* TLD: coordinates in texels. Outside of the texture, what is stored is 0. */
+/* TLD: coordinates in texels. Memory outside the texture counts as zeros. */
 bool emu_texture_fetch(const struct emu_texture *texture, const int32_t at[3], uint32_t layer,
                        const struct emu_texture_memory *memory, uint32_t result[4]);
-/* TXQ of the dimensions. */
+/* TXQ of the dimensions: width, height, depth or layers, all 0 if the level does not exist; and the
+ * number of levels. */
 void emu_texture_query(const struct emu_texture *texture, uint32_t level, uint32_t result[4]);
 
-/* Address of the texel at (x, y, z), which is inside of the texture; arrays have layer in z. */
+/* The GPU address of the texel at (x, y, z), which is inside the texture; z is an array's layer. */
 uint64_t emu_texture_address(const struct emu_texture *texture, uint32_t x, uint32_t y, uint32_t z);
-/* Converts a texel from, and to (SUST.P), its memory format. */
+/* Convert a texel from its memory format, and to it (SUST.P). */
 void emu_texel_unpack(const struct emu_texel_format *format, const uint8_t *texel,
                       uint32_t result[4]);
 void emu_texel_pack(const struct emu_texel_format *format, const uint32_t components[4],
