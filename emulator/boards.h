@@ -15,11 +15,11 @@ enum {
   EMU_SMS = EMU_TPCS * SMS_PER_TPC,
 };
 
-/* A module with GA10B, at full power: boards.csv. */
+/* A module at full power. */
 struct emu_board {
-  const char *word, *title;
-  uint32_t gpcs, sms; /* in use */
-  uint32_t tpc_masks[EMU_GPCS];
+  const char *word, *title;     /* for TEGRACL_EMULATOR and for output */
+  uint32_t gpcs, sms;           /* that are not fused off */
+  uint32_t tpc_masks[EMU_GPCS]; /* a bit for each TPC of a GPC */
   uint64_t gpu_max_hz, memory_bytes, dram_bytes_per_s;
 };
 

@@ -1,4 +1,4 @@
-/* The fds of the device, their duplicates, and their state for poll. */
+/* Which fds are the device's or hidden, their duplicates, and the events among them. */
 #include "emulator/descriptors.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@
 
 enum { WORD_BITS = 64 };
 
-/* Read without a lock by every close and poll of the program. */
+/* A set of fds. Every close and poll of the program reads it, so it has no lock. */
 struct fds {
   _Atomic uint64_t bits[EMU_FDS / WORD_BITS];
 };
 static struct fds ours, hidden;
-static _Atomic pid_t owner;
+static _Atomic pid_t owner; /* the process whose fds they are */
 
 static void set_bit(struct fds *fds, int fd, bool on) {
   uint64_t bit = UINT64_C(1) << (fd % WORD_BITS);
@@ -66,7 +66,7 @@ void emu_descriptor_hide(int fd, bool is_hidden) {
   set_bit(&hidden, fd, is_hidden);
 }
 
-/* The program does not close the hidden ones. */
+/* Closes the hidden fds, which the program cannot close. */
 void emu_descriptors_forget(void) {
   atomic_store(&owner, getpid());
   for (int fd = next_bit(&hidden, 0); fd >= 0; fd = next_bit(&hidden, fd + 1))

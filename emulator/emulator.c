@@ -48,8 +48,8 @@
 
 struct emu_gpu emu_gpu = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A board has all its memory for its clients. A host program must leave memory for others, so the
- * emulated board has this share of the host's. */
+/* The emulated board has at most 1/MEMORY_SHARE of the host's memory. Other programs need the
+ * rest. */
 enum { MEMORY_SHARE = 2 };
 
 /* The status of a node; docs/hardware/kernel-interface.md 1.1. */
@@ -65,7 +65,7 @@ uint64_t emu_time_ns(void) {
   return base_clock_ns() / PTIMER_STEP_NS * PTIMER_STEP_NS;
 }
 
-/* A number in a file of a control group, or UINT64_MAX ("max", no file). */
+/* The number of bytes in a file of a control group; UINT64_MAX: "max", or no file. */
 static uint64_t limit_in_file(const char *path) {
   char line[32] = "";
   FILE *f = fopen(path, "re");
@@ -87,8 +87,8 @@ static uint64_t host_memory(void) {
   return bytes;
 }
 
-/* A child of fork has no engine, and its parent's objects are useless to it. Its table starts
- * empty, and the copied heap is not freed. */
+/* A child of fork has no engine, and cannot use its parent's objects. Its table starts empty, and
+ * the copied objects are not freed. */
 static void after_fork_in_child(void) {
   was_started = false;
   emu_descriptors_forget();
@@ -120,7 +120,7 @@ static void after_fork_in_parent(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-/* The first open makes the device. gpu.lock held. */
+/* Creates the device at the first open. gpu.lock held. */
 static void device_start(void) {
   static const struct base_fork_handlers handlers = {before_fork, after_fork_in_parent,
                                                      after_fork_in_child};
@@ -138,10 +138,10 @@ static void device_start(void) {
   emu_memory.used = emu_memory.limit - emu_inject_free_bytes(emu_memory.limit);
   cpu_set_t cpus;
   emu_engine.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-  /* Ids count up from here for the life of the module; docs/hardware/kernel-interface.md 3.5. */
+  /* Ids count up from here while nvmap is loaded; docs/hardware/kernel-interface.md 3.5. */
   if (!emu_nvmap.next_handle)
     emu_nvmap.next_handle = 0x7fffffff;
-  /* The last id freed is the next one used, 511 first; 3.1 OPEN_CHANNEL. */
+  /* The id that was freed last is used first, at the beginning 511; 3.1 OPEN_CHANNEL. */
   emu_channels.free_count = EMU_CHANNELS;
   for (int i = 0; i < EMU_CHANNELS; i++)
     emu_channels.free_ids[i] = (uint16_t)i;
@@ -169,16 +169,16 @@ void emu_device_stop_if_unused(void) {
   pthread_mutex_unlock(&emu_gpu.lock);
 }
 
-/* Prints the counts of programs that end without closing. A device that was never opened prints
- * nothing: a program under tegracl-emulate has a second one in the driver. */
-__attribute__((destructor)) static void leave(void) {
+/* Prints leaks and counts. A device that was never opened prints nothing: a program under
+ * tegracl-emulate has a second one in the driver. */
+__attribute__((destructor)) static void report_at_exit(void) {
   if (!was_started)
     return;
   emu_check_all_leaks();
   emu_profile_print();
 }
 
-/* It requests the default big page size, and Orin has none; 1.1. */
+/* An open of this node requests the default big page size, and Orin has none; 1.1. */
 static int open_as(void) {
   return -EINVAL;
 }
@@ -190,7 +190,8 @@ static int open_tsg(void) {
   emu_power_use();
   return emu_tsg_open();
 }
-/* The client is an ordinary user of the group video; 1.1, "Mode, owner". */
+/* Only root may open these nodes, and the client is a member of the group video; 1.1, "Mode,
+ * owner". */
 static int open_refused(void) {
   return -EACCES;
 }

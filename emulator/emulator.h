@@ -1,6 +1,5 @@
-/* The software Orin: device nodes, host engine, compute front end and SMs, with the same
- * table of calls as the Linux kernel. It is independent of its users.
- */
+/* The software Orin: device nodes, host engine, compute front end and SMs. Its table of calls is
+ * that of the Linux kernel's interface (gpu/nvgpu/os.h). */
 #ifndef TEGRACL_EMULATOR_H
 #define TEGRACL_EMULATOR_H
 

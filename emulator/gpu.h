@@ -2,11 +2,11 @@
  * emu_objects (objects.h), emu_memory (dmabuf.h), emu_nvmap, emu_ctrls, emu_power, emu_tsgs,
  * emu_channels, emu_syncpoints and emu_usermode (kernel/), emu_engine (engine.h).
  *
- * Locks: gpu.lock guards everything that ioctls change (object table, reference counts,
- * bindings), so all those structs but what is atomic. The engine thread takes it only between
- * channels, and pins the address space in which it works (struct emu_pin), so that an unmap never
- * waits and never frees memory under a grid. An address space's mapping table has its own lock,
- * which look-ups take for reading.
+ * Locks: gpu.lock guards what ioctls change (object table, reference counts, bindings): all of
+ * those structs except their atomic members. The engine thread takes it between the turns of
+ * channels, and pins the address space of the channel (struct emu_pin): an unmap does not wait
+ * for a grid and does not free memory that it uses. An address space's mapping table has its own
+ * lock, which look-ups take for reading.
  */
 #ifndef TEGRACL_EMULATOR_GPU_H
 #define TEGRACL_EMULATOR_GPU_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A limit of its driver; docs/hardware/kernel-interface.md trap T11. */
+/* The driver's limit; docs/hardware/kernel-interface.md trap T11. */
 enum { EMU_CHANNELS = 512 };
 
 struct emu_gpu {
@@ -25,7 +25,7 @@ struct emu_gpu {
 
 extern struct emu_gpu emu_gpu;
 
-/* PTIMER: nanoseconds in steps of 32. */
+/* The time of PTIMER: nanoseconds in steps of 32. */
 uint64_t emu_time_ns(void);
 /* Destroys the device if no fd and no mapping is left. Called without gpu.lock. */
 void emu_device_stop_if_unused(void);

@@ -1,7 +1,7 @@
-/* The table of objects behind fds, their reference counts and their ends.
+/* The table of the objects to which fds refer, and their reference counts.
  *
- * Every fd is a real one: a memfd, so that mmap, dup, fstat and poll of the client work on
- * it as on the kernel's. The table maps fds to objects.
+ * Every fd is real (a memfd, eventfd or timerfd), so the client's mmap, dup, fstat and poll
+ * work.
  */
 #include "emulator/objects.h"
 
@@ -46,7 +46,7 @@ int emu_table_set(int fd, struct emu_object *object) {
     emu_objects.table = table;
     emu_objects.table_size = size;
   }
-  /* The client closed the number without a call of the emulator. */
+  /* The client has closed this fd by a system call that the emulator did not see. */
   if (emu_objects.table[fd])
     emu_table_clear(fd);
   emu_objects.table[fd] = object;
@@ -67,7 +67,7 @@ void *emu_table_get_kind(int fd, enum emu_kind kind) {
   return object && object->ops->kind == kind ? object : NULL;
 }
 
-/* After fd was closed: chooses another fd of the object, if it has one. */
+/* Call after fd was closed: chooses another fd of the object, if it has one. */
 static void replace_fd(struct emu_object *object, int fd) {
   if (object->fd != fd)
     return;
@@ -87,8 +87,8 @@ void emu_table_clear(int fd) {
   if (object->fds == 0 && object->ops->closed)
     object->ops->closed(object);
   emu_object_put(object);
-  emu_objects
-      .fd_count--; /* last: gpu.lock was dropped, and without fds the device may be destroyed */
+  /* The last step: gpu.lock may have been dropped, and without fds the device may be destroyed. */
+  emu_objects.fd_count--;
 }
 
 int emu_table_close(int fd) {
@@ -97,7 +97,7 @@ int emu_table_close(int fd) {
     object->ops->close(object, fd);
     object = emu_table_get(fd); /* gpu.lock may have been dropped */
   }
-  /* The number first: once the object is freed, no number may refer to it. */
+  /* The fd first: when the object is freed, no fd may refer to it. */
   int result = close(fd) < 0 ? -errno : 0;
   if (object)
     emu_table_clear(fd);

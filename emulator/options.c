@@ -1,5 +1,5 @@
-/* TEGRACL_EMULATOR: a list of words, separated by commas, each with settings
- * after colons: check:watchdog=1000000:limit=5,profile:kernels.json. Read once.
+/* Parses TEGRACL_EMULATOR, once: a list of words, separated by commas, each with settings after
+ * colons, such as check:watchdog=1000000:limit=5,profile:kernels.json.
  */
 #include "emulator/options.h"
 
@@ -89,7 +89,7 @@ static bool adversarial_setting(const char *setting) {
   return emu_adversary.seeded;
 }
 
-/* Words and what their settings are. */
+/* The words and the functions that read their settings. */
 static const struct word {
   const char *name;
   bool *on; /* NULL: the word needs a setting */
@@ -107,7 +107,7 @@ static const struct word {
     {"fault", NULL, emu_inject_choose},
 };
 
-/* One word with its settings; it is written to. */
+/* Reads one word with its settings, whose colons it overwrites. */
 static bool read_word(char *text) {
   char *next = strchr(text, ':');
   if (next)
