@@ -1,4 +1,4 @@
-/* The code cache: pages of instructions lowered at first execution. Lookups take
+/* The code cache: pages of instructions, lowered at their first execution. Lookups take
  * no lock; lowering a page does. Also chooses the build of the core.
  */
 #include <pthread.h>
@@ -14,8 +14,8 @@ enum { BUCKETS = 1024 };
 struct sm_code {
   struct sm_memory memory;
   pthread_mutex_t lock; /* for lowering */
-  uint32_t ur_high;     /* uniform registers that any lowered code names */
-  bool annotated;       /* pages are followed by notes */
+  uint32_t ur_high;     /* lowered code writes only uniform registers below it */
+  bool annotated;       /* pages have notes */
   bool cached;          /* loads and stores go through the L1 cache */
   struct sm_page *bucket[BUCKETS];
 };
@@ -104,8 +104,8 @@ static const struct sm_page *find_page(struct sm_page *const *bucket, uint64_t v
   return page;
 }
 
-/* Copies the page's words; false where nothing is mapped. */
-static bool fetch_word(struct sm_code *code, uint64_t va, uint64_t word[2]) {
+/* Copies the instruction at va. False if nothing is mapped there. */
+static bool fetch_instruction(struct sm_code *code, uint64_t va, uint64_t word[2]) {
   struct sm_range range;
   if (!code->memory.find(code->memory.space, va, &range) || va < range.gpu ||
       range.size < SM_INSN_BYTES || va - range.gpu > range.size - SM_INSN_BYTES)
@@ -114,12 +114,12 @@ static bool fetch_word(struct sm_code *code, uint64_t va, uint64_t word[2]) {
   return true;
 }
 
-static void note_uniform(struct sm_code *code, const struct sm_insn *insn) {
+static void track_uniform_writes(struct sm_code *code, const struct sm_insn *insn) {
   uint32_t high = code->ur_high;
   for (unsigned k = 0; k < insn->operand_count; k++) {
     const struct sm_operand *o = &insn->operand[k];
     if (o->kind == SM_OPERAND_UREG && o->dst && o->reg != SM_URZ && o->reg + 2u > high)
-      high = o->reg + 2u; /* it may be a pair */
+      high = o->reg + 2u; /* the operand may be a pair */
   }
   __atomic_store_n(&code->ur_high, high, __ATOMIC_RELAXED);
 }
@@ -137,13 +137,13 @@ static struct sm_page *lower_page(struct sm_code *code, uint64_t va, uint32_t re
     struct sm_uop *u = &page->uop[k];
     struct sm_insn insn;
     const uint64_t pc = va + k * SM_INSN_BYTES;
-    if (!fetch_word(code, pc, page->word[k])) {
+    if (!fetch_instruction(code, pc, page->word[k])) {
       u->handler = core->handler[SM_H_pc_range];
     } else if (!sm_decode(page->word[k], &insn)) {
       u->handler = core->handler[SM_H_illegal];
     } else {
       struct sm_note *note = code->annotated ? &sm_page_notes(page)[k] : NULL;
-      note_uniform(code, &insn);
+      track_uniform_writes(code, &insn);
       sm_lower(u, &insn, pc, registers, core, note);
       if (code->cached)
         sm_lower_l1(u, &insn, core, note ? &note->execute : &u->handler);

@@ -11,8 +11,8 @@
 #include "emulator/sm/l1.h"
 #include "emulator/sm/state.h"
 
-/* A warp's turn, in instructions: long enough to keep its registers in the cache, and short enough
- * for progress of warps that spin for each other. */
+/* Instructions of a warp's turn: enough to keep its registers in the host's cache, few enough for
+ * warps that spin until another has run. */
 enum { TURN = 8192 };
 
 enum { WARP_BYTES = (sizeof(struct sm_warp) + SM_REG_BYTES - 1) / SM_REG_BYTES * SM_REG_BYTES };
@@ -47,7 +47,7 @@ uint64_t sm_worker_instructions(const struct sm_worker *worker) {
   return worker->instructions;
 }
 
-/* Makes *p hold at least bytes; its contents may be lost. */
+/* Makes the memory at *p at least this large. Its contents may be lost. */
 static bool grow_buffer(uint8_t **p, size_t *have, size_t bytes) {
   if (*p && bytes <= *have)
     return true;
@@ -62,7 +62,7 @@ static bool grow_buffer(uint8_t **p, size_t *have, size_t bytes) {
   return true;
 }
 
-static uint32_t round16(uint32_t n) {
+static uint32_t round_up_16(uint32_t n) {
   return (n + 15u) & ~15u;
 }
 
@@ -85,8 +85,9 @@ static void set_tids(struct sm_cta *cta, const uint32_t block[3]) {
   cta->tids_for = cta->warps;
 }
 
-/* No source says that the hardware clears anything for a CTA. */
-static void leave_anything(struct sm_warp *w) {
+/* Fills registers and predicates with arbitrary values: no source states that the hardware clears
+ * them for a CTA. */
+static void fill_with_leftovers(struct sm_warp *w) {
   const struct sm_grid *grid = w->cta->grid;
   enum { UNIFORM = 63 };
   for (unsigned k = 0; k < SM_PRED_TRUE; k++)
@@ -124,8 +125,8 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   }
   w->shared = cta->shared;
   w->shared_bytes = grid->shared_bytes;
-  w->local_high = round16(grid->local_high);
-  w->local_high_at = round16(grid->local_low);
+  w->local_high = round_up_16(grid->local_high);
+  w->local_high_at = round_up_16(grid->local_low);
   w->local = cta->local + (size_t)index * SM_LANES * (w->local_high + (size_t)w->local_high_at);
   w->current = 0;
   w->group[0] = (struct sm_group){.mask = lanes, .state = SM_GROUP_READY, .pc = grid->program};
@@ -135,7 +136,7 @@ static void start_warp(struct sm_cta *cta, uint32_t index) {
   memset(w->file, 0, (size_t)(SM_SLOT_UR + cta->ur_dirty) * SM_REG_BYTES);
   memset(w->file + SM_SLOT_R * SM_REG_BYTES, 0, (size_t)grid->registers * SM_REG_BYTES);
   if (grid->l1)
-    leave_anything(w);
+    fill_with_leftovers(w);
 }
 
 struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid, uint32_t x,
@@ -155,8 +156,8 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
 
   const uint32_t warps = (uint32_t)(threads + SM_LANES - 1) / SM_LANES;
   const size_t stride = WARP_BYTES + (size_t)(SM_SLOT_R + grid->registers) * SM_REG_BYTES;
-  const size_t local =
-      (size_t)warps * SM_LANES * (round16(grid->local_low) + (size_t)round16(grid->local_high));
+  const size_t local = (size_t)warps * SM_LANES *
+                       (round_up_16(grid->local_low) + (size_t)round_up_16(grid->local_high));
   const bool fresh = cta->stride != stride || stride * warps > cta->memory_bytes;
   if (!grow_buffer(&cta->memory, &cta->memory_bytes, stride * warps) ||
       !grow_buffer(&cta->shared, &cta->shared_allocated, (size_t)grid->shared_bytes + 1) ||
@@ -199,13 +200,13 @@ struct sm_cta *sm_cta_start(struct sm_worker *worker, const struct sm_grid *grid
 void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
   if (cta->grid->watch)
     sm_watch_finish(cta);
-  /* Uniform registers that the next CTA in this memory must clear. */
+  /* The next CTA in this memory must clear these uniform registers. */
   uint32_t high = sm_code_ur_high(cta->grid->code);
   if (high > SM_UR_COUNT + 1)
     high = SM_UR_COUNT + 1;
   if (high > cta->ur_dirty)
     cta->ur_dirty = high;
-  /* The groups of lanes that have not exited are dropped. */
+  /* Some lanes have not exited: the next CTA must clear their groups as well. */
   if (cta->exited != cta->threads)
     cta->stride = 0;
   cta->grid = NULL;
@@ -215,31 +216,31 @@ void sm_cta_finish(struct sm_worker *worker, struct sm_cta *cta) {
 
 /* --- turns ------------------------------------------------------------------ */
 
-/* The host's rounding mode and exceptions, saved while CTAs run. */
+/* The host's floating-point state, saved while CTAs run with the default one. */
 #if defined(__SSE2__)
 enum { MXCSR_DEFAULT = 0x1f80 };
 struct float_state {
   unsigned mxcsr; /* the x87's state is not used by the interpreter */
 };
-static struct float_state float_enter(void) {
+static struct float_state enter_default_float(void) {
   struct float_state host = {_mm_getcsr()};
   _mm_setcsr(MXCSR_DEFAULT);
   return host;
 }
-static void float_leave(const struct float_state *host) {
+static void restore_host_float(const struct float_state *host) {
   _mm_setcsr(host->mxcsr);
 }
 #else
 struct float_state {
   fenv_t env;
 };
-static struct float_state float_enter(void) {
+static struct float_state enter_default_float(void) {
   struct float_state host;
   fegetenv(&host.env);
   fesetenv(FE_DFL_ENV);
   return host;
 }
-static void float_leave(const struct float_state *host) {
+static void restore_host_float(const struct float_state *host) {
   fesetenv(&host->env);
 }
 #endif
@@ -253,7 +254,7 @@ static bool is_ready(const struct sm_warp *w) {
   return false;
 }
 
-static struct sm_warp *next_warp(struct sm_cta *cta) {
+static struct sm_warp *next_ready_warp(struct sm_cta *cta) {
   for (uint32_t k = 0; k < cta->warps; k++) {
     uint32_t index = cta->turn + k;
     if (index >= cta->warps)
@@ -267,7 +268,7 @@ static struct sm_warp *next_warp(struct sm_cta *cta) {
   return NULL;
 }
 
-/* No warp can run: a barrier mask may name lanes that have left the barrier. */
+/* For a CTA of which no warp can run: a barrier mask may name lanes that have left the barrier. */
 static bool release_blocked(struct sm_cta *cta) {
   for (uint32_t k = 0; k < cta->warps; k++)
     if (sm_release_early(sm_warp_at(cta, k)))
@@ -288,7 +289,7 @@ static void report_deadlock(struct sm_cta *cta) {
 }
 
 /* Runs one warp's turn. */
-static void take_turn(struct sm_warp *w, const struct sm_core *core) {
+static void run_turn(struct sm_warp *w, const struct sm_core *core) {
   do {
     const bool preempted = w->event == SM_EVENT_BUDGET;
     w->event = SM_EVENT_NONE;
@@ -299,8 +300,8 @@ static void take_turn(struct sm_warp *w, const struct sm_core *core) {
   } while (w->event == SM_EVENT_SWITCH && w->left > 0);
 }
 
-/* Mappings that were removed since the last turn must not be found. */
-static void look_at_mappings(struct sm_cta *cta) {
+/* Drops the cached ranges if a mapping was removed since they were found. */
+static void drop_stale_ranges(struct sm_cta *cta) {
   const struct sm_memory *memory = &cta->grid->memory;
   const uint32_t unmappings = memory->unmappings ? *memory->unmappings : 0;
   if (cta->unmappings == unmappings)
@@ -314,17 +315,17 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
                           struct sm_fault *fault) {
   const struct sm_core *core = sm_core();
   enum sm_result result = SM_PREEMPTED;
-  const struct float_state host = float_enter();
+  const struct float_state host = enter_default_float();
   cta->worker = worker;
   cta->ahead = cta->clock > worker->instructions ? cta->clock - worker->instructions : 0;
   cta->fault = fault;
-  look_at_mappings(cta);
+  drop_stale_ranges(cta);
   for (uint64_t used = 0; used < budget;) {
     if (cta->exited == cta->threads) {
       result = SM_DONE;
       break;
     }
-    struct sm_warp *w = next_warp(cta);
+    struct sm_warp *w = next_ready_warp(cta);
     if (!w) {
       if (release_blocked(cta))
         continue;
@@ -333,7 +334,7 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
       break;
     }
     w->slice = w->left = budget - used < TURN ? (int64_t)(budget - used) : TURN;
-    take_turn(w, core);
+    run_turn(w, core);
     uint64_t spent = (uint64_t)(w->slice - w->left);
     used += spent ? spent : 1;
     worker->instructions += spent;
@@ -346,7 +347,7 @@ enum sm_result sm_cta_run(struct sm_worker *worker, struct sm_cta *cta, uint64_t
   if (result == SM_PREEMPTED && cta->exited == cta->threads)
     result = SM_DONE;
   cta->clock = worker->instructions + cta->ahead;
-  float_leave(&host);
+  restore_host_float(&host);
   return result;
 }
 
@@ -377,7 +378,7 @@ static void open_barrier(struct sm_cta *cta, uint8_t id) {
   cta->bars_in_use &= ~(1u << id);
 }
 
-static void try_open(struct sm_cta *cta, uint8_t id) {
+static void try_open_barrier(struct sm_cta *cta, uint8_t id) {
   const struct sm_bar *bar = &cta->bar[id];
   if (bar->whole ? bar->arrived + cta->exited >= cta->threads
                  : bar->arrived + bar->absent >= bar->expected)
@@ -387,7 +388,7 @@ static void try_open(struct sm_cta *cta, uint8_t id) {
 void sm_bar_after_exit(struct sm_cta *cta) {
   for (uint32_t left = cta->bars_in_use; left; left &= left - 1)
     if (cta->bar[__builtin_ctz(left)].whole)
-      try_open(cta, (uint8_t)__builtin_ctz(left));
+      try_open_barrier(cta, (uint8_t)__builtin_ctz(left));
 }
 
 struct sm_bar_request sm_bar_request_of(const struct sm_warp *w, const struct sm_uop *u,
@@ -422,7 +423,7 @@ const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, ui
     cta->bars_in_use |= 1u << id;
   }
   if (!(bar->warps >> w->index & 1)) {
-    /* Counts are of whole warps: missing lanes count as arrived. */
+    /* A barrier counts whole warps: lanes that do not exist or have exited count as arrived. */
     bar->warps |= 1u << w->index;
     bar->absent += SM_LANES - (uint32_t)__builtin_popcount(w->alive);
   }
@@ -432,11 +433,11 @@ const struct sm_uop *sm_bar_arrive(struct sm_warp *w, const struct sm_uop *u, ui
   bar->all = bar->all && yes == mask;
   bar->any = bar->any || yes;
   if (request->mode == SM_CTABAR_ARV) {
-    try_open(cta, id);
+    try_open_barrier(cta, id);
     return u + 1;
   }
   sm_block(w, u, mask, SM_GROUP_BAR, id);
-  try_open(cta, id);
+  try_open_barrier(cta, id);
   return NULL;
 }
 

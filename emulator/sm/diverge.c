@@ -7,8 +7,8 @@ static uint32_t bit(uint32_t lane) {
   return 1u << lane;
 }
 
-/* A free group. One always exists: groups are disjoint, non-empty sets of lanes. */
-static struct sm_group *new_group(struct sm_warp *w) {
+/* A free group. There always is one: groups are disjoint, non-empty sets of lanes. */
+static struct sm_group *find_free_group(struct sm_warp *w) {
   for (unsigned k = 0; k < SM_LANES; k++)
     if (w->group[k].state == SM_GROUP_FREE)
       return &w->group[k];
@@ -17,12 +17,12 @@ static struct sm_group *new_group(struct sm_warp *w) {
 
 static struct sm_group *add_group(struct sm_warp *w, uint32_t lanes, uint64_t pc,
                                   enum sm_group_state state, uint8_t breg) {
-  struct sm_group *g = new_group(w);
+  struct sm_group *g = find_free_group(w);
   *g = (struct sm_group){.mask = lanes, .state = (uint8_t)state, .breg = breg, .pc = pc};
   return g;
 }
 
-static void set_mask(struct sm_warp *w, struct sm_group *g, uint32_t mask) {
+static void set_group_mask(struct sm_warp *w, struct sm_group *g, uint32_t mask) {
   g->mask = mask;
   if (!mask)
     g->state = SM_GROUP_FREE;
@@ -32,7 +32,7 @@ static void set_mask(struct sm_warp *w, struct sm_group *g, uint32_t mask) {
 
 struct sm_group *sm_split(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
   struct sm_group *now = sm_group_now(w);
-  set_mask(w, now, now->mask & ~lanes);
+  set_group_mask(w, now, now->mask & ~lanes);
   return add_group(w, lanes, pc, SM_GROUP_READY, 0);
 }
 
@@ -69,18 +69,18 @@ const struct sm_uop *sm_continue(struct sm_warp *w, uint64_t pc) {
   return u;
 }
 
-/* Lanes leave their blocked groups and continue together. */
+/* Lanes leave their blocked groups and continue at pc as a new group. */
 static void release_lanes(struct sm_warp *w, uint32_t lanes, uint64_t pc) {
   for (unsigned k = 0; k < SM_LANES; k++) {
     struct sm_group *g = &w->group[k];
     if (g->state != SM_GROUP_FREE && g->mask & lanes)
-      set_mask(w, g, g->mask & ~lanes);
+      set_group_mask(w, g, g->mask & ~lanes);
   }
   add_group(w, lanes, pc, SM_GROUP_READY, 0);
 }
 
-static uint32_t lanes_at(const struct sm_warp *w, enum sm_group_state state, uint64_t pc,
-                         uint8_t breg) {
+static uint32_t blocked_lanes_at(const struct sm_warp *w, enum sm_group_state state, uint64_t pc,
+                                 uint8_t breg) {
   uint32_t lanes = 0;
   for (unsigned k = 0; k < SM_LANES; k++) {
     const struct sm_group *g = &w->group[k];
@@ -98,12 +98,12 @@ static uint32_t yielded_lanes(const struct sm_warp *w) {
   return lanes;
 }
 
-/* Tries to release lanes of a blocked group. True if any were released. */
-static bool try_release(struct sm_warp *w, const struct sm_group *g) {
+/* Releases lanes of a blocked group that wait for no other lane any more. False: there are none. */
+static bool try_release_group(struct sm_warp *w, const struct sm_group *g) {
   const bool bsync = g->state == SM_GROUP_BSYNC;
   const uint64_t pc = g->pc;
   const uint8_t breg = g->breg;
-  const uint32_t here = lanes_at(w, g->state, pc, breg);
+  const uint32_t here = blocked_lanes_at(w, g->state, pc, breg);
   const uint32_t excused = bsync ? yielded_lanes(w) & ~here : 0;
   uint32_t *mask = bsync ? w->breg[breg].l : w->sync_mask.l;
   uint32_t tried = 0;
@@ -130,14 +130,15 @@ static bool try_release(struct sm_warp *w, const struct sm_group *g) {
   return false;
 }
 
-/* Call after an event for which other lanes may have waited. */
-static void release_all(struct sm_warp *w) {
+/* Releases the lanes whose wait has ended. Call after lanes have blocked, exited, yielded or left a
+ * barrier. */
+static void release_groups(struct sm_warp *w) {
   for (bool again = true; again;) {
     again = false;
     for (unsigned k = 0; k < SM_LANES && !again; k++) {
       const struct sm_group *g = &w->group[k];
       if (g->state == SM_GROUP_BSYNC || g->state == SM_GROUP_WARPSYNC)
-        again = try_release(w, g);
+        again = try_release_group(w, g);
     }
   }
 }
@@ -149,7 +150,7 @@ const struct sm_uop *sm_block(struct sm_warp *w, const struct sm_uop *u, uint32_
   const uint32_t rest = now->mask & ~mask;
   if (rest) {
     add_group(w, mask, pc, state, breg);
-    set_mask(w, now, rest);
+    set_group_mask(w, now, rest);
     now->pc = pc + SM_INSN_BYTES;
   } else {
     now->state = (uint8_t)state;
@@ -161,13 +162,13 @@ const struct sm_uop *sm_block(struct sm_warp *w, const struct sm_uop *u, uint32_
 
 const struct sm_uop *sm_bsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, uint8_t n) {
   sm_block(w, u, mask, SM_GROUP_BSYNC, n);
-  release_all(w);
+  release_groups(w);
   return NULL;
 }
 
 const struct sm_uop *sm_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t mask) {
   sm_block(w, u, mask, SM_GROUP_WARPSYNC, 0);
-  release_all(w);
+  release_groups(w);
   return NULL;
 }
 
@@ -180,7 +181,7 @@ void sm_break(struct sm_warp *w, uint32_t mask, uint8_t n) {
   b[lane] &= ~mask;
   FOR_MASK(lane, mask)
   b[lane] = 0;
-  release_all(w);
+  release_groups(w);
 }
 
 const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u) {
@@ -189,7 +190,7 @@ const struct sm_uop *sm_switch(struct sm_warp *w, const struct sm_uop *u) {
     return u + 1;
   now->pc = sm_pc_of(w, u) + SM_INSN_BYTES;
   now->yielded = true;
-  release_all(w);
+  release_groups(w);
   return end_turn(w, u, SM_EVENT_YIELD);
 }
 
@@ -197,10 +198,10 @@ const struct sm_uop *sm_exit(struct sm_warp *w, const struct sm_uop *u, uint32_t
   struct sm_group *now = sm_group_now(w);
   w->alive &= ~mask;
   w->cta->exited += (uint32_t)__builtin_popcount(mask);
-  set_mask(w, now, now->mask & ~mask);
-  const bool some_stay = now->mask != 0; /* otherwise another group may use its place */
+  set_group_mask(w, now, now->mask & ~mask);
+  const bool some_stay = now->mask != 0; /* read now: a released group may reuse the struct */
   if (w->alive)
-    release_all(w);
+    release_groups(w);
   sm_bar_after_exit(w->cta);
   return some_stay ? u + 1 : end_turn(w, u, SM_EVENT_SWITCH);
 }
@@ -225,7 +226,7 @@ const struct sm_uop *sm_jump_lanes(struct sm_warp *w, const struct sm_uop *u, ui
 }
 
 const struct sm_uop *sm_pick(struct sm_warp *w, bool preempted) {
-  /* The next group after the last one that ran, so that every group runs eventually. */
+  /* Round robin, starting after the group that ran last. */
   const struct sm_group *last = sm_group_now(w);
   const bool same = last->state == SM_GROUP_READY && (preempted || last->mask == w->alive);
   for (unsigned k = same ? 0 : 1; k <= SM_LANES; k++) {
@@ -254,6 +255,6 @@ bool sm_release_early(struct sm_warp *w) {
   FOR_MASK(k, lanes)
   w->breg[low->breg].l[k] = 0;
   release_lanes(w, lanes, low->pc + SM_INSN_BYTES);
-  release_all(w);
+  release_groups(w);
   return true;
 }

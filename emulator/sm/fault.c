@@ -1,4 +1,4 @@
-/* Messages of the faults of kernels. */
+/* Records and messages of faults. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include "base/splitmix.h"
 
 enum { OTHER, CONSTANT };
-enum { FIRST_AGE = 1 }; /* lines begin with 0 */
+enum { FIRST_AGE = 1 }; /* lines start with age 0: invalid */
 
 struct sm_l1_caches *sm_l1_create(uint32_t sms, uint64_t seed) {
   struct sm_l1_caches *caches = calloc(1, sizeof *caches + sms * sizeof caches->sm[0]);
@@ -39,7 +39,7 @@ void sm_l1_invalidate_all(struct sm_l1_caches *caches) {
   }
 }
 
-/* Also draws how long its lines stay: for ever, for a while, or not at all. */
+/* Also draws how often hits drop their sectors: never, 1 of 8, or always. */
 uint32_t sm_l1_pick(struct sm_l1_caches *caches) {
   static const uint32_t forgets[] = {0, 0, 8, 1};
   const uint32_t k = splitmix_below(&caches->random, caches->count);
@@ -53,13 +53,13 @@ uint32_t sm_l1_leftover(struct sm_l1_caches *caches) {
   return (uint32_t)splitmix(caches->random);
 }
 
-static struct sm_l1_line *set_of(struct sm_l1 *l1, uint64_t line) {
+static struct sm_l1_line *set_of_line(struct sm_l1 *l1, uint64_t line) {
   return l1->line[splitmix(line) % SM_L1_SETS];
 }
 
 static struct sm_l1_line *find_line(struct sm_l1 *l1, const void *space, uint64_t line,
                                     bool constant) {
-  struct sm_l1_line *set = set_of(l1, line);
+  struct sm_l1_line *set = set_of_line(l1, line);
   for (unsigned way = 0; way < SM_L1_WAYS; way++)
     if (set[way].address == line && set[way].age == l1->age[constant] &&
         set[way].constant == constant && set[way].space == space)
@@ -67,10 +67,10 @@ static struct sm_l1_line *find_line(struct sm_l1 *l1, const void *space, uint64_
   return NULL;
 }
 
-/* An empty line, in place of an invalid one or of any. */
+/* Makes an empty line, in place of an invalid one if the set has any. */
 static struct sm_l1_line *replace_line(struct sm_l1 *l1, const void *space, uint64_t line,
                                        bool constant) {
-  struct sm_l1_line *set = set_of(l1, line);
+  struct sm_l1_line *set = set_of_line(l1, line);
   struct sm_l1_line *l = &set[splitmix_below(&l1->random, SM_L1_WAYS)];
   for (unsigned way = 0; way < SM_L1_WAYS; way++)
     if (set[way].age != l1->age[set[way].constant])

@@ -1,19 +1,19 @@
-/* The L1 data caches of the SMs, if modelled: a line keeps its contents from when it was
- * fetched until it is invalidated.
+/* A model of the L1 data caches of the SMs: a line keeps the contents that memory had when the line
+ * was fetched, until it is invalidated.
  *
- * What an SM does, and what no source promises:
+ * What an SM guarantees, and what it does not:
  *
  * - It writes through, and updates its own line: threads of one CTA see each other's
  * stores. Its atomics are executed by the L2 cache and drop the sector. Writes of other
- * SMs, the copy engine and the CPU leave its lines as they are (PTX ISA, memory
+ * SMs, the copy engine and the CPU do not change its lines (PTX ISA, memory
  * consistency model: only morally strong operations are ordered across CTAs).
  *
  * - Weak loads and those of CTA scope (LDG, LDG.STRONG.SM) may hit it; wider ones
  * (LDG.STRONG.GPU, .SYS: volatile, relaxed.gpu) may not. ptxas 13.0 puts CCTL.IVALL after
  * each acquire and fence of wider scope than a CTA, and MEMBAR alone where a release
- * suffices. So MEMBAR leaves lines alone, and CCTL.IVALL drops them.
+ * suffices. So MEMBAR does not change lines, and CCTL.IVALL drops them.
  *
- * - LDG.CONSTANT (ld.global.nc) reads memory that no kernel writes meanwhile (PTX ISA):
+ * - LDG.CONSTANT (ld.global.nc) reads memory that no kernel writes at the same time (PTX ISA):
  * its lines ignore stores and fences; only operations before a grid drop them.
  *
  * - Between grids lines stay: QMD INVALIDATE_SHADER_DATA_CACHE (qmd-v03.csv) and
@@ -30,7 +30,7 @@
 
 #include "emulator/sm/state.h"
 
-/* 128 KiB: the rest of 192 KiB where shared memory is small (docs/hardware/command-stream.md
+/* 128 KiB: what shared memory leaves of 192 KiB if it is small (docs/hardware/command-stream.md
  * 5.4). */
 enum {
   SM_L1_LINE_BYTES = 128,
@@ -40,9 +40,9 @@ enum {
 };
 
 struct sm_l1_line {
-  const void *space; /* the address space */
+  const void *space; /* the address space of the address */
   uint64_t address;  /* of its first byte */
-  uint32_t age;      /* the generation of its kind when it was fetched; 0: never */
+  uint32_t age;      /* the cache's age for its kind when it was fetched; 0: never */
   bool constant;     /* read by LDG.CONSTANT */
   uint8_t sectors;   /* mask of its valid sectors */
   uint8_t data[SM_L1_LINE_BYTES];
@@ -51,8 +51,8 @@ struct sm_l1_line {
 /* The cache of one SM. */
 struct sm_l1 {
   uint64_t random;
-  uint32_t forgets; /* 1 of this many hits finds its sector dropped; 0: none */
-  uint32_t age[2];  /* of other lines; of constant ones. A line with an older one is invalid. */
+  uint32_t forgets; /* one of this many hits drops its sector and fetches it again; 0: none */
+  uint32_t age[2];  /* of other lines; of constant ones. A line of another age is invalid. */
   struct sm_l1_line line[SM_L1_SETS][SM_L1_WAYS];
 };
 
@@ -62,9 +62,9 @@ struct sm_l1_caches {
   struct sm_l1 sm[];
 };
 
-/* Chooses the SM of a CTA that begins. */
+/* Chooses the SM of a CTA that starts: an index of sm[]. */
 uint32_t sm_l1_pick(struct sm_l1_caches *caches);
-/* The contents that earlier CTAs left in registers and shared memory: arbitrary. */
+/* An arbitrary word, which an earlier CTA left in a register or in shared memory. */
 uint32_t sm_l1_leftover(struct sm_l1_caches *caches);
 
 /* The cache of a warp's SM. */
@@ -72,17 +72,18 @@ static inline struct sm_l1 *sm_l1_of(const struct sm_warp *w) {
   return &w->cta->grid->l1->sm[w->cta->sm_id];
 }
 
-/* space: that of the addresses. memory: the bytes at address, all in one sector. */
+/* In these functions, space is the address space, and memory has the current bytes at address,
+ * which are in one sector. */
 
-/* The bytes as the SM sees them, until the next call. */
+/* The bytes that the SM reads; valid until the next call. */
 uint8_t *sm_l1_read(struct sm_l1 *l1, const void *space, uint64_t address, uint8_t *memory,
                     bool constant);
-/* The bytes were written by this SM. */
+/* This SM has written the bytes. */
 void sm_l1_written(struct sm_l1 *l1, const void *space, uint64_t address, const uint8_t *memory,
                    uint32_t bytes);
-/* The bytes are about to be changed elsewhere, for this SM. */
+/* Call before the L2 cache changes the bytes for this SM (atomics). */
 void sm_l1_drop(struct sm_l1 *l1, const void *space, uint64_t address);
-/* CCTL.IVALL. */
+/* CCTL.IVALL: drops all lines except the constant ones. */
 void sm_l1_invalidate(struct sm_l1 *l1);
 
 #endif

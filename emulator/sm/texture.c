@@ -8,23 +8,23 @@
 
 enum { HEADER_BITS = 20, DESCRIPTOR_BYTES = 32 };
 
-/* One warp's instruction. */
-struct reading {
+/* The execution of one warp's instruction, lane by lane. */
+struct texture_read {
   struct sm_warp *w;
   const struct sm_uop *u;
   uint32_t lane;
-  uint32_t handle; /* that texture and sampler are for, if any is */
-  bool any;
+  uint32_t handle; /* of texture and sampler, if they are decoded */
+  bool decoded;
   struct emu_texture texture;
   struct emu_sampler sampler;
 };
 
-static uint32_t *registers(const struct reading *r, unsigned offset) {
+static uint32_t *registers_at(const struct texture_read *r, unsigned offset) {
   return (uint32_t *)(void *)(r->w->file + offset);
 }
 
 static bool read_memory(void *space, uint64_t address, void *to, size_t bytes) {
-  struct reading *r = space;
+  struct texture_read *r = space;
   const uint8_t *at = sm_global(r->w->cta, address, bytes, false);
   if (!at) {
     sm_raise(r->w, r->u, SM_FAULT_MMU, r->lane, address, (uint32_t)bytes, false);
@@ -34,28 +34,29 @@ static bool read_memory(void *space, uint64_t address, void *to, size_t bytes) {
   return true;
 }
 
-static bool refuse(struct reading *r, const char *what, uint32_t index, const char *wrong) {
+static bool raise_texture_fault(struct texture_read *r, const char *what, uint32_t index,
+                                const char *wrong) {
   sm_raise(r->w, r->u, SM_FAULT_TEXTURE, r->lane, 0, 0, false);
   struct sm_fault *f = r->w->cta->fault;
   snprintf(f->message, sizeof f->message, "%s %" PRIu32 ": %s", what, index, wrong);
   return false;
 }
 
-static bool read_descriptor(struct reading *r, const struct sm_pool *pool, const char *what,
+static bool read_descriptor(struct texture_read *r, const struct sm_pool *pool, const char *what,
                             uint32_t index, uint32_t *words) {
   char wrong[EMU_TEXTURE_MESSAGE];
   if (!pool->address)
-    return refuse(r, what, index, "the channel has no pool of them");
+    return raise_texture_fault(r, what, index, "the channel has no pool of them");
   if (index > pool->last) {
     snprintf(wrong, sizeof wrong, "the last one of the pool is %" PRIu32, pool->last);
-    return refuse(r, what, index, wrong);
+    return raise_texture_fault(r, what, index, wrong);
   }
   return read_memory(r, pool->address + (uint64_t)index * DESCRIPTOR_BYTES, words,
                      DESCRIPTOR_BYTES);
 }
 
-/* Do the instruction's dimensions suit the texture's? */
-static bool fits(const struct reading *r) {
+/* Does the texture have the dimensions that the instruction expects? */
+static bool has_expected_shape(const struct texture_read *r) {
   const struct emu_texture *t = &r->texture;
   const unsigned dimensions = emu_texture_dimensions(t);
   if (r->u->texture.operation == SM_TEXTURE_TXQ)
@@ -67,32 +68,32 @@ static bool fits(const struct reading *r) {
          (t->height == 1 && dimensions <= 2 && r->u->texture.coordinates <= 2);
 }
 
-static bool find_texture(struct reading *r, uint32_t handle) {
+static bool find_texture(struct texture_read *r, uint32_t handle) {
   const struct sm_grid *grid = r->w->cta->grid;
   const unsigned operation = r->u->texture.operation;
   const uint32_t index = handle & ((1u << HEADER_BITS) - 1);
   const uint32_t sampler = grid->sampler_of_header ? index : handle >> HEADER_BITS;
   uint32_t words[EMU_TEXTURE_WORDS];
   char wrong[EMU_TEXTURE_MESSAGE];
-  if (r->any && r->handle == handle)
+  if (r->decoded && r->handle == handle)
     return true;
   if (!read_descriptor(r, &grid->headers, "texture header", index, words))
     return false;
   if (!emu_texture_decode(words, &r->texture, wrong))
-    return refuse(r, "texture header", index, wrong);
-  if (!fits(r)) {
+    return raise_texture_fault(r, "texture header", index, wrong);
+  if (!has_expected_shape(r)) {
     snprintf(wrong, sizeof wrong, "TEXTURE_TYPE is %u, which the instruction does not suit",
              r->texture.type);
-    return refuse(r, "texture header", index, wrong);
+    return raise_texture_fault(r, "texture header", index, wrong);
   }
   if (operation == SM_TEXTURE_TEX || operation == SM_TEXTURE_TLD4) {
     if (!read_descriptor(r, &grid->samplers, "sampler", sampler, words))
       return false;
     if (!emu_sampler_decode(words, &r->sampler, wrong))
-      return refuse(r, "sampler", sampler, wrong);
+      return raise_texture_fault(r, "sampler", sampler, wrong);
   }
   r->handle = handle;
-  r->any = true;
+  r->decoded = true;
   return true;
 }
 
@@ -102,18 +103,18 @@ static float float_of(uint32_t bits) {
   return v;
 }
 
-/* A field of packed offsets. */
-static int offset_of(uint32_t packed, unsigned i, unsigned bits) {
+/* Offset i of those that are packed in a word, as signed fields. */
+static int packed_offset(uint32_t packed, unsigned i, unsigned bits) {
   return (int32_t)(packed << (32 - bits * (i + 1))) >> (32 - bits);
 }
 
-static bool read_lane(struct reading *r, const uint32_t *handles) {
+static bool execute_lane(struct texture_read *r, const uint32_t *handles) {
   const struct sm_uop *u = r->u;
   const unsigned operation = u->texture.operation, first = u->texture.first;
-  uint32_t list[8], result[4] = {0}; /* layer, three coordinates, handle, level, offsets */
+  uint32_t list[8], result[4] = {0}; /* list: layer, up to 3 coordinates, handle, level, offsets */
   for (unsigned k = 0; k < u->texture.count; k++)
-    list[k] = registers(r, k < first ? u->s[0] + k * SM_REG_BYTES
-                                     : u->s[1] + (k - first) * SM_REG_BYTES)[r->lane];
+    list[k] = registers_at(r, k < first ? u->s[0] + k * SM_REG_BYTES
+                                        : u->s[1] + (k - first) * SM_REG_BYTES)[r->lane];
   struct emu_texture_place place = {0};
   int32_t texel[3] = {0};
   unsigned at = 0;
@@ -126,7 +127,7 @@ static bool read_lane(struct reading *r, const uint32_t *handles) {
   const uint32_t handle = u->texture.handle == SM_HANDLE_IN_LIST ? list[at++] : handles[r->lane];
   const uint32_t level = u->texture.has_level ? list[at++] : 0;
   for (unsigned k = 0; u->texture.has_offsets && k < u->texture.coordinates; k++)
-    place.offset[k] = offset_of(list[at], k, operation == SM_TEXTURE_TLD4 ? 8 : 4);
+    place.offset[k] = packed_offset(list[at], k, operation == SM_TEXTURE_TLD4 ? 8 : 4);
   if (!find_texture(r, handle))
     return false;
   const struct emu_texture_memory memory = {read_memory, r};
@@ -143,7 +144,7 @@ static bool read_lane(struct reading *r, const uint32_t *handles) {
   case SM_TEXTURE_TLD:
     for (unsigned k = 0; k < u->texture.coordinates; k++)
       texel[k] = (int32_t)((uint32_t)texel[k] + (uint32_t)place.offset[k]);
-    if (level) /* there is one level: outside of the texture */
+    if (level) /* textures have only level 0: the texel is outside */
       texel[0] = -1;
     ok = emu_texture_fetch(&r->texture, texel, place.layer, &memory, result);
     break;
@@ -155,24 +156,24 @@ static bool read_lane(struct reading *r, const uint32_t *handles) {
   for (unsigned k = 0, done = 0; k < 4; k++)
     if (u->texture.mask >> k & 1) {
       const unsigned to = done < 2 ? u->d : u->texture.second;
-      registers(r, to + done % 2 * SM_REG_BYTES)[r->lane] = result[k];
+      registers_at(r, to + done % 2 * SM_REG_BYTES)[r->lane] = result[k];
       done++;
     }
   return true;
 }
 
 bool sm_texture(struct sm_warp *w, const struct sm_uop *u, uint32_t mask, const uint32_t *handles) {
-  struct reading r = {.w = w, .u = u};
+  struct texture_read r = {.w = w, .u = u};
   struct sm_lanes pair;
   if (u->texture.handle == SM_HANDLE_PAIR) {
-    const uint32_t *high = registers(&r, u->s[2] + SM_REG_BYTES);
+    const uint32_t *high = registers_at(&r, u->s[2] + SM_REG_BYTES);
     for (unsigned i = 0; i < SM_LANES; i++)
       pair.l[i] = (handles[i] & ((1u << HEADER_BITS) - 1)) | high[i] << HEADER_BITS;
     handles = pair.l;
   }
   FOR_MASK(i, mask) {
     r.lane = i;
-    if (!read_lane(&r, handles))
+    if (!execute_lane(&r, handles))
       return false;
   }
   return true;

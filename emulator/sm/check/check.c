@@ -1,8 +1,8 @@
-/* Check mode: undefined values, results used before a wait for their scoreboard, masks of
+/* Check mode: undefined values, results used before the wait for their scoreboard, masks of
  * warp-synchronous operations.
  *
- * An undefined value may be moved and computed with: compilers do so where the result is
- * not used. It is reported when something depends on it: an address, a branch, a store to
+ * Instructions may move and compute undefined values: compilers do so where the result is
+ * not used. A value is reported when something depends on it: an address, a branch, a store to
  * global memory.
  */
 #include <inttypes.h>
@@ -14,8 +14,8 @@ static const uint64_t cause_mask = SM_INSN_BYTES - 1;
 
 /* --- scoreboards: docs/hardware/sass.md, control bits ------------------------------ */
 
-/* A load without a scoreboard: its result is never announced. Not for shared memory, whose loads
- * finish in order: ptxas waits for a later one's. */
+/* A load without a scoreboard: code cannot wait for its result. Loads from shared memory are
+ * excepted: they finish in order, and ptxas waits for a later one. */
 enum { NEVER = SM_SCOREBOARDS };
 
 static bool is_waited_for(const struct sm_warp_shadow *ws, uint8_t scoreboard,
@@ -23,7 +23,7 @@ static bool is_waited_for(const struct sm_warp_shadow *ws, uint8_t scoreboard,
   return scoreboard < SM_SCOREBOARDS && ws->generation[scoreboard] != generation;
 }
 
-/* An instruction with a result has also read its sources. */
+/* A wait for the scoreboard of an instruction's result covers its sources: they have been read. */
 static bool is_pending(const struct sm_warp_shadow *ws, const struct sm_pending *p, uint32_t m) {
   return p->scoreboard != SM_NO_SCOREBOARD && p->lanes & m &&
          !is_waited_for(ws, p->scoreboard, p->generation) &&
@@ -53,8 +53,8 @@ static void report_pending(struct sm_warp *w, const struct sm_uop *u, unsigned p
               letter, number, p->scoreboard);
 }
 
-/* writer: of the instruction, if it writes the place. Accesses to shared memory are in order: ptxas
- * lets one's result replace another's result or source. */
+/* writer: the note of the instruction if it writes the place, else NULL. Accesses to shared memory
+ * are in order: ptxas lets the result of one replace the result or source of another. */
 static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
                           unsigned place, uint32_t m, const struct sm_note *writer) {
   struct sm_pending *result = &ws->result[place], *source = &ws->source[place];
@@ -69,7 +69,7 @@ static void check_pending(struct sm_warp *w, const struct sm_uop *u, struct sm_w
   }
 }
 
-/* The k-th place that the instruction reads or writes; false after the last. */
+/* Iterates over the places that an instruction reads or writes. */
 struct places {
   const struct sm_use *use;
   unsigned count, at, word;
@@ -160,7 +160,7 @@ static void report_undefined(struct sm_warp *w, const struct sm_uop *u, uint64_t
             "%s is undefined: it comes from %s", use, causes[cause]);
 }
 
-/* Something depends on a place: reports it once if it is undefined in lanes of m. */
+/* For a place on which something depends: reports it once if it is undefined in lanes of m. */
 static void report_if_undefined(struct sm_warp *w, const struct sm_uop *u,
                                 struct sm_warp_shadow *ws, unsigned place, uint32_t m,
                                 const char *use) {
@@ -188,8 +188,8 @@ static unsigned source_place(const struct sm_uop *u, unsigned which) {
   return u->scalar_slot == which ? 0 : u->s[which] / SM_REG_BYTES;
 }
 
-/* The lane that each lane of a SHFL reads; the lane itself if it gets its own value. As the handler
- * computes it (exec_ctl.c). */
+/* Adds the lanes of a SHFL that read an undefined value, or a lane that does not take part. The
+ * source lanes are computed as in the handler (exec_ctl.c). */
 static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_warp_shadow *ws,
                           uint32_t m, struct taint *t) {
   enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
@@ -224,7 +224,7 @@ static void shuffle_taint(struct sm_warp *w, const struct sm_uop *u, struct sm_w
   t->lanes |= absent;
 }
 
-/* The undefined lanes in the result of a computing instruction. */
+/* The undefined lanes in the result of an instruction that does not access memory. */
 static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
                                    const struct sm_note *note, struct sm_warp_shadow *ws,
                                    uint32_t m) {
@@ -241,7 +241,7 @@ static struct taint computed_taint(struct sm_warp *w, const struct sm_uop *u,
   }
   case SM_H_prmt_imm:
   case SM_H_prmt: {
-    /* Bytes inserted into a word that is not complete yet: only the complete word counts. */
+    /* Bytes may be inserted into an incomplete word: undefined only if both sources are. */
     struct taint low = {0}, high = {0};
     add_taint(&low, ws, source_place(u, 0), m);
     add_taint(&high, ws, source_place(u, 2), m);
@@ -336,7 +336,7 @@ static void check_values(struct sm_warp *w, const struct sm_uop *u, const struct
     if (note->handler == SM_H_ldsm && t.lanes) /* lanes load rows for others */
       t.lanes = SM_ALL_LANES;
   }
-  /* The predicate may be undefined as well. */
+  /* The result is also undefined if the guard is. */
   add_taint(&t, ws, SM_SLOTS + u->guard, w->active[u->uniform]);
   for (struct places p = writes_of(note); next_place(&p, &place);)
     define_place(ws, place, m, &t);
@@ -376,7 +376,7 @@ static void check_warpsync(struct sm_warp *w, const struct sm_uop *u, uint32_t m
   }
 }
 
-/* The branches around warp-synchronous operations, by which converged lanes skip a WARPSYNC. */
+/* BRA.DIV and BRA.CONV, by which converged lanes skip a WARPSYNC. */
 static void check_mask_branch(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   check_own_lane(w, u, m, sm_file_at(w, u->s[0])[0] ^ (u->mods ? ~0u : 0));
 }

@@ -9,7 +9,7 @@
 
 /* --- shared and private memory --------------------------------------------------- */
 
-/* A thread that reads an mbarrier is ordered after those that have arrived at it. */
+/* A work-item that reads an mbarrier is ordered after those that have arrived at it. */
 static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
   if (a->note->handler == SM_H_arrive || a->note->handler == SM_H_arrive_generic)
     memset(defined, SM_MBARRIER, a->note->bytes);
@@ -17,8 +17,9 @@ static void check_mbarrier(const struct sm_access *a, uint8_t *defined) {
     sm_acquire_clock(a->w, a->w->cta->shadow->lock_clock);
 }
 
-/* The origin of an undefined word, before and after. */
-static void pass_origin(uint64_t *of_word, const struct sm_access *a, bool found, bool undefined,
+/* Sets *origin to that of an undefined word which is read, and records the origin of an undefined
+ * value which is written. */
+static void note_origin(uint64_t *of_word, const struct sm_access *a, bool found, bool undefined,
                         uint64_t *origin) {
   if (found && *of_word)
     *origin = *of_word & ~(uint64_t)SM_ORIGIN_STORED;
@@ -26,14 +27,14 @@ static void pass_origin(uint64_t *of_word, const struct sm_access *a, bool found
     *of_word = a->origin | SM_ORIGIN_STORED;
 }
 
-/* True if something undefined was read. undefined: the written value is undefined. */
+/* True if it reads an undefined value. undefined: the value that it writes is undefined. */
 static bool shared_access(struct sm_access *a, bool undefined) {
   struct sm_shadow *s = a->w->cta->shadow;
   const uint32_t bytes = a->note->bytes;
   uint8_t *defined = s->shared_defined + a->at;
   bool found = false;
   if (a->at + bytes > a->w->shared_bytes || a->at & (bytes - 1))
-    return false; /* it faults */
+    return false; /* it will fault */
   a->memory = a->w->shared + a->at;
   a->defined = defined;
   for (uint32_t done = 0; done < bytes;) {
@@ -44,7 +45,7 @@ static bool shared_access(struct sm_access *a, bool undefined) {
   }
   uint64_t origin = sm_pc_of(a->w, a->u) | SM_CAUSE_SHARED;
   for (uint32_t k = 0; k < bytes; k++) {
-    pass_origin(&s->shared_origin[(a->at + k) / SM_CELL_BYTES], a, !defined[k], undefined, &origin);
+    note_origin(&s->shared_origin[(a->at + k) / SM_CELL_BYTES], a, !defined[k], undefined, &origin);
     found |= !defined[k];
     if (a->is_write)
       defined[k] = undefined ? SM_UNWRITTEN : SM_WRITTEN;
@@ -63,16 +64,16 @@ static bool local_access(struct sm_access *a, bool is_undefined) {
   if (at >= SM_WINDOW_BYTES - grid->local_high && at + bytes <= SM_WINDOW_BYTES)
     at = w->local_high_at + (at - (SM_WINDOW_BYTES - w->local_high));
   else if (at + bytes > grid->local_low)
-    return false; /* it faults */
+    return false; /* it will fault */
   const size_t warp = (size_t)(w->local - w->cta->local) / 4;
   uint64_t origin = sm_pc_of(w, a->u) | SM_CAUSE_LOCAL;
   for (uint32_t done = 0; done < bytes;) {
     const struct sm_part p = sm_part_of(at, bytes, done);
     const size_t word = warp + (at + done) / 4 * SM_LANES + a->lane;
     uint8_t *defined = &w->cta->shadow->local_defined[word];
-    /* One byte is enough: compilers spill half a word and read it back whole. */
+    /* One written byte is enough: compilers spill half a word and load the whole word. */
     const bool found = !(*defined & p.mask);
-    pass_origin(&w->cta->shadow->local_origin[word], a, found, is_undefined, &origin);
+    note_origin(&w->cta->shadow->local_origin[word], a, found, is_undefined, &origin);
     undefined |= found;
     if (a->is_write)
       *defined = (uint8_t)(is_undefined ? *defined & ~p.mask : *defined | p.mask);
@@ -97,8 +98,8 @@ static void copy_access(struct sm_access a, uint32_t m, uint32_t undefined, uint
 
 /* --- global memory ------------------------------------------------------------------ */
 
-/* All CTAs share the cells of global memory. Each KiB has a lock, and some KiB have the same
- * one. */
+/* All CTAs share the cells of global memory. Each KiB has a lock, which it shares with other KiB:
+ * it protects their cells. */
 enum { LOCKS = 256, LOCKED_SHIFT = 10 };
 static pthread_mutex_t locks[LOCKS] = {
     [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER,
@@ -118,7 +119,7 @@ static bool is_inside(const struct sm_range *r, uint64_t address, uint32_t bytes
   return at < r->size && bytes <= r->size - at;
 }
 
-/* The memory range that holds an access; NULL: it faults. */
+/* The memory range that contains an access. NULL: there is none, and it will fault. */
 static const struct sm_range *range_of(struct sm_cta *cta, uint64_t address, uint32_t bytes) {
   struct sm_range *r = &cta->shadow->range;
   const struct sm_memory *memory = &cta->grid->memory;
@@ -149,7 +150,7 @@ static void check_bounds(const struct sm_access *a) {
       a->is_write ? "write" : "read", bytes, a->at);
 }
 
-/* True if something unwritten was read. The word's lock is held. */
+/* True if it reads a byte that nothing has written. Requires the lock of the address. */
 static bool global_words(struct sm_access *a, const struct sm_range *r) {
   const uint64_t offset = a->at - r->gpu;
   const uint32_t bytes = a->note->bytes;
@@ -173,7 +174,7 @@ static bool global_words(struct sm_access *a, const struct sm_range *r) {
 static bool global_access(struct sm_access *a, pthread_mutex_t **held) {
   const struct sm_range *r = range_of(a->w->cta, a->at, a->note->bytes);
   if (!r || !r->shadow || a->at & (a->note->bytes - 1))
-    return false; /* it faults */
+    return false; /* it will fault, or its memory has no records */
   check_rights(a, r->shadow);
   check_bounds(a);
   pthread_mutex_t *lock = lock_of(a->at);
@@ -248,7 +249,7 @@ uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct
     pthread_mutex_unlock(held);
   if (note->space == SM_SPACE_COPY) {
     copy_access(a, m, undefined, *origin);
-    return 0; /* nothing in registers */
+    return 0; /* LDGSTS writes no register */
   }
   return undefined;
 }

@@ -9,10 +9,9 @@ enum { PARAMETERS_AT = 0x160 }; /* docs/hardware/command-stream.md 6 */
 
 /* --- the parameters ---------------------------------------------------------------- */
 
-static bool find_parameters(struct sm_shadow *s, const struct sm_grid *grid) {
-  const uint32_t end = grid->bank[0].size < sizeof s->pointer_at / sizeof s->pointer_at[0] * 4
-                           ? grid->bank[0].size
-                           : sizeof s->pointer_at / sizeof s->pointer_at[0] * 4;
+static void find_parameters(struct sm_shadow *s, const struct sm_grid *grid) {
+  const uint32_t most = sizeof s->pointer_at / sizeof s->pointer_at[0] * 4;
+  const uint32_t end = grid->bank[0].size < most ? grid->bank[0].size : most;
   memset(s->pointer_at, SM_POINTER_NONE, sizeof s->pointer_at);
   s->parameter_count = 0;
   for (uint32_t at = PARAMETERS_AT; grid->bank[0].data && at + 8 <= end; at += 8) {
@@ -28,14 +27,14 @@ static bool find_parameters(struct sm_shadow *s, const struct sm_grid *grid) {
     }
     s->pointer_at[at / 4] = s->pointer_at[at / 4 + 1] = id;
   }
-  return true;
 }
 
 void sm_pointers_start(struct sm_cta *cta) {
   struct sm_shadow *s = cta->shadow;
   if (s->parameters_of == cta->grid->first_number && s->parameters_known)
     return;
-  s->parameters_known = find_parameters(s, cta->grid);
+  find_parameters(s, cta->grid);
+  s->parameters_known = true;
   s->parameters_of = cta->grid->first_number;
 }
 
@@ -65,8 +64,8 @@ static uint8_t scalar_pointer(const struct sm_warp *w, const struct sm_uop *u) {
                                                                 : SM_POINTER_NONE;
 }
 
-/* Operands that propagate a pointer, by the handler; bits of slots. */
-static unsigned additive_operands(const struct sm_uop *u, const struct sm_note *note) {
+/* The source operands whose pointer the result keeps: a mask of slots. */
+static unsigned pointer_operands(const struct sm_uop *u, const struct sm_note *note) {
   const bool by_one = u->scalar_slot == 1 && u->scalar_kind == SM_SCALAR_IMM && u->imm == 1;
   switch (note->handler) {
   case SM_H_mov_reg:
@@ -91,9 +90,9 @@ static unsigned additive_operands(const struct sm_uop *u, const struct sm_note *
   }
 }
 
-/* The pointers of one operand: none, its own, or unknown. */
+/* Joins the pointers of one operand. Without propagates, a pointer counts as an unknown one. */
 static void add_operand(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
-                        unsigned slot, unsigned words, bool goes_through) {
+                        unsigned slot, unsigned words, bool propagates) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
   const unsigned first = u->s[slot] / SM_REG_BYTES;
   struct pointers p = {{0}};
@@ -102,7 +101,7 @@ static void add_operand(struct pointers *out, const struct sm_warp *w, const str
   else
     for (unsigned k = 0; k < words; k++)
       add_pointers(&p, ws->pointer[first + k]);
-  if (!goes_through || u->mods >> (2 * slot) & 3u)
+  if (!propagates || u->mods >> (2 * slot) & 3u)
     FOR_LANES
   p.l[i] = p.l[i] ? SM_POINTER_MANY : SM_POINTER_NONE;
   add_pointers(out, p.l);
@@ -117,7 +116,7 @@ static void add_select(struct pointers *out, const struct sm_warp *w, const stru
   out->l[i] = p >> i & 1 ? a.l[i] : b.l[i];
 }
 
-/* A word of constant bank 0. */
+/* Joins the pointer of a word of constant bank 0. */
 static void add_constant(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u) {
   const struct sm_shadow *s = w->cta->shadow;
   const uint32_t at = sm_file_at(w, u->ldc.uniform)[0] + (uint32_t)u->ldc.offset;
@@ -125,9 +124,9 @@ static void add_constant(struct pointers *out, const struct sm_warp *w, const st
     add_all(out, s->pointer_at[at / 4]);
 }
 
-/* Joins all operands. through: the same pointer in all lanes stays one. */
+/* Joins the pointers of all operands and lanes. Without propagates, they count as unknown. */
 static void add_reads(struct pointers *out, const struct sm_warp *w, const struct sm_uop *u,
-                      const struct sm_note *note, uint32_t m, bool through) {
+                      const struct sm_note *note, uint32_t m, bool propagates) {
   const struct sm_warp_shadow *ws = sm_shadow_of(w);
   uint8_t all = u->scalar_slot == SM_NO_SLOT || u->scalar_kind == SM_SCALAR_IMM
                     ? SM_POINTER_NONE
@@ -136,30 +135,30 @@ static void add_reads(struct pointers *out, const struct sm_warp *w, const struc
     for (unsigned word = 0; word < note->read[k].count; word++)
       FOR_MASK(i, m)
   all = join_pointers(all, ws->pointer[note->read[k].slot + word][i]);
-  add_all(out, all && !through ? SM_POINTER_MANY : all);
+  add_all(out, all && !propagates ? SM_POINTER_MANY : all);
 }
 
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                        uint32_t m) {
   struct sm_warp_shadow *ws = sm_shadow_of(w);
   struct pointers out = {{0}};
-  const unsigned through = additive_operands(u, note);
+  const unsigned propagating = pointer_operands(u, note);
   if (!m || !note->write_count)
     return;
   if (note->space == SM_SPACE_LOCAL || note->space == SM_SPACE_GENERIC)
-    add_all(&out, SM_POINTER_MANY); /* perhaps spilled */
+    add_all(&out, SM_POINTER_MANY); /* it may load a spilled pointer */
   else if (note->handler == SM_H_ldc)
     add_constant(&out, w, u);
   else if (note->handler == SM_H_sel)
     add_select(&out, w, u);
-  else if (through)
+  else if (propagating)
     for (unsigned slot = 0; slot < 3; slot++)
       add_operand(&out, w, u, slot,
                   slot == 2 &&
                           (note->handler == SM_H_imad_wide || note->handler == SM_H_imad_wide_plain)
                       ? 2
                       : 1,
-                  through >> slot & 1);
+                  propagating >> slot & 1);
   else if (note->space == SM_SPACE_NONE)
     add_reads(&out, w, u, note, m, note->handler == SM_H_shfl || note->handler == SM_H_r2ur);
   for (unsigned k = 0; k < note->write_count; k++)

@@ -1,14 +1,18 @@
 /* Check mode: data races.
  *
- * Two accesses by different work-items of a grid to one byte, one of them a write, race
- * unless something orders them. In a CTA: barriers, tracked by vector clocks: an access is
- * over if the other warp has seen the clock that its warp had then. In a warp: the clock
- * also advances at warp-synchronous operations; compare-and-swap and exchange order the
- * accesses around them, as locks do. Between CTAs: if one has released (a fence for more
- * than its CTA, an atomic of a lock) after its access, and the other has acquired since.
- * The variable is not compared, so that no correct program is reported. Accesses that are
- * both strong (atomic, volatile) do not race. A write that does not change the value does
- * not count. For each word the last writer and the last readers of two warps are recorded.
+ * Two accesses to a byte race if they are by different work-items of a grid, one is a write, and
+ * nothing orders them:
+ *
+ * - In a CTA, barriers do, tracked by vector clocks: an access is over if the other warp has seen
+ *   the clock that the warp of the access had then.
+ * - In a warp, the clock also advances at warp-synchronous operations.
+ * - Compare-and-swap and exchange order the accesses before and after them, as locks do.
+ * - Between CTAs: one has released (a fence of wider scope than its CTA, an atomic of a lock) after
+ *   its access, and the other has acquired since. Whether both used the same variable is not
+ *   checked, so that no correct program is reported.
+ *
+ * Accesses that are both strong (atomic, volatile) do not race, nor does a write that does not
+ * change the value. The records of a word are the last writer and the last readers of two warps.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -18,8 +22,8 @@
 
 _Static_assert(sizeof(struct sm_cell) == SM_CELL_SIZE, "as memory for them is reserved");
 
-/* Counts releases of all CTAs; the time of each CTA's last release, by its number (CTAs that share
- * a place count as having released together). */
+/* now_released counts the releases of all CTAs: a time. released has the time of each CTA's last
+ * release, by its number; CTAs that share an entry count as having released together. */
 enum { RELEASES = 4096 };
 static _Atomic uint32_t now_released;
 static _Atomic uint32_t released[RELEASES];
@@ -83,7 +87,7 @@ static void report_race(const struct sm_access *a, const struct sm_touch *t, boo
             was_write ? "write" : "read", who);
 }
 
-/* Accesses that do not race in any order: both are strong, or one is a compare-and-swap, which
+/* Accesses that race in no order: both are strong, or one is a compare-and-swap, which
  * verifies the value that the other has read. */
 static bool is_harmless(const struct sm_access *a, const struct sm_touch *t, bool was_write) {
   return (a->strong && t->strong) || (a->note->compares && !was_write) ||
@@ -120,7 +124,7 @@ static uint32_t stored_bytes(const struct sm_access *a, const struct sm_part *p)
   return value;
 }
 
-/* Overwrites the same value, which may not be in memory yet. */
+/* Does a store write the value of the store before it, which may not be in memory yet? */
 static bool repeats_write(const struct sm_cell *cell, const struct sm_touch *now, uint32_t value) {
   const uint8_t common = cell->writer.bytes & now->bytes;
   if (!cell->writer.valued || !now->valued)

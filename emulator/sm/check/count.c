@@ -1,4 +1,4 @@
-/* Profile mode: counts of executed instructions and of the pattern of accesses. */
+/* Profile mode: counts of executed instructions, and of sectors and passes of their accesses. */
 #include "emulator/sm/check/watch.h"
 
 enum { BANKS = 32, BANK_BYTES = 4 };
@@ -9,14 +9,14 @@ const char *sm_class_name(unsigned class) {
   return class < SM_CLASS_COUNT ? sm_class_names[class] : NULL;
 }
 
-/* Sectors that the lanes' accesses touch. Aligned accesses are in one sector each. */
+/* Sectors that the lanes access. Each access is in one sector, because it is aligned. */
 static unsigned count_sectors(const uint64_t *address, uint32_t m) {
   uint64_t seen[SM_LANES];
   unsigned count = 0;
   FOR_MASK(i, m) {
     const uint64_t sector = address[i] / SM_SECTOR_BYTES;
     unsigned k = count;
-    /* Adjacent lanes often touch the same sector: the last ones first. */
+    /* Starts with the last sector found: adjacent lanes often access the same one. */
     while (k > 0 && seen[k - 1] != sector)
       k--;
     if (k == 0)
@@ -25,7 +25,7 @@ static unsigned count_sectors(const uint64_t *address, uint32_t m) {
   return count;
 }
 
-/* Passes of a shared access: the largest number of different words in one bank. Wide accesses take
+/* Passes of a shared access: the largest number of different words in one bank. Wide accesses use
  * a half or a quarter of the warp at a time. */
 static unsigned count_passes(const uint64_t *address, uint32_t m, uint32_t bytes) {
   const unsigned parts = bytes > BANK_BYTES ? bytes / BANK_BYTES : 1;

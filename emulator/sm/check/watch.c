@@ -1,5 +1,5 @@
-/* The watch: its step, its memory, its reports, and the clocks of the CTA's warps, which
- * distinguish accesses that a barrier orders from those that race.
+/* Check and profile modes: the step of each instruction, the memory of records, reports, and the
+ * clocks of warps, by which barriers order accesses.
  */
 #include "emulator/sm/check/watch.h"
 
@@ -20,14 +20,14 @@ static bool grow_array(void *pointer, size_t *have, size_t bytes) {
   return *p != NULL;
 }
 
-static void start_warp(struct sm_shadow *s, unsigned index, uint32_t registers) {
+static void start_warp_shadow(struct sm_shadow *s, unsigned index, uint32_t registers) {
   struct sm_warp_shadow *ws = &s->warp[index];
   memset(ws, 0, sizeof *ws);
   for (unsigned k = SM_SLOT_UR; k < SM_SLOT_R + registers; k++)
     ws->undefined[k] = SM_ALL_LANES;
   for (unsigned k = 0; k < SM_PRED_TRUE; k++)
     ws->undefined[SM_SLOTS + k] = ws->undefined[SM_SLOTS + SM_PRED_UNIFORM + k] = SM_ALL_LANES;
-  /* The prologue of sm_87 code tests it before any write (docs/hardware/command-stream.md 6). */
+  /* The prologue of sm_87 code reads UR2 before any write (docs/hardware/command-stream.md 6). */
   enum { PROLOGUE_UR = 2 };
   ws->undefined[SM_SLOT_UR + PROLOGUE_UR] = 0;
   for (unsigned k = 0; k < SM_PLACES; k++)
@@ -60,7 +60,7 @@ static bool start_check(struct sm_cta *cta, struct sm_shadow *s) {
   s->range.size = 0;
   sm_pointers_start(cta);
   for (unsigned k = 0; k < cta->warps; k++)
-    start_warp(s, k, grid->registers);
+    start_warp_shadow(s, k, grid->registers);
   return true;
 }
 

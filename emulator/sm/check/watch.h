@@ -1,7 +1,7 @@
-/* Check and profile modes: the records of a CTA besides its state, and the interfaces of the
- * parts of the watch (watch.c: its lifetime and loop, check.c: registers, check_memory.c: state
- * of memory, check_race.c: accesses, check_pointer.c: buffers of addresses, count.c: the
- * profile). */
+/* Check and profile modes: the records of a CTA besides its state, and the interfaces between
+ * watch.c (lifetime, step of each instruction, reports), check.c (registers), check_memory.c
+ * (state of memory), check_race.c (races), check_pointer.c (buffers of addresses) and count.c
+ * (profile). */
 #ifndef TEGRACL_SM_WATCH_H
 #define TEGRACL_SM_WATCH_H
 
@@ -11,12 +11,12 @@
 enum {
   SM_SLOTS = SM_SLOT_R + 256,
   SM_SCOREBOARDS = 6,
-  /* Predicates follow the slots where both are recorded alike. */
+  /* Arrays for slots and predicates: the predicates follow the slots. */
   SM_PLACES = SM_SLOTS + SM_PRED_FILE,
 };
 
-/* The cause of an undefined value, in the low bits of an origin. The other bits are the address of
- * the instruction (none for registers at the start). */
+/* The cause of an undefined value, in the low bits of an origin. The other bits are the pc of the
+ * instruction that read it (0 for registers at the start). */
 enum sm_cause {
   SM_CAUSE_REGISTER,
   SM_CAUSE_SHARED,
@@ -29,11 +29,11 @@ enum sm_cause {
 /* A register that an unfinished instruction will write, or still reads. */
 struct sm_pending {
   uint32_t lanes;
-  uint32_t generation; /* of its scoreboard; a different one: it was waited for */
+  uint32_t generation; /* of its scoreboard then; once it differs, code has waited for it */
   uint8_t scoreboard, result_scoreboard;
   uint32_t result_generation;
   bool shared; /* of an access to shared memory */
-  uint64_t pc; /* of that instruction */
+  uint64_t pc; /* of the instruction */
 };
 
 struct sm_warp_shadow {
@@ -44,14 +44,15 @@ struct sm_warp_shadow {
   /* Vector clock: the releases of other warps that this warp has seen; its own entry counts
    * releases. */
   uint32_t clock[SM_MAX_WARPS];
-  /* The parameter from which each register's lanes were computed: SM_POINTER_*. */
+  /* The parameter from which each lane of a register was computed: SM_POINTER_*. */
   uint8_t pointer[SM_SLOTS][SM_LANES];
 };
 
-/* Bank 0 up to the end of the parameters; docs/hardware/command-stream.md 6. */
+/* Words of bank 0, up to the end of the parameters: docs/hardware/command-stream.md 6. */
 enum { SM_PARAMETER_WORDS = 0x1160 / 4 };
 
-/* A pointer among the parameters, and the memory that it may be used for. */
+/* A pointer among the parameters, and the memory that it may access. Registers record it by number:
+ * SM_POINTER_FIRST plus its index; SM_POINTER_MANY is an unknown one. */
 enum { SM_POINTER_NONE, SM_POINTER_FIRST, SM_POINTER_MANY = 255, SM_PARAMETERS = 64 };
 struct sm_parameter {
   uint64_t gpu, size;
@@ -65,13 +66,13 @@ enum { SM_UNWRITTEN, SM_WRITTEN, SM_MBARRIER /* an mbarrier with an arrival */ }
 struct sm_touch {
   uint32_t cta;   /* its number over all grids */
   uint32_t clock; /* of its warp */
-  uint32_t time;  /* of the order between CTAs, check_race.c */
-  uint32_t pc;    /* from the program */
+  uint32_t time;  /* for the order between CTAs: check_race.c */
+  uint32_t pc;    /* offset from the program */
   uint16_t thread;
   uint8_t bytes;     /* mask of the word's bytes; 0: none */
   bool strong : 1;   /* atomic or volatile: these do not race with each other */
-  bool compares : 1; /* and a compare-and-swap: nor with a read that it verifies */
-  bool valued : 1;   /* a store of the cell's value */
+  bool compares : 1; /* compare-and-swap: does not race with a read that it verifies */
+  bool valued : 1;   /* a store: the cell has its value */
 };
 
 struct sm_cell {
@@ -79,38 +80,38 @@ struct sm_cell {
   uint32_t value;                    /* what the writer stored */
 };
 
-/* A lane's access to memory: shared, or a range of global memory. */
+/* A lane's access to memory. */
 struct sm_access {
   struct sm_warp *w;
   const struct sm_uop *u;
   const struct sm_note *note;
   uint32_t lane;
-  uint64_t at;           /* its address, or byte in shared memory */
+  uint64_t at;           /* its address; in shared and local memory, the offset */
   const uint8_t *memory; /* the bytes there */
-  uint8_t *defined;      /* SM_WRITTEN and so on of these bytes, or NULL: all are written */
-  uint64_t origin;       /* origins of the undefined values stored, and found */
+  uint8_t *defined;      /* the state of these bytes, or NULL: all are written */
+  uint64_t origin;       /* of the undefined value stored; after the access, of the one read */
   bool global, is_write, strong;
 };
 
 struct sm_shadow {
   struct sm_warp_shadow *warp;
   size_t warp_bytes;
-  uint8_t *shared_defined; /* by byte, SM_WRITTEN and so on */
-  struct sm_cell *cell;    /* by word */
+  uint8_t *shared_defined; /* the state of each byte */
+  struct sm_cell *cell;    /* of each word of shared memory */
   size_t shared_bytes, cell_bytes;
   uint8_t *local_defined; /* for each word a mask of bytes, in the order of the words */
   size_t local_bytes;
-  /* By word: the origin of the undefined value stored there; 0: none. */
+  /* For each word the origin of the undefined value stored there; 0: none. */
   uint64_t *shared_origin, *local_origin;
   size_t shared_origin_bytes, local_origin_bytes;
   uint32_t number;        /* of the CTA, over all grids */
   uint32_t acquired;      /* when it last acquired the releases of other CTAs */
-  uint32_t parameters_of; /* the grid whose parameters these are, if any are known */
+  uint32_t parameters_of; /* first_number of the grid whose parameters are known */
   bool parameters_known;
   unsigned parameter_count;
   struct sm_parameter parameter[SM_PARAMETERS];
   uint8_t pointer_at[SM_PARAMETER_WORDS]; /* of bank 0: SM_POINTER_* */
-  struct sm_range range;                  /* of global memory, used last */
+  struct sm_range range;                  /* of global memory: the one used last */
   uint32_t barrier_clock[SM_BARRIERS][SM_MAX_WARPS];
   uint32_t lock_clock[SM_MAX_WARPS];
   uint64_t executed;
@@ -130,13 +131,13 @@ static inline uint32_t sm_lanes_of(const struct sm_warp *w, const struct sm_uop 
   return (w->pred[u->guard] ^ u->guard_xor) & w->active[u->uniform];
 }
 
-/* The lanes whose addresses count: LDSM takes those of eight for each matrix. */
+/* The lanes whose addresses are used: LDSM uses those of eight lanes for each matrix. */
 static inline uint32_t sm_addressing_lanes(const struct sm_uop *u, const struct sm_note *note) {
   const unsigned lanes = note->handler == SM_H_ldsm ? u->ldsm.matrices * 8u : SM_LANES;
   return lanes < SM_LANES ? (1u << lanes) - 1 : SM_ALL_LANES;
 }
 
-/* Generic and global addresses of all lanes; undefined in lanes that do not execute. */
+/* Generic or global addresses of all lanes; meaningless for lanes that do not execute. */
 static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
   const uint32_t *lo = sm_file_at(w, u->s[0]);
   const uint32_t *hi = sm_file_at(w, u->memory.narrow ? 0 : u->s[0] + SM_REG_BYTES);
@@ -147,7 +148,7 @@ static inline void sm_addresses(const struct sm_warp *w, const struct sm_uop *u,
   out[i] = ((uint64_t)hi[i] << 32 | lo[i]) + term;
 }
 
-/* The same of shared and local memory. */
+/* The same for shared and local memory. */
 static inline void sm_addresses_32(const struct sm_warp *w, const struct sm_uop *u, uint64_t *out) {
   const uint32_t *a = sm_file_at(w, u->s[0]);
   const uint32_t term = sm_file_at(w, u->memory.uniform)[0] + (uint32_t)u->memory.offset;
@@ -160,45 +161,45 @@ struct sm_about {
   uint64_t address;
   uint32_t bytes;
   bool is_write;
-  uint64_t other_pc;                    /* the message ends with this place; 0: none */
+  uint64_t other_pc;                    /* the message ends with it; 0: none */
   const struct sm_parameter *parameter; /* or NULL */
 };
-/* Reports an action of a lane of w at pc, if that report is still wanted. */
+/* Reports an action of a lane of w at pc, if sm_report_wanted. */
 void sm_report(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind, uint32_t lane,
                const struct sm_about *about, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 bool sm_report_wanted(const struct sm_warp *w, uint64_t pc, enum sm_fault_kind kind);
 
-/* Checks u before it is executed. */
+/* Check or count u before it is executed. */
 void sm_check(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 void sm_count(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note);
 
-/* Checks the memory of a memory instruction. data: lanes whose stored value is undefined, with
- * *origin as its origin. Returns the lanes whose loaded value is undefined; *origin is then its
+/* Checks the accesses of a memory instruction. data: lanes whose stored value is undefined, with
+ * *origin as its origin. Returns the lanes whose loaded value is undefined, and sets *origin to its
  * origin. */
 uint32_t sm_check_memory(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                          uint32_t data, uint64_t *origin);
 
-/* check_pointer.c. For a CTA that begins: finds the pointers among its grid's parameters. */
+/* check_pointer.c. Call for a CTA that starts: finds the pointers among its grid's parameters. */
 void sm_pointers_start(struct sm_cta *cta);
-/* The parameter whose memory a lane's access belongs to, or NULL: not known. */
+/* The parameter from which a lane's address was computed, or NULL: not known. */
 const struct sm_parameter *sm_pointer_of(const struct sm_warp *w, const struct sm_uop *u,
                                          uint32_t lane);
-/* Propagates the pointers that u reads. */
+/* Propagates pointers from the operands of u to its result, in the lanes of m. */
 void sm_check_pointers(struct sm_warp *w, const struct sm_uop *u, const struct sm_note *note,
                        uint32_t m);
 
-/* check_race.c. Bytes of a word, at a byte offset in the access. */
+/* check_race.c. The part of an access that is in one word. */
 struct sm_part {
   uint32_t first, count; /* bytes in the word */
   uint8_t mask;
   uint32_t offset; /* in the access */
 };
-/* The part of an access that is in one word, starting at byte at. */
+/* The part that starts offset bytes after at, the start of the access. */
 struct sm_part sm_part_of(uint64_t at, uint32_t bytes, uint32_t offset);
 void sm_check_race(const struct sm_access *access, struct sm_cell *cell,
                    const struct sm_part *part);
-/* Fences, and the atomics that locks use, order CTAs. */
+/* Records the order that fences, and the atomics of locks, make between CTAs. */
 void sm_check_order(struct sm_warp *w, const struct sm_note *note);
 
 /* A warp releases to, or acquires from, a clock. */
