@@ -1,8 +1,8 @@
-/* What the parts of one build of the interpreter core share: names that carry
+/* Shared by the parts of one build of the interpreter core: names that have
  * the build's suffix, access to operands, and the pattern of a handler.
  *
  * The exec_*.c files are compiled once for each instruction set of the host
- * that is worth it (SM_BUILD names the build: base, v3, v4).
+ * that makes it faster (SM_BUILD names the build: base, v3, v4).
  */
 #ifndef TEGRACL_SM_CORE_H
 #define TEGRACL_SM_CORE_H
@@ -58,7 +58,7 @@ static inline uint32_t scalar(const struct sm_warp *w, const struct sm_uop *u) {
   return u->scalar_kind == SM_SCALAR_IMM ? u->imm : bank_word(w, u->scalar_kind, u->imm);
 }
 
-/* A source operand as 32 lanes: the register itself, or a scalar spread. */
+/* A source operand as 32 lanes: the register itself, or a scalar in each lane of *t. */
 static inline const uint32_t *source(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                                      struct sm_lanes *t) {
   if (LIKELY(u->scalar_slot != slot))
@@ -87,7 +87,7 @@ static inline const uint32_t *source_f32(const struct sm_warp *w, const struct s
   return s;
 }
 
-/* The 64-bit scalar: an immediate is its high word, or sign-extended. */
+/* The scalar as 64 bits: an immediate is the high word of it, or is sign-extended. */
 static inline uint64_t scalar_pair(const struct sm_warp *w, const struct sm_uop *u,
                                    bool imm_is_high) {
   const uint32_t value = scalar(w, u);
@@ -96,8 +96,8 @@ static inline uint64_t scalar_pair(const struct sm_warp *w, const struct sm_uop 
   return imm_is_high ? (uint64_t)value << 32 : (uint64_t)(int64_t)(int32_t)value;
 }
 
-/* A 64-bit integer operand as its low and high words; of I2F, an immediate is the high one, as
- * ptxas writes it. */
+/* The low and high words of a 64-bit integer operand. imm_is_high: an immediate is the high word,
+ * as ptxas encodes it for I2F. */
 static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                                bool imm_is_high, uint32_t *lo, uint32_t *hi) {
   if (u->scalar_slot != slot) {
@@ -110,8 +110,8 @@ static inline void source_pair(const struct sm_warp *w, const struct sm_uop *u, 
   sm_splat(hi, (uint32_t)(value >> 32));
 }
 
-/* A handler's frame: lanes that execute in m, a place t for the result that is
- * the register itself when all lanes do; RESULT_END blends otherwise. */
+/* The frame of a handler: m has the lanes that execute, and r is the place of the result. That is
+ * the register itself if all lanes execute; otherwise RESULT_END blends r into it. */
 #define RESULT(offset)                                                                             \
   const uint32_t m = exec_mask(w, u);                                                              \
   uint32_t *const reg_ = REG(offset);                                                              \

@@ -30,7 +30,7 @@ static inline uint32_t add_f16x2(uint32_t a, uint32_t b) {
   return low | high << 16;
 }
 
-/* What memory holds after the operation. */
+/* The value of the memory after the operation. */
 static uint64_t combine(uint64_t old, uint64_t value, enum atom_op op, enum atom_type type) {
   bool less;
   switch (op) {
@@ -112,8 +112,8 @@ static inline void lane_result(struct sm_warp *w, unsigned d, unsigned lane, boo
     REG(d + SM_REG_BYTES)[lane] = (uint32_t)(value >> 32);
 }
 
-/* All lanes of m add to one word: one addition in memory, the lanes' old values
- * as if they had come in order. */
+/* All lanes of m add to one word: one addition in memory. The lanes' old values are those of
+ * additions in the order of lanes. */
 static void add_together(struct sm_warp *w, const struct sm_uop *u, uint32_t m, uint8_t *p) {
   uint32_t sum = 0, old[SM_LANES];
   FOR_MASK(i, m) {
@@ -125,7 +125,7 @@ static void add_together(struct sm_warp *w, const struct sm_uop *u, uint32_t m, 
   REG(u->d)[i] = before + old[i];
 }
 
-/* Local memory belongs to its lane and keeps the words of a pair apart. */
+/* Local memory needs no atomics, because it belongs to one lane. The words of a pair are apart. */
 static uint64_t private_load(struct place place, bool wide) {
   uint32_t lo = load_word(place.p, SIZE_32);
   return wide ? sem_pair(lo, load_word(place.p + place.stride, SIZE_32)) : lo;
@@ -149,8 +149,8 @@ static inline uint64_t compare_swap(uint8_t *p, uint64_t expected, uint64_t desi
   return old;
 }
 
-/* s[1] is the value; of CAS the expected one, and s[2] the new one. operation is enum
- * atom_op, or for CAS whether the result is success instead of the old value. type is enum
+/* s[1] is the value; for CAS s[1] is the expected value and s[2] the new one. operation is enum
+ * atom_op; for CAS, 1 means that the result is success instead of the old value. type is enum
  * atom_type, which implies the size. */
 static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                   struct place place) {
@@ -170,14 +170,13 @@ static inline uint64_t one_atomic(const struct sm_warp *w, const struct sm_uop *
   return cas && u->atom.operation ? old == value : old;
 }
 
-/* What shared memory cannot do: operations on floats, and on 64 bits but exchange
- * and compare-and-swap. ptxas lets loops follow for lanes that got Pu = 0, and the
- * loops for f32 keep subnormals. */
+/* Shared memory has no operations on floats, and on 64 bits only exchange and compare-and-swap. For
+ * lanes that get Pu = 0, ptxas adds a loop; that for f32 keeps subnormals. */
 static inline bool only_global(const struct sm_uop *u) {
   return !u->atom.cas && u->atom.type > ATOM_S32 && u->atom.operation != ATOM_EXCH;
 }
 
-/* RED and ATOMG go to global memory whatever the address, as LDG and STG do. */
+/* RED and ATOMG access global memory at any address, as LDG and STG do. */
 static inline struct place atom_place(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                                       uint64_t address) {
   const uint32_t bytes = size_bytes[u->memory.size];
@@ -249,10 +248,9 @@ HANDLER(atom_inc) {
   return NEXT;
 }
 
-/* Global to shared: s[1] is the shared address register, s[2] the uniform one. Lanes
- * whose Pp is false write zeros (cp.async with ignore-src). ZFILL: the last bytes written are
- * zeros, as many as the low bits of the global address say; those are no part of it (what ptxas
- * makes of cp.async's src-size). */
+/* LDGSTS: s[1] is the register of the shared address, s[2] the uniform one. Lanes whose Pp is false
+ * write zeros (cp.async with ignore-src). ZFILL: the low bits of the global address are no part of
+ * it, but the number of zero bytes at the end. ptxas encodes the src-size of cp.async so. */
 static inline const struct sm_uop *copy_to_shared(struct sm_warp *w, const struct sm_uop *u,
                                                   struct sm_l1 *l1) {
   const uint32_t m = exec_mask(w, u);

@@ -20,7 +20,7 @@ static inline struct sem_format format_of(unsigned code) {
   }
 }
 
-/* A conversion's float operand: the bits in its own format, signs applied. */
+/* The float operand of a conversion: the bits in their format, with sign modifiers applied. */
 static inline void source_format(const struct sm_warp *w, const struct sm_uop *u,
                                  struct pairs *out) {
   if (u->convert.from == FORMAT_F64) {
@@ -88,7 +88,7 @@ static inline double round_f64(double x, enum sem_round mode) {
   }
 }
 
-/* f32 to a signed word. */
+/* From f32 to s32. */
 HANDLER(f2i_fast) {
   RESULT(u->d);
   struct sm_lanes t;
@@ -145,7 +145,7 @@ HANDLER(i2f) {
   return NEXT;
 }
 
-/* A word to f32, to nearest. */
+/* From s32 or u32 to f32, rounded to nearest. */
 HANDLER(i2f_fast) {
   RESULT(u->d);
   struct sm_lanes t;
@@ -182,7 +182,7 @@ HANDLER(f2f) {
     return NEXT;
   }
   struct sm_lanes r;
-  /* tf32 is stored in the upper bits; the bits below are zero. */
+  /* tf32 is stored in the upper 19 bits; the others are zero. */
   const unsigned up = u->convert.to == FORMAT_TF32 ? 13 : 0;
   FOR_LANES
   r.l[i] = (uint32_t)out.l[i] << up;
@@ -216,8 +216,8 @@ HANDLER(frnd) {
   return NEXT;
 }
 
-/* Narrows for F2FP. */
-static inline uint32_t narrow(const struct sm_uop *u, uint32_t a) {
+/* A float in F2FP's format, in 16 bits. */
+static inline uint32_t narrow_float(const struct sm_uop *u, uint32_t a) {
   const struct sem_format to = format_of(u->f2fp.to);
   uint32_t h = (uint32_t)sem_convert(a, SEM_FORMAT_F32, to, u->round, u->f2fp.satfinite);
   bool nan = (h & 0x7fff) > (((1ull << to.exponent) - 1) << to.mantissa);
@@ -231,13 +231,13 @@ HANDLER(f2fp) {
   struct sm_lanes ta, tb, tc;
   const uint32_t *a = source(w, u, 0, &ta), *b = source(w, u, 1, &tb), *c = source(w, u, 2, &tc);
   for (unsigned i = 0; i < SM_LANES; i++) {
-    uint32_t high = u->f2fp.merge ? c[i] : narrow(u, a[i]);
-    r[i] = high << 16 | narrow(u, b[i]);
+    uint32_t high = u->f2fp.merge ? c[i] : narrow_float(u, a[i]);
+    r[i] = high << 16 | narrow_float(u, b[i]);
   }
   RESULT_END;
 }
 
-/* Two floats to bytes below the shifted c. */
+/* Two floats as bytes below c, which is shifted left by 16. */
 HANDLER(f2ip) {
   RESULT(u->d);
   struct sm_lanes tb;

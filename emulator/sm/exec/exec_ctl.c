@@ -12,7 +12,7 @@ static inline const struct sm_uop *jump_near(struct sm_warp *w, const struct sm_
   return LIKELY(w->left > 0) ? to : sm_preempt(w, sm_pc_of(w, to));
 }
 
-/* Within the page. */
+/* A branch whose target is in the same page. */
 HANDLER(bra) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (m == w->active[0])
@@ -37,9 +37,9 @@ HANDLER(bra_far) {
   return NEXT;
 }
 
-/* BRA.DIV and BRA.CONV. s[0]: the mask, inverted with mods. BRA.U is taken if all
- * executing lanes take it and else by none: code that ptxas makes relies on it, as the
- * lanes that would jump meet at no barrier. */
+/* BRA.DIV, BRA.CONV and BRA.U. s[0]: the mask, inverted if mods is set. DIV moves the whole group,
+ * lanes with a false guard too (docs/hardware/divergence.md 2). BRA.U is taken by all executing
+ * lanes or by none: if only some took it, no barrier of ptxas would let them converge again. */
 HANDLER(bra_cond) {
   enum { COND_U = 1, COND_DIV = 2 };
   const uint32_t m = exec_mask(w, u) & PP;
@@ -62,7 +62,7 @@ HANDLER(bra_cond) {
   return NEXT;
 }
 
-/* To off plus a register pair: BRX, RET, indirect calls. */
+/* To the sum of branch.target and a register pair: BRX, RET, indirect calls. */
 HANDLER(brx) {
   const uint32_t m = exec_mask(w, u) & PP;
   if (!m)
@@ -130,7 +130,7 @@ HANDLER(break_) {
   return NEXT;
 }
 
-/* Also NANOSLEEP: ptxas puts no YIELD into a loop that has one. */
+/* YIELD and NANOSLEEP: ptxas puts no YIELD into a loop with NANOSLEEP. */
 HANDLER(yield) {
   const uint32_t m = exec_mask(w, u) & PP;
   return m ? sm_switch(w, u) : NEXT;
@@ -150,10 +150,10 @@ HANDLER(warpsync) {
   return sm_warpsync(w, u, m);
 }
 
-/* What BMOV reads besides B0..B15 (fields of the instruction). */
+/* What BMOV reads besides B0..B15, in its encoding. */
 enum { BMOV_MEXITED = 24, BMOV_MACTIVE = 26 };
 
-/* From a barrier register or a special one, or b; to a barrier register, or d. */
+/* From a barrier register, a special one or b, to a barrier register or d. */
 HANDLER(bmov) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes t;
@@ -269,7 +269,7 @@ static void read_special(struct sm_warp *w, const struct sm_uop *u, unsigned num
   case SR_SMEMSZ:
     sm_splat(r, w->shared_bytes);
     break;
-  case SR_LMEMHIOFF: /* where the high region begins: code for debuggers traps below it */
+  case SR_LMEMHIOFF: /* start of the high region: debug code traps if the stack gets below it */
     sm_splat(r, (uint32_t)SM_WINDOW_BYTES - w->cta->grid->local_high);
     break;
   case SR_EQMASK:
@@ -315,7 +315,7 @@ HANDLER(s2r) {
   return NEXT;
 }
 
-/* The pair that begins with an even register. */
+/* CS2R with 64 bits: a register and the next one. */
 HANDLER(s2r64) {
   const uint32_t m = exec_mask(w, u);
   struct sm_lanes lo, hi;
@@ -334,9 +334,9 @@ HANDLER(s2r64) {
 
 /* --- warp-wide ------------------------------------------------------------------ */
 
-/* Writes d for a warp: to all lanes of a uniform register, or to m. */
-static inline void put_warp(struct sm_warp *w, const struct sm_uop *u, uint32_t value, uint32_t m,
-                            bool uniform) {
+/* Writes one value for the warp to d: all lanes if d is a uniform register, else those of m. */
+static inline void splat_result(struct sm_warp *w, const struct sm_uop *u, uint32_t value,
+                                uint32_t m, bool uniform) {
   struct sm_lanes t;
   sm_splat(t.l, value);
   sm_blend(REG(u->d), t.l, uniform ? SM_ALL_LANES : m);
@@ -349,7 +349,7 @@ HANDLER(vote) {
     return NEXT;
   const bool all = p == m, any = p != 0;
   const bool result = u->vote.mode == VOTE_ALL ? all : u->vote.mode == VOTE_ANY ? any : all || !any;
-  put_warp(w, u, p, m, u->vote.to_uniform);
+  splat_result(w, u, p, m, u->vote.to_uniform);
   pred_out(w, u->pd, 0u - result, u->vote.to_uniform ? SM_ALL_LANES : m);
   return NEXT;
 }
@@ -446,12 +446,11 @@ HANDLER(redux) {
       break;
     }
   }
-  put_warp(w, u, r, m, true);
+  splat_result(w, u, r, m, true);
   return NEXT;
 }
 
-/* The first executing lane's value, or the OR of them all; Pu: do the lanes' values
- * differ? */
+/* The value of the first executing lane, or the OR of all. Pu: do the values differ? */
 HANDLER(r2ur) {
   const uint32_t m = exec_mask(w, u);
   if (!m)
@@ -462,7 +461,7 @@ HANDLER(r2ur) {
     differ |= a[i] ^ first;
     all |= a[i];
   }
-  put_warp(w, u, u->r2ur.or_lanes ? all : first, m, true);
+  splat_result(w, u, u->r2ur.or_lanes ? all : first, m, true);
   pred_out(w, u->pd, differ ? ~0u : 0, m);
   return NEXT;
 }

@@ -2,7 +2,7 @@
 #include "emulator/sm/exec/exec_double.h"
 #include "emulator/sm/exec/exec_round.h"
 
-/* An operation with any rounding, signs and operands. */
+/* The handler of an operation with any rounding, modifiers and operands. */
 #define GENERAL(name, third, operation)                                                            \
   HANDLER(name) {                                                                                  \
     const uint32_t m = exec_mask(w, u);                                                            \
@@ -23,7 +23,7 @@ GENERAL(dadd, false, sem_f64(a[i]) + sem_f64(b[i]))
 GENERAL(dmul, false, sem_f64(a[i]) * sem_f64(b[i]))
 GENERAL(dfma, true, __builtin_fma(sem_f64(a[i]), sem_f64(b[i]), sem_f64(c[i])))
 
-/* Part of a source: registers, or the scalar in all lanes. */
+/* 2 * VEC lanes of a source: registers, or the scalar in each lane. */
 static inline void vec_source(const struct sm_warp *w, const struct sm_uop *u, unsigned slot,
                               bool is_scalar, vec splat, unsigned lane, vec v[2]) {
   const uint32_t flip = (uint32_t)(u->mods >> (2 * slot) & SM_SRC_NEG) << 31;
@@ -33,7 +33,7 @@ static inline void vec_source(const struct sm_warp *w, const struct sm_uop *u, u
     vec_zip(v, REG(u->s[slot]) + lane, REG(u->s[slot] + SM_REG_BYTES) + lane, flip);
 }
 
-/* The result, in the lanes of m. */
+/* Stores the result in the lanes of m. */
 static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec *r, uint32_t m) {
   uint32_t *const low = REG(u->d), *const high = REG(u->d + SM_REG_BYTES);
   if (LIKELY(m == SM_ALL_LANES)) {
@@ -47,9 +47,9 @@ static inline void put_vecs(struct sm_warp *w, const struct sm_uop *u, const vec
   sm_blend(high, w->scratch[1].l, m);
 }
 
-/* The same rounded to nearest, without absolute values, and with a scalar of positive sign in
- * one slot or in none: computed in the host's registers. If a result is a NaN, the general
- * handler computes it. */
+/* The handler of a common form: rounded to nearest, without absolute values, and with a scalar of
+ * unchanged sign in slot, or none. It computes in vectors. If a result is a NaN, the general one
+ * computes all. */
 #define FAST(name, general, slot, operation)                                                       \
   HANDLER(name) {                                                                                  \
     const uint32_t m = exec_mask(w, u);                                                            \
@@ -83,7 +83,7 @@ FAST(dfma_rrr, dfma, SM_NO_SLOT, VEC_FMA)
 FAST(dfma_rsr, dfma, 1, VEC_FMA)
 FAST(dfma_rrs, dfma, 2, VEC_FMA)
 
-/* The first and the last comparison code mean MIN and MAX. */
+/* Comparison codes 0 and 15 are MIN and MAX. */
 HANDLER(dsetp) {
   enum { DSETP_MIN = 0, DSETP_MAX = 15 };
   const uint32_t m = exec_mask(w, u);

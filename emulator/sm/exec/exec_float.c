@@ -3,7 +3,7 @@
 
 #define F(x) sem_f32(x)
 
-/* NaN, .FTZ and .SAT of a float result. */
+/* Applies .FTZ and .SAT to a result. */
 static inline void finish_f32(const struct sm_uop *u, uint32_t *r) {
   if (u->ftz) {
     FOR_LANES
@@ -15,8 +15,8 @@ static inline void finish_f32(const struct sm_uop *u, uint32_t *r) {
   }
 }
 
-/* Rare: a NaN among the results becomes the one that the hardware gives. This is separate from
- * the arithmetic, so that the next instruction does not wait for it. */
+/* Replaces each NaN among the results by the one that the hardware gives. It is separate from
+ * the arithmetic because it is rare: the next instruction does not wait for it. */
 #define CANONICAL(r)                                                                               \
   do {                                                                                             \
     if (UNLIKELY(sm_any_nan32(r))) {                                                               \
@@ -67,7 +67,7 @@ static inline void zero_products(const uint32_t *a, const uint32_t *b, uint32_t 
 FLOAT2(fadd, +, false)
 FLOAT2(fmul, *, u->product.fmz)
 
-/* Signs by register: the usual subtractions. */
+/* The sign bit if the operand is negated, else 0. */
 static inline uint32_t sign_flip(const struct sm_uop *u, unsigned slot) {
   return (uint32_t)(u->mods >> (2 * slot) & SM_SRC_NEG) << 31;
 }
@@ -118,7 +118,7 @@ HANDLER(ffma) {
   uint32_t *r = out.l;
   const uint32_t *a = source_f32(w, u, 0, &ta), *b = source_f32(w, u, 1, &tb),
                  *c = source_f32(w, u, 2, &tc);
-  if (u->product.fmz) { /* +0 instead of the product, which then only c passes */
+  if (u->product.fmz) { /* zero times anything is +0 */
     FOR_LANES {
       bool zero = (a[i] << 1 == 0) | (b[i] << 1 == 0);
       ta.l[i] = zero ? 0 : a[i];

@@ -1,4 +1,4 @@
-/* Interpreter core: half precision and bfloat16, two a register. */
+/* Interpreter core: half precision and bfloat16, two values in a register. */
 #include "emulator/sm/exec/exec_round.h"
 
 /* The halves that an operand selects. */
@@ -29,8 +29,8 @@ static inline void source_half(const struct sm_warp *w, const struct sm_uop *u, 
   }
 }
 
-/* .H0_NH1, as products of complex numbers have it: the low half is the high one negated. Only
- * HFMA2's second operand can be so. */
+/* .H0_NH1, used in products of complex numbers: exchanges the halves and negates the new low one.
+ * Only the second operand of HFMA2 can have it. */
 static inline void exchange_halves(float *low, float *high) {
   for (unsigned i = 0; i < SM_LANES; i++) {
     const float h0 = low[i];

@@ -1,5 +1,5 @@
 /* Interpreter core: moves, integer and predicate instructions, vector and
- * uniform alike.
+ * uniform ones.
  */
 #include "emulator/sm/exec/core.h"
 
@@ -11,7 +11,7 @@ static inline void store_lanes(struct sm_warp *w, unsigned offset, const struct 
     sm_blend(REG(offset), value->l, m);
 }
 
-/* The all-ones mask and the +1 that an integer operand's modifiers ask for. */
+/* Modifiers of an integer operand: the mask that inverts it, and the 1 that negation adds. */
 static inline uint32_t int_xor(const struct sm_uop *u, unsigned slot) {
   return u->mods >> (2 * slot) & 3u ? ~0u : 0;
 }
@@ -96,7 +96,7 @@ HANDLER(iadd3) {
   return NEXT;
 }
 
-/* Of two operands, with a carry in and out. */
+/* IADD3 of two operands, with a carry in and out. */
 HANDLER(iadd_carry) {
   RESULT(u->d);
   struct sm_lanes t, out;
@@ -223,7 +223,7 @@ HANDLER(lea) {
   return NEXT;
 }
 
-/* Tables of the operations that get their own loop. */
+/* Truth tables of the operations that have their own loop. */
 enum { LUT_AND = 0xc0, LUT_OR = 0xfc, LUT_XOR = 0x3c, LUT_XOR3 = 0x96, LUT_OR3 = 0xfe };
 
 HANDLER(lop3) {
@@ -267,7 +267,7 @@ HANDLER(lop3) {
 }
 
 /* Shifts of one word: the common forms of SHF, each an expression of the word v
- * and the count n. The count is b's, perhaps wrapped, or an immediate below 32. */
+ * and the count n, which is from b, and wrapped or not, or an immediate below 32. */
 #define SHIFT(name, slot, by_immediate, by_count)                                                  \
   HANDLER(name) {                                                                                  \
     RESULT(u->d);                                                                                  \
@@ -312,7 +312,7 @@ HANDLER(isetp) {
   struct sm_lanes t;
   const uint32_t *a = REG(u->s[0]), *b = source(w, u, 1, &t);
   uint32_t cmp = u->isetp.compare;
-  if (UNLIKELY(u->isetp.extended)) /* equality is decided by the lower half */
+  if (UNLIKELY(u->isetp.extended)) /* if the words are equal, the lower halves decide */
     cmp = cmp == SEM_CMP_EQUAL || cmp == (SEM_CMP_LESS | SEM_CMP_GREATER) ? cmp
                                                                           : cmp & ~SEM_CMP_EQUAL;
   const uint32_t flip = u->isetp.is_signed ? 0 : 0x80000000u;
@@ -498,7 +498,7 @@ HANDLER(i2ip) {
   RESULT_END;
 }
 
-/* The predicate files as a byte for each lane. */
+/* Each lane gets its bits of the predicate file in a byte. */
 HANDLER(p2r) {
   RESULT(u->d);
   struct sm_lanes t, bits;

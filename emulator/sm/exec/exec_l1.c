@@ -1,4 +1,4 @@
-/* Interpreter core: global memory through the L1 cache of the CTA's SM (l1.h). Code that is
+/* Interpreter core: access to global memory by the L1 cache of the SM (l1.h). Code that is
  * decoded for it has these handlers in place of those of exec_mem.c and exec_atom.c. */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/l1.h"
@@ -44,7 +44,7 @@ HANDLER(l1_st_generic) {
   return access_l1(w, u, true, true);
 }
 
-/* The L2 cache does it. */
+/* The L2 cache executes atomics. */
 HANDLER(l1_atom) {
   const uint32_t m = exec_mask(w, u);
   struct addresses a;
@@ -56,7 +56,7 @@ HANDLER(l1_atom) {
   return SM_NAME(atom)(w, u);
 }
 
-/* CCTL.IVALL and its like. */
+/* CCTL.IVALL, .IVALLP and .IV. */
 HANDLER(l1_invalidate) {
   if (exec_mask(w, u))
     sm_l1_invalidate(sm_l1_of(w));

@@ -1,17 +1,17 @@
 /* Interpreter core: arrivals at mbarriers, which are 64-bit objects in shared memory.
  *
  * The low word of one is 2^30 less the arrivals that a phase expects. The high word
- * has the phase in bit 31 and below it 2^31 less the arrivals that are pending, so
- * that the carry of the last one ends the phase. That is the code which ptxas makes
- * of mbarrier.init, .test_wait, .pending_count and .arrive.noComplete: stores, loads
+ * has the phase in bit 31 and below it 2^31 less the pending arrivals, so
+ * that the carry of the last one ends the phase. ptxas relies on this in its code
+ * for mbarrier.init, .test_wait, .pending_count and .arrive.noComplete: stores, loads
  * and plain additions (docs/hardware/sass.md section 4.10).
  */
 #include "emulator/sm/exec/exec_mem.h"
 
 enum { MBARRIER_BYTES = 8 };
 
-/* What a lane's instruction does to the object at p: an arrival, or one
- * more than its low word (what a phase expects is one less). d: the object before. */
+/* Executes a lane's instruction on the object at p: an arrival, or with counts_only an increment of
+ * the low word (a phase expects one arrival less). d: the object before. */
 static inline void arrive_at(struct sm_warp *w, const struct sm_uop *u, unsigned lane, uint8_t *p) {
   const uint32_t phase = 1u << 31, expected_base = 1u << 30;
   const uint32_t low = load_word(p, SIZE_32);
@@ -28,7 +28,7 @@ static inline void arrive_at(struct sm_warp *w, const struct sm_uop *u, unsigned
   REG(u->d + SM_REG_BYTES)[lane] = high;
 }
 
-/* ATOMS.ARRIVE; also ARRIVES, which follows asynchronous copies: here they have ended. */
+/* ATOMS.ARRIVE; also ARRIVES, which waits for asynchronous copies: here they have always ended. */
 HANDLER(arrive) {
   const uint32_t m = exec_mask(w, u);
   if (!m)

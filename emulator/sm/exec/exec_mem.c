@@ -1,12 +1,12 @@
 /* Interpreter core: loads and stores in global, shared, local and constant
  * memory. Rules: docs/hardware/sass.md section 4.10, docs/hardware/divergence.md sections 6
- * and 7. The fields of these uops are explained in exec_mem.h.
+ * and 7. exec_mem.h explains the fields of these uops.
  */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/doubles.h"
 
-/* Words from 16 places: often all the same or consecutive, if a work-group's rows are half a
- * warp wide. Offsets are below 2^31. */
+/* Words at 16 offsets from p, below 2^31. They are often all the same or consecutive: the rows of a
+ * work-group may have 16 work-items. */
 static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *at) {
   enum { HALF = SM_LANES / 2 };
   uint32_t differ = 0, spread = 0;
@@ -37,7 +37,7 @@ static inline void gather_half(uint32_t *out, const uint8_t *p, const uint32_t *
   }
 }
 
-/* Words from 32 places in one piece of host memory to registers. */
+/* Loads the elements at 32 offsets from p to the registers of the lanes of m. */
 static inline void gather_words(struct sm_warp *w, unsigned d, const uint8_t *p, const uint32_t *at,
                                 enum size size, uint32_t m) {
   const unsigned words = size <= SIZE_32 ? 1 : size == SIZE_64 ? 2 : 4;
@@ -86,8 +86,8 @@ static inline void scatter_words(const struct sm_warp *w, unsigned s, uint8_t *p
   }
 }
 
-/* One host run that holds all the addresses, or NULL; at gets offsets in it,
- * below 2^31. */
+/* The host address of the smallest of the addresses, or NULL if they are not in one mapping. at
+ * gets their offsets from it, below 2^31. */
 static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uint32_t bytes,
                                bool write, uint32_t *at) {
   uint64_t min = a->l[0], max = a->l[0];
@@ -102,7 +102,7 @@ static inline uint8_t *one_run(struct sm_warp *w, const struct addresses *a, uin
   return sm_global(w->cta, min, max - min + bytes, write);
 }
 
-/* The same when all lanes run and their addresses share the high word; NULL in all other cases. */
+/* The same if all lanes execute and the high words of their addresses are equal; NULL otherwise. */
 static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const uint32_t *lo,
                                 const uint32_t *hi, uint32_t bytes, bool write, uint32_t *at) {
   const uint32_t h0 = hi[0];
@@ -124,7 +124,7 @@ static inline uint8_t *near_run(struct sm_warp *w, const struct sm_uop *u, const
 
 enum pattern { PATTERN_ANY, PATTERN_UNIT, PATTERN_SAME };
 
-/* The pattern of the lanes' addresses when all lanes run: consecutive, or all the same. */
+/* The pattern of the addresses if all lanes execute: consecutive, or all the same. */
 static inline enum pattern pattern64(const uint32_t *lo, const uint32_t *hi, uint32_t bytes) {
   const uint32_t l0 = lo[0], h0 = hi[0];
   uint32_t differ = 0, spread = 0;
@@ -191,7 +191,7 @@ static inline void load_same(struct sm_warp *w, unsigned d, const uint8_t *p, en
     sm_splat(REG(d + k * SM_REG_BYTES), load_word(p + 4 * k, SIZE_32));
 }
 
-/* Lane by lane: addresses in several mappings, or generic ones. */
+/* Accesses lane by lane, for addresses in several mappings, and generic ones. */
 static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct sm_uop *u,
                                                 uint32_t m, const struct addresses *a, bool generic,
                                                 bool write) {
@@ -206,7 +206,7 @@ static inline const struct sm_uop *access_lanes(struct sm_warp *w, const struct 
   return NEXT;
 }
 
-/* Global memory, for any lanes and any addresses. */
+/* Accesses global memory for any lanes and any addresses. */
 static inline const struct sm_uop *access_any(struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                               bool write) {
   struct addresses a;
@@ -282,7 +282,7 @@ HANDLER(st_global) {
   return m ? access_any(w, u, m, true) : NEXT;
 }
 
-/* Does any lane's address lie in a window? */
+/* Is any address in a window? */
 static inline bool any_in_windows(const struct sm_warp *w, const struct addresses *a) {
   const uint64_t s = w->cta->grid->shared_window, l = w->cta->grid->local_window;
   uint64_t any = 0;

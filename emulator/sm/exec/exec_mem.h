@@ -1,8 +1,8 @@
 /* Interpreter core: addresses of memory instructions and access by one lane,
  * for loads, stores and atomics.
  *
- * s[0] is the address register; the rest is in the arguments of the groups "memory"
- * and those that begin as it does (sm87.isa).
+ * s[0] is the address register; the other parts are in the arguments of the group "memory"
+ * and of the groups that begin with it (sm87.isa).
  */
 #ifndef TEGRACL_SM_EXEC_MEM_H
 #define TEGRACL_SM_EXEC_MEM_H
@@ -97,7 +97,7 @@ static inline const struct sm_uop *raise_misaligned(struct sm_warp *w, const str
 
 /* --- one lane, any space --------------------------------------------------- */
 
-/* The place of a word of local memory: words are interleaved over the lanes.
+/* The place of a lane's bytes in local memory, whose words are interleaved over the lanes.
  * NULL if the access is not within the low or the high region. */
 static inline uint8_t *local_place(const struct sm_warp *w, uint64_t offset, uint32_t bytes,
                                    unsigned lane) {
@@ -149,14 +149,14 @@ static inline struct place generic_place(struct sm_warp *w, const struct sm_uop 
   return place;
 }
 
-/* A generic address is one of shared or local memory. */
+/* Is a generic address one of shared or local memory? */
 static inline bool in_windows(const struct sm_warp *w, uint64_t address) {
   const struct sm_grid *grid = w->cta->grid;
   return address - grid->shared_window < SM_WINDOW_BYTES ||
          address - grid->local_window < SM_WINDOW_BYTES;
 }
 
-/* One lane's element, between its place and its registers. */
+/* Moves one lane's element between its place and its registers. */
 static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned lane,
                              struct place place, bool write) {
   const enum size size = u->memory.size, part = size <= SIZE_32 ? size : SIZE_32;
@@ -169,8 +169,8 @@ static inline void move_lane(struct sm_warp *w, const struct sm_uop *u, unsigned
   }
 }
 
-/* 32-bit addresses: register * scale + UR + offset; lanes outside m get the address of a lane of
- * m. *low and *high are the extremes, *bits all bits that occur. */
+/* 32-bit addresses: register << scale, + UR + offset. Lanes outside m get the address of a lane of
+ * m. *high is the greatest address, and *bits has the bits that any address has. */
 static inline void addresses32(const struct sm_warp *w, const struct sm_uop *u, uint32_t m,
                                uint32_t *at, uint32_t *high, uint32_t *bits) {
   const uint32_t *a = REG(u->s[0]);
@@ -189,7 +189,7 @@ static inline void addresses32(const struct sm_warp *w, const struct sm_uop *u, 
   *bits = all;
 }
 
-/* A shared access that is out of range or misaligned in some lane. */
+/* Raises the fault of a shared access that is out of range or misaligned in some lane. */
 static inline const struct sm_uop *shared_fault(struct sm_warp *w, const struct sm_uop *u,
                                                 uint32_t m, const uint32_t *at, uint32_t bytes,
                                                 bool write) {

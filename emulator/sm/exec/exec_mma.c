@@ -1,8 +1,8 @@
 /* Interpreter core: tensor instructions, and those that load and transpose the
- * matrices for them. Where elements lie: PTX manual, "Matrix Fragments" of the
+ * matrices for them. Places of the elements: PTX manual, "Matrix Fragments" of the
  * mma instructions. Lane 4 g + t of a warp holds words t, t + 4, ... of row g (and
  * g + 8) of A and of column g of B, and columns 2 t and 2 t + 1 of those rows of C
- * and D. All lanes' registers count, whichever lanes are active.
+ * and D. The registers of all lanes are used, also of inactive ones.
  */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/exec_round.h"
@@ -13,15 +13,15 @@ enum {
   GROUPS = 8,  /* quads of a warp; rows of an eighth */
   ROWS = 16,   /* of A, C, D at most */
   COLUMNS = 8, /* of B, C, D */
-  A_WORDS = 8, /* of a row, at most */
+  A_WORDS = 8, /* of a row of A, at most */
   B_WORDS = 16,
-  SPARSE_CHOICES = 32, /* bytes of a row that metadata places */
+  SPARSE_CHOICES = 32, /* elements of a row that metadata places, at most */
 };
 
 /* Functions with large frames are not inlined into handlers, which end with a call. */
 #define APART __attribute__((noinline))
 
-/* The words of A and B as matrices. With one register A has 8 rows. */
+/* The words of A and B as matrices. If A has one register, it has 8 rows. */
 struct words {
   uint32_t a[ROWS][A_WORDS], b[B_WORDS][COLUMNS];
   unsigned rows, a_words;
@@ -43,7 +43,7 @@ static inline void load_words(struct words *t, const struct sm_warp *w, const st
   }
 }
 
-/* A row of 32-bit accumulators from C, or to D in the lanes of m. */
+/* Loads a row of 32-bit accumulators from C; stores one to D, in the lanes of m. */
 static inline void load_row(uint32_t *row, const struct sm_warp *w, const struct sm_uop *u,
                             unsigned number) {
   const unsigned r = number / GROUPS * 2, lane = number % GROUPS * QUAD;
@@ -65,11 +65,11 @@ typedef int32_t i32_columns __attribute__((vector_size(COLUMNS * sizeof(int32_t)
 
 /* --- sparse operands --------------------------------------------------------------- */
 
-/* Where along k the elements of a row of A belong, of 16 bits or (bytes) of 8.
- * Each element has two bits that
- * choose a place out of four; each two share the four. The words of metadata lie
- * in the quad's lanes: of 16-bit elements, eight of row g in the low and eight of row
- * g + 8 in the high half; of bytes, 16 of each row in turn. */
+/* The places along k of the elements of a row of A, which have 16 bits or (bytes) 8. Each element
+ * has two bits of metadata that choose one of four places; two elements choose from the same four.
+ * The words of metadata are in the lanes of the row's quad. With 16-bit elements, each word has
+ * eight of row g in its low half and eight of row g + 8 in its high half. With bytes, the words
+ * have 16 of each row in turn. */
 static inline void sparse_places(uint8_t *place, const struct sm_warp *w, const struct sm_uop *u,
                                  unsigned row, unsigned count, bool bytes) {
   const uint32_t *words = REG(u->mma.metadata) + row % GROUPS * QUAD;
@@ -87,7 +87,7 @@ static inline void sparse_places(uint8_t *place, const struct sm_warp *w, const 
 
 enum { A_FLOATS = 2 * A_WORDS, B_FLOATS = 2 * B_WORDS };
 
-/* Elements as they are, and as factors: with zero for infinities and NaN, and with their
+/* Elements as they are (raw), and as factors: zero for infinities and NaN, and with their
  * exponents. */
 struct floats {
   float a_raw[ROWS][A_FLOATS], b_raw[B_FLOATS][COLUMNS];
@@ -99,7 +99,7 @@ struct floats {
   bool specials;
 };
 
-/* One element of a register's words, in all lanes. */
+/* One element of each lane's word. */
 struct decoded {
   float raw[SM_LANES], v[SM_LANES];
   int32_t exponent[SM_LANES];
@@ -121,7 +121,7 @@ static inline void decode_elements(struct decoded *out, const uint32_t *words, u
   out->specials = specials;
 }
 
-/* The fields are those of struct words. */
+/* Loads the elements of A and B. Rows and columns are those of struct words. */
 static inline void load_floats(struct floats *t, const struct sm_warp *w, const struct sm_uop *u,
                                enum sem_mma_type type) {
   const unsigned in_word = type == SEM_MMA_TF32 ? 1 : 2;
@@ -187,7 +187,7 @@ struct sums {
 
 #define FOR_ALL SM_INDEPENDENT for (unsigned i = 0; i < ROWS * COLUMNS; i++)
 
-/* c += the products of count elements from k on */
+/* c += the products of count elements along k, starting at first */
 static inline void sum_terms(struct sums *s, const struct floats *t, unsigned first, unsigned count,
                              bool to_f16) {
   const int32_t least = to_f16 ? SEM_F16_LEAST : SEM_F32_LEAST;
@@ -215,7 +215,7 @@ static inline void sum_terms(struct sums *s, const struct floats *t, unsigned fi
     FOR_ALL s->c[i] = sem_mma_to_f32(s->sum[i], s->top[i]);
 }
 
-/* Where infinities or NaN take part, the sum is one if a sum of doubles is. */
+/* For sums with infinities or NaN: the result is the sum of doubles where that is one of them. */
 static void sum_specials(float *c, const float *before, const struct floats *t, unsigned first,
                          unsigned count) {
   for (unsigned n = 0; n < ROWS * COLUMNS; n++) {
@@ -228,7 +228,7 @@ static void sum_specials(float *c, const float *before, const struct floats *t, 
   }
 }
 
-/* Accumulators of f16, two in a register, and of f32. */
+/* Loads accumulators of f16, two in a register, or of f32. */
 static inline void load_sums(struct sums *s, const struct sm_warp *w, const struct sm_uop *u) {
   for (unsigned i = 0; i < ROWS; i++) {
     uint32_t row[COLUMNS];
@@ -347,7 +347,7 @@ static inline uint32_t sign_of(enum integer type, unsigned bits) {
   return type & 1 ? 1u << (bits - 1) : 0;
 }
 
-/* c plus sums, which are less than 2^24 */
+/* c += sum, whose elements are less than 2^24 */
 static inline void add_integers(uint32_t *c, const i32_columns *sum, bool saturates) {
   for (unsigned j = 0; j < COLUMNS; j++) {
     const int64_t exact = (int64_t)(int32_t)c[j] + (*sum)[j];
@@ -391,7 +391,7 @@ static APART void multiply_integers(struct sm_warp *w, const struct sm_uop *u, u
     multiply_elements(w, u, m, 4);
 }
 
-/* Sums of the bits of XOR, or AND. */
+/* Counts the bits of XOR, or of AND. */
 static APART void multiply_bits(struct sm_warp *w, const struct sm_uop *u, uint32_t m) {
   struct words t;
   load_words(&t, w, u);
@@ -422,7 +422,7 @@ MULTIPLIER(bmma, multiply_bits)
 
 /* --- matrices of 8 by 8 halves -------------------------------------------------------- */
 
-/* What lane i holds of a matrix with a row of four words in each of eight places. */
+/* The word of lane i of a matrix, which is given as eight rows of four words. */
 static inline uint32_t matrix_word(const uint32_t (*row)[QUAD], unsigned i, bool transposed) {
   if (!transposed)
     return row[i / QUAD][i % QUAD];

@@ -1,10 +1,10 @@
-/* Interpreter core: what NVIDIA's compilers are not known to make for compute code, but
- * open ones do.
+/* Interpreter core: instructions that open compilers emit for compute code, but NVIDIA's, as far as
+ * known, do not.
  */
 #include "emulator/sm/exec/exec_mem.h"
 #include "emulator/sm/exec/exec_round.h"
 
-/* An operand is a constant of the buffer that a descriptor in uniform registers names: address
+/* An operand is a constant in a buffer, which a descriptor in uniform registers names by address
  * and size in units of 16 bytes (Mesa, nvk_descriptor_types.h, nvk_bindless_cbuf). */
 HANDLER(bindless) {
   enum { ADDRESS_BITS = 45, UNIT_SHIFT = 4 };
@@ -22,7 +22,7 @@ HANDLER(bindless) {
   return u->execute(w, u);
 }
 
-/* A product times 2^-3 to 2^3, rounded once; scale SCALE_NONE is 2^0. (As a
+/* A product times 2^-3 to 2^3, rounded once; SCALE_NONE is 2^0. (That it is a
  * factor of the result: Mesa, nv50_ir, postFactor.) */
 HANDLER(fmul_scaled) {
   enum { SCALE_NONE = 4 };

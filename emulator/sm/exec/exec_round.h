@@ -6,14 +6,13 @@
 
 #include <fenv.h>
 
-/* The order of loads, float operations and stores around a change of the
- * rounding mode: nothing moves across it, and the compiler must think that the
- * lanes after the pointers are rewritten. */
+/* Keeps loads, float operations and stores on their side of a change of the rounding mode: for the
+ * compiler, the pointers and the memory may change here. */
 #define FENCE_LANES(r, a, b, c)                                                                    \
   __asm__ volatile("" : "+r"(r), "+r"(a), "+r"(b), "+r"(c) : : "memory")
 
 #if defined(__SSE2__)
-/* MXCSR's rounding field has the order of enum sem_round. */
+/* The rounding field of MXCSR has the values of enum sem_round. */
 enum { MXCSR_ROUND_SHIFT = 13, MXCSR_ROUND_MASK = 3 << MXCSR_ROUND_SHIFT };
 static inline void set_round(enum sem_round mode) {
   _mm_setcsr((_mm_getcsr() & ~(unsigned)MXCSR_ROUND_MASK) | (unsigned)mode << MXCSR_ROUND_SHIFT);
@@ -25,7 +24,7 @@ static inline void set_round(enum sem_round mode) {
 }
 #endif
 
-/* Runs a loop in the uop's rounding mode. */
+/* Runs a loop in a rounding mode. */
 #define IN_ROUND(mode, r, a, b, c, loop)                                                           \
   do {                                                                                             \
     if (LIKELY((mode) == SEM_RN)) {                                                                \

@@ -1,4 +1,4 @@
-/* Interpreter core: texture instructions. The texture units work on one lane after the other:
+/* Interpreter core: texture instructions, which are executed lane by lane:
  * texture.c. */
 #include "emulator/sm/exec/core.h"
 

@@ -19,7 +19,7 @@ struct sm_lanes {
   uint32_t l[SM_LANES];
 } __attribute__((aligned(SM_REG_BYTES)));
 
-/* A loop whose iterations do not depend on each other: destination and source
+/* Loops whose iterations do not depend on each other: destination and source
  * registers are either the same or disjoint. */
 #ifdef __clang__
 #define SM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -45,7 +45,7 @@ static const uint32_t sm_lane_index[SM_LANES] __attribute__((aligned(SM_REG_BYTE
     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 };
 
-/* One bit per lane: its top bit. */
+/* A mask with the top bit of each lane. */
 static inline uint32_t sm_mask_of(const uint32_t *v) {
 #if defined(__AVX512DQ__)
   uint32_t low = _mm512_movepi32_mask(_mm512_load_si512(v));
@@ -69,7 +69,7 @@ static inline uint32_t sm_mask_of(const uint32_t *v) {
 #endif
 }
 
-/* Lanes where a > b, as signed words after flip, and where a == b. */
+/* Masks of the lanes where a > b, as signed words after XOR with flip, and where a == b. */
 static inline uint32_t sm_mask_more(const uint32_t *a, const uint32_t *b, uint32_t flip) {
 #if defined(__AVX512F__)
   const __m512i f = _mm512_set1_epi32((int)flip);
@@ -117,7 +117,7 @@ static inline int sm_any_nan32(const uint32_t *v) {
 #endif
 }
 
-/* d = s in the lanes of mask. */
+/* d = s, in the lanes of mask. */
 static inline void sm_blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #if defined(__AVX512F__)
   _mm512_mask_store_epi32(d, (__mmask16)mask, _mm512_load_si512(s));

@@ -12,7 +12,7 @@
 
 #include "emulator/sm/exec/sem_int.h"
 
-/* As the instructions encode them; conversions to integer name the same values
+/* In the instructions' encoding. Conversions to integer name the same values
  * ROUND, FLOOR, CEIL, TRUNC. */
 enum sem_round { SEM_RN, SEM_RM, SEM_RP, SEM_RZ };
 
@@ -68,7 +68,7 @@ static inline uint32_t sem_sat32(uint32_t a) {
   return low > SEM_F32_ONE ? SEM_F32_ONE : low;
 }
 
-/* The order of two f32 as all ones where a comparison code holds. */
+/* Compares two f32: all ones if a comparison code (SEM_CMP_*) holds, else 0. */
 static inline uint32_t sem_compare_f32(uint32_t a, uint32_t b, uint32_t cmp) {
   float x = sem_f32(a), y = sem_f32(b);
   uint32_t less = x < y ? cmp & SEM_CMP_LESS : 0;
@@ -104,8 +104,8 @@ static inline uint32_t sem_minmax32(uint32_t a, uint32_t b, bool min, bool nan, 
   return all_nan ? SEM_F32_NAN : r;
 }
 
-/* FCHK: could a division by Newton's steps leave the safe exponents? Any
- * conservative answer is right (docs/hardware/floating-point.md section 5). */
+/* FCHK: could a division by Newton's method leave the safe range of exponents? Any
+ * conservative result is correct (docs/hardware/floating-point.md section 5). */
 static inline bool sem_fchk(uint32_t a, uint32_t b) {
   int ea = (int)(a >> 23 & 255), eb = (int)(b >> 23 & 255);
   enum { SPECIAL = 255, B_MAX = 253, DIFF_MIN = -125, DIFF_MAX = 126, A_MIN = 24 };
@@ -113,8 +113,8 @@ static inline bool sem_fchk(uint32_t a, uint32_t b) {
          ea - eb > DIFF_MAX || ea <= A_MIN;
 }
 
-/* The NaN that a double operation gives: an input's, made quiet, or the
- * invalid-operation one. */
+/* The NaN that a double operation results in: the first NaN among the operands, made quiet, or that
+ * of an invalid operation. */
 static inline uint64_t sem_nan64(uint64_t a, uint64_t b, uint64_t c) {
   const uint64_t quiet = 1ull << 51;
   double x = sem_f64(a), y = sem_f64(b), z = sem_f64(c);
@@ -135,7 +135,7 @@ static const struct sem_format SEM_FORMAT_F32 = {23, 8};
 static const struct sem_format SEM_FORMAT_F64 = {52, 11};
 
 /* The bits of sig * 2^exp in a format, correctly rounded. The lowest bit of sig
- * may stand for everything below it when sig has its top bits set. */
+ * may represent all lower bits if the top bits of sig are set. */
 static inline uint64_t sem_round_pack(bool negative, uint64_t sig, int exp,
                                       struct sem_format format, enum sem_round mode,
                                       bool saturate) {
@@ -228,8 +228,7 @@ static inline uint64_t sem_from_int(uint64_t value, bool is_signed, struct sem_f
   return sem_round_pack(negative, negative ? 0 - value : value, 0, to, mode, false);
 }
 
-/* Rounds a value to an integer; the result is exact in 64 bits of significand
- * unless the value was an integer already. */
+/* Rounds a value to an integer. A negative exponent becomes 0, unless the value is 0. */
 static inline struct sem_parts sem_to_integral(struct sem_parts p, enum sem_round mode) {
   if (p.nan || p.infinite || p.exp >= 0 || p.sig == 0)
     return p;
@@ -255,8 +254,8 @@ static inline struct sem_parts sem_to_integral(struct sem_parts p, enum sem_roun
   return p;
 }
 
-/* F2I: saturates; NaN gives 0 with ntz, else the lowest bit pattern with only
- * the sign bit of the destination set. The result is sign-extended. */
+/* F2I: saturates. NaN gives 0 with ntz, else only the sign bit of the destination. Negative results
+ * are sign-extended. */
 static inline uint64_t sem_to_int(uint64_t bits, struct sem_format from, unsigned width,
                                   bool is_signed, enum sem_round mode, bool ntz) {
   struct sem_parts p = sem_unpack(bits, from);
@@ -306,8 +305,8 @@ static inline float sem_bf16_to_f32(uint32_t h) {
   return sem_f32(h << 16);
 }
 
-/* Narrows with everything that was lost kept in the lowest bit ("round to
- * odd"), so that a second rounding to half the width is still correct. */
+/* Narrows with "round to odd": the lowest bit is set if anything was lost,
+ * so a second rounding to half the width is still correct. */
 static inline float sem_odd_f32(double d) {
   float f = (float)d;
   uint32_t bits = sem_bits32(f);

@@ -58,7 +58,8 @@ static inline uint32_t sem_shf(uint32_t lo, uint32_t count, uint32_t hi, bool ri
   return high ? (uint32_t)(out >> 32) : (uint32_t)out;
 }
 
-/* LOP3: mux down the table; t[k] is all ones where bit k of the table is set. */
+/* LOP3's truth table: its bits 2k and 2k + 1 are base[k] and base[k] ^ flip[k], each in all 32 bits
+ * of a word. */
 struct sem_lut {
   uint32_t base[4], flip[4];
 };
@@ -78,17 +79,6 @@ static inline uint32_t sem_lop3(uint32_t a, uint32_t b, uint32_t c, struct sem_l
   uint32_t t2 = lut.base[2] ^ (lut.flip[2] & c), t3 = lut.base[3] ^ (lut.flip[3] & c);
   uint32_t u0 = t0 ^ ((t0 ^ t1) & b), u1 = t2 ^ ((t2 ^ t3) & b);
   return u0 ^ ((u0 ^ u1) & a);
-}
-
-static inline uint32_t sem_compare_s32(uint32_t a, uint32_t b, uint32_t cmp) {
-  uint32_t less = (int32_t)a < (int32_t)b ? cmp & SEM_CMP_LESS : 0;
-  uint32_t more = (int32_t)a > (int32_t)b ? cmp & SEM_CMP_GREATER : 0;
-  uint32_t same = a == b ? cmp & SEM_CMP_EQUAL : 0;
-  return (less | more | same) ? ~0u : 0;
-}
-
-static inline uint32_t sem_compare_u32(uint32_t a, uint32_t b, uint32_t cmp) {
-  return sem_compare_s32(a ^ 0x80000000u, b ^ 0x80000000u, cmp);
 }
 
 static inline uint32_t sem_popc(uint32_t a) {
@@ -139,7 +129,7 @@ enum sem_prmt {
   SEM_PRMT_RC16
 };
 
-/* The four selector nibbles that a PRMT mode makes of its selector operand. */
+/* The four nibbles by which a PRMT mode selects bytes, from its selector operand. */
 static inline uint32_t sem_prmt_selector(uint32_t sel, enum sem_prmt mode) {
   if (mode == SEM_PRMT_INDEX)
     return sel & 0xffff;
@@ -222,7 +212,7 @@ static inline uint32_t sem_absdiff4(uint32_t a, uint32_t b, uint32_t c, bool is_
   return sum ? c : bytes;
 }
 
-/* Clamps a signed word to a field of bits bits. */
+/* Clamps a signed word to the range of a field of so many bits. */
 static inline uint32_t sem_clamp(uint32_t a, unsigned bits, bool is_signed) {
   int32_t low = is_signed ? -(int32_t)(1u << (bits - 1)) : 0;
   int32_t high = (int32_t)((1u << (bits - (is_signed ? 1 : 0))) - 1);
@@ -230,7 +220,7 @@ static inline uint32_t sem_clamp(uint32_t a, unsigned bits, bool is_signed) {
   return (uint32_t)(v < low ? low : v > high ? high : v);
 }
 
-/* I2IP: two clamped words below the shifted c. */
+/* I2IP: two clamped words as fields below c, which is shifted left by both. */
 static inline uint32_t sem_i2ip(uint32_t a, uint32_t b, uint32_t c, unsigned bits, bool is_signed) {
   uint32_t field = (1u << bits) - 1;
   uint32_t low = sem_clamp(b, bits, is_signed) & field;

@@ -7,15 +7,15 @@
  * NVIDIA tensor cores" (2021); P. Xie and others, "MMA-Sim" (arXiv 2511.10909),
  * whose model for Ampere it is:
  *
- * - Along k, SEM_MMA_BYTES of each operand are summed with the accumulator at
- *   once; the result, rounded, is the accumulator of the next ones.
+ * - Along k, the products of SEM_MMA_BYTES of each operand are added to the accumulator at
+ *   once; the rounded result is the accumulator of the next ones.
  * - Products are exact. Exponents of products are sums of the factors' exponents
  *   (those of subnormals are their format's least), not normalised.
- * - All terms are aligned with the greatest exponent, and what lies below
- *   SEM_MMA_FRACTION bits of fraction is cut off each; then the sum is exact.
+ * - All terms are aligned with the greatest exponent, and the bits of each below
+ *   SEM_MMA_FRACTION bits of fraction are cut off; then the sum is exact.
  * - The sum becomes f32 by cutting off, or f16 rounded to nearest even. Subnormals
- *   count as any number. An exact zero is +0, a NaN the canonical one.
- * - Of a tf32 operand only the upper 19 bits count.
+ *   are kept. An exact zero is +0, a NaN the canonical one.
+ * - Of a tf32 operand only the upper 19 bits are used.
  *
  * No measurements exist of the order of sums of sparse operands (assumed: that of the
  * elements which are present), nor of whether .SAT of integers clamps more than once
@@ -33,7 +33,7 @@ enum {
   SEM_MMA_FRACTION = 24,
   SEM_MMA_NOTHING = -1000, /* the exponent of a factor that is zero */
   SEM_F32_BIAS = 127,
-  SEM_F32_LEAST = -126, /* exponents of subnormals */
+  SEM_F32_LEAST = -126, /* least exponents, which subnormals have */
   SEM_F16_LEAST = -14,
 };
 
@@ -58,13 +58,13 @@ static inline bool sem_mma_finite(float v) {
   return (sem_bits32(v) & SEM_F32_EXP) != SEM_F32_EXP;
 }
 
-/* The exponent of a value in a format with a least one. */
+/* The exponent of a value in a format whose least exponent is least. */
 static inline int32_t sem_mma_exponent(float v, int32_t least) {
   const int32_t field = (int32_t)((sem_bits32(v) & SEM_F32_EXP) >> 23);
   return v == 0 ? SEM_MMA_NOTHING : sem_mma_max(field - SEM_F32_BIAS, least);
 }
 
-/* 2^n of normal doubles. */
+/* 2^n, for the exponents of normal doubles. */
 static inline double sem_mma_power(int32_t n) {
   enum { F64_BIAS = 1023, F64_MANTISSA = 52 };
   return sem_f64((uint64_t)(F64_BIAS + n) << F64_MANTISSA);
@@ -81,8 +81,7 @@ static inline float sem_mma_to_f32(int32_t sum, int32_t top) {
   return sum < 0 ? -value : value;
 }
 
-/* The same as f16, in f32. Beside a power of two the unit in the last place of the sum is
- * that of f16. */
+/* The same rounded to f16, in f32: a sum with power has f16's unit in the last place. */
 static inline float sem_mma_to_f16(int32_t sum, int32_t top) {
   enum { F16_MANTISSA = 10, F64_MANTISSA = 52, F64_BIAS = 1023, F64_EXPONENT = 0x7ff };
   const double most = 65504;
@@ -95,7 +94,7 @@ static inline float sem_mma_to_f16(int32_t sum, int32_t top) {
   return sum < 0 ? -f : f;
 }
 
-/* The bits of an f16 that is exact in f32. */
+/* The bits of a value as f16, in which it is exact. */
 static inline uint32_t sem_mma_f16_bits(float v) {
   const uint32_t scale_down = (uint32_t)(SEM_F32_BIAS - 112) << 23; /* exponent bias 127 to 15 */
   const uint32_t sign = sem_bits32(v) >> 16 & 0x8000;

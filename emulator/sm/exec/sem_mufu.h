@@ -1,13 +1,13 @@
-/* MUFU: the special functions, computed in double and rounded once, which is
+/* MUFU: the special functions, computed in double and rounded once. That is
  * within the documented bounds (docs/hardware/floating-point.md section 6). Written
- * without branches and library calls where a loop over lanes should vectorise.
+ * without branches and library calls where loops over lanes should be vectorised.
  */
 #ifndef TEGRACL_SM_SEM_MUFU_H
 #define TEGRACL_SM_SEM_MUFU_H
 
 #include "emulator/sm/exec/sem_float.h"
 
-/* As the instruction encodes them. */
+/* In the encoding of the instruction. */
 enum sem_mufu {
   SEM_MUFU_COS,
   SEM_MUFU_SIN,
@@ -21,7 +21,7 @@ enum sem_mufu {
   SEM_MUFU_TANH,
 };
 
-/* The nearest integer, for magnitudes below 2^51: adding and taking away a
+/* The nearest integer, for magnitudes below 2^51: adds and subtracts a
  * number whose last bit is worth one. */
 static inline double sem_nearest(double x) {
   const double shifter = 0x1.8p52;
@@ -105,11 +105,11 @@ static inline uint32_t sem_sqrt(uint32_t a) {
 static inline uint32_t sem_turn(uint32_t a, bool cosine) {
   a = sem_flush32(a);
   double x = sem_f32(a);
-  bool huge = !(fabs(x) < 0x1p24); /* whole turns only, or not a number */
+  bool huge = !(fabs(x) < 0x1p24); /* a whole number of turns, or NaN */
   double y = huge ? 0 : x;
   double t = y - sem_nearest(y); /* -1/2 .. 1/2 */
   double u = fabs(t);
-  /* One quarter turn: sin for t, cos by the distance from the quarter. */
+  /* The result is the sine of s turns, up to the sign; s is at most a quarter. */
   double s = cosine ? 0.25 - u : (u > 0.25 ? 0.5 - u : u);
   double v = s * 6.283185307179586, w = v * v, r = -1.0 / 1307674368000;
   r = r * w + 1.0 / 6227020800;

@@ -1,4 +1,4 @@
-/* What each instruction computes, for the interpreter and the tests alike:
+/* What each instruction computes, for the interpreter and the tests:
  * functions of one lane that a loop over thirty-two lanes (lanes.h) turns into
  * vector code.
  */

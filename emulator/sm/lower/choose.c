@@ -1,10 +1,10 @@
-/* Choice between the handlers of one instruction, by what its uop holds: one for each form
- * that is common enough to be worth it, and a general one. The generated functions call
+/* Choice between the handlers of one instruction, by the contents of its uop: one for each form
+ * that is common, and a general one. The generated functions call
  * these when operands and arguments are in place (sm87.isa, choose=).
  */
 #include "emulator/sm/lower/lower.h"
 
-static bool plain_mods(const struct sm_uop *u) {
+static bool has_no_mods(const struct sm_uop *u) {
   return u->mods == 0;
 }
 
@@ -19,14 +19,14 @@ unsigned sm_choose_iadd3(struct lowering *l, unsigned handler) {
   if (u->pd != SM_PRED_DISCARD || u->pe != SM_PRED_DISCARD || u->scalar_slot == 0 ||
       u->scalar_slot == 2)
     return handler;
-  if (!plain_mods(u))
+  if (!has_no_mods(u))
     return SM_H_iadd3_plain;
   return u->scalar_slot == SM_NO_SLOT ? SM_H_iadd3_rrr : SM_H_iadd3_rsr;
 }
 
 unsigned sm_choose_imad(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
-  if (!plain_mods(u))
+  if (!has_no_mods(u))
     return handler;
   /* A product with RZ is a move. */
   const bool zero = u->s[0] == 0 || (u->scalar_slot != 1 && u->s[1] == 0);
@@ -42,14 +42,15 @@ unsigned sm_choose_imad(struct lowering *l, unsigned handler) {
 }
 
 unsigned sm_choose_imad_wide(struct lowering *l, unsigned handler) {
-  return l->u->pd == SM_PRED_DISCARD && plain_mods(l->u) ? SM_H_imad_wide_plain : handler;
+  return l->u->pd == SM_PRED_DISCARD && has_no_mods(l->u) ? SM_H_imad_wide_plain : handler;
 }
 
 unsigned sm_choose_lea(struct lowering *l, unsigned handler) {
-  return l->u->pd == SM_PRED_DISCARD && plain_mods(l->u) ? SM_H_lea_plain : handler;
+  return l->u->pd == SM_PRED_DISCARD && has_no_mods(l->u) ? SM_H_lea_plain : handler;
 }
 
-/* A shift of 32 bits without a second word, or one that is a whole funnel's. */
+/* A 32-bit shift whose result comes from one word alone: left of the low word, or right of the high
+ * one. */
 unsigned sm_choose_shift(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   if (u->shift.width == 64 || u->shift.right != u->shift.high || u->scalar_slot == 2)
@@ -81,7 +82,7 @@ static unsigned kept_part(const struct lowering *l) {
 }
 
 /* C.24 and C.28 name the bits of c that remain below the fields: with fields of
- * 4 and 2 bits, all that fit. Other choices (.H1) no compiler makes. */
+ * 4 and 2 bits, all that fit. No compiler makes other choices (.H1). */
 unsigned sm_choose_i2ip(struct lowering *l, unsigned handler) {
   const unsigned bits = l->u->narrow.bits;
   l->unsupported |= kept_part(l) != (bits == 2 ? SM_I2IP_28_28 : bits == 4 ? SM_I2IP_24_24 : 0);
@@ -96,7 +97,7 @@ static bool is_plain_float(const struct sm_uop *u) {
 
 unsigned sm_choose_fadd(struct lowering *l, unsigned handler) {
   const struct sm_uop *u = l->u;
-  if (!is_plain_float(u) || !plain_mods(u))
+  if (!is_plain_float(u) || !has_no_mods(u))
     return handler;
   return u->scalar_slot == 1 ? SM_H_fadd_rs : SM_H_fadd_rr;
 }
@@ -104,10 +105,10 @@ unsigned sm_choose_fadd(struct lowering *l, unsigned handler) {
 unsigned sm_choose_fmul(struct lowering *l, unsigned handler) {
   const struct sm_uop *u = l->u;
   if (u->product.scale != SM_SCALE_NONE) {
-    l->unsupported |= u->product.fmz; /* FMZ: not known with a scale */
+    l->unsupported |= u->product.fmz; /* the meaning of FMZ with a scale is not known */
     return SM_H_fmul_scaled;
   }
-  if (!is_plain_float(u) || !plain_mods(u))
+  if (!is_plain_float(u) || !has_no_mods(u))
     return handler;
   return u->scalar_slot == 1 ? SM_H_fmul_rs : SM_H_fmul_rr;
 }
@@ -118,26 +119,26 @@ unsigned sm_choose_ffma(struct lowering *l, unsigned handler) {
   if (!is_plain_float(u) || u->mods & ABS_BITS)
     return handler;
   if (u->scalar_slot == SM_NO_SLOT)
-    return plain_mods(u) ? SM_H_ffma_rrr : SM_H_ffma_neg;
-  if (!plain_mods(u))
+    return has_no_mods(u) ? SM_H_ffma_rrr : SM_H_ffma_neg;
+  if (!has_no_mods(u))
     return handler;
   return u->scalar_slot == 1 ? SM_H_ffma_rsr : SM_H_ffma_rrs;
 }
 
-/* .XORSIGN goes with |a| and |b|, but takes the sign from what they were before;
- * sem_minmax32 makes the magnitudes itself. */
-static void drop_magnitudes(struct sm_uop *u, bool xor_sign) {
+/* .XORSIGN is used with |a| and |b|, but takes the sign from a and b. So the modifiers are dropped:
+ * sem_minmax32 computes the magnitudes. */
+static void drop_abs_mods(struct sm_uop *u, bool xor_sign) {
   enum { ABS_BITS = SM_SRC_ABS | SM_SRC_ABS << 2 };
   if (xor_sign)
     u->mods &= (uint8_t)~ABS_BITS;
 }
 
 unsigned sm_choose_fmnmx(struct lowering *l, unsigned handler) {
-  drop_magnitudes(l->u, l->u->fmnmx.xor_sign);
+  drop_abs_mods(l->u, l->u->fmnmx.xor_sign);
   return handler;
 }
 
-/* Which halves of its sources an instruction uses. */
+/* Stores which halves of its sources an instruction uses. */
 unsigned sm_choose_half(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   unsigned slot = 0;
@@ -157,7 +158,7 @@ unsigned sm_choose_half(struct lowering *l, unsigned handler) {
 unsigned sm_choose_hfma2(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   sm_choose_half(l, handler);
-  /* -0 * 0 + constant: loads a word. */
+  /* -0 * 0 + constant: a way to load a word. */
   const uint32_t exponent = 0x7c00;
   const bool is_plain = !u->ftz && !u->sat && !u->half.f32_result && !u->half.relu &&
                         !u->half.exchange && (u->mods & 3) == SM_SRC_NEG;
@@ -169,7 +170,7 @@ unsigned sm_choose_hfma2(struct lowering *l, unsigned handler) {
 }
 
 unsigned sm_choose_hmnmx2(struct lowering *l, unsigned handler) {
-  drop_magnitudes(l->u, l->u->half.xor_sign);
+  drop_abs_mods(l->u, l->u->half.xor_sign);
   return sm_choose_half(l, handler);
 }
 
@@ -189,7 +190,7 @@ unsigned sm_choose_i2f(struct lowering *l, unsigned handler) {
              : handler;
 }
 
-/* Which half of c is kept is only known for the plain form. */
+/* Only the plain form is known: for the others it is not known which half of c is kept. */
 unsigned sm_choose_f2ip(struct lowering *l, unsigned handler) {
   l->unsupported |= kept_part(l) != 0;
   return handler;

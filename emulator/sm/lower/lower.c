@@ -30,7 +30,7 @@ void sm_lower(struct sm_uop *u, const struct sm_insn *insn, uint64_t pc, uint32_
   if (!note)
     handler = sm_specialise(u, handler);
   u->handler = core->handler[handler];
-  if (l.bindless && !l.unsupported && !l.out_of_range) { /* goes on there */
+  if (l.bindless && !l.unsupported && !l.out_of_range) { /* finds the bank, then calls execute */
     u->execute = u->handler;
     u->handler = core->handler[SM_H_bindless];
   }

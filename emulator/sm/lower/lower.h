@@ -1,4 +1,4 @@
-/* Lowering: from a decoded instruction to its uop. The functions that do it are generated
+/* Lowering: from a decoded instruction to its uop. Most functions are generated
  * from the "does" lines of sm87.isa (lowering_gen.c): they store arguments and place
  * operands with the functions of this header. Functions of the other files of this folder
  * choose between handlers, and lower the few instructions that fit no pattern.
@@ -23,9 +23,9 @@ struct lowering {
   bool bindless;        /* an operand is a constant by descriptor */
 };
 
-/* note.c: a run of slots that the instruction uses. */
+/* note.c: records consecutive slots that the instruction uses. */
 void sm_note_slot(struct sm_note *note, unsigned slot, unsigned count, bool written, bool address);
-/* The members of a note that do not come from the operands. */
+/* Sets the members of a note that do not come from the operands. */
 void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
                     const struct sm_uop *u);
 
@@ -34,7 +34,7 @@ static inline const struct sm_operand *next_operand(struct lowering *l) {
   return l->at < l->insn->operand_count ? &l->insn->operand[l->at++] : &none;
 }
 
-/* The same operand again at the next call. */
+/* The next operand, which the next call returns again. */
 static inline const struct sm_operand *peek_operand(struct lowering *l) {
   const struct sm_operand *o = next_operand(l);
   l->at--;
@@ -45,7 +45,7 @@ static inline unsigned modifier(const struct lowering *l, enum sm_mod which) {
   return l->insn->mod[which];
 }
 
-/* The offset of count general or uniform registers. */
+/* The offset of count general or uniform registers, the first of which is the operand. */
 static inline uint16_t reg_slot(struct lowering *l, const struct sm_operand *o, unsigned count,
                                 bool dst) {
   unsigned slot = dst ? SM_SLOT_DISCARD : SM_SLOT_ZERO;
@@ -96,7 +96,7 @@ static inline void lower_source_predicate(struct lowering *l, unsigned which) {
     u->pnot |= (uint8_t)(1u << which);
 }
 
-/* An operand with which only one value is executed: RZ, PT, or a number. */
+/* An operand that is executed only with its neutral value: RZ, PT, or a number. */
 static inline void expect_neutral(struct lowering *l, int64_t number) {
   const struct sm_operand *o = next_operand(l);
   switch (o->kind) {
@@ -162,8 +162,8 @@ extern unsigned (*const sm_lower_operation[SM_OP_COUNT])(struct lowering *l);
 /* lower_mem.c: the memory operand. */
 void sm_lower_address(struct lowering *l);
 
-/* The functions that "does" lines name: sm_choose_* decides on the handler when operands and
- * arguments are in the uop, and may change them; sm_lower_* also places the operands. handler is
+/* The functions that "does" lines name: sm_choose_* returns the handler after operands and
+ * arguments are in the uop, and may change them; sm_lower_* also places the operands. handler:
  * that of the line. */
 #define X(name) unsigned sm_choose_##name(struct lowering *l, unsigned handler);
 SM_CHOICES(X)
@@ -172,13 +172,13 @@ SM_CHOICES(X)
 SM_LOWERINGS(X)
 #undef X
 
-/* lower_l1.c: *handler, which is that of u, goes through the L1 cache where it should. */
+/* lower_l1.c: replaces *handler, the handler of u, by its variant for L1 caches, if it has one. */
 void sm_lower_l1(struct sm_uop *u, const struct sm_insn *insn, const struct sm_core *core,
                  sm_handler *handler);
 
-/* specialise.c: a faster handler that does the same for this uop, or the one given. */
+/* specialise.c: a faster handler that does the same for this uop, or handler. */
 unsigned sm_specialise(const struct sm_uop *u, unsigned handler);
-/* Handlers for sequences of lowered uops. Each uop stays complete, because a branch may lead
+/* Sets handlers for sequences of lowered uops. Each uop stays complete, because a branch may lead
  * into the sequence. */
 void sm_fuse(struct sm_uop *u, unsigned count, const struct sm_core *core);
 

@@ -1,10 +1,10 @@
-/* Lowering for modelled L1 caches (l1.h): the handlers that go through them, in place
+/* Lowering for modelled L1 caches (l1.h): handlers that use them, in place
  * of those that go to memory.
  */
 #include "emulator/sm/l1.h"
 #include "emulator/sm/lower/lower.h"
 
-/* A load that its SM's L1 may serve. */
+/* May the load hit the L1 cache of its SM? */
 static bool is_cached(const struct sm_insn *insn) {
   switch (insn->mod[SM_MOD_SEM]) {
   case SM_SEM_STRONG_GPU_PRIVATE:

@@ -1,4 +1,4 @@
-/* Addresses, and what the generated functions leave to do for memory instructions
+/* Addresses, and the part of lowering that is not generated, for memory instructions
  * (exec_mem.c, exec_atom.c).
  */
 #include "emulator/sm/lower/lower.h"
@@ -21,7 +21,7 @@ void sm_lower_address(struct lowering *l) {
   u->memory.narrow = !o->base64;
 }
 
-/* A constant, or with ULDC one by a uniform register. */
+/* LDC has an index register, ULDC a uniform one. */
 unsigned sm_lower_ldc(struct lowering *l, unsigned handler) {
   struct sm_uop *u = l->u;
   const bool is_uniform = l->insn->op == SM_OP_ULDC;
@@ -37,7 +37,7 @@ unsigned sm_lower_ldc(struct lowering *l, unsigned handler) {
   return handler;
 }
 
-/* Atomics' types as ATOM numbers them. */
+/* Types of atomics, in ATOM's encoding. */
 enum { TYPE_U32, TYPE_S32, TYPE_U64, TYPE_F32, TYPE_F16X2, TYPE_S64, TYPE_F64 };
 
 unsigned sm_choose_atom(struct lowering *l, unsigned handler) {

@@ -1,10 +1,10 @@
-/* Texture instructions: where their operands are. docs/hardware/textures.md 5.2: two lists,
- * layer and coordinates; handle (register form), level and offsets. */
+/* Lowering of texture instructions. Their operands are in two lists: layer and coordinates; handle
+ * (register form), level and offsets. docs/hardware/textures.md 5.2. */
 #include "emulator/sm/lower/lower.h"
 
-/* Registers of one operand, which begin at a multiple of 2 or 4. */
-static uint16_t vector(struct lowering *l, const struct sm_operand *o, unsigned count,
-                       bool written) {
+/* The slot of count registers, of which the first is a multiple of 2 or 4. */
+static uint16_t vector_slot(struct lowering *l, const struct sm_operand *o, unsigned count,
+                            bool written) {
   unsigned slot = written ? SM_SLOT_DISCARD : SM_SLOT_ZERO;
   if (o->reg != SM_RZ && count) {
     slot = SM_SLOT_R + o->reg;
@@ -15,7 +15,7 @@ static uint16_t vector(struct lowering *l, const struct sm_operand *o, unsigned 
   return (uint16_t)(slot * SM_REG_BYTES);
 }
 
-/* The handle, unless it is the first register of the second list. */
+/* Places the handle, if it is not the first register of the second list. */
 static void place_handle(struct lowering *l) {
   struct sm_uop *u = l->u;
   const struct sm_operand *o = next_operand(l);
@@ -43,7 +43,7 @@ static void place_shape(struct lowering *l) {
   l->unsupported |= !coordinates[dimension];
 }
 
-/* What compute code has no use for. */
+/* Has the instruction modifiers that compute code does not need? They are not executed. */
 static bool is_rare(const struct lowering *l) {
   return modifier(l, SM_MOD_F16) || modifier(l, SM_MOD_DC) || modifier(l, SM_MOD_MS) ||
          modifier(l, SM_MOD_NDV) || modifier(l, SM_MOD_TOFF) == SM_TOFF_PTP;
@@ -80,10 +80,10 @@ unsigned sm_lower_texture(struct lowering *l, unsigned handler) {
                                : count <= 2               ? 1
                                                           : 2);
   u->texture.count = (uint8_t)count;
-  u->s[0] = vector(l, a, u->texture.first, false);
+  u->s[0] = vector_slot(l, a, u->texture.first, false);
   if (b)
-    u->s[1] = vector(l, b, count - u->texture.first, false);
-  u->d = vector(l, first, results < 2 ? results : 2, true);
-  u->texture.second = vector(l, second, results < 2 ? 0 : results - 2, true);
+    u->s[1] = vector_slot(l, b, count - u->texture.first, false);
+  u->d = vector_slot(l, first, results < 2 ? results : 2, true);
+  u->texture.second = vector_slot(l, second, results < 2 ? 0 : results - 2, true);
   return handler;
 }

@@ -17,7 +17,7 @@ void sm_note_slot(struct sm_note *note, unsigned slot, unsigned count, bool writ
     note->read[note->read_count++] = use;
 }
 
-/* Class and memory of each operation that is executed. */
+/* The class and the memory accesses of each operation that is executed. */
 static const struct {
   uint8_t class, space, access;
 } operations[SM_OP_COUNT] = {
@@ -36,7 +36,7 @@ static void note_operation(struct sm_note *note, unsigned op, unsigned handler) 
   note->access = operations[op].access;
 }
 
-/* Accesses that PTX calls strong: they do not race with each other. */
+/* Is the access strong in PTX's terms? Strong accesses do not race with each other. */
 static bool is_strong(const struct sm_note *note, unsigned sem) {
   if (note->access == SM_ACCESS_ATOMIC)
     return true;
@@ -55,9 +55,9 @@ static bool is_strong(const struct sm_note *note, unsigned sem) {
   }
 }
 
-/* bar.warp.sync, and the instructions by which lanes exchange values. ptxas compiles
+/* Is it bar.warp.sync, or an instruction by which lanes exchange values? ptxas compiles
  * bar.warp.sync to a NOP where the lanes are known to be converged, and otherwise to WARPSYNC,
- * perhaps after a branch that converged lanes take (tried with CUDA 13.0). */
+ * perhaps after a branch by which converged lanes skip it (tried with CUDA 13.0). */
 static bool syncs_warp(unsigned op, unsigned handler) {
   switch (handler) {
   case SM_H_warpsync:
@@ -90,7 +90,7 @@ static bool is_cas(uint16_t op) {
 
 void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned handler,
                     const struct sm_uop *u) {
-  /* By the size field of uops that access memory. */
+  /* Bytes for each value of the size argument of uops that access memory. */
   static const uint8_t bytes[] = {1, 1, 2, 2, 4, 8, 16};
   note->handler = (uint8_t)handler;
   note_operation(note, insn->op, handler);
@@ -119,7 +119,7 @@ void sm_note_finish(struct sm_note *note, const struct sm_insn *insn, unsigned h
   if (handler == SM_H_brx)
     for (unsigned k = 0; k < note->read_count; k++)
       note->read[k].address = true;
-  /* DEPBAR: the scoreboard that it names, and a set of others. */
+  /* DEPBAR waits for the scoreboard that it names and for a set of others. */
   if (insn->op == SM_OP_DEPBAR || insn->op == SM_OP_DEPBAR_LE)
     for (unsigned k = 0; k < insn->operand_count; k++) {
       const struct sm_operand *o = &insn->operand[k];

@@ -1,6 +1,5 @@
-/* What check and profile modes record about an instruction besides its uop: the registers and
- * predicates that it reads and writes, how it uses memory, and its scoreboards. Made while
- * lowering, only in those modes. */
+/* Notes on an instruction, for check and profile modes: the registers and predicates that it reads
+ * and writes, how it uses memory, and its scoreboards. Lowering makes them only in those modes. */
 #ifndef TEGRACL_SM_NOTE_H
 #define TEGRACL_SM_NOTE_H
 
@@ -27,11 +26,11 @@ enum sm_access_kind { SM_ACCESS_NONE, SM_ACCESS_LOAD, SM_ACCESS_STORE, SM_ACCESS
 
 enum { SM_NOTE_READS = 10, SM_NOTE_WRITES = 4, SM_NO_SCOREBOARD = 7 };
 
-/* Neighbouring slots of the register file (SM_SLOT_*). */
+/* Consecutive slots of the register file (SM_SLOT_*). */
 struct sm_use {
   uint16_t slot;
   uint8_t count;
-  bool address; /* of memory, or of code */
+  bool address; /* they are an address of memory, or of code */
 };
 
 struct sm_note {
@@ -41,14 +40,14 @@ struct sm_note {
   uint8_t handler; /* enum sm_handler_id */
   uint8_t read_count, write_count;
   uint8_t wait_mask, write_sb, read_sb;
-  bool is_alone;                   /* ends before the next instruction issues */
-  bool acquires;                   /* an atomic that locks use */
+  bool is_alone;                   /* it ends before the next one issues: code of -O0 */
+  bool acquires;                   /* an atomic that locks use; also releases */
   bool strong;                     /* volatile or atomic access */
   bool compares;                   /* compare-and-swap */
-  bool syncs_warp;                 /* orders the accesses of the warp's lanes */
-  bool releases_all, acquires_all; /* orders the accesses before and after it, for all CTAs */
+  bool syncs_warp;                 /* orders the accesses of the warp's lanes before and after it */
+  bool releases_all, acquires_all; /* the same between CTAs */
   struct sm_use read[SM_NOTE_READS], write[SM_NOTE_WRITES];
-  uint32_t preds_read, preds_written; /* of the predicate file, without the guard */
+  uint32_t preds_read, preds_written; /* masks of the predicate file, without the guard */
 };
 
 #endif

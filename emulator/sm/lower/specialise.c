@@ -1,4 +1,4 @@
-/* Faster handlers for the common forms of an instruction, and one for sequences
+/* Faster handlers for the common forms of an instruction, and one for a sequence
  * that compilers emit: chosen after lowering, by the uop's fields. Watched code
  * (watch.h) keeps the general ones.
  */
@@ -9,7 +9,7 @@ static bool is_always(const struct sm_uop *u) {
   return u->guard == SM_PRED_TRUE && !u->guard_xor;
 }
 
-/* A sum of two operands and a carry: no third one, at most one to add. */
+/* Is IADD3 a sum of two operands and at most one 1: a carry, or that of one negation? */
 static bool is_sum2(const struct sm_uop *u) {
   const unsigned negated = (unsigned)__builtin_popcount(u->mods & SM_SRC_NEG * 0x5u);
   const bool second_carry = u->iadd.extended && !(u->pq == SM_PRED_TRUE && u->pnot & 2);
@@ -17,7 +17,7 @@ static bool is_sum2(const struct sm_uop *u) {
          u->pe == SM_PRED_DISCARD && !second_carry && negated + u->iadd.extended <= 1;
 }
 
-/* Doubles: rounded to nearest, no absolute value, no sign of the scalar. */
+/* Is it rounded to nearest, without absolute values, and without a sign of the scalar? */
 static bool is_plain_double(const struct sm_uop *u) {
   const unsigned abs = SM_SRC_ABS * 0x15u;
   const bool sign = u->scalar_slot != SM_NO_SLOT && u->mods >> (2 * u->scalar_slot) & SM_SRC_NEG;
@@ -43,14 +43,14 @@ unsigned sm_specialise(const struct sm_uop *u, unsigned handler) {
   }
 }
 
-/* BMOV B[to], of B[from], which is cleared. */
+/* Is it a BMOV to barrier register to, by all lanes? */
 static bool is_bmov(const struct sm_uop *u, const struct sm_core *core, unsigned to) {
   return u->handler == core->handler[SM_H_bmov] && is_always(u) && !u->uniform &&
          u->bmov.to_barrier && u->bmov.to == to;
 }
 
-/* The code at the entry of every kernel sets B0 and moves it through all barriers to B15, which
- * it clears at the end. Then all are clear. */
+/* The code at the entry of each kernel sets B0, moves it through all barrier registers to B15, and
+ * clears B15. Then all are clear. */
 static bool clears_barriers(const struct sm_uop *u, const struct sm_core *core) {
   if (!is_bmov(u, core, 0) || u->bmov.from_barrier)
     return false;

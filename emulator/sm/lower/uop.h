@@ -5,7 +5,7 @@
  * The register file of a warp is one array of 128-byte vectors: zero registers
  * (RZ and URZ as sources), discard registers (as destinations), the uniform
  * registers (each spread over all lanes), then the general ones. Uniform
- * instructions are the vector ones on uniform registers, with all lanes active,
+ * instructions execute as vector instructions on uniform registers, with all lanes active,
  * so their semantics are written once.
  */
 #ifndef TEGRACL_SM_UOP_H
@@ -24,7 +24,7 @@ struct sm_uop;
 typedef const struct sm_uop *(*sm_handler)(struct sm_warp *warp, const struct sm_uop *u);
 
 enum {
-  SM_SLOT_ZERO = 0,    /* four, so that 128-bit reads of RZ are zero */
+  SM_SLOT_ZERO = 0,    /* four, because 128-bit operands read four */
   SM_SLOT_DISCARD = 4, /* four */
   SM_SLOT_UR = 8,
   SM_SLOT_R = SM_SLOT_UR + 64,
@@ -33,7 +33,7 @@ enum {
   SM_UR_COUNT = 63,
 };
 
-/* Predicate file: P0..P6 and true, a discard place, UP0..UP6 and true. Each is a
+/* Predicate file: P0..P6 and true, a discarded one, UP0..UP6 and true. Each is a
  * mask of lanes; uniform ones are 0 or all ones. */
 enum {
   SM_PRED_TRUE = 7,
@@ -44,7 +44,7 @@ enum {
 
 /* Where the scalar operand of a uop comes from: a bank number, SM_BANKS for the bank
  * that a descriptor in uniform registers names, or: */
-enum { SM_SCALAR_IMM = 0xff, SM_SCALAR_NONE = 0xfe };
+enum { SM_SCALAR_IMM = 0xff };
 enum { SM_NO_SLOT = 3 };
 
 /* Bits of mods: two for each source operand. */
@@ -62,19 +62,19 @@ struct sm_uop {
   uint16_t d;          /* byte offset of the destination */
   uint16_t s[3];       /* of the sources a, b, c */
   uint8_t guard;       /* index into the predicate file */
-  uint8_t uniform;     /* 1: acts on all lanes, whichever are active */
+  uint8_t uniform;     /* 1: for all 32 lanes; 0: for the active ones */
   uint8_t scalar_slot; /* the source that is a scalar, or SM_NO_SLOT */
-  uint8_t scalar_kind; /* its bank, or SM_SCALAR_IMM */
+  uint8_t scalar_kind; /* its bank, SM_BANKS or SM_SCALAR_IMM */
   uint32_t guard_xor;  /* all ones if the guard is negated */
   uint32_t imm;        /* the scalar, or its byte offset in the bank */
   uint8_t pd, pe;      /* destination predicates */
   uint8_t pp, pq, pr;  /* source predicates */
   uint8_t pnot;        /* bits 0..2: pp, pq, pr are negated */
-  uint8_t mods;
-  uint8_t round; /* enum sem_round */
+  uint8_t mods;        /* SM_SRC_*, two bits for each source */
+  uint8_t round;       /* enum sem_round */
   uint8_t ftz, sat;
-  uint16_t descriptor; /* uniform registers that name the bank SM_BANKS */
-  sm_handler execute;  /* the instruction's handler, called when that bank is found */
+  uint16_t descriptor; /* offset of the uniform registers that name bank SM_BANKS */
+  sm_handler execute;  /* the instruction's handler, after that bank is found */
   union {              /* the handler's arguments besides operands: sm87.isa, handlers */
     uint64_t argument_words[2];
 #define X(group) struct sm_arguments_##group group;
@@ -85,7 +85,7 @@ struct sm_uop {
 
 _Static_assert(sizeof(struct sm_uop) == 64, "one cache line");
 
-/* The first predicate of the file that P2R and R2P mean. */
+/* The first of the predicates that P2R and R2P copy. */
 static inline unsigned sm_first_predicate(const struct sm_uop *u) {
   return u->uniform ? SM_PRED_UNIFORM : 0;
 }
