@@ -1,4 +1,4 @@
-/* Constant bank 0 as NVRTC's code for sm_87 reads it: byte offsets of the words
+/* Constant bank 0 as code of NVRTC for sm_87 reads it: byte offsets of the words
  * that the driver provides. docs/hardware/command-stream.md 6.
  */
 #ifndef TEGRACL_HW_CONSTANT_BANK_H
@@ -22,7 +22,7 @@ enum bank0_offset {
   BANK0_RESERVED_SHARED = 0x114,
   BANK0_GLOBAL_DESCRIPTOR = 0x118, /* 64 bits; 0 works on Orin */
   BANK0_PARAMS = 0x160,
-  BANK0_PARAMS_BIG = 0x1a80, /* with more than BANK0_PARAMS_BYTES_MAX of them */
+  BANK0_PARAMS_BIG = 0x1a80, /* if there are more than BANK0_PARAMS_BYTES_MAX bytes of them */
 };
 
 enum {
@@ -32,7 +32,7 @@ enum {
   CONSTANT_BANK_ALIGN = 256, /* NVK needs 64; the hardware's minimum is unknown */
 };
 
-/* The stack grows down from 16 MiB less 0x240 of the local window; CUDA keeps
+/* The stack grows down from 0x240 bytes below the end of the local window (16 MiB); CUDA reserves
  * the top 0x240 bytes. docs/hardware/command-stream.md 4.3. */
 enum {
   STACK_POINTER_START = 0xfffdc0,

@@ -34,7 +34,7 @@ enum sm_global_esr {
   GLOBAL_ESR_BPT_INT = 1 << 4, /* a trap in the program */
 };
 
-/* In words, or NULL. */
+/* A description of the error, or NULL if it has none. */
 static inline const char *warp_error_text(uint32_t error) {
   static const char *const texts[] = {
       [WARP_ERROR_API_STACK] = "call stack too deep",

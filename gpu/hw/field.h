@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* value placed in bits high:low; bits of value that do not fit are cut off. */
+/* A word with value in bits high:low. Bits of value that do not fit are cut off. */
 static inline uint32_t hw_bits(unsigned high, unsigned low, uint32_t value) {
   return (value & (UINT32_MAX >> (31 - (high - low)))) << low;
 }
@@ -17,7 +17,7 @@ static inline uint32_t hw_field(uint32_t word, unsigned high, unsigned low) {
 }
 
 /* Bits high:low of a descriptor of many words. No field crosses a word (the generator
- * refuses one that does). */
+ * refuses tables with one). */
 static inline uint32_t hw_get(const uint32_t *words, unsigned high, unsigned low) {
   return hw_field(words[low / 32], high % 32, low % 32);
 }

@@ -43,7 +43,7 @@ def check_overlap(where, fields):
 
 
 def check_descriptor(where, fields, bits):
-    """fields: (name, high, low, ...). Refuses what leaves a bit out, or crosses a word."""
+    """fields: (name, high, low, ...). Refuses gaps, and fields that cross a word."""
     owner = check_overlap(where, [f[:3] for f in fields])
     if owner and max(owner) >= bits:
         raise TableError(f'{where}: {owner[max(owner)]} lies beyond bit {bits - 1}')
@@ -84,7 +84,7 @@ def read_values(path):
 
 
 def read_methods(path, sets):
-    """List of dicts: cls, offset, name, fields, count, step (0: no array). A field is name,
+    """List of dicts: cls, offset, name, fields, count, step (0: no array). A field has name,
     high, low, meaning, its set of values (None: numbers)."""
     used = set()
     methods = []
@@ -103,7 +103,7 @@ def read_methods(path, sets):
                 if m[4] and m[4] not in sets:
                     raise TableError(f'{where}: no set of values is called {m[4]}')
                 used.add(m[4])
-            # MEM_OP_C has one reading for each operation; its note says so.
+            # MEM_OP_C has other fields for each operation, as its note says.
             if not row['notes'].startswith('Fields overlap'):
                 check_overlap(where, [f[:3] for f in fields])
             if max(f[1] for f in fields) > 31:
@@ -166,7 +166,7 @@ def read_sampler(path):
 
 
 def read_formats(path, codes):
-    """OpenCL formats that the texture units have."""
+    """The OpenCL formats that the texture units have."""
     formats = []
     with open(path, newline='', encoding='utf-8') as f:
         for row in csv.DictReader(f):
@@ -240,7 +240,7 @@ def emit_values(prefix, fields):
 
 
 def emit_textures(versions, codes, sampler, formats):
-    """A field that lies in one place in all versions that have it is named without a version."""
+    """A field with the same bits in all versions that have it is named without a version."""
     out = head('Texture headers and samplers: fields as "high bit, low bit", for hw_get and hw_set;\n'
                ' * values of fields; OpenCL formats.', 'texture-*.csv', 'TEGRACL_HW_TEXTURE_GEN_H')
     places = {}

@@ -9,7 +9,7 @@
 
 #include "gpu/hw/field.h"
 
-/* GPU addresses that host, QMD pointers and 40-bit method fields can name. */
+/* The limit of GPU addresses in GPFIFO entries, QMDs and methods. */
 #define GPU_VA_BITS 40
 #define GPU_VA_END  (UINT64_C(1) << GPU_VA_BITS)
 
@@ -23,7 +23,7 @@
 #define GP_ENTRY1_RESERVED 8, 8
 #define GP_ENTRY1_LEVEL    9, 9   /* 0 MAIN, 1 SUBROUTINE */
 #define GP_ENTRY1_LENGTH   30, 10 /* 4-byte words */
-#define GP_ENTRY1_SYNC     31, 31 /* 1: fetch only after the entry before was processed */
+#define GP_ENTRY1_SYNC     31, 31 /* 1: fetch only after the previous entry was processed */
 
 enum {
   GP_ENTRY_BYTES = 8,
@@ -39,8 +39,8 @@ enum gp_control_opcode {
   GP_CONTROL_PB_CRC = 3,
 };
 
-/* Entry for a pushbuffer segment: address a multiple of 4 below 2^40, words 1
- * to GP_ENTRY_LENGTH_MAX, sync 0 or 1. */
+/* The entry for a pushbuffer segment. address is a multiple of 4 below 2^40, words is 1
+ * to GP_ENTRY_LENGTH_MAX, sync is 0 or 1. */
 static inline uint64_t gp_entry(uint64_t address, uint32_t words, unsigned sync) {
   uint32_t word0 = (uint32_t)address & ~3u;
   uint32_t word1 = hw_bits(GP_ENTRY1_GET_HI, (uint32_t)(address >> 32)) |
@@ -57,8 +57,8 @@ static inline uint32_t gp_entry_words(uint64_t entry) {
   return hw_field((uint32_t)(entry >> 32), GP_ENTRY1_LENGTH);
 }
 
-/* USERD: byte offsets. Only GP_PUT is the driver's; the others are written back
- * by the hardware now and then and may be stale. */
+/* USERD: byte offsets. The driver writes only GP_PUT. The hardware writes the others
+ * from time to time, so they may be stale. */
 enum {
   USERD_PUT = 0x40,
   USERD_GET = 0x44,
@@ -69,20 +69,20 @@ enum {
   USERD_GET_HI = 0x60,
   USERD_GP_GET = 0x88,
   USERD_GP_PUT = 0x8c,
-  USERD_BYTES = 4096, /* what the channel gets; 512 are used */
+  USERD_BYTES = 4096, /* allocated for a channel; 512 are used */
 };
 
 /* User-mode register page (class C461). */
 enum {
   USERMODE_CFG0 = 0x00,
-  USERMODE_TIME_0 = 0x80, /* PTIMER ns, low word, steps of 32 */
+  USERMODE_TIME_0 = 0x80, /* PTIMER in ns, low word, in steps of 32 */
   USERMODE_TIME_1 = 0x84,
   USERMODE_NOTIFY_CHANNEL_PENDING = 0x90, /* the doorbell */
   USERMODE_BYTES = 65536,
   PTIMER_STEP_NS = 32,
 };
 
-/* Work-submit token; opaque to a driver, made by the kernel. */
+/* Fields of the work-submit token, which the kernel makes and drivers must not interpret. */
 #define WORK_SUBMIT_TOKEN_CHANNEL 11, 0
 #define WORK_SUBMIT_TOKEN_RUNLIST 22, 16
 
@@ -93,7 +93,7 @@ struct semaphore_report {
   uint64_t timestamp_ns;
 };
 
-/* Error notifier: what SET_ERROR_NOTIFIER points at. The first error stays
+/* Error notifier: the memory that SET_ERROR_NOTIFIER sets. The first error stays
  * until status is cleared. */
 struct error_notifier {
   uint32_t time_low; /* CLOCK_REALTIME nanoseconds */

@@ -23,14 +23,14 @@ enum {
   BLOCK_THREADS_MAX = 1024,
   REGISTERS_MIN = 16, /* CUDA's smallest REGISTER_COUNT_V */
   REGISTERS_MAX = 255,
-  REGISTER_UNIT = 256, /* per warp */
-  WARP_UNIT = 4,       /* an SM's four partitions share the registers */
+  REGISTER_UNIT = 256, /* registers of a warp are allocated in multiples of it */
+  WARP_UNIT = 4,       /* the warps of an SM are in four partitions, each with its registers */
   BARRIERS_MAX = 16,
   TEXT_ALIGN = 128,       /* PROGRAM_ADDRESS */
-  TEXT_TAIL_BYTES = 4096, /* readable after the code for the prefetcher */
+  TEXT_TAIL_BYTES = 4096, /* mapped memory after the code, which the prefetcher may read */
 };
 
-/* Windows of generic addresses, in which no buffer may be. They span 16 MiB each (not probed on
+/* The size of the windows of generic addresses, in which no buffer may be (not measured on
  * GA10B; docs/hardware/command-stream.md 4.2). */
 #define SHADER_WINDOW_BYTES UINT64_C(0x1000000)
 
@@ -52,7 +52,7 @@ static inline uint32_t shared_carveout_code(uint32_t kib) {
   return kib / 4 + 1;
 }
 
-/* Code of the smallest carve-out that holds bytes; the largest if none does. */
+/* The code of the smallest carve-out that has so many bytes, or of the largest. */
 static inline uint32_t shared_carveout_for(uint64_t bytes) {
   size_t last = sizeof(shared_carveout_kib) - 1;
   size_t i = 0;

@@ -1,5 +1,5 @@
-/* The words of a pushbuffer: method headers; method numbers, their fields and the fields'
- * values, which are generated from methods.csv and values.csv.
+/* The words of a pushbuffer: method headers, and the numbers, fields and values of
+ * methods, which are generated from methods.csv and values.csv.
  * docs/hardware/command-stream.md 2.1, 2.2, 3.1, 4.5, 4.7.
  */
 #ifndef TEGRACL_HW_METHODS_H
@@ -37,10 +37,10 @@ enum method_tert_op {
 enum {
   METHOD_COUNT_MAX = 8191,
   METHOD_ADDRESS_END = 0x4000,
-  METHOD_HOST_END = 0x100, /* below it methods belong to host, but for SET_OBJECT */
+  METHOD_HOST_END = 0x100, /* methods below it belong to the host, except SET_OBJECT */
 };
 
-/* Fixed on the graphics/compute runlist; 5 to 7 are software. */
+/* The numbers are fixed on the graphics/compute runlist; 5 to 7 are for software. */
 enum subchannel {
   SUBCHANNEL_3D = 0,
   SUBCHANNEL_COMPUTE = 1,

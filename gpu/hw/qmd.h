@@ -1,5 +1,5 @@
 /* The QMD (version 3.0): the 256-byte descriptor of one grid. Field names and
- * places come from qmd-v03.csv, e.g. qmd_set(qmd, QMD_BARRIER_COUNT, 1).
+ * bits come from qmd-v03.csv, e.g. qmd_set(qmd, QMD_BARRIER_COUNT, 1).
  */
 #ifndef TEGRACL_HW_QMD_H
 #define TEGRACL_HW_QMD_H
@@ -40,7 +40,7 @@ enum qmd_dependent_action {
   DEPENDENT_DECREMENT_DEPENDENCE = 4,
 };
 
-/* The word of to that has the field becomes from's with another value. */
+/* Copies the word that has the field, with another value of the field. */
 static inline void qmd_copy_with(uint32_t *to, const uint32_t *from, unsigned high, unsigned low,
                                  uint32_t value) {
   to[low / 32] = (from[low / 32] & ~hw_bits(high % 32, low % 32, UINT32_MAX)) |

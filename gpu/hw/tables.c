@@ -1,4 +1,4 @@
-/* Look-up in the generated tables. */
+/* Search in the generated tables. */
 #include "gpu/hw/tables.h"
 
 #include <stddef.h>

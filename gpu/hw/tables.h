@@ -1,4 +1,4 @@
-/* The hardware tables as data, so that dumps and error messages can name every
+/* The hardware tables as data, by which dumps and error messages name each
  * word. Generated from qmd-v03.csv, methods.csv and values.csv.
  */
 #ifndef TEGRACL_HW_TABLES_H
@@ -20,7 +20,7 @@ struct hw_field_name {
   unsigned value_count;
 };
 
-/* An array method has count members, step bytes apart; others count 1. */
+/* An array method has count members, step bytes apart; other methods have a count of 1. */
 struct hw_method {
   uint16_t class_id;
   uint16_t offset;
@@ -33,14 +33,14 @@ struct hw_method {
 
 extern const struct hw_field_name qmd_fields[];
 extern const unsigned qmd_field_count;
-/* For each word of a QMD, the bits that belong to no field of the client's. */
+/* For each word of a QMD, the bits that a client must leave 0. */
 extern const uint32_t qmd_reserved[];
 
 /* Sorted by class and offset. */
 extern const struct hw_method hw_methods[];
 extern const unsigned hw_method_count;
 
-/* The method at byte address offset of a class, or NULL; *index, if wanted, is
+/* The method at byte address offset of a class, or NULL. *index, unless index is NULL, gets
  * the member of an array method. */
 const struct hw_method *hw_method_find(uint32_t class_id, uint32_t offset, uint32_t *index);
 

@@ -1,5 +1,5 @@
 /* Texture headers (TIC) and samplers (TSC), 32 bytes each: docs/hardware/textures.md 1 and 2.
- * Field names and places come from texture-header.csv and texture-sampler.csv, e.g.
+ * Names and bits of fields come from texture-header.csv and texture-sampler.csv, e.g.
  * hw_set(header, TIC_TEXTURE_TYPE, TIC_TEXTURE_TYPE_TWO_D_NO_MIPMAP).
  */
 #ifndef TEGRACL_HW_TEXTURE_H

@@ -1,5 +1,5 @@
-/* The decoder: a word's opcode leads to a few rows of the table, selectors choose
- * one of them, and its fields fill the instruction.
+/* The decoder: the opcode of a word gives a few rows of the table, of which selectors choose one.
+ * The fields of that row fill the instruction.
  */
 #include "gpu/isa/insn.h"
 
@@ -23,7 +23,7 @@ static int64_t sign_extend(uint64_t value, unsigned width) {
   return (int64_t)(value << (64 - width)) >> (64 - width);
 }
 
-/* A value that the table lists; false if it is reserved. */
+/* Does the table list the value? False: it is reserved. */
 static bool is_listed(unsigned values, uint64_t value) {
   const struct sm_isa_values *v = &sm_isa_values[values];
   return value < v->count && v->text[value];
@@ -69,7 +69,7 @@ static void decode_value(const struct sm_isa_operand *d, struct sm_isa_bits bits
   o->value = d->unit ? value * d->unit : value;
 }
 
-/* A described access has a 64-bit register address. */
+/* False: the access has a descriptor, but no 64-bit register address. */
 static bool decode_mem(const struct sm_isa_operand *d, const uint64_t word[2],
                        struct sm_operand *o) {
   static const uint8_t scales[] = {1, 4, 8, 16};

@@ -57,7 +57,7 @@ static void append_pred(struct text *t, const char *name, const struct sm_operan
     append(t, "%s%u", name, o->reg);
 }
 
-/* Special values are followed by a space, large ones have 21 digits. */
+/* nvdisasm prints a space after special values, and large ones with 21 digits. */
 static void append_double(struct text *t, double x, bool quiet) {
   const double with_exponent = 1e9;
   const char *sign = signbit(x) ? "-" : "+";
@@ -76,7 +76,7 @@ static void append_double(struct text *t, double x, bool quiet) {
 static void append_float(struct text *t, uint32_t bits) {
   float x;
   memcpy(&x, &bits, sizeof(x));
-  /* Converting a signalling NaN would make it quiet; its sign survives. */
+  /* The conversion makes a signalling NaN quiet, but keeps its sign. */
   append_double(t, (double)x, bits >> 22 & 1);
 }
 
@@ -127,7 +127,7 @@ static void append_immediate(struct text *t, const struct sm_insn *insn,
   }
 }
 
-/* Operands that may select a half or a byte have a space before the offset. */
+/* Is there a space before the offset? Operands that may select a half or a byte have one. */
 static bool has_space(const struct sm_isa_operand *d) {
   return d->style == SM_STYLE_F16 || d->select_values;
 }
@@ -298,7 +298,7 @@ static void append_operand(struct text *t, const struct sm_insn *insn,
     break;
   }
   const char *select = d->select_values ? sm_isa_values[d->select_values - 1].text[o->select] : "";
-  const bool inside = d->kind != SM_ISA_REG; /* the choice of a half, of the bars */
+  const bool inside = d->kind != SM_ISA_REG; /* the half is selected inside the bars of abs */
   if (inside)
     append_suffix(t, select);
   if (o->abs)
@@ -328,8 +328,8 @@ static bool is_neutral(const struct sm_isa_operand *d, const struct sm_operand *
   }
 }
 
-/* IMAD has other names when it is used as a move, an addition or a shift; 0x10000 is not printed
- * as a shift. */
+/* IMAD has other names if it is a move, an addition or a shift. A product with 0x10000 is not
+ * printed as a shift. */
 static void append_imad_use(struct text *t, const struct sm_insn *insn) {
   enum { SHIFT_EXCEPTION = 0x10000 };
   const struct sm_operand *a = &insn->operand[1], *b = &insn->operand[2], *c = &insn->operand[3];

@@ -1,6 +1,5 @@
-/* One decoded SM 8.7 instruction, as the generated decoder (from the ISA table)
- * gives it to the disassembler and to the interpreter's lowering. Names of
- * operations and modifiers come from the table (isa_gen.h, generated).
+/* One decoded SM 8.7 instruction: the result of the decoder, for the disassembler and for the
+ * lowering of the interpreter. Names of operations and modifiers are generated from sm87.isa.
  */
 #ifndef TEGRACL_SM_INSN_H
 #define TEGRACL_SM_INSN_H
@@ -16,8 +15,8 @@
  *   values icmp F LT EQ ...              gives SM_ICMP_F = 0, SM_ICMP_LT = 1, ...
  *                                        (- is _NONE; dots become _)
  * Where no =name follows, the values have the modifier's name ({bop@75:74}:
- * SM_BOP_AND). Operands are in the order of the insn's row, all of them, also
- * those marked ? that the text leaves out. */
+ * SM_BOP_AND). Operands are in the order of the insn's row, including
+ * those marked ?, which the text may leave out. */
 #include "gpu/isa/isa_gen.h"
 
 enum sm_operand_kind {
@@ -45,7 +44,7 @@ struct sm_operand {
   uint8_t kind;   /* enum sm_operand_kind */
   uint8_t reg;    /* register or predicate number, base register of MEM */
   uint8_t ureg;   /* MEM: UR added to the address, 63 = none */
-  uint8_t desc;   /* MEM: UR pair that only describes the access, 63 = none */
+  uint8_t desc;   /* MEM: UR pair that describes the access and is not added, 63 = none */
   uint8_t bank;   /* CONST */
   uint8_t index;  /* CONST: index register, 255 = none */
   uint8_t scale;  /* MEM: 1, 4, 8 or 16 */
@@ -54,16 +53,16 @@ struct sm_operand {
   bool neg, abs, inv, not_;
   bool absolute;  /* TARGET */
   bool described; /* MEM: desc is in use */
-  bool policy;    /* MEM: the UR pair, added or not, is an L2 cache policy */
+  bool policy;    /* MEM: the UR pair is an L2 cache policy, also if it is added */
   bool base64;    /* MEM: reg is a 64-bit pair (global and generic memory) */
   int64_t value;  /* IMM of a float operand: its bits: a float, the high word of
                    * a double, two halves */
 };
 
-#define SM_MAX_OPERANDS 10
+#define SM_MAX_OPERANDS SM_ISA_OPERANDS_MAX
 
 struct sm_insn {
-  uint16_t op;     /* enum sm_op: the mnemonic with its variant, whatever the
+  uint16_t op;     /* enum sm_op: the mnemonic with its variant, for any
                     * operand form (register, immediate, constant, uniform) */
   uint16_t row;    /* row of the table */
   uint16_t opcode; /* 13 bits: bit 91 << 12 | bits 11:0 */
@@ -72,23 +71,22 @@ struct sm_insn {
   bool guard_not;
   bool guard_uniform;                         /* the guard is UPn */
   struct sm_operand operand[SM_MAX_OPERANDS]; /* in print order */
-  uint8_t mod[SM_MOD_COUNT];                  /* field values of the modifiers in use, else 0 */
+  uint8_t mod[SM_MOD_COUNT];                  /* field values of the row's modifiers; others 0 */
   uint8_t stall, yield, write_sb, read_sb, wait_mask, reuse;
   uint64_t word[2];
-  uint64_t stray[2]; /* bits that it was refused for */
+  uint64_t stray[2]; /* after a failure: the bits that have no meaning */
 };
 
-extern const char *const sm_op_names[SM_OP_COUNT];   /* "IADD3_X" */
-extern const char *const sm_mod_names[SM_MOD_COUNT]; /* "cmp" */
+extern const char *const sm_op_names[SM_OP_COUNT]; /* "IADD3_X" */
 
 /* Decodes one 16-byte instruction. False if no row matches, an operand or modifier
  * has a reserved value, or a bit is set that has no meaning in this instruction;
  * *insn then holds only the words and, in the last case, those bits. */
 bool sm_decode(const uint64_t word[2], struct sm_insn *insn);
 
-/* Prints the instruction as nvdisasm does (without the trailing " ;"); pc is
- * its byte offset in the section, for branch targets. Always terminates text;
- * returns the length that was needed. */
+/* Prints the instruction as nvdisasm does, without the " ;" at the end. pc is
+ * its byte offset in the section, for branch targets. Terminates text, if size is not 0, and
+ * returns the length of the whole text. */
 size_t sm_disassemble(const struct sm_insn *insn, uint64_t pc, char *text, size_t size);
 
 #endif

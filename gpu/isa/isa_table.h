@@ -1,5 +1,5 @@
-/* The rows that isagen.py makes from sm87.isa, read by the decoder, the
- * disassembler and the tests' encoder. See sm87.isa for what the fields mean.
+/* The rows that isagen.py makes from sm87.isa, for the decoder, the
+ * disassembler and the encoder of the tests. sm87.isa explains the fields.
  */
 #ifndef TEGRACL_SM_ISA_TABLE_H
 #define TEGRACL_SM_ISA_TABLE_H
@@ -9,8 +9,7 @@
 
 #include "gpu/isa/isa_gen.h"
 
-/* Up to two pieces of the word, the higher part of the value first. Bit 0 is
- * never part of a field but the opcode's, so length 0 means absent. */
+/* Up to two pieces of the word, the higher part of the value first. Length 0: absent. */
 struct sm_isa_bits {
   struct {
     uint8_t low, length;
@@ -52,14 +51,14 @@ enum sm_isa_style {
 struct sm_isa_operand {
   uint8_t kind, style;
   struct sm_isa_bits bits, value, bank, index, uindex, ureg, scale, select;
-  /* Single bits of the word; 0: none. */
+  /* Single bits of the word; 0, which is a bit of the opcode: none. */
   uint8_t neg_bit, abs_bit, not_bit, inv_bit, e_bit, desc_bit, policy_bit, wide_bit;
   uint8_t absolute_if_bit;
   bool dst, optional, inverted, absolute, offset, is_signed;
-  bool next;                     /* MEM: the UR after the one named, which another operand has */
+  bool next;                     /* MEM: the UR after that of the field, which is another operand */
   uint8_t reuse;                 /* operand-cache slot + 1; 0: none */
-  uint8_t unit;                  /* value is in these; 0: in ones */
-  uint8_t neutral;               /* value not printed if optional */
+  uint8_t unit;                  /* the value is the field times it; 0: times 1 */
+  uint8_t neutral;               /* the value that is not printed, if optional */
   uint8_t values, select_values; /* index + 1 into sm_isa_values */
 };
 
@@ -85,7 +84,7 @@ struct sm_isa_row {
   uint8_t operand_count, mod_count, selector_count;
   bool guard_uniform;
   uint64_t known[2]; /* bits that belong to a field */
-  const char *text;  /* \1 stands for the modifiers, in order */
+  const char *text;  /* the name, with \1 in the place of each modifier */
 };
 
 extern const struct sm_isa_values sm_isa_values[];
@@ -94,7 +93,7 @@ extern const uint16_t sm_isa_operand_refs[];
 extern const struct sm_isa_mod sm_isa_mods[];
 extern const struct sm_isa_selector sm_isa_selectors[];
 extern const struct sm_isa_row sm_isa_rows[SM_ISA_ROWS];
-/* Rows of an opcode are those from first[opcode] to first[opcode + 1]. */
+/* The rows of an opcode are those from sm_isa_first[opcode] up to sm_isa_first[opcode + 1]. */
 extern const uint16_t sm_isa_first[8193];
 
 static inline uint64_t sm_isa_piece(const uint64_t word[2], unsigned low, unsigned length) {

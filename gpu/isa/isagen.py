@@ -3,13 +3,13 @@
 
     isagen.py TABLE header OUT.h     enums of operations, modifiers and values
     isagen.py TABLE tables OUT.c     rows for decoder, disassembler and encoder
-    isagen.py TABLE execution OUT.h  what the interpreter knows of each operation
+    isagen.py TABLE execution OUT.h  lists of handlers, classes and executed operations
     isagen.py TABLE lowering OUT.c   functions that fill in the interpreter's uops
     isagen.py TABLE check            only checks
 
-The table's first comment explains its lines. Refused, with the line: unknown or
+The first comment of the table explains its lines. A table is refused, with the line, for unknown or
 duplicate names, fields outside of the word, two fields of one instruction on the
-same bit, and two rows that a word could match at once.
+same bit, and two rows that match the same word.
 """
 import itertools
 import re
@@ -381,13 +381,13 @@ def parse_rows(isa, line, number):
         isa.rows.append(row)
 
 
-# Where operands usually lie: Rd, Ra, Rc, Pu, Pv, Pp, Pq, Pr. Compilers fill the
+# The usual places of operands: Rd, Ra, Rc, Pu, Pv, Pp, Pq, Pr. Compilers fill the
 # places that an instruction does not use with RZ, PT or !PT.
 PLACES = [(16, 8), (24, 8), (64, 8), (81, 3), (84, 3), (87, 4), (77, 4), (68, 4)]
 
 
 def idle_bits(row, used):
-    """Bits that may be set though they mean nothing in this instruction."""
+    """Bits that may be set although they have no meaning in this instruction."""
     idle = set()
     for low, n in PLACES:
         place = set(range(low, low + n))
@@ -450,7 +450,7 @@ def overlap(a, b):
 
 
 def constants(isa):
-    """All names of the header: [(enum, [(constant, what it is made of, value)])]."""
+    """All names of the header: [(enum, [(constant, its origin in the table, value)])]."""
     out = [('sm_op', [('SM_OP_' + identifier(op), op, None) for op in isa.ops]),
            ('sm_mod', [('SM_MOD_' + identifier(mod), mod, None) for mod in isa.mods])]
     for name, texts in isa.values.items():
@@ -627,8 +627,6 @@ def tables(isa):
         out.append('  ' + ' '.join('%d,' % s for s in starts[i:i + 16]))
     out += ['};', '', 'const char *const sm_op_names[SM_OP_COUNT] = {']
     out += ['  "%s",' % op for op in isa.ops] + ['};', '']
-    out += ['const char *const sm_mod_names[SM_MOD_COUNT] = {']
-    out += ['  "%s",' % mod for mod in isa.mods] + ['};', '']
     return '\n'.join(out)
 
 
@@ -650,7 +648,7 @@ def execution(isa):
             '#define SM_EXECUTED(X) \\']
     out += ['  X(%s, %s, %s, %s) \\' % (identifier(op), does.klass.upper(), does.access[0].upper(),
                                        does.access[1].upper()) for op, does in isa.does.items()]
-    out += ['', '/* X(name): what decides on handlers, or lowers, beside the generated functions */']
+    out += ['', '/* X(name): functions that choose handlers or lower, besides generated ones */']
     for macro, member in (('SM_CHOICES', 'choose'), ('SM_LOWERINGS', 'lower')):
         names = sorted({getattr(does, member) for does in isa.does.values()} - {None})
         out += ['#define %s(X) \\' % macro] + ['  X(%s) \\' % name for name in names] + ['']

@@ -1,5 +1,5 @@
-"""Makes the functions that turn decoded instructions into the interpreter's uops: a part of
-isagen.py. The first comment of sm87.isa explains the lines "does", which they come from.
+"""Makes the functions that lower decoded instructions to the uops of the interpreter: a part of
+isagen.py. They come from the lines "does", which the first comment of sm87.isa explains.
 """
 import re
 
@@ -69,7 +69,7 @@ class Lowering:
         return 'SM_%s_%s' % (identifier(values), 'NONE' if text == '-' else identifier(text))
 
     def choice(self, value):
-        """MODIFIER[A,B,...] to the modifier and what stands for each of its values."""
+        """MODIFIER[A,B,...] to the modifier and the choice for each of its values."""
         m = re.fullmatch(r'(\w+)\[([^]]*)\]', value)
         if not m:
             return None
@@ -93,7 +93,7 @@ class Lowering:
         return handlers, self.indexed(mod, 'uint16_t', names) if chosen else names[0]
 
     def value(self, text):
-        """A value of a line "does" in C; None if it is an operand's."""
+        """A value of a line "does" in C; None if it comes from an operand."""
         if re.fullmatch(r'\d+|SM_\w+', text):
             return text
         m = re.fullmatch(r'(\w+)([!=]=)(.+)', text)
