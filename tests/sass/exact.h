@@ -1,5 +1,5 @@
-/* The tests' own arithmetic, independent of the emulator's: a value in 113 bits
- * of significand with what was lost below it as one bit, and its rounding to any
+/* Arithmetic for tests, independent of the emulator's: a value in 113 bits
+ * of significand and one bit for what was lost below it, and its rounding to any
  * binary format in any direction.
  */
 #ifndef TEGRACL_TESTS_SASS_EXACT_H
@@ -15,7 +15,7 @@ struct format {
 };
 extern const struct format FORMAT_F16, FORMAT_BF16, FORMAT_F32, FORMAT_F64;
 
-/* sticky: the value is a little further from zero than v says. */
+/* sticky: the value is a little further from zero than v. */
 struct exact {
   quad v;
   bool sticky;
@@ -26,22 +26,21 @@ struct exact exact_add(struct exact a, struct exact b);
 struct exact exact_mul(struct exact a, struct exact b);
 struct exact exact_div(struct exact a, struct exact b);
 
-/* In a format, rounded as mode (FE_TONEAREST, FE_DOWNWARD, ...) says. A sum of
- * opposite equals that is zero takes its sign from the mode: exact_add cannot
- * know it, so the callers of sums say which zero by exact_sum_zero. */
+/* Rounds to a format by mode (FE_TONEAREST, FE_DOWNWARD, ...). The sign of a zero is that of a.v:
+ * exact_fma and exact_sum choose it by the mode. */
 uint64_t exact_round(struct exact a, const struct format *format, int mode);
 uint64_t exact_fma(uint64_t a, uint64_t b, uint64_t c, const struct format *from,
                    const struct format *to, int mode);
 /* a + b */
 uint64_t exact_sum(uint64_t a, uint64_t b, const struct format *format, int mode);
 
-/* The nearest integer in the mode's direction; |a| < 2^100. */
+/* Rounds to an integer by mode; |a| < 2^100. */
 quad exact_integral(quad a, int mode);
 
 bool exact_is_nan(uint64_t bits, const struct format *format);
-/* Subnormals to zero of their sign. */
+/* Replaces subnormals by zero of the same sign. */
 uint64_t exact_flush(uint64_t bits, const struct format *format);
-/* NaN and negative to +0, more than one to one. */
+/* Clamps to [0, 1]. NaN becomes +0. */
 uint64_t exact_saturate(uint64_t bits, const struct format *format);
 
 #endif

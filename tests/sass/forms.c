@@ -14,7 +14,7 @@
 enum {
   COUNT = 10240, /* operands for each form */
   BLOCK = 256,
-  SCALAR_RUNS = 8, /* values that an operand from the constant bank takes */
+  SCALAR_RUNS = 8, /* values of an operand from the constant bank */
   BATCH = 160,     /* forms in one program */
 };
 
@@ -87,13 +87,13 @@ static uint64_t random_float(unsigned mantissa, unsigned exponent) {
   case 1:
   case 2:
     return bits & all;
-  case 3: /* exponents near one, few bits: halves, small integers */
+  case 3: /* exponents near that of one, few bits: halves, small integers */
     return sign | (one + ((r / 8 % 12) << mantissa) - (4ull << mantissa) +
                    ((bits >> 8 & 7) << (mantissa - 3)));
   case 4: /* up to the range of integers */
     return sign | (((one + ((r / 8 % (exponent > 5 ? 68 : 16)) << mantissa)) & ~0ull) +
                    (bits >> 8 & ((1ull << mantissa) - 1)));
-  case 5: /* subnormal and nearly */
+  case 5: /* subnormal and nearly subnormal */
     return sign | (bits >> 8 & ((2ull << mantissa) - 1)) >> (r / 8 % mantissa);
   default:
     return sign | (one + ((r / 8 % 8) << mantissa) - (4ull << mantissa) +
@@ -160,8 +160,8 @@ static uint64_t random_of(char kind) {
   }
 }
 
-/* Operands of equal kind are sometimes equal, neighbours or opposites. */
-static uint64_t random_beside(char kind, uint64_t other) {
+/* An operand that is sometimes equal, next or opposite to another one of its kind. */
+static uint64_t random_related(char kind, uint64_t other) {
   const uint64_t sign = 1ull << (width(kind) - 1);
   uint64_t v = 0;
   switch (form_random() % 24) {
@@ -183,10 +183,10 @@ static uint64_t random_beside(char kind, uint64_t other) {
   return v || !strchr("nmt", kind) ? v : random_of(kind);
 }
 
-/* Operand a of element i: rows, scattered, the same for many, ...; all lanes of a
- * warp take part or some; in one space or in several. */
+/* Operand a of element i: places in rows, scattered, the same for many lanes, ...; for all lanes of
+ * a warp or some; in one space or in several. */
 static uint64_t random_place(const struct form *f, unsigned i) {
-  static uint64_t of_warp;
+  static uint64_t of_warp; /* drawn for each warp */
   enum { PATTERNS = 8, PARTS = 4, LANES = 32 };
   const unsigned lane = i % LANES, warp = i / LANES;
   if (lane == 0)
@@ -259,7 +259,7 @@ static int scalar_operand(const struct form *f, unsigned index) {
 
 static uint64_t immediate(const struct form *f, unsigned index) {
   uint64_t v = 0;
-  /* A value of its own for each form, the same in each run. */
+  /* Each form has another value, which is the same in each run. */
   const uint64_t mixed = (index + 1) * 0x9e3779b97f4a7c15ull;
   v = mixed >> 7;
   const char kind = f->in[scalar_operand(f, index)];
@@ -326,7 +326,7 @@ static bool nan_double(uint64_t v) {
   return (v << 1) > 0xffe0000000000000ull;
 }
 
-/* What is expected of operands in[operand][i], where that is one value. */
+/* Computes the expected results of the operands in[operand][i], for forms with only one. */
 static void expect_all(const struct form *f, const uint64_t *in, uint64_t *expected) {
   for (unsigned i = 0; i < COUNT && !f->accept && !f->wrong_lanes; i++) {
     uint64_t v[4] = {0}, lanes[4][32];
@@ -359,7 +359,7 @@ static bool compare(const struct form *f, const uint64_t *in, const uint64_t *go
     }
     for (int k = 0; f->in[k]; k++)
       v[k] = in[i + (unsigned)k * COUNT];
-    /* Which NaN a double operation gives is not known for sure. */
+    /* It is not known which NaN double operations give. */
     const bool right =
         f->wrong_lanes ? !(wrong >> i % 32 & 1)
         : f->accept    ? f->accept(f, v, got[i])
@@ -381,7 +381,7 @@ struct params {
 static bool run(struct module *m, const struct form *f, unsigned index, enum variant variant,
                 struct params *p, uint64_t **expected) {
   char name[32];
-  state = 88172645463325252ull + index * 3 + variant; /* the same for each build */
+  state = 88172645463325252ull + index * 3 + variant; /* the same for each build of the core */
   snprintf(name, sizeof name, "k%u_%u", index, variant);
   static const char *const where[] = {"registers", "constant bank", "immediate"};
   const int scalar = variant == ALL_REGISTERS ? -1 : scalar_operand(f, index);
@@ -391,7 +391,7 @@ static bool run(struct module *m, const struct form *f, unsigned index, enum var
       in[i + (unsigned)k * COUNT] =
           f->in[k] == 'a' ? random_place(f, i)
           : k && mask(f->in[k]) == mask(f->in[k - 1]) && f->in[k] != 'c' && f->in[k] != 'p'
-              ? random_beside(f->in[k], in[i + (unsigned)(k - 1) * COUNT])
+              ? random_related(f->in[k], in[i + (unsigned)(k - 1) * COUNT])
               : random_of(f->in[k]);
   const unsigned runs = variant == FROM_BANK ? SCALAR_RUNS : 1, step = COUNT / runs;
   for (unsigned r = 0; r < runs; r++) {
@@ -425,7 +425,7 @@ static bool has_variant(const struct form *f, unsigned index, enum variant varia
          (!f->vector_only && !f->expect_warp && !f->wrong_lanes && scalar_operand(f, index) >= 0);
 }
 
-/* Returns how many forms of a batch fail. */
+/* Returns the number of forms of a batch that fail. */
 static unsigned run_batch(unsigned first, unsigned last, unsigned long *comparisons) {
   char *source;
   size_t size;

@@ -1,4 +1,4 @@
-/* One PTX operation in one form, as ptxas encodes it, against the tests' own
+/* One PTX operation in one form, as ptxas encodes it, against an independent
  * computation: each form is a kernel that applies the operation to thousands of
  * random and edge operands.
  */
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Kinds of operands and results, which say width and what values to try:
+/* Kinds of operands and results, which give their width and the values to try:
  *   i 32-bit integer    l 64-bit integer    s 16-bit integer   n 32-bit, not 0
  *   m 64-bit, not 0     t 16-bit, not 0     c shift count      p 0 or 1
  *   f f32   d f64   h f16   b bf16   H f16x2   B bf16x2
@@ -16,14 +16,14 @@
 struct form {
   char ptx[640]; /* %0 the result, %1 to %3 the operands */
   char in[4], out;
-  /* Exactly one of the two. Operands and results are bits, zero-extended. */
+  /* A form has one of the next four. Operands and results are bits, zero-extended. */
   uint64_t (*expect)(const struct form *f, const uint64_t *in);
   bool (*accept)(const struct form *f, const uint64_t *in, uint64_t got);
-  /* Instead: a whole warp's results from its operands in[operand][lane]. */
+  /* The results of a whole warp, from its operands in[operand][lane]. */
   void (*expect_warp)(const struct form *f, const uint64_t (*in)[32], uint64_t *out);
-  /* Or which lanes' results are wrong, where several are right. */
+  /* The lanes whose results are wrong, if several results are right. */
   uint32_t (*wrong_lanes)(const struct form *f, const uint64_t (*in)[32], const uint64_t *got);
-  int p[6];         /* for them */
+  int p[6];         /* parameters of these functions */
   bool vector_only; /* no operand may come from a constant bank or an immediate */
   /* C text around the operation, or NULL; further inputs of the operation, as
    * asm operands. Operands are v0 to v2, the result is r, i the thread, s a piece
@@ -31,15 +31,15 @@ struct form {
   const char *before, *after, *further;
   struct {
     int element; /* bytes of what is accessed at once, a power of 2 */
-    int bytes;   /* places lie in so many */
+    int bytes;   /* all places are in so many bytes */
     int bias;    /* added to places */
-    int added;   /* taken from places: the address has it */
+    int added;   /* subtracted from places, because the address adds it */
     bool few;    /* at most 6 lanes have the same place */
     int spaces;  /* address spaces to choose from, or 0 */
   } place;
 };
 
-/* Operand a: a place, whether the lane takes part, and an address space. */
+/* Operand a: a place, whether the lane is active, and an address space. */
 static inline int32_t place_offset(uint64_t a) {
   return (int32_t)(uint32_t)a;
 }
@@ -55,11 +55,11 @@ static inline uint64_t form_constant(unsigned k) {
   return 0x8877f655c433e211ull * (2 * k + 1);
 }
 
-/* A new form at the end of the table, its text printed as by printf. */
+/* Adds a form to the table, with a text in the format of printf. */
 struct form *form_add(const char *in, char out, const char *ptx, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Fill the table. */
+/* Add the forms of a group to the table. */
 void forms_integer(void);
 void forms_bits(void);
 void forms_float(void);

@@ -1,6 +1,6 @@
 /* Atomic operations in global, shared and generic memory, by some lanes of a warp
- * or all, at the same or different places. The lanes of a warp come in any order:
- * results are right if some order explains them.
+ * or all, at the same or different places. The lanes of a warp are in any order:
+ * results are right if there is an order that gives them.
  */
 #include <fenv.h>
 #include <stddef.h>
@@ -23,8 +23,8 @@ static const struct type_row {
              {".noftz.f16", 'Q', 2}, {".noftz.f16x2", 'Q', 4}, {".f32", 'F', 4}, {".f64", 'd', 8},
              {".b16", 'I', 2},       {".b32", 'I', 4},         {".b64", 'l', 8}};
 
-/* p[0]: space (forms_place.h), p[1]: op, p[2]: type, p[3]: the result is not what
- * the lane got but what its place holds at the end */
+/* p[0]: space (forms_place.h), p[1]: op, p[2]: type, p[3]: the result is not that
+ * of the operation but the final contents of the place */
 #define OP   ((enum op)f->p[1])
 #define TYPE ((enum type)f->p[2])
 
@@ -36,7 +36,7 @@ static uint64_t add_floats(enum type type, uint64_t a, uint64_t b, bool flush) {
   return flush ? exact_flush(sum, format) : sum;
 }
 
-/* What a lane's operation makes of a value. Operand v; CAS compares with the place's
+/* The value after a lane's operation with operand v. CAS compares with the place's
  * first value or v, and writes the first value or another. */
 static uint64_t apply(const struct form *f, enum space space, uint64_t first, uint64_t old,
                       uint64_t v) {
@@ -90,8 +90,8 @@ struct group {
   unsigned tries;
 };
 
-/* Is there an order of the lanes left, from a value on? */
-static bool explain(struct group *g, uint64_t value, uint32_t left) {
+/* Is there an order of the lanes in left that gives their results, if the place has value? */
+static bool has_order(struct group *g, uint64_t value, uint32_t left) {
   const bool final = g->f->p[3];
   if (!left)
     return !final || equal(g->f, value, g->last);
@@ -102,9 +102,9 @@ static bool explain(struct group *g, uint64_t value, uint32_t left) {
       return false;
     g->tries--;
     const uint64_t next = apply(g->f, g->space, g->first, value, g->operand[lane]);
-    if (explain(g, next, left & ~(1u << lane)))
+    if (has_order(g, next, left & ~(1u << lane)))
       return true;
-    if (!final && next == value) /* it would not have mattered when this one came */
+    if (!final && next == value) /* it changed nothing: no other order helps */
       return false;
   }
   return false;
@@ -127,7 +127,7 @@ static uint32_t wrong_lanes(const struct form *f, const uint64_t (*in)[32], cons
     const int at = place_offset(place) - f->place.bias + f->place.added;
     struct group g = {f, in[1], got, space, 0, got[lane], 100000};
     g.first = place_bytes(place_word(in, space, lane, at / 8) >> (8 * (at % 8)), f->place.element);
-    bool right = explain(&g, g.first, active);
+    bool right = has_order(&g, g.first, active);
     for (int k = 0; k < LANES; k++) {
       if (!(group >> k & 1))
         continue;
@@ -145,7 +145,7 @@ static uint32_t wrong_lanes(const struct form *f, const uint64_t (*in)[32], cons
 enum use { RESULT, NO_RESULT, REDUCTION };
 
 static struct form *add(enum space space, enum op op, enum type type, enum use use) {
-  /* Orders and scopes, each in its turn. */
+  /* Memory orders and scopes, which the forms use in turn. */
   static const char *const orders[] = {"",
                                        ".relaxed.cta",
                                        ".relaxed.gpu",
@@ -174,7 +174,7 @@ static struct form *add(enum space space, enum op op, enum type type, enum use u
   if (use != RESULT)
     snprintf(end, sizeof end, "bar.warp.sync -1; ld.volatile%s.u%d d, [%%4+%d]; mov.pred q, -1;",
              space_name[space], bits, -bias);
-  /* By a shuffle: ptxas 13.0 takes half of an f16x2 from the wrong word of a pair. */
+  /* A shuffle hides b: ptxas 13.0 takes half of an f16x2 from the wrong word of a pair. */
   const char *opaque =
       type == F16X2 ? "mov.u32 c, %laneid; shfl.sync.idx.b32 b, b, c, 31, -1;" : "";
   const char in[] = {t->kind, t->kind, 'a', 0};
@@ -189,9 +189,9 @@ static struct form *add(enum space space, enum op op, enum type type, enum use u
   f->wrong_lanes = wrong_lanes;
   place_form(f, space, t->bytes, bias);
   if (space == GENERIC)
-    f->place.spaces = LOCAL; /* the spaces before it */
+    f->place.spaces = LOCAL; /* the spaces below LOCAL */
   f->p[1] = op, f->p[2] = (int)type, f->p[3] = use != RESULT;
-  /* Where the order matters to the end, not more lanes than can be tried. */
+  /* If the final contents depend on the order, few lanes, so that all orders can be tried. */
   f->place.few = use != RESULT && (op >= EXCH || op == INC || op == DEC || type == F16 ||
                                    type == F16X2 || type == F32 || type == F64);
   return f;

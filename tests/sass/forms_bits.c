@@ -80,7 +80,7 @@ static uint64_t e_fns(const struct form *f, const uint64_t *in) {
   return 0xffffffffu;
 }
 
-/* As the PTX manual writes it. */
+/* As in the PTX manual. */
 static uint64_t e_bfe(const struct form *f, const uint64_t *in) {
   const unsigned msb = BITS - 1, pos = in[1] & 0xff, len = in[2] & 0xff;
   const uint64_t a = in[0];
@@ -219,7 +219,7 @@ void forms_bits(void) {
       with(form_add(one, 'i', "bfind.%c%u %%0, %%1;", sign, bits), e_bfind, (int)bits, s, 0);
       with(form_add(one, 'i', "bfind.shiftamt.%c%u %%0, %%1;", sign, bits), e_bfind, (int)bits, s,
            1);
-      /* ptxas's code for 64 bits takes all bits of position and length. */
+      /* The code of ptxas for 64 bits uses all bits of position and length. */
       with(form_add(field, k,
                     ".reg .b32 p, n; and.b32 p, %%2, 255; and.b32 n, %%3, 255; bfe.%c%u %%0, %%1, "
                     "p, n;",
@@ -243,7 +243,7 @@ void forms_bits(void) {
        e_fns, 0, 0, 0);
   for (int wrap = 0; wrap < 2; wrap++) {
     const char *mode = wrap ? "wrap" : "clamp";
-    /* SGXT with a constant gets a wrong bank from ptxas 13.0 (0x1c). */
+    /* ptxas 13.0 encodes a wrong bank (0x1c) in SGXT with a constant. */
     with(form_add("ic", 'i', "szext.%s.s32 %%0, %%1, %%2;", mode), e_szext, 32, 1, wrap)
         ->vector_only = true;
     with(form_add("ic", 'i', "szext.%s.u32 %%0, %%1, %%2;", mode), e_szext, 32, 0, wrap)

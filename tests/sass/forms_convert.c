@@ -55,7 +55,7 @@ static uint64_t clamped(i128 v, const struct type *t) {
   return (uint64_t)(v < lowest(t) ? lowest(t) : v > highest(t) ? highest(t) : v);
 }
 
-/* The result in its register: extended from the type's width. */
+/* The result in its register, extended from the width of the type. */
 static uint64_t e_int_int(const struct form *f, const uint64_t *in) {
   const i128 v = integer(in[0], FROM(f));
   if (f->p[4])
@@ -73,7 +73,7 @@ static uint64_t e_int_float(const struct form *f, const uint64_t *in) {
   return f->p[4] ? exact_saturate(r, TO(f)->format) : r;
 }
 
-/* Of an integer with no low word: ptxas writes the high one as an immediate. */
+/* From a 64-bit integer whose low word is 0: ptxas encodes the high word as an immediate. */
 #define HIGH_WORD_ALONE 0x9234567800000000
 static uint64_t e_immediate_float(const struct form *f, const uint64_t *in) {
   const uint64_t v = HIGH_WORD_ALONE;
@@ -110,7 +110,7 @@ static uint64_t e_integral(const struct form *f, const uint64_t *in) {
     v.v = exact_integral(v.v, f->p[2]);
   uint64_t r = exact_round(v, format, FE_TONEAREST);
   if (!exact_is_nan(a, format))
-    r |= sign; /* -0 stays, small negatives become -0 */
+    r |= sign; /* -0 stays -0, and small negative values become -0 */
   return f->p[4] ? exact_saturate(r, format) : r;
 }
 
@@ -158,7 +158,7 @@ static void pair(int to, int from) {
     const char *dot_sat = sat ? ".sat" : "";
     if (!t->format && !s->format) {
       if (sat && lowest(t) <= lowest(s) && highest(t) >= highest(s))
-        continue; /* nothing to saturate: PTX refuses it */
+        continue; /* PTX does not allow it: there is nothing to saturate */
       set(form_add(in, t->kind, "cvt%s.%s.%s %%0, %%1;", dot_sat, t->name, s->name), e_int_int, to,
           from, 0, 0, sat);
       continue;
@@ -182,7 +182,7 @@ static void pair(int to, int from) {
                        dot_sat, t->name, s->name),
               e_integral, to, from, mode, ftz, sat);
         } else if (t->bits < s->bits) {
-          /* ptxas makes the same code of cvt.rp.f16.f32 with and without .ftz. */
+          /* ptxas emits the same code for cvt.rp.f16.f32 with and without .ftz. */
           if (!(t->bits == 16 && ftz && r > 1))
             set(form_add(in, t->kind, "cvt.%s%s%s.%s.%s %%0, %%1;", rounds[r].name, dot_ftz,
                          dot_sat, t->name, s->name),

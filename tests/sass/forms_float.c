@@ -51,7 +51,7 @@ EXPECT(e_fnma, out(f, exact_fma(negate(f, a), b, c, FORMAT(f), FORMAT(f), f->p[1
 EXPECT(e_rcp, out(f, exact_round(exact_div((struct exact){1, false}, exact_of(a, FORMAT(f))),
                                  FORMAT(f), f->p[1])))
 
-/* A quotient a little below the smallest normal number, which rounds up to it if
+/* A quotient slightly below the smallest normal number, which is rounded up to it if
  * it is rounded as a subnormal, may be flushed. */
 static bool a_div_ftz(const struct form *f, const uint64_t *in, uint64_t got) {
   const uint64_t want = e_div(f, in), least = 1ull << FORMAT_F32.mantissa, sign = 1ull << 31;
@@ -138,7 +138,7 @@ static uint64_t e_set_float(const struct form *f, const uint64_t *in) {
   return related(f, in) ? 0x3f800000 : 0;
 }
 
-/* abs and neg of f32 make NaNs canonical or not: PTX leaves it open. */
+/* PTX does not specify whether abs and neg of f32 make NaNs canonical. */
 static bool sign_only(const struct form *f, const uint64_t *in, uint64_t got, uint64_t want) {
   const uint64_t sign = 1ull << (f->p[0] ? 63 : 31);
   if (exact_is_nan(in[0], FORMAT(f)))

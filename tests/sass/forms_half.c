@@ -49,7 +49,7 @@ EXPECT(e_mul, out(f, exact_round(exact_mul(exact_of(a, FORMAT(f)), exact_of(b, F
                                  FORMAT(f), FE_TONEAREST)))
 EXPECT(e_fma, out(f, exact_fma(a, b, c, FORMAT(f), FORMAT(f), FE_TONEAREST)))
 
-/* Of a complex number, the second factor times i. */
+/* The second factor as a complex number times i. */
 static uint64_t e_fma_turned(const struct form *f, const uint64_t *in) {
   const uint64_t turned[] = {in[0], (in[1] >> 16 ^ SIGN16) | (in[1] & 0xffff) << 16, in[2]};
   return e_fma(f, turned);
@@ -85,7 +85,7 @@ static uint64_t e_setp(const struct form *f, const uint64_t *in) {
   return (uint64_t)related(f, in[0] & 0xffff, in[1] & 0xffff) |
          (f->p[1] == 2 ? (uint64_t)related(f, in[0] >> 16, in[1] >> 16) << 1 : 0);
 }
-/* set to a half or to all ones. p[3]: all ones */
+/* set: 1.0 or all ones. p[3]: all ones */
 static uint64_t e_set(const struct form *f, const uint64_t *in) {
   const uint64_t yes = f->p[3] ? 0xffff : f->p[0] ? 0x3f80 : 0x3c00, both = e_setp(f, in);
   return (both & 1 ? yes : 0) | (both & 2 ? yes << 16 : 0);
@@ -100,7 +100,7 @@ static uint64_t e_abs(const struct form *f, const uint64_t *in) {
 static uint64_t e_neg(const struct form *f, const uint64_t *in) {
   return in[0] ^ (f->p[1] == 2 ? 0x80008000u : 0x8000u);
 }
-/* NaNs may lose their bits. */
+/* The bits of a NaN may differ. */
 static bool accept_signs(const struct form *f, const uint64_t *in, uint64_t got,
                          uint64_t (*want)(const struct form *, const uint64_t *)) {
   const uint64_t w = want(f, in);

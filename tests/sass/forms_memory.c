@@ -49,12 +49,12 @@ static void e_load(const struct form *f, const uint64_t (*in)[32], uint64_t *out
   }
 }
 
-/* What a lane stores at a distance from its address. */
+/* The value that a lane stores to an element after its address. */
 static uint64_t stored(const uint64_t (*in)[32], int lane, int element) {
   return in[1][lane] * (uint64_t)(2 * element + 3);
 }
 
-/* p[4]: of cp.async, where the bytes to copy come from: all, low bits of operand
+/* p[4]: for cp.async, the number of bytes to copy: all, the low bits of operand
  * 1, all or none by bit 0 of it */
 enum { NO_COPY, COPY_ALL, COPY_SOME, COPY_IGNORE };
 static uint64_t copied(const struct form *f, const uint64_t (*in)[32], int lane, int at, int byte) {
@@ -65,7 +65,7 @@ static uint64_t copied(const struct form *f, const uint64_t (*in)[32], int lane,
   return byte < n ? ~place_word(in, GLOBAL, lane, at / 8) >> (8 * (at % 8)) : 0;
 }
 
-/* Of lanes that write to one place, any may win. */
+/* If several lanes write to one place, any of the values is right. */
 static uint32_t wrong_store(const struct form *f, const uint64_t (*in)[32], const uint64_t *got) {
   uint32_t wrong = 0;
   const int size = f->place.element, step = f->p[1];
@@ -100,8 +100,8 @@ static struct form *shaped(struct form *f, const struct shape *shape, enum space
   return f;
 }
 
-/* An instruction with its qualifiers before and after the space; first: more of
- * them that come before. */
+/* Adds a load with qualifiers before and after the space. first: instructions
+ * before it. */
 static struct form *load(const char *first, const char *name, const char *before, enum space space,
                          const char *after, const struct shape *shape) {
   char unpack[320];
@@ -197,7 +197,7 @@ static void qualified(void) {
   static const enum space spaces[] = {GLOBAL, GENERIC, SHARED};
   unsigned turn = 0;
   for (unsigned s = 0; s < 3; s++) {
-    const unsigned times = spaces[s] == GLOBAL ? 2 : 1; /* other shapes */
+    const unsigned times = spaces[s] == GLOBAL ? 2 : 1; /* each with another shape */
     for (unsigned k = 0; k < sizeof loads / sizeof *loads; k++)
       for (unsigned j = 0; j < times && (spaces[s] != SHARED || loads[k].shared); j++)
         load("", "ld", loads[k].before, spaces[s], loads[k].after,
@@ -250,7 +250,7 @@ static void copies(void) {
 static void e_isspacep(const struct form *f, const uint64_t (*in)[32], uint64_t *out) {
   for (int lane = 0; lane < LANES; lane++) {
     const enum space space = (enum space)place_space(in[2][lane]);
-    /* The window of parameters lies within the global one. */
+    /* Addresses of parameters are global addresses as well. */
     out[lane] = space == (enum space)f->p[1] || (space == PARAM && f->p[1] == GLOBAL);
   }
 }

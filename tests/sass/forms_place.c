@@ -7,7 +7,7 @@ enum { WORDS = 64, PARAM_WORDS = 8 };
 
 const char *const space_name[] = {".global", ".shared", ".local", ".const", ".param", ""};
 
-/* Words of local memory are filled by their lane. */
+/* Each lane fills its words of local memory. */
 #define IN_GLOBAL "u64 *c = (u64 *)s + i / 32 * 64; " PLACE_FILL(c, "v0", "v1")
 #define IN_LOCAL                                                                                   \
   "__align__(16) u64 e[64]; _Pragma(\"unroll 1\") for (int k = 0; k < 64; k++) e[k] = (k < 32 ? "  \

@@ -1,6 +1,6 @@
-/* Where the forms of memory operations (forms_memory.c, forms_atomic.c) act: a
+/* The memory of the forms of memory operations (forms_memory.c, forms_atomic.c): a
  * warp has 64 words of 64 bits in each address space, filled from operands 0 and
- * 1; operand 2 says where each lane goes, and in which space if it is generic.
+ * 1. Operand 2 is the place that each lane accesses, with its space if it is generic.
  */
 #ifndef TEGRACL_TESTS_SASS_FORMS_PLACE_H
 #define TEGRACL_TESTS_SASS_FORMS_PLACE_H
@@ -9,23 +9,23 @@
 
 enum { LANES = 32 };
 enum space { GLOBAL, SHARED, LOCAL, CONST, PARAM, SPACES, GENERIC = SPACES };
-extern const char *const space_name[]; /* as PTX says it */
+extern const char *const space_name[]; /* in PTX */
 
-/* The form's place: p[0] gets the space; %4 is the address, to which -bias is to
- * be added, %5 whether the lane takes part. In C, b is where the words are. */
+/* Sets the place of a form: p[0] gets the space; %4 is the address, to which the form must
+ * add -bias, and %5 is 1 if the lane is active. In C, b points to the words. */
 void place_form(struct form *f, enum space space, int element, int bias);
-/* 64-bit addresses for shared and local memory. */
+/* Makes the addresses of shared or local memory 64 bits wide. */
 void place_wide(struct form *f);
-/* Shared memory: the places of elements of 4, 8 or 16 bytes are a register that
+/* For elements of 4, 8 or 16 bytes in shared memory: makes the address of a register that
  * is scaled and a uniform register. */
 void place_scaled(struct form *f);
-/* Immediate offsets, each in its turn: none, small, and the extremes of 24 bits. */
+/* The next immediate offset in a cycle: none, small, and the extremes of 24 bits. */
 int place_next_bias(void);
-/* Lanes that take no part are left out by a predicate q, or by a branch to out. */
+/* Excludes inactive lanes by a predicate q, or by a branch to out, in turn. */
 const char *place_next_guard(void);
 
 enum space place_space_of(const struct form *f, uint64_t place);
-/* Word k of those that a lane sees in a space, at first. */
+/* The initial contents of word k in a lane's space. */
 uint64_t place_word(const uint64_t (*in)[32], enum space space, int lane, int k);
 
 static inline uint64_t place_bytes(uint64_t v, int bytes) {

@@ -1,4 +1,4 @@
-/* Approximations: within the bounds of the PTX manual, and exact at the special
+/* Approximations: within the error bounds of the PTX manual, and exact for special
  * values.
  */
 #include <math.h>
@@ -60,7 +60,7 @@ static bool close(const struct form *f, double want, uint64_t got) {
   const double relative = fabs(want) * exp2(-f->p[2] / 10.0);
   const double absolute = f->p[3] ? exp2(-f->p[3] / 10.0) : 0;
   const double subnormal = fabs(want) < least ? ldexp(least, -(int)format->mantissa) : 0;
-  if (isnan(want)) /* of doubles it is not known for sure which NaN */
+  if (isnan(want)) /* for doubles it is not known which NaN */
     return f->p[4] == 64 ? isnan(r) : got == (1ull << (f->p[4] - 1)) - 1;
   if (signbit(r) != signbit(want) && (r != 0 || fabs(want) > absolute))
     return false;
@@ -76,7 +76,7 @@ static bool close(const struct form *f, double want, uint64_t got) {
 static bool accept(const struct form *f, const uint64_t *in, uint64_t got) {
   const double x = operand(f, in[0]), y = operand(f, in[1]);
   const bool periodic = f->p[0] == SIN || f->p[0] == COS;
-  /* Outside one period, and for subnormal divisors, no bound is given. */
+  /* The manual has no bound outside one period, and for subnormal divisors. */
   if (periodic && isfinite(x) && fabs(x) > 3.14159)
     return fabs(of_bits(f, got)) <= 1;
   if (f->p[0] == DIV && y != 0 && fabs(y) < 0x1p-126)
@@ -89,7 +89,7 @@ static bool accept_pair(const struct form *f, const uint64_t *in, uint64_t got) 
   return accept(f, low, got & 0xffff) && accept(f, high, got >> 16);
 }
 
-/* Seeds of doubles: from the high word to the high word. */
+/* Approximations of doubles: the high word gives a high word. */
 static bool accept_seed(const struct form *f, const uint64_t *in, uint64_t got) {
   const uint64_t high = in[0] & ~0xffffffffull;
   return !(uint32_t)got && close(f, value(f->p[0], operand(f, high), 0), got);

@@ -1,6 +1,6 @@
 /* Video instructions: arithmetic on selected bytes and halves with saturation,
  * merging and secondary operations, and on all of them at once. As the PTX manual
- * defines them. Left out is what ptxas 13.0 translates to something else: .sat of
+ * defines them. The test leaves out what ptxas 13.0 translates to something else: .sat of
  * single values, minima and maxima after vset, scaling of unsigned products.
  */
 #include <stdio.h>
@@ -23,7 +23,7 @@ enum { PARTS = sizeof parts / sizeof *parts };
 enum secondary { NONE, ADD, MIN, MAX, MERGE };
 static const char *const secondary_name[] = {"", ".add", ".min", ".max", ""};
 
-/* What form p[0] is. */
+/* The forms, by p[0]. */
 static struct video {
   int op, dtype, atype, btype; /* types: signed */
   bool saturate, wrap;
@@ -75,8 +75,8 @@ static i128 operate(const struct video *v, i128 a, i128 b) {
   return 0;
 }
 
-/* The manual leaves open what a minimum or maximum with c compares: all bits of the
- * intermediate result, as the destination's type has them (so ptxas). */
+/* The manual does not specify what a minimum or maximum with c compares: all bits of the
+ * intermediate result, in the type of the destination (as in the code of ptxas). */
 static uint64_t finish(const struct video *v, i128 t, uint64_t c, int is_signed) {
   const i128 y = word_of(c, is_signed);
   const bool less = is_signed ? t < y : (unsigned __int128)t < (unsigned __int128)y;
@@ -144,7 +144,7 @@ static uint64_t e_simd(const struct form *f, const uint64_t *in) {
   return v->secondary == ADD ? sum : merged;
 }
 
-/* name ends where the secondary operation follows */
+/* The secondary operation is appended to name. */
 static void add(struct video v, uint64_t (*expect)(const struct form *, const uint64_t *),
                 const char *name, const char *target, const char *sources) {
   struct form *f =
@@ -155,7 +155,7 @@ static void add(struct video v, uint64_t (*expect)(const struct form *, const ui
   video[video_count++] = v;
 }
 
-/* Operands' parts and what follows, each in its turn. */
+/* The forms have the parts of operands in turn. */
 static void scalar(struct video v, uint64_t (*expect)(const struct form *, const uint64_t *),
                    const char *name, enum secondary secondary) {
   static unsigned turn;
@@ -238,7 +238,7 @@ static void multiply_forms(void) {
   }
 }
 
-/* As the manual writes lanes: the highest first. */
+/* Lanes as in PTX: the highest first. */
 static unsigned digits(char *out, unsigned lanes, unsigned nibbles, unsigned chosen) {
   unsigned n = 0;
   for (unsigned k = lanes; k-- > 0;)

@@ -1,4 +1,4 @@
-/* What the lanes of a warp do together: shuffles, votes, matches, reductions, by
+/* Operations of the lanes of a warp: shuffles, votes, matches, reductions, by
  * all lanes and by those of two masks.
  */
 #include <stddef.h>
@@ -99,30 +99,29 @@ static void add(struct form *f,
 
 /* --- by masks --------------------------------------------------------------------- */
 
-/* The sign of the last operand divides a warp's lanes in two. p[2]: PREDICATED
- * leaves one of the two out. */
+/* The sign of the last operand divides the lanes of a warp into two groups. p[2]: PREDICATED
+ * excludes one of them. */
 enum variant { TOGETHER, SPLIT, PREDICATED, VARIANTS };
 
-static bool side_of(const struct form *f, const uint64_t (*in)[32], int lane) {
+static bool group_of(const struct form *f, const uint64_t (*in)[32], int lane) {
   return in[strlen(f->in) - 1][lane] >> 31 & 1;
 }
 
-static uint32_t lanes_beside(const struct form *f, const uint64_t (*in)[32], int lane) {
+static uint32_t lanes_of_group(const struct form *f, const uint64_t (*in)[32], int lane) {
   uint32_t mask = 0;
   for (int k = 0; k < LANES; k++)
-    mask |= (uint32_t)(side_of(f, in, k) == side_of(f, in, lane)) << k;
+    mask |= (uint32_t)(group_of(f, in, k) == group_of(f, in, lane)) << k;
   return mask;
 }
 
-/* Of an operation that gives all lanes of a mask its value in one of them: as the
- * mask would see it, with the others' operands neutral. p[3]: which operation */
-enum masked { SHFL, VOTE, MATCH, REDUX, NEIGHBOUR, ACTIVE };
+/* p[3]: the operation of the lanes of a mask. The result is checked for each mask. */
+enum masked { SHFL, VOTE, MATCH, REDUX, EXCHANGE, ACTIVE };
 
 static bool right(const struct form *f, const uint64_t (*in)[32], const uint64_t *got, int lane) {
-  const uint32_t mask = lanes_beside(f, in, lane);
+  const uint32_t mask = lanes_of_group(f, in, lane);
   uint64_t a[2][32], out[32];
   switch ((enum masked)f->p[3]) {
-  case SHFL: { /* what comes from a lane outside the mask is undefined */
+  case SHFL: { /* a value from a lane outside the mask is undefined */
     uint64_t from[3][32];
     memcpy(from, in, sizeof from);
     for (int k = 0; k < LANES; k++)
@@ -130,21 +129,21 @@ static bool right(const struct form *f, const uint64_t (*in)[32], const uint64_t
     e_shfl(f, (const uint64_t(*)[32])from, out);
     return !(mask >> out[lane] & 1) || got[lane] == in[0][out[lane]];
   }
-  case ACTIVE: { /* lanes of a branch, itself among them, of one opinion */
+  case ACTIVE: { /* lanes of its branch, including itself, all with the same result */
     const uint32_t m = (uint32_t)got[lane];
     for (int k = 0; k < LANES; k++)
       if (m >> k & 1 && got[k] != m)
         return false;
     return m >> lane & 1 && !(m & ~mask);
   }
-  case NEIGHBOUR:
+  case EXCHANGE:
     return got[lane] == in[0][mask >> (lane ^ 1) & 1 ? lane ^ 1 : lane];
   case VOTE:
   case MATCH:
   case REDUX:
     break;
   }
-  /* Lanes outside the mask get operands of a lane in it; what they add is undone. */
+  /* Lanes outside the mask get an operand of the mask. Sums, ballots and matches exclude them. */
   for (int k = 0; k < LANES; k++)
     a[0][k] = in[0][mask >> k & 1 ? k : lane];
   if (f->p[3] == VOTE) {
@@ -165,14 +164,14 @@ static bool right(const struct form *f, const uint64_t (*in)[32], const uint64_t
 static uint32_t wrong_masked(const struct form *f, const uint64_t (*in)[32], const uint64_t *got) {
   uint32_t wrong = 0;
   for (int lane = 0; lane < LANES; lane++) {
-    const bool left_out = f->p[2] == PREDICATED && !side_of(f, in, lane);
+    const bool left_out = f->p[2] == PREDICATED && !group_of(f, in, lane);
     wrong |= (uint32_t) !(left_out ? got[lane] == (uint32_t)in[0][lane] : right(f, in, got, lane))
              << lane;
   }
   return wrong;
 }
 
-/* operation: from the operands and the mask m to t. */
+/* operation: computes t from the operands and the mask m. */
 static void masked(const char *in, const char *operation, enum masked what, int p0, int p1) {
   static const char *const bodies[VARIANTS] = {
       "@!q not.b32 m, m; %s",
@@ -180,8 +179,8 @@ static void masked(const char *in, const char *operation, enum masked what, int 
       "@!q bra end; %s end: bar.warp.sync -1;"};
   for (enum variant v = TOGETHER; v < VARIANTS; v++) {
     char body[400];
-    /* Without a branch no lane of the others waits at the warp's barriers. */
-    if (v == TOGETHER && (what == NEIGHBOUR || what == ACTIVE))
+    /* Without a branch the others do not wait at the warp's barriers. */
+    if (v == TOGETHER && (what == EXCHANGE || what == ACTIVE))
       continue;
     snprintf(body, sizeof body, bodies[v], operation, operation);
     struct form *f = form_add(
@@ -191,7 +190,7 @@ static void masked(const char *in, const char *operation, enum masked what, int 
         *in == 'l' ? 64 : 32, strlen(in), body);
     f->wrong_lanes = wrong_masked;
     f->p[0] = p0, f->p[1] = p1, f->p[2] = (int)v, f->p[3] = what;
-    if (what == NEIGHBOUR) {
+    if (what == EXCHANGE) {
       f->before = "__shared__ __align__(8) unsigned words[256];"
                   "const unsigned place = (unsigned)__cvta_generic_to_shared(words + "
                   "threadIdx.x);";
@@ -229,7 +228,7 @@ static void forms_masked(void) {
   masked("ii",
          "st.shared.u32 [%3], %1; bar.warp.sync m; and.b32 c, m, %5; setp.ne.u32 p, c, 0; selp.b32 "
          "c, %4, %3, p; ld.shared.u32 t, [c];",
-         NEIGHBOUR, 0, 0);
+         EXCHANGE, 0, 0);
   masked("ii", "activemask.b32 t;", ACTIVE, 0, 0);
 }
 

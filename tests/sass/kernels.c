@@ -1,5 +1,5 @@
 /* Real CUDA C kernels (kernels/), compiled by NVRTC at several levels of
- * optimisation, run on the SM and compared with the CPU's results.
+ * optimisation, executed on the SM and compared with results of the CPU.
  *
  *   kernels FOLDER NAME     FOLDER holds NAME.cu
  */
@@ -246,7 +246,7 @@ static bool test_blake2(struct module *m) {
   return true;
 }
 
-/* A length beyond 15 goes on in bytes of 255. */
+/* A length of 15 or more continues in bytes of up to 255. */
 static size_t put_length(u8 *to, size_t n) {
   size_t used = 0;
   if (n < 15)
@@ -270,7 +270,7 @@ static size_t make_lz4(u8 *block, u8 *text, size_t *length) {
                                                                            : 15));
     at += put_length(block + at, literals);
     for (size_t j = 0; j < literals || n == 0; j++) {
-      if (j >= literals) { /* nothing to copy from yet: one literal at least */
+      if (j >= literals) { /* the first block needs at least one literal to copy from */
         *token = (u8)(*token + 16);
       }
       block[at++] = text[n++] = (u8)random64();
@@ -409,7 +409,7 @@ static bool test_mbarrier(struct module *m) {
     return false;
   const u32 *got = out.host;
   for (u32 round = 0, n = COUNT; round < 3; n -= round++ == 1) {
-    for (u32 k = 0; k < n - 2; k++) /* pending before the arrival; the phase goes on */
+    for (u32 k = 0; k < n - 2; k++) /* the count before the arrival; the phase has not ended */
       if (*got++ != n - k || *got++ != 0)
         return check("mbarrier operations", false);
     if (*got++ != 2 || *got++ != 0 || *got++ != 1 || *got++ != 1 || *got++ != 1)

@@ -1,4 +1,4 @@
-/* Kernels in CUDA C (kernels/), run on the SM: what their tests share. */
+/* Shared by the tests of kernels in CUDA C (kernels/), which run on the SM. */
 #ifndef TEGRACL_TESTS_SASS_KERNELS_H
 #define TEGRACL_TESTS_SASS_KERNELS_H
 
@@ -11,19 +11,20 @@ typedef int64_t s64;
 
 u64 random64(void);
 
-/* Global memory, zeroed. */
+/* Global memory of a module, which is zero at first. */
 struct buffer {
   u64 gpu;
   void *host;
 };
 struct buffer buffer(struct module *m, size_t bytes);
 
-/* Parameters in letters: p a buffer, i an int. */
+/* Runs a kernel. kinds: a letter for each parameter: p for struct buffer, i for an int. False, with
+ * a message, if it faults. */
 bool run(struct module *m, const char *kernel, struct launch launch, const char *kinds, ...);
 
 #define GRID(x, y, bx, by) ((struct launch){.grid = {x, y, 1}, .block = {bx, by, 1}})
 
-/* Says what is wrong if it is. */
+/* Prints a message unless right. Returns right. */
 bool check(const char *what, bool right);
 
 bool test_together(struct module *m);

@@ -1,5 +1,5 @@
 /* Work-items that wait for each other (kernels/together.cu), on several host threads
- * at once: what must come out whatever their order.
+ * at once. The tests check results that do not depend on the order.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool test_named_barriers(struct module *m) {
               check("named barriers", !memcmp(out.host, x, sizeof x));
 
   u32 *bits = in.host;
-  for (u32 k = 0; k < N * BLOCKS; k++) /* some groups all ones, some all zeros but few */
+  for (u32 k = 0; k < N * BLOCKS; k++) /* mostly the same bits in a group of 64 */
     bits[k] = (k / 64 % 3 == 0 ? 7 : k / 64 % 3 == 1 ? 1 : 2) ^ (random64() % 100 == 0 ? 7 : 0);
   good = run(m, "barrier_reductions", at_once(GRID(BLOCKS, 1, N, 1)), "pp", in, results) && good;
   for (u32 k = 0; k < N * BLOCKS; k += 64) {
@@ -112,7 +112,7 @@ static bool test_contention(struct module *m) {
   want.halves = 0x4e004a00; /* 24, 12 */
   if (!run(m, "contention", at_once(GRID(BLOCKS, 1, BLOCK, 1)), "ppi", out, marks, (u32)ROUNDS))
     return false;
-  /* Every value that was put in came out once, but the last. */
+  /* Each value was exchanged out once, except the last. */
   bool good = check("exchanges", (got->got ^ got->exch) == given);
   want.exch = got->exch, want.got = got->got;
   good = check("totals", !memcmp(got, &want, sizeof want)) && good;

@@ -1,5 +1,5 @@
-/* Every mma instruction of PTX that compute capability 8.7 has, as ptxas encodes it,
- * against the tests' own model, on random matrices; and ldmatrix and movmatrix.
+/* Each mma instruction of PTX that compute capability 8.7 has, as ptxas encodes it,
+ * against tensor_model.c, on random matrices; and ldmatrix and movmatrix.
  *
  *   tensor [TEXT]           only instructions whose text contains TEXT
  */
@@ -136,7 +136,7 @@ struct spot {
   unsigned row, column;
 };
 
-/* Element i of a lane's fragment of A; that of B with one row. */
+/* The place of element i of a lane's fragment of A; with 8 rows, of B transposed. */
 static struct spot spot_in_a(const struct form *f, unsigned rows, unsigned lane, unsigned i) {
   const unsigned each = register_bits(f) / element_bits(f->a), r = i / each;
   const unsigned halves = rows == ROWS ? 2 : 1;
@@ -166,9 +166,9 @@ static void put_element(uint8_t *registers, unsigned index, enum element type, u
     registers[index * bits / 8] |= (uint8_t)(v << index * bits % 8);
 }
 
-/* Metadata: of each four neighbours (two if they are tf32, four pairs if nibbles)
- * four bits say which two are there (which one). Rows of 16-bit elements have 16 bits
- * in a lane, row g low and row g + 8 high; those of bytes have their own lanes. */
+/* Metadata: for each four elements along k (two of tf32, four pairs of nibbles), four bits have the
+ * places of the two that are present (of tf32 one). Rows of 16-bit elements have 16 bits in a lane,
+ * row g the low and row g + 8 the high half; rows of bytes have their own lanes. */
 static void put_metadata(const struct form *f, unsigned row, unsigned group, unsigned nibble,
                          uint32_t *meta) {
   unsigned lane, shift;
@@ -194,10 +194,10 @@ static uint64_t random64(void) {
   return state ^= state << 17;
 }
 
-/* How wide the values of a set of matrices spread. */
-enum mood { ANY, SPECIAL, NEAR, TINY, HUGE, CANCEL, MOODS };
+/* The distribution of the values of a set of matrices. */
+enum spread { ANY, SPECIAL, NEAR, TINY, HUGE, CANCEL, SPREADS };
 
-static uint64_t random_element(enum element type, enum mood mood) {
+static uint64_t random_element(enum element type, enum spread spread) {
   const uint64_t r = random64();
   if (type >= U8 && type != F32)
     return r >> (64 - element_bits(type));
@@ -206,7 +206,7 @@ static uint64_t random_element(enum element type, enum mood mood) {
   const uint64_t top = (1ull << exponent_bits) - 1, bias = top / 2;
   const uint64_t below = random64() & ((1ull << mantissa) - 1);
   uint64_t e = 0;
-  switch (mood) {
+  switch (spread) {
   case ANY:
     e = r % top;
     break;
@@ -233,25 +233,25 @@ static uint64_t random_element(enum element type, enum mood mood) {
 }
 
 static void random_matrices(const struct form *f, struct matrices *m, uint32_t *meta) {
-  const enum mood mood = (enum mood)(random64() % MOODS);
+  const enum spread spread = (enum spread)(random64() % SPREADS);
   for (unsigned k = 0; k < f->k; k++)
     for (unsigned j = 0; j < COLUMNS; j++) {
-      m->b[k][j] = random_element(f->b, mood);
-      /* Sums that cancel but for the last bits. */
-      if (mood == CANCEL && k % 2 && f->a <= F64)
+      m->b[k][j] = random_element(f->b, spread);
+      /* Sums of which only the last bits remain. */
+      if (spread == CANCEL && k % 2 && f->a <= F64)
         m->b[k][j] = m->b[k - 1][j] ^ 1ull << (element_bits(f->b) - 1) ^ (random64() % 4 == 0);
     }
   for (unsigned i = 0; i < f->rows; i++) {
     for (unsigned k = 0; k < stored_k(f); k++)
-      m->a[i][k] = mood == CANCEL && k % 2 ? m->a[i][k - 1] : random_element(f->a, mood);
+      m->a[i][k] = spread == CANCEL && k % 2 ? m->a[i][k - 1] : random_element(f->a, spread);
     for (unsigned j = 0; j < COLUMNS; j++)
-      m->c[i][j] = random_element(f->c, random64() % 4 ? mood : ANY);
+      m->c[i][j] = random_element(f->c, random64() % 4 ? spread : ANY);
   }
   for (unsigned k = 0; k < LANES; k++)
     meta[k] = (uint32_t)random64();
   if (!f->sparse)
     return;
-  const unsigned pairs = f->a >= U4 ? 2 : 1; /* elements that are placed together */
+  const unsigned pairs = f->a >= U4 ? 2 : 1; /* elements with one place in the metadata */
   for (unsigned i = 0; i < f->rows; i++) {
     if (f->a == TF32) {
       for (unsigned k = 0; k < stored_k(f); k++) {

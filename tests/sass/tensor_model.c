@@ -1,5 +1,5 @@
-/* See tensor_model.h. Floats are summed as sem_mma.h says that chips do, here with
- * integers of 64 bits and the tests' own rounding.
+/* See tensor_model.h. Floats are summed as sem_mma.h describes, but with
+ * integers of 64 bits and the rounding of exact.h.
  */
 #include "tests/sass/tensor_model.h"
 

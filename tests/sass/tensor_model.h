@@ -1,4 +1,4 @@
-/* The tests' own arithmetic of tensor instructions, on elements given as bits. */
+/* A model of the arithmetic of tensor instructions, for tests. Elements are given as bits. */
 #ifndef TEGRACL_TESTS_SASS_TENSOR_MODEL_H
 #define TEGRACL_TESTS_SASS_TENSOR_MODEL_H
 

@@ -1,7 +1,7 @@
-/* Instructions that need more than PTX: those that compilers do not make for compute code,
+/* Instructions that PTX alone does not test: those that compilers do not emit for compute code,
  * put into compiled kernels in place of others; asynchronous copies with a cache policy; counting
  * without atomics, with and without YIELD; and surfaces and texture gradients, which the emulator
- * says it does not execute.
+ * reports as not executed.
  */
 #include <fenv.h>
 #include <stdio.h>
@@ -68,8 +68,8 @@ static uint64_t random64(void) {
   return state ^= state << 17;
 }
 
-/* The first instruction of a kernel with an operation: its words. */
-static uint64_t *find(struct module *m, const char *kernel, enum sm_op op) {
+/* The words of the first instruction of a kernel with an operation. */
+static uint64_t *find_instruction(struct module *m, const char *kernel, enum sm_op op) {
   enum { MOST = 512 };
   uint64_t *word = module_host(m, module_symbol(m, kernel));
   for (unsigned k = 0; k < MOST; k++, word += 2) {
@@ -103,7 +103,7 @@ static unsigned test_scales(struct module *m) {
     uint64_t a, b, out;
   } p = {module_alloc(m, COUNT * 4), module_alloc(m, COUNT * 4), module_alloc(m, COUNT * 4)};
   uint32_t *a = module_host(m, p.a), *b = module_host(m, p.b), *out = module_host(m, p.out);
-  uint64_t *word = find(m, "multiply", SM_OP_FMUL);
+  uint64_t *word = find_instruction(m, "multiply", SM_OP_FMUL);
   unsigned failures = !word;
   for (unsigned i = 0; i < COUNT; i++) {
     a[i] = (uint32_t)random64();
@@ -145,12 +145,12 @@ static unsigned test_bindless(struct module *m) {
     uint32_t c;
   } p = {module_alloc(m, COUNT * 4), module_alloc(m, COUNT * 4), 0, 0};
   const uint32_t *in = module_host(m, p.in), *out = module_host(m, p.out);
-  uint64_t *load = find(m, "add", SM_OP_ULDC), *sum = NULL;
+  uint64_t *load = find_instruction(m, "add", SM_OP_ULDC), *sum = NULL;
   for (unsigned k = 0; k < COUNT; k++)
     ((uint32_t *)module_host(m, p.in))[k] = (uint32_t)random64();
   for (unsigned k = 0; k < WORDS; k++)
     values[k] = (uint32_t)random64();
-  /* The sum with the last parameter. */
+  /* The addition of the last parameter. */
   struct sm_insn insn;
   for (uint64_t *at = module_host(m, module_symbol(m, "add")); load && !sum; at += 2)
     if (!sm_decode(at, &insn) || insn.op == SM_OP_EXIT)
@@ -184,7 +184,7 @@ static unsigned test_bindless(struct module *m) {
         return 1;
       }
   }
-  /* A buffer that is not there is a fault. */
+  /* A buffer that is not mapped is a fault. */
   struct sm_fault fault = {0};
   p.descriptor = 0x100 | 1ull << 45;
   if (launch(m, "add", &p, sizeof p, &fault) || fault.kind != SM_FAULT_MMU ||
@@ -205,7 +205,7 @@ static unsigned test_hinted(struct module *m) {
   uint32_t *from = module_host(m, p.from);
   const uint32_t *out = module_host(m, p.out);
   struct sm_insn insn;
-  const uint64_t *word = find(m, "hinted", SM_OP_LDGSTS);
+  const uint64_t *word = find_instruction(m, "hinted", SM_OP_LDGSTS);
   if (!word || !sm_decode(word, &insn) || insn.opcode != LDGSTS_UNIFORM) {
     printf("hinted: not the expected form\n");
     return 1;
@@ -232,7 +232,7 @@ static unsigned test_hinted(struct module *m) {
 }
 
 /* Code for debuggers compares its stack pointer with S2R SR_LMEMHIOFF, and traps where the
- * stack is at its end (docs/hardware/sass.md 2) before it would fault. */
+ * stack is full (docs/hardware/sass.md 2), before it would fault. */
 static unsigned test_stack_limit(void) {
   static const char deep[] = "__device__ __noinline__ int sum(int n) {\n"
                              "  return n ? sum(n - 1) + n : 0;\n"

@@ -1,7 +1,7 @@
-/* The wmma instructions of PTX: whole matrices in memory are loaded, multiplied and
- * stored by code in which the compiler alone knows how fragments lie. Values are small
- * integers, whose sums are exact in any order. Also mma.m8n8k4 of f16, which the compiler
- * makes of other instructions.
+/* The wmma instructions of PTX load, multiply and store whole matrices in memory.
+ * The compiler chooses the places of elements in fragments. Values are small
+ * integers, whose sums are exact in any order. Also mma.m8n8k4 of f16, for which the compiler
+ * emits other instructions.
  *
  *   wmma [TEXT]             only instructions whose text contains TEXT
  */
@@ -57,7 +57,7 @@ static void add_all(void) {
 
 /* --- kernels: PTX manual, wmma ------------------------------------------------------------- */
 
-/* Registers of a lane. The fragments of f16 factors hold everything twice. */
+/* Registers of a lane. (The fragments of f16 factors have each element twice.) */
 static unsigned registers_of(enum element type, unsigned elements) {
   const unsigned each = type == F64 ? 64 : 32, count = elements * element_bits(type) / (32 * each);
   return count ? count : 1;
@@ -292,7 +292,7 @@ static void print_small(FILE *out, unsigned index) {
   fprintf(out, ");\n  for (int k = 0; k < %u; k++)\n    d[i * 8 + k] = r[k];\n}\n", d);
 }
 
-/* The element of C or D that is element i of a lane. */
+/* The place in C or D of element i of a lane. */
 static unsigned small_row(enum element type, unsigned lane, unsigned i) {
   return (type == F16 ? lane % 4 : (lane & 1) + (i & 2)) + lane / 16 * 4;
 }

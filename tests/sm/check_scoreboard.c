@@ -1,5 +1,5 @@
-/* Check mode on control bits that are wrong: real machine code of NVRTC, in which a
- * wait for a scoreboard, or a load's scoreboard, is taken away. As NVRTC made it, it
+/* Check mode with wrong control bits: machine code of NVRTC from which a
+ * wait for a scoreboard, or the scoreboard of a load, is removed. The unchanged code
  * gets no report.
  */
 #include <setjmp.h>
@@ -51,7 +51,7 @@ static const struct sm_watch watch = {.check = true, .wanted = wanted, .report =
 static struct module *module;
 static struct params params;
 
-/* Reports of one run of a kernel with its code unchanged. */
+/* Runs a kernel. Returns the number of reports. */
 static unsigned run(const char *kernel) {
   struct launch launch = {
       .grid = {1, 1, 1}, .block = {BLOCK, 1, 1}, .params = &params, .param_bytes = sizeof params};
@@ -96,8 +96,8 @@ static void as_compiled(void **state) {
     assert_int_equal(run(kernels[k]), 0);
 }
 
-/* The first use of what the first LDG of a kernel loads no longer waits for it. */
-static void wait_taken_away(void **state) {
+/* Removes the wait of the first use of the first LDG's result. */
+static void wait_removed(void **state) {
   (void)state;
   for (int k = 0; k < KERNELS; k++) {
     size_t count, load = 0, use;
@@ -113,7 +113,7 @@ static void wait_taken_away(void **state) {
     const uint64_t before[2] = {code[use][0], code[use][1]};
     insn.wait_mask &= (uint8_t) ~(1u << scoreboard);
     isa_encode(&insn, code[use]);
-    assert_int_equal(code[use][0], before[0]); /* only control bits are others */
+    assert_int_equal(code[use][0], before[0]); /* only control bits differ */
     assert_true(run(kernels[k]) > 0);
     char expected[64];
     snprintf(expected, sizeof expected, "R%u before scoreboard %u is waited for",
@@ -125,9 +125,9 @@ static void wait_taken_away(void **state) {
   }
 }
 
-/* Loads that no scoreboard announces: their results can never be used. Some of the loop's
- * are for other numbers of turns than it makes here. */
-static void scoreboard_taken_away(void **state) {
+/* Removes the scoreboard of each load: then no code may use its result. Some loads of the loop are
+ * executed only for other values of n. */
+static void scoreboard_removed(void **state) {
   (void)state;
   for (int k = 0; k < KERNELS; k++) {
     size_t count, found = 0;
@@ -151,8 +151,8 @@ static void scoreboard_taken_away(void **state) {
   }
 }
 
-/* Every wait of every instruction, one by one. Some guard nothing here (stores at the
- * kernel's end, say); both kinds of report must occur. */
+/* Removes each wait of each instruction. Some protect nothing here (stores at the
+ * end of the kernel, for example). Both kinds of report must occur. */
 static void each_wait(void **state) {
   (void)state;
   unsigned waits = 0, found = 0, early_writes = 0;
@@ -187,8 +187,8 @@ static void each_wait(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_compiled),
-      cmocka_unit_test(wait_taken_away),
-      cmocka_unit_test(scoreboard_taken_away),
+      cmocka_unit_test(wait_removed),
+      cmocka_unit_test(scoreboard_removed),
       cmocka_unit_test(each_wait),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

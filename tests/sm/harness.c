@@ -17,9 +17,9 @@
 
 #include "compiler/find.h"
 
-/* --- CUBINs that are kept ------------------------------------------------------- */
+/* --- cached CUBINs -------------------------------------------------------------- */
 
-/* Where the CUBIN of a source and its options is kept; false if none are. */
+/* The file of the CUBIN of a source and its options. False: no CUBINs are kept. */
 static bool kept_path(char path[4096], const char *source, const char *const *options) {
   const char *folder = getenv("TEGRACL_TEST_CUBINS");
   if (!folder || !*folder)
@@ -31,7 +31,7 @@ static bool kept_path(char path[4096], const char *source, const char *const *op
   return true;
 }
 
-static uint8_t *read_whole(FILE *file, size_t *size) {
+static uint8_t *read_whole_file(FILE *file, size_t *size) {
   uint8_t *whole = NULL;
   fseek(file, 0, SEEK_END);
   const long end = ftell(file);
@@ -46,14 +46,14 @@ static uint8_t *read_whole(FILE *file, size_t *size) {
 
 static uint8_t *read_kept(const char *path, size_t *size) {
   FILE *file = fopen(path, "rb");
-  uint8_t *cubin = file ? read_whole(file, size) : NULL;
+  uint8_t *cubin = file ? read_whole_file(file, size) : NULL;
   if (file)
     fclose(file);
   return cubin;
 }
 
-/* Several tests may want the same one at once: it appears whole. */
-static void keep(const char *path, const uint8_t *cubin, size_t size) {
+/* Renames a complete file, because several tests may use the same one at once. */
+static void keep_cubin(const char *path, const uint8_t *cubin, size_t size) {
   char part[4096 + 16];
   snprintf(part, sizeof part, "%s.%d", path, (int)getpid());
   FILE *file = fopen(part, "wb");
@@ -102,7 +102,7 @@ bool harness_available(void) {
   return true;
 }
 
-/* Compiles with NVRTC into a file that has nothing in it yet. */
+/* Compiles with NVRTC into an empty file. */
 static bool compile_into(FILE *file, const char *source, int count, const char *const *options) {
   nvrtcProgram program;
   if (nvrtc.create(&program, source, "test.cu", 0, NULL, NULL))
@@ -126,8 +126,8 @@ static bool compile_into(FILE *file, const char *source, int count, const char *
   return whole;
 }
 
-/* In its own process, because some releases of NVRTC crash on some PTX: a failure of the
- * test with a message. */
+/* Compiles in its own process, because some releases of NVRTC crash on some PTX. Then the
+ * test fails with a message. */
 static uint8_t *compile_anew(const char *source, const char *const *options, size_t *size) {
   const char *all[32] = {"--gpu-architecture=sm_87"};
   int count = 1, status = -1;
@@ -144,7 +144,7 @@ static uint8_t *compile_anew(const char *source, const char *const *options, siz
     _exit(!compile_into(file, source, count, all));
   uint8_t *cubin = NULL;
   if (child > 0 && waitpid(child, &status, 0) == child && status == 0)
-    cubin = read_whole(file, size);
+    cubin = read_whole_file(file, size);
   else if (WIFSIGNALED(status))
     fprintf(stderr, "NVRTC ended with signal %d (%s) while it compiled this test's code\n",
             WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -160,7 +160,7 @@ static uint8_t *compile(const char *source, const char *const *options, size_t *
     return cubin;
   cubin = compile_anew(source, options, size);
   if (cubin && kept)
-    keep(path, cubin, *size);
+    keep_cubin(path, cubin, *size);
   if (!cubin && kept)
     fprintf(stderr, "%s is not there and could not be made\n", path);
   return cubin;
@@ -181,7 +181,7 @@ struct module {
   uint8_t *space;
   size_t used;
   uint64_t section_at[MAX_SECTIONS];
-  uint64_t bank0; /* constant bank 0, which generic addresses of parameters lie in */
+  uint64_t bank0; /* constant bank 0, to which generic addresses of parameters point */
   struct sm_code *code;
   struct sm_worker *worker;
   const struct sm_watch *watch;
@@ -204,7 +204,7 @@ static bool find(void *space, uint64_t address, struct sm_range *range) {
   return true;
 }
 
-/* --- check mode, for programs that are right ------------------------------------- */
+/* --- check mode, for correct programs -------------------------------------------- */
 
 static bool wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc) {
   (void)grid, (void)kind, (void)pc;
@@ -221,7 +221,7 @@ static void report(const struct sm_grid *grid, const struct sm_fault *f) {
 }
 
 /* TEGRACL_EMULATOR=check, as for programs on the whole device. */
-static void watch_if_asked(struct module *m) {
+static void watch_if_requested(struct module *m) {
   static const struct sm_watch watch = {.check = true, .wanted = wanted, .report = report};
   const char *mode = getenv("TEGRACL_EMULATOR");
   if (!mode || strcmp(mode, "check"))
@@ -233,7 +233,7 @@ static void watch_if_asked(struct module *m) {
 }
 
 /* TEGRACL_EMULATOR=adversarial:SEED: L1 caches that serve stale lines within a grid. */
-static void cache_if_asked(struct module *m) {
+static void cache_if_requested(struct module *m) {
   enum { SMS = 4 };
   static const char word[] = "adversarial:";
   const char *mode = getenv("TEGRACL_EMULATOR");
@@ -371,8 +371,8 @@ struct module *module_compile(const char *source, const char *const *options) {
   const struct sm_memory memory = {.find = find, .space = m};
   m->code = sm_code_create(&memory);
   m->worker = sm_worker_create(0);
-  watch_if_asked(m);
-  cache_if_asked(m);
+  watch_if_requested(m);
+  cache_if_requested(m);
   return m;
 }
 
@@ -496,8 +496,8 @@ static void set_bank(struct module *m, struct sm_grid *grid, unsigned bank, int 
   grid->bank[bank].size = (uint32_t)section(m, (unsigned)index)->sh_size;
 }
 
-/* One thread's share of a grid: CTA after CTA while all goes well. */
-struct turn {
+/* A host thread that runs CTAs of a grid until one fails. */
+struct cta_thread {
   const struct sm_grid *grid;
   const struct launch *launch;
   uint32_t *next; /* CTA, for all threads */
@@ -507,33 +507,33 @@ struct turn {
 };
 
 static void *run_ctas(void *argument) {
-  struct turn *turn = argument;
-  const uint32_t *size = turn->grid->grid, count = size[0] * size[1] * size[2];
-  const uint64_t limit = turn->launch->limit ? turn->launch->limit : 1ull << 40;
-  const uint64_t budget = turn->launch->budget ? turn->launch->budget : limit;
-  struct sm_worker *const other = turn->launch->moves ? sm_worker_create(1) : turn->worker;
-  turn->result = SM_DONE;
-  while (turn->result == SM_DONE) {
-    const uint32_t at = __atomic_fetch_add(turn->next, 1, __ATOMIC_RELAXED);
+  struct cta_thread *runner = argument;
+  const uint32_t *size = runner->grid->grid, count = size[0] * size[1] * size[2];
+  const uint64_t limit = runner->launch->limit ? runner->launch->limit : 1ull << 40;
+  const uint64_t budget = runner->launch->budget ? runner->launch->budget : limit;
+  struct sm_worker *const other = runner->launch->moves ? sm_worker_create(1) : runner->worker;
+  runner->result = SM_DONE;
+  while (runner->result == SM_DONE) {
+    const uint32_t at = __atomic_fetch_add(runner->next, 1, __ATOMIC_RELAXED);
     if (at >= count)
       break;
-    struct sm_cta *cta = sm_cta_start(turn->worker, turn->grid, at % size[0],
+    struct sm_cta *cta = sm_cta_start(runner->worker, runner->grid, at % size[0],
                                       at / size[0] % size[1], at / size[0] / size[1]);
     if (!cta) {
-      turn->result = SM_FAULTED;
+      runner->result = SM_FAULTED;
       break;
     }
     uint64_t used = 0;
     do {
-      struct sm_worker *const worker = used / budget % 2 ? other : turn->worker;
-      turn->result = sm_cta_run(worker, cta, budget, &turn->fault);
+      struct sm_worker *const worker = used / budget % 2 ? other : runner->worker;
+      runner->result = sm_cta_run(worker, cta, budget, &runner->fault);
       used += budget;
-      if (turn->result == SM_PREEMPTED && turn->launch->preempted)
-        turn->launch->preempted(turn->grid->memory.space);
-    } while (turn->result == SM_PREEMPTED && used < limit);
-    sm_cta_finish(turn->worker, cta);
+      if (runner->result == SM_PREEMPTED && runner->launch->preempted)
+        runner->launch->preempted(runner->grid->memory.space);
+    } while (runner->result == SM_PREEMPTED && used < limit);
+    sm_cta_finish(runner->worker, cta);
   }
-  if (other != turn->worker)
+  if (other != runner->worker)
     sm_worker_destroy(other);
   return NULL;
 }
@@ -602,35 +602,35 @@ enum sm_result module_run(struct module *m, const char *kernel, const struct lau
   set_bank(m, &grid, 3, constant3);
   set_bank(m, &grid, 4, section_named(m, ".nv.constant4", ""));
 
-  if (m->own_caches) /* as launches do that tell the device so */
+  if (m->own_caches) /* as the launches of a driver do */
     sm_l1_invalidate_all(m->own_caches);
   const unsigned threads = launch->threads && !m->caches ? launch->threads : 1;
-  struct turn turns[MAX_THREADS] = {{0}};
+  struct cta_thread runners[MAX_THREADS] = {{0}};
   pthread_t thread[MAX_THREADS];
   const uint64_t before = sm_worker_instructions(m->worker);
   uint32_t next = 0;
   for (unsigned k = 0; k < threads; k++)
-    turns[k] = (struct turn){.grid = &grid,
-                             .launch = launch,
-                             .next = &next,
-                             .worker = k ? sm_worker_create(k) : m->worker};
+    runners[k] = (struct cta_thread){.grid = &grid,
+                                     .launch = launch,
+                                     .next = &next,
+                                     .worker = k ? sm_worker_create(k) : m->worker};
   for (unsigned k = 1; k < threads; k++)
-    if (pthread_create(&thread[k], NULL, run_ctas, &turns[k]))
+    if (pthread_create(&thread[k], NULL, run_ctas, &runners[k]))
       abort();
-  run_ctas(&turns[0]);
+  run_ctas(&runners[0]);
   uint64_t executed = sm_worker_instructions(m->worker) - before;
   enum sm_result result = SM_DONE;
   for (unsigned k = 0; k < threads; k++) {
     if (k) {
       pthread_join(thread[k], NULL);
-      executed += sm_worker_instructions(turns[k].worker);
-      sm_worker_destroy(turns[k].worker);
+      executed += sm_worker_instructions(runners[k].worker);
+      sm_worker_destroy(runners[k].worker);
     }
-    if (turns[k].result == SM_DONE || result != SM_DONE)
+    if (runners[k].result == SM_DONE || result != SM_DONE)
       continue;
-    result = turns[k].result;
+    result = runners[k].result;
     if (fault)
-      *fault = turns[k].fault;
+      *fault = runners[k].fault;
   }
   m->ctas += grid.grid[0] * grid.grid[1] * grid.grid[2];
   if (instructions)

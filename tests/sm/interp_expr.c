@@ -129,7 +129,7 @@ static const char prelude[] =
   X(narrow, f64, f32, (f32)a)                                                                      \
   X(widen, f32, f64, (f64)a *b)
 
-/* Of the math library: compared within ulps. */
+/* Functions of the math library, compared within ULPS units in the last place. */
 #define FUNCTIONS(X)                                                                               \
   X(expf_, f32, f32, expf(a))                                                                      \
   X(exp2f_, f32, f32, exp2f(a))                                                                    \

@@ -1,6 +1,6 @@
 /* Random code must end in a result, never in a crash or a hang: words with real
- * opcodes and random fields, or compiled instructions with bits turned over, in
- * sections that jump and store wherever they like.
+ * opcodes and random fields, or compiled instructions with flipped bits, in
+ * sections that jump and store anywhere.
  * interp_fuzz CORPUS [sections [seed]]
  */
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 #include "gpu/isa/insn.h"
 #include "gpu/isa/isa_table.h"
 
-/* Code and data lie apart, so that no more than the section need be decoded. */
+/* Code and data are apart, so that only the section is decoded. */
 enum {
   SECTION_MAX = 128,
   DATA = 1 << 14,
   DEFAULT_SECTIONS = 20000,
-  LIMIT = 2000, /* instructions; now and then more, to reach the end of a turn */
+  LIMIT = 2000, /* instructions; some sections have LONG_LIMIT, to reach the end of a turn */
   LONG_LIMIT = 20000,
 };
 enum { BANK = 256 };
@@ -75,7 +75,7 @@ static bool read_corpus(const char *path) {
   return real_count > 0;
 }
 
-/* One of them, with up to three bits turned over. */
+/* One of them with up to three flipped bits. */
 static void mutated_word(uint64_t word[2]) {
   memcpy(word, real[random64() % real_count], sizeof real[0]);
   for (unsigned flips = (unsigned)(random64() % 4); flips; flips--) {
@@ -84,7 +84,7 @@ static void mutated_word(uint64_t word[2]) {
   }
 }
 
-/* A word with a known opcode; mostly without bits that no field claims. */
+/* A word with a known opcode, mostly without bits that belong to no field. */
 static void random_word(uint64_t word[2]) {
   const struct sm_isa_row *row = &sm_isa_rows[random64() % SM_ISA_ROWS];
   word[0] = random64();
@@ -103,8 +103,8 @@ static void random_word(uint64_t word[2]) {
   word[1] = (word[1] & ~(1ull << 27)) | (uint64_t)(row->opcode >> 12) << 27;
 }
 
-/* Would it run? Sections of nothing but faults test little. */
-static bool runs(const uint64_t word[2], uint32_t registers) {
+/* Is the word executed without a certain fault? Sections that fault at once test little. */
+static bool is_executed(const uint64_t word[2], uint32_t registers) {
   struct sm_insn insn;
   struct sm_uop u;
   if (!sm_decode(word, &insn))
@@ -115,8 +115,8 @@ static bool runs(const uint64_t word[2], uint32_t registers) {
          u.handler != core->handler[SM_H_register_range] && u.handler != core->handler[SM_H_trap];
 }
 
-/* Registers that hold addresses of data: MOV R, c[0x0][offset], from the
- * constant bank's first words. Returns how many words it wrote. */
+/* Writes instructions that load addresses of data to registers: MOV R, c[0x0][offset], from the
+ * first words of the constant bank. Returns their number. */
 static unsigned prologue(uint64_t (*word)[2]) {
   enum { FIRST = 2, COUNT = 8 };
   for (unsigned k = 0; k < COUNT; k++) {
@@ -126,7 +126,7 @@ static unsigned prologue(uint64_t (*word)[2]) {
   return COUNT;
 }
 
-/* Check mode: everything is reported, and counted here. */
+/* Check mode: all reports are made, and counted here. */
 static long reports;
 static bool wanted(const struct sm_grid *grid, enum sm_fault_kind kind, uint64_t pc) {
   return true;
@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
   const long sections = argc > 2 ? atol(argv[2]) : DEFAULT_SECTIONS;
   if (argc > 3)
     state ^= strtoull(argv[3], NULL, 0) * 0x9e3779b97f4a7c15ull;
-  /* Heap blocks of just these sizes: a sanitizer sees what goes beyond. */
+  /* Heap blocks of exactly these sizes: a sanitizer detects accesses beyond them. */
   struct space space = {aligned_alloc(16, SECTION_MAX * 16), calloc(1, DATA), 0};
   uint8_t *bank = malloc(BANK);
   const struct sm_memory memory = {find, &space};
@@ -165,7 +165,7 @@ int main(int argc, char **argv) {
       uint64_t word[2];
       do
         compiled ? mutated_word(word) : random_word(word);
-      while (random64() % 4096 && !runs(word, registers));
+      while (random64() % 4096 && !is_executed(word, registers));
       memcpy(space.code + k * 16, word, 16);
     }
     for (unsigned k = 0; k < BANK; k += 8) {

@@ -1,6 +1,6 @@
-/* Single PTX operations, so that the instruction and its encoding are ptxas's
- * own: directed rounding, flushing, saturation, halves, bit fields, dot
- * products; against independent computation on random and edge operands.
+/* Single PTX operations, whose instruction and encoding ptxas chooses:
+ * directed rounding, flushing, saturation, halves, bit fields, dot
+ * products. The results are compared with independent computation, on random and edge operands.
  */
 #include <fenv.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static float f32(u32 bits) {
   return f;
 }
 
-/* Results as the GPU gives them: one NaN; with flush, no subnormals. */
+/* Results as on the GPU: one kind of NaN; with flush, no subnormals. */
 static u32 bits32(float f) {
   u32 bits;
   memcpy(&bits, &f, 4);

@@ -1,6 +1,6 @@
-/* Texture instructions against the library of the texture units, in all three forms of the handle:
- * a constant, a uniform register, a register. What reaches the units, and what comes back: the
- * library itself is tested by emulator-texture.
+/* Texture instructions against the model of the texture units, in all three forms of the handle:
+ * a constant, a uniform register, a register. It tests the inputs and results of the units; the
+ * units themselves are tested by emulator-texture.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static const struct {
     [BUFFER] = {0, TIC_TEXTURE_TYPE_ONE_D_BUFFER, TIC_COMPONENTS_R32_G32_B32_A32, 4, 300, 1, 1},
 };
 
-/* The second variant has another order of components. */
+/* The second variant exchanges two components. */
 static void make_header(uint32_t *h, enum shape shape, unsigned variant, uint64_t address) {
   memset(h, 0, TEXTURE_BYTES);
   hw_set(h, TIC_COMPONENTS, shapes[shape].components);
@@ -339,13 +339,13 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* How the handle is computed, so that ptxas makes each form. */
+/* Computations of the handle for which ptxas emits each form. */
 static const struct form {
   const char *name, *handle;
 } forms[] = {{"constant", "t"}, {"uniform", "t + blockIdx.x"}, {"general", "t + threadIdx.x % 2"}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* What a lane reads. */
+/* The input of a lane. */
 struct input {
   uint32_t layer;
   float at[3];
@@ -358,7 +358,7 @@ static void append(char *out, const char *text) {
   strncat(out, text, SOURCE_BYTES - strlen(out) - 1);
 }
 
-/* PTX with the names of registers in the place of R, H, f, n, l and q. */
+/* Appends PTX with operands in the place of R, H, r, f, n, l and q. */
 static void append_instruction(char *out, const char *text) {
   for (const char *c = text; *c; c++) {
     char piece[40] = {*c, 0};
@@ -449,7 +449,7 @@ static void expect(const struct row *row, const struct input *in, unsigned heade
   }
 }
 
-/* Which of the forms the kernel's instruction has. */
+/* The form of the handle of the kernel's instruction: an index of forms[]. */
 static unsigned form_of(const char *kernel) {
   size_t count;
   uint64_t(*code)[2] = module_code(module, kernel, &count);
@@ -504,7 +504,7 @@ static void instructions(void **state) {
         const uint32_t(*out)[4] = module_host(module, outputs);
         snprintf(kernel, sizeof kernel, "%s_%s", row->name, forms[f].name);
         const unsigned form = form_of(kernel);
-        if (form != f && f != 1) /* a compiler may compute what is uniform in any register */
+        if (form != f && f != 1) /* compilers may compute uniform values in any register */
           fail_msg("%s has the handle in a form for \"%s\"", kernel, forms[form].name);
         uniform += form == 1;
         if (!run(kernel, header | (uint64_t)sampler << TEXTURE_HANDLE_HEADER_BITS, &fault))

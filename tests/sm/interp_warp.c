@@ -1,4 +1,4 @@
-/* What lanes do together: divergence, barriers, shuffles and votes, atomics,
+/* Operations of several lanes: divergence, barriers, shuffles and votes, atomics,
  * calls, local and shared memory, on kernels compiled by NVRTC, against results
  * computed here.
  */
@@ -368,7 +368,7 @@ static void spin(const char *kernel) {
   assert_int_equal(host[0], 0);
 }
 
-/* Two lanes of a warp wait for each other: whichever runs first spins. */
+/* Two lanes of a warp wait for each other: the one that runs first spins. */
 static void test_ping(void **unused) {
   memset(host, 0, WORDS * 4);
   struct sm_fault fault = {0};
@@ -387,7 +387,7 @@ static void test_masked(void **unused) {
   CHECK(32, (t & 1 ? 3 : 4) + (t & 3) + 8 + (t % 4 < 2 ? 11 : 12))
 }
 
-/* Lanes end beside others of their warp that wait for them. */
+/* Lanes exit while other lanes of their warp wait for them. */
 static void test_leave(void **unused) {
   expect_done("leave", 1, 64);
   CHECK(64, t % 7 == 1 ? 0 : 9);
@@ -409,7 +409,7 @@ static void test_faults(void **unused) {
   assert_int_equal(run("misaligned_constant", 1, 32, &fault), SM_FAULTED);
   assert_int_equal(fault.kind, SM_FAULT_MISALIGNED);
   assert_true(fault.tid[0] == 1 && fault.address % 4 == 1);
-  /* Only generic instructions find the windows; nothing is mapped there. */
+  /* Only generic instructions access the windows. For others, nothing is mapped there. */
   static const char *const global[] = {"red_global", "atom_global", "cas_global"};
   for (unsigned k = 0; k < sizeof global / sizeof *global; k++) {
     assert_int_equal(run(global[k], 1, 32, &fault), SM_FAULTED);
@@ -435,8 +435,8 @@ static void test_preemption(void **unused) {
   assert_int_equal(run("forever", 1, 64, &fault), SM_PREEMPTED);
 }
 
-/* Lanes that have parted share uniform registers, in which ptxas counts them for each
- * atomic: a turn may end anywhere, but the lanes at work go on first. */
+/* Groups of lanes share the uniform registers, in which ptxas counts lanes for each
+ * atomic. A turn may end anywhere, but the group that ran must then continue first. */
 static void test_parted(void **unused) {
   for (uint32_t budget = 1; budget < 64; budget++) {
     const struct launch launch = {.grid = {1, 1, 1},
@@ -451,7 +451,7 @@ static void test_parted(void **unused) {
   }
 }
 
-/* Memory that is unmapped under a running kernel is gone, though it was found before. */
+/* A kernel faults in memory that was unmapped while it runs, although it has accessed it before. */
 static void test_unmapped(void **unused) {
   struct sm_fault fault = {0};
   const struct launch launch = {.grid = {1, 1, 1},
@@ -469,7 +469,7 @@ static void test_unmapped(void **unused) {
   assert_int_equal(fault.address, memory);
 }
 
-/* Nor does a clock go back when work-groups change workers. */
+/* The clock of a work-group does not go back when it changes its worker. */
 static void test_clock(void **unused) {
   for (uint32_t budget = 0; budget < 200; budget += 50) {
     const struct launch launch = {.grid = {2, 1, 1},
@@ -511,7 +511,7 @@ int main(void) {
       cmocka_unit_test(test_unmapped),
       cmocka_unit_test(test_clock),
   };
-  /* Debug code goes other ways: calls, and waits where optimised code has none. */
+  /* Debug code has calls, and waits where optimised code has none. */
   static const char *const debug[] = {"--device-debug", NULL};
   int failed = 0;
   for (unsigned k = 0; k < 2 * SM_CORE_BUILDS; k++) {

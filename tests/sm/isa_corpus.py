@@ -6,9 +6,10 @@
 The kernels of CORPUS_FOLDER, and the PTX of isa_ptx.py, are compiled for sm_87
 (nvcc, ptxas), at several optimisation levels; each distinct word of the result
 (scheduling apart) is given to nvdisasm and to ISA_TEXT. Then so are mutants of
-these words, with one or two bits changed: both must find them valid or not. nvdisasm is $TEGRACL_NVDISASM or the one in PATH; it
-and nvcc are tools of this test alone. Without them only the recorded words and
-texts are compared, and the result line says so. --record writes RECORDED anew:
+these words, with one or two bits changed: both tools must find the same mutants
+valid. nvdisasm is $TEGRACL_NVDISASM or the one in PATH. It and nvcc are used only
+by this test. Without them only the recorded words and texts are compared, and the
+last line states that. --record writes RECORDED again:
 up to three words of each shape of instruction. --large adds CORPUS_FOLDER/large:
 the header templates of CUB, libcu++ and cooperative groups, which take minutes.
 """
@@ -46,7 +47,7 @@ def ours(tool, words):
 
 
 def theirs(nvdisasm, words, folder):
-    """nvdisasm stops at words it refuses; they become 'illegal'."""
+    """The texts of nvdisasm. It stops at words that it refuses; these become 'illegal'."""
     words, texts = list(words), [None] * len(words)
     path = os.path.join(folder, 'words.bin')
     while True:
@@ -60,7 +61,7 @@ def theirs(nvdisasm, words, folder):
             texts[i], words[i] = 'illegal', NOP
     if result.returncode:
         raise RuntimeError(result.stderr[:500])
-    # The text ends in " ;", or ";" alone at the end of a group; floats such as
+    # The text ends with " ;", or ";" at the end of a group; floats such as
     # infinity have their own space after them.
     for address, text in re.findall(r'/\*([0-9a-f]{4,})\*/ +(.*?) ?;', result.stdout):
         i = int(address, 16) // 16
@@ -114,7 +115,7 @@ def compile_ptx(folder, ptxas):
 def mutants(tool, nvdisasm, words, number, folder):
     """Changes one or two bits of words below the scheduling, and compares. Three
     ways to differ are rules and not counted: a bit that no field has (we refuse it,
-    nvdisasm ignores it), an instruction that our table lacks as a whole, and an
+    nvdisasm ignores it), an instruction that our table does not have, and an
     undefined modifier value (nvdisasm prints ??? or INVALID, we refuse)."""
     generator = random.Random(87)
     changed = []

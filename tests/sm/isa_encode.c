@@ -1,5 +1,5 @@
-/* The encoder, for tests. */
-#include "isa_encode.h"
+/* See isa_encode.h. */
+#include "tests/sm/isa_encode.h"
 
 #define PRED_COUNT 8
 

@@ -1,4 +1,4 @@
-/* The encoder, for tests: makes the words of an instruction from the same table
+/* An encoder for tests: makes the words of an instruction from the same table
  * that the decoder reads.
  */
 #ifndef TEGRACL_TESTS_SM_ISA_ENCODE_H

@@ -1,6 +1,6 @@
-/* What ptxas makes for sm_87, the interpreter executes: of the recorded words
+/* The interpreter executes the instructions that ptxas emits for sm_87: of the recorded words
  * (isa_corpus.txt) exactly those of surfaces, cube maps and texture gradients lead to "not
- * implemented", as docs/emulator/instructions.md says, and so does a form from no compiler.
+ * implemented", as docs/emulator/instructions.md states, and so does a form that no compiler emits.
  *
  *   isa_lowered ISA_CORPUS.TXT
  */
@@ -13,7 +13,7 @@
 
 enum { MOST_REGISTERS = 255 };
 
-static bool is_lacking(enum sm_op op, const char *text) {
+static bool is_not_executed(enum sm_op op, const char *text) {
   switch (op) {
   case SM_OP_TXD:
   case SM_OP_TXD_B:
@@ -29,7 +29,7 @@ static bool is_lacking(enum sm_op op, const char *text) {
 }
 
 /* ptxas 13.0 names a bank that no launch can have where SGXT takes a constant. */
-static bool names_no_bank(const struct sm_insn *insn) {
+static bool names_invalid_bank(const struct sm_insn *insn) {
   for (unsigned k = 0; k < insn->operand_count; k++)
     if (insn->operand[k].kind == SM_OPERAND_CONST && insn->operand[k].bank >= SM_BANKS)
       return insn->op == SM_OP_SGXT;
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
                          u.handler == core->handler[SM_H_register_range];
     executed += !lacking;
     sm_disassemble(&insn, 0, text, sizeof text);
-    if (lacking != (is_lacking(insn.op, text) || names_no_bank(&insn))) {
+    if (lacking != (is_not_executed(insn.op, text) || names_invalid_bank(&insn))) {
       printf("%s: %s\n", lacking ? "not executed" : "executed, but listed as lacking", text);
       failures++;
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints a PTX module with one operation to a kernel, over operations, types and
+"""Prints a PTX module with one operation in each kernel, over operations, types and
 modifiers that sm_87 has, for the disassembly test."""
 import itertools
 import sys
@@ -24,7 +24,7 @@ def move_type(t):
 
 
 def kernel(name, text, dst, srcs, uniform=False):
-    """One instruction: text with {d}, {a}, {b}, {c}; values come from memory, or are
+    """One instruction: text with {d}, {a}, {b}, {c}. The values come from memory, or are
     parameters (uniform), and go to memory."""
     regs = ('  .reg .pred p<9>;\n  .reg .b16 h<9>;\n  .reg .b32 r<9>;\n  .reg .b64 d<9>;\n'
             '  .reg .b64 g<4>;\n')
@@ -394,7 +394,7 @@ def kernels():
 
 
 def modules():
-    """Some kernels each: ptxas 13.0 crashes on some thousands of them in one module."""
+    """Modules of some hundred kernels: ptxas 13.0 crashes on thousands in one module."""
     everything = list(kernels())
     for first in range(0, len(everything), KERNELS_IN_MODULE):
         yield HEAD + ''.join(everything[first:first + KERNELS_IN_MODULE])

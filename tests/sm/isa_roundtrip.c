@@ -1,6 +1,6 @@
 /* Properties of decoder, disassembler and encoder over random input: every row
- * can be reached, encoding what was decoded gives the word back, a bit without
- * meaning is refused, and no word whatever is trouble.
+ * can be reached, encoding a decoded instruction gives the same word, a bit without
+ * meaning is refused, and all words are handled without a crash.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "isa_encode.h"
+#include "tests/sm/isa_encode.h"
 
 #define WORDS_PER_ROW 300
 #define RANDOM_WORDS  2000000
@@ -78,7 +78,7 @@ static void random_word(const struct sm_isa_row *row, uint64_t word[2]) {
   } while (!selected(row, word));
 }
 
-/* The same instruction but for the words, and bits that mean nothing. */
+/* Compares two instructions except for their words, which may differ in bits without meaning. */
 static bool same(const struct sm_insn *a, const struct sm_insn *b) {
   struct sm_insn copy;
   memcpy(&copy, b, sizeof(copy));
@@ -153,7 +153,7 @@ static void any_word(void **state) {
     struct sm_insn insn;
     char text[TEXT_SIZE];
     if (i & 1) {
-      /* Near to legal: a legal word with up to three bits changed. */
+      /* Nearly legal: a legal word with up to three bits changed. */
       random_word(&sm_isa_rows[random64() % SM_ISA_ROWS], word);
       for (unsigned flips = (unsigned)random64() & 3; flips; flips--) {
         unsigned bit = (unsigned)random64() & 127;

@@ -1,6 +1,6 @@
-/* The L1 caches' model (emulator/sm/l1.h): which instructions may read what was
- * there when a line was fetched, and which may not. Memory changes without the SMs' knowledge
- * between grids of one CTA, as if the CPU, a copy engine or another SM had written it.
+/* The model of the L1 caches (emulator/sm/l1.h): which instructions may read the contents that a
+ * line had when it was fetched, and which may not. The test changes memory between grids of one
+ * CTA, as the CPU, a copy engine or another SM would.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static const char source[] = "typedef unsigned u32;\n#define K extern \"C\" __gl
 
 static const struct kind {
   const char *kernel;
-  bool stale; /* it may be */
+  bool stale; /* stale contents are allowed, and must occur */
 } kinds[] = {
     {"weak", true},
     {"weak_generic", true},
@@ -89,8 +89,8 @@ static const struct kind {
 static struct module *module;
 static uint64_t data, result;
 
-/* How often a grid has read something else than what is there. */
-static unsigned stale(const char *kernel, uint64_t seed, bool invalidate) {
+/* How many grids have read something other than the current contents. */
+static unsigned count_stale(const char *kernel, uint64_t seed, bool invalidate) {
   struct sm_l1_caches *caches = sm_l1_create(SMS, seed);
   assert_non_null(caches);
   module_cache(module, caches, SMS);
@@ -118,8 +118,8 @@ static void each_kind(void **state) {
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     unsigned count = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-      count += stale(kinds[k].kernel, seed, false);
-      assert_int_equal(stale(kinds[k].kernel, seed, true), 0);
+      count += count_stale(kinds[k].kernel, seed, false);
+      assert_int_equal(count_stale(kinds[k].kernel, seed, true), 0);
     }
     print_message("%s: %u of %u\n", kinds[k].kernel, count, SEEDS * ROUNDS);
     if (kinds[k].stale)
@@ -129,16 +129,16 @@ static void each_kind(void **state) {
   }
 }
 
-/* The same choices with the same seed. */
+/* The same seed makes the same choices. */
 static void seeds(void **state) {
-  unsigned first = stale("weak", 1, false), others = 0;
+  unsigned first = count_stale("weak", 1, false), others = 0;
   for (uint64_t seed = 2; seed <= SEEDS; seed++)
-    others += stale("weak", seed, false) != first;
-  assert_int_equal(stale("weak", 1, false), first);
+    others += count_stale("weak", seed, false) != first;
+  assert_int_equal(count_stale("weak", 1, false), first);
   assert_true(others > 0);
 }
 
-/* Without caches memory is one. */
+/* Without caches memory is coherent. */
 static void coherent(void **state) {
   const uint64_t params[] = {data, result};
   const struct launch launch = {

@@ -1,4 +1,4 @@
-// AES-128 encryption (FIPS 197), a block a thread. The S-box is made from its
+// AES-128 encryption (FIPS 197), one block for each thread. The S-box is computed from its
 // definition in shared memory: inverses in GF(2^8) by powers of 3.
 typedef unsigned char u8;
 __device__ u8 times2(u8 x) { return (u8)(x << 1 ^ (x & 0x80 ? 0x1b : 0)); }

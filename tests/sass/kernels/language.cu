@@ -1,4 +1,4 @@
-// What compilers make of the language: function pointers, switches, local arrays,
+// Features of the language: function pointers, switches, local arrays,
 // division, trigonometry, cooperation of a block, dot products, inline PTX.
 typedef unsigned long long u64;
 typedef long long s64;
@@ -113,7 +113,7 @@ K halves(const unsigned *a, const unsigned *b, const unsigned *c, unsigned *out)
   out[3 * T] = r, out[3 * T + 1] = m, out[3 * T + 2] = s;
 }
 
-// Lanes of one warp take a lock from each other.
+// The lanes of a warp compete for a lock.
 K spin_lock(unsigned *lock, unsigned *count) {
   for (bool done = false; !done;)
     if (atomicCAS(lock, 0, 1) == 0) {

@@ -1,4 +1,4 @@
-// Decodes LZ4 blocks, a block a thread. Gives the decoded length, or -1.
+// Decodes LZ4 blocks, one for each thread. length is the decoded length, or -1.
 extern "C" __global__ void lz4(const unsigned char *in, const unsigned *start,
                                unsigned char *out, int room, int *length, int blocks) {
   int t = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,6 @@
 // Barriers in shared memory (mbarrier): a warp produces, three consume, through a ring of
 // four places; the producer writes what it computes, or copies asynchronously and lets
-// the copies arrive. And each operation alone.
+// the copies arrive. Also each operation alone.
 typedef unsigned u32;
 typedef unsigned long long u64;
 __device__ u32 shared_address(const void *p) { return (u32)__cvta_generic_to_shared(p); }
@@ -82,7 +82,7 @@ extern "C" __global__ void produce(const u32 *in, u32 *out, int steps) {
 extern "C" __global__ void copy(const u32 *in, u32 *out, int steps) {
   pipeline<true>(in, out, steps);
 }
-// One thread, one step after another: what pending_count and test_wait say.
+// One thread, step by step: the results of pending_count and test_wait.
 extern "C" __global__ void operations(u32 *out, int n) {
   __shared__ u64 b;
   u32 at = shared_address(&b);
@@ -98,7 +98,7 @@ extern "C" __global__ void operations(u32 *out, int n) {
                  : "=l"(s) : "r"(at), "r"(1) : "memory");
     *out++ = pending(s);
     *out++ = test_parity(&b, round & 1);
-    if (round == 1) // from now on one less
+    if (round == 1) // later phases expect one arrival less
       asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1];" : "=l"(s) : "r"(at) : "memory");
     else
       s = arrive(&b);

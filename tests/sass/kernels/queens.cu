@@ -1,4 +1,4 @@
-// Solutions of the n queens problem: a thread for each pair of first rows; once by
+// Solutions of the n queens problem, with a thread for each choice in the first two rows: once by
 // recursion, once with its own stack in local memory.
 __device__ __noinline__ unsigned place(unsigned all, unsigned cols, unsigned left, unsigned right) {
   if (cols == all)

@@ -1,5 +1,5 @@
-// Inclusive scan of any length in one pass: blocks look back at the sums of those
-// before them through flags in global memory.
+// Inclusive scan of any length in one pass: blocks read the sums of those
+// before them, with flags in global memory.
 struct state {
   unsigned flag, sum, prefix, pad;
 };

@@ -1,4 +1,4 @@
-// y = A x, A in compressed rows: a warp a row, sums by shuffles; in float and double.
+// y = A x, A in compressed rows: a warp for each row, sums by shuffles; in float and double.
 template <typename T>
 __device__ void spmv_of(const int *start, const int *column, const T *value, const T *x, T *y,
                         int rows) {

@@ -1,5 +1,5 @@
-// A 7-point stencil in three dimensions: planes of shared memory, the neighbours
-// in z in registers.
+// A 7-point stencil in three dimensions: planes in shared memory, adjacent values
+// along z in registers.
 extern "C" __global__ void stencil(const float *in, float *out, int nx, int ny, int nz) {
   __shared__ float plane[10][18];
   int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;

@@ -17,7 +17,7 @@ K named_barriers(unsigned *out) {
   out[t] = x;
 }
 
-// in: a bit for each of the three.
+// in: a bit for each of the three reductions.
 K barrier_reductions(const unsigned *in, unsigned *out) {
   unsigned v = in[T], id = threadIdx.x / 64 + 3, r, a, o;
   asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, %2, 64, p;}"
@@ -30,7 +30,7 @@ K barrier_reductions(const unsigned *in, unsigned *out) {
 }
 
 // A barrier that lanes of one warp reach on different branches, a second after some
-// of them have ended, and a third in a loop of each warp's own length.
+// of them have ended, and a third in a loop whose length differs between warps.
 K diverged_barriers(unsigned *out) {
   __shared__ unsigned word[96];
   unsigned t = threadIdx.x, x;
@@ -57,8 +57,8 @@ K diverged_barriers(unsigned *out) {
   out[t] = x;
 }
 
-// One half of the block fills a buffer, the other adds it up; neither waits where
-// it only tells the other half.
+// One half of the block fills a buffer, the other adds it up. Neither waits where
+// it only signals the other half.
 K produce_consume(const unsigned *in, unsigned *out, int rounds) {
   __shared__ unsigned buffer[128];
   const unsigned t = threadIdx.x % 128;
@@ -90,7 +90,7 @@ struct totals {
   unsigned halves;
 };
 
-// Every lane of every block at the same words. marks: a word for each ticket
+// All lanes of all blocks change the same words. marks: a word for each ticket
 K contention(struct totals *o, unsigned *marks, int rounds) {
   __shared__ unsigned bins[16], sum;
   __shared__ float fsum;
@@ -144,7 +144,7 @@ K queue(volatile unsigned *head, volatile unsigned *tail, unsigned *ring, unsign
     out[threadIdx.x] = sum;
 }
 
-// A lock that serves in order, for the lanes of one warp and of others.
+// A lock that is taken in order, by lanes of one warp and of others.
 K ticket_lock(unsigned *ticket, volatile unsigned *serving, volatile unsigned *order) {
   const unsigned mine = atomicAdd(ticket, 1);
   while (*serving != mine)
@@ -156,7 +156,7 @@ K ticket_lock(unsigned *ticket, volatile unsigned *serving, volatile unsigned *o
   *serving = mine + 1;
 }
 
-// Functions that call each other, by pointers, to a depth of each lane's own.
+// Functions that call each other by pointers, to a different depth in each lane.
 typedef unsigned (*step)(unsigned, unsigned);
 __device__ unsigned walk(unsigned n, unsigned depth);
 __device__ __noinline__ unsigned left(unsigned n, unsigned depth) { return walk(n / 2, depth + 1) * 3; }
