@@ -1,7 +1,6 @@
-/* cl_tegracl_launch_info: what a developer wants to know about kernels and
- * launches and OpenCL has no query for; and extensions of others that older OpenCL
- * headers do not have. Public header; the extensions' names are in
- * CL_DEVICE_EXTENSIONS.
+/* cl_tegracl_launch_info: queries about kernels and launches that OpenCL lacks; and
+ * declarations of other extensions that older OpenCL headers lack. Public header; the
+ * extensions' names are in CL_DEVICE_EXTENSIONS.
  */
 #ifndef CL_TEGRACL_H
 #define CL_TEGRACL_H
@@ -81,7 +80,7 @@ extern CL_API_ENTRY cl_int CL_API_CALL clGetImageRequirementsInfoEXT(
 #define CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT 0x1291
 #endif
 
-/* cl_khr_semaphore and its kin */
+/* cl_khr_semaphore and cl_khr_external_semaphore_sync_fd */
 #ifndef CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR
 #define CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR     0x2053
 #define CL_SEMAPHORE_DEVICE_HANDLE_LIST_END_KHR 0

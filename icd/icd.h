@@ -2,7 +2,7 @@
  * object, reference counts, the error helper, the writers of info queries.
  * The objects themselves are in icd/objects.h.
  *
- * Entry points bear their OpenCL names (hidden in the library except for those
+ * Entry points have their OpenCL names (hidden in the library except for those
  * of icd/platform/exports.map) and are gathered in icd/platform/dispatch.c. Each checks in the
  * order of the specification's error lists and says why it refuses.
  */
@@ -48,8 +48,8 @@ enum icd_magic {
   ICD_MAGIC_END,
 };
 
-/* The first member of every object. cl_khr_icd demands the first two members: a loader of
- * version 1 calls through dispatch, one of version 2 through what it has told the platform. */
+/* The first member of every object. cl_khr_icd requires its first two members: loaders of
+ * version 1 call through dispatch, those of version 2 through their own data at dispatch_data. */
 struct icd_object {
   const cl_icd_dispatch *dispatch;
   void *_Atomic dispatch_data;
@@ -67,12 +67,12 @@ union icd_table {
 };
 extern union icd_table icd_dispatch; /* filled by icd/platform/dispatch.c */
 
-/* For clIcdSetPlatformDispatchDataKHR: what new objects tell the loader. Existing objects keep what
- * they have. */
+/* For clIcdSetPlatformDispatchDataKHR: dispatch_data of the objects made from now on. Live objects
+ * keep theirs. */
 void icd_objects_set_dispatch_data(void *data);
 
-/* Cleared memory for an object, and back. NULL: no memory. The memory of a freed object is
- * never given to anything but a later object of its kind. */
+/* Cleared memory for an object. NULL: no memory. The memory of a freed object is only used for
+ * later objects of its kind. */
 void *icd_object_new(enum icd_magic kind, size_t size);
 void icd_object_free(enum icd_magic kind, void *object); /* NULL is fine */
 /* Whether a number, which may be anything, is the handle of a live object of that kind. */
@@ -98,13 +98,13 @@ bool icd_object_drop(struct icd_object *object);
 
 /* The application's references, for clRetain* and clRelease*.
  * icd_object_release gives CL_SUCCESS, or invalid if the application has no
- * handle left to release (the object lives on for the driver's sake). */
+ * handle left to release (the driver may still hold the object). */
 void icd_object_retain(struct icd_object *object);
 cl_int icd_object_release(struct icd_object *object, cl_int invalid);
 
 /* Added to the numbers of all objects: another one in each child of fork. */
 extern uint32_t icd_generation;
-/* In a child of fork: the parent's objects are none here, and no freed ones are kept. */
+/* In a child of fork: makes the parent's handles invalid and forgets its freed objects. */
 void icd_objects_forked(void);
 
 static inline bool icd_object_is(const struct icd_object *object, enum icd_magic magic) {
@@ -130,7 +130,7 @@ static inline bool icd_object_is(const struct icd_object *object, enum icd_magic
  * the notify callback of the context if there is one (context may be NULL). */
 cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
-/* A sentence about what is no error, to stderr if TEGRACL_DEBUG has "api". */
+/* A message that is no error, to stderr if TEGRACL_DEBUG has "api". */
 void icd_note(const char *call, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 /* TEGRACL_DEBUG=build. */
@@ -146,13 +146,13 @@ static inline void *icd_null(cl_int *errcode_ret, cl_int code) {
 #define ICD_FAIL_NULL(errcode_ret, context, code, ...)                                             \
   icd_null((errcode_ret), icd_fail((context), (code), __func__, __VA_ARGS__))
 
-/* Gives object with CL_SUCCESS stored. */
+/* Stores CL_SUCCESS and evaluates to object. */
 #define ICD_GIVE(errcode_ret, object)                                                              \
   (((errcode_ret) ? (void)(*(errcode_ret) = CL_SUCCESS) : (void)0), (object))
 
-/* The notify callback may use any object, and wait for other threads that do: it is not
- * called while this thread holds a lock. Between these two, which may be nested, icd_fail
- * keeps what it has to say; the last release tells it. */
+/* The notify callback may use any object, and wait for other threads that do, so it must not
+ * be called while this thread holds a lock. Between these two calls, which may be nested,
+ * icd_fail keeps its messages; the outermost icd_release_notify delivers them. */
 void icd_hold_notify(void);
 void icd_release_notify(void);
 /* The same with a mutex. */

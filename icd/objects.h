@@ -45,8 +45,8 @@ uint64_t icd_device_clock(cl_device_id device, uint64_t cpu_ns);
 
 /* ---- context -------------------------------------------------------------------- */
 
-/* An object that nothing refers to any more but work on the GPU may still use (retire.h).
- * Embedded in its owner. */
+/* An object without references that work on the GPU may still use (retire.h). Embedded in its
+ * owner. */
 struct icd_retired {
   struct icd_retired *next;
   void (*destroy)(void *owner);
@@ -65,14 +65,14 @@ struct icd_context_destructor {
 
 typedef void(CL_CALLBACK *icd_print_callback)(const char *, size_t, size_t, void *);
 
-/* Output of kernels' printf on its way (icd/context/print.c). */
+/* printf output of kernels (icd/context/print.c). */
 struct icd_prints {
   icd_print_callback callback; /* CL_PRINTF_CALLBACK_ARM; NULL: standard output */
   size_t bytes;                /* of records in a buffer */
-  atomic_uint unwritten;       /* launches whose output is still to be written */
+  atomic_uint unwritten;       /* launches whose output has not been written */
 
   struct base_mutex lock;    /* guards what follows */
-  pthread_cond_t written;    /* the output of a launch has been */
+  pthread_cond_t written;    /* the output of a launch has been written */
   struct icd_print *pending; /* launches that print, the last submitted first */
   struct icd_print *writing; /* those whose output a thread is writing */
   struct icd_print *idle;    /* buffers to be used again */
@@ -95,14 +95,14 @@ struct _cl_context {
 
   /* Guards everything below and the state of all the context's events. */
   struct base_mutex lock;
-  pthread_cond_t changed; /* an event got a new state, a worker another command; or
-                           * something retired has been destroyed */
-  uint64_t changes;       /* how often, but for the last */
+  pthread_cond_t changed; /* an event got a new status, a worker another command; or a
+                           * retired object has been destroyed */
+  uint64_t changes;       /* counts the first two */
   struct icd_context_destructor *destructors;
   cl_command_queue queues; /* by rising serial number */
   uint64_t next_queue;
   size_t retired_count; /* objects that wait for a queue (retire.h) */
-  /* No longer used by the GPU, and about to be destroyed, the first released first. */
+  /* Retired objects that the GPU no longer uses, the first released first. */
   struct icd_retired *idle, *last_idle;
   atomic_bool any_retired; /* of both */
   unsigned reclaiming;     /* threads that destroy one of them */
@@ -120,21 +120,22 @@ static inline void icd_context_drop(cl_context context) {
   icd_object_drop(&context->object);
 }
 
-/* context.changed has happened. The first: for callers that hold the lock. */
+/* Counts a change and wakes the threads that wait for one. _locked: the caller holds the
+ * context's lock. */
 void icd_context_change_locked(cl_context context);
 void icd_context_change(cl_context context);
-/* How often so far; and waits until it has happened more often. */
+/* The number of changes so far; and waits until it differs from changes. */
 uint64_t icd_context_changes(cl_context context);
 void icd_context_await_change(cl_context context, uint64_t changes);
 
-/* Waits for all that its queues have got until now. */
+/* Waits for all commands that its queues have now. */
 void icd_context_finish(cl_context context);
 
 /* If the context has faulted: reports it once, to notify and TEGRACL_DEBUG=api. */
 void icd_context_report_fault(cl_context context);
 
-/* CL_DEVICE_PRINTF_BUFFER_SIZE: records that one launch can leave; and the least that there
- * is room for, because applications that ask for a small buffer count characters. */
+/* Bytes of records that one launch can leave: CL_DEVICE_PRINTF_BUFFER_SIZE, and the least, because
+ * applications that set a small size count characters. */
 enum { ICD_PRINT_BYTES = 4 << 20, ICD_PRINT_BYTES_MIN = 1024 };
 
 /* The context's properties have been set. */
@@ -144,14 +145,14 @@ void icd_print_finish(cl_context context);
 /* rt_queue_launch with a print buffer. The queue's lock is held. */
 int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_launch *launch);
 
-/* Waits until not too many launches of the context print at a time. To be called, without
- * locks, before the launch of a kernel that prints. */
+/* Waits until fewer than PENDING_MAX launches of the context have unwritten output. To be called,
+ * without locks, before the launch of a kernel that prints. */
 void icd_print_wait_for_room(cl_context context);
 
 /* Writes the output of all launches that have completed, in the order in which they were
  * submitted, and waits for what another thread is writing of the queue's. To be called,
- * without locks, by the thread that found that a command of the queue has completed, before the
- * application hears of it. */
+ * without locks, by the thread that found that a command of the queue has completed, before it
+ * reports that to the application. */
 void icd_print_drain(cl_command_queue queue);
 
 /* ---- buffer ---------------------------------------------------------------------- */
@@ -171,8 +172,8 @@ struct icd_box {
   size_t row_bytes, slice_bytes; /* pitches */
 };
 
-/* A region that the application has mapped. The list of them has a reference, and each
- * command about it. */
+/* A region that the application has mapped. The list of the memory object and each command that
+ * maps or unmaps it have a reference. */
 struct icd_mapping {
   struct icd_mapping *next;
   atomic_uint references;
@@ -188,7 +189,7 @@ struct icd_image {
   cl_mem_object_type type;
   cl_image_format format;
   /* Texels, rows, slices; the layers of an array are the rows or slices after the
-   * dimensions of its type. 1 for those that the type has not. */
+   * dimensions of its type. 1 for those that the type lacks. */
   size_t extent[3];
   size_t element;                /* bytes of a texel */
   size_t row_pitch, slice_pitch; /* bytes, as OpenCL means them; slice_pitch 0: no slices */
@@ -196,9 +197,9 @@ struct icd_image {
   struct kernel_image kernel;    /* what a kernel gets */
 };
 
-/* What cl_intel_unified_shared_memory knows of an allocation. */
+/* An allocation's answers to clGetMemAllocInfoINTEL. */
 struct icd_usm {
-  cl_unified_shared_memory_type_intel type; /* 0: none of its own */
+  cl_unified_shared_memory_type_intel type; /* 0: not from cl_intel_unified_shared_memory */
   cl_mem_alloc_flags_intel flags;
   cl_device_id device;
 };
@@ -222,12 +223,12 @@ struct _cl_mem {
   char *cpu;                /* the same byte for the CPU */
   cl_mem_properties *properties;
   bool host_pages;     /* the buffer is of the host's own pages: counted by the context */
-  bool device_address; /* the application may ask for it: cl_ext_buffer_device_address */
+  bool device_address; /* may be queried: cl_ext_buffer_device_address */
   cl_uint property_count;
 
-  struct icd_lock lock; /* guards what follows, and the map counts of the same objects */
+  struct icd_lock lock; /* guards what follows, and the map counts of the object's parts */
   cl_uint map_count;
-  struct icd_mapping *mappings; /* of an object that has no parent: and of all parts of it */
+  struct icd_mapping *mappings; /* of an object without parent: its own and those of its parts */
   struct icd_mem_destructor *destructors;
 };
 _Static_assert(BASE_LOCK_ORDER || sizeof(struct _cl_mem) <= 192,
@@ -241,26 +242,26 @@ static inline void icd_mem_drop(cl_mem mem) {
 }
 
 /* A new memory object: in its own memory (svm NULL), or at place, which is in an
- * allocation of shared virtual memory, whose reference it takes over. Flags are checked.
- * NULL, with *code and a sentence. */
+ * allocation of shared virtual memory, whose reference it takes over on success. The caller has
+ * checked the flags. NULL, with *code and a sentence. */
 cl_mem icd_mem_create(cl_context context, cl_mem_flags flags, size_t size, cl_mem svm, char *place,
                       cl_int *code, const char *call);
 
-/* CL_INVALID_VALUE for flags that are not among the known, or exclude each other. */
+/* CL_INVALID_VALUE for unknown flags and for those that exclude each other. */
 cl_int icd_check_mem_flags(cl_context context, cl_mem_flags flags, cl_mem_flags known,
                            const char *call);
 
-/* The same at byte offset of a buffer of the runtime's, which it takes over. */
+/* The same at a byte offset of a buffer of the runtime, which it takes over, on failure too. */
 cl_mem icd_mem_wrap(cl_context context, cl_mem_flags flags, size_t size, struct rt_buffer *buffer,
                     size_t offset, cl_int *code, const char *call);
 
 /* The same in a dma-buf, whose fd stays the caller's. size may be
- * CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM; refused: the code if it is none; small: if it has
- * not as many bytes. */
+ * CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM. refused: the code if fd is no dma-buf; small: if it has
+ * fewer bytes. */
 cl_mem icd_mem_import(cl_context context, cl_mem_flags flags, size_t size, int dma_buf,
                       cl_int refused, cl_int small, cl_int *code, const char *call);
 
-/* Where the value of a property is in a list that has been checked; NULL if it has none. */
+/* The value of a property in a list, or NULL. */
 const cl_mem_properties *icd_find_mem_property(const cl_mem_properties *properties,
                                                cl_mem_properties name);
 
@@ -297,8 +298,8 @@ struct icd_module {
 /* Takes over code, on failure too. 0 or -errno with rt_last_message. The caller
  * has the only reference. */
 int icd_module_create(cl_context context, struct module_code *code, struct icd_module **module);
-/* Reads a program binary and places it in the context's memory. What is wrong with it, or CC_OK
- * and in *code whether there is a module. why: of both, in words. */
+/* Reads a program binary and places it in the context's memory. CC_OK if it could be read; then
+ * *code is CL_SUCCESS, with *module, or why it could not be placed. why: either reason in words. */
 enum cc_status icd_module_place(cl_context context, const void *binary, size_t size,
                                 struct icd_module **module, cl_int *code, char *why,
                                 size_t why_size);
@@ -310,7 +311,7 @@ struct icd_units {
   struct cc_background *background; /* held; NULL: none */
   struct icd_module **modules;      /* by unit; NULL: not needed yet */
   size_t count;
-  bool settled; /* what the build gave is the program's */
+  bool settled; /* the program has the result of the build */
 };
 
 struct _cl_program {
@@ -347,7 +348,7 @@ static inline void icd_program_drop(cl_program program) {
 struct icd_range {
   cl_uint work_dim;
   size_t offset[3], global[3];
-  size_t local[3]; /* 0, 0, 0: the choice is the driver's */
+  size_t local[3]; /* 0, 0, 0: the driver chooses */
 };
 
 struct _cl_kernel {
@@ -368,7 +369,7 @@ struct _cl_kernel {
   unsigned char *params; /* the shape's: code->param_bytes */
   uint32_t *local_sizes; /* by argument: bytes given for KERNEL_ARG_LOCAL */
   cl_mem *buffers;       /* by argument: the buffer given, or NULL; not held,
-                          * as the specification wants */
+                          * as the specification requires */
   bool *set;             /* by argument: has been given */
   uint32_t unset;        /* arguments not yet given */
   /* The last launch: if it is ready, another one over the same range needs nothing
@@ -386,8 +387,8 @@ static inline void icd_kernel_drop(cl_kernel kernel) {
   icd_object_drop(&kernel->object);
 }
 
-/* A kernel of the driver's own with the same arguments, which the program does not count;
- * the caller has its one reference. kind: of its lock. NULL: no memory. */
+/* A copy of a kernel and its arguments, which program.kernels does not count. The caller has its
+ * only reference. kind: of its lock. NULL: no memory. */
 cl_kernel icd_kernel_clone(cl_kernel kernel, enum base_lock_kind kind);
 /* CL_INVALID_KERNEL_ARGS if an argument was not given. The kernel's lock is held. */
 cl_int icd_check_arguments(cl_kernel kernel, const char *call);
@@ -456,12 +457,12 @@ bool icd_user_event_end(cl_event event, cl_int status);
  * callbacks for CL_SUBMITTED are left to the caller as by icd_event_move. */
 struct icd_event_callback *icd_event_track(cl_event event, uint64_t point, struct rt_times *times);
 
-/* If the event is tracked and has callbacks: has a thread wait for it that calls them. To be
- * called, without locks, when it has become the one or got the other. */
+/* If the event is tracked and has callbacks, makes a thread wait for it that calls them. To be
+ * called, without locks, when the event has become tracked or has got a callback. */
 void icd_event_watch(cl_event event);
 
-/* Waits until the event is complete: CL_COMPLETE or its negative status. The other: until it
- * is tracked or complete. */
+/* Waits until the event is complete: CL_COMPLETE or its negative status.
+ * icd_event_await_submission: until it is tracked or complete. */
 cl_int icd_event_wait(cl_event event);
 void icd_event_await_submission(cl_event event);
 
@@ -484,10 +485,10 @@ struct _cl_command_queue {
   struct icd_retired *retired, *last_retired;
 
   struct icd_lock lock;             /* guards rt and what follows */
-  struct icd_condition work;        /* for the worker: a command has come, or stop */
+  struct icd_condition work;        /* for the worker: there is a command, or stop is set */
   struct icd_condition done;        /* the worker has done a command */
   struct icd_command *first, *last; /* deferred commands in the order of their enqueueing */
-  uint64_t deferred;                /* how many there have ever been */
+  uint64_t deferred;                /* commands so far */
   pthread_t worker;
   bool has_worker, stop;
 };

@@ -1,6 +1,6 @@
-/* Command buffers (cl_khr_command_buffer): their life, finishing and replaying them. What
- * was recorded becomes one pushbuffer, in its own memory (runtime/launch/recording.c); a
- * replay puts it in front of the queue's next few words.
+/* Command buffers (cl_khr_command_buffer): creating, finalizing and replaying them. What
+ * was recorded becomes one pushbuffer, in its own memory (runtime/launch/recording.c), which
+ * each replay submits.
  */
 #include "icd/command_buffer/command_buffer.h"
 
@@ -102,7 +102,7 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clReleaseCommandBufferKHR(cl_command_buffer_
   return CL_SUCCESS;
 }
 
-/* ---- writing it down ------------------------------------------------------------------------ */
+/* ---- recordings ----------------------------------------------------------------------------- */
 
 static bool recording_is_free(const struct icd_recording *recording) {
   bool in_flight = atomic_load(&recording->users);
@@ -211,7 +211,7 @@ static cl_int record_launch(struct icd_part **part, const struct icd_dispatch *d
   return CL_SUCCESS;
 }
 
-/* What a launch is, or would be. */
+/* The launch, with the changes that are staged. */
 static const struct icd_dispatch *dispatch_of(cl_mutable_command_khr command) {
   return command->staged.kernel ? &command->staged : &command->dispatch;
 }
@@ -286,8 +286,8 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clFinalizeCommandBufferKHR(cl_command_buffer
 
 /* ---- replaying ------------------------------------------------------------------------------- */
 
-/* The current recording, which is not written anew before its user is counted off again.
- * One that was replaced in between may be about to be. */
+/* The current recording, with one user more: it is not rewritten until the caller has counted that
+ * off. One that was replaced before it was counted may be rewritten, so it is not taken. */
 static struct icd_recording *use_current(cl_command_buffer_khr buffer) {
   for (;;) {
     struct icd_recording *recording = atomic_load(&buffer->current);

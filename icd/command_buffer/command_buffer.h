@@ -14,7 +14,7 @@ struct icd_part {
 };
 
 /* All commands as the GPU gets them. Does not change while it is in flight: a change of
- * the command buffer makes another one then, or takes one that has come back. */
+ * the command buffer then writes another one, new or completed. */
 struct icd_recording {
   struct icd_recording *next;
   atomic_uint users;     /* enqueues on their way to the GPU */
@@ -22,8 +22,8 @@ struct icd_recording {
   struct icd_part first;
 };
 
-/* What a launch gets. The kernel is a clone, with its own arguments, and the only user of
- * it. */
+/* Kernel and range of a launch. The kernel is a clone, with its own arguments, for this launch
+ * alone. */
 struct icd_dispatch {
   cl_kernel kernel;
   struct icd_range range; /* no global size: nothing */
@@ -58,9 +58,9 @@ struct _cl_command_buffer_khr {
   struct base_mutex lock; /* guards what follows, and the commands */
   cl_mutable_command_khr first, *end;
   cl_uint count;
-  cl_uint settled; /* commands that are complete, whatever comes next */
+  cl_uint settled; /* commands before the last one that waits: complete for all later ones */
   bool finalized;
-  struct icd_recording *recordings; /* none goes before the buffer does */
+  struct icd_recording *recordings; /* destroyed with the buffer */
 
   _Atomic(struct icd_recording *) current; /* one of them; NULL: not executable */
 };
@@ -94,11 +94,11 @@ static inline bool icd_is_empty(const struct icd_range *range) {
   return !range->global[0] || !range->global[1] || !range->global[2];
 }
 
-/* Writes all commands down anew, with what is staged, and makes that current. The lock is
- * held. current is NULL if there are arguments to be set. */
+/* Writes all commands, with staged changes, into another recording and makes it current. Does
+ * nothing while there are arguments to be set. The lock is held. */
 cl_int icd_command_buffer_record(cl_command_buffer_khr buffer, const char *call);
 
-/* Leaves the first part alone, and nothing in it (replay.c, as what follows). */
+/* Frees all parts but the first, and empties that (replay.c, as what follows). */
 void icd_recording_clear(struct icd_recording *recording);
 /* After the last reference was released. */
 void icd_command_buffer_retire(struct icd_object *buffer);

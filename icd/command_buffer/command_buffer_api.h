@@ -2,7 +2,7 @@
  * driver implements them. Both are experimental: other drafts, which headers of other
  * years hold under the same names, have other parameters. So the entry points' names in C
  * begin with icd_ here (applications find them by their own names), and what differs
- * between drafts stands here. Values: Khronos's registry.
+ * between drafts is declared here. Values: Khronos's registry.
  */
 #ifndef TEGRACL_COMMAND_BUFFER_API_H
 #define TEGRACL_COMMAND_BUFFER_API_H
@@ -143,7 +143,7 @@ extern CL_API_ENTRY cl_int CL_API_CALL icd_clGetCommandBufferInfoKHR(
     cl_command_buffer_khr buffer, cl_command_buffer_info_khr param_name, size_t param_value_size,
     void *param_value, size_t *param_value_size_ret);
 
-/* What all that record a command have in front and after. */
+/* The first and last parameters of all functions that record a command. */
 #define ICD_RECORD_HEAD                                                                            \
   cl_command_buffer_khr buffer, cl_command_queue queue, const cl_command_properties_khr *properties
 #define ICD_RECORD_TAIL                                                                            \

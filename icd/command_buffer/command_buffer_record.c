@@ -9,7 +9,7 @@
 #include "icd/memory/svm.h"
 #include "icd/memory/transfer.h"
 
-/* What all calls here have in common. */
+/* The parameters that all calls here have. */
 struct place {
   const char *call;
   cl_command_buffer_khr buffer;
@@ -307,35 +307,34 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandSVMMemFillKHR(ICD_RECORD_HEAD, void
 /* ---- launches
  * ------------------------------------------------------------------------------------- */
 
-/* What the properties of a launch say. */
-struct wishes {
+/* The properties of a launch. */
+struct launch_properties {
   cl_mutable_dispatch_fields_khr fields;
   cl_mutable_dispatch_asserts_khr asserts;
   bool defers; /* arguments may be set later */
   size_t words;
 };
 
-static cl_int read_wishes(const struct place *place, struct wishes *wishes) {
+static cl_int read_launch_properties(const struct place *place, struct launch_properties *given) {
   cl_context context = place->buffer->context;
   const cl_mutable_dispatch_fields_khr can = icd_mutable_fields(context->device->info);
-  *wishes = (struct wishes){.fields = can, .asserts = place->buffer->asserts};
+  *given = (struct launch_properties){.fields = can, .asserts = place->buffer->asserts};
   struct icd_flag_property known[2] = {
       {.name = CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
        .known = can | CL_MUTABLE_DISPATCH_EXEC_INFO_KHR,
-       .value = &wishes->fields},
+       .value = &given->fields},
       {.name = CL_MUTABLE_DISPATCH_ASSERTS_KHR,
        .known = CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
-       .value = &wishes->asserts}};
-  const cl_int code =
-      icd_read_flags(context, place->properties, known, &wishes->words, place->call);
+       .value = &given->asserts}};
+  const cl_int code = icd_read_flags(context, place->properties, known, &given->words, place->call);
   if (code)
     return code;
-  if (wishes->fields & ~can)
+  if (given->fields & ~can)
     return icd_fail(context, CL_INVALID_OPERATION, place->call,
                     "the device cannot change what CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR says");
-  wishes->asserts |= place->buffer->asserts;
-  wishes->defers = place->buffer->flags & CL_COMMAND_BUFFER_MUTABLE_KHR && known[0].seen &&
-                   wishes->fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR;
+  given->asserts |= place->buffer->asserts;
+  given->defers = place->buffer->flags & CL_COMMAND_BUFFER_MUTABLE_KHR && known[0].seen &&
+                  given->fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR;
   return CL_SUCCESS;
 }
 
@@ -353,26 +352,26 @@ static cl_int try_launch(const struct place *place, const struct icd_dispatch *d
 }
 
 static cl_int record_launch(const struct place *place, cl_kernel kernel,
-                            const struct icd_range *range, const struct wishes *wishes) {
+                            const struct icd_range *range, const struct launch_properties *given) {
   const struct icd_operation operation = {.kind = ICD_LAUNCH, .type = CL_COMMAND_NDRANGE_KERNEL};
   cl_mutable_command_khr command = create_command(place, &operation);
   if (!command)
     return CL_OUT_OF_HOST_MEMORY;
-  command->fields = wishes->fields;
-  command->property_count = wishes->words;
+  command->fields = given->fields;
+  command->property_count = given->words;
   command->dispatch =
       (struct icd_dispatch){icd_kernel_clone(kernel, BASE_LOCK_RECORDED_KERNEL), *range};
-  if (wishes->words)
-    command->properties = malloc(wishes->words * sizeof(*command->properties));
-  if (!command->dispatch.kernel || (wishes->words && !command->properties)) {
+  if (given->words)
+    command->properties = malloc(given->words * sizeof(*command->properties));
+  if (!command->dispatch.kernel || (given->words && !command->properties)) {
     icd_mutable_command_free(command);
     return icd_fail(place->buffer->context, CL_OUT_OF_HOST_MEMORY, place->call, "no memory");
   }
-  if (wishes->words)
-    memcpy(command->properties, place->properties, wishes->words * sizeof(*command->properties));
+  if (given->words)
+    memcpy(command->properties, place->properties, given->words * sizeof(*command->properties));
   icd_kernel_hold(kernel);
   command->kernel = kernel;
-  const cl_int code = try_launch(place, &command->dispatch, wishes->defers);
+  const cl_int code = try_launch(place, &command->dispatch, given->defers);
   if (code) {
     icd_mutable_command_free(command);
     return code;
@@ -384,18 +383,18 @@ CL_API_ENTRY cl_int CL_API_CALL icd_clCommandNDRangeKernelKHR(
     ICD_RECORD_HEAD, cl_kernel kernel, cl_uint work_dim, const size_t *offset, const size_t *global,
     const size_t *local, ICD_RECORD_TAIL) {
   const struct place place = PLACE("clCommandNDRangeKernelKHR");
-  const struct icd_given_range given = {work_dim, offset, global, local};
+  const struct icd_given_range sizes = {work_dim, offset, global, local};
   struct icd_range range;
-  struct wishes wishes;
+  struct launch_properties given;
   cl_int code;
-  if ((code = check_place(&place)) || (code = read_wishes(&place, &wishes)) ||
+  if ((code = check_place(&place)) || (code = read_launch_properties(&place, &given)) ||
       (code = icd_check_launch(buffer->context, kernel, work_dim, place.call)) ||
-      (code = icd_read_range(kernel, &given, &range, place.call)))
+      (code = icd_read_range(kernel, &sizes, &range, place.call)))
     return code;
   if (!global)
     memset(range.global, 0, sizeof(range.global));
-  if (wishes.asserts && !local)
+  if (given.asserts && !local)
     return icd_fail(buffer->context, CL_INVALID_VALUE, place.call,
                     "the number of work-groups is to be limited, but local_work_size is NULL");
-  return record_launch(&place, kernel, &range, &wishes);
+  return record_launch(&place, kernel, &range, &given);
 }

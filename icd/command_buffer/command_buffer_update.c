@@ -1,7 +1,7 @@
-/* Changing launches of a command buffer that is finished (cl_khr_command_buffer_mutable_
- * dispatch). Every launch has its own kernel: an update changes clones of these, by
- * the calls that set arguments anywhere else, and either all of them take the old ones'
- * places or none. What is in flight stays as it is: another recording is written.
+/* Changing launches of a command buffer that is finalized
+ * (cl_khr_command_buffer_mutable_dispatch). Every launch has its own kernel. An update changes
+ * clones of these, by the functions that set arguments of any kernel, and replaces all of them or
+ * none. A recording in flight does not change: another one is written.
  */
 #include <string.h>
 
@@ -111,7 +111,7 @@ static cl_int stage_changes(const struct icd_mutable_dispatch_config *config) {
   return code;
 }
 
-/* The staged take the others' places, or go. */
+/* Replaces the launches by those staged, or drops the staged. */
 static void settle_changes(cl_command_buffer_khr buffer, bool good) {
   for (cl_mutable_command_khr command = buffer->first; command; command = command->next) {
     if (!command->staged.kernel)

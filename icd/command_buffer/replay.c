@@ -1,4 +1,4 @@
-/* Replays of command buffers, and the end of those that no replay uses any more. */
+/* Replays of command buffers, and their destruction. */
 #include <stdlib.h>
 
 #include "icd/command_buffer/command_buffer.h"
@@ -52,7 +52,7 @@ static void destroy_command_buffer(void *owner) {
   icd_context_drop(context);
 }
 
-/* A queue without handles gets no more calls that reclaim what waits for it. */
+/* No call on a queue without handles reclaims what waits for it: wait here. */
 void icd_command_buffer_retire(struct icd_object *object) {
   cl_command_buffer_khr buffer = (cl_command_buffer_khr)object;
   cl_command_queue queue = buffer->queue;

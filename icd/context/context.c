@@ -8,7 +8,7 @@
 
 #include "icd/cl_tegracl.h"
 
-/* Everything of the context holds it, so nothing else of it is left here. */
+/* All objects of the context hold it, so none of them is left. */
 static void destroy_context(struct icd_object *object) {
   cl_context context = (cl_context)object;
   struct icd_context_destructor *destructor = context->destructors;

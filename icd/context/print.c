@@ -1,6 +1,6 @@
 /* printf: each launch of a kernel that prints gets a buffer of the context, in which the
- * GPU leaves records (kernel_code.h) and which is printed once the launch has completed,
- * by the first thread that notices, before the application hears of it.
+ * GPU leaves records (kernel_code.h). The first thread that finds the launch complete prints them
+ * before it reports that to the application.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ void icd_print_init(cl_context context) {
     prints->bytes = ICD_PRINT_BYTES_MIN;
 }
 
-/* All queues have gone, so nothing is pending. */
+/* The context has no queues any more, so nothing is pending. */
 void icd_print_finish(cl_context context) {
   struct icd_prints *prints = &context->prints;
   while (prints->idle) {
@@ -51,9 +51,9 @@ void icd_print_finish(cl_context context) {
   base_mutex_destroy(&prints->lock);
 }
 
-/* ---- who writes what --------------------------------------------------------- */
+/* ---- the order of the output ------------------------------------------------- */
 
-/* Whether this thread is in a callback. The lock is held. */
+/* Whether this thread is writing, and so may be in a callback. The lock is held. */
 static bool is_writing(const struct icd_prints *prints) {
   const struct icd_print *print = prints->writing;
   while (print && !pthread_equal(print->writer, pthread_self()))
@@ -61,8 +61,8 @@ static bool is_writing(const struct icd_prints *prints) {
   return print;
 }
 
-/* Whether another thread is writing what, up to a number, the queue's output must follow:
- * all that there is on standard output, but only the queue's own if it goes to a callback,
+/* Whether another thread is writing output that the queue's must follow, of launches up to a
+ * number: any output if it goes to standard output, but only the queue's if it goes to a callback,
  * which may wait for threads that use other queues. The lock is held. */
 static bool is_held_up(const struct icd_prints *prints, cl_command_queue queue, uint64_t last) {
   for (const struct icd_print *print = prints->writing; print; print = print->next)
@@ -122,7 +122,7 @@ int icd_print_launch(cl_command_queue queue, cl_kernel kernel, const struct rt_l
   return error;
 }
 
-/* In a callback, which others may wait for, it tries but once. */
+/* A thread in a callback, for which others may wait, tries only once. */
 void icd_print_wait_for_room(cl_context context) {
   struct icd_prints *prints = &context->prints;
   bool in_callback = false;
@@ -151,10 +151,9 @@ void icd_print_wait_for_room(cl_context context) {
 
 /* ---- printing ---------------------------------------------------------------- */
 
-/* Moves the oldest of those up to a number that have completed to what is being written;
- * NULL if there is none that this thread can write now. What a launch depends on was
- * submitted before it; looking at the newest first finds it complete, too. The lock is
- * held. */
+/* Moves the oldest completed launch, of those up to a number, from pending to writing; NULL if
+ * there is none that this thread can write now. A launch depends on older ones alone; they are
+ * checked after it, and so found complete if it is. The lock is held. */
 static struct icd_print *take_completed(cl_context context, uint64_t last) {
   struct icd_prints *prints = &context->prints;
   struct icd_print **oldest = NULL;
@@ -208,8 +207,8 @@ static void write_output(void *data, const char *text, size_t size) {
     fwrite(text, 1, size, stdout);
 }
 
-/* Prints a launch's records and clears them for the next. The GPU is not trusted: it
- * says how much there is, but not how much there can be. */
+/* Prints a launch's records and clears them for the next launch. The size that the GPU reports is
+ * limited to the buffer's. */
 static void print_launch(cl_context context, const struct icd_print *print) {
   struct icd_prints *prints = &context->prints;
   struct output output = {context, print};
@@ -239,14 +238,14 @@ static void print_launch(cl_context context, const struct icd_print *print) {
   memcpy(print->buffer->cpu, &head, sizeof(head));
 }
 
-/* Whether the thread should wait for others'. In a callback, which they may be waiting for, it
- * should not; unless the queue is about to go. The lock is held. */
+/* Whether this thread should wait for output that others write: not in a callback, for which they
+ * may wait, unless the queue is about to be destroyed. The lock is held. */
 static bool should_wait(const struct icd_prints *prints, cl_command_queue queue) {
   return !is_writing(prints) || !atomic_load(&queue->object.references);
 }
 
-/* Nothing is locked while a callback is called. What it finds complete itself is written
- * there and then. What is launched meanwhile is left to others, so that it ends. */
+/* No lock is held during a callback. A call from a callback writes at once what it finds complete.
+ * Launches that come meanwhile are left to later calls, so the loop ends. */
 void icd_print_drain(cl_command_queue queue) {
   cl_context context = queue->context;
   struct icd_prints *prints = &context->prints;

@@ -12,7 +12,7 @@
  * needed, but ends. Those that wait for one queue do so in the order of their points, so
  * that each is looked at once for each queue that it waits for, however many there are. */
 
-/* Lets the object wait for the first queue, from this one, that has unfinished work. False: there
+/* Makes the object wait for the first queue with unfinished work, from this one on. False: there
  * is none. Context lock held. */
 static bool wait_for_queues(cl_context context, cl_command_queue queue, struct icd_retired *node) {
   for (; queue; queue = queue->next) {
@@ -31,8 +31,8 @@ static bool wait_for_queues(cl_context context, cl_command_queue queue, struct i
   return false;
 }
 
-/* Moves the objects on that wait for this queue until that point or less: to the next queue, or to
- * the idle ones. Context lock held. */
+/* Moves the objects that wait for this queue up to that point: to the next queue with unfinished
+ * work, or to the idle objects. Context lock held. */
 static void pass_queue(cl_context context, cl_command_queue queue, uint64_t point, bool dead) {
   struct icd_retired *node;
   while ((node = queue->retired) && node->point <= point) {
@@ -49,6 +49,7 @@ static void pass_queue(cl_context context, cl_command_queue queue, uint64_t poin
   }
 }
 
+/* Context lock held. */
 static void find_idle(cl_context context) {
   const bool dead = rt_context_fault(context->rt);
   for (cl_command_queue queue = context->queues; queue; queue = queue->next)
@@ -93,9 +94,9 @@ static cl_command_queue awaited_queue(cl_context context, uint64_t *point) {
 
 static _Thread_local bool thread_reclaims; /* this thread destroys, and may be in a callback */
 
-/* Destroys the idle objects, one by one: a destructor callback may take its time,
- * and another thread may want the memory of the next; and it may release the queue that the
- * rest waits for. The lock is held, but for that. */
+/* Destroys the idle objects one by one, each without the context's lock, which is held else: a
+ * destructor callback may take long while another thread needs the memory of the next object, and
+ * it may release the queue that the others wait for. */
 static void reclaim_idle(cl_context context) {
   find_idle(context);
   while (context->idle) {
@@ -119,7 +120,7 @@ static void reclaim_idle(cl_context context) {
 void icd_reclaim_retired(cl_context context, bool wait) {
   cl_command_queue queue;
   if (thread_reclaims && !wait)
-    return; /* the caller of the callback continues soon enough */
+    return; /* reclaim_idle, which has called the callback, continues */
   do {
     uint64_t point = 0;
     base_mutex_lock(&context->lock);
@@ -133,8 +134,8 @@ void icd_reclaim_retired(cl_context context, bool wait) {
   } while (queue);
 }
 
-/* Waits for what other threads are destroying. Not forever: a destructor callback may be
- * waiting for this very thread. */
+/* Waits while other threads destroy objects, but at most RECLAIM_NS: a destructor callback may
+ * wait for this thread. */
 static void await_reclaims(cl_context context) {
   if (thread_reclaims)
     return;

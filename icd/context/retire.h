@@ -11,24 +11,24 @@
  * context must stay alive until destroy is called: owner holds it. */
 void icd_retire(cl_context context, struct icd_retired *node, void (*destroy)(void *), void *owner);
 
-/* Takes a queue whose work has completed out of the context's list, which says what may still be
- * in use. */
+/* Removes a queue whose work has completed from the context's list. Objects that waited for it
+ * then wait for later queues of the list, or are idle. */
 void icd_context_remove_queue(cl_command_queue queue);
 
-/* Destroys the retired objects that the GPU has done with; wait: waits for all of them, except for
- * those that another thread is destroying. */
+/* Destroys the retired objects that the GPU no longer uses; wait: waits for all of them, except
+ * for those that another thread is destroying. */
 void icd_reclaim_retired(cl_context context, bool wait);
 static inline void icd_reclaim(cl_context context, bool wait) {
   if (atomic_load_explicit(&context->any_retired, memory_order_relaxed))
     icd_reclaim_retired(context, wait);
 }
 
-/* The runtime has failed with that error: true if that was -ENOMEM and it may be tried again,
- * because everything that was released is now free. No lock is held. */
+/* After a failure of the runtime: true if the error is -ENOMEM and another try may succeed, because
+ * everything that was released is now free. The caller holds no lock. */
 bool icd_context_make_room(cl_context context, int error);
 
-/* Destroys all of them in a separate thread, if there are any: for objects whose end the
- * application is told of, though it may make no call until then. */
+/* Destroys all of them in a separate thread, if there are any. For objects with destructor
+ * callbacks: the application may wait for one without calling OpenCL again. */
 void icd_reclaim_in_background(cl_context context);
 
 #endif

@@ -24,16 +24,16 @@ struct icd_image_type {
 /* NULL: there is no such type. */
 const struct icd_image_type *icd_image_type(cl_mem_object_type type);
 
-/* The most that images of a type have in a dimension, of which the layers of an array are
- * the last; 1 in those that the type has not. */
+/* The largest size of images of a type in a dimension. The layers of an array are the dimension
+ * after the type's. 1 in dimensions that the type lacks. */
 size_t icd_image_limit(cl_mem_object_type type, unsigned dimension);
 
 /* All of a description but sizes and pitches: CL_INVALID_IMAGE_DESCRIPTOR,
  * CL_INVALID_CONTEXT. */
 cl_int icd_check_image_desc(cl_context context, const cl_image_desc *desc, const char *call);
 
-/* Fills in all of *image but what a kernel gets, and the bytes that it takes. The format
- * and the description have been checked. pitched: the application may give pitches.
+/* Fills in all of *image but what a kernel gets, and the bytes that it takes. The caller has
+ * checked format and description. pitched: the application may give pitches.
  * CL_INVALID_IMAGE_SIZE, CL_INVALID_IMAGE_DESCRIPTOR, and for the pitches of an image that
  * is made from another object CL_INVALID_IMAGE_FORMAT_DESCRIPTOR. */
 cl_int icd_lay_out_image(cl_context context, const cl_image_format *format,

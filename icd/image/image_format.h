@@ -21,7 +21,7 @@ unsigned icd_format_shift(const cl_image_format *format);
 bool icd_format_is_view(const cl_image_format *view, const cl_image_format *of);
 
 /* The texel of a colour as clEnqueueFillImage takes it: float[4], int[4], unsigned[4], or
- * one float for depth, as the format wants. Returns its bytes. */
+ * one float for depth, depending on the format. Returns its bytes. */
 size_t icd_format_pack(const cl_image_format *format, const void *colour,
                        unsigned char texel[ICD_TEXEL_BYTES]);
 

@@ -7,23 +7,23 @@
 
 #include "icd/cl_tegracl.h"
 
-/* The dimension that a query of a limit asks for, as image descriptions name them. */
+/* The dimension that a query is about, as image descriptions name them. */
 enum { WIDTH, HEIGHT, DEPTH, ARRAY_SIZE };
 
 /* The most of one dimension that images of a type can have; 0: the type does not have it. */
-static size_t largest_extent(cl_mem_object_type object, unsigned asked) {
+static size_t largest_extent(cl_mem_object_type object, unsigned dimension) {
   const struct icd_image_type *type = icd_image_type(object);
-  if (asked == ARRAY_SIZE)
+  if (dimension == ARRAY_SIZE)
     return type->is_array ? icd_image_limit(object, type->dimensions) : 0;
-  return asked < type->dimensions ? icd_image_limit(object, asked) : 0;
+  return dimension < type->dimensions ? icd_image_limit(object, dimension) : 0;
 }
 
-/* And those of all types that have it. */
-static size_t most_of_all(unsigned asked) {
+/* The most that all types which have the dimension allow. */
+static size_t least_limit(unsigned dimension) {
   size_t least = SIZE_MAX;
   for (cl_mem_object_type type = CL_MEM_OBJECT_IMAGE2D; type <= CL_MEM_OBJECT_IMAGE1D_BUFFER;
        type++) {
-    const size_t limit = largest_extent(type, asked);
+    const size_t limit = largest_extent(type, dimension);
     if (limit && limit < least)
       least = limit;
   }
@@ -31,12 +31,12 @@ static size_t most_of_all(unsigned asked) {
 }
 
 static cl_int answer_limit(cl_context context, const struct icd_answer *answer,
-                           const cl_image_desc *desc, unsigned asked, const char *call) {
+                           const cl_image_desc *desc, unsigned dimension, const char *call) {
   const cl_mem_object_type type = desc ? desc->image_type : 0;
   if (type && !icd_image_type(type))
     return icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
                     "image_type 0x%x is not a type of images", type);
-  const cl_uint limit = (cl_uint)(type ? largest_extent(type, asked) : most_of_all(asked));
+  const cl_uint limit = (cl_uint)(type ? largest_extent(type, dimension) : least_limit(dimension));
   return limit ? icd_answer_bytes(answer, call, &limit, sizeof(limit))
                : icd_fail(context, CL_INVALID_IMAGE_DESCRIPTOR, call,
                           "images of the type 0x%x have no such dimension", type);

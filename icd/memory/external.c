@@ -1,9 +1,8 @@
 /* Memory that exists already, without a copy: dma-bufs of cameras, decoders and displays
  * (cl_khr_external_memory_dma_buf, cl_arm_import_memory_dma_buf), and the host's own
- * pages (cl_arm_import_memory_host). The GPU snoops the CPU's caches, so that a
- * change of hands needs no more than its place in the order.
+ * pages (cl_arm_import_memory_host). The GPU snoops the CPU's caches, so acquiring and
+ * releasing such memory only takes a place in the order.
  */
-
 #include "icd/memory/memory.h"
 #include "icd/memory/transfer.h"
 #include "icd/queue/command.h"
@@ -79,11 +78,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clImportMemoryARM(cl_context context, cl_mem_fla
   return mem ? ICD_GIVE(errcode_ret, mem) : icd_null(errcode_ret, code);
 }
 
-/* ---- change of hands --------------------------------------------------------------------- */
+/* ---- acquire and release ----------------------------------------------------------------- */
 
-static cl_int hand_over(cl_command_queue queue, cl_command_type type, cl_uint count,
-                        const cl_mem *mems, cl_uint wait_count, const cl_event *waits,
-                        cl_event *event, const char *call) {
+static cl_int mark_ownership(cl_command_queue queue, cl_command_type type, cl_uint count,
+                             const cl_mem *mems, cl_uint wait_count, const cl_event *waits,
+                             cl_event *event, const char *call) {
   cl_int code = icd_check_queue(queue, call);
   if (code)
     return code;
@@ -105,13 +104,13 @@ static cl_int hand_over(cl_command_queue queue, cl_command_type type, cl_uint co
 CL_API_ENTRY cl_int CL_API_CALL
 clEnqueueAcquireExternalMemObjectsKHR(cl_command_queue queue, cl_uint count, const cl_mem *mems,
                                       cl_uint wait_count, const cl_event *waits, cl_event *event) {
-  return hand_over(queue, CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR, count, mems, wait_count,
-                   waits, event, __func__);
+  return mark_ownership(queue, CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR, count, mems, wait_count,
+                        waits, event, __func__);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL
 clEnqueueReleaseExternalMemObjectsKHR(cl_command_queue queue, cl_uint count, const cl_mem *mems,
                                       cl_uint wait_count, const cl_event *waits, cl_event *event) {
-  return hand_over(queue, CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR, count, mems, wait_count,
-                   waits, event, __func__);
+  return mark_ownership(queue, CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR, count, mems, wait_count,
+                        waits, event, __func__);
 }

@@ -1,8 +1,8 @@
 /* Buffers of the host's own pages (CL_MEM_USE_HOST_PTR, clImportMemoryARM) and fork. A fork
  * makes the pages those of both processes, until one of them stores: the one that stores
- * first gets another page. The kernel's driver has the old one, so that the parent and the
- * GPU would go separate ways. So before a fork the work of such contexts ends, and after it
- * the parent gives the GPU the pages that it has then. The child has the memory as it was.
+ * first gets another page. The kernel's driver has the old one, so the GPU would not see the
+ * parent's stores. So before a fork the work of such contexts ends, and after it the parent gives
+ * the GPU the pages that it has then. The child has the memory as it was.
  */
 #include <errno.h>
 #include <stdlib.h>

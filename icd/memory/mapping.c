@@ -2,8 +2,8 @@
 #include "icd/memory/mapping.h"
 #include "icd/memory/box.h"
 
-/* The object whose memory it is: that has the list of what is mapped of it, whether as
- * itself, as a sub-buffer or as an image. */
+/* The object that owns the memory. It has the list of all mapped regions, also of its sub-buffers
+ * and images. */
 static cl_mem owner_of(cl_mem mem) {
   while (mem->parent)
     mem = mem->parent;

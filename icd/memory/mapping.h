@@ -28,7 +28,7 @@ struct icd_mapping *icd_mapping_remove(cl_mem mem, const void *pointer);
  * mapped, and what it would have unmapped still is. */
 void icd_map_terminated(const struct icd_operation *operation);
 
-/* The regions of mem that are mapped (map.c): how many; and all of them are no more. */
+/* How many regions of mem are mapped; and removes all of them from the list. */
 cl_uint icd_map_count(cl_mem mem);
 void icd_forget_mappings(cl_mem mem);
 

@@ -34,8 +34,8 @@ cl_int icd_check_contents(cl_context context, cl_mem_flags flags, bool has_memor
   return CL_SUCCESS;
 }
 
-/* What clCreateBuffer demands of size and host pointer. *svm: the allocation of shared
- * virtual memory that the host pointer of CL_MEM_USE_HOST_PTR lies in, held; or NULL. */
+/* Checks size and host pointer as clCreateBuffer requires. *svm: the allocation of shared
+ * virtual memory that contains the host pointer of CL_MEM_USE_HOST_PTR, held; or NULL. */
 static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                            cl_mem *svm, const char *call) {
   *svm = NULL;

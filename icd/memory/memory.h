@@ -16,12 +16,12 @@
 #define ICD_MEM_FLAGS                                                                              \
   (ICD_DEVICE_ACCESS | ICD_HOST_POINTER | ICD_HOST_ACCESS | CL_MEM_IMMUTABLE_EXT)
 
-/* Memory for a new object; if there is none, tries again after all retired objects are reclaimed.
+/* Memory for a new object; if there is none, tries again after reclaiming all retired objects.
  * pages: whole pages, its own. 0 or -errno with rt_last_message. */
 int icd_mem_allocate(cl_context context, bool pages, size_t size, struct rt_buffer **buffer);
 
-/* The flags' host pointers exclude each other (CL_INVALID_VALUE), and host_ptr is there if
- * they want one (CL_INVALID_HOST_PTR). */
+/* CL_INVALID_VALUE if flags of host pointers exclude each other; CL_INVALID_HOST_PTR if host_ptr is
+ * missing, or given without a flag that uses it. */
 cl_int icd_check_host_pointer(cl_context context, cl_mem_flags flags, const void *host_ptr,
                               const char *call);
 
@@ -43,8 +43,8 @@ bool icd_keep_mem_properties(cl_mem mem, const cl_mem_properties *properties);
 
 enum { ICD_PAGE_BYTES = 4096 }; /* the GPU's only page size */
 
-/* A buffer of the pages that the host's bytes lie in (host_pages.c): 0 or -errno. It counts
- * until icd_host_pages_release; and before a context ends it is forgotten. */
+/* A buffer of the pages that contain the host's bytes (host_pages.c): 0 or -errno. The context
+ * counts it until icd_host_pages_release. A context is removed before it is destroyed. */
 int icd_host_pages_import(cl_context context, void *memory, size_t size, struct rt_buffer **buffer);
 void icd_host_pages_release(cl_context context);
 void icd_host_pages_remove_context(cl_context context);
@@ -52,8 +52,8 @@ void icd_host_pages_remove_context(cl_context context);
 /* A part of another memory object, from byte origin on: holds it. NULL: no memory. */
 cl_mem icd_mem_create_part(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size);
 
-/* Tells the software Orin's checks about new memory. Memory with a host pointer, or that
- * is one (svm), may be written by the host at any time. */
+/* Reports new memory to the software Orin's check mode. Memory with a host pointer, or that
+ * exists already (svm), may be written by the host at any time. */
 void icd_mem_note(cl_mem mem, bool svm);
 
 #endif

@@ -1,4 +1,4 @@
-/* Memory objects: their references, their memory, their end. */
+/* Memory objects: creation, memory and destruction. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -34,23 +34,23 @@ static void destroy_mem(void *owner) {
 
 /* Whether a callback is due when it, or what it is a part of, is destroyed. */
 static bool has_destructor(cl_mem mem) {
-  bool told = false;
-  for (; mem && !told; mem = mem->parent) {
+  bool notifies = false;
+  for (; mem && !notifies; mem = mem->parent) {
     icd_lock(&mem->lock);
-    told = mem->destructors;
+    notifies = mem->destructors;
     icd_unlock(&mem->lock);
   }
-  return told;
+  return notifies;
 }
 
 static void retire_mem(struct icd_object *object) {
   cl_mem mem = (cl_mem)object;
   cl_context context = mem->context;
-  const bool told = has_destructor(mem);
-  if (told)
+  const bool notifies = has_destructor(mem);
+  if (notifies)
     icd_context_hold(context); /* which may go with it */
   icd_retire(context, &mem->retired, destroy_mem, mem);
-  if (told) {
+  if (notifies) {
     icd_reclaim_in_background(context);
     icd_context_drop(context);
   }
@@ -100,7 +100,7 @@ void icd_mem_note(cl_mem mem, bool svm) {
     rt_buffer_note(mem->buffer, RT_BUFFER_KERNELS_WRITE);
 }
 
-/* Makes a memory object valid whose memory is there. */
+/* Makes a memory object valid that has its memory. */
 static void init_mem(cl_mem mem, cl_context context, cl_mem_flags flags, size_t size, uint64_t gpu,
                      char *cpu) {
   mem->context = context;

@@ -198,8 +198,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
   return icd_set_svm_arg(kernel, arg_index, arg_value, __func__);
 }
 
-/* All of a context's memory is mapped whatever a kernel is told, so the lists of
- * pointers need only be sound. */
+/* All of a context's memory is mapped for all kernels, so the lists of pointers are only
+ * checked. */
 cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_t param_value_size,
                          const void *param_value, const char *call) {
   if (!icd_is_kernel(kernel))

@@ -35,8 +35,8 @@ cl_int icd_set_exec_info(cl_kernel kernel, cl_kernel_exec_info param_name, size_
 
 struct icd_operation;
 
-/* What a command on bare memory has to do, checked but for queue and wait list, and with
- * no mems (svm_commands.c); and the commands, for both names that each has. */
+/* Operations on bare memory, checked but for queue and wait list, without mems (svm_commands.c);
+ * and the commands, for both names that each has. */
 cl_int icd_svm_copy_operation(cl_command_queue queue, cl_command_type type, void *target,
                               const void *source, size_t size, struct icd_operation *operation,
                               const char *call);

@@ -16,7 +16,7 @@ cl_int icd_check_buffer(cl_command_queue queue, cl_mem mem, const char *call);
 /* CL_INVALID_VALUE */
 cl_int icd_check_range(cl_mem mem, size_t offset, size_t size, const char *call);
 
-/* CL_INVALID_OPERATION: the flags forbid what the host wants to do. */
+/* CL_INVALID_OPERATION: the flags forbid the host's access. */
 cl_int icd_check_host_access(cl_mem mem, bool read, bool write, const char *call);
 
 /* CL_INVALID_OPERATION: the contents cannot change. */
@@ -42,8 +42,8 @@ struct icd_operation icd_line(cl_command_type type, char *target, const char *so
 struct icd_operation icd_fill_operation(cl_command_type type, char *target, const void *pattern,
                                         size_t pattern_size, size_t size);
 
-/* Commands between memory objects of the device, for both queues and command buffers: what
- * there is to do, checked with all that clEnqueue* would say but for queue and wait list. */
+/* Operations between memory objects of the device, for queues and command buffers, with all checks
+ * of clEnqueue* but those of queue and wait list. */
 cl_int icd_copy_buffer(cl_command_queue queue, cl_mem source, cl_mem target, size_t source_offset,
                        size_t target_offset, size_t size, struct icd_operation *operation,
                        const char *call);

@@ -1,6 +1,6 @@
 /* cl_intel_unified_shared_memory: the same allocations as shared virtual memory under
- * other names. Host, device and shared memory are one, so the three differ in what they
- * say of themselves only. And cl_ext_buffer_device_address, whose addresses are those.
+ * other names. Host, device and shared memory are one, so the three differ only in the answers
+ * to queries. Also the kernel arguments of cl_ext_buffer_device_address, which are addresses, too.
  */
 #include "icd/memory/svm.h"
 #include "icd/memory/transfer.h"
@@ -153,8 +153,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const
 
 /* ---- kernels and commands ------------------------------------------------------------- */
 
-/* Any pointer will do: it may lie after an allocation that the application has yet to
- * make. */
+/* Any pointer is allowed: the allocation that it points into may not exist yet. */
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const void *pointer, cl_int other,
                            const char *call) {
   if (!icd_is_kernel(kernel))

@@ -39,7 +39,7 @@ struct failure {
 static _Thread_local struct {
   unsigned holds;
   struct failure *first, *last;
-} untold;
+} unreported;
 
 /* Without memory for it this error is not reported. */
 static void keep_failure(cl_context context, cl_int code, const char *sentence) {
@@ -48,11 +48,11 @@ static void keep_failure(cl_context context, cl_int code, const char *sentence) 
     return;
   *failure = (struct failure){.context = context, .code = code};
   memcpy(failure->sentence, sentence, strlen(sentence) + 1);
-  if (untold.first)
-    untold.last->next = failure;
+  if (unreported.first)
+    unreported.last->next = failure;
   else
-    untold.first = failure;
-  untold.last = failure;
+    unreported.first = failure;
+  unreported.last = failure;
 }
 
 static void notify_context(cl_context context, cl_int code, const char *sentence) {
@@ -60,14 +60,14 @@ static void notify_context(cl_context context, cl_int code, const char *sentence
 }
 
 void icd_hold_notify(void) {
-  untold.holds++;
+  unreported.holds++;
 }
 
 void icd_release_notify(void) {
-  if (--untold.holds)
+  if (--unreported.holds)
     return;
-  struct failure *failure = untold.first;
-  untold.first = NULL;
+  struct failure *failure = unreported.first;
+  unreported.first = NULL;
   while (failure) {
     struct failure *next = failure->next;
     notify_context(failure->context, failure->code, failure->sentence);
@@ -100,7 +100,7 @@ cl_int icd_fail(cl_context context, cl_int code, const char *call, const char *f
   va_end(values);
   if (debug_api)
     fprintf(stderr, "tegracl: %s (error %d)\n", sentence, code);
-  if (notify && untold.holds)
+  if (notify && unreported.holds)
     keep_failure(context, code, sentence);
   else if (notify)
     notify_context(context, code, sentence);

@@ -1,4 +1,4 @@
-/* The slow side of icd/object/lock.h: sleeping on a futex (the third mutex of U. Drepper's
+/* The slow path of icd/object/lock.h: sleeping on a futex (the third mutex of U. Drepper's
  * "Futexes Are Tricky").
  */
 #include "icd/object/lock.h"
@@ -27,8 +27,7 @@ void icd_lock_wake(struct icd_lock *lock) {
   wake_sleepers(&lock->state, 1);
 }
 
-/* Who wakes changes the number under the lock, so that no change after this look at it is
- * slept through. */
+/* icd_wake changes the number under the lock, so a change after this read of it is not missed. */
 void icd_wait(struct icd_condition *condition, struct icd_lock *lock) {
   const uint32_t seen = atomic_load_explicit(&condition->changes, memory_order_relaxed);
   condition->sleepers++;

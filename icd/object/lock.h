@@ -1,5 +1,5 @@
-/* A mutex whose lock and unlock are one instruction each without contention, and a
- * condition for it. For objects whose locks every quick call takes.
+/* A mutex whose lock and unlock are one atomic operation each without contention, and a
+ * condition variable for it. For objects that frequent calls lock.
  */
 #ifndef TEGRACL_LOCK_H
 #define TEGRACL_LOCK_H
@@ -10,7 +10,7 @@
 
 #include "base/lock.h"
 
-/* Cleared memory is free. */
+/* Cleared memory is an unlocked lock. */
 struct icd_lock {
   _Atomic uint32_t state;
   BASE_LOCK_KIND_FIELD
@@ -29,8 +29,8 @@ struct icd_condition {
   uint32_t sleepers; /* guarded by the lock */
 };
 
-/* Waits for the next icd_wake, or less; and wakes all who wait. The lock is held: icd_wait
- * lets go of it meanwhile. */
+/* icd_wait releases the lock, sleeps until icd_wake or a spurious wake-up, and takes the lock
+ * again. icd_wake wakes all waiting threads. The caller holds the lock. */
 void icd_wait(struct icd_condition *condition, struct icd_lock *lock);
 void icd_wake(struct icd_condition *condition);
 

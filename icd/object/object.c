@@ -1,5 +1,5 @@
-/* Reference counts and validity of OpenCL objects. An object lives until
- * its last reference goes; the application sees only its handle count.
+/* Memory, reference counts and validity of OpenCL objects. An object lives until its last
+ * reference is released; the count that the application sees is that of its handles.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +11,17 @@ uint32_t icd_generation;
 
 /* ---- memory --------------------------------------------------------------------- */
 
-/* The objects of a kind are in slabs, each as large as all before it, so that a few comparisons
- * tell whether a number is an object. Freed objects are kept, with their dispatch pointers, so that
- * a stale handle leads to one of them and not into foreign memory, in the ICD loader as well as
- * here. They are used again late, in the order in which they were freed. */
+/* The objects of a kind are in slabs, each about as large as all before it, so a few comparisons
+ * show whether a number is an object's address. Freed objects are kept, with their dispatch
+ * pointers: the ICD loader and this driver then find a stale handle invalid. They are reused late,
+ * in the order in which they were freed. */
 struct freed_object {
   struct icd_object object;
   struct freed_object *next;
 };
 
 enum {
-  LEAST_FREED = 64,   /* before one is used again */
+  LEAST_FREED = 64,   /* kept before one is reused */
   FIRST_OBJECTS = 64, /* of the first slab */
   SLABS = 32,
   CACHE_LINE_BYTES = 64,
@@ -57,7 +57,7 @@ static char *slab_start(void *slab) {
   return (char *)(((uintptr_t)slab + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES);
 }
 
-/* Never used before, and cleared. NULL: no memory. */
+/* Memory that has held no object, cleared. NULL: no memory. */
 static void *carve_object(struct pool *pool, size_t bytes) {
   if (!pool->slab_count || pool->used == slab_objects(pool->slab_count - 1)) {
     if (pool->slab_count == SLABS)
@@ -141,7 +141,7 @@ void icd_objects_set_dispatch_data(void *data) {
   base_mutex_unlock(&lock);
 }
 
-/* Another thread may have been about to change the lists. */
+/* Another thread may have been changing the lists: the child begins with empty ones. */
 void icd_objects_forked(void) {
   icd_generation += KINDS;
   base_mutex_init(&lock, BASE_LOCK_OBJECTS);
@@ -164,7 +164,7 @@ __attribute__((destructor)) static void free_slabs(void) {
 
 /* ---- references ------------------------------------------------------------------- */
 
-/* Where the kind is found of an object with that number, of any generation. */
+/* The entry for the kind of an object with that magic number, of any generation. */
 static const struct icd_kind *_Atomic *kind_of(uint32_t magic) {
   return &kinds[(magic - ICD_MAGIC_PLATFORM) % KINDS];
 }

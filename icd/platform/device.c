@@ -1,6 +1,6 @@
-/* The device: opened on first use, never opened twice, closed when the process
- * ends; what could not be opened, for want of fds perhaps, is tried again at the
- * next use. Clocks; clGetDeviceIDs and its kin (queries: device_info.c).
+/* The device: opened on first use and closed when the process ends. If it cannot be
+ * opened, for lack of fds perhaps, the next use tries again. Also its clock, and the
+ * functions of devices but clGetDeviceInfo (device_info.c).
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -31,10 +31,10 @@ static bool opened;
 
 /* A child of fork has copies of the memory and of the fds, but neither the driver's
  * threads nor the GPU's mappings, and a lock may be held by a thread that it lacks. So
- * every handle of the parent's but platform and device is invalid there, by another
- * number in its objects, and what is global starts anew: the child may make contexts of
- * its own, and nothing that it does reaches the parent. The device's info stays where it is, so
- * that the device can be asked before it is opened. */
+ * every handle of the parent's but platform and device is invalid there, because the child's
+ * objects have other magic numbers, and global state is initialised again. The child may make its
+ * own contexts, and nothing that it does affects the parent. The device's info stays, so that it
+ * can be queried before the device is opened. */
 static void forked_child(void) {
   static const struct icd_kind kind = {.magic = ICD_MAGIC_DEVICE};
   icd_objects_forked();

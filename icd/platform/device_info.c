@@ -1,5 +1,5 @@
 /* clGetDeviceInfo. What depends on the board comes from rt_device_info; what is
- * true of every SM 8.x stands in the tables below (docs/hardware/command-stream.md
+ * true of every SM 8.x is in the tables below (docs/hardware/command-stream.md
  * section 9).
  */
 #include <limits.h>
@@ -58,7 +58,7 @@ enum {
   CACHE_LINE_BYTES = 128,
   LARGEST_TYPE_BYTES = 128, /* long16, double16 */
   BASE_ALIGN_BITS = LARGEST_TYPE_BYTES * CHAR_BIT,
-  GLOBAL_VARIABLE_BYTES = 1 << 20, /* in device memory, as buffers: 64 KiB are asked for */
+  GLOBAL_VARIABLE_BYTES = 1 << 20, /* in device memory, as buffers; OpenCL requires 64 KiB */
 };
 
 /* Queries whose answer is one cl_uint, size_t ... that is true of every SM 8.x.

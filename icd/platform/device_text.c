@@ -1,6 +1,6 @@
 /* Names, versions and extension lists of platform and device. Each list is one
- * table macro, here or in compiler/extensions.h, from which both forms that OpenCL asks
- * for are made.
+ * table macro, here or in compiler/extensions.h, from which both forms that OpenCL
+ * requires are made.
  */
 #include "icd/platform/device_text.h"
 
@@ -71,8 +71,8 @@ const char *icd_device_extensions(bool shared_addresses, bool il) {
 const cl_name_version *icd_device_extension_list(bool shared_addresses, bool il, size_t *count) {
   static const cl_name_version shared[] = {SHARED_EXTENSIONS(AS_ENTRY)},
                                of_il[] = {IL_EXTENSIONS(AS_ENTRY)};
-  const size_t before = shared_addresses ? 0 : COUNT(shared), behind = il ? 0 : COUNT(of_il);
-  *count = COUNT(device_extensions) - before - behind;
+  const size_t before = shared_addresses ? 0 : COUNT(shared), after = il ? 0 : COUNT(of_il);
+  *count = COUNT(device_extensions) - before - after;
   return device_extensions + before;
 }
 

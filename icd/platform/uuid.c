@@ -13,7 +13,7 @@
 
 enum { ROUNDS = 64, BLOCK_BYTES = 64, STATE_WORDS = 8, BYTE_BITS = 8, WORD_BITS = 32 };
 
-static uint32_t rotate_left(uint32_t x, unsigned bits) {
+static uint32_t rotate_right(uint32_t x, unsigned bits) {
   return x >> bits | x << (WORD_BITS - bits);
 }
 
@@ -38,15 +38,15 @@ static void hash_block(const unsigned char block[BLOCK_BYTES], uint32_t state[ST
       w[t] = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
     } else {
       const uint32_t x = w[t - 15], y = w[t - 2];
-      w[t] = w[t - 16] + w[t - 7] + (rotate_left(x, 7) ^ rotate_left(x, 18) ^ x >> 3) +
-             (rotate_left(y, 17) ^ rotate_left(y, 19) ^ y >> 10);
+      w[t] = w[t - 16] + w[t - 7] + (rotate_right(x, 7) ^ rotate_right(x, 18) ^ x >> 3) +
+             (rotate_right(y, 17) ^ rotate_right(y, 19) ^ y >> 10);
     }
   memcpy(a, state, sizeof(a));
   for (int t = 0; t < ROUNDS; t++) {
     const uint32_t e = a[4], t1 = a[7] +
-                                  (rotate_left(e, 6) ^ rotate_left(e, 11) ^ rotate_left(e, 25)) +
+                                  (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) +
                                   ((e & a[5]) ^ (~e & a[6])) + round_constants[t] + w[t];
-    const uint32_t t2 = (rotate_left(a[0], 2) ^ rotate_left(a[0], 13) ^ rotate_left(a[0], 22)) +
+    const uint32_t t2 = (rotate_right(a[0], 2) ^ rotate_right(a[0], 13) ^ rotate_right(a[0], 22)) +
                         ((a[0] & a[1]) ^ (a[0] & a[2]) ^ (a[1] & a[2]));
     memmove(a + 1, a, sizeof(a) - sizeof(*a));
     a[0] = t1 + t2;

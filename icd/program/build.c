@@ -12,7 +12,7 @@
 #include "icd/program/units.h"
 #include "runtime/debug/timeline.h"
 
-/* What a build gives. */
+/* The result of a build. */
 struct outcome {
   cl_int code;
   char *log;
@@ -22,7 +22,7 @@ struct outcome {
   struct icd_units units; /* accepted, and built in the background */
 };
 
-/* How the error codes of the three functions differ, and what they make. */
+/* The error codes in which the actions differ, and the type of the binary that each makes. */
 static const struct {
   cl_int failure, invalid_options, not_available;
   cl_program_binary_type makes;
@@ -86,7 +86,7 @@ static void place_own_binary(cl_program program, struct outcome *outcome) {
     outcome->code = status_code(status, CC_BUILD);
 }
 
-/* The module with the values that its constants have now. */
+/* A copy of the SPIR-V with the present values of its constants. NULL: no memory. */
 static uint32_t *copy_il(cl_program program) {
   uint32_t *words = malloc(program->il_size);
   if (words) {
@@ -101,7 +101,7 @@ static double in_ms(uint64_t ns) {
   return (double)ns / 1e6;
 }
 
-/* TEGRACL_DEBUG=build: the same in one line. */
+/* TEGRACL_DEBUG=build: the times of a build, in one line. */
 static void print_build_times(const struct cc_result *result, uint64_t since_ns) {
   struct text line = {0};
   text_printf(&line, "tegracl: build: %.1f ms", in_ms(base_clock_ns() - since_ns));
@@ -121,7 +121,7 @@ static void print_build_times(const struct cc_result *result, uint64_t since_ns)
   text_finish(&line);
 }
 
-/* On the timeline: the build, and in it the stages that the compiler went through. */
+/* On the timeline: the build, and its stages. */
 static void show_on_timeline(const struct cc_result *result, uint64_t since_ns) {
   for (int i = 0; i < CC_STAGES; i++)
     if (result->stages[i].end_ns)
@@ -146,6 +146,7 @@ static bool waits_for_all(void) {
   return word && strcmp(word, "full") == 0;
 }
 
+/* Moves the log and, with CC_OK, the binary to the outcome. */
 static void take_result(cl_program program, enum cc_action action, enum cc_status status,
                         struct cc_result *result, struct outcome *outcome) {
   outcome->code = status_code(status, action);
@@ -163,9 +164,8 @@ static void take_result(cl_program program, enum cc_action action, enum cc_statu
   }
 }
 
-/* Until the end, in this thread. */
-static void build_here(cl_program program, enum cc_action action, const struct cc_job *job,
-                       struct outcome *outcome) {
+static void build_in_this_thread(cl_program program, enum cc_action action,
+                                 const struct cc_job *job, struct outcome *outcome) {
   struct cc_result result;
   const uint64_t since_ns = base_clock_ns();
   const enum cc_status status = cc_build(job, &result);
@@ -174,7 +174,7 @@ static void build_here(cl_program program, enum cc_action action, const struct c
   cc_result_finish(&result);
 }
 
-static void *build_units(void *argument) {
+static void *run_unit_build(void *argument) {
   struct cc_background *background = argument;
   const struct cc_result *result;
   const uint64_t since_ns = base_clock_ns();
@@ -185,26 +185,27 @@ static void *build_units(void *argument) {
   return NULL;
 }
 
-/* In another thread. NULL if there can be none. */
-static struct cc_background *start_units(const struct cc_job *job) {
+/* In another thread. NULL: no memory, or no thread. */
+static struct cc_background *start_unit_build(const struct cc_job *job) {
   struct cc_background *background = cc_background_create(job);
   if (!background)
     return NULL;
   cc_background_hold(background);
-  if (!base_thread_start(NULL, build_units, background))
+  if (!base_thread_start(NULL, run_unit_build, background))
     return background;
   cc_background_drop(background);
   cc_background_drop(background);
   return NULL;
 }
 
-/* Until the program is accepted, or to the end. False if there can be no thread for it. */
-static bool build_there(cl_program program, enum cc_action action, const struct cc_job *job,
-                        struct outcome *outcome) {
+/* Builds in another thread, and waits until the program is accepted or the build has ended. False:
+ * no memory, or no thread. */
+static bool build_until_accepted(cl_program program, enum cc_action action,
+                                 const struct cc_job *job, struct outcome *outcome) {
   const char *log;
   struct cc_result *result;
   const uint64_t since_ns = base_clock_ns();
-  struct cc_background *background = start_units(job);
+  struct cc_background *background = start_unit_build(job);
   if (!background)
     return false;
   if (cc_background_accepted(background, &log)) {
@@ -224,7 +225,7 @@ static bool build_there(cl_program program, enum cc_action action, const struct 
 
 static void compile_program(cl_program program, const struct icd_build *build,
                             struct outcome *outcome) {
-  /* A build of objects is a link of the one. */
+  /* A build of an object or library is a link of it alone. */
   const bool own_object = build->action == CC_BUILD && !program->source && !program->il;
   const enum cc_action action = own_object ? CC_BUILD_OBJECT : build->action;
   uint32_t *il = program->il ? copy_il(program) : NULL;
@@ -246,8 +247,9 @@ static void compile_program(cl_program program, const struct icd_build *build,
       .options = program->options ? program->options : "",
   };
   const bool executable = actions[build->action].makes == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
-  if (!executable || waits_for_all() || !build_there(program, build->action, &job, outcome))
-    build_here(program, build->action, &job, outcome);
+  if (!executable || waits_for_all() ||
+      !build_until_accepted(program, build->action, &job, outcome))
+    build_in_this_thread(program, build->action, &job, outcome);
   free(il);
 }
 
@@ -353,8 +355,8 @@ static void *build_in_background(void *argument) {
   return NULL;
 }
 
-/* Starts a thread for a build that has begun, and takes it over. False if there
- * can be none. */
+/* Starts a thread for a build that has begun, and takes the build over. False: no memory, or no
+ * thread; the build is the caller's. */
 static bool start_background(cl_program program, struct icd_build *build, icd_build_notify notify,
                              void *data) {
   struct background_build *job = malloc(sizeof(*job));

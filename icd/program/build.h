@@ -24,9 +24,8 @@ void icd_build_finish(struct icd_build *build);
 cl_int icd_build_check(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
                        icd_build_notify notify, const void *user_data, const char *call);
 
-/* Does the build, or starts it if notify is given: CL_SUCCESS, what went wrong
- * with the build, or CL_INVALID_OPERATION if the program cannot be built now.
- * Takes build over. */
+/* Does the build, or starts it if notify is given: CL_SUCCESS, the build's error, or
+ * CL_INVALID_OPERATION if the program cannot be built now. Takes build over. */
 cl_int icd_build_run(cl_program program, const char *options, struct icd_build *build,
                      icd_build_notify notify, void *user_data);
 

@@ -95,7 +95,7 @@ static cl_int find_kernel(cl_program program, const struct icd_kernels *kernels,
                   "the program has no kernel named %s", name);
 }
 
-/* Counted in the program. */
+/* Makes kernel i and counts it in the program. */
 static cl_int make_kernel(cl_program program, const struct icd_kernels *kernels, size_t i,
                           const char *call, cl_kernel *kernel) {
   struct icd_module *module;
@@ -290,7 +290,7 @@ static cl_int check_value(cl_kernel kernel, cl_uint i, size_t wanted, size_t siz
   return check_size(kernel, i, wanted, size, call);
 }
 
-/* A raw CUBIN says of an argument only how large it is: eight bytes may be a pointer. */
+/* A bare CUBIN has only the sizes of the arguments: one of eight bytes may be a pointer. */
 static bool may_be_pointer(cl_kernel kernel, cl_uint i) {
   const struct kernel_arg *arg = &kernel->code->args[i];
   return !kernel->code->args_known && arg->kind == KERNEL_ARG_VALUE && arg->size == sizeof(cl_mem);
@@ -319,7 +319,7 @@ static bool is_of_type(const struct icd_image *image, uint32_t declared) {
          (!depth || image->format.image_channel_order == CL_DEPTH);
 }
 
-/* Checks an image argument, and gives what the kernel gets of it; NULL is no image. */
+/* Checks an image argument, and gives its description for the kernel; NULL is refused. */
 static cl_int read_image(cl_kernel kernel, cl_uint i, size_t size, const void *value, cl_mem *image,
                          struct kernel_image *description, const char *call) {
   cl_context context = kernel->program->context;

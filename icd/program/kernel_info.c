@@ -1,4 +1,4 @@
-/* Queries about kernels: names, arguments, and what they take of the device. */
+/* Queries about kernels: names, arguments, and the resources that they need. */
 #include <string.h>
 
 #include "icd/objects.h"
@@ -86,8 +86,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg
   }
 }
 
-/* Static local memory and what the local arguments given so far take, each
- * aligned as its type wants. */
+/* Static local memory and that of the local arguments given so far, each aligned as its type
+ * requires. */
 static cl_ulong local_memory(cl_kernel kernel) {
   cl_ulong bytes = kernel->code->shared_bytes;
   icd_lock(&kernel->guard);
@@ -100,7 +100,7 @@ static cl_ulong local_memory(cl_kernel kernel) {
   return bytes;
 }
 
-/* Returns size_t[3] of three numbers. */
+/* Answers with three numbers as size_t[3]. */
 static cl_int answer_block(const struct icd_answer *answer, const char *call,
                            const uint32_t block[3]) {
   const size_t sizes[3] = {block[0], block[1], block[2]};
@@ -129,7 +129,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
     return ICD_ANSWER(&answer, size_t, context->device->info->warp_size);
   case CL_KERNEL_PRIVATE_MEM_SIZE:
     return ICD_ANSWER(&answer, cl_ulong, rt_kernel_local_bytes(code));
-  case CL_KERNEL_SPILL_MEM_SIZE_INTEL: /* at most: NVRTC does not tell spills from variables */
+  case CL_KERNEL_SPILL_MEM_SIZE_INTEL: /* at most: NVRTC does not count spills apart */
     return ICD_ANSWER(&answer, cl_ulong, rt_kernel_local_bytes(code));
   case CL_KERNEL_REGISTERS_TEGRACL:
     return ICD_ANSWER(&answer, cl_uint, code->registers);
@@ -154,7 +154,7 @@ static size_t items_of(const size_t *sizes, size_t bytes) {
   return items;
 }
 
-/* The local size, in a row, that gives so many sub-groups; zeros if there is none. */
+/* Answers with a local size that has count sub-groups; zeros if there is none. */
 static cl_int answer_local_size(const struct icd_answer *answer, cl_kernel kernel, size_t count) {
   const size_t warp = kernel->program->context->device->info->warp_size;
   const uint32_t *required = kernel->code->required_block;
@@ -203,7 +203,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
     return ICD_ANSWER(&answer, size_t, (kernel->max_threads + warp - 1) / warp);
   case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
     return ICD_ANSWER(&answer, size_t, kernel->code->sub_groups);
-  case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: /* of no other size does a kernel exist */
+  case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: /* no kernel has another size */
     return ICD_ANSWER(&answer, size_t,
                       strstr(kernel->code->attributes, "intel_reqd_sub_group_size(") ? warp
                                                                                      : (size_t)0);

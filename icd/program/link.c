@@ -5,7 +5,7 @@
 
 #include "icd/program/build.h"
 
-/* Takes the headers into the build. */
+/* Adds the headers to the build, which holds their programs. */
 static cl_int add_headers(cl_context context, struct icd_build *build, cl_uint count,
                           const cl_program *programs, const char **names) {
   build->headers = calloc(count + 1, sizeof(*build->headers));
@@ -125,7 +125,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
                 : ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
   }
   code = icd_build_run(program, options, &build, pfn_notify, user_data);
-  /* A link that has begun gives a program, whose log says what went wrong. */
+  /* A link that fails still gives a program, whose log has the errors. */
   if (code && code != CL_LINK_PROGRAM_FAILURE && !pfn_notify) {
     icd_program_drop(program);
     return icd_null(errcode_ret, code);

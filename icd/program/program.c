@@ -90,7 +90,7 @@ static cl_int check_devices(cl_context context, cl_uint count, const cl_device_i
   return CL_SUCCESS;
 }
 
-/* Reads one binary just to see whether it is sound; building reads it again. */
+/* Checks that a binary can be read; the build reads it again. */
 static cl_int check_binary(cl_context context, const unsigned char *binary, size_t size,
                            const char *call) {
   const enum cc_binary_kind kind = cc_binary_kind(binary, size);
@@ -182,7 +182,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program) {
   return CL_SUCCESS;
 }
 
-/* Kernels may outlive the handle, but no others can be made. */
+/* Kernels may outlive the last handle. No others can be created then, so no more is built. */
 static cl_int release_program(cl_program program) {
   icd_program_hold(program);
   const cl_int code = icd_object_release(&program->object, CL_INVALID_PROGRAM);

@@ -36,13 +36,13 @@ void icd_program_abandon(cl_program program) {
 }
 
 /* The program's lock is held. */
-static void take_result(cl_program program, enum cc_status status, struct cc_result *result) {
+static void store_result(cl_program program, enum cc_status status, struct cc_result *result) {
   program->units.settled = true;
   if (status == CC_OK) {
     program->binary = result->binary;
     program->binary_size = result->binary_size;
     result->binary = NULL;
-    return; /* the log is that which clBuildProgram gave: nothing else can be said */
+    return; /* the program has its log since clBuildProgram */
   }
   free(program->log);
   program->log = result->log;
@@ -62,7 +62,7 @@ void icd_program_settle(cl_program program, bool wait) {
     const enum cc_status status = cc_background_wait(background, &result);
     base_mutex_lock(&program->lock);
     if (program->units.background == background && !program->units.settled)
-      take_result(program, status, result);
+      store_result(program, status, result);
     base_mutex_unlock(&program->lock);
   }
   cc_background_drop(background);
@@ -92,8 +92,8 @@ const char *icd_kernels_name(const struct icd_kernels *kernels, size_t i) {
   return kernels->module ? kernels->module->code->kernels[i].name : kernels->planned[i].name;
 }
 
-/* The module at the place, held; NULL if there is none. */
-static struct icd_module *find_module(cl_program program, struct icd_module *const *place) {
+/* The module at the place, with a reference for the caller; NULL if there is none. */
+static struct icd_module *get_module(cl_program program, struct icd_module *const *place) {
   base_mutex_lock(&program->lock);
   struct icd_module *module = *place;
   if (module)
@@ -102,7 +102,8 @@ static struct icd_module *find_module(cl_program program, struct icd_module *con
   return module;
 }
 
-/* Makes the module at the place of a program binary, held, unless another thread has made it. */
+/* Makes the module of a program binary at the place, unless another thread has, and gives the
+ * caller a reference. */
 static cl_int make_module(cl_program program, struct icd_module **place, const void *binary,
                           size_t size, const char *call, struct icd_module **module) {
   char why[512] = "no memory";
@@ -123,14 +124,14 @@ static cl_int make_module(cl_program program, struct icd_module **place, const v
   return CL_SUCCESS;
 }
 
-/* The kernel's unit was not built. The program may have been, as a whole. */
-static cl_int use_whole(cl_program program, const char *name, const char *call,
-                        struct icd_module **module, uint32_t *index) {
+/* The kernel's unit was not built. The program may have been built in one piece instead. */
+static cl_int use_whole_program(cl_program program, const char *name, const char *call,
+                                struct icd_module **module, uint32_t *index) {
   icd_program_settle(program, true);
   if (program->status != CL_BUILD_SUCCESS)
     return icd_fail(program->context, CL_OUT_OF_RESOURCES, call, "kernel %s was not compiled: %s",
                     name, program->log ? program->log : "no memory");
-  *module = find_module(program, &program->module);
+  *module = get_module(program, &program->module);
   const cl_int code = *module ? CL_SUCCESS
                               : make_module(program, &program->module, program->binary,
                                             program->binary_size, call, module);
@@ -157,7 +158,7 @@ cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels,
   void *binary;
   size_t size;
   *index = kernel->index;
-  *module = find_module(program, place);
+  *module = get_module(program, place);
   if (*module)
     return CL_SUCCESS;
   const enum cc_status status =
@@ -165,7 +166,7 @@ cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels,
   if (status == CC_OUT_OF_MEMORY)
     return icd_fail(program->context, CL_OUT_OF_HOST_MEMORY, call, "no memory");
   if (status != CC_OK)
-    return use_whole(program, kernel->name, call, module, index);
+    return use_whole_program(program, kernel->name, call, module, index);
   const cl_int code = make_module(program, place, binary, size, call, module);
   free(binary);
   return code;

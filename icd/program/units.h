@@ -13,26 +13,29 @@ struct icd_kernels {
   size_t count;
 };
 
-/* False if the program has not been built. The program's lock is held. */
+/* Holds what icd_kernels_drop releases. False if the program has not been built. The program's
+ * lock is held. */
 bool icd_kernels_get(cl_program program, struct icd_kernels *kernels);
 void icd_kernels_drop(struct icd_kernels *kernels);
 const char *icd_kernels_name(const struct icd_kernels *kernels, size_t i);
 
-/* The module, which the caller holds then, that has the kernel, and its number there. Waits for
- * the kernel's unit. CL_OUT_OF_RESOURCES if that cannot be compiled. */
+/* The module of kernel i, with a reference for the caller, and the kernel's index in it. Waits
+ * until the kernel's unit is compiled; CL_OUT_OF_RESOURCES if that fails. No build of the program
+ * may begin meanwhile: the caller is counted in program->kernels. */
 cl_int icd_kernels_module(cl_program program, const struct icd_kernels *kernels, size_t i,
                           const char *call, struct icd_module **module, uint32_t *index);
 
-/* Takes over what the build in the background gave, if that has ended; wait: when it has. Without
- * the program's lock. */
+/* Moves the result of the background build into the program if the build has ended; wait: waits
+ * for its end. The caller does not hold the program's lock. */
 void icd_program_settle(cl_program program, bool wait);
 
-/* What is left of the build in the background is not needed any more. */
+/* Cancels the rest of the background build, if there is one. */
 void icd_program_abandon(cl_program program);
 
-/* Of a build whose units are accepted, which is the units' then. False: no memory. */
+/* The units of a build that was accepted, whose reference they take over, on failure too. False:
+ * no memory. */
 bool icd_units_make(struct cc_background *background, struct icd_units *units);
-/* Ends the build as well. */
+/* Cancels the build, too. */
 void icd_units_drop(struct icd_units *units);
 
 #endif

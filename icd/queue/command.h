@@ -1,4 +1,4 @@
-/* Commands on their way: what an enqueue call has checked and wants done.
+/* Commands: what an enqueue call has checked, and where it is executed.
  *
  * Kernels whose dependencies are all on the GPU are submitted at once in the
  * calling thread, markers likewise. What the host does (copies in unified
@@ -6,9 +6,9 @@
  * else, and everything after it, goes to the queue's worker thread until that
  * has done it all. The GPU never waits for the host.
  *
- * A queue out of order has one place on a channel of the GPU, too, which takes launches up in the
- * order in which they become ready; the host's commands and the deferred overtake
- * whatever they need not wait for.
+ * A queue out of order, too, submits to one channel of the GPU, in the order in which launches
+ * become ready. Commands of the host and deferred commands overtake those that they need not wait
+ * for.
  */
 #ifndef TEGRACL_COMMAND_H
 #define TEGRACL_COMMAND_H
@@ -82,8 +82,8 @@ struct icd_operation {
 };
 
 /* Brings the operation into the queue. blocking: returns when it is done (not
- * for LAUNCH). Waits is a checked wait list. event: where the application wants
- * an event, or NULL. The error codes are those of all clEnqueue* functions;
+ * for LAUNCH). waits is a checked wait list. event: where the application's event is stored;
+ * NULL: none. The error codes are those of all clEnqueue* functions;
  * call is the name of the entry point. */
 cl_int icd_enqueue(cl_command_queue queue, struct icd_operation *operation, bool blocking,
                    cl_uint wait_count, const cl_event *waits, cl_event *event, const char *call);
@@ -93,8 +93,7 @@ cl_int icd_enqueue_checked(cl_command_queue queue, struct icd_operation *operati
                            cl_uint wait_count, const cl_event *waits, cl_event *event,
                            const char *call);
 
-/* Checks the wait list, and enqueues a command with nothing to do but to keep its place in
- * the order. */
+/* Checks the wait list, and enqueues a command that only has a place in the order. */
 cl_int icd_mark(cl_command_queue queue, cl_command_type type, bool blocking, cl_uint wait_count,
                 const cl_event *waits, cl_event *event, const char *call);
 
@@ -173,8 +172,8 @@ static inline void icd_launch_end(const struct icd_operation *operation) {
   icd_unlock(&operation->kernel->guard);
 }
 
-/* What a launch is checked for before its arguments: the kernel, its context and the number of
- * dimensions; and the range in all three dimensions, if it is one. */
+/* Checks of a launch before that of its arguments: the kernel, its context and the number of
+ * dimensions. icd_read_range: the range, in all three dimensions. */
 static inline cl_int icd_check_launch(cl_context context, cl_kernel kernel, cl_uint work_dim,
                                       const char *call) {
   if (!icd_is_kernel(kernel))
@@ -188,8 +187,8 @@ static inline cl_int icd_check_launch(cl_context context, cl_kernel kernel, cl_u
 cl_int icd_read_range(cl_kernel kernel, const struct icd_given_range *given,
                       struct icd_range *range, const char *call);
 
-/* Submits a REPLAY: 0 or -errno. The queue's lock is held. And its recording's references,
- * one for each REPLAY that is not yet submitted (replay.c). */
+/* Submits a REPLAY: 0 or -errno. The queue's lock is held. icd_replay_hold and icd_replay_drop
+ * count the REPLAYs of its recording that are not yet submitted (replay.c). */
 int icd_replay(cl_command_queue queue, const struct icd_replay *replay, struct rt_times *times);
 void icd_replay_hold(const struct icd_replay *replay);
 void icd_replay_drop(const struct icd_replay *replay);
@@ -202,12 +201,12 @@ static inline bool icd_is_about_mapping(const struct icd_operation *operation) {
 /* Copies at once. */
 void icd_copy_box(const struct icd_copy *copy);
 
-/* Does what the host has to do, if anything. */
+/* Does the host's part, if there is one. */
 void icd_do_on_host(cl_command_queue queue, const struct icd_operation *operation);
 
 /* The order in a queue out of order: a marker or barrier without a wait list comes after
  * all that was enqueued before it, and all that is enqueued after a barrier comes after
- * it. Nothing else has a place. */
+ * it. Other commands have no order. */
 static inline bool icd_in_order(const struct _cl_command_queue *queue) {
   return !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
@@ -242,8 +241,8 @@ static inline bool icd_must_queue(cl_command_queue queue, const struct icd_opera
   return icd_in_order(queue) || icd_follows_all(operation, wait_count) || icd_defers_barrier(queue);
 }
 
-/* icd_enqueue for a LAUNCH or REPLAY; the first: one that waits for no event, makes none and
- * does not print. */
+/* icd_enqueue for a LAUNCH or REPLAY. icd_enqueue_alone: of one that waits for no event, makes
+ * none and does not print. */
 static inline cl_int icd_enqueue_alone(cl_command_queue queue, struct icd_operation *operation,
                                        const char *call) {
   const bool launch = operation->kind == ICD_LAUNCH;
@@ -272,8 +271,8 @@ static inline cl_int icd_enqueue_kernels(cl_command_queue queue, struct icd_oper
              : icd_enqueue_alone(queue, operation, call);
 }
 
-/* True when the GPU has done all of this queue's that the host must wait for before it
- * does the operation; that is until *point. */
+/* True if the GPU has completed the queue's work up to *point, for which the host must wait before
+ * it does the operation. */
 static inline bool icd_gpu_is_past(cl_command_queue queue, const struct icd_operation *operation,
                                    cl_uint wait_count, uint64_t *point) {
   const bool all = icd_in_order(queue) || icd_follows_all(operation, wait_count);
@@ -284,7 +283,7 @@ static inline bool icd_gpu_is_past(cl_command_queue queue, const struct icd_oper
 /* Waits for all that has been enqueued until now: 0 or -errno. */
 int icd_queue_finish(cl_command_queue queue);
 
-/* Tells the worker to end, and waits for it unless it is the caller. */
+/* Makes the worker end, and waits for it unless it is the caller. */
 void icd_worker_stop(cl_command_queue queue);
 
 #endif

@@ -1,5 +1,5 @@
-/* Events. One that tracks the GPU learns of its completion when it is queried:
- * a query, a wait, or the watcher if it has callbacks.
+/* Events. The status of one that tracks the GPU changes when a thread looks at the timeline: in a
+ * query, in a wait, or the watcher if the event has callbacks.
  */
 #include <stdlib.h>
 

@@ -19,7 +19,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
   if (execution_status > CL_COMPLETE)
     return ICD_FAIL(event->context, CL_INVALID_VALUE, "%d is neither CL_COMPLETE nor negative",
                     execution_status);
-  icd_event_hold(event); /* who has waited for it, or the first callback, may release it */
+  icd_event_hold(event); /* a thread that has waited for it, or a callback, may release it */
   const cl_int code =
       icd_user_event_end(event, execution_status)
           ? CL_SUCCESS

@@ -1,4 +1,4 @@
-/* The free list of events, so that an enqueue allocates nothing in the steady state. */
+/* The free list of events. See event_pool.h. */
 #include <string.h>
 
 #include "icd/queue/event_pool.h"

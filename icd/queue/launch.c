@@ -5,8 +5,8 @@
 #include "base/number.h"
 #include "icd/queue/command.h"
 
-/* Work-items of a work-group if the application leaves the choice to us: enough
- * warps to hide latency, few enough that several groups share an SM. */
+/* Work-items of a work-group if the driver chooses: enough warps to hide latency, few enough
+ * that several groups share an SM. */
 enum { GOOD_GROUP = 256 };
 #define WORK_ITEMS_MAX (UINT64_C(1) << 63) /* of a launch */
 

@@ -9,8 +9,8 @@
    CL_QUEUE_ON_DEVICE_DEFAULT)
 #define SUPPORTED_FLAGS (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
 
-/* Its work must be over before the context's list forgets the queue: the list is
- * what tells whether released memory is still in use. */
+/* Its work must be over before it leaves the context's list, by which icd_retire finds whether
+ * released memory is still in use. */
 static void destroy_queue(struct icd_object *object) {
   cl_command_queue queue = (cl_command_queue)object;
   cl_context context = queue->context;

@@ -69,8 +69,8 @@ static void *await_fence(void *data) {
   return NULL;
 }
 
-/* A user event of our own that completes with the fence, whose fd it takes over; -1 has
- * been signalled. NULL, with *code, refused if it is none: the fd is still the caller's. */
+/* A user event that completes with the fence, whose fd is taken over; -1 is a fence that has been
+ * signalled. NULL, with *code (refused: fd is no sync fd): the fd is still the caller's. */
 static cl_event event_of_fence(cl_context context, int fd, cl_int refused, cl_int *code,
                                const char *call) {
   struct pollfd file = {.fd = fd, .events = POLLIN};
@@ -121,13 +121,13 @@ static cl_int export_event(cl_event event, int *fd, const char *call) {
 
 /* ---- properties ------------------------------------------------------------------------- */
 
-struct wishes {
+struct given_properties {
   size_t words; /* of the list, with its 0 */
   bool type, devices, exports, imports;
   int fd;
 };
 
-/* A list of values after a property's name, with its 0; *count is how many. */
+/* The end of a list of values after a property's name, whose last is 0; *count: those before. */
 static const cl_semaphore_properties_khr *skip_list(const cl_semaphore_properties_khr *value,
                                                     size_t *count) {
   for (*count = 0; *value; value++)
@@ -136,48 +136,48 @@ static const cl_semaphore_properties_khr *skip_list(const cl_semaphore_propertie
 }
 
 static cl_int read_properties(cl_context context, const cl_semaphore_properties_khr *list,
-                              struct wishes *wishes, const char *call) {
-  *wishes = (struct wishes){.words = 1, .fd = -1};
+                              struct given_properties *given, const char *call) {
+  *given = (struct given_properties){.words = 1, .fd = -1};
   if (!list || !*list)
     return icd_fail(context, CL_INVALID_VALUE, call, "sema_props is NULL or empty");
   const cl_semaphore_properties_khr *p = list;
   while (*p) {
     const cl_semaphore_properties_khr name = *p++, *values = p;
-    bool *seen = name == CL_SEMAPHORE_TYPE_KHR                  ? &wishes->type
-                 : name == CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR  ? &wishes->devices
-                 : name == CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR ? &wishes->exports
-                 : name == CL_SEMAPHORE_HANDLE_SYNC_FD_KHR      ? &wishes->imports
+    bool *seen = name == CL_SEMAPHORE_TYPE_KHR                  ? &given->type
+                 : name == CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR  ? &given->devices
+                 : name == CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR ? &given->exports
+                 : name == CL_SEMAPHORE_HANDLE_SYNC_FD_KHR      ? &given->imports
                                                                 : NULL;
     if (!seen || *seen)
       return icd_fail(context, CL_INVALID_PROPERTY, call, "property 0x%llx is %s",
                       (unsigned long long)name, seen ? "given twice" : "unknown");
     *seen = true;
-    if (seen == &wishes->type) {
+    if (seen == &given->type) {
       if (*p++ != CL_SEMAPHORE_TYPE_BINARY_KHR)
         return icd_fail(context, CL_INVALID_PROPERTY, call, "only binary semaphores are known");
-    } else if (seen == &wishes->imports) {
-      wishes->fd = (int)*p++;
+    } else if (seen == &given->imports) {
+      given->fd = (int)*p++;
     } else {
       size_t count;
       p = skip_list(p, &count);
       for (size_t i = 0; i < count; i++)
-        if (seen == &wishes->devices && (cl_device_id)(uintptr_t)values[i] != context->device)
+        if (seen == &given->devices && (cl_device_id)(uintptr_t)values[i] != context->device)
           return icd_fail(context, CL_INVALID_DEVICE, call,
                           "a device of the list is not the context's");
-        else if (seen == &wishes->exports && values[i] != CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)
+        else if (seen == &given->exports && values[i] != CL_SEMAPHORE_HANDLE_SYNC_FD_KHR)
           return icd_fail(context, CL_INVALID_PROPERTY, call, "only sync fds can be exported");
-      if (seen == &wishes->devices && count != 1)
+      if (seen == &given->devices && count != 1)
         return icd_fail(context, CL_INVALID_DEVICE, call, "%zu devices; it must be one", count);
       if (count > 1)
         return icd_fail(context, CL_INVALID_VALUE, call, "%zu handle types; one can be exported",
                         count);
-      wishes->exports &= count || seen != &wishes->exports;
+      given->exports &= count || seen != &given->exports;
     }
   }
-  wishes->words = (size_t)(p - list) + 1;
-  if (!wishes->type)
+  given->words = (size_t)(p - list) + 1;
+  if (!given->type)
     return icd_fail(context, CL_INVALID_VALUE, call, "CL_SEMAPHORE_TYPE_KHR is not given");
-  if (wishes->imports && wishes->exports)
+  if (given->imports && given->exports)
     return icd_fail(context, CL_INVALID_OPERATION, call,
                     "what is imported cannot be exported again");
   return CL_SUCCESS;
@@ -189,26 +189,26 @@ CL_API_ENTRY cl_semaphore_khr CL_API_CALL clCreateSemaphoreWithPropertiesKHR(
     cl_context context, const cl_semaphore_properties_khr *properties, cl_int *errcode_ret) {
   if (!icd_is_context(context))
     return ICD_FAIL_NULL(errcode_ret, NULL, CL_INVALID_CONTEXT, "context is not a context");
-  struct wishes wishes;
-  cl_int code = read_properties(context, properties, &wishes, __func__);
+  struct given_properties given;
+  cl_int code = read_properties(context, properties, &given, __func__);
   if (code)
     return icd_null(errcode_ret, code);
   cl_semaphore_khr semaphore = icd_object_new(ICD_MAGIC_SEMAPHORE, sizeof(*semaphore));
   if (semaphore)
-    semaphore->properties = malloc(wishes.words * sizeof(*properties));
+    semaphore->properties = malloc(given.words * sizeof(*properties));
   if (!semaphore || !semaphore->properties) {
     icd_object_free(ICD_MAGIC_SEMAPHORE, semaphore);
     return ICD_FAIL_NULL(errcode_ret, context, CL_OUT_OF_HOST_MEMORY, "no memory");
   }
-  memcpy(semaphore->properties, properties, wishes.words * sizeof(*properties));
-  semaphore->property_count = wishes.words;
+  memcpy(semaphore->properties, properties, given.words * sizeof(*properties));
+  semaphore->property_count = given.words;
   semaphore->context = context;
-  semaphore->exportable = wishes.exports;
-  semaphore->imported = wishes.imports;
+  semaphore->exportable = given.exports;
+  semaphore->imported = given.imports;
   base_mutex_init(&semaphore->lock, BASE_LOCK_SEMAPHORE);
   icd_context_hold(context);
-  if (wishes.imports && !(semaphore->signal = event_of_fence(
-                              context, wishes.fd, CL_INVALID_PROPERTY, &code, __func__))) {
+  if (given.imports && !(semaphore->signal = event_of_fence(context, given.fd, CL_INVALID_PROPERTY,
+                                                            &code, __func__))) {
     destroy_semaphore(&semaphore->object);
     return icd_null(errcode_ret, code);
   }
@@ -274,7 +274,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetSemaphoreInfoKHR(cl_semaphore_khr semaphore
   }
 }
 
-/* The signal, which is consumed: the caller's now. NULL if there is none. */
+/* Consumes the signal, whose reference is the caller's now. NULL if there is none. */
 static cl_event take_signal(cl_semaphore_khr semaphore) {
   base_mutex_lock(&semaphore->lock);
   cl_event event = semaphore->signal;
@@ -288,8 +288,8 @@ static void CL_CALLBACK keep_promise(cl_event event, cl_int status, void *promis
   icd_event_drop(promise);
 }
 
-/* The event goes to those who wait already, or signals the semaphore, in place of a signal
- * that no command has waited for. */
+/* The event ends the wait that the semaphore has promised a signal, or else is its signal, in place
+ * of one that no command has waited for. */
 static void signal_with(cl_semaphore_khr semaphore, cl_event event) {
   cl_event old = NULL;
   base_mutex_lock(&semaphore->lock);

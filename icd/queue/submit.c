@@ -86,7 +86,7 @@ void icd_do_on_host(cl_command_queue queue, const struct icd_operation *operatio
     show_on_timeline(operation, since_ns);
 }
 
-/* The runtime refuses a launch for other reasons than the API does in general. */
+/* Two errors of the runtime have other codes for launches than for other calls. */
 cl_int icd_submission_code(const struct icd_operation *operation, int error) {
   if (operation->kind == ICD_LAUNCH && error == -EINVAL)
     return CL_INVALID_WORK_GROUP_SIZE;

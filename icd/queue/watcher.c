@@ -1,7 +1,5 @@
-/* Watchers: for each queue that has events on the GPU with callbacks, a thread while it
- * has some. The timeline does not wake threads, so a thread must wait for it. It is not
- * the queue's worker, which may be waiting for the very thing that a callback will bring
- * about.
+/* Watchers: threads that wait for events with callbacks whose commands are on the GPU, and call
+ * these. A queue's worker cannot do that: it may wait for something that a callback brings about.
  */
 #include <stdlib.h>
 
@@ -9,9 +7,9 @@
 #include "base/thread.h"
 #include "icd/queue/event_pool.h"
 
-/* How often a thread looks whether a command has begun, while a callback waits for that: nothing
+/* How often a thread polls whether a command has begun, while a callback waits for that: nothing
  * wakes it. */
-#define LOOK_NS 1000000u
+#define POLL_NS 1000000u
 
 struct watch {
   struct watch *next;
@@ -23,17 +21,19 @@ struct watch {
 static struct base_mutex lock = BASE_MUTEX_INITIALIZER(BASE_LOCK_WATCHER); /* guards what follows */
 static struct watch *watches;
 
-static bool wants_beginning(cl_event event) {
-  bool wants = false;
+/* Whether a callback waits for the begin of the command. */
+static bool awaits_begin(cl_event event) {
+  bool awaits = false;
   base_mutex_lock(&event->context->lock);
   for (const struct icd_event_callback *c = event->callbacks; c; c = c->next)
-    wants |= event->profiled && c->status == CL_RUNNING;
+    awaits |= event->profiled && c->status == CL_RUNNING;
   base_mutex_unlock(&event->context->lock);
-  return wants;
+  return awaits;
 }
 
-/* Drops the events that are complete; their callbacks have been called. */
-static cl_event drop_completed(cl_event watched, bool *often) {
+/* Drops the events that are complete; their callbacks have been called. *poll: one of the others
+ * has to be polled. */
+static cl_event drop_completed(cl_event watched, bool *poll) {
   cl_event left = NULL;
   while (watched) {
     cl_event event = watched;
@@ -41,7 +41,7 @@ static cl_event drop_completed(cl_event watched, bool *often) {
     if (icd_event_status(event) <= CL_COMPLETE) {
       icd_event_drop(event);
     } else {
-      *often |= wants_beginning(event);
+      *poll |= awaits_begin(event);
       event->next_watched = left;
       left = event;
     }
@@ -49,7 +49,7 @@ static cl_event drop_completed(cl_event watched, bool *often) {
   return left;
 }
 
-/* Takes the events back that are left. False: there are none, and the watch is over. */
+/* Puts the events back that are left. False: there are none, and the watch is over. */
 static bool keep_watching(struct watch *watch, cl_event left) {
   base_mutex_lock(&lock);
   while (left) {
@@ -84,10 +84,10 @@ static cl_event take_events(struct watch *watch) {
 static void *run_watcher(void *data) {
   struct watch *watch = data;
   for (;;) {
-    bool often = false;
-    if (!keep_watching(watch, drop_completed(take_events(watch), &often)))
+    bool poll = false;
+    if (!keep_watching(watch, drop_completed(take_events(watch), &poll)))
       break;
-    rt_queue_wait(watch->queue->rt, watch->awaited, often ? LOOK_NS : UINT64_MAX);
+    rt_queue_wait(watch->queue->rt, watch->awaited, poll ? POLL_NS : UINT64_MAX);
   }
   free(watch);
   return NULL;
@@ -99,7 +99,7 @@ static void forked_child(void) {
   watches = NULL;
 }
 
-/* A thread for the queue that sleeps for nothing later; NULL: there is none. The lock is
+/* A watch of the event's queue that sleeps until no later point; NULL: there is none. The lock is
  * held. */
 static struct watch *find_watch(cl_event event) {
   struct watch *watch = watches;

@@ -70,8 +70,8 @@ static struct icd_command *create_command(const struct icd_operation *operation,
     icd_event_hold(waits[i]);
     command->waits[command->wait_count++] = waits[i];
   }
-  /* A kernel does not hold its arguments: what has gone it must not read, but that is for the
-   * GPU to find out. */
+  /* A kernel does not hold its arguments. One that is freed already it must not read, which the
+   * GPU checks. */
   const cl_mem *mems = kernel ? kernel->buffers : operation->mems;
   for (uint32_t i = 0; i < most_mems; i++)
     if (mems[i] && icd_object_try_hold(&mems[i]->object)) {
@@ -104,8 +104,8 @@ static struct icd_command *create_command(const struct icd_operation *operation,
 
 /* ---- in the worker ------------------------------------------------------------------- */
 
-/* Whether the host need not wait for an event: what the GPU does is done after what it
- * has of the same queue, and in a queue in order everything is. */
+/* Whether the host need not wait for an event that is on the GPU: the GPU executes what it gets of
+ * a queue in order, and in a queue in order so are all commands. */
 static bool is_ordered(cl_command_queue queue, const struct icd_command *command, cl_event event) {
   return event->queue == queue && atomic_load(&event->tracked) &&
          (icd_in_order(queue) || icd_is_for_gpu(&command->operation));
@@ -208,14 +208,14 @@ static struct icd_command *next_command(cl_command_queue queue, struct icd_comma
   return found;
 }
 
-/* A place on the GPU's way that a command waits for. */
+/* A point of a queue that a command waits for. */
 struct awaited {
   struct rt_queue *rt; /* NULL: none */
   uint64_t point;
 };
 
-/* Whether a command can be done now, or has failed. If only the GPU holds it back,
- * *awaited says where. No lock is held: events may call the application back. */
+/* Whether a command can be done now, or has failed. If it only waits for the GPU, *awaited is the
+ * point. No lock is held: events may call the application back. */
 static bool is_ready(cl_command_queue queue, const struct icd_command *command, bool first,
                      struct awaited *awaited) {
   const struct icd_operation *operation = &command->operation;
