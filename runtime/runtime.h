@@ -1,7 +1,7 @@
 /* One Orin GPU as a user-space driver: device, contexts (address space and
  * TSG), buffers, modules, queues (places on channels), launches, waits.
  *
- * Sizes are bytes and times PTIMER nanoseconds unless said. Functions that can
+ * Sizes are bytes and times PTIMER nanoseconds unless stated. Functions that can
  * fail return 0 or -errno. A context, its buffers and modules may be used from
  * several threads; a queue must be locked by its user (icd/ has a lock for each
  * command queue) except for rt_queue_completed, rt_queue_submitted and rt_queue_wait.
@@ -22,12 +22,12 @@ struct rt_queue;
 
 /* ---- device ------------------------------------------------------------- */
 
-/* What the characteristics ioctl and its kin say; never constants. */
+/* What the kernel's driver reports of the GPU, and limits that all SMs 8.7 have. */
 struct rt_device_info {
   char chip[16];       /* "ga10b" */
   char board[64];      /* e.g. "Jetson AGX Orin 64GB", or "" if unknown */
-  char identity[56];   /* tells this board from others of its kind, or "" if unknown; not for others
-                        * to see as it is */
+  char identity[56];   /* differs between boards of one kind, or "" if unknown; not to be shown to
+                        * others as it is */
   bool emulated;       /* the software Orin */
   uint32_t sm_count;   /* NUM_VSMS */
   uint32_t tpc_count;  /* maximum physical TPCs, for local memory */
@@ -56,10 +56,10 @@ int rt_device_open(struct rt_device **device);
 void rt_device_close(struct rt_device *device);
 const struct rt_device_info *rt_device_info(const struct rt_device *device);
 
-/* In a child of fork, while it has one thread: closes its copies of the parent's fds
- * and changes nothing else that the parent could notice. Of what the parent had made
- * nothing may be used here, or destroyed, but the device (NULL: there is none): its
- * info stays, and rt_device_reopen opens it for the child. */
+/* In a child of fork, while it has one thread: closes its copies of the parent's fds, with no
+ * other effect on the parent. The child may not use or destroy what the parent has made, but for
+ * the device (NULL: there is none): its info stays, and rt_device_reopen opens it for the
+ * child. */
 void rt_device_forked(struct rt_device *device);
 int rt_device_reopen(struct rt_device *device);
 
@@ -108,21 +108,21 @@ int rt_buffer_import_host(struct rt_context *context, void *pages, uint64_t size
                           struct rt_buffer **buffer);
 /* After a fork, in the parent: makes the GPU see the pages again that buffers were made
  * from by rt_buffer_import_host. The context's work has ended before the fork, and none has
- * been submitted since. The last failure, of a buffer whose pages have gone, say. */
+ * been submitted since. Returns the last failure, for example of a buffer whose pages the process
+ * has unmapped. */
 int rt_context_renew_host(struct rt_context *context);
 /* NULL is fine. The caller has waited for work that uses it. */
 void rt_buffer_destroy(struct rt_buffer *buffer);
 
-/* Only for the software Orin's check mode; otherwise the
- * calls do nothing. */
+/* For the software Orin's check mode; otherwise the calls do nothing. */
 enum rt_buffer_news {
   RT_BUFFER_UNWRITTEN,     /* its contents mean nothing until they are written */
   RT_BUFFER_KERNELS_READ,  /* kernels must not write it */
   RT_BUFFER_KERNELS_WRITE, /* kernels must not read it */
 };
 void rt_buffer_note(const struct rt_buffer *buffer, enum rt_buffer_news news);
-/* The CPU writes, or may from now on write, size bytes at an address; those that are
- * not in the buffer do not matter. */
+/* The CPU writes, or may from now on write, size bytes at an address. Ignored if they are not all
+ * in the buffer. */
 void rt_buffer_note_written(const struct rt_buffer *buffer, const void *at, uint64_t size);
 
 /* ---- modules --------------------------------------------------------------- */
@@ -142,7 +142,7 @@ const void *rt_module_data(const struct rt_module *module, uint64_t address, uin
 enum rt_priority { RT_PRIORITY_LOW, RT_PRIORITY_MEDIUM, RT_PRIORITY_HIGH };
 
 int rt_queue_create(struct rt_context *context, enum rt_priority priority, struct rt_queue **queue);
-/* Waits for its work first (or finds it dead). NULL is fine. */
+/* Waits first until its work has completed, or the context has faulted. NULL is fine. */
 void rt_queue_destroy(struct rt_queue *queue);
 
 /* GPU times of one launch, written by the GPU; 0 while not yet reached. Lives
@@ -217,7 +217,7 @@ uint32_t rt_kernel_max_threads(const struct rt_context *context, const struct ke
 /* Bytes of local (private) memory per work-item that a launch reserves. */
 uint32_t rt_kernel_local_bytes(const struct kernel_code *kernel);
 
-/* Submits one grid, ordered after everything in this queue. *point is the
+/* Submits a launch, ordered after everything in this queue. *point is the
  * queue's timeline value that is reached when it has completed and its writes
  * are visible. No system call and, with a shape, no allocation in the steady state;
  * waits for room if the launch ring is full. */
@@ -271,7 +271,7 @@ struct rt_fill {
 
 /* Empty. */
 int rt_recording_create(struct rt_context *context, struct rt_recording **recording);
-/* Nothing of it is in flight, here and at a reset, which empties it again. NULL is fine. */
+/* Not while it is in flight. reset empties it; for destroy NULL is fine. */
 void rt_recording_destroy(struct rt_recording *recording);
 void rt_recording_reset(struct rt_recording *recording);
 bool rt_recording_in_flight(const struct rt_recording *recording);

@@ -10,9 +10,9 @@
 #include "runtime/memory/ranges.h"
 #include "runtime/memory/slots.h"
 
-/* Backing store of local memory. Each warp of an SM has a place in it that is its own
- * alone as long as no other TSG uses the pool: with CILP the kernel's driver puts a TSG
- * aside in the middle of its grids, and what saves them does not save this memory. */
+/* Backing store of local memory, with a place for each warp of an SM. Each TSG has one: with CILP
+ * the kernel's driver switches TSGs in the middle of their grids, and does not save this memory
+ * with them. */
 struct rt_pool {
   /* Guards the rest. A launch holds it for reading until its doorbell. */
   struct base_rwlock lock;
@@ -23,7 +23,8 @@ struct rt_pool {
 };
 
 /* Channels of one priority, with one subcontext. fd and what follows it, but for the
- * pool, under context.lock. */
+ * pool, under context.lock; has_mode under context.channels_lock, and first_channel is changed
+ * under both. */
 struct rt_tsg {
   int fd; /* -1 while there is none */
   uint32_t veid;
@@ -56,7 +57,7 @@ struct rt_context {
   struct rt_slots times;
   struct rt_heap heap; /* unused unless device.suballocation */
 
-  struct base_mutex channels_lock; /* who has which channel */
+  struct base_mutex channels_lock; /* which queue has which channel */
   struct base_mutex lock;          /* the lists, high_tsg and fault_message */
   struct rt_own_buffer *buffers;   /* those of the heap are not among them */
   unsigned buffers_made;           /* numbers them, for reports */
@@ -70,7 +71,7 @@ struct rt_context {
   atomic_uint code_generation; /* counts uploads of code and constants */
 };
 
-/* init: without one of the kernel's, which create opens. */
+/* init: without a TSG of the kernel, which create opens. */
 void rt_tsg_init(struct rt_tsg *tsg);
 int rt_tsg_create(struct rt_context *context, struct rt_tsg *tsg);
 /* Its channels have been destroyed. */

@@ -13,7 +13,7 @@ bool rt_notes_wanted(const struct nvgpu_os *os, int emulator_fd) {
          (modes.check || modes.profile);
 }
 
-/* Notes are a help: where there is no room for one, the report is shorter. */
+/* Failures are ignored: without a note a report is shorter. */
 static void put_note(const struct rt_context *c, enum emulator_note_kind kind, uint64_t address,
                      uint64_t size, const void *data, uint64_t bytes) {
   struct emulator_note note = {.as_fd = c->as_fd,
@@ -96,8 +96,8 @@ void rt_note_buffer_name(const struct rt_own_buffer *own, unsigned number) {
   put_note(own->context, EMULATOR_NOTE_BUFFER, b->gpu, b->size, name, strlen(name));
 }
 
-/* The context of a buffer that the software Orin wants to be told of; else NULL. While it wants
- * that, none shares a block. */
+/* The context of a buffer if the software Orin uses notes of buffers; else NULL. If it does, no
+ * buffers share a block. */
 static const struct rt_context *noted_context(const struct rt_buffer *b) {
   const struct rt_own_buffer *own = (const struct rt_own_buffer *)b;
   return !own->node.block && own->context->device->notes ? own->context : NULL;

@@ -22,7 +22,7 @@ void rt_debug_begin(void);
 bool rt_debug_launch(void);
 bool rt_debug_choices(void);
 
-/* os itself, or with the topics ioctl or trace a table that tells of each call and
+/* os itself, or with the topics ioctl or trace a table that reports each call and
  * passes it on. One implementation at a time can be traced. */
 const struct nvgpu_os *rt_debug_trace_os(const struct nvgpu_os *os);
 

@@ -11,10 +11,9 @@
 
 #include "base/file.h"
 
-/* The first process begins the file anew, under an exclusive lock. Others add to it:
- * another process, or the driver when the program itself is linked with this code, as
- * tegracl-doctor is. All who write hold a shared lock, for which those who come
- * second wait until the file has its head. */
+/* The first writer begins the file anew, under an exclusive lock, and then holds a shared lock.
+ * Others append to it: other processes, or the driver if the program itself is linked with this
+ * code, as tegracl-doctor is. They wait for their shared lock until the file has its head. */
 int rt_log_open(const char *path, const char *head, const char *what) {
   int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   bool first = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;

@@ -34,8 +34,8 @@ static __thread int thread;
 
 /* ---- the file --------------------------------------------------------------------- */
 
-/* Appends blanks to the file, which are white space between events for those who read it,
- * and maps them. Processes that share the file append their own. lock is held. */
+/* Appends blanks to the file, which are white space between events for readers, and maps
+ * them. Processes that share the file append their own. file.lock is held. */
 static bool next_chunk(void) {
   static char blanks[BLANKS_BYTES]; /* too much for a small thread's stack */
   const long page = sysconf(_SC_PAGESIZE);

@@ -51,7 +51,7 @@ void rt_timeline_put(const struct rt_timeline_event *event);
 void rt_timeline_span(const char *category, const char *name, uint64_t begin_ns,
                       const struct rt_timeline_detail *details, size_t detail_count);
 
-/* A context is dead. */
+/* A context has faulted. */
 void rt_timeline_fault(const char *message);
 
 /* Names a queue's lane. */

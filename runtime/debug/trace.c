@@ -1,6 +1,6 @@
-/* The recorder. A record is one line, written by one call of write before what it
- * tells of happens, and with an ioctl or the doorbell also on the disk before: what
- * stops the program, or the machine, is the last line.
+/* The recorder. A record is one line, written by one call of write before the event that it
+ * describes; before an ioctl or a doorbell it is also synced to the disk. So the last line is what
+ * stopped the program or the machine.
  */
 #include "runtime/debug/trace.h"
 
@@ -34,7 +34,7 @@ struct record {
   size_t size;
 };
 
-static void record_begin(struct record *r, const char *what) {
+static void begin_record(struct record *r, const char *what) {
   uint64_t ns = base_clock_ns();
   r->text = NULL;
   r->out = open_memstream(&r->text, &r->size);
@@ -61,7 +61,7 @@ static void put_signed(struct record *r, const char *name, int64_t value) {
     fprintf(r->out, " %s=%" PRId64, name, value);
 }
 
-static void record_end(struct record *r, bool to_disk) {
+static void end_record(struct record *r, bool to_disk) {
   if (!r->out)
     return;
   fputc('\n', r->out);
@@ -76,43 +76,43 @@ static void record_end(struct record *r, bool to_disk) {
   free(r->text);
 }
 
-/* since: when the call began, which is after its record was on the disk. */
-static void record_end_begin(struct record *r, uint64_t since, int64_t result) {
+/* The record of a result. since: when the call began, which is after its record was written. */
+static void begin_result(struct record *r, uint64_t since, int64_t result) {
   uint64_t ns = base_clock_ns() - since;
-  record_begin(r, "end");
+  begin_record(r, "end");
   put_signed(r, "ns", (int64_t)ns);
   put_signed(r, "result", result);
 }
 
-static void record_result(uint64_t since, int result) {
+static void put_result(uint64_t since, int result) {
   struct record r;
-  record_end_begin(&r, since, result);
-  record_end(&r, false);
+  begin_result(&r, since, result);
+  end_record(&r, false);
 }
 
 /* ---- calls -------------------------------------------------------------------- */
 
 static int recorded_open(const char *path, int flags) {
   struct record r;
-  record_begin(&r, "open");
+  begin_record(&r, "open");
   put_number(&r, "flags", (unsigned)flags);
   if (r.out)
     fprintf(r.out, " path=%s", path);
-  record_end(&r, false);
+  end_record(&r, false);
   uint64_t since = base_clock_ns();
   int result = trace.os->open(path, flags);
-  record_result(since, result);
+  put_result(since, result);
   return result;
 }
 
 static int recorded_close(int fd) {
   struct record r;
-  record_begin(&r, "close");
+  begin_record(&r, "close");
   put_signed(&r, "fd", fd);
-  record_end(&r, false);
+  end_record(&r, false);
   uint64_t since = base_clock_ns();
   int result = trace.os->close(fd);
-  record_result(since, result);
+  put_result(since, result);
   return result;
 }
 
@@ -137,7 +137,7 @@ static const struct {
 };
 
 /* before: how many bytes the caller had room for. */
-static void record_pointed(uint32_t request, const void *argument, const void *before) {
+static void put_pointed(uint32_t request, const void *argument, const void *before) {
   for (size_t i = 0; i < sizeof(pointed) / sizeof(pointed[0]); i++) {
     if (pointed[i].request != request)
       continue;
@@ -146,7 +146,7 @@ static void record_pointed(uint32_t request, const void *argument, const void *b
     memcpy(&room, (const char *)before + pointed[i].bytes, pointed[i].bytes_size);
     memcpy(&bytes, (const char *)argument + pointed[i].bytes, pointed[i].bytes_size);
     struct record r;
-    record_begin(&r, "struct");
+    begin_record(&r, "struct");
     if (r.out)
       fprintf(r.out, " type=%s", pointed[i].type);
     size_t length = room < bytes ? room : bytes;
@@ -163,7 +163,7 @@ static void record_pointed(uint32_t request, const void *argument, const void *b
       data = &c;
     }
     put_bytes(&r, "data", data, length);
-    record_end(&r, false);
+    end_record(&r, false);
   }
 }
 
@@ -174,74 +174,74 @@ static int recorded_ioctl(int fd, unsigned long request, void *argument) {
   if (size <= sizeof(before) && size)
     memcpy(before, argument, size);
   struct record r;
-  record_begin(&r, "ioctl");
+  begin_record(&r, "ioctl");
   put_signed(&r, "fd", fd);
   put_number(&r, "request", (uint32_t)request);
   if (size)
     put_bytes(&r, "arg", argument, size);
   else
     put_number(&r, "value", (uintptr_t)argument);
-  record_end(&r, true);
+  end_record(&r, true);
   uint64_t since = base_clock_ns();
   int result = trace.os->ioctl(fd, request, argument);
-  record_end_begin(&r, since, result);
+  begin_result(&r, since, result);
   if (size)
     put_bytes(&r, "arg", argument, size);
-  record_end(&r, false);
+  end_record(&r, false);
   if (result == 0 && size && size <= sizeof(before))
-    record_pointed((uint32_t)request, argument, before);
+    put_pointed((uint32_t)request, argument, before);
   return result;
 }
 
 static void *recorded_mmap(void *address, size_t length, int protection, int flags, int fd,
                            off_t offset, int *error) {
   struct record r;
-  record_begin(&r, "mmap");
+  begin_record(&r, "mmap");
   put_number(&r, "address", (uintptr_t)address);
   put_number(&r, "length", length);
   put_number(&r, "prot", (unsigned)protection);
   put_number(&r, "flags", (unsigned)flags);
   put_signed(&r, "fd", fd);
   put_number(&r, "offset", (uint64_t)offset);
-  record_end(&r, false);
+  end_record(&r, false);
   uint64_t since = base_clock_ns();
   void *p = trace.os->mmap(address, length, protection, flags, fd, offset, error);
-  record_end_begin(&r, since, p ? 0 : *error);
+  begin_result(&r, since, p ? 0 : *error);
   put_number(&r, "address", (uintptr_t)p);
-  record_end(&r, false);
+  end_record(&r, false);
   return p;
 }
 
 static int recorded_munmap(void *address, size_t length) {
   struct record r;
-  record_begin(&r, "munmap");
+  begin_record(&r, "munmap");
   put_number(&r, "address", (uintptr_t)address);
   put_number(&r, "length", length);
-  record_end(&r, false);
+  end_record(&r, false);
   uint64_t since = base_clock_ns();
   int result = trace.os->munmap(address, length);
-  record_result(since, result);
+  put_result(since, result);
   return result;
 }
 
 static int recorded_poll(struct pollfd *fds, unsigned count, int timeout_ms) {
   struct record r;
-  record_begin(&r, "poll");
+  begin_record(&r, "poll");
   put_signed(&r, "fd", count ? fds[0].fd : -1);
   put_signed(&r, "count", count);
   put_signed(&r, "timeout_ms", timeout_ms);
-  record_end(&r, false);
+  end_record(&r, false);
   uint64_t since = base_clock_ns();
   int result = trace.os->poll(fds, count, timeout_ms);
-  record_result(since, result);
+  put_result(since, result);
   return result;
 }
 
 static void recorded_doorbell(void *page, uint32_t token) {
   struct record r;
-  record_begin(&r, "doorbell");
+  begin_record(&r, "doorbell");
   put_number(&r, "token", token);
-  record_end(&r, true);
+  end_record(&r, true);
   trace.os->doorbell(page, token);
 }
 
@@ -266,14 +266,14 @@ const struct nvgpu_os *rt_trace_os(const struct nvgpu_os *os) {
 
 void rt_trace_submit(const struct rt_trace_submission *s) {
   struct record r;
-  record_begin(&r, "submit");
+  begin_record(&r, "submit");
   put_number(&r, "token", s->token);
   put_signed(&r, "point", (int64_t)s->point);
   put_signed(&r, "index", s->index);
   put_number(&r, "entry", s->entry);
   put_number(&r, "gpu", s->gpu);
   put_bytes(&r, "data", s->data, s->bytes);
-  record_end(&r, false);
+  end_record(&r, false);
 }
 
 void rt_trace_open(const char *path) {

@@ -13,9 +13,9 @@
 #include "runtime/message.h"
 
 enum {
-  /* Smaller allocations are counted, and looked at together. */
+  /* Smaller allocations are counted, and checked together. */
   LARGE_BYTES = 16 << 20,
-  /* Stays free for others, and for what is taken between two looks. */
+  /* Stays free for others, and for what is taken between two checks. */
   RESERVE_BYTES = 64 << 20,
   /* Page tables of GPU and CPU, nvmap's list of pages and the scatter list: 8 + 8 + 8 + 32
    * bytes for each page of 4096. */

@@ -187,7 +187,7 @@ static bool is_trusted(const struct stat *s, uid_t owner, uid_t other_owner, cha
 int rt_board_read(const char *path, uid_t owner, uid_t other_owner,
                   const struct rt_board_identity *here, struct rt_choices *choices, char why[256]) {
   struct stat status = {0};
-  /* Not blocked by what is no file. */
+  /* O_NONBLOCK: a FIFO would block. */
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0 && errno == ENOENT)
     return -1;
@@ -221,7 +221,7 @@ void rt_board_choose(bool emulated, struct rt_choices *choices) {
     fprintf(stderr, "tegracl: choices of %s\n", path);
   if (result == 0 || (result < 0 && !named))
     return;
-  static atomic_bool told;
-  if ((named || rt_debug_choices()) && !atomic_exchange(&told, true))
+  static atomic_bool reported;
+  if ((named || rt_debug_choices()) && !atomic_exchange(&reported, true))
     fprintf(stderr, "tegracl: %s is not used: %s\n", path, why);
 }

@@ -233,8 +233,8 @@ static int open_nodes(struct rt_device *d) {
   d->ctrl_fd = rt_fd_opened(d->os, d->os->open(NVGPU_CTRL_NODE, O_RDWR));
   if (d->ctrl_fd < 0)
     return rt_fail_call(d->ctrl_fd, "open %s", NVGPU_CTRL_NODE);
-  /* Whatever the reason why it cannot be opened, a board works without it: a container
-   * or a security module may refuse unknown nodes with EACCES or EPERM, say. */
+  /* A board works without it, whatever the error: a container or a security module, for example,
+   * may refuse unknown nodes with EACCES or EPERM. */
   d->emulator_fd = rt_fd_opened(d->os, d->os->open(EMULATOR_NODE_PATH, O_RDWR));
   d->notes = rt_notes_wanted(d->os, d->emulator_fd);
   return 0;
@@ -245,7 +245,7 @@ static void open_fence_node(struct rt_device *d) {
   d->fence_fd = rt_fd_opened(d->os, d->os->open(d->release->fence_node, O_RDWR));
 }
 
-/* Check and profile mode tell buffers from each other by their pages. */
+/* Check and profile mode distinguish buffers by their pages. */
 static bool may_suballocate(const struct rt_device *d) {
   const char *value = secure_getenv("TEGRACL_SUBALLOCATION");
   const bool off = value && strcmp(value, "0") == 0;
@@ -303,8 +303,8 @@ const struct rt_device_info *rt_device_info(const struct rt_device *d) {
   return &d->info;
 }
 
-/* The kernel's GET_GPU_TIME between two looks at the CPU's clock; the tightest
- * of a few tries bounds the error by half its width. */
+/* The kernel's GET_GPU_TIME between two reads of the CPU's clock. The error is at most half the
+ * time between the reads, so the shortest of a few tries is taken. */
 int rt_device_time(struct rt_device *d, uint64_t *gpu_ns, uint64_t *cpu_ns) {
   enum { TRIES = 4 };
   uint64_t best = UINT64_MAX;

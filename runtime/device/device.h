@@ -21,7 +21,7 @@ struct rt_device {
    * address space gives out again is free for the CPU, too. */
   struct base_mutex addresses;
   struct base_mutex allocation;  /* held while a large allocation is made: available.h */
-  _Atomic uint64_t unseen_bytes; /* of small ones since the last look at free memory */
+  _Atomic uint64_t unseen_bytes; /* of small ones since the last check of free memory */
   const char *meminfo;           /* the system's file */
   bool notes;                    /* the software Orin's modes need to know code and memory */
   bool suballocation;            /* small buffers share blocks (heap.h) */

@@ -34,8 +34,8 @@ int rt_device_open(struct rt_device **device) {
   if (os)
     return rt_device_create(os, device);
   /* As for TEGRACL_EMULATOR: otherwise a program only finds that there is no device. */
-  static atomic_flag told = ATOMIC_FLAG_INIT;
-  if (!atomic_flag_test_and_set(&told))
+  static atomic_flag reported = ATOMIC_FLAG_INIT;
+  if (!atomic_flag_test_and_set(&reported))
     fprintf(stderr, "tegracl: %s\n", rt_last_message());
   return -ENODEV;
 }

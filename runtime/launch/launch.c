@@ -142,7 +142,7 @@ __attribute__((cold)) static void make_shape(const struct rt_context *c,
 
 /* ---- grids ----------------------------------------------------------------------- */
 
-/* Where grids go to. */
+/* What grids are put into. */
 struct target {
   struct rt_queue *queue;
   uint64_t *point;                /* of the last one; or NULL */
@@ -157,8 +157,8 @@ struct part {
 
 static const struct part whole = {.begins = true, .ends = true};
 
-/* What the hidden block says of this launch, and of a grid that does not begin at the
- * launch's beginning. */
+/* Completes the hidden block: this launch's print buffer, and the place of a grid that does not
+ * begin at the launch's beginning. */
 static void write_hidden(char *bank0, const struct rt_launch *l, const struct part *part) {
   const struct kernel_code *k = l->shape->kernel;
   const char *params = rt_shape_params(l->shape, k);

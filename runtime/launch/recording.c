@@ -19,7 +19,7 @@ enum {
   GRIDS_FIRST = 16,
 };
 
-/* What addresses the pushbuffer has that are still relative. */
+/* A grid whose addresses are still relative. */
 struct grid {
   uint32_t qmd_offset;
   uint32_t word; /* number of the word that names it */
@@ -233,9 +233,9 @@ int rt_recording_end(struct rt_recording *r) {
 
 /* ---- submission ------------------------------------------------------------------------------ */
 
-/* Another slice for what must come before the recording, or after it. */
+/* A slice before the recording, or after it (end). time: a timestamp, or NULL. */
 static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile uint64_t *time,
-                     bool behind, uint64_t *point) {
+                     bool end, uint64_t *point) {
   struct rt_slice s;
   int error = rt_slice_begin(q, 0, &s);
   if (error)
@@ -243,7 +243,7 @@ static int put_slice(struct rt_queue *q, const struct rt_recording *r, volatile 
   if (r->local_bytes)
     rt_slice_pool(q, &s);
   if (time)
-    rt_slice_timestamp(&s, rt_slot_gpu(time), behind);
+    rt_slice_timestamp(&s, rt_slot_gpu(time), end);
   *point = rt_slice_put(q, &s, NULL);
   return 0;
 }

@@ -14,7 +14,7 @@
  * below the windows and far below 2^40, beyond which the kernel's own mappings
  * would be cut off and the machine freeze (docs/hardware/kernel-interface.md trap T1). */
 #ifdef __SANITIZE_THREAD__
-enum { RANGES = 4 }; /* beyond 2^39 are its shadows, and who maps something there is ended */
+enum { RANGES = 4 }; /* beyond 2^39 are its shadows: it kills a process that maps something there */
 #else
 enum { RANGES = 7 };
 #endif

@@ -11,8 +11,8 @@
 #define RT_LOCAL_WINDOW  UINT64_C(0xfd00000000)
 #define RT_SHARED_WINDOW UINT64_C(0xfe00000000)
 
-/* Instead of a number: the addresses of the first range, which another context has, too. Its
- * buffers then have separate CPU addresses. */
+/* Instead of a number: the addresses of the first range, which another context may have, too. The
+ * CPU addresses of its buffers then differ from the GPU addresses. */
 enum { RT_NO_RANGE = -1 };
 
 /* The number of the lowest free range, or RT_NO_RANGE when all are taken. */

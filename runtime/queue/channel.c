@@ -58,7 +58,7 @@ static int setup_bind(struct rt_context *c, struct rt_channel *ch) {
   return 0;
 }
 
-/* WFI is what a context begins with, so the default is not asked for. A refusal leaves the
+/* A context begins with WFI, so the default is not requested. A refusal leaves the
  * mode as it was, and is not tried again. The mode is the TSG's: nvgpu keeps it in the TSG's
  * graphics context, for all its subcontexts, and a second request of the same mode would only
  * preempt the TSG. docs/hardware.md, "Preemption" */

@@ -1,8 +1,8 @@
-/* Which queue has which channel. Opening and closing a channel preempts its TSG. Where
- * running work does not give way within 100 ms, opening fails, and closing ends the TSG with
+/* Which queue has which channel. Opening and closing a channel preempts its TSG. If
+ * running work is not preempted within 100 ms, opening fails, and closing ends the TSG with
  * all its channels (docs/hardware.md, "Preemption"). Channels are also few (512 for all
- * processes together). So a TSG opens a few, none beside unfinished work, keeps them, and
- * further queues share.
+ * processes together). So a TSG opens a few, none during unfinished work, keeps them, and
+ * further queues share them.
  */
 #include <errno.h>
 #include <stdio.h>

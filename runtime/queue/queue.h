@@ -28,7 +28,7 @@ struct rt_channel {
   struct rt_channel *next; /* of the TSG; guarded by context.lock, and never changes */
   unsigned queues;         /* guarded by context.channels_lock */
 
-  /* What the kernel and host share with us. */
+  /* What this process shares with the kernel and with host. */
   int fd;
   struct rt_tsg *tsg;  /* to which it is bound; or NULL */
   bool holds_usermode; /* the device's user-mode page, since SETUP_BIND */
@@ -143,10 +143,10 @@ int rt_queue_wait_point(struct rt_queue *queue, uint64_t point, uint64_t timeout
 int rt_queue_idle(struct rt_queue *queue);
 
 /* rt_queue_acquire of a point that has been submitted to a queue with that timeline, which
- * may have gone: the timeline's memory stays, and never counts back. */
+ * may have been destroyed: the timeline's memory stays, and its value never falls. */
 int rt_queue_await(struct rt_queue *queue, const volatile uint64_t *timeline, uint64_t point);
 bool rt_timeline_reached(const volatile uint64_t *timeline, uint64_t point);
-/* The same by the host, which waits here. 0, or -EIO with the fault as message. */
+/* The same by the CPU: waits here. 0, or -EIO with the fault as message. */
 int rt_timeline_await(struct rt_queue *queue, const volatile uint64_t *timeline, uint64_t point);
 
 /* A submission in the making. */
@@ -179,7 +179,7 @@ uint64_t rt_slice_submit(struct rt_queue *queue, struct rt_slice *slice, const c
 
 /* As rt_slice_begin, with a launch's QMD (at the slice's beginning) and constant bank
  * 0 as payload, and the local memory that it needs in the pushbuffer. What starts
- * the grid is the caller's, who holds the pool's lock for reading. */
+ * the grid is the caller's part; it holds the pool's lock for reading. */
 int rt_launch_begin(struct rt_queue *queue, const struct rt_launch *launch, struct rt_slice *slice);
 
 /* True if state is to be emitted before the next submission; rt_slice_begin does it. */

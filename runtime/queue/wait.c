@@ -100,7 +100,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
         return 0;
       pause_processor();
     }
-    /* The release may have come between the two looks. */
+    /* The release may have come after the last poll. */
     if (rt_queue_dead(q))
       return rt_queue_completed(q) >= point ? 0 : -EIO;
     uint64_t now = base_clock_ns();
@@ -110,7 +110,7 @@ static int wait_point(struct rt_queue *q, uint64_t point, uint64_t start, uint64
       continue;
     check_all_notifiers(q->context);
     uint64_t left = deadline - now;
-    /* Half a millisecond late is on time. */
+    /* Rounded, so a timeout may be half a millisecond late. */
     uint64_t ms = left / NS_PER_MS + (left % NS_PER_MS >= NS_PER_MS / 2);
     if (fence == 0 && ms) {
       fence = sleep_on_fence(q, point, ms < FENCE_MAX_MS ? (int)ms : FENCE_MAX_MS);
