@@ -1,6 +1,6 @@
 /* Every allocation of the OpenCL layer fails once, and so does every creation in
- * the runtime: the call says so, nothing crashes, nothing is left behind (leaks of
- * host memory are the address sanitizer's to find).
+ * the runtime: the call returns an error, nothing crashes, and nothing leaks (leaks of
+ * host memory are found by AddressSanitizer).
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static bool is_memory_error(cl_int code) {
          code == CL_OUT_OF_RESOURCES;
 }
 
-/* What one walk makes; whatever is not NULL is released. */
+/* The objects of one walk. release_all skips those that are NULL. */
 struct objects {
   cl_context context;
   cl_command_queue queue;
@@ -113,11 +113,11 @@ static cl_int walk(cl_device_id device, struct objects *objects, int *values) {
   return clFinish(objects->queue);
 }
 
-static void release(struct objects *objects) {
+static void release_all(struct objects *objects) {
   if (objects->user)
     assert_cl(clReleaseEvent(objects->user));
   if (objects->queue)
-    clFinish(objects->queue); /* may fail with what the user event left behind */
+    clFinish(objects->queue); /* may fail: the user event has */
   if (objects->event)
     assert_cl(clReleaseEvent(objects->event));
   if (objects->read)
@@ -159,7 +159,7 @@ static void host_memory(void **state) {
       fail_msg("allocation %d: failed %d, code %d", tries, failed, code);
     if (code && !is_memory_error(code))
       fail_msg("allocation %d: code %d", tries, code);
-    release(&objects);
+    release_all(&objects);
   }
   /* without a thread that waits for an event with callbacks the call itself waits */
   assert_in_range(gone_round, 0, 1);
@@ -177,7 +177,7 @@ static void device_memory(void **state) {
     fake_fail_after(0, 0);
     if (!is_memory_error(code) && code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
       fail_msg("creation %d: code %d", skip, code);
-    release(&objects);
+    release_all(&objects);
   }
 }
 

@@ -106,7 +106,7 @@ static void changes_while_deferred(void **state) {
   assert_cl(clReleaseMemObject(sum.x));
 }
 
-/* A change that fails for want of memory, or in its last argument, changes nothing. */
+/* A change that fails for lack of memory, or in its last argument, changes nothing. */
 static void failed_changes(void **state) {
   struct fixture *fixture = *state;
   struct sum sum = make_sum(fixture, 1);
@@ -132,7 +132,7 @@ static void failed_changes(void **state) {
   const void *configs[] = {&config};
   assert_int_equal(icd_clUpdateMutableCommandsKHR(sum.buffer, 1, &type, configs),
                    CL_INVALID_ARG_SIZE);
-  replay(&sum, NULL); /* with what was set last without a failure */
+  replay(&sum, NULL); /* with the arguments of the last change that did not fail */
   assert_int_equal(first_word(fixture, sum.x), failures + 10);
   drop_sum(&sum);
 }
@@ -244,10 +244,10 @@ static void queries(void **state) {
       icd_clGetMutableCommandInfoKHR(sum.command, CL_COMMAND_BUFFER_STATE_KHR, 0, NULL, NULL),
       CL_INVALID_VALUE);
   cl_mutable_command_khr stale = sum.command;
-  cl_command_buffer_khr gone = sum.buffer;
+  cl_command_buffer_khr destroyed = sum.buffer;
   drop_sum(&sum);
   assert_cl(clFinish(fixture->queue));
-  assert_int_equal(icd_clRetainCommandBufferKHR(gone), CL_INVALID_COMMAND_BUFFER_KHR);
+  assert_int_equal(icd_clRetainCommandBufferKHR(destroyed), CL_INVALID_COMMAND_BUFFER_KHR);
   assert_int_equal(
       icd_clGetMutableCommandInfoKHR(stale, CL_MUTABLE_DISPATCH_DIMENSIONS_KHR, 0, NULL, NULL),
       CL_INVALID_MUTABLE_COMMAND_KHR);

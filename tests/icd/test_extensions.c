@@ -196,11 +196,11 @@ static void device_address(void **state) {
   clReleaseMemObject(plain);
 }
 
-/* ---- memory of others ---------------------------------------------------------------------- */
+/* ---- external memory ----------------------------------------------------------------------- */
 
 enum { PAGE = 4096 };
 
-/* What the fake runtime takes for a dma-buf: two pages, of which the test has a mapping. */
+/* A dma-buf for the fake runtime: two pages, which the test has mapped. */
 static int *make_dma_buf(int *fd) {
   *fd = memfd_create("a dma-buf", MFD_CLOEXEC);
   assert_true(*fd >= 0);
@@ -290,7 +290,7 @@ static void dma_buf(void **state) {
   munmap(pages, 2 * PAGE);
 }
 
-/* A camera's picture: rows with a gap after each, filled in and read where they lie. */
+/* A camera's picture: rows with a gap after each, filled and read in place. */
 static void dma_buf_image(void **state) {
   struct fixture *fixture = *state;
   enum { W = 10, H = 8, PITCH = 64 };
@@ -376,7 +376,7 @@ static void immutable_memory(void **state) {
   assert_cl(clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL));
   assert_int_equal(flags, CONTENTS);
 
-  /* Parts of it are immutable, too, and an image in it must say so. */
+  /* Parts of it are immutable, too, and an image in it needs the flag. */
   assert_null(
       clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
   assert_int_equal(code, CL_INVALID_VALUE);
@@ -417,7 +417,7 @@ static void immutable_memory(void **state) {
   assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_INVALID_ARG_VALUE);
   clReleaseKernel(kernel);
 
-  /* To read it is fine. */
+  /* Reading it is allowed. */
   assert_cl(clEnqueueReadBuffer(q, part, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL));
   assert_memory_equal(found, host, sizeof found);
   const size_t all[3] = {TEXELS, 1, 1};
@@ -582,7 +582,7 @@ static void uuids(void **state) {
   assert_int_equal(valid, CL_FALSE);
 }
 
-/* Every function that an extension of the list has is found by its name. */
+/* Every function of the extensions that are reported is found by its name. */
 static void extension_functions(void **state) {
   static const char *const names[] = {
       "clCreateCommandQueueWithPropertiesKHR",

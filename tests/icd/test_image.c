@@ -202,7 +202,7 @@ static void images_in_memory(void **state) {
   flat.image_height = 7;
   assert_null(clCreateImage(fixture->context, 0, &srgb, &flat, NULL, &code));
   assert_int_equal(code, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-  cl_image_desc solid = flat; /* of a buffer it can be made, but not of an image */
+  cl_image_desc solid = flat; /* can be made from a buffer, but not from an image */
   solid.image_type = CL_MEM_OBJECT_IMAGE3D;
   solid.image_depth = 1;
   assert_null(clCreateImage(fixture->context, 0, &srgb, &solid, NULL, &code));
@@ -286,7 +286,7 @@ static void info(void **state) {
                    CL_INVALID_MEM_OBJECT);
 }
 
-/* What OpenCL 3.0 demands of every device with images (table of minimum formats). */
+/* The formats that OpenCL 3.0 requires of every device with images. */
 static void formats(void **state) {
   struct fixture *fixture = *state;
   static const cl_channel_type types[] = {
@@ -383,7 +383,7 @@ static void transfers(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
-/* The layers of a 1D array lie a slice pitch apart, in the host's memory as well. */
+/* The layers of a 1D array are a slice pitch apart, in the host's memory, too. */
 static void arrays_of_lines(void **state) {
   struct fixture *fixture = *state;
   enum { W = 5, N = 3, SLICE = 32 };
@@ -552,8 +552,8 @@ static void overlapping_maps(void **state) {
   assert_cl(clReleaseMemObject(buffer));
 }
 
-/* The same, of one memory in its several forms: a buffer, a part of it, and an image in it
- * whose rows have gaps. */
+/* The same for memory objects that share memory: a buffer, a part of it, and an image in it whose
+ * rows have gaps. */
 static void overlapping_maps_of_parts(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture->queue;
@@ -601,7 +601,7 @@ static void overlapping_maps_of_parts(void **state) {
   assert_int_equal(clEnqueueUnmapMemObject(queue, buffer, of_part, 0, NULL, NULL),
                    CL_INVALID_VALUE);
   assert_cl(clEnqueueUnmapMemObject(queue, image, of_image, 0, NULL, NULL));
-  assert_cl(clReleaseMemObject(part)); /* and what is mapped of it */
+  assert_cl(clReleaseMemObject(part)); /* with its mappings */
   void *all = MAP(buffer, CL_MAP_WRITE, 0, 1024);
   assert_cl(code);
 #undef MAP

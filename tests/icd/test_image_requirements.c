@@ -1,4 +1,4 @@
-/* Images of all types in buffers, and what they will need, asked before they are made
+/* Images of all types in buffers, and queries of what they will need
  * (cl_ext_image_requirements_info, cl_ext_image_from_buffer): on the fake runtime.
  */
 #include <string.h>
@@ -32,8 +32,8 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof *types };
 
-static cl_int ask(struct fixture *fixture, const cl_image_format *format, const cl_image_desc *desc,
-                  cl_image_requirements_info_ext what, size_t *value) {
+static cl_int query(struct fixture *fixture, const cl_image_format *format,
+                    const cl_image_desc *desc, cl_image_requirements_info_ext what, size_t *value) {
   size_t size;
   *value = 0;
   return clGetImageRequirementsInfoEXT(fixture->context, NULL, CL_MEM_READ_WRITE, format, desc,
@@ -43,11 +43,12 @@ static cl_int ask(struct fixture *fixture, const cl_image_format *format, const 
 static size_t requirement(struct fixture *fixture, const cl_image_format *format,
                           const cl_image_desc *desc, cl_image_requirements_info_ext what) {
   size_t value;
-  assert_cl(ask(fixture, format, desc, what, &value));
+  assert_cl(query(fixture, format, desc, what, &value));
   return value;
 }
 
-/* As many bytes as asked for are enough, one less is not; with a gap after each row, too. */
+/* A buffer of as many bytes as the query gives is enough, one byte less is not; with a gap after
+ * each row, too. */
 static void sizes(void **state) {
   struct fixture *fixture = *state;
   for (size_t i = 0; i < TYPES; i++)
@@ -79,7 +80,7 @@ static void sizes(void **state) {
     }
 }
 
-/* What is written to the last texel lies at the buffer's end. */
+/* The last texel is at the buffer's end. */
 static void contents(void **state) {
   struct fixture *fixture = *state;
   for (size_t i = 0; i < TYPES; i++) {
@@ -121,7 +122,7 @@ static void alignments(void **state) {
     assert_int_equal(requirement(fixture, NULL, &types[0].desc, queries[i]), 16);
     assert_int_equal(requirement(fixture, NULL, NULL, queries[i]), 16);
   }
-  /* What is not aligned so is refused: a pitch, a slice, a part of a buffer, a pointer. */
+  /* Other alignments are refused: of a pitch, a slice, a part of a buffer, a pointer. */
   cl_int code;
   static _Alignas(16) unsigned char memory[1024];
   cl_mem buffer = fixture_buffer(fixture, sizeof memory);
@@ -193,7 +194,7 @@ static void limits(void **state) {
     for (size_t k = 0; k < TYPES; k++) {
       size_t value;
       const cl_image_desc desc = {.image_type = types[k].desc.image_type};
-      assert_int_equal(ask(fixture, NULL, &desc, rows[i].query, &value),
+      assert_int_equal(query(fixture, NULL, &desc, rows[i].query, &value),
                        rows[i].of[k] ? CL_SUCCESS : CL_INVALID_IMAGE_DESCRIPTOR);
       assert_int_equal(value, rows[i].of[k]);
     }

@@ -1,10 +1,9 @@
-/* The API misused, through the ICD loader: every call with every argument that the
- * specification forbids gives the error which it demands, twice for calls that may be
- * given no place for the code, and nothing is changed by it. The table is made by
- * misuse/generate.py.
+/* Misuse of the API, through the ICD loader: every call with an argument that the
+ * specification forbids returns the error that it requires, and changes nothing. Calls with
+ * errcode_ret are made with NULL there, too. misuse/generate.py makes the table.
  *
- * All arguments of OpenCL's functions are integers or pointers, and both of our machines
- * pass each in a register or a slot of 64 bits: so one type of function does for all.
+ * All arguments of OpenCL's functions are integers or pointers, which x86-64 and arm64 pass in a
+ * register or a slot of 64 bits each: so one function type serves for all.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -31,7 +30,7 @@ enum {
   ARGS = 16,
   BUFFER_BYTES = 1024,
   SUB_BYTES = 512,
-  LOCAL_BYTES = 48 * 1024, /* all that there is */
+  LOCAL_BYTES = 48 * 1024, /* all of the device's */
   SENTINEL = 12345,        /* no code of OpenCL's */
 
 };
@@ -229,7 +228,7 @@ enum slot {
 };
 
 static uint64_t values[V_COUNT];
-static void *blank[8]; /* begins with our dispatch table, as the loader must be able to go on */
+static void *blank[8]; /* begins with our dispatch table, through which the loader calls */
 
 #define AS_LIST(name) static uint64_t list_##name[2];
 OBJECTS(AS_LIST)
@@ -239,7 +238,7 @@ static cl_int errcode;
 
 static void ignore(void) {}
 
-/* What the context's callback was told last. */
+/* The last message that the context's callback got. */
 static char sentence_of_context[256];
 
 static void CL_CALLBACK note_error(const char *sentence, const void *data, size_t size,
@@ -705,7 +704,7 @@ static void rows_of_misuse(void **state) {
       bad++;
     }
     if (code == expected(row) && null && row->returns == 'p') {
-      arguments[row->count - 1] = 0; /* and the caller does not want the code */
+      arguments[row->count - 1] = 0; /* errcode_ret is NULL */
       null = !call(f, arguments);
     }
     if (code != expected(row) || !null) {
@@ -755,7 +754,7 @@ static void objects_after_misuse(void **state) {
     assert_int_equal(result[i], n);
 }
 
-/* Stale handles of each kind are still refused when many objects have come and gone. */
+/* Stale handles of each kind are still refused when many objects have been made and released. */
 static void stale_handles_after_reuse(void **state) {
   cl_context context = GET(cl_context, context);
   enum { MANY = 1000 };

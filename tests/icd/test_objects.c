@@ -9,7 +9,7 @@
 #include "icd/cl_tegracl.h"
 #include "icd/platform/uuid.h"
 
-/* A handle that is not one: another object of ours, and foreign memory. */
+/* Memory that is no object, as a handle of each type. */
 static uint64_t foreign[64];
 #define FOREIGN(type) ((type)(void *)foreign)
 
@@ -150,7 +150,7 @@ static void sha256(void **state) {
   }
 }
 
-/* The same whenever it is asked for; another for another kind, name or identity. */
+/* The same in each query; another for another kind, name or identity. */
 static void uuids(void **state) {
   static const struct {
     const char *kind, *name, *identity;
@@ -227,7 +227,7 @@ static void contexts(void **state) {
   assert_int_equal(clGetContextInfo(NULL, CL_CONTEXT_NUM_DEVICES, 4, &count, NULL),
                    CL_INVALID_CONTEXT);
 
-  /* destructors: in reverse order, and only when the last reference goes */
+  /* destructors: in reverse order, and only when the last reference is released */
   int order[4] = {0};
   assert_int_equal(clSetContextDestructorCallback(context, NULL, NULL), CL_INVALID_VALUE);
   assert_int_equal(clSetContextDestructorCallback(NULL, count_context, order), CL_INVALID_CONTEXT);
@@ -419,8 +419,8 @@ static bool exists(const void *handle, int offset) {
   return icd_object_exists(ICD_MAGIC_MEM, (uintptr_t)handle + (uintptr_t)(intptr_t)offset);
 }
 
-/* What may be a handle (kernels of raw CUBINs) is one as long as the object lives, however
- * often its memory becomes another's. */
+/* A number (an argument of a bare CUBIN's kernel) is a handle as long as the object lives, however
+ * often its memory is reused. */
 static void known_buffers(void **state) {
   enum { MANY = 200, LIVE = 300 };
   struct fixture *fixture = *state;
@@ -643,7 +643,7 @@ static void launches(void **state) {
   assert_cl(clSetKernelArg(required, 0, sizeof mem, &mem));
   assert_cl(clSetKernelArg(bounded, 0, sizeof mem, &mem));
 
-  /* what the kernel is told, and what the GPU */
+  /* what the kernel gets, and what the GPU gets */
   struct kernel_hidden hidden;
   assert_cl(LAUNCH(ids, 3, offset, global, local));
   assert_cl(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof hidden, &hidden, 0, NULL, NULL));
@@ -660,7 +660,7 @@ static void launches(void **state) {
   assert_int_equal(hidden.global_size[1], 1);
   assert_int_equal(hidden.global_offset[0], 0);
 
-  /* sizes of our choice */
+  /* sizes that the driver chooses */
   static const struct {
     size_t global[3];
     uint32_t block[3];
@@ -708,7 +708,7 @@ static void launches(void **state) {
   assert_int_equal(LAUNCH(bounded, 1, NULL, global, (size_t[]){96}), CL_INVALID_WORK_GROUP_SIZE);
   assert_cl(LAUNCH(ids, 1, NULL, zero, NULL)); /* no work-items: no work */
 
-  /* blocks of local memory, each where its type wants it */
+  /* blocks of local memory, each aligned for its type */
   uint32_t places[2];
   assert_cl(clSetKernelArg(locals, 0, 20, NULL));
   assert_cl(clSetKernelArg(locals, 1, 100, NULL));
@@ -801,7 +801,7 @@ static void events(void **state) {
       CL_INVALID_OPERATION);
 }
 
-/* ---- what there is not
+/* ---- unsupported functions
  * ---------------------------------------------------------------------------- */
 
 static void unsupported(void **state) {

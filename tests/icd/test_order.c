@@ -115,7 +115,7 @@ static void failed_user_event(void **state) {
 }
 
 /* The event of a launch in one queue holds a launch in another back: on the GPU,
- * with no thread of ours in between. */
+ * without a thread of the driver. */
 static void across_queues(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, 0);
@@ -153,7 +153,7 @@ static void CL_CALLBACK raise_flag(cl_mem mem, void *flag) {
   atomic_store((atomic_int *)flag, 1);
 }
 
-/* Which may be done by a thread of the driver's. */
+/* By a thread of the driver, perhaps. */
 static void expect_raised(atomic_int *flag) {
   AWAIT(*flag);
   assert_int_equal(*flag, 1);
@@ -166,26 +166,26 @@ static void release_during_execution(void **state) {
     cl_command_queue queue = fixture_queue(fixture, profiled ? CL_QUEUE_PROFILING_ENABLE : 0);
     cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
     cl_kernel kernel = fixture_add(fixture, "slow_add", a, b, 1);
-    atomic_int gone = 0;
+    atomic_int destroyed = 0;
     cl_event event;
-    assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
+    assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &destroyed));
     fake_pause();
     assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
     assert_cl(clReleaseEvent(event));
     assert_cl(clReleaseKernel(kernel));
     assert_cl(clReleaseMemObject(a));
     assert_cl(clReleaseMemObject(b));
-    assert_int_equal(gone, 0);
+    assert_int_equal(destroyed, 0);
     fake_resume();
     if (profiled)
       assert_cl(clFinish(queue));
     assert_cl(clReleaseCommandQueue(queue));
-    expect_raised(&gone);
+    expect_raised(&destroyed);
   }
 }
 
-/* An application that waits to be told of the end of an object need not call anything
- * meanwhile; nor of that of a buffer whose part was released last. */
+/* A destructor callback comes without further calls of OpenCL, also that of a buffer whose part
+ * was released last. */
 static void destructor_without_further_calls(void **state) {
   struct fixture *fixture = *state;
   const cl_buffer_region region = {0, N * 4};
@@ -193,8 +193,8 @@ static void destructor_without_further_calls(void **state) {
     cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
     cl_mem out = part ? clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, NULL) : b;
     cl_kernel kernel = fixture_add(fixture, "slow_add", a, out, 1);
-    atomic_int gone = 0;
-    assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
+    atomic_int destroyed = 0;
+    assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &destroyed));
     fake_pause();
     assert_cl(
         clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
@@ -204,9 +204,9 @@ static void destructor_without_further_calls(void **state) {
     if (part)
       assert_cl(clReleaseMemObject(out));
     nap();
-    assert_int_equal(gone, 0);
+    assert_int_equal(destroyed, 0);
     fake_resume();
-    expect_raised(&gone);
+    expect_raised(&destroyed);
   }
 }
 
@@ -220,25 +220,25 @@ static void queue_released_in_destructor(void **state) {
   cl_command_queue queue = fixture_queue(fixture, 0);
   cl_mem in = fixture_buffer(fixture, N * 4), out[2];
   cl_kernel kernel = fixture_add(fixture, "slow_add", in, in, 1);
-  atomic_int gone = 0;
+  atomic_int destroyed = 0;
   for (int i = 0; i < 2; i++) {
     out[i] = fixture_buffer(fixture, N * 4);
     assert_cl(clSetKernelArg(kernel, 1, sizeof out[i], &out[i]));
     assert_cl(clSetMemObjectDestructorCallback(out[i], i ? raise_flag : release_queue,
-                                               i ? (void *)&gone : queue));
+                                               i ? (void *)&destroyed : queue));
     fake_pause();
     assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
     assert_cl(clReleaseMemObject(out[i]));
     nap(); /* a thread of the driver's waits for the first */
   }
   fake_resume();
-  expect_raised(&gone);
+  expect_raised(&destroyed);
   assert_cl(clReleaseKernel(kernel));
   assert_cl(clReleaseMemObject(in));
 }
 
 struct slow_destructor {
-  atomic_int called, let_go; /* what the callback says and waits for */
+  atomic_int called, let_go; /* the callback sets the first and waits for the second */
 };
 
 static void CL_CALLBACK wait_in_destructor(cl_mem mem, void *data) {
@@ -254,8 +254,8 @@ static void *let_go_soon(void *data) {
   return NULL;
 }
 
-/* Another thread destroys what was released, and takes its time: what it has not begun with
- * is this thread's to destroy, and the rest is worth a wait. */
+/* Another thread destroys the released objects, slowly: an allocation here destroys those that it
+ * has not begun to destroy, and waits for the others. */
 static void memory_freed_by_another_thread(void **state) {
   struct fixture *fixture = *state;
   struct slow_destructor slow_destructor = {0};
@@ -280,7 +280,7 @@ static void memory_freed_by_another_thread(void **state) {
   fake_memory(0);
 }
 
-/* Each of many that wait for the GPU is looked at a few times, not at every release. */
+/* Each of many retired objects is checked a few times, not at every release. */
 static void many_retired(void **state) {
   struct fixture *fixture = *state;
   enum { COUNT = 1000, LOOKS = 10 };
@@ -328,7 +328,7 @@ static void *allocate_and_release(void *data) {
   return NULL;
 }
 
-/* What they release waits for a queue while the others create. */
+/* Buffers released by threads wait for a queue while other threads create some. */
 static void threads_release(void **state) {
   struct fixture *fixture = *state;
   struct allocator allocators[THREADS];
@@ -357,7 +357,7 @@ static void threads_release(void **state) {
   assert_cl(clReleaseMemObject(b));
 }
 
-/* So is it for a queue and for a program. */
+/* A failed creation of a queue or a module is tried again, too. */
 static void retry_after_reclaiming(void **state) {
   struct fixture *fixture = *state;
   const char *source = "source";
@@ -371,15 +371,15 @@ static void retry_after_reclaiming(void **state) {
   assert_cl(clReleaseProgram(program));
 }
 
-/* The last handles go while the worker holds the command back. */
+/* The last handles are released while the worker holds the command back. */
 static void release_before_deferred(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue queue = fixture_queue(fixture, CL_QUEUE_PROFILING_ENABLE);
   cl_mem a = fixture_buffer(fixture, N * 4), b = fixture_buffer(fixture, N * 4);
   cl_kernel kernel = fixture_add(fixture, "slow_add", a, b, 1);
-  atomic_int gone = 0;
+  atomic_int destroyed = 0;
   cl_event user = clCreateUserEvent(fixture->context, NULL), event;
-  assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &gone));
+  assert_cl(clSetMemObjectDestructorCallback(b, raise_flag, &destroyed));
   assert_cl(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 1, &user, &event));
   assert_cl(clReleaseKernel(kernel));
   assert_cl(clReleaseMemObject(a));
@@ -389,7 +389,7 @@ static void release_before_deferred(void **state) {
   assert_cl(clWaitForEvents(1, &event));
   assert_cl(clReleaseEvent(event));
   assert_cl(clReleaseEvent(user));
-  expect_raised(&gone);
+  expect_raised(&destroyed);
 }
 
 /* A user event that will never be set: what waits for it fails. */
@@ -430,7 +430,7 @@ static void profiling(void **state) {
       assert_cl(
           clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_QUEUED + k, 8, &times[k], NULL));
     assert_true(times[0] <= times[1] && times[1] <= times[2] && times[2] <= times[3]);
-    /* the clocks' error: a tick of the GPU's and what lies between two readings */
+    /* the clocks' error: a tick of the GPU's, and the time between two reads */
     assert_true(times[0] + 1000000 >= before && times[3] <= after + 1000000);
     assert_true(times[2] + 1000000 >= last);
     last = times[3];
@@ -586,7 +586,7 @@ static void mapping(void **state) {
   pointer = clEnqueueMapBuffer(fixture->queue, b, CL_FALSE, CL_MAP_READ, 0, N * 4, 0, NULL, &mapped,
                                &code);
   assert_cl(code);
-  assert_false(fixture->queue->has_worker); /* the GPU keeps the order by itself */
+  assert_false(fixture->queue->has_worker); /* the GPU keeps the order */
   assert_cl(clWaitForEvents(1, &mapped));
   expect_all(pointer, 32);
   assert_cl(clEnqueueUnmapMemObject(fixture->queue, b, pointer, 0, NULL, NULL));
@@ -629,8 +629,8 @@ static void host_pointer(void **state) {
   clReleaseMemObject(b);
 }
 
-/* A map that is terminated has mapped nothing, an unmap that is has not unmapped: what the
- * host has written meanwhile is not lost. Whether the event fails before or later. */
+/* A map that is terminated has mapped nothing. An unmap that is terminated has not unmapped: what
+ * the host has written is not lost. Both if the event fails before the call, and if later. */
 static void terminated_maps(void **state) {
   struct fixture *fixture = *state;
   for (int late = 0; late < 2; late++) {
@@ -675,39 +675,40 @@ static void terminated_maps(void **state) {
   }
 }
 
-/* An object lives until commands that have yet to be done need it no more. */
+/* An object lives until the commands that use it have been done. */
 static void release_before_unmap(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, N * 4);
   cl_event user = clCreateUserEvent(fixture->context, NULL);
-  atomic_int gone = 0;
+  atomic_int destroyed = 0;
   cl_int code;
-  assert_cl(clSetMemObjectDestructorCallback(mem, raise_flag, &gone));
+  assert_cl(clSetMemObjectDestructorCallback(mem, raise_flag, &destroyed));
   void *pointer = clEnqueueMapBuffer(fixture->queue, mem, CL_TRUE, CL_MAP_WRITE, 0, N * 4, 0, NULL,
                                      NULL, &code);
   assert_cl(code);
   assert_cl(clEnqueueUnmapMemObject(fixture->queue, mem, pointer, 1, &user, NULL));
   assert_cl(clReleaseMemObject(mem));
-  assert_int_equal(gone, 0);
+  assert_int_equal(destroyed, 0);
   assert_cl(clSetUserEventStatus(user, CL_COMPLETE));
   assert_cl(clFinish(fixture->queue));
-  expect_raised(&gone);
+  expect_raised(&destroyed);
   clReleaseEvent(user);
 }
 
-static atomic_int told;
-static void CL_CALLBACK tell(const char *sentence, const void *info, size_t size, void *data) {
+static atomic_int fault_reports;
+static void CL_CALLBACK count_fault_report(const char *sentence, const void *info, size_t size,
+                                           void *data) {
   if (strstr(sentence, "unmapped memory"))
-    atomic_fetch_add(&told, 1);
+    atomic_fetch_add(&fault_reports, 1);
 }
 
-/* The GPU faults: what is under way fails, the application goes on elsewhere. */
+/* The GPU faults: unfinished commands fail, another context still works. */
 static void fault(void **state) {
   struct fixture *fixture = *state;
   cl_int code;
   struct fixture broken = {.device = fixture->device, .program = NULL};
   const char *source = "";
-  broken.context = clCreateContext(NULL, 1, &fixture->device, tell, NULL, &code);
+  broken.context = clCreateContext(NULL, 1, &fixture->device, count_fault_report, NULL, &code);
   broken.program = clCreateProgramWithSource(broken.context, 1, &source, NULL, &code);
   assert_cl(clBuildProgram(broken.program, 0, NULL, NULL, NULL, NULL));
   broken.queue = fixture_queue(&broken, CL_QUEUE_PROFILING_ENABLE);
@@ -725,7 +726,7 @@ static void fault(void **state) {
   assert_int_equal(fixture_status(event), CL_OUT_OF_RESOURCES);
   assert_int_equal(clFinish(broken.queue), CL_OUT_OF_RESOURCES);
   assert_true(fixture_status(after_fault) < 0);
-  assert_true(told > 0);
+  assert_true(fault_reports > 0);
   assert_int_equal(
       clEnqueueNDRangeKernel(broken.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL),
       CL_OUT_OF_RESOURCES);

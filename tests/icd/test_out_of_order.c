@@ -1,5 +1,5 @@
-/* Queues out of order, on the fake runtime: what may overtake does, what may not does
- * not, and an end is an end.
+/* Queues out of order, on the fake runtime: commands overtake others where they may and only
+ * there, and clFinish waits for all.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -72,7 +72,7 @@ static void release(cl_event *events, int count) {
     assert_cl(clReleaseEvent(events[i]));
 }
 
-/* What waits for the user holds nothing else up: neither launches nor transfers. */
+/* A command that waits for a user event delays no others, neither launches nor transfers. */
 static void independent_commands_overtake(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[4] = {add(&d, "add", d.a, d.b, 1, d.user), fill(&d, d.c, 2, d.user),
@@ -92,7 +92,7 @@ static void independent_commands_overtake(void **state) {
   tear_down(&d);
 }
 
-/* The host's commands do not wait for a GPU that they have nothing to do with. */
+/* The host's commands do not wait for unrelated work of the GPU. */
 static void host_beside_gpu(void **state) {
   struct out_of_order d = set_up(state);
   fake_pause();
@@ -111,8 +111,8 @@ static void host_beside_gpu(void **state) {
   tear_down(&d);
 }
 
-/* Deferred commands that depend on each other are done in that order, whatever the order
- * in which the user lets them go. */
+/* Deferred commands that depend on each other are done in that order, in whatever order their user
+ * events are set. */
 static void deferred_chain(void **state) {
   struct out_of_order d = set_up(state);
   cl_event second = clCreateUserEvent(d.fixture->context, NULL);
@@ -133,7 +133,7 @@ static void deferred_chain(void **state) {
   tear_down(&d);
 }
 
-/* Nothing after a barrier begins before it, and it not before what is ahead of it. */
+/* Commands after a barrier begin after it, and it begins after those before it. */
 static void barrier(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[5] = {fill(&d, d.a, 4, d.user)}, marker;
@@ -174,7 +174,8 @@ static void barrier_on_gpu(void **state) {
   tear_down(&d);
 }
 
-/* With a wait list they wait for that alone; a barrier still holds up what is after. */
+/* Markers and barriers with a wait list wait for that alone; a barrier still holds later commands
+ * back. */
 static void wait_lists(void **state) {
   struct out_of_order d = set_up(state);
   cl_event other = clCreateUserEvent(d.fixture->context, NULL);
@@ -194,7 +195,7 @@ static void wait_lists(void **state) {
   tear_down(&d);
 }
 
-/* A marker without a wait list waits for all ahead of it and holds nothing up. */
+/* A marker without a wait list waits for all commands before it, and delays none. */
 static void marker(void **state) {
   struct out_of_order d = set_up(state);
   cl_event events[3] = {fill(&d, d.a, 1, d.user)};

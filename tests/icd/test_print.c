@@ -1,5 +1,5 @@
-/* When the output of printf comes, and in which order, on the fake runtime. The kernel
- * "print" prints its argument once for each work-item. */
+/* The time and order of printf's output, on the fake runtime. The kernel "print" prints its
+ * argument once for each work-item. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void output_at_release(void **state) {
   assert_string_equal(seen.text, "1 ");
 }
 
-/* Finishing one queue prints what its work depends on first. */
+/* Finishing a queue first prints the output of work on which its own depends. */
 static void across_queues(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, 0);
@@ -140,7 +140,7 @@ static void deferred(void **state) {
   clReleaseEvent(held);
 }
 
-/* What finds no room is counted, and the next launch has all the room again. */
+/* Output that does not fit is counted, and the next launch has the whole buffer. */
 static void full_buffer(void **state) {
   enum { RECORDS = LEAST / RECORD };
   struct fixture *fixture = *state;
@@ -160,7 +160,7 @@ static void full_buffer(void **state) {
   assert_string_equal(seen.text, expected);
 }
 
-/* A kernel has written over what says how much there is. */
+/* A kernel has overwritten the size of its output. */
 static void overwritten_size(void **state) {
   struct fixture *fixture = *state;
   print(fixture, -2);
@@ -262,7 +262,7 @@ static void many_replays(void **state) {
   assert_string_equal(seen.text, expected);
 }
 
-/* Whatever there is no memory for, nothing of it is left. */
+/* A change that fails for lack of memory, at whichever allocation, changes nothing. */
 static void changes_without_memory(void **state) {
   struct fixture *fixture = *state;
   struct recorded recorded = record(fixture, fixture->queue);

@@ -283,7 +283,7 @@ static uint64_t address_param(cl_kernel kernel, uint32_t i) {
   return address;
 }
 
-/* What a launch will copy. */
+/* The bytes that a launch will copy. */
 static void argument_bytes(void **state) {
   struct fixture *fixture = *state;
   cl_mem mem = fixture_buffer(fixture, 64), null = NULL;
@@ -513,7 +513,7 @@ static void threads(void **state) {
   assert_int_equal(fixture->program->kernels, 0);
 }
 
-/* ---- a notify callback that asks of the object which it is told about --------------------------
+/* ---- notify callbacks that use the object of the error ----------------------------------------
  */
 
 static cl_program queried_program;
@@ -526,14 +526,14 @@ static void CL_CALLBACK query_program(const char *why, const void *code, size_t 
   if (!queried_program)
     return;
   cl_program program = queried_program;
-  queried_program = NULL; /* of what goes wrong here nothing is asked */
+  queried_program = NULL; /* errors here cause no query */
   assert_cl(clGetProgramBuildInfo(program, program->context->device, CL_PROGRAM_BUILD_LOG,
                                   sizeof log, log, NULL));
   clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
 }
 
-/* A kernel that refuses a launch is free while its application hears why: for the other
- * threads that the callback may wait for, too. */
+/* A kernel whose launch is refused is unlocked during the callback, also for other threads for
+ * which the callback waits. */
 static cl_kernel notified_kernel;
 
 static void *set_argument(void *kernel) {
@@ -589,7 +589,7 @@ static void kernel_calls_in_notify(void **state) {
         clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, NULL, 0, NULL, wanted));
     if (wanted)
       assert_cl(clReleaseEvent(event));
-    /* which is the launch that the kernel remembers, but for its size */
+    /* the launch that the kernel has kept, with another local size */
     assert_int_equal(
         clEnqueueNDRangeKernel(fixture->queue, kernel, 1, NULL, &global, zero, 0, NULL, wanted),
         CL_INVALID_WORK_GROUP_SIZE);
@@ -620,7 +620,7 @@ static void queries_in_notify(void **state) {
   assert_int_equal(
       clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL),
       CL_INVALID_PROGRAM_EXECUTABLE);
-  assert_int_equal(notifications, 3); /* the callback's own question, too */
+  assert_int_equal(notifications, 3); /* the callback's own query, too */
   clReleaseProgram(program);
 }
 

@@ -80,7 +80,7 @@ static void across_queues(void **state) {
   clReleaseCommandQueue(other);
 }
 
-/* Who comes before the signal waits for it. */
+/* A wait before the signal waits for it. */
 static void wait_before_signal(void **state) {
   struct fixture *fixture = *state;
   cl_command_queue other = fixture_queue(fixture, 0);
@@ -151,7 +151,7 @@ static void *resume_soon(void *data) {
   return NULL;
 }
 
-/* A signal that is with the worker, after a write that waits for the GPU. */
+/* A deferred signal, after a write that waits for the GPU. */
 static void deferred_sync_fd(void **state) {
   struct fixture *fixture = *state;
   cl_semaphore_khr semaphore = make(fixture, exportable);
@@ -277,8 +277,8 @@ static void queries_and_misuse(void **state) {
   assert_int_equal(clRetainSemaphoreKHR(semaphore), CL_INVALID_SEMAPHORE_KHR);
 }
 
-/* A wait that finds no memory leaves the semaphores as they were: one signalled, one to be
- * signalled later. */
+/* A wait that fails for lack of memory leaves the semaphores as they were: one signalled, one that
+ * is signalled later. */
 static void wait_without_memory(void **state) {
   struct fixture *fixture = *state;
   cl_event user = clCreateUserEvent(fixture->context, NULL), events[2];

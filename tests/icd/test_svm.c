@@ -191,7 +191,7 @@ static void exec_info(void **state) {
   clSVMFree(fixture->context, a);
 }
 
-/* Freed under the GPU's hands, and under those of a deferred copy. */
+/* Memory freed while the GPU uses it, and while a deferred copy does. */
 static void free_in_use(void **state) {
   struct fixture *fixture = *state;
   int *a = allocate(fixture), *b = allocate(fixture), host[N];
@@ -292,8 +292,8 @@ static void failed_free(void **state) {
   clReleaseKernel(kernel);
 }
 
-/* A kernel does not hold its arguments: a launch with one that has gone, which is not done
- * after all, touches nothing of it. */
+/* A kernel does not hold its arguments: a launch with a freed one that is then not done does not
+ * use the memory. */
 static void released_argument(void **state) {
   struct fixture *fixture = *state;
   const size_t global = N;
@@ -369,7 +369,7 @@ static void buffer_in_svm(void **state) {
   clReleaseMemObject(plain);
 }
 
-/* A process in which the addresses are taken has none, and says so. */
+/* A process in which the addresses are taken reports that it has none. */
 static void taken_addresses(void **state) {
   struct fixture *fixture = *state;
   bool *shared = (bool *)&fixture->device->info->shared_addresses; /* the fake device's */
@@ -396,7 +396,7 @@ static void taken_addresses(void **state) {
   const cl_int addresses =
       clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, 0, NULL);
   *shared = true;
-  assert_cl(addresses); /* of the device, which are others then */
+  assert_cl(addresses); /* the device's, which differ then */
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     assert_int_equal(codes[i], CL_INVALID_OPERATION);
   clReleaseKernel(kernel);

@@ -1,4 +1,4 @@
-/* The granting kernel. */
+/* A kernel that grants everything. See fake_os.h. */
 #include "tests/runtime/fake_os.h"
 
 #include <errno.h>

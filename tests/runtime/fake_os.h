@@ -12,7 +12,7 @@ extern const struct nvgpu_os fake_os;
 
 /* Counters start at zero; call number refuse (from 1; 0: none) gives result: -errno, or
  * for an ioctl a count of bytes that were not copied (docs/hardware/kernel-interface.md 1.4), which
- * stands for EFAULT elsewhere. A refused close has closed, as on Linux; what a refused FREE,
+ * is -EFAULT for other calls. A refused close has closed, as on Linux; what a refused FREE,
  * UNMAP_BUFFER or munmap should have ended is not counted as alive.
  * zero_fds: the first dmabuf fd is number 0, as when a program has closed stdin. */
 void fake_os_reset(unsigned refuse, int result, bool zero_fds);
@@ -28,7 +28,7 @@ struct fake_alive {
 };
 struct fake_alive fake_os_alive(void);
 
-/* What opening the software Orin's own node gives, until the next reset; -ENOENT before. */
+/* The result of opening the software Orin's node, until the next reset; else -ENOENT. */
 void fake_os_emulator_node(int result);
 
 /* From now on SM number sm reports an error of the warp at pc. */

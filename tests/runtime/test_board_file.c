@@ -1,4 +1,4 @@
-/* What tegracl-doctor found, as the driver reads it: all of it is right, or none is used.
+/* The file of tegracl-doctor's findings: the driver uses it only if all of it is right.
  *
  * test_board_file [ROUNDS [SEED]]: so many damaged files, none of which may do harm.
  */
@@ -41,7 +41,7 @@ static void findings_of_this_board(void **state) {
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "cta");
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_COPY_METHODS), "yes");
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_HIGH_PRIORITY), "no");
-  /* What it does not say stays. */
+  /* Choices that it does not name stay. */
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_CONTEXTS), "no");
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_TSG_REUSE), "unknown");
 }

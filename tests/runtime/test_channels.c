@@ -43,7 +43,7 @@ static struct rt_queue *new_queue(struct rt_context *context) {
   return q;
 }
 
-/* What is open is counted by fds, of which a channel has one. */
+/* Open channels are counted by fds, of which each has one. */
 static void few_channels_are_opened_and_kept(void **state) {
   (void)state;
   struct opened o;
@@ -136,8 +136,8 @@ static void refused_channels(void **state) {
   close_context(&o);
 }
 
-/* Opening a channel preempts: unless work gives way, none is opened beside it, and there is one
- * to share. Nothing runs here, so work ends when its timeline is written. */
+/* Opening a channel preempts: during work that cannot be preempted none is opened, and queues share
+ * one. Nothing runs here, so work ends when its timeline is written. */
 static void no_channel_is_opened_during_work(void **state) {
   (void)state;
   static const char *const modes[] = {"default", "wfi", "cta", "cilp"};
@@ -177,8 +177,8 @@ static void no_channel_is_opened_during_work(void **state) {
   }
 }
 
-/* Work may begin while a channel is being opened. To close it would end that work if it is
- * long, so the channel stays until the context goes, and no more are opened. */
+/* Work may begin while a channel is being opened. Closing a half-open channel would end long work,
+ * so it stays until the context is destroyed, and no more are opened. */
 static void a_half_open_channel_is_not_closed(void **state) {
   (void)state;
   static const char *const calls[] = {

@@ -24,7 +24,7 @@ static void set_by_name(void **state) {
   assert_true(rt_choice_proven(&c, RT_CHOICE_COPY_METHODS));
   assert_false(rt_choice_may(&c, RT_CHOICE_HIGH_PRIORITY));
   assert_string_equal(rt_choice_value(&c, RT_CHOICE_PREEMPTION), "cta");
-  /* What was not said. */
+  /* Choices that are not named. */
   assert_true(rt_choice_may(&c, RT_CHOICE_ACQUIRES));
   assert_false(rt_choice_proven(&c, RT_CHOICE_ACQUIRES));
 }

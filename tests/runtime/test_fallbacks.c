@@ -1,5 +1,5 @@
-/* What no board has shown is tried once; if the kernel refuses it, or it faults, the plain
- * way is taken from then on.
+/* A feature that no board has shown is tried once; if the kernel refuses it, or it faults, its
+ * alternative is used from then on.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void second_address_range(void **state) {
     rt_context_destroy(c[i]);
 }
 
-/* An error that the first range has as well says nothing of the others. */
+/* An error that the first range gives, too, does not rule out the others. */
 static void refusal_of_every_context(void **state) {
   (void)state;
   struct rt_context *c = NULL, *none = NULL;
@@ -94,7 +94,7 @@ static void high_priority(void **state) {
   }
 }
 
-/* What has been shown to work does not fail in silence. */
+/* The failure of a proven feature is an error. */
 static void proven_feature_fails_loudly(void **state) {
   (void)state;
   struct rt_context *c = NULL;
@@ -106,7 +106,7 @@ static void proven_feature_fails_loudly(void **state) {
   rt_context_destroy(c);
 }
 
-/* The only channel of a TSG goes, and the TSG takes no other. */
+/* The only channel of a TSG is closed, and the TSG takes no other. */
 static void tsg_reuse(void **state) {
   (void)state;
   static const char *const calls[] = {"NVGPU_TSG_IOCTL_CREATE_SUBCONTEXT",

@@ -1,5 +1,5 @@
-/* What a board's fault looks like: an error notifier, SM error states, nothing
- * else. The kernel of the test runs no work, so launches stay unfinished.
+/* Faults as a board reports them: an error notifier and SM error states. The kernel of the
+ * test runs no work, so launches stay unfinished.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ static void an_sm_error_names_the_kernel(void **state) {
   end(&b);
 }
 
-/* Before the first known line and after the last none is told. */
+/* Before the first known line and after the last no line is named. */
 static void the_line_of_each_instruction(void **state) {
   (void)state;
   static const struct {

@@ -165,7 +165,7 @@ static void without_room_for_a_block(void **state) {
   end(&p);
 }
 
-/* What a large buffer lacks, the block in reserve may have. */
+/* A large buffer may get the memory of the block in reserve. */
 static void a_reserve_is_given_up_for_a_large_buffer(void **state) {
   (void)state;
   struct place p;
@@ -220,7 +220,7 @@ static uint64_t draw_evenly(uint64_t *state, unsigned long step) {
   return 1 + draw(state, MIB);
 }
 
-/* What is left of the small ones lies between the large ones, which follow them. */
+/* The free memory that small buffers leave is between the large ones, which follow them. */
 static uint64_t draw_in_phases(uint64_t *state, unsigned long step) {
   return step / (steps / 10 + 1) % 2 ? 512 * KIB + draw(state, 512 * KIB)
                                      : 1 + draw(state, 4 * KIB);
@@ -234,8 +234,8 @@ struct slot {
   uint64_t number;
 };
 
-/* Makes and releases buffers at random, as many as SLOTS, and MOST_LIVE bytes. The memory that was
- * held at most, over what lived at most. */
+/* Makes and releases buffers at random, at most SLOTS and MOST_LIVE bytes. Returns the most memory
+ * that was held over the most bytes that were live. */
 static double trace(const struct place *p, uint64_t (*size)(uint64_t *, unsigned long)) {
   static struct slot slots[SLOTS];
   uint64_t state = 7, live = 0, most_live = 0, most_held = 0;

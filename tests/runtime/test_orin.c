@@ -1,5 +1,5 @@
-/* The driver over the software Orin: memory, points, launches, dependencies,
- * faults, and that nothing is left behind.
+/* The driver over the software Orin: memory, points, launches, dependencies, faults, and
+ * leaks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ struct orin {
 
 enum { WORDS = 4096, BLOCK = 64 };
 
-/* But for those of a wait that sleeps, which are counted apart. */
+/* All calls but those of a wait that sleeps, which are counted apart. */
 static atomic_int calls_into_the_kernel, sleeps, doorbells;
 
 static int counted_ioctl(int fd, unsigned long request, void *argument) {
@@ -234,7 +234,7 @@ static void points_and_times(void **state) {
   assert_int_equal(next, point + 1);
   assert_int_equal(rt_queue_wait(o.queue, next + 1, 1000000), -ETIMEDOUT);
   rt_times_put(o.context, times);
-  /* A slot that comes back is clean again. */
+  /* A slot that is got again is cleared. */
   assert_int_equal(rt_times_get(o.context, &times), 0);
   assert_int_equal(times->end_ns | times->start_ns | times->start_mark | times->end_mark, 0);
   rt_times_put(o.context, times);
@@ -316,8 +316,8 @@ static void private_memory_grows(void **state) {
   end(&o);
 }
 
-/* The kernel's driver puts a TSG aside in the middle of its grids (CILP), whose local memory
- * stays where it is: the pool is no other TSG's. docs/hardware/command-stream.md 4.3 */
+/* With CILP the kernel's driver switches TSGs in the middle of their grids, and does not save their
+ * local memory: each TSG has its pool. docs/hardware/command-stream.md 4.3 */
 static void each_priority_has_its_pool(void **state) {
   (void)state;
   struct orin o;
@@ -342,8 +342,8 @@ static void each_priority_has_its_pool(void **state) {
   end(&o);
 }
 
-/* More submissions than GPFIFO entries and more slices than the ring holds, all
- * in flight at once as far as they fit; the last one's result stands. */
+/* More submissions than GPFIFO entries and more slices than the ring holds, as many in flight as
+ * fit. The last one's result is checked. */
 static void rings_wrap_without_calls_into_the_kernel(void **state) {
   (void)state;
   struct orin o;
@@ -367,8 +367,8 @@ static void rings_wrap_without_calls_into_the_kernel(void **state) {
   end(&o);
 }
 
-/* As many grids as sizes of blocks, a replay with times in front and after, and more
- * entries than the GPFIFO holds, of which the last are not yet rung for. */
+/* As many grids as sizes of blocks, a replay with times before and after it, and more
+ * entries than the GPFIFO holds, the last of them without a doorbell. */
 static void one_doorbell_for_many_entries(void **state) {
   (void)state;
   struct orin o;
@@ -440,7 +440,7 @@ static double seconds(clockid_t clock) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Few wake-ups, little time on a core, also with several who wait, for points in
+/* Few wake-ups and little time on a core, also with several waiting threads, for points in
  * the middle of the queue, and with a time limit. */
 static void a_long_wait_sleeps(void **state) {
   (void)state;
@@ -608,19 +608,19 @@ static void a_fault_names_the_kernel_and_the_buffer(void **state) {
   end(&o);
 }
 
-/* A fault is told to the channels of its TSG alone (docs/hardware/kernel-interface.md 7); who waits
- * for its work in another one hears of it, too. */
+/* A fault is reported to the channels of its TSG alone (docs/hardware/kernel-interface.md 7); a
+ * channel of another TSG that waits for its work finds it, too. */
 static void a_fault_ends_the_waits_of_the_other_tsg(void **state) {
   (void)state;
   struct orin o;
   begin(&o);
   struct rt_queue *high = NULL;
-  uint64_t point = 0, behind = 0;
+  uint64_t point = 0, after = 0;
   assert_int_equal(rt_queue_create(o.context, RT_PRIORITY_HIGH, &high), 0);
   assert_int_equal(launch(&o, o.queue, NUMBER, o.out->gpu, WORDS + BLOCK, 0, NULL, &point), 0);
   assert_int_equal(rt_queue_acquire(high, o.queue, point), 0);
-  assert_int_equal(rt_queue_marker(high, NULL, &behind), 0);
-  assert_int_equal(rt_queue_wait(high, behind, UINT64_MAX), -EIO);
+  assert_int_equal(rt_queue_marker(high, NULL, &after), 0);
+  assert_int_equal(rt_queue_wait(high, after, UINT64_MAX), -EIO);
   assert_non_null(strstr(rt_last_message(), "kernel number"));
   rt_queue_destroy(high);
   end(&o);
@@ -674,7 +674,7 @@ static void threads_with_own_queues(void **state) {
 
 static atomic_bool enough;
 
-/* Gives times back, before which the timeline looks at all queues. */
+/* Gives times back, which makes the timeline go through all queues. */
 static void *give_times_back(void *data) {
   struct rt_context *context = data;
   struct rt_times *times = NULL;
@@ -706,8 +706,8 @@ static void queues_destroyed_while_the_timeline_is_written(void **state) {
 static void the_choice_of_device(void **state) {
   (void)state;
   struct rt_device *device = NULL;
-  /* The user is told once, as there may be many calls that look for a device. */
-  char told[256] = "";
+  /* Reported once, as a program may call clGetDeviceIDs often. */
+  char shown_text[256] = "";
   const int shown = memfd_create("stderr", MFD_CLOEXEC), kept = dup(STDERR_FILENO);
   dup2(shown, STDERR_FILENO);
   setenv("TEGRACL_DEVICE", "toaster", 1);
@@ -715,10 +715,10 @@ static void the_choice_of_device(void **state) {
     assert_int_equal(rt_device_open(&device), -ENODEV);
   dup2(kept, STDERR_FILENO);
   close(kept);
-  assert_true(pread(shown, told, sizeof told - 1, 0) >= 0);
+  assert_true(pread(shown, shown_text, sizeof shown_text - 1, 0) >= 0);
   close(shown);
-  assert_string_equal(told, "tegracl: TEGRACL_DEVICE is \"toaster\"; it can be \"board\" or "
-                            "\"emulator\"\n");
+  assert_string_equal(shown_text, "tegracl: TEGRACL_DEVICE is \"toaster\"; it can be \"board\" or "
+                                  "\"emulator\"\n");
   assert_non_null(strstr(rt_last_message(), "toaster"));
   setenv("TEGRACL_DEVICE", "emulator", 1);
   assert_int_equal(rt_device_open(&device), 0);

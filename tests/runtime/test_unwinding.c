@@ -46,7 +46,7 @@ static const struct module_code code = {.sections = sections,
                                         .kernels = kernels,
                                         .kernel_count = 1};
 
-/* The last life's: a queue had to be ready to share its channel, as no second was opened. */
+/* In the last whole_life: no second channel was opened, so the first is shared. */
 static bool only_one_channel;
 
 /* Brings up everything there is, then takes it down; the first failure's result. */
@@ -95,20 +95,20 @@ static void assert_nothing_alive(const char *after) {
     fail_msg("after %s failed: the user-mode page was mapped without a channel", after);
 }
 
-/* Calls whose failure bring-up survives, for each has another answer. */
+/* Calls whose failure is no error. */
 static bool optional(const char *call) {
   return strcmp(call, "NVGPU_GPU_IOCTL_CLK_GET_RANGE") == 0 ||
          strcmp(call, "NVMAP_IOC_QUERY_HEAP_PARAMS") == 0 ||
          strcmp(call, "NVGPU_IOCTL_TSG_SET_RUNLIST_INTERLEAVE") == 0 ||
-         strcmp(call, "/dev/host1x-fence") == 0 || /* waits poll, then */
+         strcmp(call, "/dev/host1x-fence") == 0 || /* then waits poll */
          strcmp(call, "NVGPU_IOCTL_CHANNEL_GET_USER_SYNCPOINT") == 0 ||
-         strcmp(call, "mmap") == 0 || /* the wish for an address has a second try */
-         /* Nobody could do anything about these: */
+         strcmp(call, "mmap") == 0 || /* it is tried again at any address */
+         /* There is nothing to do about these: */
          strcmp(call, "NVGPU_AS_IOCTL_UNMAP_BUFFER") == 0 || strcmp(call, "NVMAP_IOC_FREE") == 0 ||
          strcmp(call, "munmap") == 0 || strcmp(call, "close") == 0;
 }
 
-/* What the kernel answers, and what that is for the caller. */
+/* Errors of the kernel, and the results of the runtime. */
 static const struct {
   int refusal, result;
 } refusals[] = {
@@ -162,7 +162,7 @@ static void boards_need_no_emulator_node(void **state) {
   }
 }
 
-/* A mode of preemption that is refused leaves a queue that works, and is not asked for again. */
+/* A mode of preemption that is refused leaves a queue that works, and is not requested again. */
 static void a_refused_preemption_mode_is_not_retried(void **state) {
   (void)state;
   static const char request[] = "NVGPU_IOCTL_CHANNEL_SET_PREEMPTION_MODE";
@@ -180,7 +180,7 @@ static void a_refused_preemption_mode_is_not_retried(void **state) {
     if (result == 0)
       result = rt_queue_create(context, RT_PRIORITY_MEDIUM, &queue);
     refused = strcmp(fake_os_refused_call(), request) == 0;
-    assert_true(fake_os_refused()); /* else it is not asked for at all */
+    assert_true(fake_os_refused()); /* else it is not requested at all */
     if (refused) {
       assert_int_equal(result, 0);
       assert_string_equal(rt_choice_value(&device->choices, RT_CHOICE_PREEMPTION), "wfi");
@@ -269,7 +269,8 @@ static void device_information(void **state) {
   rt_device_close(device);
 }
 
-/* What the system has, where nvmap's heap does not say: large buffers, and many small ones. */
+/* The system's free memory, where nvmap does not report its heap's: large buffers, and many small
+ * ones. */
 static void large_buffers_with_little_memory(void **state) {
   (void)state;
   enum { MIB = 1 << 20, LEFT_MIB = 200 };
@@ -301,7 +302,7 @@ static void large_buffers_with_little_memory(void **state) {
   rt_buffer_destroy(large);
   rt_context_destroy(context);
   rt_device_close(device);
-  /* What a board of 4, 8 and 64 GB says, and offers. */
+  /* What boards of 4, 8 and 64 GB have, and what is reported. */
   assert_int_equal(rt_available_share(UINT64_C(3900) * MIB), UINT64_C(1950) * MIB);
   assert_int_equal(rt_available_share(UINT64_C(7600) * MIB), UINT64_C(5700) * MIB);
   assert_int_equal(rt_available_share(UINT64_C(62800) * MIB), UINT64_C(47100) * MIB);
@@ -357,7 +358,7 @@ static void launch_limits(void **state) {
   assert_int_equal(rt_launch_check(context, &l), -22);
   l.block[0] = 0;
   assert_int_equal(rt_launch_check(context, &l), -22);
-  /* More than a QMD's 16 bits: as several grids, if the kernel can be told. */
+  /* More than a QMD's 16 bits: several grids, if the kernel has a hidden block. */
   l = (struct rt_launch){.module = module, .grid = {1, 65536, 1}, .block = {1, 1, 1}};
   assert_int_equal(rt_launch_check(context, &l), 0);
   kernels[0].hidden_offset = UINT32_MAX;
@@ -391,7 +392,7 @@ static void launch_limits(void **state) {
 }
 
 int main(void) {
-  /* Failures shall not be survived by doing without. */
+  /* Without optional steps, so that each failure is an error. */
   setenv("TEGRACL_CHOICES", "priority=yes,contexts=yes,tsg-reuse=yes", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_call_fails_in_turn),

@@ -1,5 +1,5 @@
-/* A compiler that knows one program: every source gives the same kernels, whose
- * work the fake runtime does in C. A source with "#error" does not build.
+/* A compiler of one program: every source gives the same kernels, which the fake runtime executes
+ * in C. A source with "#error" does not build.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static bool slow_add(const unsigned char *params, const struct rt_launch *launch
   return add(params, launch);
 }
 
-/* Gives the offsets of its blocks. */
+/* Writes the offsets of its blocks. */
 static bool locals(const unsigned char *params, const struct rt_launch *launch) {
   uint32_t *out;
   memcpy(&out, params + 8, sizeof out);
@@ -99,7 +99,7 @@ static bool locals(const unsigned char *params, const struct rt_launch *launch) 
   return true;
 }
 
-/* Gives its hidden block. */
+/* Writes its hidden block. */
 static bool ids(const unsigned char *params, const struct rt_launch *launch) {
   void *out;
   memcpy(&out, params, sizeof out);
@@ -107,7 +107,7 @@ static bool ids(const unsigned char *params, const struct rt_launch *launch) {
   return true;
 }
 
-/* Each work-item prints n; a negative n: the size of the output is nonsense. */
+/* Each work-item prints n; a negative n: the size of the output is wrong. */
 static bool print(const unsigned char *params, const struct rt_launch *launch) {
   struct print_buffer *buffer = (struct print_buffer *)(uintptr_t)launch->print_buffer;
   uint64_t *records = (uint64_t *)(buffer + 1);
@@ -137,7 +137,7 @@ bool cc_print(const struct cc_print_reader *reader, const void *records, size_t 
   return true;
 }
 
-/* Gives what it got for its first image and for its sampler, in the second image. */
+/* Writes its first image's description and its sampler into the second image. */
 static bool describe(const unsigned char *params, const struct rt_launch *launch) {
   struct kernel_image out;
   memcpy(&out, params + sizeof out, sizeof out);

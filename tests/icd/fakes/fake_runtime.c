@@ -38,12 +38,12 @@ struct rt_device {
 struct rt_context {
   struct rt_device *device;
   _Atomic(const char *) fault;
-  struct rt_queue *dead; /* others' acquires may still look how far they came */
+  struct rt_queue *dead; /* destroyed queues, whose points acquires of others may still read */
 };
 
 struct rt_module {
   const struct module_code *code;
-  int *alive; /* read by each launch, so that a sanitizer sees a module that went too early */
+  int *alive; /* read by each launch, so that a sanitizer finds a module destroyed too early */
 };
 
 struct rt_queue {
@@ -84,7 +84,7 @@ struct fake_buffer {
   enum { OWN, IMPORTED, HOSTS } kind;
 };
 
-/* One lock for all: slow, but beyond doubt. */
+/* One lock for all: slow, but simple. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool paused;
@@ -433,7 +433,7 @@ static void *run(void *data) {
       work->times->end_ns = gpu_clock() + 32;
       ((struct times *)work->times)->pending = false;
     }
-    /* From here on others may change or destroy what the work was about. */
+    /* From here on others may change or destroy what the work has used. */
     if (work->recording)
       work->recording->in_flight--;
     if (good && !dead)
@@ -484,7 +484,7 @@ void rt_times_put(struct rt_context *context, struct rt_times *times) {
   if (((struct times *)times)->pending && !context->fault)
     broken("rt_times_put before the launch has completed");
   if (!((struct times *)times)->pending)
-    free(times); /* else the dead queue still has it: a leak that the test does not count */
+    free(times); /* else the queue of a faulted context still has it, and it leaks */
   live--;
 }
 
@@ -714,7 +714,7 @@ int rt_queue_replay(struct rt_queue *queue, struct rt_recording *recording, stru
   return submit_for(queue, REPLAY, NULL, recording, times, NULL, 0, point);
 }
 
-/* Waits itself, and gives a file that is ready. */
+/* Waits for the point, and gives a file that is ready. */
 int rt_queue_fence(struct rt_queue *queue, uint64_t point, int *fd) {
   const int result = rt_queue_wait(queue, point, UINT64_MAX);
   *fd = result ? -1 : eventfd(1, EFD_CLOEXEC);

@@ -1,14 +1,14 @@
 /* A runtime in host memory: every queue is a thread that does its work in order.
- * It stands in for runtime/ so that the OpenCL layer's ordering, lifetimes and
- * error paths can be tested alone, with a GPU as slow or as broken as the test
- * wants, and it fails when its user breaks a rule of runtime/runtime.h.
+ * With it the OpenCL layer's ordering, lifetimes and error paths are tested alone, on a GPU
+ * that a test can slow down or break. It aborts when its user breaks a rule of
+ * runtime/runtime.h.
  */
 #ifndef TEGRACL_FAKE_RUNTIME_H
 #define TEGRACL_FAKE_RUNTIME_H
 
 #include "runtime/runtime.h"
 
-/* The GPU takes no new work up between these two. */
+/* The GPU begins no new work between these two. */
 void fake_pause(void);
 void fake_resume(void);
 
@@ -16,13 +16,13 @@ void fake_resume(void);
  * -ENOMEM. */
 void fake_fail_after(int skip, int n);
 
-/* The memory holds so many buffers; 0: any number. */
+/* The most buffers that there is memory for; 0: any number. */
 void fake_memory(int buffers);
 
 /* Things created and not destroyed: contexts, queues, buffers, modules, times. */
 int fake_live(void);
 
-/* How often somebody asked how far a queue has come. */
+/* Calls of rt_queue_completed. */
 extern _Atomic int fake_looks;
 
 /* The last launch that ran. */

@@ -1,5 +1,5 @@
-/* What every test of the OpenCL layer sets up: a context, a queue, the fake
- * compiler's program; and that nothing is left of them afterwards.
+/* Set-up of every test of the OpenCL layer: a context, a queue, the fake compiler's program.
+ * The tear-down checks that nothing is left of them.
  */
 #ifndef TEGRACL_TEST_FIXTURE_H
 #define TEGRACL_TEST_FIXTURE_H
@@ -41,7 +41,7 @@ static inline void nap(void) {
   nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
 }
 
-/* Waits for what another thread does, for a minute at least. */
+/* Waits until another thread has made the condition true, for at least a minute. */
 #define AWAIT(condition)                                                                           \
   do                                                                                               \
     for (int naps = 0; naps < 20000 && !(condition); naps++)                                       \

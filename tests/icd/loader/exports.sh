@@ -1,6 +1,6 @@
 #!/bin/sh
-# The driver exports what an ICD loader looks for, and nothing else that could
-# take the place of a symbol of the application's.
+# The driver exports what an ICD loader looks up, and nothing that could replace a symbol of
+# the application.
 set -eu
 found=$(nm -D --defined-only "$1" | awk '{ print $3 }' | sort | tr '\n' ' ')
 wanted="clGetExtensionFunctionAddress clGetPlatformInfo clIcdGetPlatformIDsKHR "

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The driver is loaded into any application: it brings nothing but the C library
-# along (which has libm and the dynamic linker as files of their own), and stays when that
-# is done with it: threads of its own may be at their last instructions.
+# The driver is loaded into any application: it needs no library but the C library (and its files
+# libm and the dynamic linker), and stays loaded after dlclose: its threads may be at their last
+# instructions.
 set -eu
 needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 [ -n "$needed" ]
@@ -14,12 +14,12 @@ for library in $needed; do
       ;;
   esac
 done
-# In a set-user-ID program no variable counts.
+# A set-user-ID program reads no variable.
 if nm -D --undefined-only "$1" | grep -E ' getenv(@|$)'; then
   echo "reads variables in set-user-ID programs"
   exit 1
 fi
-# Nothing waits by the clock that the user sets.
+# Nothing waits by the wall clock, which can be set.
 if nm -D --undefined-only "$1" | grep -E ' (pthread_(cond_timedwait|(mutex|rwlock)_timed[a-z]*lock)|sem_timedwait|mq_timed[a-z]*)(@|$)'; then
   echo "waits by CLOCK_REALTIME"
   exit 1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # OCL_ICD_VENDORS with the build's folder leads programs to the driver through both ICD loaders:
-# Debian's ocl-icd, and Khronos's, which Python packages bring along.
+# Debian's ocl-icd, and Khronos's, which Python packages contain.
 #
 #   loaders.sh VENDORS KHRONOS PROGRAM      KHRONOS: the folder that tests/setup.sh fills
 set -u

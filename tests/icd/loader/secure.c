@@ -2,7 +2,7 @@
  *
  *   secure DRIVER
  *
- * Prints whether the system takes it for a program with more rights than its user has.
+ * Prints whether the system runs it with more rights than its user has.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
@@ -41,7 +41,7 @@ int main(int count, char **words) {
       call->clCreateProgramWithSource(context, 1, (const char **)&source, NULL, &error);
   if (!program)
     return 4;
-  /* With whatever compiler. */
+  /* With any compiler. */
   printf("build %d\n", call->clBuildProgram(program, 1, &device, NULL, NULL, NULL));
   call->clReleaseProgram(program);
   call->clReleaseContext(context);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A set-user-ID program with the driver: no variable of its caller counts, so that no file of
-traces appears with its rights, and no program of the caller's is run.
+"""A set-user-ID program with the driver: it ignores its caller's variables, so it writes no file
+of traces with its rights, and runs no program of the caller.
 
 Usage: secure.py PROGRAM DRIVER TEGRACLC. Exit status 77: this user cannot make such a program here.
 """
@@ -18,14 +18,14 @@ def variables(folder):
     return {"TEGRACL_DEBUG": f"trace:{folder}/trace,timeline:{folder}/timeline,api",
             "TEGRACL_CACHE_DIR": f"{folder}/cache", "TEGRACL_COMPILER": f"{folder}/compiler",
             "TEGRACL_EMULATOR": f"profile:{folder}/profile.json", "TEGRACL_DEVICE": "emulator",
-            "TEGRACL_BOARD_FILE": f"{folder}/board.json",  # its absence is told
+            "TEGRACL_BOARD_FILE": f"{folder}/board.json",  # its absence is reported
             "HOME": f"{folder}/home", "XDG_CACHE_HOME": f"{folder}/xdg", "TMPDIR": f"{folder}/tmp",
             "PATH": f"{folder}/bin", "CC_PRINT_OPTIONS": "1",
             "CC_PRINT_OPTIONS_FILE": f"{folder}/options"}  # what clang writes
 
 
 def run(executable, folder):
-    """What the program leaves, and what it prints."""
+    """The files that the program leaves, and its output."""
     for name in ("home", "xdg", "tmp", "bin"):
         (folder / name).mkdir(parents=True)
     commands = ["compiler"] + [f"bin/{name}" for name in ("tegraclc", "clang", "clang-15")]

@@ -24,7 +24,7 @@
 
 #define assert_cl(code) assert_int_equal((code), CL_SUCCESS)
 
-/* Each work-item says where it is. */
+/* Each work-item writes its IDs. */
 static const char source[] =
     "kernel void where(global ulong *out, ulong offset_x, ulong offset_y, ulong offset_z) {\n"
     "  size_t x = get_global_id(0) - offset_x, y = get_global_id(1) - offset_y;\n"
@@ -331,9 +331,9 @@ static void separate_compilation(void **state) {
     assert_cl(clReleaseProgram(all[i]));
 }
 
-/* A list of one struct in each of many allocations: a pointer of the host's is one of the
- * kernel's. Where the addresses are taken (AddressSanitizer's shadow) there is no shared
- * virtual memory, and the device must say so. */
+/* A list of one struct in each of many allocations: host and kernel use the same pointers. Where
+ * the addresses are taken (AddressSanitizer's shadow) there is no shared virtual memory, and the
+ * device must report that. */
 static void shared_pointers(void **state) {
   struct opencl *opencl = *state;
   enum { N = 20 };
@@ -390,7 +390,7 @@ static void others_memory(void **state) {
       (clImportMemoryARM_type)clGetExtensionFunctionAddressForPlatform(platform,
                                                                        "clImportMemoryARM");
   assert_non_null(import);
-  /* What the software Orin takes for another's dma-buf: one whose size stays. */
+  /* The software Orin takes a memfd with a sealed size for another process's dma-buf. */
   const int fd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   assert_int_equal(ftruncate(fd, PAGE), 0);
   assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);

@@ -1,5 +1,5 @@
-/* The driver as an ICD loader for OpenCL 3.1 takes it: one that calls through the table in
- * every object (cl_khr_icd 1) without knowing how long it is, and one that goes by names
+/* The driver as ICD loaders for OpenCL 3.1 use it: one that calls through the table in
+ * every object (cl_khr_icd 1) without knowing its length, and one that looks up names
  * (cl_khr_icd 2). The headers may be older: table_3_1.h has the order.
  *
  * test_table DRIVER
@@ -24,7 +24,7 @@ enum { SUGGESTED = TABLE_3_1_SLOTS - 1, PLATFORM_IDS = 0, UNLOAD_COMPILER = 31, 
 
 static const intptr_t tag = 0x4F50454E434C3331; /* CL_ICD2_TAG_KHR for 64 bits: "OPENCL31" */
 
-/* What loaders know of an object. */
+/* The beginning of an object, as loaders read it. */
 struct object {
   void **table;
   void *data;
@@ -168,7 +168,7 @@ static void use(const struct data *loader, cl_platform_id platform) {
   assert_cl(CALL(context, clReleaseContext, context));
 }
 
-/* Also by a second loader, when the first has gone with its memory. */
+/* Also by a second loader, after the first has been unloaded with its memory. */
 static void objects_carry_the_loaders_data(void **state) {
   (void)state;
   cl_platform_id platform = the_platform();

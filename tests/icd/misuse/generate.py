@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the table of test_misuse.c: calls with one argument that the OpenCL specification
-forbids, and the error it demands. A call is given once, with good arguments; its errors
-follow from the kinds of its arguments (every handle can be null, stale, foreign, or of
+forbids, and the error that it requires. A call is given once, with good arguments. Its errors
+follow from the kinds of its arguments (every handle can be null, stale, another vendor's, or of
 another kind; every wait list ...), and from the rows given with it, which are the
 specification's error lists. Usage: generate.py OUTPUT"""
 import sys
@@ -34,7 +34,7 @@ def c_argument(text):
 
 def emit(call, returns, arguments, code, what):
     if returns == "n":
-        code = "CL_SUCCESS"  # a pointer that is NULL says it all
+        code = "CL_SUCCESS"  # the call returns NULL without a code
     rows.append('{"%s", "%s", \'%s\', %s, %d, {%s}},' % (
         call, what, returns, code, len(arguments), ", ".join(map(c_argument, arguments))))
 
@@ -689,7 +689,7 @@ call("clEnqueueMigrateMemINTEL", "queue=queue pointer=svm size=64 flags=0 " + WA
 call("clEnqueueMemAdviseINTEL", "queue=queue pointer=svm size=64 advice=0 " + WAITS,
      ("pointer", "null", VALUE), ("size", "0", VALUE))
 
-# ---- memory of others -----------------------------------------------------------------------------------
+# ---- external memory ------------------------------------------------------------------------------------
 call("clImportMemoryARM", "context=context flags=0 properties=null memory=out size=64 " + ERR,
      ("flags", "1<<20", VALUE), ("flags", "CL_MEM_USE_HOST_PTR", VALUE),
      ("flags", "CL_MEM_READ_ONLY|CL_MEM_WRITE_ONLY", VALUE), ("memory", "null", VALUE),
